@@ -1,0 +1,27 @@
+# Everything durawheel links against, each as one imported target. libev ships neither a CMake
+# package nor a pkg-config file, so it is looked up by hand.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+function(dw_find_plain target header library package)
+  find_path(${target}_INCLUDE ${header})
+  find_library(${target}_LIBRARY ${library})
+  if(NOT ${target}_INCLUDE OR NOT ${target}_LIBRARY)
+    message(FATAL_ERROR "durawheel needs ${header} and lib${library}: apt-get install ${package}")
+  endif()
+  add_library(${target} UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(
+    ${target} PROPERTIES IMPORTED_LOCATION ${${target}_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES
+                                                                ${${target}_INCLUDE})
+endfunction()
+
+dw_find_plain(libev ev.h ev libev-dev)
+if(DW_WITH_SQLITE)
+  dw_find_plain(sqlite3 sqlite3.h sqlite3 libsqlite3-dev)
+endif()
+if(DW_BUILD_CLI)
+  pkg_check_modules(jansson REQUIRED IMPORTED_TARGET GLOBAL jansson)
+endif()
+if(DW_BUILD_TESTS)
+  find_package(cmocka REQUIRED)
+endif()
