@@ -1,7 +1,389 @@
-/* durawheel: durable timers for C programs. */
+/* durawheel: durable timers for C programs.
+ *
+ *	static dw_verdict cancel_order(dw *d, const dw_firing *firing, void *user)
+ *	{
+ *		... cancel the order firing->id unless it is paid ...
+ *		return DW_DONE;
+ *	}
+ *
+ *	dw_options options = {.size = sizeof options, .store = "sqlite:orders.db"};
+ *	dw *d;
+ *	if (dw_open(&d, &options) != DW_OK) ...
+ *	dw_on(d, "order.timeout", cancel_order, NULL);
+ *	dw_after(d, "order.timeout", "order:42", DW_MINUTES(30), NULL, 0);
+ *	dw_run(d);
+ *
+ * A timer is an id, a topic, a deadline and some bytes of data. It is kept in a store (a SQLite
+ * file, or memory), so it fires although the process was killed in between: in this process,
+ * microseconds after its deadline, never before it.
+ *
+ * TIME is dw_usec: microseconds since the Unix epoch (UTC), or a duration in microseconds.
+ * Arithmetic saturates: now + INT64_MAX is "never", not a moment in the past.
+ *
+ * DELIVERY is at least once. Without a fault a timer's handler is started exactly once; a crash
+ * between the handler's effect and the confirmation of its verdict repeats it with a higher attempt
+ * number, because from outside that crash looks like one before the effect. Make handlers
+ * idempotent: firing->id and firing->attempt help.
+ *
+ * OWNERSHIP. What you pass in (ids, topics, data, options) is copied before the call returns. What
+ * a callback is given lives until that callback returns. Outputs are untouched on failure.
+ *
+ * ERRORS are negative (durawheel/error.h). dw_last_error() has the last one of a handle in words.
+ * A call that returns DW_OK was accepted; whether it was DONE is told by its callback, exactly once
+ * (a dw_done_fn, never from inside the call itself); the forms without a callback report a failure
+ * to options.on_event and to the next dw_sync().
+ *
+ * THREADS. A handle belongs to the thread that opened it: calls from another one return
+ * DW_ETHREAD. Only dw_stop() may be called from any thread and from a signal handler. In a forked
+ * child every call but dw_close() returns DW_EFORK, and no timer fires there.
+ *
+ * Linux only (timerfd, eventfd, epoll).
+ */
 #ifndef DURAWHEEL_H
 #define DURAWHEEL_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "durawheel/error.h"
+
 #define DW_VERSION "0.1.0"
+
+#ifndef DW_API
+#if defined(__GNUC__)
+#define DW_API __attribute__((visibility("default")))
+#else
+#define DW_API
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Time -------------------------------------------------------------------------------- */
+
+typedef int64_t dw_usec;
+
+#define DW_NEVER INT64_MAX
+#define DW_MILLISECONDS(n) ((dw_usec)(n)*1000)
+#define DW_SECONDS(n) ((dw_usec)(n)*1000000)
+#define DW_MINUTES(n) (DW_SECONDS(n) * 60)
+#define DW_HOURS(n) (DW_MINUTES(n) * 60)
+#define DW_DAYS(n) (DW_HOURS(n) * 24)
+
+/* dw_parse_duration reads "250us", "90s", "1h30m", "2d12h": whole numbers, each with a unit of
+ * d h m s ms us, the larger before the smaller, no unit twice. Any thread.
+ * DW_EINVAL: not of that form, or over 292,000 years. */
+DW_API int dw_parse_duration(const char *text, dw_usec *ret_duration);
+
+/* dw_parse_time reads RFC 3339 with its offset, "2026-06-01T09:30:00Z" or
+ * "2026-06-01T09:30:00.25+01:00"; a local time without an offset means two moments a year, or
+ * none, and is refused. Any thread. DW_EINVAL: not of that form, or no such day or time. */
+DW_API int dw_parse_time(const char *text, dw_usec *ret_time);
+
+/* dw_format_time writes time as RFC 3339 in UTC with six decimals into text (DW_TIME_SIZE bytes);
+ * "never" for DW_NEVER. Any thread. */
+#define DW_TIME_SIZE 40
+DW_API void dw_format_time(dw_usec time, char *text);
+
+/* ---- Limits ------------------------------------------------------------------------------ */
+
+#define DW_ID_MAX 255		    /* bytes of UTF-8 without control characters, at least 1 */
+#define DW_TOPIC_MAX 63		    /* the same */
+#define DW_DATA_DEFAULT (64 * 1024) /* bytes of data, unless options.data_max_bytes says more */
+#define DW_DATA_MAX (1024 * 1024)   /* the most options.data_max_bytes may say */
+#define DW_HOLDS_MAX 1024	    /* firings in DW_HOLD at one time */
+#define DW_RETRIES_MAX 16	    /* DW_RETRY verdicts before a timer is dead */
+#define DW_CRASHES_MAX 64	    /* claims that ended without a verdict before it is dead */
+#define DW_LIST_MAX 1000	    /* timers on one page of dw_list() */
+
+/* ---- A handle ---------------------------------------------------------------------------- */
+
+typedef struct dw dw;
+
+typedef enum dw_role {
+	DW_OWNER = 0, /* fires; one per store, a second one is refused with DW_EOWNED */
+	DW_CLIENT = 1 /* adds, cancels, lists; never fires */
+} dw_role;
+
+/* What happened outside any call. */
+typedef enum dw_event_kind {
+	DW_EVENT_RECOVERED = 1,	 /* every stored timer is loaded; count = how many */
+	DW_EVENT_NO_HANDLER = 2, /* a timer is due and its topic has no handler: it is kept */
+	DW_EVENT_DEAD = 3, /* a timer was set aside; status DW_ELIMIT, DW_ELATE, DW_ECORRUPT */
+	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
+	DW_EVENT_STORE_SLOW = 5, /* the store has not answered for 50 ms; firings may wait for it */
+	DW_EVENT_STORE_FAILED = 6,  /* the store refused or failed; it is asked again */
+	DW_EVENT_STORE_BACK = 7,    /* it answers again */
+	DW_EVENT_FAILED = 8,	    /* an operation without a callback failed: id, status */
+	DW_EVENT_CORRUPT = 9,	    /* stored bytes that do not match their checksum: not fired */
+	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not answered in time: it is delivered again */
+	DW_EVENT_LIMIT = 11	    /* recovery loaded more than options.timers_max */
+} dw_event_kind;
+
+typedef struct dw_event {
+	size_t size;
+	dw_event_kind kind;
+	int status;	     /* an enum dw_error, or DW_OK */
+	const char *id;	     /* of the timer, or NULL */
+	const char *topic;   /* or NULL */
+	const char *message; /* in words, one line, never NULL */
+	uint64_t count;
+} dw_event;
+
+typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 } dw_log_level;
+
+/* dw_options: zero means default; set size to sizeof(dw_options) before anything else. Strings and
+ * hooks are copied, what a hook's user pointer leads to must outlive the handle. */
+typedef struct dw_options {
+	size_t size;
+
+	/* "sqlite:FILE" or "memory:" (nothing survives). Required. */
+	const char *store;
+	dw_role role;
+
+	size_t
+	    timers_max; /* refuse new timers beyond; 0: 2^28. Recovery loads all, with an event */
+	size_t data_max_bytes;	  /* 0: DW_DATA_DEFAULT */
+	dw_usec open_patience_us; /* how long dw_open waits for the store; 0: 5 s */
+	dw_usec hold_us;	  /* how long a DW_HOLD lasts; 0: 30 s */
+
+	/* Hooks. Each runs on the handle's thread, unless it says otherwise. */
+	void (*on_event)(dw *, const dw_event *, void *user);
+	void *on_event_user;
+	void (*on_log)(dw_log_level, const char *line, void *user); /* any thread; NULL: silent */
+	void *on_log_user;
+	dw_usec (*clock)(void *user); /* instead of CLOCK_REALTIME */
+	void *clock_user;
+	/* Instead of malloc, realloc and free (size 0 frees). Any thread; blocks aligned as
+	 * malloc's. */
+	void *(*resize)(void *user, void *block, size_t size);
+	void *resize_user;
+} dw_options;
+
+/* dw_open opens the store and, as owner, starts to load its timers: those already overdue fire, in
+ * the order of their deadlines, once their topics have handlers and the loop turns.
+ * On DW_OK *ret_dw is yours until dw_close(). On failure ret_message (may be NULL, at least
+ * DW_MESSAGE_SIZE bytes) says in words what was wrong and what would be right.
+ * DW_EINVAL: options. DW_EOWNED: another process owns the store. DW_ESTORE: cannot be opened, is
+ * damaged, is of a newer version, or did not answer within open_patience_us. DW_ENOMEM, DW_ESYS. */
+#define DW_MESSAGE_SIZE 256
+DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
+
+/* dw_close stops: no handler is started, claims are given back, operations not yet answered are
+ * answered with DW_ECLOSED (never sent) or DW_EUNKNOWN (sent). It waits at most patience for the
+ * store. The handle is freed whatever it returns. NULL is accepted.
+ * DW_EBUSY: from inside a callback (nothing is done, the handle stays open). DW_ETIMEOUT: the store
+ * did not finish in time; what it was asked to do is done later or never. */
+DW_API int dw_close(dw *, dw_usec patience);
+
+/* dw_last_error: the last failure of a call on this handle in words, "" if none. */
+DW_API const char *dw_last_error(const dw *);
+
+/* dw_strerror: a few words for an enum dw_error. Any thread. */
+DW_API const char *dw_strerror(int error);
+
+DW_API const char *dw_version(void);
+
+/* ---- Handlers ---------------------------------------------------------------------------- */
+
+typedef enum dw_verdict {
+	DW_DONE = 0, /* done: the timer is settled, its id is free again */
+	DW_RETRY =
+	    1,	    /* again later: after 1 s, doubled each time, at most 5 min, 20 % jitter; after
+		     * DW_RETRIES_MAX times the timer is dead. dw_retry_in() sets another delay */
+	DW_HOLD = 2 /* not known yet: dw_settle() answers within options.hold_us */
+} dw_verdict;
+
+/* A token names one delivery: this attempt of this generation of this id. Copy it to settle. */
+typedef struct dw_token {
+	uint64_t generation;
+	uint32_t attempt;
+	char id[DW_ID_MAX + 1];
+} dw_token;
+
+typedef struct dw_firing {
+	size_t size;
+	const char *id;
+	const char *topic;
+	dw_usec due;	  /* the deadline */
+	dw_usec now;	  /* the wall clock just before the handler, never below due */
+	uint32_t attempt; /* 1 for the first delivery; grows strictly */
+	const void *data;
+	size_t data_size;
+	const dw_token *token;
+} dw_firing;
+
+/* A handler. It may call anything but dw_close, dw_run, dw_turn and dw_sync (DW_EBUSY), and should
+ * be short: the timers behind it wait. */
+typedef dw_verdict (*dw_fire_fn)(dw *, const dw_firing *, void *user);
+
+/* dw_on registers the handler of a topic, "*" for every topic without one of its own; NULL takes it
+ * away. A due timer whose topic has no handler is kept, reported once (DW_EVENT_NO_HANDLER) and
+ * fires when one is registered. DW_EINVAL, DW_ENOMEM, DW_EROLE: a client fires nothing. */
+DW_API int dw_on(dw *, const char *topic, dw_fire_fn, void *user);
+
+/* dw_retry_in: from inside a handler that is about to return DW_RETRY, the delay to use.
+ * DW_EINVAL: negative, or not inside a handler. */
+DW_API int dw_retry_in(dw *, dw_usec delay);
+
+/* ---- Timers ------------------------------------------------------------------------------ */
+
+/* How sure a confirmation is. */
+typedef enum dw_level {
+	DW_NOTHING = 0,
+	DW_ACCEPTED = 1,  /* in this process's memory */
+	DW_JOURNALED = 2, /* in the local journal */
+	DW_STORED = 3	  /* in the store: survives a kill and, with SQLite, a power cut */
+} dw_level;
+
+typedef struct dw_result {
+	size_t size;
+	int status; /* DW_OK, or why not */
+	dw_level level;
+	const char *id;
+	uint64_t generation; /* 0 unless a timer was stored */
+} dw_result;
+
+/* Called exactly once for each accepted operation, from a turn (or from dw_close). */
+typedef void (*dw_done_fn)(dw *, const dw_result *, void *user);
+
+#define DW_NEW 1u /* refuse with DW_EEXIST if the id has a timer; else a put replaces it */
+
+typedef struct dw_timer {
+	size_t size;
+	const char *id; /* NULL: a unique one is made, the answer names it */
+	const char *topic;
+	dw_usec due; /* a moment already past is due at once */
+	const void *data;
+	size_t data_size;
+	dw_usec
+	    late_after_us; /* later than this after due it is not delivered but dead; 0: never */
+	unsigned flags;	   /* DW_NEW */
+} dw_timer;
+
+/* dw_after, dw_at: a timer for topic, due in delay from now or at due. id may be NULL, data may be
+ * NULL when size is 0. An id names one timer: the same id again replaces the earlier one.
+ * DW_EINVAL (a negative delay, too), DW_ENOMEM, DW_ELIMIT. */
+DW_API int dw_after(dw *, const char *topic, const char *id, dw_usec delay, const void *data,
+		    size_t size);
+DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const void *data,
+		 size_t size);
+
+/* dw_put: the full form. done may be NULL. */
+DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
+
+/* dw_cancel: DW_OK in the answer promises that the timer does not start after it. DW_ENOENT: there
+ * is none. DW_ELATE: it is being delivered (or, for a client, the owner has claimed it, which it
+ * does a few milliseconds before the deadline); if it is delivered by this handle, a DW_RETRY of
+ * that delivery is dropped. */
+DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
+
+/* dw_settle answers a DW_HOLD with DW_DONE or DW_RETRY (retry_in as in dw_retry_in, negative: the
+ * default). DW_ESTALE: the delivery is not held any more; nothing was changed. */
+DW_API int dw_settle(dw *, const dw_token *, dw_verdict, dw_usec retry_in, dw_done_fn done,
+		     void *user);
+
+/* ---- Looking ----------------------------------------------------------------------------- */
+
+typedef enum dw_state { DW_PENDING = 0, DW_CLAIMED = 1 } dw_state;
+
+typedef struct dw_info {
+	size_t size;
+	const char *id;
+	const char *topic;
+	dw_state state; /* DW_CLAIMED: about to fire, firing or held */
+	dw_usec due;
+	uint64_t generation;
+	uint32_t attempt; /* deliveries begun so far */
+	uint32_t retries; /* DW_RETRY verdicts so far */
+	dw_usec late_after_us;
+	const void *data;
+	size_t data_size;
+} dw_info;
+
+/* Where a page of dw_list() ends and the next one begins; all zero is the beginning. */
+typedef struct dw_cursor {
+	dw_usec due;
+	uint64_t generation;
+	int started;
+} dw_cursor;
+
+/* Called once a page: count timers in the order of (deadline, insertion), fewer than asked for only
+ * on the last page; next is where the next page begins. status DW_OK, or why there is none. */
+typedef void (*dw_list_fn)(dw *, int status, const dw_info *timers, size_t count,
+			   const dw_cursor *next, void *user);
+
+/* dw_get: the answer is a page of the one timer, or status DW_ENOENT and count 0. */
+DW_API int dw_get(dw *, const char *id, dw_list_fn, void *user);
+
+/* dw_list: at most limit (DW_LIST_MAX) timers after the cursor (NULL: from the start), of topic
+ * (NULL: all). */
+DW_API int dw_list(dw *, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn,
+		   void *user);
+
+/* The counters of this handle since it was opened, and what it holds now. */
+typedef struct dw_stats {
+	size_t size;
+	uint64_t timers;    /* known and not settled: pending, claimed, firing or held */
+	uint64_t unhandled; /* due, without a handler */
+	uint64_t held;
+	uint64_t put, cancelled, fired, settled, retried, dead, late;
+	uint64_t duplicates; /* deliveries after a crash of an earlier owner */
+	uint64_t corrupt;
+	uint64_t store_operations, store_failures;
+	uint64_t inflight;    /* operations sent to the store and not answered */
+	dw_usec store_p99_us; /* round trip to the store */
+	dw_usec lead_us;      /* how long before its deadline a timer is claimed */
+	dw_usec lag_us;	      /* how late the last firing started */
+	dw_usec lag_max_us;
+	dw_usec next_due; /* DW_NEVER: none; may be early by one slot of the wheel */
+	int recovering;	  /* not every stored timer is loaded yet */
+} dw_stats;
+
+/* dw_get_stats fills *ret_stats up to its size field, which you set. */
+DW_API int dw_get_stats(const dw *, dw_stats *ret_stats);
+
+/* dw_count: the owner's timers of topic (NULL: all) that are not settled. DW_EROLE for a client. */
+DW_API int dw_count(const dw *, const char *topic, uint64_t *ret_count);
+
+/* What the store says of itself, for the operator. */
+typedef struct dw_store_status {
+	size_t size;
+	uint64_t pending, claimed, dead;
+	dw_usec next_due;	  /* of the earliest pending timer, DW_NEVER: none */
+	uint64_t inbox;		  /* written by clients, not yet seen by the owner */
+	const char *owner;	  /* one line: host, pid, version; "" without owner */
+	dw_usec owner_since;	  /* 0 without owner */
+	dw_usec owner_seen;	  /* when the owner last wrote its status */
+	const char *owner_report; /* the owner's counters as one JSON object, "" without */
+} dw_store_status;
+
+typedef void (*dw_status_fn)(dw *, int status, const dw_store_status *, void *user);
+DW_API int dw_get_status(dw *, dw_status_fn, void *user);
+
+/* ---- Driving ----------------------------------------------------------------------------- */
+
+/* dw_run turns until dw_stop(), on a loop of its own. DW_EBUSY inside a callback, DW_ESYS. */
+DW_API int dw_run(dw *);
+
+/* dw_stop makes the current or next dw_run() return. Any thread, signal handlers too. */
+DW_API void dw_stop(dw *);
+
+/* dw_fd, dw_turn: for any other loop. The descriptor is readable when a turn has work; then call
+ * dw_turn(), which does a bounded amount and never blocks. Level-triggered, never closed or read by
+ * you. dw_turn returns DW_OK, or DW_EBUSY inside a callback. */
+DW_API int dw_fd(const dw *);
+DW_API int dw_turn(dw *);
+
+/* dw_sync turns until every accepted operation is answered, at most for patience; handlers of due
+ * timers run meanwhile. It returns the first failure since the last dw_sync of an operation without
+ * a callback, DW_ETIMEOUT when patience is over, DW_EBUSY inside a callback. */
+DW_API int dw_sync(dw *, dw_usec patience);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,154 @@
+/* What a store of durawheel must offer. This is the second tier of promise: for those who write a
+ * store, and it may change with a minor version.
+ *
+ * A store keeps timers by id. It is asynchronous: the engine submits a batch of operations, which
+ * the store takes over, carries out in the order of submission and answers, each exactly once. It
+ * never calls back from inside a call: it queues its answers, calls env->wake (from any thread) and
+ * hands the answers over when the engine collects them.
+ *
+ * A timer's life in a store is: pending -> claimed -> settled (deleted), back to pending by a
+ * retry, or into the dead letters by a bury. Every put gives the id its next generation; an
+ * operation that names another generation than the stored one changes nothing. A claim belongs to
+ * the token of one opening of the store, so that a claim of an owner that died is told from one's
+ * own.
+ */
+#ifndef DURAWHEEL_STORE_H
+#define DURAWHEEL_STORE_H
+
+#include "durawheel/durawheel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The changing part of a stored timer. */
+typedef struct dw_head {
+	uint64_t generation; /* unique and growing in the store, across ids and restarts */
+	dw_usec due;
+	uint32_t attempt; /* claims so far */
+	uint32_t retries; /* of them ended by a DW_RETRY */
+	uint32_t crashes; /* of them ended by the death of their owner */
+	uint8_t state;	  /* a dw_state */
+	uint8_t open;	  /* 1: an earlier claim of this id may still start */
+} dw_head;
+
+/* A stored timer as an answer. One block; freed with dw_store_env.resize. */
+typedef struct dw_row {
+	struct dw_row *next;
+	dw_head head;
+	int gone;   /* inbox only: the timer was deleted; body is empty */
+	int status; /* DW_OK, or DW_ECORRUPT: head and body are not to be trusted */
+	const char *id;
+	const void *body; /* the immutable part, opaque to the store but for its checksum */
+	size_t body_size;
+} dw_row;
+
+/* DW_OP_*            needs                          answers (op->status)
+ * PUT                id, topic, head.due, body;     DW_OK (head: generation, attempt), DW_EEXIST,
+ *                    NEW, CLAIMED                   DW_ELIMIT (no space)
+ * CLAIM              id, generation, attempt        DW_OK (head: attempt + 1, crashes), DW_ENOENT,
+ *                    (the one before the claim)     DW_ESTALE (rows: the stored one)
+ * SETTLE             id, generation, attempt        DW_OK, DW_ENOENT, DW_ESTALE (rows)
+ * RETRY              the same, due; VERDICT         DW_OK (pending), DW_ENOENT, DW_ESTALE (rows)
+ * BURY               the same, reason               DW_OK, DW_ENOENT, DW_ESTALE (rows)
+ * CANCEL             id; WITHDRAWN                  DW_OK, DW_ENOENT, DW_ELATE
+ * GET                id                             DW_OK (rows: one), DW_ENOENT
+ * SCAN               after, limit, topic or NULL    DW_OK (rows in order of (due, generation))
+ * INBOX              limit                          DW_OK (rows), once a client has written
+ * ACK                id, generation                 DW_OK
+ * STATUS             -                              DW_OK (store_status)
+ * REPORT             body: the owner's counters     DW_OK
+ * and any of them    DW_ESTORE: not done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer
+ *                    does not match its checksum; DW_ECLOSED: never begun; DW_ENOMEM
+ * CLAIM, SETTLE, RETRY, BURY and ACK may be repeated blindly under one token: the second one
+ * answers like the first one or DW_ENOENT, and changes nothing. */
+typedef enum dw_op_kind {
+	DW_OP_PUT = 1,
+	DW_OP_CLAIM,
+	DW_OP_SETTLE,
+	DW_OP_RETRY,
+	DW_OP_BURY,
+	DW_OP_CANCEL,
+	DW_OP_GET,
+	DW_OP_SCAN,
+	DW_OP_INBOX,
+	DW_OP_ACK,
+	DW_OP_STATUS,
+	DW_OP_REPORT
+} dw_op_kind;
+
+#define DW_OP_NEW 1u	   /* PUT: only if the id is absent */
+#define DW_OP_CLAIMED 2u   /* PUT: stored as claimed by this token at once, attempt 1 */
+#define DW_OP_WITHDRAWN 4u /* PUT, CANCEL: the owner took its own claim back before it started */
+#define DW_OP_VERDICT 8u   /* RETRY: a handler's verdict (counts), not a claim given back */
+
+typedef struct dw_op {
+	struct dw_op *next; /* the engine's until submit, the store's until collected */
+	dw_op_kind kind;
+	unsigned flags;
+	const char *id;
+	const char *topic;
+	const char *reason;
+	dw_head head;
+	const void *body;
+	size_t body_size;
+	dw_cursor after;
+	size_t limit;
+
+	int status;
+	dw_row *rows;
+	size_t row_count;
+	dw_store_status *store_status; /* one block with its strings */
+
+	/* The engine's. */
+	void *subject;
+	void *call;
+	dw_usec sent; /* on the monotonic clock */
+} dw_op;
+
+/* What a store is given when it is opened. It lives as long as the store. */
+typedef struct dw_store_env {
+	size_t size;
+	dw_role role;
+	uint64_t token; /* of this opening; random, never 0 */
+	dw_usec patience;
+	dw_usec (*now)(void *user); /* wall clock; any thread */
+	void *now_user;
+	void *(*resize)(void *user, void *block, size_t size); /* any thread */
+	void *resize_user;
+	void (*log)(dw_log_level, const char *line, void *user); /* any thread; may be NULL */
+	void *log_user;
+	void (*wake)(void *user); /* answers are waiting; any thread */
+	void *wake_user;
+} dw_store_env;
+
+typedef struct dw_store dw_store;
+
+typedef struct dw_store_class {
+	size_t size;
+	const char *name;
+	dw_level level; /* what a DW_OK of this store means */
+
+	/* must: takes over a list of operations linked by next, in order, as one batch. Never
+	 * blocks. */
+	void (*submit)(dw_store *, dw_op *batch);
+	/* must: the answered operations, in the order of their answers, or NULL; now the caller's.
+	 */
+	dw_op *(*collect)(dw_store *);
+	/* must: no operation is begun any more, those not begun are answered DW_ECLOSED. Waits at
+	 * most patience for those begun. DW_OK, or DW_ETIMEOUT: what is not collected afterwards
+	 * stays with the store for ever. */
+	int (*stop)(dw_store *, dw_usec patience);
+	/* must, after stop: frees the store, or leaves that to its thread that is still at work. */
+	void (*free)(dw_store *);
+} dw_store_class;
+
+struct dw_store {
+	const dw_store_class *type;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+#include "base/rng.h"
+
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t rng_next(struct rng *rng)
+{
+	uint64_t z = rng->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+uint64_t rng_below(struct rng *rng, uint64_t limit)
+{
+	/* The high word of a 128-bit product: no division, and no bias worth naming (Lemire 2019).
+	 */
+	__extension__ typedef unsigned __int128 wide;
+
+	return (uint64_t)(((wide)rng_next(rng) * limit) >> 64);
+}
+
+uint64_t rng_seed(void)
+{
+	struct timespec now;
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed)
+		return seed;
+	/* An early boot has no entropy yet: the time and the pid are unlike another process's. */
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
+	return ((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec) ^ (uint64_t)getpid() << 48;
+}

@@ -1,0 +1,20 @@
+/* Random numbers for jitter, ids and tests: splitmix64 (Steele, Lea and Flood 2014). Not for
+ * secrets. The state is the caller's; one draw per statement. */
+#ifndef DW_BASE_RNG_H
+#define DW_BASE_RNG_H
+
+#include <stdint.h>
+
+struct rng {
+	uint64_t state;
+};
+
+uint64_t rng_next(struct rng *);
+
+/* rng_below returns a number in [0, limit), limit at least 1. */
+uint64_t rng_below(struct rng *, uint64_t limit);
+
+/* rng_seed draws a seed from the kernel. */
+uint64_t rng_seed(void);
+
+#endif

@@ -1,0 +1,41 @@
+#include "base/utf8.h"
+
+#include <stdint.h>
+
+/* decode reads one code point of at most size bytes. Returns its length, or 0 if it is not valid.
+ */
+static size_t decode(const unsigned char *text, size_t size, uint32_t *ret_point)
+{
+	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+	unsigned char lead = text[0];
+	size_t length = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+	uint32_t point = length == 1 ? lead : lead & (0xffu >> (length + 1));
+
+	if (length == 0 || length > size || lead > 0xf4)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		point = point << 6 | (text[i] & 0x3fu);
+	}
+	if (point < least[length] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+		return 0;
+	*ret_point = point;
+	return length;
+}
+
+bool utf8_is_name(const char *text, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	while (size > 0) {
+		uint32_t point = 0;
+		size_t length = decode(at, size, &point);
+
+		if (length == 0 || point < 0x20 || (point >= 0x7f && point < 0xa0))
+			return false;
+		at += length;
+		size -= length;
+	}
+	return true;
+}

@@ -1,0 +1,17 @@
+/* The clocks, as an interface, so that a simulation can be their master. Below the engine nobody
+ * calls a clock; the engine reads wall once a turn and passes it down. */
+#ifndef DW_PORT_CLOCK_H
+#define DW_PORT_CLOCK_H
+
+#include "durawheel/durawheel.h"
+
+struct clock {
+	dw_usec (*wall)(void *user);   /* deadlines; may be set, forwards and backwards */
+	dw_usec (*steady)(void *user); /* durations; only ever grows */
+	void *user;
+};
+
+/* clock_system: CLOCK_REALTIME and CLOCK_BOOTTIME. */
+struct clock clock_system(void);
+
+#endif

@@ -1,0 +1,34 @@
+/* An operation under way in a store: one block that carries its own id and bytes, so that whoever
+ * has it last can free it. */
+#ifndef DW_PORT_OP_H
+#define DW_PORT_OP_H
+
+#include "base/alloc.h"
+#include "durawheel/store.h"
+
+/* op_new: an operation on id, with room for a copy of body (NULL when body_size is 0). NULL: no
+ * memory. */
+dw_op *op_new(const struct alloc *, dw_op_kind, const char *id, const void *body, size_t body_size);
+
+/* op_free frees the operation and what its answer carries. */
+void op_free(const struct alloc *, dw_op *);
+
+/* row_new: a row with copies of id and body, NULL: no memory. */
+dw_row *row_new(const struct alloc *, const char *id, const void *body, size_t body_size);
+void rows_free(const struct alloc *, dw_row *);
+
+/* A first-in first-out list of operations. Zero is empty. */
+struct op_queue {
+	dw_op *first;
+	dw_op *last;
+	size_t count;
+};
+
+void op_queue_push(struct op_queue *, dw_op *);
+/* op_queue_append moves a linked list to the end. */
+void op_queue_append(struct op_queue *, dw_op *list);
+dw_op *op_queue_pop(struct op_queue *);
+/* op_queue_take empties the queue and returns its list. */
+dw_op *op_queue_take(struct op_queue *);
+
+#endif

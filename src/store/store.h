@@ -1,0 +1,16 @@
+/* The stores there are. Each opens with the env of durawheel/store.h and answers as the table there
+ * says; src/options.c alone knows which URL means which. */
+#ifndef DW_STORE_STORE_H
+#define DW_STORE_STORE_H
+
+#include "durawheel/store.h"
+
+/* memory_store_open: timers of this process only; answers are there at once. DW_ENOMEM. */
+int memory_store_open(dw_store **ret_store, const dw_store_env *env);
+
+/* sqlite_store_open opens or makes the file at path. On failure ret_message (DW_MESSAGE_SIZE bytes)
+ * says why: DW_EOWNED, DW_ESTORE, DW_ENOMEM, DW_ESYS. */
+int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env *env,
+		      char *ret_message);
+
+#endif

@@ -1,0 +1,98 @@
+#include "timer/record.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/crc.h"
+
+enum {
+	AT_VERSION = 3,
+	AT_SIZE = 4,
+	AT_CRC = 8,
+	AT_ID_SIZE = 12,
+	AT_TOPIC_SIZE = 13,
+	AT_DATA_SIZE = 16,
+	AT_LATE_AFTER = 20,
+	AT_ID = RECORD_HEADER_SIZE,
+	VERSION = 1,
+	SEAL_SIZE = 8 + 8 + 4 + 4 + 4 + 1 + 1 + 8 + 4,
+};
+
+static const unsigned char magic[3] = {'D', 'W', 'T'};
+
+size_t record_size(const struct record *record)
+{
+	return RECORD_HEADER_SIZE + record->id_size + record->topic_size +
+	       (size_t)record->data_size;
+}
+
+/* body_crc covers all of the body but the four bytes it is stored in. */
+static uint32_t body_crc(const unsigned char *body, size_t size)
+{
+	uint32_t crc = crc32c(0, body, AT_CRC);
+
+	return crc32c(crc, body + AT_ID_SIZE, size - AT_ID_SIZE);
+}
+
+void record_encode(const struct record *record, unsigned char *ret_body)
+{
+	size_t size = record_size(record);
+	unsigned char *at = ret_body + AT_ID;
+
+	assert(record->id_size > 0 && record->topic_size > 0);
+	memset(ret_body, 0, RECORD_HEADER_SIZE);
+	memcpy(ret_body, magic, sizeof magic);
+	ret_body[AT_VERSION] = VERSION;
+	bytes_put(ret_body + AT_SIZE, size, 4);
+	ret_body[AT_ID_SIZE] = record->id_size;
+	ret_body[AT_TOPIC_SIZE] = record->topic_size;
+	bytes_put(ret_body + AT_DATA_SIZE, record->data_size, 4);
+	bytes_put(ret_body + AT_LATE_AFTER, (uint64_t)record->late_after, 8);
+	memcpy(at, record->id, record->id_size);
+	at += record->id_size;
+	memcpy(at, record->topic, record->topic_size);
+	at += record->topic_size;
+	if (record->data_size)
+		memcpy(at, record->data, record->data_size);
+	bytes_put(ret_body + AT_CRC, body_crc(ret_body, size), 4);
+}
+
+int record_decode(const void *body, size_t size, struct record *ret_record)
+{
+	const unsigned char *bytes = body;
+	struct record record;
+
+	if (size < RECORD_HEADER_SIZE || memcmp(bytes, magic, sizeof magic) != 0 ||
+	    bytes[AT_VERSION] != VERSION || bytes_get(bytes + AT_SIZE, 4) != size ||
+	    bytes_get(bytes + AT_CRC, 4) != body_crc(bytes, size))
+		return DW_ECORRUPT;
+	record.id_size = bytes[AT_ID_SIZE];
+	record.topic_size = bytes[AT_TOPIC_SIZE];
+	record.data_size = (uint32_t)bytes_get(bytes + AT_DATA_SIZE, 4);
+	record.late_after = (dw_usec)bytes_get(bytes + AT_LATE_AFTER, 8);
+	if (record.id_size == 0 || record.topic_size == 0 || record_size(&record) != size)
+		return DW_ECORRUPT;
+	record.id = (const char *)bytes + AT_ID;
+	record.topic = record.id + record.id_size;
+	record.data = record.topic + record.topic_size;
+	*ret_record = record;
+	return DW_OK;
+}
+
+uint32_t record_seal(const dw_head *head, uint64_t token, const void *body)
+{
+	unsigned char bytes[SEAL_SIZE];
+	unsigned char *at = bytes;
+
+	bytes_put(at, head->generation, 8);
+	bytes_put(at += 8, (uint64_t)head->due, 8);
+	bytes_put(at += 8, head->attempt, 4);
+	bytes_put(at += 4, head->retries, 4);
+	bytes_put(at += 4, head->crashes, 4);
+	bytes_put(at += 4, head->state, 1);
+	bytes_put(at += 1, head->open, 1);
+	bytes_put(at += 1, token, 8);
+	memcpy(at + 8, (const unsigned char *)body + AT_CRC, 4);
+	return crc32c(0, bytes, sizeof bytes);
+}

@@ -1,0 +1,44 @@
+/* A timer as bytes.
+ *
+ * The body is what never changes: id, topic, data. It opens with magic, version, length and
+ * checksum, so that a flipped byte is found and never becomes another timer. The seal is a checksum
+ * over what does change (the head) and over the body's own checksum, so that a flipped digit in the
+ * store never becomes another deadline, and a head never belongs to another body.
+ *
+ *	0  'D' 'W' 'T' version     4  size of all, u32       8  crc32c of all but these four, u32
+ *	12 id size, u8   13 topic size, u8   14 zero, u16    16 data size, u32   20 late_after, i64
+ *	28 id, topic, data
+ *
+ * Little-endian. A writer uses the oldest version that can carry the timer, readers accept all
+ * older ones, so that a deploy can be rolled back.
+ */
+#ifndef DW_TIMER_RECORD_H
+#define DW_TIMER_RECORD_H
+
+#include "durawheel/store.h"
+
+#define RECORD_HEADER_SIZE 28u
+
+/* A decoded body; the pointers lead into it, id and topic are not NUL-terminated. */
+struct record {
+	const char *id;
+	const char *topic;
+	const void *data;
+	dw_usec late_after;
+	uint32_t data_size;
+	uint8_t id_size;
+	uint8_t topic_size;
+};
+
+/* record_size: how many bytes record_encode writes. */
+size_t record_size(const struct record *);
+void record_encode(const struct record *, unsigned char *ret_body);
+
+/* record_decode: DW_OK; DW_ECORRUPT: not a body, damaged, or of a newer version. */
+int record_decode(const void *body, size_t size, struct record *ret_record);
+
+/* record_seal: the checksum of a head, of the token that claimed it and of its body. The body must
+ * have been encoded or decoded with success. */
+uint32_t record_seal(const dw_head *, uint64_t token, const void *body);
+
+#endif
