@@ -89,14 +89,14 @@ DW_API void dw_format_time(dw_usec time, char *text);
 
 /* ---- Limits ------------------------------------------------------------------------------ */
 
-#define DW_ID_MAX 255		    /* bytes of UTF-8 without control characters, at least 1 */
-#define DW_TOPIC_MAX 63		    /* the same */
+#define DW_ID_MAX 255               /* bytes of UTF-8 without control characters, at least 1 */
+#define DW_TOPIC_MAX 63             /* the same */
 #define DW_DATA_DEFAULT (64 * 1024) /* bytes of data, unless options.data_max_bytes says more */
 #define DW_DATA_MAX (1024 * 1024)   /* the most options.data_max_bytes may say */
-#define DW_HOLDS_MAX 1024	    /* firings in DW_HOLD at one time */
-#define DW_RETRIES_MAX 16	    /* DW_RETRY verdicts before a timer is dead */
-#define DW_CRASHES_MAX 64	    /* claims that ended without a verdict before it is dead */
-#define DW_LIST_MAX 1000	    /* timers on one page of dw_list() */
+#define DW_HOLDS_MAX 1024           /* firings in DW_HOLD at one time */
+#define DW_RETRIES_MAX 16           /* DW_RETRY verdicts before a timer is dead */
+#define DW_CRASHES_MAX 64           /* claims that ended without a verdict before it is dead */
+#define DW_LIST_MAX 1000            /* timers on one page of dw_list() */
 
 /* ---- A handle ---------------------------------------------------------------------------- */
 
@@ -109,24 +109,24 @@ typedef enum dw_role {
 
 /* What happened outside any call. */
 typedef enum dw_event_kind {
-	DW_EVENT_RECOVERED = 1,	 /* every stored timer is loaded; count = how many */
+	DW_EVENT_RECOVERED = 1,  /* every stored timer is loaded; count = how many */
 	DW_EVENT_NO_HANDLER = 2, /* a timer is due and its topic has no handler: it is kept */
 	DW_EVENT_DEAD = 3, /* a timer was set aside; status DW_ELIMIT, DW_ELATE, DW_ECORRUPT */
 	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
 	DW_EVENT_STORE_SLOW = 5, /* the store has not answered for 50 ms; firings may wait for it */
 	DW_EVENT_STORE_FAILED = 6,  /* the store refused or failed; it is asked again */
 	DW_EVENT_STORE_BACK = 7,    /* it answers again */
-	DW_EVENT_FAILED = 8,	    /* an operation without a callback failed: id, status */
-	DW_EVENT_CORRUPT = 9,	    /* stored bytes that do not match their checksum: not fired */
+	DW_EVENT_FAILED = 8,        /* an operation without a callback failed: id, status */
+	DW_EVENT_CORRUPT = 9,       /* stored bytes that do not match their checksum: not fired */
 	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not answered in time: it is delivered again */
-	DW_EVENT_LIMIT = 11	    /* recovery loaded more than options.timers_max */
+	DW_EVENT_LIMIT = 11 /* over options.timers_max after recovery, or over DW_HOLDS_MAX */
 } dw_event_kind;
 
 typedef struct dw_event {
 	size_t size;
 	dw_event_kind kind;
-	int status;	     /* an enum dw_error, or DW_OK */
-	const char *id;	     /* of the timer, or NULL */
+	int status;          /* an enum dw_error, or DW_OK */
+	const char *id;      /* of the timer, or NULL */
 	const char *topic;   /* or NULL */
 	const char *message; /* in words, one line, never NULL */
 	uint64_t count;
@@ -145,9 +145,9 @@ typedef struct dw_options {
 
 	size_t
 	    timers_max; /* refuse new timers beyond; 0: 2^28. Recovery loads all, with an event */
-	size_t data_max_bytes;	  /* 0: DW_DATA_DEFAULT */
+	size_t data_max_bytes;    /* 0: DW_DATA_DEFAULT */
 	dw_usec open_patience_us; /* how long dw_open waits for the store; 0: 5 s */
-	dw_usec hold_us;	  /* how long a DW_HOLD lasts; 0: 30 s */
+	dw_usec hold_us;          /* how long a DW_HOLD lasts; 0: 30 s */
 
 	/* Hooks. Each runs on the handle's thread, unless it says otherwise. */
 	void (*on_event)(dw *, const dw_event *, void *user);
@@ -191,7 +191,7 @@ DW_API const char *dw_version(void);
 typedef enum dw_verdict {
 	DW_DONE = 0, /* done: the timer is settled, its id is free again */
 	DW_RETRY =
-	    1,	    /* again later: after 1 s, doubled each time, at most 5 min, 20 % jitter; after
+	    1,      /* again later: after 1 s, doubled each time, at most 5 min, 20 % jitter; after
 		     * DW_RETRIES_MAX times the timer is dead. dw_retry_in() sets another delay */
 	DW_HOLD = 2 /* not known yet: dw_settle() answers within options.hold_us */
 } dw_verdict;
@@ -207,8 +207,8 @@ typedef struct dw_firing {
 	size_t size;
 	const char *id;
 	const char *topic;
-	dw_usec due;	  /* the deadline */
-	dw_usec now;	  /* the wall clock just before the handler, never below due */
+	dw_usec due;      /* the deadline */
+	dw_usec now;      /* the wall clock just before the handler, never below due */
 	uint32_t attempt; /* 1 for the first delivery; grows strictly */
 	const void *data;
 	size_t data_size;
@@ -235,7 +235,7 @@ typedef enum dw_level {
 	DW_NOTHING = 0,
 	DW_ACCEPTED = 1,  /* in this process's memory */
 	DW_JOURNALED = 2, /* in the local journal */
-	DW_STORED = 3	  /* in the store: survives a kill and, with SQLite, a power cut */
+	DW_STORED = 3     /* in the store: survives a kill and, with SQLite, a power cut */
 } dw_level;
 
 typedef struct dw_result {
@@ -260,7 +260,7 @@ typedef struct dw_timer {
 	size_t data_size;
 	dw_usec
 	    late_after_us; /* later than this after due it is not delivered but dead; 0: never */
-	unsigned flags;	   /* DW_NEW */
+	unsigned flags;    /* DW_NEW */
 } dw_timer;
 
 /* dw_after, dw_at: a timer for topic, due in delay from now or at due. id may be NULL, data may be
@@ -308,10 +308,12 @@ typedef struct dw_cursor {
 	dw_usec due;
 	uint64_t generation;
 	int started;
+	int ended; /* nothing is behind this page */
 } dw_cursor;
 
-/* Called once a page: count timers in the order of (deadline, insertion), fewer than asked for only
- * on the last page; next is where the next page begins. status DW_OK, or why there is none. */
+/* Called once a page: count timers in the order of (deadline, insertion); next is where the next
+ * page begins, unless next->ended. A timer whose stored bytes are damaged is left out, with a
+ * DW_EVENT_CORRUPT. On failure timers and next are NULL and status says why. */
 typedef void (*dw_list_fn)(dw *, int status, const dw_info *timers, size_t count,
 			   const dw_cursor *next, void *user);
 
@@ -336,10 +338,10 @@ typedef struct dw_stats {
 	uint64_t inflight;    /* operations sent to the store and not answered */
 	dw_usec store_p99_us; /* round trip to the store */
 	dw_usec lead_us;      /* how long before its deadline a timer is claimed */
-	dw_usec lag_us;	      /* how late the last firing started */
+	dw_usec lag_us;       /* how late the last firing started */
 	dw_usec lag_max_us;
 	dw_usec next_due; /* DW_NEVER: none; may be early by one slot of the wheel */
-	int recovering;	  /* not every stored timer is loaded yet */
+	int recovering;   /* not every stored timer is loaded yet */
 } dw_stats;
 
 /* dw_get_stats fills *ret_stats up to its size field, which you set. */
@@ -352,11 +354,11 @@ DW_API int dw_count(const dw *, const char *topic, uint64_t *ret_count);
 typedef struct dw_store_status {
 	size_t size;
 	uint64_t pending, claimed, dead;
-	dw_usec next_due;	  /* of the earliest pending timer, DW_NEVER: none */
-	uint64_t inbox;		  /* written by clients, not yet seen by the owner */
-	const char *owner;	  /* one line: host, pid, version; "" without owner */
-	dw_usec owner_since;	  /* 0 without owner */
-	dw_usec owner_seen;	  /* when the owner last wrote its status */
+	dw_usec next_due;         /* of the earliest pending timer, DW_NEVER: none */
+	uint64_t inbox;           /* written by clients, not yet seen by the owner */
+	const char *owner;        /* one line: host, pid, version; "" without owner */
+	dw_usec owner_since;      /* 0 without owner */
+	dw_usec owner_seen;       /* when the owner last wrote its status */
 	const char *owner_report; /* the owner's counters as one JSON object, "" without */
 } dw_store_status;
 

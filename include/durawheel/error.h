@@ -4,24 +4,24 @@
 
 enum dw_error {
 	DW_OK = 0,
-	DW_EINVAL = -1,	   /* an argument is wrong; dw_last_error() says which and why */
-	DW_ENOMEM = -2,	   /* no memory; nothing was changed */
-	DW_ENOENT = -3,	   /* no such timer (any more) */
-	DW_ELIMIT = -4,	   /* a limit of the options or of the store is reached */
-	DW_EEXIST = -5,	   /* DW_NEW, and the id is taken */
-	DW_ELATE = -6,	   /* too late: the timer is claimed by its owner, fires or has fired */
-	DW_ESTALE = -7,	   /* the token is of an earlier delivery; nothing was changed */
-	DW_ESTORE = -8,	   /* the store cannot be reached or refused; the operation was not done */
+	DW_EINVAL = -1,    /* an argument is wrong; dw_last_error() says which and why */
+	DW_ENOMEM = -2,    /* no memory; nothing was changed */
+	DW_ENOENT = -3,    /* no such timer (any more) */
+	DW_ELIMIT = -4,    /* a limit of the options or of the store is reached */
+	DW_EEXIST = -5,    /* DW_NEW, and the id is taken */
+	DW_ELATE = -6,     /* too late: the timer is claimed by its owner, fires or has fired */
+	DW_ESTALE = -7,    /* the token is of an earlier delivery; nothing was changed */
+	DW_ESTORE = -8,    /* the store cannot be reached or refused; the operation was not done */
 	DW_EUNKNOWN = -9,  /* asked, but no answer: the operation was done or was not */
 	DW_EOWNED = -10,   /* another process owns the store */
 	DW_ECORRUPT = -11, /* stored bytes do not match their checksum */
-	DW_EBUSY = -12,	   /* not from inside a callback */
+	DW_EBUSY = -12,    /* not from inside a callback */
 	DW_ETHREAD = -13,  /* not from this thread */
-	DW_EFORK = -14,	   /* not from a forked child */
+	DW_EFORK = -14,    /* not from a forked child */
 	DW_ECLOSED = -15,  /* the handle was closed before the operation was sent */
-	DW_EROLE = -16,	   /* only the owner of the store can do that */
+	DW_EROLE = -16,    /* only the owner of the store can do that */
 	DW_ETIMEOUT = -17, /* the patience given to the call is over; the work goes on */
-	DW_ESYS = -18	   /* the operating system refused; dw_last_error() has its words */
+	DW_ESYS = -18      /* the operating system refused; dw_last_error() has its words */
 };
 
 #endif

@@ -28,8 +28,8 @@ typedef struct dw_head {
 	uint32_t attempt; /* claims so far */
 	uint32_t retries; /* of them ended by a DW_RETRY */
 	uint32_t crashes; /* of them ended by the death of their owner */
-	uint8_t state;	  /* a dw_state */
-	uint8_t open;	  /* 1: an earlier claim of this id may still start */
+	uint8_t state;    /* a dw_state */
+	uint8_t open;     /* 1: an earlier claim of this id may still start */
 } dw_head;
 
 /* A stored timer as an answer. One block; freed with dw_store_env.resize. */
@@ -77,7 +77,7 @@ typedef enum dw_op_kind {
 	DW_OP_REPORT
 } dw_op_kind;
 
-#define DW_OP_NEW 1u	   /* PUT: only if the id is absent */
+#define DW_OP_NEW 1u       /* PUT: only if the id is absent */
 #define DW_OP_CLAIMED 2u   /* PUT: stored as claimed by this token at once, attempt 1 */
 #define DW_OP_WITHDRAWN 4u /* PUT, CANCEL: the owner took its own claim back before it started */
 #define DW_OP_VERDICT 8u   /* RETRY: a handler's verdict (counts), not a claim given back */
@@ -103,7 +103,9 @@ typedef struct dw_op {
 	/* The engine's. */
 	void *subject;
 	void *call;
-	dw_usec sent; /* on the monotonic clock */
+	dw_usec sent;   /* on the steady clock */
+	uint64_t batch; /* operations submitted with it */
+	int urgent;     /* firing waits for it */
 } dw_op;
 
 /* What a store is given when it is opened. It lives as long as the store. */
