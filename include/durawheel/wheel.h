@@ -1,0 +1,206 @@
+/*
+ * durawheel/wheel.h: a timing wheel. Deadlines go in, due timers come out, in order.
+ *
+ * It is the in-memory half of durawheel and can be used alone: there is no store, event loop,
+ * clock, callback, thread or I/O in it. The caller says what time it is and asks which timers are
+ * due.
+ *
+ *     dw_wheel *wheel;
+ *     dw_wheel_handle handle;
+ *     dw_wheel_due due[64];
+ *
+ *     dw_wheel_new(&wheel, now, NULL);
+ *     dw_wheel_add(wheel, now + 30 * 60 * 1000000LL, &handle);
+ *     ...
+ *     do {
+ *             size_t n = dw_wheel_advance(wheel, now, due, 64);
+ *             for (size_t i = 0; i < n; i++)
+ *                     fire(dw_wheel_index(due[i].handle));
+ *     } while (dw_wheel_next(wheel) <= now);
+ *     sleep_until(dw_wheel_next_work(wheel));
+ *
+ * PROMISES
+ *   Never early: no timer comes out before now >= its deadline, also when now goes back.
+ *   In order: by deadline, and among equal deadlines by insertion, across all calls of
+ *   dw_wheel_advance(). The one exception is unavoidable: a timer added with a deadline that is
+ *   older than a timer already taken out.
+ *   No pause: no call does more work than its comment says. There is no cascade, and growing copies
+ *   at most 160 KiB, whatever the number of timers.
+ *
+ * UNITS
+ *   Time is a count of ticks in an int64_t, of any length and origin; the whole range may be used.
+ *   durawheel itself uses microseconds since the Unix epoch, and the comments speak of
+ *   microseconds.
+ *
+ * COST
+ *   20 bytes a timer and 55 KiB a wheel. Add, cancel and move are O(1), and touch the timer, its
+ *   neighbours and one list head. A timer is moved at most 7 times on its way down, less often the
+ *   nearer its deadline was when it was added.
+ *
+ * OWNERSHIP
+ *   dw_wheel_new() gives a wheel, dw_wheel_free() takes it back with all that is in it. A timer has
+ *   no payload: its index is small and dense, so keep an array of your own beside the wheel.
+ *
+ * ERRORS
+ *   DW_OK or a negative dw_error. A failed call changes nothing. Nothing aborts, prints or logs.
+ *
+ * THREADS
+ *   No locks and no globals. One thread at a time may use a wheel; different wheels are
+ *   independent.
+ *
+ * SOURCE
+ *   G. Varghese, T. Lauck: Hashed and Hierarchical Timing Wheels, SOSP 1987. Ours are the levels
+ *   that overlap by half, so that a slot is emptied in small pieces instead of one cascade, and the
+ *   exact order; src/wheel/wheel.c explains both.
+ *
+ * Since 0.1.0.
+ */
+#ifndef DURAWHEEL_WHEEL_H
+#define DURAWHEEL_WHEEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <durawheel/error.h>
+
+#ifndef DW_API
+#if defined(__GNUC__)
+#define DW_API __attribute__((visibility("default")))
+#else
+#define DW_API
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most timers one wheel holds. */
+#define DW_WHEEL_TIMERS_MAX ((uint32_t)1 << 30)
+
+typedef struct dw_wheel dw_wheel;
+
+/*
+ * dw_wheel_handle: one timer of one wheel. The low half is its index, the high half a generation.
+ * It is never 0, and stale as soon as its timer has come out or was cancelled: functions then
+ * answer DW_ENOENT. (After 2^32 timers with the same index a stale handle would be taken for a live
+ * one.)
+ */
+typedef uint64_t dw_wheel_handle;
+
+/*
+ * dw_wheel_index: the small dense number of a timer: below the largest number of timers the wheel
+ * has held at one time. Unique among live timers, reused afterwards.
+ */
+static inline uint32_t dw_wheel_index(dw_wheel_handle handle)
+{
+	return (uint32_t)(handle & 0xffffffffu);
+}
+
+/* dw_wheel_due: a timer that has come out. */
+typedef struct dw_wheel_due {
+	dw_wheel_handle handle; /* already stale: for dw_wheel_index() and for comparing */
+	int64_t deadline;
+} dw_wheel_due;
+
+/*
+ * dw_wheel_allocator: where memory comes from. `resize` behaves as realloc(block, size), and frees
+ * the block and returns NULL when size is 0; `user` is passed to it untouched.
+ */
+typedef struct dw_wheel_allocator {
+	void *(*resize)(void *user, void *block, size_t size);
+	void *user;
+} dw_wheel_allocator;
+
+/*
+ * dw_wheel_new: make an empty wheel that stands at `now`. `allocator` is copied; NULL is malloc.
+ * DW_EINVAL: ret_wheel is NULL or the allocator has no resize. DW_ENOMEM.
+ */
+DW_API int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *allocator);
+
+/* dw_wheel_free: give the wheel and every timer in it back. NULL is allowed. */
+DW_API void dw_wheel_free(dw_wheel *wheel);
+
+/*
+ * dw_wheel_reserve: allocate now for `count` timers at one time, so that until there are more,
+ * adding a timer that is not overdue (its deadline is not below dw_wheel_now()) cannot fail.
+ * DW_EINVAL; DW_ENOMEM (what could be allocated stays for later use); DW_ELIMIT: more than
+ * DW_WHEEL_TIMERS_MAX.
+ */
+DW_API int dw_wheel_reserve(dw_wheel *wheel, size_t count);
+
+/*
+ * dw_wheel_add: one more timer. Any deadline is good; one in the past comes out of the next
+ * advance, before everything later, and costs O(log n), or O(1) when such deadlines are added in
+ * order. DW_EINVAL; DW_ENOMEM; DW_ELIMIT: DW_WHEEL_TIMERS_MAX timers are in the wheel.
+ */
+DW_API int dw_wheel_add(dw_wheel *wheel, int64_t deadline, dw_wheel_handle *ret_handle);
+
+/* dw_wheel_cancel: the timer is gone and will not come out. DW_EINVAL, DW_ENOENT. */
+DW_API int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle);
+
+/*
+ * dw_wheel_move: give the timer another deadline. It counts as inserted now, behind others with the
+ * same deadline, and its handle stays valid. DW_EINVAL, DW_ENOENT; DW_ENOMEM: only possible for a
+ * deadline below dw_wheel_now().
+ */
+DW_API int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle handle, int64_t deadline);
+
+/* dw_wheel_deadline: when the timer is due. DW_EINVAL, DW_ENOENT. */
+DW_API int dw_wheel_deadline(const dw_wheel *wheel, dw_wheel_handle handle, int64_t *ret_deadline);
+
+/* dw_wheel_count: the timers in the wheel. */
+DW_API size_t dw_wheel_count(const dw_wheel *wheel);
+
+/*
+ * dw_wheel_now: the wheel's own time. It never goes back, and is at most the largest `now` it was
+ * given; it stays behind while due timers are left inside.
+ */
+DW_API int64_t dw_wheel_now(const dw_wheel *wheel);
+
+/*
+ * dw_wheel_advance: take out at most `max` timers with a deadline <= now, write them to `out` in
+ * order of deadline and insertion, and return how many.
+ *
+ * The work is bounded too: besides the timers taken out at most 4 * max + 4096 are moved between
+ * levels. So fewer than max, even 0, may come out while timers are due, for example after a jump of
+ * the clock: call again while dw_wheel_next() <= now, every call makes progress. `now` may go back;
+ * then what is not due by the new time waits. `max` may be 0. NULL arguments take out nothing.
+ */
+DW_API size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, size_t max);
+
+/*
+ * dw_wheel_next: a lower bound of the earliest deadline; INT64_MAX when the wheel is empty. O(1).
+ *
+ * Never later than the earliest deadline, and exact when that lies in the wheel's current bucket of
+ * 1.024 ms or is overdue. Otherwise it is the start of the slot the timer lies in, and a caller
+ * that sleeps until then and advances gets a better answer: a timer far ahead costs at most one
+ * such wake-up a level, 3 for half an hour, 7 for any. It does not promise that anything is due at
+ * the time it names.
+ */
+DW_API int64_t dw_wheel_next(const dw_wheel *wheel);
+
+/*
+ * dw_wheel_next_work: when to call dw_wheel_advance() next, at the latest. Never later than
+ * dw_wheel_next().
+ *
+ * It is earlier when a well filled slot should be emptied in pieces before its time comes, 256
+ * timers or more a piece; a slot with fewer asks for nothing extra. Sleeping until dw_wheel_next()
+ * instead is correct, but then a million timers may have to be moved at one time.
+ */
+DW_API int64_t dw_wheel_next_work(const dw_wheel *wheel);
+
+/* dw_wheel_bytes: the memory the wheel holds, itself included. */
+DW_API size_t dw_wheel_bytes(const dw_wheel *wheel);
+
+/*
+ * dw_wheel_check: look at the whole wheel; 0, or a negative number that names the broken rule in
+ * src/wheel/check.c. For tests and debugging: O(n).
+ */
+DW_API int dw_wheel_check(const dw_wheel *wheel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
