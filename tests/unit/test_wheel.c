@@ -1,0 +1,571 @@
+/* test_wheel.c: the wheel's promises, one at a time. test_wheel_oracle.c has the random ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <durawheel/wheel.h>
+
+#include <stdlib.h>
+
+#define NOW INT64_C(1763670000000000)
+#define SECOND INT64_C(1000000)
+#define DAY (86400 * SECOND)
+
+/* struct memory: an allocator that counts, and fails from the `left`-th request on. */
+struct memory {
+	size_t left;
+	size_t blocks;
+};
+
+static void *resize_counted(void *user, void *block, size_t size)
+{
+	struct memory *memory = user;
+
+	if (!size) {
+		memory->blocks -= block != NULL;
+		free(block);
+		return NULL;
+	}
+	if (!memory->left)
+		return NULL;
+	memory->left--;
+	memory->blocks += block == NULL;
+	return realloc(block, size);
+}
+
+static dw_wheel *wheel_at(int64_t now)
+{
+	dw_wheel *wheel = NULL;
+
+	assert_int_equal(dw_wheel_new(&wheel, now, NULL), DW_OK);
+	assert_non_null(wheel);
+	return wheel;
+}
+
+static dw_wheel_handle add(dw_wheel *wheel, int64_t deadline)
+{
+	dw_wheel_handle handle = 0;
+
+	assert_int_equal(dw_wheel_add(wheel, deadline, &handle), DW_OK);
+	return handle;
+}
+
+/* expect: this timer and no other comes out next. */
+static void expect(dw_wheel *wheel, int64_t now, dw_wheel_handle handle)
+{
+	dw_wheel_due due = {0, 0};
+
+	assert_int_equal(dw_wheel_advance(wheel, now, &due, 1), 1);
+	assert_int_equal(due.handle, handle);
+}
+
+static void expect_none(dw_wheel *wheel, int64_t now)
+{
+	dw_wheel_due due[4];
+
+	assert_int_equal(dw_wheel_advance(wheel, now, due, 4), 0);
+}
+
+/* wake_ups: sleep until dw_wheel_next() again and again, until a timer comes out; how often. */
+static unsigned wake_ups(dw_wheel *wheel, int64_t *ret_fired)
+{
+	dw_wheel_due due;
+	unsigned count = 0;
+
+	do
+		*ret_fired = dw_wheel_next(wheel);
+	while (count++ < 20 && dw_wheel_advance(wheel, *ret_fired, &due, 1) == 0);
+	assert_int_equal(due.deadline, *ret_fired);
+	return count;
+}
+
+static void new_bad_arguments_refused(void **state)
+{
+	const dw_wheel_allocator nothing = {NULL, NULL};
+	dw_wheel *wheel = NULL;
+
+	(void)state;
+	assert_int_equal(dw_wheel_new(NULL, 0, NULL), DW_EINVAL);
+	assert_int_equal(dw_wheel_new(&wheel, 0, &nothing), DW_EINVAL);
+	assert_null(wheel);
+	dw_wheel_free(NULL);
+}
+
+static void calls_null_refused(void **state)
+{
+	dw_wheel *wheel = wheel_at(0);
+	dw_wheel_handle handle = 1;
+	int64_t deadline;
+
+	(void)state;
+	assert_int_equal(dw_wheel_add(NULL, 0, &handle), DW_EINVAL);
+	assert_int_equal(dw_wheel_add(wheel, 0, NULL), DW_EINVAL);
+	assert_int_equal(dw_wheel_cancel(NULL, 1), DW_EINVAL);
+	assert_int_equal(dw_wheel_move(NULL, 1, 0), DW_EINVAL);
+	assert_int_equal(dw_wheel_deadline(NULL, 1, &deadline), DW_EINVAL);
+	assert_int_equal(dw_wheel_deadline(wheel, 1, NULL), DW_EINVAL);
+	assert_int_equal(dw_wheel_reserve(NULL, 1), DW_EINVAL);
+	assert_int_equal(dw_wheel_check(NULL), DW_EINVAL);
+	assert_int_equal(dw_wheel_advance(NULL, 0, NULL, 0), 0);
+	assert_int_equal(dw_wheel_advance(wheel, 0, NULL, 1), 0);
+	assert_true(dw_wheel_next(NULL) == INT64_MAX && dw_wheel_next_work(NULL) == INT64_MAX);
+	assert_int_equal(dw_wheel_count(wheel), 0);
+	dw_wheel_free(wheel);
+}
+
+static void empty_wheel_never_fires(void **state)
+{
+	dw_wheel *wheel = wheel_at(INT64_MIN);
+
+	(void)state;
+	expect_none(wheel, 0);
+	expect_none(wheel, INT64_MAX);
+	assert_true(dw_wheel_next(wheel) == INT64_MAX);
+	assert_true(dw_wheel_next_work(wheel) == INT64_MAX);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	dw_wheel_free(wheel);
+}
+
+static void timer_one_tick_before_waits(void **state)
+{
+	static const int64_t after[] = {1, 1023, 1024, 1025, 262144, 1800 * SECOND, 30 * DAY};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(after) / sizeof(*after); i++) {
+		dw_wheel *wheel = wheel_at(NOW);
+		dw_wheel_handle handle = add(wheel, NOW + after[i]);
+
+		expect_none(wheel, NOW + after[i] - 1);
+		expect(wheel, NOW + after[i], handle);
+		assert_int_equal(dw_wheel_count(wheel), 0);
+		dw_wheel_free(wheel);
+	}
+}
+
+static void timer_a_century_ahead_fires_once(void **state)
+{
+	int64_t deadline = NOW + 36525 * DAY, fired;
+	dw_wheel *wheel = wheel_at(NOW);
+
+	(void)state;
+	add(wheel, deadline);
+	assert_true(wake_ups(wheel, &fired) <= 8);
+	assert_int_equal(fired, deadline);
+	expect_none(wheel, INT64_MAX);
+	dw_wheel_free(wheel);
+}
+
+static void timer_half_an_hour_ahead_wakes_rarely(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	int64_t fired;
+
+	(void)state;
+	add(wheel, NOW + 1800 * SECOND);
+	assert_true(dw_wheel_next_work(wheel) == dw_wheel_next(wheel));
+	assert_true(wake_ups(wheel, &fired) <= 4);
+	assert_int_equal(fired, NOW + 1800 * SECOND);
+	dw_wheel_free(wheel);
+}
+
+static void ends_of_time_fire_in_order(void **state)
+{
+	dw_wheel *wheel = wheel_at(INT64_MIN);
+	dw_wheel_handle last = add(wheel, INT64_MAX);
+	dw_wheel_handle middle = add(wheel, 0);
+	dw_wheel_handle first = add(wheel, INT64_MIN);
+
+	(void)state;
+	expect(wheel, INT64_MIN, first);
+	expect_none(wheel, -1);
+	expect(wheel, 0, middle);
+	expect_none(wheel, INT64_MAX - 1);
+	expect(wheel, INT64_MAX, last);
+	dw_wheel_free(wheel);
+}
+
+static void equal_deadlines_keep_insertion_order(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	int64_t deadline = NOW + 1800 * SECOND;
+	dw_wheel_handle handles[600];
+
+	(void)state;
+	for (int i = 0; i < 600; i++) {
+		handles[i] = add(wheel, deadline);
+		expect_none(wheel, NOW + i * 3 * SECOND);
+	}
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	for (int i = 0; i < 600; i++)
+		expect(wheel, deadline, handles[i]);
+	dw_wheel_free(wheel);
+}
+
+static void overdue_timers_come_first_in_order(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle present = add(wheel, NOW);
+	dw_wheel_handle second = add(wheel, NOW - 1);
+	dw_wheel_handle first = add(wheel, NOW - DAY);
+	dw_wheel_handle third = add(wheel, NOW - 1);
+
+	(void)state;
+	assert_true(dw_wheel_next(wheel) == NOW - DAY);
+	expect(wheel, NOW, first);
+	expect(wheel, NOW, second);
+	expect(wheel, NOW, third);
+	expect(wheel, NOW, present);
+	dw_wheel_free(wheel);
+}
+
+static void overdue_cancelled_and_moved_obey(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle moved = add(wheel, NOW - 5);
+	dw_wheel_handle cancelled = add(wheel, NOW - 4);
+	dw_wheel_handle other = add(wheel, NOW - 3);
+
+	(void)state;
+	assert_int_equal(dw_wheel_cancel(wheel, cancelled), DW_OK);
+	assert_int_equal(dw_wheel_move(wheel, moved, NOW + 1), DW_OK);
+	expect(wheel, NOW, other);
+	expect_none(wheel, NOW);
+	assert_int_equal(dw_wheel_move(wheel, moved, NOW - 1), DW_OK);
+	expect(wheel, NOW, moved);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	dw_wheel_free(wheel);
+}
+
+static void clock_stepped_back_fires_nothing_early(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle between, later = add(wheel, NOW + 10);
+
+	(void)state;
+	expect_none(wheel, NOW + 5);
+	between = add(wheel, NOW - SECOND);
+	assert_true(dw_wheel_next(wheel) == NOW - SECOND);
+	expect_none(wheel, NOW - SECOND - 1);
+	expect(wheel, NOW - SECOND, between);
+	expect_none(wheel, NOW);
+	assert_true(dw_wheel_now(wheel) == NOW + 5);
+	expect(wheel, NOW + 10, later);
+	dw_wheel_free(wheel);
+}
+
+static void advance_small_max_leaves_time_behind(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle first = add(wheel, NOW + 100), last = add(wheel, NOW + 300), between;
+
+	(void)state;
+	expect(wheel, NOW + 1000, first);
+	assert_true(dw_wheel_now(wheel) == NOW + 100);
+	between = add(wheel, NOW + 200);
+	expect(wheel, NOW + 1000, between);
+	expect(wheel, NOW + 1000, last);
+	dw_wheel_free(wheel);
+}
+
+static void advance_max_zero_takes_nothing(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle handle = add(wheel, NOW + 5000);
+
+	(void)state;
+	assert_int_equal(dw_wheel_advance(wheel, NOW + 6000, NULL, 0), 0);
+	assert_true(dw_wheel_next(wheel) == NOW + 5000);
+	expect(wheel, NOW + 6000, handle);
+	dw_wheel_free(wheel);
+}
+
+static void advance_after_a_jump_is_bounded(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_due due[10];
+	size_t calls = 0, taken = 0;
+
+	(void)state;
+	for (int64_t i = 0; i < 50000; i++)
+		add(wheel, NOW + 1800 * SECOND);
+	while (taken == 0) {
+		taken = dw_wheel_advance(wheel, NOW + DAY, due, 10);
+		assert_int_equal(dw_wheel_check(wheel), 0);
+		assert_true(dw_wheel_next(wheel) <= NOW + DAY);
+		calls++;
+	}
+	/* 50,000 timers, three levels, 4,136 moves a call; and each call must use its share. */
+	assert_in_range(calls, 3 * 50000 / 4136, 3 * 50000 / 4136 + 2);
+	dw_wheel_free(wheel);
+}
+
+static void full_slot_is_drained_ahead(void **state)
+{
+	int64_t due_at = (NOW / (1 << 18) + 400) << 18, now = NOW;
+	dw_wheel *wheel = wheel_at(NOW);
+	unsigned calls = 0;
+
+	(void)state;
+	for (int64_t i = 0; i < 10000; i++)
+		add(wheel, due_at);
+	while (dw_wheel_next(wheel) < due_at && calls++ < 1000) {
+		assert_true(dw_wheel_next_work(wheel) <= dw_wheel_next(wheel));
+		now = dw_wheel_next_work(wheel);
+		assert_int_equal(dw_wheel_advance(wheel, now, NULL, 0), 0);
+	}
+	/* About 40 pieces through two levels, and the last bucket. */
+	assert_in_range(calls, 30, 100);
+	dw_wheel_free(wheel);
+}
+
+static void cancelled_timer_never_fires(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle handle = add(wheel, NOW + SECOND), again;
+	int64_t deadline = 5;
+
+	(void)state;
+	assert_int_equal(dw_wheel_cancel(wheel, handle), DW_OK);
+	assert_int_equal(dw_wheel_cancel(wheel, handle), DW_ENOENT);
+	again = add(wheel, NOW + SECOND);
+	assert_int_equal(dw_wheel_index(again), dw_wheel_index(handle));
+	assert_int_equal(dw_wheel_cancel(wheel, handle), DW_ENOENT);
+	assert_int_equal(dw_wheel_move(wheel, handle, NOW), DW_ENOENT);
+	assert_int_equal(dw_wheel_deadline(wheel, handle, &deadline), DW_ENOENT);
+	assert_int_equal(deadline, 5);
+	expect(wheel, NOW + SECOND, again);
+	assert_int_equal(dw_wheel_cancel(wheel, again), DW_ENOENT);
+	dw_wheel_free(wheel);
+}
+
+static void handle_forged_is_unknown(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle handle = add(wheel, NOW + 1);
+
+	(void)state;
+	assert_int_equal(dw_wheel_cancel(wheel, 0), DW_ENOENT);
+	assert_int_equal(dw_wheel_cancel(wheel, handle + 1), DW_ENOENT);
+	assert_int_equal(dw_wheel_cancel(wheel, UINT64_MAX), DW_ENOENT);
+	assert_int_equal(dw_wheel_cancel(wheel, handle + (UINT64_C(1) << 32)), DW_ENOENT);
+	expect(wheel, NOW + 1, handle);
+	assert_int_equal(dw_wheel_cancel(wheel, handle + (UINT64_C(1) << 32)), DW_ENOENT);
+	dw_wheel_free(wheel);
+}
+
+static void moved_timer_goes_behind_its_equals(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle moved = add(wheel, NOW + 50), other = add(wheel, NOW + 50);
+	int64_t deadline = 0;
+
+	(void)state;
+	assert_int_equal(dw_wheel_move(wheel, moved, NOW + 50), DW_OK);
+	assert_int_equal(dw_wheel_deadline(wheel, moved, &deadline), DW_OK);
+	assert_true(deadline == NOW + 50);
+	expect(wheel, NOW + 50, other);
+	expect(wheel, NOW + 50, moved);
+	dw_wheel_free(wheel);
+}
+
+static void indexes_stay_dense(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle handles[100];
+
+	(void)state;
+	for (unsigned round = 0; round < 50; round++) {
+		for (unsigned i = 0; i < 100; i++) {
+			handles[i] = add(wheel, NOW + 1 + i * 1000);
+			assert_true(dw_wheel_index(handles[i]) < 101);
+		}
+		add(wheel, NOW - round);
+		assert_int_equal(dw_wheel_count(wheel), 101);
+		for (unsigned i = 0; i < 100; i++)
+			assert_int_equal(dw_wheel_cancel(wheel, handles[i]), DW_OK);
+		expect_none(wheel, NOW - DAY);
+		assert_int_equal(dw_wheel_check(wheel), 0);
+		(void)dw_wheel_advance(wheel, NOW, &(dw_wheel_due){0, 0}, 1); /* empties it */
+	}
+	dw_wheel_free(wheel);
+}
+
+static void bytes_a_timer_at_most_24(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+
+	(void)state;
+	for (int64_t i = 0; i < 100000; i++)
+		add(wheel, NOW + i * 18000);
+	assert_true(dw_wheel_bytes(wheel) / 100000 < 24);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	dw_wheel_free(wheel);
+}
+
+static void overdue_memory_comes_back(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_due due[100];
+	int64_t last = INT64_MIN;
+	size_t full;
+
+	(void)state;
+	for (int64_t i = 0; i < 20000; i++)
+		add(wheel, NOW - 1 - i * 7919 % 20000);
+	full = dw_wheel_bytes(wheel);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	for (size_t left = 20000; left; left -= 100) {
+		assert_int_equal(dw_wheel_advance(wheel, NOW, due, 100), 100);
+		for (size_t i = 0; i < 100; last = due[i++].deadline)
+			assert_true(due[i].deadline > last);
+	}
+	assert_true(dw_wheel_bytes(wheel) < full - 19 * 20000);
+	dw_wheel_free(wheel);
+}
+
+static void reserve_makes_adds_sure(void **state)
+{
+	struct memory memory = {SIZE_MAX, 0};
+	const dw_wheel_allocator allocator = {resize_counted, &memory};
+	dw_wheel_handle handle = 0;
+	dw_wheel *wheel;
+
+	(void)state;
+	assert_int_equal(dw_wheel_new(&wheel, NOW, &allocator), DW_OK);
+	assert_int_equal(dw_wheel_reserve(wheel, (size_t)DW_WHEEL_TIMERS_MAX + 1), DW_ELIMIT);
+	assert_int_equal(dw_wheel_reserve(wheel, 40000), DW_OK);
+	memory.left = 0;
+	for (int64_t i = 0; i < 40000; i++)
+		add(wheel, NOW + i);
+	assert_int_equal(dw_wheel_reserve(wheel, 70000), DW_ENOMEM);
+	while (dw_wheel_add(wheel, NOW, &handle) == DW_OK)
+		assert_true(dw_wheel_count(wheel) < 70000);
+	assert_int_equal(dw_wheel_add(wheel, NOW - 1, &handle), DW_ENOMEM);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	dw_wheel_free(wheel);
+	assert_int_equal(memory.blocks, 0);
+}
+
+/* add_or_fail: a failed add changes nothing, and succeeds once there is memory. False: it failed.
+ */
+static int add_or_fail(dw_wheel *wheel, struct memory *memory, int64_t deadline)
+{
+	size_t count = dw_wheel_count(wheel);
+	int64_t next = dw_wheel_next(wheel);
+	dw_wheel_handle handle = 99;
+
+	if (dw_wheel_add(wheel, deadline, &handle) == DW_OK)
+		return 1;
+	assert_int_equal(handle, 99);
+	assert_int_equal(dw_wheel_count(wheel), count);
+	assert_true(dw_wheel_next(wheel) == next);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	memory->left = SIZE_MAX;
+	add(wheel, deadline);
+	return 0;
+}
+
+/* move_or_fail: the same for a move into the past. */
+static int move_or_fail(dw_wheel *wheel, struct memory *memory, dw_wheel_handle handle)
+{
+	int64_t deadline = 0;
+
+	if (dw_wheel_move(wheel, handle, NOW - 9) == DW_OK)
+		return 1;
+	assert_int_equal(dw_wheel_deadline(wheel, handle, &deadline), DW_OK);
+	assert_true(deadline == NOW + DAY);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	memory->left = SIZE_MAX;
+	assert_int_equal(dw_wheel_move(wheel, handle, NOW - 9), DW_OK);
+	return 0;
+}
+
+/* live: a wheel's life in which allocation number `number` fails; true when none did. */
+static int live(size_t number)
+{
+	struct memory memory = {number, 0};
+	const dw_wheel_allocator allocator = {resize_counted, &memory};
+	dw_wheel_handle handle = 0;
+	dw_wheel *wheel = NULL;
+	int untouched = 1;
+
+	if (dw_wheel_new(&wheel, NOW, &allocator) < 0) {
+		assert_null(wheel);
+		return 0;
+	}
+	if (dw_wheel_add(wheel, NOW + DAY, &handle) < 0) {
+		memory.left = SIZE_MAX;
+		handle = add(wheel, NOW + DAY);
+		untouched = 0;
+	}
+	for (int64_t i = 0; i < 2500; i++)
+		untouched &= add_or_fail(wheel, &memory, NOW - 10 - i);
+	untouched &= move_or_fail(wheel, &memory, handle);
+	for (int64_t i = 0; i < 90000; i++)
+		untouched &= add_or_fail(wheel, &memory, NOW + i);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	assert_int_equal(dw_wheel_count(wheel), 92501);
+	dw_wheel_free(wheel);
+	assert_int_equal(memory.blocks, 0);
+	return untouched;
+}
+
+static void allocations_failing_change_nothing(void **state)
+{
+	size_t number = 0;
+
+	(void)state;
+	while (!live(number))
+		assert_true(number++ < 100);
+	assert_true(number > 15);
+}
+
+static void move_without_memory_changes_nothing(void **state)
+{
+	struct memory memory = {SIZE_MAX, 0};
+	const dw_wheel_allocator allocator = {resize_counted, &memory};
+	dw_wheel_handle handle = 0;
+	dw_wheel *wheel;
+
+	(void)state;
+	assert_int_equal(dw_wheel_new(&wheel, NOW, &allocator), DW_OK);
+	assert_int_equal(dw_wheel_add(wheel, NOW + DAY, &handle), DW_OK);
+	memory.left = 0;
+	assert_int_equal(move_or_fail(wheel, &memory, handle), 0);
+	expect(wheel, NOW, handle);
+	dw_wheel_free(wheel);
+	assert_int_equal(memory.blocks, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(new_bad_arguments_refused),
+	    cmocka_unit_test(calls_null_refused),
+	    cmocka_unit_test(empty_wheel_never_fires),
+	    cmocka_unit_test(timer_one_tick_before_waits),
+	    cmocka_unit_test(timer_a_century_ahead_fires_once),
+	    cmocka_unit_test(timer_half_an_hour_ahead_wakes_rarely),
+	    cmocka_unit_test(ends_of_time_fire_in_order),
+	    cmocka_unit_test(equal_deadlines_keep_insertion_order),
+	    cmocka_unit_test(overdue_timers_come_first_in_order),
+	    cmocka_unit_test(overdue_cancelled_and_moved_obey),
+	    cmocka_unit_test(clock_stepped_back_fires_nothing_early),
+	    cmocka_unit_test(advance_small_max_leaves_time_behind),
+	    cmocka_unit_test(advance_max_zero_takes_nothing),
+	    cmocka_unit_test(advance_after_a_jump_is_bounded),
+	    cmocka_unit_test(full_slot_is_drained_ahead),
+	    cmocka_unit_test(cancelled_timer_never_fires),
+	    cmocka_unit_test(handle_forged_is_unknown),
+	    cmocka_unit_test(moved_timer_goes_behind_its_equals),
+	    cmocka_unit_test(indexes_stay_dense),
+	    cmocka_unit_test(bytes_a_timer_at_most_24),
+	    cmocka_unit_test(overdue_memory_comes_back),
+	    cmocka_unit_test(reserve_makes_adds_sure),
+	    cmocka_unit_test(allocations_failing_change_nothing),
+	    cmocka_unit_test(move_without_memory_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

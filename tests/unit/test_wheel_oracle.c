@@ -1,0 +1,392 @@
+/*
+ * test_wheel_oracle.c: random operations on a wheel and on a sorted array; both must say the same.
+ *
+ * After every operation: nothing came out early, late within its call, out of order or twice;
+ * dw_wheel_next() is not late, and exact where it promises to be; dw_wheel_next_work() is not
+ * later. A failure prints a seed; DW_SEED=that repeats it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include <durawheel/wheel.h>
+
+#include "support/environment.h"
+#include "support/random.h"
+#include "support/wheel_oracle.h"
+
+#define CALL_MAX 600
+
+/* struct profile: what kind of life the timers of one run lead. */
+struct profile {
+	const char *name;
+	size_t population; /* about so many timers at a time */
+	unsigned back;	   /* percent of the time steps that go back */
+	unsigned far;	   /* percent of the time steps that are jumps of any size */
+	unsigned extreme;  /* percent of the deadlines at the ends of time */
+	unsigned dense;	   /* percent of the deadlines in few, well filled slots */
+	unsigned runs;
+};
+
+struct model {
+	const struct profile *profile;
+	struct wheel_oracle oracle;
+	dw_wheel *wheel;
+	dw_wheel_handle stale;
+	uint64_t seed;
+	uint64_t random;
+	uint64_t operation;
+	int64_t now;
+};
+
+static void require(const struct model *model, int holds, const char *what)
+{
+	if (holds)
+		return;
+	fail_msg("%s: %s, DW_SEED=%llu, operation %llu", model->profile->name, what,
+		 (unsigned long long)model->seed, (unsigned long long)model->operation);
+}
+
+static uint64_t draw(struct model *model, uint64_t limit)
+{
+	return random_below(&model->random, limit);
+}
+
+static int percent(struct model *model, unsigned share)
+{
+	return draw(model, 100) < share;
+}
+
+static int64_t plus(int64_t time, int64_t by)
+{
+	if (by > 0 && time > INT64_MAX - by)
+		return INT64_MAX;
+	if (by < 0 && time < INT64_MIN - by)
+		return INT64_MIN;
+	return time + by;
+}
+
+static int64_t near(struct model *model)
+{
+	return (int64_t)draw(model, 3) - 1;
+}
+
+/* edge: beside the next multiple of a power of two after `base`: the end of some slot. */
+static int64_t edge(struct model *model, int64_t base)
+{
+	uint64_t width = UINT64_C(1) << draw(model, 62);
+	uint64_t left = width - ((uint64_t)base & (width - 1));
+
+	return plus(plus(base, (int64_t)left), near(model));
+}
+
+static int64_t power(struct model *model, int64_t base)
+{
+	int64_t distance = (int64_t)(UINT64_C(1) << draw(model, 62));
+
+	if (percent(model, 10))
+		distance = -distance;
+	return plus(plus(base, distance), near(model));
+}
+
+/* dense: in the few slots that begin a quarter to three quarters of a second ahead, or a minute. */
+static int64_t dense(struct model *model, int64_t base)
+{
+	static const int64_t aheads[] = {250000, 500000, 70000000, 18000000000};
+	int64_t ahead = aheads[draw(model, 4)];
+
+	return plus(base, ahead + (int64_t)draw(model, 200000));
+}
+
+static int64_t usual(struct model *model, int64_t base)
+{
+	static const int64_t spans[] = {1000000, 1800000000, 2592000000000, 3155760000000000};
+	int64_t span = spans[draw(model, 4)];
+
+	return plus(base, (int64_t)draw(model, (uint64_t)span));
+}
+
+static int64_t extreme(struct model *model)
+{
+	static const int64_t ends[] = {INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX - 1, INT64_MAX};
+
+	return ends[draw(model, 6)];
+}
+
+static int64_t deadline(struct model *model)
+{
+	const struct wheel_oracle *oracle = &model->oracle;
+	int64_t base = percent(model, 50) ? model->now : dw_wheel_now(model->wheel);
+
+	if (percent(model, model->profile->extreme))
+		return extreme(model);
+	if (percent(model, model->profile->dense))
+		return dense(model, base);
+	switch (draw(model, 6)) {
+	case 0:
+		return plus(base, (int64_t)draw(model, 9) - 4);
+	case 1:
+		return edge(model, base);
+	case 2:
+		return power(model, base);
+	case 3:
+		return oracle->count ? oracle->timers[draw(model, oracle->count)].deadline : base;
+	case 4:
+		return plus(base, (int64_t)draw(model, 5000));
+	default:
+		return usual(model, base);
+	}
+}
+
+static void add(struct model *model)
+{
+	int64_t when = deadline(model);
+	dw_wheel_handle handle = 0;
+
+	if (model->oracle.count == model->oracle.capacity)
+		return;
+	require(model, dw_wheel_add(model->wheel, when, &handle) == DW_OK, "add failed");
+	require(model, handle >> 32 != 0, "handle without generation");
+	require(model, dw_wheel_index(handle) < model->oracle.capacity, "index not dense");
+	wheel_oracle_add(&model->oracle, handle, when);
+}
+
+static void cancel(struct model *model)
+{
+	dw_wheel_handle handle;
+	size_t position;
+
+	if (!model->oracle.count)
+		return;
+	position = draw(model, model->oracle.count);
+	handle = model->oracle.timers[position].handle;
+	require(model, dw_wheel_cancel(model->wheel, handle) == DW_OK, "cancel failed");
+	wheel_oracle_remove(&model->oracle, position, 1);
+	model->stale = handle;
+}
+
+static void move(struct model *model)
+{
+	int64_t when = deadline(model), stored = 0;
+	dw_wheel_due timer;
+	size_t position;
+
+	if (!model->oracle.count)
+		return;
+	position = draw(model, model->oracle.count);
+	timer = model->oracle.timers[position];
+	require(model, dw_wheel_deadline(model->wheel, timer.handle, &stored) == DW_OK,
+		"no deadline");
+	require(model, stored == timer.deadline, "another deadline");
+	require(model, dw_wheel_move(model->wheel, timer.handle, when) == DW_OK, "move failed");
+	wheel_oracle_remove(&model->oracle, position, 1);
+	wheel_oracle_add(&model->oracle, timer.handle, when);
+}
+
+static void use_stale(struct model *model)
+{
+	int64_t kept = 77;
+
+	if (!model->stale)
+		return;
+	require(model, dw_wheel_cancel(model->wheel, model->stale) == DW_ENOENT, "stale cancel");
+	require(model, dw_wheel_move(model->wheel, model->stale, 0) == DW_ENOENT, "stale move");
+	require(model, dw_wheel_deadline(model->wheel, model->stale, &kept) == DW_ENOENT,
+		"stale get");
+	require(model, kept == 77, "output touched");
+}
+
+/* step: let time pass, or go back. */
+static void step(struct model *model)
+{
+	const struct wheel_oracle *oracle = &model->oracle;
+	int64_t first = oracle->count ? oracle->timers[0].deadline : model->now;
+
+	if (percent(model, model->profile->back)) {
+		model->now = plus(model->now, -(int64_t)(UINT64_C(1) << draw(model, 40)));
+		return;
+	}
+	if (percent(model, model->profile->far)) {
+		model->now = edge(model, model->now);
+		return;
+	}
+	switch (draw(model, 5)) {
+	case 0:
+		model->now = plus(model->now, (int64_t)draw(model, 3000));
+		break;
+	case 1:
+		model->now = first > model->now ? plus(first, near(model)) : model->now;
+		break;
+	case 2:
+		if (oracle->count && dw_wheel_next(model->wheel) > model->now)
+			model->now = dw_wheel_next(model->wheel);
+		break;
+	case 3:
+		if (oracle->count && dw_wheel_next_work(model->wheel) > model->now)
+			model->now = dw_wheel_next_work(model->wheel);
+		break;
+	default:
+		model->now = plus(model->now, (int64_t)draw(model, 60000));
+	}
+}
+
+/* advance_once: what comes out must be what the sorted array has first. */
+static size_t advance_once(struct model *model)
+{
+	dw_wheel_due due[CALL_MAX];
+	size_t max = draw(model, percent(model, 50) ? 4 : CALL_MAX);
+	size_t taken = dw_wheel_advance(model->wheel, model->now, due, max);
+
+	require(model, taken <= max, "more than max");
+	require(model, taken <= model->oracle.count, "more than there are");
+	for (size_t i = 0; i < taken; i++) {
+		const dw_wheel_due *want = &model->oracle.timers[i];
+
+		require(model, due[i].deadline <= model->now, "early");
+		require(model, due[i].deadline == want->deadline, "out of order");
+		require(model, due[i].handle == want->handle, "out of insertion order");
+		model->stale = due[i].handle;
+	}
+	wheel_oracle_remove(&model->oracle, 0, taken);
+	return max;
+}
+
+static void advance(struct model *model)
+{
+	int whole = percent(model, 70);
+	size_t calls = 0, allowed = 2 * model->oracle.count + 100;
+
+	do
+		advance_once(model);
+	while (whole && model->oracle.count && dw_wheel_next(model->wheel) <= model->now &&
+	       ++calls < allowed);
+	require(model, calls < allowed, "no progress");
+	if (whole && model->oracle.count)
+		require(model, model->oracle.timers[0].deadline > model->now, "late");
+}
+
+static void check_next(const struct model *model)
+{
+	int64_t next = dw_wheel_next(model->wheel);
+	int64_t present = dw_wheel_now(model->wheel);
+	int64_t first;
+
+	require(model, dw_wheel_count(model->wheel) == model->oracle.count, "another count");
+	require(model, dw_wheel_next_work(model->wheel) <= next, "next_work after next");
+	if (!model->oracle.count) {
+		require(model, next == INT64_MAX, "next of an empty wheel");
+		return;
+	}
+	first = model->oracle.timers[0].deadline;
+	require(model, next <= first, "next is late");
+	if (first < present)
+		require(model, next == first, "next of an overdue timer not exact");
+	if ((first ^ present) >= 0 && (first ^ present) < 1024 && next > present)
+		require(model, next == first, "next in the current bucket not exact");
+}
+
+static void operate(struct model *model)
+{
+	unsigned full = model->oracle.count >= model->profile->population;
+	uint64_t what = draw(model, 100);
+
+	if (what < (full ? 25u : 55u))
+		add(model);
+	else if (what < 65)
+		cancel(model);
+	else if (what < 75)
+		move(model);
+	else if (what < 77)
+		use_stale(model);
+	else {
+		step(model);
+		advance(model);
+	}
+	check_next(model);
+	if (model->operation % 64 == 0)
+		require(model, dw_wheel_check(model->wheel) == 0, "dw_wheel_check");
+}
+
+/* drain_all: at the end of time everything comes out. */
+static void drain_all(struct model *model)
+{
+	size_t calls = 0, allowed = 3 * model->oracle.count + 1000;
+
+	model->now = INT64_MAX;
+	while (model->oracle.count && calls++ < allowed)
+		advance_once(model);
+	require(model, model->oracle.count == 0 && dw_wheel_count(model->wheel) == 0, "lost");
+	require(model, dw_wheel_check(model->wheel) == 0, "dw_wheel_check at the end");
+}
+
+static void run(const struct profile *profile, uint64_t seed)
+{
+	static const int64_t starts[] = {0, -1, INT64_MIN, 1763670000000000, -4611686018427387904};
+	struct model model = {.profile = profile, .seed = seed, .random = seed};
+
+	model.now = starts[draw(&model, 5)];
+	wheel_oracle_init(&model.oracle, 2 * profile->population);
+	assert_int_equal(dw_wheel_new(&model.wheel, model.now, NULL), DW_OK);
+	while (model.operation++ < 10000)
+		operate(&model);
+	drain_all(&model);
+	dw_wheel_free(model.wheel);
+	free(model.oracle.timers);
+}
+
+static void agree(const struct profile *profile)
+{
+	uint64_t only = environment_number("DW_SEED", 0);
+	uint64_t runs = environment_scaled(profile->runs);
+
+	if (only) {
+		run(profile, only);
+		return;
+	}
+	for (uint64_t seed = 1; seed <= runs; seed++)
+		run(profile, seed);
+}
+
+static void oracle_level_edges_agrees(void **state)
+{
+	(void)state;
+	agree(&(struct profile){"level edges", 300, 0, 10, 0, 0, 200});
+}
+
+static void oracle_clock_back_agrees(void **state)
+{
+	(void)state;
+	agree(&(struct profile){"clock back", 300, 20, 5, 0, 20, 100});
+}
+
+static void oracle_ends_of_time_agrees(void **state)
+{
+	(void)state;
+	agree(&(struct profile){"ends of time", 200, 5, 20, 20, 0, 40});
+}
+
+static void oracle_dense_slots_agrees(void **state)
+{
+	(void)state;
+	agree(&(struct profile){"dense slots", 4000, 1, 1, 0, 95, 40});
+}
+
+static void oracle_few_timers_agrees(void **state)
+{
+	(void)state;
+	agree(&(struct profile){"few timers", 3, 2, 20, 1, 30, 20});
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(oracle_level_edges_agrees),
+	    cmocka_unit_test(oracle_clock_back_agrees),
+	    cmocka_unit_test(oracle_ends_of_time_agrees),
+	    cmocka_unit_test(oracle_dense_slots_agrees),
+	    cmocka_unit_test(oracle_few_timers_agrees),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
