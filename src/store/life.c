@@ -1,0 +1,183 @@
+#include "store/life.h"
+
+#include <assert.h>
+
+uint64_t life_next(uint64_t last, dw_usec now)
+{
+	uint64_t floor = now > 0 ? (uint64_t)now : 1;
+
+	return last + 1 > floor ? last + 1 : floor;
+}
+
+int life_permits(const dw_op *op, dw_role role)
+{
+	switch (op->kind) {
+	case DW_OP_PUT:
+	case DW_OP_CANCEL:
+		if (role != DW_OWNER && op->flags & (DW_OP_CLAIMED | DW_OP_WITHDRAWN))
+			return DW_EROLE;
+		return DW_OK;
+	case DW_OP_GET:
+	case DW_OP_SCAN:
+	case DW_OP_STATUS:
+		return DW_OK;
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+	case DW_OP_INBOX:
+	case DW_OP_ACK:
+	case DW_OP_REPORT:
+		return role == DW_OWNER ? DW_OK : DW_EROLE;
+	}
+	return DW_EINVAL;
+}
+
+static struct life_step keep(int status)
+{
+	return (struct life_step){.status = status, .effect = LIFE_KEEP};
+}
+
+static struct life_step stale(void)
+{
+	return (struct life_step){.status = DW_ESTALE, .effect = LIFE_KEEP, .show = true};
+}
+
+static struct life_step change(enum life_effect effect, const struct life_record *record)
+{
+	return (struct life_step){.status = DW_OK, .effect = effect, .record = *record};
+}
+
+/* leaves_open: an earlier claim of the id may still start although the put replaces it. The owner
+ * knows when it may not, and says so. A damaged timer may have been anything. */
+static bool leaves_open(const dw_op *op, const struct life_record *stored)
+{
+	if (!stored || op->flags & DW_OP_WITHDRAWN)
+		return false;
+	return stored->damaged || stored->head.state == DW_CLAIMED || stored->head.open;
+}
+
+static struct life_step take_put(const dw_op *op, const struct life_record *stored,
+				 const struct life_caller *caller)
+{
+	struct life_record record = {.head = {.generation = caller->generation}};
+	struct life_step step;
+
+	if (stored && op->flags & DW_OP_NEW)
+		return keep(DW_EEXIST);
+	record.head.due = op->head.due;
+	record.head.open = leaves_open(op, stored);
+	if (op->flags & DW_OP_CLAIMED) {
+		record.head.state = DW_CLAIMED;
+		record.head.attempt = 1;
+		record.claim = caller->token;
+	}
+	step = change(LIFE_STORE, &record);
+	step.news = caller->role == DW_CLIENT;
+	return step;
+}
+
+static struct life_step take_claim(const dw_op *op, const struct life_record *stored,
+				   const struct life_caller *caller)
+{
+	struct life_record record = *stored;
+	bool claimed = stored->head.state == DW_CLAIMED;
+
+	if (op->head.generation != stored->head.generation)
+		return stale();
+	if (claimed && stored->claim == caller->token) /* asked twice, or a claim of before */
+		return op->head.attempt + 1 == stored->head.attempt ? change(LIFE_KEEP, stored)
+								    : stale();
+	if (op->head.attempt != stored->head.attempt)
+		return stale();
+	if (claimed) {
+		record.head.crashes++;
+		record.head.open = 1;
+	}
+	record.head.state = DW_CLAIMED;
+	record.head.attempt++;
+	record.claim = caller->token;
+	return change(LIFE_UPDATE, &record);
+}
+
+static bool is_delivery(const dw_op *op, const struct life_record *stored)
+{
+	return op->head.generation == stored->head.generation &&
+	       op->head.attempt == stored->head.attempt;
+}
+
+static struct life_step take_retry(const dw_op *op, const struct life_record *stored)
+{
+	struct life_record record = *stored;
+
+	if (!is_delivery(op, stored))
+		return stale();
+	if (stored->head.state != DW_CLAIMED) /* asked twice */
+		return op->head.due == stored->head.due ? change(LIFE_KEEP, stored) : stale();
+	record.head.state = DW_PENDING;
+	record.head.due = op->head.due;
+	record.claim = 0;
+	if (op->flags & DW_OP_VERDICT)
+		record.head.retries++;
+	return change(LIFE_UPDATE, &record);
+}
+
+/* take_cancel: a client's cancel comes too late for a claimed timer, and is no promise for an open
+ * one. The owner knows what of its own has started; the claims of a dead owner never will. */
+static struct life_step take_cancel(const dw_op *op, const struct life_record *stored,
+				    const struct life_caller *caller)
+{
+	struct life_step step = change(LIFE_DELETE, stored);
+	bool claimed = stored->head.state == DW_CLAIMED;
+
+	if (caller->role == DW_OWNER) {
+		if (claimed && stored->claim == caller->token && !(op->flags & DW_OP_WITHDRAWN))
+			return keep(DW_ELATE);
+		return step;
+	}
+	if (claimed)
+		return keep(DW_ELATE);
+	step.news = true;
+	if (stored->head.open)
+		step.status = DW_ELATE;
+	return step;
+}
+
+/* take_damaged: a timer that does not match its checksum never fires; a put replaces it and a bury
+ * sets it aside, nothing else touches it. */
+static struct life_step take_damaged(const dw_op *op, const struct life_record *stored)
+{
+	if (op->kind == DW_OP_BURY && op->head.generation == stored->head.generation)
+		return change(LIFE_BURY, stored);
+	return keep(DW_ECORRUPT);
+}
+
+struct life_step life_take(const dw_op *op, const struct life_record *stored,
+			   const struct life_caller *caller)
+{
+	if (op->kind == DW_OP_PUT)
+		return take_put(op, stored, caller);
+	if (!stored)
+		return keep(DW_ENOENT);
+	if (stored->damaged)
+		return take_damaged(op, stored);
+	switch (op->kind) {
+	case DW_OP_CLAIM:
+		return take_claim(op, stored, caller);
+	case DW_OP_SETTLE:
+		return is_delivery(op, stored) ? change(LIFE_DELETE, stored) : stale();
+	case DW_OP_RETRY:
+		return take_retry(op, stored);
+	case DW_OP_BURY:
+		return is_delivery(op, stored) ? change(LIFE_BURY, stored) : stale();
+	case DW_OP_CANCEL:
+		return take_cancel(op, stored, caller);
+	default: {
+		struct life_step step = change(LIFE_KEEP, stored);
+
+		assert(op->kind == DW_OP_GET);
+		step.show = true;
+		return step;
+	}
+	}
+}

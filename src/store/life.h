@@ -1,0 +1,53 @@
+/* What one operation does to one stored timer: the rules of a timer's life, for every store.
+ *
+ * A store reads the stored timer (or that there is none), asks life_take(), and carries out the
+ * step it gets. Pure: no clock, no storage; so the rules are written once and every store has the
+ * same. It does not know bodies, topics or ids.
+ */
+#ifndef DW_STORE_LIFE_H
+#define DW_STORE_LIFE_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+
+struct life_record {
+	dw_head head;
+	uint64_t claim; /* the token that claimed it, 0 when pending */
+	bool damaged;	/* it does not match its checksum */
+};
+
+struct life_caller {
+	uint64_t token;
+	uint64_t generation; /* the next one, for a write that needs it */
+	dw_role role;
+};
+
+enum life_effect {
+	LIFE_KEEP,   /* nothing is written */
+	LIFE_STORE,  /* record with the operation's body, in the place of the stored one if any */
+	LIFE_UPDATE, /* record with the stored body */
+	LIFE_DELETE,
+	LIFE_BURY /* to the dead letters */
+};
+
+struct life_step {
+	int status;
+	enum life_effect effect;
+	struct life_record record; /* as it is after the step; of a deleted one, as it was */
+	bool show;		   /* the stored timer is part of the answer */
+	bool news;		   /* it goes into the inbox under the caller's generation */
+};
+
+/* life_next: the generation after last, at wall time now. */
+uint64_t life_next(uint64_t last, dw_usec now);
+
+/* life_permits: DW_OK; DW_EROLE: only the owner may do that; DW_EINVAL: no such operation. */
+int life_permits(const dw_op *, dw_role);
+
+/* life_take: the step for PUT, CLAIM, SETTLE, RETRY, BURY, CANCEL or GET; stored is NULL when the
+ * id has no timer. */
+struct life_step life_take(const dw_op *, const struct life_record *stored,
+			   const struct life_caller *);
+
+#endif
