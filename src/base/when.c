@@ -1,0 +1,263 @@
+/* Durations and moments as people write them, to dw_usec and back.
+ *
+ * Strict, so that a typing error never becomes another moment: no white space, no sign, no default
+ * for what is left out. No libc date function is called: those know time zones and locales. What
+ * is written with more than six decimals is rounded up, because a timer is never early.
+ */
+#include "durawheel/durawheel.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECONDS_A_DAY INT64_C(86400)
+/* Days from 0000-03-01, where the arithmetic below begins, to 1970-01-01. */
+#define DAYS_TO_EPOCH INT64_C(719468)
+#define DAYS_AN_ERA INT64_C(146097) /* 400 years */
+
+struct unit {
+	const char *name;
+	dw_usec size;
+};
+
+/* The larger before the smaller: the order they must be written in. */
+static const struct unit units[] = {
+    {"d", DW_DAYS(1)},	  {"h", DW_HOURS(1)},	      {"m", DW_MINUTES(1)},
+    {"s", DW_SECONDS(1)}, {"ms", DW_MILLISECONDS(1)}, {"us", 1},
+};
+enum { UNITS = sizeof units / sizeof units[0] };
+
+struct civil {
+	int64_t year;
+	int month, day, hour, minute, second;
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* take_number reads all digits there are, at least one. */
+static bool take_number(const char **text, dw_usec *ret_number)
+{
+	dw_usec number = 0;
+	const char *at = *text;
+
+	for (; is_digit(*at); at++)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, *at - '0', &number))
+			return false;
+	if (at == *text)
+		return false;
+	*text = at;
+	*ret_number = number;
+	return true;
+}
+
+/* take_unit reads one of units[*next...] and moves *next behind it. */
+static bool take_unit(const char **text, size_t *next, dw_usec *ret_size)
+{
+	size_t length = strspn(*text, "dhmsu");
+
+	for (size_t i = *next; i < UNITS; i++) {
+		if (strlen(units[i].name) != length || memcmp(*text, units[i].name, length) != 0)
+			continue;
+		*text += length;
+		*next = i + 1;
+		*ret_size = units[i].size;
+		return true;
+	}
+	return false;
+}
+
+int dw_parse_duration(const char *text, dw_usec *ret_duration)
+{
+	dw_usec sum = 0;
+	size_t next = 0;
+
+	if (!text || !ret_duration || !*text)
+		return DW_EINVAL;
+	while (*text) {
+		dw_usec number, size, part;
+
+		if (!take_number(&text, &number) || !take_unit(&text, &next, &size) ||
+		    __builtin_mul_overflow(number, size, &part) ||
+		    __builtin_add_overflow(sum, part, &sum))
+			return DW_EINVAL;
+	}
+	*ret_duration = sum;
+	return DW_OK;
+}
+
+/* take_digits reads exactly count digits. */
+static bool take_digits(const char **text, int count, int *ret_number)
+{
+	int number = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (!is_digit((*text)[i]))
+			return false;
+		number = number * 10 + (*text)[i] - '0';
+	}
+	*text += count;
+	*ret_number = number;
+	return true;
+}
+
+static bool take_any(const char **text, const char *set)
+{
+	if (!**text || !strchr(set, **text))
+		return false;
+	(*text)++;
+	return true;
+}
+
+/* take_fraction reads "" or a point and one to nine digits. */
+static bool take_fraction(const char **text, dw_usec *ret_fraction)
+{
+	int64_t nanoseconds = 0;
+	int digits = 0;
+
+	*ret_fraction = 0;
+	if (!take_any(text, "."))
+		return true;
+	for (; is_digit(**text); (*text)++, digits++) {
+		if (digits == 9)
+			return false;
+		nanoseconds = nanoseconds * 10 + (**text - '0');
+	}
+	if (digits == 0)
+		return false;
+	for (; digits < 9; digits++)
+		nanoseconds *= 10;
+	*ret_fraction = (nanoseconds + 999) / 1000;
+	return true;
+}
+
+/* take_offset reads Z or +hh:mm or -hh:mm. */
+static bool take_offset(const char **text, int *ret_minutes)
+{
+	int hours, minutes;
+	bool west = **text == '-';
+
+	*ret_minutes = 0;
+	if (take_any(text, "Zz"))
+		return true;
+	if (!take_any(text, "+-") || !take_digits(text, 2, &hours) || !take_any(text, ":") ||
+	    !take_digits(text, 2, &minutes) || hours > 23 || minutes > 59)
+		return false;
+	*ret_minutes = (hours * 60 + minutes) * (west ? -1 : 1);
+	return true;
+}
+
+static bool take_civil(const char **text, struct civil *ret_civil)
+{
+	struct civil civil;
+	int year;
+
+	if (!take_digits(text, 4, &year) || !take_any(text, "-") ||
+	    !take_digits(text, 2, &civil.month) || !take_any(text, "-") ||
+	    !take_digits(text, 2, &civil.day) || !take_any(text, "Tt ") ||
+	    !take_digits(text, 2, &civil.hour) || !take_any(text, ":") ||
+	    !take_digits(text, 2, &civil.minute) || !take_any(text, ":") ||
+	    !take_digits(text, 2, &civil.second))
+		return false;
+	civil.year = year;
+	*ret_civil = civil;
+	return true;
+}
+
+/* exists: there is such a day and time. A leap second has no number of its own in Unix time, so
+ * second 60 is refused. */
+static bool exists(const struct civil *civil)
+{
+	static const int days[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	bool leap = civil->year % 4 == 0 && (civil->year % 100 != 0 || civil->year % 400 == 0);
+	int last;
+
+	if (civil->year < 1 || civil->month < 1 || civil->month > 12)
+		return false;
+	last = days[civil->month] + (leap && civil->month == 2);
+	return civil->day >= 1 && civil->day <= last && civil->hour <= 23 && civil->minute <= 59 &&
+	       civil->second <= 59;
+}
+
+/* days_of counts the days from 1970-01-01. The year is counted from March, so that the leap day is
+ * its last one (Hinnant, chrono-compatible low-level date algorithms, 2013). Years from 0 on. */
+static int64_t days_of(const struct civil *civil)
+{
+	int64_t year = civil->month > 2 ? civil->year : civil->year - 1;
+	int64_t month = civil->month > 2 ? civil->month - 3 : civil->month + 9;
+	int64_t day_of_year = (153 * month + 2) / 5 + civil->day - 1;
+
+	return year * 365 + year / 4 - year / 100 + year / 400 + day_of_year - DAYS_TO_EPOCH;
+}
+
+int dw_parse_time(const char *text, dw_usec *ret_time)
+{
+	struct civil civil;
+	dw_usec fraction;
+	int64_t seconds;
+	int offset;
+
+	if (!text || !ret_time)
+		return DW_EINVAL;
+	if (!take_civil(&text, &civil) || !take_fraction(&text, &fraction) ||
+	    !take_offset(&text, &offset) || *text || !exists(&civil))
+		return DW_EINVAL;
+	seconds = days_of(&civil) * SECONDS_A_DAY + civil.hour * 3600 + civil.minute * 60 +
+		  civil.second - offset * INT64_C(60);
+	*ret_time = seconds * 1000000 + fraction;
+	return DW_OK;
+}
+
+/* split returns the floor of number / size and leaves the rest, which is never negative. */
+static int64_t split(int64_t number, int64_t size, int64_t *ret_rest)
+{
+	int64_t quotient = number / size;
+
+	*ret_rest = number % size;
+	if (*ret_rest >= 0)
+		return quotient;
+	*ret_rest += size;
+	return quotient - 1;
+}
+
+/* civil_of_days is days_of backwards, for any day. */
+static struct civil civil_of_days(int64_t days)
+{
+	int64_t day_of_era;
+	int64_t era = split(days + DAYS_TO_EPOCH, DAYS_AN_ERA, &day_of_era);
+	int64_t year =
+	    (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+	int64_t day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+	int64_t month = (5 * day_of_year + 2) / 153;
+
+	return (struct civil){
+	    .year = era * 400 + year + (month >= 10),
+	    .month = (int)(month < 10 ? month + 3 : month - 9),
+	    .day = (int)(day_of_year - (153 * month + 2) / 5 + 1),
+	};
+}
+
+void dw_format_time(dw_usec time, char *text)
+{
+	int64_t second_of_day, microsecond;
+	int64_t days;
+	struct civil civil;
+	bool plain;
+
+	if (time == DW_NEVER) {
+		(void)snprintf(text, DW_TIME_SIZE, "never"); /* cannot be too long */
+		return;
+	}
+	days = split(split(time, 1000000, &microsecond), SECONDS_A_DAY, &second_of_day);
+	civil = civil_of_days(days);
+	plain = civil.year >= 0 && civil.year <= 9999;
+	/* Outside of RFC 3339's years ISO 8601's signed form; 34 bytes at the most. */
+	(void)snprintf(text, DW_TIME_SIZE,
+		       plain ? "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ"
+			     : "%+05lld-%02d-%02dT%02d:%02d:%02d.%06dZ",
+		       (long long)civil.year, civil.month, civil.day, (int)(second_of_day / 3600),
+		       (int)(second_of_day / 60 % 60), (int)(second_of_day % 60), (int)microsecond);
+}
