@@ -1,0 +1,229 @@
+/* A timer as bytes. The golden bytes were made by another program; they never change: a stored
+ * timer of version 1 must be read by every later release. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "timer/record.h"
+#include "support/seed.h"
+
+static const unsigned char golden[] =
+    "\x44\x57\x54\x01\x34\x00\x00\x00\xee\x3f\x9f\xf7\x08\x0d\x00\x00\x03\x00\x00\x00"
+    "\x00\xd8\x75\x07\x05\x00\x00\x00"
+    "order:42"
+    "order.timeout"
+    "\x00\xff"
+    "a";
+enum { GOLDEN_SIZE = sizeof golden - 1 };
+
+static struct record golden_record(void)
+{
+	return (struct record){
+	    .id = "order:42",
+	    .id_size = 8,
+	    .topic = "order.timeout",
+	    .topic_size = 13,
+	    .data = "\x00\xff"
+		    "a",
+	    .data_size = 3,
+	    .late_after = DW_HOURS(6),
+	};
+}
+
+static dw_head golden_head(void)
+{
+	return (dw_head){
+	    .generation = 7,
+	    .due = INT64_C(1780306200000000),
+	    .attempt = 3,
+	    .retries = 2,
+	    .crashes = 1,
+	    .state = DW_CLAIMED,
+	    .open = 0,
+	};
+}
+
+static const uint64_t golden_token = UINT64_C(0x1122334455667788);
+
+static void body_of_version_1_is_golden(void **state)
+{
+	struct record record = golden_record();
+	unsigned char body[GOLDEN_SIZE];
+
+	(void)state;
+	assert_int_equal(record_size(&record), GOLDEN_SIZE);
+	record_encode(&record, body);
+	assert_memory_equal(body, golden, GOLDEN_SIZE);
+}
+
+static void body_decoded_is_what_was_encoded(void **state)
+{
+	struct record expected = golden_record();
+	struct record record;
+
+	(void)state;
+	assert_int_equal(record_decode(golden, GOLDEN_SIZE, &record), DW_OK);
+	assert_int_equal(record.id_size, expected.id_size);
+	assert_memory_equal(record.id, expected.id, expected.id_size);
+	assert_int_equal(record.topic_size, expected.topic_size);
+	assert_memory_equal(record.topic, expected.topic, expected.topic_size);
+	assert_int_equal(record.data_size, expected.data_size);
+	assert_memory_equal(record.data, expected.data, expected.data_size);
+	assert_true(record.late_after == expected.late_after);
+}
+
+static void body_with_any_bit_flipped_is_corrupt(void **state)
+{
+	unsigned char body[GOLDEN_SIZE];
+	struct record record;
+
+	(void)state;
+	memcpy(body, golden, GOLDEN_SIZE);
+	for (size_t bit = 0; bit < 8 * GOLDEN_SIZE; bit++) {
+		body[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		assert_int_equal(record_decode(body, GOLDEN_SIZE, &record), DW_ECORRUPT);
+		body[bit / 8] ^= (unsigned char)(1u << bit % 8);
+	}
+	assert_int_equal(record_decode(body, GOLDEN_SIZE, &record), DW_OK);
+}
+
+static void body_cut_or_longer_is_corrupt(void **state)
+{
+	unsigned char body[GOLDEN_SIZE + 1] = {0};
+	struct record record;
+
+	(void)state;
+	memcpy(body, golden, GOLDEN_SIZE);
+	for (size_t size = 0; size < GOLDEN_SIZE; size++)
+		assert_int_equal(record_decode(body, size, &record), DW_ECORRUPT);
+	assert_int_equal(record_decode(body, GOLDEN_SIZE + 1, &record), DW_ECORRUPT);
+}
+
+static void body_at_the_limits_survives(void **state)
+{
+	static char id[DW_ID_MAX], topic[DW_TOPIC_MAX], data[DW_DATA_MAX];
+	static unsigned char body[RECORD_HEADER_SIZE + sizeof id + sizeof topic + sizeof data];
+	struct record record = {
+	    .id = id,
+	    .id_size = sizeof id,
+	    .topic = topic,
+	    .topic_size = sizeof topic,
+	    .data = data,
+	    .data_size = sizeof data,
+	    .late_after = INT64_MAX,
+	};
+	struct record again;
+
+	(void)state;
+	memset(id, 'i', sizeof id);
+	memset(topic, 't', sizeof topic);
+	memset(data, 0xd8, sizeof data);
+	assert_int_equal(record_size(&record), sizeof body);
+	record_encode(&record, body);
+	assert_int_equal(record_decode(body, sizeof body, &again), DW_OK);
+	assert_memory_equal(again.id, id, sizeof id);
+	assert_memory_equal(again.topic, topic, sizeof topic);
+	assert_memory_equal(again.data, data, sizeof data);
+	assert_true(again.late_after == INT64_MAX);
+}
+
+static void body_of_random_bytes_is_corrupt(void **state)
+{
+	struct rng rng = seed_of_test();
+	unsigned char body[64];
+	struct record record;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		size_t size = (size_t)rng_below(&rng, sizeof body + 1);
+
+		for (size_t k = 0; k < size; k++)
+			body[k] = (unsigned char)rng_below(&rng, 256);
+		if (size >= 8) { /* past the first checks */
+			memcpy(body, golden, 4);
+			memset(body + 4, 0, 4);
+			body[4] = (unsigned char)size;
+		}
+		assert_int_equal(record_decode(body, size, &record), DW_ECORRUPT);
+	}
+}
+
+static void seal_of_version_1_is_golden(void **state)
+{
+	dw_head head = golden_head();
+
+	(void)state;
+	assert_int_equal(record_seal(&head, golden_token, golden), 0x8263996cu);
+}
+
+/* Every bit of every field of the head, of the token and of the body's checksum. */
+static void seal_changes_with_every_bit(void **state)
+{
+	const uint32_t seal = record_seal(&(dw_head){0}, 0, golden);
+	unsigned char other[GOLDEN_SIZE];
+
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		uint64_t one = UINT64_C(1) << bit;
+
+		assert_int_not_equal(record_seal(&(dw_head){.generation = one}, 0, golden), seal);
+		assert_int_not_equal(record_seal(&(dw_head){.due = (dw_usec)one}, 0, golden), seal);
+		assert_int_not_equal(record_seal(&(dw_head){0}, one, golden), seal);
+	}
+	for (unsigned bit = 0; bit < 32; bit++) {
+		uint32_t one = 1u << bit;
+
+		assert_int_not_equal(record_seal(&(dw_head){.attempt = one}, 0, golden), seal);
+		assert_int_not_equal(record_seal(&(dw_head){.retries = one}, 0, golden), seal);
+		assert_int_not_equal(record_seal(&(dw_head){.crashes = one}, 0, golden), seal);
+		memcpy(other, golden, GOLDEN_SIZE);
+		other[8 + bit / 8] ^= (unsigned char)(1u << bit % 8);
+		assert_int_not_equal(record_seal(&(dw_head){0}, 0, other), seal);
+	}
+	for (unsigned bit = 0; bit < 8; bit++) {
+		uint8_t one = (uint8_t)(1u << bit);
+
+		assert_int_not_equal(record_seal(&(dw_head){.state = one}, 0, golden), seal);
+		assert_int_not_equal(record_seal(&(dw_head){.open = one}, 0, golden), seal);
+	}
+}
+
+/* The same number in another field is another head. */
+static void seal_tells_the_fields_apart(void **state)
+{
+	const uint32_t seals[] = {
+	    record_seal(&(dw_head){.generation = 5}, 0, golden),
+	    record_seal(&(dw_head){.due = 5}, 0, golden),
+	    record_seal(&(dw_head){.attempt = 5}, 0, golden),
+	    record_seal(&(dw_head){.retries = 5}, 0, golden),
+	    record_seal(&(dw_head){.crashes = 5}, 0, golden),
+	    record_seal(&(dw_head){.state = 5}, 0, golden),
+	    record_seal(&(dw_head){.open = 5}, 0, golden),
+	    record_seal(&(dw_head){0}, 5, golden),
+	};
+	size_t count = sizeof seals / sizeof seals[0];
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = i + 1; k < count; k++)
+			assert_int_not_equal(seals[i], seals[k]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(body_of_version_1_is_golden),
+	    cmocka_unit_test(body_decoded_is_what_was_encoded),
+	    cmocka_unit_test(body_with_any_bit_flipped_is_corrupt),
+	    cmocka_unit_test(body_cut_or_longer_is_corrupt),
+	    cmocka_unit_test(body_at_the_limits_survives),
+	    cmocka_unit_test(body_of_random_bytes_is_corrupt),
+	    cmocka_unit_test(seal_of_version_1_is_golden),
+	    cmocka_unit_test(seal_changes_with_every_bit),
+	    cmocka_unit_test(seal_tells_the_fields_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+/* What may be an id or a topic. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/utf8.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static void name_of_valid_text_is_accepted(void **state)
+{
+	static const char *const good[] = {
+	    "",
+	    "order:42",
+	    "{user:7}:*",
+	    " ~",
+	    "\xc2\xa0",		/* U+00A0, the first one behind the C1 controls */
+	    "\xdf\xbf",		/* U+07FF */
+	    "\xe0\xa0\x80",	/* U+0800 */
+	    "\xed\x9f\xbf",	/* U+D7FF, below the surrogates */
+	    "\xee\x80\x80",	/* U+E000, above them */
+	    "\xef\xbf\xbf",	/* U+FFFF */
+	    "\xf0\x90\x80\x80", /* U+10000 */
+	    "\xf4\x8f\xbf\xbf", /* U+10FFFF */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(good); i++)
+		assert_true(utf8_is_name(good[i], strlen(good[i])));
+}
+
+static void name_with_control_character_is_refused(void **state)
+{
+	(void)state;
+	assert_false(utf8_is_name("a\0b", 3));
+	for (int c = 0; c < 0x20; c++)
+		assert_false(utf8_is_name(&(char){(char)c}, 1));
+	assert_false(utf8_is_name("\x7f", 1));
+	for (int c = 0x80; c < 0xa0; c++)
+		assert_false(utf8_is_name((char[2]){'\xc2', (char)c}, 2));
+}
+
+static void name_of_invalid_utf8_is_refused(void **state)
+{
+	static const char *const bad[] = {
+	    "\x80",	    /* a continuation alone */
+	    "a\xbf",	    /* the same */
+	    "\xc3",	    /* cut */
+	    "\xe2\x82",	    /* cut */
+	    "\xf0\x9f\x98", /* cut */
+	    "\xc3(" /* no continuation */,
+	    "\xe2(\xa1",	    /* no continuation */
+	    "\xc0\x80",		    /* overlong NUL */
+	    "\xc1\xbf",		    /* overlong */
+	    "\xe0\x9f\xbf",	    /* overlong */
+	    "\xf0\x8f\xbf\xbf",	    /* overlong */
+	    "\xed\xa0\x80",	    /* a surrogate */
+	    "\xed\xbf\xbf",	    /* a surrogate */
+	    "\xf4\x90\x80\x80",	    /* above U+10FFFF */
+	    "\xf5\x80\x80\x80",	    /* the same */
+	    "\xf8\x88\x80\x80\x80", /* five bytes */
+	    "\xff",
+	    "\xfe",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++)
+		assert_false(utf8_is_name(bad[i], strlen(bad[i])));
+}
+
+static void name_cut_by_its_size_is_refused(void **state)
+{
+	(void)state;
+	assert_false(utf8_is_name("\xf0\x9f\x98\x80", 1));
+	assert_false(utf8_is_name("\xf0\x9f\x98\x80", 3));
+	assert_true(utf8_is_name("\xf0\x9f\x98\x80", 4));
+}
+
+/* Every two-byte text against the definition. */
+static void name_of_two_bytes_follows_the_definition(void **state)
+{
+	(void)state;
+	for (int a = 0; a < 256; a++) {
+		for (int b = 0; b < 256; b++) {
+			int ascii = a >= 0x20 && a < 0x7f && b >= 0x20 && b < 0x7f;
+			int pair = a >= 0xc2 && a <= 0xdf && b >= 0x80 && b <= 0xbf &&
+				   !(a == 0xc2 && b < 0xa0);
+
+			assert_int_equal(utf8_is_name((char[2]){(char)a, (char)b}, 2),
+					 ascii || pair);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(name_of_valid_text_is_accepted),
+	    cmocka_unit_test(name_with_control_character_is_refused),
+	    cmocka_unit_test(name_of_invalid_utf8_is_refused),
+	    cmocka_unit_test(name_cut_by_its_size_is_refused),
+	    cmocka_unit_test(name_of_two_bytes_follows_the_definition),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
