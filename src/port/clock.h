@@ -14,4 +14,7 @@ struct clock {
 /* clock_system: CLOCK_REALTIME and CLOCK_BOOTTIME. */
 struct clock clock_system(void);
 
+/* clock_hook lets the caller's function be the wall clock. */
+void clock_hook(struct clock *, dw_usec (*wall)(void *user), void *user);
+
 #endif

@@ -1,0 +1,29 @@
+/* A growing array of pointers that never moves: segments of a fixed size and a short directory of
+ * them. Growing by doubling one block would copy millions of pointers in one pause. */
+#ifndef DW_BASE_SEGMENTS_H
+#define DW_BASE_SEGMENTS_H
+
+#include <stdint.h>
+
+#include "base/alloc.h"
+
+#define SEGMENT_BITS 12
+#define SEGMENT_SIZE (1u << SEGMENT_BITS)
+
+struct segments {
+	void ***directory;
+	uint32_t segment_count;
+	uint32_t directory_size;
+};
+
+/* segments_reserve makes every index below count usable, new ones NULL. 0, or DW_ENOMEM. */
+int segments_reserve(struct segments *, const struct alloc *, uint32_t count);
+void segments_free(struct segments *, const struct alloc *);
+
+/* segments_at: the place of an index that is reserved. */
+static inline void **segments_at(const struct segments *segments, uint32_t index)
+{
+	return &segments->directory[index >> SEGMENT_BITS][index & (SEGMENT_SIZE - 1)];
+}
+
+#endif
