@@ -1,0 +1,32 @@
+/* The timers by id: linear hashing (Litwin 1980; Larson 1988). The table grows by one bucket an
+ * insertion, so no insertion ever pays for all of them. Not its concern: who owns the timers. */
+#ifndef DW_TIMER_INDEX_H
+#define DW_TIMER_INDEX_H
+
+#include "base/segments.h"
+#include "timer/timer.h"
+
+struct index {
+	struct segments buckets;
+	const struct alloc *alloc;
+	uint64_t seed;
+	uint32_t count;
+	uint32_t bucket_count; /* buckets in use: 2^k + split, where bucket `split` is split next */
+};
+
+int index_init(struct index *, const struct alloc *, uint64_t seed);
+void index_free(struct index *);
+
+struct timer *index_find(const struct index *, const char *id);
+
+/* index_add: the id must not be there. 0, or DW_ENOMEM. */
+int index_add(struct index *, struct timer *);
+void index_remove(struct index *, struct timer *);
+
+/* index_replace puts fresh in the place of old, which has the same id. Cannot fail. */
+void index_replace(struct index *, struct timer *old, struct timer *fresh);
+
+/* index_each calls visit for every timer, in no order; visit may free the timer. */
+void index_each(struct index *, void (*visit)(struct timer *, void *user), void *user);
+
+#endif

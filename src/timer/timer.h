@@ -1,0 +1,66 @@
+/* One timer in the engine's memory: one generation of an id.
+ *
+ *	ABSENT --put--> PENDING --claim--> CLAIMED --due--> FIRING --verdict--> VERDICT --> ABSENT
+ *	                   ^                                  |  HOLD: HELD --settle--^     |
+ *	                   '------------------- retry, hold time-out ----------------------'
+ *
+ * An operation under way in the store (busy) does not change the state; its answer does. There is
+ * at most one for each id: what is called meanwhile waits in `calls`, in order.
+ */
+#ifndef DW_TIMER_TIMER_H
+#define DW_TIMER_TIMER_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "durawheel/store.h"
+#include "durawheel/wheel.h"
+
+struct topic;
+struct call;
+
+enum timer_state {
+	TIMER_ABSENT, /* only a place for what is under way or waits */
+	TIMER_PENDING,
+	TIMER_CLAIMED,
+	TIMER_FIRING, /* its handler is on the stack */
+	TIMER_HELD,
+	TIMER_VERDICT /* delivered; the verdict is not in the store yet */
+};
+
+/* Which schedule holds the timer. */
+enum timer_place { PLACE_NONE, PLACE_CLAIM, PLACE_FIRE, PLACE_UNHANDLED, PLACE_STRANDED };
+
+struct timer {
+	struct timer *hash_next;
+	struct timer *prev, *next; /* among its topic's unhandled, or the stranded */
+	struct topic *topic;       /* NULL while only a place */
+	struct call *calls;        /* what waits for the operation under way */
+	struct call *settling;     /* the dw_settle that brought the verdict */
+	const char *reason;        /* of a bury */
+	uint64_t hash;
+	dw_head head;
+	dw_wheel_handle slot;
+	dw_usec late_after;
+	dw_usec retry_in; /* of the verdict: below 0, the policy's */
+	const char *id;
+	const unsigned char *body;
+	size_t body_size;
+	const void *data;
+	uint32_t data_size;
+	uint16_t failures; /* of the store in a row on this timer */
+	uint8_t state;
+	uint8_t place;
+	uint8_t verdict;
+	bool busy;     /* an operation on this id is under way */
+	bool storing;  /* a put's, not stored yet: owned by its call */
+	bool waiting;  /* armed in the fire schedule to try an operation again */
+	bool no_retry; /* cancelled while it was delivered: a retry is dropped */
+	bool replaced; /* another generation is the current one: the verdict touches nothing */
+};
+
+/* timer_new: a timer of this body (which must decode) or, with body NULL, a place for id. The topic
+ * is for the caller to set. NULL: no memory. */
+struct timer *timer_new(const struct alloc *, const char *id, const void *body, size_t body_size);
+
+#endif
