@@ -1,0 +1,272 @@
+/* What the store answered. An answer finds its timer by id, because the timer it was about may have
+ * been replaced meanwhile; it changes a timer only if the generation is still the one asked about. */
+#include "engine/internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* failed: the store could not do it, as opposed to: it had a reason not to. */
+static bool failed(int status)
+{
+	return status != DW_OK && status != DW_ENOENT && status != DW_ESTALE &&
+	       status != DW_EEXIST && status != DW_ELATE && status != DW_ECORRUPT;
+}
+
+static void corrupt(struct engine *engine, const struct timer *timer)
+{
+	dw_event event = {.kind = DW_EVENT_CORRUPT,
+			  .status = DW_ECORRUPT,
+			  .id = timer->id,
+			  .topic = timer->topic ? timer->topic->name : NULL};
+
+	engine->stats.corrupt++;
+	engine_event(engine, &event, "%s does not match its checksum: it is not fired", timer->id);
+}
+
+/* ---- Puts and cancels ---------------------------------------------------------------------- */
+
+/* install makes the timer that a put has stored the current one of its id. */
+static struct timer *install(struct engine *engine, struct timer *head, struct call *call,
+			     const dw_op *op)
+{
+	struct timer *fresh = call->fresh;
+
+	call->fresh = NULL;
+	fresh->storing = false;
+	fresh->head = op->head;
+	if (fresh != head)
+		timer_replace(engine, head, fresh);
+	if (engine->env.role == DW_OWNER)
+		timer_set_state(engine, fresh,
+				op->head.state == DW_CLAIMED ? TIMER_CLAIMED : TIMER_PENDING);
+	return fresh;
+}
+
+/* send_again: the outcome of a put is unknown, so the same put is sent until it is known (I9). Its
+ * caller was told DW_EUNKNOWN. A DW_NEW is not: sent again it would refuse itself; a scan tells. */
+static void send_again(struct engine *engine, struct timer *head, struct call *call, dw_op *op)
+{
+	struct call *again;
+
+	if ((op->flags & DW_OP_NEW) || engine->closing ||
+	    call_new(engine, CALL_PUT, call->id, &again) != DW_OK) {
+		engine->recover_again = true;
+		return;
+	}
+	again->internal = true;
+	again->fresh = call->fresh;
+	call->fresh = NULL;
+	again->op = op_new(&engine->alloc, DW_OP_PUT, op->id, op->body,
+			   op->body_size + strlen(op->topic) + 1);
+	if (!again->op) {
+		engine->recover_again = true;
+		call_answer(engine, again, DW_ENOMEM);
+		return;
+	}
+	again->op->head.due = op->head.due;
+	again->op->body_size = op->body_size;
+	again->op->topic = (const char *)again->op->body + op->body_size;
+	again->next = head->calls;
+	head->calls = again;
+	timer_retry_later(engine, head);
+}
+
+static void put_answered(struct engine *engine, struct timer *head, dw_op *op)
+{
+	struct call *call = op->call;
+
+	call->generation = op->head.generation;
+	if (op->status == DW_OK)
+		head = install(engine, head, call, op);
+	else if (op->status == DW_EUNKNOWN)
+		send_again(engine, head, call, op);
+	if (call->fresh == head) {
+		/* Refused: the timer that was to be is only a place now, and no longer the call's. */
+		head->storing = false;
+		call->fresh = NULL;
+	}
+	engine_resume(engine, head);
+	call_answer(engine, call, op->status);
+}
+
+static void cancel_answered(struct engine *engine, struct timer *head, dw_op *op)
+{
+	struct call *call = op->call;
+	bool gone = op->status == DW_OK || op->status == DW_ENOENT;
+
+	if (gone && head->state != TIMER_ABSENT) {
+		timer_disarm(engine, head);
+		timer_set_state(engine, head, TIMER_ABSENT);
+	}
+	engine->stats.cancelled += op->status == DW_OK;
+	if (op->status == DW_EUNKNOWN)
+		engine->recover_again = true;
+	engine_resume(engine, head);
+	call_answer(engine, call, op->status);
+}
+
+/* ---- Claims and verdicts ------------------------------------------------------------------- */
+
+/* lose drops a timer that the store says is not there, or not any more as it was. */
+static void lose(struct engine *engine, struct timer *timer)
+{
+	timer_disarm(engine, timer);
+	timer_set_state(engine, timer, TIMER_ABSENT);
+}
+
+static void claim_answered(struct engine *engine, struct timer *timer, const dw_op *op)
+{
+	if (op->status == DW_OK) {
+		engine->stats.duplicates += op->head.crashes > timer->head.crashes;
+		timer->head.attempt = op->head.attempt;
+		timer->head.crashes = op->head.crashes;
+		timer->failures = 0;
+		timer_set_state(engine, timer, TIMER_CLAIMED);
+		if (op->head.crashes >= DW_CRASHES_MAX) {
+			timer_set_state(engine, timer, TIMER_VERDICT);
+			timer->reason = "CRASHED";
+		}
+	} else if (failed(op->status)) {
+		timer_retry_later(engine, timer);
+	} else {
+		if (op->status == DW_ECORRUPT)
+			corrupt(engine, timer);
+		lose(engine, timer);
+	}
+}
+
+static void count_verdict(struct engine *engine, const struct timer *timer, const dw_op *op)
+{
+	engine->stats.settled += op->kind == DW_OP_SETTLE;
+	engine->stats.retried += op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0;
+	if (op->kind == DW_OP_BURY) {
+		dw_event event = {.kind = DW_EVENT_DEAD,
+				  .status = strcmp(op->reason, "LATE") == 0 ? DW_ELATE : DW_ELIMIT,
+				  .id = timer->id,
+				  .topic = timer->topic->name};
+
+		engine->stats.dead++;
+		engine_event(engine, &event, "%s is dead: %s", timer->id, op->reason);
+	}
+}
+
+static void verdict_answered(struct engine *engine, struct timer *timer, const dw_op *op)
+{
+	if (failed(op->status)) {
+		timer_retry_later(engine, timer);
+		return;
+	}
+	if (op->status == DW_ECORRUPT)
+		corrupt(engine, timer);
+	if (op->status == DW_OK)
+		count_verdict(engine, timer, op);
+	if (op->status == DW_OK && op->kind == DW_OP_RETRY) {
+		timer->head.due = op->head.due;
+		timer->head.retries += (op->flags & DW_OP_VERDICT) != 0;
+		timer->failures = 0;
+		timer_disarm(engine, timer);
+		timer_set_state(engine, timer, TIMER_PENDING);
+	} else {
+		lose(engine, timer);
+	}
+}
+
+/* timer_answered: an answer to what the engine asked for a timer. */
+static void timer_answered(struct engine *engine, struct timer *timer, dw_op *op)
+{
+	struct call *settling = NULL;
+
+	if (timer->head.generation == op->head.generation && timer->state != TIMER_ABSENT) {
+		if (op->kind == DW_OP_CLAIM)
+			claim_answered(engine, timer, op);
+		else
+			verdict_answered(engine, timer, op);
+		if (op->kind != DW_OP_CLAIM && !failed(op->status)) {
+			settling = timer->settling;
+			timer->settling = NULL;
+		}
+	}
+	if (op->status == DW_ESTALE)
+		recover_learn_rows(engine, op->rows);
+	timer = index_find(&engine->index, op->id);
+	engine_resume(engine, timer);
+	if (settling)
+		call_answer(engine, settling,
+			    op->status == DW_ENOENT ? (int)DW_ESTALE : op->status);
+}
+
+/* ---- All answers --------------------------------------------------------------------------- */
+
+static bool is_parked(const dw_op *op)
+{
+	return op->kind == DW_OP_INBOX;
+}
+
+/* account keeps the counters and notices that the store fails or is back. */
+static void account(struct engine *engine, const dw_op *op)
+{
+	dw_event event = {.kind = DW_EVENT_STORE_BACK, .status = DW_OK};
+
+	engine->progress_at = engine_steady(engine);
+	if (op->urgent)
+		engine->urgent_inflight--;
+	else if (!is_parked(op))
+		engine->ordinary_inflight--;
+	if (op->urgent && op->status == DW_OK)
+		lead_learn(&engine->lead, engine->progress_at - op->sent, op->batch);
+	if (failed(op->status) && op->status != DW_ECLOSED && !op->call) {
+		engine_store_failed(engine, op->status, op->id);
+	} else if (op->status == DW_OK && (engine->failing || engine->slow)) {
+		engine->failing = engine->slow = false;
+		engine_event(engine, &event, "the store answers again");
+	}
+}
+
+static void answered(struct engine *engine, dw_op *op)
+{
+	struct timer *head;
+
+	account(engine, op);
+	switch (op->kind) {
+	case DW_OP_SCAN:
+		if (!op->call)
+			recover_scanned(engine, op);
+		else
+			look_answer(engine, op);
+		return;
+	case DW_OP_INBOX:
+		recover_inbox(engine, op);
+		return;
+	case DW_OP_GET:
+	case DW_OP_STATUS:
+		look_answer(engine, op);
+		return;
+	case DW_OP_ACK:
+	case DW_OP_REPORT:
+		return;
+	default:
+		break;
+	}
+	head = index_find(&engine->index, op->id);
+	assert(head && head->busy);
+	head->busy = false;
+	if (op->kind == DW_OP_PUT)
+		put_answered(engine, head, op);
+	else if (op->kind == DW_OP_CANCEL)
+		cancel_answered(engine, head, op);
+	else
+		timer_answered(engine, head, op);
+}
+
+void answer_round(struct engine *engine)
+{
+	op_queue_append(&engine->answers, engine->store->type->collect(engine->store));
+	for (uint32_t i = 0; i < TURN_ANSWERS_MAX; i++) {
+		dw_op *op = op_queue_pop(&engine->answers);
+
+		if (!op)
+			return;
+		answered(engine, op);
+		op_free(&engine->alloc, op);
+	}
+}

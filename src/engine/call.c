@@ -1,0 +1,463 @@
+/* What the API asked for. Each call is answered exactly once, never from inside itself; for one id
+ * one operation is under way at a time, the others wait in order. */
+#include "engine/internal.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "timer/record.h"
+
+int call_new(struct engine *engine, enum call_kind kind, const char *id, struct call **ret_call)
+{
+	size_t id_size = strlen(id) + 1;
+	struct call *call = alloc_new(&engine->alloc, sizeof *call + id_size);
+
+	if (!call)
+		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
+	call->kind = kind;
+	memcpy(call->id, id, id_size);
+	call->next_open = engine->open;
+	if (engine->open)
+		engine->open->prev_open = call;
+	engine->open = call;
+	engine->open_count++;
+	*ret_call = call;
+	return DW_OK;
+}
+
+void call_free(struct engine *engine, struct call *call)
+{
+	if (call->prev_open)
+		call->prev_open->next_open = call->next_open;
+	else
+		engine->open = call->next_open;
+	if (call->next_open)
+		call->next_open->prev_open = call->prev_open;
+	engine->open_count--;
+	op_free(&engine->alloc, call->op);
+	alloc_free(&engine->alloc, call);
+}
+
+/* report_failure: a failure that no callback hears. */
+static void report_failure(struct engine *engine, const struct call *call)
+{
+	dw_event event = {.kind = DW_EVENT_FAILED, .status = call->status, .id = call->id};
+
+	if (engine->failure == DW_OK)
+		engine->failure = call->status;
+	engine_event(engine, &event, "%s of %s failed: %s",
+		     call->kind == CALL_PUT ? "put" : "cancel", call->id,
+		     dw_strerror(call->status));
+}
+
+/* tell calls the call's callback; the call is over. */
+static void tell(struct engine *engine, struct call *call)
+{
+	dw_result result = {.size = sizeof result, .status = call->status, .id = call->id};
+	struct lister lister = call->lister;
+	struct done done = call->done;
+
+	if (call->status == DW_OK) {
+		result.level = engine->store->type->level;
+		result.generation = call->generation;
+	}
+	engine->callback_depth++;
+	if (call->kind == CALL_LIST)
+		lister.fn(engine->env.handle, call->status, NULL, 0, NULL, lister.user);
+	else if (call->kind == CALL_STATUS)
+		call->on_status(engine->env.handle, call->status, NULL, call->on_status_user);
+	else if (done.fn)
+		done.fn(engine->env.handle, &result, done.user);
+	else if (call->status != DW_OK && !call->internal)
+		report_failure(engine, call);
+	engine->callback_depth--;
+}
+
+/* drop_fresh: the timer of a put that was not stored. */
+static void drop_fresh(struct engine *engine, struct call *call)
+{
+	struct timer *fresh = call->fresh;
+
+	call->fresh = NULL;
+	if (!fresh)
+		return;
+	fresh->storing = false;
+	if (index_find(&engine->index, call->id) != fresh)
+		timer_release(engine, fresh);
+}
+
+void call_answer(struct engine *engine, struct call *call, int status)
+{
+	call->status = status;
+	drop_fresh(engine, call);
+	tell(engine, call);
+	call_free(engine, call);
+}
+
+void call_defer(struct engine *engine, struct call *call, int status)
+{
+	call->status = status;
+	call->next = NULL;
+	if (engine->deferred_last)
+		engine->deferred_last->next = call;
+	else
+		engine->deferred = call;
+	engine->deferred_last = call;
+	engine_touch(engine);
+}
+
+void call_tell_deferred(struct engine *engine)
+{
+	struct call *call = engine->deferred;
+
+	/* What a callback defers is told in the next turn. */
+	engine->deferred = engine->deferred_last = NULL;
+	while (call) {
+		struct call *next = call->next;
+
+		call_answer(engine, call, call->status);
+		call = next;
+	}
+}
+
+void call_queue(struct timer *timer, struct call *call)
+{
+	struct call **end = &timer->calls;
+
+	while (*end)
+		end = &(*end)->next;
+	call->next = NULL;
+	*end = call;
+}
+
+/* ---- Beginning a call ---------------------------------------------------------------------- */
+
+static void send_call(struct engine *engine, struct timer *timer, struct call *call)
+{
+	dw_op *op = call->op;
+
+	call->op = NULL;
+	op->call = call;
+	timer->busy = true;
+	engine_submit(engine, op, false);
+}
+
+static void begin_put(struct engine *engine, struct timer *timer, struct call *call)
+{
+	dw_op *op = call->op;
+	dw_usec soon = usec_add(engine_now(engine), engine_lead(engine));
+
+	if (timer->state == TIMER_CLAIMED && !(op->flags & DW_OP_NEW))
+		op->flags |= DW_OP_WITHDRAWN;
+	/* Due sooner than it could be claimed: stored as claimed at once. */
+	if (engine->env.role == DW_OWNER && !engine->closing && op->head.due <= soon &&
+	    topic_handled(&engine->topics, call->fresh->topic))
+		op->flags |= DW_OP_CLAIMED;
+	send_call(engine, timer, call);
+}
+
+static void begin_cancel(struct engine *engine, struct timer *timer, struct call *call)
+{
+	if (timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
+	    timer->state == TIMER_VERDICT) {
+		timer->no_retry = true;
+		call_defer(engine, call, DW_ELATE);
+		return;
+	}
+	if (timer->state == TIMER_CLAIMED)
+		call->op->flags |= DW_OP_WITHDRAWN;
+	send_call(engine, timer, call);
+}
+
+static bool holds(const struct timer *timer, uint64_t generation, uint32_t attempt)
+{
+	return timer && timer->state == TIMER_HELD && timer->head.generation == generation &&
+	       timer->head.attempt == attempt;
+}
+
+static void begin_settle(struct engine *engine, struct timer *timer, struct call *call)
+{
+	if (!holds(timer, call->generation, call->attempt)) {
+		call_defer(engine, call, DW_ESTALE);
+		return;
+	}
+	timer_disarm(engine, timer);
+	timer_set_state(engine, timer, TIMER_VERDICT);
+	timer->verdict = (uint8_t)call->verdict;
+	timer->retry_in = call->retry_in;
+	timer->settling = call;
+	deliver_verdict(engine, timer);
+}
+
+/* withdraw takes a timer that has not started out of the schedules: a put or a cancel is coming. */
+static void withdraw(struct engine *engine, struct timer *timer)
+{
+	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED || timer->waiting)
+		timer_disarm(engine, timer);
+}
+
+static void begin(struct engine *engine, struct timer *timer, struct call *call)
+{
+	switch (call->kind) {
+	case CALL_PUT:
+		begin_put(engine, timer, call);
+		break;
+	case CALL_CANCEL:
+		begin_cancel(engine, timer, call);
+		break;
+	case CALL_SETTLE:
+	default:
+		begin_settle(engine, timer, call);
+		break;
+	}
+}
+
+/* go_on does what the timer's state asks for, now that no call waits. */
+static void go_on(struct engine *engine, struct timer *timer)
+{
+	switch ((enum timer_state)timer->state) {
+	case TIMER_ABSENT:
+		index_remove(&engine->index, timer);
+		timer_release(engine, timer);
+		break;
+	case TIMER_PENDING:
+		if (timer->place == PLACE_NONE)
+			timer_arm_claim(engine, timer);
+		break;
+	case TIMER_CLAIMED:
+		if (engine->closing)
+			deliver_give_back(engine, timer);
+		else if (timer->place == PLACE_NONE)
+			timer_arm_fire(engine, timer, timer->head.due);
+		break;
+	case TIMER_VERDICT:
+		deliver_verdict(engine, timer);
+		break;
+	case TIMER_FIRING:
+	case TIMER_HELD:
+		break;
+	}
+}
+
+void engine_resume(struct engine *engine, struct timer *timer)
+{
+	while (timer->calls && !timer->busy && !timer->waiting) {
+		struct call *call = timer->calls;
+
+		timer->calls = call->next;
+		begin(engine, timer, call);
+	}
+	if (!timer->busy && !timer->waiting)
+		go_on(engine, timer);
+}
+
+/* start begins a call at once, or lets it wait behind the operation under way. */
+static void start(struct engine *engine, struct timer *timer, struct call *call)
+{
+	bool replaces =
+	    call->kind == CALL_CANCEL || (call->kind == CALL_PUT && !(call->op->flags & DW_OP_NEW));
+
+	if (replaces)
+		withdraw(engine, timer);
+	call_queue(timer, call);
+	engine_resume(engine, timer);
+	engine_touch(engine);
+}
+
+/* ---- The API's calls ----------------------------------------------------------------------- */
+
+/* check_name refuses an id or a topic that is not one; what names the argument. */
+static int check_name(struct engine *engine, const char *what, const char *name, size_t max)
+{
+	size_t size = strnlen(name, max + 1);
+
+	if (size == 0)
+		return engine_fail(engine, DW_EINVAL, "%s is empty: at least 1 byte", what);
+	if (size > max)
+		return engine_fail(engine, DW_EINVAL, "%s is too long: at most %zu bytes", what,
+				   max);
+	if (!utf8_is_name(name, size))
+		return engine_fail(engine, DW_EINVAL, "%s is not UTF-8 without control characters",
+				   what);
+	return DW_OK;
+}
+
+static int check_timer(struct engine *engine, const dw_timer *timer)
+{
+	int status = timer->id ? check_name(engine, "the id", timer->id, DW_ID_MAX) : DW_OK;
+
+	if (status == DW_OK && !timer->topic)
+		status = engine_fail(engine, DW_EINVAL, "the topic is missing");
+	if (status == DW_OK)
+		status = check_name(engine, "the topic", timer->topic, DW_TOPIC_MAX);
+	if (status != DW_OK)
+		return status;
+	if (strcmp(timer->topic, "*") == 0)
+		return engine_fail(engine, DW_EINVAL,
+				   "the topic \"*\" stands for all: name one of your own");
+	if (timer->data_size > engine->env.data_max)
+		return engine_fail(engine, DW_EINVAL,
+				   "the data has %zu bytes: at most %zu (options.data_max_bytes)",
+				   timer->data_size, engine->env.data_max);
+	if (timer->data_size > 0 && !timer->data)
+		return engine_fail(engine, DW_EINVAL, "the data is NULL and its size is not 0");
+	if (timer->late_after_us < 0)
+		return engine_fail(engine, DW_EINVAL, "late_after_us is negative");
+	if (timer->flags & ~DW_NEW)
+		return engine_fail(engine, DW_EINVAL, "unknown flags 0x%x", timer->flags & ~DW_NEW);
+	return DW_OK;
+}
+
+/* make_id writes a unique id: 128 random bits, so that ids of many processes do not meet. */
+static const char *make_id(struct engine *engine, char *id)
+{
+	uint64_t high = rng_next(&engine->rng);
+	uint64_t low = rng_next(&engine->rng);
+
+	(void)snprintf(id, DW_ID_MAX, "%016llx%016llx", (unsigned long long)high,
+		       (unsigned long long)low); /* 32 of 255 bytes */
+	return id;
+}
+
+/* head_of finds the id's timer, or makes a place for it. */
+static int head_of(struct engine *engine, const char *id, struct timer *fresh,
+		   struct timer **ret_head)
+{
+	struct timer *head = index_find(&engine->index, id);
+	int status = DW_OK;
+
+	if (head) {
+		*ret_head = head;
+		return DW_OK;
+	}
+	if (engine->index.count >= engine->env.timers_max)
+		return engine_fail(engine, DW_ELIMIT, "there are %zu timers: options.timers_max",
+				   engine->env.timers_max);
+	head = fresh;
+	if (!head)
+		status = timer_adopt(engine, id, NULL, 0, &head);
+	if (status == DW_OK)
+		status = index_add(&engine->index, head);
+	if (status != DW_OK) {
+		if (head && !fresh)
+			timer_release(engine, head);
+		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
+	}
+	*ret_head = head;
+	return DW_OK;
+}
+
+/* make_fresh builds the timer to be and the operation that stores it. */
+static int make_fresh(struct engine *engine, const dw_timer *timer, struct call *call)
+{
+	struct record record = {.id = call->id,
+				.topic = timer->topic,
+				.data = timer->data,
+				.late_after = timer->late_after_us,
+				.data_size = (uint32_t)timer->data_size,
+				.id_size = (uint8_t)strlen(call->id),
+				.topic_size = (uint8_t)strlen(timer->topic)};
+	size_t size = record_size(&record);
+	size_t topic_size = record.topic_size + (size_t)1;
+	unsigned char *body = alloc_new(&engine->alloc, size + topic_size);
+	int status = DW_ENOMEM;
+
+	if (!body)
+		return DW_ENOMEM;
+	record_encode(&record, body);
+	/* The operation owns all it names: its topic stands behind the body. */
+	memcpy(body + size, timer->topic, topic_size);
+	call->op = op_new(&engine->alloc, DW_OP_PUT, call->id, body, size + topic_size);
+	if (call->op)
+		status = timer_adopt(engine, call->id, body, size, &call->fresh);
+	alloc_free(&engine->alloc, body);
+	if (status != DW_OK)
+		return DW_ENOMEM;
+	call->fresh->head.due = timer->due;
+	call->fresh->storing = true;
+	call->op->head.due = timer->due;
+	call->op->body_size = size;
+	call->op->topic = (const char *)call->op->body + size;
+	if (timer->flags & DW_NEW)
+		call->op->flags |= DW_OP_NEW;
+	return DW_OK;
+}
+
+int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
+{
+	char made[DW_ID_MAX + 1];
+	struct timer *head;
+	struct call *call;
+	int status = check_timer(engine, timer);
+
+	if (status == DW_OK)
+		status = call_new(engine, CALL_PUT, timer->id ? timer->id : make_id(engine, made),
+				  &call);
+	if (status != DW_OK)
+		return status;
+	call->done = done;
+	status = make_fresh(engine, timer, call);
+	if (status != DW_OK)
+		(void)engine_fail(engine, status, "no memory for the timer"); /* returned below */
+	else
+		status = head_of(engine, call->id, call->fresh, &head);
+	if (status != DW_OK) {
+		if (call->fresh)
+			timer_release(engine, call->fresh);
+		call_free(engine, call);
+		return status;
+	}
+	engine->stats.put++;
+	start(engine, head, call);
+	return DW_OK;
+}
+
+int engine_cancel(struct engine *engine, const char *id, struct done done)
+{
+	struct timer *head;
+	struct call *call;
+	int status = check_name(engine, "the id", id, DW_ID_MAX);
+
+	if (status == DW_OK)
+		status = call_new(engine, CALL_CANCEL, id, &call);
+	if (status != DW_OK)
+		return status;
+	call->done = done;
+	call->op = op_new(&engine->alloc, DW_OP_CANCEL, id, NULL, 0);
+	if (!call->op)
+		status = engine_fail(engine, DW_ENOMEM, "no memory for the call");
+	else
+		status = head_of(engine, id, NULL, &head);
+	if (status != DW_OK) {
+		call_free(engine, call);
+		return status;
+	}
+	start(engine, head, call);
+	return DW_OK;
+}
+
+int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdict,
+		  dw_usec retry_in, struct done done)
+{
+	struct timer *head = index_find(&engine->index, token->id);
+	struct call *call;
+	int status;
+
+	if (verdict != DW_DONE && verdict != DW_RETRY)
+		return engine_fail(engine, DW_EINVAL, "a verdict is DW_DONE or DW_RETRY");
+	if (!holds(head, token->generation, token->attempt))
+		return engine_fail(engine, DW_ESTALE, "this delivery of %s is not held any more",
+				   token->id);
+	status = call_new(engine, CALL_SETTLE, token->id, &call);
+	if (status != DW_OK)
+		return status;
+	call->done = done;
+	call->generation = token->generation;
+	call->attempt = token->attempt;
+	call->verdict = verdict;
+	call->retry_in = retry_in;
+	start(engine, head, call);
+	return DW_OK;
+}

@@ -1,0 +1,293 @@
+/* Delivery: claim a little ahead, fire when due and claimed, bring the verdict to the store. */
+#include "engine/internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "timer/retry.h"
+
+/* send submits an operation on the timer that firing waits for. Without memory it is tried again. */
+static void send(struct engine *engine, struct timer *timer, dw_op *op)
+{
+	if (!op) {
+		timer_retry_later(engine, timer);
+		return;
+	}
+	if (op->head.generation == 0)
+		op->head = timer->head;
+	timer->busy = true;
+	engine_submit(engine, op, true);
+}
+
+/* ---- Claiming ------------------------------------------------------------------------------ */
+
+static void claim(struct engine *engine, struct timer *timer)
+{
+	if (!topic_handled(&engine->topics, timer->topic)) {
+		dw_event event = {.kind = DW_EVENT_NO_HANDLER,
+				  .id = timer->id,
+				  .topic = timer->topic->name,
+				  .count = timer->topic->unhandled_count + 1};
+
+		topic_park(timer->topic, timer);
+		timer->place = PLACE_UNHANDLED;
+		engine->stats.unhandled++;
+		if (event.count == 1)
+			engine_event(engine, &event, "no handler for topic %s: its timers wait",
+				     timer->topic->name);
+		return;
+	}
+	send(engine, timer, op_new(&engine->alloc, DW_OP_CLAIM, timer->id, NULL, 0));
+}
+
+/* deliver_claim_round claims what is due within one lead, and with it what is due within two: so a
+ * quiet engine claims in few, fuller batches. */
+void deliver_claim_round(struct engine *engine, dw_usec now)
+{
+	dw_usec lead = engine_lead(engine);
+	dw_usec until = usec_add(now, 2 * lead);
+
+	if (schedule_wake(&engine->claim) > usec_add(now, lead))
+		return;
+	for (uint32_t i = 0; i < TURN_CLAIMS_MAX; i++) {
+		struct timer *timer;
+
+		if (engine->urgent_inflight + engine->urgent.count >= URGENT_MAX)
+			return;
+		timer = schedule_pop(&engine->claim, until);
+		if (!timer)
+			return;
+		timer->place = PLACE_NONE;
+		/* A busy one comes back when its operation is answered. */
+		if (!timer->busy)
+			claim(engine, timer);
+	}
+}
+
+/* revive moves parked timers of one topic back; false when there are more than the turn may do. */
+static bool revive(struct engine *engine, struct topic *topic, uint32_t *budget)
+{
+	while (topic->unhandled) {
+		struct timer *timer = topic->unhandled;
+
+		if (*budget == 0)
+			return false;
+		(*budget)--;
+		timer_disarm(engine, timer);
+		timer_arm_claim(engine, timer);
+	}
+	return true;
+}
+
+void deliver_revive(struct engine *engine)
+{
+	uint32_t budget = TURN_CLAIMS_MAX;
+
+	for (size_t i = 0; engine->reviving && i < TOPIC_BUCKETS; i++) {
+		struct topic *topic = engine->topics.buckets[i];
+
+		for (; topic; topic = topic->hash_next)
+			if (topic_handled(&engine->topics, topic) &&
+			    !revive(engine, topic, &budget))
+				return;
+	}
+	engine->reviving = false;
+}
+
+void deliver_give_back(struct engine *engine, struct timer *timer)
+{
+	dw_op *op = op_new(&engine->alloc, DW_OP_RETRY, timer->id, NULL, 0);
+
+	timer_disarm(engine, timer);
+	send(engine, timer, op);
+}
+
+/* deliver_sweep gives back claims that a clock stepped back has moved far ahead, so that others can
+ * cancel these timers again. */
+void deliver_sweep(struct engine *engine, dw_usec now)
+{
+	for (uint32_t i = 0; i < TURN_SWEEP_MAX && engine->sweep > 0; i++) {
+		struct timer *timer = schedule_at(&engine->fire, --engine->sweep);
+
+		if (timer && timer->state == TIMER_CLAIMED && !timer->busy && !timer->waiting &&
+		    timer->head.due > usec_add(now, 4 * LEAD_MAX))
+			deliver_give_back(engine, timer);
+	}
+}
+
+/* ---- Firing -------------------------------------------------------------------------------- */
+
+static dw_verdict call_handler(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	struct topic *topic = timer->topic;
+	dw_fire_fn fire = topic->fire ? topic->fire : engine->topics.any_fire;
+	void *user = topic->fire ? topic->user : engine->topics.any_user;
+	dw_token token = {.generation = timer->head.generation, .attempt = timer->head.attempt};
+	dw_firing firing = {.size = sizeof firing,
+			    .id = timer->id,
+			    .topic = topic->name,
+			    .due = timer->head.due,
+			    .now = now,
+			    .attempt = timer->head.attempt,
+			    .data = timer->data,
+			    .data_size = timer->data_size,
+			    .token = &token};
+	dw_verdict verdict;
+
+	memcpy(token.id, timer->id, strlen(timer->id) + 1);
+	engine->retry_in = -1;
+	engine->firing = timer;
+	engine->callback_depth++;
+	verdict = fire(engine->env.handle, &firing, user);
+	engine->callback_depth--;
+	engine->firing = NULL;
+	return verdict;
+}
+
+static void hold(struct engine *engine, struct timer *timer)
+{
+	if (engine->stats.held >= DW_HOLDS_MAX) {
+		dw_event event = {.kind = DW_EVENT_LIMIT,
+				  .status = DW_ELIMIT,
+				  .id = timer->id,
+				  .topic = timer->topic->name,
+				  .count = DW_HOLDS_MAX};
+
+		engine_event(engine, &event, "%d firings are held: %s is delivered again later",
+			     DW_HOLDS_MAX, timer->id);
+		timer_set_state(engine, timer, TIMER_VERDICT);
+		timer->verdict = DW_RETRY;
+		timer->retry_in = -1;
+		engine_resume(engine, timer);
+		return;
+	}
+	timer_set_state(engine, timer, TIMER_HELD);
+	timer_arm_fire(engine, timer, usec_add(engine_now(engine), engine->env.hold));
+}
+
+static void fire(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	dw_verdict verdict;
+
+	timer_set_state(engine, timer, TIMER_FIRING);
+	timer->no_retry = false;
+	engine->stats.fired++;
+	engine->stats.lag_us = usec_sub(now, timer->head.due);
+	engine->stats.lag_max_us = usec_max(engine->stats.lag_max_us, engine->stats.lag_us);
+	verdict = call_handler(engine, timer, now);
+	if (timer->replaced) {
+		timer_release(engine, timer);
+		return;
+	}
+	if (verdict == DW_HOLD) {
+		hold(engine, timer);
+		return;
+	}
+	timer_set_state(engine, timer, TIMER_VERDICT);
+	timer->verdict = verdict == DW_RETRY ? DW_RETRY : DW_DONE;
+	timer->retry_in = engine->retry_in;
+	engine_resume(engine, timer);
+}
+
+static void unhold(struct engine *engine, struct timer *timer)
+{
+	dw_event event = {.kind = DW_EVENT_HOLD_EXPIRED,
+			  .status = DW_ETIMEOUT,
+			  .id = timer->id,
+			  .topic = timer->topic->name};
+
+	timer_set_state(engine, timer, TIMER_VERDICT);
+	timer->verdict = DW_RETRY;
+	timer->retry_in = 0;
+	engine_event(engine, &event, "%s was held and not settled: it is delivered again",
+		     timer->id);
+	engine_resume(engine, timer);
+}
+
+static bool too_late(const struct timer *timer, dw_usec now)
+{
+	return timer->late_after > 0 && usec_sub(now, timer->head.due) > timer->late_after;
+}
+
+/* due handles a timer whose moment in the fire schedule has come. */
+static void due(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	if (timer->waiting || timer->state == TIMER_PENDING) {
+		timer->waiting = false;
+		engine_resume(engine, timer);
+	} else if (timer->state == TIMER_HELD) {
+		unhold(engine, timer);
+	} else if (timer->busy) {
+		return; /* it comes back when its operation is answered */
+	} else if (!topic_handled(&engine->topics, timer->topic)) {
+		deliver_give_back(engine, timer);
+	} else if (too_late(timer, now)) {
+		engine->stats.late++;
+		deliver_bury(engine, timer, "LATE");
+	} else {
+		fire(engine, timer, now);
+	}
+}
+
+void deliver_fire_round(struct engine *engine)
+{
+	for (uint32_t i = 0; i < TURN_FIRINGS_MAX && !engine->closing; i++) {
+		/* Read again for each: a handler takes its time, and the clock may have been set
+		 * back since the last one. */
+		dw_usec now = engine_now(engine);
+		struct timer *timer = schedule_pop(&engine->fire, now);
+
+		if (!timer)
+			return;
+		assert(timer->state != TIMER_CLAIMED || timer->waiting || timer->head.due <= now);
+		timer->place = PLACE_NONE;
+		due(engine, timer, now);
+	}
+}
+
+/* ---- The verdict --------------------------------------------------------------------------- */
+
+/* retry_op: back to pending after the handler's delay or the policy's; dead when there were too
+ * many. */
+static dw_op *retry_op(struct engine *engine, struct timer *timer)
+{
+	dw_usec delay = timer->retry_in;
+	dw_op *op;
+
+	if (timer->head.retries >= DW_RETRIES_MAX) {
+		timer->reason = "RETRIES";
+		return op_new(&engine->alloc, DW_OP_BURY, timer->id, NULL, 0);
+	}
+	op = op_new(&engine->alloc, DW_OP_RETRY, timer->id, NULL, 0);
+	if (!op)
+		return NULL;
+	if (delay < 0)
+		delay = retry_delay(timer->head.retries, &engine->rng);
+	op->flags |= DW_OP_VERDICT;
+	op->head = timer->head;
+	op->head.due = usec_add(engine_now(engine), delay);
+	return op;
+}
+
+void deliver_verdict(struct engine *engine, struct timer *timer)
+{
+	dw_op *op;
+
+	assert(timer->state == TIMER_VERDICT && !timer->busy);
+	if (timer->reason)
+		op = op_new(&engine->alloc, DW_OP_BURY, timer->id, NULL, 0);
+	else if (timer->verdict == DW_RETRY && !timer->no_retry)
+		op = retry_op(engine, timer);
+	else
+		op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, 0);
+	if (op && op->kind == DW_OP_BURY)
+		op->reason = timer->reason;
+	send(engine, timer, op);
+}
+
+void deliver_bury(struct engine *engine, struct timer *timer, const char *reason)
+{
+	timer_set_state(engine, timer, TIMER_VERDICT);
+	timer->reason = reason;
+	engine_resume(engine, timer);
+}

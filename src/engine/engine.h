@@ -1,0 +1,92 @@
+/* The engine: timers in memory, driven by turns, kept in a store.
+ *
+ * A turn reads the wall clock once, takes the store's answers, claims what comes due, fires what is
+ * due and claimed, submits the turn's operations as one batch and says when the next turn is
+ * needed. Every step is bounded. The engine knows no thread, no descriptor and no file: it is given
+ * a store, clocks and something that drives it, so that a simulation runs the same code as a
+ * service.
+ */
+#ifndef DW_ENGINE_ENGINE_H
+#define DW_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "durawheel/store.h"
+#include "port/clock.h"
+#include "port/loop.h"
+
+struct engine;
+
+/* Who is answered: a callback and what it is given. */
+struct done {
+	dw_done_fn fn; /* may be NULL */
+	void *user;
+};
+
+struct lister {
+	dw_list_fn fn;
+	void *user;
+};
+
+struct engine_env {
+	dw *handle; /* what callbacks are given */
+	struct alloc alloc;
+	struct clock clock;
+	struct loop_port loop;
+	dw_role role;
+	uint64_t seed;
+	size_t timers_max;
+	size_t data_max;
+	dw_usec hold;
+	void (*on_event)(dw *, const dw_event *, void *user);
+	void *on_event_user;
+};
+
+/* engine_new: DW_OK or DW_ENOMEM. The store is attached before the first call of anything else. */
+int engine_new(struct engine **ret_engine, const struct engine_env *env);
+void engine_attach(struct engine *, dw_store *);
+
+/* engine_free frees all but the store; no callback is called. */
+void engine_free(struct engine *);
+
+/* The calls of the API, arguments as there and already checked for NULL. A failure is explained by
+ * engine_error(). */
+int engine_on(struct engine *, const char *topic, dw_fire_fn, void *user);
+int engine_put(struct engine *, const dw_timer *, struct done);
+int engine_cancel(struct engine *, const char *id, struct done);
+int engine_settle(struct engine *, const dw_token *, dw_verdict, dw_usec retry_in, struct done);
+int engine_retry_in(struct engine *, dw_usec delay);
+int engine_get(struct engine *, const char *id, struct lister);
+int engine_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,
+		struct lister);
+int engine_status(struct engine *, dw_status_fn, void *user);
+int engine_count(const struct engine *, const char *topic, uint64_t *ret_count);
+void engine_stats(const struct engine *, dw_stats *ret_stats);
+const char *engine_error(const struct engine *);
+
+/* engine_turn does one bounded turn. DW_OK, or DW_EBUSY from inside a callback. */
+int engine_turn(struct engine *);
+
+/* engine_clock_stepped: the wall clock was set. */
+void engine_clock_stepped(struct engine *);
+
+bool engine_in_callback(const struct engine *);
+
+/* engine_settled: every accepted operation is answered. */
+bool engine_settled(const struct engine *);
+
+/* engine_take_failure returns the first failure of an operation without a callback since the last
+ * call, DW_OK: none. */
+int engine_take_failure(struct engine *);
+
+/* Closing: engine_begin_close starts no handler any more and gives the claims back; turns go on
+ * until engine_settled(). After the store has stopped engine_abandon answers what is left. */
+void engine_begin_close(struct engine *);
+void engine_abandon(struct engine *);
+
+/* engine_check looks through the whole engine: 0, or the number of the broken invariant. For tests:
+ * O(n). */
+int engine_check(const struct engine *);
+
+#endif

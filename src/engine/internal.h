@@ -1,0 +1,192 @@
+/* The engine's insides, shared by its files:
+ *
+ *	call.c     what the API asked for, one operation of an id at a time
+ *	answer.c   what the store answered
+ *	deliver.c  claim, fire, verdict
+ *	recover.c  what others wrote: the scan at the start, the inbox of the clients
+ *	look.c     get, list, status, counters
+ *	turn.c     the turn, arming, closing
+ *
+ * Invariants (engine_check): every timer of the index is in the place its state says; a busy timer
+ * has one operation under way and no other timer has one; calls wait only behind something.
+ */
+#ifndef DW_ENGINE_INTERNAL_H
+#define DW_ENGINE_INTERNAL_H
+
+#include "base/rng.h"
+#include "base/usec.h"
+#include "engine/engine.h"
+#include "engine/lead.h"
+#include "engine/schedule.h"
+#include "engine/topic.h"
+#include "port/op.h"
+#include "timer/index.h"
+
+/* How much one turn does at most. */
+#define TURN_ANSWERS_MAX 256u
+#define TURN_FIRINGS_MAX 256u
+#define TURN_CLAIMS_MAX 512u
+#define TURN_SWEEP_MAX 1024u
+
+/* How much is under way in the store at most: what firing waits for, and what the API asked for, so
+ * that a flood of puts does not stand before a claim. */
+#define URGENT_MAX 4096u
+#define ORDINARY_MAX 1024u
+
+#define SCAN_LIMIT 256u
+#define INBOX_LIMIT 256u
+
+#define RETRY_STORE DW_MILLISECONDS(100) /* then doubled, at most: */
+#define RETRY_STORE_MAX DW_SECONDS(5)
+#define SLOW_AFTER DW_MILLISECONDS(50)
+#define REPORT_EVERY DW_SECONDS(2)
+#define REPORT_IDLE_EVERY DW_SECONDS(10)
+#define STEP_MIN DW_MILLISECONDS(20) /* a jump of wall against steady clock that is not drift */
+
+enum call_kind { CALL_PUT, CALL_CANCEL, CALL_SETTLE, CALL_LIST, CALL_STATUS };
+
+/* What the API was asked for and has not answered. */
+struct call {
+	struct call *next;
+	struct call *prev_open, *next_open; /* all that are unanswered */
+	enum call_kind kind;
+	int status;
+	uint64_t generation;
+	uint32_t attempt;    /* settle */
+	dw_verdict verdict;  /* settle */
+	dw_usec retry_in;    /* settle */
+	bool internal;       /* put: sent again after an unknown outcome; nobody is told */
+	struct timer *fresh; /* put: the timer to be */
+	dw_op *op;           /* made with the call, so that beginning it cannot fail */
+	struct done done;
+	struct lister lister;
+	dw_status_fn on_status;
+	void *on_status_user;
+	char id[];
+};
+
+enum recovery { RECOVERY_IDLE, RECOVERY_NEXT, RECOVERY_ASKED };
+
+struct engine {
+	struct engine_env env;
+	struct alloc alloc;
+	dw_store *store;
+
+	struct index index;
+	struct topics topics;
+	struct schedule claim; /* pending timers, by deadline; runs ahead by the lead */
+	struct schedule
+	    fire; /* claimed timers by deadline; held and failed ones by their time-out */
+	struct timer *stranded; /* could not be armed for want of memory */
+
+	struct op_queue urgent;   /* to submit */
+	struct op_queue ordinary; /* to submit when there is room */
+	struct op_queue answers;  /* collected, not yet looked at */
+	uint32_t urgent_inflight;
+	uint32_t ordinary_inflight;
+
+	struct call *open;     /* every unanswered call */
+	struct call *deferred; /* answered without the store: told in the next turn */
+	struct call *deferred_last;
+	uint64_t open_count;
+
+	enum recovery recovery;
+	bool recover_again;
+	dw_cursor recover_after;
+	uint64_t recovered;
+	dw_usec recover_at; /* not before; after a failure */
+	bool inbox_asked;
+	dw_usec inbox_at;
+
+	struct lead lead;
+	dw_usec progress_at; /* steady: when the store last answered, or began to owe an answer */
+	dw_usec report_at;
+	uint64_t report_operations; /* store_operations at the last report */
+	dw_usec skew;               /* wall - steady */
+	uint32_t sweep;             /* indexes of fire still to look at after a clock step */
+
+	struct timer *firing; /* whose handler runs */
+	dw_usec retry_in;     /* dw_retry_in() of it */
+	int callback_depth;
+	bool in_turn;
+	bool woken;
+	bool slow;
+	bool failing;
+	bool reviving;
+	bool closing;
+	int failure; /* the first since engine_take_failure */
+
+	struct rng rng;
+	dw_stats stats;
+	uint64_t claimed; /* timers in state CLAIMED */
+	char error[DW_MESSAGE_SIZE];
+};
+
+/* call.c */
+void call_answer(struct engine *, struct call *, int status);
+void call_defer(struct engine *, struct call *, int status);
+void call_tell_deferred(struct engine *);
+void call_queue(struct timer *, struct call *);
+int call_new(struct engine *, enum call_kind, const char *id, struct call **ret_call);
+void call_free(struct engine *, struct call *);
+
+/* resume goes on with a timer that has no operation under way: the next call, or what its state
+ * asks for. The timer may be freed. */
+void engine_resume(struct engine *, struct timer *);
+
+/* A timer and the structures it is in. */
+int timer_adopt(struct engine *, const char *id, const void *body, size_t body_size,
+		struct timer **ret_timer);
+void timer_release(struct engine *, struct timer *);
+void timer_arm_claim(struct engine *, struct timer *);
+void timer_arm_fire(struct engine *, struct timer *, dw_usec at);
+void timer_disarm(struct engine *, struct timer *);
+void timer_set_state(struct engine *, struct timer *, enum timer_state);
+void timer_replace(struct engine *, struct timer *old, struct timer *fresh);
+void timer_retry_later(struct engine *, struct timer *);
+
+/* deliver.c */
+void deliver_claim_round(struct engine *, dw_usec now);
+void deliver_fire_round(struct engine *);
+void deliver_verdict(struct engine *, struct timer *);
+void deliver_give_back(struct engine *, struct timer *);
+void deliver_bury(struct engine *, struct timer *, const char *reason);
+void deliver_revive(struct engine *);
+void deliver_sweep(struct engine *, dw_usec now);
+
+/* answer.c */
+void answer_round(struct engine *);
+
+/* recover.c */
+void recover_ask(struct engine *, dw_usec now);
+void recover_scanned(struct engine *, dw_op *);
+void recover_inbox(struct engine *, dw_op *);
+int recover_learn(struct engine *, const dw_row *);
+void recover_learn_rows(struct engine *, const dw_row *);
+dw_usec recover_wake(const struct engine *);
+
+/* look.c */
+void look_answer(struct engine *, dw_op *);
+void look_report(struct engine *, dw_usec now);
+
+/* turn.c */
+void engine_submit(struct engine *, dw_op *, bool urgent);
+void engine_touch(struct engine *);
+dw_usec engine_lead(const struct engine *);
+int engine_fail(struct engine *, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void engine_event(struct engine *, dw_event *, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void engine_store_failed(struct engine *, int status, const char *id);
+
+static inline dw_usec engine_now(const struct engine *engine)
+{
+	return engine->env.clock.wall(engine->env.clock.user);
+}
+
+static inline dw_usec engine_steady(const struct engine *engine)
+{
+	return engine->env.clock.steady(engine->env.clock.user);
+}
+
+#endif

@@ -1,0 +1,67 @@
+#include "engine/lead.h"
+
+#include "base/usec.h"
+
+#define SAMPLES_MAX 2048u /* then all are halved: old ones fade */
+#define COST_WEIGHT 16
+
+/* bucket_of: the octave and the two bits below its leading one. */
+static uint32_t bucket_of(dw_usec round_trip)
+{
+	uint64_t value = (uint64_t)usec_max(round_trip, 4);
+	uint32_t octave = 63 - (uint32_t)__builtin_clzll(value);
+	uint32_t bucket = (octave - 2) * 4 + ((uint32_t)(value >> (octave - 2)) & 3);
+
+	return bucket < LEAD_BUCKETS ? bucket : LEAD_BUCKETS - 1;
+}
+
+/* bucket_end: the first round trip of the next bucket. */
+static dw_usec bucket_end(uint32_t bucket)
+{
+	return (dw_usec)(5 + bucket % 4) << (bucket / 4);
+}
+
+static void fade(struct lead *lead)
+{
+	lead->sample_count = 0;
+	for (uint32_t i = 0; i < LEAD_BUCKETS; i++) {
+		lead->samples[i] /= 2;
+		lead->sample_count += lead->samples[i];
+	}
+}
+
+void lead_learn(struct lead *lead, dw_usec round_trip, uint64_t batch)
+{
+	dw_usec cost_ns = usec_mul(round_trip, 1000) / (dw_usec)(batch ? batch : 1);
+
+	lead->samples[bucket_of(round_trip)]++;
+	if (++lead->sample_count >= SAMPLES_MAX)
+		fade(lead);
+	/* A single claim says what a round trip costs, not what one more claim does. */
+	if (batch >= COST_WEIGHT)
+		lead->cost_ns += (cost_ns - lead->cost_ns) / COST_WEIGHT;
+}
+
+dw_usec lead_p99(const struct lead *lead)
+{
+	uint32_t above = lead->sample_count / 100;
+	uint32_t bucket = LEAD_BUCKETS;
+
+	if (lead->sample_count == 0)
+		return 0;
+	while (bucket > 0) {
+		bucket--;
+		if (lead->samples[bucket] > above)
+			break;
+		above -= lead->samples[bucket];
+	}
+	return bucket_end(bucket);
+}
+
+dw_usec lead_now(const struct lead *lead, uint64_t ahead)
+{
+	dw_usec base = usec_max(LEAD_MIN, usec_mul(2, lead_p99(lead)));
+	dw_usec burst = usec_mul((dw_usec)ahead, lead->cost_ns) / 1000;
+
+	return usec_min(usec_add(base, burst), LEAD_MAX);
+}

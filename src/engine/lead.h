@@ -1,0 +1,29 @@
+/* How long before its deadline a timer is claimed: long enough that the claim is answered when the
+ * timer is due.
+ *
+ *	lead = max(5 ms, 2 x p99 round trip) + timers claimed and not yet due x cost of a claim
+ *
+ * at most 1 s, so it grows with a burst. Measured on the operations that firing waits for. */
+#ifndef DW_ENGINE_LEAD_H
+#define DW_ENGINE_LEAD_H
+
+#include "durawheel/durawheel.h"
+
+#define LEAD_MIN DW_MILLISECONDS(5)
+#define LEAD_MAX DW_SECONDS(1)
+#define LEAD_BUCKETS 96 /* four an octave, up to 2^24 us */
+
+struct lead {
+	uint32_t samples[LEAD_BUCKETS];
+	uint32_t sample_count;
+	dw_usec cost_ns; /* of one claim, smoothed */
+};
+
+/* lead_learn: a claim of a batch of `batch` came back after round_trip. */
+void lead_learn(struct lead *, dw_usec round_trip, uint64_t batch);
+dw_usec lead_p99(const struct lead *);
+
+/* lead_now, with `ahead` timers claimed and not yet due. */
+dw_usec lead_now(const struct lead *, uint64_t ahead);
+
+#endif

@@ -1,0 +1,248 @@
+/* Looking: what the store holds (get, list, status), and the engine's own counters. */
+#include "engine/internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "timer/record.h"
+
+/* One page as the callback sees it; topics are copied, because a body does not end them with NUL. */
+struct page {
+	dw_info *infos;
+	char (*topics)[DW_TOPIC_MAX + 1];
+	size_t count;
+};
+
+static int page_new(struct engine *engine, size_t count, struct page *ret_page)
+{
+	struct page page = {0};
+
+	if (count == 0) {
+		*ret_page = page;
+		return DW_OK;
+	}
+	page.infos = alloc_new(&engine->alloc, count * sizeof *page.infos);
+	page.topics = alloc_new(&engine->alloc, count * sizeof *page.topics);
+	if (!page.infos || !page.topics) {
+		alloc_free(&engine->alloc, page.infos);
+		alloc_free(&engine->alloc, page.topics);
+		return DW_ENOMEM;
+	}
+	*ret_page = page;
+	return DW_OK;
+}
+
+static void page_free(struct engine *engine, struct page *page)
+{
+	alloc_free(&engine->alloc, page->infos);
+	alloc_free(&engine->alloc, page->topics);
+}
+
+static void page_add(struct engine *engine, struct page *page, const dw_row *row)
+{
+	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
+	dw_info *info = &page->infos[page->count];
+	struct record record;
+
+	if (row->status != DW_OK || record_decode(row->body, row->body_size, &record) != DW_OK) {
+		engine->stats.corrupt++;
+		engine_event(engine, &event, "%s does not match its checksum: not listed", row->id);
+		return;
+	}
+	memcpy(page->topics[page->count], record.topic, record.topic_size);
+	*info = (dw_info){.size = sizeof *info,
+			  .id = row->id,
+			  .topic = page->topics[page->count],
+			  .state = (dw_state)row->head.state,
+			  .due = row->head.due,
+			  .generation = row->head.generation,
+			  .attempt = row->head.attempt,
+			  .retries = row->head.retries,
+			  .late_after_us = record.late_after,
+			  .data = record.data,
+			  .data_size = record.data_size};
+	page->count++;
+}
+
+/* list_answered shows a page. The cursor of a page that ends in a corrupt row is that row's: a list
+ * does not stop before it. */
+static void list_answered(struct engine *engine, struct call *call, const dw_op *op)
+{
+	struct lister lister = call->lister;
+	dw_cursor next = op->after;
+	struct page page;
+
+	if (op->status == DW_OK && page_new(engine, op->row_count, &page) != DW_OK) {
+		call_answer(engine, call, DW_ENOMEM);
+		return;
+	}
+	if (op->status != DW_OK) {
+		call_answer(engine, call, op->status);
+		return;
+	}
+	for (const dw_row *row = op->rows; row; row = row->next) {
+		page_add(engine, &page, row);
+		next = (dw_cursor){
+		    .due = row->head.due, .generation = row->head.generation, .started = 1};
+	}
+	if (op->row_count < op->limit)
+		next.ended = 1;
+	call_free(engine, call);
+	engine->callback_depth++;
+	lister.fn(engine->env.handle, DW_OK, page.infos, page.count, &next, lister.user);
+	engine->callback_depth--;
+	page_free(engine, &page);
+}
+
+static void status_answered(struct engine *engine, struct call *call, const dw_op *op)
+{
+	dw_status_fn fn = call->on_status;
+	void *user = call->on_status_user;
+
+	if (op->status != DW_OK) {
+		call_answer(engine, call, op->status);
+		return;
+	}
+	call_free(engine, call);
+	engine->callback_depth++;
+	fn(engine->env.handle, DW_OK, op->store_status, user);
+	engine->callback_depth--;
+}
+
+void look_answer(struct engine *engine, dw_op *op)
+{
+	if (op->kind == DW_OP_STATUS)
+		status_answered(engine, op->call, op);
+	else
+		list_answered(engine, op->call, op);
+}
+
+/* ---- Asking -------------------------------------------------------------------------------- */
+
+static int ask(struct engine *engine, struct call *call, dw_op *op)
+{
+	if (!op) {
+		call_free(engine, call);
+		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
+	}
+	op->call = call;
+	engine_submit(engine, op, false);
+	engine_touch(engine);
+	return DW_OK;
+}
+
+int engine_get(struct engine *engine, const char *id, struct lister lister)
+{
+	struct call *call;
+	int status = call_new(engine, CALL_LIST, id, &call);
+
+	if (status != DW_OK)
+		return status;
+	call->lister = lister;
+	return ask(engine, call, op_new(&engine->alloc, DW_OP_GET, id, NULL, 0));
+}
+
+int engine_list(struct engine *engine, const char *topic, const dw_cursor *after, size_t limit,
+		struct lister lister)
+{
+	struct call *call;
+	dw_op *op;
+	int status;
+
+	if (limit == 0 || limit > DW_LIST_MAX)
+		return engine_fail(engine, DW_EINVAL, "a page has 1 to %d timers, not %zu",
+				   DW_LIST_MAX, limit);
+	status = call_new(engine, CALL_LIST, "", &call);
+	if (status != DW_OK)
+		return status;
+	call->lister = lister;
+	/* The operation owns its strings: the topic takes the room of an id. */
+	op = op_new(&engine->alloc, DW_OP_SCAN, topic, NULL, 0);
+	if (op) {
+		op->topic = op->id;
+		op->id = NULL;
+		op->limit = limit;
+		if (after)
+			op->after = *after;
+	}
+	return ask(engine, call, op);
+}
+
+int engine_status(struct engine *engine, dw_status_fn fn, void *user)
+{
+	struct call *call;
+	int status = call_new(engine, CALL_STATUS, "", &call);
+
+	if (status != DW_OK)
+		return status;
+	call->on_status = fn;
+	call->on_status_user = user;
+	return ask(engine, call, op_new(&engine->alloc, DW_OP_STATUS, NULL, NULL, 0));
+}
+
+/* ---- Counters ------------------------------------------------------------------------------ */
+
+int engine_count(const struct engine *engine, const char *topic, uint64_t *ret_count)
+{
+	const struct topic *found;
+
+	if (!topic) {
+		*ret_count = engine->stats.timers;
+		return DW_OK;
+	}
+	found = topics_find(&engine->topics, topic, strlen(topic));
+	*ret_count = found ? found->timer_count : 0;
+	return DW_OK;
+}
+
+void engine_stats(const struct engine *engine, dw_stats *ret_stats)
+{
+	size_t size = ret_stats->size;
+	dw_stats stats = engine->stats;
+
+	stats.inflight = engine->urgent_inflight + engine->ordinary_inflight +
+			 engine->urgent.count + engine->ordinary.count + engine->answers.count;
+	stats.store_p99_us = lead_p99(&engine->lead);
+	stats.lead_us = engine_lead(engine);
+	stats.next_due = usec_min(schedule_next(&engine->claim), schedule_next(&engine->fire));
+	stats.recovering = engine->recovery != RECOVERY_IDLE || engine->recover_again;
+	stats.size = size;
+	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
+}
+
+/* report_text: the owner's counters as JSON, for those who ask the store. */
+static void report_text(const struct engine *engine, char *text, size_t size)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	engine_stats(engine, &stats);
+	(void)snprintf(text, size,
+		       "{\"timers\":%" PRIu64 ",\"unhandled\":%" PRIu64 ",\"held\":%" PRIu64
+		       ",\"fired\":%" PRIu64 ",\"settled\":%" PRIu64 ",\"retried\":%" PRIu64
+		       ",\"dead\":%" PRIu64 ",\"late\":%" PRIu64 ",\"corrupt\":%" PRIu64
+		       ",\"store_failures\":%" PRIu64 ",\"store_p99_us\":%" PRId64
+		       ",\"lead_us\":%" PRId64 ",\"lag_us\":%" PRId64 ",\"lag_max_us\":%" PRId64
+		       ",\"recovering\":%s,\"last_error\":%d}",
+		       stats.timers, stats.unhandled, stats.held, stats.fired, stats.settled,
+		       stats.retried, stats.dead, stats.late, stats.corrupt, stats.store_failures,
+		       stats.store_p99_us, stats.lead_us, stats.lag_us, stats.lag_max_us,
+		       stats.recovering ? "true" : "false", engine->failure);
+}
+
+void look_report(struct engine *engine, dw_usec now)
+{
+	bool idle = engine->report_operations == engine->stats.store_operations;
+	char text[768];
+	dw_op *op;
+
+	if (engine->env.role != DW_OWNER || engine->closing || now < engine->report_at)
+		return;
+	report_text(engine, text, sizeof text);
+	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));
+	if (op)
+		engine_submit(engine, op, false);
+	/* The report and its like are operations too: an idle engine counts only them. */
+	engine->report_operations = engine->stats.store_operations + 1;
+	engine->report_at = usec_add(now, idle ? REPORT_IDLE_EVERY : REPORT_EVERY);
+}

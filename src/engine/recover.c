@@ -1,0 +1,192 @@
+/* What others wrote. At the start, all that is stored, page by page in the order of deadlines; then
+ * whatever a client writes, from the inbox. A row is newer than what memory knows only if its
+ * generation says so. */
+#include "engine/internal.h"
+
+#include <string.h>
+
+#include "timer/record.h"
+
+/* corrupt: the row is not to be trusted; it stays in the store, for a human to look at. */
+static void corrupt(struct engine *engine, const dw_row *row)
+{
+	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
+
+	engine->stats.corrupt++;
+	engine_event(engine, &event, "%s does not match its checksum: it is not fired", row->id);
+}
+
+static bool can_carry(const dw_row *row)
+{
+	struct record record;
+
+	return row->status == DW_OK && record_decode(row->body, row->body_size, &record) == DW_OK &&
+	       record.id_size == strlen(row->id) &&
+	       memcmp(record.id, row->id, record.id_size) == 0 && record.topic_size <= DW_TOPIC_MAX;
+}
+
+/* learn_gone: a client has cancelled it. A busy timer's own answer will say so. */
+static void learn_gone(struct engine *engine, struct timer *timer, const dw_row *row)
+{
+	if (!timer || timer->busy || timer->head.generation >= row->head.generation ||
+	    (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED))
+		return;
+	timer_disarm(engine, timer);
+	timer_set_state(engine, timer, TIMER_ABSENT);
+	engine_resume(engine, timer);
+}
+
+int recover_learn(struct engine *engine, const dw_row *row)
+{
+	struct timer *old = index_find(&engine->index, row->id);
+	struct timer *timer = NULL;
+	int status;
+
+	if (row->gone) {
+		learn_gone(engine, old, row);
+		return DW_OK;
+	}
+	if (!can_carry(row)) {
+		corrupt(engine, row);
+		return DW_OK;
+	}
+	if (old && !old->storing && old->head.generation >= row->head.generation)
+		return DW_OK;
+	status = timer_adopt(engine, row->id, row->body, row->body_size, &timer);
+	if (status == DW_OK && !old)
+		status = index_add(&engine->index, timer);
+	if (status != DW_OK) {
+		if (timer)
+			timer_release(engine, timer);
+		return status;
+	}
+	if (old)
+		timer_replace(engine, old, timer);
+	/* Claimed or not: this owner has not claimed it. */
+	timer->head = row->head;
+	timer_set_state(engine, timer, TIMER_PENDING);
+	engine_resume(engine, timer);
+	return DW_OK;
+}
+
+void recover_learn_rows(struct engine *engine, const dw_row *row)
+{
+	for (; row; row = row->next)
+		if (recover_learn(engine, row) != DW_OK)
+			engine->recover_again = true; /* no memory now: the scan brings it */
+}
+
+/* ---- The scan ------------------------------------------------------------------------------ */
+
+static void ask_page(struct engine *engine)
+{
+	dw_op *op = op_new(&engine->alloc, DW_OP_SCAN, NULL, NULL, 0);
+
+	if (!op)
+		return; /* asked in the next turn */
+	op->after = engine->recover_after;
+	op->limit = SCAN_LIMIT;
+	engine->recovery = RECOVERY_ASKED;
+	engine_submit(engine, op, false);
+}
+
+static void postpone(struct engine *engine)
+{
+	engine->recovery = RECOVERY_NEXT;
+	engine->recover_at = usec_add(engine_now(engine), RETRY_STORE);
+}
+
+static void finish(struct engine *engine)
+{
+	dw_event event = {.kind = DW_EVENT_RECOVERED, .count = engine->recovered};
+
+	engine->recovery = RECOVERY_IDLE;
+	engine_event(engine, &event, "%llu timers loaded", (unsigned long long)engine->recovered);
+	if (engine->index.count > engine->env.timers_max) {
+		event.kind = DW_EVENT_LIMIT;
+		event.status = DW_ELIMIT;
+		engine_event(engine, &event, "more timers are stored than options.timers_max");
+	}
+}
+
+void recover_scanned(struct engine *engine, dw_op *op)
+{
+	const dw_row *row = op->rows;
+
+	if (op->status != DW_OK) {
+		postpone(engine);
+		return;
+	}
+	for (; row; row = row->next) {
+		if (recover_learn(engine, row) != DW_OK) {
+			postpone(engine); /* from the last row that was taken in */
+			return;
+		}
+		engine->recover_after = (dw_cursor){
+		    .due = row->head.due, .generation = row->head.generation, .started = 1};
+		engine->recovered++;
+	}
+	engine->recovery = RECOVERY_NEXT;
+	if (op->row_count < op->limit)
+		finish(engine);
+}
+
+/* ---- The inbox ----------------------------------------------------------------------------- */
+
+static void ask_inbox(struct engine *engine)
+{
+	dw_op *op = op_new(&engine->alloc, DW_OP_INBOX, NULL, NULL, 0);
+
+	if (!op)
+		return; /* asked in the next turn */
+	op->limit = INBOX_LIMIT;
+	engine->inbox_asked = true;
+	engine_submit(engine, op, false);
+}
+
+void recover_inbox(struct engine *engine, dw_op *op)
+{
+	engine->inbox_asked = false;
+	if (op->status != DW_OK)
+		engine->inbox_at = usec_add(engine_now(engine), RETRY_STORE);
+	recover_learn_rows(engine, op->rows);
+	for (const dw_row *row = op->rows; row; row = row->next) {
+		dw_op *ack = op_new(&engine->alloc, DW_OP_ACK, row->id, NULL, 0);
+
+		if (!ack)
+			return; /* read once more, learnt as nothing new, acknowledged then */
+		ack->head.generation = row->head.generation;
+		engine_submit(engine, ack, false);
+	}
+}
+
+/* ---- When ---------------------------------------------------------------------------------- */
+
+void recover_ask(struct engine *engine, dw_usec now)
+{
+	if (engine->env.role != DW_OWNER || engine->closing)
+		return;
+	if (engine->recover_again && engine->recovery == RECOVERY_IDLE) {
+		engine->recover_again = false;
+		engine->recover_after = (dw_cursor){0};
+		engine->recovered = 0;
+		postpone(engine);
+	}
+	if (engine->recovery == RECOVERY_NEXT && now >= engine->recover_at)
+		ask_page(engine);
+	if (!engine->inbox_asked && now >= engine->inbox_at)
+		ask_inbox(engine);
+}
+
+dw_usec recover_wake(const struct engine *engine)
+{
+	dw_usec at = DW_NEVER;
+
+	if (engine->env.role != DW_OWNER || engine->closing)
+		return at;
+	if (engine->recovery == RECOVERY_NEXT)
+		at = engine->recover_at;
+	if (!engine->inbox_asked)
+		at = usec_min(at, engine->inbox_at);
+	return at;
+}

@@ -1,0 +1,411 @@
+/* The turn, and what begins and ends an engine. */
+#include "engine/internal.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* ---- Words --------------------------------------------------------------------------------- */
+
+int engine_fail(struct engine *engine, int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(engine->error, sizeof engine->error, format, arguments); /* cut if long */
+	va_end(arguments);
+	return status;
+}
+
+void engine_event(struct engine *engine, dw_event *event, const char *format, ...)
+{
+	char message[DW_MESSAGE_SIZE + DW_ID_MAX];
+	va_list arguments;
+
+	if (!engine->env.on_event)
+		return;
+	va_start(arguments, format);
+	(void)vsnprintf(message, sizeof message, format, arguments); /* cut if long */
+	va_end(arguments);
+	event->size = sizeof *event;
+	event->message = message;
+	engine->callback_depth++;
+	engine->env.on_event(engine->env.handle, event, engine->env.on_event_user);
+	engine->callback_depth--;
+}
+
+void engine_store_failed(struct engine *engine, int status, const char *id)
+{
+	dw_event event = {.kind = DW_EVENT_STORE_FAILED, .status = status, .id = id};
+
+	engine->stats.store_failures++;
+	if (engine->failing || engine->closing)
+		return;
+	engine->failing = true;
+	engine_event(engine, &event, "the store failed (%s): it is asked again",
+		     dw_strerror(status));
+}
+
+/* ---- Submitting ---------------------------------------------------------------------------- */
+
+void engine_submit(struct engine *engine, dw_op *op, bool urgent)
+{
+	op->urgent = urgent;
+	op_queue_push(urgent ? &engine->urgent : &engine->ordinary, op);
+}
+
+void engine_touch(struct engine *engine)
+{
+	if (engine->in_turn || engine->woken)
+		return;
+	engine->woken = true;
+	engine->env.loop.wake(engine->env.loop.user);
+}
+
+/* submit_round sends the turn's operations as one batch: what firing waits for first. */
+static void submit_round(struct engine *engine)
+{
+	struct op_queue batch = {0};
+	dw_usec steady = engine_steady(engine);
+	uint64_t urgent_count = engine->urgent.count;
+
+	if (engine->urgent_inflight + engine->ordinary_inflight == 0)
+		engine->progress_at = steady;
+	engine->urgent_inflight += (uint32_t)urgent_count;
+	op_queue_append(&batch, op_queue_take(&engine->urgent));
+	while (engine->ordinary.count > 0 && engine->ordinary_inflight < ORDINARY_MAX) {
+		dw_op *op = op_queue_pop(&engine->ordinary);
+
+		/* A parked one owes no answer. */
+		engine->ordinary_inflight += op->kind != DW_OP_INBOX;
+		op_queue_push(&batch, op);
+	}
+	if (batch.count == 0)
+		return;
+	for (dw_op *op = batch.first; op; op = op->next) {
+		op->sent = steady;
+		op->batch = urgent_count;
+	}
+	engine->stats.store_operations += batch.count;
+	engine->store->type->submit(engine->store, batch.first);
+}
+
+/* ---- Watching ------------------------------------------------------------------------------ */
+
+dw_usec engine_lead(const struct engine *engine)
+{
+	return lead_now(&engine->lead, engine->claimed + engine->urgent_inflight);
+}
+
+/* watch_clock notices that the wall clock was set: it moved against the steady one. */
+static void watch_clock(struct engine *engine, dw_usec now)
+{
+	dw_usec skew = usec_sub(now, engine_steady(engine));
+	dw_usec step = usec_sub(skew, engine->skew);
+	dw_event event = {.kind = DW_EVENT_CLOCK_STEPPED};
+
+	engine->skew = skew;
+	if (step > -STEP_MIN && step < STEP_MIN)
+		return;
+	if (step < 0)
+		engine->sweep = schedule_size(&engine->fire);
+	/* What was put off until a wall time must not wait out a step back. */
+	engine->recover_at = usec_min(engine->recover_at, now);
+	engine->inbox_at = usec_min(engine->inbox_at, now);
+	engine->report_at = usec_min(engine->report_at, now);
+	engine_event(engine, &event, "the wall clock was set %lld us %s",
+		     (long long)(step < 0 ? -step : step), step < 0 ? "back" : "forward");
+}
+
+static bool owes_answers(const struct engine *engine)
+{
+	return engine->urgent_inflight + engine->ordinary_inflight > 0;
+}
+
+static void watch_store(struct engine *engine)
+{
+	dw_usec waited = usec_sub(engine_steady(engine), engine->progress_at);
+	dw_event event = {.kind = DW_EVENT_STORE_SLOW};
+
+	if (engine->slow || !owes_answers(engine) || waited < SLOW_AFTER)
+		return;
+	engine->slow = true;
+	event.count = engine->urgent_inflight;
+	engine_event(engine, &event, "the store has not answered for %lld ms",
+		     (long long)(waited / 1000));
+}
+
+/* rearm_stranded tries the schedules again, for timers they had no memory for. */
+static void rearm_stranded(struct engine *engine)
+{
+	struct timer *timer = engine->stranded;
+
+	for (uint32_t i = 0; timer && i < TURN_CLAIMS_MAX; i++) {
+		struct timer *next = timer->next;
+
+		bool waiting = timer->waiting;
+
+		timer_disarm(engine, timer);
+		if (waiting || timer->state == TIMER_HELD) {
+			timer_arm_fire(engine, timer,
+				       usec_add(engine_now(engine), engine->env.hold));
+			timer->waiting = waiting;
+		} else {
+			engine_resume(engine, timer);
+		}
+		timer = next;
+	}
+}
+
+/* ---- The turn ------------------------------------------------------------------------------ */
+
+static bool has_work_left(const struct engine *engine)
+{
+	return engine->answers.count > 0 || engine->deferred || engine->urgent.count > 0 ||
+	       engine->sweep > 0 || engine->reviving ||
+	       (engine->ordinary.count > 0 && engine->ordinary_inflight < ORDINARY_MAX);
+}
+
+/* next_turn: when the next turn is needed, unless something wakes the engine before. */
+static dw_usec next_turn(const struct engine *engine, dw_usec now)
+{
+	dw_usec at = recover_wake(engine);
+
+	if (has_work_left(engine))
+		return now;
+	if (engine->stranded)
+		at = usec_min(at, usec_add(now, 1000));
+	if (!engine->closing) {
+		at = usec_min(at, schedule_wake(&engine->fire));
+		if (engine->urgent_inflight < URGENT_MAX)
+			at = usec_min(at,
+				      usec_sub(schedule_wake(&engine->claim), engine_lead(engine)));
+		if (engine->env.role == DW_OWNER)
+			at = usec_min(at, engine->report_at);
+	}
+	if (owes_answers(engine) && !engine->slow)
+		at = usec_min(at, usec_add(now, SLOW_AFTER));
+	return at;
+}
+
+int engine_turn(struct engine *engine)
+{
+	dw_usec now;
+
+	if (engine->in_turn || engine->callback_depth > 0)
+		return engine_fail(engine, DW_EBUSY, "a turn cannot run inside a callback");
+	engine->in_turn = true;
+	engine->woken = false;
+	now = engine_now(engine);
+	watch_clock(engine, now);
+	call_tell_deferred(engine);
+	answer_round(engine);
+	if (engine->stranded)
+		rearm_stranded(engine);
+	recover_ask(engine, now);
+	if (!engine->closing) {
+		deliver_revive(engine);
+		deliver_sweep(engine, now);
+		deliver_claim_round(engine, now);
+		deliver_fire_round(engine);
+	}
+	look_report(engine, now);
+	submit_round(engine);
+	watch_store(engine);
+	engine->in_turn = false;
+	engine->env.loop.arm(engine->env.loop.user, next_turn(engine, engine_now(engine)));
+	return DW_OK;
+}
+
+/* ---- Handlers ------------------------------------------------------------------------------ */
+
+int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
+{
+	size_t size = strnlen(name, DW_TOPIC_MAX + 1);
+	struct topic *topic;
+
+	if (engine->env.role != DW_OWNER)
+		return engine_fail(engine, DW_EROLE, "a client fires nothing: no handlers");
+	if (size == 0 || size > DW_TOPIC_MAX || !utf8_is_name(name, size))
+		return engine_fail(engine, DW_EINVAL,
+				   "the topic is not 1 to %d bytes of UTF-8 without control "
+				   "characters",
+				   DW_TOPIC_MAX);
+	if (strcmp(name, "*") == 0) {
+		engine->topics.any_fire = fire;
+		engine->topics.any_user = user;
+	} else {
+		topic = topics_get(&engine->topics, &engine->alloc, name, size);
+		if (!topic)
+			return engine_fail(engine, DW_ENOMEM, "no memory for the topic");
+		topic->fire = fire;
+		topic->user = user;
+		topics_drop(&engine->topics, &engine->alloc, topic);
+	}
+	engine->reviving = fire != NULL || engine->reviving;
+	engine_touch(engine);
+	return DW_OK;
+}
+
+int engine_retry_in(struct engine *engine, dw_usec delay)
+{
+	if (!engine->firing)
+		return engine_fail(engine, DW_EINVAL, "dw_retry_in is for inside a handler");
+	if (delay < 0)
+		return engine_fail(engine, DW_EINVAL, "the delay is negative");
+	engine->retry_in = delay;
+	return DW_OK;
+}
+
+/* ---- Beginning and ending ------------------------------------------------------------------ */
+
+int engine_new(struct engine **ret_engine, const struct engine_env *env)
+{
+	struct engine *engine = alloc_new(&env->alloc, sizeof *engine);
+	int status;
+
+	if (!engine)
+		return DW_ENOMEM;
+	engine->env = *env;
+	engine->alloc = env->alloc;
+	engine->rng.state = env->seed;
+	engine->skew = usec_sub(engine_now(engine), engine_steady(engine));
+	engine->recovery = env->role == DW_OWNER ? RECOVERY_NEXT : RECOVERY_IDLE;
+	engine->stats.next_due = DW_NEVER;
+	status = index_init(&engine->index, &engine->alloc, rng_next(&engine->rng));
+	if (status == DW_OK)
+		status = schedule_init(&engine->claim, &engine->alloc, engine_now(engine));
+	if (status == DW_OK)
+		status = schedule_init(&engine->fire, &engine->alloc, engine_now(engine));
+	if (status != DW_OK) {
+		engine_free(engine);
+		return status;
+	}
+	*ret_engine = engine;
+	return DW_OK;
+}
+
+void engine_attach(struct engine *engine, dw_store *store)
+{
+	engine->store = store;
+	engine_touch(engine);
+}
+
+static void free_calls(struct engine *engine, struct call *call)
+{
+	while (call) {
+		struct call *next = call->next;
+
+		if (call->fresh && index_find(&engine->index, call->id) != call->fresh)
+			alloc_free(&engine->alloc, call->fresh);
+		call_free(engine, call);
+		call = next;
+	}
+}
+
+static void free_timer(struct timer *timer, void *user)
+{
+	struct engine *engine = user;
+
+	alloc_free(&engine->alloc, timer);
+}
+
+static void free_ops(struct engine *engine, dw_op *op)
+{
+	while (op) {
+		dw_op *next = op->next;
+
+		op_free(&engine->alloc, op);
+		op = next;
+	}
+}
+
+void engine_free(struct engine *engine)
+{
+	if (!engine)
+		return;
+	while (engine->open) {
+		engine->open->next = NULL;
+		free_calls(engine, engine->open);
+	}
+	free_ops(engine, engine->urgent.first);
+	free_ops(engine, engine->ordinary.first);
+	free_ops(engine, engine->answers.first);
+	if (engine->index.bucket_count > 0)
+		index_each(&engine->index, free_timer, engine);
+	index_free(&engine->index);
+	topics_free(&engine->topics, &engine->alloc);
+	if (engine->claim.alloc)
+		schedule_free(&engine->claim);
+	if (engine->fire.alloc)
+		schedule_free(&engine->fire);
+	alloc_free(&engine->alloc, engine);
+}
+
+static void close_timer(struct timer *timer, void *user)
+{
+	struct engine *engine = user;
+
+	if (timer->waiting)
+		timer_disarm(engine, timer);
+	if (!timer->busy && timer->state == TIMER_CLAIMED)
+		deliver_give_back(engine, timer);
+}
+
+void engine_begin_close(struct engine *engine)
+{
+	engine->closing = true;
+	index_each(&engine->index, close_timer, engine);
+	engine_touch(engine);
+}
+
+void engine_abandon(struct engine *engine)
+{
+	op_queue_append(&engine->answers, engine->store->type->collect(engine->store));
+	while (engine->answers.count > 0)
+		answer_round(engine);
+	call_tell_deferred(engine);
+	while (engine->open) {
+		struct call *call = engine->open;
+
+		/* Never handed to the store: the operation is still here. */
+		call_answer(engine, call, call->op ? DW_ECLOSED : DW_EUNKNOWN);
+	}
+}
+
+/* ---- State --------------------------------------------------------------------------------- */
+
+bool engine_in_callback(const struct engine *engine)
+{
+	return engine->callback_depth > 0;
+}
+
+bool engine_settled(const struct engine *engine)
+{
+	if (engine->open_count > 0)
+		return false;
+	return !engine->closing || (!owes_answers(engine) && engine->answers.count == 0 &&
+				    engine->urgent.count == 0 && engine->ordinary.count == 0);
+}
+
+int engine_take_failure(struct engine *engine)
+{
+	int failure = engine->failure;
+
+	engine->failure = DW_OK;
+	return failure;
+}
+
+void engine_clock_stepped(struct engine *engine)
+{
+	engine_touch(engine); /* the turn compares the clocks */
+}
+
+const char *engine_error(const struct engine *engine)
+{
+	return engine->error;
+}
