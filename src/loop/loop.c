@@ -1,0 +1,199 @@
+#include "loop/loop.h"
+
+#include <errno.h>
+#include <ev.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/usec.h"
+
+/* A timer that is not needed still stands, so that a clock that is set is noticed: in 2200. */
+#define FAR_AHEAD DW_SECONDS(7258118400)
+
+struct loop {
+	struct alloc alloc;
+	struct clock clock;
+	int hooked_clock;
+	int epoll_fd;
+	int timer_fd;
+	int event_fd;
+	dw_usec armed; /* what the timerfd stands at; DW_NEVER - 1: nothing known */
+	atomic_int stopped;
+	struct ev_loop *ev;
+	struct ev_io watcher;
+	void (*turn)(void *user);
+	void *turn_user;
+};
+
+#define ARMED_UNKNOWN (DW_NEVER - 1)
+
+/* ---- Arming and waking --------------------------------------------------------------------- */
+
+/* kernel_time: `at` on the kernel's clock. A hooked clock may stand elsewhere. */
+static dw_usec kernel_time(const struct loop *loop, dw_usec at)
+{
+	struct clock real = clock_system();
+
+	if (!loop->hooked_clock || at >= FAR_AHEAD)
+		return at;
+	return usec_add(real.wall(NULL), usec_sub(at, loop->clock.wall(loop->clock.user)));
+}
+
+static void arm(void *user, dw_usec at)
+{
+	struct loop *loop = user;
+	dw_usec time = usec_max(1, usec_min(kernel_time(loop, at), FAR_AHEAD));
+	struct itimerspec spec = {
+	    .it_value = {.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000}};
+
+	if (at == loop->armed)
+		return;
+	/* ECANCELED says that the clock was set meanwhile: the timer is armed all the same, and
+	 * stays readable until the turn that looks at the clocks. */
+	(void)timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec,
+			      NULL);
+	loop->armed = at;
+}
+
+static void wake(void *user)
+{
+	struct loop *loop = user;
+	uint64_t one = 1;
+	int saved = errno; /* dw_stop may be called from a signal handler */
+
+	while (write(loop->event_fd, &one, sizeof one) < 0 && errno == EINTR)
+		;
+	errno = saved;
+}
+
+struct loop_port loop_port(struct loop *loop)
+{
+	return (struct loop_port){.arm = arm, .wake = wake, .user = loop};
+}
+
+int loop_fd(const struct loop *loop)
+{
+	return loop->epoll_fd;
+}
+
+void loop_drain(struct loop *loop)
+{
+	uint64_t count;
+
+	(void)!read(loop->event_fd, &count, sizeof count); /* EAGAIN: nobody woke us */
+	if (read(loop->timer_fd, &count, sizeof count) > 0 || errno == ECANCELED)
+		loop->armed = ARMED_UNKNOWN;
+}
+
+void loop_wait(struct loop *loop, dw_usec patience)
+{
+	struct pollfd readable = {.fd = loop->epoll_fd, .events = POLLIN};
+	struct timespec timeout = {.tv_sec = patience / 1000000,
+				   .tv_nsec = patience % 1000000 * 1000};
+
+	if (patience > 0)
+		(void)ppoll(&readable, 1, &timeout, NULL); /* EINTR: the caller looks again */
+}
+
+/* ---- Running ------------------------------------------------------------------------------- */
+
+static void on_readable(struct ev_loop *ev, struct ev_io *watcher, int events)
+{
+	struct loop *loop = watcher->data;
+
+	(void)events;
+	loop->turn(loop->turn_user);
+	if (atomic_exchange(&loop->stopped, 0))
+		ev_break(ev, EVBREAK_ALL);
+}
+
+void loop_run(struct loop *loop, void (*turn)(void *user), void *user)
+{
+	if (atomic_exchange(&loop->stopped, 0))
+		return;
+	loop->turn = turn;
+	loop->turn_user = user;
+	(void)ev_run(loop->ev, 0); /* whether watchers are left: always, ours */
+}
+
+void loop_stop(struct loop *loop)
+{
+	atomic_store(&loop->stopped, 1);
+	wake(loop);
+}
+
+/* ---- Making and freeing -------------------------------------------------------------------- */
+
+static int watch(int epoll_fd, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
+
+	return fd < 0 ? -1 : epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int open_descriptors(struct loop *loop)
+{
+	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	loop->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	loop->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (loop->epoll_fd < 0 || watch(loop->epoll_fd, loop->timer_fd) < 0 ||
+	    watch(loop->epoll_fd, loop->event_fd) < 0)
+		return DW_ESYS;
+	return DW_OK;
+}
+
+int loop_new(struct loop **ret_loop, const struct alloc *alloc, const struct clock *clock,
+	     int hooked_clock)
+{
+	struct loop *loop = alloc_new(alloc, sizeof *loop);
+
+	if (!loop)
+		return DW_ENOMEM;
+	*loop = (struct loop){.alloc = *alloc,
+			      .clock = *clock,
+			      .hooked_clock = hooked_clock,
+			      .epoll_fd = -1,
+			      .timer_fd = -1,
+			      .event_fd = -1,
+			      .armed = ARMED_UNKNOWN};
+	if (open_descriptors(loop) == DW_OK)
+		/* libev aborts when it has no memory: all it needs, it takes here. */
+		loop->ev = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
+	if (!loop->ev) {
+		int saved = errno;
+
+		loop_free(loop);
+		errno = saved;
+		return DW_ESYS;
+	}
+	ev_io_init(&loop->watcher, on_readable, loop->epoll_fd, EV_READ);
+	loop->watcher.data = loop;
+	ev_io_start(loop->ev, &loop->watcher);
+	*ret_loop = loop;
+	return DW_OK;
+}
+
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		(void)close(fd); /* nothing was written to it */
+}
+
+void loop_free(struct loop *loop)
+{
+	struct alloc alloc = loop->alloc;
+
+	if (loop->ev) {
+		ev_io_stop(loop->ev, &loop->watcher);
+		ev_loop_destroy(loop->ev);
+	}
+	close_if_open(loop->timer_fd);
+	close_if_open(loop->event_fd);
+	close_if_open(loop->epoll_fd);
+	alloc_free(&alloc, loop);
+}

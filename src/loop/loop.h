@@ -1,0 +1,33 @@
+/* One descriptor that is readable when the engine has work: a private epoll set with an absolute
+ * timerfd for the next deadline and an eventfd for wake-ups. Any loop can watch it; loop_run is
+ * libev with that one watcher. A clock that is set cancels the timerfd, which wakes too. */
+#ifndef DW_LOOP_LOOP_H
+#define DW_LOOP_LOOP_H
+
+#include "base/alloc.h"
+#include "port/clock.h"
+#include "port/loop.h"
+
+struct loop;
+
+/* loop_new: DW_OK, DW_ENOMEM, DW_ESYS (errno says why). With hooked_clock, deadlines are on clock
+ * and not on CLOCK_REALTIME. */
+int loop_new(struct loop **ret_loop, const struct alloc *, const struct clock *, int hooked_clock);
+void loop_free(struct loop *);
+
+struct loop_port loop_port(struct loop *);
+int loop_fd(const struct loop *);
+
+/* loop_drain makes the descriptor unreadable again: before a turn. */
+void loop_drain(struct loop *);
+
+/* loop_wait blocks until the descriptor is readable, at most for patience. */
+void loop_wait(struct loop *, dw_usec patience);
+
+/* loop_run calls turn each time there is work, until loop_stop. */
+void loop_run(struct loop *, void (*turn)(void *user), void *user);
+
+/* loop_stop: any thread, signal handlers too. */
+void loop_stop(struct loop *);
+
+#endif
