@@ -1,0 +1,414 @@
+/* The public API: checks who calls from where, then the engine does it. */
+#include "durawheel/durawheel.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "base/usec.h"
+#include "engine/engine.h"
+#include "loop/loop.h"
+#include "options.h"
+
+struct dw {
+	struct alloc alloc;
+	struct clock clock;
+	struct loop *loop;
+	struct engine *engine;
+	dw_store *store;
+	dw_options options;
+	pthread_t thread;
+	pid_t pid;
+	int closing;
+	const char *misuse; /* the last failure, when it was one of this file's checks */
+};
+
+/* ---- Checks -------------------------------------------------------------------------------- */
+
+/* refuse answers for a failure that the engine knows nothing of. */
+static int refuse(dw *d, int status, const char *why)
+{
+	d->misuse = why;
+	return status;
+}
+
+/* admit lets the handle's own thread of its own process in. */
+static int admit(dw *d)
+{
+	if (!d)
+		return DW_EINVAL;
+	if (d->pid != getpid())
+		return DW_EFORK;
+	if (!pthread_equal(d->thread, pthread_self()))
+		return DW_ETHREAD;
+	d->misuse = NULL;
+	if (d->closing)
+		return refuse(d, DW_ECLOSED, "the handle is being closed");
+	return DW_OK;
+}
+
+static int admit_with(dw *d, const void *argument, const char *why)
+{
+	int status = admit(d);
+
+	if (status == DW_OK && !argument)
+		return refuse(d, DW_EINVAL, why);
+	return status;
+}
+
+/* admit_driver: what turns must not be called from a callback of a turn. */
+static int admit_driver(dw *d)
+{
+	int status = admit(d);
+
+	if (status == DW_OK && engine_in_callback(d->engine))
+		return refuse(d, DW_EBUSY, "not from inside a callback");
+	return status;
+}
+
+const char *dw_last_error(const dw *d)
+{
+	if (!d)
+		return "the handle is NULL";
+	return d->misuse ? d->misuse : engine_error(d->engine);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------- */
+
+static dw_usec store_now(void *user)
+{
+	const struct clock *clock = user;
+
+	return clock->wall(clock->user);
+}
+
+static int open_engine(dw *d)
+{
+	struct engine_env env = {.handle = d,
+				 .alloc = d->alloc,
+				 .clock = d->clock,
+				 .loop = loop_port(d->loop),
+				 .role = d->options.role,
+				 .seed = rng_seed(),
+				 .timers_max = d->options.timers_max,
+				 .data_max = d->options.data_max_bytes,
+				 .hold = d->options.hold_us,
+				 .on_event = d->options.on_event,
+				 .on_event_user = d->options.on_event_user};
+
+	return engine_new(&d->engine, &env);
+}
+
+static int open_store(dw *d, const char *url, char *message)
+{
+	struct loop_port port = loop_port(d->loop);
+	dw_store_env env = {.size = sizeof env,
+			    .role = d->options.role,
+			    .token = rng_seed() | 1,
+			    .patience = d->options.open_patience_us,
+			    .now = store_now,
+			    .now_user = &d->clock,
+			    .resize = d->alloc.resize,
+			    .resize_user = d->alloc.user,
+			    .log = d->options.on_log,
+			    .log_user = d->options.on_log_user,
+			    .wake = port.wake,
+			    .wake_user = port.user};
+
+	return options_open_store(url, &env, &d->store, message);
+}
+
+static void free_handle(dw *d)
+{
+	struct alloc alloc = d->alloc;
+
+	engine_free(d->engine);
+	if (d->loop)
+		loop_free(d->loop);
+	alloc_free(&alloc, d);
+}
+
+static int open_parts(dw *d, const char *url, char *message)
+{
+	int hooked = d->options.clock != NULL;
+	int status = loop_new(&d->loop, &d->alloc, &d->clock, hooked);
+
+	if (status == DW_ESYS)
+		(void)snprintf(message, DW_MESSAGE_SIZE, "no descriptors for the loop: %s",
+			       strerror(errno));
+	if (status == DW_OK)
+		status = open_engine(d);
+	if (status == DW_OK)
+		status = open_store(d, url, message);
+	if (status == DW_OK)
+		engine_attach(d->engine, d->store);
+	return status;
+}
+
+int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
+{
+	char unread[DW_MESSAGE_SIZE];
+	char *message = ret_message ? ret_message : unread;
+	struct alloc alloc = alloc_default();
+	dw_options read;
+	dw *d;
+	int status;
+
+	message[0] = '\0';
+	if (!ret_dw || !options) {
+		(void)snprintf(message, DW_MESSAGE_SIZE, "%s is NULL",
+			       ret_dw ? "options" : "ret_dw");
+		return DW_EINVAL;
+	}
+	status = options_read(options, &read, message);
+	if (status != DW_OK)
+		return status;
+	if (read.resize)
+		alloc = (struct alloc){.resize = read.resize, .user = read.resize_user};
+	d = alloc_new(&alloc, sizeof *d);
+	if (!d)
+		return DW_ENOMEM;
+	d->alloc = alloc;
+	d->options = read;
+	d->options.store = NULL; /* the caller's string may hold a password and is not kept */
+	d->thread = pthread_self();
+	d->pid = getpid();
+	d->clock = clock_system();
+	if (read.clock)
+		clock_hook(&d->clock, read.clock, read.clock_user);
+	status = open_parts(d, read.store, message);
+	if (status != DW_OK) {
+		if (message[0] == '\0')
+			(void)snprintf(message, DW_MESSAGE_SIZE, "%s", dw_strerror(status));
+		free_handle(d);
+		return status;
+	}
+	*ret_dw = d;
+	return DW_OK;
+}
+
+/* ---- Closing ------------------------------------------------------------------------------- */
+
+static void turn(void *user)
+{
+	dw *d = user;
+
+	loop_drain(d->loop);
+	(void)engine_turn(d->engine); /* DW_EBUSY is refused before */
+}
+
+/* turn_until_settled: DW_OK, or DW_ETIMEOUT after patience. */
+static int turn_until_settled(dw *d, dw_usec patience)
+{
+	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
+
+	turn(d);
+	while (!engine_settled(d->engine)) {
+		dw_usec left = usec_sub(end, d->clock.steady(d->clock.user));
+
+		if (left <= 0)
+			return DW_ETIMEOUT;
+		loop_wait(d->loop, left);
+		turn(d);
+	}
+	return DW_OK;
+}
+
+static int close_store(dw *d, dw_usec patience)
+{
+	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
+	int status;
+
+	engine_begin_close(d->engine);
+	(void)turn_until_settled(d, patience); /* what is left is answered below */
+	status = d->store->type->stop(d->store,
+				      usec_max(usec_sub(end, d->clock.steady(d->clock.user)), 0));
+	engine_abandon(d->engine);
+	d->store->type->free(d->store);
+	return status;
+}
+
+int dw_close(dw *d, dw_usec patience)
+{
+	int status = DW_OK;
+
+	if (!d)
+		return DW_OK;
+	if (d->pid == getpid()) {
+		status = admit_driver(d);
+		if (status != DW_OK)
+			return status;
+		d->closing = 1;
+		status = close_store(d, patience);
+	}
+	free_handle(d);
+	return status;
+}
+
+/* ---- Handlers and timers ------------------------------------------------------------------- */
+
+int dw_on(dw *d, const char *topic, dw_fire_fn fire, void *user)
+{
+	int status = admit_with(d, topic, "the topic is NULL");
+
+	return status == DW_OK ? engine_on(d->engine, topic, fire, user) : status;
+}
+
+int dw_retry_in(dw *d, dw_usec delay)
+{
+	int status = admit(d);
+
+	return status == DW_OK ? engine_retry_in(d->engine, delay) : status;
+}
+
+int dw_put(dw *d, const dw_timer *timer, dw_done_fn done, void *user)
+{
+	int status = admit_with(d, timer, "the timer is NULL");
+
+	if (status != DW_OK)
+		return status;
+	if (timer->size < sizeof *timer)
+		return refuse(d, DW_EINVAL, "timer.size is not sizeof(dw_timer)");
+	return engine_put(d->engine, timer, (struct done){.fn = done, .user = user});
+}
+
+int dw_at(dw *d, const char *topic, const char *id, dw_usec due, const void *data, size_t size)
+{
+	dw_timer timer = {.size = sizeof timer,
+			  .id = id,
+			  .topic = topic,
+			  .due = due,
+			  .data = data,
+			  .data_size = size};
+
+	return dw_put(d, &timer, NULL, NULL);
+}
+
+int dw_after(dw *d, const char *topic, const char *id, dw_usec delay, const void *data, size_t size)
+{
+	int status = admit(d);
+
+	if (status != DW_OK)
+		return status;
+	if (delay < 0)
+		return refuse(d, DW_EINVAL, "the delay is negative");
+	return dw_at(d, topic, id, usec_add(d->clock.wall(d->clock.user), delay), data, size);
+}
+
+int dw_cancel(dw *d, const char *id, dw_done_fn done, void *user)
+{
+	int status = admit_with(d, id, "the id is NULL");
+
+	if (status != DW_OK)
+		return status;
+	return engine_cancel(d->engine, id, (struct done){.fn = done, .user = user});
+}
+
+int dw_settle(dw *d, const dw_token *token, dw_verdict verdict, dw_usec retry_in, dw_done_fn done,
+	      void *user)
+{
+	int status = admit_with(d, token, "the token is NULL");
+
+	if (status != DW_OK)
+		return status;
+	return engine_settle(d->engine, token, verdict, retry_in,
+			     (struct done){.fn = done, .user = user});
+}
+
+/* ---- Looking ------------------------------------------------------------------------------- */
+
+int dw_get(dw *d, const char *id, dw_list_fn fn, void *user)
+{
+	int status = admit_with(d, id && fn ? id : NULL, "the id or the callback is NULL");
+
+	return status == DW_OK ? engine_get(d->engine, id, (struct lister){fn, user}) : status;
+}
+
+int dw_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn fn,
+	    void *user)
+{
+	int status = admit(d);
+
+	if (status == DW_OK && !fn)
+		status = refuse(d, DW_EINVAL, "the callback is NULL");
+	if (status != DW_OK)
+		return status;
+	return engine_list(d->engine, topic, after, limit, (struct lister){fn, user});
+}
+
+int dw_get_stats(const dw *d, dw_stats *ret_stats)
+{
+	if (!d || !ret_stats || ret_stats->size < sizeof(size_t))
+		return DW_EINVAL;
+	if (d->pid != getpid())
+		return DW_EFORK;
+	if (!pthread_equal(d->thread, pthread_self()))
+		return DW_ETHREAD;
+	engine_stats(d->engine, ret_stats);
+	return DW_OK;
+}
+
+int dw_count(const dw *d, const char *topic, uint64_t *ret_count)
+{
+	if (!d || !ret_count)
+		return DW_EINVAL;
+	if (d->pid != getpid())
+		return DW_EFORK;
+	if (!pthread_equal(d->thread, pthread_self()))
+		return DW_ETHREAD;
+	return d->options.role == DW_OWNER ? engine_count(d->engine, topic, ret_count) : DW_EROLE;
+}
+
+int dw_get_status(dw *d, dw_status_fn fn, void *user)
+{
+	int status = admit(d);
+
+	if (status == DW_OK && !fn)
+		status = refuse(d, DW_EINVAL, "the callback is NULL");
+	return status == DW_OK ? engine_status(d->engine, fn, user) : status;
+}
+
+/* ---- Driving ------------------------------------------------------------------------------- */
+
+int dw_run(dw *d)
+{
+	int status = admit_driver(d);
+
+	if (status == DW_OK)
+		loop_run(d->loop, turn, d);
+	return status;
+}
+
+void dw_stop(dw *d)
+{
+	if (d)
+		loop_stop(d->loop);
+}
+
+int dw_fd(const dw *d)
+{
+	return d ? loop_fd(d->loop) : DW_EINVAL;
+}
+
+int dw_turn(dw *d)
+{
+	int status = admit_driver(d);
+
+	if (status == DW_OK)
+		turn(d);
+	return status;
+}
+
+int dw_sync(dw *d, dw_usec patience)
+{
+	int status = admit_driver(d);
+
+	if (status != DW_OK)
+		return status;
+	if (turn_until_settled(d, patience) != DW_OK)
+		return refuse(d, DW_ETIMEOUT, "operations are still unanswered");
+	return engine_take_failure(d->engine);
+}

@@ -1,0 +1,115 @@
+#include "options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/store.h"
+
+#define TIMERS_DEFAULT ((size_t)1 << 28)
+#define OPEN_PATIENCE_DEFAULT DW_SECONDS(5)
+#define HOLD_DEFAULT DW_SECONDS(30)
+
+static int refuse(char *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int refuse(char *message, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(message, DW_MESSAGE_SIZE, format, arguments); /* cut if long */
+	va_end(arguments);
+	return DW_EINVAL;
+}
+
+/* has_unknown: a newer caller asks for something that this version does not know. */
+static int has_unknown(const dw_options *options)
+{
+	const unsigned char *bytes = (const unsigned char *)options;
+
+	for (size_t i = sizeof *options; i < options->size; i++)
+		if (bytes[i] != 0)
+			return 1;
+	return 0;
+}
+
+static void set_defaults(dw_options *options)
+{
+	if (options->timers_max == 0)
+		options->timers_max = TIMERS_DEFAULT;
+	if (options->data_max_bytes == 0)
+		options->data_max_bytes = DW_DATA_DEFAULT;
+	if (options->open_patience_us == 0)
+		options->open_patience_us = OPEN_PATIENCE_DEFAULT;
+	if (options->hold_us == 0)
+		options->hold_us = HOLD_DEFAULT;
+}
+
+int options_read(const dw_options *options, dw_options *ret_options, char *ret_message)
+{
+	dw_options copy = {0};
+	size_t known = sizeof copy;
+
+	if (options->size < offsetof(dw_options, role))
+		return refuse(ret_message, "options.size is %zu: set it to sizeof(dw_options)",
+			      options->size);
+	if (has_unknown(options))
+		return refuse(ret_message, "options of a newer durawheel than this one, %s",
+			      DW_VERSION);
+	memcpy(&copy, options, options->size < known ? options->size : known);
+	copy.size = known;
+	set_defaults(&copy);
+	if (!copy.store)
+		return refuse(ret_message, "options.store is NULL: \"sqlite:FILE\" or \"memory:\"");
+	if (copy.role != DW_OWNER && copy.role != DW_CLIENT)
+		return refuse(ret_message, "options.role is %d: DW_OWNER or DW_CLIENT",
+			      (int)copy.role);
+	if (copy.data_max_bytes > DW_DATA_MAX)
+		return refuse(ret_message, "options.data_max_bytes is %zu: at most %d",
+			      copy.data_max_bytes, DW_DATA_MAX);
+	if (copy.timers_max > TIMERS_DEFAULT)
+		return refuse(ret_message, "options.timers_max is %zu: at most 2^28",
+			      copy.timers_max);
+	if (copy.open_patience_us < 0 || copy.hold_us < 0)
+		return refuse(ret_message, "a patience or a hold in options is negative");
+	*ret_options = copy;
+	return DW_OK;
+}
+
+/* mask_password hides what stands between ':' and '@' of an URL's user. */
+static void mask_password(const char *url, char *ret_masked, size_t size)
+{
+	const char *authority = strstr(url, "://");
+	const char *at = authority ? strchr(authority, '@') : NULL;
+	const char *colon = at ? memchr(authority + 3, ':', (size_t)(at - authority - 3)) : NULL;
+
+	if (colon)
+		(void)snprintf(ret_masked, size, "%.*s***%s", (int)(colon + 1 - url), url, at);
+	else
+		(void)snprintf(ret_masked, size, "%s", url);
+}
+
+int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_store,
+		       char *ret_message)
+{
+	char masked[160];
+
+	if (strcmp(url, "memory:") == 0) {
+		if (env->role == DW_CLIENT)
+			return refuse(ret_message,
+				      "\"memory:\" has no clients: it is one process's");
+		return memory_store_open(ret_store, env);
+	}
+	if (strncmp(url, "sqlite:", 7) == 0) {
+		if (url[7] == '\0')
+			return refuse(ret_message, "\"sqlite:\" needs a file: sqlite:FILE");
+#if DW_WITH_SQLITE
+		return sqlite_store_open(ret_store, url + 7, env, ret_message);
+#else
+		return refuse(ret_message, "this durawheel was built without SQLite");
+#endif
+	}
+	mask_password(url, masked, sizeof masked);
+	return refuse(ret_message,
+		      "the store \"%s\" is of no known kind: sqlite:FILE or memory:", masked);
+}

@@ -1,0 +1,15 @@
+/* The options of dw_open, checked; the store's URL, which this file alone understands. */
+#ifndef DW_OPTIONS_H
+#define DW_OPTIONS_H
+
+#include "durawheel/store.h"
+
+/* options_read copies the caller's options, of an older or a newer size, and sets the defaults.
+ * DW_EINVAL: ret_message says what is wrong. */
+int options_read(const dw_options *options, dw_options *ret_options, char *ret_message);
+
+/* options_open_store opens the store of the URL. Errors as dw_open(). */
+int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_store,
+		       char *ret_message);
+
+#endif
