@@ -93,7 +93,7 @@ struct engine {
 	enum recovery recovery;
 	bool recover_again;
 	dw_cursor recover_after;
-	uint64_t recovered;
+	uint64_t recovered; /* timers learnt from the store since the scan began */
 	dw_usec recover_at; /* not before; after a failure */
 	bool inbox_asked;
 	dw_usec inbox_at;

@@ -1,0 +1,67 @@
+/* An engine on a memory store, with clocks that stand still until a test moves them. */
+#ifndef DW_TESTS_HARNESS_H
+#define DW_TESTS_HARNESS_H
+
+#include "engine/engine.h"
+
+#define HARNESS_START DW_SECONDS(1700000000)
+#define HARNESS_LOG_MAX 4096
+
+/* One start of a handler. */
+struct start {
+	char id[DW_ID_MAX + 1];
+	uint32_t attempt;
+	dw_usec due;
+	dw_usec now;
+	dw_token token;
+};
+
+struct harness {
+	struct engine *engine;
+	dw_store *store;
+	dw_usec wall;
+	dw_usec steady;
+	dw_usec armed; /* what the engine asked for */
+	int woken;
+
+	dw_verdict verdict; /* what the handler returns */
+	void (*in_handler)(struct harness *, const dw_firing *);
+	struct start starts[HARNESS_LOG_MAX];
+	size_t start_count;
+
+	dw_event_kind events[HARNESS_LOG_MAX];
+	size_t event_count;
+	char message[DW_MESSAGE_SIZE];
+
+	dw_result results[HARNESS_LOG_MAX];
+	char result_ids[HARNESS_LOG_MAX][DW_ID_MAX + 1];
+	size_t result_count;
+
+	size_t allocations;
+	size_t fail_at; /* 0: no allocation fails */
+	int fail_always;
+	size_t blocks; /* allocated and not freed */
+};
+
+struct harness *harness_new(void);
+/* harness_new_with: options of the engine changed by set before it is made. */
+struct harness *harness_new_with(void (*set)(struct engine_env *));
+void harness_free(struct harness *);
+
+/* harness_turn turns until nothing is to be done at this moment. */
+void harness_turn(struct harness *);
+/* harness_pass lets time go by, turning whenever the engine asked for it. */
+void harness_pass(struct harness *, dw_usec duration);
+/* harness_jump: the same in one step, as after a suspend; then it turns. */
+void harness_jump(struct harness *, dw_usec duration);
+
+int harness_put(struct harness *, const char *id, dw_usec delay);
+int harness_cancel(struct harness *, const char *id);
+/* harness_result: the last answer for id; status INT_MAX if there is none. */
+dw_result harness_result(const struct harness *, const char *id);
+size_t harness_starts_of(const struct harness *, const char *id);
+size_t harness_events_of(const struct harness *, dw_event_kind);
+dw_verdict harness_handler(dw *, const dw_firing *, void *user);
+void harness_done(dw *, const dw_result *, void *user);
+
+#endif
