@@ -1,0 +1,30 @@
+/* A batch of operations as one transaction: all of them, or, when one of them makes it fail, each
+ * on its own. Here a failure becomes an answer that is true: not done is said only of what was not
+ * done, and a COMMIT without an answer is looked up in the file. */
+#ifndef DW_STORE_SQLITE_BATCH_H
+#define DW_STORE_SQLITE_BATCH_H
+
+#include "store/sqlite_ops.h"
+#include "store/sqlite_reserve.h"
+
+enum { SQLITE_BATCH_MAX = 4096 };
+
+struct sqlite_batch {
+	struct sqlite_session session;
+	struct sqlite_reserve reserve;
+	const char *path;
+	size_t count;
+	dw_op *ops[SQLITE_BATCH_MAX];
+	dw_head asked[SQLITE_BATCH_MAX]; /* their heads, before an answer overwrote them */
+	bool foreign;  /* another process has written since it was last looked at */
+	uint64_t seen; /* the last meta.batch this session knows of */
+};
+
+/* sqlite_batch_add takes an operation over; there is room. */
+void sqlite_batch_add(struct sqlite_batch *, dw_op *);
+
+/* sqlite_batch_run carries all of them out and sets each status. The operations stay in ops until
+ * the caller empties it. */
+void sqlite_batch_run(struct sqlite_batch *);
+
+#endif

@@ -1,0 +1,502 @@
+#include "store/sqlite_ops.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/usec.h"
+#include "port/op.h"
+#include "store/life.h"
+#include "store/sqlite_row.h"
+#include "store/status.h"
+#include "timer/record.h"
+
+enum {
+	DEAD_MAX = 100000,
+	DEAD_AT_ONCE = 64, /* old dead letters removed for one new one */
+	COLUMN_NEWS_GENERATION = 12,
+	COLUMN_NEWS_ID = 13,
+};
+
+#define DEAD_KEPT DW_DAYS(30)
+
+/* ---- Numbers and texts ---- */
+
+static sqlite3_stmt *statement_of(struct sqlite_session *session, enum sqlite_sql which)
+{
+	return session->db.statements[which];
+}
+
+static int bind_text(sqlite3_stmt *statement, int index, const char *text)
+{
+	return sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
+}
+
+/* run steps a statement whose parameters were bound with code. */
+static int run(sqlite3_stmt *statement, int code)
+{
+	return sqlite_db_finish(statement, code ? code : sqlite3_step(statement));
+}
+
+static dw_usec wall(const struct sqlite_session *session)
+{
+	return session->env->now(session->env->now_user);
+}
+
+/* ---- Meta ---- */
+
+int sqlite_meta_read(struct sqlite_session *session)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_META_READ);
+	int code = sqlite3_step(statement);
+
+	if (code == SQLITE_ROW)
+		session->meta =
+		    (struct sqlite_meta){.generation = (uint64_t)sqlite3_column_int64(statement, 0),
+					 .batch = (uint64_t)sqlite3_column_int64(statement, 1),
+					 .session = (uint64_t)sqlite3_column_int64(statement, 2),
+					 .pending = sqlite3_column_int64(statement, 3),
+					 .claimed = sqlite3_column_int64(statement, 4),
+					 .dead = sqlite3_column_int64(statement, 5)};
+	else if (code == SQLITE_DONE)
+		code = SQLITE_CORRUPT; /* the row is never deleted */
+	return sqlite_db_finish(statement, code);
+}
+
+int sqlite_meta_write(struct sqlite_session *session)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_META_WRITE);
+	struct sqlite_meta *meta = &session->meta;
+	int code;
+
+	meta->batch++;
+	meta->session = session->env->token;
+	code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)meta->generation);
+	code = code ? code : sqlite3_bind_int64(statement, 2, (sqlite3_int64)meta->batch);
+	code = code ? code : sqlite3_bind_int64(statement, 3, (sqlite3_int64)meta->session);
+	code = code ? code : sqlite3_bind_int64(statement, 4, meta->pending);
+	code = code ? code : sqlite3_bind_int64(statement, 5, meta->claimed);
+	code = code ? code : sqlite3_bind_int64(statement, 6, meta->dead);
+	return run(statement, code);
+}
+
+int sqlite_meta_recount(struct sqlite_session *session)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_META_RECOUNT);
+	int code = sqlite3_step(statement);
+
+	if (code == SQLITE_ROW) {
+		session->meta.pending = sqlite3_column_int64(statement, 0);
+		session->meta.claimed = sqlite3_column_int64(statement, 1);
+		session->meta.dead = sqlite3_column_int64(statement, 2);
+	}
+	return sqlite_db_finish(statement, code);
+}
+
+static void count(struct sqlite_session *session, const struct life_record *record, int by)
+{
+	*(record->head.state == DW_PENDING ? &session->meta.pending : &session->meta.claimed) += by;
+}
+
+/* ---- One timer ---- */
+
+/* The stored timer of an operation, while its statement holds it. */
+struct found {
+	sqlite3_stmt *statement; /* NULL: there is none */
+	struct sqlite_row row;
+};
+
+static int find_by(struct sqlite_session *session, enum sqlite_sql which, const dw_op *op,
+		   struct found *ret_found)
+{
+	sqlite3_stmt *statement = statement_of(session, which);
+	int code = which == SQL_TIMER_BY_ID
+		       ? bind_text(statement, 1, op->id)
+		       : sqlite3_bind_int64(statement, 1, (sqlite3_int64)op->head.generation);
+
+	code = code ? code : sqlite3_step(statement);
+	if (code != SQLITE_ROW)
+		return sqlite_db_finish(statement, code);
+	ret_found->statement = statement;
+	ret_found->row = sqlite_row_read(statement);
+	return SQLITE_OK;
+}
+
+static bool is_about(const struct found *found, const dw_op *op)
+{
+	return found->row.id && found->row.id_size == strlen(op->id) &&
+	       memcmp(found->row.id, op->id, found->row.id_size) == 0;
+}
+
+/* find: an operation that names a generation finds its timer by that, which is one lookup less and
+ * does not depend on the index of ids. */
+static int find(struct sqlite_session *session, const dw_op *op, struct found *ret_found)
+{
+	bool knows = op->kind != DW_OP_PUT && op->kind != DW_OP_CANCEL && op->kind != DW_OP_GET;
+	int code;
+
+	*ret_found = (struct found){0};
+	if (knows) {
+		code = find_by(session, SQL_TIMER_BY_GENERATION, op, ret_found);
+		if (code != SQLITE_OK || (ret_found->statement && is_about(ret_found, op)))
+			return code;
+		if (ret_found->statement)
+			(void)sqlite3_reset(ret_found->statement); /* it had its row */
+		*ret_found = (struct found){0};
+	}
+	return find_by(session, SQL_TIMER_BY_ID, op, ret_found);
+}
+
+static int delete_timer(struct sqlite_session *session, const struct life_record *record)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_DELETE);
+
+	count(session, record, -1);
+	return run(statement,
+		   sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->head.generation));
+}
+
+static int insert_timer(struct sqlite_session *session, const dw_op *op,
+			const struct life_record *record)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_INSERT);
+	uint32_t seal = record_seal(&record->head, record->claim, op->body);
+	int code = sqlite_row_bind(statement, record, seal);
+
+	assert(op->body_size >= RECORD_HEADER_SIZE && op->topic);
+	code = code ? code : bind_text(statement, 10, op->id);
+	code = code ? code : bind_text(statement, 11, op->topic);
+	code = code ? code
+		    : sqlite3_bind_blob64(statement, 12, op->body, op->body_size, SQLITE_STATIC);
+	count(session, record, 1);
+	return run(statement, code);
+}
+
+static int update_timer(struct sqlite_session *session, const struct life_record *before,
+			const struct life_record *after, uint32_t seal)
+{
+	bool moved = before->head.due != after->head.due;
+	sqlite3_stmt *statement = statement_of(session, moved ? SQL_TIMER_MOVE : SQL_TIMER_UPDATE);
+
+	count(session, before, -1);
+	count(session, after, 1);
+	return run(statement, sqlite_row_bind(statement, after, seal));
+}
+
+static int write_news(struct sqlite_session *session, const char *id)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_WRITE);
+	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)session->meta.generation);
+
+	return run(statement, code ? code : bind_text(statement, 2, id));
+}
+
+/* ---- Dead letters ---- */
+
+/* oldest_dead: *ret_number is 0 when none is too old or too many. */
+static int oldest_dead(struct sqlite_session *session, dw_usec now, sqlite3_int64 *ret_number)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_OLDEST);
+	int code = sqlite3_step(statement);
+
+	*ret_number = 0;
+	if (code == SQLITE_ROW) {
+		dw_usec age = usec_sub(now, sqlite3_column_int64(statement, 1));
+
+		if (session->meta.dead > DEAD_MAX || age > DEAD_KEPT)
+			*ret_number = sqlite3_column_int64(statement, 0);
+	}
+	return sqlite_db_finish(statement, code);
+}
+
+static int forget_old_dead(struct sqlite_session *session, dw_usec now)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_DELETE);
+	int forgotten = 0;
+	int code = SQLITE_OK;
+
+	for (; forgotten < DEAD_AT_ONCE && code == SQLITE_OK; forgotten++) {
+		sqlite3_int64 number;
+
+		code = oldest_dead(session, now, &number);
+		if (code != SQLITE_OK || number == 0)
+			break;
+		code = run(statement, sqlite3_bind_int64(statement, 1, number));
+		session->meta.dead--;
+	}
+	if (forgotten > 0)
+		sqlite_outlet_log(session->outlet, DW_LOG_WARN,
+				  "%d dead letters are forgotten: over %d, or older than 30 days",
+				  forgotten, DEAD_MAX);
+	return code;
+}
+
+static int bury(struct sqlite_session *session, const dw_op *op, const struct life_record *record)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_INSERT);
+	dw_usec now = wall(session);
+	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->head.generation);
+
+	code = code ? code : bind_text(statement, 2, op->reason ? op->reason : "");
+	code = code ? code : sqlite3_bind_int64(statement, 3, now);
+	code = run(statement, code);
+	code = code ? code : delete_timer(session, record);
+	session->meta.dead++;
+	return code ? code : forget_old_dead(session, now);
+}
+
+/* ---- Timers ---- */
+
+static int carry_out(struct sqlite_session *session, const dw_op *op, const struct found *found,
+		     const struct life_step *step, uint32_t seal)
+{
+	int code = SQLITE_OK;
+
+	session->changed = session->changed || step->effect != LIFE_KEEP;
+	switch (step->effect) {
+	case LIFE_KEEP:
+		break;
+	case LIFE_STORE:
+		if (found->statement)
+			code = delete_timer(session, &found->row.record);
+		code = code ? code : insert_timer(session, op, &step->record);
+		break;
+	case LIFE_UPDATE:
+		code = update_timer(session, &found->row.record, &step->record, seal);
+		break;
+	case LIFE_DELETE:
+		code = delete_timer(session, &found->row.record);
+		break;
+	case LIFE_BURY:
+		code = bury(session, op, &found->row.record);
+		break;
+	}
+	return code == SQLITE_OK && step->news ? write_news(session, op->id) : code;
+}
+
+static void show(struct sqlite_session *session, dw_op *op, const struct sqlite_row *row)
+{
+	op->rows = sqlite_row_copy(&session->alloc, row);
+	op->row_count = op->rows ? 1 : 0;
+	if (!op->rows)
+		op->status = DW_ENOMEM;
+}
+
+static int apply_to_timer(struct sqlite_session *session, dw_op *op)
+{
+	struct life_caller who = {.token = session->env->token, .role = session->env->role};
+	struct life_step step;
+	struct found found;
+	uint32_t seal = 0;
+	int code = find(session, op, &found);
+
+	if (code != SQLITE_OK)
+		return code;
+	who.generation = life_next(session->meta.generation, wall(session));
+	step = life_take(op, found.statement ? &found.row.record : NULL, &who);
+	op->status = step.status;
+	if (step.show)
+		show(session, op, &found.row);
+	if (step.effect == LIFE_UPDATE)
+		seal = record_seal(&step.record.head, step.record.claim, found.row.body);
+	if (found.statement)
+		(void)sqlite3_reset(found.statement); /* it had its row */
+	if (step.effect == LIFE_STORE || step.news)
+		session->meta.generation = who.generation;
+	code = carry_out(session, op, &found, &step, seal);
+	if (op->status == DW_OK)
+		op->head = step.record.head;
+	return code;
+}
+
+/* ---- Pages ---- */
+
+/* append: DW_ENOMEM is the operation's answer, not the transaction's failure. */
+static bool append(struct sqlite_session *session, dw_op *op, dw_row ***tail, dw_row *row)
+{
+	if (!row) {
+		rows_free(&session->alloc, op->rows);
+		op->rows = NULL;
+		op->row_count = 0;
+		op->status = DW_ENOMEM;
+		return false;
+	}
+	**tail = row;
+	*tail = &row->next;
+	op->row_count++;
+	return true;
+}
+
+static sqlite3_int64 limit_of(const dw_op *op)
+{
+	return op->limit < INT32_MAX ? (sqlite3_int64)op->limit : INT32_MAX;
+}
+
+static int scan(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_SCAN);
+	bool started = op->after.started != 0;
+	dw_row **tail = &op->rows;
+	int code = sqlite3_bind_int64(statement, 1, started ? op->after.due : INT64_MIN);
+
+	code = code ? code
+		    : sqlite3_bind_int64(statement, 2,
+					 started ? (sqlite3_int64)op->after.generation : INT64_MIN);
+	code = code ? code : bind_text(statement, 3, op->topic);
+	code = code ? code : sqlite3_bind_int64(statement, 4, limit_of(op));
+	if (code != SQLITE_OK)
+		return code;
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct sqlite_row row = sqlite_row_read(statement);
+
+		if (!append(session, op, &tail, sqlite_row_copy(&session->alloc, &row)))
+			break;
+	}
+	return sqlite_db_finish(statement, code);
+}
+
+/* news_row: the timer as it is now, or that there is none any more. */
+static dw_row *news_row(struct sqlite_session *session, sqlite3_stmt *statement)
+{
+	dw_row *row;
+
+	if (sqlite3_column_type(statement, 0) != SQLITE_NULL) {
+		struct sqlite_row timer = sqlite_row_read(statement);
+
+		return sqlite_row_copy(&session->alloc, &timer);
+	}
+	row = row_new(&session->alloc, (const char *)sqlite3_column_text(statement, COLUMN_NEWS_ID),
+		      NULL, 0);
+	if (!row)
+		return NULL;
+	row->gone = 1;
+	row->head.generation = (uint64_t)sqlite3_column_int64(statement, COLUMN_NEWS_GENERATION);
+	return row;
+}
+
+static int read_inbox(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_READ);
+	uint64_t after = op->after.started ? op->after.generation : 0;
+	dw_row **tail = &op->rows;
+	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)after);
+
+	code = code ? code : sqlite3_bind_int64(statement, 2, limit_of(op));
+	if (code != SQLITE_OK)
+		return code;
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+		if (!append(session, op, &tail, news_row(session, statement)))
+			break;
+	return sqlite_db_finish(statement, code);
+}
+
+static int acknowledge(struct sqlite_session *session, const dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_ACK);
+	int code = bind_text(statement, 1, op->id);
+
+	code = code ? code : sqlite3_bind_int64(statement, 2, (sqlite3_int64)op->head.generation);
+	code = run(statement, code);
+	if (sqlite3_changes(session->db.handle) > 0)
+		session->changed = true;
+	return code;
+}
+
+/* ---- Status ---- */
+
+static int read_one(struct sqlite_session *session, enum sqlite_sql which, int64_t *ret_number)
+{
+	sqlite3_stmt *statement = statement_of(session, which);
+	int code = sqlite3_step(statement);
+
+	if (code == SQLITE_ROW)
+		*ret_number = sqlite3_column_int64(statement, 0);
+	return sqlite_db_finish(statement, code);
+}
+
+static int tell_status(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *owner = statement_of(session, SQL_OWNER_READ);
+	dw_store_status values = {.pending = (uint64_t)session->meta.pending,
+				  .claimed = (uint64_t)session->meta.claimed,
+				  .dead = (uint64_t)session->meta.dead,
+				  .next_due = DW_NEVER};
+	int64_t waiting = 0;
+	int code = read_one(session, SQL_TIMER_NEXT_DUE, &values.next_due);
+
+	code = code ? code : read_one(session, SQL_INBOX_COUNT, &waiting);
+	if (code != SQLITE_OK)
+		return code;
+	values.inbox = (uint64_t)waiting;
+	code = sqlite3_step(owner);
+	if (code == SQLITE_ROW) {
+		values.owner = (const char *)sqlite3_column_text(owner, 0);
+		values.owner_since = sqlite3_column_int64(owner, 4);
+		values.owner_seen = sqlite3_column_int64(owner, 5);
+		values.owner_report = (const char *)sqlite3_column_text(owner, 6);
+		op->store_status = status_new(&session->alloc, &values);
+		op->status = op->store_status ? DW_OK : DW_ENOMEM;
+	}
+	return sqlite_db_finish(owner, code);
+}
+
+static int report(struct sqlite_session *session, const dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_OWNER_REPORT);
+	int code = sqlite3_bind_int64(statement, 1, wall(session));
+
+	code = code ? code
+		    : sqlite3_bind_text64(statement, 2, op->body_size ? op->body : "",
+					  op->body_size, SQLITE_STATIC, SQLITE_UTF8);
+	session->changed = true;
+	return run(statement, code);
+}
+
+/* ---- All ---- */
+
+bool sqlite_ops_writes(const dw_op *op)
+{
+	return op->kind != DW_OP_GET && op->kind != DW_OP_SCAN && op->kind != DW_OP_STATUS &&
+	       op->kind != DW_OP_INBOX;
+}
+
+int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
+{
+	op->status = life_permits(op, session->env->role);
+	if (op->status != DW_OK)
+		return SQLITE_OK;
+	switch (op->kind) {
+	case DW_OP_SCAN:
+		return scan(session, op);
+	case DW_OP_INBOX:
+		return read_inbox(session, op);
+	case DW_OP_ACK:
+		return acknowledge(session, op);
+	case DW_OP_STATUS:
+		return tell_status(session, op);
+	case DW_OP_REPORT:
+		return report(session, op);
+	case DW_OP_PUT:
+		if (session->full) {
+			op->status = DW_ELIMIT;
+			return SQLITE_OK;
+		}
+		return apply_to_timer(session, op);
+	default:
+		return apply_to_timer(session, op);
+	}
+}
+
+int sqlite_ops_failed(const dw_op *op, int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_FULL:
+	case SQLITE_TOOBIG:
+		return op->kind == DW_OP_PUT ? DW_ELIMIT : DW_ESTORE;
+	case SQLITE_CORRUPT:
+		return DW_ECORRUPT;
+	case SQLITE_NOMEM:
+		return DW_ENOMEM;
+	default:
+		return DW_ESTORE;
+	}
+}

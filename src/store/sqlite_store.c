@@ -1,0 +1,523 @@
+/* The store that is a SQLite file: a thread of its own that takes whatever was submitted since the
+ * last time and carries it out as one transaction, because the fsync at its end costs the same for
+ * one operation as for a thousand.
+ *
+ * Under the mutex: queue, answers, parked and the flags. Everything else belongs to the thread once
+ * it runs. A thread that hangs in an fsync when the store is given away frees the store itself.
+ */
+#include "store/store.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/usec.h"
+#include "port/op.h"
+#include "store/sqlite_batch.h"
+#include "store/sqlite_checkpoint.h"
+#include "store/sqlite_owner.h"
+
+enum {
+	BATCH_BYTES_MAX = 4 * 1024 * 1024,
+	LOG_PAGES = 1000,     /* of the write-ahead log: then it is taken into the file */
+	LOG_PAGES_MAX = 4000, /* then by the writer itself, who makes others wait */
+	LOG_PAGES_FULL = 250, /* the same on a full disk */
+};
+
+#define INBOX_TICK DW_MILLISECONDS(400)
+#define CLOSE_PATIENCE DW_SECONDS(1)
+
+struct sqlite_store {
+	dw_store store; /* first: the public view */
+	dw_store_env env;
+	struct alloc alloc;
+	pid_t pid; /* a forked child has no thread to speak to */
+
+	pthread_mutex_t mutex;
+	pthread_cond_t work;	 /* for the thread */
+	pthread_cond_t finished; /* for stop */
+	struct op_queue queue;
+	struct op_queue answers;
+	dw_op *parked; /* the INBOX that waits for news */
+	bool parked_is_new;
+	bool parked_is_out; /* the thread looks into the inbox for it */
+	bool stopping;
+	bool ended;
+	bool given_away;
+
+	pthread_t thread;
+	struct sqlite_outlet outlet;
+	struct sqlite_checkpoint checkpoint;
+	struct sqlite_owner owner;
+	struct sqlite_batch batch;
+	dw_usec looked; /* for news, on CLOCK_MONOTONIC */
+	int64_t data_version;
+	int log_pages;
+	int log_wanted; /* its length when a checkpoint was last asked for */
+	char *path;	/* as SQLite knows it, and two names after it */
+};
+
+static struct sqlite_store *sqlite_of(dw_store *store)
+{
+	return (struct sqlite_store *)store;
+}
+
+/* CLOCK_MONOTONIC is the one a condition variable can wait by. */
+static dw_usec monotonic(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+	return usec_add(usec_mul(now.tv_sec, 1000000), now.tv_nsec / 1000);
+}
+
+/* ---- The thread ---- */
+
+/* wait_until: false when the time has come. */
+static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, dw_usec time)
+{
+	struct timespec at = {.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000};
+
+	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &at) != ETIMEDOUT;
+}
+
+/* wait_for_work returns with the mutex, when there is something to do. An idle store without a
+ * parked INBOX sleeps for ever. */
+static void wait_for_work(struct sqlite_store *sqlite)
+{
+	while (!sqlite->queue.first && !sqlite->stopping && !sqlite->parked_is_new) {
+		if (!sqlite->parked)
+			pthread_cond_wait(&sqlite->work, &sqlite->mutex);
+		else if (!wait_until(&sqlite->work, &sqlite->mutex,
+				     usec_add(sqlite->looked, INBOX_TICK)))
+			return;
+	}
+}
+
+/* take_batch moves what the next transaction shall do out of the queue. */
+static void take_batch(struct sqlite_store *sqlite)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+	size_t bytes = 0;
+
+	while (sqlite->queue.first && batch->count < SQLITE_BATCH_MAX && bytes < BATCH_BYTES_MAX) {
+		dw_op *op = op_queue_pop(&sqlite->queue);
+
+		bytes += op->body_size;
+		sqlite_batch_add(batch, op);
+	}
+}
+
+/* deliver gives the answers of the batch to the collector. */
+static void deliver(struct sqlite_store *sqlite)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+
+	if (batch->count == 0)
+		return;
+	pthread_mutex_lock(&sqlite->mutex);
+	for (size_t i = 0; i < batch->count; i++)
+		op_queue_push(&sqlite->answers, batch->ops[i]);
+	pthread_mutex_unlock(&sqlite->mutex);
+	batch->count = 0;
+	sqlite_outlet_wake(&sqlite->outlet);
+}
+
+/* has_news: whether it is worth looking into the inbox; at most one cheap question a tick. */
+static bool has_news(struct sqlite_store *sqlite, bool is_new)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+	sqlite3_stmt *statement = batch->session.db.statements[SQL_DATA_VERSION];
+	dw_usec now = monotonic();
+	bool news = is_new || batch->foreign;
+
+	batch->foreign = false;
+	if (!news && usec_sub(now, sqlite->looked) < INBOX_TICK)
+		return false;
+	sqlite->looked = now;
+	if (statement && sqlite3_step(statement) == SQLITE_ROW) {
+		int64_t version = sqlite3_column_int64(statement, 0);
+
+		news = news || version != sqlite->data_version;
+		sqlite->data_version = version;
+	}
+	(void)sqlite3_reset(statement); /* an error shows in the next transaction, too */
+	return news;
+}
+
+/* look_into_inbox answers the parked INBOX if a client has written. */
+static void look_into_inbox(struct sqlite_store *sqlite)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+	bool answered = false;
+	bool is_new;
+	dw_op *op;
+
+	pthread_mutex_lock(&sqlite->mutex);
+	op = sqlite->parked;
+	is_new = sqlite->parked_is_new;
+	sqlite->parked = NULL;
+	sqlite->parked_is_new = false;
+	sqlite->parked_is_out = op != NULL;
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (!op)
+		return;
+	if (has_news(sqlite, is_new)) {
+		sqlite_batch_add(batch, op);
+		sqlite_batch_run(batch);
+		batch->count = 0;
+		answered = op->status != DW_OK || op->rows;
+	}
+	pthread_mutex_lock(&sqlite->mutex);
+	sqlite->parked_is_out = false;
+	if (!answered && sqlite->stopping)
+		op->status = DW_ECLOSED;
+	if (answered || sqlite->stopping)
+		op_queue_push(&sqlite->answers, op);
+	else
+		sqlite->parked = op;
+	answered = answered || sqlite->stopping;
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (answered)
+		sqlite_outlet_wake(&sqlite->outlet);
+}
+
+static int note_log(void *user, sqlite3 *handle, const char *name, int pages)
+{
+	struct sqlite_store *sqlite = user;
+
+	(void)handle;
+	(void)name;
+	sqlite->log_pages = pages;
+	return SQLITE_OK;
+}
+
+/* tend_log keeps the write-ahead log short. */
+static void tend_log(struct sqlite_store *sqlite)
+{
+	struct sqlite_session *session = &sqlite->batch.session;
+	int most = session->full ? LOG_PAGES_FULL : LOG_PAGES_MAX;
+	bool done = sqlite_checkpoint_is_done(&sqlite->checkpoint);
+	bool all;
+
+	if (!session->db.handle)
+		return;
+	(void)sqlite3_wal_hook(session->db.handle, note_log, sqlite); /* it may be a new one */
+	if (sqlite->log_pages < sqlite->log_wanted)
+		sqlite->log_wanted = 0;
+	if (done || sqlite->log_pages >= most) {
+		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
+		sqlite->log_pages = 0;
+	} else if (sqlite->log_pages >= sqlite->log_wanted + LOG_PAGES) {
+		sqlite->log_wanted = sqlite->log_pages;
+		sqlite_checkpoint_want(&sqlite->checkpoint);
+	}
+}
+
+/* turn: one round; false: the store is stopping. */
+static bool turn(struct sqlite_store *sqlite)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&sqlite->mutex);
+	wait_for_work(sqlite);
+	stopping = sqlite->stopping;
+	if (!stopping)
+		take_batch(sqlite);
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (stopping)
+		return false;
+	sqlite_batch_run(&sqlite->batch);
+	deliver(sqlite);
+	look_into_inbox(sqlite);
+	tend_log(sqlite);
+	return true;
+}
+
+/* close_all leaves the file as tidy as it can without waiting long for others. */
+static void close_all(struct sqlite_store *sqlite)
+{
+	struct sqlite_session *session = &sqlite->batch.session;
+	bool all;
+
+	sqlite_checkpoint_stop(&sqlite->checkpoint);
+	atomic_store(&session->patience.over, false);
+	session->patience.most = usec_min(session->patience.most, CLOSE_PATIENCE);
+	sqlite_owner_leave(&sqlite->owner, session);
+	if (session->db.handle && sqlite->owner.fd >= 0)
+		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_TRUNCATE, &all);
+	sqlite_db_close(&session->db, true);
+	sqlite_owner_unlock(&sqlite->owner);
+}
+
+static void destroy(struct sqlite_store *sqlite)
+{
+	struct alloc alloc = sqlite->alloc;
+	dw_op *op;
+
+	while ((op = op_queue_pop(&sqlite->answers)))
+		op_free(&alloc, op);
+	while ((op = op_queue_pop(&sqlite->queue)))
+		op_free(&alloc, op);
+	op_free(&alloc, sqlite->parked);
+	sqlite_outlet_free(&sqlite->outlet);
+	(void)pthread_cond_destroy(&sqlite->work); /* nobody waits any more */
+	(void)pthread_cond_destroy(&sqlite->finished);
+	(void)pthread_mutex_destroy(&sqlite->mutex);
+	alloc_free(&alloc, sqlite->path);
+	alloc_free(&alloc, sqlite);
+}
+
+static void *work(void *argument)
+{
+	struct sqlite_store *sqlite = argument;
+	bool given_away;
+
+	while (turn(sqlite))
+		;
+	close_all(sqlite);
+	pthread_mutex_lock(&sqlite->mutex);
+	sqlite->ended = true;
+	given_away = sqlite->given_away;
+	pthread_cond_signal(&sqlite->finished);
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (given_away)
+		destroy(sqlite);
+	return NULL;
+}
+
+/* ---- The store ---- */
+
+/* accept: whether the operation is under way now; else it is answered already. */
+static bool accept(struct sqlite_store *sqlite, dw_op *op)
+{
+	op->status = DW_OK;
+	if (sqlite->stopping) {
+		op->status = DW_ECLOSED;
+	} else if (op->kind != DW_OP_INBOX) {
+		op_queue_push(&sqlite->queue, op);
+		return true;
+	} else if (sqlite->parked || sqlite->parked_is_out) {
+		op->status = DW_EBUSY; /* one at a time */
+	} else {
+		op->next = NULL;
+		sqlite->parked = op;
+		sqlite->parked_is_new = true;
+		return true;
+	}
+	op_queue_push(&sqlite->answers, op);
+	return false;
+}
+
+static void sqlite_submit(dw_store *store, dw_op *batch)
+{
+	struct sqlite_store *sqlite = sqlite_of(store);
+	bool answered = false;
+
+	pthread_mutex_lock(&sqlite->mutex);
+	while (batch) {
+		dw_op *next = batch->next;
+
+		answered = !accept(sqlite, batch) || answered;
+		batch = next;
+	}
+	pthread_cond_signal(&sqlite->work);
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (answered)
+		sqlite_outlet_wake(&sqlite->outlet);
+}
+
+static dw_op *sqlite_collect(dw_store *store)
+{
+	struct sqlite_store *sqlite = sqlite_of(store);
+	dw_op *answers;
+
+	if (getpid() != sqlite->pid)
+		return NULL; /* a forked child */
+	pthread_mutex_lock(&sqlite->mutex);
+	answers = op_queue_take(&sqlite->answers);
+	pthread_mutex_unlock(&sqlite->mutex);
+	return answers;
+}
+
+/* close_queue answers what was not begun. */
+static void close_queue(struct sqlite_store *sqlite)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(&sqlite->queue)) || (op = sqlite->parked)) {
+		if (op == sqlite->parked)
+			sqlite->parked = NULL;
+		op->status = DW_ECLOSED;
+		op_queue_push(&sqlite->answers, op);
+	}
+}
+
+static int sqlite_stop(dw_store *store, dw_usec patience)
+{
+	struct sqlite_store *sqlite = sqlite_of(store);
+	dw_usec end = usec_add(monotonic(), patience);
+	bool ended;
+
+	if (getpid() != sqlite->pid)
+		return DW_OK; /* a forked child: the thread, the file and the lock are not its */
+	pthread_mutex_lock(&sqlite->mutex);
+	sqlite->stopping = true;
+	atomic_store(&sqlite->batch.session.patience.over, true);
+	close_queue(sqlite);
+	pthread_cond_signal(&sqlite->work);
+	while (!sqlite->ended && wait_until(&sqlite->finished, &sqlite->mutex, end))
+		;
+	ended = sqlite->ended;
+	pthread_mutex_unlock(&sqlite->mutex);
+	sqlite_outlet_wake(&sqlite->outlet);
+	return ended ? DW_OK : DW_ETIMEOUT;
+}
+
+static void sqlite_free(dw_store *store)
+{
+	struct sqlite_store *sqlite = sqlite_of(store);
+	pthread_t thread = sqlite->thread;
+	bool ended;
+
+	if (getpid() != sqlite->pid)
+		return; /* the child's copy; the thread may have held any of its locks */
+	sqlite_outlet_shut(&sqlite->outlet);
+	pthread_mutex_lock(&sqlite->mutex);
+	ended = sqlite->ended;
+	sqlite->given_away = true;
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (!ended) {
+		pthread_detach(thread);
+		return;
+	}
+	pthread_join(thread, NULL);
+	destroy(sqlite);
+}
+
+static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
+					    .name = "sqlite",
+					    .level = DW_STORED,
+					    .submit = sqlite_submit,
+					    .collect = sqlite_collect,
+					    .stop = sqlite_stop,
+					    .free = sqlite_free};
+
+/* ---- Opening ---- */
+
+/* name_files: path, path-owner and path-reserve, as SQLite knows the path: through a symbolic link
+ * it is the same file and must have the same owner. */
+static int name_files(struct sqlite_store *sqlite)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+	const char *path = sqlite3_db_filename(batch->session.db.handle, "main");
+	size_t size = strlen(path) + sizeof "-reserve";
+	char *names = alloc_new(&sqlite->alloc, 3 * size);
+
+	if (!names)
+		return DW_ENOMEM;
+	(void)snprintf(names, size, "%s", path); /* all three fit */
+	(void)snprintf(names + size, size, "%s-owner", path);
+	(void)snprintf(names + 2 * size, size, "%s-reserve", path);
+	sqlite->path = names;
+	batch->path = names;
+	sqlite->owner.path = names + size;
+	batch->reserve.path = names + 2 * size;
+	return DW_OK;
+}
+
+static int move_in(struct sqlite_store *sqlite, char *ret_message)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+	int status = sqlite_owner_take(&sqlite->owner, &batch->session, ret_message);
+
+	if (status == DW_OK) /* only then: it reads all of the file, which takes its time */
+		status = sqlite_db_verify(&batch->session.db, ret_message);
+	if (status != DW_OK)
+		return status;
+	batch->seen = batch->session.meta.batch;
+	batch->session.full = !sqlite_reserve_take(&batch->reserve);
+	if (batch->session.full)
+		sqlite_outlet_log(&sqlite->outlet, DW_LOG_ERROR,
+				  "the disk is full: no new timers until there is space");
+	return DW_OK;
+}
+
+/* start_thread: it takes no signals, they are the program's. */
+static int start_thread(struct sqlite_store *sqlite, char *ret_message)
+{
+	sigset_t all;
+	sigset_t before;
+	int error;
+
+	(void)sigfillset(&all); /* cannot fail */
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&sqlite->thread, NULL, work, sqlite);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error == 0)
+		return DW_OK;
+	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "no thread: %.100s", strerror(error));
+	return DW_ESYS;
+}
+
+static struct sqlite_store *make(const dw_store_env *env)
+{
+	struct alloc alloc = {.resize = env->resize, .user = env->resize_user};
+	struct sqlite_store *sqlite = alloc_new(&alloc, sizeof *sqlite);
+	struct sqlite_session *session;
+
+	if (!sqlite)
+		return NULL;
+	session = &sqlite->batch.session;
+	sqlite->store.type = &sqlite_class;
+	sqlite->env = *env;
+	sqlite->alloc = alloc;
+	sqlite->pid = getpid();
+	sqlite->owner.fd = -1;
+	session->alloc = alloc;
+	session->env = &sqlite->env;
+	session->outlet = &sqlite->outlet;
+	session->patience.most = env->patience;
+	(void)pthread_mutex_init(&sqlite->mutex, NULL); /* never fail without attributes */
+	(void)pthread_cond_init(&sqlite->work, NULL);
+	(void)pthread_cond_init(&sqlite->finished, NULL);
+	sqlite_outlet_init(&sqlite->outlet, &sqlite->env);
+	return sqlite;
+}
+
+int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env *env,
+		      char *ret_message)
+{
+	char message[DW_MESSAGE_SIZE] = "out of memory";
+	struct sqlite_store *sqlite = make(env);
+	struct sqlite_session *session = sqlite ? &sqlite->batch.session : NULL;
+	int status = sqlite ? sqlite_db_make(path, message) : DW_ENOMEM;
+
+	if (status == DW_OK)
+		status = sqlite_db_open(&session->db, path, &session->patience, message);
+	if (status == DW_OK)
+		status = name_files(sqlite);
+	if (status == DW_OK && env->role == DW_OWNER)
+		status = move_in(sqlite, message);
+	if (status == DW_OK) {
+		sqlite_checkpoint_init(&sqlite->checkpoint, sqlite->path);
+		status = start_thread(sqlite, message);
+	}
+	if (status == DW_OK) {
+		*ret_store = &sqlite->store;
+		return DW_OK;
+	}
+	if (sqlite) {
+		sqlite_owner_leave(&sqlite->owner, session);
+		sqlite_db_close(&session->db, true);
+		sqlite_owner_unlock(&sqlite->owner);
+		destroy(sqlite);
+	}
+	if (ret_message)
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%s", message);
+	return status;
+}
