@@ -1,0 +1,275 @@
+#include "support/ask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/rng.h"
+#include "support/cmocka.h"
+#include "timer/record.h"
+
+enum { PATIENCE_S = 60 };
+
+/* An answered operation carries this in subject; a second answer finds it. */
+static int answered_mark;
+
+static dw_usec read_clock(void *user)
+{
+	return *(dw_usec *)user;
+}
+
+static void wake(void *user)
+{
+	struct ask *ask = user;
+
+	pthread_mutex_lock(&ask->mutex);
+	ask->wakes++;
+	pthread_cond_signal(&ask->cond);
+	pthread_mutex_unlock(&ask->mutex);
+}
+
+static void keep_line(dw_log_level level, const char *line, void *user)
+{
+	struct ask *ask = user;
+
+	(void)level;
+	pthread_mutex_lock(&ask->mutex);
+	(void)snprintf(ask->logged, sizeof ask->logged, "%s", line);
+	pthread_mutex_unlock(&ask->mutex);
+}
+
+void ask_init(struct ask *ask, dw_role role, uint64_t token, dw_usec *clock)
+{
+	struct alloc alloc = alloc_default();
+
+	*ask = (struct ask){.env = {.size = sizeof ask->env,
+				    .role = role,
+				    .token = token,
+				    .patience = DW_SECONDS(20),
+				    .now = read_clock,
+				    .now_user = clock,
+				    .resize = alloc.resize,
+				    .log = keep_line,
+				    .log_user = ask,
+				    .wake = wake,
+				    .wake_user = ask}};
+	pthread_mutex_init(&ask->mutex, NULL);
+	pthread_cond_init(&ask->cond, NULL);
+}
+
+static struct timespec soon(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_sec += PATIENCE_S;
+	return at;
+}
+
+/* gather takes what is answered. */
+static void gather(struct ask *ask)
+{
+	dw_op *op = ask->store->type->collect(ask->store);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		assert_ptr_not_equal(op->subject, &answered_mark);
+		op->subject = &answered_mark;
+		op->next = NULL;
+		ask->answered++;
+		op = next;
+	}
+}
+
+void ask_end(struct ask *ask)
+{
+	if (!ask->store)
+		return;
+	assert_int_equal(ask->store->type->stop(ask->store, DW_SECONDS(PATIENCE_S)), DW_OK);
+	gather(ask);
+	assert_int_equal(ask->answered, ask->sent);
+	ask->store->type->free(ask->store);
+	ask->store = NULL;
+}
+
+void ask_send(struct ask *ask, dw_op *op)
+{
+	for (dw_op *each = op; each; each = each->next)
+		ask->sent++;
+	ask->store->type->submit(ask->store, op);
+}
+
+bool ask_is_answered(struct ask *ask, dw_op *op)
+{
+	gather(ask);
+	return op->subject == &answered_mark;
+}
+
+dw_op *ask_await(struct ask *ask, dw_op *op)
+{
+	struct timespec at = soon();
+
+	while (!ask_is_answered(ask, op)) {
+		int error = 0;
+
+		pthread_mutex_lock(&ask->mutex);
+		while (ask->wakes == 0 && error == 0)
+			error = pthread_cond_timedwait(&ask->cond, &ask->mutex, &at);
+		ask->wakes = 0;
+		pthread_mutex_unlock(&ask->mutex);
+		if (error)
+			fail_msg("no answer to an operation of kind %d", (int)op->kind);
+	}
+	return op;
+}
+
+dw_op *ask_done(struct ask *ask, dw_op *op)
+{
+	ask_send(ask, op);
+	return ask_await(ask, op);
+}
+
+void ask_free(dw_op *op)
+{
+	struct alloc alloc = alloc_default();
+
+	op_free(&alloc, op);
+}
+
+static dw_op *op_of(dw_op_kind kind, const char *id, const void *body, size_t size)
+{
+	struct alloc alloc = alloc_default();
+	dw_op *op = op_new(&alloc, kind, id, body, size);
+
+	assert_non_null(op);
+	return op;
+}
+
+dw_op *ask_put_full(const char *id, const char *topic, dw_usec due, const char *data)
+{
+	struct record record = {.id = id,
+				.topic = topic,
+				.data = data,
+				.data_size = (uint32_t)strlen(data),
+				.id_size = (uint8_t)strlen(id),
+				.topic_size = (uint8_t)strlen(topic)};
+	size_t size = record_size(&record);
+	unsigned char *body = malloc(size);
+	dw_op *op;
+
+	assert_non_null(body);
+	record_encode(&record, body);
+	op = op_of(DW_OP_PUT, id, body, size);
+	free(body);
+	op->topic = topic;
+	op->head.due = due;
+	return op;
+}
+
+dw_op *ask_put(const char *id, dw_usec due, unsigned flags)
+{
+	dw_op *op = ask_put_full(id, "topic", due, "data");
+
+	op->flags = flags;
+	return op;
+}
+
+dw_op *ask_about(dw_op_kind kind, const char *id, uint64_t generation, uint32_t attempt)
+{
+	dw_op *op = op_of(kind, id, NULL, 0);
+
+	op->head.generation = generation;
+	op->head.attempt = attempt;
+	op->reason = "why";
+	return op;
+}
+
+dw_op *ask_cancel(const char *id, unsigned flags)
+{
+	dw_op *op = op_of(DW_OP_CANCEL, id, NULL, 0);
+
+	op->flags = flags;
+	return op;
+}
+
+dw_op *ask_get(const char *id)
+{
+	return op_of(DW_OP_GET, id, NULL, 0);
+}
+
+dw_op *ask_scan(const dw_cursor *after, size_t limit, const char *topic)
+{
+	dw_op *op = op_of(DW_OP_SCAN, NULL, NULL, 0);
+
+	if (after)
+		op->after = *after;
+	op->limit = limit;
+	op->topic = topic;
+	return op;
+}
+
+dw_op *ask_plain(dw_op_kind kind)
+{
+	dw_op *op = op_of(kind, NULL, NULL, 0);
+
+	op->limit = 100;
+	return op;
+}
+
+int ask_head(struct ask *ask, dw_op *op, dw_head *ret_head)
+{
+	int status = ask_done(ask, op)->status;
+
+	*ret_head = op->head;
+	ask_free(op);
+	return status;
+}
+
+int ask_status(struct ask *ask, dw_op *op)
+{
+	dw_head head;
+
+	return ask_head(ask, op, &head);
+}
+
+int ask_stored(struct ask *ask, const char *id, dw_head *ret_head)
+{
+	dw_op *op = ask_done(ask, ask_get(id));
+	int status = op->status;
+
+	if (status == DW_OK) {
+		assert_int_equal(op->row_count, 1);
+		assert_string_equal(op->rows->id, id);
+		*ret_head = op->rows->head;
+	}
+	ask_free(op);
+	return status;
+}
+
+uint64_t ask_put_one(struct ask *ask, const char *id, dw_usec due)
+{
+	dw_head head;
+
+	assert_int_equal(ask_head(ask, ask_put(id, due, 0), &head), DW_OK);
+	return head.generation;
+}
+
+unsigned ask_scale(unsigned count)
+{
+	const char *text = getenv("DW_TEST_SCALE");
+	unsigned long scale = text ? strtoul(text, NULL, 10) : 100;
+	unsigned long scaled = count * (scale ? scale : 1) / 100;
+
+	return (unsigned)(scaled > 0 ? scaled : 1);
+}
+
+uint64_t ask_seed(void)
+{
+	const char *text = getenv("DW_SEED");
+	uint64_t seed = text ? strtoull(text, NULL, 0) : rng_seed();
+
+	print_message("DW_SEED=0x%llx\n", (unsigned long long)seed);
+	return seed;
+}

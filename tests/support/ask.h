@@ -1,0 +1,66 @@
+/* One opened store in a test: operations are made, sent and waited for, without sleeping. That each
+ * is answered exactly once is checked with every answer. */
+#ifndef DW_TESTS_ASK_H
+#define DW_TESTS_ASK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+#include "port/op.h"
+
+struct ask {
+	dw_store *store;
+	dw_store_env env;
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	unsigned wakes; /* not yet looked after */
+	unsigned sent;
+	unsigned answered;
+	char logged[512]; /* the last line */
+};
+
+/* ask_init fills env for an opening; *clock is the wall clock. */
+void ask_init(struct ask *, dw_role, uint64_t token, dw_usec *clock);
+
+/* ask_end stops and frees the store, if there is one. */
+void ask_end(struct ask *);
+
+/* ask_send: the operation belongs to the store until ask_await(). */
+void ask_send(struct ask *, dw_op *);
+/* ask_await: until the operation is answered; fails the test after a minute. */
+dw_op *ask_await(struct ask *, dw_op *);
+dw_op *ask_done(struct ask *, dw_op *); /* both */
+bool ask_is_answered(struct ask *, dw_op *);
+
+/* ask_free frees an answered operation. */
+void ask_free(dw_op *);
+
+/* Operations. A put's body is a record of id, topic and data. */
+dw_op *ask_put(const char *id, dw_usec due, unsigned flags);
+dw_op *ask_put_full(const char *id, const char *topic, dw_usec due, const char *data);
+/* CLAIM, SETTLE, RETRY, BURY, ACK of a generation and attempt. */
+dw_op *ask_about(dw_op_kind, const char *id, uint64_t generation, uint32_t attempt);
+dw_op *ask_cancel(const char *id, unsigned flags);
+dw_op *ask_get(const char *id);
+dw_op *ask_scan(const dw_cursor *after, size_t limit, const char *topic);
+dw_op *ask_plain(dw_op_kind); /* INBOX (limit 100), STATUS */
+
+/* ask_status sends it, frees it and returns the status it was answered with. */
+int ask_status(struct ask *, dw_op *);
+
+/* ask_head: the same, and the head of the answer. */
+int ask_head(struct ask *, dw_op *, dw_head *ret_head);
+
+/* ask_stored: the stored head of id; a status. */
+int ask_stored(struct ask *, const char *id, dw_head *ret_head);
+
+/* ask_put_one puts and returns the generation. */
+uint64_t ask_put_one(struct ask *, const char *id, dw_usec due);
+
+/* The size of random tests: DW_TEST_SCALE in per cent, 100 unless set; and their seed, DW_SEED,
+ * printed. */
+unsigned ask_scale(unsigned count);
+uint64_t ask_seed(void);
+
+#endif

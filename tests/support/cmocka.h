@@ -1,0 +1,12 @@
+/* cmocka with what it needs to be included first. */
+#ifndef DW_TESTS_CMOCKA_H
+#define DW_TESTS_CMOCKA_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#endif

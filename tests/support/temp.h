@@ -1,0 +1,14 @@
+/* A folder for one test, gone with everything in it afterwards. */
+#ifndef DW_TESTS_TEMP_H
+#define DW_TESTS_TEMP_H
+
+#define TEMP_SIZE 512
+
+/* temp_make writes the path of a new folder into path (TEMP_SIZE bytes). */
+void temp_make(char *path);
+void temp_remove(const char *path);
+
+/* temp_file: folder/name into path (TEMP_SIZE bytes); returns path. */
+char *temp_file(char *path, const char *folder, const char *name);
+
+#endif
