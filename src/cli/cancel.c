@@ -1,0 +1,39 @@
+/* durawheel cancel: no output when every timer was there and is cancelled. */
+#include "cli/commands.h"
+
+#include "cli/errors.h"
+#include "cli/session.h"
+
+/* The exit codes are in the order of how bad they are. */
+static void worsen(int *code, int other)
+{
+	if (other > *code)
+		*code = other;
+}
+
+static void answered(dw *d, const dw_result *result, void *user)
+{
+	(void)d;
+	if (result->status != DW_OK)
+		worsen(user, complain(exit_of(result->status), "%s: %s", result->id,
+				      dw_strerror(result->status)));
+}
+
+int command_cancel(const struct options *options)
+{
+	int code = EXIT_DONE;
+	dw *d;
+	int opened = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (opened != EXIT_DONE)
+		return opened;
+	for (size_t i = 1; i < options->word_count; i++) {
+		const char *id = options->words[i];
+		int status = dw_cancel(d, id, answered, &code);
+
+		if (status != DW_OK)
+			worsen(&code, complain(exit_of(status), "%.300s: %s", id, why(d, status)));
+	}
+	worsen(&code, session_sync(d));
+	return session_close(d, code);
+}

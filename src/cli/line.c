@@ -1,0 +1,99 @@
+#include "cli/line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base64.h"
+
+enum { LINE_CAPACITY = 512 };
+
+/* append is what json_dump_callback() calls with each piece. */
+static int append(const char *piece, size_t size, void *user)
+{
+	struct line *line = user;
+	size_t needed = line->size + size;
+
+	if (needed > line->capacity) {
+		size_t capacity = line->capacity ? line->capacity * 2 : LINE_CAPACITY;
+		char *bytes;
+
+		if (capacity < needed)
+			capacity = needed;
+		bytes = realloc(line->bytes, capacity);
+		if (!bytes)
+			return -1;
+		line->bytes = bytes;
+		line->capacity = capacity;
+	}
+	memcpy(line->bytes + line->size, piece, size);
+	line->size = needed;
+	return 0;
+}
+
+bool line_of(struct line *line, json_t *object)
+{
+	int failed;
+
+	if (!object)
+		return false;
+	line->size = 0;
+	failed = json_dump_callback(object, append, line, JSON_COMPACT) != 0 ||
+		 append("\n", 1, line) != 0;
+	json_decref(object);
+	return !failed;
+}
+
+void line_free(struct line *line)
+{
+	free(line->bytes);
+}
+
+static bool add_data(json_t *object, const void *data, size_t size)
+{
+	json_t *text = json_stringn(size ? data : "", size);
+	char *encoded;
+	int status;
+
+	if (text)
+		return json_object_set_new_nocheck(object, "data", text) == 0;
+	encoded = base64_encode(data, size);
+	if (!encoded)
+		return false;
+	status = json_object_set_new_nocheck(object, "data_base64", json_string(encoded));
+	free(encoded);
+	return status == 0;
+}
+
+/* line_of_timer completes object, which may be NULL, by the data. */
+static bool line_of_timer(struct line *line, json_t *object, const void *data, size_t size)
+{
+	if (object && !add_data(object, data, size)) {
+		json_decref(object);
+		object = NULL;
+	}
+	return line_of(line, object);
+}
+
+bool line_of_firing(struct line *line, const dw_firing *firing)
+{
+	json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:I}", "id", firing->id, "topic",
+				   firing->topic, "due", (json_int_t)firing->due, "fired",
+				   (json_int_t)firing->now, "attempt", (json_int_t)firing->attempt);
+
+	return line_of_timer(line, object, firing->data, firing->data_size);
+}
+
+bool line_of_info(struct line *line, const dw_info *info)
+{
+	json_t *object =
+	    json_pack("{s:s, s:s, s:I, s:s, s:I, s:I}", "id", info->id, "topic", info->topic, "due",
+		      (json_int_t)info->due, "state", state_name(info->state), "attempt",
+		      (json_int_t)info->attempt, "generation", (json_int_t)info->generation);
+
+	return line_of_timer(line, object, info->data, info->data_size);
+}
+
+const char *state_name(dw_state state)
+{
+	return state == DW_CLAIMED ? "claimed" : "pending";
+}

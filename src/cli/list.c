@@ -1,0 +1,115 @@
+/* durawheel list: the timers in the order of their deadlines, a page at a time, so that a million
+ * of them need no more memory than a thousand. */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/errors.h"
+#include "cli/line.h"
+#include "cli/session.h"
+#include "cli/text.h"
+
+enum { DUE_WIDTH = 28, ID_WIDTH = 24, TOPIC_WIDTH = 20 };
+
+struct list {
+	bool json;
+	struct line line;
+	dw_cursor cursor; /* where the next page begins */
+	size_t count;     /* on the last page */
+	int code;
+};
+
+static void print_header(void)
+{
+	(void)printf("%-*s %-*s %-*s %-7s %7s %8s\n", DUE_WIDTH, "DUE", ID_WIDTH, "ID", TOPIC_WIDTH,
+		     "TOPIC", "STATE", "ATTEMPT", "SIZE"); /* session_flush() checks */
+}
+
+static void print(const dw_info *info)
+{
+	char due[DW_TIME_SIZE];
+
+	dw_format_time(info->due, due);
+	(void)printf("%-*s ", DUE_WIDTH, due); /* here and below: session_flush() checks */
+	text_print(stdout, info->id, strlen(info->id), ID_WIDTH);
+	(void)putchar(' ');
+	text_print(stdout, info->topic, strlen(info->topic), TOPIC_WIDTH);
+	(void)printf(" %-7s %7" PRIu32 " %8zu\n", state_name(info->state), info->attempt,
+		     info->data_size);
+}
+
+static void print_page(struct list *list, const dw_info *timers, size_t count)
+{
+	for (size_t i = 0; i < count && !ferror(stdout); i++) {
+		if (!list->json) {
+			print(&timers[i]);
+			continue;
+		}
+		if (!line_of_info(&list->line, &timers[i])) {
+			list->code = complain(EXIT_FAILED, "out of memory");
+			return;
+		}
+		(void)fwrite(list->line.bytes, 1, list->line.size, stdout);
+	}
+	if (ferror(stdout))
+		list->code = EXIT_FAILED; /* session_flush() complains */
+}
+
+static void answered(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
+		     void *user)
+{
+	struct list *list = user;
+
+	(void)d;
+	if (status != DW_OK) {
+		list->code = complain(exit_of(status), "%s", dw_strerror(status));
+		return;
+	}
+	list->code = EXIT_DONE;
+	list->count = count;
+	list->cursor = *next;
+	print_page(list, timers, count);
+}
+
+/* list_page asks for at most limit timers more and waits for them. */
+static int list_page(dw *d, struct list *list, const char *topic, size_t limit)
+{
+	int status;
+
+	list->code = EXIT_STORE;
+	status =
+	    dw_list(d, topic, list->cursor.started ? &list->cursor : NULL, limit, answered, list);
+	if (status != DW_OK)
+		return complain(exit_of(status), "%s", why(d, status));
+	(void)session_sync(d); /* has complained, and list->code says so */
+	return list->code;
+}
+
+int command_list(const struct options *options)
+{
+	struct list list = {.json = options->value[OPT_JSON] != NULL};
+	size_t left = SIZE_MAX;
+	int code = EXIT_DONE;
+	dw *d;
+
+	if (options->topic_count > 1)
+		return complain(EXIT_USAGE, "list: write --topic once");
+	if (options->value[OPT_LIMIT])
+		code = options_count(options, OPT_LIMIT, &left);
+	if (code == EXIT_DONE)
+		code = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+	if (code != EXIT_DONE)
+		return code;
+	if (!list.json)
+		print_header();
+	do {
+		code = list_page(d, &list, options->value[OPT_TOPIC],
+				 left < DW_LIST_MAX ? left : DW_LIST_MAX);
+		left -= list.count;
+	} while (code == EXIT_DONE && !list.cursor.ended && left > 0);
+	line_free(&list.line);
+	return session_close(d, code);
+}

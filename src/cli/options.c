@@ -1,0 +1,218 @@
+#include "cli/options.h"
+
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/errors.h"
+
+enum {
+	LONG_OPTION = 256, /* what getopt_long() returns is this and an option_id */
+	GLOBAL_OPTIONS =
+	    OPT_BIT(OPT_STORE) | OPT_BIT(OPT_NAME) | OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION)
+};
+
+/* In the order of enum option_id. */
+static const struct option table[] = {
+    {"store", required_argument, NULL, LONG_OPTION + OPT_STORE},
+    {"name", required_argument, NULL, LONG_OPTION + OPT_NAME},
+    {"help", no_argument, NULL, LONG_OPTION + OPT_HELP},
+    {"version", no_argument, NULL, LONG_OPTION + OPT_VERSION},
+    {"json", no_argument, NULL, LONG_OPTION + OPT_JSON},
+    {"topic", required_argument, NULL, LONG_OPTION + OPT_TOPIC},
+    {"id", required_argument, NULL, LONG_OPTION + OPT_ID},
+    {"in", required_argument, NULL, LONG_OPTION + OPT_IN},
+    {"at", required_argument, NULL, LONG_OPTION + OPT_AT},
+    {"data", required_argument, NULL, LONG_OPTION + OPT_DATA},
+    {"data-file", required_argument, NULL, LONG_OPTION + OPT_DATA_FILE},
+    {"late-after", required_argument, NULL, LONG_OPTION + OPT_LATE_AFTER},
+    {"new", no_argument, NULL, LONG_OPTION + OPT_NEW},
+    {"limit", required_argument, NULL, LONG_OPTION + OPT_LIMIT},
+    {"until-idle", no_argument, NULL, LONG_OPTION + OPT_UNTIL_IDLE},
+    {NULL, 0, NULL, 0},
+};
+_Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");
+
+/* is_whole: word is --name or --name=value, and not an abbreviation of it. */
+static bool is_whole(const char *word, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, length) == 0 &&
+	       (word[2 + length] == '\0' || word[2 + length] == '=');
+}
+
+static int refuse_unknown(const char *word)
+{
+	size_t length = strcspn(word, "=");
+
+	if (strncmp(word, "--", 2) == 0)
+		return complain(EXIT_USAGE, "unknown option %.*s; see durawheel --help",
+				(int)(length > 64 ? 64 : length), word);
+	return complain(EXIT_USAGE,
+			"unknown option %.64s; see durawheel --help (an id or a file that starts "
+			"with '-' goes behind --)",
+			word);
+}
+
+static int refuse(int answer, int option, const char *word)
+{
+	if (option < LONG_OPTION || !is_whole(word, table[option - LONG_OPTION].name))
+		return refuse_unknown(word);
+	if (answer == ':')
+		return complain(EXIT_USAGE, "%s wants a value", word);
+	return complain(EXIT_USAGE, "--%s takes no value", table[option - LONG_OPTION].name);
+}
+
+static int keep(struct options *options, enum option_id id, const char *value)
+{
+	if (id == OPT_TOPIC)
+		options->topics[options->topic_count++] = value;
+	else if (options->value[id])
+		return complain(EXIT_USAGE, "--%s is given twice", table[id].name);
+	options->value[id] = value ? value : "";
+	return EXIT_DONE;
+}
+
+/* keep_next takes one word, or an option with its value. *ret_more says whether it was the last. */
+static int keep_next(struct options *options, int argc, char **argv, bool *ret_more)
+{
+	const char *word = optind < argc ? argv[optind] : "";
+	/* '-': words come in order, whatever POSIXLY_CORRECT says. ':': no messages of its own. */
+	int answer = getopt_long(argc, argv, "-:h", table, NULL);
+
+	*ret_more = answer != -1;
+	if (answer == -1)
+		return EXIT_DONE;
+	if (answer == 1) {
+		options->words[options->word_count++] = optarg;
+		return EXIT_DONE;
+	}
+	if (answer == 'h')
+		return keep(options, OPT_HELP, NULL);
+	if (answer == '?' || answer == ':')
+		return refuse(answer, optopt, word);
+	if (!is_whole(word, table[answer - LONG_OPTION].name))
+		return refuse_unknown(word);
+	return keep(options, (enum option_id)(answer - LONG_OPTION), optarg);
+}
+
+int options_parse(int argc, char **argv, struct options *ret_options)
+{
+	size_t count = (size_t)argc + 1;
+	bool more = true;
+	int code = EXIT_DONE;
+
+	*ret_options = (struct options){
+	    .topics = calloc(count, sizeof *ret_options->topics),
+	    .words = calloc(count, sizeof *ret_options->words),
+	};
+	if (!ret_options->topics || !ret_options->words)
+		return complain(EXIT_FAILED, "out of memory");
+	while (more && code == EXIT_DONE)
+		code = keep_next(ret_options, argc, argv, &more);
+	if (code != EXIT_DONE)
+		return code;
+	while (optind < argc)
+		ret_options->words[ret_options->word_count++] = argv[optind++];
+	return EXIT_DONE;
+}
+
+void options_free(struct options *options)
+{
+	free(options->topics);
+	free(options->words);
+}
+
+/* check_name: the namespace becomes part of keys and channel names. */
+static int check_name(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-";
+	size_t length = strlen(name);
+
+	if (length == 0 || length > DW_TOPIC_MAX || strspn(name, allowed) != length)
+		return complain(EXIT_USAGE,
+				"--name \"%s\": write 1 to %d letters, digits, '.', '_' or '-'",
+				name, DW_TOPIC_MAX);
+	return EXIT_DONE;
+}
+
+int options_check(const struct options *options, const struct command *command)
+{
+	unsigned allowed = GLOBAL_OPTIONS | command->options;
+	size_t words = options->word_count - 1;
+
+	for (unsigned id = 0; id < OPT_COUNT; id++)
+		if (options->value[id] && !(allowed & OPT_BIT(id)))
+			return complain(EXIT_USAGE,
+					"%s has no option --%s; see durawheel %s --help",
+					command->name, table[id].name, command->name);
+	if (words < command->words_min)
+		return complain(EXIT_USAGE, "%s: something is missing: durawheel %s %s",
+				command->name, command->name, command->synopsis);
+	if (words > command->words_max)
+		return complain(EXIT_USAGE, "%s: %s is one word too many: durawheel %s %s",
+				command->name, options->words[1 + command->words_max],
+				command->name, command->synopsis);
+	if (options->value[OPT_NAME])
+		return check_name(options->value[OPT_NAME]);
+	return EXIT_DONE;
+}
+
+int options_duration(const struct options *options, enum option_id id, dw_usec *ret_duration)
+{
+	if (dw_parse_duration(options->value[id], ret_duration) == DW_OK)
+		return EXIT_DONE;
+	return complain(
+	    EXIT_USAGE,
+	    "--%s \"%s\" is not a duration: write whole numbers with d h m s ms us, the "
+	    "largest first, as 30m, 1h30m or 250us",
+	    table[id].name, options->value[id]);
+}
+
+bool time_lacks_offset(const char *text)
+{
+	char with_offset[DW_TIME_SIZE];
+	dw_usec time;
+	int length = snprintf(with_offset, sizeof with_offset, "%sZ", text);
+
+	return length > 0 && (size_t)length < sizeof with_offset &&
+	       dw_parse_time(with_offset, &time) == DW_OK;
+}
+
+int options_time(const struct options *options, enum option_id id, dw_usec *ret_time)
+{
+	const char *text = options->value[id];
+
+	if (dw_parse_time(text, ret_time) == DW_OK)
+		return EXIT_DONE;
+	if (time_lacks_offset(text))
+		return complain(EXIT_USAGE, "--%s %s has no offset: write %sZ (UTC) or %s+02:00",
+				table[id].name, text, text, text);
+	return complain(EXIT_USAGE,
+			"--%s \"%s\" is not a time: write RFC 3339 with its offset, as "
+			"2026-06-01T09:30:00Z or 2026-06-01T09:30:00+02:00",
+			table[id].name, text);
+}
+
+int options_count(const struct options *options, enum option_id id, size_t *ret_count)
+{
+	const char *text = options->value[id];
+	size_t count = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++) {
+		size_t digit = (size_t)(*text - '0');
+
+		if (count > (SIZE_MAX - digit) / 10)
+			break;
+		count = count * 10 + digit;
+	}
+	if (*text || count == 0)
+		return complain(EXIT_USAGE, "--%s \"%s\": write a whole number of at least 1",
+				table[id].name, options->value[id]);
+	*ret_count = count;
+	return EXIT_DONE;
+}

@@ -1,0 +1,70 @@
+/* The words of the command line.
+ *
+ * All commands share one table of options, so that an option may stand before or after the
+ * command's name and means the same with each of them; which command takes which is checked
+ * afterwards. getopt_long() does the parsing; abbreviated names are refused, because a later
+ * version's option would change their meaning.
+ */
+#ifndef DW_CLI_OPTIONS_H
+#define DW_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "durawheel/durawheel.h"
+
+enum option_id {
+	OPT_STORE,
+	OPT_NAME,
+	OPT_HELP,
+	OPT_VERSION,
+	OPT_JSON,
+	OPT_TOPIC,
+	OPT_ID,
+	OPT_IN,
+	OPT_AT,
+	OPT_DATA,
+	OPT_DATA_FILE,
+	OPT_LATE_AFTER,
+	OPT_NEW,
+	OPT_LIMIT,
+	OPT_UNTIL_IDLE,
+	OPT_COUNT
+};
+#define OPT_BIT(id) (1u << (id))
+
+struct options {
+	const char *value[OPT_COUNT]; /* NULL: not given; "" for a given flag */
+	const char **topics;          /* every --topic; value[OPT_TOPIC] is the last one */
+	size_t topic_count;
+	const char **words; /* the command's name and what follows it */
+	size_t word_count;
+};
+
+struct command {
+	const char *name;
+	const char *synopsis; /* what follows the name */
+	const char *help;
+	unsigned options; /* OPT_BITs, the global options apart */
+	size_t words_min; /* behind the name */
+	size_t words_max;
+	int (*run)(const struct options *);
+};
+
+/* options_parse: EXIT_DONE, or complains. Free with options_free() in any case. */
+int options_parse(int argc, char **argv, struct options *ret_options);
+void options_free(struct options *);
+
+/* options_check: whether command takes what was given. EXIT_DONE, or complains. */
+int options_check(const struct options *, const struct command *);
+
+/* options_duration and options_time read the value of an option that was given; options_count a
+ * whole number of at least 1. EXIT_DONE, or complain. */
+int options_duration(const struct options *, enum option_id, dw_usec *ret_duration);
+int options_time(const struct options *, enum option_id, dw_usec *ret_time);
+int options_count(const struct options *, enum option_id, size_t *ret_count);
+
+/* time_lacks_offset: text would be a time if it had an offset. */
+bool time_lacks_offset(const char *text);
+
+#endif

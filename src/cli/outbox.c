@@ -1,0 +1,124 @@
+#include "cli/outbox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Half of the library's holds: a turn that is under way when the outbox fills may add some. */
+enum { COUNT_MAX = DW_HOLDS_MAX / 2, BYTES_MAX = 8 * 1024 * 1024 };
+
+struct outbox_entry {
+	struct outbox_entry *next;
+	dw_token token;
+	size_t size;
+	size_t written;
+	char bytes[];
+};
+
+void outbox_open(struct outbox *outbox)
+{
+	*outbox = (struct outbox){0};
+	sink_open(&outbox->sink);
+}
+
+static void drop_first(struct outbox *outbox)
+{
+	struct outbox_entry *entry = outbox->first;
+
+	outbox->first = entry->next;
+	if (!outbox->first)
+		outbox->last = NULL;
+	outbox->count--;
+	outbox->bytes -= entry->size;
+	free(entry);
+}
+
+void outbox_close(struct outbox *outbox)
+{
+	while (outbox->first)
+		drop_first(outbox);
+	sink_close(&outbox->sink);
+}
+
+static bool append(struct outbox *outbox, const dw_token *token, const struct line *line,
+		   size_t written)
+{
+	struct outbox_entry *entry = malloc(sizeof *entry + line->size);
+
+	if (!entry)
+		return false;
+	*entry = (struct outbox_entry){.token = *token, .size = line->size, .written = written};
+	memcpy(entry->bytes, line->bytes, line->size);
+	if (outbox->last)
+		outbox->last->next = entry;
+	else
+		outbox->first = entry;
+	outbox->last = entry;
+	outbox->count++;
+	outbox->bytes += line->size;
+	return true;
+}
+
+enum outbox_state outbox_put(struct outbox *outbox, const dw_token *token, const struct line *line)
+{
+	ssize_t written = 0;
+
+	if (!outbox->first)
+		written = sink_write(&outbox->sink, line->bytes, line->size);
+	if (written < 0)
+		return OUTBOX_FAILED;
+	if ((size_t)written == line->size)
+		return OUTBOX_WRITTEN;
+	if (append(outbox, token, line, (size_t)written))
+		return OUTBOX_WAITING;
+	errno = ENOMEM;
+	return OUTBOX_FAILED;
+}
+
+enum outbox_state outbox_drain(struct outbox *outbox, void (*settle)(const dw_token *, void *user),
+			       void *user)
+{
+	while (outbox->first) {
+		struct outbox_entry *entry = outbox->first;
+		ssize_t written = sink_write(&outbox->sink, entry->bytes + entry->written,
+					     entry->size - entry->written);
+
+		if (written < 0)
+			return OUTBOX_FAILED;
+		entry->written += (size_t)written;
+		if (entry->written < entry->size)
+			return OUTBOX_WAITING;
+		settle(&entry->token, user);
+		drop_first(outbox);
+	}
+	return OUTBOX_WRITTEN;
+}
+
+bool outbox_is_full(const struct outbox *outbox)
+{
+	return outbox->count >= COUNT_MAX || outbox->bytes >= BYTES_MAX;
+}
+
+bool outbox_is_torn(const struct outbox *outbox)
+{
+	return outbox->first && outbox->first->written > 0;
+}
+
+void outbox_cut(struct outbox *outbox)
+{
+	struct outbox_entry *torn = outbox_is_torn(outbox) ? outbox->first : NULL;
+
+	while (outbox->last != torn) {
+		struct outbox_entry *rest = torn ? torn->next : outbox->first;
+
+		if (torn)
+			torn->next = rest->next;
+		else
+			outbox->first = rest->next;
+		if (outbox->last == rest)
+			outbox->last = torn;
+		outbox->count--;
+		outbox->bytes -= rest->size;
+		free(rest);
+	}
+}

@@ -1,0 +1,160 @@
+#include "cli/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/errors.h"
+
+static const char scheme[] = "sqlite:";
+enum { STORE_SIZE = PATH_MAX + sizeof scheme };
+
+int session_prepare(void)
+{
+	/* A closed stdin must fail to be read and a closed stdout to be written: each gets the
+	 * other direction. */
+	static const int direction[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
+
+	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+		return EXIT_FAILED;
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", direction[fd]) != fd)
+			return EXIT_FAILED;
+	return EXIT_DONE;
+}
+
+/* make_folder makes each missing folder above the last '/' of path, for this user alone. */
+static int make_folder(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int failed;
+
+		*slash = '\0';
+		failed = mkdir(path, 0700) != 0 && errno != EEXIST;
+		if (failed)
+			(void)complain(EXIT_STORE, "cannot make the folder %s: %s", path,
+				       strerror(errno));
+		*slash = '/';
+		if (failed)
+			return EXIT_STORE;
+	}
+	return EXIT_DONE;
+}
+
+/* default_store: the XDG base directory specification wants an absolute path and ignores others. */
+static int default_store(char ret_store[STORE_SIZE])
+{
+	const char *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+	bool has_state = state && *state == '/';
+	int length;
+
+	if (!has_state && (!home || *home != '/'))
+		return complain(EXIT_USAGE, "no store: HOME is not set; write --store sqlite:FILE");
+	length = snprintf(ret_store, STORE_SIZE, "%s%s%s/durawheel/timers.db", scheme,
+			  has_state ? state : home, has_state ? "" : "/.local/state");
+	if (length < 0 || length >= (int)STORE_SIZE)
+		return complain(EXIT_USAGE, "no store: the path of XDG_STATE_HOME is too long");
+	return make_folder(ret_store + sizeof scheme - 1);
+}
+
+static void log_line(dw_log_level level, const char *line, void *user)
+{
+	(void)user;
+	if (level <= DW_LOG_WARN)
+		(void)complain(EXIT_FAILED, "%s", line);
+}
+
+int session_open(const struct options *options, dw_options base, dw **ret_dw)
+{
+	char message[DW_MESSAGE_SIZE] = "";
+	char fallback[STORE_SIZE];
+	const char *store = options->value[OPT_STORE];
+	int code = EXIT_DONE;
+	int status;
+
+	if (!store)
+		store = getenv("DURAWHEEL_STORE");
+	if (!store || (!*store && !options->value[OPT_STORE])) {
+		code = default_store(fallback);
+		store = fallback;
+	}
+	if (code != EXIT_DONE)
+		return code;
+	base.size = sizeof base;
+	base.store = store;
+	base.data_max_bytes = DW_DATA_MAX;
+	base.on_log = log_line;
+	status = dw_open(ret_dw, &base, message);
+	if (status == DW_OK)
+		return EXIT_DONE;
+	return complain(status == DW_ESYS ? EXIT_STORE : exit_of(status), "%s",
+			message[0] ? message : dw_strerror(status));
+}
+
+int session_sync(dw *d)
+{
+	int status = dw_sync(d, SESSION_PATIENCE);
+
+	if (status == DW_OK)
+		return EXIT_DONE;
+	if (status == DW_ETIMEOUT)
+		return complain(EXIT_STORE, "the store has not answered for 30 s: done or not");
+	return complain(exit_of(status), "%s", why(d, status));
+}
+
+int session_turn(dw *d, int patience_ms)
+{
+	struct pollfd poll_fd = {.fd = dw_fd(d), .events = POLLIN};
+	int count = poll(&poll_fd, 1, patience_ms);
+
+	if (count == 0)
+		return DW_ETIMEOUT;
+	if (count < 0 && errno != EINTR)
+		return DW_ESYS;
+	return dw_turn(d);
+}
+
+int session_close(dw *d, int code)
+{
+	int status = dw_close(d, SESSION_PATIENCE);
+	int flushed = session_flush();
+
+	if (status != DW_OK && code == EXIT_DONE)
+		code =
+		    complain(exit_of(status), "the store did not finish: %s", dw_strerror(status));
+	return code != EXIT_DONE ? code : flushed;
+}
+
+int session_flush(void)
+{
+	int failed = fflush(stdout) != 0;
+
+	if (failed || ferror(stdout))
+		return complain(EXIT_FAILED, "cannot write to stdout: %s",
+				failed ? strerror(errno) : "an earlier write failed");
+	return EXIT_DONE;
+}
+
+dw_usec session_now(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
+	return DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
+}
+
+const char *why(const dw *d, int error)
+{
+	const char *message = dw_last_error(d);
+
+	return *message ? message : dw_strerror(error);
+}

@@ -1,0 +1,95 @@
+/* durawheel show: all that is known of one timer. */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/errors.h"
+#include "cli/line.h"
+#include "cli/session.h"
+#include "cli/text.h"
+
+struct show {
+	const char *id;
+	bool json;
+	int code;
+};
+
+static void print_text(const char *name, const void *text, size_t size)
+{
+	(void)printf("%-12s", name); /* here and below: session_flush() checks */
+	text_print(stdout, text, size, 0);
+	(void)putchar('\n');
+}
+
+static void print(const dw_info *info)
+{
+	char due[DW_TIME_SIZE];
+
+	dw_format_time(info->due, due);
+	print_text("id", info->id, strlen(info->id));
+	print_text("topic", info->topic, strlen(info->topic));
+	(void)printf("%-12s%s\n", "due", due);
+	(void)printf("%-12s%s\n", "state", state_name(info->state));
+	(void)printf("%-12s%" PRIu32 "\n", "attempt", info->attempt);
+	(void)printf("%-12s%" PRIu32 "\n", "retries", info->retries);
+	(void)printf("%-12s%" PRIu64 "\n", "generation", info->generation);
+	if (info->late_after_us)
+		(void)printf("%-12s%" PRId64 "us\n", "late-after", info->late_after_us);
+	(void)printf("%-12s%zu\n", "size", info->data_size);
+	print_text("data", info->data_size ? info->data : "", info->data_size);
+}
+
+static int print_json(const dw_info *info)
+{
+	struct line line = {0};
+	int code = EXIT_DONE;
+
+	if (line_of_info(&line, info))
+		(void)fwrite(line.bytes, 1, line.size, stdout);
+	else
+		code = complain(EXIT_FAILED, "out of memory");
+	line_free(&line);
+	return code;
+}
+
+static void answered(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
+		     void *user)
+{
+	struct show *show = user;
+
+	(void)d;
+	(void)next;
+	if (status == DW_OK && count == 0)
+		status = DW_ENOENT;
+	if (status != DW_OK) {
+		show->code = complain(exit_of(status), "%s: %s", show->id, dw_strerror(status));
+		return;
+	}
+	show->code = EXIT_DONE;
+	if (show->json)
+		show->code = print_json(timers);
+	else
+		print(timers);
+}
+
+int command_show(const struct options *options)
+{
+	struct show show = {
+	    .id = options->words[1],
+	    .json = options->value[OPT_JSON] != NULL,
+	    .code = EXIT_STORE,
+	};
+	dw *d;
+	int status = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (status != EXIT_DONE)
+		return status;
+	status = dw_get(d, show.id, answered, &show);
+	if (status != DW_OK)
+		show.code = complain(exit_of(status), "%.300s: %s", show.id, why(d, status));
+	else
+		(void)session_sync(d); /* has complained, and show.code says so */
+	return session_close(d, show.code);
+}

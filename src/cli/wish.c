@@ -1,0 +1,157 @@
+#include "cli/wish.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base64.h"
+#include "cli/options.h"
+
+enum key { KEY_ID, KEY_TOPIC, KEY_AT, KEY_IN, KEY_DATA, KEY_DATA_BASE64, KEY_LATE_AFTER, KEYS };
+
+static const char *const key_names[KEYS] = {
+    "id", "topic", "at", "in", "data", "data_base64", "late_after",
+};
+
+static bool refuse(struct wish *wish, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+static bool refuse(struct wish *wish, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(wish->message, sizeof wish->message, format, arguments); /* may be cut */
+	va_end(arguments);
+	return false;
+}
+
+static int key_of(const char *name)
+{
+	for (int key = 0; key < KEYS; key++)
+		if (strcmp(key_names[key], name) == 0)
+			return key;
+	return -1;
+}
+
+/* sort_keys finds the value of each key; all are strings. */
+static bool sort_keys(struct wish *wish, const json_t **values)
+{
+	void *at = json_object_iter(wish->object);
+
+	for (; at; at = json_object_iter_next(wish->object, at)) {
+		const char *name = json_object_iter_key(at);
+		int key = key_of(name);
+
+		if (key < 0)
+			return refuse(wish, "unknown key \"%.64s\"", name);
+		if (!json_is_string(json_object_iter_value(at)))
+			return refuse(wish, "\"%s\" is not a string", name);
+		values[key] = json_object_iter_value(at);
+	}
+	return true;
+}
+
+/* text_of: the string of a key, NULL if it is not given, or refused: a C string ends at a NUL. */
+static bool text_of(struct wish *wish, const json_t **values, enum key key, const char **ret_text)
+{
+	*ret_text = NULL;
+	if (!values[key])
+		return true;
+	*ret_text = json_string_value(values[key]);
+	if (strlen(*ret_text) != json_string_length(values[key]))
+		return refuse(wish, "\"%s\" has a NUL in it", key_names[key]);
+	return true;
+}
+
+static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
+{
+	const char *at, *in;
+	dw_usec delay;
+
+	if (!text_of(wish, values, KEY_AT, &at) || !text_of(wish, values, KEY_IN, &in))
+		return false;
+	if (!at == !in)
+		return refuse(wish, "needs one of \"at\" and \"in\"");
+	if (in) {
+		if (dw_parse_duration(in, &delay) != DW_OK)
+			return refuse(wish, "\"in\":\"%.64s\" is not a duration as 1h30m", in);
+		wish->timer.due = delay > DW_NEVER - now ? DW_NEVER : now + delay;
+		return true;
+	}
+	if (dw_parse_time(at, &wish->timer.due) == DW_OK)
+		return true;
+	return refuse(wish,
+		      time_lacks_offset(at) ? "\"at\":\"%.64s\" has no offset: write Z or +02:00 "
+					      "behind it"
+					    : "\"at\":\"%.64s\" is not a time as "
+					      "2026-06-01T09:30:00Z",
+		      at);
+}
+
+static bool read_late_after(struct wish *wish, const json_t **values)
+{
+	const char *text;
+
+	if (!text_of(wish, values, KEY_LATE_AFTER, &text))
+		return false;
+	if (!text)
+		return true;
+	if (dw_parse_duration(text, &wish->timer.late_after_us) != DW_OK ||
+	    wish->timer.late_after_us == 0)
+		return refuse(wish, "\"late_after\":\"%.64s\" is not a duration as 6h", text);
+	return true;
+}
+
+static bool read_data(struct wish *wish, const json_t **values)
+{
+	const json_t *data = values[KEY_DATA];
+	const json_t *encoded = values[KEY_DATA_BASE64];
+
+	if (data && encoded)
+		return refuse(wish, "has both \"data\" and \"data_base64\"");
+	if (data) {
+		wish->timer.data = json_string_value(data);
+		wish->timer.data_size = json_string_length(data);
+	}
+	if (!encoded)
+		return true;
+	if (!base64_decode(json_string_value(encoded), json_string_length(encoded), &wish->decoded,
+			   &wish->timer.data_size))
+		return refuse(wish, "\"data_base64\" is not base 64");
+	wish->timer.data = wish->decoded;
+	return true;
+}
+
+bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now)
+{
+	const json_t *values[KEYS] = {0};
+	json_error_t error;
+	struct wish *wish = ret_wish;
+
+	wish->timer = (dw_timer){.size = sizeof wish->timer};
+	wish->decoded = NULL;
+	wish->message[0] = '\0';
+	wish->object = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+	if (!wish->object)
+		return refuse(wish, "%.200s", error.text);
+	if (!json_is_object(wish->object))
+		return refuse(wish, "is not an object");
+	if (!sort_keys(wish, values) || !text_of(wish, values, KEY_ID, &wish->timer.id) ||
+	    !text_of(wish, values, KEY_TOPIC, &wish->timer.topic))
+		return false;
+	if (!wish->timer.topic)
+		return refuse(wish, "needs a \"topic\"");
+	return read_due(wish, values, now) && read_late_after(wish, values) &&
+	       read_data(wish, values);
+}
+
+void wish_free(struct wish *wish)
+{
+	json_decref(wish->object);
+	free(wish->decoded);
+}
