@@ -426,7 +426,8 @@ static void expect_pages(struct contract *c, size_t limit, const char *topic,
 			assert_true(found < count);
 			assert_string_equal(row->id, ids[found++]);
 			assert_int_equal(row->status, DW_OK);
-			after = (dw_cursor){row->head.due, row->head.generation, 1};
+			after = (dw_cursor){
+			    .due = row->head.due, .generation = row->head.generation, .started = 1};
 		}
 		ask_free(op);
 	} while (page == limit);
@@ -638,7 +639,7 @@ static void status_repeats_the_owners_report(void **state)
 static void client_may_not_do_what_owners_do(void **state)
 {
 	static const dw_op_kind kinds[] = {DW_OP_CLAIM, DW_OP_SETTLE, DW_OP_RETRY,
-					   DW_OP_BURY,	DW_OP_ACK,    DW_OP_INBOX};
+					   DW_OP_BURY,  DW_OP_ACK,    DW_OP_INBOX};
 	struct contract *c = *state;
 	uint64_t generation = ask_put_one(&c->client, "a", 500);
 

@@ -217,7 +217,8 @@ static void check_scan(struct model *m)
 			id_of((unsigned)(at - m->timers), id);
 			assert_string_equal(row->id, id);
 			expect_head(&row->head, &at->head);
-			after = (dw_cursor){row->head.due, row->head.generation, 1};
+			after = (dw_cursor){
+			    .due = row->head.due, .generation = row->head.generation, .started = 1};
 		}
 		ask_free(op);
 	} while (page == limit);
