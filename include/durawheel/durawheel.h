@@ -113,7 +113,8 @@ typedef enum dw_event_kind {
 	DW_EVENT_NO_HANDLER = 2, /* a timer is due and its topic has no handler: it is kept */
 	DW_EVENT_DEAD = 3, /* a timer was set aside; status DW_ELIMIT, DW_ELATE, DW_ECORRUPT */
 	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
-	DW_EVENT_STORE_SLOW = 5, /* the store has not answered for 50 ms; firings may wait for it */
+	DW_EVENT_STORE_SLOW =
+	    5, /* the store has not answered for 50 ms; firings may wait. At most every 10 s */
 	DW_EVENT_STORE_FAILED = 6,  /* the store refused or failed; it is asked again */
 	DW_EVENT_STORE_BACK = 7,    /* it answers again */
 	DW_EVENT_FAILED = 8,        /* an operation without a callback failed: id, status */

@@ -216,8 +216,8 @@ static void account(struct engine *engine, const dw_op *op)
 		lead_learn(&engine->lead, engine->progress_at - op->sent, op->batch);
 	if (failed(op->status) && op->status != DW_ECLOSED && !op->call) {
 		engine_store_failed(engine, op->status, op->id);
-	} else if (op->status == DW_OK && (engine->failing || engine->slow)) {
-		engine->failing = engine->slow = false;
+	} else if (op->status == DW_OK && engine->failing) {
+		engine->failing = false;
 		engine_event(engine, &event, "the store answers again");
 	}
 }

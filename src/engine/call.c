@@ -389,7 +389,7 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 {
 	char made[DW_ID_MAX + 1];
 	struct timer *head;
-	struct call *call;
+	struct call *call = NULL;
 	int status = check_timer(engine, timer);
 
 	if (status == DW_OK)
@@ -417,7 +417,7 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 int engine_cancel(struct engine *engine, const char *id, struct done done)
 {
 	struct timer *head;
-	struct call *call;
+	struct call *call = NULL;
 	int status = check_name(engine, "the id", id, DW_ID_MAX);
 
 	if (status == DW_OK)
@@ -442,7 +442,7 @@ int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdi
 		  dw_usec retry_in, struct done done)
 {
 	struct timer *head = index_find(&engine->index, token->id);
-	struct call *call;
+	struct call *call = NULL;
 	int status;
 
 	if (verdict != DW_DONE && verdict != DW_RETRY)

@@ -39,6 +39,7 @@
 #define RETRY_STORE DW_MILLISECONDS(100) /* then doubled, at most: */
 #define RETRY_STORE_MAX DW_SECONDS(5)
 #define SLOW_AFTER DW_MILLISECONDS(50)
+#define SLOW_AGAIN DW_SECONDS(10) /* a slow store is reported once in this time */
 #define REPORT_EVERY DW_SECONDS(2)
 #define REPORT_IDLE_EVERY DW_SECONDS(10)
 #define STEP_MIN DW_MILLISECONDS(20) /* a jump of wall against steady clock that is not drift */
@@ -100,6 +101,7 @@ struct engine {
 
 	struct lead lead;
 	dw_usec progress_at; /* steady: when the store last answered, or began to owe an answer */
+	dw_usec slow_until; /* steady: reported, and not again before */
 	dw_usec report_at;
 	uint64_t report_operations; /* store_operations at the last report */
 	dw_usec skew;               /* wall - steady */
@@ -110,7 +112,6 @@ struct engine {
 	int callback_depth;
 	bool in_turn;
 	bool woken;
-	bool slow;
 	bool failing;
 	bool reviving;
 	bool closing;

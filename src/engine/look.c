@@ -134,7 +134,7 @@ static int ask(struct engine *engine, struct call *call, dw_op *op)
 
 int engine_get(struct engine *engine, const char *id, struct lister lister)
 {
-	struct call *call;
+	struct call *call = NULL;
 	int status = call_new(engine, CALL_LIST, id, &call);
 
 	if (status != DW_OK)
@@ -146,7 +146,7 @@ int engine_get(struct engine *engine, const char *id, struct lister lister)
 int engine_list(struct engine *engine, const char *topic, const dw_cursor *after, size_t limit,
 		struct lister lister)
 {
-	struct call *call;
+	struct call *call = NULL;
 	dw_op *op;
 	int status;
 
@@ -171,7 +171,7 @@ int engine_list(struct engine *engine, const char *topic, const dw_cursor *after
 
 int engine_status(struct engine *engine, dw_status_fn fn, void *user)
 {
-	struct call *call;
+	struct call *call = NULL;
 	int status = call_new(engine, CALL_STATUS, "", &call);
 
 	if (status != DW_OK)

@@ -125,7 +125,6 @@ void recover_scanned(struct engine *engine, dw_op *op)
 		}
 		engine->recover_after = (dw_cursor){
 		    .due = row->head.due, .generation = row->head.generation, .started = 1};
-		engine->recovered++;
 	}
 	engine->recovery = RECOVERY_NEXT;
 	if (op->row_count < op->limit)

@@ -131,9 +131,10 @@ static void watch_store(struct engine *engine)
 	dw_usec waited = usec_sub(engine_steady(engine), engine->progress_at);
 	dw_event event = {.kind = DW_EVENT_STORE_SLOW};
 
-	if (engine->slow || !owes_answers(engine) || waited < SLOW_AFTER)
+	if (!owes_answers(engine) || waited < SLOW_AFTER ||
+	    engine_steady(engine) < engine->slow_until)
 		return;
-	engine->slow = true;
+	engine->slow_until = usec_add(engine_steady(engine), SLOW_AGAIN);
 	event.count = engine->urgent_inflight;
 	engine_event(engine, &event, "the store has not answered for %lld ms",
 		     (long long)(waited / 1000));
@@ -187,7 +188,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 		if (engine->env.role == DW_OWNER)
 			at = usec_min(at, engine->report_at);
 	}
-	if (owes_answers(engine) && !engine->slow)
+	if (owes_answers(engine) && engine_steady(engine) >= engine->slow_until)
 		at = usec_min(at, usec_add(now, SLOW_AFTER));
 	return at;
 }
