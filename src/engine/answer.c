@@ -48,8 +48,9 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 {
 	struct call *again;
 
-	if ((op->flags & DW_OP_NEW) || engine->closing ||
-	    call_new(engine, CALL_PUT, call->id, &again) != DW_OK) {
+	again = (op->flags & DW_OP_NEW) || engine->closing ? NULL
+							   : call_new(engine, CALL_PUT, call->id);
+	if (!again) {
 		engine->recover_again = true;
 		return;
 	}

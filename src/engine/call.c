@@ -9,13 +9,15 @@
 #include "base/utf8.h"
 #include "timer/record.h"
 
-int call_new(struct engine *engine, enum call_kind kind, const char *id, struct call **ret_call)
+struct call *call_new(struct engine *engine, enum call_kind kind, const char *id)
 {
 	size_t id_size = strlen(id) + 1;
 	struct call *call = alloc_new(&engine->alloc, sizeof *call + id_size);
 
-	if (!call)
-		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
+	if (!call) {
+		(void)engine_fail(engine, DW_ENOMEM, "no memory for the call"); /* NULL says it */
+		return NULL;
+	}
 	call->kind = kind;
 	memcpy(call->id, id, id_size);
 	call->next_open = engine->open;
@@ -23,8 +25,7 @@ int call_new(struct engine *engine, enum call_kind kind, const char *id, struct 
 		engine->open->prev_open = call;
 	engine->open = call;
 	engine->open_count++;
-	*ret_call = call;
-	return DW_OK;
+	return call;
 }
 
 void call_free(struct engine *engine, struct call *call)
@@ -365,7 +366,7 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 	int status = DW_ENOMEM;
 
 	if (!body)
-		return DW_ENOMEM;
+		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
 	record_encode(&record, body);
 	/* The operation owns all it names: its topic stands behind the body. */
 	memcpy(body + size, timer->topic, topic_size);
@@ -374,7 +375,7 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 		status = timer_adopt(engine, call->id, body, size, &call->fresh);
 	alloc_free(&engine->alloc, body);
 	if (status != DW_OK)
-		return DW_ENOMEM;
+		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
 	call->fresh->head.due = timer->due;
 	call->fresh->storing = true;
 	call->op->head.due = timer->due;
@@ -385,30 +386,33 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 	return DW_OK;
 }
 
+/* give_up frees a call that could not be accepted. */
+static int give_up(struct engine *engine, struct call *call, int status)
+{
+	if (call->fresh)
+		timer_release(engine, call->fresh);
+	call_free(engine, call);
+	return status;
+}
+
 int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 {
 	char made[DW_ID_MAX + 1];
-	struct timer *head;
-	struct call *call = NULL;
+	struct timer *head = NULL;
+	struct call *call;
 	int status = check_timer(engine, timer);
 
-	if (status == DW_OK)
-		status = call_new(engine, CALL_PUT, timer->id ? timer->id : make_id(engine, made),
-				  &call);
 	if (status != DW_OK)
 		return status;
+	call = call_new(engine, CALL_PUT, timer->id ? timer->id : make_id(engine, made));
+	if (!call)
+		return DW_ENOMEM;
 	call->done = done;
 	status = make_fresh(engine, timer, call);
-	if (status != DW_OK)
-		(void)engine_fail(engine, status, "no memory for the timer"); /* returned below */
-	else
+	if (status == DW_OK)
 		status = head_of(engine, call->id, call->fresh, &head);
-	if (status != DW_OK) {
-		if (call->fresh)
-			timer_release(engine, call->fresh);
-		call_free(engine, call);
-		return status;
-	}
+	if (!head)
+		return give_up(engine, call, status);
 	engine->stats.put++;
 	start(engine, head, call);
 	return DW_OK;
@@ -416,24 +420,23 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 
 int engine_cancel(struct engine *engine, const char *id, struct done done)
 {
-	struct timer *head;
-	struct call *call = NULL;
+	struct timer *head = NULL;
+	struct call *call;
 	int status = check_name(engine, "the id", id, DW_ID_MAX);
 
-	if (status == DW_OK)
-		status = call_new(engine, CALL_CANCEL, id, &call);
 	if (status != DW_OK)
 		return status;
+	call = call_new(engine, CALL_CANCEL, id);
+	if (!call)
+		return DW_ENOMEM;
 	call->done = done;
 	call->op = op_new(&engine->alloc, DW_OP_CANCEL, id, NULL, 0);
 	if (!call->op)
 		status = engine_fail(engine, DW_ENOMEM, "no memory for the call");
 	else
 		status = head_of(engine, id, NULL, &head);
-	if (status != DW_OK) {
-		call_free(engine, call);
-		return status;
-	}
+	if (!head)
+		return give_up(engine, call, status);
 	start(engine, head, call);
 	return DW_OK;
 }
@@ -442,17 +445,16 @@ int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdi
 		  dw_usec retry_in, struct done done)
 {
 	struct timer *head = index_find(&engine->index, token->id);
-	struct call *call = NULL;
-	int status;
+	struct call *call;
 
 	if (verdict != DW_DONE && verdict != DW_RETRY)
 		return engine_fail(engine, DW_EINVAL, "a verdict is DW_DONE or DW_RETRY");
 	if (!holds(head, token->generation, token->attempt))
 		return engine_fail(engine, DW_ESTALE, "this delivery of %s is not held any more",
 				   token->id);
-	status = call_new(engine, CALL_SETTLE, token->id, &call);
-	if (status != DW_OK)
-		return status;
+	call = call_new(engine, CALL_SETTLE, token->id);
+	if (!call)
+		return DW_ENOMEM;
 	call->done = done;
 	call->generation = token->generation;
 	call->attempt = token->attempt;

@@ -101,7 +101,7 @@ struct engine {
 
 	struct lead lead;
 	dw_usec progress_at; /* steady: when the store last answered, or began to owe an answer */
-	dw_usec slow_until; /* steady: reported, and not again before */
+	dw_usec slow_until;  /* steady: reported, and not again before */
 	dw_usec report_at;
 	uint64_t report_operations; /* store_operations at the last report */
 	dw_usec skew;               /* wall - steady */
@@ -128,7 +128,8 @@ void call_answer(struct engine *, struct call *, int status);
 void call_defer(struct engine *, struct call *, int status);
 void call_tell_deferred(struct engine *);
 void call_queue(struct timer *, struct call *);
-int call_new(struct engine *, enum call_kind, const char *id, struct call **ret_call);
+/* call_new: NULL: no memory, said in engine_error(). */
+struct call *call_new(struct engine *, enum call_kind kind, const char *id);
 void call_free(struct engine *, struct call *);
 
 /* resume goes on with a timer that has no operation under way: the next call, or what its state

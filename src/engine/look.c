@@ -134,11 +134,10 @@ static int ask(struct engine *engine, struct call *call, dw_op *op)
 
 int engine_get(struct engine *engine, const char *id, struct lister lister)
 {
-	struct call *call = NULL;
-	int status = call_new(engine, CALL_LIST, id, &call);
+	struct call *call = call_new(engine, CALL_LIST, id);
 
-	if (status != DW_OK)
-		return status;
+	if (!call)
+		return DW_ENOMEM;
 	call->lister = lister;
 	return ask(engine, call, op_new(&engine->alloc, DW_OP_GET, id, NULL, 0));
 }
@@ -146,16 +145,15 @@ int engine_get(struct engine *engine, const char *id, struct lister lister)
 int engine_list(struct engine *engine, const char *topic, const dw_cursor *after, size_t limit,
 		struct lister lister)
 {
-	struct call *call = NULL;
+	struct call *call;
 	dw_op *op;
-	int status;
 
 	if (limit == 0 || limit > DW_LIST_MAX)
 		return engine_fail(engine, DW_EINVAL, "a page has 1 to %d timers, not %zu",
 				   DW_LIST_MAX, limit);
-	status = call_new(engine, CALL_LIST, "", &call);
-	if (status != DW_OK)
-		return status;
+	call = call_new(engine, CALL_LIST, "");
+	if (!call)
+		return DW_ENOMEM;
 	call->lister = lister;
 	/* The operation owns its strings: the topic takes the room of an id. */
 	op = op_new(&engine->alloc, DW_OP_SCAN, topic, NULL, 0);
@@ -171,11 +169,10 @@ int engine_list(struct engine *engine, const char *topic, const dw_cursor *after
 
 int engine_status(struct engine *engine, dw_status_fn fn, void *user)
 {
-	struct call *call = NULL;
-	int status = call_new(engine, CALL_STATUS, "", &call);
+	struct call *call = call_new(engine, CALL_STATUS, "");
 
-	if (status != DW_OK)
-		return status;
+	if (!call)
+		return DW_ENOMEM;
 	call->on_status = fn;
 	call->on_status_user = user;
 	return ask(engine, call, op_new(&engine->alloc, DW_OP_STATUS, NULL, NULL, 0));
