@@ -177,11 +177,12 @@ static void drain_piece(dw_wheel *wheel, unsigned ring, size_t *moves)
  */
 static void look_ahead(dw_wheel *wheel, size_t moves)
 {
-	uint64_t work_at = wheel->rings[0].next;
+	uint64_t work_at;
 
 	for (unsigned ring = 1; ring < WHEEL_RINGS; ring++)
 		if (wheel->rings[ring].next != WHEEL_NEVER)
 			drain_piece(wheel, ring, &moves);
+	work_at = wheel->rings[0].next; /* read now: a piece may have gone in front of it */
 	for (unsigned ring = 1; ring < WHEEL_RINGS; ring++) {
 		uint64_t start = wheel->rings[ring].next;
 		uint64_t opens = wheel_ring_opens(ring, start);

@@ -319,6 +319,30 @@ static void full_slot_is_drained_ahead(void **state)
 	dw_wheel_free(wheel);
 }
 
+/* A slot drained ahead fills the ring below from its far end: what comes first there may change. */
+static void spread_slot_fires_in_its_millisecond(void **state)
+{
+	int64_t start = (NOW / (1 << 18) + 2) << 18;
+	dw_wheel *wheel = wheel_at(NOW);
+	size_t fired = 0;
+
+	(void)state;
+	for (int64_t i = 0; i < 100000; i++)
+		add(wheel, start + i * 7919 % 262144);
+	for (int64_t now = NOW; now < start + 300000; now += 1000) {
+		dw_wheel_due due[5000];
+		size_t taken = dw_wheel_advance(wheel, now, due, 5000);
+
+		for (size_t i = 0; i < taken; i++)
+			assert_in_range(now - due[i].deadline, 0, 999);
+		fired += taken;
+		assert_true(dw_wheel_next(wheel) > now);
+	}
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	assert_int_equal(fired, 100000);
+	dw_wheel_free(wheel);
+}
+
 static void cancelled_timer_never_fires(void **state)
 {
 	dw_wheel *wheel = wheel_at(NOW);
@@ -556,6 +580,7 @@ int main(void)
 	    cmocka_unit_test(advance_max_zero_takes_nothing),
 	    cmocka_unit_test(advance_after_a_jump_is_bounded),
 	    cmocka_unit_test(full_slot_is_drained_ahead),
+	    cmocka_unit_test(spread_slot_fires_in_its_millisecond),
 	    cmocka_unit_test(cancelled_timer_never_fires),
 	    cmocka_unit_test(handle_forged_is_unknown),
 	    cmocka_unit_test(moved_timer_goes_behind_its_equals),
