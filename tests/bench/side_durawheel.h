@@ -1,0 +1,90 @@
+/*
+ * side_durawheel.h: the wheel as a program uses it: it keeps a handle for each of its objects and,
+ * beside the wheel, which object an index belongs to.
+ */
+#ifndef BENCH_SIDE_DURAWHEEL_H
+#define BENCH_SIDE_DURAWHEEL_H
+
+#include <durawheel/wheel.h>
+
+#include "bench/bench_support.h"
+#include "bench/sides.h"
+
+#define BATCH 256
+
+struct durawheel_side {
+	dw_wheel *wheel;
+	dw_wheel_handle *handles;
+	uint32_t *owners;
+	struct record *record;
+};
+
+static void durawheel_open(struct durawheel_side *side, size_t n, struct record *record)
+{
+	bench_require(dw_wheel_new(&side->wheel, 0, NULL) == DW_OK, "dw_wheel_new");
+	side->handles = bench_alloc(n, sizeof(*side->handles));
+	side->owners = bench_alloc(n, sizeof(*side->owners));
+	side->record = record;
+}
+
+static void durawheel_close(struct durawheel_side *side)
+{
+	bench_require(dw_wheel_check(side->wheel) == 0, "dw_wheel_check");
+	dw_wheel_free(side->wheel);
+	free(side->handles);
+	free(side->owners);
+}
+
+/* durawheel_begin: time passes while nothing is due. */
+static void durawheel_begin(struct durawheel_side *side, int64_t now)
+{
+	bench_require(dw_wheel_advance(side->wheel, now, NULL, 0) == 0, "something was left");
+}
+
+static int64_t durawheel_now(const struct durawheel_side *side)
+{
+	return dw_wheel_now(side->wheel);
+}
+
+BENCH_INLINE void durawheel_add(struct durawheel_side *side, uint32_t id, int64_t deadline)
+{
+	if (dw_wheel_add(side->wheel, deadline, &side->handles[id]) < 0)
+		bench_require(false, "dw_wheel_add");
+	side->owners[dw_wheel_index(side->handles[id])] = id;
+}
+
+BENCH_INLINE void durawheel_cancel(struct durawheel_side *side, uint32_t id)
+{
+	if (dw_wheel_cancel(side->wheel, side->handles[id]) < 0)
+		bench_require(false, "dw_wheel_cancel");
+}
+
+/* durawheel_advance: what a driver does; rearm is known when this is compiled. */
+BENCH_INLINE void durawheel_advance(struct durawheel_side *side, int64_t now, bool rearm)
+{
+	dw_wheel_due due[BATCH];
+
+	do {
+		size_t count = dw_wheel_advance(side->wheel, now, due, BATCH);
+
+		for (size_t i = 0; i < count; i++) {
+			uint32_t id = side->owners[dw_wheel_index(due[i].handle)];
+
+			record_fired(side->record, id);
+			if (rearm)
+				durawheel_add(side, id, now + record_delay(side->record));
+		}
+	} while (dw_wheel_next(side->wheel) <= now);
+}
+
+BENCH_INLINE int64_t durawheel_next(struct durawheel_side *side)
+{
+	return dw_wheel_next(side->wheel);
+}
+
+static double durawheel_bytes(const struct durawheel_side *side)
+{
+	return (double)dw_wheel_bytes(side->wheel);
+}
+
+#endif

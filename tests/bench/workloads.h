@@ -1,0 +1,126 @@
+/*
+ * workloads.h: the workloads, included once for each system with SIDE as its name: SIDE_(add) is
+ * then durawheel_add or libev_add, a direct call, and both run the very same text.
+ *
+ * A function makes what it needs, times its part and returns ns (P: us). The side is empty before
+ * and after, except in W4 and W5, which go on from round to round.
+ */
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define SIDE_(name) JOIN(SIDE, name)
+#define SIDE_STRUCT struct JOIN(SIDE, side)
+
+static void SIDE_(add_all)(SIDE_STRUCT *side, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		SIDE_(add)(side, (uint32_t)i, plan->base + plan->delays[i]);
+}
+
+static void SIDE_(cancel_all)(SIDE_STRUCT *side, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		SIDE_(cancel)(side, plan->shuffled[i]);
+}
+
+/* W1, W2: the timed half is the adding or the cancelling of all. */
+static double SIDE_(add_cancel)(SIDE_STRUCT *side, const struct plan *plan, bool time_cancel)
+{
+	uint64_t added = 0, cancelled = 0;
+
+	for (size_t repeat = 0; repeat < plan->repeats; repeat++) {
+		uint64_t start = bench_ns(), middle;
+
+		SIDE_(add_all)(side, plan);
+		middle = bench_ns();
+		SIDE_(cancel_all)(side, plan);
+		cancelled += bench_ns() - middle;
+		added += middle - start;
+	}
+	return (double)(time_cancel ? cancelled : added) / (double)(plan->n * plan->repeats);
+}
+
+static double SIDE_(w1)(SIDE_STRUCT *side, const struct plan *plan)
+{
+	return SIDE_(add_cancel)(side, plan, false);
+}
+
+static double SIDE_(w2)(SIDE_STRUCT *side, const struct plan *plan)
+{
+	return SIDE_(add_cancel)(side, plan, true);
+}
+
+/* W3: one step a millisecond until all have fired. */
+static double SIDE_(w3)(SIDE_STRUCT *side, const struct plan *plan)
+{
+	uint64_t start;
+
+	SIDE_(add_all)(side, plan);
+	start = bench_ns();
+	for (int64_t now = plan->base; now <= plan->base + SPAN_US + 1000; now += 1000)
+		SIDE_(advance)(side, now, false);
+	return (double)(bench_ns() - start) / (double)plan->n;
+}
+
+/* W3J: from deadline to deadline. */
+static double SIDE_(w3j)(SIDE_STRUCT *side, const struct plan *plan)
+{
+	uint64_t start;
+
+	SIDE_(add_all)(side, plan);
+	start = bench_ns();
+	while (side->record->count < plan->n)
+		SIDE_(advance)(side, SIDE_(next)(side), false);
+	return (double)(bench_ns() - start) / (double)plan->n;
+}
+
+/* W4: cancel one, or let one expire; then add one. What and when was drawn beforehand. */
+static double SIDE_(w4)(SIDE_STRUCT *side, const struct plan *plan)
+{
+	uint64_t start = bench_ns();
+
+	for (size_t i = 0; i < plan->steps_count; i++) {
+		const struct churn_step *step = &plan->steps[i];
+
+		if (step->expires)
+			SIDE_(advance)(side, step->now, false);
+		else
+			SIDE_(cancel)(side, step->id);
+		SIDE_(add)(side, step->id, step->now + SPAN_US);
+	}
+	return (double)(bench_ns() - start) / (double)plan->steps_count;
+}
+
+/* W5: every timer that fires is armed again; a step is 100 us. */
+static double SIDE_(w5)(SIDE_STRUCT *side, const struct plan *plan)
+{
+	int64_t now = SIDE_(now)(side);
+	uint64_t start = bench_ns();
+
+	while (side->record->count < plan->n * plan->repeats) {
+		now += 100;
+		SIDE_(advance)(side, now, true);
+	}
+	return (double)(bench_ns() - start) / (double)side->record->count;
+}
+
+/* P: the longest single step of a millisecond. */
+static double SIDE_(p)(SIDE_STRUCT *side, const struct plan *plan)
+{
+	uint64_t worst = 0;
+
+	SIDE_(add_all)(side, plan);
+	for (int64_t now = plan->base; now <= plan->base + SPAN_US + 1001000; now += 1000) {
+		uint64_t start = bench_ns(), taken;
+
+		SIDE_(advance)(side, now, false);
+		taken = bench_ns() - start;
+		worst = taken > worst ? taken : worst;
+	}
+	return (double)worst / 1000;
+}
+
+#undef JOIN_
+#undef JOIN
+#undef SIDE_
+#undef SIDE_STRUCT
+#undef SIDE
