@@ -2,6 +2,7 @@
  * of them need no more memory than a thousand. */
 #include "cli/commands.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct list {
 	dw_cursor cursor; /* where the next page begins */
 	size_t count;     /* on the last page */
 	int code;
+	bool torn; /* stdout failed, and that is said */
 };
 
 static void print_header(void)
@@ -41,21 +43,29 @@ static void print(const dw_info *info)
 		     info->data_size);
 }
 
+/* print_one: false if there is no memory for it. */
+static bool print_one(struct list *list, const dw_info *info)
+{
+	if (!list->json) {
+		print(info);
+		return true;
+	}
+	if (!line_of_info(&list->line, info))
+		return false;
+	(void)fwrite(list->line.bytes, 1, list->line.size, stdout); /* print_page() checks */
+	return true;
+}
+
 static void print_page(struct list *list, const dw_info *timers, size_t count)
 {
-	for (size_t i = 0; i < count && !ferror(stdout); i++) {
-		if (!list->json) {
-			print(&timers[i]);
-			continue;
-		}
-		if (!line_of_info(&list->line, &timers[i])) {
+	for (size_t i = 0; i < count && list->code == EXIT_DONE; i++) {
+		if (!print_one(list, &timers[i]))
 			list->code = complain(EXIT_FAILED, "out of memory");
-			return;
-		}
-		(void)fwrite(list->line.bytes, 1, list->line.size, stdout);
+		list->torn = ferror(stdout) != 0;
+		if (list->torn)
+			list->code =
+			    complain(EXIT_FAILED, "cannot write to stdout: %s", strerror(errno));
 	}
-	if (ferror(stdout))
-		list->code = EXIT_FAILED; /* session_flush() complains */
 }
 
 static void answered(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
@@ -111,5 +121,8 @@ int command_list(const struct options *options)
 		left -= list.count;
 	} while (code == EXIT_DONE && !list.cursor.ended && left > 0);
 	line_free(&list.line);
-	return session_close(d, code);
+	if (!list.torn)
+		return session_close(d, code);
+	(void)dw_close(d, SESSION_PATIENCE); /* nothing was written, nothing can be lost */
+	return code;
 }
