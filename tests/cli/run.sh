@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# tests/cli/run.sh BUILD_DIR [NAME...]: the command from outside. Every function test_* of the
+# test_*.sh beside this file is a test (or only those named); it runs in a folder of its own with a
+# store of its own and fails at its first failing command. The last line is "N passed, M failed".
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?usage: run.sh BUILD_DIR [NAME...]}" && pwd)
+shift
+PATH=$build:$PATH
+unset POSIXLY_CORRECT XDG_STATE_HOME
+export LC_ALL=C
+
+# ---- Helpers ---------------------------------------------------------------------------------
+
+fail() {
+	echo "FAILED: $*" | head -c 500 >&2
+	echo >&2
+	exit 1
+}
+
+# expect CODE COMMAND...: its output goes to the files out and err.
+expect() {
+	local wanted=$1 code=0
+	shift
+	timeout 60 "$@" >out 2>err || code=$?
+	[ "$code" = "$wanted" ] && return
+	echo "output:" && head -c 2000 out
+	echo "errors:" && head -c 2000 err
+	fail "$* exits $code, not $wanted"
+}
+
+# says PATTERN: the last command's message; all its messages begin with the command's name.
+says() {
+	grep -qe "$1" err || fail "the message is '$(head -c 500 err)', not '$1'"
+	! grep -qv '^durawheel: ' err || fail "a message without a name: $(head -c 500 err)"
+}
+
+prints() {
+	[ "$(cat out)" = "$1" ] || fail "the output is '$(head -c 500 out)', not '$1'"
+}
+
+# within SECONDS COMMAND...: waits until it succeeds.
+within() {
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || fail "not in time: $*"
+		sleep 0.01
+	done
+}
+
+# is_counted FILE N: it has N lines.
+is_counted() {
+	[ "$(wc -l <"$1")" = "$2" ]
+}
+
+# has_count KEY N: what stats says.
+has_count() {
+	durawheel stats --json | grep -q "\"$1\":$2[,}]"
+}
+
+# started: the owner that `start` began has loaded its timers.
+is_started() {
+	grep -q 'running, ' log
+}
+
+# start ARGUMENT...: an owner in the background, its lines in the file fired, its messages in log,
+# its pid in $owner.
+start() {
+	durawheel run "$@" >>fired 2>log &
+	owner=$!
+	within 5 is_started
+}
+
+# stop_owner [SIGNAL]: it ends with exit code 0.
+stop_owner() {
+	local code=0
+	kill -"${1:-TERM}" "$owner"
+	wait "$owner" || code=$?
+	[ "$code" = 0 ] || fail "the owner exits $code: $(cat log)"
+	owner=
+}
+
+# ids_of FILE: the ids of its lines in their order.
+ids_of() {
+	sed 's/^{"id":"\([^"]*\)".*/\1/' "$1"
+}
+
+# many N [SUFFIX]: lines to import, ids 000001 and on, due in this order and long ago.
+many() {
+	awk -v n="$1" -v data="${2-}" 'BEGIN {
+		for (i = 1; i <= n; i++)
+			printf "{\"id\":\"%06d\",\"topic\":\"t\",\"data\":\"%s\"," \
+			       "\"at\":\"2020-01-01T00:00:%02d.%06dZ\"}\n",
+			       i, data, int(i / 1000000), i % 1000000
+	}'
+}
+
+# text N: that many letters.
+text() {
+	head -c "$1" /dev/zero | tr '\0' x
+}
+
+# ---- The tests -------------------------------------------------------------------------------
+
+for file in "$here"/test_*.sh; do
+	# shellcheck source=/dev/null
+	. "$file"
+done
+
+tidy() {
+	[ -z "${owner-}" ] || kill -KILL "$owner" 2>/dev/null || true
+}
+
+run_one() {
+	local dir code
+	dir=$(mktemp -d) || exit 1
+	(
+		cd "$dir" || exit 1
+		export HOME=$dir DURAWHEEL_STORE=sqlite:$dir/timers.db
+		trap tidy EXIT
+		set -e
+		"$1"
+	) >"$dir.log" 2>&1
+	code=$?
+	if [ $code = 0 ]; then
+		passed=$((passed + 1))
+		rm -rf "$dir" "$dir.log"
+	else
+		failed=$((failed + 1))
+		echo "--- $1 failed; its folder is $dir"
+		tail -n 20 "$dir.log" | cut -c 1-500
+	fi
+}
+
+passed=0
+failed=0
+if [ $# = 0 ]; then
+	mapfile -t names < <(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
+else
+	names=("$@")
+fi
+for name in "${names[@]}"; do
+	run_one "$name"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

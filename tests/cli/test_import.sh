@@ -1,0 +1,173 @@
+# import.
+# shellcheck shell=bash disable=SC2154
+
+test_import_counts() {
+	many 1000 >lines
+	expect 0 durawheel import lines
+	prints 'imported 1000, refused 0'
+	expect 0 durawheel import --json - <lines
+	prints '{"imported":1000,"refused":0}'
+	expect 0 durawheel import </dev/null
+	prints 'imported 0, refused 0'
+	expect 0 durawheel list --json
+	is_counted out 1000
+}
+
+test_import_takes_every_key() {
+	cat >lines <<-'END'
+		{"id":"a","topic":"t","at":"2100-01-01T00:00:00Z","data":"x\u0000y","late_after":"6h"}
+		{"topic":"t","in":"1h","data_base64":"/wA="}
+	END
+	expect 0 durawheel import lines
+	expect 0 durawheel show a --json
+	grep -qF '"due":4102444800000000,' out
+	grep -qF '"data":"x\u0000y"' out
+	expect 0 durawheel show a
+	grep -q '^late-after  *21600000000us$' out
+	expect 0 durawheel list --json
+	is_counted out 2
+	grep -qF '"data_base64":"/wA="' out
+}
+
+# refused LINE PATTERN: a good line, this one, a good line.
+refused() {
+	{
+		echo '{"id":"before","topic":"t","in":"1h"}'
+		printf '%s\n' "$1"
+		echo '{"id":"behind","topic":"t","in":"1h"}'
+	} >lines
+	expect 1 durawheel import lines
+	prints 'imported 2, refused 1'
+	is_counted err 1
+	says "^durawheel: line 2: .*$2"
+}
+
+test_import_names_a_bad_line_and_goes_on() {
+	refused 'nonsense' ''
+	refused '{"topic":"t","in":"1h"' ''
+	refused '{"topic":"t","in":"1h"} {}' ''
+	refused '["t"]' 'not an object'
+	refused '5' ''
+	refused 'null' ''
+	refused '{"in":"1h"}' 'needs a "topic"'
+	refused '{"topic":"t"}' 'one of "at" and "in"'
+	refused '{"topic":"t","in":"1h","at":"2100-01-01T00:00:00Z"}' 'one of "at" and "in"'
+	refused '{"topic":"t","in":"5s5"}' '5s5'
+	refused '{"topic":"t","in":"-5s"}' 'not a duration'
+	refused '{"topic":"t","in":5}' '"in" is not a string'
+	refused '{"topic":"t","in":"1h","data":{}}' '"data" is not a string'
+	refused '{"topic":"t","in":"1h","data":null}' '"data" is not a string'
+	refused '{"topic":"t","at":"2100-01-01T00:00:00"}' 'no offset'
+	refused '{"topic":"t","at":"tomorrow"}' 'not a time'
+	refused '{"topic":"t","in":"1h","when":"1h"}' 'unknown key "when"'
+	refused '{"topic":"t","in":"1h","in":"2h"}' 'duplicate'
+	refused '{"topic":"t","in":"1h","data":"","data_base64":""}' 'both'
+	refused '{"topic":"t","in":"1h","data_base64":"a"}' 'base 64'
+	refused '{"topic":"t","in":"1h","data_base64":"aa=a"}' 'base 64'
+	refused '{"topic":"t","in":"1h","data_base64":"ab=="}' 'base 64'
+	refused '{"topic":"t","in":"1h","late_after":"0s"}' 'late_after'
+	refused '{"id":"a\u0000b","topic":"t","in":"1h"}' 'NUL'
+	refused '{"id":"","topic":"t","in":"1h"}' ''
+	refused '{"id":"a\nb","topic":"t","in":"1h"}' ''
+	refused $'{"id":"\xff","topic":"t","in":"1h"}' ''
+	refused $'{"id":"\e[31m","topic":"t","in":"1h"}' ''
+	refused '{"id":"\ud800","topic":"t","in":"1h"}' ''
+	refused "$(printf '[%.0s' {1..100000})" ''
+	expect 0 durawheel list --json
+	is_counted out 2
+}
+
+test_import_takes_lines_as_they_come() {
+	printf '{"id":"a","topic":"t","in":"1h"}\r\n\r\n\n{"id":"b","topic":"t","in":"1h"}' >lines
+	expect 0 durawheel import lines
+	prints 'imported 2, refused 0'
+	{
+		cat lines
+		printf '\n\0\n{'
+	} >other
+	expect 1 durawheel import other
+	prints 'imported 2, refused 2'
+	says '^durawheel: line 5: '
+	says '^durawheel: line 6: '
+}
+
+test_import_refuses_a_line_that_is_too_long() {
+	{
+		printf '{"id":"long","topic":"t","in":"1h","data":"%s"}\n' "$(text 3000000)"
+		printf '{"id":"large","topic":"t","in":"1h","data":"%s"}\n' "$(text 1048577)"
+		printf '{"id":"fits","topic":"t","in":"1h","data":"%s"}\n' "$(text 1048576)"
+		text 9000000
+	} >lines
+	expect 1 durawheel import lines
+	prints 'imported 1, refused 3'
+	says '^durawheel: line 1: is longer than 2 MiB'
+	says '^durawheel: line 2: '
+	says '^durawheel: line 4: is longer than 2 MiB'
+}
+
+test_import_of_what_cannot_be_read_fails() {
+	expect 1 durawheel import missing
+	says 'cannot open missing: No such file'
+	expect 1 durawheel import .
+	says 'cannot read line 1: Is a directory'
+	code=0
+	durawheel import <&- >out 2>err || code=$?
+	[ $code = 1 ]
+	says 'cannot read line 1'
+}
+
+test_import_again_changes_nothing() {
+	many 3000 >lines
+	expect 0 durawheel import lines
+	durawheel list --json | sed 's/"generation":[0-9]*//' >first
+	expect 0 durawheel import lines
+	durawheel list --json | sed 's/"generation":[0-9]*//' >second
+	cmp first second
+}
+
+test_import_stores_while_the_stream_goes_on() {
+	mkfifo stream
+	durawheel import stream >out 2>err &
+	owner=$!
+	exec 3>stream
+	echo '{"id":"a","topic":"t","in":"1h"}' >&3
+	within 5 durawheel show a
+	exec 3>&-
+	wait "$owner"
+	owner=
+	prints 'imported 1, refused 0'
+}
+
+test_import_killed_is_repeated() {
+	many 60000 >lines
+	for after in 500 9000; do
+		durawheel import lines >out 2>err &
+		owner=$!
+		within 20 is_stored $after
+		kill -KILL "$owner"
+		wait "$owner" || true
+		owner=
+	done
+	expect 0 durawheel import lines
+	prints 'imported 60000, refused 0'
+	[ "$(durawheel list --json | wc -l)" = 60000 ]
+}
+
+# is_stored N: at least.
+is_stored() {
+	[ "$(durawheel stats --json | sed 's/.*"pending":\([0-9]*\).*/\1/')" -ge "$1" ]
+}
+
+test_import_is_fast() {
+	many 200000 >lines
+	before=$SECONDS
+	expect 0 durawheel import lines
+	prints 'imported 200000, refused 0'
+	echo "200,000 lines in $((SECONDS - before)) s"
+	[ $((SECONDS - before)) -lt 30 ]
+}
+
+test_import_to_a_store_that_is_away_fails() {
+	expect 6 durawheel --store sqlite:/nonexistent/x.db import </dev/null
+	is_counted out 0
+}

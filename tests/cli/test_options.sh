@@ -1,0 +1,226 @@
+# The words of the command line, the standard streams and the store's URL.
+# shellcheck shell=bash disable=SC2154
+
+test_no_arguments_is_a_usage_error() {
+	expect 2 durawheel
+	grep -q '^durawheel: ' err
+	grep -q 'durawheel cancel ID' err
+	is_counted out 0
+}
+
+test_help_and_version_are_printed() {
+	expect 0 durawheel --help
+	cp out overview
+	for name in add import cancel show list run stats; do
+		grep -q "durawheel $name" overview
+		expect 0 durawheel "$name" --help
+		head -n 1 out | grep -q "^durawheel $name "
+		expect 0 durawheel --help "$name"
+	done
+	expect 0 durawheel --version
+	grep -qE '^durawheel [0-9]+\.[0-9]+\.[0-9]+$' out
+	is_counted err 0
+}
+
+test_unknown_words_are_usage_errors() {
+	expect 2 durawheel nonsense
+	says 'nonsense'
+	expect 2 durawheel --nonsense=secret list
+	says 'unknown option --nonsense;'
+	expect 2 durawheel list -x
+	says 'unknown option -x'
+	expect 2 durawheel -1
+	says 'unknown option -1'
+	expect 2 durawheel cancel -5
+	says 'behind --'
+	expect 2 durawheel --
+	expect 2 durawheel -- --help
+	expect 2 durawheel list too many words
+	says 'too is one word too many'
+	expect 2 durawheel cancel
+	says 'durawheel cancel ID'
+}
+
+test_an_abbreviated_option_is_refused() {
+	expect 2 durawheel add --topi t --in 1h
+	says 'unknown option --topi'
+	expect 2 durawheel run --until
+}
+
+test_an_option_of_another_command_is_refused() {
+	expect 2 durawheel list --id a
+	says 'list has no option --id'
+	expect 2 durawheel run --json
+	expect 2 durawheel add --topic t --in 1h --limit 3
+}
+
+test_a_value_that_is_missing_or_too_many_is_refused() {
+	expect 2 durawheel list --topic
+	says '--topic wants a value'
+	expect 2 durawheel list --json=yes
+	says '--json takes no value'
+	expect 2 durawheel add --id a --id b --topic t --in 1h
+	says '--id is given twice'
+	expect 2 durawheel list --topic a --topic b
+}
+
+test_options_stand_anywhere() {
+	expect 0 durawheel --topic t add --in=1h --id a
+	prints a
+	expect 0 durawheel --json list --topic=t
+	is_counted out 1
+	POSIXLY_CORRECT=1 expect 0 durawheel list --json
+	is_counted out 1
+}
+
+test_an_id_may_start_with_a_dash() {
+	expect 0 durawheel add --topic t --in 1h --id -x
+	prints -x
+	expect 0 durawheel add --topic t --in 1h --id=--help
+	expect 0 durawheel show --json -- -x
+	expect 0 durawheel cancel -- -x --help
+	expect 0 durawheel list --json
+	is_counted out 0
+}
+
+test_a_bad_number_is_refused() {
+	for bad in '' -1 0 1e99 nan 0x10 ' 5' '5 ' 5s5 99999999999999999999; do
+		expect 2 durawheel list --limit "$bad"
+		says --limit
+	done
+}
+
+test_a_bad_duration_is_refused() {
+	for bad in '' -1 -5s 5 1e99 nan 0x10 ' 5s' ' 5' 5s5 1.5h 5s1m 10000000000000s 5y; do
+		expect 2 durawheel add --topic t --in "$bad"
+		says 'is not a duration'
+		expect 2 durawheel add --topic t --in 1h --late-after "$bad"
+	done
+	expect 2 durawheel add --topic t --in 1h --late-after 0s
+}
+
+test_a_bad_time_is_refused() {
+	for bad in '' now 1780306200 2026-06-01 2026-02-29T00:00:00Z 2026-06-01T24:00:00Z \
+		2016-12-31T23:59:60Z ' 2026-06-01T09:30:00Z' 2026-06-01T09:30:00+25:00; do
+		expect 2 durawheel add --topic t --at "$bad"
+		says 'is not a time'
+	done
+}
+
+test_a_local_time_says_what_to_write() {
+	# In a daylight saving gap of Europe: without an offset no such moment.
+	expect 2 durawheel add --topic t --at 2026-03-29T02:30:00
+	says '2026-03-29T02:30:00 has no offset: write 2026-03-29T02:30:00Z (UTC) or '
+	expect 0 durawheel add --topic t --at 2026-03-29T02:30:00+01:00
+}
+
+test_add_wants_one_of_in_and_at() {
+	expect 2 durawheel add --topic t
+	says 'one of --in DURATION and --at TIME'
+	expect 2 durawheel add --topic t --in 1h --at 2026-06-01T09:30:00Z
+	expect 2 durawheel add --in 1h
+	says 'write one --topic'
+	expect 2 durawheel add --topic t --in 1h --data a --data-file b
+}
+
+test_a_bad_id_or_topic_is_a_usage_error() {
+	for bad in '' $'a\nb' $'\e[31m' $'\xff' "$(text 256)"; do
+		expect 2 durawheel add --topic t --in 1h --id "$bad"
+		says '^durawheel: '
+		expect 2 durawheel add --topic "${bad:0:100}" --in 1h
+	done
+	! grep -q $'\e' err || fail 'an escape sequence reaches the terminal'
+	expect 0 durawheel add --topic t --in 1h --id "$(text 255)"
+	expect 0 durawheel add --topic "$(text 63)" --in 1h --id '{a}:*'
+}
+
+test_the_default_store_is_private() {
+	unset DURAWHEEL_STORE
+	expect 0 durawheel add --topic t --in 1h
+	[ -f .local/state/durawheel/timers.db ]
+	[ "$(stat -c %a .local/state/durawheel)" = 700 ]
+	XDG_STATE_HOME=$PWD/state expect 0 durawheel add --topic t --in 1h
+	[ -f state/durawheel/timers.db ]
+	[ "$(stat -c %a state)" = 700 ]
+	XDG_STATE_HOME=relative expect 0 durawheel list
+	[ ! -e relative ]
+	HOME='' expect 2 durawheel list
+	says 'HOME is not set'
+}
+
+test_the_store_option_wins_over_the_environment() {
+	expect 0 durawheel --store "sqlite:$PWD/other.db" add --topic t --in 1h
+	[ -f other.db ]
+	[ ! -f timers.db ]
+}
+
+test_a_bad_store_is_refused_and_its_password_masked() {
+	for url in redis://user:secret@host:1/0 redis://:secret@host redis://u:se/cr@secret@host/; do
+		expect 2 durawheel --store "$url" list
+		says 'host'
+		! grep -q 'cr' err || fail "a password is printed: $(cat err)"
+		DURAWHEEL_STORE=$url expect 2 durawheel list
+		! grep -q 'cr' err || fail "a password is printed: $(cat err)"
+	done
+	expect 2 durawheel --store '' list
+	expect 2 durawheel --store sqlite: list
+	expect 2 durawheel --store nonsense list
+}
+
+test_an_unreachable_store_is_told() {
+	expect 6 durawheel --store sqlite:/nonexistent/folder/timers.db list
+	says '^durawheel: '
+	text 8192 >garbage.db
+	expect 6 durawheel --store sqlite:garbage.db list
+	expect 6 durawheel --store sqlite:garbage.db run --until-idle
+	touch file
+	XDG_STATE_HOME=$PWD/file DURAWHEEL_STORE='' expect 6 durawheel list
+}
+
+test_a_namespace_is_a_plain_word() {
+	expect 0 durawheel --name shop.eu_1-a list
+	for bad in '' 'a b' 'a{b}' 'a:b' "$(text 64)"; do
+		expect 2 durawheel --name "$bad" list
+		says --name
+	done
+}
+
+test_a_full_device_is_told() {
+	expect 0 durawheel add --topic t --in 1h --id a
+	for words in list 'list --json' 'show a' 'show --json a' stats --help --version; do
+		code=0
+		# shellcheck disable=SC2086
+		durawheel $words >/dev/full 2>err || code=$?
+		[ $code = 1 ] || fail "$words exits $code"
+		says 'cannot write to stdout: No space'
+	done
+}
+
+test_a_closed_stdout_is_told() {
+	code=0
+	durawheel list >&- 2>err || code=$?
+	[ $code = 1 ] || fail "list exits $code"
+	says 'cannot write to stdout'
+	code=0
+	durawheel add --topic t --in 1h --id a >&- 2>err || code=$?
+	[ $code = 1 ] || fail "add exits $code"
+	code=0
+	durawheel cancel a >&- <&- 2>&- || code=$?
+	[ $code = 0 ] || fail "cancel needs no streams and exits $code"
+}
+
+test_a_reader_that_leaves_is_told() {
+	many 20000 | durawheel import >/dev/null
+	durawheel list --json 2>err | head -n 1 >out
+	code=${PIPESTATUS[0]}
+	is_counted out 1
+	[ "$code" = 1 ] || fail "list exits $code"
+	says 'cannot write to stdout: Broken pipe'
+}
+
+test_a_mebibyte_of_arguments_is_taken() {
+	mapfile -t ids < <(seq -f "%0200.0f" 5300)
+	expect 3 durawheel cancel "${ids[@]}"
+	is_counted err 5300
+	expect 0 durawheel add --topic t --in 1h --data "$(text 130000)"
+}

@@ -1,0 +1,236 @@
+# run: what is fired, in which order, and what happens when stdout does not take it.
+# shellcheck shell=bash disable=SC2154
+
+test_run_fires_in_order_until_idle() {
+	expect 0 durawheel add --topic t --id b --at 2020-01-01T00:00:01Z --data hi
+	expect 0 durawheel add --topic u --id c --in 300ms
+	expect 0 durawheel add --topic t --id a --at 2020-01-01T00:00:00Z
+	expect 0 durawheel run --until-idle
+	[ "$(ids_of out | tr '\n' ' ')" = 'a b c ' ]
+	pattern='{"id":"b","topic":"t","due":1577836801000000,"fired":[0-9]*,"attempt":1,'
+	grep -qx "$pattern"'"data":"hi"}' out
+	due=$(sed -n 's/.*"c".*"due":\([0-9]*\).*/\1/p' out)
+	fired=$(sed -n 's/.*"c".*"fired":\([0-9]*\).*/\1/p' out)
+	[ "$fired" -ge "$due" ] || fail 'early'
+	within 2 has_count pending 0
+	has_count claimed 0
+	expect 0 durawheel run --until-idle
+	is_counted out 0
+}
+
+test_run_prints_data_as_text_or_base64() {
+	expect 0 durawheel add --topic t --id a --at 2020-01-01T00:00:00Z --data $'"\n\t\xc3\xa4\\'
+	printf '\377' >data
+	expect 0 durawheel add --topic t --id b --at 2020-01-01T00:00:01Z --data-file data
+	expect 0 durawheel run --until-idle
+	head -n 1 out | grep -qF '"data":"\"\n\tä\\"}'
+	tail -n 1 out | grep -qF '"data_base64":"/w=="}'
+}
+
+test_run_takes_only_its_topics() {
+	expect 0 durawheel add --topic a --id 1 --in 0s
+	expect 0 durawheel add --topic b --id 2 --in 0s
+	expect 0 durawheel add --topic c --id 3 --in 0s
+	expect 0 durawheel run --topic a --topic b --until-idle
+	[ "$(ids_of out | sort | tr '\n' ' ')" = '1 2 ' ]
+	grep -q '^durawheel: no handler for topic' err
+	expect 0 durawheel list --json
+	[ "$(ids_of out)" = 3 ]
+	grep -q '"attempt":0' out
+	expect 0 durawheel run --topic '*' --until-idle
+	[ "$(ids_of out)" = 3 ]
+	expect 2 durawheel run --topic ''
+	says '--topic'
+}
+
+test_run_notices_what_is_added_and_cancelled() {
+	start
+	expect 0 durawheel add --topic t --id a --in 0s
+	within 1 is_counted fired 1
+	expect 0 durawheel add --topic t --id cancelled --in 700ms
+	expect 0 durawheel add --topic t --id replaced --in 700ms
+	expect 0 durawheel add --topic t --id replaced --in 1h
+	expect 0 durawheel add --topic t --id last --in 750ms
+	expect 0 durawheel cancel cancelled
+	within 3 is_counted fired 2
+	[ "$(ids_of fired | tr '\n' ' ')" = 'a last ' ]
+	stop_owner
+}
+
+test_run_stops_cleanly() {
+	expect 0 durawheel add --topic t --id a --in 1h
+	for signal in TERM INT; do
+		rm -f log
+		# A shell starts what runs in the background with SIGINT ignored.
+		env --default-signal=INT durawheel run >fired 2>log &
+		owner=$!
+		within 5 is_started
+		stop_owner $signal
+		has_count pending 1
+	done
+	is_counted fired 0
+}
+
+test_run_is_alone() {
+	start
+	expect 6 durawheel run
+	says '^durawheel: '
+	expect 0 durawheel add --topic t --in 0s
+	within 1 is_counted fired 1
+	stop_owner
+}
+
+test_run_waits_until_idle_for_what_is_still_to_come() {
+	expect 0 durawheel add --topic t --id a --in 400ms
+	durawheel run --until-idle >fired 2>log &
+	owner=$!
+	within 5 is_started
+	expect 0 durawheel add --topic t --id b --in 600ms
+	within 5 is_counted fired 2
+	wait "$owner"
+	owner=
+}
+
+# open_pipe ARGUMENT...: an owner that writes to a pipe whose reader, descriptor 3, does not read.
+open_pipe() {
+	mkfifo pipe
+	durawheel run "$@" >pipe 2>log &
+	owner=$!
+	exec 3<pipe
+}
+
+# is_held N: the owner has claimed that many and has not settled them.
+is_held() {
+	[ "$(durawheel stats --json | sed 's/.*"claimed":\([0-9]*\).*/\1/')" -ge "$1" ]
+}
+
+test_run_holds_when_a_pipe_is_full() {
+	many 5000 "$(text 200)" | durawheel import
+	open_pipe
+	within 5 is_held 512
+	kill -0 "$owner"
+	timeout 30 head -n 5000 <&3 >got
+	ids_of got | sort -c
+	[ "$(ids_of got | sort -u | wc -l)" = 5000 ]
+	! grep -qv '"attempt":1,' got || fail 'a second attempt'
+	within 5 has_count claimed 0
+	has_count pending 0
+	stop_owner
+}
+
+test_run_does_not_make_a_shared_pipe_non_blocking() {
+	open_pipe
+	within 5 is_started
+	flags=$(sed -n 's/^flags:[[:space:]]*//p' "/proc/$owner/fdinfo/1")
+	[ $((8#$flags & 8#4000)) = 0 ]
+	stop_owner
+}
+
+test_run_stopped_at_a_full_pipe_repeats_nothing() {
+	many 3000 "$(text 200)" | durawheel import
+	open_pipe
+	within 5 is_held 512
+	stop_owner
+	cat <&3 >got
+	exec 3<&-
+	expect 0 durawheel run --until-idle
+	cat out >>got
+	is_counted got 3000
+	[ "$(ids_of got | sort -u | wc -l)" = 3000 ]
+}
+
+test_run_writes_large_lines_whole() {
+	for id in 1 2 3 4 5; do
+		text 300000 >data
+		expect 0 durawheel add --topic t --id $id --at 2020-01-01T00:00:0${id}Z --data-file data
+	done
+	open_pipe --until-idle
+	within 5 is_held 1
+	timeout 30 cat <&3 >got
+	wait "$owner"
+	owner=
+	is_counted got 5
+	[ "$(ids_of got | tr '\n' ' ')" = '1 2 3 4 5 ' ]
+	[ "$(tr -cd x <got | wc -c)" = 1500000 ]
+}
+
+test_run_says_when_it_leaves_a_line_cut() {
+	text 300000 >data
+	expect 0 durawheel add --topic t --id a --in 0s --data-file data
+	open_pipe
+	within 5 is_held 1
+	code=0
+	kill -TERM "$owner"
+	wait "$owner" || code=$?
+	owner=
+	[ $code = 1 ]
+	grep -q 'a line on stdout is cut' log
+	exec 3<&-
+	expect 0 durawheel run --until-idle
+	is_counted out 1
+}
+
+test_run_stops_when_its_reader_is_gone() {
+	open_pipe
+	within 5 is_started
+	exec 3<&-
+	code=0
+	wait "$owner" || code=$?
+	owner=
+	[ $code = 1 ]
+	grep -q '^durawheel: cannot write to stdout: Broken pipe' log
+}
+
+test_run_settles_nothing_that_it_could_not_write() {
+	many 600 | durawheel import
+	for _ in 1 2 3; do
+		code=0
+		durawheel run >/dev/full 2>err || code=$?
+		[ $code = 1 ] || fail "run exits $code"
+		grep -q '^durawheel: cannot write to stdout: No space left' err
+	done
+	code=0
+	durawheel run >&- 2>err || code=$?
+	[ $code = 1 ]
+	grep -q '^durawheel: cannot write to stdout' err
+	expect 0 durawheel list --json
+	is_counted out 600
+	expect 0 durawheel run --until-idle
+	is_counted out 600
+	ids_of out | sort -c
+}
+
+test_run_killed_loses_nothing() {
+	many 20000 | durawheel import
+	for lines in 1000 5000 12000; do
+		rm -f log
+		durawheel run >>fired 2>log &
+		owner=$!
+		within 20 has_lines $lines
+		kill -KILL "$owner"
+		wait "$owner" || true
+		owner=
+	done
+	expect 0 durawheel run --until-idle
+	cat out >>fired
+	[ "$(ids_of fired | sort -u | wc -l)" = 20000 ]
+	! ids_of fired | sort | uniq -c | grep -q '^ *[5-9] ' || fail 'more often than killed'
+}
+
+# has_lines N: at least.
+has_lines() {
+	[ "$(wc -l <fired)" -ge "$1" ]
+}
+
+test_run_refuses_to_cancel_what_it_holds() {
+	text 300000 >data
+	expect 0 durawheel add --topic t --id a --in 0s --data-file data
+	open_pipe
+	within 5 is_held 1
+	expect 5 durawheel cancel a
+	says '^durawheel: a: too late'
+	timeout 10 head -n 1 <&3 >got
+	is_counted got 1
+	within 2 has_count claimed 0
+	stop_owner
+}

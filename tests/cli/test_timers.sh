@@ -1,0 +1,161 @@
+# add, cancel, show, list, stats.
+# shellcheck shell=bash disable=SC2154
+
+test_add_prints_the_id_once() {
+	expect 0 durawheel add --topic t --in 1h --id order:42
+	prints order:42
+	is_counted err 0
+}
+
+test_add_makes_unique_ids() {
+	for _ in 1 2 3; do
+		expect 0 durawheel add --topic t --in 1h
+		is_counted out 1
+		cat out >>ids
+	done
+	[ "$(sort -u ids | wc -l)" = 3 ]
+	expect 0 durawheel show "$(tail -n 1 ids)"
+}
+
+test_add_replaces_unless_new() {
+	expect 0 durawheel add --topic t --in 1h --id a --data one
+	expect 0 durawheel add --topic t --in 1h --id a --data two
+	expect 4 durawheel add --topic t --in 1h --id a --data three --new
+	says '^durawheel: a: the id has a timer already'
+	expect 0 durawheel list --json
+	is_counted out 1
+	grep -q '"data":"two"' out
+	expect 0 durawheel add --topic t --in 1h --id b --new
+}
+
+test_add_at_is_exact() {
+	expect 0 durawheel add --topic t --id a --at 2100-01-01T00:00:00.000001+02:00
+	expect 0 durawheel show --json a
+	grep -q '"due":4102437600000001,' out
+	expect 0 durawheel show a
+	grep -q '^due  *2099-12-31T22:00:00.000001Z$' out
+}
+
+test_add_in_counts_from_now() {
+	before=${EPOCHREALTIME/./}
+	expect 0 durawheel add --topic t --id a --in 1h30m
+	after=${EPOCHREALTIME/./}
+	expect 0 durawheel show --json a
+	due=$(sed 's/.*"due":\([0-9]*\).*/\1/' out)
+	[ "$due" -ge $((before + 5400000000)) ] && [ "$due" -le $((after + 5400000000)) ]
+}
+
+test_add_takes_data_as_bytes() {
+	printf 'a\0\377\n' >data
+	expect 0 durawheel add --topic t --in 1h --id a --data-file data
+	expect 0 durawheel show --json a
+	grep -q '"data_base64":"YQD/Cg=="}$' out
+	expect 0 durawheel show a
+	grep -q '^data  *a\\x00\\xff\\x0a$' out
+	expect 0 durawheel add --topic t --in 1h --id b --data-file - < <(printf '"\303\244\0')
+	expect 0 durawheel show --json b
+	grep -qF '"data":"\"ä\u0000"}' out
+	expect 0 durawheel add --topic t --in 1h --id c
+	expect 0 durawheel show --json c
+	grep -q '"data":""}$' out
+}
+
+test_add_takes_a_mebibyte_and_no_more() {
+	text 1048576 >data
+	expect 0 durawheel add --topic t --in 1h --id a --data-file data
+	expect 0 durawheel show --json a
+	[ "$(wc -c <out)" -gt 1048576 ]
+	text 1048577 >data
+	expect 1 durawheel add --topic t --in 1h --id a --data-file data
+	says 'data has more than 1048576 bytes'
+	expect 1 durawheel add --topic t --in 1h --data-file missing
+	says 'cannot open missing: No such file'
+	expect 1 durawheel add --topic t --in 1h --data-file .
+	says 'cannot read .: Is a directory'
+}
+
+test_cancel_is_silent_and_final() {
+	expect 0 durawheel add --topic t --in 0s --id a
+	expect 0 durawheel add --topic t --in 1h --id b
+	expect 0 durawheel cancel a b
+	is_counted out 0
+	is_counted err 0
+	expect 3 durawheel cancel a
+	says '^durawheel: a: no such timer'
+	expect 0 timeout 10 durawheel run --until-idle
+	is_counted out 0
+}
+
+test_cancel_names_each_id_and_the_worst_wins() {
+	expect 0 durawheel add --topic t --in 1h --id a
+	expect 3 durawheel cancel x a y
+	is_counted err 2
+	says '^durawheel: y: no such timer'
+	expect 3 durawheel show a
+}
+
+test_show_of_nothing_is_absent() {
+	expect 3 durawheel show a
+	says '^durawheel: a: no such timer'
+	expect 2 durawheel show
+	expect 2 durawheel show a b
+}
+
+test_show_json_has_these_keys() {
+	expect 0 durawheel add --topic t --in 1h --id a --data hi
+	expect 0 durawheel show a --json
+	pattern='{"id":"a","topic":"t","due":[0-9]*,"state":"pending","attempt":0,'
+	grep -qx "$pattern"'"generation":[0-9]*,"data":"hi"}' out
+	cp out shown
+	expect 0 durawheel list --json
+	cmp out shown
+}
+
+test_list_is_in_the_order_of_deadlines() {
+	expect 0 durawheel add --topic t --id c --at 2100-01-01T00:00:00Z
+	expect 0 durawheel add --topic u --id a --at 2101-01-01T00:00:00Z
+	expect 0 durawheel add --topic t --id b --at 2100-01-01T00:00:00Z
+	expect 0 durawheel list --json
+	[ "$(ids_of out | tr '\n' ' ')" = 'c b a ' ]
+	expect 0 durawheel list --json --topic t
+	[ "$(ids_of out | tr '\n' ' ')" = 'c b ' ]
+	expect 0 durawheel list --json --limit 1
+	[ "$(ids_of out)" = c ]
+	expect 0 durawheel list --topic nothing
+	is_counted out 1
+	expect 0 durawheel list
+	is_counted out 4
+	grep -q '^2100-01-01T00:00:00.000000Z  *c  *t  *pending  *0  *0$' out
+}
+
+test_list_has_as_many_pages_as_needed() {
+	many 2500 | durawheel import
+	for limit in 1 999 1000 1001 2500 9999; do
+		expect 0 durawheel list --json --limit $limit
+		is_counted out $((limit < 2500 ? limit : 2500))
+	done
+	expect 0 durawheel list --json
+	[ "$(ids_of out | sort -c && ids_of out | sort -u | wc -l)" = 2500 ]
+}
+
+test_stats_counts() {
+	expect 0 durawheel stats
+	grep -q '^pending  *0$' out
+	grep -q '^next due  *never$' out
+	grep -q '^owner  *none$' out
+	expect 0 durawheel add --topic t --id a --at 2100-01-01T00:00:00Z
+	expect 0 durawheel stats --json
+	grep -q '^{"pending":1,"claimed":0,"dead":0,"next_due":4102444800000000,"inbox":' out
+	start
+	expect 0 durawheel stats
+	grep -q '^owner  *..*' out
+	! grep -q '^owner  *none$' out
+	stop_owner
+}
+
+test_stats_counts_the_dead() {
+	expect 0 durawheel add --topic t --at 2020-01-01T00:00:00Z --late-after 1s
+	expect 0 timeout 10 durawheel run --until-idle
+	is_counted out 0
+	within 2 has_count dead 1
+}
