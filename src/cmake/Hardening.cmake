@@ -1,5 +1,5 @@
-# dw_target(TARGET): the language, the warnings and the hardening every target of ours is built with.
-# An interface target would do the same and would then have to be installed with the library.
+# dw_target(TARGET): the language, the warnings and the hardening of every target of ours. An
+# interface target would do the same and would then have to be installed with the library.
 set(DW_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wundef -Wstrict-prototypes
     -Wmissing-prototypes -Wvla -Wcast-qual -Wwrite-strings -Wformat=2 -Wnull-dereference
@@ -26,7 +26,8 @@ function(dw_target target)
     target_link_options(${target} PRIVATE -fsanitize=${DW_SANITIZE})
   else()
     target_compile_options(${target} PRIVATE ${DW_HARDENING})
-    target_compile_definitions(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:_FORTIFY_SOURCE=2>)
+    target_compile_definitions(
+      ${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:_FORTIFY_SOURCE=2>)
     target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack)
   endif()
 endfunction()

@@ -1,0 +1,90 @@
+# The law of floors: a file includes only its own floor or lower ones, and nothing in circles.
+# Input: lines of strip.awk, file names relative to the root of the project.
+
+function say(what, right) { print file ":" line ": " what "; " right }
+
+function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+
+function floor_of(dir) {
+	if (dir == "src/base") return 0
+	if (dir == "src/wheel" || dir == "src/timer") return 1
+	if (dir == "src/port") return 2
+	if (dir == "src/loop" || dir == "src/store") return 3
+	if (dir == "src/engine") return 4
+	if (dir == "src") return 5
+	return -1
+}
+
+function judge_public(name) {
+	if (name !~ /^durawheel\//)
+		say("public header includes \"" name "\"",
+		    "a public header includes only public headers (durawheel/...) and the system's")
+}
+
+function judge_command(name) {
+	if (name !~ /^cli\// && name != "durawheel/durawheel.h" && name != "durawheel/error.h")
+		say("the command includes \"" name "\"",
+		    "src/cli uses only durawheel/durawheel.h, durawheel/error.h and cli/...")
+}
+
+function judge_floor(name,    own, other, target) {
+	if (name ~ /^durawheel\//) return
+	target = name ~ /\// ? "src/" folder(name) : "src"
+	own = floor_of(folder(file))
+	other = floor_of(target)
+	if (own < 0)
+		say("a folder without a floor",
+		    "give " folder(file) " one, in floors.awk and in src/README.md")
+	else if (other < 0)
+		say("includes \"" name "\", which is on no floor",
+		    "name it floor/file.h, as seen from src")
+	else if (other > own)
+		say("floor " own " includes floor " other " (\"" name "\")",
+		    "a file includes only its own floor or lower ones")
+}
+
+# The arrows that circles are looked for in: between files, and between folders.
+function arrow(name,    from, to) {
+	to = name ~ /^durawheel\// ? "include/" name : "src/" name
+	edge(file, to)
+	if (folder(file) != folder(to) && file ~ /^src/ && to ~ /^src/)
+		edge(folder(file), folder(to))
+}
+
+function edge(from, to) {
+	if ((from, to) in where) return
+	where[from, to] = file ":" line
+	next_of[from] = next_of[from] to "\n"
+	nodes[from] = 1
+}
+
+# visit goes depth first; an arrow to a node on the way there closes a circle.
+function visit(node,    list, count, i) {
+	colour[node] = 1
+	count = split(next_of[node], list, "\n")
+	for (i = 1; i < count; i++) {
+		if (colour[list[i]] == 1)
+			print where[node, list[i]] ": " node " and " list[i] \
+			    " include each other in a circle; move what both need to a lower place"
+		else if (!colour[list[i]])
+			visit(list[i])
+	}
+	colour[node] = 2
+}
+
+{
+	if (!match($0, /:[0-9]+:[ \t]*#[ \t]*include[ \t]*"/)) next
+	file = substr($0, 1, RSTART - 1)
+	line = substr($0, RSTART + 1) + 0
+	name = substr($0, RSTART + RLENGTH)
+	sub(/".*/, "", name)
+	if (file ~ /^include\//) judge_public(name)
+	else if (file ~ /^src\/cli\//) judge_command(name)
+	else judge_floor(name)
+	arrow(name)
+}
+
+END {
+	for (node in nodes)
+		if (!colour[node]) visit(node)
+}

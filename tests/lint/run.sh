@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# The lint: what this project agreed on and a compiler does not check.
+#
+#	tests/lint/run.sh [ROOT] [ARCHIVE]
+#
+# ROOT is the tree to look at, by default this one; ARCHIVE the built libdurawheel.a, in which no
+# mutable global may be. Each violation is one line: file:line: what; what would be right. Exit 1 if
+# there is any. It needs awk, grep and, for the archive, binutils; clang-format 14 and shellcheck
+# are asked when they are installed.
+set -euo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=${1:-$here/../..}
+archive=${2:-}
+[[ -z $archive ]] || archive=$(realpath "$archive")
+cd "$root"
+
+# files_named FOLDER... -- PATTERN...: the files below those folders that exist.
+files_named()
+{
+	local folders=() patterns=() word
+	while [[ $1 != -- ]]; do
+		[[ ! -d $1 ]] || folders+=("$1")
+		shift
+	done
+	shift
+	for word; do
+		patterns+=(-o -name "$word")
+	done
+	[[ ${#folders[@]} -gt 0 ]] || return 0
+	find "${folders[@]}" -type f \( "${patterns[@]:1}" \) | sort
+}
+
+# with_files COMMAND...: with the names on stdin as further arguments; nothing if there are none.
+with_files()
+{
+	xargs -r -d '\n' "$@"
+}
+
+stripped()
+{
+	files_named "$@" | with_files awk -f "$here/strip.awk"
+}
+
+check_floors()
+{
+	stripped src include -- '*.c' '*.h' | awk -f "$here/floors.awk"
+}
+
+check_functions()
+{
+	stripped src include tests examples -- '*.c' '*.h' '*.cc' | awk -f "$here/functions.awk"
+}
+
+check_text()
+{
+	files_named src include lua tests examples .ci -- '*.c' '*.h' '*.cc' '*.lua' \
+		'*.sh' '*.awk' '*.cmake' CMakeLists.txt run |
+		with_files awk -f "$here/text.awk"
+}
+
+# place_of OBJECT SYMBOL: the file and the line of the symbol, looked up by its name.
+place_of()
+{
+	local source line
+	source=$(find src -name "${1%.o}" | head -n 1)
+	line=$(grep -nw -- "$2" "${source:-/dev/null}" | head -n 1 | cut -d: -f1 || true)
+	echo "${source:-$1}:${line:-1}"
+}
+
+check_globals()
+{
+	local object symbol section
+	[[ -n $archive ]] || return 0
+	objdump -t "$archive" | awk -f "$here/globals.awk" | while read -r object symbol section; do
+		symbol=${symbol%%.*}
+		echo "$(place_of "$object" "$symbol"): $symbol is a mutable global ($section);" \
+			"make it const or part of a handle"
+	done
+}
+
+check_format()
+{
+	clang-format --version 2>/dev/null | grep -q 'version 14\.' || return 0
+	(files_named src include tests examples -- '*.c' '*.h' '*.cc' |
+		with_files clang-format --dry-run -Werror 2>&1 || true) |
+		awk -F: '/code should be clang-formatted/ && !said[$1]++ {
+			print $1 ":" $2 ": not formatted; run clang-format -i (version 14) on it" }'
+}
+
+check_scripts()
+{
+	command -v shellcheck >/dev/null || return 0
+	files_named tests examples .ci -- '*.sh' run | with_files shellcheck -x -f gcc || true
+}
+
+findings=$(for check in floors functions text globals format scripts; do
+	"check_$check" || echo "tests/lint/run.sh:1: the check of $check did not run; repair it"
+done)
+if [[ -n $findings ]]; then
+	printf '%s\n' "$findings"
+	echo "lint: $(grep -c . <<<"$findings") violations" >&2
+	exit 1
+fi
+echo "lint: clean"

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# A lint that finds nothing looks like a clean project. So: a small clean tree must pass, and each
+# kind of violation, planted alone, must be found at its line.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+passed=0
+failed=0
+
+clean_tree()
+{
+	rm -rf "${tree:?}"/*
+	mkdir -p "$tree"/src/{base,wheel,timer,port,loop,store,engine,cli} \
+		"$tree"/{include/durawheel,tests,examples,lua}
+	echo 'DisableFormat: true' >"$tree/.clang-format"
+	printf '#include <stddef.h>\n\nint dw_five(dw *, int, int, int, int, int);\n' \
+		>"$tree/include/durawheel/durawheel.h"
+	printf '#include "durawheel/durawheel.h"\n' >"$tree/src/base/alloc.h"
+	printf '#include "wheel/nodes.h"\n#include "base/alloc.h"\n\n/* strcpy(a, b) */\n' \
+		>"$tree/src/wheel/nodes.c"
+	printf '#include "base/alloc.h"\n' >"$tree/src/wheel/nodes.h"
+	printf 'int dw_five(dw *d, int a, int b, int c, int e, int f)\n{\n\treturn a;\n}\n' \
+		>"$tree/src/api.c"
+}
+
+# lint: what the lint says of the tree, whatever it returns.
+lint()
+{
+	"$here/run.sh" "$tree" "$@" 2>/dev/null || true
+}
+
+# expect PLACE WORDS [ARCHIVE]: the planted violation, and nothing else, is found; PLACE is a
+# pattern.
+expect()
+{
+	local found
+	found=$(lint "${@:3}")
+	if [[ $(grep -c . <<<"$found") == 1 && $found == $1": "*"$2"* ]]; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'planted %s (%s), found:\n%s\n' "$1" "$2" "$found"
+	fi
+	clean_tree
+}
+
+# plant FILE LINES...: writes the lines to the end of a file of the tree.
+plant()
+{
+	local file=$tree/$1
+	shift
+	printf '%s\n' "$@" >>"$file"
+}
+
+repeat()
+{
+	local i
+	for ((i = 0; i < $1; i++)); do
+		printf '%s\n' "$2"
+	done
+}
+
+plant_floors()
+{
+	plant src/base/a.c '#include "base/alloc.h"' '#include "timer/timer.h"'
+	expect src/base/a.c:2 'floor 0 includes floor 1'
+	plant src/timer/a.c '#include "port/clock.h"'
+	expect src/timer/a.c:1 'floor 1 includes floor 2'
+	plant src/loop/a.c '#include "engine/turn.h"'
+	expect src/loop/a.c:1 'floor 3 includes floor 4'
+	plant src/engine/a.c '#include "options.h"'
+	expect src/engine/a.c:1 'floor 4 includes floor 5'
+	plant src/engine/a.c '#include "elsewhere/a.h"'
+	expect src/engine/a.c:1 'on no floor'
+	mkdir "$tree/src/attic"
+	plant src/attic/a.c '#include "base/alloc.h"'
+	expect src/attic/a.c:1 'without a floor'
+	plant src/cli/a.c '#include "durawheel/durawheel.h"' '#include "base/alloc.h"'
+	expect src/cli/a.c:2 'src/cli uses only'
+	plant include/durawheel/a.h '#include "base/alloc.h"'
+	expect include/durawheel/a.h:1 'only public headers'
+	plant src/wheel/a.h '#include "wheel/b.h"'
+	plant src/wheel/b.h '#include "wheel/a.h"'
+	expect 'src/wheel/[ab].h:1' 'circle'
+	plant src/wheel/a.c '#include "timer/b.h"'
+	plant src/timer/c.c '#include "wheel/nodes.h"'
+	expect 'src/[a-z]*/[ac].c:1' 'circle'
+}
+
+plant_calls()
+{
+	local call
+	for call in strcpy strcat sprintf gets atoi strtok alloca rand usleep; do
+		plant src/base/a.c 'int f(void)' '{' "	return ($call(x) == 0);" '}'
+		expect src/base/a.c:3 "$call is banned"
+	done
+}
+
+plant_sizes()
+{
+	plant src/base/a.c 'int f(int a, int (*b)(int, int), int c, int d, int e, int g)' '{' '}'
+	expect src/base/a.c:1 'has 6 parameters'
+	plant tests/a.c '' 'int f(void)' '{' "$(repeat 58 '	g();')" '}'
+	expect tests/a.c:2 'has 61 lines'
+	plant examples/a.sh '#!/bin/bash' "$(repeat 600 ':')"
+	expect examples/a.sh:601 'has 601 lines'
+	plant lua/a.lua "	$(printf '%093d' 0)"
+	expect lua/a.lua:1 'has 101 columns'
+}
+
+plant_words()
+{
+	local word
+	for word in TO"DO" FIX"ME" X"XX" "not impl"emented "sk"'ip()'; do
+		plant tests/a.c '' "/* $word */"
+		expect tests/a.c:2 ';'
+	done
+}
+
+plant_globals()
+{
+	local kind
+	for kind in 'int counter = 1' 'static int counter' '_Thread_local int counter'; do
+		plant src/base/a.c "$kind;" 'int *f(void)' '{' '	return &counter;' '}' \
+			'char *const constant = "constant";'
+		(cd "$tree" && "${CC:-cc}" -fPIC -c src/base/a.c -o a.c.o && ar rc lib.a a.c.o)
+		expect src/base/a.c:1 'counter is a mutable global' "$tree/lib.a"
+	done
+}
+
+plant_tools()
+{
+	if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+		cp "$here/../../.clang-format" "$tree/.clang-format"
+		plant src/base/a.c 'int  f(void);'
+		expect src/base/a.c:1 'not formatted'
+	fi
+	if command -v shellcheck >/dev/null; then
+		plant tests/a.sh '#!/bin/bash' "echo \$1"
+		expect tests/a.sh:2:6 'SC2086'
+	fi
+}
+
+clean_tree
+if [[ $(lint) == 'lint: clean' ]]; then
+	passed=1
+else
+	failed=1
+	lint
+fi
+plant_floors
+plant_calls
+plant_sizes
+plant_words
+plant_globals
+plant_tools
+echo "lint self-test: $passed passed, $failed failed"
+[[ $failed == 0 ]]

@@ -1,0 +1,34 @@
+# Rules for text as it stands: file length, line length (a tab is 8 columns), unfinished work.
+BEGIN {
+	lines_max = 600
+	columns_max = 100
+	# Written apart, so that this file does not find itself.
+	unfinished = "(^|[^A-Za-z])(TO" "DO|FIX" "ME)([^A-Za-z]|$)|" \
+	    "(^|[^X])X" "XX([^X]|$)|not impl" "emented"
+	skipping = "(^|[^A-Za-z0-9_])sk" "ip[(][)]"
+}
+
+function columns(text,    i, c, n) {
+	if (text !~ /\t/) { gsub(/[\200-\277]/, "", text); return length(text) }
+	for (i = 1; i <= length(text); i++) {
+		c = substr(text, i, 1)
+		if (c == "\t") n += 8 - n % 8
+		else if (c !~ /[\200-\277]/) n++
+	}
+	return n + 0
+}
+
+function end_of_file() {
+	if (file_lines > lines_max)
+		print file_name ":" file_lines ": file has " file_lines " lines; at most " \
+		    lines_max ": make two of it"
+}
+
+FNR == 1 { end_of_file(); file_name = FILENAME }
+{ file_lines = FNR }
+columns($0) > columns_max {
+	print FILENAME ":" FNR ": line has " columns($0) " columns; at most " columns_max
+}
+$0 ~ unfinished { print FILENAME ":" FNR ": unfinished work; finish it or take it out" }
+$0 ~ skipping { print FILENAME ":" FNR ": a test that gives up; let it check something or say why" }
+END { end_of_file() }
