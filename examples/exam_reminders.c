@@ -176,6 +176,9 @@ static int describe(struct paper *p, char *const field[FIELDS_MAX], dw_usec remi
 		return -1;
 	size = snprintf(p->text, sizeof p->text, "%s %s %s  in %lld min: %s (%s)", clock, zone, day,
 			(long long)(remind / DW_MINUTES(1)), field[1], field[0]);
+	for (char *c = p->text; *c != '\0'; c++)
+		if (*c == '\n' || *c == '\r')
+			*c = ' '; /* a field in quotes may hold line ends */
 	return size > 0 && (size_t)size < sizeof p->text ? 0 : -1;
 }
 
@@ -301,7 +304,8 @@ static int import(dw *d, const struct settings *s)
 	if (result == DW_OK)
 		result = put_clock(d, &m);
 	if (result == DW_OK)
-		fprintf(stderr, "%zu papers of %s are stored\n", table.count, s->file);
+		fprintf(stderr, "the timetable is stored: %zu papers of %s\n", table.count,
+			s->file);
 	else
 		fprintf(stderr, "cannot store the timetable: %s\n", dw_last_error(d));
 out:

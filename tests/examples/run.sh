@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# The examples, used as their users use them.
+#
+#	tests/examples/run.sh FOLDER CASE...        FOLDER holds the built examples
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+timetable=$root/examples/aqa-gcse-2023.csv
+bin=$(cd "$1" && pwd)
+shift
+work=$(mktemp -d)
+pid=
+trap '[[ -z $pid ]] || kill -9 "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+cd "$work"
+
+die()
+{
+	echo "FAILED: $*" >&2
+	tail -n 20 ./* >&2
+	exit 1
+}
+
+# expect FILE TEXT: the line TEXT comes within 20 s.
+expect()
+{
+	local tries
+	for ((tries = 0; tries < 400; tries++)); do
+		! grep -qxF -- "$2" "$1" 2>/dev/null || return 0
+		sleep 0.05
+	done
+	die "\"$2\" is not in $1"
+}
+
+# expect_lines FILE COUNT: so many lines come, while $pid lives, within 30 s.
+expect_lines()
+{
+	local tries
+	for ((tries = 0; tries < 3000; tries++)); do
+		[[ $(wc -l <"$1") -lt $2 ]] || return 0
+		sleep 0.01
+	done
+	die "$1 has not got $2 lines"
+}
+
+# refused STATUS WORDS COMMAND...: it ends with that status and says those words.
+refused()
+{
+	local status=0
+	"${@:3}" >refused.out 2>&1 </dev/null || status=$?
+	[[ $status == "$1" ]] || die "${*:3} ended with $status instead of $1"
+	grep -q -- "$2" refused.out || die "${*:3} does not say \"$2\""
+}
+
+killed()
+{
+	kill -9 "$pid"
+	{ wait "$pid"; } 2>/dev/null || true
+	pid=
+}
+
+check()
+{
+	"$root/tests/support/check_reminders.sh" "$@" || die "the reminders are wrong"
+}
+
+# start_reminders OUTPUT OPTION...: on a SQLite file, in the background.
+start_reminders()
+{
+	: >"$1"
+	"$bin/exam_reminders" --store sqlite:exams.db --until-idle "${@:2}" "$timetable" \
+		>"$1" 2>>errors </dev/null &
+	pid=$!
+}
+
+reminders_case()
+{
+	local first='08:30 +01:00 Mon 15 May  in 30 min: Religious Studies A Paper 1 (8062/ 11-17) '
+	"$bin/exam_reminders" --store memory: --speed 1000000 --until-idle "$timetable" \
+		>out 2>errors
+	check "$timetable" out
+	[[ $(wc -l <out) == 124 ]] || die "124 reminders are expected"
+	[[ $(head -n 1 out) == "$first"* ]] ||
+		die "the first paper is not told as it is"
+}
+
+# Every moment of an import may be its last one; a head start keeps reminders from firing then.
+killed_import_case()
+{
+	local delay
+	for delay in 0 0.004 0.008 0.012 0.016 0.02 0.03 0.04 0.06 0.08; do
+		start_reminders early --speed 1000000
+		sleep "$delay"
+		killed
+		[[ ! -s early ]] || break
+	done
+	start_reminders out
+	wait "$pid" || die "the reminders failed"
+	pid=
+	if [[ -s early ]]; then check "$timetable" early out; else check "$timetable" out; fi
+}
+
+killed_reminders_case()
+{
+	local round outputs=()
+	for round in 1 2 3; do
+		start_reminders "out$round" --speed 500000
+		outputs+=("out$round")
+		expect_lines "out$round" 25
+		killed
+	done
+	start_reminders out4
+	wait "$pid" || die "the reminders failed"
+	pid=
+	check "$timetable" "${outputs[@]}" out4
+	start_reminders out5
+	wait "$pid" || die "the reminders failed"
+	pid=
+	[[ ! -s out5 ]] || die "a term that is over began again"
+}
+
+# RFC 4180: fields in quotes, with commas, quotes and line ends; CRLF; no end of the last line.
+timetable_case()
+{
+	printf '%s\r\n' unit,subject,tier,start,minutes \
+		'"A, ""1""","Art, ""modern""",,2030-01-02T00:10:00-05:00,90' \
+		$'B,"two\r\nlines",,2030-01-02T05:10:00Z,90' >good.csv
+	printf 'C,,,2030-01-02T05:09:59.5Z,90' >>good.csv
+	"$bin/exam_reminders" --store memory: --speed 1000 --remind 1h30m --until-idle good.csv \
+		2>errors | sed 's/   [0-9]* us late$//' >out
+	diff - out <<-'END' || die "the timetable was read wrongly"
+		03:39 UTC Wed 02 Jan  in 90 min:  (C)
+		22:40 -05:00 Tue 01 Jan  in 90 min: Art, "modern" (A, "1")
+		03:40 UTC Wed 02 Jan  in 90 min: two  lines (B)
+	END
+}
+
+usage_case()
+{
+	local reminders=("$bin/exam_reminders" --store memory: --until-idle)
+	refused 2 usage: "${reminders[@]}"
+	refused 2 usage: "${reminders[@]}" --speed 0 "$timetable"
+	refused 2 usage: "${reminders[@]}" --speed 5s "$timetable"
+	refused 2 usage: "${reminders[@]}" --remind 90s "$timetable"
+	refused 2 usage: "${reminders[@]}" --from 2023-05-15T09:00:00 "$timetable"
+	refused 1 missing.csv: "${reminders[@]}" missing.csv
+	refused 0 '124 of 124 reminders are past' "${reminders[@]}" "$timetable"
+	printf 'unit,subject\n' >bad.csv
+	refused 1 'must begin with unit,subject' "${reminders[@]}" bad.csv
+	printf 'unit,subject,tier,start,minutes\nA,B,C,yesterday,5\n' >bad.csv
+	refused 1 'paper 1 is not' "${reminders[@]}" bad.csv
+	printf 'unit,subject,tier,start,minutes\n"A,B,C,2030-01-02T05:10:00Z,5\n' >bad.csv
+	refused 1 'paper 1 is not' "${reminders[@]}" bad.csv
+	refused 2 usage: "$bin/order_timeout" --timeout soon
+}
+
+# start_orders OPTION...: in the background; say is its input, out its output.
+start_orders()
+{
+	[[ -p input ]] || mkfifo input
+	"$bin/order_timeout" "$@" <input >>out 2>>errors &
+	pid=$!
+	exec 3>input
+}
+
+say()
+{
+	printf '%s\n' "$@" >&3
+}
+
+orders_case()
+{
+	start_orders --store memory: --timeout 300ms
+	say 'order 1' 'pay 1'
+	expect out 'order 1: paid'
+	say 'order 2' 'order 2'
+	expect out 'order 2: exists already'
+	expect out 'order 2: not paid in time, cancelled'
+	say 'pay 2' # too late by a moment, or by more
+	expect_lines out 6
+	grep -q '^order 2: .*; money back$' out || die "order 2 was paid after its timeout"
+	say 'pay 3' refund
+	expect out 'order 3: not waiting for payment; money back'
+	expect out 'say: order NUMBER, pay NUMBER or quit'
+	say quit
+	wait "$pid" || die "order_timeout failed"
+	pid=
+	[[ $(grep -c '^order 1: not paid' out) == 0 ]] || die "a paid order was cancelled"
+}
+
+killed_orders_case()
+{
+	start_orders --store sqlite:orders.db --timeout 1s
+	say 'order 1' 'order 2'
+	expect out 'order 2: waiting for payment'
+	say 'pay 1'
+	expect out 'order 1: paid'
+	killed
+	exec 3>&-
+	start_orders --store sqlite:orders.db
+	expect out 'order 2: not paid in time, cancelled'
+	say 'order 2'
+	expect_lines out 5
+	say quit
+	wait "$pid" || die "order_timeout failed"
+	pid=
+	[[ $(grep -c 'cancelled$' out) == 1 ]] || die "one order was to be cancelled"
+}
+
+hello_case()
+{
+	"$bin/hello" >out
+	expect out 'order:42 was not paid in time: cancelled'
+}
+
+# README's first program is the example, to the letter.
+readme_case()
+{
+	awk '/^```c$/ { inside = !seen++; next } /^```$/ { inside = 0 } inside' \
+		"$root/README.md" >readme.c
+	sed '1,/\*\/$/d' "$root/examples/hello.c" | diff readme.c - ||
+		die "README.md shows another program than examples/hello.c"
+}
+
+for name; do
+	"${name}_case"
+	echo "examples: $name passed"
+done
