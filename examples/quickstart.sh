@@ -100,5 +100,5 @@ echo "      ..."
 echo "4. Check both outputs"
 "$root/tests/support/check_reminders.sh" "$timetable" "$work/first" "$work/second" ||
 	die "a promise was broken, see above"
-echo "Proved: after a kill -9 in the middle of the term and a restart, each of the $papers reminders"
+echo "Proved: after a kill -9 in the middle of the term and a restart, each of $papers reminders"
 echo "was given, in the order of the exams, none before its time."

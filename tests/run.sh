@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# Every test of durawheel, from nothing.
+#
+#	tests/run.sh            installs what is missing (Debian 12), builds with warnings as errors and
+#	                        runs everything: as it is, optimized, under the sanitizers, under
+#	                        valgrind, without SQLite; at most 8 minutes on 2 cores
+#	tests/run.sh --quick    one build and its tests
+#	tests/run.sh --all      the long series, too: more seeds, more kills, the benchmarks once
+#
+# All builds are in build/tests. Each step says how it ended and how long it took; of a step that
+# failed the last lines are shown, its whole output is in build/tests/STEP.log. The last line is
+# "N passed, N failed": the tests of each build, and the steps that are no tests one each. Exit 1 if
+# anything failed.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+builds=$root/build/tests
+jobs=$(nproc)
+passed=0
+failed=0
+
+usage()
+{
+	sed -n '2,/^set/ { /^#/ s/^# \{0,1\}//p }' "$0"
+}
+
+# count_results LOG STATUS: adds what a step did to the sums. A step with tests counts each of them.
+count_results()
+{
+	local tests bad
+	read -r tests bad < <(awk '/tests passed, .* tests failed out of/ { tests += $NF; bad += $4 }
+		END { print tests + 0, bad + 0 }' "$1")
+	if [[ $tests == 0 || ($2 != 0 && $bad == 0) ]]; then
+		tests=$((tests + 1))
+		[[ $2 == 0 ]] || bad=$((bad + 1))
+	fi
+	passed=$((passed + tests - bad))
+	failed=$((failed + bad))
+}
+
+# step NAME COMMAND...: runs it, says how it ended and counts.
+step()
+{
+	local name=$1 log=$builds/$1.log start=$SECONDS status=0
+	shift
+	"$@" >"$log" 2>&1 </dev/null || status=$?
+	if [[ $status == 0 ]]; then
+		printf '%-10s ok      %3d s\n' "$name" $((SECONDS - start))
+	else
+		printf '%-10s FAILED  %3d s, the end of %s:\n' "$name" $((SECONDS - start)) "$log"
+		grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking)' "$log" | tail -n 40 | sed 's/^/    /'
+	fi
+	grep -E 'tests passed, .* failed out of|^lint self-test|\*\*\*(Skipped|Not Run)' "$log" |
+		sed 's/^ */           /' || true
+	count_results "$log" "$status"
+}
+
+# build NAME PRESET OPTION...: in build/tests/NAME.
+build()
+{
+	(cd "$root" && cmake --preset "$2" -B "$builds/$1" -G Ninja -DDW_WERROR=ON "${@:3}") &&
+		cmake --build "$builds/$1" -j "$jobs"
+}
+
+# run_tests NAME SCALE CTEST-OPTION...: the tests of build/tests/NAME, SCALE percent of the random
+# ones.
+run_tests()
+{
+	DW_TEST_SCALE=$2 ctest --test-dir "$builds/$1" -j "$jobs" --output-on-failure \
+		--no-tests=error "${@:3}"
+}
+
+# headers: each public header compiles alone, in each language it promises.
+headers()
+{
+	local header flags=(-fsyntax-only -pedantic -Wall -Wextra -Werror -I "$root/include")
+	for header in "$root"/include/durawheel/*.h; do
+		echo "$header"
+		gcc -std=c99 -x c "${flags[@]}" "$header" || return 1
+		gcc -std=c11 -x c "${flags[@]}" "$header" || return 1
+		g++ -std=c++11 -x c++ "${flags[@]}" "$header" || return 1
+	done
+}
+
+debug()
+{
+	build debug debug && run_tests debug 100
+}
+
+release()
+{
+	build release release && run_tests release 100 -LE lint
+}
+
+asan()
+{
+	build asan asan && run_tests asan 30 -LE lint
+}
+
+# GCC 12's ThreadSanitizer needs the older, smaller randomization of addresses.
+tsan()
+{
+	local plain=()
+	! setarch -R true 2>/dev/null || plain=(setarch -R)
+	build tsan tsan &&
+		DW_TEST_SCALE=20 "${plain[@]}" ctest --test-dir "$builds/tsan" -j "$jobs" \
+			--output-on-failure --no-tests=error -LE 'lint|cli'
+}
+
+# memcheck_one TEST: one unit test of the debug build under valgrind.
+memcheck_one()
+{
+	local log=$builds/valgrind/$1
+	if valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
+		"$builds/debug/tests/$1" >"$log" 2>&1; then
+		echo "$1 passed"
+	else
+		cat "$log"
+		echo "FAILED: $1"
+		return 1
+	fi
+}
+
+# memcheck: all of them, with few of the random operations.
+memcheck()
+{
+	mkdir -p "$builds/valgrind"
+	export builds
+	export -f memcheck_one
+	find "$builds/debug/tests" -maxdepth 1 -name 'test_*' -type f -executable -printf '%f\n' |
+		sort | DW_TEST_SCALE=2 xargs -P "$jobs" -I TEST bash -c 'memcheck_one TEST'
+}
+
+no_sqlite()
+{
+	build no_sqlite debug -DDW_WITH_SQLITE=OFF && run_tests no_sqlite 20 -LE 'lint|cli'
+}
+
+long()
+{
+	DW_LONG=1 run_tests release 1000 -LE 'lint|examples' --timeout 3600
+}
+
+mode=${1:-}
+case $mode in
+'' | --quick | --all) ;;
+--help) usage && exit 0 ;;
+*) usage >&2 && exit 2 ;;
+esac
+[[ $# -le 1 ]] || { usage >&2 && exit 2; }
+
+"$root/tests/support/install.sh" build test
+mkdir -p "$builds"
+step headers headers
+step debug debug
+if [[ $mode != --quick ]]; then
+	step release release
+	step asan asan
+	step tsan tsan
+	step valgrind memcheck
+	step no_sqlite no_sqlite
+fi
+if [[ $mode == --all ]]; then
+	step long long
+fi
+echo "$((SECONDS / 60)) min $((SECONDS % 60)) s"
+echo "$passed passed, $failed failed"
+[[ $failed == 0 ]]
