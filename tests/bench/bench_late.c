@@ -1,0 +1,216 @@
+/*
+ * bench_late.c: how late timers fire. N timers at random microseconds over N ms (20,000 over 20 s):
+ * durable ones of durawheel on a SQLite file, and volatile ones of libev's ev_timer, in turns of
+ * the same random deadlines. The loop's thread stays on one core, as a service would pin it; the
+ * store's thread may use the others. Lateness is the wall clock at the start of the callback minus
+ * the deadline; below zero is early.
+ */
+#include <ev.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "bench_support.h"
+#include "durawheel/durawheel.h"
+
+#define ROUNDS 5
+#define HEAD_START DW_MILLISECONDS(500) /* puts are over before the first deadline */
+
+enum { P50, P99, P999, WORST, EARLY, METRICS };
+
+static const char *const metric_names[METRICS] = {"p50", "p99", "p99.9", "worst", "early"};
+static const char *const metric_units[METRICS] = {"us", "us", "us", "us", "timers"};
+
+/* One round: the deadlines, and what came of them. */
+struct run {
+	size_t n;
+	size_t fired;
+	dw_usec *delays; /* from the start of the round */
+	dw_usec *late;
+	dw_usec start;
+	dw *d;
+	struct ev_loop *loop;
+};
+
+struct timer_slot {
+	struct ev_timer timer;
+	struct run *run;
+	size_t index;
+};
+
+static dw_usec wall(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (dw_usec)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* ---- durawheel ----------------------------------------------------------------------------- */
+
+static dw_verdict on_due(dw *d, const dw_firing *firing, void *user)
+{
+	struct run *run = user;
+
+	run->late[run->fired++] = wall() - firing->due;
+	if (run->fired == run->n)
+		dw_stop(d);
+	return DW_DONE;
+}
+
+static void put_all(struct run *run)
+{
+	char id[32];
+
+	for (size_t i = 0; i < run->n; i++) {
+		(void)snprintf(id, sizeof id, "late:%zu", i);
+		bench_require(
+		    dw_at(run->d, "late", id, run->start + run->delays[i], id, strlen(id)) == DW_OK,
+		    "dw_at");
+	}
+	bench_require(dw_sync(run->d, DW_SECONDS(60)) == DW_OK, "dw_sync");
+}
+
+static void run_durawheel(struct run *run, const char *url)
+{
+	char message[DW_MESSAGE_SIZE];
+	dw_options options = {.size = sizeof options, .store = url};
+
+	/* The store's thread is made before this one is pinned, and so is not. */
+	bench_require(dw_open(&run->d, &options, message) == DW_OK, message);
+	bench_pin();
+	bench_require(dw_on(run->d, "late", on_due, run) == DW_OK, "dw_on");
+	run->start = wall() + HEAD_START + (dw_usec)run->n * 20;
+	put_all(run);
+	bench_require(dw_run(run->d) == DW_OK, "dw_run");
+	bench_require(dw_close(run->d, DW_SECONDS(10)) == DW_OK, "dw_close");
+}
+
+/* ---- libev --------------------------------------------------------------------------------- */
+
+static void on_ev(struct ev_loop *loop, struct ev_timer *timer, int events)
+{
+	struct timer_slot *slot = (struct timer_slot *)timer;
+	struct run *run = slot->run;
+
+	(void)events;
+	run->late[run->fired++] = wall() - (run->start + run->delays[slot->index]);
+	if (run->fired == run->n)
+		ev_break(loop, EVBREAK_ALL);
+}
+
+static void run_libev(struct run *run)
+{
+	struct timer_slot *slots = calloc(run->n, sizeof *slots);
+	struct ev_loop *loop = ev_loop_new(EVFLAG_AUTO);
+
+	bench_require(slots && loop, "memory");
+	bench_pin();
+	run->start = wall() + HEAD_START;
+	for (size_t i = 0; i < run->n; i++) {
+		slots[i].run = run;
+		slots[i].index = i;
+		ev_now_update(loop);
+		/* The deadline on ev_timer's terms: seconds from the loop's now. */
+		ev_timer_init(&slots[i].timer, on_ev,
+			      (double)(run->start + run->delays[i]) / 1e6 - ev_now(loop), 0.);
+		ev_timer_start(loop, &slots[i].timer);
+	}
+	(void)ev_run(loop, 0);
+	ev_loop_destroy(loop);
+	free(slots);
+}
+
+/* ---- Rounds -------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	dw_usec x = *(const dw_usec *)a;
+	dw_usec y = *(const dw_usec *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void note(struct run *run, const char *system, struct bench_figure *figures)
+{
+	size_t early = 0;
+	double values[METRICS];
+
+	bench_require(run->fired == run->n, "every timer fired once");
+	qsort(run->late, run->n, sizeof *run->late, by_value);
+	while (early < run->n && run->late[early] < 0)
+		early++;
+	values[P50] = (double)run->late[run->n / 2];
+	values[P99] = (double)run->late[run->n * 99 / 100];
+	values[P999] = (double)run->late[run->n * 999 / 1000];
+	values[WORST] = (double)run->late[run->n - 1];
+	values[EARLY] = (double)early;
+	for (int i = 0; i < METRICS; i++) {
+		figures[i].system = system;
+		figures[i].rounds[figures[i].count++] = values[i];
+	}
+	run->fired = 0;
+}
+
+static void unpin(void)
+{
+	cpu_set_t all;
+
+	CPU_ZERO(&all);
+	for (size_t i = 0; i < CPU_SETSIZE; i++)
+		CPU_SET(i, &all);
+	(void)pthread_setaffinity_np(pthread_self(), sizeof all, &all);
+}
+
+static void run_round(struct run *run, const char *url, const char *path,
+		      struct bench_figure figures[2][METRICS])
+{
+	unpin();
+	run_durawheel(run, url);
+	note(run, "durawheel", figures[0]);
+	(void)unlink(path);
+	unpin();
+	run_libev(run);
+	note(run, "libev", figures[1]);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_options options = bench_options(argc, argv, 20000);
+	static struct bench_figure figures[2][METRICS];
+	struct run run = {.n = options.n / ROUNDS};
+	struct rng rng = {.state = 1};
+	char folder[] = "/tmp/durawheel-late-XXXXXX";
+	char path[64];
+	char url[80];
+
+	bench_require(run.n >= 10, "--n is at least 50");
+	bench_require(mkdtemp(folder) != NULL, "a temporary folder");
+	(void)snprintf(path, sizeof path, "%s/late.db", folder);
+	(void)snprintf(url, sizeof url, "sqlite:%s", path);
+	run.delays = bench_alloc(run.n, sizeof *run.delays);
+	run.late = bench_alloc(run.n, sizeof *run.late);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < run.n; i++)
+			run.delays[i] = (dw_usec)rng_below(&rng, run.n * 1000);
+		run_round(&run, url, path, figures);
+	}
+	for (int i = 0; i < METRICS; i++) {
+		struct bench_figure pair[2] = {figures[0][i], figures[1][i]};
+		struct bench_metric metric = {"late", "random", metric_names[i], metric_units[i],
+					      options.n};
+
+		bench_report(&options, &metric, pair, 2);
+	}
+	(void)snprintf(path, sizeof path, "%s/late.db-owner", folder);
+	(void)unlink(path);
+	(void)snprintf(path, sizeof path, "%s/late.db-reserve", folder);
+	(void)unlink(path);
+	(void)rmdir(folder);
+	return 0;
+}
