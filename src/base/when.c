@@ -22,7 +22,7 @@ struct unit {
 
 /* The larger before the smaller: the order they must be written in. */
 static const struct unit units[] = {
-    {"d", DW_DAYS(1)},	  {"h", DW_HOURS(1)},	      {"m", DW_MINUTES(1)},
+    {"d", DW_DAYS(1)},    {"h", DW_HOURS(1)},         {"m", DW_MINUTES(1)},
     {"s", DW_SECONDS(1)}, {"ms", DW_MILLISECONDS(1)}, {"us", 1},
 };
 enum { UNITS = sizeof units / sizeof units[0] };

@@ -1,5 +1,6 @@
-/* What the store answered. An answer finds its timer by id, because the timer it was about may have
- * been replaced meanwhile; it changes a timer only if the generation is still the one asked about. */
+/* What the store answered. An answer finds its timer by id, because the timer it was about may
+ * have been replaced meanwhile; it changes one only if the generation is still the one asked about.
+ */
 #include "engine/internal.h"
 
 #include <assert.h>
@@ -82,7 +83,7 @@ static void put_answered(struct engine *engine, struct timer *head, dw_op *op)
 	else if (op->status == DW_EUNKNOWN)
 		send_again(engine, head, call, op);
 	if (call->fresh == head) {
-		/* Refused: the timer that was to be is only a place now, and no longer the call's. */
+		/* Refused: what was to be the timer is only a place now, and not the call's. */
 		head->storing = false;
 		call->fresh = NULL;
 	}

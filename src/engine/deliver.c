@@ -6,7 +6,7 @@
 
 #include "timer/retry.h"
 
-/* send submits an operation on the timer that firing waits for. Without memory it is tried again. */
+/* send submits an operation on the timer that firing waits for; without memory, later. */
 static void send(struct engine *engine, struct timer *timer, dw_op *op)
 {
 	if (!op) {

@@ -7,7 +7,7 @@
 
 #include "timer/record.h"
 
-/* One page as the callback sees it; topics are copied, because a body does not end them with NUL. */
+/* One page as the callback sees it; topics are copied, as a body does not end them with NUL. */
 struct page {
 	dw_info *infos;
 	char (*topics)[DW_TOPIC_MAX + 1];

@@ -14,7 +14,7 @@
 struct life_record {
 	dw_head head;
 	uint64_t claim; /* the token that claimed it, 0 when pending */
-	bool damaged;	/* it does not match its checksum */
+	bool damaged;   /* it does not match its checksum */
 };
 
 struct life_caller {
@@ -35,8 +35,8 @@ struct life_step {
 	int status;
 	enum life_effect effect;
 	struct life_record record; /* as it is after the step; of a deleted one, as it was */
-	bool show;		   /* the stored timer is part of the answer */
-	bool news;		   /* it goes into the inbox under the caller's generation */
+	bool show;                 /* the stored timer is part of the answer */
+	bool news;                 /* it goes into the inbox under the caller's generation */
 };
 
 /* life_next: the generation after last, at wall time now. */
