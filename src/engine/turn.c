@@ -101,13 +101,16 @@ dw_usec engine_lead(const struct engine *engine)
 	return lead_now(&engine->lead, engine->claimed + engine->urgent_inflight);
 }
 
-/* watch_clock notices that the wall clock was set: it moved against the steady one. */
-static void watch_clock(struct engine *engine, dw_usec now)
+/* watch_clock notices that the wall clock was set: it moved against the steady one, which was read
+ * before and is read again, because a process that was put aside in between sees a step, too. */
+static void watch_clock(struct engine *engine, dw_usec before, dw_usec now)
 {
-	dw_usec skew = usec_sub(now, engine_steady(engine));
+	dw_usec skew = usec_sub(now, before);
 	dw_usec step = usec_sub(skew, engine->skew);
 	dw_event event = {.kind = DW_EVENT_CLOCK_STEPPED};
 
+	if (usec_sub(engine_steady(engine), before) >= STEP_MIN / 2)
+		return;
 	engine->skew = skew;
 	if (step > -STEP_MIN && step < STEP_MIN)
 		return;
@@ -195,14 +198,16 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 
 int engine_turn(struct engine *engine)
 {
+	dw_usec before;
 	dw_usec now;
 
 	if (engine->in_turn || engine->callback_depth > 0)
 		return engine_fail(engine, DW_EBUSY, "a turn cannot run inside a callback");
 	engine->in_turn = true;
 	engine->woken = false;
+	before = engine_steady(engine);
 	now = engine_now(engine);
-	watch_clock(engine, now);
+	watch_clock(engine, before, now);
 	call_tell_deferred(engine);
 	answer_round(engine);
 	if (engine->stranded)
@@ -347,14 +352,19 @@ void engine_free(struct engine *engine)
 	alloc_free(&engine->alloc, engine);
 }
 
+/* close_timer gives a claim or a hold back, and sends a last time what waited to be sent again. */
 static void close_timer(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
-	if (timer->waiting)
-		timer_disarm(engine, timer);
-	if (!timer->busy && timer->state == TIMER_CLAIMED)
+	if (timer->busy)
+		return; /* its answer goes on with it */
+	if (timer->state == TIMER_HELD) {
 		deliver_give_back(engine, timer);
+	} else if (timer->waiting || timer->state == TIMER_CLAIMED) {
+		timer_disarm(engine, timer);
+		engine_resume(engine, timer);
+	}
 }
 
 void engine_begin_close(struct engine *engine)
