@@ -86,8 +86,7 @@ static void list_answered(struct engine *engine, struct call *call, const dw_op 
 		next = (dw_cursor){
 		    .due = row->head.due, .generation = row->head.generation, .started = 1};
 	}
-	if (op->row_count < op->limit)
-		next.ended = 1;
+	next.ended = op->kind == DW_OP_GET || op->row_count < op->limit;
 	call_free(engine, call);
 	engine->callback_depth++;
 	lister.fn(engine->env.handle, DW_OK, page.infos, page.count, &next, lister.user);
