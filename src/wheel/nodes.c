@@ -80,27 +80,6 @@ int wheel_nodes_grow(dw_wheel *wheel)
 	return DW_OK;
 }
 
-int wheel_nodes_take_fresh(dw_wheel *wheel, uint32_t *ret_index)
-{
-	struct wheel_nodes *nodes = &wheel->nodes;
-	uint32_t index = nodes->fresh;
-
-	if (index == nodes->capacity) {
-		int error = wheel_nodes_grow(wheel);
-
-		if (error < 0)
-			return error;
-	}
-	if (index == nodes->used) {
-		wheel_node_at(wheel, index)->generation = 1;
-		nodes->used++;
-	}
-	nodes->fresh++;
-	wheel->count++;
-	*ret_index = index;
-	return DW_OK;
-}
-
 size_t wheel_nodes_bytes(const dw_wheel *wheel)
 {
 	const struct wheel_nodes *nodes = &wheel->nodes;

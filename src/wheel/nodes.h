@@ -23,23 +23,33 @@ int wheel_nodes_grow(dw_wheel *wheel);
 /* wheel_nodes_bytes: what the nodes take, without the wheel's own structure. */
 size_t wheel_nodes_bytes(const dw_wheel *wheel);
 
-/* wheel_nodes_take_fresh: a node that has not been used since the wheel was empty. */
-int wheel_nodes_take_fresh(dw_wheel *wheel, uint32_t *ret_index);
+/* wheel_nodes_reserve: room for one more, so that the take cannot fail. DW_ENOMEM, DW_ELIMIT. */
+static inline int wheel_nodes_reserve(dw_wheel *wheel)
+{
+	const struct wheel_nodes *nodes = &wheel->nodes;
 
-/* wheel_nodes_take: a node that is in no list, its generation set. DW_ENOMEM, DW_ELIMIT. */
-static inline int wheel_nodes_take(dw_wheel *wheel, uint32_t *ret_index)
+	if (nodes->free_head != WHEEL_NONE || nodes->fresh != nodes->capacity)
+		return DW_OK;
+	return wheel_nodes_grow(wheel);
+}
+
+/* wheel_nodes_take: a node that is in no list, its generation set; the room was reserved. */
+static inline uint32_t wheel_nodes_take(dw_wheel *wheel)
 {
 	struct wheel_nodes *nodes = &wheel->nodes;
 	uint32_t index = nodes->free_head;
 
-	if (index == WHEEL_NONE)
-		return wheel_nodes_take_fresh(wheel, ret_index);
-	nodes->free_head = wheel_node_at(wheel, index)->next;
-	if (nodes->free_head != WHEEL_NONE)
-		bits_prefetch(wheel_node_at(wheel, nodes->free_head));
 	wheel->count++;
-	*ret_index = index;
-	return DW_OK;
+	if (index != WHEEL_NONE) {
+		nodes->free_head = wheel_node_at(wheel, index)->next;
+		return index;
+	}
+	index = nodes->fresh++;
+	if (BITS_RARE(index == nodes->used)) {
+		wheel_node_at(wheel, index)->generation = 1;
+		nodes->used++;
+	}
+	return index;
 }
 
 /*

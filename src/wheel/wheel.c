@@ -161,9 +161,10 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline, dw_wheel_handle *ret_handle)
 		return DW_EINVAL;
 	if (wheel_encode(deadline) < wheel->current && wheel_overdue_reserve(wheel) < 0)
 		return DW_ENOMEM;
-	error = wheel_nodes_take(wheel, &index);
+	error = wheel_nodes_reserve(wheel);
 	if (error < 0)
 		return error;
+	index = wheel_nodes_take(wheel);
 	node = wheel_node_at(wheel, index);
 	place(wheel, index, node, wheel_encode(deadline));
 	*ret_handle = wheel_handle(node, index);
