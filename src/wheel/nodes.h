@@ -8,6 +8,8 @@
 #include "base/bits.h"
 #include "wheel/layout.h"
 
+#include <stdbool.h>
+
 /* wheel_chunks_add: one more block. DW_ENOMEM. */
 int wheel_chunks_add(const dw_wheel *wheel, struct wheel_chunks *chunks, size_t size_bytes);
 
@@ -23,14 +25,18 @@ int wheel_nodes_grow(dw_wheel *wheel);
 /* wheel_nodes_bytes: what the nodes take, without the wheel's own structure. */
 size_t wheel_nodes_bytes(const dw_wheel *wheel);
 
-/* wheel_nodes_reserve: room for one more, so that the take cannot fail. DW_ENOMEM, DW_ELIMIT. */
-static inline int wheel_nodes_reserve(dw_wheel *wheel)
+/* wheel_nodes_full: there is no node to take. */
+static inline bool wheel_nodes_full(const dw_wheel *wheel)
 {
 	const struct wheel_nodes *nodes = &wheel->nodes;
 
-	if (nodes->free_head != WHEEL_NONE || nodes->fresh != nodes->capacity)
-		return DW_OK;
-	return wheel_nodes_grow(wheel);
+	return nodes->free_head == WHEEL_NONE && nodes->fresh == nodes->capacity;
+}
+
+/* wheel_nodes_reserve: room for one more, so that the take cannot fail. DW_ENOMEM, DW_ELIMIT. */
+static inline int wheel_nodes_reserve(dw_wheel *wheel)
+{
+	return wheel_nodes_full(wheel) ? wheel_nodes_grow(wheel) : DW_OK;
 }
 
 /* wheel_nodes_take: a node that is in no list, its generation set; the room was reserved. */

@@ -151,22 +151,39 @@ static inline void displace(dw_wheel *wheel, const struct wheel_node *node)
 		wheel_slots_remove(wheel, node);
 }
 
-int dw_wheel_add(dw_wheel *wheel, int64_t deadline, dw_wheel_handle *ret_handle)
+/* add_rarely: a deadline in the past, or no node left. */
+BITS_COLD static int add_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *ret_handle)
 {
 	struct wheel_node *node;
 	uint32_t index;
 	int error;
 
-	if (!wheel || !ret_handle)
-		return DW_EINVAL;
-	if (wheel_encode(deadline) < wheel->current && wheel_overdue_reserve(wheel) < 0)
+	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
 		return DW_ENOMEM;
 	error = wheel_nodes_reserve(wheel);
 	if (error < 0)
 		return error;
 	index = wheel_nodes_take(wheel);
 	node = wheel_node_at(wheel, index);
-	place(wheel, index, node, wheel_encode(deadline));
+	place(wheel, index, node, deadline);
+	*ret_handle = wheel_handle(node, index);
+	return DW_OK;
+}
+
+int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_handle)
+{
+	uint64_t deadline = wheel_encode(deadline_signed);
+	struct wheel_node *node;
+	uint32_t index;
+
+	if (!wheel || !ret_handle)
+		return DW_EINVAL;
+	if (BITS_RARE(deadline < wheel->current || wheel_nodes_full(wheel)))
+		return add_rarely(wheel, deadline, ret_handle);
+	index = wheel_nodes_take(wheel);
+	node = wheel_node_at(wheel, index);
+	wheel_node_set_deadline(node, deadline);
+	wheel_slots_append(wheel, wheel_slots_choose(wheel, deadline), index, node);
 	*ret_handle = wheel_handle(node, index);
 	return DW_OK;
 }
