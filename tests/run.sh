@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Every test of durawheel, from nothing.
 #
-#	tests/run.sh            installs what is missing (Debian 12), builds with warnings as errors and
-#	                        runs everything: as it is, optimized, under the sanitizers, under
-#	                        valgrind, without SQLite; at most 8 minutes on 2 cores
+#	tests/run.sh            installs what is missing (Debian 12), builds with warnings as
+#	                        errors and runs everything: as it is, optimized, under the
+#	                        sanitizers, under valgrind, without SQLite; at most 8 minutes
+#	                        on 2 cores
 #	tests/run.sh --quick    one build and its tests
-#	tests/run.sh --all      the long series, too: more seeds, more kills, the benchmarks once
+#	tests/run.sh --all      the long series, too: more seeds, more kills, the benchmarks
 #
 # All builds are in build/tests. Each step says how it ended and how long it took; of a step that
 # failed the last lines are shown, its whole output is in build/tests/STEP.log. The last line is
@@ -28,7 +29,8 @@ usage()
 count_results()
 {
 	local tests bad
-	read -r tests bad < <(awk '/tests passed, .* tests failed out of/ { tests += $NF; bad += $4 }
+	read -r tests bad < <(awk '
+		/tests passed, .* tests failed out of/ { tests += $NF; bad += $4 }
 		END { print tests + 0, bad + 0 }' "$1")
 	if [[ $tests == 0 || ($2 != 0 && $bad == 0) ]]; then
 		tests=$((tests + 1))
@@ -48,7 +50,8 @@ step()
 		printf '%-10s ok      %3d s\n' "$name" $((SECONDS - start))
 	else
 		printf '%-10s FAILED  %3d s, the end of %s:\n' "$name" $((SECONDS - start)) "$log"
-		grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking)' "$log" | tail -n 40 | sed 's/^/    /'
+		grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking)' "$log" | tail -n 40 |
+			sed 's/^/    /'
 	fi
 	grep -E 'tests passed, .* failed out of|^lint self-test|\*\*\*(Skipped|Not Run)' "$log" |
 		sed 's/^ */           /' || true
