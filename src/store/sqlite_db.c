@@ -179,7 +179,8 @@ int sqlite_db_set(sqlite3 *handle, struct sqlite_patience *patience)
 	(void)sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0); /* answers the former limit */
 	return code ? code
 		    : sqlite3_exec(handle,
-				   "PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON;"
+				   "PRAGMA cache_size = -16000; PRAGMA mmap_size = 0; PRAGMA "
+				   "cell_size_check = ON;"
 				   "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;",
 				   NULL, NULL, NULL);
 }

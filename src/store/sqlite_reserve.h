@@ -8,7 +8,7 @@
 #include "durawheel/durawheel.h"
 
 /* Room for the write-ahead log at its usual most, and for the pages of the file it grows by. */
-#define SQLITE_RESERVE_SIZE (8 * 1024 * 1024)
+#define SQLITE_RESERVE_SIZE (12 * 1024 * 1024)
 
 struct sqlite_reserve {
 	const char *path;

@@ -23,8 +23,8 @@
 
 enum {
 	BATCH_BYTES_MAX = 4 * 1024 * 1024,
-	LOG_PAGES = 1000,     /* of the write-ahead log: then it is taken into the file */
-	LOG_PAGES_MAX = 4000, /* then by the writer itself, who makes others wait */
+	LOG_PAGES = 2000,     /* of the write-ahead log: then it is taken into the file */
+	LOG_PAGES_MAX = 8000, /* then by the writer itself, who makes others wait */
 	LOG_PAGES_FULL = 250, /* the same on a full disk */
 };
 
