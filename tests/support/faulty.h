@@ -1,0 +1,32 @@
+/* A layer under SQLite that fails when it is told to: the nth write or fsync, or every write that
+ * needs more space than there is. Installed as the default VFS, for all connections of the
+ * process. */
+#ifndef DW_TESTS_FAULTY_H
+#define DW_TESTS_FAULTY_H
+
+#include <stdbool.h>
+
+enum faulty_call { FAULTY_WRITE, FAULTY_SYNC };
+
+/* faulty_install: once, before the first database is opened. */
+void faulty_install(void);
+
+/* faulty_arm: the nth call (from 1) from now fails, and the `more` calls of its kind after it;
+ * done: after it was carried out nevertheless, as when the answer is lost. */
+void faulty_arm(enum faulty_call, int n, int more, bool done);
+void faulty_disarm(void);
+
+/* faulty_reached: the armed call has come. */
+bool faulty_reached(void);
+
+/* faulty_limit: the database and its log may grow by `bytes` altogether, and by `reserve_bytes`
+ * more while the file at reserve is empty. NULL: without limit. */
+void faulty_limit(long long bytes, const char *reserve, long long reserve_bytes);
+
+/* faulty_block: an fsync waits from now on, until faulty_unblock(). faulty_await_blocked returns
+ * when one does. */
+void faulty_block(void);
+void faulty_await_blocked(void);
+void faulty_unblock(void);
+
+#endif
