@@ -1,0 +1,46 @@
+/* Planted bugs: each breaks one promise the way a plausible mistake would, outside the product, in
+ * what stands between the engine and its store, clock or wheel. The model must find every one. */
+#ifndef SIM_BUGS_H
+#define SIM_BUGS_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+#include "store/table.h"
+
+struct sim;
+
+enum bug {
+	BUG_NONE,
+	BUG_ROUND_DOWN,
+	BUG_LEVEL_EDGE,
+	BUG_STALE_SETTLE,
+	BUG_PAGE_BOUNDARY,
+	BUG_CLOCK_BACK,
+	BUG_CANCEL_REVIVED,
+	BUG_ATTEMPT_RESET,
+	BUG_CLAIM_ANY,
+	BUG_ACK_BY_ID,
+	BUG_PUT_LOST,
+	BUG_PUT_PHANTOM,
+	BUG_SETTLE_LOST,
+	BUG_WHEEL_ORDER,
+	BUG_DATA_FLIPPED,
+	BUG_COUNT
+};
+
+const char *bug_name(enum bug);
+
+/* bug_find: BUG_NONE when there is no bug of that name. */
+enum bug bug_find(const char *name);
+
+/* bug_apply is table_apply with the seed's bug in it. */
+bool bug_apply(struct sim *, dw_op *, const struct table_caller *);
+
+/* bug_wheel: the bug of the wheels, which are not given a sim; set before each seed. */
+void bug_wheel(enum bug);
+
+/* bug_wall: the wall clock as the engine sees it. */
+dw_usec bug_wall(struct sim *, dw_usec wall);
+
+#endif

@@ -1,0 +1,216 @@
+/* sim: many lives of the engine, each from a seed.
+ *
+ *	sim --seed S [--trace] [--bug NAME]          one seed
+ *	sim --seeds N [--first S] [--bug NAME]       N seeds, scaled by DW_TEST_SCALE and DW_LONG
+ *	sim --selftest                               every planted bug must be found
+ *	sim --same --seeds N                         each seed twice: the same hash
+ */
+#include "sim/sim.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/environment.h"
+
+#define SELFTEST_SEEDS 3000u
+#define LONG_FACTOR 20u
+
+struct arguments {
+	uint64_t seed;
+	uint64_t first;
+	uint64_t count;
+	enum bug bug;
+	bool one;
+	bool trace;
+	bool selftest;
+	bool same;
+};
+
+static char running[96]; /* what an assertion that fails should leave behind */
+
+static void on_abort(int number)
+{
+	ssize_t written = write(STDERR_FILENO, running, strlen(running));
+
+	(void)written; /* there is nobody left to tell */
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}
+
+static struct sim *run(uint64_t seed, enum bug bug, bool printing)
+{
+	struct sim *sim = calloc(1, sizeof *sim);
+
+	if (!sim)
+		abort();
+	sim->seed = seed;
+	sim->bug = bug;
+	sim->printing = printing;
+	(void)snprintf(running, sizeof running,
+		       "seed %" PRIu64 ": aborted; again: sim --seed %" PRIu64 "\n", seed, seed);
+	(void)world_run(sim);
+	return sim;
+}
+
+static void tell(const struct sim *sim)
+{
+	const char *with = sim->bug != BUG_NONE ? " --bug " : "";
+	const char *bug = sim->bug != BUG_NONE ? bug_name(sim->bug) : "";
+
+	if (!sim->broken[0])
+		printf("seed %" PRIu64 ": ok, %" PRIu64 " events, %" PRIu64
+		       " starts, trace %016" PRIx64 "\n",
+		       sim->seed, sim->event_count, sim->start_count, sim->hash);
+	else
+		printf("seed %" PRIu64 ": %s; again: sim --seed %" PRIu64 " --trace%s%s\n",
+		       sim->seed, sim->broken, sim->seed, with, bug);
+}
+
+static int run_one(const struct arguments *arguments)
+{
+	struct sim *sim = run(arguments->seed, arguments->bug, arguments->trace);
+	int status = sim->broken[0] ? 1 : 0;
+
+	tell(sim);
+	free(sim);
+	return status;
+}
+
+static int run_many(const struct arguments *arguments)
+{
+	uint64_t failed = 0;
+	uint64_t events = 0;
+	uint64_t starts = 0;
+
+	for (uint64_t i = 0; i < arguments->count; i++) {
+		struct sim *sim = run(arguments->first + i, arguments->bug, false);
+
+		events += sim->event_count;
+		starts += sim->start_count;
+		failed += sim->broken[0] != '\0';
+		if (sim->broken[0])
+			tell(sim);
+		if ((i + 1) % 1000 == 0)
+			fprintf(stderr, "%" PRIu64 " of %" PRIu64 " seeds\n", i + 1,
+				arguments->count);
+		free(sim);
+	}
+	printf("%" PRIu64 " events, %" PRIu64 " starts\n", events, starts);
+	printf("%" PRIu64 " passed, %" PRIu64 " failed\n", arguments->count - failed, failed);
+	return failed > 0;
+}
+
+/* find runs seeds until the bug is found. */
+static bool find(enum bug bug, uint64_t first)
+{
+	for (uint64_t seed = first; seed < first + SELFTEST_SEEDS; seed++) {
+		struct sim *sim = run(seed, bug, false);
+		bool found = sim->broken[0] != '\0';
+
+		if (found)
+			printf("bug %s: found with seed %" PRIu64 " (%s)\n", bug_name(bug), seed,
+			       sim->broken);
+		free(sim);
+		if (found)
+			return true;
+	}
+	printf("bug %s: not found in %u seeds\n", bug_name(bug), SELFTEST_SEEDS);
+	return false;
+}
+
+static int selftest(const struct arguments *arguments)
+{
+	int failed = 0;
+
+	for (int bug = 1; bug < BUG_COUNT; bug++)
+		failed += !find((enum bug)bug, arguments->first);
+	printf("%d passed, %d failed\n", BUG_COUNT - 1 - failed, failed);
+	return failed > 0;
+}
+
+static int run_same(const struct arguments *arguments)
+{
+	uint64_t failed = 0;
+
+	for (uint64_t i = 0; i < arguments->count; i++) {
+		struct sim *once = run(arguments->first + i, BUG_NONE, false);
+		struct sim *twice = run(arguments->first + i, BUG_NONE, false);
+
+		if (once->hash != twice->hash)
+			printf("seed %" PRIu64 ": trace %016" PRIx64 " and %016" PRIx64 "\n",
+			       once->seed, once->hash, twice->hash);
+		failed += once->hash != twice->hash;
+		free(once);
+		free(twice);
+	}
+	printf("%" PRIu64 " passed, %" PRIu64 " failed\n", arguments->count - failed, failed);
+	return failed > 0;
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
+			"           [--first S] [--bug NAME] [--trace]\n");
+	return 2;
+}
+
+static bool read_flag(struct arguments *arguments, const char *name)
+{
+	if (strcmp(name, "--trace") == 0)
+		arguments->trace = true;
+	else if (strcmp(name, "--selftest") == 0)
+		arguments->selftest = true;
+	else if (strcmp(name, "--same") == 0)
+		arguments->same = true;
+	else
+		return false;
+	return true;
+}
+
+static bool read_value(struct arguments *arguments, const char *name, const char *value)
+{
+	uint64_t number = strtoull(value, NULL, 0);
+
+	if (strcmp(name, "--seed") == 0) {
+		arguments->seed = number;
+		arguments->one = true;
+	} else if (strcmp(name, "--seeds") == 0) {
+		arguments->count = environment_scaled(number);
+		if (environment_number("DW_LONG", 0))
+			arguments->count *= LONG_FACTOR;
+	} else if (strcmp(name, "--first") == 0) {
+		arguments->first = number;
+	} else if (strcmp(name, "--bug") == 0) {
+		arguments->bug = bug_find(value);
+		return arguments->bug != BUG_NONE;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+int main(int count, char **values)
+{
+	struct arguments arguments = {.first = 1};
+
+	for (int i = 1; i < count; i++) {
+		if (read_flag(&arguments, values[i]))
+			continue;
+		if (i + 1 >= count || !read_value(&arguments, values[i], values[i + 1]))
+			return usage();
+		i++;
+	}
+	(void)signal(SIGABRT, on_abort);
+	(void)signal(SIGSEGV, on_abort);
+	if (arguments.selftest)
+		return selftest(&arguments);
+	if (arguments.one)
+		return run_one(&arguments);
+	if (arguments.count == 0)
+		return usage();
+	return arguments.same ? run_same(&arguments) : run_many(&arguments);
+}

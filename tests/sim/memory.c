@@ -1,0 +1,57 @@
+/* The allocator of a process: it counts its blocks, and fails when the simulation says so. */
+#include "sim/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Before each block. Blocks may be given from one account to another, as rows are from the store to
+ * the engine: each knows where it is counted. */
+union block {
+	struct account *account;
+	max_align_t align;
+};
+
+static bool fails(struct account *account)
+{
+	struct sim *sim = account->sim;
+
+	if (!account->may_fail || sim->fail_in == 0 || --sim->fail_in > 0)
+		return false;
+	if (sim->fail_run > 0) {
+		sim->fail_run--;
+		sim->fail_in = 1;
+	}
+	trace(sim, "no memory", "", 0, 0);
+	order_forget(sim);
+	world_disturbed(sim, sim->clocks.steady);
+	return true;
+}
+
+static void *resize(void *user, void *bytes, size_t size)
+{
+	struct account *account = user;
+	union block *block = bytes ? (union block *)bytes - 1 : NULL;
+	union block *moved;
+
+	if (size == 0) {
+		if (block)
+			block->account->block_count--;
+		free(block);
+		return NULL;
+	}
+	if (fails(account))
+		return NULL;
+	moved = realloc(block, size + sizeof *block);
+	if (!moved)
+		abort(); /* this machine's memory, not the simulated one */
+	if (!block) {
+		moved->account = account;
+		account->block_count++;
+	}
+	return moved + 1;
+}
+
+struct alloc memory_alloc(struct account *account)
+{
+	return (struct alloc){.resize = resize, .user = account};
+}

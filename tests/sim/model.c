@@ -1,0 +1,517 @@
+#include "sim/sim.h"
+
+#include <string.h>
+
+#include "timer/record.h"
+
+/* A delivery and its settling are over so long after the deadline, when nothing disturbs: the
+ * engine asks a failing store again after at most 5 s. */
+#define PATIENCE DW_SECONDS(8)
+
+void model_init(struct sim *sim)
+{
+	struct model *model = &sim->model;
+
+	model->name_count = model->asked_count = model->generation_count = 0;
+	model->ready_count = model->unanswered = 0;
+}
+
+uint32_t model_name(struct sim *sim, const char *id)
+{
+	struct model *model = &sim->model;
+	struct name *name;
+
+	for (uint32_t i = 0; i < model->name_count; i++)
+		if (strcmp(model->names[i].id, id) == 0)
+			return i;
+	if (model->name_count == NAMES_MAX || strlen(id) >= sizeof name->id) {
+		broken(sim, "sim", "no room for the id %s", id);
+		return 0;
+	}
+	name = &model->names[model->name_count];
+	*name = (struct name){.last = NONE, .stored = NONE, .ready = NONE};
+	memcpy(name->id, id, strlen(id) + 1);
+	return model->name_count++;
+}
+
+struct generation *model_find(struct sim *sim, uint32_t name, uint64_t number)
+{
+	uint32_t at = sim->model.names[name].last;
+
+	while (at != NONE && sim->model.generations[at].number != number)
+		at = sim->model.generations[at].before;
+	return at == NONE ? NULL : &sim->model.generations[at];
+}
+
+struct generation *model_stored(struct sim *sim, uint32_t name)
+{
+	uint32_t at = sim->model.names[name].stored;
+
+	return at == NONE ? NULL : &sim->model.generations[at];
+}
+
+static uint64_t last_number(const struct sim *sim, const struct name *name)
+{
+	return name->last == NONE ? 0 : sim->model.generations[name->last].number;
+}
+
+static void raise_floor(struct name *name, uint64_t number)
+{
+	if (name->floor < number)
+		name->floor = number;
+}
+
+/* ---- Calls --------------------------------------------------------------------------------- */
+
+struct asked *model_ask(struct sim *sim, enum asked_kind kind, uint32_t name)
+{
+	struct asked *asked;
+
+	if (sim->model.asked_count == ASKED_MAX)
+		return NULL;
+	asked = &sim->model.asked[sim->model.asked_count++];
+	*asked = (struct asked){.sim = sim,
+				.kind = kind,
+				.name = name,
+				.status = UNANSWERED,
+				.callback = true,
+				.life = sim->life};
+	return asked;
+}
+
+/* accepted_settle: only a delivery that is held may be settled. */
+static void accepted_settle(struct sim *sim, const struct asked *asked)
+{
+	struct generation *generation = model_find(sim, asked->name, asked->generation);
+
+	if (!generation || !generation->held || generation->life != sim->life) {
+		broken(sim, "I4", "a stale token of %s was accepted",
+		       sim->model.names[asked->name].id);
+		return;
+	}
+	if (asked->verdict == DW_DONE)
+		generation->may_settle = true;
+	else
+		generation->may_retry = true;
+	generation->retry_floor = usec_min(generation->retry_floor, clocks_wall(sim));
+}
+
+void model_cancelling(struct sim *sim, uint32_t name)
+{
+	struct generation *generation = model_stored(sim, name);
+
+	/* The delivery goes on, and its retry is dropped: done, whatever its verdict. */
+	if (generation && generation->life == sim->life)
+		generation->may_settle = true;
+}
+
+void model_accepted(struct sim *sim, struct asked *asked, int status)
+{
+	if (status != DW_OK) {
+		asked->status = status;
+		return;
+	}
+	if (asked->kind == ASKED_SETTLE)
+		accepted_settle(sim, asked);
+	if (asked->kind == ASKED_CANCEL)
+		model_cancelling(sim, asked->name);
+	sim->model.unanswered += asked->callback;
+	if (asked->name == NONE)
+		return;
+	sim->model.names[asked->name].open += asked->callback;
+	sim->model.names[asked->name].mute |= !asked->callback;
+	order_touched(sim, asked->name);
+}
+
+static void put_answered(struct sim *sim, struct asked *asked, const dw_result *result)
+{
+	uint32_t number = model_name(sim, result->id);
+	struct generation *generation = model_find(sim, number, result->generation);
+
+	if (!generation || &sim->model.asked[generation->asked] != asked) {
+		broken(sim, "I2", "a put of %s was confirmed that was not stored", result->id);
+		return;
+	}
+	if (generation->number > 0)
+		raise_floor(&sim->model.names[number], generation->number - 1);
+}
+
+static void cancel_answered(struct sim *sim, struct asked *asked, int status)
+{
+	struct name *name = &sim->model.names[asked->name];
+	struct generation *generation = model_stored(sim, asked->name);
+
+	if (status == DW_OK || status == DW_ENOENT)
+		raise_floor(name, name->cancel_floor);
+	if (status == DW_ELATE && generation && generation->life == sim->life)
+		generation->dropped = sim->life;
+}
+
+static void settle_answered(struct sim *sim, const struct asked *asked)
+{
+	struct generation *generation = model_find(sim, asked->name, asked->generation);
+
+	if (asked->verdict == DW_DONE && generation->fate != FATE_SETTLED)
+		broken(sim, "I4", "a settle of %s was confirmed and not done",
+		       sim->model.names[asked->name].id);
+}
+
+void model_answered(struct sim *sim, struct asked *asked, int status, const dw_result *result)
+{
+	if (asked->life != sim->life || asked->status != UNANSWERED) {
+		broken(sim, "once", "a call was answered twice (%d, %d)", asked->status, status);
+		return;
+	}
+	if (sim->in_call)
+		broken(sim, "once", "a call was answered from inside a call");
+	asked->status = status;
+	sim->model.unanswered--;
+	if (asked->name != NONE)
+		sim->model.names[asked->name].open--;
+	if (result && status == DW_OK && result->level != DW_STORED)
+		broken(sim, "level", "the level of a confirmation is %d", (int)result->level);
+	if (asked->kind == ASKED_PUT && status == DW_OK)
+		put_answered(sim, asked, result);
+	if (asked->kind == ASKED_CANCEL)
+		cancel_answered(sim, asked, status);
+	if (asked->kind == ASKED_SETTLE && status == DW_OK)
+		settle_answered(sim, asked);
+}
+
+/* ---- Operations ---------------------------------------------------------------------------- */
+
+/* asked_of: the put that a body is of. */
+static uint32_t asked_of(struct sim *sim, const void *body, size_t size)
+{
+	struct record record;
+	uint64_t number = 0;
+
+	if (record_decode(body, size, &record) != DW_OK || record.data_size != DATA_SIZE)
+		return NONE;
+	memcpy(&number, record.data, DATA_SIZE);
+	return number < sim->model.asked_count ? (uint32_t)number : NONE;
+}
+
+static void end(struct sim *sim, uint32_t name, enum fate fate)
+{
+	struct generation *generation = model_stored(sim, name);
+
+	if (generation)
+		generation->fate = fate;
+	sim->model.names[name].stored = NONE;
+}
+
+static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
+{
+	struct model *model = &sim->model;
+	uint32_t asked = asked_of(sim, op->body, op->body_size);
+	uint32_t number = model_name(sim, op->id);
+	struct name *name = &model->names[number];
+
+	if (asked == NONE || model->generation_count == GENERATIONS_MAX) {
+		broken(sim, asked == NONE ? "I11" : "sim", "a put of %s is not as asked", op->id);
+		return;
+	}
+	if (op->head.generation <= last_number(sim, name))
+		broken(sim, "generation", "of %s does not grow", op->id);
+	if (role == DW_CLIENT && !op->head.open)
+		raise_floor(name, last_number(sim, name));
+	end(sim, number, FATE_REPLACED);
+	model->generations[model->generation_count] =
+	    (struct generation){.number = op->head.generation,
+				.before = name->last,
+				.name = number,
+				.asked = asked,
+				.due = model->asked[asked].due,
+				.claimed = op->head.state == DW_CLAIMED};
+	name->last = name->stored = model->generation_count++;
+	model->asked[asked].timers++;
+}
+
+/* late_but_gone: a client's cancel of an open timer deletes it and promises nothing. */
+static bool late_but_gone(struct sim *sim, const dw_op *op)
+{
+	struct table_caller caller = {.role = DW_CLIENT};
+	struct alloc alloc = memory_alloc(&sim->table_account);
+	dw_op get = {.kind = DW_OP_GET, .id = op->id};
+
+	(void)table_apply(sim->table, &get, &caller);
+	rows_free(&alloc, get.rows);
+	return get.status == DW_ENOENT;
+}
+
+static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
+{
+	uint32_t number = model_name(sim, op->id);
+	struct name *name = &sim->model.names[number];
+
+	if (op->status == DW_OK || (op->status == DW_ELATE && late_but_gone(sim, op)))
+		end(sim, number, FATE_CANCELLED);
+	if (op->status != DW_OK && op->status != DW_ENOENT)
+		return;
+	name->cancel_floor = last_number(sim, name);
+	if (role == DW_CLIENT)
+		raise_floor(name, name->cancel_floor);
+}
+
+static void retry_applied(struct sim *sim, struct generation *generation, const dw_op *op,
+			  const dw_head *wanted)
+{
+	bool verdict = (op->flags & DW_OP_VERDICT) != 0;
+
+	if (verdict && !generation->may_retry && !generation->licensed)
+		broken(sim, "I5", "%s is delivered again and nobody asked for it", op->id);
+	if (verdict && wanted->due < generation->retry_floor &&
+	    generation->floor_clock == sim->clocks.set_count)
+		broken(sim, "I1", "%s is delivered again before the time asked for", op->id);
+	if (!verdict && wanted->due != generation->due)
+		broken(sim, "I1", "a claim of %s was given back with another deadline", op->id);
+	generation->due = wanted->due;
+	generation->claimed = false;
+	generation->licensed = generation->licensed || verdict;
+	generation->may_retry = false;
+}
+
+/* delivery_applied: what the owner asks about one generation, which must be the stored one. */
+static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wanted)
+{
+	uint32_t name = model_name(sim, op->id);
+	struct generation *generation = model_find(sim, name, wanted->generation);
+
+	if (!generation || generation != model_stored(sim, name)) {
+		broken(sim, op->kind == DW_OP_CLAIM ? "I3" : "I4",
+		       "operation %d of a stale generation of %s was done", (int)op->kind, op->id);
+		return;
+	}
+	if (op->kind == DW_OP_CLAIM) {
+		generation->claimed = true;
+	} else if (op->kind == DW_OP_RETRY) {
+		retry_applied(sim, generation, op, wanted);
+	} else if (op->kind == DW_OP_BURY) {
+		end(sim, name, FATE_DEAD);
+		if (strcmp(op->reason, "LATE") == 0 &&
+		    sim->model.asked[generation->asked].late_after == 0)
+			broken(sim, "I2", "%s was set aside as late", op->id);
+	} else {
+		if (!generation->may_settle)
+			broken(sim, "I2", "%s was settled and nobody asked for it", op->id);
+		end(sim, name, FATE_SETTLED);
+	}
+}
+
+void model_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_role role)
+{
+	switch (op->kind) {
+	case DW_OP_PUT:
+		if (op->status == DW_OK)
+			put_applied(sim, op, role);
+		return;
+	case DW_OP_CANCEL:
+		cancel_applied(sim, op, role);
+		return;
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+		if (op->status == DW_OK)
+			delivery_applied(sim, op, wanted);
+		return;
+	default:
+		return;
+	}
+}
+
+/* ---- Deliveries ---------------------------------------------------------------------------- */
+
+static bool definite(int status)
+{
+	return status < 0 && status != DW_EUNKNOWN;
+}
+
+/* check_promises that do not need to know the earlier starts. */
+static void check_promises(struct sim *sim, const struct generation *generation,
+			   const dw_firing *firing)
+{
+	const struct asked *asked = &sim->model.asked[generation->asked];
+	dw_usec early = usec_sub(generation->due, clocks_wall(sim));
+
+	if (early > 0)
+		broken(sim, "I1", "%s started %lld us before its deadline", firing->id,
+		       (long long)early);
+	if (firing->due != generation->due || firing->topic[0] != (char)('a' + asked->topic))
+		broken(sim, "I11", "%s started with another deadline or topic", firing->id);
+	if (generation->number <= sim->model.names[generation->name].floor)
+		broken(sim, "I3", "%s started after a confirmed cancel or replacement", firing->id);
+	if (generation->fate == FATE_SETTLED)
+		broken(sim, "I4", "%s started after it was settled", firing->id);
+	if (generation->fate == FATE_DEAD)
+		broken(sim, "I4", "%s started after it was set aside", firing->id);
+	if (definite(asked->status))
+		broken(sim, "I10", "%s started and its put was answered %d", firing->id,
+		       asked->status);
+}
+
+static void check_repetition(struct sim *sim, const struct generation *generation,
+			     const dw_firing *firing)
+{
+	if (firing->attempt <= generation->attempt)
+		broken(sim, "I5", "the attempt of %s does not grow: %u after %u", firing->id,
+		       (unsigned)firing->attempt, (unsigned)generation->attempt);
+	if (generation->life != sim->life)
+		return;
+	if (!generation->licensed)
+		broken(sim, "I5", "%s started twice without a reason", firing->id);
+	if (generation->dropped == sim->life)
+		broken(sim, "I3", "%s was retried after a cancel had dropped that", firing->id);
+}
+
+struct generation *model_start(struct sim *sim, const dw_firing *firing)
+{
+	uint32_t name = model_name(sim, firing->id);
+	struct generation *generation = model_find(sim, name, firing->token->generation);
+	uint64_t number = UINT64_MAX;
+
+	sim->start_count++;
+	if (!generation) {
+		broken(sim, "I10", "%s started and this generation was never stored", firing->id);
+		return NULL;
+	}
+	if (firing->data_size == DATA_SIZE)
+		memcpy(&number, firing->data, DATA_SIZE);
+	if (number != generation->asked)
+		broken(sim, "I11", "%s started with other data", firing->id);
+	check_promises(sim, generation, firing);
+	check_repetition(sim, generation, firing);
+	order_started(sim, generation);
+	generation->attempt = firing->attempt;
+	generation->life = sim->life;
+	generation->starts++;
+	generation->held = generation->licensed = false;
+	generation->may_settle = generation->may_retry = false;
+	return generation;
+}
+
+void model_verdict(struct sim *sim, struct generation *generation, dw_verdict verdict,
+		   dw_usec retry_in)
+{
+	if (!generation)
+		return;
+	generation->held = verdict == DW_HOLD;
+	if (verdict == DW_DONE)
+		generation->may_settle = true;
+	if (verdict == DW_RETRY)
+		generation->may_retry = true;
+	generation->retry_floor = usec_add(clocks_wall(sim), usec_max(retry_in, 0));
+	generation->floor_clock = sim->clocks.set_count;
+}
+
+void model_expired(struct sim *sim, const char *id)
+{
+	uint32_t name = model_name(sim, id);
+	uint32_t at = sim->model.names[name].last;
+
+	for (; at != NONE; at = sim->model.generations[at].before) {
+		struct generation *generation = &sim->model.generations[at];
+
+		if (!generation->held || generation->life != sim->life)
+			continue;
+		generation->may_retry = true;
+		generation->retry_floor = clocks_wall(sim);
+		return;
+	}
+	broken(sim, "I4", "a hold of %s ran out that was none", id);
+}
+
+void model_process_ended(struct sim *sim)
+{
+	struct model *model = &sim->model;
+
+	for (uint32_t i = 0; i < model->asked_count; i++)
+		if (model->asked[i].status == UNANSWERED && model->asked[i].life != 0)
+			model->asked[i].status = VOID;
+	for (uint32_t i = 0; i < model->name_count; i++) {
+		model->names[i].open = 0;
+		model->names[i].mute = false;
+	}
+	model->unanswered = 0;
+	order_forget(sim);
+}
+
+/* ---- Watching ------------------------------------------------------------------------------ */
+
+static bool handled(const struct sim *sim, const struct generation *generation)
+{
+	return sim->handled_any || sim->handled[sim->model.asked[generation->asked].topic];
+}
+
+void model_watch(struct sim *sim)
+{
+	dw_usec bound = PATIENCE + DW_MILLISECONDS(sim->knobs.hold_ms);
+	dw_usec wall = clocks_wall(sim);
+
+	if (!sim->engine || sim->clocks.steady < sim->disturbed_at + bound)
+		return;
+	for (uint32_t i = 0; i < sim->model.name_count; i++) {
+		struct generation *generation = model_stored(sim, i);
+
+		if (generation && handled(sim, generation) &&
+		    usec_add(generation->due, bound) < wall)
+			broken(sim, "I2", "%s is due for %lld us and is %s", sim->model.names[i].id,
+			       (long long)(wall - generation->due),
+			       generation->life == sim->life ? "not settled" : "not started");
+	}
+}
+
+void model_armed(struct sim *sim)
+{
+	dw_usec bound = PATIENCE + DW_MILLISECONDS(sim->knobs.hold_ms);
+	dw_usec now = clocks_wall(sim);
+
+	if (sim->woken || sim->closing || !disk_idle(sim->disk))
+		return;
+	for (uint32_t i = 0; i < sim->model.name_count; i++) {
+		struct generation *generation = model_stored(sim, i);
+
+		if (generation && handled(sim, generation) &&
+		    sim->armed > usec_add(usec_max(generation->due, now), bound))
+			broken(sim, "I2", "no turn is armed for %s", sim->model.names[i].id);
+	}
+}
+
+static void compare(struct sim *sim, uint32_t number)
+{
+	struct table_caller caller = {.role = DW_OWNER};
+	struct alloc alloc = memory_alloc(&sim->table_account);
+	const char *id = sim->model.names[number].id;
+	struct generation *generation = model_stored(sim, number);
+	dw_op get = {.kind = DW_OP_GET, .id = id};
+
+	(void)table_apply(sim->table, &get, &caller);
+	if (!generation && get.status != DW_ENOENT)
+		broken(sim, "I3", "%s is in the store and should not be", id);
+	else if (generation && get.status == DW_ENOENT)
+		broken(sim, "I2", "%s is not in the store any more", id);
+	else if (generation && get.head.generation != generation->number)
+		broken(sim, "I2", "another generation of %s is stored", id);
+	else if (generation && get.head.due != generation->due)
+		broken(sim, "I11", "another deadline of %s is stored", id);
+	else if (generation &&
+		 asked_of(sim, get.rows->body, get.rows->body_size) != generation->asked)
+		broken(sim, "I11", "the data of %s is damaged", id);
+	rows_free(&alloc, get.rows);
+}
+
+void model_compare(struct sim *sim)
+{
+	table_check(sim->table);
+	for (uint32_t i = 0; i < sim->model.name_count; i++)
+		compare(sim, i);
+}
+
+bool model_all_over(const struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->model.name_count; i++)
+		if (sim->model.names[i].stored != NONE)
+			return false;
+	return sim->model.unanswered == 0;
+}

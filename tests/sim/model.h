@@ -1,0 +1,124 @@
+/* What was promised to whom, and whether it is kept. The model hears of every call, answer, start
+ * and operation that the store carried out; it trusts only what it is told here, and reads the
+ * table only to compare. */
+#ifndef SIM_MODEL_H
+#define SIM_MODEL_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+
+struct sim;
+
+#define NAMES_MAX 512u
+#define ASKED_MAX 8192u
+#define GENERATIONS_MAX 16384u
+#define NONE UINT32_MAX
+#define UNANSWERED 1 /* a status that no call has */
+#define VOID 2       /* the process died before the answer */
+
+enum asked_kind { ASKED_PUT, ASKED_CANCEL, ASKED_SETTLE, ASKED_LIST };
+
+/* One call of the API, the program's or a client's. */
+struct asked {
+	struct sim *sim;
+	enum asked_kind kind;
+	uint32_t name; /* of the id; NONE: the engine makes one */
+	uint32_t topic;
+	dw_usec due;
+	dw_usec late_after;
+	int status;
+	bool callback;       /* somebody is told */
+	uint64_t life;       /* of the process that called; 0: a client */
+	uint32_t timers;     /* put: generations made of it */
+	uint64_t generation; /* settle */
+	dw_verdict verdict;  /* settle */
+};
+
+enum fate { FATE_STORED, FATE_REPLACED, FATE_CANCELLED, FATE_SETTLED, FATE_DEAD };
+
+/* One stored generation of an id. */
+struct generation {
+	uint64_t number;
+	uint32_t before; /* the earlier one of the same id, NONE: it was the first */
+	uint32_t name;
+	uint32_t asked; /* the put */
+	dw_usec due;
+	dw_usec retry_floor;  /* a retry may not be due before */
+	uint32_t floor_clock; /* clocks.set_count when that was so */
+	enum fate fate;
+	bool claimed;     /* in the store */
+	bool held;        /* its handler said DW_HOLD */
+	bool may_settle;  /* somebody said that it is done */
+	bool may_retry;   /* somebody asked for another delivery */
+	bool licensed;    /* that was stored: it may start again */
+	uint64_t life;    /* of the last start, 0: none */
+	uint32_t attempt; /* of the last start */
+	uint32_t starts;
+	uint64_t dropped; /* the life in which a cancel has ended its retries */
+};
+
+struct name {
+	char id[40];
+	uint32_t last;         /* generation */
+	uint32_t stored;       /* generation in the store */
+	uint64_t floor;        /* no generation up to this one starts any more */
+	uint64_t cancel_floor; /* that becomes the floor when the cancel is answered */
+	uint32_t ready;        /* generation that is claimed and can fire (order.c) */
+	uint64_t ready_since;  /* a count */
+	uint32_t open;         /* calls that are not answered */
+	bool mute;             /* a call was made that nobody is told the end of */
+};
+
+struct model {
+	struct name names[NAMES_MAX];
+	uint32_t name_count;
+	struct asked asked[ASKED_MAX];
+	uint32_t asked_count;
+	struct generation generations[GENERATIONS_MAX];
+	uint32_t generation_count;
+	uint64_t ready_count;
+	uint64_t unanswered;
+};
+
+void model_init(struct sim *);
+
+/* model_name: the number of an id, made if need be. */
+uint32_t model_name(struct sim *, const char *id);
+
+/* model_ask notes a call; model_asked its synchronous result. NULL: no room, do not call. */
+struct asked *model_ask(struct sim *, enum asked_kind, uint32_t name);
+void model_accepted(struct sim *, struct asked *, int status);
+void model_answered(struct sim *, struct asked *, int status, const dw_result *);
+
+/* model_applied: the store carried the operation out; wanted is its head before. */
+void model_applied(struct sim *, const dw_op *, const dw_head *wanted, dw_role);
+
+/* Deliveries. A handler's verdict, a settle that was accepted, a hold that ran out. */
+struct generation *model_start(struct sim *, const dw_firing *);
+void model_verdict(struct sim *, struct generation *, dw_verdict, dw_usec retry_in);
+void model_expired(struct sim *, const char *id);
+void model_cancelling(struct sim *, uint32_t name);
+
+/* model_find: NULL: no such generation. model_stored: NULL: none is stored. */
+struct generation *model_find(struct sim *, uint32_t name, uint64_t number);
+struct generation *model_stored(struct sim *, uint32_t name);
+
+/* The process ended: what was not answered never will be. */
+void model_process_ended(struct sim *);
+
+/* model_watch looks for timers that should have been delivered, or that nothing is armed for;
+ * model_compare compares with the table. */
+void model_watch(struct sim *);
+void model_armed(struct sim *);
+void model_compare(struct sim *);
+bool model_all_over(const struct sim *);
+
+/* order.c */
+void order_collected(struct sim *, const dw_op *);
+void order_submitted(struct sim *, const dw_op *);
+void order_touched(struct sim *, uint32_t name);
+void order_forget(struct sim *);
+void order_started(struct sim *, const struct generation *);
+
+#endif

@@ -1,0 +1,79 @@
+/* I8: timers start in the order of (deadline, generation), among those that are ready.
+ *
+ * A timer is READY from the moment the engine has taken the answer that it is claimed, until it
+ * starts or something is asked for it: a put, a cancel, an operation of the engine; and not while
+ * such a call waits. When X starts, no other timer may be ready, due and have a handler, and
+ *	be due before X, or
+ *	be due with X, of an earlier generation, and have become ready before X.
+ * Equal deadlines need the last condition: a claim that failed comes back behind others.
+ *
+ * A failed allocation and a clock that is set make timers wait for reasons of their own; the model
+ * then forgets who was ready. */
+#include "sim/sim.h"
+
+void order_forget(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->model.name_count; i++)
+		sim->model.names[i].ready = NONE;
+}
+
+void order_touched(struct sim *sim, uint32_t name)
+{
+	sim->model.names[name].ready = NONE;
+}
+
+void order_submitted(struct sim *sim, const dw_op *op)
+{
+	if (op->id && op->kind != DW_OP_GET && op->kind != DW_OP_ACK)
+		order_touched(sim, model_name(sim, op->id));
+}
+
+void order_collected(struct sim *sim, const dw_op *op)
+{
+	struct generation *generation;
+	struct name *name;
+
+	if ((op->kind != DW_OP_CLAIM && op->kind != DW_OP_PUT) || op->status != DW_OK ||
+	    op->head.state != DW_CLAIMED)
+		return;
+	name = &sim->model.names[model_name(sim, op->id)];
+	generation = model_find(sim, model_name(sim, op->id), op->head.generation);
+	if (!generation)
+		return;
+	name->ready = (uint32_t)(generation - sim->model.generations);
+	name->ready_since = ++sim->model.ready_count;
+}
+
+/* may_start: the ready timer could start now. */
+static bool may_start(const struct sim *sim, const struct generation *ready, dw_usec wall)
+{
+	const struct asked *asked = &sim->model.asked[ready->asked];
+
+	if (!sim->handled_any && !sim->handled[asked->topic])
+		return false;
+	return ready->due <= wall &&
+	       (asked->late_after == 0 || usec_sub(wall, ready->due) <= asked->late_after);
+}
+
+void order_started(struct sim *sim, const struct generation *started)
+{
+	const struct name *own = &sim->model.names[started->name];
+	dw_usec wall = clocks_wall(sim);
+
+	for (uint32_t i = 0; i < sim->model.name_count; i++) {
+		const struct name *name = &sim->model.names[i];
+		const struct generation *ready;
+
+		if (i == started->name || name->ready == NONE || name->open > 0 || name->mute)
+			continue;
+		ready = &sim->model.generations[name->ready];
+		if (!may_start(sim, ready, wall))
+			continue;
+		if (ready->due < started->due ||
+		    (ready->due == started->due && ready->number < started->number &&
+		     name->ready_since < own->ready_since))
+			broken(sim, "I8", "%s started before %s, which is due %lld us earlier",
+			       own->id, name->id, (long long)(started->due - ready->due));
+	}
+	order_touched(sim, started->name);
+}

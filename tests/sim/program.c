@@ -1,0 +1,313 @@
+/* The user's program: it puts, cancels, settles, looks and registers at random, from outside and
+ * from inside of callbacks, and it dies inside them. */
+#include "sim/sim.h"
+
+#include <string.h>
+
+static const char *const topics[TOPIC_COUNT] = {"a", "b", "c", "d"};
+
+/* called: a callback begins. False: the process is dead, nobody sees what it does. */
+static bool called(struct sim *sim)
+{
+	if (sim->dead)
+		return false;
+	if (sim->in_call)
+		broken(sim, "once", "a callback was called from inside a call");
+	clocks_pass(sim, (dw_usec)draw(sim, chance(sim, 300) ? 20000 : 50));
+	if (!sim->calm && chance(sim, sim->knobs.step))
+		clocks_disturb(sim);
+	if (!sim->calm && chance(sim, sim->knobs.crash_inside)) {
+		trace(sim, "dies inside", "", 0, 0);
+		sim->dead = true;
+		return false;
+	}
+	return true;
+}
+
+/* go_on: from inside a callback the program may do anything, once more. */
+static void go_on(struct sim *sim, uint32_t likely)
+{
+	sim->depth++;
+	if (!sim->calm && sim->actions_left > 0 && chance(sim, likely))
+		program_act(sim);
+	if (!sim->closing && chance(sim, 100) && engine_turn(sim->engine) != DW_EBUSY)
+		broken(sim, "busy", "a turn ran inside a callback");
+	sim->depth--;
+}
+
+/* ---- Callbacks ----------------------------------------------------------------------------- */
+
+static void done(dw *handle, const dw_result *result, void *user)
+{
+	struct sim *sim = sim_of(handle);
+	struct asked *asked = user;
+
+	if (!called(sim))
+		return;
+	trace(sim, "answered", result->id, result->status, (int64_t)result->generation);
+	model_answered(sim, asked, result->status, result);
+	go_on(sim, 1000);
+}
+
+static void listed(dw *handle, int status, const dw_info *timers, size_t count,
+		   const dw_cursor *next, void *user)
+{
+	struct sim *sim = sim_of(handle);
+
+	if (!called(sim))
+		return;
+	trace(sim, "listed", "", status, (int64_t)count);
+	for (size_t i = 1; i < count; i++)
+		if (timers[i].due < timers[i - 1].due)
+			broken(sim, "list", "a page is not in order");
+	if ((status == DW_OK) != (next != NULL))
+		broken(sim, "list", "a page without a cursor");
+	model_answered(sim, user, status, NULL);
+	go_on(sim, 1000);
+}
+
+static void told(dw *handle, int status, const dw_store_status *store, void *user)
+{
+	struct sim *sim = sim_of(handle);
+
+	if (!called(sim))
+		return;
+	trace(sim, "status", "", status, store ? (int64_t)store->pending : -1);
+	model_answered(sim, user, status, NULL);
+	go_on(sim, 1000);
+}
+
+void program_event(dw *handle, const dw_event *event, void *user)
+{
+	struct sim *sim = sim_of(handle);
+
+	(void)user;
+	if (sim->dead)
+		return;
+	trace(sim, "event", event->id ? event->id : "", event->kind, event->status);
+	if (event->kind == DW_EVENT_HOLD_EXPIRED)
+		model_expired(sim, event->id);
+	if (event->kind == DW_EVENT_CORRUPT)
+		broken(sim, "I11", "%s is corrupt", event->id);
+	if (!sim->closing)
+		go_on(sim, 300);
+}
+
+static dw_verdict choose_verdict(struct sim *sim)
+{
+	uint64_t dice = draw(sim, 100);
+
+	if (sim->calm || dice < 60)
+		return DW_DONE;
+	return dice < 80 ? DW_RETRY : DW_HOLD;
+}
+
+static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
+{
+	struct sim *sim = sim_of(handle);
+	struct generation *generation;
+	dw_verdict verdict;
+	dw_usec retry_in = -1;
+
+	(void)user;
+	if (sim->dead)
+		return DW_DONE;
+	trace(sim, "start", firing->id, firing->due, firing->attempt);
+	if (sim->closing)
+		broken(sim, "close", "%s started while the handle is closed", firing->id);
+	if (++sim->turn_starts > 256)
+		broken(sim, "bounded", "more than 256 starts in a turn");
+	generation = model_start(sim, firing);
+	if (!called(sim))
+		return DW_DONE;
+	verdict = choose_verdict(sim);
+	go_on(sim, 3000);
+	if (verdict == DW_RETRY && chance(sim, 8000)) {
+		retry_in = (dw_usec)draw(sim, chance(sim, 5000) ? 1000 : 3000000);
+		if (engine_retry_in(sim->engine, retry_in) != DW_OK)
+			broken(sim, "retry", "dw_retry_in was refused inside a handler");
+	}
+	model_verdict(sim, generation, verdict, retry_in);
+	trace(sim, "verdict", firing->id, verdict, retry_in);
+	return verdict;
+}
+
+/* ---- Calls --------------------------------------------------------------------------------- */
+
+static uint32_t any_name(struct sim *sim)
+{
+	return (uint32_t)draw(sim, sim->knobs.id_count);
+}
+
+static dw_usec any_delay(struct sim *sim)
+{
+	static const dw_usec limits[] = {1,
+					 DW_MILLISECONDS(8),
+					 DW_MILLISECONDS(200),
+					 DW_SECONDS(3),
+					 DW_SECONDS(30),
+					 DW_MINUTES(20)};
+	uint64_t which = draw(sim, 40);
+
+	if (which == 39)
+		return (dw_usec)draw(sim, (uint64_t)DW_HOURS(1)) * -1;
+	return (dw_usec)draw(sim, (uint64_t)limits[which / 7]);
+}
+
+/* any_due: also the last one again, and the edges of the wheel's levels. */
+static dw_usec any_due(struct sim *sim)
+{
+	dw_usec due = usec_add(clocks_wall(sim), any_delay(sim));
+
+	if (sim->last_due != 0 && chance(sim, 2500))
+		return sim->last_due;
+	if (chance(sim, 700))
+		due += (1 << 18) - due % (1 << 18);
+	else if (chance(sim, 700))
+		due += 1024 - due % 1024;
+	sim->last_due = due;
+	return due;
+}
+
+static void put(struct sim *sim)
+{
+	uint32_t name = chance(sim, 200) ? NONE : any_name(sim);
+	struct asked *asked = model_ask(sim, ASKED_PUT, name);
+	uint64_t number;
+	dw_timer timer = {.size = sizeof timer};
+	int status;
+
+	if (!asked)
+		return;
+	number = (uint64_t)(asked - sim->model.asked);
+	asked->topic = (uint32_t)draw(sim, TOPIC_COUNT);
+	asked->due = any_due(sim);
+	asked->late_after = chance(sim, 500) ? 1 + (dw_usec)draw(sim, DW_SECONDS(5)) : 0;
+	asked->callback = !chance(sim, 1000);
+	timer.id = name == NONE ? NULL : sim->model.names[name].id;
+	timer.topic = topics[asked->topic];
+	timer.due = asked->due;
+	timer.data = &number;
+	timer.data_size = sizeof number;
+	timer.late_after_us = asked->late_after;
+	timer.flags = chance(sim, 2000) ? DW_NEW : 0;
+	trace(sim, "put", timer.id ? timer.id : "", timer.due, (int64_t)number);
+	status = engine_put(sim->engine, &timer,
+			    (struct done){.fn = asked->callback ? done : NULL, .user = asked});
+	model_accepted(sim, asked, status);
+}
+
+static void cancel(struct sim *sim)
+{
+	uint32_t name = any_name(sim);
+	struct asked *asked = model_ask(sim, ASKED_CANCEL, name);
+
+	if (!asked)
+		return;
+	trace(sim, "cancel", sim->model.names[name].id, 0, 0);
+	model_accepted(
+	    sim, asked,
+	    engine_cancel(sim->engine, sim->model.names[name].id, (struct done){done, asked}));
+}
+
+/* settle a delivery that is held, or one that was never or is not any more. */
+static void settle(struct sim *sim)
+{
+	uint32_t name = any_name(sim);
+	struct generation *generation = model_stored(sim, name);
+	struct asked *asked;
+	dw_token token = {.attempt = 1};
+	dw_usec retry_in = (dw_usec)draw(sim, 100000) - 1;
+	int status;
+
+	for (uint32_t i = 0; i < sim->knobs.id_count && (!generation || !generation->held); i++) {
+		name = (name + 1) % sim->knobs.id_count;
+		generation = model_stored(sim, name);
+	}
+	asked = generation ? model_ask(sim, ASKED_SETTLE, name) : NULL;
+	if (!asked)
+		return;
+	token.generation = generation->number;
+	token.attempt = generation->attempt - chance(sim, 1000);
+	memcpy(token.id, sim->model.names[name].id, sizeof sim->model.names[name].id);
+	asked->generation = generation->number;
+	asked->verdict = chance(sim, 3000) ? DW_RETRY : DW_DONE;
+	trace(sim, "settle", token.id, asked->verdict, token.attempt);
+	status = engine_settle(sim->engine, &token, asked->verdict, retry_in,
+			       (struct done){done, asked});
+	if (status == DW_OK && token.attempt != generation->attempt)
+		broken(sim, "I4", "a settle of an earlier attempt of %s was accepted", token.id);
+	model_accepted(sim, asked, status);
+}
+
+static void look(struct sim *sim)
+{
+	struct asked *asked = model_ask(sim, ASKED_LIST, NONE);
+	uint64_t which = draw(sim, 3);
+	int status;
+
+	if (!asked)
+		return;
+	trace(sim, "look", "", (int64_t)which, 0);
+	if (which == 0)
+		status = engine_get(sim->engine, sim->model.names[any_name(sim)].id,
+				    (struct lister){listed, asked});
+	else if (which == 1)
+		status = engine_list(sim->engine, chance(sim, 5000) ? "a" : NULL, NULL,
+				     1 + (size_t)draw(sim, 20), (struct lister){listed, asked});
+	else
+		status = engine_status(sim->engine, told, asked);
+	model_accepted(sim, asked, status);
+}
+
+static void set_handler(struct sim *sim, uint32_t topic, bool on)
+{
+	const char *name = topic == TOPIC_COUNT ? "*" : topics[topic];
+	int status = engine_on(sim->engine, name, on ? fired : NULL, NULL);
+
+	trace(sim, "on", name, on, status);
+	if (status != DW_OK)
+		return;
+	*(topic == TOPIC_COUNT ? &sim->handled_any : &sim->handled[topic]) = on;
+	world_disturbed(sim, sim->clocks.steady);
+}
+
+void program_register_all(struct sim *sim)
+{
+	for (uint32_t i = 0; i < TOPIC_COUNT; i++)
+		if (!sim->handled[i])
+			set_handler(sim, i, true);
+}
+
+void program_begin(struct sim *sim)
+{
+	memset(sim->handled, 0, sizeof sim->handled);
+	sim->handled_any = false;
+	for (uint32_t i = 0; i < TOPIC_COUNT; i++)
+		if (sim->calm || chance(sim, 8500))
+			set_handler(sim, i, true);
+}
+
+void program_act(struct sim *sim)
+{
+	uint64_t dice = draw(sim, 1000);
+
+	if (sim->actions_left > 0)
+		sim->actions_left--;
+	if (sim->closing)
+		return;
+	sim->in_call = true;
+	if (dice < 560)
+		put(sim);
+	else if (dice < 720)
+		cancel(sim);
+	else if (dice < 900)
+		settle(sim);
+	else if (dice < 950)
+		look(sim);
+	else if (dice < 990)
+		set_handler(sim, (uint32_t)draw(sim, TOPIC_COUNT), chance(sim, 8000));
+	else
+		set_handler(sim, TOPIC_COUNT, chance(sim, 3000));
+	sim->in_call = false;
+}

@@ -1,0 +1,191 @@
+/* The simulator: the real engine on simulated clocks, loop and store, and a model that watches.
+ *
+ *	main.c     arguments, many seeds, the self-test
+ *	world.c    one seed: what happens next, opening, crashing, closing, the quiet end
+ *	memory.c   the engine's allocator: counts, and fails when told
+ *	clocks.c   wall and steady time
+ *	disk.c     the store: a table that survives crashes, behind a queue that does not
+ *	program.c  the user's program: calls, handlers, callbacks
+ *	writer.c   clients of the same store
+ *	model.c    what was promised, checked at every event
+ *	order.c    the promise of order (I8)
+ *	trace.c    the trace, its hash, the first broken promise
+ *	bugs.c     planted bugs, to see that the model finds them
+ *
+ * Everything is drawn from one seed, and nothing else enters: no address, no real time. So a seed
+ * is the whole bug report.
+ */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include <stdbool.h>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "base/usec.h"
+#include "engine/engine.h"
+#include "port/op.h"
+#include "sim/bugs.h"
+#include "sim/model.h"
+#include "store/table.h"
+
+#define TOPIC_COUNT 4u
+#define GROUPS_MAX 16u
+#define DATA_SIZE 8u
+
+/* The seed's profile: how often what happens, in events of 10,000. Some are zero in a seed, so that
+ * seeds differ in kind and not only in luck. */
+struct knobs {
+	uint32_t crash;
+	uint32_t crash_inside; /* of 10,000 callbacks */
+	uint32_t close;
+	uint32_t step;
+	uint32_t stall;
+	uint32_t spurious;
+	uint32_t memory; /* a failed allocation is coming */
+	uint32_t writer;
+	uint32_t fail;    /* of 10,000 operations */
+	uint32_t unknown; /* of 10,000 groups */
+	uint32_t slow;    /* of 10,000 groups */
+	uint32_t id_count;
+	uint32_t action_count;
+	uint32_t page; /* rows on a page of a scan at most */
+	uint32_t hold_ms;
+	uint32_t pause_max_us; /* between two actions of the program */
+	uint32_t timers_max;
+};
+
+/* Blocks of one owner; a block remembers whose it is. */
+struct account {
+	struct sim *sim;
+	size_t block_count;
+	bool may_fail;
+};
+
+struct clocks {
+	dw_usec steady;
+	dw_usec anchor_steady; /* wall time runs from here */
+	dw_usec anchor_wall;
+	int64_t drift_ppm;
+	dw_usec wall_max; /* the largest ever shown */
+	uint32_t set_count;
+};
+
+/* Operations applied together, on their way back. */
+struct group {
+	struct op_queue ops;
+	dw_usec answer_at;
+};
+
+struct disk {
+	dw_store store; /* first: the public view */
+	dw_store_class type;
+	struct sim *sim;
+	struct account *account;
+	uint64_t token;
+	struct op_queue submitted;
+	dw_usec apply_at; /* DW_NEVER: nothing to apply */
+	struct group groups[GROUPS_MAX];
+	uint32_t group_first;
+	uint32_t group_count;
+	struct op_queue answers;
+	dw_op *parked;
+	bool stopped;
+};
+
+struct sim {
+	uint64_t seed;
+	struct rng rng;
+	enum bug bug;
+	bool printing;
+	uint64_t hash;
+	uint64_t event_count;
+	uint64_t start_count;
+	char broken[256]; /* the first broken promise */
+
+	struct knobs knobs;
+	bool calm; /* no faults any more */
+	struct clocks clocks;
+	struct account engine_account;
+	struct account table_account;
+	uint32_t fail_in;  /* the allocation that fails, 0: none */
+	uint32_t fail_run; /* how many fail in a row */
+
+	struct table *table;
+	struct disk *disk;
+	struct engine *engine;
+	uint64_t life; /* of the process; grows with every start */
+	bool dead;     /* the process has crashed inside a callback: nobody sees what it does */
+	bool closing;
+	dw_usec close_until;
+	bool in_call; /* inside a call of the API, where nobody may be answered */
+	int depth;    /* of callbacks */
+	uint32_t turn_starts;
+
+	dw_usec armed; /* wall time */
+	bool woken;
+	dw_usec wake_at; /* steady time */
+	dw_usec stalled_until;
+	dw_usec open_at;   /* the next start of the process */
+	dw_usec action_at; /* the program's next action */
+	uint32_t actions_left;
+	dw_usec writer_at;
+	dw_usec disturbed_at; /* steady: the last fault, or the end of one */
+	uint64_t idle_turns;  /* in a row, without time passing */
+
+	bool handled[TOPIC_COUNT];
+	bool handled_any;
+	dw_usec last_due;
+	dw_verdict verdict; /* that the running handler will return */
+
+	struct model model;
+};
+
+/* trace.c */
+void trace(struct sim *, const char *what, const char *id, int64_t a, int64_t b);
+void broken(struct sim *, const char *promise, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* draw: [0, limit). chance: true n times of 10,000, never when n is 0, and draws nothing then. */
+uint64_t draw(struct sim *, uint64_t limit);
+bool chance(struct sim *, uint32_t n);
+
+/* memory.c */
+struct alloc memory_alloc(struct account *);
+
+/* clocks.c */
+void clocks_init(struct sim *);
+dw_usec clocks_wall(const struct sim *);
+dw_usec clocks_steady_at(const struct sim *, dw_usec wall);
+void clocks_pass(struct sim *, dw_usec time);
+void clocks_disturb(struct sim *);
+struct clock clocks_port(struct sim *);
+
+/* disk.c */
+struct disk *disk_open(struct sim *);
+dw_usec disk_next(const struct disk *);
+void disk_work(struct disk *);
+void disk_news(struct disk *); /* a client has written */
+void disk_crash(struct disk *);
+void disk_free(struct disk *);
+bool disk_idle(const struct disk *);
+
+/* program.c */
+void program_begin(struct sim *);
+void program_act(struct sim *);
+void program_register_all(struct sim *);
+void program_event(dw *, const dw_event *, void *user);
+
+/* writer.c */
+void writer_act(struct sim *);
+
+/* world.c */
+bool world_run(struct sim *);
+void world_disturbed(struct sim *, dw_usec until);
+
+static inline struct sim *sim_of(dw *handle)
+{
+	return (struct sim *)(void *)handle;
+}
+
+#endif

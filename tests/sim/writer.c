@@ -1,0 +1,64 @@
+/* Clients: other processes that write into the same store, past the owner. Their operations are
+ * carried out and answered at once. */
+#include "sim/sim.h"
+
+#include <string.h>
+
+#include "timer/record.h"
+
+static void apply(struct sim *sim, dw_op *op)
+{
+	struct table_caller caller = {
+	    .token = rng_next(&sim->rng) | 1, .role = DW_CLIENT, .now = clocks_wall(sim)};
+	dw_head wanted = op->head;
+
+	(void)bug_apply(sim, op, &caller);
+	trace(sim, "client", op->id, op->kind, op->status);
+	model_applied(sim, op, &wanted, DW_CLIENT);
+	disk_news(sim->disk);
+}
+
+static void put(struct sim *sim, uint32_t name)
+{
+	struct alloc alloc = memory_alloc(&sim->table_account);
+	struct asked *asked = model_ask(sim, ASKED_PUT, name);
+	const char *id = sim->model.names[name].id;
+	const char topic[2] = {(char)('a' + (char)draw(sim, TOPIC_COUNT)), '\0'};
+	uint64_t number = asked ? (uint64_t)(asked - sim->model.asked) : 0;
+	struct record record = {.id = id,
+				.topic = topic,
+				.data = &number,
+				.data_size = sizeof number,
+				.id_size = (uint8_t)strlen(id),
+				.topic_size = 1};
+	unsigned char body[128];
+	dw_op *op;
+
+	if (!asked)
+		return;
+	asked->life = 0;
+	asked->topic = (uint32_t)(topic[0] - 'a');
+	asked->due = usec_add(clocks_wall(sim), (dw_usec)draw(sim, DW_SECONDS(2)));
+	record_encode(&record, body);
+	op = op_new(&alloc, DW_OP_PUT, id, body, record_size(&record));
+	op->topic = topic;
+	op->head.due = asked->due;
+	apply(sim, op);
+	asked->status = op->status;
+	op_free(&alloc, op);
+}
+
+void writer_act(struct sim *sim)
+{
+	struct alloc alloc = memory_alloc(&sim->table_account);
+	uint32_t name = (uint32_t)draw(sim, sim->knobs.id_count);
+	dw_op *op;
+
+	if (chance(sim, 6000)) {
+		put(sim, name);
+		return;
+	}
+	op = op_new(&alloc, DW_OP_CANCEL, sim->model.names[name].id, NULL, 0);
+	apply(sim, op);
+	op_free(&alloc, op);
+}
