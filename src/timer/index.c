@@ -9,8 +9,13 @@
 
 int index_init(struct index *index, const struct alloc *alloc, uint64_t seed)
 {
-	*index = (struct index){.alloc = alloc, .seed = seed, .bucket_count = BUCKETS_MIN};
-	return segments_reserve(&index->buckets, alloc, BUCKETS_MIN);
+	int status;
+
+	*index = (struct index){.alloc = alloc, .seed = seed};
+	status = segments_reserve(&index->buckets, alloc, BUCKETS_MIN);
+	if (status == DW_OK)
+		index->bucket_count = BUCKETS_MIN;
+	return status;
 }
 
 void index_free(struct index *index)
