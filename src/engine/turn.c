@@ -169,9 +169,10 @@ static void rearm_stranded(struct engine *engine)
 
 static bool has_work_left(const struct engine *engine)
 {
+	bool delivers = !engine->closing && (engine->sweep > 0 || engine->reviving);
+
 	return engine->answers.count > 0 || engine->deferred || engine->urgent.count > 0 ||
-	       engine->sweep > 0 || engine->reviving ||
-	       (engine->ordinary.count > 0 && engine->ordinary_inflight < ORDINARY_MAX);
+	       delivers || (engine->ordinary.count > 0 && engine->ordinary_inflight < ORDINARY_MAX);
 }
 
 /* next_turn: when the next turn is needed, unless something wakes the engine before. */

@@ -28,11 +28,24 @@ void order_submitted(struct sim *sim, const dw_op *op)
 		order_touched(sim, model_name(sim, op->id));
 }
 
+/* learnt: rows of a scan or of the inbox replace what the engine knew. */
+static void learnt(struct sim *sim, const dw_row *row)
+{
+	for (; row; row = row->next) {
+		struct name *name = &sim->model.names[model_name(sim, row->id)];
+
+		if (name->ready != NONE &&
+		    sim->model.generations[name->ready].number < row->head.generation)
+			name->ready = NONE;
+	}
+}
+
 void order_collected(struct sim *sim, const dw_op *op)
 {
 	struct generation *generation;
 	struct name *name;
 
+	learnt(sim, op->rows);
 	if ((op->kind != DW_OP_CLAIM && op->kind != DW_OP_PUT) || op->status != DW_OK ||
 	    op->head.state != DW_CLAIMED)
 		return;

@@ -123,6 +123,8 @@ static dw_usec turn_at(const struct sim *sim)
 
 	if (sim->woken)
 		at = usec_min(at, sim->wake_at);
+	if (sim->closing)
+		at = usec_min(at, sim->close_until);
 	return usec_max(at, sim->stalled_until);
 }
 
