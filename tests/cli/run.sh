@@ -72,12 +72,29 @@ start() {
 	within 5 is_started
 }
 
+is_gone() {
+	! kill -0 "$owner" 2>/dev/null
+}
+
+# ended CODE: the process in $owner ends by itself, and so.
+ended() {
+	local code=0
+	within 20 is_gone
+	wait "$owner" || code=$?
+	owner=
+	[ "$code" = "$1" ] || fail "it exits $code, not $1: $(head -c 300 log)"
+}
+
 # stop_owner [SIGNAL]: it ends with exit code 0.
 stop_owner() {
-	local code=0
 	kill -"${1:-TERM}" "$owner"
-	wait "$owner" || code=$?
-	[ "$code" = 0 ] || fail "the owner exits $code: $(cat log)"
+	ended 0
+}
+
+# kill_owner: as a crash would.
+kill_owner() {
+	kill -KILL "$owner"
+	wait "$owner" || true
 	owner=
 }
 

@@ -1,5 +1,5 @@
 # import.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 
 test_import_counts() {
 	many 1000 >lines
@@ -127,14 +127,13 @@ test_import_again_changes_nothing() {
 
 test_import_stores_while_the_stream_goes_on() {
 	mkfifo stream
-	durawheel import stream >out 2>err &
+	durawheel import stream >out 2>log &
 	owner=$!
 	exec 3>stream
 	echo '{"id":"a","topic":"t","in":"1h"}' >&3
 	within 5 durawheel show a
 	exec 3>&-
-	wait "$owner"
-	owner=
+	ended 0
 	prints 'imported 1, refused 0'
 }
 
@@ -144,9 +143,7 @@ test_import_killed_is_repeated() {
 		durawheel import lines >out 2>err &
 		owner=$!
 		within 20 is_stored $after
-		kill -KILL "$owner"
-		wait "$owner" || true
-		owner=
+		kill_owner
 	done
 	expect 0 durawheel import lines
 	prints 'imported 60000, refused 0'
@@ -170,4 +167,21 @@ test_import_is_fast() {
 test_import_to_a_store_that_is_away_fails() {
 	expect 6 durawheel --store sqlite:/nonexistent/x.db import </dev/null
 	is_counted out 0
+}
+
+test_import_counts_what_a_full_disk_has_taken() {
+	many 20000 >lines
+	code=0
+	# What a file size limit refuses looks to the store like a disk that is full.
+	(
+		trap '' XFSZ
+		ulimit -f 600
+		timeout 60 durawheel import lines >out 2>err
+	) || code=$?
+	[ $code = 1 ] || [ $code = 6 ] || fail "import exits $code"
+	imported=$(sed 's/imported \([0-9]*\),.*/\1/' out)
+	[ "$imported" -lt 20000 ]
+	[ "$(durawheel list --json | wc -l)" = "$imported" ]
+	expect 0 durawheel import lines
+	prints 'imported 20000, refused 0'
 }

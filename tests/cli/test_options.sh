@@ -1,5 +1,5 @@
 # The words of the command line, the standard streams and the store's URL.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 
 test_no_arguments_is_a_usage_error() {
 	expect 2 durawheel

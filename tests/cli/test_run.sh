@@ -1,5 +1,5 @@
 # run: what is fired, in which order, and what happens when stdout does not take it.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 
 test_run_fires_in_order_until_idle() {
 	expect 0 durawheel add --topic t --id b --at 2020-01-01T00:00:01Z --data hi
@@ -87,8 +87,7 @@ test_run_waits_until_idle_for_what_is_still_to_come() {
 	within 5 is_started
 	expect 0 durawheel add --topic t --id b --in 600ms
 	within 5 is_counted fired 2
-	wait "$owner"
-	owner=
+	ended 0
 }
 
 # open_pipe ARGUMENT...: an owner that writes to a pipe whose reader, descriptor 3, does not read.
@@ -104,15 +103,24 @@ is_held() {
 	[ "$(durawheel stats --json | sed 's/.*"claimed":\([0-9]*\).*/\1/')" -ge "$1" ]
 }
 
+# is_still: nothing changes for a while.
+is_still() {
+	durawheel stats --json >before
+	sleep 0.2
+	durawheel stats --json | cmp - before
+}
+
 test_run_holds_when_a_pipe_is_full() {
 	many 5000 "$(text 200)" | durawheel import
 	open_pipe
 	within 5 is_held 512
+	within 5 is_still
 	kill -0 "$owner"
 	timeout 30 head -n 5000 <&3 >got
 	ids_of got | sort -c
 	[ "$(ids_of got | sort -u | wc -l)" = 5000 ]
 	! grep -qv '"attempt":1,' got || fail 'a second attempt'
+	! grep -q 'are held' log || fail 'over the limit of holds'
 	within 5 has_count claimed 0
 	has_count pending 0
 	stop_owner
@@ -147,8 +155,7 @@ test_run_writes_large_lines_whole() {
 	open_pipe --until-idle
 	within 5 is_held 1
 	timeout 30 cat <&3 >got
-	wait "$owner"
-	owner=
+	ended 0
 	is_counted got 5
 	[ "$(ids_of got | tr '\n' ' ')" = '1 2 3 4 5 ' ]
 	[ "$(tr -cd x <got | wc -c)" = 1500000 ]
@@ -159,11 +166,8 @@ test_run_says_when_it_leaves_a_line_cut() {
 	expect 0 durawheel add --topic t --id a --in 0s --data-file data
 	open_pipe
 	within 5 is_held 1
-	code=0
 	kill -TERM "$owner"
-	wait "$owner" || code=$?
-	owner=
-	[ $code = 1 ]
+	ended 1
 	grep -q 'a line on stdout is cut' log
 	exec 3<&-
 	expect 0 durawheel run --until-idle
@@ -174,10 +178,7 @@ test_run_stops_when_its_reader_is_gone() {
 	open_pipe
 	within 5 is_started
 	exec 3<&-
-	code=0
-	wait "$owner" || code=$?
-	owner=
-	[ $code = 1 ]
+	ended 1
 	grep -q '^durawheel: cannot write to stdout: Broken pipe' log
 }
 
@@ -207,9 +208,7 @@ test_run_killed_loses_nothing() {
 		durawheel run >>fired 2>log &
 		owner=$!
 		within 20 has_lines $lines
-		kill -KILL "$owner"
-		wait "$owner" || true
-		owner=
+		kill_owner
 	done
 	expect 0 durawheel run --until-idle
 	cat out >>fired

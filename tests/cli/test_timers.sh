@@ -1,5 +1,5 @@
 # add, cancel, show, list, stats.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 
 test_add_prints_the_id_once() {
 	expect 0 durawheel add --topic t --in 1h --id order:42
