@@ -76,11 +76,11 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	return DW_OK;
 }
 
-/* mask_password hides what stands between ':' and '@' of an URL's user. */
+/* mask_password hides what stands between ':' and the last '@' of an URL: a password may have one. */
 static void mask_password(const char *url, char *ret_masked, size_t size)
 {
 	const char *authority = strstr(url, "://");
-	const char *at = authority ? strchr(authority, '@') : NULL;
+	const char *at = authority ? strrchr(authority, '@') : NULL;
 	const char *colon = at ? memchr(authority + 3, ':', (size_t)(at - authority - 3)) : NULL;
 
 	if (colon)

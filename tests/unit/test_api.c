@@ -97,6 +97,8 @@ static void open_of_bad_options_says_what_is_wrong(void **state)
 	refused(&o, DW_EINVAL, "sqlite:FILE");
 	o.store = "redis://me:secret@host:1/0";
 	refused(&o, DW_EINVAL, "me:***@host");
+	o.store = "redis://me:sec@ret@host:1/0";
+	refused(&o, DW_EINVAL, "me:***@host");
 	o.store = "memory:";
 	o.role = (dw_role)7;
 	refused(&o, DW_EINVAL, "role");
