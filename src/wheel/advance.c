@@ -85,11 +85,13 @@ static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_
 		out[taken++].deadline = deadline;
 		if (next & WHEEL_END) {
 			wheel_slots_vacate(wheel, from);
-			wheel_nodes_release(wheel, node, index);
+			wheel_nodes_retire(wheel, node);
+			wheel_nodes_free(wheel, node, index);
 			return taken;
 		}
 		bits_prefetch(wheel_node_at(wheel, next));
-		wheel_nodes_release(wheel, node, index);
+		wheel_nodes_retire(wheel, node);
+		wheel_nodes_free(wheel, node, index);
 		index = next;
 	}
 	list->head = index;
@@ -225,13 +227,11 @@ static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_
 	return taken;
 }
 
-size_t dw_wheel_advance(dw_wheel *wheel, int64_t now_signed, dw_wheel_due *out, size_t max)
+static size_t advance(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max)
 {
-	uint64_t now = wheel_encode(now_signed);
 	size_t taken = 0;
 
-	if (!wheel || (!out && max))
-		return 0;
+	wheel_slots_part_all(wheel);
 	if (wheel->overdue.count)
 		taken = wheel_overdue_take(wheel, now, out, max);
 	/* When the clock went back, all that is left lies after it; the same if max was reached. */
@@ -242,6 +242,17 @@ size_t dw_wheel_advance(dw_wheel *wheel, int64_t now_signed, dw_wheel_due *out, 
 	taken += take_fine(wheel, now, out + taken, max - taken);
 	if (!wheel->fine_words || wheel_slots_fine(wheel) > now)
 		wheel->current = now;
+	return taken;
+}
+
+size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, size_t max)
+{
+	size_t taken;
+
+	if (!wheel || (!out && max))
+		return 0;
+	taken = advance(wheel, wheel_encode(now), out, max);
+	wheel_nodes_tidy(wheel);
 	return taken;
 }
 

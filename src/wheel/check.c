@@ -50,6 +50,19 @@ static int check_place(const dw_wheel *wheel, uint32_t list, uint64_t deadline)
 		   : RULE_WORK;
 }
 
+static bool is_live(const struct wheel_node *node)
+{
+	return node->generation % 2 == 1;
+}
+
+static bool is_leaving(const dw_wheel *wheel, uint32_t index)
+{
+	for (uint32_t i = 1; i <= wheel->leaving_count; i++)
+		if (wheel->leaving[(wheel->leaving_at - i) % WHEEL_LEAVING] == index)
+			return true;
+	return false;
+}
+
 /* check_list: walk one list; adds its timers to *total. */
 static int check_list(const dw_wheel *wheel, uint32_t list, size_t *total)
 {
@@ -61,10 +74,10 @@ static int check_list(const dw_wheel *wheel, uint32_t list, size_t *total)
 		const struct wheel_node *node;
 		int error;
 
-		if (index >= wheel->nodes.fresh || found >= wheel->count)
+		if (index >= wheel->nodes.fresh || found >= wheel->count + wheel->leaving_count)
 			return RULE_LINKS;
 		node = wheel_node_at(wheel, index);
-		if (node->prev != prev || node->generation == 0)
+		if (node->prev != prev || !(is_live(node) || is_leaving(wheel, index)))
 			return RULE_LINKS;
 		error = check_place(wheel, list, wheel_node_deadline(node));
 		if (error < 0)
@@ -118,17 +131,19 @@ static int check_nodes(const dw_wheel *wheel, size_t total)
 	const struct wheel_nodes *nodes = &wheel->nodes;
 	uint32_t index = nodes->free_head;
 
-	if (total != wheel->count || nodes->fresh > nodes->used || nodes->used > nodes->capacity)
+	if (total != wheel->count + wheel->leaving_count || wheel->leaving_count > WHEEL_LEAVING)
+		return RULE_COUNT;
+	if (nodes->fresh > nodes->used || nodes->used > nodes->capacity)
 		return RULE_COUNT;
 	for (; index != WHEEL_NONE; total++) {
 		if (index >= nodes->fresh || total >= nodes->fresh)
 			return RULE_COUNT;
-		if (wheel_node_at(wheel, index)->prev != WHEEL_IN_FREE)
+		if (is_live(wheel_node_at(wheel, index)) || is_leaving(wheel, index))
 			return RULE_COUNT;
 		index = wheel_node_at(wheel, index)->next;
 	}
 	for (index = nodes->fresh; index < nodes->used; index++)
-		if (wheel_node_at(wheel, index)->prev != WHEEL_IN_FREE)
+		if (is_live(wheel_node_at(wheel, index)))
 			return RULE_COUNT;
 	return total == nodes->fresh ? 0 : RULE_COUNT;
 }

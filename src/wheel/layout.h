@@ -28,11 +28,10 @@
 
 /*
  * A link of a node is the index of another node, or WHEEL_END and the number of the list it lies
- * in. The two numbers after the lists are for nodes that are in none.
+ * in. The number after the lists is for nodes that are in none.
  */
 #define WHEEL_END 0x80000000u
 #define WHEEL_IN_OVERDUE (WHEEL_END | WHEEL_LISTS)
-#define WHEEL_IN_FREE (WHEEL_END | (WHEEL_LISTS + 1u))
 #define WHEEL_NONE UINT32_MAX
 
 /* No occupied slot; slots begin at multiples of a bucket, so none begins here. */
@@ -46,12 +45,15 @@
 #define WHEEL_MOVES 4096u
 #define WHEEL_MOVES_EACH 4u
 
-#define WHEEL_CHUNK_BITS 14u
-#define WHEEL_CHUNK_NODES (1u << WHEEL_CHUNK_BITS)
+/* So many cancelled timers are still linked: their neighbours are on the way into the cache. */
+#define WHEEL_LEAVING 16u
+
+/* Room for nodes doubles up to NODES_DOUBLED, then grows by an eighth, so that little is unused. */
 #define WHEEL_FIRST_NODES 64u
+#define WHEEL_NODES_DOUBLED (1u << 16)
 
 /*
- * struct wheel_node: a timer. The deadline is two halves, so that a node is 20 bytes and not 24;
+ * struct wheel_node: a timer; live when its generation is odd. The deadline is two halves, so that a node is 20 bytes and not 24;
  * cancelling reads the first 12 of them, moving down the last 16.
  */
 struct wheel_node {
@@ -91,7 +93,7 @@ struct wheel_chunks {
  * are live or in the free list; those below `used` have a generation.
  */
 struct wheel_nodes {
-	struct wheel_chunks chunks;
+	struct wheel_node *array;
 	uint32_t capacity;
 	uint32_t fresh;
 	uint32_t used;
@@ -109,6 +111,9 @@ struct dw_wheel {
 	uint64_t work_at; /* before this no ring needs anything */
 	uint32_t count;
 	uint32_t fine_words; /* which words of occupied[] have fine lists */
+	uint32_t leaving_count;
+	uint32_t leaving_at; /* the oldest in the ring of those that leave */
+	uint32_t leaving[WHEEL_LEAVING];
 	struct wheel_nodes nodes;
 	struct wheel_ring rings[WHEEL_RINGS];
 	struct wheel_overdue overdue;
@@ -141,9 +146,7 @@ static inline uint64_t wheel_bucket(uint64_t time)
 
 static inline struct wheel_node *wheel_node_at(const dw_wheel *wheel, uint32_t index)
 {
-	struct wheel_node *chunk = wheel->nodes.chunks.table[index >> WHEEL_CHUNK_BITS];
-
-	return chunk + (index & (WHEEL_CHUNK_NODES - 1));
+	return wheel->nodes.array + index;
 }
 
 static inline uint64_t wheel_node_deadline(const struct wheel_node *node)

@@ -151,7 +151,8 @@ size_t wheel_overdue_take(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size
 		remove_at(wheel, 0);
 		out[taken].handle = wheel_handle(node, first.index);
 		out[taken++].deadline = wheel_decode(first.deadline);
-		wheel_nodes_release(wheel, node, first.index);
+		wheel_nodes_retire(wheel, node);
+		wheel_nodes_free(wheel, node, first.index);
 	}
 	return taken;
 }

@@ -28,3 +28,12 @@ void wheel_slots_find_next(dw_wheel *wheel, unsigned ring)
 	}
 	wheel->rings[ring].next = WHEEL_NEVER;
 }
+
+void wheel_slots_part_all(dw_wheel *wheel)
+{
+	while (wheel->leaving_count > 0) {
+		uint32_t at = wheel->leaving_at - wheel->leaving_count--;
+
+		wheel_slots_part(wheel, wheel->leaving[at % WHEEL_LEAVING]);
+	}
+}

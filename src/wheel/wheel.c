@@ -51,9 +51,11 @@
  *
  * MEMORY
  *   A timer is 20 bytes: deadline, two 32-bit links, generation. The ends of a list carry its
- * number instead of a link, so cancelling needs neither a search nor a level in the node; and the
+ *   number instead of a link, so cancelling needs neither a search nor a level in the node; and the
  *   generation lies in the node's own line, because what a wheel of a million costs is cache
- * misses: a cancel touches its node and its two neighbours. Nodes lie in chunks (nodes.c).
+ *   misses: a cancel touches its node and its two neighbours. It waits for none of the latter: a
+ *   cancelled timer is stale at once, but leaves its list 16 cancels later, when its neighbours,
+ *   asked for meanwhile, are in the cache. Nodes lie in one array (nodes.c).
  *
  * WHAT IT DOES NOT DO
  *   A slot's count is not lowered by cancels in the middle of the list. It only decides how fast an
@@ -112,7 +114,8 @@ void dw_wheel_free(dw_wheel *wheel)
 	if (!wheel)
 		return;
 	wheel_overdue_free(wheel);
-	wheel_chunks_free(wheel, &wheel->nodes.chunks);
+	(void)wheel->allocator.resize(wheel->allocator.user, wheel->nodes.array,
+				      0);                               /* NULL: it frees */
 	(void)wheel->allocator.resize(wheel->allocator.user, wheel, 0); /* NULL: it frees */
 }
 
@@ -122,13 +125,9 @@ int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 		return DW_EINVAL;
 	if (count > DW_WHEEL_TIMERS_MAX)
 		return DW_ELIMIT;
-	while (wheel->nodes.capacity < count) {
-		int error = wheel_nodes_grow(wheel);
-
-		if (error < 0)
-			return error;
-	}
-	return DW_OK;
+	if (count <= wheel->nodes.capacity)
+		return DW_OK;
+	return wheel_nodes_grow_to(wheel, (uint32_t)count);
 }
 
 /* place: a node that is in no list goes where its deadline belongs; room for the past is reserved.
@@ -160,6 +159,7 @@ BITS_COLD static int add_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_han
 
 	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
 		return DW_ENOMEM;
+	wheel_slots_part_all(wheel);
 	error = wheel_nodes_reserve(wheel);
 	if (error < 0)
 		return error;
@@ -178,7 +178,7 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 
 	if (!wheel || !ret_handle)
 		return DW_EINVAL;
-	if (BITS_RARE(deadline < wheel->current || wheel_nodes_full(wheel)))
+	if (BITS_RARE(deadline < wheel->current || wheel_nodes_scarce(wheel)))
 		return add_rarely(wheel, deadline, ret_handle);
 	index = wheel_nodes_take(wheel);
 	node = wheel_node_at(wheel, index);
@@ -197,8 +197,16 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 	node = wheel_nodes_find(wheel, handle);
 	if (!node)
 		return DW_ENOENT;
-	displace(wheel, node);
-	wheel_nodes_release(wheel, node, dw_wheel_index(handle));
+	wheel_nodes_retire(wheel, node);
+	if (BITS_RARE(node->prev == WHEEL_IN_OVERDUE)) {
+		wheel_overdue_remove(wheel, node);
+		wheel_nodes_free(wheel, node, dw_wheel_index(handle));
+	} else {
+		wheel_slots_leave(wheel, dw_wheel_index(handle), node);
+	}
+	if (BITS_RARE(wheel->count == 0))
+		wheel_slots_part_all(wheel);
+	wheel_nodes_tidy(wheel);
 	return DW_OK;
 }
 
