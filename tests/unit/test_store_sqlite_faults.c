@@ -336,6 +336,44 @@ static void cancel_and_settle_on_a_full_disk_succeed(void **state)
 	put_many(f, 0, 10, DW_OK);
 }
 
+/* The log holds pages that the file must grow by, and there is no byte of space: without the
+ * reserve nothing could be written. */
+static void reserve_is_what_a_cancel_lives_on(void **state)
+{
+	enum { COUNT = 100 };
+	static char data[4000];
+	struct fixture *f = *state;
+	char reserve[TEMP_SIZE];
+	char id[24];
+
+	memset(data, 'x', sizeof data - 1);
+	temp_file(reserve, f->folder, "timers.db-reserve");
+	for (unsigned i = 0; i < COUNT; i++) {
+		(void)snprintf(id, sizeof id, "timer:%u", i);
+		assert_int_equal(ask_status(&f->owner, ask_put_full(id, "t", i, data)), DW_OK);
+	}
+	faulty_limit(0, reserve, SQLITE_RESERVE_SIZE);
+	assert_int_equal(ask_status(&f->owner, ask_put("more", 1, 0)), DW_ELIMIT);
+	for (unsigned i = 0; i < COUNT; i++) {
+		(void)snprintf(id, sizeof id, "timer:%u", i);
+		assert_int_equal(ask_status(&f->owner, ask_cancel(id, 0)), DW_OK);
+	}
+}
+
+static void single_operation_survives_one_fault(void **state)
+{
+	struct fixture *f = *state;
+
+	faulty_arm(FAULTY_WRITE, 1, 0, false);
+	assert_int_equal(ask_status(&f->owner, ask_put("a", 1, 0)), DW_OK);
+	faulty_arm(FAULTY_SYNC, 1, 0, false);
+	assert_int_equal(ask_status(&f->owner, ask_cancel("a", 0)), DW_OK);
+	faulty_arm(FAULTY_WRITE, 1, 1000, false);
+	assert_int_equal(ask_status(&f->owner, ask_put("b", 1, 0)), DW_ESTORE);
+	faulty_disarm();
+	assert_int_equal(ask_status(&f->owner, ask_put("b", 1, DW_OP_NEW)), DW_OK);
+}
+
 /* ---- An fsync that does not come back ---- */
 
 /* An allocator that says when everything was freed. */
@@ -400,6 +438,8 @@ int main(void)
 	    cmocka_unit_test(write_that_is_done_but_unanswered_is_answered_truly),
 	    cmocka_unit_test_setup_teardown(cancel_and_settle_on_a_full_disk_succeed, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(reserve_is_what_a_cancel_lives_on, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(single_operation_survives_one_fault, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(store_stuck_in_fsync_frees_itself_later, set_up,
 					    tear_down),
 	};
