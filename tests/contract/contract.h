@@ -3,6 +3,9 @@
 #define DW_TESTS_CONTRACT_H
 
 #include "support/ask.h"
+#include "support/cmocka.h"
+
+enum { CONTRACT_START = 1000000000 }; /* the clock at the beginning of a case */
 
 /* A kind of store. A place is what its openings have in common: a folder, or nothing. */
 struct contract_kind {
@@ -28,6 +31,32 @@ void contract_open(struct contract *, struct ask *, dw_role);
 
 /* contract_crash: the owner goes without giving anything back, and another one comes. */
 void contract_crash(struct contract *);
+
+/* contract_claim: a put of id, due at 500, that the owner has claimed; its generation. */
+uint64_t contract_claim(struct contract *, const char *id);
+/* contract_retry: a RETRY of "a". */
+dw_op *contract_retry(uint64_t generation, uint32_t attempt, dw_usec due, unsigned flags);
+/* contract_status: without its strings. */
+dw_store_status contract_status(struct ask *);
+
+struct contract_case {
+	struct CMUnitTest test;
+	bool shared; /* needs a store that can be opened more than once */
+};
+
+#define CONTRACT_CASE(name, needs)                                                                 \
+	{                                                                                          \
+		{#name, name, NULL, NULL, NULL}, needs                                             \
+	}
+
+#define CONTRACT_CASES_END                                                                         \
+	{                                                                                          \
+		{NULL, NULL, NULL, NULL, NULL}, false                                              \
+	}
+
+extern const struct contract_case contract_timers[];
+extern const struct contract_case contract_pages[];
+extern const struct contract_case contract_whole[];
 
 /* contract_random: random operations, compared with a naive model. A cmocka test. */
 void contract_random(void **state);

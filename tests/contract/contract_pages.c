@@ -1,0 +1,215 @@
+/* Scans and the inbox: what answers with many rows. */
+#include "contract/contract.h"
+
+#include "support/cmocka.h"
+
+/* ---- Scan ---- */
+
+/* pages scans to the end by pages of limit and compares with ids in order. */
+static void expect_pages(struct contract *c, size_t limit, const char *topic,
+			 const char *const *ids, size_t count)
+{
+	dw_cursor after = {0};
+	size_t found = 0;
+	size_t page;
+
+	do {
+		dw_op *op = ask_done(&c->owner, ask_scan(&after, limit, topic));
+
+		assert_int_equal(op->status, DW_OK);
+		page = op->row_count;
+		assert_true(page <= limit);
+		for (dw_row *row = op->rows; row; row = row->next) {
+			assert_true(found < count);
+			assert_string_equal(row->id, ids[found++]);
+			assert_int_equal(row->status, DW_OK);
+			after = (dw_cursor){row->head.due, row->head.generation, 1};
+		}
+		ask_free(op);
+	} while (page == limit);
+	assert_int_equal(found, count);
+}
+
+static void scan_with_equal_deadlines_neither_skips_nor_repeats(void **state)
+{
+	static const char *const ids[] = {"f", "e", "d", "c", "b", "a"};
+	struct contract *c = *state;
+
+	for (size_t i = 0; i < 6; i++)
+		ask_put_one(&c->owner, ids[i], 500);
+	for (size_t limit = 1; limit <= 7; limit++)
+		expect_pages(c, limit, NULL, ids, 6);
+}
+
+static void scan_answers_in_order_of_due_then_insertion(void **state)
+{
+	static const char *const ids[] = {"min", "past", "zero", "early", "late", "never"};
+	struct contract *c = *state;
+
+	ask_put_one(&c->owner, "never", DW_NEVER);
+	ask_put_one(&c->owner, "late", 700);
+	ask_put_one(&c->owner, "early", 700);
+	ask_put_one(&c->owner, "past", -5);
+	ask_put_one(&c->owner, "min", INT64_MIN);
+	ask_put_one(&c->owner, "zero", 0);
+	ask_put_one(&c->owner, "late", 700); /* a new generation goes to the end */
+	for (size_t limit = 1; limit <= 7; limit++)
+		expect_pages(c, limit, NULL, ids, 6);
+}
+
+static void scan_of_a_topic_leaves_the_others_out(void **state)
+{
+	static const char *const mail[] = {"b", "d"};
+	struct contract *c = *state;
+
+	ask_free(ask_done(&c->owner, ask_put_full("a", "sms", 1, "")));
+	ask_free(ask_done(&c->owner, ask_put_full("b", "mail", 2, "")));
+	ask_free(ask_done(&c->owner, ask_put_full("c", "sms", 3, "")));
+	ask_free(ask_done(&c->owner, ask_put_full("d", "mail", 4, "")));
+	expect_pages(c, 1, "mail", mail, 2);
+	expect_pages(c, 10, "mail", mail, 2);
+	expect_pages(c, 10, "fax", NULL, 0);
+}
+
+static void scan_follows_a_retry_to_its_new_place(void **state)
+{
+	static const char *const ids[] = {"b", "a"};
+	struct contract *c = *state;
+	uint64_t generation = contract_claim(c, "a");
+
+	ask_put_one(&c->owner, "b", 600);
+	assert_int_equal(ask_status(&c->owner, contract_retry(generation, 1, 800, DW_OP_VERDICT)),
+			 DW_OK);
+	expect_pages(c, 1, NULL, ids, 2);
+}
+
+/* ---- Inbox ---- */
+
+static dw_op *inbox_of(struct contract *c)
+{
+	dw_op *op = ask_done(&c->owner, ask_plain(DW_OP_INBOX));
+
+	assert_int_equal(op->status, DW_OK);
+	return op;
+}
+
+static void inbox_shows_what_clients_wrote(void **state)
+{
+	struct contract *c = *state;
+	dw_op *op;
+	uint64_t put;
+
+	ask_put_one(&c->owner, "mine", 500); /* the owner's own writes are no news */
+	ask_put_one(&c->owner, "b", 500);
+	put = ask_put_one(&c->client, "a", 600);
+	assert_int_equal(ask_status(&c->client, ask_cancel("b", 0)), DW_OK);
+	op = inbox_of(c);
+	assert_int_equal(op->row_count, 2);
+	assert_string_equal(op->rows->id, "a");
+	assert_int_equal(op->rows->head.generation, put);
+	assert_int_equal(op->rows->head.due, 600);
+	assert_int_equal(op->rows->gone, 0);
+	assert_true(op->rows->body_size > 0);
+	assert_string_equal(op->rows->next->id, "b");
+	assert_int_equal(op->rows->next->gone, 1);
+	assert_int_equal(op->rows->next->body_size, 0);
+	assert_true(op->rows->next->head.generation > put);
+	assert_int_equal(contract_status(&c->owner).inbox, 2);
+	ask_free(op);
+}
+
+/* Inbox read, client writes again, ack of what was read: the second write must stay. */
+static void inbox_ack_of_an_older_generation_keeps_the_news(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = ask_put_one(&c->client, "a", 600);
+	uint64_t second = ask_put_one(&c->client, "a", 700);
+	dw_op *op;
+
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_ACK, "a", first, 0)), DW_OK);
+	op = inbox_of(c);
+	assert_int_equal(op->row_count, 1);
+	assert_int_equal(op->rows->head.generation, second);
+	ask_free(op);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_ACK, "a", second, 0)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_ACK, "a", second, 0)), DW_OK);
+	assert_int_equal(contract_status(&c->owner).inbox, 0);
+}
+
+/* The owner replaces what a client wrote, before it has read the news: the row shows the stored
+ * timer, and acknowledging that takes the older news away, too. */
+static void inbox_of_a_timer_replaced_since_shows_the_stored_one(void **state)
+{
+	struct contract *c = *state;
+	uint64_t owners;
+	dw_op *op;
+
+	ask_put_one(&c->client, "a", 600);
+	owners = ask_put_one(&c->owner, "a", 800);
+	op = inbox_of(c);
+	assert_int_equal(op->rows->head.generation, owners);
+	assert_int_equal(op->rows->head.due, 800);
+	ask_free(op);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_ACK, "a", owners, 0)), DW_OK);
+	assert_int_equal(contract_status(&c->owner).inbox, 0);
+}
+
+static void inbox_that_is_empty_answers_when_a_client_writes(void **state)
+{
+	struct contract *c = *state;
+	dw_op *op = ask_plain(DW_OP_INBOX);
+
+	ask_send(&c->owner, op);
+	ask_put_one(&c->owner, "b", 500);
+	assert_false(ask_is_answered(&c->owner, op));
+	ask_put_one(&c->client, "a", 600);
+	ask_await(&c->owner, op);
+	assert_int_equal(op->status, DW_OK);
+	assert_int_equal(op->row_count, 1);
+	assert_string_equal(op->rows->id, "a");
+	ask_free(op);
+}
+
+static void inbox_after_a_generation_shows_later_news_only(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = ask_put_one(&c->client, "a", 600);
+	dw_op *op = ask_plain(DW_OP_INBOX);
+
+	op->after = (dw_cursor){.generation = first, .started = 1};
+	ask_send(&c->owner, op);
+	ask_put_one(&c->owner, "x", 1);
+	assert_false(ask_is_answered(&c->owner, op));
+	ask_put_one(&c->client, "b", 600);
+	ask_await(&c->owner, op);
+	assert_int_equal(op->row_count, 1);
+	assert_string_equal(op->rows->id, "b");
+	ask_free(op);
+}
+
+static void inbox_is_emptied_by_a_new_owner_that_reads_everything(void **state)
+{
+	struct contract *c = *state;
+	static const char *const ids[] = {"a"};
+
+	ask_put_one(&c->client, "a", 600);
+	contract_crash(c);
+	assert_int_equal(contract_status(&c->owner).inbox, 0);
+	expect_pages(c, 10, NULL, ids, 1);
+}
+
+/* ---- All ---- */
+
+const struct contract_case contract_pages[] = {
+    CONTRACT_CASE(scan_with_equal_deadlines_neither_skips_nor_repeats, false),
+    CONTRACT_CASE(scan_answers_in_order_of_due_then_insertion, false),
+    CONTRACT_CASE(scan_of_a_topic_leaves_the_others_out, false),
+    CONTRACT_CASE(scan_follows_a_retry_to_its_new_place, false),
+    CONTRACT_CASE(inbox_shows_what_clients_wrote, true),
+    CONTRACT_CASE(inbox_ack_of_an_older_generation_keeps_the_news, true),
+    CONTRACT_CASE(inbox_of_a_timer_replaced_since_shows_the_stored_one, true),
+    CONTRACT_CASE(inbox_that_is_empty_answers_when_a_client_writes, true),
+    CONTRACT_CASE(inbox_after_a_generation_shows_later_news_only, true),
+    CONTRACT_CASE(inbox_is_emptied_by_a_new_owner_that_reads_everything, true),
+    CONTRACT_CASES_END,
+};

@@ -1,0 +1,360 @@
+/* What happens to one timer: every row of the table of operations. */
+#include "contract/contract.h"
+
+#include "support/cmocka.h"
+
+/* ---- Put ---- */
+
+static void put_of_new_id_stores_it(void **state)
+{
+	struct contract *c = *state;
+	dw_op *op = ask_done(&c->owner, ask_put_full("a", "t", 500, "payload"));
+	dw_op *get = ask_done(&c->owner, ask_get("a"));
+
+	assert_int_equal(op->status, DW_OK);
+	assert_true(op->head.generation >= CONTRACT_START);
+	assert_int_equal(get->status, DW_OK);
+	assert_int_equal(get->rows->head.generation, op->head.generation);
+	assert_int_equal(get->rows->head.due, 500);
+	assert_int_equal(get->rows->head.state, DW_PENDING);
+	assert_int_equal(get->rows->head.attempt, 0);
+	assert_int_equal(get->rows->head.open, 0);
+	assert_int_equal(get->rows->body_size, op->body_size);
+	assert_memory_equal(get->rows->body, op->body, op->body_size);
+	ask_free(op);
+	ask_free(get);
+}
+
+static void put_with_new_of_taken_id_answers_eexist(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = ask_put_one(&c->owner, "a", 500);
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->owner, ask_put("a", 700, DW_OP_NEW)), DW_EEXIST);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_OK);
+	assert_int_equal(head.generation, generation);
+	assert_int_equal(head.due, 500);
+	assert_int_equal(ask_status(&c->owner, ask_put("b", 700, DW_OP_NEW)), DW_OK);
+}
+
+static void put_again_replaces_with_a_later_generation(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = ask_put_one(&c->owner, "a", 500);
+	uint64_t second = ask_put_one(&c->owner, "a", 700);
+	dw_op *scan = ask_done(&c->owner, ask_scan(NULL, 10, NULL));
+
+	assert_true(second > first);
+	assert_int_equal(scan->row_count, 1);
+	assert_int_equal(scan->rows->head.due, 700);
+	ask_free(scan);
+}
+
+static void put_when_the_clock_steps_back_still_grows(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = ask_put_one(&c->owner, "a", 500);
+	uint64_t second;
+
+	c->now = 5;
+	second = ask_put_one(&c->owner, "b", 500);
+	assert_int_equal(second, first + 1);
+	c->now = CONTRACT_START * 2LL;
+	assert_int_equal(ask_put_one(&c->owner, "c", 500), CONTRACT_START * 2LL);
+}
+
+static void put_claimed_is_claimed_at_once(void **state)
+{
+	struct contract *c = *state;
+	dw_head head;
+
+	assert_int_equal(ask_head(&c->owner, ask_put("a", 500, DW_OP_CLAIMED), &head), DW_OK);
+	assert_int_equal(head.attempt, 1);
+	assert_int_equal(head.state, DW_CLAIMED);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_SETTLE, "a", head.generation, 1)),
+			 DW_OK);
+}
+
+static void put_over_claimed_by_the_owner_is_open(void **state)
+{
+	struct contract *c = *state;
+	dw_head head;
+
+	contract_claim(c, "a");
+	assert_int_equal(ask_head(&c->owner, ask_put("a", 900, 0), &head), DW_OK);
+	assert_int_equal(head.open, 1);
+	assert_int_equal(head.attempt, 0);
+	assert_int_equal(ask_head(&c->owner, ask_put("a", 901, 0), &head), DW_OK);
+	assert_int_equal(head.open, 1); /* of an open one, too */
+	assert_int_equal(ask_head(&c->owner, ask_put("a", 902, DW_OP_WITHDRAWN), &head), DW_OK);
+	assert_int_equal(head.open, 0);
+}
+
+static void put_over_claimed_with_withdrawn_is_not_open(void **state)
+{
+	struct contract *c = *state;
+	dw_head head;
+
+	contract_claim(c, "a");
+	assert_int_equal(ask_head(&c->owner, ask_put("a", 900, DW_OP_WITHDRAWN), &head), DW_OK);
+	assert_int_equal(head.open, 0);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_OK);
+	assert_int_equal(head.open, 0);
+	assert_int_equal(head.state, DW_PENDING);
+}
+
+/* ---- Claim ---- */
+
+static void claim_of_pending_counts_the_attempt(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = ask_put_one(&c->owner, "a", 500);
+	dw_head head;
+
+	assert_int_equal(ask_head(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 0), &head),
+			 DW_OK);
+	assert_int_equal(head.attempt, 1);
+	assert_int_equal(head.crashes, 0);
+	assert_int_equal(head.open, 0);
+	assert_int_equal(head.due, 500);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_OK);
+	assert_int_equal(head.state, DW_CLAIMED);
+	assert_int_equal(head.attempt, 1);
+}
+
+static void claim_repeated_answers_the_same(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = contract_claim(c, "a");
+	dw_head head;
+
+	assert_int_equal(ask_head(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 0), &head),
+			 DW_OK);
+	assert_int_equal(head.attempt, 1);
+	assert_int_equal(head.crashes, 0);
+	assert_int_equal(head.open, 0);
+}
+
+static void claim_of_a_replaced_generation_shows_the_stored_one(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = ask_put_one(&c->owner, "a", 500);
+	uint64_t second = ask_put_one(&c->owner, "a", 600);
+	dw_op *op = ask_done(&c->owner, ask_about(DW_OP_CLAIM, "a", first, 0));
+	dw_head head;
+
+	assert_int_equal(op->status, DW_ESTALE);
+	assert_int_equal(op->row_count, 1);
+	assert_int_equal(op->rows->head.generation, second);
+	assert_int_equal(op->rows->head.due, 600);
+	assert_true(op->rows->body_size > 0);
+	assert_int_equal(op->head.generation, first); /* what was asked stays */
+	ask_free(op);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_OK);
+	assert_int_equal(head.state, DW_PENDING);
+}
+
+static void claim_of_another_attempt_is_stale(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = ask_put_one(&c->owner, "a", 500);
+
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 1)),
+			 DW_ESTALE);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 0)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 1)),
+			 DW_ESTALE);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "x", generation, 0)),
+			 DW_ENOENT);
+}
+
+static void claim_after_a_crash_counts_it_and_is_open(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = contract_claim(c, "a");
+	dw_head head;
+
+	contract_crash(c);
+	assert_int_equal(ask_head(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 1), &head),
+			 DW_OK);
+	assert_int_equal(head.attempt, 2);
+	assert_int_equal(head.crashes, 1);
+	assert_int_equal(head.open, 1);
+	assert_int_equal(ask_head(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 1), &head),
+			 DW_OK);
+	assert_int_equal(head.attempt, 2);
+	assert_int_equal(head.crashes, 1);
+}
+
+/* ---- Settle, retry, bury ---- */
+
+static void settle_deletes_and_repeated_answers_enoent(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = contract_claim(c, "a");
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_SETTLE, "a", generation, 1)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_SETTLE, "a", generation, 1)),
+			 DW_ENOENT);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_ENOENT);
+}
+
+static void verdict_of_an_earlier_delivery_changes_nothing(void **state)
+{
+	static const dw_op_kind kinds[] = {DW_OP_SETTLE, DW_OP_RETRY, DW_OP_BURY};
+	struct contract *c = *state;
+	uint64_t old = contract_claim(c, "a");
+	uint64_t generation = contract_claim(c, "a");
+
+	for (size_t i = 0; i < 3; i++) {
+		dw_op *by_attempt = ask_done(&c->owner, ask_about(kinds[i], "a", generation, 2));
+		dw_op *by_generation = ask_done(&c->owner, ask_about(kinds[i], "a", old, 1));
+
+		assert_int_equal(by_attempt->status, DW_ESTALE);
+		assert_int_equal(by_generation->status, DW_ESTALE);
+		assert_int_equal(by_generation->rows->head.generation, generation);
+		assert_int_equal(by_generation->rows->head.state, DW_CLAIMED);
+		ask_free(by_attempt);
+		ask_free(by_generation);
+		assert_int_equal(ask_status(&c->owner, ask_about(kinds[i], "x", old, 1)),
+				 DW_ENOENT);
+	}
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_SETTLE, "a", generation, 1)), DW_OK);
+}
+
+static void retry_with_verdict_counts_and_is_pending(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = contract_claim(c, "a");
+	dw_head head;
+
+	for (int i = 0; i < 2; i++) { /* repeated blindly, it counts once */
+		assert_int_equal(
+		    ask_status(&c->owner, contract_retry(generation, 1, 900, DW_OP_VERDICT)),
+		    DW_OK);
+		assert_int_equal(ask_stored(&c->owner, "a", &head), DW_OK);
+		assert_int_equal(head.state, DW_PENDING);
+		assert_int_equal(head.due, 900);
+		assert_int_equal(head.attempt, 1);
+		assert_int_equal(head.retries, 1);
+		assert_int_equal(head.generation, generation);
+	}
+	assert_int_equal(ask_head(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 1), &head),
+			 DW_OK);
+	assert_int_equal(head.attempt, 2);
+	assert_int_equal(head.crashes, 0);
+}
+
+static void retry_without_verdict_gives_the_claim_back(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = contract_claim(c, "a");
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->owner, contract_retry(generation, 1, 500, 0)), DW_OK);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_OK);
+	assert_int_equal(head.state, DW_PENDING);
+	assert_int_equal(head.attempt, 1);
+	assert_int_equal(head.retries, 0);
+	/* a late copy of the claim does not claim again */
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 0)),
+			 DW_ESTALE);
+}
+
+static void bury_moves_to_the_dead_letters(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = contract_claim(c, "a");
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_BURY, "a", generation, 1)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_BURY, "a", generation, 1)),
+			 DW_ENOENT);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_ENOENT);
+	assert_int_equal(contract_status(&c->owner).dead, 1);
+	assert_int_equal(contract_status(&c->owner).claimed, 0);
+}
+
+/* ---- Cancel ---- */
+
+static void cancel_by_the_owner_follows_what_it_knows(void **state)
+{
+	struct contract *c = *state;
+
+	assert_int_equal(ask_status(&c->owner, ask_cancel("a", 0)), DW_ENOENT);
+	ask_put_one(&c->owner, "a", 500);
+	assert_int_equal(ask_status(&c->owner, ask_cancel("a", 0)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_cancel("a", 0)), DW_ENOENT);
+	contract_claim(c, "b");
+	assert_int_equal(ask_status(&c->owner, ask_cancel("b", 0)), DW_ELATE);
+	assert_int_equal(ask_status(&c->owner, ask_cancel("b", DW_OP_WITHDRAWN)), DW_OK);
+	contract_claim(c, "d");
+	ask_put_one(&c->owner, "d", 900); /* open */
+	assert_int_equal(ask_status(&c->owner, ask_cancel("d", 0)), DW_OK);
+	assert_int_equal(contract_status(&c->owner).pending, 0);
+	assert_int_equal(contract_status(&c->owner).claimed, 0);
+}
+
+static void cancel_of_a_dead_owners_claim_is_ok(void **state)
+{
+	struct contract *c = *state;
+
+	contract_claim(c, "a");
+	contract_crash(c);
+	assert_int_equal(ask_status(&c->owner, ask_cancel("a", 0)), DW_OK);
+}
+
+/* Claim g1; client puts g2; client cancels; g1 starts. So the cancel cannot promise. */
+static void cancel_of_open_by_a_client_deletes_and_is_late(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = contract_claim(c, "a");
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_ELATE);
+	assert_int_equal(ask_stored(&c->client, "a", &head), DW_OK);
+	assert_int_equal(head.generation, first); /* claimed: unchanged */
+	assert_int_equal(ask_head(&c->client, ask_put("a", 900, 0), &head), DW_OK);
+	assert_int_equal(head.open, 1);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_ELATE);
+	assert_int_equal(ask_stored(&c->client, "a", &head), DW_ENOENT);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_ENOENT);
+}
+
+static void cancel_of_pending_by_a_client_is_ok(void **state)
+{
+	struct contract *c = *state;
+
+	ask_put_one(&c->owner, "a", 500);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", 1, 0)), DW_ENOENT);
+}
+
+/* ---- All ---- */
+
+const struct contract_case contract_timers[] = {
+    CONTRACT_CASE(put_of_new_id_stores_it, false),
+    CONTRACT_CASE(put_with_new_of_taken_id_answers_eexist, false),
+    CONTRACT_CASE(put_again_replaces_with_a_later_generation, false),
+    CONTRACT_CASE(put_when_the_clock_steps_back_still_grows, false),
+    CONTRACT_CASE(put_claimed_is_claimed_at_once, false),
+    CONTRACT_CASE(put_over_claimed_by_the_owner_is_open, false),
+    CONTRACT_CASE(put_over_claimed_with_withdrawn_is_not_open, false),
+    CONTRACT_CASE(claim_of_pending_counts_the_attempt, false),
+    CONTRACT_CASE(claim_repeated_answers_the_same, false),
+    CONTRACT_CASE(claim_of_a_replaced_generation_shows_the_stored_one, false),
+    CONTRACT_CASE(claim_of_another_attempt_is_stale, false),
+    CONTRACT_CASE(claim_after_a_crash_counts_it_and_is_open, true),
+    CONTRACT_CASE(settle_deletes_and_repeated_answers_enoent, false),
+    CONTRACT_CASE(verdict_of_an_earlier_delivery_changes_nothing, false),
+    CONTRACT_CASE(retry_with_verdict_counts_and_is_pending, false),
+    CONTRACT_CASE(retry_without_verdict_gives_the_claim_back, false),
+    CONTRACT_CASE(bury_moves_to_the_dead_letters, false),
+    CONTRACT_CASE(cancel_by_the_owner_follows_what_it_knows, false),
+    CONTRACT_CASE(cancel_of_a_dead_owners_claim_is_ok, true),
+    CONTRACT_CASE(cancel_of_open_by_a_client_deletes_and_is_late, true),
+    CONTRACT_CASE(cancel_of_pending_by_a_client_is_ok, true),
+    CONTRACT_CASES_END,
+};

@@ -1,0 +1,147 @@
+/* The store as a whole: status, roles, order, reopening, stop. */
+#include "contract/contract.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/cmocka.h"
+
+static void status_counts_what_is_there(void **state)
+{
+	struct contract *c = *state;
+	dw_store_status status = contract_status(&c->owner);
+
+	assert_int_equal(status.pending + status.claimed + status.dead + status.inbox, 0);
+	assert_int_equal(status.next_due, DW_NEVER);
+	assert_int_equal(status.owner_since, CONTRACT_START);
+	contract_claim(c, "claimed");
+	ask_put_one(&c->owner, "b", 900);
+	ask_put_one(&c->owner, "c", 800);
+	status = contract_status(&c->owner);
+	assert_int_equal(status.pending, 2);
+	assert_int_equal(status.claimed, 1);
+	assert_int_equal(status.next_due, 800);
+}
+
+static void status_repeats_the_owners_report(void **state)
+{
+	struct contract *c = *state;
+	struct alloc alloc = alloc_default();
+	dw_op *report = op_new(&alloc, DW_OP_REPORT, NULL, "{\"fired\":3}", 11);
+	dw_op *op;
+
+	c->now = CONTRACT_START + 77;
+	assert_int_equal(ask_status(&c->owner, report), DW_OK);
+	op = ask_done(&c->owner, ask_plain(DW_OP_STATUS));
+	assert_string_equal(op->store_status->owner_report, "{\"fired\":3}");
+	assert_int_equal(op->store_status->owner_seen, CONTRACT_START + 77);
+	assert_true(strlen(op->store_status->owner) > 0);
+	ask_free(op);
+}
+
+static void client_may_not_do_what_owners_do(void **state)
+{
+	static const dw_op_kind kinds[] = {DW_OP_CLAIM, DW_OP_SETTLE, DW_OP_RETRY,
+					   DW_OP_BURY,	DW_OP_ACK,    DW_OP_INBOX};
+	struct contract *c = *state;
+	uint64_t generation = ask_put_one(&c->client, "a", 500);
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		assert_int_equal(ask_status(&c->client, ask_about(kinds[i], "a", generation, 0)),
+				 DW_EROLE);
+	assert_int_equal(ask_status(&c->client, ask_put("b", 1, DW_OP_CLAIMED)), DW_EROLE);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", DW_OP_WITHDRAWN)), DW_EROLE);
+	assert_int_equal(contract_status(&c->client).pending, 1);
+}
+
+static void batch_is_carried_out_in_its_order(void **state)
+{
+	struct contract *c = *state;
+	dw_op *first = ask_put("a", 500, 0);
+	dw_op *again = ask_put("a", 600, DW_OP_NEW);
+	dw_op *cancel = ask_cancel("a", 0);
+	dw_op *last = ask_put("a", 700, DW_OP_NEW);
+	dw_op *answers;
+
+	first->next = again;
+	again->next = cancel;
+	cancel->next = last;
+	ask_send(&c->owner, first);
+	answers = ask_await(&c->owner, last);
+	assert_int_equal(first->status, DW_OK);
+	assert_int_equal(again->status, DW_EEXIST);
+	assert_int_equal(cancel->status, DW_OK);
+	assert_int_equal(answers->status, DW_OK);
+	ask_free(first);
+	ask_free(again);
+	ask_free(cancel);
+	ask_free(last);
+}
+
+static void generations_survive_a_reopening(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = ask_put_one(&c->owner, "a", 500);
+
+	c->now = 1;
+	contract_crash(c);
+	assert_int_equal(ask_status(&c->owner, ask_cancel("a", 0)), DW_OK);
+	assert_true(ask_put_one(&c->owner, "a", 500) > first);
+}
+
+static void stop_answers_everything_once(void **state)
+{
+	enum { COUNT = 3000 };
+	struct contract *c = *state;
+	dw_op *ops[COUNT];
+	dw_op *inbox = ask_plain(DW_OP_INBOX);
+	char id[16];
+
+	ask_send(&c->owner, inbox);
+	for (int i = 0; i < COUNT; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		ops[i] = ask_put(id, i, 0);
+		ask_send(&c->owner, ops[i]);
+	}
+	ask_end(&c->owner); /* checks that as many came back */
+	assert_int_equal(inbox->status, DW_ECLOSED);
+	for (int i = 0; i < COUNT; i++) {
+		assert_true(ops[i]->status == DW_OK || ops[i]->status == DW_ECLOSED);
+		ask_free(ops[i]);
+	}
+	ask_free(inbox);
+}
+
+static void stop_leaves_what_was_confirmed(void **state)
+{
+	enum { COUNT = 500 };
+	struct contract *c = *state;
+	dw_op *ops[COUNT];
+	char id[16];
+	dw_head head;
+
+	for (int i = 0; i < COUNT; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		ops[i] = ask_put(id, i, 0);
+		ask_send(&c->owner, ops[i]);
+	}
+	contract_crash(c);
+	for (int i = 0; i < COUNT; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		assert_int_equal(ask_stored(&c->owner, id, &head),
+				 ops[i]->status == DW_OK ? DW_OK : DW_ENOENT);
+		ask_free(ops[i]);
+	}
+}
+
+const struct contract_case contract_whole[] = {
+    CONTRACT_CASE(status_counts_what_is_there, false),
+    CONTRACT_CASE(status_repeats_the_owners_report, false),
+    CONTRACT_CASE(client_may_not_do_what_owners_do, true),
+    CONTRACT_CASE(batch_is_carried_out_in_its_order, false),
+    CONTRACT_CASE(generations_survive_a_reopening, true),
+    CONTRACT_CASE(stop_answers_everything_once, false),
+    CONTRACT_CASE(stop_leaves_what_was_confirmed, true),
+    CONTRACT_CASE(contract_random, false),
+    CONTRACT_CASES_END,
+};
