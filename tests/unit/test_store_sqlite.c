@@ -1,0 +1,529 @@
+/* What only a file can show: its owner, its damage, other processes, a kill. The program starts
+ * itself again for the other process, because SQLite does not survive a fork. */
+#include "support/cmocka.h"
+
+#if DW_WITH_SQLITE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/store.h"
+#include "support/ask.h"
+#include "support/temp.h"
+
+enum { EXIT_OWNED = 40, START = 1000000 };
+
+static const char *program; /* how this one was called */
+
+struct fixture {
+	char folder[TEMP_SIZE];
+	char path[TEMP_SIZE];
+	char message[DW_MESSAGE_SIZE];
+	dw_usec now;
+	uint64_t token;
+	struct ask owner;
+	struct ask other;
+};
+
+static int try_open(struct fixture *f, struct ask *ask, dw_role role, const char *path)
+{
+	f->message[0] = '\0';
+	ask_init(ask, role, ++f->token, &f->now);
+	return sqlite_store_open(&ask->store, path, &ask->env, f->message);
+}
+
+static void open_it(struct fixture *f, struct ask *ask, dw_role role)
+{
+	if (try_open(f, ask, role, f->path) != DW_OK)
+		fail_msg("%s", f->message);
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof *f);
+
+	assert_non_null(f);
+	temp_make(f->folder);
+	temp_file(f->path, f->folder, "orders.db");
+	f->now = START;
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	ask_end(&f->other);
+	ask_end(&f->owner);
+	temp_remove(f->folder);
+	free(f);
+	return 0;
+}
+
+static void expect_words(const struct fixture *f, const char *words)
+{
+	if (!strstr(f->message, words))
+		fail_msg("\"%s\" says nothing of \"%s\"", f->message, words);
+}
+
+/* raw: SQL on a connection of its own, as somebody else's program would. */
+static void raw(const struct fixture *f, const char *sql)
+{
+	sqlite3 *handle = NULL;
+	char *error = NULL;
+
+	assert_int_equal(sqlite3_open(f->path, &handle), SQLITE_OK);
+	if (sqlite3_exec(handle, sql, NULL, NULL, &error) != SQLITE_OK)
+		fail_msg("%s: %s", sql, error);
+	sqlite3_close(handle);
+}
+
+/* ---- Another process ---- */
+
+/* start runs this program again with arguments; its stdout is *ret_output. */
+static pid_t start(const char *what, const char *path, int *ret_output)
+{
+	int ends[2];
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		execl(program, program, what, path, (char *)NULL);
+		_exit(127);
+	}
+	assert_true(child > 0);
+	close(ends[1]);
+	*ret_output = ends[0];
+	return child;
+}
+
+/* run: its exit status, and its first line in f->message. */
+static int run(struct fixture *f, const char *what, const char *path)
+{
+	int output;
+	pid_t child = start(what, path, &output);
+	size_t size = 0;
+	ssize_t got;
+	int status;
+
+	while ((got = read(output, f->message + size, sizeof f->message - 1 - size)) > 0)
+		size += (size_t)got;
+	f->message[size] = '\0';
+	close(output);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int child_main(const char *what, const char *path)
+{
+	static dw_usec now = START;
+	char message[DW_MESSAGE_SIZE] = "";
+	bool client = strcmp(what, "client") == 0;
+	struct ask ask;
+	char id[16];
+	int status;
+
+	ask_init(&ask, client ? DW_CLIENT : DW_OWNER, 77, &now);
+	status = sqlite_store_open(&ask.store, path, &ask.env, message);
+	if (status != DW_OK) {
+		printf("%s\n", message);
+		return status == DW_EOWNED ? EXIT_OWNED : 1;
+	}
+	if (client)
+		ask_put_one(&ask, "from the other process", 9);
+	/* Until it is killed; a line is a promise. */
+	for (int i = 0; strcmp(what, "load") == 0; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		ask_put_one(&ask, id, i);
+		(void)snprintf(id, sizeof id, "%7d\n", i);
+		if (write(STDOUT_FILENO, id, 8) != 8)
+			return 1;
+	}
+	ask_end(&ask);
+	return 0;
+}
+
+/* ---- Owner ---- */
+
+static void owner_in_this_process_refuses_a_second_one(void **state)
+{
+	struct fixture *f = *state;
+
+	open_it(f, &f->owner, DW_OWNER);
+	assert_int_equal(try_open(f, &f->other, DW_OWNER, f->path), DW_EOWNED);
+	expect_words(f, "orders.db is owned by this process itself since 1970-01-01T00:00:01Z");
+	/* and that attempt did not drop the lock */
+	assert_int_equal(run(f, "own", f->path), EXIT_OWNED);
+	ask_put_one(&f->owner, "a", 1);
+	ask_end(&f->owner);
+	open_it(f, &f->other, DW_OWNER);
+}
+
+static void owner_refuses_another_process_in_words(void **state)
+{
+	struct fixture *f = *state;
+	char pid[32];
+
+	(void)snprintf(pid, sizeof pid, "pid %ld,", (long)getpid());
+	open_it(f, &f->owner, DW_OWNER);
+	assert_int_equal(run(f, "own", f->path), EXIT_OWNED);
+	expect_words(f, "orders.db is owned by ");
+	expect_words(f, pid);
+	expect_words(f, "stop it, or open with role DW_CLIENT");
+	ask_end(&f->owner);
+	assert_int_equal(run(f, "own", f->path), 0);
+}
+
+static void owner_by_a_symbolic_link_is_the_same(void **state)
+{
+	struct fixture *f = *state;
+	char link[TEMP_SIZE];
+
+	open_it(f, &f->owner, DW_OWNER);
+	temp_file(link, f->folder, "link.db");
+	assert_int_equal(symlink(f->path, link), 0);
+	assert_int_equal(run(f, "own", link), EXIT_OWNED);
+	assert_int_equal(try_open(f, &f->other, DW_OWNER, link), DW_EOWNED);
+}
+
+static void owner_that_was_killed_leaves_what_it_confirmed(void **state)
+{
+	enum { LINES = 300 };
+	struct fixture *f = *state;
+	int output;
+	pid_t child = start("load", f->path, &output);
+	char line[9] = "";
+	unsigned confirmed = 0;
+	dw_head head;
+	int status;
+
+	while (read(output, line, 8) == 8) { /* short writes to a pipe are whole */
+		confirmed = (unsigned)strtoul(line, NULL, 10) + 1;
+		if (confirmed == ask_scale(LINES))
+			assert_int_equal(kill(child, SIGKILL), 0);
+	}
+	close(output);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_true(confirmed >= ask_scale(LINES));
+	open_it(f, &f->owner, DW_OWNER);
+	for (unsigned i = 0; i < confirmed; i++) {
+		char id[16];
+
+		(void)snprintf(id, sizeof id, "%u", i);
+		assert_int_equal(ask_stored(&f->owner, id, &head), DW_OK);
+		assert_int_equal(head.due, i);
+	}
+}
+
+static void owner_is_not_lost_by_a_forked_child(void **state)
+{
+	struct fixture *f = *state;
+	pid_t child;
+	int status;
+
+	open_it(f, &f->owner, DW_OWNER);
+	ask_put_one(&f->owner, "a", 1);
+	child = fork();
+	if (child == 0) {
+		status = f->owner.store->type->stop(f->owner.store, DW_SECONDS(5));
+		f->owner.store->type->free(f->owner.store);
+		_exit(status == DW_OK ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(run(f, "own", f->path), EXIT_OWNED);
+	ask_put_one(&f->owner, "b", 1);
+}
+
+static void client_of_another_process_reaches_the_owner(void **state)
+{
+	struct fixture *f = *state;
+	dw_op *inbox = ask_plain(DW_OP_INBOX);
+
+	open_it(f, &f->owner, DW_OWNER);
+	ask_send(&f->owner, inbox);
+	assert_int_equal(run(f, "client", f->path), 0);
+	ask_await(&f->owner, inbox);
+	assert_int_equal(inbox->row_count, 1);
+	assert_string_equal(inbox->rows->id, "from the other process");
+	assert_int_equal(inbox->rows->head.due, 9);
+	ask_free(inbox);
+}
+
+/* ---- Other files ---- */
+
+static void write_file(const struct fixture *f, const char *bytes, size_t size)
+{
+	FILE *file = fopen(f->path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+}
+
+static void expect_refusal(struct fixture *f, const char *words)
+{
+	assert_int_equal(try_open(f, &f->owner, DW_OWNER, f->path), DW_ESTORE);
+	expect_words(f, words);
+	assert_int_equal(try_open(f, &f->owner, DW_CLIENT, f->path), DW_ESTORE);
+	expect_words(f, words);
+}
+
+static void file_of_garbage_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char garbage[5000];
+
+	memset(garbage, 'g', sizeof garbage);
+	write_file(f, garbage, sizeof garbage);
+	expect_refusal(f, "is not a database");
+}
+
+static void file_of_another_program_is_refused_unchanged(void **state)
+{
+	struct fixture *f = *state;
+
+	raw(f, "CREATE TABLE theirs(x)");
+	expect_refusal(f, "is the database of another program");
+	raw(f, "INSERT INTO theirs VALUES(1)");
+	raw(f, "PRAGMA application_id = 1; PRAGMA user_version = 1");
+	expect_refusal(f, "is the database of another program");
+}
+
+static void file_of_a_newer_version_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	open_it(f, &f->owner, DW_OWNER);
+	ask_end(&f->owner);
+	raw(f, "PRAGMA user_version = 2");
+	expect_refusal(f, "newer durawheel");
+}
+
+static void file_that_was_truncated_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	open_it(f, &f->owner, DW_OWNER);
+	ask_put_one(&f->owner, "a", 1);
+	ask_end(&f->owner);
+	assert_int_equal(truncate(f->path, 3 * 4096), 0);
+	assert_int_equal(try_open(f, &f->owner, DW_OWNER, f->path), DW_ESTORE);
+	expect_words(f, "damaged");
+}
+
+static void file_that_is_empty_is_used(void **state)
+{
+	struct fixture *f = *state;
+
+	write_file(f, "", 0);
+	open_it(f, &f->owner, DW_OWNER);
+	ask_put_one(&f->owner, "a", 1);
+}
+
+static void path_that_cannot_be_is_refused_in_words(void **state)
+{
+	struct fixture *f = *state;
+	char path[TEMP_SIZE];
+
+	assert_int_equal(try_open(f, &f->owner, DW_OWNER, ""), DW_ESTORE);
+	expect_words(f, "a file name must follow");
+	assert_int_equal(try_open(f, &f->owner, DW_OWNER, f->folder), DW_ESTORE);
+	expect_words(f, "is not a file");
+	temp_file(path, f->folder, "no/such.db");
+	assert_int_equal(try_open(f, &f->owner, DW_OWNER, path), DW_ESTORE);
+	expect_words(f, "there is no such folder");
+}
+
+static void path_with_a_meaning_to_sqlite_is_a_file_name(void **state)
+{
+	struct fixture *f = *state;
+	char before[TEMP_SIZE];
+	struct stat status;
+
+	assert_non_null(getcwd(before, sizeof before));
+	assert_int_equal(chdir(f->folder), 0);
+	assert_int_equal(try_open(f, &f->owner, DW_OWNER, ":memory:"), DW_OK);
+	assert_int_equal(stat(":memory:", &status), 0);
+	ask_end(&f->owner);
+	assert_int_equal(chdir(before), 0);
+}
+
+static void files_are_readable_by_their_user_only(void **state)
+{
+	static const char *const names[] = {"orders.db", "orders.db-wal", "orders.db-shm",
+					    "orders.db-owner", "orders.db-reserve"};
+	struct fixture *f = *state;
+	char path[TEMP_SIZE];
+	struct stat status;
+
+	open_it(f, &f->owner, DW_OWNER);
+	ask_put_one(&f->owner, "a", 1);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		assert_int_equal(stat(temp_file(path, f->folder, names[i]), &status), 0);
+		assert_int_equal(status.st_mode & 0777, 0600);
+	}
+	ask_end(&f->owner);
+	temp_file(path, f->folder, "orders.db-wal");
+	assert_int_equal(stat(path, &status), -1); /* tidy */
+}
+
+/* ---- Others in the way ---- */
+
+/* hold takes the write lock with another connection. */
+static sqlite3 *hold(const struct fixture *f)
+{
+	sqlite3 *handle = NULL;
+
+	assert_int_equal(sqlite3_open(f->path, &handle), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(handle, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	return handle;
+}
+
+static void lock_of_another_is_waited_for_with_patience(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3 *other;
+	dw_op *op = ask_put("b", 1, 0);
+
+	open_it(f, &f->owner, DW_OWNER);
+	ask_end(&f->owner);
+	ask_init(&f->owner, DW_OWNER, ++f->token, &f->now);
+	f->owner.env.patience = DW_MILLISECONDS(50);
+	assert_int_equal(sqlite_store_open(&f->owner.store, f->path, &f->owner.env, NULL), DW_OK);
+	other = hold(f);
+	assert_int_equal(ask_status(&f->owner, ask_put("a", 1, 0)), DW_ESTORE);
+	assert_int_equal(ask_status(&f->owner, ask_get("a")), DW_ENOENT); /* reading goes on */
+	sqlite3_close(other);
+	assert_int_equal(ask_status(&f->owner, op), DW_OK);
+}
+
+static void lock_of_another_does_not_hold_up_stop(void **state)
+{
+	struct fixture *f = *state;
+	dw_op *op = ask_put("a", 1, 0);
+	sqlite3 *other;
+
+	open_it(f, &f->owner, DW_OWNER); /* its patience is 20 s */
+	other = hold(f);
+	ask_send(&f->owner, op);
+	assert_int_equal(f->owner.store->type->stop(f->owner.store, DW_SECONDS(10)), DW_OK);
+	ask_end(&f->owner);
+	assert_int_equal(op->status, DW_ECLOSED);
+	ask_free(op);
+	sqlite3_close(other);
+}
+
+/* ---- Dead letters ---- */
+
+static int64_t number_of(const struct fixture *f, const char *query)
+{
+	sqlite3 *handle = NULL;
+	sqlite3_stmt *statement = NULL;
+	int64_t number;
+
+	assert_int_equal(sqlite3_open(f->path, &handle), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(handle, query, -1, &statement, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	number = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(handle);
+	return number;
+}
+
+static void bury_one(struct fixture *f)
+{
+	uint64_t generation = ask_put_one(&f->owner, "last", 1);
+
+	assert_int_equal(ask_status(&f->owner, ask_about(DW_OP_BURY, "last", generation, 0)),
+			 DW_OK);
+}
+
+static void dead_letters_are_kept_up_to_a_number(void **state)
+{
+	struct fixture *f = *state;
+
+	open_it(f, &f->owner, DW_OWNER);
+	ask_end(&f->owner);
+	raw(f, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
+	       " INSERT INTO dead SELECT i, '', 1000000, i, '', '', 0, 0, 0, 0, 0, 0, 0, 0, x''"
+	       " FROM n");
+	open_it(f, &f->owner, DW_OWNER);
+	bury_one(f);
+	assert_int_equal(number_of(f, "SELECT count(*) FROM dead"), 100000);
+	assert_int_equal(number_of(f, "SELECT min(number) FROM dead"), 2);
+	assert_int_equal(number_of(f, "SELECT count(*) FROM dead WHERE id = 'last'"), 1);
+	assert_non_null(strstr(f->owner.logged, "dead letters are forgotten"));
+}
+
+static void dead_letters_are_kept_for_thirty_days(void **state)
+{
+	struct fixture *f = *state;
+
+	open_it(f, &f->owner, DW_OWNER);
+	bury_one(f);
+	f->now += DW_DAYS(30);
+	bury_one(f);
+	assert_int_equal(number_of(f, "SELECT count(*) FROM dead"), 2);
+	f->now += 1;
+	bury_one(f);
+	assert_int_equal(number_of(f, "SELECT count(*) FROM dead"), 2);
+	assert_int_equal(number_of(f, "SELECT min(number) FROM dead"), 2);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	    CASE(owner_in_this_process_refuses_a_second_one),
+	    CASE(owner_refuses_another_process_in_words),
+	    CASE(owner_by_a_symbolic_link_is_the_same),
+	    CASE(owner_that_was_killed_leaves_what_it_confirmed),
+	    CASE(owner_is_not_lost_by_a_forked_child),
+	    CASE(client_of_another_process_reaches_the_owner),
+	    CASE(file_of_garbage_is_refused),
+	    CASE(file_of_another_program_is_refused_unchanged),
+	    CASE(file_of_a_newer_version_is_refused),
+	    CASE(file_that_was_truncated_is_refused),
+	    CASE(file_that_is_empty_is_used),
+	    CASE(path_that_cannot_be_is_refused_in_words),
+	    CASE(path_with_a_meaning_to_sqlite_is_a_file_name),
+	    CASE(files_are_readable_by_their_user_only),
+	    CASE(lock_of_another_is_waited_for_with_patience),
+	    CASE(lock_of_another_does_not_hold_up_stop),
+	    CASE(dead_letters_are_kept_up_to_a_number),
+	    CASE(dead_letters_are_kept_for_thirty_days),
+	};
+
+	if (argc == 3)
+		return child_main(argv[1], argv[2]);
+	program = argv[0];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+	print_message("skipped: built without SQLite\n");
+	return 0;
+}
+
+#endif
