@@ -243,7 +243,9 @@ static void owner_is_not_lost_by_a_forked_child(void **state)
 	if (child == 0) {
 		status = f->owner.store->type->stop(f->owner.store, DW_SECONDS(5));
 		f->owner.store->type->free(f->owner.store);
-		_exit(status == DW_OK ? 0 : 1);
+		/* By another program: a leak checker would not like what is left on purpose. */
+		execl("/bin/sh", "sh", "-c", status == DW_OK ? "exit 0" : "exit 1", (char *)NULL);
+		_exit(1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
