@@ -85,12 +85,13 @@ static struct life_step take_claim(const dw_op *op, const struct life_record *st
 
 	if (op->head.generation != stored->head.generation)
 		return stale();
-	if (claimed && stored->claim == caller->token) /* asked twice, or a claim of before */
-		return op->head.attempt + 1 == stored->head.attempt ? change(LIFE_KEEP, stored)
-								    : stale();
+	if (claimed && stored->claim == caller->token &&
+	    op->head.attempt + 1 == stored->head.attempt) /* asked twice */
+		return change(LIFE_KEEP, stored);
 	if (op->head.attempt != stored->head.attempt)
 		return stale();
-	if (claimed) {
+	/* The caller's own, of a put whose answer was lost: nothing has died. */
+	if (claimed && stored->claim != caller->token) {
 		record.head.crashes++;
 		record.head.open = 1;
 	}
