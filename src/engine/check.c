@@ -1,7 +1,182 @@
+/* Whether the engine's structures agree with each other. For tests: it looks at every timer, and the
+ * number it returns says which rule below is broken. */
 #include "engine/internal.h"
+
+#include <string.h>
+
+enum rule {
+	RULE_INDEX = -1,     /* a timer is found under its id */
+	RULE_PLACE = -2,     /* the place of a timer is one that its state allows */
+	RULE_SLOT = -3,      /* a schedule knows its timers, and no others */
+	RULE_ABSENT = -4,    /* a mere place is there for something */
+	RULE_CALLS = -5,     /* calls wait only behind something */
+	RULE_WAITING = -6,   /* who waits is armed, and not busy */
+	RULE_TOPIC = -7,     /* a timer with a state has a topic */
+	RULE_COUNT = -8,     /* the counters count */
+	RULE_SCHEDULE = -9,  /* every timer of a schedule is in the index */
+	RULE_TOPICS = -10,   /* a topic's counters count, and it is there for something */
+	RULE_OPEN = -11,     /* every call that waits is open */
+	RULE_INFLIGHT = -12, /* a busy timer has an operation in a queue or in the store */
+	RULE_WHEEL = -13
+};
+
+/* What one look at all timers adds up to. */
+struct sums {
+	const struct engine *engine;
+	uint64_t timers, claimed, held, unhandled, busy, calls;
+	uint64_t in_claim, in_fire, stranded;
+	int broken;
+};
+
+static bool place_allowed(const struct timer *timer)
+{
+	switch ((enum timer_place)timer->place) {
+	case PLACE_NONE:
+		return true;
+	case PLACE_CLAIM:
+	case PLACE_UNHANDLED:
+		return timer->state == TIMER_PENDING && !timer->waiting;
+	case PLACE_FIRE:
+		return timer->waiting || timer->state == TIMER_CLAIMED ||
+		       timer->state == TIMER_HELD;
+	case PLACE_STRANDED:
+		return timer->state != TIMER_ABSENT || timer->waiting;
+	}
+	return false;
+}
+
+/* slot_agrees: the schedule that the timer says it is in has it. */
+static bool slot_agrees(const struct engine *engine, const struct timer *timer)
+{
+	const struct schedule *schedule =
+	    timer->place == PLACE_CLAIM ? &engine->claim : &engine->fire;
+
+	if (timer->place != PLACE_CLAIM && timer->place != PLACE_FIRE)
+		return timer->slot == 0;
+	return schedule_at(schedule, dw_wheel_index(timer->slot)) == timer;
+}
+
+/* idle: a timer that nothing is under way for and nothing is armed for. */
+static bool idle(const struct engine *engine, const struct timer *timer)
+{
+	return !timer->busy && !timer->waiting && timer->place == PLACE_NONE &&
+	       timer != engine->firing;
+}
+
+static int check_timer(const struct engine *engine, const struct timer *timer)
+{
+	if (index_find(&engine->index, timer->id) != timer)
+		return RULE_INDEX;
+	if (!place_allowed(timer))
+		return RULE_PLACE;
+	if (!slot_agrees(engine, timer))
+		return RULE_SLOT;
+	if (timer->state == TIMER_ABSENT && idle(engine, timer) && !engine->closing)
+		return RULE_ABSENT;
+	if (timer->calls && idle(engine, timer) && !engine->closing)
+		return RULE_CALLS;
+	if (timer->waiting &&
+	    (timer->busy || (timer->place != PLACE_FIRE && timer->place != PLACE_STRANDED)))
+		return RULE_WAITING;
+	if (timer->state != TIMER_ABSENT && !timer->topic)
+		return RULE_TOPIC;
+	return 0;
+}
+
+static void look_at(struct timer *timer, void *user)
+{
+	struct sums *sums = user;
+
+	if (sums->broken == 0)
+		sums->broken = check_timer(sums->engine, timer);
+	sums->timers += timer->state != TIMER_ABSENT;
+	sums->claimed += timer->state == TIMER_CLAIMED;
+	sums->held += timer->state == TIMER_HELD;
+	sums->unhandled += timer->place == PLACE_UNHANDLED;
+	sums->busy += timer->busy;
+	sums->in_claim += timer->place == PLACE_CLAIM;
+	sums->in_fire += timer->place == PLACE_FIRE;
+	sums->stranded += timer->place == PLACE_STRANDED;
+	for (const struct call *call = timer->calls; call; call = call->next)
+		sums->calls++;
+}
+
+static uint64_t count_stranded(const struct engine *engine)
+{
+	uint64_t count = 0;
+
+	for (const struct timer *timer = engine->stranded; timer; timer = timer->next)
+		count++;
+	return count;
+}
+
+/* check_topics: every topic is there for timers or a handler; its parked ones are all there. */
+static int check_topics(const struct engine *engine, const struct sums *sums)
+{
+	uint64_t unhandled = 0;
+
+	for (size_t i = 0; i < TOPIC_BUCKETS; i++) {
+		const struct topic *topic = engine->topics.buckets[i];
+
+		for (; topic; topic = topic->hash_next) {
+			uint64_t parked = 0;
+
+			for (const struct timer *timer = topic->unhandled; timer;
+			     timer = timer->next)
+				parked++;
+			if (parked != topic->unhandled_count || parked > topic->timer_count ||
+			    (!topic->fire && topic->timer_count == 0))
+				return RULE_TOPICS;
+			unhandled += parked;
+		}
+	}
+	return unhandled == sums->unhandled ? 0 : RULE_TOPICS;
+}
+
+static int check_open(const struct engine *engine, const struct sums *sums)
+{
+	uint64_t count = 0;
+
+	for (const struct call *call = engine->open; call; call = call->next_open) {
+		if (call->next_open && call->next_open->prev_open != call)
+			return RULE_OPEN;
+		count++;
+	}
+	return count == engine->open_count && sums->calls <= count ? 0 : RULE_OPEN;
+}
+
+static int check_sums(const struct engine *engine, const struct sums *sums)
+{
+	uint64_t under_way = engine->urgent_inflight + (uint64_t)engine->ordinary_inflight +
+			     engine->urgent.count + engine->ordinary.count + engine->answers.count;
+
+	if (sums->timers != engine->stats.timers || sums->claimed != engine->claimed ||
+	    sums->held != engine->stats.held || sums->unhandled != engine->stats.unhandled)
+		return RULE_COUNT;
+	if (sums->in_claim != dw_wheel_count(engine->claim.wheel) ||
+	    sums->in_fire != dw_wheel_count(engine->fire.wheel))
+		return RULE_SCHEDULE;
+	if (sums->stranded != count_stranded(engine))
+		return RULE_COUNT;
+	return sums->busy <= under_way ? 0 : RULE_INFLIGHT;
+}
 
 int engine_check(const struct engine *engine)
 {
-	(void)engine;
-	return 0;
+	struct sums sums = {.engine = engine};
+	struct index index = engine->index; /* index_each wants one that it may change */
+	int broken;
+
+	index_each(&index, look_at, &sums);
+	broken = sums.broken;
+	if (broken == 0)
+		broken = check_sums(engine, &sums);
+	if (broken == 0)
+		broken = check_topics(engine, &sums);
+	if (broken == 0)
+		broken = check_open(engine, &sums);
+	if (broken == 0 &&
+	    (dw_wheel_check(engine->claim.wheel) != 0 || dw_wheel_check(engine->fire.wheel) != 0))
+		broken = RULE_WHEEL;
+	return broken;
 }
