@@ -134,7 +134,8 @@ static void put_answered(struct sim *sim, struct asked *asked, const dw_result *
 	}
 	if (generation->number > 0)
 		raise_floor(&sim->model.names[number], generation->number - 1);
-	sim->model.names[number].loose = 0;
+	if (sim->model.names[number].loose < generation->number)
+		sim->model.names[number].loose = 0;
 }
 
 static void cancel_answered(struct sim *sim, struct asked *asked, int status)
@@ -144,7 +145,8 @@ static void cancel_answered(struct sim *sim, struct asked *asked, int status)
 
 	if (status == DW_OK || status == DW_ENOENT) {
 		raise_floor(name, name->cancel_floor);
-		name->loose = 0;
+		if (name->loose <= name->cancel_floor)
+			name->loose = 0;
 	}
 	if (status == DW_ELATE && generation && generation->life == sim->life)
 		generation->dropped = sim->life;

@@ -278,7 +278,7 @@ static void choose_knobs(struct sim *sim)
 	knobs->unknown = some(sim, 300);
 	knobs->slow = some(sim, 300);
 	knobs->id_count = 2 + (uint32_t)draw(sim, chance(sim, 5000) ? 10 : 60);
-	knobs->action_count = 50 + (uint32_t)draw(sim, 400);
+	knobs->action_count = 50 + (uint32_t)draw(sim, chance(sim, 2000) ? 3000 : 600);
 	knobs->page = 1 + (uint32_t)draw(sim, chance(sim, 5000) ? 8 : 300);
 	knobs->hold_ms = 20 + (uint32_t)draw(sim, 2000);
 	knobs->pause_max_us = pauses[draw(sim, 4)];
