@@ -102,15 +102,32 @@ void deliver_give_back(struct engine *engine, struct timer *timer)
 	send(engine, timer, op);
 }
 
-/* deliver_sweep gives back claims that a clock stepped back has moved far ahead, so that others can
- * cancel these timers again. */
+/* bring_forward: a hold or a pause that the step back has made longer than it was ever meant. */
+static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	bool waiting = timer->waiting;
+	dw_usec latest = usec_add(now, waiting ? RETRY_STORE_MAX : engine->env.hold);
+
+	if (schedule_time(&engine->fire, timer) <= latest)
+		return;
+	timer_disarm(engine, timer);
+	timer_arm_fire(engine, timer, latest);
+	timer->waiting = waiting;
+}
+
+/* deliver_sweep looks at all that is armed when the clock was stepped back. Claims that are far
+ * ahead now are given back, so that others can cancel these timers again. */
 void deliver_sweep(struct engine *engine, dw_usec now)
 {
 	for (uint32_t i = 0; i < TURN_SWEEP_MAX && engine->sweep > 0; i++) {
 		struct timer *timer = schedule_at(&engine->fire, --engine->sweep);
 
-		if (timer && timer->state == TIMER_CLAIMED && !timer->busy && !timer->waiting &&
-		    timer->head.due > usec_add(now, 4 * LEAD_MAX))
+		if (!timer)
+			continue;
+		if (timer->waiting || timer->state == TIMER_HELD)
+			bring_forward(engine, timer, now);
+		else if (timer->state == TIMER_CLAIMED && !timer->busy &&
+			 timer->head.due > usec_add(now, 4 * LEAD_MAX))
 			deliver_give_back(engine, timer);
 	}
 }

@@ -71,6 +71,16 @@ uint32_t schedule_size(const struct schedule *schedule)
 	return schedule->timers.segment_count << SEGMENT_BITS;
 }
 
+dw_usec schedule_time(const struct schedule *schedule, const struct timer *timer)
+{
+	dw_usec at = DW_NEVER;
+	int status = dw_wheel_deadline(schedule->wheel, timer->slot, &at);
+
+	assert(status == DW_OK);
+	(void)status; /* only asserted: whoever calls knows that the timer is here */
+	return at;
+}
+
 dw_usec schedule_next(const struct schedule *schedule)
 {
 	return dw_wheel_next(schedule->wheel);
