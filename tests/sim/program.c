@@ -269,6 +269,7 @@ static void set_handler(struct sim *sim, uint32_t topic, bool on)
 	if (status != DW_OK)
 		return;
 	*(topic == TOPIC_COUNT ? &sim->handled_any : &sim->handled[topic]) = on;
+	order_forget(sim); /* who was given back for want of it */
 	world_disturbed(sim, sim->clocks.steady);
 }
 
