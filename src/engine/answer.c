@@ -73,6 +73,16 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 	timer_retry_later(engine, head);
 }
 
+/* doubt: the store may have taken the claim back, as it was told to; so it is claimed again before
+ * it may start. */
+static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
+{
+	if (!(op->flags & DW_OP_WITHDRAWN) || timer->state != TIMER_CLAIMED)
+		return;
+	timer_disarm(engine, timer);
+	timer_set_state(engine, timer, TIMER_PENDING);
+}
+
 static void put_answered(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = op->call;
@@ -80,8 +90,12 @@ static void put_answered(struct engine *engine, struct timer *head, dw_op *op)
 	call->generation = op->head.generation;
 	if (op->status == DW_OK)
 		head = install(engine, head, call, op);
-	else if (op->status == DW_EUNKNOWN)
+	else if (call->internal)
+		engine->recover_again = true; /* the first one may be stored: the scan tells */
+	if (op->status == DW_EUNKNOWN) {
+		doubt(engine, head, op);
 		send_again(engine, head, call, op);
+	}
 	if (call->fresh == head) {
 		/* Refused: what was to be the timer is only a place now, and not the call's. */
 		head->storing = false;
@@ -101,8 +115,10 @@ static void cancel_answered(struct engine *engine, struct timer *head, dw_op *op
 		timer_set_state(engine, head, TIMER_ABSENT);
 	}
 	engine->stats.cancelled += op->status == DW_OK;
-	if (op->status == DW_EUNKNOWN)
+	if (op->status == DW_EUNKNOWN) {
+		doubt(engine, head, op);
 		engine->recover_again = true;
+	}
 	engine_resume(engine, head);
 	call_answer(engine, call, op->status);
 }
