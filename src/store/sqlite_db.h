@@ -43,7 +43,7 @@ enum sqlite_sql {
 /* How long a connection waits while another process writes. */
 struct sqlite_patience {
 	dw_usec most;
-	dw_usec began;	  /* of the wait under way, on the steady clock */
+	dw_usec began;    /* of the wait under way, on the steady clock */
 	atomic_bool over; /* give up now: the store is stopping */
 };
 

@@ -28,9 +28,9 @@ struct sqlite_session {
 	struct alloc alloc;
 	const dw_store_env *env;
 	struct sqlite_meta meta; /* as in the transaction under way */
-	bool changed;		 /* by the transaction under way */
-	bool full;		 /* the disk is: no puts, the others have the reserve */
-	int code;		 /* SQLite's, of the last failure */
+	bool changed;            /* by the transaction under way */
+	bool full;               /* the disk is: no puts, the others have the reserve */
+	int code;                /* SQLite's, of the last failure */
 };
 
 int sqlite_meta_read(struct sqlite_session *);

@@ -11,7 +11,7 @@
 
 struct sqlite_owner {
 	const char *path; /* FILE-owner */
-	int fd;		  /* -1: not the owner */
+	int fd;           /* -1: not the owner */
 };
 
 /* sqlite_owner_take: the session owns the database afterwards and its inbox is empty, because the

@@ -27,7 +27,7 @@ bool sqlite_reserve_take(struct sqlite_reserve *reserve)
 	taken = posix_fallocate(fd, 0, SQLITE_RESERVE_SIZE) == 0;
 	if (!taken)
 		(void)!ftruncate(fd, 0); /* a part of it helps nobody */
-	(void)close(fd);		 /* no bytes were written */
+	(void)close(fd);                 /* no bytes were written */
 	return taken;
 }
 

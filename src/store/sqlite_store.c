@@ -38,7 +38,7 @@ struct sqlite_store {
 	pid_t pid; /* a forked child has no thread to speak to */
 
 	pthread_mutex_t mutex;
-	pthread_cond_t work;	 /* for the thread */
+	pthread_cond_t work;     /* for the thread */
 	pthread_cond_t finished; /* for stop */
 	struct op_queue queue;
 	struct op_queue answers;
@@ -58,7 +58,7 @@ struct sqlite_store {
 	int64_t data_version;
 	int log_pages;
 	int log_wanted; /* its length when a checkpoint was last asked for */
-	char *path;	/* as SQLite knows it, and two names after it */
+	char *path;     /* as SQLite knows it, and two names after it */
 };
 
 static struct sqlite_store *sqlite_of(dw_store *store)

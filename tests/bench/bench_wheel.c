@@ -33,7 +33,7 @@ struct churn_step {
 struct plan {
 	size_t n;
 	size_t repeats; /* small n: so often within a round, for the clock's sake */
-	int64_t base;	/* the time the round begins at */
+	int64_t base;   /* the time the round begins at */
 	int64_t *delays;
 	uint32_t *shuffled;
 	struct churn_step *steps;

@@ -23,7 +23,8 @@ static void expect_pages(struct contract *c, size_t limit, const char *topic,
 			assert_true(found < count);
 			assert_string_equal(row->id, ids[found++]);
 			assert_int_equal(row->status, DW_OK);
-			after = (dw_cursor){row->head.due, row->head.generation, 1};
+			after = (dw_cursor){
+			    .due = row->head.due, .generation = row->head.generation, .started = 1};
 		}
 		ask_free(op);
 	} while (page == limit);

@@ -42,7 +42,7 @@ static void status_repeats_the_owners_report(void **state)
 static void client_may_not_do_what_owners_do(void **state)
 {
 	static const dw_op_kind kinds[] = {DW_OP_CLAIM, DW_OP_SETTLE, DW_OP_RETRY,
-					   DW_OP_BURY,	DW_OP_ACK,    DW_OP_INBOX};
+					   DW_OP_BURY,  DW_OP_ACK,    DW_OP_INBOX};
 	struct contract *c = *state;
 	uint64_t generation = ask_put_one(&c->client, "a", 500);
 

@@ -11,7 +11,7 @@ struct faulty_file {
 	sqlite3_file base;
 	sqlite3_file *real;
 	sqlite3_int64 size; /* as far as it was written */
-	bool counts;	    /* the database or its log */
+	bool counts;        /* the database or its log */
 };
 
 /* One for the process, like the VFS itself. */
@@ -22,7 +22,7 @@ static struct {
 	sqlite3_vfs *real;
 	sqlite3_io_methods methods;
 	enum faulty_call call;
-	int in;	  /* calls until it fails, 0: not armed */
+	int in;   /* calls until it fails, 0: not armed */
 	int more; /* failures after the first */
 	bool done;
 	bool reached;

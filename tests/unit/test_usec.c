@@ -28,7 +28,7 @@ static void check_pair(dw_usec a, dw_usec b)
 static void arithmetic_at_the_edges_saturates(void **state)
 {
 	static const dw_usec edges[] = {
-	    INT64_MIN, INT64_MIN + 1,	 -(INT64_C(1) << 53),	 -1000001,	-1,	   0, 1, 2,
+	    INT64_MIN, INT64_MIN + 1,    -(INT64_C(1) << 53),    -1000001,      -1,        0, 1, 2,
 	    1000000,   INT64_C(1) << 53, (INT64_C(1) << 53) + 1, INT64_MAX - 1, INT64_MAX,
 	};
 

@@ -16,12 +16,12 @@ static void name_of_valid_text_is_accepted(void **state)
 	    "order:42",
 	    "{user:7}:*",
 	    " ~",
-	    "\xc2\xa0",		/* U+00A0, the first one behind the C1 controls */
-	    "\xdf\xbf",		/* U+07FF */
-	    "\xe0\xa0\x80",	/* U+0800 */
-	    "\xed\x9f\xbf",	/* U+D7FF, below the surrogates */
-	    "\xee\x80\x80",	/* U+E000, above them */
-	    "\xef\xbf\xbf",	/* U+FFFF */
+	    "\xc2\xa0",         /* U+00A0, the first one behind the C1 controls */
+	    "\xdf\xbf",         /* U+07FF */
+	    "\xe0\xa0\x80",     /* U+0800 */
+	    "\xed\x9f\xbf",     /* U+D7FF, below the surrogates */
+	    "\xee\x80\x80",     /* U+E000, above them */
+	    "\xef\xbf\xbf",     /* U+FFFF */
 	    "\xf0\x90\x80\x80", /* U+10000 */
 	    "\xf4\x8f\xbf\xbf", /* U+10FFFF */
 	};
@@ -45,21 +45,21 @@ static void name_with_control_character_is_refused(void **state)
 static void name_of_invalid_utf8_is_refused(void **state)
 {
 	static const char *const bad[] = {
-	    "\x80",	    /* a continuation alone */
-	    "a\xbf",	    /* the same */
-	    "\xc3",	    /* cut */
-	    "\xe2\x82",	    /* cut */
+	    "\x80",         /* a continuation alone */
+	    "a\xbf",        /* the same */
+	    "\xc3",         /* cut */
+	    "\xe2\x82",     /* cut */
 	    "\xf0\x9f\x98", /* cut */
 	    "\xc3(" /* no continuation */,
-	    "\xe2(\xa1",	    /* no continuation */
-	    "\xc0\x80",		    /* overlong NUL */
-	    "\xc1\xbf",		    /* overlong */
-	    "\xe0\x9f\xbf",	    /* overlong */
-	    "\xf0\x8f\xbf\xbf",	    /* overlong */
-	    "\xed\xa0\x80",	    /* a surrogate */
-	    "\xed\xbf\xbf",	    /* a surrogate */
-	    "\xf4\x90\x80\x80",	    /* above U+10FFFF */
-	    "\xf5\x80\x80\x80",	    /* the same */
+	    "\xe2(\xa1",            /* no continuation */
+	    "\xc0\x80",             /* overlong NUL */
+	    "\xc1\xbf",             /* overlong */
+	    "\xe0\x9f\xbf",         /* overlong */
+	    "\xf0\x8f\xbf\xbf",     /* overlong */
+	    "\xed\xa0\x80",         /* a surrogate */
+	    "\xed\xbf\xbf",         /* a surrogate */
+	    "\xf4\x90\x80\x80",     /* above U+10FFFF */
+	    "\xf5\x80\x80\x80",     /* the same */
 	    "\xf8\x88\x80\x80\x80", /* five bytes */
 	    "\xff",
 	    "\xfe",

@@ -22,11 +22,11 @@
 struct profile {
 	const char *name;
 	size_t population; /* about so many timers at a time */
-	unsigned back;	   /* percent of the time steps that go back */
-	unsigned far;	   /* percent of the time steps that are jumps of any size */
+	unsigned back;     /* percent of the time steps that go back */
+	unsigned far;      /* percent of the time steps that are jumps of any size */
 	unsigned extreme;  /* percent of the deadlines at the ends of time */
-	unsigned dense;	   /* percent of the deadlines in few, well filled slots */
-	unsigned calm;	   /* percent of the time steps that are 2 ms at most */
+	unsigned dense;    /* percent of the deadlines in few, well filled slots */
+	unsigned calm;     /* percent of the time steps that are 2 ms at most */
 	unsigned runs;
 };
 
