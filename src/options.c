@@ -76,7 +76,7 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	return DW_OK;
 }
 
-/* mask_password hides what stands between ':' and the last '@' of an URL: a password may have one. */
+/* mask_password hides what stands between ':' and the last '@': a password may have one. */
 static void mask_password(const char *url, char *ret_masked, size_t size)
 {
 	const char *authority = strstr(url, "://");

@@ -61,7 +61,9 @@ typedef struct dw_row {
  * and any of them    DW_ESTORE: not done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer
  *                    does not match its checksum; DW_ECLOSED: never begun; DW_ENOMEM
  * CLAIM, SETTLE, RETRY, BURY and ACK may be repeated blindly under one token: the second one
- * answers like the first one or DW_ENOENT, and changes nothing. */
+ * answers like the first one or DW_ENOENT, and changes nothing. A CLAIM that names the present
+ * attempt of a claim of its own token is one more claim, without a crash: so an owner takes up its
+ * own PUT with CLAIMED whose answer was lost. */
 typedef enum dw_op_kind {
 	DW_OP_PUT = 1,
 	DW_OP_CLAIM,

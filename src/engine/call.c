@@ -167,7 +167,7 @@ static void begin_cancel(struct engine *engine, struct timer *timer, struct call
 		call_defer(engine, call, DW_ELATE);
 		return;
 	}
-	/* Not started: a claim of ours that the store knows of, be its answer lost, is taken back. */
+	/* Not started: a claim of ours, even one whose answer was lost, is taken back. */
 	if (engine->env.role == DW_OWNER)
 		call->op->flags |= DW_OP_WITHDRAWN;
 	send_call(engine, timer, call);

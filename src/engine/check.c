@@ -1,5 +1,5 @@
-/* Whether the engine's structures agree with each other. For tests: it looks at every timer, and the
- * number it returns says which rule below is broken. */
+/* Whether the engine's structures agree with each other. For tests: it looks at every timer, and
+ * the number it returns says which rule below is broken. */
 #include "engine/internal.h"
 
 #include <string.h>

@@ -129,6 +129,7 @@ void timer_replace(struct engine *engine, struct timer *old, struct timer *fresh
 	if (old->settling)
 		call_defer(engine, old->settling, DW_ESTALE);
 	old->settling = NULL;
+	timer_disarm(engine, old);
 	if (old == engine->firing)
 		old->replaced = true; /* freed when its handler returns */
 	else if (!old->storing)

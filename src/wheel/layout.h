@@ -53,8 +53,8 @@
 #define WHEEL_NODES_DOUBLED (1u << 16)
 
 /*
- * struct wheel_node: a timer; live when its generation is odd. The deadline is two halves, so that a node is 20 bytes and not 24;
- * cancelling reads the first 12 of them, moving down the last 16.
+ * struct wheel_node: a timer; live when its generation is odd. The deadline is two halves, so that
+ * a node is 20 bytes and not 24; cancelling reads the first 12 of them, moving down the last 16.
  */
 struct wheel_node {
 	uint32_t generation;

@@ -36,7 +36,7 @@ static inline bool wheel_nodes_full(const dw_wheel *wheel)
 	return nodes->free_head == WHEEL_NONE && nodes->fresh == nodes->capacity;
 }
 
-/* wheel_nodes_scarce: no node is at hand, but those that leave may be had, or the array may grow. */
+/* wheel_nodes_scarce: no node is at hand; but some may be leaving, or the array may grow. */
 static inline bool wheel_nodes_scarce(const dw_wheel *wheel)
 {
 	const struct wheel_nodes *nodes = &wheel->nodes;

@@ -187,7 +187,7 @@ static inline void wheel_slots_leave(dw_wheel *wheel, uint32_t index, const stru
 	uint32_t *place = &wheel->leaving[wheel->leaving_at];
 	uint32_t oldest = *place;
 
-	/* In the current bucket a list without a live timer would be taken for the next deadline. */
+	/* In the current bucket a list of dead timers would be taken for the next deadline. */
 	if ((wheel_node_deadline(node) ^ wheel->current) < WHEEL_FINE_LISTS) {
 		wheel_slots_part(wheel, index);
 		return;

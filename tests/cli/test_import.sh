@@ -15,13 +15,13 @@ test_import_counts() {
 
 test_import_takes_every_key() {
 	cat >lines <<-'END'
-		{"id":"a","topic":"t","at":"2100-01-01T00:00:00Z","data":"x\u0000y","late_after":"6h"}
+		{"id":"a","topic":"t","at":"2100-01-01T00:00:00Z","data":"\u0000","late_after":"6h"}
 		{"topic":"t","in":"1h","data_base64":"/wA="}
 	END
 	expect 0 durawheel import lines
 	expect 0 durawheel show a --json
 	grep -qF '"due":4102444800000000,' out
-	grep -qF '"data":"x\u0000y"' out
+	grep -qF '"data":"\u0000"' out
 	expect 0 durawheel show a
 	grep -q '^late-after  *21600000000us$' out
 	expect 0 durawheel list --json

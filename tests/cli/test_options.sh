@@ -155,7 +155,7 @@ test_the_store_option_wins_over_the_environment() {
 }
 
 test_a_bad_store_is_refused_and_its_password_masked() {
-	for url in redis://user:secret@host:1/0 redis://:secret@host redis://u:se/cr@secret@host/; do
+	for url in redis://me:secret@host:1/0 redis://:secret@host redis://u:se/cr@secret@host/; do
 		expect 2 durawheel --store "$url" list
 		says 'host'
 		! grep -q 'cr' err || fail "a password is printed: $(cat err)"

@@ -150,7 +150,8 @@ test_run_stopped_at_a_full_pipe_repeats_nothing() {
 test_run_writes_large_lines_whole() {
 	for id in 1 2 3 4 5; do
 		text 300000 >data
-		expect 0 durawheel add --topic t --id $id --at 2020-01-01T00:00:0${id}Z --data-file data
+		expect 0 durawheel add --topic t --id $id --at 2020-01-01T00:00:0${id}Z \
+			--data-file data
 	done
 	open_pipe --until-idle
 	within 5 is_held 1

@@ -155,6 +155,21 @@ static void claim_of_a_replaced_generation_shows_the_stored_one(void **state)
 	assert_int_equal(head.state, DW_PENDING);
 }
 
+/* A put stored as claimed whose answer was lost: the scan brings it, as claimed by oneself. */
+static void claim_of_ones_own_claim_counts_on_without_a_crash(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = ask_put_one(&c->owner, "a", 500);
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 0)), DW_OK);
+	assert_int_equal(ask_head(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 1), &head),
+			 DW_OK);
+	assert_int_equal(head.attempt, 2);
+	assert_int_equal(head.crashes, 0);
+	assert_int_equal(head.open, 0);
+}
+
 static void claim_of_another_attempt_is_stale(void **state)
 {
 	struct contract *c = *state;
@@ -163,7 +178,7 @@ static void claim_of_another_attempt_is_stale(void **state)
 	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 1)),
 			 DW_ESTALE);
 	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 0)), DW_OK);
-	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 1)),
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 2)),
 			 DW_ESTALE);
 	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "x", generation, 0)),
 			 DW_ENOENT);
@@ -346,6 +361,7 @@ const struct contract_case contract_timers[] = {
     CONTRACT_CASE(claim_repeated_answers_the_same, false),
     CONTRACT_CASE(claim_of_a_replaced_generation_shows_the_stored_one, false),
     CONTRACT_CASE(claim_of_another_attempt_is_stale, false),
+    CONTRACT_CASE(claim_of_ones_own_claim_counts_on_without_a_crash, false),
     CONTRACT_CASE(claim_after_a_crash_counts_it_and_is_open, true),
     CONTRACT_CASE(settle_deletes_and_repeated_answers_enoent, false),
     CONTRACT_CASE(verdict_of_an_earlier_delivery_changes_nothing, false),
