@@ -181,6 +181,7 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 	if (op->status == DW_OK && op->kind == DW_OP_RETRY) {
 		timer->head.due = op->head.due;
 		timer->head.retries += (op->flags & DW_OP_VERDICT) != 0;
+		timer->retry_at = 0;
 		timer->failures = 0;
 		timer_disarm(engine, timer);
 		timer_set_state(engine, timer, TIMER_PENDING);
@@ -204,8 +205,12 @@ static void timer_answered(struct engine *engine, struct timer *timer, dw_op *op
 			timer->settling = NULL;
 		}
 	}
-	if (op->status == DW_ESTALE)
+	if (op->status == DW_ESTALE) {
+		/* What is stored is the truth, be it the same generation in another state. */
+		if (timer->state == TIMER_ABSENT)
+			timer->head.generation = 0;
 		recover_learn_rows(engine, op->rows);
+	}
 	timer = index_find(&engine->index, op->id);
 	engine_resume(engine, timer);
 	if (settling)

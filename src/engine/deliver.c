@@ -268,7 +268,6 @@ void deliver_fire_round(struct engine *engine)
  * many. */
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
 {
-	dw_usec delay = timer->retry_in;
 	dw_op *op;
 
 	if (timer->head.retries >= DW_RETRIES_MAX) {
@@ -278,11 +277,14 @@ static dw_op *retry_op(struct engine *engine, struct timer *timer)
 	op = op_new(&engine->alloc, DW_OP_RETRY, timer->id, NULL, 0);
 	if (!op)
 		return NULL;
-	if (delay < 0)
-		delay = retry_delay(timer->head.retries, &engine->rng);
+	if (timer->retry_in < 0)
+		timer->retry_in = retry_delay(timer->head.retries, &engine->rng);
+	/* Asked again after an unknown outcome it must name the same deadline. */
+	if (timer->retry_at == 0)
+		timer->retry_at = usec_add(engine_now(engine), timer->retry_in);
 	op->flags |= DW_OP_VERDICT;
 	op->head = timer->head;
-	op->head.due = usec_add(engine_now(engine), delay);
+	op->head.due = timer->retry_at;
 	return op;
 }
 

@@ -43,6 +43,7 @@ struct timer {
 	dw_wheel_handle slot;
 	dw_usec late_after;
 	dw_usec retry_in; /* of the verdict: below 0, the policy's */
+	dw_usec retry_at; /* what that came to when the store was first asked, 0: not yet */
 	const char *id;
 	const unsigned char *body;
 	size_t body_size;
