@@ -1,0 +1,63 @@
+/* What the crash tests share: which command is tested, the random numbers of a test, its folder,
+ * and how it says that something is wrong. A test goes on after a failure, as far as it can:
+ * what a kill broke is seldom one thing. */
+#ifndef DW_TESTS_FAULTS_H
+#define DW_TESTS_FAULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/rng.h"
+#include "durawheel/durawheel.h"
+#include "support/temp.h"
+
+/* Sanitizers make everything slower, and the moments to kill at are counted from a start. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define FAULTS_SLOWNESS 5
+#else
+#define FAULTS_SLOWNESS 1
+#endif
+
+/* How long anything may take before it is called a hang. */
+#define FAULTS_PATIENCE (DW_SECONDS(60) * FAULTS_SLOWNESS)
+
+#define FAULTS_STORE_SIZE (TEMP_SIZE + 16)
+
+struct faults {
+	const char *command; /* the durawheel to be tested */
+	const char *name;    /* of the test */
+	struct rng rng;
+	bool is_long; /* DW_LONG: full size */
+	unsigned percent;
+	unsigned failures;
+	char folder[TEMP_SIZE];
+	char store[FAULTS_STORE_SIZE]; /* the URL of a file in the folder */
+};
+
+/* One file of the same name each. */
+void kill_run(struct faults *);
+void kill_import(struct faults *);
+void kill_put(struct faults *);
+void order(struct faults *);
+void order_killed(struct faults *);
+void stop_continue(struct faults *);
+void stop_term(struct faults *);
+void second_owner(struct faults *);
+void fork_outlives(struct faults *);
+void fork_closes(struct faults *);
+
+void faults_fail(struct faults *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* faults_store: the tests that need more than one store number them. */
+void faults_store(struct faults *, unsigned number);
+
+/* faults_amount: usual, or full with DW_LONG=1; then the share DW_TEST_SCALE says. */
+size_t faults_amount(const struct faults *, size_t usual, size_t full);
+
+/* faults_between: at least low, at most high. */
+dw_usec faults_between(struct faults *, dw_usec low, dw_usec high);
+
+/* faults_now: CLOCK_REALTIME, which is what a deadline is compared with. */
+dw_usec faults_now(void);
+
+#endif

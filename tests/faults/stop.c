@@ -1,0 +1,109 @@
+/* An owner that is stopped for a while, and one that is asked to end: neither costs a start nor
+ * adds one. */
+#include "faults/client.h"
+#include "faults/owner.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+enum { TIMERS = 3000, TIMERS_LONG = 50000, ENDS = 6, ENDS_LONG = 40 };
+
+#define SPAN DW_SECONDS(2)
+#define STOPPED DW_MILLISECONDS(1200)
+#define STOPPED_LONG DW_SECONDS(8)
+#define END_WITHIN (DW_MILLISECONDS(400) * FAULTS_SLOWNESS)
+
+/* import: half of the deadlines at few moments, so that many timers are claimed ahead at a time. */
+static void import(struct ledger *ledger, struct faults *faults)
+{
+	struct client client = {.ledger = ledger, .process = PROCESS_NONE};
+	dw_usec now = faults_now();
+
+	ledger_init(ledger, faults, faults_amount(faults, TIMERS, TIMERS_LONG));
+	ledger->is_ordered = true;
+	for (size_t i = 0; i < ledger->count; i++) {
+		dw_usec after = faults_between(faults, 0, SPAN);
+
+		ledger->entries[i].due = now + (i % 2 ? after : after - after % (SPAN / 8));
+	}
+	client_import(&client, 0, ledger->count);
+	client_wait(&client);
+}
+
+static void pass(struct process *owner, struct ledger *ledger, dw_usec duration)
+{
+	dw_usec until = faults_now() + duration;
+
+	while (owner->pid != 0 && faults_now() < until) {
+		process_poll(&owner, 1, until);
+		if (!owner->stalled)
+			ledger_read(ledger, owner);
+	}
+}
+
+void stop_continue(struct faults *faults)
+{
+	struct ledger ledger;
+	struct process owner;
+
+	import(&ledger, faults);
+	owner_start(&owner, &ledger, true);
+	if (owner_wait_starts(&owner, &ledger, ledger.count / 4)) {
+		process_signal(&owner, SIGSTOP);
+		pass(&owner, &ledger, faults->is_long ? STOPPED_LONG : STOPPED);
+		process_signal(&owner, SIGCONT);
+	}
+	owner_finish(&owner, &ledger);
+	ledger_check(&ledger, 1);
+	client_check_empty(faults);
+	ledger_free(&ledger);
+}
+
+/* check_given_back: after a good end nothing is claimed. */
+static void check_given_back(struct faults *faults)
+{
+	const char *argv[] = {faults->command, "stats", "--json", "--store", faults->store, NULL};
+	struct process stats;
+	size_t pending = 0, claimed = 1;
+
+	process_start(&stats, argv);
+	if (!process_wait(&stats) || stats.code != 0 ||
+	    sscanf(stream_text(&stats.out), "{\"pending\":%zu,\"claimed\":%zu,", &pending,
+		   &claimed) != 2 ||
+	    claimed != 0)
+		faults_fail(faults, "claims are left: %.40s", stream_text(&stats.out));
+	process_free(&stats);
+}
+
+/* end_one: an owner that is asked to end, every second time while its reader does not read. */
+static void end_one(struct ledger *ledger, bool stalled)
+{
+	struct faults *faults = ledger->faults;
+	struct process owner;
+
+	owner_start(&owner, ledger, false);
+	if (!owner_wait_running(&owner, faults)) {
+		process_free(&owner);
+		return;
+	}
+	owner.stalled = stalled;
+	pass(&owner, ledger, faults_between(faults, 0, END_WITHIN));
+	process_signal(&owner, SIGTERM);
+	owner.stalled = false;
+	owner_finish(&owner, ledger);
+	check_given_back(faults);
+}
+
+void stop_term(struct faults *faults)
+{
+	size_t ends = faults_amount(faults, ENDS, ENDS_LONG);
+	struct ledger ledger;
+
+	import(&ledger, faults);
+	for (size_t i = 0; i < ends; i++)
+		end_one(&ledger, i % 2 == 1);
+	owner_run_until_idle(&ledger);
+	ledger_check(&ledger, 1);
+	client_check_empty(faults);
+	ledger_free(&ledger);
+}
