@@ -1,6 +1,7 @@
 #include "store/sqlite_batch.h"
 
 #include <assert.h>
+#include <errno.h>
 
 #include "port/op.h"
 
@@ -137,6 +138,16 @@ static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int cod
 	return all ? DONE : UNKNOWN;
 }
 
+/* cause: a quota and a limit on the size of files are a full disk, too, and SQLite knows only
+ * ENOSPC as one. errno is as the failed write left it; sqlite3_system_errno() is not told of a
+ * COMMIT. */
+static int cause(int code)
+{
+	bool is_full = (code & 0xff) == SQLITE_IOERR && (errno == EDQUOT || errno == EFBIG);
+
+	return is_full ? SQLITE_FULL : code;
+}
+
 static enum outcome transact(struct sqlite_batch *batch, struct part part)
 {
 	struct sqlite_session *session = &batch->session;
@@ -144,18 +155,20 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 	int code;
 
 	forget_answers(batch, part);
+	errno = 0;
 	code = begin(batch, part, &before);
 	for (size_t i = part.first; i < part.first + part.count && code == SQLITE_OK; i++)
 		code = sqlite_ops_apply(session, batch->ops[i]);
 	if (code == SQLITE_OK && session->changed)
 		code = sqlite_meta_write(session);
 	if (code != SQLITE_OK)
-		return not_done(batch, code);
+		return not_done(batch, cause(code));
 	code = sqlite_db_run(&session->db, SQL_COMMIT);
 	if (code == SQLITE_OK) {
 		batch->seen = session->meta.batch;
 		return DONE;
 	}
+	code = cause(code);
 	if (!session->changed || (code & 0xff) == SQLITE_BUSY)
 		return not_done(batch, code);
 	return look_up(batch, before, code);

@@ -45,6 +45,7 @@ void stop_term(struct faults *);
 void second_owner(struct faults *);
 void fork_outlives(struct faults *);
 void fork_closes(struct faults *);
+void full_disk(struct faults *);
 
 void faults_fail(struct faults *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

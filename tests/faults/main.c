@@ -28,6 +28,7 @@ static const struct test {
     {"order_killed", order_killed},   {"stop_continue", stop_continue},
     {"stop_term", stop_term},         {"second_owner", second_owner},
     {"fork_outlives", fork_outlives}, {"fork_closes", fork_closes},
+    {"full_disk", full_disk},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 
