@@ -12,8 +12,10 @@
 #include "support/temp.h"
 
 /* Sanitizers make everything slower, and the moments to kill at are counted from a start. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_THREAD__)
 #define FAULTS_SLOWNESS 5
+#elif defined(__SANITIZE_ADDRESS__)
+#define FAULTS_SLOWNESS 2
 #else
 #define FAULTS_SLOWNESS 1
 #endif

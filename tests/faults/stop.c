@@ -13,20 +13,24 @@ enum { TIMERS = 3000, TIMERS_LONG = 50000, ENDS = 6, ENDS_LONG = 40 };
 #define STOPPED_LONG DW_SECONDS(8)
 #define END_WITHIN (DW_MILLISECONDS(400) * FAULTS_SLOWNESS)
 
-/* import: half of the deadlines at few moments, so that many timers are claimed ahead at a time. */
-static void import(struct ledger *ledger, struct faults *faults)
+/* wish: half of the deadlines at few moments, so that many timers are claimed ahead at a time. */
+static void wish(struct ledger *ledger, struct faults *faults)
 {
-	struct client client = {.ledger = ledger, .process = PROCESS_NONE};
 	dw_usec now = faults_now();
 
 	ledger_init(ledger, faults, faults_amount(faults, TIMERS, TIMERS_LONG));
-	ledger->is_ordered = true;
 	for (size_t i = 0; i < ledger->count; i++) {
 		dw_usec after = faults_between(faults, 0, SPAN);
 
 		ledger->entries[i].due = now + (i % 2 ? after : after - after % (SPAN / 8));
 	}
-	client_import(&client, 0, ledger->count);
+}
+
+static void import(struct ledger *ledger, size_t first, size_t count)
+{
+	struct client client = {.ledger = ledger, .process = PROCESS_NONE};
+
+	client_import(&client, first, count);
 	client_wait(&client);
 }
 
@@ -41,13 +45,19 @@ static void pass(struct process *owner, struct ledger *ledger, dw_usec duration)
 	}
 }
 
+/* stop_continue: half of the timers come from others while the owner runs. */
 void stop_continue(struct faults *faults)
 {
 	struct ledger ledger;
 	struct process owner;
+	size_t half;
 
-	import(&ledger, faults);
+	wish(&ledger, faults);
+	half = ledger.count / 2;
+	import(&ledger, 0, half);
 	owner_start(&owner, &ledger, true);
+	if (owner_wait_running(&owner, faults))
+		import(&ledger, half, ledger.count - half);
 	if (owner_wait_starts(&owner, &ledger, ledger.count / 4)) {
 		process_signal(&owner, SIGSTOP);
 		pass(&owner, &ledger, faults->is_long ? STOPPED_LONG : STOPPED);
@@ -99,7 +109,9 @@ void stop_term(struct faults *faults)
 	size_t ends = faults_amount(faults, ENDS, ENDS_LONG);
 	struct ledger ledger;
 
-	import(&ledger, faults);
+	wish(&ledger, faults);
+	ledger.is_ordered = true;
+	import(&ledger, 0, ledger.count);
 	for (size_t i = 0; i < ends; i++)
 		end_one(&ledger, i % 2 == 1);
 	owner_run_until_idle(&ledger);
