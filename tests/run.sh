@@ -141,7 +141,16 @@ no_sqlite()
 
 long()
 {
-	DW_LONG=1 run_tests release 1000 -LE 'lint|examples' --timeout 3600
+	DW_LONG=1 run_tests release 100 -LE 'lint|examples' --timeout 3600
+}
+
+# benches: that they run; figures need a quiet machine.
+benches()
+{
+	local bench
+	for bench in "$builds"/release/tests/bench/bench_*; do
+		[[ ! -f $bench ]] || "$bench" --n 10000 || return 1
+	done
 }
 
 mode=${1:-}
@@ -165,6 +174,7 @@ if [[ $mode != --quick ]]; then
 fi
 if [[ $mode == --all ]]; then
 	step long long
+	step benches benches
 fi
 echo "$((SECONDS / 60)) min $((SECONDS % 60)) s"
 echo "$passed passed, $failed failed"

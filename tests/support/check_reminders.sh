@@ -62,5 +62,5 @@ END {
 	printf "%d papers: ", papers
 	for (i = 2; i < ARGC; i++)
 		printf "%d in run %d, ", given[i], i - 1
-	printf "%d repeated because of a kill; latest %d us\n", repeated, latest[2]
+	printf "%d repeated; the latest of run 1 by %d us\n", repeated, latest[2]
 }' "$@"

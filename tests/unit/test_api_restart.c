@@ -83,8 +83,11 @@ static void forked_child_may_only_close(void **state)
 	assert_int_equal(dw_after(d, "t", "a", DW_MILLISECONDS(50), NULL, 0), DW_OK);
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 	child = fork();
-	if (child == 0)
-		_exit(child_is_kept_out(d));
+	if (child == 0) {
+		/* By another program: a leak checker would not like what is left on purpose. */
+		(void)execlp(child_is_kept_out(d) == 0 ? "true" : "false", "child", (char *)NULL);
+		_exit(127); /* there is no such program */
+	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	assert_int_equal(dw_run(d), DW_OK);
