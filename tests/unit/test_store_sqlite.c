@@ -1,11 +1,10 @@
-/* What only a file can show: its owner, its damage, other processes, a kill. The program starts
+/* What only a file can show: its owner, a kill, other processes, locks. The program starts
  * itself again for the other process, because SQLite does not survive a fork. */
 #include "support/cmocka.h"
 
 #if DW_WITH_SQLITE
 
-#include <errno.h>
-#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -13,79 +12,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/store.h"
-#include "support/ask.h"
-#include "support/temp.h"
+#include "support/sqlite_fixture.h"
 
-enum { EXIT_OWNED = 40, START = 1000000 };
+enum { EXIT_OWNED = 40 };
 
 static const char *program; /* how this one was called */
-
-struct fixture {
-	char folder[TEMP_SIZE];
-	char path[TEMP_SIZE];
-	char message[DW_MESSAGE_SIZE];
-	dw_usec now;
-	uint64_t token;
-	struct ask owner;
-	struct ask other;
-};
-
-static int try_open(struct fixture *f, struct ask *ask, dw_role role, const char *path)
-{
-	f->message[0] = '\0';
-	ask_init(ask, role, ++f->token, &f->now);
-	return sqlite_store_open(&ask->store, path, &ask->env, f->message);
-}
-
-static void open_it(struct fixture *f, struct ask *ask, dw_role role)
-{
-	if (try_open(f, ask, role, f->path) != DW_OK)
-		fail_msg("%s", f->message);
-}
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof *f);
-
-	assert_non_null(f);
-	temp_make(f->folder);
-	temp_file(f->path, f->folder, "orders.db");
-	f->now = START;
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	ask_end(&f->other);
-	ask_end(&f->owner);
-	temp_remove(f->folder);
-	free(f);
-	return 0;
-}
-
-static void expect_words(const struct fixture *f, const char *words)
-{
-	if (!strstr(f->message, words))
-		fail_msg("\"%s\" says nothing of \"%s\"", f->message, words);
-}
-
-/* raw: SQL on a connection of its own, as somebody else's program would. */
-static void raw(const struct fixture *f, const char *sql)
-{
-	sqlite3 *handle = NULL;
-	char *error = NULL;
-
-	assert_int_equal(sqlite3_open(f->path, &handle), SQLITE_OK);
-	if (sqlite3_exec(handle, sql, NULL, NULL, &error) != SQLITE_OK)
-		fail_msg("%s: %s", sql, error);
-	sqlite3_close(handle);
-}
 
 /* ---- Another process ---- */
 
@@ -131,7 +66,7 @@ static int run(struct fixture *f, const char *what, const char *path)
 
 static int child_main(const char *what, const char *path)
 {
-	static dw_usec now = START;
+	static dw_usec now = FIXTURE_START;
 	char message[DW_MESSAGE_SIZE] = "";
 	bool client = strcmp(what, "client") == 0;
 	struct ask ask;
@@ -164,14 +99,14 @@ static void owner_in_this_process_refuses_a_second_one(void **state)
 {
 	struct fixture *f = *state;
 
-	open_it(f, &f->owner, DW_OWNER);
-	assert_int_equal(try_open(f, &f->other, DW_OWNER, f->path), DW_EOWNED);
-	expect_words(f, "orders.db is owned by this process itself since 1970-01-01T00:00:01Z");
+	fixture_open(f, &f->owner, DW_OWNER);
+	assert_int_equal(fixture_try(f, &f->other, DW_OWNER, f->path), DW_EOWNED);
+	fixture_words(f, "orders.db is owned by this process itself since 1970-01-01T00:00:01Z");
 	/* and that attempt did not drop the lock */
 	assert_int_equal(run(f, "own", f->path), EXIT_OWNED);
 	ask_put_one(&f->owner, "a", 1);
 	ask_end(&f->owner);
-	open_it(f, &f->other, DW_OWNER);
+	fixture_open(f, &f->other, DW_OWNER);
 }
 
 static void owner_refuses_another_process_in_words(void **state)
@@ -180,11 +115,11 @@ static void owner_refuses_another_process_in_words(void **state)
 	char pid[32];
 
 	(void)snprintf(pid, sizeof pid, "pid %ld,", (long)getpid());
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	assert_int_equal(run(f, "own", f->path), EXIT_OWNED);
-	expect_words(f, "orders.db is owned by ");
-	expect_words(f, pid);
-	expect_words(f, "stop it, or open with role DW_CLIENT");
+	fixture_words(f, "orders.db is owned by ");
+	fixture_words(f, pid);
+	fixture_words(f, "stop it, or open with role DW_CLIENT");
 	ask_end(&f->owner);
 	assert_int_equal(run(f, "own", f->path), 0);
 }
@@ -194,11 +129,11 @@ static void owner_by_a_symbolic_link_is_the_same(void **state)
 	struct fixture *f = *state;
 	char link[TEMP_SIZE];
 
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	temp_file(link, f->folder, "link.db");
 	assert_int_equal(symlink(f->path, link), 0);
 	assert_int_equal(run(f, "own", link), EXIT_OWNED);
-	assert_int_equal(try_open(f, &f->other, DW_OWNER, link), DW_EOWNED);
+	assert_int_equal(fixture_try(f, &f->other, DW_OWNER, link), DW_EOWNED);
 }
 
 static void owner_that_was_killed_leaves_what_it_confirmed(void **state)
@@ -221,7 +156,7 @@ static void owner_that_was_killed_leaves_what_it_confirmed(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status));
 	assert_true(confirmed >= ask_scale(LINES));
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	for (unsigned i = 0; i < confirmed; i++) {
 		char id[16];
 
@@ -237,7 +172,7 @@ static void owner_is_not_lost_by_a_forked_child(void **state)
 	pid_t child;
 	int status;
 
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	ask_put_one(&f->owner, "a", 1);
 	child = fork();
 	if (child == 0) {
@@ -258,7 +193,7 @@ static void client_of_another_process_reaches_the_owner(void **state)
 	struct fixture *f = *state;
 	dw_op *inbox = ask_plain(DW_OP_INBOX);
 
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	ask_send(&f->owner, inbox);
 	assert_int_equal(run(f, "client", f->path), 0);
 	ask_await(&f->owner, inbox);
@@ -268,122 +203,95 @@ static void client_of_another_process_reaches_the_owner(void **state)
 	ask_free(inbox);
 }
 
-/* ---- Other files ---- */
+/* ---- What the store's thread is doing ---- */
 
-static void write_file(const struct fixture *f, const char *bytes, size_t size)
+/* Counts how often a statement is begun, on every connection opened while it is watched for. */
+static struct {
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	const char *sql;
+	unsigned count;
+} watch = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
+
+static int see(unsigned kind, void *user, void *statement, void *sql)
 {
-	FILE *file = fopen(f->path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, size, file), size);
-	fclose(file);
+	(void)kind;
+	(void)user;
+	(void)statement;
+	pthread_mutex_lock(&watch.mutex);
+	if (watch.sql && strcmp(sql, watch.sql) == 0)
+		watch.count++;
+	pthread_cond_broadcast(&watch.cond);
+	pthread_mutex_unlock(&watch.mutex);
+	return 0;
 }
 
-static void expect_refusal(struct fixture *f, const char *words)
+static int watch_connection(sqlite3 *handle, char **error, const void *api)
 {
-	assert_int_equal(try_open(f, &f->owner, DW_OWNER, f->path), DW_ESTORE);
-	expect_words(f, words);
-	assert_int_equal(try_open(f, &f->owner, DW_CLIENT, f->path), DW_ESTORE);
-	expect_words(f, words);
+	(void)error;
+	(void)api;
+	return sqlite3_trace_v2(handle, SQLITE_TRACE_STMT, see, NULL);
 }
 
-static void file_of_garbage_is_refused(void **state)
+static void watch_for(const char *sql)
 {
+	pthread_mutex_lock(&watch.mutex);
+	watch.sql = sql;
+	watch.count = 0;
+	pthread_mutex_unlock(&watch.mutex);
+}
+
+static void await_seen(unsigned count)
+{
+	pthread_mutex_lock(&watch.mutex);
+	while (watch.count < count)
+		pthread_cond_wait(&watch.cond, &watch.mutex);
+	pthread_mutex_unlock(&watch.mutex);
+}
+
+static int set_up_watched(void **state)
+{
+	(void)sqlite3_auto_extension((void (*)(void))watch_connection);
+	return fixture_set_up(state);
+}
+
+static int tear_down_watched(void **state)
+{
+	watch_for(NULL);
+	sqlite3_reset_auto_extension();
+	return fixture_tear_down(state);
+}
+
+static double seconds_of(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void owner_that_is_idle_looks_for_news_a_few_times_a_second(void **state)
+{
+	enum { LOOKS = 4 };
 	struct fixture *f = *state;
-	char garbage[5000];
+	dw_op *inbox = ask_plain(DW_OP_INBOX);
+	double began;
+	double worked;
 
-	memset(garbage, 'g', sizeof garbage);
-	write_file(f, garbage, sizeof garbage);
-	expect_refusal(f, "is not a database");
-}
-
-static void file_of_another_program_is_refused_unchanged(void **state)
-{
-	struct fixture *f = *state;
-
-	raw(f, "CREATE TABLE theirs(x)");
-	expect_refusal(f, "is the database of another program");
-	raw(f, "INSERT INTO theirs VALUES(1)");
-	raw(f, "PRAGMA application_id = 1; PRAGMA user_version = 1");
-	expect_refusal(f, "is the database of another program");
-}
-
-static void file_of_a_newer_version_is_refused(void **state)
-{
-	struct fixture *f = *state;
-
-	open_it(f, &f->owner, DW_OWNER);
-	ask_end(&f->owner);
-	raw(f, "PRAGMA user_version = 2");
-	expect_refusal(f, "newer durawheel");
-}
-
-static void file_that_was_truncated_is_refused(void **state)
-{
-	struct fixture *f = *state;
-
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	ask_put_one(&f->owner, "a", 1);
+	watch_for("PRAGMA data_version");
+	ask_send(&f->owner, inbox);
+	await_seen(1);
+	began = seconds_of(CLOCK_MONOTONIC);
+	worked = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+	await_seen(1 + LOOKS);
+	began = seconds_of(CLOCK_MONOTONIC) - began;
+	worked = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - worked;
+	assert_true(began > LOOKS * 0.3);
+	assert_true(worked < began * 0.05); /* without valgrind it is below 0.001 */
 	ask_end(&f->owner);
-	assert_int_equal(truncate(f->path, 3 * 4096), 0);
-	assert_int_equal(try_open(f, &f->owner, DW_OWNER, f->path), DW_ESTORE);
-	expect_words(f, "damaged");
-}
-
-static void file_that_is_empty_is_used(void **state)
-{
-	struct fixture *f = *state;
-
-	write_file(f, "", 0);
-	open_it(f, &f->owner, DW_OWNER);
-	ask_put_one(&f->owner, "a", 1);
-}
-
-static void path_that_cannot_be_is_refused_in_words(void **state)
-{
-	struct fixture *f = *state;
-	char path[TEMP_SIZE];
-
-	assert_int_equal(try_open(f, &f->owner, DW_OWNER, ""), DW_ESTORE);
-	expect_words(f, "a file name must follow");
-	assert_int_equal(try_open(f, &f->owner, DW_OWNER, f->folder), DW_ESTORE);
-	expect_words(f, "is not a file");
-	temp_file(path, f->folder, "no/such.db");
-	assert_int_equal(try_open(f, &f->owner, DW_OWNER, path), DW_ESTORE);
-	expect_words(f, "there is no such folder");
-}
-
-static void path_with_a_meaning_to_sqlite_is_a_file_name(void **state)
-{
-	struct fixture *f = *state;
-	char before[TEMP_SIZE];
-	struct stat status;
-
-	assert_non_null(getcwd(before, sizeof before));
-	assert_int_equal(chdir(f->folder), 0);
-	assert_int_equal(try_open(f, &f->owner, DW_OWNER, ":memory:"), DW_OK);
-	assert_int_equal(stat(":memory:", &status), 0);
-	ask_end(&f->owner);
-	assert_int_equal(chdir(before), 0);
-}
-
-static void files_are_readable_by_their_user_only(void **state)
-{
-	static const char *const names[] = {"orders.db", "orders.db-wal", "orders.db-shm",
-					    "orders.db-owner", "orders.db-reserve"};
-	struct fixture *f = *state;
-	char path[TEMP_SIZE];
-	struct stat status;
-
-	open_it(f, &f->owner, DW_OWNER);
-	ask_put_one(&f->owner, "a", 1);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		assert_int_equal(stat(temp_file(path, f->folder, names[i]), &status), 0);
-		assert_int_equal(status.st_mode & 0777, 0600);
-	}
-	ask_end(&f->owner);
-	temp_file(path, f->folder, "orders.db-wal");
-	assert_int_equal(stat(path, &status), -1); /* tidy */
+	ask_free(inbox);
 }
 
 /* ---- Others in the way ---- */
@@ -404,7 +312,7 @@ static void lock_of_another_is_waited_for_with_patience(void **state)
 	sqlite3 *other;
 	dw_op *op = ask_put("b", 1, 0);
 
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	ask_end(&f->owner);
 	ask_init(&f->owner, DW_OWNER, ++f->token, &f->now);
 	f->owner.env.patience = DW_MILLISECONDS(50);
@@ -422,9 +330,11 @@ static void lock_of_another_does_not_hold_up_stop(void **state)
 	dw_op *op = ask_put("a", 1, 0);
 	sqlite3 *other;
 
-	open_it(f, &f->owner, DW_OWNER); /* its patience is 20 s */
+	fixture_open(f, &f->owner, DW_OWNER); /* its patience is 20 s */
 	other = hold(f);
+	watch_for("BEGIN IMMEDIATE");
 	ask_send(&f->owner, op);
+	await_seen(1); /* else it would not be begun */
 	assert_int_equal(f->owner.store->type->stop(f->owner.store, DW_SECONDS(10)), DW_OK);
 	ask_end(&f->owner);
 	assert_int_equal(op->status, DW_ECLOSED);
@@ -461,12 +371,13 @@ static void dead_letters_are_kept_up_to_a_number(void **state)
 {
 	struct fixture *f = *state;
 
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	ask_end(&f->owner);
-	raw(f, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
+	fixture_raw(
+	    f, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
 	       " INSERT INTO dead SELECT i, '', 1000000, i, '', '', 0, 0, 0, 0, 0, 0, 0, 0, x''"
 	       " FROM n");
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	bury_one(f);
 	assert_int_equal(number_of(f, "SELECT count(*) FROM dead"), 100000);
 	assert_int_equal(number_of(f, "SELECT min(number) FROM dead"), 2);
@@ -478,7 +389,7 @@ static void dead_letters_are_kept_for_thirty_days(void **state)
 {
 	struct fixture *f = *state;
 
-	open_it(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->owner, DW_OWNER);
 	bury_one(f);
 	f->now += DW_DAYS(30);
 	bury_one(f);
@@ -489,7 +400,8 @@ static void dead_letters_are_kept_for_thirty_days(void **state)
 	assert_int_equal(number_of(f, "SELECT min(number) FROM dead"), 2);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
+#define WATCHED(name) cmocka_unit_test_setup_teardown(name, set_up_watched, tear_down_watched)
 
 int main(int argc, char **argv)
 {
@@ -500,16 +412,9 @@ int main(int argc, char **argv)
 	    CASE(owner_that_was_killed_leaves_what_it_confirmed),
 	    CASE(owner_is_not_lost_by_a_forked_child),
 	    CASE(client_of_another_process_reaches_the_owner),
-	    CASE(file_of_garbage_is_refused),
-	    CASE(file_of_another_program_is_refused_unchanged),
-	    CASE(file_of_a_newer_version_is_refused),
-	    CASE(file_that_was_truncated_is_refused),
-	    CASE(file_that_is_empty_is_used),
-	    CASE(path_that_cannot_be_is_refused_in_words),
-	    CASE(path_with_a_meaning_to_sqlite_is_a_file_name),
-	    CASE(files_are_readable_by_their_user_only),
 	    CASE(lock_of_another_is_waited_for_with_patience),
-	    CASE(lock_of_another_does_not_hold_up_stop),
+	    WATCHED(lock_of_another_does_not_hold_up_stop),
+	    WATCHED(owner_that_is_idle_looks_for_news_a_few_times_a_second),
 	    CASE(dead_letters_are_kept_up_to_a_number),
 	    CASE(dead_letters_are_kept_for_thirty_days),
 	};

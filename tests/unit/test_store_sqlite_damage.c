@@ -4,74 +4,19 @@
 #if DW_WITH_SQLITE
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "store/store.h"
-#include "support/ask.h"
-#include "support/temp.h"
-
-struct fixture {
-	char folder[TEMP_SIZE];
-	char path[TEMP_SIZE];
-	dw_usec now;
-	uint64_t token;
-	struct ask owner;
-};
-
-static void open_it(struct fixture *f)
-{
-	char message[DW_MESSAGE_SIZE] = "";
-
-	ask_init(&f->owner, DW_OWNER, ++f->token, &f->now);
-	if (sqlite_store_open(&f->owner.store, f->path, &f->owner.env, message) != DW_OK)
-		fail_msg("%s", message);
-}
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof *f);
-
-	assert_non_null(f);
-	temp_make(f->folder);
-	temp_file(f->path, f->folder, "orders.db");
-	f->now = 1000000;
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	ask_end(&f->owner);
-	temp_remove(f->folder);
-	free(f);
-	return 0;
-}
-
-/* raw: SQL on a connection of its own, as somebody else's program would. */
-static void raw(const struct fixture *f, const char *sql)
-{
-	sqlite3 *handle = NULL;
-	char *error = NULL;
-
-	assert_int_equal(sqlite3_open(f->path, &handle), SQLITE_OK);
-	if (sqlite3_exec(handle, sql, NULL, NULL, &error) != SQLITE_OK)
-		fail_msg("%s: %s", sql, error);
-	sqlite3_close(handle);
-}
+#include "support/sqlite_fixture.h"
 
 /* damage changes a stored timer among two sound ones, behind the store's back. */
 static uint64_t damage(struct fixture *f, const char *sql)
 {
 	uint64_t generation;
 
-	open_it(f);
+	fixture_open(f, &f->owner, DW_OWNER);
 	ask_put_one(&f->owner, "before", 100);
 	generation = ask_put_one(&f->owner, "it", 200);
 	ask_put_one(&f->owner, "behind", 300);
-	raw(f, sql);
+	fixture_raw(f, sql);
 	return generation;
 }
 
@@ -83,6 +28,8 @@ static const char *const damages[] = {
     "UPDATE timer SET crashes = 1 WHERE id = 'it'",
     "UPDATE timer SET state = 1 WHERE id = 'it'",
     "UPDATE timer SET state = 2 WHERE id = 'it'",
+    "UPDATE timer SET state = state + 256 WHERE id = 'it'",
+    "UPDATE timer SET open = open + 256 WHERE id = 'it'",
     "UPDATE timer SET open = 1 - open WHERE id = 'it'",
     "UPDATE timer SET claim = 1 WHERE id = 'it'",
     "UPDATE timer SET seal = seal + 1 WHERE id = 'it'",
@@ -138,7 +85,7 @@ static void damaged_byte_of_the_body_is_corrupt(void **state)
 	dw_head head;
 	dw_op *get;
 
-	open_it(f);
+	fixture_open(f, &f->owner, DW_OWNER);
 	generation = ask_put_one(&f->owner, "it", 1);
 	get = ask_done(&f->owner, ask_get("it"));
 	assert_int_equal(sqlite3_open(f->path, &handle), SQLITE_OK);
@@ -172,7 +119,7 @@ static void damaged_timer_is_replaced_or_buried(void **state)
 	assert_int_equal(ask_head(&f->owner, ask_put("it", 5, 0), &head), DW_OK);
 	assert_int_equal(head.open, 1); /* it may have been claimed */
 	assert_int_equal(ask_stored(&f->owner, "it", &head), DW_OK);
-	raw(f, "UPDATE timer SET due = 201 WHERE id = 'it'");
+	fixture_raw(f, "UPDATE timer SET due = 201 WHERE id = 'it'");
 	assert_int_equal(ask_status(&f->owner, ask_about(DW_OP_BURY, "it", generation, 0)),
 			 DW_ECORRUPT);
 	assert_int_equal(ask_status(&f->owner, ask_about(DW_OP_BURY, "it", head.generation, 0)),
@@ -180,7 +127,7 @@ static void damaged_timer_is_replaced_or_buried(void **state)
 	assert_int_equal(ask_stored(&f->owner, "it", &head), DW_ENOENT);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
 {

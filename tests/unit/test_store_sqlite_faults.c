@@ -218,7 +218,7 @@ static bool survive(const struct fault *fault, uint64_t seed)
 static void sweep(enum faulty_call call, int more, bool done)
 {
 	uint64_t seed = ask_seed();
-	int step = 100 / (int)ask_scale(100);
+	int step = 300 / (int)ask_scale(100); /* all of them at three times the scale */
 	int n = 1;
 	struct fault fault = {.call = call, .more = more, .done = done};
 
@@ -350,11 +350,16 @@ static void reserve_is_what_a_cancel_lives_on(void **state)
 static void single_operation_survives_one_fault(void **state)
 {
 	struct fixture *f = *state;
+	dw_head head;
 
 	faulty_arm(FAULTY_WRITE, 1, 0, false);
-	assert_int_equal(ask_status(&f->owner, ask_put("a", 1, 0)), DW_OK);
+	assert_int_equal(ask_head(&f->owner, ask_put("a", 1, 0), &head), DW_OK);
+	faulty_arm(FAULTY_WRITE, 1, 0, false);
+	assert_int_equal(
+	    ask_head(&f->owner, ask_about(DW_OP_CLAIM, "a", head.generation, 0), &head), DW_OK);
+	assert_int_equal(head.attempt, 1);
 	faulty_arm(FAULTY_SYNC, 1, 0, false);
-	assert_int_equal(ask_status(&f->owner, ask_cancel("a", 0)), DW_OK);
+	assert_int_equal(ask_status(&f->owner, ask_cancel("a", DW_OP_WITHDRAWN)), DW_OK);
 	faulty_arm(FAULTY_WRITE, 1, 1000, false);
 	assert_int_equal(ask_status(&f->owner, ask_put("b", 1, 0)), DW_ESTORE);
 	faulty_disarm();

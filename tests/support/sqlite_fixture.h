@@ -1,0 +1,34 @@
+/* A folder with one SQLite store, its owner and another opening of it. */
+#ifndef DW_TESTS_SQLITE_FIXTURE_H
+#define DW_TESTS_SQLITE_FIXTURE_H
+
+#include "support/ask.h"
+#include "support/temp.h"
+
+enum { FIXTURE_START = 1000000 }; /* the clock at the beginning */
+
+struct fixture {
+	char folder[TEMP_SIZE];
+	char path[TEMP_SIZE];
+	char message[DW_MESSAGE_SIZE];
+	dw_usec now;
+	uint64_t token;
+	struct ask owner;
+	struct ask other;
+};
+
+/* Both are cmocka's. Nothing is open yet; what is open is closed. */
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
+
+/* fixture_try opens the store at path; a status, its words in message. */
+int fixture_try(struct fixture *, struct ask *, dw_role, const char *path);
+void fixture_open(struct fixture *, struct ask *, dw_role);
+
+/* fixture_words: message must say them. */
+void fixture_words(const struct fixture *, const char *words);
+
+/* fixture_raw: SQL on a connection of its own, as somebody else's program would. */
+void fixture_raw(const struct fixture *, const char *sql);
+
+#endif

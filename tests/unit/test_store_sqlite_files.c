@@ -1,0 +1,155 @@
+/* Other files in the place of the store's own, and what its own look like. */
+#include "support/cmocka.h"
+
+#if DW_WITH_SQLITE
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/sqlite_fixture.h"
+
+static void write_file(const struct fixture *f, const char *bytes, size_t size)
+{
+	FILE *file = fopen(f->path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+}
+
+static void expect_refusal(struct fixture *f, const char *words)
+{
+	assert_int_equal(fixture_try(f, &f->owner, DW_OWNER, f->path), DW_ESTORE);
+	fixture_words(f, words);
+	assert_int_equal(fixture_try(f, &f->owner, DW_CLIENT, f->path), DW_ESTORE);
+	fixture_words(f, words);
+}
+
+static void file_of_garbage_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char garbage[5000];
+
+	memset(garbage, 'g', sizeof garbage);
+	write_file(f, garbage, sizeof garbage);
+	expect_refusal(f, "is not a database");
+}
+
+static void file_of_another_program_is_refused_unchanged(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_raw(f, "CREATE TABLE theirs(x)");
+	expect_refusal(f, "is the database of another program");
+	fixture_raw(f, "INSERT INTO theirs VALUES(1)");
+	fixture_raw(f, "PRAGMA application_id = 1; PRAGMA user_version = 1");
+	expect_refusal(f, "is the database of another program");
+}
+
+static void file_of_a_newer_version_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_end(&f->owner);
+	fixture_raw(f, "PRAGMA user_version = 2");
+	expect_refusal(f, "newer durawheel");
+}
+
+static void file_that_was_truncated_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_put_one(&f->owner, "a", 1);
+	ask_end(&f->owner);
+	assert_int_equal(truncate(f->path, 3 * 4096), 0);
+	assert_int_equal(fixture_try(f, &f->owner, DW_OWNER, f->path), DW_ESTORE);
+	fixture_words(f, "damaged");
+}
+
+static void file_that_is_empty_is_used(void **state)
+{
+	struct fixture *f = *state;
+
+	write_file(f, "", 0);
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_put_one(&f->owner, "a", 1);
+}
+
+static void path_that_cannot_be_is_refused_in_words(void **state)
+{
+	struct fixture *f = *state;
+	char path[TEMP_SIZE];
+
+	assert_int_equal(fixture_try(f, &f->owner, DW_OWNER, ""), DW_ESTORE);
+	fixture_words(f, "a file name must follow");
+	assert_int_equal(fixture_try(f, &f->owner, DW_OWNER, f->folder), DW_ESTORE);
+	fixture_words(f, "is not a file");
+	temp_file(path, f->folder, "no/such.db");
+	assert_int_equal(fixture_try(f, &f->owner, DW_OWNER, path), DW_ESTORE);
+	fixture_words(f, "there is no such folder");
+}
+
+static void path_with_a_meaning_to_sqlite_is_a_file_name(void **state)
+{
+	struct fixture *f = *state;
+	char before[TEMP_SIZE];
+	struct stat status;
+
+	assert_non_null(getcwd(before, sizeof before));
+	assert_int_equal(chdir(f->folder), 0);
+	assert_int_equal(fixture_try(f, &f->owner, DW_OWNER, ":memory:"), DW_OK);
+	assert_int_equal(stat(":memory:", &status), 0);
+	ask_end(&f->owner);
+	assert_int_equal(chdir(before), 0);
+}
+
+static void files_are_readable_by_their_user_only(void **state)
+{
+	static const char *const names[] = {"orders.db", "orders.db-wal", "orders.db-shm",
+					    "orders.db-owner", "orders.db-reserve"};
+	struct fixture *f = *state;
+	char path[TEMP_SIZE];
+	struct stat status;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_put_one(&f->owner, "a", 1);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		assert_int_equal(stat(temp_file(path, f->folder, names[i]), &status), 0);
+		assert_int_equal(status.st_mode & 0777, 0600);
+	}
+	ask_end(&f->owner);
+	temp_file(path, f->folder, "orders.db-wal");
+	assert_int_equal(stat(path, &status), -1); /* tidy */
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    CASE(file_of_garbage_is_refused),
+	    CASE(file_of_another_program_is_refused_unchanged),
+	    CASE(file_of_a_newer_version_is_refused),
+	    CASE(file_that_was_truncated_is_refused),
+	    CASE(file_that_is_empty_is_used),
+	    CASE(path_that_cannot_be_is_refused_in_words),
+	    CASE(path_with_a_meaning_to_sqlite_is_a_file_name),
+	    CASE(files_are_readable_by_their_user_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+	print_message("skipped: built without SQLite\n");
+	return 0;
+}
+
+#endif
