@@ -1,6 +1,6 @@
 /* What a store's operations cost: bench_store [sqlite:FILE|memory:] [timers already there]. Batches
  * of 1, 64 and 1024 of put (100 bytes of data), claim and settle, one batch outstanding at a time;
- * then put again with 8 batches of 64 under way. */
+ * then put again with 8 batches of 64 under way. With timers there, opening and reading them. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ struct bench {
 	pthread_cond_t cond;
 	unsigned wakes;
 	size_t answered;
+	dw_op *kept;		  /* a page that was answered */
 	double trips[TIMERS_MAX]; /* us */
 	uint64_t generations[TIMERS_MAX];
 };
@@ -83,7 +84,10 @@ static void take(struct bench *bench, size_t count)
 			}
 			if (op->kind == DW_OP_PUT && op->subject)
 				*(uint64_t *)op->subject = op->head.generation;
-			op_free(&alloc, op);
+			if (op->kind == DW_OP_SCAN)
+				bench->kept = op;
+			else
+				op_free(&alloc, op);
 			bench->answered++;
 			op = next;
 		}
@@ -202,6 +206,81 @@ static void fill(struct bench *bench, size_t count)
 	take(bench, count);
 }
 
+static void open_store(struct bench *bench, const char *url, const dw_store_env *env)
+{
+	char message[DW_MESSAGE_SIZE] = "no such store";
+	int status = DW_EINVAL;
+
+	if (strcmp(url, "memory:") == 0)
+		status = memory_store_open(&bench->store, env);
+#if DW_WITH_SQLITE
+	if (strncmp(url, "sqlite:", 7) == 0)
+		status = sqlite_store_open(&bench->store, url + 7, env, message);
+#endif
+	if (status != DW_OK) {
+		fprintf(stderr, "%s\n", message);
+		exit(1);
+	}
+}
+
+static void close_store(struct bench *bench)
+{
+	(void)bench->store->type->stop(bench->store, DW_SECONDS(30));
+	bench->store->type->free(bench->store);
+}
+
+/* scan reads everything by pages of 1000, as an owner does when it opens. */
+static void scan(struct bench *bench)
+{
+	struct alloc alloc = alloc_default();
+	dw_cursor after = {0};
+	size_t total = 0;
+	size_t page;
+	double worst = 0;
+	double began = now_us();
+
+	do {
+		dw_op *op = op_new(&alloc, DW_OP_SCAN, NULL, NULL, 0);
+		double sent = now_us();
+		double trip;
+
+		op->limit = 1000;
+		op->after = after;
+		bench->kept = NULL;
+		bench->answered = 0;
+		bench->store->type->submit(bench->store, op);
+		take(bench, 1);
+		op = bench->kept;
+		page = op->row_count;
+		for (dw_row *row = op->rows; row; row = row->next)
+			after = (dw_cursor){row->head.due, row->head.generation, 1};
+		trip = now_us() - sent;
+		worst = trip > worst ? trip : worst;
+		total += page;
+		op_free(&alloc, op);
+	} while (page == 1000);
+	printf("scan of %zu: %8.0f /s, slowest page %.0f us\n", total,
+	       (double)total / ((now_us() - began) / 1e6), worst);
+}
+
+static void fill_and_reopen(struct bench *bench, const char *url, const dw_store_env *env,
+			    size_t there)
+{
+	double began = now_us();
+
+	fill(bench, there);
+	printf("filled %zu in %.1f s\n", there, (now_us() - began) / 1e6);
+	if (strcmp(url, "memory:") != 0) {
+		began = now_us();
+		close_store(bench);
+		printf("closed in %.3f s\n", (now_us() - began) / 1e6);
+		began = now_us();
+		open_store(bench, url, env);
+		printf("opened in %.3f s\n", (now_us() - began) / 1e6);
+	}
+	scan(bench);
+}
+
 int main(int argc, char **argv)
 {
 	static struct bench bench = {.mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -217,22 +296,11 @@ int main(int argc, char **argv)
 			    .log = print_line,
 			    .wake = wake,
 			    .wake_user = &bench};
-	char message[DW_MESSAGE_SIZE] = "";
 	static const size_t batches[] = {1, 64, 1024};
-	int status = strncmp(url, "sqlite:", 7) == 0
-			 ? sqlite_store_open(&bench.store, url + 7, &env, message)
-			 : memory_store_open(&bench.store, &env);
 
-	if (status != DW_OK) {
-		fprintf(stderr, "%s\n", message);
-		return 1;
-	}
-	if (there) {
-		double began = now_us();
-
-		fill(&bench, there);
-		printf("filled %zu in %.1f s\n", there, (now_us() - began) / 1e6);
-	}
+	open_store(&bench, url, &env);
+	if (there)
+		fill_and_reopen(&bench, url, &env, there);
 	for (size_t i = 0; i < 3; i++) {
 		size_t total = batches[i] == 1 ? 8192 : TIMERS_MAX;
 
@@ -241,7 +309,6 @@ int main(int argc, char **argv)
 		run(&bench, DW_OP_SETTLE, batches[i], total);
 	}
 	run_ahead(&bench);
-	(void)bench.store->type->stop(bench.store, DW_SECONDS(30));
-	bench.store->type->free(bench.store);
+	close_store(&bench);
 	return 0;
 }
