@@ -17,7 +17,7 @@ cd "$work"
 die()
 {
 	echo "FAILED: $*" >&2
-	tail -n 20 ./* >&2
+	tail -n 20 out* errors refused.out >&2 2>/dev/null || true
 	exit 1
 }
 
@@ -94,7 +94,7 @@ killed_import_case()
 		killed
 		[[ ! -s early ]] || break
 	done
-	start_reminders out
+	start_reminders out --speed 1000000
 	wait "$pid" || die "the reminders failed"
 	pid=
 	if [[ -s early ]]; then check "$timetable" early out; else check "$timetable" out; fi
