@@ -20,7 +20,7 @@ struct bench {
 	pthread_cond_t cond;
 	unsigned wakes;
 	size_t answered;
-	dw_op *kept;		  /* a page that was answered */
+	dw_op *kept;              /* a page that was answered */
 	double trips[TIMERS_MAX]; /* us */
 	uint64_t generations[TIMERS_MAX];
 };
@@ -253,7 +253,8 @@ static void scan(struct bench *bench)
 		op = bench->kept;
 		page = op->row_count;
 		for (dw_row *row = op->rows; row; row = row->next)
-			after = (dw_cursor){row->head.due, row->head.generation, 1};
+			after = (dw_cursor){
+			    .due = row->head.due, .generation = row->head.generation, .started = 1};
 		trip = now_us() - sent;
 		worst = trip > worst ? trip : worst;
 		total += page;
