@@ -171,6 +171,9 @@ static void count_verdict(struct engine *engine, const struct timer *timer, cons
 static void verdict_answered(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (failed(op->status)) {
+		/* A claim that may have been given back is no claim any more. */
+		if (op->status == DW_EUNKNOWN && timer->state == TIMER_CLAIMED)
+			timer_set_state(engine, timer, TIMER_PENDING);
 		timer_retry_later(engine, timer);
 		return;
 	}
