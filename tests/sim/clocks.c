@@ -64,7 +64,7 @@ void clocks_disturb(struct sim *sim)
 	if (chance(sim, 5000))
 		step = -step;
 	set(sim, usec_add(clocks_wall(sim), step), drift);
-	if (step != 0 && sim->engine && chance(sim, 8000)) {
+	if (step != 0 && sim->engine) {
 		/* The descriptor that notices a set clock. */
 		sim->woken = true;
 		sim->wake_at = sim->clocks.steady + (dw_usec)draw(sim, 100);

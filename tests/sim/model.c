@@ -228,6 +228,7 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 				.name = number,
 				.asked = asked,
 				.due = model->asked[asked].due,
+				.since = sim->clocks.steady,
 				.claimed = op->head.state == DW_CLAIMED};
 	name->last = name->stored = model->generation_count++;
 	model->asked[asked].timers++;
@@ -395,6 +396,7 @@ struct generation *model_start(struct sim *sim, const dw_firing *firing)
 	order_started(sim, generation);
 	generation->attempt = firing->attempt;
 	generation->life = sim->life;
+	generation->since = sim->clocks.steady;
 	generation->starts++;
 	generation->held = generation->licensed = false;
 	generation->may_settle = generation->may_retry = false;
@@ -466,7 +468,8 @@ void model_watch(struct sim *sim)
 		struct generation *generation = model_stored(sim, i);
 
 		if (generation && handled(sim, generation) &&
-		    usec_add(generation->due, bound) < wall)
+		    usec_add(generation->due, bound) < wall &&
+		    generation->since + bound < sim->clocks.steady)
 			broken(sim, "I2", "%s is due for %lld us and is %s", sim->model.names[i].id,
 			       (long long)(wall - generation->due),
 			       generation->life == sim->life ? "not settled" : "not started");

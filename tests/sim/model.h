@@ -44,6 +44,7 @@ struct generation {
 	uint32_t name;
 	uint32_t asked; /* the put */
 	dw_usec due;
+	dw_usec since;        /* steady: of the put or the last start */
 	dw_usec retry_floor;  /* a retry may not be due before */
 	uint32_t floor_clock; /* clocks.set_count when that was so */
 	enum fate fate;
