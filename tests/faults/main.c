@@ -23,11 +23,17 @@ static const struct test {
 	const char *name;
 	void (*run)(struct faults *);
 } tests[] = {
-    {"kill_run", kill_run},           {"kill_import", kill_import},
-    {"kill_put", kill_put},           {"order", order},
-    {"order_killed", order_killed},   {"stop_continue", stop_continue},
-    {"stop_term", stop_term},         {"second_owner", second_owner},
-    {"fork_outlives", fork_outlives}, {"fork_closes", fork_closes},
+    {"kill_run", kill_run},
+    {"cancel_race", cancel_race},
+    {"kill_import", kill_import},
+    {"kill_put", kill_put},
+    {"order", order},
+    {"order_killed", order_killed},
+    {"stop_continue", stop_continue},
+    {"stop_term", stop_term},
+    {"second_owner", second_owner},
+    {"fork_outlives", fork_outlives},
+    {"fork_closes", fork_closes},
     {"full_disk", full_disk},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };

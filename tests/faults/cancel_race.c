@@ -1,0 +1,78 @@
+/* Cancels that meet the claims: others cancel what is due within the next moments, so that of each
+ * command some come in time and some too late. What is confirmed does not start; what came too late
+ * does. */
+#include "faults/client.h"
+#include "faults/owner.h"
+
+#include <stdio.h>
+
+enum { TIMERS = 6000, TIMERS_LONG = 60000 };
+
+#define FIRST (DW_MILLISECONDS(300) * FAULTS_SLOWNESS)
+#define EACH 500 /* us from one deadline to the next */
+#define AHEAD (DW_MILLISECONDS(80) * FAULTS_SLOWNESS)
+
+/* The deadlines are in the order of the numbers: next is the first one that is not yet past. */
+struct race {
+	struct ledger ledger;
+	struct client client;
+	struct process owner;
+	size_t next;
+};
+
+/* cancel_some: every second one of those that come next. */
+static void cancel_some(struct race *race)
+{
+	const struct entry *entries = race->ledger.entries;
+	dw_usec now = faults_now();
+
+	while (race->next < race->ledger.count && entries[race->next].due < now)
+		race->next++;
+	race->client.count = 0;
+	for (size_t i = race->next; i < race->ledger.count && entries[i].due < now + AHEAD; i++)
+		if (i % 2 == 0 && entries[i].cancel == CANCEL_NONE &&
+		    race->client.count < CLIENT_IDS_MAX)
+			race->client.ids[race->client.count++] = i;
+	if (race->client.count > 0)
+		client_cancel(&race->client);
+}
+
+static void run_race(struct race *race)
+{
+	struct process *both[] = {&race->owner, &race->client.process};
+	dw_usec until = faults_now() + FAULTS_PATIENCE;
+
+	while (race->owner.pid != 0 && faults_now() < until) {
+		if (race->client.kind == CLIENT_NONE)
+			cancel_some(race);
+		process_poll(both, 2, faults_now() + DW_MILLISECONDS(1));
+		ledger_read(&race->ledger, &race->owner);
+		(void)client_has_ended(&race->client); /* or it goes on */
+	}
+	client_wait(&race->client);
+	owner_finish(&race->owner, &race->ledger);
+}
+
+void cancel_race(struct faults *faults)
+{
+	struct race race = {.client = {.process = PROCESS_NONE}};
+	size_t cancels[CANCEL_GONE + 1] = {0};
+	dw_usec began;
+
+	ledger_init(&race.ledger, faults, faults_amount(faults, TIMERS, TIMERS_LONG));
+	race.client.ledger = &race.ledger;
+	began = faults_now() + FIRST;
+	for (size_t i = 0; i < race.ledger.count; i++)
+		race.ledger.entries[i].due = began + (dw_usec)i * EACH;
+	client_import(&race.client, 0, race.ledger.count);
+	client_wait(&race.client);
+	owner_start(&race.owner, &race.ledger, true);
+	run_race(&race);
+	ledger_check(&race.ledger, 1);
+	client_check_empty(faults);
+	for (size_t i = 0; i < race.ledger.count; i++)
+		cancels[race.ledger.entries[i].cancel]++;
+	(void)printf("    cancels: %zu done, %zu late, %zu gone\n", cancels[CANCEL_DONE],
+		     cancels[CANCEL_LATE], cancels[CANCEL_GONE]); /* only to be read */
+	ledger_free(&race.ledger);
+}
