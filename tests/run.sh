@@ -97,7 +97,7 @@ release()
 
 asan()
 {
-	build asan asan && run_tests asan 30 -LE lint
+	build asan asan && run_tests asan 30 -LE 'lint|install'
 }
 
 # GCC 12's ThreadSanitizer needs the older, smaller randomization of addresses.
@@ -107,7 +107,7 @@ tsan()
 	! setarch -R true 2>/dev/null || plain=(setarch -R)
 	build tsan tsan &&
 		DW_TEST_SCALE=20 "${plain[@]}" ctest --test-dir "$builds/tsan" -j "$jobs" \
-			--output-on-failure --no-tests=error -LE 'lint|cli'
+			--output-on-failure --no-tests=error -LE 'lint|cli|install'
 }
 
 # memcheck_one TEST: one unit test of the debug build under valgrind.
@@ -136,7 +136,8 @@ memcheck()
 
 no_sqlite()
 {
-	build no_sqlite debug -DDW_WITH_SQLITE=OFF && run_tests no_sqlite 20 -LE 'lint|cli'
+	build no_sqlite debug -DDW_WITH_SQLITE=OFF &&
+		run_tests no_sqlite 20 -LE 'lint|cli|crash|install'
 }
 
 long()
