@@ -2,8 +2,6 @@
  * the number it returns says which rule below is broken. */
 #include "engine/internal.h"
 
-#include <string.h>
-
 enum rule {
 	RULE_INDEX = -1,     /* a timer is found under its id */
 	RULE_PLACE = -2,     /* the place of a timer is one that its state allows */

@@ -132,10 +132,8 @@ void timer_replace(struct engine *engine, struct timer *old, struct timer *fresh
 	timer_disarm(engine, old);
 	if (old == engine->firing)
 		old->replaced = true; /* freed when its handler returns */
-	else if (old->storing)
-		timer_disarm(engine, old); /* its call's, who arms it when it is stored */
-	else
-		timer_release(engine, old);
+	else if (!old->storing)
+		timer_release(engine, old); /* one that is being stored is its call's */
 }
 
 void timer_retry_later(struct engine *engine, struct timer *timer)
