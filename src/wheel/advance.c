@@ -231,7 +231,8 @@ static size_t advance(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t m
 {
 	size_t taken = 0;
 
-	wheel_slots_part_all(wheel);
+	if (wheel->leaving_count)
+		wheel_slots_part(wheel);
 	if (wheel->overdue.count)
 		taken = wheel_overdue_take(wheel, now, out, max);
 	/* When the clock went back, all that is left lies after it; the same if max was reached. */

@@ -57,8 +57,8 @@ static bool is_live(const struct wheel_node *node)
 
 static bool is_leaving(const dw_wheel *wheel, uint32_t index)
 {
-	for (uint32_t i = 1; i <= wheel->leaving_count; i++)
-		if (wheel->leaving[(wheel->leaving_at - i) % WHEEL_LEAVING] == index)
+	for (uint32_t i = 0; i < wheel->leaving_count; i++)
+		if (wheel->leaving[i] == index)
 			return true;
 	return false;
 }
@@ -131,7 +131,7 @@ static int check_nodes(const dw_wheel *wheel, size_t total)
 	const struct wheel_nodes *nodes = &wheel->nodes;
 	uint32_t index = nodes->free_head;
 
-	if (total != wheel->count + wheel->leaving_count || wheel->leaving_count > WHEEL_LEAVING)
+	if (total != wheel->count + wheel->leaving_count || wheel->leaving_count >= WHEEL_LEAVING)
 		return RULE_COUNT;
 	if (nodes->fresh > nodes->used || nodes->used > nodes->capacity)
 		return RULE_COUNT;

@@ -45,8 +45,8 @@
 #define WHEEL_MOVES 4096u
 #define WHEEL_MOVES_EACH 4u
 
-/* So many cancelled timers are still linked: their neighbours are on the way into the cache. */
-#define WHEEL_LEAVING 16u
+/* At most so many cancelled timers are still linked; they leave their lists together. */
+#define WHEEL_LEAVING 32u
 
 /* Room for nodes doubles up to NODES_DOUBLED, then grows by an eighth, so that little is unused. */
 #define WHEEL_FIRST_NODES 64u
@@ -112,7 +112,6 @@ struct dw_wheel {
 	uint32_t count;
 	uint32_t fine_words; /* which words of occupied[] have fine lists */
 	uint32_t leaving_count;
-	uint32_t leaving_at; /* the oldest in the ring of those that leave */
 	uint32_t leaving[WHEEL_LEAVING];
 	struct wheel_nodes nodes;
 	struct wheel_ring rings[WHEEL_RINGS];

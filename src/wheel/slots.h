@@ -12,8 +12,8 @@
 #include "base/bits.h"
 #include "wheel/nodes.h"
 
-/* wheel_slots_part_all: whoever walks a list does this first. */
-void wheel_slots_part_all(dw_wheel *wheel);
+/* wheel_slots_part: the cancelled timers leave their lists; whoever walks a list does this first. */
+void wheel_slots_part(dw_wheel *wheel);
 
 /* wheel_slots_find_next: look for the earliest occupied slot of a ring anew. */
 void wheel_slots_find_next(dw_wheel *wheel, unsigned ring);
@@ -167,41 +167,6 @@ static inline void wheel_slots_remove(dw_wheel *wheel, const struct wheel_node *
 		wheel->lists[next & ~WHEEL_END].tail = prev;
 	else
 		wheel_node_at(wheel, next)->prev = prev;
-}
-
-/* wheel_slots_part: a cancelled timer leaves its list for good. */
-static inline void wheel_slots_part(dw_wheel *wheel, uint32_t index)
-{
-	struct wheel_node *node = wheel_node_at(wheel, index);
-
-	wheel_slots_remove(wheel, node);
-	wheel_nodes_free(wheel, node, index);
-}
-
-/*
- * wheel_slots_leave: a cancelled timer is to leave its list, which writes to both its neighbours.
- * They are seldom in the cache, so they are fetched now and written to some cancels later.
- */
-static inline void wheel_slots_leave(dw_wheel *wheel, uint32_t index, const struct wheel_node *node)
-{
-	uint32_t *place = &wheel->leaving[wheel->leaving_at];
-	uint32_t oldest = *place;
-
-	/* In the current bucket a list of dead timers would be taken for the next deadline. */
-	if ((wheel_node_deadline(node) ^ wheel->current) < WHEEL_FINE_LISTS) {
-		wheel_slots_part(wheel, index);
-		return;
-	}
-	if (!(node->next & WHEEL_END))
-		bits_prefetch(wheel_node_at(wheel, node->next));
-	if (!(node->prev & WHEEL_END))
-		bits_prefetch(wheel_node_at(wheel, node->prev));
-	*place = index;
-	wheel->leaving_at = (wheel->leaving_at + 1) % WHEEL_LEAVING;
-	if (wheel->leaving_count == WHEEL_LEAVING)
-		wheel_slots_part(wheel, oldest);
-	else
-		wheel->leaving_count++;
 }
 
 /*

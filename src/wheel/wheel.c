@@ -54,8 +54,8 @@
  *   number instead of a link, so cancelling needs neither a search nor a level in the node; and the
  *   generation lies in the node's own line, because what a wheel of a million costs is cache
  *   misses: a cancel touches its node and its two neighbours. It waits for none of the latter: a
- *   cancelled timer is stale at once, but leaves its list 16 cancels later, when its neighbours,
- *   asked for meanwhile, are in the cache. Nodes lie in one array (nodes.c).
+ *   cancelled timer is stale at once, but leaves its list later, 32 of them together, so that their
+ *   neighbours come into the cache side by side. Nodes lie in one array (nodes.c).
  *
  * WHAT IT DOES NOT DO
  *   A slot's count is not lowered by cancels in the middle of the list. It only decides how fast an
@@ -159,7 +159,7 @@ BITS_COLD static int add_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_han
 
 	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
 		return DW_ENOMEM;
-	wheel_slots_part_all(wheel);
+	wheel_slots_part(wheel);
 	error = wheel_nodes_reserve(wheel);
 	if (error < 0)
 		return error;
@@ -188,6 +188,13 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 	return DW_OK;
 }
 
+/* leave_now: a cancelled timer of the current bucket or of the past. */
+BITS_COLD static void leave_now(dw_wheel *wheel, uint32_t index, struct wheel_node *node)
+{
+	displace(wheel, node);
+	wheel_nodes_free(wheel, node, index);
+}
+
 int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	struct wheel_node *node;
@@ -198,15 +205,13 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 	if (!node)
 		return DW_ENOENT;
 	wheel_nodes_retire(wheel, node);
-	if (BITS_RARE(node->prev == WHEEL_IN_OVERDUE)) {
-		wheel_overdue_remove(wheel, node);
-		wheel_nodes_free(wheel, node, dw_wheel_index(handle));
-	} else {
-		wheel_slots_leave(wheel, dw_wheel_index(handle), node);
-	}
-	if (BITS_RARE(wheel->count == 0))
-		wheel_slots_part_all(wheel);
-	wheel_nodes_tidy(wheel);
+	/* In the current bucket a list without a live timer would be taken for the next deadline. */
+	if (BITS_RARE(wheel_node_deadline(node) <= (wheel->current | (WHEEL_FINE_LISTS - 1))))
+		leave_now(wheel, dw_wheel_index(handle), node);
+	else
+		wheel->leaving[wheel->leaving_count++] = dw_wheel_index(handle);
+	if (BITS_RARE(wheel->leaving_count == WHEEL_LEAVING || wheel->count == 0))
+		wheel_slots_part(wheel);
 	return DW_OK;
 }
 
