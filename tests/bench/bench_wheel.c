@@ -7,12 +7,20 @@
  *   W3J  fire them all by jumping to the next deadline
  *   W4   order timeouts: n outstanding at 30 min; a step cancels a random one (95 %) or lets one
  *        expire (5 %), and adds one
- *   W5   short timeouts, 100 us to 50 ms, armed again when they fire; in steps of 100 us
+ *   W5   short network timeouts, 100 us to 50 ms: n outstanding; a step is a packet, which arms a
+ *        random one again with a new delay. Time passes in ticks of 100 us, so fast that one arming
+ *        in seven or so ends by firing; what fires is armed again. Counted are all armings
  *   P    the longest single advance of 1 ms, n due within one second, 30 minutes ahead
  *   next one call of dw_wheel_next()      bytes  memory a timer
  *
  * Both systems get the same random numbers and do the same when a timer fires. That all fired, each
  * once, is checked by count and sum.
+ *
+ * What the program has in hand is not measured: its reference to the timer (a dw_wheel_handle, an
+ * ev_timer pointer) is that of an order or a connection it works on anyway. So W2 reads the
+ * references from an array in the order of cancelling, and W4 and W5 fetch them into the cache some
+ * steps ahead; for both systems alike, and never what a reference leads to: nodes and ev_timers are
+ * touched by the timed calls only.
  */
 #include "bench/bench_support.h"
 #include "support/random.h"
@@ -23,8 +31,12 @@
 
 #define SPAN_US INT64_C(1800000000)
 
-struct churn_step {
-	int64_t now;
+/* The references of so many steps are on their way into the cache. */
+#define STEPS_AHEAD 16
+
+/* struct step: of W4: when, which one, and whether it expires; of W5: the delay, and which one. */
+struct step {
+	int64_t time;
 	uint32_t id;
 	uint32_t expires;
 };
@@ -36,10 +48,16 @@ struct plan {
 	int64_t base;   /* the time the round begins at */
 	int64_t *delays;
 	uint32_t *shuffled;
-	struct churn_step *steps;
+	struct step *steps;
 	size_t steps_count;
 	uint64_t random;
 };
+
+/* rearms_each: steps of W5 in 100 us: each timer is armed again after 7.5 ms on average. */
+static inline size_t rearms_each(size_t n)
+{
+	return n / 75 + 1;
+}
 
 #include "bench/side_durawheel.h"
 #include "bench/side_libev.h"
@@ -62,7 +80,7 @@ struct workload {
 /* struct churn: the state from which the steps of W4 are drawn; all adds ever, in order. */
 struct churn {
 	int64_t *due; /* by id */
-	struct churn_step *queue;
+	struct step *queue;
 	size_t head;
 	size_t tail;
 	size_t mask;
@@ -100,35 +118,44 @@ static void draw_delays(struct plan *plan, const struct workload *workload)
 static void churn_add(struct churn *churn, uint32_t id, int64_t due)
 {
 	bench_require(churn->tail - churn->head <= churn->mask, "churn queue too short");
-	churn->queue[churn->tail++ & churn->mask] = (struct churn_step){due, id, 0};
+	churn->queue[churn->tail++ & churn->mask] = (struct step){due, id, 0};
 	churn->due[id] = due;
 }
 
 /* churn_first: the earliest that has not been cancelled. */
-static const struct churn_step *churn_first(struct churn *churn)
+static const struct step *churn_first(struct churn *churn)
 {
-	const struct churn_step *first = &churn->queue[churn->head & churn->mask];
+	const struct step *first = &churn->queue[churn->head & churn->mask];
 
-	while (churn->due[first->id] != first->now)
+	while (churn->due[first->id] != first->time)
 		first = &churn->queue[++churn->head & churn->mask];
 	return first;
+}
+
+/* draw_rearms: the next round of W5. */
+static void draw_rearms(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->steps_count; i++) {
+		plan->steps[i].id = (uint32_t)random_below(&plan->random, plan->n);
+		plan->steps[i].time = 100 + (int64_t)random_below(&plan->random, 49901);
+	}
 }
 
 /* draw_steps: the next round of W4. Deadlines are distinct, so that an expiry is exactly one. */
 static void draw_steps(struct plan *plan, struct churn *churn)
 {
 	for (size_t i = 0; i < plan->steps_count; i++) {
-		const struct churn_step *first = churn_first(churn);
+		const struct step *first = churn_first(churn);
 		bool expires = random_below(&plan->random, 100) < 5;
 		uint32_t id = (uint32_t)random_below(&plan->random, plan->n);
 
 		churn->now++;
-		if (expires || first->now <= churn->now) {
+		if (expires || first->time <= churn->now) {
 			expires = true;
 			id = first->id;
-			churn->now = first->now;
+			churn->now = first->time;
 		}
-		plan->steps[i] = (struct churn_step){churn->now, id, expires};
+		plan->steps[i] = (struct step){churn->now, id, expires};
 		churn_add(churn, id, churn->now + SPAN_US);
 	}
 }
@@ -166,7 +193,7 @@ static void expect_fired(const struct workload *workload, const struct plan *pla
 			sum += plan->steps[i].id;
 		}
 	if (workload->kind == REARMS)
-		bench_require(record->count >= plan->n * plan->repeats, "too few fired");
+		bench_require(record->count > plan->steps_count / 20, "too few fired");
 	else
 		bench_require(record->count == count && record->sum == sum, "not all fired once");
 }
@@ -212,9 +239,10 @@ static void prepare(struct race *race, int64_t *sorted, size_t round)
 		draw_steps(plan, &race->churn);
 		return;
 	}
-	/* W5 goes on, each system in its own time. */
-	if (race->workload->kind == REARMS && round)
+	if (race->workload->kind == REARMS) {
+		draw_rearms(plan);
 		return;
+	}
 	plan->base = (int64_t)round * 2 * SPAN_US;
 	draw_delays(plan, race->workload);
 	for (size_t i = 0; i < plan->n; i++)
@@ -270,7 +298,7 @@ static void race(const struct bench_options *options, const struct workload *wor
 	struct bench_metric metric = {"wheel", workload->name, "ns_per_op", "ns", plan->n};
 	struct race race = {.workload = workload, .plan = plan};
 	/* The churn takes three times n steps to become steady. */
-	size_t warm = workload->kind == CHURNS ? 4 : 1;
+	size_t warm = workload->kind == CHURNS || workload->kind == REARMS ? 4 : 1;
 	size_t rounds = rounds_of(plan->n);
 
 	if (strcmp(workload->name, "P") == 0) {
@@ -347,7 +375,7 @@ int main(int argc, char **argv)
 	plan.steps_count = options.n < 200000 ? 200000 : options.n;
 	plan.delays = bench_alloc(plan.n, sizeof(*plan.delays));
 	plan.shuffled = bench_alloc(plan.n, sizeof(*plan.shuffled));
-	plan.steps = bench_alloc(plan.steps_count, sizeof(*plan.steps));
+	plan.steps = bench_alloc(plan.steps_count + STEPS_AHEAD, sizeof(*plan.steps));
 	draw_rearm_delays(buffers[1], &plan);
 	if (!options.json)
 		printf("n = %zu: median (min-max) of the rounds\n", options.n);

@@ -1,8 +1,8 @@
 /*
  * side_durawheel.h: the wheel as a program uses it: an array beside the wheel, by the timer's
- * index, has what the program knows about the timer; here that is its handle. The wheel gives the
- * indexes out densely, so they are the same numbers that the workloads use, and the sums that are
- * checked agree.
+ * index, has what the program knows about the timer; here that is its handle, the reference to it.
+ * The wheel gives the indexes out densely, so they are the same numbers that the workloads use, and
+ * the sums that are checked agree.
  */
 #ifndef BENCH_SIDE_DURAWHEEL_H
 #define BENCH_SIDE_DURAWHEEL_H
@@ -13,6 +13,8 @@
 #include "bench/sides.h"
 
 #define BATCH 256
+
+typedef dw_wheel_handle durawheel_ref;
 
 struct durawheel_side {
 	dw_wheel *wheel;
@@ -55,10 +57,23 @@ BENCH_INLINE void durawheel_add(struct durawheel_side *side, uint32_t id, int64_
 	side->handles[dw_wheel_index(handle)] = handle;
 }
 
-BENCH_INLINE void durawheel_cancel(struct durawheel_side *side, uint32_t id)
+/* durawheel_ref_at: where the program's reference to a timer lies. */
+BENCH_INLINE durawheel_ref *durawheel_ref_at(struct durawheel_side *side, uint32_t id)
 {
-	if (dw_wheel_cancel(side->wheel, side->handles[id]) < 0)
+	return &side->handles[id];
+}
+
+BENCH_INLINE void durawheel_cancel(struct durawheel_side *side, durawheel_ref handle)
+{
+	if (dw_wheel_cancel(side->wheel, handle) < 0)
 		bench_require(false, "dw_wheel_cancel");
+}
+
+BENCH_INLINE void durawheel_move(struct durawheel_side *side, durawheel_ref handle,
+				 int64_t deadline)
+{
+	if (dw_wheel_move(side->wheel, handle, deadline) < 0)
+		bench_require(false, "dw_wheel_move");
 }
 
 /* durawheel_advance: what a driver does; rearm is known when this is compiled. */

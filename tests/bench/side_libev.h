@@ -41,17 +41,25 @@ EXPORTED int epoll_wait(int fd, struct epoll_event *events, int max, int timeout
 	return 0;
 }
 
+typedef ev_timer *libev_ref;
+
 struct libev_side {
 	struct ev_loop *loop;
 	ev_timer *timers;
+	ev_timer **pointers; /* the program's references to them, by their number */
 	struct record *record;
 	size_t n;
 	bool rearm;
 };
 
+static double libev_delay(int64_t deadline)
+{
+	return (double)(deadline - simulated_us) * 1e-6 - 0.25e-6;
+}
+
 static void libev_arm(struct libev_side *side, ev_timer *timer, int64_t deadline)
 {
-	ev_timer_set(timer, (double)(deadline - simulated_us) * 1e-6 - 0.25e-6, 0.);
+	ev_timer_set(timer, libev_delay(deadline), 0.);
 	ev_timer_start(side->loop, timer);
 }
 
@@ -85,6 +93,7 @@ static void libev_open(struct libev_side *side, size_t n, struct record *record)
 	side->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
 	bench_require(side->loop != NULL, "ev_loop_new");
 	side->timers = bench_alloc(n, sizeof(*side->timers));
+	side->pointers = bench_alloc(n, sizeof(*side->pointers));
 	side->record = record;
 	side->rearm = false;
 	side->n = n;
@@ -92,6 +101,7 @@ static void libev_open(struct libev_side *side, size_t n, struct record *record)
 	for (size_t i = 0; i < n; i++) {
 		ev_init(&side->timers[i], libev_fired);
 		side->timers[i].data = (void *)(uintptr_t)i;
+		side->pointers[i] = &side->timers[i];
 	}
 }
 
@@ -101,6 +111,7 @@ static void libev_close(struct libev_side *side)
 		ev_timer_stop(side->loop, &side->timers[i]);
 	ev_loop_destroy(side->loop);
 	free(side->timers);
+	free(side->pointers);
 }
 
 static void libev_begin(struct libev_side *side, int64_t now)
@@ -120,9 +131,26 @@ BENCH_INLINE void libev_add(struct libev_side *side, uint32_t id, int64_t deadli
 	libev_arm(side, &side->timers[id], deadline);
 }
 
-BENCH_INLINE void libev_cancel(struct libev_side *side, uint32_t id)
+/* libev_ref_at: where the program's reference to a timer lies. */
+BENCH_INLINE libev_ref *libev_ref_at(struct libev_side *side, uint32_t id)
 {
-	ev_timer_stop(side->loop, &side->timers[id]);
+	return &side->pointers[id];
+}
+
+BENCH_INLINE void libev_cancel(struct libev_side *side, libev_ref timer)
+{
+	ev_timer_stop(side->loop, timer);
+}
+
+/*
+ * libev_move: ev_timer_again(), which is made for this, restarts a timer without taking it out of
+ * the heap. It is not to repeat by itself: what fires gets a new delay.
+ */
+BENCH_INLINE void libev_move(struct libev_side *side, libev_ref timer, int64_t deadline)
+{
+	timer->repeat = libev_delay(deadline);
+	ev_timer_again(side->loop, timer);
+	timer->repeat = 0.;
 }
 
 BENCH_INLINE void libev_advance(struct libev_side *side, int64_t now, bool rearm)

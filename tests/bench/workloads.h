@@ -9,6 +9,7 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define SIDE_(name) JOIN(SIDE, name)
 #define SIDE_STRUCT struct JOIN(SIDE, side)
+#define SIDE_REF JOIN(SIDE, ref)
 
 static void SIDE_(add_all)(SIDE_STRUCT *side, const struct plan *plan)
 {
@@ -16,26 +17,33 @@ static void SIDE_(add_all)(SIDE_STRUCT *side, const struct plan *plan)
 		SIDE_(add)(side, (uint32_t)i, plan->base + plan->delays[i]);
 }
 
-static void SIDE_(cancel_all)(SIDE_STRUCT *side, const struct plan *plan)
+/* cancel_all: in random order; returns the ns it took, the references being in hand. */
+static uint64_t SIDE_(cancel_all)(SIDE_STRUCT *side, const struct plan *plan, SIDE_REF *refs)
 {
+	uint64_t start;
+
 	for (size_t i = 0; i < plan->n; i++)
-		SIDE_(cancel)(side, plan->shuffled[i]);
+		refs[i] = *SIDE_(ref_at)(side, plan->shuffled[i]);
+	start = bench_ns();
+	for (size_t i = 0; i < plan->n; i++)
+		SIDE_(cancel)(side, refs[i]);
+	return bench_ns() - start;
 }
 
 /* W1, W2: the timed half is the adding or the cancelling of all. */
 static double SIDE_(add_cancel)(SIDE_STRUCT *side, const struct plan *plan, bool time_cancel)
 {
+	SIDE_REF *refs = bench_alloc(plan->n, sizeof(*refs));
 	uint64_t added = 0, cancelled = 0;
 
 	for (size_t repeat = 0; repeat < plan->repeats; repeat++) {
-		uint64_t start = bench_ns(), middle;
+		uint64_t start = bench_ns();
 
 		SIDE_(add_all)(side, plan);
-		middle = bench_ns();
-		SIDE_(cancel_all)(side, plan);
-		cancelled += bench_ns() - middle;
-		added += middle - start;
+		added += bench_ns() - start;
+		cancelled += SIDE_(cancel_all)(side, plan, refs);
 	}
+	free(refs);
 	return (double)(time_cancel ? cancelled : added) / (double)(plan->n * plan->repeats);
 }
 
@@ -73,34 +81,48 @@ static double SIDE_(w3j)(SIDE_STRUCT *side, const struct plan *plan)
 	return (double)(bench_ns() - start) / (double)plan->n;
 }
 
-/* W4: cancel one, or let one expire; then add one. What and when was drawn beforehand. */
+/* step_at: the next of the steps that were drawn beforehand; a later one's reference is fetched. */
+BENCH_INLINE const struct step *SIDE_(step_at)(SIDE_STRUCT *side, const struct plan *plan, size_t i)
+{
+	__builtin_prefetch(SIDE_(ref_at)(side, plan->steps[i + STEPS_AHEAD].id), 1);
+	return &plan->steps[i];
+}
+
+/* W4: cancel one, or let one expire; then add one. */
 static double SIDE_(w4)(SIDE_STRUCT *side, const struct plan *plan)
 {
 	uint64_t start = bench_ns();
 
 	for (size_t i = 0; i < plan->steps_count; i++) {
-		const struct churn_step *step = &plan->steps[i];
+		const struct step *step = SIDE_(step_at)(side, plan, i);
 
 		if (step->expires)
-			SIDE_(advance)(side, step->now, false);
+			SIDE_(advance)(side, step->time, false);
 		else
-			SIDE_(cancel)(side, step->id);
-		SIDE_(add)(side, step->id, step->now + SPAN_US);
+			SIDE_(cancel)(side, *SIDE_(ref_at)(side, step->id));
+		SIDE_(add)(side, step->id, step->time + SPAN_US);
 	}
 	return (double)(bench_ns() - start) / (double)plan->steps_count;
 }
 
-/* W5: every timer that fires is armed again; a step is 100 us. */
+/* W5: a random one gets a new delay; now and then 100 us pass. What fires gets one too. */
 static double SIDE_(w5)(SIDE_STRUCT *side, const struct plan *plan)
 {
+	size_t steps_each = rearms_each(plan->n), left = steps_each;
 	int64_t now = SIDE_(now)(side);
 	uint64_t start = bench_ns();
 
-	while (side->record->count < plan->n * plan->repeats) {
+	for (size_t i = 0; i < plan->steps_count; i++) {
+		const struct step *step = SIDE_(step_at)(side, plan, i);
+
+		SIDE_(move)(side, *SIDE_(ref_at)(side, step->id), now + step->time);
+		if (--left)
+			continue;
+		left = steps_each;
 		now += 100;
 		SIDE_(advance)(side, now, true);
 	}
-	return (double)(bench_ns() - start) / (double)side->record->count;
+	return (double)(bench_ns() - start) / (double)(plan->steps_count + side->record->count);
 }
 
 /* P: the longest single step of a millisecond. */
@@ -123,4 +145,5 @@ static double SIDE_(p)(SIDE_STRUCT *side, const struct plan *plan)
 #undef JOIN
 #undef SIDE_
 #undef SIDE_STRUCT
+#undef SIDE_REF
 #undef SIDE
