@@ -137,7 +137,7 @@ typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 }
 
 /* dw_options: zero means default; set size to sizeof(dw_options) before anything else. Strings and
  * hooks are copied. What a hook's user pointer leads to must outlive the handle; for resize it must
- * outlive the process if a dw_close() returned DW_ETIMEOUT, because a store may still be at work. */
+ * outlive the process if a dw_close() returned DW_ETIMEOUT: a store may still be at work then. */
 typedef struct dw_options {
 	size_t size;
 
