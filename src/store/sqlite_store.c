@@ -9,9 +9,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +28,7 @@ enum {
 	LOG_PAGES = 2000,     /* of the write-ahead log: then it is taken into the file */
 	LOG_PAGES_MAX = 8000, /* then by the writer itself, who makes others wait */
 	LOG_PAGES_FULL = 250, /* the same on a full disk */
+	NICE_OF_THREAD = 5,
 };
 
 #define INBOX_TICK DW_MILLISECONDS(400)
@@ -272,11 +275,23 @@ static void destroy(struct sqlite_store *sqlite)
 	alloc_free(&alloc, sqlite);
 }
 
+/* stand_back: the loop's thread fires timers and must not wait for this one when they share a core.
+ * The thread of the checkpoints is made by this one and inherits it. A refusal changes nothing. */
+static void stand_back(void)
+{
+	struct sched_param none = {0};
+	pid_t thread = gettid();
+
+	(void)sched_setscheduler(thread, SCHED_BATCH, &none);
+	(void)setpriority(PRIO_PROCESS, (id_t)thread, NICE_OF_THREAD);
+}
+
 static void *work(void *argument)
 {
 	struct sqlite_store *sqlite = argument;
 	bool given_away;
 
+	stand_back();
 	while (turn(sqlite))
 		;
 	close_all(sqlite);

@@ -2,6 +2,7 @@
 #include "bench/bench_support.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,12 +103,16 @@ double bench_median(const struct bench_figure *figure)
 static void report_json(const struct bench_metric *metric, const struct bench_figure *figure,
 			double ratio)
 {
+	char text[32] = "null";
+
+	if (!isnan(ratio))
+		(void)snprintf(text, sizeof text, "%.3f", ratio); /* a double has room */
 	printf("{\"bench\":\"%s\",\"workload\":\"%s\",\"n\":%zu,\"system\":\"%s\","
 	       "\"metric\":\"%s\",\"value\":%.3f,\"unit\":\"%s\",\"min\":%.3f,\"max\":%.3f,"
-	       "\"ratio_to_durawheel\":%.3f}\n",
+	       "\"ratio_to_durawheel\":%s}\n",
 	       metric->bench, metric->workload, metric->n, figure->system, metric->metric,
 	       bench_median(figure), metric->unit, figure->rounds[0],
-	       figure->rounds[figure->count - 1], ratio);
+	       figure->rounds[figure->count - 1], text);
 }
 
 void bench_report(const struct bench_options *options, const struct bench_metric *metric,
@@ -121,7 +126,8 @@ void bench_report(const struct bench_options *options, const struct bench_metric
 	if (!options->json)
 		printf("%-6s %-10s", metric->workload, metric->metric);
 	for (size_t i = 0; i < count; i++) {
-		double ratio = i ? bench_median(&figures[i]) / ours : 1;
+		/* Against nothing (no timer of ours was early) there is no ratio. */
+		double ratio = i == 0 ? 1 : ours > 0 ? bench_median(&figures[i]) / ours : NAN;
 
 		if (options->json) {
 			report_json(metric, &figures[i], ratio);
@@ -130,7 +136,7 @@ void bench_report(const struct bench_options *options, const struct bench_metric
 		printf("  %-10s %9.2f %-3s (%.2f-%.2f)", figures[i].system,
 		       bench_median(&figures[i]), metric->unit, figures[i].rounds[0],
 		       figures[i].rounds[figures[i].count - 1]);
-		if (i)
+		if (i && !isnan(ratio))
 			printf("  %6.2f x", ratio);
 	}
 	if (!options->json)
