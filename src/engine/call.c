@@ -237,8 +237,13 @@ static void go_on(struct engine *engine, struct timer *timer)
 	case TIMER_VERDICT:
 		deliver_verdict(engine, timer);
 		break;
-	case TIMER_FIRING:
 	case TIMER_HELD:
+		/* An operation that had to be tried again took the place of the hold's time-out. */
+		if (timer->place == PLACE_NONE && !engine->closing)
+			timer_arm_fire(engine, timer,
+				       usec_add(engine_now(engine), engine->env.hold));
+		break;
+	case TIMER_FIRING:
 		break;
 	}
 }

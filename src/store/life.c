@@ -66,7 +66,7 @@ static struct life_step take_put(const dw_op *op, const struct life_record *stor
 	if (stored && op->flags & DW_OP_NEW)
 		return keep(DW_EEXIST);
 	record.head.due = op->head.due;
-	record.head.open = leaves_open(op, stored);
+	record.head.open = leaves_open(op, stored) || (!stored && caller->left_open);
 	if (op->flags & DW_OP_CLAIMED) {
 		record.head.state = DW_CLAIMED;
 		record.head.attempt = 1;
@@ -139,6 +139,7 @@ static struct life_step take_cancel(const dw_op *op, const struct life_record *s
 	if (claimed)
 		return keep(DW_ELATE);
 	step.news = true;
+	step.open_news = stored->head.open;
 	if (stored->head.open)
 		step.status = DW_ELATE;
 	return step;
@@ -158,8 +159,9 @@ struct life_step life_take(const dw_op *op, const struct life_record *stored,
 {
 	if (op->kind == DW_OP_PUT)
 		return take_put(op, stored, caller);
+	/* A client's cancel of what is gone but may still start promises nothing, either. */
 	if (!stored)
-		return keep(DW_ENOENT);
+		return keep(op->kind == DW_OP_CANCEL && caller->left_open ? DW_ELATE : DW_ENOENT);
 	if (stored->damaged)
 		return take_damaged(op, stored);
 	switch (op->kind) {

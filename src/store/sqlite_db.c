@@ -28,7 +28,8 @@ static const char schema[] =
     " open INTEGER NOT NULL, claim INTEGER NOT NULL, seal INTEGER NOT NULL,"
     " body BLOB NOT NULL) STRICT;"
     "CREATE INDEX timer_due ON timer(due, generation);"
-    "CREATE TABLE inbox(generation INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;"
+    "CREATE TABLE inbox(generation INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    " open INTEGER NOT NULL) STRICT;"
     "CREATE TABLE dead(number INTEGER PRIMARY KEY, reason TEXT NOT NULL, at INTEGER NOT NULL,"
     " generation INTEGER NOT NULL, id TEXT NOT NULL, topic TEXT NOT NULL, due INTEGER NOT NULL,"
     " state INTEGER NOT NULL, attempt INTEGER NOT NULL, retries INTEGER NOT NULL,"
@@ -74,7 +75,8 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_INBOX_READ] = "SELECT " TIMER ", inbox.generation, inbox.id"
 		       " FROM inbox LEFT JOIN timer ON timer.id = inbox.id"
 		       " WHERE inbox.generation > ? ORDER BY inbox.generation LIMIT ?",
-    [SQL_INBOX_WRITE] = "INSERT OR REPLACE INTO inbox(generation, id) VALUES(?, ?)",
+    [SQL_INBOX_WRITE] = "INSERT OR REPLACE INTO inbox(generation, id, open) VALUES(?, ?, ?)",
+    [SQL_INBOX_IS_OPEN] = "SELECT open FROM inbox WHERE id = ?",
     [SQL_INBOX_ACK] = "DELETE FROM inbox WHERE id = ? AND generation <= ?",
     [SQL_INBOX_COUNT] = "SELECT count(*) FROM inbox",
     [SQL_INBOX_CLEAR] = "DELETE FROM inbox",

@@ -182,12 +182,24 @@ static int update_timer(struct sqlite_session *session, const struct life_record
 	return run(statement, sqlite_row_bind(statement, after, seal));
 }
 
-static int write_news(struct sqlite_session *session, const char *id)
+static int write_news(struct sqlite_session *session, const char *id, bool open)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_WRITE);
 	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)session->meta.generation);
 
-	return run(statement, code ? code : bind_text(statement, 2, id));
+	code = code ? code : bind_text(statement, 2, id);
+	return run(statement, code ? code : sqlite3_bind_int(statement, 3, open));
+}
+
+/* left_open: only a client that finds no timer asks; the owner knows its own claims. */
+static int left_open(struct sqlite_session *session, const dw_op *op, bool *ret_open)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_IS_OPEN);
+	int code = bind_text(statement, 1, op->id);
+
+	code = code ? code : sqlite3_step(statement);
+	*ret_open = code == SQLITE_ROW && sqlite3_column_int(statement, 0) != 0;
+	return sqlite_db_finish(statement, code);
 }
 
 /* ---- Dead letters ---- */
@@ -270,7 +282,8 @@ static int carry_out(struct sqlite_session *session, const dw_op *op, const stru
 		code = bury(session, op, &found->row.record);
 		break;
 	}
-	return code == SQLITE_OK && step->news ? write_news(session, op->id) : code;
+	return code == SQLITE_OK && step->news ? write_news(session, op->id, step->open_news)
+					       : code;
 }
 
 static void show(struct sqlite_session *session, dw_op *op, const struct sqlite_row *row)
@@ -289,6 +302,10 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 	uint32_t seal = 0;
 	int code = find(session, op, &found);
 
+	if (code != SQLITE_OK)
+		return code;
+	if (!found.statement && who.role == DW_CLIENT)
+		code = left_open(session, op, &who.left_open);
 	if (code != SQLITE_OK)
 		return code;
 	who.generation = life_next(session->meta.generation, wall(session));

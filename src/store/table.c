@@ -28,6 +28,7 @@ struct news {
 	struct news *before;
 	struct news *after;
 	uint64_t generation;
+	bool open;
 	char id[];
 };
 
@@ -149,8 +150,8 @@ int table_own(struct table *table, const char *line, dw_usec since)
 	return DW_OK;
 }
 
-/* news_new: not yet in the inbox; NULL: no memory. */
-static struct news *news_new(struct table *table, const char *id, uint64_t generation)
+/* news_new: of a step, not yet in the inbox; NULL: no memory. */
+static struct news *news_new(struct table *table, const char *id, const struct life_step *step)
 {
 	size_t id_size = strlen(id) + 1;
 	struct news *news = alloc_new(&table->alloc, sizeof *news + id_size);
@@ -159,7 +160,8 @@ static struct news *news_new(struct table *table, const char *id, uint64_t gener
 		return NULL;
 	memcpy(news->id, id, id_size);
 	news->name.id = news->id;
-	news->generation = generation;
+	news->generation = table->generation;
+	news->open = step->open_news;
 	return news;
 }
 
@@ -252,7 +254,7 @@ static int carry_out(struct table *table, dw_op *op, struct timer *timer,
 
 	if (step->effect == LIFE_STORE && !(made = timer_new(table, op, &step->record)))
 		return DW_ENOMEM;
-	if (step->news && !(news = news_new(table, op->id, table->generation))) {
+	if (step->news && !(news = news_new(table, op->id, step))) {
 		alloc_free(&table->alloc, made);
 		return DW_ENOMEM;
 	}
@@ -273,7 +275,11 @@ static void apply_to_timer(struct table *table, dw_op *op, const struct table_ca
 {
 	struct timer *timer = timer_of_name(names_find(&table->timers, op->id));
 	uint64_t next = life_next(table->generation, caller->now);
-	struct life_caller who = {caller->token, next, caller->role};
+	const struct news *news = news_of_name(names_find(&table->inbox, op->id));
+	struct life_caller who = {.token = caller->token,
+				  .generation = next,
+				  .role = caller->role,
+				  .left_open = caller->role == DW_CLIENT && news && news->open};
 	struct life_step step = life_take(op, timer ? &timer->record : NULL, &who);
 
 	if (step.effect == LIFE_STORE || step.news)

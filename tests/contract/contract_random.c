@@ -14,7 +14,8 @@ struct model_timer {
 	bool there;
 	dw_head head;
 	uint64_t claim;
-	uint64_t news; /* generation of the news about it, 0: none */
+	uint64_t news;  /* generation of the news about it, 0: none */
+	bool left_open; /* the news is a deletion, and what was deleted was open */
 };
 
 struct model {
@@ -67,6 +68,9 @@ static void random_put(struct model *m, struct model_timer *t, const char *id, b
 	next.head.due = due;
 	if (t->there && !(flags & DW_OP_WITHDRAWN))
 		next.head.open = t->head.open || t->head.state == DW_CLAIMED;
+	if (!t->there)
+		next.head.open = client && t->left_open;
+	next.left_open = !client && t->left_open;
 	if (flags & DW_OP_CLAIMED) {
 		next.head.state = DW_CLAIMED;
 		next.head.attempt = 1;
@@ -86,7 +90,7 @@ static void random_cancel(struct model *m, struct model_timer *t, const char *id
 	bool own = t->claim == m->c->owner.env.token;
 
 	if (!t->there) {
-		assert_int_equal(status, DW_ENOENT);
+		assert_int_equal(status, client && t->left_open ? DW_ELATE : DW_ENOENT);
 		return;
 	}
 	if (claimed && (client || (own && !flags))) {
@@ -95,8 +99,10 @@ static void random_cancel(struct model *m, struct model_timer *t, const char *id
 	}
 	assert_int_equal(status, client && t->head.open ? DW_ELATE : DW_OK);
 	t->there = false;
-	if (client)
+	if (client) {
 		t->news = ++m->last; /* at least; nobody is told which one it is */
+		t->left_open = t->head.open;
+	}
 }
 
 /* A generation and an attempt that are right, mostly. */
@@ -275,6 +281,7 @@ static void read_news(struct model *m)
 		    ask_status(&m->c->owner, ask_about(DW_OP_ACK, id, row->head.generation, 0)),
 		    DW_OK);
 		t->news = 0;
+		t->left_open = false;
 	}
 	ask_free(op);
 }
@@ -284,8 +291,10 @@ static void crash(struct model *m)
 	if (!m->c->kind->shared)
 		return;
 	contract_crash(m->c);
-	for (unsigned i = 0; i < IDS; i++)
+	for (unsigned i = 0; i < IDS; i++) {
 		m->timers[i].news = 0;
+		m->timers[i].left_open = false;
+	}
 }
 
 static void step(struct model *m)

@@ -335,7 +335,32 @@ static void cancel_of_open_by_a_client_deletes_and_is_late(void **state)
 	assert_int_equal(head.open, 1);
 	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_ELATE);
 	assert_int_equal(ask_stored(&c->client, "a", &head), DW_ENOENT);
-	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_ENOENT);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_ELATE);
+}
+
+/* Claim g1; client puts g2, cancels it, puts g3, cancels it; g1 starts. The deletion of g2 keeps
+ * that g1 is open until the owner has seen it. */
+static void put_after_an_open_deletion_is_open_until_it_is_seen(void **state)
+{
+	struct contract *c = *state;
+	dw_head head;
+	dw_op *inbox;
+
+	(void)contract_claim(c, "a");
+	assert_int_equal(ask_status(&c->client, ask_put("a", 900, 0)), DW_OK);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_ELATE);
+	assert_int_equal(ask_head(&c->client, ask_put("a", 901, 0), &head), DW_OK);
+	assert_int_equal(head.open, 1);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_ELATE);
+	inbox = ask_done(&c->owner, ask_plain(DW_OP_INBOX));
+	assert_int_equal(inbox->row_count, 1);
+	assert_int_equal(
+	    ask_status(&c->owner, ask_about(DW_OP_ACK, "a", inbox->rows->head.generation, 0)),
+	    DW_OK);
+	ask_free(inbox);
+	assert_int_equal(ask_head(&c->client, ask_put("a", 902, 0), &head), DW_OK);
+	assert_int_equal(head.open, 0);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_OK);
 }
 
 static void cancel_of_pending_by_a_client_is_ok(void **state)
@@ -371,6 +396,7 @@ const struct contract_case contract_timers[] = {
     CONTRACT_CASE(cancel_by_the_owner_follows_what_it_knows, false),
     CONTRACT_CASE(cancel_of_a_dead_owners_claim_is_ok, true),
     CONTRACT_CASE(cancel_of_open_by_a_client_deletes_and_is_late, true),
+    CONTRACT_CASE(put_after_an_open_deletion_is_open_until_it_is_seen, true),
     CONTRACT_CASE(cancel_of_pending_by_a_client_is_ok, true),
     CONTRACT_CASES_END,
 };

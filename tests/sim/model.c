@@ -134,8 +134,6 @@ static void put_answered(struct sim *sim, struct asked *asked, const dw_result *
 	}
 	if (generation->number > 0)
 		raise_floor(&sim->model.names[number], generation->number - 1);
-	if (sim->model.names[number].loose < generation->number)
-		sim->model.names[number].loose = 0;
 }
 
 static void cancel_answered(struct sim *sim, struct asked *asked, int status)
@@ -143,11 +141,8 @@ static void cancel_answered(struct sim *sim, struct asked *asked, int status)
 	struct name *name = &sim->model.names[asked->name];
 	struct generation *generation = model_stored(sim, asked->name);
 
-	if (status == DW_OK || status == DW_ENOENT) {
+	if (status == DW_OK || status == DW_ENOENT)
 		raise_floor(name, name->cancel_floor);
-		if (name->loose <= name->cancel_floor)
-			name->loose = 0;
-	}
 	if (status == DW_ELATE && generation && generation->life == sim->life)
 		generation->dropped = sim->life;
 }
@@ -253,7 +248,6 @@ static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
 
 	if (op->status == DW_ELATE && late_but_gone(sim, op)) {
 		end(sim, number, FATE_CANCELLED);
-		name->loose = last_number(sim, name);
 	}
 	if (op->status == DW_OK)
 		end(sim, number, FATE_CANCELLED);
@@ -350,8 +344,7 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 		       (long long)early);
 	if (firing->due != generation->due || firing->topic[0] != (char)('a' + asked->topic))
 		broken(sim, "I11", "%s started with another deadline or topic", firing->id);
-	if (generation->number <= sim->model.names[generation->name].floor &&
-	    generation->number > sim->model.names[generation->name].loose)
+	if (generation->number <= sim->model.names[generation->name].floor)
 		broken(sim, "I3", "%s started after a confirmed cancel or replacement", firing->id);
 	if (generation->fate == FATE_SETTLED)
 		broken(sim, "I4", "%s started after it was settled", firing->id);
@@ -443,7 +436,6 @@ void model_process_ended(struct sim *sim)
 			model->asked[i].status = VOID;
 	for (uint32_t i = 0; i < model->name_count; i++) {
 		model->names[i].open = 0;
-		model->names[i].loose = 0;
 		model->names[i].mute = false;
 	}
 	model->unanswered = 0;

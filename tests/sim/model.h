@@ -63,8 +63,7 @@ struct name {
 	char id[40];
 	uint32_t last;         /* generation */
 	uint32_t stored;       /* generation in the store */
-	uint64_t floor;        /* no generation up to this one starts any more, but: */
-	uint64_t loose;        /* up to here they may, by a claim nobody could take back */
+	uint64_t floor;        /* no generation up to this one starts any more */
 	uint64_t cancel_floor; /* that becomes the floor when the cancel is answered */
 	uint32_t ready;        /* generation that is claimed and can fire (order.c) */
 	uint64_t ready_since;  /* a count */
