@@ -231,8 +231,7 @@ static size_t advance(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t m
 {
 	size_t taken = 0;
 
-	if (wheel->leaving_count)
-		wheel_slots_part(wheel);
+	wheel_slots_close_gaps(wheel);
 	if (wheel->overdue.count)
 		taken = wheel_overdue_take(wheel, now, out, max);
 	/* When the clock went back, all that is left lies after it; the same if max was reached. */

@@ -20,6 +20,7 @@ enum rule {
 	RULE_WORK = -106,     /* work_at is not after the opening or start of a slot */
 	RULE_OVERDUE = -107,  /* the heap is a heap of deadlines below the present */
 	RULE_COUNT = -108,    /* live timers are counted, the others are in the free list */
+	RULE_GAPS = -109,     /* a gap lies between live timers, and both are marked */
 };
 
 /* check_place: is this timer's deadline one for this list? */
@@ -55,12 +56,38 @@ static bool is_live(const struct wheel_node *node)
 	return node->generation % 2 == 1;
 }
 
-static bool is_leaving(const dw_wheel *wheel, uint32_t index)
+/* next_of, prev_of: the node's neighbours, as they are once all gaps are closed. */
+static uint32_t next_of(const dw_wheel *wheel, uint32_t index)
 {
-	for (uint32_t i = 0; i < wheel->leaving_count; i++)
-		if (wheel->leaving[i] == index)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < wheel->gaps_count; i++)
+		if (wheel->gaps[i].prev == index)
+			return wheel->gaps[i].next;
+	return wheel_node_at(wheel, index)->next;
+}
+
+static uint32_t prev_of(const dw_wheel *wheel, uint32_t index)
+{
+	for (uint32_t i = 0; i < wheel->gaps_count; i++)
+		if (wheel->gaps[i].next == index)
+			return wheel->gaps[i].prev;
+	return wheel_node_at(wheel, index)->prev;
+}
+
+/* check_gaps: both sides of each are live and marked. */
+static int check_gaps(const dw_wheel *wheel)
+{
+	if (wheel->gaps_count >= WHEEL_GAPS)
+		return RULE_GAPS;
+	for (uint32_t i = 0; i < wheel->gaps_count; i++) {
+		const uint32_t sides[2] = {wheel->gaps[i].prev, wheel->gaps[i].next};
+
+		for (unsigned side = 0; side < 2; side++)
+			if (sides[side] >= wheel->nodes.fresh ||
+			    !is_live(wheel_node_at(wheel, sides[side])) ||
+			    !wheel->gap_marks[sides[side] % WHEEL_GAP_MARKS])
+				return RULE_GAPS;
+	}
+	return 0;
 }
 
 /* check_list: walk one list; adds its timers to *total. */
@@ -74,16 +101,16 @@ static int check_list(const dw_wheel *wheel, uint32_t list, size_t *total)
 		const struct wheel_node *node;
 		int error;
 
-		if (index >= wheel->nodes.fresh || found >= wheel->count + wheel->leaving_count)
+		if (index >= wheel->nodes.fresh || found >= wheel->count)
 			return RULE_LINKS;
 		node = wheel_node_at(wheel, index);
-		if (node->prev != prev || !(is_live(node) || is_leaving(wheel, index)))
+		if (prev_of(wheel, index) != prev || !is_live(node))
 			return RULE_LINKS;
 		error = check_place(wheel, list, wheel_node_deadline(node));
 		if (error < 0)
 			return error;
 		prev = index;
-		index = node->next;
+		index = next_of(wheel, index);
 	}
 	*total += found;
 	if (!found)
@@ -131,14 +158,14 @@ static int check_nodes(const dw_wheel *wheel, size_t total)
 	const struct wheel_nodes *nodes = &wheel->nodes;
 	uint32_t index = nodes->free_head;
 
-	if (total != wheel->count + wheel->leaving_count || wheel->leaving_count >= WHEEL_LEAVING)
+	if (total != wheel->count)
 		return RULE_COUNT;
 	if (nodes->fresh > nodes->used || nodes->used > nodes->capacity)
 		return RULE_COUNT;
 	for (; index != WHEEL_NONE; total++) {
 		if (index >= nodes->fresh || total >= nodes->fresh)
 			return RULE_COUNT;
-		if (is_live(wheel_node_at(wheel, index)) || is_leaving(wheel, index))
+		if (is_live(wheel_node_at(wheel, index)))
 			return RULE_COUNT;
 		index = wheel_node_at(wheel, index)->next;
 	}
@@ -156,7 +183,9 @@ int dw_wheel_check(const dw_wheel *wheel)
 	if (!wheel)
 		return DW_EINVAL;
 	total = wheel->overdue.count;
-	error = check_lists(wheel, &total);
+	error = check_gaps(wheel);
+	if (error == 0)
+		error = check_lists(wheel, &total);
 	if (error == 0)
 		error = check_rings(wheel);
 	if (error == 0 && !wheel_overdue_check(wheel))

@@ -45,8 +45,9 @@
 #define WHEEL_MOVES 4096u
 #define WHEEL_MOVES_EACH 4u
 
-/* At most so many cancelled timers are still linked; they leave their lists together. */
-#define WHEEL_LEAVING 32u
+/* So many gaps in lists are left open; then they are closed together. A power of two of marks. */
+#define WHEEL_GAPS 32u
+#define WHEEL_GAP_MARKS 2048u
 
 /* Room for nodes doubles up to NODES_DOUBLED, then grows by an eighth, so that little is unused. */
 #define WHEEL_FIRST_NODES 64u
@@ -72,6 +73,12 @@ struct wheel_list {
 	uint32_t head;
 	uint32_t tail;
 	uint32_t count;
+};
+
+/* struct wheel_gap: two live timers that do not know yet that they are neighbours now. */
+struct wheel_gap {
+	uint32_t prev;
+	uint32_t next;
 };
 
 /* struct wheel_ring: where its earliest occupied slot begins, and when it was last drained ahead.
@@ -111,14 +118,15 @@ struct dw_wheel {
 	uint64_t work_at; /* before this no ring needs anything */
 	uint32_t count;
 	uint32_t fine_words; /* which words of occupied[] have fine lists */
-	uint32_t leaving_count;
-	uint32_t leaving[WHEEL_LEAVING];
+	uint32_t gaps_count;
+	struct wheel_gap gaps[WHEEL_GAPS];
 	struct wheel_nodes nodes;
 	struct wheel_ring rings[WHEEL_RINGS];
 	struct wheel_overdue overdue;
 	dw_wheel_allocator allocator;
 	uint64_t occupied[WHEEL_WORDS];
 	struct wheel_list lists[WHEEL_LISTS];
+	uint8_t gap_marks[WHEEL_GAP_MARKS]; /* by the index's low bits: may be beside a gap */
 };
 
 static_assert(WHEEL_FINE_WORDS <= 32, "fine_words has a bit for each");

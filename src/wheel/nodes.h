@@ -36,15 +36,6 @@ static inline bool wheel_nodes_full(const dw_wheel *wheel)
 	return nodes->free_head == WHEEL_NONE && nodes->fresh == nodes->capacity;
 }
 
-/* wheel_nodes_scarce: no node is at hand; but some may be leaving, or the array may grow. */
-static inline bool wheel_nodes_scarce(const dw_wheel *wheel)
-{
-	const struct wheel_nodes *nodes = &wheel->nodes;
-
-	return nodes->free_head == WHEEL_NONE &&
-	       (nodes->fresh == nodes->capacity || wheel->leaving_count > 0);
-}
-
 /* wheel_nodes_reserve: room for one more, so that the take cannot fail. DW_ENOMEM, DW_ELIMIT. */
 static inline int wheel_nodes_reserve(dw_wheel *wheel)
 {
@@ -95,7 +86,7 @@ static inline void wheel_nodes_free(dw_wheel *wheel, struct wheel_node *node, ui
  */
 static inline void wheel_nodes_tidy(dw_wheel *wheel)
 {
-	if (BITS_RARE(wheel->count == 0 && wheel->leaving_count == 0)) {
+	if (BITS_RARE(wheel->count == 0)) {
 		wheel->nodes.free_head = WHEEL_NONE;
 		wheel->nodes.fresh = 0;
 	}

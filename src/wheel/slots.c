@@ -29,27 +29,36 @@ void wheel_slots_find_next(dw_wheel *wheel, unsigned ring)
 	wheel->rings[ring].next = WHEEL_NEVER;
 }
 
-/*
- * A cancelled timer writes to both its neighbours when it leaves, and they are seldom in the cache.
- * So all are asked for before the first is needed.
- */
-void wheel_slots_part(dw_wheel *wheel)
+void wheel_slots_close_gaps(dw_wheel *wheel)
 {
-	for (uint32_t i = 0; i < wheel->leaving_count; i++) {
-		const struct wheel_node *node = wheel_node_at(wheel, wheel->leaving[i]);
+	for (uint32_t i = 0; i < wheel->gaps_count; i++) {
+		struct wheel_gap gap = wheel->gaps[i];
 
-		if (!(node->next & WHEEL_END))
-			bits_prefetch(wheel_node_at(wheel, node->next));
-		if (!(node->prev & WHEEL_END))
-			bits_prefetch(wheel_node_at(wheel, node->prev));
+		wheel_node_at(wheel, gap.prev)->next = gap.next;
+		wheel_node_at(wheel, gap.next)->prev = gap.prev;
+		wheel->gap_marks[gap.prev % WHEEL_GAP_MARKS] = 0;
+		wheel->gap_marks[gap.next % WHEEL_GAP_MARKS] = 0;
 	}
-	for (uint32_t i = 0; i < wheel->leaving_count; i++) {
-		uint32_t index = wheel->leaving[i];
-		struct wheel_node *node = wheel_node_at(wheel, index);
+	wheel->gaps_count = 0;
+}
 
-		wheel_slots_remove(wheel, node);
-		wheel_nodes_free(wheel, node, index);
+void wheel_slots_remove_now(dw_wheel *wheel, const struct wheel_node *node)
+{
+	uint32_t next, prev;
+
+	wheel_slots_close_gaps(wheel);
+	next = node->next;
+	prev = node->prev;
+	if (next & prev & WHEEL_END) {
+		wheel_slots_vacate(wheel, prev & ~WHEEL_END);
+		return;
 	}
-	wheel->leaving_count = 0;
-	wheel_nodes_tidy(wheel);
+	if (prev & WHEEL_END)
+		wheel->lists[prev & ~WHEEL_END].head = next;
+	else
+		wheel_node_at(wheel, prev)->next = next;
+	if (next & WHEEL_END)
+		wheel->lists[next & ~WHEEL_END].tail = prev;
+	else
+		wheel_node_at(wheel, next)->prev = prev;
 }

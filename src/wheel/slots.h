@@ -12,8 +12,11 @@
 #include "base/bits.h"
 #include "wheel/nodes.h"
 
-/* wheel_slots_part: the cancelled timers leave their lists; whoever walks a list does this first. */
-void wheel_slots_part(dw_wheel *wheel);
+/* wheel_slots_close_gaps: whoever walks a list does this first. */
+void wheel_slots_close_gaps(dw_wheel *wheel);
+
+/* wheel_slots_remove_now: as wheel_slots_remove(), for an end of a list and beside a gap. */
+void wheel_slots_remove_now(dw_wheel *wheel, const struct wheel_node *node);
 
 /* wheel_slots_find_next: look for the earliest occupied slot of a ring anew. */
 void wheel_slots_find_next(dw_wheel *wheel, unsigned ring);
@@ -150,23 +153,28 @@ static inline void wheel_slots_prepend(dw_wheel *wheel, uint32_t list, uint32_t 
 	to->head = index;
 }
 
-/* wheel_slots_remove: out of whatever list it is in; the end marks say which. */
-static inline void wheel_slots_remove(dw_wheel *wheel, const struct wheel_node *node)
+/*
+ * wheel_slots_remove: out of whatever list it is in; the node may be used again at once. That
+ * writes to both its neighbours, which are seldom in the cache: they are asked for now, and written
+ * to later, when there are WHEEL_GAPS gaps. Until then they are live and in the middle of the list
+ * or its other end, and nothing but their own removal or a walk reads what is not written yet.
+ */
+static inline void wheel_slots_remove(dw_wheel *wheel, uint32_t index,
+				      const struct wheel_node *node)
 {
 	uint32_t next = node->next, prev = node->prev;
 
-	if (next & prev & WHEEL_END) {
-		wheel_slots_vacate(wheel, prev & ~WHEEL_END);
+	if (((next | prev) & WHEEL_END) || wheel->gap_marks[index % WHEEL_GAP_MARKS]) {
+		wheel_slots_remove_now(wheel, node);
 		return;
 	}
-	if (prev & WHEEL_END)
-		wheel->lists[prev & ~WHEEL_END].head = next;
-	else
-		wheel_node_at(wheel, prev)->next = next;
-	if (next & WHEEL_END)
-		wheel->lists[next & ~WHEEL_END].tail = prev;
-	else
-		wheel_node_at(wheel, next)->prev = prev;
+	bits_prefetch(wheel_node_at(wheel, next));
+	bits_prefetch(wheel_node_at(wheel, prev));
+	wheel->gap_marks[next % WHEEL_GAP_MARKS] = 1;
+	wheel->gap_marks[prev % WHEEL_GAP_MARKS] = 1;
+	wheel->gaps[wheel->gaps_count++] = (struct wheel_gap){prev, next};
+	if (BITS_RARE(wheel->gaps_count == WHEEL_GAPS))
+		wheel_slots_close_gaps(wheel);
 }
 
 /*

@@ -53,9 +53,10 @@
  *   A timer is 20 bytes: deadline, two 32-bit links, generation. The ends of a list carry its
  *   number instead of a link, so cancelling needs neither a search nor a level in the node; and the
  *   generation lies in the node's own line, because what a wheel of a million costs is cache
- *   misses: a cancel touches its node and its two neighbours. It waits for none of the latter: a
- *   cancelled timer is stale at once, but leaves its list later, 32 of them together, so that their
- *   neighbours come into the cache side by side. Nodes lie in one array (nodes.c).
+ *   misses: a cancel touches its node and its two neighbours. It waits for none of the latter:
+ *   a timer that is taken out of the middle of a list is gone at once, but its neighbours learn of
+ *   each other later, when 32 such gaps are closed together and the neighbours, asked for
+ *   meanwhile, are in the cache (wheel_slots_remove()). Nodes lie in one array (nodes.c).
  *
  * WHAT IT DOES NOT DO
  *   A slot's count is not lowered by cancels in the middle of the list. It only decides how fast an
@@ -142,12 +143,12 @@ static inline void place(dw_wheel *wheel, uint32_t index, struct wheel_node *nod
 		wheel_slots_append(wheel, wheel_slots_choose(wheel, deadline), index, node);
 }
 
-static inline void displace(dw_wheel *wheel, const struct wheel_node *node)
+static inline void displace(dw_wheel *wheel, uint32_t index, const struct wheel_node *node)
 {
 	if (BITS_RARE(node->prev == WHEEL_IN_OVERDUE))
 		wheel_overdue_remove(wheel, node);
 	else
-		wheel_slots_remove(wheel, node);
+		wheel_slots_remove(wheel, index, node);
 }
 
 /* add_rarely: a deadline in the past, or no node left. */
@@ -159,7 +160,6 @@ BITS_COLD static int add_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_han
 
 	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
 		return DW_ENOMEM;
-	wheel_slots_part(wheel);
 	error = wheel_nodes_reserve(wheel);
 	if (error < 0)
 		return error;
@@ -178,7 +178,7 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 
 	if (!wheel || !ret_handle)
 		return DW_EINVAL;
-	if (BITS_RARE(deadline < wheel->current || wheel_nodes_scarce(wheel)))
+	if (BITS_RARE(deadline < wheel->current || wheel_nodes_full(wheel)))
 		return add_rarely(wheel, deadline, ret_handle);
 	index = wheel_nodes_take(wheel);
 	node = wheel_node_at(wheel, index);
@@ -186,13 +186,6 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 	wheel_slots_append(wheel, wheel_slots_choose(wheel, deadline), index, node);
 	*ret_handle = wheel_handle(node, index);
 	return DW_OK;
-}
-
-/* leave_now: a cancelled timer of the current bucket or of the past. */
-BITS_COLD static void leave_now(dw_wheel *wheel, uint32_t index, struct wheel_node *node)
-{
-	displace(wheel, node);
-	wheel_nodes_free(wheel, node, index);
 }
 
 int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
@@ -205,13 +198,9 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 	if (!node)
 		return DW_ENOENT;
 	wheel_nodes_retire(wheel, node);
-	/* In the current bucket a list without a live timer would be taken for the next deadline. */
-	if (BITS_RARE(wheel_node_deadline(node) <= (wheel->current | (WHEEL_FINE_LISTS - 1))))
-		leave_now(wheel, dw_wheel_index(handle), node);
-	else
-		wheel->leaving[wheel->leaving_count++] = dw_wheel_index(handle);
-	if (BITS_RARE(wheel->leaving_count == WHEEL_LEAVING || wheel->count == 0))
-		wheel_slots_part(wheel);
+	displace(wheel, dw_wheel_index(handle), node);
+	wheel_nodes_free(wheel, node, dw_wheel_index(handle));
+	wheel_nodes_tidy(wheel);
 	return DW_OK;
 }
 
@@ -226,7 +215,7 @@ int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle handle, int64_t deadline)
 		return DW_ENOENT;
 	if (wheel_encode(deadline) < wheel->current && wheel_overdue_reserve(wheel) < 0)
 		return DW_ENOMEM;
-	displace(wheel, node);
+	displace(wheel, dw_wheel_index(handle), node);
 	place(wheel, dw_wheel_index(handle), node, wheel_encode(deadline));
 	return DW_OK;
 }
