@@ -23,17 +23,28 @@ static inline uint32_t lower_list(unsigned ring, uint64_t deadline)
 	return wheel_ring_list(ring - 1, deadline);
 }
 
-/* drain: move at most max timers of the ring's earliest slot one level down; returns how many. */
+/*
+ * drain: move at most max timers of the ring's earliest slot one level down; returns how many.
+ *
+ * Each step waits for the node that the last one named. So a second walk comes from the list's
+ * other end, which only fetches: what the first one finds in its second half is in the cache.
+ */
 static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
 {
 	uint32_t from = wheel_ring_list(ring, wheel->rings[ring].next);
 	struct wheel_list *list = &wheel->lists[from];
-	uint32_t index = list->tail;
+	size_t fetches = list->count <= max ? list->count / 2 : 0;
+	uint32_t index = list->tail, other = list->head;
 	size_t moved = 0;
 
 	while (moved < max) {
 		struct wheel_node *node = wheel_node_at(wheel, index);
 		uint32_t prev = node->prev;
+
+		if (moved < fetches && !(other & WHEEL_END)) {
+			bits_prefetch(wheel_node_at(wheel, other));
+			other = wheel_node_at(wheel, other)->next;
+		}
 
 		if (!(prev & WHEEL_END))
 			bits_prefetch(wheel_node_at(wheel, prev));
@@ -200,6 +211,17 @@ static void look_ahead(dw_wheel *wheel, size_t moves)
 	wheel->work_at = work_at;
 }
 
+/* fetch_next: ask for the timers that the next advances begin to drain with. */
+static void fetch_next(const dw_wheel *wheel)
+{
+	for (unsigned ring = 0; ring < 2; ring++)
+		if (wheel->rings[ring].next != WHEEL_NEVER) {
+			uint32_t list = wheel_ring_list(ring, wheel->rings[ring].next);
+
+			bits_prefetch(wheel_node_at(wheel, wheel->lists[list].tail));
+		}
+}
+
 /* take_rings: what is due beyond the current bucket as well; the present may have to jump. */
 static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max)
 {
@@ -224,6 +246,7 @@ static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_
 	}
 	wheel->current = now;
 	look_ahead(wheel, moves);
+	fetch_next(wheel);
 	return taken;
 }
 
