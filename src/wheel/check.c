@@ -76,7 +76,7 @@ static uint32_t prev_of(const dw_wheel *wheel, uint32_t index)
 /* check_gaps: both sides of each are live and marked. */
 static int check_gaps(const dw_wheel *wheel)
 {
-	if (wheel->gaps_count >= WHEEL_GAPS)
+	if (wheel->gaps_count > WHEEL_GAPS)
 		return RULE_GAPS;
 	for (uint32_t i = 0; i < wheel->gaps_count; i++) {
 		const uint32_t sides[2] = {wheel->gaps[i].prev, wheel->gaps[i].next};

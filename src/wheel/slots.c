@@ -42,7 +42,7 @@ void wheel_slots_close_gaps(dw_wheel *wheel)
 	wheel->gaps_count = 0;
 }
 
-void wheel_slots_remove_now(dw_wheel *wheel, const struct wheel_node *node)
+void wheel_slots_remove(dw_wheel *wheel, const struct wheel_node *node)
 {
 	uint32_t next, prev;
 

@@ -15,8 +15,8 @@
 /* wheel_slots_close_gaps: whoever walks a list does this first. */
 void wheel_slots_close_gaps(dw_wheel *wheel);
 
-/* wheel_slots_remove_now: as wheel_slots_remove(), for an end of a list and beside a gap. */
-void wheel_slots_remove_now(dw_wheel *wheel, const struct wheel_node *node);
+/* wheel_slots_remove: out of whatever list it is in; the end marks say which. */
+void wheel_slots_remove(dw_wheel *wheel, const struct wheel_node *node);
 
 /* wheel_slots_find_next: look for the earliest occupied slot of a ring anew. */
 void wheel_slots_find_next(dw_wheel *wheel, unsigned ring);
@@ -154,27 +154,33 @@ static inline void wheel_slots_prepend(dw_wheel *wheel, uint32_t list, uint32_t 
 }
 
 /*
- * wheel_slots_remove: out of whatever list it is in; the node may be used again at once. That
- * writes to both its neighbours, which are seldom in the cache: they are asked for now, and written
- * to later, when there are WHEEL_GAPS gaps. Until then they are live and in the middle of the list
- * or its other end, and nothing but their own removal or a walk reads what is not written yet.
+ * wheel_slots_can_gap: may wheel_slots_gap() take it out? Not at an end of a list, beside a gap, or
+ * when there are enough gaps.
  */
-static inline void wheel_slots_remove(dw_wheel *wheel, uint32_t index,
-				      const struct wheel_node *node)
+static inline bool wheel_slots_can_gap(const dw_wheel *wheel, uint32_t index,
+				       const struct wheel_node *node)
+{
+	return !((node->next | node->prev) & WHEEL_END) &&
+	       !wheel->gap_marks[index % WHEEL_GAP_MARKS] && wheel->gaps_count < WHEEL_GAPS;
+}
+
+/*
+ * wheel_slots_gap: out of the middle of a list; the node may be used again at once. That writes to
+ * both its neighbours, which are seldom in the cache: they are asked for now, and written to later,
+ * all gaps together. Until then nothing but their own removal or a walk reads what is not written
+ * yet.
+ */
+static inline void wheel_slots_gap(dw_wheel *wheel, const struct wheel_node *node)
 {
 	uint32_t next = node->next, prev = node->prev;
+	struct wheel_gap *gap = &wheel->gaps[wheel->gaps_count++];
 
-	if (((next | prev) & WHEEL_END) || wheel->gap_marks[index % WHEEL_GAP_MARKS]) {
-		wheel_slots_remove_now(wheel, node);
-		return;
-	}
 	bits_prefetch(wheel_node_at(wheel, next));
 	bits_prefetch(wheel_node_at(wheel, prev));
 	wheel->gap_marks[next % WHEEL_GAP_MARKS] = 1;
 	wheel->gap_marks[prev % WHEEL_GAP_MARKS] = 1;
-	wheel->gaps[wheel->gaps_count++] = (struct wheel_gap){prev, next};
-	if (BITS_RARE(wheel->gaps_count == WHEEL_GAPS))
-		wheel_slots_close_gaps(wheel);
+	gap->prev = prev;
+	gap->next = next;
 }
 
 /*

@@ -56,7 +56,7 @@
  *   misses: a cancel touches its node and its two neighbours. It waits for none of the latter:
  *   a timer that is taken out of the middle of a list is gone at once, but its neighbours learn of
  *   each other later, when 32 such gaps are closed together and the neighbours, asked for
- *   meanwhile, are in the cache (wheel_slots_remove()). Nodes lie in one array (nodes.c).
+ *   meanwhile, are in the cache (wheel_slots_gap()). Nodes lie in one array (nodes.c).
  *
  * WHAT IT DOES NOT DO
  *   A slot's count is not lowered by cancels in the middle of the list. It only decides how fast an
@@ -143,12 +143,12 @@ static inline void place(dw_wheel *wheel, uint32_t index, struct wheel_node *nod
 		wheel_slots_append(wheel, wheel_slots_choose(wheel, deadline), index, node);
 }
 
-static inline void displace(dw_wheel *wheel, uint32_t index, const struct wheel_node *node)
+static inline void displace(dw_wheel *wheel, const struct wheel_node *node)
 {
 	if (BITS_RARE(node->prev == WHEEL_IN_OVERDUE))
 		wheel_overdue_remove(wheel, node);
 	else
-		wheel_slots_remove(wheel, index, node);
+		wheel_slots_remove(wheel, node);
 }
 
 /* add_rarely: a deadline in the past, or no node left. */
@@ -188,24 +188,19 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 	return DW_OK;
 }
 
-int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
+/* cancel_rarely: one that is overdue, at an end of a list, or beside a gap. */
+BITS_COLD static int cancel_rarely(dw_wheel *wheel, uint32_t index, struct wheel_node *node)
 {
-	struct wheel_node *node;
-
-	if (!wheel)
-		return DW_EINVAL;
-	node = wheel_nodes_find(wheel, handle);
-	if (!node)
-		return DW_ENOENT;
+	displace(wheel, node);
 	wheel_nodes_retire(wheel, node);
-	displace(wheel, dw_wheel_index(handle), node);
-	wheel_nodes_free(wheel, node, dw_wheel_index(handle));
+	wheel_nodes_free(wheel, node, index);
 	wheel_nodes_tidy(wheel);
 	return DW_OK;
 }
 
-int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle handle, int64_t deadline)
+int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 {
+	uint32_t index = dw_wheel_index(handle);
 	struct wheel_node *node;
 
 	if (!wheel)
@@ -213,10 +208,41 @@ int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle handle, int64_t deadline)
 	node = wheel_nodes_find(wheel, handle);
 	if (!node)
 		return DW_ENOENT;
-	if (wheel_encode(deadline) < wheel->current && wheel_overdue_reserve(wheel) < 0)
+	if (BITS_RARE(!wheel_slots_can_gap(wheel, index, node)))
+		return cancel_rarely(wheel, index, node);
+	wheel_slots_gap(wheel, node);
+	wheel_nodes_retire(wheel, node);
+	wheel_nodes_free(wheel, node, index);
+	return DW_OK;
+}
+
+/* move_rarely: one that is or will be overdue, at an end of a list, or beside a gap. */
+BITS_COLD static int move_rarely(dw_wheel *wheel, uint32_t index, struct wheel_node *node,
+				 uint64_t deadline)
+{
+	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
 		return DW_ENOMEM;
-	displace(wheel, dw_wheel_index(handle), node);
-	place(wheel, dw_wheel_index(handle), node, wheel_encode(deadline));
+	displace(wheel, node);
+	place(wheel, index, node, deadline);
+	return DW_OK;
+}
+
+int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle handle, int64_t deadline_signed)
+{
+	uint64_t deadline = wheel_encode(deadline_signed);
+	uint32_t index = dw_wheel_index(handle);
+	struct wheel_node *node;
+
+	if (!wheel)
+		return DW_EINVAL;
+	node = wheel_nodes_find(wheel, handle);
+	if (!node)
+		return DW_ENOENT;
+	if (BITS_RARE(deadline < wheel->current || !wheel_slots_can_gap(wheel, index, node)))
+		return move_rarely(wheel, index, node, deadline);
+	wheel_slots_gap(wheel, node);
+	wheel_node_set_deadline(node, deadline);
+	wheel_slots_append(wheel, wheel_slots_choose(wheel, deadline), index, node);
 	return DW_OK;
 }
 
