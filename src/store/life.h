@@ -38,8 +38,9 @@ struct life_step {
 	struct life_record record; /* as it is after the step; of a deleted one, as it was */
 	bool show;                 /* the stored timer is part of the answer */
 	bool news;                 /* it goes into the inbox under the caller's generation */
-	/* The news is a deletion, and an earlier claim of the id may still start. Until the owner has
-	 * seen it, a put of the id is open in its turn: else its cancel would promise too much. */
+	/* The news is a deletion, and an earlier claim of the id may still start. Until the owner
+	 * has seen it, a put of the id is open in its turn: else its cancel would promise too
+	 * much. */
 	bool open_news;
 };
 
