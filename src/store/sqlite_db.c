@@ -223,6 +223,17 @@ static int look(sqlite3 *handle, sqlite3_int64 *ret_version, const char **ret_wh
 	return SQLITE_OK;
 }
 
+/* look_whole: in one transaction, or a schema that another process is making is seen half made. */
+static int look_whole(sqlite3 *handle, sqlite3_int64 *ret_version, const char **ret_why)
+{
+	int code = sqlite3_exec(handle, "BEGIN", NULL, NULL, NULL);
+
+	code = code ? code : look(handle, ret_version, ret_why);
+	if (!sqlite3_get_autocommit(handle))
+		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL); /* nothing was written */
+	return code;
+}
+
 static int make_schema(sqlite3 *handle)
 {
 	char numbers[96];
@@ -284,7 +295,7 @@ static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const 
 	sqlite3_int64 version = 0;
 	int code = sqlite_db_set(db->handle, patience);
 
-	code = code ? code : look(db->handle, &version, ret_why);
+	code = code ? code : look_whole(db->handle, &version, ret_why);
 	if (code == SQLITE_OK && !*ret_why && sqlite3_db_readonly(db->handle, "main"))
 		*ret_why = "cannot be written by this user";
 	if (code != SQLITE_OK || *ret_why)
@@ -314,28 +325,60 @@ static const char *explain(sqlite3 *handle, int code)
 	}
 }
 
-int sqlite_db_open(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *patience,
-		   char *ret_message)
+/* open_once: *ret_why is set for what is not ours, whatever the code. */
+static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *patience,
+		     char *ret_message)
 {
-	struct sqlite_db db = {0};
 	char plain[PATH_SIZE];
 	const char *why = NULL;
 	int code;
 	int written = snprintf(plain, sizeof plain, "%s%s", *path == '/' ? "" : "./", path);
 
 	/* With ./ before it no name means anything special to SQLite. */
-	if (written < 0 || (size_t)written >= sizeof plain)
-		return refuse(ret_message, path, "the name is too long");
-	code =
-	    sqlite3_open_v2(plain, &db.handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-	code = code ? code : set_up(&db, patience, &why);
-	if (code == SQLITE_OK && !why) {
-		*ret_db = db;
-		return DW_OK;
+	if (written < 0 || (size_t)written >= sizeof plain) {
+		(void)refuse(ret_message, path, "the name is too long"); /* the code says it */
+		return SQLITE_CANTOPEN;
 	}
-	(void)refuse(ret_message, path, why ? why : explain(db.handle, code));
-	sqlite_db_close(&db, false);
-	return DW_ESTORE;
+	code = sqlite3_open_v2(plain, &ret_db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			       NULL);
+
+	code = code ? code : set_up(ret_db, patience, &why);
+	if (code == SQLITE_OK && !why)
+		return SQLITE_OK;
+	(void)refuse(ret_message, path, why ? why : explain(ret_db->handle, code));
+	sqlite_db_close(ret_db, false);
+	return code ? code : SQLITE_ERROR;
+}
+
+/* may_try_again: SQLITE_BUSY that SQLite did not wait for, because waiting might be a deadlock: two
+ * processes that make the file's journal at the same moment. The loser begins anew. */
+static bool may_try_again(const struct sqlite_patience *patience, dw_usec began)
+{
+	struct clock clock = clock_system();
+	struct timespec pause = {.tv_nsec = 5000000};
+
+	if (atomic_load(&patience->over) ||
+	    usec_sub(clock.steady(clock.user), began) >= patience->most)
+		return false;
+	(void)nanosleep(&pause, NULL); /* woken early it asks again early */
+	return true;
+}
+
+int sqlite_db_open(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *patience,
+		   char *ret_message)
+{
+	struct clock clock = clock_system();
+	dw_usec began = clock.steady(clock.user);
+	struct sqlite_db db = {0};
+	int code;
+
+	do
+		code = open_once(&db, path, patience, ret_message);
+	while ((code & 0xff) == SQLITE_BUSY && may_try_again(patience, began));
+	if (code != SQLITE_OK)
+		return DW_ESTORE;
+	*ret_db = db;
+	return DW_OK;
 }
 
 void sqlite_db_close(struct sqlite_db *db, bool tidy)

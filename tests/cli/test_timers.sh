@@ -159,3 +159,19 @@ test_stats_counts_the_dead() {
 	is_counted out 0
 	within 2 has_count dead 1
 }
+
+# Commands that find no file yet make it, and whoever comes second must find it whole.
+test_commands_make_the_file_at_the_same_time() {
+	for round in {1..30}; do
+		export DURAWHEEL_STORE=sqlite:new$round.db
+		commands=()
+		for id in a b c; do
+			durawheel add --topic t --in 1h --id $id >/dev/null 2>>log &
+			commands+=($!)
+		done
+		for command in "${commands[@]}"; do
+			wait "$command" || fail "round $round: $(cat log)"
+		done
+		has_count pending 3 || fail "round $round: not all three"
+	done
+}
