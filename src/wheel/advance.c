@@ -58,7 +58,7 @@ static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
 		index = prev;
 	}
 	list->tail = index;
-	list->count -= (uint32_t)moved;
+	list->count -= moved;
 	wheel_node_at(wheel, index)->next = WHEEL_END | from;
 	return moved;
 }

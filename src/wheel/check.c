@@ -114,7 +114,7 @@ static int check_list(const dw_wheel *wheel, uint32_t list, size_t *total)
 	}
 	*total += found;
 	if (!found)
-		return index == WHEEL_NONE ? 0 : RULE_LINKS;
+		return index == WHEEL_NONE && wheel->lists[list].tail == prev ? 0 : RULE_LINKS;
 	if (index != (WHEEL_END | list) || wheel->lists[list].tail != prev)
 		return RULE_LINKS;
 	return list < WHEEL_FINE_LISTS || wheel->lists[list].count >= found ? 0 : RULE_LINKS;

@@ -68,11 +68,14 @@ static_assert(sizeof(struct wheel_node) == 20, "a timer costs 20 bytes");
 static_assert(WHEEL_FINE_BITS + WHEEL_RINGS * WHEEL_STEP_BITS >= 64, "the rings reach all of time");
 static_assert(DW_WHEEL_TIMERS_MAX <= WHEEL_END, "an index has no flag in it");
 
-/* struct wheel_list: count is an upper bound, because cancelling in mid-list does not lower it. */
+/*
+ * struct wheel_list: the tail of an empty list is the end mark that its first timer's prev will be.
+ * count is an upper bound, because cancelling in mid-list does not lower it.
+ */
 struct wheel_list {
 	uint32_t head;
 	uint32_t tail;
-	uint32_t count;
+	uint64_t count;
 };
 
 /* struct wheel_gap: two live timers that do not know yet that they are neighbours now. */

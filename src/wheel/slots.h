@@ -103,6 +103,7 @@ static inline void wheel_slots_vacate(dw_wheel *wheel, uint32_t list)
 	unsigned ring;
 
 	wheel->lists[list].head = WHEEL_NONE;
+	wheel->lists[list].tail = WHEEL_END | list;
 	wheel->lists[list].count = 0;
 	*word &= ~(UINT64_C(1) << list % 64);
 	if (list < WHEEL_FINE_LISTS) {
@@ -120,18 +121,18 @@ static inline void wheel_slots_append(dw_wheel *wheel, uint32_t list, uint32_t i
 				      struct wheel_node *node)
 {
 	struct wheel_list *to = &wheel->lists[list];
+	uint32_t tail = to->tail;
 
-	to->count += to->count < UINT32_MAX;
+	to->count++;
+	to->tail = index;
 	node->next = WHEEL_END | list;
-	if (to->head == WHEEL_NONE) {
-		node->prev = WHEEL_END | list;
-		to->head = to->tail = index;
-		wheel_slots_occupy(wheel, list, wheel_node_deadline(node));
+	node->prev = tail;
+	if (!(tail & WHEEL_END)) {
+		wheel_node_at(wheel, tail)->next = index;
 		return;
 	}
-	node->prev = to->tail;
-	wheel_node_at(wheel, to->tail)->next = index;
-	to->tail = index;
+	to->head = index;
+	wheel_slots_occupy(wheel, list, wheel_node_deadline(node));
 }
 
 /* wheel_slots_prepend: before all others of the list. */
@@ -140,7 +141,7 @@ static inline void wheel_slots_prepend(dw_wheel *wheel, uint32_t list, uint32_t 
 {
 	struct wheel_list *to = &wheel->lists[list];
 
-	to->count += to->count < UINT32_MAX;
+	to->count++;
 	node->prev = WHEEL_END | list;
 	if (to->head == WHEEL_NONE) {
 		node->next = WHEEL_END | list;

@@ -89,7 +89,7 @@ static void set_empty(dw_wheel *wheel, uint64_t now)
 	for (unsigned ring = 0; ring < WHEEL_RINGS; ring++)
 		wheel->rings[ring].next = WHEEL_NEVER;
 	for (unsigned list = 0; list < WHEEL_LISTS; list++)
-		wheel->lists[list].head = WHEEL_NONE;
+		wheel->lists[list] = (struct wheel_list){WHEEL_NONE, WHEEL_END | list, 0};
 }
 
 int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *allocator)
