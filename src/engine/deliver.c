@@ -192,10 +192,6 @@ static void fire(struct engine *engine, struct timer *timer, dw_usec now)
 	engine->stats.lag_us = usec_sub(now, timer->head.due);
 	engine->stats.lag_max_us = usec_max(engine->stats.lag_max_us, engine->stats.lag_us);
 	verdict = call_handler(engine, timer, now);
-	if (timer->replaced) {
-		timer_release(engine, timer);
-		return;
-	}
 	if (verdict == DW_HOLD) {
 		hold(engine, timer);
 		return;

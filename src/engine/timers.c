@@ -121,6 +121,7 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 
 void timer_replace(struct engine *engine, struct timer *old, struct timer *fresh)
 {
+	assert(old != engine->firing); /* answers are taken between handlers, not inside one */
 	index_replace(&engine->index, old, fresh);
 	fresh->calls = old->calls;
 	fresh->busy = old->busy;
@@ -130,9 +131,7 @@ void timer_replace(struct engine *engine, struct timer *old, struct timer *fresh
 		call_defer(engine, old->settling, DW_ESTALE);
 	old->settling = NULL;
 	timer_disarm(engine, old);
-	if (old == engine->firing)
-		old->replaced = true; /* freed when its handler returns */
-	else if (!old->storing)
+	if (!old->storing)
 		timer_release(engine, old); /* one that is being stored is its call's */
 }
 

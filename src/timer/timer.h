@@ -57,7 +57,6 @@ struct timer {
 	bool storing;  /* a put's, not stored yet: owned by its call */
 	bool waiting;  /* armed in the fire schedule to try an operation again */
 	bool no_retry; /* cancelled while it was delivered: a retry is dropped */
-	bool replaced; /* another generation is the current one: the verdict touches nothing */
 };
 
 /* timer_new: a timer of this body (which must decode) or, with body NULL, a place for id. The topic
