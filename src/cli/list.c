@@ -22,6 +22,7 @@ struct list {
 	size_t count;     /* on the last page */
 	int code;
 	bool torn; /* stdout failed, and that is said */
+	bool damaged;
 };
 
 static void print_header(void)
@@ -84,6 +85,18 @@ static void answered(dw *d, int status, const dw_info *timers, size_t count, con
 	print_page(list, timers, count);
 }
 
+/* on_event: a damaged timer is not on its page; the list goes on, but is not whole. */
+static void on_event(dw *d, const dw_event *event, void *user)
+{
+	struct list *list = user;
+
+	(void)d;
+	if (event->kind != DW_EVENT_CORRUPT)
+		return;
+	list->damaged = true;
+	(void)complain(EXIT_FAILED, "%s", event->message); /* the code is set at the end */
+}
+
 /* list_page asks for at most limit timers more and waits for them. */
 static int list_page(dw *d, struct list *list, const char *topic, size_t limit)
 {
@@ -110,7 +123,10 @@ int command_list(const struct options *options)
 	if (options->value[OPT_LIMIT])
 		code = options_count(options, OPT_LIMIT, &left);
 	if (code == EXIT_DONE)
-		code = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+		code = session_open(
+		    options,
+		    (dw_options){.role = DW_CLIENT, .on_event = on_event, .on_event_user = &list},
+		    &d);
 	if (code != EXIT_DONE)
 		return code;
 	if (!list.json)
@@ -120,6 +136,8 @@ int command_list(const struct options *options)
 				 left < DW_LIST_MAX ? left : DW_LIST_MAX);
 		left -= list.count;
 	} while (code == EXIT_DONE && !list.cursor.ended && left > 0);
+	if (code == EXIT_DONE && list.damaged)
+		code = EXIT_FAILED;
 	line_free(&list.line);
 	if (!list.torn)
 		return session_close(d, code);
