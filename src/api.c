@@ -390,7 +390,11 @@ void dw_stop(dw *d)
 
 int dw_fd(const dw *d)
 {
-	return d ? loop_fd(d->loop) : DW_EINVAL;
+	if (!d)
+		return DW_EINVAL;
+	if (d->pid != getpid())
+		return DW_EFORK;
+	return pthread_equal(d->thread, pthread_self()) ? loop_fd(d->loop) : DW_ETHREAD;
 }
 
 int dw_turn(dw *d)

@@ -8,7 +8,7 @@
  *
  *	dw_options options = {.size = sizeof options, .store = "sqlite:orders.db"};
  *	dw *d;
- *	if (dw_open(&d, &options) != DW_OK) ...
+ *	if (dw_open(&d, &options, NULL) != DW_OK) ...
  *	dw_on(d, "order.timeout", cancel_order, NULL);
  *	dw_after(d, "order.timeout", "order:42", DW_MINUTES(30), NULL, 0);
  *	dw_run(d);

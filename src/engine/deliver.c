@@ -197,7 +197,8 @@ static void fire(struct engine *engine, struct timer *timer, dw_usec now)
 		return;
 	}
 	timer_set_state(engine, timer, TIMER_VERDICT);
-	timer->verdict = verdict == DW_RETRY ? DW_RETRY : DW_DONE;
+	/* What is no verdict loses nothing: it is delivered again. */
+	timer->verdict = verdict == DW_DONE ? DW_DONE : DW_RETRY;
 	timer->retry_in = engine->retry_in;
 	engine_resume(engine, timer);
 }

@@ -42,6 +42,7 @@
 #define SLOW_AGAIN DW_SECONDS(10) /* a slow store is reported once in this time */
 #define REPORT_EVERY DW_SECONDS(2)
 #define REPORT_IDLE_EVERY DW_SECONDS(10)
+#define REPORT_NOISE 2u              /* operations that are no work */
 #define STEP_MIN DW_MILLISECONDS(20) /* a jump of wall against steady clock that is not drift */
 
 enum call_kind { CALL_PUT, CALL_CANCEL, CALL_SETTLE, CALL_LIST, CALL_STATUS };
@@ -104,8 +105,9 @@ struct engine {
 	dw_usec slow_until;  /* steady: reported, and not again before */
 	dw_usec report_at;
 	uint64_t report_operations; /* store_operations at the last report */
-	dw_usec skew;               /* wall - steady */
-	uint32_t sweep;             /* indexes of fire still to look at after a clock step */
+	bool report_early;
+	dw_usec skew;   /* wall - steady */
+	uint32_t sweep; /* indexes of fire still to look at after a clock step */
 
 	struct timer *firing; /* whose handler runs */
 	dw_usec retry_in;     /* dw_retry_in() of it */

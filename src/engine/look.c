@@ -228,10 +228,15 @@ static void report_text(const struct engine *engine, char *text, size_t size)
 
 void look_report(struct engine *engine, dw_usec now)
 {
-	bool idle = engine->report_operations == engine->stats.store_operations;
 	char text[768];
 	dw_op *op;
 
+	/* At work, or just begun: the next report comes sooner than an idle one would. */
+	if (!engine->report_early && engine->report_at != 0 &&
+	    engine->stats.store_operations > engine->report_operations + REPORT_NOISE) {
+		engine->report_early = true;
+		engine->report_at = usec_sub(engine->report_at, REPORT_IDLE_EVERY - REPORT_EVERY);
+	}
 	if (engine->env.role != DW_OWNER || engine->closing || now < engine->report_at)
 		return;
 	report_text(engine, text, sizeof text);
@@ -240,5 +245,6 @@ void look_report(struct engine *engine, dw_usec now)
 		engine_submit(engine, op, false);
 	/* The report and its like are operations too: an idle engine counts only them. */
 	engine->report_operations = engine->stats.store_operations + 1;
-	engine->report_at = usec_add(now, idle ? REPORT_IDLE_EVERY : REPORT_EVERY);
+	engine->report_at = usec_add(now, REPORT_IDLE_EVERY);
+	engine->report_early = false;
 }

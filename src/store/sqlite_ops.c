@@ -6,6 +6,7 @@
 #include "base/usec.h"
 #include "port/op.h"
 #include "store/life.h"
+#include "store/sqlite_owner.h"
 #include "store/sqlite_row.h"
 #include "store/status.h"
 #include "timer/record.h"
@@ -445,7 +446,13 @@ static int tell_status(struct sqlite_session *session, dw_op *op)
 		return code;
 	values.inbox = (uint64_t)waiting;
 	code = sqlite3_step(owner);
-	if (code == SQLITE_ROW) {
+	if (code == SQLITE_ROW &&
+	    !sqlite_owner_lives(sqlite3_column_int64(owner, 1), sqlite3_column_int64(owner, 2),
+				(const char *)sqlite3_column_text(owner, 3))) {
+		values.owner = values.owner_report = "";
+		op->store_status = status_new(&session->alloc, &values);
+		op->status = op->store_status ? DW_OK : DW_ENOMEM;
+	} else if (code == SQLITE_ROW) {
 		values.owner = (const char *)sqlite3_column_text(owner, 0);
 		values.owner_since = sqlite3_column_int64(owner, 4);
 		values.owner_seen = sqlite3_column_int64(owner, 5);

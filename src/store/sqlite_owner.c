@@ -29,13 +29,16 @@ static void read_file(const char *path, char *ret_text, size_t size)
 		(void)close(fd); /* only read */
 }
 
-/* start_of_process: field 22 of /proc/self/stat; the name in field 2 may hold spaces. */
-static int64_t start_of_process(void)
+/* start_of: field 22 of /proc/PID/stat, 0 if there is no such process; the name in field 2 may hold
+ * spaces. */
+static int64_t start_of(int64_t pid)
 {
+	char path[64];
 	char text[STAT_SIZE];
 	const char *at;
 
-	read_file("/proc/self/stat", text, sizeof text);
+	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid); /* it fits */
+	read_file(path, text, sizeof text);
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < START_FIELD; field++)
 		at = strchr(at + 1, ' ');
@@ -44,11 +47,18 @@ static int64_t start_of_process(void)
 
 static struct identity identity_of_process(void)
 {
-	struct identity self = {.pid = getpid(), .start = start_of_process()};
+	struct identity self = {.pid = getpid(), .start = start_of(getpid())};
 
 	read_file("/proc/sys/kernel/random/boot_id", self.boot, sizeof self.boot);
 	self.boot[strcspn(self.boot, "\n")] = '\0';
 	return self;
+}
+
+bool sqlite_owner_lives(int64_t pid, int64_t start, const char *boot)
+{
+	struct identity self = identity_of_process();
+
+	return strcmp(boot, self.boot) == 0 && start != 0 && start_of(pid) == start;
 }
 
 /* The row, as far as a refusal needs it. */
