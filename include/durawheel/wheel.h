@@ -34,7 +34,7 @@
  *   microseconds.
  *
  * COST
- *   20 bytes a timer and 57 KiB a wheel. Add, cancel and move are O(1), and touch the timer, its
+ *   20 bytes a timer and 75 KiB a wheel. Add, cancel and move are O(1), and touch the timer, its
  *   neighbours and one list head. A timer is moved at most 7 times on its way down, less often the
  *   nearer its deadline was when it was added.
  *
