@@ -16,7 +16,7 @@
  *             size_t n = dw_wheel_advance(wheel, now, due, 64);
  *             for (size_t i = 0; i < n; i++)
  *                     fire(dw_wheel_index(due[i].handle));
- *     } while (dw_wheel_next(wheel) <= now);
+ *     } while (dw_wheel_count(wheel) && dw_wheel_next(wheel) <= now);
  *     sleep_until(dw_wheel_next_work(wheel));
  *
  * PROMISES
@@ -34,9 +34,13 @@
  *   microseconds.
  *
  * COST
- *   20 bytes a timer and 75 KiB a wheel. Add, cancel and move are O(1), and touch the timer, its
- *   neighbours and one list head. A timer is moved at most 7 times on its way down, less often the
- *   nearer its deadline was when it was added.
+ *   21 bytes a timer, for many timers, and 75 KiB a wheel; besides, up to 256 bytes for each of the
+ *   wheel's 4,608 lists that could be needed at one time (1.2 MB with more timers than lists;
+ *   memory that is never needed is never touched). Add, cancel and move are O(1): a cancel writes
+ *   one word, an add that and one entry at the end of a list. What was cancelled is cleared away in
+ *   small steps while others are added, and takes up to a quarter more memory meanwhile. A timer is
+ *   moved at most 7 times on its way down, less often the nearer its deadline was when it was
+ *   added.
  *
  * OWNERSHIP
  *   dw_wheel_new() gives a wheel, dw_wheel_free() takes it back with all that is in it. A timer has
@@ -83,8 +87,9 @@ typedef struct dw_wheel dw_wheel;
 
 /*
  * dw_wheel_handle: one timer of one wheel. The low half is its index, the high half a generation.
- * It is never 0, and stale as soon as its timer has come out or was cancelled: functions then
- * answer DW_ENOENT. (After 2^32 timers with the same index a stale handle would be taken for a live
+ * It is never 0, and stale as soon as its timer has come out, was cancelled or moved: functions
+ * then answer DW_ENOENT. (The generations of a wheel start again after 2^31 adds and moves. A stale
+ * handle that is kept and used after so many is taken for a live one if its index has the very same
  * one.)
  */
 typedef uint64_t dw_wheel_handle;
@@ -124,7 +129,8 @@ DW_API void dw_wheel_free(dw_wheel *wheel);
 
 /*
  * dw_wheel_reserve: allocate now for `count` timers at one time, so that until there are more,
- * adding a timer that is not overdue (its deadline is not below dw_wheel_now()) cannot fail.
+ * adding or moving one to a deadline that is not below dw_wheel_now() cannot fail. It allocates
+ * half as much again for what was cancelled.
  * DW_EINVAL; DW_ENOMEM (what could be allocated stays for later use); DW_ELIMIT: more than
  * DW_WHEEL_TIMERS_MAX.
  */
@@ -141,14 +147,11 @@ DW_API int dw_wheel_add(dw_wheel *wheel, int64_t deadline, dw_wheel_handle *ret_
 DW_API int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle);
 
 /*
- * dw_wheel_move: give the timer another deadline. It counts as inserted now, behind others with the
- * same deadline, and its handle stays valid. DW_EINVAL, DW_ENOENT; DW_ENOMEM: only possible for a
- * deadline below dw_wheel_now().
+ * dw_wheel_move: give the timer *handle another deadline. It counts as inserted now, behind others
+ * with the same deadline; it keeps its index and gets a new handle, *handle, the old one is stale.
+ * DW_EINVAL, DW_ENOENT, DW_ENOMEM, DW_ELIMIT: nothing was changed.
  */
-DW_API int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle handle, int64_t deadline);
-
-/* dw_wheel_deadline: when the timer is due. DW_EINVAL, DW_ENOENT. */
-DW_API int dw_wheel_deadline(const dw_wheel *wheel, dw_wheel_handle handle, int64_t *ret_deadline);
+DW_API int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadline);
 
 /* dw_wheel_count: the timers in the wheel. */
 DW_API size_t dw_wheel_count(const dw_wheel *wheel);
@@ -164,9 +167,10 @@ DW_API int64_t dw_wheel_now(const dw_wheel *wheel);
  * order of deadline and insertion, and return how many.
  *
  * The work is bounded too: besides the timers taken out at most 4 * max + 4096 are moved between
- * levels. So fewer than max, even 0, may come out while timers are due, for example after a jump of
- * the clock: call again while dw_wheel_next() <= now, every call makes progress. `now` may go back;
- * then what is not due by the new time waits. `max` may be 0. NULL arguments take out nothing.
+ * levels or, having been cancelled, passed over. So fewer than max, even 0, may come out while
+ * timers are due, for example after a jump of the clock: call again while dw_wheel_next() <= now,
+ * every call makes progress. `now` may go back; then what is not due by the new time waits. `max`
+ * may be 0. NULL arguments take out nothing.
  */
 DW_API size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, size_t max);
 
@@ -176,7 +180,8 @@ DW_API size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, 
  * Never later than the earliest deadline, and exact when that lies in the wheel's current bucket of
  * 1.024 ms or is overdue. Otherwise it is the start of the slot the timer lies in, and a caller
  * that sleeps until then and advances gets a better answer: a timer far ahead costs at most one
- * such wake-up a level, 3 for half an hour, 7 for any. It does not promise that anything is due at
+ * such wake-up a level, 3 for half an hour, 7 for any. It may be the time of a timer that has been
+ * cancelled or moved, until an advance passes it. So it does not promise that anything is due at
  * the time it names.
  */
 DW_API int64_t dw_wheel_next(const dw_wheel *wheel);

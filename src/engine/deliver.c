@@ -108,7 +108,7 @@ static void bring_forward(struct engine *engine, struct timer *timer, dw_usec no
 	bool waiting = timer->waiting;
 	dw_usec latest = usec_add(now, waiting ? RETRY_STORE_MAX : engine->env.hold);
 
-	if (schedule_time(&engine->fire, timer) <= latest)
+	if (timer->slot_time <= latest)
 		return;
 	timer_disarm(engine, timer);
 	timer_arm_fire(engine, timer, latest);

@@ -31,6 +31,7 @@ int schedule_add(struct schedule *schedule, struct timer *timer, dw_usec at)
 	}
 	*segments_at(&schedule->timers, dw_wheel_index(handle)) = timer;
 	timer->slot = handle;
+	timer->slot_time = at;
 	return DW_OK;
 }
 
@@ -69,16 +70,6 @@ struct timer *schedule_at(const struct schedule *schedule, uint32_t index)
 uint32_t schedule_size(const struct schedule *schedule)
 {
 	return schedule->timers.segment_count << SEGMENT_BITS;
-}
-
-dw_usec schedule_time(const struct schedule *schedule, const struct timer *timer)
-{
-	dw_usec at = DW_NEVER;
-	int status = dw_wheel_deadline(schedule->wheel, timer->slot, &at);
-
-	assert(status == DW_OK);
-	(void)status; /* only asserted: whoever calls knows that the timer is here */
-	return at;
 }
 
 dw_usec schedule_next(const struct schedule *schedule)

@@ -26,9 +26,6 @@ struct timer *schedule_pop(struct schedule *, dw_usec now);
 struct timer *schedule_at(const struct schedule *, uint32_t index);
 uint32_t schedule_size(const struct schedule *);
 
-/* schedule_time: when a timer of the schedule comes out. */
-dw_usec schedule_time(const struct schedule *, const struct timer *);
-
 /* schedule_next: no timer is due before. */
 dw_usec schedule_next(const struct schedule *);
 

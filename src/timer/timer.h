@@ -41,6 +41,7 @@ struct timer {
 	uint64_t hash;
 	dw_head head;
 	dw_wheel_handle slot;
+	dw_usec slot_time; /* when it comes out of the schedule that holds it */
 	dw_usec late_after;
 	dw_usec retry_in; /* of the verdict: below 0, the policy's */
 	dw_usec retry_at; /* what that came to when the store was first asked, 0: not yet */

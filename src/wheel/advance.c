@@ -9,120 +9,130 @@
  */
 #include <durawheel/wheel.h>
 
-#include "wheel/nodes.h"
 #include "wheel/overdue.h"
 #include "wheel/slots.h"
+#include "wheel/sweep.h"
 
 #include <stdbool.h>
 
-/* lower_list: the list one level below ring for a timer of its open slot. */
-static inline uint32_t lower_list(unsigned ring, uint64_t deadline)
+/* fetch_words: of the entries in these cells: whether they are dead will be asked, or they fire. */
+static inline void fetch_words(const dw_wheel *wheel, uint32_t cell, uint32_t end)
 {
-	if (ring == 0)
-		return (uint32_t)deadline & (WHEEL_FINE_LISTS - 1);
-	return wheel_ring_list(ring - 1, deadline);
+	for (; cell < end; cell++) {
+		dw_wheel_handle handle = wheel->pool.cells[cell].entry.handle;
+
+		bits_prefetch(&wheel->pool.words[dw_wheel_index(handle)]);
+	}
 }
 
 /*
- * drain: move at most max timers of the ring's earliest slot one level down; returns how many.
- *
- * Each step waits for the node that the last one named. So a second walk comes from the list's
- * other end, which only fetches: what the first one finds in its second half is in the cache.
+ * drain: handle at most max entries of the ring's earliest slot; the live ones move one level down.
+ * Returns how many were handled.
  */
 static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
 {
 	uint32_t from = wheel_ring_list(ring, wheel->rings[ring].next);
 	struct wheel_list *list = &wheel->lists[from];
-	size_t fetches = list->count <= max ? list->count / 2 : 0;
-	uint32_t index = list->tail, other = list->head;
-	size_t moved = 0;
+	size_t handled = 0;
 
-	while (moved < max) {
-		struct wheel_node *node = wheel_node_at(wheel, index);
-		uint32_t prev = node->prev;
+	while (handled < max && list->head != WHEEL_NONE) {
+		uint32_t first_cell = list->head << WHEEL_BLOCK_BITS;
+		struct wheel_head *head = wheel_head(wheel, list->head);
+		uint32_t end = wheel_block_end(wheel, from, list->head), at = head->first;
 
-		if (moved < fetches && !(other & WHEEL_END)) {
-			bits_prefetch(wheel_node_at(wheel, other));
-			other = wheel_node_at(wheel, other)->next;
+		wheel_slots_fetch(wheel, from);
+		if (ring < 2 || wheel_dead(wheel))
+			fetch_words(wheel, first_cell + at, first_cell + end);
+		for (; at < end && handled < max; at++, handled++) {
+			struct wheel_entry entry = wheel->pool.cells[first_cell + at].entry;
+
+			if (wheel_dead(wheel) && !wheel_live(wheel, &entry)) {
+				wheel->entries--;
+				continue;
+			}
+			wheel_slots_append(wheel, wheel_list_below(ring, entry.deadline), entry);
 		}
-
-		if (!(prev & WHEEL_END))
-			bits_prefetch(wheel_node_at(wheel, prev));
-		wheel_slots_prepend(wheel, lower_list(ring, wheel_node_deadline(node)), index,
-				    node);
-		moved++;
-		if (prev & WHEEL_END) {
-			wheel_slots_vacate(wheel, from);
-			return moved;
-		}
-		index = prev;
+		head->first = at;
+		if (at == end)
+			wheel_slots_pop(wheel, from);
 	}
-	list->tail = index;
-	list->count -= moved;
-	wheel_node_at(wheel, index)->next = WHEEL_END | from;
-	return moved;
+	return handled;
 }
 
 /*
- * settle: bring every timer of the current bucket into the fine level. From the top down, so one
- * pass is enough. False when the allowance was used up first.
+ * enter: before the present passes into slots that begin at `start`, bring what is in them down.
+ * From the top, so one pass is enough. False when the allowance was used up first.
  */
-static bool settle(dw_wheel *wheel, size_t *moves)
+static bool enter(dw_wheel *wheel, uint64_t start, size_t *moves)
 {
-	uint64_t bucket = wheel_bucket(wheel->current);
-
-	for (unsigned ring = WHEEL_RINGS; ring-- > 0;) {
-		if (wheel->rings[ring].next > bucket)
+	for (unsigned ring = WHEEL_RINGS; --ring > 0;) {
+		if (wheel->rings[ring].next != start)
 			continue;
 		*moves -= drain(wheel, ring, *moves);
-		if (wheel->rings[ring].next <= bucket)
+		if (wheel->rings[ring].next == start)
 			return false;
 	}
 	return true;
 }
 
+/* load: bring the current bucket into the fine level. False when the allowance was used up first.
+ */
+static bool load(dw_wheel *wheel, size_t *moves)
+{
+	uint64_t bucket = wheel_bucket(wheel->current);
+
+	if (wheel->rings[0].next == bucket)
+		*moves -= drain(wheel, 0, *moves);
+	wheel->loading = wheel->rings[0].next == bucket;
+	wheel->gate = wheel->loading ? 0 : wheel->pool.room;
+	return !wheel->loading;
+}
+
 /* take_list: at most max timers of one fine list, oldest first. */
-static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_t max)
+static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_t max,
+			size_t *moves)
 {
 	struct wheel_list *list = &wheel->lists[from];
 	int64_t deadline = wheel_decode(wheel->current);
-	uint32_t index = list->head;
+	size_t taken = 0;
 
-	for (size_t taken = 0; taken < max;) {
-		struct wheel_node *node = wheel_node_at(wheel, index);
-		uint32_t next = node->next;
+	while (taken < max && *moves && list->head != WHEEL_NONE) {
+		uint32_t first_cell = list->head << WHEEL_BLOCK_BITS;
+		struct wheel_head *head = wheel_head(wheel, list->head);
+		uint32_t end = wheel_block_end(wheel, from, list->head), at = head->first;
 
-		out[taken].handle = wheel_handle(node, index);
-		out[taken++].deadline = deadline;
-		if (next & WHEEL_END) {
-			wheel_slots_vacate(wheel, from);
-			wheel_nodes_retire(wheel, node);
-			wheel_nodes_free(wheel, node, index);
-			return taken;
+		for (; at < end && taken < max && *moves; at++) {
+			struct wheel_entry entry = wheel->pool.cells[first_cell + at].entry;
+
+			wheel->entries--;
+			if (!wheel_live(wheel, &entry)) {
+				(*moves)--;
+				continue;
+			}
+			out[taken].handle = entry.handle;
+			out[taken++].deadline = deadline;
+			wheel_pool_give(wheel, dw_wheel_index(entry.handle));
 		}
-		bits_prefetch(wheel_node_at(wheel, next));
-		wheel_nodes_retire(wheel, node);
-		wheel_nodes_free(wheel, node, index);
-		index = next;
+		head->first = at;
+		if (at == end)
+			wheel_slots_pop(wheel, from);
 	}
-	list->head = index;
-	wheel_node_at(wheel, index)->prev = WHEEL_END | from;
-	return max;
+	return taken;
 }
 
 /* take_fine: at most max due timers of the fine level; the present goes with them. */
-static size_t take_fine(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max)
+static size_t take_fine(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max, size_t *moves)
 {
 	size_t taken = 0;
 
-	while (taken < max && wheel->fine_words) {
+	while (taken < max && *moves && wheel->fine_words) {
 		uint64_t time = wheel_slots_fine(wheel);
 		uint32_t list = (uint32_t)time & (WHEEL_FINE_LISTS - 1);
 
 		if (time > now)
 			break;
 		wheel->current = time;
-		taken += take_list(wheel, list, out + taken, max - taken);
+		taken += take_list(wheel, list, out + taken, max - taken, moves);
 	}
 	return taken;
 }
@@ -135,11 +145,10 @@ static size_t take_fine(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t
 static uint64_t piece_time(const dw_wheel *wheel, unsigned ring, uint64_t base)
 {
 	const struct wheel_ring *at = &wheel->rings[ring];
-	uint64_t count = wheel->lists[wheel_ring_list(ring, at->next)].count;
+	uint32_t blocks = wheel->lists[wheel_ring_list(ring, at->next)].blocks;
+	uint64_t count = (uint64_t)blocks * WHEEL_BLOCK_ENTRIES;
 	uint64_t span = at->next - base, time;
 
-	if (count > wheel->count)
-		count = wheel->count;
 	if (count <= WHEEL_PIECE)
 		return 0;
 	time = span / count * WHEEL_PIECE + span % count * WHEEL_PIECE / count;
@@ -211,29 +220,33 @@ static void look_ahead(dw_wheel *wheel, size_t moves)
 	wheel->work_at = work_at;
 }
 
-/* fetch_next: ask for the timers that the next advances begin to drain with. */
+/* fetch_next: ask for the entries that the next advances begin to drain with. */
 static void fetch_next(const dw_wheel *wheel)
 {
 	for (unsigned ring = 0; ring < 2; ring++)
 		if (wheel->rings[ring].next != WHEEL_NEVER) {
 			uint32_t list = wheel_ring_list(ring, wheel->rings[ring].next);
 
-			bits_prefetch(wheel_node_at(wheel, wheel->lists[list].tail));
+			bits_prefetch(wheel_head(wheel, wheel->lists[list].head));
 		}
 }
 
-/* take_rings: what is due beyond the current bucket as well; the present may have to jump. */
-static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max)
+/*
+ * take_rings: what is due beyond the current bucket as well; the present may have to jump. When the
+ * allowance is used up in the middle, the next advance comes here again.
+ */
+static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max,
+			 size_t *moves)
 {
-	size_t moves = max < SIZE_MAX / 8 ? max * WHEEL_MOVES_EACH + WHEEL_MOVES : SIZE_MAX;
 	size_t taken = 0;
 
+	wheel->work_at = 0;
 	for (;;) {
 		uint64_t next;
 
-		if (!settle(wheel, &moves))
+		if (!load(wheel, moves))
 			return taken;
-		taken += take_fine(wheel, now, out + taken, max - taken);
+		taken += take_fine(wheel, now, out + taken, max - taken, moves);
 		if (wheel->fine_words) {
 			if (wheel_slots_fine(wheel) <= now)
 				return taken;
@@ -242,27 +255,30 @@ static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_
 		next = wheel_slots_next(wheel);
 		if (next > wheel_bucket(now))
 			break;
+		wheel->current = next - 1;
+		if (!enter(wheel, next, moves))
+			return taken;
 		wheel->current = next;
 	}
 	wheel->current = now;
-	look_ahead(wheel, moves);
+	look_ahead(wheel, *moves);
 	fetch_next(wheel);
 	return taken;
 }
 
 static size_t advance(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max)
 {
+	size_t moves = max < SIZE_MAX / 8 ? max * WHEEL_MOVES_EACH + WHEEL_MOVES : SIZE_MAX;
 	size_t taken = 0;
 
-	wheel_slots_close_gaps(wheel);
 	if (wheel->overdue.count)
-		taken = wheel_overdue_take(wheel, now, out, max);
+		taken = wheel_overdue_take(wheel, now, out, max, &moves);
 	/* When the clock went back, all that is left lies after it; the same if max was reached. */
 	if (wheel->overdue.count || now < wheel->current)
 		return taken;
 	if (now >= wheel->work_at)
-		return taken + take_rings(wheel, now, out + taken, max - taken);
-	taken += take_fine(wheel, now, out + taken, max - taken);
+		return taken + take_rings(wheel, now, out + taken, max - taken, &moves);
+	taken += take_fine(wheel, now, out + taken, max - taken, &moves);
 	if (!wheel->fine_words || wheel_slots_fine(wheel) > now)
 		wheel->current = now;
 	return taken;
@@ -275,7 +291,8 @@ size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, size_t 
 	if (!wheel || (!out && max))
 		return 0;
 	taken = advance(wheel, wheel_encode(now), out, max);
-	wheel_nodes_tidy(wheel);
+	if (!wheel->count)
+		wheel_sweep_tidy(wheel);
 	return taken;
 }
 

@@ -1,43 +1,47 @@
 /*
  * check.c: looks at a whole wheel and says which rule is broken. The rules are the invariant in
- * wheel.c and those of slots.h, nodes.h and overdue.c. It changes nothing and does not assume that
- * what it reads is sound: no walk is longer than the wheel has timers.
+ * wheel.c and those of slots.h, pool.h and overdue.c. It changes nothing and does not assume that
+ * what it reads is sound: no walk is longer than the wheel has blocks.
  */
 #include <durawheel/wheel.h>
 
-#include "wheel/nodes.h"
 #include "wheel/overdue.h"
 #include "wheel/slots.h"
 
 #include <stdbool.h>
 
 enum rule {
-	RULE_LINKS = -101,    /* a list's links, ends and count agree */
-	RULE_OCCUPIED = -102, /* a list's bit is set when it has timers */
+	RULE_LINKS = -101,    /* a list's blocks, ends and count agree */
+	RULE_OCCUPIED = -102, /* a list's bit is set when it has entries */
 	RULE_FINE = -103,     /* a fine list's deadlines are its tick of the current bucket */
 	RULE_RING = -104,     /* a slot's deadlines are its own, not before the present, in reach */
 	RULE_NEXT = -105,     /* a ring's next is its earliest slot */
 	RULE_WORK = -106,     /* work_at is not after the opening or start of a slot */
 	RULE_OVERDUE = -107,  /* the heap is a heap of deadlines below the present */
-	RULE_COUNT = -108,    /* live timers are counted, the others are in the free list */
-	RULE_GAPS = -109,     /* a gap lies between live timers, and both are marked */
+	RULE_COUNT = -108,    /* live and dead entries are counted, and each timer has one */
+	RULE_INDEX = -109,    /* each index is live or in the free list */
+	RULE_BLOCK = -110,    /* each block is in a list or in the free list; there are enough */
+	RULE_GATE = -111,     /* gate is the room, or shut while a bucket is loaded */
+	RULE_SWEEP = -112,    /* the sweep stands at a block of its list, behind one of it */
 };
 
-/* check_place: is this timer's deadline one for this list? */
-static int check_place(const dw_wheel *wheel, uint32_t list, uint64_t deadline)
+/* struct found: what was met on the way. */
+struct found {
+	size_t entries;
+	size_t live;
+	size_t blocks;
+	bool sweep_block;
+	bool sweep_prev;
+};
+
+static int check_ring_place(const dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
-	unsigned ring, shift;
-	uint64_t start;
+	unsigned ring = wheel_list_ring(list), shift = wheel_ring_shift(ring);
+	uint64_t start = deadline >> shift << shift;
+	uint64_t opens = wheel_ring_opens(ring, start);
+	bool loaded = wheel->loading && ring == 0 && start == wheel_bucket(wheel->current);
 
-	if (list < WHEEL_FINE_LISTS) {
-		uint64_t distance = deadline ^ wheel_bucket(wheel->current);
-
-		return deadline >= wheel->current && distance == list ? 0 : RULE_FINE;
-	}
-	ring = wheel_list_ring(list);
-	shift = wheel_ring_shift(ring);
-	start = deadline >> shift << shift;
-	if (wheel_ring_list(ring, deadline) != list || start < wheel->current)
+	if (wheel_ring_list(ring, deadline) != list || (start <= wheel->current && !loaded))
 		return RULE_RING;
 	if ((start >> shift) - (wheel->current >> shift) >= WHEEL_RING_SLOTS)
 		return RULE_RING;
@@ -45,79 +49,68 @@ static int check_place(const dw_wheel *wheel, uint32_t list, uint64_t deadline)
 		return RULE_NEXT;
 	if (wheel->work_at > start)
 		return RULE_WORK;
-	return start > wheel->rings[ring].next || wheel_ring_opens(ring, start) <= wheel->current ||
-		       wheel->work_at <= wheel_ring_opens(ring, start)
+	return start > wheel->rings[ring].next || opens <= wheel->current || wheel->work_at <= opens
 		   ? 0
 		   : RULE_WORK;
 }
 
-static bool is_live(const struct wheel_node *node)
+/* check_place: is this entry's deadline one for this list? */
+static int check_place(const dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
-	return node->generation % 2 == 1;
+	if (list >= WHEEL_FINE_LISTS)
+		return check_ring_place(wheel, list, deadline);
+	if (deadline < wheel->current || (deadline ^ wheel_bucket(wheel->current)) != list)
+		return RULE_FINE;
+	return 0;
 }
 
-/* next_of, prev_of: the node's neighbours, as they are once all gaps are closed. */
-static uint32_t next_of(const dw_wheel *wheel, uint32_t index)
+/* check_block: the entries of one block. */
+static int check_block(const dw_wheel *wheel, uint32_t list, uint32_t block, struct found *found)
 {
-	for (uint32_t i = 0; i < wheel->gaps_count; i++)
-		if (wheel->gaps[i].prev == index)
-			return wheel->gaps[i].next;
-	return wheel_node_at(wheel, index)->next;
-}
+	const struct wheel_sweep *sweep = &wheel->sweep;
+	uint32_t end = wheel_block_end(wheel, list, block);
+	uint32_t at = wheel_head(wheel, block)->first;
 
-static uint32_t prev_of(const dw_wheel *wheel, uint32_t index)
-{
-	for (uint32_t i = 0; i < wheel->gaps_count; i++)
-		if (wheel->gaps[i].next == index)
-			return wheel->gaps[i].prev;
-	return wheel_node_at(wheel, index)->prev;
-}
+	if (at < 1 || at >= end || end > WHEEL_BLOCK_CELLS)
+		return RULE_LINKS;
+	found->blocks++;
+	found->sweep_block |= sweep->list == list && sweep->block == block;
+	found->sweep_prev |= sweep->list == list && sweep->prev == block;
+	for (; at < end; at++) {
+		const struct wheel_entry *entry =
+		    &wheel->pool.cells[(block << WHEEL_BLOCK_BITS) + at].entry;
+		int error = check_place(wheel, list, entry->deadline);
 
-/* check_gaps: both sides of each are live and marked. */
-static int check_gaps(const dw_wheel *wheel)
-{
-	if (wheel->gaps_count > WHEEL_GAPS)
-		return RULE_GAPS;
-	for (uint32_t i = 0; i < wheel->gaps_count; i++) {
-		const uint32_t sides[2] = {wheel->gaps[i].prev, wheel->gaps[i].next};
-
-		for (unsigned side = 0; side < 2; side++)
-			if (sides[side] >= wheel->nodes.fresh ||
-			    !is_live(wheel_node_at(wheel, sides[side])) ||
-			    !wheel->gap_marks[sides[side] % WHEEL_GAP_MARKS])
-				return RULE_GAPS;
+		if (error < 0)
+			return error;
+		if (dw_wheel_index(entry->handle) >= wheel->pool.room)
+			return RULE_INDEX;
+		found->entries++;
+		found->live += (size_t)wheel_live(wheel, entry);
 	}
 	return 0;
 }
 
-/* check_list: walk one list; adds its timers to *total. */
-static int check_list(const dw_wheel *wheel, uint32_t list, size_t *total)
+static int check_list(const dw_wheel *wheel, uint32_t list, struct found *found)
 {
-	uint32_t prev = WHEEL_END | list;
-	uint32_t index = wheel->lists[list].head;
-	uint32_t found = 0;
+	const struct wheel_list *at = &wheel->lists[list];
+	uint32_t block = at->head;
+	size_t before = found->blocks;
 
-	for (; !(index & WHEEL_END); found++) {
-		const struct wheel_node *node;
+	if (block == WHEEL_NONE)
+		return wheel->tails[list] == WHEEL_NO_TAIL && at->blocks == 0 ? 0 : RULE_LINKS;
+	for (;;) {
 		int error;
 
-		if (index >= wheel->nodes.fresh || found >= wheel->count)
+		if (block >= wheel->pool.fresh_block || found->blocks >= wheel->pool.fresh_block)
 			return RULE_LINKS;
-		node = wheel_node_at(wheel, index);
-		if (prev_of(wheel, index) != prev || !is_live(node))
-			return RULE_LINKS;
-		error = check_place(wheel, list, wheel_node_deadline(node));
+		error = check_block(wheel, list, block, found);
 		if (error < 0)
 			return error;
-		prev = index;
-		index = next_of(wheel, index);
+		if (wheel_list_last(wheel, list) == block)
+			return found->blocks - before == at->blocks ? 0 : RULE_LINKS;
+		block = wheel_head(wheel, block)->next;
 	}
-	*total += found;
-	if (!found)
-		return index == WHEEL_NONE && wheel->lists[list].tail == prev ? 0 : RULE_LINKS;
-	if (index != (WHEEL_END | list) || wheel->lists[list].tail != prev)
-		return RULE_LINKS;
-	return list < WHEEL_FINE_LISTS || wheel->lists[list].count >= found ? 0 : RULE_LINKS;
 }
 
 static bool is_occupied(const dw_wheel *wheel, uint32_t list)
@@ -125,10 +118,10 @@ static bool is_occupied(const dw_wheel *wheel, uint32_t list)
 	return wheel->occupied[list / 64] >> list % 64 & 1;
 }
 
-static int check_lists(const dw_wheel *wheel, size_t *total)
+static int check_lists(const dw_wheel *wheel, struct found *found)
 {
 	for (uint32_t list = 0; list < WHEEL_LISTS; list++) {
-		int error = check_list(wheel, list, total);
+		int error = check_list(wheel, list, found);
 
 		if (error < 0)
 			return error;
@@ -141,7 +134,7 @@ static int check_lists(const dw_wheel *wheel, size_t *total)
 	return 0;
 }
 
-/* check_rings: a ring without timers says so, and next names a slot that has some. */
+/* check_rings: a ring without entries says so, and next names a slot that has some. */
 static int check_rings(const dw_wheel *wheel)
 {
 	for (unsigned ring = 0; ring < WHEEL_RINGS; ring++) {
@@ -153,44 +146,78 @@ static int check_rings(const dw_wheel *wheel)
 	return 0;
 }
 
-static int check_nodes(const dw_wheel *wheel, size_t total)
+/* check_indexes: every index handed out is live or in the free list. */
+static int check_indexes(const dw_wheel *wheel)
 {
-	const struct wheel_nodes *nodes = &wheel->nodes;
-	uint32_t index = nodes->free_head;
+	const struct wheel_pool *pool = &wheel->pool;
+	uint32_t index = pool->free_index;
+	size_t live = 0, listed = 0;
 
-	if (total != wheel->count)
-		return RULE_COUNT;
-	if (nodes->fresh > nodes->used || nodes->used > nodes->capacity)
-		return RULE_COUNT;
-	for (; index != WHEEL_NONE; total++) {
-		if (index >= nodes->fresh || total >= nodes->fresh)
-			return RULE_COUNT;
-		if (is_live(wheel_node_at(wheel, index)))
-			return RULE_COUNT;
-		index = wheel_node_at(wheel, index)->next;
+	if (pool->fresh_index > pool->room)
+		return RULE_INDEX;
+	for (uint32_t i = 0; i < pool->fresh_index; i++)
+		live += pool->words[i] % 2;
+	if (live != wheel->count)
+		return RULE_INDEX;
+	for (; index != WHEEL_NO_INDEX; listed++) {
+		if (index >= pool->fresh_index || listed >= pool->fresh_index ||
+		    pool->words[index] % 2)
+			return RULE_INDEX;
+		index = pool->words[index] / 2;
 	}
-	for (index = nodes->fresh; index < nodes->used; index++)
-		if (is_live(wheel_node_at(wheel, index)))
-			return RULE_COUNT;
-	return total == nodes->fresh ? 0 : RULE_COUNT;
+	return live + listed == pool->fresh_index ? 0 : RULE_INDEX;
+}
+
+static int check_blocks(const dw_wheel *wheel, const struct found *found)
+{
+	const struct wheel_pool *pool = &wheel->pool;
+	uint32_t block = pool->free_block;
+	size_t listed = 0;
+
+	if (pool->fresh_block > pool->blocks)
+		return RULE_BLOCK;
+	for (; block != WHEEL_NONE; listed++) {
+		if (block >= pool->fresh_block || listed >= pool->fresh_block)
+			return RULE_BLOCK;
+		block = wheel_head(wheel, block)->next;
+	}
+	return found->blocks + listed == pool->fresh_block ? 0 : RULE_BLOCK;
+}
+
+static int check_rest(const dw_wheel *wheel, struct found *found)
+{
+	const struct wheel_sweep *sweep = &wheel->sweep;
+
+	if (!wheel_overdue_check(wheel, &found->live))
+		return RULE_OVERDUE;
+	found->entries += wheel->overdue.count;
+	if (found->live != wheel->count || found->entries != wheel->entries)
+		return RULE_COUNT;
+	if (found->entries > wheel->pool.room)
+		return RULE_COUNT;
+	if (wheel->gate != (wheel->loading ? 0 : wheel->pool.room))
+		return RULE_GATE;
+	if ((sweep->block != WHEEL_NONE && !found->sweep_block) ||
+	    (sweep->prev != WHEEL_NONE && !found->sweep_prev))
+		return RULE_SWEEP;
+	return 0;
 }
 
 int dw_wheel_check(const dw_wheel *wheel)
 {
-	size_t total;
+	struct found found = {0};
 	int error;
 
 	if (!wheel)
 		return DW_EINVAL;
-	total = wheel->overdue.count;
-	error = check_gaps(wheel);
-	if (error == 0)
-		error = check_lists(wheel, &total);
+	error = check_lists(wheel, &found);
 	if (error == 0)
 		error = check_rings(wheel);
-	if (error == 0 && !wheel_overdue_check(wheel))
-		error = RULE_OVERDUE;
 	if (error == 0)
-		error = check_nodes(wheel, total);
+		error = check_indexes(wheel);
+	if (error == 0)
+		error = check_blocks(wheel, &found);
+	if (error == 0)
+		error = check_rest(wheel, &found);
 	return error;
 }

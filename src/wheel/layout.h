@@ -26,62 +26,83 @@
 #define WHEEL_LISTS (WHEEL_FINE_LISTS + WHEEL_RINGS * WHEEL_RING_SLOTS)
 #define WHEEL_WORDS (WHEEL_LISTS / 64u)
 
-/*
- * A link of a node is the index of another node, or WHEEL_END and the number of the list it lies
- * in. The number after the lists is for nodes that are in none.
- */
-#define WHEEL_END 0x80000000u
-#define WHEEL_IN_OVERDUE (WHEEL_END | WHEEL_LISTS)
+/* A block is a head and so many entries less one; a cell's number is block * CELLS + place. */
+#define WHEEL_BLOCK_BITS 4u
+#define WHEEL_BLOCK_CELLS (1u << WHEEL_BLOCK_BITS)
+#define WHEEL_BLOCK_ENTRIES (WHEEL_BLOCK_CELLS - 1)
+
 #define WHEEL_NONE UINT32_MAX
+
+/* The tail of an empty list: like that of a list whose last block is full, it has no room. */
+#define WHEEL_NO_TAIL UINT32_MAX
 
 /* No occupied slot; slots begin at multiples of a bucket, so none begins here. */
 #define WHEEL_NEVER UINT64_MAX
 
-/* A slot is emptied ahead of its time in pieces of this many timers. */
+/* A slot is emptied ahead of its time in pieces of this many entries. */
 #define WHEEL_PIECE 256u
 
-/* One advance moves at most this many timers between levels, and MOVES_EACH for each it may take.
- */
+/* One advance handles at most this many entries besides those it may take, MOVES_EACH for each. */
 #define WHEEL_MOVES 4096u
 #define WHEEL_MOVES_EACH 4u
 
-/* So many gaps in lists are left open; then they are closed together. A power of two of marks. */
-#define WHEEL_GAPS 32u
-#define WHEEL_GAP_MARKS 2048u
+/* More dead entries than a quarter of the live ones and DEAD_FEW are swept, SWEEP blocks a time. */
+#define WHEEL_DEAD_SHARE 4u
+#define WHEEL_DEAD_FEW 256u
+#define WHEEL_SWEEP_BLOCKS 8u
 
-/* Room for nodes doubles up to NODES_DOUBLED, then grows by an eighth, so that little is unused. */
-#define WHEEL_FIRST_NODES 64u
-#define WHEEL_NODES_DOUBLED (1u << 16)
+/* Room doubles up to ROOM_DOUBLED entries, then grows by a sixteenth: little of it is unused. */
+#define WHEEL_ROOM_FIRST 64u
+#define WHEEL_ROOM_DOUBLED (1u << 16)
+#define WHEEL_ROOM_SHARE 16u
 
 /*
- * struct wheel_node: a timer; live when its generation is odd. The deadline is two halves, so that
- * a node is 20 bytes and not 24; cancelling reads the first 12 of them, moving down the last 16.
+ * Blocks that are partly empty: the last one of each list, the first one of those being emptied
+ * (one a ring and a fine one), two where the sweep is, one on its way to be freed.
  */
-struct wheel_node {
-	uint32_t generation;
-	uint32_t next;
-	uint32_t prev;
-	uint32_t deadline[2];
+#define WHEEL_SPARE_BLOCKS 16u
+
+/*
+ * The word of a timer: its generation, an odd number, while it is live, else twice the next free
+ * index. So an entry or a handle with another generation in it is dead, whatever became of its
+ * index since.
+ */
+#define WHEEL_NO_INDEX 0x7fffffffu
+
+/* struct wheel_entry: a timer's place in a list; live as long as its timer's word says so. */
+struct wheel_entry {
+	uint64_t deadline;
+	dw_wheel_handle handle;
 };
 
-static_assert(sizeof(struct wheel_node) == 20, "a timer costs 20 bytes");
-static_assert(WHEEL_FINE_BITS + WHEEL_RINGS * WHEEL_STEP_BITS >= 64, "the rings reach all of time");
-static_assert(DW_WHEEL_TIMERS_MAX <= WHEEL_END, "an index has no flag in it");
-
 /*
- * struct wheel_list: the tail of an empty list is the end mark that its first timer's prev will be.
- * count is an upper bound, because cancelling in mid-list does not lower it.
+ * struct wheel_head: of a block: the block behind it, and which cells have entries. Of the last
+ * block in a list only `first` holds: where it ends is said by the list's tail.
  */
+struct wheel_head {
+	uint32_t next;
+	uint32_t first;
+	uint32_t end;
+	uint32_t unused;
+};
+
+union wheel_cell {
+	struct wheel_entry entry;
+	struct wheel_head head;
+};
+
+static_assert(sizeof(union wheel_cell) == 16, "an entry costs 16 bytes");
+static_assert(WHEEL_FINE_BITS + WHEEL_RINGS * WHEEL_STEP_BITS >= 64, "the rings reach all of time");
+static_assert(WHEEL_FINE_WORDS <= 32, "fine_words has a bit for each");
+static_assert(DW_WHEEL_TIMERS_MAX < WHEEL_NO_INDEX, "a free index fits into a word");
+static_assert(DW_WHEEL_TIMERS_MAX / WHEEL_BLOCK_ENTRIES + WHEEL_LISTS + WHEEL_SPARE_BLOCKS <
+		  WHEEL_NONE >> WHEEL_BLOCK_BITS,
+	      "a cell's number fits 32 bits");
+
+/* struct wheel_list: its first block and how many there are; where it ends is in tails[]. */
 struct wheel_list {
 	uint32_t head;
-	uint32_t tail;
-	uint64_t count;
-};
-
-/* struct wheel_gap: two live timers that do not know yet that they are neighbours now. */
-struct wheel_gap {
-	uint32_t prev;
-	uint32_t next;
+	uint32_t blocks;
 };
 
 /* struct wheel_ring: where its earliest occupied slot begins, and when it was last drained ahead.
@@ -91,48 +112,58 @@ struct wheel_ring {
 	uint64_t drained;
 };
 
-/* struct wheel_chunks: memory that grows without copying: blocks of one size, found by a table. */
-struct wheel_chunks {
-	void **table;
-	uint32_t count;
-	uint32_t capacity;
-};
-
 /*
- * struct wheel_nodes: nodes below `fresh` have been handed out since the wheel was last empty and
- * are live or in the free list; those below `used` have a generation.
+ * struct wheel_pool: indexes and blocks below `fresh` have been handed out since the wheel was last
+ * empty, and are in use or in the free list. There is room for `room` entries, wherever they lie.
  */
-struct wheel_nodes {
-	struct wheel_node *array;
-	uint32_t capacity;
-	uint32_t fresh;
-	uint32_t used;
-	uint32_t free_head;
+struct wheel_pool {
+	uint32_t *words;
+	union wheel_cell *cells;
+	uint32_t room;
+	uint32_t fresh_index;
+	uint32_t free_index;
+	uint32_t blocks;
+	uint32_t fresh_block;
+	uint32_t free_block;
 };
 
+/* struct wheel_sweep: the next block to be swept, and the one before it if that is in the list. */
+struct wheel_sweep {
+	uint32_t list;
+	uint32_t prev;
+	uint32_t block;
+};
+
+#define WHEEL_SWEEP_START ((struct wheel_sweep){UINT32_MAX, WHEEL_NONE, WHEEL_NONE})
+
+/* struct wheel_overdue: a heap in chunks of memory, which come and go with its size. */
 struct wheel_overdue {
-	struct wheel_chunks chunks;
+	void **chunks;
+	uint32_t chunks_count;
+	uint32_t chunks_capacity;
 	uint32_t count;
+	uint32_t swept; /* from here on the present sweep has looked */
 	uint64_t sequence;
 };
 
 struct dw_wheel {
-	uint64_t current; /* the wheel's time */
-	uint64_t work_at; /* before this no ring needs anything */
-	uint32_t count;
+	uint64_t current;    /* the wheel's time */
+	uint64_t work_at;    /* before this no ring needs anything */
+	uint32_t count;      /* timers, each of which has one live entry */
+	uint32_t entries;    /* the live and the dead */
+	uint32_t gate;       /* pool.room; 0 while the current bucket is being loaded */
+	uint32_t sequence;   /* the last generation given */
 	uint32_t fine_words; /* which words of occupied[] have fine lists */
-	uint32_t gaps_count;
-	struct wheel_gap gaps[WHEEL_GAPS];
-	struct wheel_nodes nodes;
-	struct wheel_ring rings[WHEEL_RINGS];
+	uint32_t loading;    /* ring 0 still has entries of the current bucket */
+	struct wheel_pool pool;
+	struct wheel_sweep sweep;
 	struct wheel_overdue overdue;
+	struct wheel_ring rings[WHEEL_RINGS];
 	dw_wheel_allocator allocator;
 	uint64_t occupied[WHEEL_WORDS];
+	uint32_t tails[WHEEL_LISTS]; /* the cell of each list's last entry */
 	struct wheel_list lists[WHEEL_LISTS];
-	uint8_t gap_marks[WHEEL_GAP_MARKS]; /* by the index's low bits: may be beside a gap */
 };
-
-static_assert(WHEEL_FINE_WORDS <= 32, "fine_words has a bit for each");
 
 /* wheel_encode, wheel_decode: signed time as unsigned in the same order, and back. */
 static inline uint64_t wheel_encode(int64_t time)
@@ -154,27 +185,31 @@ static inline uint64_t wheel_bucket(uint64_t time)
 	return time >> WHEEL_FINE_BITS << WHEEL_FINE_BITS;
 }
 
-static inline struct wheel_node *wheel_node_at(const dw_wheel *wheel, uint32_t index)
+static inline dw_wheel_handle wheel_handle(uint32_t index, uint32_t generation)
 {
-	return wheel->nodes.array + index;
+	return (uint64_t)generation << 32 | index;
 }
 
-static inline uint64_t wheel_node_deadline(const struct wheel_node *node)
+static inline uint32_t wheel_generation(dw_wheel_handle handle)
 {
-	uint64_t deadline;
-
-	memcpy(&deadline, node->deadline, sizeof(deadline));
-	return deadline;
+	return (uint32_t)(handle >> 32);
 }
 
-static inline void wheel_node_set_deadline(struct wheel_node *node, uint64_t deadline)
+static inline struct wheel_head *wheel_head(const dw_wheel *wheel, uint32_t block)
 {
-	memcpy(node->deadline, &deadline, sizeof(deadline));
+	return &wheel->pool.cells[(size_t)block << WHEEL_BLOCK_BITS].head;
 }
 
-static inline dw_wheel_handle wheel_handle(const struct wheel_node *node, uint32_t index)
+/* wheel_dead: how many entries are. */
+static inline uint32_t wheel_dead(const dw_wheel *wheel)
 {
-	return (uint64_t)node->generation << 32 | index;
+	return wheel->entries - wheel->count;
+}
+
+/* wheel_live: is this entry's timer still the one it was made for? */
+static inline int wheel_live(const dw_wheel *wheel, const struct wheel_entry *entry)
+{
+	return wheel->pool.words[dw_wheel_index(entry->handle)] == wheel_generation(entry->handle);
 }
 
 #endif

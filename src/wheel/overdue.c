@@ -7,53 +7,48 @@
  * exact and such timers arrive in any order; in the usual one, sorted, a push is one compare. Four
  * children a node, so that a million are 10 levels and not 20.
  *
- * The entries carry their key, so that sifting does not visit the nodes; they lie in chunks, which
- * come as the heap grows and go as it is emptied. A node in the heap has its position in `next`.
+ * The entries lie in chunks, which come as the heap grows and go as it is emptied. A cancelled
+ * timer leaves a dead entry, which goes when it comes to the top or is swept: sweeping walks from
+ * the last entry to the first, so what fills a hole has been looked at already.
  *
  * Invariant: every deadline here is below wheel->current, every other one in the wheel is not; so
  * the heap's first, if there is one, is the wheel's first.
  */
 #include "wheel/overdue.h"
-#include "wheel/nodes.h"
+
+#include "wheel/pool.h"
 
 #define CHILDREN 4u
 #define CHUNK_BITS 10u
-#define CHUNK_ENTRIES (1u << CHUNK_BITS)
+#define CHUNK_ITEMS (1u << CHUNK_BITS)
 
-struct entry {
-	uint64_t deadline;
+struct item {
+	struct wheel_entry entry;
 	uint64_t sequence;
-	uint32_t index;
 };
 
-static struct entry *entry_at(const dw_wheel *wheel, uint32_t position)
+static struct item *item_at(const dw_wheel *wheel, uint32_t position)
 {
-	struct entry *chunk = wheel->overdue.chunks.table[position >> CHUNK_BITS];
+	struct item *chunk = wheel->overdue.chunks[position >> CHUNK_BITS];
 
-	return chunk + (position & (CHUNK_ENTRIES - 1));
+	return chunk + (position & (CHUNK_ITEMS - 1));
 }
 
-static int before(const struct entry *a, const struct entry *b)
+static bool before(const struct item *a, const struct item *b)
 {
-	if (a->deadline != b->deadline)
-		return a->deadline < b->deadline;
+	if (a->entry.deadline != b->entry.deadline)
+		return a->entry.deadline < b->entry.deadline;
 	return a->sequence < b->sequence;
 }
 
-static void set(dw_wheel *wheel, uint32_t position, struct entry entry)
-{
-	*entry_at(wheel, position) = entry;
-	wheel_node_at(wheel, entry.index)->next = position;
-}
-
-static uint32_t sift_up(dw_wheel *wheel, uint32_t position, struct entry entry)
+static uint32_t sift_up(dw_wheel *wheel, uint32_t position, const struct item *item)
 {
 	while (position) {
 		uint32_t parent = (position - 1) / CHILDREN;
 
-		if (!before(&entry, entry_at(wheel, parent)))
+		if (!before(item, item_at(wheel, parent)))
 			break;
-		set(wheel, position, *entry_at(wheel, parent));
+		*item_at(wheel, position) = *item_at(wheel, parent);
 		position = parent;
 	}
 	return position;
@@ -68,124 +63,175 @@ static uint32_t first_child(const dw_wheel *wheel, uint32_t position)
 	if (end > wheel->overdue.count)
 		end = wheel->overdue.count;
 	while (++child < end)
-		if (before(entry_at(wheel, child), entry_at(wheel, best)))
+		if (before(item_at(wheel, child), item_at(wheel, best)))
 			best = child;
 	return best;
 }
 
-static uint32_t sift_down(dw_wheel *wheel, uint32_t position, struct entry entry)
+static uint32_t sift_down(dw_wheel *wheel, uint32_t position, const struct item *item)
 {
 	/* Positions stay below 2^30, but their children's would not fit 32 bits. */
 	while ((uint64_t)position * CHILDREN + 1 < wheel->overdue.count) {
 		uint32_t child = first_child(wheel, position);
 
-		if (!before(entry_at(wheel, child), &entry))
+		if (!before(item_at(wheel, child), item))
 			break;
-		set(wheel, position, *entry_at(wheel, child));
+		*item_at(wheel, position) = *item_at(wheel, child);
 		position = child;
 	}
 	return position;
 }
 
+static void *resize(const dw_wheel *wheel, void *block, size_t size_bytes)
+{
+	return wheel->allocator.resize(wheel->allocator.user, block, size_bytes);
+}
+
+static int grow_table(dw_wheel *wheel)
+{
+	struct wheel_overdue *overdue = &wheel->overdue;
+	uint32_t capacity = overdue->chunks_capacity ? overdue->chunks_capacity * 2 : 4;
+	void **table = resize(wheel, overdue->chunks, capacity * sizeof(*table));
+
+	if (!table)
+		return DW_ENOMEM;
+	overdue->chunks = table;
+	overdue->chunks_capacity = capacity;
+	return DW_OK;
+}
+
 int wheel_overdue_reserve(dw_wheel *wheel)
 {
 	struct wheel_overdue *overdue = &wheel->overdue;
+	void *chunk;
 
-	if (overdue->count < (uint64_t)overdue->chunks.count * CHUNK_ENTRIES)
+	if (overdue->count < (uint64_t)overdue->chunks_count * CHUNK_ITEMS)
 		return DW_OK;
-	return wheel_chunks_add(wheel, &overdue->chunks, CHUNK_ENTRIES * sizeof(struct entry));
+	if (overdue->chunks_count == overdue->chunks_capacity && grow_table(wheel) < 0)
+		return DW_ENOMEM;
+	chunk = resize(wheel, NULL, CHUNK_ITEMS * sizeof(struct item));
+	if (!chunk)
+		return DW_ENOMEM;
+	overdue->chunks[overdue->chunks_count++] = chunk;
+	return DW_OK;
 }
 
-void wheel_overdue_push(dw_wheel *wheel, uint32_t index, struct wheel_node *node)
-{
-	struct entry entry = {wheel_node_deadline(node), wheel->overdue.sequence++, index};
-
-	assert(entry.deadline < wheel->current);
-	node->prev = WHEEL_IN_OVERDUE;
-	set(wheel, sift_up(wheel, wheel->overdue.count++, entry), entry);
-}
-
-/* shrink: give back the last chunk when the one before it is empty too; the first one stays. */
-static void shrink(dw_wheel *wheel)
+/* drop_chunks: free all but the first so many. */
+static void drop_chunks(dw_wheel *wheel, uint32_t keep)
 {
 	struct wheel_overdue *overdue = &wheel->overdue;
 
-	if (overdue->chunks.count > 1 &&
-	    overdue->count <= (overdue->chunks.count - 2) * CHUNK_ENTRIES)
-		wheel_chunks_drop(wheel, &overdue->chunks);
+	while (overdue->chunks_count > keep)
+		(void)resize(wheel, overdue->chunks[--overdue->chunks_count], 0); /* it frees */
 }
 
+void wheel_overdue_push(dw_wheel *wheel, struct wheel_entry entry)
+{
+	struct item item = {entry, wheel->overdue.sequence++};
+	uint32_t position = wheel->overdue.count++;
+
+	assert(entry.deadline < wheel->current);
+	*item_at(wheel, sift_up(wheel, position, &item)) = item;
+}
+
+/* remove_at: gives back the last chunk when the one before it is empty too; the first one stays. */
 static void remove_at(dw_wheel *wheel, uint32_t position)
 {
-	struct entry last = *entry_at(wheel, --wheel->overdue.count);
+	struct wheel_overdue *overdue = &wheel->overdue;
+	struct item last = *item_at(wheel, --overdue->count);
 
-	if (position < wheel->overdue.count) {
-		uint32_t up = sift_up(wheel, position, last);
+	if (position < overdue->count) {
+		uint32_t up = sift_up(wheel, position, &last);
 
-		set(wheel, up == position ? sift_down(wheel, position, last) : up, last);
+		if (up == position)
+			up = sift_down(wheel, position, &last);
+		*item_at(wheel, up) = last;
 	}
-	shrink(wheel);
-}
-
-void wheel_overdue_remove(dw_wheel *wheel, const struct wheel_node *node)
-{
-	assert(node->prev == WHEEL_IN_OVERDUE && node->next < wheel->overdue.count);
-	remove_at(wheel, node->next);
+	if (overdue->chunks_count > 1 &&
+	    overdue->count <= (overdue->chunks_count - 2) * CHUNK_ITEMS)
+		drop_chunks(wheel, overdue->chunks_count - 1);
 }
 
 uint64_t wheel_overdue_next(const dw_wheel *wheel)
 {
-	return entry_at(wheel, 0)->deadline;
+	return item_at(wheel, 0)->entry.deadline;
 }
 
-size_t wheel_overdue_take(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max)
+size_t wheel_overdue_take(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max,
+			  size_t *moves)
 {
 	size_t taken = 0;
 
-	while (taken < max && wheel->overdue.count) {
-		struct entry first = *entry_at(wheel, 0);
-		struct wheel_node *node = wheel_node_at(wheel, first.index);
+	while (taken < max && *moves && wheel->overdue.count) {
+		struct wheel_entry first = item_at(wheel, 0)->entry;
 
 		if (first.deadline > now)
 			break;
 		remove_at(wheel, 0);
-		out[taken].handle = wheel_handle(node, first.index);
+		wheel->entries--;
+		if (!wheel_live(wheel, &first)) {
+			(*moves)--;
+			continue;
+		}
+		out[taken].handle = first.handle;
 		out[taken++].deadline = wheel_decode(first.deadline);
-		wheel_nodes_retire(wheel, node);
-		wheel_nodes_free(wheel, node, first.index);
+		wheel_pool_give(wheel, dw_wheel_index(first.handle));
 	}
 	return taken;
 }
 
+bool wheel_overdue_sweep(dw_wheel *wheel, unsigned max)
+{
+	struct wheel_overdue *overdue = &wheel->overdue;
+
+	if (overdue->swept > overdue->count)
+		overdue->swept = overdue->count;
+	while (overdue->swept && max--) {
+		overdue->swept--;
+		if (wheel_live(wheel, &item_at(wheel, overdue->swept)->entry))
+			continue;
+		remove_at(wheel, overdue->swept);
+		wheel->entries--;
+	}
+	if (overdue->swept)
+		return true;
+	overdue->swept = UINT32_MAX;
+	return false;
+}
+
+void wheel_overdue_clear(dw_wheel *wheel)
+{
+	wheel->overdue.count = 0;
+	wheel->overdue.swept = UINT32_MAX;
+	if (wheel->overdue.chunks_count > 1)
+		drop_chunks(wheel, 1);
+}
+
 void wheel_overdue_free(dw_wheel *wheel)
 {
-	wheel_chunks_free(wheel, &wheel->overdue.chunks);
+	drop_chunks(wheel, 0);
+	if (wheel->overdue.chunks)
+		(void)resize(wheel, wheel->overdue.chunks, 0); /* NULL: it frees */
 }
 
 size_t wheel_overdue_bytes(const dw_wheel *wheel)
 {
-	const struct wheel_chunks *chunks = &wheel->overdue.chunks;
+	const struct wheel_overdue *overdue = &wheel->overdue;
 
-	return chunks->count * CHUNK_ENTRIES * sizeof(struct entry) +
-	       chunks->capacity * sizeof(*chunks->table);
+	return overdue->chunks_count * CHUNK_ITEMS * sizeof(struct item) +
+	       overdue->chunks_capacity * sizeof(*overdue->chunks);
 }
 
-/* wheel_overdue_check: 1 when the heap is whole. */
-int wheel_overdue_check(const dw_wheel *wheel)
+bool wheel_overdue_check(const dw_wheel *wheel, size_t *live)
 {
 	for (uint32_t position = 0; position < wheel->overdue.count; position++) {
-		const struct entry *entry = entry_at(wheel, position);
-		const struct wheel_node *node = wheel_node_at(wheel, entry->index);
-		const struct entry *parent =
-		    entry_at(wheel, position ? (position - 1) / CHILDREN : 0);
+		const struct item *item = item_at(wheel, position);
+		const struct item *parent =
+		    item_at(wheel, position ? (position - 1) / CHILDREN : 0);
 
-		if (node->prev != WHEEL_IN_OVERDUE || node->next != position)
-			return 0;
-		if (wheel_node_deadline(node) != entry->deadline ||
-		    entry->deadline >= wheel->current)
-			return 0;
-		if (before(entry, parent))
-			return 0;
+		if (item->entry.deadline >= wheel->current || before(item, parent))
+			return false;
+		*live += (size_t)wheel_live(wheel, &item->entry);
 	}
-	return 1;
+	return true;
 }

@@ -1,11 +1,75 @@
 /* slots.c: the slow half of slots.h. */
 #include "wheel/slots.h"
 
+static uint64_t slot_start(unsigned ring, uint64_t deadline)
+{
+	unsigned shift = wheel_ring_shift(ring);
+
+	return deadline >> shift << shift;
+}
+
 /*
- * A ring is as long as its bitmap, and nothing in it lies before the present; so the first set bit
- * from the present's own slot on, around the end of the bitmap, is the earliest.
+ * wheel_slots_place: an empty slot that is open already would have to be drained at once, so the
+ * timer goes below it; not below one that has entries, which are older and must come first.
  */
-void wheel_slots_find_next(dw_wheel *wheel, unsigned ring)
+uint32_t wheel_slots_place(const dw_wheel *wheel, uint64_t deadline)
+{
+	uint64_t apart = deadline ^ wheel->current;
+	uint32_t list = wheel_slots_usual(wheel, deadline);
+	unsigned ring;
+
+	if (apart < WHEEL_FINE_LISTS)
+		return wheel->loading ? wheel_ring_list(0, deadline) : list;
+	for (ring = wheel_list_ring(list); ring > 0; ring--) {
+		if (wheel->lists[list].head != WHEEL_NONE)
+			break;
+		if (wheel_ring_opens(ring, slot_start(ring, deadline)) > wheel->current)
+			break;
+		list = wheel_list_below(ring, deadline);
+	}
+	return list;
+}
+
+/* note_work: the slot was empty, or is about to have more than it had when it was looked at. */
+static void note_work(dw_wheel *wheel, uint32_t list, uint64_t deadline)
+{
+	unsigned ring = wheel_list_ring(list);
+	uint64_t start = slot_start(ring, deadline);
+	uint64_t opens = wheel_ring_opens(ring, start);
+
+	if (start < wheel->rings[ring].next)
+		wheel->rings[ring].next = start;
+	if (opens < wheel->work_at)
+		wheel->work_at = opens;
+}
+
+void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline)
+{
+	struct wheel_list *at = &wheel->lists[list];
+	uint32_t block = wheel_pool_take_block(wheel);
+	uint32_t last = wheel_list_last(wheel, list);
+
+	wheel_head(wheel, block)->first = 1;
+	if (at->head == WHEEL_NONE) {
+		at->head = block;
+		wheel->occupied[list / 64] |= UINT64_C(1) << list % 64;
+		if (list < WHEEL_FINE_LISTS)
+			wheel->fine_words |= 1u << list / 64;
+	} else {
+		wheel_head(wheel, last)->next = block;
+		wheel_head(wheel, last)->end = WHEEL_BLOCK_CELLS;
+	}
+	wheel->tails[list] = block << WHEEL_BLOCK_BITS;
+	at->blocks++;
+	if (list >= WHEEL_FINE_LISTS)
+		note_work(wheel, list, deadline);
+}
+
+/*
+ * find_next: a ring is as long as its bitmap, and nothing in it lies before the present; so the
+ * first set bit from the present's own slot on, around the end of the bitmap, is the earliest.
+ */
+static uint64_t find_next(const dw_wheel *wheel, unsigned ring)
 {
 	const uint64_t *words = wheel->occupied + WHEEL_FINE_WORDS + ring * WHEEL_RING_WORDS;
 	unsigned shift = wheel_ring_shift(ring);
@@ -22,43 +86,62 @@ void wheel_slots_find_next(dw_wheel *wheel, unsigned ring)
 			unsigned slot = at * 64 + bits_lowest(word);
 			uint64_t ahead = (slot - from) & (WHEEL_RING_SLOTS - 1);
 
-			wheel->rings[ring].next = (present + ahead) << shift;
-			return;
+			return (present + ahead) << shift;
 		}
 	}
-	wheel->rings[ring].next = WHEEL_NEVER;
+	return WHEEL_NEVER;
 }
 
-void wheel_slots_close_gaps(dw_wheel *wheel)
+void wheel_slots_vacate(dw_wheel *wheel, uint32_t list)
 {
-	for (uint32_t i = 0; i < wheel->gaps_count; i++) {
-		struct wheel_gap gap = wheel->gaps[i];
+	uint64_t *word = &wheel->occupied[list / 64];
+	unsigned ring;
 
-		wheel_node_at(wheel, gap.prev)->next = gap.next;
-		wheel_node_at(wheel, gap.next)->prev = gap.prev;
-		wheel->gap_marks[gap.prev % WHEEL_GAP_MARKS] = 0;
-		wheel->gap_marks[gap.next % WHEEL_GAP_MARKS] = 0;
-	}
-	wheel->gaps_count = 0;
-}
-
-void wheel_slots_remove(dw_wheel *wheel, const struct wheel_node *node)
-{
-	uint32_t next, prev;
-
-	wheel_slots_close_gaps(wheel);
-	next = node->next;
-	prev = node->prev;
-	if (next & prev & WHEEL_END) {
-		wheel_slots_vacate(wheel, prev & ~WHEEL_END);
+	wheel->lists[list] = (struct wheel_list){WHEEL_NONE, 0};
+	wheel->tails[list] = WHEEL_NO_TAIL;
+	*word &= ~(UINT64_C(1) << list % 64);
+	if (list < WHEEL_FINE_LISTS) {
+		if (!*word)
+			wheel->fine_words &= ~(1u << list / 64);
 		return;
 	}
-	if (prev & WHEEL_END)
-		wheel->lists[prev & ~WHEEL_END].head = next;
-	else
-		wheel_node_at(wheel, prev)->next = next;
-	if (next & WHEEL_END)
-		wheel->lists[next & ~WHEEL_END].tail = prev;
-	else
-		wheel_node_at(wheel, next)->prev = prev;
+	ring = wheel_list_ring(list);
+	if (wheel_ring_list(ring, wheel->rings[ring].next) == list)
+		wheel->rings[ring].next = find_next(wheel, ring);
+}
+
+void wheel_slots_pop(dw_wheel *wheel, uint32_t list)
+{
+	struct wheel_list *at = &wheel->lists[list];
+	struct wheel_sweep *sweep = &wheel->sweep;
+	bool last = wheel_list_last(wheel, list) == at->head;
+	uint32_t block = at->head;
+	uint32_t next = last ? WHEEL_NONE : wheel_head(wheel, block)->next;
+
+	if (sweep->prev == block)
+		sweep->prev = WHEEL_NONE;
+	if (sweep->block == block)
+		sweep->block = next;
+	wheel_pool_give_block(wheel, block);
+	at->head = next;
+	at->blocks--;
+	if (last)
+		wheel_slots_vacate(wheel, list);
+}
+
+void wheel_slots_clear(dw_wheel *wheel)
+{
+	for (unsigned list = 0; list < WHEEL_LISTS; list++)
+		wheel->lists[list] = (struct wheel_list){WHEEL_NONE, 0};
+	for (unsigned ring = 0; ring < WHEEL_RINGS; ring++)
+		wheel->rings[ring].next = WHEEL_NEVER;
+	memset(wheel->tails, 0xff, sizeof(wheel->tails)); /* WHEEL_NO_TAIL */
+	memset(wheel->occupied, 0, sizeof(wheel->occupied));
+	wheel->fine_words = 0;
+	wheel->work_at = WHEEL_NEVER;
+	wheel->sweep = WHEEL_SWEEP_START;
+	wheel->loading = 0;
+	wheel->gate = wheel->pool.room;
+	wheel->pool.fresh_block = 0;
+	wheel->pool.free_block = WHEEL_NONE;
 }

@@ -1,6 +1,6 @@
 /*
- * slots.h: the lists of the wheel and which of them are occupied. Everything here is on the hot
- * path and short, so it is inline.
+ * slots.h: the lists of the wheel and which of them are occupied. What is on the hot path and short
+ * is inline.
  *
  * Invariant: head is WHEEL_NONE exactly when the list is empty, exactly when its bit in occupied[]
  * is clear; rings[r].next is the start of ring r's earliest occupied slot; work_at is at or before
@@ -10,16 +10,22 @@
 #define WHEEL_SLOTS_H
 
 #include "base/bits.h"
-#include "wheel/nodes.h"
+#include "wheel/pool.h"
 
-/* wheel_slots_close_gaps: whoever walks a list does this first. */
-void wheel_slots_close_gaps(dw_wheel *wheel);
+/* wheel_slots_place: the list for a new timer, every case considered; deadline >= current. */
+uint32_t wheel_slots_place(const dw_wheel *wheel, uint64_t deadline);
 
-/* wheel_slots_remove: out of whatever list it is in; the end marks say which. */
-void wheel_slots_remove(dw_wheel *wheel, const struct wheel_node *node);
+/* wheel_slots_extend: one more block at the end of a list, whose next entry has this deadline. */
+void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline);
 
-/* wheel_slots_find_next: look for the earliest occupied slot of a ring anew. */
-void wheel_slots_find_next(dw_wheel *wheel, unsigned ring);
+/* wheel_slots_vacate: the list has no entry any more, and its blocks were given back. */
+void wheel_slots_vacate(dw_wheel *wheel, uint32_t list);
+
+/* wheel_slots_pop: give back the first block of a list, all of whose entries were taken out. */
+void wheel_slots_pop(dw_wheel *wheel, uint32_t list);
+
+/* wheel_slots_clear: every list is empty, and every block free. */
+void wheel_slots_clear(dw_wheel *wheel);
 
 static inline unsigned wheel_ring_shift(unsigned ring)
 {
@@ -27,9 +33,8 @@ static inline unsigned wheel_ring_shift(unsigned ring)
 }
 
 /*
- * wheel_ring_window: how long before its start a slot is open, that is, may be drained and takes no
- * new timers. All but one slot of the ring below: then what is drained fits there beside the
- * present.
+ * wheel_ring_window: how long before its start a slot is open, that is, may be drained. All but one
+ * slot of the ring below: then what is drained fits there beside the present.
  */
 static inline uint64_t wheel_ring_window(unsigned ring)
 {
@@ -55,133 +60,76 @@ static inline unsigned wheel_list_ring(uint32_t list)
 	return (list - WHEEL_FINE_LISTS) / WHEEL_RING_SLOTS;
 }
 
-/* wheel_slots_choose: the list for a new timer; deadline >= current. */
-static inline uint32_t wheel_slots_choose(const dw_wheel *wheel, uint64_t deadline)
+/* wheel_list_below: the list one level below ring for an entry of its open slot. */
+static inline uint32_t wheel_list_below(unsigned ring, uint64_t deadline)
 {
-	uint64_t current = wheel->current;
-	uint64_t distance = deadline - current;
-	unsigned ring, shift;
-	uint64_t start;
-
-	if ((deadline ^ current) < WHEEL_FINE_LISTS)
+	if (ring == 0)
 		return (uint32_t)deadline & (WHEEL_FINE_LISTS - 1);
-	ring = (bits_highest(distance | WHEEL_FINE_LISTS) - WHEEL_FINE_BITS) / WHEEL_STEP_BITS;
-	shift = wheel_ring_shift(ring);
-	start = deadline >> shift << shift;
-	if (ring && (start <= current || start - current <= wheel_ring_window(ring)))
-		ring--;
-	return wheel_ring_list(ring, deadline);
-}
-
-/* wheel_slots_occupy: the list has got its first timer. */
-static inline void wheel_slots_occupy(dw_wheel *wheel, uint32_t list, uint64_t deadline)
-{
-	unsigned ring, shift;
-	uint64_t start;
-
-	wheel->occupied[list / 64] |= UINT64_C(1) << list % 64;
-	if (list < WHEEL_FINE_LISTS) {
-		wheel->fine_words |= 1u << list / 64;
-		return;
-	}
-	ring = wheel_list_ring(list);
-	shift = wheel_ring_shift(ring);
-	start = deadline >> shift << shift;
-	if (start < wheel->rings[ring].next) {
-		uint64_t opens = wheel_ring_opens(ring, start);
-
-		wheel->rings[ring].next = start;
-		if (opens < wheel->work_at)
-			wheel->work_at = opens;
-	}
-}
-
-/* wheel_slots_vacate: the list has lost its last timer. */
-static inline void wheel_slots_vacate(dw_wheel *wheel, uint32_t list)
-{
-	uint64_t *word = &wheel->occupied[list / 64];
-	unsigned ring;
-
-	wheel->lists[list].head = WHEEL_NONE;
-	wheel->lists[list].tail = WHEEL_END | list;
-	wheel->lists[list].count = 0;
-	*word &= ~(UINT64_C(1) << list % 64);
-	if (list < WHEEL_FINE_LISTS) {
-		if (!*word)
-			wheel->fine_words &= ~(1u << list / 64);
-		return;
-	}
-	ring = wheel_list_ring(list);
-	if (wheel_ring_list(ring, wheel->rings[ring].next) == list)
-		wheel_slots_find_next(wheel, ring);
-}
-
-/* wheel_slots_append: behind all others of the list. */
-static inline void wheel_slots_append(dw_wheel *wheel, uint32_t list, uint32_t index,
-				      struct wheel_node *node)
-{
-	struct wheel_list *to = &wheel->lists[list];
-	uint32_t tail = to->tail;
-
-	to->count++;
-	to->tail = index;
-	node->next = WHEEL_END | list;
-	node->prev = tail;
-	if (!(tail & WHEEL_END)) {
-		wheel_node_at(wheel, tail)->next = index;
-		return;
-	}
-	to->head = index;
-	wheel_slots_occupy(wheel, list, wheel_node_deadline(node));
-}
-
-/* wheel_slots_prepend: before all others of the list. */
-static inline void wheel_slots_prepend(dw_wheel *wheel, uint32_t list, uint32_t index,
-				       struct wheel_node *node)
-{
-	struct wheel_list *to = &wheel->lists[list];
-
-	to->count++;
-	node->prev = WHEEL_END | list;
-	if (to->head == WHEEL_NONE) {
-		node->next = WHEEL_END | list;
-		to->head = to->tail = index;
-		wheel_slots_occupy(wheel, list, wheel_node_deadline(node));
-		return;
-	}
-	node->next = to->head;
-	wheel_node_at(wheel, to->head)->prev = index;
-	to->head = index;
+	return wheel_ring_list(ring - 1, deadline);
 }
 
 /*
- * wheel_slots_can_gap: may wheel_slots_gap() take it out? Not at an end of a list, beside a gap, or
- * when there are enough gaps.
+ * wheel_slots_usual: the list for a new timer, if that list is occupied and nothing is being
+ * loaded: the lowest level in which the deadline lies in another slot than the present. For a
+ * deadline in the past the answer has no meaning.
  */
-static inline bool wheel_slots_can_gap(const dw_wheel *wheel, uint32_t index,
-				       const struct wheel_node *node)
+static inline uint32_t wheel_slots_usual(const dw_wheel *wheel, uint64_t deadline)
 {
-	return !((node->next | node->prev) & WHEEL_END) &&
-	       !wheel->gap_marks[index % WHEEL_GAP_MARKS] && wheel->gaps_count < WHEEL_GAPS;
+	uint64_t apart = deadline ^ wheel->current;
+	unsigned shift;
+
+	if (apart < WHEEL_FINE_LISTS)
+		return (uint32_t)deadline & (WHEEL_FINE_LISTS - 1);
+	shift = bits_highest(apart) - WHEEL_FINE_BITS;
+	shift -= shift % WHEEL_STEP_BITS;
+	return WHEEL_FINE_LISTS + shift * (WHEEL_RING_SLOTS / WHEEL_STEP_BITS) +
+	       ((uint32_t)(deadline >> (shift + WHEEL_FINE_BITS)) & (WHEEL_RING_SLOTS - 1));
 }
 
-/*
- * wheel_slots_gap: out of the middle of a list; the node may be used again at once. That writes to
- * both its neighbours, which are seldom in the cache: they are asked for now, and written to later,
- * all gaps together. Until then nothing but their own removal or a walk reads what is not written
- * yet.
- */
-static inline void wheel_slots_gap(dw_wheel *wheel, const struct wheel_node *node)
+/* wheel_list_full: there is no room for an entry in its last block, or it has no block. */
+static inline bool wheel_list_full(const dw_wheel *wheel, uint32_t list)
 {
-	uint32_t next = node->next, prev = node->prev;
-	struct wheel_gap *gap = &wheel->gaps[wheel->gaps_count++];
+	return (wheel->tails[list] + 1) % WHEEL_BLOCK_CELLS == 0;
+}
 
-	bits_prefetch(wheel_node_at(wheel, next));
-	bits_prefetch(wheel_node_at(wheel, prev));
-	wheel->gap_marks[next % WHEEL_GAP_MARKS] = 1;
-	wheel->gap_marks[prev % WHEEL_GAP_MARKS] = 1;
-	gap->prev = prev;
-	gap->next = next;
+/* wheel_list_put: behind all others of a list that is not full. */
+static inline void wheel_list_put(dw_wheel *wheel, uint32_t list, struct wheel_entry entry)
+{
+	uint32_t cell = wheel->tails[list] + 1;
+
+	wheel->tails[list] = cell;
+	wheel->pool.cells[cell].entry = entry;
+}
+
+/* wheel_slots_append: behind all others of any list. */
+static inline void wheel_slots_append(dw_wheel *wheel, uint32_t list, struct wheel_entry entry)
+{
+	if (wheel_list_full(wheel, list))
+		wheel_slots_extend(wheel, list, entry.deadline);
+	wheel_list_put(wheel, list, entry);
+}
+
+/* wheel_list_last: the last block of an occupied list. */
+static inline uint32_t wheel_list_last(const dw_wheel *wheel, uint32_t list)
+{
+	return wheel->tails[list] >> WHEEL_BLOCK_BITS;
+}
+
+/* wheel_block_end: behind the last entry of this block of the list. */
+static inline uint32_t wheel_block_end(const dw_wheel *wheel, uint32_t list, uint32_t block)
+{
+	if (wheel_list_last(wheel, list) == block)
+		return wheel->tails[list] % WHEEL_BLOCK_CELLS + 1;
+	return wheel_head(wheel, block)->end;
+}
+
+/* wheel_slots_fetch: ask for the block behind the first one of an occupied list. */
+static inline void wheel_slots_fetch(const dw_wheel *wheel, uint32_t list)
+{
+	uint32_t head = wheel->lists[list].head;
+
+	if (wheel_list_last(wheel, list) != head)
+		wheel_block_fetch(wheel, wheel_head(wheel, head)->next);
 }
 
 /*

@@ -1,12 +1,12 @@
 /*
  * wheel.c: the timing wheel: its idea, and the calls that put timers in and take them away again by
- * name. advance.c takes out what is due, slots.h has the lists, nodes.h the memory, overdue.c the
- * past.
+ * name. advance.c takes out what is due, slots.h has the lists, pool.h the memory, sweep.c clears
+ * up after cancels, overdue.c has the past.
  *
  * WHY A WHEEL
  *   Most timers of a server are cancelled: the order is paid, the answer arrives. A heap or a tree
  *   pays for the order of all timers, a wheel only for those that come near. Price: a wheel knows
- * its earliest deadline to a slot's width only.
+ *   its earliest deadline to a slot's width only.
  *
  * THE LEVELS (widths in ticks; with microseconds the first bucket is 1.024 ms)
  *
@@ -14,8 +14,7 @@
  *        :
  *      ring 2   512 slots of 2^26   |---------Q---------|-------------------|----
  *                                             :   one slot above = 256 slots below
- *      ring 1   512 slots of 2^18   |.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|....   (512 = two of
- * Q)
+ *      ring 1   512 slots of 2^18   |.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.... (512 = two of Q)
  *                                    :
  *      ring 0   512 slots of 2^10   |.|.|.|.|.|.|.|.|.|.|.|...
  *                                    :
@@ -23,51 +22,49 @@
  *                                   ^ current
  *      overdue  a heap of what is below `current`
  *
- *   A timer is put into the highest ring it is a whole slot away in, and moves down as its time
- * comes near. In an ordinary hierarchical wheel a slot is emptied at the moment the present enters
- * it, all at once: with a million timers in it, that is a pause of 40 ms. Here a ring is as long as
- * two slots of the one above it. So while the present is in one slot, all of the next, Q, fits
- * below already: from 255/256 of a slot before its start Q is *open*, that is, it takes no new
- * timers (they go below) and is drained in small pieces in proportion to the time that is left.
+ *   A timer is put into the lowest level in which it lies in another slot than the present, and
+ *   moves down as its time comes near. In an ordinary hierarchical wheel a slot is emptied at the
+ *   moment the present enters it, all at once: with a million timers in it, that is a pause of 40
+ *   ms. Here a ring is as long as two slots of the one above it. So while the present is in one
+ *   slot, all of the next, Q, fits below already: from 255/256 of a slot before its start Q is
+ *   *open*, that is, it is drained in small pieces in proportion to the time that is left.
  *
  * EXACT ORDER
  *   Timers come out by deadline, and among equals by insertion, without sorting and without a
  *   sequence number:
- *   - Every list is in insertion order as far as equal deadlines go.
- *   - Among equal deadlines the older ones are never in a lower level than the younger ones: the
- *     level for a given deadline only sinks as time passes, and a slot takes no new timers once it
- *     is open.
- *   - So a new timer goes to the tail of its list, and draining pops the tail of the upper list and
- *     pushes it to the front of the lower one: the youngest of the upper level becomes the oldest
- * of the lower one. This may stop and go on at any timer.
+ *   - Every list is a queue, filled at its end and emptied from its beginning, also by draining.
+ *   - Among equal deadlines the older ones are never in a higher level than the younger ones. For
+ *     a new timer goes to the level that the present gives it, which only sinks as time passes, and
+ *     below that only past open slots that are empty: nothing older is left there.
  *   - A fine list fires only when no ring has a slot that begins at or before the present.
+ *   So the older one is in front of the younger in the same queue, or has gone down before it.
  *
  * INVARIANT (dw_wheel_check() looks at all of it)
  *   1. Every deadline in the overdue heap is below `current`; every other is not.
- *   2. A timer in a fine list lies in the bucket of `current`, and its low 10 bits are the list.
- *   3. A timer in a ring lies in a slot that begins at or after `current`, less than 512 slots
- * ahead; at `current` itself only while an advance that ran out of work is to be continued.
+ *   2. An entry in a fine list lies in the bucket of `current`, and its low 10 bits are the list.
+ *   3. An entry in a ring lies in a slot that begins after `current`, less than 512 slots ahead.
+ *      The present stops one tick before such a slot until it is empty; only a slot of ring 0 is
+ *      entered first and then loaded into the fine level (`loading` while that is unfinished).
  *   4. `current` passes no timer that is still inside.
  *
  * MEMORY
- *   A timer is 20 bytes: deadline, two 32-bit links, generation. The ends of a list carry its
- *   number instead of a link, so cancelling needs neither a search nor a level in the node; and the
- *   generation lies in the node's own line, because what a wheel of a million costs is cache
- *   misses: a cancel touches its node and its two neighbours. It waits for none of the latter:
- *   a timer that is taken out of the middle of a list is gone at once, but its neighbours learn of
- *   each other later, when 32 such gaps are closed together and the neighbours, asked for
- *   meanwhile, are in the cache (wheel_slots_gap()). Nodes lie in one array (nodes.c).
+ *   What a wheel of a million costs is cache misses. So a list is not linked through the timers: it
+ *   is blocks of 15 entries (deadline, handle), 16 bytes each, written and read in the order of
+ *   memory. A timer itself is one word of 4 bytes, its generation. Cancelling changes that word and
+ *   nothing else; the entry, whose generation is another now, is dead, and is passed over when the
+ *   list is drained. An index is reused at once, its next timer has another generation. What many
+ *   cancels leave behind is swept while timers are added (sweep.c). Price: dead entries, up to a
+ *   quarter of the live ones, and dw_wheel_next() may name the time of a cancelled timer.
  *
- * WHAT IT DOES NOT DO
- *   A slot's count is not lowered by cancels in the middle of the list. It only decides how fast an
- *   open slot is drained: after many cancels faster than necessary, bounded by the timers in the
- *   wheel.
+ *   Draining takes blocks and must not fail, so there is always room for every list to end in a
+ *   block of its own (pool.c).
  */
 #include <durawheel/wheel.h>
 
-#include "wheel/nodes.h"
 #include "wheel/overdue.h"
+#include "wheel/pool.h"
 #include "wheel/slots.h"
+#include "wheel/sweep.h"
 
 #include <stdlib.h>
 
@@ -78,18 +75,6 @@ static void *resize_by_malloc(void *user, void *block, size_t size)
 		return realloc(block, size);
 	free(block);
 	return NULL;
-}
-
-static void set_empty(dw_wheel *wheel, uint64_t now)
-{
-	memset(wheel, 0, sizeof(*wheel));
-	wheel->current = now;
-	wheel->work_at = WHEEL_NEVER;
-	wheel->nodes.free_head = WHEEL_NONE;
-	for (unsigned ring = 0; ring < WHEEL_RINGS; ring++)
-		wheel->rings[ring].next = WHEEL_NEVER;
-	for (unsigned list = 0; list < WHEEL_LISTS; list++)
-		wheel->lists[list] = (struct wheel_list){WHEEL_NONE, WHEEL_END | list, 0};
 }
 
 int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *allocator)
@@ -104,8 +89,13 @@ int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *al
 	wheel = allocator->resize(allocator->user, NULL, sizeof(*wheel));
 	if (!wheel)
 		return DW_ENOMEM;
-	set_empty(wheel, wheel_encode(now));
+	memset(wheel, 0, sizeof(*wheel));
 	wheel->allocator = *allocator;
+	wheel->current = wheel_encode(now);
+	wheel->sequence = 1;
+	wheel->pool.free_index = WHEEL_NO_INDEX;
+	wheel_slots_clear(wheel);
+	wheel_overdue_clear(wheel);
 	*ret_wheel = wheel;
 	return DW_OK;
 }
@@ -115,147 +105,135 @@ void dw_wheel_free(dw_wheel *wheel)
 	if (!wheel)
 		return;
 	wheel_overdue_free(wheel);
-	(void)wheel->allocator.resize(wheel->allocator.user, wheel->nodes.array,
-				      0);                               /* NULL: it frees */
+	wheel_pool_free(wheel);
 	(void)wheel->allocator.resize(wheel->allocator.user, wheel, 0); /* NULL: it frees */
 }
 
 int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 {
+	size_t room = count + count / 2 + 2 * WHEEL_DEAD_FEW;
+
 	if (!wheel)
 		return DW_EINVAL;
 	if (count > DW_WHEEL_TIMERS_MAX)
 		return DW_ELIMIT;
-	if (count <= wheel->nodes.capacity)
+	if (room > DW_WHEEL_TIMERS_MAX)
+		room = DW_WHEEL_TIMERS_MAX;
+	if (room <= wheel->pool.room)
 		return DW_OK;
-	return wheel_nodes_grow_to(wheel, (uint32_t)count);
+	return wheel_pool_grow_to(wheel, (uint32_t)room);
 }
 
-/* place: a node that is in no list goes where its deadline belongs; room for the past is reserved.
- */
-static inline void place(dw_wheel *wheel, uint32_t index, struct wheel_node *node,
-			 uint64_t deadline)
+/* make_room: for one more entry that is due then. DW_ENOMEM, DW_ELIMIT. */
+static int make_room(dw_wheel *wheel, uint64_t deadline)
 {
-	wheel_node_set_deadline(node, deadline);
-	if (BITS_RARE(deadline < wheel->current))
-		wheel_overdue_push(wheel, index, node);
-	else
-		wheel_slots_append(wheel, wheel_slots_choose(wheel, deadline), index, node);
-}
-
-static inline void displace(dw_wheel *wheel, const struct wheel_node *node)
-{
-	if (BITS_RARE(node->prev == WHEEL_IN_OVERDUE))
-		wheel_overdue_remove(wheel, node);
-	else
-		wheel_slots_remove(wheel, node);
-}
-
-/* add_rarely: a deadline in the past, or no node left. */
-BITS_COLD static int add_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *ret_handle)
-{
-	struct wheel_node *node;
-	uint32_t index;
 	int error;
 
 	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
 		return DW_ENOMEM;
-	error = wheel_nodes_reserve(wheel);
+	if (wheel_sweep_due(wheel))
+		wheel_sweep_some(wheel);
+	if (wheel->entries < wheel->pool.room)
+		return DW_OK;
+	error = wheel_pool_grow(wheel);
+	if (error == DW_OK)
+		return DW_OK;
+	wheel_sweep_all(wheel);
+	return wheel->count < wheel->pool.room ? DW_OK : error;
+}
+
+/* insert: the new entry of a timer, for which there is room. */
+static void insert(dw_wheel *wheel, struct wheel_entry entry)
+{
+	uint32_t list;
+
+	wheel->entries++;
+	if (entry.deadline < wheel->current) {
+		wheel_overdue_push(wheel, entry);
+		return;
+	}
+	list = wheel_slots_usual(wheel, entry.deadline);
+	if (wheel->loading || wheel->lists[list].head == WHEEL_NONE)
+		list = wheel_slots_place(wheel, entry.deadline);
+	wheel_slots_append(wheel, list, entry);
+}
+
+/* is_rare: can the entry not simply be put behind the last one of this list? */
+static inline bool is_rare(const dw_wheel *wheel, uint64_t deadline, uint32_t list)
+{
+	return deadline < wheel->current || wheel->entries >= wheel->gate ||
+	       wheel_list_full(wheel, list);
+}
+
+BITS_COLD static int add_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *ret_handle)
+{
+	int error = make_room(wheel, deadline);
+
 	if (error < 0)
 		return error;
-	index = wheel_nodes_take(wheel);
-	node = wheel_node_at(wheel, index);
-	place(wheel, index, node, deadline);
-	*ret_handle = wheel_handle(node, index);
+	*ret_handle = wheel_pool_take(wheel);
+	insert(wheel, (struct wheel_entry){deadline, *ret_handle});
 	return DW_OK;
 }
 
 int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_handle)
 {
 	uint64_t deadline = wheel_encode(deadline_signed);
-	struct wheel_node *node;
-	uint32_t index;
+	dw_wheel_handle handle;
+	uint32_t list;
 
 	if (!wheel || !ret_handle)
 		return DW_EINVAL;
-	if (BITS_RARE(deadline < wheel->current || wheel_nodes_full(wheel)))
+	list = wheel_slots_usual(wheel, deadline);
+	if (BITS_RARE(is_rare(wheel, deadline, list)))
 		return add_rarely(wheel, deadline, ret_handle);
-	index = wheel_nodes_take(wheel);
-	node = wheel_node_at(wheel, index);
-	wheel_node_set_deadline(node, deadline);
-	wheel_slots_append(wheel, wheel_slots_choose(wheel, deadline), index, node);
-	*ret_handle = wheel_handle(node, index);
-	return DW_OK;
-}
-
-/* cancel_rarely: one that is overdue, at an end of a list, or beside a gap. */
-BITS_COLD static int cancel_rarely(dw_wheel *wheel, uint32_t index, struct wheel_node *node)
-{
-	displace(wheel, node);
-	wheel_nodes_retire(wheel, node);
-	wheel_nodes_free(wheel, node, index);
-	wheel_nodes_tidy(wheel);
+	wheel->entries++;
+	handle = wheel_pool_take(wheel);
+	wheel_list_put(wheel, list, (struct wheel_entry){deadline, handle});
+	*ret_handle = handle;
 	return DW_OK;
 }
 
 int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 {
-	uint32_t index = dw_wheel_index(handle);
-	struct wheel_node *node;
-
 	if (!wheel)
 		return DW_EINVAL;
-	node = wheel_nodes_find(wheel, handle);
-	if (!node)
+	if (!wheel_pool_knows(wheel, handle))
 		return DW_ENOENT;
-	if (BITS_RARE(!wheel_slots_can_gap(wheel, index, node)))
-		return cancel_rarely(wheel, index, node);
-	wheel_slots_gap(wheel, node);
-	wheel_nodes_retire(wheel, node);
-	wheel_nodes_free(wheel, node, index);
+	wheel_pool_give(wheel, dw_wheel_index(handle));
+	if (BITS_RARE(!wheel->count))
+		wheel_sweep_tidy(wheel);
 	return DW_OK;
 }
 
-/* move_rarely: one that is or will be overdue, at an end of a list, or beside a gap. */
-BITS_COLD static int move_rarely(dw_wheel *wheel, uint32_t index, struct wheel_node *node,
-				 uint64_t deadline)
+BITS_COLD static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
 {
-	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
-		return DW_ENOMEM;
-	displace(wheel, node);
-	place(wheel, index, node, deadline);
+	int error = make_room(wheel, deadline);
+
+	if (error < 0)
+		return error;
+	*handle = wheel_pool_renew(wheel, dw_wheel_index(*handle));
+	insert(wheel, (struct wheel_entry){deadline, *handle});
 	return DW_OK;
 }
 
-int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle handle, int64_t deadline_signed)
+int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadline_signed)
 {
 	uint64_t deadline = wheel_encode(deadline_signed);
-	uint32_t index = dw_wheel_index(handle);
-	struct wheel_node *node;
+	dw_wheel_handle renewed;
+	uint32_t list;
 
-	if (!wheel)
+	if (!wheel || !handle)
 		return DW_EINVAL;
-	node = wheel_nodes_find(wheel, handle);
-	if (!node)
+	if (!wheel_pool_knows(wheel, *handle))
 		return DW_ENOENT;
-	if (BITS_RARE(deadline < wheel->current || !wheel_slots_can_gap(wheel, index, node)))
-		return move_rarely(wheel, index, node, deadline);
-	wheel_slots_gap(wheel, node);
-	wheel_node_set_deadline(node, deadline);
-	wheel_slots_append(wheel, wheel_slots_choose(wheel, deadline), index, node);
-	return DW_OK;
-}
-
-int dw_wheel_deadline(const dw_wheel *wheel, dw_wheel_handle handle, int64_t *ret_deadline)
-{
-	const struct wheel_node *node;
-
-	if (!wheel || !ret_deadline)
-		return DW_EINVAL;
-	node = wheel_nodes_find(wheel, handle);
-	if (!node)
-		return DW_ENOENT;
-	*ret_deadline = wheel_decode(wheel_node_deadline(node));
+	list = wheel_slots_usual(wheel, deadline);
+	if (BITS_RARE(is_rare(wheel, deadline, list)))
+		return move_rarely(wheel, deadline, handle);
+	wheel->entries++;
+	renewed = wheel_pool_renew(wheel, dw_wheel_index(*handle));
+	wheel_list_put(wheel, list, (struct wheel_entry){deadline, renewed});
+	*handle = renewed;
 	return DW_OK;
 }
 
@@ -273,5 +251,5 @@ size_t dw_wheel_bytes(const dw_wheel *wheel)
 {
 	if (!wheel)
 		return 0;
-	return sizeof(*wheel) + wheel_nodes_bytes(wheel) + wheel_overdue_bytes(wheel);
+	return sizeof(*wheel) + wheel_pool_bytes(wheel) + wheel_overdue_bytes(wheel);
 }

@@ -72,8 +72,9 @@ BENCH_INLINE void durawheel_cancel(struct durawheel_side *side, durawheel_ref ha
 BENCH_INLINE void durawheel_move(struct durawheel_side *side, durawheel_ref handle,
 				 int64_t deadline)
 {
-	if (dw_wheel_move(side->wheel, handle, deadline) < 0)
+	if (dw_wheel_move(side->wheel, &handle, deadline) < 0)
 		bench_require(false, "dw_wheel_move");
+	side->handles[dw_wheel_index(handle)] = handle;
 }
 
 /* durawheel_advance: what a driver does; rearm is known when this is compiled. */

@@ -1,0 +1,74 @@
+/*
+ * pool.c: how the pool grows.
+ *
+ * Words and cells are one array each, because every entry is followed through them. They grow by
+ * realloc, which for blocks of this size moves pages and no bytes: 30 us at a million timers. An
+ * allocator of the caller's that copies makes a pause of it; dw_wheel_reserve() avoids both.
+ */
+#include "wheel/pool.h"
+
+/*
+ * blocks_for: enough for so many entries wherever they lie, because moving them down must not fail.
+ * Each list may have a last block that is partly empty, the others are full but for a few.
+ */
+static uint32_t blocks_for(uint32_t room)
+{
+	uint32_t lists = room < WHEEL_LISTS ? room : WHEEL_LISTS;
+
+	return room / WHEEL_BLOCK_ENTRIES + lists + WHEEL_SPARE_BLOCKS;
+}
+
+int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room)
+{
+	const dw_wheel_allocator *allocator = &wheel->allocator;
+	struct wheel_pool *pool = &wheel->pool;
+	uint32_t blocks = blocks_for(room);
+	size_t cells = (size_t)blocks << WHEEL_BLOCK_BITS;
+	void *memory;
+
+	memory = allocator->resize(allocator->user, pool->words, room * sizeof(*pool->words));
+	if (!memory)
+		return DW_ENOMEM;
+	pool->words = memory;
+	memory = allocator->resize(allocator->user, pool->cells, cells * sizeof(*pool->cells));
+	if (!memory)
+		return DW_ENOMEM;
+	pool->cells = memory;
+	pool->blocks = blocks;
+	pool->room = room;
+	wheel->gate = wheel->loading ? 0 : room;
+	return DW_OK;
+}
+
+int wheel_pool_grow(dw_wheel *wheel)
+{
+	uint32_t room = wheel->pool.room;
+
+	if (room >= DW_WHEEL_TIMERS_MAX)
+		return DW_ELIMIT;
+	if (room == 0)
+		room = WHEEL_ROOM_FIRST;
+	else if (room < WHEEL_ROOM_DOUBLED)
+		room *= 2;
+	else
+		room += room / WHEEL_ROOM_SHARE;
+	if (room > DW_WHEEL_TIMERS_MAX)
+		room = DW_WHEEL_TIMERS_MAX;
+	return wheel_pool_grow_to(wheel, room);
+}
+
+void wheel_pool_free(dw_wheel *wheel)
+{
+	const dw_wheel_allocator *allocator = &wheel->allocator;
+
+	(void)allocator->resize(allocator->user, wheel->pool.words, 0); /* NULL: it frees */
+	(void)allocator->resize(allocator->user, wheel->pool.cells, 0); /* NULL: it frees */
+}
+
+size_t wheel_pool_bytes(const dw_wheel *wheel)
+{
+	const struct wheel_pool *pool = &wheel->pool;
+
+	return pool->room * sizeof(*pool->words) +
+	       ((size_t)pool->blocks << WHEEL_BLOCK_BITS) * sizeof(*pool->cells);
+}

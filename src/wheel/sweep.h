@@ -1,0 +1,26 @@
+/*
+ * sweep.h: dead entries, those of cancelled and moved timers, make room again.
+ */
+#ifndef WHEEL_SWEEP_H
+#define WHEEL_SWEEP_H
+
+#include "wheel/layout.h"
+
+#include <stdbool.h>
+
+/* wheel_sweep_due: are there so many that some should go before more entries come? */
+static inline bool wheel_sweep_due(const dw_wheel *wheel)
+{
+	return wheel_dead(wheel) > wheel->count / WHEEL_DEAD_SHARE + WHEEL_DEAD_FEW;
+}
+
+/* wheel_sweep_some: look at a bounded number of entries. */
+void wheel_sweep_some(dw_wheel *wheel);
+
+/* wheel_sweep_all: look at all entries; afterwards none is dead. */
+void wheel_sweep_all(dw_wheel *wheel);
+
+/* wheel_sweep_tidy: when the last timer has gone, memory is handed out from its beginning again. */
+void wheel_sweep_tidy(dw_wheel *wheel);
+
+#endif
