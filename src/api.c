@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "base/usec.h"
 #include "engine/engine.h"
+#include "loop/guest.h"
 #include "loop/loop.h"
 #include "options.h"
 
@@ -17,6 +18,7 @@ struct dw {
 	struct alloc alloc;
 	struct clock clock;
 	struct loop *loop;
+	struct guest *guest; /* on options.ev_loop, or NULL */
 	struct engine *engine;
 	dw_store *store;
 	dw_options options;
@@ -125,10 +127,25 @@ static void free_handle(dw *d)
 {
 	struct alloc alloc = d->alloc;
 
+	guest_free(d->guest);
 	engine_free(d->engine);
 	if (d->loop)
 		loop_free(d->loop);
 	alloc_free(&alloc, d);
+}
+
+/* turn: DW_OK, or DW_EFORK: a loop goes on in a forked child, where nothing may. */
+static int turn(void *user)
+{
+	dw *d = user;
+
+	if (d->pid != getpid())
+		return DW_EFORK;
+	/* A callback may run the caller's loop. What woke us must wait then, not be forgotten. */
+	if (engine_in_callback(d->engine))
+		return DW_OK;
+	loop_drain(d->loop);
+	return engine_turn(d->engine);
 }
 
 static int open_parts(dw *d, const char *url, char *message)
@@ -139,13 +156,20 @@ static int open_parts(dw *d, const char *url, char *message)
 	if (status == DW_ESYS)
 		(void)snprintf(message, DW_MESSAGE_SIZE, "no descriptors for the loop: %s",
 			       strerror(errno));
+	if (status == DW_OK && d->options.ev_loop) {
+		d->guest = guest_new(&d->alloc, turn, d);
+		status = d->guest ? DW_OK : DW_ENOMEM;
+	}
 	if (status == DW_OK)
 		status = open_engine(d);
 	if (status == DW_OK)
 		status = open_store(d, url, message);
-	if (status == DW_OK)
-		engine_attach(d->engine, d->store);
-	return status;
+	if (status != DW_OK)
+		return status;
+	engine_attach(d->engine, d->store);
+	if (d->guest)
+		guest_enter(d->guest, d->options.ev_loop, loop_fd(d->loop));
+	return DW_OK;
 }
 
 int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
@@ -192,27 +216,22 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 
 /* ---- Closing ------------------------------------------------------------------------------- */
 
-static void turn(void *user)
-{
-	dw *d = user;
-
-	loop_drain(d->loop);
-	(void)engine_turn(d->engine); /* DW_EBUSY is refused before */
-}
-
-/* turn_until_settled: DW_OK, or DW_ETIMEOUT after patience. */
+/* turn_until_settled: DW_OK; DW_ETIMEOUT after patience; DW_EFORK: a handler forked, and this is
+ * the child. */
 static int turn_until_settled(dw *d, dw_usec patience)
 {
 	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
 
-	turn(d);
+	if (turn(d) != DW_OK)
+		return DW_EFORK;
 	while (!engine_settled(d->engine)) {
 		dw_usec left = usec_sub(end, d->clock.steady(d->clock.user));
 
 		if (left <= 0)
 			return DW_ETIMEOUT;
 		loop_wait(d->loop, left);
-		turn(d);
+		if (turn(d) != DW_OK)
+			return DW_EFORK;
 	}
 	return DW_OK;
 }
@@ -377,8 +396,13 @@ int dw_run(dw *d)
 {
 	int status = admit_driver(d);
 
-	if (status == DW_OK)
-		loop_run(d->loop, turn, d);
+	if (status == DW_OK && d->options.ev_loop)
+		status = refuse(d, DW_EINVAL,
+				"the handle is on options.ev_loop: run that loop, with ev_run()");
+	while (status == DW_OK && !loop_take_stop(d->loop)) {
+		loop_sleep(d->loop, engine_next_firing(d->engine), d->options.spin_us);
+		status = turn(d);
+	}
 	return status;
 }
 
@@ -401,9 +425,7 @@ int dw_turn(dw *d)
 {
 	int status = admit_driver(d);
 
-	if (status == DW_OK)
-		turn(d);
-	return status;
+	return status == DW_OK ? turn(d) : status;
 }
 
 int dw_sync(dw *d, dw_usec patience)
@@ -412,7 +434,10 @@ int dw_sync(dw *d, dw_usec patience)
 
 	if (status != DW_OK)
 		return status;
-	if (turn_until_settled(d, patience) != DW_OK)
+	status = turn_until_settled(d, patience);
+	if (status == DW_ETIMEOUT)
 		return refuse(d, DW_ETIMEOUT, "operations are still unanswered");
+	if (status != DW_OK)
+		return status;
 	return engine_take_failure(d->engine);
 }

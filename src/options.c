@@ -70,6 +70,12 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	if (copy.timers_max > TIMERS_DEFAULT)
 		return refuse(ret_message, "options.timers_max is %zu: at most 2^28",
 			      copy.timers_max);
+	if (copy.spin_us < 0 || copy.spin_us > DW_SPIN_MAX)
+		return refuse(ret_message, "options.spin_us is %lld: 0 to %lld",
+			      (long long)copy.spin_us, (long long)DW_SPIN_MAX);
+	if (copy.spin_us > 0 && copy.ev_loop)
+		return refuse(ret_message,
+			      "options.spin_us is for dw_run(): not with options.ev_loop");
 	if (copy.open_patience_us < 0 || copy.hold_us < 0)
 		return refuse(ret_message, "a patience or a hold in options is negative");
 	*ret_options = copy;
@@ -110,6 +116,12 @@ int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_
 #endif
 	}
 	mask_password(url, masked, sizeof masked);
+	if (strncmp(url, "redis://", 8) == 0 || strncmp(url, "rediss://", 9) == 0 ||
+	    strncmp(url, "unix://", 7) == 0)
+		return refuse(ret_message,
+			      "the store \"%s\": durawheel %s has no Redis store: sqlite:FILE or "
+			      "memory:",
+			      masked, DW_VERSION);
 	return refuse(ret_message,
 		      "the store \"%s\" is of no known kind: sqlite:FILE or memory:", masked);
 }

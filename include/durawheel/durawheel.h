@@ -97,10 +97,12 @@ DW_API void dw_format_time(dw_usec time, char *text);
 #define DW_RETRIES_MAX 16           /* DW_RETRY verdicts before a timer is dead */
 #define DW_CRASHES_MAX 64           /* claims that ended without a verdict before it is dead */
 #define DW_LIST_MAX 1000            /* timers on one page of dw_list() */
+#define DW_SPIN_MAX 1000            /* the most options.spin_us may say */
 
 /* ---- A handle ---------------------------------------------------------------------------- */
 
 typedef struct dw dw;
+struct ev_loop; /* libev's */
 
 typedef enum dw_role {
 	DW_OWNER = 0, /* fires; one per store, a second one is refused with DW_EOWNED */
@@ -156,12 +158,23 @@ typedef struct dw_options {
 	void *on_event_user;
 	void (*on_log)(dw_log_level, const char *line, void *user); /* any thread; NULL: silent */
 	void *on_log_user;
-	dw_usec (*clock)(void *user); /* instead of CLOCK_REALTIME */
+	/* Instead of CLOCK_REALTIME. Nothing tells of its jumps: they are seen in the next turn, by
+	 * an owner within 10 s. */
+	dw_usec (*clock)(void *user);
 	void *clock_user;
 	/* Instead of malloc, realloc and free (size 0 frees). Any thread; blocks aligned as
 	 * malloc's. */
 	void *(*resize)(void *user, void *block, size_t size);
 	void *resize_user;
+
+	/* The libev loop that is to drive the handle, of this thread and of the libev that
+	 * durawheel is linked with, on any backend; see "Driving". NULL: dw_run() or dw_fd(). */
+	struct ev_loop *ev_loop;
+	/* dw_run() wakes up so long before a timer is due and watches the clock instead of
+	 * sleeping: the handler then starts a few microseconds late instead of 30 to 60. At most
+	 * DW_SPIN_MAX; 50 is a good value. The price is a busy core for so long at each moment at
+	 * which timers fire. 0: never. Not with ev_loop. */
+	dw_usec spin_us;
 } dw_options;
 
 /* dw_open opens the store and, as owner, starts to load its timers: those already overdue fire, in
@@ -369,11 +382,24 @@ DW_API int dw_get_status(dw *, dw_status_fn, void *user);
 
 /* ---- Driving ----------------------------------------------------------------------------- */
 
-/* dw_run turns until dw_stop(), on a loop of its own. DW_EBUSY inside a callback, DW_ESYS. */
+/* A handle does its work in turns, and something must make them: dw_run(), the libev loop of
+ * options.ev_loop, or any other loop with dw_fd() and dw_turn(). A call made outside a turn needs
+ * no help: it makes the turn follow that carries it out. */
+
+/* dw_run turns until dw_stop(), on a loop of its own. DW_EBUSY inside a callback. DW_EINVAL: the
+ * handle is on options.ev_loop, which you run yourself. DW_EFORK: a handler forked, and this is the
+ * child. */
 DW_API int dw_run(dw *);
 
-/* dw_stop makes the current or next dw_run() return. Any thread, signal handlers too. */
+/* dw_stop makes the current or next dw_run() return. Any thread, signal handlers too. A loop that
+ * is yours it does not end. */
 DW_API void dw_stop(dw *);
+
+/* options.ev_loop: dw_open() puts one ev_io on the loop and dw_close() takes it off, so the loop
+ * must live until then; it turns whenever there is work. The watcher counts as active: ev_run()
+ * does not return for want of watchers while the handle is open. A forked child's copy of the
+ * watcher leaves the loop instead of turning. libev aborts the process when it has no memory: it
+ * allocates in dw_open(), a few bytes at most in dw_close(), and for durawheel nowhere else. */
 
 /* dw_fd, dw_turn: for any other loop. The descriptor is readable when a turn has work; then call
  * dw_turn(), which does a bounded amount and never blocks. Level-triggered, never closed or read by
@@ -381,9 +407,10 @@ DW_API void dw_stop(dw *);
 DW_API int dw_fd(const dw *);
 DW_API int dw_turn(dw *);
 
-/* dw_sync turns until every accepted operation is answered, at most for patience; handlers of due
- * timers run meanwhile. It returns the first failure since the last dw_sync of an operation without
- * a callback, DW_ETIMEOUT when patience is over, DW_EBUSY inside a callback. */
+/* dw_sync turns until every accepted operation is answered, at most for patience, whatever else
+ * drives the handle; handlers of due timers run meanwhile. It returns the first failure since the
+ * last dw_sync of an operation without a callback, DW_ETIMEOUT when patience is over, DW_EBUSY
+ * inside a callback. */
 DW_API int dw_sync(dw *, dw_usec patience);
 
 #ifdef __cplusplus

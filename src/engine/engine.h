@@ -68,6 +68,9 @@ const char *engine_error(const struct engine *);
 /* engine_turn does one bounded turn. DW_OK, or DW_EBUSY from inside a callback. */
 int engine_turn(struct engine *);
 
+/* engine_next_firing: when the turn must come that may start the next handler, DW_NEVER: none. */
+dw_usec engine_next_firing(const struct engine *);
+
 /* engine_clock_stepped: the wall clock was set. */
 void engine_clock_stepped(struct engine *);
 

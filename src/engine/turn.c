@@ -228,6 +228,11 @@ int engine_turn(struct engine *engine)
 	return DW_OK;
 }
 
+dw_usec engine_next_firing(const struct engine *engine)
+{
+	return schedule_wake(&engine->fire);
+}
+
 /* ---- Handlers ------------------------------------------------------------------------------ */
 
 int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *user)

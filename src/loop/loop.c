@@ -1,7 +1,6 @@
 #include "loop/loop.h"
 
 #include <errno.h>
-#include <ev.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,12 +21,9 @@ struct loop {
 	int epoll_fd;
 	int timer_fd;
 	int event_fd;
-	dw_usec armed; /* what the timerfd stands at; DW_NEVER - 1: nothing known */
+	dw_usec armed;    /* what the timerfd stands at; DW_NEVER - 1: nothing known */
+	atomic_int woken; /* so that a spin sees a wake-up without asking the kernel */
 	atomic_int stopped;
-	struct ev_loop *ev;
-	struct ev_io watcher;
-	void (*turn)(void *user);
-	void *turn_user;
 };
 
 #define ARMED_UNKNOWN (DW_NEVER - 1)
@@ -66,6 +62,7 @@ static void wake(void *user)
 	uint64_t one = 1;
 	int saved = errno; /* dw_stop may be called from a signal handler */
 
+	atomic_store(&loop->woken, 1);
 	while (write(loop->event_fd, &one, sizeof one) < 0 && errno == EINTR)
 		;
 	errno = saved;
@@ -85,6 +82,7 @@ void loop_drain(struct loop *loop)
 {
 	uint64_t count;
 
+	atomic_store(&loop->woken, 0);
 	(void)!read(loop->event_fd, &count, sizeof count); /* EAGAIN: nobody woke us */
 	if (read(loop->timer_fd, &count, sizeof count) > 0 || errno == ECANCELED)
 		loop->armed = ARMED_UNKNOWN;
@@ -102,23 +100,32 @@ void loop_wait(struct loop *loop, dw_usec patience)
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
-static void on_readable(struct ev_loop *ev, struct ev_io *watcher, int events)
+/* spin reads the clock until due. The steady clock bounds it: the wall clock may be set back. */
+static void spin(const struct loop *loop, dw_usec due, dw_usec most)
 {
-	struct loop *loop = watcher->data;
+	dw_usec begin = loop->clock.steady(loop->clock.user);
 
-	(void)events;
-	loop->turn(loop->turn_user);
-	if (atomic_exchange(&loop->stopped, 0))
-		ev_break(ev, EVBREAK_ALL);
+	while (!atomic_load(&loop->woken) && loop->clock.wall(loop->clock.user) < due &&
+	       usec_sub(loop->clock.steady(loop->clock.user), begin) < most)
+		;
 }
 
-void loop_run(struct loop *loop, void (*turn)(void *user), void *user)
+void loop_sleep(struct loop *loop, dw_usec due, dw_usec most)
 {
-	if (atomic_exchange(&loop->stopped, 0))
-		return;
-	loop->turn = turn;
-	loop->turn_user = user;
-	(void)ev_run(loop->ev, 0); /* whether watchers are left: always, ours */
+	struct epoll_event event;
+	/* A core is kept busy for a firing, and not for a report or a claim. */
+	int spins = most > 0 && due == loop->armed;
+
+	if (spins)
+		arm(loop, usec_sub(due, most));
+	(void)epoll_wait(loop->epoll_fd, &event, 1, -1); /* EINTR: a turn without work */
+	if (spins && usec_sub(due, loop->clock.wall(loop->clock.user)) <= most)
+		spin(loop, due, most);
+}
+
+int loop_take_stop(struct loop *loop)
+{
+	return atomic_exchange(&loop->stopped, 0);
 }
 
 void loop_stop(struct loop *loop)
@@ -161,19 +168,13 @@ int loop_new(struct loop **ret_loop, const struct alloc *alloc, const struct clo
 			      .timer_fd = -1,
 			      .event_fd = -1,
 			      .armed = ARMED_UNKNOWN};
-	if (open_descriptors(loop) == DW_OK)
-		/* libev aborts when it has no memory: all it needs, it takes here. */
-		loop->ev = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
-	if (!loop->ev) {
+	if (open_descriptors(loop) != DW_OK) {
 		int saved = errno;
 
 		loop_free(loop);
 		errno = saved;
 		return DW_ESYS;
 	}
-	ev_io_init(&loop->watcher, on_readable, loop->epoll_fd, EV_READ);
-	loop->watcher.data = loop;
-	ev_io_start(loop->ev, &loop->watcher);
 	*ret_loop = loop;
 	return DW_OK;
 }
@@ -188,10 +189,6 @@ void loop_free(struct loop *loop)
 {
 	struct alloc alloc = loop->alloc;
 
-	if (loop->ev) {
-		ev_io_stop(loop->ev, &loop->watcher);
-		ev_loop_destroy(loop->ev);
-	}
 	close_if_open(loop->timer_fd);
 	close_if_open(loop->event_fd);
 	close_if_open(loop->epoll_fd);

@@ -1,6 +1,7 @@
 /* One descriptor that is readable when the engine has work: a private epoll set with an absolute
- * timerfd for the next deadline and an eventfd for wake-ups. Any loop can watch it; loop_run is
- * libev with that one watcher. A clock that is set cancels the timerfd, which wakes too. */
+ * timerfd for the next deadline and an eventfd for wake-ups. Any loop can watch it; ours is
+ * loop_sleep and a turn, again and again. A clock that is set cancels the timerfd, which wakes too.
+ */
 #ifndef DW_LOOP_LOOP_H
 #define DW_LOOP_LOOP_H
 
@@ -24,10 +25,13 @@ void loop_drain(struct loop *);
 /* loop_wait blocks until the descriptor is readable, at most for patience. */
 void loop_wait(struct loop *, dw_usec patience);
 
-/* loop_run calls turn each time there is work, until loop_stop. */
-void loop_run(struct loop *, void (*turn)(void *user), void *user);
+/* loop_sleep blocks until the descriptor is readable. If the turn that is armed is that of a firing
+ * at due, it returns at due, and spins for the last part of the time, of length most. */
+void loop_sleep(struct loop *, dw_usec due, dw_usec most);
 
-/* loop_stop: any thread, signal handlers too. */
+/* loop_stop makes the next loop_take_stop return 1, once, and wakes. Any thread, signal handlers
+ * too. */
 void loop_stop(struct loop *);
+int loop_take_stop(struct loop *);
 
 #endif

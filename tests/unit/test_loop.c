@@ -1,0 +1,158 @@
+/* The loop's own sleep: until it is woken, until its timer, and spinning for the last part. Both
+ * clocks are the test's, and go on by a microsecond each time the wall clock is read, so what was
+ * spun can be told from what was slept. */
+#include "support/cmocka.h"
+
+#include "loop/loop.h"
+
+#define MOST DW_SPIN_MAX
+
+struct fixture {
+	struct loop *loop;
+	struct loop_port port;
+	dw_usec now;
+	dw_usec steady;
+	dw_usec pace; /* how far each look at the wall clock moves it */
+	dw_usec looks;
+	dw_usec wake_at; /* the wall clock wakes the loop then: another thread, as it were */
+};
+
+static dw_usec read_wall(void *user)
+{
+	struct fixture *f = user;
+
+	f->looks++;
+	f->steady++;
+	f->now += f->pace;
+	if (f->wake_at != 0 && f->now >= f->wake_at) {
+		f->wake_at = 0;
+		f->port.wake(f->port.user);
+	}
+	return f->now;
+}
+
+static dw_usec read_steady(void *user)
+{
+	const struct fixture *f = user;
+
+	return f->steady;
+}
+
+static void begin(struct fixture *f)
+{
+	struct alloc alloc = alloc_default();
+	struct clock clock = clock_system();
+
+	*f = (struct fixture){.now = DW_DAYS(20000), .pace = 1};
+	clock_hook(&clock, read_wall, f);
+	clock.steady = read_steady;
+	assert_int_equal(loop_new(&f->loop, &alloc, &clock, 1), DW_OK);
+	f->port = loop_port(f->loop);
+}
+
+static void sleep_spins_until_the_firing(void **state)
+{
+	struct fixture f;
+	dw_usec due;
+
+	(void)state;
+	begin(&f);
+	due = f.now + MOST / 2;
+	f.port.arm(f.port.user, due);
+	loop_sleep(f.loop, due, MOST);
+	assert_true(f.now >= due && f.now <= due + 1);
+	loop_free(f.loop);
+}
+
+static void sleep_without_spin_does_not_look_at_the_clock(void **state)
+{
+	struct fixture f;
+	dw_usec due;
+
+	(void)state;
+	begin(&f);
+	due = f.now + 1;
+	f.port.arm(f.port.user, due);
+	f.looks = 0;
+	loop_sleep(f.loop, due, 0);
+	assert_int_equal(f.looks, 0);
+	loop_free(f.loop);
+}
+
+/* A turn that is needed for something else, before the firing, is not worth a busy core. */
+static void sleep_spins_for_firings_only(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.port.arm(f.port.user, f.now + 1);
+	f.looks = 0;
+	loop_sleep(f.loop, f.now + MOST / 2, MOST);
+	assert_int_equal(f.looks, 0);
+	loop_free(f.loop);
+}
+
+static void wake_up_ends_a_spin(void **state)
+{
+	struct fixture f;
+	dw_usec due;
+
+	(void)state;
+	begin(&f);
+	due = f.now + MOST / 2;
+	f.port.arm(f.port.user, due);
+	f.wake_at = due - MOST / 4;
+	loop_sleep(f.loop, due, MOST);
+	assert_true(f.now < due);
+	loop_drain(f.loop);
+	f.port.arm(f.port.user, due);
+	loop_sleep(f.loop, due, MOST); /* the wake-up is over: it spins again */
+	assert_true(f.now >= due);
+	loop_free(f.loop);
+}
+
+static void clock_set_back_in_a_spin_does_not_spin_for_ever(void **state)
+{
+	struct fixture f;
+	dw_usec due;
+
+	(void)state;
+	begin(&f);
+	due = f.now + MOST / 2;
+	f.pace = -1;
+	f.port.arm(f.port.user, due);
+	f.looks = 0;
+	loop_sleep(f.loop, due, MOST);
+	assert_in_range(f.looks, MOST, MOST + 2);
+	loop_free(f.loop);
+}
+
+static void stop_wakes_and_is_taken_once(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	f.port.arm(f.port.user, DW_NEVER);
+	assert_int_equal(loop_take_stop(f.loop), 0);
+	loop_stop(f.loop);
+	loop_sleep(f.loop, DW_NEVER, MOST);
+	assert_int_equal(loop_take_stop(f.loop), 1);
+	assert_int_equal(loop_take_stop(f.loop), 0);
+	loop_free(f.loop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(sleep_spins_until_the_firing),
+	    cmocka_unit_test(sleep_without_spin_does_not_look_at_the_clock),
+	    cmocka_unit_test(sleep_spins_for_firings_only),
+	    cmocka_unit_test(wake_up_ends_a_spin),
+	    cmocka_unit_test(clock_set_back_in_a_spin_does_not_spin_for_ever),
+	    cmocka_unit_test(stop_wakes_and_is_taken_once),
+	};
+
+	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
+}
