@@ -207,6 +207,108 @@ killed_orders_case()
 	[[ $(grep -c 'cancelled$' out) == 1 ]] || die "one order was to be cancelled"
 }
 
+# start_embedded PROGRAM STORE TIMEOUT: in the background, its output is out; with a port that it
+# says.
+start_embedded()
+{
+	: >out
+	"$bin/$1" "$2" "$3" >out 2>>errors </dev/null &
+	pid=$!
+	expect_lines out 1
+	port=$(sed -n '1s/^listening on 127.0.0.1://p' out)
+	[[ -n $port ]] || die "$1 does not say its port"
+}
+
+# stopped: SIGTERM ends it, and well.
+stopped()
+{
+	kill "$pid"
+	wait "$pid" || die "SIGTERM did not end it well"
+	pid=
+	[[ ! -s errors ]] || die "$(cat errors)"
+}
+
+# ask COMMAND ANSWER: one datagram there, one back.
+ask()
+{
+	local answer
+	printf '%s' "$1" >&4
+	answer=$(timeout 20 dd bs=256 count=1 status=none <&4) # a read is a datagram
+	[[ $answer == "$1: $2" ]] || die "\"$1\" is answered \"$answer\" instead of \"$2\""
+}
+
+embed_epoll_case()
+{
+	start_embedded embed_epoll memory: 1500ms
+	exec 4<>"/dev/udp/127.0.0.1/$port"
+	ask 'order 1' 'done'
+	ask 'pay 1' 'done'
+	ask 'pay 1' 'no such timer'
+	ask 'order 2' 'done'
+	ask 'order 2' 'the id has a timer already'
+	ask 'ship 2' 'invalid argument'
+	expect out 'order 2: not paid in time, cancelled'
+	exec 4>&-
+	stopped
+	[[ $(grep -c cancelled out) == 1 ]] || die "a paid order was cancelled"
+}
+
+embed_libev_case()
+{
+	mkfifo input
+	"$bin/embed_libev" memory: 1500ms <input >out 2>>errors &
+	pid=$!
+	exec 3>input
+	say 'order 1' 'pay 1' 'order 2' 'pay 3' 'ship 2'
+	expect out 'order 1: paid'
+	expect out 'order 3: not waiting for payment; money back'
+	expect out 'ship 2: say order NUMBER or pay NUMBER'
+	expect out 'order 2: not paid in time, cancelled'
+	stopped
+	exec 3>&-
+	[[ $(wc -l <out) == 4 ]] || die "4 lines are expected"
+	"$bin/embed_libev" memory: <<<'order 4' >out 2>>errors || die "the end of the input"
+	[[ ! -s out && ! -s errors ]] || die "the end of the input is an error"
+}
+
+embed_libuv_case()
+{
+	start_embedded embed_libuv memory: 1500ms
+	exec 4<>"/dev/tcp/127.0.0.1/$port" 5<>"/dev/tcp/127.0.0.1/$port" \
+		6<>"/dev/tcp/127.0.0.1/$port"
+	printf '1\npay\n' >&4
+	expect out 'order 1: paid'
+	printf '2\n' >&5
+	exec 5>&- # the customer is gone, the order is not
+	expect out 'order 2: not paid in time, cancelled'
+	printf '%080d\n' 0 >&6
+	[[ -z $(cat <&6 2>/dev/null) ]] || die "a line that is far too long is answered"
+	exec 6>&-
+	stopped # with a connection that is open
+	exec 4>&-
+	[[ $(wc -l <out) == 3 ]] || die "3 lines are expected"
+}
+
+# One file of orders, whichever loop the program is on.
+killed_embedded_case()
+{
+	start_embedded embed_epoll sqlite:orders.db 1s
+	exec 4<>"/dev/udp/127.0.0.1/$port"
+	ask 'order 1' 'done'
+	ask 'order 2' 'done'
+	ask 'pay 1' 'done'
+	exec 4>&-
+	killed
+	mkfifo input
+	"$bin/embed_libev" sqlite:orders.db <input >out 2>>errors &
+	pid=$!
+	exec 3>input
+	expect out 'order 2: not paid in time, cancelled'
+	stopped
+	exec 3>&-
+	[[ $(wc -l <out) == 1 ]] || die "one order was to be cancelled"
+}
+
 hello_case()
 {
 	"$bin/hello" >out
