@@ -3,8 +3,8 @@
 #
 #	tests/run.sh            installs what is missing (Debian 12), builds with warnings as
 #	                        errors and runs everything: as it is, optimized, under the
-#	                        sanitizers, under valgrind, without SQLite; at most 8 minutes
-#	                        on 2 cores
+#	                        sanitizers, under valgrind, without SQLite, as packages; at most
+#	                        8 minutes on 2 cores
 #	tests/run.sh --quick    one build and its tests
 #	tests/run.sh --all      the long series, too: more seeds, more kills, the benchmarks
 #
@@ -92,12 +92,12 @@ debug()
 
 release()
 {
-	build release release && run_tests release 100 -LE lint
+	build release release && run_tests release 100 -LE 'lint|abi'
 }
 
 asan()
 {
-	build asan asan && run_tests asan 30 -LE 'lint|install'
+	build asan asan && run_tests asan 30 -LE lint
 }
 
 # GCC 12's ThreadSanitizer needs the older, smaller randomization of addresses.
@@ -107,7 +107,7 @@ tsan()
 	! setarch -R true 2>/dev/null || plain=(setarch -R)
 	build tsan tsan &&
 		DW_TEST_SCALE=20 "${plain[@]}" ctest --test-dir "$builds/tsan" -j "$jobs" \
-			--output-on-failure --no-tests=error -LE 'lint|cli|install'
+			--output-on-failure --no-tests=error -LE 'lint|cli'
 }
 
 # memcheck_one TEST: one unit test of the debug build under valgrind.
@@ -137,7 +137,13 @@ memcheck()
 no_sqlite()
 {
 	build no_sqlite debug -DDW_WITH_SQLITE=OFF &&
-		run_tests no_sqlite 20 -LE 'lint|cli|crash|install'
+		run_tests no_sqlite 20 -LE 'lint|cli|crash'
+}
+
+# packages: what cpack makes, installed.
+packages()
+{
+	"$root/tests/consumer/debian.sh" "$builds/package"
 }
 
 long()
@@ -172,6 +178,7 @@ if [[ $mode != --quick ]]; then
 	step tsan tsan
 	step valgrind memcheck
 	step no_sqlite no_sqlite
+	step packages packages
 fi
 if [[ $mode == --all ]]; then
 	step long long

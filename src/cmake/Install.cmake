@@ -1,0 +1,53 @@
+# What is installed, in the components that become packages: libs (for programs that run), dev (for
+# those who build), tool (the command).
+include(CMakePackageConfigHelpers)
+
+set(DW_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/durawheel)
+
+install(
+  TARGETS durawheel durawheel_static
+  EXPORT durawheelTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libs NAMELINK_COMPONENT dev
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(
+  DIRECTORY ${PROJECT_SOURCE_DIR}/include/durawheel
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT dev)
+if(DW_BUILD_CLI)
+  install(TARGETS durawheel_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
+endif()
+
+# find_package(durawheel)
+install(
+  EXPORT durawheelTargets
+  NAMESPACE durawheel::
+  DESTINATION ${DW_CMAKE_DIR}
+  COMPONENT dev)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/durawheelConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/durawheelConfig.cmake INSTALL_DESTINATION
+                                                                        ${DW_CMAKE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/durawheelConfigVersion.cmake
+                                 COMPATIBILITY SameMajorVersion)
+install(
+  FILES ${PROJECT_BINARY_DIR}/durawheelConfig.cmake
+        ${PROJECT_BINARY_DIR}/durawheelConfigVersion.cmake
+  DESTINATION ${DW_CMAKE_DIR}
+  COMPONENT dev)
+
+# pkg-config. The prefix is known when it is installed: `cmake --install --prefix` may say another.
+list(TRANSFORM DW_PLAIN_LIBS PREPEND -l OUTPUT_VARIABLE DW_PRIVATE_LIBS)
+list(JOIN DW_PRIVATE_LIBS " " DW_PRIVATE_LIBS)
+install(
+  CODE "
+  set(PROJECT_VERSION \"${PROJECT_VERSION}\")
+  set(DW_PRIVATE_LIBS \"${DW_PRIVATE_LIBS}\")
+  set(libdir \"${CMAKE_INSTALL_LIBDIR}\")
+  set(includedir \"${CMAKE_INSTALL_INCLUDEDIR}\")
+  cmake_path(ABSOLUTE_PATH libdir BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
+  cmake_path(ABSOLUTE_PATH includedir BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
+  set(pc \"\${libdir}/pkgconfig/durawheel.pc\")
+  message(STATUS \"Installing: \$ENV{DESTDIR}\${pc}\")
+  configure_file(\"${CMAKE_CURRENT_LIST_DIR}/durawheel.pc.in\" \"\$ENV{DESTDIR}\${pc}\" @ONLY)
+  list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${pc}\")
+  "
+  COMPONENT dev)

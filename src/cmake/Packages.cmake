@@ -1,0 +1,49 @@
+# Debian packages, by `cpack` in a build configured with --preset package (prefix /usr).
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR "the durawheel authors")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL libs dev)
+if(DW_BUILD_CLI)
+  list(APPEND CPACK_COMPONENTS_ALL tool)
+endif()
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/DebianDocs.cmake)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "durawheel maintainers <maintainers@durawheel.invalid>")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+set(DW_SUMMARY "durable timers for C programs")
+set(DW_DETAILS
+    "A timer fires in the program that set it, microseconds after its deadline,\n\
+although the program was killed and started again in between: a timing wheel\n\
+in memory fires, a SQLite file keeps every timer. There is no server.")
+
+# dw_package(COMPONENT NAME SECTION WHAT)
+macro(dw_package component name section what)
+  string(TOUPPER ${component} upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
+  set(CPACK_COMPONENT_${upper}_DESCRIPTION "${DW_SUMMARY} - ${what}\n${DW_DETAILS}")
+  set(CPACK_DEBIAN_${upper}_DESCRIPTION "${CPACK_COMPONENT_${upper}_DESCRIPTION}")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SHLIBDEPS ON)
+endmacro()
+
+set(DW_LIBS_PACKAGE libdurawheel${PROJECT_VERSION_MAJOR})
+dw_package(libs ${DW_LIBS_PACKAGE} libs "library")
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBS_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/triggers)
+dw_package(dev libdurawheel-dev libdevel "for building programs")
+# What a program that links the static library needs besides.
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
+    "${DW_LIBS_PACKAGE} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), libev-dev")
+if(DW_WITH_SQLITE)
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libsqlite3-dev")
+endif()
+dw_package(tool durawheel utils "command")
+
+include(CPack)

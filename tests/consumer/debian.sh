@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Builds the Debian packages, looks at what is in them and what they depend on, unpacks them with
+# dpkg into a root of their own, and there builds and starts README's first program and the command.
+#
+#	tests/consumer/debian.sh BUILD_DIR      a folder for this; it may exist
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+mkdir -p "$1"
+build=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+die()
+{
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+# contains PACKAGE PATH...: these files and links, and nothing else but its documentation.
+contains()
+{
+	dpkg-deb --fsys-tarfile "$build/$1"_*.deb | tar -t | grep -v '/$' |
+		grep -v "^./usr/share/doc/$1/" | sort >"$work/is"
+	printf './usr/%s\n' "${@:2}" | sort >"$work/wanted"
+	diff "$work/wanted" "$work/is" || die "$1 has not got (<) or has besides (>) these files"
+	dpkg-deb --fsys-tarfile "$build/$1"_*.deb | tar -t |
+		grep "/doc/$1/copyright$" >"$work/is" ||
+		die "$1 has no copyright"
+}
+
+# depends PACKAGE WORDS...: each is in its Depends.
+depends()
+{
+	local word on
+	on=$(dpkg-deb -f "$build/$1"_*.deb Depends)
+	for word in "${@:2}"; do
+		[[ ", $on," == *", $word"[\ ,]* ]] || die "$1 does not depend on $word: $on"
+	done
+}
+
+build_packages()
+{
+	(cd "$root" && cmake --preset package -B "$build") &&
+		cmake --build "$build" -j "$(nproc)" &&
+		rm -f "$build"/*.deb && cd "$build" && cpack
+}
+
+(build_packages) >"$build/log" 2>&1 || die "$(tail -n 20 "$build/log")"
+
+version=$(sed -n 's/^#define DW_VERSION "\(.*\)"/\1/p' "$root/include/durawheel/durawheel.h")
+lib=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+runtime=libdurawheel${version%%.*}
+contains "$runtime" "$lib/libdurawheel.so.${version%%.*}" "$lib/libdurawheel.so.$version"
+contains libdurawheel-dev "$lib"/libdurawheel.{a,so} \
+	include/durawheel/{durawheel,error,store,wheel}.h "$lib/pkgconfig/durawheel.pc" \
+	"$lib/cmake/durawheel/durawheel"{Config,ConfigVersion,Targets,Targets-release}.cmake
+contains durawheel bin/durawheel
+depends "$runtime" libc6 libev4 libsqlite3-0
+depends libdurawheel-dev "$runtime (= $version-1)" libev-dev libsqlite3-dev
+depends durawheel libc6 libev4 libjansson4 libsqlite3-0
+dpkg-deb --ctrl-tarfile "$build/$runtime"_*.deb | tar -xO ./shlibs |
+	grep "^libdurawheel ${version%%.*} $runtime (>= $version-1)" >"$work/is" ||
+	die "$runtime has no shlibs"
+
+# What they depend on is this machine's, so dpkg is told not to look for it; whose ldconfig is left
+# alone.
+mkdir -p "$work"/root/var/lib/dpkg/{info,updates,triggers} "$work/stubs"
+: >"$work/root/var/lib/dpkg/status"
+printf '#!/bin/sh\n' >"$work/stubs/ldconfig"
+chmod +x "$work/stubs/ldconfig"
+PATH=$work/stubs:$PATH:/usr/sbin:/sbin fakeroot dpkg --root="$work/root" --log=/dev/null \
+	--force-not-root --force-depends --force-script-chrootless -i "$build"/*.deb \
+	>"$work/log" 2>&1 || die "$(cat "$work/log")"
+[[ $(dpkg-query --root="$work/root" -W -f '${db:Status-Status}\n' | sort | uniq -c) == \
+	*"3 installed" ]] || die "not all three are installed: $(cat "$work/log")"
+
+cd "$work"
+awk '/^```c$/ { inside = !seen++; next } /^```$/ { inside = 0 } inside' "$root/README.md" >hello.c
+export PKG_CONFIG_LIBDIR=$work/root/usr/$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/root
+read -ra flags < <(PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \
+	pkg-config --cflags --libs durawheel)
+cc hello.c "${flags[@]}" -o hello
+[[ $(LD_LIBRARY_PATH=$work/root/usr/$lib ./hello) == *'was not paid in time: cancelled' ]] ||
+	die "the first program"
+"$work/root/usr/bin/durawheel" --store sqlite:t.db add --topic t --id a --in 1h >out
+[[ $(cat out) == a ]] || die "the command says: $(cat out)"
+echo "packages: $(cd "$build" && echo ./*.deb)"

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# Installs the build into a folder of its own and is there who a user is: programs in C and in C++
+# find the library by pkg-config and by find_package, shared and static, link every public function
+# and expand every public macro; and README's first program does what README says.
+#
+#	tests/consumer/run.sh BUILD_DIR CASE...         pkgconfig, cmake, readme
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1
+shift
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+warnings=(-Wall -Wextra -Werror)
+
+die()
+{
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+# uses PROGRAM: it needs the shared library at run time.
+uses()
+{
+	readelf -dW "$1" | grep 'NEEDED.*\[libdurawheel\.so\.0\]' >/dev/null
+}
+
+# every PROGRAM: it runs, and has linked as many functions as the version script names, and the one
+# that is inline.
+every()
+{
+	local said
+	said=$(LD_LIBRARY_PATH=$libdir "$1") || die "$1 failed"
+	[[ $said == "$((named + 1)) functions, "[1-9][0-9]*" macros" ]] ||
+		die "$1 says \"$said\" and src/durawheel.map names $named functions"
+}
+
+# hello PROGRAM: README's first program; without SQLite it says why it cannot start.
+hello()
+{
+	local status=0
+	(cd "$root" && rm -f hello.db* && LD_LIBRARY_PATH=$libdir "$1" >out 2>&1) || status=$?
+	if grep -q sqlite "$PKG_CONFIG_PATH/durawheel.pc"; then
+		[[ $status == 0 ]] || die "$1 ended with $status: $(cat "$root/out")"
+		[[ $(cat "$root/out") == 'order:42 was not paid in time: cancelled' ]] ||
+			die "$1 says: $(cat "$root/out")"
+	else
+		[[ $status == 1 ]] || die "$1 ended with $status: $(cat "$root/out")"
+		grep -q 'built without SQLite' "$root/out" ||
+			die "$1 does not say that SQLite is missing: $(cat "$root/out")"
+		! readelf -dW "$libdir/libdurawheel.so" | grep sqlite || die "SQLite is needed"
+	fi
+}
+
+pkgconfig_case()
+{
+	local std shared static
+	read -ra shared < <(pkg-config --cflags --libs durawheel)
+	read -ra static < <(pkg-config --cflags --libs --static durawheel)
+	for std in c99 c11; do
+		cc -std=$std "${warnings[@]}" -pedantic every.c "${shared[@]}" -o every_$std
+		uses every_$std || die "every_$std does not use the shared library"
+		every ./every_$std
+	done
+	for std in c++11 c++20; do
+		c++ -std=$std "${warnings[@]}" -pedantic every.cc "${shared[@]}" -o every_$std
+		every ./every_$std
+	done
+	# The linker warns of SQLite's dlopen, which is never called.
+	cc "${warnings[@]}" -static every.c "${static[@]}" -o static_c
+	c++ "${warnings[@]}" -static every.cc "${static[@]}" -o static_cc
+	! uses static_c || die "static_c uses the shared library"
+	every ./static_c
+	every ./static_cc
+	cc -static hello.c "${static[@]}" -o static_hello
+	hello ./static_hello
+}
+
+cmake_case()
+{
+	local program
+	cmake -S "$here/project" -B project -DCMAKE_PREFIX_PATH="$root/usr" -DEVERY="$root" \
+		-DCMAKE_C_FLAGS='-Wall -Wextra -Werror' -DCMAKE_CXX_FLAGS='-Wall -Werror' \
+		>log 2>&1 || die "$(tail -n 30 log)"
+	cmake --build project >log 2>&1 || die "$(tail -n 30 log)"
+	for program in every_c every_cc; do
+		every "project/${program}_shared"
+		every "project/${program}_static"
+	done
+	uses project/hello_c_shared || die "hello_c_shared does not use the shared library"
+	! uses project/hello_c_static || die "hello_c_static uses the shared library"
+	hello project/hello_c_shared
+	hello project/hello_cc_static
+}
+
+# The line of README, to the letter, as C and, renamed, as C++.
+readme_case()
+{
+	local line
+	line=$(tr '`' '\n' <"$here/../../README.md" | grep '^cc hello\.c ')
+	[[ $(wc -l <hello.c) -le 30 ]] || die "the first program of README is not short any more"
+	bash -c "$line"
+	hello ./a.out
+	bash -c "${line/hello.c/hello.cc}"
+	hello ./a.out
+	bash -c "${line/cc hello.c/c++ -Wall -Werror hello.cc}"
+}
+
+cmake --install "$build" --prefix "$root/usr" >/dev/null
+PKG_CONFIG_PATH=$(dirname "$(find "$root" -name durawheel.pc)")
+export PKG_CONFIG_PATH
+libdir=$(pkg-config --variable=libdir durawheel)
+[[ $(pkg-config --variable=prefix durawheel) == "$root/usr" ]] ||
+	die "durawheel.pc has not got the prefix it was installed with"
+named=$(grep -cE '^\s[a-z_]+;' "$here/../../src/durawheel.map")
+
+cd "$root"
+"$here/every.sh" "$root/usr/include" >every.c
+cp every.c every.cc
+awk '/^```c$/ { inside = !seen++; next } /^```$/ { inside = 0 } inside' \
+	"$here/../../README.md" >hello.c
+cp hello.c hello.cc
+for name; do
+	"${name}_case"
+	echo "consumer: $name passed"
+done
