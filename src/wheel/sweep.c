@@ -24,36 +24,45 @@ static uint32_t next_list(const dw_wheel *wheel, uint32_t from)
 	return WHEEL_LISTS;
 }
 
-/* close_ranks: the live entries of a block move to its beginning; returns behind the last one. */
-static uint32_t close_ranks(const dw_wheel *wheel, uint32_t block, uint32_t end)
+/*
+ * gather: the live ones of `count` entries move to the cells from `to` on; returns behind the last
+ * one. Which ones are live cannot be predicted, so there is no branch.
+ */
+static uint32_t gather(const dw_wheel *wheel, uint32_t to, uint32_t from, uint32_t count)
 {
-	union wheel_cell *cells = wheel->pool.cells + ((size_t)block << WHEEL_BLOCK_BITS);
-	uint32_t to = 1;
+	const uint32_t *words = wheel->pool.words;
+	const union wheel_cell *source = wheel->pool.cells + from;
+	union wheel_cell *const first = wheel->pool.cells + to, *target = first;
 
-	for (uint32_t from = cells->head.first; from < end; from++) {
-		struct wheel_entry entry = cells[from].entry;
+	for (const union wheel_cell *end = source + count; source < end; source++) {
+		uint64_t deadline = source->entry.deadline;
+		dw_wheel_handle handle = source->entry.handle;
 
-		cells[to].entry = entry;
-		to += (uint32_t)wheel_live(wheel, &entry);
+		target->entry.deadline = deadline;
+		target->entry.handle = handle;
+		target += words[dw_wheel_index(handle)] == wheel_generation(handle);
 	}
-	cells->head.first = 1;
-	return to;
+	return to + (uint32_t)(target - first);
 }
 
-/* fill: entries of a block move to the end of the one before it; returns where the block ends now.
+/* fill: as many of the live ones of *count entries as there is room for go behind those of block;
+ * *from and *count are what was not looked at. Returns how many went.
  */
-static uint32_t fill(const dw_wheel *wheel, uint32_t prev, uint32_t block, uint32_t end)
+static uint32_t fill(dw_wheel *wheel, uint32_t block, uint32_t *from, uint32_t *count)
 {
-	union wheel_cell *to = wheel->pool.cells + ((size_t)prev << WHEEL_BLOCK_BITS);
-	union wheel_cell *from = wheel->pool.cells + ((size_t)block << WHEEL_BLOCK_BITS);
-	uint32_t moved = WHEEL_BLOCK_CELLS - to->head.end;
+	struct wheel_head *head = wheel_head(wheel, block);
+	uint32_t before = head->end;
 
-	if (moved > end - 1)
-		moved = end - 1;
-	memcpy(to + to->head.end, from + 1, moved * sizeof(*to));
-	memmove(from + 1, from + 1 + moved, (end - 1 - moved) * sizeof(*from));
-	to->head.end += moved;
-	return end - moved;
+	while (*count && head->end < WHEEL_BLOCK_CELLS) {
+		uint32_t room = WHEEL_BLOCK_CELLS - head->end;
+		uint32_t some = room < *count ? room : *count;
+		uint32_t to = (block << WHEEL_BLOCK_BITS) + head->end;
+
+		head->end += gather(wheel, to, *from, some) - to;
+		*from += some;
+		*count -= some;
+	}
+	return head->end - before;
 }
 
 /* unlink: an empty block, behind prev or the first one, leaves its list. */
@@ -72,29 +81,33 @@ static void unlink(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
 	wheel_pool_give_block(wheel, block);
 }
 
+/* sweep_block: its live entries fill the block before it, and what is left closes ranks. */
 static void sweep_block(dw_wheel *wheel)
 {
 	struct wheel_sweep *sweep = &wheel->sweep;
 	uint32_t block = sweep->block, prev = sweep->prev;
+	uint32_t first = (block << WHEEL_BLOCK_BITS) + 1;
 	struct wheel_head *head = wheel_head(wheel, block);
 	bool last = wheel_list_last(wheel, sweep->list) == block;
 	uint32_t next = last ? WHEEL_NONE : head->next;
-	uint32_t old_end = wheel_block_end(wheel, sweep->list, block);
-	uint32_t dead = old_end - head->first, end;
+	uint32_t from = first - 1 + head->first;
+	uint32_t count = wheel_block_end(wheel, sweep->list, block) - head->first;
+	uint32_t live = 0, to;
 
 	if (!last)
 		wheel_block_fetch(wheel, next);
-	end = close_ranks(wheel, block, old_end);
-	dead -= end - 1;
-	wheel->entries -= dead;
+	wheel->entries -= count;
 	if (prev != WHEEL_NONE)
-		end = fill(wheel, prev, block, end);
-	if (end == 1) {
+		live = fill(wheel, prev, &from, &count);
+	to = gather(wheel, first, from, count);
+	wheel->entries += live + to - first;
+	if (to == first) {
 		unlink(wheel, sweep->list, prev, last);
 	} else {
-		head->end = end;
+		head->first = 1;
+		head->end = to - first + 1;
 		if (last)
-			wheel->tails[sweep->list] = (block << WHEEL_BLOCK_BITS) + end - 1;
+			wheel->tails[sweep->list] = to - 1;
 		sweep->prev = block;
 	}
 	sweep->block = next;
