@@ -292,7 +292,8 @@ DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 /* dw_cancel: DW_OK in the answer promises that the timer does not start after it. DW_ENOENT: there
  * is none. DW_ELATE: it is being delivered (or, for a client, the owner has claimed it, which it
  * does a few milliseconds before the deadline); if it is delivered by this handle, a DW_RETRY of
- * that delivery is dropped. */
+ * that delivery is dropped. A damaged timer is removed, too; for a client with DW_ELATE if it may
+ * have been claimed. */
 DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
 /* dw_settle answers a DW_HOLD with DW_DONE or DW_RETRY (retry_in as in dw_retry_in, negative: the
@@ -348,7 +349,7 @@ typedef struct dw_stats {
 	uint64_t held;
 	uint64_t put, cancelled, fired, settled, retried, dead, late;
 	uint64_t duplicates; /* deliveries after a crash of an earlier owner */
-	uint64_t corrupt;
+	uint64_t corrupt;    /* damaged timers met; one that is met again counts again */
 	uint64_t store_operations, store_failures;
 	uint64_t inflight;    /* operations sent to the store and not answered */
 	dw_usec store_p99_us; /* round trip to the store */

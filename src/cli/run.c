@@ -212,6 +212,18 @@ static void finish_torn(struct runner *runner)
 	}
 }
 
+/* tell_damaged: idle does not mean that all was fired. */
+static void tell_damaged(const struct runner *runner)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	if (dw_get_stats(runner->d, &stats) == DW_OK && stats.corrupt > 0)
+		(void)complain(EXIT_DONE,
+			       "%" PRIu64
+			       " damaged timers were not fired: cancel or add them again",
+			       stats.corrupt);
+}
+
 static int run(struct runner *runner)
 {
 	int code = handle(runner, fire);
@@ -221,6 +233,8 @@ static int run(struct runner *runner)
 	(void)dw_turn(runner->d); /* the first turn arms the descriptor */
 	while (!runner->stop && !(runner->until_idle && is_idle(runner)))
 		step(runner);
+	if (runner->until_idle)
+		tell_damaged(runner);
 	finish_torn(runner);
 	return runner->code;
 }

@@ -63,10 +63,15 @@ static void answered(dw *d, int status, const dw_info *timers, size_t count, con
 	(void)next;
 	if (status == DW_OK && count == 0)
 		status = DW_ENOENT;
-	if (status != DW_OK) {
+	if (status == DW_ECORRUPT)
+		show->code = complain(exit_of(status),
+				      "%s is damaged and does not fire: cancel it "
+				      "or add it again",
+				      show->id);
+	else if (status != DW_OK)
 		show->code = complain(exit_of(status), "%s: %s", show->id, dw_strerror(status));
+	if (status != DW_OK)
 		return;
-	}
 	show->code = EXIT_DONE;
 	if (show->json)
 		show->code = print_json(timers);

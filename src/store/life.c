@@ -145,10 +145,29 @@ static struct life_step take_cancel(const dw_op *op, const struct life_record *s
 	return step;
 }
 
-/* take_damaged: a timer that does not match its checksum never fires; a put replaces it and a bury
- * sets it aside, nothing else touches it. */
-static struct life_step take_damaged(const dw_op *op, const struct life_record *stored)
+/* cancel_damaged removes it whatever it says, or nobody could. To a client it promises that nothing
+ * starts only if no trace of a claim is left: a claim leaves two, the state and the token. */
+static struct life_step cancel_damaged(const struct life_record *stored,
+				       const struct life_caller *caller)
 {
+	struct life_step step = change(LIFE_DELETE, stored);
+
+	if (caller->role == DW_OWNER)
+		return step;
+	step.news = true;
+	step.open_news = stored->head.state != DW_PENDING || stored->claim || stored->head.open;
+	if (step.open_news)
+		step.status = DW_ELATE;
+	return step;
+}
+
+/* take_damaged: a timer that does not match its checksum never fires; a put replaces it, a cancel
+ * removes it and a bury sets it aside, nothing else touches it. */
+static struct life_step take_damaged(const dw_op *op, const struct life_record *stored,
+				     const struct life_caller *caller)
+{
+	if (op->kind == DW_OP_CANCEL)
+		return cancel_damaged(stored, caller);
 	if (op->kind == DW_OP_BURY && op->head.generation == stored->head.generation)
 		return change(LIFE_BURY, stored);
 	return keep(DW_ECORRUPT);
@@ -163,7 +182,7 @@ struct life_step life_take(const dw_op *op, const struct life_record *stored,
 	if (!stored)
 		return keep(op->kind == DW_OP_CANCEL && caller->left_open ? DW_ELATE : DW_ENOENT);
 	if (stored->damaged)
-		return take_damaged(op, stored);
+		return take_damaged(op, stored, caller);
 	switch (op->kind) {
 	case DW_OP_CLAIM:
 		return take_claim(op, stored, caller);

@@ -52,13 +52,14 @@ static void damaged_timer_is_corrupt_and_alone(void **state)
 		assert_int_equal(ask_stored(&f->owner, "it", &head), DW_ECORRUPT);
 		assert_int_equal(ask_status(&f->owner, ask_about(DW_OP_CLAIM, "it", generation, 0)),
 				 DW_ECORRUPT);
-		assert_int_equal(ask_status(&f->owner, ask_cancel("it", 0)), DW_ECORRUPT);
 		scan = ask_done(&f->owner, ask_scan(NULL, 10, NULL));
 		assert_int_equal(scan->row_count, 3);
 		assert_int_equal(scan->rows->status, DW_OK);
 		assert_int_equal(scan->rows->next->status, DW_ECORRUPT);
 		assert_int_equal(scan->rows->next->next->status, DW_OK);
 		ask_free(scan);
+		assert_int_equal(ask_status(&f->owner, ask_cancel("it", 0)), DW_OK);
+		assert_int_equal(ask_stored(&f->owner, "it", &head), DW_ENOENT);
 		ask_end(&f->owner);
 	}
 }
@@ -127,6 +128,38 @@ static void damaged_timer_is_replaced_or_buried(void **state)
 	assert_int_equal(ask_stored(&f->owner, "it", &head), DW_ENOENT);
 }
 
+/* client_cancels: what a client's cancel of the damaged timer answers; it is gone in any case, and
+ * the owner is told. */
+static int client_cancels(struct fixture *f, const char *sql)
+{
+	int status;
+	dw_head head;
+	dw_op *inbox;
+
+	damage(f, sql);
+	fixture_open(f, &f->other, DW_CLIENT);
+	status = ask_status(&f->other, ask_cancel("it", 0));
+	assert_int_equal(ask_stored(&f->other, "it", &head), DW_ENOENT);
+	inbox = ask_done(&f->owner, ask_plain(DW_OP_INBOX));
+	assert_int_equal(inbox->row_count, 1);
+	assert_int_equal(inbox->rows->gone, 1);
+	ask_free(inbox);
+	ask_end(&f->other);
+	ask_end(&f->owner);
+	return status;
+}
+
+static void damaged_timer_is_cancelled_by_a_client(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(client_cancels(f, "UPDATE timer SET due = 201 WHERE id = 'it'"), DW_OK);
+	/* It may have been claimed, and then it may still start. */
+	assert_int_equal(client_cancels(f, "UPDATE timer SET state = 1 WHERE id = 'it'"), DW_ELATE);
+	assert_int_equal(client_cancels(f, "UPDATE timer SET claim = 9 WHERE id = 'it'"), DW_ELATE);
+	assert_int_equal(client_cancels(f, "UPDATE timer SET open = 1 WHERE id = 'it'"), DW_ELATE);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
@@ -136,6 +169,7 @@ int main(void)
 	    CASE(damaged_byte_of_the_body_is_corrupt),
 	    CASE(damaged_id_is_corrupt),
 	    CASE(damaged_timer_is_replaced_or_buried),
+	    CASE(damaged_timer_is_cancelled_by_a_client),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
