@@ -115,10 +115,61 @@ static void bring_forward(struct engine *engine, struct timer *timer, dw_usec no
 	timer->waiting = waiting;
 }
 
-/* deliver_sweep looks at all that is armed when the clock was stepped back. Claims that are far
- * ahead now are given back, so that others can cancel these timers again. */
+/* recheck_topic goes once around the unhandled of a topic: what is not due any more is pending as
+ * before. False when there are more than the turn may do. */
+static bool recheck_topic(struct engine *engine, struct topic *topic, dw_usec until,
+			  uint32_t *budget)
+{
+	for (; topic->recheck > 0 && topic->unhandled; topic->recheck--) {
+		struct timer *timer = topic->unhandled;
+
+		if (*budget == 0)
+			return false;
+		(*budget)--;
+		if (timer->head.due > until) {
+			timer_disarm(engine, timer);
+			timer_arm_claim(engine, timer);
+		} else {
+			topic_unpark(topic, timer);
+			topic_park(topic, timer);
+		}
+	}
+	topic->recheck = 0;
+	return true;
+}
+
+static void recheck(struct engine *engine, dw_usec now)
+{
+	dw_usec until = usec_add(now, 2 * engine_lead(engine));
+	uint32_t budget = TURN_SWEEP_MAX;
+
+	for (size_t i = 0; engine->rechecking && i < TOPIC_BUCKETS; i++) {
+		struct topic *topic = engine->topics.buckets[i];
+
+		for (; topic; topic = topic->hash_next)
+			if (!recheck_topic(engine, topic, until, &budget))
+				return;
+	}
+	engine->rechecking = false;
+}
+
+void deliver_stepped_back(struct engine *engine)
+{
+	engine->sweep = schedule_size(&engine->fire);
+	engine->rechecking = engine->stats.unhandled > 0;
+	for (size_t i = 0; engine->rechecking && i < TOPIC_BUCKETS; i++) {
+		struct topic *topic = engine->topics.buckets[i];
+
+		for (; topic; topic = topic->hash_next)
+			topic->recheck = topic->unhandled_count;
+	}
+}
+
+/* deliver_sweep looks at all that is armed, or parked, when the clock was stepped back. Claims that
+ * are far ahead now are given back, so that others can cancel these timers again. */
 void deliver_sweep(struct engine *engine, dw_usec now)
 {
+	recheck(engine, now);
 	for (uint32_t i = 0; i < TURN_SWEEP_MAX && engine->sweep > 0; i++) {
 		struct timer *timer = schedule_at(&engine->fire, --engine->sweep);
 

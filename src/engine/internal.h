@@ -116,6 +116,7 @@ struct engine {
 	bool woken;
 	bool failing;
 	bool reviving;
+	bool rechecking; /* a topic has unhandled timers to look at again */
 	bool closing;
 	int failure; /* the first since engine_take_failure */
 
@@ -157,6 +158,7 @@ void deliver_give_back(struct engine *, struct timer *);
 void deliver_bury(struct engine *, struct timer *, const char *reason);
 void deliver_revive(struct engine *);
 void deliver_sweep(struct engine *, dw_usec now);
+void deliver_stepped_back(struct engine *);
 
 /* answer.c */
 void answer_round(struct engine *);

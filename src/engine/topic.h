@@ -14,6 +14,7 @@ struct topic {
 	struct timer *unhandled; /* due, without a handler; in the order they came due */
 	struct timer *unhandled_last;
 	uint64_t unhandled_count;
+	uint64_t recheck; /* so many from the front may not be due: the clock was set back */
 	char name[DW_TOPIC_MAX + 1];
 };
 

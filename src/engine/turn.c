@@ -115,7 +115,7 @@ static void watch_clock(struct engine *engine, dw_usec before, dw_usec now)
 	if (step > -STEP_MIN && step < STEP_MIN)
 		return;
 	if (step < 0)
-		engine->sweep = schedule_size(&engine->fire);
+		deliver_stepped_back(engine);
 	/* What was put off until a wall time must not wait out a step back. */
 	engine->recover_at = usec_min(engine->recover_at, now);
 	engine->inbox_at = usec_min(engine->inbox_at, now);
@@ -169,7 +169,8 @@ static void rearm_stranded(struct engine *engine)
 
 static bool has_work_left(const struct engine *engine)
 {
-	bool delivers = !engine->closing && (engine->sweep > 0 || engine->reviving);
+	bool delivers =
+	    !engine->closing && (engine->sweep > 0 || engine->reviving || engine->rechecking);
 
 	return engine->answers.count > 0 || engine->deferred || engine->urgent.count > 0 ||
 	       delivers || (engine->ordinary.count > 0 && engine->ordinary_inflight < ORDINARY_MAX);

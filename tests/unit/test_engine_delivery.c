@@ -306,6 +306,38 @@ static void topic_without_handler_is_kept_and_reported_once(void **state)
 	harness_free(h);
 }
 
+static uint64_t unhandled(struct harness *h)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	engine_stats(h->engine, &stats);
+	return stats.unhandled;
+}
+
+static void topic_without_handler_is_looked_at_again_after_a_step_back(void **state)
+{
+	struct harness *h = harness_new_with(NULL);
+	char id[16];
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) { /* more than one turn looks at */
+		(void)snprintf(id, sizeof id, "%d", i);
+		(void)harness_put(h, id, DW_SECONDS(i % 3));
+	}
+	harness_jump(h, DW_SECONDS(10));
+	assert_int_equal(unhandled(h), 3000);
+	h->wall -= DW_SECONDS(9);
+	harness_turn(h);
+	assert_int_equal(unhandled(h), 2000); /* due in second 0 and second 1 */
+	assert_int_equal(engine_check(h->engine), 0);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(unhandled(h), 3000);
+	assert_int_equal(engine_on(h->engine, "t", harness_handler, h), DW_OK);
+	harness_turn(h);
+	assert_int_equal(h->start_count, 3000);
+	harness_free(h);
+}
+
 static void star_handles_what_has_no_handler(void **state)
 {
 	struct harness *h = harness_new_with(NULL);
@@ -351,6 +383,7 @@ int main(void)
 	    cmocka_unit_test(hold_not_settled_is_delivered_again),
 	    cmocka_unit_test(holds_beyond_the_limit_are_delivered_again),
 	    cmocka_unit_test(topic_without_handler_is_kept_and_reported_once),
+	    cmocka_unit_test(topic_without_handler_is_looked_at_again_after_a_step_back),
 	    cmocka_unit_test(star_handles_what_has_no_handler),
 	    cmocka_unit_test(handler_taken_away_gives_the_claim_back),
 	};
