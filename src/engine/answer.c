@@ -240,6 +240,8 @@ static void account(struct engine *engine, const dw_op *op)
 		engine->ordinary_inflight--;
 	if (op->urgent && op->status == DW_OK)
 		lead_learn(&engine->lead, engine->progress_at - op->sent, op->batch);
+	if (failed(op->status) && op->status != DW_ECLOSED)
+		engine_note_error(engine, op->status);
 	if (failed(op->status) && op->status != DW_ECLOSED && !op->call) {
 		engine_store_failed(engine, op->status, op->id);
 	} else if (op->status == DW_OK && engine->failing) {

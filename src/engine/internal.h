@@ -118,7 +118,9 @@ struct engine {
 	bool reviving;
 	bool rechecking; /* a topic has unhandled timers to look at again */
 	bool closing;
-	int failure; /* the first since engine_take_failure */
+	int failure;    /* the first since engine_take_failure */
+	int last_error; /* the last failure of the store or an event, for the report */
+	dw_usec last_error_at;
 
 	struct rng rng;
 	dw_stats stats;
@@ -183,6 +185,8 @@ int engine_fail(struct engine *, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void engine_event(struct engine *, dw_event *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* engine_note_error: what the report names as the last error. */
+void engine_note_error(struct engine *, int status);
 void engine_store_failed(struct engine *, int status, const char *id);
 
 static inline dw_usec engine_now(const struct engine *engine)

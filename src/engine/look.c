@@ -207,7 +207,8 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }
 
-/* report_text: the owner's counters as JSON, for those who ask the store. */
+/* report_text: the owner's counters as JSON, for those who ask the store, and the last failure
+ * that somebody would want to know of (0: none). */
 static void report_text(const struct engine *engine, char *text, size_t size)
 {
 	dw_stats stats = {.size = sizeof stats};
@@ -219,16 +220,19 @@ static void report_text(const struct engine *engine, char *text, size_t size)
 		       ",\"dead\":%" PRIu64 ",\"late\":%" PRIu64 ",\"corrupt\":%" PRIu64
 		       ",\"store_failures\":%" PRIu64 ",\"store_p99_us\":%" PRId64
 		       ",\"lead_us\":%" PRId64 ",\"lag_us\":%" PRId64 ",\"lag_max_us\":%" PRId64
-		       ",\"recovering\":%s,\"last_error\":%d}",
+		       ",\"recovering\":%s,\"last_error\":%d,\"last_error_text\":\"%s\""
+		       ",\"last_error_at\":%" PRId64 "}",
 		       stats.timers, stats.unhandled, stats.held, stats.fired, stats.settled,
 		       stats.retried, stats.dead, stats.late, stats.corrupt, stats.store_failures,
 		       stats.store_p99_us, stats.lead_us, stats.lag_us, stats.lag_max_us,
-		       stats.recovering ? "true" : "false", engine->failure);
+		       stats.recovering ? "true" : "false", engine->last_error,
+		       engine->last_error ? dw_strerror(engine->last_error) : "",
+		       engine->last_error_at);
 }
 
 void look_report(struct engine *engine, dw_usec now)
 {
-	char text[768];
+	char text[1024];
 	dw_op *op;
 
 	/* At work, or just begun: the next report comes sooner than an idle one would. */

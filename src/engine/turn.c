@@ -21,11 +21,19 @@ int engine_fail(struct engine *engine, int status, const char *format, ...)
 	return status;
 }
 
+void engine_note_error(struct engine *engine, int status)
+{
+	engine->last_error = status;
+	engine->last_error_at = engine_now(engine);
+}
+
 void engine_event(struct engine *engine, dw_event *event, const char *format, ...)
 {
 	char message[DW_MESSAGE_SIZE + DW_ID_MAX];
 	va_list arguments;
 
+	if (event->status != DW_OK)
+		engine_note_error(engine, event->status);
 	if (!engine->env.on_event)
 		return;
 	va_start(arguments, format);
