@@ -173,20 +173,29 @@ static bool read_flag(struct arguments *arguments, const char *name)
 
 static bool read_value(struct arguments *arguments, const char *name, const char *value)
 {
-	uint64_t number = strtoull(value, NULL, 0);
+	uint64_t number = 0;
 
+	if (strcmp(name, "--bug") == 0) {
+		arguments->bug = bug_find(value);
+		return arguments->bug != BUG_NONE;
+	}
+	if (!environment_parse(value, &number)) {
+		fprintf(stderr, "%s %s: not a number, decimal or 0x...\n", name, value);
+		return false;
+	}
 	if (strcmp(name, "--seed") == 0) {
 		arguments->seed = number;
 		arguments->one = true;
 	} else if (strcmp(name, "--seeds") == 0) {
+		if (number == 0) {
+			fprintf(stderr, "--seeds 0: at least 1\n");
+			return false;
+		}
 		arguments->count = environment_scaled(number);
 		if (environment_number("DW_LONG", 0))
 			arguments->count *= LONG_FACTOR;
 	} else if (strcmp(name, "--first") == 0) {
 		arguments->first = number;
-	} else if (strcmp(name, "--bug") == 0) {
-		arguments->bug = bug_find(value);
-		return arguments->bug != BUG_NONE;
 	} else {
 		return false;
 	}

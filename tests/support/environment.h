@@ -6,16 +6,39 @@
 #ifndef SUPPORT_ENVIRONMENT_H
 #define SUPPORT_ENVIRONMENT_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* environment_number: the variable's value, or `usual` when it is not set. */
+/* environment_parse reads the whole text as a number, decimal or 0x...; false: it is none. */
+static inline bool environment_parse(const char *text, uint64_t *ret_number)
+{
+	bool hexadecimal = strncmp(text, "0x", 2) == 0;
+	const char *digits = hexadecimal ? text + 2 : text;
+	const char *known = hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
+
+	if (!*digits || digits[strspn(digits, known)] != '\0')
+		return false;
+	errno = 0;
+	*ret_number = strtoull(digits, NULL, hexadecimal ? 16 : 10);
+	return errno == 0;
+}
+
+/* environment_number: the variable's value, or `usual` when it is not set. What is no number ends
+ * the program: a series with another seed than the one asked for proves nothing. */
 static inline uint64_t environment_number(const char *name, uint64_t usual)
 {
 	const char *text = getenv(name);
+	uint64_t number = usual;
 
-	return text && *text ? strtoull(text, NULL, 0) : usual;
+	if (text && *text && !environment_parse(text, &number)) {
+		(void)fprintf(stderr, "%s=%s is not a number\n", name, text);
+		exit(2);
+	}
+	return number;
 }
 
 /* environment_scaled: this share of `amount`, at least 1. */
