@@ -5,8 +5,8 @@
 #
 # ROOT is the tree to look at, by default this one; ARCHIVE the built libdurawheel.a, in which no
 # mutable global may be. Each violation is one line: file:line: what; what would be right. Exit 1 if
-# there is any. It needs awk, grep and, for the archive, binutils; clang-format 14 and shellcheck
-# are asked when they are installed.
+# there is any. It needs awk, grep, clang-format 14, shellcheck and, for the archive, binutils;
+# tests/support/install.sh test installs them.
 set -euo pipefail
 export LC_ALL=C
 
@@ -82,7 +82,11 @@ check_globals()
 
 check_format()
 {
-	clang-format --version 2>/dev/null | grep -q 'version 14\.' || return 0
+	if ! clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+		echo "tests/lint/run.sh:1: no clang-format 14 to ask; install the package" \
+			"clang-format (Debian 12)"
+		return 0
+	fi
 	(files_named src include tests examples -- '*.c' '*.h' '*.cc' |
 		with_files clang-format --dry-run -Werror 2>&1 || true) |
 		awk -F: '/code should be clang-formatted/ && !said[$1]++ {
@@ -91,7 +95,10 @@ check_format()
 
 check_scripts()
 {
-	command -v shellcheck >/dev/null || return 0
+	if ! shellcheck --version >/dev/null 2>&1; then
+		echo "tests/lint/run.sh:1: no shellcheck to ask; install the package shellcheck"
+		return 0
+	fi
 	files_named tests examples .ci -- '*.sh' run | with_files shellcheck -x -f gcc || true
 }
 

@@ -130,17 +130,24 @@ plant_globals()
 	done
 }
 
+# without NAME: a PATH on which this tool is none.
+without()
+{
+	mkdir -p "$tree/without-$1"
+	printf '#!/bin/sh\nexit 127\n' >"$tree/without-$1/$1"
+	chmod +x "$tree/without-$1/$1"
+	echo "$tree/without-$1:$PATH"
+}
+
 plant_tools()
 {
-	if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
-		cp "$here/../../.clang-format" "$tree/.clang-format"
-		plant src/base/a.c 'int  f(void);'
-		expect src/base/a.c:1 'not formatted'
-	fi
-	if command -v shellcheck >/dev/null; then
-		plant tests/a.sh '#!/bin/bash' "echo \$1"
-		expect tests/a.sh:2:6 'SC2086'
-	fi
+	cp "$here/../../.clang-format" "$tree/.clang-format"
+	plant src/base/a.c 'int  f(void);'
+	expect src/base/a.c:1 'not formatted'
+	plant tests/a.sh '#!/bin/bash' "echo \$1"
+	expect tests/a.sh:2:6 'SC2086'
+	PATH=$(without clang-format) expect tests/lint/run.sh:1 'install the package clang-format'
+	PATH=$(without shellcheck) expect tests/lint/run.sh:1 'install the package shellcheck'
 }
 
 clean_tree
