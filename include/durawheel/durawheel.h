@@ -66,11 +66,18 @@ extern "C" {
 typedef int64_t dw_usec;
 
 #define DW_NEVER INT64_MAX
-#define DW_MILLISECONDS(n) ((dw_usec)(n)*1000)
-#define DW_SECONDS(n) ((dw_usec)(n)*1000000)
-#define DW_MINUTES(n) (DW_SECONDS(n) * 60)
-#define DW_HOURS(n) (DW_MINUTES(n) * 60)
-#define DW_DAYS(n) (DW_HOURS(n) * 24)
+
+/* Durations: DW_MINUTES(30), DW_SECONDS(1.5). What is below a microsecond is cut off. */
+#ifdef __cplusplus
+#define DW_TIMES(n, unit) (static_cast<dw_usec>((n)*INT64_C(unit)))
+#else
+#define DW_TIMES(n, unit) ((dw_usec)((n)*INT64_C(unit)))
+#endif
+#define DW_MILLISECONDS(n) DW_TIMES(n, 1000)
+#define DW_SECONDS(n) DW_TIMES(n, 1000000)
+#define DW_MINUTES(n) DW_TIMES(n, 60000000)
+#define DW_HOURS(n) DW_TIMES(n, 3600000000)
+#define DW_DAYS(n) DW_TIMES(n, 86400000000)
 
 /* dw_parse_duration reads "250us", "90s", "1h30m", "2d12h": whole numbers, each with a unit of
  * d h m s ms us, the larger before the smaller, no unit twice. Any thread.
