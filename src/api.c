@@ -75,6 +75,11 @@ const char *dw_last_error(const dw *d)
 {
 	if (!d)
 		return "the handle is NULL";
+	if (d->pid != getpid())
+		return dw_strerror(DW_EFORK);
+	/* The text is being written over by the handle's own thread. */
+	if (!pthread_equal(d->thread, pthread_self()))
+		return dw_strerror(DW_ETHREAD);
 	return d->misuse ? d->misuse : engine_error(d->engine);
 }
 

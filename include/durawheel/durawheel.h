@@ -200,7 +200,8 @@ DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
  * did not finish in time; what it was asked to do is done later or never. */
 DW_API int dw_close(dw *, dw_usec patience);
 
-/* dw_last_error: the last failure of a call on this handle in words, "" if none. */
+/* dw_last_error: the last failure of a call on this handle in words, "" if none; valid until the
+ * next call. Elsewhere than on the handle's thread, or in a forked child, it says only that. */
 DW_API const char *dw_last_error(const dw *);
 
 /* dw_strerror: a few words for an enum dw_error. Any thread. */

@@ -277,7 +277,8 @@ static void *call_from_elsewhere(void *user)
 	dw_stats stats = {.size = sizeof stats};
 	int ok = dw_turn(d) == DW_ETHREAD && dw_cancel(d, "a", NULL, NULL) == DW_ETHREAD &&
 		 dw_close(d, 0) == DW_ETHREAD && dw_count(d, NULL, &count) == DW_ETHREAD &&
-		 dw_get_stats(d, &stats) == DW_ETHREAD;
+		 dw_get_stats(d, &stats) == DW_ETHREAD && dw_fd(d) == DW_ETHREAD &&
+		 strcmp(dw_last_error(d), dw_strerror(DW_ETHREAD)) == 0;
 
 	return ok ? user : NULL;
 }
@@ -293,6 +294,8 @@ static void calls_from_another_thread_are_refused(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, call_from_elsewhere, d), 0);
 	assert_int_equal(pthread_join(thread, &result), 0);
 	assert_ptr_equal(result, d);
+	assert_int_equal(dw_after(d, "t", "a", -1, NULL, 0), DW_EINVAL);
+	assert_non_null(strstr(dw_last_error(d), "negative")); /* of this thread's calls only */
 	assert_int_equal(dw_close(d, 0), DW_OK);
 }
 
