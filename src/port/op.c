@@ -55,6 +55,21 @@ dw_row *row_new(const struct alloc *alloc, const char *id, const void *body, siz
 	return row;
 }
 
+bool op_add_row(const struct alloc *alloc, dw_op *op, dw_row ***tail, dw_row *row)
+{
+	if (!row) {
+		rows_free(alloc, op->rows);
+		op->rows = NULL;
+		op->row_count = 0;
+		op->status = DW_ENOMEM;
+		return false;
+	}
+	**tail = row;
+	*tail = &row->next;
+	op->row_count++;
+	return true;
+}
+
 void op_queue_push(struct op_queue *queue, dw_op *op)
 {
 	op->next = NULL;

@@ -3,6 +3,8 @@
 #ifndef DW_PORT_OP_H
 #define DW_PORT_OP_H
 
+#include <stdbool.h>
+
 #include "base/alloc.h"
 #include "durawheel/store.h"
 
@@ -16,6 +18,10 @@ void op_free(const struct alloc *, dw_op *);
 /* row_new: a row with copies of id and body, NULL: no memory. */
 dw_row *row_new(const struct alloc *, const char *id, const void *body, size_t body_size);
 void rows_free(const struct alloc *, dw_row *);
+
+/* op_add_row adds a row to the answer at *tail, which begins as &op->rows. Row NULL: there was no
+ * memory for it, and the answer is that; false. */
+bool op_add_row(const struct alloc *, dw_op *, dw_row ***tail, dw_row *);
 
 /* A first-in first-out list of operations. Zero is empty. */
 struct op_queue {

@@ -328,22 +328,6 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 
 /* ---- Pages ---- */
 
-/* append: DW_ENOMEM is the operation's answer, not the transaction's failure. */
-static bool append(struct sqlite_session *session, dw_op *op, dw_row ***tail, dw_row *row)
-{
-	if (!row) {
-		rows_free(&session->alloc, op->rows);
-		op->rows = NULL;
-		op->row_count = 0;
-		op->status = DW_ENOMEM;
-		return false;
-	}
-	**tail = row;
-	*tail = &row->next;
-	op->row_count++;
-	return true;
-}
-
 static sqlite3_int64 limit_of(const dw_op *op)
 {
 	return op->limit < INT32_MAX ? (sqlite3_int64)op->limit : INT32_MAX;
@@ -366,7 +350,7 @@ static int scan(struct sqlite_session *session, dw_op *op)
 	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
 		struct sqlite_row row = sqlite_row_read(statement);
 
-		if (!append(session, op, &tail, sqlite_row_copy(&session->alloc, &row)))
+		if (!op_add_row(&session->alloc, op, &tail, sqlite_row_copy(&session->alloc, &row)))
 			break;
 	}
 	return sqlite_db_finish(statement, code);
@@ -402,7 +386,7 @@ static int read_inbox(struct sqlite_session *session, dw_op *op)
 	if (code != SQLITE_OK)
 		return code;
 	while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-		if (!append(session, op, &tail, news_row(session, statement)))
+		if (!op_add_row(&session->alloc, op, &tail, news_row(session, statement)))
 			break;
 	return sqlite_db_finish(statement, code);
 }

@@ -297,22 +297,6 @@ static void apply_to_timer(struct table *table, dw_op *op, const struct table_ca
 		op->head = step.record.head;
 }
 
-/* append adds a row to the answer; false: no memory, and the answer says so. */
-static bool append(struct table *table, dw_op *op, dw_row ***tail, dw_row *row)
-{
-	if (!row) {
-		rows_free(&table->alloc, op->rows);
-		op->rows = NULL;
-		op->row_count = 0;
-		op->status = DW_ENOMEM;
-		return false;
-	}
-	**tail = row;
-	*tail = &row->next;
-	op->row_count++;
-	return true;
-}
-
 static void scan(struct table *table, dw_op *op)
 {
 	struct order_node *node = table->order.first[0];
@@ -325,7 +309,7 @@ static void scan(struct table *table, dw_op *op)
 
 		if (op->topic && strcmp(op->topic, timer->topic) != 0)
 			continue;
-		if (!append(table, op, &tail, row_of(table, timer)))
+		if (!op_add_row(&table->alloc, op, &tail, row_of(table, timer)))
 			return;
 	}
 }
@@ -356,7 +340,7 @@ static bool read_inbox(struct table *table, dw_op *op)
 	if (!news)
 		return false;
 	for (; news && op->row_count < op->limit; news = news->after)
-		if (!append(table, op, &tail, news_row(table, news)))
+		if (!op_add_row(&table->alloc, op, &tail, news_row(table, news)))
 			break;
 	return true;
 }

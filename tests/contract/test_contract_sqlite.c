@@ -6,8 +6,6 @@
 #include "support/cmocka.h"
 #include "support/temp.h"
 
-#if DW_WITH_SQLITE
-
 static void *make_place(void)
 {
 	char *folder = malloc(TEMP_SIZE);
@@ -45,13 +43,3 @@ int main(void)
 
 	return contract_run(&kind);
 }
-
-#else
-
-int main(void)
-{
-	print_message("skipped: built without SQLite\n");
-	return 0;
-}
-
-#endif

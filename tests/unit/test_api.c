@@ -7,54 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "durawheel/durawheel.h"
-
-#define PATIENCE DW_SECONDS(20) /* far beyond what a loaded machine needs */
-
-struct seen {
-	int starts;
-	int answers;
-	int status;
-	dw_level level;
-	int stop_at;
-	dw_verdict verdict;
-	uint32_t attempt;
-	char data[64];
-};
-
-static dw_verdict on_due(dw *d, const dw_firing *firing, void *user)
-{
-	struct seen *seen = user;
-
-	seen->attempt = firing->attempt;
-	(void)snprintf(seen->data, sizeof seen->data, "%.*s", (int)firing->data_size,
-		       (const char *)firing->data);
-	assert_true(firing->now >= firing->due);
-	if (++seen->starts == seen->stop_at)
-		dw_stop(d);
-	return seen->verdict;
-}
-
-static void on_done(dw *d, const dw_result *result, void *user)
-{
-	struct seen *seen = user;
-
-	(void)d;
-	seen->answers++;
-	seen->status = result->status;
-	seen->level = result->level;
-}
-
-static dw *open_store(const char *url, dw_role role)
-{
-	dw_options options = {.size = sizeof options, .store = url, .role = role};
-	char message[DW_MESSAGE_SIZE];
-	dw *d = NULL;
-
-	if (dw_open(&d, &options, message) != DW_OK)
-		fail_msg("%s", message);
-	return d;
-}
+#include "support/seen.h"
 
 static dw *open_memory(struct seen *seen)
 {
@@ -66,17 +19,6 @@ static dw *open_memory(struct seen *seen)
 }
 
 /* ---- Opening ------------------------------------------------------------------------------- */
-
-static void refused(const dw_options *options, int status, const char *word)
-{
-	char message[DW_MESSAGE_SIZE];
-	dw *d = (dw *)message; /* untouched on failure */
-
-	assert_int_equal(dw_open(&d, options, message), status);
-	assert_ptr_equal(d, message);
-	if (!strstr(message, word))
-		fail_msg("\"%s\" does not say \"%s\"", message, word);
-}
 
 static void open_of_bad_options_says_what_is_wrong(void **state)
 {

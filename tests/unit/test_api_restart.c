@@ -6,56 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "durawheel/durawheel.h"
+#include "support/seen.h"
 #include "support/temp.h"
-
-#define PATIENCE DW_SECONDS(20) /* far beyond what a loaded machine needs */
-
-struct seen {
-	int starts;
-	int status;
-	int stop_at;
-	dw_verdict verdict;
-	uint32_t attempt;
-	size_t listed;
-	char owner[256];
-	char data[64];
-};
-
-static dw_verdict on_due(dw *d, const dw_firing *firing, void *user)
-{
-	struct seen *seen = user;
-
-	seen->attempt = firing->attempt;
-	(void)snprintf(seen->data, sizeof seen->data, "%.*s", (int)firing->data_size,
-		       (const char *)firing->data);
-	assert_true(firing->now >= firing->due);
-	if (++seen->starts == seen->stop_at)
-		dw_stop(d);
-	return seen->verdict;
-}
-
-static dw *open_store(const char *url, dw_role role)
-{
-	dw_options options = {.size = sizeof options, .store = url, .role = role};
-	char message[DW_MESSAGE_SIZE];
-	dw *d = NULL;
-
-	if (dw_open(&d, &options, message) != DW_OK)
-		fail_msg("%s", message);
-	return d;
-}
-
-static void refused(const dw_options *options, int status, const char *word)
-{
-	char message[DW_MESSAGE_SIZE];
-	dw *d = (dw *)message; /* untouched on failure */
-
-	assert_int_equal(dw_open(&d, options, message), status);
-	assert_ptr_equal(d, message);
-	if (!strstr(message, word))
-		fail_msg("\"%s\" does not say \"%s\"", message, word);
-}
 
 static int child_is_kept_out(dw *d)
 {

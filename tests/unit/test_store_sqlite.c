@@ -2,8 +2,6 @@
  * itself again for the other process, because SQLite does not survive a fork. */
 #include "support/cmocka.h"
 
-#if DW_WITH_SQLITE
-
 #include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -424,13 +422,3 @@ int main(int argc, char **argv)
 	program = argv[0];
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-	print_message("skipped: built without SQLite\n");
-	return 0;
-}
-
-#endif

@@ -1,8 +1,6 @@
 /* Stored bytes that somebody else has changed: never another deadline, never another timer. */
 #include "support/cmocka.h"
 
-#if DW_WITH_SQLITE
-
 #include <sqlite3.h>
 
 #include "support/sqlite_fixture.h"
@@ -174,13 +172,3 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-	print_message("skipped: built without SQLite\n");
-	return 0;
-}
-
-#endif

@@ -1,8 +1,6 @@
 /* The SQLite store on a disk that fails: no answer says more than is true. */
 #include "support/cmocka.h"
 
-#if DW_WITH_SQLITE
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -439,13 +437,3 @@ int main(void)
 	faulty_install();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-	print_message("skipped: built without SQLite\n");
-	return 0;
-}
-
-#endif

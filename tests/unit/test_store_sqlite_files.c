@@ -1,8 +1,6 @@
 /* Other files in the place of the store's own, and what its own look like. */
 #include "support/cmocka.h"
 
-#if DW_WITH_SQLITE
-
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,13 +141,3 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-	print_message("skipped: built without SQLite\n");
-	return 0;
-}
-
-#endif

@@ -1,0 +1,32 @@
+/* What a test of the public API opens, and what its callbacks have seen. */
+#ifndef DW_TESTS_SEEN_H
+#define DW_TESTS_SEEN_H
+
+#include "durawheel/durawheel.h"
+
+#define PATIENCE DW_SECONDS(20) /* far beyond what a loaded machine needs */
+
+struct seen {
+	int starts;
+	int answers;
+	int status;
+	dw_level level;
+	int stop_at; /* dw_stop() at this start */
+	dw_verdict verdict;
+	uint32_t attempt;
+	char data[64];
+	size_t listed;
+	char owner[256];
+};
+
+/* A handler and a dw_done_fn; user is a struct seen. */
+dw_verdict on_due(dw *, const dw_firing *, void *user);
+void on_done(dw *, const dw_result *, void *user);
+
+/* open_store fails the test, with the library's words, when the store does not open. */
+dw *open_store(const char *url, dw_role role);
+
+/* refused: dw_open() must answer status, say the word and leave its output alone. */
+void refused(const dw_options *, int status, const char *word);
+
+#endif
