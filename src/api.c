@@ -66,7 +66,8 @@ static int admit_driver(dw *d)
 {
 	int status = admit(d);
 
-	if (status == DW_OK && engine_in_callback(d->engine))
+	/* While it is being closed every call comes from a callback. */
+	if (status == DW_ECLOSED || (status == DW_OK && engine_in_callback(d->engine)))
 		return refuse(d, DW_EBUSY, "not from inside a callback");
 	return status;
 }
@@ -296,6 +297,8 @@ int dw_put(dw *d, const dw_timer *timer, dw_done_fn done, void *user)
 		return status;
 	if (timer->size < sizeof *timer)
 		return refuse(d, DW_EINVAL, "timer.size is not sizeof(dw_timer)");
+	if (options_unknown(timer, sizeof *timer, timer->size))
+		return refuse(d, DW_EINVAL, "a timer of a newer durawheel than " DW_VERSION);
 	return engine_put(d->engine, timer, (struct done){.fn = done, .user = user});
 }
 

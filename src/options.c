@@ -22,12 +22,11 @@ static int refuse(char *message, const char *format, ...)
 	return DW_EINVAL;
 }
 
-/* has_unknown: a newer caller asks for something that this version does not know. */
-static int has_unknown(const dw_options *options)
+int options_unknown(const void *value, size_t known, size_t size)
 {
-	const unsigned char *bytes = (const unsigned char *)options;
+	const unsigned char *bytes = value;
 
-	for (size_t i = sizeof *options; i < options->size; i++)
+	for (size_t i = known; i < size; i++)
 		if (bytes[i] != 0)
 			return 1;
 	return 0;
@@ -53,7 +52,7 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	if (options->size < offsetof(dw_options, role))
 		return refuse(ret_message, "options.size is %zu: set it to sizeof(dw_options)",
 			      options->size);
-	if (has_unknown(options))
+	if (options_unknown(options, sizeof *options, options->size))
 		return refuse(ret_message, "options of a newer durawheel than this one, %s",
 			      DW_VERSION);
 	memcpy(&copy, options, options->size < known ? options->size : known);

@@ -160,7 +160,8 @@ typedef struct dw_options {
 	dw_usec open_patience_us; /* how long dw_open waits for the store; 0: 5 s */
 	dw_usec hold_us;          /* how long a DW_HOLD lasts; 0: 30 s */
 
-	/* Hooks. Each runs on the handle's thread, unless it says otherwise. */
+	/* Hooks. Each runs on the handle's thread, unless it says otherwise. on_event may call what
+	 * a handler may; the others, nothing of this handle. */
 	void (*on_event)(dw *, const dw_event *, void *user);
 	void *on_event_user;
 	void (*on_log)(dw_log_level, const char *line, void *user); /* any thread; NULL: silent */
@@ -195,7 +196,7 @@ DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
 
 /* dw_close stops: no handler is started, claims are given back, operations not yet answered are
  * answered with DW_ECLOSED (never sent) or DW_EUNKNOWN (sent). It waits at most patience for the
- * store. The handle is freed whatever it returns. NULL is accepted.
+ * store. The handle is freed whatever it returns, and must not be used again. NULL is accepted.
  * DW_EBUSY: from inside a callback (nothing is done, the handle stays open). DW_ETIMEOUT: the store
  * did not finish in time; what it was asked to do is done later or never. */
 DW_API int dw_close(dw *, dw_usec patience);

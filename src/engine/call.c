@@ -450,11 +450,15 @@ int engine_cancel(struct engine *engine, const char *id, struct done done)
 int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdict,
 		  dw_usec retry_in, struct done done)
 {
-	struct timer *head = index_find(&engine->index, token->id);
+	struct timer *head;
 	struct call *call;
+	int status = check_name(engine, "the token's id", token->id, DW_ID_MAX);
 
+	if (status != DW_OK)
+		return status;
 	if (verdict != DW_DONE && verdict != DW_RETRY)
 		return engine_fail(engine, DW_EINVAL, "a verdict is DW_DONE or DW_RETRY");
+	head = index_find(&engine->index, token->id);
 	if (!holds(head, token->generation, token->attempt))
 		return engine_fail(engine, DW_ESTALE, "this delivery of %s is not held any more",
 				   token->id);
