@@ -199,8 +199,10 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 	if (read.resize)
 		alloc = (struct alloc){.resize = read.resize, .user = read.resize_user};
 	d = alloc_new(&alloc, sizeof *d);
-	if (!d)
+	if (!d) {
+		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", dw_strerror(DW_ENOMEM));
 		return DW_ENOMEM;
+	}
 	d->alloc = alloc;
 	d->options = read;
 	d->options.store = NULL; /* the caller's string may hold a password and is not kept */

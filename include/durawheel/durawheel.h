@@ -166,8 +166,8 @@ typedef struct dw_options {
 	void *on_event_user;
 	void (*on_log)(dw_log_level, const char *line, void *user); /* any thread; NULL: silent */
 	void *on_log_user;
-	/* Instead of CLOCK_REALTIME. Nothing tells of its jumps: they are seen in the next turn, by
-	 * an owner within 10 s. */
+	/* Instead of CLOCK_REALTIME; any thread. Nothing tells of its jumps: they are seen in the
+	 * next turn, by an owner within 10 s. */
 	dw_usec (*clock)(void *user);
 	void *clock_user;
 	/* Instead of malloc, realloc and free (size 0 frees). Any thread; blocks aligned as
