@@ -59,10 +59,11 @@ static int read_file(int fd, const char *name, void **ret_data, size_t *ret_size
 		size += got > 0 ? (size_t)got : 0;
 	}
 	if (size == capacity)
-		code = complain(EXIT_FAILED, "%s has more than %d bytes, the most a timer carries",
-				name, DW_DATA_MAX);
+		code =
+		    complain(EXIT_FAILED, "%.300s has more than %d bytes, the most a timer carries",
+			     name, DW_DATA_MAX);
 	else if (got < 0)
-		code = complain(EXIT_FAILED, "cannot read %s: %s", name, strerror(errno));
+		code = complain(EXIT_FAILED, "cannot read %.300s: %s", name, strerror(errno));
 	if (code != EXIT_DONE) {
 		free(data);
 		return code;
@@ -89,7 +90,7 @@ static int read_data(const struct options *options, dw_timer *timer, void **ret_
 		return EXIT_DONE;
 	fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return complain(EXIT_FAILED, "cannot open %s: %s", name, strerror(errno));
+		return complain(EXIT_FAILED, "cannot open %.300s: %s", name, strerror(errno));
 	code = read_file(fd, fd == STDIN_FILENO ? "stdin" : name, ret_file, &timer->data_size);
 	timer->data = *ret_file;
 	if (fd != STDIN_FILENO)

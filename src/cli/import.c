@@ -205,7 +205,7 @@ int command_import(const struct options *options)
 	int code;
 
 	if (fd < 0)
-		return complain(EXIT_FAILED, "cannot open %s: %s", name, strerror(errno));
+		return complain(EXIT_FAILED, "cannot open %.300s: %s", name, strerror(errno));
 	code = session_open(options, (dw_options){.role = DW_CLIENT}, &import.d);
 	if (code != EXIT_DONE)
 		goto out;

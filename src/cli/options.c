@@ -135,7 +135,7 @@ static int check_name(const char *name)
 
 	if (length == 0 || length > DW_TOPIC_MAX || strspn(name, allowed) != length)
 		return complain(EXIT_USAGE,
-				"--name \"%s\": write 1 to %d letters, digits, '.', '_' or '-'",
+				"--name \"%.300s\": write 1 to %d letters, digits, '.', '_' or '-'",
 				name, DW_TOPIC_MAX);
 	return EXIT_DONE;
 }
@@ -154,7 +154,7 @@ int options_check(const struct options *options, const struct command *command)
 		return complain(EXIT_USAGE, "%s: something is missing: durawheel %s %s",
 				command->name, command->name, command->synopsis);
 	if (words > command->words_max)
-		return complain(EXIT_USAGE, "%s: %s is one word too many: durawheel %s %s",
+		return complain(EXIT_USAGE, "%s: %.300s is one word too many: durawheel %s %s",
 				command->name, options->words[1 + command->words_max],
 				command->name, command->synopsis);
 	if (options->value[OPT_NAME])
@@ -168,7 +168,7 @@ int options_duration(const struct options *options, enum option_id id, dw_usec *
 		return EXIT_DONE;
 	return complain(
 	    EXIT_USAGE,
-	    "--%s \"%s\" is not a duration: write whole numbers with d h m s ms us, the "
+	    "--%s \"%.300s\" is not a duration: write whole numbers with d h m s ms us, the "
 	    "largest first, as 30m, 1h30m or 250us",
 	    table[id].name, options->value[id]);
 }
@@ -193,7 +193,7 @@ int options_time(const struct options *options, enum option_id id, dw_usec *ret_
 		return complain(EXIT_USAGE, "--%s %s has no offset: write %sZ (UTC) or %s+02:00",
 				table[id].name, text, text, text);
 	return complain(EXIT_USAGE,
-			"--%s \"%s\" is not a time: write RFC 3339 with its offset, as "
+			"--%s \"%.300s\" is not a time: write RFC 3339 with its offset, as "
 			"2026-06-01T09:30:00Z or 2026-06-01T09:30:00+02:00",
 			table[id].name, text);
 }
@@ -211,7 +211,7 @@ int options_count(const struct options *options, enum option_id id, size_t *ret_
 		count = count * 10 + digit;
 	}
 	if (*text || count == 0)
-		return complain(EXIT_USAGE, "--%s \"%s\": write a whole number of at least 1",
+		return complain(EXIT_USAGE, "--%s \"%.300s\": write a whole number of at least 1",
 				table[id].name, options->value[id]);
 	*ret_count = count;
 	return EXIT_DONE;

@@ -46,7 +46,7 @@ static int handle(struct runner *runner, dw_fire_fn fn)
 		int status = dw_on(runner->d, runner->topics[i], fn, runner);
 
 		if (status != DW_OK)
-			return complain(exit_of(status), "--topic %s: %s", runner->topics[i],
+			return complain(exit_of(status), "--topic %.300s: %s", runner->topics[i],
 					why(runner->d, status));
 	}
 	return EXIT_DONE;

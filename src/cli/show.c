@@ -65,11 +65,11 @@ static void answered(dw *d, int status, const dw_info *timers, size_t count, con
 		status = DW_ENOENT;
 	if (status == DW_ECORRUPT)
 		show->code = complain(exit_of(status),
-				      "%s is damaged and does not fire: cancel it "
+				      "%.300s is damaged and does not fire: cancel it "
 				      "or add it again",
 				      show->id);
 	else if (status != DW_OK)
-		show->code = complain(exit_of(status), "%s: %s", show->id, dw_strerror(status));
+		show->code = complain(exit_of(status), "%.300s: %s", show->id, dw_strerror(status));
 	if (status != DW_OK)
 		return;
 	show->code = EXIT_DONE;

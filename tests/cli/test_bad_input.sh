@@ -31,3 +31,171 @@ test_a_damaged_timer_is_told_and_can_be_cancelled() {
 	expect 0 durawheel list --json
 	is_counted out 0
 }
+
+# refuses WORDS ARGUMENT...: a usage error that says so, in a line of a bounded length.
+refuses() {
+	local words=$1
+	shift
+	expect 2 durawheel "$@"
+	says "$words"
+	is_counted out 0
+	[ "$(wc -c <err)" -le 9000 ] || fail "a message of $(wc -c <err) bytes"
+}
+
+test_what_is_no_number_is_refused_wherever_one_is_wanted() {
+	for bad in -1 1e99 nan inf 0x10 ' 5' '5 ' 5s5 +5s 5S '5 s' ٥s; do
+		refuses 'is not a duration' add --topic t --in "$bad"
+		refuses 'is not a duration' add --topic t --in 1h --late-after "$bad"
+		refuses 'is not a time' add --topic t --at "$bad"
+		refuses --limit list --limit "$bad"
+	done
+	expect 0 durawheel list --json
+	is_counted out 0
+}
+
+test_what_is_no_number_is_a_fine_id() {
+	for id in 1e99 nan 0x10 ' 5' 5s5 '*' '{}' '%s%n' "';--"; do
+		expect 0 durawheel add --topic t --in 1h --id "$id"
+		prints "$id"
+		expect 0 durawheel show "$id"
+		expect 0 durawheel cancel "$id"
+	done
+	refuses 'unknown option -1' cancel -1
+	expect 3 durawheel cancel -- -1
+	says '^durawheel: -1: no such timer'
+}
+
+test_a_huge_argument_is_refused_in_few_words() {
+	local huge
+	huge=$(text 130000) # the most that Linux passes in one
+	refuses 'xxx' "$huge"
+	refuses 'unknown option' "--$huge"
+	refuses 'unknown option' list "--$huge"
+	refuses 'is not a duration' add --topic t --in "$huge"
+	refuses 'is not a time' add --topic t --at "$huge"
+	refuses 'too long' add --topic t --in 1h --id "$huge"
+	refuses 'too long' add --topic "$huge" --in 1h
+	refuses 'too long' cancel "$huge"
+	refuses --limit list --limit "$huge"
+	refuses --name --name "$huge" list
+	expect 3 durawheel show "$huge"
+	says 'no such timer'
+	expect 6 durawheel --store "sqlite:$huge" list
+	[ "$(wc -c <err)" -le 9000 ]
+}
+
+test_a_time_does_not_depend_on_the_zone_of_the_machine() {
+	for zone in UTC Europe/Berlin America/New_York; do
+		export TZ=$zone
+		# In a gap, and twice in autumn: with an offset it is one moment.
+		expect 0 durawheel add --topic t --id gap --at 2026-03-29T02:30:00+01:00
+		expect 0 durawheel show --json gap
+		grep -q '"due":1774747800000000,' out
+		expect 0 durawheel add --topic t --id twice --at 2026-10-25T02:30:00+02:00
+		expect 0 durawheel show --json twice
+		grep -q '"due":1792888200000000,' out
+		refuses 'has no offset' add --topic t --at 2026-03-29T02:30:00
+		refuses 'has no offset' add --topic t --at 2026-10-25T02:30:00
+		refuses 'has no offset' add --topic t --at 2026-03-08T02:30:00
+	done
+}
+
+# takes_nothing COMMAND...: exits 1 and says why; the caller's stdout is what takes nothing.
+takes_nothing() {
+	local code=0
+	"$@" 2>err || code=$?
+	[ $code = 1 ] || fail "$* exits $code"
+	says 'cannot write to stdout'
+}
+
+test_a_full_stdout_is_told_by_what_writes_too() {
+	takes_nothing durawheel add --topic t --in 1h --id a >/dev/full
+	expect 0 durawheel show a # it is stored all the same
+	many 3 >some
+	takes_nothing durawheel import some >/dev/full
+	takes_nothing durawheel import some >&-
+	has_count pending 4
+	expect 0 durawheel cancel a >/dev/full
+}
+
+test_a_reader_that_is_gone_is_told_by_every_command() {
+	expect 0 durawheel add --topic t --in 1h --id a
+	mkfifo pipe
+	for words in 'add --topic t --in 1h' 'show a' 'list' 'stats' 'stats --json' --help; do
+		exec 4<>pipe
+		exec 5>pipe 4<&-
+		# shellcheck disable=SC2086
+		takes_nothing durawheel $words >&5
+		grep -q 'Broken pipe' err || fail "$words: $(cat err)"
+		exec 5>&-
+	done
+}
+
+test_a_closed_stderr_or_stdin_changes_nothing() {
+	code=0
+	durawheel nonsense 2>&- || code=$?
+	[ $code = 2 ]
+	code=0
+	durawheel cancel nothing 2>/dev/full || code=$?
+	[ $code = 3 ]
+	code=0
+	durawheel add --topic t --in 1h --data-file - <&- 2>err || code=$?
+	[ $code = 1 ] || fail "add exits $code"
+	says 'cannot read'
+	code=0
+	durawheel import <&- 2>err >out || code=$?
+	[ $code = 1 ] || fail "import exits $code"
+}
+
+# In the background a shell starts everything with SIGINT ignored: env undoes that.
+interruptible=(env --default-signal=INT durawheel)
+
+test_list_interrupted_in_mid_write_ends() {
+	many 20000 | durawheel import >/dev/null
+	mkfifo pipe
+	"${interruptible[@]}" list --json >pipe 2>log &
+	owner=$!
+	exec 3<pipe
+	timeout 10 head -c 1 <&3 >first # it has begun, and the pipe is full again
+	kill -INT "$owner"
+	ended 130
+	has_count pending 20000
+}
+
+test_run_interrupted_in_mid_write_ends_the_line() {
+	text 300000 >data
+	expect 0 durawheel add --topic t --id a --at 2020-01-01T00:00:00Z --data-file data
+	expect 0 durawheel add --topic t --id b --at 2020-01-01T00:00:01Z
+	mkfifo pipe
+	"${interruptible[@]}" run >pipe 2>log &
+	owner=$!
+	exec 3<pipe
+	timeout 10 head -c 1 <&3 >got # the first line is begun
+	kill -INT "$owner"
+	timeout 10 cat <&3 >>got
+	ended 0
+	is_counted got 1
+	[ "$(ids_of got)" = a ]
+	expect 0 durawheel run --until-idle
+	[ "$(ids_of out)" = b ]
+}
+
+test_import_interrupted_keeps_what_it_has_stored() {
+	mkfifo pipe
+	"${interruptible[@]}" import pipe >out 2>log &
+	owner=$!
+	exec 4>pipe
+	many 5000 >&4
+	within 20 has_some_pending
+	kill -INT "$owner"
+	ended 130
+	exec 4>&-
+	expect 0 durawheel run --until-idle
+	ids_of out | sort -c
+	[ "$(ids_of out | sort -u | wc -l)" = "$(wc -l <out)" ]
+	[ -s out ]
+}
+
+has_some_pending() {
+	! has_count pending 0
+}
