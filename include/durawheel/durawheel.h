@@ -190,7 +190,8 @@ typedef struct dw_options {
  * On DW_OK *ret_dw is yours until dw_close(). On failure ret_message (may be NULL, at least
  * DW_MESSAGE_SIZE bytes) says in words what was wrong and what would be right.
  * DW_EINVAL: options. DW_EOWNED: another process owns the store. DW_ESTORE: cannot be opened, is
- * damaged, is of a newer version, or did not answer within open_patience_us. DW_ENOMEM, DW_ESYS. */
+ * damaged, is of a newer version, or did not answer within open_patience_us. DW_EFULL: the disk is
+ * full, and the space kept back for that is spent. DW_ENOMEM, DW_ESYS. */
 #define DW_MESSAGE_SIZE 256
 DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
 
@@ -295,7 +296,9 @@ DW_API int dw_after(dw *, const char *topic, const char *id, dw_usec delay, cons
 DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const void *data,
 		 size_t size);
 
-/* dw_put: the full form. done may be NULL. */
+/* dw_put: the full form. done may be NULL. DW_EFULL in the answer: the disk of the store is full;
+ * nothing was stored, and puts are refused until there is space again. What is stored fires, and is
+ * settled and cancelled all the same. */
 DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
 /* dw_cancel: DW_OK in the answer promises that the timer does not start after it. DW_ENOENT: there

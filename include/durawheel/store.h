@@ -44,8 +44,8 @@ typedef struct dw_row {
 } dw_row;
 
 /* DW_OP_*            needs                          answers (op->status)
- * PUT                id, topic, head.due, body;     DW_OK (head: generation, attempt), DW_EEXIST,
- *                    NEW, CLAIMED                   DW_ELIMIT (no space)
+ * PUT                id, topic, head.due, body;     DW_OK (head: generation, attempt), DW_EEXIST
+ *                    NEW, CLAIMED
  * CLAIM              id, generation, attempt        DW_OK (head: attempt + 1, crashes), DW_ENOENT,
  *                    (the one before the claim)     DW_ESTALE (rows: the stored one)
  * SETTLE             id, generation, attempt        DW_OK, DW_ENOENT, DW_ESTALE (rows)
@@ -58,9 +58,10 @@ typedef struct dw_row {
  * ACK                id, generation                 DW_OK
  * STATUS             -                              DW_OK (store_status)
  * REPORT             body: the owner's counters     DW_OK
- * and any of them    DW_ESTORE: not done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer
- *                    does not match its checksum (a PUT replaces it and a CANCEL removes it
- *                    all the same); DW_ECLOSED: never begun; DW_ENOMEM
+ * and any of them    DW_ESTORE, DW_EFULL (no space): not done; DW_EUNKNOWN: done or not;
+ *                    DW_ECORRUPT: the stored timer does not match its checksum (a PUT replaces
+ *                    it and a CANCEL removes it all the same); DW_ECLOSED: never begun;
+ *                    DW_ENOMEM
  * CLAIM, SETTLE, RETRY, BURY and ACK may be repeated blindly under one token: the second one
  * answers like the first one or DW_ENOENT, and changes nothing. A CLAIM that names the present
  * attempt of a claim of its own token is one more claim, without a crash: so an owner takes up its

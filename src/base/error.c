@@ -41,6 +41,8 @@ const char *dw_strerror(int error)
 		return "patience is over";
 	case DW_ESYS:
 		return "the operating system refused";
+	case DW_EFULL:
+		return "the disk is full";
 	default:
 		return "unknown error";
 	}

@@ -28,6 +28,7 @@ int exit_of(int error)
 	case DW_EOWNED:
 	case DW_ECLOSED:
 	case DW_ETIMEOUT:
+	case DW_EFULL:
 		return EXIT_STORE;
 	default:
 		return EXIT_FAILED;

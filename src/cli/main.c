@@ -111,9 +111,9 @@ static void print_usage(FILE *file)
 	for (size_t i = 0; i < COMMANDS; i++)
 		(void)fprintf(file, "durawheel %s %s\n", commands[i].name, commands[i].synopsis);
 	(void)fprintf(file, "%s\ndurawheel COMMAND --help says more.\n", global_help);
-	(void)fprintf(file,
-		      "\nExit codes: 0 ok, 1 failed, 2 usage, 3 no such timer, 4 exists "
-		      "already, 5 too late,\n6 store unreachable or owned by another process.\n");
+	(void)fprintf(file, "\nExit codes: 0 ok, 1 failed, 2 usage, 3 no such timer, 4 exists "
+			    "already, 5 too late,\n6 store unreachable, full or owned by another "
+			    "process.\n");
 }
 
 static int print_help(const struct command *command)

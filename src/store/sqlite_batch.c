@@ -12,7 +12,7 @@ enum outcome {
 };
 
 enum {
-	ATTEMPTS_MAX = 3,
+	ATTEMPTS_MAX = 16,     /* with all of the reserve, piece by piece */
 	HARD_FAILURES_MAX = 3, /* in a row, then the rest of a batch is not tried */
 };
 
@@ -33,6 +33,14 @@ static bool writes(const struct sqlite_batch *batch, struct part part)
 {
 	for (size_t i = 0; i < part.count; i++)
 		if (sqlite_ops_writes(batch->ops[part.first + i]))
+			return true;
+	return false;
+}
+
+static bool has_put(const struct sqlite_batch *batch, struct part part)
+{
+	for (size_t i = 0; i < part.count; i++)
+		if (batch->ops[part.first + i]->kind == DW_OP_PUT)
 			return true;
 	return false;
 }
@@ -66,11 +74,15 @@ static int reopen(struct sqlite_batch *batch)
 {
 	struct sqlite_session *session = &batch->session;
 	char message[DW_MESSAGE_SIZE];
+	int status;
 
 	if (session->db.handle)
 		return SQLITE_OK;
-	if (sqlite_db_open(&session->db, batch->path, &session->patience, message) == DW_OK)
+	status = sqlite_db_open(&session->db, batch->path, &session->patience, message);
+	if (status == DW_OK)
 		return SQLITE_OK;
+	if (status == DW_EFULL)
+		return SQLITE_FULL;
 	sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "%s", message);
 	return SQLITE_CANTOPEN;
 }
@@ -121,9 +133,11 @@ static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int cod
 	bool all = false;
 
 	session->code = code;
-	sqlite_outlet_log(session->outlet, DW_LOG_ERROR,
-			  "COMMIT failed (%s): the file is opened again to see whether it is done",
-			  sqlite3_errstr(code));
+	if (code != SQLITE_FULL) /* of which make_room tells */
+		sqlite_outlet_log(session->outlet, DW_LOG_ERROR,
+				  "COMMIT failed (%s): the file is opened again to see whether it"
+				  " is done",
+				  sqlite3_errstr(code));
 	sqlite_db_close(&session->db, false);
 	if (reopen(batch) != SQLITE_OK || sqlite_meta_read(session) != SQLITE_OK)
 		return UNKNOWN;
@@ -136,16 +150,6 @@ static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int cod
 	batch->seen = session->meta.batch;
 	(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
 	return all ? DONE : UNKNOWN;
-}
-
-/* cause: a quota and a limit on the size of files are a full disk, too, and SQLite knows only
- * ENOSPC as one. errno is as the failed write left it; sqlite3_system_errno() is not told of a
- * COMMIT. */
-static int cause(int code)
-{
-	bool is_full = (code & 0xff) == SQLITE_IOERR && (errno == EDQUOT || errno == EFBIG);
-
-	return is_full ? SQLITE_FULL : code;
 }
 
 static enum outcome transact(struct sqlite_batch *batch, struct part part)
@@ -162,13 +166,13 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 	if (code == SQLITE_OK && session->changed)
 		code = sqlite_meta_write(session);
 	if (code != SQLITE_OK)
-		return not_done(batch, cause(code));
+		return not_done(batch, sqlite_db_cause(code));
 	code = sqlite_db_run(&session->db, SQL_COMMIT);
 	if (code == SQLITE_OK) {
 		batch->seen = session->meta.batch;
 		return DONE;
 	}
-	code = cause(code);
+	code = sqlite_db_cause(code);
 	if (!session->changed || (code & 0xff) == SQLITE_BUSY)
 		return not_done(batch, code);
 	return look_up(batch, before, code);
@@ -176,35 +180,54 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 
 /* ---- A disk without space ---- */
 
-/* make_room: whether trying again makes sense. The log is taken into the file, so that it starts
- * from its beginning again and needs no further space. */
-static bool make_room(struct sqlite_batch *batch)
+/* tell: a client says it with the answer to a put. */
+static void tell(struct sqlite_batch *batch, bool full)
 {
 	struct sqlite_session *session = &batch->session;
-	bool spent = sqlite_reserve_spend(&batch->reserve);
-	bool was_full = session->full;
-	bool all;
 
-	session->full = true;
-	if (session->db.handle)
-		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
-	if (!was_full)
+	if (session->env->role != DW_OWNER || batch->told == full)
+		return;
+	batch->told = full;
+	if (full)
 		sqlite_outlet_log(session->outlet, DW_LOG_ERROR,
 				  "the disk is full: no new timers until there is space; what is"
 				  " stored fires, and is settled and cancelled on a reserve");
-	return spent || !was_full;
+	else
+		sqlite_outlet_log(session->outlet, DW_LOG_WARN,
+				  "there is space again for new timers");
 }
 
-static void look_for_space(struct sqlite_batch *batch)
+/* make_room: whether trying again makes sense. First without the puts, and with the log taken into
+ * the file, so that it starts from its beginning again and needs no further space; then on the
+ * reserve. A put alone never spends that: other programs would take what it frees. */
+static bool make_room(struct sqlite_batch *batch, int attempts)
+{
+	struct sqlite_session *session = &batch->session;
+	bool all;
+
+	session->full = true;
+	if (attempts == 1)
+		sqlite_reserve_put_off(&batch->reserve);
+	else if (!sqlite_reserve_spend(&batch->reserve))
+		return false;
+	if (session->db.handle)
+		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
+	tell(batch, true);
+	return true;
+}
+
+void sqlite_batch_look_for_space(struct sqlite_batch *batch)
 {
 	struct sqlite_session *session = &batch->session;
 
-	if (!session->full || !sqlite_reserve_is_due(&batch->reserve))
+	if (!session->full && sqlite_reserve_is_whole(&batch->reserve))
 		return;
-	if (!sqlite_reserve_take(&batch->reserve))
-		return;
-	session->full = false;
-	sqlite_outlet_log(session->outlet, DW_LOG_WARN, "there is space again for new timers");
+	if (sqlite_reserve_is_due(&batch->reserve))
+		session->full = !sqlite_reserve_take(&batch->reserve);
+	else
+		session->full = true;
+	if (session->full)
+		tell(batch, true);
 }
 
 /* ---- A batch ---- */
@@ -223,12 +246,14 @@ static enum outcome attempt(struct sqlite_batch *batch, struct part part)
 
 	for (int i = 1; i < ATTEMPTS_MAX && outcome == NOT_DONE && again; i++) {
 		if (is(batch, SQLITE_FULL))
-			again = make_room(batch);
+			again = make_room(batch, i);
 		else
 			again = is(batch, SQLITE_IOERR) && i == 1;
 		if (again)
 			outcome = transact(batch, part);
 	}
+	if (outcome == DONE && !batch->session.full && has_put(batch, part))
+		tell(batch, false);
 	return outcome;
 }
 
@@ -247,8 +272,9 @@ static bool finish(struct sqlite_batch *batch, struct part part, enum outcome ou
 		answer_all(batch, part, DW_ECLOSED);
 		return true;
 	}
-	sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "the database refused: %s",
-			  sqlite3_errstr(session->code));
+	if (!is(batch, SQLITE_FULL)) /* told already */
+		sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "the database refused: %s",
+				  sqlite3_errstr(session->code));
 	forget_answers(batch, part);
 	for (size_t i = part.first; i < part.first + part.count; i++)
 		batch->ops[i]->status = sqlite_ops_failed(batch->ops[i], session->code);
@@ -277,7 +303,8 @@ void sqlite_batch_run(struct sqlite_batch *batch)
 
 	if (all.count == 0)
 		return;
-	look_for_space(batch);
+	if (batch->session.full || has_put(batch, all))
+		sqlite_batch_look_for_space(batch);
 	outcome = attempt(batch, all);
 	if (outcome != NOT_DONE || all.count == 1 || is(batch, SQLITE_BUSY) ||
 	    is(batch, SQLITE_CANTOPEN))

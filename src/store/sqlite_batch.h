@@ -16,6 +16,7 @@ struct sqlite_batch {
 	size_t count;
 	dw_op *ops[SQLITE_BATCH_MAX];
 	dw_head asked[SQLITE_BATCH_MAX]; /* their heads, before an answer overwrote them */
+	bool told;                       /* that the disk is full */
 	bool foreign;  /* another process has written since it was last looked at */
 	uint64_t seen; /* the last meta.batch this session knows of */
 };
@@ -26,5 +27,9 @@ void sqlite_batch_add(struct sqlite_batch *, dw_op *);
 /* sqlite_batch_run carries all of them out and sets each status. The operations stay in ops until
  * the caller empties it. */
 void sqlite_batch_run(struct sqlite_batch *);
+
+/* sqlite_batch_look_for_space decides whether the session stores anything new: the reserve must be
+ * whole. It is restored here, at most once a second. */
+void sqlite_batch_look_for_space(struct sqlite_batch *);
 
 #endif

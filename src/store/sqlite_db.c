@@ -100,6 +100,12 @@ static int refuse(char *ret_message, const char *path, const char *why)
 	return DW_ESTORE;
 }
 
+static int refuse_full(char *ret_message, const char *path)
+{
+	(void)refuse(ret_message, path, "the disk is full"); /* the code is another one */
+	return DW_EFULL;
+}
+
 /* make_beside makes an empty file under another name and links it to path: whoever finds it there
  * finds it closed. Closing a descriptor of a database file drops the locks that another connection
  * of this process has on it. */
@@ -137,6 +143,8 @@ int sqlite_db_make(const char *path, char *ret_message)
 	error = make_beside(path);
 	if (error == ENOENT)
 		return refuse(ret_message, path, "there is no such folder");
+	if (error == ENOSPC || error == EDQUOT)
+		return refuse_full(ret_message, path);
 	return error ? refuse(ret_message, path, strerror(error)) : DW_OK;
 }
 
@@ -318,8 +326,6 @@ static const char *explain(sqlite3 *handle, int code)
 		return "cannot be written by this user";
 	case SQLITE_CORRUPT:
 		return "is damaged";
-	case SQLITE_FULL:
-		return "the disk is full";
 	default:
 		return handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
 	}
@@ -339,13 +345,18 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 		(void)refuse(ret_message, path, "the name is too long"); /* the code says it */
 		return SQLITE_CANTOPEN;
 	}
+	errno = 0;
 	code = sqlite3_open_v2(plain, &ret_db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
 			       NULL);
 
 	code = code ? code : set_up(ret_db, patience, &why);
 	if (code == SQLITE_OK && !why)
 		return SQLITE_OK;
-	(void)refuse(ret_message, path, why ? why : explain(ret_db->handle, code));
+	code = sqlite_db_cause(code);
+	if (code == SQLITE_FULL)
+		(void)refuse_full(ret_message, path); /* the code says it */
+	else
+		(void)refuse(ret_message, path, why ? why : explain(ret_db->handle, code));
 	sqlite_db_close(ret_db, false);
 	return code ? code : SQLITE_ERROR;
 }
@@ -376,7 +387,7 @@ int sqlite_db_open(struct sqlite_db *ret_db, const char *path, struct sqlite_pat
 		code = open_once(&db, path, patience, ret_message);
 	while ((code & 0xff) == SQLITE_BUSY && may_try_again(patience, began));
 	if (code != SQLITE_OK)
-		return DW_ESTORE;
+		return code == SQLITE_FULL ? DW_EFULL : DW_ESTORE;
 	*ret_db = db;
 	return DW_OK;
 }
@@ -412,6 +423,15 @@ int sqlite_db_verify(struct sqlite_db *db, char *ret_message)
 }
 
 /* ---- Using ---- */
+
+/* errno is as the failed call left it; sqlite3_system_errno() is not told of a COMMIT. */
+int sqlite_db_cause(int code)
+{
+	bool failed = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
+	bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+
+	return (failed && is_full) || (code & 0xff) == SQLITE_FULL ? SQLITE_FULL : code;
+}
 
 int sqlite_db_finish(sqlite3_stmt *statement, int code)
 {

@@ -54,11 +54,13 @@ struct sqlite_db {
 };
 
 /* sqlite_db_make: the file is there afterwards, made with mode 0600 unless it was. On failure
- * ret_message (DW_MESSAGE_SIZE) says why. DW_OK, DW_ESTORE, DW_ENOMEM. */
+ * ret_message (DW_MESSAGE_SIZE) says why. DW_OK, DW_ESTORE, DW_EFULL.
+ */
 int sqlite_db_make(const char *path, char *ret_message);
 
 /* sqlite_db_open connects to the file at path, makes the schema in an empty one and refuses what is
- * no database of timers. The patience lives as long as the connection. DW_OK, DW_ESTORE. */
+ * no database of timers. The patience lives as long as the connection. DW_OK, DW_ESTORE,
+ * DW_EFULL. */
 int sqlite_db_open(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *,
 		   char *ret_message);
 
@@ -74,6 +76,12 @@ int sqlite_db_run(struct sqlite_db *, enum sqlite_sql);
 
 /* sqlite_db_finish resets a statement; SQLITE_OK in place of DONE and ROW. */
 int sqlite_db_finish(sqlite3_stmt *, int code);
+
+/* sqlite_db_cause: SQLITE_FULL in the place of a code that means it. SQLite knows only the ENOSPC
+ * of a write as a full disk; a quota, a limit on the size of files and a file that cannot be mapped
+ * are errors of some other kind to it. To be asked at once after the call that failed, with errno 0
+ * before it. */
+int sqlite_db_cause(int code);
 
 /* sqlite_db_checkpoint: what is in the write-ahead log goes into the file, as far as no reader is
  * in the way. *ret_all tells whether that was everything. An SQLite result code. */

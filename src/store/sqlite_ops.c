@@ -485,7 +485,7 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 		return report(session, op);
 	case DW_OP_PUT:
 		if (session->full) {
-			op->status = DW_ELIMIT;
+			op->status = DW_EFULL;
 			return SQLITE_OK;
 		}
 		return apply_to_timer(session, op);
@@ -498,6 +498,7 @@ int sqlite_ops_failed(const dw_op *op, int code)
 {
 	switch (code & 0xff) {
 	case SQLITE_FULL:
+		return DW_EFULL;
 	case SQLITE_TOOBIG:
 		return op->kind == DW_OP_PUT ? DW_ELIMIT : DW_ESTORE;
 	case SQLITE_CORRUPT:

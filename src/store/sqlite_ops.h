@@ -29,7 +29,7 @@ struct sqlite_session {
 	const dw_store_env *env;
 	struct sqlite_meta meta; /* as in the transaction under way */
 	bool changed;            /* by the transaction under way */
-	bool full;               /* the disk is: no puts, the others have the reserve */
+	bool full;               /* the disk is: no puts */
 	int code;                /* SQLite's, of the last failure */
 };
 

@@ -115,7 +115,7 @@ static int refuse(const struct sqlite_owner *owner, const struct holder *holder,
 	return DW_EOWNED;
 }
 
-/* lock: DW_OK, DW_EOWNED: another process has it, DW_ESYS. */
+/* lock: DW_OK, DW_EOWNED: another process has it, DW_EFULL, DW_ESYS. */
 static int lock(struct sqlite_owner *owner, char *ret_message)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -133,7 +133,7 @@ static int lock(struct sqlite_owner *owner, char *ret_message)
 		return DW_EOWNED;
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.120s: %.100s", owner->path,
 		       strerror(error));
-	return DW_ESYS;
+	return error == ENOSPC ? DW_EFULL : DW_ESYS;
 }
 
 static int write_holder(struct sqlite_session *session, const struct identity *self)
@@ -193,22 +193,26 @@ static int take(struct sqlite_owner *owner, struct sqlite_session *session, int 
 
 int sqlite_owner_take(struct sqlite_owner *owner, struct sqlite_session *session, char *ret_message)
 {
-	int code = sqlite_db_run(&session->db, SQL_BEGIN_WRITE);
 	int status = DW_ESTORE;
+	int code;
 
+	errno = 0;
+	code = sqlite_db_run(&session->db, SQL_BEGIN_WRITE);
 	if (code == SQLITE_OK)
 		status = take(owner, session, &code, ret_message);
 	if (status == DW_OK)
 		return DW_OK;
+	code = sqlite_db_cause(code);
 	if (code != SQLITE_OK)
 		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.150s: %.90s",
 			       sqlite3_db_filename(session->db.handle, "main"),
 			       (code & 0xff) == SQLITE_BUSY ? "is locked by another process"
+			       : code == SQLITE_FULL        ? "the disk is full"
 							    : sqlite3_errstr(code));
 	if (!sqlite3_get_autocommit(session->db.handle))
 		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* it is closed next */
 	sqlite_owner_unlock(owner);
-	return status;
+	return code == SQLITE_FULL ? (int)DW_EFULL : status;
 }
 
 void sqlite_owner_leave(struct sqlite_owner *owner, struct sqlite_session *session)

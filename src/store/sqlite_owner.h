@@ -15,7 +15,7 @@ struct sqlite_owner {
 };
 
 /* sqlite_owner_take: the session owns the database afterwards and its inbox is empty, because the
- * owner reads everything next. DW_OK, DW_EOWNED, DW_ESTORE, DW_ESYS; then ret_message
+ * owner reads everything next. DW_OK, DW_EOWNED, DW_ESTORE, DW_EFULL, DW_ESYS; then ret_message
  * (DW_MESSAGE_SIZE) says why. */
 int sqlite_owner_take(struct sqlite_owner *, struct sqlite_session *, char *ret_message);
 

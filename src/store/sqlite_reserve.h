@@ -1,5 +1,9 @@
 /* Some disk space kept back in FILE-reserve, given up when the disk is full, so that what is stored
- * can still be settled and cancelled; while it is spent, nothing new is stored. */
+ * can still be settled and cancelled.
+ *
+ * Every session of the file, of whatever process, makes it and looks at it: while it is not whole,
+ * nobody stores anything new. So a put never lives on it, and whoever finds space again restores
+ * it for all. */
 #ifndef DW_STORE_SQLITE_RESERVE_H
 #define DW_STORE_SQLITE_RESERVE_H
 
@@ -13,15 +17,27 @@
 struct sqlite_reserve {
 	const char *path;
 	dw_usec tried; /* to take it, on the steady clock */
+	int refused;   /* errno: the file system cannot have one, which is not for want of space */
 };
 
-/* sqlite_reserve_take: false: there is no space. */
+/* sqlite_reserve_take: whole afterwards, or false: there is no space. True as well when there can
+ * be none: refused says why. */
 bool sqlite_reserve_take(struct sqlite_reserve *);
 
-/* sqlite_reserve_spend: true: there was something to give up. */
+/* sqlite_reserve_take_part takes as large a part as there is space for, up to the whole. */
+void sqlite_reserve_take_part(struct sqlite_reserve *);
+
+/* sqlite_reserve_is_whole: nobody has spent it, as far as its size tells. True as well when there
+ * can be none. */
+bool sqlite_reserve_is_whole(const struct sqlite_reserve *);
+
+/* sqlite_reserve_spend gives up a piece of it, and not all: whoever has filled the disk would take
+ * what is not needed at once. True: there was something to give up. */
 bool sqlite_reserve_spend(struct sqlite_reserve *);
 
-/* sqlite_reserve_is_due: the last attempt to take it is long enough ago for another one. */
+/* sqlite_reserve_is_due: the last attempt to take it, or the last call of sqlite_reserve_put_off,
+ * is long enough ago for another one. */
 bool sqlite_reserve_is_due(const struct sqlite_reserve *);
+void sqlite_reserve_put_off(struct sqlite_reserve *);
 
 #endif

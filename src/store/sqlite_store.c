@@ -8,10 +8,12 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -29,6 +31,7 @@ enum {
 	LOG_PAGES_MAX = 8000, /* then by the writer itself, who makes others wait */
 	LOG_PAGES_FULL = 250, /* the same on a full disk */
 	NICE_OF_THREAD = 5,
+	NAMES = 4,
 };
 
 #define INBOX_TICK DW_MILLISECONDS(400)
@@ -61,7 +64,8 @@ struct sqlite_store {
 	int64_t data_version;
 	int log_pages;
 	int log_wanted; /* its length when a checkpoint was last asked for */
-	char *path;     /* as SQLite knows it, and two names after it */
+	char *names;    /* of all files, one after the other */
+	const char *log_path;
 };
 
 static struct sqlite_store *sqlite_of(dw_store *store)
@@ -241,20 +245,32 @@ static bool turn(struct sqlite_store *sqlite)
 	return true;
 }
 
+/* leave closes the file and, as the last one on a full disk, keeps what space that frees: the next
+ * one needs some to begin. */
+static void leave(struct sqlite_store *sqlite)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+	sqlite3 *handle = batch->session.db.handle;
+	bool all;
+
+	sqlite_owner_leave(&sqlite->owner, &batch->session);
+	if (handle && sqlite->owner.fd >= 0)
+		(void)sqlite_db_checkpoint(handle, SQLITE_CHECKPOINT_TRUNCATE, &all);
+	sqlite_db_close(&batch->session.db, true);
+	if (batch->session.full && access(sqlite->log_path, F_OK) != 0)
+		sqlite_reserve_take_part(&batch->reserve);
+	sqlite_owner_unlock(&sqlite->owner);
+}
+
 /* close_all leaves the file as tidy as it can without waiting long for others. */
 static void close_all(struct sqlite_store *sqlite)
 {
 	struct sqlite_session *session = &sqlite->batch.session;
-	bool all;
 
 	sqlite_checkpoint_stop(&sqlite->checkpoint);
 	atomic_store(&session->patience.over, false);
 	session->patience.most = usec_min(session->patience.most, CLOSE_PATIENCE);
-	sqlite_owner_leave(&sqlite->owner, session);
-	if (session->db.handle && sqlite->owner.fd >= 0)
-		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_TRUNCATE, &all);
-	sqlite_db_close(&session->db, true);
-	sqlite_owner_unlock(&sqlite->owner);
+	leave(sqlite);
 }
 
 static void destroy(struct sqlite_store *sqlite)
@@ -271,7 +287,7 @@ static void destroy(struct sqlite_store *sqlite)
 	(void)pthread_cond_destroy(&sqlite->work); /* nobody waits any more */
 	(void)pthread_cond_destroy(&sqlite->finished);
 	(void)pthread_mutex_destroy(&sqlite->mutex);
-	alloc_free(&alloc, sqlite->path);
+	alloc_free(&alloc, sqlite->names);
 	alloc_free(&alloc, sqlite);
 }
 
@@ -424,42 +440,80 @@ static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
 
 /* ---- Opening ---- */
 
-/* name_files: path, path-owner and path-reserve, as SQLite knows the path: through a symbolic link
- * it is the same file and must have the same owner. */
-static int name_files(struct sqlite_store *sqlite)
+/* name_files: the file and those beside it, as SQLite knows the path: through a symbolic link it is
+ * the same file and must have the same owner. */
+static int name_files(struct sqlite_store *sqlite, const char *path, char *ret_message)
 {
+	static const char *const beside[NAMES] = {"", "-owner", "-reserve", "-wal"};
 	struct sqlite_batch *batch = &sqlite->batch;
-	const char *path = sqlite3_db_filename(batch->session.db.handle, "main");
-	size_t size = strlen(path) + sizeof "-reserve";
-	char *names = alloc_new(&sqlite->alloc, 3 * size);
+	char real[PATH_MAX];
+	size_t size;
 
-	if (!names)
+	if (!realpath(path, real)) {
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.120s: %.120s", path,
+			       strerror(errno));
+		return DW_ESTORE;
+	}
+	size = strlen(real) + sizeof "-reserve";
+	sqlite->names = alloc_new(&sqlite->alloc, NAMES * size);
+	if (!sqlite->names)
 		return DW_ENOMEM;
-	(void)snprintf(names, size, "%s", path); /* all three fit */
-	(void)snprintf(names + size, size, "%s-owner", path);
-	(void)snprintf(names + 2 * size, size, "%s-reserve", path);
-	sqlite->path = names;
-	batch->path = names;
-	sqlite->owner.path = names + size;
-	batch->reserve.path = names + 2 * size;
+	for (size_t i = 0; i < NAMES; i++)
+		(void)snprintf(sqlite->names + i * size, size, "%s%s", real, beside[i]); /* fits */
+	batch->path = sqlite->names;
+	sqlite->owner.path = sqlite->names + size;
+	batch->reserve.path = sqlite->names + 2 * size;
+	sqlite->log_path = sqlite->names + 3 * size;
 	return DW_OK;
 }
 
-static int move_in(struct sqlite_store *sqlite, char *ret_message)
+static int enter(struct sqlite_store *sqlite, char *ret_message)
+{
+	struct sqlite_session *session = &sqlite->batch.session;
+	int status =
+	    sqlite_db_open(&session->db, sqlite->batch.path, &session->patience, ret_message);
+
+	if (status == DW_OK && sqlite->env.role == DW_OWNER)
+		status = sqlite_owner_take(&sqlite->owner, session, ret_message);
+	return status;
+}
+
+/* take_reserve: an owner makes it anew where somebody's copy has only its size. */
+static void take_reserve(struct sqlite_store *sqlite)
+{
+	struct sqlite_reserve *reserve = &sqlite->batch.reserve;
+	bool is_owner = sqlite->env.role == DW_OWNER;
+
+	if (is_owner)
+		sqlite->batch.session.full = !sqlite_reserve_take(reserve);
+	sqlite_batch_look_for_space(&sqlite->batch);
+	if (is_owner && reserve->refused)
+		sqlite_outlet_log(&sqlite->outlet, DW_LOG_WARN,
+				  "%s cannot be made (%s): on a full disk nothing can be settled",
+				  reserve->path, strerror(reserve->refused));
+}
+
+static int move_in(struct sqlite_store *sqlite, const char *path, char *ret_message)
 {
 	struct sqlite_batch *batch = &sqlite->batch;
-	int status = sqlite_owner_take(&sqlite->owner, &batch->session, ret_message);
+	int status = sqlite_db_make(path, ret_message);
 
-	if (status == DW_OK) /* only then: it reads all of the file, which takes its time */
+	if (status == DW_OK)
+		status = name_files(sqlite, path, ret_message);
+	if (status == DW_OK)
+		status = enter(sqlite, ret_message);
+	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve)) {
+		sqlite_db_close(&batch->session.db, false);
+		status = enter(sqlite, ret_message);
+	}
+	if (status == DW_OK && sqlite->env.role == DW_OWNER) {
+		/* Only now: it reads all of the file, which takes its time. */
 		status = sqlite_db_verify(&batch->session.db, ret_message);
-	if (status != DW_OK)
-		return status;
-	batch->seen = batch->session.meta.batch;
-	batch->session.full = !sqlite_reserve_take(&batch->reserve);
-	if (batch->session.full)
-		sqlite_outlet_log(&sqlite->outlet, DW_LOG_ERROR,
-				  "the disk is full: no new timers until there is space");
-	return DW_OK;
+		batch->seen = batch->session.meta.batch;
+	}
+	if (status == DW_OK)
+		take_reserve(sqlite);
+	return status;
 }
 
 /* start_thread: it takes no signals, they are the program's. */
@@ -509,17 +563,10 @@ int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory";
 	struct sqlite_store *sqlite = make(env);
-	struct sqlite_session *session = sqlite ? &sqlite->batch.session : NULL;
-	int status = sqlite ? sqlite_db_make(path, message) : DW_ENOMEM;
+	int status = sqlite ? move_in(sqlite, path, message) : DW_ENOMEM;
 
-	if (status == DW_OK)
-		status = sqlite_db_open(&session->db, path, &session->patience, message);
-	if (status == DW_OK)
-		status = name_files(sqlite);
-	if (status == DW_OK && env->role == DW_OWNER)
-		status = move_in(sqlite, message);
 	if (status == DW_OK) {
-		sqlite_checkpoint_init(&sqlite->checkpoint, sqlite->path);
+		sqlite_checkpoint_init(&sqlite->checkpoint, sqlite->batch.path);
 		status = start_thread(sqlite, message);
 	}
 	if (status == DW_OK) {
@@ -527,9 +574,7 @@ int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env
 		return DW_OK;
 	}
 	if (sqlite) {
-		sqlite_owner_leave(&sqlite->owner, session);
-		sqlite_db_close(&session->db, true);
-		sqlite_owner_unlock(&sqlite->owner);
+		leave(sqlite);
 		destroy(sqlite);
 	}
 	if (ret_message)

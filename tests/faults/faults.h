@@ -49,6 +49,7 @@ void second_owner(struct faults *);
 void fork_outlives(struct faults *);
 void fork_closes(struct faults *);
 void full_disk(struct faults *);
+void small_disk(struct faults *);
 
 void faults_fail(struct faults *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

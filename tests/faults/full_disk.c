@@ -150,7 +150,7 @@ static size_t fill(struct program *program)
 			break;
 		(void)dprintf(STDERR_FILENO, "stored %zu\n", number); /* the test looks */
 	}
-	if (status != DW_ELIMIT || !program->said)
+	if (status != DW_EFULL || !program->said)
 		wrong("a put on a full disk: %s, %s\n", dw_strerror(status),
 		      program->said ? "" : "and nobody was told");
 	return number;
@@ -168,7 +168,7 @@ static void go_on(struct program *program, size_t refused)
 			wrong("cancel %zu on a full disk: %s\n", i, dw_strerror(status));
 	}
 	for (size_t i = refused; i < refused + REFUSED; i++)
-		if (put(program, i) != DW_ELIMIT)
+		if (put(program, i) != DW_EFULL)
 			wrong("put %zu on a full disk\n", i);
 	while (program->fired < DUE && faults_now() < until)
 		turn_for(program, AGAIN_MS);

@@ -35,6 +35,7 @@ static const struct test {
     {"fork_outlives", fork_outlives},
     {"fork_closes", fork_closes},
     {"full_disk", full_disk},
+    {"small_disk", small_disk},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 

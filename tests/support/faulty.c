@@ -83,9 +83,9 @@ static bool has_space(struct faulty_file *file, sqlite3_int64 end)
 		return true;
 	pthread_mutex_lock(&faulty.mutex);
 	if (faulty.reserve) {
-		if (stat(faulty.reserve, &status) == 0 && status.st_size == 0) {
-			faulty.left += faulty.reserve_left;
-			faulty.reserve_left = 0;
+		if (stat(faulty.reserve, &status) == 0 && status.st_size < faulty.reserve_left) {
+			faulty.left += faulty.reserve_left - status.st_size;
+			faulty.reserve_left = status.st_size;
 		}
 		fits = faulty.left >= grown;
 		if (fits)

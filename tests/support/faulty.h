@@ -19,8 +19,8 @@ void faulty_disarm(void);
 /* faulty_reached: the armed call has come. */
 bool faulty_reached(void);
 
-/* faulty_limit: the database and its log may grow by `bytes` altogether, and by `reserve_bytes`
- * more while the file at reserve is empty. NULL: without limit. */
+/* faulty_limit: the database and its log may grow by `bytes` altogether, and besides by
+ * what the file at reserve has become shorter than `reserve_bytes`. NULL: without limit. */
 void faulty_limit(long long bytes, const char *reserve, long long reserve_bytes);
 
 /* faulty_block: an fsync waits from now on, until faulty_unblock(). faulty_await_blocked returns

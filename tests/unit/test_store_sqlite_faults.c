@@ -96,7 +96,7 @@ static void learn(struct story *story, const dw_op *op, unsigned number)
 		*truth = PRESENT;
 		break;
 	case DW_ESTORE:
-	case DW_ELIMIT:
+	case DW_EFULL:
 	case DW_ECLOSED:
 		break; /* it was not done */
 	default:
@@ -285,7 +285,7 @@ static void fill(struct fixture *f)
 		(void)snprintf(id, sizeof id, "more:%u", i);
 		status = ask_status(&f->owner, ask_put(id, i, 0));
 		if (status != DW_OK) {
-			assert_int_equal(status, DW_ELIMIT);
+			assert_int_equal(status, DW_EFULL);
 			return;
 		}
 	}
@@ -304,7 +304,7 @@ static void cancel_and_settle_on_a_full_disk_succeed(void **state)
 	put_many(f, 0, COUNT, DW_OK);
 	faulty_limit(100000, reserve, SQLITE_RESERVE_SIZE);
 	fill(f);
-	put_many(f, COUNT, 3, DW_ELIMIT);
+	put_many(f, COUNT, 3, DW_EFULL);
 	for (unsigned i = 0; i < COUNT; i += 2) {
 		(void)snprintf(id, sizeof id, "timer:%u", i);
 		assert_int_equal(ask_status(&f->owner, ask_cancel(id, 0)), DW_OK);
@@ -338,7 +338,7 @@ static void reserve_is_what_a_cancel_lives_on(void **state)
 		assert_int_equal(ask_status(&f->owner, ask_put_full(id, "t", i, data)), DW_OK);
 	}
 	faulty_limit(0, reserve, SQLITE_RESERVE_SIZE);
-	assert_int_equal(ask_status(&f->owner, ask_put("more", 1, 0)), DW_ELIMIT);
+	assert_int_equal(ask_status(&f->owner, ask_put("more", 1, 0)), DW_EFULL);
 	for (unsigned i = 0; i < COUNT; i++) {
 		(void)snprintf(id, sizeof id, "timer:%u", i);
 		assert_int_equal(ask_status(&f->owner, ask_cancel(id, 0)), DW_OK);
