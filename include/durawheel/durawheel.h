@@ -124,7 +124,8 @@ typedef enum dw_event_kind {
 	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
 	DW_EVENT_STORE_SLOW =
 	    5, /* the store has not answered for 50 ms; firings may wait. At most every 10 s */
-	DW_EVENT_STORE_FAILED = 6,  /* the store refused or failed; it is asked again */
+	DW_EVENT_STORE_FAILED = 6,  /* the store refused or failed; it is asked again. DW_EGONE: its
+				     * file was deleted, moved or replaced; bring it back */
 	DW_EVENT_STORE_BACK = 7,    /* it answers again */
 	DW_EVENT_FAILED = 8,        /* an operation without a callback failed: id, status */
 	DW_EVENT_CORRUPT = 9,       /* stored bytes that do not match their checksum: not fired */

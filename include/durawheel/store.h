@@ -58,10 +58,10 @@ typedef struct dw_row {
  * ACK                id, generation                 DW_OK
  * STATUS             -                              DW_OK (store_status)
  * REPORT             body: the owner's counters     DW_OK
- * and any of them    DW_ESTORE, DW_EFULL (no space): not done; DW_EUNKNOWN: done or not;
- *                    DW_ECORRUPT: the stored timer does not match its checksum (a PUT replaces
- *                    it and a CANCEL removes it all the same); DW_ECLOSED: never begun;
- *                    DW_ENOMEM
+ * and any of them    DW_ESTORE, DW_EFULL (no space), DW_EGONE (the store is not where it was): not
+ *                    done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer does not match
+ *                    its checksum (a PUT replaces it and a CANCEL removes it all the same);
+ *                    DW_ECLOSED: never begun; DW_ENOMEM
  * CLAIM, SETTLE, RETRY, BURY and ACK may be repeated blindly under one token: the second one
  * answers like the first one or DW_ENOENT, and changes nothing. A CLAIM that names the present
  * attempt of a claim of its own token is one more claim, without a crash: so an owner takes up its

@@ -43,6 +43,8 @@ const char *dw_strerror(int error)
 		return "the operating system refused";
 	case DW_EFULL:
 		return "the disk is full";
+	case DW_EGONE:
+		return "the store's file was deleted, moved or replaced";
 	default:
 		return "unknown error";
 	}

@@ -29,6 +29,7 @@ int exit_of(int error)
 	case DW_ECLOSED:
 	case DW_ETIMEOUT:
 	case DW_EFULL:
+	case DW_EGONE:
 		return EXIT_STORE;
 	default:
 		return EXIT_FAILED;

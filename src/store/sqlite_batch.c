@@ -68,7 +68,67 @@ static void answer_all(struct sqlite_batch *batch, struct part part, int status)
 		batch->ops[i]->status = status;
 }
 
-/* ---- One transaction ---- */
+/* ---- The file ---- */
+
+/* lose: what is asked of the file now is refused, and said once. It stays open, so that no other
+ * file gets its number while its name is looked for. */
+static int lose(struct sqlite_batch *batch, enum sqlite_file which)
+{
+	const char *fate = sqlite_files_look(&batch->files, which) == FILE_IS_ANOTHER
+			       ? "was replaced by another file"
+			       : "was deleted or moved away";
+
+	if (!batch->gone)
+		sqlite_outlet_log(batch->session.outlet, DW_LOG_ERROR,
+				  "%s %s while it was open: nothing is stored until it is back, or"
+				  " the program starts again",
+				  batch->files.path[which], fate);
+	batch->gone = true;
+	return SQLITE_READONLY_DBMOVED;
+}
+
+static void find_again(struct sqlite_batch *batch)
+{
+	if (batch->gone)
+		sqlite_outlet_log(batch->session.outlet, DW_LOG_WARN, "%s is back",
+				  batch->files.path[FILE_DATABASE]);
+	batch->gone = false;
+	batch->foreign = true; /* who knows what was written meanwhile */
+}
+
+/* can_mend: only what SQLite makes itself is missing. A log of somebody else belongs to another
+ * database, and what is in ours is not in it. */
+static bool can_mend(const struct sqlite_files *files)
+{
+	enum sqlite_file_state log = sqlite_files_look(files, FILE_LOG);
+	enum sqlite_file_state memory = sqlite_files_look(files, FILE_MEMORY);
+
+	return sqlite_files_look(files, FILE_DATABASE) == FILE_IS_SAME &&
+	       sqlite_files_look(files, FILE_OWNER) == FILE_IS_SAME && log != FILE_IS_ANOTHER &&
+	       (log == FILE_IS_SAME || memory != FILE_IS_ANOTHER);
+}
+
+/* mend takes the log that has no name any more into the file and lets go of it; true: all that was
+ * committed is in the file. With another memory others are at work who know nothing of our locks:
+ * then nothing is copied, and the log, which has its name, has it all. */
+static bool mend(struct sqlite_batch *batch, enum sqlite_file which)
+{
+	struct sqlite_db *db = &batch->session.db;
+	bool shared = sqlite_files_look(&batch->files, FILE_MEMORY) == FILE_IS_ANOTHER;
+	bool all = false;
+
+	if (!shared &&
+	    (sqlite_db_checkpoint(db->handle, SQLITE_CHECKPOINT_PASSIVE, &all) != SQLITE_OK ||
+	     !all)) {
+		(void)lose(batch, which);
+		return false;
+	}
+	sqlite_outlet_log(batch->session.outlet, DW_LOG_WARN,
+			  "%s was deleted while it was open: the database is opened again",
+			  batch->files.path[which]);
+	sqlite_db_close(db, false);
+	return all;
+}
 
 static int reopen(struct sqlite_batch *batch)
 {
@@ -78,14 +138,61 @@ static int reopen(struct sqlite_batch *batch)
 
 	if (session->db.handle)
 		return SQLITE_OK;
-	status = sqlite_db_open(&session->db, batch->path, &session->patience, message);
-	if (status == DW_OK)
-		return SQLITE_OK;
+	for (int which = FILE_DATABASE; which <= FILE_OWNER; which += FILE_OWNER - FILE_DATABASE)
+		if (sqlite_files_look(&batch->files, which) != FILE_IS_SAME)
+			return lose(batch, which);
+	status = sqlite_db_open(&session->db, batch->files.path[FILE_DATABASE], &session->patience,
+				message);
 	if (status == DW_EFULL)
 		return SQLITE_FULL;
-	sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "%s", message);
-	return SQLITE_CANTOPEN;
+	if (status != DW_OK) {
+		sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "%s", message);
+		return SQLITE_CANTOPEN;
+	}
+	(void)sqlite_files_note(&batch->files, FILE_LOG); /* or it is found missing soon */
+	(void)sqlite_files_note(&batch->files, FILE_MEMORY);
+	find_again(batch);
+	return SQLITE_OK;
 }
+
+/* find_file: the file is open, and is what its name leads to. */
+static int find_file(struct sqlite_batch *batch)
+{
+	enum sqlite_file which;
+
+	if (!batch->session.db.handle)
+		return reopen(batch);
+	which = sqlite_files_find(&batch->files);
+	if (which == FILE_COUNT) {
+		if (batch->gone)
+			find_again(batch);
+		return SQLITE_OK;
+	}
+	if (!can_mend(&batch->files))
+		return lose(batch, which);
+	(void)mend(batch, which);
+	return batch->session.db.handle ? SQLITE_READONLY_DBMOVED : reopen(batch);
+}
+
+bool sqlite_batch_find_file(struct sqlite_batch *batch)
+{
+	return find_file(batch) == SQLITE_OK;
+}
+
+/* confirm: the commit is done, and it is done in the file that others find. */
+static enum outcome confirm(struct sqlite_batch *batch)
+{
+	enum sqlite_file which = sqlite_files_find(&batch->files);
+
+	if (which == FILE_COUNT)
+		return DONE;
+	if (can_mend(&batch->files))
+		return mend(batch, which) ? DONE : UNKNOWN;
+	(void)lose(batch, which); /* said; the answer is another one */
+	return UNKNOWN;
+}
+
+/* ---- One transaction ---- */
 
 /* note_foreign: every transaction that writes counts; a gap is another process's. */
 static void note_foreign(struct sqlite_batch *batch)
@@ -95,16 +202,30 @@ static void note_foreign(struct sqlite_batch *batch)
 	batch->seen = batch->session.meta.batch;
 }
 
+/* went_back: somebody has put an earlier state of the file in its place. */
+static int went_back(struct sqlite_batch *batch)
+{
+	if (!batch->gone)
+		sqlite_outlet_log(batch->session.outlet, DW_LOG_ERROR,
+				  "%s has lost what was stored: nothing is stored until it is as it"
+				  " was, or the program starts again",
+				  batch->files.path[FILE_DATABASE]);
+	batch->gone = true;
+	return SQLITE_READONLY_DBMOVED;
+}
+
 /* begin: *ret_batch is the number of the last transaction before this one. */
 static int begin(struct sqlite_batch *batch, struct part part, uint64_t *ret_batch)
 {
 	struct sqlite_session *session = &batch->session;
 	enum sqlite_sql how = writes(batch, part) ? SQL_BEGIN_WRITE : SQL_BEGIN_READ;
-	int code = reopen(batch);
+	int code = find_file(batch);
 
 	session->changed = false;
 	code = code ? code : sqlite_db_run(&session->db, how);
 	code = code ? code : sqlite_meta_read(session);
+	if (code == SQLITE_OK && session->meta.batch < batch->seen)
+		return went_back(batch);
 	if (code == SQLITE_OK)
 		note_foreign(batch);
 	*ret_batch = session->meta.batch;
@@ -170,7 +291,7 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 	code = sqlite_db_run(&session->db, SQL_COMMIT);
 	if (code == SQLITE_OK) {
 		batch->seen = session->meta.batch;
-		return DONE;
+		return session->changed ? confirm(batch) : DONE;
 	}
 	code = sqlite_db_cause(code);
 	if (!session->changed || (code & 0xff) == SQLITE_BUSY)
@@ -272,7 +393,7 @@ static bool finish(struct sqlite_batch *batch, struct part part, enum outcome ou
 		answer_all(batch, part, DW_ECLOSED);
 		return true;
 	}
-	if (!is(batch, SQLITE_FULL)) /* told already */
+	if (!is(batch, SQLITE_FULL) && !batch->gone) /* told already */
 		sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "the database refused: %s",
 				  sqlite3_errstr(session->code));
 	forget_answers(batch, part);
@@ -307,7 +428,7 @@ void sqlite_batch_run(struct sqlite_batch *batch)
 		sqlite_batch_look_for_space(batch);
 	outcome = attempt(batch, all);
 	if (outcome != NOT_DONE || all.count == 1 || is(batch, SQLITE_BUSY) ||
-	    is(batch, SQLITE_CANTOPEN))
+	    is(batch, SQLITE_CANTOPEN) || is(batch, SQLITE_READONLY))
 		(void)finish(batch, all, outcome); /* there is nothing after it */
 	else
 		run_one_by_one(batch);

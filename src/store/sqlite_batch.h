@@ -4,6 +4,7 @@
 #ifndef DW_STORE_SQLITE_BATCH_H
 #define DW_STORE_SQLITE_BATCH_H
 
+#include "store/sqlite_files.h"
 #include "store/sqlite_ops.h"
 #include "store/sqlite_reserve.h"
 
@@ -12,11 +13,12 @@ enum { SQLITE_BATCH_MAX = 4096 };
 struct sqlite_batch {
 	struct sqlite_session session;
 	struct sqlite_reserve reserve;
-	const char *path;
+	struct sqlite_files files;
 	size_t count;
 	dw_op *ops[SQLITE_BATCH_MAX];
 	dw_head asked[SQLITE_BATCH_MAX]; /* their heads, before an answer overwrote them */
 	bool told;                       /* that the disk is full */
+	bool gone;                       /* the file is not where it was; said */
 	bool foreign;  /* another process has written since it was last looked at */
 	uint64_t seen; /* the last meta.batch this session knows of */
 };
@@ -27,6 +29,10 @@ void sqlite_batch_add(struct sqlite_batch *, dw_op *);
 /* sqlite_batch_run carries all of them out and sets each status. The operations stay in ops until
  * the caller empties it. */
 void sqlite_batch_run(struct sqlite_batch *);
+
+/* sqlite_batch_find_file: the file is where it was, or there again. Each batch asks this before it
+ * begins, and before it confirms what it wrote. */
+bool sqlite_batch_find_file(struct sqlite_batch *);
 
 /* sqlite_batch_look_for_space decides whether the session stores anything new: the reserve must be
  * whole. It is restored here, at most once a second. */

@@ -1,5 +1,11 @@
 #include "store/sqlite_checkpoint.h"
 
+enum {
+	LOG_PAGES = 2000,     /* of the write-ahead log: then it is taken into the file */
+	LOG_PAGES_MAX = 8000, /* then by the writer itself, who makes others wait */
+	LOG_PAGES_FULL = 250, /* the same on a full disk */
+};
+
 /* run_once: whether it worked shows in the length of the log, which the writer watches. The
  * connection lives only as long as the work, so that none is in the way when the store opens the
  * file again after a failure. */
@@ -44,7 +50,7 @@ void sqlite_checkpoint_init(struct sqlite_checkpoint *checkpoint, const char *pa
 	(void)pthread_cond_init(&checkpoint->cond, NULL);
 }
 
-void sqlite_checkpoint_want(struct sqlite_checkpoint *checkpoint)
+static void want(struct sqlite_checkpoint *checkpoint)
 {
 	pthread_mutex_lock(&checkpoint->mutex);
 	if (!checkpoint->started)
@@ -55,7 +61,9 @@ void sqlite_checkpoint_want(struct sqlite_checkpoint *checkpoint)
 	pthread_mutex_unlock(&checkpoint->mutex);
 }
 
-bool sqlite_checkpoint_is_done(struct sqlite_checkpoint *checkpoint)
+/* is_done: once for each that was finished. What was written meanwhile is little; when the writer
+ * copies that itself, the log starts from its beginning again. */
+static bool is_done(struct sqlite_checkpoint *checkpoint)
 {
 	bool done;
 
@@ -64,6 +72,36 @@ bool sqlite_checkpoint_is_done(struct sqlite_checkpoint *checkpoint)
 	checkpoint->done = false;
 	pthread_mutex_unlock(&checkpoint->mutex);
 	return done;
+}
+
+static int note_log(void *user, sqlite3 *handle, const char *name, int pages)
+{
+	struct sqlite_checkpoint *checkpoint = user;
+
+	(void)handle;
+	(void)name;
+	checkpoint->log_pages = pages;
+	return SQLITE_OK;
+}
+
+void sqlite_checkpoint_tend(struct sqlite_checkpoint *checkpoint, struct sqlite_session *session)
+{
+	int most = session->full ? LOG_PAGES_FULL : LOG_PAGES_MAX;
+	bool done = is_done(checkpoint);
+	bool all;
+
+	if (!session->db.handle)
+		return;
+	(void)sqlite3_wal_hook(session->db.handle, note_log, checkpoint); /* it may be a new one */
+	if (checkpoint->log_pages < checkpoint->log_asked)
+		checkpoint->log_asked = 0;
+	if (done || checkpoint->log_pages >= most) {
+		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
+		checkpoint->log_pages = 0;
+	} else if (checkpoint->log_pages >= checkpoint->log_asked + LOG_PAGES) {
+		checkpoint->log_asked = checkpoint->log_pages;
+		want(checkpoint);
+	}
 }
 
 void sqlite_checkpoint_stop(struct sqlite_checkpoint *checkpoint)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "store/sqlite_db.h"
+#include "store/sqlite_ops.h"
 
 struct sqlite_checkpoint {
 	pthread_mutex_t mutex;
@@ -18,16 +18,17 @@ struct sqlite_checkpoint {
 	bool wanted;
 	bool done; /* since the writer last asked */
 	bool stopping;
+
+	/* The writer's: the pages of the log, and how many there were when it last asked. */
+	int log_pages;
+	int log_asked;
 };
 
 void sqlite_checkpoint_init(struct sqlite_checkpoint *, const char *path);
 
-/* sqlite_checkpoint_want never blocks. */
-void sqlite_checkpoint_want(struct sqlite_checkpoint *);
-
-/* sqlite_checkpoint_is_done: once for each that was finished. What was written meanwhile is little;
- * when the writer copies that itself, the log starts from its beginning again. */
-bool sqlite_checkpoint_is_done(struct sqlite_checkpoint *);
+/* sqlite_checkpoint_tend keeps the log short; the writer calls it after each batch. It never waits
+ * for the other thread. */
+void sqlite_checkpoint_tend(struct sqlite_checkpoint *, struct sqlite_session *);
 
 /* sqlite_checkpoint_stop waits for the one under way. */
 void sqlite_checkpoint_stop(struct sqlite_checkpoint *);

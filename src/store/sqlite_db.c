@@ -315,7 +315,7 @@ static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const 
 }
 
 /* explain: SQLite's words, or better ones where it has only few. */
-static const char *explain(sqlite3 *handle, int code)
+static const char *explain(sqlite3 *handle, const char *path, int code)
 {
 	switch (code & 0xff) {
 	case SQLITE_NOTADB:
@@ -323,9 +323,14 @@ static const char *explain(sqlite3 *handle, int code)
 	case SQLITE_BUSY:
 		return "is locked by another process";
 	case SQLITE_READONLY:
-		return "cannot be written by this user";
+		return access(path, W_OK) == 0 ? "stands in a folder that this user cannot write"
+					       : "cannot be written by this user";
 	case SQLITE_CORRUPT:
 		return "is damaged";
+	case SQLITE_CANTOPEN:
+		if (access(path, R_OK) != 0)
+			return strerror(errno);
+		return sqlite3_errmsg(handle);
 	default:
 		return handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
 	}
@@ -356,7 +361,7 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 	if (code == SQLITE_FULL)
 		(void)refuse_full(ret_message, path); /* the code says it */
 	else
-		(void)refuse(ret_message, path, why ? why : explain(ret_db->handle, code));
+		(void)refuse(ret_message, path, why ? why : explain(ret_db->handle, path, code));
 	sqlite_db_close(ret_db, false);
 	return code ? code : SQLITE_ERROR;
 }

@@ -499,6 +499,8 @@ int sqlite_ops_failed(const dw_op *op, int code)
 	switch (code & 0xff) {
 	case SQLITE_FULL:
 		return DW_EFULL;
+	case SQLITE_READONLY:
+		return code == SQLITE_READONLY_DBMOVED ? DW_EGONE : DW_ESTORE;
 	case SQLITE_TOOBIG:
 		return op->kind == DW_OP_PUT ? DW_ELIMIT : DW_ESTORE;
 	case SQLITE_CORRUPT:

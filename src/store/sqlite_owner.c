@@ -217,10 +217,14 @@ int sqlite_owner_take(struct sqlite_owner *owner, struct sqlite_session *session
 
 void sqlite_owner_leave(struct sqlite_owner *owner, struct sqlite_session *session)
 {
-	static const char leave[] = "UPDATE owner SET line = '', pid = 0, start = 0, boot = '',"
-				    " since = 0, seen = 0, report = ''";
+	char leave[160];
 
-	/* If it fails, the row names a process whose lock is free: the next owner takes over. */
+	/* Only this process's row: without the lock file there may be another owner by now. If it
+	 * fails, the row names a process whose lock is free: the next owner takes over. */
+	(void)snprintf(leave, sizeof leave,
+		       "UPDATE owner SET line = '', pid = 0, start = 0, boot = '', since = 0,"
+		       " seen = 0, report = '' WHERE pid = %ld",
+		       (long)getpid()); /* it fits */
 	if (owner->fd >= 0 && session->db.handle)
 		(void)sqlite3_exec(session->db.handle, leave, NULL, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,11 +28,7 @@
 
 enum {
 	BATCH_BYTES_MAX = 4 * 1024 * 1024,
-	LOG_PAGES = 2000,     /* of the write-ahead log: then it is taken into the file */
-	LOG_PAGES_MAX = 8000, /* then by the writer itself, who makes others wait */
-	LOG_PAGES_FULL = 250, /* the same on a full disk */
 	NICE_OF_THREAD = 5,
-	NAMES = 4,
 };
 
 #define INBOX_TICK DW_MILLISECONDS(400)
@@ -62,10 +59,7 @@ struct sqlite_store {
 	struct sqlite_batch batch;
 	dw_usec looked; /* for news, on CLOCK_MONOTONIC */
 	int64_t data_version;
-	int log_pages;
-	int log_wanted; /* its length when a checkpoint was last asked for */
-	char *names;    /* of all files, one after the other */
-	const char *log_path;
+	bool gone_told; /* what the last INBOX knew of the file */
 };
 
 static struct sqlite_store *sqlite_of(dw_store *store)
@@ -138,15 +132,19 @@ static void deliver(struct sqlite_store *sqlite)
 static bool has_news(struct sqlite_store *sqlite, bool is_new)
 {
 	struct sqlite_batch *batch = &sqlite->batch;
-	sqlite3_stmt *statement = batch->session.db.statements[SQL_DATA_VERSION];
+	sqlite3_stmt *statement;
 	dw_usec now = monotonic();
-	bool news = is_new || batch->foreign;
+	bool news;
 
-	batch->foreign = false;
-	if (!news && usec_sub(now, sqlite->looked) < INBOX_TICK)
+	if (!is_new && !batch->foreign && usec_sub(now, sqlite->looked) < INBOX_TICK)
 		return false;
 	sqlite->looked = now;
-	if (statement && sqlite3_step(statement) == SQLITE_ROW) {
+	if (!sqlite_batch_find_file(batch))
+		return false;
+	statement = batch->session.db.statements[SQL_DATA_VERSION];
+	news = is_new || batch->foreign;
+	batch->foreign = false;
+	if (sqlite3_step(statement) == SQLITE_ROW) {
 		int64_t version = sqlite3_column_int64(statement, 0);
 
 		news = news || version != sqlite->data_version;
@@ -156,12 +154,13 @@ static bool has_news(struct sqlite_store *sqlite, bool is_new)
 	return news;
 }
 
-/* look_into_inbox answers the parked INBOX if a client has written. */
+/* look_into_inbox answers the parked INBOX if a client has written; and once when the file is found
+ * gone, and once when it is back, because an idle owner asks nothing else. */
 static void look_into_inbox(struct sqlite_store *sqlite)
 {
 	struct sqlite_batch *batch = &sqlite->batch;
 	bool answered = false;
-	bool is_new;
+	bool is_new, news, changed;
 	dw_op *op;
 
 	pthread_mutex_lock(&sqlite->mutex);
@@ -173,11 +172,14 @@ static void look_into_inbox(struct sqlite_store *sqlite)
 	pthread_mutex_unlock(&sqlite->mutex);
 	if (!op)
 		return;
-	if (has_news(sqlite, is_new)) {
+	news = has_news(sqlite, is_new);
+	changed = batch->gone != sqlite->gone_told;
+	sqlite->gone_told = batch->gone;
+	if (news || changed) {
 		sqlite_batch_add(batch, op);
 		sqlite_batch_run(batch);
 		batch->count = 0;
-		answered = op->status != DW_OK || op->rows;
+		answered = op->status != DW_OK || op->rows || changed;
 	}
 	pthread_mutex_lock(&sqlite->mutex);
 	sqlite->parked_is_out = false;
@@ -191,38 +193,6 @@ static void look_into_inbox(struct sqlite_store *sqlite)
 	pthread_mutex_unlock(&sqlite->mutex);
 	if (answered)
 		sqlite_outlet_wake(&sqlite->outlet);
-}
-
-static int note_log(void *user, sqlite3 *handle, const char *name, int pages)
-{
-	struct sqlite_store *sqlite = user;
-
-	(void)handle;
-	(void)name;
-	sqlite->log_pages = pages;
-	return SQLITE_OK;
-}
-
-/* tend_log keeps the write-ahead log short. */
-static void tend_log(struct sqlite_store *sqlite)
-{
-	struct sqlite_session *session = &sqlite->batch.session;
-	int most = session->full ? LOG_PAGES_FULL : LOG_PAGES_MAX;
-	bool done = sqlite_checkpoint_is_done(&sqlite->checkpoint);
-	bool all;
-
-	if (!session->db.handle)
-		return;
-	(void)sqlite3_wal_hook(session->db.handle, note_log, sqlite); /* it may be a new one */
-	if (sqlite->log_pages < sqlite->log_wanted)
-		sqlite->log_wanted = 0;
-	if (done || sqlite->log_pages >= most) {
-		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
-		sqlite->log_pages = 0;
-	} else if (sqlite->log_pages >= sqlite->log_wanted + LOG_PAGES) {
-		sqlite->log_wanted = sqlite->log_pages;
-		sqlite_checkpoint_want(&sqlite->checkpoint);
-	}
 }
 
 /* turn: one round; false: the store is stopping. */
@@ -241,7 +211,7 @@ static bool turn(struct sqlite_store *sqlite)
 	sqlite_batch_run(&sqlite->batch);
 	deliver(sqlite);
 	look_into_inbox(sqlite);
-	tend_log(sqlite);
+	sqlite_checkpoint_tend(&sqlite->checkpoint, &sqlite->batch.session);
 	return true;
 }
 
@@ -250,14 +220,16 @@ static bool turn(struct sqlite_store *sqlite)
 static void leave(struct sqlite_store *sqlite)
 {
 	struct sqlite_batch *batch = &sqlite->batch;
-	sqlite3 *handle = batch->session.db.handle;
+	struct sqlite_db *db = &batch->session.db;
+	bool tidy = db->handle && sqlite_batch_find_file(batch); /* another's is left alone */
 	bool all;
 
-	sqlite_owner_leave(&sqlite->owner, &batch->session);
-	if (handle && sqlite->owner.fd >= 0)
-		(void)sqlite_db_checkpoint(handle, SQLITE_CHECKPOINT_TRUNCATE, &all);
-	sqlite_db_close(&batch->session.db, true);
-	if (batch->session.full && access(sqlite->log_path, F_OK) != 0)
+	if (tidy || sqlite_files_find(&batch->files) == FILE_OWNER)
+		sqlite_owner_leave(&sqlite->owner, &batch->session);
+	if (tidy && sqlite->owner.fd >= 0)
+		(void)sqlite_db_checkpoint(db->handle, SQLITE_CHECKPOINT_TRUNCATE, &all);
+	sqlite_db_close(db, tidy);
+	if (batch->session.full && sqlite_files_look(&batch->files, FILE_LOG) == FILE_IS_MISSING)
 		sqlite_reserve_take_part(&batch->reserve);
 	sqlite_owner_unlock(&sqlite->owner);
 }
@@ -287,7 +259,7 @@ static void destroy(struct sqlite_store *sqlite)
 	(void)pthread_cond_destroy(&sqlite->work); /* nobody waits any more */
 	(void)pthread_cond_destroy(&sqlite->finished);
 	(void)pthread_mutex_destroy(&sqlite->mutex);
-	alloc_free(&alloc, sqlite->names);
+	sqlite_files_free(&sqlite->batch.files, &alloc);
 	alloc_free(&alloc, sqlite);
 }
 
@@ -440,42 +412,55 @@ static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
 
 /* ---- Opening ---- */
 
-/* name_files: the file and those beside it, as SQLite knows the path: through a symbolic link it is
- * the same file and must have the same owner. */
+/* name_files: the names of all files, where they are needed. */
 static int name_files(struct sqlite_store *sqlite, const char *path, char *ret_message)
 {
-	static const char *const beside[NAMES] = {"", "-owner", "-reserve", "-wal"};
-	struct sqlite_batch *batch = &sqlite->batch;
-	char real[PATH_MAX];
-	size_t size;
+	struct sqlite_files *files = &sqlite->batch.files;
+	int status = sqlite_files_name(files, &sqlite->alloc, path, ret_message);
 
-	if (!realpath(path, real)) {
-		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.120s: %.120s", path,
-			       strerror(errno));
-		return DW_ESTORE;
-	}
-	size = strlen(real) + sizeof "-reserve";
-	sqlite->names = alloc_new(&sqlite->alloc, NAMES * size);
-	if (!sqlite->names)
-		return DW_ENOMEM;
-	for (size_t i = 0; i < NAMES; i++)
-		(void)snprintf(sqlite->names + i * size, size, "%s%s", real, beside[i]); /* fits */
-	batch->path = sqlite->names;
-	sqlite->owner.path = sqlite->names + size;
-	batch->reserve.path = sqlite->names + 2 * size;
-	sqlite->log_path = sqlite->names + 3 * size;
-	return DW_OK;
+	sqlite->owner.path = files->path[FILE_OWNER];
+	sqlite->batch.reserve.path = files->path[FILE_RESERVE];
+	return status;
+}
+
+/* note_files: what must be there from now on. Between the opening and this line somebody may have
+ * taken it away, which the first commit would not notice. */
+static int note_files(struct sqlite_store *sqlite, char *ret_message)
+{
+	struct sqlite_files *files = &sqlite->batch.files;
+	int last = sqlite->env.role == DW_OWNER ? FILE_OWNER : FILE_MEMORY;
+	int moved = 0;
+
+	for (int which = FILE_DATABASE; which <= last; which++)
+		if (!sqlite_files_note(files, which))
+			moved = 1;
+	if (!moved)
+		(void)sqlite3_file_control(sqlite->batch.session.db.handle, "main",
+					   SQLITE_FCNTL_HAS_MOVED, &moved); /* or it has not */
+	if (!moved)
+		return DW_OK;
+	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
+		       "%.150s was deleted or moved while it was opened",
+		       files->path[FILE_DATABASE]);
+	return DW_ESTORE;
 }
 
 static int enter(struct sqlite_store *sqlite, char *ret_message)
 {
 	struct sqlite_session *session = &sqlite->batch.session;
-	int status =
-	    sqlite_db_open(&session->db, sqlite->batch.path, &session->patience, ret_message);
+	int status = sqlite_db_open(&session->db, sqlite->batch.files.path[FILE_DATABASE],
+				    &session->patience, ret_message);
 
-	if (status == DW_OK && sqlite->env.role == DW_OWNER)
-		status = sqlite_owner_take(&sqlite->owner, session, ret_message);
-	return status;
+	bool all;
+
+	if (status != DW_OK || sqlite->env.role != DW_OWNER)
+		return status;
+	status = sqlite_owner_take(&sqlite->owner, session, ret_message);
+	if (status != DW_EFULL)
+		return status;
+	/* A killed owner's log has room once it is taken into the file. */
+	(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
+	return sqlite_owner_take(&sqlite->owner, session, ret_message);
 }
 
 /* take_reserve: an owner makes it anew where somebody's copy has only its size. */
@@ -491,6 +476,18 @@ static void take_reserve(struct sqlite_store *sqlite)
 		sqlite_outlet_log(&sqlite->outlet, DW_LOG_WARN,
 				  "%s cannot be made (%s): on a full disk nothing can be settled",
 				  reserve->path, strerror(reserve->refused));
+}
+
+/* warn_of_others: who may write the file may run any handler with any data. */
+static void warn_of_others(struct sqlite_store *sqlite)
+{
+	const char *path = sqlite->batch.files.path[FILE_DATABASE];
+	struct stat status;
+
+	if (sqlite->env.role == DW_OWNER && stat(path, &status) == 0 && status.st_mode & S_IWOTH)
+		sqlite_outlet_log(&sqlite->outlet, DW_LOG_WARN,
+				  "%s may be written by everybody (mode %04o): chmod 600 it", path,
+				  status.st_mode & 07777u);
 }
 
 static int move_in(struct sqlite_store *sqlite, const char *path, char *ret_message)
@@ -512,8 +509,12 @@ static int move_in(struct sqlite_store *sqlite, const char *path, char *ret_mess
 		batch->seen = batch->session.meta.batch;
 	}
 	if (status == DW_OK)
-		take_reserve(sqlite);
-	return status;
+		status = note_files(sqlite, ret_message);
+	if (status != DW_OK)
+		return status;
+	warn_of_others(sqlite);
+	take_reserve(sqlite);
+	return DW_OK;
 }
 
 /* start_thread: it takes no signals, they are the program's. */
@@ -566,7 +567,8 @@ int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env
 	int status = sqlite ? move_in(sqlite, path, message) : DW_ENOMEM;
 
 	if (status == DW_OK) {
-		sqlite_checkpoint_init(&sqlite->checkpoint, sqlite->batch.path);
+		sqlite_checkpoint_init(&sqlite->checkpoint,
+				       sqlite->batch.files.path[FILE_DATABASE]);
 		status = start_thread(sqlite, message);
 	}
 	if (status == DW_OK) {

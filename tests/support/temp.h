@@ -8,6 +8,10 @@
 void temp_make(char *path);
 void temp_remove(const char *path);
 
+/* temp_copy copies a file by another program: closing a database file here would drop the locks
+ * that this process has on it. */
+void temp_copy(const char *from, const char *to);
+
 /* temp_file: folder/name into path (TEMP_SIZE bytes); returns path. */
 char *temp_file(char *path, const char *folder, const char *name);
 

@@ -2,7 +2,13 @@
 #include "support/cmocka.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/rng.h"
 #include "support/sqlite_fixture.h"
 
 /* damage changes a stored timer among two sound ones, behind the store's back. */
@@ -158,6 +164,149 @@ static void damaged_timer_is_cancelled_by_a_client(void **state)
 	assert_int_equal(client_cancels(f, "UPDATE timer SET open = 1 WHERE id = 'it'"), DW_ELATE);
 }
 
+/* ---- Bytes of the files ---- */
+
+enum { TIMERS = 12, HEADER = 100, CUTS = 60 };
+
+/* fill stores timers 0, 1, ... with the due of their number, each in a commit of its own. */
+static void fill(struct fixture *f)
+{
+	char id[8];
+
+	for (int i = 0; i < TIMERS; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		ask_put_one(&f->owner, id, i);
+	}
+}
+
+/* flip_byte: of a file that nobody has open. */
+static void flip_byte(const char *path, long at)
+{
+	FILE *file = fopen(path, "r+");
+	int byte;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	byte = fgetc(file);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	(void)fputc(byte ^ 0x10, file); /* fclose tells */
+	assert_int_equal(fclose(file), 0);
+}
+
+static long size_of(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	return (long)status.st_size;
+}
+
+/* check_rows: what is said to be sound has its own deadline. */
+static void check_rows(struct ask *ask)
+{
+	dw_op *scan = ask_done(ask, ask_scan(NULL, 10L * TIMERS, NULL));
+
+	for (const dw_row *row = scan->rows; row; row = row->next)
+		if (row->status == DW_OK)
+			assert_int_equal(row->head.due, strtol(row->id, NULL, 10));
+	ask_free(scan);
+}
+
+/* look_at opens a damaged file and looks through it; a refusal has its reason. */
+static void look_at(struct fixture *f, const char *path)
+{
+	if (fixture_try(f, &f->other, DW_OWNER, path) != DW_OK) {
+		assert_true(strlen(f->message) > strlen(path));
+		return;
+	}
+	check_rows(&f->other);
+	(void)ask_status(&f->other, ask_put("0", 0, 0)); /* whatever it answers */
+	check_rows(&f->other);
+	ask_end(&f->other);
+}
+
+static void damaged_byte_of_the_file_is_refused_or_harmless(void **state)
+{
+	struct fixture *f = *state;
+	struct rng rng = {.state = ask_seed()};
+	char damaged[TEMP_SIZE];
+	long size;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	fill(f);
+	ask_end(&f->owner);
+	temp_file(damaged, f->folder, "damaged.db");
+	size = size_of(f->path);
+	for (int i = 0; i < HEADER + (int)ask_scale(100); i++) {
+		temp_copy(f->path, damaged);
+		flip_byte(damaged, i < HEADER ? i : (long)rng_below(&rng, (uint64_t)size));
+		look_at(f, damaged);
+	}
+}
+
+/* stored_of counts what is there, which must be a beginning of what was stored: commits are whole,
+ * and none is there without the ones before it. */
+static int stored_of(struct fixture *f, const char *path)
+{
+	char id[8];
+	dw_head head;
+	int count = 0;
+	int found = 0;
+
+	if (fixture_try(f, &f->other, DW_CLIENT, path) != DW_OK)
+		return 0; /* not even its schema is left */
+	for (int i = 0; i < TIMERS; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		if (ask_stored(&f->other, id, &head) != DW_OK)
+			continue;
+		assert_int_equal(head.due, i);
+		found++;
+		count = i + 1;
+	}
+	assert_int_equal(found, count);
+	ask_put_one(&f->other, "one more", 1);
+	ask_end(&f->other);
+	return count;
+}
+
+/* damage_log: the file as a kill would leave it, with a log that is cut, or has a wrong byte. */
+static int damage_log(struct fixture *f, long at, bool cut)
+{
+	char log[TEMP_SIZE];
+	char copy[TEMP_SIZE];
+
+	temp_copy(f->path, temp_file(copy, f->folder, "copy.db"));
+	temp_copy(temp_file(log, f->folder, "orders.db-wal"),
+		  temp_file(copy, f->folder, "copy.db-wal"));
+	if (cut)
+		assert_int_equal(truncate(copy, at), 0);
+	else
+		flip_byte(copy, at);
+	return stored_of(f, temp_file(copy, f->folder, "copy.db"));
+}
+
+static void damaged_log_loses_its_end_and_nothing_else(void **state)
+{
+	struct fixture *f = *state;
+	char log[TEMP_SIZE];
+	int most = 0;
+	long size;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	fill(f);
+	size = size_of(temp_file(log, f->folder, "orders.db-wal"));
+	for (long i = 0; i < CUTS; i++) {
+		int left = damage_log(f, size * i / CUTS, true);
+
+		assert_true(left >= most); /* a longer one never holds less */
+		most = left;
+		(void)damage_log(f, size * i / CUTS, false);
+	}
+	assert_true(most > TIMERS / 2);
+	assert_int_equal(damage_log(f, size, true), TIMERS);
+	check_rows(&f->owner); /* and nobody has touched the one in use */
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
@@ -168,6 +317,8 @@ int main(void)
 	    CASE(damaged_id_is_corrupt),
 	    CASE(damaged_timer_is_replaced_or_buried),
 	    CASE(damaged_timer_is_cancelled_by_a_client),
+	    CASE(damaged_byte_of_the_file_is_refused_or_harmless),
+	    CASE(damaged_log_loses_its_end_and_nothing_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -146,30 +145,15 @@ static void check(struct fixture *f, const struct story *story, const char *wher
 	}
 }
 
-/* copy: by another program, because closing a database file here would drop this process's
- * locks. */
-static void copy(const char *from, const char *to)
-{
-	pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		execlp("cp", "cp", from, to, (char *)NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-}
-
 /* snapshot: the files as a kill at this moment would leave them. */
 static void snapshot(struct fixture *f, char path[TEMP_SIZE])
 {
 	char from[TEMP_SIZE];
 	char to[TEMP_SIZE];
 
-	copy(f->path, temp_file(path, f->folder, "copy.db"));
+	temp_copy(f->path, temp_file(path, f->folder, "copy.db"));
 	temp_file(from, f->folder, "timers.db-wal");
-	copy(from, temp_file(to, f->folder, "copy.db-wal"));
+	temp_copy(from, temp_file(to, f->folder, "copy.db-wal"));
 }
 
 struct fault {

@@ -1,11 +1,13 @@
 /* Other files in the place of the store's own, and what its own look like. */
 #include "support/cmocka.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/store.h"
 #include "support/sqlite_fixture.h"
 
 static void write_file(const struct fixture *f, const char *bytes, size_t size)
@@ -54,6 +56,67 @@ static void file_of_a_newer_version_is_refused(void **state)
 	ask_end(&f->owner);
 	fixture_raw(f, "PRAGMA user_version = 2");
 	expect_refusal(f, "newer durawheel");
+}
+
+static void file_of_an_older_version_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_end(&f->owner);
+	fixture_raw(f, "PRAGMA user_version = 0"); /* there has been no version 0 */
+	expect_refusal(f, "has no schema version");
+	fixture_raw(f, "PRAGMA user_version = -1");
+	expect_refusal(f, "has no schema version");
+}
+
+static void file_that_another_program_keeps_locked_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3 *other = NULL;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_end(&f->owner);
+	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+	assert_int_equal(
+	    sqlite3_exec(other, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE", 0, 0, 0),
+	    SQLITE_OK);
+	ask_init(&f->owner, DW_OWNER, ++f->token, &f->now);
+	f->owner.env.patience = DW_MILLISECONDS(50);
+	assert_int_equal(sqlite_store_open(&f->owner.store, f->path, &f->owner.env, f->message),
+			 DW_ESTORE);
+	fixture_words(f, "is locked by another process");
+	sqlite3_close(other);
+	fixture_open(f, &f->owner, DW_OWNER);
+}
+
+static void file_that_everybody_may_write_is_reported(void **state)
+{
+	static const char *const ours[] = {"orders.db-owner", "orders.db-reserve"};
+	struct fixture *f = *state;
+	char path[TEMP_SIZE];
+	struct stat status;
+
+	write_file(f, "", 0);
+	assert_int_equal(chmod(f->path, 0666), 0);
+	fixture_open(f, &f->owner, DW_OWNER);
+	assert_non_null(
+	    strstr(f->owner.logged, "orders.db may be written by everybody (mode 0666)"));
+	ask_put_one(&f->owner, "a", 1);
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+		assert_int_equal(stat(temp_file(path, f->folder, ours[i]), &status), 0);
+		assert_int_equal(status.st_mode & 0777, 0600);
+	}
+}
+
+static void link_that_leads_nowhere_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char target[TEMP_SIZE];
+
+	assert_int_equal(symlink(temp_file(target, f->folder, "none.db"), f->path), 0);
+	expect_refusal(f, "No such file or directory");
+	assert_int_equal(access(target, F_OK), -1); /* not made by the way */
 }
 
 static void file_that_was_truncated_is_refused(void **state)
@@ -132,6 +195,10 @@ int main(void)
 	    CASE(file_of_garbage_is_refused),
 	    CASE(file_of_another_program_is_refused_unchanged),
 	    CASE(file_of_a_newer_version_is_refused),
+	    CASE(file_of_an_older_version_is_refused),
+	    CASE(file_that_another_program_keeps_locked_is_refused),
+	    CASE(file_that_everybody_may_write_is_reported),
+	    CASE(link_that_leads_nowhere_is_refused),
 	    CASE(file_that_was_truncated_is_refused),
 	    CASE(file_that_is_empty_is_used),
 	    CASE(path_that_cannot_be_is_refused_in_words),

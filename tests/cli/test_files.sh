@@ -1,0 +1,54 @@
+# The store's files as others have left them.
+# shellcheck shell=bash disable=SC2154,SC2034
+
+# The words before a command to which the modes of files apply, also when root tests.
+as_user=()
+[ "$(id -u)" != 0 ] ||
+	as_user=(setpriv --bounding-set '-dac_override,-dac_read_search'
+		--inh-caps '-dac_override,-dac_read_search')
+
+test_folder_that_cannot_be_written_is_refused() {
+	mkdir folder
+	expect 0 durawheel add --store sqlite:folder/timers.db --topic t --id a --in 1h
+	chmod 500 folder
+	for command in list run; do
+		expect 6 "${as_user[@]}" durawheel $command --store sqlite:folder/timers.db
+		says 'timers.db: stands in a folder that this user cannot write'
+	done
+	expect 6 "${as_user[@]}" durawheel add --store sqlite:folder/new.db --topic t --in 1h
+	says 'new.db: Permission denied'
+	chmod 700 folder
+	expect 0 "${as_user[@]}" durawheel show --store sqlite:folder/timers.db a
+}
+
+test_file_that_cannot_be_read_or_written_is_refused() {
+	expect 0 durawheel add --store sqlite:timers.db --topic t --id a --in 1h
+	chmod 400 timers.db
+	expect 6 "${as_user[@]}" durawheel list --store sqlite:timers.db
+	says 'timers.db: cannot be written by this user'
+	chmod 0 timers.db
+	expect 6 "${as_user[@]}" durawheel list --store sqlite:timers.db
+	says 'timers.db: Permission denied'
+	chmod 600 timers.db
+	expect 0 "${as_user[@]}" durawheel show --store sqlite:timers.db a
+}
+
+# What is refused while the file is away is told once, and fires when it is back.
+test_file_that_is_moved_away_and_back() {
+	export DURAWHEEL_STORE=sqlite:timers.db
+	local owner
+	durawheel add --topic t --id a --in 1s >/dev/null
+	durawheel run >lines 2>owner.err &
+	owner=$!
+	within 10 grep -q 'running, 1 timers' owner.err
+	mv timers.db away.db
+	within 10 grep -q 'timers.db was deleted or moved away while it was open' owner.err
+	within 10 grep -q "store failed (the store's file was deleted, moved or replaced)" owner.err
+	mv away.db timers.db
+	within 10 grep -q 'timers.db is back' owner.err
+	within 20 has_count pending 0
+	kill $owner
+	wait $owner
+	is_counted lines 1
+	[ "$(grep -c 'the store failed' owner.err)" = 1 ]
+}
