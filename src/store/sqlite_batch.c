@@ -291,6 +291,7 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 	code = sqlite_db_run(&session->db, SQL_COMMIT);
 	if (code == SQLITE_OK) {
 		batch->seen = session->meta.batch;
+		batch->wrote = batch->wrote || session->changed;
 		return session->changed ? confirm(batch) : DONE;
 	}
 	code = sqlite_db_cause(code);

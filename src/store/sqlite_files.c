@@ -9,7 +9,7 @@
 
 #include "durawheel/durawheel.h"
 
-static const char *const endings[FILE_COUNT] = {"", "-wal", "-shm", "-owner", "-reserve"};
+static const char *const endings[FILE_COUNT] = {"", "-wal", "-shm", "-owner", "-reserve", "-wake"};
 enum { ENDING_SIZE = sizeof "-reserve" }; /* of the longest one */
 
 int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *alloc, const char *path,

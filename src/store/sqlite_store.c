@@ -8,30 +8,32 @@
 #include "store/store.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/usec.h"
 #include "port/op.h"
 #include "store/sqlite_batch.h"
+#include "store/sqlite_bell.h"
 #include "store/sqlite_checkpoint.h"
-#include "store/sqlite_owner.h"
+#include "store/sqlite_house.h"
 
 enum {
 	BATCH_BYTES_MAX = 4 * 1024 * 1024,
 	NICE_OF_THREAD = 5,
 };
 
-#define INBOX_TICK DW_MILLISECONDS(400)
+/* How soon a client's news, and a file that is gone, are noticed when nobody rings. An idle owner
+ * should not be seen at it. */
+#define TICK DW_SECONDS(1)
+#define TICK_ALONE DW_MILLISECONDS(600) /* without a bell */
 #define CLOSE_PATIENCE DW_SECONDS(1)
 
 struct sqlite_store {
@@ -41,13 +43,13 @@ struct sqlite_store {
 	pid_t pid; /* a forked child has no thread to speak to */
 
 	pthread_mutex_t mutex;
-	pthread_cond_t work;     /* for the thread */
 	pthread_cond_t finished; /* for stop */
 	struct op_queue queue;
 	struct op_queue answers;
 	dw_op *parked; /* the INBOX that waits for news */
 	bool parked_is_new;
 	bool parked_is_out; /* the thread looks into the inbox for it */
+	bool asleep;
 	bool stopping;
 	bool ended;
 	bool given_away;
@@ -57,7 +59,9 @@ struct sqlite_store {
 	struct sqlite_checkpoint checkpoint;
 	struct sqlite_owner owner;
 	struct sqlite_batch batch;
-	dw_usec looked; /* for news, on CLOCK_MONOTONIC */
+	struct sqlite_bell bell;
+	_Atomic dw_usec tick; /* from one look for news to the next, if nobody rings */
+	dw_usec looked;       /* for news, on CLOCK_MONOTONIC */
 	int64_t data_version;
 	bool gone_told; /* what the last INBOX knew of the file */
 };
@@ -65,6 +69,11 @@ struct sqlite_store {
 static struct sqlite_store *sqlite_of(dw_store *store)
 {
 	return (struct sqlite_store *)store;
+}
+
+static struct sqlite_house house_of(struct sqlite_store *sqlite)
+{
+	return (struct sqlite_house){.batch = &sqlite->batch, .owner = &sqlite->owner};
 }
 
 /* CLOCK_MONOTONIC is the one a condition variable can wait by. */
@@ -86,16 +95,31 @@ static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, dw_usec tim
 	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &at) != ETIMEDOUT;
 }
 
+/* wake_thread, under the mutex. */
+static void wake_thread(struct sqlite_store *sqlite)
+{
+	if (sqlite->asleep)
+		sqlite_bell_wake(&sqlite->bell);
+}
+
 /* wait_for_work returns with the mutex, when there is something to do. An idle store without a
  * parked INBOX sleeps for ever. */
 static void wait_for_work(struct sqlite_store *sqlite)
 {
 	while (!sqlite->queue.first && !sqlite->stopping && !sqlite->parked_is_new) {
-		if (!sqlite->parked)
-			pthread_cond_wait(&sqlite->work, &sqlite->mutex);
-		else if (!wait_until(&sqlite->work, &sqlite->mutex,
-				     usec_add(sqlite->looked, INBOX_TICK)))
+		bool heeds = sqlite->parked != NULL;
+		dw_usec next = heeds ? usec_add(sqlite->looked, sqlite->tick) : DW_NEVER;
+		dw_usec left = usec_sub(next, monotonic());
+		bool rung;
+
+		if (left <= 0)
 			return;
+		sqlite->asleep = true;
+		pthread_mutex_unlock(&sqlite->mutex);
+		rung = sqlite_bell_wait(&sqlite->bell, heeds, heeds ? left : DW_NEVER);
+		pthread_mutex_lock(&sqlite->mutex);
+		sqlite->asleep = false;
+		sqlite->parked_is_new = sqlite->parked_is_new || (rung && sqlite->parked);
 	}
 }
 
@@ -128,6 +152,13 @@ static void deliver(struct sqlite_store *sqlite)
 	sqlite_outlet_wake(&sqlite->outlet);
 }
 
+/* tend_bell: somebody may have cleared it away. */
+static void tend_bell(struct sqlite_store *sqlite)
+{
+	if (sqlite->env.role == DW_OWNER && !sqlite_bell_hangs(&sqlite->bell))
+		(void)sqlite_bell_hang(&sqlite->bell); /* or there is none */
+}
+
 /* has_news: whether it is worth looking into the inbox; at most one cheap question a tick. */
 static bool has_news(struct sqlite_store *sqlite, bool is_new)
 {
@@ -136,9 +167,10 @@ static bool has_news(struct sqlite_store *sqlite, bool is_new)
 	dw_usec now = monotonic();
 	bool news;
 
-	if (!is_new && !batch->foreign && usec_sub(now, sqlite->looked) < INBOX_TICK)
+	if (!is_new && !batch->foreign && usec_sub(now, sqlite->looked) < sqlite->tick)
 		return false;
 	sqlite->looked = now;
+	tend_bell(sqlite);
 	if (!sqlite_batch_find_file(batch))
 		return false;
 	statement = batch->session.db.statements[SQL_DATA_VERSION];
@@ -209,29 +241,13 @@ static bool turn(struct sqlite_store *sqlite)
 	if (stopping)
 		return false;
 	sqlite_batch_run(&sqlite->batch);
+	if (sqlite->env.role == DW_CLIENT && sqlite->batch.wrote)
+		sqlite_bell_ring(&sqlite->bell);
+	sqlite->batch.wrote = false;
 	deliver(sqlite);
 	look_into_inbox(sqlite);
 	sqlite_checkpoint_tend(&sqlite->checkpoint, &sqlite->batch.session);
 	return true;
-}
-
-/* leave closes the file and, as the last one on a full disk, keeps what space that frees: the next
- * one needs some to begin. */
-static void leave(struct sqlite_store *sqlite)
-{
-	struct sqlite_batch *batch = &sqlite->batch;
-	struct sqlite_db *db = &batch->session.db;
-	bool tidy = db->handle && sqlite_batch_find_file(batch); /* another's is left alone */
-	bool all;
-
-	if (tidy || sqlite_files_find(&batch->files) == FILE_OWNER)
-		sqlite_owner_leave(&sqlite->owner, &batch->session);
-	if (tidy && sqlite->owner.fd >= 0)
-		(void)sqlite_db_checkpoint(db->handle, SQLITE_CHECKPOINT_TRUNCATE, &all);
-	sqlite_db_close(db, tidy);
-	if (batch->session.full && sqlite_files_look(&batch->files, FILE_LOG) == FILE_IS_MISSING)
-		sqlite_reserve_take_part(&batch->reserve);
-	sqlite_owner_unlock(&sqlite->owner);
 }
 
 /* close_all leaves the file as tidy as it can without waiting long for others. */
@@ -242,7 +258,9 @@ static void close_all(struct sqlite_store *sqlite)
 	sqlite_checkpoint_stop(&sqlite->checkpoint);
 	atomic_store(&session->patience.over, false);
 	session->patience.most = usec_min(session->patience.most, CLOSE_PATIENCE);
-	leave(sqlite);
+	if (sqlite->env.role == DW_OWNER)
+		sqlite_bell_take_down(&sqlite->bell);
+	sqlite_house_leave(house_of(sqlite));
 }
 
 static void destroy(struct sqlite_store *sqlite)
@@ -256,8 +274,8 @@ static void destroy(struct sqlite_store *sqlite)
 		op_free(&alloc, op);
 	op_free(&alloc, sqlite->parked);
 	sqlite_outlet_free(&sqlite->outlet);
-	(void)pthread_cond_destroy(&sqlite->work); /* nobody waits any more */
-	(void)pthread_cond_destroy(&sqlite->finished);
+	(void)pthread_cond_destroy(&sqlite->finished); /* nobody waits any more */
+	sqlite_bell_free(&sqlite->bell);
 	(void)pthread_mutex_destroy(&sqlite->mutex);
 	sqlite_files_free(&sqlite->batch.files, &alloc);
 	alloc_free(&alloc, sqlite);
@@ -328,7 +346,7 @@ static void sqlite_submit(dw_store *store, dw_op *batch)
 		answered = !accept(sqlite, batch) || answered;
 		batch = next;
 	}
-	pthread_cond_signal(&sqlite->work);
+	wake_thread(sqlite);
 	pthread_mutex_unlock(&sqlite->mutex);
 	if (answered)
 		sqlite_outlet_wake(&sqlite->outlet);
@@ -372,7 +390,7 @@ static int sqlite_stop(dw_store *store, dw_usec patience)
 	sqlite->stopping = true;
 	atomic_store(&sqlite->batch.session.patience.over, true);
 	close_queue(sqlite);
-	pthread_cond_signal(&sqlite->work);
+	wake_thread(sqlite);
 	while (!sqlite->ended && wait_until(&sqlite->finished, &sqlite->mutex, end))
 		;
 	ended = sqlite->ended;
@@ -412,111 +430,6 @@ static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
 
 /* ---- Opening ---- */
 
-/* name_files: the names of all files, where they are needed. */
-static int name_files(struct sqlite_store *sqlite, const char *path, char *ret_message)
-{
-	struct sqlite_files *files = &sqlite->batch.files;
-	int status = sqlite_files_name(files, &sqlite->alloc, path, ret_message);
-
-	sqlite->owner.path = files->path[FILE_OWNER];
-	sqlite->batch.reserve.path = files->path[FILE_RESERVE];
-	return status;
-}
-
-/* note_files: what must be there from now on. Between the opening and this line somebody may have
- * taken it away, which the first commit would not notice. */
-static int note_files(struct sqlite_store *sqlite, char *ret_message)
-{
-	struct sqlite_files *files = &sqlite->batch.files;
-	int last = sqlite->env.role == DW_OWNER ? FILE_OWNER : FILE_MEMORY;
-	int moved = 0;
-
-	for (int which = FILE_DATABASE; which <= last; which++)
-		if (!sqlite_files_note(files, which))
-			moved = 1;
-	if (!moved)
-		(void)sqlite3_file_control(sqlite->batch.session.db.handle, "main",
-					   SQLITE_FCNTL_HAS_MOVED, &moved); /* or it has not */
-	if (!moved)
-		return DW_OK;
-	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
-		       "%.150s was deleted or moved while it was opened",
-		       files->path[FILE_DATABASE]);
-	return DW_ESTORE;
-}
-
-static int enter(struct sqlite_store *sqlite, char *ret_message)
-{
-	struct sqlite_session *session = &sqlite->batch.session;
-	int status = sqlite_db_open(&session->db, sqlite->batch.files.path[FILE_DATABASE],
-				    &session->patience, ret_message);
-
-	bool all;
-
-	if (status != DW_OK || sqlite->env.role != DW_OWNER)
-		return status;
-	status = sqlite_owner_take(&sqlite->owner, session, ret_message);
-	if (status != DW_EFULL)
-		return status;
-	/* A killed owner's log has room once it is taken into the file. */
-	(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
-	return sqlite_owner_take(&sqlite->owner, session, ret_message);
-}
-
-/* take_reserve: an owner makes it anew where somebody's copy has only its size. */
-static void take_reserve(struct sqlite_store *sqlite)
-{
-	struct sqlite_reserve *reserve = &sqlite->batch.reserve;
-	bool is_owner = sqlite->env.role == DW_OWNER;
-
-	if (is_owner)
-		sqlite->batch.session.full = !sqlite_reserve_take(reserve);
-	sqlite_batch_look_for_space(&sqlite->batch);
-	if (is_owner && reserve->refused)
-		sqlite_outlet_log(&sqlite->outlet, DW_LOG_WARN,
-				  "%s cannot be made (%s): on a full disk nothing can be settled",
-				  reserve->path, strerror(reserve->refused));
-}
-
-/* warn_of_others: who may write the file may run any handler with any data. */
-static void warn_of_others(struct sqlite_store *sqlite)
-{
-	const char *path = sqlite->batch.files.path[FILE_DATABASE];
-	struct stat status;
-
-	if (sqlite->env.role == DW_OWNER && stat(path, &status) == 0 && status.st_mode & S_IWOTH)
-		sqlite_outlet_log(&sqlite->outlet, DW_LOG_WARN,
-				  "%s may be written by everybody (mode %04o): chmod 600 it", path,
-				  status.st_mode & 07777u);
-}
-
-static int move_in(struct sqlite_store *sqlite, const char *path, char *ret_message)
-{
-	struct sqlite_batch *batch = &sqlite->batch;
-	int status = sqlite_db_make(path, ret_message);
-
-	if (status == DW_OK)
-		status = name_files(sqlite, path, ret_message);
-	if (status == DW_OK)
-		status = enter(sqlite, ret_message);
-	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve)) {
-		sqlite_db_close(&batch->session.db, false);
-		status = enter(sqlite, ret_message);
-	}
-	if (status == DW_OK && sqlite->env.role == DW_OWNER) {
-		/* Only now: it reads all of the file, which takes its time. */
-		status = sqlite_db_verify(&batch->session.db, ret_message);
-		batch->seen = batch->session.meta.batch;
-	}
-	if (status == DW_OK)
-		status = note_files(sqlite, ret_message);
-	if (status != DW_OK)
-		return status;
-	warn_of_others(sqlite);
-	take_reserve(sqlite);
-	return DW_OK;
-}
-
 /* start_thread: it takes no signals, they are the program's. */
 static int start_thread(struct sqlite_store *sqlite, char *ret_message)
 {
@@ -534,6 +447,36 @@ static int start_thread(struct sqlite_store *sqlite, char *ret_message)
 	return DW_ESYS;
 }
 
+/* hang_bell: a client finds the owner's. */
+static int hang_bell(struct sqlite_store *sqlite, char *ret_message)
+{
+	struct sqlite_bell *bell = &sqlite->bell;
+
+	bell->path = sqlite->batch.files.path[FILE_BELL];
+	if (sqlite_bell_init(bell) != DW_OK) {
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "no descriptor: %.100s",
+			       strerror(errno));
+		return DW_ESYS;
+	}
+	if (sqlite->env.role != DW_OWNER || sqlite_bell_hang(bell))
+		return DW_OK;
+	sqlite->tick = TICK_ALONE;
+	sqlite_outlet_log(&sqlite->outlet, DW_LOG_WARN,
+			  "%s cannot be a pipe (%s): what others add is noticed %d ms later",
+			  bell->path, strerror(errno), (int)(TICK_ALONE / 1000));
+	return DW_OK;
+}
+
+void sqlite_store_look_every(dw_store *store, dw_usec tick)
+{
+	struct sqlite_store *sqlite = sqlite_of(store);
+
+	pthread_mutex_lock(&sqlite->mutex);
+	sqlite->tick = tick;
+	sqlite_bell_wake(&sqlite->bell);
+	pthread_mutex_unlock(&sqlite->mutex);
+}
+
 static struct sqlite_store *make(const dw_store_env *env)
 {
 	struct alloc alloc = {.resize = env->resize, .user = env->resize_user};
@@ -548,12 +491,14 @@ static struct sqlite_store *make(const dw_store_env *env)
 	sqlite->alloc = alloc;
 	sqlite->pid = getpid();
 	sqlite->owner.fd = -1;
+	sqlite->bell.fd = -1;
+	sqlite->bell.event_fd = -1;
+	sqlite->tick = TICK;
 	session->alloc = alloc;
 	session->env = &sqlite->env;
 	session->outlet = &sqlite->outlet;
 	session->patience.most = env->patience;
 	(void)pthread_mutex_init(&sqlite->mutex, NULL); /* never fail without attributes */
-	(void)pthread_cond_init(&sqlite->work, NULL);
 	(void)pthread_cond_init(&sqlite->finished, NULL);
 	sqlite_outlet_init(&sqlite->outlet, &sqlite->env);
 	return sqlite;
@@ -564,8 +509,10 @@ int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory";
 	struct sqlite_store *sqlite = make(env);
-	int status = sqlite ? move_in(sqlite, path, message) : DW_ENOMEM;
+	int status = sqlite ? sqlite_house_enter(house_of(sqlite), path, message) : DW_ENOMEM;
 
+	if (status == DW_OK)
+		status = hang_bell(sqlite, message);
 	if (status == DW_OK) {
 		sqlite_checkpoint_init(&sqlite->checkpoint,
 				       sqlite->batch.files.path[FILE_DATABASE]);
@@ -576,7 +523,7 @@ int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env
 		return DW_OK;
 	}
 	if (sqlite) {
-		leave(sqlite);
+		sqlite_house_leave(house_of(sqlite));
 		destroy(sqlite);
 	}
 	if (ret_message)

@@ -13,4 +13,8 @@ int memory_store_open(dw_store **ret_store, const dw_store_env *env);
 int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env *env,
 		      char *ret_message);
 
+/* sqlite_store_look_every: how often an owner that nobody wakes looks for what others wrote. For
+ * tests, of which one wants this never to be the reason, and another one does not want to wait. */
+void sqlite_store_look_every(dw_store *, dw_usec tick);
+
 #endif
