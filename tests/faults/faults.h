@@ -39,6 +39,7 @@ struct faults {
 /* One file of the same name each. */
 void kill_run(struct faults *);
 void cancel_race(struct faults *);
+void cancel_deadline(struct faults *);
 void kill_import(struct faults *);
 void kill_put(struct faults *);
 void order(struct faults *);

@@ -25,6 +25,7 @@ static const struct test {
 } tests[] = {
     {"kill_run", kill_run},
     {"cancel_race", cancel_race},
+    {"cancel_deadline", cancel_deadline},
     {"kill_import", kill_import},
     {"kill_put", kill_put},
     {"order", order},
@@ -119,7 +120,7 @@ static bool run_test(const struct test *test, const char *command, struct rng se
 	temp_make(faults.folder);
 	faults_store(&faults, 0);
 	test->run(&faults);
-	(void)printf("%-14s %s %6.2f s\n", test->name, faults.failures ? "FAILED" : "ok    ",
+	(void)printf("%-15s %s %6.2f s\n", test->name, faults.failures ? "FAILED" : "ok    ",
 		     (double)(faults_now() - began) / 1e6); /* looked at in the end */
 	if (faults.failures)
 		(void)printf("    %u failures; DW_SEED=%" PRIu64 ", see %s\n", faults.failures,
