@@ -425,11 +425,11 @@ void sqlite_batch_run(struct sqlite_batch *batch)
 
 	if (all.count == 0)
 		return;
-	if (batch->session.full || has_put(batch, all))
+	if (batch->session.full || writes(batch, all))
 		sqlite_batch_look_for_space(batch);
 	outcome = attempt(batch, all);
 	if (outcome != NOT_DONE || all.count == 1 || is(batch, SQLITE_BUSY) ||
-	    is(batch, SQLITE_CANTOPEN) || is(batch, SQLITE_READONLY))
+	    is(batch, SQLITE_CANTOPEN) || batch->session.code == SQLITE_READONLY_DBMOVED)
 		(void)finish(batch, all, outcome); /* there is nothing after it */
 	else
 		run_one_by_one(batch);
