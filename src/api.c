@@ -336,6 +336,15 @@ int dw_cancel(dw *d, const char *id, dw_done_fn done, void *user)
 	return engine_cancel(d->engine, id, (struct done){.fn = done, .user = user});
 }
 
+int dw_move(dw *d, const char *id, dw_usec due, dw_done_fn done, void *user)
+{
+	int status = admit_with(d, id, "the id is NULL");
+
+	if (status != DW_OK)
+		return status;
+	return engine_move(d->engine, id, due, (struct done){.fn = done, .user = user});
+}
+
 int dw_settle(dw *d, const dw_token *token, dw_verdict verdict, dw_usec retry_in, dw_done_fn done,
 	      void *user)
 {

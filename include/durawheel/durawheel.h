@@ -309,6 +309,14 @@ DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
  * have been claimed. */
 DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
+/* dw_move gives the timer another deadline; topic, data and late_after_us stay. It is the next
+ * generation of its id: DW_OK in the answer promises that the timer does not start at its earlier
+ * deadline, and names the new generation. Its retries are counted afresh; its attempts go on
+ * counting, so that a handler never sees one twice. A moment already past is due at once.
+ * DW_ENOENT: there is none. DW_ELATE: it is being delivered, or, for a client, claimed; it is left
+ * as it is, and its verdict counts: a DW_DONE ends it, a DW_RETRY brings it back. */
+DW_API int dw_move(dw *, const char *id, dw_usec due, dw_done_fn done, void *user);
+
 /* dw_settle answers a DW_HOLD with DW_DONE or DW_RETRY (retry_in as in dw_retry_in, negative: the
  * default). DW_ESTALE: the delivery is not held any more; nothing was changed. */
 DW_API int dw_settle(dw *, const dw_token *, dw_verdict, dw_usec retry_in, dw_done_fn done,
@@ -371,6 +379,7 @@ typedef struct dw_stats {
 	dw_usec lag_max_us;
 	dw_usec next_due; /* DW_NEVER: none; may be early by one slot of the wheel */
 	int recovering;   /* not every stored timer is loaded yet */
+	uint64_t moved;
 } dw_stats;
 
 /* dw_get_stats fills *ret_stats up to its size field, which you set. */

@@ -8,9 +8,10 @@
  *
  * A timer's life in a store is: pending -> claimed -> settled (deleted), back to pending by a
  * retry, or into the dead letters by a bury. Every put gives the id its next generation; an
- * operation that names another generation than the stored one changes nothing. A claim belongs to
- * the token of one opening of the store, so that a claim of an owner that died is told from one's
- * own.
+ * operation on a delivery that names another generation than the stored one changes nothing. A move
+ * makes the next generation, too: topic, data and attempt stay, the retries and crashes are
+ * counted afresh, and the duty to fire the earlier generation ends. A claim belongs to the token of
+ * one opening of the store, so that a claim of an owner that died is told from one's own.
  */
 #ifndef DURAWHEEL_STORE_H
 #define DURAWHEEL_STORE_H
@@ -52,6 +53,9 @@ typedef struct dw_row {
  * RETRY              the same, due; VERDICT         DW_OK (pending), DW_ENOENT, DW_ESTALE (rows)
  * BURY               the same, reason               DW_OK, DW_ENOENT, DW_ESTALE (rows)
  * CANCEL             id; WITHDRAWN                  DW_OK, DW_ENOENT, DW_ELATE
+ * MOVE               id, due, generation (the one   DW_OK (head: the next generation; rows: the
+ *                    known, 0: none); WITHDRAWN     moved one, for an owner that knew another),
+ *                                                   DW_ENOENT, DW_ELATE
  * GET                id                             DW_OK (rows: one), DW_ENOENT
  * SCAN               after, limit, topic or NULL    DW_OK (rows in order of (due, generation))
  * INBOX              limit                          DW_OK (rows), once a client has written
@@ -73,6 +77,7 @@ typedef enum dw_op_kind {
 	DW_OP_RETRY,
 	DW_OP_BURY,
 	DW_OP_CANCEL,
+	DW_OP_MOVE,
 	DW_OP_GET,
 	DW_OP_SCAN,
 	DW_OP_INBOX,
@@ -83,7 +88,7 @@ typedef enum dw_op_kind {
 
 #define DW_OP_NEW 1u       /* PUT: only if the id is absent */
 #define DW_OP_CLAIMED 2u   /* PUT: stored as claimed by this token at once, attempt 1 */
-#define DW_OP_WITHDRAWN 4u /* PUT, CANCEL: the owner took its own claim back before it started */
+#define DW_OP_WITHDRAWN 4u /* PUT, CANCEL, MOVE: the owner took its claim back unstarted */
 #define DW_OP_VERDICT 8u   /* RETRY: a handler's verdict (counts), not a claim given back */
 
 typedef struct dw_op {

@@ -24,7 +24,7 @@ static void corrupt(struct engine *engine, const struct timer *timer)
 	engine_event(engine, &event, "%s does not match its checksum: it is not fired", timer->id);
 }
 
-/* ---- Puts and cancels ---------------------------------------------------------------------- */
+/* ---- Puts, cancels, moves ------------------------------------------------------------------ */
 
 /* install makes the timer that a put has stored the current one of its id. */
 static struct timer *install(struct engine *engine, struct timer *head, struct call *call,
@@ -123,14 +123,47 @@ static void cancel_answered(struct engine *engine, struct timer *head, dw_op *op
 	call_answer(engine, call, op->status);
 }
 
-/* ---- Claims and verdicts ------------------------------------------------------------------- */
-
 /* lose drops a timer that the store says is not there, or not any more as it was. */
 static void lose(struct engine *engine, struct timer *timer)
 {
 	timer_disarm(engine, timer);
 	timer_set_state(engine, timer, TIMER_ABSENT);
 }
+
+/* moved takes in what a move has made: the same timer under its next generation, or, when another
+ * process has replaced it meanwhile, the one that was moved in its place. The owner's timer; to be
+ * found by its id afterwards. */
+static void moved(struct engine *engine, struct timer *head, const dw_op *op)
+{
+	if (op->rows) {
+		lose(engine, head);
+		recover_learn_rows(engine, op->rows);
+		return;
+	}
+	head->head = op->head;
+	timer_disarm(engine, head);
+	timer_set_state(engine, head, TIMER_PENDING);
+}
+
+static void move_answered(struct engine *engine, struct timer *head, dw_op *op)
+{
+	struct call *call = op->call;
+
+	call->generation = op->head.generation;
+	if (op->status == DW_OK && engine->env.role == DW_OWNER)
+		moved(engine, head, op);
+	else if (op->status == DW_ENOENT && head->state != TIMER_ABSENT)
+		lose(engine, head);
+	engine->stats.moved += op->status == DW_OK;
+	if (op->status == DW_EUNKNOWN) {
+		doubt(engine, head, op);
+		engine->recover_again = true;
+	}
+	engine_resume(engine, index_find(&engine->index, op->id));
+	call_answer(engine, call, op->status);
+}
+
+/* ---- Claims and verdicts ------------------------------------------------------------------- */
 
 static void claim_answered(struct engine *engine, struct timer *timer, const dw_op *op)
 {
@@ -282,6 +315,8 @@ static void answered(struct engine *engine, dw_op *op)
 		put_answered(engine, head, op);
 	else if (op->kind == DW_OP_CANCEL)
 		cancel_answered(engine, head, op);
+	else if (op->kind == DW_OP_MOVE)
+		move_answered(engine, head, op);
 	else
 		timer_answered(engine, head, op);
 }

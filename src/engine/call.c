@@ -41,6 +41,20 @@ void call_free(struct engine *engine, struct call *call)
 	alloc_free(&engine->alloc, call);
 }
 
+static const char *name_of(enum call_kind kind)
+{
+	switch (kind) {
+	case CALL_PUT:
+		return "put";
+	case CALL_CANCEL:
+		return "cancel";
+	case CALL_MOVE:
+		return "move";
+	default:
+		return "settle";
+	}
+}
+
 /* report_failure: a failure that no callback hears. */
 static void report_failure(struct engine *engine, const struct call *call)
 {
@@ -48,8 +62,7 @@ static void report_failure(struct engine *engine, const struct call *call)
 
 	if (engine->failure == DW_OK)
 		engine->failure = call->status;
-	engine_event(engine, &event, "%s of %s failed: %s",
-		     call->kind == CALL_PUT ? "put" : "cancel", call->id,
+	engine_event(engine, &event, "%s of %s failed: %s", name_of(call->kind), call->id,
 		     dw_strerror(call->status));
 }
 
@@ -159,14 +172,23 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 	send_call(engine, timer, call);
 }
 
-static void begin_cancel(struct engine *engine, struct timer *timer, struct call *call)
+static bool is_being_delivered(const struct timer *timer)
 {
-	if (timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
-	    timer->state == TIMER_VERDICT) {
-		timer->no_retry = true;
+	return timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
+	       timer->state == TIMER_VERDICT;
+}
+
+/* begin_change: of a cancel or a move, which come too late for a delivery under way. */
+static void begin_change(struct engine *engine, struct timer *timer, struct call *call)
+{
+	if (is_being_delivered(timer)) {
+		if (call->kind == CALL_CANCEL)
+			timer->no_retry = true;
 		call_defer(engine, call, DW_ELATE);
 		return;
 	}
+	if (timer->state != TIMER_ABSENT)
+		call->op->head.generation = timer->head.generation;
 	/* Not started: a claim of ours, even one whose answer was lost, is taken back. */
 	if (engine->env.role == DW_OWNER)
 		call->op->flags |= DW_OP_WITHDRAWN;
@@ -193,7 +215,7 @@ static void begin_settle(struct engine *engine, struct timer *timer, struct call
 	deliver_verdict(engine, timer);
 }
 
-/* withdraw takes a timer that has not started out of the schedules: a put or a cancel is coming. */
+/* withdraw takes a timer that has not started out of the schedules: a call changes it. */
 static void withdraw(struct engine *engine, struct timer *timer)
 {
 	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED || timer->waiting)
@@ -207,7 +229,8 @@ static void begin(struct engine *engine, struct timer *timer, struct call *call)
 		begin_put(engine, timer, call);
 		break;
 	case CALL_CANCEL:
-		begin_cancel(engine, timer, call);
+	case CALL_MOVE:
+		begin_change(engine, timer, call);
 		break;
 	case CALL_SETTLE:
 	default:
@@ -263,10 +286,9 @@ void engine_resume(struct engine *engine, struct timer *timer)
 /* start begins a call at once, or lets it wait behind the operation under way. */
 static void start(struct engine *engine, struct timer *timer, struct call *call)
 {
-	bool replaces =
-	    call->kind == CALL_CANCEL || (call->kind == CALL_PUT && !(call->op->flags & DW_OP_NEW));
+	bool is_new = call->op && call->op->flags & DW_OP_NEW;
 
-	if (replaces)
+	if (call->kind != CALL_SETTLE && !is_new)
 		withdraw(engine, timer);
 	call_queue(timer, call);
 	engine_resume(engine, timer);
@@ -424,27 +446,51 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 	return DW_OK;
 }
 
-int engine_cancel(struct engine *engine, const char *id, struct done done)
+/* change starts a call that names nothing but an id and a time. */
+static int change(struct engine *engine, struct call *call, dw_op_kind kind, dw_usec due)
 {
 	struct timer *head = NULL;
+	int status;
+
+	if (!call)
+		return DW_ENOMEM;
+	call->op = op_new(&engine->alloc, kind, call->id, NULL, 0);
+	if (!call->op) {
+		status = engine_fail(engine, DW_ENOMEM, "no memory for the call");
+	} else {
+		call->op->head.due = due;
+		status = head_of(engine, call->id, NULL, &head);
+	}
+	if (!head)
+		return give_up(engine, call, status);
+	start(engine, head, call);
+	return DW_OK;
+}
+
+int engine_cancel(struct engine *engine, const char *id, struct done done)
+{
 	struct call *call;
 	int status = check_name(engine, "the id", id, DW_ID_MAX);
 
 	if (status != DW_OK)
 		return status;
 	call = call_new(engine, CALL_CANCEL, id);
-	if (!call)
-		return DW_ENOMEM;
-	call->done = done;
-	call->op = op_new(&engine->alloc, DW_OP_CANCEL, id, NULL, 0);
-	if (!call->op)
-		status = engine_fail(engine, DW_ENOMEM, "no memory for the call");
-	else
-		status = head_of(engine, id, NULL, &head);
-	if (!head)
-		return give_up(engine, call, status);
-	start(engine, head, call);
-	return DW_OK;
+	if (call)
+		call->done = done;
+	return change(engine, call, DW_OP_CANCEL, 0);
+}
+
+int engine_move(struct engine *engine, const char *id, dw_usec due, struct done done)
+{
+	struct call *call;
+	int status = check_name(engine, "the id", id, DW_ID_MAX);
+
+	if (status != DW_OK)
+		return status;
+	call = call_new(engine, CALL_MOVE, id);
+	if (call)
+		call->done = done;
+	return change(engine, call, DW_OP_MOVE, due);
 }
 
 int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdict,

@@ -55,6 +55,7 @@ void engine_free(struct engine *);
 int engine_on(struct engine *, const char *topic, dw_fire_fn, void *user);
 int engine_put(struct engine *, const dw_timer *, struct done);
 int engine_cancel(struct engine *, const char *id, struct done);
+int engine_move(struct engine *, const char *id, dw_usec due, struct done);
 int engine_settle(struct engine *, const dw_token *, dw_verdict, dw_usec retry_in, struct done);
 int engine_retry_in(struct engine *, dw_usec delay);
 int engine_get(struct engine *, const char *id, struct lister);

@@ -45,7 +45,7 @@
 #define REPORT_NOISE 2u              /* operations that are no work */
 #define STEP_MIN DW_MILLISECONDS(20) /* a jump of wall against steady clock that is not drift */
 
-enum call_kind { CALL_PUT, CALL_CANCEL, CALL_SETTLE, CALL_LIST, CALL_STATUS };
+enum call_kind { CALL_PUT, CALL_CANCEL, CALL_MOVE, CALL_SETTLE, CALL_LIST, CALL_STATUS };
 
 /* What the API was asked for and has not answered. */
 struct call {

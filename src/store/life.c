@@ -14,6 +14,7 @@ int life_permits(const dw_op *op, dw_role role)
 	switch (op->kind) {
 	case DW_OP_PUT:
 	case DW_OP_CANCEL:
+	case DW_OP_MOVE:
 		if (role != DW_OWNER && op->flags & (DW_OP_CLAIMED | DW_OP_WITHDRAWN))
 			return DW_EROLE;
 		return DW_OK;
@@ -38,9 +39,10 @@ static struct life_step keep(int status)
 	return (struct life_step){.status = status, .effect = LIFE_KEEP};
 }
 
-static struct life_step stale(void)
+static struct life_step stale(const struct life_record *stored)
 {
-	return (struct life_step){.status = DW_ESTALE, .effect = LIFE_KEEP, .show = true};
+	return (struct life_step){
+	    .status = DW_ESTALE, .effect = LIFE_KEEP, .record = *stored, .show = true};
 }
 
 static struct life_step change(enum life_effect effect, const struct life_record *record)
@@ -84,12 +86,12 @@ static struct life_step take_claim(const dw_op *op, const struct life_record *st
 	bool claimed = stored->head.state == DW_CLAIMED;
 
 	if (op->head.generation != stored->head.generation)
-		return stale();
+		return stale(stored);
 	if (claimed && stored->claim == caller->token &&
 	    op->head.attempt + 1 == stored->head.attempt) /* asked twice */
 		return change(LIFE_KEEP, stored);
 	if (op->head.attempt != stored->head.attempt)
-		return stale();
+		return stale(stored);
 	/* The caller's own, of a put whose answer was lost: nothing has died. */
 	if (claimed && stored->claim != caller->token) {
 		record.head.crashes++;
@@ -112,9 +114,9 @@ static struct life_step take_retry(const dw_op *op, const struct life_record *st
 	struct life_record record = *stored;
 
 	if (!is_delivery(op, stored))
-		return stale();
+		return stale(stored);
 	if (stored->head.state != DW_CLAIMED) /* asked twice */
-		return op->head.due == stored->head.due ? change(LIFE_KEEP, stored) : stale();
+		return op->head.due == stored->head.due ? change(LIFE_KEEP, stored) : stale(stored);
 	record.head.state = DW_PENDING;
 	record.head.due = op->head.due;
 	record.claim = 0;
@@ -142,6 +144,27 @@ static struct life_step take_cancel(const dw_op *op, const struct life_record *s
 	step.open_news = stored->head.open;
 	if (stored->head.open)
 		step.status = DW_ELATE;
+	return step;
+}
+
+/* take_move: the attempt goes on counting, it only ever grows for an id that is not settled; the
+ * retries and the crashes begin anew, because whoever moves a timer wants it delivered. A move that
+ * leaves it open is done and promises nothing of the claim that made it so, as a put does. */
+static struct life_step take_move(const dw_op *op, const struct life_record *stored,
+				  const struct life_caller *caller)
+{
+	struct life_record record = {.head = {.generation = caller->generation,
+					      .due = op->head.due,
+					      .attempt = stored->head.attempt,
+					      .open = leaves_open(op, stored)}};
+	struct life_step step = change(LIFE_UPDATE, &record);
+	bool claimed = stored->head.state == DW_CLAIMED;
+	bool withdrawn = stored->claim != caller->token || op->flags & DW_OP_WITHDRAWN;
+
+	if (claimed && (caller->role != DW_OWNER || !withdrawn))
+		return keep(DW_ELATE);
+	step.news = caller->role == DW_CLIENT;
+	step.show = caller->role == DW_OWNER && op->head.generation != stored->head.generation;
 	return step;
 }
 
@@ -173,6 +196,12 @@ static struct life_step take_damaged(const dw_op *op, const struct life_record *
 	return keep(DW_ECORRUPT);
 }
 
+bool life_renews(const struct life_step *step, const struct life_caller *caller)
+{
+	return step->news ||
+	       (step->effect != LIFE_KEEP && step->record.head.generation == caller->generation);
+}
+
 struct life_step life_take(const dw_op *op, const struct life_record *stored,
 			   const struct life_caller *caller)
 {
@@ -187,13 +216,15 @@ struct life_step life_take(const dw_op *op, const struct life_record *stored,
 	case DW_OP_CLAIM:
 		return take_claim(op, stored, caller);
 	case DW_OP_SETTLE:
-		return is_delivery(op, stored) ? change(LIFE_DELETE, stored) : stale();
+		return is_delivery(op, stored) ? change(LIFE_DELETE, stored) : stale(stored);
 	case DW_OP_RETRY:
 		return take_retry(op, stored);
 	case DW_OP_BURY:
-		return is_delivery(op, stored) ? change(LIFE_BURY, stored) : stale();
+		return is_delivery(op, stored) ? change(LIFE_BURY, stored) : stale(stored);
 	case DW_OP_CANCEL:
 		return take_cancel(op, stored, caller);
+	case DW_OP_MOVE:
+		return take_move(op, stored, caller);
 	default: {
 		struct life_step step = change(LIFE_KEEP, stored);
 

@@ -27,7 +27,7 @@ struct life_caller {
 enum life_effect {
 	LIFE_KEEP,   /* nothing is written */
 	LIFE_STORE,  /* record with the operation's body, in the place of the stored one if any */
-	LIFE_UPDATE, /* record with the stored body */
+	LIFE_UPDATE, /* record with the stored body, perhaps under another generation */
 	LIFE_DELETE,
 	LIFE_BURY /* to the dead letters */
 };
@@ -36,7 +36,7 @@ struct life_step {
 	int status;
 	enum life_effect effect;
 	struct life_record record; /* as it is after the step; of a deleted one, as it was */
-	bool show;                 /* the stored timer is part of the answer */
+	bool show;                 /* the timer is part of the answer, as it is after the step */
 	bool news;                 /* it goes into the inbox under the caller's generation */
 	/* The news is a deletion, and an earlier claim of the id may still start. Until the owner
 	 * has seen it, a put of the id is open in its turn: else its cancel would promise too
@@ -50,9 +50,12 @@ uint64_t life_next(uint64_t last, dw_usec now);
 /* life_permits: DW_OK; DW_EROLE: only the owner may do that; DW_EINVAL: no such operation. */
 int life_permits(const dw_op *, dw_role);
 
-/* life_take: the step for PUT, CLAIM, SETTLE, RETRY, BURY, CANCEL or GET; stored is NULL when the
- * id has no timer. */
+/* life_take: the step for PUT, CLAIM, SETTLE, RETRY, BURY, CANCEL, MOVE or GET; stored is NULL when
+ * the id has no timer. */
 struct life_step life_take(const dw_op *, const struct life_record *stored,
 			   const struct life_caller *);
+
+/* life_renews: the step uses up the caller's generation. */
+bool life_renews(const struct life_step *, const struct life_caller *);
 
 #endif

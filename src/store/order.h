@@ -1,7 +1,7 @@
 /* Nodes in the order of (due, generation): a skip list (Pugh 1990), because it is the shortest
  * ordered structure that needs neither recursion nor rebalancing. The nodes live inside their
- * owners' structures; a node's height comes from its generation, so that the same operations make
- * the same list. */
+ * owners' structures; a node's height comes from its first generation, so that the same operations
+ * make the same list. */
 #ifndef DW_STORE_ORDER_H
 #define DW_STORE_ORDER_H
 

@@ -68,6 +68,9 @@ static const char *const sql[SQL_COUNT] = {
 			 " open = ?6, claim = ?7, seal = ?8 WHERE generation = ?9",
     [SQL_TIMER_MOVE] = "UPDATE timer SET due = ?1, state = ?2, attempt = ?3, retries = ?4,"
 		       " crashes = ?5, open = ?6, claim = ?7, seal = ?8 WHERE generation = ?9",
+    [SQL_TIMER_RENEW] = "UPDATE timer SET due = ?1, state = ?2, attempt = ?3, retries = ?4,"
+			" crashes = ?5, open = ?6, claim = ?7, seal = ?8, generation = ?9"
+			" WHERE generation = ?10",
     [SQL_TIMER_DELETE] = "DELETE FROM timer WHERE generation = ?",
     [SQL_TIMER_SCAN] = "SELECT " TIMER " FROM timer WHERE (due, generation) > (?1, ?2)"
 		       " AND (?3 IS NULL OR topic = ?3) ORDER BY due, generation LIMIT ?4",

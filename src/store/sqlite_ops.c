@@ -132,7 +132,8 @@ static bool is_about(const struct found *found, const dw_op *op)
  * does not depend on the index of ids. */
 static int find(struct sqlite_session *session, const dw_op *op, struct found *ret_found)
 {
-	bool knows = op->kind != DW_OP_PUT && op->kind != DW_OP_CANCEL && op->kind != DW_OP_GET;
+	bool knows = op->kind != DW_OP_PUT && op->kind != DW_OP_CANCEL && op->kind != DW_OP_MOVE &&
+		     op->kind != DW_OP_GET;
 	int code;
 
 	*ret_found = (struct found){0};
@@ -175,12 +176,19 @@ static int insert_timer(struct sqlite_session *session, const dw_op *op,
 static int update_timer(struct sqlite_session *session, const struct life_record *before,
 			const struct life_record *after, uint32_t seal)
 {
+	bool renewed = before->head.generation != after->head.generation;
 	bool moved = before->head.due != after->head.due;
-	sqlite3_stmt *statement = statement_of(session, moved ? SQL_TIMER_MOVE : SQL_TIMER_UPDATE);
+	enum sqlite_sql which = renewed ? SQL_TIMER_RENEW
+				: moved ? SQL_TIMER_MOVE
+					: SQL_TIMER_UPDATE;
+	sqlite3_stmt *statement = statement_of(session, which);
+	int code = sqlite_row_bind(statement, after, seal);
 
+	if (renewed && code == SQLITE_OK)
+		code = sqlite3_bind_int64(statement, 10, (sqlite3_int64)before->head.generation);
 	count(session, before, -1);
 	count(session, after, 1);
-	return run(statement, sqlite_row_bind(statement, after, seal));
+	return run(statement, code);
 }
 
 static int write_news(struct sqlite_session *session, const char *id, bool open)
@@ -287,12 +295,18 @@ static int carry_out(struct sqlite_session *session, const dw_op *op, const stru
 					       : code;
 }
 
-static void show(struct sqlite_session *session, dw_op *op, const struct sqlite_row *row)
+/* show puts the timer into the answer, as it is after the step; false: no memory. */
+static bool show(struct sqlite_session *session, dw_op *op, const struct sqlite_row *row,
+		 const struct life_step *step)
 {
 	op->rows = sqlite_row_copy(&session->alloc, row);
-	op->row_count = op->rows ? 1 : 0;
-	if (!op->rows)
+	if (!op->rows) {
 		op->status = DW_ENOMEM;
+		return false;
+	}
+	op->rows->head = step->record.head;
+	op->row_count = 1;
+	return true;
 }
 
 static int apply_to_timer(struct sqlite_session *session, dw_op *op)
@@ -312,13 +326,13 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 	who.generation = life_next(session->meta.generation, wall(session));
 	step = life_take(op, found.statement ? &found.row.record : NULL, &who);
 	op->status = step.status;
-	if (step.show)
-		show(session, op, &found.row);
+	if (step.show && !show(session, op, &found.row, &step))
+		step.effect = LIFE_KEEP;
 	if (step.effect == LIFE_UPDATE)
 		seal = record_seal(&step.record.head, step.record.claim, found.row.body);
 	if (found.statement)
 		(void)sqlite3_reset(found.statement); /* it had its row */
-	if (step.effect == LIFE_STORE || step.news)
+	if (life_renews(&step, &who))
 		session->meta.generation = who.generation;
 	code = carry_out(session, op, &found, &step, seal);
 	if (op->status == DW_OK)

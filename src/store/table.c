@@ -226,10 +226,14 @@ static void timer_delete(struct table *table, struct timer *timer)
 
 static void timer_update(struct table *table, struct timer *timer, const struct life_record *record)
 {
+	bool moved = timer->place.due != record->head.due ||
+		     timer->place.generation != record->head.generation;
+
 	table->claimed -= is_claimed(timer);
-	if (timer->place.due != record->head.due) {
+	if (moved) {
 		order_remove(&table->order, &timer->place);
 		timer->place.due = record->head.due;
+		timer->place.generation = record->head.generation;
 		order_add(&table->order, &timer->place);
 	}
 	timer->record = *record;
@@ -271,6 +275,18 @@ static int carry_out(struct table *table, dw_op *op, struct timer *timer,
 	return DW_OK;
 }
 
+/* show puts the timer into the answer, as it is after the step. */
+static int show(struct table *table, dw_op *op, const struct timer *timer,
+		const struct life_step *step)
+{
+	op->rows = row_of(table, timer);
+	if (!op->rows)
+		return DW_ENOMEM;
+	op->rows->head = step->record.head;
+	op->row_count = 1;
+	return DW_OK;
+}
+
 static void apply_to_timer(struct table *table, dw_op *op, const struct table_caller *caller)
 {
 	struct timer *timer = timer_of_name(names_find(&table->timers, op->id));
@@ -282,16 +298,12 @@ static void apply_to_timer(struct table *table, dw_op *op, const struct table_ca
 				  .left_open = caller->role == DW_CLIENT && news && news->open};
 	struct life_step step = life_take(op, timer ? &timer->record : NULL, &who);
 
-	if (step.effect == LIFE_STORE || step.news)
+	if (life_renews(&step, &who))
 		table->generation = next;
 	op->status = step.status;
-	if (step.show) {
-		op->rows = row_of(table, timer);
-		op->row_count = op->rows ? 1 : 0;
-		if (!op->rows)
-			op->status = DW_ENOMEM;
-	}
-	if (carry_out(table, op, timer, &step) != DW_OK)
+	if (step.show && show(table, op, timer, &step) != DW_OK)
+		op->status = DW_ENOMEM;
+	else if (carry_out(table, op, timer, &step) != DW_OK)
 		op->status = DW_ENOMEM;
 	if (op->status == DW_OK)
 		op->head = step.record.head;

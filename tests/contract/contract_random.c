@@ -105,6 +105,37 @@ static void random_cancel(struct model *m, struct model_timer *t, const char *id
 	}
 }
 
+static void random_move(struct model *m, struct model_timer *t, const char *id, bool client)
+{
+	unsigned flags = client ? 0 : draw(m, 2) * DW_OP_WITHDRAWN;
+	struct ask *ask = client ? &m->c->client : &m->c->owner;
+	uint64_t known = draw(m, 2) ? t->head.generation : 0;
+	bool claimed = t->head.state == DW_CLAIMED;
+	bool own = t->claim == m->c->owner.env.token;
+	dw_op *op = ask_done(ask, ask_move(id, draw(m, DUES), known, flags));
+
+	if (!t->there) {
+		assert_int_equal(op->status, DW_ENOENT);
+	} else if (claimed && (client || (own && !flags))) {
+		assert_int_equal(op->status, DW_ELATE);
+	} else {
+		assert_int_equal(op->status, DW_OK);
+		assert_true(op->head.generation > m->last);
+		assert_int_equal(op->row_count, !client && known != t->head.generation);
+		m->last = op->head.generation;
+		t->head.open = !flags && (t->head.open || claimed);
+		t->head.generation = op->head.generation;
+		t->head.due = op->head.due;
+		t->head.state = DW_PENDING;
+		t->head.retries = t->head.crashes = 0;
+		t->claim = 0;
+		t->news = client ? op->head.generation : t->news;
+		t->left_open = !client && t->left_open;
+		expect_head(&op->head, &t->head);
+	}
+	ask_free(op);
+}
+
 /* A generation and an attempt that are right, mostly. */
 static void draw_delivery(struct model *m, const struct model_timer *t, dw_head *ret_head)
 {
@@ -309,8 +340,10 @@ static void step(struct model *m)
 	m->c->now += (dw_usec)draw(m, 5) - 2;
 	if (what < 30)
 		random_put(m, t, id, client);
-	else if (what < 40)
+	else if (what < 38)
 		random_cancel(m, t, id, client);
+	else if (what < 46)
+		random_move(m, t, id, client);
 	else if (what < 65)
 		random_claim(m, t, id);
 	else if (what < 90)

@@ -372,6 +372,123 @@ static void cancel_of_pending_by_a_client_is_ok(void **state)
 	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", 1, 0)), DW_ENOENT);
 }
 
+/* ---- Move ---- */
+
+static void move_of_pending_is_the_next_generation(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = contract_claim(c, "a");
+	dw_op *scan;
+	dw_head head;
+
+	ask_put_one(&c->owner, "b", 600);
+	assert_int_equal(ask_status(&c->owner, contract_retry(first, 1, 500, DW_OP_VERDICT)),
+			 DW_OK);
+	assert_int_equal(ask_head(&c->owner, ask_move("a", 700, first, 0), &head), DW_OK);
+	assert_true(head.generation > first);
+	assert_int_equal(head.due, 700);
+	assert_int_equal(head.state, DW_PENDING);
+	assert_int_equal(head.attempt, 1); /* it goes on counting */
+	assert_int_equal(head.retries, 0); /* counted afresh */
+	assert_int_equal(head.open, 0);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", first, 1)), DW_ESTALE);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", head.generation, 1)),
+			 DW_OK);
+	scan = ask_done(&c->owner, ask_scan(NULL, 10, NULL)); /* behind b now */
+	assert_int_equal(scan->row_count, 2);
+	assert_string_equal(scan->rows->next->id, "a");
+	assert_true(scan->rows->next->body_size > 0);
+	assert_int_equal(scan->rows->next->status, DW_OK);
+	ask_free(scan);
+}
+
+static void move_answers_by_state(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation;
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->owner, ask_move("a", 700, 0, 0)), DW_ENOENT);
+	generation = contract_claim(c, "a");
+	assert_int_equal(ask_status(&c->owner, ask_move("a", 700, generation, 0)), DW_ELATE);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_OK);
+	assert_int_equal(head.generation, generation);
+	assert_int_equal(head.due, 500);
+	assert_int_equal(head.state, DW_CLAIMED);
+	assert_int_equal(
+	    ask_head(&c->owner, ask_move("a", 700, generation, DW_OP_WITHDRAWN), &head), DW_OK);
+	assert_int_equal(head.open, 0);
+	assert_int_equal(contract_status(&c->owner).pending, 1);
+	assert_int_equal(contract_status(&c->owner).claimed, 0);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_SETTLE, "a", generation, 1)),
+			 DW_ESTALE);
+}
+
+/* The owner knew another generation: it is shown what it moved, and a client is not. */
+static void move_of_an_unknown_generation_shows_it(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = ask_put_one(&c->owner, "a", 500);
+	dw_op *known = ask_done(&c->owner, ask_move("a", 700, first, 0));
+	dw_op *unknown = ask_done(&c->owner, ask_move("a", 800, first, 0));
+
+	assert_int_equal(known->row_count, 0);
+	assert_int_equal(unknown->status, DW_OK);
+	assert_int_equal(unknown->row_count, 1);
+	assert_int_equal(unknown->rows->head.generation, unknown->head.generation);
+	assert_int_equal(unknown->rows->head.due, 800);
+	assert_true(unknown->rows->body_size > 0);
+	ask_free(known);
+	ask_free(unknown);
+}
+
+static void move_by_a_client_reaches_the_inbox(void **state)
+{
+	struct contract *c = *state;
+	dw_op *inbox = ask_plain(DW_OP_INBOX);
+	dw_head head;
+
+	ask_put_one(&c->owner, "a", 500);
+	ask_send(&c->owner, inbox);
+	assert_int_equal(ask_head(&c->client, ask_move("a", 700, 0, 0), &head), DW_OK);
+	inbox = ask_await(&c->owner, inbox);
+	assert_int_equal(inbox->row_count, 1);
+	assert_int_equal(inbox->rows->gone, 0);
+	assert_int_equal(inbox->rows->head.generation, head.generation);
+	assert_int_equal(inbox->rows->head.due, 700);
+	ask_free(inbox);
+}
+
+/* Claim g1; client puts g2 (open), moves it: g3 is open, too, so its cancel cannot promise. */
+static void move_by_a_client_is_late_for_claimed_and_keeps_open(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = contract_claim(c, "a");
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->client, ask_move("a", 700, 0, 0)), DW_ELATE);
+	assert_int_equal(ask_stored(&c->client, "a", &head), DW_OK);
+	assert_int_equal(head.generation, first); /* unchanged */
+	assert_int_equal(ask_status(&c->client, ask_put("a", 900, 0)), DW_OK);
+	assert_int_equal(ask_head(&c->client, ask_move("a", 950, 0, 0), &head), DW_OK);
+	assert_int_equal(head.open, 1);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_ELATE);
+	assert_int_equal(ask_status(&c->client, ask_move("a", 1, 0, 0)), DW_ENOENT);
+}
+
+static void move_of_a_dead_owners_claim_is_ok(void **state)
+{
+	struct contract *c = *state;
+	dw_head head;
+
+	contract_claim(c, "a");
+	contract_crash(c);
+	assert_int_equal(ask_head(&c->owner, ask_move("a", 700, 0, 0), &head), DW_OK);
+	assert_int_equal(head.state, DW_PENDING);
+	assert_int_equal(head.attempt, 1);
+	assert_int_equal(head.open, 1);
+}
+
 /* ---- All ---- */
 
 const struct contract_case contract_timers[] = {
@@ -398,5 +515,11 @@ const struct contract_case contract_timers[] = {
     CONTRACT_CASE(cancel_of_open_by_a_client_deletes_and_is_late, true),
     CONTRACT_CASE(put_after_an_open_deletion_is_open_until_it_is_seen, true),
     CONTRACT_CASE(cancel_of_pending_by_a_client_is_ok, true),
+    CONTRACT_CASE(move_of_pending_is_the_next_generation, false),
+    CONTRACT_CASE(move_answers_by_state, false),
+    CONTRACT_CASE(move_of_an_unknown_generation_shows_it, false),
+    CONTRACT_CASE(move_by_a_client_reaches_the_inbox, true),
+    CONTRACT_CASE(move_by_a_client_is_late_for_claimed_and_keeps_open, true),
+    CONTRACT_CASE(move_of_a_dead_owners_claim_is_ok, true),
     CONTRACT_CASES_END,
 };

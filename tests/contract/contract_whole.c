@@ -51,6 +51,7 @@ static void client_may_not_do_what_owners_do(void **state)
 				 DW_EROLE);
 	assert_int_equal(ask_status(&c->client, ask_put("b", 1, DW_OP_CLAIMED)), DW_EROLE);
 	assert_int_equal(ask_status(&c->client, ask_cancel("a", DW_OP_WITHDRAWN)), DW_EROLE);
+	assert_int_equal(ask_status(&c->client, ask_move("a", 1, 0, DW_OP_WITHDRAWN)), DW_EROLE);
 	assert_int_equal(contract_status(&c->client).pending, 1);
 }
 

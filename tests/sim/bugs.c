@@ -19,6 +19,8 @@ static const char *const names[BUG_COUNT] = {
     [BUG_SETTLE_LOST] = "settle_lost",       /* settle confirmed and not done */
     [BUG_WHEEL_ORDER] = "wheel_order",       /* the wheel counts in tenths of a second */
     [BUG_DATA_FLIPPED] = "data_flipped",     /* one byte of the data is another */
+    [BUG_MOVE_LOST] = "move_lost",           /* move confirmed and not done */
+    [BUG_MOVE_STARTED] = "move_started",     /* a client moves what the owner has claimed */
 };
 
 const char *bug_name(enum bug bug)
@@ -108,6 +110,17 @@ static bool apply_claim(struct sim *sim, dw_op *op, const struct table_caller *c
 	return true;
 }
 
+/* apply_move takes a client's word for an owner's, that the claim is withdrawn. */
+static bool apply_move(struct sim *sim, dw_op *op, const struct table_caller *caller)
+{
+	struct table_caller owner = *caller;
+
+	owner.role = DW_OWNER;
+	op->flags |= DW_OP_WITHDRAWN;
+	(void)table_apply(sim->table, op, &owner);
+	return true;
+}
+
 bool bug_apply(struct sim *sim, dw_op *op, const struct table_caller *caller)
 {
 	if (op->kind == DW_OP_PUT && sim->bug != BUG_NONE)
@@ -124,6 +137,10 @@ bool bug_apply(struct sim *sim, dw_op *op, const struct table_caller *caller)
 		op->head.generation = UINT64_MAX;
 	if (sim->bug == BUG_CANCEL_REVIVED && skip(sim, op, DW_OP_CANCEL))
 		return true;
+	if (sim->bug == BUG_MOVE_LOST && skip(sim, op, DW_OP_MOVE))
+		return true;
+	if (sim->bug == BUG_MOVE_STARTED && op->kind == DW_OP_MOVE && caller->role == DW_CLIENT)
+		return apply_move(sim, op, caller);
 	if (sim->bug == BUG_SETTLE_LOST && skip(sim, op, DW_OP_SETTLE))
 		return true;
 	return table_apply(sim->table, op, caller);

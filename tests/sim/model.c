@@ -147,6 +147,19 @@ static void cancel_answered(struct sim *sim, struct asked *asked, int status)
 		generation->dropped = sim->life;
 }
 
+/* move_answered: the generation that was confirmed is there, with the deadline asked for, and ends
+ * the duty to fire those before it. */
+static void move_answered(struct sim *sim, const struct asked *asked, const dw_result *result)
+{
+	struct generation *generation = model_find(sim, asked->name, result->generation);
+
+	if (!generation || generation->moved_to != asked->due) {
+		broken(sim, "I2", "a move of %s was confirmed that was not stored", result->id);
+		return;
+	}
+	raise_floor(&sim->model.names[asked->name], generation->number - 1);
+}
+
 static void settle_answered(struct sim *sim, const struct asked *asked)
 {
 	struct generation *generation = model_find(sim, asked->name, asked->generation);
@@ -174,6 +187,8 @@ void model_answered(struct sim *sim, struct asked *asked, int status, const dw_r
 		put_answered(sim, asked, result);
 	if (asked->kind == ASKED_CANCEL)
 		cancel_answered(sim, asked, status);
+	if (asked->kind == ASKED_MOVE && status == DW_OK)
+		move_answered(sim, asked, result);
 	if (asked->kind == ASKED_SETTLE && status == DW_OK)
 		settle_answered(sim, asked);
 }
@@ -226,7 +241,39 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 				.since = sim->clocks.steady,
 				.claimed = op->head.state == DW_CLAIMED};
 	name->last = name->stored = model->generation_count++;
-	model->asked[asked].timers++;
+}
+
+/* move_applied: the stored timer goes on as the next generation, with the same data and the
+ * attempts it had. */
+static void move_applied(struct sim *sim, const dw_op *op, dw_role role)
+{
+	struct model *model = &sim->model;
+	uint32_t number = model_name(sim, op->id);
+	struct name *name = &model->names[number];
+	struct generation *old = model_stored(sim, number);
+
+	if (!old || model->generation_count == GENERATIONS_MAX) {
+		broken(sim, old ? "sim" : "I3", "a move of %s has nothing to move", op->id);
+		return;
+	}
+	if (op->head.generation <= last_number(sim, name))
+		broken(sim, "generation", "of %s does not grow", op->id);
+	if (role == DW_CLIENT && !op->head.open)
+		raise_floor(name, last_number(sim, name));
+	if (op->head.attempt < old->attempt || op->head.retries != 0)
+		broken(sim, "move", "of %s: attempt %u, retries %u", op->id, op->head.attempt,
+		       op->head.retries);
+	end(sim, number, FATE_REPLACED);
+	model->generations[model->generation_count] =
+	    (struct generation){.number = op->head.generation,
+				.before = name->last,
+				.name = number,
+				.asked = old->asked,
+				.due = op->head.due,
+				.moved_to = op->head.due,
+				.attempt = old->attempt,
+				.since = sim->clocks.steady};
+	name->last = name->stored = model->generation_count++;
 }
 
 /* late_but_gone: a client's cancel of an open timer deletes it and promises nothing. */
@@ -312,6 +359,10 @@ void model_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_r
 		return;
 	case DW_OP_CANCEL:
 		cancel_applied(sim, op, role);
+		return;
+	case DW_OP_MOVE:
+		if (op->status == DW_OK)
+			move_applied(sim, op, role);
 		return;
 	case DW_OP_CLAIM:
 	case DW_OP_SETTLE:

@@ -17,7 +17,7 @@ struct sim;
 #define UNANSWERED 1 /* a status that no call has */
 #define VOID 2       /* the process died before the answer */
 
-enum asked_kind { ASKED_PUT, ASKED_CANCEL, ASKED_SETTLE, ASKED_LIST };
+enum asked_kind { ASKED_PUT, ASKED_CANCEL, ASKED_MOVE, ASKED_SETTLE, ASKED_LIST };
 
 /* One call of the API, the program's or a client's. */
 struct asked {
@@ -30,7 +30,6 @@ struct asked {
 	int status;
 	bool callback;       /* somebody is told */
 	uint64_t life;       /* of the process that called; 0: a client */
-	uint32_t timers;     /* put: generations made of it */
 	uint64_t generation; /* settle */
 	dw_verdict verdict;  /* settle */
 };
@@ -44,6 +43,7 @@ struct generation {
 	uint32_t name;
 	uint32_t asked; /* the put */
 	dw_usec due;
+	dw_usec moved_to;     /* by the move that made it, 0: a put did */
 	dw_usec since;        /* steady: of the put or the last start */
 	dw_usec retry_floor;  /* a retry may not be due before */
 	uint32_t floor_clock; /* clocks.set_count when that was so */

@@ -210,6 +210,20 @@ static void cancel(struct sim *sim)
 	    engine_cancel(sim->engine, sim->model.names[name].id, (struct done){done, asked}));
 }
 
+static void move(struct sim *sim)
+{
+	uint32_t name = any_name(sim);
+	struct asked *asked = model_ask(sim, ASKED_MOVE, name);
+	const char *id = sim->model.names[name].id;
+
+	if (!asked)
+		return;
+	asked->due = any_due(sim);
+	trace(sim, "move", id, asked->due, 0);
+	model_accepted(sim, asked,
+		       engine_move(sim->engine, id, asked->due, (struct done){done, asked}));
+}
+
 /* settle a delivery that is held, or one that was never or is not any more. */
 static void settle(struct sim *sim)
 {
@@ -298,10 +312,12 @@ void program_act(struct sim *sim)
 	if (sim->closing)
 		return;
 	sim->in_call = true;
-	if (dice < 560)
+	if (dice < 500)
 		put(sim);
-	else if (dice < 720)
+	else if (dice < 630)
 		cancel(sim);
+	else if (dice < 760)
+		move(sim);
 	else if (dice < 900)
 		settle(sim);
 	else if (dice < 950)

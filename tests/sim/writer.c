@@ -58,7 +58,10 @@ void writer_act(struct sim *sim)
 		put(sim, name);
 		return;
 	}
-	op = op_new(&alloc, DW_OP_CANCEL, sim->model.names[name].id, NULL, 0);
+	op = op_new(&alloc, chance(sim, 4000) ? DW_OP_MOVE : DW_OP_CANCEL,
+		    sim->model.names[name].id, NULL, 0);
+	if (op->kind == DW_OP_MOVE)
+		op->head.due = usec_add(clocks_wall(sim), (dw_usec)draw(sim, DW_SECONDS(2)));
 	apply(sim, op);
 	op_free(&alloc, op);
 }

@@ -194,6 +194,16 @@ dw_op *ask_cancel(const char *id, unsigned flags)
 	return op;
 }
 
+dw_op *ask_move(const char *id, dw_usec due, uint64_t known, unsigned flags)
+{
+	dw_op *op = op_of(DW_OP_MOVE, id, NULL, 0);
+
+	op->head.due = due;
+	op->head.generation = known;
+	op->flags = flags;
+	return op;
+}
+
 dw_op *ask_get(const char *id)
 {
 	return op_of(DW_OP_GET, id, NULL, 0);

@@ -42,6 +42,7 @@ dw_op *ask_put_full(const char *id, const char *topic, dw_usec due, const char *
 /* CLAIM, SETTLE, RETRY, BURY, ACK of a generation and attempt. */
 dw_op *ask_about(dw_op_kind, const char *id, uint64_t generation, uint32_t attempt);
 dw_op *ask_cancel(const char *id, unsigned flags);
+dw_op *ask_move(const char *id, dw_usec due, uint64_t known, unsigned flags);
 dw_op *ask_get(const char *id);
 dw_op *ask_scan(const dw_cursor *after, size_t limit, const char *topic);
 dw_op *ask_plain(dw_op_kind); /* INBOX (limit 100), STATUS */
