@@ -377,6 +377,40 @@ int dw_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_l
 	return engine_list(d->engine, topic, after, limit, (struct lister){fn, user});
 }
 
+int dw_dead_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_dead_fn fn,
+		 void *user)
+{
+	int status = admit(d);
+
+	if (status == DW_OK && !fn)
+		status = refuse(d, DW_EINVAL, "the callback is NULL");
+	if (status != DW_OK)
+		return status;
+	return engine_dead_list(d->engine, topic, after, limit, (struct dead_lister){fn, user});
+}
+
+int dw_dead_requeue(dw *d, const char *id, uint64_t generation, dw_usec due, dw_done_fn done,
+		    void *user)
+{
+	int status = admit_with(d, id, "the id is NULL");
+
+	if (status != DW_OK)
+		return status;
+	return engine_dead_requeue(d->engine, id, generation, due,
+				   (struct done){.fn = done, .user = user});
+}
+
+int dw_dead_drop(dw *d, const char *id, uint64_t generation, dw_done_fn done, void *user)
+{
+	int status = admit(d);
+
+	if (status == DW_OK && !id && generation != 0)
+		status = refuse(d, DW_EINVAL, "a generation without an id names no dead letter");
+	if (status != DW_OK)
+		return status;
+	return engine_dead_drop(d->engine, id, generation, (struct done){.fn = done, .user = user});
+}
+
 int dw_get_stats(const dw *d, dw_stats *ret_stats)
 {
 	if (!d || !ret_stats || ret_stats->size < sizeof(size_t))

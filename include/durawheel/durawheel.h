@@ -103,8 +103,10 @@ DW_API void dw_format_time(dw_usec time, char *text);
 #define DW_HOLDS_MAX 1024           /* firings in DW_HOLD at one time */
 #define DW_RETRIES_MAX 16           /* DW_RETRY verdicts before a timer is dead */
 #define DW_CRASHES_MAX 64           /* claims that ended without a verdict before it is dead */
-#define DW_LIST_MAX 1000            /* timers on one page of dw_list() */
 #define DW_SPIN_MAX 1000            /* the most options.spin_us may say */
+#define DW_LIST_MAX 1000            /* timers on one page of dw_list() or dw_dead_list() */
+#define DW_DEAD_MAX 100000          /* dead letters kept; the oldest go */
+#define DW_DEAD_DAYS 30             /* how long they are kept */
 
 /* ---- A handle ---------------------------------------------------------------------------- */
 
@@ -130,7 +132,8 @@ typedef enum dw_event_kind {
 	DW_EVENT_FAILED = 8,        /* an operation without a callback failed: id, status */
 	DW_EVENT_CORRUPT = 9,       /* stored bytes that do not match their checksum: not fired */
 	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not answered in time: it is delivered again */
-	DW_EVENT_LIMIT = 11 /* over options.timers_max after recovery, or over DW_HOLDS_MAX */
+	DW_EVENT_LIMIT = 11, /* over options.timers_max after recovery, or over DW_HOLDS_MAX */
+	DW_EVENT_DEAD_FORGOTTEN = 12 /* old dead letters were dropped; count = how many */
 } dw_event_kind;
 
 typedef struct dw_event {
@@ -361,6 +364,62 @@ DW_API int dw_get(dw *, const char *id, dw_list_fn, void *user);
  * (NULL: all). */
 DW_API int dw_list(dw *, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn,
 		   void *user);
+
+/* ---- Dead letters ------------------------------------------------------------------------ */
+
+/* A timer that cannot be delivered is not lost: it is set aside as a dead letter, with a
+ * DW_EVENT_DEAD, and its id is free again. At most DW_DEAD_MAX are kept for at most DW_DEAD_DAYS
+ * days; the oldest go, with a DW_EVENT_DEAD_FORGOTTEN. The same id may be used again and die again,
+ * so a dead letter is named by its id and its generation. Owners and clients may all do this. */
+typedef enum dw_reason {
+	DW_REASON_UNKNOWN = 0, /* none of these, in a store of a newer durawheel */
+	DW_REASON_RETRIES = 1, /* DW_RETRIES_MAX retries, and it still said DW_RETRY */
+	DW_REASON_CRASHED = 2, /* DW_CRASHES_MAX processes died while it was delivered */
+	DW_REASON_LATE = 3,    /* later than its late_after_us */
+	DW_REASON_CORRUPT = 4  /* does not match its checksum: never fired */
+} dw_reason;
+
+/* dw_reason_name: "RETRIES" and so on. Any thread. */
+DW_API const char *dw_reason_name(dw_reason);
+
+typedef struct dw_dead {
+	size_t size;
+	const char *id;
+	uint64_t generation;
+	const char *topic; /* "" if it cannot be read */
+	dw_reason reason;
+	dw_usec at; /* when it was set aside */
+	dw_usec due;
+	uint32_t attempt; /* deliveries begun */
+	uint32_t retries;
+	uint32_t crashes;
+	dw_usec late_after_us;
+	const void *data;
+	size_t data_size;
+	int damaged; /* only id and generation can be trusted; it cannot be requeued */
+} dw_dead;
+
+/* As dw_list_fn, in the order in which the letters were set aside. */
+typedef void (*dw_dead_fn)(dw *, int status, const dw_dead *letters, size_t count,
+			   const dw_cursor *next, void *user);
+
+/* dw_dead_list: at most limit (DW_LIST_MAX) dead letters after the cursor (NULL: from the oldest),
+ * of topic (NULL: all). */
+DW_API int dw_dead_list(dw *, const char *topic, const dw_cursor *after, size_t limit, dw_dead_fn,
+			void *user);
+
+/* dw_dead_requeue makes a timer of a dead letter again, due at due, and drops the letter.
+ * generation 0: the last one of that id. Topic, data and late_after_us are as they were, the
+ * attempts go on counting, retries and crashes are counted afresh. DW_ENOENT: there is no such dead
+ * letter. DW_EEXIST: the id has a timer; it is left alone, and so is the letter. DW_ECORRUPT. */
+DW_API int dw_dead_requeue(dw *, const char *id, uint64_t generation, dw_usec due, dw_done_fn done,
+			   void *user);
+
+/* dw_dead_drop forgets dead letters: those of id with that generation, 0: every one of id; id NULL:
+ * all there are (generation is 0 then). DW_ENOENT: there is no such dead letter of id. */
+DW_API int dw_dead_drop(dw *, const char *id, uint64_t generation, dw_done_fn done, void *user);
+
+/* ---- Counters ---------------------------------------------------------------------------- */
 
 /* The counters of this handle since it was opened, and what it holds now. */
 typedef struct dw_stats {

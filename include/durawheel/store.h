@@ -12,6 +12,9 @@
  * makes the next generation, too: topic, data and attempt stay, the retries and crashes are
  * counted afresh, and the duty to fire the earlier generation ends. A claim belongs to the token of
  * one opening of the store, so that a claim of an owner that died is told from one's own.
+ *
+ * Dead letters are named by id and generation, since an id that is used again may die again. The
+ * store drops the oldest ones over 100,000 or 30 days, a few with each BURY and REPORT.
  */
 #ifndef DURAWHEEL_STORE_H
 #define DURAWHEEL_STORE_H
@@ -42,6 +45,11 @@ typedef struct dw_row {
 	const char *id;
 	const void *body; /* the immutable part, opaque to the store but for its checksum */
 	size_t body_size;
+
+	/* Of a dead letter. */
+	uint64_t number; /* in the order in which they were set aside */
+	dw_reason reason;
+	dw_usec at;
 } dw_row;
 
 /* DW_OP_*            needs                          answers (op->status)
@@ -51,7 +59,8 @@ typedef struct dw_row {
  *                    (the one before the claim)     DW_ESTALE (rows: the stored one)
  * SETTLE             id, generation, attempt        DW_OK, DW_ENOENT, DW_ESTALE (rows)
  * RETRY              the same, due; VERDICT         DW_OK (pending), DW_ENOENT, DW_ESTALE (rows)
- * BURY               the same, reason               DW_OK, DW_ENOENT, DW_ESTALE (rows)
+ * BURY               the same, reason               DW_OK (count: old dead letters dropped),
+ *                                                   DW_ENOENT, DW_ESTALE (rows)
  * CANCEL             id; WITHDRAWN                  DW_OK, DW_ENOENT, DW_ELATE
  * MOVE               id, due, generation (the one   DW_OK (head: the next generation; rows: the
  *                    known, 0: none); WITHDRAWN     moved one, for an owner that knew another),
@@ -60,8 +69,14 @@ typedef struct dw_row {
  * SCAN               after, limit, topic or NULL    DW_OK (rows in order of (due, generation))
  * INBOX              limit                          DW_OK (rows), once a client has written
  * ACK                id, generation                 DW_OK
+ * DEAD_SCAN          after (generation: number),    DW_OK (rows in order of number)
+ *                    limit, topic or NULL
+ * REQUEUE            id, due, generation (0: the    DW_OK (head; rows: the timer, for an owner),
+ *                    last one)                      DW_EEXIST, DW_ELIMIT, DW_ENOENT
+ * DROP               id (NULL: all), generation     DW_OK (count), DW_ENOENT
+ *                    (0: each)
  * STATUS             -                              DW_OK (store_status)
- * REPORT             body: the owner's counters     DW_OK
+ * REPORT             body: the owner's counters     DW_OK (count: as BURY)
  * and any of them    DW_ESTORE, DW_EFULL (no space), DW_EGONE (the store is not where it was): not
  *                    done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer does not match
  *                    its checksum (a PUT replaces it and a CANCEL removes it all the same);
@@ -82,6 +97,9 @@ typedef enum dw_op_kind {
 	DW_OP_SCAN,
 	DW_OP_INBOX,
 	DW_OP_ACK,
+	DW_OP_DEAD_SCAN,
+	DW_OP_REQUEUE,
+	DW_OP_DROP,
 	DW_OP_STATUS,
 	DW_OP_REPORT
 } dw_op_kind;
@@ -97,7 +115,7 @@ typedef struct dw_op {
 	unsigned flags;
 	const char *id;
 	const char *topic;
-	const char *reason;
+	dw_reason reason;
 	dw_head head;
 	const void *body;
 	size_t body_size;
@@ -107,6 +125,7 @@ typedef struct dw_op {
 	int status;
 	dw_row *rows;
 	size_t row_count;
+	uint64_t count;                /* of dead letters */
 	dw_store_status *store_status; /* one block with its strings */
 
 	/* The engine's. */

@@ -22,6 +22,7 @@ static void corrupt(struct engine *engine, const struct timer *timer)
 
 	engine->stats.corrupt++;
 	engine_event(engine, &event, "%s does not match its checksum: it is not fired", timer->id);
+	dead_bury_damaged(engine, timer->id, timer->head.generation);
 }
 
 /* ---- Puts, cancels, moves ------------------------------------------------------------------ */
@@ -130,12 +131,13 @@ static void lose(struct engine *engine, struct timer *timer)
 	timer_set_state(engine, timer, TIMER_ABSENT);
 }
 
-/* moved takes in what a move has made: the same timer under its next generation, or, when another
- * process has replaced it meanwhile, the one that was moved in its place. The owner's timer; to be
- * found by its id afterwards. */
+/* moved takes in what a move or a requeue has made: the same timer under its next generation, or
+ * the one in the answer, when memory knew another one or none. The owner's timer; to be found by
+ * its id afterwards. */
 static void moved(struct engine *engine, struct timer *head, const dw_op *op)
 {
-	if (op->rows) {
+	if (op->rows || op->kind == DW_OP_REQUEUE) {
+		engine->recover_again = engine->recover_again || !op->rows;
 		lose(engine, head);
 		recover_learn_rows(engine, op->rows);
 		return;
@@ -152,9 +154,9 @@ static void move_answered(struct engine *engine, struct timer *head, dw_op *op)
 	call->generation = op->head.generation;
 	if (op->status == DW_OK && engine->env.role == DW_OWNER)
 		moved(engine, head, op);
-	else if (op->status == DW_ENOENT && head->state != TIMER_ABSENT)
+	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE)
 		lose(engine, head);
-	engine->stats.moved += op->status == DW_OK;
+	engine->stats.moved += op->status == DW_OK && op->kind == DW_OP_MOVE;
 	if (op->status == DW_EUNKNOWN) {
 		doubt(engine, head, op);
 		engine->recover_again = true;
@@ -175,7 +177,7 @@ static void claim_answered(struct engine *engine, struct timer *timer, const dw_
 		timer_set_state(engine, timer, TIMER_CLAIMED);
 		if (op->head.crashes >= DW_CRASHES_MAX) {
 			timer_set_state(engine, timer, TIMER_VERDICT);
-			timer->reason = "CRASHED";
+			timer->reason = DW_REASON_CRASHED;
 		}
 	} else if (failed(op->status)) {
 		timer_retry_later(engine, timer);
@@ -192,12 +194,14 @@ static void count_verdict(struct engine *engine, const struct timer *timer, cons
 	engine->stats.retried += op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0;
 	if (op->kind == DW_OP_BURY) {
 		dw_event event = {.kind = DW_EVENT_DEAD,
-				  .status = strcmp(op->reason, "LATE") == 0 ? DW_ELATE : DW_ELIMIT,
+				  .status = op->reason == DW_REASON_LATE ? DW_ELATE : DW_ELIMIT,
 				  .id = timer->id,
 				  .topic = timer->topic->name};
 
 		engine->stats.dead++;
-		engine_event(engine, &event, "%s is dead: %s", timer->id, op->reason);
+		engine_event(engine, &event, "%s is dead: %s", timer->id,
+			     dw_reason_name(op->reason));
+		dead_forgotten(engine, op);
 	}
 }
 
@@ -302,8 +306,19 @@ static void answered(struct engine *engine, dw_op *op)
 	case DW_OP_STATUS:
 		look_answer(engine, op);
 		return;
-	case DW_OP_ACK:
+	case DW_OP_DEAD_SCAN:
+	case DW_OP_DROP:
+		dead_answer(engine, op);
+		return;
 	case DW_OP_REPORT:
+		dead_forgotten(engine, op);
+		return;
+	case DW_OP_ACK:
+		return;
+	case DW_OP_BURY:
+		if (op->reason != DW_REASON_CORRUPT)
+			break;
+		dead_damaged_buried(engine, op);
 		return;
 	default:
 		break;
@@ -315,7 +330,7 @@ static void answered(struct engine *engine, dw_op *op)
 		put_answered(engine, head, op);
 	else if (op->kind == DW_OP_CANCEL)
 		cancel_answered(engine, head, op);
-	else if (op->kind == DW_OP_MOVE)
+	else if (op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE)
 		move_answered(engine, head, op);
 	else
 		timer_answered(engine, head, op);

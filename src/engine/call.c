@@ -50,6 +50,10 @@ static const char *name_of(enum call_kind kind)
 		return "cancel";
 	case CALL_MOVE:
 		return "move";
+	case CALL_REQUEUE:
+		return "requeue";
+	case CALL_DROP:
+		return "drop of dead letters";
 	default:
 		return "settle";
 	}
@@ -80,6 +84,9 @@ static void tell(struct engine *engine, struct call *call)
 	engine->callback_depth++;
 	if (call->kind == CALL_LIST)
 		lister.fn(engine->env.handle, call->status, NULL, 0, NULL, lister.user);
+	else if (call->kind == CALL_DEAD_LIST)
+		call->dead_lister.fn(engine->env.handle, call->status, NULL, 0, NULL,
+				     call->dead_lister.user);
 	else if (call->kind == CALL_STATUS)
 		call->on_status(engine->env.handle, call->status, NULL, call->on_status_user);
 	else if (done.fn)
@@ -232,6 +239,9 @@ static void begin(struct engine *engine, struct timer *timer, struct call *call)
 	case CALL_MOVE:
 		begin_change(engine, timer, call);
 		break;
+	case CALL_REQUEUE:
+		send_call(engine, timer, call);
+		break;
 	case CALL_SETTLE:
 	default:
 		begin_settle(engine, timer, call);
@@ -297,8 +307,8 @@ static void start(struct engine *engine, struct timer *timer, struct call *call)
 
 /* ---- The API's calls ----------------------------------------------------------------------- */
 
-/* check_name refuses an id or a topic that is not one; what names the argument. */
-static int check_name(struct engine *engine, const char *what, const char *name, size_t max)
+/* call_check_name refuses an id or a topic that is not one; what names the argument. */
+int call_check_name(struct engine *engine, const char *what, const char *name, size_t max)
 {
 	size_t size = strnlen(name, max + 1);
 
@@ -315,12 +325,12 @@ static int check_name(struct engine *engine, const char *what, const char *name,
 
 static int check_timer(struct engine *engine, const dw_timer *timer)
 {
-	int status = timer->id ? check_name(engine, "the id", timer->id, DW_ID_MAX) : DW_OK;
+	int status = timer->id ? call_check_name(engine, "the id", timer->id, DW_ID_MAX) : DW_OK;
 
 	if (status == DW_OK && !timer->topic)
 		status = engine_fail(engine, DW_EINVAL, "the topic is missing");
 	if (status == DW_OK)
-		status = check_name(engine, "the topic", timer->topic, DW_TOPIC_MAX);
+		status = call_check_name(engine, "the topic", timer->topic, DW_TOPIC_MAX);
 	if (status != DW_OK)
 		return status;
 	if (strcmp(timer->topic, "*") == 0)
@@ -446,51 +456,64 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 	return DW_OK;
 }
 
-/* change starts a call that names nothing but an id and a time. */
-static int change(struct engine *engine, struct call *call, dw_op_kind kind, dw_usec due)
+int call_change(struct engine *engine, struct call *call, dw_op *op)
 {
 	struct timer *head = NULL;
 	int status;
 
-	if (!call)
-		return DW_ENOMEM;
-	call->op = op_new(&engine->alloc, kind, call->id, NULL, 0);
-	if (!call->op) {
-		status = engine_fail(engine, DW_ENOMEM, "no memory for the call");
-	} else {
-		call->op->head.due = due;
+	call->op = op;
+	if (op)
 		status = head_of(engine, call->id, NULL, &head);
-	}
+	else
+		status = engine_fail(engine, DW_ENOMEM, "no memory for the call");
 	if (!head)
 		return give_up(engine, call, status);
 	start(engine, head, call);
 	return DW_OK;
 }
 
+int call_ask(struct engine *engine, struct call *call, dw_op *op)
+{
+	if (!op) {
+		call_free(engine, call);
+		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
+	}
+	op->call = call;
+	engine_submit(engine, op, false);
+	engine_touch(engine);
+	return DW_OK;
+}
+
 int engine_cancel(struct engine *engine, const char *id, struct done done)
 {
 	struct call *call;
-	int status = check_name(engine, "the id", id, DW_ID_MAX);
+	int status = call_check_name(engine, "the id", id, DW_ID_MAX);
 
 	if (status != DW_OK)
 		return status;
 	call = call_new(engine, CALL_CANCEL, id);
-	if (call)
-		call->done = done;
-	return change(engine, call, DW_OP_CANCEL, 0);
+	if (!call)
+		return DW_ENOMEM;
+	call->done = done;
+	return call_change(engine, call, op_new(&engine->alloc, DW_OP_CANCEL, id, NULL, 0));
 }
 
 int engine_move(struct engine *engine, const char *id, dw_usec due, struct done done)
 {
 	struct call *call;
-	int status = check_name(engine, "the id", id, DW_ID_MAX);
+	dw_op *op;
+	int status = call_check_name(engine, "the id", id, DW_ID_MAX);
 
 	if (status != DW_OK)
 		return status;
 	call = call_new(engine, CALL_MOVE, id);
-	if (call)
-		call->done = done;
-	return change(engine, call, DW_OP_MOVE, due);
+	if (!call)
+		return DW_ENOMEM;
+	call->done = done;
+	op = op_new(&engine->alloc, DW_OP_MOVE, id, NULL, 0);
+	if (op)
+		op->head.due = due;
+	return call_change(engine, call, op);
 }
 
 int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdict,
@@ -498,7 +521,7 @@ int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdi
 {
 	struct timer *head;
 	struct call *call;
-	int status = check_name(engine, "the token's id", token->id, DW_ID_MAX);
+	int status = call_check_name(engine, "the token's id", token->id, DW_ID_MAX);
 
 	if (status != DW_OK)
 		return status;

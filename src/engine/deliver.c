@@ -288,7 +288,7 @@ static void due(struct engine *engine, struct timer *timer, dw_usec now)
 		deliver_give_back(engine, timer);
 	} else if (too_late(timer, now)) {
 		engine->stats.late++;
-		deliver_bury(engine, timer, "LATE");
+		deliver_bury(engine, timer, DW_REASON_LATE);
 	} else {
 		fire(engine, timer, now);
 	}
@@ -319,7 +319,7 @@ static dw_op *retry_op(struct engine *engine, struct timer *timer)
 	dw_op *op;
 
 	if (timer->head.retries >= DW_RETRIES_MAX) {
-		timer->reason = "RETRIES";
+		timer->reason = DW_REASON_RETRIES;
 		return op_new(&engine->alloc, DW_OP_BURY, timer->id, NULL, 0);
 	}
 	op = op_new(&engine->alloc, DW_OP_RETRY, timer->id, NULL, 0);
@@ -348,13 +348,13 @@ void deliver_verdict(struct engine *engine, struct timer *timer)
 	else
 		op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, 0);
 	if (op && op->kind == DW_OP_BURY)
-		op->reason = timer->reason;
+		op->reason = (dw_reason)timer->reason;
 	send(engine, timer, op);
 }
 
-void deliver_bury(struct engine *engine, struct timer *timer, const char *reason)
+void deliver_bury(struct engine *engine, struct timer *timer, dw_reason reason)
 {
 	timer_set_state(engine, timer, TIMER_VERDICT);
-	timer->reason = reason;
+	timer->reason = (uint8_t)reason;
 	engine_resume(engine, timer);
 }

@@ -29,6 +29,11 @@ struct lister {
 	void *user;
 };
 
+struct dead_lister {
+	dw_dead_fn fn;
+	void *user;
+};
+
 struct engine_env {
 	dw *handle; /* what callbacks are given */
 	struct alloc alloc;
@@ -61,6 +66,11 @@ int engine_retry_in(struct engine *, dw_usec delay);
 int engine_get(struct engine *, const char *id, struct lister);
 int engine_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,
 		struct lister);
+int engine_dead_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,
+		     struct dead_lister);
+int engine_dead_requeue(struct engine *, const char *id, uint64_t generation, dw_usec due,
+			struct done);
+int engine_dead_drop(struct engine *, const char *id, uint64_t generation, struct done);
 int engine_status(struct engine *, dw_status_fn, void *user);
 int engine_count(const struct engine *, const char *topic, uint64_t *ret_count);
 void engine_stats(const struct engine *, dw_stats *ret_stats);

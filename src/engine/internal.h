@@ -5,6 +5,7 @@
  *	deliver.c  claim, fire, verdict
  *	recover.c  what others wrote: the scan at the start, the inbox of the clients
  *	look.c     get, list, status, counters
+ *	dead.c     dead letters
  *	turn.c     the turn, arming, closing
  *
  * Invariants (engine_check): every timer of the index is in the place its state says; a busy timer
@@ -45,7 +46,17 @@
 #define REPORT_NOISE 2u              /* operations that are no work */
 #define STEP_MIN DW_MILLISECONDS(20) /* a jump of wall against steady clock that is not drift */
 
-enum call_kind { CALL_PUT, CALL_CANCEL, CALL_MOVE, CALL_SETTLE, CALL_LIST, CALL_STATUS };
+enum call_kind {
+	CALL_PUT,
+	CALL_CANCEL,
+	CALL_MOVE,
+	CALL_REQUEUE,
+	CALL_SETTLE,
+	CALL_LIST,
+	CALL_DEAD_LIST,
+	CALL_DROP,
+	CALL_STATUS
+};
 
 /* What the API was asked for and has not answered. */
 struct call {
@@ -62,6 +73,7 @@ struct call {
 	dw_op *op;           /* made with the call, so that beginning it cannot fail */
 	struct done done;
 	struct lister lister;
+	struct dead_lister dead_lister;
 	dw_status_fn on_status;
 	void *on_status_user;
 	char id[];
@@ -136,6 +148,11 @@ void call_queue(struct timer *, struct call *);
 /* call_new: NULL: no memory, said in engine_error(). */
 struct call *call_new(struct engine *, enum call_kind kind, const char *id);
 void call_free(struct engine *, struct call *);
+/* call_change starts a call that is about one id, call_ask one that is not. The operation (NULL: no
+ * memory) and, on failure, the call are taken over. */
+int call_change(struct engine *, struct call *, dw_op *);
+int call_ask(struct engine *, struct call *, dw_op *);
+int call_check_name(struct engine *, const char *what, const char *name, size_t max);
 
 /* resume goes on with a timer that has no operation under way: the next call, or what its state
  * asks for. The timer may be freed. */
@@ -157,7 +174,7 @@ void deliver_claim_round(struct engine *, dw_usec now);
 void deliver_fire_round(struct engine *);
 void deliver_verdict(struct engine *, struct timer *);
 void deliver_give_back(struct engine *, struct timer *);
-void deliver_bury(struct engine *, struct timer *, const char *reason);
+void deliver_bury(struct engine *, struct timer *, dw_reason);
 void deliver_revive(struct engine *);
 void deliver_sweep(struct engine *, dw_usec now);
 void deliver_stepped_back(struct engine *);
@@ -176,6 +193,14 @@ dw_usec recover_wake(const struct engine *);
 /* look.c */
 void look_answer(struct engine *, dw_op *);
 void look_report(struct engine *, dw_usec now);
+
+/* dead.c */
+void dead_answer(struct engine *, dw_op *);
+/* dead_bury_damaged sets aside what is stored under id and does not match its checksum. */
+void dead_bury_damaged(struct engine *, const char *id, uint64_t generation);
+void dead_damaged_buried(struct engine *, const dw_op *);
+/* dead_forgotten tells that the store has dropped old dead letters. */
+void dead_forgotten(struct engine *, const dw_op *);
 
 /* turn.c */
 void engine_submit(struct engine *, dw_op *, bool urgent);

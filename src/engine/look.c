@@ -119,18 +119,6 @@ void look_answer(struct engine *engine, dw_op *op)
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-static int ask(struct engine *engine, struct call *call, dw_op *op)
-{
-	if (!op) {
-		call_free(engine, call);
-		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
-	}
-	op->call = call;
-	engine_submit(engine, op, false);
-	engine_touch(engine);
-	return DW_OK;
-}
-
 int engine_get(struct engine *engine, const char *id, struct lister lister)
 {
 	struct call *call = call_new(engine, CALL_LIST, id);
@@ -138,7 +126,7 @@ int engine_get(struct engine *engine, const char *id, struct lister lister)
 	if (!call)
 		return DW_ENOMEM;
 	call->lister = lister;
-	return ask(engine, call, op_new(&engine->alloc, DW_OP_GET, id, NULL, 0));
+	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_GET, id, NULL, 0));
 }
 
 int engine_list(struct engine *engine, const char *topic, const dw_cursor *after, size_t limit,
@@ -163,7 +151,7 @@ int engine_list(struct engine *engine, const char *topic, const dw_cursor *after
 		if (after)
 			op->after = *after;
 	}
-	return ask(engine, call, op);
+	return call_ask(engine, call, op);
 }
 
 int engine_status(struct engine *engine, dw_status_fn fn, void *user)
@@ -174,7 +162,7 @@ int engine_status(struct engine *engine, dw_status_fn fn, void *user)
 		return DW_ENOMEM;
 	call->on_status = fn;
 	call->on_status_user = user;
-	return ask(engine, call, op_new(&engine->alloc, DW_OP_STATUS, NULL, NULL, 0));
+	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_STATUS, NULL, NULL, 0));
 }
 
 /* ---- Counters ------------------------------------------------------------------------------ */

@@ -7,13 +7,14 @@
 
 #include "timer/record.h"
 
-/* corrupt: the row is not to be trusted; it stays in the store, for a human to look at. */
+/* corrupt: the row is not to be trusted; it is set aside, for a human to look at. */
 static void corrupt(struct engine *engine, const dw_row *row)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
 
 	engine->stats.corrupt++;
 	engine_event(engine, &event, "%s does not match its checksum: it is not fired", row->id);
+	dead_bury_damaged(engine, row->id, row->head.generation);
 }
 
 static bool can_carry(const dw_row *row)

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "base/usec.h"
+
 uint64_t life_next(uint64_t last, dw_usec now)
 {
 	uint64_t floor = now > 0 ? (uint64_t)now : 1;
@@ -20,6 +22,9 @@ int life_permits(const dw_op *op, dw_role role)
 		return DW_OK;
 	case DW_OP_GET:
 	case DW_OP_SCAN:
+	case DW_OP_DEAD_SCAN:
+	case DW_OP_REQUEUE:
+	case DW_OP_DROP:
 	case DW_OP_STATUS:
 		return DW_OK;
 	case DW_OP_CLAIM:
@@ -194,6 +199,28 @@ static struct life_step take_damaged(const dw_op *op, const struct life_record *
 	if (op->kind == DW_OP_BURY && op->head.generation == stored->head.generation)
 		return change(LIFE_BURY, stored);
 	return keep(DW_ECORRUPT);
+}
+
+struct life_step life_requeue(const dw_op *op, const struct life_record *dead, bool taken,
+			      const struct life_caller *caller)
+{
+	struct life_record record = {.head = {.generation = caller->generation}};
+	struct life_step step;
+
+	if (!dead || taken || dead->damaged)
+		return keep(!dead ? DW_ENOENT : taken ? DW_EEXIST : DW_ECORRUPT);
+	record.head.due = op->head.due;
+	record.head.attempt = dead->head.attempt; /* as after a move */
+	record.head.open = dead->head.open || caller->left_open;
+	step = change(LIFE_STORE, &record);
+	step.news = caller->role == DW_CLIENT;
+	step.show = caller->role == DW_OWNER;
+	return step;
+}
+
+bool life_forgets(uint64_t count, dw_usec at, dw_usec now)
+{
+	return count > LIFE_DEAD_MAX || usec_sub(now, at) > LIFE_DEAD_KEPT;
 }
 
 bool life_renews(const struct life_step *step, const struct life_caller *caller)

@@ -11,6 +11,10 @@
 
 #include "durawheel/store.h"
 
+#define LIFE_DEAD_MAX ((uint64_t)DW_DEAD_MAX)
+#define LIFE_DEAD_KEPT DW_DAYS(DW_DEAD_DAYS)
+#define LIFE_DEAD_AT_ONCE 64u /* dead letters dropped with one operation */
+
 struct life_record {
 	dw_head head;
 	uint64_t claim; /* the token that claimed it, 0 when pending */
@@ -54,6 +58,14 @@ int life_permits(const dw_op *, dw_role);
  * the id has no timer. */
 struct life_step life_take(const dw_op *, const struct life_record *stored,
 			   const struct life_caller *);
+
+/* life_requeue: the step for REQUEUE; dead is NULL when there is no such dead letter, taken: the id
+ * has a timer. LIFE_STORE: with the letter's body, and the letter is dropped. */
+struct life_step life_requeue(const dw_op *, const struct life_record *dead, bool taken,
+			      const struct life_caller *);
+
+/* life_forgets: the oldest of count dead letters, set aside at `at`, is dropped now. */
+bool life_forgets(uint64_t count, dw_usec at, dw_usec now);
 
 /* life_renews: the step uses up the caller's generation. */
 bool life_renews(const struct life_step *, const struct life_caller *);

@@ -55,6 +55,7 @@ static void forget_answers(struct sqlite_batch *batch, struct part part)
 		alloc_free(&batch->session.alloc, op->store_status);
 		op->rows = NULL;
 		op->row_count = 0;
+		op->count = 0;
 		op->store_status = NULL;
 		op->head = batch->asked[i];
 		op->status = DW_OK;

@@ -35,6 +35,7 @@ static const char schema[] =
     " state INTEGER NOT NULL, attempt INTEGER NOT NULL, retries INTEGER NOT NULL,"
     " crashes INTEGER NOT NULL, open INTEGER NOT NULL, claim INTEGER NOT NULL,"
     " seal INTEGER NOT NULL, body BLOB NOT NULL) STRICT;"
+    "CREATE INDEX dead_id ON dead(id, generation);"
     "CREATE TABLE meta(one INTEGER PRIMARY KEY CHECK(one = 1), generation INTEGER NOT NULL,"
     " batch INTEGER NOT NULL, session INTEGER NOT NULL, pending INTEGER NOT NULL,"
     " claimed INTEGER NOT NULL, dead INTEGER NOT NULL) STRICT;"
@@ -47,6 +48,10 @@ static const char schema[] =
 #define TIMER                                                                                      \
 	"timer.generation, timer.id, timer.topic, timer.due, timer.state, timer.attempt,"          \
 	" timer.retries, timer.crashes, timer.open, timer.claim, timer.seal, timer.body"
+
+#define DEAD                                                                                       \
+	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
+	" number, reason, at"
 
 static const char *const sql[SQL_COUNT] = {
     [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -88,6 +93,16 @@ static const char *const sql[SQL_COUNT] = {
 			" FROM timer WHERE generation = ?1",
     [SQL_DEAD_OLDEST] = "SELECT number, at FROM dead ORDER BY number LIMIT 1",
     [SQL_DEAD_DELETE] = "DELETE FROM dead WHERE number = ?",
+    [SQL_DEAD_FIND] = "SELECT " DEAD " FROM dead WHERE id = ?1 AND (?2 = 0 OR generation = ?2)"
+		      " ORDER BY generation DESC LIMIT 1",
+    [SQL_DEAD_SCAN] = "SELECT " DEAD " FROM dead WHERE number > ?1"
+		      " AND (?2 IS NULL OR topic = ?2) ORDER BY number LIMIT ?3",
+    [SQL_DEAD_DROP] = "DELETE FROM dead WHERE (?1 IS NULL OR id = ?1)"
+		      " AND (?2 = 0 OR generation = ?2)",
+    [SQL_TIMER_FROM_DEAD] = "INSERT INTO timer(due, state, attempt, retries, crashes, open, claim,"
+			    " seal, generation, id, topic, body)"
+			    " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, id, topic, body"
+			    " FROM dead WHERE number = ?10",
     [SQL_OWNER_READ] = "SELECT line, pid, start, boot, since, seen, report FROM owner",
     [SQL_OWNER_WRITE] = "UPDATE owner SET line = ?, pid = ?, start = ?, boot = ?, since = ?5,"
 			" seen = ?5, report = ''",

@@ -3,45 +3,16 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/usec.h"
 #include "port/op.h"
 #include "store/life.h"
+#include "store/sqlite_dead.h"
 #include "store/sqlite_owner.h"
 #include "store/sqlite_row.h"
+#include "store/sqlite_use.h"
 #include "store/status.h"
 #include "timer/record.h"
 
-enum {
-	DEAD_MAX = 100000,
-	DEAD_AT_ONCE = 64, /* old dead letters removed for one new one */
-	COLUMN_NEWS_GENERATION = 12,
-	COLUMN_NEWS_ID = 13,
-};
-
-#define DEAD_KEPT DW_DAYS(30)
-
-/* ---- Numbers and texts ---- */
-
-static sqlite3_stmt *statement_of(struct sqlite_session *session, enum sqlite_sql which)
-{
-	return session->db.statements[which];
-}
-
-static int bind_text(sqlite3_stmt *statement, int index, const char *text)
-{
-	return sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
-}
-
-/* run steps a statement whose parameters were bound with code. */
-static int run(sqlite3_stmt *statement, int code)
-{
-	return sqlite_db_finish(statement, code ? code : sqlite3_step(statement));
-}
-
-static dw_usec wall(const struct sqlite_session *session)
-{
-	return session->env->now(session->env->now_user);
-}
+enum { COLUMN_NEWS_GENERATION = 12, COLUMN_NEWS_ID = 13 };
 
 /* ---- Meta ---- */
 
@@ -128,16 +99,27 @@ static bool is_about(const struct found *found, const dw_op *op)
 	       memcmp(found->row.id, op->id, found->row.id_size) == 0;
 }
 
+static bool names_generation(const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* find: an operation that names a generation finds its timer by that, which is one lookup less and
  * does not depend on the index of ids. */
 static int find(struct sqlite_session *session, const dw_op *op, struct found *ret_found)
 {
-	bool knows = op->kind != DW_OP_PUT && op->kind != DW_OP_CANCEL && op->kind != DW_OP_MOVE &&
-		     op->kind != DW_OP_GET;
 	int code;
 
 	*ret_found = (struct found){0};
-	if (knows) {
+	if (names_generation(op)) {
 		code = find_by(session, SQL_TIMER_BY_GENERATION, op, ret_found);
 		if (code != SQLITE_OK || (ret_found->statement && is_about(ret_found, op)))
 			return code;
@@ -211,63 +193,17 @@ static int left_open(struct sqlite_session *session, const dw_op *op, bool *ret_
 	return sqlite_db_finish(statement, code);
 }
 
-/* ---- Dead letters ---- */
-
-/* oldest_dead: *ret_number is 0 when none is too old or too many. */
-static int oldest_dead(struct sqlite_session *session, dw_usec now, sqlite3_int64 *ret_number)
+static int bury(struct sqlite_session *session, dw_op *op, const struct life_record *record)
 {
-	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_OLDEST);
-	int code = sqlite3_step(statement);
+	int code = sqlite_dead_add(session, op, record);
 
-	*ret_number = 0;
-	if (code == SQLITE_ROW) {
-		dw_usec age = usec_sub(now, sqlite3_column_int64(statement, 1));
-
-		if (session->meta.dead > DEAD_MAX || age > DEAD_KEPT)
-			*ret_number = sqlite3_column_int64(statement, 0);
-	}
-	return sqlite_db_finish(statement, code);
-}
-
-static int forget_old_dead(struct sqlite_session *session, dw_usec now)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_DELETE);
-	int forgotten = 0;
-	int code = SQLITE_OK;
-
-	for (; forgotten < DEAD_AT_ONCE && code == SQLITE_OK; forgotten++) {
-		sqlite3_int64 number;
-
-		code = oldest_dead(session, now, &number);
-		if (code != SQLITE_OK || number == 0)
-			break;
-		code = run(statement, sqlite3_bind_int64(statement, 1, number));
-		session->meta.dead--;
-	}
-	if (forgotten > 0)
-		sqlite_outlet_log(session->outlet, DW_LOG_WARN,
-				  "%d dead letters are forgotten: over %d, or older than 30 days",
-				  forgotten, DEAD_MAX);
-	return code;
-}
-
-static int bury(struct sqlite_session *session, const dw_op *op, const struct life_record *record)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_INSERT);
-	dw_usec now = wall(session);
-	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->head.generation);
-
-	code = code ? code : bind_text(statement, 2, op->reason ? op->reason : "");
-	code = code ? code : sqlite3_bind_int64(statement, 3, now);
-	code = run(statement, code);
 	code = code ? code : delete_timer(session, record);
-	session->meta.dead++;
-	return code ? code : forget_old_dead(session, now);
+	return code ? code : sqlite_dead_forget(session, op);
 }
 
 /* ---- Timers ---- */
 
-static int carry_out(struct sqlite_session *session, const dw_op *op, const struct found *found,
+static int carry_out(struct sqlite_session *session, dw_op *op, const struct found *found,
 		     const struct life_step *step, uint32_t seal)
 {
 	int code = SQLITE_OK;
@@ -309,21 +245,31 @@ static bool show(struct sqlite_session *session, dw_op *op, const struct sqlite_
 	return true;
 }
 
+static int know_caller(struct sqlite_session *session, const dw_op *op, bool absent,
+		       struct life_caller *ret_who)
+{
+	struct life_caller who = {.token = session->env->token,
+				  .role = session->env->role,
+				  .generation = life_next(session->meta.generation, wall(session))};
+	int code = SQLITE_OK;
+
+	if (absent && who.role == DW_CLIENT)
+		code = left_open(session, op, &who.left_open);
+	*ret_who = who;
+	return code;
+}
+
 static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 {
-	struct life_caller who = {.token = session->env->token, .role = session->env->role};
+	struct life_caller who;
 	struct life_step step;
 	struct found found;
 	uint32_t seal = 0;
 	int code = find(session, op, &found);
 
+	code = code ? code : know_caller(session, op, found.statement == NULL, &who);
 	if (code != SQLITE_OK)
 		return code;
-	if (!found.statement && who.role == DW_CLIENT)
-		code = left_open(session, op, &who.left_open);
-	if (code != SQLITE_OK)
-		return code;
-	who.generation = life_next(session->meta.generation, wall(session));
 	step = life_take(op, found.statement ? &found.row.record : NULL, &who);
 	op->status = step.status;
 	if (step.show && !show(session, op, &found.row, &step))
@@ -340,12 +286,49 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 	return code;
 }
 
-/* ---- Pages ---- */
-
-static sqlite3_int64 limit_of(const dw_op *op)
+/* revive makes a timer of a dead letter. */
+static int revive(struct sqlite_session *session, const dw_op *op, const struct sqlite_dead *dead,
+		  const struct life_step *step, uint32_t seal)
 {
-	return op->limit < INT32_MAX ? (sqlite3_int64)op->limit : INT32_MAX;
+	int code = sqlite_dead_revive(session, dead->number, &step->record, seal);
+
+	session->meta.generation = step->record.head.generation;
+	return code == SQLITE_OK && step->news ? write_news(session, op->id, step->open_news)
+					       : code;
 }
+
+static int requeue(struct sqlite_session *session, dw_op *op)
+{
+	struct life_caller who;
+	struct life_step step;
+	struct sqlite_dead dead;
+	struct found found;
+	uint32_t seal = 0;
+	bool taken;
+	int code = find(session, op, &found);
+
+	taken = found.statement != NULL;
+	if (taken)
+		(void)sqlite3_reset(found.statement); /* it had its row */
+	code = code ? code : know_caller(session, op, !taken, &who);
+	code = code ? code : sqlite_dead_find(session, op, &dead);
+	if (code != SQLITE_OK)
+		return code;
+	step = life_requeue(op, dead.statement ? &dead.row.record : NULL, taken, &who);
+	op->status = step.status;
+	if (step.show && !show(session, op, &dead.row, &step))
+		step.effect = LIFE_KEEP;
+	if (step.effect == LIFE_STORE)
+		seal = record_seal(&step.record.head, step.record.claim, dead.row.body);
+	if (dead.statement)
+		(void)sqlite3_reset(dead.statement); /* it had its row */
+	if (step.effect != LIFE_STORE)
+		return SQLITE_OK;
+	op->head = step.record.head;
+	return revive(session, op, &dead, &step, seal);
+}
+
+/* ---- Pages ---- */
 
 static int scan(struct sqlite_session *session, dw_op *op)
 {
@@ -461,7 +444,7 @@ static int tell_status(struct sqlite_session *session, dw_op *op)
 	return sqlite_db_finish(owner, code);
 }
 
-static int report(struct sqlite_session *session, const dw_op *op)
+static int report(struct sqlite_session *session, dw_op *op)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_OWNER_REPORT);
 	int code = sqlite3_bind_int64(statement, 1, wall(session));
@@ -470,7 +453,8 @@ static int report(struct sqlite_session *session, const dw_op *op)
 		    : sqlite3_bind_text64(statement, 2, op->body_size ? op->body : "",
 					  op->body_size, SQLITE_STATIC, SQLITE_UTF8);
 	session->changed = true;
-	return run(statement, code);
+	code = run(statement, code);
+	return code ? code : sqlite_dead_forget(session, op);
 }
 
 /* ---- All ---- */
@@ -478,12 +462,20 @@ static int report(struct sqlite_session *session, const dw_op *op)
 bool sqlite_ops_writes(const dw_op *op)
 {
 	return op->kind != DW_OP_GET && op->kind != DW_OP_SCAN && op->kind != DW_OP_STATUS &&
-	       op->kind != DW_OP_INBOX;
+	       op->kind != DW_OP_INBOX && op->kind != DW_OP_DEAD_SCAN;
+}
+
+/* needs_space: it brings a new timer, and nothing is given for it. */
+static bool needs_space(const dw_op *op)
+{
+	return op->kind == DW_OP_PUT || op->kind == DW_OP_REQUEUE;
 }
 
 int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 {
 	op->status = life_permits(op, session->env->role);
+	if (op->status == DW_OK && session->full && needs_space(op))
+		op->status = DW_ELIMIT;
 	if (op->status != DW_OK)
 		return SQLITE_OK;
 	switch (op->kind) {
@@ -503,6 +495,12 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 			return SQLITE_OK;
 		}
 		return apply_to_timer(session, op);
+	case DW_OP_DEAD_SCAN:
+		return sqlite_dead_scan(session, op);
+	case DW_OP_DROP:
+		return sqlite_dead_drop(session, op);
+	case DW_OP_REQUEUE:
+		return requeue(session, op);
 	default:
 		return apply_to_timer(session, op);
 	}
@@ -516,7 +514,7 @@ int sqlite_ops_failed(const dw_op *op, int code)
 	case SQLITE_READONLY:
 		return code == SQLITE_READONLY_DBMOVED ? DW_EGONE : DW_ESTORE;
 	case SQLITE_TOOBIG:
-		return op->kind == DW_OP_PUT ? DW_ELIMIT : DW_ESTORE;
+		return needs_space(op) ? DW_ELIMIT : DW_ESTORE;
 	case SQLITE_CORRUPT:
 		return DW_ECORRUPT;
 	case SQLITE_NOMEM:

@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "port/op.h"
-#include "store/life.h"
+#include "store/letters.h"
 #include "store/names.h"
 #include "store/order.h"
 #include "store/status.h"
-
-enum { DEAD_MAX = 100000 };
 
 /* A timer is one block: the struct, the order's links, body, id, topic. */
 struct timer {
@@ -41,11 +39,12 @@ struct table {
 	struct news *news_last;
 	uint64_t generation; /* the last one given */
 	uint64_t claimed;
-	uint64_t dead;
+	struct letters dead;
 	char *owner;
 	char *report;
 	dw_usec owner_since;
 	dw_usec owner_seen;
+	dw_usec now; /* of the operation under way */
 };
 
 #define CONTAINER(type, member, pointer)                                                           \
@@ -107,6 +106,7 @@ void table_free(struct table *table)
 		return;
 	alloc = table->alloc;
 	news_clear(table);
+	letters_clear(&table->dead, &alloc);
 	node = table->order.first[0];
 	while (node) {
 		struct timer *timer = timer_of_place(node);
@@ -249,6 +249,25 @@ static dw_row *row_of(struct table *table, const struct timer *timer)
 	return row;
 }
 
+static void forget(struct table *table, dw_op *op, dw_usec now)
+{
+	op->count = letters_forget(&table->dead, &table->alloc, now);
+}
+
+/* bury writes the dead letter of a timer that is deleted next. */
+static int bury(struct table *table, const dw_op *op, const struct timer *timer)
+{
+	struct letter letter = {.at = table->now,
+				.reason = op->reason,
+				.record = timer->record,
+				.id = timer->name.id,
+				.topic = timer->topic,
+				.body = timer->body,
+				.body_size = timer->body_size};
+
+	return letters_add(&table->dead, &table->alloc, &letter);
+}
+
 /* carry_out does what the step says; everything that can fail comes first. */
 static int carry_out(struct table *table, dw_op *op, struct timer *timer,
 		     const struct life_step *step)
@@ -258,14 +277,14 @@ static int carry_out(struct table *table, dw_op *op, struct timer *timer,
 
 	if (step->effect == LIFE_STORE && !(made = timer_new(table, op, &step->record)))
 		return DW_ENOMEM;
+	if (step->effect == LIFE_BURY && bury(table, op, timer) != DW_OK)
+		return DW_ENOMEM;
 	if (step->news && !(news = news_new(table, op->id, step))) {
 		alloc_free(&table->alloc, made);
 		return DW_ENOMEM;
 	}
 	if (step->effect == LIFE_UPDATE)
 		timer_update(table, timer, &step->record);
-	if (step->effect == LIFE_BURY && table->dead < DEAD_MAX)
-		table->dead++;
 	if (step->effect != LIFE_KEEP && step->effect != LIFE_UPDATE)
 		timer_delete(table, timer);
 	if (made)
@@ -287,19 +306,25 @@ static int show(struct table *table, dw_op *op, const struct timer *timer,
 	return DW_OK;
 }
 
+static struct life_caller life_of(const struct table *table, const dw_op *op,
+				  const struct table_caller *caller)
+{
+	const struct news *news = news_of_name(names_find(&table->inbox, op->id));
+
+	return (struct life_caller){.token = caller->token,
+				    .generation = life_next(table->generation, caller->now),
+				    .role = caller->role,
+				    .left_open = caller->role == DW_CLIENT && news && news->open};
+}
+
 static void apply_to_timer(struct table *table, dw_op *op, const struct table_caller *caller)
 {
 	struct timer *timer = timer_of_name(names_find(&table->timers, op->id));
-	uint64_t next = life_next(table->generation, caller->now);
-	const struct news *news = news_of_name(names_find(&table->inbox, op->id));
-	struct life_caller who = {.token = caller->token,
-				  .generation = next,
-				  .role = caller->role,
-				  .left_open = caller->role == DW_CLIENT && news && news->open};
+	struct life_caller who = life_of(table, op, caller);
 	struct life_step step = life_take(op, timer ? &timer->record : NULL, &who);
 
 	if (life_renews(&step, &who))
-		table->generation = next;
+		table->generation = who.generation;
 	op->status = step.status;
 	if (step.show && show(table, op, timer, &step) != DW_OK)
 		op->status = DW_ENOMEM;
@@ -307,6 +332,8 @@ static void apply_to_timer(struct table *table, dw_op *op, const struct table_ca
 		op->status = DW_ENOMEM;
 	if (op->status == DW_OK)
 		op->head = step.record.head;
+	if (step.effect == LIFE_BURY)
+		forget(table, op, caller->now);
 }
 
 static void scan(struct table *table, dw_op *op)
@@ -365,12 +392,85 @@ static void acknowledge(struct table *table, const dw_op *op)
 		news_drop(table, news);
 }
 
+/* ---- Dead letters ---- */
+
+static dw_row *letter_row(struct table *table, const struct letter *letter)
+{
+	dw_row *row = row_new(&table->alloc, letter->id, letter->body, letter->body_size);
+
+	if (!row)
+		return NULL;
+	row->head = letter->record.head;
+	row->number = letter->number;
+	row->reason = letter->reason;
+	row->at = letter->at;
+	return row;
+}
+
+static void scan_dead(struct table *table, dw_op *op)
+{
+	const struct letter *letter = table->dead.first;
+	dw_row **tail = &op->rows;
+
+	while (letter && op->after.started && letter->number <= op->after.generation)
+		letter = letter->after;
+	for (; letter && op->row_count < op->limit; letter = letter->after) {
+		if (op->topic && strcmp(op->topic, letter->topic) != 0)
+			continue;
+		if (!op_add_row(&table->alloc, op, &tail, letter_row(table, letter)))
+			return;
+	}
+}
+
+static void requeue(struct table *table, dw_op *op, const struct table_caller *caller)
+{
+	struct timer *timer = timer_of_name(names_find(&table->timers, op->id));
+	struct letter *letter = letters_find(&table->dead, op->id, op->head.generation);
+	struct life_caller who = life_of(table, op, caller);
+	struct life_step step =
+	    life_requeue(op, letter ? &letter->record : NULL, timer != NULL, &who);
+	dw_op put = *op;
+
+	op->status = step.status;
+	if (step.status != DW_OK)
+		return;
+	put.topic = letter->topic;
+	put.body = letter->body;
+	put.body_size = letter->body_size;
+	table->generation = who.generation;
+	if (carry_out(table, &put, NULL, &step) != DW_OK) {
+		op->status = DW_ENOMEM;
+		return;
+	}
+	letters_drop(&table->dead, &table->alloc, letter);
+	op->head = step.record.head;
+	/* Without memory for that the owner scans, and finds it. */
+	timer = timer_of_name(names_find(&table->timers, op->id));
+	if (step.show)
+		(void)show(table, op, timer, &step);
+}
+
+static void drop(struct table *table, dw_op *op)
+{
+	struct letter *letter;
+
+	while ((letter = op->id ? letters_find(&table->dead, op->id, op->head.generation)
+				: table->dead.first)) {
+		letters_drop(&table->dead, &table->alloc, letter);
+		op->count++;
+	}
+	if (op->id && op->count == 0)
+		op->status = DW_ENOENT;
+}
+
+/* ---- All ---- */
+
 static void tell_status(struct table *table, dw_op *op)
 {
 	struct order_node *node = table->order.first[0];
 	dw_store_status values = {.pending = table->timers.count - table->claimed,
 				  .claimed = table->claimed,
-				  .dead = table->dead,
+				  .dead = table->dead.count,
 				  .inbox = table->inbox.count,
 				  .owner = table->owner,
 				  .owner_since = table->owner_since,
@@ -390,6 +490,7 @@ bool table_apply(struct table *table, dw_op *op, const struct table_caller *call
 	op->status = life_permits(op, caller->role);
 	if (op->status != DW_OK)
 		return true;
+	table->now = caller->now;
 	switch (op->kind) {
 	case DW_OP_SCAN:
 		scan(table, op);
@@ -402,7 +503,17 @@ bool table_apply(struct table *table, dw_op *op, const struct table_caller *call
 	case DW_OP_STATUS:
 		tell_status(table, op);
 		return true;
+	case DW_OP_DEAD_SCAN:
+		scan_dead(table, op);
+		return true;
+	case DW_OP_REQUEUE:
+		requeue(table, op, caller);
+		return true;
+	case DW_OP_DROP:
+		drop(table, op);
+		return true;
 	case DW_OP_REPORT:
+		forget(table, op, caller->now);
 		table->owner_seen = caller->now;
 		op->status = set_text(table, &table->report, op->body, op->body_size);
 		return true;

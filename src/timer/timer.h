@@ -37,7 +37,6 @@ struct timer {
 	struct topic *topic;       /* NULL while only a place */
 	struct call *calls;        /* what waits for the operation under way */
 	struct call *settling;     /* the dw_settle that brought the verdict */
-	const char *reason;        /* of a bury */
 	uint64_t hash;
 	dw_head head;
 	dw_wheel_handle slot;
@@ -54,10 +53,11 @@ struct timer {
 	uint8_t state;
 	uint8_t place;
 	uint8_t verdict;
-	bool busy;     /* an operation on this id is under way */
-	bool storing;  /* a put's, not stored yet: owned by its call */
-	bool waiting;  /* armed in the fire schedule to try an operation again */
-	bool no_retry; /* cancelled while it was delivered: a retry is dropped */
+	uint8_t reason; /* of a bury: a dw_reason, 0: none */
+	bool busy;      /* an operation on this id is under way */
+	bool storing;   /* a put's, not stored yet: owned by its call */
+	bool waiting;   /* armed in the fire schedule to try an operation again */
+	bool no_retry;  /* cancelled while it was delivered: a retry is dropped */
 };
 
 /* timer_new: a timer of this body (which must decode) or, with body NULL, a place for id. The topic

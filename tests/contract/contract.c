@@ -101,6 +101,7 @@ int contract_run(const struct contract_kind *kind)
 	size_t count = add(kind, contract_timers, tests, 0);
 
 	count = add(kind, contract_pages, tests, count);
+	count = add(kind, contract_dead, tests, count);
 	count = add(kind, contract_whole, tests, count);
 	return _cmocka_run_group_tests(kind->name, tests, count, NULL, NULL);
 }

@@ -4,10 +4,6 @@
 
 #include "timer/record.h"
 
-/* A delivery and its settling are over so long after the deadline, when nothing disturbs: the
- * engine asks a failing store again after at most 5 s. */
-#define PATIENCE DW_SECONDS(8)
-
 void model_init(struct sim *sim)
 {
 	struct model *model = &sim->model;
@@ -187,7 +183,7 @@ void model_answered(struct sim *sim, struct asked *asked, int status, const dw_r
 		put_answered(sim, asked, result);
 	if (asked->kind == ASKED_CANCEL)
 		cancel_answered(sim, asked, status);
-	if (asked->kind == ASKED_MOVE && status == DW_OK)
+	if ((asked->kind == ASKED_MOVE || asked->kind == ASKED_REQUEUE) && status == DW_OK)
 		move_answered(sim, asked, result);
 	if (asked->kind == ASKED_SETTLE && status == DW_OK)
 		settle_answered(sim, asked);
@@ -195,8 +191,8 @@ void model_answered(struct sim *sim, struct asked *asked, int status, const dw_r
 
 /* ---- Operations ---------------------------------------------------------------------------- */
 
-/* asked_of: the put that a body is of. */
-static uint32_t asked_of(struct sim *sim, const void *body, size_t size)
+/* model_asked_of: the put that a body is of. */
+uint32_t model_asked_of(struct sim *sim, const void *body, size_t size)
 {
 	struct record record;
 	uint64_t number = 0;
@@ -219,7 +215,7 @@ static void end(struct sim *sim, uint32_t name, enum fate fate)
 static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 {
 	struct model *model = &sim->model;
-	uint32_t asked = asked_of(sim, op->body, op->body_size);
+	uint32_t asked = model_asked_of(sim, op->body, op->body_size);
 	uint32_t number = model_name(sim, op->id);
 	struct name *name = &model->names[number];
 
@@ -243,17 +239,16 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 	name->last = name->stored = model->generation_count++;
 }
 
-/* move_applied: the stored timer goes on as the next generation, with the same data and the
- * attempts it had. */
-static void move_applied(struct sim *sim, const dw_op *op, dw_role role)
+/* goes_on: the old one, stored or dead, goes on as the next generation of the name, with the same
+ * data and the attempts it had. */
+static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct generation *old)
 {
 	struct model *model = &sim->model;
 	uint32_t number = model_name(sim, op->id);
 	struct name *name = &model->names[number];
-	struct generation *old = model_stored(sim, number);
 
 	if (!old || model->generation_count == GENERATIONS_MAX) {
-		broken(sim, old ? "sim" : "I3", "a move of %s has nothing to move", op->id);
+		broken(sim, old ? "sim" : "I3", "%s went on from nothing", op->id);
 		return;
 	}
 	if (op->head.generation <= last_number(sim, name))
@@ -263,7 +258,7 @@ static void move_applied(struct sim *sim, const dw_op *op, dw_role role)
 	if (op->head.attempt < old->attempt || op->head.retries != 0)
 		broken(sim, "move", "of %s: attempt %u, retries %u", op->id, op->head.attempt,
 		       op->head.retries);
-	end(sim, number, FATE_REPLACED);
+	old->fate = old->fate == FATE_DEAD ? FATE_BURIED : FATE_REPLACED;
 	model->generations[model->generation_count] =
 	    (struct generation){.number = op->head.generation,
 				.before = name->last,
@@ -274,6 +269,40 @@ static void move_applied(struct sim *sim, const dw_op *op, dw_role role)
 				.attempt = old->attempt,
 				.since = sim->clocks.steady};
 	name->last = name->stored = model->generation_count++;
+}
+
+/* model_dead: the last generation of the name that has a dead letter, NULL: none. */
+struct generation *model_dead(struct sim *sim, uint32_t name)
+{
+	uint32_t at = sim->model.names[name].last;
+
+	while (at != NONE && sim->model.generations[at].fate != FATE_DEAD)
+		at = sim->model.generations[at].before;
+	return at == NONE ? NULL : &sim->model.generations[at];
+}
+
+static void requeue_applied(struct sim *sim, const dw_op *op, dw_role role)
+{
+	uint32_t name = model_name(sim, op->id);
+	struct generation *dead = model_dead(sim, name);
+
+	if ((op->status == DW_ENOENT) != (dead == NULL))
+		broken(sim, "dead", "a requeue of %s was answered %d", op->id, op->status);
+	if (op->status == DW_OK && model_stored(sim, name))
+		broken(sim, "dead", "a requeue of %s has replaced a timer", op->id);
+	if (op->status == DW_OK)
+		goes_on(sim, op, role, dead);
+}
+
+static void drop_applied(struct sim *sim, const dw_op *op)
+{
+	uint32_t name = model_name(sim, op->id);
+	struct generation *dead = model_dead(sim, name);
+
+	if ((op->status == DW_ENOENT) != (dead == NULL))
+		broken(sim, "dead", "a drop of %s was answered %d", op->id, op->status);
+	for (; dead; dead = model_dead(sim, name))
+		dead->fate = FATE_BURIED;
 }
 
 /* late_but_gone: a client's cancel of an open timer deletes it and promises nothing. */
@@ -340,7 +369,7 @@ static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wa
 		retry_applied(sim, generation, op, wanted);
 	} else if (op->kind == DW_OP_BURY) {
 		end(sim, name, FATE_DEAD);
-		if (strcmp(op->reason, "LATE") == 0 &&
+		if (op->reason == DW_REASON_LATE &&
 		    sim->model.asked[generation->asked].late_after == 0)
 			broken(sim, "I2", "%s was set aside as late", op->id);
 	} else {
@@ -362,7 +391,13 @@ void model_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_r
 		return;
 	case DW_OP_MOVE:
 		if (op->status == DW_OK)
-			move_applied(sim, op, role);
+			goes_on(sim, op, role, model_stored(sim, model_name(sim, op->id)));
+		return;
+	case DW_OP_REQUEUE:
+		requeue_applied(sim, op, role);
+		return;
+	case DW_OP_DROP:
+		drop_applied(sim, op);
 		return;
 	case DW_OP_CLAIM:
 	case DW_OP_SETTLE:
@@ -399,7 +434,7 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 		broken(sim, "I3", "%s started after a confirmed cancel or replacement", firing->id);
 	if (generation->fate == FATE_SETTLED)
 		broken(sim, "I4", "%s started after it was settled", firing->id);
-	if (generation->fate == FATE_DEAD)
+	if (generation->fate == FATE_DEAD || generation->fate == FATE_BURIED)
 		broken(sim, "I4", "%s started after it was set aside", firing->id);
 	if (definite(asked->status))
 		broken(sim, "I10", "%s started and its put was answered %d", firing->id,
@@ -491,84 +526,4 @@ void model_process_ended(struct sim *sim)
 	}
 	model->unanswered = 0;
 	order_forget(sim);
-}
-
-/* ---- Watching ------------------------------------------------------------------------------ */
-
-static bool handled(const struct sim *sim, const struct generation *generation)
-{
-	return sim->handled_any || sim->handled[sim->model.asked[generation->asked].topic];
-}
-
-void model_watch(struct sim *sim)
-{
-	dw_usec bound = PATIENCE + DW_MILLISECONDS(sim->knobs.hold_ms);
-	dw_usec wall = clocks_wall(sim);
-
-	if (!sim->engine || sim->clocks.steady < sim->disturbed_at + bound)
-		return;
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		struct generation *generation = model_stored(sim, i);
-
-		if (generation && handled(sim, generation) &&
-		    usec_add(generation->due, bound) < wall &&
-		    generation->since + bound < sim->clocks.steady)
-			broken(sim, "I2", "%s is due for %lld us and is %s", sim->model.names[i].id,
-			       (long long)(wall - generation->due),
-			       generation->life == sim->life ? "not settled" : "not started");
-	}
-}
-
-void model_armed(struct sim *sim)
-{
-	dw_usec bound = PATIENCE + DW_MILLISECONDS(sim->knobs.hold_ms);
-	dw_usec now = clocks_wall(sim);
-
-	if (sim->woken || sim->closing || !disk_idle(sim->disk))
-		return;
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		struct generation *generation = model_stored(sim, i);
-
-		if (generation && handled(sim, generation) &&
-		    sim->armed > usec_add(usec_max(generation->due, now), bound))
-			broken(sim, "I2", "no turn is armed for %s", sim->model.names[i].id);
-	}
-}
-
-static void compare(struct sim *sim, uint32_t number)
-{
-	struct table_caller caller = {.role = DW_OWNER};
-	struct alloc alloc = memory_alloc(&sim->table_account);
-	const char *id = sim->model.names[number].id;
-	struct generation *generation = model_stored(sim, number);
-	dw_op get = {.kind = DW_OP_GET, .id = id};
-
-	(void)table_apply(sim->table, &get, &caller);
-	if (!generation && get.status != DW_ENOENT)
-		broken(sim, "I3", "%s is in the store and should not be", id);
-	else if (generation && get.status == DW_ENOENT)
-		broken(sim, "I2", "%s is not in the store any more", id);
-	else if (generation && get.head.generation != generation->number)
-		broken(sim, "I2", "another generation of %s is stored", id);
-	else if (generation && get.head.due != generation->due)
-		broken(sim, "I11", "another deadline of %s is stored", id);
-	else if (generation &&
-		 asked_of(sim, get.rows->body, get.rows->body_size) != generation->asked)
-		broken(sim, "I11", "the data of %s is damaged", id);
-	rows_free(&alloc, get.rows);
-}
-
-void model_compare(struct sim *sim)
-{
-	table_check(sim->table);
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		compare(sim, i);
-}
-
-bool model_all_over(const struct sim *sim)
-{
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		if (sim->model.names[i].stored != NONE)
-			return false;
-	return sim->model.unanswered == 0;
 }

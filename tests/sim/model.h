@@ -17,7 +17,7 @@ struct sim;
 #define UNANSWERED 1 /* a status that no call has */
 #define VOID 2       /* the process died before the answer */
 
-enum asked_kind { ASKED_PUT, ASKED_CANCEL, ASKED_MOVE, ASKED_SETTLE, ASKED_LIST };
+enum asked_kind { ASKED_PUT, ASKED_CANCEL, ASKED_MOVE, ASKED_REQUEUE, ASKED_SETTLE, ASKED_LIST };
 
 /* One call of the API, the program's or a client's. */
 struct asked {
@@ -34,7 +34,8 @@ struct asked {
 	dw_verdict verdict;  /* settle */
 };
 
-enum fate { FATE_STORED, FATE_REPLACED, FATE_CANCELLED, FATE_SETTLED, FATE_DEAD };
+/* DEAD: there is a dead letter of it; BURIED: no more. */
+enum fate { FATE_STORED, FATE_REPLACED, FATE_CANCELLED, FATE_SETTLED, FATE_DEAD, FATE_BURIED };
 
 /* One stored generation of an id. */
 struct generation {
@@ -43,7 +44,7 @@ struct generation {
 	uint32_t name;
 	uint32_t asked; /* the put */
 	dw_usec due;
-	dw_usec moved_to;     /* by the move that made it, 0: a put did */
+	dw_usec moved_to;     /* by the move or requeue that made it, 0: a put did */
 	dw_usec since;        /* steady: of the put or the last start */
 	dw_usec retry_floor;  /* a retry may not be due before */
 	uint32_t floor_clock; /* clocks.set_count when that was so */
@@ -95,13 +96,18 @@ void model_answered(struct sim *, struct asked *, int status, const dw_result *)
 /* model_applied: the store carried the operation out; wanted is its head before. */
 void model_applied(struct sim *, const dw_op *, const dw_head *wanted, dw_role);
 
+/* model_asked_of: the number of the put that a body is of, NONE: it is none. */
+uint32_t model_asked_of(struct sim *, const void *body, size_t size);
+
 /* Deliveries. A handler's verdict, a settle that was accepted, a hold that ran out. */
 struct generation *model_start(struct sim *, const dw_firing *);
 void model_verdict(struct sim *, struct generation *, dw_verdict, dw_usec retry_in);
 void model_expired(struct sim *, const char *id);
 void model_cancelling(struct sim *, uint32_t name);
 
-/* model_find: NULL: no such generation. model_stored: NULL: none is stored. */
+/* model_find: NULL: no such generation. model_stored: NULL: none is stored. model_dead: the last
+ * one with a dead letter. */
+struct generation *model_dead(struct sim *, uint32_t name);
 struct generation *model_find(struct sim *, uint32_t name, uint64_t number);
 struct generation *model_stored(struct sim *, uint32_t name);
 

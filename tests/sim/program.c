@@ -182,7 +182,8 @@ static void put(struct sim *sim)
 	number = (uint64_t)(asked - sim->model.asked);
 	asked->topic = (uint32_t)draw(sim, TOPIC_COUNT);
 	asked->due = any_due(sim);
-	asked->late_after = chance(sim, 500) ? 1 + (dw_usec)draw(sim, DW_SECONDS(5)) : 0;
+	if (chance(sim, 1000))
+		asked->late_after = 1 + (dw_usec)draw(sim, chance(sim, 5000) ? 500 : DW_SECONDS(5));
 	asked->callback = !chance(sim, 1000);
 	timer.id = name == NONE ? NULL : sim->model.names[name].id;
 	timer.topic = topics[asked->topic];
@@ -222,6 +223,29 @@ static void move(struct sim *sim)
 	trace(sim, "move", id, asked->due, 0);
 	model_accepted(sim, asked,
 		       engine_move(sim->engine, id, asked->due, (struct done){done, asked}));
+}
+
+/* revive makes a timer of a dead letter, or forgets it. */
+static void revive(struct sim *sim)
+{
+	uint32_t name = any_name(sim);
+	bool drops = chance(sim, 2000);
+	struct done told_of = {.fn = done};
+	struct asked *asked;
+	const char *id;
+
+	for (uint32_t i = 0; i < sim->knobs.id_count && !model_dead(sim, name); i++)
+		name = (name + 1) % sim->knobs.id_count;
+	asked = model_ask(sim, drops ? ASKED_LIST : ASKED_REQUEUE, name);
+	if (!asked)
+		return;
+	told_of.user = asked;
+	id = sim->model.names[name].id;
+	asked->due = any_due(sim);
+	trace(sim, drops ? "drop" : "requeue", id, asked->due, 0);
+	model_accepted(sim, asked,
+		       drops ? engine_dead_drop(sim->engine, id, 0, told_of)
+			     : engine_dead_requeue(sim->engine, id, 0, asked->due, told_of));
 }
 
 /* settle a delivery that is held, or one that was never or is not any more. */
@@ -318,6 +342,8 @@ void program_act(struct sim *sim)
 		cancel(sim);
 	else if (dice < 760)
 		move(sim);
+	else if (dice < 800)
+		revive(sim);
 	else if (dice < 900)
 		settle(sim);
 	else if (dice < 950)

@@ -8,6 +8,7 @@
  *	program.c  the user's program: calls, handlers, callbacks
  *	writer.c   clients of the same store
  *	model.c    what was promised, checked at every event
+ *	watch.c    what is checked now and then
  *	order.c    the promise of order (I8)
  *	trace.c    the trace, its hash, the first broken promise
  *	bugs.c     planted bugs, to see that the model finds them

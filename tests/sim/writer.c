@@ -50,6 +50,8 @@ static void put(struct sim *sim, uint32_t name)
 
 void writer_act(struct sim *sim)
 {
+	static const dw_op_kind kinds[] = {DW_OP_CANCEL, DW_OP_CANCEL,  DW_OP_CANCEL, DW_OP_MOVE,
+					   DW_OP_MOVE,   DW_OP_REQUEUE, DW_OP_DROP};
 	struct alloc alloc = memory_alloc(&sim->table_account);
 	uint32_t name = (uint32_t)draw(sim, sim->knobs.id_count);
 	dw_op *op;
@@ -58,9 +60,9 @@ void writer_act(struct sim *sim)
 		put(sim, name);
 		return;
 	}
-	op = op_new(&alloc, chance(sim, 4000) ? DW_OP_MOVE : DW_OP_CANCEL,
+	op = op_new(&alloc, kinds[draw(sim, sizeof kinds / sizeof *kinds)],
 		    sim->model.names[name].id, NULL, 0);
-	if (op->kind == DW_OP_MOVE)
+	if (op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE)
 		op->head.due = usec_add(clocks_wall(sim), (dw_usec)draw(sim, DW_SECONDS(2)));
 	apply(sim, op);
 	op_free(&alloc, op);

@@ -182,7 +182,7 @@ dw_op *ask_about(dw_op_kind kind, const char *id, uint64_t generation, uint32_t 
 
 	op->head.generation = generation;
 	op->head.attempt = attempt;
-	op->reason = "why";
+	op->reason = DW_REASON_RETRIES;
 	return op;
 }
 

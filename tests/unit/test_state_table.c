@@ -38,8 +38,8 @@ struct cell {
 
 /* FIRING: asked from its own handler, which then says DW_RETRY. FIRED: asked from the handler of
  * the timer after it, while the DW_RETRY is on its way to the store; the owner's call waits behind
- * it and finds the timer pending. HELD: settled with DW_RETRY after the call. BETWEEN: pending after a
- * first DW_RETRY. */
+ * it and finds the timer pending. HELD: settled with DW_RETRY after the call. BETWEEN: pending
+ * after a first DW_RETRY. */
 static const struct cell cells[] = {
     {PUT, NONE, OWNER, DW_OK, "new/1"},
     {PUT, NONE, CLIENT, DW_OK, "new/1"},

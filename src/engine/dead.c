@@ -1,0 +1,197 @@
+/* Dead letters: listing, requeueing, dropping them, and setting aside what is damaged. */
+#include "engine/internal.h"
+
+#include <string.h>
+
+#include "timer/record.h"
+
+/* ---- A page -------------------------------------------------------------------------------- */
+
+/* One page as the callback sees it; topics are copied, as a body does not end them with NUL. */
+struct page {
+	dw_dead *letters;
+	char (*topics)[DW_TOPIC_MAX + 1];
+};
+
+static void page_free(struct engine *engine, struct page *page)
+{
+	alloc_free(&engine->alloc, page->letters);
+	alloc_free(&engine->alloc, page->topics);
+}
+
+static int page_new(struct engine *engine, size_t count, struct page *ret_page)
+{
+	struct page page = {.letters = alloc_new(&engine->alloc, count * sizeof *page.letters),
+			    .topics = alloc_new(&engine->alloc, count * sizeof *page.topics)};
+
+	if (!page.letters || !page.topics) {
+		page_free(engine, &page);
+		return DW_ENOMEM;
+	}
+	*ret_page = page;
+	return DW_OK;
+}
+
+static dw_dead letter_of(const dw_row *row, char *topic)
+{
+	dw_dead letter = {.size = sizeof letter,
+			  .id = row->id,
+			  .generation = row->head.generation,
+			  .topic = topic,
+			  .reason = row->reason,
+			  .at = row->at,
+			  .due = row->head.due,
+			  .attempt = row->head.attempt,
+			  .retries = row->head.retries,
+			  .crashes = row->head.crashes,
+			  .damaged = row->status != DW_OK};
+	struct record record;
+
+	if (record_decode(row->body, row->body_size, &record) != DW_OK ||
+	    record.topic_size > DW_TOPIC_MAX) {
+		letter.damaged = 1;
+		return letter;
+	}
+	memcpy(topic, record.topic, record.topic_size);
+	letter.late_after_us = record.late_after;
+	letter.data = record.data;
+	letter.data_size = record.data_size;
+	return letter;
+}
+
+static void listed(struct engine *engine, struct call *call, const dw_op *op)
+{
+	struct dead_lister lister = call->dead_lister;
+	dw_cursor next = op->after;
+	struct page page;
+	size_t count = 0;
+
+	if (page_new(engine, op->row_count + 1, &page) != DW_OK) {
+		call_answer(engine, call, DW_ENOMEM);
+		return;
+	}
+	for (const dw_row *row = op->rows; row; row = row->next) {
+		page.letters[count] = letter_of(row, page.topics[count]);
+		next = (dw_cursor){.due = row->at, .generation = row->number, .started = 1};
+		count++;
+	}
+	next.ended = op->row_count < op->limit;
+	call_free(engine, call);
+	engine->callback_depth++;
+	lister.fn(engine->env.handle, DW_OK, page.letters, count, &next, lister.user);
+	engine->callback_depth--;
+	page_free(engine, &page);
+}
+
+void dead_answer(struct engine *engine, dw_op *op)
+{
+	if (op->kind == DW_OP_DEAD_SCAN && op->status == DW_OK)
+		listed(engine, op->call, op);
+	else
+		call_answer(engine, op->call, op->status);
+}
+
+/* ---- Asking -------------------------------------------------------------------------------- */
+
+int engine_dead_list(struct engine *engine, const char *topic, const dw_cursor *after, size_t limit,
+		     struct dead_lister lister)
+{
+	struct call *call;
+	dw_op *op;
+
+	if (limit == 0 || limit > DW_LIST_MAX)
+		return engine_fail(engine, DW_EINVAL, "a page has 1 to %d dead letters, not %zu",
+				   DW_LIST_MAX, limit);
+	call = call_new(engine, CALL_DEAD_LIST, "");
+	if (!call)
+		return DW_ENOMEM;
+	call->dead_lister = lister;
+	/* The operation owns its strings: the topic takes the room of an id. */
+	op = op_new(&engine->alloc, DW_OP_DEAD_SCAN, topic, NULL, 0);
+	if (op) {
+		op->topic = op->id;
+		op->id = NULL;
+		op->limit = limit;
+		if (after)
+			op->after = *after;
+	}
+	return call_ask(engine, call, op);
+}
+
+int engine_dead_requeue(struct engine *engine, const char *id, uint64_t generation, dw_usec due,
+			struct done done)
+{
+	struct call *call;
+	dw_op *op;
+	int status = call_check_name(engine, "the id", id, DW_ID_MAX);
+
+	if (status != DW_OK)
+		return status;
+	call = call_new(engine, CALL_REQUEUE, id);
+	if (!call)
+		return DW_ENOMEM;
+	call->done = done;
+	op = op_new(&engine->alloc, DW_OP_REQUEUE, id, NULL, 0);
+	if (op) {
+		op->flags = DW_OP_NEW; /* it replaces nothing */
+		op->head.generation = generation;
+		op->head.due = due;
+	}
+	return call_change(engine, call, op);
+}
+
+int engine_dead_drop(struct engine *engine, const char *id, uint64_t generation, struct done done)
+{
+	struct call *call;
+	dw_op *op;
+	int status = id ? call_check_name(engine, "the id", id, DW_ID_MAX) : DW_OK;
+
+	if (status != DW_OK)
+		return status;
+	call = call_new(engine, CALL_DROP, id ? id : "");
+	if (!call)
+		return DW_ENOMEM;
+	call->done = done;
+	op = op_new(&engine->alloc, DW_OP_DROP, id, NULL, 0);
+	if (op)
+		op->head.generation = generation;
+	return call_ask(engine, call, op);
+}
+
+/* ---- What the store does on its own -------------------------------------------------------- */
+
+void dead_forgotten(struct engine *engine, const dw_op *op)
+{
+	dw_event event = {.kind = DW_EVENT_DEAD_FORGOTTEN, .count = op->count};
+
+	if (op->status == DW_OK && op->count > 0)
+		engine_event(engine, &event,
+			     "%llu dead letters are dropped: over %d, or older than %d days",
+			     (unsigned long long)op->count, DW_DEAD_MAX, DW_DEAD_DAYS);
+}
+
+/* It is no timer of the engine's, so nothing waits for it. If it fails, the next scan tries. */
+void dead_bury_damaged(struct engine *engine, const char *id, uint64_t generation)
+{
+	dw_op *op;
+
+	if (engine->env.role != DW_OWNER || engine->closing)
+		return;
+	op = op_new(&engine->alloc, DW_OP_BURY, id, NULL, 0);
+	if (!op)
+		return;
+	op->head.generation = generation;
+	op->reason = DW_REASON_CORRUPT;
+	engine_submit(engine, op, false);
+}
+
+void dead_damaged_buried(struct engine *engine, const dw_op *op)
+{
+	dw_event event = {.kind = DW_EVENT_DEAD, .status = DW_ECORRUPT, .id = op->id};
+
+	if (op->status != DW_OK)
+		return;
+	engine->stats.dead++;
+	engine_event(engine, &event, "%s is dead: %s", op->id, dw_reason_name(op->reason));
+	dead_forgotten(engine, op);
+}

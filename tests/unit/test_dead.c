@@ -1,0 +1,277 @@
+/* Dead letters as a program sees them: why, in which order, made timers again, forgotten. */
+#include "support/cmocka.h"
+
+#include <string.h>
+
+#include "support/harness.h"
+
+enum { LETTERS_MAX = 8 };
+
+/* The last page. */
+struct page {
+	int status;
+	size_t count;
+	dw_dead letters[LETTERS_MAX];
+	char ids[LETTERS_MAX][DW_ID_MAX + 1];
+	char topic[DW_TOPIC_MAX + 1];
+	char data[16];
+	dw_cursor next;
+};
+
+static void on_page(dw *d, int status, const dw_dead *letters, size_t count, const dw_cursor *next,
+		    void *user)
+{
+	struct page *page = user;
+
+	(void)d;
+	*page = (struct page){.status = status, .count = count};
+	assert_true(count <= LETTERS_MAX);
+	for (size_t i = 0; i < count; i++) {
+		page->letters[i] = letters[i];
+		memcpy(page->ids[i], letters[i].id, strlen(letters[i].id) + 1);
+	}
+	if (count > 0) {
+		memcpy(page->topic, letters[0].topic, strlen(letters[0].topic) + 1);
+		memcpy(page->data, letters[0].data, letters[0].data_size);
+	}
+	if (next)
+		page->next = *next;
+}
+
+static struct page list(struct harness *h, const dw_cursor *after, size_t limit)
+{
+	struct page page = {.status = 1};
+
+	assert_int_equal(
+	    engine_dead_list(h->engine, NULL, after, limit, (struct dead_lister){on_page, &page}),
+	    DW_OK);
+	harness_turn(h);
+	assert_int_equal(page.status, DW_OK);
+	return page;
+}
+
+/* die: a timer that is too late; set aside at once. */
+static void die(struct harness *h, const char *id)
+{
+	dw_timer timer = {.size = sizeof timer,
+			  .id = id,
+			  .topic = "t",
+			  .due = h->wall - 2,
+			  .data = "data",
+			  .data_size = 4,
+			  .late_after_us = 1};
+
+	assert_int_equal(engine_put(h->engine, &timer, (struct done){harness_done, h}), DW_OK);
+	harness_turn(h);
+}
+
+static int requeue(struct harness *h, const char *id, uint64_t generation, dw_usec due)
+{
+	assert_int_equal(
+	    engine_dead_requeue(h->engine, id, generation, due, (struct done){harness_done, h}),
+	    DW_OK);
+	harness_turn(h);
+	return harness_result(h, id).status;
+}
+
+static int drop(struct harness *h, const char *id)
+{
+	assert_int_equal(engine_dead_drop(h->engine, id, 0, (struct done){harness_done, h}), DW_OK);
+	harness_turn(h);
+	return harness_result(h, id ? id : "").status;
+}
+
+static void late_timer_is_listed_with_all_it_was(void **state)
+{
+	struct harness *h = harness_new();
+	struct page page;
+
+	(void)state;
+	die(h, "a");
+	page = list(h, NULL, LETTERS_MAX);
+	assert_int_equal(page.count, 1);
+	assert_string_equal(page.ids[0], "a");
+	assert_string_equal(page.topic, "t");
+	assert_string_equal(page.data, "data");
+	assert_int_equal(page.letters[0].reason, DW_REASON_LATE);
+	assert_string_equal(dw_reason_name(page.letters[0].reason), "LATE");
+	assert_int_equal(page.letters[0].at, HARNESS_START);
+	assert_int_equal(page.letters[0].due, HARNESS_START - 2);
+	assert_int_equal(page.letters[0].late_after_us, 1);
+	assert_int_equal(page.letters[0].attempt, 1); /* claimed, and too late then */
+	assert_int_equal(page.letters[0].generation, harness_result(h, "a").generation);
+	assert_int_equal(page.letters[0].damaged, 0);
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD), 1);
+	assert_int_equal(h->start_count, 0);
+	harness_free(h);
+}
+
+static void retries_end_among_the_dead_letters_and_begin_anew(void **state)
+{
+	struct harness *h = harness_new();
+	struct page page;
+
+	(void)state;
+	h->verdict = DW_RETRY;
+	(void)harness_put(h, "a", 0);
+	harness_pass(h, DW_HOURS(2));
+	assert_int_equal(h->start_count, DW_RETRIES_MAX + 1);
+	page = list(h, NULL, LETTERS_MAX);
+	assert_int_equal(page.count, 1);
+	assert_int_equal(page.letters[0].reason, DW_REASON_RETRIES);
+	assert_int_equal(page.letters[0].retries, DW_RETRIES_MAX);
+	assert_int_equal(page.letters[0].attempt, DW_RETRIES_MAX + 1);
+	assert_int_equal(requeue(h, "a", 0, h->wall), DW_OK);
+	harness_pass(h, DW_HOURS(2));
+	assert_int_equal(h->start_count, 2 * (DW_RETRIES_MAX + 1));
+	assert_int_equal(h->starts[DW_RETRIES_MAX + 1].attempt, DW_RETRIES_MAX + 2);
+	assert_int_equal(list(h, NULL, LETTERS_MAX).count, 1);
+	harness_free(h);
+}
+
+static void list_goes_by_pages_in_order_of_death(void **state)
+{
+	static const char *const ids[] = {"c", "a", "b"};
+	struct harness *h = harness_new();
+	struct page page = {.status = 1};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		die(h, ids[i]);
+	for (size_t i = 0; i < 3; i++) {
+		page = list(h, &page.next, 1);
+		assert_int_equal(page.count, 1);
+		assert_string_equal(page.ids[0], ids[i]);
+		assert_int_equal(page.next.ended, 0);
+	}
+	page = list(h, &page.next, 1);
+	assert_int_equal(page.count, 0);
+	assert_int_equal(page.next.ended, 1);
+	harness_free(h);
+}
+
+static void requeue_delivers_once_more_at_its_time(void **state)
+{
+	struct harness *h = harness_new();
+	uint64_t dead;
+
+	(void)state;
+	die(h, "a");
+	dead = harness_result(h, "a").generation;
+	assert_int_equal(requeue(h, "a", dead, h->wall + DW_SECONDS(5)), DW_OK);
+	assert_true(harness_result(h, "a").generation > dead);
+	harness_pass(h, DW_SECONDS(4));
+	assert_int_equal(h->start_count, 0);
+	harness_pass(h, DW_SECONDS(2));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(h->starts[0].attempt, 2);
+	assert_int_equal(list(h, NULL, LETTERS_MAX).count, 0);
+	assert_int_equal(requeue(h, "a", 0, h->wall), DW_ENOENT);
+	harness_free(h);
+}
+
+static void requeue_leaves_a_live_timer_alone(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	die(h, "a");
+	(void)harness_put(h, "a", DW_SECONDS(9));
+	harness_turn(h);
+	assert_int_equal(requeue(h, "a", 0, h->wall), DW_EEXIST);
+	assert_int_equal(h->start_count, 0);
+	harness_pass(h, DW_SECONDS(9));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(list(h, NULL, LETTERS_MAX).count, 1);
+	harness_free(h);
+}
+
+static void drop_forgets_one_or_all(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	die(h, "a");
+	die(h, "b");
+	die(h, "c");
+	assert_int_equal(drop(h, "b"), DW_OK);
+	assert_int_equal(drop(h, "b"), DW_ENOENT);
+	assert_int_equal(list(h, NULL, LETTERS_MAX).count, 2);
+	assert_int_equal(drop(h, NULL), DW_OK);
+	assert_int_equal(list(h, NULL, LETTERS_MAX).count, 0);
+	harness_free(h);
+}
+
+static void old_letters_go_with_an_event(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	die(h, "a");
+	harness_pass(h, DW_DAYS(DW_DEAD_DAYS) - DW_MINUTES(1));
+	assert_int_equal(list(h, NULL, LETTERS_MAX).count, 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD_FORGOTTEN), 0);
+	harness_pass(h, DW_MINUTES(2)); /* nobody dies: an idle owner forgets, too */
+	assert_int_equal(list(h, NULL, LETTERS_MAX).count, 0);
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD_FORGOTTEN), 1);
+	harness_free(h);
+}
+
+static void letters_over_the_limit_go_with_an_event(void **state)
+{
+	struct harness *h = harness_new();
+	dw_timer timer = {.size = sizeof timer, .topic = "t", .late_after_us = 1};
+	struct page page;
+
+	(void)state;
+	die(h, "first");
+	die(h, "second");
+	timer.due = h->wall - 2;
+	for (int i = 2; i < DW_DEAD_MAX; i++)
+		assert_int_equal(engine_put(h->engine, &timer, (struct done){NULL, NULL}), DW_OK);
+	harness_turn(h);
+	page = list(h, NULL, 1);
+	assert_string_equal(page.ids[0], "first");
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD_FORGOTTEN), 0);
+	die(h, "last");
+	page = list(h, NULL, 1);
+	assert_string_equal(page.ids[0], "second");
+	harness_free(h);
+}
+
+static void bad_arguments_are_refused_in_words(void **state)
+{
+	struct harness *h = harness_new();
+	struct page page;
+
+	(void)state;
+	assert_int_equal(
+	    engine_dead_list(h->engine, NULL, NULL, 0, (struct dead_lister){on_page, &page}),
+	    DW_EINVAL);
+	assert_non_null(strstr(engine_error(h->engine), "1 to 1000"));
+	assert_int_equal(engine_dead_list(h->engine, NULL, NULL, DW_LIST_MAX + 1,
+					  (struct dead_lister){on_page, &page}),
+			 DW_EINVAL);
+	assert_int_equal(engine_dead_requeue(h->engine, "", 0, 0, (struct done){NULL, NULL}),
+			 DW_EINVAL);
+	assert_int_equal(engine_dead_drop(h->engine, "\n", 0, (struct done){NULL, NULL}),
+			 DW_EINVAL);
+	harness_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(late_timer_is_listed_with_all_it_was),
+	    cmocka_unit_test(retries_end_among_the_dead_letters_and_begin_anew),
+	    cmocka_unit_test(list_goes_by_pages_in_order_of_death),
+	    cmocka_unit_test(requeue_delivers_once_more_at_its_time),
+	    cmocka_unit_test(requeue_leaves_a_live_timer_alone),
+	    cmocka_unit_test(drop_forgets_one_or_all),
+	    cmocka_unit_test(old_letters_go_with_an_event),
+	    cmocka_unit_test(letters_over_the_limit_go_with_an_event),
+	    cmocka_unit_test(bad_arguments_are_refused_in_words),
+	};
+
+	return cmocka_run_group_tests_name("dead", tests, NULL, NULL);
+}
