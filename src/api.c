@@ -411,6 +411,23 @@ int dw_dead_drop(dw *d, const char *id, uint64_t generation, dw_done_fn done, vo
 	return engine_dead_drop(d->engine, id, generation, (struct done){.fn = done, .user = user});
 }
 
+int dw_purge(dw *d, dw_done_fn done, void *user)
+{
+	int status = admit(d);
+
+	return status == DW_OK ? engine_purge(d->engine, (struct done){.fn = done, .user = user})
+			       : status;
+}
+
+int dw_check(dw *d, dw_check_fn fn, void *user)
+{
+	int status = admit(d);
+
+	if (status == DW_OK && !fn)
+		status = refuse(d, DW_EINVAL, "the callback is NULL");
+	return status == DW_OK ? engine_check_store(d->engine, fn, user) : status;
+}
+
 int dw_get_stats(const dw *d, dw_stats *ret_stats)
 {
 	if (!d || !ret_stats || ret_stats->size < sizeof(size_t))

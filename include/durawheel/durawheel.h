@@ -462,6 +462,42 @@ typedef struct dw_store_status {
 typedef void (*dw_status_fn)(dw *, int status, const dw_store_status *, void *user);
 DW_API int dw_get_status(dw *, dw_status_fn, void *user);
 
+/* ---- The store as a whole ---------------------------------------------------------------- */
+
+/* dw_purge empties the store: every timer and every dead letter, whoever made them. DW_OK in the
+ * answer promises that none of them starts; until it is answered, nothing starts at all. A delivery
+ * under way goes on, and its verdict finds nothing. The file keeps its size and uses it again. The
+ * turn that takes the answer forgets all timers at once, and is long when they are many.
+ * DW_EROLE: a client; only the owner knows what it is about to fire. So a store that another
+ * process owns cannot be emptied behind its back. */
+DW_API int dw_purge(dw *, dw_done_fn done, void *user);
+
+#define DW_FLAWS_MAX 100 /* shown by dw_check() */
+
+typedef struct dw_flaw {
+	const char *id;      /* of the timer or dead letter, "": of the store */
+	uint64_t generation; /* of it, 0: of the store */
+	const char *what;    /* in words, one line */
+} dw_flaw;
+
+typedef struct dw_check_report {
+	size_t size;
+	uint64_t pending, claimed, dead; /* as counted by the store */
+	uint64_t inbox;
+	uint64_t flaw_count; /* 0: all is well */
+	size_t flaws_shown;  /* at most DW_FLAWS_MAX */
+	const dw_flaw *flaws;
+} dw_check_report;
+
+/* On failure report is NULL and status says why. */
+typedef void (*dw_check_fn)(dw *, int status, const dw_check_report *, void *user);
+
+/* dw_check reads the whole store and looks for damage: in the file itself, in the checksum of every
+ * timer and dead letter, in states and counts that contradict each other. It repairs nothing; an
+ * owner sets damaged timers aside when it reads them. As a client it works beside an owner and does
+ * not disturb it; in the owner itself the timers wait until it is over. */
+DW_API int dw_check(dw *, dw_check_fn, void *user);
+
 /* ---- Driving ----------------------------------------------------------------------------- */
 
 /* A handle does its work in turns, and something must make them: dw_run(), the libev loop of

@@ -75,6 +75,9 @@ typedef struct dw_row {
  *                    last one)                      DW_EEXIST, DW_ELIMIT, DW_ENOENT
  * DROP               id (NULL: all), generation     DW_OK (count), DW_ENOENT
  *                    (0: each)
+ * PURGE              -                              DW_OK (count: all deleted)
+ * CHECK              -                              DW_OK (store_status: counts; count: flaws;
+ *                                                   rows: DW_FLAWS_MAX of them, body: words)
  * STATUS             -                              DW_OK (store_status)
  * REPORT             body: the owner's counters     DW_OK (count: as BURY)
  * and any of them    DW_ESTORE, DW_EFULL (no space), DW_EGONE (the store is not where it was): not
@@ -100,6 +103,8 @@ typedef enum dw_op_kind {
 	DW_OP_DEAD_SCAN,
 	DW_OP_REQUEUE,
 	DW_OP_DROP,
+	DW_OP_PURGE,
+	DW_OP_CHECK,
 	DW_OP_STATUS,
 	DW_OP_REPORT
 } dw_op_kind;
@@ -125,7 +130,7 @@ typedef struct dw_op {
 	int status;
 	dw_row *rows;
 	size_t row_count;
-	uint64_t count;                /* of dead letters */
+	uint64_t count;                /* of what was deleted or found */
 	dw_store_status *store_status; /* one block with its strings */
 
 	/* The engine's. */

@@ -310,6 +310,10 @@ static void answered(struct engine *engine, dw_op *op)
 	case DW_OP_DROP:
 		dead_answer(engine, op);
 		return;
+	case DW_OP_PURGE:
+	case DW_OP_CHECK:
+		whole_answer(engine, op);
+		return;
 	case DW_OP_REPORT:
 		dead_forgotten(engine, op);
 		return;

@@ -52,6 +52,8 @@ static const char *name_of(enum call_kind kind)
 		return "move";
 	case CALL_REQUEUE:
 		return "requeue";
+	case CALL_PURGE:
+		return "purge";
 	case CALL_DROP:
 		return "drop of dead letters";
 	default:
@@ -87,6 +89,8 @@ static void tell(struct engine *engine, struct call *call)
 	else if (call->kind == CALL_DEAD_LIST)
 		call->dead_lister.fn(engine->env.handle, call->status, NULL, 0, NULL,
 				     call->dead_lister.user);
+	else if (call->kind == CALL_CHECK)
+		call->on_check(engine->env.handle, call->status, NULL, call->on_check_user);
 	else if (call->kind == CALL_STATUS)
 		call->on_status(engine->env.handle, call->status, NULL, call->on_status_user);
 	else if (done.fn)

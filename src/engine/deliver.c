@@ -294,9 +294,16 @@ static void due(struct engine *engine, struct timer *timer, dw_usec now)
 	}
 }
 
+/* may_fire: what a purge deletes must not start once it is gone from the store, although the answer
+ * that says so is still on its way: a client could have used the id again. */
+static bool may_fire(const struct engine *engine)
+{
+	return !engine->closing && engine->purging == 0;
+}
+
 void deliver_fire_round(struct engine *engine)
 {
-	for (uint32_t i = 0; i < TURN_FIRINGS_MAX && !engine->closing; i++) {
+	for (uint32_t i = 0; i < TURN_FIRINGS_MAX && may_fire(engine); i++) {
 		/* Read again for each: a handler takes its time, and the clock may have been set
 		 * back since the last one. */
 		dw_usec now = engine_now(engine);

@@ -71,6 +71,8 @@ int engine_dead_list(struct engine *, const char *topic, const dw_cursor *after,
 int engine_dead_requeue(struct engine *, const char *id, uint64_t generation, dw_usec due,
 			struct done);
 int engine_dead_drop(struct engine *, const char *id, uint64_t generation, struct done);
+int engine_purge(struct engine *, struct done);
+int engine_check_store(struct engine *, dw_check_fn, void *user);
 int engine_status(struct engine *, dw_status_fn, void *user);
 int engine_count(const struct engine *, const char *topic, uint64_t *ret_count);
 void engine_stats(const struct engine *, dw_stats *ret_stats);

@@ -6,6 +6,7 @@
  *	recover.c  what others wrote: the scan at the start, the inbox of the clients
  *	look.c     get, list, status, counters
  *	dead.c     dead letters
+ *	whole.c    purge, check
  *	turn.c     the turn, arming, closing
  *
  * Invariants (engine_check): every timer of the index is in the place its state says; a busy timer
@@ -55,7 +56,9 @@ enum call_kind {
 	CALL_LIST,
 	CALL_DEAD_LIST,
 	CALL_DROP,
-	CALL_STATUS
+	CALL_STATUS,
+	CALL_PURGE,
+	CALL_CHECK
 };
 
 /* What the API was asked for and has not answered. */
@@ -76,6 +79,8 @@ struct call {
 	struct dead_lister dead_lister;
 	dw_status_fn on_status;
 	void *on_status_user;
+	dw_check_fn on_check;
+	void *on_check_user;
 	char id[];
 };
 
@@ -130,8 +135,9 @@ struct engine {
 	bool reviving;
 	bool rechecking; /* a topic has unhandled timers to look at again */
 	bool closing;
-	int failure;    /* the first since engine_take_failure */
-	int last_error; /* the last failure of the store or an event, for the report */
+	uint32_t purging; /* purges not answered: nothing is started meanwhile */
+	int failure;      /* the first since engine_take_failure */
+	int last_error;   /* the last failure of the store or an event, for the report */
 	dw_usec last_error_at;
 
 	struct rng rng;
@@ -201,6 +207,9 @@ void dead_bury_damaged(struct engine *, const char *id, uint64_t generation);
 void dead_damaged_buried(struct engine *, const dw_op *);
 /* dead_forgotten tells that the store has dropped old dead letters. */
 void dead_forgotten(struct engine *, const dw_op *);
+
+/* whole.c */
+void whole_answer(struct engine *, dw_op *);
 
 /* turn.c */
 void engine_submit(struct engine *, dw_op *, bool urgent);

@@ -194,7 +194,8 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 	if (engine->stranded)
 		at = usec_min(at, usec_add(now, 1000));
 	if (!engine->closing) {
-		at = usec_min(at, schedule_wake(&engine->fire));
+		if (engine->purging == 0)
+			at = usec_min(at, schedule_wake(&engine->fire));
 		if (engine->urgent_inflight < URGENT_MAX)
 			at = usec_min(at,
 				      usec_sub(schedule_wake(&engine->claim), engine_lead(engine)));

@@ -25,6 +25,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_DEAD_SCAN:
 	case DW_OP_REQUEUE:
 	case DW_OP_DROP:
+	case DW_OP_CHECK:
 	case DW_OP_STATUS:
 		return DW_OK;
 	case DW_OP_CLAIM:
@@ -34,6 +35,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_INBOX:
 	case DW_OP_ACK:
 	case DW_OP_REPORT:
+	case DW_OP_PURGE:
 		return role == DW_OWNER ? DW_OK : DW_EROLE;
 	}
 	return DW_EINVAL;

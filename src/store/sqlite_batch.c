@@ -419,6 +419,16 @@ static void run_one_by_one(struct sqlite_batch *batch)
 	}
 }
 
+/* is_long: a check reads all of the file. It must not hold a lock on it for the writes beside it in
+ * the batch. */
+static bool is_long(const struct sqlite_batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->ops[i]->kind == DW_OP_CHECK)
+			return true;
+	return false;
+}
+
 void sqlite_batch_run(struct sqlite_batch *batch)
 {
 	struct part all = {.first = 0, .count = batch->count};
@@ -428,6 +438,10 @@ void sqlite_batch_run(struct sqlite_batch *batch)
 		return;
 	if (batch->session.full || writes(batch, all))
 		sqlite_batch_look_for_space(batch);
+	if (is_long(batch)) {
+		run_one_by_one(batch);
+		return;
+	}
 	outcome = attempt(batch, all);
 	if (outcome != NOT_DONE || all.count == 1 || is(batch, SQLITE_BUSY) ||
 	    is(batch, SQLITE_CANTOPEN) || batch->session.code == SQLITE_READONLY_DBMOVED)

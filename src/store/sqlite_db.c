@@ -77,6 +77,7 @@ static const char *const sql[SQL_COUNT] = {
 			" crashes = ?5, open = ?6, claim = ?7, seal = ?8, generation = ?9"
 			" WHERE generation = ?10",
     [SQL_TIMER_DELETE] = "DELETE FROM timer WHERE generation = ?",
+    [SQL_TIMER_CLEAR] = "DELETE FROM timer",
     [SQL_TIMER_SCAN] = "SELECT " TIMER " FROM timer WHERE (due, generation) > (?1, ?2)"
 		       " AND (?3 IS NULL OR topic = ?3) ORDER BY due, generation LIMIT ?4",
     [SQL_TIMER_NEXT_DUE] = "SELECT due FROM timer WHERE state = 0 ORDER BY due, generation LIMIT 1",
@@ -99,6 +100,7 @@ static const char *const sql[SQL_COUNT] = {
 		      " AND (?2 IS NULL OR topic = ?2) ORDER BY number LIMIT ?3",
     [SQL_DEAD_DROP] = "DELETE FROM dead WHERE (?1 IS NULL OR id = ?1)"
 		      " AND (?2 = 0 OR generation = ?2)",
+    [SQL_DEAD_CLEAR] = "DELETE FROM dead",
     [SQL_TIMER_FROM_DEAD] = "INSERT INTO timer(due, state, attempt, retries, crashes, open, claim,"
 			    " seal, generation, id, topic, body)"
 			    " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, id, topic, body"

@@ -5,6 +5,7 @@
 
 #include "port/op.h"
 #include "store/life.h"
+#include "store/sqlite_check.h"
 #include "store/sqlite_dead.h"
 #include "store/sqlite_owner.h"
 #include "store/sqlite_row.h"
@@ -457,12 +458,35 @@ static int report(struct sqlite_session *session, dw_op *op)
 	return code ? code : sqlite_dead_forget(session, op);
 }
 
+/* ---- The whole ---- */
+
+/* purge keeps the generations: one that was given once is never given again. */
+static int purge(struct sqlite_session *session, dw_op *op)
+{
+	struct sqlite_meta *meta = &session->meta;
+	int code = sqlite_db_run(&session->db, SQL_TIMER_CLEAR);
+
+	code = code ? code : sqlite_db_run(&session->db, SQL_DEAD_CLEAR);
+	code = code ? code : sqlite_db_run(&session->db, SQL_INBOX_CLEAR);
+	op->count = (uint64_t)(meta->pending + meta->claimed + meta->dead);
+	meta->pending = meta->claimed = meta->dead = 0;
+	session->changed = true;
+	return code;
+}
+
+static int check(struct sqlite_session *session, dw_op *op)
+{
+	int code = tell_status(session, op);
+
+	return code || op->status != DW_OK ? code : sqlite_check(session, op);
+}
+
 /* ---- All ---- */
 
 bool sqlite_ops_writes(const dw_op *op)
 {
 	return op->kind != DW_OP_GET && op->kind != DW_OP_SCAN && op->kind != DW_OP_STATUS &&
-	       op->kind != DW_OP_INBOX && op->kind != DW_OP_DEAD_SCAN;
+	       op->kind != DW_OP_INBOX && op->kind != DW_OP_DEAD_SCAN && op->kind != DW_OP_CHECK;
 }
 
 /* needs_space: it brings a new timer, and nothing is given for it. */
@@ -487,6 +511,10 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 		return acknowledge(session, op);
 	case DW_OP_STATUS:
 		return tell_status(session, op);
+	case DW_OP_PURGE:
+		return purge(session, op);
+	case DW_OP_CHECK:
+		return check(session, op);
 	case DW_OP_REPORT:
 		return report(session, op);
 	case DW_OP_PUT:

@@ -463,6 +463,17 @@ static void drop(struct table *table, dw_op *op)
 		op->status = DW_ENOENT;
 }
 
+/* ---- The whole ---- */
+
+static void purge(struct table *table, dw_op *op)
+{
+	op->count = table->timers.count + table->dead.count;
+	while (table->order.first[0])
+		timer_delete(table, timer_of_place(table->order.first[0]));
+	letters_clear(&table->dead, &table->alloc);
+	news_clear(table);
+}
+
 /* ---- All ---- */
 
 static void tell_status(struct table *table, dw_op *op)
@@ -511,6 +522,12 @@ bool table_apply(struct table *table, dw_op *op, const struct table_caller *call
 		return true;
 	case DW_OP_DROP:
 		drop(table, op);
+		return true;
+	case DW_OP_PURGE:
+		purge(table, op);
+		return true;
+	case DW_OP_CHECK: /* memory does not rot: nothing but the counts */
+		tell_status(table, op);
 		return true;
 	case DW_OP_REPORT:
 		forget(table, op, caller->now);

@@ -55,6 +55,66 @@ static void client_may_not_do_what_owners_do(void **state)
 	assert_int_equal(contract_status(&c->client).pending, 1);
 }
 
+static void purge_empties_the_store_and_keeps_counting(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = contract_claim(c, "claimed");
+	dw_op *op;
+
+	ask_put_one(&c->owner, "b", 900);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_BURY, "claimed", generation, 1)),
+			 DW_OK);
+	generation = contract_claim(c, "claimed");
+	op = ask_done(&c->owner, ask_plain(DW_OP_PURGE));
+	assert_int_equal(op->status, DW_OK);
+	assert_int_equal(op->count, 3);
+	ask_free(op);
+	op = ask_done(&c->owner, ask_plain(DW_OP_CHECK));
+	assert_int_equal(op->status, DW_OK);
+	assert_int_equal(op->count, 0);
+	assert_int_equal(op->row_count, 0);
+	assert_int_equal(op->store_status->pending + op->store_status->claimed, 0);
+	assert_int_equal(op->store_status->dead, 0);
+	ask_free(op);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_SETTLE, "claimed", generation, 1)),
+			 DW_ENOENT);
+	c->now = 1;
+	assert_true(ask_put_one(&c->owner, "b", 900) > generation);
+}
+
+static void purge_forgets_the_inbox(void **state)
+{
+	struct contract *c = *state;
+
+	ask_put_one(&c->client, "a", 600);
+	assert_int_equal(contract_status(&c->owner).inbox, 1);
+	assert_int_equal(ask_status(&c->client, ask_plain(DW_OP_PURGE)), DW_EROLE);
+	assert_int_equal(contract_status(&c->owner).pending, 1);
+	assert_int_equal(ask_status(&c->owner, ask_plain(DW_OP_PURGE)), DW_OK);
+	assert_int_equal(contract_status(&c->owner).inbox, 0);
+}
+
+static void check_counts_and_finds_no_flaw(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = contract_claim(c, "dead");
+	dw_op *op;
+
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_BURY, "dead", generation, 1)),
+			 DW_OK);
+	(void)contract_claim(c, "claimed");
+	ask_put_one(&c->owner, "b", 900);
+	ask_put_one(&c->owner, "c", 900);
+	op = ask_done(&c->owner, ask_plain(DW_OP_CHECK));
+	assert_int_equal(op->status, DW_OK);
+	assert_int_equal(op->count, 0);
+	assert_int_equal(op->row_count, 0);
+	assert_int_equal(op->store_status->pending, 2);
+	assert_int_equal(op->store_status->claimed, 1);
+	assert_int_equal(op->store_status->dead, 1);
+	ask_free(op);
+}
+
 static void batch_is_carried_out_in_its_order(void **state)
 {
 	struct contract *c = *state;
@@ -139,6 +199,9 @@ const struct contract_case contract_whole[] = {
     CONTRACT_CASE(status_counts_what_is_there, false),
     CONTRACT_CASE(status_repeats_the_owners_report, false),
     CONTRACT_CASE(client_may_not_do_what_owners_do, true),
+    CONTRACT_CASE(purge_empties_the_store_and_keeps_counting, false),
+    CONTRACT_CASE(purge_forgets_the_inbox, true),
+    CONTRACT_CASE(check_counts_and_finds_no_flaw, false),
     CONTRACT_CASE(batch_is_carried_out_in_its_order, false),
     CONTRACT_CASE(generations_survive_a_reopening, true),
     CONTRACT_CASE(stop_answers_everything_once, false),

@@ -21,6 +21,7 @@ static const char *const names[BUG_COUNT] = {
     [BUG_DATA_FLIPPED] = "data_flipped",     /* one byte of the data is another */
     [BUG_MOVE_LOST] = "move_lost",           /* move confirmed and not done */
     [BUG_MOVE_STARTED] = "move_started",     /* a client moves what the owner has claimed */
+    [BUG_PURGE_LOST] = "purge_lost",         /* purge confirmed and not done */
 };
 
 const char *bug_name(enum bug bug)
@@ -139,6 +140,10 @@ bool bug_apply(struct sim *sim, dw_op *op, const struct table_caller *caller)
 		return true;
 	if (sim->bug == BUG_MOVE_LOST && skip(sim, op, DW_OP_MOVE))
 		return true;
+	if (sim->bug == BUG_PURGE_LOST && op->kind == DW_OP_PURGE) {
+		op->status = DW_OK;
+		return true;
+	}
 	if (sim->bug == BUG_MOVE_STARTED && op->kind == DW_OP_MOVE && caller->role == DW_CLIENT)
 		return apply_move(sim, op, caller);
 	if (sim->bug == BUG_SETTLE_LOST && skip(sim, op, DW_OP_SETTLE))

@@ -10,6 +10,7 @@ void model_init(struct sim *sim)
 
 	model->name_count = model->asked_count = model->generation_count = 0;
 	model->ready_count = model->unanswered = 0;
+	model->purging = false;
 }
 
 uint32_t model_name(struct sim *sim, const char *id)
@@ -109,6 +110,8 @@ void model_accepted(struct sim *sim, struct asked *asked, int status)
 	}
 	if (asked->kind == ASKED_SETTLE)
 		accepted_settle(sim, asked);
+	if (asked->kind == ASKED_PURGE)
+		sim->model.purging = true;
 	if (asked->kind == ASKED_CANCEL)
 		model_cancelling(sim, asked->name);
 	sim->model.unanswered += asked->callback;
@@ -156,6 +159,15 @@ static void move_answered(struct sim *sim, const struct asked *asked, const dw_r
 	raise_floor(&sim->model.names[asked->name], generation->number - 1);
 }
 
+static void purge_answered(struct sim *sim, int status)
+{
+	sim->model.purging = false;
+	if (status != DW_OK)
+		return;
+	for (uint32_t i = 0; i < sim->model.name_count; i++)
+		raise_floor(&sim->model.names[i], sim->model.names[i].purge_floor);
+}
+
 static void settle_answered(struct sim *sim, const struct asked *asked)
 {
 	struct generation *generation = model_find(sim, asked->name, asked->generation);
@@ -185,6 +197,8 @@ void model_answered(struct sim *sim, struct asked *asked, int status, const dw_r
 		cancel_answered(sim, asked, status);
 	if ((asked->kind == ASKED_MOVE || asked->kind == ASKED_REQUEUE) && status == DW_OK)
 		move_answered(sim, asked, result);
+	if (asked->kind == ASKED_PURGE)
+		purge_answered(sim, status);
 	if (asked->kind == ASKED_SETTLE && status == DW_OK)
 		settle_answered(sim, asked);
 }
@@ -305,6 +319,18 @@ static void drop_applied(struct sim *sim, const dw_op *op)
 		dead->fate = FATE_BURIED;
 }
 
+static void purge_applied(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->model.name_count; i++) {
+		struct generation *dead;
+
+		while ((dead = model_dead(sim, i)))
+			dead->fate = FATE_BURIED;
+		end(sim, i, FATE_CANCELLED);
+		sim->model.names[i].purge_floor = last_number(sim, &sim->model.names[i]);
+	}
+}
+
 /* late_but_gone: a client's cancel of an open timer deletes it and promises nothing. */
 static bool late_but_gone(struct sim *sim, const dw_op *op)
 {
@@ -395,6 +421,10 @@ void model_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_r
 		return;
 	case DW_OP_REQUEUE:
 		requeue_applied(sim, op, role);
+		return;
+	case DW_OP_PURGE:
+		if (op->status == DW_OK)
+			purge_applied(sim);
 		return;
 	case DW_OP_DROP:
 		drop_applied(sim, op);
@@ -525,5 +555,6 @@ void model_process_ended(struct sim *sim)
 		model->names[i].mute = false;
 	}
 	model->unanswered = 0;
+	model->purging = false;
 	order_forget(sim);
 }

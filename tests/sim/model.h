@@ -17,7 +17,15 @@ struct sim;
 #define UNANSWERED 1 /* a status that no call has */
 #define VOID 2       /* the process died before the answer */
 
-enum asked_kind { ASKED_PUT, ASKED_CANCEL, ASKED_MOVE, ASKED_REQUEUE, ASKED_SETTLE, ASKED_LIST };
+enum asked_kind {
+	ASKED_PUT,
+	ASKED_CANCEL,
+	ASKED_MOVE,
+	ASKED_REQUEUE,
+	ASKED_PURGE,
+	ASKED_SETTLE,
+	ASKED_LIST
+};
 
 /* One call of the API, the program's or a client's. */
 struct asked {
@@ -66,6 +74,7 @@ struct name {
 	uint32_t stored;       /* generation in the store */
 	uint64_t floor;        /* no generation up to this one starts any more */
 	uint64_t cancel_floor; /* that becomes the floor when the cancel is answered */
+	uint64_t purge_floor;  /* the same of a purge */
 	uint32_t ready;        /* generation that is claimed and can fire (order.c) */
 	uint64_t ready_since;  /* a count */
 	uint32_t open;         /* calls that are not answered */
@@ -81,6 +90,7 @@ struct model {
 	uint32_t generation_count;
 	uint64_t ready_count;
 	uint64_t unanswered;
+	bool purging; /* one at a time, so that purge_floor is of that one */
 };
 
 void model_init(struct sim *);

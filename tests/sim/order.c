@@ -46,6 +46,8 @@ void order_collected(struct sim *sim, const dw_op *op)
 	struct name *name;
 
 	learnt(sim, op->rows);
+	if (op->kind == DW_OP_PURGE)
+		order_forget(sim);
 	if ((op->kind != DW_OP_CLAIM && op->kind != DW_OP_PUT) || op->status != DW_OK ||
 	    op->head.state != DW_CLAIMED)
 		return;

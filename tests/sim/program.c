@@ -248,6 +248,16 @@ static void revive(struct sim *sim)
 			     : engine_dead_requeue(sim->engine, id, 0, asked->due, told_of));
 }
 
+static void purge(struct sim *sim)
+{
+	struct asked *asked = sim->model.purging ? NULL : model_ask(sim, ASKED_PURGE, NONE);
+
+	if (!asked)
+		return;
+	trace(sim, "purge", "", 0, 0);
+	model_accepted(sim, asked, engine_purge(sim->engine, (struct done){done, asked}));
+}
+
 /* settle a delivery that is held, or one that was never or is not any more. */
 static void settle(struct sim *sim)
 {
@@ -350,6 +360,8 @@ void program_act(struct sim *sim)
 		look(sim);
 	else if (dice < 990)
 		set_handler(sim, (uint32_t)draw(sim, TOPIC_COUNT), chance(sim, 8000));
+	else if (dice < 993)
+		purge(sim);
 	else
 		set_handler(sim, TOPIC_COUNT, chance(sim, 3000));
 	sim->in_call = false;

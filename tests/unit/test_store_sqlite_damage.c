@@ -307,6 +307,96 @@ static void damaged_log_loses_its_end_and_nothing_else(void **state)
 	check_rows(&f->owner); /* and nobody has touched the one in use */
 }
 
+/* check: how many flaws; the first one's words and id must be these. */
+static uint64_t check(struct fixture *f, const char *id, const char *words)
+{
+	dw_op *op = ask_done(&f->other, ask_plain(DW_OP_CHECK));
+	uint64_t count = op->count;
+
+	assert_int_equal(op->status, DW_OK);
+	assert_int_equal(op->row_count, count < DW_FLAWS_MAX ? count : DW_FLAWS_MAX);
+	if (count > 0) {
+		assert_string_equal(op->rows->id, id);
+		assert_non_null(strstr(op->rows->body, words));
+	}
+	ask_free(op);
+	return count;
+}
+
+static void check_names_what_is_damaged(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)damage(f, "SELECT 1");
+	fixture_open(f, &f->other, DW_CLIENT);
+	assert_int_equal(check(f, "", ""), 0);
+	for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+		ask_end(&f->owner);
+		(void)damage(f, damages[i]);
+		assert_int_equal(check(f, "it", "does not match its checksum"), 1);
+	}
+}
+
+static void check_compares_counts_and_shows_a_hundred_flaws(void **state)
+{
+	struct fixture *f = *state;
+	dw_op *op;
+	char id[16];
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	fixture_open(f, &f->other, DW_CLIENT);
+	for (int i = 0; i < DW_FLAWS_MAX + 5; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		ask_put_one(&f->owner, id, 1);
+	}
+	fixture_raw(f, "UPDATE meta SET pending = pending + 1");
+	assert_int_equal(check(f, "", "105 pending timers are stored, the counter says 106"), 1);
+	fixture_raw(f, "UPDATE timer SET attempt = 3");
+	assert_int_equal(check(f, "0", "checksum"), DW_FLAWS_MAX + 5);
+	op = ask_done(&f->owner, ask_plain(DW_OP_PURGE));
+	assert_int_equal(op->status, DW_OK);
+	ask_free(op);
+	assert_int_equal(check(f, "", ""), 0);
+}
+
+/* A letter that was buried for its damage is no news. */
+static void check_of_dead_letters_knows_the_corrupt_ones(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t generation = damage(f, "UPDATE timer SET due = 201 WHERE id = 'it'");
+	dw_op *bury = ask_about(DW_OP_BURY, "it", generation, 0);
+
+	bury->reason = DW_REASON_CORRUPT;
+	fixture_open(f, &f->other, DW_CLIENT);
+	assert_int_equal(ask_status(&f->owner, bury), DW_OK);
+	assert_int_equal(check(f, "", ""), 0);
+	fixture_raw(f, "UPDATE dead SET reason = 'LATE'");
+	assert_int_equal(check(f, "it", "dead letter"), 1);
+}
+
+/* The check is a transaction of its own, and the put beside it is done all the same. */
+static void check_in_a_batch_with_writes_answers_all(void **state)
+{
+	struct fixture *f = *state;
+	dw_op *put = ask_put("a", 1, 0);
+	dw_op *look = ask_plain(DW_OP_CHECK);
+	dw_op *last = ask_put("b", 1, 0);
+
+	put->next = look;
+	look->next = last;
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_send(&f->owner, put);
+	(void)ask_await(&f->owner, last);
+	assert_int_equal(put->status, DW_OK);
+	assert_int_equal(look->status, DW_OK);
+	assert_int_equal(look->count, 0);
+	assert_int_equal(look->store_status->pending, 1);
+	assert_int_equal(last->status, DW_OK);
+	ask_free(put);
+	ask_free(look);
+	ask_free(last);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
@@ -319,6 +409,10 @@ int main(void)
 	    CASE(damaged_timer_is_cancelled_by_a_client),
 	    CASE(damaged_byte_of_the_file_is_refused_or_harmless),
 	    CASE(damaged_log_loses_its_end_and_nothing_else),
+	    CASE(check_names_what_is_damaged),
+	    CASE(check_compares_counts_and_shows_a_hundred_flaws),
+	    CASE(check_of_dead_letters_knows_the_corrupt_ones),
+	    CASE(check_in_a_batch_with_writes_answers_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
