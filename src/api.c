@@ -99,7 +99,8 @@ static int open_engine(dw *d)
 				 .alloc = d->alloc,
 				 .clock = d->clock,
 				 .loop = loop_port(d->loop),
-				 .role = d->options.role,
+				 .role = d->options.role == DW_OWNER ? DW_OWNER : DW_CLIENT,
+				 .standby = d->options.role == DW_STANDBY,
 				 .seed = rng_seed(),
 				 .timers_max = d->options.timers_max,
 				 .data_max = d->options.data_max_bytes,
@@ -448,7 +449,7 @@ int dw_count(const dw *d, const char *topic, uint64_t *ret_count)
 		return DW_EFORK;
 	if (!pthread_equal(d->thread, pthread_self()))
 		return DW_ETHREAD;
-	return d->options.role == DW_OWNER ? engine_count(d->engine, topic, ret_count) : DW_EROLE;
+	return engine_is_owner(d->engine) ? engine_count(d->engine, topic, ret_count) : DW_EROLE;
 }
 
 int dw_get_status(dw *d, dw_status_fn fn, void *user)

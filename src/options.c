@@ -60,8 +60,8 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	set_defaults(&copy);
 	if (!copy.store)
 		return refuse(ret_message, "options.store is NULL: \"sqlite:FILE\" or \"memory:\"");
-	if (copy.role != DW_OWNER && copy.role != DW_CLIENT)
-		return refuse(ret_message, "options.role is %d: DW_OWNER or DW_CLIENT",
+	if (copy.role != DW_OWNER && copy.role != DW_CLIENT && copy.role != DW_STANDBY)
+		return refuse(ret_message, "options.role is %d: DW_OWNER, DW_CLIENT or DW_STANDBY",
 			      (int)copy.role);
 	if (copy.data_max_bytes > DW_DATA_MAX)
 		return refuse(ret_message, "options.data_max_bytes is %zu: at most %d",
@@ -97,19 +97,24 @@ static void mask_password(const char *url, char *ret_masked, size_t size)
 int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_store,
 		       char *ret_message)
 {
+	dw_store_env own = *env;
 	char masked[160];
+
+	if (own.role == DW_STANDBY)
+		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
 
 	if (strcmp(url, "memory:") == 0) {
 		if (env->role == DW_CLIENT)
 			return refuse(ret_message,
 				      "\"memory:\" has no clients: it is one process's");
-		return memory_store_open(ret_store, env);
+		own.role = DW_OWNER; /* a standby's, too: there is no other process */
+		return memory_store_open(ret_store, &own);
 	}
 	if (strncmp(url, "sqlite:", 7) == 0) {
 		if (url[7] == '\0')
 			return refuse(ret_message, "\"sqlite:\" needs a file: sqlite:FILE");
 #if DW_WITH_SQLITE
-		return sqlite_store_open(ret_store, url + 7, env, ret_message);
+		return sqlite_store_open(ret_store, url + 7, &own, ret_message);
 #else
 		return refuse(ret_message, "this durawheel was built without SQLite");
 #endif

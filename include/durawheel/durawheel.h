@@ -114,8 +114,9 @@ typedef struct dw dw;
 struct ev_loop; /* libev's */
 
 typedef enum dw_role {
-	DW_OWNER = 0, /* fires; one per store, a second one is refused with DW_EOWNED */
-	DW_CLIENT = 1 /* adds, cancels, lists; never fires */
+	DW_OWNER = 0,  /* fires; one per store, a second one is refused with DW_EOWNED */
+	DW_CLIENT = 1, /* adds, cancels, lists; never fires */
+	DW_STANDBY = 2 /* a client until the owner is gone, then the owner */
 } dw_role;
 
 /* What happened outside any call. */
@@ -133,7 +134,8 @@ typedef enum dw_event_kind {
 	DW_EVENT_CORRUPT = 9,       /* stored bytes that do not match their checksum: not fired */
 	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not answered in time: it is delivered again */
 	DW_EVENT_LIMIT = 11, /* over options.timers_max after recovery, or over DW_HOLDS_MAX */
-	DW_EVENT_DEAD_FORGOTTEN = 12 /* old dead letters were dropped; count = how many */
+	DW_EVENT_DEAD_FORGOTTEN = 12, /* old dead letters were dropped; count = how many */
+	DW_EVENT_OWNER = 13           /* this standby owns the store now, and loads its timers */
 } dw_event_kind;
 
 typedef struct dw_event {
@@ -191,6 +193,9 @@ typedef struct dw_options {
 
 /* dw_open opens the store and, as owner, starts to load its timers: those already overdue fire, in
  * the order of their deadlines, once their topics have handlers and the loop turns.
+ * A standby opens whether or not the store has an owner, and asks for the ownership at once and
+ * then every second. The lock of an owner that died is free at once, so nobody decides that it is
+ * dead, and two never own. Until its DW_EVENT_OWNER it is a client that may register handlers.
  * On DW_OK *ret_dw is yours until dw_close(). On failure ret_message (may be NULL, at least
  * DW_MESSAGE_SIZE bytes) says in words what was wrong and what would be right.
  * DW_EINVAL: options. DW_EOWNED: another process owns the store. DW_ESTORE: cannot be opened, is

@@ -75,6 +75,7 @@ typedef struct dw_row {
  *                    last one)                      DW_EEXIST, DW_ELIMIT, DW_ENOENT
  * DROP               id (NULL: all), generation     DW_OK (count), DW_ENOENT
  *                    (0: each)
+ * OWN                -                              DW_OK (an owner from now on), DW_EOWNED
  * PURGE              -                              DW_OK (count: all deleted)
  * CHECK              -                              DW_OK (store_status: counts; count: flaws;
  *                                                   rows: DW_FLAWS_MAX of them, body: words)
@@ -103,6 +104,7 @@ typedef enum dw_op_kind {
 	DW_OP_DEAD_SCAN,
 	DW_OP_REQUEUE,
 	DW_OP_DROP,
+	DW_OP_OWN,
 	DW_OP_PURGE,
 	DW_OP_CHECK,
 	DW_OP_STATUS,
@@ -144,7 +146,7 @@ typedef struct dw_op {
 /* What a store is given when it is opened. It lives as long as the store. */
 typedef struct dw_store_env {
 	size_t size;
-	dw_role role;
+	dw_role role;   /* DW_OWNER or DW_CLIENT; a standby is a client that asks with OWN */
 	uint64_t token; /* of this opening; random, never 0 */
 	dw_usec patience;
 	dw_usec (*now)(void *user); /* wall clock; any thread */

@@ -10,7 +10,8 @@
 static bool failed(int status)
 {
 	return status != DW_OK && status != DW_ENOENT && status != DW_ESTALE &&
-	       status != DW_EEXIST && status != DW_ELATE && status != DW_ECORRUPT;
+	       status != DW_EEXIST && status != DW_ELATE && status != DW_ECORRUPT &&
+	       status != DW_EOWNED;
 }
 
 static void corrupt(struct engine *engine, const struct timer *timer)
@@ -281,7 +282,7 @@ static void account(struct engine *engine, const dw_op *op)
 		engine_note_error(engine, op->status);
 	if (failed(op->status) && op->status != DW_ECLOSED && !op->call) {
 		engine_store_failed(engine, op->status, op->id);
-	} else if (op->status == DW_OK && engine->failing) {
+	} else if (engine->failing && (op->status == DW_OK || op->status == DW_EOWNED)) {
 		engine->failing = false;
 		engine_event(engine, &event, "the store answers again");
 	}
@@ -309,6 +310,9 @@ static void answered(struct engine *engine, dw_op *op)
 	case DW_OP_DEAD_SCAN:
 	case DW_OP_DROP:
 		dead_answer(engine, op);
+		return;
+	case DW_OP_OWN:
+		recover_own_answered(engine, op);
 		return;
 	case DW_OP_PURGE:
 	case DW_OP_CHECK:

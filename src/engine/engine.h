@@ -39,7 +39,8 @@ struct engine_env {
 	struct alloc alloc;
 	struct clock clock;
 	struct loop_port loop;
-	dw_role role;
+	dw_role role; /* DW_OWNER or DW_CLIENT */
+	bool standby; /* a client that becomes the owner */
 	uint64_t seed;
 	size_t timers_max;
 	size_t data_max;
@@ -87,6 +88,7 @@ dw_usec engine_next_firing(const struct engine *);
 /* engine_clock_stepped: the wall clock was set. */
 void engine_clock_stepped(struct engine *);
 
+bool engine_is_owner(const struct engine *);
 bool engine_in_callback(const struct engine *);
 
 /* engine_settled: every accepted operation is answered. */

@@ -40,6 +40,7 @@
 
 #define RETRY_STORE DW_MILLISECONDS(100) /* then doubled, at most: */
 #define RETRY_STORE_MAX DW_SECONDS(5)
+#define STANDBY_EVERY DW_SECONDS(1) /* between two questions for the ownership */
 #define SLOW_AFTER DW_MILLISECONDS(50)
 #define SLOW_AGAIN DW_SECONDS(10) /* a slow store is reported once in this time */
 #define REPORT_EVERY DW_SECONDS(2)
@@ -116,6 +117,8 @@ struct engine {
 	dw_usec recover_at; /* not before; after a failure */
 	bool inbox_asked;
 	dw_usec inbox_at;
+	bool own_asked; /* a standby's */
+	dw_usec own_at;
 
 	struct lead lead;
 	dw_usec progress_at; /* steady: when the store last answered, or began to owe an answer */
@@ -194,6 +197,7 @@ void recover_scanned(struct engine *, dw_op *);
 void recover_inbox(struct engine *, dw_op *);
 int recover_learn(struct engine *, const dw_row *);
 void recover_learn_rows(struct engine *, const dw_row *);
+void recover_own_answered(struct engine *, const dw_op *);
 dw_usec recover_wake(const struct engine *);
 
 /* look.c */

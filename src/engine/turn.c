@@ -127,6 +127,7 @@ static void watch_clock(struct engine *engine, dw_usec before, dw_usec now)
 	/* What was put off until a wall time must not wait out a step back. */
 	engine->recover_at = usec_min(engine->recover_at, now);
 	engine->inbox_at = usec_min(engine->inbox_at, now);
+	engine->own_at = usec_min(engine->own_at, now);
 	engine->report_at = usec_min(engine->report_at, now);
 	engine_event(engine, &event, "the wall clock was set %lld us %s",
 		     (long long)(step < 0 ? -step : step), step < 0 ? "back" : "forward");
@@ -250,7 +251,7 @@ int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *us
 	size_t size = strnlen(name, DW_TOPIC_MAX + 1);
 	struct topic *topic;
 
-	if (engine->env.role != DW_OWNER)
+	if (engine->env.role != DW_OWNER && !engine->env.standby)
 		return engine_fail(engine, DW_EROLE, "a client fires nothing: no handlers");
 	if (size == 0 || size > DW_TOPIC_MAX || !utf8_is_name(name, size))
 		return engine_fail(engine, DW_EINVAL,
@@ -405,6 +406,11 @@ void engine_abandon(struct engine *engine)
 }
 
 /* ---- State --------------------------------------------------------------------------------- */
+
+bool engine_is_owner(const struct engine *engine)
+{
+	return engine->env.role == DW_OWNER;
+}
 
 bool engine_in_callback(const struct engine *engine)
 {

@@ -26,6 +26,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_REQUEUE:
 	case DW_OP_DROP:
 	case DW_OP_CHECK:
+	case DW_OP_OWN:
 	case DW_OP_STATUS:
 		return DW_OK;
 	case DW_OP_CLAIM:

@@ -83,6 +83,13 @@ static void warn_of_others(struct sqlite_house house)
 				  status.st_mode & 07777u);
 }
 
+/* verify reads all of the file, which takes its time: only an owner does, once it owns. */
+static int verify(struct sqlite_house house, char *ret_message)
+{
+	house.batch->seen = house.batch->session.meta.batch;
+	return sqlite_db_verify(&house.batch->session.db, ret_message);
+}
+
 int sqlite_house_enter(struct sqlite_house house, const char *path, char *ret_message)
 {
 	struct sqlite_batch *batch = house.batch;
@@ -96,15 +103,33 @@ int sqlite_house_enter(struct sqlite_house house, const char *path, char *ret_me
 		sqlite_db_close(&batch->session.db, false);
 		status = enter(house, ret_message);
 	}
-	if (status == DW_OK && house.batch->session.env->role == DW_OWNER) {
-		/* Only now: it reads all of the file, which takes its time. */
-		status = sqlite_db_verify(&batch->session.db, ret_message);
-		batch->seen = batch->session.meta.batch;
-	}
+	if (status == DW_OK && house.batch->session.env->role == DW_OWNER)
+		status = verify(house, ret_message);
 	if (status == DW_OK)
 		status = note_files(house, ret_message);
 	if (status != DW_OK)
 		return status;
+	warn_of_others(house);
+	take_reserve(house);
+	return DW_OK;
+}
+
+int sqlite_house_take_over(struct sqlite_house house, char *ret_message)
+{
+	struct sqlite_batch *batch = house.batch;
+	int status = sqlite_owner_take(house.owner, &batch->session, ret_message);
+
+	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve))
+		status = sqlite_owner_take(house.owner, &batch->session, ret_message);
+	if (status == DW_OK)
+		status = verify(house, ret_message);
+	if (status == DW_OK)
+		status = note_files(house, ret_message);
+	if (status != DW_OK) {
+		sqlite_owner_leave(house.owner, &batch->session);
+		sqlite_owner_unlock(house.owner);
+		return status;
+	}
 	warn_of_others(house);
 	take_reserve(house);
 	return DW_OK;

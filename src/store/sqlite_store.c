@@ -130,10 +130,17 @@ static void take_batch(struct sqlite_store *sqlite)
 	size_t bytes = 0;
 
 	while (sqlite->queue.first && batch->count < SQLITE_BATCH_MAX && bytes < BATCH_BYTES_MAX) {
-		dw_op *op = op_queue_pop(&sqlite->queue);
+		dw_op *op;
+
+		/* It has transactions of its own, so it comes alone. */
+		if (sqlite->queue.first->kind == DW_OP_OWN && batch->count > 0)
+			return;
+		op = op_queue_pop(&sqlite->queue);
 
 		bytes += op->body_size;
 		sqlite_batch_add(batch, op);
+		if (op->kind == DW_OP_OWN)
+			return;
 	}
 }
 
@@ -227,6 +234,39 @@ static void look_into_inbox(struct sqlite_store *sqlite)
 		sqlite_outlet_wake(&sqlite->outlet);
 }
 
+/* hang_bell: a client finds the owner's. */
+static void hang_bell(struct sqlite_store *sqlite)
+{
+	if (sqlite_bell_hang(&sqlite->bell))
+		return;
+	sqlite->tick = TICK_ALONE;
+	sqlite_outlet_log(&sqlite->outlet, DW_LOG_WARN,
+			  "%s cannot be a pipe (%s): what others add is noticed %d ms later",
+			  sqlite->bell.path, strerror(errno), (int)(TICK_ALONE / 1000));
+}
+
+/* take_over: a standby asks whether it may be the owner. */
+static void take_over(struct sqlite_store *sqlite, dw_op *op)
+{
+	char message[DW_MESSAGE_SIZE] = "";
+
+	op->status = DW_OK;
+	if (sqlite->env.role == DW_OWNER)
+		return;
+	op->status = DW_ESTORE;
+	if (!sqlite_batch_find_file(&sqlite->batch))
+		return;
+	sqlite->env.role = DW_OWNER;
+	op->status = sqlite_house_take_over(house_of(sqlite), message);
+	if (op->status == DW_OK) {
+		hang_bell(sqlite);
+		return;
+	}
+	sqlite->env.role = DW_CLIENT;
+	if (op->status != DW_EOWNED)
+		sqlite_outlet_log(&sqlite->outlet, DW_LOG_ERROR, "cannot take over: %s", message);
+}
+
 /* turn: one round; false: the store is stopping. */
 static bool turn(struct sqlite_store *sqlite)
 {
@@ -240,7 +280,10 @@ static bool turn(struct sqlite_store *sqlite)
 	pthread_mutex_unlock(&sqlite->mutex);
 	if (stopping)
 		return false;
-	sqlite_batch_run(&sqlite->batch);
+	if (sqlite->batch.count > 0 && sqlite->batch.ops[0]->kind == DW_OP_OWN)
+		take_over(sqlite, sqlite->batch.ops[0]);
+	else
+		sqlite_batch_run(&sqlite->batch);
 	if (sqlite->env.role == DW_CLIENT && sqlite->batch.wrote)
 		sqlite_bell_ring(&sqlite->bell);
 	sqlite->batch.wrote = false;
@@ -447,23 +490,16 @@ static int start_thread(struct sqlite_store *sqlite, char *ret_message)
 	return DW_ESYS;
 }
 
-/* hang_bell: a client finds the owner's. */
-static int hang_bell(struct sqlite_store *sqlite, char *ret_message)
+static int make_bell(struct sqlite_store *sqlite, char *ret_message)
 {
-	struct sqlite_bell *bell = &sqlite->bell;
-
-	bell->path = sqlite->batch.files.path[FILE_BELL];
-	if (sqlite_bell_init(bell) != DW_OK) {
+	sqlite->bell.path = sqlite->batch.files.path[FILE_BELL];
+	if (sqlite_bell_init(&sqlite->bell) != DW_OK) {
 		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "no descriptor: %.100s",
 			       strerror(errno));
 		return DW_ESYS;
 	}
-	if (sqlite->env.role != DW_OWNER || sqlite_bell_hang(bell))
-		return DW_OK;
-	sqlite->tick = TICK_ALONE;
-	sqlite_outlet_log(&sqlite->outlet, DW_LOG_WARN,
-			  "%s cannot be a pipe (%s): what others add is noticed %d ms later",
-			  bell->path, strerror(errno), (int)(TICK_ALONE / 1000));
+	if (sqlite->env.role == DW_OWNER)
+		hang_bell(sqlite);
 	return DW_OK;
 }
 
@@ -512,7 +548,7 @@ int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env
 	int status = sqlite ? sqlite_house_enter(house_of(sqlite), path, message) : DW_ENOMEM;
 
 	if (status == DW_OK)
-		status = hang_bell(sqlite, message);
+		status = make_bell(sqlite, message);
 	if (status == DW_OK) {
 		sqlite_checkpoint_init(&sqlite->checkpoint,
 				       sqlite->batch.files.path[FILE_DATABASE]);

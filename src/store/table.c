@@ -523,6 +523,9 @@ bool table_apply(struct table *table, dw_op *op, const struct table_caller *call
 	case DW_OP_DROP:
 		drop(table, op);
 		return true;
+	case DW_OP_OWN: /* an opening is what it is opened as */
+		op->status = caller->role == DW_OWNER ? DW_OK : DW_EOWNED;
+		return true;
 	case DW_OP_PURGE:
 		purge(table, op);
 		return true;
