@@ -239,6 +239,68 @@ static void letters_over_the_limit_go_with_an_event(void **state)
 	harness_free(h);
 }
 
+static void count_page(dw *d, int status, const dw_dead *letters, size_t count,
+		       const dw_cursor *next, void *user)
+{
+	(void)d;
+	assert_true(status == DW_OK || status == DW_ENOMEM);
+	assert_int_equal(count, status == DW_OK && letters && next ? 1 : 0);
+	++*(int *)user;
+}
+
+/* expect: an accepted and confirmed call has made a delivery, a refused one has not. */
+static void expect(const struct harness *h, const char *id, bool accepted)
+{
+	bool done = accepted && harness_result(h, id).status == DW_OK;
+
+	assert_int_equal(harness_starts_of(h, id), done);
+}
+
+/* live: a move, a requeue and a page, while the nth allocation fails, or all from it on. */
+static bool live(size_t nth, int always)
+{
+	struct harness *h = harness_new();
+	dw_timer late = {.size = sizeof late, .id = "d", .topic = "t"};
+	struct done done = {harness_done, h};
+	int pages = 0;
+	bool listed;
+	bool moved;
+	bool requeued;
+	bool failed;
+
+	late.due = h->wall - DW_HOURS(2);
+	late.late_after_us = DW_HOURS(1);
+	assert_int_equal(engine_put(h->engine, &late, done), DW_OK);
+	assert_int_equal(harness_put(h, "m", DW_HOURS(1)), DW_OK);
+	harness_turn(h);
+	h->fail_at = h->allocations + nth;
+	h->fail_always = always;
+	listed = engine_dead_list(h->engine, NULL, NULL, 2,
+				  (struct dead_lister){count_page, &pages}) == DW_OK;
+	moved = engine_move(h->engine, "m", h->wall + DW_MILLISECONDS(9), done) == DW_OK;
+	requeued =
+	    engine_dead_requeue(h->engine, "d", 0, h->wall + DW_MILLISECONDS(9), done) == DW_OK;
+	harness_pass(h, DW_MILLISECONDS(30));
+	failed = h->allocations >= h->fail_at;
+	h->fail_at = 0;
+	harness_pass(h, DW_MINUTES(2));
+	expect(h, "m", moved);
+	expect(h, "d", requeued);
+	assert_int_equal(pages, listed);
+	assert_int_equal(engine_check(h->engine), 0);
+	harness_free(h);
+	return failed;
+}
+
+static void allocation_that_fails_loses_nothing(void **state)
+{
+	bool failed = true;
+
+	(void)state;
+	for (size_t nth = 1; failed; nth++)
+		failed = live(nth, 0) | live(nth, 1);
+}
+
 static void bad_arguments_are_refused_in_words(void **state)
 {
 	struct harness *h = harness_new();
@@ -270,6 +332,7 @@ int main(void)
 	    cmocka_unit_test(drop_forgets_one_or_all),
 	    cmocka_unit_test(old_letters_go_with_an_event),
 	    cmocka_unit_test(letters_over_the_limit_go_with_an_event),
+	    cmocka_unit_test(allocation_that_fails_loses_nothing),
 	    cmocka_unit_test(bad_arguments_are_refused_in_words),
 	};
 
