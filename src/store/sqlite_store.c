@@ -249,9 +249,10 @@ static void hang_bell(struct sqlite_store *sqlite)
 static void take_over(struct sqlite_store *sqlite, dw_op *op)
 {
 	char message[DW_MESSAGE_SIZE] = "";
+	dw_role before = sqlite->env.role;
 
 	op->status = DW_OK;
-	if (sqlite->env.role == DW_OWNER)
+	if (before == DW_OWNER)
 		return;
 	op->status = DW_ESTORE;
 	if (!sqlite_batch_find_file(&sqlite->batch))
@@ -262,7 +263,7 @@ static void take_over(struct sqlite_store *sqlite, dw_op *op)
 		hang_bell(sqlite);
 		return;
 	}
-	sqlite->env.role = DW_CLIENT;
+	sqlite->env.role = before;
 	if (op->status != DW_EOWNED)
 		sqlite_outlet_log(&sqlite->outlet, DW_LOG_ERROR, "cannot take over: %s", message);
 }
