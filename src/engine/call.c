@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "engine/arguments.h"
 #include "timer/record.h"
 
 struct call *call_new(struct engine *engine, enum call_kind kind, const char *id)
@@ -311,48 +311,6 @@ static void start(struct engine *engine, struct timer *timer, struct call *call)
 
 /* ---- The API's calls ----------------------------------------------------------------------- */
 
-/* call_check_name refuses an id or a topic that is not one; what names the argument. */
-int call_check_name(struct engine *engine, const char *what, const char *name, size_t max)
-{
-	size_t size = strnlen(name, max + 1);
-
-	if (size == 0)
-		return engine_fail(engine, DW_EINVAL, "%s is empty: at least 1 byte", what);
-	if (size > max)
-		return engine_fail(engine, DW_EINVAL, "%s is too long: at most %zu bytes", what,
-				   max);
-	if (!utf8_is_name(name, size))
-		return engine_fail(engine, DW_EINVAL, "%s is not UTF-8 without control characters",
-				   what);
-	return DW_OK;
-}
-
-static int check_timer(struct engine *engine, const dw_timer *timer)
-{
-	int status = timer->id ? call_check_name(engine, "the id", timer->id, DW_ID_MAX) : DW_OK;
-
-	if (status == DW_OK && !timer->topic)
-		status = engine_fail(engine, DW_EINVAL, "the topic is missing");
-	if (status == DW_OK)
-		status = call_check_name(engine, "the topic", timer->topic, DW_TOPIC_MAX);
-	if (status != DW_OK)
-		return status;
-	if (strcmp(timer->topic, "*") == 0)
-		return engine_fail(engine, DW_EINVAL,
-				   "the topic \"*\" stands for all: name one of your own");
-	if (timer->data_size > engine->env.data_max)
-		return engine_fail(engine, DW_EINVAL,
-				   "the data has %zu bytes: at most %zu (options.data_max_bytes)",
-				   timer->data_size, engine->env.data_max);
-	if (timer->data_size > 0 && !timer->data)
-		return engine_fail(engine, DW_EINVAL, "the data is NULL and its size is not 0");
-	if (timer->late_after_us < 0)
-		return engine_fail(engine, DW_EINVAL, "late_after_us is negative");
-	if (timer->flags & ~DW_NEW)
-		return engine_fail(engine, DW_EINVAL, "unknown flags 0x%x", timer->flags & ~DW_NEW);
-	return DW_OK;
-}
-
 /* make_id writes a unique id: 128 random bits, so that ids of many processes do not meet. */
 static const char *make_id(struct engine *engine, char *id)
 {
@@ -442,7 +400,7 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 	char made[DW_ID_MAX + 1];
 	struct timer *head = NULL;
 	struct call *call;
-	int status = check_timer(engine, timer);
+	int status = arguments_timer(timer, engine->env.data_max, engine->error);
 
 	if (status != DW_OK)
 		return status;
@@ -491,7 +449,7 @@ int call_ask(struct engine *engine, struct call *call, dw_op *op)
 int engine_cancel(struct engine *engine, const char *id, struct done done)
 {
 	struct call *call;
-	int status = call_check_name(engine, "the id", id, DW_ID_MAX);
+	int status = arguments_id(id, engine->error);
 
 	if (status != DW_OK)
 		return status;
@@ -506,7 +464,7 @@ int engine_move(struct engine *engine, const char *id, dw_usec due, struct done 
 {
 	struct call *call;
 	dw_op *op;
-	int status = call_check_name(engine, "the id", id, DW_ID_MAX);
+	int status = arguments_id(id, engine->error);
 
 	if (status != DW_OK)
 		return status;
@@ -525,12 +483,10 @@ int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdi
 {
 	struct timer *head;
 	struct call *call;
-	int status = call_check_name(engine, "the token's id", token->id, DW_ID_MAX);
+	int status = arguments_settle(token, verdict, engine->error);
 
 	if (status != DW_OK)
 		return status;
-	if (verdict != DW_DONE && verdict != DW_RETRY)
-		return engine_fail(engine, DW_EINVAL, "a verdict is DW_DONE or DW_RETRY");
 	head = index_find(&engine->index, token->id);
 	if (!holds(head, token->generation, token->attempt))
 		return engine_fail(engine, DW_ESTALE, "this delivery of %s is not held any more",

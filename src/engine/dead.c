@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/arguments.h"
 #include "timer/record.h"
 
 /* ---- A page -------------------------------------------------------------------------------- */
@@ -123,7 +124,7 @@ int engine_dead_requeue(struct engine *engine, const char *id, uint64_t generati
 {
 	struct call *call;
 	dw_op *op;
-	int status = call_check_name(engine, "the id", id, DW_ID_MAX);
+	int status = arguments_id(id, engine->error);
 
 	if (status != DW_OK)
 		return status;
@@ -144,7 +145,7 @@ int engine_dead_drop(struct engine *engine, const char *id, uint64_t generation,
 {
 	struct call *call;
 	dw_op *op;
-	int status = id ? call_check_name(engine, "the id", id, DW_ID_MAX) : DW_OK;
+	int status = id ? arguments_id(id, engine->error) : DW_OK;
 
 	if (status != DW_OK)
 		return status;

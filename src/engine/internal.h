@@ -161,7 +161,6 @@ void call_free(struct engine *, struct call *);
  * memory) and, on failure, the call are taken over. */
 int call_change(struct engine *, struct call *, dw_op *);
 int call_ask(struct engine *, struct call *, dw_op *);
-int call_check_name(struct engine *, const char *what, const char *name, size_t max);
 
 /* resume goes on with a timer that has no operation under way: the next call, or what its state
  * asks for. The timer may be freed. */

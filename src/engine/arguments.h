@@ -1,0 +1,13 @@
+/* Whether the arguments of a call are right. Apart from the engine, because a call from another
+ * thread is checked there and then. message (DW_MESSAGE_SIZE bytes) says what is wrong. */
+#ifndef DW_ENGINE_ARGUMENTS_H
+#define DW_ENGINE_ARGUMENTS_H
+
+#include "durawheel/durawheel.h"
+
+/* DW_OK or DW_EINVAL; id and timer are not NULL. */
+int arguments_id(const char *id, char *message);
+int arguments_timer(const dw_timer *, size_t data_max, char *message);
+int arguments_settle(const dw_token *, dw_verdict, char *message);
+
+#endif
