@@ -1,4 +1,5 @@
-/* The public API: checks who calls from where, then the engine does it. */
+/* The public API: checks who calls from where; then the engine does it, or the call is left for the
+ * handle's thread. */
 #include "durawheel/durawheel.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include "loop/guest.h"
 #include "loop/loop.h"
 #include "options.h"
+#include "posts.h"
 
 struct dw {
 	struct alloc alloc;
@@ -21,6 +23,7 @@ struct dw {
 	struct guest *guest; /* on options.ev_loop, or NULL */
 	struct engine *engine;
 	dw_store *store;
+	struct posts *posts;
 	dw_options options;
 	pthread_t thread;
 	pid_t pid;
@@ -30,10 +33,24 @@ struct dw {
 
 /* ---- Checks -------------------------------------------------------------------------------- */
 
-/* refuse answers for a failure that the engine knows nothing of. */
+static int is_own_thread(const dw *d)
+{
+	return pthread_equal(d->thread, pthread_self());
+}
+
+/* refuse answers for a failure that the engine knows nothing of. The last error is the handle's
+ * thread's; what another one did wrong is said in the log. */
 static int refuse(dw *d, int status, const char *why)
 {
-	d->misuse = why;
+	char line[DW_MESSAGE_SIZE];
+
+	if (is_own_thread(d)) {
+		d->misuse = why;
+	} else if (d->options.on_log) {
+		(void)snprintf(line, sizeof line, "a call from another thread is refused: %.190s",
+			       why);
+		d->options.on_log(DW_LOG_WARN, line, d->options.on_log_user);
+	}
 	return status;
 }
 
@@ -44,7 +61,7 @@ static int admit(dw *d)
 		return DW_EINVAL;
 	if (d->pid != getpid())
 		return DW_EFORK;
-	if (!pthread_equal(d->thread, pthread_self()))
+	if (!is_own_thread(d))
 		return DW_ETHREAD;
 	d->misuse = NULL;
 	if (d->closing)
@@ -72,6 +89,24 @@ static int admit_driver(dw *d)
 	return status;
 }
 
+/* ask does what any thread may ask for: at once on the handle's thread; from another one it is left
+ * for that thread's next turn. */
+static int ask(dw *d, const struct request *request)
+{
+	char message[DW_MESSAGE_SIZE];
+	const char *wrong;
+	int status = admit(d);
+
+	if (status == DW_ETHREAD) {
+		status = request_check(request, d->options.data_max_bytes, message);
+		return status == DW_OK ? posts_send(d->posts, request) : refuse(d, status, message);
+	}
+	if (status != DW_OK)
+		return status;
+	wrong = request_wrong(request);
+	return wrong ? refuse(d, DW_EINVAL, wrong) : request_do(request, d->engine);
+}
+
 const char *dw_last_error(const dw *d)
 {
 	if (!d)
@@ -79,7 +114,7 @@ const char *dw_last_error(const dw *d)
 	if (d->pid != getpid())
 		return dw_strerror(DW_EFORK);
 	/* The text is being written over by the handle's own thread. */
-	if (!pthread_equal(d->thread, pthread_self()))
+	if (!is_own_thread(d))
 		return dw_strerror(DW_ETHREAD);
 	return d->misuse ? d->misuse : engine_error(d->engine);
 }
@@ -93,12 +128,20 @@ static dw_usec store_now(void *user)
 	return clock->wall(clock->user);
 }
 
+static bool drain_posts(void *user)
+{
+	dw *d = user;
+
+	return posts_drain(d->posts, d->engine);
+}
+
 static int open_engine(dw *d)
 {
 	struct engine_env env = {.handle = d,
 				 .alloc = d->alloc,
 				 .clock = d->clock,
 				 .loop = loop_port(d->loop),
+				 .posts = {drain_posts, d},
 				 .role = d->options.role == DW_OWNER ? DW_OWNER : DW_CLIENT,
 				 .standby = d->options.role == DW_STANDBY,
 				 .seed = rng_seed(),
@@ -136,6 +179,8 @@ static void free_handle(dw *d)
 
 	guest_free(d->guest);
 	engine_free(d->engine);
+	if (d->posts)
+		posts_free(d->posts);
 	if (d->loop)
 		loop_free(d->loop);
 	alloc_free(&alloc, d);
@@ -166,6 +211,11 @@ static int open_parts(dw *d, const char *url, char *message)
 	if (status == DW_OK && d->options.ev_loop) {
 		d->guest = guest_new(&d->alloc, turn, d);
 		status = d->guest ? DW_OK : DW_ENOMEM;
+	}
+	if (status == DW_OK) {
+		struct loop_port port = loop_port(d->loop);
+
+		status = posts_new(&d->posts, &d->alloc, &port, d->options.posted_max_bytes);
 	}
 	if (status == DW_OK)
 		status = open_engine(d);
@@ -233,7 +283,7 @@ static int turn_until_settled(dw *d, dw_usec patience)
 
 	if (turn(d) != DW_OK)
 		return DW_EFORK;
-	while (!engine_settled(d->engine)) {
+	while (!engine_settled(d->engine) || !posts_idle(d->posts)) {
 		dw_usec left = usec_sub(end, d->clock.steady(d->clock.user));
 
 		if (left <= 0)
@@ -250,28 +300,48 @@ static int close_store(dw *d, dw_usec patience)
 	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
 	int status;
 
+	posts_shut(d->posts);
 	engine_begin_close(d->engine);
 	(void)turn_until_settled(d, patience); /* what is left is answered below */
 	status = d->store->type->stop(d->store,
 				      usec_max(usec_sub(end, d->clock.steady(d->clock.user)), 0));
 	engine_abandon(d->engine);
+	posts_abandon(d->posts, d->engine);
 	d->store->type->free(d->store);
 	return status;
 }
 
+/* forget is the closing of a forked child's copy. What other threads of the parent may have had
+ * their hands on at the fork is not touched, be it only to free it: the store, the posts, and the
+ * engine if it was not its own thread that forked. */
+static int forget(dw *d)
+{
+	struct alloc alloc = d->alloc;
+	bool own = is_own_thread(d);
+
+	if (own) {
+		guest_free(d->guest);
+		engine_free(d->engine);
+	}
+	loop_free(d->loop);
+	if (own)
+		alloc_free(&alloc, d);
+	return DW_OK;
+}
+
 int dw_close(dw *d, dw_usec patience)
 {
-	int status = DW_OK;
+	int status;
 
 	if (!d)
 		return DW_OK;
-	if (d->pid == getpid()) {
-		status = admit_driver(d);
-		if (status != DW_OK)
-			return status;
-		d->closing = 1;
-		status = close_store(d, patience);
-	}
+	if (d->pid != getpid())
+		return forget(d);
+	status = admit_driver(d);
+	if (status != DW_OK)
+		return status;
+	d->closing = 1;
+	status = close_store(d, patience);
 	free_handle(d);
 	return status;
 }
@@ -294,15 +364,9 @@ int dw_retry_in(dw *d, dw_usec delay)
 
 int dw_put(dw *d, const dw_timer *timer, dw_done_fn done, void *user)
 {
-	int status = admit_with(d, timer, "the timer is NULL");
+	struct request put = {.kind = REQUEST_PUT, .timer = timer, .done = {done, user}};
 
-	if (status != DW_OK)
-		return status;
-	if (timer->size < sizeof *timer)
-		return refuse(d, DW_EINVAL, "timer.size is not sizeof(dw_timer)");
-	if (options_unknown(timer, sizeof *timer, timer->size))
-		return refuse(d, DW_EINVAL, "a timer of a newer durawheel than " DW_VERSION);
-	return engine_put(d->engine, timer, (struct done){.fn = done, .user = user});
+	return ask(d, &put);
 }
 
 int dw_at(dw *d, const char *topic, const char *id, dw_usec due, const void *data, size_t size)
@@ -321,7 +385,7 @@ int dw_after(dw *d, const char *topic, const char *id, dw_usec delay, const void
 {
 	int status = admit(d);
 
-	if (status != DW_OK)
+	if (status != DW_OK && status != DW_ETHREAD)
 		return status;
 	if (delay < 0)
 		return refuse(d, DW_EINVAL, "the delay is negative");
@@ -330,31 +394,29 @@ int dw_after(dw *d, const char *topic, const char *id, dw_usec delay, const void
 
 int dw_cancel(dw *d, const char *id, dw_done_fn done, void *user)
 {
-	int status = admit_with(d, id, "the id is NULL");
+	struct request cancel = {.kind = REQUEST_CANCEL, .id = id, .done = {done, user}};
 
-	if (status != DW_OK)
-		return status;
-	return engine_cancel(d->engine, id, (struct done){.fn = done, .user = user});
+	return ask(d, &cancel);
 }
 
 int dw_move(dw *d, const char *id, dw_usec due, dw_done_fn done, void *user)
 {
-	int status = admit_with(d, id, "the id is NULL");
+	struct request move = {
+	    .kind = REQUEST_MOVE, .id = id, .time = due, .done = {done, user}};
 
-	if (status != DW_OK)
-		return status;
-	return engine_move(d->engine, id, due, (struct done){.fn = done, .user = user});
+	return ask(d, &move);
 }
 
 int dw_settle(dw *d, const dw_token *token, dw_verdict verdict, dw_usec retry_in, dw_done_fn done,
 	      void *user)
 {
-	int status = admit_with(d, token, "the token is NULL");
+	struct request settle = {.kind = REQUEST_SETTLE,
+				 .token = token,
+				 .verdict = verdict,
+				 .time = retry_in,
+				 .done = {done, user}};
 
-	if (status != DW_OK)
-		return status;
-	return engine_settle(d->engine, token, verdict, retry_in,
-			     (struct done){.fn = done, .user = user});
+	return ask(d, &settle);
 }
 
 /* ---- Looking ------------------------------------------------------------------------------- */
@@ -435,7 +497,7 @@ int dw_get_stats(const dw *d, dw_stats *ret_stats)
 		return DW_EINVAL;
 	if (d->pid != getpid())
 		return DW_EFORK;
-	if (!pthread_equal(d->thread, pthread_self()))
+	if (!is_own_thread(d))
 		return DW_ETHREAD;
 	engine_stats(d->engine, ret_stats);
 	return DW_OK;
@@ -447,7 +509,7 @@ int dw_count(const dw *d, const char *topic, uint64_t *ret_count)
 		return DW_EINVAL;
 	if (d->pid != getpid())
 		return DW_EFORK;
-	if (!pthread_equal(d->thread, pthread_self()))
+	if (!is_own_thread(d))
 		return DW_ETHREAD;
 	return engine_is_owner(d->engine) ? engine_count(d->engine, topic, ret_count) : DW_EROLE;
 }
@@ -479,8 +541,23 @@ int dw_run(dw *d)
 
 void dw_stop(dw *d)
 {
-	if (d)
+	if (d && d->pid == getpid()) /* a child's would stop its parent */
 		loop_stop(d->loop);
+}
+
+int dw_post(dw *d, dw_post_fn fn, void *arg)
+{
+	struct request run = {.kind = REQUEST_RUN, .fn = fn, .arg = arg};
+	int status = admit(d);
+
+	if (status != DW_OK && status != DW_ETHREAD)
+		return status;
+	if (!fn)
+		return refuse(d, DW_EINVAL, request_wrong(&run));
+	status = posts_send(d->posts, &run); /* from its own thread, too: for a later turn */
+	if (status == DW_OK || status == DW_ECLOSED)
+		return status;
+	return refuse(d, status, "the queue of posted calls is full, or there is no memory");
 }
 
 int dw_fd(const dw *d)
@@ -489,7 +566,7 @@ int dw_fd(const dw *d)
 		return DW_EINVAL;
 	if (d->pid != getpid())
 		return DW_EFORK;
-	return pthread_equal(d->thread, pthread_self()) ? loop_fd(d->loop) : DW_ETHREAD;
+	return is_own_thread(d) ? loop_fd(d->loop) : DW_ETHREAD;
 }
 
 int dw_turn(dw *d)

@@ -9,6 +9,7 @@
 #define TIMERS_DEFAULT ((size_t)1 << 28)
 #define OPEN_PATIENCE_DEFAULT DW_SECONDS(5)
 #define HOLD_DEFAULT DW_SECONDS(30)
+#define POSTED_DEFAULT ((size_t)16 * 1024 * 1024)
 
 static int refuse(char *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -42,6 +43,8 @@ static void set_defaults(dw_options *options)
 		options->open_patience_us = OPEN_PATIENCE_DEFAULT;
 	if (options->hold_us == 0)
 		options->hold_us = HOLD_DEFAULT;
+	if (options->posted_max_bytes == 0)
+		options->posted_max_bytes = POSTED_DEFAULT;
 }
 
 int options_read(const dw_options *options, dw_options *ret_options, char *ret_message)

@@ -33,9 +33,21 @@
  * (a dw_done_fn, never from inside the call itself); the forms without a callback report a failure
  * to options.on_event and to the next dw_sync().
  *
- * THREADS. A handle belongs to the thread that opened it: calls from another one return
- * DW_ETHREAD. Only dw_stop() may be called from any thread and from a signal handler. In a forked
- * child every call but dw_close() returns DW_EFORK, and no timer fires there.
+ * THREADS. A handle belongs to the thread that opened it: that thread turns its loop, and every
+ * callback runs there. Any thread may call dw_put, dw_after, dw_at, dw_cancel, dw_settle and
+ * dw_post: what they ask for is checked and copied, and done in the next turn, each thread's in its
+ * order. Their return value is about the arguments and the room only (DW_ELIMIT: more than
+ * options.posted_max_bytes are not answered yet; wait for an answer); what the handle's thread
+ * would have been told at once, like a DW_ESTALE of dw_settle, their callback is told. dw_stop may
+ * be called from any thread and from a signal handler, and so may what says "Any thread". All else
+ * returns DW_ETHREAD, and dw_last_error() is the handle's thread's: why a call from another one was
+ * refused is said to options.on_log.
+ *
+ * No other thread may be inside a call, or begin one, once dw_close() returns; calls made while it
+ * runs are safe and answered: stop or join your threads first, or let them see DW_ECLOSED.
+ *
+ * FORK. In a forked child every call returns DW_EFORK and no timer fires; the child may only
+ * dw_close() its copy of the handle, which touches neither store nor parent.
  *
  * Linux only (timerfd, eventfd, epoll).
  */
@@ -189,6 +201,10 @@ typedef struct dw_options {
 	 * DW_SPIN_MAX; 50 is a good value. The price is a busy core for so long at each moment at
 	 * which timers fire. 0: never. Not with ev_loop. */
 	dw_usec spin_us;
+
+	/* What other threads have asked for and is not answered may take so many bytes (their data
+	 * and about 600 bytes a call); 0: 16 MiB. */
+	size_t posted_max_bytes;
 } dw_options;
 
 /* dw_open opens the store and, as owner, starts to load its timers: those already overdue fire, in
@@ -204,9 +220,10 @@ typedef struct dw_options {
 #define DW_MESSAGE_SIZE 256
 DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
 
-/* dw_close stops: no handler is started, claims are given back, operations not yet answered are
- * answered with DW_ECLOSED (never sent) or DW_EUNKNOWN (sent). It waits at most patience for the
- * store. The handle is freed whatever it returns, and must not be used again. NULL is accepted.
+/* dw_close stops: no handler is started, claims are given back. It waits at most patience for what
+ * was accepted, also from other threads; then operations not yet answered are answered with
+ * DW_ECLOSED (never sent) or DW_EUNKNOWN (sent), and functions of dw_post() run. The handle is
+ * freed whatever it returns, and must not be used again. NULL is accepted.
  * DW_EBUSY: from inside a callback (nothing is done, the handle stays open). DW_ETIMEOUT: the store
  * did not finish in time; what it was asked to do is done later or never. */
 DW_API int dw_close(dw *, dw_usec patience);
@@ -329,6 +346,12 @@ DW_API int dw_move(dw *, const char *id, dw_usec due, dw_done_fn done, void *use
  * default). DW_ESTALE: the delivery is not held any more; nothing was changed. */
 DW_API int dw_settle(dw *, const dw_token *, dw_verdict, dw_usec retry_in, dw_done_fn done,
 		     void *user);
+
+/* dw_post calls fn(dw, arg) on the handle's thread, in a later turn or, if none comes, in
+ * dw_close() (where calls on the handle return DW_ECLOSED): exactly once if it returns DW_OK. fn is
+ * a callback like a handler. Any thread. DW_ELIMIT, DW_ENOMEM, DW_ECLOSED. */
+typedef void (*dw_post_fn)(dw *, void *arg);
+DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
 
 /* ---- Looking ----------------------------------------------------------------------------- */
 

@@ -62,14 +62,14 @@ static const char *name_of(enum call_kind kind)
 }
 
 /* report_failure: a failure that no callback hears. */
-static void report_failure(struct engine *engine, const struct call *call)
+static void report_failure(struct engine *engine, const char *what, const char *id, int status)
 {
-	dw_event event = {.kind = DW_EVENT_FAILED, .status = call->status, .id = call->id};
+	dw_event event = {.kind = DW_EVENT_FAILED, .status = status, .id = id};
 
 	if (engine->failure == DW_OK)
-		engine->failure = call->status;
-	engine_event(engine, &event, "%s of %s failed: %s", name_of(call->kind), call->id,
-		     dw_strerror(call->status));
+		engine->failure = status;
+	engine_event(engine, &event, "%s of %s failed: %s", what, id ? id : "a new timer",
+		     dw_strerror(status));
 }
 
 /* tell calls the call's callback; the call is over. */
@@ -96,7 +96,8 @@ static void tell(struct engine *engine, struct call *call)
 	else if (done.fn)
 		done.fn(engine->env.handle, &result, done.user);
 	else if (call->status != DW_OK && !call->internal)
-		report_failure(engine, call);
+		report_failure(engine, name_of(call->kind), call->id,
+			       call->status);
 	engine->callback_depth--;
 }
 
@@ -119,6 +120,26 @@ void call_answer(struct engine *engine, struct call *call, int status)
 	drop_fresh(engine, call);
 	tell(engine, call);
 	call_free(engine, call);
+}
+
+void engine_refuse(struct engine *engine, const char *what, const char *id, int status,
+		   struct done done)
+{
+	dw_result result = {.size = sizeof result, .status = status, .id = id ? id : ""};
+
+	engine->callback_depth++;
+	if (done.fn)
+		done.fn(engine->env.handle, &result, done.user);
+	else
+		report_failure(engine, what, id, status);
+	engine->callback_depth--;
+}
+
+void engine_run(struct engine *engine, dw_post_fn fn, void *arg)
+{
+	engine->callback_depth++;
+	fn(engine->env.handle, arg);
+	engine->callback_depth--;
 }
 
 void call_defer(struct engine *engine, struct call *call, int status)

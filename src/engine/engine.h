@@ -15,6 +15,7 @@
 #include "durawheel/store.h"
 #include "port/clock.h"
 #include "port/loop.h"
+#include "port/post.h"
 
 struct engine;
 
@@ -39,8 +40,9 @@ struct engine_env {
 	struct alloc alloc;
 	struct clock clock;
 	struct loop_port loop;
-	dw_role role; /* DW_OWNER or DW_CLIENT */
-	bool standby; /* a client that becomes the owner */
+	struct post_port posts; /* may be zero */
+	dw_role role;           /* DW_OWNER or DW_CLIENT */
+	bool standby;           /* a client that becomes the owner */
 	uint64_t seed;
 	size_t timers_max;
 	size_t data_max;
@@ -78,6 +80,12 @@ int engine_status(struct engine *, dw_status_fn, void *user);
 int engine_count(const struct engine *, const char *topic, uint64_t *ret_count);
 void engine_stats(const struct engine *, dw_stats *ret_stats);
 const char *engine_error(const struct engine *);
+
+/* engine_refuse answers a call, in words what, that was accepted before the engine was asked and
+ * was not done; id may be NULL. engine_run calls fn as a callback. Both from a turn, or while
+ * closing. */
+void engine_refuse(struct engine *, const char *what, const char *id, int status, struct done);
+void engine_run(struct engine *, dw_post_fn fn, void *arg);
 
 /* engine_turn does one bounded turn. DW_OK, or DW_EBUSY from inside a callback. */
 int engine_turn(struct engine *);

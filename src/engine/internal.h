@@ -133,6 +133,7 @@ struct engine {
 	dw_usec retry_in;     /* dw_retry_in() of it */
 	int callback_depth;
 	bool in_turn;
+	bool posts_left; /* of what other threads have asked for */
 	bool woken;
 	bool failing;
 	bool reviving;

@@ -181,8 +181,9 @@ static bool has_work_left(const struct engine *engine)
 	bool delivers =
 	    !engine->closing && (engine->sweep > 0 || engine->reviving || engine->rechecking);
 
-	return engine->answers.count > 0 || engine->deferred || engine->urgent.count > 0 ||
-	       delivers || (engine->ordinary.count > 0 && engine->ordinary_inflight < ORDINARY_MAX);
+	return engine->answers.count > 0 || engine->posts_left || engine->deferred ||
+	       engine->urgent.count > 0 || delivers ||
+	       (engine->ordinary.count > 0 && engine->ordinary_inflight < ORDINARY_MAX);
 }
 
 /* next_turn: when the next turn is needed, unless something wakes the engine before. */
@@ -208,6 +209,13 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 	return at;
 }
 
+/* drain_posts does what other threads have asked for. */
+static void drain_posts(struct engine *engine)
+{
+	if (engine->env.posts.drain)
+		engine->posts_left = engine->env.posts.drain(engine->env.posts.user);
+}
+
 int engine_turn(struct engine *engine)
 {
 	dw_usec before;
@@ -222,6 +230,7 @@ int engine_turn(struct engine *engine)
 	watch_clock(engine, before, now);
 	call_tell_deferred(engine);
 	answer_round(engine);
+	drain_posts(engine);
 	if (engine->stranded)
 		rearm_stranded(engine);
 	recover_ask(engine, now);

@@ -217,9 +217,11 @@ static void *call_from_elsewhere(void *user)
 	dw *d = user;
 	uint64_t count;
 	dw_stats stats = {.size = sizeof stats};
-	int ok = dw_turn(d) == DW_ETHREAD && dw_cancel(d, "a", NULL, NULL) == DW_ETHREAD &&
+	int ok = dw_turn(d) == DW_ETHREAD && dw_run(d) == DW_ETHREAD &&
+		 dw_sync(d, 0) == DW_ETHREAD && dw_fd(d) == DW_ETHREAD &&
 		 dw_close(d, 0) == DW_ETHREAD && dw_count(d, NULL, &count) == DW_ETHREAD &&
-		 dw_get_stats(d, &stats) == DW_ETHREAD && dw_fd(d) == DW_ETHREAD &&
+		 dw_get_stats(d, &stats) == DW_ETHREAD && dw_on(d, "t", NULL, NULL) == DW_ETHREAD &&
+		 dw_retry_in(d, 0) == DW_ETHREAD && dw_get(d, "a", NULL, NULL) == DW_ETHREAD &&
 		 strcmp(dw_last_error(d), dw_strerror(DW_ETHREAD)) == 0;
 
 	return ok ? user : NULL;

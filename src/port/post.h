@@ -1,0 +1,13 @@
+/* What other threads have asked for, as the engine sees it: it asks for some of it in each turn. */
+#ifndef DW_PORT_POST_H
+#define DW_PORT_POST_H
+
+#include <stdbool.h>
+
+struct post_port {
+	/* Does a bounded part of it; true: more is left. NULL: there are no other threads. */
+	bool (*drain)(void *user);
+	void *user;
+};
+
+#endif

@@ -1,0 +1,44 @@
+/* A handle on a memory store, and what its callbacks have seen; for tests with threads. */
+#ifndef DW_TESTS_SEEN_H
+#define DW_TESTS_SEEN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "durawheel/durawheel.h"
+
+#define PATIENCE DW_SECONDS(60) /* far beyond what a loaded machine needs */
+
+struct seen {
+	dw *d;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	int answers;
+	int failures;
+	int events;
+	int status; /* of the last answer */
+	int posted; /* functions run */
+	int result; /* what a thread has found */
+	dw_token token;
+	dw_event_kind event;
+	char log[DW_MESSAGE_SIZE];
+	atomic_int no_memory; /* every allocation fails */
+};
+
+/* seen_options: of a memory store, with all hooks set; *seen is made anew. */
+dw_options seen_options(struct seen *seen);
+void seen_open(struct seen *seen, size_t posted_max_bytes);
+
+/* seen_done counts the answer and signals changed. */
+void seen_done(dw *, const dw_result *, void *user);
+
+/* seen_stop, for dw_post(). */
+void seen_stop(dw *, void *arg);
+
+/* seen_put puts a timer that never fires. */
+int seen_put(dw *, const char *id, struct seen *seen);
+
+/* seen_in_thread runs body to its end while nobody turns. */
+void seen_in_thread(void *(*body)(void *), struct seen *seen);
+
+#endif

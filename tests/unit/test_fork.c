@@ -1,0 +1,161 @@
+/* A forked child may only close its copy, whatever the parent's other threads held at the fork. */
+#include "support/cmocka.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/watch.h"
+
+enum { FORKS = 40, CHILD_PATIENCE = 60 };
+
+struct noise {
+	struct seen *seen;
+	pthread_t thread;
+	atomic_int end;
+};
+
+static void nothing(dw *d, void *arg)
+{
+	(void)d;
+	(void)arg;
+}
+
+/* make_noise keeps the queue and its mutex busy. */
+static void *make_noise(void *user)
+{
+	struct noise *noise = user;
+
+	while (!atomic_load(&noise->end)) {
+		(void)dw_post(noise->seen->d, nothing, NULL); /* whether there is room */
+		(void)seen_put(noise->seen->d, "a", noise->seen);
+	}
+	return NULL;
+}
+
+static dw_verdict never(dw *d, const dw_firing *firing, void *user)
+{
+	(void)d;
+	(void)firing;
+	(void)user;
+	return DW_DONE;
+}
+
+/* count_wrong: how many of the calls do not say DW_EFORK. */
+static int count_wrong(dw *d)
+{
+	dw_stats stats = {.size = sizeof stats};
+	dw_timer timer = {.size = sizeof timer, .topic = "t"};
+	dw_token token = {.id = "x"};
+	uint64_t number;
+	const int statuses[] = {
+	    dw_turn(d),
+	    dw_run(d),
+	    dw_sync(d, 0),
+	    dw_fd(d),
+	    dw_on(d, "t", never, NULL),
+	    dw_retry_in(d, 0),
+	    dw_put(d, &timer, NULL, NULL),
+	    dw_after(d, "t", "x", 0, NULL, 0),
+	    dw_at(d, "t", "x", 0, NULL, 0),
+	    dw_cancel(d, "x", NULL, NULL),
+	    dw_settle(d, &token, DW_DONE, -1, NULL, NULL),
+	    dw_post(d, nothing, NULL),
+	    dw_get(d, "x", NULL, NULL),
+	    dw_list(d, NULL, NULL, 1, NULL, NULL),
+	    dw_get_stats(d, &stats),
+	    dw_get_status(d, NULL, NULL),
+	    dw_count(d, NULL, &number),
+	};
+	int wrong = 0;
+
+	for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+		wrong += statuses[i] != DW_EFORK;
+	return wrong;
+}
+
+/* fork_child: exit status of a child that tries everything, and then closes. */
+static int fork_child(dw *d)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)alarm(CHILD_PATIENCE); /* a lock that nobody will give back */
+		dw_stop(d);
+		status = count_wrong(d);
+		_exit(status == 0 && dw_close(d, DW_SECONDS(1)) == DW_OK ? 0 : 1);
+	}
+	if (pid > 0)
+		(void)waitpid(pid, &status, 0); /* else status says it */
+	return status;
+}
+
+static void child_of_a_busy_handle_may_only_close(void **state)
+{
+	struct seen seen;
+	struct noise noise = {.seen = &seen};
+
+	(void)state;
+	seen_open(&seen, 100000);
+	assert_int_equal(pthread_create(&noise.thread, NULL, make_noise, &noise), 0);
+	for (int i = 0; i < FORKS; i++) {
+		assert_int_equal(fork_child(seen.d), 0);
+		assert_int_equal(dw_turn(seen.d), DW_OK);
+	}
+	atomic_store(&noise.end, 1);
+	assert_int_equal(pthread_join(noise.thread, NULL), 0);
+	assert_int_equal(dw_sync(seen.d, PATIENCE), DW_OK);
+	assert_int_equal(seen.failures, 0);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+static void *fork_elsewhere(void *user)
+{
+	struct seen *seen = user;
+
+	seen->result = fork_child(seen->d);
+	return NULL;
+}
+
+static void child_of_another_thread_may_only_close(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	seen_open(&seen, 0);
+	seen_in_thread(fork_elsewhere, &seen);
+	assert_int_equal(seen.result, 0);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+static void fork_inside(dw *d, void *arg)
+{
+	struct seen *seen = arg;
+
+	seen->result = fork_child(d);
+	dw_stop(d);
+}
+
+static void child_of_a_callback_may_only_close(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	seen_open(&seen, 0);
+	assert_int_equal(dw_post(seen.d, fork_inside, &seen), DW_OK);
+	assert_int_equal(dw_run(seen.d), DW_OK);
+	assert_int_equal(seen.result, 0);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(child_of_a_busy_handle_may_only_close),
+	    cmocka_unit_test(child_of_another_thread_may_only_close),
+	    cmocka_unit_test(child_of_a_callback_may_only_close),
+	};
+
+	return cmocka_run_group_tests_name("fork", tests, NULL, NULL);
+}
