@@ -26,10 +26,8 @@ static void *make_noise(void *user)
 {
 	struct noise *noise = user;
 
-	while (!atomic_load(&noise->end)) {
-		(void)dw_post(noise->seen->d, nothing, NULL); /* whether there is room */
-		(void)seen_put(noise->seen->d, "a", noise->seen);
-	}
+	while (!atomic_load(&noise->end))
+		(void)dw_post(noise->seen->d, nothing, NULL); /* there is room */
 	return NULL;
 }
 
@@ -97,7 +95,7 @@ static void child_of_a_busy_handle_may_only_close(void **state)
 	struct noise noise = {.seen = &seen};
 
 	(void)state;
-	seen_open(&seen, 100000);
+	seen_open(&seen, (size_t)1 << 28); /* never full: that would be silence */
 	assert_int_equal(pthread_create(&noise.thread, NULL, make_noise, &noise), 0);
 	for (int i = 0; i < FORKS; i++) {
 		assert_int_equal(fork_child(seen.d), 0);
@@ -106,7 +104,6 @@ static void child_of_a_busy_handle_may_only_close(void **state)
 	atomic_store(&noise.end, 1);
 	assert_int_equal(pthread_join(noise.thread, NULL), 0);
 	assert_int_equal(dw_sync(seen.d, PATIENCE), DW_OK);
-	assert_int_equal(seen.failures, 0);
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
 

@@ -80,6 +80,36 @@ static void post_is_a_callback_of_a_later_turn(void **state)
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
 
+static void count(dw *d, void *arg)
+{
+	struct seen *seen = arg;
+
+	(void)d;
+	seen->posted++;
+}
+
+static void *post_many(void *user)
+{
+	struct seen *seen = user;
+
+	for (int i = 0; i < 1000; i++)
+		seen->result += dw_post(seen->d, count, seen) == DW_OK;
+	return NULL;
+}
+
+static void sync_runs_what_is_posted(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	seen_open(&seen, 0);
+	seen_in_thread(post_many, &seen);
+	assert_int_equal(seen.result, 1000);
+	assert_int_equal(dw_sync(seen.d, PATIENCE), DW_OK);
+	assert_int_equal(seen.posted, 1000); /* which takes more than one turn */
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
 static dw *signalled; /* a signal handler has no other way */
 
 static void on_signal(int number)
@@ -213,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(hold_is_settled_by_another_thread),
 	    cmocka_unit_test(post_is_a_callback_of_a_later_turn),
+	    cmocka_unit_test(sync_runs_what_is_posted),
 	    cmocka_unit_test(stop_in_a_signal_handler_ends_run),
 	    cmocka_unit_test(close_answers_what_is_queued),
 	    cmocka_unit_test(close_with_patience_does_what_is_queued),
