@@ -15,6 +15,7 @@
 #include "loop/loop.h"
 #include "options.h"
 #include "posts.h"
+#include "workers.h"
 
 struct dw {
 	struct alloc alloc;
@@ -24,6 +25,7 @@ struct dw {
 	struct engine *engine;
 	dw_store *store;
 	struct posts *posts;
+	struct workers *workers; /* NULL: none */
 	dw_options options;
 	pthread_t thread;
 	pid_t pid;
@@ -38,19 +40,24 @@ static int is_own_thread(const dw *d)
 	return pthread_equal(d->thread, pthread_self());
 }
 
-/* refuse answers for a failure that the engine knows nothing of. The last error is the handle's
- * thread's; what another one did wrong is said in the log. */
-static int refuse(dw *d, int status, const char *why)
+/* refuse_elsewhere: the last error is the handle's thread's; what another one did wrong is said in
+ * the log. */
+static int refuse_elsewhere(const dw *d, int status, const char *why)
 {
 	char line[DW_MESSAGE_SIZE];
 
-	if (is_own_thread(d)) {
-		d->misuse = why;
-	} else if (d->options.on_log) {
-		(void)snprintf(line, sizeof line, "a call from another thread is refused: %.190s",
-			       why);
+	(void)snprintf(line, sizeof line, "a call from another thread is refused: %.190s", why);
+	if (d->options.on_log)
 		d->options.on_log(DW_LOG_WARN, line, d->options.on_log_user);
-	}
+	return status;
+}
+
+/* refuse answers for a failure that the engine knows nothing of. */
+static int refuse(dw *d, int status, const char *why)
+{
+	if (!is_own_thread(d))
+		return refuse_elsewhere(d, status, why);
+	d->misuse = why;
 	return status;
 }
 
@@ -99,7 +106,8 @@ static int ask(dw *d, const struct request *request)
 
 	if (status == DW_ETHREAD) {
 		status = request_check(request, d->options.data_max_bytes, message);
-		return status == DW_OK ? posts_send(d->posts, request) : refuse(d, status, message);
+		return status == DW_OK ? posts_send(d->posts, request)
+				       : refuse_elsewhere(d, status, message);
 	}
 	if (status != DW_OK)
 		return status;
@@ -142,6 +150,7 @@ static int open_engine(dw *d)
 				 .clock = d->clock,
 				 .loop = loop_port(d->loop),
 				 .posts = {drain_posts, d},
+				 .workers = workers_port(d->workers),
 				 .role = d->options.role == DW_OWNER ? DW_OWNER : DW_CLIENT,
 				 .standby = d->options.role == DW_STANDBY,
 				 .seed = rng_seed(),
@@ -200,6 +209,30 @@ static int turn(void *user)
 	return engine_turn(d->engine);
 }
 
+/* last_out frees what dw_close() has left to the handlers that outlive it. */
+static void last_out(dw *d)
+{
+	free_handle(d);
+}
+
+static int open_workers(dw *d, char *message)
+{
+	struct workers_env env = {.handle = d,
+				  .alloc = d->alloc,
+				  .clock = d->clock,
+				  .posts = d->posts,
+				  .last_out = last_out};
+	int status;
+
+	if (d->options.workers == 0 || d->options.role != DW_OWNER)
+		return DW_OK;
+	status = workers_new(&d->workers, &env, d->options.workers);
+	if (status == DW_ESYS)
+		(void)snprintf(message, DW_MESSAGE_SIZE, "no threads for options.workers: %s",
+			       strerror(errno));
+	return status;
+}
+
 static int open_parts(dw *d, const char *url, char *message)
 {
 	int hooked = d->options.clock != NULL;
@@ -217,6 +250,8 @@ static int open_parts(dw *d, const char *url, char *message)
 
 		status = posts_new(&d->posts, &d->alloc, &port, d->options.posted_max_bytes);
 	}
+	if (status == DW_OK)
+		status = open_workers(d, message);
 	if (status == DW_OK)
 		status = open_engine(d);
 	if (status == DW_OK)
@@ -264,6 +299,10 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 		clock_hook(&d->clock, read.clock, read.clock_user);
 	status = open_parts(d, read.store, message);
 	if (status != DW_OK) {
+		if (d->workers) {
+			workers_stop(d->workers);
+			(void)workers_free(d->workers); /* true: no handler was ever started */
+		}
 		if (message[0] == '\0')
 			(void)snprintf(message, DW_MESSAGE_SIZE, "%s", dw_strerror(status));
 		free_handle(d);
@@ -295,16 +334,21 @@ static int turn_until_settled(dw *d, dw_usec patience)
 	return DW_OK;
 }
 
-static int close_store(dw *d, dw_usec patience)
+/* close_parts: DW_ETIMEOUT: the store or a handler has not ended in time. */
+static int close_parts(dw *d, dw_usec patience)
 {
 	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
 	int status;
 
 	posts_shut(d->posts);
+	if (d->workers)
+		workers_stop(d->workers);
 	engine_begin_close(d->engine);
 	(void)turn_until_settled(d, patience); /* what is left is answered below */
 	status = d->store->type->stop(d->store,
 				      usec_max(usec_sub(end, d->clock.steady(d->clock.user)), 0));
+	if (engine_is_running(d->engine))
+		status = DW_ETIMEOUT;
 	engine_abandon(d->engine);
 	posts_abandon(d->posts, d->engine);
 	d->store->type->free(d->store);
@@ -341,7 +385,14 @@ int dw_close(dw *d, dw_usec patience)
 	if (status != DW_OK)
 		return status;
 	d->closing = 1;
-	status = close_store(d, patience);
+	status = close_parts(d, patience);
+	guest_free(d->guest);
+	engine_free(d->engine);
+	d->guest = NULL;
+	d->engine = NULL;
+	/* A handler that still runs may call: the last one out frees the handle. */
+	if (d->workers && !workers_free(d->workers))
+		return DW_ETIMEOUT;
 	free_handle(d);
 	return status;
 }
@@ -355,10 +406,22 @@ int dw_on(dw *d, const char *topic, dw_fire_fn fire, void *user)
 	return status == DW_OK ? engine_on(d->engine, topic, fire, user) : status;
 }
 
+int dw_on_worker(dw *d, const char *topic, dw_fire_fn fire, void *user)
+{
+	int status = admit_with(d, topic, "the topic is NULL");
+
+	return status == DW_OK ? engine_on_worker(d->engine, topic, fire, user) : status;
+}
+
 int dw_retry_in(dw *d, dw_usec delay)
 {
 	int status = admit(d);
 
+	if (status == DW_ETHREAD && d->workers) {
+		if (delay < 0)
+			return refuse(d, DW_EINVAL, "the delay is negative");
+		return workers_retry_in(d->workers, delay);
+	}
 	return status == DW_OK ? engine_retry_in(d->engine, delay) : status;
 }
 
@@ -401,8 +464,7 @@ int dw_cancel(dw *d, const char *id, dw_done_fn done, void *user)
 
 int dw_move(dw *d, const char *id, dw_usec due, dw_done_fn done, void *user)
 {
-	struct request move = {
-	    .kind = REQUEST_MOVE, .id = id, .time = due, .done = {done, user}};
+	struct request move = {.kind = REQUEST_MOVE, .id = id, .time = due, .done = {done, user}};
 
 	return ask(d, &move);
 }

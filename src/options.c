@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/store.h"
+#include "workers.h"
 
 #define TIMERS_DEFAULT ((size_t)1 << 28)
 #define OPEN_PATIENCE_DEFAULT DW_SECONDS(5)
@@ -78,6 +79,9 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	if (copy.spin_us > 0 && copy.ev_loop)
 		return refuse(ret_message,
 			      "options.spin_us is for dw_run(): not with options.ev_loop");
+	if (copy.workers > WORKERS_MAX)
+		return refuse(ret_message, "options.workers is %u: at most %u", copy.workers,
+			      WORKERS_MAX);
 	if (copy.open_patience_us < 0 || copy.hold_us < 0)
 		return refuse(ret_message, "a patience or a hold in options is negative");
 	*ret_options = copy;

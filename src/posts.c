@@ -5,12 +5,12 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* How many requests one turn does at most. */
+/* How many posts one turn does at most. */
 #define TURN_POSTS_MAX 256u
 
-/* It stays until it is answered, so that its bytes are what the queue really holds. */
-struct post {
-	struct post *next;
+/* A call. It stays until it is answered, so that its bytes are what the queue really holds. */
+struct letter {
+	struct post post; /* first */
 	struct posts *posts;
 	size_t bytes;
 	_Alignas(max_align_t) unsigned char request[]; /* a copy */
@@ -32,9 +32,9 @@ struct posts {
 	struct post *taken; /* older than first */
 };
 
-static struct request *request_of(struct post *post)
+static struct request *request_of(struct letter *letter)
 {
-	return (struct request *)(void *)post->request;
+	return (struct request *)(void *)letter->request;
 }
 
 int posts_new(struct posts **ret_posts, const struct alloc *alloc, const struct loop_port *loop,
@@ -53,15 +53,6 @@ int posts_new(struct posts **ret_posts, const struct alloc *alloc, const struct 
 	return DW_OK;
 }
 
-void posts_free(struct posts *posts)
-{
-	struct alloc alloc = posts->alloc;
-
-	assert(!posts->first && !posts->taken);
-	(void)pthread_mutex_destroy(&posts->mutex); /* nobody calls any more */
-	alloc_free(&alloc, posts);
-}
-
 /* ---- Any thread ---------------------------------------------------------------------------- */
 
 /* reserve: whether there is room for so many bytes. A lone request always has it. */
@@ -76,42 +67,49 @@ static bool reserve(struct posts *posts, size_t bytes)
 	return true;
 }
 
-/* push: DW_OK, or DW_ECLOSED. It wakes under the mutex: after posts_shut() nobody does. */
-static int push(struct posts *posts, struct post *post)
+/* push: false: the queue is shut, which it never is for jobs. It wakes under the mutex: once the
+ * queue is shut no call does. */
+static bool push(struct posts *posts, struct post *post)
 {
-	bool was_empty;
-	bool shut;
+	bool taken;
 
+	post->next = NULL;
 	pthread_mutex_lock(&posts->mutex);
-	was_empty = !posts->first;
-	shut = posts->shut;
-	if (!shut) {
+	taken = post->is_job || !posts->shut;
+	if (taken) {
+		bool was_empty = !posts->first;
+
 		*(was_empty ? &posts->first : &posts->last->next) = post;
 		posts->last = post;
 		if (was_empty)
 			posts->loop.wake(posts->loop.user);
 	}
 	pthread_mutex_unlock(&posts->mutex);
-	return shut ? DW_ECLOSED : DW_OK;
+	return taken;
+}
+
+void posts_return(struct posts *posts, struct job *job)
+{
+	(void)push(posts, &job->post); /* a job is always taken */
 }
 
 int posts_send(struct posts *posts, const struct request *request)
 {
-	size_t bytes = sizeof(struct post) + request_size(request);
-	struct post *post;
+	size_t bytes = sizeof(struct letter) + request_size(request);
+	struct letter *letter;
 	int status = DW_ENOMEM;
 
 	if (!reserve(posts, bytes))
 		return DW_ELIMIT;
-	post = alloc_new(&posts->alloc, bytes);
-	if (post) {
-		post->posts = posts;
-		post->bytes = bytes;
-		request_copy(request, post->request);
-		status = push(posts, post);
+	letter = alloc_new(&posts->alloc, bytes);
+	if (letter) {
+		letter->posts = posts;
+		letter->bytes = bytes;
+		request_copy(request, letter->request);
+		status = push(posts, &letter->post) ? DW_OK : DW_ECLOSED;
 	}
 	if (status != DW_OK) {
-		alloc_free(&posts->alloc, post);
+		alloc_free(&posts->alloc, letter);
 		(void)atomic_fetch_sub(&posts->bytes, bytes);
 	}
 	return status;
@@ -119,7 +117,7 @@ int posts_send(struct posts *posts, const struct request *request)
 
 /* ---- The handle's thread ------------------------------------------------------------------- */
 
-/* take: the oldest request, or NULL. */
+/* take: the oldest post, or NULL. */
 static struct post *take(struct posts *posts)
 {
 	struct post *post = posts->taken;
@@ -135,47 +133,54 @@ static struct post *take(struct posts *posts)
 	return post;
 }
 
-static void release(struct post *post)
+static void release(struct letter *letter)
 {
-	struct posts *posts = post->posts;
+	struct posts *posts = letter->posts;
 
-	(void)atomic_fetch_sub(&posts->bytes, post->bytes);
-	alloc_free(&posts->alloc, post);
+	(void)atomic_fetch_sub(&posts->bytes, letter->bytes);
+	alloc_free(&posts->alloc, letter);
 }
 
 /* refuse answers a request that the engine has not accepted. */
-static void refuse(struct post *post, int status)
+static void refuse(struct letter *letter, int status)
 {
-	request_refuse(request_of(post), post->posts->engine, status);
-	release(post);
+	request_refuse(request_of(letter), letter->posts->engine, status);
+	release(letter);
 }
 
 /* answered stands between the engine's answer and the one who asked. */
 static void answered(dw *handle, const dw_result *result, void *user)
 {
-	struct post *post = user;
-	struct done done = request_of(post)->done;
+	struct letter *letter = user;
+	struct done done = request_of(letter)->done;
 
 	if (!done.fn && result->status != DW_OK) {
-		refuse(post, result->status); /* reports it */
+		refuse(letter, result->status); /* reports it */
 		return;
 	}
-	release(post); /* first: the callback may want its room */
+	release(letter); /* first: the callback may want its room */
 	if (done.fn)
 		done.fn(handle, result, done.user);
 }
 
-static void carry_out(struct post *post)
+static void carry_out(struct posts *posts, struct post *post)
 {
-	struct request request = *request_of(post);
+	struct letter *letter = (struct letter *)post;
+
+	struct request request;
 	int status;
 
-	request.done = (struct done){answered, post};
-	status = request_do(&request, post->posts->engine);
+	if (post->is_job) {
+		engine_finish(posts->engine, (struct job *)post);
+		return;
+	}
+	request = *request_of(letter);
+	request.done = (struct done){answered, letter};
+	status = request_do(&request, letter->posts->engine);
 	if (status != DW_OK)
-		refuse(post, status);
+		refuse(letter, status);
 	else if (request.kind == REQUEST_RUN)
-		release(post); /* it has no answer */
+		release(letter); /* it has no answer */
 }
 
 bool posts_idle(struct posts *posts)
@@ -196,7 +201,7 @@ bool posts_drain(struct posts *posts, struct engine *engine)
 
 		if (!post)
 			return false;
-		carry_out(post);
+		carry_out(posts, post);
 	}
 	return !posts_idle(posts);
 }
@@ -214,6 +219,23 @@ void posts_abandon(struct posts *posts, struct engine *engine)
 
 	assert(posts->shut);
 	posts->engine = engine;
-	while ((post = take(posts)))
-		refuse(post, DW_ECLOSED);
+	while ((post = take(posts))) {
+		if (post->is_job) /* its verdict has no store any more */
+			alloc_free(&posts->alloc, post);
+		else
+			refuse((struct letter *)post, DW_ECLOSED);
+	}
+}
+
+void posts_free(struct posts *posts)
+{
+	struct alloc alloc = posts->alloc;
+	struct post *post;
+
+	while ((post = take(posts))) {
+		assert(post->is_job);
+		alloc_free(&alloc, post);
+	}
+	(void)pthread_mutex_destroy(&posts->mutex); /* nobody calls any more */
+	alloc_free(&alloc, posts);
 }

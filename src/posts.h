@@ -12,12 +12,16 @@ struct posts;
 /* posts_new: DW_OK or DW_ENOMEM. */
 int posts_new(struct posts **ret_posts, const struct alloc *, const struct loop_port *,
 	      size_t bytes_max);
-/* posts_free: everything was answered. */
+/* posts_free: every request was answered. Jobs that nobody has taken back are freed. */
 void posts_free(struct posts *);
 
 /* posts_send copies the request, whose arguments are checked, into the queue. Any thread.
  * DW_ELIMIT, DW_ENOMEM, DW_ECLOSED. */
 int posts_send(struct posts *, const struct request *);
+
+/* posts_return brings a job back to the engine. Any thread; never fails, and is taken after
+ * posts_shut(), too. */
+void posts_return(struct posts *, struct job *);
 
 /* The handle's thread: */
 
@@ -25,7 +29,7 @@ int posts_send(struct posts *, const struct request *);
 bool posts_drain(struct posts *, struct engine *);
 bool posts_idle(struct posts *);
 
-/* posts_shut: nothing new is taken. posts_abandon answers what is left with DW_ECLOSED. */
+/* posts_shut: no new call is taken. posts_abandon answers what is left with DW_ECLOSED. */
 void posts_shut(struct posts *);
 void posts_abandon(struct posts *, struct engine *);
 

@@ -34,17 +34,18 @@
  * to options.on_event and to the next dw_sync().
  *
  * THREADS. A handle belongs to the thread that opened it: that thread turns its loop, and every
- * callback runs there. Any thread may call dw_put, dw_after, dw_at, dw_cancel, dw_settle and
- * dw_post: what they ask for is checked and copied, and done in the next turn, each thread's in its
- * order. Their return value is about the arguments and the room only (DW_ELIMIT: more than
- * options.posted_max_bytes are not answered yet; wait for an answer); what the handle's thread
- * would have been told at once, like a DW_ESTALE of dw_settle, their callback is told. dw_stop may
- * be called from any thread and from a signal handler, and so may what says "Any thread". All else
- * returns DW_ETHREAD, and dw_last_error() is the handle's thread's: why a call from another one was
- * refused is said to options.on_log.
+ * callback runs there, but for handlers of dw_on_worker(). Any thread may call dw_put, dw_after,
+ * dw_at, dw_cancel, dw_settle and dw_post: what they ask for is checked and copied, and done in the
+ * next turn, each thread's in its order. Their return value is about the arguments and the room
+ * only (DW_ELIMIT: more than options.posted_max_bytes are not answered yet; wait for an answer);
+ * what the handle's thread would have been told at once, like a DW_ESTALE of dw_settle, their
+ * callback is told. dw_stop may be called from any thread and from a signal handler, and so may
+ * what says "Any thread". All else returns DW_ETHREAD. dw_last_error() is the handle's thread's:
+ * why a call from another one was refused is said to options.on_log.
  *
- * No other thread may be inside a call, or begin one, once dw_close() returns; calls made while it
- * runs are safe and answered: stop or join your threads first, or let them see DW_ECLOSED.
+ * When dw_close() returns no other thread may be inside a call, nor begin one: stop or join your
+ * threads first. Calls made while it still runs are safe, and answered or refused with DW_ECLOSED.
+ * Handlers of dw_on_worker() may call until they return.
  *
  * FORK. In a forked child every call returns DW_EFORK and no timer fires; the child may only
  * dw_close() its copy of the handle, which touches neither store nor parent.
@@ -205,6 +206,9 @@ typedef struct dw_options {
 	/* What other threads have asked for and is not answered may take so many bytes (their data
 	 * and about 600 bytes a call); 0: 16 MiB. */
 	size_t posted_max_bytes;
+
+	/* Threads for the handlers of dw_on_worker(): 0: none, at most 256. A client has none. */
+	unsigned workers;
 } dw_options;
 
 /* dw_open opens the store and, as owner, starts to load its timers: those already overdue fire, in
@@ -225,7 +229,8 @@ DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
  * DW_ECLOSED (never sent) or DW_EUNKNOWN (sent), and functions of dw_post() run. The handle is
  * freed whatever it returns, and must not be used again. NULL is accepted.
  * DW_EBUSY: from inside a callback (nothing is done, the handle stays open). DW_ETIMEOUT: the store
- * did not finish in time; what it was asked to do is done later or never. */
+ * did not finish in time; what it was asked to do is done later or never. Or a handler of
+ * dw_on_worker() did not. */
 DW_API int dw_close(dw *, dw_usec patience);
 
 /* dw_last_error: the last failure of a call on this handle in words, "" if none; valid until the
@@ -274,6 +279,21 @@ typedef dw_verdict (*dw_fire_fn)(dw *, const dw_firing *, void *user);
  * away. A due timer whose topic has no handler is kept, reported once (DW_EVENT_NO_HANDLER) and
  * fires when one is registered. DW_EINVAL, DW_ENOMEM, DW_EROLE: a client fires nothing. */
 DW_API int dw_on(dw *, const char *topic, dw_fire_fn, void *user);
+
+/* dw_on_worker: the same for a handler that takes its time, or waits: it runs on one of
+ * options.workers threads and delays no timer of the others. What else there is for these threads
+ * waits, claimed, and is handed out in the order of the deadlines; so handlers run side by side,
+ * each with a firing of its own that lives until it returns. It is given the handle and calls it
+ * like any other thread (see THREADS); dw_retry_in() works in it. Its verdict counts after all
+ * that it has called. It may run as long as it likes: options.hold_us is for DW_HOLD, and begins
+ * when it returns that. A put of the same id does not wait for it, and the new timer may start
+ * while it runs.
+ * dw_close() starts none that waits, and waits for those that run, at most for its patience. Then
+ * it returns DW_ETIMEOUT: the delivery ends without a verdict and is repeated by the next owner;
+ * the handler may go on calling the handle, which answers DW_ECLOSED and is freed when it returns.
+ * So after dw_on() or another dw_on_worker() of the topic, user must live until it has returned.
+ * DW_EINVAL (options.workers is 0, too), DW_ENOMEM, DW_EROLE. */
+DW_API int dw_on_worker(dw *, const char *topic, dw_fire_fn, void *user);
 
 /* dw_retry_in: from inside a handler that is about to return DW_RETRY, the delay to use.
  * DW_EINVAL: negative, or not inside a handler. */
@@ -467,6 +487,7 @@ typedef struct dw_stats {
 	dw_usec next_due; /* DW_NEVER: none; may be early by one slot of the wheel */
 	int recovering;   /* not every stored timer is loaded yet */
 	uint64_t moved;
+	uint64_t running; /* handlers on workers */
 } dw_stats;
 
 /* dw_get_stats fills *ret_stats up to its size field, which you set. */

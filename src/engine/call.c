@@ -96,8 +96,7 @@ static void tell(struct engine *engine, struct call *call)
 	else if (done.fn)
 		done.fn(engine->env.handle, &result, done.user);
 	else if (call->status != DW_OK && !call->internal)
-		report_failure(engine, name_of(call->kind), call->id,
-			       call->status);
+		report_failure(engine, name_of(call->kind), call->id, call->status);
 	engine->callback_depth--;
 }
 
@@ -233,8 +232,23 @@ static bool holds(const struct timer *timer, uint64_t generation, uint32_t attem
 	       timer->head.attempt == attempt;
 }
 
+/* may_hold: a worker has this delivery and may say DW_HOLD yet. It may have told another thread,
+ * which settles before it has. */
+static bool may_hold(const struct engine *engine, const struct timer *timer, uint64_t generation,
+		     uint32_t attempt)
+{
+	return timer && timer->state == TIMER_FIRING && timer != engine->firing &&
+	       !timer->settling && timer->head.generation == generation &&
+	       timer->head.attempt == attempt;
+}
+
 static void begin_settle(struct engine *engine, struct timer *timer, struct call *call)
 {
+	if (may_hold(engine, timer, call->generation, call->attempt)) {
+		call->early = true;
+		timer->settling = call;
+		return;
+	}
 	if (!holds(timer, call->generation, call->attempt)) {
 		call_defer(engine, call, DW_ESTALE);
 		return;
@@ -509,7 +523,8 @@ int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdi
 	if (status != DW_OK)
 		return status;
 	head = index_find(&engine->index, token->id);
-	if (!holds(head, token->generation, token->attempt))
+	if (!holds(head, token->generation, token->attempt) &&
+	    !may_hold(engine, head, token->generation, token->attempt))
 		return engine_fail(engine, DW_ESTALE, "this delivery of %s is not held any more",
 				   token->id);
 	call = call_new(engine, CALL_SETTLE, token->id);

@@ -15,14 +15,15 @@ enum rule {
 	RULE_TOPICS = -10,   /* a topic's counters count, and it is there for something */
 	RULE_OPEN = -11,     /* every call that waits is open */
 	RULE_INFLIGHT = -12, /* a busy timer has an operation in a queue or in the store */
-	RULE_WHEEL = -13
+	RULE_WHEEL = -13,
+	RULE_WORK = -14 /* the workers have no more than they can, and the rest waits */
 };
 
 /* What one look at all timers adds up to. */
 struct sums {
 	const struct engine *engine;
 	uint64_t timers, claimed, held, unhandled, busy, calls;
-	uint64_t in_claim, in_fire, stranded;
+	uint64_t in_claim, in_fire, in_work, running, stranded;
 	int broken;
 };
 
@@ -37,6 +38,8 @@ static bool place_allowed(const struct timer *timer)
 	case PLACE_FIRE:
 		return timer->waiting || timer->state == TIMER_CLAIMED ||
 		       timer->state == TIMER_HELD;
+	case PLACE_WORK:
+		return timer->state == TIMER_CLAIMED && !timer->waiting;
 	case PLACE_STRANDED:
 		return timer->state != TIMER_ABSENT || timer->waiting;
 	}
@@ -46,10 +49,11 @@ static bool place_allowed(const struct timer *timer)
 /* slot_agrees: the schedule that the timer says it is in has it. */
 static bool slot_agrees(const struct engine *engine, const struct timer *timer)
 {
-	const struct schedule *schedule =
-	    timer->place == PLACE_CLAIM ? &engine->claim : &engine->fire;
+	const struct schedule *schedule = timer->place == PLACE_CLAIM  ? &engine->claim
+					  : timer->place == PLACE_FIRE ? &engine->fire
+								       : &engine->work;
 
-	if (timer->place != PLACE_CLAIM && timer->place != PLACE_FIRE)
+	if (timer->place != PLACE_CLAIM && timer->place != PLACE_FIRE && timer->place != PLACE_WORK)
 		return timer->slot == 0;
 	return schedule_at(schedule, dw_wheel_index(timer->slot)) == timer;
 }
@@ -94,6 +98,8 @@ static void look_at(struct timer *timer, void *user)
 	sums->busy += timer->busy;
 	sums->in_claim += timer->place == PLACE_CLAIM;
 	sums->in_fire += timer->place == PLACE_FIRE;
+	sums->in_work += timer->place == PLACE_WORK;
+	sums->running += timer->state == TIMER_FIRING && timer != sums->engine->firing;
 	sums->stranded += timer->place == PLACE_STRANDED;
 	for (const struct call *call = timer->calls; call; call = call->next)
 		sums->calls++;
@@ -143,6 +149,20 @@ static int check_open(const struct engine *engine, const struct sums *sums)
 	return count == engine->open_count && sums->calls <= count ? 0 : RULE_OPEN;
 }
 
+/* check_work: what is due for the workers is in their schedule; a job may have lost its timer. */
+static int check_work(const struct engine *engine, const struct sums *sums)
+{
+	uint64_t count = work_is_made(engine) ? dw_wheel_count(engine->work.wheel) : 0;
+
+	if (sums->in_work != count ||
+	    (work_is_made(engine) && dw_wheel_check(engine->work.wheel) != 0))
+		return RULE_WORK;
+	return sums->running <= engine->stats.running &&
+		       engine->stats.running <= engine->env.workers.count
+		   ? 0
+		   : RULE_WORK;
+}
+
 static int check_sums(const struct engine *engine, const struct sums *sums)
 {
 	uint64_t under_way = engine->urgent_inflight + (uint64_t)engine->ordinary_inflight +
@@ -169,6 +189,8 @@ int engine_check(const struct engine *engine)
 	broken = sums.broken;
 	if (broken == 0)
 		broken = check_sums(engine, &sums);
+	if (broken == 0)
+		broken = check_work(engine, &sums);
 	if (broken == 0)
 		broken = check_topics(engine, &sums);
 	if (broken == 0)

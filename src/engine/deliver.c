@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "timer/retry.h"
 
@@ -156,6 +157,7 @@ static void recheck(struct engine *engine, dw_usec now)
 void deliver_stepped_back(struct engine *engine)
 {
 	engine->sweep = schedule_size(&engine->fire);
+	engine->sweep_work = schedule_size(&engine->work);
 	engine->rechecking = engine->stats.unhandled > 0;
 	for (size_t i = 0; engine->rechecking && i < TOPIC_BUCKETS; i++) {
 		struct topic *topic = engine->topics.buckets[i];
@@ -165,13 +167,10 @@ void deliver_stepped_back(struct engine *engine)
 	}
 }
 
-/* deliver_sweep looks at all that is armed, or parked, when the clock was stepped back. Claims that
- * are far ahead now are given back, so that others can cancel these timers again. */
-void deliver_sweep(struct engine *engine, dw_usec now)
+static void sweep(struct engine *engine, struct schedule *schedule, uint32_t *left, dw_usec now)
 {
-	recheck(engine, now);
-	for (uint32_t i = 0; i < TURN_SWEEP_MAX && engine->sweep > 0; i++) {
-		struct timer *timer = schedule_at(&engine->fire, --engine->sweep);
+	for (uint32_t i = 0; i<TURN_SWEEP_MAX && * left> 0; i++) {
+		struct timer *timer = schedule_at(schedule, --*left);
 
 		if (!timer)
 			continue;
@@ -181,6 +180,15 @@ void deliver_sweep(struct engine *engine, dw_usec now)
 			 timer->head.due > usec_add(now, 4 * LEAD_MAX))
 			deliver_give_back(engine, timer);
 	}
+}
+
+/* deliver_sweep looks at all that is armed, or parked, when the clock was stepped back. Claims that
+ * are far ahead now are given back, so that others can cancel these timers again. */
+void deliver_sweep(struct engine *engine, dw_usec now)
+{
+	recheck(engine, now);
+	sweep(engine, &engine->fire, &engine->sweep, now);
+	sweep(engine, &engine->work, &engine->sweep_work, now);
 }
 
 /* ---- Firing -------------------------------------------------------------------------------- */
@@ -230,19 +238,35 @@ static void hold(struct engine *engine, struct timer *timer)
 		return;
 	}
 	timer_set_state(engine, timer, TIMER_HELD);
-	timer_arm_fire(engine, timer, usec_add(engine_now(engine), engine->env.hold));
+	/* A call that waits to be sent again is armed: what follows it arms the time-out. */
+	if (timer->place == PLACE_NONE)
+		timer_arm_fire(engine, timer, usec_add(engine_now(engine), engine->env.hold));
 }
 
-static void fire(struct engine *engine, struct timer *timer, dw_usec now)
+/* deliver_begin: the handler is about to start. */
+void deliver_begin(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	dw_verdict verdict;
-
 	timer_set_state(engine, timer, TIMER_FIRING);
 	timer->no_retry = false;
 	engine->stats.fired++;
 	engine->stats.lag_us = usec_sub(now, timer->head.due);
 	engine->stats.lag_max_us = usec_max(engine->stats.lag_max_us, engine->stats.lag_us);
-	verdict = call_handler(engine, timer, now);
+}
+
+void deliver_judge(struct engine *engine, struct timer *timer, dw_verdict verdict, dw_usec retry_in)
+{
+	struct call *settling = timer->settling;
+
+	if (settling) { /* called before the worker said that it holds, if it does */
+		settling->early = false;
+		if (verdict == DW_HOLD) {
+			verdict = settling->verdict;
+			retry_in = settling->retry_in;
+		} else {
+			timer->settling = NULL;
+			call_defer(engine, settling, DW_ESTALE);
+		}
+	}
 	if (verdict == DW_HOLD) {
 		hold(engine, timer);
 		return;
@@ -250,8 +274,17 @@ static void fire(struct engine *engine, struct timer *timer, dw_usec now)
 	timer_set_state(engine, timer, TIMER_VERDICT);
 	/* What is no verdict loses nothing: it is delivered again. */
 	timer->verdict = verdict == DW_DONE ? DW_DONE : DW_RETRY;
-	timer->retry_in = engine->retry_in;
+	timer->retry_in = retry_in;
 	engine_resume(engine, timer);
+}
+
+static void fire(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	dw_verdict verdict;
+
+	deliver_begin(engine, timer, now);
+	verdict = call_handler(engine, timer, now);
+	deliver_judge(engine, timer, verdict, engine->retry_in);
 }
 
 static void unhold(struct engine *engine, struct timer *timer)
@@ -274,8 +307,9 @@ static bool too_late(const struct timer *timer, dw_usec now)
 	return timer->late_after > 0 && usec_sub(now, timer->head.due) > timer->late_after;
 }
 
-/* due handles a timer whose moment in the fire schedule has come. */
-static void due(struct engine *engine, struct timer *timer, dw_usec now)
+/* deliver_due handles a timer whose moment in the schedule of fire or of work has come. One for a
+ * worker that is free only comes from the latter, so that none overtakes those that wait. */
+void deliver_due(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
 {
 	if (timer->waiting || timer->state == TIMER_PENDING) {
 		timer->waiting = false;
@@ -289,21 +323,27 @@ static void due(struct engine *engine, struct timer *timer, dw_usec now)
 	} else if (too_late(timer, now)) {
 		engine->stats.late++;
 		deliver_bury(engine, timer, DW_REASON_LATE);
+	} else if (work_is_for(engine, timer)) {
+		if (from_work)
+			work_start(engine, timer, now);
+		else
+			work_await(engine, timer);
 	} else {
 		fire(engine, timer, now);
 	}
 }
 
-/* may_fire: what a purge deletes must not start once it is gone from the store, although the answer
- * that says so is still on its way: a client could have used the id again. */
-static bool may_fire(const struct engine *engine)
+/* deliver_may_start: what a purge deletes must not start once it is gone from the store, although
+ * the answer that says so is still on its way: a client could have used the id again. And a handler
+ * may have forked: this may be the child. */
+bool deliver_may_start(const struct engine *engine)
 {
-	return !engine->closing && engine->purging == 0;
+	return !engine->closing && engine->purging == 0 && engine->pid == getpid();
 }
 
 void deliver_fire_round(struct engine *engine)
 {
-	for (uint32_t i = 0; i < TURN_FIRINGS_MAX && may_fire(engine); i++) {
+	for (uint32_t i = 0; i < TURN_FIRINGS_MAX && deliver_may_start(engine); i++) {
 		/* Read again for each: a handler takes its time, and the clock may have been set
 		 * back since the last one. */
 		dw_usec now = engine_now(engine);
@@ -313,7 +353,7 @@ void deliver_fire_round(struct engine *engine)
 			return;
 		assert(timer->state != TIMER_CLAIMED || timer->waiting || timer->head.due <= now);
 		timer->place = PLACE_NONE;
-		due(engine, timer, now);
+		deliver_due(engine, timer, now, false);
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "durawheel/store.h"
 #include "port/clock.h"
+#include "port/job.h"
 #include "port/loop.h"
 #include "port/post.h"
 
@@ -40,9 +41,10 @@ struct engine_env {
 	struct alloc alloc;
 	struct clock clock;
 	struct loop_port loop;
-	struct post_port posts; /* may be zero */
-	dw_role role;           /* DW_OWNER or DW_CLIENT */
-	bool standby;           /* a client that becomes the owner */
+	struct post_port posts;     /* may be zero */
+	struct worker_port workers; /* the same */
+	dw_role role;               /* DW_OWNER or DW_CLIENT */
+	bool standby;               /* a client that becomes the owner */
 	uint64_t seed;
 	size_t timers_max;
 	size_t data_max;
@@ -61,6 +63,7 @@ void engine_free(struct engine *);
 /* The calls of the API, arguments as there and already checked for NULL. A failure is explained by
  * engine_error(). */
 int engine_on(struct engine *, const char *topic, dw_fire_fn, void *user);
+int engine_on_worker(struct engine *, const char *topic, dw_fire_fn, void *user);
 int engine_put(struct engine *, const dw_timer *, struct done);
 int engine_cancel(struct engine *, const char *id, struct done);
 int engine_move(struct engine *, const char *id, dw_usec due, struct done);
@@ -87,6 +90,9 @@ const char *engine_error(const struct engine *);
 void engine_refuse(struct engine *, const char *what, const char *id, int status, struct done);
 void engine_run(struct engine *, dw_post_fn fn, void *arg);
 
+/* engine_finish takes back a job of env.workers, and frees it. From a turn, or while closing. */
+void engine_finish(struct engine *, struct job *);
+
 /* engine_turn does one bounded turn. DW_OK, or DW_EBUSY from inside a callback. */
 int engine_turn(struct engine *);
 
@@ -101,6 +107,9 @@ bool engine_in_callback(const struct engine *);
 
 /* engine_settled: every accepted operation is answered. */
 bool engine_settled(const struct engine *);
+
+/* engine_is_running: workers have jobs that have not come back. */
+bool engine_is_running(const struct engine *);
 
 /* engine_take_failure returns the first failure of an operation without a callback since the last
  * call, DW_OK: none. */

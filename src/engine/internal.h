@@ -3,6 +3,7 @@
  *	call.c     what the API asked for, one operation of an id at a time
  *	answer.c   what the store answered
  *	deliver.c  claim, fire, verdict
+ *	work.c     fire on worker threads
  *	recover.c  what others wrote: the scan at the start, the inbox of the clients
  *	look.c     get, list, status, counters
  *	dead.c     dead letters
@@ -14,6 +15,8 @@
  */
 #ifndef DW_ENGINE_INTERNAL_H
 #define DW_ENGINE_INTERNAL_H
+
+#include <sys/types.h>
 
 #include "base/rng.h"
 #include "base/usec.h"
@@ -72,6 +75,7 @@ struct call {
 	uint32_t attempt;    /* settle */
 	dw_verdict verdict;  /* settle */
 	dw_usec retry_in;    /* settle */
+	bool early;          /* settle: waits for a verdict that may be DW_HOLD */
 	bool internal;       /* put: sent again after an unknown outcome; nobody is told */
 	struct timer *fresh; /* put: the timer to be */
 	dw_op *op;           /* made with the call, so that beginning it cannot fail */
@@ -97,6 +101,7 @@ struct engine {
 	struct schedule claim; /* pending timers, by deadline; runs ahead by the lead */
 	struct schedule
 	    fire; /* claimed timers by deadline; held and failed ones by their time-out */
+	struct schedule work; /* claimed and due, waiting for a worker; not made without workers */
 	struct timer *stranded; /* could not be armed for want of memory */
 
 	struct op_queue urgent;   /* to submit */
@@ -126,8 +131,10 @@ struct engine {
 	dw_usec report_at;
 	uint64_t report_operations; /* store_operations at the last report */
 	bool report_early;
-	dw_usec skew;   /* wall - steady */
-	uint32_t sweep; /* indexes of fire still to look at after a clock step */
+	dw_usec skew; /* wall - steady */
+	/* Indexes of fire and of work still to look at after a clock step. */
+	uint32_t sweep;
+	uint32_t sweep_work;
 
 	struct timer *firing; /* whose handler runs */
 	dw_usec retry_in;     /* dw_retry_in() of it */
@@ -139,6 +146,7 @@ struct engine {
 	bool reviving;
 	bool rechecking; /* a topic has unhandled timers to look at again */
 	bool closing;
+	pid_t pid;        /* of the process that made it; a forked child starts nothing */
 	uint32_t purging; /* purges not answered: nothing is started meanwhile */
 	int failure;      /* the first since engine_take_failure */
 	int last_error;   /* the last failure of the store or an event, for the report */
@@ -180,13 +188,24 @@ void timer_retry_later(struct engine *, struct timer *);
 
 /* deliver.c */
 void deliver_claim_round(struct engine *, dw_usec now);
+bool deliver_may_start(const struct engine *);
 void deliver_fire_round(struct engine *);
+void deliver_due(struct engine *, struct timer *, dw_usec now, bool from_work);
+void deliver_begin(struct engine *, struct timer *, dw_usec now);
+/* deliver_judge takes what a handler has said; retry_in below 0: the policy's. */
+void deliver_judge(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
 void deliver_verdict(struct engine *, struct timer *);
 void deliver_give_back(struct engine *, struct timer *);
 void deliver_bury(struct engine *, struct timer *, dw_reason);
 void deliver_revive(struct engine *);
 void deliver_sweep(struct engine *, dw_usec now);
 void deliver_stepped_back(struct engine *);
+
+/* work.c */
+bool work_is_for(const struct engine *, const struct timer *);
+void work_await(struct engine *, struct timer *);
+void work_start(struct engine *, struct timer *, dw_usec now);
+void work_round(struct engine *);
 
 /* answer.c */
 void answer_round(struct engine *);
@@ -226,6 +245,17 @@ void engine_event(struct engine *, dw_event *, const char *format, ...)
 /* engine_note_error: what the report names as the last error. */
 void engine_note_error(struct engine *, int status);
 void engine_store_failed(struct engine *, int status, const char *id);
+
+static inline bool work_has_room(const struct engine *engine)
+{
+	return engine->stats.running < engine->env.workers.count;
+}
+
+/* work_is_made: there are workers, and what is due for them has its schedule. */
+static inline bool work_is_made(const struct engine *engine)
+{
+	return engine->work.wheel != NULL;
+}
 
 static inline dw_usec engine_now(const struct engine *engine)
 {

@@ -190,6 +190,8 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 	stats.store_p99_us = lead_p99(&engine->lead);
 	stats.lead_us = engine_lead(engine);
 	stats.next_due = usec_min(schedule_next(&engine->claim), schedule_next(&engine->fire));
+	if (work_is_made(engine))
+		stats.next_due = usec_min(stats.next_due, schedule_next(&engine->work));
 	stats.recovering = engine->recovery != RECOVERY_IDLE || engine->recover_again;
 	stats.size = size;
 	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);

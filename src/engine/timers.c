@@ -107,6 +107,9 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 	case PLACE_FIRE:
 		schedule_remove(&engine->fire, timer);
 		break;
+	case PLACE_WORK:
+		schedule_remove(&engine->work, timer);
+		break;
 	case PLACE_UNHANDLED:
 		topic_unpark(timer->topic, timer);
 		engine->stats.unhandled--;
@@ -121,7 +124,7 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 
 void timer_replace(struct engine *engine, struct timer *old, struct timer *fresh)
 {
-	assert(old != engine->firing); /* answers are taken between handlers, not inside one */
+	assert(old != engine->firing); /* answers are taken between handlers; a job has a copy */
 	index_replace(&engine->index, old, fresh);
 	fresh->calls = old->calls;
 	fresh->busy = old->busy;

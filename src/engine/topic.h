@@ -10,6 +10,7 @@ struct topic {
 	struct topic *hash_next;
 	dw_fire_fn fire; /* NULL: none */
 	void *user;
+	bool on_worker;
 	uint64_t timer_count;
 	struct timer *unhandled; /* due, without a handler; in the order they came due */
 	struct timer *unhandled_last;
@@ -22,6 +23,7 @@ struct topics {
 	struct topic *buckets[TOPIC_BUCKETS];
 	dw_fire_fn any_fire; /* of "*" */
 	void *any_user;
+	bool any_on_worker;
 };
 
 /* topics_find: the topic of a name that is not NUL-terminated, or NULL. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/utf8.h"
 
@@ -106,7 +107,11 @@ static void submit_round(struct engine *engine)
 
 dw_usec engine_lead(const struct engine *engine)
 {
-	return lead_now(&engine->lead, engine->claimed + engine->urgent_inflight);
+	uint64_t claimed = engine->claimed + engine->urgent_inflight;
+
+	if (work_is_made(engine)) /* they are due, and wait for no claim */
+		claimed -= dw_wheel_count(engine->work.wheel);
+	return lead_now(&engine->lead, claimed);
 }
 
 /* watch_clock notices that the wall clock was set: it moved against the steady one, which was read
@@ -178,8 +183,8 @@ static void rearm_stranded(struct engine *engine)
 
 static bool has_work_left(const struct engine *engine)
 {
-	bool delivers =
-	    !engine->closing && (engine->sweep > 0 || engine->reviving || engine->rechecking);
+	bool delivers = !engine->closing && (engine->sweep > 0 || engine->sweep_work > 0 ||
+					     engine->reviving || engine->rechecking);
 
 	return engine->answers.count > 0 || engine->posts_left || engine->deferred ||
 	       engine->urgent.count > 0 || delivers ||
@@ -198,6 +203,8 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 	if (!engine->closing) {
 		if (engine->purging == 0)
 			at = usec_min(at, schedule_wake(&engine->fire));
+		if (engine->purging == 0 && work_is_made(engine) && work_has_room(engine))
+			at = usec_min(at, schedule_wake(&engine->work));
 		if (engine->urgent_inflight < URGENT_MAX)
 			at = usec_min(at,
 				      usec_sub(schedule_wake(&engine->claim), engine_lead(engine)));
@@ -239,6 +246,12 @@ int engine_turn(struct engine *engine)
 		deliver_sweep(engine, now);
 		deliver_claim_round(engine, now);
 		deliver_fire_round(engine);
+		if (work_is_made(engine))
+			work_round(engine);
+	}
+	if (engine->pid != getpid()) { /* a callback forked, and this is the child */
+		engine->in_turn = false;
+		return DW_EFORK;
 	}
 	look_report(engine, now);
 	submit_round(engine);
@@ -255,7 +268,8 @@ dw_usec engine_next_firing(const struct engine *engine)
 
 /* ---- Handlers ------------------------------------------------------------------------------ */
 
-int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
+static int set_handler(struct engine *engine, const char *name, dw_fire_fn fire, void *user,
+		       bool on_worker)
 {
 	size_t size = strnlen(name, DW_TOPIC_MAX + 1);
 	struct topic *topic;
@@ -270,17 +284,31 @@ int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *us
 	if (strcmp(name, "*") == 0) {
 		engine->topics.any_fire = fire;
 		engine->topics.any_user = user;
+		engine->topics.any_on_worker = on_worker;
 	} else {
 		topic = topics_get(&engine->topics, &engine->alloc, name, size);
 		if (!topic)
 			return engine_fail(engine, DW_ENOMEM, "no memory for the topic");
 		topic->fire = fire;
 		topic->user = user;
+		topic->on_worker = on_worker;
 		topics_drop(&engine->topics, &engine->alloc, topic);
 	}
 	engine->reviving = fire != NULL || engine->reviving;
 	engine_touch(engine);
 	return DW_OK;
+}
+
+int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
+{
+	return set_handler(engine, name, fire, user, false);
+}
+
+int engine_on_worker(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
+{
+	if (engine->env.role == DW_OWNER && engine->env.workers.count == 0)
+		return engine_fail(engine, DW_EINVAL, "there are no workers: set options.workers");
+	return set_handler(engine, name, fire, user, true);
 }
 
 int engine_retry_in(struct engine *engine, dw_usec delay)
@@ -303,6 +331,7 @@ int engine_new(struct engine **ret_engine, const struct engine_env *env)
 	if (!engine)
 		return DW_ENOMEM;
 	engine->env = *env;
+	engine->pid = getpid();
 	engine->alloc = env->alloc;
 	engine->rng.state = env->seed;
 	engine->skew = usec_sub(engine_now(engine), engine_steady(engine));
@@ -313,6 +342,8 @@ int engine_new(struct engine **ret_engine, const struct engine_env *env)
 		status = schedule_init(&engine->claim, &engine->alloc, engine_now(engine));
 	if (status == DW_OK)
 		status = schedule_init(&engine->fire, &engine->alloc, engine_now(engine));
+	if (status == DW_OK && env->workers.count > 0)
+		status = schedule_init(&engine->work, &engine->alloc, engine_now(engine));
 	if (status != DW_OK) {
 		engine_free(engine);
 		return status;
@@ -375,6 +406,8 @@ void engine_free(struct engine *engine)
 		schedule_free(&engine->claim);
 	if (engine->fire.alloc)
 		schedule_free(&engine->fire);
+	if (engine->work.alloc)
+		schedule_free(&engine->work);
 	alloc_free(&engine->alloc, engine);
 }
 
@@ -409,8 +442,8 @@ void engine_abandon(struct engine *engine)
 	while (engine->open) {
 		struct call *call = engine->open;
 
-		/* Never handed to the store: the operation is still here. */
-		call_answer(engine, call, call->op ? DW_ECLOSED : DW_EUNKNOWN);
+		/* Never handed to the store: the operation is still here, or not made yet. */
+		call_answer(engine, call, call->op || call->early ? DW_ECLOSED : DW_EUNKNOWN);
 	}
 }
 
@@ -430,8 +463,14 @@ bool engine_settled(const struct engine *engine)
 {
 	if (engine->open_count > 0)
 		return false;
-	return !engine->closing || (!owes_answers(engine) && engine->answers.count == 0 &&
-				    engine->urgent.count == 0 && engine->ordinary.count == 0);
+	return !engine->closing ||
+	       (engine->stats.running == 0 && !owes_answers(engine) && engine->answers.count == 0 &&
+		engine->urgent.count == 0 && engine->ordinary.count == 0);
+}
+
+bool engine_is_running(const struct engine *engine)
+{
+	return engine->stats.running > 0;
 }
 
 int engine_take_failure(struct engine *engine)

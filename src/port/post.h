@@ -4,6 +4,12 @@
 
 #include <stdbool.h>
 
+/* What lies in their queue: the first member of what it is part of. */
+struct post {
+	struct post *next;
+	bool is_job; /* a struct job that comes back; else a call */
+};
+
 struct post_port {
 	/* Does a bounded part of it; true: more is left. NULL: there are no other threads. */
 	bool (*drain)(void *user);

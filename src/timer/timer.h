@@ -23,20 +23,27 @@ enum timer_state {
 	TIMER_ABSENT, /* only a place for what is under way or waits */
 	TIMER_PENDING,
 	TIMER_CLAIMED,
-	TIMER_FIRING, /* its handler is on the stack */
+	TIMER_FIRING, /* its handler is on the stack, here or of a worker */
 	TIMER_HELD,
 	TIMER_VERDICT /* delivered; the verdict is not in the store yet */
 };
 
 /* Which schedule holds the timer. */
-enum timer_place { PLACE_NONE, PLACE_CLAIM, PLACE_FIRE, PLACE_UNHANDLED, PLACE_STRANDED };
+enum timer_place {
+	PLACE_NONE,
+	PLACE_CLAIM,
+	PLACE_FIRE,
+	PLACE_WORK,
+	PLACE_UNHANDLED,
+	PLACE_STRANDED
+};
 
 struct timer {
 	struct timer *hash_next;
 	struct timer *prev, *next; /* among its topic's unhandled, or the stranded */
 	struct topic *topic;       /* NULL while only a place */
 	struct call *calls;        /* what waits for the operation under way */
-	struct call *settling;     /* the dw_settle that brought the verdict */
+	struct call *settling;     /* the dw_settle that brought the verdict, or will for a hold */
 	uint64_t hash;
 	dw_head head;
 	dw_wheel_handle slot;

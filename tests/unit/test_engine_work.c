@@ -1,0 +1,467 @@
+/* Deliveries on workers, seen from the engine: the workers are this test, which finishes a job when
+ * it likes. */
+#include "support/cmocka.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/harness.h"
+
+enum { WORKERS = 2 };
+
+/* The jobs that are out, in the order they were handed out. */
+struct crew {
+	struct job *jobs[WORKERS];
+	size_t count;
+	char order[256]; /* the ids, in that order */
+	struct alloc alloc;
+};
+
+static void take(void *user, struct job *job)
+{
+	struct crew *crew = user;
+	size_t size = strlen(crew->order);
+
+	assert_true(crew->count < WORKERS);
+	crew->jobs[crew->count++] = job;
+	(void)snprintf(crew->order + size, sizeof crew->order - size, "%s ", job->firing.id);
+}
+
+static struct crew crew; /* what sets the engine's options is given nothing else */
+
+static void set_workers(struct engine_env *env)
+{
+	crew = (struct crew){.alloc = env->alloc};
+	env->workers = (struct worker_port){take, &crew, WORKERS};
+}
+
+static struct harness *begin(void)
+{
+	struct harness *h = harness_new_with(set_workers);
+
+	assert_int_equal(engine_on_worker(h->engine, "t", harness_handler, h), DW_OK);
+	harness_turn(h);
+	return h;
+}
+
+/* finish ends the oldest job; started like a worker, which calls the handler. */
+static void finish(struct harness *h, bool started, dw_verdict verdict, dw_usec retry_in)
+{
+	struct job *job = crew.jobs[0];
+
+	assert_true(crew.count > 0);
+	crew.jobs[0] = crew.jobs[--crew.count];
+	job->started = started;
+	job->retry_in = retry_in;
+	job->verdict = verdict;
+	if (started) {
+		assert_true(h->wall >= job->firing.due);
+		(void)job->fire((dw *)h, &job->firing, job->user); /* the test's verdict counts */
+	}
+	engine_finish(h->engine, job);
+	harness_turn(h);
+	assert_int_equal(engine_check(h->engine), 0);
+}
+
+static void end(struct harness *h)
+{
+	engine_begin_close(h->engine);
+	while (crew.count > 0)
+		finish(h, false, DW_DONE, -1);
+	harness_free(h);
+}
+
+static dw_stats stats_of(const struct harness *h)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	engine_stats(h->engine, &stats);
+	return stats;
+}
+
+/* ---- Handing out --------------------------------------------------------------------------- */
+
+static void deliveries_wait_for_a_worker_in_order(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	(void)harness_put(h, "d", DW_MILLISECONDS(40));
+	(void)harness_put(h, "b", DW_MILLISECONDS(20));
+	(void)harness_put(h, "a", DW_MILLISECONDS(10));
+	(void)harness_put(h, "c", DW_MILLISECONDS(30));
+	(void)harness_put(h, "e", DW_MILLISECONDS(40));
+	harness_pass(h, DW_MILLISECONDS(100)); /* which fails if the engine spins */
+	assert_string_equal(crew.order, "a b ");
+	(void)harness_put(h, "late", DW_MILLISECONDS(-75)); /* between b and c */
+	harness_turn(h);
+	assert_int_equal(engine_check(h->engine), 0);
+	assert_int_equal(stats_of(h).running, 2);
+	for (int i = 0; i < 6; i++)
+		finish(h, true, DW_DONE, -1);
+	assert_string_equal(crew.order, "a b late c d e ");
+	assert_int_equal(h->start_count, 6);
+	assert_int_equal(stats_of(h).settled, 6);
+	assert_int_equal(stats_of(h).timers, 0);
+	end(h);
+}
+
+static void busy_workers_delay_no_other_topic(void **state)
+{
+	struct harness *h = begin();
+	dw_timer timer = {.size = sizeof timer, .id = "inline", .topic = "inline"};
+
+	(void)state;
+	assert_int_equal(engine_on(h->engine, "inline", harness_handler, h), DW_OK);
+	for (int i = 0; i < 1000; i++) {
+		char id[16];
+
+		(void)snprintf(id, sizeof id, "%d", i);
+		(void)harness_put(h, id, DW_MILLISECONDS(1));
+	}
+	timer.due = h->wall + DW_MILLISECONDS(20);
+	assert_int_equal(engine_put(h->engine, &timer, (struct done){NULL, NULL}), DW_OK);
+	harness_pass(h, DW_MILLISECONDS(20));
+	assert_int_equal(h->start_count, 1);
+	assert_string_equal(h->starts[0].id, "inline");
+	assert_int_equal(h->starts[0].now, h->starts[0].due);
+	assert_int_equal(engine_check(h->engine), 0);
+	end(h);
+	assert_int_equal(crew.count, 0);
+}
+
+static void late_timer_dies_while_it_waits(void **state)
+{
+	struct harness *h = begin();
+	dw_timer timer = {.size = sizeof timer,
+			  .id = "late",
+			  .topic = "t",
+			  .due = h->wall + 2,
+			  .late_after_us = 1000};
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	(void)harness_put(h, "b", 1);
+	assert_int_equal(engine_put(h->engine, &timer, (struct done){NULL, NULL}), DW_OK);
+	harness_pass(h, DW_MILLISECONDS(10));
+	finish(h, true, DW_DONE, -1);
+	assert_int_equal(stats_of(h).late, 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD), 1);
+	assert_string_equal(crew.order, "a b ");
+	end(h);
+}
+
+static void handler_of_the_loop_takes_what_waits(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		char id[2] = {(char)('a' + i), '\0'};
+
+		(void)harness_put(h, id, i);
+	}
+	harness_pass(h, DW_MILLISECONDS(10));
+	assert_int_equal(engine_on(h->engine, "t", harness_handler, h), DW_OK);
+	finish(h, true, DW_DONE, -1);
+	assert_string_equal(crew.order, "a b ");
+	assert_int_equal(h->start_count, 3); /* a by its worker, c and d here */
+	end(h);
+}
+
+static void handler_taken_away_gives_back_what_waits(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	(void)harness_put(h, "b", 1);
+	(void)harness_put(h, "c", 2);
+	harness_pass(h, DW_MILLISECONDS(10));
+	assert_int_equal(engine_on(h->engine, "t", NULL, NULL), DW_OK);
+	finish(h, true, DW_DONE, -1);
+	assert_int_equal(stats_of(h).unhandled, 1);
+	assert_int_equal(engine_on_worker(h->engine, "*", harness_handler, h), DW_OK);
+	harness_turn(h);
+	assert_string_equal(crew.order, "a b c ");
+	end(h);
+}
+
+static void clock_set_back_is_never_early(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		char id[2] = {(char)('a' + i), '\0'};
+
+		(void)harness_put(h, id, DW_MILLISECONDS(1));
+	}
+	harness_pass(h, DW_MILLISECONDS(1));
+	assert_string_equal(crew.order, "a b ");
+	h->wall -= DW_HOURS(1);
+	harness_turn(h);
+	assert_int_equal(engine_check(h->engine), 0);
+	finish(h, false, DW_DONE, -1); /* a worker looks at the clock, too */
+	finish(h, false, DW_DONE, -1);
+	assert_int_equal(crew.count, 0);
+	harness_pass(h, DW_HOURS(1) - 1);
+	assert_int_equal(crew.count, 0);
+	harness_pass(h, 1);
+	assert_int_equal(crew.count, 2);
+	finish(h, true, DW_DONE, -1);
+	finish(h, true, DW_DONE, -1);
+	finish(h, true, DW_DONE, -1);
+	assert_int_equal(h->start_count, 3);
+	assert_int_equal(stats_of(h).fired, 3);
+	end(h);
+}
+
+/* ---- Verdicts ------------------------------------------------------------------------------ */
+
+static void retry_comes_back_with_the_next_attempt(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	finish(h, true, DW_RETRY, DW_SECONDS(7));
+	harness_pass(h, DW_SECONDS(7) - 1);
+	assert_int_equal(crew.count, 0);
+	harness_pass(h, 1);
+	assert_int_equal(crew.jobs[0]->firing.attempt, 2);
+	finish(h, true, DW_DONE, -1);
+	assert_int_equal(stats_of(h).retried, 1);
+	assert_int_equal(stats_of(h).timers, 0);
+	end(h);
+}
+
+static void replaced_delivery_has_no_say(void **state)
+{
+	struct harness *h = begin();
+	uint64_t generation;
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	(void)harness_put(h, "a", DW_SECONDS(5));
+	harness_turn(h);
+	assert_int_equal(engine_check(h->engine), 0);
+	generation = harness_result(h, "a").generation;
+	assert_memory_equal(crew.jobs[0]->firing.data, "data", 4);
+	finish(h, true, DW_RETRY, 0);
+	assert_int_equal(stats_of(h).retried, 0);
+	assert_int_equal(stats_of(h).timers, 1);
+	harness_pass(h, DW_SECONDS(5));
+	assert_true(crew.jobs[0]->token.generation == generation);
+	finish(h, true, DW_DONE, -1);
+	assert_int_equal(stats_of(h).timers, 0);
+	end(h);
+}
+
+static void cancel_of_a_running_one_is_late_and_drops_the_retry(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	(void)harness_put(h, "b", 0);
+	(void)harness_put(h, "c", 0);
+	harness_turn(h);
+	(void)harness_cancel(h, "a");
+	(void)harness_cancel(h, "c"); /* waits for a worker: not started */
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "a").status, DW_ELATE);
+	assert_int_equal(harness_result(h, "c").status, DW_OK);
+	finish(h, true, DW_RETRY, 0);
+	finish(h, true, DW_DONE, -1);
+	assert_int_equal(stats_of(h).retried, 0);
+	assert_int_equal(stats_of(h).timers, 0);
+	assert_string_equal(crew.order, "a b ");
+	end(h);
+}
+
+static int settle(struct harness *h, const dw_token *token)
+{
+	return engine_settle(h->engine, token, DW_DONE, -1, (struct done){harness_done, h});
+}
+
+/* A thread that the handler has told may be faster than the handler's own DW_HOLD. */
+static void settle_before_the_hold_is_known_waits_for_it(void **state)
+{
+	struct harness *h = begin();
+	dw_token token;
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	token = crew.jobs[0]->token;
+	assert_int_equal(settle(h, &token), DW_OK);
+	assert_int_equal(settle(h, &token), DW_ESTALE); /* one is enough */
+	harness_turn(h);
+	assert_int_equal(stats_of(h).settled, 0);
+	finish(h, true, DW_HOLD, -1);
+	assert_int_equal(harness_result(h, "a").status, DW_OK);
+	assert_int_equal(stats_of(h).settled, 1);
+	assert_int_equal(stats_of(h).held, 0);
+	end(h);
+}
+
+static void settle_of_what_is_not_held_after_all_is_stale(void **state)
+{
+	struct harness *h = begin();
+	dw_token token;
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	token = crew.jobs[0]->token;
+	assert_int_equal(settle(h, &token), DW_OK);
+	finish(h, true, DW_DONE, -1);
+	assert_int_equal(harness_result(h, "a").status, DW_ESTALE);
+	assert_int_equal(stats_of(h).settled, 1);
+	end(h);
+}
+
+static void hold_begins_when_the_handler_returns(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	harness_pass(h, DW_HOURS(1)); /* no hold's time-out for the handler itself */
+	assert_int_equal(harness_events_of(h, DW_EVENT_HOLD_EXPIRED), 0);
+	finish(h, true, DW_HOLD, -1);
+	assert_int_equal(stats_of(h).held, 1);
+	harness_pass(h, DW_SECONDS(30) - 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_HOLD_EXPIRED), 0);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(harness_events_of(h, DW_EVENT_HOLD_EXPIRED), 1);
+	end(h);
+}
+
+/* ---- Ends ---------------------------------------------------------------------------------- */
+
+static void closing_waits_for_the_running_and_starts_none(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		char id[2] = {(char)('a' + i), '\0'};
+
+		(void)harness_put(h, id, i);
+	}
+	harness_pass(h, DW_MILLISECONDS(10));
+	engine_begin_close(h->engine);
+	harness_turn(h);
+	assert_false(engine_settled(h->engine));
+	finish(h, true, DW_DONE, -1);
+	assert_false(engine_settled(h->engine));
+	finish(h, false, DW_DONE, -1);
+	assert_true(engine_settled(h->engine));
+	assert_string_equal(crew.order, "a b ");
+	assert_int_equal(stats_of(h).settled, 1);
+	assert_int_equal(stats_of(h).fired, 1);
+	harness_free(h);
+}
+
+static void abandoned_settle_was_never_sent(void **state)
+{
+	struct harness *h = begin();
+	struct job *job;
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	job = crew.jobs[0];
+	assert_int_equal(settle(h, &job->token), DW_OK);
+	engine_begin_close(h->engine);
+	harness_turn(h);
+	assert_true(engine_is_running(h->engine));
+	engine_abandon(h->engine);
+	assert_int_equal(harness_result(h, "a").status, DW_ECLOSED);
+	alloc_free(&crew.alloc, job);
+	harness_free(h);
+}
+
+/* live_with_failures: the nth allocation fails; everything stored is delivered all the same. */
+static void live_with_failures(size_t nth, int always, int *ret_failed)
+{
+	struct harness *h = begin();
+	int accepted = 0;
+
+	h->fail_at = h->allocations + nth;
+	h->fail_always = always;
+	for (int i = 0; i < 6; i++) {
+		char id[2] = {(char)('a' + i), '\0'};
+
+		(void)harness_put(h, id, DW_MILLISECONDS(i));
+	}
+	harness_pass(h, DW_MILLISECONDS(10));
+	if (crew.count > 0)
+		finish(h, true, DW_DONE, -1);
+	*ret_failed = h->allocations >= h->fail_at;
+	h->fail_at = 0;
+	for (int i = 0; i < 60; i++) {
+		harness_pass(h, DW_SECONDS(2));
+		while (crew.count > 0)
+			finish(h, true, DW_DONE, -1);
+	}
+	for (int i = 0; i < 6; i++) {
+		char id[2] = {(char)('a' + i), '\0'};
+		bool stored = harness_result(h, id).status == DW_OK;
+
+		assert_int_equal(harness_starts_of(h, id), stored);
+		accepted += stored;
+	}
+	assert_int_equal(stats_of(h).settled, accepted);
+	end(h);
+}
+
+static void allocation_that_fails_loses_no_delivery(void **state)
+{
+	int failed = 1;
+
+	(void)state;
+	for (size_t nth = 1; failed; nth++) {
+		live_with_failures(nth, 0, &failed);
+		live_with_failures(nth, 1, &failed);
+	}
+}
+
+static void without_workers_there_are_no_handlers_for_them(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	assert_int_equal(engine_on_worker(h->engine, "t", harness_handler, h), DW_EINVAL);
+	assert_non_null(strstr(engine_error(h->engine), "options.workers"));
+	harness_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(deliveries_wait_for_a_worker_in_order),
+	    cmocka_unit_test(busy_workers_delay_no_other_topic),
+	    cmocka_unit_test(late_timer_dies_while_it_waits),
+	    cmocka_unit_test(handler_of_the_loop_takes_what_waits),
+	    cmocka_unit_test(handler_taken_away_gives_back_what_waits),
+	    cmocka_unit_test(clock_set_back_is_never_early),
+	    cmocka_unit_test(retry_comes_back_with_the_next_attempt),
+	    cmocka_unit_test(replaced_delivery_has_no_say),
+	    cmocka_unit_test(cancel_of_a_running_one_is_late_and_drops_the_retry),
+	    cmocka_unit_test(settle_before_the_hold_is_known_waits_for_it),
+	    cmocka_unit_test(settle_of_what_is_not_held_after_all_is_stale),
+	    cmocka_unit_test(hold_begins_when_the_handler_returns),
+	    cmocka_unit_test(closing_waits_for_the_running_and_starts_none),
+	    cmocka_unit_test(abandoned_settle_was_never_sent),
+	    cmocka_unit_test(allocation_that_fails_loses_no_delivery),
+	    cmocka_unit_test(without_workers_there_are_no_handlers_for_them),
+	};
+
+	return cmocka_run_group_tests_name("engine_work", tests, NULL, NULL);
+}
