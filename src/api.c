@@ -344,7 +344,9 @@ static int close_parts(dw *d, dw_usec patience)
 	if (d->workers)
 		workers_stop(d->workers);
 	engine_begin_close(d->engine);
-	(void)turn_until_settled(d, patience); /* what is left is answered below */
+	/* Handlers may use up all they are given; the store needs a little to leave its file. What
+	 * is left is answered below. */
+	(void)turn_until_settled(d, usec_sub(patience, patience / 8));
 	status = d->store->type->stop(d->store,
 				      usec_max(usec_sub(end, d->clock.steady(d->clock.user)), 0));
 	if (engine_is_running(d->engine))

@@ -15,6 +15,8 @@ struct crew {
 	size_t count;
 	char order[256]; /* the ids, in that order */
 	struct alloc alloc;
+	const dw_store_class *plain; /* of the store, when its answers are lost */
+	int doubts;                  /* how many */
 };
 
 static void take(void *user, struct job *job)
@@ -44,7 +46,7 @@ static struct harness *begin(void)
 	return h;
 }
 
-/* finish ends the oldest job; started like a worker, which calls the handler. */
+/* finish ends a job; started like a worker, which calls the handler. */
 static void finish(struct harness *h, bool started, dw_verdict verdict, dw_usec retry_in)
 {
 	struct job *job = crew.jobs[0];
@@ -103,6 +105,23 @@ static void deliveries_wait_for_a_worker_in_order(void **state)
 	assert_int_equal(h->start_count, 6);
 	assert_int_equal(stats_of(h).settled, 6);
 	assert_int_equal(stats_of(h).timers, 0);
+	end(h);
+}
+
+static void newcomer_does_not_overtake_who_waits(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	(void)harness_put(h, "b", 1);
+	(void)harness_put(h, "c", 2);
+	(void)harness_put(h, "d", DW_MILLISECONDS(20));
+	harness_pass(h, DW_MILLISECONDS(19));
+	h->wall += DW_MILLISECONDS(2); /* d comes due in the turn that has a free worker */
+	h->steady += DW_MILLISECONDS(2);
+	finish(h, true, DW_DONE, -1);
+	assert_string_equal(crew.order, "a b c ");
 	end(h);
 }
 
@@ -187,6 +206,26 @@ static void handler_taken_away_gives_back_what_waits(void **state)
 	end(h);
 }
 
+static void show_state(dw *d, int status, const dw_info *timers, size_t count,
+		       const dw_cursor *next, void *user)
+{
+	(void)d;
+	(void)next;
+	assert_int_equal(status, DW_OK);
+	assert_int_equal(count, 1);
+	*(dw_state *)user = timers->state;
+}
+
+/* state_of: what the store has, and other processes see. */
+static dw_state state_of(struct harness *h, const char *id)
+{
+	dw_state shown = DW_CLAIMED;
+
+	assert_int_equal(engine_get(h->engine, id, (struct lister){show_state, &shown}), DW_OK);
+	harness_turn(h);
+	return shown;
+}
+
 static void clock_set_back_is_never_early(void **state)
 {
 	struct harness *h = begin();
@@ -199,8 +238,10 @@ static void clock_set_back_is_never_early(void **state)
 	}
 	harness_pass(h, DW_MILLISECONDS(1));
 	assert_string_equal(crew.order, "a b ");
+	assert_int_equal(state_of(h, "c"), DW_CLAIMED);
 	h->wall -= DW_HOURS(1);
 	harness_turn(h);
+	assert_int_equal(state_of(h, "c"), DW_PENDING); /* others may cancel it again */
 	assert_int_equal(engine_check(h->engine), 0);
 	finish(h, false, DW_DONE, -1); /* a worker looks at the clock, too */
 	finish(h, false, DW_DONE, -1);
@@ -257,6 +298,28 @@ static void replaced_delivery_has_no_say(void **state)
 	assert_true(crew.jobs[0]->token.generation == generation);
 	finish(h, true, DW_DONE, -1);
 	assert_int_equal(stats_of(h).timers, 0);
+	end(h);
+}
+
+static void replaced_delivery_has_no_say_over_the_new_one(void **state)
+{
+	struct harness *h = begin();
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	assert_string_equal(crew.order, "a a "); /* side by side */
+	assert_int_equal(engine_check(h->engine), 0);
+	finish(h, true, DW_DONE, -1); /* the first one */
+	assert_int_equal(stats_of(h).settled, 0);
+	assert_int_equal(stats_of(h).timers, 1);
+	finish(h, true, DW_RETRY, 0);
+	assert_int_equal(stats_of(h).retried, 1);
+	harness_pass(h, DW_MILLISECONDS(20));
+	finish(h, true, DW_DONE, -1);
+	assert_int_equal(stats_of(h).settled, 1);
 	end(h);
 }
 
@@ -340,6 +403,54 @@ static void hold_begins_when_the_handler_returns(void **state)
 	harness_pass(h, DW_SECONDS(1));
 	assert_int_equal(harness_events_of(h, DW_EVENT_HOLD_EXPIRED), 1);
 	end(h);
+}
+
+/* collect_in_doubt: the answers of puts are lost once, though they are done. */
+static dw_op *collect_in_doubt(dw_store *store)
+{
+	dw_op *answers = crew.plain->collect(store);
+
+	for (dw_op *op = answers; op; op = op->next)
+		if (op->kind == DW_OP_PUT && crew.doubts > 0 && crew.doubts--)
+			op->status = DW_EUNKNOWN;
+	return answers;
+}
+
+/* The put is sent again while the handler of what it replaces still runs, or has just said that it
+ * holds. */
+static void put_in_doubt_replaces_what_runs(void **state)
+{
+	static const dw_verdict verdicts[] = {DW_DONE, DW_RETRY, DW_HOLD};
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		struct harness *h = begin();
+		dw_store_class doubting = *h->store->type;
+
+		crew.plain = h->store->type;
+		doubting.collect = collect_in_doubt;
+		(void)harness_put(h, "a", 0);
+		harness_turn(h);
+		h->store->type = &doubting;
+		crew.doubts = 1;
+		(void)harness_put(h, "a", DW_SECONDS(5));
+		harness_turn(h);
+		assert_int_equal(harness_result(h, "a").status, DW_EUNKNOWN);
+		assert_int_equal(engine_check(h->engine), 0);
+		if (i >= 3)
+			harness_pass(h, DW_SECONDS(1)); /* sent again by now */
+		finish(h, true, verdicts[i % 3], -1);
+		harness_pass(h, DW_SECONDS(3));
+		assert_int_equal(crew.count, 0);
+		harness_pass(h, DW_SECONDS(3));
+		assert_int_equal(crew.count, 1);
+		finish(h, true, DW_DONE, -1);
+		harness_pass(h, DW_MINUTES(10));
+		assert_int_equal(h->start_count, 2);
+		assert_int_equal(stats_of(h).timers, 0);
+		h->store->type = crew.plain;
+		end(h);
+	}
 }
 
 /* ---- Ends ---------------------------------------------------------------------------------- */
@@ -446,6 +557,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(deliveries_wait_for_a_worker_in_order),
+	    cmocka_unit_test(newcomer_does_not_overtake_who_waits),
 	    cmocka_unit_test(busy_workers_delay_no_other_topic),
 	    cmocka_unit_test(late_timer_dies_while_it_waits),
 	    cmocka_unit_test(handler_of_the_loop_takes_what_waits),
@@ -453,10 +565,12 @@ int main(void)
 	    cmocka_unit_test(clock_set_back_is_never_early),
 	    cmocka_unit_test(retry_comes_back_with_the_next_attempt),
 	    cmocka_unit_test(replaced_delivery_has_no_say),
+	    cmocka_unit_test(replaced_delivery_has_no_say_over_the_new_one),
 	    cmocka_unit_test(cancel_of_a_running_one_is_late_and_drops_the_retry),
 	    cmocka_unit_test(settle_before_the_hold_is_known_waits_for_it),
 	    cmocka_unit_test(settle_of_what_is_not_held_after_all_is_stale),
 	    cmocka_unit_test(hold_begins_when_the_handler_returns),
+	    cmocka_unit_test(put_in_doubt_replaces_what_runs),
 	    cmocka_unit_test(closing_waits_for_the_running_and_starts_none),
 	    cmocka_unit_test(abandoned_settle_was_never_sent),
 	    cmocka_unit_test(allocation_that_fails_loses_no_delivery),

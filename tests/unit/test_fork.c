@@ -1,7 +1,7 @@
 /* A forked child may only close its copy, whatever the parent's other threads held at the fork. */
 #include "support/cmocka.h"
 
-#include <signal.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +52,7 @@ static int count_wrong(dw *d)
 	    dw_sync(d, 0),
 	    dw_fd(d),
 	    dw_on(d, "t", never, NULL),
+	    dw_on_worker(d, "t", never, NULL),
 	    dw_retry_in(d, 0),
 	    dw_put(d, &timer, NULL, NULL),
 	    dw_after(d, "t", "x", 0, NULL, 0),
@@ -148,12 +149,83 @@ static void child_of_a_callback_may_only_close(void **state)
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
 
+/* What a handler on a worker waits for. */
+struct wait {
+	struct seen *seen;
+	atomic_int begun;
+	atomic_int end;
+};
+
+/* wait_for_end waits without a lock: the child's copy of one might be held for ever. */
+static dw_verdict wait_for_end(dw *d, const dw_firing *firing, void *user)
+{
+	struct wait *wait = user;
+
+	(void)firing;
+	atomic_store(&wait->begun, 1);
+	while (!atomic_load(&wait->end))
+		(void)sched_yield(); /* always 0 */
+	dw_stop(d);
+	return DW_DONE;
+}
+
+static void open_with_workers(struct seen *seen)
+{
+	dw_options options = seen_options(seen);
+
+	options.workers = 2;
+	assert_int_equal(dw_open(&seen->d, &options, NULL), DW_OK);
+}
+
+static void child_has_no_workers_to_wait_for(void **state)
+{
+	struct seen seen;
+	struct wait wait = {.seen = &seen};
+
+	(void)state;
+	open_with_workers(&seen);
+	assert_int_equal(dw_on_worker(seen.d, "t", wait_for_end, &wait), DW_OK);
+	assert_int_equal(dw_after(seen.d, "t", "a", 0, NULL, 0), DW_OK);
+	while (!atomic_load(&wait.begun))
+		assert_int_equal(dw_sync(seen.d, PATIENCE), DW_OK);
+	assert_int_equal(fork_child(seen.d), 0);
+	atomic_store(&wait.end, 1);
+	assert_int_equal(dw_run(seen.d), DW_OK); /* the parent's goes on */
+	assert_int_equal(dw_close(seen.d, PATIENCE), DW_OK);
+}
+
+static dw_verdict fork_on_worker(dw *d, const dw_firing *firing, void *user)
+{
+	struct seen *seen = user;
+
+	(void)firing;
+	seen->result = fork_child(d);
+	dw_stop(d);
+	return DW_DONE;
+}
+
+static void child_of_a_worker_may_only_close(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	open_with_workers(&seen);
+	seen.result = -1;
+	assert_int_equal(dw_on_worker(seen.d, "t", fork_on_worker, &seen), DW_OK);
+	assert_int_equal(dw_after(seen.d, "t", "a", 0, NULL, 0), DW_OK);
+	assert_int_equal(dw_run(seen.d), DW_OK);
+	assert_int_equal(dw_close(seen.d, PATIENCE), DW_OK);
+	assert_int_equal(seen.result, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(child_of_a_busy_handle_may_only_close),
 	    cmocka_unit_test(child_of_another_thread_may_only_close),
 	    cmocka_unit_test(child_of_a_callback_may_only_close),
+	    cmocka_unit_test(child_has_no_workers_to_wait_for),
+	    cmocka_unit_test(child_of_a_worker_may_only_close),
 	};
 
 	return cmocka_run_group_tests_name("fork", tests, NULL, NULL);

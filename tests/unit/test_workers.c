@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/usec.h"
+#include "port/clock.h"
 #include "support/watch.h"
 
 enum { WORKERS = 4, MANY = 2000 };
@@ -21,7 +23,8 @@ struct gate {
 	pthread_t loop;
 	atomic_int starts;
 	atomic_int broken;
-	atomic_int blocks; /* of memory */
+	atomic_int blocks;    /* of memory */
+	atomic_int backwards; /* how often the clock of workers is an hour behind */
 };
 
 static void *count_blocks(void *user, void *block, size_t size)
@@ -193,6 +196,51 @@ static void many_deliveries_are_each_started_once(void **state)
 	assert_int_equal(atomic_load(&gate.starts), MANY);
 	assert_int_equal(atomic_load(&gate.broken), 0);
 	assert_int_equal(atomic_load(&gate.blocks), 0);
+}
+
+static dw_usec read_clock(void *user)
+{
+	struct gate *gate = user;
+	dw_usec now = clock_system().wall(NULL);
+
+	if (pthread_equal(gate->loop, pthread_self()) || atomic_load(&gate->backwards) == 0)
+		return now;
+	atomic_fetch_sub(&gate->backwards, 1);
+	return usec_sub(now, DW_HOURS(1));
+}
+
+static dw_verdict count_and_stop(dw *d, const dw_firing *firing, void *user)
+{
+	struct gate *gate = user;
+
+	atomic_fetch_add(&gate->starts, 1);
+	atomic_fetch_add(&gate->broken, firing->now < firing->due);
+	dw_stop(d);
+	return DW_DONE;
+}
+
+/* Between the loop's look at the clock and the worker's it was set back, three times. */
+static void clock_set_back_before_the_start_is_seen(void **state)
+{
+	struct gate gate = {.loop = pthread_self(), .backwards = 3};
+	dw_options options = seen_options(&gate.seen);
+	dw_stats stats = {.size = sizeof stats};
+	dw *d;
+
+	(void)state;
+	options.workers = 1;
+	options.clock = read_clock;
+	options.clock_user = &gate;
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	assert_int_equal(dw_on_worker(d, "t", count_and_stop, &gate), DW_OK);
+	assert_int_equal(dw_after(d, "t", "a", 0, NULL, 0), DW_OK);
+	assert_int_equal(dw_run(d), DW_OK);
+	assert_int_equal(atomic_load(&gate.starts), 1);
+	assert_int_equal(atomic_load(&gate.broken), 0);
+	assert_int_equal(atomic_load(&gate.backwards), 0);
+	assert_int_equal(dw_get_stats(d, &stats), DW_OK);
+	assert_int_equal(stats.fired, 1);
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
 }
 
 /* ---- Inside a handler ---------------------------------------------------------------------- */
@@ -379,6 +427,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(slow_handler_delays_nobody),
 	    cmocka_unit_test(many_deliveries_are_each_started_once),
+	    cmocka_unit_test(clock_set_back_before_the_start_is_seen),
 	    cmocka_unit_test(handler_calls_what_any_thread_may),
 	    cmocka_unit_test(firing_lives_until_its_handler_returns),
 	    cmocka_unit_test(close_waits_for_the_handlers_that_run),
