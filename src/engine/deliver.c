@@ -324,10 +324,12 @@ void deliver_due(struct engine *engine, struct timer *timer, dw_usec now, bool f
 		engine->stats.late++;
 		deliver_bury(engine, timer, DW_REASON_LATE);
 	} else if (work_is_for(engine, timer)) {
-		if (from_work)
+		if (from_work) {
 			work_start(engine, timer, now);
-		else
+		} else {
 			work_await(engine, timer);
+			(void)work_next(engine); /* at once: a handler of the loop may be next */
+		}
 	} else {
 		fire(engine, timer, now);
 	}

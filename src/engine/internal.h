@@ -205,7 +205,7 @@ void deliver_stepped_back(struct engine *);
 bool work_is_for(const struct engine *, const struct timer *);
 void work_await(struct engine *, struct timer *);
 void work_start(struct engine *, struct timer *, dw_usec now);
-void work_round(struct engine *);
+bool work_next(struct engine *);
 
 /* answer.c */
 void answer_round(struct engine *);

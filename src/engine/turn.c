@@ -223,6 +223,14 @@ static void drain_posts(struct engine *engine)
 		engine->posts_left = engine->env.posts.drain(engine->env.posts.user);
 }
 
+/* give_work gives workers that have come free what is due for them. */
+static void give_work(struct engine *engine)
+{
+	for (uint32_t i = 0; work_is_made(engine) && i < TURN_FIRINGS_MAX; i++)
+		if (!work_next(engine))
+			return;
+}
+
 int engine_turn(struct engine *engine)
 {
 	dw_usec before;
@@ -245,9 +253,8 @@ int engine_turn(struct engine *engine)
 		deliver_revive(engine);
 		deliver_sweep(engine, now);
 		deliver_claim_round(engine, now);
+		give_work(engine);
 		deliver_fire_round(engine);
-		if (work_is_made(engine))
-			work_round(engine);
 	}
 	if (engine->pid != getpid()) { /* a callback forked, and this is the child */
 		engine->in_turn = false;

@@ -44,19 +44,18 @@ void work_start(struct engine *engine, struct timer *timer, dw_usec now)
 	engine->env.workers.start(engine->env.workers.user, job);
 }
 
-/* work_round gives the free workers what is due for them. */
-void work_round(struct engine *engine)
+/* work_next gives a free worker what is due first; false: there is neither, or nothing due. */
+bool work_next(struct engine *engine)
 {
-	for (uint32_t i = 0;
-	     i < TURN_FIRINGS_MAX && work_has_room(engine) && deliver_may_start(engine); i++) {
-		dw_usec now = engine_now(engine);
-		struct timer *timer = schedule_pop(&engine->work, now);
+	bool may = work_has_room(engine) && deliver_may_start(engine);
+	dw_usec now = engine_now(engine);
+	struct timer *timer = may ? schedule_pop(&engine->work, now) : NULL;
 
-		if (!timer)
-			return;
-		timer->place = PLACE_NONE;
-		deliver_due(engine, timer, now, true);
-	}
+	if (!timer)
+		return false;
+	timer->place = PLACE_NONE;
+	deliver_due(engine, timer, now, true);
+	return true;
 }
 
 /* unstart: the worker could not start it, because the wall clock was set back or the handle is

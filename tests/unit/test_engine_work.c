@@ -13,6 +13,7 @@ enum { WORKERS = 2 };
 struct crew {
 	struct job *jobs[WORKERS];
 	size_t count;
+	size_t seen;     /* how many were out when a handler of the loop began */
 	char order[256]; /* the ids, in that order */
 	struct alloc alloc;
 	const dw_store_class *plain; /* of the store, when its answers are lost */
@@ -73,6 +74,16 @@ static void end(struct harness *h)
 	harness_free(h);
 }
 
+/* put_letters puts a, b, c ..., due one step after the other. */
+static void put_letters(struct harness *h, int count, dw_usec step)
+{
+	for (int i = 0; i < count; i++) {
+		char id[2] = {(char)('a' + i), '\0'};
+
+		(void)harness_put(h, id, i * step);
+	}
+}
+
 static dw_stats stats_of(const struct harness *h)
 {
 	dw_stats stats = {.size = sizeof stats};
@@ -113,9 +124,7 @@ static void newcomer_does_not_overtake_who_waits(void **state)
 	struct harness *h = begin();
 
 	(void)state;
-	(void)harness_put(h, "a", 0);
-	(void)harness_put(h, "b", 1);
-	(void)harness_put(h, "c", 2);
+	put_letters(h, 3, 1);
 	(void)harness_put(h, "d", DW_MILLISECONDS(20));
 	harness_pass(h, DW_MILLISECONDS(19));
 	h->wall += DW_MILLISECONDS(2); /* d comes due in the turn that has a free worker */
@@ -149,6 +158,31 @@ static void busy_workers_delay_no_other_topic(void **state)
 	assert_int_equal(crew.count, 0);
 }
 
+static void note_crew(struct harness *h, const dw_firing *firing)
+{
+	(void)h;
+	if (strcmp(firing->id, "inline") == 0)
+		crew.seen = crew.count;
+}
+
+static void handler_of_the_loop_does_not_keep_a_worker_waiting(void **state)
+{
+	struct harness *h = begin();
+	dw_timer timer = {
+	    .size = sizeof timer, .id = "inline", .topic = "inline", .due = h->wall + 1};
+
+	(void)state;
+	assert_int_equal(engine_on(h->engine, "inline", harness_handler, h), DW_OK);
+	h->in_handler = note_crew;
+	(void)harness_put(h, "a", 0);
+	assert_int_equal(engine_put(h->engine, &timer, (struct done){NULL, NULL}), DW_OK);
+	h->wall += 10; /* both are due in one turn */
+	harness_turn(h);
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(crew.seen, 1);
+	end(h);
+}
+
 static void late_timer_dies_while_it_waits(void **state)
 {
 	struct harness *h = begin();
@@ -175,11 +209,7 @@ static void handler_of_the_loop_takes_what_waits(void **state)
 	struct harness *h = begin();
 
 	(void)state;
-	for (int i = 0; i < 4; i++) {
-		char id[2] = {(char)('a' + i), '\0'};
-
-		(void)harness_put(h, id, i);
-	}
+	put_letters(h, 4, 1);
 	harness_pass(h, DW_MILLISECONDS(10));
 	assert_int_equal(engine_on(h->engine, "t", harness_handler, h), DW_OK);
 	finish(h, true, DW_DONE, -1);
@@ -193,9 +223,7 @@ static void handler_taken_away_gives_back_what_waits(void **state)
 	struct harness *h = begin();
 
 	(void)state;
-	(void)harness_put(h, "a", 0);
-	(void)harness_put(h, "b", 1);
-	(void)harness_put(h, "c", 2);
+	put_letters(h, 3, 1);
 	harness_pass(h, DW_MILLISECONDS(10));
 	assert_int_equal(engine_on(h->engine, "t", NULL, NULL), DW_OK);
 	finish(h, true, DW_DONE, -1);
@@ -328,9 +356,7 @@ static void cancel_of_a_running_one_is_late_and_drops_the_retry(void **state)
 	struct harness *h = begin();
 
 	(void)state;
-	(void)harness_put(h, "a", 0);
-	(void)harness_put(h, "b", 0);
-	(void)harness_put(h, "c", 0);
+	put_letters(h, 3, 0);
 	harness_turn(h);
 	(void)harness_cancel(h, "a");
 	(void)harness_cancel(h, "c"); /* waits for a worker: not started */
@@ -460,11 +486,7 @@ static void closing_waits_for_the_running_and_starts_none(void **state)
 	struct harness *h = begin();
 
 	(void)state;
-	for (int i = 0; i < 4; i++) {
-		char id[2] = {(char)('a' + i), '\0'};
-
-		(void)harness_put(h, id, i);
-	}
+	put_letters(h, 4, 1);
 	harness_pass(h, DW_MILLISECONDS(10));
 	engine_begin_close(h->engine);
 	harness_turn(h);
@@ -506,11 +528,7 @@ static void live_with_failures(size_t nth, int always, int *ret_failed)
 
 	h->fail_at = h->allocations + nth;
 	h->fail_always = always;
-	for (int i = 0; i < 6; i++) {
-		char id[2] = {(char)('a' + i), '\0'};
-
-		(void)harness_put(h, id, DW_MILLISECONDS(i));
-	}
+	put_letters(h, 6, DW_MILLISECONDS(1));
 	harness_pass(h, DW_MILLISECONDS(10));
 	if (crew.count > 0)
 		finish(h, true, DW_DONE, -1);
@@ -559,6 +577,7 @@ int main(void)
 	    cmocka_unit_test(deliveries_wait_for_a_worker_in_order),
 	    cmocka_unit_test(newcomer_does_not_overtake_who_waits),
 	    cmocka_unit_test(busy_workers_delay_no_other_topic),
+	    cmocka_unit_test(handler_of_the_loop_does_not_keep_a_worker_waiting),
 	    cmocka_unit_test(late_timer_dies_while_it_waits),
 	    cmocka_unit_test(handler_of_the_loop_takes_what_waits),
 	    cmocka_unit_test(handler_taken_away_gives_back_what_waits),

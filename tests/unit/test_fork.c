@@ -5,9 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/environment.h"
 #include "support/watch.h"
 
-enum { NOISES = 3, FORKS = 60, CHILD_PATIENCE = 60 };
+enum { NOISES = 3, CHILD_PATIENCE = 60 };
 
 struct noise {
 	struct seen *seen;
@@ -83,7 +84,11 @@ static int fork_child(dw *d)
 		(void)alarm(CHILD_PATIENCE); /* a lock that nobody will give back */
 		dw_stop(d);
 		status = count_wrong(d);
-		_exit(status == 0 && dw_close(d, DW_SECONDS(1)) == DW_OK ? 0 : 1);
+		if (status == 0 && dw_close(d, DW_SECONDS(1)) == DW_OK)
+			/* Not _exit(0): what the parent's threads had in hand is lost here, and
+			 * valgrind would say so. */
+			(void)execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
 	}
 	if (pid > 0)
 		(void)waitpid(pid, &status, 0); /* else status says it */
@@ -94,12 +99,13 @@ static void child_of_a_busy_handle_may_only_close(void **state)
 {
 	struct seen seen;
 	struct noise noise = {.seen = &seen};
+	int forks = (int)environment_scaled(60);
 
 	(void)state;
 	seen_open(&seen, (size_t)1 << 28); /* never full: that would be silence */
 	for (int i = 0; i < NOISES; i++)
 		assert_int_equal(pthread_create(&noise.threads[i], NULL, make_noise, &noise), 0);
-	for (int i = 0; i < FORKS; i++) {
+	for (int i = 0; i < forks; i++) {
 		assert_int_equal(fork_child(seen.d), 0);
 		assert_int_equal(dw_turn(seen.d), DW_OK);
 	}

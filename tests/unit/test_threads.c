@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/environment.h"
 #include "support/watch.h"
 
-enum { PRODUCERS = 4, PAIRS = 12500, QUEUE_BYTES = 200 * 1000, LAST = 5000 };
+enum { PRODUCERS = 4, QUEUE_BYTES = 200 * 1000, LAST = 5000 };
 
 /* ---- Many ---------------------------------------------------------------------------------- */
 
@@ -15,6 +16,7 @@ struct producer {
 	struct seen *seen;
 	pthread_t thread;
 	int number;
+	int pairs;   /* of a put and a cancel */
 	int refused; /* of its own calls, by the thread itself */
 	int broken;
 };
@@ -55,7 +57,7 @@ static void *produce(void *user)
 	struct producer *producer = user;
 	char id[32];
 
-	for (int i = 0; i < PAIRS; i++) {
+	for (int i = 0; i < producer->pairs; i++) {
 		(void)snprintf(id, sizeof id, "%d/%d", producer->number, i);
 		insist(producer, 0, id);
 		insist(producer, 1, id);
@@ -78,13 +80,14 @@ static void calls_of_many_threads_are_each_answered_once(void **state)
 {
 	struct producer producers[PRODUCERS];
 	dw_stats stats = {.size = sizeof stats};
+	int pairs = (int)environment_scaled(12500);
 	struct seen seen;
 	pthread_t joiner;
 
 	(void)state;
 	seen_open(&seen, QUEUE_BYTES);
 	for (int i = 0; i < PRODUCERS; i++) {
-		producers[i] = (struct producer){.seen = &seen, .number = i};
+		producers[i] = (struct producer){.seen = &seen, .number = i, .pairs = pairs};
 		assert_int_equal(pthread_create(&producers[i].thread, NULL, produce, &producers[i]),
 				 0);
 	}
@@ -94,11 +97,11 @@ static void calls_of_many_threads_are_each_answered_once(void **state)
 	assert_int_equal(dw_sync(seen.d, PATIENCE), DW_OK);
 	for (int i = 0; i < PRODUCERS; i++)
 		assert_int_equal(producers[i].broken, 0);
-	assert_int_equal(seen.answers, 2 * PRODUCERS * PAIRS);
+	assert_int_equal(seen.answers, 2 * PRODUCERS * pairs);
 	assert_int_equal(seen.failures, 0);
 	assert_int_equal(dw_get_stats(seen.d, &stats), DW_OK);
-	assert_int_equal(stats.put, PRODUCERS * PAIRS);
-	assert_int_equal(stats.cancelled, PRODUCERS * PAIRS);
+	assert_int_equal(stats.put, PRODUCERS * pairs);
+	assert_int_equal(stats.cancelled, PRODUCERS * pairs);
 	assert_int_equal(stats.timers, 0);
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
