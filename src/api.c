@@ -427,6 +427,24 @@ int dw_retry_in(dw *d, dw_usec delay)
 	return status == DW_OK ? engine_retry_in(d->engine, delay) : status;
 }
 
+int dw_pause(dw *d)
+{
+	int status = admit(d);
+
+	if (status == DW_OK)
+		engine_pause(d->engine, true);
+	return status;
+}
+
+int dw_resume(dw *d)
+{
+	int status = admit(d);
+
+	if (status == DW_OK)
+		engine_pause(d->engine, false);
+	return status;
+}
+
 int dw_put(dw *d, const dw_timer *timer, dw_done_fn done, void *user)
 {
 	struct request put = {.kind = REQUEST_PUT, .timer = timer, .done = {done, user}};

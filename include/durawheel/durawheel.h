@@ -299,6 +299,14 @@ DW_API int dw_on_worker(dw *, const char *topic, dw_fire_fn, void *user);
  * DW_EINVAL: negative, or not inside a handler. */
 DW_API int dw_retry_in(dw *, dw_usec delay);
 
+/* dw_pause, dw_resume: for a program that has as much in DW_HOLD as it can work on. While a handle
+ * is paused it claims and starts nothing, not even the rest of the turn when a handler pauses it;
+ * no hold times out and no operation that failed is tried again. Everything else goes on: answers,
+ * what other processes write, dw_settle(). What became due meanwhile starts after dw_resume(), in
+ * order. Both may be called when there is nothing to change. */
+DW_API int dw_pause(dw *);
+DW_API int dw_resume(dw *);
+
 /* ---- Timers ------------------------------------------------------------------------------ */
 
 /* How sure a confirmation is. */

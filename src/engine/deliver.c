@@ -340,7 +340,8 @@ void deliver_due(struct engine *engine, struct timer *timer, dw_usec now, bool f
  * may have forked: this may be the child. */
 bool deliver_may_start(const struct engine *engine)
 {
-	return !engine->closing && engine->purging == 0 && engine->pid == getpid();
+	return !engine->closing && !engine->paused && engine->purging == 0 &&
+	       engine->pid == getpid();
 }
 
 void deliver_fire_round(struct engine *engine)

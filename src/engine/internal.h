@@ -145,6 +145,7 @@ struct engine {
 	bool failing;
 	bool reviving;
 	bool rechecking; /* a topic has unhandled timers to look at again */
+	bool paused;
 	bool closing;
 	pid_t pid;        /* of the process that made it; a forked child starts nothing */
 	uint32_t purging; /* purges not answered: nothing is started meanwhile */

@@ -200,7 +200,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 		return now;
 	if (engine->stranded)
 		at = usec_min(at, usec_add(now, 1000));
-	if (!engine->closing) {
+	if (!engine->closing && !engine->paused) {
 		if (engine->purging == 0)
 			at = usec_min(at, schedule_wake(&engine->fire));
 		if (engine->purging == 0 && work_is_made(engine) && work_has_room(engine))
@@ -208,9 +208,9 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 		if (engine->urgent_inflight < URGENT_MAX)
 			at = usec_min(at,
 				      usec_sub(schedule_wake(&engine->claim), engine_lead(engine)));
-		if (engine->env.role == DW_OWNER)
-			at = usec_min(at, engine->report_at);
 	}
+	if (!engine->closing && engine->env.role == DW_OWNER)
+		at = usec_min(at, engine->report_at);
 	if (owes_answers(engine) && engine_steady(engine) >= engine->slow_until)
 		at = usec_min(at, usec_add(now, SLOW_AFTER));
 	return at;
@@ -252,7 +252,8 @@ int engine_turn(struct engine *engine)
 	if (!engine->closing) {
 		deliver_revive(engine);
 		deliver_sweep(engine, now);
-		deliver_claim_round(engine, now);
+		if (!engine->paused)
+			deliver_claim_round(engine, now);
 		give_work(engine);
 		deliver_fire_round(engine);
 	}
@@ -316,6 +317,13 @@ int engine_on_worker(struct engine *engine, const char *name, dw_fire_fn fire, v
 	if (engine->env.role == DW_OWNER && engine->env.workers.count == 0)
 		return engine_fail(engine, DW_EINVAL, "there are no workers: set options.workers");
 	return set_handler(engine, name, fire, user, true);
+}
+
+void engine_pause(struct engine *engine, bool paused)
+{
+	engine->paused = paused;
+	if (!paused)
+		engine_touch(engine);
 }
 
 int engine_retry_in(struct engine *engine, dw_usec delay)

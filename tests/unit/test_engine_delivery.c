@@ -366,6 +366,68 @@ static void handler_taken_away_gives_the_claim_back(void **state)
 	harness_free(h);
 }
 
+/* ---- Pausing ------------------------------------------------------------------------------- */
+
+static void pause_in_handler(struct harness *h, const dw_firing *firing)
+{
+	(void)firing;
+	if (h->start_count == 2)
+		engine_pause(h->engine, true);
+}
+
+static void paused_in_a_handler_starts_nothing_until_resumed(void **state)
+{
+	struct harness *h = harness_new();
+	dw_stats stats = {.size = sizeof stats};
+	char id[16];
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	h->in_handler = pause_in_handler;
+	for (int i = 0; i < 5; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		(void)harness_put(h, id, DW_SECONDS(1));
+	}
+	(void)harness_put(h, "later", DW_SECONDS(2));
+	harness_pass(h, DW_MINUTES(5));
+	assert_int_equal(h->start_count, 2);
+	assert_true(h->armed > h->wall); /* it does not spin */
+	engine_stats(h->engine, &stats);
+	assert_int_equal(stats.held, 2); /* the time-out of the holds waits, too */
+	assert_int_equal(
+	    engine_settle(h->engine, &h->starts[0].token, DW_DONE, -1, (struct done){0}), DW_OK);
+	harness_turn(h);
+	engine_stats(h->engine, &stats);
+	assert_int_equal(stats.settled, 1); /* a verdict does not wait */
+	engine_pause(h->engine, false);
+	harness_turn(h);
+	assert_string_equal(h->starts[2].id, "2");
+	assert_string_equal(h->starts[4].id, "4");
+	assert_string_equal(h->starts[5].id, "later");
+	assert_int_equal(h->starts[5].attempt, 1);
+	harness_free(h);
+}
+
+static void paused_before_the_deadline_leaves_it_unclaimed(void **state)
+{
+	struct harness *h = harness_new();
+	dw_stats before = {.size = sizeof before};
+	dw_stats behind = {.size = sizeof behind};
+
+	(void)state;
+	(void)harness_put(h, "a", DW_SECONDS(1));
+	harness_turn(h);
+	engine_pause(h->engine, true);
+	engine_stats(h->engine, &before);
+	harness_pass(h, DW_MILLISECONDS(1500)); /* the owner reports every 2 s */
+	engine_stats(h->engine, &behind);
+	assert_int_equal(behind.store_operations, before.store_operations);
+	engine_pause(h->engine, false);
+	harness_turn(h);
+	assert_int_equal(h->start_count, 1);
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +448,8 @@ int main(void)
 	    cmocka_unit_test(topic_without_handler_is_looked_at_again_after_a_step_back),
 	    cmocka_unit_test(star_handles_what_has_no_handler),
 	    cmocka_unit_test(handler_taken_away_gives_the_claim_back),
+	    cmocka_unit_test(paused_in_a_handler_starts_nothing_until_resumed),
+	    cmocka_unit_test(paused_before_the_deadline_leaves_it_unclaimed),
 	};
 
 	return cmocka_run_group_tests_name("engine_delivery", tests, NULL, NULL);
