@@ -1,5 +1,7 @@
 #include "cli/line.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +43,21 @@ bool line_of(struct line *line, json_t *object)
 		 append("\n", 1, line) != 0;
 	json_decref(object);
 	return !failed;
+}
+
+bool line_add_exit(struct line *line, int code)
+{
+	static const char end[] = "}\n";
+	char piece[32];
+	int length = snprintf(piece, sizeof piece, ",\"exit\":%d%s", code, end);
+	size_t size = line->size;
+
+	assert(size > sizeof end && length > 0 && (size_t)length < sizeof piece);
+	line->size -= sizeof end - 1;
+	if (append(piece, (size_t)length, line) == 0)
+		return true;
+	line->size = size;
+	return false;
 }
 
 void line_free(struct line *line)

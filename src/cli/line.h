@@ -23,6 +23,9 @@ bool line_of_info(struct line *, const dw_info *);
 bool line_of(struct line *, json_t *object);
 void line_free(struct line *);
 
+/* line_add_exit adds "exit":code to the object of the line. False when there is no memory. */
+bool line_add_exit(struct line *, int code);
+
 /* state_name: "pending" or "claimed". */
 const char *state_name(dw_state);
 

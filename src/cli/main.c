@@ -73,18 +73,27 @@ static const struct command commands[] = {
     },
     {
 	.name = "run",
-	.synopsis = "[--topic T]... [--until-idle]",
-	.help = "Owns the store and fires: one line on stdout for each timer that is due,\n"
-		"\n"
-		"  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}\n"
-		"\n"
-		"due and fired in microseconds since 1970; data_base64 instead of data if that is\n"
-		"not UTF-8. A timer is settled when its line is written; what a crash interrupts\n"
-		"is delivered again with a higher attempt. SIGTERM and SIGINT stop it.\n"
-		"\n"
-		"  --topic T         only these topics, the others wait\n"
-		"  --until-idle      stop when no timer is left\n",
-	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE),
+	.synopsis = "[--topic T]... [--exec CMD [--jobs N] [--timeout DURATION]] [--until-idle]",
+	.help =
+	    "Owns the store and fires: one line on stdout for each timer that is due,\n"
+	    "\n"
+	    "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}\n"
+	    "\n"
+	    "due and fired in microseconds since 1970; data_base64 instead of data if that is\n"
+	    "not UTF-8. A timer is settled when its line is written; what a crash interrupts\n"
+	    "is delivered again with a higher attempt. SIGTERM and SIGINT stop it.\n"
+	    "\n"
+	    "  --topic T         only these topics, the others wait\n"
+	    "  --exec CMD        run /bin/sh -c CMD for each: the data on stdin, DW_ID, DW_TOPIC,\n"
+	    "                    DW_DUE and DW_ATTEMPT in the environment, stdout and stderr as\n"
+	    "                    ours. Exit 0 settles, else it is retried (1 s later, then 2 s,\n"
+	    "                    ... 16 times). The line comes then, with \"exit\" as last key\n"
+	    "  --jobs N          at most N commands at a time; 4\n"
+	    "  --timeout D       what takes longer is ended with its process group (SIGTERM,\n"
+	    "                    SIGKILL 5 s later) and retried; its \"exit\" is 124\n"
+	    "  --until-idle      stop when no timer is left\n",
+	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE) | OPT_BIT(OPT_EXEC) |
+		   OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT),
 	.run = command_run,
     },
     {

@@ -31,6 +31,9 @@ static const struct option table[] = {
     {"new", no_argument, NULL, LONG_OPTION + OPT_NEW},
     {"limit", required_argument, NULL, LONG_OPTION + OPT_LIMIT},
     {"until-idle", no_argument, NULL, LONG_OPTION + OPT_UNTIL_IDLE},
+    {"exec", required_argument, NULL, LONG_OPTION + OPT_EXEC},
+    {"jobs", required_argument, NULL, LONG_OPTION + OPT_JOBS},
+    {"timeout", required_argument, NULL, LONG_OPTION + OPT_TIMEOUT},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");

@@ -29,6 +29,9 @@ enum option_id {
 	OPT_NEW,
 	OPT_LIMIT,
 	OPT_UNTIL_IDLE,
+	OPT_EXEC,
+	OPT_JOBS,
+	OPT_TIMEOUT,
 	OPT_COUNT
 };
 #define OPT_BIT(id) (1u << (id))

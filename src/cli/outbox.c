@@ -10,6 +10,7 @@ enum { COUNT_MAX = DW_HOLDS_MAX / 2, BYTES_MAX = 8 * 1024 * 1024 };
 struct outbox_entry {
 	struct outbox_entry *next;
 	dw_token token;
+	dw_verdict verdict;
 	size_t size;
 	size_t written;
 	char bytes[];
@@ -33,21 +34,29 @@ static void drop_first(struct outbox *outbox)
 	free(entry);
 }
 
+void outbox_drop(struct outbox *outbox, outbox_settle_fn settle, void *user)
+{
+	while (outbox->first) {
+		if (settle)
+			settle(&outbox->first->token, outbox->first->verdict, user);
+		drop_first(outbox);
+	}
+}
+
 void outbox_close(struct outbox *outbox)
 {
-	while (outbox->first)
-		drop_first(outbox);
+	outbox_drop(outbox, NULL, NULL);
 	sink_close(&outbox->sink);
 }
 
-static bool append(struct outbox *outbox, const dw_token *token, const struct line *line,
-		   size_t written)
+static bool append(struct outbox *outbox, const struct outbox_entry *head, const struct line *line)
 {
 	struct outbox_entry *entry = malloc(sizeof *entry + line->size);
 
 	if (!entry)
 		return false;
-	*entry = (struct outbox_entry){.token = *token, .size = line->size, .written = written};
+	*entry = *head;
+	entry->size = line->size;
 	memcpy(entry->bytes, line->bytes, line->size);
 	if (outbox->last)
 		outbox->last->next = entry;
@@ -59,8 +68,10 @@ static bool append(struct outbox *outbox, const dw_token *token, const struct li
 	return true;
 }
 
-enum outbox_state outbox_put(struct outbox *outbox, const dw_token *token, const struct line *line)
+enum outbox_state outbox_put(struct outbox *outbox, const dw_token *token, dw_verdict verdict,
+			     const struct line *line)
 {
+	struct outbox_entry head = {.token = *token, .verdict = verdict};
 	ssize_t written = 0;
 
 	if (!outbox->first)
@@ -69,14 +80,14 @@ enum outbox_state outbox_put(struct outbox *outbox, const dw_token *token, const
 		return OUTBOX_FAILED;
 	if ((size_t)written == line->size)
 		return OUTBOX_WRITTEN;
-	if (append(outbox, token, line, (size_t)written))
+	head.written = (size_t)written;
+	if (append(outbox, &head, line))
 		return OUTBOX_WAITING;
 	errno = ENOMEM;
 	return OUTBOX_FAILED;
 }
 
-enum outbox_state outbox_drain(struct outbox *outbox, void (*settle)(const dw_token *, void *user),
-			       void *user)
+enum outbox_state outbox_drain(struct outbox *outbox, outbox_settle_fn settle, void *user)
 {
 	while (outbox->first) {
 		struct outbox_entry *entry = outbox->first;
@@ -88,7 +99,7 @@ enum outbox_state outbox_drain(struct outbox *outbox, void (*settle)(const dw_to
 		entry->written += (size_t)written;
 		if (entry->written < entry->size)
 			return OUTBOX_WAITING;
-		settle(&entry->token, user);
+		settle(&entry->token, entry->verdict, user);
 		drop_first(outbox);
 	}
 	return OUTBOX_WRITTEN;
@@ -104,13 +115,15 @@ bool outbox_is_torn(const struct outbox *outbox)
 	return outbox->first && outbox->first->written > 0;
 }
 
-void outbox_cut(struct outbox *outbox)
+void outbox_cut(struct outbox *outbox, outbox_settle_fn settle, void *user)
 {
 	struct outbox_entry *torn = outbox_is_torn(outbox) ? outbox->first : NULL;
 
 	while (outbox->last != torn) {
 		struct outbox_entry *rest = torn ? torn->next : outbox->first;
 
+		if (settle)
+			settle(&rest->token, rest->verdict, user);
 		if (torn)
 			torn->next = rest->next;
 		else

@@ -29,20 +29,24 @@ void outbox_open(struct outbox *);
 /* outbox_close drops what waits. */
 void outbox_close(struct outbox *);
 
-/* outbox_put writes the line, or keeps it with the token of its delivery. OUTBOX_FAILED: errno says
- * why, and nothing was kept. */
-enum outbox_state outbox_put(struct outbox *, const dw_token *, const struct line *);
+/* What is done with a delivery when its line is out. */
+typedef void (*outbox_settle_fn)(const dw_token *, dw_verdict, void *user);
+
+/* outbox_put writes the line, or keeps it with its delivery and the verdict on that. OUTBOX_FAILED:
+ * errno says why, and nothing was kept. */
+enum outbox_state outbox_put(struct outbox *, const dw_token *, dw_verdict, const struct line *);
 
 /* outbox_drain writes what stdout takes and calls settle for each line that is out. OUTBOX_WRITTEN:
  * nothing waits any more. */
-enum outbox_state outbox_drain(struct outbox *, void (*settle)(const dw_token *, void *user),
-			       void *user);
+enum outbox_state outbox_drain(struct outbox *, outbox_settle_fn settle, void *user);
 
 /* outbox_is_full: no more should be put. outbox_is_torn: the first line is written in part. */
 bool outbox_is_full(const struct outbox *);
 bool outbox_is_torn(const struct outbox *);
 
-/* outbox_cut drops all but the line that is written in part. */
-void outbox_cut(struct outbox *);
+/* outbox_cut drops all but the line that is written in part, outbox_drop that one, too. settle, if
+ * it is not NULL, is called for each. */
+void outbox_cut(struct outbox *, outbox_settle_fn settle, void *user);
+void outbox_drop(struct outbox *, outbox_settle_fn settle, void *user);
 
 #endif

@@ -1,15 +1,21 @@
-/* durawheel run: owns the store and writes a line for each timer that is due.
+/* durawheel run: owns the store and writes a line for each timer that is due, or runs a command.
  *
- * A timer is settled when its line is written and not before. What stdout does not take at once
- * waits in the outbox, its delivery held. When the outbox is full nothing is turned until stdout
- * takes some of it: so no claim piles up and no order is lost, and a reader that stops for an hour
- * costs an hour. (A retry instead would count against the timer and change the order.) When stdout
- * fails, the handlers are taken away at once, so that what is claimed returns to the store.
+ * Without --exec a timer is settled when its line is written and not before. What stdout does not
+ * take at once waits in the outbox, its delivery held. With --exec it is held while its command
+ * runs; then the line is written, which says how the command ended, and the timer is settled or
+ * retried. When there is no room for another line or another command the library is paused, so no
+ * order is lost, and a reader that stops for an hour costs an hour. (A retry instead would count
+ * against the timer and change the order.) When stdout fails, the handlers are taken away at once,
+ * so that what is claimed returns to the store; but a command that has run is settled, whether its
+ * line was taken or not.
+ *
+ * Holds last for ever: we hear of every end of a command, and time-outs are ours.
  */
 #include "cli/commands.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -17,11 +23,20 @@
 #include <unistd.h>
 
 #include "cli/errors.h"
+#include "cli/jobs.h"
 #include "cli/line.h"
 #include "cli/outbox.h"
 #include "cli/session.h"
 
-enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
+enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20, JOBS_DEFAULT = 4 };
+
+/* How long commands that run are waited for before they are ended, when we are told to stop; and
+ * how long after SIGKILL. */
+#define STOP_PATIENCE DW_SECONDS(10)
+#define KILL_PATIENCE DW_SECONDS(1)
+/* A second signal ends the commands at once; but what sends one to us and to our group means one.
+ */
+#define SAME_SIGNAL DW_SECONDS(1)
 
 struct runner {
 	dw *d;
@@ -29,11 +44,18 @@ struct runner {
 	size_t topic_count;
 	bool until_idle;
 	struct outbox outbox;
+	struct jobs jobs; /* with --exec */
 	struct line line;
 	int signal_fd;
 	bool asked;   /* the store's status, on the way to being idle */
 	bool emptied; /* its answer: no client's timer is unseen */
+	bool paused;
+	bool mute; /* stdout has failed */
 	bool stop;
+	bool hurried;    /* the commands are told to end */
+	bool over;       /* nothing is waited for any longer */
+	dw_usec stopped; /* steady: when stop was set */
+	dw_usec patient_until;
 	int code;
 };
 
@@ -59,25 +81,68 @@ static void stop(struct runner *runner, int code)
 		return;
 	runner->stop = true;
 	runner->code = code;
+	runner->stopped = session_steady();
+	runner->patient_until = runner->stopped + STOP_PATIENCE;
 	(void)handle(runner, NULL); /* taking away what was registered needs nothing */
+	if (runner->jobs.count > 0)
+		(void)complain(code, "stopping: waiting for %zu running, at most %d s",
+			       runner->jobs.count, (int)(STOP_PATIENCE / DW_SECONDS(1)));
 }
 
 static void stop_for_stdout(struct runner *runner, int error)
 {
+	runner->mute = true;
 	if (!runner->stop)
 		stop(runner, complain(EXIT_FAILED, "cannot write to stdout: %s", strerror(error)));
 }
 
-static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
+/* hurry: the patience with the running commands is over, then also the one with their end. */
+static void hurry(struct runner *runner)
+{
+	runner->over = runner->hurried;
+	runner->hurried = true;
+	if (!runner->over)
+		(void)complain(EXIT_FAILED, "ending %zu running: they are delivered again",
+			       runner->jobs.count);
+	jobs_stop(&runner->jobs);
+	runner->patient_until = session_steady() + JOBS_GRACE + KILL_PATIENCE;
+}
+
+/* regulate: no more is fired than there is room for. */
+static void regulate(struct runner *runner)
+{
+	bool executes = runner->jobs.command != NULL;
+	bool full = outbox_is_full(&runner->outbox) ||
+		    runner->outbox.count + runner->jobs.count >= DW_HOLDS_MAX ||
+		    (executes && runner->jobs.count >= runner->jobs.max);
+
+	if (full == runner->paused)
+		return;
+	runner->paused = full;
+	(void)(full ? dw_pause(runner->d) : dw_resume(runner->d)); /* our own handle: they do */
+}
+
+static void settle(const dw_token *token, dw_verdict verdict, void *user)
 {
 	struct runner *runner = user;
+	int status = dw_settle(runner->d, token, verdict, -1, NULL, NULL);
 
-	(void)d;
-	if (!line_of_firing(&runner->line, firing)) {
-		stop(runner, complain(EXIT_FAILED, "out of memory"));
-		return DW_HOLD;
-	}
-	switch (outbox_put(&runner->outbox, firing->token, &runner->line)) {
+	if (status != DW_OK)
+		(void)complain(EXIT_FAILED, "%s is delivered and not settled: %s", token->id,
+			       why(runner->d, status));
+}
+
+static void drain(struct runner *runner)
+{
+	if (outbox_drain(&runner->outbox, settle, runner) == OUTBOX_FAILED)
+		stop_for_stdout(runner, errno);
+}
+
+/* ---- Firing ------------------------------------------------------------------------------ */
+
+static dw_verdict print(struct runner *runner, const dw_firing *firing)
+{
+	switch (outbox_put(&runner->outbox, firing->token, DW_DONE, &runner->line)) {
 	case OUTBOX_WRITTEN:
 		return DW_DONE;
 	case OUTBOX_WAITING:
@@ -88,20 +153,66 @@ static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
 	}
 }
 
-static void settle(const dw_token *token, void *user)
+static dw_verdict execute(struct runner *runner, const dw_firing *firing)
 {
-	struct runner *runner = user;
-	int status = dw_settle(runner->d, token, DW_DONE, -1, NULL, NULL);
+	int error = jobs_start(&runner->jobs, firing, &runner->line);
 
-	if (status != DW_OK)
-		(void)complain(EXIT_FAILED, "%s is written and not settled: %s", token->id,
-			       why(runner->d, status));
+	if (error == 0)
+		return DW_HOLD;
+	(void)complain(EXIT_FAILED, "%s: cannot start the command: %s; it is tried again later",
+		       firing->id, strerror(error));
+	return DW_RETRY;
 }
 
-static void drain(struct runner *runner)
+static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
 {
-	if (outbox_drain(&runner->outbox, settle, runner) == OUTBOX_FAILED)
+	struct runner *runner = user;
+	dw_verdict verdict;
+
+	(void)d;
+	if (!line_of_firing(&runner->line, firing)) {
+		stop(runner, complain(EXIT_FAILED, "out of memory"));
+		return DW_HOLD;
+	}
+	verdict = runner->jobs.command ? execute(runner, firing) : print(runner, firing);
+	regulate(runner);
+	return verdict;
+}
+
+/* tell says what became of a command that failed. */
+static void tell(const struct job *job)
+{
+	if (job->end == JOB_OVERDUE)
+		(void)complain(EXIT_FAILED,
+			       "%s: the command was ended, it took longer than --timeout; attempt "
+			       "%" PRIu32 ", it is retried",
+			       job->token.id, job->token.attempt);
+	else if (job->status != 0)
+		(void)complain(EXIT_FAILED,
+			       "%s: the command exits with %d; attempt %" PRIu32 ", it is retried",
+			       job->token.id, job->status, job->token.attempt);
+}
+
+/* job_over writes the line of a command that has ended and settles its timer. What we have stopped
+ * ourselves is given back by closing. */
+static void job_over(struct job *job, void *user)
+{
+	struct runner *runner = user;
+	bool done = job->end == JOB_EXITED && job->status == 0;
+	dw_verdict verdict = done ? DW_DONE : DW_RETRY;
+	enum outbox_state state = OUTBOX_FAILED;
+
+	if (job->end == JOB_STOPPED)
+		return;
+	tell(job);
+	if (!line_add_exit(&job->line, job->end == JOB_OVERDUE ? JOB_OVERDUE_EXIT : job->status))
+		errno = ENOMEM;
+	else if (!runner->mute)
+		state = outbox_put(&runner->outbox, &job->token, verdict, &job->line);
+	if (state == OUTBOX_FAILED)
 		stop_for_stdout(runner, errno);
+	if (state != OUTBOX_WAITING)
+		settle(&job->token, verdict, runner);
 }
 
 static void report(dw *d, const dw_event *event, void *user)
@@ -162,34 +273,76 @@ static bool is_idle(struct runner *runner)
 	return false;
 }
 
-/* ---- The loop ---------------------------------------------------------------------------- */
-
-static int wait_ms(const struct runner *runner)
+/* is_over: told to stop, and no command runs that is still waited for. */
+static bool is_over(const struct runner *runner)
 {
-	return runner->until_idle && is_quiet(runner) ? IDLE_AGAIN_MS : -1;
+	return runner->stop && (runner->jobs.count == 0 || runner->over);
 }
 
-/* step waits for work and does it. A full outbox is the one thing that is waited for alone. */
+/* ---- The loop ---------------------------------------------------------------------------- */
+
+/* wait_ms: for poll(); rounded up, so that it does not wake too early. */
+static int wait_ms(const struct runner *runner)
+{
+	dw_usec wake = jobs_wake(&runner->jobs);
+	dw_usec left;
+
+	if (runner->stop && runner->patient_until < wake)
+		wake = runner->patient_until;
+	if (runner->until_idle && is_quiet(runner))
+		return IDLE_AGAIN_MS;
+	if (wake == DW_NEVER)
+		return -1;
+	left = (wake - session_steady() + 999) / 1000;
+	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+static void take_signals(struct runner *runner)
+{
+	struct signalfd_siginfo signal;
+
+	while (read(runner->signal_fd, &signal, sizeof signal) == (ssize_t)sizeof signal) {
+		if (signal.ssi_signo == SIGCHLD)
+			jobs_reap(&runner->jobs);
+		else if (!runner->stop)
+			stop(runner, EXIT_DONE);
+		else if (!runner->hurried && session_steady() - runner->stopped >= SAME_SIGNAL)
+			hurry(runner);
+	}
+}
+
+/* watch does what the time that has passed asks for. */
+static void watch(struct runner *runner)
+{
+	jobs_tick(&runner->jobs);
+	if (runner->stop && session_steady() >= runner->patient_until)
+		hurry(runner);
+}
+
+/* step waits for work and does it. */
 static void step(struct runner *runner)
 {
-	bool full = outbox_is_full(&runner->outbox);
+	bool writes = runner->outbox.first && !runner->mute;
 	struct pollfd fds[] = {
 	    {.fd = runner->signal_fd, .events = POLLIN},
-	    {.fd = runner->outbox.sink.fd, .events = runner->outbox.first ? POLLOUT : 0},
-	    {.fd = full ? -1 : dw_fd(runner->d), .events = POLLIN},
+	    {.fd = runner->mute ? -1 : runner->outbox.sink.fd, .events = writes ? POLLOUT : 0},
+	    {.fd = dw_fd(runner->d), .events = POLLIN},
 	};
 
 	if (poll(fds, 3, wait_ms(runner)) < 0 && errno != EINTR) {
+		runner->over = true;
 		stop(runner, complain(EXIT_FAILED, "cannot wait: %s", strerror(errno)));
 		return;
 	}
 	if (fds[0].revents)
-		stop(runner, EXIT_DONE);
-	else if (fds[1].revents & POLLOUT)
+		take_signals(runner);
+	if (fds[1].revents & POLLOUT)
 		drain(runner);
 	else if (fds[1].revents)
 		stop_for_stdout(runner, EPIPE);
-	if (fds[2].revents && !runner->stop)
+	watch(runner);
+	regulate(runner);
+	if (fds[2].revents && !is_over(runner))
 		(void)dw_turn(runner->d); /* outside of a callback it cannot fail */
 }
 
@@ -199,7 +352,6 @@ static void finish_torn(struct runner *runner)
 {
 	struct pollfd writable = {.fd = runner->outbox.sink.fd, .events = POLLOUT};
 
-	outbox_cut(&runner->outbox);
 	while (runner->outbox.first && runner->code == EXIT_DONE) {
 		if (poll(&writable, 1, TORN_PATIENCE_MS) == 0) {
 			runner->code = complain(EXIT_FAILED, "a line on stdout is cut: its reader "
@@ -226,29 +378,76 @@ static void tell_damaged(const struct runner *runner)
 
 static int run(struct runner *runner)
 {
+	/* What has run is settled, whether its line was taken or not. */
+	outbox_settle_fn unwritten = runner->jobs.command ? settle : NULL;
 	int code = handle(runner, fire);
 
 	if (code != EXIT_DONE)
 		return code;
 	(void)dw_turn(runner->d); /* the first turn arms the descriptor */
-	while (!runner->stop && !(runner->until_idle && is_idle(runner)))
+	while (!is_over(runner) && !(runner->until_idle && is_idle(runner)))
 		step(runner);
 	if (runner->until_idle)
 		tell_damaged(runner);
+	outbox_cut(&runner->outbox, unwritten, runner);
 	finish_torn(runner);
+	outbox_drop(&runner->outbox, unwritten, runner);
 	return runner->code;
 }
 
-/* open_signals makes SIGTERM and SIGINT readable, before the library starts threads that would
- * inherit another mask. */
+/* ---- Beginning --------------------------------------------------------------------------- */
+
+/* open_signals makes SIGTERM, SIGINT and SIGCHLD readable, before the library starts threads that
+ * would inherit another mask. */
 static int open_signals(void)
 {
 	sigset_t set;
 
 	if (sigemptyset(&set) != 0 || sigaddset(&set, SIGTERM) != 0 ||
-	    sigaddset(&set, SIGINT) != 0 || sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+	    sigaddset(&set, SIGINT) != 0 || sigaddset(&set, SIGCHLD) != 0 ||
+	    sigprocmask(SIG_BLOCK, &set, NULL) != 0)
 		return -1;
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* read_jobs reads --exec, --jobs and --timeout. */
+static int read_jobs(const struct options *options, struct jobs *jobs)
+{
+	int code = EXIT_DONE;
+
+	jobs->command = options->value[OPT_EXEC];
+	jobs->max = JOBS_DEFAULT;
+	jobs->timeout = DW_NEVER;
+	if (!jobs->command && (options->value[OPT_JOBS] || options->value[OPT_TIMEOUT]))
+		return complain(EXIT_USAGE, "run: --jobs and --timeout are for --exec CMD");
+	if (jobs->command && !*jobs->command)
+		return complain(EXIT_USAGE, "--exec \"\": write the command to run");
+	if (options->value[OPT_JOBS])
+		code = options_count(options, OPT_JOBS, &jobs->max);
+	if (code == EXIT_DONE && jobs->max > DW_HOLDS_MAX)
+		code = complain(EXIT_USAGE, "--jobs %s: write at most %d", options->value[OPT_JOBS],
+				DW_HOLDS_MAX);
+	if (code == EXIT_DONE && options->value[OPT_TIMEOUT])
+		code = options_duration(options, OPT_TIMEOUT, &jobs->timeout);
+	if (code == EXIT_DONE && jobs->timeout == 0)
+		code = complain(EXIT_USAGE,
+				"--timeout %s would end every command at once: write "
+				"as much as it may take, or leave it out",
+				options->value[OPT_TIMEOUT]);
+	return code;
+}
+
+static int open_jobs(struct runner *runner)
+{
+	int error;
+
+	if (!runner->jobs.command)
+		return EXIT_DONE;
+	runner->jobs.over = job_over;
+	runner->jobs.user = runner;
+	error = jobs_open(&runner->jobs);
+	return error == 0 ? EXIT_DONE
+			  : complain(EXIT_FAILED, "cannot run commands: %s", strerror(error));
 }
 
 int command_run(const struct options *options)
@@ -258,24 +457,25 @@ int command_run(const struct options *options)
 	    .topics = options->topic_count ? options->topics : &every,
 	    .topic_count = options->topic_count ? options->topic_count : 1,
 	    .until_idle = options->value[OPT_UNTIL_IDLE] != NULL,
-	    .signal_fd = open_signals(),
 	};
-	dw_options base = {
-	    .role = DW_OWNER,
-	    .hold_us = DW_NEVER, /* as long as the reader takes */
-	    .on_event = report,
-	};
-	int code;
+	dw_options base = {.role = DW_OWNER, .hold_us = DW_NEVER, .on_event = report};
+	int code = read_jobs(options, &runner.jobs);
 
+	if (code != EXIT_DONE)
+		return code;
+	runner.signal_fd = open_signals();
 	if (runner.signal_fd < 0)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
-	code = session_open(options, base, &runner.d);
+	code = open_jobs(&runner);
+	if (code == EXIT_DONE)
+		code = session_open(options, base, &runner.d);
 	if (code == EXIT_DONE) {
 		outbox_open(&runner.outbox);
 		code = session_close(runner.d, run(&runner));
 		outbox_close(&runner.outbox);
 		line_free(&runner.line);
 	}
+	jobs_close(&runner.jobs);
 	(void)close(runner.signal_fd); /* it was only read */
 	return code;
 }

@@ -144,12 +144,22 @@ int session_flush(void)
 	return EXIT_DONE;
 }
 
-dw_usec session_now(void)
+static dw_usec read_clock(clockid_t clock)
 {
 	struct timespec now;
 
-	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
+	(void)clock_gettime(clock, &now); /* cannot fail for these clocks */
 	return DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
+}
+
+dw_usec session_now(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+dw_usec session_steady(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 const char *why(const dw *d, int error)

@@ -28,8 +28,9 @@ int session_close(dw *, int code);
 /* session_flush: EXIT_DONE if all that was printed is written, else complains. */
 int session_flush(void);
 
-/* session_now is the wall clock. */
+/* session_now is the wall clock, session_steady one that nobody sets. */
 dw_usec session_now(void);
+dw_usec session_steady(void);
 
 /* why is what the library says of its last failure on this handle, or of error. */
 const char *why(const dw *, int error);

@@ -1,0 +1,141 @@
+#include "cli/jobs.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "cli/session.h"
+#include "cli/shell.h"
+
+int jobs_open(struct jobs *jobs)
+{
+	/* What ignores SIGCHLD is not told how its children end; it may have been inherited. */
+	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR)
+		return errno;
+	/* The last one of a group may be a grandchild. Adopted by us, its end is an event. */
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+		return errno;
+	jobs->all = calloc(jobs->max, sizeof *jobs->all);
+	return jobs->all ? 0 : ENOMEM;
+}
+
+void jobs_close(struct jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->count; i++)
+		line_free(&jobs->all[i].line);
+	free(jobs->all);
+}
+
+static dw_usec after(dw_usec duration)
+{
+	dw_usec now = session_steady();
+
+	return duration > DW_NEVER - now ? DW_NEVER : now + duration;
+}
+
+int jobs_start(struct jobs *jobs, const dw_firing *firing, struct line *line)
+{
+	struct job *job = &jobs->all[jobs->count];
+	pid_t pid;
+	int error = jobs->count < jobs->max ? shell_start(jobs->command, firing, &pid) : EAGAIN;
+
+	if (error != 0)
+		return error;
+	*job = (struct job){
+	    .pid = pid, .token = *firing->token, .line = *line, .until = after(jobs->timeout)};
+	*line = (struct line){0};
+	jobs->count++;
+	return 0;
+}
+
+/* finish takes the job out; the last one takes its place. */
+static void finish(struct jobs *jobs, size_t i)
+{
+	struct job job = jobs->all[i];
+
+	jobs->all[i] = jobs->all[--jobs->count];
+	jobs->over(&job, jobs->user);
+	line_free(&job.line);
+}
+
+/* terminate: a group that is stopped must go on in order to end. */
+static void terminate(struct job *job, enum job_end why)
+{
+	job->ending = true;
+	job->end = why;
+	job->until = after(JOBS_GRACE);
+	(void)kill(-job->pid, SIGTERM); /* it fails for a group that has ended: jobs_reap() sees */
+	(void)kill(-job->pid, SIGCONT);
+}
+
+static bool group_has_ended(const struct job *job)
+{
+	return kill(-job->pid, 0) != 0 && errno == ESRCH;
+}
+
+/* note keeps how a shell ended; an orphan that we have adopted is nobody's. */
+static void note(struct jobs *jobs, pid_t pid, int status)
+{
+	for (size_t i = 0; i < jobs->count; i++) {
+		struct job *job = &jobs->all[i];
+
+		if (job->pid != pid || job->gone)
+			continue;
+		job->gone = true;
+		job->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		return;
+	}
+}
+
+void jobs_reap(struct jobs *jobs)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		note(jobs, pid, status);
+	for (size_t i = jobs->count; i-- > 0;)
+		if (jobs->all[i].gone && (!jobs->all[i].ending || group_has_ended(&jobs->all[i])))
+			finish(jobs, i);
+}
+
+void jobs_tick(struct jobs *jobs)
+{
+	dw_usec now = session_steady();
+
+	jobs_reap(jobs); /* what has ended just in time has ended in time */
+	for (size_t i = jobs->count; i-- > 0;) {
+		struct job *job = &jobs->all[i];
+
+		if (job->until > now)
+			continue;
+		if (!job->ending) {
+			terminate(job, JOB_OVERDUE);
+			continue;
+		}
+		(void)kill(-job->pid, SIGKILL); /* as above */
+		job->until = DW_NEVER;
+		if (job->gone)
+			finish(jobs, i);
+	}
+}
+
+dw_usec jobs_wake(const struct jobs *jobs)
+{
+	dw_usec wake = DW_NEVER;
+
+	for (size_t i = 0; i < jobs->count; i++)
+		if (jobs->all[i].until < wake)
+			wake = jobs->all[i].until;
+	return wake;
+}
+
+void jobs_stop(struct jobs *jobs)
+{
+	jobs_reap(jobs);
+	for (size_t i = 0; i < jobs->count; i++)
+		if (!jobs->all[i].ending)
+			terminate(&jobs->all[i], JOB_STOPPED);
+}

@@ -1,0 +1,149 @@
+/* Why posix_spawn(): it does not copy the page tables of a process with a million timers, and it
+ * may be used beside the store's threads.
+ *
+ * Why the data is in a memory file and not in a pipe: nobody has to feed it. A command that reads
+ * half of it, or nothing, or closes it at once, harms and holds up no one.
+ */
+#include "cli/shell.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { OWN_VARIABLES = 4, VARIABLE_SIZE = sizeof "DW_TOPIC=" + DW_ID_MAX };
+
+struct environment {
+	char own[OWN_VARIABLES][VARIABLE_SIZE];
+	char **variables; /* for free(); NULL-terminated */
+};
+
+/* is_own: a variable of ours, which an outer durawheel may have set before. */
+static bool is_own(const struct environment *environment, const char *variable)
+{
+	for (size_t i = 0; i < OWN_VARIABLES; i++) {
+		size_t length = strcspn(environment->own[i], "=") + 1;
+
+		if (strncmp(variable, environment->own[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* environment_make: false when there is no memory. */
+static bool environment_make(struct environment *environment, const dw_firing *firing)
+{
+	size_t count = 0;
+	size_t used = 0;
+
+	(void)snprintf(environment->own[0], VARIABLE_SIZE, "DW_ID=%s", firing->id);
+	(void)snprintf(environment->own[1], VARIABLE_SIZE, "DW_TOPIC=%s", firing->topic);
+	(void)snprintf(environment->own[2], VARIABLE_SIZE, "DW_DUE=%" PRId64, firing->due);
+	(void)snprintf(environment->own[3], VARIABLE_SIZE, "DW_ATTEMPT=%" PRIu32, firing->attempt);
+	while (environ[count])
+		count++;
+	environment->variables = calloc(count + OWN_VARIABLES + 1, sizeof(char *));
+	if (!environment->variables)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!is_own(environment, environ[i]))
+			environment->variables[used++] = environ[i];
+	for (size_t i = 0; i < OWN_VARIABLES; i++)
+		environment->variables[used++] = environment->own[i];
+	return true;
+}
+
+/* open_data: a descriptor that reads the data from its beginning, or -1 and errno. */
+static int open_data(const dw_firing *firing)
+{
+	int fd = memfd_create("durawheel-data", MFD_CLOEXEC);
+	size_t written = 0;
+
+	while (fd >= 0 && written < firing->data_size) {
+		ssize_t count =
+		    write(fd, (const char *)firing->data + written, firing->data_size - written);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0) {
+			(void)close(fd); /* the failure to tell is the write's */
+			return -1;
+		}
+		written += (size_t)count;
+	}
+	if (fd >= 0)
+		(void)lseek(fd, 0, SEEK_SET); /* a file of memory can be sought */
+	return fd;
+}
+
+/* set_attributes: a group of its own, no signal blocked, and none ignored of those that we treat in
+ * our own way or that end it. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+	static const int reset[] = {SIGPIPE, SIGCHLD, SIGTERM, SIGINT, SIGQUIT};
+	const short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+	sigset_t none, defaults;
+	int error;
+
+	(void)sigemptyset(&none); /* these cannot fail for such sets and signals */
+	(void)sigemptyset(&defaults);
+	for (size_t i = 0; i < sizeof reset / sizeof reset[0]; i++)
+		(void)sigaddset(&defaults, reset[i]);
+	error = posix_spawnattr_setflags(attributes, flags);
+	if (error == 0)
+		error = posix_spawnattr_setpgroup(attributes, 0);
+	if (error == 0)
+		error = posix_spawnattr_setsigmask(attributes, &none);
+	if (error == 0)
+		error = posix_spawnattr_setsigdefault(attributes, &defaults);
+	return error;
+}
+
+static int spawn(const char *command, int data, char *const *variables, pid_t *ret_pid)
+{
+	/* posix_spawn() takes the words as if it changed them, and does not. */
+	char name[] = "sh";
+	char option[] = "-c";
+	char *const words[] = {name, option, (char *)(uintptr_t)command, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	int error = posix_spawn_file_actions_init(&actions);
+
+	if (error != 0)
+		return error;
+	error = posix_spawnattr_init(&attributes);
+	if (error == 0) {
+		error = set_attributes(&attributes);
+		if (error == 0)
+			error = posix_spawn_file_actions_adddup2(&actions, data, STDIN_FILENO);
+		if (error == 0)
+			error = posix_spawn(ret_pid, "/bin/sh", &actions, &attributes, words,
+					    variables);
+		(void)posix_spawnattr_destroy(&attributes); /* frees, and cannot fail */
+	}
+	(void)posix_spawn_file_actions_destroy(&actions); /* the same */
+	return error;
+}
+
+int shell_start(const char *command, const dw_firing *firing, pid_t *ret_pid)
+{
+	struct environment environment;
+	int data = open_data(firing);
+	int error = ENOMEM;
+
+	if (data < 0)
+		return errno;
+	if (environment_make(&environment, firing)) {
+		error = spawn(command, data, environment.variables, ret_pid);
+		free(environment.variables);
+	}
+	(void)close(data); /* the command has its own */
+	return error;
+}

@@ -1,0 +1,338 @@
+# run --exec: what a command is given, how many run, how they end.
+# shellcheck shell=bash disable=SC2154,SC2034,SC2016
+
+# due ID [ARGUMENT...]: a timer that is due, with an id that sorts as it was added.
+due() {
+	local id=$1
+	shift
+	expect 0 durawheel add --topic t --id "$id" --in 0s "$@"
+}
+
+# is_running N: that many commands that wait for the file go have begun. Their ids are in begun.
+is_running() {
+	[ "$(wc -l <begun)" = "$1" ]
+}
+
+# A command that says that it runs and waits.
+waiting='echo $DW_ID >>begun; until [ -e go ]; do sleep 0.02; done'
+
+test_exec_gives_data_and_environment() {
+	head -c 1048576 /dev/urandom >data
+	expect 0 durawheel add --topic 'a topic' --id 'an "id" $x' --data-file data \
+		--at 2020-01-01T00:00:00Z
+	DW_ID=outer DW_IDLE=kept expect 0 durawheel run --until-idle --exec \
+		'cat >got; env | grep "^DW_" | sort >variables'
+	cmp data got
+	cat >wanted <<-'END'
+		DW_ATTEMPT=1
+		DW_DUE=1577836800000000
+		DW_ID=an "id" $x
+		DW_IDLE=kept
+		DW_TOPIC=a topic
+	END
+	cmp wanted variables
+	within 2 has_count claimed 0
+	has_count pending 0
+}
+
+test_exec_writes_one_line_a_firing() {
+	due a --data hi
+	expect 0 durawheel run --until-idle --exec 'echo this is mine; exit $((DW_ATTEMPT == 1))'
+	[ "$(grep -c '^this is mine$' out)" = 2 ]
+	grep -v mine out >lines
+	is_counted lines 2
+	pattern='{"id":"a","topic":"t","due":[0-9]*,"fired":[0-9]*,"attempt":1,'
+	head -n 1 lines | grep -qx "$pattern"'"data":"hi","exit":1}'
+	tail -n 1 lines | grep -q '"attempt":2,"data":"hi","exit":0}$'
+	says '^durawheel: a: the command exits with 1; attempt 1, it is retried'
+	expect 0 durawheel add --topic t --id b --in 0s
+	expect 0 durawheel run --until-idle --exec '[ $DW_ATTEMPT = 2 ] || kill -9 $$'
+	head -n 1 out | grep -q '"exit":137}$'
+}
+
+test_exec_takes_commands_that_do_not_read() {
+	head -c 1000000 /dev/zero >data
+	due a --data-file data
+	due b
+	expect 0 durawheel run --until-idle --exec 'exec <&-; true'
+	[ "$(grep -c '"attempt":1,.*"exit":0}$' out)" = 2 ]
+	due a --data-file data
+	expect 0 durawheel run --until-idle --exec 'head -c 1 >/dev/null'
+	[ "$(grep -c '"attempt":1,.*"exit":0}$' out)" = 1 ]
+	due a --data-file data
+	due b
+	expect 0 durawheel run --until-idle --exec '[ "$(wc -c)" -lt 1000001 ]'
+	[ "$(grep -c '"attempt":1,.*"exit":0}$' out)" = 2 ]
+}
+
+# signals_of NAME: what /proc/self/status says of INT, QUIT, PIPE, TERM and CHLD.
+signals_of() {
+	echo $((16#$(sed -n "s/^$1:[[:space:]]*//p" out) & 16#15006))
+}
+
+test_exec_resets_signals() {
+	due a
+	(
+		trap '' PIPE CHLD INT QUIT
+		exec durawheel run --until-idle --exec 'cat /proc/self/status' >out 2>err
+	)
+	[ "$(signals_of SigBlk)" = 0 ]
+	[ "$(signals_of SigIgn)" = 0 ]
+}
+
+test_exec_passes_none_of_our_descriptors() {
+	due a
+	expect 0 durawheel run --until-idle --exec 'ls -l /proc/self/fd'
+	! grep -E ' -> .*(timers\.db|anon_inode)' out || fail 'it has our descriptors'
+	[ "$(grep -c ' 0 -> .*memfd' out)" = 1 ]
+	[ "$(grep -c 'memfd' out)" = 1 ]
+}
+
+test_exec_runs_so_many_at_a_time() {
+	for id in {0..9}; do
+		due "$id"
+	done
+	: >begun
+	start --jobs 3 --exec "mkdir run.\$DW_ID; ls -d run.* | wc -l >>counts; $waiting;
+		rmdir run.\$DW_ID"
+	within 5 is_running 3
+	durawheel stats --json | grep -q '"pending":'
+	touch go
+	within 10 is_counted fired 10
+	[ "$(sort -n counts | tail -n 1)" = 3 ] || fail "$(sort -n counts | tail -n 1) at a time"
+	! grep -v '"attempt":1,' fired || fail 'a second attempt'
+	stop_owner
+}
+
+test_exec_runs_one_at_a_time_in_order() {
+	many 40 | durawheel import
+	expect 0 durawheel run --jobs 1 --until-idle --exec 'echo $DW_ID >>order'
+	is_counted order 40
+	sort -c order
+}
+
+# More than may be held: none is refused and counted as a retry.
+test_exec_keeps_up_with_more_than_it_may_hold() {
+	many 3000 | durawheel import
+	expect 0 durawheel run --jobs 16 --until-idle --exec true
+	is_counted out 3000
+	[ "$(ids_of out | sort -u | wc -l)" = 3000 ]
+	! grep -v '"attempt":1,' out || fail 'a second attempt'
+}
+
+# is_ended PID: it has, and is no zombie.
+is_ended() {
+	[ ! -e "/proc/$1" ]
+}
+
+test_exec_ends_a_command_with_its_group() {
+	due a
+	expect 0 durawheel run --until-idle --timeout 300ms --exec \
+		'[ $DW_ATTEMPT = 2 ] || { sleep 100 & echo $! >pid; sleep 100; exit 0; }'
+	within 2 is_ended "$(cat pid)"
+	says '^durawheel: a: the command was ended, it took longer than --timeout; attempt 1,'
+	head -n 1 out | grep -q '"attempt":1,.*"exit":124}$'
+	tail -n 1 out | grep -q '"attempt":2,.*"exit":0}$'
+	is_counted out 2
+}
+
+test_exec_gives_the_group_its_grace() {
+	due a
+	expect 0 durawheel run --until-idle --timeout 300ms --exec '[ $DW_ATTEMPT = 2 ] || {
+		(trap "sleep 0.3; echo yes >tidied; exit" TERM; while :; do sleep 0.02; done) &
+		wait
+	}'
+	[ "$(cat tidied)" = yes ]
+}
+
+test_exec_kills_what_does_not_end() {
+	due a
+	expect 0 durawheel run --until-idle --timeout 500ms --exec '[ $DW_ATTEMPT = 2 ] || {
+		(trap "" TERM; echo yes >deaf; sleep 100) & echo $! >pid
+		until [ -e deaf ]; do sleep 0.01; done
+		wait
+	}'
+	within 2 is_ended "$(cat pid)"
+	head -n 1 out | grep -q '"attempt":1,.*"exit":124}$'
+}
+
+test_exec_leaves_what_a_command_leaves_behind() {
+	due a
+	expect 0 durawheel run --until-idle --timeout 10s --exec 'sleep 100 & echo $! >pid'
+	! is_ended "$(cat pid)" || fail 'it is ended'
+	kill "$(cat pid)"
+}
+
+# has_no_children: of the owner, no zombie either.
+has_no_children() {
+	[ -z "$(cat "/proc/$owner/task/$owner/children")" ]
+}
+
+test_exec_leaves_no_zombie() {
+	many 200 | durawheel import
+	start --exec '(sleep 0.01 &)'
+	within 10 is_counted fired 200
+	within 5 has_no_children
+	stop_owner
+}
+
+# is_asleep: the owner does nothing for a while.
+is_asleep() {
+	grep ctxt_switches "/proc/$owner/status" >before
+	sleep 0.3
+	grep ctxt_switches "/proc/$owner/status" | cmp - before
+}
+
+test_exec_waits_without_asking() {
+	due a
+	: >begun
+	start --timeout 1h --exec "$waiting"
+	within 5 is_running 1
+	within 15 is_asleep
+	touch go
+	within 5 is_counted fired 1
+	stop_owner
+}
+
+test_exec_stopped_waits_for_what_runs() {
+	for id in a b c; do
+		due $id
+	done
+	: >begun
+	start --jobs 1 --exec "$waiting"
+	within 5 is_running 1
+	kill -TERM "$owner"
+	within 5 grep -q 'stopping: waiting for 1 running' log
+	touch go
+	ended 0
+	is_counted fired 1
+	[ "$(ids_of fired)" = "$(cat begun)" ]
+	has_count pending 2
+	has_count claimed 0
+	rm go
+}
+
+# hurries: a second signal, after a while.
+hurries() {
+	kill -TERM "$owner"
+	grep -q 'ending 1 running' log
+}
+
+test_exec_stopped_twice_ends_what_runs() {
+	due a
+	: >begun
+	start --exec "$waiting; echo \$DW_ATTEMPT >>attempts"
+	within 5 is_running 1
+	kill -TERM "$owner"
+	within 5 hurries
+	ended 0
+	is_counted fired 0
+	has_count pending 1
+	touch go
+	expect 0 durawheel run --until-idle --exec "$waiting; echo \$DW_ATTEMPT >>attempts"
+	[ "$(cat attempts)" = 2 ] # the first one did not come so far
+}
+
+test_exec_stopped_is_patient_for_so_long() {
+	due a
+	: >begun
+	start --exec "trap 'exit 0' TERM; $waiting"
+	within 5 is_running 1
+	kill -TERM "$owner"
+	ended 0
+	grep -q 'ending 1 running: they are delivered again' log
+	has_count pending 1 # although it says that all is well
+	is_counted fired 0
+	durawheel show a | grep -q '^retries  *0$'
+}
+
+test_exec_killed_delivers_again() {
+	due a
+	due b
+	: >begun
+	start --exec "$waiting; echo \$DW_ID \$DW_ATTEMPT >>attempts"
+	within 5 is_running 2
+	kill_owner
+	touch go
+	within 5 is_counted attempts 2
+	expect 0 durawheel run --until-idle --exec 'echo $DW_ID $DW_ATTEMPT >>attempts'
+	[ "$(sort attempts | tr '\n' ' ')" = 'a 1 a 2 b 1 b 2 ' ]
+}
+
+test_exec_settles_what_has_run_though_no_line_was_taken() {
+	due a
+	code=0
+	durawheel run --exec true >/dev/full 2>err || code=$?
+	[ $code = 1 ]
+	says 'cannot write to stdout: No space left'
+	has_count pending 0
+	has_count claimed 0
+}
+
+test_exec_holds_when_a_pipe_is_full() {
+	many 2000 "$(text 200)" | durawheel import
+	mkfifo pipe
+	durawheel run --until-idle --jobs 8 --exec 'echo $DW_ID >>ran' >pipe 2>log &
+	owner=$!
+	exec 3<pipe
+	within 30 has_stopped_growing ran
+	[ "$(wc -l <ran)" -lt 2000 ]
+	timeout 60 cat <&3 >got
+	ended 0
+	is_counted got 2000
+	is_counted ran 2000
+	[ "$(sort -u ran | wc -l)" = 2000 ]
+}
+
+test_exec_stopped_at_a_full_pipe_repeats_nothing() {
+	many 2000 "$(text 200)" | durawheel import
+	mkfifo pipe
+	durawheel run --exec 'echo $DW_ID >>ran' >pipe 2>log &
+	owner=$!
+	exec 3<pipe
+	within 30 has_stopped_growing ran
+	kill -TERM "$owner"
+	within 20 is_gone
+	exec 3<&-
+	expect 0 durawheel run --jobs 8 --until-idle --exec 'echo $DW_ID >>ran'
+	is_counted ran 2000
+	[ "$(sort -u ran | wc -l)" = 2000 ]
+}
+
+# has_stopped_growing FILE
+has_stopped_growing() {
+	local size
+	size=$(wc -l <"$1")
+	[ "$size" -gt 0 ]
+	sleep 0.5
+	[ "$(wc -l <"$1")" = "$size" ]
+}
+
+test_exec_tries_again_when_nothing_can_be_started() {
+	expect 0 durawheel add --topic t --id before --in 0s
+	start --exec true
+	within 5 is_counted fired 1
+	prlimit --pid "$owner" --nofile=3:
+	due a
+	within 5 grep -q '^durawheel: a: cannot start the command: Too many open files' log
+	prlimit --pid "$owner" --nofile=256:
+	within 10 is_counted fired 2
+	grep -q '"id":"a",.*"attempt":2,' fired
+	stop_owner
+}
+
+test_exec_options_are_checked() {
+	expect 2 durawheel run --jobs 2
+	says '--jobs and --timeout are for --exec'
+	expect 2 durawheel run --timeout 2s
+	expect 2 durawheel run --exec ''
+	says '--exec "": write the command to run'
+	for bad in 0 -1 x 1025 99999999999999999999; do
+		expect 2 durawheel run --exec true --jobs "$bad"
+		says '--jobs'
+	done
+	expect 2 durawheel run --exec true --timeout 0s
+	says '--timeout 0s would end every command at once'
+	expect 2 durawheel run --exec true --timeout 5
+	says '--timeout "5" is not a duration'
+}
