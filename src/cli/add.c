@@ -9,25 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/due.h"
 #include "cli/errors.h"
 #include "cli/session.h"
-
-static int read_due(const struct options *options, dw_usec *ret_due)
-{
-	dw_usec delay, now;
-	int code;
-
-	if (!options->value[OPT_IN] == !options->value[OPT_AT])
-		return complain(EXIT_USAGE, "add: write one of --in DURATION and --at TIME");
-	if (options->value[OPT_AT])
-		return options_time(options, OPT_AT, ret_due);
-	code = options_duration(options, OPT_IN, &delay);
-	if (code != EXIT_DONE)
-		return code;
-	now = session_now();
-	*ret_due = delay > DW_NEVER - now ? DW_NEVER : now + delay;
-	return EXIT_DONE;
-}
 
 static int read_late_after(const struct options *options, dw_usec *ret_late_after)
 {
@@ -140,7 +124,7 @@ int command_add(const struct options *options)
 	if (options->topic_count != 1)
 		code = complain(EXIT_USAGE, "add: write one --topic");
 	if (code == EXIT_DONE)
-		code = read_due(options, &timer.due);
+		code = due_of_options(options, "add", &timer.due);
 	if (code == EXIT_DONE)
 		code = read_late_after(options, &timer.late_after_us);
 	if (code == EXIT_DONE)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/errors.h"
+#include "cli/nearest.h"
 
 enum {
 	LONG_OPTION = 256, /* what getopt_long() returns is this and an option_id */
@@ -50,14 +51,18 @@ static bool is_whole(const char *word, const char *name)
 static int refuse_unknown(const char *word)
 {
 	size_t length = strcspn(word, "=");
+	size_t dashes = strspn(word, "-");
+	int shown = (int)(length > 64 ? 64 : length);
+	struct nearest nearest;
 
-	if (strncmp(word, "--", 2) == 0)
-		return complain(EXIT_USAGE, "unknown option %.*s; see durawheel --help",
-				(int)(length > 64 ? 64 : length), word);
-	return complain(EXIT_USAGE,
-			"unknown option %.64s; see durawheel --help (an id or a file that starts "
-			"with '-' goes behind --)",
-			word);
+	nearest_begin(&nearest, word + dashes, length - dashes);
+	for (size_t id = 0; id < OPT_COUNT; id++)
+		nearest_try(&nearest, table[id].name);
+	if (nearest.name)
+		return complain(EXIT_USAGE, "unknown option %.*s; did you mean --%s?", shown, word,
+				nearest.name);
+	return complain(EXIT_USAGE, "unknown option %.*s; see durawheel --help%s", shown, word,
+			dashes > 1 ? "" : " (an id or a file that starts with '-' goes behind --)");
 }
 
 static int refuse(int answer, int option, const char *word)
@@ -165,9 +170,17 @@ int options_check(const struct options *options, const struct command *command)
 	return EXIT_DONE;
 }
 
+bool duration_of(const char *text, dw_usec *ret_duration)
+{
+	if (strcmp(text, "0") != 0)
+		return dw_parse_duration(text, ret_duration) == DW_OK;
+	*ret_duration = 0;
+	return true;
+}
+
 int options_duration(const struct options *options, enum option_id id, dw_usec *ret_duration)
 {
-	if (dw_parse_duration(options->value[id], ret_duration) == DW_OK)
+	if (duration_of(options->value[id], ret_duration))
 		return EXIT_DONE;
 	return complain(
 	    EXIT_USAGE,

@@ -46,8 +46,10 @@ struct options {
 
 struct command {
 	const char *name;
+	const char *summary;  /* one line, a verb first */
 	const char *synopsis; /* what follows the name */
-	const char *help;
+	const char *help;     /* whole lines */
+	const char *example;
 	unsigned options; /* OPT_BITs, the global options apart */
 	size_t words_min; /* behind the name */
 	size_t words_max;
@@ -66,6 +68,9 @@ int options_check(const struct options *, const struct command *);
 int options_duration(const struct options *, enum option_id, dw_usec *ret_duration);
 int options_time(const struct options *, enum option_id, dw_usec *ret_time);
 int options_count(const struct options *, enum option_id, size_t *ret_count);
+
+/* duration_of reads a duration; "0" needs no unit. False: it is none. */
+bool duration_of(const char *text, dw_usec *ret_duration);
 
 /* time_lacks_offset: text would be a time if it had an offset. */
 bool time_lacks_offset(const char *text);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/base64.h"
+#include "cli/due.h"
 #include "cli/options.h"
 
 enum key { KEY_ID, KEY_TOPIC, KEY_AT, KEY_IN, KEY_DATA, KEY_DATA_BASE64, KEY_LATE_AFTER, KEYS };
@@ -78,9 +79,9 @@ static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 	if (!at == !in)
 		return refuse(wish, "needs one of \"at\" and \"in\"");
 	if (in) {
-		if (dw_parse_duration(in, &delay) != DW_OK)
+		if (!duration_of(in, &delay))
 			return refuse(wish, "\"in\":\"%.64s\" is not a duration as 1h30m", in);
-		wish->timer.due = delay > DW_NEVER - now ? DW_NEVER : now + delay;
+		wish->timer.due = due_after(now, delay);
 		return true;
 	}
 	if (dw_parse_time(at, &wish->timer.due) == DW_OK)
@@ -101,8 +102,7 @@ static bool read_late_after(struct wish *wish, const json_t **values)
 		return false;
 	if (!text)
 		return true;
-	if (dw_parse_duration(text, &wish->timer.late_after_us) != DW_OK ||
-	    wish->timer.late_after_us == 0)
+	if (!duration_of(text, &wish->timer.late_after_us) || wish->timer.late_after_us == 0)
 		return refuse(wish, "\"late_after\":\"%.64s\" is not a duration as 6h", text);
 	return true;
 }

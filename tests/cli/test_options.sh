@@ -4,19 +4,85 @@
 test_no_arguments_is_a_usage_error() {
 	expect 2 durawheel
 	grep -q '^durawheel: ' err
-	grep -q 'durawheel cancel ID' err
+	grep -q 'durawheel cancel ' err
 	is_counted out 0
+}
+
+# names_of_commands: as the overview has them.
+names_of_commands() {
+	durawheel --help | sed -n 's/^  durawheel \([a-z]*\) .*/\1/p'
+}
+
+# is_a_screen FILE: at most 24 lines of at most 80 characters.
+is_a_screen() {
+	[ "$(wc -l <"$1")" -le 24 ] || fail "$(wc -l <"$1") lines: $(head -n 1 "$1")"
+	[ "$(wc -L <"$1")" -le 80 ] || fail "$(wc -L <"$1") wide: $(head -n 1 "$1")"
+}
+
+test_every_command_is_helped() {
+	[ "$(names_of_commands | tr '\n' ' ')" = \
+		'add import cancel move show list run stats help ' ]
+	expect 2 durawheel help nonsense
+	says 'no command nonsense'
+	expect 2 durawheel help run list
+	# Every option that a help names is one.
+	for name in $(names_of_commands); do
+		durawheel help "$name" | grep -v ^Example: | grep -o -e '--[a-z-]*' >options
+		while read -r option; do
+			expect 2 durawheel "$name" "$option=1" --name ''
+			! grep -qE 'unknown|has no option' err || fail "$name: $(cat err)"
+		done <options
+	done
+}
+
+test_a_slip_is_answered_with_what_was_meant() {
+	expect 2 durawheel lst
+	says 'no command lst; did you mean list?'
+	expect 2 durawheel help cancle
+	says 'did you mean cancel?'
+	expect 2 durawheel nonsense
+	says 'no command nonsense; see durawheel --help'
+	while read -r slip meant; do
+		expect 2 durawheel add "$slip" x
+		says "unknown option ${slip%%=*}; did you mean $meant?"
+	done <<-'END'
+		--topi --topic
+		--tpoic=secret --topic
+		--Topic --topic
+		-topic --topic
+		--dat --data
+		--data_file --data-file
+		--late_after --late-after
+		--untill-idle --until-idle
+	END
+	expect 2 durawheel add --xyz x
+	says 'unknown option --xyz; see durawheel --help'
+	expect 2 durawheel add "--$(text 100000)"
+	says 'unknown option --xxx*; see durawheel --help'
+	expect 2 durawheel "--$(text 31)c"
+	expect 2 durawheel add --= x
+	expect 2 durawheel add -
 }
 
 test_help_and_version_are_printed() {
 	expect 0 durawheel --help
 	cp out overview
-	for name in add import cancel show list run stats; do
-		grep -q "durawheel $name" overview
+	is_a_screen overview
+	for name in $(names_of_commands); do
 		expect 0 durawheel "$name" --help
-		head -n 1 out | grep -q "^durawheel $name "
+		head -n 1 out | grep -q "^durawheel $name"
+		grep -q "^Example: durawheel $name" out
+		is_a_screen out
+		cp out wanted
 		expect 0 durawheel --help "$name"
+		cmp out wanted
+		expect 0 durawheel help "$name"
+		cmp out wanted
 	done
+	expect 0 durawheel help
+	cmp out overview
+	expect 0 durawheel -h
+	cmp out overview
 	expect 0 durawheel --version
 	grep -qE '^durawheel [0-9]+\.[0-9]+\.[0-9]+$' out
 	is_counted err 0
@@ -97,6 +163,15 @@ test_a_bad_duration_is_refused() {
 		expect 2 durawheel add --topic t --in 1h --late-after "$bad"
 	done
 	expect 2 durawheel add --topic t --in 1h --late-after 0s
+}
+
+test_a_duration_of_0_needs_no_unit() {
+	expect 0 durawheel add --topic t --in 0 --id a
+	printf '{"topic":"t","in":"0","id":"b"}' | expect 0 durawheel import
+	expect 0 durawheel run --until-idle
+	[ "$(ids_of out | tr '\n' ' ')" = 'a b ' ]
+	expect 2 durawheel add --topic t --in 00
+	expect 2 durawheel add --topic t --in 1h --late-after 0
 }
 
 test_a_bad_time_is_refused() {

@@ -94,6 +94,46 @@ test_cancel_names_each_id_and_the_worst_wins() {
 	expect 3 durawheel show a
 }
 
+test_move_changes_the_deadline_alone() {
+	expect 0 durawheel add --topic t --in 1h --id a --data hi
+	expect 0 durawheel move a --at 2100-01-01T00:00:00Z
+	is_counted out 0
+	is_counted err 0
+	expect 0 durawheel show a --json
+	grep -q '"topic":"t","due":4102444800000000,"state":"pending","attempt":0,' out
+	grep -q '"data":"hi"}$' out
+	expect 0 durawheel move a --in 0
+	expect 0 durawheel run --until-idle
+	[ "$(ids_of out)" = a ]
+	expect 3 durawheel move a --in 1h
+	says '^durawheel: a: no such timer'
+}
+
+test_move_of_what_runs_is_too_late() {
+	expect 0 durawheel add --topic t --in 0 --id a
+	start --exec 'echo >begun; until [ -e go ]; do sleep 0.02; done'
+	within 5 test -e begun
+	expect 5 durawheel move a --in 1h
+	says '^durawheel: a: too late'
+	touch go
+	within 5 is_counted fired 1
+	expect 0 durawheel add --topic t --in 1h --id b
+	expect 0 durawheel move b --in 0
+	within 5 is_counted fired 2
+	stop_owner
+}
+
+test_move_wants_an_id_and_a_time() {
+	expect 2 durawheel move --in 1h
+	expect 2 durawheel move a b --in 1h
+	expect 2 durawheel move a
+	says 'move: write one of --in DURATION and --at TIME'
+	expect 2 durawheel move a --in 1h --at 2100-01-01T00:00:00Z
+	expect 2 durawheel move '' --in 1h
+	expect 2 durawheel move a --in 1h --topic t
+	says 'move has no option --topic'
+}
+
 test_show_of_nothing_is_absent() {
 	expect 3 durawheel show a
 	says '^durawheel: a: no such timer'

@@ -1,0 +1,157 @@
+/* The table of the commands. Each one's help fits on a screen of 24 lines of 80 characters. */
+#include "cli/commands.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const char help_of_add[] =
+    "Prints its id once it is stored.\n"
+    "\n"
+    "  --topic T         who handles it\n"
+    "  --id ID           its name; without one, a unique one is made\n"
+    "  --in DURATION     due in 30m, 1h30m, 250us ... (d h m s ms us), or 0\n"
+    "  --at TIME         due at RFC 3339 with its offset: 2026-06-01T09:30:00+02:00\n"
+    "  --data TEXT       what it carries\n"
+    "  --data-file FILE  the same from a file, - is stdin; at most 1 MiB\n"
+    "  --late-after D    when it is later than that, not delivered but dead\n"
+    "  --new             exit 4 if the id has a timer already\n";
+
+static const char help_of_import[] =
+    "A line is an object with the keys topic, at or in, and if you like id, data or\n"
+    "data_base64, late_after, all of them strings:\n"
+    "\n"
+    "  {\"id\":\"order:42\",\"topic\":\"order.timeout\",\"in\":\"30m\",\"data\":\"...\"}\n"
+    "\n"
+    "Prints how many were imported and refused. A bad line is named on stderr and\n"
+    "skipped; the exit code is 1 then. With ids, an import can be repeated.\n"
+    "\n"
+    "  --json            print the counts as JSON\n";
+
+static const char help_of_run[] =
+    "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
+    "                    data_base64 instead of data if that is no UTF-8. A timer is\n"
+    "                    settled when its line is written.\n"
+    "  --topic T         only these topics, the others wait\n"
+    "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
+    "                    DW_DUE, DW_ATTEMPT in its environment, our stdout, stderr.\n"
+    "                    Exit 0 settles, else it is retried (in 1 s, 2 s ...; 16\n"
+    "                    times). The line comes then, \"exit\" is its last key\n"
+    "  --jobs N          at most N commands at a time; 4\n"
+    "  --timeout D       what takes longer is ended with its children, and retried\n"
+    "  --until-idle      stop when no timer is left\n"
+    "\n"
+    "SIGTERM and SIGINT stop it: commands that run are waited for, at most 10 s.\n";
+
+const struct command commands[] = {
+    {
+	.name = "add",
+	.summary = "adds a timer, or replaces the one of that id",
+	.synopsis = "--topic T [--id ID] (--in DURATION | --at TIME)\n"
+		    "    [--data TEXT | --data-file FILE|-] [--late-after DURATION] [--new]",
+	.help = help_of_add,
+	.example = "durawheel add --topic order.timeout --id order:42 --in 30m --data 'Ada'",
+	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_ID) | OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT) |
+		   OPT_BIT(OPT_DATA) | OPT_BIT(OPT_DATA_FILE) | OPT_BIT(OPT_LATE_AFTER) |
+		   OPT_BIT(OPT_NEW),
+	.run = command_add,
+    },
+    {
+	.name = "import",
+	.summary = "adds a timer for each line of a file or of stdin",
+	.synopsis = "[FILE|-] [--json]",
+	.help = help_of_import,
+	.example = "durawheel import timers.ndjson",
+	.options = OPT_BIT(OPT_JSON),
+	.words_max = 1,
+	.run = command_import,
+    },
+    {
+	.name = "cancel",
+	.summary = "cancels timers: what is cancelled does not start",
+	.synopsis = "ID...",
+	.help = "Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n"
+		"Of several ids each is tried, and the highest exit code is returned.\n",
+	.example = "durawheel cancel order:42 order:43",
+	.words_min = 1,
+	.words_max = SIZE_MAX,
+	.run = command_cancel,
+    },
+    {
+	.name = "move",
+	.summary = "gives a timer another deadline; the rest stays",
+	.synopsis = "ID (--in DURATION | --at TIME)",
+	.help = "  --in DURATION     due in 30m, 1h30m, 250us ... from now, or 0\n"
+		"  --at TIME         due at RFC 3339 with its offset: 2026-06-01T09:30:00+02:00\n"
+		"\n"
+		"Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n",
+	.example = "durawheel move order:42 --in 1h",
+	.options = OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT),
+	.words_min = 1,
+	.words_max = 1,
+	.run = command_move,
+    },
+    {
+	.name = "show",
+	.summary = "shows all of one timer",
+	.synopsis = "ID [--json]",
+	.help = "  --json            as a line of JSON, the keys of list --json\n"
+		"\n"
+		"Exit 3: there is no such timer.\n",
+	.example = "durawheel show order:42",
+	.options = OPT_BIT(OPT_JSON),
+	.words_min = 1,
+	.words_max = 1,
+	.run = command_show,
+    },
+    {
+	.name = "list",
+	.summary = "lists timers in the order of their deadlines",
+	.synopsis = "[--topic T] [--limit N] [--json]",
+	.help = "  --topic T         only those of one topic\n"
+		"  --limit N         only the first N\n"
+		"  --json            a line of JSON each:\n"
+		"\n"
+		"  {\"id\",\"topic\",\"due\",\"state\",\"attempt\",\"generation\",\"data\"}\n",
+	.example = "durawheel list --topic order.timeout --limit 20",
+	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_LIMIT) | OPT_BIT(OPT_JSON),
+	.run = command_list,
+    },
+    {
+	.name = "run",
+	.summary = "owns the store and fires: a line for each timer that is due",
+	.synopsis =
+	    "[--topic T]... [--exec CMD [--jobs N] [--timeout DURATION]]\n    [--until-idle]",
+	.help = help_of_run,
+	.example = "durawheel run --topic mail --exec 'sendmail -t' --timeout 1m",
+	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE) | OPT_BIT(OPT_EXEC) |
+		   OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT),
+	.run = command_run,
+    },
+    {
+	.name = "stats",
+	.summary = "says how many timers there are and how their owner does",
+	.synopsis = "[--json]",
+	.help = "  --json            as a line of JSON\n",
+	.example = "durawheel stats",
+	.options = OPT_BIT(OPT_JSON),
+	.run = command_stats,
+    },
+    {
+	.name = "help",
+	.summary = "says more about a command",
+	.synopsis = "[COMMAND]",
+	.help = "",
+	.example = "durawheel help run",
+	.words_max = 1,
+	.run = command_help,
+    },
+};
+const size_t command_count = sizeof commands / sizeof commands[0];
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < command_count; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}

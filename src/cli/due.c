@@ -1,0 +1,25 @@
+#include "cli/due.h"
+
+#include "cli/errors.h"
+#include "cli/session.h"
+
+dw_usec due_after(dw_usec now, dw_usec delay)
+{
+	return delay > DW_NEVER - now ? DW_NEVER : now + delay;
+}
+
+int due_of_options(const struct options *options, const char *command, dw_usec *ret_due)
+{
+	dw_usec delay;
+	int code;
+
+	if (!options->value[OPT_IN] == !options->value[OPT_AT])
+		return complain(EXIT_USAGE, "%s: write one of --in DURATION and --at TIME",
+				command);
+	if (options->value[OPT_AT])
+		return options_time(options, OPT_AT, ret_due);
+	code = options_duration(options, OPT_IN, &delay);
+	if (code == EXIT_DONE)
+		*ret_due = due_after(session_now(), delay);
+	return code;
+}

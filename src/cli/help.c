@@ -1,0 +1,71 @@
+/* durawheel help: the overview, or all of one command. On stdout, and on stderr for whoever wrote
+ * no command. */
+#include "cli/help.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/errors.h"
+#include "cli/nearest.h"
+#include "cli/session.h"
+
+void help_print_overview(FILE *file)
+{
+	/* Here and below: the caller flushes. */
+	(void)fputs("durawheel: durable timers\n\n", file);
+	for (size_t i = 0; i < command_count; i++)
+		(void)fprintf(file, "  durawheel %-7s %s\n", commands[i].name, commands[i].summary);
+	(void)fputs(
+	    "\n"
+	    "  --store URL   sqlite:FILE; else DURAWHEEL_STORE, else durawheel/timers.db in\n"
+	    "                XDG_STATE_HOME or ~/.local/state\n"
+	    "  --name NS     the namespace in a store that has several\n"
+	    "  --help, --version\n"
+	    "\n"
+	    "Exit codes: 0 done, 1 failed, 2 usage, 3 no such timer, 4 exists already,\n"
+	    "5 too late, 6 store unreachable, full or owned by another process.\n"
+	    "\n"
+	    "durawheel help COMMAND says more; so do durawheel(1) and durawheel(7).\n",
+	    file);
+}
+
+void help_print(const struct command *command)
+{
+	(void)printf("durawheel %s %s\n\n%c%s.\n\n%s%s"
+		     "Besides: --store URL, --name NS; see durawheel --help.\n"
+		     "Example: %s\n",
+		     command->name, command->synopsis, toupper(*command->summary),
+		     command->summary + 1, command->help, *command->help ? "\n" : "",
+		     command->example);
+}
+
+int help_no_command(const char *word)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, word, strlen(word));
+	for (size_t i = 0; i < command_count; i++)
+		nearest_try(&nearest, commands[i].name);
+	if (nearest.name)
+		return complain(EXIT_USAGE, "no command %.64s; did you mean %s?", word,
+				nearest.name);
+	return complain(EXIT_USAGE, "no command %.64s; see durawheel --help", word);
+}
+
+int command_help(const struct options *options)
+{
+	const struct command *command = NULL;
+
+	if (options->word_count > 1) {
+		command = command_find(options->words[1]);
+		if (!command)
+			return help_no_command(options->words[1]);
+	}
+	if (command)
+		help_print(command);
+	else
+		help_print_overview(stdout);
+	return session_flush();
+}

@@ -1,0 +1,16 @@
+/* What the command says about itself. */
+#ifndef DW_CLI_HELP_H
+#define DW_CLI_HELP_H
+
+#include <stdio.h>
+
+#include "cli/options.h"
+
+/* help_print_overview, help_print: the caller flushes. */
+void help_print_overview(FILE *);
+void help_print(const struct command *);
+
+/* help_no_command complains that word is no command, and returns EXIT_USAGE. */
+int help_no_command(const char *word);
+
+#endif

@@ -1,0 +1,36 @@
+/* durawheel move: another deadline for a timer that waits. No output when it is done. */
+#include "cli/commands.h"
+
+#include "cli/due.h"
+#include "cli/errors.h"
+#include "cli/session.h"
+
+static void answered(dw *d, const dw_result *result, void *user)
+{
+	int *code = user;
+
+	(void)d;
+	*code = result->status == DW_OK ? EXIT_DONE
+					: complain(exit_of(result->status), "%s: %s", result->id,
+						   dw_strerror(result->status));
+}
+
+int command_move(const struct options *options)
+{
+	const char *id = options->words[1];
+	int code = EXIT_STORE;
+	dw_usec due;
+	dw *d;
+	int status = due_of_options(options, "move", &due);
+
+	if (status == EXIT_DONE)
+		status = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+	if (status != EXIT_DONE)
+		return status;
+	status = dw_move(d, id, due, answered, &code);
+	if (status != DW_OK)
+		code = complain(exit_of(status), "%.300s: %s", id, why(d, status));
+	else
+		(void)session_sync(d); /* has complained, and code says so */
+	return session_close(d, code);
+}
