@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/errors.h"
+#include "cli/progress.h"
 #include "cli/reader.h"
 #include "cli/session.h"
 #include "cli/wish.h"
@@ -41,6 +42,7 @@ struct slot {
 struct import {
 	dw *d;
 	struct reader reader;
+	struct progress progress;
 	struct slot *slots; /* OUTSTANDING_MAX of them */
 	struct slot *free;
 	size_t outstanding;
@@ -53,6 +55,7 @@ struct import {
 static void refuse(struct import *import, uint64_t line, const char *message)
 {
 	import->refused++;
+	progress_clear(&import->progress);
 	(void)complain(EXIT_FAILED, "line %" PRIu64 ": %s", line, message);
 }
 
@@ -107,6 +110,11 @@ static void take_line(struct import *import, const char *line, size_t size)
 	wish_free(&wish);
 }
 
+static void draw(struct import *import)
+{
+	progress_draw(&import->progress, import->imported + import->refused, import->reader.taken);
+}
+
 /* wait_for_room turns until the store has answered enough. */
 static int wait_for_room(struct import *import)
 {
@@ -114,9 +122,12 @@ static int wait_for_room(struct import *import)
 	       import->outstanding_bytes > OUTSTANDING_BYTES_MAX) {
 		int status = session_turn(import->d, PATIENCE_MS);
 
-		if (status != DW_OK)
+		if (status != DW_OK) {
+			progress_clear(&import->progress);
 			return complain(exit_of(status), "the store does not answer: %s",
 					dw_strerror(status));
+		}
+		draw(import);
 	}
 	return import->code;
 }
@@ -128,17 +139,21 @@ static int wait_for_bytes(struct import *import)
 	    {.fd = import->reader.fd, .events = POLLIN},
 	    {.fd = dw_fd(import->d), .events = POLLIN},
 	};
+	int error;
 
 	do {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return complain(EXIT_FAILED, "cannot wait: %s", strerror(errno));
 		if (fds[1].revents)
 			(void)dw_turn(import->d); /* outside of a callback it cannot fail */
+		draw(import);
 	} while (!fds[0].revents && import->code == EXIT_DONE);
-	if (import->code == EXIT_DONE && !reader_fill(&import->reader))
-		return complain(EXIT_FAILED, "cannot read line %" PRIu64 ": %s",
-				import->reader.number + 1, strerror(errno));
-	return import->code;
+	if (import->code != EXIT_DONE || reader_fill(&import->reader))
+		return import->code;
+	error = errno;
+	progress_clear(&import->progress);
+	return complain(EXIT_FAILED, "cannot read line %" PRIu64 ": %s", import->reader.number + 1,
+			strerror(error));
 }
 
 /* import_lines takes what the stream has until it ends, or something worse than a bad line. */
@@ -189,7 +204,9 @@ static int import_stream(struct import *import, int fd)
 		import->slots[i] = (struct slot){.import = import, .next = import->free};
 		import->free = &import->slots[i];
 	}
+	progress_begin(&import->progress, fd);
 	code = import_lines(import);
+	progress_clear(&import->progress);
 	if (code == EXIT_STORE)
 		(void)complain(code, "stopped after line %" PRIu64, import->reader.number);
 	else if (session_sync(import->d) != EXIT_DONE || import->code != EXIT_DONE)

@@ -29,6 +29,7 @@ static enum reader_state give(struct reader *reader, size_t size, const char **r
 	*ret_size = size;
 	reader->skipping = false;
 	reader->number++;
+	reader->taken += size + 1;
 	return too_long ? READER_LONG : READER_LINE;
 }
 
@@ -64,6 +65,7 @@ bool reader_fill(struct reader *reader)
 	}
 	if (reader->end == CAPACITY) {
 		reader->skipping = true;
+		reader->taken += reader->end;
 		reader->end = 0;
 	}
 	do

@@ -15,6 +15,7 @@ struct reader {
 	size_t start;    /* of the next line */
 	size_t end;      /* of what is read */
 	uint64_t number; /* of the line last given out, from 1 */
+	uint64_t taken;  /* bytes of the stream up to its end */
 	bool ended;      /* the stream has no more */
 	bool skipping;   /* inside a line that is too long */
 };

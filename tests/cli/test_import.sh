@@ -164,6 +164,47 @@ test_import_is_fast() {
 	[ $((SECONDS - before)) -lt 30 ]
 }
 
+# on_terminal COLUMNS COMMAND: as somebody sees it, into the file seen; a \r begins a line of it.
+on_terminal() {
+	local code=0
+	script -qec "stty cols $1 -onlcr; $2" typescript </dev/null >/dev/null || code=$?
+	grep -v '^Script ' typescript | tr '\r' '\n' >seen
+	return $code
+}
+
+test_import_shows_on_a_terminal_how_far_it_is() {
+	many 60000 >lines
+	on_terminal 60 'durawheel import lines >out'
+	prints 'imported 60000, refused 0'
+	grep -qE '^ [ 0-9][0-9]%  [0-9]+ lines  [0-9]+/s  \[=* *\]$' seen
+	[ "$(wc -L <seen)" = 59 ] || fail "$(wc -L <seen) wide"
+	[ -z "$(grep . seen | tail -n 1 | tr -d ' ')" ] || fail 'it is not wiped'
+	is_counted typescript 3 || fail 'it scrolls' # two lines are of script itself
+	on_terminal 25 'cat lines | durawheel import >out'
+	grep -qE '^[0-9]+ lines  [0-9]+/s *$' seen
+	[ "$(wc -L <seen)" -lt 25 ]
+}
+
+test_import_names_bad_lines_beside_the_bar() {
+	{
+		many 30000
+		echo nonsense
+		many 30000
+	} >lines
+	code=0
+	on_terminal 60 'durawheel import lines >out' || code=$?
+	[ $code = 1 ]
+	prints 'imported 60000, refused 1'
+	grep . seen | grep -B 1 '^durawheel: line 30001: ' >two
+	[ -z "$(head -n 1 two | tr -d ' ')" ] || fail 'it is not wiped'
+}
+
+test_import_shows_nothing_when_nobody_looks() {
+	many 60000 >lines
+	expect 0 durawheel import lines
+	[ ! -s err ] || fail 'something is shown'
+}
+
 test_import_to_a_store_that_is_away_fails() {
 	expect 6 durawheel --store sqlite:/nonexistent/x.db import </dev/null
 	is_counted out 0
