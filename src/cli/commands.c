@@ -137,21 +137,94 @@ const struct command commands[] = {
 	.run = command_stats,
     },
     {
+	.name = "dead",
+	.summary = "lists, requeues or drops what could not be delivered",
+	.synopsis = "list | requeue | drop",
+	.help = "A timer is set aside as a dead letter when it was retried 16 times, when 64\n"
+		"processes died while it was delivered, when it is later than its --late-after,\n"
+		"or when its stored bytes are damaged. Its id is free again. 100,000 letters are\n"
+		"kept, for 30 days.\n"
+		"\n"
+		"  durawheel dead list [--topic T] [--limit N] [--json]\n"
+		"  durawheel dead requeue (ID... | --all [--topic T]) [--in D | --at TIME]\n"
+		"  durawheel dead drop (ID... | --all [--topic T])\n",
+	.example = "durawheel dead list",
+	.words_max = 1,
+	.run = command_dead,
+    },
+    {
+	.name = "dead list",
+	.summary = "lists the dead letters, the oldest first",
+	.synopsis = "[--topic T] [--limit N] [--json]",
+	.help =
+	    "  --topic T         only those of one topic\n"
+	    "  --limit N         only the first N\n"
+	    "  --json            a line of JSON each:\n"
+	    "\n"
+	    "  {\"id\",\"topic\",\"reason\",\"at\",\"due\",\"attempt\",\"retries\",\"crashes\",\n"
+	    "   \"generation\",\"data\"}\n"
+	    "\n"
+	    "Reasons: RETRIES, CRASHED, LATE, CORRUPT.\n",
+	.example = "durawheel dead list --topic mail",
+	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_LIMIT) | OPT_BIT(OPT_JSON),
+	.run = command_dead_list,
+    },
+    {
+	.name = "dead requeue",
+	.summary = "makes timers of dead letters again",
+	.synopsis = "(ID... | --all [--topic T]) [--in DURATION | --at TIME]",
+	.help = "  --all             all of them, or all of one topic; prints how many\n"
+		"  --in, --at        when they are due; at once\n"
+		"\n"
+		"Of several letters of one id the last one. Its attempts go on counting, its\n"
+		"retries begin anew. Exit 3: no such letter. Exit 4: the id has a timer again.\n",
+	.example = "durawheel dead requeue order:42",
+	.options = OPT_BIT(OPT_ALL) | OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT),
+	.words_max = SIZE_MAX,
+	.run = command_dead_requeue,
+    },
+    {
+	.name = "dead drop",
+	.summary = "forgets dead letters",
+	.synopsis = "(ID... | --all [--topic T])",
+	.help = "  --all             all of them, or all of one topic; prints how many\n"
+		"\n"
+		"Of several letters of one id each. Exit 3: no such letter.\n",
+	.example = "durawheel dead drop order:42",
+	.options = OPT_BIT(OPT_ALL) | OPT_BIT(OPT_TOPIC),
+	.words_max = SIZE_MAX,
+	.run = command_dead_drop,
+    },
+    {
 	.name = "help",
 	.summary = "says more about a command",
 	.synopsis = "[COMMAND]",
 	.help = "",
 	.example = "durawheel help run",
-	.words_max = 1,
+	.words_max = 2,
 	.run = command_help,
     },
 };
 const size_t command_count = sizeof commands / sizeof commands[0];
 
-const struct command *command_find(const char *name)
+/* is_named: name is the first word, or the first two with a space between them. */
+static bool is_named(const char *name, const char *const *words, size_t count)
 {
+	size_t length = strlen(words[0]);
+
+	if (strncmp(name, words[0], length) != 0)
+		return false;
+	if (name[length] == '\0')
+		return true;
+	return count > 1 && name[length] == ' ' && strcmp(name + length + 1, words[1]) == 0;
+}
+
+const struct command *command_of(const char *const *words, size_t count)
+{
+	const struct command *found = NULL;
+
 	for (size_t i = 0; i < command_count; i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
-	return NULL;
+		if (is_named(commands[i].name, words, count))
+			found = &commands[i]; /* those of two words stand behind the one */
+	return found;
 }

@@ -8,11 +8,15 @@
 extern const struct command commands[];
 extern const size_t command_count;
 
-/* command_find: the command of that name, or NULL. */
-const struct command *command_find(const char *name);
+/* command_of: the command that the words begin with, or NULL. A name may have two words. */
+const struct command *command_of(const char *const *words, size_t count);
 
 int command_add(const struct options *);
 int command_cancel(const struct options *);
+int command_dead(const struct options *);
+int command_dead_list(const struct options *);
+int command_dead_requeue(const struct options *);
+int command_dead_drop(const struct options *);
 int command_help(const struct options *);
 int command_import(const struct options *);
 int command_list(const struct options *);

@@ -16,7 +16,9 @@ void help_print_overview(FILE *file)
 	/* Here and below: the caller flushes. */
 	(void)fputs("durawheel: durable timers\n\n", file);
 	for (size_t i = 0; i < command_count; i++)
-		(void)fprintf(file, "  durawheel %-7s %s\n", commands[i].name, commands[i].summary);
+		if (!strchr(commands[i].name, ' '))
+			(void)fprintf(file, "  durawheel %-7s %s\n", commands[i].name,
+				      commands[i].summary);
 	(void)fputs(
 	    "\n"
 	    "  --store URL   sqlite:FILE; else DURAWHEEL_STORE, else durawheel/timers.db in\n"
@@ -59,9 +61,11 @@ int command_help(const struct options *options)
 	const struct command *command = NULL;
 
 	if (options->word_count > 1) {
-		command = command_find(options->words[1]);
+		command = command_of(options->words + 1, options->word_count - 1);
 		if (!command)
 			return help_no_command(options->words[1]);
+		if (options->word_count > 2 && !strchr(command->name, ' '))
+			return help_no_command(options->words[2]);
 	}
 	if (command)
 		help_print(command);

@@ -110,6 +110,18 @@ bool line_of_info(struct line *line, const dw_info *info)
 	return line_of_timer(line, object, info->data, info->data_size);
 }
 
+bool line_of_dead(struct line *line, const dw_dead *letter)
+{
+	json_t *object = json_pack(
+	    "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "id", letter->id, "topic",
+	    letter->topic, "reason", dw_reason_name(letter->reason), "at", (json_int_t)letter->at,
+	    "due", (json_int_t)letter->due, "attempt", (json_int_t)letter->attempt, "retries",
+	    (json_int_t)letter->retries, "crashes", (json_int_t)letter->crashes, "generation",
+	    (json_int_t)letter->generation);
+
+	return line_of_timer(line, object, letter->data, letter->data_size);
+}
+
 const char *state_name(dw_state state)
 {
 	return state == DW_CLAIMED ? "claimed" : "pending";

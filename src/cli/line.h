@@ -16,10 +16,11 @@ struct line {
 	size_t capacity;
 };
 
-/* line_of_firing, line_of_info, line_of: false when there is no memory. line_of takes object, which
- * may be NULL (then there was none), over. */
+/* line_of_firing, line_of_info, line_of_dead, line_of: false when there is no memory. line_of takes
+ * object, which may be NULL (then there was none), over. */
 bool line_of_firing(struct line *, const dw_firing *);
 bool line_of_info(struct line *, const dw_info *);
+bool line_of_dead(struct line *, const dw_dead *);
 bool line_of(struct line *, json_t *object);
 void line_free(struct line *);
 

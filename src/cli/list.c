@@ -11,13 +11,13 @@
 #include "cli/errors.h"
 #include "cli/line.h"
 #include "cli/session.h"
-#include "cli/text.h"
-
-enum { DUE_WIDTH = 28, ID_WIDTH = 24, TOPIC_WIDTH = 20 };
+#include "cli/table.h"
 
 struct list {
 	bool json;
 	struct line line;
+	struct table table;
+	bool headed;      /* the names of the columns are printed */
 	dw_cursor cursor; /* where the next page begins */
 	size_t count;     /* on the last page */
 	int code;
@@ -25,30 +25,30 @@ struct list {
 	bool damaged;
 };
 
-static void print_header(void)
+static void print(const struct list *list, const dw_info *info)
 {
-	(void)printf("%-*s %-*s %-*s %-7s %7s %8s\n", DUE_WIDTH, "DUE", ID_WIDTH, "ID", TOPIC_WIDTH,
-		     "TOPIC", "STATE", "ATTEMPT", "SIZE"); /* session_flush() checks */
+	table_begin(&list->table, info->due, info->id, info->topic);
+	(void)printf("%-7s %7" PRIu32 " %8zu\n", state_name(info->state), info->attempt,
+		     info->data_size); /* session_flush() checks */
 }
 
-static void print(const dw_info *info)
+/* fit makes the columns wide enough for a page. */
+static void fit(struct list *list, const dw_info *timers, size_t count)
 {
-	char due[DW_TIME_SIZE];
-
-	dw_format_time(info->due, due);
-	(void)printf("%-*s ", DUE_WIDTH, due); /* here and below: session_flush() checks */
-	text_print(stdout, info->id, strlen(info->id), ID_WIDTH);
-	(void)putchar(' ');
-	text_print(stdout, info->topic, strlen(info->topic), TOPIC_WIDTH);
-	(void)printf(" %-7s %7" PRIu32 " %8zu\n", state_name(info->state), info->attempt,
-		     info->data_size);
+	for (size_t i = 0; i < count; i++)
+		table_fit(&list->table, timers[i].id, timers[i].topic);
+	if (list->headed)
+		return;
+	list->headed = true;
+	table_header(&list->table, "DUE");
+	(void)puts("STATE   ATTEMPT     SIZE"); /* session_flush() checks */
 }
 
 /* print_one: false if there is no memory for it. */
 static bool print_one(struct list *list, const dw_info *info)
 {
 	if (!list->json) {
-		print(info);
+		print(list, info);
 		return true;
 	}
 	if (!line_of_info(&list->line, info))
@@ -59,6 +59,8 @@ static bool print_one(struct list *list, const dw_info *info)
 
 static void print_page(struct list *list, const dw_info *timers, size_t count)
 {
+	if (!list->json)
+		fit(list, timers, count);
 	for (size_t i = 0; i < count && list->code == EXIT_DONE; i++) {
 		if (!print_one(list, &timers[i]))
 			list->code = complain(EXIT_FAILED, "out of memory");
@@ -129,8 +131,6 @@ int command_list(const struct options *options)
 		    &d);
 	if (code != EXIT_DONE)
 		return code;
-	if (!list.json)
-		print_header();
 	do {
 		code = list_page(d, &list, options->value[OPT_TOPIC],
 				 left < DW_LIST_MAX ? left : DW_LIST_MAX);

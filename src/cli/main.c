@@ -4,6 +4,7 @@
  * errors.c, what they share in session.c.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/errors.h"
@@ -22,13 +23,24 @@ static int inform(const struct options *options, const struct command *command)
 	return session_flush();
 }
 
+/* without_first: of the two words of a name the second stands for it. */
+static struct options without_first(const struct options *options)
+{
+	struct options rest = *options;
+
+	rest.words++;
+	rest.word_count--;
+	return rest;
+}
+
 static int dispatch(const struct options *options)
 {
 	const struct command *command = NULL;
+	struct options rest = *options;
 	int code;
 
 	if (options->word_count > 0) {
-		command = command_find(options->words[0]);
+		command = command_of(options->words, options->word_count);
 		if (!command)
 			return help_no_command(options->words[0]);
 	}
@@ -38,8 +50,10 @@ static int dispatch(const struct options *options)
 		help_print_overview(stderr);
 		return EXIT_USAGE;
 	}
-	code = options_check(options, command);
-	return code == EXIT_DONE ? command->run(options) : code;
+	if (strchr(command->name, ' '))
+		rest = without_first(options);
+	code = options_check(&rest, command);
+	return code == EXIT_DONE ? command->run(&rest) : code;
 }
 
 int main(int argc, char **argv)

@@ -32,6 +32,7 @@ static const struct option table[] = {
     {"new", no_argument, NULL, LONG_OPTION + OPT_NEW},
     {"limit", required_argument, NULL, LONG_OPTION + OPT_LIMIT},
     {"until-idle", no_argument, NULL, LONG_OPTION + OPT_UNTIL_IDLE},
+    {"all", no_argument, NULL, LONG_OPTION + OPT_ALL},
     {"exec", required_argument, NULL, LONG_OPTION + OPT_EXEC},
     {"jobs", required_argument, NULL, LONG_OPTION + OPT_JOBS},
     {"timeout", required_argument, NULL, LONG_OPTION + OPT_TIMEOUT},

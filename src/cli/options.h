@@ -29,6 +29,7 @@ enum option_id {
 	OPT_NEW,
 	OPT_LIMIT,
 	OPT_UNTIL_IDLE,
+	OPT_ALL,
 	OPT_EXEC,
 	OPT_JOBS,
 	OPT_TIMEOUT,

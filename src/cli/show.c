@@ -1,14 +1,13 @@
 /* durawheel show: all that is known of one timer. */
 #include "cli/commands.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/errors.h"
 #include "cli/line.h"
 #include "cli/session.h"
-#include "cli/text.h"
+#include "cli/table.h"
 
 struct show {
 	const char *id;
@@ -16,29 +15,19 @@ struct show {
 	int code;
 };
 
-static void print_text(const char *name, const void *text, size_t size)
-{
-	(void)printf("%-12s", name); /* here and below: session_flush() checks */
-	text_print(stdout, text, size, 0);
-	(void)putchar('\n');
-}
-
 static void print(const dw_info *info)
 {
-	char due[DW_TIME_SIZE];
-
-	dw_format_time(info->due, due);
-	print_text("id", info->id, strlen(info->id));
-	print_text("topic", info->topic, strlen(info->topic));
-	(void)printf("%-12s%s\n", "due", due);
-	(void)printf("%-12s%s\n", "state", state_name(info->state));
-	(void)printf("%-12s%" PRIu32 "\n", "attempt", info->attempt);
-	(void)printf("%-12s%" PRIu32 "\n", "retries", info->retries);
-	(void)printf("%-12s%" PRIu64 "\n", "generation", info->generation);
+	table_row_text("id", info->id, strlen(info->id));
+	table_row_text("topic", info->topic, strlen(info->topic));
+	table_row_time("due", info->due);
+	table_row_text("state", state_name(info->state), strlen(state_name(info->state)));
+	table_row_count("attempt", info->attempt);
+	table_row_count("retries", info->retries);
+	table_row_count("generation", info->generation);
 	if (info->late_after_us)
-		(void)printf("%-12s%" PRId64 "us\n", "late-after", info->late_after_us);
-	(void)printf("%-12s%zu\n", "size", info->data_size);
-	print_text("data", info->data_size ? info->data : "", info->data_size);
+		table_row_span("late-after", info->late_after_us);
+	table_row_count("size", info->data_size);
+	table_row_text("data", info->data_size ? info->data : "", info->data_size);
 }
 
 static int print_json(const dw_info *info)

@@ -1,54 +1,88 @@
 /* durawheel stats: what the store and its owner say of themselves. */
 #include "cli/commands.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/errors.h"
 #include "cli/line.h"
 #include "cli/session.h"
-#include "cli/text.h"
+#include "cli/table.h"
 
 struct stats {
 	bool json;
 	int code;
 };
 
-static void print_count(const char *name, uint64_t count)
+/* The owner writes its status every 10 s when it is idle, every 2 s at work. */
+#define SILENT_AFTER DW_SECONDS(30)
+
+static void print_word(const char *name, const char *word)
 {
-	(void)printf("%-12s%" PRIu64 "\n", name, count); /* session_flush() checks */
+	table_row_text(name, word, strlen(word));
 }
 
-static void print_time(const char *name, dw_usec time)
+/* print_counter: "store_p99_us" becomes "store p99" and a duration. */
+static void print_counter(const char *key, const json_t *value)
 {
-	char text[DW_TIME_SIZE];
+	json_int_t count = json_integer_value(value);
+	size_t length = strlen(key);
+	bool is_span = length > 3 && strcmp(key + length - 3, "_us") == 0;
+	char name[32];
 
-	dw_format_time(time, text);
-	(void)printf("%-12s%s\n", name, text); /* session_flush() checks */
+	(void)snprintf(name, sizeof name, "  %.*s", (int)(length - (is_span ? 3 : 0)), key);
+	for (char *at = name; *at; at++)
+		*at = *at == '_' ? ' ' : *at;
+	if (json_is_boolean(value))
+		print_word(name, json_is_true(value) ? "yes" : "no");
+	else if (strcmp(key, "last_error") == 0)
+		print_word(name, count == 0 ? "none" : dw_strerror((int)count));
+	else if (is_span)
+		table_row_span(name, count < 0 ? 0 : count);
+	else
+		table_row_count(name, count < 0 ? 0 : (uint64_t)count);
 }
 
-static void print_text(const char *name, const char *text)
+/* print_report: the owner's counters. */
+static void print_report(const char *text)
 {
-	(void)printf("%-12s", name); /* session_flush() checks */
-	text_print(stdout, text, strlen(text), 0);
-	(void)putchar('\n');
+	json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	const char *key;
+	json_t *value;
+
+	if (json_is_object(report)) {
+		(void)puts("since then"); /* session_flush() checks */
+		json_object_foreach(report, key, value) print_counter(key, value);
+	} else if (*text) {
+		print_word("report", text);
+	}
+	json_decref(report);
+}
+
+static void print_owner(const dw_store_status *status)
+{
+	if (!*status->owner) {
+		print_word("owner", "none: nothing fires until one runs");
+		return;
+	}
+	print_word("owner", status->owner);
+	if (session_now() - status->owner_seen > SILENT_AFTER)
+		print_word("", "silent for so long: it hangs, or its machine does");
+	table_row_time("seen", status->owner_seen);
+	table_row_time("began", status->owner_since);
+	print_report(status->owner_report);
 }
 
 static void print(const dw_store_status *status)
 {
-	print_count("pending", status->pending);
-	print_count("claimed", status->claimed);
-	print_count("dead", status->dead);
-	print_time("next due", status->next_due);
-	print_count("inbox", status->inbox);
-	print_text("owner", *status->owner ? status->owner : "none");
-	if (!*status->owner)
-		return;
-	print_time("since", status->owner_since);
-	print_time("seen", status->owner_seen);
-	if (*status->owner_report)
-		print_text("report", status->owner_report);
+	table_row_count("pending", status->pending);
+	table_row_count("claimed", status->claimed);
+	table_row_count("dead", status->dead);
+	if (status->dead > 0)
+		print_word("", "could not be delivered: durawheel dead list");
+	table_row_time("next due", status->next_due);
+	table_row_count("inbox", status->inbox);
+	print_owner(status);
 }
 
 /* report_of: the owner's report is JSON; what is not is passed on as a string. */

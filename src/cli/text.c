@@ -1,5 +1,6 @@
 #include "cli/text.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -75,4 +76,57 @@ void text_print(FILE *file, const char *text, size_t size, size_t width)
 	}
 	for (; shown < width; shown++)
 		(void)fputc(' ', file);
+}
+
+size_t text_width(const char *text, size_t size)
+{
+	size_t width = 0;
+
+	for (size_t at = 0; at < size;) {
+		char form[TEXT_STEP_SIZE];
+		size_t length = text_step(text + at, size - at, form);
+
+		at += length;
+		width += length == strlen(form) ? 1 : strlen(form);
+	}
+	return width;
+}
+
+void text_span(dw_usec duration, int units, char ret_text[TEXT_SPAN_SIZE])
+{
+	static const struct {
+		dw_usec size;
+		const char *name;
+	} all[] = {{DW_DAYS(1), "d"},    {DW_HOURS(1), "h"},         {DW_MINUTES(1), "m"},
+		   {DW_SECONDS(1), "s"}, {DW_MILLISECONDS(1), "ms"}, {1, "us"}};
+	enum { ALL = sizeof all / sizeof all[0] };
+	size_t used = 0;
+
+	(void)snprintf(ret_text, TEXT_SPAN_SIZE, "0s");
+	for (int i = 0; i < ALL && units > 0; i++) {
+		dw_usec count = duration / all[i].size;
+
+		duration %= all[i].size;
+		if (count > 0) /* the longest of all fits */
+			used += (size_t)snprintf(ret_text + used, TEXT_SPAN_SIZE - used,
+						 "%" PRId64 "%s", count, all[i].name);
+		units -= used > 0;
+	}
+}
+
+void text_distance(dw_usec time, dw_usec now, char ret_text[TEXT_SPAN_SIZE])
+{
+	char span[TEXT_SPAN_SIZE];
+	bool past = time <= now;
+	dw_usec span_us;
+
+	ret_text[0] = '\0';
+	if (time == DW_NEVER)
+		return;
+	/* now is far enough from both ends of time. */
+	span_us = past ? now - time : time - now;
+	if (span_us >= DW_SECONDS(1))
+		span_us -= span_us % DW_SECONDS(1);
+	text_span(span_us, span_us >= DW_SECONDS(1) ? 2 : 1, span);
+	(void)snprintf(ret_text, TEXT_SPAN_SIZE, past ? "%.50s ago" : "in %.50s", span);
 }

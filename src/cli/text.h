@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "durawheel/durawheel.h"
+
 /* The most bytes, with a NUL, that one step writes. */
 #define TEXT_STEP_SIZE 5
 
@@ -19,5 +21,14 @@ size_t text_escape(const char *text, size_t size, char *ret_form, size_t ret_siz
 
 /* text_print writes the printable form of text, filled up with spaces to width characters. */
 void text_print(FILE *, const char *text, size_t size, size_t width);
+
+/* text_width: how many characters text_print() writes without a width. */
+size_t text_width(const char *text, size_t size);
+
+/* text_span writes a duration in its units largest units, as 1h30m or 250us; all six are exact.
+ * text_distance says how far time is from now, as "in 1h30m" or "5s ago"; "" for DW_NEVER. */
+#define TEXT_SPAN_SIZE 64
+void text_span(dw_usec duration, int units, char ret_text[TEXT_SPAN_SIZE]);
+void text_distance(dw_usec time, dw_usec now, char ret_text[TEXT_SPAN_SIZE]);
 
 #endif

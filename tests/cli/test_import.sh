@@ -23,7 +23,7 @@ test_import_takes_every_key() {
 	grep -qF '"due":4102444800000000,' out
 	grep -qF '"data":"\u0000"' out
 	expect 0 durawheel show a
-	grep -q '^late-after  *21600000000us$' out
+	grep -q '^late-after  *6h$' out
 	expect 0 durawheel list --json
 	is_counted out 2
 	grep -qF '"data_base64":"/wA="' out

@@ -33,7 +33,7 @@ test_add_at_is_exact() {
 	expect 0 durawheel show --json a
 	grep -q '"due":4102437600000001,' out
 	expect 0 durawheel show a
-	grep -q '^due  *2099-12-31T22:00:00.000001Z$' out
+	grep -q '^due  *2099-12-31T22:00:00.000001Z, in [0-9]*d[0-9hms]*$' out
 }
 
 test_add_in_counts_from_now() {
@@ -165,7 +165,25 @@ test_list_is_in_the_order_of_deadlines() {
 	is_counted out 1
 	expect 0 durawheel list
 	is_counted out 4
-	grep -q '^2100-01-01T00:00:00.000000Z  *c  *t  *pending  *0  *0$' out
+	grep -q '^2100-01-01T00:00:00.000000Z in [0-9dhms]*  *c  *t  *pending  *0  *0$' out
+}
+
+# widths_before WORD...: how many characters stand before these words in the lines of out.
+widths_before() {
+	sed -E "s/ ($1) .*//" out | while IFS= read -r line; do
+		printf %s "$line" | LC_ALL=C.UTF-8 wc -m
+	done | sort -u
+}
+
+test_list_is_aligned() {
+	expect 0 durawheel add --topic t --id short --at 2020-01-01T00:00:00Z
+	expect 0 durawheel add --topic t --id "a rather longer id than that" --in 1h
+	expect 0 durawheel add --topic "Ä-topic" --id $'\xc3\xa4' --at 2100-01-01T00:00:00Z
+	expect 0 durawheel list
+	is_counted out 4
+	[ "$(widths_before 'pending|STATE' | wc -l)" = 1 ] || fail "$(cat out)"
+	grep -q '^2020-01-01T00:00:00.000000Z [0-9]*d[0-9hms]* ago  *short ' out
+	grep -q 'Z in 59m[0-9]*s  *a rather' out
 }
 
 test_list_has_as_many_pages_as_needed() {
@@ -182,15 +200,25 @@ test_stats_counts() {
 	expect 0 durawheel stats
 	grep -q '^pending  *0$' out
 	grep -q '^next due  *never$' out
-	grep -q '^owner  *none$' out
+	grep -q '^owner  *none: nothing fires until one runs$' out
 	expect 0 durawheel add --topic t --id a --at 2100-01-01T00:00:00Z
 	expect 0 durawheel stats --json
 	grep -q '^{"pending":1,"claimed":0,"dead":0,"next_due":4102444800000000,"inbox":' out
 	start
 	expect 0 durawheel stats
-	grep -q '^owner  *..*' out
-	! grep -q '^owner  *none$' out
+	grep -q '^next due  *2100-01-01T00:00:00.000000Z, in ' out
+	grep -q "^owner  *.*, pid $owner, durawheel" out
+	grep -q '^seen  *20.*Z, .* ago$' out
+	has_row '  timers  *[0-9]*'
+	has_row '  store p99  *[0-9][0-9musd]*'
+	has_row '  recovering  *[yn][eos]*'
+	has_row '  last error  *none'
 	stop_owner
+}
+
+# has_row PATTERN: what stats says to people.
+has_row() {
+	durawheel stats | grep -q "^$1$"
 }
 
 test_stats_counts_the_dead() {
@@ -198,6 +226,7 @@ test_stats_counts_the_dead() {
 	expect 0 timeout 10 durawheel run --until-idle
 	is_counted out 0
 	within 2 has_count dead 1
+	has_row ' *could not be delivered: durawheel dead list'
 }
 
 # Commands that find no file yet make it, and whoever comes second must find it whole.
