@@ -1,0 +1,106 @@
+# Completion of durawheel for bash: commands, their options, files where files are meant. Needs
+# nothing but bash; a test compares it with what durawheel --help says.
+
+_durawheel_commands='add import cancel move show list run stats dead help'
+
+# _durawheel_options COMMAND: what it takes.
+_durawheel_options()
+{
+	case $1 in
+	add) echo '--topic --id --in --at --data --data-file --late-after --new' ;;
+	import | show | stats) echo '--json' ;;
+	move) echo '--in --at' ;;
+	list | 'dead list') echo '--topic --limit --json' ;;
+	run) echo '--topic --exec --jobs --timeout --until-idle' ;;
+	'dead requeue') echo '--all --topic --in --at' ;;
+	'dead drop') echo '--all --topic' ;;
+	esac
+}
+
+# _durawheel_command: the command among the words before the cursor, one word or two.
+_durawheel_command()
+{
+	local i command=
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
+			--exec | --jobs | --timeout | --store | --name)
+			# Its value is no command. It may be behind a '=', and a ':' divides it.
+			((i++))
+			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
+			while [[ ${COMP_WORDS[i + 1]-} == : ]]; do
+				((i += 2))
+			done
+			;;
+		-*) ;;
+		dead)
+			command=dead
+			;;
+		*)
+			case $command,${COMP_WORDS[i]} in
+			dead,list | dead,requeue | dead,drop)
+				echo "dead ${COMP_WORDS[i]}"
+				;;
+			*) echo "${command:-${COMP_WORDS[i]}}" ;;
+			esac
+			return
+			;;
+		esac
+	done
+	echo "$command"
+}
+
+_durawheel()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command choice=
+	command=$(_durawheel_command)
+	COMPREPLY=()
+	if [[ $word == = ]]; then
+		word=
+	elif [[ $before == = ]]; then
+		before=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	case $before in
+	--data-file)
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		compopt -o filenames 2>/dev/null
+		return
+		;;
+	--exec)
+		mapfile -t COMPREPLY < <(compgen -c -- "$word")
+		return
+		;;
+	--store)
+		mapfile -t COMPREPLY < <(compgen -W 'sqlite: memory:' -- "$word")
+		compopt -o nospace 2>/dev/null
+		return
+		;;
+	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name)
+		return
+		;;
+	esac
+	# A ':' divides words: the file of --store sqlite:FILE.
+	if [[ $word == : || $before == : ]]; then
+		[[ $word != : ]] || word=
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		compopt -o filenames 2>/dev/null
+		return
+	fi
+	case $command in
+	'') choice=$_durawheel_commands ;;
+	dead) choice='list requeue drop' ;;
+	help) choice=$_durawheel_commands ;;
+	import)
+		if [[ $word != -* ]]; then
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			compopt -o filenames 2>/dev/null
+			return
+		fi
+		;;
+	esac
+	[[ $word != -* ]] ||
+		choice="$(_durawheel_options "$command") --store --name --help --version"
+	mapfile -t COMPREPLY < <(compgen -W "$choice" -- "$word")
+}
+
+complete -F _durawheel durawheel

@@ -1,0 +1,79 @@
+# The completion for bash: what is offered at the end of a line.
+# shellcheck shell=bash disable=SC2154,SC2034,SC2086,SC2016
+
+# offers WORD...: completes the last word (perhaps empty) of durawheel WORD..., into the file out.
+offers() {
+	bash --norc --noprofile -c '
+		source "$1"
+		shift
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_durawheel
+		[ ${#COMPREPLY[@]} = 0 ] || printf "%s\n" "${COMPREPLY[@]}"
+	' bash "$here/../../src/cli/durawheel.bash" durawheel "$@" >out 2>err
+	[ ! -s err ] || fail "it says $(cat err)"
+}
+
+test_completion_is_registered() {
+	bash --norc --noprofile -c 'source "$1" && complete -p durawheel' bash \
+		"$here/../../src/cli/durawheel.bash" >out
+	prints 'complete -F _durawheel durawheel'
+}
+
+test_completion_knows_every_command() {
+	offers ''
+	[ "$(tr '\n' ' ' <out)" = "$(names_of_commands | tr '\n' ' ')" ]
+	offers --store sqlite : x.db ca
+	prints cancel
+	offers --store = sqlite : x.db --name a ca
+	prints cancel
+	offers help ru
+	prints run
+	offers dead ''
+	[ "$(tr '\n' ' ' <out)" = 'list requeue drop ' ]
+	offers dead re
+	prints requeue
+	offers nonsense ''
+	is_counted out 0
+}
+
+test_completion_knows_every_option() {
+	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop'; do
+		case $name in dead | help) continue ;; esac
+		durawheel help $name | grep -v '^Example' | grep -o -e '--[a-z-]*' >wanted
+		printf '%s\n' --help --version >>wanted
+		sort -u wanted -o wanted
+		offers $name --
+		sort out | diff wanted - || fail "of $name"
+	done
+	offers --l
+	is_counted out 0
+	offers list --l
+	prints --limit
+	offers list --json --t
+	prints --topic
+	offers --topic list add --da
+	[ "$(tr '\n' ' ' <out)" = '--data --data-file ' ]
+}
+
+test_completion_offers_files_where_files_are_meant() {
+	touch timers.ndjson 'with space' timers.db
+	offers import ti
+	[ "$(sort out | tr '\n' ' ')" = 'timers.db timers.ndjson ' ]
+	offers add --data-file with
+	prints 'with space'
+	offers add --data-file = with
+	prints 'with space'
+	offers --store ''
+	[ "$(tr '\n' ' ' <out)" = 'sqlite: memory: ' ]
+	offers --store sqlite : timers.d
+	prints timers.db
+	offers run --exec ech
+	grep -qx echo out
+	for option in --topic --id --in --at; do
+		offers add $option ''
+		is_counted out 0
+	done
+	offers cancel ''
+	is_counted out 0
+}
