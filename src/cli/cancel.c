@@ -23,7 +23,7 @@ int command_cancel(const struct options *options)
 {
 	int code = EXIT_DONE;
 	dw *d;
-	int opened = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+	int opened = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 
 	if (opened != EXIT_DONE)
 		return opened;
@@ -32,7 +32,8 @@ int command_cancel(const struct options *options)
 		int status = dw_cancel(d, id, answered, &code);
 
 		if (status != DW_OK)
-			worsen(&code, complain(exit_of(status), "%.300s: %s", id, why(d, status)));
+			worsen(&code,
+			       complain(exit_of(status), "id \"%.300s\": %s", id, why(d, status)));
 	}
 	worsen(&code, session_sync(d));
 	return session_close(d, code);

@@ -143,7 +143,8 @@ static void treat(struct dead *dead, bool drops, const char *id, uint64_t genera
 			   : dw_dead_requeue(dead->d, id, generation, dead->due, answered, dead);
 
 	if (status != DW_OK)
-		worsen(dead, complain(exit_of(status), "%.300s: %s", id, why(dead->d, status)));
+		worsen(dead,
+		       complain(exit_of(status), "id \"%.300s\": %s", id, why(dead->d, status)));
 }
 
 static void treat_all(struct dead *dead, bool drops, const char *topic)
@@ -186,7 +187,7 @@ static int change(const struct options *options, bool drops)
 	if (code == EXIT_DONE && (options->value[OPT_IN] || options->value[OPT_AT]))
 		code = due_of_options(options, "dead requeue", &dead.due);
 	if (code == EXIT_DONE)
-		code = session_open(options, (dw_options){.role = DW_CLIENT}, &dead.d);
+		code = session_look(options, (dw_options){.role = DW_CLIENT}, &dead.d);
 	if (code != EXIT_DONE)
 		return code;
 	if (options->value[OPT_ALL])
@@ -220,7 +221,7 @@ int command_dead_list(const struct options *options)
 	if (options->value[OPT_LIMIT])
 		code = options_count(options, OPT_LIMIT, &left);
 	if (code == EXIT_DONE)
-		code = session_open(options, (dw_options){.role = DW_CLIENT}, &dead.d);
+		code = session_look(options, (dw_options){.role = DW_CLIENT}, &dead.d);
 	if (code != EXIT_DONE)
 		return code;
 	do {

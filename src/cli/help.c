@@ -43,6 +43,23 @@ void help_print(const struct command *command)
 		     command->example);
 }
 
+/* Other programs call it so. */
+static const char *synonym_of(const char *word)
+{
+	static const char *const pairs[][2] = {
+	    {"put", "add"},       {"create", "add"},        {"schedule", "add"},
+	    {"delete", "cancel"}, {"remove", "cancel"},     {"rm", "cancel"},
+	    {"get", "show"},      {"ls", "list"},           {"reschedule", "move"},
+	    {"mv", "move"},       {"start", "run"},         {"serve", "run"},
+	    {"info", "stats"},    {"version", "--version"},
+	};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+		if (strcmp(pairs[i][0], word) == 0)
+			return pairs[i][1];
+	return NULL;
+}
+
 int help_no_command(const char *word)
 {
 	struct nearest nearest;
@@ -50,6 +67,8 @@ int help_no_command(const char *word)
 	nearest_begin(&nearest, word, strlen(word));
 	for (size_t i = 0; i < command_count; i++)
 		nearest_try(&nearest, commands[i].name);
+	if (synonym_of(word))
+		nearest.name = synonym_of(word);
 	if (nearest.name)
 		return complain(EXIT_USAGE, "no command %.64s; did you mean %s?", word,
 				nearest.name);

@@ -125,7 +125,7 @@ int command_list(const struct options *options)
 	if (options->value[OPT_LIMIT])
 		code = options_count(options, OPT_LIMIT, &left);
 	if (code == EXIT_DONE)
-		code = session_open(
+		code = session_look(
 		    options,
 		    (dw_options){.role = DW_CLIENT, .on_event = on_event, .on_event_user = &list},
 		    &d);

@@ -24,12 +24,12 @@ int command_move(const struct options *options)
 	int status = due_of_options(options, "move", &due);
 
 	if (status == EXIT_DONE)
-		status = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+		status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 	if (status != EXIT_DONE)
 		return status;
 	status = dw_move(d, id, due, answered, &code);
 	if (status != DW_OK)
-		code = complain(exit_of(status), "%.300s: %s", id, why(d, status));
+		code = complain(exit_of(status), "id \"%.300s\": %s", id, why(d, status));
 	else
 		(void)session_sync(d); /* has complained, and code says so */
 	return session_close(d, code);

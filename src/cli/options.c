@@ -160,12 +160,14 @@ int options_check(const struct options *options, const struct command *command)
 					"%s has no option --%s; see durawheel %s --help",
 					command->name, table[id].name, command->name);
 	if (words < command->words_min)
-		return complain(EXIT_USAGE, "%s: something is missing: durawheel %s %s",
-				command->name, command->name, command->synopsis);
-	if (words > command->words_max)
-		return complain(EXIT_USAGE, "%s: %.300s is one word too many: durawheel %s %s",
-				command->name, options->words[1 + command->words_max],
+		return complain(EXIT_USAGE, "%s: write durawheel %s %s", command->name,
 				command->name, command->synopsis);
+	if (words > command->words_max)
+		return complain(EXIT_USAGE,
+				"%s: %.64s is one word too many; see durawheel %s "
+				"--help",
+				command->name, options->words[1 + command->words_max],
+				command->name);
 	if (options->value[OPT_NAME])
 		return check_name(options->value[OPT_NAME]);
 	return EXIT_DONE;

@@ -73,22 +73,27 @@ static void log_line(dw_log_level level, const char *line, void *user)
 		(void)complain(EXIT_FAILED, "%s", line);
 }
 
-int session_open(const struct options *options, dw_options base, dw **ret_dw)
+/* find_store: the URL that the options or the environment name, or the default in fallback. */
+static int find_store(const struct options *options, char fallback[STORE_SIZE],
+		      const char **ret_store)
 {
-	char message[DW_MESSAGE_SIZE] = "";
-	char fallback[STORE_SIZE];
 	const char *store = options->value[OPT_STORE];
-	int code = EXIT_DONE;
-	int status;
 
 	if (!store)
 		store = getenv("DURAWHEEL_STORE");
-	if (!store || (!*store && !options->value[OPT_STORE])) {
-		code = default_store(fallback);
-		store = fallback;
+	if (store && (*store || options->value[OPT_STORE])) {
+		*ret_store = store;
+		return EXIT_DONE;
 	}
-	if (code != EXIT_DONE)
-		return code;
+	*ret_store = fallback;
+	return default_store(fallback);
+}
+
+static int open_store(const char *store, dw_options base, dw **ret_dw)
+{
+	char message[DW_MESSAGE_SIZE] = "";
+	int status;
+
 	base.size = sizeof base;
 	base.store = store;
 	base.data_max_bytes = DW_DATA_MAX;
@@ -98,6 +103,33 @@ int session_open(const struct options *options, dw_options base, dw **ret_dw)
 		return EXIT_DONE;
 	return complain(status == DW_ESYS ? EXIT_STORE : exit_of(status), "%s",
 			message[0] ? message : dw_strerror(status));
+}
+
+int session_open(const struct options *options, dw_options base, dw **ret_dw)
+{
+	char fallback[STORE_SIZE];
+	const char *store;
+	int code = find_store(options, fallback, &store);
+
+	return code == EXIT_DONE ? open_store(store, base, ret_dw) : code;
+}
+
+int session_look(const struct options *options, dw_options base, dw **ret_dw)
+{
+	char fallback[STORE_SIZE];
+	const char *store;
+	int code = find_store(options, fallback, &store);
+	bool is_new;
+
+	if (code != EXIT_DONE)
+		return code;
+	is_new = strncmp(store, scheme, sizeof scheme - 1) == 0 &&
+		 access(store + sizeof scheme - 1, F_OK) != 0 && errno == ENOENT;
+	code = open_store(store, base, ret_dw);
+	if (code == EXIT_DONE && is_new)
+		(void)complain(code, "there was no %s: it is made, and empty",
+			       store + sizeof scheme - 1);
+	return code;
 }
 
 int session_sync(dw *d)

@@ -76,13 +76,13 @@ int command_show(const struct options *options)
 	    .code = EXIT_STORE,
 	};
 	dw *d;
-	int status = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+	int status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 
 	if (status != EXIT_DONE)
 		return status;
 	status = dw_get(d, show.id, answered, &show);
 	if (status != DW_OK)
-		show.code = complain(exit_of(status), "%.300s: %s", show.id, why(d, status));
+		show.code = complain(exit_of(status), "id \"%.300s\": %s", show.id, why(d, status));
 	else
 		(void)session_sync(d); /* has complained, and show.code says so */
 	return session_close(d, show.code);

@@ -135,7 +135,7 @@ int command_stats(const struct options *options)
 {
 	struct stats stats = {.json = options->value[OPT_JSON] != NULL, .code = EXIT_STORE};
 	dw *d;
-	int status = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+	int status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 
 	if (status != EXIT_DONE)
 		return status;

@@ -138,7 +138,7 @@ bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now
 	wish->message[0] = '\0';
 	wish->object = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
 	if (!wish->object)
-		return refuse(wish, "%.200s", error.text);
+		return refuse(wish, "%.200s, at byte %d", error.text, error.position);
 	if (!json_is_object(wish->object))
 		return refuse(wish, "is not an object");
 	if (!sort_keys(wish, values) || !text_of(wish, values, KEY_ID, &wish->timer.id) ||

@@ -44,7 +44,7 @@ refused() {
 
 test_import_names_a_bad_line_and_goes_on() {
 	refused 'nonsense' ''
-	refused '{"topic":"t","in":"1h"' ''
+	refused '{"topic":"t","in":"1h"' 'at byte 22$'
 	refused '{"topic":"t","in":"1h"} {}' ''
 	refused '["t"]' 'not an object'
 	refused '5' ''

@@ -64,6 +64,33 @@ test_a_slip_is_answered_with_what_was_meant() {
 	expect 2 durawheel add -
 }
 
+test_a_name_of_other_programs_is_answered_with_ours() {
+	while read -r theirs ours; do
+		expect 2 durawheel "$theirs"
+		says "no command $theirs; did you mean $ours?"
+	done <<-'END'
+		rm cancel
+		ls list
+		get show
+		reschedule move
+		start run
+		version --version
+	END
+}
+
+test_a_looking_command_says_when_there_was_no_file() {
+	for words in list 'show a' stats 'cancel a' 'move a --in 1h' 'dead list' 'dead drop a'; do
+		rm -f timers.db*
+		durawheel $words >out 2>err || true
+		says 'there was no .*/timers.db: it is made, and empty'
+		durawheel $words >out 2>err || true
+		! grep -q 'there was no' err || fail "$words says it again"
+	done
+	rm -f timers.db*
+	expect 0 durawheel add --topic t --in 1h
+	is_counted err 0
+}
+
 test_help_and_version_are_printed() {
 	expect 0 durawheel --help
 	cp out overview
@@ -106,6 +133,10 @@ test_unknown_words_are_usage_errors() {
 	says 'too is one word too many'
 	expect 2 durawheel cancel
 	says 'durawheel cancel ID'
+	expect 2 durawheel add word
+	says 'add: word is one word too many; see durawheel add --help$'
+	expect 2 durawheel cancel ''
+	says 'id "": the id is empty'
 }
 
 test_an_abbreviated_option_is_refused() {
@@ -295,6 +326,7 @@ test_a_reader_that_leaves_is_told() {
 }
 
 test_a_mebibyte_of_arguments_is_taken() {
+	expect 0 durawheel add --topic t --in 1h
 	mapfile -t ids < <(seq -f "%0200.0f" 5300)
 	expect 3 durawheel cancel "${ids[@]}"
 	is_counted err 5300
