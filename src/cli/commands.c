@@ -196,6 +196,33 @@ const struct command commands[] = {
 	.run = command_dead_drop,
     },
     {
+	.name = "check",
+	.summary = "looks through the store for damage",
+	.synopsis = "[--json]",
+	.help = "Reads all of it: the file itself, the checksum of every timer and dead letter,\n"
+		"states and counts that contradict each other. It repairs nothing, and disturbs\n"
+		"no owner. Exit 1: there are flaws; each is named, the first 100.\n"
+		"\n"
+		"  --json            as a line of JSON:\n"
+		"\n"
+		"  {\"pending\",\"claimed\",\"dead\",\"inbox\",\"flaw_count\",\n"
+		"   \"flaws\":[{\"id\",\"generation\",\"what\"}]}\n",
+	.example = "durawheel check",
+	.options = OPT_BIT(OPT_JSON),
+	.run = command_check,
+    },
+    {
+	.name = "purge",
+	.summary = "empties the store: every timer, every dead letter",
+	.synopsis = "--yes",
+	.help = "  --yes             you mean it\n"
+		"\n"
+		"Exit 6: another process owns the store; stop it first.\n",
+	.example = "durawheel purge --yes",
+	.options = OPT_BIT(OPT_YES),
+	.run = command_purge,
+    },
+    {
 	.name = "help",
 	.summary = "says more about a command",
 	.synopsis = "[COMMAND]",

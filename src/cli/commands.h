@@ -13,6 +13,7 @@ const struct command *command_of(const char *const *words, size_t count);
 
 int command_add(const struct options *);
 int command_cancel(const struct options *);
+int command_check(const struct options *);
 int command_dead(const struct options *);
 int command_dead_list(const struct options *);
 int command_dead_requeue(const struct options *);
@@ -21,6 +22,7 @@ int command_help(const struct options *);
 int command_import(const struct options *);
 int command_list(const struct options *);
 int command_move(const struct options *);
+int command_purge(const struct options *);
 int command_run(const struct options *);
 int command_show(const struct options *);
 int command_stats(const struct options *);

@@ -1,19 +1,20 @@
 # Completion of durawheel for bash: commands, their options, files where files are meant. Needs
 # nothing but bash; a test compares it with what durawheel --help says.
 
-_durawheel_commands='add import cancel move show list run stats dead help'
+_durawheel_commands='add import cancel move show list run stats dead check purge help'
 
 # _durawheel_options COMMAND: what it takes.
 _durawheel_options()
 {
 	case $1 in
 	add) echo '--topic --id --in --at --data --data-file --late-after --new' ;;
-	import | show | stats) echo '--json' ;;
+	import | show | stats | check) echo '--json' ;;
 	move) echo '--in --at' ;;
 	list | 'dead list') echo '--topic --limit --json' ;;
 	run) echo '--topic --exec --jobs --timeout --until-idle' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
+	purge) echo '--yes' ;;
 	esac
 }
 

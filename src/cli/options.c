@@ -33,6 +33,7 @@ static const struct option table[] = {
     {"limit", required_argument, NULL, LONG_OPTION + OPT_LIMIT},
     {"until-idle", no_argument, NULL, LONG_OPTION + OPT_UNTIL_IDLE},
     {"all", no_argument, NULL, LONG_OPTION + OPT_ALL},
+    {"yes", no_argument, NULL, LONG_OPTION + OPT_YES},
     {"exec", required_argument, NULL, LONG_OPTION + OPT_EXEC},
     {"jobs", required_argument, NULL, LONG_OPTION + OPT_JOBS},
     {"timeout", required_argument, NULL, LONG_OPTION + OPT_TIMEOUT},

@@ -30,6 +30,7 @@ enum option_id {
 	OPT_LIMIT,
 	OPT_UNTIL_IDLE,
 	OPT_ALL,
+	OPT_YES,
 	OPT_EXEC,
 	OPT_JOBS,
 	OPT_TIMEOUT,

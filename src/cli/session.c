@@ -132,15 +132,25 @@ int session_look(const struct options *options, dw_options base, dw **ret_dw)
 	return code;
 }
 
-int session_sync(dw *d)
+static int sync_for(dw *d, dw_usec patience)
 {
-	int status = dw_sync(d, SESSION_PATIENCE);
+	int status = dw_sync(d, patience);
 
 	if (status == DW_OK)
 		return EXIT_DONE;
 	if (status == DW_ETIMEOUT)
 		return complain(EXIT_STORE, "the store has not answered for 30 s: done or not");
 	return complain(exit_of(status), "%s", why(d, status));
+}
+
+int session_sync(dw *d)
+{
+	return sync_for(d, SESSION_PATIENCE);
+}
+
+int session_wait(dw *d)
+{
+	return sync_for(d, DW_NEVER);
 }
 
 int session_turn(dw *d, int patience_ms)

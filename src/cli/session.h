@@ -23,6 +23,9 @@ int session_look(const struct options *, dw_options base, dw **ret_dw);
 /* session_sync waits until everything is answered. EXIT_DONE, or complains. */
 int session_sync(dw *);
 
+/* session_wait: the same, for what may take as long as it takes. */
+int session_wait(dw *);
+
 /* session_turn waits at most patience_ms for work and does it. DW_OK, DW_ETIMEOUT, DW_ESYS. */
 int session_turn(dw *, int patience_ms);
 

@@ -21,7 +21,7 @@ is_a_screen() {
 
 test_every_command_is_helped() {
 	[ "$(names_of_commands | tr '\n' ' ')" = \
-		'add import cancel move show list run stats dead help ' ]
+		'add import cancel move show list run stats dead check purge help ' ]
 	expect 2 durawheel help nonsense
 	says 'no command nonsense'
 	expect 2 durawheel help run list
