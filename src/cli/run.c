@@ -184,12 +184,15 @@ static void tell(const struct job *job)
 {
 	if (job->end == JOB_OVERDUE)
 		(void)complain(EXIT_FAILED,
-			       "%s: the command was ended, it took longer than --timeout; attempt "
-			       "%" PRIu32 ", it is retried",
+			       "%s: the command took longer than --timeout and was ended (attempt "
+			       "%" PRIu32 ")",
 			       job->token.id, job->token.attempt);
-	else if (job->status != 0)
+	else if (job->status > 128)
 		(void)complain(EXIT_FAILED,
-			       "%s: the command exits with %d; attempt %" PRIu32 ", it is retried",
+			       "%s: the command ended by signal %d (attempt %" PRIu32 ")",
+			       job->token.id, job->status - 128, job->token.attempt);
+	else if (job->status != 0)
+		(void)complain(EXIT_FAILED, "%s: the command exits with %d (attempt %" PRIu32 ")",
 			       job->token.id, job->status, job->token.attempt);
 }
 

@@ -44,7 +44,7 @@ test_exec_writes_one_line_a_firing() {
 	pattern='{"id":"a","topic":"t","due":[0-9]*,"fired":[0-9]*,"attempt":1,'
 	head -n 1 lines | grep -qx "$pattern"'"data":"hi","exit":1}'
 	tail -n 1 lines | grep -q '"attempt":2,"data":"hi","exit":0}$'
-	says '^durawheel: a: the command exits with 1; attempt 1, it is retried'
+	says '^durawheel: a: the command exits with 1 (attempt 1)$'
 	expect 0 durawheel add --topic t --id b --in 0s
 	expect 0 durawheel run --until-idle --exec '[ $DW_ATTEMPT = 2 ] || kill -9 $$'
 	head -n 1 out | grep -q '"exit":137}$'
@@ -130,7 +130,7 @@ test_exec_ends_a_command_with_its_group() {
 	expect 0 durawheel run --until-idle --timeout 300ms --exec \
 		'[ $DW_ATTEMPT = 2 ] || { sleep 100 & echo $! >pid; sleep 100; exit 0; }'
 	within 2 is_ended "$(cat pid)"
-	says '^durawheel: a: the command was ended, it took longer than --timeout; attempt 1,'
+	says '^durawheel: a: the command took longer than --timeout and was ended (attempt 1)$'
 	head -n 1 out | grep -q '"attempt":1,.*"exit":124}$'
 	tail -n 1 out | grep -q '"attempt":2,.*"exit":0}$'
 	is_counted out 2
