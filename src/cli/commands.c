@@ -38,6 +38,7 @@ static const char help_of_run[] =
     "                    times). The line comes then, \"exit\" is its last key\n"
     "  --jobs N          at most N commands at a time; 4\n"
     "  --timeout D       what takes longer is ended with its children, and retried\n"
+    "  --standby         wait while another process owns the store, then take it over\n"
     "  --until-idle      stop when no timer is left\n"
     "\n"
     "SIGTERM and SIGINT stop it: commands that run are waited for, at most 10 s.\n";
@@ -119,12 +120,12 @@ const struct command commands[] = {
     {
 	.name = "run",
 	.summary = "owns the store and fires: a line for each timer that is due",
-	.synopsis =
-	    "[--topic T]... [--exec CMD [--jobs N] [--timeout DURATION]]\n    [--until-idle]",
+	.synopsis = "[--topic T]... [--exec CMD [--jobs N] [--timeout DURATION]]\n    [--standby] "
+		    "[--until-idle]",
 	.help = help_of_run,
 	.example = "durawheel run --topic mail --exec 'sendmail -t' --timeout 1m",
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE) | OPT_BIT(OPT_EXEC) |
-		   OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT),
+		   OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) | OPT_BIT(OPT_STANDBY),
 	.run = command_run,
     },
     {

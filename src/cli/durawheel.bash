@@ -11,7 +11,7 @@ _durawheel_options()
 	import | show | stats | check) echo '--json' ;;
 	move) echo '--in --at' ;;
 	list | 'dead list') echo '--topic --limit --json' ;;
-	run) echo '--topic --exec --jobs --timeout --until-idle' ;;
+	run) echo '--topic --exec --jobs --timeout --standby --until-idle' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
 	purge) echo '--yes' ;;

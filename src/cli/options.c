@@ -32,6 +32,7 @@ static const struct option table[] = {
     {"new", no_argument, NULL, LONG_OPTION + OPT_NEW},
     {"limit", required_argument, NULL, LONG_OPTION + OPT_LIMIT},
     {"until-idle", no_argument, NULL, LONG_OPTION + OPT_UNTIL_IDLE},
+    {"standby", no_argument, NULL, LONG_OPTION + OPT_STANDBY},
     {"all", no_argument, NULL, LONG_OPTION + OPT_ALL},
     {"yes", no_argument, NULL, LONG_OPTION + OPT_YES},
     {"exec", required_argument, NULL, LONG_OPTION + OPT_EXEC},

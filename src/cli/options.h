@@ -29,6 +29,7 @@ enum option_id {
 	OPT_NEW,
 	OPT_LIMIT,
 	OPT_UNTIL_IDLE,
+	OPT_STANDBY,
 	OPT_ALL,
 	OPT_YES,
 	OPT_EXEC,

@@ -461,7 +461,11 @@ int command_run(const struct options *options)
 	    .topic_count = options->topic_count ? options->topic_count : 1,
 	    .until_idle = options->value[OPT_UNTIL_IDLE] != NULL,
 	};
-	dw_options base = {.role = DW_OWNER, .hold_us = DW_NEVER, .on_event = report};
+	dw_options base = {
+	    .role = options->value[OPT_STANDBY] ? DW_STANDBY : DW_OWNER,
+	    .hold_us = DW_NEVER,
+	    .on_event = report,
+	};
 	int code = read_jobs(options, &runner.jobs);
 
 	if (code != EXIT_DONE)
@@ -472,6 +476,8 @@ int command_run(const struct options *options)
 	code = open_jobs(&runner);
 	if (code == EXIT_DONE)
 		code = session_open(options, base, &runner.d);
+	if (code == EXIT_DONE && base.role == DW_STANDBY)
+		(void)complain(code, "standing by");
 	if (code == EXIT_DONE) {
 		outbox_open(&runner.outbox);
 		code = session_close(runner.d, run(&runner));

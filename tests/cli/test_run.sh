@@ -1,5 +1,5 @@
 # run: what is fired, in which order, and what happens when stdout does not take it.
-# shellcheck shell=bash disable=SC2154,SC2034
+# shellcheck shell=bash disable=SC2154,SC2034,SC2016
 
 test_run_fires_in_order_until_idle() {
 	expect 0 durawheel add --topic t --id b --at 2020-01-01T00:00:01Z --data hi
@@ -232,4 +232,73 @@ test_run_refuses_to_cancel_what_it_holds() {
 	is_counted got 1
 	within 2 has_count claimed 0
 	stop_owner
+}
+
+# begin_standby: a second owner to be, its lines in the file taken, its messages in log2, its pid in
+# $standby.
+begin_standby() {
+	durawheel run --standby "$@" >>taken 2>log2 &
+	standby=$!
+	within 5 grep -q '^durawheel: standing by$' log2
+}
+
+end_standby() {
+	owner=$standby
+	stop_owner
+}
+
+test_run_standby_takes_over_from_the_dead() {
+	start
+	begin_standby
+	expect 0 durawheel add --topic t --id a --in 0
+	within 5 is_counted fired 1
+	expect 0 durawheel add --topic t --id b --in 1500ms
+	is_counted taken 0
+	kill_owner
+	within 5 grep -q 'running, 1 timers loaded' log2
+	within 5 is_counted taken 1
+	[ "$(ids_of taken)" = b ]
+	expect 6 durawheel run
+	end_standby
+}
+
+test_run_standby_takes_over_from_one_that_stops() {
+	start --exec 'echo begun >>begun; until [ -e go ]; do sleep 0.02; done'
+	expect 0 durawheel add --topic t --id a --in 0
+	within 5 is_counted begun 1
+	begin_standby --exec 'echo $DW_ATTEMPT >attempt'
+	kill -TERM "$owner"
+	touch go
+	ended 0
+	within 5 grep -q 'running, 0 timers loaded' log2
+	[ ! -e attempt ]
+	end_standby
+}
+
+test_run_standby_stops_while_it_waits() {
+	start
+	begin_standby
+	first=$owner
+	end_standby
+	is_counted taken 0
+	owner=$first
+	stop_owner
+}
+
+test_run_standby_owns_at_once_what_nobody_owns() {
+	expect 0 durawheel add --topic t --id a --in 0
+	expect 0 durawheel run --standby --until-idle
+	[ "$(ids_of out)" = a ]
+}
+
+test_run_standby_is_not_idle_while_it_waits() {
+	start
+	begin_standby --until-idle
+	expect 0 durawheel add --topic t --id a --in 0
+	within 5 is_counted fired 1
+	! is_ended "$standby" || fail 'it has ended'
+	stop_owner
+	owner=$standby
+	ended 0
+	is_counted taken 0
 }
