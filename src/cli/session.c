@@ -92,6 +92,7 @@ static int find_store(const struct options *options, char fallback[STORE_SIZE],
 static int open_store(const char *store, dw_options base, dw **ret_dw)
 {
 	char message[DW_MESSAGE_SIZE] = "";
+	const char *advice;
 	int status;
 
 	base.size = sizeof base;
@@ -101,6 +102,11 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 	status = dw_open(ret_dw, &base, message);
 	if (status == DW_OK)
 		return EXIT_DONE;
+	/* What a program would do is not what a user can. */
+	advice = strstr(message, "; stop it");
+	if (status == DW_EOWNED && advice)
+		return complain(EXIT_STORE, "%.*s; stop that first, or wait with run --standby",
+				(int)(advice - message), message);
 	return complain(status == DW_ESYS ? EXIT_STORE : exit_of(status), "%s",
 			message[0] ? message : dw_strerror(status));
 }

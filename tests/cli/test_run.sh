@@ -74,7 +74,8 @@ test_run_stops_cleanly() {
 test_run_is_alone() {
 	start
 	expect 6 durawheel run
-	says '^durawheel: '
+	says "^durawheel: timers.db is owned by .*, pid $owner, "
+	says '; stop that first, or wait with run --standby$'
 	expect 0 durawheel add --topic t --in 0s
 	within 1 is_counted fired 1
 	stop_owner
