@@ -38,7 +38,7 @@
  *   wheel's 4,608 lists that could be needed at one time (1.2 MB with more timers than lists;
  *   memory that is never needed is never touched). Add, cancel and move are O(1): a cancel writes
  *   one word, an add that and one entry at the end of a list. What was cancelled is cleared away in
- *   small steps while others are added, and takes up to a quarter more memory meanwhile. A timer is
+ *   small steps while others are added; until then it adds up to half to that memory. A timer is
  *   moved at most 7 times on its way down, less often the nearer its deadline was when it was
  *   added.
  *
@@ -130,7 +130,7 @@ DW_API void dw_wheel_free(dw_wheel *wheel);
 /*
  * dw_wheel_reserve: allocate now for `count` timers at one time, so that until there are more,
  * adding or moving one to a deadline that is not below dw_wheel_now() cannot fail. It allocates
- * half as much again for what was cancelled.
+ * five eighths more for what was cancelled.
  * DW_EINVAL; DW_ENOMEM (what could be allocated stays for later use); DW_ELIMIT: more than
  * DW_WHEEL_TIMERS_MAX.
  */

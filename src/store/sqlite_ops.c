@@ -499,7 +499,7 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 {
 	op->status = life_permits(op, session->env->role);
 	if (op->status == DW_OK && session->full && needs_space(op))
-		op->status = DW_ELIMIT;
+		op->status = DW_EFULL;
 	if (op->status != DW_OK)
 		return SQLITE_OK;
 	switch (op->kind) {
@@ -517,12 +517,6 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 		return check(session, op);
 	case DW_OP_REPORT:
 		return report(session, op);
-	case DW_OP_PUT:
-		if (session->full) {
-			op->status = DW_EFULL;
-			return SQLITE_OK;
-		}
-		return apply_to_timer(session, op);
 	case DW_OP_DEAD_SCAN:
 		return sqlite_dead_scan(session, op);
 	case DW_OP_DROP:

@@ -18,11 +18,8 @@
 /* fetch_words: of the entries in these cells: whether they are dead will be asked, or they fire. */
 static inline void fetch_words(const dw_wheel *wheel, uint32_t cell, uint32_t end)
 {
-	for (; cell < end; cell++) {
-		dw_wheel_handle handle = wheel->pool.cells[cell].entry.handle;
-
-		bits_prefetch(&wheel->pool.words[dw_wheel_index(handle)]);
-	}
+	for (; cell < end; cell++)
+		wheel_word_fetch(wheel, wheel->pool.cells[cell].entry.handle);
 }
 
 /*

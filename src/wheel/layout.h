@@ -46,8 +46,8 @@
 #define WHEEL_MOVES 4096u
 #define WHEEL_MOVES_EACH 4u
 
-/* More dead entries than a quarter of the live ones and DEAD_FEW are swept, SWEEP blocks a time. */
-#define WHEEL_DEAD_SHARE 4u
+/* More dead entries than half the live ones and DEAD_FEW are swept, SWEEP blocks a time. */
+#define WHEEL_DEAD_SHARE 2u
 #define WHEEL_DEAD_FEW 256u
 #define WHEEL_SWEEP_BLOCKS 8u
 

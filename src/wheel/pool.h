@@ -69,6 +69,12 @@ static inline bool wheel_pool_knows(const dw_wheel *wheel, dw_wheel_handle handl
 	       generation % 2;
 }
 
+/* wheel_word_fetch: whether this one is live will be asked soon. */
+static inline void wheel_word_fetch(const dw_wheel *wheel, dw_wheel_handle handle)
+{
+	bits_prefetch(&wheel->pool.words[dw_wheel_index(handle)]);
+}
+
 /* wheel_block_fetch: all lines of this block are wanted soon. */
 static inline void wheel_block_fetch(const dw_wheel *wheel, uint32_t block)
 {

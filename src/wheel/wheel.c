@@ -53,8 +53,8 @@
  *   memory. A timer itself is one word of 4 bytes, its generation. Cancelling changes that word and
  *   nothing else; the entry, whose generation is another now, is dead, and is passed over when the
  *   list is drained. An index is reused at once, its next timer has another generation. What many
- *   cancels leave behind is swept while timers are added (sweep.c). Price: dead entries, up to a
- *   quarter of the live ones, and dw_wheel_next() may name the time of a cancelled timer.
+ *   cancels leave behind is swept while timers are added (sweep.c). Price: dead entries, up to
+ *   half as many as live ones, and dw_wheel_next() may name the time of a cancelled timer.
  *
  *   Draining takes blocks and must not fail, so there is always room for every list to end in a
  *   block of its own (pool.c).
@@ -111,7 +111,7 @@ void dw_wheel_free(dw_wheel *wheel)
 
 int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 {
-	size_t room = count + count / 2 + 2 * WHEEL_DEAD_FEW;
+	size_t room = count + count / 2 + count / 8 + 2 * WHEEL_DEAD_FEW; /* see sweep.c */
 
 	if (!wheel)
 		return DW_EINVAL;
