@@ -175,6 +175,54 @@ static dw_verdict wait_for_end(dw *d, const dw_firing *firing, void *user)
 	return DW_DONE;
 }
 
+/* ---- A handler that forks, and the child goes on ---- */
+
+struct brood {
+	pid_t parent;
+	pid_t child;
+	int left;    /* deliveries until the parent stops */
+	int started; /* in this process, after the fork */
+};
+
+static dw_verdict fork_once(dw *d, const dw_firing *firing, void *user)
+{
+	struct brood *brood = user;
+
+	(void)firing;
+	brood->started++;
+	if (brood->child == 0 && getpid() == brood->parent) {
+		brood->child = fork();
+		brood->started = 0;
+		if (brood->child == 0)
+			return DW_DONE; /* into the same turn */
+	}
+	if (--brood->left == 0)
+		dw_stop(d);
+	return DW_DONE;
+}
+
+static void child_of_a_handler_starts_no_other_one(void **state)
+{
+	struct brood brood = {.parent = getpid(), .left = 50};
+	struct seen seen;
+	int status = 0;
+
+	(void)state;
+	seen_open(&seen, 0);
+	assert_int_equal(dw_on(seen.d, "t", fork_once, &brood), DW_OK);
+	for (int i = 0; i < 50; i++)
+		assert_int_equal(dw_after(seen.d, "t", NULL, 0, NULL, 0), DW_OK);
+	status = dw_run(seen.d);
+	if (getpid() != brood.parent)
+		_exit(status == DW_EFORK && brood.started == 0 && dw_close(seen.d, 0) == DW_OK ? 0
+											       : 1);
+	assert_int_equal(status, DW_OK);
+	assert_int_equal(brood.started, 49);
+	assert_int_equal(waitpid(brood.child, &status, 0), brood.child);
+	assert_int_equal(status, 0);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
 static void open_with_workers(struct seen *seen)
 {
 	dw_options options = seen_options(seen);
@@ -230,6 +278,7 @@ int main(void)
 	    cmocka_unit_test(child_of_a_busy_handle_may_only_close),
 	    cmocka_unit_test(child_of_another_thread_may_only_close),
 	    cmocka_unit_test(child_of_a_callback_may_only_close),
+	    cmocka_unit_test(child_of_a_handler_starts_no_other_one),
 	    cmocka_unit_test(child_has_no_workers_to_wait_for),
 	    cmocka_unit_test(child_of_a_worker_may_only_close),
 	};
