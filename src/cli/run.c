@@ -374,8 +374,7 @@ static void tell_damaged(const struct runner *runner)
 
 	if (dw_get_stats(runner->d, &stats) == DW_OK && stats.corrupt > 0)
 		(void)complain(EXIT_DONE,
-			       "%" PRIu64
-			       " damaged timers were not fired: cancel or add them again",
+			       "damaged timers, not fired: %" PRIu64 "; see durawheel dead list",
 			       stats.corrupt);
 }
 

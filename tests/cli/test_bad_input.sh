@@ -17,13 +17,15 @@ test_a_damaged_timer_is_told_and_can_be_cancelled() {
 	damage 'and me'
 	expect 1 durawheel show it
 	says '^durawheel: it is damaged and does not fire: cancel it or add it again'
-	expect 0 timeout 20 durawheel run --until-idle
-	[ "$(ids_of out)" = sound ]
-	says '^durawheel: 2 damaged timers were not fired'
 	expect 0 durawheel cancel it
 	is_counted err 0
 	expect 3 durawheel show it
 	expect 3 durawheel cancel it
+	expect 0 timeout 20 durawheel run --until-idle
+	[ "$(ids_of out)" = sound ]
+	says '^durawheel: damaged timers, not fired: 1; see durawheel dead list'
+	expect 0 durawheel dead list
+	grep -q 'other.*CORRUPT' out || fail "$(cat out)"
 	expect 0 durawheel add --topic t --id other --at 2020-01-01T00:00:02Z
 	expect 0 timeout 20 durawheel run --until-idle
 	[ "$(ids_of out)" = other ]

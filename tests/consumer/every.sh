@@ -32,7 +32,7 @@ functions()
 macros()
 {
 	preprocessed -dM | sed -n 's/^#define \(DW_[A-Z_]*\)\((.*)\)\{0,1\} .*/\1\2/p' |
-		sed 's/(.*)/(1)/' | grep -vx DW_API
+		sed 's/\([(, ]\)[a-z][a-z_]*/\11/g' | grep -vx DW_API
 }
 
 headers

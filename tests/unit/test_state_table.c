@@ -247,14 +247,15 @@ static bool is_quiet(const struct stage *stage)
 	       stats.next_due > atomic_load(&stage->now);
 }
 
-/* settle_down turns the owner until nothing is left to do at this moment. */
+/* settle_down turns the owner until nothing is left to do at this moment, and only then looks. */
 static void settle_down(struct stage *stage)
 {
 	do {
 		assert_int_equal(dw_turn(stage->owner), DW_OK);
-		assert_int_equal(dw_get(stage->owner, "a", on_page, stage), DW_OK);
 		assert_int_equal(dw_sync(stage->owner, PATIENCE), DW_OK);
 	} while (!is_quiet(stage));
+	assert_int_equal(dw_get(stage->owner, "a", on_page, stage), DW_OK);
+	assert_int_equal(dw_sync(stage->owner, PATIENCE), DW_OK);
 }
 
 static void go_to(struct stage *stage, dw_usec time)
