@@ -35,13 +35,13 @@
  *
  * THREADS. A handle belongs to the thread that opened it: that thread turns its loop, and every
  * callback runs there, but for handlers of dw_on_worker(). Any thread may call dw_put, dw_after,
- * dw_at, dw_cancel, dw_settle and dw_post: what they ask for is checked and copied, and done in the
- * next turn, each thread's in its order. Their return value is about the arguments and the room
- * only (DW_ELIMIT: more than options.posted_max_bytes are not answered yet; wait for an answer);
- * what the handle's thread would have been told at once, like a DW_ESTALE of dw_settle, their
- * callback is told. dw_stop may be called from any thread and from a signal handler, and so may
- * what says "Any thread". All else returns DW_ETHREAD. dw_last_error() is the handle's thread's:
- * why a call from another one was refused is said to options.on_log.
+ * dw_at, dw_cancel, dw_move, dw_settle and dw_post: what they ask for is checked and copied, and
+ * done in the next turn, each thread's in its order. Their return value is about the arguments and
+ * the room only (DW_ELIMIT: more than options.posted_max_bytes are not answered yet; wait for an
+ * answer); what the handle's thread would have been told at once, like a DW_ESTALE of dw_settle,
+ * their callback is told. dw_stop may be called from any thread and from a signal handler, and so
+ * may what says "Any thread". All else returns DW_ETHREAD. dw_last_error() is the handle's
+ * thread's: why a call from another one was refused is said to options.on_log.
  *
  * When dw_close() returns no other thread may be inside a call, nor begin one: stop or join your
  * threads first. Calls made while it still runs are safe, and answered or refused with DW_ECLOSED.
