@@ -208,6 +208,38 @@ static void empty_queue_takes_what_is_larger_than_it(void **state)
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
 
+static void *move_to_the_past(void *user)
+{
+	struct seen *seen = user;
+
+	seen->result = dw_move(seen->d, "moved", 1, seen_done, seen);
+	return NULL;
+}
+
+static dw_verdict stop_at_once(dw *d, const dw_firing *firing, void *user)
+{
+	(void)user;
+	assert_int_equal(firing->due, 1);
+	dw_stop(d);
+	return DW_DONE;
+}
+
+static void timer_is_moved_by_another_thread(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	seen_open(&seen, 0);
+	assert_int_equal(dw_on(seen.d, "t", stop_at_once, NULL), DW_OK);
+	assert_int_equal(dw_at(seen.d, "t", "moved", DW_NEVER, NULL, 0), DW_OK);
+	seen_in_thread(move_to_the_past, &seen);
+	assert_int_equal(seen.result, DW_OK);
+	assert_int_equal(dw_run(seen.d), DW_OK); /* until it has fired */
+	assert_int_equal(seen.answers, 1);
+	assert_int_equal(seen.status, DW_OK);
+	assert_int_equal(dw_close(seen.d, PATIENCE), DW_OK);
+}
+
 static void *put_without_memory(void *user)
 {
 	struct seen *seen = user;
@@ -311,6 +343,7 @@ int main(void)
 	    cmocka_unit_test(posted_functions_run_in_their_order),
 	    cmocka_unit_test(full_queue_refuses_and_loses_nothing),
 	    cmocka_unit_test(empty_queue_takes_what_is_larger_than_it),
+	    cmocka_unit_test(timer_is_moved_by_another_thread),
 	    cmocka_unit_test(failed_allocation_is_told_by_the_call),
 	    cmocka_unit_test(wrong_arguments_are_refused_at_the_call),
 	    cmocka_unit_test(failures_without_a_callback_reach_sync),
