@@ -94,8 +94,9 @@ static void sweep_block(dw_wheel *wheel)
 	uint32_t count = wheel_block_end(wheel, sweep->list, block) - head->first;
 	uint32_t live = 0, to;
 
-	if (!last)
-		wheel_block_fetch(wheel, next);
+	/* The next block was asked for by the last step. */
+	if (!last && next != wheel_list_last(wheel, sweep->list))
+		wheel_block_fetch(wheel, wheel_head(wheel, next)->next);
 	wheel->entries -= count;
 	if (prev != WHEEL_NONE)
 		live = fill(wheel, prev, &from, &count);
