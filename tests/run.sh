@@ -90,14 +90,15 @@ debug()
 	build debug debug && run_tests debug 100
 }
 
+# release: what depends on optimization; the rest was seen in debug, and --all runs it here, too.
 release()
 {
-	build release release && run_tests release 100 -LE 'lint|abi'
+	build release release && run_tests release 100 -LE 'lint|abi|cli|consumer|crash'
 }
 
 asan()
 {
-	build asan asan && run_tests asan 30 -LE lint
+	build asan asan && run_tests asan 20 -LE 'lint|abi|consumer'
 }
 
 # GCC 12's ThreadSanitizer needs the older, smaller randomization of addresses.
@@ -106,8 +107,8 @@ tsan()
 	local plain=()
 	! setarch -R true 2>/dev/null || plain=(setarch -R)
 	build tsan tsan &&
-		DW_TEST_SCALE=20 "${plain[@]}" ctest --test-dir "$builds/tsan" -j "$jobs" \
-			--output-on-failure --no-tests=error -LE 'lint|cli'
+		DW_TEST_SCALE=10 "${plain[@]}" ctest --test-dir "$builds/tsan" -j "$jobs" \
+			--output-on-failure --no-tests=error -LE 'lint|abi|consumer|cli'
 }
 
 # memcheck_one TEST: one unit test of the debug build under valgrind.
