@@ -56,7 +56,8 @@ contains "$runtime" "$lib/libdurawheel.so.${version%%.*}" "$lib/libdurawheel.so.
 contains libdurawheel-dev "$lib"/libdurawheel.{a,so} \
 	include/durawheel/{durawheel,error,store,wheel}.h "$lib/pkgconfig/durawheel.pc" \
 	"$lib/cmake/durawheel/durawheel"{Config,ConfigVersion,Targets,Targets-release}.cmake
-contains durawheel bin/durawheel
+contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
+	share/man/man1/durawheel.1 share/man/man7/durawheel.7
 depends "$runtime" libc6 libev4 libsqlite3-0
 depends libdurawheel-dev "$runtime (= $version-1)" libev-dev libsqlite3-dev
 depends durawheel libc6 libev4 libjansson4 libsqlite3-0
