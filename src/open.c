@@ -94,7 +94,7 @@ static int open_workers(dw *d, char *message)
 				  .last_out = last_out};
 	int status;
 
-	if (d->options.workers == 0 || d->options.role != DW_OWNER)
+	if (d->options.workers == 0 || d->options.role == DW_CLIENT)
 		return DW_OK;
 	status = workers_new(&d->workers, &env, d->options.workers);
 	if (status == DW_ESYS)

@@ -130,7 +130,8 @@ DW_API void dw_wheel_free(dw_wheel *wheel);
 /*
  * dw_wheel_reserve: allocate now for `count` timers at one time, so that until there are more,
  * adding or moving one to a deadline that is not below dw_wheel_now() cannot fail. It allocates
- * five eighths more for what was cancelled.
+ * five eighths more for what was cancelled; where that does not suffice, it asks for more, and an
+ * add for which there is none looks at all entries: O(n).
  * DW_EINVAL; DW_ENOMEM (what could be allocated stays for later use); DW_ELIMIT: more than
  * DW_WHEEL_TIMERS_MAX.
  */

@@ -35,12 +35,25 @@ static void print_counter(const char *key, const json_t *value)
 		*at = *at == '_' ? ' ' : *at;
 	if (json_is_boolean(value))
 		print_word(name, json_is_true(value) ? "yes" : "no");
-	else if (strcmp(key, "last_error") == 0)
-		print_word(name, count == 0 ? "none" : dw_strerror((int)count));
 	else if (is_span)
 		table_row_span(name, count < 0 ? 0 : count);
 	else
 		table_row_count(name, count < 0 ? 0 : (uint64_t)count);
+}
+
+static void print_last_error(const json_t *report)
+{
+	json_int_t status = json_integer_value(json_object_get(report, "last_error"));
+	json_int_t at = json_integer_value(json_object_get(report, "last_error_at"));
+	const char *text = json_string_value(json_object_get(report, "last_error_text"));
+
+	if (status == 0) {
+		print_word("  last error", "none");
+		return;
+	}
+	print_word("  last error", text && *text ? text : dw_strerror((int)status));
+	if (at > 0)
+		table_row_time("  it was", at);
 }
 
 /* print_report: the owner's counters. */
@@ -52,7 +65,12 @@ static void print_report(const char *text)
 
 	if (json_is_object(report)) {
 		(void)puts("since then"); /* session_flush() checks */
-		json_object_foreach(report, key, value) print_counter(key, value);
+		json_object_foreach(report, key, value)
+		{
+			if (strncmp(key, "last_error", strlen("last_error")) != 0)
+				print_counter(key, value);
+		}
+		print_last_error(report);
 	} else if (*text) {
 		print_word("report", text);
 	}

@@ -37,6 +37,21 @@ static int note_files(struct sqlite_house house, char *ret_message)
 	return DW_ESTORE;
 }
 
+/* check_names: the log and the lock belong to a name and not to the file, so that under a second
+ * name a second owner would write a log that the first one does not know. */
+static int check_names(struct sqlite_house house, char *ret_message)
+{
+	const char *path = house.batch->files.path[FILE_DATABASE];
+	struct stat status;
+
+	if (stat(path, &status) != 0 || status.st_nlink <= 1)
+		return DW_OK;
+	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
+		       "%.150s has %lu names (hard links): remove all but one", path,
+		       (unsigned long)status.st_nlink);
+	return DW_ESTORE;
+}
+
 static int enter(struct sqlite_house house, char *ret_message)
 {
 	struct sqlite_session *session = &house.batch->session;
@@ -97,6 +112,8 @@ int sqlite_house_enter(struct sqlite_house house, const char *path, char *ret_me
 
 	if (status == DW_OK)
 		status = name_files(house, path, ret_message);
+	if (status == DW_OK)
+		status = check_names(house, ret_message);
 	if (status == DW_OK)
 		status = enter(house, ret_message);
 	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve)) {

@@ -1,11 +1,11 @@
 /*
  * advance.c: time passes: slots are drained towards the present and what is due is taken out.
  *
- * The present only ever moves to the next due timer, to the start of the next occupied slot, or,
- * when nothing before it is left, to `now`. A slot that begins at the present is emptied before
- * anything fires ("settle"); that is usually little, because open slots were drained ahead of their
- * time. All moves of one call come out of one allowance, so that a jump of the clock makes many
- * short calls and not one long one.
+ * The present only ever moves to the next due timer, to the tick before the next occupied slot and,
+ * that being emptied, into it, or, when nothing before it is left, to `now`. What is left to empty
+ * then is usually little, because open slots were drained ahead of their time. All moves of one
+ * call come out of one allowance, so that a jump of the clock makes many short calls and not one
+ * long one.
  */
 #include <durawheel/wheel.h>
 

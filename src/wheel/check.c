@@ -20,7 +20,7 @@ enum rule {
 	RULE_OVERDUE = -107,  /* the heap is a heap of deadlines below the present */
 	RULE_COUNT = -108,    /* live and dead entries are counted, and each timer has one */
 	RULE_INDEX = -109,    /* each index is live or in the free list */
-	RULE_BLOCK = -110,    /* each block is in a list or in the free list; there are enough */
+	RULE_BLOCK = -110,    /* each block is in a list or in the free list */
 	RULE_GATE = -111,     /* gate is the room, or shut while a bucket is loaded */
 	RULE_SWEEP = -112,    /* the sweep stands at a block of its list, behind one of it */
 };

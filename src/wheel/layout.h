@@ -51,6 +51,10 @@
 #define WHEEL_DEAD_FEW 256u
 #define WHEEL_SWEEP_BLOCKS 8u
 
+/* After so many generations the sweep goes around in any case: none comes back while an entry has
+ * it. */
+#define WHEEL_SWEEP_AGE (1u << 24)
+
 /* Room doubles up to ROOM_DOUBLED entries, then grows by a sixteenth: little of it is unused. */
 #define WHEEL_ROOM_FIRST 64u
 #define WHEEL_ROOM_DOUBLED (1u << 16)
@@ -153,6 +157,7 @@ struct dw_wheel {
 	uint32_t entries;    /* the live and the dead */
 	uint32_t gate;       /* pool.room; 0 while the current bucket is being loaded */
 	uint32_t sequence;   /* the last generation given */
+	uint32_t swept;      /* what that was when the sweep last had been everywhere */
 	uint32_t fine_words; /* which words of occupied[] have fine lists */
 	uint32_t loading;    /* ring 0 still has entries of the current bucket */
 	struct wheel_pool pool;

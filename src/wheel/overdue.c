@@ -9,7 +9,8 @@
  *
  * The entries lie in chunks, which come as the heap grows and go as it is emptied. A cancelled
  * timer leaves a dead entry, which goes when it comes to the top or is swept: sweeping walks from
- * the last entry to the first, so what fills a hole has been looked at already.
+ * the last entry to the first, so what fills a hole has nearly always been looked
+ * at already.
  *
  * Invariant: every deadline here is below wheel->current, every other one in the wheel is not; so
  * the heap's first, if there is one, is the wheel's first.

@@ -123,6 +123,7 @@ static bool step(dw_wheel *wheel)
 		if (wheel_overdue_sweep(wheel, WHEEL_BLOCK_ENTRIES))
 			return true;
 		*sweep = WHEEL_SWEEP_START;
+		wheel->swept = wheel->sequence;
 		return false;
 	}
 	if (sweep->block == WHEEL_NONE) {

@@ -11,13 +11,14 @@
 /* wheel_sweep_due: are there so many that some should go before more entries come? */
 static inline bool wheel_sweep_due(const dw_wheel *wheel)
 {
-	return wheel_dead(wheel) > wheel->count / WHEEL_DEAD_SHARE + WHEEL_DEAD_FEW;
+	return wheel_dead(wheel) > wheel->count / WHEEL_DEAD_SHARE + WHEEL_DEAD_FEW ||
+	       (wheel->sequence - wheel->swept > WHEEL_SWEEP_AGE && wheel_dead(wheel));
 }
 
 /* wheel_sweep_some: look at a bounded number of entries. */
 void wheel_sweep_some(dw_wheel *wheel);
 
-/* wheel_sweep_all: look at all entries; afterwards none is dead. */
+/* wheel_sweep_all: look at all entries; afterwards few are dead, if any. */
 void wheel_sweep_all(dw_wheel *wheel);
 
 /* wheel_sweep_tidy: when the last timer has gone, memory is handed out from its beginning again. */

@@ -109,6 +109,20 @@ static void file_that_everybody_may_write_is_reported(void **state)
 	}
 }
 
+static void file_with_two_names_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char other[TEMP_SIZE];
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_end(&f->owner);
+	assert_int_equal(link(f->path, temp_file(other, f->folder, "other.db")), 0);
+	assert_int_equal(fixture_try(f, &f->owner, DW_OWNER, other), DW_ESTORE);
+	assert_non_null(strstr(f->message, "has 2 names (hard links)"));
+	assert_int_equal(unlink(other), 0);
+	fixture_open(f, &f->owner, DW_OWNER);
+}
+
 static void link_that_leads_nowhere_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -198,6 +212,7 @@ int main(void)
 	    CASE(file_of_an_older_version_is_refused),
 	    CASE(file_that_another_program_keeps_locked_is_refused),
 	    CASE(file_that_everybody_may_write_is_reported),
+	    CASE(file_with_two_names_is_refused),
 	    CASE(link_that_leads_nowhere_is_refused),
 	    CASE(file_that_was_truncated_is_refused),
 	    CASE(file_that_is_empty_is_used),

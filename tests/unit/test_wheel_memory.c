@@ -7,6 +7,7 @@
 #include <durawheel/wheel.h>
 
 #include "support/random.h"
+#include "wheel/layout.h"
 
 #include <stdlib.h>
 
@@ -359,6 +360,26 @@ static void cancelled_overdue_timers_leave_little(void **state)
 	dw_wheel_free(wheel);
 }
 
+/* Generations begin again after 2^31: no entry of a cancelled timer may be that old. */
+static void dead_entries_do_not_grow_old(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_due due;
+
+	(void)state;
+	add(wheel, NOW + 2 * DAY);
+	assert_int_equal(dw_wheel_cancel(wheel, add(wheel, NOW + DAY)), DW_OK);
+	assert_int_equal(wheel->entries, 2);
+	wheel->sequence += 2 * WHEEL_SWEEP_AGE;
+	for (int i = 1; i < 5; i++) {
+		add(wheel, NOW + i);
+		assert_int_equal(dw_wheel_advance(wheel, NOW + i, &due, 1), 1);
+	}
+	assert_int_equal(wheel->entries, 1);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	dw_wheel_free(wheel);
+}
+
 /* Without memory for more entries, the room of the dead ones is found. */
 static void dead_entries_make_room_when_memory_ends(void **state)
 {
@@ -395,6 +416,7 @@ int main(void)
 	    cmocka_unit_test(reserve_holds_under_churn),
 	    cmocka_unit_test(cancelled_timers_leave_little),
 	    cmocka_unit_test(cancelled_overdue_timers_leave_little),
+	    cmocka_unit_test(dead_entries_do_not_grow_old),
 	    cmocka_unit_test(dead_entries_make_room_when_memory_ends),
 	};
 

@@ -422,6 +422,28 @@ static void options_of_workers_are_checked(void **state)
 	assert_int_equal(dw_close(d, 0), DW_OK);
 }
 
+static dw_verdict stop_from_worker(dw *d, const dw_firing *firing, void *user)
+{
+	(void)firing;
+	(void)user;
+	dw_stop(d);
+	return DW_DONE;
+}
+
+static void standby_that_took_over_has_its_workers(void **state)
+{
+	dw_options options = {
+	    .size = sizeof options, .store = "memory:", .role = DW_STANDBY, .workers = 1};
+	dw *d = NULL;
+
+	(void)state;
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	assert_int_equal(dw_on_worker(d, "t", stop_from_worker, NULL), DW_OK);
+	assert_int_equal(dw_after(d, "t", NULL, 0, NULL, 0), DW_OK);
+	assert_int_equal(dw_run(d), DW_OK); /* until it was delivered */
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +454,7 @@ int main(void)
 	    cmocka_unit_test(firing_lives_until_its_handler_returns),
 	    cmocka_unit_test(close_waits_for_the_handlers_that_run),
 	    cmocka_unit_test(handler_that_outlives_its_handle_frees_it),
+	    cmocka_unit_test(standby_that_took_over_has_its_workers),
 	    cmocka_unit_test(options_of_workers_are_checked),
 	};
 
