@@ -26,7 +26,7 @@
  *   older than a timer already taken out.
  *   No pause: no call does more work than its comment says, and there is no cascade. The array of
  *   timers grows by realloc, which moves pages and not bytes (30 us at a million timers); an
- *   allocator that copies makes a pause of it unless dw_wheel_reserve() was called.
+ *   allocator that copies makes a pause of it, more rarely after dw_wheel_reserve().
  *
  * UNITS
  *   Time is a count of ticks in an int64_t, of any length and origin; the whole range may be used.
@@ -34,11 +34,12 @@
  *   microseconds.
  *
  * COST
- *   21 bytes a timer, for many timers, and 75 KiB a wheel; besides, up to 256 bytes for each of the
- *   wheel's 4,608 lists that could be needed at one time (1.2 MB with more timers than lists;
- *   memory that is never needed is never touched). Add, cancel and move are O(1): a cancel writes
- *   one word, an add that and one entry at the end of a list. What was cancelled is cleared away in
- *   small steps while others are added; until then it adds up to half to that memory. A timer is
+ *   21 bytes a timer and 55 KiB a wheel; besides, up to 256 bytes for each of the wheel's 4,608
+ *   lists that could be needed at one time, and room to grow into, neither of which is touched
+ *   before it is needed (with all of that 22 to 24 bytes a timer at a million, 34 at 100,000). Add,
+ *   cancel and move are O(1): a cancel writes one word, an add that and one entry at the end of a
+ *   list; the cancel of the last timer also clears the lists. What was cancelled is cleared away in
+ *   small steps while others are added; until then it adds about half to that memory. A timer is
  *   moved at most 7 times on its way down, less often the nearer its deadline was when it was
  *   added.
  *

@@ -69,7 +69,7 @@
 /*
  * The word of a timer: its generation, an odd number, while it is live, else twice the next free
  * index. So an entry or a handle with another generation in it is dead, whatever became of its
- * index since.
+ * index since; SWEEP_AGE sees to it that no entry lasts until its generation is given again.
  */
 #define WHEEL_NO_INDEX 0x7fffffffu
 

@@ -3,10 +3,11 @@
  * it passes over that; but of many cancels far ahead the lists would grow without end. So adding
  * sweeps: a cursor goes around all lists and the heap, block by block, and closes ranks.
  *
- * When a list needs a new block and there are half as many dead entries as live ones, a few blocks
- * are swept. With random cancels that is about one and a half entries looked at for each timer
- * added, in the order of memory, and only their words are at random places. Waiting longer would
- * cost less time and more memory. Where nothing is added, nothing is swept: memory does not grow.
+ * When a list needs a new block and there are half as many dead entries as live ones (and a few
+ * hundred), or the last time around was long ago, a few blocks are swept. With random cancels that
+ * is about one and a half entries looked at for each timer added, in the order of memory, and only
+ * their words are at random places. Waiting longer would cost less time and more memory. Where
+ * nothing is added, nothing is swept: memory does not grow.
  */
 #include "wheel/sweep.h"
 

@@ -111,7 +111,7 @@ void dw_wheel_free(dw_wheel *wheel)
 
 int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 {
-	size_t room = count + count / 2 + count / 8 + 2 * WHEEL_DEAD_FEW; /* see sweep.c */
+	size_t room = count + count / 2 + count / 8 + 2 * WHEEL_DEAD_FEW; /* for the dead */
 
 	if (!wheel)
 		return DW_EINVAL;
