@@ -126,15 +126,30 @@ static int refuse_full(char *ret_message, const char *path)
 	return DW_EFULL;
 }
 
-/* make_beside makes an empty file under another name and links it to path: whoever finds it there
- * finds it closed. Closing a descriptor of a database file drops the locks that another connection
- * of this process has on it. */
+/* rename_new gives a file its name unless another file has it. EEXIST: it has. */
+static int rename_new(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	/* A file system without it. For a moment the file has two names, and who opens it then is
+	 * refused (check_names). */
+	if (link(from, to) != 0)
+		return errno;
+	(void)unlink(from); /* our own name of a moment ago */
+	return 0;
+}
+
+/* make_beside makes an empty file under another name and then gives it its own: whoever finds it
+ * there finds it closed. Closing a descriptor of a database file drops the locks that another
+ * connection of this process has on it. */
 static int make_beside(const char *path)
 {
 	char beside[PATH_SIZE];
 	int written =
 	    snprintf(beside, sizeof beside, "%s-new-%016llx", path, (unsigned long long)rng_seed());
-	int error = 0;
+	int error;
 	int fd;
 
 	if (written < 0 || (size_t)written >= sizeof beside)
@@ -143,10 +158,10 @@ static int make_beside(const char *path)
 	if (fd < 0)
 		return errno;
 	(void)close(fd); /* empty: there is nothing to lose */
-	if (link(beside, path) != 0 && errno != EEXIST)
-		error = errno;
-	(void)unlink(beside); /* our own name of a moment ago */
-	return error;
+	error = rename_new(beside, path);
+	if (error)
+		(void)unlink(beside); /* another process was first, or nobody can */
+	return error == EEXIST ? 0 : error;
 }
 
 int sqlite_db_make(const char *path, char *ret_message)

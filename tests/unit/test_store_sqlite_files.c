@@ -1,14 +1,20 @@
 /* Other files in the place of the store's own, and what its own look like. */
 #include "support/cmocka.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/sqlite_db.h"
 #include "store/store.h"
 #include "support/sqlite_fixture.h"
+#include "support/temp.h"
+
+#define MADE 2000
 
 static void write_file(const struct fixture *f, const char *bytes, size_t size)
 {
@@ -123,6 +129,37 @@ static void file_with_two_names_is_refused(void **state)
 	fixture_open(f, &f->owner, DW_OWNER);
 }
 
+static void *make_files(void *user)
+{
+	const struct fixture *f = user;
+	char path[TEMP_SIZE], message[DW_MESSAGE_SIZE], name[16];
+
+	for (int i = 0; i < MADE; i++) {
+		(void)snprintf(name, sizeof name, "made%d", i);
+		assert_int_equal(sqlite_db_make(temp_file(path, f->folder, name), message), DW_OK);
+	}
+	return NULL;
+}
+
+/* Between two steps of making it, another process would refuse the file, or a kill leave it so. */
+static void new_file_never_has_two_names(void **state)
+{
+	struct fixture *f = *state;
+	char path[TEMP_SIZE], name[16];
+	struct stat status;
+	pthread_t maker;
+
+	assert_int_equal(pthread_create(&maker, NULL, make_files, f), 0);
+	for (int i = 0; i < MADE; i++) {
+		(void)snprintf(name, sizeof name, "made%d", i);
+		(void)temp_file(path, f->folder, name);
+		while (stat(path, &status) != 0)
+			assert_int_equal(errno, ENOENT);
+		assert_int_equal(status.st_nlink, 1);
+	}
+	assert_int_equal(pthread_join(maker, NULL), 0);
+}
+
 static void link_that_leads_nowhere_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -213,6 +250,7 @@ int main(void)
 	    CASE(file_that_another_program_keeps_locked_is_refused),
 	    CASE(file_that_everybody_may_write_is_reported),
 	    CASE(file_with_two_names_is_refused),
+	    CASE(new_file_never_has_two_names),
 	    CASE(link_that_leads_nowhere_is_refused),
 	    CASE(file_that_was_truncated_is_refused),
 	    CASE(file_that_is_empty_is_used),
