@@ -34,14 +34,14 @@
  *   microseconds.
  *
  * COST
- *   21 bytes a timer and 55 KiB a wheel; besides, up to 256 bytes for each of the wheel's 4,608
+ *   21 bytes a timer and 57 KiB a wheel; besides, up to 256 bytes for each of the wheel's 4,608
  *   lists that could be needed at one time, and room to grow into, neither of which is touched
  *   before it is needed (with all of that 22 to 24 bytes a timer at a million, 34 at 100,000). Add,
  *   cancel and move are O(1): a cancel writes one word, an add that and one entry at the end of a
  *   list; the cancel of the last timer also clears the lists. What was cancelled is cleared away in
- *   small steps while others are added; until then it adds about half to that memory. A timer is
- *   moved at most 7 times on its way down, less often the nearer its deadline was when it was
- *   added.
+ *   small steps while others are added; until then it takes up to as much memory again. A timer is
+ *   moved at most 7 times on its way down, less often the nearer its deadline was when it was added
+ *   and the fewer are due with it. An advance with nothing to do is two compares.
  *
  * OWNERSHIP
  *   dw_wheel_new() gives a wheel, dw_wheel_free() takes it back with all that is in it. A timer has
@@ -131,8 +131,8 @@ DW_API void dw_wheel_free(dw_wheel *wheel);
 /*
  * dw_wheel_reserve: allocate now for `count` timers at one time, so that until there are more,
  * adding or moving one to a deadline that is not below dw_wheel_now() cannot fail. It allocates
- * five eighths more for what was cancelled; where that does not suffice, it asks for more, and an
- * add for which there is none looks at all entries: O(n).
+ * as much again, and an eighth, for what was cancelled; where that does not suffice, it asks for
+ * more, and an add for which there is none looks at all entries: O(n).
  * DW_EINVAL; DW_ENOMEM (what could be allocated stays for later use); DW_ELIMIT: more than
  * DW_WHEEL_TIMERS_MAX.
  */
@@ -179,12 +179,13 @@ DW_API size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, 
 /*
  * dw_wheel_next: a lower bound of the earliest deadline; INT64_MAX when the wheel is empty. O(1).
  *
- * Never later than the earliest deadline, and exact when that lies in the wheel's current bucket of
- * 1.024 ms or is overdue. Otherwise it is the start of the slot the timer lies in, and a caller
- * that sleeps until then and advances gets a better answer: a timer far ahead costs at most one
- * such wake-up a level, 3 for half an hour, 7 for any. It may be the time of a timer that has been
- * cancelled or moved, until an advance passes it. So it does not promise that anything is due at
- * the time it names.
+ * Never later than the earliest deadline, and exact when that is overdue or lies in the wheel's
+ * current bucket of 1.024 ms, and nothing was cancelled or moved. Otherwise it is the start of the
+ * slot the timer lies in, and a caller that sleeps until then and advances gets a better answer,
+ * where few timers are in that slot the exact one. A timer far ahead costs at most one such wake-up
+ * a level, and one of a few usually one. It may be the time of a timer that has been cancelled or
+ * moved, until an advance passes it. So it does not promise that anything is due at the time it
+ * names.
  */
 DW_API int64_t dw_wheel_next(const dw_wheel *wheel);
 

@@ -28,6 +28,9 @@ static inline void bits_prefetch(const void *address)
 /* BITS_RARE: the condition is expected to be false. */
 #define BITS_RARE(condition) __builtin_expect(!!(condition), 0)
 
+/* BITS_NOINLINE: kept out of its callers, so that those stay without a frame. */
+#define BITS_NOINLINE __attribute__((noinline))
+
 /* BITS_COLD: a function for rare cases, kept out of its callers so that those stay without a frame.
  */
 #define BITS_COLD __attribute__((noinline, cold))

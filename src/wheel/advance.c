@@ -11,6 +11,7 @@
 
 #include "wheel/overdue.h"
 #include "wheel/slots.h"
+#include "wheel/soon.h"
 #include "wheel/sweep.h"
 
 #include <stdbool.h>
@@ -44,7 +45,7 @@ static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
 			struct wheel_entry entry = wheel->pool.cells[first_cell + at].entry;
 
 			if (wheel_dead(wheel) && !wheel_live(wheel, &entry)) {
-				wheel->entries--;
+				wheel_entries_gone(wheel, 1);
 				continue;
 			}
 			wheel_slots_append(wheel, wheel_list_below(ring, entry.deadline), entry);
@@ -57,6 +58,45 @@ static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
 }
 
 /*
+ * is_sparse: can all there is in this slot, which the present is coming to, be sorted? Not if some
+ * of it lies in a lower level: that is older and must stay in front.
+ */
+static bool is_sparse(const dw_wheel *wheel, unsigned ring, uint64_t start)
+{
+	uint32_t blocks = wheel->lists[wheel_ring_list(ring, start)].blocks;
+	uint64_t width = UINT64_C(1) << wheel_ring_shift(ring);
+
+	if (blocks * WHEEL_BLOCK_ENTRIES > WHEEL_SOON_MAX - wheel_soon_count(wheel))
+		return false;
+	while (ring-- > 0)
+		if (wheel->rings[ring].next - start < width)
+			return false;
+	return true;
+}
+
+/* sort_slot: all live entries of a sparse slot go to those that are due soon. */
+static void sort_slot(dw_wheel *wheel, unsigned ring, uint64_t start, size_t *moves)
+{
+	uint32_t from = wheel_ring_list(ring, start);
+
+	while (wheel->lists[from].head != WHEEL_NONE) {
+		uint32_t block = wheel->lists[from].head;
+		uint32_t end = wheel_block_end(wheel, from, block);
+		uint32_t at = wheel_head(wheel, block)->first;
+		const union wheel_cell *cells = &wheel->pool.cells[block << WHEEL_BLOCK_BITS];
+
+		*moves -= end - at < *moves ? end - at : *moves;
+		wheel_slots_fetch(wheel, from);
+		for (; at < end; at++)
+			if (wheel_live(wheel, &cells[at].entry))
+				wheel_soon_put(wheel, cells[at].entry);
+			else
+				wheel_entries_gone(wheel, 1);
+		wheel_slots_pop(wheel, from);
+	}
+}
+
+/*
  * enter: before the present passes into slots that begin at `start`, bring what is in them down.
  * From the top, so one pass is enough. False when the allowance was used up first.
  */
@@ -65,6 +105,10 @@ static bool enter(dw_wheel *wheel, uint64_t start, size_t *moves)
 	for (unsigned ring = WHEEL_RINGS; --ring > 0;) {
 		if (wheel->rings[ring].next != start)
 			continue;
+		if (is_sparse(wheel, ring, start)) {
+			sort_slot(wheel, ring, start, moves);
+			continue;
+		}
 		*moves -= drain(wheel, ring, *moves);
 		if (wheel->rings[ring].next == start)
 			return false;
@@ -78,10 +122,13 @@ static bool load(dw_wheel *wheel, size_t *moves)
 {
 	uint64_t bucket = wheel_bucket(wheel->current);
 
-	if (wheel->rings[0].next == bucket)
-		*moves -= drain(wheel, 0, *moves);
+	if (wheel->rings[0].next == bucket) {
+		if (!wheel->loading && is_sparse(wheel, 0, bucket))
+			sort_slot(wheel, 0, bucket, moves);
+		else
+			*moves -= drain(wheel, 0, *moves);
+	}
 	wheel->loading = wheel->rings[0].next == bucket;
-	wheel->gate = wheel->loading ? 0 : wheel->pool.room;
 	return !wheel->loading;
 }
 
@@ -101,7 +148,7 @@ static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_
 		for (; at < end && taken < max && *moves; at++) {
 			struct wheel_entry entry = wheel->pool.cells[first_cell + at].entry;
 
-			wheel->entries--;
+			wheel_entries_gone(wheel, 1);
 			if (!wheel_live(wheel, &entry)) {
 				(*moves)--;
 				continue;
@@ -117,19 +164,56 @@ static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_
 	return taken;
 }
 
-/* take_fine: at most max due timers of the fine level; the present goes with them. */
-static size_t take_fine(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max, size_t *moves)
+/* take_soon: the first of those that are sorted, unless it is dead. */
+static size_t take_soon(dw_wheel *wheel, dw_wheel_due *out, size_t *moves)
+{
+	struct wheel_entry entry = wheel->soon.entries[wheel->soon.first++];
+
+	wheel_entries_gone(wheel, 1);
+	if (!wheel_live(wheel, &entry)) {
+		(*moves)--;
+		return 0;
+	}
+	out->handle = entry.handle;
+	out->deadline = wheel_decode(entry.deadline);
+	wheel_pool_give(wheel, dw_wheel_index(entry.handle));
+	return 1;
+}
+
+/* next_known: the earliest of the deadlines that are known exactly, from the present on. */
+static uint64_t next_known(const dw_wheel *wheel)
+{
+	uint64_t fine = wheel_slots_fine(wheel), soon = wheel_soon_next(wheel);
+
+	return soon < fine ? soon : fine;
+}
+
+/* is_known: there are such deadlines. */
+static bool is_known(const dw_wheel *wheel)
+{
+	return wheel->fine_words || wheel_soon_count(wheel);
+}
+
+/*
+ * take_known: at most max due timers that were sorted or are in the fine level; the present goes
+ * with them. No slot of a ring begins before `until` or at it.
+ */
+static size_t take_known(dw_wheel *wheel, uint64_t until, dw_wheel_due *out, size_t max,
+			 size_t *moves)
 {
 	size_t taken = 0;
 
-	while (taken < max && *moves && wheel->fine_words) {
-		uint64_t time = wheel_slots_fine(wheel);
+	while (taken < max && *moves && is_known(wheel)) {
+		uint64_t time = next_known(wheel);
 		uint32_t list = (uint32_t)time & (WHEEL_FINE_LISTS - 1);
 
-		if (time > now)
+		if (time > until)
 			break;
 		wheel->current = time;
-		taken += take_list(wheel, list, out + taken, max - taken, moves);
+		if (wheel_soon_count(wheel) && wheel_soon_next(wheel) == time)
+			taken += take_soon(wheel, out + taken, moves);
+		else
+			taken += take_list(wheel, list, out + taken, max - taken, moves);
 	}
 	return taken;
 }
@@ -239,17 +323,15 @@ static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_
 
 	wheel->work_at = 0;
 	for (;;) {
-		uint64_t next;
+		uint64_t next, until;
 
 		if (!load(wheel, moves))
 			return taken;
-		taken += take_fine(wheel, now, out + taken, max - taken, moves);
-		if (wheel->fine_words) {
-			if (wheel_slots_fine(wheel) <= now)
-				return taken;
-			break;
-		}
-		next = wheel_slots_next(wheel);
+		next = wheel->rings_next;
+		until = next > wheel_bucket(now) ? now : next - 1;
+		taken += take_known(wheel, until, out + taken, max - taken, moves);
+		if (is_known(wheel) && next_known(wheel) <= until)
+			return taken;
 		if (next > wheel_bucket(now))
 			break;
 		wheel->current = next - 1;
@@ -275,39 +357,52 @@ static size_t advance(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t m
 		return taken;
 	if (now >= wheel->work_at)
 		return taken + take_rings(wheel, now, out + taken, max - taken, &moves);
-	taken += take_fine(wheel, now, out + taken, max - taken, &moves);
-	if (!wheel->fine_words || wheel_slots_fine(wheel) > now)
+	taken += take_known(wheel, now, out + taken, max - taken, &moves);
+	if (!is_known(wheel) || next_known(wheel) > now)
 		wheel->current = now;
 	return taken;
 }
 
-size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, size_t max)
+/* idle_until: what is due next, or is to be drained. */
+static uint64_t idle_until(const dw_wheel *wheel)
 {
+	uint64_t known = wheel->overdue.count ? wheel_overdue_next(wheel) : next_known(wheel);
+
+	return known < wheel->work_at ? known : wheel->work_at;
+}
+
+size_t dw_wheel_advance(dw_wheel *wheel, int64_t now_signed, dw_wheel_due *out, size_t max)
+{
+	uint64_t now = wheel_encode(now_signed);
 	size_t taken;
 
 	if (!wheel || (!out && max))
 		return 0;
-	taken = advance(wheel, wheel_encode(now), out, max);
+	if (now < wheel->idle_until) {
+		if (now > wheel->current)
+			wheel->current = now;
+		return 0;
+	}
+	taken = advance(wheel, now, out, max);
 	if (!wheel->count)
 		wheel_sweep_tidy(wheel);
+	wheel->idle_until = idle_until(wheel);
 	return taken;
 }
 
 int64_t dw_wheel_next(const dw_wheel *wheel)
 {
-	uint64_t next, fine;
+	uint64_t next, known;
 
 	if (!wheel || !wheel->count)
 		return INT64_MAX;
 	if (wheel->overdue.count)
 		return wheel_decode(wheel_overdue_next(wheel));
-	next = wheel_slots_next(wheel);
-	fine = wheel_slots_fine(wheel);
+	known = next_known(wheel);
+	next = wheel->rings_next < known ? wheel->rings_next : known;
 	/* An unfinished advance left timers of the present bucket in a ring: they may be due now.
 	 */
-	if (next <= wheel->current)
-		next = wheel->current;
-	return wheel_decode(fine < next ? fine : next);
+	return wheel_decode(next > wheel->current ? next : wheel->current);
 }
 
 int64_t dw_wheel_next_work(const dw_wheel *wheel)

@@ -7,8 +7,20 @@
 
 #include "wheel/overdue.h"
 #include "wheel/slots.h"
+#include "wheel/soon.h"
 
 #include <stdbool.h>
+
+/* check_idle: is nothing due before idle_until that is overdue, sorted or in a fine list? */
+static bool check_idle(const dw_wheel *wheel)
+{
+	uint64_t idle_until = wheel->idle_until;
+
+	if (wheel->overdue.count && idle_until > wheel_overdue_next(wheel))
+		return false;
+	return idle_until <= wheel->work_at && idle_until <= wheel_soon_next(wheel) &&
+	       idle_until <= wheel_slots_fine(wheel);
+}
 
 enum rule {
 	RULE_LINKS = -101,    /* a list's blocks, ends and count agree */
@@ -21,8 +33,8 @@ enum rule {
 	RULE_COUNT = -108,    /* live and dead entries are counted, and each timer has one */
 	RULE_INDEX = -109,    /* each index is live or in the free list */
 	RULE_BLOCK = -110,    /* each block is in a list or in the free list */
-	RULE_GATE = -111,     /* gate is the room, or shut while a bucket is loaded */
-	RULE_SWEEP = -112,    /* the sweep stands at a block of its list, behind one of it */
+	RULE_SWEEP = -111,    /* the sweep stands at a block of its list, behind one of it */
+	RULE_SOON = -112,     /* what is due soon is sorted, and not below the present */
 };
 
 /* struct found: what was met on the way. */
@@ -45,7 +57,7 @@ static int check_ring_place(const dw_wheel *wheel, uint32_t list, uint64_t deadl
 		return RULE_RING;
 	if ((start >> shift) - (wheel->current >> shift) >= WHEEL_RING_SLOTS)
 		return RULE_RING;
-	if (wheel->rings[ring].next > start)
+	if (wheel->rings[ring].next > start || wheel->rings_next > start)
 		return RULE_NEXT;
 	if (wheel->work_at > start)
 		return RULE_WORK;
@@ -190,13 +202,15 @@ static int check_rest(const dw_wheel *wheel, struct found *found)
 
 	if (!wheel_overdue_check(wheel, &found->live))
 		return RULE_OVERDUE;
-	found->entries += wheel->overdue.count;
-	if (found->live != wheel->count || found->entries != wheel->entries)
+	if (!wheel_soon_check(wheel, &found->live))
+		return RULE_SOON;
+	found->entries += wheel->overdue.count + wheel_soon_count(wheel);
+	if (!check_idle(wheel))
+		return RULE_WORK;
+	if (found->live != wheel->count || found->entries != wheel_entries(wheel))
 		return RULE_COUNT;
 	if (found->entries > wheel->pool.room)
 		return RULE_COUNT;
-	if (wheel->gate != (wheel->loading ? 0 : wheel->pool.room))
-		return RULE_GATE;
 	if ((sweep->block != WHEEL_NONE && !found->sweep_block) ||
 	    (sweep->prev != WHEEL_NONE && !found->sweep_prev))
 		return RULE_SWEEP;

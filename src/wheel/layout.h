@@ -46,8 +46,8 @@
 #define WHEEL_MOVES 4096u
 #define WHEEL_MOVES_EACH 4u
 
-/* More dead entries than half the live ones and DEAD_FEW are swept, SWEEP blocks a time. */
-#define WHEEL_DEAD_SHARE 2u
+/* More dead entries than live ones and DEAD_FEW are swept, SWEEP blocks a time. */
+#define WHEEL_DEAD_SHARE 1u
 #define WHEEL_DEAD_FEW 256u
 #define WHEEL_SWEEP_BLOCKS 8u
 
@@ -59,6 +59,9 @@
 #define WHEEL_ROOM_FIRST 64u
 #define WHEEL_ROOM_DOUBLED (1u << 16)
 #define WHEEL_ROOM_SHARE 16u
+
+/* A slot with no more entries than this is sorted when the present comes to it. */
+#define WHEEL_SOON_MAX 128u
 
 /*
  * Blocks that are partly empty: the last one of each list, the first one of those being emptied
@@ -150,19 +153,28 @@ struct wheel_overdue {
 	uint64_t sequence;
 };
 
+/* struct wheel_soon: entries first to end, sorted. */
+struct wheel_soon {
+	uint32_t first;
+	uint32_t end;
+	struct wheel_entry entries[WHEEL_SOON_MAX];
+};
+
 struct dw_wheel {
 	uint64_t current;    /* the wheel's time */
+	uint64_t idle_until; /* before this nothing is due and no ring needs anything */
 	uint64_t work_at;    /* before this no ring needs anything */
+	uint64_t rings_next; /* the earliest next of all rings */
 	uint32_t count;      /* timers, each of which has one live entry */
-	uint32_t entries;    /* the live and the dead */
-	uint32_t gate;       /* pool.room; 0 while the current bucket is being loaded */
-	uint32_t sequence;   /* the last generation given */
-	uint32_t swept;      /* what that was when the sweep last had been everywhere */
+	uint32_t sequence;   /* the last generation given; with each came an entry */
+	uint32_t full_at;    /* what it is when there is no room for another entry */
 	uint32_t fine_words; /* which words of occupied[] have fine lists */
+	uint32_t swept;      /* what that was when the sweep last had been everywhere */
 	uint32_t loading;    /* ring 0 still has entries of the current bucket */
 	struct wheel_pool pool;
 	struct wheel_sweep sweep;
 	struct wheel_overdue overdue;
+	struct wheel_soon soon;
 	struct wheel_ring rings[WHEEL_RINGS];
 	dw_wheel_allocator allocator;
 	uint64_t occupied[WHEEL_WORDS];
@@ -205,10 +217,22 @@ static inline struct wheel_head *wheel_head(const dw_wheel *wheel, uint32_t bloc
 	return &wheel->pool.cells[(size_t)block << WHEEL_BLOCK_BITS].head;
 }
 
+/* wheel_entries: the live and the dead. */
+static inline uint32_t wheel_entries(const dw_wheel *wheel)
+{
+	return wheel->pool.room - (wheel->full_at - wheel->sequence) / 2;
+}
+
+/* wheel_entries_gone: so many are not in any list any more. */
+static inline void wheel_entries_gone(dw_wheel *wheel, uint32_t count)
+{
+	wheel->full_at += 2 * count;
+}
+
 /* wheel_dead: how many entries are. */
 static inline uint32_t wheel_dead(const dw_wheel *wheel)
 {
-	return wheel->entries - wheel->count;
+	return wheel_entries(wheel) - wheel->count;
 }
 
 /* wheel_live: is this entry's timer still the one it was made for? */

@@ -169,7 +169,7 @@ size_t wheel_overdue_take(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size
 		if (first.deadline > now)
 			break;
 		remove_at(wheel, 0);
-		wheel->entries--;
+		wheel_entries_gone(wheel, 1);
 		if (!wheel_live(wheel, &first)) {
 			(*moves)--;
 			continue;
@@ -192,7 +192,7 @@ bool wheel_overdue_sweep(dw_wheel *wheel, unsigned max)
 		if (wheel_live(wheel, &item_at(wheel, overdue->swept)->entry))
 			continue;
 		remove_at(wheel, overdue->swept);
-		wheel->entries--;
+		wheel_entries_gone(wheel, 1);
 	}
 	if (overdue->swept)
 		return true;

@@ -35,8 +35,8 @@ int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room)
 		return DW_ENOMEM;
 	pool->cells = memory;
 	pool->blocks = blocks;
+	wheel->full_at += 2 * (room - pool->room);
 	pool->room = room;
-	wheel->gate = wheel->loading ? 0 : room;
 	return DW_OK;
 }
 

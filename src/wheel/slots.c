@@ -8,28 +8,6 @@ static uint64_t slot_start(unsigned ring, uint64_t deadline)
 	return deadline >> shift << shift;
 }
 
-/*
- * wheel_slots_place: an empty slot that is open already would have to be drained at once, so the
- * timer goes below it; not below one that has entries, which are older and must come first.
- */
-uint32_t wheel_slots_place(const dw_wheel *wheel, uint64_t deadline)
-{
-	uint64_t apart = deadline ^ wheel->current;
-	uint32_t list = wheel_slots_usual(wheel, deadline);
-	unsigned ring;
-
-	if (apart < WHEEL_FINE_LISTS)
-		return wheel->loading ? wheel_ring_list(0, deadline) : list;
-	for (ring = wheel_list_ring(list); ring > 0; ring--) {
-		if (wheel->lists[list].head != WHEEL_NONE)
-			break;
-		if (wheel_ring_opens(ring, slot_start(ring, deadline)) > wheel->current)
-			break;
-		list = wheel_list_below(ring, deadline);
-	}
-	return list;
-}
-
 /* note_work: the slot was empty, or is about to have more than it had when it was looked at. */
 static void note_work(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
@@ -39,8 +17,12 @@ static void note_work(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 
 	if (start < wheel->rings[ring].next)
 		wheel->rings[ring].next = start;
+	if (start < wheel->rings_next)
+		wheel->rings_next = start;
 	if (opens < wheel->work_at)
 		wheel->work_at = opens;
+	if (opens < wheel->idle_until)
+		wheel->idle_until = opens;
 }
 
 void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline)
@@ -92,6 +74,17 @@ static uint64_t find_next(const dw_wheel *wheel, unsigned ring)
 	return WHEEL_NEVER;
 }
 
+/* find_earliest: of all rings. */
+static uint64_t find_earliest(const dw_wheel *wheel)
+{
+	uint64_t next = wheel->rings[0].next;
+
+	for (unsigned ring = 1; ring < WHEEL_RINGS; ring++)
+		if (wheel->rings[ring].next < next)
+			next = wheel->rings[ring].next;
+	return next;
+}
+
 void wheel_slots_vacate(dw_wheel *wheel, uint32_t list)
 {
 	uint64_t *word = &wheel->occupied[list / 64];
@@ -106,8 +99,10 @@ void wheel_slots_vacate(dw_wheel *wheel, uint32_t list)
 		return;
 	}
 	ring = wheel_list_ring(list);
-	if (wheel_ring_list(ring, wheel->rings[ring].next) == list)
-		wheel->rings[ring].next = find_next(wheel, ring);
+	if (wheel_ring_list(ring, wheel->rings[ring].next) != list)
+		return;
+	wheel->rings[ring].next = find_next(wheel, ring);
+	wheel->rings_next = find_earliest(wheel);
 }
 
 void wheel_slots_pop(dw_wheel *wheel, uint32_t list)
@@ -138,10 +133,12 @@ void wheel_slots_clear(dw_wheel *wheel)
 	memset(wheel->tails, 0xff, sizeof(wheel->tails)); /* WHEEL_NO_TAIL */
 	memset(wheel->occupied, 0, sizeof(wheel->occupied));
 	wheel->fine_words = 0;
+	wheel->rings_next = WHEEL_NEVER;
 	wheel->work_at = WHEEL_NEVER;
+	wheel->idle_until = WHEEL_NEVER;
 	wheel->sweep = WHEEL_SWEEP_START;
 	wheel->loading = 0;
-	wheel->gate = wheel->pool.room;
+	wheel->soon.first = wheel->soon.end = 0;
 	wheel->pool.fresh_block = 0;
 	wheel->pool.free_block = WHEEL_NONE;
 }

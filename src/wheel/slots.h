@@ -3,17 +3,15 @@
  * is inline.
  *
  * Invariant: head is WHEEL_NONE exactly when the list is empty, exactly when its bit in occupied[]
- * is clear; rings[r].next is the start of ring r's earliest occupied slot; work_at is at or before
- * the moment at which any ring needs attention.
+ * is clear; rings[r].next is the start of ring r's earliest occupied slot, rings_next the earliest
+ * of all; work_at is at or before the moment at which any ring needs attention, idle_until is not
+ * after work_at, nor after the earliest timer that is overdue, in a fine list or sorted.
  */
 #ifndef WHEEL_SLOTS_H
 #define WHEEL_SLOTS_H
 
 #include "base/bits.h"
 #include "wheel/pool.h"
-
-/* wheel_slots_place: the list for a new timer, every case considered; deadline >= current. */
-uint32_t wheel_slots_place(const dw_wheel *wheel, uint64_t deadline);
 
 /* wheel_slots_extend: one more block at the end of a list, whose next entry has this deadline. */
 void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline);
@@ -68,28 +66,37 @@ static inline uint32_t wheel_list_below(unsigned ring, uint64_t deadline)
 	return wheel_ring_list(ring - 1, deadline);
 }
 
+/* wheel_slots_ahead: the same for a deadline beyond the current bucket. */
+static inline uint32_t wheel_slots_ahead(const dw_wheel *wheel, uint64_t deadline)
+{
+	uint64_t apart = deadline ^ wheel->current;
+	unsigned shift = (bits_highest(apart) - WHEEL_FINE_BITS) & ~(WHEEL_STEP_BITS - 1);
+
+	return WHEEL_FINE_LISTS + shift * (WHEEL_RING_SLOTS / WHEEL_STEP_BITS) +
+	       ((uint32_t)(deadline >> (shift + WHEEL_FINE_BITS)) & (WHEEL_RING_SLOTS - 1));
+}
+
 /*
- * wheel_slots_usual: the list for a new timer, if that list is occupied and nothing is being
- * loaded: the lowest level in which the deadline lies in another slot than the present. For a
- * deadline in the past the answer has no meaning.
+ * wheel_slots_usual: the list for a new timer, unless a bucket is being loaded: in the lowest level
+ * in which the deadline lies in another slot than the present. Not for a deadline in the past.
  */
 static inline uint32_t wheel_slots_usual(const dw_wheel *wheel, uint64_t deadline)
 {
-	uint64_t apart = deadline ^ wheel->current;
-	unsigned shift;
-
-	if (apart < WHEEL_FINE_LISTS)
+	if ((deadline ^ wheel->current) < WHEEL_FINE_LISTS)
 		return (uint32_t)deadline & (WHEEL_FINE_LISTS - 1);
-	shift = bits_highest(apart) - WHEEL_FINE_BITS;
-	shift -= shift % WHEEL_STEP_BITS;
-	return WHEEL_FINE_LISTS + shift * (WHEEL_RING_SLOTS / WHEEL_STEP_BITS) +
-	       ((uint32_t)(deadline >> (shift + WHEEL_FINE_BITS)) & (WHEEL_RING_SLOTS - 1));
+	return wheel_slots_ahead(wheel, deadline);
+}
+
+/* wheel_list_end: the cell behind the last entry of a list, if that list is not full. */
+static inline uint32_t wheel_list_end(const dw_wheel *wheel, uint32_t list)
+{
+	return wheel->tails[list] + 1;
 }
 
 /* wheel_list_full: there is no room for an entry in its last block, or it has no block. */
 static inline bool wheel_list_full(const dw_wheel *wheel, uint32_t list)
 {
-	return (wheel->tails[list] + 1) % WHEEL_BLOCK_CELLS == 0;
+	return wheel_list_end(wheel, list) % WHEEL_BLOCK_CELLS == 0;
 }
 
 /* wheel_list_put: behind all others of a list that is not full. */
@@ -144,17 +151,6 @@ static inline uint64_t wheel_slots_fine(const dw_wheel *wheel)
 		return WHEEL_NEVER;
 	word = bits_lowest(wheel->fine_words);
 	return wheel_bucket(wheel->current) | word * 64u | bits_lowest(wheel->occupied[word]);
-}
-
-/* wheel_slots_next: where the earliest occupied slot of all rings begins. */
-static inline uint64_t wheel_slots_next(const dw_wheel *wheel)
-{
-	uint64_t next = wheel->rings[0].next;
-
-	for (unsigned ring = 1; ring < WHEEL_RINGS; ring++)
-		if (wheel->rings[ring].next < next)
-			next = wheel->rings[ring].next;
-	return next;
 }
 
 #endif

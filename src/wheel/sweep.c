@@ -3,16 +3,18 @@
  * it passes over that; but of many cancels far ahead the lists would grow without end. So adding
  * sweeps: a cursor goes around all lists and the heap, block by block, and closes ranks.
  *
- * When a list needs a new block and there are half as many dead entries as live ones (and a few
- * hundred), or the last time around was long ago, a few blocks are swept. With random cancels that
- * is about one and a half entries looked at for each timer added, in the order of memory, and only
- * their words are at random places. Waiting longer would cost less time and more memory. Where
- * nothing is added, nothing is swept: memory does not grow.
+ * When a list needs a new block and there are as many dead entries as live ones and a few hundred,
+ * or the last time around was long ago, a few blocks are swept. With random cancels that is about
+ * one entry looked at for each timer added, in the order of memory, and only their words are at
+ * random places. Sweeping sooner would take more time, half as many dead ones a fifth of all that a
+ * cancel and an add take; sweeping later gains nothing, the lists are then so long that they fall
+ * out of the cache. Where nothing is added, nothing is swept: memory does not grow.
  */
 #include "wheel/sweep.h"
 
 #include "wheel/overdue.h"
 #include "wheel/slots.h"
+#include "wheel/soon.h"
 
 /* next_list: the first occupied list from this one on; WHEEL_LISTS: none. */
 static uint32_t next_list(const dw_wheel *wheel, uint32_t from)
@@ -66,8 +68,8 @@ static uint32_t fill(dw_wheel *wheel, uint32_t block, uint32_t *from, uint32_t *
 	return head->end - before;
 }
 
-/* unlink: an empty block, behind prev or the first one, leaves its list. */
-static void unlink(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
+/* take_out: an empty block, behind prev or the first one, leaves its list. */
+static void take_out(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
 {
 	uint32_t block = wheel->sweep.block;
 
@@ -93,18 +95,18 @@ static void sweep_block(dw_wheel *wheel)
 	uint32_t next = last ? WHEEL_NONE : head->next;
 	uint32_t from = first - 1 + head->first;
 	uint32_t count = wheel_block_end(wheel, sweep->list, block) - head->first;
-	uint32_t live = 0, to;
+	uint32_t before, live = 0, to;
 
 	/* The next block was asked for by the last step. */
 	if (!last && next != wheel_list_last(wheel, sweep->list))
 		wheel_block_fetch(wheel, wheel_head(wheel, next)->next);
-	wheel->entries -= count;
+	before = count;
 	if (prev != WHEEL_NONE)
 		live = fill(wheel, prev, &from, &count);
 	to = gather(wheel, first, from, count);
-	wheel->entries += live + to - first;
+	wheel_entries_gone(wheel, before - live - (to - first));
 	if (to == first) {
-		unlink(wheel, sweep->list, prev, last);
+		take_out(wheel, sweep->list, prev, last);
 	} else {
 		head->first = 1;
 		head->end = to - first + 1;
@@ -123,6 +125,7 @@ static bool step(dw_wheel *wheel)
 	if (sweep->list == WHEEL_LISTS) {
 		if (wheel_overdue_sweep(wheel, WHEEL_BLOCK_ENTRIES))
 			return true;
+		wheel_soon_sweep(wheel);
 		*sweep = WHEEL_SWEEP_START;
 		wheel->swept = wheel->sequence;
 		return false;
@@ -156,16 +159,17 @@ void wheel_sweep_all(dw_wheel *wheel)
 void wheel_sweep_tidy(dw_wheel *wheel)
 {
 	struct wheel_pool *pool = &wheel->pool;
+	uint32_t entries = wheel_entries(wheel);
 
 	pool->free_index = WHEEL_NO_INDEX;
 	pool->fresh_index = 0;
 	/* Looking at every list is worth it when that many entries paid for it. */
-	if (wheel->entries && wheel->entries < WHEEL_LISTS)
+	if (entries && entries < WHEEL_LISTS)
 		return;
-	if (wheel->entries) {
+	if (entries) {
 		wheel_slots_clear(wheel);
 		wheel_overdue_clear(wheel);
-		wheel->entries = 0;
+		wheel_entries_gone(wheel, entries);
 	}
 	pool->fresh_block = 0;
 	pool->free_block = WHEEL_NONE;

@@ -20,6 +20,7 @@
  *                                    :
  *      fine    1024 lists of 1      ||||||||||||  the current bucket
  *                                   ^ current
+ *      soon     a sorted array: what was in a slot that had only few
  *      overdue  a heap of what is below `current`
  *
  *   A timer is put into the lowest level in which it lies in another slot than the present, and
@@ -27,20 +28,24 @@
  *   moment the present enters it, all at once: with a million timers in it, that is a pause of 40
  *   ms. Here a ring is as long as two slots of the one above it. So while the present is in one
  *   slot, all of the next, Q, fits below already: from 255/256 of a slot before its start Q is
- *   *open*, that is, it is drained in small pieces in proportion to the time that is left.
+ *   *open*, that is, it is drained in small pieces in proportion to the time that is left. A slot
+ *   with few timers waits until the present comes to it. They are then sorted and go no further
+ *   down, where each would lie alone in one list after the other (soon.h).
  *
  * EXACT ORDER
  *   Timers come out by deadline, and among equals by insertion, without sorting and without a
  *   sequence number:
  *   - Every list is a queue, filled at its end and emptied from its beginning, also by draining.
  *   - Among equal deadlines the older ones are never in a higher level than the younger ones. For
- *     a new timer goes to the level that the present gives it, which only sinks as time passes, and
- *     below that only past open slots that are empty: nothing older is left there.
+ *     a new timer goes to the level that the present gives it, and that only sinks as time passes.
+ *   - A slot is sorted only when all there is in its time is still in it; a new timer then goes
+ *     below it, and of equal deadlines the sorted ones fire first.
  *   - A fine list fires only when no ring has a slot that begins at or before the present.
  *   So the older one is in front of the younger in the same queue, or has gone down before it.
  *
  * INVARIANT (dw_wheel_check() looks at all of it)
- *   1. Every deadline in the overdue heap is below `current`; every other is not.
+ *   1. Every deadline in the overdue heap is below `current`; every other is not. What is due soon
+ *      is sorted.
  *   2. An entry in a fine list lies in the bucket of `current`, and its low 10 bits are the list.
  *   3. An entry in a ring lies in a slot that begins after `current`, less than 512 slots ahead.
  *      The present stops one tick before such a slot until it is empty; only a slot of ring 0 is
@@ -53,8 +58,8 @@
  *   memory. A timer itself is one word of 4 bytes, its generation. Cancelling changes that word and
  *   nothing else; the entry, whose generation is another now, is dead, and is passed over when the
  *   list is drained. An index is reused at once, its next timer has another generation. What many
- *   cancels leave behind is swept while timers are added (sweep.c). Price: dead entries, up to
- *   half as many as live ones, and dw_wheel_next() may name the time of a cancelled timer.
+ *   cancels leave behind is swept while timers are added (sweep.c). Price: dead entries, up to as
+ *   many as live ones, and dw_wheel_next() may name the time of a cancelled timer.
  *
  *   Draining takes blocks and must not fail, so there is always room for every list to end in a
  *   block of its own (pool.c).
@@ -92,7 +97,7 @@ int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *al
 	memset(wheel, 0, sizeof(*wheel));
 	wheel->allocator = *allocator;
 	wheel->current = wheel_encode(now);
-	wheel->sequence = 1;
+	wheel->sequence = wheel->full_at = 1;
 	wheel->pool.free_index = WHEEL_NO_INDEX;
 	wheel_slots_clear(wheel);
 	wheel_overdue_clear(wheel);
@@ -111,7 +116,7 @@ void dw_wheel_free(dw_wheel *wheel)
 
 int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 {
-	size_t room = count + count / 2 + count / 8 + 2 * WHEEL_DEAD_FEW; /* for the dead */
+	size_t room = 2 * count + count / 8 + 2 * WHEEL_DEAD_FEW; /* for the dead */
 
 	if (!wheel)
 		return DW_EINVAL;
@@ -124,48 +129,64 @@ int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 	return wheel_pool_grow_to(wheel, (uint32_t)room);
 }
 
-/* make_room: for one more entry that is due then. DW_ENOMEM, DW_ELIMIT. */
-static int make_room(dw_wheel *wheel, uint64_t deadline)
+/* grow_or_sweep: there is room for one more entry afterwards. DW_ENOMEM, DW_ELIMIT. */
+BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 {
-	int error;
+	int error = wheel_pool_grow(wheel);
 
-	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
-		return DW_ENOMEM;
-	if (wheel_sweep_due(wheel))
-		wheel_sweep_some(wheel);
-	if (wheel->entries < wheel->pool.room)
-		return DW_OK;
-	error = wheel_pool_grow(wheel);
 	if (error == DW_OK)
 		return DW_OK;
 	wheel_sweep_all(wheel);
 	return wheel->count < wheel->pool.room ? DW_OK : error;
 }
 
+/* make_room: for one more entry that is due then. DW_ENOMEM, DW_ELIMIT. */
+static int make_room(dw_wheel *wheel, uint64_t deadline)
+{
+	if (BITS_RARE(deadline < wheel->current) && wheel_overdue_reserve(wheel) < 0)
+		return DW_ENOMEM;
+	if (wheel_sweep_due(wheel))
+		wheel_sweep_some(wheel);
+	return wheel->sequence != wheel->full_at ? DW_OK : grow_or_sweep(wheel);
+}
+
 /* insert: the new entry of a timer, for which there is room. */
 static void insert(dw_wheel *wheel, struct wheel_entry entry)
 {
-	uint32_t list;
+	uint32_t list = wheel_slots_usual(wheel, entry.deadline);
 
-	wheel->entries++;
-	if (entry.deadline < wheel->current) {
+	if (BITS_RARE(entry.deadline < wheel->idle_until))
+		wheel->idle_until = entry.deadline;
+	if (BITS_RARE(entry.deadline < wheel->current)) {
 		wheel_overdue_push(wheel, entry);
 		return;
 	}
-	list = wheel_slots_usual(wheel, entry.deadline);
-	if (wheel->loading || wheel->lists[list].head == WHEEL_NONE)
-		list = wheel_slots_place(wheel, entry.deadline);
+	if (BITS_RARE(wheel->loading) && list < WHEEL_FINE_LISTS)
+		list = wheel_ring_list(0, entry.deadline); /* behind those still to be loaded */
 	wheel_slots_append(wheel, list, entry);
 }
 
-/* is_rare: can the entry not simply be put behind the last one of this list? */
-static inline bool is_rare(const dw_wheel *wheel, uint64_t deadline, uint32_t list)
+/* is_near: is it overdue or due in the current bucket, which may be being loaded? Rarely. */
+static inline bool is_near(const dw_wheel *wheel, uint64_t deadline)
 {
-	return deadline < wheel->current || wheel->entries >= wheel->gate ||
-	       wheel_list_full(wheel, list);
+	return BITS_RARE(deadline <= (wheel->current | (WHEEL_FINE_LISTS - 1)));
 }
 
-BITS_COLD static int add_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *ret_handle)
+/* is_rare: can the entry not simply be put into this cell, behind the last one of a ring's slot? */
+static inline bool is_rare(const dw_wheel *wheel, uint32_t cell)
+{
+	return BITS_RARE(cell % WHEEL_BLOCK_CELLS == 0) ||
+	       BITS_RARE(wheel->sequence == wheel->full_at);
+}
+
+/* put: a new entry into the cell for which is_rare() was false. */
+static inline void put(dw_wheel *wheel, uint32_t list, uint32_t cell, struct wheel_entry entry)
+{
+	wheel->tails[list] = cell;
+	wheel->pool.cells[cell].entry = entry;
+}
+
+BITS_NOINLINE static int add_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *ret_handle)
 {
 	int error = make_room(wheel, deadline);
 
@@ -180,16 +201,18 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 {
 	uint64_t deadline = wheel_encode(deadline_signed);
 	dw_wheel_handle handle;
-	uint32_t list;
+	uint32_t list, cell;
 
 	if (!wheel || !ret_handle)
 		return DW_EINVAL;
-	list = wheel_slots_usual(wheel, deadline);
-	if (BITS_RARE(is_rare(wheel, deadline, list)))
+	if (is_near(wheel, deadline))
 		return add_rarely(wheel, deadline, ret_handle);
-	wheel->entries++;
+	list = wheel_slots_ahead(wheel, deadline);
+	cell = wheel_list_end(wheel, list);
+	if (is_rare(wheel, cell))
+		return add_rarely(wheel, deadline, ret_handle);
 	handle = wheel_pool_take(wheel);
-	wheel_list_put(wheel, list, (struct wheel_entry){deadline, handle});
+	put(wheel, list, cell, (struct wheel_entry){deadline, handle});
 	*ret_handle = handle;
 	return DW_OK;
 }
@@ -206,7 +229,7 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 	return DW_OK;
 }
 
-BITS_COLD static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
+BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
 {
 	int error = make_room(wheel, deadline);
 
@@ -221,18 +244,20 @@ int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadline_sig
 {
 	uint64_t deadline = wheel_encode(deadline_signed);
 	dw_wheel_handle renewed;
-	uint32_t list;
+	uint32_t list, cell;
 
 	if (!wheel || !handle)
 		return DW_EINVAL;
 	if (!wheel_pool_knows(wheel, *handle))
 		return DW_ENOENT;
-	list = wheel_slots_usual(wheel, deadline);
-	if (BITS_RARE(is_rare(wheel, deadline, list)))
+	if (is_near(wheel, deadline))
 		return move_rarely(wheel, deadline, handle);
-	wheel->entries++;
+	list = wheel_slots_ahead(wheel, deadline);
+	cell = wheel_list_end(wheel, list);
+	if (is_rare(wheel, cell))
+		return move_rarely(wheel, deadline, handle);
 	renewed = wheel_pool_renew(wheel, dw_wheel_index(*handle));
-	wheel_list_put(wheel, list, (struct wheel_entry){deadline, renewed});
+	put(wheel, list, cell, (struct wheel_entry){deadline, renewed});
 	*handle = renewed;
 	return DW_OK;
 }

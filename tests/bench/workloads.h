@@ -88,7 +88,8 @@ BENCH_INLINE const struct step *SIDE_(step_at)(SIDE_STRUCT *side, const struct p
 	return &plan->steps[i];
 }
 
-/* W4: cancel one, or let one expire; then add one. */
+/* W4: a step is a turn of the server's loop: the time passes, one expires or is cancelled; then one
+ * is added. */
 static double SIDE_(w4)(SIDE_STRUCT *side, const struct plan *plan)
 {
 	uint64_t start = bench_ns();
@@ -96,9 +97,8 @@ static double SIDE_(w4)(SIDE_STRUCT *side, const struct plan *plan)
 	for (size_t i = 0; i < plan->steps_count; i++) {
 		const struct step *step = SIDE_(step_at)(side, plan, i);
 
-		if (step->expires)
-			SIDE_(advance)(side, step->time, false);
-		else
+		SIDE_(advance)(side, step->time, false);
+		if (!step->expires)
 			SIDE_(cancel)(side, *SIDE_(ref_at)(side, step->id));
 		SIDE_(add)(side, step->id, step->time + SPAN_US);
 	}

@@ -141,9 +141,8 @@ static int64_t deadline(struct model *model)
 	}
 }
 
-static void add(struct model *model)
+static void add_at(struct model *model, int64_t when)
 {
-	int64_t when = deadline(model);
 	dw_wheel_handle handle = 0;
 
 	if (model->oracle.count == model->oracle.capacity)
@@ -152,6 +151,11 @@ static void add(struct model *model)
 	require(model, handle >> 32 != 0, "handle without generation");
 	require(model, dw_wheel_index(handle) < model->oracle.capacity, "index not dense");
 	wheel_oracle_add(&model->oracle, handle, when);
+}
+
+static void add(struct model *model)
+{
+	add_at(model, deadline(model));
 }
 
 static void cancel(struct model *model)
@@ -236,11 +240,10 @@ static void step(struct model *model)
 	}
 }
 
-/* advance_once: what comes out must be what the sorted array has first. */
-static size_t advance_once(struct model *model)
+/* advance_by: what comes out must be what the sorted array has first. */
+static void advance_by(struct model *model, size_t max)
 {
 	dw_wheel_due due[CALL_MAX];
-	size_t max = draw(model, percent(model, 50) ? 4 : CALL_MAX);
 	size_t taken = dw_wheel_advance(model->wheel, model->now, due, max);
 
 	require(model, taken <= max, "more than max");
@@ -254,7 +257,11 @@ static size_t advance_once(struct model *model)
 		model->stale = due[i].handle;
 	}
 	wheel_oracle_remove(&model->oracle, 0, taken);
-	return max;
+}
+
+static void advance_once(struct model *model)
+{
+	advance_by(model, draw(model, percent(model, 50) ? 4 : CALL_MAX));
 }
 
 static void advance(struct model *model)
@@ -342,6 +349,70 @@ static void run(const struct profile *profile, uint64_t seed)
 	free(model.oracle.timers);
 }
 
+/* add_crowd: so many in one bucket that one advance cannot bring them down. Where it begins. */
+static int64_t add_crowd(struct model *model)
+{
+	static const int64_t ahead[] = {1500, 4000, 300000, 80000000, 1800000000};
+	int64_t bucket = plus(model->now, ahead[draw(model, 5)]) & ~INT64_C(1023);
+	uint64_t width = 1 + draw(model, 4), size = 8000 + draw(model, 6000);
+
+	while (size--)
+		add_at(model, bucket + (int64_t)draw(model, width));
+	return bucket;
+}
+
+/* trouble: something that concerns the crowd, while it is being brought down. */
+static void trouble(struct model *model, int64_t bucket)
+{
+	const int64_t edges[] = {bucket - 1, bucket, bucket + 1, bucket + 3, bucket + 1024};
+	int64_t present = dw_wheel_now(model->wheel);
+
+	switch (draw(model, 5)) {
+	case 0:
+		add_at(model, plus(present, (int64_t)draw(model, 3) - 1));
+		break;
+	case 1:
+		add_at(model, edges[draw(model, 5)]);
+		break;
+	case 2:
+		cancel(model);
+		break;
+	case 3:
+		move(model);
+		break;
+	default:
+		use_stale(model);
+	}
+}
+
+/* run_crowds: the clock jumps to or past a crowd, and many advances that take little follow. */
+static void run_crowds(const struct profile *profile, uint64_t seed)
+{
+	struct model model = {.profile = profile, .seed = seed, .random = seed};
+
+	model.now = (int64_t)draw(&model, 2) * 1763670000000000;
+	wheel_oracle_init(&model.oracle, 2 * profile->population);
+	assert_int_equal(dw_wheel_new(&model.wheel, model.now, NULL), DW_OK);
+	for (unsigned crowd = 0; crowd < 3; crowd++) {
+		int64_t bucket = add_crowd(&model);
+
+		model.now = plus(bucket, (int64_t)draw(&model, percent(&model, 50) ? 4 : 3000));
+		for (unsigned call = 0; call < 60; call++) {
+			advance_by(&model, draw(&model, 3));
+			for (uint64_t some = draw(&model, 4); some; some--)
+				trouble(&model, bucket);
+			check_next(&model);
+			require(&model, dw_wheel_check(model.wheel) == 0, "dw_wheel_check");
+			model.operation++;
+		}
+		while (percent(&model, 99) && model.oracle.count)
+			advance_by(&model, CALL_MAX);
+	}
+	drain_all(&model);
+	dw_wheel_free(model.wheel);
+	free(model.oracle.timers);
+}
+
 static void agree(const struct profile *profile)
 {
 	uint64_t only = environment_number("DW_SEED", 0);
@@ -397,6 +468,17 @@ static void oracle_nothing_cancelled_agrees(void **state)
 	agree(&(struct profile){"nothing cancelled", 300, 5, 10, 2, 20, 0, 1, 60});
 }
 
+static void oracle_crowds_agree(void **state)
+{
+	const struct profile profile = {"crowds", 40000, 0, 0, 0, 0, 0, 0, 0};
+	uint64_t only = environment_number("DW_SEED", 0);
+	uint64_t runs = environment_scaled(20);
+
+	(void)state;
+	for (uint64_t seed = only ? only : 1; seed <= (only ? only : runs); seed++)
+		run_crowds(&profile, seed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +489,7 @@ int main(void)
 	    cmocka_unit_test(oracle_calm_clock_agrees),
 	    cmocka_unit_test(oracle_few_timers_agrees),
 	    cmocka_unit_test(oracle_nothing_cancelled_agrees),
+	    cmocka_unit_test(oracle_crowds_agree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,61 @@
+/*
+ * soon.c: a sorted array. It is so short that sorting by insertion beats anything clever: what
+ * comes in is an eighth of a kilobyte to move on average.
+ */
+#include "wheel/soon.h"
+
+/* close_ranks: the room of those that were taken from the front is behind the others again. */
+static void close_ranks(struct wheel_soon *soon)
+{
+	memmove(soon->entries, soon->entries + soon->first,
+		(soon->end - soon->first) * sizeof(*soon->entries));
+	soon->end -= soon->first;
+	soon->first = 0;
+}
+
+void wheel_soon_put(dw_wheel *wheel, struct wheel_entry entry)
+{
+	struct wheel_soon *soon = &wheel->soon;
+	uint32_t at;
+
+	assert(wheel_soon_count(wheel) < WHEEL_SOON_MAX);
+	if (soon->end == WHEEL_SOON_MAX)
+		close_ranks(soon);
+	for (at = soon->end++; at > soon->first; at--) {
+		if (soon->entries[at - 1].deadline <= entry.deadline)
+			break;
+		soon->entries[at] = soon->entries[at - 1];
+	}
+	soon->entries[at] = entry;
+}
+
+void wheel_soon_sweep(dw_wheel *wheel)
+{
+	struct wheel_soon *soon = &wheel->soon;
+	uint32_t to = 0;
+
+	for (uint32_t from = soon->first; from < soon->end; from++)
+		if (wheel_live(wheel, &soon->entries[from]))
+			soon->entries[to++] = soon->entries[from];
+	wheel_entries_gone(wheel, wheel_soon_count(wheel) - to);
+	soon->first = 0;
+	soon->end = to;
+}
+
+bool wheel_soon_check(const dw_wheel *wheel, size_t *live)
+{
+	const struct wheel_soon *soon = &wheel->soon;
+	uint64_t before = wheel->current;
+
+	if (soon->end > WHEEL_SOON_MAX || soon->first > soon->end)
+		return false;
+	for (uint32_t at = soon->first; at < soon->end; at++) {
+		const struct wheel_entry *entry = &soon->entries[at];
+
+		if (entry->deadline < before || dw_wheel_index(entry->handle) >= wheel->pool.room)
+			return false;
+		before = entry->deadline;
+		*live += (size_t)wheel_live(wheel, entry);
+	}
+	return true;
+}
