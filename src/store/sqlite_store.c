@@ -213,13 +213,13 @@ static void look_into_inbox(struct sqlite_store *sqlite)
 		return;
 	news = has_news(sqlite, is_new);
 	changed = batch->gone != sqlite->gone_told;
-	sqlite->gone_told = batch->gone;
 	if (news || changed) {
 		sqlite_batch_add(batch, op);
-		sqlite_batch_run(batch);
+		sqlite_batch_run(batch); /* it looks for the file again, and may find otherwise */
 		batch->count = 0;
 		answered = op->status != DW_OK || op->rows || changed;
 	}
+	sqlite->gone_told = batch->gone;
 	pthread_mutex_lock(&sqlite->mutex);
 	sqlite->parked_is_out = false;
 	if (!answered && sqlite->stopping)

@@ -104,21 +104,26 @@ static void file_moved_away_and_back_is_used_again(void **state)
 	assert_int_equal(head.due, 100);
 }
 
-/* Nobody asks an idle owner's store anything but for news. */
-static void file_moved_away_is_noticed_by_an_idle_owner(void **state)
+static void news_while(struct fixture *f, void (*change)(const struct fixture *), int status)
 {
-	struct fixture *f = *state;
 	dw_op *inbox = ask_plain(DW_OP_INBOX);
 
 	ask_send(&f->owner, inbox);
-	take_away(f);
-	assert_int_equal(ask_await(&f->owner, inbox)->status, DW_EGONE);
+	change(f);
+	assert_int_equal(ask_await(&f->owner, inbox)->status, status);
 	ask_free(inbox);
-	inbox = ask_plain(DW_OP_INBOX);
-	ask_send(&f->owner, inbox);
-	bring_back(f);
-	assert_int_equal(ask_await(&f->owner, inbox)->status, DW_OK);
-	ask_free(inbox);
+}
+
+/* Nobody asks an idle owner's store anything but for news. Again, because the store looks more than
+ * once, and the change may come between two looks. */
+static void file_moved_away_is_noticed_by_an_idle_owner(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 20; i++) {
+		news_while(f, take_away, DW_EGONE);
+		news_while(f, bring_back, DW_OK);
+	}
 }
 
 /* The other one's log and memory bear the names that ours had. */
@@ -232,7 +237,6 @@ static void lock_file_deleted_while_open_ends_the_ownership(void **state)
 struct seen {
 	int failed;
 	int back;
-	char message[128];
 };
 
 static void note_event(dw *d, const dw_event *event, void *user)
@@ -244,7 +248,8 @@ static void note_event(dw *d, const dw_event *event, void *user)
 		seen->failed++;
 		/* DW_EUNKNOWN when a commit was under way at that moment. */
 		assert_true(event->status == DW_EGONE || event->status == DW_EUNKNOWN);
-		(void)snprintf(seen->message, sizeof seen->message, "%s", event->message);
+		if (!strstr(event->message, dw_strerror(event->status)))
+			fail_msg("\"%s\" does not say why", event->message);
 	}
 	seen->back += event->kind == DW_EVENT_STORE_BACK;
 }
@@ -274,7 +279,6 @@ static void program_is_told_once_that_the_file_is_gone_and_back(void **state)
 	assert_int_equal(dw_sync(d, DW_SECONDS(60)), DW_OK);
 	take_away(f);
 	turn_until(d, &seen.failed);
-	assert_non_null(strstr(seen.message, "file was deleted, moved or replaced"));
 	assert_int_equal(dw_after(d, "t", "b", DW_HOURS(1), NULL, 0), DW_OK);
 	assert_int_equal(dw_sync(d, DW_SECONDS(60)), DW_EGONE);
 	bring_back(f);
