@@ -16,7 +16,7 @@
 enum { TIMERS = 200, CHILD_TURN_MS = 5 };
 
 #define FIRST DW_MILLISECONDS(300)
-#define SPAN DW_MILLISECONDS(1200)
+#define SPAN DW_SECONDS(2)
 
 struct program {
 	struct ledger *ledger;

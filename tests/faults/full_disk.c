@@ -21,7 +21,6 @@
 enum { KEPT = 1200, CANCELLED = 1000, DUE = 60, PUTS_MAX = 3000, REFUSED = 5 };
 
 #define SPACE_LEFT ((rlim_t)1024 * 1024)
-#define RECOVERED_WITHIN DW_SECONDS(5)
 #define AGAIN_MS 20
 
 struct program {
@@ -181,7 +180,7 @@ static void recover(struct program *program, size_t number)
 	dw_usec began = faults_now();
 	int status = put(program, number);
 
-	while (status != DW_OK && faults_now() < began + RECOVERED_WITHIN) {
+	while (status != DW_OK && faults_now() < began + FAULTS_PATIENCE) {
 		turn_for(program, AGAIN_MS);
 		status = put(program, number);
 	}

@@ -8,9 +8,6 @@
 
 enum { RACES = 8, EXIT_STORE = 6 };
 
-#define REFUSED_WITHIN (DW_SECONDS(1) * FAULTS_SLOWNESS)
-#define GIVE_UP (5 * REFUSED_WITHIN)
-
 /* check_words: who owns it, and what can be done. */
 static void check_words(struct faults *faults, struct process *refused)
 {
@@ -24,20 +21,12 @@ static void check_words(struct faults *faults, struct process *refused)
 static void check_refused(struct ledger *ledger)
 {
 	struct faults *faults = ledger->faults;
-	dw_usec began = faults_now();
 	struct process second;
-	struct process *one = &second;
 
 	owner_start(&second, ledger, false);
-	while (second.pid != 0 && faults_now() < began + GIVE_UP)
-		process_poll(&one, 1, began + GIVE_UP);
-	if (second.pid != 0) {
+	if (!process_wait(&second))
 		faults_fail(faults, "the second owner is not refused");
-		process_kill(&second);
-	} else if (second.ended - began > REFUSED_WITHIN) {
-		faults_fail(faults, "the second owner is refused after %lld ms",
-			    (long long)((second.ended - began) / 1000));
-	}
+	process_kill(&second);
 	check_words(faults, &second);
 	process_free(&second);
 }
@@ -46,7 +35,7 @@ static void check_refused(struct ledger *ledger)
 static void race(struct ledger *ledger)
 {
 	struct faults *faults = ledger->faults;
-	dw_usec until = faults_now() + GIVE_UP;
+	dw_usec until = faults_now() + FAULTS_PATIENCE;
 	struct process owners[2];
 	struct process *both[] = {&owners[0], &owners[1]};
 	int refused;

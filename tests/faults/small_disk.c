@@ -25,7 +25,6 @@ enum {
 	LIVES = 3,
 };
 
-#define RECOVERED_WITHIN DW_SECONDS(5)
 #define RESERVE_SIZE (12 * 1024 * 1024)
 
 struct small_disk {
@@ -256,7 +255,7 @@ static void recover(struct small_disk *test)
 		faults_fail(&test->faults, "a put on the full disk: %s", dw_strerror(test->status));
 	disk_clear(&test->disk);
 	began = faults_now();
-	while (put(test, number) != DW_OK && faults_now() < began + RECOVERED_WITHIN)
+	while (put(test, number) != DW_OK && faults_now() < began + FAULTS_PATIENCE)
 		turn(test);
 	if (test->status != DW_OK)
 		faults_fail(&test->faults, "no recovery: %s", dw_strerror(test->status));
