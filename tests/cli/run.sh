@@ -9,6 +9,7 @@ shift
 PATH=$build:$PATH
 unset POSIXLY_CORRECT XDG_STATE_HOME
 export LC_ALL=C
+patience=60 # s, for whatever is waited for
 
 # ---- Helpers ---------------------------------------------------------------------------------
 
@@ -22,7 +23,7 @@ fail() {
 expect() {
 	local wanted=$1 code=0
 	shift
-	timeout 60 "$@" >out 2>err || code=$?
+	timeout $patience "$@" >out 2>err || code=$?
 	[ "$code" = "$wanted" ] && return
 	echo "output:" && head -c 2000 out
 	echo "errors:" && head -c 2000 err
@@ -39,14 +40,16 @@ prints() {
 	[ "$(cat out)" = "$1" ] || fail "the output is '$(head -c 500 out)', not '$1'"
 }
 
-# within SECONDS COMMAND...: waits until it succeeds.
-within() {
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
-	shift
+# await COMMAND...: waits until it succeeds, longer than any machine needs. Where nothing is written
+# read sleeps without a process.
+await() {
+	local end=$((SECONDS + patience)) nothing
+	exec {nothing}<> <(:)
 	until "$@" >/dev/null 2>&1; do
-		[ "${EPOCHREALTIME/./}" -lt "$end" ] || fail "not in time: $*"
-		sleep 0.01
+		[ $SECONDS -lt $end ] || fail "not in time: $*"
+		read -rt 0.02 -u "$nothing" || true
 	done
+	exec {nothing}<&-
 }
 
 # is_counted FILE N: it has N lines.
@@ -59,7 +62,7 @@ has_count() {
 	durawheel stats --json | grep -q "\"$1\":$2[,}]"
 }
 
-# started: the owner that `start` began has loaded its timers.
+# is_started: the owner that `start` began has loaded its timers.
 is_started() {
 	grep -q 'running, ' log
 }
@@ -69,7 +72,7 @@ is_started() {
 start() {
 	durawheel run "$@" >>fired 2>log &
 	owner=$!
-	within 5 is_started
+	await is_started
 }
 
 is_gone() {
@@ -79,7 +82,7 @@ is_gone() {
 # ended CODE: the process in $owner ends by itself, and so.
 ended() {
 	local code=0
-	within 20 is_gone
+	await is_gone
 	wait "$owner" || code=$?
 	owner=
 	[ "$code" = "$1" ] || fail "it exits $code, not $1: $(head -c 300 log)"

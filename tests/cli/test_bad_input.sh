@@ -21,13 +21,13 @@ test_a_damaged_timer_is_told_and_can_be_cancelled() {
 	is_counted err 0
 	expect 3 durawheel show it
 	expect 3 durawheel cancel it
-	expect 0 timeout 20 durawheel run --until-idle
+	expect 0 durawheel run --until-idle
 	[ "$(ids_of out)" = sound ]
 	says '^durawheel: damaged timers, not fired: 1; see durawheel dead list'
 	expect 0 durawheel dead list
 	grep -q 'other.*CORRUPT' out || fail "$(cat out)"
 	expect 0 durawheel add --topic t --id other --at 2020-01-01T00:00:02Z
-	expect 0 timeout 20 durawheel run --until-idle
+	expect 0 durawheel run --until-idle
 	[ "$(ids_of out)" = other ]
 	! grep -q damaged err || fail "$(cat err)"
 	expect 0 durawheel list --json
@@ -158,7 +158,7 @@ test_list_interrupted_in_mid_write_ends() {
 	"${interruptible[@]}" list --json >pipe 2>log &
 	owner=$!
 	exec 3<pipe
-	timeout 10 head -c 1 <&3 >first # it has begun, and the pipe is full again
+	timeout "$patience" head -c 1 <&3 >first # it has begun, and the pipe is full again
 	kill -INT "$owner"
 	ended 130
 	has_count pending 20000
@@ -172,9 +172,9 @@ test_run_interrupted_in_mid_write_ends_the_line() {
 	"${interruptible[@]}" run >pipe 2>log &
 	owner=$!
 	exec 3<pipe
-	timeout 10 head -c 1 <&3 >got # the first line is begun
+	timeout "$patience" head -c 1 <&3 >got # the first line is begun
 	kill -INT "$owner"
-	timeout 10 cat <&3 >>got
+	timeout "$patience" cat <&3 >>got
 	ended 0
 	is_counted got 1
 	[ "$(ids_of got)" = a ]
@@ -188,7 +188,7 @@ test_import_interrupted_keeps_what_it_has_stored() {
 	owner=$!
 	exec 4>pipe
 	many 5000 >&4
-	within 20 has_some_pending
+	await has_some_pending
 	kill -INT "$owner"
 	ended 130
 	exec 4>&-

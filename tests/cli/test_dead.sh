@@ -6,7 +6,7 @@ dies() {
 	local id
 	for id; do
 		expect 0 durawheel add --topic t --id "$id" --at 2020-01-01T00:00:00Z \
-			--late-after 1s --data "of $id"
+			--late-after 1h --data "of $id"
 	done
 	expect 0 durawheel run --until-idle
 	is_counted out 0
@@ -89,7 +89,7 @@ test_dead_drop_forgets() {
 test_dead_letters_of_commands_that_fail() {
 	expect 0 durawheel add --topic t --id a --in 0
 	start --exec 'exit 3'
-	within 5 is_counted fired 1
+	await is_counted fired 1
 	expect 0 durawheel dead list --json
 	is_counted out 0
 	stop_owner

@@ -31,7 +31,7 @@ test_exec_gives_data_and_environment() {
 		DW_TOPIC=a topic
 	END
 	cmp wanted variables
-	within 2 has_count claimed 0
+	await has_count claimed 0
 	has_count pending 0
 }
 
@@ -95,10 +95,10 @@ test_exec_runs_so_many_at_a_time() {
 	: >begun
 	start --jobs 3 --exec "mkdir run.\$DW_ID; ls -d run.* | wc -l >>counts; $waiting;
 		rmdir run.\$DW_ID"
-	within 5 is_running 3
+	await is_running 3
 	durawheel stats --json | grep -q '"pending":'
 	touch go
-	within 10 is_counted fired 10
+	await is_counted fired 10
 	[ "$(sort -n counts | tail -n 1)" = 3 ] || fail "$(sort -n counts | tail -n 1) at a time"
 	! grep -v '"attempt":1,' fired || fail 'a second attempt'
 	stop_owner
@@ -127,9 +127,9 @@ is_ended() {
 
 test_exec_ends_a_command_with_its_group() {
 	due a
-	expect 0 durawheel run --until-idle --timeout 300ms --exec \
+	expect 0 durawheel run --until-idle --timeout 1s --exec \
 		'[ $DW_ATTEMPT = 2 ] || { sleep 100 & echo $! >pid; sleep 100; exit 0; }'
-	within 2 is_ended "$(cat pid)"
+	await is_ended "$(cat pid)"
 	says '^durawheel: a: the command took longer than --timeout and was ended (attempt 1)$'
 	head -n 1 out | grep -q '"attempt":1,.*"exit":124}$'
 	tail -n 1 out | grep -q '"attempt":2,.*"exit":0}$'
@@ -138,7 +138,7 @@ test_exec_ends_a_command_with_its_group() {
 
 test_exec_gives_the_group_its_grace() {
 	due a
-	expect 0 durawheel run --until-idle --timeout 300ms --exec '[ $DW_ATTEMPT = 2 ] || {
+	expect 0 durawheel run --until-idle --timeout 1s --exec '[ $DW_ATTEMPT = 2 ] || {
 		(trap "sleep 0.3; echo yes >tidied; exit" TERM; while :; do sleep 0.02; done) &
 		wait
 	}'
@@ -147,12 +147,12 @@ test_exec_gives_the_group_its_grace() {
 
 test_exec_kills_what_does_not_end() {
 	due a
-	expect 0 durawheel run --until-idle --timeout 500ms --exec '[ $DW_ATTEMPT = 2 ] || {
+	expect 0 durawheel run --until-idle --timeout 2s --exec '[ $DW_ATTEMPT = 2 ] || {
 		(trap "" TERM; echo yes >deaf; sleep 100) & echo $! >pid
 		until [ -e deaf ]; do sleep 0.01; done
 		wait
 	}'
-	within 2 is_ended "$(cat pid)"
+	await is_ended "$(cat pid)"
 	head -n 1 out | grep -q '"attempt":1,.*"exit":124}$'
 }
 
@@ -171,8 +171,8 @@ has_no_children() {
 test_exec_leaves_no_zombie() {
 	many 200 | durawheel import
 	start --exec '(sleep 0.01 &)'
-	within 10 is_counted fired 200
-	within 5 has_no_children
+	await is_counted fired 200
+	await has_no_children
 	stop_owner
 }
 
@@ -187,10 +187,10 @@ test_exec_waits_without_asking() {
 	due a
 	: >begun
 	start --timeout 1h --exec "$waiting"
-	within 5 is_running 1
-	within 15 is_asleep
+	await is_running 1
+	await is_asleep
 	touch go
-	within 5 is_counted fired 1
+	await is_counted fired 1
 	stop_owner
 }
 
@@ -200,9 +200,9 @@ test_exec_stopped_waits_for_what_runs() {
 	done
 	: >begun
 	start --jobs 1 --exec "$waiting"
-	within 5 is_running 1
+	await is_running 1
 	kill -TERM "$owner"
-	within 5 grep -q 'stopping: waiting for 1 running' log
+	await grep -q 'stopping: waiting for 1 running' log
 	touch go
 	ended 0
 	is_counted fired 1
@@ -222,9 +222,9 @@ test_exec_stopped_twice_ends_what_runs() {
 	due a
 	: >begun
 	start --exec "$waiting; echo \$DW_ATTEMPT >>attempts"
-	within 5 is_running 1
+	await is_running 1
 	kill -TERM "$owner"
-	within 5 hurries
+	await hurries
 	ended 0
 	is_counted fired 0
 	has_count pending 1
@@ -237,7 +237,7 @@ test_exec_stopped_is_patient_for_so_long() {
 	due a
 	: >begun
 	start --exec "trap 'exit 0' TERM; $waiting"
-	within 5 is_running 1
+	await is_running 1
 	kill -TERM "$owner"
 	ended 0
 	grep -q 'ending 1 running: they are delivered again' log
@@ -251,10 +251,10 @@ test_exec_killed_delivers_again() {
 	due b
 	: >begun
 	start --exec "$waiting; echo \$DW_ID \$DW_ATTEMPT >>attempts"
-	within 5 is_running 2
+	await is_running 2
 	kill_owner
 	touch go
-	within 5 is_counted attempts 2
+	await is_counted attempts 2
 	expect 0 durawheel run --until-idle --exec 'echo $DW_ID $DW_ATTEMPT >>attempts'
 	[ "$(sort attempts | tr '\n' ' ')" = 'a 1 a 2 b 1 b 2 ' ]
 }
@@ -275,9 +275,9 @@ test_exec_holds_when_a_pipe_is_full() {
 	durawheel run --until-idle --jobs 8 --exec 'echo $DW_ID >>ran' >pipe 2>log &
 	owner=$!
 	exec 3<pipe
-	within 30 has_stopped_growing ran
+	await has_stopped_growing ran
 	[ "$(wc -l <ran)" -lt 2000 ]
-	timeout 60 cat <&3 >got
+	timeout "$patience" cat <&3 >got
 	ended 0
 	is_counted got 2000
 	is_counted ran 2000
@@ -290,9 +290,9 @@ test_exec_stopped_at_a_full_pipe_repeats_nothing() {
 	durawheel run --exec 'echo $DW_ID >>ran' >pipe 2>log &
 	owner=$!
 	exec 3<pipe
-	within 30 has_stopped_growing ran
+	await has_stopped_growing ran
 	kill -TERM "$owner"
-	within 20 is_gone
+	await is_gone
 	exec 3<&-
 	expect 0 durawheel run --jobs 8 --until-idle --exec 'echo $DW_ID >>ran'
 	is_counted ran 2000
@@ -311,13 +311,13 @@ has_stopped_growing() {
 test_exec_tries_again_when_nothing_can_be_started() {
 	expect 0 durawheel add --topic t --id before --in 0s
 	start --exec true
-	within 5 is_counted fired 1
+	await is_counted fired 1
 	prlimit --pid "$owner" --nofile=3:
 	due a
-	within 5 grep -q '^durawheel: a: cannot start the command: Too many open files' log
+	await grep -q '^durawheel: a: cannot start the command: Too many open files' log
 	prlimit --pid "$owner" --nofile=256:
-	within 10 is_counted fired 2
-	grep -q '"id":"a",.*"attempt":2,' fired
+	await is_counted fired 2
+	grep -q '"id":"a",.*"attempt":[2-9],' fired # each second another one, on a slow machine
 	stop_owner
 }
 

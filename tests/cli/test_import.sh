@@ -131,7 +131,7 @@ test_import_stores_while_the_stream_goes_on() {
 	owner=$!
 	exec 3>stream
 	echo '{"id":"a","topic":"t","in":"1h"}' >&3
-	within 5 durawheel show a
+	await durawheel show a
 	exec 3>&-
 	ended 0
 	prints 'imported 1, refused 0'
@@ -142,7 +142,7 @@ test_import_killed_is_repeated() {
 	for after in 500 9000; do
 		durawheel import lines >out 2>err &
 		owner=$!
-		within 20 is_stored $after
+		await is_stored $after
 		kill_owner
 	done
 	expect 0 durawheel import lines
@@ -155,13 +155,11 @@ is_stored() {
 	[ "$(durawheel stats --json | sed 's/.*"pending":\([0-9]*\).*/\1/')" -ge "$1" ]
 }
 
-test_import_is_fast() {
-	many 200000 >lines
-	before=$SECONDS
+test_import_takes_very_many() {
+	many 100000 >lines
 	expect 0 durawheel import lines
-	prints 'imported 200000, refused 0'
-	echo "200,000 lines in $((SECONDS - before)) s"
-	[ $((SECONDS - before)) -lt 30 ]
+	prints 'imported 100000, refused 0'
+	has_count pending 100000
 }
 
 # on_terminal COLUMNS COMMAND: as somebody sees it, into the file seen; a \r begins a line of it.
@@ -217,7 +215,7 @@ test_import_counts_what_a_full_disk_has_taken() {
 	(
 		trap '' XFSZ
 		ulimit -f 600
-		timeout 60 durawheel import lines >out 2>err
+		timeout "$patience" durawheel import lines >out 2>err
 	) || code=$?
 	[ $code = 1 ] || [ $code = 6 ] || fail "import exits $code"
 	imported=$(sed 's/imported \([0-9]*\),.*/\1/' out)

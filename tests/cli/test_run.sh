@@ -12,7 +12,7 @@ test_run_fires_in_order_until_idle() {
 	due=$(sed -n 's/.*"c".*"due":\([0-9]*\).*/\1/p' out)
 	fired=$(sed -n 's/.*"c".*"fired":\([0-9]*\).*/\1/p' out)
 	[ "$fired" -ge "$due" ] || fail 'early'
-	within 2 has_count pending 0
+	await has_count pending 0
 	has_count claimed 0
 	expect 0 durawheel run --until-idle
 	is_counted out 0
@@ -46,13 +46,13 @@ test_run_takes_only_its_topics() {
 test_run_notices_what_is_added_and_cancelled() {
 	start
 	expect 0 durawheel add --topic t --id a --in 0s
-	within 1 is_counted fired 1
-	expect 0 durawheel add --topic t --id cancelled --in 700ms
-	expect 0 durawheel add --topic t --id replaced --in 700ms
+	await is_counted fired 1
+	expect 0 durawheel add --topic t --id cancelled --in 2s
+	expect 0 durawheel add --topic t --id replaced --in 2s
 	expect 0 durawheel add --topic t --id replaced --in 1h
-	expect 0 durawheel add --topic t --id last --in 750ms
+	expect 0 durawheel add --topic t --id last --in 2050ms
 	expect 0 durawheel cancel cancelled
-	within 3 is_counted fired 2
+	await is_counted fired 2
 	[ "$(ids_of fired | tr '\n' ' ')" = 'a last ' ]
 	stop_owner
 }
@@ -64,7 +64,7 @@ test_run_stops_cleanly() {
 		# A shell starts what runs in the background with SIGINT ignored.
 		env --default-signal=INT durawheel run >fired 2>log &
 		owner=$!
-		within 5 is_started
+		await is_started
 		stop_owner $signal
 		has_count pending 1
 	done
@@ -77,17 +77,17 @@ test_run_is_alone() {
 	says "^durawheel: timers.db is owned by .*, pid $owner, "
 	says '; stop that first, or wait with run --standby$'
 	expect 0 durawheel add --topic t --in 0s
-	within 1 is_counted fired 1
+	await is_counted fired 1
 	stop_owner
 }
 
 test_run_waits_until_idle_for_what_is_still_to_come() {
-	expect 0 durawheel add --topic t --id a --in 400ms
+	expect 0 durawheel add --topic t --id a --in 2s
 	durawheel run --until-idle >fired 2>log &
 	owner=$!
-	within 5 is_started
-	expect 0 durawheel add --topic t --id b --in 600ms
-	within 5 is_counted fired 2
+	await is_started
+	expect 0 durawheel add --topic t --id b --in 2s
+	await is_counted fired 2
 	ended 0
 }
 
@@ -114,22 +114,22 @@ is_still() {
 test_run_holds_when_a_pipe_is_full() {
 	many 5000 "$(text 200)" | durawheel import
 	open_pipe
-	within 5 is_held 512
-	within 5 is_still
+	await is_held 512
+	await is_still
 	kill -0 "$owner"
-	timeout 30 head -n 5000 <&3 >got
+	timeout "$patience" head -n 5000 <&3 >got
 	ids_of got | sort -c
 	[ "$(ids_of got | sort -u | wc -l)" = 5000 ]
 	! grep -qv '"attempt":1,' got || fail 'a second attempt'
 	! grep -q 'are held' log || fail 'over the limit of holds'
-	within 5 has_count claimed 0
+	await has_count claimed 0
 	has_count pending 0
 	stop_owner
 }
 
 test_run_does_not_make_a_shared_pipe_non_blocking() {
 	open_pipe
-	within 5 is_started
+	await is_started
 	flags=$(sed -n 's/^flags:[[:space:]]*//p' "/proc/$owner/fdinfo/1")
 	[ $((8#$flags & 8#4000)) = 0 ]
 	stop_owner
@@ -138,7 +138,7 @@ test_run_does_not_make_a_shared_pipe_non_blocking() {
 test_run_stopped_at_a_full_pipe_repeats_nothing() {
 	many 3000 "$(text 200)" | durawheel import
 	open_pipe
-	within 5 is_held 512
+	await is_held 512
 	stop_owner
 	cat <&3 >got
 	exec 3<&-
@@ -155,8 +155,8 @@ test_run_writes_large_lines_whole() {
 			--data-file data
 	done
 	open_pipe --until-idle
-	within 5 is_held 1
-	timeout 30 cat <&3 >got
+	await is_held 1
+	timeout "$patience" cat <&3 >got
 	ended 0
 	is_counted got 5
 	[ "$(ids_of got | tr '\n' ' ')" = '1 2 3 4 5 ' ]
@@ -167,7 +167,7 @@ test_run_says_when_it_leaves_a_line_cut() {
 	text 300000 >data
 	expect 0 durawheel add --topic t --id a --in 0s --data-file data
 	open_pipe
-	timeout 5 head -c 1 <&3 >first # it has begun to write, and the pipe is full again
+	timeout "$patience" head -c 1 <&3 >first # it has begun to write, and the pipe is full again
 	kill -TERM "$owner"
 	ended 1
 	grep -q 'a line on stdout is cut' log
@@ -178,7 +178,7 @@ test_run_says_when_it_leaves_a_line_cut() {
 
 test_run_stops_when_its_reader_is_gone() {
 	open_pipe
-	within 5 is_started
+	await is_started
 	exec 3<&-
 	ended 1
 	grep -q '^durawheel: cannot write to stdout: Broken pipe' log
@@ -208,7 +208,7 @@ test_run_killed_loses_nothing() {
 		rm -f log
 		durawheel run >>fired 2>log &
 		owner=$!
-		within 20 has_lines $lines
+		await has_lines $lines
 		kill_owner
 	done
 	expect 0 durawheel run --until-idle
@@ -226,12 +226,12 @@ test_run_refuses_to_cancel_what_it_holds() {
 	text 300000 >data
 	expect 0 durawheel add --topic t --id a --in 0s --data-file data
 	open_pipe
-	within 5 is_held 1
+	await is_held 1
 	expect 5 durawheel cancel a
 	says '^durawheel: a: too late'
-	timeout 10 head -n 1 <&3 >got
+	timeout "$patience" head -n 1 <&3 >got
 	is_counted got 1
-	within 2 has_count claimed 0
+	await has_count claimed 0
 	stop_owner
 }
 
@@ -240,7 +240,7 @@ test_run_refuses_to_cancel_what_it_holds() {
 begin_standby() {
 	durawheel run --standby "$@" >>taken 2>log2 &
 	standby=$!
-	within 5 grep -q '^durawheel: standing by$' log2
+	await grep -q '^durawheel: standing by$' log2
 }
 
 end_standby() {
@@ -252,12 +252,12 @@ test_run_standby_takes_over_from_the_dead() {
 	start
 	begin_standby
 	expect 0 durawheel add --topic t --id a --in 0
-	within 5 is_counted fired 1
-	expect 0 durawheel add --topic t --id b --in 1500ms
+	await is_counted fired 1
+	expect 0 durawheel add --topic t --id b --in 3s
 	is_counted taken 0
 	kill_owner
-	within 5 grep -q 'running, 1 timers loaded' log2
-	within 5 is_counted taken 1
+	await grep -q 'running, 1 timers loaded' log2
+	await is_counted taken 1
 	[ "$(ids_of taken)" = b ]
 	expect 6 durawheel run
 	end_standby
@@ -266,12 +266,12 @@ test_run_standby_takes_over_from_the_dead() {
 test_run_standby_takes_over_from_one_that_stops() {
 	start --exec 'echo begun >>begun; until [ -e go ]; do sleep 0.02; done'
 	expect 0 durawheel add --topic t --id a --in 0
-	within 5 is_counted begun 1
+	await is_counted begun 1
 	begin_standby --exec 'echo $DW_ATTEMPT >attempt'
 	kill -TERM "$owner"
 	touch go
 	ended 0
-	within 5 grep -q 'running, 0 timers loaded' log2
+	await grep -q 'running, 0 timers loaded' log2
 	[ ! -e attempt ]
 	end_standby
 }
@@ -296,7 +296,7 @@ test_run_standby_is_not_idle_while_it_waits() {
 	start
 	begin_standby --until-idle
 	expect 0 durawheel add --topic t --id a --in 0
-	within 5 is_counted fired 1
+	await is_counted fired 1
 	! is_ended "$standby" || fail 'it has ended'
 	stop_owner
 	owner=$standby

@@ -82,7 +82,7 @@ test_cancel_is_silent_and_final() {
 	is_counted err 0
 	expect 3 durawheel cancel a
 	says '^durawheel: a: no such timer'
-	expect 0 timeout 10 durawheel run --until-idle
+	expect 0 durawheel run --until-idle
 	is_counted out 0
 }
 
@@ -112,14 +112,14 @@ test_move_changes_the_deadline_alone() {
 test_move_of_what_runs_is_too_late() {
 	expect 0 durawheel add --topic t --in 0 --id a
 	start --exec 'echo >begun; until [ -e go ]; do sleep 0.02; done'
-	within 5 test -e begun
+	await test -e begun
 	expect 5 durawheel move a --in 1h
 	says '^durawheel: a: too late'
 	touch go
-	within 5 is_counted fired 1
+	await is_counted fired 1
 	expect 0 durawheel add --topic t --in 1h --id b
 	expect 0 durawheel move b --in 0
-	within 5 is_counted fired 2
+	await is_counted fired 2
 	stop_owner
 }
 
@@ -223,9 +223,9 @@ has_row() {
 
 test_stats_counts_the_dead() {
 	expect 0 durawheel add --topic t --at 2020-01-01T00:00:00Z --late-after 1s
-	expect 0 timeout 10 durawheel run --until-idle
+	expect 0 durawheel run --until-idle
 	is_counted out 0
-	within 2 has_count dead 1
+	await has_count dead 1
 	has_row ' *could not be delivered: durawheel dead list'
 }
 
