@@ -4,7 +4,7 @@
 #	tests/run.sh            installs what is missing (Debian 12), builds with warnings as
 #	                        errors and runs everything: as it is, optimized, under the
 #	                        sanitizers, under valgrind, without SQLite, as packages; about
-#	                        9 minutes on 2 cores
+#	                        6 minutes on 2 cores
 #	tests/run.sh --quick    one build and its tests
 #	tests/run.sh --all      the long series, too: more seeds, more kills, the benchmarks
 #
@@ -17,6 +17,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 builds=$root/build/tests
 jobs=$(nproc)
+tests_at_once=$((2 * jobs)) # half of them wait for a deadline or an answer
 passed=0
 failed=0
 
@@ -69,7 +70,7 @@ build()
 # ones.
 run_tests()
 {
-	DW_TEST_SCALE=$2 ctest --test-dir "$builds/$1" -j "$jobs" --output-on-failure \
+	DW_TEST_SCALE=$2 ctest --test-dir "$builds/$1" -j "$tests_at_once" --output-on-failure \
 		--no-tests=error "${@:3}"
 }
 
@@ -85,9 +86,10 @@ headers()
 	done
 }
 
+# debug: a little optimized, or valgrind takes twice as long on it; no_sqlite is as the preset says.
 debug()
 {
-	build debug debug && run_tests debug 100
+	build debug debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g1' && run_tests debug 100
 }
 
 # release: what depends on optimization; the rest was seen in debug, and --all runs it here, too.
@@ -101,14 +103,15 @@ asan()
 	build asan asan && run_tests asan 20 -LE 'lint|abi|consumer'
 }
 
-# GCC 12's ThreadSanitizer needs the older, smaller randomization of addresses.
+# tsan: GCC 12's needs the older, smaller randomization of addresses. The simulator has one thread.
 tsan()
 {
 	local plain=()
 	! setarch -R true 2>/dev/null || plain=(setarch -R)
 	build tsan tsan &&
-		DW_TEST_SCALE=10 "${plain[@]}" ctest --test-dir "$builds/tsan" -j "$jobs" \
-			--output-on-failure --no-tests=error -LE 'lint|abi|consumer|cli'
+		DW_TEST_SCALE=10 "${plain[@]}" ctest --test-dir "$builds/tsan" \
+			-j "$tests_at_once" --output-on-failure --no-tests=error \
+			-LE 'lint|abi|consumer|cli|sim'
 }
 
 # memcheck_one TEST: one unit test of the debug build under valgrind.
@@ -125,14 +128,23 @@ memcheck_one()
 	fi
 }
 
-# memcheck: all of them, with few of the random operations.
+# longest_first: the unit tests of the debug build, by the time that ctest took for them.
+longest_first()
+{
+	find "$builds/debug/tests" -maxdepth 1 -name 'test_*' -type f -executable -printf '%f\n' |
+		awk 'FILENAME != "-" { cost[$1] = $3; next } { print cost[$1] + 0, $1 }' \
+			"$builds/debug/Testing/Temporary/CTestCostData.txt" - |
+		sort -rn | cut -d ' ' -f 2
+}
+
+# memcheck: all of them, with few of the random operations. Some wait: one more than processors.
 memcheck()
 {
 	mkdir -p "$builds/valgrind"
 	export builds
 	export -f memcheck_one
-	find "$builds/debug/tests" -maxdepth 1 -name 'test_*' -type f -executable -printf '%f\n' |
-		sort | DW_TEST_SCALE=2 xargs -P "$jobs" -I TEST bash -c 'memcheck_one TEST'
+	longest_first | DW_TEST_SCALE=2 xargs -P "$((jobs + 1))" -I TEST \
+		bash -c 'memcheck_one TEST'
 }
 
 no_sqlite()

@@ -171,7 +171,7 @@ enum { TIMERS = 12, HEADER = 100, CUTS = 60 };
 /* fill stores timers 0, 1, ... with the due of their number, each in a commit of its own. */
 static void fill(struct fixture *f)
 {
-	char id[8];
+	char id[12];
 
 	for (int i = 0; i < TIMERS; i++) {
 		(void)snprintf(id, sizeof id, "%d", i);
@@ -248,7 +248,7 @@ static void damaged_byte_of_the_file_is_refused_or_harmless(void **state)
  * and none is there without the ones before it. */
 static int stored_of(struct fixture *f, const char *path)
 {
-	char id[8];
+	char id[12];
 	dw_head head;
 	int count = 0;
 	int found = 0;
