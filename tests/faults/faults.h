@@ -40,6 +40,7 @@ struct faults {
 void kill_run(struct faults *);
 void cancel_race(struct faults *);
 void cancel_deadline(struct faults *);
+void cancel_command(struct faults *);
 void kill_import(struct faults *);
 void kill_put(struct faults *);
 void order(struct faults *);

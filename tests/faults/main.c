@@ -26,6 +26,7 @@ static const struct test {
     {"kill_run", kill_run},
     {"cancel_race", cancel_race},
     {"cancel_deadline", cancel_deadline},
+    {"cancel_command", cancel_command},
     {"kill_import", kill_import},
     {"kill_put", kill_put},
     {"order", order},

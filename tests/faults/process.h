@@ -46,7 +46,7 @@ void process_start(struct process *ret_process, const char *const *argv);
 
 /* process_poll waits for something to happen to one of them, at most until that time (wall clock),
  * and takes what they printed. At most PROCESS_POLL_MAX; those that have ended are passed over. */
-enum { PROCESS_POLL_MAX = 4 };
+enum { PROCESS_POLL_MAX = 8 };
 void process_poll(struct process **, size_t count, dw_usec until);
 
 /* process_wait: until it has ended. False: it takes longer than the patience of faults.h. */
