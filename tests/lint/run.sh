@@ -102,7 +102,28 @@ check_scripts()
 	files_named tests examples .ci -- '*.sh' run | with_files shellcheck -x -f gcc || true
 }
 
-findings=$(for check in floors functions text globals format scripts; do
+# check_memory: each public function is called in a sweep that lets every allocation fail, or
+# allocates_nothing.txt says why it needs none.
+check_memory()
+{
+	local list=tests/lint/allocates_nothing.txt header=include/durawheel/durawheel.h
+	local swept functions place name reason
+	swept=$(stripped tests/unit -- 'test_out_of_memory*.c' test_wheel_memory.c)
+	functions=$(files_named include -- '*.h' | with_files grep -Hno '^DW_API [^(]*(' |
+		sed 's/^\(.*:[0-9]*\):.*\b\(dw_[a-z_]*\)($/\1 \2/')
+	while read -r place name; do
+		[[ -z $name ]] || grep -q "\b$name(" <<<"$swept" || grep -qs "^$name: ." "$list" ||
+			echo "$place: $name is in no sweep of failing allocations; call it in" \
+				"tests/unit/test_out_of_memory_calls.c, or say why it needs none" \
+				"in $list"
+	done <<<"$functions"
+	[[ ! -f $list ]] || grep -n '^[^#]' "$list" | while IFS=: read -r place name reason; do
+		grep -q " $name\$" <<<"$functions" && [[ -n $reason ]] ||
+			echo "$list:$place: $name is not public, or has no reason; see $header"
+	done
+}
+
+findings=$(for check in floors functions text globals format scripts memory; do
 	"check_$check" || echo "tests/lint/run.sh:1: the check of $check did not run; repair it"
 done)
 if [[ -n $findings ]]; then

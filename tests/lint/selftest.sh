@@ -150,6 +150,22 @@ plant_tools()
 	PATH=$(without shellcheck) expect tests/lint/run.sh:1 'install the package shellcheck'
 }
 
+plant_memory()
+{
+	local header=include/durawheel/wheel.h list=tests/lint/allocates_nothing.txt
+	plant "$header" 'DW_API int dw_six(dw *);'
+	expect "$header:1" 'dw_six is in no sweep'
+	mkdir "$tree/tests/unit"
+	plant "$header" 'DW_API int dw_six(dw *);'
+	plant tests/unit/test_out_of_memory.c '/* dw_six() */'
+	expect "$header:1" 'dw_six is in no sweep'
+	mkdir "$tree/tests/unit" "$tree/tests/lint"
+	plant "$header" 'DW_API int dw_six(dw *);' 'DW_API int dw_six_more(dw *);'
+	plant tests/unit/test_out_of_memory.c '	dw_six_more(d);'
+	plant "$list" 'dw_six: reads' 'dw_seven: reads'
+	expect "$list:2" 'dw_seven is not public'
+}
+
 clean_tree
 if [[ $(lint) == 'lint: clean' ]]; then
 	passed=1
@@ -163,5 +179,6 @@ plant_sizes
 plant_words
 plant_globals
 plant_tools
+plant_memory
 echo "lint self-test: $passed passed, $failed failed"
 [[ $failed == 0 ]]
