@@ -41,7 +41,8 @@ static const char help_of_run[] =
     "  --standby         wait while another process owns the store, then take it over\n"
     "  --until-idle      stop when no timer is left\n"
     "\n"
-    "SIGTERM and SIGINT stop it: commands that run are waited for, at most 10 s.\n";
+    "SIGTERM and SIGINT stop it: commands that run are waited for, at most 10 s, or\n"
+    "until a second signal; the same one again within 200 ms counts as one.\n";
 
 const struct command commands[] = {
     {

@@ -34,9 +34,10 @@ enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20, JOBS_DEFAULT = 4 };
  * how long after SIGKILL. */
 #define STOP_PATIENCE DW_SECONDS(10)
 #define KILL_PATIENCE DW_SECONDS(1)
-/* A second signal ends the commands at once; but what sends one to us and to our group means one.
- */
-#define SAME_SIGNAL DW_SECONDS(1)
+/* A second signal ends the commands at once. But a terminal, timeout(1) or a supervisor that sends
+ * the same one to us and to our group means one: it is there a moment later. Nobody who means a
+ * second one is so quick. */
+#define SAME_SIGNAL DW_MILLISECONDS(200)
 
 struct runner {
 	dw *d;
@@ -55,6 +56,7 @@ struct runner {
 	bool hurried;    /* the commands are told to end */
 	bool over;       /* nothing is waited for any longer */
 	dw_usec stopped; /* steady: when stop was set */
+	uint32_t signal; /* that stopped us; 0: none did */
 	dw_usec patient_until;
 	int code;
 };
@@ -300,6 +302,24 @@ static int wait_ms(const struct runner *runner)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
+/* is_another: not the signal that has stopped us, once more. What stops us otherwise, like a reader
+ * of our stdout that ends, may come of the same Ctrl-C as a signal, and before it. */
+static bool is_another(const struct runner *runner, uint32_t signal)
+{
+	return (runner->signal != 0 && runner->signal != signal) ||
+	       session_steady() - runner->stopped >= SAME_SIGNAL;
+}
+
+static void stop_for_signal(struct runner *runner, uint32_t signal)
+{
+	if (!runner->stop) {
+		runner->signal = signal;
+		stop(runner, EXIT_DONE);
+	} else if (!runner->hurried && is_another(runner, signal)) {
+		hurry(runner);
+	}
+}
+
 static void take_signals(struct runner *runner)
 {
 	struct signalfd_siginfo signal;
@@ -307,10 +327,8 @@ static void take_signals(struct runner *runner)
 	while (read(runner->signal_fd, &signal, sizeof signal) == (ssize_t)sizeof signal) {
 		if (signal.ssi_signo == SIGCHLD)
 			jobs_reap(&runner->jobs);
-		else if (!runner->stop)
-			stop(runner, EXIT_DONE);
-		else if (!runner->hurried && session_steady() - runner->stopped >= SAME_SIGNAL)
-			hurry(runner);
+		else
+			stop_for_signal(runner, signal.ssi_signo);
 	}
 }
 

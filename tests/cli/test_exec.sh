@@ -233,6 +233,54 @@ test_exec_stopped_twice_ends_what_runs() {
 	[ "$(cat attempts)" = 2 ] # the first one did not come so far
 }
 
+# stopping: an owner of which the command runs, and which has been told to stop by SIGTERM.
+stopping() {
+	: >begun
+	env --default-signal=INT durawheel run --exec "$waiting" >>fired 2>log &
+	owner=$!
+	await is_running 1
+	kill -TERM "$owner"
+	await grep -q 'stopping: waiting for 1 running' log
+}
+
+test_exec_stopped_by_another_signal_ends_what_runs_at_once() {
+	due a
+	stopping
+	kill -INT "$owner"
+	await grep -q 'ending 1 running' log
+	ended 0
+}
+
+test_exec_stopped_by_the_same_signal_a_little_later_ends_what_runs() {
+	due a
+	stopping
+	sleep 0.3
+	kill -TERM "$owner"
+	await grep -q 'ending 1 running' log
+	ended 0
+}
+
+# A terminal may send it twice. On a busy machine the second one is read too late to be the same.
+test_exec_stopped_by_the_same_signal_twice_waits() {
+	due a
+	for ((try = 0; try < 10; try++)); do
+		stopping
+		kill -TERM "$owner"
+		await has_read_its_signals
+		sleep 0.1
+		touch go
+		ended 0
+		! is_counted fired 1 || break
+		rm go
+	done
+	is_counted fired 1
+}
+
+# has_read_its_signals: none is pending for the process.
+has_read_its_signals() {
+	grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$owner/status"
+}
+
 test_exec_stopped_is_patient_for_so_long() {
 	due a
 	: >begun
