@@ -72,7 +72,7 @@ _durawheel()
 		return
 		;;
 	--store)
-		mapfile -t COMPREPLY < <(compgen -W 'sqlite: memory:' -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W 'sqlite:' -- "$word")
 		compopt -o nospace 2>/dev/null
 		return
 		;;

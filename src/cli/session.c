@@ -73,6 +73,15 @@ static void log_line(dw_log_level level, const char *line, void *user)
 		(void)complain(EXIT_FAILED, "%s", line);
 }
 
+/* check_store: a store that no other command would ever see is a slip. */
+static int check_store(const char *store)
+{
+	if (strcmp(store, "memory:") != 0)
+		return EXIT_DONE;
+	return complain(EXIT_USAGE, "the store memory: ends with the command and no other one sees "
+				    "it; write sqlite:FILE, for a try --store sqlite:/tmp/try.db");
+}
+
 /* find_store: the URL that the options or the environment name, or the default in fallback. */
 static int find_store(const struct options *options, char fallback[STORE_SIZE],
 		      const char **ret_store)
@@ -83,7 +92,7 @@ static int find_store(const struct options *options, char fallback[STORE_SIZE],
 		store = getenv("DURAWHEEL_STORE");
 	if (store && (*store || options->value[OPT_STORE])) {
 		*ret_store = store;
-		return EXIT_DONE;
+		return check_store(store);
 	}
 	*ret_store = fallback;
 	return default_store(fallback);

@@ -274,6 +274,17 @@ test_a_bad_store_is_refused_and_its_password_masked() {
 	expect 2 durawheel --store nonsense list
 }
 
+# It would end with the command.
+test_a_store_in_memory_is_refused_with_what_to_write() {
+	for command in 'add --topic t --in 1h' import list stats 'run --until-idle' \
+		'purge --yes'; do
+		expect 2 durawheel $command --store memory: </dev/null
+		says 'write sqlite:FILE, for a try --store sqlite:/tmp/try.db$'
+		DURAWHEEL_STORE=memory: expect 2 durawheel $command </dev/null
+		says 'write sqlite:FILE'
+	done
+}
+
 test_an_unreachable_store_is_told() {
 	expect 6 durawheel --store sqlite:/nonexistent/folder/timers.db list
 	says '^durawheel: '
