@@ -90,7 +90,12 @@ _durawheel()
 	case $command in
 	'') choice=$_durawheel_commands ;;
 	dead) choice='list requeue drop' ;;
-	help) choice=$_durawheel_commands ;;
+	help)
+		case $before in
+		help) choice=$_durawheel_commands ;;
+		dead) choice='list requeue drop' ;;
+		esac
+		;;
 	import)
 		if [[ $word != -* ]]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -29,6 +29,14 @@ test_completion_knows_every_command() {
 	prints cancel
 	offers help ru
 	prints run
+	offers help dead ''
+	[ "$(tr '\n' ' ' <out)" = 'list requeue drop ' ]
+	offers help dead re
+	prints requeue
+	for name in run 'dead list'; do
+		offers help $name ''
+		is_counted out 0
+	done
 	offers dead ''
 	[ "$(tr '\n' ' ' <out)" = 'list requeue drop ' ]
 	offers dead re
