@@ -98,10 +98,21 @@ static int find_store(const struct options *options, char fallback[STORE_SIZE],
 	return default_store(fallback);
 }
 
+/* cut_end: whether text ended so; it does not any more. */
+static bool cut_end(char *text, const char *end)
+{
+	size_t size = strlen(text), end_size = strlen(end);
+
+	if (size < end_size || strcmp(text + size - end_size, end) != 0)
+		return false;
+	text[size - end_size] = '\0';
+	return true;
+}
+
 static int open_store(const char *store, dw_options base, dw **ret_dw)
 {
 	char message[DW_MESSAGE_SIZE] = "";
-	const char *advice;
+	const char *advice, *instead;
 	int status;
 
 	base.size = sizeof base;
@@ -112,12 +123,13 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 	if (status == DW_OK)
 		return EXIT_DONE;
 	/* What a program would do is not what a user can. */
+	instead = cut_end(message, ": sqlite:FILE or memory:") ? "; write sqlite:FILE" : "";
 	advice = strstr(message, "; stop it");
 	if (status == DW_EOWNED && advice)
 		return complain(EXIT_STORE, "%.*s; stop that first, or wait with run --standby",
 				(int)(advice - message), message);
-	return complain(status == DW_ESYS ? EXIT_STORE : exit_of(status), "%s",
-			message[0] ? message : dw_strerror(status));
+	return complain(status == DW_ESYS ? EXIT_STORE : exit_of(status), "%s%s",
+			message[0] ? message : dw_strerror(status), instead);
 }
 
 int session_open(const struct options *options, dw_options base, dw **ret_dw)

@@ -107,6 +107,7 @@ static bool read_late_after(struct wish *wish, const json_t **values)
 	return true;
 }
 
+/* read_data: that it is too much is said here, in words that are not the library's. */
 static bool read_data(struct wish *wish, const json_t **values)
 {
 	const json_t *data = values[KEY_DATA];
@@ -118,12 +119,14 @@ static bool read_data(struct wish *wish, const json_t **values)
 		wish->timer.data = json_string_value(data);
 		wish->timer.data_size = json_string_length(data);
 	}
-	if (!encoded)
-		return true;
-	if (!base64_decode(json_string_value(encoded), json_string_length(encoded), &wish->decoded,
-			   &wish->timer.data_size))
+	if (encoded && !base64_decode(json_string_value(encoded), json_string_length(encoded),
+				      &wish->decoded, &wish->timer.data_size))
 		return refuse(wish, "\"data_base64\" is not base 64");
-	wish->timer.data = wish->decoded;
+	if (encoded)
+		wish->timer.data = wish->decoded;
+	if (wish->timer.data_size > DW_DATA_MAX)
+		return refuse(wish, "\"%s\" has %zu bytes: at most %d",
+			      encoded ? "data_base64" : "data", wish->timer.data_size, DW_DATA_MAX);
 	return true;
 }
 

@@ -101,8 +101,15 @@ test_import_refuses_a_line_that_is_too_long() {
 	expect 1 durawheel import lines
 	prints 'imported 1, refused 3'
 	says '^durawheel: line 1: is longer than 2 MiB'
-	says '^durawheel: line 2: '
+	says '^durawheel: line 2: "data" has 1048577 bytes: at most 1048576$'
 	says '^durawheel: line 4: is longer than 2 MiB'
+}
+
+test_import_refuses_data_that_is_too_much_in_base64() {
+	printf '{"id":"large","topic":"t","in":"1h","data_base64":"%s"}\n' \
+		"$(text 1048577 | base64 -w 0)" >lines
+	expect 1 durawheel import lines
+	says '^durawheel: line 1: "data_base64" has 1048577 bytes: at most 1048576$'
 }
 
 test_import_of_what_cannot_be_read_fails() {

@@ -272,6 +272,7 @@ test_a_bad_store_is_refused_and_its_password_masked() {
 	expect 2 durawheel --store '' list
 	expect 2 durawheel --store sqlite: list
 	expect 2 durawheel --store nonsense list
+	says 'of no known kind; write sqlite:FILE$'
 }
 
 # It would end with the command.
