@@ -259,13 +259,17 @@ typedef struct dw_token {
 	char id[DW_ID_MAX + 1];
 } dw_token;
 
+/* attempt counts the claims of the timer, and each delivery has one of its own: it grows strictly,
+ * and the first delivery mostly says 1. It says more if a claim ended before the handler started:
+ * in dw_close(), in a crash, when the topic's handler was taken away or the wall clock was set
+ * back. So 1 says that no handler of this timer has ever started; more, that one may have. */
 typedef struct dw_firing {
 	size_t size;
 	const char *id;
 	const char *topic;
 	dw_usec due;      /* the deadline */
 	dw_usec now;      /* the wall clock just before the handler, never below due */
-	uint32_t attempt; /* 1 for the first delivery; grows strictly */
+	uint32_t attempt; /* from 1 */
 	const void *data;
 	size_t data_size;
 	const dw_token *token;
@@ -392,7 +396,7 @@ typedef struct dw_info {
 	dw_state state; /* DW_CLAIMED: about to fire, firing or held */
 	dw_usec due;
 	uint64_t generation;
-	uint32_t attempt; /* deliveries begun so far */
+	uint32_t attempt; /* of the last delivery, or claim; 0: none yet */
 	uint32_t retries; /* DW_RETRY verdicts so far */
 	dw_usec late_after_us;
 	const void *data;
@@ -446,7 +450,7 @@ typedef struct dw_dead {
 	dw_reason reason;
 	dw_usec at; /* when it was set aside */
 	dw_usec due;
-	uint32_t attempt; /* deliveries begun */
+	uint32_t attempt; /* the last one */
 	uint32_t retries;
 	uint32_t crashes;
 	dw_usec late_after_us;

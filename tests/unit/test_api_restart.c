@@ -127,6 +127,42 @@ static void hold_open_at_close_is_delivered_by_the_next_owner(void **state)
 	temp_remove(folder);
 }
 
+static dw_usec clock_of_test(void *user)
+{
+	return *(const dw_usec *)user;
+}
+
+/* The attempt of a claim is spent, or a late copy of the claim would be a new one. */
+static void claim_given_back_at_close_counts_as_an_attempt(void **state)
+{
+	char folder[TEMP_SIZE];
+	char path[TEMP_SIZE];
+	char url[TEMP_SIZE + 8];
+	dw_usec now = DW_SECONDS(1700000000);
+	dw_options options = {
+	    .size = sizeof options, .store = url, .clock = clock_of_test, .clock_user = &now};
+	struct seen seen = {.stop_at = 1};
+	dw *d;
+
+	(void)state;
+	temp_make(folder);
+	(void)snprintf(url, sizeof url, "sqlite:%s", temp_file(path, folder, "t.db"));
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	assert_int_equal(dw_on(d, "t", on_due, &seen), DW_OK);
+	/* So soon due that it is stored as claimed; but the clock stands still. */
+	assert_int_equal(dw_after(d, "t", "a", 1, NULL, 0), DW_OK);
+	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
+	assert_int_equal(seen.starts, 0);
+	now += DW_SECONDS(1);
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	assert_int_equal(dw_on(d, "t", on_due, &seen), DW_OK);
+	assert_int_equal(dw_run(d), DW_OK);
+	assert_int_equal(seen.attempt, 2);
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
+	temp_remove(folder);
+}
+
 static void second_owner_is_refused_and_client_is_not(void **state)
 {
 	char folder[TEMP_SIZE];
@@ -160,6 +196,7 @@ int main(void)
 	    cmocka_unit_test(forked_child_may_only_close),
 	    cmocka_unit_test(timer_survives_a_restart),
 	    cmocka_unit_test(hold_open_at_close_is_delivered_by_the_next_owner),
+	    cmocka_unit_test(claim_given_back_at_close_counts_as_an_attempt),
 	    cmocka_unit_test(second_owner_is_refused_and_client_is_not),
 	};
 
