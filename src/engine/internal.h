@@ -151,6 +151,7 @@ struct engine {
 	uint32_t purging; /* purges not answered: nothing is started meanwhile */
 	int failure;      /* the first since engine_take_failure */
 	int last_error;   /* the last failure of the store or an event, for the report */
+	int last_event;   /* that it was, or 0: the store's */
 	dw_usec last_error_at;
 
 	struct rng rng;

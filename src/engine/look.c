@@ -197,6 +197,22 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }
 
+/* last_error_text: the words that a call is refused with are not always those of an event. */
+static const char *last_error_text(const struct engine *engine)
+{
+	if (engine->last_error == DW_OK)
+		return "";
+	if (engine->last_event == DW_EVENT_HOLD_EXPIRED)
+		return "a hold was not settled in time: its timer was delivered again";
+	if (engine->last_event == DW_EVENT_DEAD && engine->last_error == DW_ELATE)
+		return "a timer came later than its late_after allows and was set aside as a dead "
+		       "letter";
+	if (engine->last_event == DW_EVENT_DEAD && engine->last_error == DW_ELIMIT)
+		return "a timer was retried, or crashed, too often and was set aside as a dead "
+		       "letter";
+	return dw_strerror(engine->last_error);
+}
+
 /* report_text: the owner's counters as JSON, for those who ask the store, and the last failure
  * that somebody would want to know of (0: none). */
 static void report_text(const struct engine *engine, char *text, size_t size)
@@ -216,8 +232,7 @@ static void report_text(const struct engine *engine, char *text, size_t size)
 		       stats.retried, stats.dead, stats.late, stats.corrupt, stats.store_failures,
 		       stats.store_p99_us, stats.lead_us, stats.lag_us, stats.lag_max_us,
 		       stats.recovering ? "true" : "false", engine->last_error,
-		       engine->last_error ? dw_strerror(engine->last_error) : "",
-		       engine->last_error_at);
+		       last_error_text(engine), engine->last_error_at);
 }
 
 void look_report(struct engine *engine, dw_usec now)

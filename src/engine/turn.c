@@ -25,6 +25,7 @@ int engine_fail(struct engine *engine, int status, const char *format, ...)
 void engine_note_error(struct engine *engine, int status)
 {
 	engine->last_error = status;
+	engine->last_event = 0;
 	engine->last_error_at = engine_now(engine);
 }
 
@@ -33,8 +34,10 @@ void engine_event(struct engine *engine, dw_event *event, const char *format, ..
 	char message[DW_MESSAGE_SIZE + DW_ID_MAX];
 	va_list arguments;
 
-	if (event->status != DW_OK)
+	if (event->status != DW_OK) {
 		engine_note_error(engine, event->status);
+		engine->last_event = (int)event->kind;
+	}
 	if (!engine->env.on_event)
 		return;
 	va_start(arguments, format);

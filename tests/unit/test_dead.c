@@ -1,11 +1,12 @@
 /* Dead letters as a program sees them: why, in which order, made timers again, forgotten. */
 #include "support/cmocka.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support/harness.h"
 
-enum { LETTERS_MAX = 8 };
+enum { LETTERS_MAX = 8, REPORT_MAX = 1024 };
 
 /* The last page. */
 struct page {
@@ -322,6 +323,45 @@ static void bad_arguments_are_refused_in_words(void **state)
 	harness_free(h);
 }
 
+static void on_status(dw *d, int status, const dw_store_status *store, void *user)
+{
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	(void)snprintf(user, REPORT_MAX, "%s", store->owner_report);
+}
+
+/* says: the last error of the owner's report. */
+static void says(struct harness *h, const char *words)
+{
+	char report[REPORT_MAX] = "";
+
+	harness_pass(h, DW_SECONDS(11)); /* an idle owner reports each 10 s */
+	assert_int_equal(engine_status(h->engine, on_status, report), DW_OK);
+	harness_turn(h);
+	if (!strstr(report, words))
+		fail_msg("%s does not say \"%s\"", report, words);
+}
+
+static void death_is_reported_in_its_own_words(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	says(h, "\"last_error_text\":\"\"");
+	die(h, "a");
+	says(h, "\"last_error_text\":\"a timer came later than its late_after allows and was set "
+		"aside as a dead letter\"");
+	h->verdict = DW_HOLD;
+	(void)harness_put(h, "b", 0);
+	harness_pass(h, DW_SECONDS(31));
+	says(h, "\"a hold was not settled in time: its timer was delivered again\"");
+	h->verdict = DW_RETRY;
+	harness_pass(h, DW_HOURS(2));
+	says(h,
+	     "\"a timer was retried, or crashed, too often and was set aside as a dead letter\"");
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +374,7 @@ int main(void)
 	    cmocka_unit_test(old_letters_go_with_an_event),
 	    cmocka_unit_test(letters_over_the_limit_go_with_an_event),
 	    cmocka_unit_test(allocation_that_fails_loses_nothing),
+	    cmocka_unit_test(death_is_reported_in_its_own_words),
 	    cmocka_unit_test(bad_arguments_are_refused_in_words),
 	};
 
