@@ -138,7 +138,8 @@ static void watch_clock(struct engine *engine, dw_usec before, dw_usec now)
 	engine->own_at = usec_min(engine->own_at, now);
 	engine->report_at = usec_min(engine->report_at, now);
 	engine_event(engine, &event, "the wall clock was set %lld us %s",
-		     (long long)(step < 0 ? -step : step), step < 0 ? "back" : "forward");
+		     (long long)(step < 0 ? usec_sub(0, step) : step),
+		     step < 0 ? "back" : "forward");
 }
 
 static bool owes_answers(const struct engine *engine)

@@ -135,6 +135,24 @@ static void forward_a_year_buries_what_is_too_late(void **state)
 	harness_free(h);
 }
 
+static void back_to_the_beginning_of_time_is_told_in_words(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	(void)harness_put(h, "a", DW_SECONDS(1));
+	harness_turn(h);
+	h->wall = INT64_MIN; /* by a hook */
+	harness_turn(h);
+	assert_string_equal(h->message, "the wall clock was set 9223372036854775807 us back");
+	assert_int_equal(h->start_count, 0);
+	h->wall = HARNESS_START + DW_SECONDS(1);
+	harness_turn(h);
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(engine_check(h->engine), 0);
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +162,7 @@ int main(void)
 	    cmocka_unit_test(back_and_forth_fires_each_once),
 	    cmocka_unit_test(back_a_year_does_not_prolong_a_hold),
 	    cmocka_unit_test(forward_a_year_buries_what_is_too_late),
+	    cmocka_unit_test(back_to_the_beginning_of_time_is_told_in_words),
 	};
 
 	return cmocka_run_group_tests_name("engine_clock", tests, NULL, NULL);
