@@ -6,38 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/seen.h"
+#include "support/misuse.h"
 
 #define TWO_TO_53 (INT64_C(1) << 53)
-
-static dw *open_memory(struct seen *seen)
-{
-	dw *d = open_store("memory:", DW_OWNER);
-
-	*seen = (struct seen){0};
-	assert_int_equal(dw_on(d, "t", on_due, seen), DW_OK);
-	return d;
-}
-
-static void close_memory(dw *d)
-{
-	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
-}
-
-/* says: the last failure was of this status, and is explained with these words. */
-static void says(const dw *d, int status, int wanted, const char *words)
-{
-	assert_int_equal(status, wanted);
-	if (!strstr(dw_last_error(d), words))
-		fail_msg("\"%s\" says nothing of \"%s\"", dw_last_error(d), words);
-}
-
-static int put(dw *d, struct seen *seen, const char *id, const char *topic)
-{
-	dw_timer timer = {.size = sizeof timer, .id = id, .topic = topic, .due = DW_NEVER};
-
-	return dw_put(d, &timer, on_done, seen);
-}
 
 /* ---- Time ---------------------------------------------------------------------------------- */
 
@@ -166,7 +137,7 @@ static void patience_of_any_number_is_taken(void **state)
 	dw *d = open_memory(&seen);
 
 	(void)state;
-	assert_int_equal(put(d, &seen, "a", "t"), DW_OK);
+	assert_int_equal(put_never(d, &seen, "a", "t"), DW_OK);
 	assert_int_equal(dw_sync(d, INT64_MAX), DW_OK);
 	assert_int_equal(dw_sync(d, INT64_MIN), DW_OK); /* all is answered */
 	assert_int_equal(dw_close(d, INT64_MIN), DW_OK);
@@ -185,13 +156,13 @@ static void id_of_0_or_256_bytes_is_refused_1_and_255_are_not(void **state)
 	(void)state;
 	memset(id, 'x', sizeof id);
 	id[DW_ID_MAX + 1] = '\0';
-	says(d, put(d, &seen, "", "t"), DW_EINVAL, "empty");
-	says(d, put(d, &seen, id, "t"), DW_EINVAL, "255");
+	says(d, put_never(d, &seen, "", "t"), DW_EINVAL, "empty");
+	says(d, put_never(d, &seen, id, "t"), DW_EINVAL, "255");
 	says(d, dw_cancel(d, "", NULL, NULL), DW_EINVAL, "empty");
 	says(d, dw_cancel(d, id, NULL, NULL), DW_EINVAL, "255");
 	id[DW_ID_MAX] = '\0';
-	assert_int_equal(put(d, &seen, id, "t"), DW_OK);
-	assert_int_equal(put(d, &seen, "x", "t"), DW_OK);
+	assert_int_equal(put_never(d, &seen, id, "t"), DW_OK);
+	assert_int_equal(put_never(d, &seen, "x", "t"), DW_OK);
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 	assert_true(stored_due(d, id) == DW_NEVER);
 	assert_true(stored_due(d, "x") == DW_NEVER);
@@ -207,15 +178,15 @@ static void topic_of_0_or_64_bytes_is_refused_1_and_63_are_not(void **state)
 	(void)state;
 	memset(topic, 'x', sizeof topic);
 	topic[DW_TOPIC_MAX + 1] = '\0';
-	says(d, put(d, &seen, "a", ""), DW_EINVAL, "empty");
-	says(d, put(d, &seen, "a", topic), DW_EINVAL, "63");
-	says(d, put(d, &seen, "a", "*"), DW_EINVAL, "stands for all");
+	says(d, put_never(d, &seen, "a", ""), DW_EINVAL, "empty");
+	says(d, put_never(d, &seen, "a", topic), DW_EINVAL, "63");
+	says(d, put_never(d, &seen, "a", "*"), DW_EINVAL, "stands for all");
 	says(d, dw_on(d, "", on_due, &seen), DW_EINVAL, "1 to 63");
 	says(d, dw_on(d, topic, on_due, &seen), DW_EINVAL, "1 to 63");
 	topic[DW_TOPIC_MAX] = '\0';
 	assert_int_equal(dw_on(d, topic, on_due, &seen), DW_OK);
-	assert_int_equal(put(d, &seen, "a", topic), DW_OK);
-	assert_int_equal(put(d, &seen, "b", "x"), DW_OK);
+	assert_int_equal(put_never(d, &seen, "a", topic), DW_OK);
+	assert_int_equal(put_never(d, &seen, "b", "x"), DW_OK);
 	close_memory(d);
 }
 
@@ -231,8 +202,8 @@ static void id_with_control_characters_or_bad_utf8_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		says(d, put(d, &seen, bad[i], "t"), DW_EINVAL, "the id is not UTF-8");
-		says(d, put(d, &seen, "a", bad[i]), DW_EINVAL, "the topic is not UTF-8");
+		says(d, put_never(d, &seen, bad[i], "t"), DW_EINVAL, "the id is not UTF-8");
+		says(d, put_never(d, &seen, "a", bad[i]), DW_EINVAL, "the topic is not UTF-8");
 		says(d, dw_cancel(d, bad[i], NULL, NULL), DW_EINVAL, "the id is not UTF-8");
 		says(d, dw_on(d, bad[i], on_due, &seen), DW_EINVAL, "control");
 	}
@@ -252,7 +223,7 @@ static void id_of_other_systems_is_plain_text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(put(d, &seen, good[i], "t"), DW_OK);
+		assert_int_equal(put_never(d, &seen, good[i], "t"), DW_OK);
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 	for (size_t i = 0; i < count; i++) {
 		assert_true(stored_due(d, good[i]) == DW_NEVER);
@@ -270,7 +241,7 @@ static void id_of_bytes_behind_a_nul_ends_there(void **state)
 	dw *d = open_memory(&seen);
 
 	(void)state;
-	assert_int_equal(put(d, &seen, "a\0b", "t"), DW_OK);
+	assert_int_equal(put_never(d, &seen, "a\0b", "t"), DW_OK);
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 	assert_true(stored_due(d, "a") == DW_NEVER);
 	close_memory(d);
@@ -284,8 +255,8 @@ static void id_given_twice_is_one_timer(void **state)
 	uint64_t count;
 
 	(void)state;
-	assert_int_equal(put(d, &seen, "a", "t"), DW_OK);
-	assert_int_equal(put(d, &seen, "a", "t"), DW_OK);
+	assert_int_equal(put_never(d, &seen, "a", "t"), DW_OK);
+	assert_int_equal(put_never(d, &seen, "a", "t"), DW_OK);
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 	assert_int_equal(seen.answers, 2);
 	assert_int_equal(seen.status, DW_OK);
