@@ -98,25 +98,15 @@ int engine_dead_list(struct engine *engine, const char *topic, const dw_cursor *
 		     struct dead_lister lister)
 {
 	struct call *call;
-	dw_op *op;
+	int status = look_limit(engine, limit, "dead letters");
 
-	if (limit == 0 || limit > DW_LIST_MAX)
-		return engine_fail(engine, DW_EINVAL, "a page has 1 to %d dead letters, not %zu",
-				   DW_LIST_MAX, limit);
+	if (status != DW_OK)
+		return status;
 	call = call_new(engine, CALL_DEAD_LIST, "");
 	if (!call)
 		return DW_ENOMEM;
 	call->dead_lister = lister;
-	/* The operation owns its strings: the topic takes the room of an id. */
-	op = op_new(&engine->alloc, DW_OP_DEAD_SCAN, topic, NULL, 0);
-	if (op) {
-		op->topic = op->id;
-		op->id = NULL;
-		op->limit = limit;
-		if (after)
-			op->after = *after;
-	}
-	return call_ask(engine, call, op);
+	return call_ask(engine, call, look_page(engine, DW_OP_DEAD_SCAN, topic, after, limit));
 }
 
 int engine_dead_requeue(struct engine *engine, const char *id, uint64_t generation, dw_usec due,

@@ -224,6 +224,11 @@ dw_usec recover_wake(const struct engine *);
 /* look.c */
 void look_answer(struct engine *, dw_op *);
 void look_report(struct engine *, dw_usec now);
+/* look_limit refuses a page of so many of what; look_page is the operation that asks for one
+ * (NULL: no memory). */
+int look_limit(struct engine *, size_t limit, const char *what);
+dw_op *look_page(struct engine *, dw_op_kind, const char *topic, const dw_cursor *after,
+		 size_t limit);
 
 /* dead.c */
 void dead_answer(struct engine *, dw_op *);

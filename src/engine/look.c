@@ -129,29 +129,43 @@ int engine_get(struct engine *engine, const char *id, struct lister lister)
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_GET, id, NULL, 0));
 }
 
+int look_limit(struct engine *engine, size_t limit, const char *what)
+{
+	if (limit > 0 && limit <= DW_LIST_MAX)
+		return DW_OK;
+	return engine_fail(engine, DW_EINVAL, "a page has 1 to %d %s, not %zu", DW_LIST_MAX, what,
+			   limit);
+}
+
+dw_op *look_page(struct engine *engine, dw_op_kind kind, const char *topic, const dw_cursor *after,
+		 size_t limit)
+{
+	/* The operation owns its strings: the topic takes the room of an id. */
+	dw_op *op = op_new(&engine->alloc, kind, topic, NULL, 0);
+
+	if (!op)
+		return NULL;
+	op->topic = op->id;
+	op->id = NULL;
+	op->limit = limit;
+	if (after)
+		op->after = *after;
+	return op;
+}
+
 int engine_list(struct engine *engine, const char *topic, const dw_cursor *after, size_t limit,
 		struct lister lister)
 {
 	struct call *call;
-	dw_op *op;
+	int status = look_limit(engine, limit, "timers");
 
-	if (limit == 0 || limit > DW_LIST_MAX)
-		return engine_fail(engine, DW_EINVAL, "a page has 1 to %d timers, not %zu",
-				   DW_LIST_MAX, limit);
+	if (status != DW_OK)
+		return status;
 	call = call_new(engine, CALL_LIST, "");
 	if (!call)
 		return DW_ENOMEM;
 	call->lister = lister;
-	/* The operation owns its strings: the topic takes the room of an id. */
-	op = op_new(&engine->alloc, DW_OP_SCAN, topic, NULL, 0);
-	if (op) {
-		op->topic = op->id;
-		op->id = NULL;
-		op->limit = limit;
-		if (after)
-			op->after = *after;
-	}
-	return call_ask(engine, call, op);
+	return call_ask(engine, call, look_page(engine, DW_OP_SCAN, topic, after, limit));
 }
 
 int engine_status(struct engine *engine, dw_status_fn fn, void *user)
