@@ -303,3 +303,37 @@ test_run_standby_is_not_idle_while_it_waits() {
 	ended 0
 	is_counted taken 0
 }
+
+# switches: how often a thread of the owner went to sleep so far, and so how often it was woken.
+switches() {
+	cat "/proc/$owner/task"/*/status | awk '/^voluntary/ { sum += $2 } END { print sum }'
+}
+
+# ticks: of a CPU that the owner has used so far; there are $(getconf CLK_TCK) a second.
+ticks() {
+	sed 's/.*) //' "/proc/$owner/stat" | awk '{ print $12 + $13 }'
+}
+
+# Counted over the time it took, so that a busy machine changes nothing: twice a second, and 10
+# for what belongs to a start; a hundredth of a CPU, and 2 ticks.
+test_run_sleeps_while_nothing_is_due() {
+	rate=2
+	expect 0 durawheel add --topic t --id later --in 1h
+	start
+	for i in 1 2 3; do
+		durawheel add --topic t --id "client-$i" --in 1h >out
+	done
+	# ThreadSanitizer has a thread that looks ten times a second.
+	! grep -q libtsan "/proc/$owner/maps" || rate=13
+	began=${EPOCHREALTIME/./}
+	woken=$(switches)
+	used=$(ticks)
+	sleep 5
+	woken=$(($(switches) - woken))
+	used=$(($(ticks) - used))
+	span=$((${EPOCHREALTIME/./} - began))
+	echo "$woken switches, $used ticks in $span us"
+	[ $((woken * 1000000)) -le $((rate * span + 10000000)) ]
+	[ $((used * 1000000 * 100)) -le $(((span + 2000000) * $(getconf CLK_TCK))) ]
+	stop_owner
+}
