@@ -1,16 +1,16 @@
 #!/bin/sh
 # run.sh: build the release and run one benchmark.
-#     tests/bench/run.sh wheel|late [--n N] [--json]
+#     tests/bench/run.sh wheel|late|burst [--n N] [--json]
 set -eu
 
 usage() {
-	echo "usage: tests/bench/run.sh wheel|late [--n N] [--json]" >&2
+	echo "usage: tests/bench/run.sh wheel|late|burst [--n N] [--json]" >&2
 	exit 2
 }
 
 [ $# -ge 1 ] || usage
 case $1 in
-wheel | late) bench=$1 ;;
+wheel | late | burst) bench=$1 ;;
 *) usage ;;
 esac
 shift

@@ -1,0 +1,161 @@
+/*
+ * bench_burst.c: how fast a crowd is delivered. N timers of 100 bytes (100,000) are stored in a
+ * SQLite file and due at one moment: from that moment on, how many a second start their handler,
+ * which does nothing, and how many are settled, their settling confirmed by the store.
+ *
+ * "awaited": the owner sees the moment come, and has claimed part of them ahead of it. "backlog":
+ * it has passed before their topic has a handler, so each is claimed, started and settled.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench_support.h"
+#include "durawheel/durawheel.h"
+
+enum { ROUNDS = 4, DATA_SIZE = 100 }; /* the first one is not counted */
+enum { AWAITED, BACKLOG, WORKLOADS };
+enum { FIRED, SETTLED, METRICS };
+
+static const char *const workload_names[WORKLOADS] = {"awaited", "backlog"};
+static const char *const metric_names[METRICS] = {"fired", "settled"};
+
+#define HEAD_START DW_MILLISECONDS(500)
+#define PUT_AT_MOST 60 /* us each, so that puts are over before the deadline */
+#define PATIENCE DW_SECONDS(60)
+
+struct burst {
+	dw *d;
+	size_t n;
+	size_t fired;
+	dw_usec start;
+	dw_usec last_fired;
+};
+
+static dw_usec wall(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (dw_usec)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static dw_verdict on_due(dw *d, const dw_firing *firing, void *user)
+{
+	struct burst *burst = user;
+
+	(void)d;
+	bench_require(firing->data_size == DATA_SIZE, "the data");
+	if (++burst->fired == burst->n)
+		burst->last_fired = wall();
+	return DW_DONE;
+}
+
+static void put_all(struct burst *burst, dw_usec due)
+{
+	static const char data[DATA_SIZE] = "0123456789";
+	char id[32];
+
+	for (size_t i = 0; i < burst->n; i++) {
+		/* Ids as they are in life: not in the order of anything. */
+		(void)snprintf(id, sizeof id, "order:%08zx", i * 2654435761u % 4294967296u);
+		bench_require(dw_at(burst->d, "burst", id, due, data, DATA_SIZE) == DW_OK, "dw_at");
+	}
+	bench_require(dw_sync(burst->d, PATIENCE) == DW_OK, "dw_sync");
+}
+
+/* settle_all turns until the store has confirmed that all are settled, and says when. */
+static dw_usec settle_all(struct burst *burst)
+{
+	struct pollfd fd = {.fd = dw_fd(burst->d), .events = POLLIN};
+	dw_stats stats = {.size = sizeof stats};
+
+	do {
+		bench_require(poll(&fd, 1, 60000) > 0, "something happens");
+		bench_require(dw_turn(burst->d) == DW_OK, "dw_turn");
+		bench_require(dw_get_stats(burst->d, &stats) == DW_OK, "dw_get_stats");
+	} while (stats.settled < burst->n);
+	return wall();
+}
+
+static void listen(struct burst *burst)
+{
+	bench_require(dw_on(burst->d, "burst", on_due, burst) == DW_OK, "dw_on");
+}
+
+static void await(struct burst *burst)
+{
+	burst->start = wall() + HEAD_START + (dw_usec)burst->n * PUT_AT_MOST;
+	listen(burst);
+	put_all(burst, burst->start);
+	bench_require(wall() < burst->start, "all are stored before they are due");
+}
+
+static void pile_up(struct burst *burst)
+{
+	put_all(burst, wall());
+	burst->start = wall();
+	listen(burst);
+}
+
+static void run_round(struct burst *burst, const char *url, int workload, double rates[METRICS])
+{
+	char message[DW_MESSAGE_SIZE];
+	dw_options options = {.size = sizeof options, .store = url};
+	dw_usec settled;
+
+	burst->fired = 0;
+	bench_require(dw_open(&burst->d, &options, message) == DW_OK, message);
+	if (workload == AWAITED)
+		await(burst);
+	else
+		pile_up(burst);
+	settled = settle_all(burst);
+	bench_require(burst->fired == burst->n, "every timer fired once");
+	bench_require(dw_close(burst->d, PATIENCE) == DW_OK, "dw_close");
+	rates[FIRED] = (double)burst->n * 1e6 / (double)(burst->last_fired - burst->start);
+	rates[SETTLED] = (double)burst->n * 1e6 / (double)(settled - burst->start);
+}
+
+static void run(const struct bench_options *options, const char *url, int workload)
+{
+	struct bench_figure figures[METRICS] = {{.system = "durawheel"}, {.system = "durawheel"}};
+	struct burst burst = {.n = options->n};
+
+	for (int round = 0; round < ROUNDS; round++) {
+		double rates[METRICS];
+
+		run_round(&burst, url, workload, rates);
+		for (int i = 0; i < METRICS && round > 0; i++)
+			figures[i].rounds[figures[i].count++] = rates[i];
+	}
+	for (int i = 0; i < METRICS; i++) {
+		struct bench_metric metric = {"burst", workload_names[workload], metric_names[i],
+					      "/s", options->n};
+
+		bench_report(options, &metric, &figures[i], 1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const ends[] = {"", "-owner", "-reserve"};
+	struct bench_options options = bench_options(argc, argv, 100000);
+	char folder[] = "/tmp/durawheel-burst-XXXXXX";
+	char path[64];
+	char url[80];
+
+	bench_require(mkdtemp(folder) != NULL, "a temporary folder");
+	(void)snprintf(url, sizeof url, "sqlite:%s/burst.db", folder);
+	for (int workload = 0; workload < WORKLOADS; workload++)
+		run(&options, url, workload);
+	for (int i = 0; i < 3; i++) {
+		(void)snprintf(path, sizeof path, "%s/burst.db%s", folder, ends[i]);
+		(void)unlink(path);
+	}
+	(void)rmdir(folder);
+	return 0;
+}
