@@ -95,12 +95,12 @@ debug()
 # release: what depends on optimization; the rest was seen in debug, and --all runs it here, too.
 release()
 {
-	build release release && run_tests release 100 -LE 'lint|abi|cli|consumer|crash'
+	build release release && run_tests release 40 -LE 'lint|abi|cli|consumer|crash'
 }
 
 asan()
 {
-	build asan asan && run_tests asan 20 -LE 'lint|abi|consumer'
+	build asan asan && run_tests asan 20 -LE 'lint|abi|consumer|crash'
 }
 
 # tsan: GCC 12's needs the older, smaller randomization of addresses. The simulator has one thread.
@@ -149,7 +149,7 @@ memcheck()
 
 no_sqlite()
 {
-	build no_sqlite debug -DDW_WITH_SQLITE=OFF &&
+	build no_sqlite debug -DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF &&
 		run_tests no_sqlite 20 -LE 'lint|cli|crash'
 }
 
@@ -161,7 +161,8 @@ packages()
 
 long()
 {
-	DW_LONG=1 run_tests release 100 -LE 'lint|examples' --timeout 3600
+	DW_LONG=1 run_tests release 100 -LE 'lint|examples' --timeout 3600 &&
+		run_tests asan 20 -L crash --timeout 3600
 }
 
 # benches: that they run; figures need a quiet machine.

@@ -472,7 +472,7 @@ static void oracle_crowds_agree(void **state)
 {
 	const struct profile profile = {"crowds", 40000, 0, 0, 0, 0, 0, 0, 0};
 	uint64_t only = environment_number("DW_SEED", 0);
-	uint64_t runs = environment_scaled(20);
+	uint64_t runs = environment_scaled(10);
 
 	(void)state;
 	for (uint64_t seed = only ? only : 1; seed <= (only ? only : runs); seed++)
