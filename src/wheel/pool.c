@@ -26,6 +26,8 @@ int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room)
 	size_t cells = (size_t)blocks << WHEEL_BLOCK_BITS;
 	void *memory;
 
+	if (cells > SIZE_MAX / sizeof(*pool->cells))
+		return DW_ENOMEM; /* where a size has 32 bits */
 	memory = allocator->resize(allocator->user, pool->words, room * sizeof(*pool->words));
 	if (!memory)
 		return DW_ENOMEM;

@@ -96,7 +96,8 @@ static inline uint32_t wheel_pool_take_block(dw_wheel *wheel)
 		return block;
 	}
 	assert(pool->fresh_block < pool->blocks);
-	wheel_block_fetch(wheel, pool->fresh_block + 1);
+	if (pool->fresh_block + 1 < pool->blocks)
+		wheel_block_fetch(wheel, pool->fresh_block + 1);
 	return pool->fresh_block++;
 }
 

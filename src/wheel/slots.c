@@ -8,7 +8,7 @@ static uint64_t slot_start(unsigned ring, uint64_t deadline)
 	return deadline >> shift << shift;
 }
 
-/* note_work: the slot was empty, or is about to have more than it had when it was looked at. */
+/* note_work: the slot was empty, or has many more than it had when it was looked at. */
 static void note_work(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
 	unsigned ring = wheel_list_ring(list);
@@ -43,7 +43,7 @@ void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 	}
 	wheel->tails[list] = block << WHEEL_BLOCK_BITS;
 	at->blocks++;
-	if (list >= WHEEL_FINE_LISTS)
+	if (list >= WHEEL_FINE_LISTS && !(at->blocks & (at->blocks - 1)))
 		note_work(wheel, list, deadline);
 }
 

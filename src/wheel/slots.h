@@ -66,7 +66,10 @@ static inline uint32_t wheel_list_below(unsigned ring, uint64_t deadline)
 	return wheel_ring_list(ring - 1, deadline);
 }
 
-/* wheel_slots_ahead: the same for a deadline beyond the current bucket. */
+/*
+ * wheel_slots_ahead: the list for a new timer that is due beyond the current bucket: in the lowest
+ * ring in which the deadline lies in another slot than the present.
+ */
 static inline uint32_t wheel_slots_ahead(const dw_wheel *wheel, uint64_t deadline)
 {
 	uint64_t apart = deadline ^ wheel->current;
@@ -76,34 +79,28 @@ static inline uint32_t wheel_slots_ahead(const dw_wheel *wheel, uint64_t deadlin
 	       ((uint32_t)(deadline >> (shift + WHEEL_FINE_BITS)) & (WHEEL_RING_SLOTS - 1));
 }
 
-/*
- * wheel_slots_usual: the list for a new timer, unless a bucket is being loaded: in the lowest level
- * in which the deadline lies in another slot than the present. Not for a deadline in the past.
- */
-static inline uint32_t wheel_slots_usual(const dw_wheel *wheel, uint64_t deadline)
-{
-	if ((deadline ^ wheel->current) < WHEEL_FINE_LISTS)
-		return (uint32_t)deadline & (WHEEL_FINE_LISTS - 1);
-	return wheel_slots_ahead(wheel, deadline);
-}
-
 /* wheel_list_end: the cell behind the last entry of a list, if that list is not full. */
 static inline uint32_t wheel_list_end(const dw_wheel *wheel, uint32_t list)
 {
 	return wheel->tails[list] + 1;
 }
 
+/* wheel_cell_none: this is no cell for an entry, but where the next block's head would be. */
+static inline bool wheel_cell_none(uint32_t cell)
+{
+	return cell % WHEEL_BLOCK_CELLS == 0;
+}
+
 /* wheel_list_full: there is no room for an entry in its last block, or it has no block. */
 static inline bool wheel_list_full(const dw_wheel *wheel, uint32_t list)
 {
-	return wheel_list_end(wheel, list) % WHEEL_BLOCK_CELLS == 0;
+	return wheel_cell_none(wheel_list_end(wheel, list));
 }
 
-/* wheel_list_put: behind all others of a list that is not full. */
-static inline void wheel_list_put(dw_wheel *wheel, uint32_t list, struct wheel_entry entry)
+/* wheel_list_put: behind all others of a list that is not full, in the cell wheel_list_end(). */
+static inline void wheel_list_put(dw_wheel *wheel, uint32_t list, uint32_t cell,
+				  struct wheel_entry entry)
 {
-	uint32_t cell = wheel->tails[list] + 1;
-
 	wheel->tails[list] = cell;
 	wheel->pool.cells[cell].entry = entry;
 }
@@ -113,7 +110,7 @@ static inline void wheel_slots_append(dw_wheel *wheel, uint32_t list, struct whe
 {
 	if (wheel_list_full(wheel, list))
 		wheel_slots_extend(wheel, list, entry.deadline);
-	wheel_list_put(wheel, list, entry);
+	wheel_list_put(wheel, list, wheel_list_end(wheel, list), entry);
 }
 
 /* wheel_list_last: the last block of an occupied list. */

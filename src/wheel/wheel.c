@@ -140,28 +140,46 @@ BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 	return wheel->count < wheel->pool.room ? DW_OK : error;
 }
 
-/* make_room: for one more entry that is due then. DW_ENOMEM, DW_ELIMIT. */
-static int make_room(dw_wheel *wheel, uint64_t deadline)
+/* make_room: for one more entry. DW_ENOMEM, DW_ELIMIT. */
+static inline int make_room(dw_wheel *wheel)
 {
-	if (BITS_RARE(deadline < wheel->current) && wheel_overdue_reserve(wheel) < 0)
-		return DW_ENOMEM;
 	if (wheel_sweep_due(wheel))
 		wheel_sweep_some(wheel);
 	return wheel->sequence != wheel->full_at ? DW_OK : grow_or_sweep(wheel);
 }
 
-/* insert: the new entry of a timer, for which there is room. */
-static void insert(dw_wheel *wheel, struct wheel_entry entry)
+/* make_room_ahead: for one more entry at the end of a ring's slot. DW_ENOMEM, DW_ELIMIT. */
+static inline int make_room_ahead(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
-	uint32_t list = wheel_slots_usual(wheel, entry.deadline);
+	int error = make_room(wheel);
 
-	if (BITS_RARE(entry.deadline < wheel->idle_until))
+	if (error < 0)
+		return error;
+	if (wheel_list_full(wheel, list))
+		wheel_slots_extend(wheel, list, deadline);
+	return DW_OK;
+}
+
+/* make_room_near: for one more entry that is_near(). DW_ENOMEM, DW_ELIMIT. */
+static int make_room_near(dw_wheel *wheel, uint64_t deadline)
+{
+	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
+		return DW_ENOMEM;
+	return make_room(wheel);
+}
+
+/* insert_near: a new entry that is overdue or belongs into the current bucket; there is room. */
+static void insert_near(dw_wheel *wheel, struct wheel_entry entry)
+{
+	uint32_t list = (uint32_t)entry.deadline & (WHEEL_FINE_LISTS - 1);
+
+	if (entry.deadline < wheel->idle_until)
 		wheel->idle_until = entry.deadline;
-	if (BITS_RARE(entry.deadline < wheel->current)) {
+	if (entry.deadline < wheel->current) {
 		wheel_overdue_push(wheel, entry);
 		return;
 	}
-	if (BITS_RARE(wheel->loading) && list < WHEEL_FINE_LISTS)
+	if (wheel->loading)
 		list = wheel_ring_list(0, entry.deadline); /* behind those still to be loaded */
 	wheel_slots_append(wheel, list, entry);
 }
@@ -172,49 +190,58 @@ static inline bool is_near(const dw_wheel *wheel, uint64_t deadline)
 	return BITS_RARE(deadline <= (wheel->current | (WHEEL_FINE_LISTS - 1)));
 }
 
-/* is_rare: can the entry not simply be put into this cell, behind the last one of a ring's slot? */
-static inline bool is_rare(const dw_wheel *wheel, uint32_t cell)
+/* has_room: can an entry simply be put into this cell, behind the last one of a ring's slot? */
+static inline bool has_room(const dw_wheel *wheel, uint32_t cell)
 {
-	return BITS_RARE(cell % WHEEL_BLOCK_CELLS == 0) ||
-	       BITS_RARE(wheel->sequence == wheel->full_at);
+	return !BITS_RARE(wheel_cell_none(cell)) && !BITS_RARE(wheel->sequence == wheel->full_at);
 }
 
-/* put: a new entry into the cell for which is_rare() was false. */
-static inline void put(dw_wheel *wheel, uint32_t list, uint32_t cell, struct wheel_entry entry)
+/* add_ahead: a new timer into a ring's slot, where has_room(). */
+static inline int add_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list, uint32_t cell,
+			    dw_wheel_handle *ret_handle)
 {
-	wheel->tails[list] = cell;
-	wheel->pool.cells[cell].entry = entry;
+	dw_wheel_handle handle = wheel_pool_take(wheel);
+
+	wheel_list_put(wheel, list, cell, (struct wheel_entry){deadline, handle});
+	*ret_handle = handle;
+	return DW_OK;
 }
 
-BITS_NOINLINE static int add_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *ret_handle)
+BITS_NOINLINE static int add_ahead_rarely(dw_wheel *wheel, uint64_t deadline, uint32_t list,
+					  dw_wheel_handle *ret_handle)
 {
-	int error = make_room(wheel, deadline);
+	int error = make_room_ahead(wheel, list, deadline);
+
+	if (error < 0)
+		return error;
+	return add_ahead(wheel, deadline, list, wheel_list_end(wheel, list), ret_handle);
+}
+
+BITS_NOINLINE static int add_near(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *ret_handle)
+{
+	int error = make_room_near(wheel, deadline);
 
 	if (error < 0)
 		return error;
 	*ret_handle = wheel_pool_take(wheel);
-	insert(wheel, (struct wheel_entry){deadline, *ret_handle});
+	insert_near(wheel, (struct wheel_entry){deadline, *ret_handle});
 	return DW_OK;
 }
 
 int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_handle)
 {
 	uint64_t deadline = wheel_encode(deadline_signed);
-	dw_wheel_handle handle;
 	uint32_t list, cell;
 
 	if (!wheel || !ret_handle)
 		return DW_EINVAL;
 	if (is_near(wheel, deadline))
-		return add_rarely(wheel, deadline, ret_handle);
+		return add_near(wheel, deadline, ret_handle);
 	list = wheel_slots_ahead(wheel, deadline);
 	cell = wheel_list_end(wheel, list);
-	if (is_rare(wheel, cell))
-		return add_rarely(wheel, deadline, ret_handle);
-	handle = wheel_pool_take(wheel);
-	put(wheel, list, cell, (struct wheel_entry){deadline, handle});
-	*ret_handle = handle;
-	return DW_OK;
+	if (!has_room(wheel, cell))
+		return add_ahead_rarely(wheel, deadline, list, ret_handle);
+	return add_ahead(wheel, deadline, list, cell, ret_handle);
 }
 
 int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
@@ -229,21 +256,41 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 	return DW_OK;
 }
 
-BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
+/* move_ahead: a timer into a ring's slot, where has_room(). */
+static inline int move_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list, uint32_t cell,
+			     dw_wheel_handle *handle)
 {
-	int error = make_room(wheel, deadline);
+	dw_wheel_handle renewed = wheel_pool_renew(wheel, dw_wheel_index(*handle));
+
+	wheel_list_put(wheel, list, cell, (struct wheel_entry){deadline, renewed});
+	*handle = renewed;
+	return DW_OK;
+}
+
+BITS_NOINLINE static int move_ahead_rarely(dw_wheel *wheel, uint64_t deadline, uint32_t list,
+					   dw_wheel_handle *handle)
+{
+	int error = make_room_ahead(wheel, list, deadline);
+
+	if (error < 0)
+		return error;
+	return move_ahead(wheel, deadline, list, wheel_list_end(wheel, list), handle);
+}
+
+BITS_NOINLINE static int move_near(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
+{
+	int error = make_room_near(wheel, deadline);
 
 	if (error < 0)
 		return error;
 	*handle = wheel_pool_renew(wheel, dw_wheel_index(*handle));
-	insert(wheel, (struct wheel_entry){deadline, *handle});
+	insert_near(wheel, (struct wheel_entry){deadline, *handle});
 	return DW_OK;
 }
 
 int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadline_signed)
 {
 	uint64_t deadline = wheel_encode(deadline_signed);
-	dw_wheel_handle renewed;
 	uint32_t list, cell;
 
 	if (!wheel || !handle)
@@ -251,15 +298,12 @@ int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadline_sig
 	if (!wheel_pool_knows(wheel, *handle))
 		return DW_ENOENT;
 	if (is_near(wheel, deadline))
-		return move_rarely(wheel, deadline, handle);
+		return move_near(wheel, deadline, handle);
 	list = wheel_slots_ahead(wheel, deadline);
 	cell = wheel_list_end(wheel, list);
-	if (is_rare(wheel, cell))
-		return move_rarely(wheel, deadline, handle);
-	renewed = wheel_pool_renew(wheel, dw_wheel_index(*handle));
-	put(wheel, list, cell, (struct wheel_entry){deadline, renewed});
-	*handle = renewed;
-	return DW_OK;
+	if (!has_room(wheel, cell))
+		return move_ahead_rarely(wheel, deadline, list, handle);
+	return move_ahead(wheel, deadline, list, cell, handle);
 }
 
 size_t dw_wheel_count(const dw_wheel *wheel)
