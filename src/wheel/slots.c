@@ -74,6 +74,13 @@ static uint64_t find_next(const dw_wheel *wheel, unsigned ring)
 	return WHEEL_NEVER;
 }
 
+/* forget: the list is empty; what else is known of it is for the caller to change. */
+static void forget(dw_wheel *wheel, uint32_t list)
+{
+	wheel->lists[list] = (struct wheel_list){WHEEL_NONE, 0};
+	wheel->tails[list] = WHEEL_NO_TAIL;
+}
+
 /* find_earliest: of all rings. */
 static uint64_t find_earliest(const dw_wheel *wheel)
 {
@@ -90,8 +97,7 @@ void wheel_slots_vacate(dw_wheel *wheel, uint32_t list)
 	uint64_t *word = &wheel->occupied[list / 64];
 	unsigned ring;
 
-	wheel->lists[list] = (struct wheel_list){WHEEL_NONE, 0};
-	wheel->tails[list] = WHEEL_NO_TAIL;
+	forget(wheel, list);
 	*word &= ~(UINT64_C(1) << list % 64);
 	if (list < WHEEL_FINE_LISTS) {
 		if (!*word)
@@ -124,14 +130,20 @@ void wheel_slots_pop(dw_wheel *wheel, uint32_t list)
 		wheel_slots_vacate(wheel, list);
 }
 
+void wheel_slots_init(dw_wheel *wheel)
+{
+	for (uint32_t list = 0; list < WHEEL_LISTS; list++)
+		forget(wheel, list);
+	wheel_slots_clear(wheel);
+}
+
 void wheel_slots_clear(dw_wheel *wheel)
 {
-	for (unsigned list = 0; list < WHEEL_LISTS; list++)
-		wheel->lists[list] = (struct wheel_list){WHEEL_NONE, 0};
+	for (uint32_t word = 0; word < WHEEL_WORDS; word++)
+		for (; wheel->occupied[word]; wheel->occupied[word] &= wheel->occupied[word] - 1)
+			forget(wheel, word * 64 + bits_lowest(wheel->occupied[word]));
 	for (unsigned ring = 0; ring < WHEEL_RINGS; ring++)
 		wheel->rings[ring].next = WHEEL_NEVER;
-	memset(wheel->tails, 0xff, sizeof(wheel->tails)); /* WHEEL_NO_TAIL */
-	memset(wheel->occupied, 0, sizeof(wheel->occupied));
 	wheel->fine_words = 0;
 	wheel->rings_next = WHEEL_NEVER;
 	wheel->work_at = WHEEL_NEVER;

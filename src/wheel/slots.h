@@ -22,6 +22,9 @@ void wheel_slots_vacate(dw_wheel *wheel, uint32_t list);
 /* wheel_slots_pop: give back the first block of a list, all of whose entries were taken out. */
 void wheel_slots_pop(dw_wheel *wheel, uint32_t list);
 
+/* wheel_slots_init: the lists of a wheel that is all zero. */
+void wheel_slots_init(dw_wheel *wheel);
+
 /* wheel_slots_clear: every list is empty, and every block free. */
 void wheel_slots_clear(dw_wheel *wheel);
 

@@ -163,8 +163,8 @@ void wheel_sweep_tidy(dw_wheel *wheel)
 
 	pool->free_index = WHEEL_NO_INDEX;
 	pool->fresh_index = 0;
-	/* Looking at every list is worth it when that many entries paid for it. */
-	if (entries && entries < WHEEL_LISTS)
+	/* Looking for the occupied lists is worth it when so many entries paid for it. */
+	if (entries && entries < WHEEL_WORDS)
 		return;
 	if (entries) {
 		wheel_slots_clear(wheel);

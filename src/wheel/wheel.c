@@ -99,7 +99,7 @@ int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *al
 	wheel->current = wheel_encode(now);
 	wheel->sequence = wheel->full_at = 1;
 	wheel->pool.free_index = WHEEL_NO_INDEX;
-	wheel_slots_clear(wheel);
+	wheel_slots_init(wheel);
 	wheel_overdue_clear(wheel);
 	*ret_wheel = wheel;
 	return DW_OK;
