@@ -5,8 +5,9 @@
  *   W2   cancel them all in random order
  *   W3   fire them all in steps of 1 ms
  *   W3J  fire them all by jumping to the next deadline
- *   W4   order timeouts: n outstanding at 30 min; a step cancels a random one (95 %) or lets one
- *        expire (5 %), and adds one
+ *   W4   order timeouts: n outstanding at 30 min; a step tells the time, cancels a random one
+ *        (95 %) or lets one expire (5 %), and adds one. Orders come one at a time, so a step is a
+ *        turn of the server's loop; libev is told the time by ev_run() only, half of what it needs
  *   W5   short network timeouts, 100 us to 50 ms: n outstanding; a step is a packet, which arms a
  *        random one again with a new delay. Time passes in ticks of 100 us, so fast that one arming
  *        in seven or so ends by firing; what fires is armed again. Counted are all armings
