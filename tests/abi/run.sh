@@ -4,6 +4,7 @@
 # enumerators, and macros. A change of any of them fails until that file says it, too, so that it is
 # seen in review: what is gone, has moved or has another value breaks programs and needs a new major
 # version; what is added at the end of a structure with a size, or to the version script, does not.
+# The static library shows the same symbols and no other.
 #
 #	tests/abi/run.sh BUILD_DIR              compares
 #	tests/abi/run.sh BUILD_DIR --update     writes the file
@@ -12,6 +13,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
 library=$(readlink -f "$1")/src/libdurawheel.so
+archive=$(readlink -f "$1")/src/libdurawheel.a
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -73,6 +75,11 @@ diff "$work/promised" "$work/named" ||
 	{ echo "FAILED: the headers (<) and src/durawheel.map (>) differ" >&2 && exit 1; }
 diff "$work/named" "$work/shown" ||
 	{ echo "FAILED: src/durawheel.map (<) and the library (>) differ" >&2 && exit 1; }
+
+# A name more in the archive would take the place of a program's own function of that name.
+nm --defined-only --extern-only "$archive" | awk 'NF == 3 { print $3 }' | sort >"$work/linked"
+diff "$work/named" "$work/linked" ||
+	{ echo "FAILED: src/durawheel.map (<) and the static library (>) differ" >&2 && exit 1; }
 
 if [[ ${2:-} == --update ]]; then
 	cp "$work/symbols.txt" "$here/symbols.txt"
