@@ -34,9 +34,9 @@
  *   microseconds.
  *
  * COST
- *   21 bytes a timer and 57 KiB a wheel; besides, up to 256 bytes for each of the wheel's 4,608
+ *   21 bytes a timer and 57 KiB a wheel; besides, up to 512 bytes for each of the wheel's 4,608
  *   lists that could be needed at one time, and room to grow into, neither of which is touched
- *   before it is needed (with all of that 22 to 24 bytes a timer at a million, 34 at 100,000). Add,
+ *   before it is needed (with all of that 23 to 24 bytes a timer at a million, 45 at 100,000). Add,
  *   cancel and move are O(1): a cancel writes one word, an add that and one entry at the end of a
  *   list; the cancel of the last timer also clears the lists. What was cancelled is cleared away in
  *   small steps while others are added; until then it takes up to as much memory again. A timer is

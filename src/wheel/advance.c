@@ -384,7 +384,7 @@ size_t dw_wheel_advance(dw_wheel *wheel, int64_t now_signed, dw_wheel_due *out, 
 		return 0;
 	}
 	taken = advance(wheel, now, out, max);
-	if (!wheel->count)
+	if (!wheel_count(wheel))
 		wheel_sweep_tidy(wheel);
 	wheel->idle_until = idle_until(wheel);
 	return taken;
@@ -394,7 +394,7 @@ int64_t dw_wheel_next(const dw_wheel *wheel)
 {
 	uint64_t next, known;
 
-	if (!wheel || !wheel->count)
+	if (!wheel || !wheel_count(wheel))
 		return INT64_MAX;
 	if (wheel->overdue.count)
 		return wheel_decode(wheel_overdue_next(wheel));
@@ -409,7 +409,7 @@ int64_t dw_wheel_next_work(const dw_wheel *wheel)
 {
 	int64_t earliest = dw_wheel_next(wheel);
 
-	if (!wheel || !wheel->count)
+	if (!wheel || !wheel_count(wheel))
 		return earliest;
 	for (unsigned ring = 1; ring < WHEEL_RINGS; ring++) {
 		int64_t time;

@@ -169,7 +169,7 @@ static int check_indexes(const dw_wheel *wheel)
 		return RULE_INDEX;
 	for (uint32_t i = 0; i < pool->fresh_index; i++)
 		live += pool->words[i] % 2;
-	if (live != wheel->count)
+	if (live != wheel_count(wheel))
 		return RULE_INDEX;
 	for (; index != WHEEL_NO_INDEX; listed++) {
 		if (index >= pool->fresh_index || listed >= pool->fresh_index ||
@@ -177,6 +177,8 @@ static int check_indexes(const dw_wheel *wheel)
 			return RULE_INDEX;
 		index = pool->words[index] / 2;
 	}
+	if (listed != pool->free_indexes)
+		return RULE_INDEX;
 	return live + listed == pool->fresh_index ? 0 : RULE_INDEX;
 }
 
@@ -207,7 +209,7 @@ static int check_rest(const dw_wheel *wheel, struct found *found)
 	found->entries += wheel->overdue.count + wheel_soon_count(wheel);
 	if (!check_idle(wheel))
 		return RULE_WORK;
-	if (found->live != wheel->count || found->entries != wheel_entries(wheel))
+	if (found->live != wheel_count(wheel) || found->entries != wheel_entries(wheel))
 		return RULE_COUNT;
 	if (found->entries > wheel->pool.room)
 		return RULE_COUNT;

@@ -27,7 +27,7 @@
 #define WHEEL_WORDS (WHEEL_LISTS / 64u)
 
 /* A block is a head and so many entries less one; a cell's number is block * CELLS + place. */
-#define WHEEL_BLOCK_BITS 4u
+#define WHEEL_BLOCK_BITS 5u
 #define WHEEL_BLOCK_CELLS (1u << WHEEL_BLOCK_BITS)
 #define WHEEL_BLOCK_ENTRIES (WHEEL_BLOCK_CELLS - 1)
 
@@ -129,6 +129,7 @@ struct wheel_pool {
 	uint32_t room;
 	uint32_t fresh_index;
 	uint32_t free_index;
+	uint32_t free_indexes; /* how many there are */
 	uint32_t blocks;
 	uint32_t fresh_block;
 	uint32_t free_block;
@@ -165,7 +166,6 @@ struct dw_wheel {
 	uint64_t idle_until; /* before this nothing is due and no ring needs anything */
 	uint64_t work_at;    /* before this no ring needs anything */
 	uint64_t rings_next; /* the earliest next of all rings */
-	uint32_t count;      /* timers, each of which has one live entry */
 	uint32_t sequence;   /* the last generation given; with each came an entry */
 	uint32_t full_at;    /* what it is when there is no room for another entry */
 	uint32_t fine_words; /* which words of occupied[] have fine lists */
@@ -217,6 +217,12 @@ static inline struct wheel_head *wheel_head(const dw_wheel *wheel, uint32_t bloc
 	return &wheel->pool.cells[(size_t)block << WHEEL_BLOCK_BITS].head;
 }
 
+/* wheel_count: timers, each of which has one live entry. */
+static inline uint32_t wheel_count(const dw_wheel *wheel)
+{
+	return wheel->pool.fresh_index - wheel->pool.free_indexes;
+}
+
 /* wheel_entries: the live and the dead. */
 static inline uint32_t wheel_entries(const dw_wheel *wheel)
 {
@@ -232,7 +238,7 @@ static inline void wheel_entries_gone(dw_wheel *wheel, uint32_t count)
 /* wheel_dead: how many entries are. */
 static inline uint32_t wheel_dead(const dw_wheel *wheel)
 {
-	return wheel_entries(wheel) - wheel->count;
+	return wheel_entries(wheel) - wheel_count(wheel);
 }
 
 /* wheel_live: is this entry's timer still the one it was made for? */

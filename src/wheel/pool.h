@@ -30,12 +30,13 @@ static inline dw_wheel_handle wheel_pool_take(dw_wheel *wheel)
 	uint32_t generation = wheel->sequence + 2;
 	uint32_t index = pool->free_index;
 
-	wheel->count++;
 	wheel->sequence = generation;
-	if (index != WHEEL_NO_INDEX)
+	if (index != WHEEL_NO_INDEX) {
 		pool->free_index = pool->words[index] / 2;
-	else
+		pool->free_indexes--;
+	} else {
 		index = pool->fresh_index++;
+	}
 	pool->words[index] = generation;
 	return wheel_handle(index, generation);
 }
@@ -56,7 +57,7 @@ static inline void wheel_pool_give(dw_wheel *wheel, uint32_t index)
 {
 	wheel->pool.words[index] = wheel->pool.free_index * 2;
 	wheel->pool.free_index = index;
-	wheel->count--;
+	wheel->pool.free_indexes++;
 }
 
 /* wheel_pool_knows: is this the handle of a live timer? */

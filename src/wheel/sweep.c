@@ -163,6 +163,7 @@ void wheel_sweep_tidy(dw_wheel *wheel)
 
 	pool->free_index = WHEEL_NO_INDEX;
 	pool->fresh_index = 0;
+	pool->free_indexes = 0;
 	/* Looking for the occupied lists is worth it when so many entries paid for it. */
 	if (entries && entries < WHEEL_WORDS)
 		return;

@@ -11,7 +11,7 @@
 /* wheel_sweep_due: are there so many that some should go before more entries come? */
 static inline bool wheel_sweep_due(const dw_wheel *wheel)
 {
-	return wheel_dead(wheel) > wheel->count / WHEEL_DEAD_SHARE + WHEEL_DEAD_FEW ||
+	return wheel_dead(wheel) > wheel_count(wheel) / WHEEL_DEAD_SHARE + WHEEL_DEAD_FEW ||
 	       (wheel->sequence - wheel->swept > WHEEL_SWEEP_AGE && wheel_dead(wheel));
 }
 

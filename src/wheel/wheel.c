@@ -54,7 +54,7 @@
  *
  * MEMORY
  *   What a wheel of a million costs is cache misses. So a list is not linked through the timers: it
- *   is blocks of 15 entries (deadline, handle), 16 bytes each, written and read in the order of
+ *   is blocks of 31 entries (deadline, handle), 16 bytes each, written and read in the order of
  *   memory. A timer itself is one word of 4 bytes, its generation. Cancelling changes that word and
  *   nothing else; the entry, whose generation is another now, is dead, and is passed over when the
  *   list is drained. An index is reused at once, its next timer has another generation. What many
@@ -137,7 +137,7 @@ BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 	if (error == DW_OK)
 		return DW_OK;
 	wheel_sweep_all(wheel);
-	return wheel->count < wheel->pool.room ? DW_OK : error;
+	return wheel_count(wheel) < wheel->pool.room ? DW_OK : error;
 }
 
 /* make_room: for one more entry. DW_ENOMEM, DW_ELIMIT. */
@@ -251,7 +251,7 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 	if (!wheel_pool_knows(wheel, handle))
 		return DW_ENOENT;
 	wheel_pool_give(wheel, dw_wheel_index(handle));
-	if (BITS_RARE(!wheel->count))
+	if (BITS_RARE(!wheel_count(wheel)))
 		wheel_sweep_tidy(wheel);
 	return DW_OK;
 }
@@ -308,7 +308,7 @@ int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadline_sig
 
 size_t dw_wheel_count(const dw_wheel *wheel)
 {
-	return wheel ? wheel->count : 0;
+	return wheel ? wheel_count(wheel) : 0;
 }
 
 int64_t dw_wheel_now(const dw_wheel *wheel)

@@ -13,8 +13,11 @@
 
 static void SIDE_(add_all)(SIDE_STRUCT *side, const struct plan *plan)
 {
-	for (size_t i = 0; i < plan->n; i++)
-		SIDE_(add)(side, (uint32_t)i, plan->base + plan->delays[i]);
+	const int64_t *delays = plan->delays, base = plan->base;
+	const size_t n = plan->n;
+
+	for (size_t i = 0; i < n; i++)
+		SIDE_(add)(side, (uint32_t)i, base + delays[i]);
 }
 
 /* cancel_all: in random order; returns the ns it took, the references being in hand. */
