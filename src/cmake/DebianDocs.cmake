@@ -1,4 +1,5 @@
-# Run by cpack before it packs: what Debian wants below /usr/share/doc of each package.
+# Run by cpack before it packs: what Debian wants below /usr/share/doc of each package; and it
+# compresses the manual pages.
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 set(version ${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 
@@ -14,6 +15,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     "${name} (${version}) unstable; urgency=medium\n\n"
     "  * ${CPACK_PACKAGE_VERSION}, see changelog.\n\n"
     " -- ${CPACK_DEBIAN_PACKAGE_MAINTAINER}  ${date}\n")
-  execute_process(COMMAND gzip -9nf ${doc}/changelog ${doc}/changelog.Debian
+  file(GLOB pages ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${component}/usr/share/man/*/*.[1-9])
+  execute_process(COMMAND gzip -9nf ${doc}/changelog ${doc}/changelog.Debian ${pages}
                           COMMAND_ERROR_IS_FATAL ANY)
 endforeach()

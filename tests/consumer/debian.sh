@@ -30,6 +30,14 @@ contains()
 		die "$1 has no copyright"
 }
 
+# controls PACKAGE FILE...: these, and no other ones: no script that runs as root.
+controls()
+{
+	dpkg-deb --ctrl-tarfile "$build/$1"_*.deb | tar -t | grep -v '/$' | sort >"$work/is"
+	printf './%s\n' "${@:2}" | sort >"$work/wanted"
+	diff "$work/wanted" "$work/is" || die "$1 has not got (<) or has besides (>) this control"
+}
+
 # depends PACKAGE WORDS...: each is in its Depends.
 depends()
 {
@@ -57,7 +65,12 @@ contains libdurawheel-dev "$lib"/libdurawheel.{a,so} \
 	include/durawheel/{durawheel,error,store,wheel}.h "$lib/pkgconfig/durawheel.pc" \
 	"$lib/cmake/durawheel/durawheel"{Config,ConfigVersion,Targets,Targets-release}.cmake
 contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
-	share/man/man1/durawheel.1 share/man/man7/durawheel.7
+	share/man/man1/durawheel.1.gz share/man/man7/durawheel.7.gz
+controls "$runtime" control md5sums shlibs triggers
+controls libdurawheel-dev control md5sums
+controls durawheel control md5sums
+[[ $(dpkg-deb -I "$build/$runtime"_*.deb triggers) == 'activate-noawait ldconfig' ]] ||
+	die "$runtime does not have ldconfig called"
 depends "$runtime" libc6 libev4 libsqlite3-0
 depends libdurawheel-dev "$runtime (= $version-1)" libev-dev libsqlite3-dev
 depends durawheel libc6 libev4 libjansson4 libsqlite3-0
