@@ -17,7 +17,15 @@ endfunction()
 
 dw_find_plain(libev ev.h ev libev-dev)
 if(DW_WITH_SQLITE)
+  set(DW_SQLITE_MIN 3.37) # STRICT tables
   dw_find_plain(sqlite3 sqlite3.h sqlite3 libsqlite3-dev)
+  file(STRINGS ${sqlite3_INCLUDE}/sqlite3.h DW_SQLITE REGEX "^#define SQLITE_VERSION ")
+  string(REGEX MATCH "[0-9.]+" DW_SQLITE "${DW_SQLITE}")
+  if(DW_SQLITE VERSION_LESS DW_SQLITE_MIN)
+    message(FATAL_ERROR "durawheel needs SQLite ${DW_SQLITE_MIN} or newer, and "
+                        "${sqlite3_INCLUDE}/sqlite3.h is of ${DW_SQLITE}; "
+                        "-DDW_WITH_SQLITE=OFF builds without")
+  endif()
 endif()
 if(DW_BUILD_CLI)
   pkg_check_modules(jansson REQUIRED IMPORTED_TARGET GLOBAL jansson)

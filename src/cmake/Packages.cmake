@@ -43,7 +43,8 @@ dw_package(dev libdurawheel-dev libdevel "for building programs")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "${DW_LIBS_PACKAGE} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), libev-dev")
 if(DW_WITH_SQLITE)
-  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libsqlite3-dev")
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libsqlite3-dev (>= ${DW_SQLITE_MIN})")
+  set(CPACK_DW_SQLITE_MIN ${DW_SQLITE_MIN}) # for DebianRepack.cmake
 endif()
 dw_package(tool durawheel utils "command")
 

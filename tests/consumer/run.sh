@@ -3,7 +3,7 @@
 # find the library by pkg-config and by find_package, shared and static, link every public function
 # and expand every public macro; and README's first program does what README says.
 #
-#	tests/consumer/run.sh BUILD_DIR CASE...         pkgconfig, cmake, readme
+#	tests/consumer/run.sh BUILD_DIR CASE...         pkgconfig, cmake, readme, sqlite
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -104,6 +104,17 @@ readme_case()
 	bash -c "${line/hello.c/hello.cc}"
 	hello ./a.out
 	bash -c "${line/cc hello.c/c++ -Wall -Werror hello.cc}"
+}
+
+# A SQLite that is too old is refused when it is configured, not when the first store is opened.
+sqlite_case()
+{
+	mkdir old
+	printf '#define SQLITE_VERSION        "3.36.0"\n' >old/sqlite3.h
+	! cmake -S "$here/../.." -B configured -Dsqlite3_INCLUDE="$root/old" \
+		-Dsqlite3_LIBRARY="$root/old" -DDW_BUILD_TESTS=OFF >log 2>&1 ||
+		die "SQLite 3.36 is accepted"
+	tr -s ' \n' ' ' <log | grep -q 'needs SQLite 3.37 or newer' || die "$(tail -n 30 log)"
 }
 
 cmake --install "$build" --prefix "$root/usr" >/dev/null
