@@ -23,7 +23,7 @@ int session_prepare(void)
 	 * other direction. */
 	static const int direction[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
 
-	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
 		return EXIT_FAILED;
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", direction[fd]) != fd)

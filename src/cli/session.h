@@ -9,7 +9,7 @@
 #define SESSION_PATIENCE DW_SECONDS(30)
 
 /* session_prepare makes sure that the descriptors 0 to 2 are taken, so that no store's file becomes
- * stdout, and that a closed pipe is an error and not a signal. */
+ * stdout, and that a closed pipe or a limit on file sizes is an error and not a signal. */
 int session_prepare(void);
 
 /* session_open opens the store the options name, with role and hooks as in base. EXIT_DONE, or

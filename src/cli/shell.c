@@ -87,7 +87,7 @@ static int open_data(const dw_firing *firing)
  * our own way or that end it. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
-	static const int reset[] = {SIGPIPE, SIGCHLD, SIGTERM, SIGINT, SIGQUIT};
+	static const int reset[] = {SIGPIPE, SIGXFSZ, SIGCHLD, SIGTERM, SIGINT, SIGQUIT};
 	const short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
 	sigset_t none, defaults;
 	int error;

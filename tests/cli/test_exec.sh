@@ -65,9 +65,9 @@ test_exec_takes_commands_that_do_not_read() {
 	[ "$(grep -c '"attempt":1,.*"exit":0}$' out)" = 2 ]
 }
 
-# signals_of NAME: what /proc/self/status says of INT, QUIT, PIPE, TERM and CHLD.
+# signals_of NAME: what /proc/self/status says of INT, QUIT, PIPE, TERM, CHLD and XFSZ.
 signals_of() {
-	echo $((16#$(sed -n "s/^$1:[[:space:]]*//p" out) & 16#15006))
+	echo $((16#$(sed -n "s/^$1:[[:space:]]*//p" out) & 16#1015006))
 }
 
 test_exec_resets_signals() {

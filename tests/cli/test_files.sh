@@ -33,6 +33,25 @@ test_file_that_cannot_be_read_or_written_is_refused() {
 	expect 0 "${as_user[@]}" durawheel show --store sqlite:timers.db a
 }
 
+# A limit on file sizes, which by default ends whoever meets it with a signal.
+test_limit_on_file_sizes_is_a_full_disk() {
+	expect 0 durawheel add --topic t --in 1h --id a
+	text 102400 >lines
+	rm timers.db-reserve
+	(
+		ulimit -f 100 # too little for a reserve, enough for the other files
+		expect 6 durawheel add --topic t --in 1h --id b
+		says '^durawheel: b: the disk is full'
+		expect 0 durawheel cancel a
+		expect 1 sh -c 'durawheel list >>lines'
+		says 'cannot write to stdout: File too large'
+		ulimit -f 1
+		expect 6 durawheel add --store sqlite:new.db --topic t --in 1h
+		says 'new.db: the disk is full'
+	)
+	has_count pending 0
+}
+
 # What is refused while the file is away is told once, and fires when it is back.
 test_file_that_is_moved_away_and_back() {
 	export DURAWHEEL_STORE=sqlite:timers.db
