@@ -25,7 +25,7 @@ static const char help_of_import[] =
     "Prints how many were imported and refused. A bad line is named on stderr and\n"
     "skipped; the exit code is 1 then. With ids, an import can be repeated.\n"
     "\n"
-    "  --json            print the counts as JSON\n";
+    "  --json            print the counts as JSON: {\"imported\",\"refused\"}\n";
 
 static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
@@ -133,7 +133,10 @@ const struct command commands[] = {
 	.name = "stats",
 	.summary = "says how many timers there are and how their owner does",
 	.synopsis = "[--json]",
-	.help = "  --json            as a line of JSON\n",
+	.help = "  --json            as a line of JSON:\n"
+		"\n"
+		"  {\"pending\",\"claimed\",\"dead\",\"next_due\",\"inbox\",\n"
+		"   \"owner\",\"owner_since\",\"owner_seen\",\"owner_report\":{...}}\n",
 	.example = "durawheel stats",
 	.options = OPT_BIT(OPT_JSON),
 	.run = command_stats,

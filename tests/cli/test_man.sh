@@ -16,6 +16,12 @@ test_man_pages_are_without_warnings() {
 	done
 }
 
+# part NAME: of the file page, from this command's heading to the next, in the file part.
+part() {
+	sed -n "/^   $1 /,/^   [a-z]\|^[A-Z]/p" page >part
+	[ -s part ] || fail "no part about $1"
+}
+
 test_man_page_has_every_command_and_option() {
 	page 1
 	cp out page
@@ -23,13 +29,46 @@ test_man_page_has_every_command_and_option() {
 		case $name in dead | help) continue ;; esac
 		durawheel help $name | grep -vE '^(Example|Besides)' |
 			grep -o -e '--[a-z-]*' >options || true
-		# From this command's heading to the next.
-		sed -n "/^   $name /,/^   [a-z]\|^[A-Z]/p" page >part
-		[ -s part ] || fail "no part about $name"
+		part "$name"
 		while read -r option; do
 			grep -qwe "$option" part || fail "durawheel.1 says nothing of $name $option"
 		done <options
 	done
+}
+
+# has_keys NAME: the part about that command has each key of the JSON in out.
+has_keys() {
+	part "$1"
+	grep -o '"[a-z_0-9]*":' out | tr -d : >keys
+	[ -s keys ] || fail "$1 has no keys: $(cat out)"
+	while read -r key; do
+		grep -qF "$key" part || fail "durawheel.1 says nothing of $1's $key"
+	done <keys
+}
+
+test_man_page_has_every_key_of_json() {
+	page 1
+	cp out page
+	many 3 >some
+	expect 0 durawheel import --json some
+	has_keys import
+	expect 0 durawheel list --json
+	has_keys list
+	expect 0 durawheel add --topic t --id late --at 2020-01-01T00:00:00Z --late-after 1s
+	expect 0 durawheel run --until-idle
+	has_keys run
+	expect 0 durawheel dead list --json
+	has_keys 'dead list'
+	start
+	expect 0 durawheel stats --json
+	has_keys stats
+	grep -q lag_max_us keys # the owner's
+	stop_owner
+	expect 0 durawheel add --topic t --in 1h --data 'the data that is flipped'
+	LC_ALL=C sed -i 's/the data that is flipped/the data that is FLIPPED/' timers.db
+	expect 1 durawheel check --json
+	has_keys check
+	grep -q what keys # of a flaw
 }
 
 test_man_pages_and_completion_are_installed() {
