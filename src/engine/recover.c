@@ -103,6 +103,7 @@ static void finish(struct engine *engine)
 	dw_event event = {.kind = DW_EVENT_RECOVERED, .count = engine->recovered};
 
 	engine->recovery = RECOVERY_IDLE;
+	engine->report_at = 0; /* the last report says that it is loading */
 	engine_event(engine, &event, "%llu timers loaded", (unsigned long long)engine->recovered);
 	if (engine->index.count > engine->env.timers_max) {
 		event.kind = DW_EVENT_LIMIT;

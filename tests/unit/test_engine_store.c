@@ -7,6 +7,8 @@
 #include "port/op.h"
 #include "support/harness.h"
 
+#define REPORT_MAX 2048
+
 /* A store in front of the harness's: it refuses what it is given, or keeps it. INBOX passes: it
  * waits for news anyway. */
 struct shaky {
@@ -16,7 +18,7 @@ struct shaky {
 	int silent;
 	struct op_queue refused;
 	struct op_queue kept;
-	char report[2048]; /* the last one */
+	char report[REPORT_MAX]; /* the last one */
 };
 
 static void take(struct shaky *shaky, dw_op *op)
@@ -176,6 +178,28 @@ static void report_names_the_last_failure(void **state)
 	shaky_free(&shaky);
 }
 
+static void on_status(dw *d, int status, const dw_store_status *store, void *user)
+{
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	(void)snprintf(user, REPORT_MAX, "%s", store->owner_report);
+}
+
+/* Who asks an idle owner right after its start is not told that it still loads. */
+static void report_says_at_once_that_loading_is_over(void **state)
+{
+	struct harness *h = harness_new();
+	char report[REPORT_MAX] = "";
+
+	(void)state;
+	assert_int_equal(engine_status(h->engine, on_status, report), DW_OK);
+	harness_turn(h);
+	assert_int_equal(h->wall, HARNESS_START);
+	if (!strstr(report, "\"recovering\":false"))
+		fail_msg("%s does not say that all is loaded", report);
+	harness_free(h);
+}
+
 /* ---- Silent -------------------------------------------------------------------------------- */
 
 static void store_that_is_silent_is_slow_and_holds_only_what_it_owes(void **state)
@@ -213,6 +237,7 @@ int main(void)
 	    cmocka_unit_test(store_that_fails_is_told_once_and_asked_until_it_is_back),
 	    cmocka_unit_test(store_that_fails_again_is_told_again),
 	    cmocka_unit_test(report_names_the_last_failure),
+	    cmocka_unit_test(report_says_at_once_that_loading_is_over),
 	    cmocka_unit_test(store_that_is_silent_is_slow_and_holds_only_what_it_owes),
 	};
 
