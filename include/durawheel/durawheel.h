@@ -417,7 +417,8 @@ typedef struct dw_cursor {
 typedef void (*dw_list_fn)(dw *, int status, const dw_info *timers, size_t count,
 			   const dw_cursor *next, void *user);
 
-/* dw_get: the answer is a page of the one timer, or status DW_ENOENT and count 0. */
+/* dw_get: the answer is a page of the one timer, or status DW_ENOENT and count 0. DW_EINVAL: the id
+ * is none, or the callback is NULL. */
 DW_API int dw_get(dw *, const char *id, dw_list_fn, void *user);
 
 /* dw_list: at most limit (DW_LIST_MAX) timers after the cursor (NULL: from the start), of topic

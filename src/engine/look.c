@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/arguments.h"
 #include "timer/record.h"
 
 /* One page as the callback sees it; topics are copied, as a body does not end them with NUL. */
@@ -121,8 +122,12 @@ void look_answer(struct engine *engine, dw_op *op)
 
 int engine_get(struct engine *engine, const char *id, struct lister lister)
 {
-	struct call *call = call_new(engine, CALL_LIST, id);
+	struct call *call;
+	int status = arguments_id(id, engine->error);
 
+	if (status != DW_OK)
+		return status;
+	call = call_new(engine, CALL_LIST, id);
 	if (!call)
 		return DW_ENOMEM;
 	call->lister = lister;

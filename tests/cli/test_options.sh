@@ -135,8 +135,10 @@ test_unknown_words_are_usage_errors() {
 	says 'durawheel cancel ID'
 	expect 2 durawheel add word
 	says 'add: word is one word too many; see durawheel add --help$'
-	expect 2 durawheel cancel ''
-	says 'id "": the id is empty'
+	for command in cancel show; do
+		expect 2 durawheel "$command" ''
+		says 'id "": the id is empty'
+	done
 }
 
 test_an_abbreviated_option_is_refused() {

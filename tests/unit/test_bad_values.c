@@ -160,6 +160,11 @@ static void id_of_0_or_256_bytes_is_refused_1_and_255_are_not(void **state)
 	says(d, put_never(d, &seen, id, "t"), DW_EINVAL, "255");
 	says(d, dw_cancel(d, "", NULL, NULL), DW_EINVAL, "empty");
 	says(d, dw_cancel(d, id, NULL, NULL), DW_EINVAL, "255");
+	says(d, dw_move(d, "", 0, NULL, NULL), DW_EINVAL, "empty");
+	says(d, dw_get(d, "", due_page, NULL), DW_EINVAL, "empty");
+	says(d, dw_get(d, id, due_page, NULL), DW_EINVAL, "255");
+	says(d, dw_dead_requeue(d, "", 0, 0, NULL, NULL), DW_EINVAL, "empty");
+	says(d, dw_dead_drop(d, "", 0, NULL, NULL), DW_EINVAL, "empty");
 	id[DW_ID_MAX] = '\0';
 	assert_int_equal(put_never(d, &seen, id, "t"), DW_OK);
 	assert_int_equal(put_never(d, &seen, "x", "t"), DW_OK);
