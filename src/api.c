@@ -17,7 +17,7 @@ const char *dw_last_error(const dw *d)
 	/* The text is being written over by the handle's own thread. */
 	if (!handle_is_own_thread(d))
 		return dw_strerror(DW_ETHREAD);
-	return d->misuse ? d->misuse : engine_error(d->engine);
+	return engine_error(d->engine);
 }
 
 /* ---- Handlers and timers ------------------------------------------------------------------- */
@@ -197,25 +197,27 @@ int dw_check(dw *d, dw_check_fn fn, void *user)
 
 int dw_get_stats(const dw *d, dw_stats *ret_stats)
 {
-	if (!d || !ret_stats || ret_stats->size < sizeof(size_t))
-		return DW_EINVAL;
-	if (d->pid != getpid())
-		return DW_EFORK;
-	if (!handle_is_own_thread(d))
-		return DW_ETHREAD;
-	engine_stats(d->engine, ret_stats);
-	return DW_OK;
+	int status = handle_admit_look(d);
+
+	if (status == DW_OK && !ret_stats)
+		status = handle_refuse(d, DW_EINVAL, "the statistics are NULL");
+	else if (status == DW_OK && ret_stats->size < sizeof(size_t))
+		status = handle_refuse(d, DW_EINVAL, "stats.size is not sizeof(dw_stats)");
+	if (status == DW_OK)
+		engine_stats(d->engine, ret_stats);
+	return status;
 }
 
 int dw_count(const dw *d, const char *topic, uint64_t *ret_count)
 {
-	if (!d || !ret_count)
-		return DW_EINVAL;
-	if (d->pid != getpid())
-		return DW_EFORK;
-	if (!handle_is_own_thread(d))
-		return DW_ETHREAD;
-	return engine_is_owner(d->engine) ? engine_count(d->engine, topic, ret_count) : DW_EROLE;
+	int status = handle_admit_look(d);
+
+	if (status == DW_OK && !ret_count)
+		status = handle_refuse(d, DW_EINVAL, "the count is NULL");
+	else if (status == DW_OK && !engine_is_owner(d->engine))
+		status =
+		    handle_refuse(d, DW_EROLE, "a client knows no timers to count: only the owner");
+	return status == DW_OK ? engine_count(d->engine, topic, ret_count) : status;
 }
 
 int dw_get_status(dw *d, dw_status_fn fn, void *user)
@@ -266,11 +268,9 @@ int dw_post(dw *d, dw_post_fn fn, void *arg)
 
 int dw_fd(const dw *d)
 {
-	if (!d)
-		return DW_EINVAL;
-	if (d->pid != getpid())
-		return DW_EFORK;
-	return handle_is_own_thread(d) ? loop_fd(d->loop) : DW_ETHREAD;
+	int status = handle_admit_look(d);
+
+	return status == DW_OK ? loop_fd(d->loop) : status;
 }
 
 int dw_turn(dw *d)

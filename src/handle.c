@@ -22,29 +22,32 @@ static int refuse_elsewhere(const dw *d, int status, const char *why)
 	return status;
 }
 
-int handle_refuse(dw *d, int status, const char *why)
+int handle_refuse(const dw *d, int status, const char *why)
 {
 	if (!handle_is_own_thread(d))
 		return refuse_elsewhere(d, status, why);
-	d->misuse = why;
-	return status;
+	return engine_fail(d->engine, status, "%s", why);
 }
 
-int handle_admit(dw *d)
+int handle_admit_look(const dw *d)
 {
 	if (!d)
 		return DW_EINVAL;
 	if (d->pid != getpid())
 		return DW_EFORK;
-	if (!handle_is_own_thread(d))
-		return DW_ETHREAD;
-	d->misuse = NULL;
-	if (d->closing)
-		return handle_refuse(d, DW_ECLOSED, "the handle is being closed");
-	return DW_OK;
+	return handle_is_own_thread(d) ? DW_OK : DW_ETHREAD;
 }
 
-int handle_admit_with(dw *d, const void *argument, const char *why)
+int handle_admit(const dw *d)
+{
+	int status = handle_admit_look(d);
+
+	if (status == DW_OK && d->closing)
+		return handle_refuse(d, DW_ECLOSED, "the handle is being closed");
+	return status;
+}
+
+int handle_admit_with(const dw *d, const void *argument, const char *why)
 {
 	int status = handle_admit(d);
 
@@ -53,7 +56,7 @@ int handle_admit_with(dw *d, const void *argument, const char *why)
 	return status;
 }
 
-int handle_admit_driver(dw *d)
+int handle_admit_driver(const dw *d)
 {
 	int status = handle_admit(d);
 

@@ -26,20 +26,22 @@ struct dw {
 	pthread_t thread;
 	pid_t pid;
 	int closing;
-	const char *misuse; /* the last failure, when it was one of this file's checks */
 };
 
 int handle_is_own_thread(const dw *);
 
-/* handle_refuse answers for a failure that the engine knows nothing of; why is kept. */
-int handle_refuse(dw *, int status, const char *why);
+/* handle_refuse answers for a failure that the engine knows nothing of. It keeps why where the
+ * engine keeps its own words, so that the last failure is the last one of both. */
+int handle_refuse(const dw *, int status, const char *why);
 
-/* handle_admit lets the handle's own thread of its own process in; handle_admit_with only when the
- * argument is not NULL; handle_admit_driver only when it is not inside a callback, because what
- * turns must not be called from a callback of a turn. */
-int handle_admit(dw *);
-int handle_admit_with(dw *, const void *argument, const char *why);
-int handle_admit_driver(dw *);
+/* handle_admit_look lets the handle's own thread of its own process in; handle_admit only when the
+ * handle is not being closed; handle_admit_with only when, besides, the argument is not NULL;
+ * handle_admit_driver only when it is not inside a callback, because what turns must not be called
+ * from a callback of a turn. */
+int handle_admit_look(const dw *);
+int handle_admit(const dw *);
+int handle_admit_with(const dw *, const void *argument, const char *why);
+int handle_admit_driver(const dw *);
 
 /* handle_ask does what any thread may ask for: at once on the handle's thread; from another one it
  * is left for that thread's next turn. */

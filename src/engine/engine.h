@@ -85,6 +85,10 @@ int engine_count(const struct engine *, const char *topic, uint64_t *ret_count);
 void engine_stats(const struct engine *, dw_stats *ret_stats);
 const char *engine_error(const struct engine *);
 
+/* engine_fail returns status and keeps the words for engine_error(). */
+int engine_fail(struct engine *, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* engine_refuse answers a call, in words what, that was accepted before the engine was asked and
  * was not done; id may be NULL. engine_run calls fn as a callback. Both from a turn, or while
  * closing. */

@@ -245,8 +245,6 @@ void whole_answer(struct engine *, dw_op *);
 void engine_submit(struct engine *, dw_op *, bool urgent);
 void engine_touch(struct engine *);
 dw_usec engine_lead(const struct engine *);
-int engine_fail(struct engine *, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 void engine_event(struct engine *, dw_event *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* engine_note_error: what the report names as the last error. */

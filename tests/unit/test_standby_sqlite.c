@@ -108,6 +108,7 @@ static void standby_of_a_free_store_owns_it_at_once(void **state)
 	uint64_t count = 7;
 
 	assert_int_equal(dw_count(d, NULL, &count), DW_EROLE);
+	assert_non_null(strstr(dw_last_error(d), "client"));
 	assert_int_equal(dw_purge(d, NULL, NULL), DW_EROLE);
 	assert_int_equal(dw_after(d, "t", "a", 0, NULL, 0), DW_OK); /* as a client, or not */
 	assert_int_equal(dw_run(d), DW_OK);
