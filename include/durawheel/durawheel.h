@@ -138,8 +138,7 @@ typedef enum dw_event_kind {
 	DW_EVENT_NO_HANDLER = 2, /* a timer is due and its topic has no handler: it is kept */
 	DW_EVENT_DEAD = 3, /* a timer was set aside; status DW_ELIMIT, DW_ELATE, DW_ECORRUPT */
 	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
-	DW_EVENT_STORE_SLOW =
-	    5, /* the store has not answered for 50 ms; firings may wait. At most every 10 s */
+	DW_EVENT_STORE_SLOW = 5,    /* no answer for 50 ms; firings may wait. At most every 10 s */
 	DW_EVENT_STORE_FAILED = 6,  /* the store refused or failed; it is asked again. DW_EGONE: its
 				     * file was deleted, moved or replaced; bring it back */
 	DW_EVENT_STORE_BACK = 7,    /* it answers again */
@@ -173,8 +172,7 @@ typedef struct dw_options {
 	const char *store;
 	dw_role role;
 
-	size_t
-	    timers_max; /* refuse new timers beyond; 0: 2^28. Recovery loads all, with an event */
+	size_t timers_max; /* refuse new ones beyond; 0: 2^28. Recovery loads all, with an event */
 	size_t data_max_bytes;    /* 0: DW_DATA_DEFAULT */
 	dw_usec open_patience_us; /* how long dw_open waits for the store; 0: 5 s */
 	dw_usec hold_us;          /* how long a DW_HOLD lasts; 0: 30 s */
@@ -189,8 +187,7 @@ typedef struct dw_options {
 	 * next turn, by an owner within 10 s. */
 	dw_usec (*clock)(void *user);
 	void *clock_user;
-	/* Instead of malloc, realloc and free (size 0 frees). Any thread; blocks aligned as
-	 * malloc's. */
+	/* Instead of malloc, realloc and free (size 0 frees), aligned as malloc. Any thread. */
 	void *(*resize)(void *user, void *block, size_t size);
 	void *resize_user;
 
@@ -360,10 +357,9 @@ DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const voi
 DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
 /* dw_cancel: DW_OK in the answer promises that the timer does not start after it. DW_ENOENT: there
- * is none. DW_ELATE: it is being delivered (or, for a client, the owner has claimed it, which it
- * does a few milliseconds before the deadline); if it is delivered by this handle, a DW_RETRY of
- * that delivery is dropped. A damaged timer is removed, too; for a client with DW_ELATE if it may
- * have been claimed. */
+ * is none. DW_ELATE: it is being delivered (or, for a client, claimed by the owner, a few
+ * milliseconds before the deadline); if this handle delivers it, a DW_RETRY of that delivery is
+ * dropped. A damaged timer is removed, too; for a client with DW_ELATE if it may be claimed. */
 DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
 /* dw_move gives the timer another deadline; topic, data and late_after_us stay. It is the next
@@ -421,8 +417,7 @@ typedef void (*dw_list_fn)(dw *, int status, const dw_info *timers, size_t count
  * is none, or the callback is NULL. */
 DW_API int dw_get(dw *, const char *id, dw_list_fn, void *user);
 
-/* dw_list: at most limit (DW_LIST_MAX) timers after the cursor (NULL: from the start), of topic
- * (NULL: all). */
+/* dw_list: at most limit (DW_LIST_MAX) timers of topic (NULL: all), behind after (NULL: all). */
 DW_API int dw_list(dw *, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn,
 		   void *user);
 
@@ -464,8 +459,7 @@ typedef struct dw_dead {
 typedef void (*dw_dead_fn)(dw *, int status, const dw_dead *letters, size_t count,
 			   const dw_cursor *next, void *user);
 
-/* dw_dead_list: at most limit (DW_LIST_MAX) dead letters after the cursor (NULL: from the oldest),
- * of topic (NULL: all). */
+/* dw_dead_list: the same of dead letters, from the oldest. */
 DW_API int dw_dead_list(dw *, const char *topic, const dw_cursor *after, size_t limit, dw_dead_fn,
 			void *user);
 
@@ -567,12 +561,10 @@ DW_API int dw_check(dw *, dw_check_fn, void *user);
  * no help: it makes the turn follow that carries it out. */
 
 /* dw_run turns until dw_stop(), on a loop of its own. DW_EBUSY inside a callback. DW_EINVAL: the
- * handle is on options.ev_loop, which you run yourself. DW_EFORK: a handler forked, and this is the
- * child. */
+ * handle is on options.ev_loop, which you run yourself. DW_EFORK: a handler's forked child. */
 DW_API int dw_run(dw *);
 
-/* dw_stop makes the current or next dw_run() return. Any thread, signal handlers too. A loop that
- * is yours it does not end. */
+/* dw_stop ends the current or next dw_run(), no loop of yours. Any thread, signal handlers too. */
 DW_API void dw_stop(dw *);
 
 /* options.ev_loop: dw_open() puts one ev_io on the loop and dw_close() takes it off, so the loop
@@ -589,8 +581,7 @@ DW_API int dw_turn(dw *);
 
 /* dw_sync turns until every accepted operation is answered, at most for patience, whatever else
  * drives the handle; handlers of due timers run meanwhile. It returns the first failure since the
- * last dw_sync of an operation without a callback, DW_ETIMEOUT when patience is over, DW_EBUSY
- * inside a callback. */
+ * last one of an operation without a callback, DW_ETIMEOUT, or DW_EBUSY inside a callback. */
 DW_API int dw_sync(dw *, dw_usec patience);
 
 #ifdef __cplusplus
