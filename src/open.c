@@ -42,7 +42,9 @@ static int open_engine(dw *d)
 				 .data_max = d->options.data_max_bytes,
 				 .hold = d->options.hold_us,
 				 .on_event = d->options.on_event,
-				 .on_event_user = d->options.on_event_user};
+				 .on_event_user = d->options.on_event_user,
+				 .on_log = d->options.on_log,
+				 .on_log_user = d->options.on_log_user};
 
 	return engine_new(&d->engine, &env);
 }

@@ -273,7 +273,8 @@ typedef struct dw_firing {
 } dw_firing;
 
 /* A handler. It may call anything but dw_close, dw_run, dw_turn and dw_sync (DW_EBUSY), and should
- * be short: the timers behind it wait. */
+ * be short: the timers behind it wait. If it returns what is no dw_verdict, that counts as DW_RETRY
+ * and options.on_log is told (DW_LOG_ERROR). */
 typedef dw_verdict (*dw_fire_fn)(dw *, const dw_firing *, void *user);
 
 /* dw_on registers the handler of a topic, "*" for every topic without one of its own; NULL takes it

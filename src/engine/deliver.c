@@ -2,6 +2,7 @@
 #include "engine/internal.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -253,10 +254,28 @@ void deliver_begin(struct engine *engine, struct timer *timer, dw_usec now)
 	engine->stats.lag_max_us = usec_max(engine->stats.lag_max_us, engine->stats.lag_us);
 }
 
+/* read_verdict: what is no verdict loses nothing, it is delivered again; but the handler is wrong,
+ * and its author is to hear of it. */
+static dw_verdict read_verdict(struct engine *engine, const struct timer *timer, dw_verdict verdict)
+{
+	char line[DW_MESSAGE_SIZE];
+
+	if (verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_HOLD)
+		return verdict;
+	(void)snprintf(line, sizeof line,
+		       "the handler of topic %s returned %d, which is no verdict: it counts as "
+		       "DW_RETRY",
+		       timer->topic->name, (int)verdict);
+	if (engine->env.on_log)
+		engine->env.on_log(DW_LOG_ERROR, line, engine->env.on_log_user);
+	return DW_RETRY;
+}
+
 void deliver_judge(struct engine *engine, struct timer *timer, dw_verdict verdict, dw_usec retry_in)
 {
 	struct call *settling = timer->settling;
 
+	verdict = read_verdict(engine, timer, verdict);
 	if (settling) { /* called before the worker said that it holds, if it does */
 		settling->early = false;
 		if (verdict == DW_HOLD) {
@@ -272,7 +291,6 @@ void deliver_judge(struct engine *engine, struct timer *timer, dw_verdict verdic
 		return;
 	}
 	timer_set_state(engine, timer, TIMER_VERDICT);
-	/* What is no verdict loses nothing: it is delivered again. */
 	timer->verdict = verdict == DW_DONE ? DW_DONE : DW_RETRY;
 	timer->retry_in = retry_in;
 	engine_resume(engine, timer);

@@ -51,6 +51,8 @@ struct engine_env {
 	dw_usec hold;
 	void (*on_event)(dw *, const dw_event *, void *user);
 	void *on_event_user;
+	void (*on_log)(dw_log_level, const char *line, void *user); /* may be NULL */
+	void *on_log_user;
 };
 
 /* engine_new: DW_OK or DW_ENOMEM. The store is attached before the first call of anything else. */

@@ -3,6 +3,7 @@
  * calls of another thread are in test_api.c.) */
 #include "support/cmocka.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support/misuse.h"
@@ -278,13 +279,23 @@ static dw_verdict nonsense(dw *d, const dw_firing *firing, void *user)
 	return firing->attempt < 3 ? (dw_verdict)77 : DW_DONE;
 }
 
-static void verdict_that_is_none_is_a_retry(void **state)
+static void keep_line(dw_log_level level, const char *line, void *user)
 {
-	struct seen seen;
-	dw *d = open_memory(&seen);
+	assert_int_equal(level, DW_LOG_ERROR);
+	(void)snprintf(user, DW_MESSAGE_SIZE, "%s", line);
+}
+
+static void verdict_that_is_none_is_a_retry_and_logged(void **state)
+{
+	char line[DW_MESSAGE_SIZE] = "";
+	dw_options options = {
+	    .size = sizeof options, .store = "memory:", .on_log = keep_line, .on_log_user = line};
+	struct seen seen = {0};
 	uint64_t count = 1;
+	dw *d;
 
 	(void)state;
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
 	assert_int_equal(dw_on(d, "t", nonsense, &seen), DW_OK);
 	assert_int_equal(dw_after(d, "t", "a", 0, NULL, 0), DW_OK);
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
@@ -293,6 +304,8 @@ static void verdict_that_is_none_is_a_retry(void **state)
 		assert_int_equal(dw_count(d, NULL, &count), DW_OK);
 	}
 	assert_int_equal(seen.attempt, 3);
+	assert_string_equal(line, "the handler of topic t returned 77, which is no verdict: it "
+				  "counts as DW_RETRY");
 	close_memory(d);
 }
 
@@ -357,7 +370,7 @@ int main(void)
 	    cmocka_unit_test(flags_unknown_are_refused),
 	    cmocka_unit_test(timer_of_an_older_or_newer_size_is_refused_unless_it_says_nothing_new),
 	    cmocka_unit_test(stats_of_any_size_are_filled_no_further),
-	    cmocka_unit_test(verdict_that_is_none_is_a_retry),
+	    cmocka_unit_test(verdict_that_is_none_is_a_retry_and_logged),
 	    cmocka_unit_test(token_that_is_none_is_stale_or_refused),
 	    cmocka_unit_test(page_of_no_size_is_refused_and_behind_the_end_is_empty),
 	};
