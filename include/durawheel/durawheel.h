@@ -264,7 +264,7 @@ typedef struct dw_firing {
 	size_t size;
 	const char *id;
 	const char *topic;
-	dw_usec due;      /* the deadline */
+	dw_usec due;      /* the deadline; of a retry (DW_RETRY, an expired hold), its own */
 	dw_usec now;      /* the wall clock just before the handler, never below due */
 	uint32_t attempt; /* from 1 */
 	const void *data;
@@ -339,9 +339,10 @@ typedef struct dw_timer {
 	dw_usec due; /* a moment already past is due at once */
 	const void *data;
 	size_t data_size;
-	dw_usec
-	    late_after_us; /* later than this after due it is not delivered but dead; 0: never */
-	unsigned flags;    /* DW_NEW */
+	/* Later than this after due it is not delivered but dead; 0: never. A retry is due, and
+	 * late, by its own time; to limit all of them together keep the first due in data. */
+	dw_usec late_after_us;
+	unsigned flags; /* DW_NEW */
 } dw_timer;
 
 /* dw_after, dw_at: a timer for topic, due in delay from now or at due. id may be NULL, data may be
@@ -391,7 +392,7 @@ typedef struct dw_info {
 	const char *id;
 	const char *topic;
 	dw_state state; /* DW_CLAIMED: about to fire, firing or held */
-	dw_usec due;
+	dw_usec due;    /* as dw_firing.due: after a retry, when that is due */
 	uint64_t generation;
 	uint32_t attempt; /* of the last delivery, or claim; 0: none yet */
 	uint32_t retries; /* DW_RETRY verdicts so far */
@@ -445,8 +446,8 @@ typedef struct dw_dead {
 	uint64_t generation;
 	const char *topic; /* "" if it cannot be read */
 	dw_reason reason;
-	dw_usec at; /* when it was set aside */
-	dw_usec due;
+	dw_usec at;       /* when it was set aside */
+	dw_usec due;      /* as in dw_info */
 	uint32_t attempt; /* the last one */
 	uint32_t retries;
 	uint32_t crashes;

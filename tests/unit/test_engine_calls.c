@@ -162,6 +162,55 @@ static void too_late_is_dead_and_not_delivered(void **state)
 	harness_free(h);
 }
 
+static void put_hurried(struct harness *h, const char *id)
+{
+	dw_timer timer = {.size = sizeof timer,
+			  .id = id,
+			  .topic = "t",
+			  .due = h->wall + DW_SECONDS(1),
+			  .late_after_us = 1000};
+
+	assert_int_equal(engine_put(h->engine, &timer, (struct done){NULL, NULL}), DW_OK);
+}
+
+static void retry_in_10_s(struct harness *h, const dw_firing *firing)
+{
+	(void)firing;
+	assert_int_equal(engine_retry_in(h->engine, DW_SECONDS(10)), DW_OK);
+}
+
+static void retry_has_a_deadline_of_its_own_and_is_late_by_that(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	h->verdict = DW_RETRY;
+	h->in_handler = retry_in_10_s;
+	put_hurried(h, "a");
+	harness_pass(h, DW_SECONDS(11));
+	assert_int_equal(h->start_count, 2); /* 10 s after the first deadline, and not late */
+	assert_true(h->starts[1].due == HARNESS_START + DW_SECONDS(11));
+	harness_jump(h, DW_SECONDS(10) + 1001);
+	assert_int_equal(h->start_count, 2);
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD), 1);
+	harness_free(h);
+}
+
+static void expired_hold_has_a_deadline_of_its_own(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	put_hurried(h, "a");
+	harness_pass(h, DW_SECONDS(31));
+	assert_int_equal(h->start_count, 2);
+	assert_true(h->starts[0].due == HARNESS_START + DW_SECONDS(1));
+	assert_true(h->starts[1].due == HARNESS_START + DW_SECONDS(31));
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD), 0);
+	harness_free(h);
+}
+
 /* ---- Bad input ----------------------------------------------------------------------------- */
 
 static int put_with(struct harness *h, const char *id, const char *topic)
@@ -287,6 +336,8 @@ int main(void)
 	    cmocka_unit_test(cancel_before_the_put_is_answered_comes_after_it),
 	    cmocka_unit_test(put_from_its_own_handler_drops_the_old_verdict),
 	    cmocka_unit_test(too_late_is_dead_and_not_delivered),
+	    cmocka_unit_test(retry_has_a_deadline_of_its_own_and_is_late_by_that),
+	    cmocka_unit_test(expired_hold_has_a_deadline_of_its_own),
 	    cmocka_unit_test(names_out_of_bounds_are_refused_in_words),
 	    cmocka_unit_test(limits_refuse_and_change_nothing),
 	    cmocka_unit_test(turn_inside_a_callback_is_refused),
