@@ -226,8 +226,10 @@ DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
  * DW_ECLOSED (never sent) or DW_EUNKNOWN (sent), and functions of dw_post() run. The handle is
  * freed whatever it returns, and must not be used again. NULL is accepted.
  * DW_EBUSY: from inside a callback (nothing is done, the handle stays open). DW_ETIMEOUT: the store
- * did not finish in time; what it was asked to do is done later or never. Or a handler of
- * dw_on_worker() did not. */
+ * did not finish in time; what it was asked to do is done later or never. Its thread keeps the file
+ * until the disk has answered, or the process has ended: until then a dw_open() as owner, here or
+ * elsewhere, may return DW_EOWNED or DW_ESTORE; call it again until it does not. Or it was only a
+ * handler of dw_on_worker() that did not: then the file is free. */
 DW_API int dw_close(dw *, dw_usec patience);
 
 /* dw_last_error: the last failure of a call on this handle in words, "" if none; valid until the
