@@ -11,24 +11,13 @@
 
 #include <stdbool.h>
 
-/* check_idle: is nothing due before idle_until that is overdue, sorted or in a fine list? */
-static bool check_idle(const dw_wheel *wheel)
-{
-	uint64_t idle_until = wheel->idle_until;
-
-	if (wheel->overdue.count && idle_until > wheel_overdue_next(wheel))
-		return false;
-	return idle_until <= wheel->work_at && idle_until <= wheel_soon_next(wheel) &&
-	       idle_until <= wheel_slots_fine(wheel);
-}
-
 enum rule {
 	RULE_LINKS = -101,    /* a list's blocks, ends and count agree */
 	RULE_OCCUPIED = -102, /* a list's bit is set when it has entries */
 	RULE_FINE = -103,     /* a fine list's deadlines are its tick of the current bucket */
 	RULE_RING = -104,     /* a slot's deadlines are its own, not before the present, in reach */
-	RULE_NEXT = -105,     /* a ring's next is its earliest slot */
-	RULE_WORK = -106,     /* work_at is not after the opening or start of a slot */
+	RULE_NEXT = -105,     /* a ring's next is its earliest slot, rings_next that of all */
+	RULE_WORK = -106,     /* work_at and idle_until are not after what they announce */
 	RULE_OVERDUE = -107,  /* the heap is a heap of deadlines below the present */
 	RULE_COUNT = -108,    /* live and dead entries are counted, and each timer has one */
 	RULE_INDEX = -109,    /* each index is live or in the free list */
@@ -196,6 +185,17 @@ static int check_blocks(const dw_wheel *wheel, const struct found *found)
 		block = wheel_head(wheel, block)->next;
 	}
 	return found->blocks + listed == pool->fresh_block ? 0 : RULE_BLOCK;
+}
+
+/* check_idle: is nothing due before idle_until that is overdue, sorted or in a fine list? */
+static bool check_idle(const dw_wheel *wheel)
+{
+	uint64_t idle_until = wheel->idle_until;
+
+	if (wheel->overdue.count && idle_until > wheel_overdue_next(wheel))
+		return false;
+	return idle_until <= wheel->work_at && idle_until <= wheel_soon_next(wheel) &&
+	       idle_until <= wheel_slots_fine(wheel);
 }
 
 static int check_rest(const dw_wheel *wheel, struct found *found)

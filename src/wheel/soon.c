@@ -1,6 +1,6 @@
 /*
- * soon.c: a sorted array. It is so short that sorting by insertion beats anything clever: what
- * comes in is an eighth of a kilobyte to move on average.
+ * soon.c: a sorted array. It is so short, 2 KiB at most, that sorting by insertion beats anything
+ * clever.
  */
 #include "wheel/soon.h"
 
