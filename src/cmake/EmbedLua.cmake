@@ -1,0 +1,29 @@
+# cmake -DLUA=FOLDER -DOUT=FILE -P EmbedLua.cmake: writes the scripts of FOLDER as C, each as
+# common.lua and then its own file, with the SHA-1 by which Redis names it.
+file(READ ${LUA}/common.lua common)
+file(GLOB files ${LUA}/*.lua)
+list(SORT files)
+set(texts "")
+set(table "")
+set(count 0)
+foreach(file IN LISTS files)
+  get_filename_component(name ${file} NAME_WE)
+  if(name STREQUAL "common")
+    continue()
+  endif()
+  file(READ ${file} own)
+  set(text "${common}${own}")
+  string(SHA1 sha1 "${text}")
+  string(LENGTH "${text}" size)
+  string(HEX "${text}" hex)
+  string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+  string(APPEND texts "static const char script_${name}[] = {\n${hex}0};\n\n")
+  string(APPEND table "\t{\"${name}\", \"${sha1}\", script_${name}, ${size}},\n")
+  math(EXPR count "${count} + 1")
+endforeach()
+file(
+  WRITE ${OUT}
+  "/* Written by src/cmake/EmbedLua.cmake. */\n#include \"store/redis/script.h\"\n\n${texts}"
+  "const struct redis_script redis_scripts[] = {\n${table}};\n\n"
+  "const size_t redis_script_count = ${count};\n")
