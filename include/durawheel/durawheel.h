@@ -15,7 +15,7 @@
  *
  * A timer is an id, a topic, a deadline and some bytes of data. It is kept in a store (a SQLite
  * file, or memory), so it fires although the process was killed in between: in this process,
- * microseconds after its deadline, never before it.
+ * microseconds after its deadline, never before it. Linux only.
  *
  * TIME is dw_usec: microseconds since the Unix epoch (UTC), or a duration in microseconds.
  * Arithmetic saturates: now + INT64_MAX is "never", not a moment in the past.
@@ -49,8 +49,6 @@
  *
  * FORK. In a forked child every call returns DW_EFORK and no timer fires; the child may only
  * dw_close() its copy of the handle, which touches neither store nor parent.
- *
- * Linux only (timerfd, eventfd, epoll).
  */
 #ifndef DURAWHEEL_H
 #define DURAWHEEL_H
@@ -77,7 +75,6 @@ extern "C" {
 /* ---- Time -------------------------------------------------------------------------------- */
 
 typedef int64_t dw_usec;
-
 #define DW_NEVER INT64_MAX
 
 /* Durations: DW_MINUTES(30), DW_SECONDS(1.5). What is below a microsecond is cut off. */
@@ -120,6 +117,7 @@ DW_API void dw_format_time(dw_usec time, char *text);
 #define DW_LIST_MAX 1000            /* timers on one page of dw_list() or dw_dead_list() */
 #define DW_DEAD_MAX 100000          /* dead letters kept; the oldest go */
 #define DW_DEAD_DAYS 30             /* how long they are kept */
+#define DW_UNANSWERED_MAX (64 * 1024 * 1024) /* bytes of calls not answered; then DW_ELIMIT */
 
 /* ---- A handle ---------------------------------------------------------------------------- */
 
@@ -139,15 +137,16 @@ typedef enum dw_event_kind {
 	DW_EVENT_DEAD = 3, /* a timer was set aside; status DW_ELIMIT, DW_ELATE, DW_ECORRUPT */
 	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
 	DW_EVENT_STORE_SLOW = 5,    /* no answer for 50 ms; firings may wait. At most every 10 s */
-	DW_EVENT_STORE_FAILED = 6,  /* the store refused or failed; it is asked again. DW_EGONE: its
-				     * file was deleted, moved or replaced; bring it back */
+	DW_EVENT_STORE_FAILED = 6,  /* it refused or failed: status; it is asked again */
 	DW_EVENT_STORE_BACK = 7,    /* it answers again */
 	DW_EVENT_FAILED = 8,        /* an operation without a callback failed: id, status */
 	DW_EVENT_CORRUPT = 9,       /* stored bytes that do not match their checksum: not fired */
 	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not answered in time: it is delivered again */
 	DW_EVENT_LIMIT = 11, /* over options.timers_max after recovery, or over DW_HOLDS_MAX */
 	DW_EVENT_DEAD_FORGOTTEN = 12, /* old dead letters were dropped; count = how many */
-	DW_EVENT_OWNER = 13           /* this standby owns the store now, and loads its timers */
+	DW_EVENT_OWNER = 13,          /* this handle owns the store now, and loads its timers */
+	DW_EVENT_OWNER_LOST = 14,     /* it does not any more; count = timers dropped from memory */
+	DW_EVENT_LEASE = 15           /* what is due waits for the lease to be renewed */
 } dw_event_kind;
 
 typedef struct dw_event {
@@ -190,7 +189,6 @@ typedef struct dw_options {
 	/* Instead of malloc, realloc and free (size 0 frees), aligned as malloc. Any thread. */
 	void *(*resize)(void *user, void *block, size_t size);
 	void *resize_user;
-
 	/* The libev loop that is to drive the handle, of this thread and of the libev that
 	 * durawheel is linked with, on any backend; see "Driving". NULL: dw_run() or dw_fd(). */
 	struct ev_loop *ev_loop;
@@ -199,20 +197,26 @@ typedef struct dw_options {
 	 * DW_SPIN_MAX; 50 is a good value. The price is a busy core for so long at each moment at
 	 * which timers fire. 0: never. Not with ev_loop. */
 	dw_usec spin_us;
-
 	/* What other threads have asked for and is not answered may take so many bytes (their data
 	 * and about 600 bytes a call); 0: 16 MiB. */
 	size_t posted_max_bytes;
-
 	/* Threads for the handlers of dw_on_worker(): 0: none, at most 256. A client has none. */
 	unsigned workers;
+	/* For a store that several programs share, which a file is not: whose timers these are, 1
+	 * to 63 of A-Z a-z 0-9 . _ -; into how many parts a new namespace is divided (0: 16, or as
+	 * it is; at most 256); after how long a silent owner has lost it (0: 5 s; 1 s to 5 min). */
+	const char *name;
+	unsigned shards;
+	dw_usec lease_us;
 } dw_options;
 
 /* dw_open opens the store and, as owner, starts to load its timers: those already overdue fire, in
  * the order of their deadlines, once their topics have handlers and the loop turns.
  * A standby opens whether or not the store has an owner, and asks for the ownership at once and
  * then every second. The lock of an owner that died is free at once, so nobody decides that it is
- * dead, and two never own. Until its DW_EVENT_OWNER it is a client that may register handlers.
+ * dead, and two never own. Until its DW_EVENT_OWNER it is a client that may register handlers. An
+ * owner from whom another process has taken the store is like a standby from DW_EVENT_OWNER_LOST
+ * on; verdicts of deliveries begun before touch nothing (dw_settle: DW_ESTALE).
  * On DW_OK *ret_dw is yours until dw_close(). On failure ret_message (may be NULL, at least
  * DW_MESSAGE_SIZE bytes) says in words what was wrong and what would be right.
  * DW_EINVAL: options. DW_EOWNED: another process owns the store. DW_ESTORE: cannot be opened, is
@@ -244,11 +248,10 @@ DW_API const char *dw_version(void);
 /* ---- Handlers ---------------------------------------------------------------------------- */
 
 typedef enum dw_verdict {
-	DW_DONE = 0, /* done: the timer is settled, its id is free again */
-	DW_RETRY =
-	    1,      /* again later: after 1 s, doubled each time, at most 5 min, 20 % jitter; after
-		     * DW_RETRIES_MAX times the timer is dead. dw_retry_in() sets another delay */
-	DW_HOLD = 2 /* not known yet: dw_settle() answers within options.hold_us */
+	DW_DONE = 0,  /* done: the timer is settled, its id is free again */
+	DW_RETRY = 1, /* again in 1 s, doubled each time, at most 5 min, 20 % jitter, and dead after
+		       * DW_RETRIES_MAX times. dw_retry_in() sets another delay */
+	DW_HOLD = 2   /* not known yet: dw_settle() answers within options.hold_us */
 } dw_verdict;
 
 /* A token names one delivery: this attempt of this generation of this id. Copy it to settle. */

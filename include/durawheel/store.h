@@ -84,7 +84,8 @@ typedef struct dw_row {
  * and any of them    DW_ESTORE, DW_EFULL (no space), DW_EGONE (the store is not where it was): not
  *                    done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer does not match
  *                    its checksum (a PUT replaces it and a CANCEL removes it all the same);
- *                    DW_ECLOSED: never begun; DW_ENOMEM
+ *                    DW_ECLOSED: never begun; DW_ENOMEM; DW_EFENCED: not done, and the caller is
+ *                    not the owner any more, until an OWN is answered DW_OK
  * CLAIM, SETTLE, RETRY, BURY and ACK may be repeated blindly under one token: the second one
  * answers like the first one or DW_ENOENT, and changes nothing. A CLAIM that names the present
  * attempt of a claim of its own token is one more claim, without a crash: so an owner takes up its
@@ -115,6 +116,10 @@ typedef enum dw_op_kind {
 #define DW_OP_CLAIMED 2u   /* PUT: stored as claimed by this token at once, attempt 1 */
 #define DW_OP_WITHDRAWN 4u /* PUT, CANCEL, MOVE: the owner took its claim back unstarted */
 #define DW_OP_VERDICT 8u   /* RETRY: a handler's verdict (counts), not a claim given back */
+#define DW_OP_AGAIN 16u    /* PUT: sent before, and its outcome is unknown */
+/* In the answer of a PUT, with DW_OK: it had been done before, and what became of it is in rows:
+ * the timer of that id as it is stored now, or nothing. head says nothing. */
+#define DW_OP_DONE 32u
 
 typedef struct dw_op {
 	struct dw_op *next; /* the engine's until submit, the store's until collected */
@@ -141,6 +146,12 @@ typedef struct dw_op {
 	dw_usec sent;   /* on the steady clock */
 	uint64_t batch; /* operations submitted with it */
 	int urgent;     /* firing waits for it */
+	unsigned reign; /* how often the ownership had been lost when it was submitted */
+
+	/* The store's. */
+	unsigned progress;
+	struct dw_op *store_next;
+	uint64_t number;
 } dw_op;
 
 /* What a store is given when it is opened. It lives as long as the store. */
@@ -157,6 +168,11 @@ typedef struct dw_store_env {
 	void *log_user;
 	void (*wake)(void *user); /* answers are waiting; any thread */
 	void *wake_user;
+	const char *name; /* options.name, to be copied; NULL: none */
+	unsigned shards;  /* options.shards, 0: as it is, or the default */
+	dw_usec lease;
+	dw_usec (*steady)(void *user); /* steady clock; any thread */
+	void *steady_user;
 } dw_store_env;
 
 typedef struct dw_store dw_store;
@@ -178,6 +194,19 @@ typedef struct dw_store_class {
 	int (*stop)(dw_store *, dw_usec patience);
 	/* must, after stop: frees the store, or leaves that to its thread that is still at work. */
 	void (*free)(dw_store *);
+
+	/* These may be NULL, or behind size: a store with a thread of its own needs none of them.
+	 *
+	 * A descriptor, always the same one, that is readable when turn() has something to do; -1:
+	 * none. */
+	int (*descriptor)(const dw_store *);
+	/* Does what can be done now, and never blocks. Called at the beginning of each turn of the
+	 * engine, before collect(), in the engine's thread. */
+	void (*turn)(dw_store *, dw_usec steady);
+	/* The steady time at which turn() is needed, readable or not; DW_NEVER. */
+	dw_usec (*due)(const dw_store *);
+	/* The steady time until which the owner may start handlers; absent: DW_NEVER. */
+	dw_usec (*lease)(const dw_store *);
 } dw_store_class;
 
 struct dw_store {

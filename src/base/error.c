@@ -45,6 +45,8 @@ const char *dw_strerror(int error)
 		return "the disk is full";
 	case DW_EGONE:
 		return "the store's file was deleted, moved or replaced";
+	case DW_EFENCED:
+		return "another process owns the store now";
 	default:
 		return "unknown error";
 	}

@@ -30,6 +30,7 @@ int exit_of(int error)
 	case DW_ETIMEOUT:
 	case DW_EFULL:
 	case DW_EGONE:
+	case DW_EFENCED:
 		return EXIT_STORE;
 	default:
 		return EXIT_FAILED;
