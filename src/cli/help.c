@@ -23,7 +23,7 @@ void help_print_overview(FILE *file)
 	    "\n"
 	    "  --store URL   sqlite:FILE; else DURAWHEEL_STORE, else durawheel/timers.db in\n"
 	    "                XDG_STATE_HOME or ~/.local/state\n"
-	    "  --name NS     the namespace in a store that has several\n"
+	    "  --name NS     the namespace in a store that has several; else DURAWHEEL_NAME\n"
 	    "  --help, --version\n"
 	    "\n"
 	    "Exit codes: 0 done, 1 failed, 2 usage, 3 no such timer, 4 exists already,\n"

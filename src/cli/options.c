@@ -137,8 +137,7 @@ void options_free(struct options *options)
 	free(options->words);
 }
 
-/* check_name: the namespace becomes part of keys and channel names. */
-static int check_name(const char *name)
+int options_check_name(const char *what, const char *name)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789._-";
@@ -146,8 +145,8 @@ static int check_name(const char *name)
 
 	if (length == 0 || length > DW_TOPIC_MAX || strspn(name, allowed) != length)
 		return complain(EXIT_USAGE,
-				"--name \"%.300s\": write 1 to %d letters, digits, '.', '_' or '-'",
-				name, DW_TOPIC_MAX);
+				"%s \"%.300s\": write 1 to %d letters, digits, '.', '_' or '-'",
+				what, name, DW_TOPIC_MAX);
 	return EXIT_DONE;
 }
 
@@ -171,7 +170,7 @@ int options_check(const struct options *options, const struct command *command)
 				command->name, options->words[1 + command->words_max],
 				command->name);
 	if (options->value[OPT_NAME])
-		return check_name(options->value[OPT_NAME]);
+		return options_check_name("--name", options->value[OPT_NAME]);
 	return EXIT_DONE;
 }
 

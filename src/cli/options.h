@@ -66,6 +66,9 @@ void options_free(struct options *);
 /* options_check: whether command takes what was given. EXIT_DONE, or complains. */
 int options_check(const struct options *, const struct command *);
 
+/* options_check_name: a namespace becomes part of keys. EXIT_DONE, or complains of what. */
+int options_check_name(const char *what, const char *name);
+
 /* options_duration and options_time read the value of an option that was given; options_count a
  * whole number of at least 1. EXIT_DONE, or complain. */
 int options_duration(const struct options *, enum option_id, dw_usec *ret_duration);

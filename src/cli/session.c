@@ -109,6 +109,16 @@ static bool cut_end(char *text, const char *end)
 	return true;
 }
 
+/* find_name of the namespace: a store that has only one takes no notice. */
+static int find_name(const struct options *options, const char **ret_name)
+{
+	const char *name = options->value[OPT_NAME]; /* checked */
+	const char *set = name ? NULL : getenv("DURAWHEEL_NAME");
+
+	*ret_name = name ? name : set && *set ? set : "durawheel";
+	return set && *set ? options_check_name("DURAWHEEL_NAME", set) : EXIT_DONE;
+}
+
 static int open_store(const char *store, dw_options base, dw **ret_dw)
 {
 	char message[DW_MESSAGE_SIZE] = "";
@@ -136,8 +146,10 @@ int session_open(const struct options *options, dw_options base, dw **ret_dw)
 {
 	char fallback[STORE_SIZE];
 	const char *store;
-	int code = find_store(options, fallback, &store);
+	int code = find_name(options, &base.name);
 
+	if (code == EXIT_DONE)
+		code = find_store(options, fallback, &store);
 	return code == EXIT_DONE ? open_store(store, base, ret_dw) : code;
 }
 
@@ -145,9 +157,11 @@ int session_look(const struct options *options, dw_options base, dw **ret_dw)
 {
 	char fallback[STORE_SIZE];
 	const char *store;
-	int code = find_store(options, fallback, &store);
+	int code = find_name(options, &base.name);
 	bool is_new;
 
+	if (code == EXIT_DONE)
+		code = find_store(options, fallback, &store);
 	if (code != EXIT_DONE)
 		return code;
 	is_new = strncmp(store, scheme, sizeof scheme - 1) == 0 &&

@@ -303,7 +303,11 @@ test_a_namespace_is_a_plain_word() {
 	for bad in '' 'a b' 'a{b}' 'a:b' "$(text 64)"; do
 		expect 2 durawheel --name "$bad" list
 		says --name
+		[ -z "$bad" ] || DURAWHEEL_NAME=$bad expect 2 durawheel list
+		[ -z "$bad" ] || says DURAWHEEL_NAME
 	done
+	DURAWHEEL_NAME='' expect 0 durawheel list
+	DURAWHEEL_NAME='a b' expect 0 durawheel --name shop list
 }
 
 test_a_full_device_is_told() {
