@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "base/usec.h"
 #include "handle.h"
+#include "port/driven.h"
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
@@ -18,6 +19,13 @@ static dw_usec store_now(void *user)
 	const struct clock *clock = user;
 
 	return clock->wall(clock->user);
+}
+
+static dw_usec store_steady(void *user)
+{
+	const struct clock *clock = user;
+
+	return clock->steady(clock->user);
 }
 
 static bool drain_posts(void *user)
@@ -49,6 +57,20 @@ static int open_engine(dw *d)
 	return engine_new(&d->engine, &env);
 }
 
+/* watch_store: a store without a thread of its own has a descriptor. */
+static int watch_store(dw *d, char *message)
+{
+	int fd = driven_descriptor(d->store);
+
+	if (fd < 0 || loop_watch(d->loop, fd) == DW_OK)
+		return DW_OK;
+	(void)snprintf(message, DW_MESSAGE_SIZE, "the loop cannot watch the store: %s",
+		       strerror(errno));
+	(void)d->store->type->stop(d->store, 0); /* nothing was submitted */
+	d->store->type->free(d->store);
+	return DW_ESYS;
+}
+
 static int open_store(dw *d, const char *url, char *message)
 {
 	struct loop_port port = loop_port(d->loop);
@@ -63,9 +85,16 @@ static int open_store(dw *d, const char *url, char *message)
 			    .log = d->options.on_log,
 			    .log_user = d->options.on_log_user,
 			    .wake = port.wake,
-			    .wake_user = port.user};
+			    .wake_user = port.user,
+			    .name = d->options.name,
+			    .shards = d->options.shards,
+			    .lease = d->options.lease_us,
+			    .steady = store_steady,
+			    .steady_user = &d->clock};
+	int status = options_open_store(url, &env, &d->store, message);
 
-	return options_open_store(url, &env, &d->store, message);
+	d->options.name = NULL; /* the caller's string is not kept */
+	return status == DW_OK ? watch_store(d, message) : status;
 }
 
 static void free_handle(dw *d)
@@ -190,6 +219,7 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 static int close_parts(dw *d, dw_usec patience)
 {
 	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
+	int fd = driven_descriptor(d->store);
 	int status;
 
 	posts_shut(d->posts);
@@ -205,6 +235,8 @@ static int close_parts(dw *d, dw_usec patience)
 		status = DW_ETIMEOUT;
 	engine_abandon(d->engine);
 	posts_abandon(d->posts, d->engine);
+	if (fd >= 0)
+		loop_unwatch(d->loop, fd);
 	d->store->type->free(d->store);
 	return status;
 }

@@ -10,6 +10,11 @@
 #define TIMERS_DEFAULT ((size_t)1 << 28)
 #define OPEN_PATIENCE_DEFAULT DW_SECONDS(5)
 #define HOLD_DEFAULT DW_SECONDS(30)
+#define NAME_MAX_SIZE 63
+#define SHARDS_MAX 256u
+#define LEASE_DEFAULT DW_SECONDS(5)
+#define LEASE_MIN DW_SECONDS(1)
+#define LEASE_MAX DW_MINUTES(5)
 #define POSTED_DEFAULT ((size_t)16 * 1024 * 1024)
 
 static int refuse(char *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -46,6 +51,29 @@ static void set_defaults(dw_options *options)
 		options->hold_us = HOLD_DEFAULT;
 	if (options->posted_max_bytes == 0)
 		options->posted_max_bytes = POSTED_DEFAULT;
+	if (options->lease_us == 0)
+		options->lease_us = LEASE_DEFAULT;
+}
+
+/* check_shared: what is for a store that several programs share. */
+static int check_shared(const dw_options *options, char *message)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-";
+	size_t size = options->name ? strnlen(options->name, NAME_MAX_SIZE + 1) : 0;
+
+	if (options->name &&
+	    (size == 0 || size > NAME_MAX_SIZE || strspn(options->name, allowed) < size))
+		return refuse(message,
+			      "options.name is not 1 to %d letters, digits, '.', '_' or '-'",
+			      NAME_MAX_SIZE);
+	if (options->shards > SHARDS_MAX)
+		return refuse(message, "options.shards is %u: at most %u", options->shards,
+			      SHARDS_MAX);
+	if (options->lease_us < LEASE_MIN || options->lease_us > LEASE_MAX)
+		return refuse(message, "options.lease_us is %lld: 1 s to 5 min",
+			      (long long)options->lease_us);
+	return DW_OK;
 }
 
 int options_read(const dw_options *options, dw_options *ret_options, char *ret_message)
@@ -84,6 +112,8 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 			      WORKERS_MAX);
 	if (copy.open_patience_us < 0 || copy.hold_us < 0)
 		return refuse(ret_message, "a patience or a hold in options is negative");
+	if (check_shared(&copy, ret_message) != DW_OK)
+		return DW_EINVAL;
 	*ret_options = copy;
 	return DW_OK;
 }
@@ -99,6 +129,32 @@ static void mask_password(const char *url, char *ret_masked, size_t size)
 		(void)snprintf(ret_masked, size, "%.*s***%s", (int)(colon + 1 - url), url, at);
 	else
 		(void)snprintf(ret_masked, size, "%s", url);
+}
+
+static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_store, char *message)
+{
+#if DW_WITH_REDIS
+	if (redis_store_open) {
+		if (strncmp(url, "rediss://", 9) == 0)
+			return refuse(message,
+				      "rediss:// is TLS, which durawheel %s has not: "
+				      "redis:// or unix://",
+				      DW_VERSION);
+		if (!env->name)
+			return refuse(message,
+				      "options.name is NULL: a store in Redis needs a name");
+		return redis_store_open(ret_store, url, env, message);
+	}
+#endif
+	char masked[160];
+
+	(void)env;
+	(void)ret_store;
+	mask_password(url, masked, sizeof masked);
+	return refuse(message,
+		      "the store \"%s\": this durawheel was built without Redis: sqlite:FILE or "
+		      "memory:",
+		      masked);
 }
 
 int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_store,
@@ -126,13 +182,10 @@ int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_
 		return refuse(ret_message, "this durawheel was built without SQLite");
 #endif
 	}
-	mask_password(url, masked, sizeof masked);
 	if (strncmp(url, "redis://", 8) == 0 || strncmp(url, "rediss://", 9) == 0 ||
 	    strncmp(url, "unix://", 7) == 0)
-		return refuse(ret_message,
-			      "the store \"%s\": durawheel %s has no Redis store: sqlite:FILE or "
-			      "memory:",
-			      masked, DW_VERSION);
+		return open_redis(url, &own, ret_store, ret_message);
+	mask_password(url, masked, sizeof masked);
 	return refuse(ret_message,
 		      "the store \"%s\" is of no known kind: sqlite:FILE or memory:", masked);
 }

@@ -143,6 +143,16 @@ static int watch(int epoll_fd, int fd)
 	return fd < 0 ? -1 : epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
+int loop_watch(struct loop *loop, int fd)
+{
+	return watch(loop->epoll_fd, fd) < 0 ? DW_ESYS : DW_OK;
+}
+
+void loop_unwatch(struct loop *loop, int fd)
+{
+	(void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL); /* it is there */
+}
+
 static int open_descriptors(struct loop *loop)
 {
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -19,6 +19,11 @@ void loop_free(struct loop *);
 struct loop_port loop_port(struct loop *);
 int loop_fd(const struct loop *);
 
+/* loop_watch: the loop's descriptor is readable when fd is, too, until loop_unwatch(), which comes
+ * before fd is closed. DW_OK, DW_ESYS (errno says why). */
+int loop_watch(struct loop *, int fd);
+void loop_unwatch(struct loop *, int fd);
+
 /* loop_drain makes the descriptor unreadable again: before a turn. */
 void loop_drain(struct loop *);
 

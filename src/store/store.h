@@ -17,4 +17,10 @@ int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env
  * tests, of which one wants this never to be the reason, and another one does not want to wait. */
 void sqlite_store_look_every(dw_store *, dw_usec tick);
 
+/* redis_store_open reaches the server of url, redis:// or unix://, and the namespace env->name in
+ * it. On failure ret_message says why: DW_EINVAL (the URL), DW_EOWNED, DW_ESTORE, DW_ENOMEM,
+ * DW_ESYS. */
+int redis_store_open(dw_store **ret_store, const char *url, const dw_store_env *env,
+		     char *ret_message) __attribute__((weak));
+
 #endif

@@ -53,6 +53,35 @@ static void open_of_bad_options_says_what_is_wrong(void **state)
 	assert_int_equal(dw_open(NULL, &o, NULL), DW_EINVAL);
 }
 
+static void open_of_a_shared_store_names_what_is_wrong(void **state)
+{
+	static const char long_name[] =
+	    "0123456789012345678901234567890123456789012345678901234567890123";
+	dw_options o = {.size = sizeof o, .store = "memory:"};
+	dw *d;
+
+	(void)state;
+	o.name = "";
+	refused(&o, DW_EINVAL, "options.name");
+	o.name = long_name;
+	refused(&o, DW_EINVAL, "options.name");
+	o.name = "a b";
+	refused(&o, DW_EINVAL, "options.name");
+	o.name = long_name + 1;
+	o.shards = 257;
+	refused(&o, DW_EINVAL, "options.shards");
+	o.shards = 256;
+	o.lease_us = DW_SECONDS(1) - 1;
+	refused(&o, DW_EINVAL, "options.lease_us");
+	o.lease_us = DW_MINUTES(5) + 1;
+	refused(&o, DW_EINVAL, "options.lease_us");
+	o.lease_us = -1;
+	refused(&o, DW_EINVAL, "options.lease_us");
+	o.lease_us = DW_SECONDS(1);
+	assert_int_equal(dw_open(&d, &o, NULL), DW_OK);
+	assert_int_equal(dw_close(d, 0), DW_OK);
+}
+
 static void open_of_older_and_newer_options_works(void **state)
 {
 	struct {
@@ -260,6 +289,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(open_of_bad_options_says_what_is_wrong),
+	    cmocka_unit_test(open_of_a_shared_store_names_what_is_wrong),
 	    cmocka_unit_test(open_of_older_and_newer_options_works),
 	    cmocka_unit_test(null_arguments_are_refused),
 	    cmocka_unit_test(run_fires_and_stops),

@@ -3,6 +3,9 @@
  * spun can be told from what was slept. */
 #include "support/cmocka.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include "loop/loop.h"
 
 #define MOST DW_SPIN_MAX
@@ -143,6 +146,29 @@ static void stop_wakes_and_is_taken_once(void **state)
 	loop_free(f.loop);
 }
 
+static void what_is_watched_wakes_until_it_is_not(void **state)
+{
+	struct fixture f;
+	struct pollfd poll_fd = {.events = POLLIN};
+	int ends[2];
+
+	(void)state;
+	begin(&f);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(loop_watch(f.loop, ends[0]), DW_OK);
+	f.port.arm(f.port.user, DW_NEVER);
+	poll_fd.fd = loop_fd(f.loop);
+	assert_int_equal(poll(&poll_fd, 1, 0), 0);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_int_equal(poll(&poll_fd, 1, 0), 1);
+	loop_unwatch(f.loop, ends[0]);
+	assert_int_equal(poll(&poll_fd, 1, 0), 0);
+	assert_int_equal(loop_watch(f.loop, -1), DW_ESYS);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+	loop_free(f.loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +178,7 @@ int main(void)
 	    cmocka_unit_test(wake_up_ends_a_spin),
 	    cmocka_unit_test(clock_set_back_in_a_spin_does_not_spin_for_ever),
 	    cmocka_unit_test(stop_wakes_and_is_taken_once),
+	    cmocka_unit_test(what_is_watched_wakes_until_it_is_not),
 	};
 
 	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);

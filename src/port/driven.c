@@ -1,0 +1,29 @@
+#include "port/driven.h"
+
+#include <stddef.h>
+
+/* HAS: the class goes so far, and the store has it. */
+#define HAS(store, slot)                                                                           \
+	((store)->type->size >= offsetof(dw_store_class, slot) + sizeof(store)->type->slot &&      \
+	 (store)->type->slot)
+
+int driven_descriptor(const dw_store *store)
+{
+	return HAS(store, descriptor) ? store->type->descriptor(store) : -1;
+}
+
+void driven_turn(dw_store *store, dw_usec steady)
+{
+	if (HAS(store, turn))
+		store->type->turn(store, steady);
+}
+
+dw_usec driven_due(const dw_store *store)
+{
+	return HAS(store, due) ? store->type->due(store) : DW_NEVER;
+}
+
+dw_usec driven_lease(const dw_store *store)
+{
+	return HAS(store, lease) ? store->type->lease(store) : DW_NEVER;
+}

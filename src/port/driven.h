@@ -1,0 +1,16 @@
+/* A store without a thread of its own is driven by whoever uses it. These ask for what a store's
+ * class may leave out, or ends before; a store that needs none of it is never in the way. */
+#ifndef DW_PORT_DRIVEN_H
+#define DW_PORT_DRIVEN_H
+
+#include "durawheel/store.h"
+
+/* driven_descriptor: -1: there is none. */
+int driven_descriptor(const dw_store *);
+void driven_turn(dw_store *, dw_usec steady);
+
+/* driven_due, driven_lease: on the steady clock; DW_NEVER for a store that does not say. */
+dw_usec driven_due(const dw_store *);
+dw_usec driven_lease(const dw_store *);
+
+#endif
