@@ -1,5 +1,7 @@
 /* A reply of a Redis server, read by hiredis' RESP reader into one arena: many small strings, freed
- * together. What a reply may be is bounded, so that no server can make us allocate without end. */
+ * together. What a reply may be is bounded, so that no server can make us allocate without end.
+ * The replies are made by the handle's allocator; hiredis' own input buffer, which is bounded too,
+ * by malloc: 0.14 has no hooks. */
 #ifndef DW_STORE_REDIS_REPLY_H
 #define DW_STORE_REDIS_REPLY_H
 
@@ -9,14 +11,7 @@
 
 #include "base/alloc.h"
 
-enum reply_kind {
-	REPLY_NIL,
-	REPLY_INTEGER,
-	REPLY_STATUS,
-	REPLY_ERROR,
-	REPLY_BULK,
-	REPLY_ARRAY
-};
+enum reply_kind { REPLY_NIL, REPLY_INTEGER, REPLY_STATUS, REPLY_ERROR, REPLY_BULK, REPLY_ARRAY };
 
 struct reply {
 	enum reply_kind kind;
@@ -41,17 +36,19 @@ void reply_free(struct reply *root);
 bool reply_is(const struct reply *, const char *text);
 bool reply_fails(const struct reply *, const char *prefix);
 
-/* A reader of RESP. */
+/* A reader of RESP2. The bounds are those of one reply. */
 struct reply_reader;
 
-#define REPLY_ITEMS_MAX (1u << 20)
-#define REPLY_DEPTH_MAX 7
-#define REPLY_BULK_MAX (64u << 20)
+#define REPLY_ITEMS_MAX (1u << 20)   /* of all its arrays together */
+#define REPLY_DEPTH_MAX 7            /* arrays in arrays */
+#define REPLY_BULK_MAX (64u << 20)   /* of one string */
+#define REPLY_BYTES_MAX (256u << 20) /* of all its strings together */
 
 struct reply_reader *reply_reader_new(const struct alloc *); /* NULL: no memory */
 void reply_reader_free(struct reply_reader *);
 
-/* reply_feed: false: no memory. */
+/* reply_feed: false: no memory. Best fed with some 64 KiB at a time, and emptied in between: hiredis
+ * moves what it has not read yet once a kilobyte. */
 bool reply_feed(struct reply_reader *, const void *bytes, size_t size);
 
 /* reply_next: DW_OK, and *ret_reply is the next reply, NULL if it is not complete yet; DW_ECORRUPT:
