@@ -23,8 +23,8 @@ struct reply {
 };
 
 /* reply_new: a nil reply with an arena of its own, to be filled and then freed with reply_free;
- * NULL: no memory. reply_bytes and reply_items fill a reply of that arena (root's own, or an item of
- * it): false: no memory. */
+ * NULL: no memory. reply_bytes and reply_items fill a reply of that arena (root's own, or an item
+ * of it): false: no memory. */
 struct reply *reply_new(const struct alloc *);
 bool reply_bytes(struct reply *root, struct reply *, enum reply_kind, const void *bytes,
 		 size_t size);
@@ -47,8 +47,8 @@ struct reply_reader;
 struct reply_reader *reply_reader_new(const struct alloc *); /* NULL: no memory */
 void reply_reader_free(struct reply_reader *);
 
-/* reply_feed: false: no memory. Best fed with some 64 KiB at a time, and emptied in between: hiredis
- * moves what it has not read yet once a kilobyte. */
+/* reply_feed: false: no memory. Best fed with some 64 KiB at a time, and emptied in between:
+ * hiredis moves what it has not read yet once a kilobyte. */
 bool reply_feed(struct reply_reader *, const void *bytes, size_t size);
 
 /* reply_next: DW_OK, and *ret_reply is the next reply, NULL if it is not complete yet; DW_ECORRUPT:
