@@ -1,1 +1,273 @@
--- Common to all scripts.
+-- What the scripts share. Each script is this file and then its own, so here are only locals. The
+-- keys and what is in them: lua/README.md. The rules of a timer's life: src/store/life.c, which
+-- these scripts follow to the letter.
+--
+-- Lua's numbers are doubles, exact to 2^53. So a header is handled as nine 32-bit words, and a
+-- deadline, which may be any 64-bit number, is never put together. Nothing is written before all
+-- has been read and worked out: Redis does not take back what a failed script has written.
+local call, pack, words_of = redis.call, struct.pack, struct.unpack
+local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
+local EEXIST, ENOENT, STALE, LATE, CORRUPT = 1, 2, 3, 4, 5
+local WORD = 4294967296
+local BODY = 37 -- where it begins in a value
+
+local owner = ARGV[1] == 'o'
+local now, last, first, shard, shards, fence
+
+-- check: over the first 32 bytes of a header and the checksum of its body. Every product is below
+-- 2^48, so that the sum is exact.
+local function check(flags, attempt, v0, v1, d0, d1, c0, c1, crc)
+	return (flags * 40503 + attempt * 52163 + v0 * 60497 + v1 * 39769 + d0 * 45503 +
+		d1 * 57037 + c0 * 33923 + c1 * 63793 + crc * 50021 + 64951) % 4294967291
+end
+
+-- decode: the words of a value; nil if it is damaged. flags: state, open, retries, crashes, a byte
+-- each; v, d, c: version, deadline and claim, the low word first.
+local function decode(value)
+	if #value < 42 then
+		return nil
+	end
+	local flags, attempt, v0, v1, d0, d1, c0, c1, sum, _, crc =
+		words_of('<I4I4I4I4I4I4I4I4I4I2I4', value)
+	if flags % 256 > 1 or sum ~= check(flags, attempt, v0, v1, d0, d1, c0, c1, crc) then
+		return nil
+	end
+	return flags, attempt, v0, v1, d0, d1, c0, c1, crc
+end
+
+local function encode(flags, attempt, v0, v1, d0, d1, c0, c1, crc)
+	return pack('<I4I4I4I4I4I4I4I4I4', flags, attempt, v0, v1, d0, d1, c0, c1,
+		check(flags, attempt, v0, v1, d0, d1, c0, c1, crc))
+end
+
+-- halves: a number as two words.
+local function halves(number)
+	local low = number % WORD
+	return low, (number - low) / WORD
+end
+
+-- score: of a pending timer; that of a claimed one is its negative. A number given to ZADD is
+-- written with 17 digits, or as many as it takes.
+local function score(d0, d1)
+	if d1 >= 2147483648 or d0 + d1 == 0 then
+		return 1
+	end
+	return d1 >= 2097152 and 9007199254740991 or d1 * WORD + d0
+end
+
+-- is_open: an earlier claim may still start when this value is replaced. A damaged one may have
+-- been anything.
+local function is_open(value)
+	local flags = decode(value)
+	return not flags or flags % 65536 ~= 0
+end
+
+-- congruent: the smallest number from `least` on that only this shard gives.
+local function congruent(least)
+	return least + (shard - least) % shards
+end
+
+-- next_ver: the next generation. floor: the time at which the caller asked, if that can be: so
+-- timers of different shards keep the order of the calls.
+local function next_ver(floor)
+	local base = now
+	if floor and floor >= now - 2000000 and floor <= now + 2000000 then
+		base = floor
+	end
+	last = congruent(base > last and base or last + 1)
+	return last
+end
+
+local function digits(number)
+	return string.format('%.0f', number)
+end
+
+local function time_us()
+	local time = call('TIME')
+	return time[1] * 1000000 + time[2]
+end
+
+-- begin takes over what META says of versions and shards.
+local function begin(ver, count)
+	now = time_us()
+	first = tonumber(ver) or 0
+	last = first
+	shard = tonumber(string.match(LEASE, '^{.*:(%d+)}:'))
+	shards = tonumber(count)
+end
+
+-- owner_enters: the guard of an owner's script. nil, or the answer to give instead of doing it.
+local function owner_enters()
+	if call('GET', LEASE) ~= ARGV[2] then
+		return {'FENCED'}
+	end
+	local meta = call('HMGET', META, 'era', 'mark', 'ver', 'shards')
+	if meta[1] ~= ARGV[3] then
+		return {'ERA', meta[1] or ''}
+	end
+	if tonumber(meta[2]) ~= ARGV[4] - 1 then
+		return {'MARK', meta[2] or ''}
+	end
+	fence = tonumber(string.match(ARGV[2], '^%d+'))
+	begin(meta[3], meta[4])
+	return nil
+end
+
+local function client_enters()
+	local session = call('HMGET', SESSION, 'conn', 'last')
+	local meta = call('HMGET', META, 'ver', 'shards')
+	if session[1] ~= ARGV[2] or not meta[2] then
+		return {'NOSESSION'}
+	end
+	if tonumber(session[2]) ~= ARGV[4] - 1 then
+		return {'MARK', session[2] or ''}
+	end
+	begin(meta[1], meta[2])
+	return nil
+end
+
+local function enter()
+	if owner then
+		return owner_enters()
+	end
+	return client_enters()
+end
+
+-- touch is the first write of all scripts but put and requeue: it needs no memory, and over
+-- maxmemory Redis lets a script go on that has written.
+local function touch()
+	call('PEXPIRE', owner and LEASE or SESSION, ARGV[5])
+end
+
+local function write(command, key, words)
+	if words[1] then
+		call(command, key, unpack(words))
+	end
+end
+
+-- use_up: the operation number is used, and the versions that were given.
+local function use_up()
+	if owner and last ~= first then
+		call('HSET', META, 'mark', ARGV[4], 'ver', digits(last))
+	elseif owner then
+		call('HSET', META, 'mark', ARGV[4])
+	else
+		if last ~= first then
+			call('HSET', META, 'ver', digits(last))
+		end
+		call('HSET', SESSION, 'last', ARGV[4])
+	end
+end
+
+-- leave ends a script that has changed something. news: scores and ids for the inbox.
+local function leave(news)
+	use_up()
+	if news[1] then
+		call('ZADD', INBOX, unpack(news))
+		if ARGV[6] ~= '' then
+			call('PUBLISH', ARGV[6], shard)
+		end
+	end
+end
+
+-- store_new is the first write of what makes new timers: false, or the answer: there is no memory,
+-- and only the number is used up; or Redis takes no writes at all, and nothing was done.
+local function store_new(scores, values)
+	if scores[1] then
+		local reply = redis.pcall('ZADD', TIMERS, unpack(scores))
+		if type(reply) == 'table' and reply.err then
+			if not string.find(reply.err, 'OOM command', 1, true) then
+				return reply
+			end
+			last = first
+			touch()
+			use_up()
+			return {'OOM'}
+		end
+		call('HSET', VALUES, unpack(values))
+	end
+	touch()
+	return false
+end
+
+-- column: every step-th word from ARGV[at] on.
+local function column(at, step)
+	local words, count = {}, 0
+	for i = at, #ARGV, step do
+		count = count + 1
+		words[count] = ARGV[i]
+	end
+	return words
+end
+
+-- inbox_of: the scores of the ids in the inbox, for a client; an owner does not ask.
+local function inbox_of(ids)
+	return owner and {} or call('ZMSCORE', INBOX, unpack(ids))
+end
+
+-- left_open: that score is of a deletion that is open.
+local function left_open(inbox_score)
+	return inbox_score and tonumber(inbox_score) < 0
+end
+
+-- letter_name: the member of a dead letter. An id has no control characters.
+local function letter_name(id, ver)
+	return id .. '\0' .. string.format('%016.0f', ver)
+end
+
+-- raw: state, open, version and claim of a damaged value, whatever they are worth; bytes that are
+-- missing are read as zero.
+local function raw(value)
+	local state, open, _, _, ver, _, claim =
+		words_of('<BBI2I4I8I8I8', value .. string.rep('\0', 32))
+	return state, open, ver, claim
+end
+
+-- shard_of: CRC16 of the id, or of its part in {}, as Redis Cluster takes it.
+local function shard_of(id, count)
+	local tag = string.match(id, '^[^{]*{([^}]+)}') or id
+	local crc = 0
+	for i = 1, #tag do
+		crc = bit.bxor(crc, string.byte(tag, i) * 256)
+		for _ = 1, 8 do
+			crc = crc * 2
+			if crc >= 65536 then
+				crc = bit.bxor(crc, 0x11021)
+			end
+		end
+	end
+	return crc % count
+end
+
+-- client_cancels: whether a client's cancel comes too late for a value; and whether an earlier
+-- claim may still start when it is deleted.
+local function client_cancels(value)
+	local flags = decode(value)
+	if not flags then
+		local state, open, _, claim = raw(value)
+		return false, state ~= 0 or open ~= 0 or claim ~= 0
+	end
+	return flags % 256 == 1, flags % 65536 >= 256
+end
+
+-- by_hand begins the scripts for people and other languages, who have no session: nil, or what is
+-- wrong.
+local function by_hand(id)
+	local meta = call('HMGET', META, 'ver', 'shards')
+	if not meta[2] then
+		return redis.error_reply('ERR there is no ' .. META .. '; start its owner once')
+	end
+	begin(meta[1], meta[2])
+	if shard_of(id, shards) ~= shard then
+		return redis.error_reply(string.format('ERR %s is in shard %02d of %d', id,
+			shard_of(id, shards), shards))
+	end
+	return nil
+end
+
+-- post_by_hand ends them: news for the owner, as a client's.
+local function post_by_hand(id, news)
+	call('HSET', META, 'ver', digits(last))
+	call('ZADD', INBOX, news, id)
+	call('PUBLISH', string.match(LEASE, '^({.*):%d+}:') .. '}:wake', shard)
+end

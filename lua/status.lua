@@ -1,1 +1,14 @@
-return redis.call('ZCARD', KEYS[3])
+-- status: the shard in numbers, and its owner. Reads only.
+--
+-- KEYS      the nine of the shard
+-- ARGV      none
+-- returns   {pending, claimed, dead, entries in the inbox, score of the next pending or false,
+--           token of the lease or false, ms left of it, holder or false, since, seen, report,
+--           shards}
+-- cost      O(log N)
+local claimed = call('ZCOUNT', TIMERS, '-inf', '(0')
+local nearest = call('ZRANGEBYSCORE', TIMERS, 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+local meta = call('HMGET', META, 'holder', 'since', 'seen', 'report', 'shards')
+
+return {call('ZCARD', TIMERS) - claimed, claimed, call('ZCARD', DEAD), call('ZCARD', INBOX),
+	nearest[2] or false, call('GET', LEASE), call('PTTL', LEASE), unpack(meta)}

@@ -1,0 +1,67 @@
+-- bury: sets timers aside among the dead letters.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; an owner's
+--           7.. for each timer: id, version, attempt, reason (1 to 255), at (us)
+-- returns   {'OK', ...}: 0; 2 there is none; {3, value} it is another one; 5 damaged, and of
+--           another version (one of this version is buried as it is, whatever its attempt); or a
+--           refusal
+-- cost      O(log N) a timer
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+local ids = column(7, 5)
+local values = call('HMGET', VALUES, unpack(ids))
+local number = tonumber(call('HGET', META, 'dead') or 0)
+call('ZCARD', TIMERS)
+call('ZCARD', DEAD)
+call('HLEN', LETTERS)
+call('ZCARD', NAMES)
+
+local answer, gone, deleted = {'OK'}, {}, {}
+local numbers, letters, names = {}, {}, {}
+for k = 1, #ids do
+	local id, value = ids[k], values[k]
+	local item = ENOENT
+
+	if value and not gone[id] then
+		local flags, attempt, v0, v1 = decode(value)
+		local asked = tonumber(ARGV[5 * k + 3])
+		local ver = flags and v1 * WORD + v0 or select(3, raw(value))
+
+		if ver == asked and (not flags or attempt == tonumber(ARGV[5 * k + 4])) then
+			item = 0
+		else
+			item = flags and {STALE, value} or CORRUPT
+		end
+		if item == 0 then
+			local name = letter_name(id, ver)
+			local at, reason = tonumber(ARGV[5 * k + 6]), tonumber(ARGV[5 * k + 5])
+
+			number = congruent(now > number and now or number + 1)
+			gone[id] = true
+			table.insert(deleted, id)
+			table.insert(numbers, number)
+			table.insert(numbers, name)
+			table.insert(letters, name)
+			table.insert(letters, pack('<I8i8B', number, at, reason) .. value)
+			table.insert(names, 0)
+			table.insert(names, name)
+		end
+	end
+	answer[k + 1] = item
+end
+
+touch()
+if deleted[1] then
+	call('HSET', META, 'dead', digits(number))
+	call('ZADD', DEAD, unpack(numbers))
+	call('HSET', LETTERS, unpack(letters))
+	call('ZADD', NAMES, unpack(names))
+	call('ZREM', TIMERS, unpack(deleted))
+	call('HDEL', VALUES, unpack(deleted))
+end
+leave({})
+return answer

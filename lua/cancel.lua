@@ -1,0 +1,59 @@
+-- cancel: deletes timers, if nothing of them can start any more.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; role owner or client
+--           7.. for each timer: flags (4: the owner took its claim back; not a client's),
+--           id
+-- returns   {'OK', ...}: 0; 2 there is none; 4 too late: claimed, and left alone; or, to a client,
+--           deleted and yet an earlier claim may start; or a refusal
+-- cost      O(log N) a timer
+local refusal = enter()
+if refusal then
+	return refusal
+end
+
+local ids = column(8, 2)
+local values = call('HMGET', VALUES, unpack(ids))
+local inbox = inbox_of(ids)
+call('ZCARD', TIMERS)
+
+local answer, posted, gone, deleted, news = {'OK'}, {}, {}, {}, {}
+for k = 1, #ids do
+	local id = ids[k]
+	local value = not gone[id] and values[k]
+	local open = false -- an earlier claim may start after this
+	local item = 0
+
+	if not value then
+		item = left_open(posted[id] or inbox[k]) and LATE or ENOENT
+	elseif owner then
+		local flags, _, _, _, _, _, c0, c1 = decode(value)
+		local mine = flags and flags % 256 == 1 and c1 * WORD + c0 == fence
+
+		item = mine and tonumber(ARGV[2 * k + 5]) < 4 and LATE or 0
+	else
+		local late
+
+		late, open = client_cancels(value)
+		item = late and LATE or 0
+	end
+	if item == 0 and not owner then
+		posted[id] = open and -next_ver() or next_ver()
+		table.insert(news, posted[id])
+		table.insert(news, id)
+	end
+	if item == 0 or item == ENOENT then -- an entry without a value goes, too
+		gone[id] = true
+		table.insert(deleted, id)
+	end
+	if item == 0 and open then
+		item = LATE
+	end
+	answer[k + 1] = item
+end
+
+touch()
+write('ZREM', TIMERS, deleted)
+write('HDEL', VALUES, deleted)
+leave(news)
+return answer

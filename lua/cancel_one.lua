@@ -1,0 +1,28 @@
+-- cancel_one: cancels a timer as a client does; for people and for other languages.
+--
+-- KEYS      the nine of the shard of the id; the last one may be left out
+-- ARGV      1 id
+-- returns   OK: it does not start any more; ENOENT: there is none; ELATE: it may have started
+-- cost      O(log N)
+local id = ARGV[1]
+local refusal = by_hand(id)
+if refusal then
+	return refusal
+end
+
+local value = call('HGET', VALUES, id)
+local left = left_open(call('ZSCORE', INBOX, id))
+call('ZCARD', TIMERS)
+if not value then
+	return left and 'ELATE' or 'ENOENT'
+end
+local late, open = client_cancels(value)
+if late then
+	return 'ELATE'
+end
+local ver = next_ver()
+
+call('ZREM', TIMERS, id)
+call('HDEL', VALUES, id)
+post_by_hand(id, open and -ver or ver)
+return open and 'ELATE' or 'OK'

@@ -1,0 +1,64 @@
+-- claim: the owner is about to fire. Pending, or claimed by another token -> claimed, attempt + 1.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; an owner's
+--           7.. for each timer: id, version, attempt (the one before the claim)
+-- returns   {'OK', ...}: the header as claimed; 2 there is none; {3, value} it is another one; 5
+--           damaged; or a refusal. Asked twice it answers the same
+-- cost      O(log N) a timer; 3 us of the server
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+local ids = column(7, 3)
+local values = call('HMGET', VALUES, unpack(ids))
+call('ZCARD', TIMERS)
+
+local answer, made, scores, stored = {'OK'}, {}, {}, {}
+local written = 0
+local f0, f1 = halves(fence)
+for k = 1, #ids do
+	local id = ids[k]
+	local value = made[id] or values[k]
+	local item = ENOENT
+
+	if value then
+		local flags, attempt, v0, v1, d0, d1, c0, c1, crc = decode(value)
+		local asked = tonumber(ARGV[3 * k + 6])
+		local claimed = flags and flags % 256 == 1
+		local mine = claimed and c0 == f0 and c1 == f1
+
+		if not flags then
+			item = CORRUPT
+		elseif v1 * WORD + v0 ~= tonumber(ARGV[3 * k + 5]) then
+			item = {STALE, value}
+		elseif mine and asked + 1 == attempt then
+			item = string.sub(value, 1, BODY - 1)
+		elseif asked ~= attempt then
+			item = {STALE, value}
+		else
+			if claimed and not mine then -- its owner died
+				local crashes = math.floor(flags / 16777216)
+				local open = math.floor(flags / 256) % 256
+				flags = flags + (crashes < 255 and 16777216 or 0) + (1 - open) * 256
+			end
+			if not claimed then
+				flags = flags + 1
+			end
+			item = encode(flags, attempt + 1, v0, v1, d0, d1, f0, f1, crc)
+			value = item .. string.sub(value, BODY)
+			scores[written + 1], scores[written + 2] = -score(d0, d1), id
+			stored[written + 1], stored[written + 2] = id, value
+			written = written + 2
+			made[id] = value
+		end
+	end
+	answer[k + 1] = item
+end
+
+touch()
+write('ZADD', TIMERS, scores)
+write('HSET', VALUES, stored)
+leave({})
+return answer

@@ -1,0 +1,33 @@
+-- forget: drops the oldest dead letters, at most 64, while there are too many or they are too old.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; an owner's
+--           7 how many may be kept   8 set aside before this time (us): too old
+-- returns   {'OK', how many were dropped, how many are left}; or a refusal
+-- cost      O(log N) a letter
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+local count, kept, oldest = call('ZCARD', DEAD), tonumber(ARGV[7]), tonumber(ARGV[8])
+local names = call('ZRANGE', DEAD, 0, 63)
+local letters = names[1] and call('HMGET', LETTERS, unpack(names))
+local dropped = {}
+call('ZCARD', NAMES)
+for k, name in ipairs(names) do
+	local letter = letters[k]
+	local at = letter and #letter >= 16 and words_of('<i8', letter, 9) or -math.huge
+
+	if count - #dropped <= kept and at >= oldest then
+		break
+	end
+	table.insert(dropped, name)
+end
+
+touch()
+write('ZREM', DEAD, dropped)
+write('HDEL', LETTERS, dropped)
+write('ZREM', NAMES, dropped)
+leave({})
+return {'OK', #dropped, count - #dropped}

@@ -1,0 +1,21 @@
+-- inbox: what clients wrote and the owner has not acknowledged. Reads only, and uses no number.
+--
+-- KEYS      the nine of the shard
+-- ARGV      2 the owner's token   7 limit (at most 1000)
+-- returns   {'OK', id, score, value or false, ...}; or {'FENCED'}
+-- cost      O(limit)
+if call('GET', LEASE) ~= ARGV[2] then
+	return {'FENCED'}
+end
+
+local entries = call('ZRANGE', INBOX, 0, ARGV[7] - 1, 'WITHSCORES')
+local ids = {}
+for i = 1, #entries, 2 do
+	table.insert(ids, entries[i])
+end
+local values = ids[1] and call('HMGET', VALUES, unpack(ids))
+local answer = {'OK'}
+for k = 1, #ids do
+	answer[3 * k - 1], answer[3 * k], answer[3 * k + 1] = ids[k], entries[2 * k], values[k]
+end
+return answer

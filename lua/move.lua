@@ -1,0 +1,65 @@
+-- move: gives pending timers another deadline, and so their next version. Topic, data and attempt
+-- stay, retries and crashes are counted afresh.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; role owner or client
+--           7.. for each timer: flags (4: the owner took its claim back; not a client's),
+--           id, the version that the owner knows (0: none), due (8 bytes), floor of the
+--           version or ''
+-- returns   {'OK', ...}: the new header; {0, value} moved, and the owner knew another version; 2
+--           there is none; 4 too late, it is claimed; 5 damaged; or a refusal
+-- cost      O(log N) a timer
+local refusal = enter()
+if refusal then
+	return refusal
+end
+
+local ids = column(8, 5)
+local values = call('HMGET', VALUES, unpack(ids))
+call('ZCARD', TIMERS)
+call('ZCARD', INBOX)
+
+local answer, made, scores, stored, news = {'OK'}, {}, {}, {}, {}
+for k = 1, #ids do
+	local id = ids[k]
+	local value = made[id] or values[k]
+	local item = ENOENT
+
+	if value then
+		local flags, attempt, v0, v1, _, _, c0, c1, crc = decode(value)
+		local withdrawn = owner and tonumber(ARGV[5 * k + 2]) >= 4
+		local mine = owner and flags and c1 * WORD + c0 == fence
+
+		if not flags then
+			item = CORRUPT
+		elseif flags % 256 == 1 and (not owner or (mine and not withdrawn)) then
+			item = LATE
+		else
+			local known = tonumber(ARGV[5 * k + 4]) == v1 * WORD + v0
+			local d0, d1 = words_of('<I4I4', ARGV[5 * k + 5])
+			local open = not withdrawn and flags % 65536 ~= 0 and 256 or 0
+
+			v0, v1 = halves(next_ver(tonumber(ARGV[5 * k + 6])))
+			item = encode(open, attempt, v0, v1, d0, d1, 0, 0, crc)
+			value = item .. string.sub(value, BODY)
+			made[id] = value
+			table.insert(scores, score(d0, d1))
+			table.insert(scores, id)
+			table.insert(stored, id)
+			table.insert(stored, value)
+			if not owner then
+				table.insert(news, last)
+				table.insert(news, id)
+			elseif not known then
+				item = {0, value}
+			end
+		end
+	end
+	answer[k + 1] = item
+end
+
+touch()
+write('ZADD', TIMERS, scores)
+write('HSET', VALUES, stored)
+leave(news)
+return answer

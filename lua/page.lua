@@ -1,0 +1,75 @@
+-- page: the timers behind a place, in the order of their deadlines. Reads only.
+--
+-- A rank would pass over a timer when one before it is deleted between two pages. So a place is a
+-- score and a member, and is found again also when that member is gone.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)   3 score, 4 member: the last
+--           ones of the page before; '' and '' from the start
+-- returns   {id, score, value or false, ...}: pending by score and member, claimed the other way
+--           round
+-- cost      O(log N + limit)
+local pending, limit, place, member = ARGV[1] == '+', tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local RANK = pending and 'ZRANK' or 'ZREVRANK'
+local RANGE = pending and 'ZRANGE' or 'ZREVRANGE'
+
+-- is_before: by bytes; Lua's own comparison goes by the server's language.
+local function is_before(a, b)
+	for i = 1, math.min(#a, #b) do
+		local x, y = string.byte(a, i), string.byte(b, i)
+		if x ~= y then
+			return x < y
+		end
+	end
+	return #a < #b
+end
+
+-- rank_behind: of the first entry behind the place, in the direction of the page.
+local function rank_behind()
+	local known = call('ZSCORE', TIMERS, member)
+	if known and tonumber(known) == tonumber(place) then
+		return call(RANK, TIMERS, member) + 1
+	end
+	local low, high
+	if pending then
+		low = call('ZCOUNT', TIMERS, '-inf', '(' .. place)
+		high = call('ZCOUNT', TIMERS, '-inf', place)
+	else
+		low = call('ZCOUNT', TIMERS, '(' .. place, '+inf')
+		high = call('ZCOUNT', TIMERS, place, '+inf')
+	end
+	while low < high do -- among the equal scores
+		local middle = math.floor((low + high) / 2)
+		local found = call(RANGE, TIMERS, middle, middle)[1]
+		local behind = is_before(member, found)
+		if not pending then
+			behind = is_before(found, member)
+		end
+		if behind then
+			high = middle
+		else
+			low = middle + 1
+		end
+	end
+	return low
+end
+
+local from
+if place ~= '' then
+	from = rank_behind()
+elseif pending then
+	from = call('ZCOUNT', TIMERS, '-inf', '(0')
+else
+	from = call('ZCOUNT', TIMERS, 0, '+inf')
+end
+local entries = call(RANGE, TIMERS, from, from + limit - 1, 'WITHSCORES')
+local ids = {}
+for i = 1, #entries, 2 do
+	table.insert(ids, entries[i])
+end
+local values = ids[1] and call('HMGET', VALUES, unpack(ids))
+local answer = {}
+for k = 1, #ids do
+	answer[3 * k - 2], answer[3 * k - 1], answer[3 * k] = ids[k], entries[2 * k], values[k]
+end
+return answer

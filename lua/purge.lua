@@ -1,0 +1,16 @@
+-- purge: deletes all timers, dead letters and inbox entries of the shard.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; an owner's
+-- returns   {'OK', how many timers and letters there were}; or a refusal
+-- cost      O(1); the memory is freed in the background
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+local count = call('HLEN', VALUES) + call('ZCARD', DEAD)
+touch()
+call('UNLINK', TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES)
+leave({})
+return {'OK', count}

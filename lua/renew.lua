@@ -1,0 +1,27 @@
+-- renew: the lease lives on, perhaps under a new token: with that a new connection begins, so that
+-- what still lies in an older one is refused.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1 old token   2 new token (or the same)   3 ttl (ms)   4 era
+-- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters};
+--           {'ERA', era or '', last fence or 0}: the shard was emptied, or another owner was here,
+--           or the lease was released; {'HELD', token, ms left, holder or '', era or ''}
+-- cost      O(1). Over maxmemory, too. A lease that ran out is taken again if nobody had it since
+local lease = call('GET', LEASE)
+local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder')
+local entries, letters = call('ZCARD', INBOX), call('ZCARD', DEAD)
+local held = lease == ARGV[1] or lease == ARGV[2]
+
+if lease and not held then
+	return {'HELD', lease, call('PTTL', LEASE), meta[5] or '', meta[1] or ''}
+end
+local mine = held or (meta[4] == string.match(ARGV[1], '^%d+') and meta[5])
+if not mine or meta[1] ~= ARGV[4] then
+	return {'ERA', meta[1] or '', meta[4] or 0}
+end
+
+call('PEXPIRE', LEASE, ARGV[3])
+if lease ~= ARGV[2] then
+	call('SET', LEASE, ARGV[2], 'PX', ARGV[3])
+end
+return {'OK', meta[2] or '', meta[3] or '', digits(time_us()), entries, letters}

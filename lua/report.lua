@@ -1,0 +1,16 @@
+-- report: the owner's status record.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; an owner's
+--           7 text   8 now (us)
+-- returns   {'OK'}; or a refusal
+-- cost      O(1)
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+touch()
+call('HSET', META, 'report', ARGV[7], 'seen', ARGV[8])
+leave({})
+return {'OK'}

@@ -1,0 +1,88 @@
+-- requeue: makes timers of dead letters again; the letters go.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; role owner or client
+--           7.. for each timer: id, version of the letter (0: the last one of the id), due (8
+--           bytes), floor of the version or ''
+-- returns   {'OK', ...}: {0, value} for an owner, the header for a client; 1 the id has a timer; 2
+--           there is no such letter; 5 it is damaged; {'OOM'} as put; or a refusal
+-- cost      O(log N) a timer
+local refusal = enter()
+if refusal then
+	return refusal
+end
+
+local ids = column(7, 4)
+local values = call('HMGET', VALUES, unpack(ids))
+local inbox = inbox_of(ids)
+call('ZCARD', TIMERS)
+call('ZCARD', DEAD)
+call('HLEN', LETTERS)
+
+local answer, made, taken, scores, stored, news = {'OK'}, {}, {}, {}, {}, {}
+
+-- letter_of: name and letter of an id that were not requeued just now. One letter of an id can be,
+-- so one of the last two is there.
+local function letter_of(id, ver)
+	local names = {letter_name(id, ver)}
+	if ver == 0 then
+		names = call('ZREVRANGEBYLEX', NAMES, '(' .. id .. '\1', '[' .. id .. '\0',
+			'LIMIT', 0, 2)
+	end
+	for _, name in ipairs(names) do
+		if not taken[name] then
+			return name, call('HGET', LETTERS, name)
+		end
+	end
+	return nil
+end
+
+call('ZCARD', NAMES)
+for k = 1, #ids do
+	local id = ids[k]
+	local name, letter = letter_of(id, tonumber(ARGV[4 * k + 4]))
+	local item = ENOENT
+
+	if letter and (made[id] or values[k]) then
+		item = EEXIST
+	elseif letter then
+		local value = string.sub(letter, 18)
+		local flags, attempt, _, _, _, _, _, _, crc = decode(value)
+		item = CORRUPT
+
+		if flags then
+			local d0, d1 = words_of('<I4I4', ARGV[4 * k + 5])
+			local v0, v1 = halves(next_ver(tonumber(ARGV[4 * k + 6])))
+			local open = math.floor(flags / 256) % 256
+
+			if left_open(inbox[k]) then
+				open = 1
+			end
+			item = encode(open * 256, attempt, v0, v1, d0, d1, 0, 0, crc)
+			value = item .. string.sub(value, BODY)
+			made[id], taken[name] = true, true
+			table.insert(taken, name)
+			table.insert(scores, score(d0, d1))
+			table.insert(scores, id)
+			table.insert(stored, id)
+			table.insert(stored, value)
+			if owner then
+				item = {0, value}
+			else
+				table.insert(news, last)
+				table.insert(news, id)
+			end
+		end
+	end
+	answer[k + 1] = item
+end
+
+local failure = store_new(scores, stored)
+if failure then
+	return failure
+end
+write('ZREM', DEAD, taken)
+write('HDEL', LETTERS, taken)
+write('ZREM', NAMES, taken)
+leave(news)
+return answer

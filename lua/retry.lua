@@ -1,0 +1,56 @@
+-- retry: a claimed timer becomes pending again: its handler said so, or its claim is given back.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; an owner's
+--           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: it counts)
+-- returns   {'OK', ...}: the header as pending; 2 there is none; {3, value} it is another one; 5
+--           damaged; or a refusal. Asked twice it answers the same
+-- cost      O(log N) a timer; 3 us of the server
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+local ids = column(7, 5)
+local values = call('HMGET', VALUES, unpack(ids))
+call('ZCARD', TIMERS)
+
+local answer, made, scores, stored = {'OK'}, {}, {}, {}
+local written = 0
+for k = 1, #ids do
+	local id = ids[k]
+	local value = made[id] or values[k]
+	local item = ENOENT
+
+	if value then
+		local flags, attempt, v0, v1, d0, d1, _, _, crc = decode(value)
+		local ver, asked = tonumber(ARGV[5 * k + 3]), tonumber(ARGV[5 * k + 4])
+		local e0, e1 = words_of('<I4I4', ARGV[5 * k + 5])
+
+		if not flags then
+			item = CORRUPT
+		elseif v1 * WORD + v0 ~= ver or attempt ~= asked then
+			item = {STALE, value}
+		elseif flags % 256 == 0 then
+			local same = d0 == e0 and d1 == e1
+			item = same and string.sub(value, 1, BODY - 1) or {STALE, value}
+		else
+			if ARGV[5 * k + 6] == '1' and math.floor(flags / 65536) % 256 < 255 then
+				flags = flags + 65536
+			end
+			item = encode(flags - 1, attempt, v0, v1, e0, e1, 0, 0, crc)
+			value = item .. string.sub(value, BODY)
+			scores[written + 1], scores[written + 2] = score(e0, e1), id
+			stored[written + 1], stored[written + 2] = id, value
+			written = written + 2
+			made[id] = value
+		end
+	end
+	answer[k + 1] = item
+end
+
+touch()
+write('ZADD', TIMERS, scores)
+write('HSET', VALUES, stored)
+leave({})
+return answer

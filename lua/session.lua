@@ -1,0 +1,27 @@
+-- session: a client begins to write, or begins a new connection, or lives on.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1 conn, growing with each connection of the client   2 ttl of the session (ms)
+--           3 shards of the namespace if the shard is new, or ''
+-- returns   {'OK', last number applied (0: the session is new), last version or '', now (us),
+--           shards or ''}; {'NOSESSION'}: a later connection was here; {'SHARDS', how many}
+-- cost      O(1). Over maxmemory, too
+local session = call('HMGET', SESSION, 'conn', 'last')
+local meta = call('HMGET', META, 'ver', 'shards')
+local count = meta[2] or ARGV[3]
+local done = session[2] or '0'
+
+if session[1] and tonumber(session[1]) > tonumber(ARGV[1]) then
+	return {'NOSESSION'}
+end
+if ARGV[3] ~= '' and count ~= ARGV[3] then
+	return {'SHARDS', count}
+end
+
+call('PEXPIRE', SESSION, ARGV[2])
+call('HSET', SESSION, 'conn', ARGV[1], 'last', done)
+call('PEXPIRE', SESSION, ARGV[2])
+if not meta[2] and count ~= '' then
+	call('HSET', META, 'shards', count)
+end
+return {'OK', done, meta[1] or '', digits(time_us()), count}

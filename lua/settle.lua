@@ -1,0 +1,47 @@
+-- settle: a delivery is over, and its timer deleted.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; an owner's
+--           7.. for each timer: id, version, attempt
+-- returns   {'OK', ...}: 0; 2 there is none; {3, value} it is another one; 5 damaged; or a refusal
+-- cost      O(log N) a timer; 2 us of the server
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+local ids = column(7, 3)
+local values = call('HMGET', VALUES, unpack(ids))
+call('ZCARD', TIMERS)
+
+local answer, gone, deleted = {'OK'}, {}, {}
+local count = 0
+for k = 1, #ids do
+	local id, value = ids[k], values[k]
+	local item = ENOENT
+
+	if value and not gone[id] then
+		local flags, attempt, v0, v1 = decode(value)
+		local ver, asked = tonumber(ARGV[3 * k + 5]), tonumber(ARGV[3 * k + 6])
+
+		if not flags then
+			item = CORRUPT
+		elseif v1 * WORD + v0 ~= ver or attempt ~= asked then
+			item = {STALE, value}
+		else
+			item = 0
+		end
+	end
+	if item == 0 or item == ENOENT then -- an entry without a value goes, too
+		gone[id] = true
+		count = count + 1
+		deleted[count] = id
+	end
+	answer[k + 1] = item
+end
+
+touch()
+write('ZREM', TIMERS, deleted)
+write('HDEL', VALUES, deleted)
+leave({})
+return answer
