@@ -11,7 +11,7 @@ static bool failed(int status)
 {
 	return status != DW_OK && status != DW_ENOENT && status != DW_ESTALE &&
 	       status != DW_EEXIST && status != DW_ELATE && status != DW_ECORRUPT &&
-	       status != DW_EOWNED;
+	       status != DW_EOWNED && status != DW_EFENCED;
 }
 
 static void corrupt(struct engine *engine, const struct timer *timer)
@@ -28,11 +28,13 @@ static void corrupt(struct engine *engine, const struct timer *timer)
 
 /* ---- Puts, cancels, moves ------------------------------------------------------------------ */
 
-/* install makes the timer that a put has stored the current one of its id. */
+/* install makes the timer that a put has stored the current one of its id. A claim of an earlier
+ * reign is none. */
 static struct timer *install(struct engine *engine, struct timer *head, struct call *call,
 			     const dw_op *op)
 {
 	struct timer *fresh = call->fresh;
+	bool claimed = op->head.state == DW_CLAIMED && own_is_current(engine, op);
 
 	call->fresh = NULL;
 	fresh->storing = false;
@@ -40,9 +42,33 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	if (fresh != head)
 		timer_replace(engine, head, fresh);
 	if (engine->env.role == DW_OWNER)
-		timer_set_state(engine, fresh,
-				op->head.state == DW_CLAIMED ? TIMER_CLAIMED : TIMER_PENDING);
+		timer_set_state(engine, fresh, claimed ? TIMER_CLAIMED : TIMER_PENDING);
 	return fresh;
+}
+
+/* vacate: what was to be the timer is only a place now, and not the call's. */
+static void vacate(struct timer *head, struct call *call)
+{
+	if (call->fresh != head)
+		return;
+	head->storing = false;
+	call->fresh = NULL;
+}
+
+/* learn_done: the put had been done before. What it stored may have been fired, changed or
+ * cancelled since; so what counts is what is stored now. Returns the timer of the id. */
+static struct timer *learn_done(struct engine *engine, struct timer *head, struct call *call,
+				const dw_op *op)
+{
+	vacate(head, call);
+	call->generation = op->rows ? op->rows->head.generation : 0;
+	if (!own_is_current(engine, op))
+		return head;
+	if (op->rows)
+		recover_learn_rows(engine, op->rows);
+	else if (head->state != TIMER_ABSENT)
+		timer_forget(engine, head);
+	return index_find(&engine->index, op->id);
 }
 
 /* send_again: the outcome of a put is unknown, so the same put is sent until it is known (I9). Its
@@ -67,6 +93,7 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 		call_answer(engine, again, DW_ENOMEM);
 		return;
 	}
+	again->op->flags = DW_OP_AGAIN;
 	again->op->head.due = op->head.due;
 	again->op->body_size = op->body_size;
 	again->op->topic = (const char *)again->op->body + op->body_size;
@@ -88,21 +115,20 @@ static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 static void put_answered(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = op->call;
+	bool fenced = op->status == DW_EFENCED && call->internal; /* sent again as a client's */
 
 	call->generation = op->head.generation;
-	if (op->status == DW_OK)
+	if (op->status == DW_OK && op->flags & DW_OP_DONE)
+		head = learn_done(engine, head, call, op);
+	else if (op->status == DW_OK)
 		head = install(engine, head, call, op);
 	else if (call->internal)
 		engine->recover_again = true; /* the first one may be stored: the scan tells */
-	if (op->status == DW_EUNKNOWN) {
+	if (op->status == DW_EUNKNOWN || fenced) {
 		doubt(engine, head, op);
 		send_again(engine, head, call, op);
 	}
-	if (call->fresh == head) {
-		/* Refused: what was to be the timer is only a place now, and not the call's. */
-		head->storing = false;
-		call->fresh = NULL;
-	}
+	vacate(head, call); /* refused */
 	engine_resume(engine, head);
 	call_answer(engine, call, op->status);
 }
@@ -112,7 +138,7 @@ static void cancel_answered(struct engine *engine, struct timer *head, dw_op *op
 	struct call *call = op->call;
 	bool gone = op->status == DW_OK || op->status == DW_ENOENT;
 
-	if (gone && head->state != TIMER_ABSENT) {
+	if (gone && head->state != TIMER_ABSENT && own_is_current(engine, op)) {
 		timer_disarm(engine, head);
 		timer_set_state(engine, head, TIMER_ABSENT);
 	}
@@ -153,9 +179,9 @@ static void move_answered(struct engine *engine, struct timer *head, dw_op *op)
 	struct call *call = op->call;
 
 	call->generation = op->head.generation;
-	if (op->status == DW_OK && engine->env.role == DW_OWNER)
+	if (op->status == DW_OK && own_is_current(engine, op))
 		moved(engine, head, op);
-	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE)
+	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && own_is_current(engine, op))
 		lose(engine, head);
 	engine->stats.moved += op->status == DW_OK && op->kind == DW_OP_MOVE;
 	if (op->status == DW_EUNKNOWN) {
@@ -231,11 +257,29 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 	}
 }
 
+/* past_answered: a claim or a verdict of an earlier reign, which memory has dropped. Only a dw_settle
+ * may still want to know. */
+static void past_answered(struct engine *engine, struct timer *timer, const dw_op *op)
+{
+	struct call *settling = op->kind == DW_OP_CLAIM ? NULL : timer->settling;
+	bool known = op->status == DW_OK || op->status == DW_EUNKNOWN || op->status == DW_ECLOSED;
+
+	if (settling)
+		timer->settling = NULL;
+	engine_resume(engine, timer);
+	if (settling)
+		call_answer(engine, settling, known ? op->status : DW_ESTALE);
+}
+
 /* timer_answered: an answer to what the engine asked for a timer. */
 static void timer_answered(struct engine *engine, struct timer *timer, dw_op *op)
 {
 	struct call *settling = NULL;
 
+	if (!own_is_current(engine, op)) {
+		past_answered(engine, timer, op);
+		return;
+	}
 	if (timer->head.generation == op->head.generation && timer->state != TIMER_ABSENT) {
 		if (op->kind == DW_OP_CLAIM)
 			claim_answered(engine, timer, op);
@@ -282,7 +326,8 @@ static void account(struct engine *engine, const dw_op *op)
 		engine_note_error(engine, op->status);
 	if (failed(op->status) && op->status != DW_ECLOSED && !op->call) {
 		engine_store_failed(engine, op->status, op->id);
-	} else if (engine->failing && (op->status == DW_OK || op->status == DW_EOWNED)) {
+	} else if (engine->failing &&
+		   (op->status == DW_OK || op->status == DW_EOWNED || op->status == DW_EFENCED)) {
 		engine->failing = false;
 		engine_event(engine, &event, "the store answers again");
 	}
@@ -293,6 +338,8 @@ static void answered(struct engine *engine, dw_op *op)
 	struct timer *head;
 
 	account(engine, op);
+	if (op->status == DW_EFENCED && own_is_current(engine, op))
+		own_lose(engine);
 	switch (op->kind) {
 	case DW_OP_SCAN:
 		if (!op->call)
@@ -312,7 +359,7 @@ static void answered(struct engine *engine, dw_op *op)
 		dead_answer(engine, op);
 		return;
 	case DW_OP_OWN:
-		recover_own_answered(engine, op);
+		own_answered(engine, op);
 		return;
 	case DW_OP_PURGE:
 	case DW_OP_CHECK:

@@ -355,11 +355,12 @@ void deliver_due(struct engine *engine, struct timer *timer, dw_usec now, bool f
 
 /* deliver_may_start: what a purge deletes must not start once it is gone from the store, although
  * the answer that says so is still on its way: a client could have used the id again. And a handler
- * may have forked: this may be the child. */
+ * may have forked: this may be the child. The lease comes last, it must hold when the handler
+ * starts. */
 bool deliver_may_start(const struct engine *engine)
 {
 	return !engine->closing && !engine->paused && engine->purging == 0 &&
-	       engine->pid == getpid();
+	       engine->pid == getpid() && own_lease_holds(engine);
 }
 
 void deliver_fire_round(struct engine *engine)

@@ -4,6 +4,7 @@
  *	answer.c   what the store answered
  *	deliver.c  claim, fire, verdict
  *	work.c     fire on worker threads
+ *	own.c      owning the store: the lease, losing it, asking for it
  *	recover.c  what others wrote: the scan at the start, the inbox of the clients
  *	look.c     get, list, status, counters
  *	dead.c     dead letters
@@ -44,6 +45,7 @@
 #define RETRY_STORE DW_MILLISECONDS(100) /* then doubled, at most: */
 #define RETRY_STORE_MAX DW_SECONDS(5)
 #define STANDBY_EVERY DW_SECONDS(1) /* between two questions for the ownership */
+#define LEASE_LOOK DW_MILLISECONDS(1)
 #define SLOW_AFTER DW_MILLISECONDS(50)
 #define SLOW_AGAIN DW_SECONDS(10) /* a slow store is reported once in this time */
 #define REPORT_EVERY DW_SECONDS(2)
@@ -124,6 +126,8 @@ struct engine {
 	dw_usec inbox_at;
 	bool own_asked; /* a standby's */
 	dw_usec own_at;
+	unsigned reign;  /* how often the ownership was lost */
+	bool lease_told; /* that it is over */
 
 	struct lead lead;
 	dw_usec progress_at; /* steady: when the store last answered, or began to owe an answer */
@@ -187,6 +191,9 @@ void timer_disarm(struct engine *, struct timer *);
 void timer_set_state(struct engine *, struct timer *, enum timer_state);
 void timer_replace(struct engine *, struct timer *old, struct timer *fresh);
 void timer_retry_later(struct engine *, struct timer *);
+/* timer_forget: memory knows nothing of it any more. What is under way or waits for its id goes on;
+ * a dw_settle whose verdict has not been sent is answered DW_ESTALE. */
+void timer_forget(struct engine *, struct timer *);
 
 /* deliver.c */
 void deliver_claim_round(struct engine *, dw_usec now);
@@ -212,13 +219,31 @@ bool work_next(struct engine *);
 /* answer.c */
 void answer_round(struct engine *);
 
+/* own.c */
+bool own_lease_holds(const struct engine *);
+void own_watch_lease(struct engine *, dw_usec now);
+/* own_firing_wake: when a handler may have to start; own_store_wake: when the store wants a turn.
+ * Wall times. */
+dw_usec own_firing_wake(const struct engine *, dw_usec now);
+dw_usec own_store_wake(const struct engine *, dw_usec now);
+void own_lose(struct engine *);
+void own_ask(struct engine *, dw_usec now);
+dw_usec own_wake(const struct engine *);
+void own_answered(struct engine *, const dw_op *);
+
+/* own_is_current: what the answer says of the store is so now, for an owner. */
+static inline bool own_is_current(const struct engine *engine, const dw_op *op)
+{
+	return engine->env.role == DW_OWNER && op->reign == engine->reign;
+}
+
 /* recover.c */
+void recover_begin(struct engine *);
 void recover_ask(struct engine *, dw_usec now);
 void recover_scanned(struct engine *, dw_op *);
 void recover_inbox(struct engine *, dw_op *);
 int recover_learn(struct engine *, const dw_row *);
 void recover_learn_rows(struct engine *, const dw_row *);
-void recover_own_answered(struct engine *, const dw_op *);
 dw_usec recover_wake(const struct engine *);
 
 /* look.c */

@@ -92,6 +92,14 @@ static void ask_page(struct engine *engine)
 	engine_submit(engine, op, false);
 }
 
+void recover_begin(struct engine *engine)
+{
+	engine->recovery = RECOVERY_NEXT;
+	engine->recover_again = false;
+	engine->recover_after = (dw_cursor){0};
+	engine->recovered = 0;
+}
+
 static void postpone(struct engine *engine)
 {
 	engine->recovery = RECOVERY_NEXT;
@@ -116,6 +124,8 @@ void recover_scanned(struct engine *engine, dw_op *op)
 {
 	const dw_row *row = op->rows;
 
+	if (!own_is_current(engine, op))
+		return;
 	if (op->status != DW_OK) {
 		postpone(engine);
 		return;
@@ -151,6 +161,8 @@ void recover_inbox(struct engine *engine, dw_op *op)
 	engine->inbox_asked = false;
 	if (op->status != DW_OK)
 		engine->inbox_at = usec_add(engine_now(engine), RETRY_STORE);
+	if (!own_is_current(engine, op))
+		return; /* neither learnt nor acknowledged: the next owner scans */
 	recover_learn_rows(engine, op->rows);
 	for (const dw_row *row = op->rows; row; row = row->next) {
 		dw_op *ack = op_new(&engine->alloc, DW_OP_ACK, row->id, NULL, 0);
@@ -162,46 +174,14 @@ void recover_inbox(struct engine *engine, dw_op *op)
 	}
 }
 
-/* ---- A standby ----------------------------------------------------------------------------- */
-
-static void ask_own(struct engine *engine)
-{
-	dw_op *op = op_new(&engine->alloc, DW_OP_OWN, NULL, NULL, 0);
-
-	if (!op)
-		return; /* asked in the next turn */
-	engine->own_asked = true;
-	engine_submit(engine, op, false);
-}
-
-/* recover_own_answered: what was asked before as a client is answered before, and what is answered
- * from now on was done as the owner; so the scan that begins now finds everything. */
-void recover_own_answered(struct engine *engine, const dw_op *op)
-{
-	dw_event event = {.kind = DW_EVENT_OWNER};
-
-	engine->own_asked = false;
-	engine->own_at = usec_add(engine_now(engine), STANDBY_EVERY);
-	if (op->status != DW_OK)
-		return;
-	engine->env.standby = false;
-	engine->env.role = DW_OWNER;
-	engine->recovery = RECOVERY_NEXT;
-	engine_event(engine, &event, "this standby owns the store now");
-}
-
 /* ---- When ---------------------------------------------------------------------------------- */
 
 void recover_ask(struct engine *engine, dw_usec now)
 {
-	if (engine->env.standby && !engine->closing && !engine->own_asked && now >= engine->own_at)
-		ask_own(engine);
 	if (engine->env.role != DW_OWNER || engine->closing)
 		return;
 	if (engine->recover_again && engine->recovery == RECOVERY_IDLE) {
-		engine->recover_again = false;
-		engine->recover_after = (dw_cursor){0};
-		engine->recovered = 0;
+		recover_begin(engine);
 		postpone(engine);
 	}
 	if (engine->recovery == RECOVERY_NEXT && now >= engine->recover_at)
@@ -214,8 +194,6 @@ dw_usec recover_wake(const struct engine *engine)
 {
 	dw_usec at = DW_NEVER;
 
-	if (engine->env.standby && !engine->closing && !engine->own_asked)
-		at = engine->own_at;
 	if (engine->env.role != DW_OWNER || engine->closing)
 		return at;
 	if (engine->recovery == RECOVERY_NEXT)

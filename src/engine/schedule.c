@@ -77,6 +77,15 @@ dw_usec schedule_next(const struct schedule *schedule)
 	return dw_wheel_next(schedule->wheel);
 }
 
+bool schedule_is_due(struct schedule *schedule, dw_usec now)
+{
+	dw_wheel_due none;
+
+	/* Brings the wheel's time forward, which makes its next deadline exact. */
+	(void)dw_wheel_advance(schedule->wheel, now, &none, 0); /* takes out none */
+	return dw_wheel_next(schedule->wheel) <= now;
+}
+
 dw_usec schedule_wake(const struct schedule *schedule)
 {
 	return dw_wheel_next_work(schedule->wheel);

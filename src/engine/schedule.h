@@ -29,6 +29,10 @@ uint32_t schedule_size(const struct schedule *);
 /* schedule_next: no timer is due before. */
 dw_usec schedule_next(const struct schedule *);
 
+/* schedule_is_due: whether there is a timer due at now; it stays. After much was cancelled it may
+ * be one that is gone. */
+bool schedule_is_due(struct schedule *, dw_usec now);
+
 /* schedule_wake: when to pop next, at the latest, so that the wheel's work stays spread out. */
 dw_usec schedule_wake(const struct schedule *);
 

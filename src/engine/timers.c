@@ -138,6 +138,20 @@ void timer_replace(struct engine *engine, struct timer *old, struct timer *fresh
 		timer_release(engine, old); /* one that is being stored is its call's */
 }
 
+void timer_forget(struct engine *engine, struct timer *timer)
+{
+	struct call *settling = timer->settling;
+
+	if (settling && (!timer->busy || settling->early)) {
+		timer->settling = NULL;
+		settling->early = false;
+		call_defer(engine, settling, DW_ESTALE);
+	}
+	timer_disarm(engine, timer);
+	timer_set_state(engine, timer, TIMER_ABSENT);
+	timer->head.generation = 0;
+}
+
 void timer_retry_later(struct engine *engine, struct timer *timer)
 {
 	dw_usec delay = RETRY_STORE;

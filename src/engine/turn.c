@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "port/driven.h"
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
@@ -100,6 +101,7 @@ static void submit_round(struct engine *engine)
 		return;
 	for (dw_op *op = batch.first; op; op = op->next) {
 		op->sent = steady;
+		op->reign = engine->reign;
 		op->batch = urgent_count;
 	}
 	engine->stats.store_operations += batch.count;
@@ -198,17 +200,16 @@ static bool has_work_left(const struct engine *engine)
 /* next_turn: when the next turn is needed, unless something wakes the engine before. */
 static dw_usec next_turn(const struct engine *engine, dw_usec now)
 {
-	dw_usec at = recover_wake(engine);
+	dw_usec at = usec_min(recover_wake(engine), own_wake(engine));
 
 	if (has_work_left(engine))
 		return now;
+	at = usec_min(at, own_store_wake(engine, now));
 	if (engine->stranded)
 		at = usec_min(at, usec_add(now, 1000));
 	if (!engine->closing && !engine->paused) {
 		if (engine->purging == 0)
-			at = usec_min(at, schedule_wake(&engine->fire));
-		if (engine->purging == 0 && work_is_made(engine) && work_has_room(engine))
-			at = usec_min(at, schedule_wake(&engine->work));
+			at = usec_min(at, own_firing_wake(engine, now));
 		if (engine->urgent_inflight < URGENT_MAX)
 			at = usec_min(at,
 				      usec_sub(schedule_wake(&engine->claim), engine_lead(engine)));
@@ -247,11 +248,13 @@ int engine_turn(struct engine *engine)
 	before = engine_steady(engine);
 	now = engine_now(engine);
 	watch_clock(engine, before, now);
+	driven_turn(engine->store, before);
 	call_tell_deferred(engine);
 	answer_round(engine);
 	drain_posts(engine);
 	if (engine->stranded)
 		rearm_stranded(engine);
+	own_ask(engine, now);
 	recover_ask(engine, now);
 	if (!engine->closing) {
 		deliver_revive(engine);
@@ -260,6 +263,7 @@ int engine_turn(struct engine *engine)
 			deliver_claim_round(engine, now);
 		give_work(engine);
 		deliver_fire_round(engine);
+		own_watch_lease(engine, now);
 	}
 	if (engine->pid != getpid()) { /* a callback forked, and this is the child */
 		engine->in_turn = false;
@@ -275,7 +279,7 @@ int engine_turn(struct engine *engine)
 
 dw_usec engine_next_firing(const struct engine *engine)
 {
-	return schedule_wake(&engine->fire);
+	return own_lease_holds(engine) ? schedule_wake(&engine->fire) : DW_NEVER;
 }
 
 /* ---- Handlers ------------------------------------------------------------------------------ */
@@ -318,7 +322,7 @@ int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *us
 
 int engine_on_worker(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
 {
-	if (engine->env.role == DW_OWNER && engine->env.workers.count == 0)
+	if ((engine->env.role == DW_OWNER || engine->env.standby) && engine->env.workers.count == 0)
 		return engine_fail(engine, DW_EINVAL, "there are no workers: set options.workers");
 	return set_handler(engine, name, fire, user, true);
 }

@@ -36,9 +36,10 @@ static void doubt(struct timer *timer, void *user)
 static void purged(struct engine *engine, const dw_op *op)
 {
 	engine->purging--;
-	if (op->status == DW_OK)
+	/* After the ownership was lost and won again memory knows what was read since. */
+	if (op->status == DW_OK && own_is_current(engine, op))
 		index_each(&engine->index, forget, engine);
-	else if (op->status == DW_EUNKNOWN)
+	else if (op->status == DW_EUNKNOWN && own_is_current(engine, op))
 		index_each(&engine->index, doubt, engine);
 	call_answer(engine, op->call, op->status);
 }
