@@ -87,12 +87,12 @@ void harness_done(dw *d, const dw_result *result, void *user)
 	harness->results[harness->result_count++] = *result;
 }
 
-struct harness *harness_new_with(void (*set)(struct engine_env *))
+struct harness *harness_make(void (*set)(struct engine_env *))
 {
 	struct harness *harness = calloc(1, sizeof *harness);
 	struct engine_env env = {
 	    .handle = (dw *)harness,
-	    .alloc = {.resize = resize, .user = harness},
+	    .alloc = harness_alloc(harness),
 	    .clock = {.wall = read_wall, .steady = read_steady, .user = harness},
 	    .loop = {.arm = arm, .wake = wake, .user = harness},
 	    .role = DW_OWNER,
@@ -122,6 +122,13 @@ struct harness *harness_new_with(void (*set)(struct engine_env *))
 	if (engine_new(&harness->engine, &env) != DW_OK ||
 	    memory_store_open(&harness->store, &store_env) != DW_OK)
 		abort();
+	return harness;
+}
+
+struct harness *harness_new_with(void (*set)(struct engine_env *))
+{
+	struct harness *harness = harness_make(set);
+
 	engine_attach(harness->engine, harness->store);
 	harness_turn(harness);
 	return harness;
@@ -135,6 +142,11 @@ struct harness *harness_new(void)
 		abort();
 	harness_turn(harness);
 	return harness;
+}
+
+struct alloc harness_alloc(struct harness *harness)
+{
+	return (struct alloc){.resize = resize, .user = harness};
 }
 
 void harness_free(struct harness *harness)

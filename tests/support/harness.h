@@ -46,7 +46,10 @@ struct harness {
 struct harness *harness_new(void);
 /* harness_new_with: options of the engine changed by set before it is made. */
 struct harness *harness_new_with(void (*set)(struct engine_env *));
+/* harness_make: the same, and the store is not attached to the engine yet. */
+struct harness *harness_make(void (*set)(struct engine_env *));
 void harness_free(struct harness *);
+struct alloc harness_alloc(struct harness *);
 
 /* harness_turn turns until nothing is to be done at this moment. */
 void harness_turn(struct harness *);

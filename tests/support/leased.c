@@ -1,0 +1,192 @@
+#include "support/leased.h"
+
+static struct leased *leased_of(dw_store *store)
+{
+	return (struct leased *)store;
+}
+
+static void answer(struct leased *leased, dw_op *op, int status)
+{
+	op->status = status;
+	op_queue_push(&leased->answers, op);
+	leased->harness->woken = 1;
+}
+
+/* ---- Operations ---------------------------------------------------------------------------- */
+
+static bool is_owners(const dw_op *op)
+{
+	return op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE || op->kind == DW_OP_RETRY ||
+	       op->kind == DW_OP_BURY || op->kind == DW_OP_INBOX || op->kind == DW_OP_ACK ||
+	       op->kind == DW_OP_REPORT || op->kind == DW_OP_PURGE ||
+	       op->flags & (DW_OP_CLAIMED | DW_OP_WITHDRAWN);
+}
+
+/* pull takes the inner store's answers; the one of get, if any, is left out. */
+static void pull(struct leased *leased, const dw_op *get)
+{
+	dw_store *inner = leased->harness->store;
+	dw_op *op = inner->type->collect(inner);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		if (op->kind == DW_OP_PUT && op->status == DW_OK && leased->unknown > 0) {
+			leased->unknown--;
+			op->head.generation = 0;
+			op->status = DW_EUNKNOWN;
+		}
+		if (op != get)
+			op_queue_push(&leased->answers, op);
+		op = next;
+	}
+}
+
+/* answer_done: the put was done before; what is stored now goes with the answer. */
+static void answer_done(struct leased *leased, dw_op *put)
+{
+	struct alloc alloc = harness_alloc(leased->harness);
+	dw_store *inner = leased->harness->store;
+	dw_op *get = op_new(&alloc, DW_OP_GET, put->id, NULL, 0);
+
+	inner->type->submit(inner, get);
+	pull(leased, get);
+	put->rows = get->rows;
+	put->row_count = get->row_count;
+	get->rows = NULL;
+	op_free(&alloc, get);
+	put->flags |= DW_OP_DONE;
+	answer(leased, put, DW_OK);
+}
+
+static void own(struct leased *leased, dw_op *op)
+{
+	if (leased->fenced && !leased->is_free) {
+		answer(leased, op, DW_EOWNED);
+		return;
+	}
+	leased->fenced = false;
+	answer(leased, op, DW_OK);
+}
+
+static void take(struct leased *leased, dw_op *op)
+{
+	dw_store *inner = leased->harness->store;
+
+	op->next = NULL;
+	if (op->kind == DW_OP_OWN)
+		own(leased, op);
+	else if (leased->fenced && is_owners(op))
+		answer(leased, op, DW_EFENCED);
+	else if (op->kind == DW_OP_INBOX)
+		leased->parked = op;
+	else if (leased->keeps)
+		op_queue_push(&leased->kept, op);
+	else if (op->kind == DW_OP_PUT && op->flags & DW_OP_AGAIN && leased->knows)
+		answer_done(leased, op);
+	else
+		inner->type->submit(inner, op);
+}
+
+static void submit(dw_store *store, dw_op *batch)
+{
+	struct leased *leased = leased_of(store);
+
+	while (batch) {
+		dw_op *next = batch->next;
+
+		leased->asked[batch->kind]++;
+		if (batch->kind == DW_OP_PUT)
+			leased->flags = batch->flags;
+		take(leased, batch);
+		batch = next;
+	}
+}
+
+static dw_op *collect(dw_store *store)
+{
+	struct leased *leased = leased_of(store);
+
+	pull(leased, NULL);
+	return op_queue_take(&leased->answers);
+}
+
+/* ---- Its own time -------------------------------------------------------------------------- */
+
+static void turn(dw_store *store, dw_usec steady)
+{
+	struct leased *leased = leased_of(store);
+
+	leased->turns++;
+	leased->turned_at = steady;
+	if (steady >= leased->due)
+		leased->due = DW_NEVER;
+}
+
+static dw_usec due(const dw_store *store)
+{
+	return ((const struct leased *)store)->due;
+}
+
+static dw_usec lease(const dw_store *store)
+{
+	return ((const struct leased *)store)->lease;
+}
+
+/* ---- The test's side ----------------------------------------------------------------------- */
+
+static const dw_store_class leased_class = {.size = sizeof leased_class,
+					    .name = "leased",
+					    .level = DW_ACCEPTED,
+					    .submit = submit,
+					    .collect = collect,
+					    .turn = turn,
+					    .due = due,
+					    .lease = lease};
+
+struct harness *leased_new(struct leased *leased, void (*set)(struct engine_env *))
+{
+	struct harness *harness = harness_make(set);
+
+	*leased = (struct leased){.store = {.type = &leased_class},
+				  .harness = harness,
+				  .lease = DW_NEVER,
+				  .due = DW_NEVER};
+	engine_attach(harness->engine, &leased->store);
+	harness_turn(harness);
+	return harness;
+}
+
+void leased_fence(struct leased *leased)
+{
+	dw_op *op;
+
+	leased->fenced = true;
+	if (leased->parked)
+		answer(leased, leased->parked, DW_EFENCED);
+	leased->parked = NULL;
+	while ((op = op_queue_pop(&leased->kept)))
+		answer(leased, op, DW_EFENCED);
+	leased->harness->woken = 1;
+}
+
+void leased_speak(struct leased *leased)
+{
+	dw_op *op;
+
+	leased->keeps = false;
+	while ((op = op_queue_pop(&leased->kept)))
+		take(leased, op);
+	leased->harness->woken = 1;
+}
+
+void leased_free(struct leased *leased)
+{
+	struct alloc alloc = harness_alloc(leased->harness);
+
+	leased_speak(leased);
+	harness_turn(leased->harness);
+	op_free(&alloc, leased->parked);
+	engine_attach(leased->harness->engine, leased->harness->store);
+	harness_free(leased->harness);
+}

@@ -1,0 +1,41 @@
+/* A store in front of a harness's that has what a store on a network has: a lease, a turn of its
+ * own, an ownership that it can lose, answers that come late or not at all. */
+#ifndef DW_TESTS_LEASED_H
+#define DW_TESTS_LEASED_H
+
+#include <stdbool.h>
+
+#include "port/op.h"
+#include "support/harness.h"
+
+struct leased {
+	dw_store store; /* first: the public view */
+	struct harness *harness;
+	dw_usec lease; /* steady */
+	dw_usec due;   /* steady */
+	dw_usec turned_at;
+	int turns;
+
+	bool fenced; /* another process owns it */
+	bool is_free;
+	bool keeps;                  /* what is submitted is not answered */
+	int unknown;                 /* how many puts are done and answered DW_EUNKNOWN */
+	bool knows;                  /* that a put sent again was done before */
+	int asked[DW_OP_REPORT + 1]; /* operations submitted, by kind */
+	unsigned flags;              /* of the last put */
+	struct op_queue answers;
+	struct op_queue kept;
+	dw_op *parked; /* the INBOX */
+};
+
+/* leased_new makes a harness, which leased_free() frees. */
+struct harness *leased_new(struct leased *, void (*set)(struct engine_env *));
+void leased_free(struct leased *);
+
+/* leased_fence: another process has taken it over. */
+void leased_fence(struct leased *);
+
+/* leased_speak carries out what was kept. */
+void leased_speak(struct leased *);
+
+#endif

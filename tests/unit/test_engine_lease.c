@@ -1,0 +1,541 @@
+/* The engine on a store that has a lease, can lose its ownership, and may find out later what
+ * became of a put. */
+#include "support/cmocka.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/leased.h"
+
+static struct harness *begin(struct leased *leased)
+{
+	struct harness *h = leased_new(leased, NULL);
+
+	assert_int_equal(engine_on(h->engine, "t", harness_handler, h), DW_OK);
+	harness_pass(h, DW_SECONDS(1)); /* all is loaded and reported */
+	assert_int_equal(engine_check(h->engine), 0);
+	return h;
+}
+
+static void end(struct leased *leased)
+{
+	assert_int_equal(engine_check(leased->harness->engine), 0);
+	leased_free(leased);
+}
+
+static dw_stats stats_of(const struct harness *h)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	engine_stats(h->engine, &stats);
+	return stats;
+}
+
+/* fence: another process has taken the store over, and the engine has heard of it. */
+static void fence(struct leased *leased)
+{
+	leased_fence(leased);
+	harness_turn(leased->harness);
+	assert_int_equal(engine_check(leased->harness->engine), 0);
+}
+
+static int settle(struct harness *h, size_t start)
+{
+	return engine_settle(h->engine, &h->starts[start].token, DW_DONE, -1,
+			     (struct done){harness_done, h});
+}
+
+/* ---- The store's turn ---------------------------------------------------------------------- */
+
+static void store_is_turned_at_its_own_time(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+	int turns = leased.turns;
+
+	(void)state;
+	leased.due = h->steady + DW_MILLISECONDS(300);
+	harness_turn(h);
+	assert_true(leased.turns > turns);
+	assert_int_equal(leased.turned_at, h->steady);
+	assert_int_equal(h->armed, h->wall + DW_MILLISECONDS(300));
+	harness_pass(h, DW_MILLISECONDS(300));
+	assert_int_equal(leased.due, DW_NEVER);
+	end(&leased);
+}
+
+static void clock_step_does_not_delay_the_stores_turn(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	leased.due = h->steady + DW_MILLISECONDS(300);
+	harness_turn(h);
+	h->wall -= DW_HOURS(1);
+	harness_turn(h);
+	assert_true(h->armed <= h->wall + DW_MILLISECONDS(300));
+	harness_pass(h, DW_MILLISECONDS(300));
+	assert_int_equal(leased.due, DW_NEVER);
+	end(&leased);
+}
+
+/* ---- The lease ----------------------------------------------------------------------------- */
+
+static void nothing_starts_at_the_end_of_the_lease_until_it_is_renewed(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	(void)harness_put(h, "a", DW_SECONDS(1));
+	leased.lease = h->steady + DW_SECONDS(1);
+	harness_pass(h, DW_SECONDS(20));
+	assert_int_equal(h->start_count, 0);
+	assert_int_equal(harness_events_of(h, DW_EVENT_LEASE), 1);
+	leased.lease = h->steady + 1;
+	h->woken = 1;
+	harness_turn(h);
+	assert_int_equal(h->start_count, 1);
+	end(&leased);
+}
+
+static void what_is_due_before_the_end_of_the_lease_starts(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	(void)harness_put(h, "a", DW_SECONDS(1));
+	leased.lease = h->steady + DW_SECONDS(1) + 1;
+	harness_pass(h, DW_SECONDS(2));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_LEASE), 0); /* nothing waits for it */
+	end(&leased);
+}
+
+static void each_occasion_of_a_lease_that_is_over_is_told(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	leased.lease = h->steady;
+	for (int i = 1; i <= 3; i++) {
+		(void)harness_put(h, "a", DW_MILLISECONDS(100));
+		harness_pass(h, DW_SECONDS(1));
+		assert_int_equal(harness_events_of(h, DW_EVENT_LEASE), i);
+		leased.lease = h->steady + 1;
+		harness_pass(h, DW_MILLISECONDS(100));
+		assert_int_equal(h->start_count, i);
+	}
+	end(&leased);
+}
+
+static void pass_time(struct harness *h, const dw_firing *firing)
+{
+	(void)firing;
+	h->wall += DW_MILLISECONDS(10);
+	h->steady += DW_MILLISECONDS(10);
+}
+
+static void lease_is_looked_at_before_each_handler(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	h->in_handler = pass_time;
+	for (int i = 0; i < 4; i++) {
+		char id[2] = {(char)('a' + i), '\0'};
+
+		(void)harness_put(h, id, DW_SECONDS(1));
+	}
+	leased.lease = h->steady + DW_SECONDS(1) + DW_MILLISECONDS(20);
+	harness_pass(h, DW_SECONDS(2));
+	assert_int_equal(h->start_count, 2);
+	leased.lease = DW_NEVER;
+	harness_pass(h, DW_SECONDS(2));
+	assert_int_equal(h->start_count, 4);
+	assert_string_equal(h->starts[3].id, "d");
+	end(&leased);
+}
+
+/* The one worker of these tests. */
+static struct job *out;
+
+static void take_job(void *user, struct job *job)
+{
+	(void)user;
+	out = job;
+}
+
+static void set_worker(struct engine_env *env)
+{
+	out = NULL;
+	env->workers = (struct worker_port){.start = take_job, .count = 1};
+}
+
+static struct harness *begin_with_worker(struct leased *leased)
+{
+	struct harness *h = leased_new(leased, set_worker);
+
+	assert_int_equal(engine_on_worker(h->engine, "t", harness_handler, h), DW_OK);
+	harness_pass(h, DW_SECONDS(1));
+	return h;
+}
+
+static void finish_job(struct harness *h, dw_verdict verdict)
+{
+	struct job *job = out;
+
+	out = NULL;
+	job->started = true;
+	job->verdict = verdict;
+	engine_finish(h->engine, job);
+	harness_turn(h);
+}
+
+static void no_worker_is_given_what_the_lease_does_not_cover(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin_with_worker(&leased);
+
+	(void)state;
+	(void)harness_put(h, "a", DW_SECONDS(1));
+	leased.lease = h->steady + DW_SECONDS(1);
+	harness_pass(h, DW_SECONDS(2));
+	assert_null(out);
+	assert_int_equal(harness_events_of(h, DW_EVENT_LEASE), 1);
+	leased.lease = DW_NEVER;
+	harness_pass(h, DW_SECONDS(1));
+	assert_non_null(out);
+	finish_job(h, DW_DONE);
+	assert_int_equal(stats_of(h).settled, 1);
+	end(&leased);
+}
+
+/* ---- Losing the ownership ------------------------------------------------------------------ */
+
+static void owner_that_is_fenced_drops_all_and_asks_for_it_every_second(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	(void)harness_put(h, "a", DW_SECONDS(5));
+	(void)harness_put(h, "b", DW_HOURS(5));
+	(void)harness_put(h, "c", 0);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(h->start_count, 1);
+	fence(&leased);
+	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 1);
+	assert_non_null(strstr(h->message, "2 timers"));
+	assert_false(engine_is_owner(h->engine));
+	assert_int_equal(stats_of(h).timers, 0);
+	assert_int_equal(leased.asked[DW_OP_OWN], 1);
+	harness_pass(h, DW_MILLISECONDS(9500));
+	assert_int_equal(leased.asked[DW_OP_OWN], 10);
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_FAILED), 0);
+	end(&leased);
+}
+
+static void owner_that_is_free_again_loads_and_fires(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+	size_t recovered;
+
+	(void)state;
+	(void)harness_put(h, "a", DW_SECONDS(5));
+	harness_pass(h, DW_SECONDS(1));
+	fence(&leased);
+	harness_pass(h, DW_SECONDS(6));
+	recovered = harness_events_of(h, DW_EVENT_RECOVERED);
+	leased.is_free = true;
+	harness_pass(h, DW_SECONDS(2));
+	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER), 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_RECOVERED), recovered + 1);
+	assert_true(engine_is_owner(h->engine));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(stats_of(h).settled, 1);
+	fence(&leased);
+	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 2);
+	end(&leased);
+}
+
+static void calls_under_way_are_answered_and_later_ones_are_a_clients(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	(void)harness_put(h, "b", DW_HOURS(1));
+	harness_turn(h);
+	leased.keeps = true;
+	(void)harness_put(h, "a", DW_HOURS(1));
+	(void)harness_cancel(h, "b");
+	(void)engine_move(h->engine, "b", h->wall, (struct done){harness_done, h});
+	harness_turn(h);
+	leased.keeps = false;
+	fence(&leased);
+	assert_int_equal(harness_result(h, "a").status, DW_EFENCED);
+	assert_int_equal(h->result_count, 4);
+	assert_int_equal(h->results[2].status, DW_EFENCED); /* the cancel */
+	assert_int_equal(h->results[3].status, DW_OK);      /* the move, which waited for it */
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "a").status, DW_OK);
+	assert_int_equal(leased.flags, 0);
+	assert_int_equal(h->start_count, 0);
+	end(&leased);
+}
+
+static void what_was_queued_and_is_an_owners_is_not_submitted(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+	dw_stats stats;
+
+	(void)state;
+	leased.keeps = true;
+	for (int i = 0; i < 3000; i++) { /* more than are submitted at once */
+		char id[8];
+
+		(void)snprintf(id, sizeof id, "%d", i);
+		(void)harness_put(h, id, 0);
+	}
+	assert_int_equal(engine_purge(h->engine, (struct done){harness_done, h}), DW_OK);
+	harness_turn(h);
+	leased.keeps = false;
+	fence(&leased);
+	stats = stats_of(h);
+	assert_int_equal(stats.inflight, 0);
+	assert_int_equal(harness_result(h, "").status, DW_EFENCED);
+	assert_int_equal(leased.asked[DW_OP_PURGE], 0);
+	assert_int_equal(harness_result(h, "0").status, DW_EFENCED);
+	assert_int_equal(harness_result(h, "2999").status, DW_OK);
+	end(&leased);
+}
+
+static void hold_of_a_fenced_owner_is_stale(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	(void)harness_put(h, "a", 0);
+	(void)harness_put(h, "b", 0);
+	harness_turn(h);
+	assert_int_equal(h->start_count, 2);
+	leased.keeps = true;
+	assert_int_equal(settle(h, 1), DW_OK);
+	harness_turn(h);
+	fence(&leased);
+	assert_int_equal(settle(h, 0), DW_ESTALE);
+	assert_int_equal(harness_result(h, "b").status, DW_ESTALE);
+	assert_int_equal(stats_of(h).held, 0);
+	leased.keeps = false;
+	harness_pass(h, DW_MINUTES(1));
+	assert_int_equal(harness_events_of(h, DW_EVENT_HOLD_EXPIRED), 0);
+	assert_int_equal(leased.asked[DW_OP_SETTLE], 1);
+	end(&leased);
+}
+
+static void verdict_of_a_worker_of_a_fenced_owner_is_void(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin_with_worker(&leased);
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	assert_non_null(out);
+	fence(&leased);
+	finish_job(h, DW_DONE);
+	assert_int_equal(leased.asked[DW_OP_SETTLE], 0);
+	assert_int_equal(stats_of(h).running, 0);
+	leased.is_free = true;
+	harness_pass(h, DW_SECONDS(2)); /* its next attempt is this handle's again */
+	assert_non_null(out);
+	assert_int_equal(out->token.attempt, 2);
+	finish_job(h, DW_DONE);
+	assert_int_equal(stats_of(h).settled, 1);
+	end(&leased);
+}
+
+static void claim_of_an_earlier_reign_starts_nothing(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+	dw_op *claim;
+
+	(void)state;
+	(void)harness_put(h, "a", DW_SECONDS(1));
+	harness_turn(h);
+	leased.keeps = true;
+	harness_pass(h, DW_SECONDS(1));
+	claim = op_queue_take(&leased.kept);
+	assert_int_equal(claim->kind, DW_OP_CLAIM);
+	leased.keeps = false;
+	fence(&leased);
+	leased.is_free = true;
+	harness_pass(h, DW_SECONDS(2));
+	assert_true(engine_is_owner(h->engine));
+	assert_int_equal(h->start_count, 0); /* one operation of an id at a time */
+	claim->status = DW_OK;
+	claim->head.attempt = 1;
+	claim->head.state = DW_CLAIMED;
+	op_queue_push(&leased.answers, claim);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(leased.asked[DW_OP_CLAIM], 2);
+	end(&leased);
+}
+
+static void close_of_a_fenced_owner_gives_nothing_back(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	(void)harness_put(h, "b", DW_MILLISECONDS(4)); /* stored as claimed */
+	harness_turn(h);
+	fence(&leased);
+	engine_begin_close(h->engine);
+	harness_turn(h);
+	assert_true(engine_settled(h->engine));
+	assert_int_equal(leased.asked[DW_OP_RETRY], 0);
+	leased_free(&leased);
+}
+
+/* ---- Puts that were done before ------------------------------------------------------------ */
+
+static void put_found_done_is_learnt_from_what_is_stored(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	leased.knows = true;
+	leased.unknown = 1;
+	(void)harness_put(h, "a", DW_SECONDS(2));
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(harness_result(h, "a").status, DW_EUNKNOWN);
+	assert_int_equal(h->result_count, 1);
+	assert_true(leased.flags & DW_OP_AGAIN);
+	assert_int_equal(leased.asked[DW_OP_PUT], 2);
+	assert_int_equal(stats_of(h).timers, 1);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(h->starts[0].attempt, 1);
+	harness_pass(h, DW_SECONDS(10));
+	assert_int_equal(h->start_count, 1);
+	end(&leased);
+}
+
+/* drop_stored deletes it past the engine. */
+static void drop_stored(struct harness *h, const char *id)
+{
+	struct alloc alloc = harness_alloc(h);
+	dw_op *op = op_new(&alloc, DW_OP_CANCEL, id, NULL, 0);
+
+	op->flags = DW_OP_WITHDRAWN;
+	h->store->type->submit(h->store, op);
+	assert_ptr_equal(h->store->type->collect(h->store), op);
+	assert_int_equal(op->status, DW_OK);
+	op_free(&alloc, op);
+}
+
+static void put_found_done_and_gone_makes_the_id_absent(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	leased.knows = true;
+	(void)harness_put(h, "a", DW_HOURS(2)); /* the earlier generation */
+	harness_turn(h);
+	leased.unknown = 1;
+	(void)harness_put(h, "a", DW_SECONDS(2));
+	harness_turn(h);
+	drop_stored(h, "a");
+	harness_pass(h, DW_SECONDS(5));
+	assert_int_equal(leased.asked[DW_OP_PUT], 3);
+	assert_int_equal(stats_of(h).timers, 0);
+	assert_int_equal(h->start_count, 0);
+	end(&leased);
+}
+
+static void put_found_done_at_once_names_the_stored_generation(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+	dw_op *put;
+
+	(void)state;
+	leased.keeps = true;
+	(void)harness_put(h, "a", DW_SECONDS(2));
+	(void)harness_put(h, "b", DW_SECONDS(2));
+	harness_turn(h);
+	leased.knows = true;
+	for (put = leased.kept.first; put; put = put->next)
+		put->flags |= DW_OP_AGAIN; /* as after a new connection */
+	leased_speak(&leased);
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "a").status, DW_OK);
+	assert_int_equal(harness_result(h, "a").generation, 0);
+	assert_int_equal(stats_of(h).timers, 0);
+	end(&leased);
+}
+
+static void unknown_put_of_a_fenced_owner_is_sent_again_as_a_clients(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	leased.unknown = 1;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "a").status, DW_EUNKNOWN);
+	fence(&leased);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(leased.asked[DW_OP_PUT], 2);
+	assert_int_equal(leased.flags, DW_OP_AGAIN);
+	assert_int_equal(h->result_count, 1);
+	end(&leased);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(store_is_turned_at_its_own_time),
+	    cmocka_unit_test(clock_step_does_not_delay_the_stores_turn),
+	    cmocka_unit_test(nothing_starts_at_the_end_of_the_lease_until_it_is_renewed),
+	    cmocka_unit_test(what_is_due_before_the_end_of_the_lease_starts),
+	    cmocka_unit_test(each_occasion_of_a_lease_that_is_over_is_told),
+	    cmocka_unit_test(lease_is_looked_at_before_each_handler),
+	    cmocka_unit_test(no_worker_is_given_what_the_lease_does_not_cover),
+	    cmocka_unit_test(owner_that_is_fenced_drops_all_and_asks_for_it_every_second),
+	    cmocka_unit_test(owner_that_is_free_again_loads_and_fires),
+	    cmocka_unit_test(calls_under_way_are_answered_and_later_ones_are_a_clients),
+	    cmocka_unit_test(what_was_queued_and_is_an_owners_is_not_submitted),
+	    cmocka_unit_test(hold_of_a_fenced_owner_is_stale),
+	    cmocka_unit_test(verdict_of_a_worker_of_a_fenced_owner_is_void),
+	    cmocka_unit_test(claim_of_an_earlier_reign_starts_nothing),
+	    cmocka_unit_test(close_of_a_fenced_owner_gives_nothing_back),
+	    cmocka_unit_test(put_found_done_is_learnt_from_what_is_stored),
+	    cmocka_unit_test(put_found_done_and_gone_makes_the_id_absent),
+	    cmocka_unit_test(put_found_done_at_once_names_the_stored_generation),
+	    cmocka_unit_test(unknown_put_of_a_fenced_owner_is_sent_again_as_a_clients),
+	};
+
+	return cmocka_run_group_tests_name("engine_lease", tests, NULL, NULL);
+}
