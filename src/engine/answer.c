@@ -77,9 +77,8 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 {
 	struct call *again;
 
-	again = (op->flags & DW_OP_NEW) || engine->closing ? NULL
-							   : call_new(engine, CALL_PUT, call->id);
-	if (!again) {
+	if (op->flags & DW_OP_NEW || engine->closing ||
+	    call_make(engine, CALL_PUT, call->id, &again) != DW_OK) {
 		engine->recover_again = true;
 		return;
 	}
@@ -93,6 +92,7 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 		call_answer(engine, again, DW_ENOMEM);
 		return;
 	}
+	call_charge(engine, again, again->op);
 	again->op->flags = DW_OP_AGAIN;
 	again->op->head.due = op->head.due;
 	again->op->body_size = op->body_size;
@@ -257,8 +257,8 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 	}
 }
 
-/* past_answered: a claim or a verdict of an earlier reign, which memory has dropped. Only a dw_settle
- * may still want to know. */
+/* past_answered: a claim or a verdict of an earlier reign, which memory has dropped. Only a
+ * dw_settle may still want to know. */
 static void past_answered(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	struct call *settling = op->kind == DW_OP_CLAIM ? NULL : timer->settling;

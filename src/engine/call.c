@@ -9,23 +9,43 @@
 #include "engine/arguments.h"
 #include "timer/record.h"
 
-struct call *call_new(struct engine *engine, enum call_kind kind, const char *id)
+int call_make(struct engine *engine, enum call_kind kind, const char *id, struct call **ret_call)
 {
 	size_t id_size = strlen(id) + 1;
 	struct call *call = alloc_new(&engine->alloc, sizeof *call + id_size);
 
-	if (!call) {
-		(void)engine_fail(engine, DW_ENOMEM, "no memory for the call"); /* NULL says it */
-		return NULL;
-	}
+	if (!call)
+		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
 	call->kind = kind;
+	call->bytes = sizeof *call + id_size;
+	engine->open_bytes += call->bytes;
 	memcpy(call->id, id, id_size);
 	call->next_open = engine->open;
 	if (engine->open)
 		engine->open->prev_open = call;
 	engine->open = call;
 	engine->open_count++;
-	return call;
+	*ret_call = call;
+	return DW_OK;
+}
+
+/* A store that does not answer must not eat all memory: its callers wait. What is part of a delivery
+ * is no more than there are deliveries. */
+int call_new(struct engine *engine, enum call_kind kind, const char *id, struct call **ret_call)
+{
+	if (engine->open_bytes >= DW_UNANSWERED_MAX)
+		return engine_fail(engine, DW_ELIMIT,
+				   "calls of %d MiB are not answered yet: wait for an answer",
+				   DW_UNANSWERED_MAX / (1024 * 1024));
+	return call_make(engine, kind, id, ret_call);
+}
+
+void call_charge(struct engine *engine, struct call *call, const dw_op *op)
+{
+	size_t bytes = sizeof *op + op->body_size + (op->id ? strlen(op->id) : 0);
+
+	call->bytes += bytes;
+	engine->open_bytes += bytes;
 }
 
 void call_free(struct engine *engine, struct call *call)
@@ -37,6 +57,7 @@ void call_free(struct engine *engine, struct call *call)
 	if (call->next_open)
 		call->next_open->prev_open = call->prev_open;
 	engine->open_count--;
+	engine->open_bytes -= call->bytes;
 	op_free(&engine->alloc, call->op);
 	alloc_free(&engine->alloc, call);
 }
@@ -337,6 +358,8 @@ static void start(struct engine *engine, struct timer *timer, struct call *call)
 {
 	bool is_new = call->op && call->op->flags & DW_OP_NEW;
 
+	if (call->op)
+		call_charge(engine, call, call->op);
 	if (call->kind != CALL_SETTLE && !is_new)
 		withdraw(engine, timer);
 	call_queue(timer, call);
@@ -439,9 +462,9 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 
 	if (status != DW_OK)
 		return status;
-	call = call_new(engine, CALL_PUT, timer->id ? timer->id : make_id(engine, made));
-	if (!call)
-		return DW_ENOMEM;
+	status = call_new(engine, CALL_PUT, timer->id ? timer->id : make_id(engine, made), &call);
+	if (status != DW_OK)
+		return status;
 	call->done = done;
 	status = make_fresh(engine, timer, call);
 	if (status == DW_OK)
@@ -475,6 +498,7 @@ int call_ask(struct engine *engine, struct call *call, dw_op *op)
 		call_free(engine, call);
 		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
 	}
+	call_charge(engine, call, op);
 	op->call = call;
 	engine_submit(engine, op, false);
 	engine_touch(engine);
@@ -488,9 +512,9 @@ int engine_cancel(struct engine *engine, const char *id, struct done done)
 
 	if (status != DW_OK)
 		return status;
-	call = call_new(engine, CALL_CANCEL, id);
-	if (!call)
-		return DW_ENOMEM;
+	status = call_new(engine, CALL_CANCEL, id, &call);
+	if (status != DW_OK)
+		return status;
 	call->done = done;
 	return call_change(engine, call, op_new(&engine->alloc, DW_OP_CANCEL, id, NULL, 0));
 }
@@ -503,9 +527,9 @@ int engine_move(struct engine *engine, const char *id, dw_usec due, struct done 
 
 	if (status != DW_OK)
 		return status;
-	call = call_new(engine, CALL_MOVE, id);
-	if (!call)
-		return DW_ENOMEM;
+	status = call_new(engine, CALL_MOVE, id, &call);
+	if (status != DW_OK)
+		return status;
 	call->done = done;
 	op = op_new(&engine->alloc, DW_OP_MOVE, id, NULL, 0);
 	if (op)
@@ -527,9 +551,9 @@ int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdi
 	    !may_hold(engine, head, token->generation, token->attempt))
 		return engine_fail(engine, DW_ESTALE, "this delivery of %s is not held any more",
 				   token->id);
-	call = call_new(engine, CALL_SETTLE, token->id);
-	if (!call)
-		return DW_ENOMEM;
+	status = call_make(engine, CALL_SETTLE, token->id, &call);
+	if (status != DW_OK)
+		return status;
 	call->done = done;
 	call->generation = token->generation;
 	call->attempt = token->attempt;

@@ -102,9 +102,9 @@ int engine_dead_list(struct engine *engine, const char *topic, const dw_cursor *
 
 	if (status != DW_OK)
 		return status;
-	call = call_new(engine, CALL_DEAD_LIST, "");
-	if (!call)
-		return DW_ENOMEM;
+	status = call_new(engine, CALL_DEAD_LIST, "", &call);
+	if (status != DW_OK)
+		return status;
 	call->dead_lister = lister;
 	return call_ask(engine, call, look_page(engine, DW_OP_DEAD_SCAN, topic, after, limit));
 }
@@ -118,9 +118,9 @@ int engine_dead_requeue(struct engine *engine, const char *id, uint64_t generati
 
 	if (status != DW_OK)
 		return status;
-	call = call_new(engine, CALL_REQUEUE, id);
-	if (!call)
-		return DW_ENOMEM;
+	status = call_new(engine, CALL_REQUEUE, id, &call);
+	if (status != DW_OK)
+		return status;
 	call->done = done;
 	op = op_new(&engine->alloc, DW_OP_REQUEUE, id, NULL, 0);
 	if (op) {
@@ -139,9 +139,9 @@ int engine_dead_drop(struct engine *engine, const char *id, uint64_t generation,
 
 	if (status != DW_OK)
 		return status;
-	call = call_new(engine, CALL_DROP, id ? id : "");
-	if (!call)
-		return DW_ENOMEM;
+	status = call_new(engine, CALL_DROP, id ? id : "", &call);
+	if (status != DW_OK)
+		return status;
 	call->done = done;
 	op = op_new(&engine->alloc, DW_OP_DROP, id, NULL, 0);
 	if (op)

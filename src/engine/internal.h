@@ -88,6 +88,7 @@ struct call {
 	void *on_status_user;
 	dw_check_fn on_check;
 	void *on_check_user;
+	size_t bytes; /* it counts for, with its operation */
 	char id[];
 };
 
@@ -116,6 +117,7 @@ struct engine {
 	struct call *deferred; /* answered without the store: told in the next turn */
 	struct call *deferred_last;
 	uint64_t open_count;
+	size_t open_bytes; /* they hold */
 
 	enum recovery recovery;
 	bool recover_again;
@@ -169,9 +171,13 @@ void call_answer(struct engine *, struct call *, int status);
 void call_defer(struct engine *, struct call *, int status);
 void call_tell_deferred(struct engine *);
 void call_queue(struct timer *, struct call *);
-/* call_new: NULL: no memory, said in engine_error(). */
-struct call *call_new(struct engine *, enum call_kind kind, const char *id);
+/* call_new: DW_ENOMEM, or DW_ELIMIT unless it is part of a delivery; said in engine_error(). */
+int call_new(struct engine *, enum call_kind kind, const char *id, struct call **ret_call);
+/* call_make: never DW_ELIMIT. */
+int call_make(struct engine *, enum call_kind kind, const char *id, struct call **ret_call);
 void call_free(struct engine *, struct call *);
+/* call_charge counts what the operation of a call holds. */
+void call_charge(struct engine *, struct call *, const dw_op *);
 /* call_change starts a call that is about one id, call_ask one that is not. The operation (NULL: no
  * memory) and, on failure, the call are taken over. */
 int call_change(struct engine *, struct call *, dw_op *);

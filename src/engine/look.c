@@ -127,9 +127,9 @@ int engine_get(struct engine *engine, const char *id, struct lister lister)
 
 	if (status != DW_OK)
 		return status;
-	call = call_new(engine, CALL_LIST, id);
-	if (!call)
-		return DW_ENOMEM;
+	status = call_new(engine, CALL_LIST, id, &call);
+	if (status != DW_OK)
+		return status;
 	call->lister = lister;
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_GET, id, NULL, 0));
 }
@@ -166,19 +166,20 @@ int engine_list(struct engine *engine, const char *topic, const dw_cursor *after
 
 	if (status != DW_OK)
 		return status;
-	call = call_new(engine, CALL_LIST, "");
-	if (!call)
-		return DW_ENOMEM;
+	status = call_new(engine, CALL_LIST, "", &call);
+	if (status != DW_OK)
+		return status;
 	call->lister = lister;
 	return call_ask(engine, call, look_page(engine, DW_OP_SCAN, topic, after, limit));
 }
 
 int engine_status(struct engine *engine, dw_status_fn fn, void *user)
 {
-	struct call *call = call_new(engine, CALL_STATUS, "");
+	struct call *call;
+	int status = call_new(engine, CALL_STATUS, "", &call);
 
-	if (!call)
-		return DW_ENOMEM;
+	if (status != DW_OK)
+		return status;
 	call->on_status = fn;
 	call->on_status_user = user;
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_STATUS, NULL, NULL, 0));

@@ -52,9 +52,9 @@ int engine_purge(struct engine *engine, struct done done)
 	if (engine->env.role != DW_OWNER)
 		return engine_fail(engine, DW_EROLE,
 				   "only the owner of the store may empty it: open as DW_OWNER");
-	call = call_new(engine, CALL_PURGE, "");
-	if (!call)
-		return DW_ENOMEM;
+	status = call_new(engine, CALL_PURGE, "", &call);
+	if (status != DW_OK)
+		return status;
 	call->done = done;
 	status = call_ask(engine, call, op_new(&engine->alloc, DW_OP_PURGE, NULL, NULL, 0));
 	engine->purging += status == DW_OK;
@@ -92,10 +92,11 @@ static void checked(struct engine *engine, struct call *call, const dw_op *op)
 
 int engine_check_store(struct engine *engine, dw_check_fn fn, void *user)
 {
-	struct call *call = call_new(engine, CALL_CHECK, "");
+	struct call *call;
+	int status = call_new(engine, CALL_CHECK, "", &call);
 
-	if (!call)
-		return DW_ENOMEM;
+	if (status != DW_OK)
+		return status;
 	call->on_check = fn;
 	call->on_check_user = user;
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_CHECK, NULL, NULL, 0));

@@ -513,6 +513,52 @@ static void unknown_put_of_a_fenced_owner_is_sent_again_as_a_clients(void **stat
 	end(&leased);
 }
 
+/* ---- A store that does not answer ---------------------------------------------------------- */
+
+static int put_large(struct harness *h, int number)
+{
+	static const char data[60000];
+	char id[16];
+	dw_timer timer = {.size = sizeof timer,
+			  .id = id,
+			  .topic = "t",
+			  .due = h->wall + DW_HOURS(1),
+			  .data = data,
+			  .data_size = sizeof data};
+
+	(void)snprintf(id, sizeof id, "large %d", number);
+	return engine_put(h->engine, &timer, (struct done){harness_done, h});
+}
+
+static void calls_that_are_not_answered_are_limited(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+	int count = 0;
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	leased.keeps = true;
+	while (put_large(h, count) == DW_OK)
+		assert_true(++count < 2000);
+	assert_in_range(count, DW_UNANSWERED_MAX / 61000, DW_UNANSWERED_MAX / 60000 + 1);
+	assert_non_null(strstr(engine_error(h->engine), "64 MiB"));
+	assert_int_equal(harness_cancel(h, "b"), DW_ELIMIT);
+	assert_int_equal(engine_move(h->engine, "b", 0, (struct done){0}), DW_ELIMIT);
+	assert_int_equal(settle(h, 0), DW_OK); /* a delivery goes on */
+	harness_turn(h);
+	assert_in_range(stats_of(h).inflight, count, count + 3);
+	leased_speak(&leased);
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "a").status, DW_OK);
+	assert_int_equal(h->result_count, count + 2);
+	assert_int_equal(put_large(h, 0), DW_OK);
+	assert_int_equal(harness_cancel(h, "b"), DW_OK);
+	end(&leased);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -535,6 +581,7 @@ int main(void)
 	    cmocka_unit_test(put_found_done_and_gone_makes_the_id_absent),
 	    cmocka_unit_test(put_found_done_at_once_names_the_stored_generation),
 	    cmocka_unit_test(unknown_put_of_a_fenced_owner_is_sent_again_as_a_clients),
+	    cmocka_unit_test(calls_that_are_not_answered_are_limited),
 	};
 
 	return cmocka_run_group_tests_name("engine_lease", tests, NULL, NULL);
