@@ -1,9 +1,12 @@
 /* A link to a Redis server, as the store sees it: one connection at a time, made anew when it is
- * lost, that takes commands and gives their replies in order. An interface, so that a simulation can
- * be the server, with everything that gets lost on the way.
+ * lost, that takes commands and gives their replies in order. An interface, so that a simulation
+ * can be the server, with everything that gets lost on the way.
  *
  * Nothing here blocks and nothing calls back: link_work() does what can be done now, and what came
- * of it is asked for afterwards. All times are on the steady clock.
+ * of it is asked for afterwards. All times are on the steady clock. A turn of the store is:
+ *
+ *	link_work(); is link_connection() still the same?; link_take() until NULL;
+ *	link_send() for each command; link_work(), which writes them all; link_due()
  */
 #ifndef DW_STORE_REDIS_LINK_H
 #define DW_STORE_REDIS_LINK_H
@@ -17,27 +20,31 @@ struct link;
 
 struct link_class {
 	/* A descriptor, always the same, that is readable when work() has something to do; -1:
-	 * there is none, as in a simulation. */
+	 * there is none, as in a simulation. Replies that were not taken do not make it
+	 * readable. */
 	int (*descriptor)(const struct link *);
 	/* Connects, writes, reads, gives up what is overdue. */
 	void (*work)(struct link *, dw_usec now);
-	/* When work() is needed, whatever the descriptor says; DW_NEVER: not. */
+	/* When work() is needed, whatever the descriptor says; 0: at once, commands are queued that
+	 * nobody has tried to write yet. DW_NEVER: not. */
 	dw_usec (*due)(const struct link *);
-	/* The number of the connection that is up (connected and greeted: AUTH, SELECT and so on are
-	 * answered), counted from 1; 0: none is. The replies of the last connection that are still to
-	 * be taken are dropped when it is lost. */
+	/* The number of the connection that is up (connected and greeted: AUTH, SELECT and so on
+	 * are answered), counted from 1; 0: none is. When it is lost, what was queued, unanswered
+	 * or not taken yet is dropped. work(), take() and drop() may find that it is. */
 	uint64_t (*connection)(const struct link *);
-	/* Sends a command over the connection that is up. DW_OK: it is queued, and its reply will be
-	 * given unless the connection is lost. DW_ELIMIT: too much is queued. DW_ESTORE: no
-	 * connection is up. DW_ENOMEM. */
+	/* Queues a command for the connection that is up; no system call, the next work() writes
+	 * all of them. DW_OK: its reply will be given unless the connection is lost. DW_ELIMIT: too
+	 * much is queued. DW_ESTORE: no connection is up. DW_ENOMEM. */
 	int (*send)(struct link *, int count, const char *const *words, const size_t *sizes,
 		    dw_usec now);
-	/* The reply to the oldest command not replied to yet, the caller's (reply_free), or NULL. */
+	/* The reply to the oldest command not replied to yet, the caller's (reply_free), or NULL:
+	 * there is none now. */
 	struct reply *(*take)(struct link *);
 	/* The connection is no good (a reply that makes no sense): it is closed and made anew. */
 	void (*drop)(struct link *, const char *why);
 	/* Why there is no connection, in words and without secrets; "" if there is one or was never
-	 * a failure. *ret_fatal: no later attempt can do better (wrong password, too old a server). */
+	 * a failure. *ret_fatal: there was never a connection, and none will be before somebody
+	 * changes something (wrong password, too old a server); it is tried on, seldom. */
 	const char *(*trouble)(const struct link *, bool *ret_fatal);
 	void (*free)(struct link *);
 };

@@ -1,7 +1,9 @@
-/* The link over a socket of our own, with hiredis as codec only: see the numbered decision in
- * src/README.md. Non-blocking name lookup (a thread), connect, greeting (AUTH, CLIENT SETNAME,
- * SELECT, and a look at the server: version, eviction policy, replica), output queue with a bound,
- * deadlines, probes, backoff with jitter. Never a SIGPIPE. */
+/* The link over a socket of our own, with hiredis as codec only. Non-blocking name lookup
+ * (lookup.h) and connect (dial.h), greeting (greeting.h: AUTH, CLIENT SETNAME, SELECT, and a look
+ * at the server: version, eviction policy, replica), output queue with a bound (outbox.h),
+ * deadlines, probes, backoff with jitter (50 ms, doubled to 2 s). Never a SIGPIPE.
+ *
+ * A forked child may only free it, which leaves the parent's connection as it is. */
 #ifndef DW_STORE_REDIS_SOCKET_H
 #define DW_STORE_REDIS_SOCKET_H
 
@@ -11,14 +13,15 @@
 struct socket_options {
 	struct alloc alloc;
 	const struct redis_where *where; /* must outlive the link */
-	const char *name;                /* for CLIENT SETNAME */
+	const char *name;                /* for CLIENT SETNAME; NULL: none */
 	uint64_t seed;                   /* of the jitter */
 	dw_usec connect_patience;        /* name lookup, connect and greeting together; 0: 2 s */
 	dw_usec reply_patience;          /* no byte for so long while a reply is due; 0: 1 s */
 	dw_usec probe_every;             /* a PING after so long without a command; 0: 1 s */
 	size_t queue_max;                /* bytes not yet written; 0: 64 MiB */
 	/* Subscribe to this channel and be nothing but its listener: every message is a reply that
-	 * take() gives, unasked (an array: "message", channel, payload). NULL: an ordinary link. */
+	 * take() gives, unasked (an array: "message", channel, payload). At most 255 bytes. NULL:
+	 * an ordinary link. */
 	const char *channel;
 	void (*log)(dw_log_level, const char *line, void *user); /* may be NULL */
 	void *log_user;

@@ -1,0 +1,50 @@
+/* The first words to a server, all sent at once, and the judgement on its replies: who we are,
+ * which database, and whether this server can keep timers at all. */
+#ifndef DW_STORE_REDIS_GREETING_H
+#define DW_STORE_REDIS_GREETING_H
+
+#include "durawheel/durawheel.h"
+#include "store/redis/outbox.h"
+#include "store/redis/reply.h"
+#include "store/redis/where.h"
+
+enum greeting_step {
+	GREETING_AUTH,
+	GREETING_NAME,
+	GREETING_SELECT,
+	GREETING_SERVER,
+	GREETING_MEMORY,
+	GREETING_ROLE,
+	GREETING_PING, /* says what INFO does not: LOADING, MASTERDOWN */
+	GREETING_SUBSCRIBE
+};
+
+enum { GREETING_STEPS = 8 };
+
+enum greeting_verdict {
+	GREETING_GOES_ON,
+	GREETING_DONE,
+	GREETING_LATER,  /* this server cannot now, but will: loading, busy, a replica */
+	GREETING_REFUSED /* not until somebody changes something */
+};
+
+struct greeting {
+	const struct redis_where *where;
+	const char *name;
+	const char *channel;
+	void (*log)(dw_log_level, const char *line, void *user);
+	void *log_user;
+	unsigned logged; /* bits of what was said once */
+	enum greeting_step steps[GREETING_STEPS];
+	unsigned count; /* sent */
+	unsigned next;  /* to be answered */
+};
+
+/* greeting_send queues all commands: DW_OK, DW_ENOMEM. */
+int greeting_send(struct greeting *, struct outbox *);
+
+/* greeting_judge takes the next reply. After LATER and REFUSED ret_words (DW_MESSAGE_SIZE) say why,
+ * without secrets. */
+enum greeting_verdict greeting_judge(struct greeting *, const struct reply *, char *ret_words);
+
+#endif

@@ -1,0 +1,531 @@
+#include "store/redis/socket.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "base/usec.h"
+#include "store/redis/dial.h"
+#include "store/redis/greeting.h"
+#include "store/redis/outbox.h"
+
+#define PAUSE_FIRST DW_MILLISECONDS(50)
+#define PAUSE_MAX DW_SECONDS(2)
+#define LASTED DW_SECONDS(1) /* so long up: the next pause is the first one again */
+
+enum {
+	INPUT_SIZE = 1 << 16,   /* read at once, and parsed before more is */
+	INPUT_BUDGET = 1 << 20, /* read in one link_work() and the takes behind it */
+	TROUBLE_SIZE = DW_MESSAGE_SIZE + sizeof((struct redis_where *)0)->name
+};
+
+enum state { RESTING, DIALLING, GREETING, UP };
+
+struct socket_link {
+	struct link link; /* first */
+	struct socket_options options;
+	char name[64];
+	char channel[256];
+	pid_t maker;
+	struct rng rng;
+	int epoll_fd;
+	int fd; /* -1: no connection */
+	uint32_t watched;
+	enum state state;
+	struct dial dial;
+	struct greeting greeting;
+	struct outbox outbox;
+	struct reply_reader *reader;
+	struct reply *ready; /* the next one for take() */
+	dw_usec now;         /* of the last call that told */
+	dw_usec deadline;    /* of the pause, the dialling, the greeting */
+	dw_usec pause;       /* after the next failure */
+	dw_usec up_since;
+	dw_usec heard;         /* the last byte */
+	dw_usec waiting_since; /* DW_NEVER: what is waited for is not written yet */
+	dw_usec active;        /* the last command or byte */
+	uint64_t connections;
+	uint64_t due; /* replies of the caller's commands */
+	bool probe_due;
+	bool more; /* the socket may have more to read */
+	size_t budget;
+	bool fatal;
+	char trouble[TROUBLE_SIZE];
+	char logged[TROUBLE_SIZE];
+	char input[INPUT_SIZE];
+};
+
+static struct socket_link *link_of(struct link *link)
+{
+	return (struct socket_link *)(void *)link;
+}
+
+static const struct socket_link *const_link_of(const struct link *link)
+{
+	return (const struct socket_link *)(const void *)link;
+}
+
+static void say(const struct socket_link *link, dw_log_level level, const char *line)
+{
+	if (link->options.log)
+		link->options.log(level, line, link->options.log_user);
+}
+
+/* ---- Losing a connection ------------------------------------------------------------------- */
+
+/* close_connection says goodbye by shutdown: a forked child may have the socket, too, and then the
+ * server would not see it closed. */
+static void close_connection(struct socket_link *link)
+{
+	if (link->fd >= 0) {
+		(void)epoll_ctl(link->epoll_fd, EPOLL_CTL_DEL, link->fd, NULL);
+		(void)shutdown(link->fd, SHUT_RDWR); /* ENOTCONN: the better */
+		(void)close(link->fd);               /* what it held is given up */
+	}
+	link->fd = -1;
+	dial_stop(&link->dial);
+	outbox_clear(&link->outbox);
+	reply_reader_free(link->reader);
+	reply_free(link->ready);
+	link->reader = NULL;
+	link->ready = NULL;
+	link->due = 0;
+	link->probe_due = false;
+}
+
+/* jittered: between 80 and 120 %, so that many who lost the same server do not come back as one. */
+static dw_usec jittered(struct socket_link *link, dw_usec pause)
+{
+	return pause - pause / 5 + (dw_usec)rng_below(&link->rng, (uint64_t)(2 * pause / 5) + 1);
+}
+
+/* lose closes what there is, and rests: `refused`: for long, nothing heals by itself. */
+static void lose(struct socket_link *link, bool refused, const char *words)
+{
+	bool lasted = link->state == UP && usec_sub(link->now, link->up_since) >= LASTED;
+	dw_usec pause = lasted ? PAUSE_FIRST : link->pause;
+
+	close_connection(link);
+	link->state = RESTING;
+	link->fatal = refused && link->connections == 0;
+	link->deadline = usec_add(link->now, jittered(link, refused ? PAUSE_MAX : pause));
+	link->pause = usec_min(2 * pause, PAUSE_MAX);
+	(void)snprintf(link->trouble, sizeof link->trouble, "%s: %s", link->options.where->name,
+		       words); /* cut if long */
+	if (strcmp(link->trouble, link->logged) == 0)
+		return;
+	memcpy(link->logged, link->trouble, sizeof link->logged);
+	say(link, DW_LOG_WARN, link->trouble);
+}
+
+/* ---- Replies ------------------------------------------------------------------------------- */
+
+static void come_up(struct socket_link *link)
+{
+	char line[DW_MESSAGE_SIZE];
+
+	link->state = UP;
+	link->connections++;
+	link->up_since = link->active = link->now;
+	link->fatal = false;
+	link->trouble[0] = link->logged[0] = '\0';
+	(void)snprintf(line, sizeof line, "%s: connected%s", link->options.where->name,
+		       link->options.channel ? ", listening" : "");
+	say(link, DW_LOG_INFO, line);
+}
+
+static void judge(struct socket_link *link, const struct reply *reply)
+{
+	char words[DW_MESSAGE_SIZE];
+	enum greeting_verdict verdict = greeting_judge(&link->greeting, reply, words);
+
+	if (verdict == GREETING_DONE)
+		come_up(link);
+	else if (verdict != GREETING_GOES_ON)
+		lose(link, verdict == GREETING_REFUSED, words);
+}
+
+/* hear takes what a listener is told; a probe is answered by an array, too. */
+static struct reply *hear(struct socket_link *link, struct reply *reply)
+{
+	bool array = reply->kind == REPLY_ARRAY && reply->count > 0;
+
+	if (array && reply_is(&reply->items[0], "message"))
+		return reply;
+	if (link->probe_due && array && reply_is(&reply->items[0], "pong"))
+		link->probe_due = false;
+	else
+		lose(link, false, "the server says what no listener can be told");
+	reply_free(reply);
+	return NULL;
+}
+
+/* accept gives back what is the caller's; the link may be lost afterwards. */
+static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
+{
+	if (link->state == UP && link->options.channel)
+		return hear(link, reply);
+	if (link->state == UP && !link->probe_due && link->due > 0) {
+		link->due--;
+		return reply;
+	}
+	if (link->state == GREETING)
+		judge(link, reply);
+	else if (link->probe_due)
+		link->probe_due = false; /* whatever it says: somebody is there */
+	else
+		lose(link, false, "the server answers what nobody has asked");
+	reply_free(reply);
+	return NULL;
+}
+
+/* parse until there is a reply for the caller, or nothing complete any more. */
+static void parse(struct socket_link *link)
+{
+	while (link->fd >= 0 && !link->ready) {
+		struct reply *reply = NULL;
+		int status = reply_next(link->reader, &reply);
+
+		if (status != DW_OK) {
+			lose(link, false,
+			     status == DW_ENOMEM ? "no memory for a reply"
+						 : "what answers there does not speak Redis' "
+						   "protocol, or beyond all bounds");
+			return;
+		}
+		if (!reply)
+			return;
+		link->ready = accept_reply(link, reply);
+	}
+}
+
+static void read_some(struct socket_link *link)
+{
+	ssize_t got = recv(link->fd, link->input, sizeof link->input, MSG_DONTWAIT);
+
+	link->more = got == (ssize_t)sizeof link->input || (got < 0 && errno == EINTR);
+	if (got > 0) {
+		link->heard = link->active = link->now;
+		link->budget -= (size_t)got < link->budget ? (size_t)got : link->budget;
+		if (!reply_feed(link->reader, link->input, (size_t)got))
+			lose(link, false, "no memory for a reply");
+	} else if (got == 0) {
+		lose(link, false, "the server closed the connection");
+	} else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+		lose(link, false, strerror(errno));
+	}
+}
+
+/* pump reads and parses by turns, so that little is kept unparsed. */
+static void pump(struct socket_link *link)
+{
+	parse(link);
+	while (link->fd >= 0 && !link->ready && link->more && link->budget > 0) {
+		read_some(link);
+		parse(link);
+	}
+}
+
+/* ---- Commands ------------------------------------------------------------------------------ */
+
+static bool is_waiting(const struct socket_link *link)
+{
+	return link->due > 0 || link->probe_due;
+}
+
+static void watch(struct socket_link *link)
+{
+	uint32_t events = EPOLLIN | (link->outbox.count > 0 ? EPOLLOUT : 0);
+	struct epoll_event event = {.events = events, .data.fd = link->fd};
+
+	if (link->fd < 0 || events == link->watched)
+		return;
+	if (epoll_ctl(link->epoll_fd, EPOLL_CTL_MOD, link->fd, &event) == 0)
+		link->watched = events;
+	else
+		lose(link, false, strerror(errno));
+}
+
+/* flush: a server that has hung up may have said why, so that is read first. */
+static void flush(struct socket_link *link)
+{
+	bool any = false;
+	int error = outbox_write(&link->outbox, link->fd, &any);
+
+	if (link->waiting_since == DW_NEVER)
+		link->waiting_since = link->now;
+	if (error == 0)
+		return;
+	pump(link);
+	if (link->fd >= 0)
+		lose(link, false, strerror(error));
+}
+
+/* begin_waiting: the time that a reply may take counts from when its command is written, which may
+ * be late if the caller is. */
+static void begin_waiting(struct socket_link *link)
+{
+	if (!is_waiting(link))
+		link->waiting_since = DW_NEVER;
+}
+
+static void probe(struct socket_link *link)
+{
+	static const char *const words[] = {"PING"};
+	static const size_t sizes[] = {4};
+
+	link->active = link->now;
+	if (outbox_add(&link->outbox, 1, words, sizes) != DW_OK)
+		return; /* the next one, then */
+	begin_waiting(link);
+	link->probe_due = true;
+	flush(link);
+}
+
+/* ---- Work ---------------------------------------------------------------------------------- */
+
+static void greet(struct socket_link *link)
+{
+	link->fd = dial_take(&link->dial);
+	link->watched = EPOLLOUT;
+	link->state = GREETING;
+	link->heard = link->now;
+	link->more = true;
+	link->reader = reply_reader_new(&link->options.alloc);
+	if (!link->reader || greeting_send(&link->greeting, &link->outbox) != DW_OK)
+		lose(link, false, "no memory for a connection");
+}
+
+static void dial(struct socket_link *link)
+{
+	char words[DW_MESSAGE_SIZE];
+	enum dial_verdict verdict;
+
+	if (link->state == RESTING) {
+		link->state = DIALLING;
+		link->deadline = usec_add(link->now, link->options.connect_patience);
+		verdict = dial_begin(&link->dial, link->now, link->deadline, words);
+	} else {
+		verdict = dial_work(&link->dial, link->now, words);
+	}
+	if (verdict == DIAL_DONE)
+		greet(link);
+	else if (verdict == DIAL_FAILED)
+		lose(link, false, words);
+}
+
+static dw_usec late_at(const struct socket_link *link)
+{
+	if (!is_waiting(link) || link->ready || link->waiting_since == DW_NEVER)
+		return DW_NEVER;
+	return usec_add(usec_max(link->heard, link->waiting_since), link->options.reply_patience);
+}
+
+static dw_usec probe_at(const struct socket_link *link)
+{
+	return is_waiting(link) ? DW_NEVER : usec_add(link->active, link->options.probe_every);
+}
+
+/* keep_time comes after reading: what has arrived while we were away is not late. */
+static void keep_time(struct socket_link *link)
+{
+	if (link->state == GREETING && link->now >= link->deadline)
+		lose(link, false, "the server takes connections, but does not answer");
+	else if (link->state == UP && link->now >= late_at(link))
+		lose(link, false, "the server does not answer");
+	else if (link->state == UP && link->now >= probe_at(link))
+		probe(link);
+}
+
+static void work(struct link *base, dw_usec now)
+{
+	struct socket_link *link = link_of(base);
+
+	link->now = now;
+	link->budget = INPUT_BUDGET;
+	link->more = true;
+	if ((link->state == RESTING && now >= link->deadline) || link->state == DIALLING)
+		dial(link);
+	if (link->fd >= 0 && link->outbox.count > 0)
+		flush(link);
+	if (link->fd >= 0)
+		pump(link);
+	keep_time(link);
+	watch(link);
+}
+
+static dw_usec due(const struct link *base)
+{
+	const struct socket_link *link = const_link_of(base);
+
+	if (link->outbox.count > 0 && !(link->watched & EPOLLOUT))
+		return 0; /* not tried yet */
+	if (link->state == UP)
+		return usec_min(late_at(link), probe_at(link));
+	return link->state == DIALLING ? dial_due(&link->dial) : link->deadline;
+}
+
+/* ---- What the caller asks ------------------------------------------------------------------ */
+
+static int descriptor(const struct link *base)
+{
+	return const_link_of(base)->epoll_fd;
+}
+
+static uint64_t connection(const struct link *base)
+{
+	const struct socket_link *link = const_link_of(base);
+
+	return link->state == UP ? link->connections : 0;
+}
+
+/* wire_size: about what a command takes in the queue. */
+static size_t wire_size(int count, const size_t *sizes)
+{
+	size_t size = 0;
+
+	for (int i = 0; i < count; i++)
+		size += sizes[i] < SIZE_MAX / 2 - size ? sizes[i] + 16 : 0;
+	return size;
+}
+
+static int send_command(struct link *base, int count, const char *const *words, const size_t *sizes,
+			dw_usec now)
+{
+	struct socket_link *link = link_of(base);
+	int status;
+
+	assert(!link->options.channel);
+	if (link->state != UP)
+		return DW_ESTORE;
+	if (link->outbox.bytes + wire_size(count, sizes) > link->options.queue_max)
+		return DW_ELIMIT;
+	status = outbox_add(&link->outbox, count, words, sizes);
+	if (status != DW_OK)
+		return status;
+	begin_waiting(link);
+	link->due++;
+	link->active = usec_max(link->active, now);
+	return DW_OK;
+}
+
+static struct reply *take(struct link *base)
+{
+	struct socket_link *link = link_of(base);
+	struct reply *reply = link->ready;
+
+	link->ready = NULL;
+	if (reply)
+		pump(link);
+	return reply;
+}
+
+static void drop(struct link *base, const char *why)
+{
+	struct socket_link *link = link_of(base);
+
+	if (link->state != RESTING)
+		lose(link, false, why);
+}
+
+static const char *trouble(const struct link *base, bool *ret_fatal)
+{
+	const struct socket_link *link = const_link_of(base);
+
+	*ret_fatal = link->fatal;
+	return link->trouble;
+}
+
+/* free_link in a forked child touches neither the connection nor the set: both are the parent's. */
+static void free_link(struct link *base)
+{
+	struct socket_link *link = link_of(base);
+	struct alloc alloc = link->options.alloc;
+	bool forked = getpid() != link->maker;
+
+	dial_free(&link->dial, forked);
+	if (forked && link->fd >= 0)
+		(void)close(link->fd); /* the parent's goes on */
+	if (forked)
+		link->fd = -1;
+	link->dial = (struct dial){.fd = -1};
+	close_connection(link);
+	outbox_free(&link->outbox);
+	(void)close(link->epoll_fd); /* it holds nothing */
+	alloc_free(&alloc, link);
+}
+
+static const struct link_class socket_link_class = {
+    .descriptor = descriptor,
+    .work = work,
+    .due = due,
+    .connection = connection,
+    .send = send_command,
+    .take = take,
+    .drop = drop,
+    .trouble = trouble,
+    .free = free_link,
+};
+
+/* ---- Making -------------------------------------------------------------------------------- */
+
+static void set_defaults(struct socket_options *options)
+{
+	if (options->connect_patience == 0)
+		options->connect_patience = DW_SECONDS(2);
+	if (options->reply_patience == 0)
+		options->reply_patience = DW_SECONDS(1);
+	if (options->probe_every == 0)
+		options->probe_every = DW_SECONDS(1);
+	if (options->queue_max == 0)
+		options->queue_max = (size_t)64 << 20;
+}
+
+/* copy_words: the caller's strings need not outlive the call. */
+static void copy_words(struct socket_link *link)
+{
+	struct socket_options *options = &link->options;
+
+	if (options->name)
+		(void)snprintf(link->name, sizeof link->name, "%s", options->name);
+	if (options->channel)
+		(void)snprintf(link->channel, sizeof link->channel, "%s", options->channel);
+	options->name = options->name ? link->name : NULL;
+	options->channel = options->channel ? link->channel : NULL;
+	link->greeting = (struct greeting){.where = options->where,
+					   .name = options->name,
+					   .channel = options->channel,
+					   .log = options->log,
+					   .log_user = options->log_user};
+}
+
+int socket_link_new(struct link **ret_link, const struct socket_options *options)
+{
+	struct socket_link *link = alloc_new(&options->alloc, sizeof *link);
+
+	assert(!options->channel || strlen(options->channel) < sizeof link->channel);
+	if (!link)
+		return DW_ENOMEM;
+	link->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (link->epoll_fd < 0) {
+		alloc_free(&options->alloc, link);
+		return DW_ESYS;
+	}
+	link->link.type = &socket_link_class;
+	link->options = *options;
+	set_defaults(&link->options);
+	copy_words(link);
+	link->maker = getpid();
+	link->rng.state = options->seed;
+	link->fd = -1;
+	link->pause = PAUSE_FIRST;
+	link->outbox.alloc = options->alloc;
+	dial_init(&link->dial, &options->alloc, options->where, link->epoll_fd);
+	*ret_link = &link->link;
+	return DW_OK;
+}
