@@ -1,6 +1,6 @@
 # cmake -DLUA=FOLDER -DOUT=FILE -P EmbedLua.cmake: writes the scripts of FOLDER as C, each as
 # common.lua and then its own file, with the SHA-1 by which Redis names it.
-file(READ ${LUA}/common.lua common)
+file(READ ${LUA}/common.lua shared)
 file(GLOB files ${LUA}/*.lua)
 list(SORT files)
 set(texts "")
@@ -12,7 +12,7 @@ foreach(file IN LISTS files)
     continue()
   endif()
   file(READ ${file} own)
-  set(text "${common}${own}")
+  set(text "${shared}${own}")
   string(SHA1 sha1 "${text}")
   string(LENGTH "${text}" size)
   string(HEX "${text}" hex)
