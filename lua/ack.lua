@@ -15,7 +15,7 @@ local scores = call('ZMSCORE', INBOX, unpack(ids))
 local answer, known = {'OK'}, {}
 for k = 1, #ids do
 	if scores[k] and math.abs(tonumber(scores[k])) <= tonumber(ARGV[2 * k + 6]) then
-		table.insert(known, ids[k])
+		insert(known, ids[k])
 	end
 	answer[k + 1] = 0
 end

@@ -119,7 +119,7 @@ local open = value and is_open(value) or not value and left_open(inbox_score)
 call('ZCARD', TIMERS)
 
 local body, crc = body_of()
-local v0, v1 = halves(next_ver())
+local v0, v1 = halves(next_ver(''))
 local d0, d1 = halves(due)
 call('ZADD', TIMERS, due, id)
 call('HSET', VALUES, id, encode(open and 256 or 0, 0, v0, v1, d0, d1, 0, 0, crc) .. body)

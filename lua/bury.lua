@@ -42,13 +42,13 @@ for k = 1, #ids do
 
 			number = congruent(now > number and now or number + 1)
 			gone[id] = true
-			table.insert(deleted, id)
-			table.insert(numbers, number)
-			table.insert(numbers, name)
-			table.insert(letters, name)
-			table.insert(letters, pack('<I8i8B', number, at, reason) .. value)
-			table.insert(names, 0)
-			table.insert(names, name)
+			insert(deleted, id)
+			insert(numbers, number)
+			insert(numbers, name)
+			insert(letters, name)
+			insert(letters, pack('<I8i8B', number, at, reason) .. value)
+			insert(names, 0)
+			insert(names, name)
 		end
 	end
 	answer[k + 1] = item

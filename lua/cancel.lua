@@ -38,13 +38,13 @@ for k = 1, #ids do
 		item = late and LATE or 0
 	end
 	if item == 0 and not owner then
-		posted[id] = open and -next_ver() or next_ver()
-		table.insert(news, posted[id])
-		table.insert(news, id)
+		posted[id] = open and -next_ver('') or next_ver('')
+		insert(news, posted[id])
+		insert(news, id)
 	end
 	if item == 0 or item == ENOENT then -- an entry without a value goes, too
 		gone[id] = true
-		table.insert(deleted, id)
+		insert(deleted, id)
 	end
 	if item == 0 and open then
 		item = LATE

@@ -20,7 +20,7 @@ local late, open = client_cancels(value)
 if late then
 	return 'ELATE'
 end
-local ver = next_ver()
+local ver = next_ver('')
 
 call('ZREM', TIMERS, id)
 call('HDEL', VALUES, id)

@@ -34,7 +34,7 @@ for k = 1, #ids do
 		elseif v1 * WORD + v0 ~= tonumber(ARGV[3 * k + 5]) then
 			item = {STALE, value}
 		elseif mine and asked + 1 == attempt then
-			item = string.sub(value, 1, BODY - 1)
+			item = sub(value, 1, BODY - 1)
 		elseif asked ~= attempt then
 			item = {STALE, value}
 		else
@@ -47,8 +47,8 @@ for k = 1, #ids do
 				flags = flags + 1
 			end
 			item = encode(flags, attempt + 1, v0, v1, d0, d1, f0, f1, crc)
-			value = item .. string.sub(value, BODY)
-			scores[written + 1], scores[written + 2] = -score(d0, d1), id
+			value = item .. sub(value, BODY)
+			scores[written + 1], scores[written + 2] = format(WHOLE, -score(d0, d1)), id
 			stored[written + 1], stored[written + 2] = id, value
 			written = written + 2
 			made[id] = value

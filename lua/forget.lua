@@ -22,7 +22,7 @@ for k, name in ipairs(names) do
 	if count - #dropped <= kept and at >= oldest then
 		break
 	end
-	table.insert(dropped, name)
+	insert(dropped, name)
 end
 
 touch()

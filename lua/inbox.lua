@@ -11,7 +11,7 @@ end
 local entries = call('ZRANGE', INBOX, 0, ARGV[7] - 1, 'WITHSCORES')
 local ids = {}
 for i = 1, #entries, 2 do
-	table.insert(ids, entries[i])
+	insert(ids, entries[i])
 end
 local values = ids[1] and call('HMGET', VALUES, unpack(ids))
 local answer = {'OK'}

@@ -39,17 +39,17 @@ for k = 1, #ids do
 			local d0, d1 = words_of('<I4I4', ARGV[5 * k + 5])
 			local open = not withdrawn and flags % 65536 ~= 0 and 256 or 0
 
-			v0, v1 = halves(next_ver(tonumber(ARGV[5 * k + 6])))
+			v0, v1 = halves(next_ver(ARGV[5 * k + 6]))
 			item = encode(open, attempt, v0, v1, d0, d1, 0, 0, crc)
-			value = item .. string.sub(value, BODY)
+			value = item .. sub(value, BODY)
 			made[id] = value
-			table.insert(scores, score(d0, d1))
-			table.insert(scores, id)
-			table.insert(stored, id)
-			table.insert(stored, value)
+			insert(scores, score(d0, d1))
+			insert(scores, id)
+			insert(stored, id)
+			insert(stored, value)
 			if not owner then
-				table.insert(news, last)
-				table.insert(news, id)
+				insert(news, last)
+				insert(news, id)
 			elseif not known then
 				item = {0, value}
 			end

@@ -65,7 +65,7 @@ end
 local entries = call(RANGE, TIMERS, from, from + limit - 1, 'WITHSCORES')
 local ids = {}
 for i = 1, #entries, 2 do
-	table.insert(ids, entries[i])
+	insert(ids, entries[i])
 end
 local values = ids[1] and call('HMGET', VALUES, unpack(ids))
 local answer = {}

@@ -34,7 +34,7 @@ for k = 1, #ids do
 		local due, body = ARGV[5 * k + 4], ARGV[5 * k + 6]
 		local d0, d1 = words_of('<I4I4', due)
 		local crc = words_of('<I4', body, 3)
-		local v0, v1 = halves(next_ver(tonumber(ARGV[5 * k + 5])))
+		local v0, v1 = halves(next_ver(ARGV[5 * k + 5]))
 		local open, rank, header = 0, score(d0, d1), nil
 
 		if before then
@@ -49,13 +49,14 @@ for k = 1, #ids do
 		else
 			header = encode(open, 0, v0, v1, d0, d1, 0, 0, crc)
 		end
-		scores[written + 1], scores[written + 2] = rank, id
-		stored[written + 1], stored[written + 2] = id, header .. body
+		local value = header .. body
+		scores[written + 1], scores[written + 2] = format(WHOLE, rank), id
+		stored[written + 1], stored[written + 2] = id, value
 		if not owner then
 			news[written + 1], news[written + 2] = last, id
 		end
 		written = written + 2
-		made[id] = header .. body
+		made[id] = value
 		answer[k + 1] = header
 	end
 end

@@ -46,31 +46,31 @@ for k = 1, #ids do
 	if letter and (made[id] or values[k]) then
 		item = EEXIST
 	elseif letter then
-		local value = string.sub(letter, 18)
+		local value = sub(letter, 18)
 		local flags, attempt, _, _, _, _, _, _, crc = decode(value)
 		item = CORRUPT
 
 		if flags then
 			local d0, d1 = words_of('<I4I4', ARGV[4 * k + 5])
-			local v0, v1 = halves(next_ver(tonumber(ARGV[4 * k + 6])))
+			local v0, v1 = halves(next_ver(ARGV[4 * k + 6]))
 			local open = math.floor(flags / 256) % 256
 
 			if left_open(inbox[k]) then
 				open = 1
 			end
 			item = encode(open * 256, attempt, v0, v1, d0, d1, 0, 0, crc)
-			value = item .. string.sub(value, BODY)
+			value = item .. sub(value, BODY)
 			made[id], taken[name] = true, true
-			table.insert(taken, name)
-			table.insert(scores, score(d0, d1))
-			table.insert(scores, id)
-			table.insert(stored, id)
-			table.insert(stored, value)
+			insert(taken, name)
+			insert(scores, score(d0, d1))
+			insert(scores, id)
+			insert(stored, id)
+			insert(stored, value)
 			if owner then
 				item = {0, value}
 			else
-				table.insert(news, last)
-				table.insert(news, id)
+				insert(news, last)
+				insert(news, id)
 			end
 		end
 	end

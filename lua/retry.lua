@@ -33,14 +33,14 @@ for k = 1, #ids do
 			item = {STALE, value}
 		elseif flags % 256 == 0 then
 			local same = d0 == e0 and d1 == e1
-			item = same and string.sub(value, 1, BODY - 1) or {STALE, value}
+			item = same and sub(value, 1, BODY - 1) or {STALE, value}
 		else
 			if ARGV[5 * k + 6] == '1' and math.floor(flags / 65536) % 256 < 255 then
 				flags = flags + 65536
 			end
 			item = encode(flags - 1, attempt, v0, v1, e0, e1, 0, 0, crc)
-			value = item .. string.sub(value, BODY)
-			scores[written + 1], scores[written + 2] = score(e0, e1), id
+			value = item .. sub(value, BODY)
+			scores[written + 1], scores[written + 2] = format(WHOLE, score(e0, e1)), id
 			stored[written + 1], stored[written + 2] = id, value
 			written = written + 2
 			made[id] = value

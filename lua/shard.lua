@@ -8,4 +8,4 @@ local count = call('HGET', META, 'shards')
 if not count then
 	return redis.error_reply('ERR there is no ' .. META .. '; start its owner once')
 end
-return string.format('%02d', shard_of(ARGV[1], tonumber(count)))
+return format('%02d', shard_of(ARGV[1], tonumber(count)))
