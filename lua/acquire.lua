@@ -28,6 +28,7 @@ local token = number .. ':' .. ARGV[1] .. ':' .. ARGV[2]
 local era = meta[2] or ARGV[7]
 
 call('HDEL', META, 'holder')
+call('UNLINK', INBOX)
 call('SET', LEASE, token, 'PX', ARGV[3])
 call('HSET', META, 'fence', number, 'mark', 0, 'holder', ARGV[5], 'since', digits(time),
 	'shards', ARGV[6], 'era', era)

@@ -134,18 +134,11 @@ static void mask_password(const char *url, char *ret_masked, size_t size)
 static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_store, char *message)
 {
 #if DW_WITH_REDIS
-	if (redis_store_open) {
-		if (strncmp(url, "rediss://", 9) == 0)
-			return refuse(message,
-				      "rediss:// is TLS, which durawheel %s has not: "
-				      "redis:// or unix://",
-				      DW_VERSION);
-		if (!env->name)
-			return refuse(message,
-				      "options.name is NULL: a store in Redis needs a name");
-		return redis_store_open(ret_store, url, env, message);
-	}
-#endif
+	if (!env->name)
+		return refuse(message,
+			      "options.name is NULL: a store in Redis needs a name, its namespace");
+	return redis_store_open(ret_store, url, env, message);
+#else
 	char masked[160];
 
 	(void)env;
@@ -155,6 +148,7 @@ static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_s
 		      "the store \"%s\": this durawheel was built without Redis: sqlite:FILE or "
 		      "memory:",
 		      masked);
+#endif
 }
 
 int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_store,

@@ -151,7 +151,8 @@ typedef struct dw_op {
 	/* The store's. */
 	unsigned progress;
 	struct dw_op *store_next;
-	uint64_t number;
+	struct dw_op *store_prev;
+	dw_usec store_deadline;
 } dw_op;
 
 /* What a store is given when it is opened. It lives as long as the store. */

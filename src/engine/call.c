@@ -29,8 +29,8 @@ int call_make(struct engine *engine, enum call_kind kind, const char *id, struct
 	return DW_OK;
 }
 
-/* A store that does not answer must not eat all memory: its callers wait. What is part of a delivery
- * is no more than there are deliveries. */
+/* A store that does not answer must not eat all memory: its callers wait. What is part of a
+ * delivery is no more than there are deliveries. */
 int call_new(struct engine *engine, enum call_kind kind, const char *id, struct call **ret_call)
 {
 	if (engine->open_bytes >= DW_UNANSWERED_MAX)

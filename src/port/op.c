@@ -49,10 +49,17 @@ dw_row *row_new(const struct alloc *alloc, const char *id, const void *body, siz
 	if (!row)
 		return NULL;
 	if (body_size)
-		row->body = memcpy(at, body, body_size);
+		row->body = at;
+	if (body_size && body)
+		memcpy(at, body, body_size);
 	row->body_size = body_size;
 	row->id = memcpy(at + body_size, id, id_size);
 	return row;
+}
+
+unsigned char *row_room(dw_row *row)
+{
+	return (unsigned char *)(row + 1);
 }
 
 bool op_add_row(const struct alloc *alloc, dw_op *op, dw_row ***tail, dw_row *row)

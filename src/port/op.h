@@ -15,8 +15,10 @@ dw_op *op_new(const struct alloc *, dw_op_kind, const char *id, const void *body
 /* op_free frees the operation and what its answer carries. */
 void op_free(const struct alloc *, dw_op *);
 
-/* row_new: a row with copies of id and body, NULL: no memory. */
+/* row_new: a row with copies of id and body, NULL: no memory. A body of NULL is left to be written
+ * to row_room(). */
 dw_row *row_new(const struct alloc *, const char *id, const void *body, size_t body_size);
+unsigned char *row_room(dw_row *);
 void rows_free(const struct alloc *, dw_row *);
 
 /* op_add_row adds a row to the answer at *tail, which begins as &op->rows. Row NULL: there was no

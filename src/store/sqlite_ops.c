@@ -7,6 +7,7 @@
 #include "store/life.h"
 #include "store/sqlite_check.h"
 #include "store/sqlite_dead.h"
+#include "store/identity.h"
 #include "store/sqlite_owner.h"
 #include "store/sqlite_row.h"
 #include "store/sqlite_use.h"
@@ -429,8 +430,8 @@ static int tell_status(struct sqlite_session *session, dw_op *op)
 	values.inbox = (uint64_t)waiting;
 	code = sqlite3_step(owner);
 	if (code == SQLITE_ROW &&
-	    !sqlite_owner_lives(sqlite3_column_int64(owner, 1), sqlite3_column_int64(owner, 2),
-				(const char *)sqlite3_column_text(owner, 3))) {
+	    !identity_lives(sqlite3_column_int64(owner, 1), sqlite3_column_int64(owner, 2),
+			    (const char *)sqlite3_column_text(owner, 3))) {
 		values.owner = values.owner_report = "";
 		op->store_status = status_new(&session->alloc, &values);
 		op->status = op->store_status ? DW_OK : DW_ENOMEM;

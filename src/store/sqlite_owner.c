@@ -9,57 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 160, BOOT_SIZE = 64, HOST_SIZE = 65, STAT_SIZE = 1024, START_FIELD = 22 };
+#include "store/identity.h"
 
-/* A process by more than its number, which is used again. */
-struct identity {
-	int64_t pid;
-	int64_t start; /* in ticks since boot */
-	char boot[BOOT_SIZE];
-};
-
-/* read_file: the beginning of a file of /proc as a string, "" if there is none. */
-static void read_file(const char *path, char *ret_text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : read(fd, ret_text, size - 1);
-
-	ret_text[length > 0 ? length : 0] = '\0';
-	if (fd >= 0)
-		(void)close(fd); /* only read */
-}
-
-/* start_of: field 22 of /proc/PID/stat, 0 if there is no such process; the name in field 2 may hold
- * spaces. */
-static int64_t start_of(int64_t pid)
-{
-	char path[64];
-	char text[STAT_SIZE];
-	const char *at;
-
-	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid); /* it fits */
-	read_file(path, text, sizeof text);
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < START_FIELD; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoll(at, NULL, 10) : 0;
-}
-
-static struct identity identity_of_process(void)
-{
-	struct identity self = {.pid = getpid(), .start = start_of(getpid())};
-
-	read_file("/proc/sys/kernel/random/boot_id", self.boot, sizeof self.boot);
-	self.boot[strcspn(self.boot, "\n")] = '\0';
-	return self;
-}
-
-bool sqlite_owner_lives(int64_t pid, int64_t start, const char *boot)
-{
-	struct identity self = identity_of_process();
-
-	return strcmp(boot, self.boot) == 0 && start != 0 && start_of(pid) == start;
-}
+enum { LINE_SIZE = 160 };
 
 /* The row, as far as a refusal needs it. */
 struct holder {
@@ -85,7 +37,8 @@ static int read_holder(struct sqlite_session *session, struct holder *ret_holder
 		ret_holder->identity.start = sqlite3_column_int64(statement, 2);
 		ret_holder->since = sqlite3_column_int64(statement, 4);
 		(void)snprintf(ret_holder->line, LINE_SIZE, "%s", text_of(statement, 0));
-		(void)snprintf(ret_holder->identity.boot, BOOT_SIZE, "%s", text_of(statement, 3));
+		(void)snprintf(ret_holder->identity.boot, IDENTITY_BOOT_SIZE, "%s",
+			       text_of(statement, 3));
 	}
 	return sqlite_db_finish(statement, code);
 }
@@ -139,13 +92,10 @@ static int lock(struct sqlite_owner *owner, char *ret_message)
 static int write_holder(struct sqlite_session *session, const struct identity *self)
 {
 	sqlite3_stmt *statement = session->db.statements[SQL_OWNER_WRITE];
-	char host[HOST_SIZE] = "unknown";
 	char line[LINE_SIZE];
 	int code;
 
-	(void)gethostname(host, sizeof host - 1); /* or it stays unknown */
-	(void)snprintf(line, sizeof line, "%s, pid %" PRId64 ", durawheel %s", host, self->pid,
-		       dw_version());
+	identity_line(line, sizeof line);
 	code = sqlite3_bind_text(statement, 1, line, -1, SQLITE_TRANSIENT);
 	code = code ? code : sqlite3_bind_int64(statement, 2, self->pid);
 	code = code ? code : sqlite3_bind_int64(statement, 3, self->start);

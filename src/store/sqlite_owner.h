@@ -24,7 +24,4 @@ int sqlite_owner_take(struct sqlite_owner *, struct sqlite_session *, char *ret_
 void sqlite_owner_leave(struct sqlite_owner *, struct sqlite_session *);
 void sqlite_owner_unlock(struct sqlite_owner *);
 
-/* sqlite_owner_lives: the process of an owner row is still there. A killed owner leaves its row. */
-bool sqlite_owner_lives(int64_t pid, int64_t start, const char *boot);
-
 #endif

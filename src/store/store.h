@@ -21,6 +21,6 @@ void sqlite_store_look_every(dw_store *, dw_usec tick);
  * it. On failure ret_message says why: DW_EINVAL (the URL), DW_EOWNED, DW_ESTORE, DW_ENOMEM,
  * DW_ESYS. */
 int redis_store_open(dw_store **ret_store, const char *url, const dw_store_env *env,
-		     char *ret_message) __attribute__((weak));
+		     char *ret_message);
 
 #endif

@@ -35,7 +35,8 @@ static uint32_t body_crc(const unsigned char *body, size_t size)
 	return crc32c(crc, body + AT_ID_SIZE, size - AT_ID_SIZE);
 }
 
-void record_encode(const struct record *record, unsigned char *ret_body)
+/* write_fields writes all but the checksum. */
+static void write_fields(const struct record *record, unsigned char *ret_body)
 {
 	size_t size = record_size(record);
 	unsigned char *at = ret_body + AT_ID;
@@ -55,7 +56,18 @@ void record_encode(const struct record *record, unsigned char *ret_body)
 	at += record->topic_size;
 	if (record->data_size)
 		memcpy(at, record->data, record->data_size);
-	bytes_put(ret_body + AT_CRC, body_crc(ret_body, size), 4);
+}
+
+void record_encode(const struct record *record, unsigned char *ret_body)
+{
+	write_fields(record, ret_body);
+	bytes_put(ret_body + AT_CRC, body_crc(ret_body, record_size(record)), 4);
+}
+
+void record_restore(const struct record *record, const unsigned char *crc, unsigned char *ret_body)
+{
+	write_fields(record, ret_body);
+	memcpy(ret_body + AT_CRC, crc, 4);
 }
 
 int record_decode(const void *body, size_t size, struct record *ret_record)

@@ -6,7 +6,8 @@
  * store never becomes another deadline, and a head never belongs to another body.
  *
  *	0  'D' 'W' 'T' version     4  size of all, u32       8  crc32c of all but these four, u32
- *	12 id size, u8   13 topic size, u8   14 zero, u16    16 data size, u32   20 late_after, i64
+ *	12 id size, u8   13 topic size, u8   14 zero, u16    16 data size, u32   20 late_after,
+ *	i64
  *	28 id, topic, data
  *
  * Little-endian. A writer uses the oldest version that can carry the timer, readers accept all
@@ -33,6 +34,11 @@ struct record {
 /* record_size: how many bytes record_encode writes. */
 size_t record_size(const struct record *);
 void record_encode(const struct record *, unsigned char *ret_body);
+
+/* record_restore writes what record_encode has written, from a store that leaves out what the id
+ * and the lengths say: with the four bytes of the checksum that it kept, so that decoding
+ * verifies. */
+void record_restore(const struct record *, const unsigned char *crc, unsigned char *ret_body);
 
 /* record_decode: DW_OK; DW_ECORRUPT: not a body, damaged, or of a newer version. */
 int record_decode(const void *body, size_t size, struct record *ret_record);

@@ -11,6 +11,7 @@ enum { CONTRACT_START = 1000000000 }; /* the clock at the beginning of a case */
 struct contract_kind {
 	const char *name;
 	bool shared; /* several openings of one place see the same timers */
+	bool served; /* generations follow the clock of a server, not the opening's */
 	void *(*make_place)(void);
 	void (*free_place)(void *place);
 	int (*open)(void *place, const dw_store_env *env, dw_store **ret_store);

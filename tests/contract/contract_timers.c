@@ -59,6 +59,9 @@ static void put_when_the_clock_steps_back_still_grows(void **state)
 
 	c->now = 5;
 	second = ask_put_one(&c->owner, "b", 500);
+	assert_true(second > first);
+	if (c->kind->served)
+		return;
 	assert_int_equal(second, first + 1);
 	c->now = CONTRACT_START * 2LL;
 	assert_int_equal(ask_put_one(&c->owner, "c", 500), CONTRACT_START * 2LL);

@@ -1,11 +1,14 @@
 #include "support/ask.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/rng.h"
+#include "base/usec.h"
+#include "port/clock.h"
 #include "support/cmocka.h"
 #include "timer/record.h"
 
@@ -17,6 +20,14 @@ static int answered_mark;
 static dw_usec read_clock(void *user)
 {
 	return *(dw_usec *)user;
+}
+
+static dw_usec read_steady(void *user)
+{
+	struct clock clock = clock_system();
+
+	(void)user;
+	return clock.steady(NULL);
 }
 
 static void wake(void *user)
@@ -53,7 +64,9 @@ void ask_init(struct ask *ask, dw_role role, uint64_t token, dw_usec *clock)
 				    .log = keep_line,
 				    .log_user = ask,
 				    .wake = wake,
-				    .wake_user = ask}};
+				    .wake_user = ask,
+				    .name = "test",
+				    .steady = read_steady}};
 	pthread_mutex_init(&ask->mutex, NULL);
 	pthread_cond_init(&ask->cond, NULL);
 }
@@ -67,11 +80,36 @@ static struct timespec soon(void)
 	return at;
 }
 
+static bool needs_turns(const struct ask *ask)
+{
+	return ask->store->type->turn != NULL;
+}
+
+/* turn lets a store work that has no thread. */
+static void turn(struct ask *ask)
+{
+	if (needs_turns(ask))
+		ask->store->type->turn(ask->store, read_steady(NULL));
+}
+
+/* sleep_until_turn waits until such a store has work, for a tenth of a second at most. */
+static void sleep_until_turn(struct ask *ask)
+{
+	const dw_store_class *type = ask->store->type;
+	struct pollfd readable = {.fd = type->descriptor(ask->store), .events = POLLIN};
+	dw_usec wait = usec_sub(type->due(ask->store), read_steady(NULL));
+
+	wait = usec_max(0, usec_min(wait, DW_MILLISECONDS(100)));
+	(void)poll(&readable, 1, (int)((wait + 999) / 1000));
+}
+
 /* gather takes what is answered. */
 static void gather(struct ask *ask)
 {
-	dw_op *op = ask->store->type->collect(ask->store);
+	dw_op *op;
 
+	turn(ask);
+	op = ask->store->type->collect(ask->store);
 	while (op) {
 		dw_op *next = op->next;
 
@@ -88,7 +126,7 @@ void ask_end(struct ask *ask)
 	if (!ask->store)
 		return;
 	assert_int_equal(ask->store->type->stop(ask->store, DW_SECONDS(PATIENCE_S)), DW_OK);
-	gather(ask);
+	gather(ask); /* a turn after the stop does no harm */
 	assert_int_equal(ask->answered, ask->sent);
 	ask->store->type->free(ask->store);
 	ask->store = NULL;
@@ -110,10 +148,17 @@ bool ask_is_answered(struct ask *ask, dw_op *op)
 dw_op *ask_await(struct ask *ask, dw_op *op)
 {
 	struct timespec at = soon();
+	dw_usec end = read_steady(NULL) + DW_SECONDS(PATIENCE_S);
 
 	while (!ask_is_answered(ask, op)) {
 		int error = 0;
 
+		if (needs_turns(ask)) {
+			if (read_steady(NULL) > end)
+				fail_msg("no answer to an operation of kind %d", (int)op->kind);
+			sleep_until_turn(ask);
+			continue;
+		}
 		pthread_mutex_lock(&ask->mutex);
 		while (ask->wakes == 0 && error == 0)
 			error = pthread_cond_timedwait(&ask->cond, &ask->mutex, &at);

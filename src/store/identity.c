@@ -1,0 +1,109 @@
+#include "store/identity.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "durawheel/durawheel.h"
+
+enum { HOST_SIZE = 65, STAT_SIZE = 1024, START_FIELD = 22 };
+
+/* read_file: the beginning of a file of /proc as a string, "" if there is none. */
+static void read_file(const char *path, char *ret_text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, ret_text, size - 1);
+
+	ret_text[length > 0 ? length : 0] = '\0';
+	if (fd >= 0)
+		(void)close(fd); /* only read */
+}
+
+/* start_of: field 22 of /proc/PID/stat, 0 if there is no such process; the name in field 2 may hold
+ * spaces. */
+static int64_t start_of(int64_t pid)
+{
+	char path[64];
+	char text[STAT_SIZE];
+	const char *at;
+
+	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid); /* it fits */
+	read_file(path, text, sizeof text);
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < START_FIELD; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoll(at, NULL, 10) : 0;
+}
+
+/* pid_space: the number in "pid:[4026531836]", 0 if it cannot be read. */
+static int64_t pid_space(void)
+{
+	char text[64] = "";
+	const char *bracket;
+
+	if (readlink("/proc/self/ns/pid", text, sizeof text - 1) < 0)
+		return 0;
+	bracket = strchr(text, '[');
+	return bracket ? strtoll(bracket + 1, NULL, 10) : 0;
+}
+
+struct identity identity_of_process(void)
+{
+	struct identity self = {
+	    .pid = getpid(), .start = start_of(getpid()), .pid_space = pid_space()};
+
+	read_file("/proc/sys/kernel/random/boot_id", self.boot, sizeof self.boot);
+	self.boot[strcspn(self.boot, "\n")] = '\0';
+	return self;
+}
+
+bool identity_lives(int64_t pid, int64_t start, const char *boot)
+{
+	struct identity self = identity_of_process();
+
+	return strcmp(boot, self.boot) == 0 && start != 0 && start_of(pid) == start;
+}
+
+void identity_line(char *ret_text, size_t size)
+{
+	char host[HOST_SIZE] = "unknown";
+
+	(void)gethostname(host, sizeof host - 1); /* or it stays unknown */
+	(void)snprintf(ret_text, size, "%s, pid %ld, durawheel %s", host, (long)getpid(),
+		       dw_version()); /* cut if long */
+}
+
+void identity_write(char *ret_text, size_t size)
+{
+	struct identity self = identity_of_process();
+	size_t used;
+
+	identity_line(ret_text, size);
+	used = strlen(ret_text);
+	(void)snprintf(ret_text + used, size - used, "|%s %" PRId64 " %" PRId64 " %" PRId64,
+		       self.boot, self.pid_space, self.pid, self.start); /* it fits */
+}
+
+bool identity_is_dead(const char *text)
+{
+	struct identity self = identity_of_process();
+	size_t boot_size = strcspn(text, " ");
+	int64_t numbers[3];
+	const char *at = text + boot_size;
+
+	for (unsigned i = 0; i < 3; i++) {
+		char *end;
+
+		numbers[i] = strtoll(at, &end, 10);
+		if (end == at)
+			return false;
+		at = end;
+	}
+	return boot_size > 0 && boot_size == strlen(self.boot) &&
+	       memcmp(text, self.boot, boot_size) == 0 && self.pid_space != 0 &&
+	       numbers[0] == self.pid_space && numbers[2] != 0 &&
+	       start_of(numbers[1]) != numbers[2];
+}

@@ -1,0 +1,195 @@
+/* In which order operations are answered. The shards answer when they like; but timers with equal
+ * deadlines fire in the order in which they were put, and claimed, so what changes one timer is
+ * answered in the order of submission. What reads is not: a long scan holds nobody up. */
+#include "store/redis/inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PROGRESS_NONE, PROGRESS_ORDERED, PROGRESS_ANSWERED };
+
+#define COMPLAINT_EVERY DW_SECONDS(10)
+
+void complain(struct redis_store *store, const char *format, ...)
+{
+	char line[2 * DW_MESSAGE_SIZE];
+	va_list arguments;
+	int size;
+
+	if (!store->env.log ||
+	    (store->complained_at && store->now < store->complained_at + COMPLAINT_EVERY))
+		return;
+	store->complained_at = store->now;
+	size = snprintf(line, sizeof line, "%s: ", store->where.name);
+	va_start(arguments, format);
+	(void)vsnprintf(line + size, sizeof line - (size_t)size, format, arguments); /* cut */
+	va_end(arguments);
+	store->env.log(DW_LOG_WARN, line, store->env.log_user);
+}
+
+static bool is_ordered(const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_PUT:
+	case DW_OP_CLAIM:
+	case DW_OP_RETRY:
+	case DW_OP_MOVE:
+	case DW_OP_CANCEL:
+	case DW_OP_SETTLE:
+	case DW_OP_BURY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void answer_take(struct redis_store *store, dw_op *op)
+{
+	op->progress = PROGRESS_NONE;
+	op->store_next = op->store_prev = NULL;
+	if (!is_ordered(op))
+		return;
+	op->progress = PROGRESS_ORDERED;
+	op->store_prev = store->order_last;
+	*(store->order_last ? &store->order_last->store_next : &store->order_first) = op;
+	store->order_last = op;
+}
+
+static void leave_order(struct redis_store *store, dw_op *op)
+{
+	*(op->store_prev ? &op->store_prev->store_next : &store->order_first) = op->store_next;
+	*(op->store_next ? &op->store_next->store_prev : &store->order_last) = op->store_prev;
+	op->store_next = op->store_prev = NULL;
+	op->progress = PROGRESS_NONE;
+}
+
+static void hand_over(struct redis_store *store, dw_op *op)
+{
+	bool first = !store->answers.first;
+
+	op_queue_push(&store->answers, op);
+	if (first && !store->in_turn)
+		store->env.wake(store->env.wake_user);
+}
+
+/* given_up: such an answer says nothing that others must wait for. */
+static bool given_up(int status)
+{
+	return status == DW_ESTORE || status == DW_EUNKNOWN || status == DW_ECLOSED ||
+	       status == DW_EFENCED;
+}
+
+void answer(struct redis_store *store, dw_op *op, int status)
+{
+	op->status = status;
+	op->next = NULL;
+	if (op->progress == PROGRESS_ORDERED && given_up(status))
+		leave_order(store, op);
+	if (op->progress == PROGRESS_NONE) {
+		hand_over(store, op);
+	} else {
+		op->progress = PROGRESS_ANSWERED;
+	}
+	while (store->order_first && store->order_first->progress == PROGRESS_ANSWERED) {
+		op = store->order_first;
+		leave_order(store, op);
+		hand_over(store, op);
+	}
+}
+
+void answer_all(struct redis_store *store, struct op_queue *queue, int status)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(queue)))
+		answer(store, op, status);
+}
+
+/* ---- Giving up ----------------------------------------------------------------------------- */
+
+/* is_waited_for: a caller of the API waits for it, or it says something only now. What firing waits
+ * for is never given up: it is done when the server is back. */
+static bool is_waited_for(const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+	case DW_OP_ACK:
+	case DW_OP_INBOX:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool is_overdue(const struct redis_store *store, const dw_op *op)
+{
+	return is_waited_for(op) && store->now >= op->store_deadline;
+}
+
+static void queue_overdue(struct redis_store *store, struct op_queue *queue)
+{
+	dw_op *op = op_queue_take(queue);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		if (is_overdue(store, op))
+			answer(store, op, DW_ESTORE); /* never applied */
+		else
+			op_queue_push(queue, op);
+		op = next;
+	}
+}
+
+/* doubt keeps in mind that a put may have been applied, so that sending it again does not. */
+static void doubt(struct redis_store *store, struct shard *shard, const dw_op *op, uint64_t number)
+{
+	size_t id_size = strlen(op->id) + 1;
+	struct doubt *doubt;
+
+	if (op->kind != DW_OP_PUT || shard->doubt_count >= DOUBTS_MAX)
+		return;
+	doubt = alloc_new(&store->alloc, sizeof *doubt + id_size);
+	if (!doubt)
+		return;
+	doubt->number = number;
+	memcpy(doubt->id, op->id, id_size);
+	doubt->next = shard->doubts;
+	shard->doubts = doubt;
+	shard->doubt_count++;
+}
+
+static void limbo_overdue(struct redis_store *store, struct shard *shard)
+{
+	for (struct request *request = shard->limbo.first; request; request = request->next) {
+		dw_op *op = op_queue_take(&request->ops);
+
+		while (op) {
+			dw_op *next = op->next;
+
+			if (is_overdue(store, op)) {
+				doubt(store, shard, op, request->number);
+				answer(store, op, DW_EUNKNOWN);
+			} else {
+				op_queue_push(&request->ops, op);
+			}
+			op = next;
+		}
+	}
+}
+
+void answer_overdue(struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		queue_overdue(store, &shard->redo);
+		queue_overdue(store, &shard->waiting);
+		limbo_overdue(store, shard);
+	}
+	scan_overdue(store);
+}

@@ -1,0 +1,543 @@
+/* The operations on one timer, as calls of the scripts: consecutive ones of a kind become one call,
+ * which the script applies one after the other. */
+#include "store/redis/inside.h"
+
+#include <string.h>
+
+/* What a script answers for one operation, instead of a header. */
+static int status_of(int64_t code)
+{
+	static const int statuses[] = {DW_OK,     DW_EEXIST, DW_ENOENT,
+				       DW_ESTALE, DW_ELATE,  DW_ECORRUPT};
+
+	return code >= 0 && code < (int64_t)(sizeof statuses / sizeof *statuses) ? statuses[code]
+										 : DW_ESTORE;
+}
+
+static const char *script_of(dw_op_kind kind)
+{
+	switch (kind) {
+	case DW_OP_PUT:
+		return "put";
+	case DW_OP_CLAIM:
+		return "claim";
+	case DW_OP_SETTLE:
+		return "settle";
+	case DW_OP_RETRY:
+		return "retry";
+	case DW_OP_BURY:
+		return "bury";
+	case DW_OP_CANCEL:
+		return "cancel";
+	case DW_OP_MOVE:
+		return "move";
+	case DW_OP_ACK:
+		return "ack";
+	case DW_OP_REQUEUE:
+		return "requeue";
+	case DW_OP_DROP:
+		return "drop";
+	default:
+		return NULL; /* GET, which is a plain HMGET */
+	}
+}
+
+bool change_is_one(const dw_op *op)
+{
+	return op->kind == DW_OP_GET || (script_of(op->kind) && op->id);
+}
+
+/* ---- Operands ------------------------------------------------------------------------------ */
+
+static unsigned flags_of(const dw_op *op)
+{
+	return op->flags & (DW_OP_NEW | DW_OP_CLAIMED | DW_OP_WITHDRAWN);
+}
+
+/* add_put: false: the body is no record. */
+static bool add_put(struct redis_store *store, const dw_op *op, unsigned char **at)
+{
+	struct words *words = &store->words;
+	size_t size = value_pack(op->body, op->body_size, *at);
+
+	words_number(words, flags_of(op));
+	words_text(words, op->id);
+	words_time(words, op->head.due);
+	words_number(words, (int64_t)lease_floor(store));
+	words_bytes(words, *at, size);
+	*at += size;
+	return size > 0;
+}
+
+static void add_delivery(struct words *words, const dw_op *op)
+{
+	words_text(words, op->id);
+	words_number(words, (int64_t)op->head.generation);
+	words_number(words, op->head.attempt);
+}
+
+static void add_operands(struct redis_store *store, const dw_op *op)
+{
+	struct words *words = &store->words;
+
+	switch (op->kind) {
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+		add_delivery(words, op);
+		return;
+	case DW_OP_RETRY:
+		add_delivery(words, op);
+		words_time(words, op->head.due);
+		words_number(words, (op->flags & DW_OP_VERDICT) != 0);
+		return;
+	case DW_OP_BURY:
+		add_delivery(words, op);
+		words_number(words, op->reason);
+		words_number(words, store->env.now(store->env.now_user));
+		return;
+	case DW_OP_CANCEL:
+		words_number(words, flags_of(op));
+		words_text(words, op->id);
+		return;
+	case DW_OP_MOVE:
+		words_number(words, flags_of(op));
+		words_text(words, op->id);
+		words_number(words, (int64_t)op->head.generation);
+		words_time(words, op->head.due);
+		words_number(words, (int64_t)lease_floor(store));
+		return;
+	case DW_OP_REQUEUE:
+		words_text(words, op->id);
+		words_number(words, (int64_t)op->head.generation);
+		words_time(words, op->head.due);
+		words_number(words, (int64_t)lease_floor(store));
+		return;
+	default: /* ACK, DROP */
+		words_text(words, op->id);
+		words_number(words, (int64_t)op->head.generation);
+		return;
+	}
+}
+
+/* ---- Answers ------------------------------------------------------------------------------- */
+
+static void note_generation(struct redis_store *store, uint64_t generation)
+{
+	if (generation > store->floor && generation <= store->floor + DW_SECONDS(2))
+		store->floor = generation;
+}
+
+/* take_item: what the script says of one operation. */
+static int take_item(struct redis_store *store, dw_op *op, const struct reply *item)
+{
+	int status;
+
+	if (op->kind == DW_OP_DROP) {
+		op->count = (uint64_t)reply_number(item);
+		return op->count > 0 ? DW_OK : DW_ENOENT;
+	}
+	if (item->kind == REPLY_BULK && value_head(item->bytes, item->size, &op->head)) {
+		note_generation(store, op->head.generation);
+		return DW_OK;
+	}
+	if (item->kind != REPLY_ARRAY || item->count != 2)
+		return is_number(item) ? status_of(item->integer) : DW_ESTORE;
+	status = status_of(item->items[0].integer);
+	op->rows = value_row(&store->alloc, op->id, strlen(op->id), item->items[1].bytes,
+			     item->items[1].size);
+	if (!op->rows)
+		return DW_ENOMEM;
+	op->row_count = 1;
+	if (status == DW_OK)
+		op->head = op->rows->head;
+	return status;
+}
+
+/* forgotten: a burial is answered when old dead letters were looked at. */
+static void forgotten(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	dw_op *op = op_queue_pop(&request->ops);
+	bool done = call_failed(store, request, reply) == FAILURE_NONE && reply->count == 3;
+
+	flow_number_done(store, request, done);
+	if (done) {
+		op->count += (uint64_t)reply_number(&reply->items[1]);
+		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
+	}
+	answer(store, op, DW_OK);
+	request_free(store, request);
+}
+
+static void forget_lost(struct redis_store *store, struct request *request)
+{
+	answer_all(store, &request->ops, DW_OK);
+	request_free(store, request);
+}
+
+/* change_add_forget: there may be so many in all, of which the shard gives its part. */
+void change_add_forget(struct redis_store *store, const struct shard *shard)
+{
+	uint64_t total = 0;
+	uint64_t most = DW_DEAD_MAX;
+
+	for (unsigned i = 0; i < store->shard_count; i++)
+		total += store->shards[i].dead_count;
+	if (total > DW_DEAD_MAX)
+		most = shard->dead_count * DW_DEAD_MAX / total;
+	words_number(&store->words, (int64_t)most);
+	words_number(&store->words,
+		     usec_sub(store->env.now(store->env.now_user), DW_DAYS(DW_DEAD_DAYS)));
+}
+
+/* change_forget drops old dead letters of the shard; without a connection or memory, another
+ * time. */
+void change_forget(struct redis_store *store, struct shard *shard, dw_op *op)
+{
+	struct request *request = request_new(store, shard, forgotten, forget_lost);
+
+	if (request) {
+		request->number = shard->next;
+		call_begin_rare(store, "forget", shard);
+		call_guard(store, shard, request->number);
+		words_number(&store->words, DW_DEAD_MAX);
+		words_number(&store->words,
+			     usec_sub(store->env.now(store->env.now_user), DW_DAYS(DW_DEAD_DAYS)));
+		op_queue_push(&request->ops, op);
+		if (!shard->broken && request_send(store, request) == DW_OK)
+			return;
+		(void)op_queue_take(&request->ops);
+		request_free(store, request);
+	}
+	answer(store, op, DW_OK);
+}
+
+static void take_items(struct redis_store *store, struct request *request,
+		       const struct reply *reply)
+{
+	for (size_t i = 1; i < reply->count; i++) {
+		dw_op *op = op_queue_pop(&request->ops);
+		int status = take_item(store, op, &reply->items[i]);
+
+		if (op->kind == DW_OP_BURY && status == DW_OK)
+			change_forget(store, request->shard, op);
+		else
+			answer(store, op, status);
+	}
+}
+
+/* refused: nothing of it was done. */
+static void refused(struct redis_store *store, struct request *request, enum failure failure)
+{
+	struct shard *shard = request->shard;
+
+	switch (failure) {
+	case FAILURE_AGAIN:
+		flow_redo(shard, &request->ops);
+		return;
+	case FAILURE_FENCED:
+		flow_redo(shard, &request->ops);
+		if (shard->greeting == GREETING_DONE)
+			greet(store, shard);
+		return;
+	case FAILURE_LOST:
+		flow_redo(shard, &request->ops);
+		lease_lose(store);
+		return;
+	case FAILURE_FULL:
+		if (request->ops.first->kind == DW_OP_PUT ||
+		    request->ops.first->kind == DW_OP_REQUEUE)
+			answer_all(store, &request->ops, DW_EFULL);
+		else
+			flow_redo(shard, &request->ops);
+		return;
+	default:
+		answer_all(store, &request->ops, DW_ESTORE);
+	}
+}
+
+static void changed(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	enum failure failure = call_failed(store, request, reply);
+
+	if (failure == FAILURE_NONE && reply->count != request->ops.count + 1) {
+		link_drop(store->link, "a reply of the wrong length");
+		failure = FAILURE_AGAIN;
+	}
+	flow_number_done(store, request, failure == FAILURE_NONE);
+	if (failure == FAILURE_NONE)
+		take_items(store, request, reply);
+	else if (request->as_owner && store->role != DW_OWNER)
+		answer_all(store, &request->ops, DW_EFENCED);
+	else
+		refused(store, request, failure);
+	request_free(store, request);
+}
+
+/* change_lost: the greeting will say whether it was applied. */
+static void change_lost(struct redis_store *store, struct request *request)
+{
+	(void)store;
+	flow_limbo(request->shard, request);
+}
+
+/* ---- Looking at what is stored ------------------------------------------------------------- */
+
+static int take_value(struct redis_store *store, dw_op *op, const struct reply *value)
+{
+	if (value->kind != REPLY_BULK)
+		return DW_ENOENT;
+	op->rows = value_row(&store->alloc, op->id, strlen(op->id), value->bytes, value->size);
+	if (!op->rows)
+		return DW_ENOMEM;
+	op->row_count = 1;
+	return DW_OK;
+}
+
+/* is_its: the row is what the put has stored. */
+static bool is_its(const dw_op *op, const dw_row *row)
+{
+	return row->status == DW_OK && row->head.due == op->head.due &&
+	       row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0;
+}
+
+/* applied_status: an operation was applied, and its answer is lost; this is stored now. Another
+ * process may have been there since. */
+static int applied_status(dw_op *op, int found)
+{
+	if (found == DW_ENOMEM || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE ||
+	    op->kind == DW_OP_DROP)
+		return DW_EUNKNOWN;
+	if (op->kind == DW_OP_CANCEL)
+		return found == DW_OK ? DW_EUNKNOWN : DW_ENOENT;
+	op->flags |= DW_OP_DONE;
+	if (op->flags & DW_OP_NEW && !(found == DW_OK && is_its(op, op->rows)))
+		return found == DW_OK ? DW_EEXIST : DW_EUNKNOWN;
+	return DW_OK;
+}
+
+static void drop_rows(struct redis_store *store, dw_op *op)
+{
+	rows_free(&store->alloc, op->rows);
+	op->rows = NULL;
+	op->row_count = 0;
+}
+
+static void looked(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	bool resolves = request->context != NULL;
+	size_t i = 0;
+	dw_op *op;
+
+	if (reply->kind != REPLY_ARRAY || reply->count != request->ops.count) {
+		if (call_failed(store, request, reply) == FAILURE_AGAIN && !resolves)
+			flow_redo(request->shard, &request->ops);
+		answer_all(store, &request->ops, resolves ? DW_EUNKNOWN : DW_ESTORE);
+		request_free(store, request);
+		return;
+	}
+	while ((op = op_queue_pop(&request->ops))) {
+		int status = take_value(store, op, &reply->items[i++]);
+
+		if (resolves)
+			status = applied_status(op, status);
+		if (status != DW_OK)
+			drop_rows(store, op);
+		answer(store, op, status);
+	}
+	request_free(store, request);
+}
+
+static void look_lost(struct redis_store *store, struct request *request)
+{
+	if (request->context)
+		answer_all(store, &request->ops, DW_EUNKNOWN);
+	else
+		flow_redo(request->shard, &request->ops);
+	request_free(store, request);
+}
+
+/* send_look asks for what is stored under the ids of the first count operations of the queue. */
+static int send_look(struct redis_store *store, struct shard *shard, struct op_queue *queue,
+		     size_t count, void *resolves)
+{
+	struct request *request = request_new(store, shard, looked, look_lost);
+	const dw_op *op = queue->first;
+	int status;
+
+	if (!request)
+		return DW_ENOMEM;
+	request->context = resolves;
+	command_begin(store, "HMGET");
+	words_bytes(&store->words, shard->keys[KEY_H], shard->key_sizes[KEY_H]);
+	for (size_t i = 0; i < count; i++, op = op->next)
+		words_text(&store->words, op->id);
+	status = request_send(store, request);
+	if (status != DW_OK) {
+		request_free(store, request);
+		return status;
+	}
+	while (count-- > 0)
+		op_queue_push(&request->ops, op_queue_pop(queue));
+	return DW_OK;
+}
+
+/* ---- After a lost connection --------------------------------------------------------------- */
+
+static bool may_repeat(const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+	case DW_OP_ACK:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void change_resolve(struct redis_store *store, struct shard *shard, struct request *request,
+		    bool applied)
+{
+	const dw_op *first = request->ops.first;
+
+	if (!first || !applied || may_repeat(first)) {
+		flow_redo(shard, &request->ops);
+		return;
+	}
+	/* The context is any address: it says that the operations were applied. */
+	if (send_look(store, shard, &request->ops, request->ops.count, request) != DW_OK)
+		answer_all(store, &request->ops, DW_EUNKNOWN);
+}
+
+/* was_applied takes the doubt about a put that is sent again away: true: it had been applied. */
+static bool was_applied(struct redis_store *store, struct shard *shard, const dw_op *op)
+{
+	struct doubt **at = &shard->doubts;
+
+	if (op->kind != DW_OP_PUT || !(op->flags & DW_OP_AGAIN))
+		return false;
+	while (*at && strcmp((*at)->id, op->id) != 0)
+		at = &(*at)->next;
+	if (*at) {
+		struct doubt *doubt = *at;
+		bool applied = doubt->applied;
+
+		*at = doubt->next;
+		shard->doubt_count--;
+		alloc_free(&store->alloc, doubt);
+		return applied;
+	}
+	return false;
+}
+
+/* ---- Sending ------------------------------------------------------------------------------- */
+
+/* run_of: how many operations at the head of the queue make one command, and the room that their
+ * bodies need. */
+static size_t run_of(const struct op_queue *queue, size_t *ret_bytes)
+{
+	dw_op_kind kind = queue->first->kind;
+	size_t count = 0;
+	size_t bytes = 0;
+
+	for (const dw_op *op = queue->first; op && op->kind == kind; op = op->next) {
+		size_t more = kind == DW_OP_PUT ? VALUE_BODY_MAX(op->body_size) : 0;
+
+		if (count == BATCH_MAX || (count > 0 && bytes + more > BATCH_BYTES_MAX))
+			break;
+		if (count > 0 && op->flags & DW_OP_AGAIN)
+			break;
+		bytes += more;
+		count++;
+		if (op->flags & DW_OP_AGAIN)
+			break;
+	}
+	*ret_bytes = bytes;
+	return count;
+}
+
+static int make_room(struct redis_store *store, size_t bytes)
+{
+	unsigned char *room;
+
+	if (bytes <= store->packed_size)
+		return DW_OK;
+	room = store->alloc.resize(store->alloc.user, store->packed, bytes);
+	if (!room)
+		return DW_ENOMEM;
+	store->packed = room;
+	store->packed_size = bytes;
+	return DW_OK;
+}
+
+/* add_run: false: the first one cannot be stored. */
+static bool add_run(struct redis_store *store, const struct op_queue *queue, size_t count)
+{
+	unsigned char *at = store->packed;
+	const dw_op *op = queue->first;
+
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		if (op->kind != DW_OP_PUT)
+			add_operands(store, op);
+		else if (!add_put(store, op, &at))
+			return false;
+	}
+	return true;
+}
+
+static int send_run(struct redis_store *store, struct shard *shard, struct op_queue *queue)
+{
+	struct request *request;
+	size_t bytes;
+	size_t count = run_of(queue, &bytes);
+	int status = make_room(store, bytes);
+
+	if (status != DW_OK)
+		return status;
+	request = request_new(store, shard, changed, change_lost);
+	if (!request)
+		return DW_ENOMEM;
+	request->number = shard->next;
+	call_begin(store, script_of(queue->first->kind), shard);
+	call_guard(store, shard, request->number);
+	if (!add_run(store, queue, count)) {
+		request_free(store, request);
+		answer(store, op_queue_pop(queue), DW_EINVAL);
+		return DW_OK;
+	}
+	status = request_send(store, request);
+	if (status != DW_OK) {
+		request_free(store, request);
+		return status;
+	}
+	while (count-- > 0)
+		op_queue_push(&request->ops, op_queue_pop(queue));
+	return DW_OK;
+}
+
+static size_t gets_of(const struct op_queue *queue)
+{
+	size_t count = 0;
+
+	for (const dw_op *op = queue->first; op && op->kind == DW_OP_GET && count < BATCH_MAX;
+	     op = op->next)
+		count++;
+	return count;
+}
+
+int change_send(struct redis_store *store, struct shard *shard, struct op_queue *queue)
+{
+	if (queue->first->kind == DW_OP_GET)
+		return send_look(store, shard, queue, gets_of(queue), NULL);
+	if (was_applied(store, shard, queue->first)) {
+		struct op_queue one = {0};
+
+		op_queue_push(&one, op_queue_pop(queue));
+		if (send_look(store, shard, &one, 1, store) != DW_OK)
+			answer_all(store, &one, DW_EUNKNOWN);
+		return DW_OK;
+	}
+	return send_run(store, shard, queue);
+}

@@ -1,0 +1,357 @@
+/* A check of the whole namespace, shard after shard, a page at a time, so that the server serves
+ * others in between. First the sorted set, each entry with its value; then the values that no entry
+ * leads to; then the dead letters. It reads only. Timers come and go meanwhile: what looks wrong in
+ * one page only because of that is not, because each page is one moment. */
+#include "store/redis/inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "store/status.h"
+#include "timer/record.h"
+
+#define PAGE 500
+#define LETTER_HEAD 17u
+
+enum stage { STAGE_CLAIMED, STAGE_PENDING, STAGE_VALUES, STAGE_LETTERS, STAGES };
+
+struct check {
+	dw_op *op;
+	dw_row **tail;
+	dw_store_status sum;
+	unsigned shard;
+	enum stage stage;
+	char *member; /* where the last page ended */
+	size_t member_size;
+	char place[24]; /* score, cursor or number; "": at the start */
+};
+
+static void next_page(struct redis_store *, struct check *);
+
+static void end(struct redis_store *store, struct check *check, int status)
+{
+	dw_op *op = check->op;
+
+	if (status == DW_OK && op->status != DW_OK)
+		status = op->status;
+	if (status == DW_OK) {
+		op->store_status = status_new(&store->alloc, &check->sum);
+		status = op->store_status ? DW_OK : DW_ENOMEM;
+	}
+	alloc_free(&store->alloc, check->member);
+	alloc_free(&store->alloc, check);
+	answer(store, op, status);
+}
+
+/* flaw counts and, while there is room, tells of one. */
+static void flaw(struct redis_store *store, struct check *check, const struct reply *id,
+		 uint64_t generation, const char *what)
+{
+	dw_op *op = check->op;
+	dw_row *row;
+
+	if (op->status != DW_OK || op->count++ >= DW_FLAWS_MAX)
+		return;
+	row = row_new(&store->alloc, id->bytes, what, strlen(what) + 1);
+	if (row)
+		row->head.generation = generation;
+	(void)op_add_row(&store->alloc, op, &check->tail, row); /* the answer says it */
+}
+
+/* ---- What is in a page --------------------------------------------------------------------- */
+
+static bool is_sound(const dw_row *row)
+{
+	struct record record;
+
+	return row->status == DW_OK && record_decode(row->body, row->body_size, &record) == DW_OK;
+}
+
+static void look_at_timer(struct redis_store *store, struct check *check, const struct reply *items)
+{
+	int64_t score = strtoll(items[1].bytes, NULL, 10);
+	dw_row *row =
+	    value_row(&store->alloc, items[0].bytes, items[0].size, items[2].bytes, items[2].size);
+
+	if (!row) {
+		check->op->status = DW_ENOMEM;
+		return;
+	}
+	*(score < 0 ? &check->sum.claimed : &check->sum.pending) += 1;
+	if (items[2].kind != REPLY_BULK)
+		flaw(store, check, &items[0], 0, "is in the order, and has no value");
+	else if (!is_sound(row))
+		flaw(store, check, &items[0], row->head.generation,
+		     "the timer does not match its checksum");
+	else if ((row->head.state == DW_CLAIMED) != (score < 0) ||
+		 value_score(row->head.due) != (score < 0 ? -score : score))
+		flaw(store, check, &items[0], row->head.generation,
+		     "stands in another place of the order than its state and deadline say");
+	rows_free(&store->alloc, row);
+}
+
+static void look_at_letter(struct redis_store *store, struct check *check,
+			   const struct reply *items)
+{
+	bool whole = items[1].kind == REPLY_BULK && items[1].size > LETTER_HEAD;
+	dw_row *row =
+	    value_row(&store->alloc, items[0].bytes, items[0].size,
+		      whole ? items[1].bytes + LETTER_HEAD : NULL, items[1].size - LETTER_HEAD);
+
+	if (!row) {
+		check->op->status = DW_ENOMEM;
+		return;
+	}
+	check->sum.dead++;
+	if (!whole || (!is_sound(row) && items[1].bytes[16] != DW_REASON_CORRUPT))
+		flaw(store, check, &items[0], row->head.generation,
+		     "the dead letter does not match its checksum");
+	rows_free(&store->alloc, row);
+}
+
+/* ---- Values that no entry leads to --------------------------------------------------------- */
+
+/* A page of HSCAN, whose ids are looked for in the order. */
+struct page {
+	struct check *check;
+	struct reply *ids;
+};
+
+static void next_stage(struct redis_store *store, struct check *check)
+{
+	check->place[0] = '\0';
+	alloc_free(&store->alloc, check->member);
+	check->member = NULL;
+	check->member_size = 0;
+	if (++check->stage == STAGES) {
+		check->stage = STAGE_CLAIMED;
+		check->shard++;
+	}
+	next_page(store, check);
+}
+
+static void check_lost(struct redis_store *store, struct request *request)
+{
+	struct check *check = request->context;
+
+	request_free(store, request);
+	end(store, check, DW_ESTORE);
+}
+
+static void page_free(struct redis_store *store, struct page *page)
+{
+	reply_free(page->ids);
+	alloc_free(&store->alloc, page);
+}
+
+static void scores_lost(struct redis_store *store, struct request *request)
+{
+	struct page *page = request->context;
+
+	request->context = page->check;
+	page_free(store, page);
+	check_lost(store, request);
+}
+
+static void scores_came(struct redis_store *store, struct request *request,
+			const struct reply *reply)
+{
+	struct page *page = request->context;
+	struct check *check = page->check;
+
+	request_free(store, request);
+	for (size_t i = 0; reply->kind == REPLY_ARRAY && i < reply->count; i++)
+		if (reply->items[i].kind == REPLY_NIL && i < page->ids->count)
+			flaw(store, check, &page->ids->items[i], 0,
+			     "has a value, and is not in the order");
+	page_free(store, page);
+	if (reply->kind != REPLY_ARRAY)
+		end(store, check, DW_ESTORE);
+	else if (strcmp(check->place, "0") == 0)
+		next_stage(store, check);
+	else
+		next_page(store, check);
+}
+
+/* copy_ids keeps the ids of a page of HSCAN, which are every other item. */
+static struct reply *copy_ids(struct redis_store *store, const struct reply *items)
+{
+	struct reply *ids = reply_new(&store->alloc);
+	size_t count = items->count / 2;
+
+	if (!ids || !reply_items(ids, ids, count)) {
+		reply_free(ids);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct reply *id = &items->items[2 * i];
+
+		if (!reply_bytes(ids, &ids->items[i], REPLY_BULK, id->bytes, id->size)) {
+			reply_free(ids);
+			return NULL;
+		}
+	}
+	return ids;
+}
+
+/* ask_scores: where the ids of the page stand in the order. */
+static void ask_scores(struct redis_store *store, struct check *check, const struct reply *items)
+{
+	struct shard *shard = &store->shards[check->shard];
+	struct request *request = request_new(store, shard, scores_came, scores_lost);
+	struct page *page = alloc_new(&store->alloc, sizeof *page);
+
+	if (page)
+		*page = (struct page){.check = check, .ids = copy_ids(store, items)};
+	if (!request || !page || !page->ids) {
+		if (page)
+			page_free(store, page);
+		if (request)
+			request_free(store, request);
+		end(store, check, DW_ENOMEM);
+		return;
+	}
+	request->context = page;
+	command_begin(store, "ZMSCORE");
+	words_bytes(&store->words, shard->keys[KEY_Z], shard->key_sizes[KEY_Z]);
+	for (size_t i = 0; i < page->ids->count && i < WORDS_MAX - 2; i++)
+		words_bytes(&store->words, page->ids->items[i].bytes, page->ids->items[i].size);
+	if (request_send(store, request) != DW_OK)
+		scores_lost(store, request);
+}
+
+static void values_came(struct redis_store *store, struct check *check, const struct reply *reply)
+{
+	if (reply->kind != REPLY_ARRAY || reply->count != 2 || reply->items[0].kind != REPLY_BULK ||
+	    reply->items[1].kind != REPLY_ARRAY) {
+		end(store, check, DW_ESTORE);
+		return;
+	}
+	(void)snprintf(check->place, sizeof check->place, "%s", reply->items[0].bytes);
+	if (reply->items[1].count > 0)
+		ask_scores(store, check, &reply->items[1]);
+	else if (strcmp(check->place, "0") == 0)
+		next_stage(store, check);
+	else
+		next_page(store, check);
+}
+
+/* ---- Pages --------------------------------------------------------------------------------- */
+
+static bool keep_place(struct redis_store *store, struct check *check, const struct reply *member,
+		       const char *place)
+{
+	char *copy = store->alloc.resize(store->alloc.user, check->member, member->size + 1);
+
+	if (!copy)
+		return false;
+	check->member = memcpy(copy, member->bytes, member->size);
+	check->member_size = member->size;
+	(void)snprintf(check->place, sizeof check->place, "%s", place);
+	return true;
+}
+
+static void entries_came(struct redis_store *store, struct check *check, const struct reply *reply)
+{
+	size_t width = check->stage == STAGE_LETTERS ? 2 : 3;
+	const struct reply *last = reply->items + reply->count - width;
+	char number[24] = "";
+
+	for (size_t i = 0; i + width <= reply->count; i += width)
+		(width == 2 ? look_at_letter : look_at_timer)(store, check, reply->items + i);
+	if (reply->count / width < PAGE) {
+		next_stage(store, check);
+		return;
+	}
+	if (width == 2)
+		(void)snprintf(number, sizeof number, "%" PRIu64,
+			       last[1].kind == REPLY_BULK && last[1].size >= 8
+				   ? bytes_get((const unsigned char *)last[1].bytes, 8)
+				   : UINT64_MAX);
+	if (keep_place(store, check, &last[0], width == 2 ? number : last[1].bytes))
+		next_page(store, check);
+	else
+		end(store, check, DW_ENOMEM);
+}
+
+static void page_came(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	struct check *check = request->context;
+	size_t width = check->stage == STAGE_LETTERS ? 2 : 3;
+
+	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) == FAILURE_AGAIN &&
+	    request->shard->pause_until <= store->now) {
+		request_free(store, request);
+		next_page(store, check);
+		return;
+	}
+	request_free(store, request);
+	if (check->stage == STAGE_VALUES)
+		values_came(store, check, reply);
+	else if (reply->kind != REPLY_ARRAY || reply->count % width != 0)
+		end(store, check, DW_ESTORE);
+	else
+		entries_came(store, check, reply);
+}
+
+static void add_question(struct redis_store *store, const struct check *check,
+			 const struct shard *shard)
+{
+	struct words *words = &store->words;
+
+	switch (check->stage) {
+	case STAGE_VALUES:
+		command_begin(store, "HSCAN");
+		words_bytes(words, shard->keys[KEY_H], shard->key_sizes[KEY_H]);
+		words_text(words, check->place[0] ? check->place : "0");
+		words_text(words, "COUNT");
+		words_number(words, PAGE);
+		return;
+	case STAGE_LETTERS:
+		call_begin_rare(store, "dead_page", shard);
+		words_text(words, check->place[0] ? check->place : "0");
+		words_number(words, PAGE);
+		return;
+	default:
+		call_begin(store, "page", shard);
+		words_text(words, check->stage == STAGE_CLAIMED ? "-" : "+");
+		words_number(words, PAGE);
+		words_text(words, check->place);
+		words_bytes(words, check->member ? check->member : "", check->member_size);
+	}
+}
+
+static void next_page(struct redis_store *store, struct check *check)
+{
+	struct request *request;
+
+	if (check->shard == store->shard_count) {
+		end(store, check, DW_OK);
+		return;
+	}
+	request = request_new(store, &store->shards[check->shard], page_came, check_lost);
+	if (!request) {
+		end(store, check, DW_ENOMEM);
+		return;
+	}
+	request->context = check;
+	add_question(store, check, request->shard);
+	if (request_send(store, request) != DW_OK)
+		check_lost(store, request);
+}
+
+void check_begin(struct redis_store *store, dw_op *op)
+{
+	struct check *check = alloc_new(&store->alloc, sizeof *check);
+
+	if (!check) {
+		answer(store, op, DW_ENOMEM);
+		return;
+	}
+	check->op = op;
+	check->tail = &op->rows;
+	next_page(store, check);
+}

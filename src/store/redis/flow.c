@@ -1,0 +1,444 @@
+/* Commands out, replies in. */
+#include "store/redis/inside.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ITEMS_A_TURN 4096u /* of replies: more wait for the next turn */
+
+/* ---- Requests ------------------------------------------------------------------------------ */
+
+struct request *request_new(struct redis_store *store, struct shard *shard,
+			    void (*answered)(struct redis_store *, struct request *,
+					     const struct reply *),
+			    void (*lost)(struct redis_store *, struct request *))
+{
+	struct request *request = alloc_new(&store->alloc, sizeof *request);
+
+	if (!request)
+		return NULL;
+	request->shard = shard;
+	request->answered = answered;
+	request->lost = lost;
+	return request;
+}
+
+void request_free(struct redis_store *store, struct request *request)
+{
+	assert(!request->ops.first);
+	alloc_free(&store->alloc, request);
+}
+
+static void list_push(struct request_list *list, struct request *request)
+{
+	request->next = NULL;
+	if (list->last)
+		list->last->next = request;
+	else
+		list->first = request;
+	list->last = request;
+}
+
+static struct request *list_pop(struct request_list *list)
+{
+	struct request *request = list->first;
+
+	if (!request)
+		return NULL;
+	list->first = request->next;
+	if (!list->first)
+		list->last = NULL;
+	request->next = NULL;
+	return request;
+}
+
+void flow_limbo(struct shard *shard, struct request *request)
+{
+	list_push(&shard->limbo, request);
+}
+
+struct request *flow_limbo_pop(struct shard *shard)
+{
+	return list_pop(&shard->limbo);
+}
+
+int request_send(struct redis_store *store, struct request *request)
+{
+	struct words *words = &store->words;
+	int status = link_send(store->link, words->count, words->word, words->size, store->now);
+
+	if (status != DW_OK)
+		return status;
+	request->sent = store->now;
+	request->script = store->script;
+	request->as_owner = store->role == DW_OWNER;
+	if (request->number) {
+		assert(request->shard->next == request->number);
+		request->shard->next++;
+		request->shard->under_way++;
+	}
+	list_push(&store->under_way, request);
+	return DW_OK;
+}
+
+/* ---- Script calls -------------------------------------------------------------------------- */
+
+/* script_named: one that the build has put in. */
+static const struct redis_script *script_named(const char *name)
+{
+	const struct redis_script *script = redis_scripts;
+
+	while (strcmp(script->name, name) != 0)
+		script++;
+	return script;
+}
+
+void command_begin(struct redis_store *store, const char *name)
+{
+	store->script = NULL;
+	words_clear(&store->words);
+	words_text(&store->words, name);
+}
+
+static void add_keys(struct words *words, const struct shard *shard)
+{
+	words_number(words, KEY_COUNT);
+	for (unsigned i = 0; i < KEY_COUNT; i++)
+		words_bytes(words, shard->keys[i], shard->key_sizes[i]);
+}
+
+void call_begin(struct redis_store *store, const char *script, const struct shard *shard)
+{
+	command_begin(store, "EVALSHA");
+	store->script = script_named(script);
+	words_text(&store->words, store->script->sha1);
+	add_keys(&store->words, shard);
+}
+
+void call_begin_rare(struct redis_store *store, const char *script, const struct shard *shard)
+{
+	const struct redis_script *found = script_named(script);
+
+	command_begin(store, "EVAL");
+	words_bytes(&store->words, found->text, found->size);
+	add_keys(&store->words, shard);
+}
+
+void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
+{
+	struct words *words = &store->words;
+	bool owner = store->role == DW_OWNER;
+
+	words_text(words, owner ? "o" : "c");
+	if (owner)
+		words_text(words, shard->token);
+	else
+		words_number(words, (int64_t)store->connections);
+	words_text(words, owner ? shard->era : "");
+	words_number(words, (int64_t)number);
+	words_number(words, (owner ? store->lease : SESSION_TTL) / 1000);
+	words_text(words, owner ? "" : store->channel);
+}
+
+/* ---- Loading a script ---------------------------------------------------------------------- */
+
+static void loaded(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	bool *loading = request->context;
+
+	*loading = false;
+	if (reply->kind == REPLY_ERROR)
+		complain(store, "cannot load a script: %s", reply->bytes);
+	request_free(store, request);
+}
+
+static void load_lost(struct redis_store *store, struct request *request)
+{
+	*(bool *)request->context = false;
+	request_free(store, request);
+}
+
+/* load sends a script again that the server has forgotten: it was restarted, or flushed. */
+static void load(struct redis_store *store, const struct redis_script *script)
+{
+	bool *loading = &store->loading[script - redis_scripts];
+	struct request *request;
+
+	if (*loading)
+		return;
+	request = request_new(store, NULL, loaded, load_lost);
+	if (!request)
+		return; /* the next NOSCRIPT asks again */
+	request->context = loading;
+	command_begin(store, "SCRIPT");
+	words_text(&store->words, "LOAD");
+	words_bytes(&store->words, script->text, script->size);
+	if (request_send(store, request) == DW_OK)
+		*loading = true;
+	else
+		request_free(store, request);
+}
+
+/* ---- What failed --------------------------------------------------------------------------- */
+
+/* Refusals of a server that will pass: it loads, is busy, was demoted, or has no replicas. */
+static bool will_pass(const struct reply *reply)
+{
+	static const char *const prefixes[] = {"BUSY",        "LOADING",    "MASTERDOWN",
+					       "READONLY",    "NOREPLICAS", "TRYAGAIN",
+					       "CLUSTERDOWN", "UNKILLABLE", "MISCONF"};
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (reply_fails(reply, prefixes[i]))
+			return true;
+	return false;
+}
+
+static enum failure error_failed(struct redis_store *store, struct request *request,
+				 const struct reply *reply)
+{
+	if (reply_fails(reply, "NOSCRIPT") && request->script) {
+		load(store, request->script);
+		return FAILURE_AGAIN;
+	}
+	complain(store, "the server refuses: %s", reply->bytes);
+	if (will_pass(reply)) {
+		if (request->shard)
+			request->shard->pause_until = usec_add(store->now, PAUSE);
+		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;
+	}
+	return reply_fails(reply, "OOM") ? FAILURE_FULL : FAILURE_REFUSED;
+}
+
+/* number_refused: the server has applied up to mark. */
+static enum failure number_refused(struct redis_store *store, const struct request *request,
+				   uint64_t mark)
+{
+	if (mark < request->shard->acked)
+		return FAILURE_LOST;
+	if (mark >= request->number)
+		link_drop(store->link, "a number was used twice");
+	return FAILURE_AGAIN;
+}
+
+enum failure call_failed(struct redis_store *store, struct request *request,
+			 const struct reply *reply)
+{
+	const struct reply *word = reply->items;
+
+	if (reply->kind == REPLY_ERROR)
+		return error_failed(store, request, reply);
+	if (reply->kind != REPLY_ARRAY || reply->count == 0) {
+		link_drop(store->link, "a reply that no script of ours gives");
+		return FAILURE_AGAIN;
+	}
+	if (reply_is(word, "FENCED") || reply_is(word, "NOSESSION"))
+		return FAILURE_FENCED;
+	if (reply_is(word, "ERA"))
+		return FAILURE_LOST;
+	if (reply_is(word, "MARK") && reply->count > 1)
+		return number_refused(store, request, (uint64_t)reply_number(&word[1]));
+	return FAILURE_NONE;
+}
+
+void flow_number_done(struct redis_store *store, struct request *request, bool applied)
+{
+	struct shard *shard = request->shard;
+
+	shard->under_way--;
+	if (request->as_owner != (store->role == DW_OWNER))
+		return; /* the numbers are others' now */
+	if (applied)
+		shard->acked = request->number;
+	else
+		shard->broken = true;
+	if (shard->broken && shard->under_way == 0) {
+		shard->broken = false;
+		shard->next = shard->acked + 1;
+	}
+}
+
+void flow_redo(struct shard *shard, struct op_queue *ops)
+{
+	op_queue_append(&shard->redo, op_queue_take(ops));
+}
+
+/* ---- The connection ------------------------------------------------------------------------ */
+
+static void went_down(struct redis_store *store)
+{
+	struct request *request;
+
+	store->connection = 0;
+	while ((request = list_pop(&store->under_way)))
+		request->lost(store, request);
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		shard->greeting = GREETING_NONE;
+		shard->under_way = 0;
+		shard->broken = false;
+		shard->renewing = false;
+		shard->pause_until = 0;
+	}
+}
+
+static void came_up(struct redis_store *store, uint64_t connection)
+{
+	store->connection = connection;
+	store->connections++;
+	if (store->role == DW_OWNER)
+		for (unsigned i = 0; i < store->shard_count; i++)
+			greet(store, &store->shards[i]);
+}
+
+static void watch_connection(struct redis_store *store)
+{
+	uint64_t connection = link_connection(store->link);
+
+	if (connection == store->connection)
+		return;
+	if (store->connection)
+		went_down(store);
+	if (connection)
+		came_up(store, connection);
+}
+
+static size_t items_of(const struct reply *reply)
+{
+	return 1 + (reply->kind == REPLY_ARRAY ? reply->count : 0);
+}
+
+/* take_replies: true if there was one. */
+static bool take_replies(struct redis_store *store)
+{
+	size_t items = 0;
+	struct reply *reply;
+
+	while (items < ITEMS_A_TURN && (reply = link_take(store->link))) {
+		struct request *request = list_pop(&store->under_way);
+
+		if (request)
+			request->answered(store, request, reply);
+		else
+			link_drop(store->link, "a reply that nobody has asked for");
+		items += items_of(reply);
+		reply_free(reply);
+		watch_connection(store);
+	}
+	return items > 0;
+}
+
+void flow_wire(struct redis_store *store)
+{
+	link_work(store->link, store->now);
+	watch_connection(store);
+	/* What has come with the writing, and is read already, makes nothing readable any more. */
+	store->more = take_replies(store);
+}
+
+/* ---- The ear ------------------------------------------------------------------------------- */
+
+static void listen(struct redis_store *store)
+{
+	struct reply *reply;
+
+	if (!store->ear && store->role == DW_OWNER && !store->stopped)
+		redis_listen(store);
+	if (!store->ear)
+		return;
+	link_work(store->ear, store->now);
+	if (link_connection(store->ear) != store->ear_connection) {
+		store->ear_connection = link_connection(store->ear);
+		news_all(store); /* what was said meanwhile, nobody has heard */
+	}
+	while ((reply = link_take(store->ear))) {
+		if (reply->kind == REPLY_ARRAY && reply->count == 3) {
+			uint64_t number = (uint64_t)reply_number(&reply->items[2]);
+
+			if (number < store->shard_count)
+				store->shards[number].news = true;
+		}
+		reply_free(reply);
+	}
+}
+
+/* ---- Sending ------------------------------------------------------------------------------- */
+
+/* greeted_or_asks: the shard may be sent what has a number. */
+static bool greeted_or_asks(struct redis_store *store, struct shard *shard)
+{
+	if (shard->greeting == GREETING_NONE)
+		greet(store, shard);
+	return shard->greeting == GREETING_DONE && !shard->broken;
+}
+
+void flow_flush_shard(struct redis_store *store, struct shard *shard)
+{
+	while (store->connection && !store->stopped && !store->taking.active &&
+	       store->now >= shard->pause_until) {
+		struct op_queue *queue = shard->redo.first ? &shard->redo : &shard->waiting;
+
+		if (!queue->first)
+			return;
+		if ((queue->first->kind != DW_OP_GET || shard->limbo.first) &&
+		    !greeted_or_asks(store, shard))
+			return;
+		if (change_send(store, shard, queue) != DW_OK) {
+			shard->pause_until = usec_add(store->now, DW_MILLISECONDS(1));
+			return;
+		}
+	}
+}
+
+void flow_flush(struct redis_store *store)
+{
+	for (unsigned i = 0; store->connection && i < store->shard_count; i++)
+		flow_flush_shard(store, &store->shards[i]);
+}
+
+void flow_work(struct redis_store *store)
+{
+	flow_wire(store);
+	listen(store);
+	lease_work(store);
+	news_work(store);
+	scan_work(store);
+	flow_flush(store);
+}
+
+/* ---- When ---------------------------------------------------------------------------------- */
+
+/* has_waiting: something waits that no reply will set in motion. */
+static bool has_waiting(const struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		const struct shard *shard = &store->shards[i];
+
+		if (shard->redo.first || shard->waiting.first || shard->limbo.first)
+			return true;
+	}
+	return store->scans != NULL;
+}
+
+dw_usec flow_due(const struct redis_store *store)
+{
+	dw_usec at = link_due(store->link);
+
+	if (store->more)
+		return store->now;
+	if (store->ear)
+		at = usec_min(at, link_due(store->ear));
+	if (store->role == DW_OWNER || store->taking.active)
+		at = usec_min(at, store->renew_at);
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		const struct shard *shard = &store->shards[i];
+
+		if (shard->pause_until > store->now)
+			at = usec_min(at, shard->pause_until);
+	}
+	if (has_waiting(store))
+		at = usec_min(at, usec_add(store->now, PAUSE));
+	return at;
+}

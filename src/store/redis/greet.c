@@ -1,0 +1,162 @@
+/* A new connection. Commands may still lie in the socket of the last one, and a server that was
+ * stopped will carry them out when it goes on. So before anything else the token, or the session's
+ * connection, is replaced: they are stale from then on. The answer says up to which number all was
+ * applied before, so nothing stays in doubt. */
+#include "store/redis/inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void greeted(struct redis_store *store, struct shard *shard, uint64_t mark)
+{
+	struct request *request;
+
+	shard->greeting = GREETING_DONE;
+	shard->acked = mark;
+	shard->next = mark + 1;
+	shard->broken = false;
+	for (struct doubt *doubt = shard->doubts; doubt; doubt = doubt->next) {
+		if (!doubt->resolved)
+			doubt->applied = doubt->number <= mark;
+		doubt->resolved = true;
+	}
+	while ((request = flow_limbo_pop(shard))) {
+		change_resolve(store, shard, request, request->number <= mark);
+		request_free(store, request);
+	}
+	flow_flush_shard(store, shard);
+}
+
+/* ask_again: not now. */
+static void ask_again(struct redis_store *store, struct shard *shard)
+{
+	shard->greeting = GREETING_NONE;
+	if (shard->pause_until <= store->now)
+		shard->pause_until = usec_add(store->now, DW_MILLISECONDS(2));
+}
+
+/* ---- The owner ----------------------------------------------------------------------------- */
+
+/* token_of writes the token that the shard has on this connection. */
+static void token_of(const struct redis_store *store, const struct shard *shard, char *ret_token)
+{
+	(void)snprintf(ret_token, TOKEN_SIZE, "%" PRIu64 ":%s:%" PRIu64, shard->fence, store->nonce,
+		       store->connections); /* 20 + 16 + 20 digits */
+}
+
+/* is_ours: the lease has a token of ours that an earlier greeting has put there, whose answer was
+ * lost. */
+static bool is_ours(const struct redis_store *store, const struct shard *shard,
+		    const struct reply *reply)
+{
+	char mine[TOKEN_SIZE];
+	int size = snprintf(mine, sizeof mine, "%" PRIu64 ":%s:", shard->fence, store->nonce);
+
+	return reply->count >= 2 && reply_is(&reply->items[0], "HELD") &&
+	       reply->items[1].kind == REPLY_BULK && reply->items[1].size < TOKEN_SIZE &&
+	       strncmp(reply->items[1].bytes, mine, (size_t)size) == 0;
+}
+
+static void owner_greeted(struct redis_store *store, struct request *request,
+			  const struct reply *reply)
+{
+	struct shard *shard = request->shard;
+	enum failure failure = call_failed(store, request, reply);
+	uint64_t mark;
+
+	if (store->role != DW_OWNER) {
+		/* Lost meanwhile: what is asked next is a session. */
+	} else if (failure == FAILURE_NONE && is_ours(store, shard, reply)) {
+		memcpy(shard->token, reply->items[1].bytes, reply->items[1].size + 1);
+		ask_again(store, shard);
+	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
+		   reply->count >= 6) {
+		mark = (uint64_t)reply_number(&reply->items[1]);
+		lease_learn_time(store, request->sent, reply_number(&reply->items[3]));
+		lease_taken(store, shard, request->sent);
+		token_of(store, shard, shard->token);
+		shard->news = shard->news || reply_number(&reply->items[4]) > 0;
+		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
+		if (mark < shard->acked)
+			lease_lose(store);
+		else
+			greeted(store, shard, mark);
+	} else if (failure == FAILURE_NONE || failure == FAILURE_LOST) {
+		lease_lose(store);
+	} else {
+		ask_again(store, shard);
+	}
+	request_free(store, request);
+}
+
+static void greeting_lost(struct redis_store *store, struct request *request)
+{
+	request_free(store, request);
+}
+
+static void greet_as_owner(struct redis_store *store, struct shard *shard, struct request *request)
+{
+	request->answered = owner_greeted;
+	token_of(store, shard, store->token);
+	call_begin(store, "renew", shard);
+	words_text(&store->words, shard->token);
+	words_text(&store->words, store->token);
+	words_number(&store->words, store->lease / 1000);
+	words_text(&store->words, shard->era);
+}
+
+/* ---- A client ------------------------------------------------------------------------------ */
+
+static void client_greeted(struct redis_store *store, struct request *request,
+			   const struct reply *reply)
+{
+	struct shard *shard = request->shard;
+	enum failure failure = call_failed(store, request, reply);
+
+	if (store->role == DW_OWNER) {
+		/* Became the owner meanwhile. */
+	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
+		   reply->count >= 5) {
+		lease_learn_time(store, request->sent, reply_number(&reply->items[3]));
+		greeted(store, shard, (uint64_t)reply_number(&reply->items[1]));
+	} else {
+		if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS"))
+			complain(store, "the namespace was made anew, with another number of "
+					"shards: open it again");
+		ask_again(store, shard);
+	}
+	request_free(store, request);
+}
+
+static void greet_as_client(struct redis_store *store, struct shard *shard, struct request *request)
+{
+	request->answered = client_greeted;
+	call_begin_rare(store, "session", shard);
+	words_number(&store->words, (int64_t)store->connections);
+	words_number(&store->words, SESSION_TTL / 1000);
+	words_number(&store->words, store->shard_count);
+}
+
+void greet(struct redis_store *store, struct shard *shard)
+{
+	struct request *request;
+
+	if (!store->connection || store->now < shard->pause_until)
+		return;
+	request = request_new(store, shard, NULL, greeting_lost);
+	if (!request) {
+		ask_again(store, shard);
+		return;
+	}
+	if (store->role == DW_OWNER)
+		greet_as_owner(store, shard, request);
+	else
+		greet_as_client(store, shard, request);
+	if (request_send(store, request) != DW_OK) {
+		request_free(store, request);
+		ask_again(store, shard);
+		return;
+	}
+	shard->greeting = GREETING_ASKED;
+}

@@ -1,0 +1,314 @@
+/* The Redis store's insides, shared by its files:
+ *
+ *	store.c    the class: submit, turn, collect, stop
+ *	open.c     opening: the URL, the shards, the lease
+ *	flow.c     commands out and replies in, shard by shard; a connection that was lost
+ *	answers.c  in which order operations are answered, and when they are given up
+ *	greet.c    a new connection replaces the token, or the session: what lay in the old socket
+ *	dies
+ *	lease.c    acquiring, renewing, giving back; losing
+ *	change.c   the operations on one timer, as script calls
+ *	news.c     the inbox of the clients
+ *	scan.c     pages in order over all shards
+ *	whole.c    status, purge, report, the drop of all: what asks every shard
+ *	check.c    a check of everything
+ *	value.c    a timer as bytes;  words.c  a command;  script.h  lua/, in the program
+ *	link.h, socket.c, reply.c, where.c   the wire
+ *
+ * Everything happens inside the engine's turns, in one thread; nothing blocks but opening and
+ * stopping. Down: an operation goes into its shard's queue; what stands next in it becomes a
+ * command as soon as the shard was greeted on the connection that is up. Up: replies come in the
+ * order of the commands, whichever the shard.
+ *
+ * Numbers. Each command that changes something carries the shard's next number, and the script
+ * refuses any but the one after the last it has applied. So a command that failed stops those
+ * behind it, which are sent again; and after a lost connection the greeting says which were
+ * applied. */
+#ifndef DW_STORE_REDIS_INSIDE_H
+#define DW_STORE_REDIS_INSIDE_H
+
+#include <stdbool.h>
+
+#include "base/rng.h"
+#include "base/usec.h"
+#include "port/op.h"
+#include "store/redis/link.h"
+#include "store/redis/rows.h"
+#include "store/redis/script.h"
+#include "store/redis/value.h"
+#include "store/redis/where.h"
+#include "store/redis/words.h"
+
+#define SHARDS_DEFAULT 16u
+#define SHARDS_MAX 256u
+#define BATCH_MAX 256u                    /* operations of one command */
+#define BATCH_BYTES_MAX ((size_t)1 << 20) /* of their bodies */
+#define TOKEN_SIZE 96
+#define ERA_SIZE 40
+#define LEASE_DEFAULT DW_SECONDS(5)
+#define SESSION_TTL DW_HOURS(1)
+#define PAUSE DW_MILLISECONDS(100) /* after a refusal that will pass */
+#define PATIENCE DW_SECONDS(5)     /* an operation that somebody waits for is answered then */
+#define DOUBTS_MAX 1024u
+
+enum key {
+	KEY_LEASE,
+	KEY_META,
+	KEY_Z,
+	KEY_H,
+	KEY_INBOX,
+	KEY_DEAD,
+	KEY_LETTERS,
+	KEY_NAMES,
+	KEY_SESSION,
+	KEY_COUNT
+};
+
+struct redis_store;
+struct shard;
+
+/* A command that waits for its reply. */
+struct request {
+	struct request *next;
+	/* Exactly one of them is called, and frees the request or keeps it. lost: the connection is
+	 * gone, and nobody knows whether it was done. */
+	void (*answered)(struct redis_store *, struct request *, const struct reply *);
+	void (*lost)(struct redis_store *, struct request *);
+	struct shard *shard;
+	uint64_t number; /* 0: it changes nothing */
+	dw_usec sent;
+	struct op_queue ops;
+	const struct redis_script *script; /* NULL: a plain command */
+	bool as_owner;                     /* sent as the owner, with a number of its token */
+	void *context;
+};
+
+struct request_list {
+	struct request *first;
+	struct request *last;
+};
+
+/* A put that was given up after it was sent: whether it was applied is learnt by the greeting. */
+struct doubt {
+	struct doubt *next;
+	uint64_t number;
+	bool resolved;
+	bool applied;
+	char id[];
+};
+
+enum greeting { GREETING_NONE, GREETING_ASKED, GREETING_DONE };
+
+struct shard {
+	unsigned number;
+	char *keys[KEY_COUNT];
+	size_t key_sizes[KEY_COUNT];
+
+	/* The owner's. */
+	uint64_t fence; /* 0: not owned */
+	char token[TOKEN_SIZE];
+	char era[ERA_SIZE];
+	dw_usec lease_until; /* steady */
+	bool renewing;
+
+	/* The numbers, of the token or of the session. */
+	enum greeting greeting; /* on this connection */
+	uint64_t next;          /* the one of the next command */
+	uint64_t acked;         /* known to be applied */
+	unsigned under_way;     /* commands with numbers */
+	bool broken;            /* one failed: those under way are refused, then numbered anew */
+	dw_usec pause_until;    /* steady */
+
+	struct op_queue redo; /* before waiting: sent once already, and not applied */
+	struct op_queue waiting;
+	struct request_list limbo; /* sent over a connection that was lost */
+	struct doubt *doubts;
+	unsigned doubt_count;
+
+	bool news; /* the inbox may have something */
+	bool reading_news;
+	uint64_t dead_count;
+};
+
+struct scan;
+
+/* An acquisition of all shards under way. */
+struct taking {
+	bool active;
+	unsigned left; /* shards not answered */
+	dw_op *op;     /* the OWN that asked; NULL: the opening */
+	int status;
+	char words[DW_MESSAGE_SIZE];
+};
+
+struct redis_store {
+	dw_store store; /* first: the public view */
+	dw_store_env env;
+	struct alloc alloc;
+	struct redis_where where;
+	struct link *link;
+	struct link *ear;     /* hears the wake channel */
+	int descriptor;       /* an epoll set of both links'; -1 in a simulation */
+	uint64_t connection;  /* of link, as last seen; 0: down */
+	uint64_t connections; /* how many tokens were made */
+	uint64_t ear_connection;
+	char name[64]; /* the namespace */
+	char nonce[20];
+	char holder[256];
+	char token[TOKEN_SIZE]; /* room for one that is asked for */
+	char channel[80];
+
+	dw_role role;
+	bool stopped;
+	dw_usec lease;
+	dw_usec renew_at; /* steady */
+	struct taking taking;
+
+	unsigned shard_count; /* 0: not known yet */
+	struct shard *shards;
+
+	struct request_list under_way; /* in the order of the link */
+	struct op_queue answers;
+	dw_op *order_first, *order_last; /* operations that are answered in their order */
+	bool in_turn;
+	bool *loading;                     /* of each script: SCRIPT LOAD is under way */
+	bool more;                         /* replies are left for the next turn */
+	const struct redis_script *script; /* of store->words */
+	dw_usec now;                       /* steady, of the turn or call */
+
+	dw_op *parked; /* the INBOX that waits for news */
+	struct {
+		unsigned left; /* shards not answered */
+		struct rows rows;
+		bool failed;
+	} reading;
+	struct scan *scans;    /* under way, or with commands under way */
+	struct op_queue later; /* they ask every shard, when all before them is sent */
+	dw_op *barrier;        /* until it is answered, what comes after it waits: */
+	struct op_queue behind;
+
+	dw_usec server_time; /* at server_at */
+	dw_usec server_at;   /* steady */
+	uint64_t floor;      /* of the last generation asked for, or seen */
+
+	unsigned char *packed; /* room for the bodies of one command */
+	size_t packed_size;
+	struct words words;
+	dw_usec complained_at;
+};
+
+/* ---- flow.c ---- */
+
+/* request_new: NULL: no memory. */
+struct request *request_new(struct redis_store *, struct shard *,
+			    void (*answered)(struct redis_store *, struct request *,
+					     const struct reply *),
+			    void (*lost)(struct redis_store *, struct request *));
+void request_free(struct redis_store *, struct request *);
+/* request_send sends store->words. DW_OK: the request is taken over; else it is the caller's. */
+int request_send(struct redis_store *, struct request *);
+/* command_begin starts store->words with a plain command. */
+void command_begin(struct redis_store *, const char *name);
+/* call_begin starts store->words with EVALSHA of a script and a shard's keys, call_begin_rare with
+ * its whole text, so that it need not be repeated when the server does not know it; call_guard adds
+ * what every changing script wants first, with the number it is to have. */
+void call_begin(struct redis_store *, const char *script, const struct shard *);
+void call_begin_rare(struct redis_store *, const char *script, const struct shard *);
+void call_guard(struct redis_store *, const struct shard *, uint64_t number);
+/* call_failed sorts a reply that is no success of a script: what is to be done with its
+ * operations. */
+enum failure {
+	FAILURE_NONE,
+	FAILURE_AGAIN,   /* not applied; sent again, now or after a pause */
+	FAILURE_FENCED,  /* the token or the session is not the one any more */
+	FAILURE_FULL,    /* no memory, or no disk, at the server */
+	FAILURE_REFUSED, /* for good */
+	FAILURE_LOST     /* rolled back */
+};
+enum failure call_failed(struct redis_store *, struct request *, const struct reply *);
+
+void flow_work(struct redis_store *);
+/* flow_wire writes what was sent, and takes the replies that have come. */
+void flow_wire(struct redis_store *);
+void flow_flush(struct redis_store *);
+void flow_flush_shard(struct redis_store *, struct shard *);
+/* flow_number_done: a numbered command of the shard was answered; applied or not. */
+void flow_number_done(struct redis_store *, struct request *, bool applied);
+void flow_redo(struct shard *, struct op_queue *);
+void flow_limbo(struct shard *, struct request *);
+struct request *flow_limbo_pop(struct shard *);
+dw_usec flow_due(const struct redis_store *);
+
+/* ---- answers.c ---- */
+/* answer_take puts a submitted operation into the order. */
+void answer_take(struct redis_store *, dw_op *);
+void answer(struct redis_store *, dw_op *, int status);
+void answer_all(struct redis_store *, struct op_queue *, int status);
+/* answer_overdue gives up what somebody has waited for too long. */
+void answer_overdue(struct redis_store *);
+void complain(struct redis_store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- change.c ---- */
+bool change_is_one(const dw_op *);
+/* change_send makes a command of what stands first in the queue. DW_OK, or why it has to wait. */
+int change_send(struct redis_store *, struct shard *, struct op_queue *);
+void change_resolve(struct redis_store *, struct shard *, struct request *, bool applied);
+/* change_forget drops old dead letters of the shard and then answers op. */
+void change_forget(struct redis_store *, struct shard *, dw_op *);
+void change_add_forget(struct redis_store *, const struct shard *);
+
+/* ---- greet.c ---- */
+void greet(struct redis_store *, struct shard *);
+void greeted(struct redis_store *, struct shard *, uint64_t mark);
+
+/* ---- lease.c ---- */
+/* lease_take acquires every shard for the opening (op NULL), or for an OWN, which it answers. */
+void lease_take(struct redis_store *, dw_op *);
+/* lease_taken: the lease is ours until so long after sent. */
+void lease_taken(struct redis_store *, struct shard *, dw_usec sent);
+void lease_renew(struct redis_store *, struct shard *);
+void lease_work(struct redis_store *);
+void lease_lose(struct redis_store *);
+void lease_give_back(struct redis_store *);
+dw_usec lease_until(const struct redis_store *);
+void lease_learn_time(struct redis_store *, dw_usec sent, int64_t server_time);
+uint64_t lease_floor(struct redis_store *);
+
+/* ---- news.c ---- */
+void news_work(struct redis_store *);
+void news_all(struct redis_store *);
+void news_end(struct redis_store *, int status);
+
+/* ---- scan.c ---- */
+void scan_begin(struct redis_store *, dw_op *);
+void scan_work(struct redis_store *);
+/* scan_end_all answers every scan, overdue ones only scan_overdue; scan_free_all frees them. */
+void scan_end_all(struct redis_store *, int status);
+void scan_overdue(struct redis_store *);
+void scan_free_all(struct redis_store *);
+
+/* ---- whole.c ---- */
+void whole_begin(struct redis_store *, dw_op *);
+/* whole_is_barrier: what was submitted after it must not overtake it. */
+bool whole_is_barrier(const dw_op *);
+
+/* ---- check.c ---- */
+void check_begin(struct redis_store *, dw_op *);
+
+/* ---- store.c ---- */
+struct shard *shard_of(struct redis_store *, const char *id);
+
+/* ---- open.c ---- */
+/* redis_listen opens the ear, for an owner. */
+void redis_listen(struct redis_store *);
+void redis_close_descriptor(struct redis_store *);
+
+static inline bool is_number(const struct reply *reply)
+{
+	return reply->kind == REPLY_INTEGER;
+}
+
+/* reply_number: an integer, or a bulk of digits; 0 otherwise. */
+int64_t reply_number(const struct reply *);
+
+#endif

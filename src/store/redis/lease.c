@@ -1,0 +1,353 @@
+/* Ownership: a lease on every shard, taken at once, renewed together, lost as a whole. */
+#include "store/redis/inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/identity.h"
+
+/* ---- Time ---------------------------------------------------------------------------------- */
+
+void lease_learn_time(struct redis_store *store, dw_usec sent, int64_t server_time)
+{
+	store->server_time = server_time;
+	store->server_at = sent;
+}
+
+/* lease_floor: the server gives generations by its own clock; what we ask for here makes them
+ * follow the order of the calls over all shards. Every shard rounds up to its own remainder, so
+ * that they are steps of as many as there are shards. */
+uint64_t lease_floor(struct redis_store *store)
+{
+	dw_usec now = usec_add(store->server_time, usec_sub(store->now, store->server_at));
+	uint64_t next = store->floor + store->shard_count;
+
+	store->floor = now > 0 && (uint64_t)now > next ? (uint64_t)now : next;
+	return store->floor;
+}
+
+/* lease_taken: counted from the sending, and with a margin for clocks of different speed. */
+void lease_taken(struct redis_store *store, struct shard *shard, dw_usec sent)
+{
+	dw_usec margin = usec_add(store->lease / 1000, DW_MILLISECONDS(50));
+
+	shard->lease_until = usec_add(sent, usec_sub(store->lease, margin));
+}
+
+dw_usec lease_until(const struct redis_store *store)
+{
+	dw_usec until = DW_NEVER;
+
+	if (store->role != DW_OWNER)
+		return INT64_MIN;
+	for (unsigned i = 0; i < store->shard_count; i++)
+		until = usec_min(until, store->shards[i].lease_until);
+	return until;
+}
+
+/* ---- Taking -------------------------------------------------------------------------------- */
+
+static void take_shard(struct redis_store *, struct shard *, const char *replace);
+
+/* set_owner: every shard is ours. No command of the client that we were is under way: they were
+ * sent before, and answered before. */
+static void set_owner(struct redis_store *store)
+{
+	store->role = DW_OWNER;
+	store->renew_at = usec_add(store->now, store->lease * 3 / 10);
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		greeted(store, shard, 0);
+	}
+}
+
+static void release_lost(struct redis_store *store, struct request *request)
+{
+	request_free(store, request);
+}
+
+static void released(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	(void)call_failed(store, request, reply);
+	request_free(store, request);
+}
+
+/* release gives a lease back; should that fail, it ends by itself. */
+static void release(struct redis_store *store, struct shard *shard)
+{
+	struct request *request;
+
+	if (shard->fence == 0)
+		return;
+	request = request_new(store, shard, released, release_lost);
+	if (request) {
+		call_begin_rare(store, "release", shard);
+		words_text(&store->words, shard->token);
+		if (request_send(store, request) != DW_OK)
+			request_free(store, request);
+	}
+	shard->fence = 0;
+}
+
+static void taking_ended(struct redis_store *store)
+{
+	struct taking *taking = &store->taking;
+	dw_op *op = taking->op;
+
+	taking->active = false;
+	taking->op = NULL;
+	if (taking->status == DW_OK)
+		set_owner(store);
+	else
+		for (unsigned i = 0; i < store->shard_count; i++)
+			release(store, &store->shards[i]);
+	if (op)
+		answer(store, op, taking->status);
+}
+
+static void refuse(struct redis_store *store, int status, const char *words)
+{
+	if (store->taking.status != DW_OK)
+		return;
+	store->taking.status = status;
+	(void)snprintf(store->taking.words, DW_MESSAGE_SIZE, "%s", words); /* cut if long */
+}
+
+/* held: somebody has the lease. A process of this machine that is not there any more is replaced,
+ * for others the lease must end. */
+static void held(struct redis_store *store, struct shard *shard, const struct reply *reply)
+{
+	const char *holder = reply->items[3].kind == REPLY_BULK ? reply->items[3].bytes : "";
+	const char *bar = strchr(holder, '|');
+	char words[DW_MESSAGE_SIZE];
+
+	if (bar && identity_is_dead(bar + 1)) {
+		take_shard(store, shard, reply->items[1].bytes);
+		return;
+	}
+	(void)snprintf(words, sizeof words,
+		       "the namespace %s is owned by %.*s; if that is dead, its lease ends in "
+		       "%" PRId64 " ms",
+		       store->name, (int)(bar ? bar - holder : (long)strlen(holder)), holder,
+		       reply_number(&reply->items[2]));
+	refuse(store, DW_EOWNED, words);
+}
+
+static bool take_token(struct shard *shard, const struct reply *reply)
+{
+	if (reply->count < 7 || reply->items[1].size >= TOKEN_SIZE ||
+	    reply->items[2].size >= ERA_SIZE)
+		return false;
+	memcpy(shard->token, reply->items[1].bytes, reply->items[1].size + 1);
+	memcpy(shard->era, reply->items[2].bytes, reply->items[2].size + 1);
+	shard->fence = strtoull(shard->token, NULL, 10);
+	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
+	shard->news = true;
+	return true;
+}
+
+/* next_shards: the first one is the arbiter: who has it takes the others. */
+static void next_shards(struct redis_store *store, const struct shard *shard)
+{
+	if (shard->number != 0 || store->taking.status != DW_OK)
+		return;
+	for (unsigned i = 1; i < store->shard_count; i++)
+		take_shard(store, &store->shards[i], "");
+}
+
+static void taken(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	struct shard *shard = request->shard;
+	enum failure failure = call_failed(store, request, reply);
+
+	store->taking.left--;
+	if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
+		take_shard(store, shard, "");
+	} else if (failure != FAILURE_NONE) {
+		refuse(store, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
+		       reply->kind == REPLY_ERROR ? reply->bytes : "the server refuses");
+	} else if (reply_is(&reply->items[0], "OK") && take_token(shard, reply)) {
+		lease_learn_time(store, request->sent, reply_number(&reply->items[4]));
+		lease_taken(store, shard, request->sent);
+		next_shards(store, shard);
+	} else if (reply_is(&reply->items[0], "HELD") && reply->count >= 4) {
+		held(store, shard, reply);
+	} else {
+		refuse(store, DW_ESTORE, "the namespace has another number of shards");
+	}
+	request_free(store, request);
+	if (store->taking.left == 0)
+		taking_ended(store);
+}
+
+static void taking_lost(struct redis_store *store, struct request *request)
+{
+	store->taking.left--;
+	refuse(store, DW_ESTORE, "the connection was lost");
+	request_free(store, request);
+	if (store->taking.left == 0)
+		taking_ended(store);
+}
+
+static void take_shard(struct redis_store *store, struct shard *shard, const char *replace)
+{
+	struct request *request = request_new(store, shard, taken, taking_lost);
+	char era[ERA_SIZE];
+	struct words *words = &store->words;
+
+	if (!request) {
+		refuse(store, DW_ENOMEM, "no memory");
+		return;
+	}
+	(void)snprintf(era, sizeof era, "%s.%u", store->nonce, shard->number);
+	call_begin_rare(store, "acquire", shard);
+	words_text(words, store->nonce);
+	words_number(words, (int64_t)store->connections);
+	words_number(words, store->lease / 1000);
+	words_number(words, (int64_t)store->floor);
+	words_text(words, store->holder);
+	words_number(words, store->shard_count);
+	words_text(words, era);
+	words_text(words, replace);
+	if (request_send(store, request) != DW_OK) {
+		request_free(store, request);
+		refuse(store, DW_ESTORE, "the connection was lost");
+		return;
+	}
+	store->taking.left++;
+}
+
+void lease_take(struct redis_store *store, dw_op *op)
+{
+	struct taking *taking = &store->taking;
+
+	if (op && (store->role == DW_OWNER || taking->active || !store->connection)) {
+		answer(store, op,
+		       store->role == DW_OWNER ? DW_OK
+		       : taking->active        ? DW_EBUSY
+					       : DW_ESTORE);
+		return;
+	}
+	*taking = (struct taking){.active = true, .op = op};
+	take_shard(store, &store->shards[0], "");
+	if (taking->left == 0)
+		taking_ended(store);
+}
+
+/* ---- Keeping ------------------------------------------------------------------------------- */
+
+static void renewed(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	struct shard *shard = request->shard;
+	enum failure failure = call_failed(store, request, reply);
+
+	shard->renewing = false;
+	if (store->role != DW_OWNER || !request->as_owner || failure == FAILURE_AGAIN ||
+	    failure == FAILURE_FULL || failure == FAILURE_REFUSED) {
+		/* Asked again with the next renewal, long before the lease is over. */
+	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
+		   reply->count >= 6) {
+		lease_learn_time(store, request->sent, reply_number(&reply->items[3]));
+		lease_taken(store, shard, request->sent);
+		shard->news = shard->news || reply_number(&reply->items[4]) > 0;
+		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
+		if ((uint64_t)reply_number(&reply->items[1]) < shard->acked)
+			lease_lose(store);
+	} else {
+		lease_lose(store);
+	}
+	request_free(store, request);
+}
+
+static void renewal_lost(struct redis_store *store, struct request *request)
+{
+	request->shard->renewing = false;
+	request_free(store, request);
+}
+
+void lease_renew(struct redis_store *store, struct shard *shard)
+{
+	struct request *request;
+
+	if (shard->renewing)
+		return;
+	request = request_new(store, shard, renewed, renewal_lost);
+	if (!request)
+		return;
+	call_begin(store, "renew", shard);
+	words_text(&store->words, shard->token);
+	words_text(&store->words, shard->token);
+	words_number(&store->words, store->lease / 1000);
+	words_text(&store->words, shard->era);
+	if (request_send(store, request) == DW_OK)
+		shard->renewing = true;
+	else
+		request_free(store, request);
+}
+
+void lease_work(struct redis_store *store)
+{
+	if (store->role != DW_OWNER || store->stopped || store->now < store->renew_at)
+		return;
+	store->renew_at = usec_add(store->now, store->lease * 3 / 10);
+	for (unsigned i = 0; store->connection && i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		if (shard->greeting == GREETING_NONE)
+			greet(store, shard);
+		else if (shard->greeting == GREETING_DONE)
+			lease_renew(store, shard);
+	}
+}
+
+/* ---- Losing and giving back ---------------------------------------------------------------- */
+
+/* needs_owner: as a client it cannot be done. */
+static void answer_fenced(struct redis_store *store, struct op_queue *queue)
+{
+	dw_op *op = op_queue_take(queue);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		if (op->kind == DW_OP_GET)
+			op_queue_push(queue, op);
+		else
+			answer(store, op, DW_EFENCED);
+		op = next;
+	}
+}
+
+void lease_lose(struct redis_store *store)
+{
+	if (store->role != DW_OWNER)
+		return;
+	store->role = DW_CLIENT;
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+		struct request *request;
+
+		while ((request = flow_limbo_pop(shard))) {
+			answer_all(store, &request->ops, DW_EUNKNOWN);
+			request_free(store, request);
+		}
+		answer_fenced(store, &shard->redo);
+		answer_fenced(store, &shard->waiting);
+		if (store->connection && shard->greeting == GREETING_DONE)
+			release(store, shard);
+		shard->fence = 0;
+		shard->lease_until = 0;
+		shard->greeting = GREETING_NONE;
+		shard->acked = 0;
+	}
+	news_end(store, DW_EFENCED);
+}
+
+void lease_give_back(struct redis_store *store)
+{
+	for (unsigned i = 0; store->connection && i < store->shard_count; i++)
+		release(store, &store->shards[i]);
+}

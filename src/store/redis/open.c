@@ -1,0 +1,335 @@
+/* Opening: the connection, the number of shards, the lease. The only part that waits. */
+#include "store/redis/inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "store/identity.h"
+#include "store/redis/socket.h"
+#include "store/redis/store.h"
+
+/* ---- Making -------------------------------------------------------------------------------- */
+
+dw_store *redis_base(struct redis_store *store)
+{
+	return &store->store;
+}
+
+const char *redis_channel(const struct redis_store *store)
+{
+	return store->channel;
+}
+
+static void watch(struct redis_store *store, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	if (store->descriptor >= 0 && fd >= 0)
+		(void)epoll_ctl(store->descriptor, EPOLL_CTL_ADD, fd, &event);
+}
+
+void redis_hear(struct redis_store *store, struct link *ear)
+{
+	store->ear = ear;
+	watch(store, link_descriptor(ear));
+}
+
+void redis_close_descriptor(struct redis_store *store)
+{
+	if (store->descriptor >= 0)
+		(void)close(store->descriptor); /* nothing was written to it */
+}
+
+static bool is_name(const char *name)
+{
+	size_t size = name ? strnlen(name, 64) : 0;
+
+	return size > 0 && size < 64 &&
+	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
+		   size;
+}
+
+static void set_names(struct redis_store *store, const dw_store_env *env)
+{
+	(void)snprintf(store->name, sizeof store->name, "%s", env->name);
+	(void)snprintf(store->channel, sizeof store->channel, "{%s}:wake", store->name);
+	(void)snprintf(store->nonce, sizeof store->nonce, "%016" PRIx64, env->token);
+	identity_write(store->holder, sizeof store->holder);
+}
+
+int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct link *link)
+{
+	struct alloc alloc = {.resize = env->resize, .user = env->resize_user};
+	struct redis_store *store = is_name(env->name) ? alloc_new(&alloc, sizeof *store) : NULL;
+
+	if (!store) {
+		link_free(link);
+		return is_name(env->name) ? DW_ENOMEM : DW_EINVAL;
+	}
+	store->store.type = &redis_class;
+	store->env = *env;
+	store->alloc = alloc;
+	store->link = link;
+	store->role = DW_CLIENT;
+	store->lease = env->lease ? env->lease : LEASE_DEFAULT;
+	store->descriptor = -1;
+	set_names(store, env);
+	store->loading = alloc_new(&alloc, redis_script_count * sizeof *store->loading);
+	if (!store->loading) {
+		redis_free(&store->store);
+		return DW_ENOMEM;
+	}
+	*ret_store = store;
+	return DW_OK;
+}
+
+/* ---- Shards -------------------------------------------------------------------------------- */
+
+/* make_keys: one block for all names of a shard. */
+static int make_keys(struct redis_store *store, struct shard *shard)
+{
+	static const char *const ends[KEY_COUNT] = {"l", "m", "z", "h", "i", "d", "D", "e", "s:"};
+	size_t room = sizeof store->name + sizeof store->nonce + 16;
+	char *at = alloc_new(&store->alloc, KEY_COUNT * room);
+
+	if (!at)
+		return DW_ENOMEM;
+	for (unsigned i = 0; i < KEY_COUNT; i++, at += room) {
+		shard->keys[i] = at;
+		shard->key_sizes[i] =
+		    (size_t)snprintf(at, room, "{%s:%02u}:%s%s", store->name, shard->number,
+				     ends[i], i == KEY_SESSION ? store->nonce : "");
+	}
+	return DW_OK;
+}
+
+int redis_shards(struct redis_store *store, unsigned count)
+{
+	struct shard *shards = alloc_new(&store->alloc, count * sizeof *shards);
+
+	if (!shards)
+		return DW_ENOMEM;
+	store->shards = shards;
+	for (; store->shard_count < count; store->shard_count++) {
+		struct shard *shard = &shards[store->shard_count];
+
+		shard->number = store->shard_count;
+		shard->next = 1;
+		if (make_keys(store, shard) != DW_OK)
+			return DW_ENOMEM;
+	}
+	return DW_OK;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------- */
+
+static int fail(char *message, int status, const char *words)
+{
+	(void)snprintf(message, DW_MESSAGE_SIZE, "%s", words); /* cut if long */
+	return status;
+}
+
+/* unreachable says why there is no connection. */
+static int unreachable(struct redis_store *store, char *message)
+{
+	bool fatal;
+	const char *trouble = link_trouble(store->link, &fatal);
+
+	(void)snprintf(message, DW_MESSAGE_SIZE, "%s: %s", store->where.name,
+		       trouble[0] ? trouble : "it does not answer");
+	return DW_ESTORE;
+}
+
+static int await_connection(struct redis_store *store, dw_usec until, char *message)
+{
+	bool fatal = false;
+
+	do {
+		store->now = store->env.steady(store->env.steady_user);
+		flow_work(store);
+		(void)link_trouble(store->link, &fatal);
+		if (store->connection)
+			return DW_OK;
+	} while (!fatal && redis_wait(store, until));
+	return unreachable(store, message);
+}
+
+/* A question of the opening, outside of any shard. */
+struct question {
+	bool answered;
+	bool lost;
+	unsigned shards;
+	char words[DW_MESSAGE_SIZE];
+};
+
+static void layout_came(struct redis_store *store, struct request *request,
+			const struct reply *reply)
+{
+	struct question *question = request->context;
+
+	question->answered = true;
+	if (reply->kind == REPLY_BULK)
+		question->shards = (unsigned)reply_number(reply);
+	if (reply->kind == REPLY_ERROR)
+		(void)snprintf(question->words, DW_MESSAGE_SIZE, "%s", reply->bytes);
+	request_free(store, request);
+}
+
+static void layout_lost(struct redis_store *store, struct request *request)
+{
+	struct question *question = request->context;
+
+	question->lost = true;
+	request_free(store, request);
+}
+
+/* ask_layout: how many shards the namespace has; 0: it is new. */
+static int ask_layout(struct redis_store *store, dw_usec until, struct question *question)
+{
+	struct request *request = request_new(store, NULL, layout_came, layout_lost);
+	char key[96];
+
+	if (!request)
+		return DW_ENOMEM;
+	request->context = question;
+	(void)snprintf(key, sizeof key, "{%s:00}:m", store->name);
+	command_begin(store, "HGET");
+	words_text(&store->words, key);
+	words_text(&store->words, "shards");
+	if (request_send(store, request) != DW_OK) {
+		request_free(store, request);
+		return DW_ESTORE;
+	}
+	do {
+		flow_wire(store);
+	} while (!question->answered && !question->lost && redis_wait(store, until));
+	return question->answered ? DW_OK : DW_ESTORE;
+}
+
+static int lay_out(struct redis_store *store, dw_usec until, char *message)
+{
+	struct question question = {0};
+	unsigned wanted = store->env.shards;
+	int status = ask_layout(store, until, &question);
+
+	if (status == DW_ENOMEM)
+		return status;
+	if (status != DW_OK)
+		return unreachable(store, message);
+	if (question.words[0])
+		return fail(message, DW_ESTORE, question.words);
+	if (question.shards > SHARDS_MAX)
+		return fail(message, DW_ECORRUPT, "the namespace names no number of shards");
+	if (question.shards && wanted && question.shards != wanted) {
+		(void)snprintf(message, DW_MESSAGE_SIZE,
+			       "the namespace %s has %u shards, not %u: the number is fixed when "
+			       "it is made; leave options.shards 0",
+			       store->name, question.shards, wanted);
+		return DW_EINVAL;
+	}
+	if (question.shards)
+		wanted = question.shards;
+	return redis_shards(store, wanted ? wanted : SHARDS_DEFAULT);
+}
+
+/* open_as_owner: the lease of every shard, or why not. */
+static int open_as_owner(struct redis_store *store, dw_usec until, char *message)
+{
+	lease_take(store, NULL);
+	flow_wire(store);
+	while (store->taking.active) {
+		if (!redis_wait(store, until))
+			return fail(message, DW_ESTORE, "the server does not answer");
+		flow_work(store);
+	}
+	if (store->taking.status != DW_OK)
+		return fail(message, store->taking.status, store->taking.words);
+	return DW_OK;
+}
+
+/* open_as_client: the first shard is greeted, so that the number of shards stands. */
+static int open_as_client(struct redis_store *store, dw_usec until, char *message)
+{
+	struct shard *first = &store->shards[0];
+
+	do {
+		flow_work(store);
+		if (first->greeting == GREETING_NONE)
+			greet(store, first);
+		if (first->greeting == GREETING_DONE)
+			return DW_OK;
+		flow_wire(store);
+	} while (redis_wait(store, until));
+	return fail(message, DW_ESTORE, "the server does not answer as it should");
+}
+
+static int open_link(struct redis_store *store, const char *channel, struct link **ret_link)
+{
+	struct socket_options options = {.alloc = store->alloc,
+					 .where = &store->where,
+					 .name = "durawheel",
+					 .seed = rng_seed(),
+					 .channel = channel,
+					 .log = store->env.log,
+					 .log_user = store->env.log_user};
+
+	return socket_link_new(ret_link, &options);
+}
+
+void redis_listen(struct redis_store *store)
+{
+	struct link *ear = NULL;
+
+	/* Without memory or descriptors now: the renewals count the inbox, too. */
+	if (store->where.name[0] && open_link(store, store->channel, &ear) == DW_OK)
+		redis_hear(store, ear);
+}
+
+static int open_all(struct redis_store *store, const char *url, char *message)
+{
+	dw_usec until;
+	int status = redis_where_read(&store->where, url, &store->alloc, message);
+
+	if (status == DW_OK)
+		status = open_link(store, NULL, &store->link);
+	if (status != DW_OK)
+		return status;
+	store->descriptor = epoll_create1(EPOLL_CLOEXEC);
+	if (store->descriptor < 0)
+		return DW_ESYS;
+	watch(store, link_descriptor(store->link));
+	store->now = store->env.steady(store->env.steady_user);
+	until = usec_add(store->now, store->env.patience);
+	status = await_connection(store, until, message);
+	if (status == DW_OK)
+		status = lay_out(store, until, message);
+	if (status == DW_OK)
+		status = store->env.role == DW_OWNER ? open_as_owner(store, until, message)
+						     : open_as_client(store, until, message);
+	return status;
+}
+
+int redis_store_open(dw_store **ret_store, const char *url, const dw_store_env *env,
+		     char *ret_message)
+{
+	struct redis_store *store;
+	int status = redis_new(&store, env, NULL);
+
+	if (status == DW_EINVAL)
+		return fail(ret_message, DW_EINVAL,
+			    env->name ? "options.name is 1 to 63 of A-Z a-z 0-9 . _ -"
+				      : "with Redis options.name is needed: the namespace");
+	if (status != DW_OK)
+		return status;
+	status = open_all(store, url, ret_message);
+	if (status != DW_OK) {
+		redis_free(&store->store);
+		return status;
+	}
+	*ret_store = &store->store;
+	return DW_OK;
+}

@@ -1,0 +1,25 @@
+/* Lists of rows. */
+#ifndef DW_STORE_REDIS_ROWS_H
+#define DW_STORE_REDIS_ROWS_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+
+/* Zero is empty. */
+struct rows {
+	dw_row *first;
+	dw_row *last;
+	size_t count;
+};
+
+typedef bool rows_before(const dw_row *a, const dw_row *b);
+
+void rows_push(struct rows *, dw_row *);
+dw_row *rows_pop(struct rows *); /* of one that is not empty */
+
+/* rows_sort by merging lists of 1, 2, 4 ... rows: it needs no memory, and keeps the order of
+ * equals. */
+dw_row *rows_sort(dw_row *, rows_before *);
+
+#endif

@@ -1,0 +1,492 @@
+/* Pages in order over all shards. Each shard has two streams of timers, the claimed and the pending
+ * ones, each in the order of its sorted set; a page is merged from them. The sorted set knows
+ * deadlines only, and equal ones stand there by name; so a group of equal ones is read to its end
+ * and sorted by generation before any of it is given. Dead letters are streams of one kind.
+ *
+ * A scan that has given its page is kept for a moment, with what it has read ahead: the next page
+ * is asked for at once, mostly. */
+#include "store/redis/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "store/redis/rows.h"
+#include "timer/record.h"
+
+#define PAGE 512u
+#define KEPT DW_SECONDS(1)
+#define LETTER_HEAD 17u
+
+struct stream {
+	struct scan *scan;
+	struct shard *shard;
+	char sign; /* '+', '-'; 'd': dead letters */
+	bool asked;
+	bool ended;
+	char *member; /* where the last page ended; NULL: at the start */
+	size_t member_size;
+	char score[24]; /* "": the very start */
+	struct rows ready;
+	struct rows group; /* of one score, perhaps not complete */
+	int64_t group_score;
+};
+
+struct scan {
+	struct scan *next;
+	dw_op *op; /* NULL: it has given its page */
+	dw_op_kind kind;
+	bool filtered;  /* by a topic */
+	bool failed;    /* no memory */
+	bool useless;   /* freed when its commands are answered */
+	dw_cursor last; /* of what was given */
+	dw_usec at;
+	unsigned under_way;
+	size_t page;
+	unsigned count;
+	struct stream streams[];
+};
+
+/* ---- Rows ---------------------------------------------------------------------------------- */
+
+static bool is_before(const dw_row *a, const dw_row *b)
+{
+	if (a->number != b->number)
+		return a->number < b->number;
+	if (a->head.due != b->head.due)
+		return a->head.due < b->head.due;
+	return a->head.generation < b->head.generation;
+}
+
+static void close_group(struct stream *stream)
+{
+	dw_row *row = rows_sort(stream->group.first, is_before);
+
+	stream->group = (struct rows){0};
+	while (row) {
+		dw_row *next = row->next;
+
+		rows_push(&stream->ready, row);
+		row = next;
+	}
+}
+
+/* ---- A scan -------------------------------------------------------------------------------- */
+
+static void scan_free(struct redis_store *store, struct scan *scan)
+{
+	struct scan **at = &store->scans;
+
+	while (*at != scan)
+		at = &(*at)->next;
+	*at = scan->next;
+	for (unsigned i = 0; i < scan->count; i++) {
+		struct stream *stream = &scan->streams[i];
+
+		rows_free(&store->alloc, stream->ready.first);
+		rows_free(&store->alloc, stream->group.first);
+		alloc_free(&store->alloc, stream->member);
+	}
+	alloc_free(&store->alloc, scan);
+}
+
+/* give_up: nobody wants it any more. */
+static void give_up(struct redis_store *store, struct scan *scan)
+{
+	scan->useless = true;
+	if (scan->under_way == 0)
+		scan_free(store, scan);
+}
+
+static void stream_init(struct scan *scan, struct stream *stream, struct shard *shard, char sign,
+			const dw_cursor *after)
+{
+	int64_t score = value_score(after->due);
+
+	stream->scan = scan;
+	stream->shard = shard;
+	stream->sign = sign;
+	if (!after->started)
+		return;
+	/* From the beginning of the cursor's own group: behind all that are better. */
+	if (sign == 'd')
+		(void)snprintf(stream->score, sizeof stream->score, "%llu",
+			       (unsigned long long)after->generation);
+	else
+		(void)snprintf(stream->score, sizeof stream->score, "%lld",
+			       (long long)(sign == '+' ? score : 1 - score));
+}
+
+static struct scan *scan_new(struct redis_store *store, dw_op *op)
+{
+	bool dead = op->kind == DW_OP_DEAD_SCAN;
+	unsigned count = store->shard_count * (dead ? 1 : 2);
+	struct scan *scan = alloc_new(&store->alloc, sizeof *scan + count * sizeof(struct stream));
+
+	if (!scan)
+		return NULL;
+	scan->kind = op->kind;
+	scan->filtered = op->topic != NULL;
+	scan->last = op->after;
+	scan->page = op->limit < PAGE / 4 && !op->topic ? op->limit + 1 : PAGE;
+	scan->count = count;
+	for (unsigned i = 0; i < count; i++)
+		stream_init(scan, &scan->streams[i], &store->shards[dead ? i : i / 2],
+			    dead ? 'd' : "-+"[i % 2], &op -> after);
+	scan->next = store->scans;
+	store->scans = scan;
+	return scan;
+}
+
+/* ---- Pages --------------------------------------------------------------------------------- */
+
+static bool is_behind(const struct scan *scan, const dw_row *row)
+{
+	if (!scan->last.started || row->number)
+		return true;
+	return row->head.due > scan->last.due ||
+	       (row->head.due == scan->last.due && row->head.generation > scan->last.generation);
+}
+
+/* add_row: false: no memory. */
+static bool add_row(struct redis_store *store, struct stream *stream, dw_row *row, int64_t score)
+{
+	if (!row)
+		return false;
+	if (row->status != DW_OK && stream->sign != 'd')
+		row->head.due = score < 0 ? -score : score;
+	if (!is_behind(stream->scan, row)) {
+		rows_free(&store->alloc, row);
+		return true;
+	}
+	if (stream->group.first && stream->group_score != score)
+		close_group(stream);
+	stream->group_score = score;
+	rows_push(&stream->group, row);
+	return true;
+}
+
+static dw_row *letter_row(struct redis_store *store, const struct reply *member,
+			  const struct reply *letter)
+{
+	const unsigned char *bytes = (const unsigned char *)letter->bytes;
+	bool whole = letter->kind == REPLY_BULK && letter->size >= LETTER_HEAD;
+	dw_row *row =
+	    value_row(&store->alloc, member->bytes, member->size,
+		      whole ? bytes + LETTER_HEAD : NULL, whole ? letter->size - LETTER_HEAD : 0);
+
+	if (!row)
+		return NULL;
+	row->number = 1; /* never 0 */
+	if (whole) {
+		row->number = bytes_get(bytes, 8);
+		row->at = (dw_usec)bytes_get(bytes + 8, 8);
+		row->reason = (dw_reason)bytes[16];
+	}
+	return row;
+}
+
+/* keep_place remembers where the page ended. False: no memory. */
+static bool keep_place(struct redis_store *store, struct stream *stream, const struct reply *member,
+		       const char *score)
+{
+	char *copy = store->alloc.resize(store->alloc.user, stream->member, member->size + 1);
+
+	if (!copy)
+		return false;
+	stream->member = memcpy(copy, member->bytes, member->size);
+	stream->member_size = member->size;
+	(void)snprintf(stream->score, sizeof stream->score, "%s", score);
+	return true;
+}
+
+static bool take_letters(struct redis_store *store, struct stream *stream,
+			 const struct reply *reply)
+{
+	for (size_t i = 0; i + 1 < reply->count; i += 2) {
+		dw_row *row = letter_row(store, &reply->items[i], &reply->items[i + 1]);
+
+		if (!add_row(store, stream, row, row ? (int64_t)row->number : 0))
+			return false;
+		(void)snprintf(stream->score, sizeof stream->score, "%llu",
+			       (unsigned long long)row->number);
+	}
+	stream->ended = reply->count / 2 < stream->scan->page;
+	return true;
+}
+
+static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
+{
+	const struct reply *last = reply->items + reply->count - 3;
+
+	for (size_t i = 0; i + 2 < reply->count; i += 3) {
+		const struct reply *items = reply->items + i;
+		dw_row *row = value_row(&store->alloc, items[0].bytes, items[0].size,
+					items[2].bytes, items[2].size);
+
+		if (!add_row(store, stream, row, strtoll(items[1].bytes, NULL, 10)))
+			return false;
+	}
+	stream->ended = reply->count / 3 < stream->scan->page;
+	return stream->ended || keep_place(store, stream, &last[0], last[1].bytes);
+}
+
+static bool is_page(const struct stream *stream, const struct reply *reply)
+{
+	size_t width = stream->sign == 'd' ? 2 : 3;
+
+	if (reply->kind != REPLY_ARRAY || reply->count % width != 0)
+		return false;
+	for (size_t i = 0; i < reply->count; i += width)
+		if (reply->items[i].kind != REPLY_BULK ||
+		    (width == 3 && reply->items[i + 1].kind != REPLY_BULK))
+			return false;
+	return true;
+}
+
+static void came(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	struct stream *stream = request->context;
+	struct scan *scan = stream->scan;
+	bool sound = is_page(stream, reply);
+
+	request_free(store, request);
+	stream->asked = false;
+	scan->under_way--;
+	if (scan->useless) {
+		give_up(store, scan);
+	} else if (!sound) {
+		scan->failed = scan->failed || reply->kind != REPLY_ERROR;
+	} else {
+		if (!(stream->sign == 'd' ? take_letters : take_timers)(store, stream, reply))
+			scan->failed = true;
+		if (stream->ended)
+			close_group(stream);
+	}
+}
+
+static void page_answered(struct redis_store *store, struct request *request,
+			  const struct reply *reply)
+{
+	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) != FAILURE_NONE &&
+	    request->shard->pause_until <= store->now)
+		request->shard->pause_until = usec_add(store->now, DW_MILLISECONDS(2));
+	came(store, request, reply);
+}
+
+static void page_lost(struct redis_store *store, struct request *request)
+{
+	struct stream *stream = request->context;
+
+	request_free(store, request);
+	stream->asked = false;
+	stream->scan->under_way--;
+	if (stream->scan->useless)
+		give_up(store, stream->scan);
+}
+
+static void ask(struct redis_store *store, struct stream *stream)
+{
+	struct words *words = &store->words;
+	struct request *request;
+
+	if (!store->connection || store->now < stream->shard->pause_until)
+		return;
+	request = request_new(store, stream->shard, page_answered, page_lost);
+	if (!request)
+		return;
+	request->context = stream;
+	if (stream->sign == 'd') {
+		call_begin_rare(store, "dead_page", stream->shard);
+		words_text(words, stream->score[0] ? stream->score : "0");
+		words_number(words, (int64_t)stream->scan->page);
+	} else {
+		call_begin(store, "page", stream->shard);
+		words_bytes(words, &stream->sign, 1);
+		words_number(words, (int64_t)stream->scan->page);
+		words_text(words, stream->score);
+		words_bytes(words, stream->member ? stream->member : "",
+			    stream->member ? stream->member_size : 0);
+	}
+	if (request_send(store, request) != DW_OK) {
+		request_free(store, request);
+		return;
+	}
+	stream->asked = true;
+	stream->scan->under_way++;
+}
+
+/* ---- Giving -------------------------------------------------------------------------------- */
+
+static bool is_wanted(const dw_op *op, const dw_row *row)
+{
+	size_t size = op->topic ? strlen(op->topic) : 0;
+	struct record record;
+
+	if (!op->topic)
+		return true;
+	return row->status == DW_OK && record_decode(row->body, row->body_size, &record) == DW_OK &&
+	       record.topic_size == size && memcmp(record.topic, op->topic, size) == 0;
+}
+
+/* next_row: the first of all, or NULL: all is given (*ret_ended), or a stream has to be read on. */
+static dw_row *next_row(struct scan *scan, bool *ret_ended)
+{
+	struct stream *least = NULL;
+
+	*ret_ended = false;
+	for (unsigned i = 0; i < scan->count; i++) {
+		struct stream *stream = &scan->streams[i];
+
+		if (!stream->ready.first) {
+			if (!stream->ended)
+				return NULL;
+			continue;
+		}
+		if (!least || is_before(stream->ready.first, least->ready.first))
+			least = stream;
+	}
+	*ret_ended = !least;
+	return least ? rows_pop(&least->ready) : NULL;
+}
+
+static void answer_scan(struct redis_store *store, struct scan *scan, int status)
+{
+	dw_op *op = scan->op;
+
+	scan->op = NULL;
+	scan->at = store->now;
+	if (status != DW_OK) {
+		rows_free(&store->alloc, op->rows);
+		op->rows = NULL;
+		op->row_count = 0;
+	}
+	answer(store, op, status);
+}
+
+static dw_row **tail_of(dw_op *op)
+{
+	dw_row **tail = &op->rows;
+
+	while (*tail)
+		tail = &(*tail)->next;
+	return tail;
+}
+
+/* give fills the page; true: the scan is at its end. */
+static bool give(struct redis_store *store, struct scan *scan)
+{
+	dw_op *op = scan->op;
+	dw_row **tail = tail_of(op);
+	bool ended = false;
+
+	while (op->row_count < op->limit) {
+		dw_row *row = next_row(scan, &ended);
+
+		if (!row)
+			break;
+		scan->last =
+		    (dw_cursor){.due = row->head.due,
+				.generation = row->number ? row->number : row->head.generation,
+				.started = 1};
+		if (!is_wanted(op, row)) {
+			rows_free(&store->alloc, row);
+			continue;
+		}
+		*tail = row;
+		tail = &row->next;
+		op->row_count++;
+	}
+	if (ended || op->row_count >= op->limit)
+		answer_scan(store, scan, DW_OK);
+	return ended;
+}
+
+static void scan_on(struct redis_store *store, struct scan *scan)
+{
+	if (scan->op && scan->failed)
+		answer_scan(store, scan, DW_ENOMEM);
+	if (scan->op && give(store, scan)) {
+		give_up(store, scan);
+		return;
+	}
+	if (!scan->op && (scan->failed || scan->filtered || store->now > scan->at + KEPT)) {
+		give_up(store, scan);
+		return;
+	}
+	for (unsigned i = 0; i < scan->count; i++) {
+		struct stream *stream = &scan->streams[i];
+
+		if (!stream->ended && !stream->asked && stream->ready.count < scan->page)
+			ask(store, stream);
+	}
+}
+
+static bool goes_on(const struct scan *scan, const dw_op *op)
+{
+	return !scan->op && !scan->useless && !scan->failed && scan->kind == op->kind &&
+	       !scan->filtered && !op->topic && op->after.started &&
+	       scan->last.generation == op->after.generation &&
+	       (scan->kind == DW_OP_DEAD_SCAN || scan->last.due == op->after.due);
+}
+
+void scan_begin(struct redis_store *store, dw_op *op)
+{
+	struct scan *scan = store->scans;
+
+	while (scan && !goes_on(scan, op))
+		scan = scan->next;
+	if (!scan)
+		scan = scan_new(store, op);
+	if (!scan) {
+		answer(store, op, DW_ENOMEM);
+		return;
+	}
+	scan->op = op;
+	scan_on(store, scan);
+}
+
+void scan_work(struct redis_store *store)
+{
+	struct scan *scan = store->scans;
+
+	while (scan) {
+		struct scan *next = scan->next;
+
+		if (!scan->useless)
+			scan_on(store, scan);
+		scan = next;
+	}
+}
+
+static void end_scans(struct redis_store *store, int status, dw_usec until)
+{
+	struct scan *scan = store->scans;
+
+	while (scan) {
+		struct scan *next = scan->next;
+
+		if (scan->op && scan->op->store_deadline <= until) {
+			answer_scan(store, scan, status);
+			give_up(store, scan);
+		}
+		scan = next;
+	}
+}
+
+void scan_end_all(struct redis_store *store, int status)
+{
+	end_scans(store, status, DW_NEVER);
+}
+
+void scan_overdue(struct redis_store *store)
+{
+	end_scans(store, DW_ESTORE, store->now);
+}
+
+void scan_free_all(struct redis_store *store)
+{
+	while (store->scans)
+		scan_free(store, store->scans);
+}

@@ -1,0 +1,349 @@
+/* The class: what the engine calls. */
+#include "store/redis/inside.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/life.h"
+#include "store/redis/store.h"
+
+int64_t reply_number(const struct reply *reply)
+{
+	if (reply->kind == REPLY_INTEGER)
+		return reply->integer;
+	return reply->kind == REPLY_BULK ? strtoll(reply->bytes, NULL, 10) : 0;
+}
+
+static struct redis_store *redis_of(dw_store *store)
+{
+	return (struct redis_store *)store;
+}
+
+static dw_usec steady(const struct redis_store *store)
+{
+	return store->env.steady(store->env.steady_user);
+}
+
+/* ---- Taking operations --------------------------------------------------------------------- */
+
+static void park(struct redis_store *store, dw_op *op)
+{
+	if (store->parked) {
+		answer(store, op, DW_EBUSY); /* one at a time */
+		return;
+	}
+	store->parked = op;
+}
+
+static void take(struct redis_store *store, dw_op *op)
+{
+	if (store->barrier) {
+		op_queue_push(&store->behind, op);
+	} else if (op->kind == DW_OP_INBOX) {
+		park(store, op);
+	} else if (op->kind == DW_OP_OWN) {
+		lease_take(store, op);
+	} else if (change_is_one(op)) {
+		op_queue_push(&shard_of(store, op->id)->waiting, op);
+	} else {
+		if (whole_is_barrier(op))
+			store->barrier = op;
+		op_queue_push(&store->later, op);
+	}
+}
+
+/* permit: what a fenced owner still asks as an owner is no mistake of its. */
+static int permit(const struct redis_store *store, const dw_op *op)
+{
+	int status = life_permits(op, store->role);
+
+	if (status == DW_EROLE && store->env.role == DW_OWNER)
+		return DW_EFENCED;
+	return status;
+}
+
+static void submit_one(struct redis_store *store, dw_op *op)
+{
+	int status = store->stopped ? DW_ECLOSED : permit(store, op);
+
+	op->status = DW_OK;
+	op->store_deadline = usec_add(store->now, PATIENCE);
+	answer_take(store, op);
+	if (status != DW_OK)
+		answer(store, op, status);
+	else
+		take(store, op);
+}
+
+/* is_sent: all that was submitted before is on its way, or answered. */
+static bool is_sent(const struct redis_store *store)
+{
+	if (!store->connection || store->taking.active)
+		return false;
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		const struct shard *shard = &store->shards[i];
+
+		if (shard->redo.first || shard->waiting.first || shard->limbo.first)
+			return false;
+	}
+	return true;
+}
+
+/* is_ready: every shard takes a number. */
+static bool is_ready(struct redis_store *store)
+{
+	bool ready = true;
+
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		if (shard->greeting == GREETING_NONE)
+			greet(store, shard);
+		ready = ready && shard->greeting == GREETING_DONE && !shard->broken;
+	}
+	return ready;
+}
+
+static void begin_later(struct redis_store *store)
+{
+	while (store->later.first && is_sent(store)) {
+		dw_op *op = store->later.first;
+
+		if (whole_is_barrier(op) && !is_ready(store))
+			return;
+		op = op_queue_pop(&store->later);
+		if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
+			scan_begin(store, op);
+		else
+			whole_begin(store, op);
+	}
+	while (!store->barrier && store->behind.first)
+		take(store, op_queue_pop(&store->behind));
+}
+
+static void later_overdue(struct redis_store *store)
+{
+	dw_op *op = op_queue_take(&store->later);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		if (store->now >= op->store_deadline) {
+			if (store->barrier == op)
+				store->barrier = NULL;
+			answer(store, op, DW_ESTORE);
+		} else {
+			op_queue_push(&store->later, op);
+		}
+		op = next;
+	}
+}
+
+static void work(struct redis_store *store)
+{
+	flow_work(store);
+	begin_later(store);
+	answer_overdue(store);
+	later_overdue(store);
+	flow_flush(store);
+	flow_wire(store);
+}
+
+static void redis_submit(dw_store *base, dw_op *batch)
+{
+	struct redis_store *store = redis_of(base);
+
+	store->now = steady(store);
+	while (batch) {
+		dw_op *next = batch->next;
+
+		batch->next = NULL;
+		submit_one(store, batch);
+		batch = next;
+	}
+	flow_flush(store);
+	begin_later(store);
+	flow_wire(store);
+}
+
+static dw_op *redis_collect(dw_store *base)
+{
+	return op_queue_take(&redis_of(base)->answers);
+}
+
+static int redis_descriptor(const dw_store *base)
+{
+	return ((const struct redis_store *)base)->descriptor;
+}
+
+static void redis_turn(dw_store *base, dw_usec now)
+{
+	struct redis_store *store = redis_of(base);
+
+	store->now = now;
+	store->in_turn = true;
+	work(store);
+	store->in_turn = false;
+}
+
+static dw_usec redis_due(const dw_store *base)
+{
+	const struct redis_store *store = (const struct redis_store *)base;
+	dw_usec at = flow_due(store);
+
+	if (store->answers.first)
+		return store->now;
+	if (store->later.first)
+		at = usec_min(at, usec_add(store->now, PAUSE));
+	return at;
+}
+
+static dw_usec redis_lease(const dw_store *base)
+{
+	return lease_until((const struct redis_store *)base);
+}
+
+/* ---- Stopping ------------------------------------------------------------------------------ */
+
+bool redis_wait(struct redis_store *store, dw_usec until)
+{
+	dw_usec now = steady(store);
+	dw_usec due = usec_min(until, flow_due(store));
+	struct pollfd readable = {.fd = store->descriptor, .events = POLLIN};
+	struct timespec patience;
+
+	if (now >= until)
+		return false;
+	due = usec_max(usec_sub(due, now), 0);
+	patience = (struct timespec){.tv_sec = due / 1000000, .tv_nsec = due % 1000000 * 1000};
+	if (store->descriptor >= 0)
+		(void)ppoll(&readable, 1, &patience, NULL); /* EINTR: looked at again */
+	store->now = steady(store);
+	return true;
+}
+
+static void end_unsent(struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+		struct request *request;
+
+		answer_all(store, &shard->redo, DW_ECLOSED);
+		answer_all(store, &shard->waiting, DW_ECLOSED);
+		while ((request = flow_limbo_pop(shard))) {
+			answer_all(store, &request->ops, DW_EUNKNOWN);
+			request_free(store, request);
+		}
+	}
+	answer_all(store, &store->later, DW_ECLOSED);
+	store->barrier = NULL;
+	answer_all(store, &store->behind, DW_ECLOSED);
+	news_end(store, DW_ECLOSED);
+	scan_end_all(store, DW_ECLOSED);
+}
+
+static int redis_stop(dw_store *base, dw_usec patience)
+{
+	struct redis_store *store = redis_of(base);
+	dw_usec until;
+
+	store->now = steady(store);
+	until = usec_add(store->now, patience);
+	store->stopped = true;
+	store->in_turn = true; /* nobody has to be woken */
+	end_unsent(store);
+	if (store->role == DW_OWNER)
+		lease_give_back(store);
+	flow_wire(store);
+	while (store->connection && store->under_way.first) {
+		if (!redis_wait(store, until))
+			break;
+		flow_work(store);
+		end_unsent(store); /* what was refused would be sent again */
+	}
+	end_unsent(store);
+	return store->under_way.first ? DW_ETIMEOUT : DW_OK;
+}
+
+/* ---- Freeing ------------------------------------------------------------------------------- */
+
+static void free_shard(struct redis_store *store, struct shard *shard)
+{
+	while (shard->doubts) {
+		struct doubt *doubt = shard->doubts;
+
+		shard->doubts = doubt->next;
+		alloc_free(&store->alloc, doubt);
+	}
+	alloc_free(&store->alloc, shard->keys[0]);
+}
+
+void redis_free(dw_store *base)
+{
+	struct redis_store *store = redis_of(base);
+	struct alloc alloc = store->alloc;
+	struct request *request;
+	dw_op *op;
+
+	store->stopped = true;
+	while ((request = store->under_way.first)) {
+		store->under_way.first = request->next;
+		request->lost(store, request);
+	}
+	end_unsent(store);
+	scan_free_all(store);
+	while ((op = op_queue_pop(&store->answers)))
+		op_free(&alloc, op);
+	for (unsigned i = 0; i < store->shard_count; i++)
+		free_shard(store, &store->shards[i]);
+	link_free(store->link);
+	link_free(store->ear);
+	redis_close_descriptor(store);
+	redis_where_free(&store->where, &alloc);
+	alloc_free(&alloc, store->shards);
+	alloc_free(&alloc, store->packed);
+	alloc_free(&alloc, store->loading);
+	alloc_free(&alloc, store);
+}
+
+const dw_store_class redis_class = {.size = sizeof redis_class,
+				    .name = "redis",
+				    .level = DW_STORED,
+				    .submit = redis_submit,
+				    .collect = redis_collect,
+				    .stop = redis_stop,
+				    .free = redis_free,
+				    .descriptor = redis_descriptor,
+				    .turn = redis_turn,
+				    .due = redis_due,
+				    .lease = redis_lease};
+
+/* ---- Shards -------------------------------------------------------------------------------- */
+
+/* crc16_of as Redis Cluster counts it (XMODEM), of the id or of its part in braces. */
+unsigned crc16_of(const char *id)
+{
+	const char *open = strchr(id, '{');
+	const char *end = open ? strchr(open + 1, '}') : NULL;
+	size_t size = strlen(id);
+	unsigned crc = 0;
+
+	if (end && end > open + 1) {
+		id = open + 1;
+		size = (size_t)(end - id);
+	}
+	for (size_t i = 0; i < size; i++) {
+		crc ^= (unsigned)(unsigned char)id[i] << 8;
+		for (unsigned bit = 0; bit < 8; bit++)
+			crc = crc & 0x8000 ? (crc << 1 ^ 0x1021) & 0xffff : crc << 1 & 0xffff;
+	}
+	return crc;
+}
+
+struct shard *shard_of(struct redis_store *store, const char *id)
+{
+	return &store->shards[crc16_of(id) % store->shard_count];
+}

@@ -1,0 +1,149 @@
+#include "store/redis/value.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "port/op.h"
+#include "timer/record.h"
+
+enum {
+	AT_OPEN = 1,
+	AT_RETRIES = 2,
+	AT_CRASHES = 3,
+	AT_ATTEMPT = 4,
+	AT_VER = 8,
+	AT_DUE = 16,
+	AT_CHECK = 32,
+	AT_FORM = 36,
+	AT_TOPIC_SIZE = 37,
+	AT_CRC = 38,
+	AT_LATE_AFTER = 42,
+	RECORD_CRC = 8, /* where a record has its own */
+	FORM_PLAIN = 1,
+	FORM_LATE = 2
+};
+
+uint32_t value_check(const unsigned char *head, uint32_t crc)
+{
+	static const uint32_t factors[] = {40503, 52163, 60497, 39769, 45503,
+					   57037, 33923, 63793, 50021};
+	uint64_t sum = 64951;
+
+	for (unsigned i = 0; i < 8; i++)
+		sum += bytes_get(head + (size_t)4 * i, 4) * factors[i];
+	return (uint32_t)((sum + (uint64_t)crc * factors[8]) % UINT64_C(4294967291));
+}
+
+int64_t value_score(dw_usec due)
+{
+	return due < 1 ? 1 : due > VALUE_SCORE_MAX ? VALUE_SCORE_MAX : due;
+}
+
+size_t value_pack(const void *bytes, size_t size, unsigned char *ret_packed)
+{
+	struct record record;
+	unsigned char *at = ret_packed + VALUE_BODY_MIN;
+
+	if (record_decode(bytes, size, &record) != DW_OK)
+		return 0;
+	ret_packed[0] = record.late_after ? FORM_LATE : FORM_PLAIN;
+	ret_packed[1] = record.topic_size;
+	memcpy(ret_packed + 2, (const unsigned char *)bytes + RECORD_CRC, 4);
+	if (record.late_after) {
+		bytes_put(at, (uint64_t)record.late_after, 8);
+		at += 8;
+	}
+	memcpy(at, record.topic, record.topic_size);
+	at += record.topic_size;
+	if (record.data_size)
+		memcpy(at, record.data, record.data_size);
+	return (size_t)(at - ret_packed) + record.data_size;
+}
+
+static void read_head(const unsigned char *bytes, dw_head *ret_head)
+{
+	*ret_head = (dw_head){.generation = bytes_get(bytes + AT_VER, 8),
+			      .due = (dw_usec)bytes_get(bytes + AT_DUE, 8),
+			      .attempt = (uint32_t)bytes_get(bytes + AT_ATTEMPT, 4),
+			      .retries = bytes[AT_RETRIES],
+			      .crashes = bytes[AT_CRASHES],
+			      .state = bytes[0],
+			      .open = bytes[AT_OPEN]};
+}
+
+bool value_head(const void *bytes, size_t size, dw_head *ret_head)
+{
+	if (size != VALUE_HEAD_SIZE)
+		return false;
+	read_head(bytes, ret_head);
+	return true;
+}
+
+/* unpack rebuilds the record's parts, without the id; false: it cannot have been packed. */
+static bool unpack(const unsigned char *bytes, size_t size, struct record *ret_record)
+{
+	size_t at = AT_LATE_AFTER;
+	struct record record = {0};
+
+	if (size < at || (bytes[AT_FORM] != FORM_PLAIN && bytes[AT_FORM] != FORM_LATE))
+		return false;
+	if (bytes[AT_FORM] == FORM_LATE) {
+		if (size < at + 8)
+			return false;
+		record.late_after = (dw_usec)bytes_get(bytes + at, 8);
+		at += 8;
+	}
+	record.topic_size = bytes[AT_TOPIC_SIZE];
+	if (record.topic_size == 0 || size < at + record.topic_size ||
+	    size - at - record.topic_size > DW_DATA_MAX)
+		return false;
+	record.topic = (const char *)bytes + at;
+	record.data = bytes + at + record.topic_size;
+	record.data_size = (uint32_t)(size - at - record.topic_size);
+	*ret_record = record;
+	return true;
+}
+
+static bool is_sound(const unsigned char *bytes)
+{
+	uint32_t crc = (uint32_t)bytes_get(bytes + AT_CRC, 4);
+
+	return bytes[0] <= DW_CLAIMED && bytes_get(bytes + AT_CHECK, 4) == value_check(bytes, crc);
+}
+
+/* damaged_row: whatever of it can be read; it is not to be trusted. */
+static dw_row *damaged_row(const struct alloc *alloc, const char *id, const unsigned char *bytes,
+			   size_t size)
+{
+	dw_row *row = row_new(alloc, id, NULL, 0);
+
+	if (!row)
+		return NULL;
+	row->status = DW_ECORRUPT;
+	if (bytes && size >= VALUE_HEAD_SIZE)
+		read_head(bytes, &row->head);
+	return row;
+}
+
+dw_row *value_row(const struct alloc *alloc, const char *id, size_t id_size, const void *bytes,
+		  size_t size)
+{
+	char name[DW_ID_MAX + 1];
+	struct record record;
+	dw_row *row;
+
+	/* An id of somebody else's may have any length, and NULs: it is shown as far as it goes. */
+	id_size = strnlen(id, id_size < DW_ID_MAX ? id_size : DW_ID_MAX);
+	memcpy(name, id, id_size);
+	name[id_size] = '\0';
+	if (!bytes || !unpack(bytes, size, &record) || !is_sound(bytes) || id_size == 0)
+		return damaged_row(alloc, name, bytes, size);
+	record.id = name;
+	record.id_size = (uint8_t)id_size;
+	row = row_new(alloc, name, NULL, record_size(&record));
+	if (!row)
+		return NULL;
+	record_restore(&record, (const unsigned char *)bytes + AT_CRC, row_room(row));
+	read_head(bytes, &row->head);
+	return row;
+}
