@@ -174,19 +174,13 @@ local function leave(news)
 	end
 end
 
--- store_new is the first write of what makes new timers: false, or the answer: there is no memory,
--- and only the number is used up; or Redis takes no writes at all, and nothing was done.
+-- store_new is the first write of what makes new timers: false, or the error: there is no memory, or
+-- Redis takes no writes at all. Then nothing was done, and the number is not used up.
 local function store_new(scores, values)
 	if scores[1] then
 		local reply = redis.pcall('ZADD', TIMERS, unpack(scores))
 		if type(reply) == 'table' and reply.err then
-			if not string.find(reply.err, 'OOM command', 1, true) then
-				return reply
-			end
-			last = first
-			touch()
-			use_up()
-			return {'OOM'}
+			return reply
 		end
 		call('HSET', VALUES, unpack(values))
 	end

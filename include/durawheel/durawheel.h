@@ -146,7 +146,8 @@ typedef enum dw_event_kind {
 	DW_EVENT_DEAD_FORGOTTEN = 12, /* old dead letters were dropped; count = how many */
 	DW_EVENT_OWNER = 13,          /* this handle owns the store now, and loads its timers */
 	DW_EVENT_OWNER_LOST = 14,     /* it does not any more; count = timers dropped from memory */
-	DW_EVENT_LEASE = 15           /* what is due waits for the lease to be renewed */
+	DW_EVENT_LEASE = 15,          /* what is due waits for the lease to be renewed */
+	DW_EVENT_LOSS = 16 /* the store was emptied or set back; count = timers written again */
 } dw_event_kind;
 
 typedef struct dw_event {

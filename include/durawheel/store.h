@@ -80,6 +80,10 @@ typedef struct dw_row {
  * CHECK              -                              DW_OK (store_status: counts; count: flaws;
  *                                                   rows: DW_FLAWS_MAX of them, body: words)
  * STATUS             -                              DW_OK (store_status)
+ * LOSS               -                              DW_OK, once the store has lost what it had
+ *                                                   confirmed (dw_store_class.is_lost); the next
+ *                                                   LOSS says that all of it was pushed again
+ * REPUSH             id, head, body: as known       DW_OK (head), DW_ESTALE (rows: a later one)
  * REPORT             body: the owner's counters     DW_OK (count: as BURY)
  * and any of them    DW_ESTORE, DW_EFULL (no space), DW_EGONE (the store is not where it was): not
  *                    done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer does not match
@@ -109,7 +113,10 @@ typedef enum dw_op_kind {
 	DW_OP_PURGE,
 	DW_OP_CHECK,
 	DW_OP_STATUS,
-	DW_OP_REPORT
+	DW_OP_REPORT,
+	DW_OP_LOSS,
+	DW_OP_REPUSH,
+	DW_OP_REDELETE /* a store's own */
 } dw_op_kind;
 
 #define DW_OP_NEW 1u       /* PUT: only if the id is absent */
@@ -208,6 +215,9 @@ typedef struct dw_store_class {
 	dw_usec (*due)(const dw_store *);
 	/* The steady time until which the owner may start handlers; absent: DW_NEVER. */
 	dw_usec (*lease)(const dw_store *);
+	/* The store has lost the part of it that the id is in, was emptied or set back, and waits
+	 * for what its owner still knows of that part. Absent: it never loses anything. */
+	int (*is_lost)(const dw_store *, const char *id);
 } dw_store_class;
 
 struct dw_store {

@@ -305,11 +305,6 @@ static void timer_answered(struct engine *engine, struct timer *timer, dw_op *op
 
 /* ---- All answers --------------------------------------------------------------------------- */
 
-static bool is_parked(const dw_op *op)
-{
-	return op->kind == DW_OP_INBOX;
-}
-
 /* account keeps the counters and notices that the store fails or is back. */
 static void account(struct engine *engine, const dw_op *op)
 {
@@ -318,7 +313,7 @@ static void account(struct engine *engine, const dw_op *op)
 	engine->progress_at = engine_steady(engine);
 	if (op->urgent)
 		engine->urgent_inflight--;
-	else if (!is_parked(op))
+	else if (!op_is_parked(op))
 		engine->ordinary_inflight--;
 	if (op->urgent && op->status == DW_OK)
 		lead_learn(&engine->lead, engine->progress_at - op->sent, op->batch);
@@ -367,6 +362,12 @@ static void answered(struct engine *engine, dw_op *op)
 		return;
 	case DW_OP_REPORT:
 		dead_forgotten(engine, op);
+		return;
+	case DW_OP_LOSS:
+		loss_answered(engine, op);
+		return;
+	case DW_OP_REPUSH:
+		loss_push_answered(engine, op);
 		return;
 	case DW_OP_ACK:
 		return;

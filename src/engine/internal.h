@@ -5,6 +5,7 @@
  *	deliver.c  claim, fire, verdict
  *	work.c     fire on worker threads
  *	own.c      owning the store: the lease, losing it, asking for it
+ *	loss.c     writing again what the store has lost
  *	recover.c  what others wrote: the scan at the start, the inbox of the clients
  *	look.c     get, list, status, counters
  *	dead.c     dead letters
@@ -92,6 +93,17 @@ struct call {
 	char id[];
 };
 
+/* What the store has lost is written again. */
+struct loss {
+	bool asked;      /* a LOSS is parked */
+	bool pushing;    /* it was answered: something is lost */
+	bool again;      /* one could not be written */
+	uint32_t bucket; /* of the index: the next to be looked through */
+	uint32_t under_way;
+	uint64_t pushed;
+	dw_usec again_at;
+};
+
 enum recovery { RECOVERY_IDLE, RECOVERY_NEXT, RECOVERY_ASKED };
 
 struct engine {
@@ -130,6 +142,7 @@ struct engine {
 	dw_usec own_at;
 	unsigned reign;  /* how often the ownership was lost */
 	bool lease_told; /* that it is over */
+	struct loss loss;
 
 	struct lead lead;
 	dw_usec progress_at; /* steady: when the store last answered, or began to owe an answer */
@@ -224,6 +237,13 @@ bool work_next(struct engine *);
 
 /* answer.c */
 void answer_round(struct engine *);
+
+/* loss.c */
+void loss_round(struct engine *, dw_usec now);
+dw_usec loss_wake(const struct engine *, dw_usec now);
+void loss_answered(struct engine *, const dw_op *);
+void loss_push_answered(struct engine *, const dw_op *);
+void loss_forget(struct engine *);
 
 /* own.c */
 bool own_lease_holds(const struct engine *);

@@ -62,20 +62,20 @@ dw_usec own_store_wake(const struct engine *engine, dw_usec now)
 
 /* ---- Losing -------------------------------------------------------------------------------- */
 
-struct loss {
+struct dropping {
 	struct engine *engine;
 	uint64_t dropped;
 };
 
 static void drop(struct timer *timer, void *user)
 {
-	struct loss *loss = user;
+	struct dropping *dropping = user;
 
 	if (timer->state == TIMER_ABSENT)
 		return;
-	loss->dropped += timer->state != TIMER_FIRING;
-	timer_forget(loss->engine, timer);
-	engine_resume(loss->engine, timer);
+	dropping->dropped += timer->state != TIMER_FIRING;
+	timer_forget(dropping->engine, timer);
+	engine_resume(dropping->engine, timer);
 }
 
 static bool is_owners(const dw_op *op)
@@ -89,6 +89,8 @@ static bool is_owners(const dw_op *op)
 	case DW_OP_ACK:
 	case DW_OP_REPORT:
 	case DW_OP_PURGE:
+	case DW_OP_LOSS:
+	case DW_OP_REPUSH:
 		return true;
 	case DW_OP_SCAN:
 		return !op->call;
@@ -110,7 +112,7 @@ static void refuse_queued(struct engine *engine, struct op_queue *queue, uint32_
 		if (is_owners(op)) {
 			op->status = DW_EFENCED;
 			op->reign = engine->reign - 1;
-			*inflight += op->kind != DW_OP_INBOX; /* as if submitted: see account() */
+			*inflight += !op_is_parked(op); /* as if submitted: see account() */
 			op_queue_push(&engine->answers, op);
 		} else {
 			op_queue_push(queue, op);
@@ -122,7 +124,7 @@ static void refuse_queued(struct engine *engine, struct op_queue *queue, uint32_
 void own_lose(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_OWNER_LOST, .status = DW_EFENCED};
-	struct loss loss = {.engine = engine};
+	struct dropping dropping = {.engine = engine};
 
 	engine->reign++;
 	engine->env.role = DW_CLIENT;
@@ -130,14 +132,15 @@ void own_lose(struct engine *engine)
 	engine->recovery = RECOVERY_IDLE;
 	engine->recover_again = false;
 	engine->own_at = engine_now(engine);
+	loss_forget(engine);
 	refuse_queued(engine, &engine->urgent, &engine->urgent_inflight);
 	refuse_queued(engine, &engine->ordinary, &engine->ordinary_inflight);
-	index_each(&engine->index, drop, &loss);
-	event.count = loss.dropped;
+	index_each(&engine->index, drop, &dropping);
+	event.count = dropping.dropped;
 	engine_event(engine, &event,
 		     "another process owns the store now: %llu timers are its, and no verdict of "
 		     "before counts",
-		     (unsigned long long)loss.dropped);
+		     (unsigned long long)dropping.dropped);
 }
 
 /* ---- Asking -------------------------------------------------------------------------------- */

@@ -94,7 +94,7 @@ static void submit_round(struct engine *engine)
 		dw_op *op = op_queue_pop(&engine->ordinary);
 
 		/* A parked one owes no answer. */
-		engine->ordinary_inflight += op->kind != DW_OP_INBOX;
+		engine->ordinary_inflight += !op_is_parked(op);
 		op_queue_push(&batch, op);
 	}
 	if (batch.count == 0)
@@ -205,6 +205,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 	if (has_work_left(engine))
 		return now;
 	at = usec_min(at, own_store_wake(engine, now));
+	at = usec_min(at, loss_wake(engine, now));
 	if (engine->stranded)
 		at = usec_min(at, usec_add(now, 1000));
 	if (!engine->closing && !engine->paused) {
@@ -255,6 +256,7 @@ int engine_turn(struct engine *engine)
 	if (engine->stranded)
 		rearm_stranded(engine);
 	own_ask(engine, now);
+	loss_round(engine, now);
 	recover_ask(engine, now);
 	if (!engine->closing) {
 		deliver_revive(engine);

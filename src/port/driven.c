@@ -27,3 +27,13 @@ dw_usec driven_lease(const dw_store *store)
 {
 	return HAS(store, lease) ? store->type->lease(store) : DW_NEVER;
 }
+
+bool driven_may_lose(const dw_store *store)
+{
+	return HAS(store, is_lost);
+}
+
+bool driven_is_lost(const dw_store *store, const char *id)
+{
+	return driven_may_lose(store) && store->type->is_lost(store, id);
+}

@@ -3,6 +3,8 @@
 #ifndef DW_PORT_DRIVEN_H
 #define DW_PORT_DRIVEN_H
 
+#include <stdbool.h>
+
 #include "durawheel/store.h"
 
 /* driven_descriptor: -1: there is none. */
@@ -12,5 +14,9 @@ void driven_turn(dw_store *, dw_usec steady);
 /* driven_due, driven_lease: on the steady clock; DW_NEVER for a store that does not say. */
 dw_usec driven_due(const dw_store *);
 dw_usec driven_lease(const dw_store *);
+
+/* driven_may_lose: it tells of losses; driven_is_lost: of the id's part. */
+bool driven_may_lose(const dw_store *);
+bool driven_is_lost(const dw_store *, const char *id);
 
 #endif

@@ -12,6 +12,13 @@
  * memory. */
 dw_op *op_new(const struct alloc *, dw_op_kind, const char *id, const void *body, size_t body_size);
 
+/* op_is_parked: it is answered when the store has something to say, and owes no answer till
+ * then. */
+static inline bool op_is_parked(const dw_op *op)
+{
+	return op->kind == DW_OP_INBOX || op->kind == DW_OP_LOSS;
+}
+
 /* op_free frees the operation and what its answer carries. */
 void op_free(const struct alloc *, dw_op *);
 

@@ -28,6 +28,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_CHECK:
 	case DW_OP_OWN:
 	case DW_OP_STATUS:
+	case DW_OP_REPUSH:
 		return DW_OK;
 	case DW_OP_CLAIM:
 	case DW_OP_SETTLE:
@@ -37,6 +38,8 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_ACK:
 	case DW_OP_REPORT:
 	case DW_OP_PURGE:
+	case DW_OP_LOSS:
+	case DW_OP_REDELETE:
 		return role == DW_OWNER ? DW_OK : DW_EROLE;
 	}
 	return DW_EINVAL;

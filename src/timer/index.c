@@ -124,16 +124,25 @@ void index_replace(struct index *index, struct timer *old, struct timer *fresh)
 	old->hash_next = NULL;
 }
 
+bool index_visit(struct index *index, uint32_t bucket, void (*visit)(struct timer *, void *user),
+		 void *user)
+{
+	struct timer *timer;
+
+	if (bucket >= index->bucket_count)
+		return false;
+	timer = *segments_at(&index->buckets, bucket);
+	while (timer) {
+		struct timer *next = timer->hash_next;
+
+		visit(timer, user);
+		timer = next;
+	}
+	return true;
+}
+
 void index_each(struct index *index, void (*visit)(struct timer *, void *user), void *user)
 {
-	for (uint32_t i = 0; i < index->bucket_count; i++) {
-		struct timer *timer = *segments_at(&index->buckets, i);
-
-		while (timer) {
-			struct timer *next = timer->hash_next;
-
-			visit(timer, user);
-			timer = next;
-		}
-	}
+	for (uint32_t i = 0; index_visit(index, i, visit, user); i++)
+		;
 }

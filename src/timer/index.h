@@ -26,6 +26,11 @@ void index_remove(struct index *, struct timer *);
 /* index_replace puts fresh in the place of old, which has the same id. Cannot fail. */
 void index_replace(struct index *, struct timer *old, struct timer *fresh);
 
+/* index_visit calls visit for every timer of one bucket; false: there is no such bucket. Going
+ * through all of them, with turns in between, meets every timer that is there all the while. */
+bool index_visit(struct index *, uint32_t bucket, void (*visit)(struct timer *, void *user),
+		 void *user);
+
 /* index_each calls visit for every timer, in no order; visit may free the timer. */
 void index_each(struct index *, void (*visit)(struct timer *, void *user), void *user);
 

@@ -68,6 +68,10 @@ static void hand_over(struct redis_store *store, dw_op *op)
 {
 	bool first = !store->answers.first;
 
+	if (op->kind == DW_OP_REDELETE) { /* our own */
+		op_free(&store->alloc, op);
+		return;
+	}
 	op_queue_push(&store->answers, op);
 	if (first && !store->in_turn)
 		store->env.wake(store->env.wake_user);
@@ -119,6 +123,9 @@ static bool is_waited_for(const dw_op *op)
 	case DW_OP_BURY:
 	case DW_OP_ACK:
 	case DW_OP_INBOX:
+	case DW_OP_LOSS:
+	case DW_OP_REPUSH:
+	case DW_OP_REDELETE:
 		return false;
 	default:
 		return true;

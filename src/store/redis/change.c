@@ -37,6 +37,10 @@ static const char *script_of(dw_op_kind kind)
 		return "requeue";
 	case DW_OP_DROP:
 		return "drop";
+	case DW_OP_REPUSH:
+		return "repush";
+	case DW_OP_REDELETE:
+		return "redelete";
 	default:
 		return NULL; /* GET, which is a plain HMGET */
 	}
@@ -54,16 +58,32 @@ static unsigned flags_of(const dw_op *op)
 	return op->flags & (DW_OP_NEW | DW_OP_CLAIMED | DW_OP_WITHDRAWN);
 }
 
-/* add_put: false: the body is no record. */
-static bool add_put(struct redis_store *store, const dw_op *op, unsigned char **at)
+static void add_head(struct words *words, const dw_op *op)
+{
+	words_text(words, op->id);
+	words_number(words, (int64_t)op->head.generation);
+	words_number(words, op->head.attempt);
+	words_number(words, op->head.state);
+	words_number(words, op->head.retries);
+	words_number(words, op->head.crashes);
+	words_number(words, op->head.open);
+	words_time(words, op->head.due);
+}
+
+/* add_body: of a PUT or a REPUSH. False: it is no record. */
+static bool add_body(struct redis_store *store, const dw_op *op, unsigned char **at)
 {
 	struct words *words = &store->words;
 	size_t size = value_pack(op->body, op->body_size, *at);
 
-	words_number(words, flags_of(op));
-	words_text(words, op->id);
-	words_time(words, op->head.due);
-	words_number(words, (int64_t)lease_floor(store));
+	if (op->kind == DW_OP_REPUSH) {
+		add_head(words, op);
+	} else {
+		words_number(words, flags_of(op));
+		words_text(words, op->id);
+		words_time(words, op->head.due);
+		words_number(words, (int64_t)lease_floor(store));
+	}
 	words_bytes(words, *at, size);
 	*at += size;
 	return size > 0;
@@ -112,7 +132,7 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 		words_time(words, op->head.due);
 		words_number(words, (int64_t)lease_floor(store));
 		return;
-	default: /* ACK, DROP */
+	default: /* ACK, DROP, REDELETE */
 		words_text(words, op->id);
 		words_number(words, (int64_t)op->head.generation);
 		return;
@@ -218,11 +238,22 @@ static void take_items(struct redis_store *store, struct request *request,
 		dw_op *op = op_queue_pop(&request->ops);
 		int status = take_item(store, op, &reply->items[i]);
 
+		if (status == DW_OK && (op->kind == DW_OP_SETTLE || op->kind == DW_OP_CANCEL))
+			loss_bury(store, request->shard, op->id, op->head.generation);
 		if (op->kind == DW_OP_BURY && status == DW_OK)
 			change_forget(store, request->shard, op);
 		else
 			answer(store, op, status);
 	}
+}
+
+/* redo: what is pushed stays ahead of all else. */
+static void redo(struct shard *shard, struct op_queue *ops)
+{
+	bool pushed =
+	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
+
+	op_queue_append(pushed ? &shard->pushes : &shard->redo, op_queue_take(ops));
 }
 
 /* refused: nothing of it was done. */
@@ -232,23 +263,23 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 
 	switch (failure) {
 	case FAILURE_AGAIN:
-		flow_redo(shard, &request->ops);
+		redo(shard, &request->ops);
 		return;
 	case FAILURE_FENCED:
-		flow_redo(shard, &request->ops);
+		redo(shard, &request->ops);
 		if (shard->greeting == GREETING_DONE)
 			greet(store, shard);
 		return;
 	case FAILURE_LOST:
-		flow_redo(shard, &request->ops);
-		lease_lose(store);
+		redo(shard, &request->ops);
+		loss_begin(store, shard);
 		return;
 	case FAILURE_FULL:
 		if (request->ops.first->kind == DW_OP_PUT ||
 		    request->ops.first->kind == DW_OP_REQUEUE)
 			answer_all(store, &request->ops, DW_EFULL);
 		else
-			flow_redo(shard, &request->ops);
+			redo(shard, &request->ops);
 		return;
 	default:
 		answer_all(store, &request->ops, DW_ESTORE);
@@ -330,7 +361,7 @@ static void looked(struct redis_store *store, struct request *request, const str
 
 	if (reply->kind != REPLY_ARRAY || reply->count != request->ops.count) {
 		if (call_failed(store, request, reply) == FAILURE_AGAIN && !resolves)
-			flow_redo(request->shard, &request->ops);
+			redo(request->shard, &request->ops);
 		answer_all(store, &request->ops, resolves ? DW_EUNKNOWN : DW_ESTORE);
 		request_free(store, request);
 		return;
@@ -352,7 +383,7 @@ static void look_lost(struct redis_store *store, struct request *request)
 	if (request->context)
 		answer_all(store, &request->ops, DW_EUNKNOWN);
 	else
-		flow_redo(request->shard, &request->ops);
+		redo(request->shard, &request->ops);
 	request_free(store, request);
 }
 
@@ -391,6 +422,8 @@ static bool may_repeat(const dw_op *op)
 	case DW_OP_RETRY:
 	case DW_OP_BURY:
 	case DW_OP_ACK:
+	case DW_OP_REPUSH:
+	case DW_OP_REDELETE:
 		return true;
 	default:
 		return false;
@@ -403,7 +436,7 @@ void change_resolve(struct redis_store *store, struct shard *shard, struct reque
 	const dw_op *first = request->ops.first;
 
 	if (!first || !applied || may_repeat(first)) {
-		flow_redo(shard, &request->ops);
+		redo(shard, &request->ops);
 		return;
 	}
 	/* The context is any address: it says that the operations were applied. */
@@ -443,7 +476,7 @@ static size_t run_of(const struct op_queue *queue, size_t *ret_bytes)
 	size_t bytes = 0;
 
 	for (const dw_op *op = queue->first; op && op->kind == kind; op = op->next) {
-		size_t more = kind == DW_OP_PUT ? VALUE_BODY_MAX(op->body_size) : 0;
+		size_t more = op->body_size ? VALUE_BODY_MAX(op->body_size) : 0;
 
 		if (count == BATCH_MAX || (count > 0 && bytes + more > BATCH_BYTES_MAX))
 			break;
@@ -479,9 +512,9 @@ static bool add_run(struct redis_store *store, const struct op_queue *queue, siz
 	const dw_op *op = queue->first;
 
 	for (size_t i = 0; i < count; i++, op = op->next) {
-		if (op->kind != DW_OP_PUT)
+		if (!op->body_size)
 			add_operands(store, op);
-		else if (!add_put(store, op, &at))
+		else if (!add_body(store, op, &at))
 			return false;
 	}
 	return true;

@@ -259,11 +259,6 @@ void flow_number_done(struct redis_store *store, struct request *request, bool a
 	}
 }
 
-void flow_redo(struct shard *shard, struct op_queue *ops)
-{
-	op_queue_append(&shard->redo, op_queue_take(ops));
-}
-
 /* ---- The connection ------------------------------------------------------------------------ */
 
 static void went_down(struct redis_store *store)
@@ -374,13 +369,24 @@ static bool greeted_or_asks(struct redis_store *store, struct shard *shard)
 	return shard->greeting == GREETING_DONE && !shard->broken;
 }
 
+/* next_queue: of what may be sent now, or NULL. What was pushed before the loss was over, and
+ * failed, goes first after it, too. */
+static struct op_queue *next_queue(struct shard *shard)
+{
+	if (shard->pushes.first && shard->loss != LOSS_TAKING)
+		return &shard->pushes;
+	if (shard->loss != LOSS_NONE)
+		return NULL;
+	return shard->redo.first ? &shard->redo : &shard->waiting;
+}
+
 void flow_flush_shard(struct redis_store *store, struct shard *shard)
 {
 	while (store->connection && !store->stopped && !store->taking.active &&
 	       store->now >= shard->pause_until) {
-		struct op_queue *queue = shard->redo.first ? &shard->redo : &shard->waiting;
+		struct op_queue *queue = next_queue(shard);
 
-		if (!queue->first)
+		if (!queue || !queue->first)
 			return;
 		if ((queue->first->kind != DW_OP_GET || shard->limbo.first) &&
 		    !greeted_or_asks(store, shard))

@@ -79,11 +79,11 @@ static void owner_greeted(struct redis_store *store, struct request *request,
 		shard->news = shard->news || reply_number(&reply->items[4]) > 0;
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		if (mark < shard->acked)
-			lease_lose(store);
+			loss_begin(store, shard);
 		else
 			greeted(store, shard, mark);
 	} else if (failure == FAILURE_NONE || failure == FAILURE_LOST) {
-		lease_lose(store);
+		lease_refused(store, shard, reply);
 	} else {
 		ask_again(store, shard);
 	}

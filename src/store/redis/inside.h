@@ -7,6 +7,7 @@
  *	greet.c    a new connection replaces the token, or the session: what lay in the old socket
  *	dies
  *	lease.c    acquiring, renewing, giving back; losing
+ *	loss.c     a shard that was emptied, or set back
  *	change.c   the operations on one timer, as script calls
  *	news.c     the inbox of the clients
  *	scan.c     pages in order over all shards
@@ -97,6 +98,18 @@ struct doubt {
 	char id[];
 };
 
+/* What became of a shard that was emptied or set back: it is taken again, with another token; then
+ * told to the engine, which pushes what it knows. Meanwhile nothing else is sent to it. */
+enum loss { LOSS_NONE, LOSS_TAKING, LOSS_TAKEN, LOSS_TOLD };
+
+/* A timer that this owner has seen deleted: should it come back by itself, it is deleted again. */
+struct grave {
+	struct grave *next;
+	uint64_t generation;
+	dw_usec at; /* steady */
+	char id[];
+};
+
 enum greeting { GREETING_NONE, GREETING_ASKED, GREETING_DONE };
 
 struct shard {
@@ -124,6 +137,11 @@ struct shard {
 	struct request_list limbo; /* sent over a connection that was lost */
 	struct doubt *doubts;
 	unsigned doubt_count;
+
+	enum loss loss;
+	struct op_queue pushes; /* sent while it is lost */
+	struct grave *grave_first, *grave_last;
+	unsigned grave_count;
 
 	bool news; /* the inbox may have something */
 	bool reading_news;
@@ -156,6 +174,8 @@ struct redis_store {
 	char nonce[20];
 	char holder[256];
 	char token[TOKEN_SIZE]; /* room for one that is asked for */
+	char era[ERA_SIZE];     /* the same */
+	unsigned eras;
 	char channel[80];
 
 	dw_role role;
@@ -177,6 +197,10 @@ struct redis_store {
 	dw_usec now;                       /* steady, of the turn or call */
 
 	dw_op *parked; /* the INBOX that waits for news */
+	dw_op *told;   /* the LOSS that waits for one */
+	/* Another process has the emptied shards: what we know is pushed as a client, then we have
+	 * lost. */
+	bool ousted;
 	struct {
 		unsigned left; /* shards not answered */
 		struct rows rows;
@@ -234,7 +258,6 @@ void flow_flush(struct redis_store *);
 void flow_flush_shard(struct redis_store *, struct shard *);
 /* flow_number_done: a numbered command of the shard was answered; applied or not. */
 void flow_number_done(struct redis_store *, struct request *, bool applied);
-void flow_redo(struct shard *, struct op_queue *);
 void flow_limbo(struct shard *, struct request *);
 struct request *flow_limbo_pop(struct shard *);
 dw_usec flow_due(const struct redis_store *);
@@ -269,10 +292,27 @@ void lease_taken(struct redis_store *, struct shard *, dw_usec sent);
 void lease_renew(struct redis_store *, struct shard *);
 void lease_work(struct redis_store *);
 void lease_lose(struct redis_store *);
+/* lease_refused: a renewal or greeting was not answered OK. */
+void lease_refused(struct redis_store *, struct shard *, const struct reply *);
+/* Acquiring: the command; a token from its OK; whether its HELD names a dead process. */
+void lease_words(struct redis_store *, const struct shard *, const char *replace);
+bool lease_take_token(struct shard *, const struct reply *);
+bool lease_is_dead(const struct reply *held);
 void lease_give_back(struct redis_store *);
 dw_usec lease_until(const struct redis_store *);
 void lease_learn_time(struct redis_store *, dw_usec sent, int64_t server_time);
 uint64_t lease_floor(struct redis_store *);
+
+/* ---- loss.c ---- */
+/* loss_begin: the server does not have any more what it has confirmed. */
+void loss_begin(struct redis_store *, struct shard *);
+/* loss_park: the engine waits for a loss, and has pushed all of the last one. */
+void loss_park(struct redis_store *, dw_op *);
+void loss_end(struct redis_store *, int status);
+bool loss_is_told(const struct redis_store *, const char *id);
+/* loss_bury keeps in mind that the timer was deleted. */
+void loss_bury(struct redis_store *, struct shard *, const char *id, uint64_t generation);
+void loss_free(struct redis_store *, struct shard *);
 
 /* ---- news.c ---- */
 void news_work(struct redis_store *);

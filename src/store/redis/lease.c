@@ -116,6 +116,14 @@ static void refuse(struct redis_store *store, int status, const char *words)
 	(void)snprintf(store->taking.words, DW_MESSAGE_SIZE, "%s", words); /* cut if long */
 }
 
+bool lease_is_dead(const struct reply *held)
+{
+	const struct reply *holder = &held->items[3];
+	const char *bar = holder->kind == REPLY_BULK ? strchr(holder->bytes, '|') : NULL;
+
+	return bar && identity_is_dead(bar + 1);
+}
+
 /* held: somebody has the lease. A process of this machine that is not there any more is replaced,
  * for others the lease must end. */
 static void held(struct redis_store *store, struct shard *shard, const struct reply *reply)
@@ -124,7 +132,7 @@ static void held(struct redis_store *store, struct shard *shard, const struct re
 	const char *bar = strchr(holder, '|');
 	char words[DW_MESSAGE_SIZE];
 
-	if (bar && identity_is_dead(bar + 1)) {
+	if (lease_is_dead(reply)) {
 		take_shard(store, shard, reply->items[1].bytes);
 		return;
 	}
@@ -136,7 +144,7 @@ static void held(struct redis_store *store, struct shard *shard, const struct re
 	refuse(store, DW_EOWNED, words);
 }
 
-static bool take_token(struct shard *shard, const struct reply *reply)
+bool lease_take_token(struct shard *shard, const struct reply *reply)
 {
 	if (reply->count < 7 || reply->items[1].size >= TOKEN_SIZE ||
 	    reply->items[2].size >= ERA_SIZE)
@@ -169,7 +177,7 @@ static void taken(struct redis_store *store, struct request *request, const stru
 	} else if (failure != FAILURE_NONE) {
 		refuse(store, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
 		       reply->kind == REPLY_ERROR ? reply->bytes : "the server refuses");
-	} else if (reply_is(&reply->items[0], "OK") && take_token(shard, reply)) {
+	} else if (reply_is(&reply->items[0], "OK") && lease_take_token(shard, reply)) {
 		lease_learn_time(store, request->sent, reply_number(&reply->items[4]));
 		lease_taken(store, shard, request->sent);
 		next_shards(store, shard);
@@ -192,17 +200,10 @@ static void taking_lost(struct redis_store *store, struct request *request)
 		taking_ended(store);
 }
 
-static void take_shard(struct redis_store *store, struct shard *shard, const char *replace)
+void lease_words(struct redis_store *store, const struct shard *shard, const char *replace)
 {
-	struct request *request = request_new(store, shard, taken, taking_lost);
-	char era[ERA_SIZE];
 	struct words *words = &store->words;
 
-	if (!request) {
-		refuse(store, DW_ENOMEM, "no memory");
-		return;
-	}
-	(void)snprintf(era, sizeof era, "%s.%u", store->nonce, shard->number);
 	call_begin_rare(store, "acquire", shard);
 	words_text(words, store->nonce);
 	words_number(words, (int64_t)store->connections);
@@ -210,8 +211,22 @@ static void take_shard(struct redis_store *store, struct shard *shard, const cha
 	words_number(words, (int64_t)store->floor);
 	words_text(words, store->holder);
 	words_number(words, store->shard_count);
-	words_text(words, era);
+	/* A new era: the nonce, and how many it has made. */
+	store->eras++;
+	(void)snprintf(store->era, sizeof store->era, "%s.%u", store->nonce, store->eras);
+	words_text(words, store->era);
 	words_text(words, replace);
+}
+
+static void take_shard(struct redis_store *store, struct shard *shard, const char *replace)
+{
+	struct request *request = request_new(store, shard, taken, taking_lost);
+
+	if (!request) {
+		refuse(store, DW_ENOMEM, "no memory");
+		return;
+	}
+	lease_words(store, shard, replace);
 	if (request_send(store, request) != DW_OK) {
 		request_free(store, request);
 		refuse(store, DW_ESTORE, "the connection was lost");
@@ -237,6 +252,24 @@ void lease_take(struct redis_store *store, dw_op *op)
 		taking_ended(store);
 }
 
+/* lease_refused: a renewal or greeting was not let in. Another owner of the same era is a
+ * successor; anything else says that the shard is not what it was. */
+void lease_refused(struct redis_store *store, struct shard *shard, const struct reply *reply)
+{
+	const struct reply *items = reply->items;
+	bool held = reply_is(&items[0], "HELD") && reply->count >= 5;
+	const struct reply *era = held ? &items[4] : &items[1];
+	bool same = reply->count >= 2 && reply_is(era, shard->era);
+
+	if (shard->loss == LOSS_TAKING)
+		return;
+	if (same &&
+	    (held || (reply->count >= 3 && (uint64_t)reply_number(&items[2]) > shard->fence)))
+		lease_lose(store);
+	else
+		loss_begin(store, shard);
+}
+
 /* ---- Keeping ------------------------------------------------------------------------------- */
 
 static void renewed(struct redis_store *store, struct request *request, const struct reply *reply)
@@ -255,9 +288,9 @@ static void renewed(struct redis_store *store, struct request *request, const st
 		shard->news = shard->news || reply_number(&reply->items[4]) > 0;
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		if ((uint64_t)reply_number(&reply->items[1]) < shard->acked)
-			lease_lose(store);
+			loss_begin(store, shard);
 	} else {
-		lease_lose(store);
+		lease_refused(store, shard, reply);
 	}
 	request_free(store, request);
 }
@@ -323,9 +356,10 @@ static void answer_fenced(struct redis_store *store, struct op_queue *queue)
 
 void lease_lose(struct redis_store *store)
 {
-	if (store->role != DW_OWNER)
+	if (store->role != DW_OWNER && !store->ousted)
 		return;
 	store->role = DW_CLIENT;
+	store->ousted = false;
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 		struct request *request;
@@ -334,16 +368,19 @@ void lease_lose(struct redis_store *store)
 			answer_all(store, &request->ops, DW_EUNKNOWN);
 			request_free(store, request);
 		}
+		answer_fenced(store, &shard->pushes);
 		answer_fenced(store, &shard->redo);
 		answer_fenced(store, &shard->waiting);
 		if (store->connection && shard->greeting == GREETING_DONE)
 			release(store, shard);
 		shard->fence = 0;
+		shard->loss = LOSS_NONE;
 		shard->lease_until = 0;
 		shard->greeting = GREETING_NONE;
 		shard->acked = 0;
 	}
 	news_end(store, DW_EFENCED);
+	loss_end(store, DW_EFENCED);
 }
 
 void lease_give_back(struct redis_store *store)

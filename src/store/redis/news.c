@@ -75,6 +75,8 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 			shard->news = true;
 			return;
 		}
+		if (row->gone)
+			loss_bury(store, shard, row->id, row->head.generation);
 		if (is_wanted(store->parked, row))
 			rows_push(&store->reading.rows, row);
 		else

@@ -40,10 +40,14 @@ static void park(struct redis_store *store, dw_op *op)
 
 static void take(struct redis_store *store, dw_op *op)
 {
-	if (store->barrier) {
+	if (store->barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
 		op_queue_push(&store->behind, op);
 	} else if (op->kind == DW_OP_INBOX) {
 		park(store, op);
+	} else if (op->kind == DW_OP_LOSS) {
+		loss_park(store, op);
+	} else if (op->kind == DW_OP_REPUSH) {
+		op_queue_push(&shard_of(store, op->id)->pushes, op);
 	} else if (op->kind == DW_OP_OWN) {
 		lease_take(store, op);
 	} else if (change_is_one(op)) {
@@ -58,7 +62,7 @@ static void take(struct redis_store *store, dw_op *op)
 /* permit: what a fenced owner still asks as an owner is no mistake of its. */
 static int permit(const struct redis_store *store, const dw_op *op)
 {
-	int status = life_permits(op, store->role);
+	int status = store->ousted ? DW_OK : life_permits(op, store->role);
 
 	if (status == DW_EROLE && store->env.role == DW_OWNER)
 		return DW_EFENCED;
@@ -206,6 +210,11 @@ static dw_usec redis_lease(const dw_store *base)
 	return lease_until((const struct redis_store *)base);
 }
 
+static int redis_is_lost(const dw_store *base, const char *id)
+{
+	return loss_is_told((const struct redis_store *)base, id);
+}
+
 /* ---- Stopping ------------------------------------------------------------------------------ */
 
 bool redis_wait(struct redis_store *store, dw_usec until)
@@ -231,6 +240,7 @@ static void end_unsent(struct redis_store *store)
 		struct shard *shard = &store->shards[i];
 		struct request *request;
 
+		answer_all(store, &shard->pushes, DW_ECLOSED);
 		answer_all(store, &shard->redo, DW_ECLOSED);
 		answer_all(store, &shard->waiting, DW_ECLOSED);
 		while ((request = flow_limbo_pop(shard))) {
@@ -242,6 +252,7 @@ static void end_unsent(struct redis_store *store)
 	store->barrier = NULL;
 	answer_all(store, &store->behind, DW_ECLOSED);
 	news_end(store, DW_ECLOSED);
+	loss_end(store, DW_ECLOSED);
 	scan_end_all(store, DW_ECLOSED);
 }
 
@@ -278,6 +289,7 @@ static void free_shard(struct redis_store *store, struct shard *shard)
 		shard->doubts = doubt->next;
 		alloc_free(&store->alloc, doubt);
 	}
+	loss_free(store, shard);
 	alloc_free(&store->alloc, shard->keys[0]);
 }
 
@@ -319,7 +331,8 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .descriptor = redis_descriptor,
 				    .turn = redis_turn,
 				    .due = redis_due,
-				    .lease = redis_lease};
+				    .lease = redis_lease,
+				    .is_lost = redis_is_lost};
 
 /* ---- Shards -------------------------------------------------------------------------------- */
 

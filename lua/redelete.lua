@@ -1,0 +1,43 @@
+-- redelete: the owner of a shard that was set back to an earlier state deletes again what it had
+-- settled or cancelled.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; role owner
+--           7.. for each timer: id, version: it, and what is older, is dead
+-- returns   {'OK', ...}: 0 deleted; 2 there is none, or a later one; or a refusal
+-- cost      O(log N) a timer
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+local ids = column(7, 2)
+local values = call('HMGET', VALUES, unpack(ids))
+local inbox = call('ZMSCORE', INBOX, unpack(ids))
+call('ZCARD', TIMERS)
+
+local answer, deleted, told = {'OK'}, {}, {}
+for k = 1, #ids do
+	local ver = tonumber(ARGV[2 * k + 6])
+	local item = ENOENT
+
+	if values[k] then
+		local flags, _, v0, v1 = decode(values[k])
+
+		if not flags or v1 * WORD + v0 <= ver then
+			insert(deleted, ids[k])
+			item = 0
+		end
+	end
+	if inbox[k] and math.abs(tonumber(inbox[k])) <= ver then
+		insert(told, ids[k])
+	end
+	answer[k + 1] = item
+end
+
+touch()
+write('ZREM', TIMERS, deleted)
+write('HDEL', VALUES, deleted)
+write('ZREM', INBOX, told)
+leave({})
+return answer

@@ -1,0 +1,77 @@
+-- repush: the owner of a shard that was emptied, or set back to an earlier state, writes a timer
+-- again that it still knows. If another process owns the shard by now, as a client: pending, and
+-- open if it was claimed, because then a claim of it may still start.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; role owner or client
+--           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),
+--           body
+-- returns   {'OK', ...}: the header as it is now; {3, value} a later version is stored; 2 the inbox
+--           tells that it is gone; or a refusal
+-- cost      O(log N) a timer
+local refusal = enter()
+if refusal then
+	return refusal
+end
+
+local ids = column(7, 9)
+local values = call('HMGET', VALUES, unpack(ids))
+local inbox = call('ZMSCORE', INBOX, unpack(ids))
+call('ZCARD', TIMERS)
+
+local answer, scores, stored, news = {'OK'}, {}, {}, {}
+local high = last
+for k = 1, #ids do
+	local at = 9 * k - 2
+	local id, ver = ids[k], tonumber(ARGV[at + 1])
+	local before = values[k]
+	local flags, attempt, v0, v1 = nil, 0, 0, 0
+
+	if before then
+		flags, attempt, v0, v1 = decode(before)
+	end
+	if (flags and v1 * WORD + v0 > ver) or
+		(inbox[k] and math.abs(tonumber(inbox[k])) > ver) then
+		answer[k + 1] = before and {STALE, before} or ENOENT
+	else
+		local state, open = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 6])
+		local d0, d1 = words_of('<I4I4', ARGV[at + 7])
+		local c0, c1 = 0, 0
+		local body = ARGV[at + 8]
+
+		if not flags or v1 * WORD + v0 < ver then
+			attempt = 0
+		end
+		attempt = math.max(attempt, tonumber(ARGV[at + 2]))
+		if not owner then
+			open = math.max(open, state)
+			state = 0
+		end
+		if state == 1 then
+			c0, c1 = halves(fence)
+		end
+		v0, v1 = halves(ver)
+		local header = encode(state + 256 * open + 65536 * tonumber(ARGV[at + 4]) +
+			16777216 * tonumber(ARGV[at + 5]), attempt, v0, v1, d0, d1, c0, c1,
+			(words_of('<I4', body, 3)))
+		local rank = score(d0, d1)
+		insert(scores, digits(state == 1 and -rank or rank))
+		insert(scores, id)
+		insert(stored, id)
+		insert(stored, header .. body)
+		if not owner then
+			insert(news, ARGV[at + 1])
+			insert(news, id)
+		end
+		high = math.max(high, ver)
+		answer[k + 1] = header
+	end
+end
+
+local failure = store_new(scores, stored)
+if failure then
+	return failure
+end
+last = high
+leave(news)
+return answer
