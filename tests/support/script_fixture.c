@@ -1,0 +1,231 @@
+#include "support/script_fixture.h"
+
+#if DW_WITH_REDIS
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "store/redis/script.h"
+#include "support/cmocka.h"
+
+static const char body[] = {1, 1, 'c', 'r', 'c', '.', 'b'};
+
+static void keep(struct scripts *s, redisReply *reply)
+{
+	if (s->reply)
+		freeReplyObject(s->reply);
+	s->reply = reply;
+	if (!reply)
+		fail_msg("%s", s->link->errstr);
+}
+
+redisReply *command(struct scripts *s, const char *format, ...)
+{
+	va_list words;
+
+	va_start(words, format);
+	keep(s, redisvCommand(s->link, format, words));
+	va_end(words);
+	return s->reply;
+}
+
+static const char *sha1_of(const char *name)
+{
+	for (size_t i = 0; i < redis_script_count; i++)
+		if (strcmp(redis_scripts[i].name, name) == 0)
+			return redis_scripts[i].sha1;
+	fail_msg("there is no script %s", name);
+	return NULL;
+}
+
+void call_word(struct scripts *s, const void *bytes, size_t size)
+{
+	assert_true(s->count < CALL_WORDS_MAX && s->used + size <= CALL_BYTES_MAX);
+	s->words[s->count] = s->bytes + s->used;
+	s->sizes[s->count++] = size;
+	if (size)
+		memcpy(s->bytes + s->used, bytes, size);
+	s->used += size;
+}
+
+void call_text(struct scripts *s, const char *text)
+{
+	call_word(s, text, strlen(text));
+}
+
+void call_number(struct scripts *s, uint64_t number)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof text, "%" PRIu64, number);
+	call_text(s, text);
+}
+
+void call_due(struct scripts *s, int64_t due)
+{
+	unsigned char bytes[8];
+
+	bytes_put(bytes, (uint64_t)due, 8);
+	call_word(s, bytes, sizeof bytes);
+}
+
+void call(struct scripts *s, const char *name)
+{
+	static const char *const keys[CALL_KEYS] = {"l", "m", "z", "h", "i", "d", "D", "e", "s:c"};
+	char key[64];
+
+	s->count = 0;
+	s->used = 0;
+	call_text(s, "EVALSHA");
+	call_text(s, sha1_of(name));
+	call_number(s, CALL_KEYS);
+	for (int i = 0; i < CALL_KEYS; i++) {
+		(void)snprintf(key, sizeof key, "{t:%02u}:%s", s->shard, keys[i]);
+		call_text(s, key);
+	}
+}
+
+redisReply *call_go(struct scripts *s)
+{
+	keep(s, redisCommandArgv(s->link, s->count, s->words, s->sizes));
+	return s->reply;
+}
+
+static void call_common(struct scripts *s, const char *role, const char *token, const char *era,
+			uint64_t number, const char *channel)
+{
+	call_text(s, role);
+	call_text(s, token);
+	call_text(s, era);
+	call_number(s, number);
+	call_number(s, 60000);
+	call_text(s, channel);
+}
+
+void call_owner(struct scripts *s, const char *name)
+{
+	call(s, name);
+	call_common(s, "o", s->token, "era", ++s->mark, "");
+}
+
+void call_client(struct scripts *s, const char *name)
+{
+	call(s, name);
+	call_common(s, "c", "1", "", ++s->sent, "{t}:wake");
+}
+
+bool is(const redisReply *reply, const char *word)
+{
+	const redisReply *first = reply;
+
+	if (reply->type == REDIS_REPLY_ARRAY)
+		first = reply->elements ? reply->element[0] : NULL;
+	if (!first || !first->str)
+		return false;
+	if (first->type == REDIS_REPLY_ERROR)
+		return strncmp(first->str, word, strlen(word)) == 0;
+	return strcmp(first->str, word) == 0;
+}
+
+static void expect_ok(const redisReply *reply)
+{
+	if (!is(reply, "OK"))
+		fail_msg("%s", reply->elements ? reply->element[0]->str : reply->str);
+}
+
+void own(struct scripts *s)
+{
+	char nonce[16];
+
+	(void)snprintf(nonce, sizeof nonce, "n%u", ++s->owners);
+	call(s, "acquire");
+	call_text(s, nonce);
+	call_text(s, "1");
+	call_number(s, 60000);
+	call_text(s, "0");
+	call_text(s, "me");
+	call_text(s, "16");
+	call_text(s, "era");
+	call_text(s, s->token);
+	expect_ok(call_go(s));
+	(void)snprintf(s->token, sizeof s->token, "%s", s->reply->element[1]->str);
+	s->fence = strtoull(s->token, NULL, 10);
+	s->mark = 0;
+}
+
+uint64_t version_in(const redisReply *header)
+{
+	assert_int_equal(header->type, REDIS_REPLY_STRING);
+	assert_true(header->len >= 36);
+	return bytes_get((const unsigned char *)header->str + 8, 8);
+}
+
+uint64_t put_one(struct scripts *s, bool owner, const char *id, int64_t due, unsigned flags)
+{
+	(owner ? call_owner : call_client)(s, "put");
+	call_number(s, flags);
+	call_text(s, id);
+	call_due(s, due);
+	call_text(s, "");
+	call_word(s, body, sizeof body);
+	expect_ok(call_go(s));
+	return version_in(s->reply->element[1]);
+}
+
+int scripts_set_up(void **state)
+{
+	struct scripts *s = NULL;
+
+	*state = NULL;
+	if (redis_server_is_missing())
+		return 0;
+	s = calloc(1, sizeof *s);
+	assert_non_null(s);
+	redis_server_start(&s->server, false, NULL);
+	s->link = redisConnectUnix(s->server.path);
+	assert_true(s->link && !s->link->err);
+	for (size_t i = 0; i < redis_script_count; i++) {
+		command(s, "SCRIPT LOAD %b", redis_scripts[i].text, redis_scripts[i].size);
+		assert_string_equal(s->reply->str, redis_scripts[i].sha1);
+	}
+	*state = s;
+	return 0;
+}
+
+int scripts_tear_down(void **state)
+{
+	struct scripts *s = *state;
+
+	if (!s)
+		return 0;
+	if (s->reply)
+		freeReplyObject(s->reply);
+	redisFree(s->link);
+	redis_server_end(&s->server);
+	free(s);
+	return 0;
+}
+
+int scripts_empty(void **state)
+{
+	struct scripts *s = *state;
+
+	if (!s)
+		return 0;
+	command(s, "CONFIG SET maxmemory 0");
+	command(s, "FLUSHALL");
+	s->shard = 7;
+	s->sent = 0;
+	s->token[0] = '\0';
+	own(s);
+	call(s, "session");
+	call_text(s, "1");
+	call_number(s, 60000);
+	call_text(s, "");
+	expect_ok(call_go(s));
+	return 0;
+}
+
+#endif
