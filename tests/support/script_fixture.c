@@ -93,27 +93,26 @@ redisReply *call_go(struct scripts *s)
 	return s->reply;
 }
 
-static void call_common(struct scripts *s, const char *role, const char *token, const char *era,
-			uint64_t number, const char *channel)
-{
-	call_text(s, role);
-	call_text(s, token);
-	call_text(s, era);
-	call_number(s, number);
-	call_number(s, 60000);
-	call_text(s, channel);
-}
-
 void call_owner(struct scripts *s, const char *name)
 {
 	call(s, name);
-	call_common(s, "o", s->token, "era", ++s->mark, "");
+	call_text(s, "o");
+	call_text(s, s->token);
+	call_text(s, "era");
+	call_number(s, ++s->mark);
+	call_number(s, 60000);
+	call_text(s, "");
 }
 
 void call_client(struct scripts *s, const char *name)
 {
 	call(s, name);
-	call_common(s, "c", "1", "", ++s->sent, "{t}:wake");
+	call_text(s, "c");
+	call_text(s, "1");
+	call_text(s, "");
+	call_number(s, ++s->sent);
+	call_number(s, 60000);
+	call_text(s, "{t}:wake");
 }
 
 bool is(const redisReply *reply, const char *word)

@@ -58,7 +58,7 @@ void call_client(struct scripts *, const char *name);
 /* own takes the lease with a token of its own, whoever has it. */
 void own(struct scripts *);
 
-/* Puts of one timer with a body of one topic, "b", and no data. ret_header: 36 bytes, or NULL. */
+/* put_one: a timer with topic "b" and no data; returns its version. */
 uint64_t put_one(struct scripts *, bool owner, const char *id, int64_t due, unsigned flags);
 
 /* is: the reply's first item is that word (or the reply is an error that begins with it). */
