@@ -1,0 +1,420 @@
+/* Versions, pages, the inbox, dead letters and the status of a shard. */
+#include "support/cmocka.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "support/script_fixture.h"
+#include "support/seed.h"
+
+/* ---- Versions ---- */
+
+static uint64_t time_us(struct scripts *s)
+{
+	const redisReply *reply = command(s, "TIME");
+
+	return strtoull(reply->element[0]->str, NULL, 10) * 1000000 +
+	       strtoull(reply->element[1]->str, NULL, 10);
+}
+
+static uint64_t put_with_floor(struct scripts *s, uint64_t floor)
+{
+	call_owner(s, "put");
+	call_text(s, "0");
+	call_text(s, "a");
+	call_due(s, 5);
+	call_number(s, floor);
+	call_text(s, "\1\1crc.b");
+	return version_in(call_go(s)->element[1]);
+}
+
+static void versions_grow_and_are_of_one_shard(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t last = 0;
+
+	for (int i = 0; i < 500; i++) {
+		uint64_t ver = put_one(s, i % 2, i % 3 ? "a" : "b", 5, 0);
+
+		assert_true(ver > last);
+		assert_int_equal(ver % 16, 7);
+		last = ver;
+	}
+}
+
+static void a_floor_near_the_time_is_the_version(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t now = time_us(s), ahead = now + 1000000, ver;
+
+	command(s, "HSET {t:07}:m ver 0");
+	ver = put_with_floor(s, now - 1000000);
+	assert_in_range(ver, now - 1000000, now - 1000000 + 15);
+	ver = put_with_floor(s, now - 3600000000);
+	assert_in_range(ver, now, now + 3600000000);
+	ver = put_with_floor(s, ahead);
+	assert_in_range(ver, ahead, ahead + 15);
+	assert_int_equal(put_with_floor(s, now + 3600000000), ver + 16);
+}
+
+/* ---- Pages ---- */
+
+#define PAGED 400
+
+struct entry {
+	long score;
+	char id[8];
+	bool gone;
+};
+
+static int in_order(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score < y->score ? -1 : 1;
+	return strcmp(x->id, y->id);
+}
+
+/* fill makes PAGED entries with few scores, and ids in which bytes order other than letters. */
+static void fill(struct scripts *s, struct rng *rng, struct entry *entries)
+{
+	for (int i = 0; i < PAGED; i++) {
+		struct entry *entry = &entries[i];
+		static const char first[] = "aAbBzZ_.";
+
+		entry->gone = false;
+		entry->score = (long)(1 + rng_next(rng) % 5) * (rng_next(rng) % 2 ? 1 : -1);
+		(void)snprintf(entry->id, sizeof entry->id, "%c%d",
+			       first[rng_next(rng) % (sizeof first - 1)], i);
+		command(s, "ZADD {t:07}:z %ld %s", entry->score, entry->id);
+		command(s, "HSET {t:07}:h %s v%s", entry->id, entry->id);
+	}
+	qsort(entries, PAGED, sizeof *entries, in_order);
+}
+
+static redisReply *page(struct scripts *s, bool pending, const char *score, const char *id)
+{
+	call(s, "page");
+	call_text(s, pending ? "+" : "-");
+	call_text(s, "7");
+	call_text(s, score);
+	call_text(s, id);
+	return call_go(s);
+}
+
+/* remove_some: entries before, at and behind the place. */
+static void remove_some(struct scripts *s, struct rng *rng, struct entry *entries, int at)
+{
+	for (int i = at - 9; i < at + 9; i++) {
+		if (i < 0 || i >= PAGED || rng_next(rng) % 3 != 0)
+			continue;
+		entries[i].gone = true;
+		command(s, "ZREM {t:07}:z %s", entries[i].id);
+	}
+}
+
+static void walk(struct scripts *s, struct rng *rng, struct entry *entries, bool pending)
+{
+	char score[16] = "", id[8] = "";
+	int step = pending ? 1 : -1, at = pending ? 0 : PAGED - 1;
+
+	while ((entries[at].score > 0) != pending)
+		at += step;
+	for (;;) {
+		const redisReply *reply = page(s, pending, score, id);
+
+		for (size_t i = 0; i < reply->elements; i += 3, at += step) {
+			while (entries[at].gone)
+				at += step;
+			assert_string_equal(reply->element[i]->str, entries[at].id);
+			assert_int_equal(strtol(reply->element[i + 1]->str, NULL, 10),
+					 entries[at].score);
+			assert_string_equal(reply->element[i + 2]->str + 1, entries[at].id);
+			(void)snprintf(score, sizeof score, "%s", reply->element[i + 1]->str);
+			(void)snprintf(id, sizeof id, "%s", reply->element[i]->str);
+		}
+		if (reply->elements == 0)
+			break;
+		remove_some(s, rng, entries, at - step);
+	}
+	while (at >= 0 && at < PAGED && (entries[at].score > 0) == pending) {
+		assert_true(entries[at].gone);
+		at += step;
+	}
+}
+
+static void pages_are_exact_while_entries_go(void **state)
+{
+	struct scripts *s = *state;
+	struct rng rng = seed_of_test();
+
+	for (int i = 0; i < 10; i++) {
+		struct entry entries[PAGED];
+
+		command(s, "DEL {t:07}:z {t:07}:h");
+		fill(s, &rng, entries);
+		walk(s, &rng, entries, true);
+		walk(s, &rng, entries, false);
+	}
+}
+
+static void a_page_shows_an_entry_without_a_value(void **state)
+{
+	struct scripts *s = *state;
+	redisReply *reply;
+
+	command(s, "ZADD {t:07}:z 5 a inf b -inf c");
+	reply = page(s, true, "", "");
+	assert_int_equal(reply->elements, 6);
+	assert_int_equal(reply->element[2]->type, REDIS_REPLY_NIL);
+	assert_string_equal(reply->element[4]->str, "inf");
+	assert_int_equal(page(s, true, "5", "a")->elements, 3);
+	assert_int_equal(page(s, true, "inf", "b")->elements, 0);
+	assert_int_equal(page(s, false, "", "")->elements, 3);
+	call_owner(s, "settle"); /* which is how it goes */
+	call_text(s, "a");
+	call_text(s, "1");
+	call_text(s, "0");
+	assert_int_equal(call_go(s)->element[1]->integer, 2);
+	assert_int_equal(page(s, true, "", "")->elements, 3);
+}
+
+/* ---- The inbox ---- */
+
+static redisReply *inbox(struct scripts *s, const char *limit)
+{
+	call(s, "inbox");
+	for (int i = 0; i < 6; i++)
+		call_text(s, i == 1 ? s->token : "");
+	call_text(s, limit);
+	return call_go(s);
+}
+
+static void ack(struct scripts *s, const char *id, uint64_t ver)
+{
+	call_owner(s, "ack");
+	call_text(s, id);
+	call_number(s, ver);
+	assert_true(is(call_go(s), "OK"));
+}
+
+static void news_stay_until_their_version_is_acknowledged(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t first = put_one(s, false, "a", 5, 0), second = put_one(s, false, "a", 6, 0);
+	redisReply *reply;
+
+	put_one(s, true, "b", 5, 0); /* an owner's own are no news */
+	ack(s, "a", first);
+	reply = inbox(s, "10");
+	assert_int_equal(reply->elements, 4);
+	assert_string_equal(reply->element[1]->str, "a");
+	assert_int_equal(strtoull(reply->element[2]->str, NULL, 10), second);
+	assert_int_equal(version_in(reply->element[3]), second);
+	ack(s, "a", second);
+	assert_int_equal(inbox(s, "10")->elements, 1);
+	put_one(s, false, "c", 5, 0);
+	put_one(s, false, "d", 5, 0);
+	assert_int_equal(inbox(s, "1")->elements, 4);
+	s->token[0] = '0';
+	assert_true(is(inbox(s, "1"), "FENCED"));
+}
+
+static void cancelled_news_have_no_value(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t ver = put_one(s, false, "a", 5, 0);
+
+	call_client(s, "cancel");
+	call_text(s, "0");
+	call_text(s, "a");
+	assert_int_equal(call_go(s)->element[1]->integer, 0);
+	inbox(s, "10");
+	assert_true(strtoull(s->reply->element[2]->str, NULL, 10) > ver);
+	assert_int_equal(s->reply->element[3]->type, REDIS_REPLY_NIL);
+}
+
+static void a_clients_write_is_published_once(void **state)
+{
+	struct scripts *s = *state;
+	redisContext *listener = redisConnectUnix(s->server.path);
+	redisReply *reply = redisCommand(listener, "SUBSCRIBE {t}:wake");
+
+	freeReplyObject(reply);
+	put_one(s, true, "a", 5, 0);
+	call_client(s, "put");
+	for (int i = 0; i < 2; i++) {
+		call_text(s, "0");
+		call_text(s, i ? "a" : "b");
+		call_due(s, 5);
+		call_text(s, "");
+		call_text(s, "\1\1crc.b");
+	}
+	assert_true(is(call_go(s), "OK"));
+	assert_int_equal(put_one(s, false, "b", 5, 0) % 16, 7);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(redisGetReply(listener, (void **)&reply), REDIS_OK);
+		assert_string_equal(reply->element[2]->str, "7");
+		freeReplyObject(reply);
+	}
+	command(s, "PUBLISH {t}:wake end");
+	assert_int_equal(redisGetReply(listener, (void **)&reply), REDIS_OK);
+	assert_string_equal(reply->element[2]->str, "end");
+	freeReplyObject(reply);
+	redisFree(listener);
+}
+
+/* ---- Dead letters ---- */
+
+static void bury(struct scripts *s, const char *id, uint64_t ver, uint64_t at)
+{
+	call_owner(s, "bury");
+	call_text(s, id);
+	call_number(s, ver);
+	call_text(s, "0");
+	call_text(s, "3");
+	call_number(s, at);
+	assert_int_equal(call_go(s)->element[1]->integer, 0);
+}
+
+static uint64_t drop(struct scripts *s, const char *id, uint64_t ver)
+{
+	call_client(s, "drop");
+	call_text(s, id);
+	call_number(s, ver);
+	assert_true(is(call_go(s), "OK"));
+	return (uint64_t)s->reply->element[1]->integer;
+}
+
+static redisReply *dead_page(struct scripts *s, uint64_t after, const char *limit)
+{
+	call(s, "dead_page");
+	call_number(s, after);
+	call_text(s, limit);
+	return call_go(s);
+}
+
+static void letters_are_paged_and_dropped_by_name(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t vers[4], number;
+
+	for (int i = 0; i < 4; i++) {
+		vers[i] = put_one(s, true, i ? "a" : "ab", 5, 0);
+		bury(s, i ? "a" : "ab", vers[i], 100);
+	}
+	dead_page(s, 0, "1");
+	assert_int_equal(s->reply->elements, 2);
+	assert_int_equal(s->reply->element[0]->len, 2 + 1 + 16);
+	assert_string_equal(s->reply->element[0]->str, "ab");
+	number = bytes_get((const unsigned char *)s->reply->element[1]->str, 8);
+	assert_int_equal(number % 16, 7);
+	assert_int_equal(dead_page(s, number, "10")->elements, 6);
+	assert_int_equal(drop(s, "a", vers[2]), 1);
+	assert_int_equal(drop(s, "a", vers[2]), 0);
+	assert_int_equal(drop(s, "a", 0), 2);
+	assert_int_equal(dead_page(s, 0, "10")->elements, 2);
+	assert_int_equal(drop(s, "", 0), 1);
+	assert_int_equal(command(s, "EXISTS {t:07}:d {t:07}:D {t:07}:e")->integer, 0);
+}
+
+static void forget(struct scripts *s, const char *kept, const char *oldest, long long dropped,
+		   long long left)
+{
+	call_owner(s, "forget");
+	call_text(s, kept);
+	call_text(s, oldest);
+	assert_true(is(call_go(s), "OK"));
+	assert_int_equal(s->reply->element[1]->integer, dropped);
+	assert_int_equal(s->reply->element[2]->integer, left);
+}
+
+static void the_oldest_letters_are_forgotten(void **state)
+{
+	struct scripts *s = *state;
+
+	for (unsigned i = 0; i < 100; i++) {
+		char id[8];
+
+		(void)snprintf(id, sizeof id, "%u", i);
+		bury(s, id, put_one(s, true, id, 5, 0), i);
+	}
+	forget(s, "100", "0", 0, 100);
+	forget(s, "98", "0", 2, 98);
+	forget(s, "98", "5", 3, 95);
+	forget(s, "1", "5", 64, 31);
+	assert_int_equal(command(s, "ZCARD {t:07}:e")->integer, 31);
+	assert_int_equal(command(s, "HLEN {t:07}:D")->integer, 31);
+	assert_string_equal(dead_page(s, 0, "1")->element[0]->str, "69");
+	forget(s, "1", "1000", 31, 0);
+	forget(s, "1", "1000", 0, 0);
+}
+
+/* ---- The whole ---- */
+
+static void a_purge_leaves_only_lease_and_meta(void **state)
+{
+	struct scripts *s = *state;
+
+	bury(s, "a", put_one(s, true, "a", 5, 0), 1);
+	put_one(s, false, "b", 5, 0);
+	call_owner(s, "purge");
+	assert_int_equal(call_go(s)->element[1]->integer, 2);
+	command(s, "EXISTS {t:07}:z {t:07}:h {t:07}:i {t:07}:d {t:07}:D {t:07}:e");
+	assert_int_equal(s->reply->integer, 0);
+	command(s, "EXISTS {t:07}:l {t:07}:m {t:07}:s:c");
+	assert_int_equal(s->reply->integer, 3);
+	put_one(s, true, "a", 5, 0);
+}
+
+static void the_status_counts_and_names_the_owner(void **state)
+{
+	struct scripts *s = *state;
+
+	call(s, "status");
+	assert_int_equal(call_go(s)->element[4]->type, REDIS_REPLY_NIL);
+	bury(s, "a", put_one(s, true, "a", 5, 0), 1);
+	put_one(s, true, "b", 50, 2);
+	put_one(s, true, "c", 60, 0);
+	put_one(s, false, "d", 70, 0);
+	call_owner(s, "report");
+	call_text(s, "words");
+	call_text(s, "99");
+	assert_true(is(call_go(s), "OK"));
+	call(s, "status");
+	call_go(s);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(s->reply->element[i]->integer, ((const int[]){2, 1, 1, 1})[i]);
+	assert_string_equal(s->reply->element[4]->str, "60");
+	assert_string_equal(s->reply->element[5]->str, s->token);
+	assert_true(s->reply->element[6]->integer > 0);
+	assert_string_equal(s->reply->element[7]->str, "me");
+	assert_int_equal(strlen(s->reply->element[8]->str), 16);
+	assert_string_equal(s->reply->element[9]->str, "99");
+	assert_string_equal(s->reply->element[10]->str, "words");
+	assert_string_equal(s->reply->element[11]->str, "16");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(versions_grow_and_are_of_one_shard, scripts_empty),
+	    cmocka_unit_test_setup(a_floor_near_the_time_is_the_version, scripts_empty),
+	    cmocka_unit_test_setup(pages_are_exact_while_entries_go, scripts_empty),
+	    cmocka_unit_test_setup(a_page_shows_an_entry_without_a_value, scripts_empty),
+	    cmocka_unit_test_setup(news_stay_until_their_version_is_acknowledged, scripts_empty),
+	    cmocka_unit_test_setup(cancelled_news_have_no_value, scripts_empty),
+	    cmocka_unit_test_setup(a_clients_write_is_published_once, scripts_empty),
+	    cmocka_unit_test_setup(letters_are_paged_and_dropped_by_name, scripts_empty),
+	    cmocka_unit_test_setup(the_oldest_letters_are_forgotten, scripts_empty),
+	    cmocka_unit_test_setup(a_purge_leaves_only_lease_and_meta, scripts_empty),
+	    cmocka_unit_test_setup(the_status_counts_and_names_the_owner, scripts_empty),
+	};
+
+	if (redis_server_is_missing())
+		return 0;
+	return cmocka_run_group_tests(tests, scripts_set_up, scripts_tear_down);
+}
