@@ -116,8 +116,6 @@ end
 local value = call('HGET', VALUES, id)
 local inbox_score = call('ZSCORE', INBOX, id)
 local open = value and is_open(value) or not value and left_open(inbox_score)
-call('ZCARD', TIMERS)
-
 local body, crc = body_of()
 local v0, v1 = halves(next_ver(''))
 local d0, d1 = halves(due)

@@ -175,7 +175,7 @@ local function leave(news)
 end
 
 -- store_new is the first write of what makes new timers: false, or the error: there is no memory, or
--- Redis takes no writes at all. Then nothing was done, and the number is not used up.
+-- Redis takes no writes, or not to that key. Nothing was done, and the number is not used up.
 local function store_new(scores, values)
 	if scores[1] then
 		local reply = redis.pcall('ZADD', TIMERS, unpack(scores))

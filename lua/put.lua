@@ -5,8 +5,8 @@
 --           7.. for each timer: flags (1 only if the id is absent, 2 claimed at once, 4 the owner
 --           took its claim back; a client's 2 and 4 do not count), id, due (8 bytes), floor of the
 --           version or '', body
--- returns   {'OK', ...}: the new header; 1 the id has a timer; {'OOM'}: the number is used up,
---           and nothing else is done; or a refusal
+-- returns   {'OK', ...}: the new header; 1 the id has a timer; or a refusal; an error, of
+--           which OOM is one, has done nothing
 -- cost      O(log N) a timer; 2 to 3 us of the server
 local refusal = enter()
 if refusal then
@@ -16,7 +16,6 @@ end
 local ids = column(8, 5)
 local values = call('HMGET', VALUES, unpack(ids))
 local inbox = inbox_of(ids)
-call('ZCARD', TIMERS)
 
 local answer, made, scores, stored, news = {'OK'}, {}, {}, {}, {}
 local written = 0

@@ -5,7 +5,7 @@
 --           7.. for each timer: id, version of the letter (0: the last one of the id), due (8
 --           bytes), floor of the version or ''
 -- returns   {'OK', ...}: {0, value} for an owner, the header for a client; 1 the id has a timer; 2
---           there is no such letter; 5 it is damaged; {'OOM'} as put; or a refusal
+--           there is no such letter; 5 it is damaged; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -15,7 +15,6 @@ end
 local ids = column(7, 4)
 local values = call('HMGET', VALUES, unpack(ids))
 local inbox = inbox_of(ids)
-call('ZCARD', TIMERS)
 call('ZCARD', DEAD)
 call('HLEN', LETTERS)
 

@@ -175,6 +175,8 @@ static void a_key_of_another_type_changes_nothing(void **state)
 			set_up(state);
 			command(s, "DEL {t:07}:%s", keys[k]);
 			command(s, "RPUSH {t:07}:%s x", keys[k]);
+			command(s, "PERSIST {t:07}:l");
+			command(s, "PERSIST {t:07}:s:c");
 			digest(s, before);
 			mutate(s, which, owner);
 			(void)snprintf(error, sizeof error, "%s",
@@ -184,6 +186,8 @@ static void a_key_of_another_type_changes_nothing(void **state)
 			assert_non_null(strstr(error, "WRONGTYPE"));
 			digest(s, after);
 			assert_string_equal(before, after);
+			assert_true(command(s, "TTL {t:07}:l")->integer < 0);
+			assert_true(command(s, "TTL {t:07}:s:c")->integer < 0);
 			refused++;
 		}
 	}
@@ -203,11 +207,15 @@ static void put_on_a_full_server_uses_its_number_only(void **state)
 {
 	struct scripts *s = *state;
 
+	char ver[32];
+
+	(void)snprintf(ver, sizeof ver, "%s", command(s, "HGET {t:07}:m ver")->str);
 	full(s);
 	assert_true(is(mutate(s, 0, true), "OOM"));
 	assert_true(is(mutate(s, 0, false), "OOM"));
 	assert_true(is(mutate(s, 3, true), "OOM")); /* a requeue */
 	assert_true(is(mutate(s, 3, false), "OOM"));
+	assert_string_equal(command(s, "HGET {t:07}:m ver")->str, ver);
 	assert_int_equal(command(s, "HEXISTS {t:07}:h b")->integer, 0);
 	assert_int_equal(command(s, "HEXISTS {t:07}:h d")->integer, 0);
 	assert_int_equal(command(s, "ZCARD {t:07}:d")->integer, 1);

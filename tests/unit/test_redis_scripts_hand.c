@@ -248,6 +248,109 @@ static void the_commands_of_the_readme_do_what_it_says(void **state)
 	assert_int_equal(command(s, "ZCARD {t:03}:i")->integer, 1);
 }
 
+/* ---- The user of lua/README.md ---- */
+
+static void make_user(struct scripts *s, const char *root)
+{
+	char line[2 * TEMP_SIZE + 256], words[2048] = "";
+	FILE *file;
+
+	(void)snprintf(
+	    line, sizeof line,
+	    "sed -n 's/^    ACL SETUSER/ACL SETUSER/; s/orders/t/gp' '%s/lua/README.md' | "
+	    "grep '^ACL SETUSER' | redis-cli -s '%s'",
+	    root, s->server.path);
+	file = popen(line, "r");
+	assert_non_null(file);
+	assert_true(fread(words, 1, sizeof words - 1, file) > 0);
+	assert_int_equal(pclose(file), 0);
+	assert_string_equal(words, "OK\n");
+}
+
+static void call_each(struct scripts *s)
+{
+	static const char *const calls[][10] = {
+	    {"release", "1:n:1"},
+	    {"session", "1", "60000", ""},
+	    {"put", "c", "1", "", "1", "60000", "{t}:wake"},
+	    {"page", "+", "5", "5", "0"},
+	    {"page", "-", "5", "-5", "0"},
+	    {"page", "+", "5", "5", "a"},
+	    {"page", "-", "5", "-5", "b"},
+	    {"dead_page", "0", "5"},
+	    {"status"},
+	    {"shard", "a"},
+	    {"add", "a", "t", "5", ""},
+	    {"cancel_one", "a"},
+	};
+
+	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+		call(s, calls[i][0]);
+		for (int k = 1; k < 10 && calls[i][k]; k++)
+			call_text(s, calls[i][k]);
+		call_go(s); /* what it must not do is in the log */
+	}
+}
+
+static void mutate_each(struct scripts *s, bool owner)
+{
+	static const char *const calls[][6] = {
+	    {"claim", "a", "1", "0"},
+	    {"settle", "x", "1", "0"},
+	    {"retry", "a", "1", "0", "12345678", "1"},
+	    {"bury", "a", "1", "0", "2", "5"},
+	    {"ack", "a", "1"},
+	    {"forget", "0", "0"},
+	    {"report", "x", "5"},
+	    {"move", "0", "a", "0", "12345678", ""},
+	    {"requeue", "a", "0", "12345678", ""},
+	    {"drop", "a", "0"},
+	    {"cancel", "0", "a"},
+	    {"drop", "", "0"},
+	    {"purge"},
+	};
+
+	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+		if (!owner && i < 7)
+			continue;
+		if (!owner && strcmp(calls[i][0], "purge") == 0)
+			continue;
+		(owner ? call_owner : call_client)(s, calls[i][0]);
+		for (int k = 1; k < 6 && calls[i][k]; k++)
+			call_text(s, calls[i][k]);
+		if (!is(call_go(s), "OK"))
+			fail_msg("%s: %s", calls[i][0], s->reply->str);
+	}
+}
+
+static void the_user_of_the_readme_may_do_what_the_scripts_do(void **state)
+{
+	struct scripts *s = *state;
+	char root[TEMP_SIZE] = __FILE__;
+
+	*strstr(root, "/tests/unit/") = '\0';
+	make_user(s, root);
+	s->shard = shard_of("a");
+	s->sent = 0;
+	command(s, "ACL LOG RESET");
+	assert_true(is(command(s, "AUTH timers SECRET"), "OK"));
+	assert_true(is(command(s, "SET other 1"), "NOPERM"));
+	own(s);
+	call(s, "renew");
+	for (int i = 0; i < 4; i++)
+		call_text(s, ((const char *[]){s->token, s->token, "60000", "era"})[i]);
+	assert_true(is(call_go(s), "OK"));
+	call_each(s);
+	for (int i = 0; i < 2; i++) {
+		put_one(s, i == 0, "a", 5, 0);
+		put_one(s, true, "b", 5, 2);
+		mutate_each(s, i == 0);
+		call_each(s);
+	}
+	assert_true(is(command(s, "AUTH default x"), "OK"));
+	assert_int_equal(command(s, "ACL LOG")->elements, 1); /* the SET */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +358,8 @@ int main(void)
 	    cmocka_unit_test_setup(what_is_added_is_what_the_library_writes, scripts_empty),
 	    cmocka_unit_test_setup(wrong_words_are_refused, scripts_empty),
 	    cmocka_unit_test_setup(one_is_cancelled_as_by_a_client, scripts_empty),
+	    cmocka_unit_test_setup(the_user_of_the_readme_may_do_what_the_scripts_do,
+				   scripts_empty),
 	    cmocka_unit_test_setup(the_commands_of_the_readme_do_what_it_says, scripts_empty),
 	};
 

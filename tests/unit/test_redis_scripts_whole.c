@@ -182,6 +182,20 @@ static void a_page_shows_an_entry_without_a_value(void **state)
 	assert_int_equal(page(s, true, "", "")->elements, 3);
 }
 
+static void a_place_whose_member_has_moved_is_found(void **state)
+{
+	struct scripts *s = *state;
+
+	command(s, "ZADD {t:07}:z 5 a 9 b 5 c 6 d -5 e -5 g");
+	page(s, true, "5", "b");
+	assert_int_equal(s->reply->elements, 9);
+	assert_string_equal(s->reply->element[0]->str, "c");
+	command(s, "ZADD {t:07}:z -9 f");
+	page(s, false, "-5", "f");
+	assert_int_equal(s->reply->elements, 6);
+	assert_string_equal(s->reply->element[0]->str, "e");
+}
+
 /* ---- The inbox ---- */
 
 static redisReply *inbox(struct scripts *s, const char *limit)
@@ -405,6 +419,7 @@ int main(void)
 	    cmocka_unit_test_setup(a_floor_near_the_time_is_the_version, scripts_empty),
 	    cmocka_unit_test_setup(pages_are_exact_while_entries_go, scripts_empty),
 	    cmocka_unit_test_setup(a_page_shows_an_entry_without_a_value, scripts_empty),
+	    cmocka_unit_test_setup(a_place_whose_member_has_moved_is_found, scripts_empty),
 	    cmocka_unit_test_setup(news_stay_until_their_version_is_acknowledged, scripts_empty),
 	    cmocka_unit_test_setup(cancelled_news_have_no_value, scripts_empty),
 	    cmocka_unit_test_setup(a_clients_write_is_published_once, scripts_empty),
