@@ -1,0 +1,60 @@
+/* A server that plays a script, in a thread, on a unix socket or on a port: what no real Redis
+ * server does when a test wants it. A script is a list of steps that ends with FAKE_END; then the
+ * server is gone. */
+#ifndef DW_TESTS_FAKE_SERVER_H
+#define DW_TESTS_FAKE_SERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "support/temp.h"
+
+enum fake_kind {
+	FAKE_END,
+	FAKE_ACCEPT, /* waits for a connection */
+	FAKE_EXPECT, /* reads until `text` has come, and all that is there by then */
+	FAKE_SEND,   /* text, in chunks of `number` bytes if that is not 0 */
+	FAKE_REPEAT, /* text, until the peer hangs up */
+	FAKE_STALL,  /* until fake_server_go(), or until the peer hangs up */
+	FAKE_CLOSE,
+	FAKE_RESET /* closed with bytes unread: ECONNRESET, on TCP by SO_LINGER */
+};
+
+struct fake_step {
+	enum fake_kind kind;
+	const char *text;
+	size_t number;
+};
+
+/* What a good server says to a link's greeting, which ends with a PING. */
+#define FAKE_WELCOME                                                                               \
+	"+OK\r\n$23\r\nredis_version:255.255.2\r\n$29\r\nmaxmemory_policy:noeviction\r\n\r\n"      \
+	"$13\r\nrole:master\r\n\r\n+PONG\r\n"
+#define FAKE_GREET                                                                                 \
+	{FAKE_ACCEPT, NULL, 0}, {FAKE_EXPECT, "PING\r\n", 0},                                      \
+	{                                                                                          \
+		FAKE_SEND, FAKE_WELCOME, 0                                                         \
+	}
+
+struct fake_server {
+	char folder[TEMP_SIZE];
+	char path[TEMP_SIZE];
+	unsigned port; /* of 127.0.0.1, 0: the unix socket */
+	int listener;
+	int go[2]; /* a pipe */
+	const struct fake_step *steps;
+	pthread_t thread;
+	atomic_int accepted;
+	char seen[4096]; /* all that came; read it after fake_server_end() */
+	size_t seen_size;
+};
+
+void fake_server_start(struct fake_server *, bool tcp, const struct fake_step *steps);
+void fake_server_go(struct fake_server *);
+
+/* fake_server_end waits until the script is over; what it waits for must come. */
+void fake_server_end(struct fake_server *);
+
+#endif

@@ -1,0 +1,40 @@
+/* A link in a test, driven as a store would drive it, and what it has logged. Whatever is waited
+ * for fails the test when it has not come after a minute. */
+#ifndef DW_TESTS_REDIS_LINK_H
+#define DW_TESTS_REDIS_LINK_H
+
+#include "store/redis/socket.h"
+
+struct linked {
+	struct link *link;
+	struct redis_where where;
+	struct alloc alloc;
+	char log[8192]; /* every line, ended by \n */
+	unsigned works; /* link_work() so far */
+};
+
+dw_usec linked_now(void);
+
+/* linked_open: options may be NULL; alloc, where and the log are set here. The URL of a socket's
+ * path and of a port. */
+void linked_open(struct linked *, const char *url, const struct socket_options *options);
+char *linked_url(char *ret_url, size_t size, const char *path, unsigned port);
+void linked_close(struct linked *);
+
+/* linked_step waits until the link wants to work, at most 20 ms, and lets it work. */
+void linked_step(struct linked *);
+
+void linked_await_up(struct linked *);
+void linked_await_down(struct linked *);
+
+/* linked_await_trouble: until trouble() says the words; *ret_fatal may be NULL. */
+void linked_await_trouble(struct linked *, const char *words, bool *ret_fatal);
+
+/* linked_send sends words that are parted by spaces. */
+int linked_send(struct linked *, const char *command);
+struct reply *linked_await_reply(struct linked *);
+
+/* linked_ask: both, on a connection that stays up. */
+struct reply *linked_ask(struct linked *, const char *command);
+
+#endif
