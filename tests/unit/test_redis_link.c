@@ -407,6 +407,7 @@ static void queue_that_is_full_is_a_limit(void **state)
 	char value[900];
 	const char *words[] = {"ECHO", value};
 	const size_t sizes[] = {4, sizeof value};
+	const size_t endless[] = {4, SIZE_MAX};
 
 	(void)state;
 	memset(value, 'v', sizeof value);
@@ -415,6 +416,7 @@ static void queue_that_is_full_is_a_limit(void **state)
 	linked_await_up(&linked);
 	assert_int_equal(link_send(linked.link, 2, words, sizes, linked_now()), DW_OK);
 	assert_int_equal(link_send(linked.link, 2, words, sizes, linked_now()), DW_ELIMIT);
+	assert_int_equal(link_send(linked.link, 2, words, endless, linked_now()), DW_ELIMIT);
 	link_work(linked.link, linked_now());
 	assert_int_equal(link_send(linked.link, 2, words, sizes, linked_now()), DW_OK);
 	linked_close(&linked);

@@ -38,12 +38,12 @@ static bool make_room(struct outbox *outbox)
 int outbox_add(struct outbox *outbox, int count, const char *const *words, const size_t *sizes)
 {
 	char *block = NULL;
-	int size;
+	long long size;
 
 	if (!make_room(outbox))
 		return DW_ENOMEM;
 	/* The array is not hiredis' to change, and it changes nothing in it. */
-	size = (int)redisFormatCommandArgv(&block, count, (const char **)(uintptr_t)words, sizes);
+	size = redisFormatCommandArgv(&block, count, (const char **)(uintptr_t)words, sizes);
 	if (size < 0)
 		return DW_ENOMEM;
 	*block_at(outbox, outbox->count) =

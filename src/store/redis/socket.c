@@ -384,14 +384,19 @@ static uint64_t connection(const struct link *base)
 	return link->state == UP ? link->connections : 0;
 }
 
-/* wire_size: about what a command takes in the queue. */
-static size_t wire_size(int count, const size_t *sizes)
+/* fits: whether there is room for a command in the queue; each word has a head of its own. */
+static bool fits(const struct socket_link *link, int count, const size_t *sizes)
 {
-	size_t size = 0;
+	const size_t head = 32;
+	size_t most = link->options.queue_max;
+	size_t room = most > link->outbox.bytes ? most - link->outbox.bytes : 0;
 
-	for (int i = 0; i < count; i++)
-		size += sizes[i] < SIZE_MAX / 2 - size ? sizes[i] + 16 : 0;
-	return size;
+	for (int i = 0; i < count; i++) {
+		if (room < head || sizes[i] > room - head)
+			return false;
+		room -= head + sizes[i];
+	}
+	return true;
 }
 
 static int send_command(struct link *base, int count, const char *const *words, const size_t *sizes,
@@ -403,7 +408,7 @@ static int send_command(struct link *base, int count, const char *const *words, 
 	assert(!link->options.channel);
 	if (link->state != UP)
 		return DW_ESTORE;
-	if (link->outbox.bytes + wire_size(count, sizes) > link->options.queue_max)
+	if (!fits(link, count, sizes))
 		return DW_ELIMIT;
 	status = outbox_add(&link->outbox, count, words, sizes);
 	if (status != DW_OK)
