@@ -64,7 +64,7 @@ void linked_step(struct linked *linked)
 {
 	struct pollfd ready = {.fd = link_descriptor(linked->link), .events = POLLIN};
 	dw_usec left = usec_sub(link_due(linked->link), linked_now());
-	dw_usec most = usec_max(0, usec_min(left, DW_MILLISECONDS(20)));
+	dw_usec most = usec_max(0, usec_min(left, DW_MILLISECONDS(900)));
 	struct timespec timeout = {.tv_nsec = most * 1000};
 
 	(void)ppoll(&ready, 1, &timeout, NULL);

@@ -21,7 +21,7 @@ void linked_open(struct linked *, const char *url, const struct socket_options *
 char *linked_url(char *ret_url, size_t size, const char *path, unsigned port);
 void linked_close(struct linked *);
 
-/* linked_step waits until the link wants to work, at most 20 ms, and lets it work. */
+/* linked_step waits until the link wants to work, at most 900 ms, and lets it work. */
 void linked_step(struct linked *);
 
 void linked_await_up(struct linked *);

@@ -20,13 +20,14 @@ struct link;
 
 struct link_class {
 	/* A descriptor, always the same, that is readable when work() has something to do; -1:
-	 * there is none, as in a simulation. Replies that were not taken do not make it
-	 * readable. */
+	 * there is none, as in a simulation. Replies that work() has read and nobody has taken do
+	 * not make it readable: due() tells. */
 	int (*descriptor)(const struct link *);
 	/* Connects, writes, reads, gives up what is overdue. */
 	void (*work)(struct link *, dw_usec now);
-	/* When work() is needed, whatever the descriptor says; 0: at once, commands are queued that
-	 * nobody has tried to write yet. DW_NEVER: not. */
+	/* When work() is needed, whatever the descriptor says; 0: at once: commands are queued that
+	 * nobody has tried to write yet, or there is a reply to take (the work() that has written
+	 * may have read the first answer, too). DW_NEVER: not. */
 	dw_usec (*due)(const struct link *);
 	/* The number of the connection that is up (connected and greeted: AUTH, SELECT and so on
 	 * are answered), counted from 1; 0: none is. When it is lost, what was queued, unanswered

@@ -363,8 +363,8 @@ static dw_usec due(const struct link *base)
 {
 	const struct socket_link *link = const_link_of(base);
 
-	if (link->outbox.count > 0 && !(link->watched & EPOLLOUT))
-		return 0; /* not tried yet */
+	if (link->ready || (link->outbox.count > 0 && !(link->watched & EPOLLOUT)))
+		return 0; /* a reply is to be taken, or a command was not tried yet */
 	if (link->state == UP)
 		return usec_min(late_at(link), probe_at(link));
 	return link->state == DIALLING ? dial_due(&link->dial) : link->deadline;
