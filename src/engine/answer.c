@@ -43,6 +43,8 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 		timer_replace(engine, head, fresh);
 	if (engine->env.role == DW_OWNER)
 		timer_set_state(engine, fresh, claimed ? TIMER_CLAIMED : TIMER_PENDING);
+	else
+		fresh->head.generation = 0; /* a scan, should it become the owner, brings it */
 	return fresh;
 }
 

@@ -80,7 +80,7 @@ static void take(struct leased *leased, dw_op *op)
 		answer(leased, op, DW_EFENCED);
 	else if (op->kind == DW_OP_INBOX)
 		leased->parked = op;
-	else if (leased->keeps)
+	else if (leased->keeps && op->kind != DW_OP_SCAN)
 		op_queue_push(&leased->kept, op);
 	else if (op->kind == DW_OP_PUT && op->flags & DW_OP_AGAIN && leased->knows)
 		answer_done(leased, op);

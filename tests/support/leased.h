@@ -18,7 +18,7 @@ struct leased {
 
 	bool fenced; /* another process owns it */
 	bool is_free;
-	bool keeps;                  /* what is submitted is not answered */
+	bool keeps;                  /* what is submitted is not answered, but for scans */
 	int unknown;                 /* how many puts are done and answered DW_EUNKNOWN */
 	bool knows;                  /* that a put sent again was done before */
 	int asked[DW_OP_REPORT + 1]; /* operations submitted, by kind */

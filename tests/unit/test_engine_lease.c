@@ -396,6 +396,30 @@ static void claim_of_an_earlier_reign_starts_nothing(void **state)
 	end(&leased);
 }
 
+static void put_as_a_client_is_loaded_although_a_call_waits_for_its_id(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin(&leased);
+
+	(void)state;
+	fence(&leased);
+	leased.keeps = true;
+	(void)harness_put(h, "a", DW_SECONDS(10));
+	assert_int_equal(engine_dead_requeue(h->engine, "a", 0, h->wall, (struct done){0}), DW_OK);
+	harness_turn(h);
+	leased_speak(&leased);
+	leased.keeps = true; /* the requeue is under way from now on */
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "a").status, DW_OK);
+	leased.is_free = true;
+	harness_pass(h, DW_SECONDS(2));
+	assert_int_equal(stats_of(h).timers, 1);
+	leased_speak(&leased);
+	harness_pass(h, DW_SECONDS(10));
+	assert_int_equal(h->start_count, 1);
+	end(&leased);
+}
+
 static void close_of_a_fenced_owner_gives_nothing_back(void **state)
 {
 	struct leased leased;
@@ -576,6 +600,7 @@ int main(void)
 	    cmocka_unit_test(hold_of_a_fenced_owner_is_stale),
 	    cmocka_unit_test(verdict_of_a_worker_of_a_fenced_owner_is_void),
 	    cmocka_unit_test(claim_of_an_earlier_reign_starts_nothing),
+	    cmocka_unit_test(put_as_a_client_is_loaded_although_a_call_waits_for_its_id),
 	    cmocka_unit_test(close_of_a_fenced_owner_gives_nothing_back),
 	    cmocka_unit_test(put_found_done_is_learnt_from_what_is_stored),
 	    cmocka_unit_test(put_found_done_and_gone_makes_the_id_absent),
