@@ -218,6 +218,20 @@ int harness_cancel(struct harness *harness, const char *id)
 	return engine_cancel(harness->engine, id, (struct done){harness_done, harness});
 }
 
+int harness_settle(struct harness *harness, size_t start)
+{
+	return engine_settle(harness->engine, &harness->starts[start].token, DW_DONE, -1,
+			     (struct done){harness_done, harness});
+}
+
+dw_stats harness_stats(const struct harness *harness)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	engine_stats(harness->engine, &stats);
+	return stats;
+}
+
 dw_result harness_result(const struct harness *harness, const char *id)
 {
 	for (size_t i = harness->result_count; i-- > 0;)

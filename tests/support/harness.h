@@ -60,6 +60,9 @@ void harness_jump(struct harness *, dw_usec duration);
 
 int harness_put(struct harness *, const char *id, dw_usec delay);
 int harness_cancel(struct harness *, const char *id);
+/* harness_settle says DW_DONE to a start that is held. */
+int harness_settle(struct harness *, size_t start);
+dw_stats harness_stats(const struct harness *);
 /* harness_result: the last answer for id; status INT_MAX if there is none. */
 dw_result harness_result(const struct harness *, const char *id);
 size_t harness_starts_of(const struct harness *, const char *id);

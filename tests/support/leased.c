@@ -1,5 +1,7 @@
 #include "support/leased.h"
 
+#include "support/cmocka.h"
+
 static struct leased *leased_of(dw_store *store)
 {
 	return (struct leased *)store;
@@ -189,4 +191,27 @@ void leased_free(struct leased *leased)
 	op_free(&alloc, leased->parked);
 	engine_attach(leased->harness->engine, leased->harness->store);
 	harness_free(leased->harness);
+}
+
+struct harness *leased_begin(struct leased *leased)
+{
+	struct harness *h = leased_new(leased, NULL);
+
+	assert_int_equal(engine_on(h->engine, "t", harness_handler, h), DW_OK);
+	harness_pass(h, DW_SECONDS(1)); /* all is loaded and reported */
+	assert_int_equal(engine_check(h->engine), 0);
+	return h;
+}
+
+void leased_end(struct leased *leased)
+{
+	assert_int_equal(engine_check(leased->harness->engine), 0);
+	leased_free(leased);
+}
+
+void leased_fenced(struct leased *leased)
+{
+	leased_fence(leased);
+	harness_turn(leased->harness);
+	assert_int_equal(engine_check(leased->harness->engine), 0);
 }

@@ -28,12 +28,16 @@ struct leased {
 	dw_op *parked; /* the INBOX */
 };
 
-/* leased_new makes a harness, which leased_free() frees. */
+/* leased_new makes a harness, which leased_free() frees; leased_begin one with a handler of topic t
+ * that has loaded all, and leased_end looks at the engine before. */
 struct harness *leased_new(struct leased *, void (*set)(struct engine_env *));
 void leased_free(struct leased *);
+struct harness *leased_begin(struct leased *);
+void leased_end(struct leased *);
 
-/* leased_fence: another process has taken it over. */
+/* leased_fence: another process has taken it over; leased_fenced: and the engine has heard. */
 void leased_fence(struct leased *);
+void leased_fenced(struct leased *);
 
 /* leased_speak carries out what was kept. */
 void leased_speak(struct leased *);

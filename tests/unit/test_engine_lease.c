@@ -1,5 +1,4 @@
-/* The engine on a store that has a lease, can lose its ownership, and may find out later what
- * became of a put. */
+/* The engine on a store that has a lease and can lose its ownership. */
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -7,50 +6,12 @@
 
 #include "support/leased.h"
 
-static struct harness *begin(struct leased *leased)
-{
-	struct harness *h = leased_new(leased, NULL);
-
-	assert_int_equal(engine_on(h->engine, "t", harness_handler, h), DW_OK);
-	harness_pass(h, DW_SECONDS(1)); /* all is loaded and reported */
-	assert_int_equal(engine_check(h->engine), 0);
-	return h;
-}
-
-static void end(struct leased *leased)
-{
-	assert_int_equal(engine_check(leased->harness->engine), 0);
-	leased_free(leased);
-}
-
-static dw_stats stats_of(const struct harness *h)
-{
-	dw_stats stats = {.size = sizeof stats};
-
-	engine_stats(h->engine, &stats);
-	return stats;
-}
-
-/* fence: another process has taken the store over, and the engine has heard of it. */
-static void fence(struct leased *leased)
-{
-	leased_fence(leased);
-	harness_turn(leased->harness);
-	assert_int_equal(engine_check(leased->harness->engine), 0);
-}
-
-static int settle(struct harness *h, size_t start)
-{
-	return engine_settle(h->engine, &h->starts[start].token, DW_DONE, -1,
-			     (struct done){harness_done, h});
-}
-
 /* ---- The store's turn ---------------------------------------------------------------------- */
 
 static void store_is_turned_at_its_own_time(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 	int turns = leased.turns;
 
 	(void)state;
@@ -61,13 +22,13 @@ static void store_is_turned_at_its_own_time(void **state)
 	assert_int_equal(h->armed, h->wall + DW_MILLISECONDS(300));
 	harness_pass(h, DW_MILLISECONDS(300));
 	assert_int_equal(leased.due, DW_NEVER);
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void clock_step_does_not_delay_the_stores_turn(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
 	leased.due = h->steady + DW_MILLISECONDS(300);
@@ -77,7 +38,7 @@ static void clock_step_does_not_delay_the_stores_turn(void **state)
 	assert_true(h->armed <= h->wall + DW_MILLISECONDS(300));
 	harness_pass(h, DW_MILLISECONDS(300));
 	assert_int_equal(leased.due, DW_NEVER);
-	end(&leased);
+	leased_end(&leased);
 }
 
 /* ---- The lease ----------------------------------------------------------------------------- */
@@ -85,7 +46,7 @@ static void clock_step_does_not_delay_the_stores_turn(void **state)
 static void nothing_starts_at_the_end_of_the_lease_until_it_is_renewed(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
 	(void)harness_put(h, "a", DW_SECONDS(1));
@@ -97,13 +58,13 @@ static void nothing_starts_at_the_end_of_the_lease_until_it_is_renewed(void **st
 	h->woken = 1;
 	harness_turn(h);
 	assert_int_equal(h->start_count, 1);
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void what_is_due_before_the_end_of_the_lease_starts(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
 	(void)harness_put(h, "a", DW_SECONDS(1));
@@ -111,13 +72,13 @@ static void what_is_due_before_the_end_of_the_lease_starts(void **state)
 	harness_pass(h, DW_SECONDS(2));
 	assert_int_equal(h->start_count, 1);
 	assert_int_equal(harness_events_of(h, DW_EVENT_LEASE), 0); /* nothing waits for it */
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void each_occasion_of_a_lease_that_is_over_is_told(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
 	leased.lease = h->steady;
@@ -129,7 +90,7 @@ static void each_occasion_of_a_lease_that_is_over_is_told(void **state)
 		harness_pass(h, DW_MILLISECONDS(100));
 		assert_int_equal(h->start_count, i);
 	}
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void pass_time(struct harness *h, const dw_firing *firing)
@@ -142,7 +103,7 @@ static void pass_time(struct harness *h, const dw_firing *firing)
 static void lease_is_looked_at_before_each_handler(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
 	h->in_handler = pass_time;
@@ -158,7 +119,7 @@ static void lease_is_looked_at_before_each_handler(void **state)
 	harness_pass(h, DW_SECONDS(2));
 	assert_int_equal(h->start_count, 4);
 	assert_string_equal(h->starts[3].id, "d");
-	end(&leased);
+	leased_end(&leased);
 }
 
 /* The one worker of these tests. */
@@ -211,8 +172,8 @@ static void no_worker_is_given_what_the_lease_does_not_cover(void **state)
 	harness_pass(h, DW_SECONDS(1));
 	assert_non_null(out);
 	finish_job(h, DW_DONE);
-	assert_int_equal(stats_of(h).settled, 1);
-	end(&leased);
+	assert_int_equal(harness_stats(h).settled, 1);
+	leased_end(&leased);
 }
 
 /* ---- Losing the ownership ------------------------------------------------------------------ */
@@ -220,7 +181,7 @@ static void no_worker_is_given_what_the_lease_does_not_cover(void **state)
 static void owner_that_is_fenced_drops_all_and_asks_for_it_every_second(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
 	(void)harness_put(h, "a", DW_SECONDS(5));
@@ -228,30 +189,30 @@ static void owner_that_is_fenced_drops_all_and_asks_for_it_every_second(void **s
 	(void)harness_put(h, "c", 0);
 	harness_pass(h, DW_SECONDS(1));
 	assert_int_equal(h->start_count, 1);
-	fence(&leased);
+	leased_fenced(&leased);
 	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 1);
 	assert_non_null(strstr(h->message, "2 timers"));
 	assert_false(engine_is_owner(h->engine));
-	assert_int_equal(stats_of(h).timers, 0);
+	assert_int_equal(harness_stats(h).timers, 0);
 	assert_int_equal(leased.asked[DW_OP_OWN], 1);
 	harness_pass(h, DW_MILLISECONDS(9500));
 	assert_int_equal(leased.asked[DW_OP_OWN], 10);
 	assert_int_equal(h->start_count, 1);
 	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 1);
 	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_FAILED), 0);
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void owner_that_is_free_again_loads_and_fires(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 	size_t recovered;
 
 	(void)state;
 	(void)harness_put(h, "a", DW_SECONDS(5));
 	harness_pass(h, DW_SECONDS(1));
-	fence(&leased);
+	leased_fenced(&leased);
 	harness_pass(h, DW_SECONDS(6));
 	recovered = harness_events_of(h, DW_EVENT_RECOVERED);
 	leased.is_free = true;
@@ -260,16 +221,16 @@ static void owner_that_is_free_again_loads_and_fires(void **state)
 	assert_int_equal(harness_events_of(h, DW_EVENT_RECOVERED), recovered + 1);
 	assert_true(engine_is_owner(h->engine));
 	assert_int_equal(h->start_count, 1);
-	assert_int_equal(stats_of(h).settled, 1);
-	fence(&leased);
+	assert_int_equal(harness_stats(h).settled, 1);
+	leased_fenced(&leased);
 	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 2);
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void calls_under_way_are_answered_and_later_ones_are_a_clients(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
 	(void)harness_put(h, "b", DW_HOURS(1));
@@ -280,7 +241,7 @@ static void calls_under_way_are_answered_and_later_ones_are_a_clients(void **sta
 	(void)engine_move(h->engine, "b", h->wall, (struct done){harness_done, h});
 	harness_turn(h);
 	leased.keeps = false;
-	fence(&leased);
+	leased_fenced(&leased);
 	assert_int_equal(harness_result(h, "a").status, DW_EFENCED);
 	assert_int_equal(h->result_count, 4);
 	assert_int_equal(h->results[2].status, DW_EFENCED); /* the cancel */
@@ -290,13 +251,13 @@ static void calls_under_way_are_answered_and_later_ones_are_a_clients(void **sta
 	assert_int_equal(harness_result(h, "a").status, DW_OK);
 	assert_int_equal(leased.flags, 0);
 	assert_int_equal(h->start_count, 0);
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void what_was_queued_and_is_an_owners_is_not_submitted(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 	dw_stats stats;
 
 	(void)state;
@@ -310,20 +271,20 @@ static void what_was_queued_and_is_an_owners_is_not_submitted(void **state)
 	assert_int_equal(engine_purge(h->engine, (struct done){harness_done, h}), DW_OK);
 	harness_turn(h);
 	leased.keeps = false;
-	fence(&leased);
-	stats = stats_of(h);
+	leased_fenced(&leased);
+	stats = harness_stats(h);
 	assert_int_equal(stats.inflight, 0);
 	assert_int_equal(harness_result(h, "").status, DW_EFENCED);
 	assert_int_equal(leased.asked[DW_OP_PURGE], 0);
 	assert_int_equal(harness_result(h, "0").status, DW_EFENCED);
 	assert_int_equal(harness_result(h, "2999").status, DW_OK);
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void hold_of_a_fenced_owner_is_stale(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
 	h->verdict = DW_HOLD;
@@ -332,17 +293,17 @@ static void hold_of_a_fenced_owner_is_stale(void **state)
 	harness_turn(h);
 	assert_int_equal(h->start_count, 2);
 	leased.keeps = true;
-	assert_int_equal(settle(h, 1), DW_OK);
+	assert_int_equal(harness_settle(h, 1), DW_OK);
 	harness_turn(h);
-	fence(&leased);
-	assert_int_equal(settle(h, 0), DW_ESTALE);
+	leased_fenced(&leased);
+	assert_int_equal(harness_settle(h, 0), DW_ESTALE);
 	assert_int_equal(harness_result(h, "b").status, DW_ESTALE);
-	assert_int_equal(stats_of(h).held, 0);
+	assert_int_equal(harness_stats(h).held, 0);
 	leased.keeps = false;
 	harness_pass(h, DW_MINUTES(1));
 	assert_int_equal(harness_events_of(h, DW_EVENT_HOLD_EXPIRED), 0);
 	assert_int_equal(leased.asked[DW_OP_SETTLE], 1);
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void verdict_of_a_worker_of_a_fenced_owner_is_void(void **state)
@@ -354,23 +315,23 @@ static void verdict_of_a_worker_of_a_fenced_owner_is_void(void **state)
 	(void)harness_put(h, "a", 0);
 	harness_turn(h);
 	assert_non_null(out);
-	fence(&leased);
+	leased_fenced(&leased);
 	finish_job(h, DW_DONE);
 	assert_int_equal(leased.asked[DW_OP_SETTLE], 0);
-	assert_int_equal(stats_of(h).running, 0);
+	assert_int_equal(harness_stats(h).running, 0);
 	leased.is_free = true;
 	harness_pass(h, DW_SECONDS(2)); /* its next attempt is this handle's again */
 	assert_non_null(out);
 	assert_int_equal(out->token.attempt, 2);
 	finish_job(h, DW_DONE);
-	assert_int_equal(stats_of(h).settled, 1);
-	end(&leased);
+	assert_int_equal(harness_stats(h).settled, 1);
+	leased_end(&leased);
 }
 
 static void claim_of_an_earlier_reign_starts_nothing(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 	dw_op *claim;
 
 	(void)state;
@@ -381,7 +342,7 @@ static void claim_of_an_earlier_reign_starts_nothing(void **state)
 	claim = op_queue_take(&leased.kept);
 	assert_int_equal(claim->kind, DW_OP_CLAIM);
 	leased.keeps = false;
-	fence(&leased);
+	leased_fenced(&leased);
 	leased.is_free = true;
 	harness_pass(h, DW_SECONDS(2));
 	assert_true(engine_is_owner(h->engine));
@@ -393,16 +354,16 @@ static void claim_of_an_earlier_reign_starts_nothing(void **state)
 	harness_pass(h, DW_SECONDS(1));
 	assert_int_equal(h->start_count, 1);
 	assert_int_equal(leased.asked[DW_OP_CLAIM], 2);
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void put_as_a_client_is_loaded_although_a_call_waits_for_its_id(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
-	fence(&leased);
+	leased_fenced(&leased);
 	leased.keeps = true;
 	(void)harness_put(h, "a", DW_SECONDS(10));
 	assert_int_equal(engine_dead_requeue(h->engine, "a", 0, h->wall, (struct done){0}), DW_OK);
@@ -413,17 +374,17 @@ static void put_as_a_client_is_loaded_although_a_call_waits_for_its_id(void **st
 	assert_int_equal(harness_result(h, "a").status, DW_OK);
 	leased.is_free = true;
 	harness_pass(h, DW_SECONDS(2));
-	assert_int_equal(stats_of(h).timers, 1);
+	assert_int_equal(harness_stats(h).timers, 1);
 	leased_speak(&leased);
 	harness_pass(h, DW_SECONDS(10));
 	assert_int_equal(h->start_count, 1);
-	end(&leased);
+	leased_end(&leased);
 }
 
 static void close_of_a_fenced_owner_gives_nothing_back(void **state)
 {
 	struct leased leased;
-	struct harness *h = begin(&leased);
+	struct harness *h = leased_begin(&leased);
 
 	(void)state;
 	h->verdict = DW_HOLD;
@@ -431,156 +392,12 @@ static void close_of_a_fenced_owner_gives_nothing_back(void **state)
 	harness_turn(h);
 	(void)harness_put(h, "b", DW_MILLISECONDS(4)); /* stored as claimed */
 	harness_turn(h);
-	fence(&leased);
+	leased_fenced(&leased);
 	engine_begin_close(h->engine);
 	harness_turn(h);
 	assert_true(engine_settled(h->engine));
 	assert_int_equal(leased.asked[DW_OP_RETRY], 0);
 	leased_free(&leased);
-}
-
-/* ---- Puts that were done before ------------------------------------------------------------ */
-
-static void put_found_done_is_learnt_from_what_is_stored(void **state)
-{
-	struct leased leased;
-	struct harness *h = begin(&leased);
-
-	(void)state;
-	leased.knows = true;
-	leased.unknown = 1;
-	(void)harness_put(h, "a", DW_SECONDS(2));
-	harness_pass(h, DW_SECONDS(1));
-	assert_int_equal(harness_result(h, "a").status, DW_EUNKNOWN);
-	assert_int_equal(h->result_count, 1);
-	assert_true(leased.flags & DW_OP_AGAIN);
-	assert_int_equal(leased.asked[DW_OP_PUT], 2);
-	assert_int_equal(stats_of(h).timers, 1);
-	harness_pass(h, DW_SECONDS(1));
-	assert_int_equal(h->start_count, 1);
-	assert_int_equal(h->starts[0].attempt, 1);
-	harness_pass(h, DW_SECONDS(10));
-	assert_int_equal(h->start_count, 1);
-	end(&leased);
-}
-
-/* drop_stored deletes it past the engine. */
-static void drop_stored(struct harness *h, const char *id)
-{
-	struct alloc alloc = harness_alloc(h);
-	dw_op *op = op_new(&alloc, DW_OP_CANCEL, id, NULL, 0);
-
-	op->flags = DW_OP_WITHDRAWN;
-	h->store->type->submit(h->store, op);
-	assert_ptr_equal(h->store->type->collect(h->store), op);
-	assert_int_equal(op->status, DW_OK);
-	op_free(&alloc, op);
-}
-
-static void put_found_done_and_gone_makes_the_id_absent(void **state)
-{
-	struct leased leased;
-	struct harness *h = begin(&leased);
-
-	(void)state;
-	leased.knows = true;
-	(void)harness_put(h, "a", DW_HOURS(2)); /* the earlier generation */
-	harness_turn(h);
-	leased.unknown = 1;
-	(void)harness_put(h, "a", DW_SECONDS(2));
-	harness_turn(h);
-	drop_stored(h, "a");
-	harness_pass(h, DW_SECONDS(5));
-	assert_int_equal(leased.asked[DW_OP_PUT], 3);
-	assert_int_equal(stats_of(h).timers, 0);
-	assert_int_equal(h->start_count, 0);
-	end(&leased);
-}
-
-static void put_found_done_at_once_names_the_stored_generation(void **state)
-{
-	struct leased leased;
-	struct harness *h = begin(&leased);
-	dw_op *put;
-
-	(void)state;
-	leased.keeps = true;
-	(void)harness_put(h, "a", DW_SECONDS(2));
-	(void)harness_put(h, "b", DW_SECONDS(2));
-	harness_turn(h);
-	leased.knows = true;
-	for (put = leased.kept.first; put; put = put->next)
-		put->flags |= DW_OP_AGAIN; /* as after a new connection */
-	leased_speak(&leased);
-	harness_turn(h);
-	assert_int_equal(harness_result(h, "a").status, DW_OK);
-	assert_int_equal(harness_result(h, "a").generation, 0);
-	assert_int_equal(stats_of(h).timers, 0);
-	end(&leased);
-}
-
-static void unknown_put_of_a_fenced_owner_is_sent_again_as_a_clients(void **state)
-{
-	struct leased leased;
-	struct harness *h = begin(&leased);
-
-	(void)state;
-	leased.unknown = 1;
-	(void)harness_put(h, "a", 0);
-	harness_turn(h);
-	assert_int_equal(harness_result(h, "a").status, DW_EUNKNOWN);
-	fence(&leased);
-	harness_pass(h, DW_SECONDS(1));
-	assert_int_equal(leased.asked[DW_OP_PUT], 2);
-	assert_int_equal(leased.flags, DW_OP_AGAIN);
-	assert_int_equal(h->result_count, 1);
-	end(&leased);
-}
-
-/* ---- A store that does not answer ---------------------------------------------------------- */
-
-static int put_large(struct harness *h, int number)
-{
-	static const char data[60000];
-	char id[16];
-	dw_timer timer = {.size = sizeof timer,
-			  .id = id,
-			  .topic = "t",
-			  .due = h->wall + DW_HOURS(1),
-			  .data = data,
-			  .data_size = sizeof data};
-
-	(void)snprintf(id, sizeof id, "large %d", number);
-	return engine_put(h->engine, &timer, (struct done){harness_done, h});
-}
-
-static void calls_that_are_not_answered_are_limited(void **state)
-{
-	struct leased leased;
-	struct harness *h = begin(&leased);
-	int count = 0;
-
-	(void)state;
-	h->verdict = DW_HOLD;
-	(void)harness_put(h, "a", 0);
-	harness_turn(h);
-	leased.keeps = true;
-	while (put_large(h, count) == DW_OK)
-		assert_true(++count < 2000);
-	assert_in_range(count, DW_UNANSWERED_MAX / 61000, DW_UNANSWERED_MAX / 60000 + 1);
-	assert_non_null(strstr(engine_error(h->engine), "64 MiB"));
-	assert_int_equal(harness_cancel(h, "b"), DW_ELIMIT);
-	assert_int_equal(engine_move(h->engine, "b", 0, (struct done){0}), DW_ELIMIT);
-	assert_int_equal(settle(h, 0), DW_OK); /* a delivery goes on */
-	harness_turn(h);
-	assert_in_range(stats_of(h).inflight, count, count + 3);
-	leased_speak(&leased);
-	harness_turn(h);
-	assert_int_equal(harness_result(h, "a").status, DW_OK);
-	assert_int_equal(h->result_count, count + 2);
-	assert_int_equal(put_large(h, 0), DW_OK);
-	assert_int_equal(harness_cancel(h, "b"), DW_OK);
-	end(&leased);
 }
 
 int main(void)
@@ -602,11 +419,6 @@ int main(void)
 	    cmocka_unit_test(claim_of_an_earlier_reign_starts_nothing),
 	    cmocka_unit_test(put_as_a_client_is_loaded_although_a_call_waits_for_its_id),
 	    cmocka_unit_test(close_of_a_fenced_owner_gives_nothing_back),
-	    cmocka_unit_test(put_found_done_is_learnt_from_what_is_stored),
-	    cmocka_unit_test(put_found_done_and_gone_makes_the_id_absent),
-	    cmocka_unit_test(put_found_done_at_once_names_the_stored_generation),
-	    cmocka_unit_test(unknown_put_of_a_fenced_owner_is_sent_again_as_a_clients),
-	    cmocka_unit_test(calls_that_are_not_answered_are_limited),
 	};
 
 	return cmocka_run_group_tests_name("engine_lease", tests, NULL, NULL);
