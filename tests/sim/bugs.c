@@ -22,6 +22,8 @@ static const char *const names[BUG_COUNT] = {
     [BUG_MOVE_LOST] = "move_lost",           /* move confirmed and not done */
     [BUG_MOVE_STARTED] = "move_started",     /* a client moves what the owner has claimed */
     [BUG_PURGE_LOST] = "purge_lost",         /* purge confirmed and not done */
+    [BUG_AFTER_LEASE] = "after_lease",       /* the lease never ends */
+    [BUG_FENCE_UNSEEN] = "fence_unseen",     /* owns again, and does not say what was between */
 };
 
 const char *bug_name(enum bug bug)

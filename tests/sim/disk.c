@@ -4,11 +4,153 @@
 #include "sim/sim.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 static struct disk *disk_of(dw_store *store)
 {
 	return (struct disk *)store;
+}
+
+/* ---- Owning -------------------------------------------------------------------------------- */
+
+/* owns: what is applied now is an owner's. */
+static bool owns(const struct disk *disk)
+{
+	return disk->reign == REIGN_OWNER && disk->rivals == disk->sim->rival.count;
+}
+
+bool disk_may_start(const struct disk *disk)
+{
+	const struct sim *sim = disk->sim;
+
+	return sim->knobs.rival == 0 || (owns(disk) && sim->clocks.steady < sim->leased_until);
+}
+
+static dw_usec lease_time(const struct disk *disk)
+{
+	return DW_MILLISECONDS(disk->sim->knobs.lease_ms);
+}
+
+/* extend: the lease is taken, or renewed. What the engine is told ends earlier, as no clock of two
+ * machines goes like the other one. */
+static void extend(struct disk *disk)
+{
+	struct sim *sim = disk->sim;
+
+	disk->leased_told = disk->renew_at = DW_NEVER;
+	if (sim->knobs.rival == 0)
+		return;
+	sim->leased_until = sim->clocks.steady + lease_time(disk);
+	disk->leased_told = sim->leased_until - DW_MILLISECONDS(2);
+	disk->renew_at = sim->clocks.steady + lease_time(disk) / 3;
+}
+
+static void become_owner(struct disk *disk)
+{
+	struct sim *sim = disk->sim;
+
+	disk->reign = REIGN_OWNER;
+	disk->rivals = sim->rival.count;
+	disk->token = rng_next(&sim->rng) | 1;
+	extend(disk);
+	(void)table_own(sim->table, "the simulation", clocks_wall(sim)); /* its memory is endless */
+}
+
+static void wake(struct sim *sim)
+{
+	if (sim->woken)
+		return;
+	sim->woken = true;
+	sim->wake_at = sim->clocks.steady + (dw_usec)draw(sim, 30);
+}
+
+static int fenced_status(const struct disk *disk)
+{
+	return disk->sim->bug == BUG_FENCE_UNSEEN ? DW_ESTORE : DW_EFENCED;
+}
+
+/* watch_rival finds out that the store is another owner's, or was. */
+static void watch_rival(struct disk *disk)
+{
+	if (disk->reign != REIGN_OWNER || owns(disk))
+		return;
+	trace(disk->sim, "lost", "", 0, 0);
+	disk->reign = REIGN_FENCED;
+	world_disturbed(disk->sim, disk->sim->clocks.steady);
+	if (!disk->parked)
+		return;
+	disk->parked->status = fenced_status(disk);
+	op_queue_push(&disk->answers, disk->parked); /* before what is on its way */
+	disk->parked = NULL;
+	wake(disk->sim);
+}
+
+/* renew: in the engine's turn, so an engine that stands still loses its lease. */
+static void renew(struct disk *disk)
+{
+	struct sim *sim = disk->sim;
+
+	watch_rival(disk);
+	disk->renew_at = sim->clocks.steady + lease_time(disk) / 3;
+	if (disk->reign == REIGN_CLIENT) {
+		disk->renew_at = DW_NEVER;
+	} else if (disk->reign == REIGN_FENCED) {
+		if (sim->bug == BUG_FENCE_UNSEEN && !sim->rival.owns)
+			become_owner(disk);
+	} else if (sim->clocks.steady < sim->away_until) {
+		trace(sim, "not renewed", "", 0, 0);
+	} else if (chance(sim, sim->knobs.lapse)) {
+		sim->away_until =
+		    sim->clocks.steady + (dw_usec)draw(sim, 3 * (uint64_t)lease_time(disk));
+		trace(sim, "away", "", sim->away_until, 0);
+		world_disturbed(sim, sim->away_until + lease_time(disk));
+	} else {
+		extend(disk);
+	}
+}
+
+static void turn(dw_store *store, dw_usec steady)
+{
+	struct disk *disk = disk_of(store);
+
+	if (steady >= disk->renew_at && !disk->sim->dead && !disk->stopped)
+		renew(disk);
+}
+
+static dw_usec due(const dw_store *store)
+{
+	return ((const struct disk *)store)->renew_at;
+}
+
+static dw_usec lease(const dw_store *store)
+{
+	const struct disk *disk = (const struct disk *)store;
+
+	return disk->sim->bug == BUG_AFTER_LEASE ? DW_NEVER : disk->leased_told;
+}
+
+static bool is_owners(const dw_op *op)
+{
+	return op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE || op->kind == DW_OP_RETRY ||
+	       op->kind == DW_OP_BURY || op->kind == DW_OP_INBOX || op->kind == DW_OP_ACK ||
+	       op->kind == DW_OP_REPORT || op->kind == DW_OP_PURGE ||
+	       op->flags & (DW_OP_CLAIMED | DW_OP_WITHDRAWN);
+}
+
+static bool is_fenced(const struct disk *disk, const dw_op *op)
+{
+	return disk->reign == REIGN_FENCED || (disk->reign == REIGN_CLIENT && is_owners(op));
+}
+
+/* remember: what the put has done is not told; it may be sent again. */
+static void remember(struct disk *disk, const dw_op *op)
+{
+	struct sim *sim = disk->sim;
+
+	if (op->kind == DW_OP_PUT && op->status == DW_OK && chance(sim, 7000))
+		disk->done[model_name(sim, op->id)] =
+		    model_asked_of(sim, op->body, op->body_size) + 1;
 }
 
 /* ---- Applying ------------------------------------------------------------------------------ */
@@ -24,20 +166,59 @@ static void forget(const struct alloc *alloc, dw_op *op, const dw_head *wanted)
 	op->head = *wanted;
 }
 
+/* own: an owner from now on, unless the other one is. */
+static bool take_over(struct disk *disk, dw_op *op)
+{
+	struct sim *sim = disk->sim;
+
+	op->status = sim->rival.owns ? DW_EOWNED : DW_OK;
+	trace(sim, "own", "", op->status, 0);
+	if (op->status == DW_OK)
+		become_owner(disk);
+	return true;
+}
+
+/* answer_done: a put that was done before and is sent again; the store remembers. */
+static bool answer_done(struct disk *disk, dw_op *op)
+{
+	struct sim *sim = disk->sim;
+	struct alloc alloc = memory_alloc(&sim->table_account);
+	struct table_caller caller = {.token = disk->token, .role = DW_OWNER};
+	dw_op *get;
+
+	if (op->kind != DW_OP_PUT || !(op->flags & DW_OP_AGAIN) ||
+	    disk->done[model_name(sim, op->id)] != model_asked_of(sim, op->body, op->body_size) + 1)
+		return false;
+	get = op_new(&alloc, DW_OP_GET, op->id, NULL, 0);
+	(void)table_apply(sim->table, get, &caller);
+	op->flags |= DW_OP_DONE;
+	op->status = DW_OK;
+	op->rows = get->rows;
+	op->row_count = get->row_count;
+	get->rows = NULL;
+	op_free(&alloc, get);
+	trace(sim, "done before", op->id, op->row_count > 0, 0);
+	return true;
+}
+
 /* apply carries one operation out; false: it is parked. */
 static bool apply(struct disk *disk, dw_op *op)
 {
 	struct sim *sim = disk->sim;
-	struct table_caller caller = {
-	    .token = disk->token, .role = DW_OWNER, .now = clocks_wall(sim)};
+	dw_role role = disk->reign == REIGN_OWNER ? DW_OWNER : DW_CLIENT;
+	struct table_caller caller = {.token = disk->token, .role = role, .now = clocks_wall(sim)};
 	dw_head wanted = op->head;
 
+	if (op->kind == DW_OP_OWN)
+		return take_over(disk, op);
+	if (answer_done(disk, op))
+		return true;
 	if (op->kind == DW_OP_SCAN && op->limit > sim->knobs.page)
 		op->limit = sim->knobs.page;
 	if (!bug_apply(sim, op, &caller))
 		return false;
 	trace(sim, "apply", op->id ? op->id : "", op->kind, op->status);
-	model_applied(sim, op, &wanted, DW_OWNER);
+	model_applied(sim, op, &wanted, role);
 	return true;
 }
 
@@ -56,6 +237,12 @@ static void take(struct disk *disk, struct group *group, dw_op *op, bool unknown
 	struct alloc alloc = memory_alloc(disk->account);
 	dw_head wanted = op->head;
 
+	if (is_fenced(disk, op)) {
+		trace(sim, "fenced", op->id ? op->id : "", op->kind, 0);
+		op->status = fenced_status(disk);
+		op_queue_push(&group->ops, op);
+		return;
+	}
 	if (chance(sim, sim->knobs.fail)) {
 		op->status = op->kind == DW_OP_PUT && chance(sim, 5000) ? DW_ELIMIT : DW_ESTORE;
 		trace(sim, "fail", op->id ? op->id : "", op->kind, op->status);
@@ -66,6 +253,7 @@ static void take(struct disk *disk, struct group *group, dw_op *op, bool unknown
 		op->status = DW_EBUSY;
 	}
 	if (unknown) {
+		remember(disk, op);
 		forget(&alloc, op, &wanted);
 		op->status = DW_EUNKNOWN;
 	}
@@ -115,8 +303,8 @@ static void schedule(struct disk *disk)
 		disk->apply_at = disk->sim->clocks.steady + delay(disk);
 }
 
-/* commit applies a group: all that was submitted, or the first part of it. */
-static void commit(struct disk *disk)
+/* commit_group: all that was submitted, or the first part of it. */
+static void commit_group(struct disk *disk)
 {
 	struct sim *sim = disk->sim;
 	struct group *group = new_group(disk);
@@ -141,11 +329,23 @@ static void commit(struct disk *disk)
 	schedule(disk);
 }
 
+/* commit applies a group, unless the store is out of reach. */
+static void commit(struct disk *disk)
+{
+	struct sim *sim = disk->sim;
+
+	watch_rival(disk);
+	if (sim->clocks.steady < sim->away_until)
+		disk->apply_at = sim->away_until;
+	else
+		commit_group(disk);
+}
+
 void disk_news(struct disk *disk)
 {
 	dw_op *op = disk ? disk->parked : NULL;
 
-	if (!op || disk->group_count == GROUPS_MAX || !apply(disk, op))
+	if (!op || !owns(disk) || disk->group_count == GROUPS_MAX || !apply(disk, op))
 		return;
 	disk->parked = NULL;
 	op_queue_push(&new_group(disk)->ops, op);
@@ -165,14 +365,6 @@ dw_usec disk_next(const struct disk *disk)
 	if (disk->group_count > 0)
 		at = usec_min(at, disk->groups[disk->group_first].answer_at);
 	return at;
-}
-
-static void wake(struct sim *sim)
-{
-	if (sim->woken)
-		return;
-	sim->woken = true;
-	sim->wake_at = sim->clocks.steady + (dw_usec)draw(sim, 30);
 }
 
 static void deliver(struct disk *disk)
@@ -231,8 +423,13 @@ static dw_op *collect(dw_store *store)
 {
 	struct disk *disk = disk_of(store);
 
-	for (dw_op *op = disk->answers.first; op; op = op->next)
+	for (dw_op *op = disk->answers.first; op; op = op->next) {
+		if (op->status == DW_EFENCED && disk->reign == REIGN_FENCED) {
+			disk->reign = REIGN_CLIENT;
+			disk->losses++;
+		}
 		order_collected(disk->sim, op);
+	}
 	return op_queue_take(&disk->answers);
 }
 
@@ -245,6 +442,8 @@ static int stop(dw_store *store, dw_usec patience)
 
 	(void)patience;
 	disk->stopped = true;
+	if (owns(disk))
+		disk->sim->leased_until = disk->sim->clocks.steady;
 	if (late)
 		return DW_ETIMEOUT;
 	if (can_commit(disk) && chance(disk->sim, 5000))
@@ -309,12 +508,18 @@ struct disk *disk_open(struct sim *sim)
 				      .submit = submit,
 				      .collect = collect,
 				      .stop = stop,
-				      .free = free_store};
+				      .free = free_store,
+				      .turn = turn,
+				      .due = due,
+				      .lease = lease};
+	if (sim->knobs.rival == 0) /* an older store */
+		disk->type.size = offsetof(dw_store_class, descriptor);
 	disk->store.type = &disk->type;
 	disk->sim = sim;
 	disk->account = &sim->engine_account;
-	disk->token = rng_next(&sim->rng) | 1;
-	disk->apply_at = DW_NEVER;
-	(void)table_own(sim->table, "the simulation", clocks_wall(sim)); /* its memory is endless */
+	disk->apply_at = disk->renew_at = DW_NEVER;
+	disk->reign = REIGN_CLIENT;
+	if (!sim->rival.owns)
+		become_owner(disk);
 	return disk;
 }

@@ -458,7 +458,8 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 	if (early > 0)
 		broken(sim, "I1", "%s started %lld us before its deadline", firing->id,
 		       (long long)early);
-	if (firing->due != generation->due || firing->topic[0] != (char)('a' + asked->topic))
+	if (firing->due != generation->due ||
+	    (firing->topic[0] != '?' && firing->topic[0] != (char)('a' + asked->topic)))
 		broken(sim, "I11", "%s started with another deadline or topic", firing->id);
 	if (generation->number <= sim->model.names[generation->name].floor)
 		broken(sim, "I3", "%s started after a confirmed cancel or replacement", firing->id);
@@ -492,6 +493,8 @@ struct generation *model_start(struct sim *sim, const dw_firing *firing)
 	uint64_t number = UINT64_MAX;
 
 	sim->start_count++;
+	if (!disk_may_start(sim->disk))
+		broken(sim, "I6", "%s started without the lease", firing->id);
 	if (!generation) {
 		broken(sim, "I10", "%s started and this generation was never stored", firing->id);
 		return NULL;
@@ -510,6 +513,41 @@ struct generation *model_start(struct sim *sim, const dw_firing *firing)
 	generation->held = generation->licensed = false;
 	generation->may_settle = generation->may_retry = false;
 	return generation;
+}
+
+struct generation *model_rival_start(struct sim *sim, const dw_op *claim)
+{
+	uint32_t name = model_name(sim, claim->id);
+	struct generation *generation = model_find(sim, name, claim->head.generation);
+	const dw_firing firing = {
+	    .id = claim->id, .topic = "?", .due = claim->head.due, .attempt = claim->head.attempt};
+
+	if (!generation) {
+		broken(sim, "I10", "%s started and this generation was never stored", claim->id);
+		return NULL;
+	}
+	trace(sim, "rival start", claim->id, claim->head.due, claim->head.attempt);
+	generation->life = 0; /* our own start, if there was one, was before the loss */
+	check_promises(sim, generation, &firing);
+	check_repetition(sim, generation, &firing);
+	generation->attempt = claim->head.attempt;
+	generation->since = sim->clocks.steady;
+	generation->starts++;
+	generation->held = generation->licensed = false;
+	generation->may_settle = generation->may_retry = false;
+	return generation;
+}
+
+void model_lost(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->model.generation_count; i++) {
+		struct generation *generation = &sim->model.generations[i];
+
+		generation->held = false;
+		if (generation->life == sim->life)
+			generation->life = 0;
+	}
+	order_forget(sim);
 }
 
 void model_verdict(struct sim *sim, struct generation *generation, dw_verdict verdict,

@@ -111,6 +111,10 @@ uint32_t model_asked_of(struct sim *, const void *body, size_t size);
 
 /* Deliveries. A handler's verdict, a settle that was accepted, a hold that ran out. */
 struct generation *model_start(struct sim *, const dw_firing *);
+/* model_rival_start: the other owner starts what it has claimed. */
+struct generation *model_rival_start(struct sim *, const dw_op *claim);
+/* model_lost: the process has lost the store, and with it all it had started and claimed. */
+void model_lost(struct sim *);
 void model_verdict(struct sim *, struct generation *, dw_verdict, dw_usec retry_in);
 void model_expired(struct sim *, const char *id);
 void model_cancelling(struct sim *, uint32_t name);

@@ -48,6 +48,8 @@ void order_collected(struct sim *sim, const dw_op *op)
 	learnt(sim, op->rows);
 	if (op->kind == DW_OP_PURGE)
 		order_forget(sim);
+	if (op->reign != sim->disk->losses)
+		return; /* a claim of before counts for nothing */
 	if ((op->kind != DW_OP_CLAIM && op->kind != DW_OP_PUT) || op->status != DW_OK ||
 	    op->head.state != DW_CLAIMED)
 		return;

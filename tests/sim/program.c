@@ -87,6 +87,10 @@ void program_event(dw *handle, const dw_event *event, void *user)
 	trace(sim, "event", event->id ? event->id : "", event->kind, event->status);
 	if (event->kind == DW_EVENT_HOLD_EXPIRED)
 		model_expired(sim, event->id);
+	if (event->kind == DW_EVENT_OWNER_LOST)
+		model_lost(sim);
+	if (event->kind == DW_EVENT_OWNER_LOST || event->kind == DW_EVENT_OWNER)
+		world_disturbed(sim, sim->clocks.steady);
 	if (event->kind == DW_EVENT_CORRUPT)
 		broken(sim, "I11", "%s is corrupt", event->id);
 	if (!sim->closing)

@@ -7,6 +7,7 @@
  *	disk.c     the store: a table that survives crashes, behind a queue that does not
  *	program.c  the user's program: calls, handlers, callbacks
  *	writer.c   clients of the same store
+ *	rival.c    another owner, when the lease of ours is over
  *	model.c    what was promised, checked at every event
  *	watch.c    what is checked now and then
  *	order.c    the promise of order (I8)
@@ -48,6 +49,9 @@ struct knobs {
 	uint32_t fail;    /* of 10,000 operations */
 	uint32_t unknown; /* of 10,000 groups */
 	uint32_t slow;    /* of 10,000 groups */
+	uint32_t rival;   /* of 10,000 chances to take the store over; 0: there is no lease */
+	uint32_t lapse;   /* of 10,000 renewals: the store is out of reach */
+	uint32_t lease_ms;
 	uint32_t id_count;
 	uint32_t action_count;
 	uint32_t page; /* rows on a page of a scan at most */
@@ -78,6 +82,18 @@ struct group {
 	dw_usec answer_at;
 };
 
+/* What the simulated store knows of its ownership: FENCED until the engine has been told. */
+enum reign { REIGN_OWNER, REIGN_FENCED, REIGN_CLIENT };
+
+/* The other owner. */
+struct rival {
+	bool owns;
+	uint64_t token;
+	uint32_t count; /* how often it has taken over */
+	dw_usec at;     /* steady: of its next act */
+	dw_usec until;  /* it owns */
+};
+
 struct disk {
 	dw_store store; /* first: the public view */
 	dw_store_class type;
@@ -92,6 +108,12 @@ struct disk {
 	struct op_queue answers;
 	dw_op *parked;
 	bool stopped;
+	enum reign reign;
+	unsigned losses;          /* the engine was told of */
+	uint32_t rivals;          /* sim.rival.count when it became the owner */
+	dw_usec renew_at;         /* steady */
+	dw_usec leased_told;      /* what the engine may rely on */
+	uint32_t done[NAMES_MAX]; /* a put whose outcome nobody was told: its number + 1 */
 };
 
 struct sim {
@@ -114,6 +136,9 @@ struct sim {
 
 	struct table *table;
 	struct disk *disk;
+	struct rival rival;
+	dw_usec leased_until; /* steady: nobody else may take the store over before */
+	dw_usec away_until;   /* steady: it is out of reach */
 	struct engine *engine;
 	uint64_t life; /* of the process; grows with every start */
 	bool dead;     /* the process has crashed inside a callback: nobody sees what it does */
@@ -169,6 +194,7 @@ void disk_work(struct disk *);
 void disk_news(struct disk *); /* a client has written */
 void disk_crash(struct disk *);
 void disk_free(struct disk *);
+bool disk_may_start(const struct disk *);
 bool disk_idle(const struct disk *);
 
 /* program.c */
@@ -179,6 +205,11 @@ void program_event(dw *, const dw_event *, void *user);
 
 /* writer.c */
 void writer_act(struct sim *);
+
+/* rival.c */
+void rival_init(struct sim *);
+dw_usec rival_next(const struct sim *);
+void rival_act(struct sim *);
 
 /* world.c */
 bool world_run(struct sim *);

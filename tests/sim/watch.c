@@ -35,7 +35,7 @@ void model_armed(struct sim *sim)
 	dw_usec bound = PATIENCE + DW_MILLISECONDS(sim->knobs.hold_ms);
 	dw_usec now = clocks_wall(sim);
 
-	if (sim->woken || sim->closing || !disk_idle(sim->disk))
+	if (sim->woken || sim->closing || !disk_idle(sim->disk) || !disk_may_start(sim->disk))
 		return;
 	for (uint32_t i = 0; i < sim->model.name_count; i++) {
 		struct generation *generation = model_stored(sim, i);

@@ -37,7 +37,8 @@ static void process_start(struct sim *sim)
 				 .alloc = memory_alloc(&sim->engine_account),
 				 .clock = clocks_port(sim),
 				 .loop = {.arm = arm, .wake = wake, .user = sim},
-				 .role = DW_OWNER,
+				 .role = sim->rival.owns ? DW_CLIENT : DW_OWNER,
+				 .standby = sim->rival.owns,
 				 .seed = rng_next(&sim->rng),
 				 .timers_max = sim->knobs.timers_max,
 				 .data_max = 1024,
@@ -215,8 +216,10 @@ static bool step(struct sim *sim)
 {
 	dw_usec turn_time = sim->engine ? turn_at(sim) : DW_NEVER;
 	dw_usec disk_time = sim->disk ? disk_next(sim->disk) : DW_NEVER;
+	dw_usec rival_time = rival_next(sim);
 	dw_usec at = usec_min(usec_min(turn_time, disk_time), sim->open_at);
 
+	at = usec_min(at, rival_time);
 	at = usec_min(at, usec_min(sim->action_at, sim->writer_at));
 	if (at == DW_NEVER)
 		return false;
@@ -231,6 +234,8 @@ static bool step(struct sim *sim)
 		disk_work(sim->disk);
 	else if (at == turn_time)
 		turn(sim);
+	else if (at == rival_time)
+		rival_act(sim);
 	else if (at == sim->action_at)
 		act(sim);
 	else
@@ -277,6 +282,9 @@ static void choose_knobs(struct sim *sim)
 	knobs->fail = some(sim, 600);
 	knobs->unknown = some(sim, 300);
 	knobs->slow = some(sim, 300);
+	knobs->rival = some(sim, 10000);
+	knobs->lapse = 1 + (uint32_t)draw(sim, 4000);
+	knobs->lease_ms = 500 + (uint32_t)draw(sim, 2500);
 	knobs->id_count = 2 + (uint32_t)draw(sim, chance(sim, 5000) ? 10 : 60);
 	knobs->action_count = 50 + (uint32_t)draw(sim, chance(sim, 2000) ? 3000 : 600);
 	knobs->page = 1 + (uint32_t)draw(sim, chance(sim, 5000) ? 8 : 300);
@@ -304,6 +312,7 @@ static void begin(struct sim *sim)
 	sim->table_account = (struct account){.sim = sim};
 	alloc = memory_alloc(&sim->table_account);
 	sim->table = table_new(&alloc);
+	rival_init(sim);
 	sim->actions_left = sim->knobs.action_count;
 	sim->open_at = sim->action_at = sim->writer_at = sim->clocks.steady;
 	bug_wheel(sim->bug);
@@ -318,7 +327,8 @@ static void become_calm(struct sim *sim)
 	sim->fail_in = 0;
 	sim->actions_left = 0;
 	sim->action_at = sim->writer_at = DW_NEVER;
-	knobs->fail = knobs->unknown = knobs->slow = 0;
+	knobs->fail = knobs->unknown = knobs->slow = knobs->lapse = 0;
+	sim->away_until = 0;
 	trace(sim, "calm", "", 0, 0);
 	if (sim->engine && !sim->closing && chance(sim, 3000))
 		process_crash(sim);
