@@ -328,6 +328,25 @@ static void verdict_of_a_worker_of_a_fenced_owner_is_void(void **state)
 	leased_end(&leased);
 }
 
+static void settle_that_waits_for_a_worker_of_a_fenced_owner_is_stale(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin_with_worker(&leased);
+
+	(void)state;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	assert_int_equal(
+	    engine_settle(h->engine, &out->token, DW_DONE, -1, (struct done){harness_done, h}),
+	    DW_OK);
+	harness_turn(h);
+	leased_fenced(&leased);
+	assert_int_equal(harness_result(h, "a").status, DW_ESTALE);
+	finish_job(h, DW_HOLD);
+	assert_int_equal(harness_stats(h).held, 0);
+	leased_end(&leased);
+}
+
 static void claim_of_an_earlier_reign_starts_nothing(void **state)
 {
 	struct leased leased;
@@ -416,6 +435,7 @@ int main(void)
 	    cmocka_unit_test(what_was_queued_and_is_an_owners_is_not_submitted),
 	    cmocka_unit_test(hold_of_a_fenced_owner_is_stale),
 	    cmocka_unit_test(verdict_of_a_worker_of_a_fenced_owner_is_void),
+	    cmocka_unit_test(settle_that_waits_for_a_worker_of_a_fenced_owner_is_stale),
 	    cmocka_unit_test(claim_of_an_earlier_reign_starts_nothing),
 	    cmocka_unit_test(put_as_a_client_is_loaded_although_a_call_waits_for_its_id),
 	    cmocka_unit_test(close_of_a_fenced_owner_gives_nothing_back),

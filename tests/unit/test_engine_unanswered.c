@@ -96,9 +96,13 @@ static void unknown_put_of_a_fenced_owner_is_sent_again_as_a_clients(void **stat
 	(void)harness_put(h, "a", 0);
 	harness_turn(h);
 	assert_int_equal(harness_result(h, "a").status, DW_EUNKNOWN);
-	leased_fenced(&leased);
+	leased.keeps = true;
 	harness_pass(h, DW_SECONDS(1));
 	assert_int_equal(leased.asked[DW_OP_PUT], 2);
+	leased.keeps = false;
+	leased_fenced(&leased); /* while it is under way again */
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(leased.asked[DW_OP_PUT], 3);
 	assert_int_equal(leased.flags, DW_OP_AGAIN);
 	assert_int_equal(h->result_count, 1);
 	leased_end(&leased);
