@@ -544,6 +544,7 @@ void model_lost(struct sim *sim)
 		struct generation *generation = &sim->model.generations[i];
 
 		generation->held = false;
+		generation->dropped = 0; /* that was of a delivery which is void */
 		if (generation->life == sim->life)
 			generation->life = 0;
 	}
