@@ -263,7 +263,7 @@ static void what_was_queued_and_is_an_owners_is_not_submitted(void **state)
 	(void)state;
 	leased.keeps = true;
 	for (int i = 0; i < 3000; i++) { /* more than are submitted at once */
-		char id[8];
+		char id[16];
 
 		(void)snprintf(id, sizeof id, "%d", i);
 		(void)harness_put(h, id, 0);
