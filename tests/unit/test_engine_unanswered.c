@@ -113,7 +113,7 @@ static void unknown_put_of_a_fenced_owner_is_sent_again_as_a_clients(void **stat
 static int put_large(struct harness *h, int number)
 {
 	static const char data[60000];
-	char id[16];
+	char id[32];
 	dw_timer timer = {.size = sizeof timer,
 			  .id = id,
 			  .topic = "t",
