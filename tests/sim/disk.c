@@ -27,6 +27,11 @@ bool disk_may_start(const struct disk *disk)
 	return sim->knobs.rival == 0 || (owns(disk) && sim->clocks.steady < sim->leased_until);
 }
 
+bool disk_is_lost(const struct disk *disk)
+{
+	return disk->reign != REIGN_CLIENT && !owns(disk);
+}
+
 static dw_usec lease_time(const struct disk *disk)
 {
 	return DW_MILLISECONDS(disk->sim->knobs.lease_ms);

@@ -81,6 +81,8 @@ static void accepted_settle(struct sim *sim, const struct asked *asked)
 {
 	struct generation *generation = model_find(sim, asked->name, asked->generation);
 
+	if (disk_is_lost(sim->disk))
+		return; /* it will be void */
 	if (!generation || !generation->held || generation->life != sim->life) {
 		broken(sim, "I4", "a stale token of %s was accepted",
 		       sim->model.names[asked->name].id);
@@ -348,9 +350,8 @@ static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
 	uint32_t number = model_name(sim, op->id);
 	struct name *name = &sim->model.names[number];
 
-	if (op->status == DW_ELATE && late_but_gone(sim, op)) {
+	if (op->status == DW_ELATE && late_but_gone(sim, op))
 		end(sim, number, FATE_CANCELLED);
-	}
 	if (op->status == DW_OK)
 		end(sim, number, FATE_CANCELLED);
 	if (op->status != DW_OK && op->status != DW_ENOENT)
@@ -544,7 +545,7 @@ void model_lost(struct sim *sim)
 		struct generation *generation = &sim->model.generations[i];
 
 		generation->held = false;
-		generation->dropped = 0; /* that was of a delivery which is void */
+		generation->dropped = 0; /* of a void delivery */
 		if (generation->life == sim->life)
 			generation->life = 0;
 	}

@@ -195,6 +195,8 @@ void disk_news(struct disk *); /* a client has written */
 void disk_crash(struct disk *);
 void disk_free(struct disk *);
 bool disk_may_start(const struct disk *);
+/* disk_is_lost: to another owner, and the engine does not know it yet. */
+bool disk_is_lost(const struct disk *);
 bool disk_idle(const struct disk *);
 
 /* program.c */

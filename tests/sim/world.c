@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define EVENTS_MAX 200000u
+#define EVENTS_MAX 500000u /* a lease is renewed for hours */
 #define IDLE_TURNS_MAX 3000u
 
 void world_disturbed(struct sim *sim, dw_usec until)
@@ -284,7 +284,7 @@ static void choose_knobs(struct sim *sim)
 	knobs->slow = some(sim, 300);
 	knobs->rival = some(sim, 10000);
 	knobs->lapse = 1 + (uint32_t)draw(sim, 4000);
-	knobs->lease_ms = 500 + (uint32_t)draw(sim, 2500);
+	knobs->lease_ms = 1000 + (uint32_t)draw(sim, 3000);
 	knobs->id_count = 2 + (uint32_t)draw(sim, chance(sim, 5000) ? 10 : 60);
 	knobs->action_count = 50 + (uint32_t)draw(sim, chance(sim, 2000) ? 3000 : 600);
 	knobs->page = 1 + (uint32_t)draw(sim, chance(sim, 5000) ? 8 : 300);
