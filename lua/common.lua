@@ -174,8 +174,8 @@ local function leave(news)
 	end
 end
 
--- store_new is the first write of what makes new timers: false, or the error: there is no memory, or
--- Redis takes no writes, or not to that key. Nothing was done, and the number is not used up.
+-- store_new is the first write of what makes new timers: false, or the error: there is no memory,
+-- or Redis takes no writes, or not to that key. Nothing was done, and the number is not used up.
 local function store_new(scores, values)
 	if scores[1] then
 		local reply = redis.pcall('ZADD', TIMERS, unpack(scores))

@@ -330,6 +330,47 @@ static void account(struct engine *engine, const dw_op *op)
 	}
 }
 
+/* store_answered takes an answer that is about the store, or about what no timer waits for. */
+static bool store_answered(struct engine *engine, dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_SCAN:
+		(op->call ? look_answer : recover_scanned)(engine, op);
+		return true;
+	case DW_OP_INBOX:
+		recover_inbox(engine, op);
+		return true;
+	case DW_OP_GET:
+	case DW_OP_STATUS:
+		look_answer(engine, op);
+		return true;
+	case DW_OP_DEAD_SCAN:
+	case DW_OP_DROP:
+		dead_answer(engine, op);
+		return true;
+	case DW_OP_OWN:
+		own_answered(engine, op);
+		return true;
+	case DW_OP_PURGE:
+	case DW_OP_CHECK:
+		whole_answer(engine, op);
+		return true;
+	case DW_OP_REPORT:
+		dead_forgotten(engine, op);
+		return true;
+	case DW_OP_LOSS:
+		loss_answered(engine, op);
+		return true;
+	case DW_OP_REPUSH:
+		loss_push_answered(engine, op);
+		return true;
+	case DW_OP_ACK:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void answered(struct engine *engine, dw_op *op)
 {
 	struct timer *head;
@@ -337,49 +378,11 @@ static void answered(struct engine *engine, dw_op *op)
 	account(engine, op);
 	if (op->status == DW_EFENCED && own_is_current(engine, op))
 		own_lose(engine);
-	switch (op->kind) {
-	case DW_OP_SCAN:
-		if (!op->call)
-			recover_scanned(engine, op);
-		else
-			look_answer(engine, op);
+	if (store_answered(engine, op))
 		return;
-	case DW_OP_INBOX:
-		recover_inbox(engine, op);
-		return;
-	case DW_OP_GET:
-	case DW_OP_STATUS:
-		look_answer(engine, op);
-		return;
-	case DW_OP_DEAD_SCAN:
-	case DW_OP_DROP:
-		dead_answer(engine, op);
-		return;
-	case DW_OP_OWN:
-		own_answered(engine, op);
-		return;
-	case DW_OP_PURGE:
-	case DW_OP_CHECK:
-		whole_answer(engine, op);
-		return;
-	case DW_OP_REPORT:
-		dead_forgotten(engine, op);
-		return;
-	case DW_OP_LOSS:
-		loss_answered(engine, op);
-		return;
-	case DW_OP_REPUSH:
-		loss_push_answered(engine, op);
-		return;
-	case DW_OP_ACK:
-		return;
-	case DW_OP_BURY:
-		if (op->reason != DW_REASON_CORRUPT)
-			break;
+	if (op->kind == DW_OP_BURY && op->reason == DW_REASON_CORRUPT) {
 		dead_damaged_buried(engine, op);
 		return;
-	default:
-		break;
 	}
 	head = index_find(&engine->index, op->id);
 	assert(head && head->busy);

@@ -207,7 +207,7 @@ static void full(struct scripts *s)
 static void refused_as_full(struct scripts *s, size_t i, bool as_owner)
 {
 	assert_true(is(mutate(s, i, as_owner), "OOM"));
-	--*(as_owner ? &s->mark : &s->last);
+	--*(as_owner ? &s->mark : &s->sent);
 }
 
 static void put_on_a_full_server_does_nothing(void **state)
