@@ -114,7 +114,8 @@ static void damage(struct model *m, int id)
 	unsigned char *at = timer->value;
 	uint64_t place = below(m, 36);
 
-	if (!timer->there || record->damaged || place == 14 || place == 15)
+	/* A damaged version may be that of a dead letter, whose place it would take. */
+	if (!timer->there || record->damaged || (place >= 8 && place < 16))
 		return;
 	at[place] ^= (unsigned char)(1u << below(m, 8));
 	record->damaged = true;
