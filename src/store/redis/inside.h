@@ -179,6 +179,7 @@ struct redis_store {
 	char channel[80];
 
 	dw_role role;
+	bool opened;
 	bool stopped;
 	dw_usec lease;
 	dw_usec renew_at; /* steady */

@@ -139,8 +139,11 @@ static int unreachable(struct redis_store *store, char *message)
 	bool fatal;
 	const char *trouble = link_trouble(store->link, &fatal);
 
-	(void)snprintf(message, DW_MESSAGE_SIZE, "%s: %s", store->where.name,
-		       trouble[0] ? trouble : "it does not answer");
+	if (trouble[0])
+		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", trouble); /* cut if long */
+	else
+		(void)snprintf(message, DW_MESSAGE_SIZE, "%s: the server does not answer",
+			       store->where.name);
 	return DW_ESTORE;
 }
 
@@ -267,6 +270,16 @@ static int open_as_client(struct redis_store *store, dw_usec until, char *messag
 	return fail(message, DW_ESTORE, "the server does not answer as it should");
 }
 
+/* log_line: what the link says of itself until it is up, redis_store_open() says in the end. */
+static void log_line(dw_log_level level, const char *line, void *user)
+{
+	const struct redis_store *store = user;
+	size_t size = strlen(store->where.name);
+
+	if (store->opened || level != DW_LOG_WARN || strncmp(line, store->where.name, size) != 0)
+		store->env.log(level, line, store->env.log_user);
+}
+
 static int open_link(struct redis_store *store, const char *channel, struct link **ret_link)
 {
 	struct socket_options options = {.alloc = store->alloc,
@@ -274,8 +287,8 @@ static int open_link(struct redis_store *store, const char *channel, struct link
 					 .name = "durawheel",
 					 .seed = rng_seed(),
 					 .channel = channel,
-					 .log = store->env.log,
-					 .log_user = store->env.log_user};
+					 .log = store->env.log ? log_line : NULL,
+					 .log_user = store};
 
 	return socket_link_new(ret_link, &options);
 }
@@ -330,6 +343,7 @@ int redis_store_open(dw_store **ret_store, const char *url, const dw_store_env *
 		redis_free(&store->store);
 		return status;
 	}
+	store->opened = true;
 	*ret_store = &store->store;
 	return DW_OK;
 }

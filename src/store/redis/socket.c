@@ -104,6 +104,12 @@ static dw_usec jittered(struct socket_link *link, dw_usec pause)
 	return pause - pause / 5 + (dw_usec)rng_below(&link->rng, (uint64_t)(2 * pause / 5) + 1);
 }
 
+/* is_second: a listener loses the same server at the same time as the link beside it. */
+static bool is_second(const struct socket_link *link)
+{
+	return link->options.channel != NULL;
+}
+
 /* lose closes what there is, and rests: `refused`: for long, nothing heals by itself. */
 static void lose(struct socket_link *link, bool refused, const char *words)
 {
@@ -120,7 +126,7 @@ static void lose(struct socket_link *link, bool refused, const char *words)
 	if (strcmp(link->trouble, link->logged) == 0)
 		return;
 	memcpy(link->logged, link->trouble, sizeof link->logged);
-	say(link, DW_LOG_WARN, link->trouble);
+	say(link, is_second(link) && !refused ? DW_LOG_INFO : DW_LOG_WARN, link->trouble);
 }
 
 /* ---- Replies ------------------------------------------------------------------------------- */
@@ -128,6 +134,8 @@ static void lose(struct socket_link *link, bool refused, const char *words)
 static void come_up(struct socket_link *link)
 {
 	char line[DW_MESSAGE_SIZE];
+	/* Whoever was told that it is lost is told that it is back. */
+	bool warned = link->logged[0] && !is_second(link);
 
 	link->state = UP;
 	link->connections++;
@@ -136,7 +144,7 @@ static void come_up(struct socket_link *link)
 	link->trouble[0] = link->logged[0] = '\0';
 	(void)snprintf(line, sizeof line, "%s: connected%s", link->options.where->name,
 		       link->options.channel ? ", listening" : "");
-	say(link, DW_LOG_INFO, line);
+	say(link, warned ? DW_LOG_WARN : DW_LOG_INFO, line);
 }
 
 static void judge(struct socket_link *link, const struct reply *reply)
