@@ -1,6 +1,6 @@
 /* A check of the whole namespace, shard after shard, a page at a time, so that the server serves
  * others in between. First the sorted set, each entry with its value; then the values that no entry
- * leads to; then the dead letters. It reads only. Timers come and go meanwhile: what looks wrong in
+ * leads to; then the dead letters, and how long the inbox is. It reads only. Timers come and go meanwhile: what looks wrong in
  * one page only because of that is not, because each page is one moment. */
 #include "store/redis/inside.h"
 
@@ -16,7 +16,7 @@
 #define PAGE 500
 #define LETTER_HEAD 17u
 
-enum stage { STAGE_CLAIMED, STAGE_PENDING, STAGE_VALUES, STAGE_LETTERS, STAGES };
+enum stage { STAGE_CLAIMED, STAGE_PENDING, STAGE_VALUES, STAGE_LETTERS, STAGE_INBOX, STAGES };
 
 struct check {
 	dw_op *op;
@@ -277,6 +277,16 @@ static void entries_came(struct redis_store *store, struct check *check, const s
 		end(store, check, DW_ENOMEM);
 }
 
+static void inbox_came(struct redis_store *store, struct check *check, const struct reply *reply)
+{
+	if (reply->kind != REPLY_INTEGER) {
+		end(store, check, DW_ESTORE);
+		return;
+	}
+	check->sum.inbox += (uint64_t)reply->integer;
+	next_stage(store, check);
+}
+
 static void page_came(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	struct check *check = request->context;
@@ -291,6 +301,8 @@ static void page_came(struct redis_store *store, struct request *request, const 
 	request_free(store, request);
 	if (check->stage == STAGE_VALUES)
 		values_came(store, check, reply);
+	else if (check->stage == STAGE_INBOX)
+		inbox_came(store, check, reply);
 	else if (reply->kind != REPLY_ARRAY || reply->count % width != 0)
 		end(store, check, DW_ESTORE);
 	else
@@ -314,6 +326,10 @@ static void add_question(struct redis_store *store, const struct check *check,
 		call_begin_rare(store, "dead_page", shard);
 		words_text(words, check->place[0] ? check->place : "0");
 		words_number(words, PAGE);
+		return;
+	case STAGE_INBOX:
+		command_begin(store, "ZCARD");
+		words_bytes(words, shard->keys[KEY_INBOX], shard->key_sizes[KEY_INBOX]);
 		return;
 	default:
 		call_begin(store, "page", shard);
