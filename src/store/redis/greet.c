@@ -28,12 +28,14 @@ void greeted(struct redis_store *store, struct shard *shard, uint64_t mark)
 	flow_flush_shard(store, shard);
 }
 
-/* ask_again: not now. */
+/* ask_again: not now, but as soon as it may: nothing is fired until every shard is greeted. */
 static void ask_again(struct redis_store *store, struct shard *shard)
 {
 	shard->greeting = GREETING_NONE;
 	if (shard->pause_until <= store->now)
 		shard->pause_until = usec_add(store->now, DW_MILLISECONDS(2));
+	if (store->role == DW_OWNER)
+		store->renew_at = usec_min(store->renew_at, shard->pause_until);
 }
 
 /* ---- The owner ----------------------------------------------------------------------------- */
