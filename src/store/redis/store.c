@@ -111,12 +111,18 @@ static bool is_ready(struct redis_store *store)
 	return ready;
 }
 
+/* changes_shards: it has numbers. What a fenced owner still reports is refused at once. */
+static bool changes_shards(const struct redis_store *store, const dw_op *op)
+{
+	return whole_is_barrier(op) || (op->kind == DW_OP_REPORT && store->role == DW_OWNER);
+}
+
 static void begin_later(struct redis_store *store)
 {
 	while (store->later.first && is_sent(store)) {
 		dw_op *op = store->later.first;
 
-		if (whole_is_barrier(op) && !is_ready(store))
+		if (changes_shards(store, op) && !is_ready(store))
 			return;
 		op = op_queue_pop(&store->later);
 		if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)

@@ -172,9 +172,9 @@ static void begin_report(struct redis_store *store, dw_op *op)
 	struct shard *shard = &store->shards[0];
 	struct request *request;
 
-	if (shard->greeting != GREETING_DONE || shard->broken ||
+	if (store->role != DW_OWNER || shard->greeting != GREETING_DONE || shard->broken ||
 	    !(request = request_new(store, shard, report_came, report_lost))) {
-		answer(store, op, DW_ESTORE);
+		answer(store, op, store->role == DW_OWNER ? DW_ESTORE : DW_EFENCED);
 		return;
 	}
 	request->number = shard->next;
