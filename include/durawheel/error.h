@@ -22,7 +22,7 @@ enum dw_error {
 	DW_EROLE = -16,    /* only the owner of the store can do that */
 	DW_ETIMEOUT = -17, /* the patience given to the call is over; the work goes on */
 	DW_ESYS = -18,     /* the operating system refused; dw_last_error() has its words */
-	DW_EFULL = -19,    /* the disk of the store is full; the operation was not done */
+	DW_EFULL = -19,    /* the disk, or Redis' memory, is full; the operation was not done */
 	DW_EGONE = -20,    /* the store's file is not where it was: bring it back. Not done */
 	DW_EFENCED = -21   /* another process owns the store now; the operation was not done */
 };

@@ -42,7 +42,7 @@ const char *dw_strerror(int error)
 	case DW_ESYS:
 		return "the operating system refused";
 	case DW_EFULL:
-		return "the disk is full";
+		return "the store is full";
 	case DW_EGONE:
 		return "the store's file was deleted, moved or replaced";
 	case DW_EFENCED:

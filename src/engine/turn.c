@@ -59,8 +59,11 @@ void engine_store_failed(struct engine *engine, int status, const char *id)
 	if (engine->failing || engine->closing)
 		return;
 	engine->failing = true;
-	engine_event(engine, &event, "the store failed (%s): it is asked again",
-		     dw_strerror(status));
+	if (status == DW_ESTORE)
+		engine_event(engine, &event, "the store failed: it is asked again");
+	else
+		engine_event(engine, &event, "the store failed (%s): it is asked again",
+			     dw_strerror(status));
 }
 
 /* ---- Submitting ---------------------------------------------------------------------------- */
