@@ -17,6 +17,12 @@
 #define LEASE_MAX DW_MINUTES(5)
 #define POSTED_DEFAULT ((size_t)16 * 1024 * 1024)
 
+#if DW_WITH_REDIS
+#define KINDS "sqlite:FILE, redis://HOST, unix://SOCKET or memory:"
+#else
+#define KINDS "sqlite:FILE or memory:"
+#endif
+
 static int refuse(char *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int refuse(char *message, const char *format, ...)
@@ -91,7 +97,7 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	copy.size = known;
 	set_defaults(&copy);
 	if (!copy.store)
-		return refuse(ret_message, "options.store is NULL: \"sqlite:FILE\" or \"memory:\"");
+		return refuse(ret_message, "options.store is NULL: " KINDS);
 	if (copy.role != DW_OWNER && copy.role != DW_CLIENT && copy.role != DW_STANDBY)
 		return refuse(ret_message, "options.role is %d: DW_OWNER, DW_CLIENT or DW_STANDBY",
 			      (int)copy.role);
@@ -144,9 +150,7 @@ static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_s
 	(void)env;
 	(void)ret_store;
 	mask_password(url, masked, sizeof masked);
-	return refuse(message,
-		      "the store \"%s\": this durawheel was built without Redis: sqlite:FILE or "
-		      "memory:",
+	return refuse(message, "the store \"%s\": this durawheel was built without Redis: " KINDS,
 		      masked);
 #endif
 }
@@ -180,6 +184,5 @@ int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_
 	    strncmp(url, "unix://", 7) == 0)
 		return open_redis(url, &own, ret_store, ret_message);
 	mask_password(url, masked, sizeof masked);
-	return refuse(ret_message,
-		      "the store \"%s\" is of no known kind: sqlite:FILE or memory:", masked);
+	return refuse(ret_message, "the store \"%s\" is of no known kind: " KINDS, masked);
 }

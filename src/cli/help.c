@@ -21,9 +21,9 @@ void help_print_overview(FILE *file)
 				      commands[i].summary);
 	(void)fputs(
 	    "\n"
-	    "  --store URL   sqlite:FILE; else DURAWHEEL_STORE, else durawheel/timers.db in\n"
-	    "                XDG_STATE_HOME or ~/.local/state\n"
-	    "  --name NS     the namespace in a store that has several; else DURAWHEEL_NAME\n"
+	    "  --store URL   sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET; else\n"
+	    "                DURAWHEEL_STORE, else durawheel/timers.db in ~/.local/state\n"
+	    "  --name NS, --shards N   the namespace in Redis; its parts when it is made, 16\n"
 	    "  --help, --version\n"
 	    "\n"
 	    "Exit codes: 0 done, 1 failed, 2 usage, 3 no such timer, 4 exists already,\n"
@@ -36,7 +36,7 @@ void help_print_overview(FILE *file)
 void help_print(const struct command *command)
 {
 	(void)printf("durawheel %s %s\n\n%c%s.\n\n%s%s"
-		     "Besides: --store URL, --name NS; see durawheel --help.\n"
+		     "Besides: --store URL, --name NS, --shards N; see durawheel --help.\n"
 		     "Example: %s\n",
 		     command->name, command->synopsis, toupper(*command->summary),
 		     command->summary + 1, command->help, *command->help ? "\n" : "",

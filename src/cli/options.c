@@ -11,14 +11,16 @@
 
 enum {
 	LONG_OPTION = 256, /* what getopt_long() returns is this and an option_id */
-	GLOBAL_OPTIONS =
-	    OPT_BIT(OPT_STORE) | OPT_BIT(OPT_NAME) | OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION)
+	GLOBAL_OPTIONS = OPT_BIT(OPT_STORE) | OPT_BIT(OPT_NAME) | OPT_BIT(OPT_SHARDS) |
+			 OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION),
+	SHARDS_MAX = 256
 };
 
 /* In the order of enum option_id. */
 static const struct option table[] = {
     {"store", required_argument, NULL, LONG_OPTION + OPT_STORE},
     {"name", required_argument, NULL, LONG_OPTION + OPT_NAME},
+    {"shards", required_argument, NULL, LONG_OPTION + OPT_SHARDS},
     {"help", no_argument, NULL, LONG_OPTION + OPT_HELP},
     {"version", no_argument, NULL, LONG_OPTION + OPT_VERSION},
     {"json", no_argument, NULL, LONG_OPTION + OPT_JSON},
@@ -169,9 +171,10 @@ int options_check(const struct options *options, const struct command *command)
 				"--help",
 				command->name, options->words[1 + command->words_max],
 				command->name);
-	if (options->value[OPT_NAME])
-		return options_check_name("--name", options->value[OPT_NAME]);
-	return EXIT_DONE;
+	if (options->value[OPT_NAME] &&
+	    options_check_name("--name", options->value[OPT_NAME]) != EXIT_DONE)
+		return EXIT_USAGE;
+	return options_shards(options, &(unsigned){0});
 }
 
 bool duration_of(const char *text, dw_usec *ret_duration)
@@ -235,4 +238,19 @@ int options_count(const struct options *options, enum option_id id, size_t *ret_
 				table[id].name, options->value[id]);
 	*ret_count = count;
 	return EXIT_DONE;
+}
+
+int options_shards(const struct options *options, unsigned *ret_shards)
+{
+	size_t count = 0;
+	int code = EXIT_DONE;
+
+	if (options->value[OPT_SHARDS])
+		code = options_count(options, OPT_SHARDS, &count);
+	if (code == EXIT_DONE && count > SHARDS_MAX)
+		code = complain(EXIT_USAGE, "--shards %s: write at most %d",
+				options->value[OPT_SHARDS], SHARDS_MAX);
+	if (code == EXIT_DONE)
+		*ret_shards = (unsigned)count;
+	return code;
 }

@@ -16,6 +16,7 @@
 enum option_id {
 	OPT_STORE,
 	OPT_NAME,
+	OPT_SHARDS,
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_JSON,
@@ -68,6 +69,9 @@ int options_check(const struct options *, const struct command *);
 
 /* options_check_name: a namespace becomes part of keys. EXIT_DONE, or complains of what. */
 int options_check_name(const char *what, const char *name);
+
+/* options_shards: 0 when it is not given. EXIT_DONE, or complains. */
+int options_shards(const struct options *, unsigned *ret_shards);
 
 /* options_duration and options_time read the value of an option that was given; options_count a
  * whole number of at least 1. EXIT_DONE, or complain. */

@@ -18,13 +18,23 @@ void progress_begin(struct progress *progress, int fd)
 	dw_usec now = session_steady();
 	off_t at;
 
-	*progress = (struct progress){
-	    .wanted = isatty(STDERR_FILENO) && !isatty(fd), .began = now, .drawn = now};
+	*progress = (struct progress){.wanted = isatty(STDERR_FILENO) && !isatty(fd),
+				      .unit = "lines",
+				      .began = now,
+				      .drawn = now};
 	if (fstat(fd, &stat) != 0 || !S_ISREG(stat.st_mode))
 		return;
 	at = lseek(fd, 0, SEEK_CUR);
 	if (at >= 0 && stat.st_size > at)
 		progress->total = (uint64_t)(stat.st_size - at);
+}
+
+void progress_begin_loading(struct progress *progress)
+{
+	dw_usec now = session_steady();
+
+	*progress = (struct progress){
+	    .wanted = isatty(STDERR_FILENO), .unit = "timers", .began = now, .drawn = now};
 }
 
 /* terminal_width is asked each time: the window may have changed. */
@@ -56,20 +66,23 @@ static void draw_bar(char *bar, size_t size, uint64_t done, uint64_t total)
 }
 
 /* compose writes the line for width columns and returns its length. */
-static size_t compose(const struct progress *progress, uint64_t count, uint64_t bytes, char *line,
+static size_t compose(const struct progress *progress, uint64_t count, uint64_t done, char *line,
 		      size_t width)
 {
 	dw_usec passed = session_steady() - progress->began;
 	uint64_t rate = passed > 0 ? (uint64_t)((double)count * 1e6 / (double)passed) : 0;
-	uint64_t done = bytes < progress->total ? bytes : progress->total;
 	char text[96];
 	size_t length;
 
+	if (done > progress->total)
+		done = progress->total;
 	if (progress->total > 0)
-		(void)snprintf(text, sizeof text, "%3d%%  %" PRIu64 " lines  %" PRIu64 "/s  ",
-			       (int)(100.0 * (double)done / (double)progress->total), count, rate);
+		(void)snprintf(text, sizeof text, "%3d%%  %" PRIu64 " %s  %" PRIu64 "/s  ",
+			       (int)(100.0 * (double)done / (double)progress->total), count,
+			       progress->unit, rate);
 	else
-		(void)snprintf(text, sizeof text, "%" PRIu64 " lines  %" PRIu64 "/s", count, rate);
+		(void)snprintf(text, sizeof text, "%" PRIu64 " %s  %" PRIu64 "/s", count,
+			       progress->unit, rate);
 	length = strlen(text);
 	if (length > width)
 		length = width;
@@ -80,7 +93,7 @@ static size_t compose(const struct progress *progress, uint64_t count, uint64_t 
 	return width;
 }
 
-void progress_draw(struct progress *progress, uint64_t count, uint64_t bytes)
+void progress_draw(struct progress *progress, uint64_t count, uint64_t done)
 {
 	char line[WIDTH_MAX * 2 + 2] = "\r";
 	size_t width, length;
@@ -89,7 +102,7 @@ void progress_draw(struct progress *progress, uint64_t count, uint64_t bytes)
 		return;
 	progress->drawn = session_steady();
 	width = terminal_width() - 1; /* the last column would begin a new line */
-	length = compose(progress, count, bytes, line + 1, width);
+	length = compose(progress, count, done, line + 1, width);
 	/* What was longer is wiped; behind the edge of a narrower window nothing is. */
 	for (; length < progress->width && length < width; length++)
 		line[1 + length] = ' ';

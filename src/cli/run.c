@@ -26,6 +26,7 @@
 #include "cli/jobs.h"
 #include "cli/line.h"
 #include "cli/outbox.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 
 enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20, JOBS_DEFAULT = 4 };
@@ -47,6 +48,7 @@ struct runner {
 	struct outbox outbox;
 	struct jobs jobs; /* with --exec */
 	struct line line;
+	struct progress loading; /* shown on a terminal until every timer is loaded */
 	int signal_fd;
 	bool asked;   /* the store's status, on the way to being idle */
 	bool emptied; /* its answer: no client's timer is unseen */
@@ -172,6 +174,7 @@ static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
 	dw_verdict verdict;
 
 	(void)d;
+	progress_clear(&runner->loading); /* stdout may be the same terminal */
 	if (!line_of_firing(&runner->line, firing)) {
 		stop(runner, complain(EXIT_FAILED, "out of memory"));
 		return DW_HOLD;
@@ -220,14 +223,60 @@ static void job_over(struct job *job, void *user)
 		settle(&job->token, verdict, runner);
 }
 
+/* ---- Loading and losing ------------------------------------------------------------------ */
+
+static void told_total(dw *d, int status, const dw_store_status *store, void *user)
+{
+	struct runner *runner = user;
+
+	(void)d;
+	if (status == DW_OK)
+		runner->loading.total = store->pending + store->claimed;
+}
+
+/* begin_loading: how many there are to be is only asked for a terminal. */
+static void begin_loading(struct runner *runner, dw *d)
+{
+	progress_begin_loading(&runner->loading);
+	if (runner->loading.wanted)
+		(void)dw_get_status(d, told_total, runner); /* or it is shown without */
+}
+
+static void show_loading(struct runner *runner)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	if (runner->loading.wanted && dw_get_stats(runner->d, &stats) == DW_OK && stats.recovering)
+		progress_draw(&runner->loading, stats.timers, stats.timers);
+}
+
+static void end_loading(struct runner *runner)
+{
+	progress_clear(&runner->loading);
+	runner->loading.wanted = false;
+}
+
 static void report(dw *d, const dw_event *event, void *user)
 {
-	(void)d;
-	(void)user;
-	if (event->kind == DW_EVENT_RECOVERED)
+	struct runner *runner = user;
+
+	progress_clear(&runner->loading);
+	switch (event->kind) {
+	case DW_EVENT_RECOVERED:
+		end_loading(runner);
 		(void)complain(EXIT_DONE, "running, %" PRIu64 " timers loaded", event->count);
-	else
+		return;
+	case DW_EVENT_OWNER:
+		(void)complain(EXIT_DONE, "%s", event->message);
+		begin_loading(runner, d);
+		return;
+	case DW_EVENT_OWNER_LOST:
+		end_loading(runner);
+		(void)complain(EXIT_FAILED, "%s: standing by", event->message);
+		return;
+	default:
 		(void)complain(EXIT_FAILED, "%s", event->message);
+	}
 }
 
 /* ---- Until idle -------------------------------------------------------------------------- */
@@ -363,6 +412,7 @@ static void step(struct runner *runner)
 		stop_for_stdout(runner, EPIPE);
 	watch(runner);
 	regulate(runner);
+	show_loading(runner);
 	if (fds[2].revents && !is_over(runner))
 		(void)dw_turn(runner->d); /* outside of a callback it cannot fail */
 }
@@ -396,7 +446,7 @@ static void tell_damaged(const struct runner *runner)
 			       stats.corrupt);
 }
 
-static int run(struct runner *runner)
+static int run(struct runner *runner, bool owns)
 {
 	/* What has run is settled, whether its line was taken or not. */
 	outbox_settle_fn unwritten = runner->jobs.command ? settle : NULL;
@@ -404,11 +454,14 @@ static int run(struct runner *runner)
 
 	if (code != EXIT_DONE)
 		return code;
+	if (owns)
+		begin_loading(runner, runner->d);
 	(void)dw_turn(runner->d); /* the first turn arms the descriptor */
 	while (!is_over(runner) && !(runner->until_idle && is_idle(runner)))
 		step(runner);
 	if (runner->until_idle)
 		tell_damaged(runner);
+	end_loading(runner);
 	outbox_cut(&runner->outbox, unwritten, runner);
 	finish_torn(runner);
 	outbox_drop(&runner->outbox, unwritten, runner);
@@ -482,6 +535,7 @@ int command_run(const struct options *options)
 	    .role = options->value[OPT_STANDBY] ? DW_STANDBY : DW_OWNER,
 	    .hold_us = DW_NEVER,
 	    .on_event = report,
+	    .on_event_user = &runner,
 	};
 	int code = read_jobs(options, &runner.jobs);
 
@@ -497,7 +551,7 @@ int command_run(const struct options *options)
 		(void)complain(code, "standing by");
 	if (code == EXIT_DONE) {
 		outbox_open(&runner.outbox);
-		code = session_close(runner.d, run(&runner));
+		code = session_close(runner.d, run(&runner, base.role == DW_OWNER));
 		outbox_close(&runner.outbox);
 		line_free(&runner.line);
 	}

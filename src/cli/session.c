@@ -73,6 +73,12 @@ static void log_line(dw_log_level level, const char *line, void *user)
 		(void)complain(EXIT_FAILED, "%s", line);
 }
 
+/* log_new also tells of a namespace that was not there, as session_look() does of a file. */
+static void log_new(dw_log_level level, const char *line, void *user)
+{
+	log_line(level == DW_LOG_INFO && strstr(line, " is new") ? DW_LOG_WARN : level, line, user);
+}
+
 /* check_store: a store that no other command would ever see is a slip. */
 static int check_store(const char *store)
 {
@@ -109,35 +115,51 @@ static bool cut_end(char *text, const char *end)
 	return true;
 }
 
-/* find_name of the namespace: a store that has only one takes no notice. */
-static int find_name(const struct options *options, const char **ret_name)
+/* find_namespace: a store that has only one takes no notice. */
+static int find_namespace(const struct options *options, dw_options *base)
 {
 	const char *name = options->value[OPT_NAME]; /* checked */
 	const char *set = name ? NULL : getenv("DURAWHEEL_NAME");
 
-	*ret_name = name ? name : set && *set ? set : "durawheel";
-	return set && *set ? options_check_name("DURAWHEEL_NAME", set) : EXIT_DONE;
+	base->name = name ? name : set && *set ? set : "durawheel";
+	if (set && *set && options_check_name("DURAWHEEL_NAME", set) != EXIT_DONE)
+		return EXIT_USAGE;
+	return options_shards(options, &base->shards);
 }
+
+/* What the library advises a program, and what a user can do. */
+static const char *const advices[][2] = {
+    {": sqlite:FILE, redis://HOST, unix://SOCKET or memory:",
+     "; write sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET"},
+    {": sqlite:FILE or memory:", "; write sqlite:FILE"},
+    {"; leave options.shards 0", "; leave --shards out"},
+};
 
 static int open_store(const char *store, dw_options base, dw **ret_dw)
 {
 	char message[DW_MESSAGE_SIZE] = "";
-	const char *advice, *instead;
+	const char *instead;
+	char *stop;
 	int status;
 
 	base.size = sizeof base;
 	base.store = store;
 	base.data_max_bytes = DW_DATA_MAX;
-	base.on_log = log_line;
+	if (!base.on_log)
+		base.on_log = log_line;
 	status = dw_open(ret_dw, &base, message);
 	if (status == DW_OK)
 		return EXIT_DONE;
 	/* What a program would do is not what a user can. */
-	instead = cut_end(message, ": sqlite:FILE or memory:") ? "; write sqlite:FILE" : "";
-	advice = strstr(message, "; stop it");
-	if (status == DW_EOWNED && advice)
-		return complain(EXIT_STORE, "%.*s; stop that first, or wait with run --standby",
-				(int)(advice - message), message);
+	instead = "";
+	for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++)
+		if (cut_end(message, advices[i][0]))
+			instead = advices[i][1];
+	stop = status == DW_EOWNED ? strstr(message, "; stop it") : NULL;
+	if (stop)
+		*stop = '\0';
+	if (status == DW_EOWNED)
+		instead = "; stop that first, or wait with run --standby";
 	return complain(status == DW_ESYS ? EXIT_STORE : exit_of(status), "%s%s",
 			message[0] ? message : dw_strerror(status), instead);
 }
@@ -146,7 +168,7 @@ int session_open(const struct options *options, dw_options base, dw **ret_dw)
 {
 	char fallback[STORE_SIZE];
 	const char *store;
-	int code = find_name(options, &base.name);
+	int code = find_namespace(options, &base);
 
 	if (code == EXIT_DONE)
 		code = find_store(options, fallback, &store);
@@ -157,7 +179,7 @@ int session_look(const struct options *options, dw_options base, dw **ret_dw)
 {
 	char fallback[STORE_SIZE];
 	const char *store;
-	int code = find_name(options, &base.name);
+	int code = find_namespace(options, &base);
 	bool is_new;
 
 	if (code == EXIT_DONE)
@@ -166,6 +188,7 @@ int session_look(const struct options *options, dw_options base, dw **ret_dw)
 		return code;
 	is_new = strncmp(store, scheme, sizeof scheme - 1) == 0 &&
 		 access(store + sizeof scheme - 1, F_OK) != 0 && errno == ENOENT;
+	base.on_log = log_new;
 	code = open_store(store, base, ret_dw);
 	if (code == EXIT_DONE && is_new)
 		(void)complain(code, "there was no %s: it is made, and empty",

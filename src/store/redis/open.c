@@ -213,6 +213,17 @@ static int ask_layout(struct redis_store *store, dw_usec until, struct question 
 	return question->answered ? DW_OK : DW_ESTORE;
 }
 
+/* tell_new: a name that is written wrong looks like an empty namespace. */
+static void tell_new(struct redis_store *store)
+{
+	char line[DW_MESSAGE_SIZE];
+
+	(void)snprintf(line, sizeof line, "%s: the namespace %s is new", store->where.name,
+		       store->name); /* cut if long */
+	if (store->env.log)
+		store->env.log(DW_LOG_INFO, line, store->env.log_user);
+}
+
 static int lay_out(struct redis_store *store, dw_usec until, char *message)
 {
 	struct question question = {0};
@@ -236,6 +247,8 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 	}
 	if (question.shards)
 		wanted = question.shards;
+	else
+		tell_new(store);
 	return redis_shards(store, wanted ? wanted : SHARDS_DEFAULT);
 }
 
