@@ -289,12 +289,17 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 static void changed(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	enum failure failure = call_failed(store, request, reply);
+	bool used_up = failure == FAILURE_NONE; /* its number */
 
-	if (failure == FAILURE_NONE && reply->count != request->ops.count + 1) {
+	if (used_up && reply_is(&reply->items[0], "OOM")) {
+		complain(store, "the server is over its maxmemory: no new timers until it is not");
+		failure = FAILURE_FULL;
+	} else if (used_up && reply->count != request->ops.count + 1) {
 		link_drop(store->link, "a reply of the wrong length");
 		failure = FAILURE_AGAIN;
+		used_up = false;
 	}
-	flow_number_done(store, request, failure == FAILURE_NONE);
+	flow_number_done(store, request, used_up);
 	if (failure == FAILURE_NONE)
 		take_items(store, request, reply);
 	else if (request->as_owner && store->role != DW_OWNER)
