@@ -1,5 +1,6 @@
 /* A redis-server of one test: in a folder of its own, on a unix socket and, if asked for, on a free
- * port of 127.0.0.1. It persists nothing unless options say so, and dies with the test. */
+ * port of 127.0.0.1. It persists nothing unless options say so, and dies with the test.
+ * $DW_REDIS_SERVER names another program, for example valkey-server. */
 #ifndef DW_TESTS_REDIS_SERVER_H
 #define DW_TESTS_REDIS_SERVER_H
 
@@ -15,10 +16,6 @@ struct redis_server {
 	pid_t pid;              /* 0: it does not run */
 	const char *const *options;
 };
-
-/* redis_server_is_missing: there is no redis-server (or $DW_REDIS_SERVER, for example
- * valkey-server) to start; says so, and the test is left out then. */
-bool redis_server_is_missing(void);
 
 /* redis_server_start makes the folder and starts the server in it; it answers when this returns.
  * options: further words of its command line, for example "--appendonly", "yes"; ended by NULL, or
