@@ -116,7 +116,8 @@ typedef enum dw_op_kind {
 	DW_OP_REPORT,
 	DW_OP_LOSS,
 	DW_OP_REPUSH,
-	DW_OP_REDELETE /* a store's own */
+	DW_OP_REDELETE, /* a store's own, as is: */
+	DW_OP_MEND
 } dw_op_kind;
 
 #define DW_OP_NEW 1u       /* PUT: only if the id is absent */

@@ -68,7 +68,7 @@ static void hand_over(struct redis_store *store, dw_op *op)
 {
 	bool first = !store->answers.first;
 
-	if (op->kind == DW_OP_REDELETE) { /* our own */
+	if (op->kind == DW_OP_REDELETE || op->kind == DW_OP_MEND) { /* our own */
 		op_free(&store->alloc, op);
 		return;
 	}
@@ -126,6 +126,7 @@ static bool is_waited_for(const dw_op *op)
 	case DW_OP_LOSS:
 	case DW_OP_REPUSH:
 	case DW_OP_REDELETE:
+	case DW_OP_MEND:
 		return false;
 	default:
 		return true;

@@ -41,6 +41,8 @@ static const char *script_of(dw_op_kind kind)
 		return "repush";
 	case DW_OP_REDELETE:
 		return "redelete";
+	case DW_OP_MEND:
+		return "mend";
 	default:
 		return NULL; /* GET, which is a plain HMGET */
 	}
@@ -131,6 +133,9 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 		words_number(words, (int64_t)op->head.generation);
 		words_time(words, op->head.due);
 		words_number(words, (int64_t)lease_floor(store));
+		return;
+	case DW_OP_MEND:
+		words_text(words, op->id);
 		return;
 	default: /* ACK, DROP, REDELETE */
 		words_text(words, op->id);
@@ -429,6 +434,7 @@ static bool may_repeat(const dw_op *op)
 	case DW_OP_ACK:
 	case DW_OP_REPUSH:
 	case DW_OP_REDELETE:
+	case DW_OP_MEND:
 		return true;
 	default:
 		return false;

@@ -1,7 +1,8 @@
 /* A check of the whole namespace, shard after shard, a page at a time, so that the server serves
  * others in between. First the sorted set, each entry with its value; then the values that no entry
- * leads to; then the dead letters, and how long the inbox is. It reads only. Timers come and go meanwhile: what looks wrong in
- * one page only because of that is not, because each page is one moment. */
+ * leads to; then the dead letters, and how long the inbox is. It reads only. Timers come and go
+ * meanwhile: what looks wrong in one page only because of that is not, because each page is one
+ * moment. */
 #include "store/redis/inside.h"
 
 #include <inttypes.h>

@@ -436,7 +436,7 @@ dw_usec flow_due(const struct redis_store *store)
 		return store->now;
 	if (store->ear)
 		at = usec_min(at, link_due(store->ear));
-	if (store->role == DW_OWNER || store->taking.active)
+	if (store->role == DW_OWNER)
 		at = usec_min(at, store->renew_at);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		const struct shard *shard = &store->shards[i];

@@ -13,6 +13,7 @@
  *	scan.c     pages in order over all shards
  *	whole.c    status, purge, report, the drop of all: what asks every shard
  *	check.c    a check of everything
+ *	mend.c     entries without values, and values without entries
  *	value.c    a timer as bytes;  words.c  a command;  script.h  lua/, in the program
  *	link.h, socket.c, reply.c, where.c   the wire
  *
@@ -143,7 +144,10 @@ struct shard {
 	struct grave *grave_first, *grave_last;
 	unsigned grave_count;
 
-	bool news; /* the inbox may have something */
+	unsigned uneven; /* renewals in a row that counted more entries than values, or fewer */
+	bool mending;
+	dw_usec pushed_at; /* steady; by a mending */
+	bool news;         /* the inbox may have something */
 	bool reading_news;
 	uint64_t dead_count;
 };
@@ -307,6 +311,8 @@ uint64_t lease_floor(struct redis_store *);
 /* ---- loss.c ---- */
 /* loss_begin: the server does not have any more what it has confirmed. */
 void loss_begin(struct redis_store *, struct shard *);
+/* loss_push lets the engine push what it knows of the shard, which is still ours. */
+void loss_push(struct redis_store *, struct shard *);
 /* loss_park: the engine waits for a loss, and has pushed all of the last one. */
 void loss_park(struct redis_store *, dw_op *);
 void loss_end(struct redis_store *, int status);
@@ -332,6 +338,10 @@ void scan_free_all(struct redis_store *);
 void whole_begin(struct redis_store *, dw_op *);
 /* whole_is_barrier: what was submitted after it must not overtake it. */
 bool whole_is_barrier(const dw_op *);
+
+/* ---- mend.c ---- */
+/* mend_count: a renewal has counted the entries of the order, and the values. */
+void mend_count(struct redis_store *, struct shard *, int64_t entries, int64_t values);
 
 /* ---- check.c ---- */
 void check_begin(struct redis_store *, dw_op *);

@@ -289,6 +289,9 @@ static void renewed(struct redis_store *store, struct request *request, const st
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		if ((uint64_t)reply_number(&reply->items[1]) < shard->acked)
 			loss_begin(store, shard);
+		else if (reply->count >= 8)
+			mend_count(store, shard, reply_number(&reply->items[6]),
+				   reply_number(&reply->items[7]));
 	} else {
 		lease_refused(store, shard, reply);
 	}

@@ -85,6 +85,15 @@ static void tell(struct redis_store *store)
 	answer(store, op, DW_OK);
 }
 
+void loss_push(struct redis_store *store, struct shard *shard)
+{
+	if (store->role != DW_OWNER || shard->loss != LOSS_NONE)
+		return;
+	shard->pushed_at = store->now;
+	shard->loss = LOSS_TAKEN;
+	tell(store);
+}
+
 void loss_park(struct redis_store *store, dw_op *op)
 {
 	if (store->told) {

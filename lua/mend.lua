@@ -1,0 +1,46 @@
+-- mend: an orphan (see orphans) comes to its end. An entry without a value goes: nothing is left of
+-- it. A value without an entry gets its place in the order again, and the owner finds it in the
+-- inbox; if it is damaged the owner sets it aside then.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; role owner
+--           7.. ids
+-- returns   {'OK', ...}: 0 it has its place again; 2 an entry was deleted; 1 nothing was wrong; or
+--           a refusal
+-- cost      O(log N) an id
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+local ids = column(7, 1)
+local values = call('HMGET', VALUES, unpack(ids))
+local places = call('ZMSCORE', TIMERS, unpack(ids))
+call('ZCARD', INBOX)
+
+local answer, scores, told, deleted = {'OK'}, {}, {}, {}
+for k = 1, #ids do
+	local item = 1
+
+	if places[k] and not values[k] then
+		insert(deleted, ids[k])
+		item = ENOENT
+	elseif values[k] and not places[k] then
+		local flags, _, v0, v1, d0, d1 = decode(values[k])
+		local rank = flags and score(d0, d1) or 1
+
+		insert(scores, digits(flags and flags % 256 == 1 and -rank or rank))
+		insert(scores, ids[k])
+		insert(told, digits(flags and v1 * WORD + v0 or 1))
+		insert(told, ids[k])
+		item = 0
+	end
+	answer[k + 1] = item
+end
+
+touch()
+write('ZREM', TIMERS, deleted)
+write('ZADD', TIMERS, scores)
+write('ZADD', INBOX, told)
+leave({})
+return answer

@@ -1,0 +1,26 @@
+-- orphans: what stands in the order without a value, or has a value and no place in the order. Such
+-- a thing is none of ours: somebody else wrote, or deleted, there. Reads only.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1 'z' entries without a value, 'h' values without an entry   2 cursor, '0' at the start
+-- returns   {cursor ('0' at the end), id, ...}
+-- cost      O(500)
+local ids = {}
+local page
+
+if ARGV[1] == 'z' then
+	page = call('ZSCAN', TIMERS, ARGV[2], 'COUNT', 500)
+	for k = 1, #page[2], 2 do
+		if call('HEXISTS', VALUES, page[2][k]) == 0 then
+			insert(ids, page[2][k])
+		end
+	end
+else
+	page = call('HSCAN', VALUES, ARGV[2], 'COUNT', 500)
+	for k = 1, #page[2], 2 do
+		if not call('ZSCORE', TIMERS, page[2][k]) then
+			insert(ids, page[2][k])
+		end
+	end
+end
+return {page[1], unpack(ids)}
