@@ -131,6 +131,7 @@ done
 tidy() {
 	[ -z "${owner-}" ] || kill -KILL "$owner" 2>/dev/null || true
 	[ -z "${standby-}" ] || kill -KILL "$standby" 2>/dev/null || true
+	redis_kill
 }
 
 run_one() {

@@ -1,0 +1,270 @@
+# The command on a Redis server of its own, which answers on a unix socket and on 127.0.0.1.
+# shellcheck shell=bash disable=SC2154,SC2034
+
+# shellcheck source=tests/support/redis_server.sh
+. "$here/../support/redis_server.sh"
+
+# on_redis [OPTION...]: this test's store is a server with these options.
+on_redis() {
+	redis_start "$PWD" "$@"
+	export DURAWHEEL_STORE=redis://127.0.0.1:$redis_port
+}
+
+redis() {
+	redis-cli -s socket --no-auth-warning "$@"
+}
+
+# shard_count [NAME]: of the namespace; empty without one.
+shard_count() {
+	redis HGET "{${1-durawheel}:00}:m" shards
+}
+
+test_redis_every_command() {
+	on_redis
+	expect 0 durawheel add --topic t --id a --in 1h --data hello
+	prints a
+	expect 4 durawheel add --topic t --id a --in 1h --new
+	printf '{"id":"b","topic":"u","in":"2h","data_base64":"/w=="}\n{}\n' >lines
+	expect 1 durawheel import --json lines
+	prints '{"imported":1,"refused":1}'
+	expect 0 durawheel list --json
+	[ "$(ids_of out | tr '\n' ' ')" = 'a b ' ]
+	expect 0 durawheel show a
+	grep -q '^data  *hello$' out
+	expect 0 durawheel move a --in 3h
+	expect 0 durawheel list --json
+	[ "$(ids_of out | tr '\n' ' ')" = 'b a ' ]
+	expect 3 durawheel cancel a none
+	says 'none: no such timer'
+	expect 0 durawheel check --json
+	prints '{"pending":1,"claimed":0,"dead":0,"inbox":2,"flaw_count":0,"flaws":[]}'
+	expect 0 durawheel stats
+	grep -q '^owner  *none: nothing fires until one runs' out
+	expect 0 durawheel purge --yes
+	prints 'purged 1 timers and 0 dead letters'
+	has_count pending 0
+	expect 0 durawheel check
+}
+
+test_redis_dead_letters() {
+	on_redis
+	expect 0 durawheel add --topic t --at 2020-01-01T00:00:00Z --late-after 1s --id late
+	expect 0 durawheel run --until-idle
+	is_counted out 0
+	expect 0 durawheel dead list --json
+	grep -q '"id":"late","topic":"t","reason":"LATE"' out
+	expect 0 durawheel dead requeue late --in 1h
+	expect 3 durawheel dead requeue late
+	has_count pending 1
+	expect 0 durawheel move late --in 0
+	expect 0 durawheel run --until-idle
+	[ "$(ids_of out)" = late ]
+	expect 3 durawheel dead drop late
+}
+
+# What a client adds beside a running owner, by either way to the server, is fired by that.
+test_redis_clients_beside_an_owner() {
+	on_redis
+	start
+	expect 0 durawheel add --topic t --in 0 --id one --store "redis://127.0.0.1:$redis_port/0"
+	expect 0 durawheel add --topic t --in 0 --id two --store "unix://$PWD/socket"
+	await is_counted fired 2
+	[ "$(ids_of fired | sort | tr '\n' ' ')" = 'one two ' ]
+	redis CLIENT LIST | grep -q 'name=durawheel ' || fail 'CLIENT LIST does not name it'
+	expect 0 durawheel stats
+	grep -q "^owner .*, pid $owner, durawheel " out
+	expect 6 durawheel run
+	says "namespace durawheel is owned by .*, pid $owner, .*its lease ends in .*run --standby"
+	expect 6 durawheel purge --yes
+	says 'stop that first'
+	stop_owner
+	has_count pending 0
+}
+
+# The owner is gone, by its own will or by a kill: the standby is the owner.
+test_redis_standby() {
+	local signal
+	on_redis
+	for signal in TERM KILL; do
+		start
+		durawheel run --standby >>fired 2>standby.log &
+		standby=$!
+		await grep -q 'standing by' standby.log
+		kill -$signal "$owner"
+		wait "$owner" || true
+		await grep -q 'this standby owns the store now' standby.log
+		await grep -q 'running, ' standby.log
+		expect 0 durawheel add --topic t --in 0 --id "$signal"
+		await grep -q "\"id\":\"$signal\"" fired
+		kill -TERM "$standby"
+		wait "$standby"
+		standby=
+	done
+	owner=
+	[ "$(ids_of fired | tr '\n' ' ')" = 'TERM KILL ' ]
+}
+
+# Stopped for longer than its lease, an owner finds another one when it goes on: it says so, fires
+# nothing, and owns again when the other one is gone.
+test_redis_owner_that_loses_the_store_and_gets_it_back() {
+	on_redis
+	start
+	durawheel run --standby >other 2>standby.log &
+	standby=$!
+	await grep -q 'standing by' standby.log
+	kill -STOP "$owner"
+	await grep -q 'running, ' standby.log
+	expect 0 durawheel add --topic t --in 0 --id one
+	await is_counted other 1
+	kill -CONT "$owner"
+	await grep -q 'another process owns the store now: .*: standing by' log
+	expect 0 durawheel add --topic t --in 0 --id two
+	await is_counted other 2
+	kill -TERM "$standby"
+	wait "$standby"
+	standby=
+	await grep -q 'this process owns the store now' log
+	expect 0 durawheel add --topic t --in 0 --id three
+	await is_counted fired 1
+	[ "$(ids_of fired)" = three ]
+	stop_owner
+}
+
+# The server is killed under the owner; with appendfsync always it has kept what was confirmed.
+test_redis_server_that_is_killed() {
+	on_redis --appendonly yes --appendfsync always
+	start
+	expect 0 durawheel add --topic t --id before --in 1s
+	redis_kill
+	await grep -q 'no connection: Connection refused' log
+	expect 6 durawheel add --topic t --id meanwhile --in 0
+	says 'no connection: Connection refused$'
+	is_counted err 1
+	on_redis --appendonly yes --appendfsync always
+	await grep -q ': connected$' log
+	await is_counted fired 1
+	expect 0 durawheel add --topic t --id after --in 0
+	await is_counted fired 2
+	[ "$(ids_of fired | tr '\n' ' ')" = 'before after ' ]
+	stop_owner
+}
+
+test_redis_namespaces() {
+	on_redis
+	expect 0 durawheel add --topic t --id a --in 1h
+	expect 0 durawheel --name shop add --topic t --id b --in 1h
+	expect 0 durawheel list --json
+	[ "$(ids_of out)" = a ]
+	DURAWHEEL_NAME=shop expect 0 durawheel list --json
+	[ "$(ids_of out)" = b ]
+	expect 0 durawheel --name shoop list
+	says 'the namespace shoop is new$'
+	expect 0 durawheel --store "$DURAWHEEL_STORE/1" list
+	says 'the namespace durawheel is new$'
+	expect 2 durawheel --name 'a b' list
+	says 'name "a b": write 1 to 63 letters'
+	expect 2 durawheel --name '' list
+}
+
+test_redis_shards_are_fixed_when_made() {
+	on_redis
+	expect 0 durawheel add --topic t --in 1h
+	[ "$(shard_count)" = 16 ]
+	expect 0 durawheel add --name four --shards 4 --topic t --in 1h --id a
+	[ "$(shard_count four)" = 4 ]
+	expect 2 durawheel list --name four --shards 5
+	says 'the namespace four has 4 shards, not 5: .*; leave --shards out$'
+	expect 0 durawheel run --name four --topic none --until-idle --shards 4
+	expect 0 durawheel cancel --name four a
+	for bad in 0 -1 257 4x ''; do
+		expect 2 durawheel list --shards "$bad"
+		says --shards
+	done
+}
+
+test_redis_password() {
+	on_redis --requirepass 'pass/w@rd'
+	expect 6 durawheel list
+	says 'wants a password: in the URL, password-file=FILE, or DURAWHEEL_REDIS_PASSWORD$'
+	DURAWHEEL_REDIS_PASSWORD='pass/w@rd' expect 0 durawheel list
+	DURAWHEEL_REDIS_PASSWORD=wrong expect 6 durawheel list
+	says 'does not accept this password$'
+	printf 'pass/w@rd\n' >secret
+	expect 2 durawheel list --store "unix://$PWD/socket?password-file=$PWD/secret"
+	says 'may be read or changed by others'
+	chmod 600 secret
+	expect 0 durawheel list --store "unix://$PWD/socket?password-file=$PWD/secret"
+	expect 0 durawheel list --store "redis://:pass%2Fw%40rd@127.0.0.1:$redis_port"
+	expect 6 durawheel list --store "redis://:hunter2@127.0.0.1:$redis_port"
+	! grep -q hunter2 err || fail "the password is printed: $(cat err)"
+	expect 2 durawheel list --store "redis://user@127.0.0.1:$redis_port"
+	says 'names a user without a password'
+}
+
+test_redis_that_cannot_be_used() {
+	on_redis --maxmemory 64mb --maxmemory-policy allkeys-lru
+	expect 6 durawheel list
+	says 'maxmemory-policy is allkeys-lru, so it would throw timers away: .* noeviction$'
+	is_counted err 1
+	redis CONFIG SET maxmemory-policy volatile-ttl
+	expect 0 durawheel list
+	grep -q 'maxmemory-policy is volatile' err
+	redis CONFIG SET maxmemory-policy noeviction
+	redis REPLICAOF 127.0.0.1 1
+	expect 6 durawheel list
+	says 'is a replica, which takes no timers'
+	redis REPLICAOF NO ONE
+	expect 0 durawheel list
+	expect 6 durawheel list --store "$DURAWHEEL_STORE/99"
+	says 'database 99'
+	expect 6 durawheel list --store unix:///nonexistent/socket
+	says 'unix:///nonexistent/socket.*No such file or directory$'
+	expect 6 durawheel list --store redis://nowhere.invalid
+	says 'nowhere.invalid:6379/0: the host is not found'
+	expect 2 durawheel list --store rediss://localhost
+	says 'rediss:// needs TLS'
+	expect 2 durawheel list --store redis://
+	says 'has no host name or address'
+	expect 2 durawheel list --store unix://socket
+	says 'has no absolute path'
+}
+
+# It says so in its INFO, which is all that is asked of it.
+test_redis_that_is_too_old() {
+	perl -MIO::Socket::UNIX -e '
+		my $socket = IO::Socket::UNIX->new(Local => "old", Listen => 5);
+		while (my $client = $socket->accept) {
+			sysread $client, my $greeting, 4096;
+			syswrite $client, "+OK\r\n\$20\r\nredis_version:5.0.14\r\n";
+			push @clients, $client;
+		}' &
+	standby=$! # so it is ended with the test
+	await test -S old
+	expect 6 durawheel list --store "unix://$PWD/old"
+	says 'the server is Redis 5.0: 6.2 or newer is needed$'
+}
+
+# Over maxmemory nothing new comes in; what is there fires and can be cancelled.
+test_redis_that_is_full() {
+	on_redis
+	expect 0 durawheel add --topic t --id a --in 1h
+	expect 0 durawheel add --topic t --id b --in 1h
+	redis CONFIG SET maxmemory 1
+	expect 6 durawheel add --topic t --id c --in 0
+	says 'c: the store is full$'
+	says 'the server is over its maxmemory: no new timers until it is not$'
+	expect 0 durawheel cancel a
+	expect 0 durawheel list --json
+	[ "$(ids_of out)" = b ]
+	redis CONFIG SET maxmemory 0
+	expect 0 durawheel add --topic t --id c --in 0
+}
+
+test_redis_loading_is_shown_on_a_terminal() {
+	on_redis
+	many 20000 | durawheel import
+	script -qec 'stty cols 60 -onlcr; durawheel run --until-idle >fired' typescript </dev/null \
+		>/dev/null
+	is_counted fired 20000
+	tr '\r' '\n' <typescript | grep -q 'running, 20000 timers loaded'
+}

@@ -1,0 +1,59 @@
+# A redis-server of a script's own, on a unix socket and a port of 127.0.0.1; to be sourced. Whoever
+# starts one ends it: by redis_stop, or in a trap by redis_kill.
+# shellcheck shell=bash
+
+# redis_exec ARGUMENT...: becomes the server: $DW_REDIS_SERVER (valkey-server, for example), or
+# redis-server. Debian's redis-tools has that under another name, without a service of the system.
+redis_exec()
+{
+	local program=${DW_REDIS_SERVER:-redis-server}
+	if [[ $program != redis-server ]] || command -v "$program" >/dev/null; then
+		exec "$program" "$@"
+	fi
+	exec -a redis-server redis-check-rdb "$@"
+}
+
+# redis_answers FOLDER: it takes commands, or wants a password.
+redis_answers()
+{
+	redis-cli -s "$1/socket" ping 2>&1 | grep -q -e '^PONG' -e '^NOAUTH' -e '^NOPERM'
+}
+
+# redis_start FOLDER [OPTION...]: it works there, and answers on FOLDER/socket and on $redis_port when
+# this returns; $redis_pid is its pid. Started again in the same folder it keeps its port.
+redis_start()
+{
+	local folder=$1 tries
+	shift
+	for ((tries = 0; tries < 5; tries++)); do
+		[[ -f $folder/port ]] || echo $((10000 + RANDOM % 20000)) >"$folder/port"
+		redis_port=$(<"$folder/port")
+		(redis_exec --dir "$folder" --unixsocket "$folder/socket" --bind 127.0.0.1 \
+			--port "$redis_port" --save '' --daemonize no "$@") \
+			>>"$folder/redis.log" 2>&1 </dev/null &
+		redis_pid=$!
+		until redis_answers "$folder"; do
+			kill -0 "$redis_pid" 2>/dev/null || break
+			sleep 0.02
+		done
+		! kill -0 "$redis_pid" 2>/dev/null || return 0
+		rm "$folder/port" # somebody else has it
+	done
+	tail -n 20 "$folder/redis.log" >&2
+	redis_pid=
+	return 1
+}
+
+# redis_kill: kill -9. redis_stop: cleanly.
+redis_kill()
+{
+	[[ -n ${redis_pid-} ]] || return 0
+	{ kill -KILL "$redis_pid" && wait "$redis_pid"; } 2>/dev/null || true
+	redis_pid=
+}
+
+redis_stop()
+{
+	{ kill -TERM "$redis_pid" && wait "$redis_pid"; } 2>/dev/null || true
+	redis_pid=
+}
