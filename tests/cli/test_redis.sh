@@ -268,3 +268,28 @@ test_redis_loading_is_shown_on_a_terminal() {
 	is_counted fired 20000
 	tr '\r' '\n' <typescript | grep -q 'running, 20000 timers loaded'
 }
+
+# by_hand TEXT WITH: the commands of lua/README.md for another language, with TEXT replaced by WITH.
+by_hand() {
+	sed -n '/^```sh$/,/^```$/ { /^```/!p }' "$here/../../lua/README.md" >commands
+	grep -q "$1" commands || fail "lua/README.md has no $1"
+	sed -i "s/$1/$2/" commands
+	sed -i "s|redis-cli|redis-cli -s $PWD/socket|; s/^run cancel_one/[ -z \"\$cancel\" ] || &/" commands
+	(cd "$here/../.." && bash -eu "$OLDPWD/commands")
+}
+
+# With redis-cli alone, beside an owner.
+test_redis_timers_by_hand() {
+	on_redis
+	export DURAWHEEL_NAME=orders
+	start
+	cancel='' by_hand '+ 1800' '+ 0' >out
+	grep -qx '[0-9]*' out || fail "it prints $(cat out)"
+	await is_counted fired 1
+	grep -q '"id":"order:42","topic":"order.timeout".*"data":"{\\"order\\":42}"' fired
+	cancel=yes by_hand '+ 1800' '+ 3600' >out
+	[ "$(tail -n 1 out)" = OK ] || fail "it prints $(cat out)"
+	has_count pending 0
+	stop_owner
+	is_counted fired 1
+}
