@@ -54,6 +54,7 @@ struct runner {
 	bool emptied; /* its answer: no client's timer is unseen */
 	bool paused;
 	bool mute; /* stdout has failed */
+	bool loaded; /* said so; what is read again later is news only if there is some */
 	bool stop;
 	bool hurried;    /* the commands are told to end */
 	bool over;       /* nothing is waited for any longer */
@@ -264,9 +265,13 @@ static void report(dw *d, const dw_event *event, void *user)
 	switch (event->kind) {
 	case DW_EVENT_RECOVERED:
 		end_loading(runner);
-		(void)complain(EXIT_DONE, "running, %" PRIu64 " timers loaded", event->count);
+		if (!runner->loaded || event->count > 0)
+			(void)complain(EXIT_DONE, "running, %" PRIu64 " timers loaded",
+				       event->count);
+		runner->loaded = true;
 		return;
 	case DW_EVENT_OWNER:
+		runner->loaded = false;
 		(void)complain(EXIT_DONE, "%s", event->message);
 		begin_loading(runner, d);
 		return;

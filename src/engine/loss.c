@@ -71,6 +71,8 @@ static void finish(struct engine *engine)
 
 	engine->loss.pushing = false;
 	engine->recover_again = true; /* what others have written since is there, too */
+	if (engine->loss.pushed == 0)
+		return;
 	engine_event(engine, &event,
 		     "the store was emptied or set back: %llu timers were written again",
 		     (unsigned long long)engine->loss.pushed);
