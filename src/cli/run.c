@@ -53,7 +53,7 @@ struct runner {
 	bool asked;   /* the store's status, on the way to being idle */
 	bool emptied; /* its answer: no client's timer is unseen */
 	bool paused;
-	bool mute; /* stdout has failed */
+	bool mute;   /* stdout has failed */
 	bool loaded; /* said so; what is read again later is news only if there is some */
 	bool stop;
 	bool hurried;    /* the commands are told to end */
