@@ -1,6 +1,8 @@
 /* Scans and the inbox: what answers with many rows. */
 #include "contract/contract.h"
 
+#include <stdio.h>
+
 #include "support/cmocka.h"
 
 /* ---- Scan ---- */
@@ -56,6 +58,29 @@ static void scan_answers_in_order_of_due_then_insertion(void **state)
 	ask_put_one(&c->owner, "late", 700); /* a new generation goes to the end */
 	for (size_t limit = 1; limit <= 7; limit++)
 		expect_pages(c, limit, NULL, ids, 6);
+}
+
+/* What is submitted at once is inserted in its order, too. */
+static void scan_of_one_batch_answers_in_its_order(void **state)
+{
+	char text[64][8];
+	const char *ids[64];
+	struct contract *c = *state;
+	dw_op *ops[64];
+
+	for (size_t i = 0; i < 64; i++) {
+		(void)snprintf(text[i], sizeof text[i], "%zu", 1000 - i);
+		ids[i] = text[i];
+		ops[i] = ask_put(ids[i], 500, 0);
+		if (i > 0)
+			ops[i - 1]->next = ops[i];
+	}
+	ask_send(&c->owner, ops[0]);
+	for (size_t i = 0; i < 64; i++) {
+		assert_int_equal(ask_await(&c->owner, ops[i])->status, DW_OK);
+		ask_free(ops[i]);
+	}
+	expect_pages(c, 10, NULL, ids, 64);
 }
 
 static void scan_of_a_topic_leaves_the_others_out(void **state)
@@ -204,6 +229,7 @@ static void inbox_is_emptied_by_a_new_owner_that_reads_everything(void **state)
 const struct contract_case contract_pages[] = {
     CONTRACT_CASE(scan_with_equal_deadlines_neither_skips_nor_repeats, false),
     CONTRACT_CASE(scan_answers_in_order_of_due_then_insertion, false),
+    CONTRACT_CASE(scan_of_one_batch_answers_in_its_order, false),
     CONTRACT_CASE(scan_of_a_topic_leaves_the_others_out, false),
     CONTRACT_CASE(scan_follows_a_retry_to_its_new_place, false),
     CONTRACT_CASE(inbox_shows_what_clients_wrote, true),

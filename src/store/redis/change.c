@@ -84,7 +84,7 @@ static bool add_body(struct redis_store *store, const dw_op *op, unsigned char *
 		words_number(words, flags_of(op));
 		words_text(words, op->id);
 		words_time(words, op->head.due);
-		words_number(words, (int64_t)lease_floor(store));
+		words_number(words, (int64_t)op->store_floor);
 	}
 	words_bytes(words, *at, size);
 	*at += size;
@@ -126,13 +126,13 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 		words_text(words, op->id);
 		words_number(words, (int64_t)op->head.generation);
 		words_time(words, op->head.due);
-		words_number(words, (int64_t)lease_floor(store));
+		words_number(words, (int64_t)op->store_floor);
 		return;
 	case DW_OP_REQUEUE:
 		words_text(words, op->id);
 		words_number(words, (int64_t)op->head.generation);
 		words_time(words, op->head.due);
-		words_number(words, (int64_t)lease_floor(store));
+		words_number(words, (int64_t)op->store_floor);
 		return;
 	case DW_OP_MEND:
 		words_text(words, op->id);

@@ -69,12 +69,20 @@ static int permit(const struct redis_store *store, const dw_op *op)
 	return status;
 }
 
+/* makes_generation: in the order of the calls, which is lost where each shard has its own queue. */
+static bool makes_generation(const dw_op *op)
+{
+	return op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE;
+}
+
 static void submit_one(struct redis_store *store, dw_op *op)
 {
 	int status = store->stopped ? DW_ECLOSED : permit(store, op);
 
 	op->status = DW_OK;
 	op->store_deadline = usec_add(store->now, PATIENCE);
+	if (makes_generation(op))
+		op->store_floor = lease_floor(store);
 	answer_take(store, op);
 	if (status != DW_OK)
 		answer(store, op, status);
