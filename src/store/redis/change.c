@@ -294,17 +294,12 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 static void changed(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	enum failure failure = call_failed(store, request, reply);
-	bool used_up = failure == FAILURE_NONE; /* its number */
 
-	if (used_up && reply_is(&reply->items[0], "OOM")) {
-		complain(store, "the server is over its maxmemory: no new timers until it is not");
-		failure = FAILURE_FULL;
-	} else if (used_up && reply->count != request->ops.count + 1) {
+	if (failure == FAILURE_NONE && reply->count != request->ops.count + 1) {
 		link_drop(store->link, "a reply of the wrong length");
 		failure = FAILURE_AGAIN;
-		used_up = false;
 	}
-	flow_number_done(store, request, used_up);
+	flow_number_done(store, request, failure == FAILURE_NONE);
 	if (failure == FAILURE_NONE)
 		take_items(store, request, reply);
 	else if (request->as_owner && store->role != DW_OWNER)

@@ -202,13 +202,17 @@ static enum failure error_failed(struct redis_store *store, struct request *requ
 		load(store, request->script);
 		return FAILURE_AGAIN;
 	}
+	if (reply_fails(reply, "OOM")) {
+		complain(store, "the server is over its maxmemory: no new timers until it is not");
+		return FAILURE_FULL;
+	}
 	complain(store, "the server refuses: %s", reply->bytes);
 	if (will_pass(reply)) {
 		if (request->shard)
 			request->shard->pause_until = usec_add(store->now, PAUSE);
 		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;
 	}
-	return reply_fails(reply, "OOM") ? FAILURE_FULL : FAILURE_REFUSED;
+	return FAILURE_REFUSED;
 }
 
 /* number_refused: the server has applied up to mark. */
