@@ -25,7 +25,7 @@ _durawheel_command()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
-			--exec | --jobs | --timeout | --store | --name)
+			--exec | --jobs | --timeout | --store | --name | --shards)
 			# Its value is no command. It may be behind a '=', and a ':' divides it.
 			((i++))
 			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
@@ -76,7 +76,7 @@ _durawheel()
 		compopt -o nospace 2>/dev/null
 		return
 		;;
-	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name)
+	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name | --shards)
 		return
 		;;
 	esac
@@ -105,7 +105,7 @@ _durawheel()
 		;;
 	esac
 	[[ $word != -* ]] ||
-		choice="$(_durawheel_options "$command") --store --name --help --version"
+		choice="$(_durawheel_options "$command") --store --name --shards --help --version"
 	mapfile -t COMPREPLY < <(compgen -W "$choice" -- "$word")
 }
 
