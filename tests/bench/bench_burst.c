@@ -1,22 +1,19 @@
 /*
- * bench_burst.c: how fast a crowd is delivered. N timers of 100 bytes (100,000) are stored in a
- * SQLite file and due at one moment: from that moment on, how many a second start their handler,
- * which does nothing, and how many are settled, their settling confirmed by the store.
+ * bench_burst.c: how fast a crowd is delivered. N timers of 100 bytes (100,000) are stored, in a
+ * SQLite file or in a redis-server (--store), and due at one moment: from that moment on, how many
+ * a second start their handler, which does nothing, and how many are settled, their settling
+ * confirmed by the store.
  *
  * "awaited": the owner sees the moment come, and has claimed part of them ahead of it. "backlog":
  * it has passed before their topic has a handler, so each is claimed, started and settled.
  */
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "bench_support.h"
+#include "bench/bench_home.h"
+#include "bench/bench_support.h"
 #include "durawheel/durawheel.h"
 
-enum { ROUNDS = 4, DATA_SIZE = 100 }; /* the first one is not counted */
+enum { ROUNDS = 4 }; /* the first one is not counted */
 enum { AWAITED, BACKLOG, WORKLOADS };
 enum { FIRED, SETTLED, METRICS };
 
@@ -48,34 +45,19 @@ static dw_verdict on_due(dw *d, const dw_firing *firing, void *user)
 	struct burst *burst = user;
 
 	(void)d;
-	bench_require(firing->data_size == DATA_SIZE, "the data");
+	bench_require(firing->data_size == BENCH_DATA_SIZE, "the data");
 	if (++burst->fired == burst->n)
 		burst->last_fired = wall();
 	return DW_DONE;
 }
 
-static void put_all(struct burst *burst, dw_usec due)
-{
-	static const char data[DATA_SIZE] = "0123456789";
-	char id[32];
-
-	for (size_t i = 0; i < burst->n; i++) {
-		/* Ids as they are in life: not in the order of anything. */
-		(void)snprintf(id, sizeof id, "order:%08zx", i * 2654435761u % 4294967296u);
-		bench_require(dw_at(burst->d, "burst", id, due, data, DATA_SIZE) == DW_OK, "dw_at");
-	}
-	bench_require(dw_sync(burst->d, PATIENCE) == DW_OK, "dw_sync");
-}
-
 /* settle_all turns until the store has confirmed that all are settled, and says when. */
 static dw_usec settle_all(struct burst *burst)
 {
-	struct pollfd fd = {.fd = dw_fd(burst->d), .events = POLLIN};
 	dw_stats stats = {.size = sizeof stats};
 
 	do {
-		bench_require(poll(&fd, 1, 60000) > 0, "something happens");
-		bench_require(dw_turn(burst->d) == DW_OK, "dw_turn");
+		bench_wait(burst->d);
 		bench_require(dw_get_stats(burst->d, &stats) == DW_OK, "dw_get_stats");
 	} while (stats.settled < burst->n);
 	return wall();
@@ -90,25 +72,24 @@ static void await(struct burst *burst)
 {
 	burst->start = wall() + HEAD_START + (dw_usec)burst->n * PUT_AT_MOST;
 	listen(burst);
-	put_all(burst, burst->start);
+	bench_put_all(burst->d, "burst", burst->n, burst->start, 0);
 	bench_require(wall() < burst->start, "all are stored before they are due");
 }
 
 static void pile_up(struct burst *burst)
 {
-	put_all(burst, wall());
+	bench_put_all(burst->d, "burst", burst->n, wall(), 0);
 	burst->start = wall();
 	listen(burst);
 }
 
-static void run_round(struct burst *burst, const char *url, int workload, double rates[METRICS])
+static void run_round(struct burst *burst, struct bench_home *home, int workload,
+		      double rates[METRICS])
 {
-	char message[DW_MESSAGE_SIZE];
-	dw_options options = {.size = sizeof options, .store = url};
 	dw_usec settled;
 
 	burst->fired = 0;
-	bench_require(dw_open(&burst->d, &options, message) == DW_OK, message);
+	burst->d = bench_open(home, NULL, NULL);
 	if (workload == AWAITED)
 		await(burst);
 	else
@@ -116,11 +97,12 @@ static void run_round(struct burst *burst, const char *url, int workload, double
 	settled = settle_all(burst);
 	bench_require(burst->fired == burst->n, "every timer fired once");
 	bench_require(dw_close(burst->d, PATIENCE) == DW_OK, "dw_close");
+	bench_home_clear(home);
 	rates[FIRED] = (double)burst->n * 1e6 / (double)(burst->last_fired - burst->start);
 	rates[SETTLED] = (double)burst->n * 1e6 / (double)(settled - burst->start);
 }
 
-static void run(const struct bench_options *options, const char *url, int workload)
+static void run(const struct bench_options *options, struct bench_home *home, int workload)
 {
 	struct bench_figure figures[METRICS] = {{.system = "durawheel"}, {.system = "durawheel"}};
 	struct burst burst = {.n = options->n};
@@ -128,7 +110,7 @@ static void run(const struct bench_options *options, const char *url, int worklo
 	for (int round = 0; round < ROUNDS; round++) {
 		double rates[METRICS];
 
-		run_round(&burst, url, workload, rates);
+		run_round(&burst, home, workload, rates);
 		for (int i = 0; i < METRICS && round > 0; i++)
 			figures[i].rounds[figures[i].count++] = rates[i];
 	}
@@ -142,20 +124,12 @@ static void run(const struct bench_options *options, const char *url, int worklo
 
 int main(int argc, char **argv)
 {
-	static const char *const ends[] = {"", "-owner", "-reserve"};
 	struct bench_options options = bench_options(argc, argv, 100000);
-	char folder[] = "/tmp/durawheel-burst-XXXXXX";
-	char path[64];
-	char url[80];
+	struct bench_home home;
 
-	bench_require(mkdtemp(folder) != NULL, "a temporary folder");
-	(void)snprintf(url, sizeof url, "sqlite:%s/burst.db", folder);
+	bench_home_open(&home, options.store);
 	for (int workload = 0; workload < WORKLOADS; workload++)
-		run(&options, url, workload);
-	for (int i = 0; i < 3; i++) {
-		(void)snprintf(path, sizeof path, "%s/burst.db%s", folder, ends[i]);
-		(void)unlink(path);
-	}
-	(void)rmdir(folder);
+		run(&options, &home, workload);
+	bench_home_end(&home);
 	return 0;
 }

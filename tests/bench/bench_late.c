@@ -1,9 +1,9 @@
 /*
  * bench_late.c: how late timers fire. N timers at random microseconds over N ms (20,000 over 20 s):
- * durable ones of durawheel on a SQLite file, and volatile ones of libev's ev_timer, in turns of
- * the same random deadlines. The loop's thread stays on one core, as a service would pin it; the
- * store's thread may use the others. Lateness is the wall clock at the start of the callback minus
- * the deadline; below zero is early.
+ * durable ones of durawheel, in a SQLite file or in a redis-server (--store), and volatile ones of
+ * libev's ev_timer, in turns of the same random deadlines. The loop's thread stays on one core, as
+ * a service would pin it; the store's thread, or server, may use the others. Lateness is the wall
+ * clock at the start of the callback minus the deadline; below zero is early.
  */
 #include <ev.h>
 #include <pthread.h>
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/rng.h"
-#include "bench_support.h"
+#include "bench/bench_home.h"
+#include "bench/bench_support.h"
 #include "durawheel/durawheel.h"
 
 #define ROUNDS 5
@@ -76,19 +76,17 @@ static void put_all(struct run *run)
 	bench_require(dw_sync(run->d, DW_SECONDS(60)) == DW_OK, "dw_sync");
 }
 
-static void run_durawheel(struct run *run, const char *url)
+static void run_durawheel(struct run *run, struct bench_home *home)
 {
-	char message[DW_MESSAGE_SIZE];
-	dw_options options = {.size = sizeof options, .store = url};
-
 	/* The store's thread is made before this one is pinned, and so is not. */
-	bench_require(dw_open(&run->d, &options, message) == DW_OK, message);
+	run->d = bench_open(home, NULL, NULL);
 	bench_pin();
 	bench_require(dw_on(run->d, "late", on_due, run) == DW_OK, "dw_on");
 	run->start = wall() + HEAD_START + (dw_usec)run->n * 20;
 	put_all(run);
 	bench_require(dw_run(run->d) == DW_OK, "dw_run");
 	bench_require(dw_close(run->d, DW_SECONDS(10)) == DW_OK, "dw_close");
+	bench_home_clear(home);
 }
 
 /* ---- libev --------------------------------------------------------------------------------- */
@@ -167,13 +165,12 @@ static void unpin(void)
 	(void)pthread_setaffinity_np(pthread_self(), sizeof all, &all);
 }
 
-static void run_round(struct run *run, const char *url, const char *path,
+static void run_round(struct run *run, struct bench_home *home,
 		      struct bench_figure figures[2][METRICS])
 {
 	unpin();
-	run_durawheel(run, url);
+	run_durawheel(run, home);
 	note(run, "durawheel", figures[0]);
-	(void)unlink(path);
 	unpin();
 	run_libev(run);
 	note(run, "libev", figures[1]);
@@ -185,20 +182,16 @@ int main(int argc, char **argv)
 	static struct bench_figure figures[2][METRICS];
 	struct run run = {.n = options.n / ROUNDS};
 	struct rng rng = {.state = 1};
-	char folder[] = "/tmp/durawheel-late-XXXXXX";
-	char path[64];
-	char url[80];
+	struct bench_home home;
 
 	bench_require(run.n >= 10, "--n is at least 50");
-	bench_require(mkdtemp(folder) != NULL, "a temporary folder");
-	(void)snprintf(path, sizeof path, "%s/late.db", folder);
-	(void)snprintf(url, sizeof url, "sqlite:%s", path);
+	bench_home_open(&home, options.store);
 	run.delays = bench_alloc(run.n, sizeof *run.delays);
 	run.late = bench_alloc(run.n, sizeof *run.late);
 	for (int round = 0; round < ROUNDS; round++) {
 		for (size_t i = 0; i < run.n; i++)
 			run.delays[i] = (dw_usec)rng_below(&rng, run.n * 1000);
-		run_round(&run, url, path, figures);
+		run_round(&run, &home, figures);
 	}
 	for (int i = 0; i < METRICS; i++) {
 		struct bench_figure pair[2] = {figures[0][i], figures[1][i]};
@@ -207,10 +200,6 @@ int main(int argc, char **argv)
 
 		bench_report(&options, &metric, pair, 2);
 	}
-	(void)snprintf(path, sizeof path, "%s/late.db-owner", folder);
-	(void)unlink(path);
-	(void)snprintf(path, sizeof path, "%s/late.db-reserve", folder);
-	(void)unlink(path);
-	(void)rmdir(folder);
+	bench_home_end(&home);
 	return 0;
 }

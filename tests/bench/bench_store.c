@@ -1,315 +1,90 @@
-/* What a store's operations cost: bench_store [sqlite:FILE|memory:] [timers already there]. Batches
- * of 1, 64 and 1024 of put (100 bytes of data), claim and settle, one batch outstanding at a time;
- * then put again with 8 batches of 64 under way. With timers there, opening and reading them. */
-#include <pthread.h>
+/*
+ * bench_store.c: how many puts a second the Redis store confirms. N timers (100,000) of 100 bytes
+ * under ids of 16 are put into 16 shards of a redis-server that appends to a file and syncs it
+ * every second; beside a bare client that stores the same bytes with a ZADD and an HSET a batch of
+ * the same size, and promises nothing.
+ */
+#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "port/op.h"
-#include "store/store.h"
-#include "timer/record.h"
+#include "bench/bench_bare.h"
+#include "bench/bench_home.h"
 
-enum { BATCH_MAX = 1024, TIMERS_MAX = 65536, DATA_SIZE = 100, IN_FLIGHT = 8 };
+enum { ROUNDS = 6 }; /* the first one is not counted */
 
-struct bench {
-	dw_store *store;
-	pthread_mutex_t mutex;
-	pthread_cond_t cond;
-	unsigned wakes;
-	size_t answered;
-	dw_op *kept;              /* a page that was answered */
-	double trips[TIMERS_MAX]; /* us */
-	uint64_t generations[TIMERS_MAX];
-};
+#define DUE DW_HOURS(1)
 
-static void wake(void *user)
+/* calls_of: how many calls of a kind the server has seen since the last one of this. */
+static double calls_of(const struct bench_home *home, const char *name)
 {
-	struct bench *bench = user;
+	redisReply *info = redisCommand(home->redis, "INFO commandstats");
+	redisReply *reset = redisCommand(home->redis, "CONFIG RESETSTAT");
+	const char *at;
+	double calls = 0;
 
-	pthread_mutex_lock(&bench->mutex);
-	bench->wakes++;
-	pthread_cond_signal(&bench->cond);
-	pthread_mutex_unlock(&bench->mutex);
+	bench_require(info && reset && info->type == REDIS_REPLY_STRING, "INFO");
+	at = strstr(info->str, name);
+	if (at)
+		calls = strtod(at + strlen(name), NULL);
+	freeReplyObject(info);
+	freeReplyObject(reset);
+	return calls;
 }
 
-static double now_us(void)
+/* put_ours returns how many a second, and how large the batches were. */
+static double put_ours(struct bench_home *home, size_t n, double *ret_batch)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static dw_usec wall(void *user)
-{
-	struct timespec now;
-
-	(void)user;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-static void print_line(dw_log_level level, const char *line, void *user)
-{
-	(void)level;
-	(void)user;
-	fprintf(stderr, "%s\n", line);
-}
-
-/* take waits for answers until count are there, and frees them. */
-static void take(struct bench *bench, size_t count)
-{
-	struct alloc alloc = alloc_default();
-
-	while (bench->answered < count) {
-		dw_op *op = bench->store->type->collect(bench->store);
-
-		if (!op) {
-			pthread_mutex_lock(&bench->mutex);
-			while (bench->wakes == 0)
-				pthread_cond_wait(&bench->cond, &bench->mutex);
-			bench->wakes = 0;
-			pthread_mutex_unlock(&bench->mutex);
-		}
-		while (op) {
-			dw_op *next = op->next;
-
-			if (op->status != DW_OK) {
-				fprintf(stderr, "kind %d: %s\n", (int)op->kind,
-					dw_strerror(op->status));
-				exit(1);
-			}
-			if (op->kind == DW_OP_PUT && op->subject)
-				*(uint64_t *)op->subject = op->head.generation;
-			if (op->kind == DW_OP_SCAN)
-				bench->kept = op;
-			else
-				op_free(&alloc, op);
-			bench->answered++;
-			op = next;
-		}
-	}
-}
-
-static dw_op *make_put(const char *id, dw_usec due)
-{
-	static const char data[DATA_SIZE] = "0123456789";
-	struct alloc alloc = alloc_default();
-	struct record record = {.id = id,
-				.topic = "order.timeout",
-				.data = data,
-				.data_size = DATA_SIZE,
-				.id_size = (uint8_t)strlen(id),
-				.topic_size = 13};
-	unsigned char body[256];
-	dw_op *op;
-
-	record_encode(&record, body);
-	op = op_new(&alloc, DW_OP_PUT, id, body, record_size(&record));
-	op->topic = "order.timeout";
-	op->head.due = due;
-	return op;
-}
-
-static dw_op *make(struct bench *bench, dw_op_kind kind, size_t number)
-{
-	struct alloc alloc = alloc_default();
-	char id[64];
-	dw_op *op;
-
-	/* Ids as they are in life: not in the order of anything. */
-	snprintf(id, sizeof id, "order:%08zx", number * 2654435761u % 4294967296u);
-	if (kind == DW_OP_PUT) {
-		op = make_put(id, (dw_usec)(number * 7919 % 1000003));
-		op->subject = &bench->generations[number];
-		return op;
-	}
-	op = op_new(&alloc, kind, id, NULL, 0);
-	op->head.generation = bench->generations[number];
-	op->head.attempt = kind == DW_OP_SETTLE;
-	return op;
-}
-
-static void submit(struct bench *bench, dw_op_kind kind, size_t first, size_t count)
-{
-	struct op_queue queue = {0};
-
-	for (size_t i = 0; i < count; i++)
-		op_queue_push(&queue, make(bench, kind, first + i));
-	bench->store->type->submit(bench->store, op_queue_take(&queue));
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a;
-	double y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void run(struct bench *bench, dw_op_kind kind, size_t batch, size_t total)
-{
-	static const char *const names[] = {"", "put", "claim", "settle"};
-	double began = now_us();
+	dw *d = bench_open(home, NULL, NULL);
+	dw_usec due = (dw_usec)1800000000000000;
+	uint64_t start;
 	double seconds;
-	size_t trips = 0;
 
-	for (size_t i = 0; i < total; i += batch) {
-		double sent = now_us();
-
-		bench->answered = 0;
-		submit(bench, kind, i, batch);
-		take(bench, batch);
-		bench->trips[trips++] = now_us() - sent;
-	}
-	seconds = (now_us() - began) / 1e6;
-	qsort(bench->trips, trips, sizeof *bench->trips, compare);
-	printf("%-7s batch %4zu: %8.0f /s, round trip us p50 %6.0f p99 %6.0f worst %6.0f\n",
-	       names[kind], batch, (double)total / seconds, bench->trips[trips / 2],
-	       bench->trips[trips * 99 / 100], bench->trips[trips - 1]);
+	(void)calls_of(home, "");
+	start = bench_ns();
+	bench_put_all(d, "order.timeout", n, due, DUE);
+	seconds = (double)(bench_ns() - start) / 1e9;
+	*ret_batch = (double)n / calls_of(home, "cmdstat_evalsha:calls=");
+	bench_require(dw_close(d, DW_SECONDS(60)) == DW_OK, "dw_close");
+	bench_home_clear(home);
+	return (double)n / seconds;
 }
 
-static void run_ahead(struct bench *bench)
+static double put_bare(struct bench_home *home, size_t n, double batch)
 {
-	size_t total = TIMERS_MAX;
-	double began = now_us();
-	size_t sent = 0;
+	uint64_t start = bench_ns();
+	double seconds;
 
-	bench->answered = 0;
-	while (sent < total) {
-		submit(bench, DW_OP_PUT, sent, 64);
-		sent += 64;
-		if (sent >= 64 * IN_FLIGHT)
-			take(bench, sent - 64 * (IN_FLIGHT - 1));
-	}
-	take(bench, total);
-	printf("put     8 x 64 under way: %8.0f /s\n", (double)total / ((now_us() - began) / 1e6));
-}
-
-static void fill(struct bench *bench, size_t count)
-{
-	char id[64];
-
-	bench->answered = 0;
-	for (size_t i = 0; i < count; i++) {
-		dw_op *op;
-
-		snprintf(id, sizeof id, "there:%zx", i * 2654435761u % 4294967296u);
-		op = make_put(id, (dw_usec)(i * 7919 % 1000003));
-		bench->store->type->submit(bench->store, op);
-		if (i % 4096 == 4095)
-			take(bench, i - 2048);
-	}
-	take(bench, count);
-}
-
-static void open_store(struct bench *bench, const char *url, const dw_store_env *env)
-{
-	char message[DW_MESSAGE_SIZE] = "no such store";
-	int status = DW_EINVAL;
-
-	if (strcmp(url, "memory:") == 0)
-		status = memory_store_open(&bench->store, env);
-#if DW_WITH_SQLITE
-	if (strncmp(url, "sqlite:", 7) == 0)
-		status = sqlite_store_open(&bench->store, url + 7, env, message);
-#endif
-	if (status != DW_OK) {
-		fprintf(stderr, "%s\n", message);
-		exit(1);
-	}
-}
-
-static void close_store(struct bench *bench)
-{
-	(void)bench->store->type->stop(bench->store, DW_SECONDS(30));
-	bench->store->type->free(bench->store);
-}
-
-/* scan reads everything by pages of 1000, as an owner does when it opens. */
-static void scan(struct bench *bench)
-{
-	struct alloc alloc = alloc_default();
-	dw_cursor after = {0};
-	size_t total = 0;
-	size_t page;
-	double worst = 0;
-	double began = now_us();
-
-	do {
-		dw_op *op = op_new(&alloc, DW_OP_SCAN, NULL, NULL, 0);
-		double sent = now_us();
-		double trip;
-
-		op->limit = 1000;
-		op->after = after;
-		bench->kept = NULL;
-		bench->answered = 0;
-		bench->store->type->submit(bench->store, op);
-		take(bench, 1);
-		op = bench->kept;
-		page = op->row_count;
-		for (dw_row *row = op->rows; row; row = row->next)
-			after = (dw_cursor){
-			    .due = row->head.due, .generation = row->head.generation, .started = 1};
-		trip = now_us() - sent;
-		worst = trip > worst ? trip : worst;
-		total += page;
-		op_free(&alloc, op);
-	} while (page == 1000);
-	printf("scan of %zu: %8.0f /s, slowest page %.0f us\n", total,
-	       (double)total / ((now_us() - began) / 1e6), worst);
-}
-
-static void fill_and_reopen(struct bench *bench, const char *url, const dw_store_env *env,
-			    size_t there)
-{
-	double began = now_us();
-
-	fill(bench, there);
-	printf("filled %zu in %.1f s\n", there, (now_us() - began) / 1e6);
-	if (strcmp(url, "memory:") != 0) {
-		began = now_us();
-		close_store(bench);
-		printf("closed in %.3f s\n", (now_us() - began) / 1e6);
-		began = now_us();
-		open_store(bench, url, env);
-		printf("opened in %.3f s\n", (now_us() - began) / 1e6);
-	}
-	scan(bench);
+	bench_bare_put(home->redis, n, (size_t)(batch + 0.5));
+	seconds = (double)(bench_ns() - start) / 1e9;
+	bench_home_clear(home);
+	return (double)n / seconds;
 }
 
 int main(int argc, char **argv)
 {
-	static struct bench bench = {.mutex = PTHREAD_MUTEX_INITIALIZER,
-				     .cond = PTHREAD_COND_INITIALIZER};
-	const char *url = argc > 1 ? argv[1] : "sqlite:bench.db";
-	size_t there = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-	struct alloc alloc = alloc_default();
-	dw_store_env env = {.size = sizeof env,
-			    .token = 1,
-			    .patience = DW_SECONDS(5),
-			    .now = wall,
-			    .resize = alloc.resize,
-			    .log = print_line,
-			    .wake = wake,
-			    .wake_user = &bench};
-	static const size_t batches[] = {1, 64, 1024};
+	struct bench_options options = bench_options(argc, argv, 100000);
+	struct bench_metric rate = {"store", "put", "confirmed", "/s", options.n};
+	struct bench_metric size = {"store", "put", "batch", "timers", options.n};
+	struct bench_figure rates[] = {{.system = "durawheel"}, {.system = "bare"}};
+	struct bench_figure sizes = {.system = "durawheel"};
+	struct bench_home home;
 
-	open_store(&bench, url, &env);
-	if (there)
-		fill_and_reopen(&bench, url, &env, there);
-	for (size_t i = 0; i < 3; i++) {
-		size_t total = batches[i] == 1 ? 8192 : TIMERS_MAX;
+	bench_home_open(&home, "redis");
+	for (int round = 0; round < ROUNDS; round++) {
+		double batch = 0;
+		double ours = put_ours(&home, options.n, &batch);
+		double bare = put_bare(&home, options.n, batch);
 
-		run(&bench, DW_OP_PUT, batches[i], total);
-		run(&bench, DW_OP_CLAIM, batches[i], total);
-		run(&bench, DW_OP_SETTLE, batches[i], total);
+		if (round == 0)
+			continue;
+		rates[0].rounds[rates[0].count++] = ours;
+		rates[1].rounds[rates[1].count++] = bare;
+		sizes.rounds[sizes.count++] = batch;
 	}
-	run_ahead(&bench);
-	close_store(&bench);
+	bench_home_end(&home);
+	bench_report(&options, &rate, rates, 2);
+	bench_report(&options, &size, &sizes, 1);
 	return 0;
 }

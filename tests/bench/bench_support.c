@@ -11,13 +11,14 @@
 
 static void usage(const char *program)
 {
-	fprintf(stderr, "usage: %s [--n N] [--workload W] [--json]\n", program);
+	fprintf(stderr, "usage: %s [--n N] [--workload W] [--store sqlite|redis] [--json]\n",
+		program);
 	exit(2);
 }
 
 struct bench_options bench_options(int argc, char **argv, size_t usual_n)
 {
-	struct bench_options options = {usual_n, false, NULL};
+	struct bench_options options = {usual_n, false, NULL, "sqlite"};
 
 	for (int i = 1; i < argc; i++) {
 		char *end = NULL;
@@ -28,6 +29,13 @@ struct bench_options bench_options(int argc, char **argv, size_t usual_n)
 		}
 		if (strcmp(argv[i], "--workload") == 0 && i + 1 < argc) {
 			options.workload = argv[++i];
+			continue;
+		}
+		if (strcmp(argv[i], "--store") == 0 && i + 1 < argc) {
+			options.store = argv[++i];
+			if (strcmp(options.store, "sqlite") != 0 &&
+			    strcmp(options.store, "redis") != 0)
+				usage(argv[0]);
 			continue;
 		}
 		if (strcmp(argv[i], "--n") != 0 || i + 1 == argc)

@@ -1,24 +1,33 @@
 #!/bin/sh
 # run.sh: build the release and run one benchmark.
-#     tests/bench/run.sh wheel|late|burst [--n N] [--json]
+#     tests/bench/run.sh wheel|late|burst|store|recover [--store sqlite|redis] [--n N] [--json]
+# store is the Redis store's: puts against a bare client, then burst with --store redis.
 set -eu
 
 usage() {
-	echo "usage: tests/bench/run.sh wheel|late|burst [--n N] [--json]" >&2
+	echo "usage: tests/bench/run.sh wheel|late|burst|store|recover [--store sqlite|redis]" \
+		"[--n N] [--json]" >&2
 	exit 2
 }
 
 [ $# -ge 1 ] || usage
 case $1 in
-wheel | late | burst) bench=$1 ;;
+wheel | late | burst | recover) benches=$1 ;;
+store) benches="store burst" ;;
 *) usage ;;
 esac
+store=$1
 shift
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/bench
 {
 	cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release
-	cmake --build "$build" -j 2 --target "bench_$bench"
+	for bench in $benches; do
+		cmake --build "$build" -j 2 --target "bench_$bench"
+	done
 } >&2
-exec "$build/tests/bench/bench_$bench" "$@"
+[ "$store" != store ] || set -- --store redis "$@"
+for bench in $benches; do
+	"$build/tests/bench/bench_$bench" "$@"
+done
