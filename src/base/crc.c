@@ -1,5 +1,7 @@
 #include "base/crc.h"
 
+#include <string.h>
+
 /* One table entry a nibble: 64 bytes of cache instead of 1 KiB, and a record is short. The entry of
  * n is n reduced by the reflected polynomial 0x82f63b78. */
 static const uint32_t nibble[16] = {
@@ -8,15 +10,49 @@ static const uint32_t nibble[16] = {
     0xc38d26c4u, 0xd3d3e1abu, 0xe330a81au, 0xf36e6f75u,
 };
 
-uint32_t crc32c(uint32_t crc, const void *bytes, size_t size)
+static uint32_t by_nibbles(uint32_t crc, const unsigned char *byte, size_t size)
 {
-	const unsigned char *byte = bytes;
-
-	crc = ~crc;
 	for (size_t i = 0; i < size; i++) {
 		crc ^= byte[i];
 		crc = (crc >> 4) ^ nibble[crc & 15u];
 		crc = (crc >> 4) ^ nibble[crc & 15u];
 	}
-	return ~crc;
+	return crc;
+}
+
+/* A processor that has an instruction for it takes a 20th of the time: every timer is checked when
+ * it is put, packed, and read. */
+#if defined(__x86_64__)
+__attribute__((target("sse4.2"))) static uint32_t by_words(uint32_t crc, const unsigned char *byte,
+							   size_t size)
+{
+	uint64_t wide = crc;
+
+	for (; size >= 8; size -= 8, byte += 8) {
+		uint64_t word;
+
+		memcpy(&word, byte, sizeof word);
+		wide = __builtin_ia32_crc32di(wide, word);
+	}
+	crc = (uint32_t)wide;
+	for (; size > 0; size--)
+		crc = __builtin_ia32_crc32qi(crc, *byte++);
+	return crc;
+}
+
+static uint32_t fastest(uint32_t crc, const unsigned char *byte, size_t size)
+{
+	return __builtin_cpu_supports("sse4.2") ? by_words(crc, byte, size)
+						: by_nibbles(crc, byte, size);
+}
+#else
+static uint32_t fastest(uint32_t crc, const unsigned char *byte, size_t size)
+{
+	return by_nibbles(crc, byte, size);
+}
+#endif
+
+uint32_t crc32c(uint32_t crc, const void *bytes, size_t size)
+{
+	return ~fastest(~crc, bytes, size);
 }
