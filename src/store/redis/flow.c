@@ -365,6 +365,13 @@ static void listen(struct redis_store *store)
 
 /* ---- Sending ------------------------------------------------------------------------------- */
 
+/* is_worth_it: while a command of the shard is under way, what follows gathers to a full one: a
+ * timer costs the server half as much in a batch of 64 as alone. */
+static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
+{
+	return shard->under_way == 0 || queue->count >= BATCH_GOOD;
+}
+
 /* greeted_or_asks: the shard may be sent what has a number. */
 static bool greeted_or_asks(struct redis_store *store, struct shard *shard)
 {
@@ -394,6 +401,8 @@ void flow_flush_shard(struct redis_store *store, struct shard *shard)
 			return;
 		if ((queue->first->kind != DW_OP_GET || shard->limbo.first) &&
 		    !greeted_or_asks(store, shard))
+			return;
+		if (queue->first->kind != DW_OP_GET && !is_worth_it(shard, queue))
 			return;
 		if (change_send(store, shard, queue) != DW_OK) {
 			shard->pause_until = usec_add(store->now, DW_MILLISECONDS(1));
