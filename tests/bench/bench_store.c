@@ -14,77 +14,113 @@
 
 enum { ROUNDS = 6 }; /* the first one is not counted */
 
+enum { RATE, BATCH, SERVER, METRICS };
+
+static const char *const metric_names[METRICS] = {"confirmed", "batch", "server"};
+static const char *const metric_units[METRICS] = {"/s", "timers", "us"};
+
 #define DUE DW_HOURS(1)
 
-/* calls_of: how many calls of a kind the server has seen since the last one of this. */
-static double calls_of(const struct bench_home *home, const char *name)
+/* struct round: what one system did in one round. */
+struct round {
+	double rate;
+	double batch;     /* timers a command */
+	double server_us; /* of the server's time for a timer, in the commands */
+};
+
+/* add_stat adds what the server says of one command, "calls=1,usec=2,...". */
+static void add_stat(const char *stats, const char *name, double *calls, double *us)
+{
+	const char *at = strstr(stats, name);
+
+	if (!at)
+		return;
+	at += strlen(name);
+	*calls += strtod(at, NULL);
+	at = strstr(at, "usec=");
+	*us += at ? strtod(at + strlen("usec="), NULL) : 0;
+}
+
+/* note_server takes in what the server did since it was asked last; first and second: commands. */
+static void note_server(const struct bench_home *home, struct round *round, size_t n,
+			const char *first, const char *second)
 {
 	redisReply *info = redisCommand(home->redis, "INFO commandstats");
 	redisReply *reset = redisCommand(home->redis, "CONFIG RESETSTAT");
-	const char *at;
 	double calls = 0;
+	double us = 0;
 
 	bench_require(info && reset && info->type == REDIS_REPLY_STRING, "INFO");
-	at = strstr(info->str, name);
-	if (at)
-		calls = strtod(at + strlen(name), NULL);
+	add_stat(info->str, first, &calls, &us);
+	round->batch = calls > 0 ? (double)n / calls : 0;
+	add_stat(info->str, second, &calls, &us);
+	round->server_us = us / (double)n;
 	freeReplyObject(info);
 	freeReplyObject(reset);
-	return calls;
 }
 
-/* put_ours returns how many a second, and how large the batches were. */
-static double put_ours(struct bench_home *home, size_t n, double *ret_batch)
+static void put_ours(struct bench_home *home, size_t n, struct round *round)
 {
 	dw *d = bench_open(home, NULL, NULL);
 	dw_usec due = (dw_usec)1800000000000000;
 	uint64_t start;
-	double seconds;
 
-	(void)calls_of(home, "");
+	note_server(home, round, n, "evalsha:", "eval:");
 	start = bench_ns();
 	bench_put_all(d, "order.timeout", n, due, DUE);
-	seconds = (double)(bench_ns() - start) / 1e9;
-	*ret_batch = (double)n / calls_of(home, "cmdstat_evalsha:calls=");
+	round->rate = (double)n * 1e9 / (double)(bench_ns() - start);
+	note_server(home, round, n, "evalsha:calls=", "eval:calls=");
 	bench_require(dw_close(d, DW_SECONDS(60)) == DW_OK, "dw_close");
 	bench_home_clear(home);
-	return (double)n / seconds;
 }
 
-static double put_bare(struct bench_home *home, size_t n, double batch)
+/* put_bare uses the batches that ours had. */
+static void put_bare(struct bench_home *home, size_t n, double batch, struct round *round)
 {
-	uint64_t start = bench_ns();
-	double seconds;
+	uint64_t start;
 
+	note_server(home, round, n, "", "");
+	start = bench_ns();
 	bench_bare_put(home->redis, n, (size_t)(batch + 0.5));
-	seconds = (double)(bench_ns() - start) / 1e9;
+	round->rate = (double)n * 1e9 / (double)(bench_ns() - start);
+	note_server(home, round, n, "zadd:calls=", "hset:calls=");
 	bench_home_clear(home);
-	return (double)n / seconds;
+}
+
+static void note(struct bench_figure figures[], const struct round *round)
+{
+	const double values[METRICS] = {round->rate, round->batch, round->server_us};
+
+	for (int i = 0; i < METRICS; i++)
+		figures[i].rounds[figures[i].count++] = values[i];
 }
 
 int main(int argc, char **argv)
 {
 	struct bench_options options = bench_options(argc, argv, 100000);
-	struct bench_metric rate = {"store", "put", "confirmed", "/s", options.n};
-	struct bench_metric size = {"store", "put", "batch", "timers", options.n};
-	struct bench_figure rates[] = {{.system = "durawheel"}, {.system = "bare"}};
-	struct bench_figure sizes = {.system = "durawheel"};
+	static struct bench_figure figures[2][METRICS];
 	struct bench_home home;
 
 	bench_home_open(&home, "redis");
-	for (int round = 0; round < ROUNDS; round++) {
-		double batch = 0;
-		double ours = put_ours(&home, options.n, &batch);
-		double bare = put_bare(&home, options.n, batch);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct round ours, bare;
 
-		if (round == 0)
+		put_ours(&home, options.n, &ours);
+		put_bare(&home, options.n, ours.batch, &bare);
+		if (i == 0)
 			continue;
-		rates[0].rounds[rates[0].count++] = ours;
-		rates[1].rounds[rates[1].count++] = bare;
-		sizes.rounds[sizes.count++] = batch;
+		note(figures[0], &ours);
+		note(figures[1], &bare);
 	}
 	bench_home_end(&home);
-	bench_report(&options, &rate, rates, 2);
-	bench_report(&options, &size, &sizes, 1);
+	for (int i = 0; i < METRICS; i++) {
+		struct bench_figure pair[2] = {figures[0][i], figures[1][i]};
+		struct bench_metric metric = {"store", "put", metric_names[i], metric_units[i],
+					      options.n};
+
+		pair[0].system = "durawheel";
+		pair[1].system = "bare";
+		bench_report(&options, &metric, pair, 2);
+	}
 	return 0;
 }
