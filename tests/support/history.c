@@ -1,0 +1,460 @@
+#include "support/history.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CALLS_MAX 64 /* of one timer */
+
+struct fault {
+	dw_usec from;
+	dw_usec until;
+};
+
+struct history {
+	struct history_event *events;
+	size_t count;
+	size_t capacity;
+	struct fault *faults;
+	size_t fault_count;
+	size_t fault_capacity;
+	size_t counts[HISTORY_KINDS];
+};
+
+/* A call and its answer, NULL: unknown. */
+struct call {
+	const struct history_event *sent;
+	const struct history_event *answered;
+};
+
+/* All there is about one timer, in the order of time. */
+struct life {
+	const struct history *history;
+	const struct history_event *events;
+	size_t count;
+	struct call calls[CALLS_MAX];
+	size_t call_count;
+	history_say_fn say;
+	void *user;
+	size_t broken;
+};
+
+static void *grow(void *block, size_t *capacity, size_t size)
+{
+	*capacity = *capacity ? *capacity * 2 : 64;
+	block = realloc(block, *capacity * size);
+	if (!block)
+		abort(); /* no memory, no test */
+	return block;
+}
+
+struct history *history_new(void)
+{
+	struct history *history = calloc(1, sizeof *history);
+
+	if (!history)
+		abort(); /* the same */
+	return history;
+}
+
+void history_free(struct history *history)
+{
+	if (!history)
+		return;
+	free(history->events);
+	free(history->faults);
+	free(history);
+}
+
+void history_add(struct history *history, const struct history_event *event)
+{
+	if (history->count == history->capacity)
+		history->events =
+		    grow(history->events, &history->capacity, sizeof *history->events);
+	history->events[history->count++] = *event;
+	history->counts[event->kind]++;
+}
+
+void history_fault(struct history *history, dw_usec from, dw_usec until)
+{
+	if (history->fault_count == history->fault_capacity)
+		history->faults =
+		    grow(history->faults, &history->fault_capacity, sizeof *history->faults);
+	history->faults[history->fault_count++] = (struct fault){from, until};
+}
+
+/* faults_between: how many touch that time. */
+static size_t faults_between(const struct history *history, dw_usec from, dw_usec until)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < history->fault_count; i++)
+		if (history->faults[i].from <= until && history->faults[i].until >= from)
+			count++;
+	return count;
+}
+
+/* ---- One timer ----------------------------------------------------------------------------- */
+
+const char *history_broken_name(enum history_broken broken)
+{
+	static const char *const names[HISTORY_BROKEN_KINDS] = {
+	    "early (I1)", "lost (I2)",      "started after a confirmed cancel (I3)",
+	    "moved (I3)", "gone (I3)",      "started after a confirmed settlement (I4)",
+	    "too often",  "attempt",        "phantom (I10)",
+	    "wrong data", "wrong deadline", "answers"};
+
+	return names[broken];
+}
+
+static void tell(struct life *life, enum history_broken broken, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void tell(struct life *life, enum history_broken broken, const char *format, ...)
+{
+	char line[512];
+	int size = snprintf(line, sizeof line, "number %zu: %s: ", life->events[0].number,
+			    history_broken_name(broken));
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(line + size, sizeof line - (size_t)size, format, arguments); /* cut */
+	va_end(arguments);
+	life->broken++;
+	if (life->say)
+		life->say(life->user, broken, line);
+}
+
+static void pair(struct life *life, const struct history_event *answer)
+{
+	enum history_kind kind = answer->kind - HISTORY_PUT_ANSWERED + HISTORY_PUT;
+
+	for (size_t i = 0; i < life->call_count; i++) {
+		struct call *call = &life->calls[i];
+
+		if (call->sent->kind == kind && call->sent->process == answer->process &&
+		    !call->answered) {
+			call->answered = answer;
+			return;
+		}
+	}
+	tell(life, HISTORY_ANSWERS, "process %u was answered %d, and had asked nothing",
+	     answer->process, answer->status);
+}
+
+static void find_calls(struct life *life)
+{
+	for (size_t i = 0; i < life->count; i++) {
+		const struct history_event *event = &life->events[i];
+
+		if (event->kind <= HISTORY_CANCEL) {
+			if (life->call_count == CALLS_MAX)
+				abort(); /* more than any test asks for */
+			life->calls[life->call_count++] = (struct call){event, NULL};
+		} else if (event->kind <= HISTORY_CANCEL_ANSWERED) {
+			pair(life, event);
+		}
+	}
+}
+
+static bool is_unknown(const struct call *call)
+{
+	return !call->answered || call->answered->status == DW_EUNKNOWN;
+}
+
+static bool has_status(const struct call *call, enum history_kind kind, int status)
+{
+	return call->sent->kind == kind && call->answered && call->answered->status == status;
+}
+
+/* is_wish: a call that sets a deadline, and that may have been done. */
+static bool is_wish(const struct call *call)
+{
+	return call->sent->kind != HISTORY_CANCEL &&
+	       (is_unknown(call) || call->answered->status == DW_OK);
+}
+
+/* find_wish: the put or move that a start is about, NULL: there is none. */
+static const struct call *find_wish(const struct life *life, const struct history_event *start)
+{
+	for (size_t i = 0; i < life->call_count; i++) {
+		const struct call *call = &life->calls[i];
+
+		if (is_wish(call) && call->sent->due == start->due &&
+		    (is_unknown(call) || call->answered->generation == start->generation))
+			return call;
+	}
+	return NULL;
+}
+
+static const struct call *find_put(const struct life *life)
+{
+	for (size_t i = 0; i < life->call_count; i++)
+		if (life->calls[i].sent->kind == HISTORY_PUT && is_wish(&life->calls[i]))
+			return &life->calls[i];
+	return NULL;
+}
+
+/* ---- One start ----------------------------------------------------------------------------- */
+
+/* was_known: the wish was confirmed before the call was made, so the call is about it. */
+static bool was_known(const struct call *wish, const struct call *call)
+{
+	return !is_unknown(wish) && wish->answered->at <= call->sent->at;
+}
+
+/* came_after: the start followed what was confirmed at that time. Without a fault in between there
+ * is no other order: what has started is settled, or refused to whoever asks. */
+static bool came_after(const struct life *life, const struct history_event *start, dw_usec at)
+{
+	return start->at > at || faults_between(life->history, start->at, at) == 0;
+}
+
+static void check_call(struct life *life, const struct history_event *start,
+		       const struct call *wish, const struct call *call)
+{
+	const struct history_event *answer = call->answered;
+
+	if (!answer || !was_known(wish, call))
+		return;
+	if (has_status(call, HISTORY_CANCEL, DW_OK) && came_after(life, start, answer->at))
+		tell(life, HISTORY_CANCELLED, "%" PRId64 " us after it, attempt %" PRIu32,
+		     start->at - answer->at, start->attempt);
+	if (has_status(call, HISTORY_MOVE, DW_OK) && start->generation < answer->generation &&
+	    came_after(life, start, answer->at))
+		tell(life, HISTORY_MOVED,
+		     "started %" PRId64 " us after the move was confirmed, generation %" PRIu64,
+		     start->at - answer->at, start->generation);
+	if (call != wish && answer->status == DW_ENOENT && start->at > answer->at)
+		tell(life, HISTORY_GONE, "started %" PRId64 " us after that",
+		     start->at - answer->at);
+}
+
+static void check_settled(struct life *life, const struct history_event *start)
+{
+	for (const struct history_event *event = life->events; event < start; event++)
+		if (event->kind == HISTORY_SETTLED && event->generation == start->generation)
+			tell(life, HISTORY_AGAIN, "%" PRId64 " us after it, attempt %" PRIu32,
+			     start->at - event->at, start->attempt);
+}
+
+static void check_before(struct life *life, const struct history_event *start, size_t starts,
+			 const struct history_event *before)
+{
+	const struct history *history = life->history;
+
+	if (start->attempt <= before->attempt)
+		tell(life, HISTORY_ATTEMPT, "%" PRIu32 " after %" PRIu32, start->attempt,
+		     before->attempt);
+	if (faults_between(history, before->at, start->at) == 0)
+		tell(life, HISTORY_REPEATED,
+		     "started by process %u and, %" PRId64 " us later and without a fault in "
+		     "between, by process %u",
+		     before->process, start->at - before->at, start->process);
+	else if (starts > 1 + faults_between(history, INT64_MIN, start->at))
+		tell(life, HISTORY_REPEATED, "started %zu times", starts);
+}
+
+static void check_start(struct life *life, const struct history_event *start)
+{
+	const struct call *put = find_put(life), *wish = find_wish(life, start);
+
+	if (!put || put->sent->at > start->at) {
+		tell(life, HISTORY_PHANTOM, "started for %" PRId64, start->due);
+		return;
+	}
+	if (start->digest != put->sent->digest)
+		tell(life, HISTORY_DATA, "%" PRIx64 " instead of %" PRIx64, start->digest,
+		     put->sent->digest);
+	if (start->at < start->due)
+		tell(life, HISTORY_EARLY, "%" PRId64 " us", start->due - start->at);
+	if (!wish)
+		tell(life, HISTORY_DEADLINE, "started for %" PRId64 ", generation %" PRIu64,
+		     start->due, start->generation);
+	else
+		for (size_t i = 0; i < life->call_count; i++)
+			check_call(life, start, wish, &life->calls[i]);
+	check_settled(life, start);
+}
+
+static void check_starts(struct life *life)
+{
+	const struct history_event *before = NULL;
+	size_t starts = 0;
+
+	for (size_t i = 0; i < life->count; i++) {
+		const struct history_event *start = &life->events[i];
+
+		if (start->kind != HISTORY_START)
+			continue;
+		check_start(life, start);
+		starts++;
+		if (before)
+			check_before(life, start, starts, before);
+		before = start;
+	}
+}
+
+/* ---- The end of one ------------------------------------------------------------------------ */
+
+/* last_confirmed: of its puts and moves the one with the highest generation. */
+static const struct call *last_confirmed(const struct life *life)
+{
+	const struct call *last = NULL;
+
+	for (size_t i = 0; i < life->call_count; i++) {
+		const struct call *call = &life->calls[i];
+
+		if (is_wish(call) && !is_unknown(call) &&
+		    (!last || call->answered->generation > last->answered->generation))
+			last = call;
+	}
+	return last;
+}
+
+/* may_be_missing: a cancel that was confirmed, or may have been done. */
+static bool may_be_missing(const struct life *life)
+{
+	for (size_t i = 0; i < life->call_count; i++) {
+		const struct call *call = &life->calls[i];
+
+		if (call->sent->kind == HISTORY_CANCEL &&
+		    (is_unknown(call) || call->answered->status == DW_OK))
+			return true;
+	}
+	return false;
+}
+
+static void check_end(struct life *life)
+{
+	const struct call *last = last_confirmed(life);
+
+	if (!last || may_be_missing(life))
+		return;
+	for (size_t i = 0; i < life->count; i++)
+		if (life->events[i].kind == HISTORY_START &&
+		    life->events[i].generation >= last->answered->generation)
+			return;
+	tell(life, HISTORY_LOST,
+	     "due %" PRId64 ", confirmed by process %u with generation %" PRIu64, last->sent->due,
+	     last->sent->process, last->answered->generation);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------ */
+
+/* by_number: the events of a timer in the order of time, and a call before what it causes. */
+static int by_number(const void *a, const void *b)
+{
+	const struct history_event *one = a, *other = b;
+
+	if (one->number != other->number)
+		return one->number < other->number ? -1 : 1;
+	if (one->at != other->at)
+		return one->at < other->at ? -1 : 1;
+	return (int)one->kind - (int)other->kind;
+}
+
+/* next_life: the events of the first timer from `from` on. */
+static struct life next_life(const struct history *history, size_t from)
+{
+	struct life life = {.history = history, .events = &history->events[from]};
+
+	while (from + life.count < history->count &&
+	       life.events[life.count].number == life.events[0].number)
+		life.count++;
+	return life;
+}
+
+static void sort(struct history *history)
+{
+	if (history->count > 0)
+		qsort(history->events, history->count, sizeof *history->events, by_number);
+}
+
+size_t history_check(struct history *history, history_say_fn say, void *user)
+{
+	size_t broken = 0;
+
+	sort(history);
+	for (size_t from = 0; from < history->count;) {
+		struct life life = next_life(history, from);
+
+		life.say = say;
+		life.user = user;
+		find_calls(&life);
+		check_starts(&life);
+		check_end(&life);
+		broken += life.broken;
+		from += life.count;
+	}
+	return broken;
+}
+
+/* ---- Figures -------------------------------------------------------------------------------- */
+
+size_t history_count(const struct history *history, enum history_kind kind)
+{
+	return history->counts[kind];
+}
+
+size_t history_answers(const struct history *history, enum history_kind kind, int status)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < history->count; i++)
+		if (history->events[i].kind == kind && history->events[i].status == status)
+			count++;
+	return count;
+}
+
+size_t history_repeats(struct history *history)
+{
+	size_t repeats = 0;
+
+	sort(history);
+	for (size_t from = 0; from < history->count;) {
+		struct life life = next_life(history, from);
+		size_t starts = 0;
+
+		for (size_t i = 0; i < life.count; i++)
+			starts += life.events[i].kind == HISTORY_START;
+		repeats += starts > 1 ? starts - 1 : 0;
+		from += life.count;
+	}
+	return repeats;
+}
+
+dw_usec history_slowest(struct history *history)
+{
+	dw_usec slowest = 0;
+
+	sort(history);
+	for (size_t from = 0; from < history->count;) {
+		struct life life = next_life(history, from);
+
+		find_calls(&life);
+		for (size_t i = 0; i < life.call_count; i++) {
+			const struct call *call = &life.calls[i];
+
+			if (call->answered && call->answered->at - call->sent->at > slowest)
+				slowest = call->answered->at - call->sent->at;
+		}
+		from += life.count;
+	}
+	return slowest;
+}
+
+dw_usec history_first_start(const struct history *history, dw_usec after)
+{
+	dw_usec first = DW_NEVER;
+
+	for (size_t i = 0; i < history->count; i++) {
+		const struct history_event *event = &history->events[i];
+
+		if (event->kind == HISTORY_START && event->at >= after && event->at < first)
+			first = event->at;
+	}
+	return first;
+}
