@@ -36,6 +36,14 @@ struct faults {
 	char store[FAULTS_STORE_SIZE]; /* the URL of a file in the folder */
 };
 
+struct faults_test {
+	const char *name;
+	void (*run)(struct faults *);
+};
+
+/* faults_main: a program of crash tests; it takes the command and names of tests. */
+int faults_main(int argc, char **argv, const struct faults_test *, size_t count);
+
 /* One file of the same name each. */
 void kill_run(struct faults *);
 void cancel_race(struct faults *);

@@ -124,7 +124,7 @@ static void tell(struct life *life, enum history_broken broken, const char *form
 	va_end(arguments);
 	life->broken++;
 	if (life->say)
-		life->say(life->user, broken, line);
+		life->say(life->user, broken, life->events[0].number, line);
 }
 
 static void pair(struct life *life, const struct history_event *answer)
@@ -390,6 +390,30 @@ size_t history_check(struct history *history, history_say_fn say, void *user)
 		from += life.count;
 	}
 	return broken;
+}
+
+void history_show(const struct history *history, size_t number)
+{
+	static const char *const names[HISTORY_KINDS] = {
+	    "put", "move", "cancel", "put:", "move:", "cancel:", "start", "settled"};
+	dw_usec began = 0;
+
+	for (size_t i = 0; i < history->count; i++) {
+		const struct history_event *event = &history->events[i];
+
+		if (event->number != number)
+			continue;
+		began = began ? began : event->at;
+		(void)printf("      %9.3f ms  process %u  %-8s status %d  due %+.3f ms  "
+			     "generation %" PRIu64 "  attempt %" PRIu32 "\n",
+			     (double)(event->at - began) / 1e3, event->process, names[event->kind],
+			     event->status, event->due ? (double)(event->due - began) / 1e3 : 0.0,
+			     event->generation, event->attempt); /* only to be read */
+	}
+	for (size_t i = 0; i < history->fault_count; i++)
+		(void)printf("      fault from %.3f to %.3f ms\n",
+			     (double)(history->faults[i].from - began) / 1e3,
+			     (double)(history->faults[i].until - began) / 1e3); /* the same */
 }
 
 /* ---- Figures -------------------------------------------------------------------------------- */

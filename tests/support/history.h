@@ -58,7 +58,11 @@ enum history_broken {
 struct history;
 
 /* Called once for each broken promise; line says which timer, and what of it. */
-typedef void (*history_say_fn)(void *user, enum history_broken, const char *line);
+typedef void (*history_say_fn)(void *user, enum history_broken, size_t number, const char *line);
+
+/* history_show prints all that is known of a timer, one line an event. After a sort, thus after
+ * history_check(). */
+void history_show(const struct history *, size_t number);
 
 struct history *history_new(void);
 void history_free(struct history *);

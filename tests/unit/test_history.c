@@ -14,10 +14,11 @@ struct heard {
 	size_t all;
 };
 
-static void hear(void *user, enum history_broken broken, const char *line)
+static void hear(void *user, enum history_broken broken, size_t number, const char *line)
 {
 	struct heard *heard = user;
 
+	assert_int_equal(number, 0);
 	assert_non_null(strstr(line, history_broken_name(broken)));
 	heard->counts[broken]++;
 	heard->all++;

@@ -1,0 +1,126 @@
+#include "faults/faults.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "support/environment.h"
+#include "support/seed.h"
+
+enum { FAILURES_SHOWN = 10 };
+
+/* ---- What the tests share ---------------------------------------------------------------- */
+
+void faults_fail(struct faults *faults, const char *format, ...)
+{
+	va_list arguments;
+
+	if (++faults->failures > FAILURES_SHOWN)
+		return;
+	va_start(arguments, format);
+	(void)printf("    %s: ", faults->name); /* stdout is looked at in the end */
+	(void)vprintf(format, arguments);
+	(void)printf("\n");
+	va_end(arguments);
+}
+
+void faults_store(struct faults *faults, unsigned number)
+{
+	int size = snprintf(faults->store, sizeof faults->store, "sqlite:%s/%u.db", faults->folder,
+			    number);
+
+	if (size < 0 || (size_t)size >= sizeof faults->store)
+		abort();
+}
+
+size_t faults_amount(const struct faults *faults, size_t usual, size_t full)
+{
+	size_t amount = (faults->is_long ? full : usual) * faults->percent / 100;
+
+	return amount ? amount : 1;
+}
+
+dw_usec faults_between(struct faults *faults, dw_usec low, dw_usec high)
+{
+	return low + (dw_usec)rng_below(&faults->rng, (uint64_t)(high - low) + 1);
+}
+
+dw_usec faults_now(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
+	return DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
+}
+
+/* ---- Running them ------------------------------------------------------------------------ */
+
+/* percent_asked: never more than the usual amount; that is what DW_LONG is for. */
+static unsigned percent_asked(void)
+{
+	const char *text = getenv("DW_TEST_SCALE");
+	double percent = 100;
+
+	if (text && *text)
+		percent = strtod(text, NULL) * (strchr(text, '.') ? 100 : 1);
+	return percent < 1 ? 1 : percent > 100 ? 100 : (unsigned)percent;
+}
+
+static bool is_wanted(const char *name, int count, char **names)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return count == 0;
+}
+
+/* run_test: each test has a seed of its own, so that it does the same when it runs alone. */
+static bool run_test(const struct faults_test *test, size_t number, const char *command,
+		     struct rng seed)
+{
+	struct faults faults = {
+	    .command = command,
+	    .name = test->name,
+	    .rng = {seed.state + number},
+	    .is_long = environment_number("DW_LONG", 0) != 0,
+	    .percent = percent_asked(),
+	};
+	dw_usec began = faults_now();
+
+	temp_make(faults.folder);
+	faults_store(&faults, 0);
+	test->run(&faults);
+	(void)printf("%-15s %s %6.2f s\n", test->name, faults.failures ? "FAILED" : "ok    ",
+		     (double)(faults_now() - began) / 1e6); /* looked at in the end */
+	if (faults.failures)
+		(void)printf("    %u failures; DW_SEED=%" PRIu64 ", see %s\n", faults.failures,
+			     seed.state, faults.folder);
+	else
+		temp_remove(faults.folder);
+	(void)fflush(stdout); /* the same */
+	return faults.failures == 0;
+}
+
+int faults_main(int argc, char **argv, const struct faults_test *tests, size_t count)
+{
+	struct rng seed = seed_of_test();
+	unsigned passed = 0, failed = 0;
+
+	if (argc < 2) {
+		(void)fprintf(stderr, "usage: %s COMMAND [TEST...]\n",
+			      argv[0]); /* nobody to tell */
+		return EXIT_FAILURE;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!is_wanted(tests[i].name, argc - 2, argv + 2))
+			continue;
+		if (run_test(&tests[i], i, argv[1], seed))
+			passed++;
+		else
+			failed++;
+	}
+	(void)printf("%u passed, %u failed\n", passed, failed); /* looked at in the next line */
+	return fflush(stdout) == 0 && failed == 0 && passed > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,22 @@
+/* A process with a handle on the store: it does its part of the plan, fires what it owns, and tells
+ * of everything on its stdout, each event before or right after it is true. It ends, well, when its
+ * stdin has a byte. */
+#ifndef DW_TESTS_REDIS_ACTOR_H
+#define DW_TESTS_REDIS_ACTOR_H
+
+#include "faults/redis/plan.h"
+
+struct actor_task {
+	const char *url;
+	const char *name; /* of the namespace */
+	const struct plan *plan;
+	unsigned hand; /* its part of the plan */
+	dw_role role;
+	dw_usec lease; /* 0: as usual */
+};
+
+/* A line is "e KIND NUMBER AT DUE GENERATION ATTEMPT STATUS DIGEST", as in history.h; "o KIND COUNT"
+ * a dw_event_kind; "s US" the longest turn so far; "n TEXT" what is only to be read. */
+int actor_main(void *task);
+
+#endif

@@ -1,0 +1,54 @@
+/* Cancels at the deadline: two other processes cancel each timer within 20 ms of its deadline,
+ * before or after, while the owner fires them. Each cancel is either confirmed, and the timer never
+ * starts; or refused, and it starts. */
+#include "faults/redis/redis_faults.h"
+#include "faults/redis/run.h"
+
+#include <stdio.h>
+
+enum { TIMERS = 300, TIMERS_LONG = 5000, TRIES = 4 };
+
+#define EACH (DW_MILLISECONDS(4) * FAULTS_SLOWNESS)
+#define AROUND DW_MILLISECONDS(20)
+
+/* has_raced: on a busy machine all may fall on one side. */
+static bool has_raced(const struct run *run)
+{
+	const struct history *history = run->history;
+	size_t done = history_answers(history, HISTORY_CANCEL_ANSWERED, DW_OK);
+	size_t late = history_answers(history, HISTORY_CANCEL_ANSWERED, DW_ELATE) +
+		      history_answers(history, HISTORY_CANCEL_ANSWERED, DW_ENOENT);
+
+	if (done + late != run->plan.count)
+		faults_fail(run->faults, "%zu cancels were confirmed and %zu refused, of %zu", done,
+			    late, run->plan.count);
+	if (history_count(history, HISTORY_START) != late)
+		faults_fail(run->faults, "%zu starts after %zu cancels that were refused",
+			    history_count(history, HISTORY_START), late);
+	return (done > 0 && late > 0) || run->faults->percent < 100;
+}
+
+static bool race(struct faults *faults)
+{
+	size_t count = faults_amount(faults, TIMERS, TIMERS_LONG);
+	struct run run;
+	bool raced;
+
+	run_begin(&run, faults);
+	plan_cancels(&run.plan, faults, count, EACH, AROUND);
+	run_start(&run, PLAN_OWNER, DW_OWNER);
+	run_start(&run, PLAN_CLIENT, DW_CLIENT);
+	run_start(&run, PLAN_THIRD, DW_CLIENT);
+	run_drain(&run);
+	raced = has_raced(&run);
+	run_close(&run);
+	return raced;
+}
+
+void cancel_at_deadline(struct faults *faults)
+{
+	for (unsigned i = 0; i < TRIES; i++)
+		if (race(faults))
+			return;
+	faults_fail(faults, "one of the two never came first, %d times: no race", TRIES);
+}

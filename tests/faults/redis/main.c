@@ -1,0 +1,16 @@
+/* crash_redis: owners, clients and servers on Redis, killed, stopped and disturbed as real
+ * processes. Used as crash (../main.c). */
+#include "faults/redis/redis_faults.h"
+
+static const struct faults_test tests[] = {
+    {"kill_owner", kill_owner},
+    {"kill_server", kill_server},
+    {"kill_both", kill_both},
+    {"cancel_at_deadline", cancel_at_deadline},
+};
+enum { TESTS = sizeof tests / sizeof tests[0] };
+
+int main(int argc, char **argv)
+{
+	return faults_main(argc, argv, tests, TESTS);
+}

@@ -1,0 +1,88 @@
+#include "faults/redis/plan.h"
+
+#include <stdlib.h>
+
+#include "base/crc.h"
+#include "faults/payload.h"
+
+#define BEGIN (DW_MILLISECONDS(300) * FAULTS_SLOWNESS) /* the processes start */
+#define LEAST DW_MILLISECONDS(200)                     /* from put to deadline */
+#define NEAR DW_MILLISECONDS(20)
+
+static void make(struct plan *plan, struct faults *faults, size_t count)
+{
+	*plan = (struct plan){.items = calloc(count, sizeof *plan->items),
+			      .count = count,
+			      .seed = rng_next(&faults->rng)};
+	if (!plan->items)
+		abort(); /* no memory, no test */
+}
+
+static void stretch(struct plan *plan, dw_usec until)
+{
+	if (until > plan->end)
+		plan->end = until;
+}
+
+/* wish_act: half of them near the deadline, where the owner is about to claim. */
+static void wish_act(struct plan_item *item, struct faults *faults, dw_usec span)
+{
+	uint64_t dice = rng_below(&faults->rng, 10);
+
+	item->act = dice < 3 ? PLAN_CANCEL : dice < 4 ? PLAN_MOVE : PLAN_NONE;
+	item->act_by = (unsigned)rng_below(&faults->rng, 2);
+	if (rng_below(&faults->rng, 2) == 0)
+		item->act_at = item->due + faults_between(faults, -NEAR, NEAR);
+	else
+		item->act_at = faults_between(faults, item->put_at + NEAR, item->due + NEAR);
+	item->moved_due = item->act_at + faults_between(faults, LEAST, span);
+}
+
+void plan_mixed(struct plan *plan, struct faults *faults, const struct plan_size *size)
+{
+	dw_usec began = faults_now() + BEGIN;
+
+	make(plan, faults, size->count);
+	for (size_t i = 0; i < plan->count; i++) {
+		struct plan_item *item = &plan->items[i];
+
+		item->put_at = began + faults_between(faults, 0, size->period);
+		item->put_by = (unsigned)rng_below(&faults->rng, 2);
+		item->due = item->put_at + faults_between(faults, LEAST, size->span);
+		wish_act(item, faults, size->span);
+		stretch(plan, item->act == PLAN_MOVE ? item->moved_due : item->due);
+		stretch(plan, item->act_at);
+	}
+}
+
+void plan_cancels(struct plan *plan, struct faults *faults, size_t count, dw_usec each,
+		  dw_usec around)
+{
+	dw_usec began = faults_now() + BEGIN;
+
+	make(plan, faults, count);
+	for (size_t i = 0; i < count; i++) {
+		struct plan_item *item = &plan->items[i];
+
+		item->put_at = began;
+		item->put_by = PLAN_OWNER;
+		item->due = began + DW_SECONDS(1) * FAULTS_SLOWNESS + (dw_usec)i * each;
+		item->act = PLAN_CANCEL;
+		item->act_by = i % 2 ? PLAN_CLIENT : PLAN_THIRD;
+		item->act_at = item->due + faults_between(faults, -around, around);
+		stretch(plan, item->due + around);
+	}
+}
+
+void plan_free(struct plan *plan)
+{
+	free(plan->items);
+}
+
+uint64_t plan_digest(const struct plan *plan, size_t number)
+{
+	unsigned char data[PAYLOAD_MAX];
+	size_t size = payload_data(plan->seed, number, data);
+
+	return (uint64_t)size << 32 | crc32c(0, data, size);
+}

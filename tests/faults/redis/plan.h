@@ -1,0 +1,51 @@
+/* What is to happen to the timers of a run, and who does it: made before the processes are, so that
+ * each of them knows it all. A process that replaces a killed one is forked from the test, which has
+ * marked by then what was sent. */
+#ifndef DW_TESTS_REDIS_PLAN_H
+#define DW_TESTS_REDIS_PLAN_H
+
+#include "faults/faults.h"
+
+enum plan_act { PLAN_NONE, PLAN_CANCEL, PLAN_MOVE };
+
+/* Whose work something is: that of the actor of that number. */
+enum { PLAN_OWNER, PLAN_CLIENT, PLAN_THIRD, PLAN_HANDS };
+
+struct plan_item {
+	dw_usec put_at;
+	dw_usec due;
+	unsigned put_by;
+	enum plan_act act;
+	unsigned act_by;
+	dw_usec act_at;
+	dw_usec moved_due;
+	bool put_sent;
+	bool act_sent;
+};
+
+struct plan {
+	struct plan_item *items;
+	size_t count;
+	uint64_t seed; /* of the data */
+	dw_usec end;   /* of all that is to be done, and of all deadlines */
+};
+
+struct plan_size {
+	size_t count;
+	dw_usec period; /* in which they are put */
+	dw_usec span;   /* from put to deadline, at most */
+};
+
+/* plan_mixed: put by the owner and a client, three of ten cancelled, one moved, by either. */
+void plan_mixed(struct plan *, struct faults *, const struct plan_size *);
+
+/* plan_cancels: one deadline after the other, `each` apart; every timer is put by the owner and
+ * cancelled by one of two others within `around` of its deadline. */
+void plan_cancels(struct plan *, struct faults *, size_t count, dw_usec each, dw_usec around);
+
+void plan_free(struct plan *);
+
+/* plan_digest: of the data of a timer. */
+uint64_t plan_digest(const struct plan *, size_t number);
+
+#endif

@@ -1,0 +1,308 @@
+#include "faults/redis/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "faults/redis/admin.h"
+
+#define PAUSE DW_MILLISECONDS(50)
+
+void run_begin(struct run *run, struct faults *faults)
+{
+	static const char *const options[] = {
+	    "--appendonly", "yes", "--appendfsync", "always", "--enable-debug-command",
+	    "yes",          NULL};
+
+	*run = (struct run){.faults = faults, .history = history_new()};
+	for (unsigned i = 0; i < PLAN_HANDS; i++)
+		run->actors[i].process = (struct process)PROCESS_NONE;
+	redis_server_start(&run->server, false, options);
+	(void)snprintf(run->url, sizeof run->url, "unix://%s", run->server.path); /* it fits */
+}
+
+/* ---- What actors say ------------------------------------------------------------------------ */
+
+/* mark_sent: whoever comes after a killed actor does not ask again. */
+static void mark_sent(struct run *run, const struct history_event *event)
+{
+	struct plan_item *item = &run->plan.items[event->number];
+
+	item->put_sent = item->put_sent || event->kind == HISTORY_PUT;
+	item->act_sent =
+	    item->act_sent || event->kind == HISTORY_CANCEL || event->kind == HISTORY_MOVE;
+}
+
+static void take_event(struct run *run, struct run_actor *actor, const char *line)
+{
+	struct history_event event = {.process = actor->life};
+	int kind;
+
+	if (sscanf(line, "e %d %zu %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu32 " %d %" SCNx64,
+		   &kind, &event.number, &event.at, &event.due, &event.generation, &event.attempt,
+		   &event.status, &event.digest) != 8 ||
+	    kind < 0 || kind >= HISTORY_KINDS || event.number >= run->plan.count) {
+		faults_fail(run->faults, "not an event: %s", line);
+		return;
+	}
+	event.kind = (enum history_kind)kind;
+	if (event.kind <= HISTORY_CANCEL)
+		actor->unanswered++;
+	else if (event.kind <= HISTORY_CANCEL_ANSWERED)
+		actor->unanswered--;
+	mark_sent(run, &event);
+	history_add(run->history, &event);
+}
+
+static void take_happening(struct run_actor *actor, const char *line)
+{
+	int kind = atoi(line + 2);
+
+	if (kind == DW_EVENT_OWNER) {
+		actor->owner_events++;
+		actor->is_owner = true;
+	} else if (kind == DW_EVENT_OWNER_LOST) {
+		actor->lost_events++;
+		actor->is_owner = false;
+	}
+}
+
+static void take_line(struct run *run, struct run_actor *actor, const char *line)
+{
+	dw_usec took = line[0] == 's' ? strtoll(line + 1, NULL, 10) : 0;
+
+	if (line[0] == 'e')
+		take_event(run, actor, line);
+	else if (line[0] == 'o')
+		take_happening(actor, line);
+	else if (line[0] == 'r')
+		actor->ready = true;
+	else if (line[0] == 'n' && getenv("DW_NOTES"))
+		(void)printf("    %lld %u: %s\n", (long long)faults_now(), actor->task.hand,
+			     line); /* to be read */
+	if (took > run->longest_turn)
+		run->longest_turn = took;
+}
+
+static void take_lines(struct run *run, struct run_actor *actor)
+{
+	const char *line;
+	size_t size;
+
+	while ((line = stream_line(&actor->process.out, &size)))
+		take_line(run, actor, line);
+}
+
+/* ---- Actors --------------------------------------------------------------------------------- */
+
+void run_start(struct run *run, unsigned hand, dw_role role)
+{
+	struct run_actor *actor = &run->actors[hand];
+
+	*actor = (struct run_actor){.life = ++run->lives,
+				    .is_owner = role == DW_OWNER,
+				    .task = {.url = run->url,
+					     .name = RUN_NAME,
+					     .plan = &run->plan,
+					     .hand = hand,
+					     .role = role,
+					     .lease = run->lease}};
+	process_fork(&actor->process, actor_main, &actor->task);
+}
+
+void run_kill(struct run *run, unsigned hand)
+{
+	struct run_actor *actor = &run->actors[hand];
+
+	if (actor->process.pid == 0)
+		faults_fail(run->faults, "actor %u has ended by itself: exit %d, %s", hand,
+			    actor->process.code, stream_text(&actor->process.err));
+	process_kill(&actor->process);
+	take_lines(run, actor);
+	process_free(&actor->process);
+	actor->process = (struct process)PROCESS_NONE;
+}
+
+void run_pump(struct run *run, dw_usec until)
+{
+	struct process *all[PLAN_HANDS];
+
+	for (unsigned i = 0; i < PLAN_HANDS; i++)
+		all[i] = &run->actors[i].process;
+	do {
+		process_poll(all, PLAN_HANDS, until);
+		for (unsigned i = 0; i < PLAN_HANDS; i++)
+			take_lines(run, &run->actors[i]);
+	} while (faults_now() < until);
+}
+
+void run_pass(struct run *run, dw_usec duration)
+{
+	run_pump(run, faults_now() + duration);
+}
+
+bool run_wait_ready(struct run *run, unsigned hand)
+{
+	struct run_actor *actor = &run->actors[hand];
+	dw_usec until = faults_now() + FAULTS_PATIENCE;
+
+	while (!actor->ready && actor->process.pid != 0 && faults_now() < until)
+		run_pass(run, DW_MILLISECONDS(5));
+	if (!actor->ready)
+		faults_fail(run->faults, "actor %u does not open the store: %s", hand,
+			    stream_text(&actor->process.err));
+	return actor->ready;
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+long long run_stored(struct run *run)
+{
+	long long sum = 0;
+
+	for (unsigned i = 0; i < RUN_SHARDS; i++) {
+		long long one = admin_number(&run->server, "HLEN {" RUN_NAME ":%02u}:h", i);
+
+		if (one < 0)
+			return -1;
+		sum += one;
+	}
+	return sum;
+}
+
+/* show_left: what Redis still has of the first shards with anything, as scores: a claimed timer's is
+ * negative. */
+static void show_left(struct run *run)
+{
+	static const char *const keys[] = {"z", "i"};
+
+	for (unsigned i = 0; i < 2 * RUN_SHARDS; i++) {
+		const char *key = keys[i % 2];
+		redisReply *reply = admin_ask(
+		    &run->server, "ZRANGE {" RUN_NAME ":%02u}:%s 0 9 WITHSCORES", i / 2, key);
+
+		for (size_t k = 0; reply && k + 1 < reply->elements; k += 2)
+			(void)printf("    left: %s %s %s\n", key, reply->element[k]->str,
+				     reply->element[k + 1]->str); /* only to be read */
+		freeReplyObject(reply);
+	}
+}
+
+/* left_undone: what is still to be asked, or to be answered. */
+static size_t left_undone(const struct run *run)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < run->plan.count; i++) {
+		const struct plan_item *item = &run->plan.items[i];
+
+		left += !item->put_sent;
+		left += item->act != PLAN_NONE && !item->act_sent;
+	}
+	for (unsigned i = 0; i < PLAN_HANDS; i++)
+		if (run->actors[i].process.pid != 0)
+			left += run->actors[i].unanswered;
+	return left;
+}
+
+void run_drain(struct run *run)
+{
+	dw_usec until = run->plan.end + FAULTS_PATIENCE;
+	long long stored;
+	size_t left;
+
+	run_pump(run, run->plan.end);
+	do {
+		run_pass(run, PAUSE);
+		left = left_undone(run);
+		stored = left == 0 ? run_stored(run) : -1;
+	} while ((left > 0 || stored != 0) && faults_now() < until);
+	if (left == 0 && stored == 0)
+		return;
+	faults_fail(run->faults, "%zu calls are not answered, %lld timers are left", left, stored);
+	show_left(run);
+}
+
+static void end_actor(struct run *run, struct run_actor *actor)
+{
+	if (actor->process.pid == 0 && actor->process.pidfd < 0 && !actor->life)
+		return;
+	(void)!write(actor->process.in, "q", 1); /* or it has ended */
+	if (actor->process.pid != 0 && !process_wait(&actor->process))
+		faults_fail(run->faults, "actor %u does not end", actor->task.hand);
+	process_kill(&actor->process);
+	take_lines(run, actor);
+	if (actor->process.code != 0)
+		faults_fail(run->faults, "actor %u: exit %d, %s", actor->task.hand,
+			    actor->process.code, stream_text(&actor->process.err));
+	process_free(&actor->process);
+}
+
+enum { SHOWN = 4 }; /* timers in full */
+
+static void say(void *user, enum history_broken broken, size_t number, const char *line)
+{
+	struct run *run = user;
+
+	(void)broken;
+	faults_fail(run->faults, "%s", line);
+	if (run->shown++ < SHOWN)
+		history_show(run->history, number);
+}
+
+static void show(struct run *run)
+{
+	struct history *history = run->history;
+
+	(void)printf(
+	    "    %zu put, %zu starts (%zu repeated), %zu settled by hand; cancels: %zu done, "
+	    "%zu late, %zu gone, %zu unknown; moves: %zu done; slowest answer %.0f ms, "
+	    "longest turn %.1f ms\n",
+	    history_answers(history, HISTORY_PUT_ANSWERED, DW_OK),
+	    history_count(history, HISTORY_START), history_repeats(history),
+	    history_count(history, HISTORY_SETTLED),
+	    history_answers(history, HISTORY_CANCEL_ANSWERED, DW_OK),
+	    history_answers(history, HISTORY_CANCEL_ANSWERED, DW_ELATE),
+	    history_answers(history, HISTORY_CANCEL_ANSWERED, DW_ENOENT),
+	    history_answers(history, HISTORY_CANCEL_ANSWERED, DW_EUNKNOWN),
+	    history_answers(history, HISTORY_MOVE_ANSWERED, DW_OK),
+	    (double)history_slowest(history) / 1e3,
+	    (double)run->longest_turn / 1e3); /* only to be read */
+}
+
+/* check_store: as the command sees it. */
+static void check_store(struct run *run)
+{
+	const char *argv[] = {
+	    run->faults->command, "check", "--store", run->url, "--name", RUN_NAME, NULL};
+	struct process check;
+
+	process_start(&check, argv);
+	if (!process_wait(&check) || check.code != 0)
+		faults_fail(run->faults, "check: exit %d, %s%s", check.code,
+			    stream_text(&check.out), stream_text(&check.err));
+	process_free(&check);
+}
+
+void run_close(struct run *run)
+{
+	for (unsigned i = 0; i < PLAN_HANDS; i++)
+		if (run->actors[i].life)
+			end_actor(run, &run->actors[i]);
+	if (run_stored(run) != 0)
+		faults_fail(run->faults, "%lld timers are left in the end", run_stored(run));
+	check_store(run);
+	show(run);
+	(void)history_check(run->history, say, run); /* it has said it */
+	redis_server_end(&run->server);
+	history_free(run->history);
+	plan_free(&run->plan);
+}
+
+void run_finish(struct run *run)
+{
+	run_drain(run);
+	run_close(run);
+}

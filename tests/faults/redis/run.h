@@ -1,0 +1,67 @@
+/* A run: a redis-server, actors that do their parts of a plan, and the history of it all. */
+#ifndef DW_TESTS_REDIS_RUN_H
+#define DW_TESTS_REDIS_RUN_H
+
+#include "faults/process.h"
+#include "faults/redis/actor.h"
+#include "support/history.h"
+#include "support/redis_server.h"
+
+#define RUN_NAME "crash"
+#define RUN_SHARDS 16
+#define RUN_URL_SIZE (TEMP_SIZE + 16)
+
+/* After a fault of the server the owner may find that its lease has ended, and start again what it
+ * had started since: for that long. */
+#define RUN_AFTER (DW_SECONDS(4) * FAULTS_SLOWNESS)
+
+struct run_actor {
+	struct process process; /* pid 0: none */
+	struct actor_task task;
+	unsigned life;     /* its number in the history */
+	size_t unanswered; /* calls */
+	bool ready;        /* it has opened the store */
+	bool is_owner;
+	size_t owner_events; /* DW_EVENT_OWNER */
+	size_t lost_events;  /* DW_EVENT_OWNER_LOST */
+};
+
+struct run {
+	struct faults *faults;
+	struct redis_server server;
+	char url[RUN_URL_SIZE];
+	struct plan plan;
+	struct history *history;
+	struct run_actor actors[PLAN_HANDS];
+	unsigned lives;
+	dw_usec lease;
+	dw_usec longest_turn;
+	unsigned shown; /* timers with a broken promise */
+};
+
+/* run_begin starts a server that loses nothing, and takes a plan that plan_...() made. */
+void run_begin(struct run *, struct faults *);
+
+/* run_start, run_kill: an actor; run_kill says nothing of it to the history. */
+void run_start(struct run *, unsigned hand, dw_role);
+void run_kill(struct run *, unsigned hand);
+
+/* run_pump lets things happen until then. */
+void run_pump(struct run *, dw_usec until);
+void run_pass(struct run *, dw_usec duration);
+
+/* run_wait_ready: until the actor has opened the store. */
+bool run_wait_ready(struct run *, unsigned hand);
+
+/* run_finish waits until the plan is done and the store empty, ends all actors and the server and
+ * checks the history. */
+void run_finish(struct run *);
+
+/* run_drain: its first half; run_close: the rest. */
+void run_drain(struct run *);
+void run_close(struct run *);
+
+/* run_stored: the timers that Redis has; -1: it cannot be asked. */
+long long run_stored(struct run *);
+
+#endif
