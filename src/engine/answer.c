@@ -28,6 +28,13 @@ static void corrupt(struct engine *engine, const struct timer *timer)
 
 /* ---- Puts, cancels, moves ------------------------------------------------------------------ */
 
+/* is_ahead: that generation of the timer, or a later one, is known from the inbox, which does not
+ * wait for the answers before it. */
+static bool is_ahead(const struct timer *head, uint64_t generation)
+{
+	return head->state != TIMER_ABSENT && head->head.generation >= generation;
+}
+
 /* install makes the timer that a put has stored the current one of its id. A claim of an earlier
  * reign is none. */
 static struct timer *install(struct engine *engine, struct timer *head, struct call *call,
@@ -36,6 +43,8 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	struct timer *fresh = call->fresh;
 	bool claimed = op->head.state == DW_CLAIMED && own_is_current(engine, op);
 
+	if (fresh != head && is_ahead(head, op->head.generation))
+		return head;
 	call->fresh = NULL;
 	fresh->storing = false;
 	fresh->head = op->head;
@@ -165,6 +174,8 @@ static void lose(struct engine *engine, struct timer *timer)
  * its id afterwards. */
 static void moved(struct engine *engine, struct timer *head, const dw_op *op)
 {
+	if (is_ahead(head, op->head.generation))
+		return;
 	if (op->rows || op->kind == DW_OP_REQUEUE) {
 		engine->recover_again = engine->recover_again || !op->rows;
 		lose(engine, head);
