@@ -1,6 +1,6 @@
 /* Order timeouts beside a program's own work in its own epoll loop: a service on a UDP port.
  *
- *	embed_epoll [STORE [TIMEOUT]]           sqlite:orders.db, 30m
+ *	embed_epoll [STORE [TIMEOUT [NAME]]]    sqlite:orders.db, 30m, orders: the namespace in Redis
  *
  * A datagram "order 42" starts the timeout of an order, "pay 42" ends it; each is answered when the
  * store has answered, with another datagram. SIGTERM and SIGINT end the service.
@@ -143,14 +143,15 @@ static int open_socket(void)
 int main(int argc, char **argv)
 {
 	dw_options options = {.size = sizeof options,
-			      .store = argc > 1 ? argv[1] : "sqlite:orders.db"};
+			      .store = argc > 1 ? argv[1] : "sqlite:orders.db",
+			      .name = argc > 3 ? argv[3] : "orders"};
 	struct service s = {.timeout = DW_MINUTES(30)};
 	char message[DW_MESSAGE_SIZE];
 	sigset_t stop;
 	int error;
 
-	if (argc > 3 || (argc > 2 && dw_parse_duration(argv[2], &s.timeout) != DW_OK))
-		return fprintf(stderr, "usage: embed_epoll [STORE [TIMEOUT]]\n"), 2;
+	if (argc > 4 || (argc > 2 && dw_parse_duration(argv[2], &s.timeout) != DW_OK))
+		return fprintf(stderr, "usage: embed_epoll [STORE [TIMEOUT [NAME]]]\n"), 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTERM);

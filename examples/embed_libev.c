@@ -1,6 +1,6 @@
 /* Order timeouts on a program's own libev loop, beside its input and its signals.
  *
- *	embed_libev [STORE [TIMEOUT]]           sqlite:orders.db, 30m
+ *	embed_libev [STORE [TIMEOUT [NAME]]]    sqlite:orders.db, 30m, orders: the namespace in Redis
  *
  * A line "order 42" on the input starts the timeout of an order, "pay 42" ends it. The end of the
  * input, SIGTERM or SIGINT ends the program.
@@ -118,13 +118,14 @@ int main(int argc, char **argv)
 	struct service s = {.timeout = DW_MINUTES(30)};
 	dw_options options = {.size = sizeof options,
 			      .store = argc > 1 ? argv[1] : "sqlite:orders.db",
+			      .name = argc > 3 ? argv[3] : "orders",
 			      .on_event = on_event,
 			      .ev_loop = ev_default_loop(0)};
 	char message[DW_MESSAGE_SIZE];
 	int error;
 
-	if (argc > 3 || (argc > 2 && dw_parse_duration(argv[2], &s.timeout) != DW_OK))
-		return fprintf(stderr, "usage: embed_libev [STORE [TIMEOUT]]\n"), 2;
+	if (argc > 4 || (argc > 2 && dw_parse_duration(argv[2], &s.timeout) != DW_OK))
+		return fprintf(stderr, "usage: embed_libev [STORE [TIMEOUT [NAME]]]\n"), 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (dw_open(&s.timers, &options, message) != DW_OK)
 		return fprintf(stderr, "embed_libev: %s\n", message), 1;

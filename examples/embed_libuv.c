@@ -1,6 +1,6 @@
 /* Order timeouts on a program's own libuv loop: a service on a TCP port.
  *
- *	embed_libuv [STORE [TIMEOUT]]           sqlite:orders.db, 30m
+ *	embed_libuv [STORE [TIMEOUT [NAME]]]    sqlite:orders.db, 30m, orders: the namespace in Redis
  *
  * Each connection is one order: its first line is the number, and the customer has TIMEOUT to send
  * a second one, "pay". The connection may break at any time and the program be killed: the order is
@@ -180,12 +180,13 @@ int main(int argc, char **argv)
 	struct service s = {.timeout = DW_MINUTES(30)};
 	dw_options options = {.size = sizeof options,
 			      .store = argc > 1 ? argv[1] : "sqlite:orders.db",
+			      .name = argc > 3 ? argv[3] : "orders",
 			      .on_event = on_event};
 	char message[DW_MESSAGE_SIZE];
 	int error;
 
-	if (argc > 3 || (argc > 2 && dw_parse_duration(argv[2], &s.timeout) != DW_OK))
-		return fprintf(stderr, "usage: embed_libuv [STORE [TIMEOUT]]\n"), 2;
+	if (argc > 4 || (argc > 2 && dw_parse_duration(argv[2], &s.timeout) != DW_OK))
+		return fprintf(stderr, "usage: embed_libuv [STORE [TIMEOUT [NAME]]]\n"), 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (dw_open(&s.timers, &options, message) != DW_OK)
 		return fprintf(stderr, "embed_libuv: %s\n", message), 1;

@@ -1,8 +1,8 @@
 /* Exam reminders: one line before each paper of a timetable, each once, although the program may be
  * killed at any moment and started again.
  *
- *	exam_reminders [--store URL] [--remind 30m] [--speed N] [--from TIME] [--until-idle]
- *FILE.csv
+ *	exam_reminders [--store URL] [--name NS] [--remind 30m] [--speed N] [--from TIME]
+ *	               [--until-idle] FILE.csv
  *
  * A term takes weeks. --speed N runs it N times as fast, from TIME on (or from the first reminder
  * on), so that one can watch it: an exam's moment t becomes the real moment epoch + (t - from) / N.
@@ -36,6 +36,7 @@
 
 struct settings {
 	const char *store;
+	const char *name; /* of the timers in a store that is shared: Redis */
 	const char *file;
 	dw_usec remind;
 	dw_usec from; /* DW_NEVER: not given */
@@ -428,6 +429,9 @@ static int read_option(int option, const char *text, struct settings *s)
 	case 's':
 		s->store = text;
 		return 0;
+	case 'm':
+		s->name = text;
+		return 0;
 	case 'r':
 		return dw_parse_duration(text, &s->remind) == DW_OK &&
 			       s->remind % DW_MINUTES(1) == 0
@@ -447,10 +451,13 @@ static int read_option(int option, const char *text, struct settings *s)
 
 static int read_arguments(int argc, char **argv, struct settings *s)
 {
-	static const struct option options[] = {
-	    {"store", required_argument, NULL, 's'}, {"remind", required_argument, NULL, 'r'},
-	    {"speed", required_argument, NULL, 'n'}, {"from", required_argument, NULL, 'f'},
-	    {"until-idle", no_argument, NULL, 'u'},  {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"store", required_argument, NULL, 's'},
+						{"remind", required_argument, NULL, 'r'},
+						{"speed", required_argument, NULL, 'n'},
+						{"from", required_argument, NULL, 'f'},
+						{"until-idle", no_argument, NULL, 'u'},
+						{"name", required_argument, NULL, 'm'},
+						{NULL, 0, NULL, 0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -464,20 +471,23 @@ static int read_arguments(int argc, char **argv, struct settings *s)
 
 int main(int argc, char **argv)
 {
-	struct settings s = {
-	    .store = "sqlite:exams.db", .remind = DW_MINUTES(30), .from = DW_NEVER};
+	struct settings s = {.store = "sqlite:exams.db",
+			     .name = "exams",
+			     .remind = DW_MINUTES(30),
+			     .from = DW_NEVER};
 	dw_options options = {.size = sizeof options, .on_event = say_event};
 	char message[DW_MESSAGE_SIZE];
 	int result;
 	dw *d;
 
 	if (read_arguments(argc, argv, &s) < 0) {
-		fprintf(stderr, "usage: exam_reminders [--store URL] [--remind 30m] [--speed N] "
-				"[--from TIME] [--until-idle] FILE.csv\n"
+		fprintf(stderr, "usage: exam_reminders [--store URL] [--name NS] [--remind 30m] "
+				"[--speed N] [--from TIME] [--until-idle] FILE.csv\n"
 				"--remind in whole minutes; TIME as 2023-05-15T08:00:00+01:00\n");
 		return 2;
 	}
 	options.store = s.store;
+	options.name = s.name;
 	if (dw_open(&d, &options, message) != DW_OK) {
 		fprintf(stderr, "%s\n", message);
 		return 1;

@@ -1,8 +1,8 @@
 /* A service that cancels orders which are not paid in time.
  *
- *	order_timeout [--timeout 30m] [--store URL]        then, on its input:  order 42
- *	                                                                        pay 42
- *	                                                                        quit
+ *	order_timeout [--timeout 30m] [--store URL] [--name NS]     then, on its input:  order 42
+ *	                                                                                 pay 42
+ *	                                                                                 quit
  *
  * The timer of an order is its only state here, and it is in the store: kill the program, start it
  * again, and unpaid orders are still cancelled, those whose time was over meanwhile at once.
@@ -172,12 +172,15 @@ static int read_arguments(int argc, char **argv, struct service *s, dw_options *
 {
 	static const struct option known[] = {{"timeout", required_argument, NULL, 't'},
 					      {"store", required_argument, NULL, 's'},
+					      {"name", required_argument, NULL, 'n'},
 					      {NULL, 0, NULL, 0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		if (option == 's')
 			options->store = optarg;
+		else if (option == 'n')
+			options->name = optarg; /* of the timers in a store that is shared: Redis */
 		else if (option != 't' || dw_parse_duration(optarg, &s->timeout) != DW_OK)
 			return -1;
 	}
@@ -186,13 +189,14 @@ static int read_arguments(int argc, char **argv, struct service *s, dw_options *
 
 int main(int argc, char **argv)
 {
-	dw_options options = {.size = sizeof options, .store = "sqlite:orders.db"};
+	dw_options options = {
+	    .size = sizeof options, .store = "sqlite:orders.db", .name = "orders"};
 	struct service s = {.timeout = DW_MINUTES(30)};
 	char message[DW_MESSAGE_SIZE];
 	int error;
 
 	if (read_arguments(argc, argv, &s, &options) < 0) {
-		fprintf(stderr, "usage: order_timeout [--timeout 30m] [--store URL]\n");
+		fprintf(stderr, "usage: order_timeout [--timeout 30m] [--store URL] [--name NS]\n");
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -3,7 +3,8 @@
 # real exam term, kills them in the middle with kill -9, starts them again, and checks that nobody
 # was forgotten.
 #
-#	examples/quickstart.sh
+#	examples/quickstart.sh              in a SQLite file
+#	examples/quickstart.sh --redis      in a redis-server of its own, which is killed, too
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +12,8 @@ root=$here/..
 build=$root/build/quickstart
 timetable=$here/aqa-gcse-2023.csv
 speed=300000 # the term of 37 days in 11 seconds
+# shellcheck source=tests/support/redis_server.sh
+. "$root/tests/support/redis_server.sh"
 
 die()
 {
@@ -34,11 +37,18 @@ build_all()
 		cmake --build "$build"
 }
 
+# start_redis: a confirmation means that it is on the disk.
+start_redis()
+{
+	redis_start "$work/redis" --appendonly yes --appendfsync always ||
+		die "redis-server does not start"
+}
+
 # remind OUTPUT: starts the reminders in the background; $pid is theirs.
 remind()
 {
 	: >"$1"
-	"$build/examples/exam_reminders" --store "sqlite:$work/exams.db" --speed "$speed" \
+	"$build/examples/exam_reminders" --store "$store" --speed "$speed" \
 		--until-idle "$timetable" >"$1" 2>>"$work/errors" </dev/null &
 	pid=$!
 }
@@ -75,16 +85,39 @@ wait_for_end()
 	die "the reminders did not come to their end"
 }
 
+# kill_redis: kill -9, and at once a new one, which finds what the old one has confirmed.
+kill_redis()
+{
+	wait_for_lines "$1" "$2"
+	redis_kill
+	start_redis
+	echo "   kill -9 of redis-server after $(lines "$1") reminders more; it is started again"
+}
+
+case $* in
+'') redis= ;;
+--redis) redis=yes ;;
+*) echo "usage: examples/quickstart.sh [--redis]" >&2 && exit 2 ;;
+esac
 work=$(mktemp -d)
 pid=
-trap '[[ -z $pid ]] || kill -9 "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+trap '[[ -z $pid ]] || kill -9 "$pid" 2>/dev/null || true; redis_kill; rm -rf "$work"' EXIT
 
 echo "1. What is needed"
-"$root/tests/support/install.sh" build
+"$root/tests/support/install.sh" build ${redis:+redis}
 quietly "2. Build the library, the command and the examples (build/quickstart)" build_all
 
 papers=$(($(lines "$timetable") - 1))
-echo "3. Remind of $papers exams, 37 days in 11 seconds, timers in a SQLite file"
+if [[ $redis ]]; then
+	mkdir "$work/redis"
+	start_redis
+	store=unix://$work/redis/socket
+	place="a redis-server (appendonly yes, appendfsync always)"
+else
+	store=sqlite:$work/exams.db
+	place="a SQLite file"
+fi
+echo "3. Remind of $papers exams, 37 days in 11 seconds, timers in $place"
 remind "$work/first"
 wait_for_lines "$work/first" 50
 { kill -9 "$pid" && wait "$pid"; } 2>/dev/null || true
@@ -92,6 +125,7 @@ sed -n '1,3p' "$work/first" | sed 's/^/      /'
 echo "   kill -9 after $(lines "$work/first") reminders; for a second nobody is there; start again"
 sleep 1
 remind "$work/second"
+[[ ! $redis ]] || kill_redis "$work/second" 25
 wait_for_end
 pid=
 sed -n '1,3p' "$work/second" | sed 's/^/      /'
@@ -100,5 +134,11 @@ echo "      ..."
 echo "4. Check both outputs"
 "$root/tests/support/check_reminders.sh" "$timetable" "$work/first" "$work/second" ||
 	die "a promise was broken, see above"
-echo "Proved: after a kill -9 in the middle of the term and a restart, each of $papers reminders"
-echo "was given, in the order of the exams, none before its time."
+if [[ $redis ]]; then
+	echo "Proved: after a kill -9 of the program and one of its redis-server in the middle of the"
+	echo "term, each of $papers reminders was given, in the order of the exams, none before its"
+	echo "time. The program lived through the second kill: it connected again and went on."
+else
+	echo "Proved: after a kill -9 in the middle of the term and a restart, each of $papers"
+	echo "reminders was given, in the order of the exams, none before its time."
+fi

@@ -182,7 +182,7 @@ case $mode in
 esac
 [[ $# -le 1 ]] || { usage >&2 && exit 2; }
 
-"$root/tests/support/install.sh" build test
+"$root/tests/support/install.sh" build test redis
 mkdir -p "$builds"
 step headers headers
 step debug debug

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages of .ci/packages that are missing.
 #
-#	tests/support/install.sh GROUP...        build, test
+#	tests/support/install.sh GROUP...        build, test, redis
 #
 # With all of them installed it needs neither root nor a network.
 set -euo pipefail
