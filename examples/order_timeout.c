@@ -43,9 +43,10 @@ static dw_usec wall_clock(void)
 	return DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
 }
 
+/* order_of: others may write to the same store, and name their timers as they like. */
 static const char *order_of(const char *id)
 {
-	return id + strlen(PREFIX);
+	return strncmp(id, PREFIX, strlen(PREFIX)) == 0 ? id + strlen(PREFIX) : id;
 }
 
 /* cancel_order does what must be done when nobody has paid. It may be started again after a crash,

@@ -11,7 +11,9 @@ bin=$(cd "$1" && pwd)
 shift
 work=$(mktemp -d)
 pid=
-trap '[[ -z $pid ]] || kill -9 "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+# shellcheck source=tests/support/redis_server.sh
+. "$root/tests/support/redis_server.sh"
+trap '[[ -z $pid ]] || kill -9 "$pid" 2>/dev/null || true; redis_kill; rm -rf "$work"' EXIT
 cd "$work"
 
 die()
@@ -64,11 +66,11 @@ check()
 	"$root/tests/support/check_reminders.sh" "$@" || die "the reminders are wrong"
 }
 
-# start_reminders OUTPUT OPTION...: on a SQLite file, in the background.
+# start_reminders OUTPUT OPTION...: on a SQLite file, or in $store; in the background.
 start_reminders()
 {
 	: >"$1"
-	"$bin/exam_reminders" --store sqlite:exams.db --until-idle "${@:2}" "$timetable" \
+	"$bin/exam_reminders" --store "${store-sqlite:exams.db}" --until-idle "${@:2}" "$timetable" \
 		>"$1" 2>>errors </dev/null &
 	pid=$!
 }
@@ -307,6 +309,51 @@ killed_embedded_case()
 	stopped
 	exec 3>&-
 	[[ $(wc -l <out) == 1 ]] || die "one order was to be cancelled"
+}
+
+start_redis()
+{
+	redis_start "$work" --appendonly yes --appendfsync always || die "no redis-server"
+}
+
+# The program is killed, then the server below it.
+redis_reminders_case()
+{
+	local store=unix://$work/socket
+	start_redis
+	start_reminders out1 --speed 500000
+	expect_lines out1 25
+	killed
+	start_reminders out2
+	expect_lines out2 25
+	redis_kill
+	start_redis
+	wait "$pid" || die "the reminders failed"
+	pid=
+	check "$timetable" out1 out2
+}
+
+# Two services, each with its own orders, in one server.
+redis_orders_case()
+{
+	start_redis
+	start_orders --store "redis://127.0.0.1:$redis_port" --timeout 2s
+	say 'order 1' 'order 2' 'pay 2'
+	expect out 'order 2: paid'
+	"$bin/embed_libev" "unix://$work/socket" 1s others <<<'order 1' 2>>errors ||
+		die "embed_libev failed"
+	refused 1 'the namespace orders is owned by' "$bin/order_timeout" \
+		--store "unix://$work/socket"
+	expect out 'order 1: not paid in time, cancelled'
+	killed
+	exec 3>&-
+	start_orders --store "redis://127.0.0.1:$redis_port" --name others
+	expect_lines out 5
+	say quit
+	wait "$pid" || die "order_timeout failed"
+	pid=
+	[[ $(grep -c '^order 1: not paid' out) == 2 ]] || die "two orders were to be cancelled"
+	[[ $(grep -c 'not paid' out) == 2 ]] || die "a paid order was cancelled"
 }
 
 hello_case()
