@@ -71,7 +71,7 @@ end
 -- timers of different shards keep the order of the calls.
 local function next_ver(floor)
 	local base = now
-	floor = floor ~= '' and tonumber(floor)
+	floor = tonumber(floor)
 	if floor and floor >= now - 2000000 and floor <= now + 2000000 then
 		base = floor
 	end
@@ -176,13 +176,23 @@ end
 
 -- store_new is the first write of what makes new timers: false, or the error: there is no memory,
 -- or Redis takes no writes, or not to that key. Nothing was done, and the number is not used up.
-local function store_new(scores, values)
-	if scores[1] then
-		local reply = redis.pcall('ZADD', TIMERS, unpack(scores))
+-- scores, values: words; or, with a count, where in ARGV those of so many timers begin.
+local function store_new(scores, values, count)
+	if count or scores[1] then
+		local reply
+		if count then
+			reply = redis.pcall('ZADD', TIMERS, unpack(ARGV, scores, scores + 2 * count - 1))
+		else
+			reply = redis.pcall('ZADD', TIMERS, unpack(scores))
+		end
 		if type(reply) == 'table' and reply.err then
 			return reply
 		end
-		call('HSET', VALUES, unpack(values))
+		if count then
+			call('HSET', VALUES, unpack(ARGV, values, values + 2 * count - 1))
+		else
+			call('HSET', VALUES, unpack(values))
+		end
 	end
 	touch()
 	return false

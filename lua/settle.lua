@@ -10,7 +10,7 @@ if refusal then
 	return refusal
 end
 
-local ids = column(7, 3)
+local ids = column(7, 4)
 local values = call('HMGET', VALUES, unpack(ids))
 call('ZCARD', TIMERS)
 
@@ -20,9 +20,11 @@ for k = 1, #ids do
 	local id, value = ids[k], values[k]
 	local item = ENOENT
 
-	if value and not gone[id] then
+	if value and not gone[id] and sub(value, 1, BODY - 1) == ARGV[4 * k + 6] then
+		item = 0
+	elseif value and not gone[id] then
 		local flags, attempt, v0, v1 = decode(value)
-		local ver, asked = tonumber(ARGV[3 * k + 5]), tonumber(ARGV[3 * k + 6])
+		local ver, asked = tonumber(ARGV[4 * k + 4]), tonumber(ARGV[4 * k + 5])
 
 		if not flags then
 			item = CORRUPT

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "timer/record.h"
 #include "timer/retry.h"
 
 /* send submits an operation on the timer that firing waits for; without memory, later. */
@@ -17,6 +18,7 @@ static void send(struct engine *engine, struct timer *timer, dw_op *op)
 	}
 	if (op->head.generation == 0)
 		op->head = timer->head;
+	op->body_crc = record_crc(timer->body);
 	timer->busy = true;
 	engine_submit(engine, op, true);
 }

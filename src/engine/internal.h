@@ -38,7 +38,7 @@
 /* How much is under way in the store at most: what firing waits for, and what the API asked for, so
  * that a flood of puts does not stand before a claim. */
 #define URGENT_MAX 4096u
-#define ORDINARY_MAX 1024u
+#define ORDINARY_MAX 2048u
 
 #define SCAN_LIMIT 256u
 #define INBOX_LIMIT 256u

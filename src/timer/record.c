@@ -64,6 +64,11 @@ void record_encode(const struct record *record, unsigned char *ret_body)
 	bytes_put(ret_body + AT_CRC, body_crc(ret_body, record_size(record)), 4);
 }
 
+uint32_t record_crc(const void *body)
+{
+	return (uint32_t)bytes_get((const unsigned char *)body + AT_CRC, 4);
+}
+
 void record_restore(const struct record *record, const unsigned char *crc, unsigned char *ret_body)
 {
 	write_fields(record, ret_body);

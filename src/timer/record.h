@@ -35,6 +35,9 @@ struct record {
 size_t record_size(const struct record *);
 void record_encode(const struct record *, unsigned char *ret_body);
 
+/* record_crc: the checksum in an encoded body. */
+uint32_t record_crc(const void *body);
+
 /* record_restore writes what record_encode has written, from a store that leaves out what the id
  * and the lengths say: with the four bytes of the checksum that it kept, so that decoding
  * verifies. */

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+#include "timer/record.h"
+
 /* What a script answers for one operation, instead of a header. */
 static int status_of(int64_t code)
 {
@@ -72,20 +75,73 @@ static void add_head(struct words *words, const dw_op *op)
 	words_time(words, op->head.due);
 }
 
-/* add_body: of a PUT or a REPUSH. False: it is no record. */
-static bool add_body(struct redis_store *store, const dw_op *op, unsigned char **at)
+/* put_version: what a put asks for; the script takes it if nobody was ahead of it. */
+static uint64_t put_version(const struct redis_store *store, const struct shard *shard,
+			    const dw_op *op)
+{
+	uint64_t count = store->shard_count;
+
+	return op->store_floor + (shard->number + count - op->store_floor % count) % count;
+}
+
+/* write_put: the value as it is to be stored, in whole; its size, 0: the body is no record. */
+static size_t write_put(struct redis_store *store, const struct shard *shard, const dw_op *op,
+			unsigned char *value)
+{
+	bool claimed = op->flags & DW_OP_CLAIMED;
+	size_t size = value_pack(op->body, op->body_size, value + VALUE_HEAD_SIZE);
+	dw_head head = {.generation = put_version(store, shard, op),
+			.due = op->head.due,
+			.attempt = claimed,
+			.state = claimed ? DW_CLAIMED : DW_PENDING};
+
+	if (size == 0)
+		return 0;
+	value_head_write(value, &head, claimed ? shard->fence : 0, record_crc(op->body));
+	return VALUE_HEAD_SIZE + size;
+}
+
+/* add_puts: column by column, so that the script hands them on as they are. False: one of them is
+ * no record. */
+static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
+		     size_t count)
 {
 	struct words *words = &store->words;
+	unsigned char *at = store->packed;
+	const dw_op *op = first;
+
+	for (size_t i = 0; i < count; i++, op = op->next)
+		store->flags[i] = (char)('0' + flags_of(op));
+	words_bytes(words, store->flags, count);
+	op = first;
+	for (size_t i = 0; i < count; i++, op = op->next)
+		words_text(words, op->id);
+	op = first;
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		int64_t score = value_score(op->head.due);
+
+		words_number(words, op->flags & DW_OP_CLAIMED ? -score : score);
+		words_text(words, op->id);
+	}
+	op = first;
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		size_t size = write_put(store, shard, op, at);
+
+		if (size == 0)
+			return false;
+		words_text(words, op->id);
+		words_bytes(words, at, size);
+		at += size;
+	}
+	return true;
+}
+
+/* add_push: a timer that is written again. False: it is no record. */
+static bool add_push(struct words *words, const dw_op *op, unsigned char **at)
+{
 	size_t size = value_pack(op->body, op->body_size, *at);
 
-	if (op->kind == DW_OP_REPUSH) {
-		add_head(words, op);
-	} else {
-		words_number(words, flags_of(op));
-		words_text(words, op->id);
-		words_time(words, op->head.due);
-		words_number(words, (int64_t)op->store_floor);
-	}
+	add_head(words, op);
 	words_bytes(words, *at, size);
 	*at += size;
 	return size > 0;
@@ -98,14 +154,55 @@ static void add_delivery(struct words *words, const dw_op *op)
 	words_number(words, op->head.attempt);
 }
 
-static void add_operands(struct redis_store *store, const dw_op *op)
+/* add_known: the header that is expected, which a script compares at once; else it looks at its
+ * parts, as ever. An unknown body: "". */
+static void add_known(struct words *words, const dw_op *op, const dw_head *head, uint64_t claim,
+		      unsigned char **at)
+{
+	if (!op->body_crc) {
+		words_text(words, "");
+		return;
+	}
+	value_head_write(*at, head, claim, op->body_crc);
+	words_bytes(words, *at, VALUE_HEAD_SIZE);
+	*at += VALUE_HEAD_SIZE;
+}
+
+static void add_claim(struct words *words, const struct shard *shard, const dw_op *op,
+		      unsigned char **at)
+{
+	dw_head head = op->head;
+
+	add_delivery(words, op);
+	head.state = DW_PENDING;
+	words_number(words, -value_score(head.due));
+	add_known(words, op, &head, 0, at);
+	head.state = DW_CLAIMED;
+	head.attempt++;
+	add_known(words, op, &head, shard->fence, at);
+}
+
+static void add_settle(struct words *words, const struct shard *shard, const dw_op *op,
+		       unsigned char **at)
+{
+	dw_head head = op->head;
+
+	add_delivery(words, op);
+	head.state = DW_CLAIMED;
+	add_known(words, op, &head, shard->fence, at);
+}
+
+static void add_operands(struct redis_store *store, const struct shard *shard, const dw_op *op,
+			 unsigned char **at)
 {
 	struct words *words = &store->words;
 
 	switch (op->kind) {
 	case DW_OP_CLAIM:
+		add_claim(words, shard, op, at);
+		return;
 	case DW_OP_SETTLE:
-		add_delivery(words, op);
+		add_settle(words, shard, op, at);
 		return;
 	case DW_OP_RETRY:
 		add_delivery(words, op);
@@ -236,9 +333,28 @@ void change_forget(struct redis_store *store, struct shard *shard, dw_op *op)
 	answer(store, op, DW_OK);
 }
 
+/* take_as_given: the puts are stored as they were given. */
+static void take_as_given(struct redis_store *store, struct request *request)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(&request->ops))) {
+		bool claimed = op->flags & DW_OP_CLAIMED;
+
+		op->head = (dw_head){.generation = put_version(store, request->shard, op),
+				     .due = op->head.due,
+				     .attempt = claimed,
+				     .state = claimed ? DW_CLAIMED : DW_PENDING};
+		note_generation(store, op->head.generation);
+		answer(store, op, DW_OK);
+	}
+}
+
 static void take_items(struct redis_store *store, struct request *request,
 		       const struct reply *reply)
 {
+	if (reply->count == 1 && request->ops.first->kind == DW_OP_PUT)
+		take_as_given(store, request);
 	for (size_t i = 1; i < reply->count; i++) {
 		dw_op *op = op_queue_pop(&request->ops);
 		int status = take_item(store, op, &reply->items[i]);
@@ -291,11 +407,17 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 	}
 }
 
+static bool is_answer(const struct request *request, const struct reply *reply)
+{
+	return reply->count == request->ops.count + 1 ||
+	       (reply->count == 1 && request->ops.first->kind == DW_OP_PUT);
+}
+
 static void changed(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	enum failure failure = call_failed(store, request, reply);
 
-	if (failure == FAILURE_NONE && reply->count != request->ops.count + 1) {
+	if (failure == FAILURE_NONE && !is_answer(request, reply)) {
 		link_drop(store->link, "a reply of the wrong length");
 		failure = FAILURE_AGAIN;
 	}
@@ -473,20 +595,57 @@ static bool was_applied(struct redis_store *store, struct shard *shard, const dw
 
 /* ---- Sending ------------------------------------------------------------------------------- */
 
+/* room_of: for the bytes that an operation's words do not have yet. */
+static size_t room_of(const dw_op *op)
+{
+	if (op->body_size)
+		return VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size);
+	return op->body_crc ? 2 * VALUE_HEAD_SIZE : 0;
+}
+
+/* Ids of one command's puts, which must differ, by their hashes: those that only seem to be equal
+ * just make it two commands. */
+struct seen {
+	uint64_t hashes[4 * BATCH_MAX];
+};
+
+/* is_seen, and is from now on. */
+static bool is_seen(struct seen *seen, const char *id)
+{
+	uint64_t hash = hash_bytes(1, id, strlen(id)) | 1; /* never 0, an empty place */
+	size_t at = hash >> 8;
+
+	for (;; at++) {
+		uint64_t *place = &seen->hashes[at % (4 * BATCH_MAX)];
+
+		if (*place == hash)
+			return true;
+		if (*place == 0) {
+			*place = hash;
+			return false;
+		}
+	}
+}
+
 /* run_of: how many operations at the head of the queue make one command, and the room that their
  * bodies need. */
 static size_t run_of(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;
+	struct seen seen;
 	size_t count = 0;
 	size_t bytes = 0;
 
+	if (kind == DW_OP_PUT)
+		memset(&seen, 0, sizeof seen);
 	for (const dw_op *op = queue->first; op && op->kind == kind; op = op->next) {
-		size_t more = op->body_size ? VALUE_BODY_MAX(op->body_size) : 0;
+		size_t more = room_of(op);
 
 		if (count == BATCH_MAX || (count > 0 && bytes + more > BATCH_BYTES_MAX))
 			break;
 		if (count > 0 && op->flags & DW_OP_AGAIN)
+			break;
+		if (kind == DW_OP_PUT && is_seen(&seen, op->id))
 			break;
 		bytes += more;
 		count++;
@@ -512,15 +671,18 @@ static int make_room(struct redis_store *store, size_t bytes)
 }
 
 /* add_run: false: the first one cannot be stored. */
-static bool add_run(struct redis_store *store, const struct op_queue *queue, size_t count)
+static bool add_run(struct redis_store *store, const struct shard *shard,
+		    const struct op_queue *queue, size_t count)
 {
 	unsigned char *at = store->packed;
 	const dw_op *op = queue->first;
 
+	if (op->kind == DW_OP_PUT)
+		return add_puts(store, shard, op, count);
 	for (size_t i = 0; i < count; i++, op = op->next) {
 		if (!op->body_size)
-			add_operands(store, op);
-		else if (!add_body(store, op, &at))
+			add_operands(store, shard, op, &at);
+		else if (!add_push(&store->words, op, &at))
 			return false;
 	}
 	return true;
@@ -541,7 +703,7 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 	request->number = shard->next;
 	call_begin(store, script_of(queue->first->kind), shard);
 	call_guard(store, shard, request->number);
-	if (!add_run(store, queue, count)) {
+	if (!add_run(store, shard, queue, count)) {
 		request_free(store, request);
 		answer(store, op_queue_pop(queue), DW_EINVAL);
 		return DW_OK;

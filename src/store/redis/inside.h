@@ -223,6 +223,7 @@ struct redis_store {
 
 	unsigned char *packed; /* room for the bodies of one command */
 	size_t packed_size;
+	char flags[BATCH_MAX]; /* of the puts of one command */
 	struct words words;
 	dw_usec complained_at;
 };

@@ -13,6 +13,7 @@ enum {
 	AT_ATTEMPT = 4,
 	AT_VER = 8,
 	AT_DUE = 16,
+	AT_CLAIM = 24,
 	AT_CHECK = 32,
 	AT_FORM = 36,
 	AT_TOPIC_SIZE = 37,
@@ -69,6 +70,24 @@ static void read_head(const unsigned char *bytes, dw_head *ret_head)
 			      .crashes = bytes[AT_CRASHES],
 			      .state = bytes[0],
 			      .open = bytes[AT_OPEN]};
+}
+
+static unsigned char byte_of(uint32_t number)
+{
+	return number < 255 ? (unsigned char)number : 255;
+}
+
+void value_head_write(unsigned char *ret_head, const dw_head *head, uint64_t claim, uint32_t crc)
+{
+	ret_head[0] = head->state;
+	ret_head[AT_OPEN] = head->open;
+	ret_head[AT_RETRIES] = byte_of(head->retries);
+	ret_head[AT_CRASHES] = byte_of(head->crashes);
+	bytes_put(ret_head + AT_ATTEMPT, head->attempt, 4);
+	bytes_put(ret_head + AT_VER, head->generation, 8);
+	bytes_put(ret_head + AT_DUE, (uint64_t)head->due, 8);
+	bytes_put(ret_head + AT_CLAIM, claim, 8);
+	bytes_put(ret_head + AT_CHECK, value_check(ret_head, crc), 4);
 }
 
 bool value_head(const void *bytes, size_t size, dw_head *ret_head)

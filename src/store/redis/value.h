@@ -27,6 +27,9 @@
  * record. */
 size_t value_pack(const void *record, size_t size, unsigned char *ret_packed);
 
+/* value_head_write writes a header over the body's crc; claim: the fence of its claimer, or 0. */
+void value_head_write(unsigned char *ret_head, const dw_head *, uint64_t claim, uint32_t crc);
+
 /* value_head reads a header that the scripts answered with. False: it is not one. */
 bool value_head(const void *bytes, size_t size, dw_head *ret_head);
 

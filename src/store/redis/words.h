@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WORDS_MAX 1600
+#define WORDS_MAX 2500
 #define WORDS_ROOM (WORDS_MAX * 21)
 
 struct words {

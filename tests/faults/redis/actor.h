@@ -15,8 +15,8 @@ struct actor_task {
 	dw_usec lease; /* 0: as usual */
 };
 
-/* A line is "e KIND NUMBER AT DUE GENERATION ATTEMPT STATUS DIGEST", as in history.h; "o KIND COUNT"
- * a dw_event_kind; "s US" the longest turn so far; "n TEXT" what is only to be read. */
+/* A line is "e KIND NUMBER AT DUE GENERATION ATTEMPT STATUS DIGEST", as in history.h; "o KIND
+ * COUNT" a dw_event_kind; "s US" the longest turn so far; "n TEXT" what is only to be read. */
 int actor_main(void *task);
 
 #endif

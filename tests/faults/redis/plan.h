@@ -1,6 +1,6 @@
 /* What is to happen to the timers of a run, and who does it: made before the processes are, so that
- * each of them knows it all. A process that replaces a killed one is forked from the test, which has
- * marked by then what was sent. */
+ * each of them knows it all. A process that replaces a killed one is forked from the test, which
+ * has marked by then what was sent. */
 #ifndef DW_TESTS_REDIS_PLAN_H
 #define DW_TESTS_REDIS_PLAN_H
 

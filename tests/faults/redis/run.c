@@ -172,8 +172,8 @@ long long run_stored(struct run *run)
 	return sum;
 }
 
-/* show_left: what Redis still has of the first shards with anything, as scores: a claimed timer's is
- * negative. */
+/* show_left: what Redis still has of the first shards with anything, as scores: a claimed timer's
+ * is negative. */
 static void show_left(struct run *run)
 {
 	static const char *const keys[] = {"z", "i"};
