@@ -144,12 +144,21 @@ static void put_answered(struct engine *engine, struct timer *head, dw_op *op)
 	call_answer(engine, call, op->status);
 }
 
+/* is_newer: memory has learnt another generation since the operation was submitted: answers of
+ * reading may come before those of changing. It may be what came after the operation; if it is what
+ * the operation has ended, its claim will be answered so. */
+static bool is_newer(const struct timer *head, const dw_op *op)
+{
+	return head->state != TIMER_ABSENT && head->head.generation > op->head.generation;
+}
+
 static void cancel_answered(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = op->call;
 	bool gone = op->status == DW_OK || op->status == DW_ENOENT;
 
-	if (gone && head->state != TIMER_ABSENT && own_is_current(engine, op)) {
+	if (gone && head->state != TIMER_ABSENT && !is_newer(head, op) &&
+	    own_is_current(engine, op)) {
 		timer_disarm(engine, head);
 		timer_set_state(engine, head, TIMER_ABSENT);
 	}
@@ -176,9 +185,10 @@ static void moved(struct engine *engine, struct timer *head, const dw_op *op)
 {
 	if (is_ahead(head, op->head.generation))
 		return;
-	if (op->rows || op->kind == DW_OP_REQUEUE) {
+	if (op->rows || op->kind == DW_OP_REQUEUE || head->state == TIMER_ABSENT) {
 		engine->recover_again = engine->recover_again || !op->rows;
 		lose(engine, head);
+		head->head.generation = 0; /* the row may have been learnt before */
 		recover_learn_rows(engine, op->rows);
 		return;
 	}
@@ -191,10 +201,12 @@ static void move_answered(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = op->call;
 
+	bool current = own_is_current(engine, op) && !is_newer(head, op);
+
 	call->generation = op->head.generation;
-	if (op->status == DW_OK && own_is_current(engine, op))
+	if (op->status == DW_OK && current)
 		moved(engine, head, op);
-	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && own_is_current(engine, op))
+	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && current)
 		lose(engine, head);
 	engine->stats.moved += op->status == DW_OK && op->kind == DW_OP_MOVE;
 	if (op->status == DW_EUNKNOWN) {
