@@ -38,6 +38,7 @@ static bool is_ordered(const dw_op *op)
 	case DW_OP_CANCEL:
 	case DW_OP_SETTLE:
 	case DW_OP_BURY:
+	case DW_OP_OWN: /* what was asked as a client is answered to a client */
 		return true;
 	default:
 		return false;
@@ -153,7 +154,8 @@ static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 	}
 }
 
-/* doubt keeps in mind that a put may have been applied, so that sending it again does not. */
+/* doubt keeps in mind that a put may have been applied, so that sending it again does not do it
+ * again. Number 0: nobody will learn more; then it counts as applied. */
 static void doubt(struct redis_store *store, struct shard *shard, const dw_op *op, uint64_t number)
 {
 	size_t id_size = strlen(op->id) + 1;
@@ -165,10 +167,21 @@ static void doubt(struct redis_store *store, struct shard *shard, const dw_op *o
 	if (!doubt)
 		return;
 	doubt->number = number;
+	doubt->resolved = doubt->applied = number == 0;
 	memcpy(doubt->id, op->id, id_size);
 	doubt->next = shard->doubts;
 	shard->doubts = doubt;
 	shard->doubt_count++;
+}
+
+void answer_doubtful(struct redis_store *store, struct shard *shard, struct op_queue *queue)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(queue))) {
+		doubt(store, shard, op, 0);
+		answer(store, op, DW_EUNKNOWN);
+	}
 }
 
 static void limbo_overdue(struct redis_store *store, struct shard *shard)

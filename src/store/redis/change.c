@@ -431,11 +431,16 @@ static void changed(struct redis_store *store, struct request *request, const st
 	request_free(store, request);
 }
 
-/* change_lost: the greeting will say whether it was applied. */
+/* change_lost: the greeting will say whether it was applied; unless it had a number of the role
+ * that is lost. */
 static void change_lost(struct redis_store *store, struct request *request)
 {
-	(void)store;
-	flow_limbo(request->shard, request);
+	if (request->as_owner == (store->role == DW_OWNER)) {
+		flow_limbo(request->shard, request);
+		return;
+	}
+	answer_doubtful(store, request->shard, &request->ops);
+	request_free(store, request);
 }
 
 /* ---- Looking at what is stored ------------------------------------------------------------- */
@@ -459,17 +464,18 @@ static bool is_its(const dw_op *op, const dw_row *row)
 }
 
 /* applied_status: an operation was applied, and its answer is lost; this is stored now. Another
- * process may have been there since. */
-static int applied_status(dw_op *op, int found)
+ * process may have been there since. A client's cancel may have found an open timer, and then an
+ * earlier claim may start although nothing is there. */
+static int applied_status(dw_op *op, int found, bool as_owner)
 {
 	if (found == DW_ENOMEM || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE ||
 	    op->kind == DW_OP_DROP)
 		return DW_EUNKNOWN;
 	if (op->kind == DW_OP_CANCEL)
-		return found == DW_OK ? DW_EUNKNOWN : DW_ENOENT;
+		return found == DW_OK || !as_owner ? DW_EUNKNOWN : DW_ENOENT;
 	op->flags |= DW_OP_DONE;
 	if (op->flags & DW_OP_NEW && !(found == DW_OK && is_its(op, op->rows)))
-		return found == DW_OK ? DW_EEXIST : DW_EUNKNOWN;
+		return DW_EUNKNOWN; /* refused, or done and then moved or replaced */
 	return DW_OK;
 }
 
@@ -489,7 +495,9 @@ static void looked(struct redis_store *store, struct request *request, const str
 	if (reply->kind != REPLY_ARRAY || reply->count != request->ops.count) {
 		if (call_failed(store, request, reply) == FAILURE_AGAIN && !resolves)
 			redo(request->shard, &request->ops);
-		answer_all(store, &request->ops, resolves ? DW_EUNKNOWN : DW_ESTORE);
+		if (resolves)
+			answer_doubtful(store, request->shard, &request->ops);
+		answer_all(store, &request->ops, DW_ESTORE);
 		request_free(store, request);
 		return;
 	}
@@ -497,7 +505,7 @@ static void looked(struct redis_store *store, struct request *request, const str
 		int status = take_value(store, op, &reply->items[i++]);
 
 		if (resolves)
-			status = applied_status(op, status);
+			status = applied_status(op, status, request->as_owner);
 		if (status != DW_OK)
 			drop_rows(store, op);
 		answer(store, op, status);
@@ -508,7 +516,7 @@ static void looked(struct redis_store *store, struct request *request, const str
 static void look_lost(struct redis_store *store, struct request *request)
 {
 	if (request->context)
-		answer_all(store, &request->ops, DW_EUNKNOWN);
+		answer_doubtful(store, request->shard, &request->ops);
 	else
 		redo(request->shard, &request->ops);
 	request_free(store, request);
@@ -569,7 +577,7 @@ void change_resolve(struct redis_store *store, struct shard *shard, struct reque
 	}
 	/* The context is any address: it says that the operations were applied. */
 	if (send_look(store, shard, &request->ops, request->ops.count, request) != DW_OK)
-		answer_all(store, &request->ops, DW_EUNKNOWN);
+		answer_doubtful(store, shard, &request->ops);
 }
 
 /* was_applied takes the doubt about a put that is sent again away: true: it had been applied. */
@@ -737,7 +745,7 @@ int change_send(struct redis_store *store, struct shard *shard, struct op_queue 
 
 		op_queue_push(&one, op_queue_pop(queue));
 		if (send_look(store, shard, &one, 1, store) != DW_OK)
-			answer_all(store, &one, DW_EUNKNOWN);
+			answer_doubtful(store, shard, &one);
 		return DW_OK;
 	}
 	return send_run(store, shard, queue);

@@ -66,7 +66,12 @@ struct request *flow_limbo_pop(struct shard *shard)
 int request_send(struct redis_store *store, struct request *request)
 {
 	struct words *words = &store->words;
-	int status = link_send(store->link, words->count, words->word, words->size, store->now);
+	int status;
+
+	/* The link may be up again while the requests of the last connection are given up. */
+	if (!store->connection)
+		return DW_ESTORE;
+	status = link_send(store->link, words->count, words->word, words->size, store->now);
 
 	if (status != DW_OK)
 		return status;
@@ -397,10 +402,11 @@ void flow_flush_shard(struct redis_store *store, struct shard *shard)
 	       store->now >= shard->pause_until) {
 		struct op_queue *queue = next_queue(shard);
 
+		if (shard->limbo.first && !greeted_or_asks(store, shard))
+			return;
 		if (!queue || !queue->first)
 			return;
-		if ((queue->first->kind != DW_OP_GET || shard->limbo.first) &&
-		    !greeted_or_asks(store, shard))
+		if (queue->first->kind != DW_OP_GET && !greeted_or_asks(store, shard))
 			return;
 		if (queue->first->kind != DW_OP_GET && !is_worth_it(shard, queue))
 			return;

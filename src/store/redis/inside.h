@@ -184,6 +184,7 @@ struct redis_store {
 	char channel[80];
 
 	dw_role role;
+	bool owned; /* it is the owner, or was */
 	bool opened;
 	bool stopped;
 	dw_usec lease;
@@ -274,6 +275,8 @@ dw_usec flow_due(const struct redis_store *);
 void answer_take(struct redis_store *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
+/* answer_doubtful: DW_EUNKNOWN, and it stays so: what is sent again of them is not done. */
+void answer_doubtful(struct redis_store *, struct shard *, struct op_queue *);
 /* answer_overdue gives up what somebody has waited for too long. */
 void answer_overdue(struct redis_store *);
 void complain(struct redis_store *, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -56,6 +56,7 @@ static void take_shard(struct redis_store *, struct shard *, const char *replace
 static void set_owner(struct redis_store *store)
 {
 	store->role = DW_OWNER;
+	store->owned = true;
 	store->renew_at = usec_add(store->now, store->lease * 3 / 10);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
@@ -368,9 +369,12 @@ void lease_lose(struct redis_store *store)
 		struct request *request;
 
 		while ((request = flow_limbo_pop(shard))) {
-			answer_all(store, &request->ops, DW_EUNKNOWN);
+			answer_doubtful(store, shard, &request->ops);
 			request_free(store, request);
 		}
+		for (struct doubt *doubt = shard->doubts; doubt; doubt = doubt->next)
+			if (!doubt->resolved)
+				doubt->resolved = doubt->applied = true; /* perhaps */
 		answer_fenced(store, &shard->pushes);
 		answer_fenced(store, &shard->redo);
 		answer_fenced(store, &shard->waiting);

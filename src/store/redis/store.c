@@ -48,8 +48,6 @@ static void take(struct redis_store *store, dw_op *op)
 		loss_park(store, op);
 	} else if (op->kind == DW_OP_REPUSH) {
 		op_queue_push(&shard_of(store, op->id)->pushes, op);
-	} else if (op->kind == DW_OP_OWN) {
-		lease_take(store, op);
 	} else if (change_is_one(op)) {
 		op_queue_push(&shard_of(store, op->id)->waiting, op);
 	} else {
@@ -64,7 +62,7 @@ static int permit(const struct redis_store *store, const dw_op *op)
 {
 	int status = store->ousted ? DW_OK : life_permits(op, store->role);
 
-	if (status == DW_EROLE && store->env.role == DW_OWNER)
+	if (status == DW_EROLE && (store->env.role == DW_OWNER || store->owned))
 		return DW_EFENCED;
 	return status;
 }
@@ -133,7 +131,9 @@ static void begin_later(struct redis_store *store)
 		if (changes_shards(store, op) && !is_ready(store))
 			return;
 		op = op_queue_pop(&store->later);
-		if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
+		if (op->kind == DW_OP_OWN) /* the client's numbers are of no use afterwards */
+			lease_take(store, op);
+		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);
 		else
 			whole_begin(store, op);
