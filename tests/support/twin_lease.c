@@ -1,0 +1,242 @@
+/* acquire.lua, renew.lua, release.lua, session.lua, status.lua, report.lua, purge.lua. */
+#include "support/twin_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct bytes or_empty(struct bytes bytes)
+{
+	return bytes.at ? bytes : text_of("");
+}
+
+/* array replies so many items. */
+static struct reply *array(struct run *run, size_t count)
+{
+	answer_ok(run, count - 1);
+	return run->reply->items;
+}
+
+static void held(struct run *run, struct reply *items, struct bytes token)
+{
+	say(run, &items[0], text_of("HELD"));
+	say(run, &items[1], token);
+	say_number(&items[2], (double)key_ttl(run->twin, run->lease));
+	say(run, &items[3], or_empty(key_text(run->meta, "holder")));
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static void set(struct run *run, const char *field, struct bytes value)
+{
+	key_set_text(run->twin, run->meta, field, value);
+}
+
+static void set_token(struct run *run, struct bytes token, struct bytes ttl)
+{
+	key_set_string(run->twin, run->lease, token);
+	key_expire(run->twin, run->lease, number_of(ttl));
+}
+
+/* token_of writes "number:nonce:conn". */
+static struct bytes token_of(struct run *run, struct bytes number, char *room, size_t size)
+{
+	struct bytes nonce = arg(run, 1);
+	struct bytes conn = arg(run, 2);
+	int written = snprintf(room, size, "%.*s:%.*s:%.*s", (int)number.size, number.at,
+			       (int)nonce.size, nonce.at, (int)conn.size, conn.at);
+
+	return (struct bytes){room, (size_t)written};
+}
+
+static void take(struct run *run)
+{
+	struct bytes fence = key_text(run->meta, "fence");
+	double time = (double)run->twin->now;
+	char number[32];
+	char now[32];
+	char token[256];
+	struct bytes made;
+
+	(void)digits(
+	    larger(larger((fence.at ? number_of(fence) : 0) + 1, time), number_of(arg(run, 4))),
+	    number);
+	made = token_of(run, text_of(number), token, sizeof token);
+	set_token(run, made, arg(run, 3));
+	set(run, "fence", text_of(number));
+	set(run, "mark", text_of("0"));
+	set(run, "holder", arg(run, 5));
+	set(run, "since", digits(time, now));
+	set(run, "shards", arg(run, 6));
+	if (!key_text(run->meta, "era").at)
+		set(run, "era", arg(run, 7));
+	answer_ok(run, 6);
+	item_bytes(run, 1, made);
+	item_bytes(run, 2, key_text(run->meta, "era"));
+	item_bytes(run, 3, or_empty(key_text(run->meta, "ver")));
+	item_bytes(run, 4, text_of(now));
+	item_code(run, 5, (int)run->inbox->count);
+	item_code(run, 6, (int)run->dead->count);
+	key_clear(run->twin, run->inbox); /* it reads all */
+}
+
+void twin_acquire(struct run *run)
+{
+	struct bytes token = key_string(run->lease);
+	struct bytes shards = key_text(run->meta, "shards");
+
+	if (token.at && !same(token, arg(run, 8)))
+		held(run, array(run, 4), token);
+	else if (shards.at && !same(shards, arg(run, 6)))
+		refuse(run, "SHARDS", shards);
+	else
+		take(run);
+}
+
+static void renewed(struct run *run)
+{
+	char now[32];
+
+	key_expire(run->twin, run->lease, number_of(arg(run, 3)));
+	if (!same(key_string(run->lease), arg(run, 2)))
+		set_token(run, arg(run, 2), arg(run, 3));
+	answer_ok(run, 7);
+	item_bytes(run, 1, or_empty(key_text(run->meta, "mark")));
+	item_bytes(run, 2, or_empty(key_text(run->meta, "ver")));
+	item_bytes(run, 3, digits((double)run->twin->now, now));
+	item_code(run, 4, (int)run->inbox->count);
+	item_code(run, 5, (int)run->dead->count);
+	item_code(run, 6, (int)run->timers->count);
+	item_code(run, 7, (int)run->values->count);
+}
+
+/* was_last: nobody has had the lease since the old token. */
+static bool was_last(const struct run *run)
+{
+	struct bytes old = arg(run, 1);
+	struct bytes fence = key_text(run->meta, "fence");
+
+	old.size = strspn(old.at, "0123456789");
+	return same(fence, old) && key_text(run->meta, "holder").at;
+}
+
+void twin_renew(struct run *run)
+{
+	struct bytes token = key_string(run->lease);
+	struct bytes era = key_text(run->meta, "era");
+	struct bytes fence = key_text(run->meta, "fence");
+	bool mine = same(token, arg(run, 1)) || same(token, arg(run, 2));
+	struct reply *items;
+
+	if (token.at && !mine) {
+		items = array(run, 5);
+		held(run, items, token);
+		say(run, &items[4], or_empty(era));
+	} else if ((!mine && !was_last(run)) || !same(era, arg(run, 4))) {
+		items = array(run, 3);
+		say(run, &items[0], text_of("ERA"));
+		say(run, &items[1], or_empty(era));
+		if (fence.at)
+			say(run, &items[2], fence);
+		else
+			say_number(&items[2], 0);
+	} else {
+		renewed(run);
+	}
+}
+
+void twin_release(struct run *run)
+{
+	bool mine = same(key_string(run->lease), arg(run, 1));
+
+	answer_ok(run, 1);
+	item_code(run, 1, mine);
+	if (!mine)
+		return;
+	(void)key_remove(run->twin, run->meta, text_of("holder"));
+	key_clear(run->twin, run->lease);
+}
+
+static void live_on(struct run *run, struct bytes count)
+{
+	struct bytes last = key_text(run->session, "last");
+	char now[32];
+
+	answer_ok(run, 4);
+	item_bytes(run, 1, last.at ? last : text_of("0"));
+	item_bytes(run, 2, or_empty(key_text(run->meta, "ver")));
+	item_bytes(run, 3, digits((double)run->twin->now, now));
+	item_bytes(run, 4, count);
+	if (!last.at)
+		key_set_text(run->twin, run->session, "last", text_of("0"));
+	key_set_text(run->twin, run->session, "conn", arg(run, 1));
+	key_expire(run->twin, run->session, number_of(arg(run, 2)));
+	if (!key_text(run->meta, "shards").at && count.size > 0)
+		set(run, "shards", count);
+}
+
+void twin_session(struct run *run)
+{
+	struct bytes conn = key_text(run->session, "conn");
+	struct bytes count = key_text(run->meta, "shards");
+
+	if (!count.at)
+		count = arg(run, 3);
+	if (conn.at && number_of(conn) > number_of(arg(run, 1)))
+		refuse(run, "NOSESSION", (struct bytes){NULL, 0});
+	else if (arg(run, 3).size > 0 && !same(count, arg(run, 3)))
+		refuse(run, "SHARDS", count);
+	else
+		live_on(run, count);
+}
+
+void twin_status(struct run *run)
+{
+	static const char *const fields[] = {"holder", "since", "seen", "report", "shards"};
+	struct reply *items = array(run, 12);
+	const struct key *timers = run->timers;
+	char next[32];
+	size_t claimed = 0;
+
+	while (claimed < timers->count && timers->entries[claimed].score < 0)
+		claimed++;
+	say_number(&items[0], (double)(timers->count - claimed));
+	say_number(&items[1], (double)claimed);
+	say_number(&items[2], (double)run->dead->count);
+	say_number(&items[3], (double)run->inbox->count);
+	items[4] = (struct reply){.kind = REPLY_NIL};
+	if (claimed < timers->count)
+		say(run, &items[4], digits(timers->entries[claimed].score, next));
+	say(run, &items[5], key_string(run->lease));
+	say_number(&items[6], (double)key_ttl(run->twin, run->lease));
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		say(run, &items[7 + i], key_text(run->meta, fields[i]));
+}
+
+void twin_report(struct run *run)
+{
+	if (!owner_enters(run))
+		return;
+	touch(run);
+	set(run, "report", arg(run, 7));
+	set(run, "seen", arg(run, 8));
+	leave(run);
+	answer_ok(run, 0);
+}
+
+void twin_purge(struct run *run)
+{
+	struct key *all[] = {run->timers, run->values,  run->inbox,
+			     run->dead,   run->letters, run->names};
+
+	if (!owner_enters(run))
+		return;
+	answer_ok(run, 1);
+	item_code(run, 1, (int)(run->values->count + run->dead->count));
+	touch(run);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		key_clear(run->twin, all[i]);
+	leave(run);
+}

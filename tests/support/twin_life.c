@@ -1,0 +1,337 @@
+/* put.lua, claim.lua, settle.lua, retry.lua, cancel.lua, move.lua. */
+#include "support/twin_inside.h"
+
+#include <math.h>
+#include <string.h>
+
+/* groups: how many operands there are from ARGV[7] on, of so many words each. */
+static size_t groups(const struct run *run, int step, int at)
+{
+	return run->argc < at ? 0 : (size_t)((run->argc - at) / step) + 1;
+}
+
+static struct bytes body_of(struct bytes value)
+{
+	return (struct bytes){value.at + HEAD_SIZE, value.size - HEAD_SIZE};
+}
+
+static bool is_claimed(const struct words *words)
+{
+	return byte_of(words->flags, 0) == 1;
+}
+
+/* ---- put ----------------------------------------------------------------------------------- */
+
+/* put_one: false: there is no room, and that is the reply. */
+static bool put_one(struct run *run, int at, size_t item)
+{
+	double flags = number_of(arg(run, at));
+	struct bytes id = arg(run, at + 1);
+	struct bytes body = arg(run, at + 4);
+	struct bytes before = key_value(run->values, id);
+	struct words words = {0};
+	char room[HEAD_SIZE];
+
+	if (!run->owner)
+		flags = fmod(flags, 2);
+	if (before.at && fmod(flags, 2) == 1) {
+		item_code(run, item, EEXIST_CODE);
+		return true;
+	}
+	if (no_room(run))
+		return false;
+	due_of(arg(run, at + 2), &words.d0, &words.d1);
+	due_of((struct bytes){body.at + 2, 8}, &words.crc, &words.v0);
+	halves(next_ver(run, number_of(arg(run, at + 3))), &words.v0, &words.v1);
+	if (before.at ? flags < 4 && is_open(before) : !run->owner && left_open(run, id))
+		words.flags = 256;
+	if (fmod(flags, 4) >= 2) {
+		halves(run->fence, &words.c0, &words.c1);
+		words.flags += 1;
+		words.attempt = 1;
+	}
+	item_bytes(run, item, encode(&words, room));
+	store(run, id, (struct bytes){room, HEAD_SIZE}, body);
+	set_rank(run, id, &words);
+	if (!run->owner)
+		post(run, id, run->last);
+	return true;
+}
+
+void twin_put(struct run *run)
+{
+	size_t count = groups(run, 5, 8);
+
+	if (!enter(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		if (!put_one(run, 7 + 5 * (int)i, 1 + i))
+			return;
+	touch(run);
+	leave(run);
+}
+
+/* ---- claim --------------------------------------------------------------------------------- */
+
+/* claim_it: the words as claimed by this token. */
+static void claim_it(struct run *run, struct words *words, bool mine)
+{
+	if (is_claimed(words) && !mine) { /* its owner died */
+		double open = byte_of(words->flags, 1);
+
+		words->flags += byte_of(words->flags, 3) < 255 ? 16777216 : 0;
+		words->flags += (1 - open) * 256;
+		if (run->twin->bug == TWIN_ATTEMPT_KEPT)
+			words->attempt--;
+	}
+	if (!is_claimed(words))
+		words->flags += 1;
+	words->attempt += 1;
+	halves(run->fence, &words->c0, &words->c1);
+}
+
+static void claim_one(struct run *run, int at, size_t item)
+{
+	struct bytes id = arg(run, at);
+	struct bytes value = key_value(run->values, id);
+	double asked = number_of(arg(run, at + 2));
+	bool any = run->twin->bug == TWIN_CLAIM_ANY;
+	struct words words;
+	char room[HEAD_SIZE];
+	bool mine;
+
+	if (!value.at) {
+		item_code(run, item, ENOENT_CODE);
+		return;
+	}
+	if (!decode(value, &words)) {
+		item_code(run, item, CORRUPT_CODE);
+		return;
+	}
+	mine = is_claimed(&words) && claim_of(&words) == run->fence;
+	if (ver_of(&words) != number_of(arg(run, at + 1)) && !any) {
+		item_pair(run, item, STALE_CODE, value);
+	} else if (mine && asked + 1 == words.attempt) {
+		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
+	} else if (asked != words.attempt && !any) {
+		item_pair(run, item, STALE_CODE, value);
+	} else {
+		claim_it(run, &words, mine);
+		item_bytes(run, item, encode(&words, room));
+		store(run, id, (struct bytes){room, HEAD_SIZE}, body_of(value));
+		set_rank(run, id, &words);
+	}
+}
+
+void twin_claim(struct run *run)
+{
+	size_t count = groups(run, 3, 7);
+
+	if (!owner_enters(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		claim_one(run, 7 + 3 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}
+
+/* ---- settle -------------------------------------------------------------------------------- */
+
+static void settle_one(struct run *run, int at, size_t item)
+{
+	struct bytes id = arg(run, at);
+	struct bytes value = key_value(run->values, id);
+	bool any = run->twin->bug == TWIN_SETTLE_ANY;
+	struct words words;
+
+	if (value.at && !decode(value, &words)) {
+		item_code(run, item, CORRUPT_CODE);
+		return;
+	}
+	if (value.at && (ver_of(&words) != number_of(arg(run, at + 1)) ||
+			 (words.attempt != number_of(arg(run, at + 2)) && !any))) {
+		item_pair(run, item, STALE_CODE, value);
+		return;
+	}
+	item_code(run, item, value.at ? 0 : ENOENT_CODE);
+	(void)key_remove(run->twin, run->timers, id); /* without a value it goes, too */
+	(void)key_remove(run->twin, run->values, id);
+}
+
+void twin_settle(struct run *run)
+{
+	size_t count = groups(run, 3, 7);
+
+	if (!owner_enters(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		settle_one(run, 7 + 3 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}
+
+/* ---- retry --------------------------------------------------------------------------------- */
+
+static void retry_it(struct run *run, int at, size_t item, struct words *words, struct bytes value)
+{
+	char room[HEAD_SIZE];
+
+	if (same(arg(run, at + 4), text_of("1")) && byte_of(words->flags, 2) < 255)
+		words->flags += 65536;
+	words->flags -= 1;
+	due_of(arg(run, at + 3), &words->d0, &words->d1);
+	words->c0 = words->c1 = 0;
+	item_bytes(run, item, encode(words, room));
+	store(run, arg(run, at), (struct bytes){room, HEAD_SIZE}, body_of(value));
+	set_rank(run, arg(run, at), words);
+}
+
+static void retry_one(struct run *run, int at, size_t item)
+{
+	struct bytes value = key_value(run->values, arg(run, at));
+	struct words words;
+	double d0;
+	double d1;
+
+	due_of(arg(run, at + 3), &d0, &d1);
+	if (!value.at) {
+		item_code(run, item, ENOENT_CODE);
+	} else if (!decode(value, &words)) {
+		item_code(run, item, CORRUPT_CODE);
+	} else if (ver_of(&words) != number_of(arg(run, at + 1)) ||
+		   words.attempt != number_of(arg(run, at + 2))) {
+		item_pair(run, item, STALE_CODE, value);
+	} else if (!is_claimed(&words)) {
+		if (words.d0 == d0 && words.d1 == d1)
+			item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
+		else
+			item_pair(run, item, STALE_CODE, value);
+	} else {
+		retry_it(run, at, item, &words, value);
+	}
+}
+
+void twin_retry(struct run *run)
+{
+	size_t count = groups(run, 5, 7);
+
+	if (!owner_enters(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		retry_one(run, 7 + 5 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}
+
+/* ---- cancel -------------------------------------------------------------------------------- */
+
+/* owner_cancels: the code. */
+static int owner_cancels(const struct run *run, struct bytes value, double flags)
+{
+	struct words words;
+	bool mine = decode(value, &words) && is_claimed(&words) && claim_of(&words) == run->fence;
+
+	return mine && flags < 4 ? LATE_CODE : 0;
+}
+
+static void cancel_one(struct run *run, int at, size_t item)
+{
+	struct bytes id = arg(run, at + 1);
+	struct bytes value = key_value(run->values, id);
+	bool open = false;
+	int code = ENOENT_CODE;
+
+	if (!value.at && !run->owner && left_open(run, id))
+		code = LATE_CODE;
+	if (value.at && run->owner)
+		code = owner_cancels(run, value, number_of(arg(run, at)));
+	if (value.at && !run->owner)
+		code = client_cancels(value, &open) ? LATE_CODE : 0;
+	if (run->twin->bug == TWIN_CANCEL_NEVER_OPEN)
+		open = false;
+	if (code == 0 && !run->owner) {
+		double ver = next_ver(run, NAN);
+
+		post(run, id, open ? -ver : ver);
+	}
+	if (code == 0 || code == ENOENT_CODE) {
+		(void)key_remove(run->twin, run->timers, id); /* without a value it goes, too */
+		(void)key_remove(run->twin, run->values, id);
+	}
+	item_code(run, item, code == 0 && open ? LATE_CODE : code);
+}
+
+void twin_cancel(struct run *run)
+{
+	size_t count = groups(run, 2, 8);
+
+	if (!enter(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		cancel_one(run, 7 + 2 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}
+
+/* ---- move ---------------------------------------------------------------------------------- */
+
+static void move_it(struct run *run, int at, size_t item, struct words *words, struct bytes value)
+{
+	struct bytes id = arg(run, at + 1);
+	bool withdrawn = run->owner && number_of(arg(run, at)) >= 4;
+	bool known = number_of(arg(run, at + 2)) == ver_of(words);
+	char room[HEAD_SIZE];
+
+	words->flags = !withdrawn && fmod(words->flags, 65536) != 0 ? 256 : 0;
+	due_of(arg(run, at + 3), &words->d0, &words->d1);
+	halves(next_ver(run, number_of(arg(run, at + 4))), &words->v0, &words->v1);
+	words->c0 = words->c1 = 0;
+	store(run, id, encode(words, room), body_of(value));
+	set_rank(run, id, words);
+	if (run->owner && !known)
+		item_pair(run, item, 0, key_value(run->values, id));
+	else
+		item_bytes(run, item, (struct bytes){room, HEAD_SIZE});
+	if (!run->owner)
+		post(run, id, run->last);
+}
+
+static void move_one(struct run *run, int at, size_t item)
+{
+	struct bytes value = key_value(run->values, arg(run, at + 1));
+	bool withdrawn = run->owner && number_of(arg(run, at)) >= 4;
+	struct words words;
+	bool mine;
+
+	if (!value.at) {
+		item_code(run, item, ENOENT_CODE);
+		return;
+	}
+	if (!decode(value, &words)) {
+		item_code(run, item, CORRUPT_CODE);
+		return;
+	}
+	mine = run->owner && claim_of(&words) == run->fence;
+	if (is_claimed(&words) && (!run->owner || (mine && !withdrawn)))
+		item_code(run, item, LATE_CODE);
+	else
+		move_it(run, at, item, &words, value);
+}
+
+void twin_move(struct run *run)
+{
+	size_t count = groups(run, 5, 8);
+
+	if (!enter(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		move_one(run, 7 + 5 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}
