@@ -24,6 +24,15 @@ static const char *const names[BUG_COUNT] = {
     [BUG_PURGE_LOST] = "purge_lost",         /* purge confirmed and not done */
     [BUG_AFTER_LEASE] = "after_lease",       /* the lease never ends */
     [BUG_FENCE_UNSEEN] = "fence_unseen",     /* owns again, and does not say what was between */
+
+    [BUG_LATE_START] = "late_start",     /* starts what is due after the lease is over */
+    [BUG_NO_HELLO] = "no_hello",         /* what lies in an old socket is carried out */
+    [BUG_ANY_NUMBER] = "any_number",     /* the operations' numbers are not compared */
+    [BUG_CLAIM_UNSEEN] = "claim_unseen", /* a claim names no version */
+    [BUG_NEVER_OPEN] = "never_open",     /* a cancel forgets the earlier claim */
+    [BUG_ACK_UNSEEN] = "ack_unseen",     /* the inbox is acknowledged by id only */
+    [BUG_ATTEMPT_KEPT] = "attempt_kept", /* claiming what a dead owner had claimed */
+    [BUG_SETTLE_ANY] = "settle_any",     /* a verdict names no attempt */
 };
 
 const char *bug_name(enum bug bug)
@@ -34,7 +43,7 @@ const char *bug_name(enum bug bug)
 enum bug bug_find(const char *name)
 {
 	for (int i = 1; i < BUG_COUNT; i++)
-		if (strcmp(names[i], name) == 0)
+		if (names[i] && strcmp(names[i], name) == 0)
 			return (enum bug)i;
 	return BUG_NONE;
 }

@@ -61,6 +61,8 @@ void clocks_disturb(struct sim *sim)
 	dw_usec step = steps[draw(sim, sizeof steps / sizeof *steps)];
 	int64_t drift = (int64_t)draw(sim, 1001) - 500;
 
+	if (sim->town && step == DW_HOURS(1))
+		step = DW_SECONDS(20); /* who waits for hours renews leases */
 	if (chance(sim, 5000))
 		step = -step;
 	set(sim, usec_add(clocks_wall(sim), step), drift);

@@ -4,8 +4,9 @@
  *	sim --seeds N [--first S] [--bug NAME]       N seeds, scaled by DW_TEST_SCALE and DW_LONG
  *	sim --selftest                               every planted bug must be found
  *	sim --same --seeds N                         each seed twice: the same hash
+ *	sim --redis ...                              all of it on the Redis store
  */
-#include "sim/sim.h"
+#include "sim/town.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -41,6 +42,8 @@ static void on_abort(int number)
 	(void)raise(number);
 }
 
+static bool on_redis;
+
 static struct sim *run(uint64_t seed, enum bug bug, bool printing)
 {
 	struct sim *sim = calloc(1, sizeof *sim);
@@ -51,8 +54,9 @@ static struct sim *run(uint64_t seed, enum bug bug, bool printing)
 	sim->bug = bug;
 	sim->printing = printing;
 	(void)snprintf(running, sizeof running,
-		       "seed %" PRIu64 ": aborted; again: sim --seed %" PRIu64 "\n", seed, seed);
-	(void)world_run(sim);
+		       "seed %" PRIu64 ": aborted; again: sim%s --seed %" PRIu64 "\n", seed,
+		       on_redis ? " --redis" : "", seed);
+	(void)(on_redis ? town_run : world_run)(sim);
 	return sim;
 }
 
@@ -66,8 +70,8 @@ static void tell(const struct sim *sim)
 		       " starts, trace %016" PRIx64 "\n",
 		       sim->seed, sim->event_count, sim->start_count, sim->hash);
 	else
-		printf("seed %" PRIu64 ": %s; again: sim --seed %" PRIu64 " --trace%s%s\n",
-		       sim->seed, sim->broken, sim->seed, with, bug);
+		printf("seed %" PRIu64 ": %s; again: sim%s --seed %" PRIu64 " --trace%s%s\n",
+		       sim->seed, sim->broken, on_redis ? " --redis" : "", sim->seed, with, bug);
 }
 
 static int run_one(const struct arguments *arguments)
@@ -126,9 +130,15 @@ static int selftest(const struct arguments *arguments)
 {
 	int failed = 0;
 
-	for (int bug = 1; bug < BUG_COUNT; bug++)
+	int count = 0;
+
+	for (int bug = 1; bug < BUG_COUNT; bug++) {
+		if (bug == BUG_REDIS || (bug > BUG_REDIS) != on_redis)
+			continue;
+		count++;
 		failed += !find((enum bug)bug, arguments->first);
-	printf("%d passed, %d failed\n", BUG_COUNT - 1 - failed, failed);
+	}
+	printf("%d passed, %d failed\n", count - failed, failed);
 	return failed > 0;
 }
 
@@ -154,7 +164,7 @@ static int run_same(const struct arguments *arguments)
 static int usage(void)
 {
 	fprintf(stderr, "usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
-			"           [--first S] [--bug NAME] [--trace]\n");
+			"           [--first S] [--bug NAME] [--trace] [--redis]\n");
 	return 2;
 }
 
@@ -166,6 +176,8 @@ static bool read_flag(struct arguments *arguments, const char *name)
 		arguments->selftest = true;
 	else if (strcmp(name, "--same") == 0)
 		arguments->same = true;
+	else if (strcmp(name, "--redis") == 0)
+		on_redis = true;
 	else
 		return false;
 	return true;

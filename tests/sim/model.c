@@ -81,8 +81,8 @@ static void accepted_settle(struct sim *sim, const struct asked *asked)
 {
 	struct generation *generation = model_find(sim, asked->name, asked->generation);
 
-	if (disk_is_lost(sim->disk))
-		return; /* it will be void */
+	if (sim_is_lost(sim) && !(sim->town && generation && generation->held))
+		return; /* it will be void, unless the lease is renewed */
 	if (!generation || !generation->held || generation->life != sim->life) {
 		broken(sim, "I4", "a stale token of %s was accepted",
 		       sim->model.names[asked->name].id);
@@ -124,16 +124,29 @@ void model_accepted(struct sim *sim, struct asked *asked, int status)
 	order_touched(sim, asked->name);
 }
 
+/* made_by: the generation that the put has made; NULL: none. */
+static struct generation *made_by(struct sim *sim, uint32_t name, const struct asked *asked)
+{
+	uint32_t at = sim->model.names[name].last;
+
+	while (at != NONE && (&sim->model.asked[sim->model.generations[at].asked] != asked ||
+			      sim->model.generations[at].moved_to != 0))
+		at = sim->model.generations[at].before;
+	return at == NONE ? NULL : &sim->model.generations[at];
+}
+
+/* put_answered: when the store has learnt later that it had been done, the answer may name what
+ * became of it since. */
 static void put_answered(struct sim *sim, struct asked *asked, const dw_result *result)
 {
 	uint32_t number = model_name(sim, result->id);
-	struct generation *generation = model_find(sim, number, result->generation);
+	struct generation *generation = made_by(sim, number, asked);
 
-	if (!generation || &sim->model.asked[generation->asked] != asked) {
+	if (!generation) {
 		broken(sim, "I2", "a put of %s was confirmed that was not stored", result->id);
 		return;
 	}
-	if (generation->number > 0)
+	if (generation->number > 0 && generation->promised)
 		raise_floor(&sim->model.names[number], generation->number - 1);
 }
 
@@ -158,7 +171,8 @@ static void move_answered(struct sim *sim, const struct asked *asked, const dw_r
 		broken(sim, "I2", "a move of %s was confirmed that was not stored", result->id);
 		return;
 	}
-	raise_floor(&sim->model.names[asked->name], generation->number - 1);
+	if (generation->promised)
+		raise_floor(&sim->model.names[asked->name], generation->number - 1);
 }
 
 static void purge_answered(struct sim *sim, int status)
@@ -241,6 +255,8 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 	}
 	if (op->head.generation <= last_number(sim, name))
 		broken(sim, "generation", "of %s does not grow", op->id);
+	if (sim->town && made_by(sim, number, &model->asked[asked]))
+		broken(sim, "I9", "a put of %s was done twice", op->id);
 	if (role == DW_CLIENT && !op->head.open)
 		raise_floor(name, last_number(sim, name));
 	end(sim, number, FATE_REPLACED);
@@ -251,6 +267,7 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 				.asked = asked,
 				.due = model->asked[asked].due,
 				.since = sim->clocks.steady,
+				.promised = role == DW_OWNER,
 				.claimed = op->head.state == DW_CLAIMED};
 	name->last = name->stored = model->generation_count++;
 }
@@ -283,6 +300,7 @@ static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct gener
 				.due = op->head.due,
 				.moved_to = op->head.due,
 				.attempt = old->attempt,
+				.promised = role == DW_OWNER,
 				.since = sim->clocks.steady};
 	name->last = name->stored = model->generation_count++;
 }
@@ -321,16 +339,20 @@ static void drop_applied(struct sim *sim, const dw_op *op)
 		dead->fate = FATE_BURIED;
 }
 
+void model_purged(struct sim *sim, uint32_t name)
+{
+	struct generation *dead;
+
+	while ((dead = model_dead(sim, name)))
+		dead->fate = FATE_BURIED;
+	end(sim, name, FATE_CANCELLED);
+	sim->model.names[name].purge_floor = last_number(sim, &sim->model.names[name]);
+}
+
 static void purge_applied(struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		struct generation *dead;
-
-		while ((dead = model_dead(sim, i)))
-			dead->fate = FATE_BURIED;
-		end(sim, i, FATE_CANCELLED);
-		sim->model.names[i].purge_floor = last_number(sim, &sim->model.names[i]);
-	}
+	for (uint32_t i = 0; i < sim->model.name_count; i++)
+		model_purged(sim, i);
 }
 
 /* late_but_gone: a client's cancel of an open timer deletes it and promises nothing. */
@@ -339,10 +361,15 @@ static bool late_but_gone(struct sim *sim, const dw_op *op)
 	struct table_caller caller = {.role = DW_CLIENT};
 	struct alloc alloc = memory_alloc(&sim->table_account);
 	dw_op get = {.kind = DW_OP_GET, .id = op->id};
+	bool gone;
 
-	(void)table_apply(sim->table, &get, &caller);
+	if (sim->town)
+		get.rows = town_stored(sim, op->id);
+	else
+		(void)table_apply(sim->table, &get, &caller);
+	gone = !get.rows;
 	rows_free(&alloc, get.rows);
-	return get.status == DW_ENOENT;
+	return gone;
 }
 
 static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
@@ -494,7 +521,7 @@ struct generation *model_start(struct sim *sim, const dw_firing *firing)
 	uint64_t number = UINT64_MAX;
 
 	sim->start_count++;
-	if (!disk_may_start(sim->disk))
+	if (!sim_may_start(sim, firing->id))
 		broken(sim, "I6", "%s started without the lease", firing->id);
 	if (!generation) {
 		broken(sim, "I10", "%s started and this generation was never stored", firing->id);
@@ -539,19 +566,6 @@ struct generation *model_rival_start(struct sim *sim, const dw_op *claim)
 	return generation;
 }
 
-void model_lost(struct sim *sim)
-{
-	for (uint32_t i = 0; i < sim->model.generation_count; i++) {
-		struct generation *generation = &sim->model.generations[i];
-
-		generation->held = false;
-		generation->dropped = 0; /* of a void delivery */
-		if (generation->life == sim->life)
-			generation->life = 0;
-	}
-	order_forget(sim);
-}
-
 void model_verdict(struct sim *sim, struct generation *generation, dw_verdict verdict,
 		   dw_usec retry_in)
 {
@@ -581,20 +595,4 @@ void model_expired(struct sim *sim, const char *id)
 		return;
 	}
 	broken(sim, "I4", "a hold of %s ran out that was none", id);
-}
-
-void model_process_ended(struct sim *sim)
-{
-	struct model *model = &sim->model;
-
-	for (uint32_t i = 0; i < model->asked_count; i++)
-		if (model->asked[i].status == UNANSWERED && model->asked[i].life != 0)
-			model->asked[i].status = VOID;
-	for (uint32_t i = 0; i < model->name_count; i++) {
-		model->names[i].open = 0;
-		model->names[i].mute = false;
-	}
-	model->unanswered = 0;
-	model->purging = false;
-	order_forget(sim);
 }

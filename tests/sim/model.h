@@ -58,6 +58,7 @@ struct generation {
 	uint32_t floor_clock; /* clocks.set_count when that was so */
 	enum fate fate;
 	bool claimed;     /* in the store */
+	bool promised;    /* when it is confirmed, no earlier one starts any more: an owner's */
 	bool held;        /* its handler said DW_HOLD */
 	bool may_settle;  /* somebody said that it is done */
 	bool may_retry;   /* somebody asked for another delivery */
@@ -77,6 +78,8 @@ struct name {
 	uint64_t purge_floor;  /* the same of a purge */
 	uint32_t ready;        /* generation that is claimed and can fire (order.c) */
 	uint64_t ready_since;  /* a count */
+	uint64_t ready_life;   /* in which process */
+	uint64_t learnt;       /* the last generation that an engine has read */
 	uint32_t open;         /* calls that are not answered */
 	bool mute;             /* a call was made that nobody is told the end of */
 };
@@ -106,6 +109,9 @@ void model_answered(struct sim *, struct asked *, int status, const dw_result *)
 /* model_applied: the store carried the operation out; wanted is its head before. */
 void model_applied(struct sim *, const dw_op *, const dw_head *wanted, dw_role);
 
+/* model_purged: the store has deleted all of that name. */
+void model_purged(struct sim *, uint32_t name);
+
 /* model_asked_of: the number of the put that a body is of, NONE: it is none. */
 uint32_t model_asked_of(struct sim *, const void *body, size_t size);
 
@@ -134,6 +140,8 @@ void model_watch(struct sim *);
 void model_armed(struct sim *);
 void model_compare(struct sim *);
 bool model_all_over(const struct sim *);
+/* model_say_what_is_left: in vain it was waited for. */
+void model_say_what_is_left(struct sim *);
 
 /* order.c */
 void order_collected(struct sim *, const dw_op *);

@@ -34,6 +34,8 @@ static void learnt(struct sim *sim, const dw_row *row)
 	for (; row; row = row->next) {
 		struct name *name = &sim->model.names[model_name(sim, row->id)];
 
+		if (name->learnt < row->head.generation)
+			name->learnt = row->head.generation;
 		if (name->ready != NONE &&
 		    sim->model.generations[name->ready].number < row->head.generation)
 			name->ready = NONE;
@@ -48,17 +50,18 @@ void order_collected(struct sim *sim, const dw_op *op)
 	learnt(sim, op->rows);
 	if (op->kind == DW_OP_PURGE)
 		order_forget(sim);
-	if (op->reign != sim->disk->losses)
+	if (op->reign != (sim->town ? town_losses(sim) : sim->disk->losses))
 		return; /* a claim of before counts for nothing */
 	if ((op->kind != DW_OP_CLAIM && op->kind != DW_OP_PUT) || op->status != DW_OK ||
 	    op->head.state != DW_CLAIMED)
 		return;
 	name = &sim->model.names[model_name(sim, op->id)];
 	generation = model_find(sim, model_name(sim, op->id), op->head.generation);
-	if (!generation)
+	if (!generation || generation->number < name->learnt)
 		return;
 	name->ready = (uint32_t)(generation - sim->model.generations);
 	name->ready_since = ++sim->model.ready_count;
+	name->ready_life = sim->life;
 }
 
 /* may_start: the ready timer could start now. */
@@ -81,7 +84,8 @@ void order_started(struct sim *sim, const struct generation *started)
 		const struct name *name = &sim->model.names[i];
 		const struct generation *ready;
 
-		if (i == started->name || name->ready == NONE || name->open > 0 || name->mute)
+		if (i == started->name || name->ready == NONE || name->open > 0 || name->mute ||
+		    name->ready_life != sim->life)
 			continue;
 		ready = &sim->model.generations[name->ready];
 		if (!may_start(sim, ready, wall))

@@ -152,10 +152,12 @@ static dw_usec any_delay(struct sim *sim)
 					 DW_SECONDS(30),
 					 DW_MINUTES(20)};
 	uint64_t which = draw(sim, 40);
+	dw_usec delay;
 
 	if (which == 39)
 		return (dw_usec)draw(sim, (uint64_t)DW_HOURS(1)) * -1;
-	return (dw_usec)draw(sim, (uint64_t)limits[which / 7]);
+	delay = (dw_usec)draw(sim, (uint64_t)limits[which / 7]);
+	return sim->knobs.delay_max ? delay % sim->knobs.delay_max : delay;
 }
 
 /* any_due: also the last one again, and the edges of the wheel's levels. */
@@ -287,7 +289,7 @@ static void settle(struct sim *sim)
 	trace(sim, "settle", token.id, asked->verdict, token.attempt);
 	status = engine_settle(sim->engine, &token, asked->verdict, retry_in,
 			       (struct done){done, asked});
-	if (status == DW_OK && token.attempt != generation->attempt && !disk_is_lost(sim->disk))
+	if (status == DW_OK && token.attempt != generation->attempt && !sim_is_lost(sim))
 		broken(sim, "I4", "a settle of an earlier attempt of %s was accepted", token.id);
 	model_accepted(sim, asked, status);
 }

@@ -9,6 +9,7 @@
  *	writer.c   clients of the same store
  *	rival.c    another owner, when the lease of ours is over
  *	model.c    what was promised, checked at every event
+ *	ended.c    what of it ends with a process, or with its ownership
  *	watch.c    what is checked now and then
  *	order.c    the promise of order (I8)
  *	trace.c    the trace, its hash, the first broken promise
@@ -58,6 +59,7 @@ struct knobs {
 	uint32_t hold_ms;
 	uint32_t pause_max_us; /* between two actions of the program */
 	uint32_t timers_max;
+	dw_usec delay_max; /* of a deadline; 0: hours */
 };
 
 /* Blocks of one owner; a block remembers whose it is. */
@@ -134,6 +136,7 @@ struct sim {
 	uint32_t fail_in;  /* the allocation that fails, 0: none */
 	uint32_t fail_run; /* how many fail in a row */
 
+	struct town *town; /* of the Redis store; NULL: the table and its disk */
 	struct table *table;
 	struct disk *disk;
 	struct rival rival;
@@ -213,9 +216,26 @@ void rival_init(struct sim *);
 dw_usec rival_next(const struct sim *);
 void rival_act(struct sim *);
 
+/* town.c, of the process that is at work: whether it may start a timer; whether it has lost the
+ * store and need not know it; how often its engine was told so. town_stored: a row, or NULL. */
+bool town_may_start(const struct sim *, const char *id);
+bool town_is_lost(const struct sim *);
+unsigned town_losses(const struct sim *);
+dw_row *town_stored(struct sim *, const char *id);
+
 /* world.c */
 bool world_run(struct sim *);
 void world_disturbed(struct sim *, dw_usec until);
+
+static inline bool sim_may_start(const struct sim *sim, const char *id)
+{
+	return sim->town ? town_may_start(sim, id) : disk_may_start(sim->disk);
+}
+
+static inline bool sim_is_lost(const struct sim *sim)
+{
+	return sim->town ? town_is_lost(sim) : disk_is_lost(sim->disk);
+}
 
 static inline struct sim *sim_of(dw *handle)
 {

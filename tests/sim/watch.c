@@ -46,34 +46,58 @@ void model_armed(struct sim *sim)
 	}
 }
 
-static void compare(struct sim *sim, uint32_t number)
+/* look: the row that is stored, or NULL. */
+static dw_row *look(struct sim *sim, const char *id)
 {
 	struct table_caller caller = {.role = DW_OWNER};
+	dw_op get = {.kind = DW_OP_GET, .id = id};
+
+	if (sim->town)
+		return town_stored(sim, id);
+	(void)table_apply(sim->table, &get, &caller);
+	return get.rows;
+}
+
+static void compare(struct sim *sim, uint32_t number)
+{
 	struct alloc alloc = memory_alloc(&sim->table_account);
 	const char *id = sim->model.names[number].id;
 	struct generation *generation = model_stored(sim, number);
-	dw_op get = {.kind = DW_OP_GET, .id = id};
+	dw_row *row = look(sim, id);
 
-	(void)table_apply(sim->table, &get, &caller);
-	if (!generation && get.status != DW_ENOENT)
+	if (!generation && row)
 		broken(sim, "I3", "%s is in the store and should not be", id);
-	else if (generation && get.status == DW_ENOENT)
+	else if (generation && !row)
 		broken(sim, "I2", "%s is not in the store any more", id);
-	else if (generation && get.head.generation != generation->number)
+	else if (generation && row->head.generation != generation->number)
 		broken(sim, "I2", "another generation of %s is stored", id);
-	else if (generation && get.head.due != generation->due)
+	else if (generation && row->head.due != generation->due)
 		broken(sim, "I11", "another deadline of %s is stored", id);
-	else if (generation &&
-		 model_asked_of(sim, get.rows->body, get.rows->body_size) != generation->asked)
+	else if (generation && model_asked_of(sim, row->body, row->body_size) != generation->asked)
 		broken(sim, "I11", "the data of %s is damaged", id);
-	rows_free(&alloc, get.rows);
+	rows_free(&alloc, row);
 }
 
 void model_compare(struct sim *sim)
 {
-	table_check(sim->table);
+	if (!sim->town)
+		table_check(sim->table);
 	for (uint32_t i = 0; i < sim->model.name_count; i++)
 		compare(sim, i);
+}
+
+void model_say_what_is_left(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->model.name_count; i++) {
+		const struct generation *generation = model_stored(sim, i);
+
+		if (generation)
+			broken(sim, "I2", "%s is due for %lld us and not delivered",
+			       sim->model.names[i].id,
+			       (long long)(clocks_wall(sim) - generation->due));
+	}
+	broken(sim, "once", "%llu calls are not answered",
+	       (unsigned long long)sim->model.unanswered);
 }
 
 bool model_all_over(const struct sim *sim)

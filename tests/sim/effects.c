@@ -1,0 +1,164 @@
+/* What a script did, as operations, to the model. The scripts' answers say it, for each operand. */
+#include "sim/town.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "store/redis/store.h"
+#include "store/redis/value.h"
+
+static struct alloc alloc_of(const struct effect *effect)
+{
+	return memory_alloc(&effect->town->sim->table_account);
+}
+
+static dw_role role_of(const struct effect *effect)
+{
+	return effect->argv[0][0] == 'o' ? DW_OWNER : DW_CLIENT;
+}
+
+static uint64_t number(const struct effect *effect, int at)
+{
+	return strtoull(effect->argv[at], NULL, 10);
+}
+
+static dw_usec time_at(const struct effect *effect, int at)
+{
+	return (dw_usec)bytes_get((const unsigned char *)effect->argv[at], 8);
+}
+
+static int status_of(const struct reply *item)
+{
+	static const int statuses[] = {DW_OK,     DW_EEXIST, DW_ENOENT,
+				       DW_ESTALE, DW_ELATE,  DW_ECORRUPT};
+	int64_t code = item->kind == REPLY_ARRAY ? item->items[0].integer : item->integer;
+
+	return item->kind == REPLY_BULK ? DW_OK : statuses[code];
+}
+
+/* header_of: the header in an item; false: there is none. */
+static bool header_of(const struct reply *item, dw_head *ret_head)
+{
+	if (item->kind == REPLY_ARRAY && item->items[0].integer == 0)
+		item = &item->items[1];
+	return item->kind == REPLY_BULK && item->size >= VALUE_HEAD_SIZE &&
+	       value_head(item->bytes, VALUE_HEAD_SIZE, ret_head);
+}
+
+static void tell(const struct effect *effect, const dw_op *op, const dw_head *wanted)
+{
+	trace(effect->town->sim, "apply", op->id, op->kind, op->status);
+	model_applied(effect->town->sim, op, wanted, role_of(effect));
+}
+
+static void tell_put(const struct effect *effect, int at, const struct reply *item)
+{
+	struct alloc alloc = alloc_of(effect);
+	unsigned char value[512];
+	dw_op op = {.kind = DW_OP_PUT, .id = effect->argv[at + 1], .status = status_of(item)};
+	dw_row *row = NULL;
+
+	if (op.status == DW_OK) {
+		memcpy(value, item->bytes, VALUE_HEAD_SIZE);
+		memcpy(value + VALUE_HEAD_SIZE, effect->argv[at + 4], effect->sizes[at + 4]);
+		row = value_row(&alloc, op.id, strlen(op.id), value,
+				VALUE_HEAD_SIZE + effect->sizes[at + 4]);
+		op.head = row->head;
+		op.body = row->body;
+		op.body_size = row->body_size;
+	}
+	tell(effect, &op, &op.head);
+	rows_free(&alloc, row);
+}
+
+/* tell_delivery: of claim, settle, retry, bury: id, version, attempt ... */
+static void tell_delivery(const struct effect *effect, int at, const struct reply *item,
+			  dw_op_kind kind)
+{
+	dw_op op = {.kind = kind, .id = effect->argv[at], .status = status_of(item)};
+	dw_head wanted = {.generation = number(effect, at + 1),
+			  .attempt = (uint32_t)number(effect, at + 2)};
+
+	op.head = wanted;
+	(void)header_of(item, &op.head);
+	if (kind == DW_OP_RETRY) {
+		wanted.due = time_at(effect, at + 3);
+		op.flags = effect->argv[at + 4][0] == '1' ? DW_OP_VERDICT : 0;
+	}
+	if (kind == DW_OP_BURY)
+		op.reason = (dw_reason)number(effect, at + 3);
+	tell(effect, &op, &wanted);
+}
+
+static void tell_plain(const struct effect *effect, const char *id, const struct reply *item,
+		       dw_op_kind kind)
+{
+	dw_op op = {.kind = kind, .id = id, .status = status_of(item)};
+
+	(void)header_of(item, &op.head);
+	tell(effect, &op, &op.head);
+}
+
+static void tell_drop(const struct effect *effect)
+{
+	dw_op op = {.kind = DW_OP_DROP, .id = effect->argv[6]};
+
+	op.status = effect->reply->items[1].integer > 0 ? DW_OK : DW_ENOENT;
+	tell(effect, &op, &op.head);
+}
+
+static void tell_purge(const struct effect *effect)
+{
+	struct sim *sim = effect->town->sim;
+
+	for (uint32_t i = 0; i < sim->model.name_count; i++)
+		if (town_shard(effect->town, sim->model.names[i].id) == effect->shard)
+			model_purged(sim, i);
+}
+
+static void tell_item(const struct effect *effect, dw_op_kind kind, int at,
+		      const struct reply *item)
+{
+	switch (kind) {
+	case DW_OP_PUT:
+		tell_put(effect, at, item);
+		return;
+	case DW_OP_CANCEL:
+	case DW_OP_MOVE:
+		tell_plain(effect, effect->argv[at + 1], item, kind);
+		return;
+	case DW_OP_REQUEUE:
+		tell_plain(effect, effect->argv[at], item, kind);
+		return;
+	default:
+		tell_delivery(effect, at, item, kind);
+	}
+}
+
+void effects_tell(const struct effect *effect)
+{
+	static const struct {
+		const char *script;
+		dw_op_kind kind;
+		int step;
+	} all[] = {{"put", DW_OP_PUT, 5},       {"claim", DW_OP_CLAIM, 3},
+		   {"settle", DW_OP_SETTLE, 3}, {"retry", DW_OP_RETRY, 5},
+		   {"bury", DW_OP_BURY, 5},     {"cancel", DW_OP_CANCEL, 2},
+		   {"move", DW_OP_MOVE, 5},     {"requeue", DW_OP_REQUEUE, 4}};
+
+	if (effect->reply->kind != REPLY_ARRAY || effect->reply->count == 0 ||
+	    !reply_is(&effect->reply->items[0], "OK"))
+		return;
+	if (strcmp(effect->script, "drop") == 0)
+		tell_drop(effect);
+	if (strcmp(effect->script, "purge") == 0)
+		tell_purge(effect);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		if (strcmp(effect->script, all[i].script) != 0)
+			continue;
+		for (size_t k = 1; k < effect->reply->count; k++)
+			tell_item(effect, all[i].kind, 6 + (int)(k - 1) * all[i].step,
+				  &effect->reply->items[k]);
+	}
+}

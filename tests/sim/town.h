@@ -1,0 +1,170 @@
+/* The simulation of the Redis store: several processes, each with an engine and the real store, one
+ * server, which is the twin of the scripts, and the wires between them.
+ *
+ *	town.c     what happens next, faults, the quiet end
+ *	process.c  a process: opening, a turn, crashing, closing
+ *	spy.c      stands between engine and store, and tells the model what passes
+ *	wire.c     a link to the server, on which things are late, or lost, or later than lost
+ *	server.c   what is on its way, and the twin
+ *	effects.c  what a script did, as the model wants to hear it
+ *
+ * One process is at work at a time; what the one-process simulation keeps in struct sim is its. */
+#ifndef SIM_TOWN_H
+#define SIM_TOWN_H
+
+#include "sim/sim.h"
+#include "store/redis/link.h"
+#include "support/twin.h"
+
+#define PROCESSES 3u /* the last one never owns */
+#define SHARDS_MAX_SIM 4u
+
+struct process;
+struct redis_store;
+
+/* What struct sim holds of the process that is at work. */
+struct context {
+	struct engine *engine;
+	uint64_t life;
+	bool dead;
+	bool closing;
+	dw_usec close_until;
+	dw_usec armed;
+	bool woken;
+	dw_usec wake_at;
+	dw_usec stalled_until;
+	dw_usec open_at;
+	uint64_t idle_turns;
+	bool handled[TOPIC_COUNT];
+	bool handled_any;
+};
+
+enum packet_kind { PACKET_REQUEST, PACKET_REPLY };
+
+/* Something on its way. A request's words are in the block, behind it. */
+struct packet {
+	struct packet *next;
+	enum packet_kind kind;
+	dw_usec at;        /* it arrives */
+	struct wire *wire; /* NULL: the process is gone */
+	uint64_t connection;
+	bool late; /* its connection was lost */
+	struct reply *reply;
+	int count;
+	const char **words;
+	size_t *sizes;
+};
+
+struct wire {
+	struct link link; /* first */
+	struct process *process;
+	bool ear;
+	bool up;
+	uint64_t connection;
+	dw_usec up_at;
+	dw_usec sent_until; /* nothing overtakes */
+	dw_usec reply_until;
+	struct packet *first; /* replies to be taken */
+	struct packet *last;
+	unsigned under_way;   /* requests without a reply */
+	dw_usec waiting_from; /* for the oldest of them */
+};
+
+/* The engine's store: the real one behind. */
+struct spy {
+	dw_store store; /* first */
+	dw_store_class type;
+	dw_store *real;
+	struct process *process;
+};
+
+struct process {
+	struct sim *sim;
+	unsigned number;
+	struct account account;
+	struct context context;
+	char nonce[20];
+	struct wire *wire;
+	struct wire *ear;
+	struct spy spy;
+	unsigned losses; /* that its engine was told of */
+	uint32_t clock_seen;
+};
+
+struct town_knobs {
+	uint32_t cut;    /* of 10,000 events: a connection is lost */
+	uint32_t refuse; /* the server answers with errors for a while */
+	uint32_t flush;  /* it forgets the scripts */
+	uint32_t halt;   /* it stands still */
+	uint32_t restart;
+	uint32_t long_stall; /* of 100 stalls */
+};
+
+struct town {
+	struct sim *sim;
+	struct town_knobs knobs;
+	struct process processes[PROCESSES];
+	struct process *at_work;
+	struct twin *twin;
+	struct packet *packets; /* by time */
+	unsigned shard_count;
+	dw_usec lease;
+	dw_usec wall_offset; /* the server's clock */
+	int64_t drift_ppm;
+	dw_usec halted_until;
+	dw_usec refusing_until;
+	unsigned refusal;
+	uint64_t lives;
+};
+
+/* town.c */
+bool town_run(struct sim *);
+unsigned town_shard(const struct town *, const char *id);
+
+/* process.c */
+void process_open(struct process *);
+void process_turn(struct process *);
+void process_kill(struct process *);
+void process_end(struct process *); /* begins its closing */
+dw_usec process_next(const struct process *);
+/* process_enter puts it to work, process_leave ends that. */
+void process_enter(struct process *);
+void process_leave(struct process *);
+void process_wake(struct process *);
+void process_free(struct process *);
+
+/* spy.c */
+void spy_init(struct spy *, struct process *, dw_store *real);
+
+/* wire.c */
+struct wire *wire_new(struct process *, bool ear);
+void wire_cut(struct wire *, bool nothing_left);
+void wire_reply(struct wire *, struct packet *);
+
+/* server.c */
+void server_init(struct town *);
+void server_free(struct town *);
+dw_usec server_next(const struct town *);
+void server_work(struct town *);
+void server_send(struct wire *, int count, const char *const *words, const size_t *sizes);
+/* server_cut: of what is on its way over the wire's connection a part comes later, or nothing. */
+void server_cut(struct wire *, bool nothing_left);
+void server_forget(struct wire *);
+void server_halt(struct town *, dw_usec until);
+void server_flush(struct town *);
+void server_time(struct town *);
+void packet_free(struct town *, struct packet *);
+
+/* effects.c: argv is ARGV, from 0. */
+struct effect {
+	struct town *town;
+	const char *script;
+	unsigned shard;
+	int argc;
+	const char *const *argv;
+	const size_t *sizes;
+	const struct reply *reply;
+};
+void effects_tell(const struct effect *);
+
+#endif
