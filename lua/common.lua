@@ -12,6 +12,9 @@ local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack
 local EEXIST, ENOENT, STALE, LATE, CORRUPT = 1, 2, 3, 4, 5
 local WORD = 4294967296
 local BODY = 37 -- where it begins in a value
+-- So far ahead of the clock a version may be, in us: each put of a caller takes as many as there are
+-- shards.
+local AHEAD = 60000000
 
 local owner = ARGV[1] == 'o'
 local now, last, first, shard, shards, fence
@@ -72,7 +75,7 @@ end
 local function next_ver(floor)
 	local base = now
 	floor = tonumber(floor)
-	if floor and floor >= now - 2000000 and floor <= now + 2000000 then
+	if floor and floor >= now - 2000000 and floor <= now + AHEAD then
 		base = floor
 	end
 	last = congruent(base > last and base or last + 1)
@@ -206,6 +209,19 @@ local function column(at, step)
 		words[count] = ARGV[i]
 	end
 	return words
+end
+
+-- column_of: the first words of the timers of a claim or settle, of `step` words each, and behind
+-- which word stands what the caller knows of them.
+local function column_of(step)
+	if ARGV[6] == '' then
+		return column(7, step), #ARGV
+	end
+	local words, count = {}, tonumber(ARGV[6])
+	for k = 1, count do
+		words[k] = ARGV[7 + (k - 1) * step]
+	end
+	return words, 6 + count * step
 end
 
 -- inbox_of: the scores of the ids in the inbox, for a client; an owner does not ask.

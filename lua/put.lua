@@ -31,7 +31,7 @@ end
 -- is_plain: nothing stands in the way of any.
 local function is_plain()
 	local least, most = version_of(1), version_of(count)
-	if least <= last or least < now - 2000000 or most > now + 2000000 or
+	if least <= last or least < now - 2000000 or most > now + AHEAD or
 		(not owner and string.find(ARGV[7], '[2-7]')) then
 		return false
 	end

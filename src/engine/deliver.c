@@ -18,7 +18,8 @@ static void send(struct engine *engine, struct timer *timer, dw_op *op)
 	}
 	if (op->head.generation == 0)
 		op->head = timer->head;
-	op->body_crc = record_crc(timer->body);
+	if (timer->body)
+		op->body_crc = record_crc(timer->body);
 	timer->busy = true;
 	engine_submit(engine, op, true);
 }

@@ -52,24 +52,36 @@ static void tell(const struct effect *effect, const dw_op *op, const dw_head *wa
 	model_applied(effect->town->sim, op, wanted, role_of(effect));
 }
 
-static void tell_put(const struct effect *effect, int at, const struct reply *item)
+/* tell_put: the k-th of them; item NULL: it is stored as it was given. */
+static void tell_put(const struct effect *effect, size_t k, const struct reply *item)
 {
 	struct alloc alloc = alloc_of(effect);
+	size_t count = effect->sizes[6];
+	size_t at = 7 + 3 * count + 2 * k + 1;
 	unsigned char value[512];
-	dw_op op = {.kind = DW_OP_PUT, .id = effect->argv[at + 1], .status = status_of(item)};
+	dw_op op = {
+	    .kind = DW_OP_PUT, .id = effect->argv[7 + k], .status = item ? status_of(item) : DW_OK};
 	dw_row *row = NULL;
 
 	if (op.status == DW_OK) {
-		memcpy(value, item->bytes, VALUE_HEAD_SIZE);
-		memcpy(value + VALUE_HEAD_SIZE, effect->argv[at + 4], effect->sizes[at + 4]);
-		row = value_row(&alloc, op.id, strlen(op.id), value,
-				VALUE_HEAD_SIZE + effect->sizes[at + 4]);
+		memcpy(value, effect->argv[at], effect->sizes[at]);
+		if (item)
+			memcpy(value, item->bytes, VALUE_HEAD_SIZE);
+		row = value_row(&alloc, op.id, strlen(op.id), value, effect->sizes[at]);
 		op.head = row->head;
 		op.body = row->body;
 		op.body_size = row->body_size;
 	}
 	tell(effect, &op, &op.head);
 	rows_free(&alloc, row);
+}
+
+static void tell_puts(const struct effect *effect)
+{
+	const struct reply *reply = effect->reply;
+
+	for (size_t k = 0; k < effect->sizes[6]; k++)
+		tell_put(effect, k, reply->count > 1 ? &reply->items[k + 1] : NULL);
 }
 
 /* tell_delivery: of claim, settle, retry, bury: id, version, attempt ... */
@@ -121,9 +133,6 @@ static void tell_item(const struct effect *effect, dw_op_kind kind, int at,
 		      const struct reply *item)
 {
 	switch (kind) {
-	case DW_OP_PUT:
-		tell_put(effect, at, item);
-		return;
 	case DW_OP_CANCEL:
 	case DW_OP_MOVE:
 		tell_plain(effect, effect->argv[at + 1], item, kind);
@@ -142,14 +151,16 @@ void effects_tell(const struct effect *effect)
 		const char *script;
 		dw_op_kind kind;
 		int step;
-	} all[] = {{"put", DW_OP_PUT, 5},       {"claim", DW_OP_CLAIM, 3},
-		   {"settle", DW_OP_SETTLE, 3}, {"retry", DW_OP_RETRY, 5},
-		   {"bury", DW_OP_BURY, 5},     {"cancel", DW_OP_CANCEL, 2},
-		   {"move", DW_OP_MOVE, 5},     {"requeue", DW_OP_REQUEUE, 4}};
+	} all[] = {{"claim", DW_OP_CLAIM, 3},    {"settle", DW_OP_SETTLE, 3},
+		   {"retry", DW_OP_RETRY, 5},    {"bury", DW_OP_BURY, 5},
+		   {"cancel", DW_OP_CANCEL, 2},  {"move", DW_OP_MOVE, 5},
+		   {"requeue", DW_OP_REQUEUE, 4}};
 
 	if (effect->reply->kind != REPLY_ARRAY || effect->reply->count == 0 ||
 	    !reply_is(&effect->reply->items[0], "OK"))
 		return;
+	if (strcmp(effect->script, "put") == 0)
+		tell_puts(effect);
 	if (strcmp(effect->script, "drop") == 0)
 		tell_drop(effect);
 	if (strcmp(effect->script, "purge") == 0)

@@ -83,6 +83,8 @@ void both_compare(struct both *);
 void both_step(struct both *);
 void both_due(struct both *);
 void both_body(struct both *, const char *id);
+/* both_put_one: the operands of a put of id. */
+void both_put_one(struct both *, const char *id);
 
 /* What random calls are made of. Who calls knows what it should say, and both_begin_guarded says
  * something else now and then; both_guarded learns from the answer. */

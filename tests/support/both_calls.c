@@ -18,11 +18,11 @@ void both_plainly(struct both *both)
 
 /* ---- Operands ------------------------------------------------------------------------------ */
 
+static const char *const ids[IDS] = {
+    "a", "b", "\xc3\xa4\xf0\x9f\x98\x80", "x{tag}y", "a longer id, with a comma", "b2"};
+
 const char *both_id(struct both *both)
 {
-	static const char *const ids[IDS] = {
-	    "a", "b", "\xc3\xa4\xf0\x9f\x98\x80", "x{tag}y", "a longer id, with a comma", "b2"};
-
 	return ids[both_draw(both, IDS)];
 }
 
@@ -85,10 +85,9 @@ static void add_delivery(struct both *both, const char *id)
 	both_number(both, attempt);
 }
 
-void both_body(struct both *both, const char *id)
+static size_t make_body(struct both *both, const char *id, unsigned char *ret_body)
 {
 	unsigned char record[512];
-	unsigned char body[512];
 	uint64_t data = rng_next(&both->rng);
 	struct record made = {.id = id,
 			      .topic = "topic",
@@ -100,7 +99,14 @@ void both_body(struct both *both, const char *id)
 			      .topic_size = (uint8_t)(1 + both_draw(both, 5))};
 
 	record_encode(&made, record);
-	both_bytes(both, body, value_pack(record, record_size(&made), body));
+	return value_pack(record, record_size(&made), ret_body);
+}
+
+void both_body(struct both *both, const char *id)
+{
+	unsigned char body[512];
+
+	both_bytes(both, body, make_body(both, id, body));
 }
 
 /* ---- Who calls ----------------------------------------------------------------------------- */
@@ -158,20 +164,83 @@ static unsigned some(struct both *both)
 	return 1 + (unsigned)(both_draw(both, 3) ? 0 : both_draw(both, 4));
 }
 
+enum { PUTS = 5 };
+
+struct put {
+	char flags;
+	const char *id;
+	dw_usec due;
+	unsigned char value[VALUE_HEAD_SIZE + 512];
+	size_t size;
+};
+
+/* make_put: with the header that its caller would make. */
+static void make_put(struct both *both, struct put *put, const struct caller *caller, uint64_t ver)
+{
+	bool claimed;
+	dw_head head = {.generation = ver, .due = both_any_due(both)};
+
+	put->flags = (char)('0' + (both_draw(both, 3) ? 0 : both_draw(both, 8)));
+	claimed = caller->owner && (put->flags - '0') & 2;
+	head.state = claimed;
+	head.attempt = claimed;
+	put->due = head.due;
+	put->size = VALUE_HEAD_SIZE + make_body(both, put->id, put->value + VALUE_HEAD_SIZE);
+	value_head_write(put->value, &head, claimed ? strtoull(caller->token, NULL, 10) : 0,
+			 (uint32_t)bytes_get(put->value + VALUE_HEAD_SIZE + 2, 4));
+}
+
+static void say_puts(struct both *both, const struct put *puts, unsigned count)
+{
+	char flags[PUTS];
+
+	for (unsigned i = 0; i < count; i++)
+		flags[i] = puts[i].flags;
+	both_bytes(both, flags, count);
+	for (unsigned i = 0; i < count; i++)
+		both_text(both, puts[i].id);
+	for (unsigned i = 0; i < count; i++) {
+		char score[24];
+		bool claimed = puts[i].value[0] == DW_CLAIMED;
+
+		(void)snprintf(score, sizeof score, "%s%lld", claimed ? "-" : "",
+			       (long long)value_score(puts[i].due));
+		both_text(both, score);
+		both_text(both, puts[i].id);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		both_text(both, puts[i].id);
+		both_bytes(both, puts[i].value, puts[i].size);
+	}
+}
+
+void both_put_one(struct both *both, const char *id)
+{
+	static const struct caller nobody;
+	struct put put = {.id = id};
+
+	make_put(both, &put, &nobody, 0);
+	put.flags = '0';
+	say_puts(both, &put, 1);
+}
+
+/* do_put: the ids of one call differ, as the store's do. */
 static void do_put(struct both *both)
 {
+	static struct put puts[PUTS];
 	struct caller *caller = both_caller(both, both_draw(both, 2));
+	unsigned count = some(both);
+	uint64_t ver = (uint64_t)both->now + both_draw(both, 5000000) - 2500000;
+	uint64_t first = both_draw(both, IDS);
 
-	both_begin_guarded(both, "put", caller);
-	for (unsigned i = some(both); i > 0; i--) {
-		const char *id = both_id(both);
-
-		both_number(both, both_draw(both, 3) ? 0 : both_draw(both, 8));
-		both_text(both, id);
-		both_due(both);
-		add_floor(both);
-		both_body(both, id);
+	if (both_draw(both, 5) == 0)
+		ver = 0;
+	for (unsigned i = 0; i < count; i++) {
+		puts[i].id = ids[(first + i) % IDS];
+		make_put(both, &puts[i], caller, ver ? ver + i * 16 : 0);
 	}
+	both_begin_guarded(both, "put", caller);
+	say_puts(both, puts, count);
 	both_guarded(both, caller);
 }
 

@@ -8,6 +8,8 @@
 
 #include "base/bytes.h"
 #include "store/redis/script.h"
+#include "base/bytes.h"
+#include "store/redis/value.h"
 #include "support/cmocka.h"
 
 static const char body[] = {1, 1, 'c', 'r', 'c', '.', 'b'};
@@ -161,14 +163,42 @@ uint64_t version_in(const redisReply *header)
 	return bytes_get((const unsigned char *)header->str + 8, 8);
 }
 
+void call_puts(struct scripts *s, const struct put *puts, size_t count)
+{
+	char flags[16];
+	unsigned char value[512];
+
+	assert_true(count < sizeof flags);
+	for (size_t i = 0; i < count; i++)
+		flags[i] = (char)('0' + puts[i].flags);
+	call_word(s, flags, count);
+	for (size_t i = 0; i < count; i++)
+		call_text(s, puts[i].id);
+	for (size_t i = 0; i < count; i++) {
+		int64_t score = value_score(puts[i].due);
+
+		call_number(s, (uint64_t)score);
+		call_text(s, puts[i].id);
+	}
+	for (size_t i = 0; i < count; i++) {
+		dw_head head = {.generation = puts[i].ver, .due = puts[i].due};
+		const unsigned char *bytes = puts[i].body;
+
+		assert_true(puts[i].body_size + VALUE_HEAD_SIZE < sizeof value);
+		value_head_write(value, &head, 0, (uint32_t)bytes_get(bytes + 2, 4));
+		memcpy(value + VALUE_HEAD_SIZE, bytes, puts[i].body_size);
+		call_text(s, puts[i].id);
+		call_word(s, value, VALUE_HEAD_SIZE + puts[i].body_size);
+	}
+}
+
 uint64_t put_one(struct scripts *s, bool owner, const char *id, int64_t due, unsigned flags)
 {
 	(owner ? call_owner : call_client)(s, "put");
-	call_number(s, flags);
-	call_text(s, id);
-	call_due(s, due);
-	call_text(s, "");
-	call_word(s, body, sizeof body);
+	call_puts(s,
+		  &(struct put){
+		      .flags = flags, .id = id, .due = due, .body = body, .body_size = sizeof body},
+		  1);
 	expect_ok(call_go(s));
 	return version_in(s->reply->element[1]);
 }

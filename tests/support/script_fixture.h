@@ -58,6 +58,18 @@ void call_client(struct scripts *, const char *name);
 /* own takes the lease with a token of its own, whoever has it. */
 void own(struct scripts *);
 
+/* call_puts says the operands of a put, column by column. The value's header is what a caller makes
+ * of a version of its own (0: none, the script gives one). */
+struct put {
+	unsigned flags;
+	const char *id;
+	uint64_t ver;
+	int64_t due;
+	const void *body;
+	size_t body_size;
+};
+void call_puts(struct scripts *, const struct put *, size_t count);
+
 /* put_one: a timer with topic "b" and no data; returns its version. */
 uint64_t put_one(struct scripts *, bool owner, const char *id, int64_t due, unsigned flags);
 

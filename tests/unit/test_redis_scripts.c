@@ -350,19 +350,18 @@ static void choose(struct model *m, struct group *group, dw_op_kind kind, bool o
 static void say(struct scripts *s, const struct group *group)
 {
 	const dw_op *op = &group->op;
-	bool flags = op->kind == DW_OP_PUT || op->kind == DW_OP_CANCEL || op->kind == DW_OP_MOVE;
+	bool flags = op->kind == DW_OP_CANCEL || op->kind == DW_OP_MOVE;
 
 	if (flags)
 		call_number(s, op->flags);
 	call_text(s, op->id);
-	if (op->kind != DW_OP_PUT && op->kind != DW_OP_CANCEL)
+	if (op->kind != DW_OP_CANCEL)
 		call_number(s, op->head.generation);
 	if (!flags && op->kind != DW_OP_REQUEUE)
 		call_number(s, op->head.attempt);
-	if (op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_RETRY ||
-	    op->kind == DW_OP_REQUEUE)
+	if (op->kind == DW_OP_MOVE || op->kind == DW_OP_RETRY || op->kind == DW_OP_REQUEUE)
 		call_due(s, op->head.due);
-	if (op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE)
+	if (op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE)
 		call_text(s, "");
 	if (op->kind == DW_OP_RETRY)
 		call_text(s, op->flags & DW_OP_VERDICT ? "1" : "0");
@@ -370,8 +369,22 @@ static void say(struct scripts *s, const struct group *group)
 		call_number(s, (uint64_t)op->reason);
 	if (op->kind == DW_OP_BURY)
 		call_number(s, group->at);
-	if (op->kind == DW_OP_PUT)
-		call_word(s, group->body, BODY_SIZE);
+}
+
+/* say_puts: of half of them the caller has a version of its own, which mostly can be taken. */
+static void say_puts(struct model *m, const struct group *groups, size_t count)
+{
+	struct put puts[GROUPS];
+	bool own = below(m, 2) == 0;
+
+	for (size_t i = 0; i < count; i++)
+		puts[i] = (struct put){.flags = groups[i].op.flags,
+				       .id = groups[i].op.id,
+				       .ver = own ? congruent(m->last + 1 + 16 * i) : 0,
+				       .due = groups[i].op.head.due,
+				       .body = groups[i].body,
+				       .body_size = BODY_SIZE};
+	call_puts(m->s, puts, count);
 }
 
 static void expect(struct model *m, struct group *group, bool owner, const redisReply *item)
@@ -399,8 +412,11 @@ static void random_call(struct model *m)
 	(owner ? call_owner : call_client)(m->s, kinds[kind].script);
 	for (size_t i = 0; i < count; i++) {
 		choose(m, &groups[i], kinds[kind].kind, owner);
-		say(m->s, &groups[i]);
+		if (kinds[kind].kind != DW_OP_PUT)
+			say(m->s, &groups[i]);
 	}
+	if (kinds[kind].kind == DW_OP_PUT)
+		say_puts(m, groups, count);
 	reply = call_go(m->s);
 	if (!is(reply, "OK"))
 		fail_msg("%s: %s", kinds[kind].script, reply->str ? reply->str : "refused");

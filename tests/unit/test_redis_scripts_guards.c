@@ -10,13 +10,16 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* A header that is taken for none, as its version is far from now. */
+#define HEADER "HHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHHH"
+
 /* What each script that changes something is given, beyond the six common words. */
 static const struct {
 	const char *name;
 	bool client;
 	const char *words[8];
 } mutations[] = {
-    {"put", true, {"0", "b", "12345678", "", "\1\1crc.b"}},
+    {"put", true, {"0", "b", "1", "b", "b", HEADER "\1\1crc.b"}},
     {"cancel", true, {"0", "a"}},
     {"move", true, {"0", "a", "0", "12345678", ""}},
     {"requeue", true, {"d", "0", "12345678", ""}},

@@ -22,12 +22,15 @@ static uint64_t time_us(struct scripts *s)
 static uint64_t put_with_floor(struct scripts *s, uint64_t floor)
 {
 	call_owner(s, "put");
-	call_text(s, "0");
-	call_text(s, "a");
-	call_due(s, 5);
-	call_number(s, floor);
-	call_text(s, "\1\1crc.b");
-	return version_in(call_go(s)->element[1]);
+	call_puts(s,
+		  &(struct put){.id = "a",
+				.ver = floor,
+				.due = 5,
+				.body = "\1\1crc.b",
+				.body_size = sizeof "\1\1crc.b" - 1},
+		  1);
+	assert_true(is(call_go(s), "OK"));
+	return version_in(command(s, "HGET {t:07}:h a"));
 }
 
 static void versions_grow_and_are_of_one_shard(void **state)
@@ -254,19 +257,16 @@ static void cancelled_news_have_no_value(void **state)
 static void a_clients_write_is_published_once(void **state)
 {
 	struct scripts *s = *state;
+	static const char body[] = "\1\1crc.b";
+	const struct put two[] = {{0, "b", 0, 5, body, sizeof body - 1},
+				  {0, "a", 0, 5, body, sizeof body - 1}};
 	redisContext *listener = redisConnectUnix(s->server.path);
 	redisReply *reply = redisCommand(listener, "SUBSCRIBE {t}:wake");
 
 	freeReplyObject(reply);
 	put_one(s, true, "a", 5, 0);
 	call_client(s, "put");
-	for (int i = 0; i < 2; i++) {
-		call_text(s, "0");
-		call_text(s, i ? "a" : "b");
-		call_due(s, 5);
-		call_text(s, "");
-		call_text(s, "\1\1crc.b");
-	}
+	call_puts(s, two, 2);
 	assert_true(is(call_go(s), "OK"));
 	assert_int_equal(put_one(s, false, "b", 5, 0) % 16, 7);
 	for (int i = 0; i < 2; i++) {

@@ -65,14 +65,12 @@ static bool acquires(struct both *both)
 
 static bool puts_as_client(struct both *both, const char *number)
 {
-	const char *const rest[] = {"c", "1", "", number, "5000", "{t}:wake", "0", "a"};
+	const char *const rest[] = {"c", "1", "", number, "5000", "{t}:wake"};
 
 	both_begin_script(both, "put", "n");
 	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
 		both_text(both, rest[i]);
-	both_due(both);
-	both_text(both, "");
-	both_body(both, "a");
+	both_put_one(both, "a");
 	return alone(both, "OK");
 }
 

@@ -155,54 +155,46 @@ static void add_delivery(struct words *words, const dw_op *op)
 }
 
 /* add_known: the header that is expected, which a script compares at once; else it looks at its
- * parts, as ever. An unknown body: "". */
+ * parts, as ever. */
 static void add_known(struct words *words, const dw_op *op, const dw_head *head, uint64_t claim,
 		      unsigned char **at)
 {
-	if (!op->body_crc) {
-		words_text(words, "");
-		return;
-	}
 	value_head_write(*at, head, claim, op->body_crc);
 	words_bytes(words, *at, VALUE_HEAD_SIZE);
 	*at += VALUE_HEAD_SIZE;
 }
 
-static void add_claim(struct words *words, const struct shard *shard, const dw_op *op,
-		      unsigned char **at)
+/* add_all_known: what we know of the timers of a claim or a settle. */
+static void add_all_known(struct redis_store *store, const struct shard *shard, const dw_op *op,
+			  size_t count)
 {
-	dw_head head = op->head;
+	struct words *words = &store->words;
+	unsigned char *at = store->packed;
 
-	add_delivery(words, op);
-	head.state = DW_PENDING;
-	words_number(words, -value_score(head.due));
-	add_known(words, op, &head, 0, at);
-	head.state = DW_CLAIMED;
-	head.attempt++;
-	add_known(words, op, &head, shard->fence, at);
+	for (; count > 0; count--, op = op->next) {
+		dw_head head = op->head;
+
+		head.state = op->kind == DW_OP_CLAIM ? DW_PENDING : DW_CLAIMED;
+		if (op->kind == DW_OP_SETTLE) {
+			add_known(words, op, &head, shard->fence, &at);
+			continue;
+		}
+		words_number(words, -value_score(head.due));
+		add_known(words, op, &head, 0, &at);
+		head.state = DW_CLAIMED;
+		head.attempt++;
+		add_known(words, op, &head, shard->fence, &at);
+	}
 }
 
-static void add_settle(struct words *words, const struct shard *shard, const dw_op *op,
-		       unsigned char **at)
-{
-	dw_head head = op->head;
-
-	add_delivery(words, op);
-	head.state = DW_CLAIMED;
-	add_known(words, op, &head, shard->fence, at);
-}
-
-static void add_operands(struct redis_store *store, const struct shard *shard, const dw_op *op,
-			 unsigned char **at)
+static void add_operands(struct redis_store *store, const dw_op *op)
 {
 	struct words *words = &store->words;
 
 	switch (op->kind) {
 	case DW_OP_CLAIM:
-		add_claim(words, shard, op, at);
-		return;
 	case DW_OP_SETTLE:
-		add_settle(words, shard, op, at);
+		add_delivery(words, op);
 		return;
 	case DW_OP_RETRY:
 		add_delivery(words, op);
@@ -245,7 +237,7 @@ static void add_operands(struct redis_store *store, const struct shard *shard, c
 
 static void note_generation(struct redis_store *store, uint64_t generation)
 {
-	if (generation > store->floor && generation <= store->floor + DW_SECONDS(2))
+	if (generation > store->floor && generation <= store->floor + DW_SECONDS(60))
 		store->floor = generation;
 }
 
@@ -635,11 +627,18 @@ static bool is_seen(struct seen *seen, const char *id)
 	}
 }
 
+/* is_known: the timer that is claimed or settled can be compared as a whole. */
+static bool is_known(const dw_op *op)
+{
+	return (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE) && op->body_crc;
+}
+
 /* run_of: how many operations at the head of the queue make one command, and the room that their
  * bodies need. */
 static size_t run_of(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;
+	bool known = is_known(queue->first);
 	struct seen seen;
 	size_t count = 0;
 	size_t bytes = 0;
@@ -653,7 +652,7 @@ static size_t run_of(const struct op_queue *queue, size_t *ret_bytes)
 			break;
 		if (count > 0 && op->flags & DW_OP_AGAIN)
 			break;
-		if (kind == DW_OP_PUT && is_seen(&seen, op->id))
+		if ((kind == DW_OP_PUT && is_seen(&seen, op->id)) || is_known(op) != known)
 			break;
 		bytes += more;
 		count++;
@@ -689,10 +688,12 @@ static bool add_run(struct redis_store *store, const struct shard *shard,
 		return add_puts(store, shard, op, count);
 	for (size_t i = 0; i < count; i++, op = op->next) {
 		if (!op->body_size)
-			add_operands(store, shard, op, &at);
+			add_operands(store, op);
 		else if (!add_push(&store->words, op, &at))
 			return false;
 	}
+	if (is_known(queue->first))
+		add_all_known(store, shard, queue->first, count);
 	return true;
 }
 
@@ -710,7 +711,10 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 		return DW_ENOMEM;
 	request->number = shard->next;
 	call_begin(store, script_of(queue->first->kind), shard);
-	call_guard(store, shard, request->number);
+	if (is_known(queue->first))
+		call_guard_known(store, shard, request->number, count);
+	else
+		call_guard(store, shard, request->number);
 	if (!add_run(store, shard, queue, count)) {
 		request_free(store, request);
 		answer(store, op_queue_pop(queue), DW_EINVAL);

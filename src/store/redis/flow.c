@@ -130,7 +130,7 @@ void call_begin_rare(struct redis_store *store, const char *script, const struct
 	add_keys(&store->words, shard);
 }
 
-void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
+static void add_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
 {
 	struct words *words = &store->words;
 	bool owner = store->role == DW_OWNER;
@@ -143,7 +143,19 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 	words_text(words, owner ? shard->era : "");
 	words_number(words, (int64_t)number);
 	words_number(words, (owner ? store->lease : SESSION_TTL) / 1000);
-	words_text(words, owner ? "" : store->channel);
+}
+
+void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
+{
+	add_guard(store, shard, number);
+	words_text(&store->words, store->role == DW_OWNER ? "" : store->channel);
+}
+
+void call_guard_known(struct redis_store *store, const struct shard *shard, uint64_t number,
+		      size_t count)
+{
+	add_guard(store, shard, number);
+	words_number(&store->words, (int64_t)count);
 }
 
 /* ---- Loading a script ---------------------------------------------------------------------- */

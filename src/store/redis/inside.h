@@ -247,6 +247,8 @@ void command_begin(struct redis_store *, const char *name);
 void call_begin(struct redis_store *, const char *script, const struct shard *);
 void call_begin_rare(struct redis_store *, const char *script, const struct shard *);
 void call_guard(struct redis_store *, const struct shard *, uint64_t number);
+/* call_guard_known: of an owner that knows so many timers that it claims or settles. */
+void call_guard_known(struct redis_store *, const struct shard *, uint64_t number, size_t count);
 /* call_failed sorts a reply that is no success of a script: what is to be done with its
  * operations. */
 enum failure {
