@@ -5,9 +5,10 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)   3 score, 4 member: the last
---           ones of the page before; '' and '' from the start
--- returns   {id, score, value or false, ...}: pending by score and member, claimed the other way
---           round
+--           ones of the page before; '' and '' from the start   5 with all scores, if it is there
+-- returns   {{id, ...}, {value or false, ...}, score of the last one, or {score, ...} of all};
+--           pending by score and member, claimed the other way round; {} behind the end. The
+--           scores are in the values, too, and to write them out takes longer than all the rest
 -- cost      O(log N + limit)
 local pending, limit, place, member = ARGV[1] == '+', tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local RANK = pending and 'ZRANK' or 'ZREVRANK'
@@ -62,14 +63,12 @@ elseif pending then
 else
 	from = call('ZCOUNT', TIMERS, 0, '+inf')
 end
-local entries = call(RANGE, TIMERS, from, from + limit - 1, 'WITHSCORES')
-local ids = {}
-for i = 1, #entries, 2 do
-	insert(ids, entries[i])
+local ids = call(RANGE, TIMERS, from, from + limit - 1)
+if not ids[1] then
+	return {}
 end
-local values = ids[1] and call('HMGET', VALUES, unpack(ids))
-local answer = {}
-for k = 1, #ids do
-	answer[3 * k - 2], answer[3 * k - 1], answer[3 * k] = ids[k], entries[2 * k], values[k]
+local values = call('HMGET', VALUES, unpack(ids))
+if ARGV[5] then
+	return {ids, values, call('ZMSCORE', TIMERS, unpack(ids))}
 end
-return answer
+return {ids, values, call('ZSCORE', TIMERS, ids[#ids])}

@@ -71,25 +71,24 @@ static bool is_sound(const dw_row *row)
 	return row->status == DW_OK && record_decode(row->body, row->body_size, &record) == DW_OK;
 }
 
-static void look_at_timer(struct redis_store *store, struct check *check, const struct reply *items)
+static void look_at_timer(struct redis_store *store, struct check *check, const struct reply *id,
+			  const struct reply *value, int64_t score)
 {
-	int64_t score = strtoll(items[1].bytes, NULL, 10);
-	dw_row *row =
-	    value_row(&store->alloc, items[0].bytes, items[0].size, items[2].bytes, items[2].size);
+	dw_row *row = value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
 
 	if (!row) {
 		check->op->status = DW_ENOMEM;
 		return;
 	}
 	*(score < 0 ? &check->sum.claimed : &check->sum.pending) += 1;
-	if (items[2].kind != REPLY_BULK)
-		flaw(store, check, &items[0], 0, "is in the order, and has no value");
+	if (value->kind != REPLY_BULK)
+		flaw(store, check, id, 0, "is in the order, and has no value");
 	else if (!is_sound(row))
-		flaw(store, check, &items[0], row->head.generation,
+		flaw(store, check, id, row->head.generation,
 		     "the timer does not match its checksum");
 	else if ((row->head.state == DW_CLAIMED) != (score < 0) ||
 		 value_score(row->head.due) != (score < 0 ? -score : score))
-		flaw(store, check, &items[0], row->head.generation,
+		flaw(store, check, id, row->head.generation,
 		     "stands in another place of the order than its state and deadline say");
 	rows_free(&store->alloc, row);
 }
@@ -255,24 +254,28 @@ static bool keep_place(struct redis_store *store, struct check *check, const str
 	return true;
 }
 
-static void entries_came(struct redis_store *store, struct check *check, const struct reply *reply)
+/* is_page: ids, values and scores, as many of each; nothing, behind the end. */
+static bool is_page(const struct reply *reply)
 {
-	size_t width = check->stage == STAGE_LETTERS ? 2 : 3;
-	const struct reply *last = reply->items + reply->count - width;
-	char number[24] = "";
+	if (reply->count == 0)
+		return true;
+	if (reply->count != 3)
+		return false;
+	for (size_t i = 0; i < 3; i++)
+		if (reply->items[i].kind != REPLY_ARRAY || reply->items[i].count == 0 ||
+		    reply->items[i].count != reply->items[0].count)
+			return false;
+	for (size_t i = 0; i < reply->items[0].count; i++)
+		if (reply->items[0].items[i].kind != REPLY_BULK ||
+		    reply->items[2].items[i].kind != REPLY_BULK)
+			return false;
+	return true;
+}
 
-	for (size_t i = 0; i + width <= reply->count; i += width)
-		(width == 2 ? look_at_letter : look_at_timer)(store, check, reply->items + i);
-	if (reply->count / width < PAGE) {
-		next_stage(store, check);
-		return;
-	}
-	if (width == 2)
-		(void)snprintf(number, sizeof number, "%" PRIu64,
-			       last[1].kind == REPLY_BULK && last[1].size >= 8
-				   ? bytes_get((const unsigned char *)last[1].bytes, 8)
-				   : UINT64_MAX);
-	if (keep_place(store, check, &last[0], width == 2 ? number : last[1].bytes))
+static void go_on(struct redis_store *store, struct check *check, const struct reply *member,
+		  const char *place)
+{
+	if (keep_place(store, check, member, place))
 		next_page(store, check);
 	else
 		end(store, check, DW_ENOMEM);
@@ -288,10 +291,42 @@ static void inbox_came(struct redis_store *store, struct check *check, const str
 	next_stage(store, check);
 }
 
+static void timers_came(struct redis_store *store, struct check *check, const struct reply *reply)
+{
+	size_t count = reply->count > 0 ? reply->items[0].count : 0;
+
+	for (size_t i = 0; i < count; i++)
+		look_at_timer(store, check, &reply->items[0].items[i], &reply->items[1].items[i],
+			      strtoll(reply->items[2].items[i].bytes, NULL, 10));
+	if (count < PAGE)
+		next_stage(store, check);
+	else
+		go_on(store, check, &reply->items[0].items[count - 1],
+		      reply->items[2].items[count - 1].bytes);
+}
+
+static void letters_came(struct redis_store *store, struct check *check, const struct reply *reply)
+{
+	const struct reply *last = reply->items + reply->count - 2;
+	char number[24];
+
+	for (size_t i = 0; i + 2 <= reply->count; i += 2)
+		look_at_letter(store, check, reply->items + i);
+	if (reply->count / 2 < PAGE) {
+		next_stage(store, check);
+		return;
+	}
+	(void)snprintf(number, sizeof number, "%" PRIu64,
+		       last[1].kind == REPLY_BULK && last[1].size >= 8
+			   ? bytes_get((const unsigned char *)last[1].bytes, 8)
+			   : UINT64_MAX);
+	go_on(store, check, &last[0], number);
+}
+
 static void page_came(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	struct check *check = request->context;
-	size_t width = check->stage == STAGE_LETTERS ? 2 : 3;
+	bool letters = check->stage == STAGE_LETTERS;
 
 	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) == FAILURE_AGAIN &&
 	    request->shard->pause_until <= store->now) {
@@ -304,10 +339,10 @@ static void page_came(struct redis_store *store, struct request *request, const 
 		values_came(store, check, reply);
 	else if (check->stage == STAGE_INBOX)
 		inbox_came(store, check, reply);
-	else if (reply->kind != REPLY_ARRAY || reply->count % width != 0)
+	else if (reply->kind != REPLY_ARRAY || !(letters ? reply->count % 2 == 0 : is_page(reply)))
 		end(store, check, DW_ESTORE);
 	else
-		entries_came(store, check, reply);
+		(letters ? letters_came : timers_came)(store, check, reply);
 }
 
 static void add_question(struct redis_store *store, const struct check *check,
@@ -338,6 +373,7 @@ static void add_question(struct redis_store *store, const struct check *check,
 		words_number(words, PAGE);
 		words_text(words, check->place);
 		words_bytes(words, check->member ? check->member : "", check->member_size);
+		words_text(words, "s");
 	}
 }
 

@@ -321,9 +321,16 @@ static void watch_connection(struct redis_store *store)
 		came_up(store, connection);
 }
 
+/* items_of counts two levels: a page of a scan is an array of arrays. */
 static size_t items_of(const struct reply *reply)
 {
-	return 1 + (reply->kind == REPLY_ARRAY ? reply->count : 0);
+	size_t count = 1;
+
+	if (reply->kind != REPLY_ARRAY)
+		return count;
+	for (size_t i = 0; i < reply->count; i++)
+		count += reply->items[i].kind == REPLY_ARRAY ? reply->items[i].count : 1;
+	return count;
 }
 
 /* take_replies: true if there was one. */

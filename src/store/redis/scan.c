@@ -216,33 +216,58 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 	return true;
 }
 
+/* score_of a row that was read: its deadline says. A damaged one stands where the one before it
+ * stood, or where the page begins. */
+static int64_t score_of(const struct stream *stream, const dw_row *row)
+{
+	if (row->status == DW_OK)
+		return stream->sign == '+' ? value_score(row->head.due)
+					   : -value_score(row->head.due);
+	return stream->group.first ? stream->group_score : strtoll(stream->score, NULL, 10);
+}
+
 static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
 {
-	const struct reply *last = reply->items + reply->count - 3;
+	const struct reply *ids = reply->count > 0 ? &reply->items[0] : reply;
+	const struct reply *values = &reply->items[1];
 
-	for (size_t i = 0; i + 2 < reply->count; i += 3) {
-		const struct reply *items = reply->items + i;
-		dw_row *row = value_row(&store->alloc, items[0].bytes, items[0].size,
-					items[2].bytes, items[2].size);
+	for (size_t i = 0; i < ids->count; i++) {
+		const struct reply *id = &ids->items[i];
+		const struct reply *value = &values->items[i];
+		dw_row *row =
+		    value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
 
-		if (!add_row(store, stream, row, strtoll(items[1].bytes, NULL, 10)))
+		if (!row || !add_row(store, stream, row, score_of(stream, row)))
 			return false;
 	}
-	stream->ended = reply->count / 3 < stream->scan->page;
-	return stream->ended || keep_place(store, stream, &last[0], last[1].bytes);
+	stream->ended = ids->count < stream->scan->page;
+	return stream->ended ||
+	       keep_place(store, stream, &ids->items[ids->count - 1], reply->items[2].bytes);
+}
+
+static bool are_bulks(const struct reply *array)
+{
+	if (array->kind != REPLY_ARRAY)
+		return false;
+	for (size_t i = 0; i < array->count; i++)
+		if (array->items[i].kind != REPLY_BULK)
+			return false;
+	return true;
 }
 
 static bool is_page(const struct stream *stream, const struct reply *reply)
 {
-	size_t width = stream->sign == 'd' ? 2 : 3;
-
-	if (reply->kind != REPLY_ARRAY || reply->count % width != 0)
-		return false;
-	for (size_t i = 0; i < reply->count; i += width)
-		if (reply->items[i].kind != REPLY_BULK ||
-		    (width == 3 && reply->items[i + 1].kind != REPLY_BULK))
+	if (reply->kind != REPLY_ARRAY || reply->count == 0)
+		return reply->kind == REPLY_ARRAY;
+	if (stream->sign != 'd')
+		return reply->count == 3 && are_bulks(&reply->items[0]) &&
+		       reply->items[1].kind == REPLY_ARRAY &&
+		       reply->items[1].count == reply->items[0].count &&
+		       reply->items[2].kind == REPLY_BULK;
+	for (size_t i = 0; i < reply->count; i += 2)
+		if (reply->items[i].kind != REPLY_BULK)
 			return false;
-	return true;
+	return reply->count % 2 == 0;
 }
 
 static void came(struct redis_store *store, struct request *request, const struct reply *reply)
