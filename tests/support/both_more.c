@@ -153,6 +153,8 @@ void both_page(struct both *both)
 		place[0] = '\0';
 	both_text(both, place);
 	both_text(both, place[0] && both_draw(both, 4) ? both_id(both) : "");
+	if (both_draw(both, 3) == 0)
+		both_text(both, "s");
 	both_plainly(both);
 }
 

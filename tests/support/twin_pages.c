@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { PAGE_MAX = 1000 };
+
 /* three says an entry of a sorted set: id, score, value. */
 static void three(struct run *run, struct reply *items, const struct entry *entry)
 {
@@ -50,6 +52,32 @@ static size_t first_behind(const struct run *run, bool pending)
 	return at;
 }
 
+/* list makes a reply an array of so many. */
+static struct reply *list(struct run *run, struct reply *reply, size_t count)
+{
+	if (!reply_items(run->reply, reply, count))
+		abort();
+	return reply->items;
+}
+
+/* tell_page: ids, values, and the score of the last one, or all scores. */
+static void tell_page(struct run *run, struct entry *const *entries, size_t count, bool scores)
+{
+	struct reply *items = list(run, run->reply, 3);
+	struct reply *ids = list(run, &items[0], count);
+	struct reply *values = list(run, &items[1], count);
+	struct reply *places = scores ? list(run, &items[2], count) : NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		char room[64];
+
+		say(run, &ids[i], entry_name(entries[i]));
+		say(run, &values[i], key_value(run->values, entry_name(entries[i])));
+		if (places || i == count - 1)
+			say(run, places ? &places[i] : &items[2], digits(entries[i]->score, room));
+	}
+}
+
 void twin_page(struct run *run)
 {
 	bool pending = same(arg(run, 1), text_of("+"));
@@ -57,14 +85,18 @@ void twin_page(struct run *run)
 	size_t from = first_behind(run, pending);
 	size_t left = run->timers->count - from;
 	size_t count = left < limit ? left : limit;
+	struct entry *entries[PAGE_MAX];
 
-	if (!reply_items(run->reply, run->reply, 3 * count))
-		abort();
+	if (count == 0) {
+		(void)list(run, run->reply, 0);
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
 		size_t at = pending ? from + i : run->timers->count - 1 - from - i;
 
-		three(run, &run->reply->items[3 * i], &run->timers->entries[at]);
+		entries[i] = &run->timers->entries[at];
 	}
+	tell_page(run, entries, count, arg(run, 5).at != NULL);
 }
 
 void twin_inbox(struct run *run)
