@@ -112,7 +112,8 @@ static bool is_ready(struct redis_store *store)
 
 		if (shard->greeting == GREETING_NONE)
 			greet(store, shard);
-		ready = ready && shard->greeting == GREETING_DONE && !shard->broken;
+		ready = ready && shard->greeting == GREETING_DONE && !shard->broken &&
+			store->now >= shard->pause_until;
 	}
 	return ready;
 }

@@ -151,12 +151,14 @@ static void report_came(struct redis_store *store, struct request *request,
 			const struct reply *reply)
 {
 	dw_op *op = op_queue_pop(&request->ops);
-	bool done = call_failed(store, request, reply) == FAILURE_NONE;
+	enum failure failure = call_failed(store, request, reply);
 
-	flow_number_done(store, request, done);
+	flow_number_done(store, request, failure == FAILURE_NONE);
 	request_free(store, request);
-	if (done)
+	if (failure == FAILURE_NONE)
 		gather_begin(store, op);
+	else if (failure == FAILURE_AGAIN)
+		op_queue_push(&store->later, op);
 	else
 		answer(store, op, DW_ESTORE);
 }
