@@ -72,11 +72,12 @@ _durawheel()
 		return
 		;;
 	--store)
-		mapfile -t COMPREPLY < <(compgen -W 'sqlite:' -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W 'sqlite: redis:// unix://' -- "$word")
 		compopt -o nospace 2>/dev/null
 		return
 		;;
-	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name | --shards)
+	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name | \
+		--shards)
 		return
 		;;
 	esac

@@ -73,7 +73,9 @@ test_completion_offers_files_where_files_are_meant() {
 	offers add --data-file = with
 	prints 'with space'
 	offers --store ''
-	prints sqlite:
+	prints 'sqlite:
+redis://
+unix://'
 	offers --store sqlite : timers.d
 	prints timers.db
 	offers run --exec ech
