@@ -271,10 +271,11 @@ test_redis_loading_is_shown_on_a_terminal() {
 
 # by_hand TEXT WITH: the commands of lua/README.md for another language, with TEXT replaced by WITH.
 by_hand() {
+	# shellcheck disable=SC2016
 	sed -n '/^```sh$/,/^```$/ { /^```/!p }' "$here/../../lua/README.md" >commands
 	grep -q "$1" commands || fail "lua/README.md has no $1"
-	sed -i "s/$1/$2/" commands
-	sed -i "s|redis-cli|redis-cli -s $PWD/socket|; s/^run cancel_one/[ -z \"\$cancel\" ] || &/" commands
+	sed -i "s/$1/$2/; s|redis-cli|redis-cli -s $PWD/socket|" commands
+	[ -n "$cancel" ] || sed -i '/^run cancel_one/d' commands
 	(cd "$here/../.." && bash -eu "$OLDPWD/commands")
 }
 
@@ -292,4 +293,43 @@ test_redis_timers_by_hand() {
 	has_count pending 0
 	stop_owner
 	is_counted fired 1
+}
+
+# The least that a user of the server must be allowed, as README says: for each command.
+test_redis_user_with_the_rights_of_the_readme() {
+	local user
+	on_redis
+	user=$(sed -n 's/^ *\(ACL SETUSER timers .*\)/\1/p' "$here/../../README.md")
+	# shellcheck disable=SC2086
+	[ "$(redis $user)" = OK ] || fail "README's user: $user"
+	export DURAWHEEL_STORE=redis://timers:SECRET@127.0.0.1:$redis_port DURAWHEEL_NAME=orders
+	start
+	durawheel run --standby >>fired 2>standby.log &
+	standby=$!
+	await grep -q 'standing by' standby.log
+	expect 0 durawheel add --topic t --in 1h --id a
+	expect 0 durawheel move a --in 2h
+	expect 0 durawheel list
+	expect 0 durawheel show a
+	expect 0 durawheel check
+	expect 0 durawheel stats
+	expect 0 durawheel cancel a
+	expect 0 durawheel add --topic t --in 0
+	await is_counted fired 1
+	expect 0 durawheel add --topic t --at 2020-01-01T00:00:00Z --late-after 1s --id late
+	await has_count dead 1
+	expect 0 durawheel dead list
+	expect 0 durawheel dead requeue late --in 1h
+	kill_owner
+	await grep -q 'running, ' standby.log
+	kill -TERM "$standby"
+	wait "$standby"
+	standby=
+	redis SCRIPT FLUSH
+	expect 0 durawheel run --exec 'exit 1' --until-idle --topic none
+	expect 0 durawheel purge --yes
+	[ -z "$(redis ACL LOG)" ] || fail "it was denied: $(redis ACL LOG)"
+	[ ! -s err ] || fail "$(cat err)"
+	expect 6 durawheel --name others list
+	[ -n "$(redis ACL LOG)" ] || fail 'it may do more than README says'
 }
