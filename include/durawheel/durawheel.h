@@ -13,9 +13,9 @@
  *	dw_after(d, "order.timeout", "order:42", DW_MINUTES(30), NULL, 0);
  *	dw_run(d);
  *
- * A timer is an id, a topic, a deadline and some bytes of data. It is kept in a store (a SQLite
- * file, or memory), so it fires although the process was killed in between: in this process,
- * microseconds after its deadline, never before it. Linux only.
+ * A timer is an id, a topic, a deadline and some bytes of data. It is kept in a store (a file of
+ * SQLite, Redis, or memory), so it fires although the process was killed in between: in this
+ * process, microseconds after its deadline, never before it. Linux only.
  *
  * TIME is dw_usec: microseconds since the Unix epoch (UTC), or a duration in microseconds.
  * Arithmetic saturates: now + INT64_MAX is "never", not a moment in the past.
@@ -168,7 +168,8 @@ typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 }
 typedef struct dw_options {
 	size_t size;
 
-	/* "sqlite:FILE" or "memory:" (nothing survives). Required. */
+	/* "sqlite:FILE", "redis://[user:password@]host[:port][/database]", "unix://SOCKET" of a
+	 * Redis server, or "memory:" (nothing survives). Required. */
 	const char *store;
 	dw_role role;
 
@@ -214,10 +215,10 @@ typedef struct dw_options {
 /* dw_open opens the store and, as owner, starts to load its timers: those already overdue fire, in
  * the order of their deadlines, once their topics have handlers and the loop turns.
  * A standby opens whether or not the store has an owner, and asks for the ownership at once and
- * then every second. The lock of an owner that died is free at once, so nobody decides that it is
- * dead, and two never own. Until its DW_EVENT_OWNER it is a client that may register handlers. An
- * owner from whom another process has taken the store is like a standby from DW_EVENT_OWNER_LOST
- * on; verdicts of deliveries begun before touch nothing (dw_settle: DW_ESTALE).
+ * then every second. An owner that died on this machine has lost it at once, one of another machine
+ * when its lease is over; two never own. Until its DW_EVENT_OWNER it is a client that may register
+ * handlers. An owner that was silent for so long that another process has taken the store is like a
+ * standby from DW_EVENT_OWNER_LOST on; verdicts of before touch nothing (dw_settle: DW_ESTALE).
  * On DW_OK *ret_dw is yours until dw_close(). On failure ret_message (may be NULL, at least
  * DW_MESSAGE_SIZE bytes) says in words what was wrong and what would be right.
  * DW_EINVAL: options. DW_EOWNED: another process owns the store. DW_ESTORE: cannot be opened, is
@@ -322,7 +323,7 @@ typedef enum dw_level {
 	DW_NOTHING = 0,
 	DW_ACCEPTED = 1,  /* in this process's memory */
 	DW_JOURNALED = 2, /* in the local journal */
-	DW_STORED = 3     /* in the store: survives a kill and, with SQLite, a power cut */
+	DW_STORED = 3     /* in the store: survives a kill and a power cut; Redis: as it is set */
 } dw_level;
 
 typedef struct dw_result {
