@@ -1,6 +1,6 @@
 /* Order timeouts beside a program's own work in its own epoll loop: a service on a UDP port.
  *
- *	embed_epoll [STORE [TIMEOUT [NAME]]]    sqlite:orders.db, 30m, orders: the namespace in Redis
+ *	embed_epoll [STORE [TIMEOUT [NAME]]]     sqlite:orders.db, 30m, orders (its name in Redis)
  *
  * A datagram "order 42" starts the timeout of an order, "pay 42" ends it; each is answered when the
  * store has answered, with another datagram. SIGTERM and SIGINT end the service.

@@ -1,6 +1,6 @@
 /* Order timeouts on a program's own libev loop, beside its input and its signals.
  *
- *	embed_libev [STORE [TIMEOUT [NAME]]]    sqlite:orders.db, 30m, orders: the namespace in Redis
+ *	embed_libev [STORE [TIMEOUT [NAME]]]     sqlite:orders.db, 30m, orders (its name in Redis)
  *
  * A line "order 42" on the input starts the timeout of an order, "pay 42" ends it. The end of the
  * input, SIGTERM or SIGINT ends the program.

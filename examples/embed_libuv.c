@@ -1,6 +1,6 @@
 /* Order timeouts on a program's own libuv loop: a service on a TCP port.
  *
- *	embed_libuv [STORE [TIMEOUT [NAME]]]    sqlite:orders.db, 30m, orders: the namespace in Redis
+ *	embed_libuv [STORE [TIMEOUT [NAME]]]     sqlite:orders.db, 30m, orders (its name in Redis)
  *
  * Each connection is one order: its first line is the number, and the customer has TIMEOUT to send
  * a second one, "pay". The connection may break at any time and the program be killed: the order is

@@ -135,9 +135,9 @@ echo "4. Check both outputs"
 "$root/tests/support/check_reminders.sh" "$timetable" "$work/first" "$work/second" ||
 	die "a promise was broken, see above"
 if [[ $redis ]]; then
-	echo "Proved: after a kill -9 of the program and one of its redis-server in the middle of the"
-	echo "term, each of $papers reminders was given, in the order of the exams, none before its"
-	echo "time. The program lived through the second kill: it connected again and went on."
+	echo "Proved: after a kill -9 of the program and one of its redis-server in the middle of"
+	echo "the term, each of $papers reminders was given, in the order of the exams, none before"
+	echo "its time. The program lived through the second kill: it connected again and went on."
 else
 	echo "Proved: after a kill -9 in the middle of the term and a restart, each of $papers"
 	echo "reminders was given, in the order of the exams, none before its time."

@@ -20,7 +20,7 @@ set(DW_SUMMARY "durable timers for C programs")
 set(DW_DETAILS
     "A timer fires in the program that set it, microseconds after its deadline,\n\
 although the program was killed and started again in between: a timing wheel\n\
-in memory fires, a SQLite file keeps every timer. There is no server.")
+in memory fires, a SQLite file or a Redis server keeps every timer.")
 
 # dw_package(COMPONENT NAME SECTION WHAT)
 macro(dw_package component name section what)
@@ -45,6 +45,9 @@ set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
 if(DW_WITH_SQLITE)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libsqlite3-dev (>= ${DW_SQLITE_MIN})")
   set(CPACK_DW_SQLITE_MIN ${DW_SQLITE_MIN}) # for DebianRepack.cmake
+endif()
+if(DW_WITH_REDIS)
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libhiredis-dev")
 endif()
 dw_package(tool durawheel utils "command")
 

@@ -70,8 +70,8 @@ check()
 start_reminders()
 {
 	: >"$1"
-	"$bin/exam_reminders" --store "${store-sqlite:exams.db}" --until-idle "${@:2}" "$timetable" \
-		>"$1" 2>>errors </dev/null &
+	"$bin/exam_reminders" --store "${store-sqlite:exams.db}" --until-idle "${@:2}" \
+		"$timetable" >"$1" 2>>errors </dev/null &
 	pid=$!
 }
 

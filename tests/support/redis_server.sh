@@ -19,8 +19,8 @@ redis_answers()
 	redis-cli -s "$1/socket" ping 2>&1 | grep -q -e '^PONG' -e '^NOAUTH' -e '^NOPERM'
 }
 
-# redis_start FOLDER [OPTION...]: it works there, and answers on FOLDER/socket and on $redis_port when
-# this returns; $redis_pid is its pid. Started again in the same folder it keeps its port.
+# redis_start FOLDER [OPTION...]: it works there, and answers on FOLDER/socket and on $redis_port
+# when this returns; $redis_pid is its pid. Started again in the same folder it keeps its port.
 redis_start()
 {
 	local folder=$1 tries
