@@ -260,7 +260,7 @@ test_redis_that_is_full() {
 	expect 0 durawheel add --topic t --id c --in 0
 }
 
-test_redis_loading_is_shown_on_a_terminal() {
+test_redis_run_on_a_terminal() {
 	on_redis
 	many 20000 | durawheel import
 	script -qec 'stty cols 60 -onlcr; durawheel run --until-idle >fired' typescript </dev/null \
