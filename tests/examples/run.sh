@@ -331,6 +331,7 @@ redis_reminders_case()
 	wait "$pid" || die "the reminders failed"
 	pid=
 	check "$timetable" out1 out2
+	redis_kill
 }
 
 # Two services, each with its own orders, in one server.
@@ -354,6 +355,7 @@ redis_orders_case()
 	pid=
 	[[ $(grep -c '^order 1: not paid' out) == 2 ]] || die "two orders were to be cancelled"
 	[[ $(grep -c 'not paid' out) == 2 ]] || die "a paid order was cancelled"
+	redis_kill
 }
 
 hello_case()
