@@ -505,12 +505,15 @@ static void looked(struct redis_store *store, struct request *request, const str
 	request_free(store, request);
 }
 
+/* look_lost: that they were applied is known for good, so it is asked again after the greeting; its
+ * number, 0, says so. */
 static void look_lost(struct redis_store *store, struct request *request)
 {
-	if (request->context)
-		answer_doubtful(store, request->shard, &request->ops);
-	else
-		redo(request->shard, &request->ops);
+	if (request->context) {
+		flow_limbo(request->shard, request);
+		return;
+	}
+	redo(request->shard, &request->ops);
 	request_free(store, request);
 }
 
