@@ -176,14 +176,16 @@ static bool is_wish(const struct call *call)
 	       (is_unknown(call) || call->answered->status == DW_OK);
 }
 
-/* find_wish: the put or move that a start is about, NULL: there is none. */
+/* find_wish: the put or move that a start is about, NULL: there is none. A put whose answer was lost
+ * may be confirmed without its generation, when there is no such timer any more. */
 static const struct call *find_wish(const struct life *life, const struct history_event *start)
 {
 	for (size_t i = 0; i < life->call_count; i++) {
 		const struct call *call = &life->calls[i];
 
 		if (is_wish(call) && call->sent->due == start->due &&
-		    (is_unknown(call) || call->answered->generation == start->generation))
+		    (is_unknown(call) || call->answered->generation == 0 ||
+		     call->answered->generation == start->generation))
 			return call;
 	}
 	return NULL;
@@ -314,16 +316,23 @@ static const struct call *last_confirmed(const struct life *life)
 	return last;
 }
 
-/* may_be_missing: a cancel that was confirmed, or may have been done. */
+/* may_have_cancelled: confirmed, or perhaps done. Who has lost the answer to a cancel asks what is
+ * there now, and is told that there is none. */
+static bool may_have_cancelled(const struct life *life, const struct call *call)
+{
+	if (call->sent->kind != HISTORY_CANCEL)
+		return false;
+	if (is_unknown(call) || call->answered->status == DW_OK)
+		return true;
+	return call->answered->status == DW_ENOENT &&
+	       faults_between(life->history, call->sent->at, call->answered->at) > 0;
+}
+
 static bool may_be_missing(const struct life *life)
 {
-	for (size_t i = 0; i < life->call_count; i++) {
-		const struct call *call = &life->calls[i];
-
-		if (call->sent->kind == HISTORY_CANCEL &&
-		    (is_unknown(call) || call->answered->status == DW_OK))
+	for (size_t i = 0; i < life->call_count; i++)
+		if (may_have_cancelled(life, &life->calls[i]))
 			return true;
-	}
 	return false;
 }
 

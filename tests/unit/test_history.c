@@ -140,6 +140,29 @@ static void refused_cancel_and_never_started_is_lost(void **state)
 	finds(history, HISTORY_LOST);
 }
 
+/* It was asked again what is there, and the first cancel had been done. */
+static void cancel_over_a_fault_may_say_that_there_is_none(void **state)
+{
+	struct history *history = with_put();
+
+	(void)state;
+	add(history, HISTORY_CANCEL, 0, 30);
+	history_fault(history, 35, 36);
+	answer(history, HISTORY_CANCEL_ANSWERED, 40, DW_ENOENT);
+	finds_nothing(history);
+}
+
+static void no_such_timer_without_fault_or_start_is_lost(void **state)
+{
+	struct history *history = with_put();
+
+	(void)state;
+	add(history, HISTORY_CANCEL, 0, 30);
+	answer(history, HISTORY_CANCEL_ANSWERED, 40, DW_ENOENT);
+	history_fault(history, 45, 46);
+	finds(history, HISTORY_LOST);
+}
+
 static void moved_and_only_started_before_is_lost(void **state)
 {
 	struct history *history = with_put();
@@ -370,6 +393,8 @@ int main(void)
 	    cmocka_unit_test(start_before_due_is_early),
 	    cmocka_unit_test(confirmed_and_never_started_is_lost),
 	    cmocka_unit_test(refused_cancel_and_never_started_is_lost),
+	    cmocka_unit_test(cancel_over_a_fault_may_say_that_there_is_none),
+	    cmocka_unit_test(no_such_timer_without_fault_or_start_is_lost),
 	    cmocka_unit_test(moved_and_only_started_before_is_lost),
 	    cmocka_unit_test(unknown_outcomes_excuse_what_is_missing),
 	    cmocka_unit_test(unknown_put_may_start),

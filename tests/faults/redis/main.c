@@ -7,6 +7,15 @@ static const struct faults_test tests[] = {
     {"kill_server", kill_server},
     {"kill_both", kill_both},
     {"cancel_at_deadline", cancel_at_deadline},
+    {"scripts_flushed", scripts_flushed},
+    {"server_restarted", server_restarted},
+    {"clients_killed", clients_killed},
+    {"clients_paused", clients_paused},
+    {"server_sleeps", server_sleeps},
+    {"server_stopped", server_stopped},
+    {"stale_commands", stale_commands},
+    {"server_busy", server_busy},
+    {"server_demoted", server_demoted},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 

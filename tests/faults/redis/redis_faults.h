@@ -12,4 +12,15 @@ void kill_both(struct faults *);
 /* cancel.c */
 void cancel_at_deadline(struct faults *);
 
+/* disturb.c */
+void scripts_flushed(struct faults *);
+void server_restarted(struct faults *);
+void clients_killed(struct faults *);
+void clients_paused(struct faults *);
+void server_sleeps(struct faults *);
+void server_stopped(struct faults *);
+void stale_commands(struct faults *);
+void server_busy(struct faults *);
+void server_demoted(struct faults *);
+
 #endif
