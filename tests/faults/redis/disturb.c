@@ -4,14 +4,15 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "faults/redis/admin.h"
 #include "faults/redis/run.h"
 
-enum { TIMERS = 900, STOPS = 3, STOPS_LONG = 20 };
+enum { TIMERS = 600, STOPS = 3, STOPS_LONG = 20 };
 
-#define PERIOD DW_SECONDS(3)
-#define SPAN DW_SECONDS(2)
+#define PERIOD DW_SECONDS(1.6)
+#define SPAN DW_SECONDS(1.2)
 #define ANSWERED_BY (DW_SECONDS(15) * FAULTS_SLOWNESS) /* 5 s are promised, on an idle machine */
 
 static void check_answered_in_time(struct run *run)
@@ -32,10 +33,12 @@ static void tell_resumption(const struct run *run, dw_usec since)
 			     (double)(first - since) / 1e3); /* only to be read */
 }
 
-static void under_load(struct faults *faults, void (*disturb)(struct run *))
+static void load_and(struct faults *faults, bool alone, void (*disturb)(struct run *))
 {
-	struct plan_size size = {
-	    .count = faults_amount(faults, TIMERS, 10 * TIMERS), .period = PERIOD, .span = SPAN};
+	struct plan_size size = {.count = faults_amount(faults, TIMERS, 10 * TIMERS),
+				 .period = PERIOD,
+				 .span = SPAN,
+				 .alone = alone};
 	struct run run;
 	dw_usec from, until;
 
@@ -53,6 +56,11 @@ static void under_load(struct faults *faults, void (*disturb)(struct run *))
 	check_answered_in_time(&run);
 	tell_resumption(&run, until);
 	run_close(&run);
+}
+
+static void under_load(struct faults *faults, void (*disturb)(struct run *))
+{
+	load_and(faults, false, disturb);
 }
 
 /* ---- The disturbances ----------------------------------------------------------------------- */
@@ -185,4 +193,135 @@ void server_busy(struct faults *faults)
 void server_demoted(struct faults *faults)
 {
 	under_load(faults, demote_server);
+}
+
+/* ---- Contents that others spoil ------------------------------------------------------------- */
+
+static void flush_all(struct run *run)
+{
+	admin_do(&run->server, "FLUSHALL");
+}
+
+/* spoil gives a key another type for a while. */
+static void spoil(struct run *run, const char *key)
+{
+	const struct redis_server *server = &run->server;
+
+	(void)admin_number(server, "DEL {" RUN_NAME "}:kept");
+	freeReplyObject(admin_ask(server, "RENAME %s {" RUN_NAME "}:kept", key)); /* if it exists */
+	admin_do(server, "RPUSH %s foreign", key);
+	run_pass(run, DW_MILLISECONDS(150));
+	admin_do(server, "DEL %s", key);
+	freeReplyObject(admin_ask(server, "RENAME {" RUN_NAME "}:kept %s", key));
+}
+
+/* spoil_sessions: theirs are named by chance. */
+static void spoil_sessions(struct run *run)
+{
+	redisReply *keys = admin_ask(&run->server, "KEYS {" RUN_NAME ":03}:s:*");
+
+	for (size_t i = 0; keys && i < keys->elements; i++)
+		spoil(run, keys->element[i]->str);
+	freeReplyObject(keys);
+}
+
+/* spoil_types: of each of the keys of one shard, in turn. */
+static void spoil_types(struct run *run)
+{
+	static const char *const ends[] = {"l", "m", "z", "h", "i", "d", "D", "e"};
+	char key[64];
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		(void)snprintf(key, sizeof key, "{" RUN_NAME ":03}:%s", ends[i]); /* it fits */
+		spoil(run, key);
+	}
+	spoil_sessions(run);
+}
+
+/* strew puts what is no timer of ours into a shard: an id without value, a value without a place in
+ * the order, and a whole one that is damaged. */
+static void strew(struct run *run)
+{
+	static const char rubbish[] = "0123456789012345678901234567890123456789012345678901234567";
+	const struct redis_server *server = &run->server;
+
+	admin_do(server, "ZADD {" RUN_NAME ":05}:z 1000 nowhere");
+	admin_do(server, "HSET {" RUN_NAME ":05}:h lost %s", rubbish);
+	admin_do(server, "ZADD {" RUN_NAME ":05}:z 2000 damaged");
+	admin_do(server, "HSET {" RUN_NAME ":05}:h damaged %s", rubbish);
+	admin_do(server, "ZADD {" RUN_NAME ":05}:z -inf low inf high 0.5 between");
+}
+
+/* sweep: what the owner has not set aside. */
+static void sweep(struct run *run)
+{
+	admin_do(&run->server, "HDEL {" RUN_NAME ":05}:h lost damaged");
+	admin_do(&run->server, "ZREM {" RUN_NAME ":05}:z nowhere damaged low high between");
+}
+
+static void check_flagged(struct run *run)
+{
+	const char *argv[] = {
+	    run->faults->command, "check", "--store", run->url, "--name", RUN_NAME, NULL};
+	struct process check;
+
+	process_start(&check, argv);
+	if (!process_wait(&check) || check.code == 0 || !strstr(stream_text(&check.out), "lost") ||
+	    !strstr(stream_text(&check.out), "damaged"))
+		faults_fail(run->faults, "check: exit %d, %s%s", check.code,
+			    stream_text(&check.out), stream_text(&check.err));
+	process_free(&check);
+}
+
+/* strew_garbage: below a living owner, and then one that reads all there is. */
+static void strew_garbage(struct run *run)
+{
+	strew(run);
+	check_flagged(run);
+	run_kill(run, PLAN_OWNER);
+	run_start(run, PLAN_OWNER, DW_OWNER);
+	if (run_wait_ready(run, PLAN_OWNER))
+		run_pass(run, DW_MILLISECONDS(500));
+	if (run->actors[PLAN_OWNER].corrupt_events == 0)
+		faults_fail(run->faults, "the owner says nothing of damaged timers");
+	sweep(run);
+}
+
+/* fill_memory: puts are refused; what is stored is cancelled, fires and is settled. */
+static void fill_memory(struct run *run)
+{
+	const struct history *history = run->history;
+	size_t settled, cancelled;
+
+	admin_do(&run->server, "CONFIG SET maxmemory 1");
+	settled = history_count(history, HISTORY_SETTLED);
+	cancelled = history_answers(history, HISTORY_CANCEL_ANSWERED, DW_OK);
+	run_pass(run, DW_SECONDS(2));
+	if (history_answers(history, HISTORY_PUT_ANSWERED, DW_EFULL) == 0)
+		faults_fail(run->faults, "no put was told that the server is full");
+	if (history_count(history, HISTORY_SETTLED) == settled)
+		faults_fail(run->faults, "nothing was settled in a full server");
+	if (history_answers(history, HISTORY_CANCEL_ANSWERED, DW_OK) == cancelled)
+		faults_fail(run->faults, "no cancel was done in a full server");
+	admin_do(&run->server, "CONFIG SET maxmemory 0");
+}
+
+void all_flushed(struct faults *faults)
+{
+	load_and(faults, true, flush_all);
+}
+
+void wrong_types(struct faults *faults)
+{
+	under_load(faults, spoil_types);
+}
+
+void memory_full(struct faults *faults)
+{
+	under_load(faults, fill_memory);
+}
+
+void garbage(struct faults *faults)
+{
+	under_load(faults, strew_garbage);
 }

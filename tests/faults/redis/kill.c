@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-enum { KILLS = 6, KILLS_LONG = 40, TIMERS_A_KILL = 250 };
+enum { KILLS = 4, KILLS_LONG = 40, TIMERS_A_KILL = 250 };
 
 #define SOONEST (DW_MILLISECONDS(30) * FAULTS_SLOWNESS)
-#define LATEST (DW_MILLISECONDS(1200) * FAULTS_SLOWNESS)
+#define LATEST (DW_MILLISECONDS(1000) * FAULTS_SLOWNESS)
 
 struct target {
 	bool owner;
@@ -45,7 +45,7 @@ static void series(struct faults *faults, const struct target *target)
 	size_t kills = faults_amount(faults, KILLS, KILLS_LONG);
 	struct plan_size size = {.count = kills * TIMERS_A_KILL,
 				 .period = (dw_usec)kills * LATEST / 2,
-				 .span = faults->is_long ? DW_SECONDS(20) : DW_SECONDS(2)};
+				 .span = faults->is_long ? DW_SECONDS(20) : DW_SECONDS(1.5)};
 	struct run run;
 
 	run_begin(&run, faults);

@@ -16,6 +16,13 @@ static const struct faults_test tests[] = {
     {"stale_commands", stale_commands},
     {"server_busy", server_busy},
     {"server_demoted", server_demoted},
+    {"wrong_types", wrong_types},
+    {"memory_full", memory_full},
+    {"garbage", garbage},
+    {"all_flushed", all_flushed},
+    {"owner_stopped", owner_stopped},
+    {"owner_died", owner_died},
+    {"owner_refused", owner_refused},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 

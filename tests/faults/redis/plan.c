@@ -25,17 +25,17 @@ static void stretch(struct plan *plan, dw_usec until)
 }
 
 /* wish_act: half of them near the deadline, where the owner is about to claim. */
-static void wish_act(struct plan_item *item, struct faults *faults, dw_usec span)
+static void wish_act(struct plan_item *item, struct faults *faults, const struct plan_size *size)
 {
 	uint64_t dice = rng_below(&faults->rng, 10);
 
 	item->act = dice < 3 ? PLAN_CANCEL : dice < 4 ? PLAN_MOVE : PLAN_NONE;
-	item->act_by = (unsigned)rng_below(&faults->rng, 2);
+	item->act_by = size->alone ? PLAN_OWNER : (unsigned)rng_below(&faults->rng, 2);
 	if (rng_below(&faults->rng, 2) == 0)
 		item->act_at = item->due + faults_between(faults, -NEAR, NEAR);
 	else
 		item->act_at = faults_between(faults, item->put_at + NEAR, item->due + NEAR);
-	item->moved_due = item->act_at + faults_between(faults, LEAST, span);
+	item->moved_due = item->act_at + faults_between(faults, LEAST, size->span);
 }
 
 void plan_mixed(struct plan *plan, struct faults *faults, const struct plan_size *size)
@@ -47,9 +47,9 @@ void plan_mixed(struct plan *plan, struct faults *faults, const struct plan_size
 		struct plan_item *item = &plan->items[i];
 
 		item->put_at = began + faults_between(faults, 0, size->period);
-		item->put_by = (unsigned)rng_below(&faults->rng, 2);
+		item->put_by = size->alone ? PLAN_OWNER : (unsigned)rng_below(&faults->rng, 2);
 		item->due = item->put_at + faults_between(faults, LEAST, size->span);
-		wish_act(item, faults, size->span);
+		wish_act(item, faults, size);
 		stretch(plan, item->act == PLAN_MOVE ? item->moved_due : item->due);
 		stretch(plan, item->act_at);
 	}

@@ -34,6 +34,7 @@ struct plan_size {
 	size_t count;
 	dw_usec period; /* in which they are put */
 	dw_usec span;   /* from put to deadline, at most */
+	bool alone;     /* the owner does it all */
 };
 
 /* plan_mixed: put by the owner and a client, three of ten cancelled, one moved, by either. */

@@ -22,5 +22,14 @@ void server_stopped(struct faults *);
 void stale_commands(struct faults *);
 void server_busy(struct faults *);
 void server_demoted(struct faults *);
+void all_flushed(struct faults *);
+void wrong_types(struct faults *);
+void memory_full(struct faults *);
+void garbage(struct faults *);
+
+/* own.c */
+void owner_stopped(struct faults *);
+void owner_died(struct faults *);
+void owner_refused(struct faults *);
 
 #endif

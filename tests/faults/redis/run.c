@@ -66,6 +66,8 @@ static void take_happening(struct run_actor *actor, const char *line)
 	} else if (kind == DW_EVENT_OWNER_LOST) {
 		actor->lost_events++;
 		actor->is_owner = false;
+	} else if (kind == DW_EVENT_CORRUPT) {
+		actor->corrupt_events++;
 	}
 }
 

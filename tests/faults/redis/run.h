@@ -24,6 +24,7 @@ struct run_actor {
 	bool is_owner;
 	size_t owner_events; /* DW_EVENT_OWNER */
 	size_t lost_events;  /* DW_EVENT_OWNER_LOST */
+	size_t corrupt_events;
 };
 
 struct run {
