@@ -193,7 +193,7 @@ static void limbo_overdue(struct redis_store *store, struct shard *shard)
 			dw_op *next = op->next;
 
 			if (is_overdue(store, op)) {
-				answer_doubt(store, shard, op, request->number);
+				doubt(store, shard, op, request->number);
 				answer(store, op, DW_EUNKNOWN);
 			} else {
 				op_queue_push(&request->ops, op);

@@ -102,8 +102,9 @@ static bool is_sent(const struct redis_store *store)
 	return true;
 }
 
-/* is_ready: every shard takes a number. */
-static bool is_ready(struct redis_store *store)
+/* is_ready: every shard takes a number. For a barrier none is under way: one that fails would have
+ * those behind it refused, and a barrier is not sent again. */
+static bool is_ready(struct redis_store *store, bool for_barrier)
 {
 	bool ready = true;
 
@@ -113,7 +114,8 @@ static bool is_ready(struct redis_store *store)
 		if (shard->greeting == GREETING_NONE)
 			greet(store, shard);
 		ready = ready && shard->greeting == GREETING_DONE && !shard->broken &&
-			store->now >= shard->pause_until;
+			store->now >= shard->pause_until &&
+			!(for_barrier && shard->under_way > 0);
 	}
 	return ready;
 }
@@ -129,7 +131,7 @@ static void begin_later(struct redis_store *store)
 	while (store->later.first && is_sent(store)) {
 		dw_op *op = store->later.first;
 
-		if (changes_shards(store, op) && !is_ready(store))
+		if (changes_shards(store, op) && !is_ready(store, whole_is_barrier(op)))
 			return;
 		op = op_queue_pop(&store->later);
 		if (op->kind == DW_OP_OWN) /* the client's numbers are of no use afterwards */
