@@ -1,6 +1,8 @@
 /* In which order operations are answered. The shards answer when they like; but timers with equal
  * deadlines fire in the order in which they were put, and claimed, so what changes one timer is
- * answered in the order of submission. What reads is not: a long scan holds nobody up. */
+ * answered in the order of submission. What reads is not: a long scan holds nobody up. But what it
+ * has found is newer than the answers that wait then, and is told after them: a "there is none" that
+ * came late would drop what a client has put since. */
 #include "store/redis/inside.h"
 
 #include <stdarg.h>
@@ -45,16 +47,20 @@ static bool is_ordered(const dw_op *op)
 	}
 }
 
-void answer_take(struct redis_store *store, dw_op *op)
+static void join_order(struct redis_store *store, dw_op *op)
 {
-	op->progress = PROGRESS_NONE;
-	op->store_next = op->store_prev = NULL;
-	if (!is_ordered(op))
-		return;
 	op->progress = PROGRESS_ORDERED;
 	op->store_prev = store->order_last;
 	*(store->order_last ? &store->order_last->store_next : &store->order_first) = op;
 	store->order_last = op;
+}
+
+void answer_take(struct redis_store *store, dw_op *op)
+{
+	op->progress = PROGRESS_NONE;
+	op->store_next = op->store_prev = NULL;
+	if (is_ordered(op))
+		join_order(store, op);
 }
 
 static void leave_order(struct redis_store *store, dw_op *op)
@@ -101,6 +107,12 @@ void answer(struct redis_store *store, dw_op *op, int status)
 		leave_order(store, op);
 		hand_over(store, op);
 	}
+}
+
+void answer_behind(struct redis_store *store, dw_op *op, int status)
+{
+	join_order(store, op);
+	answer(store, op, status);
 }
 
 void answer_all(struct redis_store *store, struct op_queue *queue, int status)

@@ -279,6 +279,8 @@ void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
 /* answer_doubtful: DW_EUNKNOWN, and it stays so: what is sent again of them is not done. */
 void answer_doubtful(struct redis_store *, struct shard *, struct op_queue *);
+/* answer_behind: of an operation that reads, after all that change and were submitted before now. */
+void answer_behind(struct redis_store *, dw_op *, int status);
 /* answer_overdue gives up what somebody has waited for too long. */
 void answer_overdue(struct redis_store *);
 void complain(struct redis_store *, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -42,7 +42,7 @@ static void finish(struct redis_store *store)
 	store->parked = NULL;
 	op->rows = rows_sort(store->reading.rows.first, is_older);
 	op->row_count = store->reading.rows.count;
-	answer(store, op, op->row_count == 0 ? DW_ENOMEM : DW_OK);
+	answer_behind(store, op, op->row_count == 0 ? DW_ENOMEM : DW_OK);
 	clear_reading(store);
 }
 

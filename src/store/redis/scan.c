@@ -387,7 +387,7 @@ static void answer_scan(struct redis_store *store, struct scan *scan, int status
 		op->rows = NULL;
 		op->row_count = 0;
 	}
-	answer(store, op, status);
+	answer_behind(store, op, status);
 }
 
 static dw_row **tail_of(dw_op *op)
