@@ -12,8 +12,8 @@ local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack
 local EEXIST, ENOENT, STALE, LATE, CORRUPT = 1, 2, 3, 4, 5
 local WORD = 4294967296
 local BODY = 37 -- where it begins in a value
--- So far ahead of the clock a version may be, in us: each put of a caller takes as many as there are
--- shards.
+-- So far ahead of the clock a version may be, in us: each put of a caller takes as many as there
+-- are shards.
 local AHEAD = 60000000
 
 local owner = ARGV[1] == 'o'
@@ -184,7 +184,8 @@ local function store_new(scores, values, count)
 	if count or scores[1] then
 		local reply
 		if count then
-			reply = redis.pcall('ZADD', TIMERS, unpack(ARGV, scores, scores + 2 * count - 1))
+			local last_word = scores + 2 * count - 1
+			reply = redis.pcall('ZADD', TIMERS, unpack(ARGV, scores, last_word))
 		else
 			reply = redis.pcall('ZADD', TIMERS, unpack(scores))
 		end

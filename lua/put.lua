@@ -2,12 +2,12 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
---           7 a digit for each timer, its flags: 1 only if the id is absent, 2 claimed at once, 4 the
---           owner took its claim back; a client's 2 and 4 do not count
---           8.. ids; then score, id of each; then id, value of each: as it is to be stored if its
---           version can be taken. Versions must grow from each to the next
--- returns   {'OK'}: all is stored as it was given; {'OK', ...}: for each the new header, or 1 the id
---           has a timer; or a refusal; an error, of which OOM is one, has done nothing
+--           7 a digit for each timer, its flags: 1 only if the id is absent, 2 claimed at once, 4
+--           the owner took its claim back; a client's 2 and 4 do not count
+--           8.. ids, which differ; then score, id of each; then id, value of each: as it is to be
+--           stored if its version can be taken. Versions grow from each to the next
+-- returns   {'OK'}: all is stored as it was given; {'OK', ...}: for each the new header, or 1 the
+--           id has a timer; or a refusal; an error, of which OOM is one, has done nothing
 -- cost      O(log N) a timer; 2 to 3 us of the server
 local refusal = enter()
 if refusal then
@@ -53,8 +53,9 @@ local function with_header(value, open, claimed)
 	if claimed then
 		c0, c1 = halves(fence)
 	end
-	return encode(open + (claimed and 1 or 0), claimed and 1 or 0, v0, v1, d0, d1, c0, c1, crc) ..
-		sub(value, BODY), score(d0, d1) * (claimed and -1 or 1)
+	local one = claimed and 1 or 0
+	return encode(open + one, one, v0, v1, d0, d1, c0, c1, crc) .. sub(value, BODY),
+		score(d0, d1) * (1 - 2 * one)
 end
 
 local answer, scores, stored, news = {'OK'}, {}, {}, {}

@@ -3,8 +3,8 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-5 as in README.md; an owner's
 --           6 how many timers, or ''
---           7.. for each timer: id, version, attempt; then, if 6 is not '', for each: its header, as
---           the caller knows it
+--           7.. for each timer: id, version, attempt; then, if 6 is not '', for each: its header,
+--           as the caller knows it
 -- returns   {'OK', ...}: 0; 2 there is none; {3, value} it is another one; 5 damaged; or a refusal
 -- cost      O(log N) a timer; 2 us of the server
 local refusal = owner_enters()

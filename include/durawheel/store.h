@@ -154,8 +154,8 @@ typedef struct dw_op {
 	dw_usec sent;   /* on the steady clock */
 	uint64_t batch; /* operations submitted with it */
 	int urgent;     /* firing waits for it */
-	/* CLAIM, SETTLE: the checksum of the body, if head is all that is known of the timer: a store
-	 * may compare it as a whole then. 0: not known. */
+	/* CLAIM, SETTLE: the checksum of the body, if head is all that is known of the timer: a
+	 * store may compare it as a whole then. 0: not known. */
 	uint32_t body_crc;
 	unsigned reign; /* how often the ownership had been lost when it was submitted */
 

@@ -1,8 +1,8 @@
 /* In which order operations are answered. The shards answer when they like; but timers with equal
  * deadlines fire in the order in which they were put, and claimed, so what changes one timer is
  * answered in the order of submission. What reads is not: a long scan holds nobody up. But what it
- * has found is newer than the answers that wait then, and is told after them: a "there is none" that
- * came late would drop what a client has put since. */
+ * has found is newer than the answers that wait then, and is told after them: a "there is none"
+ * that came late would drop what a client has put since. */
 #include "store/redis/inside.h"
 
 #include <stdarg.h>

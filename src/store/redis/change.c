@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-#include "base/hash.h"
-#include "timer/record.h"
-
 /* What a script answers for one operation, instead of a header. */
 static int status_of(int64_t code)
 {
@@ -54,183 +51,6 @@ static const char *script_of(dw_op_kind kind)
 bool change_is_one(const dw_op *op)
 {
 	return op->kind == DW_OP_GET || (script_of(op->kind) && op->id);
-}
-
-/* ---- Operands ------------------------------------------------------------------------------ */
-
-static unsigned flags_of(const dw_op *op)
-{
-	return op->flags & (DW_OP_NEW | DW_OP_CLAIMED | DW_OP_WITHDRAWN);
-}
-
-static void add_head(struct words *words, const dw_op *op)
-{
-	words_text(words, op->id);
-	words_number(words, (int64_t)op->head.generation);
-	words_number(words, op->head.attempt);
-	words_number(words, op->head.state);
-	words_number(words, op->head.retries);
-	words_number(words, op->head.crashes);
-	words_number(words, op->head.open);
-	words_time(words, op->head.due);
-}
-
-/* put_version: what a put asks for; the script takes it if nobody was ahead of it. */
-static uint64_t put_version(const struct redis_store *store, const struct shard *shard,
-			    const dw_op *op)
-{
-	uint64_t count = store->shard_count;
-
-	return op->store_floor + (shard->number + count - op->store_floor % count) % count;
-}
-
-/* write_put: the value as it is to be stored, in whole; its size, 0: the body is no record. */
-static size_t write_put(struct redis_store *store, const struct shard *shard, const dw_op *op,
-			unsigned char *value)
-{
-	bool claimed = op->flags & DW_OP_CLAIMED;
-	size_t size = value_pack(op->body, op->body_size, value + VALUE_HEAD_SIZE);
-	dw_head head = {.generation = put_version(store, shard, op),
-			.due = op->head.due,
-			.attempt = claimed,
-			.state = claimed ? DW_CLAIMED : DW_PENDING};
-
-	if (size == 0)
-		return 0;
-	value_head_write(value, &head, claimed ? shard->fence : 0, record_crc(op->body));
-	return VALUE_HEAD_SIZE + size;
-}
-
-/* add_puts: column by column, so that the script hands them on as they are. False: one of them is
- * no record. */
-static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
-		     size_t count)
-{
-	struct words *words = &store->words;
-	unsigned char *at = store->packed;
-	const dw_op *op = first;
-
-	for (size_t i = 0; i < count; i++, op = op->next)
-		store->flags[i] = (char)('0' + flags_of(op));
-	words_bytes(words, store->flags, count);
-	op = first;
-	for (size_t i = 0; i < count; i++, op = op->next)
-		words_text(words, op->id);
-	op = first;
-	for (size_t i = 0; i < count; i++, op = op->next) {
-		int64_t score = value_score(op->head.due);
-
-		words_number(words, op->flags & DW_OP_CLAIMED ? -score : score);
-		words_text(words, op->id);
-	}
-	op = first;
-	for (size_t i = 0; i < count; i++, op = op->next) {
-		size_t size = write_put(store, shard, op, at);
-
-		if (size == 0)
-			return false;
-		words_text(words, op->id);
-		words_bytes(words, at, size);
-		at += size;
-	}
-	return true;
-}
-
-/* add_push: a timer that is written again. False: it is no record. */
-static bool add_push(struct words *words, const dw_op *op, unsigned char **at)
-{
-	size_t size = value_pack(op->body, op->body_size, *at);
-
-	add_head(words, op);
-	words_bytes(words, *at, size);
-	*at += size;
-	return size > 0;
-}
-
-static void add_delivery(struct words *words, const dw_op *op)
-{
-	words_text(words, op->id);
-	words_number(words, (int64_t)op->head.generation);
-	words_number(words, op->head.attempt);
-}
-
-/* add_known: the header that is expected, which a script compares at once; else it looks at its
- * parts, as ever. */
-static void add_known(struct words *words, const dw_op *op, const dw_head *head, uint64_t claim,
-		      unsigned char **at)
-{
-	value_head_write(*at, head, claim, op->body_crc);
-	words_bytes(words, *at, VALUE_HEAD_SIZE);
-	*at += VALUE_HEAD_SIZE;
-}
-
-/* add_all_known: what we know of the timers of a claim or a settle. */
-static void add_all_known(struct redis_store *store, const struct shard *shard, const dw_op *op,
-			  size_t count)
-{
-	struct words *words = &store->words;
-	unsigned char *at = store->packed;
-
-	for (; count > 0; count--, op = op->next) {
-		dw_head head = op->head;
-
-		head.state = op->kind == DW_OP_CLAIM ? DW_PENDING : DW_CLAIMED;
-		if (op->kind == DW_OP_SETTLE) {
-			add_known(words, op, &head, shard->fence, &at);
-			continue;
-		}
-		words_number(words, -value_score(head.due));
-		add_known(words, op, &head, 0, &at);
-		head.state = DW_CLAIMED;
-		head.attempt++;
-		add_known(words, op, &head, shard->fence, &at);
-	}
-}
-
-static void add_operands(struct redis_store *store, const dw_op *op)
-{
-	struct words *words = &store->words;
-
-	switch (op->kind) {
-	case DW_OP_CLAIM:
-	case DW_OP_SETTLE:
-		add_delivery(words, op);
-		return;
-	case DW_OP_RETRY:
-		add_delivery(words, op);
-		words_time(words, op->head.due);
-		words_number(words, (op->flags & DW_OP_VERDICT) != 0);
-		return;
-	case DW_OP_BURY:
-		add_delivery(words, op);
-		words_number(words, op->reason);
-		words_number(words, store->env.now(store->env.now_user));
-		return;
-	case DW_OP_CANCEL:
-		words_number(words, flags_of(op));
-		words_text(words, op->id);
-		return;
-	case DW_OP_MOVE:
-		words_number(words, flags_of(op));
-		words_text(words, op->id);
-		words_number(words, (int64_t)op->head.generation);
-		words_time(words, op->head.due);
-		words_number(words, (int64_t)op->store_floor);
-		return;
-	case DW_OP_REQUEUE:
-		words_text(words, op->id);
-		words_number(words, (int64_t)op->head.generation);
-		words_time(words, op->head.due);
-		words_number(words, (int64_t)op->store_floor);
-		return;
-	case DW_OP_MEND:
-		words_text(words, op->id);
-		return;
-	default: /* ACK, DROP, REDELETE */
-		words_text(words, op->id);
-		words_number(words, (int64_t)op->head.generation);
-		return;
-	}
 }
 
 /* ---- Answers ------------------------------------------------------------------------------- */
@@ -333,7 +153,7 @@ static void take_as_given(struct redis_store *store, struct request *request)
 	while ((op = op_queue_pop(&request->ops))) {
 		bool claimed = op->flags & DW_OP_CLAIMED;
 
-		op->head = (dw_head){.generation = put_version(store, request->shard, op),
+		op->head = (dw_head){.generation = operands_version(store, request->shard, op),
 				     .due = op->head.due,
 				     .attempt = claimed,
 				     .state = claimed ? DW_CLAIMED : DW_PENDING};
@@ -597,115 +417,14 @@ static bool was_applied(struct redis_store *store, struct shard *shard, const dw
 }
 
 /* ---- Sending ------------------------------------------------------------------------------- */
-
-/* room_of: for the bytes that an operation's words do not have yet. */
-static size_t room_of(const dw_op *op)
-{
-	if (op->body_size)
-		return VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size);
-	return op->body_crc ? 2 * VALUE_HEAD_SIZE : 0;
-}
-
-/* Ids of one command's puts, which must differ, by their hashes: those that only seem to be equal
- * just make it two commands. */
-struct seen {
-	uint64_t hashes[4 * BATCH_MAX];
-};
-
-/* is_seen, and is from now on. */
-static bool is_seen(struct seen *seen, const char *id)
-{
-	uint64_t hash = hash_bytes(1, id, strlen(id)) | 1; /* never 0, an empty place */
-	size_t at = hash >> 8;
-
-	for (;; at++) {
-		uint64_t *place = &seen->hashes[at % (4 * BATCH_MAX)];
-
-		if (*place == hash)
-			return true;
-		if (*place == 0) {
-			*place = hash;
-			return false;
-		}
-	}
-}
-
-/* is_known: the timer that is claimed or settled can be compared as a whole. */
-static bool is_known(const dw_op *op)
-{
-	return (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE) && op->body_crc;
-}
-
-/* run_of: how many operations at the head of the queue make one command, and the room that their
- * bodies need. */
-static size_t run_of(const struct op_queue *queue, size_t *ret_bytes)
-{
-	dw_op_kind kind = queue->first->kind;
-	bool known = is_known(queue->first);
-	struct seen seen;
-	size_t count = 0;
-	size_t bytes = 0;
-
-	if (kind == DW_OP_PUT)
-		memset(&seen, 0, sizeof seen);
-	for (const dw_op *op = queue->first; op && op->kind == kind; op = op->next) {
-		size_t more = room_of(op);
-
-		if (count == BATCH_MAX || (count > 0 && bytes + more > BATCH_BYTES_MAX))
-			break;
-		if (count > 0 && op->flags & DW_OP_AGAIN)
-			break;
-		if ((kind == DW_OP_PUT && is_seen(&seen, op->id)) || is_known(op) != known)
-			break;
-		bytes += more;
-		count++;
-		if (op->flags & DW_OP_AGAIN)
-			break;
-	}
-	*ret_bytes = bytes;
-	return count;
-}
-
-static int make_room(struct redis_store *store, size_t bytes)
-{
-	unsigned char *room;
-
-	if (bytes <= store->packed_size)
-		return DW_OK;
-	room = store->alloc.resize(store->alloc.user, store->packed, bytes);
-	if (!room)
-		return DW_ENOMEM;
-	store->packed = room;
-	store->packed_size = bytes;
-	return DW_OK;
-}
-
-/* add_run: false: the first one cannot be stored. */
-static bool add_run(struct redis_store *store, const struct shard *shard,
-		    const struct op_queue *queue, size_t count)
-{
-	unsigned char *at = store->packed;
-	const dw_op *op = queue->first;
-
-	if (op->kind == DW_OP_PUT)
-		return add_puts(store, shard, op, count);
-	for (size_t i = 0; i < count; i++, op = op->next) {
-		if (!op->body_size)
-			add_operands(store, op);
-		else if (!add_push(&store->words, op, &at))
-			return false;
-	}
-	if (is_known(queue->first))
-		add_all_known(store, shard, queue->first, count);
-	return true;
-}
+/* ---- Sending ------------------------------------------------------------------------------- */
 
 static int send_run(struct redis_store *store, struct shard *shard, struct op_queue *queue)
 {
 	struct request *request;
 	size_t bytes;
-	size_t count = run_of(queue, &bytes);
-	int status = make_room(store, bytes);
+	size_t count = operands_run(queue, &bytes);
+	int status = operands_room(store, bytes);
 
 	if (status != DW_OK)
 		return status;
@@ -714,11 +433,11 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 		return DW_ENOMEM;
 	request->number = shard->next;
 	call_begin(store, script_of(queue->first->kind), shard);
-	if (is_known(queue->first))
+	if (operands_are_known(queue->first))
 		call_guard_known(store, shard, request->number, count);
 	else
 		call_guard(store, shard, request->number);
-	if (!add_run(store, shard, queue, count)) {
+	if (!operands_add(store, shard, queue, count)) {
 		request_free(store, request);
 		answer(store, op_queue_pop(queue), DW_EINVAL);
 		return DW_OK;

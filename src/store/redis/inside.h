@@ -9,6 +9,7 @@
  *	lease.c    acquiring, renewing, giving back; losing
  *	loss.c     a shard that was emptied, or set back
  *	change.c   the operations on one timer, as script calls
+ *	operands.c the words of those calls
  *	news.c     the inbox of the clients
  *	scan.c     pages in order over all shards
  *	whole.c    status, purge, report, the drop of all: what asks every shard
@@ -279,7 +280,8 @@ void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
 /* answer_doubtful: DW_EUNKNOWN, and it stays so: what is sent again of them is not done. */
 void answer_doubtful(struct redis_store *, struct shard *, struct op_queue *);
-/* answer_behind: of an operation that reads, after all that change and were submitted before now. */
+/* answer_behind: of an operation that reads, after all that change and were submitted before
+ * now. */
 void answer_behind(struct redis_store *, dw_op *, int status);
 /* answer_overdue gives up what somebody has waited for too long. */
 void answer_overdue(struct redis_store *);
@@ -293,6 +295,18 @@ void change_resolve(struct redis_store *, struct shard *, struct request *, bool
 /* change_forget drops old dead letters of the shard and then answers op. */
 void change_forget(struct redis_store *, struct shard *, dw_op *);
 void change_add_forget(struct redis_store *, const struct shard *);
+
+/* ---- operands.c ---- */
+/* operands_run: how many operations at the head of the queue make one command, and the room that
+ * their bytes need; operands_room makes it. operands_add says them; false: one cannot be stored. */
+size_t operands_run(const struct op_queue *, size_t *ret_bytes);
+int operands_room(struct redis_store *, size_t bytes);
+bool operands_add(struct redis_store *, const struct shard *, const struct op_queue *,
+		  size_t count);
+/* operands_are_known: the timer that is claimed or settled can be compared as a whole. */
+bool operands_are_known(const dw_op *);
+/* operands_version: what a put asks for; the script takes it if nobody was ahead of it. */
+uint64_t operands_version(const struct redis_store *, const struct shard *, const dw_op *);
 
 /* ---- greet.c ---- */
 void greet(struct redis_store *, struct shard *);

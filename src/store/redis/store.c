@@ -114,8 +114,7 @@ static bool is_ready(struct redis_store *store, bool for_barrier)
 		if (shard->greeting == GREETING_NONE)
 			greet(store, shard);
 		ready = ready && shard->greeting == GREETING_DONE && !shard->broken &&
-			store->now >= shard->pause_until &&
-			!(for_barrier && shard->under_way > 0);
+			store->now >= shard->pause_until && !(for_barrier && shard->under_way > 0);
 	}
 	return ready;
 }

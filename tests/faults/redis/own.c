@@ -1,5 +1,5 @@
-/* Who owns the namespace: an owner that is stopped for longer than its lease, one that died, and one
- * too many. */
+/* Who owns the namespace: an owner that is stopped for longer than its lease, one that died, and
+ * one too many. */
 #include "faults/redis/redis_faults.h"
 
 #include <signal.h>
@@ -38,8 +38,8 @@ static void await_owner(struct run *run, unsigned hand)
 		faults_fail(run->faults, "actor %u does not become the owner", hand);
 }
 
-/* owner_stopped: a standby takes over; the owner wakes up, and starts and changes nothing of what is
- * not its own any more. */
+/* owner_stopped: a standby takes over; the owner wakes up, and starts and changes nothing of what
+ * is not its own any more. */
 void owner_stopped(struct faults *faults)
 {
 	struct run run;

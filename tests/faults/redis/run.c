@@ -58,7 +58,7 @@ static void take_event(struct run *run, struct run_actor *actor, const char *lin
 
 static void take_happening(struct run_actor *actor, const char *line)
 {
-	int kind = atoi(line + 2);
+	int kind = (int)strtol(line + 2, NULL, 10);
 
 	if (kind == DW_EVENT_OWNER) {
 		actor->owner_events++;
