@@ -229,7 +229,7 @@ static int64_t score_of(const struct stream *stream, const dw_row *row)
 static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
 {
 	const struct reply *ids = reply->count > 0 ? &reply->items[0] : reply;
-	const struct reply *values = &reply->items[1];
+	const struct reply *values = reply->count > 0 ? &reply->items[1] : reply;
 
 	for (size_t i = 0; i < ids->count; i++) {
 		const struct reply *id = &ids->items[i];
