@@ -33,6 +33,16 @@ static void tell_resumption(const struct run *run, dw_usec since)
 			     (double)(first - since) / 1e3); /* only to be read */
 }
 
+/* await_puts: a quarter of them is stored. */
+static void await_puts(struct run *run)
+{
+	dw_usec until = faults_now() + FAULTS_PATIENCE;
+
+	while (history_answers(run->history, HISTORY_PUT_ANSWERED, DW_OK) < run->plan.count / 4 &&
+	       faults_now() < until)
+		run_pass(run, DW_MILLISECONDS(10));
+}
+
 static void load_and(struct faults *faults, bool alone, void (*disturb)(struct run *))
 {
 	struct plan_size size = {.count = faults_amount(faults, TIMERS, 10 * TIMERS),
@@ -47,7 +57,7 @@ static void load_and(struct faults *faults, bool alone, void (*disturb)(struct r
 	run_start(&run, PLAN_OWNER, DW_OWNER);
 	run_start(&run, PLAN_CLIENT, DW_CLIENT);
 	if (run_wait_ready(&run, PLAN_OWNER) && run_wait_ready(&run, PLAN_CLIENT))
-		run_pass(&run, PERIOD / 4);
+		await_puts(&run);
 	from = faults_now();
 	disturb(&run);
 	until = faults_now();
