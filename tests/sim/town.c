@@ -22,7 +22,7 @@ unsigned town_shard(const struct town *town, const char *id)
 static bool has_lease(const struct process *process, unsigned shard)
 {
 	struct town *town = process->sim->town;
-	char key[16];
+	char key[32];
 	size_t size;
 	const char *token;
 	const char *colon;
@@ -55,7 +55,7 @@ unsigned town_losses(const struct sim *sim)
 dw_row *town_stored(struct sim *sim, const char *id)
 {
 	struct alloc alloc = memory_alloc(&sim->table_account);
-	char key[16];
+	char key[32];
 	size_t size;
 	const char *value;
 

@@ -307,7 +307,7 @@ static void timers_came(struct redis_store *store, struct check *check, const st
 
 static void letters_came(struct redis_store *store, struct check *check, const struct reply *reply)
 {
-	const struct reply *last = reply->items + reply->count - 2;
+	const struct reply *last;
 	char number[24];
 
 	for (size_t i = 0; i + 2 <= reply->count; i += 2)
@@ -316,6 +316,7 @@ static void letters_came(struct redis_store *store, struct check *check, const s
 		next_stage(store, check);
 		return;
 	}
+	last = reply->items + reply->count - 2; /* a page that is full has one */
 	(void)snprintf(number, sizeof number, "%" PRIu64,
 		       last[1].kind == REPLY_BULK && last[1].size >= 8
 			   ? bytes_get((const unsigned char *)last[1].bytes, 8)
