@@ -192,7 +192,7 @@ static void make_put(struct both *both, struct put *put, const struct caller *ca
 
 static void say_puts(struct both *both, const struct put *puts, unsigned count)
 {
-	char flags[PUTS];
+	char flags[PUTS] = {0};
 
 	for (unsigned i = 0; i < count; i++)
 		flags[i] = puts[i].flags;

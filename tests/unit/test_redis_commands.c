@@ -24,8 +24,9 @@
 	"+ping +select +info +client|setname +time "                                               \
 	"+eval +evalsha +script|load +publish +subscribe "                                         \
 	"+get +set +del +unlink +pexpire +pttl "                                                   \
-	"+hget +hmget +hset +hdel +hlen +hscan "                                                   \
-	"+zadd +zrem +zcard +zcount +zscore +zmscore +zrank +zrevrank +zrange +zrevrange "         \
+	"+hget +hmget +hset +hdel +hlen +hscan +hexists "                                          \
+	"+zscan +zadd +zrem +zcard +zcount +zscore +zmscore +zrank +zrevrank "                     \
+	"+zrange +zrevrange "                                                                      \
 	"+zrangebyscore +zrangebylex +zrevrangebylex"
 
 static struct redis_server server;
