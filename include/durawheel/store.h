@@ -126,7 +126,8 @@ typedef enum dw_op_kind {
 #define DW_OP_VERDICT 8u   /* RETRY: a handler's verdict (counts), not a claim given back */
 #define DW_OP_AGAIN 16u    /* PUT: sent before, and its outcome is unknown */
 /* In the answer of a PUT, with DW_OK: it had been done before, and what became of it is in rows:
- * the timer of that id as it is stored now, or nothing. head says nothing. */
+ * the timer of that id as it is stored now, or nothing. head says nothing. With DW_EUNKNOWN: it is
+ * not to be done again; sent with this flag it is only looked for. */
 #define DW_OP_DONE 32u
 
 typedef struct dw_op {
@@ -186,6 +187,7 @@ typedef struct dw_store_env {
 	dw_usec lease;
 	dw_usec (*steady)(void *user); /* steady clock; any thread */
 	void *steady_user;
+	dw_usec reply_patience; /* a server that owes an answer for so long is lost; 0: 1 s */
 } dw_store_env;
 
 typedef struct dw_store dw_store;

@@ -104,7 +104,7 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 		return;
 	}
 	call_charge(engine, again, again->op);
-	again->op->flags = DW_OP_AGAIN;
+	again->op->flags = DW_OP_AGAIN | (op->flags & DW_OP_DONE);
 	again->op->head.due = op->head.due;
 	again->op->body_size = op->body_size;
 	again->op->topic = (const char *)again->op->body + op->body_size;

@@ -362,7 +362,8 @@ static void step(struct model *m)
 void contract_random(void **state)
 {
 	struct model m = {.c = *state};
-	unsigned steps = ask_scale(STEPS);
+	/* Each waits for a server, and perhaps for its disk. */
+	unsigned steps = ask_scale(m.c->kind->served ? STEPS / 5 : STEPS);
 
 	m.rng.state = ask_seed();
 	for (unsigned i = 0; i < steps; i++)

@@ -27,12 +27,10 @@ static const char *const names[BUG_COUNT] = {
 
     [BUG_LATE_START] = "late_start",     /* starts what is due after the lease is over */
     [BUG_NO_HELLO] = "no_hello",         /* what lies in an old socket is carried out */
-    [BUG_ANY_NUMBER] = "any_number",     /* the operations' numbers are not compared */
     [BUG_CLAIM_UNSEEN] = "claim_unseen", /* a claim names no version */
     [BUG_NEVER_OPEN] = "never_open",     /* a cancel forgets the earlier claim */
     [BUG_ACK_UNSEEN] = "ack_unseen",     /* the inbox is acknowledged by id only */
     [BUG_ATTEMPT_KEPT] = "attempt_kept", /* claiming what a dead owner had claimed */
-    [BUG_SETTLE_ANY] = "settle_any",     /* a verdict names no attempt */
 };
 
 const char *bug_name(enum bug bug)

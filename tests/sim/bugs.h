@@ -34,12 +34,10 @@ enum bug {
 	BUG_REDIS, /* no bug: those behind it are of the simulation of the Redis store */
 	BUG_LATE_START,
 	BUG_NO_HELLO,
-	BUG_ANY_NUMBER,
 	BUG_CLAIM_UNSEEN,
 	BUG_NEVER_OPEN,
 	BUG_ACK_UNSEEN,
 	BUG_ATTEMPT_KEPT,
-	BUG_SETTLE_ANY,
 	BUG_COUNT
 };
 

@@ -216,8 +216,6 @@ static enum twin_bug bug_of(const struct town *town, const struct packet *packet
 	switch (town->sim->bug) {
 	case BUG_NO_HELLO:
 		return packet->late ? TWIN_ANY_TOKEN : TWIN_SOUND;
-	case BUG_ANY_NUMBER:
-		return TWIN_ANY_NUMBER;
 	case BUG_CLAIM_UNSEEN:
 		return TWIN_CLAIM_ANY;
 	case BUG_NEVER_OPEN:
@@ -226,8 +224,6 @@ static enum twin_bug bug_of(const struct town *town, const struct packet *packet
 		return TWIN_ACK_BY_ID;
 	case BUG_ATTEMPT_KEPT:
 		return TWIN_ATTEMPT_KEPT;
-	case BUG_SETTLE_ANY:
-		return TWIN_SETTLE_ANY;
 	default:
 		return TWIN_SOUND;
 	}

@@ -66,7 +66,8 @@ void ask_init(struct ask *ask, dw_role role, uint64_t token, dw_usec *clock)
 				    .wake = wake,
 				    .wake_user = ask,
 				    .name = "test",
-				    .steady = read_steady}};
+				    .steady = read_steady,
+				    .reply_patience = DW_SECONDS(PATIENCE_S)}};
 	pthread_mutex_init(&ask->mutex, NULL);
 	pthread_cond_init(&ask->cond, NULL);
 }

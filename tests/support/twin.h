@@ -20,12 +20,10 @@ struct twin;
 enum twin_bug {
 	TWIN_SOUND,
 	TWIN_ANY_TOKEN,         /* the guard compares no token, and no connection of a session */
-	TWIN_ANY_NUMBER,        /* nor the operation's number */
 	TWIN_CLAIM_ANY,         /* a claim takes what is stored, whatever its version */
 	TWIN_CANCEL_NEVER_OPEN, /* a client's cancel forgets the earlier claim */
 	TWIN_ACK_BY_ID,         /* acknowledges what was written again since */
-	TWIN_ATTEMPT_KEPT,      /* claiming again what a dead owner had claimed */
-	TWIN_SETTLE_ANY         /* a verdict on any attempt of the version */
+	TWIN_ATTEMPT_KEPT       /* claiming again what a dead owner had claimed */
 };
 
 /* twin_new aborts without memory, as all of it does; replies are made by the same allocator. */

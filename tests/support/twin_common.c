@@ -225,8 +225,7 @@ bool owner_enters(struct run *run)
 		refuse(run, "ERA", era.at ? era : text_of(""));
 		return false;
 	}
-	if (number_of(mark) != number_of(arg(run, 4)) - 1 && run->twin->bug != TWIN_ANY_NUMBER &&
-	    run->twin->bug != TWIN_ANY_TOKEN) {
+	if (number_of(mark) != number_of(arg(run, 4)) - 1 && run->twin->bug != TWIN_ANY_TOKEN) {
 		refuse(run, "MARK", mark.at ? mark : text_of(""));
 		return false;
 	}
@@ -246,8 +245,7 @@ static bool client_enters(struct run *run)
 		refuse(run, "NOSESSION", (struct bytes){NULL, 0});
 		return false;
 	}
-	if (number_of(last) != number_of(arg(run, 4)) - 1 && run->twin->bug != TWIN_ANY_NUMBER &&
-	    run->twin->bug != TWIN_ANY_TOKEN) {
+	if (number_of(last) != number_of(arg(run, 4)) - 1 && run->twin->bug != TWIN_ANY_TOKEN) {
 		refuse(run, "MARK", last.at ? last : text_of(""));
 		return false;
 	}

@@ -210,7 +210,6 @@ static void settle_one(struct run *run, int at, size_t item)
 {
 	struct bytes id = arg(run, at);
 	struct bytes value = key_value(run->values, id);
-	bool any = run->twin->bug == TWIN_SETTLE_ANY;
 	struct words words;
 
 	if (value.at && !decode(value, &words)) {
@@ -218,7 +217,7 @@ static void settle_one(struct run *run, int at, size_t item)
 		return;
 	}
 	if (value.at && (ver_of(&words) != number_of(arg(run, at + 1)) ||
-			 (words.attempt != number_of(arg(run, at + 2)) && !any))) {
+			 words.attempt != number_of(arg(run, at + 2)))) {
 		item_pair(run, item, STALE_CODE, value);
 		return;
 	}

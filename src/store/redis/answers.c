@@ -167,31 +167,33 @@ static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 }
 
 /* doubt keeps in mind that a put may have been applied, so that sending it again does not do it
- * again. Number 0: nobody will learn more; then it counts as applied. */
-static void doubt(struct redis_store *store, struct shard *shard, const dw_op *op, uint64_t number)
+ * again. Without memory it counts as applied: its caller is told that nobody knows. */
+static void doubt(struct redis_store *store, struct shard *shard, dw_op *op, uint64_t number)
 {
 	size_t id_size = strlen(op->id) + 1;
-	struct doubt *doubt;
+	struct doubt *doubt = NULL;
 
-	if (op->kind != DW_OP_PUT || shard->doubt_count >= DOUBTS_MAX)
+	if (op->kind != DW_OP_PUT)
 		return;
-	doubt = alloc_new(&store->alloc, sizeof *doubt + id_size);
-	if (!doubt)
+	if (shard->doubt_count < DOUBTS_MAX)
+		doubt = alloc_new(&store->alloc, sizeof *doubt + id_size);
+	if (!doubt) {
+		op->flags |= DW_OP_DONE;
 		return;
+	}
 	doubt->number = number;
-	doubt->resolved = doubt->applied = number == 0;
 	memcpy(doubt->id, op->id, id_size);
 	doubt->next = shard->doubts;
 	shard->doubts = doubt;
 	shard->doubt_count++;
 }
 
-void answer_doubtful(struct redis_store *store, struct shard *shard, struct op_queue *queue)
+void answer_doubtful(struct redis_store *store, struct op_queue *queue)
 {
 	dw_op *op;
 
 	while ((op = op_queue_pop(queue))) {
-		doubt(store, shard, op, 0);
+		op->flags |= DW_OP_DONE;
 		answer(store, op, DW_EUNKNOWN);
 	}
 }

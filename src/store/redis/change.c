@@ -251,7 +251,7 @@ static void change_lost(struct redis_store *store, struct request *request)
 		flow_limbo(request->shard, request);
 		return;
 	}
-	answer_doubtful(store, request->shard, &request->ops);
+	answer_doubtful(store, &request->ops);
 	request_free(store, request);
 }
 
@@ -280,12 +280,12 @@ static bool is_its(const dw_op *op, const dw_row *row)
  * earlier claim may start although nothing is there. */
 static int applied_status(dw_op *op, int found, bool as_owner)
 {
+	op->flags |= DW_OP_DONE;
 	if (found == DW_ENOMEM || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE ||
 	    op->kind == DW_OP_DROP)
 		return DW_EUNKNOWN;
 	if (op->kind == DW_OP_CANCEL)
 		return found == DW_OK || !as_owner ? DW_EUNKNOWN : DW_ENOENT;
-	op->flags |= DW_OP_DONE;
 	if (op->flags & DW_OP_NEW && !(found == DW_OK && is_its(op, op->rows)))
 		return DW_EUNKNOWN; /* refused, or done and then moved or replaced */
 	return DW_OK;
@@ -308,7 +308,7 @@ static void looked(struct redis_store *store, struct request *request, const str
 		if (call_failed(store, request, reply) == FAILURE_AGAIN && !resolves)
 			redo(request->shard, &request->ops);
 		if (resolves)
-			answer_doubtful(store, request->shard, &request->ops);
+			answer_doubtful(store, &request->ops);
 		answer_all(store, &request->ops, DW_ESTORE);
 		request_free(store, request);
 		return;
@@ -392,7 +392,7 @@ void change_resolve(struct redis_store *store, struct shard *shard, struct reque
 	}
 	/* The context is any address: it says that the operations were applied. */
 	if (send_look(store, shard, &request->ops, request->ops.count, request) != DW_OK)
-		answer_doubtful(store, shard, &request->ops);
+		answer_doubtful(store, &request->ops);
 }
 
 /* was_applied takes the doubt about a put that is sent again away: true: it had been applied. */
@@ -402,6 +402,8 @@ static bool was_applied(struct redis_store *store, struct shard *shard, const dw
 
 	if (op->kind != DW_OP_PUT || !(op->flags & DW_OP_AGAIN))
 		return false;
+	if (op->flags & DW_OP_DONE)
+		return true;
 	while (*at && strcmp((*at)->id, op->id) != 0)
 		at = &(*at)->next;
 	if (*at) {
@@ -471,7 +473,7 @@ int change_send(struct redis_store *store, struct shard *shard, struct op_queue 
 
 		op_queue_push(&one, op_queue_pop(queue));
 		if (send_look(store, shard, &one, 1, store) != DW_OK)
-			answer_doubtful(store, shard, &one);
+			answer_doubtful(store, &one);
 		return DW_OK;
 	}
 	return send_run(store, shard, queue);

@@ -279,7 +279,7 @@ void answer_take(struct redis_store *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
 /* answer_doubtful: DW_EUNKNOWN, and it stays so: what is sent again of them is not done. */
-void answer_doubtful(struct redis_store *, struct shard *, struct op_queue *);
+void answer_doubtful(struct redis_store *, struct op_queue *);
 /* answer_behind: of an operation that reads, after all that change and were submitted before
  * now. */
 void answer_behind(struct redis_store *, dw_op *, int status);

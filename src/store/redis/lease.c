@@ -369,7 +369,7 @@ void lease_lose(struct redis_store *store)
 		struct request *request;
 
 		while ((request = flow_limbo_pop(shard))) {
-			answer_doubtful(store, shard, &request->ops);
+			answer_doubtful(store, &request->ops);
 			request_free(store, request);
 		}
 		for (struct doubt *doubt = shard->doubts; doubt; doubt = doubt->next)

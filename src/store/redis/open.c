@@ -300,6 +300,7 @@ static int open_link(struct redis_store *store, const char *channel, struct link
 					 .name = "durawheel",
 					 .seed = rng_seed(),
 					 .channel = channel,
+					 .reply_patience = store->env.reply_patience,
 					 .log = store->env.log ? log_line : NULL,
 					 .log_user = store};
 

@@ -100,7 +100,7 @@ static bool add_push(struct words *words, const dw_op *op, unsigned char **at)
 static void add_delivery(struct words *words, const dw_op *op)
 {
 	words_text(words, op->id);
-	words_number(words, (int64_t)op->head.generation);
+	words_unsigned(words, op->head.generation);
 	words_number(words, op->head.attempt);
 }
 

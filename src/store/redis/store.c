@@ -125,6 +125,23 @@ static bool changes_shards(const struct redis_store *store, const dw_op *op)
 	return whole_is_barrier(op) || (op->kind == DW_OP_REPORT && store->role == DW_OWNER);
 }
 
+static void end_barrier(struct redis_store *store, const dw_op *op)
+{
+	if (store->barrier == op)
+		store->barrier = NULL;
+}
+
+/* take_if_permitted: it has waited, and the ownership may have been lost meanwhile. */
+static void take_if_permitted(struct redis_store *store, dw_op *op)
+{
+	int status = permit(store, op);
+
+	if (status != DW_OK)
+		answer(store, op, status);
+	else
+		take(store, op);
+}
+
 static void begin_later(struct redis_store *store)
 {
 	while (store->later.first && is_sent(store)) {
@@ -133,6 +150,11 @@ static void begin_later(struct redis_store *store)
 		if (changes_shards(store, op) && !is_ready(store, whole_is_barrier(op)))
 			return;
 		op = op_queue_pop(&store->later);
+		if (permit(store, op) != DW_OK) { /* the ownership was lost meanwhile */
+			end_barrier(store, op);
+			answer(store, op, permit(store, op));
+			continue;
+		}
 		if (op->kind == DW_OP_OWN) /* the client's numbers are of no use afterwards */
 			lease_take(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
@@ -141,7 +163,7 @@ static void begin_later(struct redis_store *store)
 			whole_begin(store, op);
 	}
 	while (!store->barrier && store->behind.first)
-		take(store, op_queue_pop(&store->behind));
+		take_if_permitted(store, op_queue_pop(&store->behind));
 }
 
 static void later_overdue(struct redis_store *store)
@@ -152,8 +174,7 @@ static void later_overdue(struct redis_store *store)
 		dw_op *next = op->next;
 
 		if (store->now >= op->store_deadline) {
-			if (store->barrier == op)
-				store->barrier = NULL;
+			end_barrier(store, op);
 			answer(store, op, DW_ESTORE);
 		} else {
 			op_queue_push(&store->later, op);

@@ -130,17 +130,20 @@ static bool is_sound(const unsigned char *bytes)
 	return bytes[0] <= DW_CLAIMED && bytes_get(bytes + AT_CHECK, 4) == value_check(bytes, crc);
 }
 
-/* damaged_row: whatever of it can be read; it is not to be trusted. */
+/* damaged_row: whatever of it can be read, bytes that are missing as zero, as the scripts do; it is
+ * not to be trusted. */
 static dw_row *damaged_row(const struct alloc *alloc, const char *id, const unsigned char *bytes,
 			   size_t size)
 {
+	unsigned char head[VALUE_HEAD_SIZE] = {0};
 	dw_row *row = row_new(alloc, id, NULL, 0);
 
 	if (!row)
 		return NULL;
 	row->status = DW_ECORRUPT;
-	if (bytes && size >= VALUE_HEAD_SIZE)
-		read_head(bytes, &row->head);
+	if (bytes)
+		memcpy(head, bytes, size < sizeof head ? size : sizeof head);
+	read_head(head, &row->head);
 	return row;
 }
 

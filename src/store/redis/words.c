@@ -34,6 +34,15 @@ void words_number(struct words *words, int64_t number)
 	words_bytes(words, at, (size_t)size);
 }
 
+void words_unsigned(struct words *words, uint64_t number)
+{
+	char *at = words->room + words->used;
+	int size = snprintf(at, WORDS_ROOM - words->used, "%" PRIu64, number);
+
+	words->used += (size_t)size + 1; /* as above */
+	words_bytes(words, at, (size_t)size);
+}
+
 void words_time(struct words *words, int64_t time)
 {
 	char *at = words->room + words->used;

@@ -21,6 +21,7 @@ void words_clear(struct words *);
 void words_bytes(struct words *, const void *bytes, size_t size);
 void words_text(struct words *, const char *text);
 void words_number(struct words *, int64_t number);
+void words_unsigned(struct words *, uint64_t number); /* a generation, which may be damaged */
 /* words_time adds the eight bytes of a deadline, little-endian. */
 void words_time(struct words *, int64_t time);
 

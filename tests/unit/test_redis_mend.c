@@ -1,0 +1,195 @@
+/* What somebody else has torn in the keys of a namespace is whole again after a few renewals. */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <hiredis/hiredis.h>
+
+#include "durawheel/durawheel.h"
+#include "store/redis/store.h"
+#include "support/cmocka.h"
+#include "support/redis_server.h"
+
+#define PATIENCE DW_SECONDS(60)
+#define NEVER_SOON DW_HOURS(1)
+
+static struct redis_server server;
+
+struct torn {
+	dw *d;
+	redisContext *redis;
+	uint64_t flaws;
+	uint64_t timers;
+	int answers;
+	int losses;
+	int corrupt;
+};
+
+static void happened(dw *d, const dw_event *event, void *user)
+{
+	struct torn *t = user;
+
+	(void)d;
+	t->losses += event->kind == DW_EVENT_LOSS;
+	t->corrupt += event->kind == DW_EVENT_CORRUPT;
+}
+
+static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
+{
+	(void)d;
+	(void)firing;
+	(void)user;
+	return DW_DONE;
+}
+
+static void checked(dw *d, int status, const dw_check_report *report, void *user)
+{
+	struct torn *t = user;
+
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	t->flaws = report->flaw_count;
+	t->timers = report->pending + report->claimed;
+	t->answers++;
+}
+
+static void check(struct torn *t)
+{
+	assert_int_equal(dw_check(t->d, checked, t), DW_OK);
+	assert_int_equal(dw_sync(t->d, PATIENCE), DW_OK);
+}
+
+static void turn_for_a_while(struct torn *t)
+{
+	struct pollfd readable = {.fd = dw_fd(t->d), .events = POLLIN};
+
+	(void)poll(&readable, 1, 100);
+	assert_int_equal(dw_turn(t->d), DW_OK);
+}
+
+/* await_whole: no flaw is left, and so many timers are there. */
+static void await_whole(struct torn *t, uint64_t timers)
+{
+	for (int i = 0; i < 600; i++) {
+		check(t);
+		if (t->flaws == 0 && t->timers == timers)
+			return;
+		for (int k = 0; k < 10; k++)
+			turn_for_a_while(t);
+	}
+	fail_msg("%llu flaws are left, and %llu timers", (unsigned long long)t->flaws,
+		 (unsigned long long)t->timers);
+}
+
+static void redis(struct torn *t, const char *command, const char *id, const char *end)
+{
+	redisReply *reply;
+	char key[64];
+
+	(void)snprintf(key, sizeof key, "{torn:%02u}:%s", crc16_of(id) % 16, end);
+	if (strcmp(command, "ZADD") == 0)
+		reply = redisCommand(t->redis, "ZADD %s 5 %s", key, id);
+	else
+		reply = redisCommand(t->redis, "%s %s %s", command, key, id);
+	assert_non_null(reply);
+	assert_int_equal(reply->integer, 1);
+	freeReplyObject(reply);
+}
+
+static int set_up(void **state)
+{
+	static struct torn torn;
+	char url[TEMP_SIZE + 16];
+	dw_options options = {.size = sizeof options,
+			      .store = url,
+			      .name = "torn",
+			      .lease_us = DW_SECONDS(1),
+			      .on_event = happened,
+			      .on_event_user = &torn};
+
+	torn = (struct torn){0};
+	redis_server_start(&server, false, NULL);
+	(void)snprintf(url, sizeof url, "unix://%s", server.path);
+	assert_int_equal(dw_open(&torn.d, &options, NULL), DW_OK);
+	assert_int_equal(dw_on(torn.d, "*", fire, NULL), DW_OK);
+	torn.redis = redisConnectUnix(server.path);
+	assert_true(torn.redis && !torn.redis->err);
+	for (int i = 0; i < 20; i++) {
+		char id[16];
+
+		(void)snprintf(id, sizeof id, "t%d", i);
+		assert_int_equal(dw_after(torn.d, "t", id, NEVER_SOON, NULL, 0), DW_OK);
+	}
+	assert_int_equal(dw_sync(torn.d, PATIENCE), DW_OK);
+	*state = &torn;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct torn *t = *state;
+
+	redisFree(t->redis);
+	assert_int_equal(dw_close(t->d, PATIENCE), DW_OK);
+	redis_server_end(&server);
+	return 0;
+}
+
+static void a_timer_without_its_value_is_written_again(void **state)
+{
+	struct torn *t = *state;
+
+	redis(t, "HDEL", "t3", "h");
+	check(t);
+	assert_int_equal(t->flaws, 1);
+	await_whole(t, 20);
+	assert_int_equal(t->losses, 1);
+}
+
+static void a_timer_without_its_place_gets_it_again(void **state)
+{
+	struct torn *t = *state;
+
+	redis(t, "ZREM", "t4", "z");
+	check(t);
+	assert_int_equal(t->flaws, 1);
+	await_whole(t, 20);
+}
+
+static void an_entry_of_nobody_goes(void **state)
+{
+	struct torn *t = *state;
+
+	redis(t, "ZADD", "foreign", "z");
+	check(t);
+	assert_int_equal(t->flaws, 1);
+	await_whole(t, 20);
+}
+
+static void a_value_of_nobody_is_set_aside(void **state)
+{
+	struct torn *t = *state;
+	redisReply *reply =
+	    redisCommand(t->redis, "HSET {torn:%02u}:h foreign garbage", crc16_of("foreign") % 16);
+
+	assert_int_equal(reply->integer, 1);
+	freeReplyObject(reply);
+	check(t);
+	assert_int_equal(t->flaws, 1);
+	await_whole(t, 20);
+	assert_true(t->corrupt > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(a_timer_without_its_value_is_written_again, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_timer_without_its_place_gets_it_again, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(an_entry_of_nobody_goes, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_value_of_nobody_is_set_aside, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
