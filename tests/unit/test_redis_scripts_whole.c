@@ -68,7 +68,7 @@ static void a_floor_near_the_time_is_the_version(void **state)
 
 struct entry {
 	long score;
-	char id[8];
+	char id[16];
 	bool gone;
 };
 
@@ -374,7 +374,7 @@ static void the_oldest_letters_are_forgotten(void **state)
 	struct scripts *s = *state;
 
 	for (unsigned i = 0; i < 100; i++) {
-		char id[8];
+		char id[16];
 
 		(void)snprintf(id, sizeof id, "%u", i);
 		bury(s, id, put_one(s, true, id, 5, 0), i);
