@@ -42,9 +42,12 @@
 
 #define SCAN_LIMIT 256u
 #define INBOX_LIMIT 256u
+#define AUDIT_LIMIT 64u /* not SCAN_LIMIT: by this an audit's page is known */
 
 #define RETRY_STORE DW_MILLISECONDS(100) /* then doubled, at most: */
 #define RETRY_STORE_MAX DW_SECONDS(5)
+#define AUDIT_EVERY DW_SECONDS(5)
+#define AUDIT_AGE DW_SECONDS(1)     /* overdue for so long, and known: it is on its way */
 #define STANDBY_EVERY DW_SECONDS(1) /* between two questions for the ownership */
 #define LEASE_LOOK DW_MILLISECONDS(1)
 #define SLOW_AFTER DW_MILLISECONDS(50)
@@ -138,6 +141,8 @@ struct engine {
 	dw_usec recover_at; /* not before; after a failure */
 	bool inbox_asked;
 	dw_usec inbox_at;
+	bool audit_asked;
+	dw_usec audit_at;
 	bool own_asked; /* a standby's */
 	dw_usec own_at;
 	unsigned reign;  /* how often the ownership was lost */

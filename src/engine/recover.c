@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "port/driven.h"
 #include "timer/record.h"
 
 /* corrupt: the row is not to be trusted; it is set aside, for a human to look at. */
@@ -120,9 +121,29 @@ static void finish(struct engine *engine)
 	}
 }
 
+/* audited looks at what is long overdue in a store that may lose what was written to it: a client's
+ * put whose entry in the inbox was lost would never be heard of. */
+static void audited(struct engine *engine, const dw_op *op)
+{
+	dw_usec late = usec_sub(engine_now(engine), AUDIT_AGE);
+
+	engine->audit_asked = false;
+	engine->audit_at = usec_add(engine_now(engine), AUDIT_EVERY);
+	if (op->status != DW_OK || !own_is_current(engine, op))
+		return;
+	for (const dw_row *row = op->rows; row && row->head.due < late; row = row->next)
+		if (recover_learn(engine, row) != DW_OK)
+			return; /* no memory now: in the next audit */
+}
+
 void recover_scanned(struct engine *engine, dw_op *op)
 {
 	const dw_row *row = op->rows;
+
+	if (op->limit == AUDIT_LIMIT) {
+		audited(engine, op);
+		return;
+	}
 
 	if (!own_is_current(engine, op))
 		return;
@@ -141,6 +162,23 @@ void recover_scanned(struct engine *engine, dw_op *op)
 	engine->recovery = RECOVERY_NEXT;
 	if (op->row_count < op->limit)
 		finish(engine);
+}
+
+static bool may_audit(const struct engine *engine)
+{
+	return !engine->audit_asked && engine->recovery == RECOVERY_IDLE &&
+	       driven_may_lose(engine->store);
+}
+
+static void ask_audit(struct engine *engine)
+{
+	dw_op *op = op_new(&engine->alloc, DW_OP_SCAN, NULL, NULL, 0);
+
+	if (!op)
+		return; /* asked in the next turn */
+	op->limit = AUDIT_LIMIT;
+	engine->audit_asked = true;
+	engine_submit(engine, op, false);
 }
 
 /* ---- The inbox ----------------------------------------------------------------------------- */
@@ -188,6 +226,8 @@ void recover_ask(struct engine *engine, dw_usec now)
 		ask_page(engine);
 	if (!engine->inbox_asked && now >= engine->inbox_at)
 		ask_inbox(engine);
+	if (may_audit(engine) && now >= engine->audit_at)
+		ask_audit(engine);
 }
 
 dw_usec recover_wake(const struct engine *engine)
@@ -200,5 +240,7 @@ dw_usec recover_wake(const struct engine *engine)
 		at = engine->recover_at;
 	if (!engine->inbox_asked)
 		at = usec_min(at, engine->inbox_at);
+	if (may_audit(engine))
+		at = usec_min(at, engine->audit_at);
 	return at;
 }

@@ -140,6 +140,7 @@ static void watch_clock(struct engine *engine, dw_usec before, dw_usec now)
 	/* What was put off until a wall time must not wait out a step back. */
 	engine->recover_at = usec_min(engine->recover_at, now);
 	engine->inbox_at = usec_min(engine->inbox_at, now);
+	engine->audit_at = usec_min(engine->audit_at, now);
 	engine->own_at = usec_min(engine->own_at, now);
 	engine->report_at = usec_min(engine->report_at, now);
 	engine_event(engine, &event, "the wall clock was set %lld us %s",

@@ -23,6 +23,7 @@ struct torn {
 	int answers;
 	int losses;
 	int corrupt;
+	int fired;
 };
 
 static void happened(dw *d, const dw_event *event, void *user)
@@ -38,7 +39,7 @@ static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
 {
 	(void)d;
 	(void)firing;
-	(void)user;
+	((struct torn *)user)->fired++;
 	return DW_DONE;
 }
 
@@ -111,7 +112,7 @@ static int set_up(void **state)
 	redis_server_start(&server, false, NULL);
 	(void)snprintf(url, sizeof url, "unix://%s", server.path);
 	assert_int_equal(dw_open(&torn.d, &options, NULL), DW_OK);
-	assert_int_equal(dw_on(torn.d, "*", fire, NULL), DW_OK);
+	assert_int_equal(dw_on(torn.d, "*", fire, &torn), DW_OK);
 	torn.redis = redisConnectUnix(server.path);
 	assert_true(torn.redis && !torn.redis->err);
 	for (int i = 0; i < 20; i++) {
@@ -180,6 +181,25 @@ static void a_value_of_nobody_is_set_aside(void **state)
 	assert_true(t->corrupt > 0);
 }
 
+static void a_timer_that_no_inbox_tells_of_fires(void **state)
+{
+	struct torn *t = *state;
+	char url[TEMP_SIZE + 16];
+	dw_options options = {
+	    .size = sizeof options, .store = url, .name = "torn", .role = DW_CLIENT};
+	dw *client;
+
+	(void)snprintf(url, sizeof url, "unix://%s", server.path);
+	assert_int_equal(dw_open(&client, &options, NULL), DW_OK);
+	assert_int_equal(dw_after(client, "t", "lost", 0, NULL, 0), DW_OK);
+	assert_int_equal(dw_sync(client, PATIENCE), DW_OK);
+	redis(t, "ZREM", "lost", "i"); /* before the owner's next turn */
+	assert_int_equal(dw_close(client, PATIENCE), DW_OK);
+	for (int i = 0; i < 600 && t->fired == 0; i++)
+		turn_for_a_while(t);
+	assert_int_equal(t->fired, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +209,8 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(an_entry_of_nobody_goes, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_value_of_nobody_is_set_aside, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_timer_that_no_inbox_tells_of_fires, set_up,
+					    tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
