@@ -95,12 +95,13 @@ debug()
 # release: what depends on optimization; the rest was seen in debug, and --all runs it here, too.
 release()
 {
-	build release release && run_tests release 40 -LE 'lint|abi|cli|consumer|crash'
+	build release release && run_tests release 40 -LE 'lint|abi|cli|consumer|crash' -E selftest
 }
 
 asan()
 {
-	build asan asan && run_tests asan 20 -LE 'lint|abi|consumer|crash' -E 'cli_(redis|exec)'
+	build asan asan && run_tests asan 20 -LE 'lint|abi|consumer|crash' \
+		-E 'cli_(redis|exec|import|run)|selftest'
 }
 
 # tsan: GCC 12's needs the older, smaller randomization of addresses. The simulator has one thread,

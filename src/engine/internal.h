@@ -42,7 +42,7 @@
 
 #define SCAN_LIMIT 256u
 #define INBOX_LIMIT 256u
-#define AUDIT_LIMIT 64u /* not SCAN_LIMIT: by this an audit's page is known */
+#define AUDIT_LIMIT 64u
 
 #define RETRY_STORE DW_MILLISECONDS(100) /* then doubled, at most: */
 #define RETRY_STORE_MAX DW_SECONDS(5)

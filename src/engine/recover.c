@@ -140,7 +140,7 @@ void recover_scanned(struct engine *engine, dw_op *op)
 {
 	const dw_row *row = op->rows;
 
-	if (op->limit == AUDIT_LIMIT) {
+	if (op->subject == engine) {
 		audited(engine, op);
 		return;
 	}
@@ -177,6 +177,7 @@ static void ask_audit(struct engine *engine)
 	if (!op)
 		return; /* asked in the next turn */
 	op->limit = AUDIT_LIMIT;
+	op->subject = engine; /* by which its answer is known */
 	engine->audit_asked = true;
 	engine_submit(engine, op, false);
 }
