@@ -212,17 +212,27 @@ static void flush_all(struct run *run)
 	admin_do(&run->server, "FLUSHALL");
 }
 
+/* swap puts the key aside and another list in its place, or the other way round: at one moment, or
+ * somebody would write in between. */
+static void swap(struct run *run, const char *key, bool foreign)
+{
+	static const char script[] =
+	    "redis.call('DEL', KEYS[ARGV[1] == '1' and 2 or 1]) "
+	    "local from = KEYS[ARGV[1] == '1' and 1 or 2] "
+	    "local to = KEYS[ARGV[1] == '1' and 2 or 1] "
+	    "if redis.call('EXISTS', from) == 1 then redis.call('RENAME', from, to) end "
+	    "if ARGV[1] == '1' then redis.call('RPUSH', KEYS[1], 'foreign') end return 'OK'";
+
+	freeReplyObject(admin_ask(&run->server, "EVAL %s 2 %s {" RUN_NAME "}:kept %d", script, key,
+				  foreign ? 1 : 0));
+}
+
 /* spoil gives a key another type for a while. */
 static void spoil(struct run *run, const char *key)
 {
-	const struct redis_server *server = &run->server;
-
-	(void)admin_number(server, "DEL {" RUN_NAME "}:kept");
-	freeReplyObject(admin_ask(server, "RENAME %s {" RUN_NAME "}:kept", key)); /* if it exists */
-	admin_do(server, "RPUSH %s foreign", key);
+	swap(run, key, true);
 	run_pass(run, DW_MILLISECONDS(150));
-	admin_do(server, "DEL %s", key);
-	freeReplyObject(admin_ask(server, "RENAME {" RUN_NAME "}:kept %s", key));
+	swap(run, key, false);
 }
 
 /* spoil_sessions: theirs are named by chance. */
