@@ -140,7 +140,7 @@ local function enter()
 	return client_enters()
 end
 
--- touch is the first write of all scripts but put and requeue: it needs no memory, and over
+-- touch is the first write of all scripts but those that make timers: it needs no memory, and over
 -- maxmemory Redis lets a script go on that has written.
 local function touch()
 	call('PEXPIRE', owner and LEASE or SESSION, ARGV[5])

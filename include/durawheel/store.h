@@ -83,7 +83,8 @@ typedef struct dw_row {
  * LOSS               -                              DW_OK, once the store has lost what it had
  *                                                   confirmed (dw_store_class.is_lost); the next
  *                                                   LOSS says that all of it was pushed again
- * REPUSH             id, head, body: as known       DW_OK (head), DW_ESTALE (rows: a later one)
+ * REPUSH             id, head, body: as known       DW_OK (head), DW_ESTALE (rows: a later one),
+ *                                                   DW_ENOENT (a client has deleted it since)
  * REPORT             body: the owner's counters     DW_OK (count: as BURY)
  * and any of them    DW_ESTORE, DW_EFULL (no space), DW_EGONE (the store is not where it was): not
  *                    done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer does not match

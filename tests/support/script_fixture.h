@@ -34,7 +34,7 @@ struct scripts {
 	size_t used;
 };
 
-/* Of a test program: the server is started once. Without one *state is NULL. */
+/* Of a test program: the server is started once. */
 int scripts_set_up(void **state);
 int scripts_tear_down(void **state);
 /* Of each test: an empty server, one owner (see own()) and one session. */

@@ -133,9 +133,7 @@ void change_forget(struct redis_store *store, struct shard *shard, dw_op *op)
 		request->number = shard->next;
 		call_begin_rare(store, "forget", shard);
 		call_guard(store, shard, request->number);
-		words_number(&store->words, DW_DEAD_MAX);
-		words_number(&store->words,
-			     usec_sub(store->env.now(store->env.now_user), DW_DAYS(DW_DEAD_DAYS)));
+		change_add_forget(store, shard);
 		op_queue_push(&request->ops, op);
 		if (!shard->broken && request_send(store, request) == DW_OK)
 			return;
@@ -419,7 +417,18 @@ static bool was_applied(struct redis_store *store, struct shard *shard, const dw
 }
 
 /* ---- Sending ------------------------------------------------------------------------------- */
-/* ---- Sending ------------------------------------------------------------------------------- */
+
+/* say: the command's words. False: one of them cannot be stored. */
+static bool say(struct redis_store *store, struct shard *shard, const struct op_queue *queue,
+		size_t count)
+{
+	call_begin(store, script_of(queue->first->kind), shard);
+	if (operands_are_known(queue->first))
+		call_guard_known(store, shard, shard->next, count);
+	else
+		call_guard(store, shard, shard->next);
+	return operands_add(store, shard, queue, count);
+}
 
 static int send_run(struct redis_store *store, struct shard *shard, struct op_queue *queue)
 {
@@ -427,6 +436,7 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 	size_t bytes;
 	size_t count = operands_run(queue, &bytes);
 	int status = operands_room(store, bytes);
+	bool said;
 
 	if (status != DW_OK)
 		return status;
@@ -434,12 +444,12 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 	if (!request)
 		return DW_ENOMEM;
 	request->number = shard->next;
-	call_begin(store, script_of(queue->first->kind), shard);
-	if (operands_are_known(queue->first))
-		call_guard_known(store, shard, request->number, count);
-	else
-		call_guard(store, shard, request->number);
-	if (!operands_add(store, shard, queue, count)) {
+	said = say(store, shard, queue, count);
+	if (!said) { /* one of them is no record: alone, the first one shows whether it is that */
+		count = 1;
+		said = say(store, shard, queue, count);
+	}
+	if (!said) {
 		request_free(store, request);
 		answer(store, op_queue_pop(queue), DW_EINVAL);
 		return DW_OK;

@@ -4,8 +4,7 @@
  *	open.c     opening: the URL, the shards, the lease
  *	flow.c     commands out and replies in, shard by shard; a connection that was lost
  *	answers.c  in which order operations are answered, and when they are given up
- *	greet.c    a new connection replaces the token, or the session: what lay in the old socket
- *	dies
+ *	greet.c    a new connection replaces the token, or the session, of the old one
  *	lease.c    acquiring, renewing, giving back; losing
  *	loss.c     a shard that was emptied, or set back
  *	change.c   the operations on one timer, as script calls

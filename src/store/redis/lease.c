@@ -342,7 +342,7 @@ void lease_work(struct redis_store *store)
 
 /* ---- Losing and giving back ---------------------------------------------------------------- */
 
-/* needs_owner: as a client it cannot be done. */
+/* answer_fenced: what was asked of an owner; reading goes on as a client. */
 static void answer_fenced(struct redis_store *store, struct op_queue *queue)
 {
 	dw_op *op = op_queue_take(queue);

@@ -217,14 +217,11 @@ static bool is_seen(struct seen *seen, const char *id)
 	}
 }
 
-/* operands_are_known: the timer that is claimed or settled can be compared as a whole. */
 bool operands_are_known(const dw_op *op)
 {
 	return (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE) && op->body_crc;
 }
 
-/* operands_run: how many operations at the head of the queue make one command, and the room that
- * their bodies need. */
 size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;
@@ -268,7 +265,6 @@ int operands_room(struct redis_store *store, size_t bytes)
 	return DW_OK;
 }
 
-/* operands_add: false: the first one cannot be stored. */
 bool operands_add(struct redis_store *store, const struct shard *shard,
 		  const struct op_queue *queue, size_t count)
 {
