@@ -85,6 +85,9 @@ typedef struct dw_row {
  *                                                   LOSS says that all of it was pushed again
  * REPUSH             id, head, body: as known       DW_OK (head), DW_ESTALE (rows: a later one),
  *                                                   DW_ENOENT (a client has deleted it since)
+ * AUDIT              due, limit                     DW_OK (rows in no order, of what was due
+ *                                                   before; count: 1, call again soon for the
+ *                                                   rest); only of a store with is_lost
  * REPORT             body: the owner's counters     DW_OK (count: as BURY)
  * and any of them    DW_ESTORE, DW_EFULL (no space), DW_EGONE (the store is not where it was): not
  *                    done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer does not match
@@ -117,6 +120,7 @@ typedef enum dw_op_kind {
 	DW_OP_REPORT,
 	DW_OP_LOSS,
 	DW_OP_REPUSH,
+	DW_OP_AUDIT,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;

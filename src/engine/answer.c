@@ -360,6 +360,9 @@ static bool store_answered(struct engine *engine, dw_op *op)
 	case DW_OP_SCAN:
 		(op->call ? look_answer : recover_scanned)(engine, op);
 		return true;
+	case DW_OP_AUDIT:
+		recover_audited(engine, op);
+		return true;
 	case DW_OP_INBOX:
 		recover_inbox(engine, op);
 		return true;

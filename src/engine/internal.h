@@ -42,13 +42,14 @@
 
 #define SCAN_LIMIT 256u
 #define INBOX_LIMIT 256u
-#define AUDIT_LIMIT 64u
+#define AUDIT_LIMIT 128u
 
 #define RETRY_STORE DW_MILLISECONDS(100) /* then doubled, at most: */
 #define RETRY_STORE_MAX DW_SECONDS(5)
 #define AUDIT_EVERY DW_SECONDS(5)
-#define AUDIT_AGE DW_SECONDS(1)     /* overdue for so long, and known: it is on its way */
-#define STANDBY_EVERY DW_SECONDS(1) /* between two questions for the ownership */
+#define AUDIT_ON DW_MILLISECONDS(100) /* between two parts of one */
+#define AUDIT_AGE DW_SECONDS(1)       /* overdue for so long, and known: it is on its way */
+#define STANDBY_EVERY DW_SECONDS(1)   /* between two questions for the ownership */
 #define LEASE_LOOK DW_MILLISECONDS(1)
 #define SLOW_AFTER DW_MILLISECONDS(50)
 #define SLOW_AGAIN DW_SECONDS(10) /* a slow store is reported once in this time */
@@ -272,6 +273,7 @@ static inline bool own_is_current(const struct engine *engine, const dw_op *op)
 void recover_begin(struct engine *);
 void recover_ask(struct engine *, dw_usec now);
 void recover_scanned(struct engine *, dw_op *);
+void recover_audited(struct engine *, dw_op *);
 void recover_inbox(struct engine *, dw_op *);
 int recover_learn(struct engine *, const dw_row *);
 void recover_learn_rows(struct engine *, const dw_row *);

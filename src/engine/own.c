@@ -91,6 +91,7 @@ static bool is_owners(const dw_op *op)
 	case DW_OP_PURGE:
 	case DW_OP_LOSS:
 	case DW_OP_REPUSH:
+	case DW_OP_AUDIT:
 		return true;
 	case DW_OP_SCAN:
 		return !op->call;

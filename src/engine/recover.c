@@ -121,29 +121,9 @@ static void finish(struct engine *engine)
 	}
 }
 
-/* audited looks at what is long overdue in a store that may lose what was written to it: a client's
- * put whose entry in the inbox was lost would never be heard of. */
-static void audited(struct engine *engine, const dw_op *op)
-{
-	dw_usec late = usec_sub(engine_now(engine), AUDIT_AGE);
-
-	engine->audit_asked = false;
-	engine->audit_at = usec_add(engine_now(engine), AUDIT_EVERY);
-	if (op->status != DW_OK || !own_is_current(engine, op))
-		return;
-	for (const dw_row *row = op->rows; row && row->head.due < late; row = row->next)
-		if (recover_learn(engine, row) != DW_OK)
-			return; /* no memory now: in the next audit */
-}
-
 void recover_scanned(struct engine *engine, dw_op *op)
 {
 	const dw_row *row = op->rows;
-
-	if (op->subject == engine) {
-		audited(engine, op);
-		return;
-	}
 
 	if (!own_is_current(engine, op))
 		return;
@@ -164,6 +144,10 @@ void recover_scanned(struct engine *engine, dw_op *op)
 		finish(engine);
 }
 
+/* ---- The audit ----------------------------------------------------------------------------- */
+
+/* A store that may lose what was written to it is asked for what is long overdue: a client's put
+ * whose entry in the inbox was lost would never be heard of. */
 static bool may_audit(const struct engine *engine)
 {
 	return !engine->audit_asked && engine->recovery == RECOVERY_IDLE &&
@@ -172,14 +156,27 @@ static bool may_audit(const struct engine *engine)
 
 static void ask_audit(struct engine *engine)
 {
-	dw_op *op = op_new(&engine->alloc, DW_OP_SCAN, NULL, NULL, 0);
+	dw_op *op = op_new(&engine->alloc, DW_OP_AUDIT, NULL, NULL, 0);
 
 	if (!op)
 		return; /* asked in the next turn */
+	op->head.due = usec_sub(engine_now(engine), AUDIT_AGE);
 	op->limit = AUDIT_LIMIT;
-	op->subject = engine; /* by which its answer is known */
 	engine->audit_asked = true;
 	engine_submit(engine, op, false);
+}
+
+void recover_audited(struct engine *engine, dw_op *op)
+{
+	bool goes_on = op->status == DW_OK && op->count > 0;
+
+	engine->audit_asked = false;
+	engine->audit_at = usec_add(engine_now(engine), goes_on ? AUDIT_ON : AUDIT_EVERY);
+	if (op->status != DW_OK || !own_is_current(engine, op))
+		return;
+	for (const dw_row *row = op->rows; row; row = row->next)
+		if (recover_learn(engine, row) != DW_OK)
+			return; /* no memory now: in another audit */
 }
 
 /* ---- The inbox ----------------------------------------------------------------------------- */

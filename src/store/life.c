@@ -39,6 +39,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_REPORT:
 	case DW_OP_PURGE:
 	case DW_OP_LOSS:
+	case DW_OP_AUDIT:
 	case DW_OP_REDELETE:
 	case DW_OP_MEND:
 		return role == DW_OWNER ? DW_OK : DW_EROLE;

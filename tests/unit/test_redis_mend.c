@@ -181,9 +181,10 @@ static void a_value_of_nobody_is_set_aside(void **state)
 	assert_true(t->corrupt > 0);
 }
 
-static void a_timer_that_no_inbox_tells_of_fires(void **state)
+/* lose_news: a client puts a timer that is due, and its entry in the inbox goes before the owner's
+ * next turn. */
+static void lose_news(struct torn *t)
 {
-	struct torn *t = *state;
 	char url[TEMP_SIZE + 16];
 	dw_options options = {
 	    .size = sizeof options, .store = url, .name = "torn", .role = DW_CLIENT};
@@ -195,9 +196,38 @@ static void a_timer_that_no_inbox_tells_of_fires(void **state)
 	assert_int_equal(dw_sync(client, PATIENCE), DW_OK);
 	redis(t, "ZREM", "lost", "i"); /* before the owner's next turn */
 	assert_int_equal(dw_close(client, PATIENCE), DW_OK);
-	for (int i = 0; i < 600 && t->fired == 0; i++)
+}
+
+static void await_fired(struct torn *t, int count)
+{
+	for (int i = 0; i < 600 && t->fired < count; i++)
 		turn_for_a_while(t);
-	assert_int_equal(t->fired, 1);
+	assert_int_equal(t->fired, count);
+}
+
+static void a_timer_that_no_inbox_tells_of_fires(void **state)
+{
+	lose_news(*state);
+	await_fired(*state, 1);
+}
+
+/* They have been overdue for longer, and each look at them takes some of each shard only. */
+static void it_is_found_behind_a_crowd_that_waits(void **state)
+{
+	enum { CROWD = 1000 };
+	struct torn *t = *state;
+
+	assert_int_equal(dw_on(t->d, "*", NULL, NULL), DW_OK);
+	for (int i = 0; i < CROWD; i++) {
+		char id[16];
+
+		(void)snprintf(id, sizeof id, "crowd%d", i);
+		assert_int_equal(dw_at(t->d, "crowd", id, 1, NULL, 0), DW_OK);
+	}
+	assert_int_equal(dw_sync(t->d, PATIENCE), DW_OK);
+	assert_int_equal(dw_on(t->d, "t", fire, t), DW_OK);
+	lose_news(t);
+	await_fired(t, 1);
 }
 
 int main(void)
@@ -210,6 +240,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(an_entry_of_nobody_goes, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_value_of_nobody_is_set_aside, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_timer_that_no_inbox_tells_of_fires, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(it_is_found_behind_a_crowd_that_waits, set_up,
 					    tear_down),
 	};
 

@@ -11,6 +11,7 @@
  *	operands.c the words of those calls
  *	news.c     the inbox of the clients
  *	scan.c     pages in order over all shards
+ *	audit.c    what is overdue, in no order
  *	whole.c    status, purge, report, the drop of all: what asks every shard
  *	check.c    a check of everything
  *	mend.c     entries without values, and values without entries
@@ -147,8 +148,10 @@ struct shard {
 
 	unsigned uneven; /* renewals in a row that counted more entries than values, or fewer */
 	bool mending;
-	dw_usec pushed_at; /* steady; by a mending */
-	bool news;         /* the inbox may have something */
+	dw_usec pushed_at;      /* steady; by a mending */
+	char audited_score[24]; /* how far the last audit came; "": it begins at the start */
+	char audited_id[DW_ID_MAX + 1];
+	bool news; /* the inbox may have something */
 	bool reading_news;
 	uint64_t dead_count;
 };
@@ -213,6 +216,12 @@ struct redis_store {
 		struct rows rows;
 		bool failed;
 	} reading;
+	struct {
+		dw_op *op;     /* NULL: none is under way */
+		unsigned left; /* shards not answered */
+		bool more;
+		int status;
+	} audit;
 	struct scan *scans;    /* under way, or with commands under way */
 	struct op_queue later; /* they ask every shard, when all before them is sent */
 	dw_op *barrier;        /* until it is answered, what comes after it waits: */
@@ -355,6 +364,12 @@ void scan_work(struct redis_store *);
 void scan_end_all(struct redis_store *, int status);
 void scan_overdue(struct redis_store *);
 void scan_free_all(struct redis_store *);
+
+/* page_is_sound: a reply of page.lua has the form that it promises. */
+bool page_is_sound(const struct reply *);
+
+/* ---- audit.c ---- */
+void audit_begin(struct redis_store *, dw_op *);
 
 /* ---- whole.c ---- */
 void whole_begin(struct redis_store *, dw_op *);

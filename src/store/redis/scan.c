@@ -255,15 +255,21 @@ static bool are_bulks(const struct reply *array)
 	return true;
 }
 
-static bool is_page(const struct stream *stream, const struct reply *reply)
+bool page_is_sound(const struct reply *reply)
 {
 	if (reply->kind != REPLY_ARRAY || reply->count == 0)
 		return reply->kind == REPLY_ARRAY;
+	return reply->count == 3 && are_bulks(&reply->items[0]) &&
+	       reply->items[1].kind == REPLY_ARRAY &&
+	       reply->items[1].count == reply->items[0].count && reply->items[2].kind == REPLY_BULK;
+}
+
+static bool is_page(const struct stream *stream, const struct reply *reply)
+{
 	if (stream->sign != 'd')
-		return reply->count == 3 && are_bulks(&reply->items[0]) &&
-		       reply->items[1].kind == REPLY_ARRAY &&
-		       reply->items[1].count == reply->items[0].count &&
-		       reply->items[2].kind == REPLY_BULK;
+		return page_is_sound(reply);
+	if (reply->kind != REPLY_ARRAY)
+		return false;
 	for (size_t i = 0; i < reply->count; i += 2)
 		if (reply->items[i].kind != REPLY_BULK)
 			return false;

@@ -159,6 +159,8 @@ static void begin_later(struct redis_store *store)
 			lease_take(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);
+		else if (op->kind == DW_OP_AUDIT)
+			audit_begin(store, op);
 		else
 			whole_begin(store, op);
 	}

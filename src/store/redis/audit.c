@@ -1,0 +1,136 @@
+/* What is overdue, whoever has written it: a page of every shard at each call, behind the one
+ * before it. Nothing is merged or sorted: the owner knows almost all of it, and a scan in order
+ * would read all of a crowd with one deadline to give the first of it. */
+#include "store/redis/inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PAGE_MIN 4u
+
+static size_t page_of(const struct redis_store *store)
+{
+	size_t page = store->audit.op->limit / store->shard_count;
+
+	return page > PAGE_MIN ? page : PAGE_MIN;
+}
+
+/* finish answers with the last shard's page. */
+static void finish(struct redis_store *store)
+{
+	dw_op *op = store->audit.op;
+
+	if (--store->audit.left > 0)
+		return;
+	store->audit.op = NULL;
+	op->count = store->audit.more;
+	answer_behind(store, op, store->audit.status);
+}
+
+static void from_the_start(struct shard *shard)
+{
+	shard->audited_score[0] = shard->audited_id[0] = '\0';
+}
+
+/* keep_place: an id of somebody else's that is too long for one is left behind with all that have
+ * its score; the next audit begins at the start again. */
+static void keep_place(struct shard *shard, const struct reply *id, const struct reply *score)
+{
+	bool fits = id->size <= DW_ID_MAX && !memchr(id->bytes, 0, id->size);
+
+	(void)snprintf(shard->audited_score, sizeof shard->audited_score, "%s", score->bytes);
+	(void)snprintf(shard->audited_id, sizeof shard->audited_id, "%s",
+		       fits ? id->bytes : "\xff");
+}
+
+/* take_rows: false: no memory. *ret_passed: one is not overdue, and so none behind it. */
+static bool take_rows(struct redis_store *store, const struct reply *reply, bool *ret_passed)
+{
+	const struct reply *ids = &reply->items[0];
+	const struct reply *values = &reply->items[1];
+	dw_op *op = store->audit.op;
+
+	for (size_t i = 0; i < ids->count; i++) {
+		dw_row *row = value_row(&store->alloc, ids->items[i].bytes, ids->items[i].size,
+					values->items[i].bytes, values->items[i].size);
+
+		if (!row)
+			return false;
+		if (row->status == DW_OK && row->head.due >= op->head.due) {
+			rows_free(&store->alloc, row);
+			*ret_passed = true;
+			return true;
+		}
+		row->next = op->rows;
+		op->rows = row;
+		op->row_count++;
+	}
+	return true;
+}
+
+static void take_page(struct redis_store *store, struct shard *shard, const struct reply *reply)
+{
+	size_t count = reply->count > 0 ? reply->items[0].count : 0;
+	bool passed = count < page_of(store);
+
+	if (count > 0 && !take_rows(store, reply, &passed)) {
+		store->audit.status = DW_ENOMEM;
+	} else if (passed) {
+		from_the_start(shard);
+	} else {
+		keep_place(shard, &reply->items[0].items[count - 1], &reply->items[2]);
+		store->audit.more = true;
+	}
+}
+
+static void came(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	struct shard *shard = request->shard;
+
+	if (page_is_sound(reply)) {
+		take_page(store, shard, reply);
+	} else {
+		if (reply->kind == REPLY_ERROR)
+			(void)call_failed(store, request, reply);
+		from_the_start(shard);
+	}
+	request_free(store, request);
+	finish(store);
+}
+
+static void lost(struct redis_store *store, struct request *request)
+{
+	request_free(store, request);
+	finish(store);
+}
+
+static void ask(struct redis_store *store, struct shard *shard)
+{
+	struct request *request = request_new(store, shard, came, lost);
+
+	if (!request)
+		return;
+	call_begin(store, "page", shard);
+	words_text(&store->words, "+");
+	words_number(&store->words, (int64_t)page_of(store));
+	words_text(&store->words, shard->audited_score);
+	words_text(&store->words, shard->audited_id);
+	store->audit.left++;
+	if (request_send(store, request) != DW_OK)
+		lost(store, request);
+}
+
+void audit_begin(struct redis_store *store, dw_op *op)
+{
+	if (store->audit.op) {
+		answer(store, op, DW_EBUSY); /* one at a time */
+		return;
+	}
+	store->audit.op = op;
+	store->audit.status = DW_OK;
+	store->audit.more = false;
+	store->audit.left = 1; /* our own, so that no shard is the last one before all are asked */
+	for (unsigned i = 0; i < store->shard_count; i++)
+		ask(store, &store->shards[i]);
+	finish(store);
+}
