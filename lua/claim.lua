@@ -1,19 +1,17 @@
 -- claim: the owner is about to fire. Pending, or claimed by another token -> claimed, attempt + 1.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-5 as in README.md; an owner's
---           6 how many timers, or ''
---           7.. for each timer: id, version, attempt (the one before the claim); then, if 6 is not
---           '', for each: score, header before, header after the claim, as the caller knows them
+-- ARGV      1-6 as in README.md; an owner's
+--           7.. for each timer: id, version, attempt (the one before the claim)
 -- returns   {'OK', ...}: the header as claimed; 2 there is none; {3, value} it is another one; 5
 --           damaged; or a refusal. Asked twice it answers the same
--- cost      O(log N) a timer; 3 us of the server
+-- cost      O(log N) a timer; 4 us of the server
 local refusal = owner_enters()
 if refusal then
 	return refusal
 end
 
-local ids, known = column_of(3)
+local ids = column(7, 3)
 local values = call('HMGET', VALUES, unpack(ids))
 call('ZCARD', TIMERS)
 
@@ -25,13 +23,7 @@ for k = 1, #ids do
 	local value = made[id] or values[k]
 	local item = ENOENT
 
-	if value and sub(value, 1, BODY - 1) == ARGV[known + 3 * k - 1] then
-		item = ARGV[known + 3 * k]
-		made[id] = item .. sub(value, BODY)
-		scores[written + 1], scores[written + 2] = ARGV[known + 3 * k - 2], id
-		stored[written + 1], stored[written + 2] = id, made[id]
-		written = written + 2
-	elseif value then
+	if value then
 		local flags, attempt, v0, v1, d0, d1, c0, c1, crc = decode(value)
 		local asked = tonumber(ARGV[3 * k + 6])
 		local claimed = flags and flags % 256 == 1

@@ -179,50 +179,40 @@ end
 
 -- store_new is the first write of what makes new timers: false, or the error: there is no memory,
 -- or Redis takes no writes, or not to that key. Nothing was done, and the number is not used up.
--- scores, values: words; or, with a count, where in ARGV those of so many timers begin.
-local function store_new(scores, values, count)
-	if count or scores[1] then
-		local reply
-		if count then
-			local last_word = scores + 2 * count - 1
-			reply = redis.pcall('ZADD', TIMERS, unpack(ARGV, scores, last_word))
-		else
-			reply = redis.pcall('ZADD', TIMERS, unpack(scores))
-		end
+local function store_new(scores, values)
+	if scores[1] then
+		local reply = redis.pcall('ZADD', TIMERS, unpack(scores))
 		if type(reply) == 'table' and reply.err then
 			return reply
 		end
-		if count then
-			call('HSET', VALUES, unpack(ARGV, values, values + 2 * count - 1))
-		else
-			call('HSET', VALUES, unpack(values))
-		end
+		call('HSET', VALUES, unpack(values))
 	end
 	touch()
 	return false
 end
 
--- column: every step-th word from ARGV[at] on.
-local function column(at, step)
+-- column: every step-th word from ARGV[at] to ARGV[to], or to the end.
+local function column(at, step, to)
 	local words, count = {}, 0
-	for i = at, #ARGV, step do
+	for i = at, to or #ARGV, step do
 		count = count + 1
 		words[count] = ARGV[i]
 	end
 	return words
 end
 
--- column_of: the first words of the timers of a claim or settle, of `step` words each, and behind
--- which word stands what the caller knows of them.
-local function column_of(step)
-	if ARGV[6] == '' then
-		return column(7, step), #ARGV
+-- has_news: a client has written one of the ids of that column, and the owner has not said yet that
+-- it knows.
+local function has_news(at, step, to)
+	if call('ZCARD', INBOX) == 0 then
+		return false
 	end
-	local words, count = {}, tonumber(ARGV[6])
-	for k = 1, count do
-		words[k] = ARGV[7 + (k - 1) * step]
+	for _, score in ipairs(call('ZMSCORE', INBOX, unpack(column(at, step, to)))) do
+		if score then
+			return true
+		end
 	end
-	return words, 6 + count * step
+	return false
 end
 
 -- inbox_of: the scores of the ids in the inbox, for a client; an owner does not ask.

@@ -4,20 +4,23 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7 a digit for each timer, its flags: 1 only if the id is absent, 2 claimed at once, 4
 --           the owner took its claim back; a client's 2 and 4 do not count
---           8.. ids, which differ; then score, id of each; then id, value of each: as it is to be
---           stored if its version can be taken. Versions grow from each to the next
+--           8.. score, id of each, which differ; then id, value of each: as it is to be stored if
+--           its version can be taken. Versions grow from each to the next
 -- returns   {'OK'}: all is stored as it was given; {'OK', ...}: for each the new header, or 1 the
 --           id has a timer; or a refusal; an error, of which OOM is one, has done nothing
--- cost      O(log N) a timer; 2 to 3 us of the server
+-- cost      O(log N) a timer; 4 us of the server
 local refusal = enter()
 if refusal then
 	return refusal
 end
 
 local count = #ARGV[7]
-local SCORES, STORED = 8 + count, 8 + 3 * count
-local values = call('HMGET', VALUES, unpack(ARGV, 8, 7 + count))
-local inbox = owner and {} or call('ZMSCORE', INBOX, unpack(ARGV, 8, 7 + count))
+local SCORES, STORED = 8, 8 + 2 * count
+local ids, inbox = nil, {}
+if not owner then
+	ids = column(SCORES + 1, 2, STORED - 1)
+	inbox = inbox_of(ids)
+end
 
 -- value_of, version_of: as given.
 local function value_of(k)
@@ -28,19 +31,31 @@ local function version_of(k)
 	return (words_of('<I8', value_of(k), 9))
 end
 
--- is_plain: nothing stands in the way of any.
-local function is_plain()
+-- may_be_plain: all can be stored as it is given where no id has a timer.
+local function may_be_plain()
 	local least, most = version_of(1), version_of(count)
 	if least <= last or least < now - 2000000 or most > now + AHEAD or
 		(not owner and string.find(ARGV[7], '[2-7]')) then
 		return false
 	end
 	for k = 1, count do
-		if values[k] or left_open(inbox[k]) then
+		if left_open(inbox[k]) then
 			return false
 		end
 	end
-	last = most
+	return call('HLEN', VALUES) == call('ZCARD', TIMERS)
+end
+
+-- store_plainly: true, or false: some ids have timers, which are untouched; or the error of the
+-- first write. An entry says that there is a value, unless somebody has torn the shard.
+local function store_plainly()
+	local made = redis.pcall('ZADD', TIMERS, 'NX', unpack(ARGV, SCORES, STORED - 1))
+	if made ~= count then
+		return type(made) == 'table' and made
+	end
+	call('HSET', VALUES, unpack(ARGV, STORED))
+	touch()
+	last = version_of(count)
 	return true
 end
 
@@ -61,9 +76,10 @@ end
 local answer, scores, stored, news = {'OK'}, {}, {}, {}
 
 local function one_by_one()
-	local made = {}
+	ids = ids or column(SCORES + 1, 2, STORED - 1)
+	local values, made = call('HMGET', VALUES, unpack(ids)), {}
 	for k = 1, count do
-		local id = ARGV[7 + k]
+		local id = ids[k]
 		local flags = tonumber(sub(ARGV[7], k, k))
 		local before = made[id] or values[k]
 
@@ -93,21 +109,23 @@ local function one_by_one()
 			end
 		end
 	end
+	return store_new(scores, stored)
 end
 
-local failure
-if is_plain() then
-	failure = store_new(SCORES, STORED, count)
+local plain = may_be_plain() and store_plainly()
+if type(plain) == 'table' then
+	return plain
+end
+if plain then
 	for k = 1, owner and 0 or count do
 		insert(news, digits(version_of(k)))
-		insert(news, ARGV[7 + k])
+		insert(news, ids[k])
 	end
 else
-	one_by_one()
-	failure = store_new(scores, stored)
-end
-if failure then
-	return failure
+	local failure = one_by_one()
+	if failure then
+		return failure
+	end
 end
 leave(news)
 return answer

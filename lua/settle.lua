@@ -1,18 +1,16 @@
 -- settle: a delivery is over, and its timer deleted.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-5 as in README.md; an owner's
---           6 how many timers, or ''
---           7.. for each timer: id, version, attempt; then, if 6 is not '', for each: its header,
---           as the caller knows it
+-- ARGV      1-6 as in README.md; an owner's
+--           7.. for each timer: id, version, attempt
 -- returns   {'OK', ...}: 0; 2 there is none; {3, value} it is another one; 5 damaged; or a refusal
--- cost      O(log N) a timer; 2 us of the server
+-- cost      O(log N) a timer; 3 us of the server
 local refusal = owner_enters()
 if refusal then
 	return refusal
 end
 
-local ids, known = column_of(3)
+local ids = column(7, 3)
 local values = call('HMGET', VALUES, unpack(ids))
 call('ZCARD', TIMERS)
 
@@ -22,9 +20,7 @@ for k = 1, #ids do
 	local id, value = ids[k], values[k]
 	local item = ENOENT
 
-	if value and not gone[id] and sub(value, 1, BODY - 1) == ARGV[known + k] then
-		item = 0
-	elseif value and not gone[id] then
+	if value and not gone[id] then
 		local flags, attempt, v0, v1 = decode(value)
 		local ver, asked = tonumber(ARGV[3 * k + 5]), tonumber(ARGV[3 * k + 6])
 

@@ -134,6 +134,10 @@ typedef enum dw_op_kind {
  * the timer of that id as it is stored now, or nothing. head says nothing. With DW_EUNKNOWN: it is
  * not to be done again; sent with this flag it is only looked for. */
 #define DW_OP_DONE 32u
+/* CLAIM: head and body are all that is stored of the timer, unless a client has written it since:
+ * a store that knows which timers clients have written, until they are acknowledged, may write the
+ * claimed one without reading the other. SETTLE: it may delete it so. */
+#define DW_OP_KNOWN 64u
 
 typedef struct dw_op {
 	struct dw_op *next; /* the engine's until submit, the store's until collected */
@@ -160,9 +164,6 @@ typedef struct dw_op {
 	dw_usec sent;   /* on the steady clock */
 	uint64_t batch; /* operations submitted with it */
 	int urgent;     /* firing waits for it */
-	/* CLAIM, SETTLE: the checksum of the body, if head is all that is known of the timer: a
-	 * store may compare it as a whole then. 0: not known. */
-	uint32_t body_crc;
 	unsigned reign; /* how often the ownership had been lost when it was submitted */
 
 	/* The store's. */
@@ -230,6 +231,9 @@ typedef struct dw_store_class {
 	/* The store has lost the part of it that the id is in, was emptied or set back, and waits
 	 * for what its owner still knows of that part. Absent: it never loses anything. */
 	int (*is_lost)(const dw_store *, const char *id);
+	/* So many operations that no firing waits for are under way at most, as a claim waits
+	 * behind them; 0 or absent: 2048. */
+	size_t window;
 } dw_store_class;
 
 struct dw_store {

@@ -136,6 +136,7 @@ static void put_answered(struct engine *engine, struct timer *head, dw_op *op)
 	else if (call->internal)
 		engine->recover_again = true; /* the first one may be stored: the scan tells */
 	if (op->status == DW_EUNKNOWN || fenced) {
+		head->unsure = true;
 		doubt(engine, head, op);
 		send_again(engine, head, call, op);
 	}

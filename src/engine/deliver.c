@@ -18,13 +18,35 @@ static void send(struct engine *engine, struct timer *timer, dw_op *op)
 	}
 	if (op->head.generation == 0)
 		op->head = timer->head;
-	if (timer->body)
-		op->body_crc = record_crc(timer->body);
 	timer->busy = true;
 	engine_submit(engine, op, true);
 }
 
 /* ---- Claiming ------------------------------------------------------------------------------ */
+
+/* is_known: what is stored of it is known to the last byte: it was put by us, or scanned, and never
+ * claimed. Until the scan is over another owner, or a client, may have been there since. */
+static bool is_known(const struct engine *engine, const struct timer *timer)
+{
+	const dw_head *head = &timer->head;
+
+	return engine->recovery == RECOVERY_IDLE && !engine->recover_again && !timer->unsure &&
+	       timer->body_size > 0 && timer->body_size <= KNOWN_BODY_MAX &&
+	       head->state == DW_PENDING && head->attempt == 0 && head->retries == 0 &&
+	       head->crashes == 0 && head->open == 0;
+}
+
+static dw_op *claim_op(struct engine *engine, struct timer *timer)
+{
+	dw_op *op;
+
+	if (!is_known(engine, timer))
+		return op_new(&engine->alloc, DW_OP_CLAIM, timer->id, NULL, 0);
+	op = op_new(&engine->alloc, DW_OP_CLAIM, timer->id, timer->body, timer->body_size);
+	if (op)
+		op->flags |= DW_OP_KNOWN;
+	return op;
+}
 
 static void claim(struct engine *engine, struct timer *timer)
 {
@@ -42,7 +64,7 @@ static void claim(struct engine *engine, struct timer *timer)
 				     timer->topic->name);
 		return;
 	}
-	send(engine, timer, op_new(&engine->alloc, DW_OP_CLAIM, timer->id, NULL, 0));
+	send(engine, timer, claim_op(engine, timer));
 }
 
 /* deliver_claim_round claims what is due within one lead, and with it what is due within two: so a
@@ -421,6 +443,8 @@ void deliver_verdict(struct engine *engine, struct timer *timer)
 		op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, 0);
 	if (op && op->kind == DW_OP_BURY)
 		op->reason = (dw_reason)timer->reason;
+	if (op && op->kind == DW_OP_SETTLE)
+		op->flags |= DW_OP_KNOWN; /* it was claimed by us, and is not ours only by news */
 	send(engine, timer, op);
 }
 

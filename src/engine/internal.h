@@ -35,10 +35,11 @@
 #define TURN_CLAIMS_MAX 512u
 #define TURN_SWEEP_MAX 1024u
 
-/* How much is under way in the store at most: what firing waits for, and what the API asked for, so
- * that a flood of puts does not stand before a claim. */
+/* How much of what firing waits for is under way in the store at most; of what the API asked for
+ * it is the store's window, so that a flood of puts does not stand before a claim. */
 #define URGENT_MAX 4096u
-#define ORDINARY_MAX 2048u
+
+#define KNOWN_BODY_MAX 1024u /* a larger one is not sent for its claim */
 
 #define SCAN_LIMIT 256u
 #define INBOX_LIMIT 256u

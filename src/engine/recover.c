@@ -66,6 +66,7 @@ int recover_learn(struct engine *engine, const dw_row *row)
 		timer_replace(engine, old, timer);
 	/* Claimed or not: this owner has not claimed it. */
 	timer->head = row->head;
+	timer->unsure = engine->recovery == RECOVERY_IDLE; /* not by the scan: a client's */
 	engine->recovered++;
 	timer_set_state(engine, timer, TIMER_PENDING);
 	engine_resume(engine, timer);

@@ -86,6 +86,7 @@ void engine_touch(struct engine *engine)
 static void submit_round(struct engine *engine)
 {
 	struct op_queue batch = {0};
+	size_t window = driven_window(engine->store);
 	dw_usec steady = engine_steady(engine);
 	uint64_t urgent_count = engine->urgent.count;
 
@@ -93,7 +94,7 @@ static void submit_round(struct engine *engine)
 		engine->progress_at = steady;
 	engine->urgent_inflight += (uint32_t)urgent_count;
 	op_queue_append(&batch, op_queue_take(&engine->urgent));
-	while (engine->ordinary.count > 0 && engine->ordinary_inflight < ORDINARY_MAX) {
+	while (engine->ordinary.count > 0 && engine->ordinary_inflight < window) {
 		dw_op *op = op_queue_pop(&engine->ordinary);
 
 		/* A parked one owes no answer. */
@@ -198,7 +199,8 @@ static bool has_work_left(const struct engine *engine)
 
 	return engine->answers.count > 0 || engine->posts_left || engine->deferred ||
 	       engine->urgent.count > 0 || delivers ||
-	       (engine->ordinary.count > 0 && engine->ordinary_inflight < ORDINARY_MAX);
+	       (engine->ordinary.count > 0 &&
+		engine->ordinary_inflight < driven_window(engine->store));
 }
 
 /* next_turn: when the next turn is needed, unless something wakes the engine before. */

@@ -7,6 +7,8 @@
 	((store)->type->size >= offsetof(dw_store_class, slot) + sizeof(store)->type->slot &&      \
 	 (store)->type->slot)
 
+#define WINDOW 2048u
+
 int driven_descriptor(const dw_store *store)
 {
 	return HAS(store, descriptor) ? store->type->descriptor(store) : -1;
@@ -26,6 +28,11 @@ dw_usec driven_due(const dw_store *store)
 dw_usec driven_lease(const dw_store *store)
 {
 	return HAS(store, lease) ? store->type->lease(store) : DW_NEVER;
+}
+
+size_t driven_window(const dw_store *store)
+{
+	return HAS(store, window) ? store->type->window : WINDOW;
 }
 
 bool driven_may_lose(const dw_store *store)

@@ -15,6 +15,9 @@ void driven_turn(dw_store *, dw_usec steady);
 dw_usec driven_due(const dw_store *);
 dw_usec driven_lease(const dw_store *);
 
+/* driven_window: how many ordinary operations may be under way. */
+size_t driven_window(const dw_store *);
+
 /* driven_may_lose: it tells of losses; driven_is_lost: of the id's part. */
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);

@@ -187,6 +187,69 @@ static void claim_of_another_attempt_is_stale(void **state)
 			 DW_ENOENT);
 }
 
+/* claim_known claims what a GET has found, as known; the status. */
+static int claim_known(struct contract *c, const dw_op *get, dw_head *ret_head)
+{
+	const dw_row *row = get->rows;
+	dw_op *op = ask_about(DW_OP_CLAIM, row->id, row->head.generation, 0);
+
+	op->flags = DW_OP_KNOWN;
+	op->head = row->head;
+	op->body = row->body;
+	op->body_size = row->body_size;
+	return ask_head(&c->owner, op, ret_head);
+}
+
+static int settle_known(struct contract *c, const char *id, uint64_t generation)
+{
+	dw_op *op = ask_about(DW_OP_SETTLE, id, generation, 1);
+
+	op->flags = DW_OP_KNOWN;
+	return ask_status(&c->owner, op);
+}
+
+static void claim_and_settle_of_what_is_known_are_as_ever(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = ask_put_one(&c->owner, "a", 500);
+	dw_op *known = ask_done(&c->owner, ask_get("a"));
+	dw_op *get;
+	dw_head head;
+
+	for (int i = 0; i < 2; i++) { /* the second one repeats the first */
+		assert_int_equal(claim_known(c, known, &head), DW_OK);
+		assert_int_equal(head.attempt, 1);
+		assert_int_equal(head.state, DW_CLAIMED);
+	}
+	get = ask_done(&c->owner, ask_get("a"));
+	assert_int_equal(get->rows->head.state, DW_CLAIMED);
+	assert_int_equal(get->rows->head.attempt, 1);
+	assert_int_equal(get->rows->head.generation, generation);
+	assert_int_equal(get->rows->body_size, known->rows->body_size);
+	assert_memory_equal(get->rows->body, known->rows->body, get->rows->body_size);
+	ask_free(get);
+	assert_int_equal(settle_known(c, "a", generation), DW_OK);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_ENOENT);
+	assert_int_equal(claim_known(c, known, &head), DW_ENOENT);
+	ask_free(known);
+}
+
+static void claim_and_settle_of_what_a_client_has_replaced_are_stale(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = ask_put_one(&c->owner, "a", 500);
+	dw_op *known = ask_done(&c->owner, ask_get("a"));
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->client, ask_put("a", 700, 0)), DW_OK);
+	assert_int_equal(claim_known(c, known, &head), DW_ESTALE);
+	assert_int_equal(settle_known(c, "a", first), DW_ESTALE);
+	assert_int_equal(ask_status(&c->client, ask_cancel("a", 0)), DW_OK);
+	assert_int_equal(claim_known(c, known, &head), DW_ENOENT);
+	assert_int_equal(settle_known(c, "a", first), DW_ENOENT);
+	ask_free(known);
+}
+
 static void claim_after_a_crash_counts_it_and_is_open(void **state)
 {
 	struct contract *c = *state;
@@ -507,6 +570,8 @@ const struct contract_case contract_timers[] = {
     CONTRACT_CASE(claim_of_a_replaced_generation_shows_the_stored_one, false),
     CONTRACT_CASE(claim_of_another_attempt_is_stale, false),
     CONTRACT_CASE(claim_of_ones_own_claim_counts_on_without_a_crash, false),
+    CONTRACT_CASE(claim_and_settle_of_what_is_known_are_as_ever, false),
+    CONTRACT_CASE(claim_and_settle_of_what_a_client_has_replaced_are_stale, true),
     CONTRACT_CASE(claim_after_a_crash_counts_it_and_is_open, true),
     CONTRACT_CASE(settle_deletes_and_repeated_answers_enoent, false),
     CONTRACT_CASE(verdict_of_an_earlier_delivery_changes_nothing, false),

@@ -57,10 +57,11 @@ static void tell_put(const struct effect *effect, size_t k, const struct reply *
 {
 	struct alloc alloc = alloc_of(effect);
 	size_t count = effect->sizes[6];
-	size_t at = 7 + 3 * count + 2 * k + 1;
+	size_t at = 7 + 2 * count + 2 * k + 1;
 	unsigned char value[512];
-	dw_op op = {
-	    .kind = DW_OP_PUT, .id = effect->argv[7 + k], .status = item ? status_of(item) : DW_OK};
+	dw_op op = {.kind = DW_OP_PUT,
+		    .id = effect->argv[8 + 2 * k],
+		    .status = item ? status_of(item) : DW_OK};
 	dw_row *row = NULL;
 
 	if (op.status == DW_OK) {
@@ -101,6 +102,39 @@ static void tell_delivery(const struct effect *effect, int at, const struct repl
 	if (kind == DW_OP_BURY)
 		op.reason = (dw_reason)number(effect, at + 3);
 	tell(effect, &op, &wanted);
+}
+
+/* tell_known_claims: score, id ...; id, value as claimed ... */
+static void tell_known_claims(const struct effect *effect)
+{
+	int count = (effect->argc - 6) / 4;
+
+	for (int at = 6 + 2 * count; at < effect->argc; at += 2) {
+		dw_op op = {.kind = DW_OP_CLAIM, .id = effect->argv[at], .status = DW_OK};
+		dw_head wanted;
+
+		if (!value_head(effect->argv[at + 1], VALUE_HEAD_SIZE, &op.head))
+			abort();
+		wanted = op.head;
+		wanted.attempt--;
+		tell(effect, &op, &wanted);
+	}
+}
+
+/* tell_known_settles: whatever generation was there is gone. */
+static void tell_known_settles(const struct effect *effect)
+{
+	struct sim *sim = effect->town->sim;
+
+	for (int at = 6; at < effect->argc; at++) {
+		dw_op op = {.kind = DW_OP_SETTLE, .id = effect->argv[at], .status = DW_OK};
+		struct generation *stored = model_stored(sim, model_name(sim, op.id));
+
+		if (!stored)
+			continue;
+		op.head.generation = stored->number;
+		tell(effect, &op, &op.head);
+	}
 }
 
 static void tell_plain(const struct effect *effect, const char *id, const struct reply *item,
@@ -161,6 +195,10 @@ void effects_tell(const struct effect *effect)
 		return;
 	if (strcmp(effect->script, "put") == 0)
 		tell_puts(effect);
+	if (strcmp(effect->script, "claim_known") == 0)
+		tell_known_claims(effect);
+	if (strcmp(effect->script, "settle_known") == 0)
+		tell_known_settles(effect);
 	if (strcmp(effect->script, "drop") == 0)
 		tell_drop(effect);
 	if (strcmp(effect->script, "purge") == 0)

@@ -319,6 +319,8 @@ void server_init(struct town *town)
 
 	town->twin = twin_new(&alloc);
 	twin_listen(town->twin, heard, town);
+	if (town->sim->bug == BUG_NONE)
+		twin_be_strict(town->twin);
 	town->wall_offset = clocks_wall(town->sim) - town->sim->clocks.steady;
 	town->wall_offset += (dw_usec)draw(town->sim, DW_SECONDS(20)) - DW_SECONDS(10);
 	town->drift_ppm = (int64_t)draw(town->sim, 1001) - 500;
@@ -340,6 +342,7 @@ void server_halt(struct town *town, dw_usec until)
 {
 	struct packet *packet = town->packets;
 
+	until = usec_max(until, town->halted_until); /* or what comes next would overtake */
 	trace(town->sim, "halt", "", until, 0);
 	town->halted_until = until;
 	town->packets = NULL;

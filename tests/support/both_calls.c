@@ -197,8 +197,6 @@ static void say_puts(struct both *both, const struct put *puts, unsigned count)
 	for (unsigned i = 0; i < count; i++)
 		flags[i] = puts[i].flags;
 	both_bytes(both, flags, count);
-	for (unsigned i = 0; i < count; i++)
-		both_text(both, puts[i].id);
 	for (unsigned i = 0; i < count; i++) {
 		char score[24];
 		bool claimed = puts[i].value[0] == DW_CLAIMED;
@@ -499,6 +497,59 @@ static void do_fill(struct both *both)
 	freeReplyObject(both_command(both, "CONFIG SET maxmemory %d", both->full ? 1 : 0));
 }
 
+/* say_known_claims: mostly of what is stored and pending. */
+static void say_known_claims(struct both *both, const struct caller *caller)
+{
+	static unsigned char values[PUTS][1024];
+	size_t sizes[PUTS] = {0};
+	const char *named[PUTS];
+	uint64_t first = both_draw(both, IDS);
+	unsigned count = some(both);
+
+	for (unsigned i = 0; i < count; i++) {
+		const unsigned char *value;
+		char score[24];
+		int64_t due = both->now;
+
+		named[i] = ids[(first + i) % IDS];
+		value = stored(both, named[i], &sizes[i]);
+		sizes[i] = value && sizes[i] >= 42 ? sizes[i] : 42;
+		memset(values[i], 1, sizes[i]);
+		if (value && sizes[i] >= 42) {
+			memcpy(values[i], value, sizes[i]);
+			due = (int64_t)bytes_get(value + 16, 8);
+		}
+		values[i][0] = DW_CLAIMED;
+		bytes_put(values[i] + 24, strtoull(caller->token, NULL, 10), 8);
+		(void)snprintf(score, sizeof score, "-%lld", (long long)value_score(due));
+		both_text(both, score);
+		both_text(both, named[i]);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		both_text(both, named[i]);
+		both_bytes(both, values[i], sizes[i]);
+	}
+}
+
+static void do_claim_known(struct both *both)
+{
+	struct caller *caller = both_caller(both, true);
+
+	both_begin_guarded(both, "claim_known", caller);
+	say_known_claims(both, caller);
+	both_guarded(both, caller);
+}
+
+static void do_settle_known(struct both *both)
+{
+	struct caller *caller = both_caller(both, true);
+
+	both_begin_guarded(both, "settle_known", caller);
+	for (unsigned i = some(both); i > 0; i--)
+		both_text(both, both_id(both));
+	both_guarded(both, caller);
+}
+
 static void do_claim(struct both *both)
 {
 	do_delivery(both, "claim");
@@ -514,14 +565,14 @@ void both_step(struct both *both)
 	static const struct {
 		void (*fn)(struct both *);
 		unsigned weight;
-	} all[] = {{do_put, 26},     {do_claim, 16},    {do_settle, 6},    {do_retry, 8},
-		   {do_bury, 8},     {do_cancel, 10},   {do_move, 10},     {do_requeue, 6},
-		   {do_drop, 2},     {do_forget, 1},    {do_ack, 3},       {do_repush, 6},
-		   {do_redelete, 3}, {both_inbox, 3},   {both_page, 6},    {both_dead_page, 2},
-		   {both_status, 1}, {both_report, 1},  {both_purge, 1},   {both_acquire, 6},
-		   {both_renew, 6},  {both_release, 1}, {both_session, 8}, {both_hand, 5},
-		   {both_shard, 1},  {do_damage, 4},    {do_forge, 5},     {do_expire, 3},
-		   {do_fill, 1}};
+	} all[] = {{do_put, 26},        {do_claim, 16},       {do_settle, 6},   {do_retry, 8},
+		   {do_claim_known, 8}, {do_settle_known, 3}, {do_bury, 8},     {do_cancel, 10},
+		   {do_move, 10},       {do_requeue, 6},      {do_drop, 2},     {do_forget, 1},
+		   {do_ack, 3},         {do_repush, 6},       {do_redelete, 3}, {both_inbox, 3},
+		   {both_page, 6},      {both_dead_page, 2},  {both_status, 1}, {both_report, 1},
+		   {both_purge, 1},     {both_acquire, 6},    {both_renew, 6},  {both_release, 1},
+		   {both_session, 8},   {both_hand, 5},       {both_shard, 1},  {do_damage, 4},
+		   {do_forge, 5},       {do_expire, 3},       {do_fill, 1}};
 	unsigned sum = 0;
 	uint64_t dice;
 

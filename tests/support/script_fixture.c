@@ -172,8 +172,6 @@ void call_puts(struct scripts *s, const struct put *puts, size_t count)
 	for (size_t i = 0; i < count; i++)
 		flags[i] = (char)('0' + puts[i].flags);
 	call_word(s, flags, count);
-	for (size_t i = 0; i < count; i++)
-		call_text(s, puts[i].id);
 	for (size_t i = 0; i < count; i++) {
 		int64_t score = value_score(puts[i].due);
 

@@ -9,15 +9,34 @@ static const struct {
 	const char *name;
 	script_fn run;
 } scripts[] = {
-    {"ack", twin_ack},           {"acquire", twin_acquire},     {"add", twin_add},
-    {"bury", twin_bury},         {"cancel", twin_cancel},       {"cancel_one", twin_cancel_one},
-    {"claim", twin_claim},       {"dead_page", twin_dead_page}, {"drop", twin_drop},
-    {"forget", twin_forget},     {"inbox", twin_inbox},         {"move", twin_move},
-    {"page", twin_page},         {"purge", twin_purge},         {"put", twin_put},
-    {"redelete", twin_redelete}, {"release", twin_release},     {"renew", twin_renew},
-    {"report", twin_report},     {"repush", twin_repush},       {"requeue", twin_requeue},
-    {"retry", twin_retry},       {"session", twin_session},     {"settle", twin_settle},
-    {"shard", twin_shard},       {"status", twin_status},
+    {"ack", twin_ack},
+    {"acquire", twin_acquire},
+    {"add", twin_add},
+    {"bury", twin_bury},
+    {"cancel", twin_cancel},
+    {"cancel_one", twin_cancel_one},
+    {"claim", twin_claim},
+    {"claim_known", twin_claim_known},
+    {"settle_known", twin_settle_known},
+    {"dead_page", twin_dead_page},
+    {"drop", twin_drop},
+    {"forget", twin_forget},
+    {"inbox", twin_inbox},
+    {"move", twin_move},
+    {"page", twin_page},
+    {"purge", twin_purge},
+    {"put", twin_put},
+    {"redelete", twin_redelete},
+    {"release", twin_release},
+    {"renew", twin_renew},
+    {"report", twin_report},
+    {"repush", twin_repush},
+    {"requeue", twin_requeue},
+    {"retry", twin_retry},
+    {"session", twin_session},
+    {"settle", twin_settle},
+    {"shard", twin_shard},
+    {"status", twin_status},
 };
 
 #define SCRIPT_COUNT (sizeof scripts / sizeof *scripts)
@@ -67,6 +86,11 @@ void twin_set_time(struct twin *twin, dw_usec now)
 void twin_set_full(struct twin *twin, bool full)
 {
 	twin->full = full;
+}
+
+void twin_be_strict(struct twin *twin)
+{
+	twin->strict = true;
 }
 
 void twin_set_bug(struct twin *twin, enum twin_bug bug)

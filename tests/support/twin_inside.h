@@ -57,6 +57,7 @@ struct twin {
 	size_t key_room;
 	dw_usec now;
 	bool full;
+	bool strict; /* what an owner knows must be so */
 	enum twin_bug bug;
 	bool *loaded; /* of each script */
 	void (*heard)(void *user, const char *channel, size_t size, long long shard);
@@ -162,6 +163,8 @@ void fail(struct run *, const char *words);
 void twin_put(struct run *);
 void twin_claim(struct run *);
 void twin_settle(struct run *);
+void twin_claim_known(struct run *);
+void twin_settle_known(struct run *);
 void twin_retry(struct run *);
 void twin_cancel(struct run *);
 void twin_move(struct run *);

@@ -2,15 +2,13 @@
 #include "support/twin_inside.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* groups: how many operands there are from ARGV[7] on, of so many words each. */
+/* groups: how many operands there are from ARGV[at] on, of so many words each. */
 static size_t groups(const struct run *run, int step, int at)
 {
-	double known = run->owner && at == 7 ? number_of(arg(run, 6)) : NAN;
-
-	if (!isnan(known)) /* behind them stands what the caller knows, which changes nothing */
-		return (size_t)known;
 	return run->argc < at ? 0 : (size_t)((run->argc - at) / step) + 1;
 }
 
@@ -34,12 +32,12 @@ struct puts {
 
 static struct bytes id_of(const struct run *run, size_t k)
 {
-	return arg(run, 8 + (int)k);
+	return arg(run, 9 + 2 * (int)k);
 }
 
 static struct bytes value_of(const struct run *run, const struct puts *puts, size_t k)
 {
-	return arg(run, 8 + 3 * (int)puts->count + 2 * (int)k + 1);
+	return arg(run, 8 + 2 * (int)puts->count + 2 * (int)k + 1);
 }
 
 static double version_of(const struct run *run, const struct puts *puts, size_t k)
@@ -51,8 +49,8 @@ static double version_of(const struct run *run, const struct puts *puts, size_t 
 	return ver_of(&words);
 }
 
-/* is_plain: all can be stored as it is given. */
-static bool is_plain(const struct run *run, const struct puts *puts)
+/* may_be_plain: all can be stored as it is given where no id has a timer. */
+static bool may_be_plain(const struct run *run, const struct puts *puts)
 {
 	double least = version_of(run, puts, 0);
 	double most = version_of(run, puts, puts->count - 1);
@@ -60,9 +58,16 @@ static bool is_plain(const struct run *run, const struct puts *puts)
 	if (least <= run->last || least < run->now - 2000000 || most > run->now + 60000000)
 		return false;
 	for (size_t k = 0; k < puts->count; k++)
-		if ((!run->owner && puts->flags.at[k] > '1') ||
-		    key_value(run->values, id_of(run, k)).at ||
-		    (!run->owner && left_open(run, id_of(run, k))))
+		if (!run->owner && (puts->flags.at[k] > '1' || left_open(run, id_of(run, k))))
+			return false;
+	return run->values->count == run->timers->count;
+}
+
+/* is_plain: none has; an entry says that there is a value. */
+static bool is_plain(const struct run *run, const struct puts *puts)
+{
+	for (size_t k = 0; k < puts->count; k++)
+		if (key_find(run->timers, id_of(run, k)))
 			return false;
 	return true;
 }
@@ -103,21 +108,18 @@ static bool put_one(struct run *run, const struct puts *puts, size_t k)
 	return true;
 }
 
-static bool put_plain(struct run *run, const struct puts *puts)
+static void put_plain(struct run *run, const struct puts *puts)
 {
-	if (no_room(run))
-		return false;
 	for (size_t k = 0; k < puts->count; k++) {
 		struct bytes value = value_of(run, puts, k);
 
 		store(run, id_of(run, k), (struct bytes){value.at, HEAD_SIZE}, body_of(value));
 		key_set_score(run->twin, run->timers, id_of(run, k),
-			      number_of(arg(run, 8 + (int)puts->count + 2 * (int)k)));
+			      number_of(arg(run, 8 + 2 * (int)k)));
 		if (!run->owner)
 			post(run, id_of(run, k), version_of(run, puts, k));
 	}
 	run->last = version_of(run, puts, puts->count - 1);
-	return true;
 }
 
 void twin_put(struct run *run)
@@ -128,10 +130,13 @@ void twin_put(struct run *run)
 	puts.count = puts.flags.size;
 	if (!enter(run))
 		return;
-	plain = is_plain(run, &puts);
-	answer_ok(run, plain ? 0 : puts.count);
-	if (plain && !put_plain(run, &puts))
+	plain = may_be_plain(run, &puts);
+	if (plain && no_room(run))
 		return;
+	plain = plain && is_plain(run, &puts);
+	answer_ok(run, plain ? 0 : puts.count);
+	if (plain)
+		put_plain(run, &puts);
 	for (size_t k = 0; !plain && k < puts.count; k++)
 		if (!put_one(run, &puts, k))
 			return;
@@ -237,6 +242,110 @@ void twin_settle(struct run *run)
 		settle_one(run, 7 + 3 * (int)i, 1 + i);
 	touch(run);
 	leave(run);
+}
+
+/* ---- What the owner knows ------------------------------------------------------------------ */
+
+/* has_news: a client has written one of the ids, and that is not acknowledged. */
+static bool has_news(const struct run *run, int at, int step, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (key_find(run->inbox, arg(run, at + (int)i * step)))
+			return true;
+	return false;
+}
+
+/* must: an owner that is wrong about what it knows would destroy what a client has written. */
+static void must(const struct run *run, bool right, const char *what, struct bytes id)
+{
+	if (right || !run->twin->strict)
+		return;
+	(void)fprintf(stderr, "the owner %s %.*s, and what is stored is not what it knows\n", what,
+		      (int)id.size, id.at);
+	abort();
+}
+
+/* is_as_known: the value is what the owner takes it for. */
+static bool is_as_known(const struct run *run, struct bytes id, struct bytes claimed)
+{
+	struct bytes value = key_value(run->values, id);
+	struct words stored;
+	struct words given;
+
+	return !value.at ||
+	       (decode(value, &stored) && decode(claimed, &given) && !is_claimed(&stored) &&
+		stored.flags + 1 == given.flags && stored.attempt + 1 == given.attempt &&
+		ver_of(&stored) == ver_of(&given) && stored.d0 == given.d0 &&
+		stored.d1 == given.d1 && stored.crc == given.crc);
+}
+
+void twin_claim_known(struct run *run)
+{
+	size_t count = run->argc > 6 ? (size_t)(run->argc - 6) / 4 : 0;
+	int at = 7 + 2 * (int)count;
+	size_t changed = 0;
+
+	if (!owner_enters(run))
+		return;
+	if (has_news(run, 8, 2, count)) {
+		refuse(run, "LOOK", (struct bytes){0});
+		return;
+	}
+	touch(run);
+	for (int i = 7; i < at; i += 2) {
+		struct entry *entry = key_find(run->timers, arg(run, i + 1));
+		double score = number_of(arg(run, i));
+
+		if (!entry || entry->score == score)
+			continue;
+		key_set_score(run->twin, run->timers, arg(run, i + 1), score);
+		changed++;
+	}
+	if (changed != count) {
+		refuse(run, "LOOK", (struct bytes){0});
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct bytes id = arg(run, at + 2 * (int)i);
+		struct bytes value = arg(run, at + 2 * (int)i + 1);
+
+		must(run, is_as_known(run, id, value), "claims", id);
+		store(run, id, (struct bytes){value.at, HEAD_SIZE}, body_of(value));
+	}
+	answer_ok(run, 0);
+	use_up(run);
+}
+
+/* is_ours: it is claimed by this owner, so that nobody else may have changed it. */
+static bool is_ours(const struct run *run, struct bytes id)
+{
+	struct bytes value = key_value(run->values, id);
+	struct words words;
+
+	return !value.at ||
+	       (decode(value, &words) && is_claimed(&words) && claim_of(&words) == run->fence);
+}
+
+void twin_settle_known(struct run *run)
+{
+	size_t count = groups(run, 1, 7);
+
+	if (!owner_enters(run))
+		return;
+	if (has_news(run, 7, 1, count)) {
+		refuse(run, "LOOK", (struct bytes){0});
+		return;
+	}
+	touch(run);
+	for (size_t i = 0; i < count; i++) {
+		struct bytes id = arg(run, 7 + (int)i);
+
+		must(run, is_ours(run, id), "settles", id);
+		(void)key_remove(run->twin, run->timers, id);
+		(void)key_remove(run->twin, run->values, id);
+	}
+	answer_ok(run, 0);
+	use_up(run);
 }
 
 /* ---- retry --------------------------------------------------------------------------------- */

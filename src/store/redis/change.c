@@ -14,15 +14,15 @@ static int status_of(int64_t code)
 										 : DW_ESTORE;
 }
 
-static const char *script_of(dw_op_kind kind)
+static const char *script_of(const dw_op *op)
 {
-	switch (kind) {
+	switch (op->kind) {
 	case DW_OP_PUT:
 		return "put";
 	case DW_OP_CLAIM:
-		return "claim";
+		return operands_are_known(op) ? "claim_known" : "claim";
 	case DW_OP_SETTLE:
-		return "settle";
+		return operands_are_known(op) ? "settle_known" : "settle";
 	case DW_OP_RETRY:
 		return "retry";
 	case DW_OP_BURY:
@@ -50,7 +50,7 @@ static const char *script_of(dw_op_kind kind)
 
 bool change_is_one(const dw_op *op)
 {
-	return op->kind == DW_OP_GET || (script_of(op->kind) && op->id);
+	return op->kind == DW_OP_GET || (script_of(op) && op->id);
 }
 
 /* ---- Answers ------------------------------------------------------------------------------- */
@@ -143,19 +143,32 @@ void change_forget(struct redis_store *store, struct shard *shard, dw_op *op)
 	answer(store, op, DW_OK);
 }
 
-/* take_as_given: the puts are stored as they were given. */
+/* set_head: what a put or a claim has stored as it was given. */
+static void set_head(struct redis_store *store, const struct shard *shard, dw_op *op)
+{
+	bool claimed = op->flags & DW_OP_CLAIMED;
+
+	if (op->kind == DW_OP_CLAIM) {
+		op->head.state = DW_CLAIMED;
+		op->head.attempt++;
+	} else if (op->kind == DW_OP_PUT) {
+		op->head = (dw_head){.generation = operands_version(store, shard, op),
+				     .due = op->head.due,
+				     .attempt = claimed,
+				     .state = claimed ? DW_CLAIMED : DW_PENDING};
+		note_generation(store, op->head.generation);
+	}
+}
+
+/* take_as_given: all was done as it was given. */
 static void take_as_given(struct redis_store *store, struct request *request)
 {
 	dw_op *op;
 
 	while ((op = op_queue_pop(&request->ops))) {
-		bool claimed = op->flags & DW_OP_CLAIMED;
-
-		op->head = (dw_head){.generation = operands_version(store, request->shard, op),
-				     .due = op->head.due,
-				     .attempt = claimed,
-				     .state = claimed ? DW_CLAIMED : DW_PENDING};
-		note_generation(store, op->head.generation);
+		set_head(store, request->shard, op);
+		if (op->kind == DW_OP_SETTLE)
+			loss_bury(store, request->shard, op->id, op->head.generation);
 		answer(store, op, DW_OK);
 	}
 }
@@ -163,7 +176,7 @@ static void take_as_given(struct redis_store *store, struct request *request)
 static void take_items(struct redis_store *store, struct request *request,
 		       const struct reply *reply)
 {
-	if (reply->count == 1 && request->ops.first->kind == DW_OP_PUT)
+	if (reply->count == 1)
 		take_as_given(store, request);
 	for (size_t i = 1; i < reply->count; i++) {
 		dw_op *op = op_queue_pop(&request->ops);
@@ -193,6 +206,10 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 	struct shard *shard = request->shard;
 
 	switch (failure) {
+	case FAILURE_LOOK:
+		operands_forget(&request->ops);
+		redo(shard, &request->ops);
+		return;
 	case FAILURE_AGAIN:
 		redo(shard, &request->ops);
 		return;
@@ -220,7 +237,8 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 static bool is_answer(const struct request *request, const struct reply *reply)
 {
 	return reply->count == request->ops.count + 1 ||
-	       (reply->count == 1 && request->ops.first->kind == DW_OP_PUT);
+	       (reply->count == 1 &&
+		(request->ops.first->kind == DW_OP_PUT || operands_are_known(request->ops.first)));
 }
 
 static void changed(struct redis_store *store, struct request *request, const struct reply *reply)
@@ -422,11 +440,8 @@ static bool was_applied(struct redis_store *store, struct shard *shard, const dw
 static bool say(struct redis_store *store, struct shard *shard, const struct op_queue *queue,
 		size_t count)
 {
-	call_begin(store, script_of(queue->first->kind), shard);
-	if (operands_are_known(queue->first))
-		call_guard_known(store, shard, shard->next, count);
-	else
-		call_guard(store, shard, shard->next);
+	call_begin(store, script_of(queue->first), shard);
+	call_guard(store, shard, shard->next);
 	return operands_add(store, shard, queue, count);
 }
 

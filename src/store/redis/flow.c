@@ -130,7 +130,7 @@ void call_begin_rare(struct redis_store *store, const char *script, const struct
 	add_keys(&store->words, shard);
 }
 
-static void add_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
+void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
 {
 	struct words *words = &store->words;
 	bool owner = store->role == DW_OWNER;
@@ -143,19 +143,7 @@ static void add_guard(struct redis_store *store, const struct shard *shard, uint
 	words_text(words, owner ? shard->era : "");
 	words_number(words, (int64_t)number);
 	words_number(words, (owner ? store->lease : SESSION_TTL) / 1000);
-}
-
-void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
-{
-	add_guard(store, shard, number);
-	words_text(&store->words, store->role == DW_OWNER ? "" : store->channel);
-}
-
-void call_guard_known(struct redis_store *store, const struct shard *shard, uint64_t number,
-		      size_t count)
-{
-	add_guard(store, shard, number);
-	words_number(&store->words, (int64_t)count);
+	words_text(words, owner ? "" : store->channel);
 }
 
 /* ---- Loading a script ---------------------------------------------------------------------- */
@@ -260,6 +248,8 @@ enum failure call_failed(struct redis_store *store, struct request *request,
 		return FAILURE_LOST;
 	if (reply_is(word, "MARK") && reply->count > 1)
 		return number_refused(store, request, (uint64_t)reply_number(&word[1]));
+	if (reply_is(word, "LOOK"))
+		return FAILURE_LOOK;
 	return FAILURE_NONE;
 }
 

@@ -45,7 +45,7 @@
 #define SHARDS_DEFAULT 16u
 #define SHARDS_MAX 256u
 #define BATCH_MAX 256u                    /* operations of one command */
-#define BATCH_GOOD 64u                    /* so many are not waited for */
+#define BATCH_GOOD 128u                   /* so many are not waited for */
 #define BATCH_BYTES_MAX ((size_t)1 << 20) /* of their bodies */
 #define TOKEN_SIZE 96
 #define ERA_SIZE 40
@@ -256,13 +256,12 @@ void command_begin(struct redis_store *, const char *name);
 void call_begin(struct redis_store *, const char *script, const struct shard *);
 void call_begin_rare(struct redis_store *, const char *script, const struct shard *);
 void call_guard(struct redis_store *, const struct shard *, uint64_t number);
-/* call_guard_known: of an owner that knows so many timers that it claims or settles. */
-void call_guard_known(struct redis_store *, const struct shard *, uint64_t number, size_t count);
 /* call_failed sorts a reply that is no success of a script: what is to be done with its
  * operations. */
 enum failure {
 	FAILURE_NONE,
 	FAILURE_AGAIN,   /* not applied; sent again, now or after a pause */
+	FAILURE_LOOK,    /* the same, but what we know of the timers may be old */
 	FAILURE_FENCED,  /* the token or the session is not the one any more */
 	FAILURE_FULL,    /* no memory, or no disk, at the server */
 	FAILURE_REFUSED, /* for good */
@@ -311,8 +310,10 @@ size_t operands_run(const struct op_queue *, size_t *ret_bytes);
 int operands_room(struct redis_store *, size_t bytes);
 bool operands_add(struct redis_store *, const struct shard *, const struct op_queue *,
 		  size_t count);
-/* operands_are_known: the timer that is claimed or settled can be compared as a whole. */
+/* operands_are_known: nobody has to look at the timer that is claimed or settled, unless a client
+ * has written it since; operands_forget: somebody has to. */
 bool operands_are_known(const dw_op *);
+void operands_forget(struct op_queue *);
 /* operands_version: what a put asks for; the script takes it if nobody was ahead of it. */
 uint64_t operands_version(const struct redis_store *, const struct shard *, const dw_op *);
 

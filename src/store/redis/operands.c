@@ -64,9 +64,6 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 		store->flags[i] = (char)('0' + flags_of(op));
 	words_bytes(words, store->flags, count);
 	op = first;
-	for (size_t i = 0; i < count; i++, op = op->next)
-		words_text(words, op->id);
-	op = first;
 	for (size_t i = 0; i < count; i++, op = op->next) {
 		int64_t score = value_score(op->head.due);
 
@@ -104,37 +101,44 @@ static void add_delivery(struct words *words, const dw_op *op)
 	words_number(words, op->head.attempt);
 }
 
-/* add_known: the header that is expected, which a script compares at once; else it looks at its
- * parts, as ever. */
-static void add_known(struct words *words, const dw_op *op, const dw_head *head, uint64_t claim,
-		      unsigned char **at)
-{
-	value_head_write(*at, head, claim, op->body_crc);
-	words_bytes(words, *at, VALUE_HEAD_SIZE);
-	*at += VALUE_HEAD_SIZE;
-}
-
-/* add_all_known: what we know of the timers of a claim or a settle. */
-static void add_all_known(struct redis_store *store, const struct shard *shard, const dw_op *op,
-			  size_t count)
+/* add_known_claims: each as it is to be stored. False: one of them is no record. */
+static bool add_known_claims(struct redis_store *store, const struct shard *shard,
+			     const dw_op *first, size_t count)
 {
 	struct words *words = &store->words;
 	unsigned char *at = store->packed;
+	const dw_op *op = first;
 
-	for (; count > 0; count--, op = op->next) {
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		words_number(words, -value_score(op->head.due));
+		words_text(words, op->id);
+	}
+	op = first;
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		size_t size = value_pack(op->body, op->body_size, at + VALUE_HEAD_SIZE);
 		dw_head head = op->head;
 
-		head.state = op->kind == DW_OP_CLAIM ? DW_PENDING : DW_CLAIMED;
-		if (op->kind == DW_OP_SETTLE) {
-			add_known(words, op, &head, shard->fence, &at);
-			continue;
-		}
-		words_number(words, -value_score(head.due));
-		add_known(words, op, &head, 0, &at);
+		if (size == 0)
+			return false;
 		head.state = DW_CLAIMED;
 		head.attempt++;
-		add_known(words, op, &head, shard->fence, &at);
+		value_head_write(at, &head, shard->fence, record_crc(op->body));
+		words_text(words, op->id);
+		words_bytes(words, at, VALUE_HEAD_SIZE + size);
+		at += VALUE_HEAD_SIZE + size;
 	}
+	return true;
+}
+
+/* add_known: of those that nobody has to look at. */
+static bool add_known(struct redis_store *store, const struct shard *shard, const dw_op *op,
+		      size_t count)
+{
+	if (op->kind == DW_OP_CLAIM)
+		return add_known_claims(store, shard, op, count);
+	for (; count > 0; count--, op = op->next)
+		words_text(&store->words, op->id);
+	return true;
 }
 
 static void add_operands(struct redis_store *store, const dw_op *op)
@@ -188,13 +192,11 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 /* room_of: for the bytes that an operation's words do not have yet. */
 static size_t room_of(const dw_op *op)
 {
-	if (op->body_size)
-		return VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size);
-	return op->body_crc ? 2 * VALUE_HEAD_SIZE : 0;
+	return op->body_size ? VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) : 0;
 }
 
-/* Ids of one command's puts, which must differ, by their hashes: those that only seem to be equal
- * just make it two commands. */
+/* Ids of one command's puts or known claims, which must differ, by their hashes: those that only
+ * seem to be equal just make it two commands. */
 struct seen {
 	uint64_t hashes[4 * BATCH_MAX];
 };
@@ -219,18 +221,25 @@ static bool is_seen(struct seen *seen, const char *id)
 
 bool operands_are_known(const dw_op *op)
 {
-	return (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE) && op->body_crc;
+	return (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE) && op->flags & DW_OP_KNOWN;
+}
+
+void operands_forget(struct op_queue *queue)
+{
+	for (dw_op *op = queue->first; op; op = op->next)
+		op->flags &= ~DW_OP_KNOWN;
 }
 
 size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;
 	bool known = operands_are_known(queue->first);
+	bool differ = kind == DW_OP_PUT || (kind == DW_OP_CLAIM && known);
 	struct seen seen;
 	size_t count = 0;
 	size_t bytes = 0;
 
-	if (kind == DW_OP_PUT)
+	if (differ)
 		memset(&seen, 0, sizeof seen);
 	for (const dw_op *op = queue->first; op && op->kind == kind; op = op->next) {
 		size_t more = room_of(op);
@@ -239,8 +248,7 @@ size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 			break;
 		if (count > 0 && op->flags & DW_OP_AGAIN)
 			break;
-		if ((kind == DW_OP_PUT && is_seen(&seen, op->id)) ||
-		    operands_are_known(op) != known)
+		if ((differ && is_seen(&seen, op->id)) || operands_are_known(op) != known)
 			break;
 		bytes += more;
 		count++;
@@ -273,13 +281,13 @@ bool operands_add(struct redis_store *store, const struct shard *shard,
 
 	if (op->kind == DW_OP_PUT)
 		return add_puts(store, shard, op, count);
+	if (operands_are_known(op))
+		return add_known(store, shard, op, count);
 	for (size_t i = 0; i < count; i++, op = op->next) {
-		if (!op->body_size)
+		if (op->kind != DW_OP_REPUSH)
 			add_operands(store, op);
 		else if (!add_push(&store->words, op, &at))
 			return false;
 	}
-	if (operands_are_known(queue->first))
-		add_all_known(store, shard, queue->first, count);
 	return true;
 }

@@ -131,11 +131,13 @@ static void end_barrier(struct redis_store *store, const dw_op *op)
 		store->barrier = NULL;
 }
 
-/* take_if_permitted: it has waited, and the ownership may have been lost meanwhile. */
+/* take_if_permitted: it has waited, and the ownership may have been lost meanwhile, or the timer
+ * purged. */
 static void take_if_permitted(struct redis_store *store, dw_op *op)
 {
 	int status = permit(store, op);
 
+	op->flags &= ~DW_OP_KNOWN;
 	if (status != DW_OK)
 		answer(store, op, status);
 	else
@@ -371,7 +373,8 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .turn = redis_turn,
 				    .due = redis_due,
 				    .lease = redis_lease,
-				    .is_lost = redis_is_lost};
+				    .is_lost = redis_is_lost,
+				    .window = 2 * SHARDS_DEFAULT * BATCH_GOOD};
 
 /* ---- Shards -------------------------------------------------------------------------------- */
 
