@@ -342,6 +342,7 @@ void redis_free(dw_store *base)
 	dw_op *op;
 
 	store->stopped = true;
+	store->connection = 0; /* what is lost sends nothing any more */
 	while ((request = store->under_way.first)) {
 		store->under_way.first = request->next;
 		request->lost(store, request);
