@@ -236,6 +236,7 @@ struct redis_store {
 	char flags[BATCH_MAX]; /* of the puts of one command */
 	struct words words;
 	dw_usec complained_at;
+	dw_usec overdue_at; /* steady; then operations are given up again */
 };
 
 /* ---- flow.c ---- */

@@ -379,6 +379,15 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 
 /* ---- Shards -------------------------------------------------------------------------------- */
 
+static unsigned crc16_nibble(unsigned crc, unsigned nibble)
+{
+	static const unsigned short table[16] = {0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5,
+						 0x60c6, 0x70e7, 0x8108, 0x9129, 0xa14a, 0xb16b,
+						 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef};
+
+	return (crc << 4 & 0xffff) ^ table[crc >> 12 ^ nibble];
+}
+
 /* crc16_of as Redis Cluster counts it (XMODEM), of the id or of its part in braces. */
 unsigned crc16_of(const char *id)
 {
@@ -392,9 +401,9 @@ unsigned crc16_of(const char *id)
 		size = (size_t)(end - id);
 	}
 	for (size_t i = 0; i < size; i++) {
-		crc ^= (unsigned)(unsigned char)id[i] << 8;
-		for (unsigned bit = 0; bit < 8; bit++)
-			crc = crc & 0x8000 ? (crc << 1 ^ 0x1021) & 0xffff : crc << 1 & 0xffff;
+		unsigned byte = (unsigned char)id[i];
+
+		crc = crc16_nibble(crc16_nibble(crc, byte >> 4), byte & 15);
 	}
 	return crc;
 }
