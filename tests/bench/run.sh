@@ -1,18 +1,18 @@
 #!/bin/sh
 # run.sh: build the release and run one benchmark.
-#     tests/bench/run.sh wheel|late|burst|store|recover [--store sqlite|redis] [--n N] [--json]
+#     tests/bench/run.sh wheel|late|burst|news|store|recover [--store sqlite|redis] [--n N] [--json]
 # store is the Redis store's: puts against a bare client, then burst with --store redis.
 set -eu
 
 usage() {
-	echo "usage: tests/bench/run.sh wheel|late|burst|store|recover [--store sqlite|redis]" \
-		"[--n N] [--json]" >&2
+	echo "usage: tests/bench/run.sh wheel|late|burst|news|store|recover" \
+		"[--store sqlite|redis] [--n N] [--json]" >&2
 	exit 2
 }
 
 [ $# -ge 1 ] || usage
 case $1 in
-wheel | late | burst | recover) benches=$1 ;;
+wheel | late | burst | news | recover) benches=$1 ;;
 store) benches="store burst" ;;
 *) usage ;;
 esac
