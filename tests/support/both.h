@@ -108,5 +108,6 @@ void both_shard(struct both *);
 void both_inbox(struct both *);
 void both_page(struct both *);
 void both_dead_page(struct both *);
+void both_orphans(struct both *);
 
 #endif

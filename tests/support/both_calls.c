@@ -411,6 +411,16 @@ static void do_redelete(struct both *both)
 	both_guarded(both, caller);
 }
 
+static void do_mend(struct both *both)
+{
+	struct caller *caller = both_caller(both, true);
+
+	both_begin_guarded(both, "mend", caller);
+	for (unsigned i = some(both); i > 0; i--)
+		both_text(both, both_id(both));
+	both_guarded(both, caller);
+}
+
 static void do_ack(struct both *both)
 {
 	struct caller *caller = both_caller(both, true);
@@ -451,6 +461,35 @@ static void do_damage(struct both *both)
 		both_text(both, id);
 		both_bytes(both, bytes,
 			   both_draw(both, 4) ? size : 1 + (size_t)both_draw(both, size));
+	}
+	both_plainly(both);
+}
+
+/* do_tear takes an entry away under its value, or gives one to an id that has no value, or a value
+ * to one that has no entry. */
+static void do_tear(struct both *both)
+{
+	const char *id = both_id(both);
+	const char *other = both_id(both);
+	size_t size;
+	const unsigned char *value = stored(both, other, &size);
+	uint64_t dice = both_draw(both, 3);
+
+	if (both->full)
+		return;
+	if (dice == 0) {
+		begin_plain(both, "ZREM", "z");
+		both_text(both, id);
+	} else if (dice == 1) {
+		begin_plain(both, "ZADD", "z");
+		both_number(both, 1 + both_draw(both, 1000));
+		both_text(both, id);
+	} else if (value) {
+		begin_plain(both, "HSET", "h");
+		both_text(both, id);
+		both_bytes(both, value, size);
+	} else {
+		return;
 	}
 	both_plainly(both);
 }
@@ -572,7 +611,8 @@ void both_step(struct both *both)
 		   {both_page, 6},      {both_dead_page, 2},  {both_status, 1}, {both_report, 1},
 		   {both_purge, 1},     {both_acquire, 6},    {both_renew, 6},  {both_release, 1},
 		   {both_session, 8},   {both_hand, 5},       {both_shard, 1},  {do_damage, 4},
-		   {do_forge, 5},       {do_expire, 3},       {do_fill, 1}};
+		   {do_forge, 5},       {do_expire, 3},       {do_tear, 6},     {do_mend, 4},
+		   {both_orphans, 3},   {do_fill, 1}};
 	unsigned sum = 0;
 	uint64_t dice;
 

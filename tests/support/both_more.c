@@ -165,3 +165,11 @@ void both_dead_page(struct both *both)
 	both_number(both, 1 + both_draw(both, 5));
 	both_plainly(both);
 }
+
+void both_orphans(struct both *both)
+{
+	both_begin_script(both, "orphans", "n");
+	both_text(both, both_draw(both, 2) ? "z" : "h");
+	both_text(both, "0");
+	both_plainly(both);
+}

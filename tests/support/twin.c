@@ -23,6 +23,8 @@ static const struct {
     {"forget", twin_forget},
     {"inbox", twin_inbox},
     {"move", twin_move},
+    {"mend", twin_mend},
+    {"orphans", twin_orphans},
     {"page", twin_page},
     {"purge", twin_purge},
     {"put", twin_put},

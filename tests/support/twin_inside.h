@@ -8,6 +8,7 @@
  *	twin_dead.c   bury, requeue, drop, forget, dead_page
  *	twin_pages.c  page, inbox, ack
  *	twin_loss.c   repush, redelete
+ *	twin_mend.c   orphans, mend
  *	twin_hand.c   add, cancel_one, shard
  *
  * The scripts read all, then write; the twin writes as it goes, which is the same, because nothing
@@ -188,5 +189,7 @@ void twin_cancel_one(struct run *);
 void twin_shard(struct run *);
 void twin_repush(struct run *);
 void twin_redelete(struct run *);
+void twin_orphans(struct run *);
+void twin_mend(struct run *);
 
 #endif
