@@ -125,6 +125,24 @@ static void status_came(struct redis_store *store, struct request *request,
 
 /* ---- What changes every shard -------------------------------------------------------------- */
 
+/* part_refused: the shard was emptied, set back, or is another's: the greeting tells which. Only
+ * then are we no owner any more. */
+static int part_refused(struct redis_store *store, const struct request *request,
+			enum failure failure)
+{
+	struct shard *shard = request->shard;
+
+	if (!request->as_owner)
+		return DW_ESTORE;
+	if (store->role != DW_OWNER)
+		return DW_EFENCED;
+	if (failure == FAILURE_LOST)
+		loss_begin(store, shard);
+	else if (shard->greeting == GREETING_DONE)
+		greet(store, shard);
+	return DW_EUNKNOWN; /* other shards may have done their part */
+}
+
 static void part_came(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	struct gather *gather = request->context;
@@ -137,7 +155,7 @@ static void part_came(struct redis_store *store, struct request *request, const 
 	if (done && reply->count > 1)
 		gather->op->count += (uint64_t)reply_number(&reply->items[1]);
 	if (failure == FAILURE_FENCED || failure == FAILURE_LOST)
-		fail(gather, request->as_owner ? DW_EFENCED : DW_ESTORE);
+		fail(gather, part_refused(store, request, failure));
 	else if (!done)
 		fail(gather, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
 	request_free(store, request);
