@@ -4,14 +4,16 @@
 -- ARGV      1 nonce   2 conn   3 ttl of the lease (ms)   4 floor: the highest fence or version that
 --           the caller knows, or 0   5 holder: who takes it, in words   6 shards of the namespace
 --           7 the era, if the shard is new   8 a token that may be replaced, because its holder is
---           known to be dead, or ''
+--           known to be dead, or is the caller, which then reads the inbox on; others begin with an
+--           empty one, because they read all; or ''
 -- returns   {'OK', token, era, last version or '', now (us), entries in the inbox, dead letters};
---           {'HELD', token, ms left, holder or ''}; {'SHARDS', how many the namespace has}
+--           {'HELD', token, ms left, holder or '', era or ''}; {'SHARDS', how
+--           many the namespace has}
 -- cost      O(1). Over maxmemory, too: it begins with a write that needs no memory
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder')
 if lease and lease ~= ARGV[8] then
-	return {'HELD', lease, call('PTTL', LEASE), meta[5] or ''}
+	return {'HELD', lease, call('PTTL', LEASE), meta[5] or '', meta[2] or ''}
 end
 if meta[4] and meta[4] ~= ARGV[6] then
 	return {'SHARDS', meta[4]}
@@ -28,7 +30,9 @@ local token = number .. ':' .. ARGV[1] .. ':' .. ARGV[2]
 local era = meta[2] or ARGV[7]
 
 call('HDEL', META, 'holder')
-call('UNLINK', INBOX)
+if not lease or string.match(lease, ':([^:]*):') ~= ARGV[1] then
+	call('UNLINK', INBOX)
+end
 call('SET', LEASE, token, 'PX', ARGV[3])
 call('HSET', META, 'fence', number, 'mark', 0, 'holder', ARGV[5], 'since', digits(time),
 	'shards', ARGV[6], 'era', era)

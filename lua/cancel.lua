@@ -4,8 +4,9 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: flags (4: the owner took its claim back; not a client's),
 --           id
--- returns   {'OK', ...}: 0; 2 there is none; 4 too late: claimed, and left alone; or, to a client,
---           deleted and yet an earlier claim may start; or a refusal
+-- returns   {'OK', ...}: 0, or to an owner the header of what was deleted; 2 there is none; 4 too
+--           late: claimed, and left alone; or, to a client, deleted and yet an earlier claim may
+--           start; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -23,6 +24,7 @@ for k = 1, #ids do
 	local value = not gone[id] and values[k]
 	local open = false -- an earlier claim may start after this
 	local item = 0
+	local head
 
 	if not value then
 		item = left_open(posted[id] or inbox[k]) and LATE or ENOENT
@@ -31,6 +33,9 @@ for k = 1, #ids do
 		local mine = flags and flags % 256 == 1 and c1 * WORD + c0 == fence
 
 		item = mine and tonumber(ARGV[2 * k + 5]) < 4 and LATE or 0
+		if item == 0 and flags then
+			head = sub(value, 1, BODY - 1)
+		end
 	else
 		local late
 
@@ -49,7 +54,7 @@ for k = 1, #ids do
 	if item == 0 and open then
 		item = LATE
 	end
-	answer[k + 1] = item
+	answer[k + 1] = head or item
 end
 
 touch()

@@ -4,7 +4,8 @@
 -- ARGV      1 conn, growing with each connection of the client   2 ttl of the session (ms)
 --           3 shards of the namespace if the shard is new, or ''
 -- returns   {'OK', last number applied (0: the session is new), last version or '', now (us),
---           shards or ''}; {'NOSESSION'}: a later connection was here; {'SHARDS', how many}
+--           shards or '', the conn before this one (0: the session is new)}; {'NOSESSION'}: a
+--           later connection was here; {'SHARDS', how many}
 -- cost      O(1). Over maxmemory, too
 local session = call('HMGET', SESSION, 'conn', 'last')
 local meta = call('HMGET', META, 'ver', 'shards')
@@ -24,4 +25,4 @@ call('PEXPIRE', SESSION, ARGV[2])
 if not meta[2] and count ~= '' then
 	call('HSET', META, 'shards', count)
 end
-return {'OK', done, meta[1] or '', digits(time_us()), count}
+return {'OK', done, meta[1] or '', digits(time_us()), count, session[1] or '0'}

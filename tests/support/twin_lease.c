@@ -51,6 +51,15 @@ static struct bytes token_of(struct run *run, struct bytes number, char *room, s
 	return (struct bytes){room, (size_t)written};
 }
 
+/* is_of: the token has that nonce. */
+static bool is_of(struct bytes token, struct bytes nonce)
+{
+	const char *colon = token.at ? strchr(token.at, ':') : NULL;
+
+	return colon && strncmp(colon + 1, nonce.at, nonce.size) == 0 &&
+	       colon[1 + nonce.size] == ':';
+}
+
 static void take(struct run *run)
 {
 	struct bytes fence = key_text(run->meta, "fence");
@@ -59,6 +68,7 @@ static void take(struct run *run)
 	char now[32];
 	char token[256];
 	struct bytes made;
+	bool is_own = is_of(key_string(run->lease), arg(run, 1));
 
 	(void)digits(
 	    larger(larger((fence.at ? number_of(fence) : 0) + 1, time), number_of(arg(run, 4))),
@@ -79,7 +89,8 @@ static void take(struct run *run)
 	item_bytes(run, 4, text_of(now));
 	item_code(run, 5, (int)run->inbox->count);
 	item_code(run, 6, (int)run->dead->count);
-	key_clear(run->twin, run->inbox); /* it reads all */
+	if (!is_own)
+		key_clear(run->twin, run->inbox); /* it reads all */
 }
 
 void twin_acquire(struct run *run)
@@ -87,9 +98,12 @@ void twin_acquire(struct run *run)
 	struct bytes token = key_string(run->lease);
 	struct bytes shards = key_text(run->meta, "shards");
 
-	if (token.at && !same(token, arg(run, 8)))
-		held(run, array(run, 4), token);
-	else if (shards.at && !same(shards, arg(run, 6)))
+	if (token.at && !same(token, arg(run, 8))) {
+		struct reply *items = array(run, 5);
+
+		held(run, items, token);
+		say(run, &items[4], or_empty(key_text(run->meta, "era")));
+	} else if (shards.at && !same(shards, arg(run, 6)))
 		refuse(run, "SHARDS", shards);
 	else
 		take(run);
@@ -162,9 +176,11 @@ void twin_release(struct run *run)
 static void live_on(struct run *run, struct bytes count)
 {
 	struct bytes last = key_text(run->session, "last");
+	struct bytes conn = key_text(run->session, "conn");
 	char now[32];
 
-	answer_ok(run, 4);
+	answer_ok(run, 5);
+	item_bytes(run, 5, conn.at ? conn : text_of("0"));
 	item_bytes(run, 1, last.at ? last : text_of("0"));
 	item_bytes(run, 2, or_empty(key_text(run->meta, "ver")));
 	item_bytes(run, 3, digits((double)run->twin->now, now));

@@ -419,6 +419,7 @@ static void cancel_one(struct run *run, int at, size_t item)
 	struct bytes value = key_value(run->values, id);
 	bool open = false;
 	int code = ENOENT_CODE;
+	struct words words;
 
 	if (!value.at && !run->owner && left_open(run, id))
 		code = LATE_CODE;
@@ -433,11 +434,13 @@ static void cancel_one(struct run *run, int at, size_t item)
 
 		post(run, id, open ? -ver : ver);
 	}
+	item_code(run, item, code == 0 && open ? LATE_CODE : code);
+	if (code == 0 && run->owner && decode(value, &words))
+		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
 	if (code == 0 || code == ENOENT_CODE) {
 		(void)key_remove(run->twin, run->timers, id); /* without a value it goes, too */
 		(void)key_remove(run->twin, run->values, id);
 	}
-	item_code(run, item, code == 0 && open ? LATE_CODE : code);
 }
 
 void twin_cancel(struct run *run)

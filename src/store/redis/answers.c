@@ -76,6 +76,13 @@ static void hand_over(struct redis_store *store, dw_op *op)
 {
 	bool first = !store->answers.first;
 
+	/* The engine would forget what it knows, and has not told the new owner yet. */
+	if (store->ousted && op->status == DW_EFENCED && op->kind != DW_OP_REDELETE &&
+	    op->kind != DW_OP_MEND) {
+		op_queue_push(&store->withheld, op);
+		return;
+	}
+
 	if (op->kind == DW_OP_REDELETE || op->kind == DW_OP_MEND) { /* our own */
 		op_free(&store->alloc, op);
 		return;
@@ -83,6 +90,15 @@ static void hand_over(struct redis_store *store, dw_op *op)
 	op_queue_push(&store->answers, op);
 	if (first && !store->in_turn)
 		store->env.wake(store->env.wake_user);
+}
+
+void answer_withheld(struct redis_store *store)
+{
+	dw_op *op;
+
+	store->ousted = false;
+	while ((op = op_queue_pop(&store->withheld)))
+		hand_over(store, op);
 }
 
 /* given_up: such an answer says nothing that others must wait for. */
@@ -122,6 +138,21 @@ void answer_all(struct redis_store *store, struct op_queue *queue, int status)
 
 	while ((op = op_queue_pop(queue)))
 		answer(store, op, status);
+}
+
+void answer_known(struct redis_store *store)
+{
+	dw_op *op = store->order_first;
+
+	while (op) {
+		dw_op *next = op->store_next;
+
+		if (op->progress == PROGRESS_ANSWERED) {
+			leave_order(store, op);
+			hand_over(store, op);
+		}
+		op = next;
+	}
 }
 
 /* ---- Giving up ----------------------------------------------------------------------------- */

@@ -184,6 +184,9 @@ static void take_items(struct redis_store *store, struct request *request,
 
 		if (status == DW_OK && (op->kind == DW_OP_SETTLE || op->kind == DW_OP_CANCEL))
 			loss_bury(store, request->shard, op->id, op->head.generation);
+		if (status == DW_OK && op->kind == DW_OP_BURY &&
+		    op->head.generation > 0) /* its letter may be lost with it */
+			loss_bury(store, request->shard, op->id, op->head.generation - 1);
 		if (op->kind == DW_OP_BURY && status == DW_OK)
 			change_forget(store, request->shard, op);
 		else
@@ -253,7 +256,7 @@ static void changed(struct redis_store *store, struct request *request, const st
 	if (failure == FAILURE_NONE)
 		take_items(store, request, reply);
 	else if (request->as_owner && store->role != DW_OWNER)
-		answer_all(store, &request->ops, DW_EFENCED);
+		lease_refuse(store, request->shard, &request->ops);
 	else
 		refused(store, request, failure);
 	request_free(store, request);
@@ -402,6 +405,11 @@ void change_resolve(struct redis_store *store, struct shard *shard, struct reque
 {
 	const dw_op *first = request->ops.first;
 
+	/* A client's push, too, is done once: the owner may have settled it since. */
+	if (first && applied && first->kind == DW_OP_REPUSH && !request->as_owner) {
+		answer_all(store, &request->ops, DW_OK);
+		return;
+	}
 	if (!first || !applied || may_repeat(first)) {
 		redo(shard, &request->ops);
 		return;

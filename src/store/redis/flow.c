@@ -435,6 +435,7 @@ void flow_flush(struct redis_store *store)
 void flow_work(struct redis_store *store)
 {
 	flow_wire(store);
+	loss_tell(store);
 	listen(store);
 	lease_work(store);
 	news_work(store);
@@ -466,6 +467,8 @@ dw_usec flow_due(const struct redis_store *store)
 		at = usec_min(at, link_due(store->ear));
 	if (store->role == DW_OWNER)
 		at = usec_min(at, store->renew_at);
+	if (store->ousting || store->ousted)
+		at = usec_min(at, store->ousted_until);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		const struct shard *shard = &store->shards[i];
 

@@ -60,6 +60,12 @@ static bool is_ours(const struct redis_store *store, const struct shard *shard,
 	       strncmp(reply->items[1].bytes, mine, (size_t)size) == 0;
 }
 
+static void greeted_as_owner(struct redis_store *store, struct shard *shard, uint64_t mark)
+{
+	greeted(store, shard, mark);
+	loss_is_sure(store, shard);
+}
+
 static void owner_greeted(struct redis_store *store, struct request *request,
 			  const struct reply *reply)
 {
@@ -75,17 +81,17 @@ static void owner_greeted(struct redis_store *store, struct request *request,
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
 		   reply->count >= 6) {
 		mark = (uint64_t)reply_number(&reply->items[1]);
-		lease_learn_time(store, request->sent, reply_number(&reply->items[3]));
+		lease_learn_time(store, reply_number(&reply->items[3]));
 		lease_taken(store, shard, request->sent);
 		token_of(store, shard, shard->token);
 		shard->news = shard->news || reply_number(&reply->items[4]) > 0;
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
-		if (mark < shard->acked)
+		if (shard->loss == LOSS_FOUND || lease_went_back(shard, reply))
 			loss_begin(store, shard);
 		else
-			greeted(store, shard, mark);
+			greeted_as_owner(store, shard, mark);
 	} else if (failure == FAILURE_NONE || failure == FAILURE_LOST) {
-		lease_refused(store, shard, reply);
+		loss_refused(store, shard, reply);
 	} else {
 		ask_again(store, shard);
 	}
@@ -110,6 +116,29 @@ static void greet_as_owner(struct redis_store *store, struct shard *shard, struc
 
 /* ---- A client ------------------------------------------------------------------------------ */
 
+/* forget_session: the server does not know our session, or only what it was before our last
+ * greeting: it is over, or lost, or was set back. So nobody can say what was applied of what was
+ * sent in it. What was known to be applied is looked for on. */
+static void forget_session(struct redis_store *store, struct shard *shard)
+{
+	struct request_list limbo = shard->limbo;
+	struct request *request;
+
+	for (struct doubt *doubt = shard->doubts; doubt; doubt = doubt->next)
+		if (!doubt->resolved)
+			doubt->resolved = doubt->applied = true; /* perhaps */
+	shard->limbo = (struct request_list){0};
+	while ((request = limbo.first)) {
+		limbo.first = request->next;
+		if (!request->number) {
+			flow_limbo(shard, request);
+			continue;
+		}
+		answer_doubtful(store, &request->ops);
+		request_free(store, request);
+	}
+}
+
 static void client_greeted(struct redis_store *store, struct request *request,
 			   const struct reply *reply)
 {
@@ -119,8 +148,11 @@ static void client_greeted(struct redis_store *store, struct request *request,
 	if (store->role == DW_OWNER) {
 		/* Became the owner meanwhile. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
-		   reply->count >= 5) {
-		lease_learn_time(store, request->sent, reply_number(&reply->items[3]));
+		   reply->count >= 6) {
+		lease_learn_time(store, reply_number(&reply->items[3]));
+		if ((uint64_t)reply_number(&reply->items[5]) < shard->session)
+			forget_session(store, shard);
+		shard->session = store->connections;
 		greeted(store, shard, (uint64_t)reply_number(&reply->items[1]));
 	} else {
 		if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS"))

@@ -102,16 +102,20 @@ struct doubt {
 };
 
 /* What became of a shard that was emptied or set back: it is taken again, with another token; then
- * told to the engine, which pushes what it knows. Meanwhile nothing else is sent to it. */
-enum loss { LOSS_NONE, LOSS_TAKING, LOSS_TAKEN, LOSS_TOLD };
+ * told to the engine, which pushes what it knows. Meanwhile nothing else is sent to it. FOUND: the
+ * taking has failed, the next greeting begins it once more. HELD: another process has it. */
+enum loss { LOSS_NONE, LOSS_FOUND, LOSS_TAKING, LOSS_HELD, LOSS_TAKEN, LOSS_TOLD };
 
 /* A timer that this owner has seen deleted: should it come back by itself, it is deleted again. */
 struct grave {
 	struct grave *next;
+	struct grave *same; /* the next of its bucket */
 	uint64_t generation;
 	dw_usec at; /* steady */
 	char id[];
 };
+
+#define GRAVE_BUCKETS 256u
 
 enum greeting { GREETING_NONE, GREETING_ASKED, GREETING_DONE };
 
@@ -142,8 +146,11 @@ struct shard {
 	unsigned doubt_count;
 
 	enum loss loss;
+	uint64_t session;       /* the connection of its last greeting, as a client */
+	bool in_doubt;          /* another shard is HELD, and perhaps this one is, too */
 	struct op_queue pushes; /* sent while it is lost */
 	struct grave *grave_first, *grave_last;
+	struct grave *graves[GRAVE_BUCKETS];
 	unsigned grave_count;
 
 	unsigned uneven; /* renewals in a row that counted more entries than values, or fewer */
@@ -151,7 +158,8 @@ struct shard {
 	dw_usec pushed_at;      /* steady; by a mending */
 	char audited_score[24]; /* how far the last audit came; "": it begins at the start */
 	char audited_id[DW_ID_MAX + 1];
-	bool news; /* the inbox may have something */
+	bool news;     /* the inbox may have something */
+	uint64_t seen; /* the last version in the inbox: a client's, which no mark counts */
 	bool reading_news;
 	uint64_t dead_count;
 };
@@ -208,9 +216,12 @@ struct redis_store {
 
 	dw_op *parked; /* the INBOX that waits for news */
 	dw_op *told;   /* the LOSS that waits for one */
-	/* Another process has the emptied shards: what we know is pushed as a client, then we have
-	 * lost. */
+	/* A shard is HELD: it is found out which others are. Then what we know of them is pushed as
+	 * a client, and we have lost. */
+	bool ousting;
 	bool ousted;
+	dw_usec ousted_until;     /* steady: we are patient no longer than that */
+	struct op_queue withheld; /* meanwhile: answers that say so */
 	struct {
 		unsigned left; /* shards not answered */
 		struct rows rows;
@@ -286,6 +297,10 @@ dw_usec flow_due(const struct redis_store *);
 void answer_take(struct redis_store *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
+/* answer_known hands over what waits only for answers before it. */
+void answer_known(struct redis_store *);
+/* answer_withheld ends our being ousted, and says so. */
+void answer_withheld(struct redis_store *);
 /* answer_doubtful: DW_EUNKNOWN, and it stays so: what is sent again of them is not done. */
 void answer_doubtful(struct redis_store *, struct op_queue *);
 /* answer_behind: of an operation that reads, after all that change and were submitted before
@@ -330,28 +345,43 @@ void lease_taken(struct redis_store *, struct shard *, dw_usec sent);
 void lease_renew(struct redis_store *, struct shard *);
 void lease_work(struct redis_store *);
 void lease_lose(struct redis_store *);
-/* lease_refused: a renewal or greeting was not answered OK. */
-void lease_refused(struct redis_store *, struct shard *, const struct reply *);
+/* lease_refuse answers what was asked of an owner; reading goes on as a client, and so does pushing
+ * while we are ousted. lease_refuse_all: all that was asked of the shard's. */
+void lease_refuse(struct redis_store *, struct shard *, struct op_queue *);
+void lease_refuse_all(struct redis_store *, struct shard *);
+/* lease_went_back: what a renewal or greeting says is older than what we know. */
+bool lease_went_back(const struct shard *, const struct reply *);
 /* Acquiring: the command; a token from its OK; whether its HELD names a dead process. */
 void lease_words(struct redis_store *, const struct shard *, const char *replace);
+/* lease_era: the era that the acquisition of that number makes, should the shard be new. */
+void lease_era(const struct redis_store *, unsigned number, char *ret_era);
 bool lease_take_token(struct shard *, const struct reply *);
 bool lease_is_dead(const struct reply *held);
 void lease_give_back(struct redis_store *);
 dw_usec lease_until(const struct redis_store *);
-void lease_learn_time(struct redis_store *, dw_usec sent, int64_t server_time);
+void lease_learn_time(struct redis_store *, int64_t server_time);
 uint64_t lease_floor(struct redis_store *);
 
 /* ---- loss.c ---- */
+/* loss_refused: a renewal or greeting was not let in. Another owner of the same era is a successor;
+ * anything else says that the shard is not what it was. */
+void loss_refused(struct redis_store *, struct shard *, const struct reply *);
 /* loss_begin: the server does not have any more what it has confirmed. */
 void loss_begin(struct redis_store *, struct shard *);
+/* loss_is_sure: the shard was in doubt, and is ours. */
+void loss_is_sure(struct redis_store *, struct shard *);
 /* loss_push lets the engine push what it knows of the shard, which is still ours. */
 void loss_push(struct redis_store *, struct shard *);
+/* loss_tell tells the engine what is to be pushed, if it waits for that. */
+void loss_tell(struct redis_store *);
 /* loss_park: the engine waits for a loss, and has pushed all of the last one. */
 void loss_park(struct redis_store *, dw_op *);
 void loss_end(struct redis_store *, int status);
 bool loss_is_told(const struct redis_store *, const char *id);
 /* loss_bury keeps in mind that the timer was deleted. */
 void loss_bury(struct redis_store *, struct shard *, const char *id, uint64_t generation);
+/* loss_is_buried: that generation of the timer, or a later one, was deleted. */
+bool loss_is_buried(const struct shard *, const char *id, uint64_t generation);
 void loss_free(struct redis_store *, struct shard *);
 
 /* ---- news.c ---- */

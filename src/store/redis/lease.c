@@ -10,10 +10,12 @@
 
 /* ---- Time ---------------------------------------------------------------------------------- */
 
-void lease_learn_time(struct redis_store *store, dw_usec sent, int64_t server_time)
+/* lease_learn_time: as if the answer had come at once, so that we are never ahead of the server's
+ * clock: a version that is could be given a second time when the server has lost the first one. */
+void lease_learn_time(struct redis_store *store, int64_t server_time)
 {
 	store->server_time = server_time;
-	store->server_at = sent;
+	store->server_at = store->now;
 }
 
 /* lease_floor: the server gives generations by its own clock; what we ask for here makes them
@@ -155,6 +157,7 @@ bool lease_take_token(struct shard *shard, const struct reply *reply)
 	shard->fence = strtoull(shard->token, NULL, 10);
 	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
 	shard->news = true;
+	shard->seen = 0;
 	return true;
 }
 
@@ -179,7 +182,7 @@ static void taken(struct redis_store *store, struct request *request, const stru
 		refuse(store, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
 		       reply->kind == REPLY_ERROR ? reply->bytes : "the server refuses");
 	} else if (reply_is(&reply->items[0], "OK") && lease_take_token(shard, reply)) {
-		lease_learn_time(store, request->sent, reply_number(&reply->items[4]));
+		lease_learn_time(store, reply_number(&reply->items[4]));
 		lease_taken(store, shard, request->sent);
 		next_shards(store, shard);
 	} else if (reply_is(&reply->items[0], "HELD") && reply->count >= 4) {
@@ -201,6 +204,11 @@ static void taking_lost(struct redis_store *store, struct request *request)
 		taking_ended(store);
 }
 
+void lease_era(const struct redis_store *store, unsigned number, char *ret_era)
+{
+	(void)snprintf(ret_era, ERA_SIZE, "%s.%u", store->nonce, number); /* it fits */
+}
+
 void lease_words(struct redis_store *store, const struct shard *shard, const char *replace)
 {
 	struct words *words = &store->words;
@@ -214,7 +222,7 @@ void lease_words(struct redis_store *store, const struct shard *shard, const cha
 	words_number(words, store->shard_count);
 	/* A new era: the nonce, and how many it has made. */
 	store->eras++;
-	(void)snprintf(store->era, sizeof store->era, "%s.%u", store->nonce, store->eras);
+	lease_era(store, store->eras, store->era);
 	words_text(words, store->era);
 	words_text(words, replace);
 }
@@ -253,22 +261,10 @@ void lease_take(struct redis_store *store, dw_op *op)
 		taking_ended(store);
 }
 
-/* lease_refused: a renewal or greeting was not let in. Another owner of the same era is a
- * successor; anything else says that the shard is not what it was. */
-void lease_refused(struct redis_store *store, struct shard *shard, const struct reply *reply)
+bool lease_went_back(const struct shard *shard, const struct reply *reply)
 {
-	const struct reply *items = reply->items;
-	bool held = reply_is(&items[0], "HELD") && reply->count >= 5;
-	const struct reply *era = held ? &items[4] : &items[1];
-	bool same = reply->count >= 2 && reply_is(era, shard->era);
-
-	if (shard->loss == LOSS_TAKING)
-		return;
-	if (same &&
-	    (held || (reply->count >= 3 && (uint64_t)reply_number(&items[2]) > shard->fence)))
-		lease_lose(store);
-	else
-		loss_begin(store, shard);
+	return (uint64_t)reply_number(&reply->items[1]) < shard->acked ||
+	       (uint64_t)reply_number(&reply->items[2]) < shard->seen;
 }
 
 /* ---- Keeping ------------------------------------------------------------------------------- */
@@ -284,17 +280,20 @@ static void renewed(struct redis_store *store, struct request *request, const st
 		/* Asked again with the next renewal, long before the lease is over. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
 		   reply->count >= 6) {
-		lease_learn_time(store, request->sent, reply_number(&reply->items[3]));
+		lease_learn_time(store, reply_number(&reply->items[3]));
 		lease_taken(store, shard, request->sent);
 		shard->news = shard->news || reply_number(&reply->items[4]) > 0;
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
-		if ((uint64_t)reply_number(&reply->items[1]) < shard->acked)
+		if (lease_went_back(shard, reply)) {
 			loss_begin(store, shard);
-		else if (reply->count >= 8)
-			mend_count(store, shard, reply_number(&reply->items[6]),
-				   reply_number(&reply->items[7]));
+		} else {
+			if (reply->count >= 8)
+				mend_count(store, shard, reply_number(&reply->items[6]),
+					   reply_number(&reply->items[7]));
+			loss_is_sure(store, shard);
+		}
 	} else {
-		lease_refused(store, shard, reply);
+		loss_refused(store, shard, reply);
 	}
 	request_free(store, request);
 }
@@ -327,6 +326,8 @@ void lease_renew(struct redis_store *store, struct shard *shard)
 
 void lease_work(struct redis_store *store)
 {
+	if ((store->ousting || store->ousted) && store->now >= store->ousted_until)
+		lease_lose(store);
 	if (store->role != DW_OWNER || store->stopped || store->now < store->renew_at)
 		return;
 	store->renew_at = usec_add(store->now, store->lease * 3 / 10);
@@ -342,8 +343,7 @@ void lease_work(struct redis_store *store)
 
 /* ---- Losing and giving back ---------------------------------------------------------------- */
 
-/* answer_fenced: what was asked of an owner; reading goes on as a client. */
-static void answer_fenced(struct redis_store *store, struct op_queue *queue)
+void lease_refuse(struct redis_store *store, struct shard *shard, struct op_queue *queue)
 {
 	dw_op *op = op_queue_take(queue);
 
@@ -352,10 +352,30 @@ static void answer_fenced(struct redis_store *store, struct op_queue *queue)
 
 		if (op->kind == DW_OP_GET)
 			op_queue_push(queue, op);
+		else if (op->kind == DW_OP_REPUSH && store->ousted)
+			op_queue_push(&shard->pushes, op);
 		else
 			answer(store, op, DW_EFENCED);
 		op = next;
 	}
+}
+
+void lease_refuse_all(struct redis_store *store, struct shard *shard)
+{
+	struct request *request;
+
+	while ((request = flow_limbo_pop(shard))) {
+		if (request->ops.first && request->ops.first->kind == DW_OP_REPUSH)
+			lease_refuse(store, shard, &request->ops);
+		answer_doubtful(store, &request->ops);
+		request_free(store, request);
+	}
+	for (struct doubt *doubt = shard->doubts; doubt; doubt = doubt->next)
+		if (!doubt->resolved)
+			doubt->resolved = doubt->applied = true; /* perhaps */
+	lease_refuse(store, shard, &shard->pushes);
+	lease_refuse(store, shard, &shard->redo);
+	lease_refuse(store, shard, &shard->waiting);
 }
 
 void lease_lose(struct redis_store *store)
@@ -363,25 +383,17 @@ void lease_lose(struct redis_store *store)
 	if (store->role != DW_OWNER && !store->ousted)
 		return;
 	store->role = DW_CLIENT;
-	store->ousted = false;
+	store->ousting = false;
+	answer_withheld(store);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
-		struct request *request;
 
-		while ((request = flow_limbo_pop(shard))) {
-			answer_doubtful(store, &request->ops);
-			request_free(store, request);
-		}
-		for (struct doubt *doubt = shard->doubts; doubt; doubt = doubt->next)
-			if (!doubt->resolved)
-				doubt->resolved = doubt->applied = true; /* perhaps */
-		answer_fenced(store, &shard->pushes);
-		answer_fenced(store, &shard->redo);
-		answer_fenced(store, &shard->waiting);
+		lease_refuse_all(store, shard);
 		if (store->connection && shard->greeting == GREETING_DONE)
 			release(store, shard);
 		shard->fence = 0;
 		shard->loss = LOSS_NONE;
+		shard->in_doubt = false;
 		shard->lease_until = 0;
 		shard->greeting = GREETING_NONE;
 		shard->acked = 0;

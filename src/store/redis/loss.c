@@ -7,15 +7,26 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 #define GRAVE_AGE DW_SECONDS(60)
 #define GRAVES_MAX 131072u /* of all shards */
 
 /* ---- The dead ------------------------------------------------------------------------------ */
 
+static size_t bucket_of(const char *id)
+{
+	return hash_bytes(0, id, strlen(id)) % GRAVE_BUCKETS;
+}
+
 static void drop_grave(struct redis_store *store, struct shard *shard)
 {
 	struct grave *grave = shard->grave_first;
+	struct grave **at = &shard->graves[bucket_of(grave->id)];
 
+	while (*at != grave)
+		at = &(*at)->same;
+	*at = grave->same;
 	shard->grave_first = grave->next;
 	if (!shard->grave_first)
 		shard->grave_last = NULL;
@@ -27,6 +38,7 @@ void loss_bury(struct redis_store *store, struct shard *shard, const char *id, u
 {
 	size_t id_size = strlen(id) + 1;
 	struct grave *grave;
+	struct grave **bucket = &shard->graves[bucket_of(id)];
 
 	while (shard->grave_first && (shard->grave_first->at + GRAVE_AGE < store->now ||
 				      shard->grave_count >= GRAVES_MAX / store->shard_count))
@@ -39,9 +51,20 @@ void loss_bury(struct redis_store *store, struct shard *shard, const char *id, u
 	memcpy(grave->id, id, id_size);
 	grave->generation = generation;
 	grave->at = store->now;
+	grave->same = *bucket;
+	*bucket = grave;
 	*(shard->grave_last ? &shard->grave_last->next : &shard->grave_first) = grave;
 	shard->grave_last = grave;
 	shard->grave_count++;
+}
+
+bool loss_is_buried(const struct shard *shard, const char *id, uint64_t generation)
+{
+	const struct grave *grave = shard->graves[bucket_of(id)];
+
+	while (grave && (grave->generation < generation || strcmp(grave->id, id) != 0))
+		grave = grave->same;
+	return grave != NULL;
 }
 
 void loss_free(struct redis_store *store, struct shard *shard)
@@ -66,7 +89,7 @@ static void delete_again(struct redis_store *store, struct shard *shard)
 
 /* ---- Telling ------------------------------------------------------------------------------- */
 
-static void tell(struct redis_store *store)
+void loss_tell(struct redis_store *store)
 {
 	dw_op *op = store->told;
 	bool any = false;
@@ -74,7 +97,8 @@ static void tell(struct redis_store *store)
 	for (unsigned i = 0; op && i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
-		if (shard->loss == LOSS_TAKEN) {
+		/* What is under way would be older than what is pushed after it. */
+		if (shard->loss == LOSS_TAKEN && shard->under_way == 0) {
 			shard->loss = LOSS_TOLD;
 			any = true;
 		}
@@ -82,6 +106,7 @@ static void tell(struct redis_store *store)
 	if (!any)
 		return;
 	store->told = NULL;
+	answer_known(store); /* so that what is pushed is not older */
 	answer(store, op, DW_OK);
 }
 
@@ -91,7 +116,7 @@ void loss_push(struct redis_store *store, struct shard *shard)
 		return;
 	shard->pushed_at = store->now;
 	shard->loss = LOSS_TAKEN;
-	tell(store);
+	loss_tell(store);
 }
 
 void loss_park(struct redis_store *store, dw_op *op)
@@ -104,7 +129,7 @@ void loss_park(struct redis_store *store, dw_op *op)
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (store->shards[i].loss == LOSS_TOLD)
 			store->shards[i].loss = LOSS_NONE;
-	tell(store);
+	loss_tell(store);
 	if (store->ousted && store->told)
 		lease_lose(store);
 }
@@ -127,31 +152,93 @@ bool loss_is_told(const struct redis_store *store, const char *id)
 
 static void retake(struct redis_store *, struct shard *, const char *replace);
 
-static void retaken(struct redis_store *store, struct shard *shard, dw_usec sent)
+/* is_ours: a shard that was set back has our lease, too: perhaps with an earlier token. */
+static bool is_ours(const struct redis_store *store, const struct reply *token)
 {
-	lease_taken(store, shard, sent);
-	shard->loss = LOSS_TAKEN;
-	delete_again(store, shard);
-	greeted(store, shard, 0);
-	tell(store);
+	const char *nonce = token->kind == REPLY_BULK ? strchr(token->bytes, ':') : NULL;
+	size_t size = strlen(store->nonce);
+
+	return nonce && strncmp(nonce + 1, store->nonce, size) == 0 && nonce[1 + size] == ':';
 }
 
-/* oust: the emptied shard is another's. As a client we tell it what we know. */
-static void oust(struct redis_store *store, struct shard *shard)
+/* oust: as a client we tell the other process what we know; until then the engine does not hear
+ * that it is no owner any more. */
+static void oust(struct redis_store *store)
 {
 	complain(store, "the namespace was emptied, and another process owns it now");
+	store->ousting = false;
 	store->ousted = true;
 	store->role = DW_CLIENT;
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		struct shard *each = &store->shards[i];
+		struct shard *shard = &store->shards[i];
 
-		each->greeting = GREETING_NONE;
-		each->acked = 0;
-		if (each->loss == LOSS_TAKING)
-			each->loss = LOSS_TAKEN;
+		shard->greeting = GREETING_NONE;
+		shard->acked = 0;
+		lease_refuse_all(store, shard);
+		if (shard->loss == LOSS_HELD)
+			shard->loss = LOSS_TAKEN;
 	}
+	loss_tell(store);
+}
+
+static void oust_if_sure(struct redis_store *store)
+{
+	if (!store->ousting)
+		return;
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		const struct shard *shard = &store->shards[i];
+
+		if (shard->in_doubt || shard->loss == LOSS_TAKING || shard->loss == LOSS_FOUND)
+			return;
+	}
+	oust(store);
+}
+
+void loss_is_sure(struct redis_store *store, struct shard *shard)
+{
+	shard->in_doubt = false;
+	oust_if_sure(store);
+}
+
+/* held: the emptied shard is another's. Nothing is started any more. */
+static void held(struct redis_store *store, struct shard *shard)
+{
+	shard->loss = LOSS_HELD;
+	shard->lease_until = 0;
+	for (unsigned i = 0; !store->ousting && i < store->shard_count; i++) {
+		struct shard *other = &store->shards[i];
+
+		if (other->loss != LOSS_NONE)
+			continue;
+		other->in_doubt = true;
+		if (other->greeting == GREETING_DONE)
+			lease_renew(store, other);
+	}
+	if (!store->ousting)
+		store->ousted_until = usec_add(store->now, PATIENCE);
+	store->ousting = true;
+	store->renew_at = usec_min(store->renew_at, usec_add(store->now, PAUSE));
+	oust_if_sure(store);
+}
+
+/* retaken: what is in a shard that is made anew is newer than all that we know to be dead. */
+static void retaken(struct redis_store *store, struct shard *shard, dw_usec sent, bool emptied)
+{
+	lease_taken(store, shard, sent);
 	shard->loss = LOSS_TAKEN;
-	tell(store);
+	if (!emptied)
+		delete_again(store, shard);
+	greeted(store, shard, 0);
+	loss_tell(store);
+	oust_if_sure(store);
+}
+
+/* take_later: a mark that was set back is no sign any more, so it has to be kept in mind. */
+static void take_later(struct redis_store *store, struct shard *shard)
+{
+	shard->loss = LOSS_FOUND;
+	shard->greeting = GREETING_NONE;
+	store->renew_at = usec_min(store->renew_at, usec_add(store->now, PAUSE));
 }
 
 static void came(struct redis_store *store, struct request *request, const struct reply *reply)
@@ -159,23 +246,26 @@ static void came(struct redis_store *store, struct request *request, const struc
 	struct shard *shard = request->shard;
 	enum failure failure = call_failed(store, request, reply);
 	dw_usec sent = request->sent;
+	char era[ERA_SIZE];
 
+	lease_era(store, (unsigned)(uintptr_t)request->context, era);
 	request_free(store, request);
 	if (store->role != DW_OWNER || shard->loss != LOSS_TAKING)
 		return;
 	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
 	    lease_take_token(shard, reply)) {
-		lease_learn_time(store, sent, reply_number(&reply->items[4]));
-		retaken(store, shard, sent);
+		lease_learn_time(store, reply_number(&reply->items[4]));
+		retaken(store, shard, sent, strcmp(era, shard->era) == 0);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "HELD") &&
-		   reply->count >= 4) {
-		if (lease_is_dead(reply))
+		   reply->count >= 5) {
+		if (is_ours(store, &reply->items[1]) || lease_is_dead(reply))
 			retake(store, shard, reply->items[1].bytes);
+		else if (reply_is(&reply->items[4], shard->era))
+			lease_lose(store); /* set back, and taken over: it has all that there is */
 		else
-			oust(store, shard);
+			held(store, shard);
 	} else if (failure == FAILURE_AGAIN || failure == FAILURE_FULL) {
-		shard->loss = LOSS_NONE; /* the greeting will notice it once more */
-		shard->greeting = GREETING_NONE;
+		take_later(store, shard);
 	} else {
 		lease_lose(store);
 	}
@@ -184,7 +274,7 @@ static void came(struct redis_store *store, struct request *request, const struc
 static void lost(struct redis_store *store, struct request *request)
 {
 	if (request->shard->loss == LOSS_TAKING)
-		request->shard->loss = LOSS_NONE; /* noticed once more */
+		take_later(store, request->shard);
 	request_free(store, request);
 }
 
@@ -194,18 +284,36 @@ static void retake(struct redis_store *store, struct shard *shard, const char *r
 
 	if (request) {
 		lease_words(store, shard, replace);
+		request->context = (void *)(uintptr_t)store->eras;
 		if (request_send(store, request) == DW_OK)
 			return;
 		request_free(store, request);
 	}
-	shard->loss = LOSS_NONE;
-	shard->greeting = GREETING_NONE;
+	take_later(store, shard);
+}
+
+void loss_refused(struct redis_store *store, struct shard *shard, const struct reply *reply)
+{
+	bool is_held = reply_is(&reply->items[0], "HELD") && reply->count >= 5;
+	const struct reply *era = is_held ? &reply->items[4] : &reply->items[1];
+	bool same = reply->count >= 2 && reply_is(era, shard->era);
+	bool theirs =
+	    is_held ? !is_ours(store, &reply->items[1])
+		    : reply->count >= 3 && (uint64_t)reply_number(&reply->items[2]) > shard->fence;
+
+	if (shard->loss == LOSS_TAKING || shard->loss == LOSS_HELD)
+		return;
+	if (same && theirs)
+		lease_lose(store);
+	else
+		loss_begin(store, shard);
 }
 
 void loss_begin(struct redis_store *store, struct shard *shard)
 {
-	if (store->role != DW_OWNER || shard->loss == LOSS_TAKING)
+	if (store->role != DW_OWNER || shard->loss == LOSS_TAKING || shard->loss == LOSS_HELD)
 		return;
+	shard->in_doubt = false;
 	if (store->now >= shard->lease_until) {
 		lease_lose(store);
 		return;
@@ -215,5 +323,5 @@ void loss_begin(struct redis_store *store, struct shard *shard)
 	shard->greeting = GREETING_ASKED;
 	shard->acked = 0;
 	store->renew_at = store->now; /* the others have hardly fared better */
-	retake(store, shard, "");
+	retake(store, shard, shard->token);
 }

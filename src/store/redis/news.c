@@ -68,8 +68,12 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 {
 	for (size_t i = 1; i + 2 < reply->count; i += 3) {
 		const struct reply *items = reply->items + i;
+		int64_t version = reply_number(&items[1]);
 		dw_row *row = row_of(store, &items[0], &items[1], &items[2]);
 
+		version = version < 0 ? -version : version;
+		if ((uint64_t)version > shard->seen)
+			shard->seen = (uint64_t)version;
 		if (!row) {
 			store->reading.failed = true;
 			shard->news = true;

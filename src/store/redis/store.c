@@ -38,6 +38,17 @@ static void park(struct redis_store *store, dw_op *op)
 	store->parked = op;
 }
 
+/* push: a page of a scan may have been read before the timer was settled, and is learnt after. */
+static void push(struct redis_store *store, dw_op *op)
+{
+	struct shard *shard = shard_of(store, op->id);
+
+	if (loss_is_buried(shard, op->id, op->head.generation))
+		answer(store, op, DW_ENOENT);
+	else
+		op_queue_push(&shard->pushes, op);
+}
+
 static void take(struct redis_store *store, dw_op *op)
 {
 	if (store->barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
@@ -47,7 +58,7 @@ static void take(struct redis_store *store, dw_op *op)
 	} else if (op->kind == DW_OP_LOSS) {
 		loss_park(store, op);
 	} else if (op->kind == DW_OP_REPUSH) {
-		op_queue_push(&shard_of(store, op->id)->pushes, op);
+		push(store, op);
 	} else if (change_is_one(op)) {
 		op_queue_push(&shard_of(store, op->id)->waiting, op);
 	} else {
@@ -60,8 +71,10 @@ static void take(struct redis_store *store, dw_op *op)
 /* permit: what a fenced owner still asks as an owner is no mistake of its. */
 static int permit(const struct redis_store *store, const dw_op *op)
 {
-	int status = store->ousted ? DW_OK : life_permits(op, store->role);
+	int status = life_permits(op, store->role);
 
+	if (store->ousted && op->kind == DW_OP_LOSS)
+		return DW_OK; /* all is pushed */
 	if (status == DW_EROLE && (store->env.role == DW_OWNER || store->owned))
 		return DW_EFENCED;
 	return status;
@@ -102,8 +115,9 @@ static bool is_sent(const struct redis_store *store)
 	return true;
 }
 
-/* is_ready: every shard takes a number. For a barrier none is under way: one that fails would have
- * those behind it refused, and a barrier is not sent again. */
+/* is_ready: every shard takes a number, and has no loss that is not made good. For a barrier
+ * none is under way: one that fails would have those behind it refused, and a barrier is not sent
+ * again. */
 static bool is_ready(struct redis_store *store, bool for_barrier)
 {
 	bool ready = true;
@@ -114,7 +128,8 @@ static bool is_ready(struct redis_store *store, bool for_barrier)
 		if (shard->greeting == GREETING_NONE)
 			greet(store, shard);
 		ready = ready && shard->greeting == GREETING_DONE && !shard->broken &&
-			store->now >= shard->pause_until && !(for_barrier && shard->under_way > 0);
+			shard->loss == LOSS_NONE && store->now >= shard->pause_until &&
+			!(for_barrier && shard->under_way > 0);
 	}
 	return ready;
 }
@@ -277,6 +292,7 @@ bool redis_wait(struct redis_store *store, dw_usec until)
 
 static void end_unsent(struct redis_store *store)
 {
+	answer_withheld(store);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 		struct request *request;
