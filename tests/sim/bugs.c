@@ -31,6 +31,9 @@ static const char *const names[BUG_COUNT] = {
     [BUG_NEVER_OPEN] = "never_open",     /* a cancel forgets the earlier claim */
     [BUG_ACK_UNSEEN] = "ack_unseen",     /* the inbox is acknowledged by id only */
     [BUG_ATTEMPT_KEPT] = "attempt_kept", /* claiming what a dead owner had claimed */
+    [BUG_PUSH_LOST] = "push_lost",       /* after a loss nothing is written again */
+    [BUG_PUSH_FRESH] = "push_fresh",     /* what is written again was never attempted */
+    [BUG_DELETE_LOST] = "delete_lost",   /* after a loss nothing is deleted again */
 };
 
 const char *bug_name(enum bug bug)

@@ -163,6 +163,33 @@ static void tell_purge(const struct effect *effect)
 			model_purged(sim, i);
 }
 
+/* tell_push: what was refused is another's by now. */
+static void tell_push(const struct effect *effect, const char *id, const struct reply *item)
+{
+	dw_head head;
+
+	if (item->kind == REPLY_BULK && header_of(item, &head)) {
+		trace(effect->town->sim, "pushed", id, (int64_t)head.generation, head.attempt);
+		lost_pushed(effect->town->sim, id, &head,
+			    role_of(effect) == DW_CLIENT ? effect->caller : NULL);
+	}
+}
+
+static void tell_loss(const struct effect *effect, int step)
+{
+	for (size_t k = 1; k < effect->reply->count; k++) {
+		const struct reply *item = &effect->reply->items[k];
+		const char *id = effect->argv[6 + (int)(k - 1) * step];
+
+		if (step == 9)
+			tell_push(effect, id, item);
+		else if (step == 2 && item->integer == 0)
+			lost_deleted(effect->town->sim, id);
+		else if (step == 1 && item->integer == 2)
+			lost_mended(effect->town->sim, id);
+	}
+}
+
 static void tell_item(const struct effect *effect, dw_op_kind kind, int at,
 		      const struct reply *item)
 {
@@ -201,6 +228,14 @@ void effects_tell(const struct effect *effect)
 		tell_known_settles(effect);
 	if (strcmp(effect->script, "drop") == 0)
 		tell_drop(effect);
+	if (strcmp(effect->script, "acquire") == 0)
+		lost_taken_over(effect->town, effect->shard);
+	if (strcmp(effect->script, "repush") == 0)
+		tell_loss(effect, 9);
+	if (strcmp(effect->script, "redelete") == 0)
+		tell_loss(effect, 2);
+	if (strcmp(effect->script, "mend") == 0)
+		tell_loss(effect, 1);
 	if (strcmp(effect->script, "purge") == 0)
 		tell_purge(effect);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -26,9 +26,18 @@ uint32_t model_name(struct sim *sim, const char *id)
 		return 0;
 	}
 	name = &model->names[model->name_count];
-	*name = (struct name){.last = NONE, .stored = NONE, .ready = NONE};
+	*name = (struct name){.last = NONE, .stored = NONE, .owed = NONE, .ready = NONE};
 	memcpy(name->id, id, strlen(id) + 1);
 	return model->name_count++;
+}
+
+void model_lower(struct name *name, uint64_t number)
+{
+	uint64_t *floors[] = {&name->floor, &name->cancel_floor, &name->purge_floor};
+
+	for (size_t i = 0; i < sizeof floors / sizeof *floors; i++)
+		if (*floors[i] >= number)
+			*floors[i] = number - 1;
 }
 
 struct generation *model_find(struct sim *sim, uint32_t name, uint64_t number)
@@ -52,171 +61,10 @@ static uint64_t last_number(const struct sim *sim, const struct name *name)
 	return name->last == NONE ? 0 : sim->model.generations[name->last].number;
 }
 
-static void raise_floor(struct name *name, uint64_t number)
+void model_raise(struct name *name, uint64_t number)
 {
 	if (name->floor < number)
 		name->floor = number;
-}
-
-/* ---- Calls --------------------------------------------------------------------------------- */
-
-struct asked *model_ask(struct sim *sim, enum asked_kind kind, uint32_t name)
-{
-	struct asked *asked;
-
-	if (sim->model.asked_count == ASKED_MAX)
-		return NULL;
-	asked = &sim->model.asked[sim->model.asked_count++];
-	*asked = (struct asked){.sim = sim,
-				.kind = kind,
-				.name = name,
-				.status = UNANSWERED,
-				.callback = true,
-				.life = sim->life};
-	return asked;
-}
-
-/* accepted_settle: only a delivery that is held may be settled. */
-static void accepted_settle(struct sim *sim, const struct asked *asked)
-{
-	struct generation *generation = model_find(sim, asked->name, asked->generation);
-
-	if (sim_is_lost(sim) && !(sim->town && generation && generation->held))
-		return; /* it will be void, unless the lease is renewed */
-	if (!generation || !generation->held || generation->life != sim->life) {
-		broken(sim, "I4", "a stale token of %s was accepted",
-		       sim->model.names[asked->name].id);
-		return;
-	}
-	if (asked->verdict == DW_DONE)
-		generation->may_settle = true;
-	else
-		generation->may_retry = true;
-	generation->retry_floor = usec_min(generation->retry_floor, clocks_wall(sim));
-}
-
-void model_cancelling(struct sim *sim, uint32_t name)
-{
-	struct generation *generation = model_stored(sim, name);
-
-	/* The delivery goes on, and its retry is dropped: done, whatever its verdict. */
-	if (generation && generation->life == sim->life)
-		generation->may_settle = true;
-}
-
-void model_accepted(struct sim *sim, struct asked *asked, int status)
-{
-	if (status != DW_OK) {
-		asked->status = status;
-		return;
-	}
-	if (asked->kind == ASKED_SETTLE)
-		accepted_settle(sim, asked);
-	if (asked->kind == ASKED_PURGE)
-		sim->model.purging = true;
-	if (asked->kind == ASKED_CANCEL)
-		model_cancelling(sim, asked->name);
-	sim->model.unanswered += asked->callback;
-	if (asked->name == NONE)
-		return;
-	sim->model.names[asked->name].open += asked->callback;
-	sim->model.names[asked->name].mute |= !asked->callback;
-	order_touched(sim, asked->name);
-}
-
-/* made_by: the generation that the put has made; NULL: none. */
-static struct generation *made_by(struct sim *sim, uint32_t name, const struct asked *asked)
-{
-	uint32_t at = sim->model.names[name].last;
-
-	while (at != NONE && (&sim->model.asked[sim->model.generations[at].asked] != asked ||
-			      sim->model.generations[at].moved_to != 0))
-		at = sim->model.generations[at].before;
-	return at == NONE ? NULL : &sim->model.generations[at];
-}
-
-/* put_answered: when the store has learnt later that it had been done, the answer may name what
- * became of it since. */
-static void put_answered(struct sim *sim, struct asked *asked, const dw_result *result)
-{
-	uint32_t number = model_name(sim, result->id);
-	struct generation *generation = made_by(sim, number, asked);
-
-	if (!generation) {
-		broken(sim, "I2", "a put of %s was confirmed that was not stored", result->id);
-		return;
-	}
-	if (generation->number > 0 && generation->promised)
-		raise_floor(&sim->model.names[number], generation->number - 1);
-}
-
-static void cancel_answered(struct sim *sim, struct asked *asked, int status)
-{
-	struct name *name = &sim->model.names[asked->name];
-	struct generation *generation = model_stored(sim, asked->name);
-
-	if (status == DW_OK || status == DW_ENOENT)
-		raise_floor(name, name->cancel_floor);
-	if (status == DW_ELATE && generation && generation->life == sim->life)
-		generation->dropped = sim->life;
-}
-
-/* move_answered: the generation that was confirmed is there, with the deadline asked for, and ends
- * the duty to fire those before it. */
-static void move_answered(struct sim *sim, const struct asked *asked, const dw_result *result)
-{
-	struct generation *generation = model_find(sim, asked->name, result->generation);
-
-	if (!generation || generation->moved_to != asked->due) {
-		broken(sim, "I2", "a move of %s was confirmed that was not stored", result->id);
-		return;
-	}
-	if (generation->promised)
-		raise_floor(&sim->model.names[asked->name], generation->number - 1);
-}
-
-static void purge_answered(struct sim *sim, int status)
-{
-	sim->model.purging = false;
-	if (status != DW_OK)
-		return;
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		raise_floor(&sim->model.names[i], sim->model.names[i].purge_floor);
-}
-
-static void settle_answered(struct sim *sim, const struct asked *asked)
-{
-	struct generation *generation = model_find(sim, asked->name, asked->generation);
-
-	if (asked->verdict == DW_DONE && generation->fate != FATE_SETTLED)
-		broken(sim, "I4", "a settle of %s was confirmed and not done",
-		       sim->model.names[asked->name].id);
-}
-
-void model_answered(struct sim *sim, struct asked *asked, int status, const dw_result *result)
-{
-	if (asked->life != sim->life || asked->status != UNANSWERED) {
-		broken(sim, "once", "a call was answered twice (%d, %d)", asked->status, status);
-		return;
-	}
-	if (sim->in_call)
-		broken(sim, "once", "a call was answered from inside a call");
-	asked->status = status;
-	sim->model.unanswered--;
-	if (asked->name != NONE)
-		sim->model.names[asked->name].open--;
-	if (result && status == DW_OK && result->level != DW_STORED)
-		broken(sim, "level", "the level of a confirmation is %d", (int)result->level);
-	if (asked->kind == ASKED_PUT && status == DW_OK)
-		put_answered(sim, asked, result);
-	if (asked->kind == ASKED_CANCEL)
-		cancel_answered(sim, asked, status);
-	if ((asked->kind == ASKED_MOVE || asked->kind == ASKED_REQUEUE) && status == DW_OK)
-		move_answered(sim, asked, result);
-	if (asked->kind == ASKED_PURGE)
-		purge_answered(sim, status);
-	if (asked->kind == ASKED_SETTLE && status == DW_OK)
-		settle_answered(sim, asked);
 }
 
 /* ---- Operations ---------------------------------------------------------------------------- */
@@ -242,23 +90,38 @@ static void end(struct sim *sim, uint32_t name, enum fate fate)
 	sim->model.names[name].stored = NONE;
 }
 
+/* client_changes: a client replaces a timer. What the store has lost, and its owner has not put
+ * right, it may have started; so that promises nothing. */
+static void client_changes(struct sim *sim, struct name *name, const dw_op *op, dw_role role)
+{
+	uint64_t last = last_number(sim, name);
+
+	if (role == DW_CLIENT && !op->head.open && !name->keeper)
+		model_raise(name, last < op->head.generation ? last : op->head.generation - 1);
+	if (name->befallen_at) /* versions may be smaller than they were before */
+		model_lower(name, op->head.generation);
+	if (name->owed != NONE)
+		lost_changed(sim, name, false);
+}
+
 static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 {
 	struct model *model = &sim->model;
 	uint32_t asked = model_asked_of(sim, op->body, op->body_size);
 	uint32_t number = model_name(sim, op->id);
 	struct name *name = &model->names[number];
+	const struct generation *done;
 
 	if (asked == NONE || model->generation_count == GENERATIONS_MAX) {
 		broken(sim, asked == NONE ? "I11" : "sim", "a put of %s is not as asked", op->id);
 		return;
 	}
-	if (op->head.generation <= last_number(sim, name))
+	if (op->head.generation <= last_number(sim, name) && !name->befallen_at)
 		broken(sim, "generation", "of %s does not grow", op->id);
-	if (sim->town && made_by(sim, number, &model->asked[asked]))
+	done = sim->town ? model_made_by(sim, number, &model->asked[asked]) : NULL;
+	if (done && !lost_may_repeat(sim, done))
 		broken(sim, "I9", "a put of %s was done twice", op->id);
-	if (role == DW_CLIENT && !op->head.open)
-		raise_floor(name, last_number(sim, name));
+	client_changes(sim, name, op, role);
 	end(sim, number, FATE_REPLACED);
 	model->generations[model->generation_count] =
 	    (struct generation){.number = op->head.generation,
@@ -266,8 +129,9 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 				.name = number,
 				.asked = asked,
 				.due = model->asked[asked].due,
+				.made_at = sim->clocks.steady,
 				.since = sim->clocks.steady,
-				.promised = role == DW_OWNER,
+				.promised = role == DW_OWNER && !name->keeper,
 				.claimed = op->head.state == DW_CLAIMED};
 	name->last = name->stored = model->generation_count++;
 }
@@ -284,11 +148,10 @@ static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct gener
 		broken(sim, old ? "sim" : "I3", "%s went on from nothing", op->id);
 		return;
 	}
-	if (op->head.generation <= last_number(sim, name))
+	if (op->head.generation <= last_number(sim, name) && !name->befallen_at)
 		broken(sim, "generation", "of %s does not grow", op->id);
-	if (role == DW_CLIENT && !op->head.open)
-		raise_floor(name, last_number(sim, name));
-	if (op->head.attempt < old->attempt || op->head.retries != 0)
+	client_changes(sim, name, op, role);
+	if ((op->head.attempt < old->attempt && !name->keeper) || op->head.retries != 0)
 		broken(sim, "move", "of %s: attempt %u, retries %u", op->id, op->head.attempt,
 		       op->head.retries);
 	old->fate = old->fate == FATE_DEAD ? FATE_BURIED : FATE_REPLACED;
@@ -299,8 +162,9 @@ static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct gener
 				.asked = old->asked,
 				.due = op->head.due,
 				.moved_to = op->head.due,
-				.attempt = old->attempt,
-				.promised = role == DW_OWNER,
+				.attempt = name->keeper ? op->head.attempt : old->attempt,
+				.promised = role == DW_OWNER && !name->keeper,
+				.made_at = sim->clocks.steady,
 				.since = sim->clocks.steady};
 	name->last = name->stored = model->generation_count++;
 }
@@ -345,7 +209,13 @@ void model_purged(struct sim *sim, uint32_t name)
 
 	while ((dead = model_dead(sim, name)))
 		dead->fate = FATE_BURIED;
+	if (model_stored(sim, name))
+		model_stored(sim, name)->purged = true;
 	end(sim, name, FATE_CANCELLED);
+	if (sim->model.names[name].owed != NONE)
+		lost_changed(sim, &sim->model.names[name], true);
+	if (sim->model.names[name].keeper && sim->model.names[name].keeper != sim->life)
+		return;
 	sim->model.names[name].purge_floor = last_number(sim, &sim->model.names[name]);
 }
 
@@ -381,11 +251,13 @@ static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
 		end(sim, number, FATE_CANCELLED);
 	if (op->status == DW_OK)
 		end(sim, number, FATE_CANCELLED);
-	if (op->status != DW_OK && op->status != DW_ENOENT)
+	if (op->status != DW_ENOENT && name->owed != NONE && !model_stored(sim, number))
+		lost_changed(sim, name, true);
+	if ((op->status != DW_OK && op->status != DW_ENOENT) || name->keeper)
 		return;
 	name->cancel_floor = last_number(sim, name);
 	if (role == DW_CLIENT)
-		raise_floor(name, name->cancel_floor);
+		model_raise(name, name->cancel_floor);
 }
 
 static void retry_applied(struct sim *sim, struct generation *generation, const dw_op *op,
@@ -400,6 +272,7 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 		broken(sim, "I1", "%s is delivered again before the time asked for", op->id);
 	if (!verdict && wanted->due != generation->due)
 		broken(sim, "I1", "a claim of %s was given back with another deadline", op->id);
+	generation->due_before = generation->due;
 	generation->due = wanted->due;
 	generation->claimed = false;
 	generation->licensed = generation->licensed || verdict;
@@ -483,6 +356,8 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 	const struct asked *asked = &sim->model.asked[generation->asked];
 	dw_usec early = usec_sub(generation->due, clocks_wall(sim));
 
+	if (sim->town && town_is_replaced(sim, firing->id))
+		return; /* another one is the owner of an emptied shard by now */
 	if (early > 0)
 		broken(sim, "I1", "%s started %lld us before its deadline", firing->id,
 		       (long long)early);
@@ -503,6 +378,8 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 static void check_repetition(struct sim *sim, const struct generation *generation,
 			     const dw_firing *firing)
 {
+	if (sim->town && town_is_replaced(sim, firing->id))
+		return;
 	if (firing->attempt <= generation->attempt)
 		broken(sim, "I5", "the attempt of %s does not grow: %u after %u", firing->id,
 		       (unsigned)firing->attempt, (unsigned)generation->attempt);
@@ -534,7 +411,8 @@ struct generation *model_start(struct sim *sim, const dw_firing *firing)
 	check_promises(sim, generation, firing);
 	check_repetition(sim, generation, firing);
 	order_started(sim, generation);
-	generation->attempt = firing->attempt;
+	if (!sim->town || !town_is_replaced(sim, firing->id))
+		generation->attempt = firing->attempt;
 	generation->life = sim->life;
 	generation->since = sim->clocks.steady;
 	generation->starts++;
@@ -594,5 +472,6 @@ void model_expired(struct sim *sim, const char *id)
 		generation->retry_floor = clocks_wall(sim);
 		return;
 	}
-	broken(sim, "I4", "a hold of %s ran out that was none", id);
+	if (!sim->model.names[name].befallen_at) /* or another owner has started it since */
+		broken(sim, "I4", "a hold of %s ran out that was none", id);
 }

@@ -52,11 +52,19 @@ struct generation {
 	uint32_t name;
 	uint32_t asked; /* the put */
 	dw_usec due;
+	dw_usec due_before;   /* before its last retry */
 	dw_usec moved_to;     /* by the move or requeue that made it, 0: a put did */
+	dw_usec made_at;      /* steady */
 	dw_usec since;        /* steady: of the put or the last start */
 	dw_usec retry_floor;  /* a retry may not be due before */
 	uint32_t floor_clock; /* clocks.set_count when that was so */
 	enum fate fate;
+	bool lost;   /* by the store, and nobody has to write it again (lost.c) */
+	bool reset;  /* the store was set back, and has it again */
+	bool pushed; /* and its owner has written it again */
+	bool purged;
+	bool letter;      /* found among the dead letters */
+	uint64_t lost_to; /* the life of the owner then */
 	bool claimed;     /* in the store */
 	bool promised;    /* when it is confirmed, no earlier one starts any more: an owner's */
 	bool held;        /* its handler said DW_HOLD */
@@ -73,6 +81,10 @@ struct name {
 	char id[40];
 	uint32_t last;         /* generation */
 	uint32_t stored;       /* generation in the store */
+	uint32_t owed;         /* one that the keeper has to write again (lost.c); NONE */
+	uint64_t keeper;       /* the life that has to put it right, 0: none has */
+	dw_usec befallen_at;   /* steady: its shard was emptied or set back; 0: never */
+	bool torn;             /* somebody has taken its value away */
 	uint64_t floor;        /* no generation up to this one starts any more */
 	uint64_t cancel_floor; /* that becomes the floor when the cancel is answered */
 	uint64_t purge_floor;  /* the same of a purge */
@@ -131,6 +143,13 @@ struct generation *model_dead(struct sim *, uint32_t name);
 struct generation *model_find(struct sim *, uint32_t name, uint64_t number);
 struct generation *model_stored(struct sim *, uint32_t name);
 
+/* model_made_by: the generation that the put has made; NULL: none. */
+struct generation *model_made_by(struct sim *, uint32_t name, const struct asked *);
+/* model_raise: no generation up to that one starts any more. */
+void model_raise(struct name *, uint64_t number);
+/* model_lower: whatever was promised, that one may start. */
+void model_lower(struct name *, uint64_t number);
+
 /* The process ended: what was not answered never will be. */
 void model_process_ended(struct sim *);
 
@@ -142,6 +161,13 @@ void model_compare(struct sim *);
 bool model_all_over(const struct sim *);
 /* model_say_what_is_left: in vain it was waited for. */
 void model_say_what_is_left(struct sim *);
+
+/* lost.c: what a call confirmed may be lost; a client has changed what is not yet put right. */
+void lost_confirmed(struct sim *, struct generation *);
+void lost_changed(struct sim *, struct name *, bool deleted);
+/* lost_may_repeat: the put that made it may be done once more, as nobody was told of it. */
+bool lost_may_repeat(const struct sim *, const struct generation *);
+void lost_keeper_ends(struct sim *, bool in_time);
 
 /* order.c */
 void order_collected(struct sim *, const dw_op *);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "store/redis/store.h"
 
@@ -92,6 +93,34 @@ static void arm(void *user, dw_usec at)
 	((struct sim *)user)->armed = at;
 }
 
+/* ---- Who is dead --------------------------------------------------------------------------- */
+
+static const struct town *the_town;
+
+void __wrap_identity_write(char *ret_text, size_t size);
+bool __wrap_identity_is_dead(const char *text);
+
+/* The linker sends the store's calls here (--wrap): a process is known by its nonce. */
+void __wrap_identity_write(char *ret_text, size_t size)
+{
+	(void)snprintf(ret_text, size, "a process|%s", the_town->at_work->nonce);
+}
+
+bool __wrap_identity_is_dead(const char *text)
+{
+	const struct process *asking = the_town->at_work;
+
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		const struct process *process = &the_town->processes[i];
+		bool lives = process == asking || process->context.engine;
+
+		if (lives && strcmp(process->nonce, text) == 0)
+			return false;
+	}
+	trace(asking->sim, "is dead", text, the_town->same_host, 0);
+	return the_town->same_host;
+}
+
 /* ---- Opening ------------------------------------------------------------------------------- */
 
 /* open_store: the memory is enough for it. */
@@ -117,9 +146,16 @@ static void open_store(struct process *process)
 	struct redis_store *store = NULL;
 
 	(void)snprintf(process->nonce, sizeof process->nonce, "%016" PRIx64, env.token);
+	the_town = town;
 	process->wire = wire_new(process, false);
 	process->ear = wire_new(process, true);
 	process->losses = 0;
+	process->leased = 0;
+	process->is_beaten = false;
+	memset(process->shaken, 0, sizeof process->shaken);
+	memset(process->grace, 0, sizeof process->grace);
+	memset(process->dead, 0, sizeof process->dead);
+	memset(process->known, 0, sizeof process->known);
 	if (redis_new(&store, &env, &process->wire->link) != DW_OK ||
 	    redis_shards(store, town->shard_count) != DW_OK)
 		broken(sim, "sim", "the store does not open");
@@ -193,6 +229,7 @@ void process_end(struct process *process)
 	struct sim *sim = process->sim;
 
 	trace(sim, "close", "", process->number, 0);
+	lost_keeper_ends(sim, false);
 	sim->closing = true;
 	sim->close_until = sim->clocks.steady + (dw_usec)draw(sim, DW_SECONDS(2));
 	engine_begin_close(sim->engine);

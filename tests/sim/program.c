@@ -91,7 +91,7 @@ void program_event(dw *handle, const dw_event *event, void *user)
 		model_lost(sim);
 	if (event->kind == DW_EVENT_OWNER_LOST || event->kind == DW_EVENT_OWNER)
 		world_disturbed(sim, sim->clocks.steady);
-	if (event->kind == DW_EVENT_CORRUPT)
+	if (event->kind == DW_EVENT_CORRUPT && !sim->model.names[model_name(sim, event->id)].torn)
 		broken(sim, "I11", "%s is corrupt", event->id);
 	if (!sim->closing)
 		go_on(sim, 300);

@@ -195,7 +195,10 @@ static const char *script_of(const struct packet *packet)
 static void tell(struct town *town, const struct packet *packet, const struct reply *reply)
 {
 	const char *script = script_of(packet);
-	struct effect effect = {.town = town, .script = script, .reply = reply};
+	struct effect effect = {.town = town,
+				.script = script,
+				.reply = reply,
+				.caller = packet->wire ? packet->wire->process : NULL};
 
 	trace(town->sim, script ? script : packet->words[0],
 	      reply->kind == REPLY_ARRAY && reply->count > 0 && reply->items[0].kind == REPLY_BULK
@@ -224,6 +227,12 @@ static enum twin_bug bug_of(const struct town *town, const struct packet *packet
 		return TWIN_ACK_BY_ID;
 	case BUG_ATTEMPT_KEPT:
 		return TWIN_ATTEMPT_KEPT;
+	case BUG_PUSH_LOST:
+		return TWIN_PUSH_LOST;
+	case BUG_PUSH_FRESH:
+		return TWIN_PUSH_FRESH;
+	case BUG_DELETE_LOST:
+		return TWIN_DELETE_LOST;
 	default:
 		return TWIN_SOUND;
 	}
@@ -355,6 +364,23 @@ void server_halt(struct town *town, dw_usec until)
 		packet = next;
 	}
 	world_disturbed(town->sim, until);
+}
+
+/* server_drop_requests: those of lost connections are gone, too. */
+void server_drop_requests(struct town *town)
+{
+	struct packet **at = &town->packets;
+
+	while (*at) {
+		struct packet *packet = *at;
+
+		if (packet->kind == PACKET_REQUEST) {
+			*at = packet->next;
+			packet_free(town, packet);
+		} else {
+			at = &packet->next;
+		}
+	}
 }
 
 void server_flush(struct town *town)

@@ -9,6 +9,7 @@
  *	writer.c   clients of the same store
  *	rival.c    another owner, when the lease of ours is over
  *	model.c    what was promised, checked at every event
+ *	asked.c    what was asked for, and what was answered
  *	ended.c    what of it ends with a process, or with its ownership
  *	watch.c    what is checked now and then
  *	order.c    the promise of order (I8)
@@ -219,6 +220,8 @@ void rival_act(struct sim *);
 /* town.c, of the process that is at work: whether it may start a timer; whether it has lost the
  * store and need not know it; how often its engine was told so. town_stored: a row, or NULL. */
 bool town_may_start(const struct sim *, const char *id);
+/* town_is_replaced: it may start the timer only because it does not know what has befallen it. */
+bool town_is_replaced(const struct sim *, const char *id);
 bool town_is_lost(const struct sim *);
 unsigned town_losses(const struct sim *);
 dw_row *town_stored(struct sim *, const char *id);

@@ -19,7 +19,7 @@ unsigned town_shard(const struct town *town, const char *id)
 	return crc16_of(id) % town->shard_count;
 }
 
-static bool has_lease(const struct process *process, unsigned shard)
+bool town_has_lease(const struct process *process, unsigned shard)
 {
 	struct town *town = process->sim->town;
 	char key[32];
@@ -36,13 +36,23 @@ static bool has_lease(const struct process *process, unsigned shard)
 
 bool town_may_start(const struct sim *sim, const char *id)
 {
-	return has_lease(sim->town->at_work, town_shard(sim->town, id));
+	unsigned shard = town_shard(sim->town, id);
+
+	return town_has_lease(sim->town->at_work, shard) ||
+	       hand_is_in_grace(sim->town->at_work, shard);
+}
+
+bool town_is_replaced(const struct sim *sim, const char *id)
+{
+	unsigned shard = town_shard(sim->town, id);
+
+	return !town_has_lease(sim->town->at_work, shard) || sim->town->at_work->shaken[shard];
 }
 
 bool town_is_lost(const struct sim *sim)
 {
 	for (unsigned i = 0; i < sim->town->shard_count; i++)
-		if (!has_lease(sim->town->at_work, i))
+		if (!town_has_lease(sim->town->at_work, i))
 			return true;
 	return false;
 }
@@ -81,7 +91,7 @@ static void cut_any(struct town *town)
 }
 
 /* restart: what has not arrived is lost, and the scripts; the data is on the disk. */
-static void restart(struct town *town)
+void town_restart(struct town *town)
 {
 	trace(town->sim, "restart", "", 0, 0);
 	for (unsigned i = 0; i < PROCESSES; i++) {
@@ -103,7 +113,7 @@ static void disturb_server(struct town *town)
 	if (chance(sim, knobs->flush))
 		server_flush(town);
 	if (chance(sim, knobs->restart))
-		restart(town);
+		town_restart(town);
 	if (chance(sim, knobs->halt))
 		server_halt(town, sim->clocks.steady +
 				      (dw_usec)draw(sim, chance(sim, 3000) ? 8000000 : 500000));
@@ -135,6 +145,7 @@ static void disturb(struct town *town)
 	struct process *process = any_process(town);
 
 	disturb_server(town);
+	hand_act(town);
 	if (chance(sim, knobs->memory)) {
 		sim->fail_in = 1 + (uint32_t)draw(sim, 20);
 		sim->fail_run = chance(sim, 3000) ? (uint32_t)draw(sim, 30) : 0;
@@ -246,6 +257,20 @@ static uint32_t some(struct sim *sim, uint32_t most)
 	return chance(sim, 4000) ? 0 : 1 + (uint32_t)draw(sim, most);
 }
 
+/* choose_losses: in every other seed nothing is lost. */
+static void choose_losses(struct town *town)
+{
+	struct sim *sim = town->sim;
+
+	if (chance(sim, 5000))
+		return;
+	town->knobs.empty = some(sim, 15);
+	town->knobs.set_back = some(sim, 15);
+	town->knobs.session = some(sim, 10);
+	town->knobs.tear = some(sim, 15);
+	sim->knobs.memory = 0; /* or an owner might not know what it has heard */
+}
+
 static void choose_knobs(struct town *town)
 {
 	static const uint32_t pauses[] = {300, 3000, 30000, 300000};
@@ -274,6 +299,8 @@ static void choose_knobs(struct town *town)
 					  .halt = some(sim, 20),
 					  .restart = some(sim, 10),
 					  .long_stall = (uint32_t)draw(sim, 60)};
+	town->same_host = chance(sim, 5000);
+	choose_losses(town);
 	town->shard_count = 1 + (unsigned)draw(sim, SHARDS_MAX_SIM);
 	town->lease = DW_MILLISECONDS(1000 + draw(sim, 4000));
 }
@@ -354,6 +381,8 @@ static void end_all(struct town *town)
 	for (unsigned i = 0; i < PROCESSES; i++)
 		process_free(&town->processes[i]);
 	server_free(town);
+	if (town->past)
+		twin_free(town->past);
 	if (sim->table_account.block_count != 0)
 		broken(sim, "leak", "%zu blocks of the server are left",
 		       sim->table_account.block_count);
@@ -374,10 +403,10 @@ bool town_run(struct sim *sim)
 	}
 	become_calm(&town);
 	calm_at = usec_max(sim->clocks.steady, town.halted_until);
-	for (; !sim->broken[0] && !model_all_over(sim); round++) {
+	for (; !sim->broken[0] && !(model_all_over(sim) && hand_all_even(&town)); round++) {
 		step(&town);
 		watch(&town, round);
-		if (sim->clocks.steady > calm_at + CALM_MAX)
+		if (sim->clocks.steady > calm_at + CALM_MAX && !sim->broken[0])
 			model_say_what_is_left(sim);
 	}
 	if (!sim->broken[0])

@@ -6,6 +6,8 @@
  *	spy.c      stands between engine and store, and tells the model what passes
  *	wire.c     a link to the server, on which things are late, or lost, or later than lost
  *	server.c   what is on its way, and the twin
+ *	hand.c     what befalls the server's data
+ *	lost.c     what may be expected then
  *	effects.c  what a script did, as the model wants to hear it
  *
  * One process is at work at a time; what the one-process simulation keeps in struct sim is its. */
@@ -88,6 +90,14 @@ struct process {
 	struct wire *ear;
 	struct spy spy;
 	unsigned losses; /* that its engine was told of */
+	uint64_t
+	    known[NAMES_MAX]; /* the last generation that its engine has heard of, as the owner */
+	uint64_t dead[NAMES_MAX];    /* the last one that it has seen end by its own doing */
+	bool shaken[SHARDS_MAX_SIM]; /* set back to before it was the owner, and it need not know */
+	dw_usec told_at;             /* steady: it was told of a loss */
+	dw_usec grace[SHARDS_MAX_SIM]; /* until then it may think that it is the owner */
+	bool is_beaten;                /* another one has a shard of its, which was set back */
+	dw_usec leased;                /* until then, its store has said */
 	uint32_t clock_seen;
 };
 
@@ -98,6 +108,19 @@ struct town_knobs {
 	uint32_t halt;   /* it stands still */
 	uint32_t restart;
 	uint32_t long_stall; /* of 100 stalls */
+	uint32_t empty;      /* the data is gone */
+	uint32_t set_back;   /* it is as it was a while ago */
+	uint32_t session;    /* a session ends */
+	uint32_t tear;       /* an entry or a value is gone */
+};
+
+enum tear { TEAR_NONE, TEAR_PLACE, TEAR_VALUE };
+
+/* A timer before something befell the data. */
+struct remembered {
+	bool stored;
+	bool unheard; /* its entry in the inbox says something that its owner has not heard */
+	dw_head head;
 };
 
 struct town {
@@ -108,6 +131,7 @@ struct town {
 	struct twin *twin;
 	struct packet *packets; /* by time */
 	unsigned shard_count;
+	bool same_host; /* the processes see each other die */
 	dw_usec lease;
 	dw_usec wall_offset; /* the server's clock */
 	int64_t drift_ppm;
@@ -115,11 +139,37 @@ struct town {
 	dw_usec refusing_until;
 	unsigned refusal;
 	uint64_t lives;
+	struct twin *past; /* the data at past_at */
+	dw_usec past_at;
+	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
+	enum tear tearing[SHARDS_MAX_SIM];
+	struct remembered before[NAMES_MAX];
 };
 
 /* town.c */
 bool town_run(struct sim *);
 unsigned town_shard(const struct town *, const char *id);
+bool town_has_lease(const struct process *, unsigned shard);
+void town_restart(struct town *);
+
+/* hand.c */
+void hand_act(struct town *);
+bool hand_is_in_grace(const struct process *, unsigned shard);
+/* hand_all_even: every timer has its entry and its value. */
+bool hand_all_even(struct town *);
+
+/* lost.c: lost_look before something befalls the shard, lost_settle afterwards; keeper NULL: it has
+ * no owner. The same of one value that is taken away. */
+void lost_look(struct town *, unsigned shard, const struct process *keeper);
+void lost_settle(struct town *, unsigned shard, const struct process *keeper);
+void lost_tear(struct town *, uint32_t name, const struct process *keeper);
+void lost_torn(struct town *, uint32_t name, const struct process *keeper);
+/* A timer was written again, or deleted again, or an entry without a value was. */
+void lost_pushed(struct sim *, const char *id, const dw_head *, const struct process *ousted);
+void lost_deleted(struct sim *, const char *id);
+void lost_mended(struct sim *, const char *id);
+void lost_taken_over(struct town *, unsigned shard);
+void lost_all_pushed(struct process *, dw_store *real);
 
 /* process.c */
 void process_open(struct process *);
@@ -152,6 +202,7 @@ void server_cut(struct wire *, bool nothing_left);
 void server_forget(struct wire *);
 void server_halt(struct town *, dw_usec until);
 void server_flush(struct town *);
+void server_drop_requests(struct town *);
 void server_time(struct town *);
 void packet_free(struct town *, struct packet *);
 
@@ -164,6 +215,7 @@ struct effect {
 	const char *const *argv;
 	const size_t *sizes;
 	const struct reply *reply;
+	const struct process *caller; /* NULL: its connection is lost */
 };
 void effects_tell(const struct effect *);
 

@@ -71,7 +71,8 @@ static void compare(struct sim *sim, uint32_t number)
 		broken(sim, "I2", "%s is not in the store any more", id);
 	else if (generation && row->head.generation != generation->number)
 		broken(sim, "I2", "another generation of %s is stored", id);
-	else if (generation && row->head.due != generation->due)
+	else if (generation && row->head.due != generation->due &&
+		 !sim->model.names[number].keeper && generation->fate == FATE_STORED)
 		broken(sim, "I11", "another deadline of %s is stored", id);
 	else if (generation && model_asked_of(sim, row->body, row->body_size) != generation->asked)
 		broken(sim, "I11", "the data of %s is damaged", id);
@@ -103,7 +104,7 @@ void model_say_what_is_left(struct sim *sim)
 bool model_all_over(const struct sim *sim)
 {
 	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		if (sim->model.names[i].stored != NONE)
+		if (sim->model.names[i].stored != NONE || sim->model.names[i].owed != NONE)
 			return false;
 	return sim->model.unanswered == 0;
 }

@@ -23,7 +23,10 @@ enum twin_bug {
 	TWIN_CLAIM_ANY,         /* a claim takes what is stored, whatever its version */
 	TWIN_CANCEL_NEVER_OPEN, /* a client's cancel forgets the earlier claim */
 	TWIN_ACK_BY_ID,         /* acknowledges what was written again since */
-	TWIN_ATTEMPT_KEPT       /* claiming again what a dead owner had claimed */
+	TWIN_ATTEMPT_KEPT,      /* claiming again what a dead owner had claimed */
+	TWIN_PUSH_LOST,         /* a repush does nothing */
+	TWIN_PUSH_FRESH,        /* a repush begins to count attempts anew */
+	TWIN_DELETE_LOST        /* a redelete does nothing */
 };
 
 /* twin_new aborts without memory, as all of it does; replies are made by the same allocator. */
@@ -70,5 +73,17 @@ void twin_dump(struct twin *, void (*fn)(void *user, const struct twin_field *),
  * until the next call. */
 const char *twin_value(struct twin *, const char *key, const char *id, size_t *ret_size);
 const char *twin_lease(struct twin *, const char *key, size_t *ret_size);
+
+/* twin_score: that of an id in a sorted set; false: it is not there. */
+bool twin_score(struct twin *, const char *key, const char *id, double *ret_score);
+
+/* twin_is_even: in the shard whose keys begin so every timer has an entry and a value. */
+bool twin_is_even(struct twin *, const char *prefix);
+
+/* twin_copy: all that is stored, as a twin of its own; twin_set_back makes that what is stored.
+ * twin_empty deletes the keys whose names begin so. */
+struct twin *twin_copy(struct twin *);
+void twin_set_back(struct twin *, const struct twin *copy);
+void twin_empty(struct twin *, const char *prefix);
 
 #endif

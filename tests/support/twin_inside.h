@@ -2,6 +2,7 @@
  *
  *	twin.c        commands, and which script is which
  *	twin_keys.c   the keys and what is in them
+ *	twin_copy.c   all of them at once
  *	twin_common.c lua/common.lua
  *	twin_life.c   put, claim, settle, retry, cancel, move
  *	twin_lease.c  acquire, renew, release, session, status, report, purge

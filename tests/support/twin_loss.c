@@ -35,6 +35,8 @@ static struct words words_of(const struct run *run, int at, struct bytes before)
 	if (before.at && decode(before, &old) && ver_of(&old) >= ver)
 		words.attempt = old.attempt;
 	words.attempt = larger(words.attempt, number_of(arg(run, at + 2)));
+	if (run->twin->bug == TWIN_PUSH_FRESH)
+		words.attempt = 0;
 	if (!run->owner) {
 		open = larger(open, state);
 		state = 0;
@@ -102,7 +104,7 @@ void twin_repush(struct run *run)
 	if (any && no_room(run))
 		return;
 	for (size_t i = 0; i < count; i++)
-		if (run->reply->items[1 + i].kind == REPLY_BULK)
+		if (run->reply->items[1 + i].kind == REPLY_BULK && run->twin->bug != TWIN_PUSH_LOST)
 			push(run, AT + PUSH_STEP * (int)i, &run->reply->items[1 + i]);
 	touch(run);
 	leave(run);
@@ -132,7 +134,7 @@ void twin_redelete(struct run *run)
 		int at = AT + 2 * (int)i;
 		struct bytes id = arg(run, at);
 
-		if (run->reply->items[1 + i].integer == 0) {
+		if (run->reply->items[1 + i].integer == 0 && run->twin->bug != TWIN_DELETE_LOST) {
 			(void)key_remove(run->twin, run->timers, id); /* perhaps gone by now */
 			(void)key_remove(run->twin, run->values, id);
 		}
