@@ -115,6 +115,9 @@ local function owner_enters()
 	if tonumber(meta[2]) ~= ARGV[4] - 1 then
 		return {'MARK', meta[2] or ''}
 	end
+	if ARGV[6] ~= '' and (tonumber(meta[3]) or 0) < tonumber(ARGV[6]) then
+		return {'ERA', meta[1]} -- what a client wrote is gone, and the mark does not tell
+	end
 	fence = tonumber(string.match(ARGV[2], '^%d+'))
 	begin(meta[3], meta[4])
 	return nil
@@ -171,7 +174,7 @@ local function leave(news)
 	use_up()
 	if news[1] then
 		call('ZADD', INBOX, unpack(news))
-		if ARGV[6] ~= '' then
+		if not owner and ARGV[6] ~= '' then
 			call('PUBLISH', ARGV[6], shard)
 		end
 	end

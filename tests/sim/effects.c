@@ -104,19 +104,24 @@ static void tell_delivery(const struct effect *effect, int at, const struct repl
 	tell(effect, &op, &wanted);
 }
 
-/* tell_known_claims: score, id ...; id, value as claimed ... */
+/* tell_known_claims: score, id ...; id, value as claimed ... Where the value was torn away it is
+ * there again. */
 static void tell_known_claims(const struct effect *effect)
 {
-	int count = (effect->argc - 6) / 4;
+	size_t count = (size_t)(effect->argc - 6) / 4;
 
-	for (int at = 6 + 2 * count; at < effect->argc; at += 2) {
-		dw_op op = {.kind = DW_OP_CLAIM, .id = effect->argv[at], .status = DW_OK};
+	for (size_t k = 0; k < count; k++) {
+		const char *const *word = &effect->argv[6 + 2 * count + 2 * k];
+		dw_op op = {.kind = DW_OP_CLAIM, .id = word[0], .status = DW_OK};
 		dw_head wanted;
 
-		if (!value_head(effect->argv[at + 1], VALUE_HEAD_SIZE, &op.head))
+		if (!value_head(word[1], VALUE_HEAD_SIZE, &op.head))
 			abort();
 		wanted = op.head;
 		wanted.attempt--;
+		wanted.state = DW_PENDING;
+		if (effect->town->known[k] == 0)
+			lost_pushed(effect->town->sim, op.id, &wanted, NULL);
 		tell(effect, &op, &wanted);
 	}
 }
@@ -124,16 +129,12 @@ static void tell_known_claims(const struct effect *effect)
 /* tell_known_settles: whatever generation was there is gone. */
 static void tell_known_settles(const struct effect *effect)
 {
-	struct sim *sim = effect->town->sim;
-
 	for (int at = 6; at < effect->argc; at++) {
 		dw_op op = {.kind = DW_OP_SETTLE, .id = effect->argv[at], .status = DW_OK};
-		struct generation *stored = model_stored(sim, model_name(sim, op.id));
 
-		if (!stored)
-			continue;
-		op.head.generation = stored->number;
-		tell(effect, &op, &op.head);
+		op.head.generation = effect->town->known[at - 6];
+		if (op.head.generation)
+			tell(effect, &op, &op.head);
 	}
 }
 

@@ -1,10 +1,11 @@
 /* What may be expected after the server has lost what it had confirmed.
  *
  * The KEEPER of a shard is its owner at that moment, if its process lives and goes on. What it knew
- * (its engine had heard of it) it has to put right: it OWES the timers that are not there, and what
- * is there again although it had ended must not start. What it did not know, what a client had
- * written just now, is LOST: nobody has to bring it back, somebody may. Without a keeper, and when
- * it ends before it has put all right, what the server says is the truth, whatever was confirmed.
+ * (its engine had heard of it, and that was acknowledged in the inbox) it has to put right: it OWES
+ * the timers that are not there, and what is there again although it had ended must not start. What
+ * it did not know, what a client had written just now, is LOST: nobody has to bring it back,
+ * somebody may. Without a keeper, and when it ends before it has put all right, what the server
+ * says is the truth, whatever was confirmed.
  *
  * Until it is put right, what a client is told of the timer promises nothing. */
 #include "sim/town.h"
@@ -54,10 +55,8 @@ static void look_at(struct town *town, uint32_t name, const struct process *keep
 	double score;
 
 	was->stored = head_of(town, name, &was->head);
-	was->unheard = keeper &&
-		       twin_score(town->twin, key_of(town, name, "i"),
-				  town->sim->model.names[name].id, &score) &&
-		       (score < 0 ? -score : score) > (double)keeper->known[name];
+	was->unheard = keeper && twin_score(town->twin, key_of(town, name, "i"),
+					    town->sim->model.names[name].id, &score);
 }
 
 void lost_look(struct town *town, unsigned shard, const struct process *keeper)
@@ -191,7 +190,8 @@ static void with_keeper(struct town *town, uint32_t number, const struct process
 	if (is_as_before(&town->before[number], now != NULL, &head) && !truth &&
 	    !town->before[number].unheard)
 		return;
-	if (truth ? !is_believed(truth, keeper) && truth != now : town->before[number].unheard) {
+	if (truth ? truth != now && (town->before[number].unheard || !is_believed(truth, keeper))
+		  : town->before[number].unheard) {
 		unheard(town, number, keeper, truth);
 		return;
 	}
@@ -203,7 +203,7 @@ static void with_keeper(struct town *town, uint32_t number, const struct process
 	if (truth && truth != now)
 		truth->lost_to = name->keeper;
 	/* Its letter is lost, and it lives; and nobody remembers what a purge has deleted. */
-	if (now && !truth && (now->fate == FATE_DEAD || sim->model.generations[name->last].purged))
+	if (now && !truth && (now->fate == FATE_DEAD || now->purged))
 		free_again(sim, now, &head);
 }
 

@@ -209,8 +209,9 @@ void model_purged(struct sim *sim, uint32_t name)
 
 	while ((dead = model_dead(sim, name)))
 		dead->fate = FATE_BURIED;
-	if (model_stored(sim, name))
-		model_stored(sim, name)->purged = true;
+	for (uint32_t at = sim->model.names[name].last; at != NONE;
+	     at = sim->model.generations[at].before)
+		sim->model.generations[at].purged = true;
 	end(sim, name, FATE_CANCELLED);
 	if (sim->model.names[name].owed != NONE)
 		lost_changed(sim, &sim->model.names[name], true);
@@ -300,7 +301,8 @@ static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wa
 		    sim->model.asked[generation->asked].late_after == 0)
 			broken(sim, "I2", "%s was set aside as late", op->id);
 	} else {
-		if (!generation->may_settle)
+		/* What was written again may have been started, and settled, before it was lost. */
+		if (!generation->may_settle && !generation->pushed)
 			broken(sim, "I2", "%s was settled and nobody asked for it", op->id);
 		end(sim, name, FATE_SETTLED);
 	}

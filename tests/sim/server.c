@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 static struct alloc alloc_of(struct town *town)
 {
 	return memory_alloc(&town->sim->table_account);
@@ -214,6 +216,17 @@ static void tell(struct town *town, const struct packet *packet, const struct re
 	effects_tell(&effect);
 }
 
+/* note_known: a command names each timer at most once. */
+static void note_known(void *user, const char *value, size_t size)
+{
+	struct town *town = user;
+
+	if (value && size < 16)
+		abort();
+	town->known[town->known_count++] =
+	    value ? bytes_get((const unsigned char *)value + 8, 8) : 0;
+}
+
 static enum twin_bug bug_of(const struct town *town, const struct packet *packet)
 {
 	switch (town->sim->bug) {
@@ -252,6 +265,7 @@ static void carry_out(struct town *town, struct packet *packet)
 		trace(sim, "refused", reply->bytes, 0, 0);
 		world_disturbed(sim, sim->clocks.steady);
 	} else {
+		town->known_count = 0;
 		reply = twin_call(town->twin, packet->count, packet->words, packet->sizes);
 		tell(town, packet, reply);
 	}
@@ -328,6 +342,7 @@ void server_init(struct town *town)
 
 	town->twin = twin_new(&alloc);
 	twin_listen(town->twin, heard, town);
+	twin_watch_known(town->twin, note_known, town);
 	if (town->sim->bug == BUG_NONE)
 		twin_be_strict(town->twin);
 	town->wall_offset = clocks_wall(town->sim) - town->sim->clocks.steady;

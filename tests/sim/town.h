@@ -144,6 +144,9 @@ struct town {
 	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
 	enum tear tearing[SHARDS_MAX_SIM];
 	struct remembered before[NAMES_MAX];
+	/* Of a claim or settle of what is known: which generations were stored, 0: none. */
+	uint64_t known[NAMES_MAX];
+	size_t known_count;
 };
 
 /* town.c */

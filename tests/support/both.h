@@ -18,6 +18,7 @@ enum {
 	BOTH_OWNERS = 2,
 	BOTH_CLIENTS = 3,
 	BOTH_SHARDS = 2,
+	BOTH_SOME = 5,           /* operands of one call, at most */
 	BOTH_TTL_MS = 1000000000 /* what is to expire is deleted on both sides */
 };
 
@@ -89,11 +90,19 @@ void both_put_one(struct both *, const char *id);
 /* What random calls are made of. Who calls knows what it should say, and both_begin_guarded says
  * something else now and then; both_guarded learns from the answer. */
 const char *both_id(struct both *);
+const char *both_id_at(uint64_t number); /* those of numbers in a row differ, 6 of them */
+unsigned both_some(struct both *);       /* of BOTH_SOME */
+/* both_stored: the value of a timer of the shard; NULL: none. */
+const unsigned char *both_stored(struct both *, const char *id, size_t *ret_size);
 dw_usec both_any_due(struct both *);
 struct caller *both_caller(struct both *, bool owner);
 void both_begin_guarded(struct both *, const char *script, const struct caller *);
 void both_guarded(struct both *, struct caller *);
 void both_plainly(struct both *);
+
+/* both_known.c */
+void both_claim_known(struct both *);
+void both_settle_known(struct both *);
 
 /* both_more.c */
 void both_status(struct both *);

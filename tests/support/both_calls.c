@@ -26,6 +26,11 @@ const char *both_id(struct both *both)
 	return ids[both_draw(both, IDS)];
 }
 
+const char *both_id_at(uint64_t number)
+{
+	return ids[number % IDS];
+}
+
 dw_usec both_any_due(struct both *both)
 {
 	static const dw_usec odd[] = {
@@ -54,7 +59,7 @@ static void add_floor(struct both *both)
 		both_number(both, (uint64_t)both->now - 2500000 + both_draw(both, 5000000));
 }
 
-static const unsigned char *stored(struct both *both, const char *id, size_t *ret_size)
+const unsigned char *both_stored(struct both *both, const char *id, size_t *ret_size)
 {
 	char key[32];
 
@@ -66,7 +71,7 @@ static const unsigned char *stored(struct both *both, const char *id, size_t *re
 static void add_delivery(struct both *both, const char *id)
 {
 	size_t size;
-	const unsigned char *value = stored(both, id, &size);
+	const unsigned char *value = both_stored(both, id, &size);
 	uint64_t ver = (uint64_t)both->now;
 	uint64_t attempt = both_draw(both, 3);
 
@@ -133,7 +138,10 @@ void both_begin_guarded(struct both *both, const char *script, const struct call
 		number += both_draw(both, 5) - 2;
 	both_number(both, number);
 	both_number(both, BOTH_TTL_MS - both_draw(both, 1000));
-	both_text(both, !caller->owner && both_draw(both, 2) ? "{t}:wake" : "");
+	if (caller->owner && both_draw(both, 8) == 0)
+		both_number(both, (uint64_t)both->now - both_draw(both, 5000000));
+	else
+		both_text(both, !caller->owner && both_draw(both, 2) ? "{t}:wake" : "");
 }
 
 static void learn(struct caller *caller, const struct both *both, const struct reply *reply)
@@ -159,12 +167,10 @@ void both_guarded(struct both *both, struct caller *caller)
 
 /* ---- The calls ----------------------------------------------------------------------------- */
 
-static unsigned some(struct both *both)
+unsigned both_some(struct both *both)
 {
 	return 1 + (unsigned)(both_draw(both, 3) ? 0 : both_draw(both, 4));
 }
-
-enum { PUTS = 5 };
 
 struct put {
 	char flags;
@@ -192,7 +198,7 @@ static void make_put(struct both *both, struct put *put, const struct caller *ca
 
 static void say_puts(struct both *both, const struct put *puts, unsigned count)
 {
-	char flags[PUTS] = {0};
+	char flags[BOTH_SOME] = {0};
 
 	for (unsigned i = 0; i < count; i++)
 		flags[i] = puts[i].flags;
@@ -225,9 +231,9 @@ void both_put_one(struct both *both, const char *id)
 /* do_put: the ids of one call differ, as the store's do. */
 static void do_put(struct both *both)
 {
-	static struct put puts[PUTS];
+	static struct put puts[BOTH_SOME];
 	struct caller *caller = both_caller(both, both_draw(both, 2));
-	unsigned count = some(both);
+	unsigned count = both_some(both);
 	uint64_t ver = (uint64_t)both->now + both_draw(both, 5000000) - 2500000;
 	uint64_t first = both_draw(both, IDS);
 
@@ -247,7 +253,7 @@ static void do_delivery(struct both *both, const char *script)
 	struct caller *caller = both_caller(both, true);
 
 	both_begin_guarded(both, script, caller);
-	for (unsigned i = some(both); i > 0; i--)
+	for (unsigned i = both_some(both); i > 0; i--)
 		add_delivery(both, both_id(both));
 	both_guarded(both, caller);
 }
@@ -257,13 +263,13 @@ static void do_retry(struct both *both)
 	struct caller *caller = both_caller(both, true);
 
 	both_begin_guarded(both, "retry", caller);
-	for (unsigned i = some(both); i > 0; i--) {
+	for (unsigned i = both_some(both); i > 0; i--) {
 		const char *id = both_id(both);
 		size_t size;
 		const unsigned char *value;
 
 		add_delivery(both, id);
-		value = stored(both, id, &size);
+		value = both_stored(both, id, &size);
 		if (value && size >= 24 && both_draw(both, 4) == 0)
 			both_bytes(both, value + 16, 8); /* asked twice */
 		else
@@ -278,7 +284,7 @@ static void do_bury(struct both *both)
 	struct caller *caller = both_caller(both, true);
 
 	both_begin_guarded(both, "bury", caller);
-	for (unsigned i = some(both); i > 0; i--) {
+	for (unsigned i = both_some(both); i > 0; i--) {
 		add_delivery(both, both_id(both));
 		both_number(both, 1 + both_draw(both, 255));
 		both_number(both, (uint64_t)both->now + both_draw(both, 100));
@@ -291,7 +297,7 @@ static void do_cancel(struct both *both)
 	struct caller *caller = both_caller(both, both_draw(both, 2));
 
 	both_begin_guarded(both, "cancel", caller);
-	for (unsigned i = some(both); i > 0; i--) {
+	for (unsigned i = both_some(both); i > 0; i--) {
 		both_number(both, both_draw(both, 3) ? 0 : 4);
 		both_text(both, both_id(both));
 	}
@@ -303,10 +309,10 @@ static void do_move(struct both *both)
 	struct caller *caller = both_caller(both, both_draw(both, 2));
 
 	both_begin_guarded(both, "move", caller);
-	for (unsigned i = some(both); i > 0; i--) {
+	for (unsigned i = both_some(both); i > 0; i--) {
 		const char *id = both_id(both);
 		size_t size;
-		const unsigned char *value = stored(both, id, &size);
+		const unsigned char *value = both_stored(both, id, &size);
 
 		both_number(both, both_draw(both, 3) ? 0 : 4);
 		both_text(both, id);
@@ -350,7 +356,7 @@ static void do_requeue(struct both *both)
 	struct caller *caller = both_caller(both, both_draw(both, 2));
 
 	both_begin_guarded(both, "requeue", caller);
-	for (unsigned i = some(both); i > 0; i--) {
+	for (unsigned i = both_some(both); i > 0; i--) {
 		const char *id = both_id(both);
 
 		both_text(both, id);
@@ -387,7 +393,7 @@ static void do_repush(struct both *both)
 	struct caller *caller = both_caller(both, both_draw(both, 2));
 
 	both_begin_guarded(both, "repush", caller);
-	for (unsigned i = some(both); i > 0; i--) {
+	for (unsigned i = both_some(both); i > 0; i--) {
 		const char *id = both_id(both);
 
 		add_delivery(both, id);
@@ -404,7 +410,7 @@ static void do_redelete(struct both *both)
 	struct caller *caller = both_caller(both, true);
 
 	both_begin_guarded(both, "redelete", caller);
-	for (unsigned i = some(both); i > 0; i--) {
+	for (unsigned i = both_some(both); i > 0; i--) {
 		both_text(both, both_id(both));
 		both_number(both, (uint64_t)both->now - both_draw(both, 3000000));
 	}
@@ -416,7 +422,7 @@ static void do_mend(struct both *both)
 	struct caller *caller = both_caller(both, true);
 
 	both_begin_guarded(both, "mend", caller);
-	for (unsigned i = some(both); i > 0; i--)
+	for (unsigned i = both_some(both); i > 0; i--)
 		both_text(both, both_id(both));
 	both_guarded(both, caller);
 }
@@ -426,7 +432,7 @@ static void do_ack(struct both *both)
 	struct caller *caller = both_caller(both, true);
 
 	both_begin_guarded(both, "ack", caller);
-	for (unsigned i = some(both); i > 0; i--) {
+	for (unsigned i = both_some(both); i > 0; i--) {
 		both_text(both, both_id(both));
 		both_number(both, (uint64_t)both->now - both_draw(both, 3000000));
 	}
@@ -447,7 +453,7 @@ static void do_damage(struct both *both)
 	const char *id = both_id(both);
 	unsigned char bytes[1024];
 	size_t size;
-	const unsigned char *value = stored(both, id, &size);
+	const unsigned char *value = both_stored(both, id, &size);
 
 	if (!value || both->full)
 		return;
@@ -472,7 +478,7 @@ static void do_tear(struct both *both)
 	const char *id = both_id(both);
 	const char *other = both_id(both);
 	size_t size;
-	const unsigned char *value = stored(both, other, &size);
+	const unsigned char *value = both_stored(both, other, &size);
 	uint64_t dice = both_draw(both, 3);
 
 	if (both->full)
@@ -501,7 +507,7 @@ static void do_forge(struct both *both)
 	const char *id = both_id(both);
 	unsigned char bytes[1024];
 	size_t size;
-	const unsigned char *value = stored(both, id, &size);
+	const unsigned char *value = both_stored(both, id, &size);
 
 	if (!value || size < 42 || both->full)
 		return;
@@ -536,59 +542,6 @@ static void do_fill(struct both *both)
 	freeReplyObject(both_command(both, "CONFIG SET maxmemory %d", both->full ? 1 : 0));
 }
 
-/* say_known_claims: mostly of what is stored and pending. */
-static void say_known_claims(struct both *both, const struct caller *caller)
-{
-	static unsigned char values[PUTS][1024];
-	size_t sizes[PUTS] = {0};
-	const char *named[PUTS];
-	uint64_t first = both_draw(both, IDS);
-	unsigned count = some(both);
-
-	for (unsigned i = 0; i < count; i++) {
-		const unsigned char *value;
-		char score[24];
-		int64_t due = both->now;
-
-		named[i] = ids[(first + i) % IDS];
-		value = stored(both, named[i], &sizes[i]);
-		sizes[i] = value && sizes[i] >= 42 ? sizes[i] : 42;
-		memset(values[i], 1, sizes[i]);
-		if (value && sizes[i] >= 42) {
-			memcpy(values[i], value, sizes[i]);
-			due = (int64_t)bytes_get(value + 16, 8);
-		}
-		values[i][0] = DW_CLAIMED;
-		bytes_put(values[i] + 24, strtoull(caller->token, NULL, 10), 8);
-		(void)snprintf(score, sizeof score, "-%lld", (long long)value_score(due));
-		both_text(both, score);
-		both_text(both, named[i]);
-	}
-	for (unsigned i = 0; i < count; i++) {
-		both_text(both, named[i]);
-		both_bytes(both, values[i], sizes[i]);
-	}
-}
-
-static void do_claim_known(struct both *both)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, "claim_known", caller);
-	say_known_claims(both, caller);
-	both_guarded(both, caller);
-}
-
-static void do_settle_known(struct both *both)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, "settle_known", caller);
-	for (unsigned i = some(both); i > 0; i--)
-		both_text(both, both_id(both));
-	both_guarded(both, caller);
-}
-
 static void do_claim(struct both *both)
 {
 	do_delivery(both, "claim");
@@ -604,15 +557,18 @@ void both_step(struct both *both)
 	static const struct {
 		void (*fn)(struct both *);
 		unsigned weight;
-	} all[] = {{do_put, 26},        {do_claim, 16},       {do_settle, 6},   {do_retry, 8},
-		   {do_claim_known, 8}, {do_settle_known, 3}, {do_bury, 8},     {do_cancel, 10},
-		   {do_move, 10},       {do_requeue, 6},      {do_drop, 2},     {do_forget, 1},
-		   {do_ack, 3},         {do_repush, 6},       {do_redelete, 3}, {both_inbox, 3},
-		   {both_page, 6},      {both_dead_page, 2},  {both_status, 1}, {both_report, 1},
-		   {both_purge, 1},     {both_acquire, 6},    {both_renew, 6},  {both_release, 1},
-		   {both_session, 8},   {both_hand, 5},       {both_shard, 1},  {do_damage, 4},
-		   {do_forge, 5},       {do_expire, 3},       {do_tear, 6},     {do_mend, 4},
-		   {both_orphans, 3},   {do_fill, 1}};
+	} all[] = {{do_put, 26},      {do_claim, 16},        {do_settle, 6},
+		   {do_retry, 8},     {both_claim_known, 8}, {both_settle_known, 3},
+		   {do_bury, 8},      {do_cancel, 10},       {do_move, 10},
+		   {do_requeue, 6},   {do_drop, 2},          {do_forget, 1},
+		   {do_ack, 3},       {do_repush, 6},        {do_redelete, 3},
+		   {both_inbox, 3},   {both_page, 6},        {both_dead_page, 2},
+		   {both_status, 1},  {both_report, 1},      {both_purge, 1},
+		   {both_acquire, 6}, {both_renew, 6},       {both_release, 1},
+		   {both_session, 8}, {both_hand, 5},        {both_shard, 1},
+		   {do_damage, 4},    {do_forge, 5},         {do_expire, 3},
+		   {do_tear, 6},      {do_mend, 4},          {both_orphans, 3},
+		   {do_fill, 1}};
 	unsigned sum = 0;
 	uint64_t dice;
 

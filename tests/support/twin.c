@@ -95,6 +95,13 @@ void twin_be_strict(struct twin *twin)
 	twin->strict = true;
 }
 
+void twin_watch_known(struct twin *twin, void (*fn)(void *user, const char *value, size_t size),
+		      void *user)
+{
+	twin->known = fn;
+	twin->known_user = user;
+}
+
 void twin_set_bug(struct twin *twin, enum twin_bug bug)
 {
 	twin->bug = bug;

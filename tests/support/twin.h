@@ -41,6 +41,10 @@ void twin_set_full(struct twin *, bool full);
 void twin_set_bug(struct twin *, enum twin_bug);
 /* twin_be_strict: an owner that claims or settles what it knows, and is wrong, ends the program. */
 void twin_be_strict(struct twin *);
+/* twin_watch_known: fn is told what was stored of each timer that is claimed or settled so, NULL:
+ * nothing, in their order. */
+void twin_watch_known(struct twin *, void (*fn)(void *user, const char *value, size_t size),
+		      void *user);
 
 /* twin_listen: fn hears what is published. */
 void twin_listen(struct twin *,

@@ -215,6 +215,8 @@ bool owner_enters(struct run *run)
 {
 	struct bytes era = key_text(run->meta, "era");
 	struct bytes mark = key_text(run->meta, "mark");
+	struct bytes ver = key_text(run->meta, "ver");
+	double known = ver.at ? number_of(ver) : 0;
 
 	if (!same(key_string(run->lease), arg(run, 2)) &&
 	    (run->twin->bug != TWIN_ANY_TOKEN || !key_string(run->lease).at)) {
@@ -229,8 +231,12 @@ bool owner_enters(struct run *run)
 		refuse(run, "MARK", mark.at ? mark : text_of(""));
 		return false;
 	}
+	if (number_of(arg(run, 6)) > known) {
+		refuse(run, "ERA", era);
+		return false;
+	}
 	run->fence = strtod(arg(run, 2).at, NULL);
-	begin(run, key_text(run->meta, "ver"), key_text(run->meta, "shards"));
+	begin(run, ver, key_text(run->meta, "shards"));
 	return true;
 }
 
@@ -293,7 +299,7 @@ void leave(struct run *run)
 	struct bytes channel = arg(run, 6);
 
 	use_up(run);
-	if (run->news && channel.size > 0)
+	if (run->news && !run->owner && channel.size > 0)
 		publish(run, channel);
 }
 

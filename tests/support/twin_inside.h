@@ -60,6 +60,8 @@ struct twin {
 	dw_usec now;
 	bool full;
 	bool strict; /* what an owner knows must be so */
+	void (*known)(void *user, const char *value, size_t size);
+	void *known_user;
 	enum twin_bug bug;
 	bool *loaded; /* of each script */
 	void (*heard)(void *user, const char *channel, size_t size, long long shard);

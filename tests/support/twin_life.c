@@ -265,6 +265,14 @@ static void must(const struct run *run, bool right, const char *what, struct byt
 	abort();
 }
 
+static void show(const struct run *run, struct bytes id)
+{
+	struct bytes value = key_value(run->values, id);
+
+	if (run->twin->known)
+		run->twin->known(run->twin->known_user, value.at, value.size);
+}
+
 /* is_as_known: the value is what the owner takes it for. */
 static bool is_as_known(const struct run *run, struct bytes id, struct bytes claimed)
 {
@@ -309,6 +317,7 @@ void twin_claim_known(struct run *run)
 		struct bytes id = arg(run, at + 2 * (int)i);
 		struct bytes value = arg(run, at + 2 * (int)i + 1);
 
+		show(run, id);
 		must(run, is_as_known(run, id, value), "claims", id);
 		store(run, id, (struct bytes){value.at, HEAD_SIZE}, body_of(value));
 	}
@@ -340,6 +349,7 @@ void twin_settle_known(struct run *run)
 	for (size_t i = 0; i < count; i++) {
 		struct bytes id = arg(run, 7 + (int)i);
 
+		show(run, id);
 		must(run, is_ours(run, id), "settles", id);
 		(void)key_remove(run->twin, run->timers, id);
 		(void)key_remove(run->twin, run->values, id);

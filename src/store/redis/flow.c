@@ -143,7 +143,10 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 	words_text(words, owner ? shard->era : "");
 	words_number(words, (int64_t)number);
 	words_number(words, (owner ? store->lease : SESSION_TTL) / 1000);
-	words_text(words, owner ? "" : store->channel);
+	if (owner && shard->seen > 0)
+		words_unsigned(words, shard->seen);
+	else
+		words_text(words, owner ? "" : store->channel);
 }
 
 /* ---- Loading a script ---------------------------------------------------------------------- */

@@ -119,6 +119,15 @@ void loss_push(struct redis_store *store, struct shard *shard)
 	loss_tell(store);
 }
 
+/* reopen: all is pushed, and what was asked meanwhile is sent. A client may have been in the empty
+ * shard before us, and the inbox that told of it was emptied. */
+static void reopen(struct shard *shard)
+{
+	shard->loss = LOSS_NONE;
+	operands_forget(&shard->redo);
+	operands_forget(&shard->waiting);
+}
+
 void loss_park(struct redis_store *store, dw_op *op)
 {
 	if (store->told) {
@@ -128,7 +137,7 @@ void loss_park(struct redis_store *store, dw_op *op)
 	store->told = op;
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (store->shards[i].loss == LOSS_TOLD)
-			store->shards[i].loss = LOSS_NONE;
+			reopen(&store->shards[i]);
 	loss_tell(store);
 	if (store->ousted && store->told)
 		lease_lose(store);
