@@ -52,8 +52,11 @@ int recover_learn(struct engine *engine, const dw_row *row)
 		corrupt(engine, row);
 		return DW_OK;
 	}
-	if (old && !old->storing && old->head.generation >= row->head.generation)
+	if (old && !old->storing && old->head.generation >= row->head.generation) {
+		if (row->head.attempt != old->head.attempt || row->head.open != old->head.open)
+			old->unsure = true; /* written again by an owner that was fenced */
 		return DW_OK;
+	}
 	status = timer_adopt(engine, row->id, row->body, row->body_size, &timer);
 	if (status == DW_OK && !old)
 		status = index_add(&engine->index, timer);

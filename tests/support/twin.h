@@ -39,7 +39,7 @@ void twin_set_time(struct twin *, dw_usec now);
 /* twin_set_full: there is no memory for what makes new timers (maxmemory). */
 void twin_set_full(struct twin *, bool full);
 void twin_set_bug(struct twin *, enum twin_bug);
-/* twin_be_strict: an owner that claims or settles what it knows, and is wrong, ends the program. */
+/* twin_be_strict: an owner that claims what it knows, and is wrong, ends the program. */
 void twin_be_strict(struct twin *);
 /* twin_watch_known: fn is told what was stored of each timer that is claimed or settled so, NULL:
  * nothing, in their order. */
