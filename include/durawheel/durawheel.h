@@ -137,7 +137,7 @@ typedef enum dw_event_kind {
 	DW_EVENT_DEAD = 3, /* a timer was set aside; status DW_ELIMIT, DW_ELATE, DW_ECORRUPT */
 	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
 	DW_EVENT_STORE_SLOW = 5,    /* no answer for 50 ms; firings may wait. At most every 10 s */
-	DW_EVENT_STORE_FAILED = 6,  /* it refused or failed: status; it is asked again */
+	DW_EVENT_STORE_FAILED = 6,  /* it fails, or is not reached: status, message; once */
 	DW_EVENT_STORE_BACK = 7,    /* it answers again */
 	DW_EVENT_FAILED = 8,        /* an operation without a callback failed: id, status */
 	DW_EVENT_CORRUPT = 9,       /* stored bytes that do not match their checksum: not fired */

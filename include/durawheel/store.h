@@ -234,6 +234,11 @@ typedef struct dw_store_class {
 	/* So many operations that no firing waits for are under way at most, as a claim waits
 	 * behind them; 0 or absent: 2048. */
 	size_t window;
+	/* Why nothing can be done at present, in words and without secrets: what the store knows by
+	 * itself, also when nothing was asked. DW_OK: it is not so. DW_EUNKNOWN: what fails now may
+	 * be over at once, like a connection that is made anew, and is not worth telling yet;
+	 * due() says when it is. Another status: that of the failure. */
+	int (*trouble)(const dw_store *, char *ret_words, size_t size);
 } dw_store_class;
 
 struct dw_store {

@@ -25,6 +25,7 @@
 #include "cli/errors.h"
 #include "cli/jobs.h"
 #include "cli/line.h"
+#include "cli/outage.h"
 #include "cli/outbox.h"
 #include "cli/progress.h"
 #include "cli/session.h"
@@ -48,6 +49,7 @@ struct runner {
 	struct outbox outbox;
 	struct jobs jobs; /* with --exec */
 	struct line line;
+	struct outage outage;
 	struct progress loading; /* shown on a terminal until every timer is loaded */
 	int signal_fd;
 	bool asked;   /* the store's status, on the way to being idle */
@@ -280,7 +282,8 @@ static void report(dw *d, const dw_event *event, void *user)
 		(void)complain(EXIT_FAILED, "%s: standing by", event->message);
 		return;
 	default:
-		(void)complain(EXIT_FAILED, "%s", event->message);
+		if (!outage_is_logged(&runner->outage, event))
+			(void)complain(EXIT_FAILED, "%s", event->message);
 	}
 }
 
@@ -541,11 +544,14 @@ int command_run(const struct options *options)
 	    .hold_us = DW_NEVER,
 	    .on_event = report,
 	    .on_event_user = &runner,
+	    .on_log = outage_log_line,
+	    .on_log_user = &runner.outage,
 	};
 	int code = read_jobs(options, &runner.jobs);
 
 	if (code != EXIT_DONE)
 		return code;
+	outage_init(&runner.outage);
 	runner.signal_fd = open_signals();
 	if (runner.signal_fd < 0)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));

@@ -334,8 +334,6 @@ static void timer_answered(struct engine *engine, struct timer *timer, dw_op *op
 /* account keeps the counters and notices that the store fails or is back. */
 static void account(struct engine *engine, const dw_op *op)
 {
-	dw_event event = {.kind = DW_EVENT_STORE_BACK, .status = DW_OK};
-
 	engine->progress_at = engine_steady(engine);
 	if (op->urgent)
 		engine->urgent_inflight--;
@@ -345,13 +343,10 @@ static void account(struct engine *engine, const dw_op *op)
 		lead_learn(&engine->lead, engine->progress_at - op->sent, op->batch);
 	if (failed(op->status) && op->status != DW_ECLOSED)
 		engine_note_error(engine, op->status);
-	if (failed(op->status) && op->status != DW_ECLOSED && !op->call) {
+	if (failed(op->status) && op->status != DW_ECLOSED && !op->call)
 		engine_store_failed(engine, op->status, op->id);
-	} else if (engine->failing &&
-		   (op->status == DW_OK || op->status == DW_EOWNED || op->status == DW_EFENCED)) {
-		engine->failing = false;
-		engine_event(engine, &event, "the store answers again");
-	}
+	else if (op->status == DW_OK || op->status == DW_EOWNED || op->status == DW_EFENCED)
+		engine_store_back(engine);
 }
 
 /* store_answered takes an answer that is about the store, or about what no timer waits for. */

@@ -168,7 +168,8 @@ struct engine {
 	bool in_turn;
 	bool posts_left; /* of what other threads have asked for */
 	bool woken;
-	bool failing;
+	bool failing;  /* told, and not yet that it is back */
+	bool troubled; /* the store has said so itself */
 	bool reviving;
 	bool rechecking; /* a topic has unhandled timers to look at again */
 	bool paused;
@@ -309,6 +310,7 @@ void engine_event(struct engine *, dw_event *, const char *format, ...)
 /* engine_note_error: what the report names as the last error. */
 void engine_note_error(struct engine *, int status);
 void engine_store_failed(struct engine *, int status, const char *id);
+void engine_store_back(struct engine *);
 
 static inline bool work_has_room(const struct engine *engine)
 {

@@ -51,19 +51,38 @@ void engine_event(struct engine *engine, dw_event *event, const char *format, ..
 	engine->callback_depth--;
 }
 
-void engine_store_failed(struct engine *engine, int status, const char *id)
+/* tell_failed: once, until the store is back. */
+static void tell_failed(struct engine *engine, dw_event event, const char *words)
 {
-	dw_event event = {.kind = DW_EVENT_STORE_FAILED, .status = status, .id = id};
-
 	engine->stats.store_failures++;
 	if (engine->failing || engine->closing)
 		return;
 	engine->failing = true;
-	if (status == DW_ESTORE)
-		engine_event(engine, &event, "the store failed: it is asked again");
+	if (words[0])
+		engine_event(engine, &event, "the store failed (%s): it is asked again", words);
 	else
-		engine_event(engine, &event, "the store failed (%s): it is asked again",
-			     dw_strerror(status));
+		engine_event(engine, &event, "the store failed: it is asked again");
+}
+
+void engine_store_failed(struct engine *engine, int status, const char *id)
+{
+	dw_event event = {.kind = DW_EVENT_STORE_FAILED, .status = status, .id = id};
+	char words[DW_MESSAGE_SIZE];
+
+	if (driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
+		engine->stats.store_failures++; /* and told with the reason, if it lasts */
+	else
+		tell_failed(engine, event, status == DW_ESTORE ? "" : dw_strerror(status));
+}
+
+void engine_store_back(struct engine *engine)
+{
+	dw_event event = {.kind = DW_EVENT_STORE_BACK};
+
+	if (!engine->failing || engine->troubled)
+		return;
+	engine->failing = false;
+	engine_event(engine, &event, "the store answers again");
 }
 
 /* ---- Submitting ---------------------------------------------------------------------------- */
@@ -168,6 +187,31 @@ static void watch_store(struct engine *engine)
 		     (long long)(waited / 1000));
 }
 
+/* watch_trouble notices what the store says of itself. It begins before the answers of the turn,
+ * and ends after them: those that failed have failed of it. */
+static void watch_trouble(struct engine *engine)
+{
+	char words[DW_MESSAGE_SIZE] = "";
+	dw_event event = {.kind = DW_EVENT_STORE_FAILED};
+
+	event.status = driven_trouble(engine->store, words, sizeof words);
+	if (event.status == DW_OK || event.status == DW_EUNKNOWN || engine->troubled)
+		return;
+	engine->troubled = true;
+	tell_failed(engine, event, words);
+}
+
+static void watch_trouble_end(struct engine *engine)
+{
+	char words[DW_MESSAGE_SIZE];
+
+	if (!engine->troubled || engine->answers.count > 0 ||
+	    driven_trouble(engine->store, words, sizeof words) != DW_OK)
+		return;
+	engine->troubled = false;
+	engine_store_back(engine);
+}
+
 /* rearm_stranded tries the schedules again, for timers they had no memory for. */
 static void rearm_stranded(struct engine *engine)
 {
@@ -256,8 +300,10 @@ int engine_turn(struct engine *engine)
 	now = engine_now(engine);
 	watch_clock(engine, before, now);
 	driven_turn(engine->store, before);
+	watch_trouble(engine);
 	call_tell_deferred(engine);
 	answer_round(engine);
+	watch_trouble_end(engine);
 	drain_posts(engine);
 	if (engine->stranded)
 		rearm_stranded(engine);

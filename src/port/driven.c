@@ -44,3 +44,8 @@ bool driven_is_lost(const dw_store *store, const char *id)
 {
 	return driven_may_lose(store) && store->type->is_lost(store, id);
 }
+
+int driven_trouble(const dw_store *store, char *ret_words, size_t size)
+{
+	return HAS(store, trouble) ? store->type->trouble(store, ret_words, size) : DW_OK;
+}

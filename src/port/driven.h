@@ -22,4 +22,7 @@ size_t driven_window(const dw_store *);
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);
 
+/* driven_trouble: as trouble() there; DW_OK of a store that does not say. */
+int driven_trouble(const dw_store *, char *ret_words, size_t size);
+
 #endif

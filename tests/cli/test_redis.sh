@@ -143,6 +143,7 @@ test_redis_server_that_is_killed() {
 	on_redis --appendonly yes --appendfsync always
 	await grep -q ': connected$' log
 	await is_counted fired 1
+	! grep -q 'the store failed\|answers again' log || fail "said twice: $(cat log)"
 	expect 0 durawheel add --topic t --id after --in 0
 	await is_counted fired 2
 	[ "$(ids_of fired | tr '\n' ' ')" = 'before after ' ]

@@ -138,6 +138,13 @@ static int is_lost(const dw_store *store, const char *id)
 	return spy->real->type->is_lost(spy->real, id);
 }
 
+static int trouble(const dw_store *store, char *ret_words, size_t size)
+{
+	const struct spy *spy = const_spy_of(store);
+
+	return spy->real->type->trouble(spy->real, ret_words, size);
+}
+
 void spy_init(struct spy *spy, struct process *process, dw_store *real)
 {
 	*spy = (struct spy){.real = real, .process = process};
@@ -151,6 +158,7 @@ void spy_init(struct spy *spy, struct process *process, dw_store *real)
 				     .turn = turn,
 				     .due = due,
 				     .lease = lease,
-				     .is_lost = is_lost};
+				     .is_lost = is_lost,
+				     .trouble = trouble};
 	spy->store.type = &spy->type;
 }

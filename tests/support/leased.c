@@ -1,5 +1,7 @@
 #include "support/leased.h"
 
+#include <stdio.h>
+
 #include "support/cmocka.h"
 
 static struct leased *leased_of(dw_store *store)
@@ -84,6 +86,8 @@ static void take(struct leased *leased, dw_op *op)
 		leased->parked = op;
 	else if (leased->keeps && op->kind != DW_OP_SCAN)
 		op_queue_push(&leased->kept, op);
+	else if (leased->failing != DW_OK && op->kind != DW_OP_SCAN)
+		answer(leased, op, leased->failing);
 	else if (op->kind == DW_OP_PUT && op->flags & DW_OP_AGAIN && leased->knows)
 		answer_done(leased, op);
 	else
@@ -135,6 +139,12 @@ static dw_usec lease(const dw_store *store)
 	return ((const struct leased *)store)->lease;
 }
 
+static int trouble(const dw_store *store, char *ret_words, size_t size)
+{
+	(void)snprintf(ret_words, size, LEASED_TROUBLE); /* it fits */
+	return ((const struct leased *)store)->trouble;
+}
+
 /* ---- The test's side ----------------------------------------------------------------------- */
 
 static const dw_store_class leased_class = {.size = sizeof leased_class,
@@ -144,7 +154,8 @@ static const dw_store_class leased_class = {.size = sizeof leased_class,
 					    .collect = collect,
 					    .turn = turn,
 					    .due = due,
-					    .lease = lease};
+					    .lease = lease,
+					    .trouble = trouble};
 
 struct harness *leased_new(struct leased *leased, void (*set)(struct engine_env *))
 {

@@ -8,6 +8,8 @@
 #include "port/op.h"
 #include "support/harness.h"
 
+#define LEASED_TROUBLE "nobody is there"
+
 struct leased {
 	dw_store store; /* first: the public view */
 	struct harness *harness;
@@ -18,6 +20,8 @@ struct leased {
 
 	bool fenced; /* another process owns it */
 	bool is_free;
+	int trouble;                 /* DW_OK: none */
+	int failing;                 /* what is asked, but for scans; DW_OK: they are not */
 	bool keeps;                  /* what is submitted is not answered, but for scans */
 	int unknown;                 /* how many puts are done and answered DW_EUNKNOWN */
 	bool knows;                  /* that a put sent again was done before */

@@ -2,6 +2,7 @@
 #include "store/redis/inside.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,6 +281,7 @@ static void went_down(struct redis_store *store)
 	struct request *request;
 
 	store->connection = 0;
+	store->down_since = store->now;
 	while ((request = list_pop(&store->under_way)))
 		request->lost(store, request);
 	for (unsigned i = 0; i < store->shard_count; i++) {
@@ -460,10 +462,33 @@ static bool has_waiting(const struct redis_store *store)
 	return store->scans != NULL;
 }
 
+/* trouble_at: when it is told that there is no connection. One that is made anew at once is none:
+ * what was under way then is sent again. */
+static dw_usec trouble_at(const struct redis_store *store)
+{
+	return store->connection ? DW_NEVER : usec_add(store->down_since, TROUBLE_AFTER);
+}
+
+int flow_trouble(const struct redis_store *store, char *ret_words, size_t size)
+{
+	bool fatal;
+	const char *why;
+
+	if (store->connection)
+		return DW_OK;
+	if (store->now < trouble_at(store))
+		return DW_EUNKNOWN;
+	why = link_trouble(store->link, &fatal);
+	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection"); /* cut */
+	return DW_ESTORE;
+}
+
 dw_usec flow_due(const struct redis_store *store)
 {
 	dw_usec at = link_due(store->link);
 
+	if (store->now < trouble_at(store))
+		at = usec_min(at, trouble_at(store));
 	if (store->more)
 		return store->now;
 	if (store->ear)

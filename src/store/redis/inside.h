@@ -54,6 +54,7 @@
 #define PAUSE DW_MILLISECONDS(100) /* after a refusal that will pass */
 #define PATIENCE DW_SECONDS(5)     /* an operation that somebody waits for is answered then */
 #define DOUBTS_MAX 1024u
+#define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection, it is told */
 
 enum key {
 	KEY_LEASE,
@@ -185,6 +186,7 @@ struct redis_store {
 	int descriptor;       /* an epoll set of both links'; -1 in a simulation */
 	uint64_t connection;  /* of link, as last seen; 0: down */
 	uint64_t connections; /* how many tokens were made */
+	dw_usec down_since;   /* steady, while connection is 0 */
 	uint64_t ear_connection;
 	char name[64]; /* the namespace */
 	char nonce[20];
@@ -291,6 +293,8 @@ void flow_number_done(struct redis_store *, struct request *, bool applied);
 void flow_limbo(struct shard *, struct request *);
 struct request *flow_limbo_pop(struct shard *);
 dw_usec flow_due(const struct redis_store *);
+/* flow_trouble: as dw_store_class.trouble. */
+int flow_trouble(const struct redis_store *, char *ret_words, size_t size);
 
 /* ---- answers.c ---- */
 /* answer_take puts a submitted operation into the order. */

@@ -77,6 +77,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->role = DW_CLIENT;
 	store->lease = env->lease ? env->lease : LEASE_DEFAULT;
 	store->descriptor = -1;
+	store->down_since = env->steady(env->steady_user);
 	set_names(store, env);
 	store->loading = alloc_new(&alloc, redis_script_count * sizeof *store->loading);
 	if (!store->loading) {

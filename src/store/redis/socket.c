@@ -494,7 +494,7 @@ static void set_defaults(struct socket_options *options)
 	if (options->reply_patience == 0)
 		options->reply_patience = DW_SECONDS(1);
 	if (options->probe_every == 0)
-		options->probe_every = DW_SECONDS(1);
+		options->probe_every = DW_MILLISECONDS(500);
 	if (options->queue_max == 0)
 		options->queue_max = (size_t)64 << 20;
 }

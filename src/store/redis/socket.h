@@ -17,7 +17,7 @@ struct socket_options {
 	uint64_t seed;                   /* of the jitter */
 	dw_usec connect_patience;        /* name lookup, connect and greeting together; 0: 2 s */
 	dw_usec reply_patience;          /* no byte for so long while a reply is due; 0: 1 s */
-	dw_usec probe_every;             /* a PING after so long without a command; 0: 1 s */
+	dw_usec probe_every;             /* a PING after so long without a command; 0: 0.5 s */
 	size_t queue_max;                /* bytes not yet written; 0: 64 MiB */
 	/* Subscribe to this channel and be nothing but its listener: every message is a reply that
 	 * take() gives, unasked (an array: "message", channel, payload). At most 255 bytes. NULL:

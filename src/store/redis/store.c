@@ -271,6 +271,11 @@ static int redis_is_lost(const dw_store *base, const char *id)
 	return loss_is_told((const struct redis_store *)base, id);
 }
 
+static int redis_trouble(const dw_store *base, char *ret_words, size_t size)
+{
+	return flow_trouble((const struct redis_store *)base, ret_words, size);
+}
+
 /* ---- Stopping ------------------------------------------------------------------------------ */
 
 bool redis_wait(struct redis_store *store, dw_usec until)
@@ -391,7 +396,8 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .due = redis_due,
 				    .lease = redis_lease,
 				    .is_lost = redis_is_lost,
-				    .window = 2 * SHARDS_DEFAULT * BATCH_GOOD};
+				    .window = 2 * SHARDS_DEFAULT * BATCH_GOOD,
+				    .trouble = redis_trouble};
 
 /* ---- Shards -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,253 @@
+/* The Redis store's trouble: told when it lasts, whoever has opened it, also when nobody asks. */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "durawheel/durawheel.h"
+#include "store/redis/store.h"
+#include "support/cmocka.h"
+#include "support/redis_server.h"
+
+#define HANDLES 3
+
+static struct redis_server server;
+
+/* ---- A link that is up when the test says so ----------------------------------------------- */
+
+struct scripted {
+	struct link link; /* first */
+	uint64_t connection;
+	dw_usec now;
+	const char *trouble;
+};
+
+static int no_descriptor(const struct link *link)
+{
+	(void)link;
+	return -1;
+}
+
+static void no_work(struct link *link, dw_usec now)
+{
+	(void)link;
+	(void)now;
+}
+
+static dw_usec never(const struct link *link)
+{
+	(void)link;
+	return DW_NEVER;
+}
+
+static uint64_t connection(const struct link *link)
+{
+	return ((const struct scripted *)link)->connection;
+}
+
+static struct reply *no_reply(struct link *link)
+{
+	(void)link;
+	return NULL;
+}
+
+static const char *trouble(const struct link *link, bool *ret_fatal)
+{
+	*ret_fatal = false;
+	return ((const struct scripted *)link)->trouble;
+}
+
+static void no_free(struct link *link)
+{
+	(void)link;
+}
+
+static const struct link_class scripted_class = {.descriptor = no_descriptor,
+						 .work = no_work,
+						 .due = never,
+						 .connection = connection,
+						 .take = no_reply,
+						 .trouble = trouble,
+						 .free = no_free};
+
+static dw_usec read_clock(void *user)
+{
+	return ((const struct scripted *)user)->now;
+}
+
+static void *resize(void *user, void *block, size_t size)
+{
+	(void)user;
+	if (size > 0)
+		return realloc(block, size);
+	free(block);
+	return NULL;
+}
+
+static struct redis_store *scripted_store(struct scripted *scripted)
+{
+	dw_store_env env = {.size = sizeof env,
+			    .role = DW_CLIENT,
+			    .token = 1,
+			    .now = read_clock,
+			    .now_user = scripted,
+			    .resize = resize,
+			    .name = "scripted",
+			    .steady = read_clock,
+			    .steady_user = scripted};
+	struct redis_store *store;
+
+	*scripted = (struct scripted){
+	    .link = {.type = &scripted_class}, .now = DW_SECONDS(100), .trouble = ""};
+	assert_int_equal(redis_new(&store, &env, &scripted->link), DW_OK);
+	assert_int_equal(redis_shards(store, 1), DW_OK);
+	return store;
+}
+
+static int trouble_at(dw_store *store, struct scripted *scripted, dw_usec now, char *ret_words)
+{
+	scripted->now = now;
+	store->type->turn(store, now);
+	return store->type->trouble(store, ret_words, DW_MESSAGE_SIZE);
+}
+
+/* One that is lost and made anew at once is no trouble; one that stays away is, at the time that
+ * due() names, and until it is back. */
+static void connection_that_stays_away_is_trouble(void **state)
+{
+	struct scripted scripted;
+	struct redis_store *redis = scripted_store(&scripted);
+	dw_store *store = redis_base(redis);
+	dw_usec start = scripted.now;
+	char words[DW_MESSAGE_SIZE] = "";
+
+	(void)state;
+	scripted.connection = 1;
+	assert_int_equal(trouble_at(store, &scripted, start, words), DW_OK);
+	scripted.connection = 0;
+	scripted.trouble = "it hung up";
+	assert_int_equal(trouble_at(store, &scripted, start + 1000, words), DW_EUNKNOWN);
+	scripted.connection = 2;
+	start += DW_SECONDS(10);
+	assert_int_equal(trouble_at(store, &scripted, start, words), DW_OK);
+
+	scripted.connection = 0;
+	assert_int_equal(trouble_at(store, &scripted, start, words), DW_EUNKNOWN);
+	assert_int_equal(store->type->due(store), start + DW_MILLISECONDS(200));
+	start += DW_MILLISECONDS(200);
+	assert_int_equal(trouble_at(store, &scripted, start - 1, words), DW_EUNKNOWN);
+	assert_int_equal(trouble_at(store, &scripted, start, words), DW_ESTORE);
+	assert_string_equal(words, "it hung up");
+	assert_int_equal(store->type->due(store), DW_NEVER);
+	scripted.connection = 3;
+	assert_int_equal(trouble_at(store, &scripted, start + 1, words), DW_OK);
+	redis_free(store);
+}
+
+/* ---- A server that goes and comes ----------------------------------------------------------- */
+
+struct watcher {
+	dw *d;
+	int failed;
+	int back;
+	int status;
+	char words[512];
+};
+
+static void happened(dw *d, const dw_event *event, void *user)
+{
+	struct watcher *watcher = user;
+
+	(void)d;
+	watcher->back += event->kind == DW_EVENT_STORE_BACK;
+	if (event->kind != DW_EVENT_STORE_FAILED)
+		return;
+	watcher->failed++;
+	watcher->status = event->status;
+	(void)snprintf(watcher->words, sizeof watcher->words, "%s", event->message); /* cut */
+}
+
+static void open_all(struct watcher *watchers)
+{
+	static const dw_role roles[HANDLES] = {DW_OWNER, DW_CLIENT, DW_STANDBY};
+	char url[64];
+	char message[DW_MESSAGE_SIZE];
+
+	(void)snprintf(url, sizeof url, "redis://127.0.0.1:%u", server.port);
+	for (int i = 0; i < HANDLES; i++) {
+		dw_options options = {.size = sizeof options,
+				      .store = url,
+				      .name = "outage",
+				      .role = roles[i],
+				      .on_event = happened,
+				      .on_event_user = &watchers[i]};
+
+		if (dw_open(&watchers[i].d, &options, message) != DW_OK)
+			fail_msg("%s", message);
+	}
+}
+
+/* await_all turns the handles, of which nobody asks anything, until each has told so many. */
+static void await_all(struct watcher *watchers, int failed, int back)
+{
+	for (int i = 0; i < 3000; i++) {
+		struct pollfd ready[HANDLES];
+		bool done = true;
+
+		for (int k = 0; k < HANDLES; k++) {
+			ready[k] = (struct pollfd){dw_fd(watchers[k].d), POLLIN, 0};
+			done = done && watchers[k].failed == failed && watchers[k].back == back;
+		}
+		if (done)
+			return;
+		(void)poll(ready, HANDLES, 20);
+		for (int k = 0; k < HANDLES; k++)
+			assert_int_equal(dw_turn(watchers[k].d), DW_OK);
+	}
+	for (int k = 0; k < HANDLES; k++)
+		print_message("%d: failed %d, back %d\n", k, watchers[k].failed, watchers[k].back);
+	fail_msg("not told, or too often");
+}
+
+static void says(const struct watcher *watchers, const char *words)
+{
+	for (int i = 0; i < HANDLES; i++) {
+		assert_int_equal(watchers[i].status, DW_ESTORE);
+		if (!strstr(watchers[i].words, "redis://127.0.0.1") ||
+		    !strstr(watchers[i].words, words))
+			fail_msg("\"%s\" does not say \"%s\"", watchers[i].words, words);
+	}
+}
+
+static void owner_client_and_standby_tell_that_the_server_is_gone_and_back(void **state)
+{
+	struct watcher watchers[HANDLES] = {0};
+
+	(void)state;
+	redis_server_start(&server, true, NULL);
+	open_all(watchers);
+	await_all(watchers, 0, 0);
+	redis_server_kill(&server);
+	await_all(watchers, 1, 0);
+	says(watchers, "Connection refused");
+	redis_server_restart(&server);
+	await_all(watchers, 1, 1);
+	redis_server_pause(&server);
+	await_all(watchers, 2, 1);
+	says(watchers, "does not answer");
+	redis_server_resume(&server);
+	await_all(watchers, 2, 2);
+	for (int i = 0; i < HANDLES; i++)
+		assert_int_equal(dw_close(watchers[i].d, DW_SECONDS(60)), DW_OK);
+	redis_server_end(&server);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(connection_that_stays_away_is_trouble),
+	    cmocka_unit_test(owner_client_and_standby_tell_that_the_server_is_gone_and_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
