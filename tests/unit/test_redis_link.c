@@ -426,6 +426,35 @@ static void server_that_falls_silent_is_noticed(void **state)
 	assert_int_equal(count(server.seen, "PING"), 4);
 }
 
+/* Under MISCONF, LOADING or BUSY a server refuses a PING, and is there: what it says is heard. */
+static void listener_whose_probe_is_refused_goes_on(void **state)
+{
+	static const struct fake_step steps[] = {
+	    {FAKE_ACCEPT, NULL, 0},
+	    {FAKE_EXPECT, "SUBSCRIBE\r\n$4\r\nbell\r\n", 0},
+	    {FAKE_SEND, "+OK\r\n*3\r\n$9\r\nsubscribe\r\n$4\r\nbell\r\n:1\r\n", 0},
+	    {FAKE_EXPECT, "PING\r\n", 0},
+	    {FAKE_SEND, "-MISCONF no\r\n", 0},
+	    {FAKE_EXPECT, "PING\r\n", 0},
+	    {FAKE_SEND, "-LOADING\r\n", 0},
+	    {FAKE_EXPECT, "PING\r\n", 0},
+	    {FAKE_SEND, "*3\r\n$7\r\nmessage\r\n$4\r\nbell\r\n$1\r\n7\r\n", 0},
+	    {FAKE_STALL, NULL, 0},
+	    {FAKE_END, NULL, 0}};
+	struct socket_options options = {
+	    .name = "t", .channel = "bell", .probe_every = DW_MILLISECONDS(20)};
+	struct fake_server server;
+	struct linked linked;
+
+	(void)state;
+	fake_server_start(&server, false, steps);
+	open_fake(&server, &linked, &options);
+	reply_free(linked_await_reply(&linked));
+	assert_int_equal(link_connection(linked.link), 1);
+	linked_close(&linked);
+	fake_server_end(&server);
+}
+
 static void idle_close_is_noticed(void **state)
 {
 	static const struct fake_step steps[] = {
@@ -548,6 +577,7 @@ int main(void)
 	    cmocka_unit_test(connection_lost_is_made_anew),
 	    cmocka_unit_test(server_that_talks_unasked_is_left),
 	    cmocka_unit_test(server_that_falls_silent_is_noticed),
+	    cmocka_unit_test(listener_whose_probe_is_refused_goes_on),
 	    cmocka_unit_test(idle_close_is_noticed),
 	    cmocka_unit_test(write_after_close_is_survived),
 	    cmocka_unit_test(queue_that_is_full_is_a_limit),

@@ -158,14 +158,16 @@ static void judge(struct socket_link *link, const struct reply *reply)
 		lose(link, verdict == GREETING_REFUSED, words);
 }
 
-/* hear takes what a listener is told; a probe is answered by an array, too. */
+/* hear takes what a listener is told; a probe is answered by an array, too, or refused by a server
+ * that refuses everything for a while: somebody is there. */
 static struct reply *hear(struct socket_link *link, struct reply *reply)
 {
 	bool array = reply->kind == REPLY_ARRAY && reply->count > 0;
+	bool answers = reply->kind == REPLY_ERROR || (array && reply_is(&reply->items[0], "pong"));
 
 	if (array && reply_is(&reply->items[0], "message"))
 		return reply;
-	if (link->probe_due && array && reply_is(&reply->items[0], "pong"))
+	if (link->probe_due && answers)
 		link->probe_due = false;
 	else
 		lose(link, false, "the server says what no listener can be told");
