@@ -20,7 +20,7 @@ void complain(struct redis_store *store, const char *format, ...)
 	va_list arguments;
 	int size;
 
-	if (!store->env.log ||
+	if (!store->env.log || !store->opened || /* an opening that fails says why in the end */
 	    (store->complained_at && store->now < store->complained_at + COMPLAINT_EVERY))
 		return;
 	store->complained_at = store->now;

@@ -191,8 +191,8 @@ static void load(struct redis_store *store, const struct redis_script *script)
 
 /* ---- What failed --------------------------------------------------------------------------- */
 
-/* Refusals of a server that will pass: it loads, is busy, was demoted, or has no replicas. */
-static bool will_pass(const struct reply *reply)
+/* It loads, is busy, was demoted, or has no replicas. */
+bool call_passes(const struct reply *reply)
 {
 	static const char *const prefixes[] = {"BUSY",        "LOADING",    "MASTERDOWN",
 					       "READONLY",    "NOREPLICAS", "TRYAGAIN",
@@ -211,12 +211,14 @@ static enum failure error_failed(struct redis_store *store, struct request *requ
 		load(store, request->script);
 		return FAILURE_AGAIN;
 	}
+	(void)snprintf(store->refusal, sizeof store->refusal, "%s: the server refuses: %s",
+		       store->where.name, reply->bytes); /* cut if long */
 	if (reply_fails(reply, "OOM")) {
 		complain(store, "the server is over its maxmemory: no new timers until it is not");
 		return FAILURE_FULL;
 	}
 	complain(store, "the server refuses: %s", reply->bytes);
-	if (will_pass(reply)) {
+	if (call_passes(reply)) {
 		if (request->shard)
 			request->shard->pause_until = usec_add(store->now, PAUSE);
 		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;

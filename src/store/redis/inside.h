@@ -173,6 +173,7 @@ struct taking {
 	unsigned left; /* shards not answered */
 	dw_op *op;     /* the OWN that asked; NULL: the opening */
 	int status;
+	bool passes; /* it failed of what will pass */
 	char words[DW_MESSAGE_SIZE];
 };
 
@@ -249,7 +250,8 @@ struct redis_store {
 	char flags[BATCH_MAX]; /* of the puts of one command */
 	struct words words;
 	dw_usec complained_at;
-	dw_usec overdue_at; /* steady; then operations are given up again */
+	dw_usec overdue_at;            /* steady; then operations are given up again */
+	char refusal[DW_MESSAGE_SIZE]; /* the server's words for the last thing it refused */
 };
 
 /* ---- flow.c ---- */
@@ -282,6 +284,8 @@ enum failure {
 	FAILURE_LOST     /* rolled back */
 };
 enum failure call_failed(struct redis_store *, struct request *, const struct reply *);
+/* call_passes: the reply is a refusal that ends by itself. */
+bool call_passes(const struct reply *);
 
 void flow_work(struct redis_store *);
 /* flow_wire writes what was sent, and takes the replies that have come. */

@@ -119,12 +119,26 @@ static void refuse(struct redis_store *store, int status, const char *words)
 	(void)snprintf(store->taking.words, DW_MESSAGE_SIZE, "%s", words); /* cut if long */
 }
 
+/* note_passing: of the failure that is about to be noted, if it is the first. */
+static void note_passing(struct redis_store *store, bool passes)
+{
+	if (store->taking.status == DW_OK)
+		store->taking.passes = passes;
+}
+
 bool lease_is_dead(const struct reply *held)
 {
 	const struct reply *holder = &held->items[3];
 	const char *bar = holder->kind == REPLY_BULK ? strchr(holder->bytes, '|') : NULL;
 
 	return bar && identity_is_dead(bar + 1);
+}
+
+/* is_ours: a lease of an attempt that failed, and could not be given back, or was answered to a
+ * connection that was lost. */
+static bool is_ours(const struct redis_store *store, const struct reply *held)
+{
+	return held->items[1].kind == REPLY_BULK && strstr(held->items[1].bytes, store->nonce);
 }
 
 /* held: somebody has the lease. A process of this machine that is not there any more is replaced,
@@ -135,7 +149,7 @@ static void held(struct redis_store *store, struct shard *shard, const struct re
 	const char *bar = strchr(holder, '|');
 	char words[DW_MESSAGE_SIZE];
 
-	if (lease_is_dead(reply)) {
+	if (lease_is_dead(reply) || is_ours(store, reply)) {
 		take_shard(store, shard, reply->items[1].bytes);
 		return;
 	}
@@ -179,8 +193,9 @@ static void taken(struct redis_store *store, struct request *request, const stru
 	if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		take_shard(store, shard, "");
 	} else if (failure != FAILURE_NONE) {
+		note_passing(store, call_passes(reply));
 		refuse(store, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
-		       reply->kind == REPLY_ERROR ? reply->bytes : "the server refuses");
+		       reply->kind == REPLY_ERROR ? store->refusal : "the server refuses");
 	} else if (reply_is(&reply->items[0], "OK") && lease_take_token(shard, reply)) {
 		lease_learn_time(store, reply_number(&reply->items[4]));
 		lease_taken(store, shard, request->sent);
@@ -198,6 +213,7 @@ static void taken(struct redis_store *store, struct request *request, const stru
 static void taking_lost(struct redis_store *store, struct request *request)
 {
 	store->taking.left--;
+	note_passing(store, true);
 	refuse(store, DW_ESTORE, "the connection was lost");
 	request_free(store, request);
 	if (store->taking.left == 0)
@@ -238,6 +254,7 @@ static void take_shard(struct redis_store *store, struct shard *shard, const cha
 	lease_words(store, shard, replace);
 	if (request_send(store, request) != DW_OK) {
 		request_free(store, request);
+		note_passing(store, true);
 		refuse(store, DW_ESTORE, "the connection was lost");
 		return;
 	}

@@ -162,10 +162,23 @@ static int await_connection(struct redis_store *store, dw_usec until, char *mess
 	return unreachable(store, message);
 }
 
+/* rest: a server that refuses what it will take later is asked again after a while. False: the
+ * patience is over. */
+static bool rest(struct redis_store *store, dw_usec until)
+{
+	dw_usec end = usec_min(until, usec_add(store->now, PAUSE));
+
+	while (redis_wait(store, end))
+		flow_wire(store);
+	store->now = store->env.steady(store->env.steady_user);
+	return store->now < until;
+}
+
 /* A question of the opening, outside of any shard. */
 struct question {
 	bool answered;
 	bool lost;
+	bool passes; /* it was refused, for a while */
 	unsigned shards;
 	char words[DW_MESSAGE_SIZE];
 };
@@ -179,7 +192,9 @@ static void layout_came(struct redis_store *store, struct request *request,
 	if (reply->kind == REPLY_BULK)
 		question->shards = (unsigned)reply_number(reply);
 	if (reply->kind == REPLY_ERROR)
-		(void)snprintf(question->words, DW_MESSAGE_SIZE, "%s", reply->bytes);
+		(void)snprintf(question->words, DW_MESSAGE_SIZE, "%s: the server refuses: %s",
+			       store->where.name, reply->bytes); /* cut if long */
+	question->passes = call_passes(reply);
 	request_free(store, request);
 }
 
@@ -227,10 +242,14 @@ static void tell_new(struct redis_store *store)
 
 static int lay_out(struct redis_store *store, dw_usec until, char *message)
 {
-	struct question question = {0};
+	struct question question;
 	unsigned wanted = store->env.shards;
-	int status = ask_layout(store, until, &question);
+	int status;
 
+	do {
+		question = (struct question){0};
+		status = ask_layout(store, until, &question);
+	} while (question.passes && rest(store, until));
 	if (status == DW_ENOMEM)
 		return status;
 	if (status != DW_OK)
@@ -256,16 +275,20 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 /* open_as_owner: the lease of every shard, or why not. */
 static int open_as_owner(struct redis_store *store, dw_usec until, char *message)
 {
-	lease_take(store, NULL);
-	flow_wire(store);
-	while (store->taking.active) {
-		if (!redis_wait(store, until))
-			return fail(message, DW_ESTORE, "the server does not answer");
-		flow_work(store);
-	}
-	if (store->taking.status != DW_OK)
-		return fail(message, store->taking.status, store->taking.words);
-	return DW_OK;
+	do {
+		if (await_connection(store, until, message) != DW_OK)
+			return DW_ESTORE;
+		lease_take(store, NULL);
+		flow_wire(store);
+		while (store->taking.active) {
+			if (!redis_wait(store, until))
+				return fail(message, DW_ESTORE, "the server does not answer");
+			flow_work(store);
+		}
+		if (store->taking.status == DW_OK)
+			return DW_OK;
+	} while (store->taking.passes && rest(store, until));
+	return fail(message, store->taking.status, store->taking.words);
 }
 
 /* open_as_client: the first shard is greeted, so that the number of shards stands. */
@@ -281,7 +304,8 @@ static int open_as_client(struct redis_store *store, dw_usec until, char *messag
 			return DW_OK;
 		flow_wire(store);
 	} while (redis_wait(store, until));
-	return fail(message, DW_ESTORE, "the server does not answer as it should");
+	return fail(message, DW_ESTORE,
+		    store->refusal[0] ? store->refusal : "the server does not answer as it should");
 }
 
 /* log_line: what the link says of itself until it is up, redis_store_open() says in the end. */
