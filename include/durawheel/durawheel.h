@@ -168,8 +168,8 @@ typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 }
 typedef struct dw_options {
 	size_t size;
 
-	/* "sqlite:FILE", "redis://[user:password@]host[:port][/database]", "unix://SOCKET" of a
-	 * Redis server, or "memory:" (nothing survives). Required. */
+	/* "sqlite:FILE", "redis://[user:password@]host[:port][/db]", "unix://[user:password@]PATH"
+	 * (?db=N; a password's % @ / ? : as %XX), or "memory:" (nothing survives). Required. */
 	const char *store;
 	dw_role role;
 

@@ -115,6 +115,7 @@ static void read_of_bad_urls_says_what_is_wrong(void **state)
 	refuse_url("redis://h/x", "database");
 	refuse_url("redis://h/-1", "database");
 	refuse_url("redis://h/9999999", "database");
+	refuse_url("redis://u:p@" SECRET "/w@h", "a / in a password is written %2F");
 	refuse_url("redis://h/1?db=1", "twice");
 	refuse_url("redis://h?db=", "database");
 	refuse_url("redis://h?password=" SECRET, "only db=N and password-file=FILE");

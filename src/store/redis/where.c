@@ -132,7 +132,7 @@ static int read_db(struct reading *reading, const char *text, size_t size)
 	if (!read_number(text, size, DB_MAX, &reading->where->db))
 		return refuse(reading,
 			      "the database in the Redis URL is no number from 0 to %u, as in "
-			      "redis://localhost:6379/0",
+			      "redis://localhost:6379/0; a / in a password is written %%2F",
 			      DB_MAX);
 	reading->db_said = true;
 	return DW_OK;
