@@ -360,9 +360,9 @@ DW_API int dw_after(dw *, const char *topic, const char *id, dw_usec delay, cons
 DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const void *data,
 		 size_t size);
 
-/* dw_put: the full form. done may be NULL. DW_EFULL in the answer: the disk of the store is full;
- * nothing was stored, and puts are refused until there is space again. What is stored fires, and is
- * settled and cancelled all the same. */
+/* dw_put: the full form. done may be NULL. DW_EFULL in the answer: the store has no space for it;
+ * nothing was stored, and puts are refused until there is some. What is stored fires, is settled
+ * and cancelled all the same, unless a Redis server refuses every write (MISCONF, see README). */
 DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
 /* dw_cancel: DW_OK in the answer promises that the timer does not start after it. DW_ENOENT: there
