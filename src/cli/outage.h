@@ -10,7 +10,7 @@
 
 struct outage {
 	pthread_t thread;               /* whose events they are */
-	char line[2 * DW_MESSAGE_SIZE]; /* the last that it has logged */
+	char line[DW_MESSAGE_SIZE - 8]; /* how the last that it has logged begins */
 	bool is_logged;                 /* the log says when it is over, too */
 };
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <hiredis/hiredis.h>
+
 #include "durawheel/durawheel.h"
 #include "store/redis/store.h"
 #include "support/cmocka.h"
@@ -187,8 +189,8 @@ static void open_all(struct watcher *watchers)
 	}
 }
 
-/* await_all turns the handles, of which nobody asks anything, until each has told so many. */
-static void await_all(struct watcher *watchers, int failed, int back)
+/* await turns the handles, of which nobody asks anything, until the first of them have told. */
+static void await(struct watcher *watchers, int count, int failed, int back)
 {
 	for (int i = 0; i < 3000; i++) {
 		struct pollfd ready[HANDLES];
@@ -196,7 +198,8 @@ static void await_all(struct watcher *watchers, int failed, int back)
 
 		for (int k = 0; k < HANDLES; k++) {
 			ready[k] = (struct pollfd){dw_fd(watchers[k].d), POLLIN, 0};
-			done = done && watchers[k].failed == failed && watchers[k].back == back;
+			done = done && (k >= count ||
+					(watchers[k].failed == failed && watchers[k].back == back));
 		}
 		if (done)
 			return;
@@ -226,17 +229,49 @@ static void owner_client_and_standby_tell_that_the_server_is_gone_and_back(void 
 	(void)state;
 	redis_server_start(&server, true, NULL);
 	open_all(watchers);
-	await_all(watchers, 0, 0);
+	await(watchers, HANDLES, 0, 0);
 	redis_server_kill(&server);
-	await_all(watchers, 1, 0);
+	await(watchers, HANDLES, 1, 0);
 	says(watchers, "Connection refused");
 	redis_server_restart(&server);
-	await_all(watchers, 1, 1);
+	await(watchers, HANDLES, 1, 1);
 	redis_server_pause(&server);
-	await_all(watchers, 2, 1);
+	await(watchers, HANDLES, 2, 1);
 	says(watchers, "does not answer");
 	redis_server_resume(&server);
-	await_all(watchers, 2, 2);
+	await(watchers, HANDLES, 2, 2);
+	for (int i = 0; i < HANDLES; i++)
+		assert_int_equal(dw_close(watchers[i].d, DW_SECONDS(60)), DW_OK);
+	redis_server_end(&server);
+}
+
+static void command(const char *text)
+{
+	redisContext *redis = redisConnect("127.0.0.1", (int)server.port);
+	redisReply *reply = redisCommand(redis, text);
+
+	assert_non_null(reply);
+	assert_int_equal(reply->type, REDIS_REPLY_STATUS);
+	freeReplyObject(reply);
+	redisFree(redis);
+}
+
+/* Its claims wait without an answer, and its lease cannot be renewed. */
+static void owner_tells_that_the_server_refuses_every_change(void **state)
+{
+	struct watcher watchers[HANDLES] = {0};
+
+	(void)state;
+	redis_server_start(&server, true, NULL);
+	open_all(watchers);
+	for (int i = 1; i <= 2; i++) {
+		command("CONFIG SET min-replicas-to-write 1");
+		await(watchers, 1, i, i - 1);
+		assert_non_null(strstr(watchers[0].words, "NOREPLICAS"));
+		command("CONFIG SET min-replicas-to-write 0");
+		await(watchers, 1, i, i);
+	}
+	assert_int_equal(watchers[1].failed + watchers[2].failed, 0);
 	for (int i = 0; i < HANDLES; i++)
 		assert_int_equal(dw_close(watchers[i].d, DW_SECONDS(60)), DW_OK);
 	redis_server_end(&server);
@@ -247,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(connection_that_stays_away_is_trouble),
 	    cmocka_unit_test(owner_client_and_standby_tell_that_the_server_is_gone_and_back),
+	    cmocka_unit_test(owner_tells_that_the_server_refuses_every_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

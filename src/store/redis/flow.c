@@ -204,6 +204,29 @@ bool call_passes(const struct reply *reply)
 	return false;
 }
 
+/* note_refusing: a client's caller is told what is refused; an owner's claims wait in silence, and
+ * its renewals tell when that is over. */
+static void note_refusing(struct redis_store *store)
+{
+	if (store->refusing || store->role != DW_OWNER)
+		return;
+	store->refusing = true;
+	store->refused_since = store->now;
+}
+
+void flow_accepted(struct redis_store *store)
+{
+	char line[DW_MESSAGE_SIZE];
+	bool lasted = store->now >= usec_add(store->refused_since, TROUBLE_AFTER);
+
+	if (!store->refusing)
+		return;
+	store->refusing = false;
+	(void)snprintf(line, sizeof line, "%s: the server refuses no longer", store->where.name);
+	if (lasted && store->env.log)
+		store->env.log(DW_LOG_WARN, line, store->env.log_user);
+}
+
 static enum failure error_failed(struct redis_store *store, struct request *request,
 				 const struct reply *reply)
 {
@@ -219,6 +242,7 @@ static enum failure error_failed(struct redis_store *store, struct request *requ
 	}
 	complain(store, "the server refuses: %s", reply->bytes);
 	if (call_passes(reply)) {
+		note_refusing(store);
 		if (request->shard)
 			request->shard->pause_until = usec_add(store->now, PAUSE);
 		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;
@@ -266,10 +290,12 @@ void flow_number_done(struct redis_store *store, struct request *request, bool a
 	shard->under_way--;
 	if (request->as_owner != (store->role == DW_OWNER))
 		return; /* the numbers are others' now */
-	if (applied)
+	if (applied) {
 		shard->acked = request->number;
-	else
+		flow_accepted(store);
+	} else {
 		shard->broken = true;
+	}
 	if (shard->broken && shard->under_way == 0) {
 		shard->broken = false;
 		shard->next = shard->acked + 1;
@@ -284,6 +310,7 @@ static void went_down(struct redis_store *store)
 
 	store->connection = 0;
 	store->down_since = store->now;
+	store->refusing = false;
 	while ((request = list_pop(&store->under_way)))
 		request->lost(store, request);
 	for (unsigned i = 0; i < store->shard_count; i++) {
@@ -464,23 +491,27 @@ static bool has_waiting(const struct redis_store *store)
 	return store->scans != NULL;
 }
 
-/* trouble_at: when it is told that there is no connection. One that is made anew at once is none:
- * what was under way then is sent again. */
+/* trouble_at: when it is told that there is no connection, or that it is of no use; DW_NEVER: it is
+ * of use. One that is made anew at once is no trouble: what was under way then is sent again. */
 static dw_usec trouble_at(const struct redis_store *store)
 {
-	return store->connection ? DW_NEVER : usec_add(store->down_since, TROUBLE_AFTER);
+	if (!store->connection)
+		return usec_add(store->down_since, TROUBLE_AFTER);
+	if (store->refusing && store->role == DW_OWNER)
+		return usec_add(store->refused_since, TROUBLE_AFTER);
+	return DW_NEVER;
 }
 
 int flow_trouble(const struct redis_store *store, char *ret_words, size_t size)
 {
+	dw_usec at = trouble_at(store);
 	bool fatal;
-	const char *why;
+	const char *why = store->connection ? store->refusal : link_trouble(store->link, &fatal);
 
-	if (store->connection)
+	if (at == DW_NEVER)
 		return DW_OK;
-	if (store->now < trouble_at(store))
+	if (store->now < at)
 		return DW_EUNKNOWN;
-	why = link_trouble(store->link, &fatal);
 	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection"); /* cut */
 	return DW_ESTORE;
 }

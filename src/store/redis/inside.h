@@ -54,7 +54,7 @@
 #define PAUSE DW_MILLISECONDS(100) /* after a refusal that will pass */
 #define PATIENCE DW_SECONDS(5)     /* an operation that somebody waits for is answered then */
 #define DOUBTS_MAX 1024u
-#define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection, it is told */
+#define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection, or refused, it is told */
 
 enum key {
 	KEY_LEASE,
@@ -252,6 +252,8 @@ struct redis_store {
 	dw_usec complained_at;
 	dw_usec overdue_at;            /* steady; then operations are given up again */
 	char refusal[DW_MESSAGE_SIZE]; /* the server's words for the last thing it refused */
+	bool refusing;                 /* the owner's changes, for a while */
+	dw_usec refused_since;         /* steady */
 };
 
 /* ---- flow.c ---- */
@@ -292,6 +294,8 @@ void flow_work(struct redis_store *);
 void flow_wire(struct redis_store *);
 void flow_flush(struct redis_store *);
 void flow_flush_shard(struct redis_store *, struct shard *);
+/* flow_accepted: the server has carried out what changes something. */
+void flow_accepted(struct redis_store *);
 /* flow_number_done: a numbered command of the shard was answered; applied or not. */
 void flow_number_done(struct redis_store *, struct request *, bool applied);
 void flow_limbo(struct shard *, struct request *);

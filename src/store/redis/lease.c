@@ -297,6 +297,7 @@ static void renewed(struct redis_store *store, struct request *request, const st
 		/* Asked again with the next renewal, long before the lease is over. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
 		   reply->count >= 6) {
+		flow_accepted(store);
 		lease_learn_time(store, reply_number(&reply->items[3]));
 		lease_taken(store, shard, request->sent);
 		shard->news = shard->news || reply_number(&reply->items[4]) > 0;
@@ -400,6 +401,7 @@ void lease_lose(struct redis_store *store)
 	if (store->role != DW_OWNER && !store->ousted)
 		return;
 	store->role = DW_CLIENT;
+	store->refusing = false;
 	store->ousting = false;
 	answer_withheld(store);
 	for (unsigned i = 0; i < store->shard_count; i++) {
