@@ -9,7 +9,8 @@
 
 #include <hiredis/hiredis.h>
 
-#include "durawheel/durawheel.h"
+#include "store/store.h"
+#include "support/ask.h"
 #include "support/cmocka.h"
 #include "support/redis_server.h"
 
@@ -177,6 +178,30 @@ static void refusal_that_passes_is_waited_for(void **state)
 	}
 }
 
+/* An attempt that broke off may leave a lease that could not be given back. It has our nonce, and
+ * nobody else waits for its end. */
+static void lease_that_an_attempt_has_left_is_replaced(void **state)
+{
+	static dw_usec clock = DW_SECONDS(1700000000);
+	char url[TEMP_SIZE + 16];
+	char message[DW_MESSAGE_SIZE] = "";
+	struct ask asks[3];
+
+	(void)state;
+	(void)snprintf(url, sizeof url, "unix://%s", server.path);
+	for (int i = 0; i < 3; i++) {
+		ask_init(&asks[i], DW_OWNER, i < 2 ? 7 : 8, &clock);
+		asks[i].env.name = "left";
+		asks[i].env.patience = DW_SECONDS(60);
+		assert_int_equal(redis_store_open(&asks[i].store, url, &asks[i].env, message),
+				 i < 2 ? DW_OK : DW_EOWNED);
+	}
+	ask_end(&asks[0]);
+	assert_int_equal(redis_store_open(&asks[2].store, url, &asks[2].env, message), DW_EOWNED);
+	ask_end(&asks[1]);
+	ask_end(&asks[2]);
+}
+
 static int begin(void **state)
 {
 	static const char *const saving[] = {"--save", "3600000 1", NULL};
@@ -202,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(refusal_that_lasts_is_named, begin, end),
 	    cmocka_unit_test_setup_teardown(refusal_that_passes_is_waited_for, begin, end),
+	    cmocka_unit_test_setup_teardown(lease_that_an_attempt_has_left_is_replaced, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
