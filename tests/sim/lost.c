@@ -55,8 +55,9 @@ static void look_at(struct town *town, uint32_t name, const struct process *keep
 	double score;
 
 	was->stored = head_of(town, name, &was->head);
-	was->unheard = keeper && twin_score(town->twin, key_of(town, name, "i"),
+	was->unacked = keeper && twin_score(town->twin, key_of(town, name, "i"),
 					    town->sim->model.names[name].id, &score);
+	was->unheard = was->unacked && (score < 0 ? -score : score) > (double)keeper->known[name];
 }
 
 void lost_look(struct town *town, unsigned shard, const struct process *keeper)
@@ -190,7 +191,7 @@ static void with_keeper(struct town *town, uint32_t number, const struct process
 	if (is_as_before(&town->before[number], now != NULL, &head) && !truth &&
 	    !town->before[number].unheard)
 		return;
-	if (truth ? truth != now && (town->before[number].unheard || !is_believed(truth, keeper))
+	if (truth ? truth != now && (town->before[number].unacked || !is_believed(truth, keeper))
 		  : town->before[number].unheard) {
 		unheard(town, number, keeper, truth);
 		return;

@@ -119,6 +119,7 @@ enum tear { TEAR_NONE, TEAR_PLACE, TEAR_VALUE };
 /* A timer before something befell the data. */
 struct remembered {
 	bool stored;
+	bool unacked; /* it has an entry in the inbox */
 	bool unheard; /* its entry in the inbox says something that its owner has not heard */
 	dw_head head;
 };
