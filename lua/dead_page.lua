@@ -1,13 +1,26 @@
--- dead_page: the dead letters behind one, in the order in which they were set aside. Reads only.
+-- dead_page: dead letters behind a place, in the order in which they were set aside. Reads only.
+--
+-- A letter may be damaged, or gone; its place in the order is its score, whatever it says itself.
 --
 -- KEYS      the nine of the shard
--- ARGV      1 number of the last letter of the page before, or 0   2 limit (at most 1000)
--- returns   {member, letter or false, ...}
+-- ARGV      1 score, 2 member: the last ones of the page before; '' and '' from the start. Without
+--           that member behind all of that score   3 limit (at most 1000)
+-- returns   {member, score, letter or false, ...}
 -- cost      O(log N + limit)
-local names = call('ZRANGEBYSCORE', DEAD, '(' .. ARGV[1], '+inf', 'LIMIT', 0, ARGV[2])
+local from = 0
+if ARGV[1] ~= '' and call('ZSCORE', DEAD, ARGV[2]) == ARGV[1] then
+	from = call('ZRANK', DEAD, ARGV[2]) + 1
+elseif ARGV[1] ~= '' then
+	from = call('ZCOUNT', DEAD, '-inf', ARGV[1])
+end
+local entries = call('ZRANGE', DEAD, from, from + ARGV[3] - 1, 'WITHSCORES')
+local names = {}
+for i = 1, #entries, 2 do
+	insert(names, entries[i])
+end
 local letters = names[1] and call('HMGET', LETTERS, unpack(names))
 local answer = {}
 for k = 1, #names do
-	answer[2 * k - 1], answer[2 * k] = names[k], letters[k]
+	answer[3 * k - 2], answer[3 * k - 1], answer[3 * k] = names[k], entries[2 * k], letters[k]
 end
 return answer

@@ -62,6 +62,41 @@ test_redis_dead_letters() {
 	expect 3 durawheel dead drop late
 }
 
+# on_letter RANK COMMAND [WORD...]: of the dead letters in $key; their names have a NUL in them.
+on_letter() {
+	redis EVAL "local name = redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[1])[1]
+		return redis.call(ARGV[2], KEYS[2], name, unpack(ARGV, 3))" 2 \
+		"$key" "${key%d}D" "$@"
+}
+
+# A letter that is damaged, or gone, has its place all the same: none is listed twice or left out.
+test_redis_damaged_dead_letters() {
+	local i key
+	on_redis
+	for ((i = 1; i <= 600; i++)); do
+		printf '{"id":"{x}%d","topic":"t","at":"2020-01-01T00:00:00Z",' "$i"
+		echo '"late_after":"1s"}'
+	done | durawheel import
+	expect 0 durawheel run --until-idle
+	key=$(redis --scan --pattern '*:d')
+	[ "$(redis ZCARD "$key")" = 600 ]
+	for i in 0 499 511 599; do # pages end there
+		[ "$(on_letter "$i" HSET x)" = 0 ]
+	done
+	[ "$(on_letter 100 HDEL)" = 1 ]
+	expect 0 durawheel dead list --json
+	[ "$(ids_of out | sort -u | wc -l)" = 600 ]
+	is_counted out 600
+	expect 1 durawheel check --json
+	grep -q '"dead":600,"inbox":0,"flaw_count":5,' out || fail "check: $(cat out)"
+	expect 0 durawheel dead drop '{x}600'
+	redis UNLINK "${key%d}D"
+	expect 0 durawheel dead list --json
+	is_counted out 599
+	expect 1 durawheel check --json
+	grep -q '"dead":599,"inbox":0,"flaw_count":599,' out || fail "check: $(cat out)"
+}
+
 # What a client adds beside a running owner, by either way to the server, is fired by that.
 test_redis_clients_beside_an_owner() {
 	on_redis

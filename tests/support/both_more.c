@@ -158,10 +158,40 @@ void both_page(struct both *both)
 	both_plainly(both);
 }
 
+/* A place among the dead letters. */
+struct pick {
+	struct both *both;
+	char score[32];
+	char member[512];
+	size_t member_size;
+};
+
+/* pick_place: the last letter's place that is looked at, or now and then an earlier one's. */
+static void pick_place(void *user, const struct twin_field *field)
+{
+	struct pick *pick = user;
+	size_t size = strlen(field->key);
+
+	if (strcmp(field->key + size - 2, ":d") != 0 || both_draw(pick->both, 3) == 0)
+		return;
+	(void)snprintf(pick->score, sizeof pick->score, "%.*s", (int)field->value_size,
+		       field->value);
+	memcpy(pick->member, field->name, field->name_size);
+	pick->member_size = field->name_size;
+}
+
 void both_dead_page(struct both *both)
 {
+	struct pick pick = {.both = both};
+
+	if (both_draw(both, 3) > 0)
+		twin_dump(both->twin, pick_place, &pick);
+	if (both_draw(both, 4) == 0)
+		(void)snprintf(pick.score, sizeof pick.score, "%lld",
+			       (long long)both->now - (long long)both_draw(both, 10000000));
 	both_begin_script(both, "dead_page", "n");
-	both_number(both, both_draw(both, 2) ? 0 : (uint64_t)both->now - both_draw(both, 10000000));
+	both_text(both, pick.score);
+	both_bytes(both, pick.member, pick.member_size);
 	both_number(both, 1 + both_draw(both, 5));
 	both_plainly(both);
 }

@@ -271,22 +271,37 @@ void twin_forget(struct run *run)
 
 /* ---- dead_page ----------------------------------------------------------------------------- */
 
+/* letters_before: how many come up to the place, which is a letter or, without it, a score. */
+static size_t letters_before(const struct run *run)
+{
+	const struct key *dead = run->dead;
+	const struct entry *last = key_find(dead, arg(run, 2));
+	double place = number_of(arg(run, 1));
+	size_t count = 0;
+
+	if (last && last->score == place)
+		return (size_t)(last - dead->entries) + 1;
+	while (count < dead->count && dead->entries[count].score <= place)
+		count++;
+	return count;
+}
+
 void twin_dead_page(struct run *run)
 {
-	double after = number_of(arg(run, 1));
-	size_t limit = (size_t)number_of(arg(run, 2));
-	size_t from = 0;
+	size_t limit = (size_t)number_of(arg(run, 3));
+	size_t from = arg(run, 1).size == 0 ? 0 : letters_before(run);
 	size_t count;
 
-	while (from < run->dead->count && run->dead->entries[from].score <= after)
-		from++;
 	count = run->dead->count - from < limit ? run->dead->count - from : limit;
-	if (!reply_items(run->reply, run->reply, 2 * count))
+	if (!reply_items(run->reply, run->reply, 3 * count))
 		abort();
 	for (size_t i = 0; i < count; i++) {
-		struct bytes name = entry_name(&run->dead->entries[from + i]);
+		const struct entry *entry = &run->dead->entries[from + i];
+		struct reply *items = &run->reply->items[3 * i];
+		char room[32];
 
-		say(run, &run->reply->items[2 * i], name);
-		say(run, &run->reply->items[2 * i + 1], key_value(run->letters, name));
+		say(run, &items[0], entry_name(entry));
+		say(run, &items[1], digits(entry->score, room));
+		say(run, &items[2], key_value(run->letters, entry_name(entry)));
 	}
 }

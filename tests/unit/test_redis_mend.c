@@ -126,6 +126,18 @@ static int set_up(void **state)
 	return 0;
 }
 
+static dw *open_client(void)
+{
+	char url[TEMP_SIZE + 16];
+	dw_options options = {
+	    .size = sizeof options, .store = url, .name = "torn", .role = DW_CLIENT};
+	dw *client;
+
+	(void)snprintf(url, sizeof url, "unix://%s", server.path);
+	assert_int_equal(dw_open(&client, &options, NULL), DW_OK);
+	return client;
+}
+
 static int tear_down(void **state)
 {
 	struct torn *t = *state;
@@ -181,17 +193,60 @@ static void a_value_of_nobody_is_set_aside(void **state)
 	assert_true(t->corrupt > 0);
 }
 
+struct listing {
+	dw_cursor next;
+	char ids[64]; /* one after the other */
+};
+
+static void listed(dw *d, int status, const dw_dead *letters, size_t count, const dw_cursor *next,
+		   void *user)
+{
+	struct listing *listing = user;
+
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	for (size_t i = 0; i < count; i++) {
+		size_t size = strlen(listing->ids);
+
+		assert_true(letters[i].damaged);
+		(void)snprintf(listing->ids + size, sizeof listing->ids - size, "%s",
+			       letters[i].id);
+	}
+	listing->next = *next;
+}
+
+/* Two handles list by turns, so that each page begins at the cursor alone. */
+static void letters_without_a_value_are_listed_once(void **state)
+{
+	struct torn *t = *state;
+	dw *handles[] = {t->d, open_client()};
+	struct listing listing = {0};
+	redisReply *reply =
+	    redisCommand(t->redis, "ZADD {torn:03}:d -5 a 2.5 b 100 c 101 d 9007199254740991 e");
+
+	assert_int_equal(reply->integer, 5);
+	freeReplyObject(reply);
+	reply = redisCommand(t->redis, "HSET {torn:03}:D c nonsense");
+	freeReplyObject(reply);
+	for (int i = 0; i < 10 && !listing.next.ended; i++) {
+		dw *d = handles[i % 2];
+		dw_cursor after = listing.next;
+
+		assert_int_equal(dw_dead_list(d, NULL, i ? &after : NULL, 1, listed, &listing),
+				 DW_OK);
+		assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
+	}
+	assert_string_equal(listing.ids, "abcde");
+	assert_true(listing.next.ended);
+	assert_int_equal(dw_close(handles[1], PATIENCE), DW_OK);
+}
+
 /* lose_news: a client puts a timer that is due, and its entry in the inbox goes before the owner's
  * next turn. */
 static void lose_news(struct torn *t)
 {
-	char url[TEMP_SIZE + 16];
-	dw_options options = {
-	    .size = sizeof options, .store = url, .name = "torn", .role = DW_CLIENT};
-	dw *client;
+	dw *client = open_client();
 
-	(void)snprintf(url, sizeof url, "unix://%s", server.path);
-	assert_int_equal(dw_open(&client, &options, NULL), DW_OK);
 	assert_int_equal(dw_after(client, "t", "lost", 0, NULL, 0), DW_OK);
 	assert_int_equal(dw_sync(client, PATIENCE), DW_OK);
 	redis(t, "ZREM", "lost", "i"); /* before the owner's next turn */
@@ -239,6 +294,8 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(an_entry_of_nobody_goes, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_value_of_nobody_is_set_aside, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(letters_without_a_value_are_listed_once, set_up,
+					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_timer_that_no_inbox_tells_of_fires, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(it_is_found_behind_a_crowd_that_waits, set_up,

@@ -286,15 +286,17 @@ static void check_letters(struct model *m)
 	const redisReply *page;
 
 	call(m->s, "dead_page");
-	call_text(m->s, "0");
+	call_text(m->s, "");
+	call_text(m->s, "");
 	call_text(m->s, "1000");
 	page = call_go(m->s);
-	assert_int_equal(page->elements, 2 * m->letter_count);
+	assert_int_equal(page->elements, 3 * m->letter_count);
 	for (int i = 0; i < m->letter_count; i++) {
 		const struct letter *letter = &m->letters[i];
-		const unsigned char *found = (const unsigned char *)page->element[2 * i + 1]->str;
+		const unsigned char *found = (const unsigned char *)page->element[3 * i + 2]->str;
 
-		assert_string_equal(page->element[2 * i]->str, name_of(letter->id));
+		assert_string_equal(page->element[3 * i]->str, name_of(letter->id));
+		assert_int_equal(strtoll(page->element[3 * i + 1]->str, NULL, 10), letter->number);
 		assert_int_equal(bytes_get(found, 8), letter->number);
 		assert_int_equal(found[16], letter->reason);
 		assert_memory_equal(found + 17, letter->timer.value, sizeof letter->timer.value);

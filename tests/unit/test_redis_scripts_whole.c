@@ -326,10 +326,13 @@ static uint64_t drop(struct scripts *s, const char *id, uint64_t ver)
 	return (uint64_t)s->reply->element[1]->integer;
 }
 
-static redisReply *dead_page(struct scripts *s, uint64_t after, const char *limit)
+/* dead_page: the letters behind that score; NULL: from the start. */
+static redisReply *dead_page(struct scripts *s, const char *score, const char *member,
+			     const char *limit)
 {
 	call(s, "dead_page");
-	call_number(s, after);
+	call_text(s, score ? score : "");
+	call_text(s, member);
 	call_text(s, limit);
 	return call_go(s);
 }
@@ -338,24 +341,46 @@ static void letters_are_paged_and_dropped_by_name(void **state)
 {
 	struct scripts *s = *state;
 	uint64_t vers[4], number;
+	char score[32];
 
 	for (int i = 0; i < 4; i++) {
 		vers[i] = put_one(s, true, i ? "a" : "ab", 5, 0);
 		bury(s, i ? "a" : "ab", vers[i], 100);
 	}
-	dead_page(s, 0, "1");
-	assert_int_equal(s->reply->elements, 2);
+	dead_page(s, NULL, "", "1");
+	assert_int_equal(s->reply->elements, 3);
 	assert_int_equal(s->reply->element[0]->len, 2 + 1 + 16);
 	assert_string_equal(s->reply->element[0]->str, "ab");
-	number = bytes_get((const unsigned char *)s->reply->element[1]->str, 8);
+	(void)snprintf(score, sizeof score, "%s", s->reply->element[1]->str);
+	number = bytes_get((const unsigned char *)s->reply->element[2]->str, 8);
+	assert_int_equal(number, strtoll(score, NULL, 10));
 	assert_int_equal(number % 16, 7);
-	assert_int_equal(dead_page(s, number, "10")->elements, 6);
+	assert_int_equal(dead_page(s, score, "", "10")->elements, 9);
 	assert_int_equal(drop(s, "a", vers[2]), 1);
 	assert_int_equal(drop(s, "a", vers[2]), 0);
 	assert_int_equal(drop(s, "a", 0), 2);
-	assert_int_equal(dead_page(s, 0, "10")->elements, 2);
+	assert_int_equal(dead_page(s, NULL, "", "10")->elements, 3);
 	assert_int_equal(drop(s, "", 0), 1);
 	assert_int_equal(command(s, "EXISTS {t:07}:d {t:07}:D {t:07}:e")->integer, 0);
+}
+
+/* Ours have numbers of their own; somebody else's need not. */
+static void letters_of_one_score_are_paged_by_their_members(void **state)
+{
+	struct scripts *s = *state;
+
+	command(s, "ZADD {t:07}:d -inf a 2.5 b 2.5 c 2.5 d 7 e");
+	command(s, "HSET {t:07}:D c x");
+	assert_string_equal(dead_page(s, NULL, "", "1")->element[1]->str, "-inf");
+	assert_string_equal(dead_page(s, "-inf", "a", "1")->element[1]->str, "2.5");
+	dead_page(s, "2.5", "b", "2");
+	assert_int_equal(s->reply->elements, 6);
+	assert_string_equal(s->reply->element[2]->str, "x");
+	assert_string_equal(s->reply->element[3]->str, "d");
+	assert_int_equal(s->reply->element[5]->type, REDIS_REPLY_NIL);
+	assert_string_equal(dead_page(s, "2.5", "gone", "2")->element[0]->str, "e");
+	assert_string_equal(dead_page(s, "2.5", "a", "2")->element[0]->str, "e");
+	assert_int_equal(dead_page(s, "7", "e", "2")->elements, 0);
 }
 
 static void forget(struct scripts *s, const char *kept, const char *oldest, long long dropped,
@@ -385,7 +410,7 @@ static void the_oldest_letters_are_forgotten(void **state)
 	forget(s, "1", "5", 64, 31);
 	assert_int_equal(command(s, "ZCARD {t:07}:e")->integer, 31);
 	assert_int_equal(command(s, "HLEN {t:07}:D")->integer, 31);
-	assert_string_equal(dead_page(s, 0, "1")->element[0]->str, "69");
+	assert_string_equal(dead_page(s, NULL, "", "1")->element[0]->str, "69");
 	forget(s, "1", "1000", 31, 0);
 	forget(s, "1", "1000", 0, 0);
 }
@@ -448,6 +473,7 @@ int main(void)
 	    cmocka_unit_test_setup(cancelled_news_have_no_value, scripts_empty),
 	    cmocka_unit_test_setup(a_clients_write_is_published_once, scripts_empty),
 	    cmocka_unit_test_setup(letters_are_paged_and_dropped_by_name, scripts_empty),
+	    cmocka_unit_test_setup(letters_of_one_score_are_paged_by_their_members, scripts_empty),
 	    cmocka_unit_test_setup(the_oldest_letters_are_forgotten, scripts_empty),
 	    cmocka_unit_test_setup(a_purge_leaves_only_lease_and_meta, scripts_empty),
 	    cmocka_unit_test_setup(the_status_counts_and_names_the_owner, scripts_empty),

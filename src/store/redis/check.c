@@ -15,7 +15,6 @@
 #include "timer/record.h"
 
 #define PAGE 500
-#define LETTER_HEAD 17u
 
 enum stage { STAGE_CLAIMED, STAGE_PENDING, STAGE_VALUES, STAGE_LETTERS, STAGE_INBOX, STAGES };
 
@@ -27,7 +26,7 @@ struct check {
 	enum stage stage;
 	char *member; /* where the last page ended */
 	size_t member_size;
-	char place[24]; /* score, cursor or number; "": at the start */
+	char place[PLACE_SIZE]; /* score or cursor; "": at the start */
 };
 
 static void next_page(struct redis_store *, struct check *);
@@ -96,17 +95,14 @@ static void look_at_timer(struct redis_store *store, struct check *check, const 
 static void look_at_letter(struct redis_store *store, struct check *check,
 			   const struct reply *items)
 {
-	bool whole = items[1].kind == REPLY_BULK && items[1].size > LETTER_HEAD;
-	dw_row *row =
-	    value_row(&store->alloc, items[0].bytes, items[0].size,
-		      whole ? items[1].bytes + LETTER_HEAD : NULL, items[1].size - LETTER_HEAD);
+	dw_row *row = scan_letter(store, items);
 
 	if (!row) {
 		check->op->status = DW_ENOMEM;
 		return;
 	}
 	check->sum.dead++;
-	if (!whole || (!is_sound(row) && items[1].bytes[16] != DW_REASON_CORRUPT))
+	if (!is_sound(row) && row->reason != DW_REASON_CORRUPT)
 		flaw(store, check, &items[0], row->head.generation,
 		     "the dead letter does not match its checksum");
 	rows_free(&store->alloc, row);
@@ -257,9 +253,9 @@ static bool keep_place(struct redis_store *store, struct check *check, const str
 /* is_page: ids, values and scores, as many of each; nothing, behind the end. */
 static bool is_page(const struct reply *reply)
 {
-	if (reply->count == 0)
+	if (reply->kind == REPLY_ARRAY && reply->count == 0)
 		return true;
-	if (reply->count != 3)
+	if (reply->kind != REPLY_ARRAY || reply->count != 3)
 		return false;
 	for (size_t i = 0; i < 3; i++)
 		if (reply->items[i].kind != REPLY_ARRAY || reply->items[i].count == 0 ||
@@ -307,21 +303,14 @@ static void timers_came(struct redis_store *store, struct check *check, const st
 
 static void letters_came(struct redis_store *store, struct check *check, const struct reply *reply)
 {
-	const struct reply *last;
-	char number[24];
+	const struct reply *items = reply->items;
 
-	for (size_t i = 0; i + 2 <= reply->count; i += 2)
-		look_at_letter(store, check, reply->items + i);
-	if (reply->count / 2 < PAGE) {
+	for (size_t i = 0; i < reply->count; i += 3)
+		look_at_letter(store, check, items + i);
+	if (reply->count / 3 < PAGE)
 		next_stage(store, check);
-		return;
-	}
-	last = reply->items + reply->count - 2; /* a page that is full has one */
-	(void)snprintf(number, sizeof number, "%" PRIu64,
-		       last[1].kind == REPLY_BULK && last[1].size >= 8
-			   ? bytes_get((const unsigned char *)last[1].bytes, 8)
-			   : UINT64_MAX);
-	go_on(store, check, &last[0], number);
+	else
+		go_on(store, check, &items[reply->count - 3], items[reply->count - 2].bytes);
 }
 
 static void page_came(struct redis_store *store, struct request *request, const struct reply *reply)
@@ -340,10 +329,16 @@ static void page_came(struct redis_store *store, struct request *request, const 
 		values_came(store, check, reply);
 	else if (check->stage == STAGE_INBOX)
 		inbox_came(store, check, reply);
-	else if (reply->kind != REPLY_ARRAY || !(letters ? reply->count % 2 == 0 : is_page(reply)))
+	else if (!(letters ? dead_page_is_sound : is_page)(reply))
 		end(store, check, DW_ESTORE);
 	else
 		(letters ? letters_came : timers_came)(store, check, reply);
+}
+
+static void add_place(struct words *words, const struct check *check)
+{
+	words_text(words, check->place);
+	words_bytes(words, check->member ? check->member : "", check->member_size);
 }
 
 static void add_question(struct redis_store *store, const struct check *check,
@@ -361,7 +356,7 @@ static void add_question(struct redis_store *store, const struct check *check,
 		return;
 	case STAGE_LETTERS:
 		call_begin_rare(store, "dead_page", shard);
-		words_text(words, check->place[0] ? check->place : "0");
+		add_place(words, check);
 		words_number(words, PAGE);
 		return;
 	case STAGE_INBOX:
@@ -372,8 +367,7 @@ static void add_question(struct redis_store *store, const struct check *check,
 		call_begin(store, "page", shard);
 		words_text(words, check->stage == STAGE_CLAIMED ? "-" : "+");
 		words_number(words, PAGE);
-		words_text(words, check->place);
-		words_bytes(words, check->member ? check->member : "", check->member_size);
+		add_place(words, check);
 		words_text(words, "s");
 	}
 }

@@ -55,6 +55,7 @@
 #define PATIENCE DW_SECONDS(5)     /* an operation that somebody waits for is answered then */
 #define DOUBTS_MAX 1024u
 #define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection, or refused, it is told */
+#define PLACE_SIZE 32                      /* a score, as the server writes it */
 
 enum key {
 	KEY_LEASE,
@@ -409,8 +410,12 @@ void scan_end_all(struct redis_store *, int status);
 void scan_overdue(struct redis_store *);
 void scan_free_all(struct redis_store *);
 
-/* page_is_sound: a reply of page.lua has the form that it promises. */
+/* page_is_sound, dead_page_is_sound: a reply of that script has the form that it promises. */
 bool page_is_sound(const struct reply *);
+bool dead_page_is_sound(const struct reply *);
+/* scan_letter: the row of a dead letter, of three items of dead_page.lua: a member, its score, a
+ * letter. Its status says whether it can be trusted; number and generation are sound. */
+dw_row *scan_letter(struct redis_store *, const struct reply *items);
 
 /* ---- audit.c ---- */
 void audit_begin(struct redis_store *, dw_op *);

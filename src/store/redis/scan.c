@@ -1,7 +1,9 @@
 /* Pages in order over all shards. Each shard has two streams of timers, the claimed and the pending
  * ones, each in the order of its sorted set; a page is merged from them. The sorted set knows
  * deadlines only, and equal ones stand there by name; so a group of equal ones is read to its end
- * and sorted by generation before any of it is given. Dead letters are streams of one kind.
+ * and sorted by generation before any of it is given. Dead letters are streams of one kind, in the
+ * order of their numbers; a letter's number is its score in the sorted set, because what it says
+ * itself may be damaged.
  *
  * A scan that has given its page is kept for a moment, with what it has read ahead: the next page
  * is asked for at once, mostly. */
@@ -27,7 +29,7 @@ struct stream {
 	bool ended;
 	char *member; /* where the last page ended; NULL: at the start */
 	size_t member_size;
-	char score[24]; /* "": the very start */
+	char score[PLACE_SIZE]; /* "": the very start */
 	struct rows ready;
 	struct rows group; /* of one score, perhaps not complete */
 	int64_t group_score;
@@ -167,20 +169,42 @@ static bool add_row(struct redis_store *store, struct stream *stream, dw_row *ro
 	return true;
 }
 
-static dw_row *letter_row(struct redis_store *store, const struct reply *member,
-			  const struct reply *letter)
+/* number_of a letter with that score. Ours are whole numbers below 2^53; others are rounded up, so
+ * that a page behind the number does not begin with the letter again. */
+static uint64_t number_of(const char *score)
 {
+	uint64_t number = strtoull(score, NULL, 10);
+
+	if (score[0] == '-' || strstr(score, "e-"))
+		return 1;
+	if (strchr(score, 'e') || strchr(score, 'i')) /* inf */
+		return INT64_MAX;
+	number += strchr(score, '.') != NULL;
+	return number > 0 ? number : 1;
+}
+
+/* version_of a letter: the one in its name, behind the id. */
+static uint64_t version_of(const struct reply *member)
+{
+	size_t id_size = strnlen(member->bytes, member->size);
+
+	return id_size < member->size ? strtoull(member->bytes + id_size + 1, NULL, 10) : 0;
+}
+
+dw_row *scan_letter(struct redis_store *store, const struct reply *items)
+{
+	const struct reply *letter = &items[2];
 	const unsigned char *bytes = (const unsigned char *)letter->bytes;
 	bool whole = letter->kind == REPLY_BULK && letter->size >= LETTER_HEAD;
 	dw_row *row =
-	    value_row(&store->alloc, member->bytes, member->size,
+	    value_row(&store->alloc, items[0].bytes, items[0].size,
 		      whole ? bytes + LETTER_HEAD : NULL, whole ? letter->size - LETTER_HEAD : 0);
 
 	if (!row)
 		return NULL;
-	row->number = 1; /* never 0 */
+	row->number = number_of(items[1].bytes);
+	row->head.generation = version_of(&items[0]);
 	if (whole) {
-		row->number = bytes_get(bytes, 8);
 		row->at = (dw_usec)bytes_get(bytes + 8, 8);
 		row->reason = (dw_reason)bytes[16];
 	}
@@ -204,16 +228,17 @@ static bool keep_place(struct redis_store *store, struct stream *stream, const s
 static bool take_letters(struct redis_store *store, struct stream *stream,
 			 const struct reply *reply)
 {
-	for (size_t i = 0; i + 1 < reply->count; i += 2) {
-		dw_row *row = letter_row(store, &reply->items[i], &reply->items[i + 1]);
+	const struct reply *items = reply->items;
+
+	for (size_t i = 0; i < reply->count; i += 3) {
+		dw_row *row = scan_letter(store, items + i);
 
 		if (!add_row(store, stream, row, row ? (int64_t)row->number : 0))
 			return false;
-		(void)snprintf(stream->score, sizeof stream->score, "%llu",
-			       (unsigned long long)row->number);
 	}
-	stream->ended = reply->count / 2 < stream->scan->page;
-	return true;
+	stream->ended = reply->count / 3 < stream->scan->page;
+	return stream->ended ||
+	       keep_place(store, stream, &items[reply->count - 3], items[reply->count - 2].bytes);
 }
 
 /* score_of a row that was read: its deadline says. A damaged one stands where the one before it
@@ -264,23 +289,21 @@ bool page_is_sound(const struct reply *reply)
 	       reply->items[1].count == reply->items[0].count && reply->items[2].kind == REPLY_BULK;
 }
 
-static bool is_page(const struct stream *stream, const struct reply *reply)
+bool dead_page_is_sound(const struct reply *reply)
 {
-	if (stream->sign != 'd')
-		return page_is_sound(reply);
-	if (reply->kind != REPLY_ARRAY)
+	if (reply->kind != REPLY_ARRAY || reply->count % 3 != 0)
 		return false;
-	for (size_t i = 0; i < reply->count; i += 2)
-		if (reply->items[i].kind != REPLY_BULK)
+	for (size_t i = 0; i < reply->count; i += 3)
+		if (reply->items[i].kind != REPLY_BULK || reply->items[i + 1].kind != REPLY_BULK)
 			return false;
-	return reply->count % 2 == 0;
+	return true;
 }
 
 static void came(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	struct stream *stream = request->context;
 	struct scan *scan = stream->scan;
-	bool sound = is_page(stream, reply);
+	bool sound = (stream->sign == 'd' ? dead_page_is_sound : page_is_sound)(reply);
 
 	request_free(store, request);
 	stream->asked = false;
@@ -317,6 +340,13 @@ static void page_lost(struct redis_store *store, struct request *request)
 		give_up(store, stream->scan);
 }
 
+static void add_place(struct words *words, const struct stream *stream)
+{
+	words_text(words, stream->score);
+	words_bytes(words, stream->member ? stream->member : "",
+		    stream->member ? stream->member_size : 0);
+}
+
 static void ask(struct redis_store *store, struct stream *stream)
 {
 	struct words *words = &store->words;
@@ -330,15 +360,13 @@ static void ask(struct redis_store *store, struct stream *stream)
 	request->context = stream;
 	if (stream->sign == 'd') {
 		call_begin_rare(store, "dead_page", stream->shard);
-		words_text(words, stream->score[0] ? stream->score : "0");
+		add_place(words, stream);
 		words_number(words, (int64_t)stream->scan->page);
 	} else {
 		call_begin(store, "page", stream->shard);
 		words_bytes(words, &stream->sign, 1);
 		words_number(words, (int64_t)stream->scan->page);
-		words_text(words, stream->score);
-		words_bytes(words, stream->member ? stream->member : "",
-			    stream->member ? stream->member_size : 0);
+		add_place(words, stream);
 	}
 	if (request_send(store, request) != DW_OK) {
 		request_free(store, request);
