@@ -540,7 +540,7 @@ DW_API int dw_purge(dw *, dw_done_fn done, void *user);
 #define DW_FLAWS_MAX 100 /* shown by dw_check() */
 
 typedef struct dw_flaw {
-	const char *id;      /* of the timer or dead letter, "": of the store */
+	const char *id;      /* of the timer or dead letter, or the key in Redis; "": the store */
 	uint64_t generation; /* of it, 0: of the store */
 	const char *what;    /* in words, one line */
 } dw_flaw;

@@ -97,6 +97,39 @@ test_redis_damaged_dead_letters() {
 	grep -q '"dead":599,"inbox":0,"flaw_count":599,' out || fail "check: $(cat out)"
 }
 
+# A key that somebody else has written, of another type: it is named, by whatever stumbles on it.
+test_redis_keys_of_another_type() {
+	local key
+	on_redis
+	expect 0 durawheel add --topic t --in 1h --id e # in shard 3
+	for key in m l z h i d D e; do
+		redis RENAME "{durawheel:03}:$key" kept # if it is there
+		redis LPUSH "{durawheel:03}:$key" foreign
+		expect 1 durawheel check --json
+		grep -q '"flaw_count":1,"flaws":\[{"id":"{durawheel:03}:'"$key"'",' out ||
+			fail "check: $(cat out)"
+		expect 6 durawheel run --until-idle
+		says "the key {durawheel:03}:$key is of the type list instead of "
+		redis DEL "{durawheel:03}:$key"
+		redis RENAME kept "{durawheel:03}:$key"
+	done
+	expect 0 durawheel check
+	redis RENAME '{durawheel:03}:z' kept
+	redis SET '{durawheel:03}:z' foreign
+	redis SET '{durawheel:04}:e' foreign
+	expect 6 durawheel add --topic t --in 1h --id e
+	says 'the key {durawheel:03}:z is of the type string instead of zset'
+	says 'e: the store failed'
+	expect 6 durawheel stats
+	says 'the key {durawheel:03}:z is'
+	expect 1 durawheel check
+	grep -q '^flaw .*{durawheel:03}:z: is of the type string instead of zset: rename' out
+	grep -q '^flaw .*{durawheel:04}:e: is of the type string instead of zset: rename' out
+	redis SET '{durawheel:00}:m' foreign
+	expect 6 durawheel check
+	says 'the key {durawheel:00}:m is of another type than hash'
+}
+
 # What a client adds beside a running owner, by either way to the server, is fired by that.
 test_redis_clients_beside_an_owner() {
 	on_redis

@@ -106,6 +106,7 @@ void both_settle_known(struct both *);
 
 /* both_more.c */
 void both_status(struct both *);
+void both_types(struct both *);
 void both_report(struct both *);
 void both_purge(struct both *);
 void both_acquire(struct both *);

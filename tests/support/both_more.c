@@ -12,6 +12,12 @@ void both_status(struct both *both)
 	both_plainly(both);
 }
 
+void both_types(struct both *both)
+{
+	both_begin_script(both, "types", "n");
+	both_plainly(both);
+}
+
 void both_report(struct both *both)
 {
 	struct caller *caller = both_caller(both, true);

@@ -39,6 +39,7 @@ static const struct {
     {"settle", twin_settle},
     {"shard", twin_shard},
     {"status", twin_status},
+    {"types", twin_types},
 };
 
 #define SCRIPT_COUNT (sizeof scripts / sizeof *scripts)

@@ -5,7 +5,7 @@
  *	twin_copy.c   all of them at once
  *	twin_common.c lua/common.lua
  *	twin_life.c   put, claim, settle, retry, cancel, move
- *	twin_lease.c  acquire, renew, release, session, status, report, purge
+ *	twin_lease.c  acquire, renew, release, session, status, types, report, purge
  *	twin_dead.c   bury, requeue, drop, forget, dead_page
  *	twin_pages.c  page, inbox, ack
  *	twin_loss.c   repush, redelete
@@ -177,6 +177,7 @@ void twin_renew(struct run *);
 void twin_release(struct run *);
 void twin_session(struct run *);
 void twin_status(struct run *);
+void twin_types(struct run *);
 void twin_report(struct run *);
 void twin_purge(struct run *);
 void twin_bury(struct run *);

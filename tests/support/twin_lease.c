@@ -1,4 +1,5 @@
-/* acquire.lua, renew.lua, release.lua, session.lua, status.lua, report.lua, purge.lua. */
+/* acquire.lua, renew.lua, release.lua, session.lua, status.lua, types.lua, report.lua,
+ * purge.lua. */
 #include "support/twin_inside.h"
 
 #include <stdio.h>
@@ -229,6 +230,20 @@ void twin_status(struct run *run)
 	say_number(&items[6], (double)key_ttl(run->twin, run->lease));
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		say(run, &items[7 + i], key_text(run->meta, fields[i]));
+}
+
+void twin_types(struct run *run)
+{
+	static const char *const types[] = {[KIND_NONE] = "none",
+					    [KIND_STRING] = "string",
+					    [KIND_HASH] = "hash",
+					    [KIND_SORTED] = "zset"};
+	const struct key *keys[] = {run->lease, run->meta,    run->timers, run->values, run->inbox,
+				    run->dead,  run->letters, run->names,  run->session};
+	struct reply *items = array(run, 9);
+
+	for (size_t i = 0; i < 9; i++)
+		say(run, &items[i], text_of(types[keys[i]->kind]));
 }
 
 void twin_report(struct run *run)

@@ -22,7 +22,7 @@
 #define ACL                                                                                        \
 	"ACL SETUSER timers on >secret -@all ~{" NAME ":* &" CHANNEL " "                           \
 	"+ping +select +info +client|setname +time "                                               \
-	"+eval +evalsha +script|load +publish +subscribe "                                         \
+	"+eval +evalsha +script|load +publish +subscribe +type "                                   \
 	"+get +set +del +unlink +pexpire +pttl "                                                   \
 	"+hget +hmget +hset +hdel +hlen +hscan +hexists "                                          \
 	"+zscan +zadd +zrem +zcard +zcount +zscore +zmscore +zrank +zrevrank "                     \
@@ -282,10 +282,11 @@ static bool keys_of(const struct line *line, size_t *ret_from, size_t *ret_count
 	static const char *const none[] = {"PING", "SELECT",  "INFO", "CLIENT",
 					   "TIME", "MONITOR", "AUTH", NULL};
 	static const char *const one[] = {
-	    "GET",    "SET",       "PEXPIRE",       "PTTL",        "HGET",           "HMGET",
-	    "HSET",   "HDEL",      "HLEN",          "HSCAN",       "ZADD",           "ZREM",
-	    "ZCARD",  "ZCOUNT",    "ZSCORE",        "ZMSCORE",     "ZRANK",          "ZREVRANK",
-	    "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX", NULL};
+	    "GET",           "SET",         "PEXPIRE",        "PTTL",   "HGET",
+	    "HMGET",         "HSET",        "HDEL",           "HLEN",   "HSCAN",
+	    "ZADD",          "ZREM",        "ZCARD",          "ZCOUNT", "ZSCORE",
+	    "ZMSCORE",       "ZRANK",       "ZREVRANK",       "ZRANGE", "ZREVRANGE",
+	    "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX", "TYPE",   NULL};
 	static const char *const all[] = {"DEL", "UNLINK", NULL};
 	static const char *const script[] = {"EVAL", "EVALSHA", NULL};
 	const char *name = line->words[0];

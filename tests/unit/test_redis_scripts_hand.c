@@ -280,6 +280,7 @@ static void call_each(struct scripts *s)
 	    {"dead_page", "", "", "5"},
 	    {"dead_page", "5", "a", "5"},
 	    {"status"},
+	    {"types"},
 	    {"shard", "a"},
 	    {"add", "a", "t", "5", ""},
 	    {"cancel_one", "a"},

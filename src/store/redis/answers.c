@@ -14,14 +14,20 @@ enum { PROGRESS_NONE, PROGRESS_ORDERED, PROGRESS_ANSWERED };
 #define COMPLAINT_EVERY DW_SECONDS(10)
 #define OVERDUE_EVERY DW_MILLISECONDS(50)
 
+bool may_complain(const struct redis_store *store)
+{
+	/* An opening that fails says why in the end. */
+	return store->env.log && store->opened &&
+	       !(store->complained_at && store->now < store->complained_at + COMPLAINT_EVERY);
+}
+
 void complain(struct redis_store *store, const char *format, ...)
 {
 	char line[2 * DW_MESSAGE_SIZE];
 	va_list arguments;
 	int size;
 
-	if (!store->env.log || !store->opened || /* an opening that fails says why in the end */
-	    (store->complained_at && store->now < store->complained_at + COMPLAINT_EVERY))
+	if (!may_complain(store))
 		return;
 	store->complained_at = store->now;
 	size = snprintf(line, sizeof line, "%s: ", store->where.name);

@@ -1,8 +1,8 @@
 /* A check of the whole namespace, shard after shard, a page at a time, so that the server serves
- * others in between. First the sorted set, each entry with its value; then the values that no entry
- * leads to; then the dead letters, and how long the inbox is. It reads only. Timers come and go
- * meanwhile: what looks wrong in one page only because of that is not, because each page is one
- * moment. */
+ * others in between. First what the keys are: those of another type than ours are named, and left
+ * out. Then the sorted set, each entry with its value; then the values that no entry leads to; then
+ * the dead letters, and how long the inbox is. It reads only. Timers come and go meanwhile: what
+ * looks wrong in one page only because of that is not, because each page is one moment. */
 #include "store/redis/inside.h"
 
 #include <inttypes.h>
@@ -16,7 +16,17 @@
 
 #define PAGE 500
 
-enum stage { STAGE_CLAIMED, STAGE_PENDING, STAGE_VALUES, STAGE_LETTERS, STAGE_INBOX, STAGES };
+enum stage {
+	STAGE_TYPES,
+	STAGE_CLAIMED,
+	STAGE_PENDING,
+	STAGE_VALUES,
+	STAGE_LETTERS,
+	STAGE_INBOX,
+	STAGES
+};
+
+#define KEY_BIT(key) (1u << (key))
 
 struct check {
 	dw_op *op;
@@ -24,7 +34,8 @@ struct check {
 	dw_store_status sum;
 	unsigned shard;
 	enum stage stage;
-	char *member; /* where the last page ended */
+	unsigned strange; /* KEY_BIT of each key of the shard that has another type */
+	char *member;     /* where the last page ended */
 	size_t member_size;
 	char place[PLACE_SIZE]; /* score or cursor; "": at the start */
 };
@@ -47,7 +58,7 @@ static void end(struct redis_store *store, struct check *check, int status)
 }
 
 /* flaw counts and, while there is room, tells of one. */
-static void flaw(struct redis_store *store, struct check *check, const struct reply *id,
+static void flaw(struct redis_store *store, struct check *check, const char *id,
 		 uint64_t generation, const char *what)
 {
 	dw_op *op = check->op;
@@ -55,7 +66,7 @@ static void flaw(struct redis_store *store, struct check *check, const struct re
 
 	if (op->status != DW_OK || op->count++ >= DW_FLAWS_MAX)
 		return;
-	row = row_new(&store->alloc, id->bytes, what, strlen(what) + 1);
+	row = row_new(&store->alloc, id, what, strlen(what) + 1);
 	if (row)
 		row->head.generation = generation;
 	(void)op_add_row(&store->alloc, op, &check->tail, row); /* the answer says it */
@@ -81,13 +92,13 @@ static void look_at_timer(struct redis_store *store, struct check *check, const 
 	}
 	*(score < 0 ? &check->sum.claimed : &check->sum.pending) += 1;
 	if (value->kind != REPLY_BULK)
-		flaw(store, check, id, 0, "is in the order, and has no value");
+		flaw(store, check, row->id, 0, "is in the order, and has no value");
 	else if (!is_sound(row))
-		flaw(store, check, id, row->head.generation,
+		flaw(store, check, row->id, row->head.generation,
 		     "the timer does not match its checksum");
 	else if ((row->head.state == DW_CLAIMED) != (score < 0) ||
 		 value_score(row->head.due) != (score < 0 ? -score : score))
-		flaw(store, check, id, row->head.generation,
+		flaw(store, check, row->id, row->head.generation,
 		     "stands in another place of the order than its state and deadline say");
 	rows_free(&store->alloc, row);
 }
@@ -103,7 +114,7 @@ static void look_at_letter(struct redis_store *store, struct check *check,
 	}
 	check->sum.dead++;
 	if (!is_sound(row) && row->reason != DW_REASON_CORRUPT)
-		flaw(store, check, &items[0], row->head.generation,
+		flaw(store, check, row->id, row->head.generation,
 		     "the dead letter does not match its checksum");
 	rows_free(&store->alloc, row);
 }
@@ -116,16 +127,31 @@ struct page {
 	struct reply *ids;
 };
 
+/* is_readable: no key of the stage is of another type. */
+static bool is_readable(const struct check *check)
+{
+	static const unsigned keys[STAGES] = {[STAGE_CLAIMED] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
+					      [STAGE_PENDING] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
+					      [STAGE_VALUES] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
+					      [STAGE_LETTERS] =
+						  KEY_BIT(KEY_DEAD) | KEY_BIT(KEY_LETTERS),
+					      [STAGE_INBOX] = KEY_BIT(KEY_INBOX)};
+
+	return (keys[check->stage] & check->strange) == 0;
+}
+
 static void next_stage(struct redis_store *store, struct check *check)
 {
 	check->place[0] = '\0';
 	alloc_free(&store->alloc, check->member);
 	check->member = NULL;
 	check->member_size = 0;
-	if (++check->stage == STAGES) {
-		check->stage = STAGE_CLAIMED;
-		check->shard++;
-	}
+	do {
+		if (++check->stage == STAGES) {
+			check->stage = STAGE_TYPES;
+			check->shard++;
+		}
+	} while (!is_readable(check));
 	next_page(store, check);
 }
 
@@ -161,7 +187,7 @@ static void scores_came(struct redis_store *store, struct request *request,
 	request_free(store, request);
 	for (size_t i = 0; reply->kind == REPLY_ARRAY && i < reply->count; i++)
 		if (reply->items[i].kind == REPLY_NIL && i < page->ids->count)
-			flaw(store, check, &page->ids->items[i], 0,
+			flaw(store, check, page->ids->items[i].bytes, 0,
 			     "has a value, and is not in the order");
 	page_free(store, page);
 	if (reply->kind != REPLY_ARRAY)
@@ -277,6 +303,24 @@ static void go_on(struct redis_store *store, struct check *check, const struct r
 		end(store, check, DW_ENOMEM);
 }
 
+static void types_came(struct redis_store *store, struct check *check, const struct reply *reply)
+{
+	char words[TYPES_WORDS];
+
+	if (!types_are_told(reply)) {
+		end(store, check, DW_ESTORE);
+		return;
+	}
+	check->strange = 0;
+	for (unsigned i = 0; i < KEY_COUNT; i++) {
+		if (!types_differ(reply, i, words))
+			continue;
+		check->strange |= KEY_BIT(i);
+		flaw(store, check, store->shards[check->shard].keys[i], 0, words);
+	}
+	next_stage(store, check);
+}
+
 static void inbox_came(struct redis_store *store, struct check *check, const struct reply *reply)
 {
 	if (reply->kind != REPLY_INTEGER) {
@@ -325,7 +369,9 @@ static void page_came(struct redis_store *store, struct request *request, const 
 		return;
 	}
 	request_free(store, request);
-	if (check->stage == STAGE_VALUES)
+	if (check->stage == STAGE_TYPES)
+		types_came(store, check, reply);
+	else if (check->stage == STAGE_VALUES)
 		values_came(store, check, reply);
 	else if (check->stage == STAGE_INBOX)
 		inbox_came(store, check, reply);
@@ -347,6 +393,9 @@ static void add_question(struct redis_store *store, const struct check *check,
 	struct words *words = &store->words;
 
 	switch (check->stage) {
+	case STAGE_TYPES:
+		call_begin_rare(store, "types", shard);
+		return;
 	case STAGE_VALUES:
 		command_begin(store, "HSCAN");
 		words_bytes(words, shard->keys[KEY_H], shard->key_sizes[KEY_H]);

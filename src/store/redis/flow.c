@@ -240,6 +240,10 @@ static enum failure error_failed(struct redis_store *store, struct request *requ
 		complain(store, "the server is over its maxmemory: no new timers until it is not");
 		return FAILURE_FULL;
 	}
+	if (reply_fails(reply, "WRONGTYPE") && request->shard) {
+		types_tell(store, request->shard);
+		return FAILURE_REFUSED;
+	}
 	complain(store, "the server refuses: %s", reply->bytes);
 	if (call_passes(reply)) {
 		note_refusing(store);

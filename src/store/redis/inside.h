@@ -15,6 +15,7 @@
  *	whole.c    status, purge, report, the drop of all: what asks every shard
  *	check.c    a check of everything
  *	mend.c     entries without values, and values without entries
+ *	types.c    keys of another type than ours
  *	value.c    a timer as bytes;  words.c  a command;  script.h  lua/, in the program
  *	link.h, socket.c, reply.c, where.c   the wire
  *
@@ -157,6 +158,7 @@ struct shard {
 
 	unsigned uneven; /* renewals in a row that counted more entries than values, or fewer */
 	bool mending;
+	bool naming;            /* the key of another type */
 	dw_usec pushed_at;      /* steady; by a mending */
 	char audited_score[24]; /* how far the last audit came; "": it begins at the start */
 	char audited_id[DW_ID_MAX + 1];
@@ -322,6 +324,8 @@ void answer_behind(struct redis_store *, dw_op *, int status);
 /* answer_overdue gives up what somebody has waited for too long. */
 void answer_overdue(struct redis_store *);
 void complain(struct redis_store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* may_complain: somebody hears it, and it is some time since the last complaint. */
+bool may_complain(const struct redis_store *);
 
 /* ---- change.c ---- */
 bool change_is_one(const dw_op *);
@@ -428,6 +432,20 @@ bool whole_is_barrier(const dw_op *);
 /* ---- mend.c ---- */
 /* mend_count: a renewal has counted the entries of the order, and the values. */
 void mend_count(struct redis_store *, struct shard *, int64_t entries, int64_t values);
+
+/* ---- types.c ---- */
+/* types_ask sends the question, which types the shard's keys have, as request_send does. */
+int types_ask(struct redis_store *, struct request *);
+bool types_are_told(const struct reply *);
+/* types_differ: whether the key, of those that were told, has another type than ours, and in words
+ * what is wrong; TYPES_WORDS bytes. types_name: which key it is, in words, as far as the reply says
+ * it; DW_MESSAGE_SIZE bytes. */
+#define TYPES_WORDS 80
+bool types_differ(const struct reply *, unsigned key, char *ret_words);
+void types_name(const struct redis_store *, const struct shard *, const struct reply *,
+		char *ret_words);
+/* types_tell complains of the key that has another type, as soon as the server has told which. */
+void types_tell(struct redis_store *, struct shard *);
 
 /* ---- check.c ---- */
 void check_begin(struct redis_store *, dw_op *);

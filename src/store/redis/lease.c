@@ -184,6 +184,43 @@ static void next_shards(struct redis_store *store, const struct shard *shard)
 		take_shard(store, &store->shards[i], "");
 }
 
+static void named(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	char words[DW_MESSAGE_SIZE];
+
+	types_name(store, request->shard, reply, words);
+	store->taking.left--;
+	refuse(store, DW_ESTORE, words);
+	request_free(store, request);
+	if (store->taking.left == 0)
+		taking_ended(store);
+}
+
+static void taking_lost(struct redis_store *store, struct request *request)
+{
+	store->taking.left--;
+	note_passing(store, true);
+	refuse(store, DW_ESTORE, "the connection was lost");
+	request_free(store, request);
+	if (store->taking.left == 0)
+		taking_ended(store);
+}
+
+/* name asks which key has another type than ours, so that the refusal says it. */
+static bool name(struct redis_store *store, struct shard *shard)
+{
+	struct request *request = request_new(store, shard, named, taking_lost);
+
+	if (!request)
+		return false;
+	if (types_ask(store, request) != DW_OK) {
+		request_free(store, request);
+		return false;
+	}
+	store->taking.left++;
+	return true;
+}
+
 static void taken(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	struct shard *shard = request->shard;
@@ -192,6 +229,8 @@ static void taken(struct redis_store *store, struct request *request, const stru
 	store->taking.left--;
 	if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		take_shard(store, shard, "");
+	} else if (reply_fails(reply, "WRONGTYPE") && name(store, shard)) {
+		/* Refused when the answer has come. */
 	} else if (failure != FAILURE_NONE) {
 		note_passing(store, call_passes(reply));
 		refuse(store, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
@@ -205,16 +244,6 @@ static void taken(struct redis_store *store, struct request *request, const stru
 	} else {
 		refuse(store, DW_ESTORE, "the namespace has another number of shards");
 	}
-	request_free(store, request);
-	if (store->taking.left == 0)
-		taking_ended(store);
-}
-
-static void taking_lost(struct redis_store *store, struct request *request)
-{
-	store->taking.left--;
-	note_passing(store, true);
-	refuse(store, DW_ESTORE, "the connection was lost");
 	request_free(store, request);
 	if (store->taking.left == 0)
 		taking_ended(store);

@@ -191,7 +191,12 @@ static void layout_came(struct redis_store *store, struct request *request,
 	question->answered = true;
 	if (reply->kind == REPLY_BULK)
 		question->shards = (unsigned)reply_number(reply);
-	if (reply->kind == REPLY_ERROR)
+	if (reply_fails(reply, "WRONGTYPE"))
+		(void)snprintf(
+		    question->words, DW_MESSAGE_SIZE,
+		    "the key {%s:00}:m is of another type than hash: rename or delete it",
+		    store->name);
+	else if (reply->kind == REPLY_ERROR)
 		(void)snprintf(question->words, DW_MESSAGE_SIZE, "%s: the server refuses: %s",
 			       store->where.name, reply->bytes); /* cut if long */
 	question->passes = call_passes(reply);
