@@ -130,6 +130,39 @@ test_redis_keys_of_another_type() {
 	says 'the key {durawheel:00}:m is of another type than hash'
 }
 
+# Somebody else has put timers into shards to which their ids do not belong. They are not fired, and
+# set aside once; a timer of the same id and version that is at home knows nothing of it.
+test_redis_timers_in_a_wrong_shard() {
+	local key
+	on_redis
+	expect 0 durawheel add --topic t --in 0 --id q --data home # in shard 6
+	expect 0 durawheel add --topic t --in 0 --id r             # in shard 5
+	for key in h z; do
+		redis COPY "{durawheel:06}:$key" "{durawheel:01}:$key"
+		redis RENAME "{durawheel:05}:$key" "{durawheel:02}:$key"
+	done
+	expect 1 durawheel check --json
+	grep -q '"flaw_count":2,' out || fail "check: $(cat out)"
+	grep -q '"id":"r",.*"is in a shard to which the id does not belong"' out
+	expect 0 durawheel run --until-idle
+	[ "$(ids_of out)" = q ]
+	says 'q is in shard 1, to which it does not belong: it is set aside$'
+	says 'damaged timers, not fired: 2; see durawheel dead list$'
+	expect 0 durawheel check
+	expect 0 durawheel run --until-idle
+	is_counted out 0
+	! grep -q damaged err || fail "it says again: $(cat err)"
+	expect 0 durawheel dead list --json
+	[ "$(ids_of out | sort | tr '\n' ' ')" = 'q r ' ]
+	grep -q '"id":"q","topic":"t","reason":"CORRUPT".*"data":"home"' out || fail "$(cat out)"
+	expect 3 durawheel dead requeue q
+	expect 0 durawheel dead drop q
+	expect 3 durawheel dead drop q
+	expect 0 durawheel dead drop --all
+	prints 'dropped 1'
+	has_count dead 0
+}
+
 # What a client adds beside a running owner, by either way to the server, is fired by that.
 test_redis_clients_beside_an_owner() {
 	on_redis

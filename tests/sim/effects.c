@@ -151,6 +151,8 @@ static void tell_drop(const struct effect *effect)
 {
 	dw_op op = {.kind = DW_OP_DROP, .id = effect->argv[6]};
 
+	if (town_shard(effect->town, op.id) != effect->shard)
+		return; /* it was not at home, and nobody has put it elsewhere */
 	op.status = effect->reply->items[1].integer > 0 ? DW_OK : DW_ENOENT;
 	tell(effect, &op, &op.head);
 }

@@ -19,6 +19,7 @@ struct torn {
 	dw *d;
 	redisContext *redis;
 	uint64_t flaws;
+	uint64_t inbox;
 	uint64_t timers;
 	int answers;
 	int losses;
@@ -50,6 +51,7 @@ static void checked(dw *d, int status, const dw_check_report *report, void *user
 	(void)d;
 	assert_int_equal(status, DW_OK);
 	t->flaws = report->flaw_count;
+	t->inbox = report->inbox;
 	t->timers = report->pending + report->claimed;
 	t->answers++;
 }
@@ -193,6 +195,33 @@ static void a_value_of_nobody_is_set_aside(void **state)
 	assert_true(t->corrupt > 0);
 }
 
+/* A copy, with the very version of the timer that is at home: that one is not touched. */
+static void a_value_in_a_wrong_shard_is_set_aside(void **state)
+{
+	struct torn *t = *state;
+	unsigned home = crc16_of("t3") % 16;
+	redisReply *value = redisCommand(t->redis, "HGET {torn:%02u}:h t3", home);
+	redisReply *reply = redisCommand(t->redis, "HSET {torn:%02u}:h t3 %b", home ^ 1, value->str,
+					 (size_t)value->len);
+
+	assert_int_equal(reply->integer, 1);
+	freeReplyObject(reply);
+	check(t);
+	assert_int_equal(t->flaws, 1);
+	await_whole(t, 20);
+	for (int i = 0; i < 100 && t->inbox > 0; i++) {
+		turn_for_a_while(t);
+		check(t);
+	}
+	assert_int_equal(t->inbox, 0);
+	assert_int_equal(t->corrupt, 1);
+	reply = redisCommand(t->redis, "HGET {torn:%02u}:h t3", home);
+	assert_int_equal(reply->len, value->len);
+	assert_memory_equal(reply->str, value->str, value->len);
+	freeReplyObject(reply);
+	freeReplyObject(value);
+}
+
 struct listing {
 	dw_cursor next;
 	char ids[64]; /* one after the other */
@@ -294,6 +323,8 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(an_entry_of_nobody_goes, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_value_of_nobody_is_set_aside, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_value_in_a_wrong_shard_is_set_aside, set_up,
+					    tear_down),
 	    cmocka_unit_test_setup_teardown(letters_without_a_value_are_listed_once, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_timer_that_no_inbox_tells_of_fires, set_up,

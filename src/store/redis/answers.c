@@ -66,7 +66,7 @@ void answer_take(struct redis_store *store, dw_op *op)
 {
 	op->progress = PROGRESS_NONE;
 	op->store_next = op->store_prev = NULL;
-	if (is_ordered(op))
+	if (is_ordered(op) && !(op->flags & OP_OURS))
 		join_order(store, op);
 }
 
@@ -82,14 +82,15 @@ static void hand_over(struct redis_store *store, dw_op *op)
 {
 	bool first = !store->answers.first;
 
+	bool ours = op->kind == DW_OP_REDELETE || op->kind == DW_OP_MEND || op->flags & OP_OURS;
+
 	/* The engine would forget what it knows, and has not told the new owner yet. */
-	if (store->ousted && op->status == DW_EFENCED && op->kind != DW_OP_REDELETE &&
-	    op->kind != DW_OP_MEND) {
+	if (store->ousted && op->status == DW_EFENCED && !ours) {
 		op_queue_push(&store->withheld, op);
 		return;
 	}
 
-	if (op->kind == DW_OP_REDELETE || op->kind == DW_OP_MEND) { /* our own */
+	if (ours) {
 		op_free(&store->alloc, op);
 		return;
 	}

@@ -44,7 +44,8 @@ static void keep_place(struct shard *shard, const struct reply *id, const struct
 }
 
 /* take_rows: false: no memory. *ret_passed: one is not overdue, and so none behind it. */
-static bool take_rows(struct redis_store *store, const struct reply *reply, bool *ret_passed)
+static bool take_rows(struct redis_store *store, struct shard *shard, const struct reply *reply,
+		      bool *ret_passed)
 {
 	const struct reply *ids = &reply->items[0];
 	const struct reply *values = &reply->items[1];
@@ -61,6 +62,7 @@ static bool take_rows(struct redis_store *store, const struct reply *reply, bool
 			*ret_passed = true;
 			return true;
 		}
+		stray_row(store, shard, row);
 		row->next = op->rows;
 		op->rows = row;
 		op->row_count++;
@@ -73,7 +75,7 @@ static void take_page(struct redis_store *store, struct shard *shard, const stru
 	size_t count = reply->count > 0 ? reply->items[0].count : 0;
 	bool passed = count < page_of(store);
 
-	if (count > 0 && !take_rows(store, reply, &passed)) {
+	if (count > 0 && !take_rows(store, shard, reply, &passed)) {
 		store->audit.status = DW_ENOMEM;
 	} else if (passed) {
 		from_the_start(shard);

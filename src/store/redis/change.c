@@ -173,6 +173,18 @@ static void take_as_given(struct redis_store *store, struct request *request)
 	}
 }
 
+/* is_passed_on: a letter that is not at home may be in another shard: the next one is asked, until
+ * all are. */
+static bool is_passed_on(struct redis_store *store, const struct shard *shard, dw_op *op)
+{
+	struct shard *next = &store->shards[(shard->number + 1) % store->shard_count];
+
+	if (next == shard_of(store, op->id))
+		return false;
+	op_queue_push(&next->waiting, op);
+	return true;
+}
+
 static void take_items(struct redis_store *store, struct request *request,
 		       const struct reply *reply)
 {
@@ -187,9 +199,10 @@ static void take_items(struct redis_store *store, struct request *request,
 		if (status == DW_OK && op->kind == DW_OP_BURY &&
 		    op->head.generation > 0) /* its letter may be lost with it */
 			loss_bury(store, request->shard, op->id, op->head.generation - 1);
-		if (op->kind == DW_OP_BURY && status == DW_OK)
+		if (op->kind == DW_OP_BURY && status == DW_OK && !(op->flags & OP_OURS))
 			change_forget(store, request->shard, op);
-		else
+		else if (!(op->kind == DW_OP_DROP && status == DW_ENOENT &&
+			   is_passed_on(store, request->shard, op)))
 			answer(store, op, status);
 	}
 }

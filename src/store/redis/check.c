@@ -27,6 +27,7 @@ enum stage {
 };
 
 #define KEY_BIT(key) (1u << (key))
+#define STRAY "is in a shard to which the id does not belong"
 
 struct check {
 	dw_op *op;
@@ -93,6 +94,8 @@ static void look_at_timer(struct redis_store *store, struct check *check, const 
 	*(score < 0 ? &check->sum.claimed : &check->sum.pending) += 1;
 	if (value->kind != REPLY_BULK)
 		flaw(store, check, row->id, 0, "is in the order, and has no value");
+	else if (stray_is(store, &store->shards[check->shard], row->id))
+		flaw(store, check, row->id, row->head.generation, STRAY);
 	else if (!is_sound(row))
 		flaw(store, check, row->id, row->head.generation,
 		     "the timer does not match its checksum");
@@ -106,7 +109,8 @@ static void look_at_timer(struct redis_store *store, struct check *check, const 
 static void look_at_letter(struct redis_store *store, struct check *check,
 			   const struct reply *items)
 {
-	dw_row *row = scan_letter(store, items);
+	const struct shard *shard = &store->shards[check->shard];
+	dw_row *row = scan_letter(store, shard, items);
 
 	if (!row) {
 		check->op->status = DW_ENOMEM;
@@ -115,7 +119,9 @@ static void look_at_letter(struct redis_store *store, struct check *check,
 	check->sum.dead++;
 	if (!is_sound(row) && row->reason != DW_REASON_CORRUPT)
 		flaw(store, check, row->id, row->head.generation,
-		     "the dead letter does not match its checksum");
+		     stray_is(store, shard, row->id)
+			 ? STRAY
+			 : "the dead letter does not match its checksum");
 	rows_free(&store->alloc, row);
 }
 

@@ -16,6 +16,7 @@
  *	check.c    a check of everything
  *	mend.c     entries without values, and values without entries
  *	types.c    keys of another type than ours
+ *	stray.c    timers in a shard to which they do not belong
  *	value.c    a timer as bytes;  words.c  a command;  script.h  lua/, in the program
  *	link.h, socket.c, reply.c, where.c   the wire
  *
@@ -56,6 +57,7 @@
 #define PATIENCE DW_SECONDS(5)     /* an operation that somebody waits for is answered then */
 #define DOUBTS_MAX 1024u
 #define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection, or refused, it is told */
+#define OP_OURS (1u << 31)                 /* of dw_op.flags: nobody has submitted it */
 #define PLACE_SIZE 32                      /* a score, as the server writes it */
 
 enum key {
@@ -419,7 +421,7 @@ bool page_is_sound(const struct reply *);
 bool dead_page_is_sound(const struct reply *);
 /* scan_letter: the row of a dead letter, of three items of dead_page.lua: a member, its score, a
  * letter. Its status says whether it can be trusted; number and generation are sound. */
-dw_row *scan_letter(struct redis_store *, const struct reply *items);
+dw_row *scan_letter(struct redis_store *, const struct shard *, const struct reply *items);
 
 /* ---- audit.c ---- */
 void audit_begin(struct redis_store *, dw_op *);
@@ -446,6 +448,14 @@ void types_name(const struct redis_store *, const struct shard *, const struct r
 		char *ret_words);
 /* types_tell complains of the key that has another type, as soon as the server has told which. */
 void types_tell(struct redis_store *, struct shard *);
+
+/* ---- stray.c ---- */
+bool stray_is(const struct redis_store *, const struct shard *, const char *id);
+/* stray_row: a timer that was read in that shard; if it is a stray one it is damaged from now on,
+ * and an owner sets it aside. stray_news: the same of a stray one in the inbox, which is
+ * acknowledged. */
+void stray_row(struct redis_store *, struct shard *, dw_row *);
+void stray_news(struct redis_store *, struct shard *, dw_row *, int64_t score);
 
 /* ---- check.c ---- */
 void check_begin(struct redis_store *, dw_op *);

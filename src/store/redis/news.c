@@ -79,9 +79,11 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 			shard->news = true;
 			return;
 		}
-		if (row->gone)
+		if (stray_is(store, shard, row->id))
+			stray_news(store, shard, row, reply_number(&items[1]));
+		else if (row->gone)
 			loss_bury(store, shard, row->id, row->head.generation);
-		if (is_wanted(store->parked, row))
+		if (is_wanted(store->parked, row) && !(row->gone && row->status != DW_OK))
 			rows_push(&store->reading.rows, row);
 		else
 			rows_free(&store->alloc, row);

@@ -191,7 +191,7 @@ static uint64_t version_of(const struct reply *member)
 	return id_size < member->size ? strtoull(member->bytes + id_size + 1, NULL, 10) : 0;
 }
 
-dw_row *scan_letter(struct redis_store *store, const struct reply *items)
+dw_row *scan_letter(struct redis_store *store, const struct shard *shard, const struct reply *items)
 {
 	const struct reply *letter = &items[2];
 	const unsigned char *bytes = (const unsigned char *)letter->bytes;
@@ -204,6 +204,8 @@ dw_row *scan_letter(struct redis_store *store, const struct reply *items)
 		return NULL;
 	row->number = number_of(items[1].bytes);
 	row->head.generation = version_of(&items[0]);
+	if (stray_is(store, shard, row->id))
+		row->status = DW_ECORRUPT;
 	if (whole) {
 		row->at = (dw_usec)bytes_get(bytes + 8, 8);
 		row->reason = (dw_reason)bytes[16];
@@ -231,7 +233,7 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 	const struct reply *items = reply->items;
 
 	for (size_t i = 0; i < reply->count; i += 3) {
-		dw_row *row = scan_letter(store, items + i);
+		dw_row *row = scan_letter(store, stream->shard, items + i);
 
 		if (!add_row(store, stream, row, row ? (int64_t)row->number : 0))
 			return false;
@@ -261,8 +263,11 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 		const struct reply *value = &values->items[i];
 		dw_row *row =
 		    value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
+		int64_t score = row ? score_of(stream, row) : 0;
 
-		if (!row || !add_row(store, stream, row, score_of(stream, row)))
+		if (row)
+			stray_row(store, stream->shard, row);
+		if (!add_row(store, stream, row, score))
 			return false;
 	}
 	stream->ended = ids->count < stream->scan->page;

@@ -1,0 +1,57 @@
+/* What stands in a shard to which its id does not belong: somebody else has put it there, by RENAME
+ * for instance. Whatever is asked about the id goes to another shard, so a stray timer could not be
+ * claimed, nor cancelled. It is given as a damaged one, of generation 0, so that nothing happens to
+ * the timer of that id which is at home; and its owner sets it aside where it is. Such a letter
+ * cannot be requeued, but be dropped. */
+#include "store/redis/inside.h"
+
+#include <stdlib.h>
+
+#include "store/redis/store.h"
+
+bool stray_is(const struct redis_store *store, const struct shard *shard, const char *id)
+{
+	return crc16_of(id) % store->shard_count != shard->number;
+}
+
+/* act does something in the shard that nobody has submitted; without memory, another time. */
+static dw_op *act(struct redis_store *store, struct shard *shard, dw_op_kind kind,
+		  const dw_row *row)
+{
+	dw_op *op = op_new(&store->alloc, kind, row->id, NULL, 0);
+
+	if (!op)
+		return NULL;
+	op->flags = OP_OURS;
+	op->head = row->head;
+	answer_take(store, op);
+	op_queue_push(&shard->waiting, op);
+	return op;
+}
+
+void stray_row(struct redis_store *store, struct shard *shard, dw_row *row)
+{
+	dw_op *op;
+
+	if (!stray_is(store, shard, row->id))
+		return;
+	if (store->role == DW_OWNER) {
+		complain(store, "%s is in shard %u, to which it does not belong: it is set aside",
+			 row->id, shard->number);
+		op = act(store, shard, DW_OP_BURY, row);
+		if (op)
+			op->reason = DW_REASON_CORRUPT;
+	}
+	row->status = DW_ECORRUPT;
+	row->head.generation = 0;
+}
+
+void stray_news(struct redis_store *store, struct shard *shard, dw_row *row, int64_t score)
+{
+	dw_op *op;
+
+	stray_row(store, shard, row);
+	op = act(store, shard, DW_OP_ACK, row);
+	if (op)
+		op->head.generation = (uint64_t)llabs(score);
+}
