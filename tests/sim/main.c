@@ -43,6 +43,15 @@ static void on_abort(int number)
 }
 
 static bool on_redis;
+static bool with_losses;
+
+/* world: the flags that choose it. */
+static const char *world(void)
+{
+	if (with_losses)
+		return " --losses";
+	return on_redis ? " --redis" : "";
+}
 
 static struct sim *run(uint64_t seed, enum bug bug, bool printing)
 {
@@ -55,7 +64,8 @@ static struct sim *run(uint64_t seed, enum bug bug, bool printing)
 	sim->printing = printing;
 	(void)snprintf(running, sizeof running,
 		       "seed %" PRIu64 ": aborted; again: sim%s --seed %" PRIu64 "\n", seed,
-		       on_redis ? " --redis" : "", seed);
+		       world(), seed);
+	sim->losses = with_losses || bug != BUG_NONE;
 	(void)(on_redis ? town_run : world_run)(sim);
 	return sim;
 }
@@ -71,7 +81,7 @@ static void tell(const struct sim *sim)
 		       sim->seed, sim->event_count, sim->start_count, sim->hash);
 	else
 		printf("seed %" PRIu64 ": %s; again: sim%s --seed %" PRIu64 " --trace%s%s\n",
-		       sim->seed, sim->broken, on_redis ? " --redis" : "", sim->seed, with, bug);
+		       sim->seed, sim->broken, world(), sim->seed, with, bug);
 }
 
 static int run_one(const struct arguments *arguments)
@@ -164,7 +174,9 @@ static int run_same(const struct arguments *arguments)
 static int usage(void)
 {
 	fprintf(stderr, "usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
-			"           [--first S] [--bug NAME] [--trace] [--redis]\n");
+			"           [--first S] [--bug NAME] [--trace] [--redis | --losses]\n"
+			"--redis: the Redis store on the twin of its scripts; --losses: and the "
+			"server loses data\n");
 	return 2;
 }
 
@@ -178,6 +190,8 @@ static bool read_flag(struct arguments *arguments, const char *name)
 		arguments->same = true;
 	else if (strcmp(name, "--redis") == 0)
 		on_redis = true;
+	else if (strcmp(name, "--losses") == 0)
+		on_redis = with_losses = true;
 	else
 		return false;
 	return true;

@@ -123,6 +123,7 @@ struct sim {
 	uint64_t seed;
 	struct rng rng;
 	enum bug bug;
+	bool losses; /* the server may lose what it has confirmed */
 	bool printing;
 	uint64_t hash;
 	uint64_t event_count;

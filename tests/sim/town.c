@@ -257,12 +257,12 @@ static uint32_t some(struct sim *sim, uint32_t most)
 	return chance(sim, 4000) ? 0 : 1 + (uint32_t)draw(sim, most);
 }
 
-/* choose_losses: in every other seed nothing is lost. */
+/* choose_losses: where there are any, in every other seed. */
 static void choose_losses(struct town *town)
 {
 	struct sim *sim = town->sim;
 
-	if (chance(sim, 5000))
+	if (!sim->losses || chance(sim, 5000))
 		return;
 	town->knobs.empty = some(sim, 15);
 	town->knobs.set_back = some(sim, 15);

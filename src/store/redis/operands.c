@@ -236,6 +236,7 @@ size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 	bool known = operands_are_known(queue->first);
 	bool differ = kind == DW_OP_PUT || (kind == DW_OP_CLAIM && known);
 	struct seen seen;
+	uint64_t floor = 0;
 	size_t count = 0;
 	size_t bytes = 0;
 
@@ -248,6 +249,10 @@ size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 			break;
 		if (count > 0 && op->flags & DW_OP_AGAIN)
 			break;
+		/* What was refused once may stand behind what was asked later: versions grow. */
+		if (kind == DW_OP_PUT && op->store_floor <= floor && count > 0)
+			break;
+		floor = op->store_floor;
 		if ((differ && is_seen(&seen, op->id)) || operands_are_known(op) != known)
 			break;
 		bytes += more;
