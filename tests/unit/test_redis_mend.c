@@ -118,7 +118,7 @@ static int set_up(void **state)
 	torn.redis = redisConnectUnix(server.path);
 	assert_true(torn.redis && !torn.redis->err);
 	for (int i = 0; i < 20; i++) {
-		char id[16];
+		char id[24];
 
 		(void)snprintf(id, sizeof id, "t%d", i);
 		assert_int_equal(dw_after(torn.d, "t", id, NEVER_SOON, NULL, 0), DW_OK);
@@ -303,7 +303,7 @@ static void it_is_found_behind_a_crowd_that_waits(void **state)
 
 	assert_int_equal(dw_on(t->d, "*", NULL, NULL), DW_OK);
 	for (int i = 0; i < CROWD; i++) {
-		char id[16];
+		char id[24];
 
 		(void)snprintf(id, sizeof id, "crowd%d", i);
 		assert_int_equal(dw_at(t->d, "crowd", id, 1, NULL, 0), DW_OK);
