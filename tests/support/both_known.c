@@ -23,9 +23,10 @@ static void say_known_claims(struct both *both, const struct caller *caller)
 
 		named[i] = both_id_at(first + i);
 		value = both_stored(both, named[i], &sizes[i]);
-		sizes[i] = value && sizes[i] >= 42 ? sizes[i] : 42;
-		memset(values[i], 1, sizes[i]);
-		if (value && sizes[i] >= 42) {
+		if (!value || sizes[i] < 42) {
+			sizes[i] = 42;
+			memset(values[i], 1, 42);
+		} else {
 			memcpy(values[i], value, sizes[i]);
 			due = (int64_t)bytes_get(value + 16, 8);
 		}
