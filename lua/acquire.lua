@@ -6,16 +6,20 @@
 --           7 the era, if the shard is new   8 a token that may be replaced, because its holder is
 --           known to be dead, or is the caller, which then reads the inbox on; others begin with an
 --           empty one, because they read all; or ''
--- returns   {'OK', token, era, last version or '', now (us), entries in the inbox, dead letters};
---           {'HELD', token, ms left, holder or '', era or ''}; {'SHARDS', how
---           many the namespace has}
+--           9 '1': the shard was emptied under this owner, whose number of shards stands, whatever
+--           a client has made of it, if no other owner was here
+-- returns   {'OK', token, era, last version or '', now (us), entries in the inbox, dead letters,
+--           shards as a client had it, or ''};
+--           {'HELD', token, ms left, holder or '', era or ''};
+--           {'SHARDS', how many the namespace has}
 -- cost      O(1). Over maxmemory, too: it begins with a write that needs no memory
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder')
 if lease and lease ~= ARGV[8] then
 	return {'HELD', lease, call('PTTL', LEASE), meta[5] or '', meta[2] or ''}
 end
-if meta[4] and meta[4] ~= ARGV[6] then
+local stands = ARGV[9] == '1' and not meta[1]
+if meta[4] and meta[4] ~= ARGV[6] and not stands then
 	return {'SHARDS', meta[4]}
 end
 local entries, letters = call('ZCARD', INBOX), call('ZCARD', DEAD)
@@ -36,4 +40,4 @@ end
 call('SET', LEASE, token, 'PX', ARGV[3])
 call('HSET', META, 'fence', number, 'mark', 0, 'holder', ARGV[5], 'since', digits(time),
 	'shards', ARGV[6], 'era', era)
-return {'OK', token, era, meta[3] or '', digits(time), entries, letters}
+return {'OK', token, era, meta[3] or '', digits(time), entries, letters, meta[4] or ''}

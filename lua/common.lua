@@ -126,7 +126,7 @@ end
 local function client_enters()
 	local session = call('HMGET', SESSION, 'conn', 'last')
 	local meta = call('HMGET', META, 'ver', 'shards')
-	if session[1] ~= ARGV[2] or not meta[2] then
+	if session[1] ~= ARGV[2] or not meta[2] or ARGV[3] ~= '' and meta[2] ~= ARGV[3] then
 		return {'NOSESSION'}
 	end
 	if tonumber(session[2]) ~= ARGV[4] - 1 then

@@ -315,9 +315,10 @@ static struct reply *message(struct town *town, const char *channel, size_t size
 	return reply;
 }
 
-static void heard(void *user, const char *channel, size_t size, long long shard)
+static unsigned heard(void *user, const char *channel, size_t size, long long shard)
 {
 	struct town *town = user;
+	unsigned count = 0;
 
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		struct wire *ear = town->processes[i].ear;
@@ -331,7 +332,9 @@ static void heard(void *user, const char *channel, size_t size, long long shard)
 		    usec_max(ear->reply_until, town->sim->clocks.steady + delay(town->sim));
 		packet->at = ear->reply_until;
 		post(town, packet);
+		count++;
 	}
+	return count;
 }
 
 /* ---- The whole server ---------------------------------------------------------------------- */

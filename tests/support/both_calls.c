@@ -133,7 +133,10 @@ void both_begin_guarded(struct both *both, const char *script, const struct call
 		both_text(both, both_draw(both, 40) ? caller->token : "123:x:1");
 	else
 		both_number(both, both_draw(both, 40) ? caller->conn : caller->conn + 1);
-	both_text(both, caller->owner && both_draw(both, 60) ? caller->era : "");
+	if (caller->owner || both_draw(both, 2))
+		both_text(both, caller->owner && both_draw(both, 60) ? caller->era : "");
+	else
+		both_number(both, both_draw(both, 30) ? BOTH_SHARDS : BOTH_SHARDS + 3);
 	if (both_draw(both, 25) == 0)
 		number += both_draw(both, 5) - 2;
 	both_number(both, number);

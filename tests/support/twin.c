@@ -109,7 +109,7 @@ void twin_set_bug(struct twin *twin, enum twin_bug bug)
 }
 
 void twin_listen(struct twin *twin,
-		 void (*fn)(void *user, const char *channel, size_t size, long long shard),
+		 unsigned (*fn)(void *user, const char *channel, size_t size, long long shard),
 		 void *user)
 {
 	twin->heard = fn;
@@ -322,10 +322,10 @@ static void publishes(const struct command *command)
 {
 	struct twin *twin = command->twin;
 
-	if (twin->heard)
-		twin->heard(twin->heard_user, command->words[1], command->sizes[1],
-			    (long long)number_of(word(command, 2)));
-	say_number(command->reply, twin->heard != NULL);
+	say_number(command->reply,
+		   twin->heard ? twin->heard(twin->heard_user, command->words[1], command->sizes[1],
+					     (long long)number_of(word(command, 2)))
+			       : 0);
 }
 
 static const struct {
@@ -333,10 +333,10 @@ static const struct {
 	int words; /* at least */
 	void (*run)(const struct command *);
 } commands[] = {
-    {"EVAL", 3, eval},         {"EVALSHA", 3, evalsha}, {"SCRIPT", 2, script}, {"HGET", 3, hget},
-    {"HMGET", 3, hmget},       {"GET", 2, get},         {"PTTL", 2, pttl},     {"HSET", 4, hset},
-    {"ZADD", 4, zadd},         {"HDEL", 3, hdel},       {"ZREM", 3, hdel},     {"DEL", 2, del},
-    {"PUBLISH", 3, publishes},
+    {"EVAL", 3, eval},   {"EVALSHA", 3, evalsha},   {"SCRIPT", 2, script}, {"HGET", 3, hget},
+    {"HMGET", 3, hmget}, {"GET", 2, get},           {"PTTL", 2, pttl},     {"HSET", 4, hset},
+    {"ZADD", 4, zadd},   {"HDEL", 3, hdel},         {"ZREM", 3, hdel},     {"DEL", 2, del},
+    {"UNLINK", 2, del},  {"PUBLISH", 3, publishes},
 };
 
 struct reply *twin_call(struct twin *twin, int count, const char *const *words, const size_t *sizes)

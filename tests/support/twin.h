@@ -46,9 +46,9 @@ void twin_be_strict(struct twin *);
 void twin_watch_known(struct twin *, void (*fn)(void *user, const char *value, size_t size),
 		      void *user);
 
-/* twin_listen: fn hears what is published. */
+/* twin_listen: fn hears what is published, and returns how many did. */
 void twin_listen(struct twin *,
-		 void (*fn)(void *user, const char *channel, size_t size, long long shard),
+		 unsigned (*fn)(void *user, const char *channel, size_t size, long long shard),
 		 void *user);
 
 /* twin_call carries one command out; the reply is the caller's. */

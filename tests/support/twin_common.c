@@ -247,7 +247,7 @@ static bool client_enters(struct run *run)
 	struct bytes shards = key_text(run->meta, "shards");
 
 	if ((!same(conn, arg(run, 2)) && (run->twin->bug != TWIN_ANY_TOKEN || !conn.at)) ||
-	    !shards.at) {
+	    !shards.at || (arg(run, 3).size > 0 && !same(shards, arg(run, 3)))) {
 		refuse(run, "NOSESSION", (struct bytes){NULL, 0});
 		return false;
 	}
@@ -300,15 +300,16 @@ void leave(struct run *run)
 
 	use_up(run);
 	if (run->news && !run->owner && channel.size > 0)
-		publish(run, channel);
+		(void)publish(run, channel); /* or nobody hears it */
 }
 
-void publish(struct run *run, struct bytes channel)
+unsigned publish(struct run *run, struct bytes channel)
 {
 	struct twin *twin = run->twin;
 
-	if (twin->heard)
-		twin->heard(twin->heard_user, channel.at, channel.size, (long long)run->shard);
+	if (!twin->heard)
+		return 0;
+	return twin->heard(twin->heard_user, channel.at, channel.size, (long long)run->shard);
 }
 
 bool left_open(const struct run *run, struct bytes id)

@@ -58,7 +58,7 @@ static void post_by_hand(struct run *run, struct bytes id, double news)
 	key_set_text(run->twin, run->meta, "ver", digits(run->last, room));
 	post(run, id, news);
 	(void)snprintf(channel, sizeof channel, "%.*s}:wake", size - 1, run->lease->name);
-	publish(run, text_of(channel));
+	(void)publish(run, text_of(channel)); /* or nobody hears it */
 }
 
 /* ---- add ----------------------------------------------------------------------------------- */

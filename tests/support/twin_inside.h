@@ -64,7 +64,7 @@ struct twin {
 	void *known_user;
 	enum twin_bug bug;
 	bool *loaded; /* of each script */
-	void (*heard)(void *user, const char *channel, size_t size, long long shard);
+	unsigned (*heard)(void *user, const char *channel, size_t size, long long shard);
 	void *heard_user;
 };
 
@@ -136,7 +136,8 @@ void use_up(struct run *);
 /* no_room: the script's first write finds no memory, and that is the reply. */
 bool no_room(struct run *);
 void leave(struct run *);
-void publish(struct run *, struct bytes channel);
+/* publish: how many have heard it. */
+unsigned publish(struct run *, struct bytes channel);
 void post(struct run *, struct bytes id, double score);
 bool left_open(const struct run *, struct bytes id);
 /* letter_name writes a member into room (NAME_ROOM bytes). */

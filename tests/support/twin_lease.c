@@ -70,7 +70,11 @@ static void take(struct run *run)
 	char token[256];
 	struct bytes made;
 	bool is_own = is_of(key_string(run->lease), arg(run, 1));
+	struct bytes shards = key_text(run->meta, "shards");
+	char before[32] = "";
 
+	if (shards.at)
+		(void)snprintf(before, sizeof before, "%.*s", (int)shards.size, shards.at);
 	(void)digits(
 	    larger(larger((fence.at ? number_of(fence) : 0) + 1, time), number_of(arg(run, 4))),
 	    number);
@@ -83,13 +87,14 @@ static void take(struct run *run)
 	set(run, "shards", arg(run, 6));
 	if (!key_text(run->meta, "era").at)
 		set(run, "era", arg(run, 7));
-	answer_ok(run, 6);
+	answer_ok(run, 7);
 	item_bytes(run, 1, made);
 	item_bytes(run, 2, key_text(run->meta, "era"));
 	item_bytes(run, 3, or_empty(key_text(run->meta, "ver")));
 	item_bytes(run, 4, text_of(now));
 	item_code(run, 5, (int)run->inbox->count);
 	item_code(run, 6, (int)run->dead->count);
+	item_bytes(run, 7, text_of(before));
 	if (!is_own)
 		key_clear(run->twin, run->inbox); /* it reads all */
 }
@@ -98,13 +103,14 @@ void twin_acquire(struct run *run)
 {
 	struct bytes token = key_string(run->lease);
 	struct bytes shards = key_text(run->meta, "shards");
+	bool stands = same(arg(run, 9), text_of("1")) && !key_text(run->meta, "fence").at;
 
 	if (token.at && !same(token, arg(run, 8))) {
 		struct reply *items = array(run, 5);
 
 		held(run, items, token);
 		say(run, &items[4], or_empty(key_text(run->meta, "era")));
-	} else if (shards.at && !same(shards, arg(run, 6)))
+	} else if (shards.at && !same(shards, arg(run, 6)) && !stands)
 		refuse(run, "SHARDS", shards);
 	else
 		take(run);
@@ -194,17 +200,30 @@ static void live_on(struct run *run, struct bytes count)
 		set(run, "shards", count);
 }
 
+static void say_new(struct run *run)
+{
+	struct bytes channel = arg(run, 5);
+	struct reply *items = array(run, 2);
+
+	begin(run, (struct bytes){NULL, 0}, (struct bytes){NULL, 0}); /* which shard it is */
+	say(run, &items[0], text_of("NEW"));
+	say_number(&items[1], channel.size > 0 ? publish(run, channel) : 0);
+}
+
 void twin_session(struct run *run)
 {
 	struct bytes conn = key_text(run->session, "conn");
 	struct bytes count = key_text(run->meta, "shards");
+	bool fixed = count.at != NULL;
 
-	if (!count.at)
+	if (!fixed)
 		count = arg(run, 3);
 	if (conn.at && number_of(conn) > number_of(arg(run, 1)))
 		refuse(run, "NOSESSION", (struct bytes){NULL, 0});
 	else if (arg(run, 3).size > 0 && !same(count, arg(run, 3)))
 		refuse(run, "SHARDS", count);
+	else if (arg(run, 3).size > 0 && !fixed && !same(arg(run, 4), text_of("1")))
+		say_new(run);
 	else
 		live_on(run, count);
 }

@@ -144,12 +144,16 @@ static void refusal_that_lasts_is_named(void **state)
 			struct opening opening = new_opening(role, DW_MILLISECONDS(300));
 
 			(void)open_one(&opening);
+			assert_string_equal(opening.log, ""); /* once is enough */
+			if (role != DW_OWNER) {
+				assert_int_equal(opening.status, DW_OK); /* it writes nothing */
+				continue;
+			}
 			assert_true(opening.status == DW_ESTORE || opening.status == DW_EFULL);
 			if (!strstr(opening.message, refusals[i].word) ||
 			    !strstr(opening.message, "unix://"))
 				fail_msg("%d: \"%s\" does not say %s", (int)role, opening.message,
 					 refusals[i].word);
-			assert_string_equal(opening.log, ""); /* once is enough */
 		}
 		refusals[i].end();
 	}
@@ -159,22 +163,20 @@ static void refusal_that_passes_is_waited_for(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < REFUSALS; i++) {
-		for (dw_role role = DW_OWNER; role <= DW_STANDBY; role++) {
-			struct opening opening = new_opening(role, DW_SECONDS(60));
-			char words[32];
-			pthread_t thread;
+		struct opening opening = new_opening(DW_OWNER, DW_SECONDS(60));
+		char words[32];
+		pthread_t thread;
 
-			refusals[i].begin();
-			command("CONFIG RESETSTAT");
-			assert_int_equal(pthread_create(&thread, NULL, open_one, &opening), 0);
-			(void)snprintf(words, sizeof words, "errorstat_%s", refusals[i].word);
-			await_info("errorstats", words);
-			refusals[i].end();
-			assert_int_equal(pthread_join(thread, NULL), 0);
-			if (opening.status != DW_OK)
-				fail_msg("%d: %s", (int)role, opening.message);
-			command("CONFIG SET stop-writes-on-bgsave-error yes");
-		}
+		refusals[i].begin();
+		command("CONFIG RESETSTAT");
+		assert_int_equal(pthread_create(&thread, NULL, open_one, &opening), 0);
+		(void)snprintf(words, sizeof words, "errorstat_%s", refusals[i].word);
+		await_info("errorstats", words);
+		refusals[i].end();
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		if (opening.status != DW_OK)
+			fail_msg("%s", opening.message);
+		command("CONFIG SET stop-writes-on-bgsave-error yes");
 	}
 }
 

@@ -294,6 +294,16 @@ static redisReply *session(struct scripts *s, const char *conn, const char *shar
 	return call_go(s);
 }
 
+static redisReply *session_that_fixes(struct scripts *s, const char *conn, const char *shards)
+{
+	call(s, "session");
+	call_text(s, conn);
+	call_text(s, "60000");
+	call_text(s, shards);
+	call_text(s, "1");
+	return call_go(s);
+}
+
 static void leases_and_sessions_work_on_a_full_server(void **state)
 {
 	struct scripts *s = *state;
@@ -416,8 +426,53 @@ static void a_session_knows_its_last_number(void **state)
 	assert_string_equal(s->reply->element[1]->str, "0");
 	assert_string_equal(s->reply->element[4]->str, "");
 	assert_int_equal(command(s, "EXISTS {t:07}:m")->integer, 0);
-	assert_true(is(session(s, "1", "4"), "OK"));
+	assert_true(is(session(s, "1", "4"), "NEW"));
+	assert_int_equal(s->reply->element[1]->integer, 0);
+	assert_int_equal(command(s, "EXISTS {t:07}:m")->integer, 0);
+	assert_true(is(session_that_fixes(s, "1", "4"), "OK"));
 	assert_string_equal(command(s, "HGET {t:07}:m shards")->str, "4");
+	assert_true(is(session_that_fixes(s, "1", "5"), "SHARDS"));
+}
+
+static void who_listens_hears_that_a_shard_is_new(void **state)
+{
+	struct scripts *s = *state;
+	redisContext *ear = redisConnectUnix(s->server.path);
+	redisReply *heard = redisCommand(ear, "SUBSCRIBE {t}:wake");
+
+	assert_non_null(heard);
+	freeReplyObject(heard);
+	command(s, "FLUSHALL");
+	call(s, "session");
+	for (size_t i = 0; i < 5; i++)
+		call_text(s, ((const char *[]){"1", "60000", "16", "", "{t}:wake"})[i]);
+	assert_true(is(call_go(s), "NEW"));
+	assert_int_equal(s->reply->element[1]->integer, 1);
+	assert_int_equal(redisGetReply(ear, (void **)&heard), REDIS_OK);
+	assert_int_equal(strtol(heard->element[2]->str, NULL, 10), 7);
+	freeReplyObject(heard);
+	redisFree(ear);
+}
+
+static void an_emptied_owner_keeps_its_number_of_shards(void **state)
+{
+	struct scripts *s = *state;
+	static const char *const words[] = {"n", "3", "100", "0", "", "4", "e", "", "1"};
+
+	for (int round = 0; round < 2; round++) {
+		command(s, "FLUSHALL");
+		command(s, "HSET {t:07}:m shards 16");
+		if (round == 1)
+			command(s, "HSET {t:07}:m fence 5"); /* another owner was here */
+		call(s, "acquire");
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+			call_text(s, words[i]);
+		assert_true(is(call_go(s), round == 0 ? "OK" : "SHARDS"));
+		if (round == 0)
+			assert_string_equal(s->reply->element[7]->str, "16");
+		assert_string_equal(command(s, "HGET {t:07}:m shards")->str,
+				    round == 0 ? "4" : "16");
+	}
 }
 
 int main(void)
@@ -438,6 +493,8 @@ int main(void)
 	    cmocka_unit_test_setup(a_lease_that_ran_out_is_taken_again_by_its_last_owner, set_up),
 	    cmocka_unit_test_setup(a_released_lease_stays_free, set_up),
 	    cmocka_unit_test_setup(a_session_knows_its_last_number, set_up),
+	    cmocka_unit_test_setup(who_listens_hears_that_a_shard_is_new, set_up),
+	    cmocka_unit_test_setup(an_emptied_owner_keeps_its_number_of_shards, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, scripts_set_up, scripts_tear_down);

@@ -141,7 +141,10 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 		words_text(words, shard->token);
 	else
 		words_number(words, (int64_t)store->connections);
-	words_text(words, owner ? shard->era : "");
+	if (owner)
+		words_text(words, shard->era);
+	else
+		words_number(words, store->shard_count);
 	words_number(words, (int64_t)number);
 	words_number(words, (owner ? store->lease : SESSION_TTL) / 1000);
 	if (owner && shard->seen > 0)
@@ -326,6 +329,7 @@ static void went_down(struct redis_store *store)
 		shard->renewing = false;
 		shard->pause_until = 0;
 	}
+	layout_change(store);
 }
 
 static void came_up(struct redis_store *store, uint64_t connection)
@@ -449,6 +453,8 @@ void flow_flush_shard(struct redis_store *store, struct shard *shard)
 	       store->now >= shard->pause_until) {
 		struct op_queue *queue = next_queue(shard);
 
+		if (!layout_is_known(store))
+			return;
 		if (shard->limbo.first && !greeted_or_asks(store, shard))
 			return;
 		if (!queue || !queue->first)

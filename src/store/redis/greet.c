@@ -140,6 +140,21 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 	}
 }
 
+/* other_number: the shard has none, or another one than we know. */
+static void other_number(struct redis_store *store, struct shard *shard, const struct reply *reply)
+{
+	char words[DW_MESSAGE_SIZE];
+
+	if (reply_is(&reply->items[0], "NEW")) {
+		layout_is_new(store, shard, reply_number(&reply->items[1]));
+	} else if (reply_is(&reply->items[0], "SHARDS") && reply->items[1].kind == REPLY_BULK) {
+		layout_words(store, shard->number, &reply->items[1], words);
+		complain(store, "%s", words);
+		shard->pause_until = usec_add(store->now, PAUSE);
+		layout_doubt(store);
+	}
+}
+
 static void client_greeted(struct redis_store *store, struct request *request,
 			   const struct reply *reply)
 {
@@ -155,11 +170,15 @@ static void client_greeted(struct redis_store *store, struct request *request,
 			forget_session(store, shard);
 		shard->session = store->connections;
 		greeted(store, shard, (uint64_t)reply_number(&reply->items[1]));
+		layout_is_ours(store, shard);
 	} else {
-		if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS"))
-			complain(store, "the namespace was made anew, with another number of "
-					"shards: open it again");
+		if (failure == FAILURE_NONE && reply->count >= 2)
+			other_number(store, shard, reply);
 		ask_again(store, shard);
+		if (shard->fixes) {
+			shard->pause_until = 0;
+			greet(store, shard);
+		}
 	}
 	request_free(store, request);
 }
@@ -171,6 +190,9 @@ static void greet_as_client(struct redis_store *store, struct shard *shard, stru
 	words_number(&store->words, (int64_t)store->connections);
 	words_number(&store->words, SESSION_TTL / 1000);
 	words_number(&store->words, store->shard_count);
+	words_text(&store->words, shard->fixes ? "1" : "");
+	words_text(&store->words, store->channel);
+	shard->fixes = false;
 }
 
 void greet(struct redis_store *store, struct shard *shard)

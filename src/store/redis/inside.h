@@ -2,6 +2,7 @@
  *
  *	store.c    the class: submit, turn, collect, stop
  *	open.c     opening: the URL, the shards, the lease
+ *	layout.c   the number of shards: known, guessed, fixed, another one
  *	flow.c     commands out and replies in, shard by shard; a connection that was lost
  *	answers.c  in which order operations are answered, and when they are given up
  *	greet.c    a new connection replaces the token, or the session, of the old one
@@ -141,6 +142,8 @@ struct shard {
 	uint64_t next;          /* the one of the next command */
 	uint64_t acked;         /* known to be applied */
 	unsigned under_way;     /* commands with numbers */
+	bool is_new;            /* it has no number of shards: the first shard is asked */
+	bool fixes;             /* and gets ours with the next greeting */
 	bool broken;            /* one failed: those under way are refused, then numbered anew */
 	dw_usec pause_until;    /* steady */
 
@@ -168,6 +171,20 @@ struct shard {
 	uint64_t seen; /* the last version in the inbox: a client's, which no mark counts */
 	bool reading_news;
 	uint64_t dead_count;
+};
+
+/* What is known of the number of shards. */
+struct layout {
+	bool is_fixed; /* shard_count is what the first shard says; else there is none, we guess */
+	bool is_fresh; /* the guess was looked at since something was submitted */
+	bool is_asked; /* a question is under way */
+	bool is_answered;
+	bool is_wrong;       /* it was no number */
+	bool passes;         /* it was refused, for a while */
+	dw_usec pause_until; /* steady; after a refusal */
+	unsigned found;      /* by the last question; 0: none */
+	dw_usec empty_since; /* steady; 0: it is not, or nobody has noticed */
+	char words[DW_MESSAGE_SIZE];
 };
 
 struct scan;
@@ -212,6 +229,7 @@ struct redis_store {
 
 	unsigned shard_count; /* 0: not known yet */
 	struct shard *shards;
+	struct layout layout;
 
 	struct request_list under_way; /* in the order of the link */
 	struct op_queue answers;
@@ -356,6 +374,28 @@ uint64_t operands_version(const struct redis_store *, const struct shard *, cons
 void greet(struct redis_store *, struct shard *);
 void greeted(struct redis_store *, struct shard *, uint64_t mark);
 
+/* ---- layout.c ---- */
+/* layout_ask asks the first shard; layout_await waits for the answer: DW_OK, DW_ENOMEM, DW_ESTORE:
+ * there was none, or an error, which layout.words say. layout_is_known: what is sent now goes to
+ * the right shards, as far as anyone can know; else it is asked. layout_doubt: a shard says another
+ * number. */
+void layout_ask(struct redis_store *);
+int layout_await(struct redis_store *, dw_usec until);
+bool layout_is_known(struct redis_store *);
+void layout_doubt(struct redis_store *);
+/* layout_change takes the number that was found, when nothing is under way any more. */
+void layout_change(struct redis_store *);
+/* layout_is_new: a greeted shard has no number, and so many listen for news of it; layout_is_ours:
+ * it has ours. */
+void layout_is_new(struct redis_store *, struct shard *, int64_t listeners);
+void layout_is_ours(struct redis_store *, const struct shard *);
+/* layout_stands: the emptied first shard is ours again, and a client had given it that number. */
+void layout_stands(struct redis_store *, const struct reply *clients);
+/* layout_words: what is wrong with the number found in a shard; DW_MESSAGE_SIZE bytes. */
+void layout_words(const struct redis_store *, unsigned shard, const struct reply *found,
+		  char *ret_words);
+void layout_free(struct redis_store *, struct shard *, unsigned count);
+
 /* ---- lease.c ---- */
 /* lease_take acquires every shard for the opening (op NULL), or for an OWN, which it answers. */
 void lease_take(struct redis_store *, dw_op *);
@@ -396,6 +436,10 @@ void loss_tell(struct redis_store *);
 /* loss_park: the engine waits for a loss, and has pushed all of the last one. */
 void loss_park(struct redis_store *, dw_op *);
 void loss_end(struct redis_store *, int status);
+/* loss_rehome: there is another number of shards; who was ousted begins to push anew. loss_rebury:
+ * what an old shard knows to be dead is kept in mind by the new ones. */
+void loss_rehome(struct redis_store *);
+void loss_rebury(struct redis_store *, struct shard *old);
 bool loss_is_told(const struct redis_store *, const char *id);
 /* loss_bury keeps in mind that the timer was deleted. */
 void loss_bury(struct redis_store *, struct shard *, const char *id, uint64_t generation);

@@ -221,6 +221,17 @@ static bool name(struct redis_store *store, struct shard *shard)
 	return true;
 }
 
+static void refuse_number(struct redis_store *store, const struct shard *shard,
+			  const struct reply *reply)
+{
+	char words[DW_MESSAGE_SIZE] = "a reply that no script of ours gives";
+
+	if (reply->count >= 2 && reply->items[1].kind == REPLY_BULK)
+		layout_words(store, shard->number, &reply->items[1], words);
+	refuse(store, DW_ESTORE, words);
+	layout_doubt(store); /* a standby asks again, with the right one */
+}
+
 static void taken(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	struct shard *shard = request->shard;
@@ -242,7 +253,7 @@ static void taken(struct redis_store *store, struct request *request, const stru
 	} else if (reply_is(&reply->items[0], "HELD") && reply->count >= 4) {
 		held(store, shard, reply);
 	} else {
-		refuse(store, DW_ESTORE, "the namespace has another number of shards");
+		refuse_number(store, shard, reply);
 	}
 	request_free(store, request);
 	if (store->taking.left == 0)
@@ -270,6 +281,7 @@ void lease_words(struct redis_store *store, const struct shard *shard, const cha
 	lease_era(store, store->eras, store->era);
 	words_text(words, store->era);
 	words_text(words, replace);
+	words_text(words, shard->loss == LOSS_TAKING ? "1" : "");
 }
 
 static void take_shard(struct redis_store *store, struct shard *shard, const char *replace)

@@ -34,11 +34,22 @@ static void drop_grave(struct redis_store *store, struct shard *shard)
 	alloc_free(&store->alloc, grave);
 }
 
+static void add_grave(struct shard *shard, struct grave *grave)
+{
+	struct grave **bucket = &shard->graves[bucket_of(grave->id)];
+
+	grave->next = NULL;
+	grave->same = *bucket;
+	*bucket = grave;
+	*(shard->grave_last ? &shard->grave_last->next : &shard->grave_first) = grave;
+	shard->grave_last = grave;
+	shard->grave_count++;
+}
+
 void loss_bury(struct redis_store *store, struct shard *shard, const char *id, uint64_t generation)
 {
 	size_t id_size = strlen(id) + 1;
 	struct grave *grave;
-	struct grave **bucket = &shard->graves[bucket_of(id)];
 
 	while (shard->grave_first && (shard->grave_first->at + GRAVE_AGE < store->now ||
 				      shard->grave_count >= GRAVES_MAX / store->shard_count))
@@ -51,11 +62,7 @@ void loss_bury(struct redis_store *store, struct shard *shard, const char *id, u
 	memcpy(grave->id, id, id_size);
 	grave->generation = generation;
 	grave->at = store->now;
-	grave->same = *bucket;
-	*bucket = grave;
-	*(shard->grave_last ? &shard->grave_last->next : &shard->grave_first) = grave;
-	shard->grave_last = grave;
-	shard->grave_count++;
+	add_grave(shard, grave);
 }
 
 bool loss_is_buried(const struct shard *shard, const char *id, uint64_t generation)
@@ -71,6 +78,19 @@ void loss_free(struct redis_store *store, struct shard *shard)
 {
 	while (shard->grave_first)
 		drop_grave(store, shard);
+}
+
+void loss_rebury(struct redis_store *store, struct shard *old)
+{
+	struct grave *grave = old->grave_first;
+
+	old->grave_first = old->grave_last = NULL;
+	while (grave) {
+		struct grave *next = grave->next;
+
+		add_grave(shard_of(store, grave->id), grave);
+		grave = next;
+	}
 }
 
 /* delete_again: the first of what is pushed. */
@@ -157,6 +177,15 @@ bool loss_is_told(const struct redis_store *store, const char *id)
 	return store->shards[crc16_of(id) % store->shard_count].loss == LOSS_TOLD;
 }
 
+void loss_rehome(struct redis_store *store)
+{
+	if (!store->ousted)
+		return;
+	for (unsigned i = 0; i < store->shard_count; i++)
+		store->shards[i].loss = LOSS_TAKEN;
+	loss_tell(store);
+}
+
 /* ---- Taking it again ----------------------------------------------------------------------- */
 
 static void retake(struct redis_store *, struct shard *, const char *replace);
@@ -174,7 +203,7 @@ static bool is_ours(const struct redis_store *store, const struct reply *token)
  * that it is no owner any more. */
 static void oust(struct redis_store *store)
 {
-	complain(store, "the namespace was emptied, and another process owns it now");
+	complain(store, "the namespace was emptied, and another process owns it since");
 	store->ousting = false;
 	store->ousted = true;
 	store->role = DW_CLIENT;
@@ -187,6 +216,7 @@ static void oust(struct redis_store *store)
 		if (shard->loss == LOSS_HELD)
 			shard->loss = LOSS_TAKEN;
 	}
+	layout_doubt(store); /* the other one may have another number of shards */
 	loss_tell(store);
 }
 
@@ -264,6 +294,8 @@ static void came(struct redis_store *store, struct request *request, const struc
 	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
 	    lease_take_token(shard, reply)) {
 		lease_learn_time(store, reply_number(&reply->items[4]));
+		if (shard->number == 0 && reply->count >= 8)
+			layout_stands(store, &reply->items[7]);
 		retaken(store, shard, sent, strcmp(era, shard->era) == 0);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "HELD") &&
 		   reply->count >= 5) {
@@ -273,6 +305,8 @@ static void came(struct redis_store *store, struct request *request, const struc
 			lease_lose(store); /* set back, and taken over: it has all that there is */
 		else
 			held(store, shard);
+	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS")) {
+		held(store, shard); /* it was, by an owner of another number */
 	} else if (failure == FAILURE_AGAIN || failure == FAILURE_FULL) {
 		take_later(store, shard);
 	} else {

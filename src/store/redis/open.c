@@ -88,44 +88,6 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	return DW_OK;
 }
 
-/* ---- Shards -------------------------------------------------------------------------------- */
-
-/* make_keys: one block for all names of a shard. */
-static int make_keys(struct redis_store *store, struct shard *shard)
-{
-	static const char *const ends[KEY_COUNT] = {"l", "m", "z", "h", "i", "d", "D", "e", "s:"};
-	size_t room = sizeof store->name + sizeof store->nonce + 16;
-	char *at = alloc_new(&store->alloc, KEY_COUNT * room);
-
-	if (!at)
-		return DW_ENOMEM;
-	for (unsigned i = 0; i < KEY_COUNT; i++, at += room) {
-		shard->keys[i] = at;
-		shard->key_sizes[i] =
-		    (size_t)snprintf(at, room, "{%s:%02u}:%s%s", store->name, shard->number,
-				     ends[i], i == KEY_SESSION ? store->nonce : "");
-	}
-	return DW_OK;
-}
-
-int redis_shards(struct redis_store *store, unsigned count)
-{
-	struct shard *shards = alloc_new(&store->alloc, count * sizeof *shards);
-
-	if (!shards)
-		return DW_ENOMEM;
-	store->shards = shards;
-	for (; store->shard_count < count; store->shard_count++) {
-		struct shard *shard = &shards[store->shard_count];
-
-		shard->number = store->shard_count;
-		shard->next = 1;
-		if (make_keys(store, shard) != DW_OK)
-			return DW_ENOMEM;
-	}
-	return DW_OK;
-}
-
 /* ---- Opening ------------------------------------------------------------------------------- */
 
 static int fail(char *message, int status, const char *words)
@@ -174,66 +136,6 @@ static bool rest(struct redis_store *store, dw_usec until)
 	return store->now < until;
 }
 
-/* A question of the opening, outside of any shard. */
-struct question {
-	bool answered;
-	bool lost;
-	bool passes; /* it was refused, for a while */
-	unsigned shards;
-	char words[DW_MESSAGE_SIZE];
-};
-
-static void layout_came(struct redis_store *store, struct request *request,
-			const struct reply *reply)
-{
-	struct question *question = request->context;
-
-	question->answered = true;
-	if (reply->kind == REPLY_BULK)
-		question->shards = (unsigned)reply_number(reply);
-	if (reply_fails(reply, "WRONGTYPE"))
-		(void)snprintf(
-		    question->words, DW_MESSAGE_SIZE,
-		    "the key {%s:00}:m is of another type than hash: rename or delete it",
-		    store->name);
-	else if (reply->kind == REPLY_ERROR)
-		(void)snprintf(question->words, DW_MESSAGE_SIZE, "%s: the server refuses: %s",
-			       store->where.name, reply->bytes); /* cut if long */
-	question->passes = call_passes(reply);
-	request_free(store, request);
-}
-
-static void layout_lost(struct redis_store *store, struct request *request)
-{
-	struct question *question = request->context;
-
-	question->lost = true;
-	request_free(store, request);
-}
-
-/* ask_layout: how many shards the namespace has; 0: it is new. */
-static int ask_layout(struct redis_store *store, dw_usec until, struct question *question)
-{
-	struct request *request = request_new(store, NULL, layout_came, layout_lost);
-	char key[96];
-
-	if (!request)
-		return DW_ENOMEM;
-	request->context = question;
-	(void)snprintf(key, sizeof key, "{%s:00}:m", store->name);
-	command_begin(store, "HGET");
-	words_text(&store->words, key);
-	words_text(&store->words, "shards");
-	if (request_send(store, request) != DW_OK) {
-		request_free(store, request);
-		return DW_ESTORE;
-	}
-	do {
-		flow_wire(store);
-	} while (!question->answered && !question->lost && redis_wait(store, until));
-	return question->answered ? DW_OK : DW_ESTORE;
-}
-
 /* tell_new: a name that is written wrong looks like an empty namespace. */
 static void tell_new(struct redis_store *store)
 {
@@ -247,34 +149,35 @@ static void tell_new(struct redis_store *store)
 
 static int lay_out(struct redis_store *store, dw_usec until, char *message)
 {
-	struct question question;
 	unsigned wanted = store->env.shards;
+	const struct layout *layout = &store->layout;
+	unsigned found;
 	int status;
 
 	do {
-		question = (struct question){0};
-		status = ask_layout(store, until, &question);
-	} while (question.passes && rest(store, until));
+		status = layout_await(store, until);
+	} while (layout->passes && rest(store, until));
+	found = layout->found;
 	if (status == DW_ENOMEM)
 		return status;
-	if (status != DW_OK)
+	if (status != DW_OK && !layout->words[0])
 		return unreachable(store, message);
-	if (question.words[0])
-		return fail(message, DW_ESTORE, question.words);
-	if (question.shards > SHARDS_MAX)
-		return fail(message, DW_ECORRUPT, "the namespace names no number of shards");
-	if (question.shards && wanted && question.shards != wanted) {
+	if (status != DW_OK)
+		return fail(message, status, layout->words);
+	if (layout->is_wrong)
+		return fail(message, DW_ECORRUPT, layout->words);
+	if (found && wanted && found != wanted) {
 		(void)snprintf(message, DW_MESSAGE_SIZE,
 			       "the namespace %s has %u shards, not %u: the number is fixed when "
 			       "it is made; leave options.shards 0",
-			       store->name, question.shards, wanted);
+			       store->name, found, wanted);
 		return DW_EINVAL;
 	}
-	if (question.shards)
-		wanted = question.shards;
-	else
+	if (!found)
 		tell_new(store);
-	return redis_shards(store, wanted ? wanted : SHARDS_DEFAULT);
+	status = redis_shards(store, found ? found : wanted ? wanted : SHARDS_DEFAULT);
+	store->layout.is_fixed = found > 0;
+	return status;
 }
 
 /* open_as_owner: the lease of every shard, or why not. */
@@ -294,23 +197,6 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 			return DW_OK;
 	} while (store->taking.passes && rest(store, until));
 	return fail(message, store->taking.status, store->taking.words);
-}
-
-/* open_as_client: the first shard is greeted, so that the number of shards stands. */
-static int open_as_client(struct redis_store *store, dw_usec until, char *message)
-{
-	struct shard *first = &store->shards[0];
-
-	do {
-		flow_work(store);
-		if (first->greeting == GREETING_NONE)
-			greet(store, first);
-		if (first->greeting == GREETING_DONE)
-			return DW_OK;
-		flow_wire(store);
-	} while (redis_wait(store, until));
-	return fail(message, DW_ESTORE,
-		    store->refusal[0] ? store->refusal : "the server does not answer as it should");
 }
 
 /* log_line: what the link says of itself until it is up, redis_store_open() says in the end. */
@@ -364,9 +250,8 @@ static int open_all(struct redis_store *store, const char *url, char *message)
 	status = await_connection(store, until, message);
 	if (status == DW_OK)
 		status = lay_out(store, until, message);
-	if (status == DW_OK)
-		status = store->env.role == DW_OWNER ? open_as_owner(store, until, message)
-						     : open_as_client(store, until, message);
+	if (status == DW_OK && store->env.role == DW_OWNER)
+		status = open_as_owner(store, until, message);
 	return status;
 }
 

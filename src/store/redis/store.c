@@ -161,7 +161,7 @@ static void take_if_permitted(struct redis_store *store, dw_op *op)
 
 static void begin_later(struct redis_store *store)
 {
-	while (store->later.first && is_sent(store)) {
+	while (store->later.first && is_sent(store) && layout_is_known(store)) {
 		dw_op *op = store->later.first;
 
 		if (changes_shards(store, op) && !is_ready(store, whole_is_barrier(op)))
@@ -217,6 +217,7 @@ static void redis_submit(dw_store *base, dw_op *batch)
 	struct redis_store *store = redis_of(base);
 
 	store->now = steady(store);
+	store->layout.is_fresh = false;
 	while (batch) {
 		dw_op *next = batch->next;
 
@@ -343,18 +344,6 @@ static int redis_stop(dw_store *base, dw_usec patience)
 
 /* ---- Freeing ------------------------------------------------------------------------------- */
 
-static void free_shard(struct redis_store *store, struct shard *shard)
-{
-	while (shard->doubts) {
-		struct doubt *doubt = shard->doubts;
-
-		shard->doubts = doubt->next;
-		alloc_free(&store->alloc, doubt);
-	}
-	loss_free(store, shard);
-	alloc_free(&store->alloc, shard->keys[0]);
-}
-
 void redis_free(dw_store *base)
 {
 	struct redis_store *store = redis_of(base);
@@ -372,13 +361,11 @@ void redis_free(dw_store *base)
 	scan_free_all(store);
 	while ((op = op_queue_pop(&store->answers)))
 		op_free(&alloc, op);
-	for (unsigned i = 0; i < store->shard_count; i++)
-		free_shard(store, &store->shards[i]);
+	layout_free(store, store->shards, store->shard_count);
 	link_free(store->link);
 	link_free(store->ear);
 	redis_close_descriptor(store);
 	redis_where_free(&store->where, &alloc);
-	alloc_free(&alloc, store->shards);
 	alloc_free(&alloc, store->packed);
 	alloc_free(&alloc, store->loading);
 	alloc_free(&alloc, store);
