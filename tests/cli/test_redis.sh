@@ -284,6 +284,32 @@ test_redis_shards_are_fixed_when_made() {
 	done
 }
 
+# Looking makes nothing; and what an owner of four shards has put outlives a FLUSHALL, whoever comes
+# first.
+test_redis_shards_that_nobody_has_fixed() {
+	on_redis
+	export DURAWHEEL_NAME=four
+	expect 0 durawheel list
+	expect 3 durawheel show a
+	expect 0 durawheel stats
+	[ "$(redis DBSIZE)" = 0 ] || fail "it leaves $(redis KEYS '*')"
+	start --shards 4
+	expect 0 durawheel add --topic t --id before --in 2s
+	redis FLUSHALL
+	expect 0 durawheel stats
+	expect 0 durawheel add --topic t --id after --in 0
+	await is_counted fired 2
+	[ "$(ids_of fired | tr '\n' ' ')" = 'after before ' ]
+	[ "$(shard_count four)" = 4 ]
+	! grep -q 'another process' log || fail "$(cat log)"
+	stop_owner
+	redis HSET '{four:00}:m' shards x
+	expect 1 durawheel list
+	says 'shards in {four:00}:m is "x", not a number from 1 to 256$'
+	expect 1 durawheel run
+	says 'shards in {four:00}:m is "x", not a number from 1 to 256$'
+}
+
 test_redis_password() {
 	on_redis --requirepass 'pass/w@rd'
 	expect 6 durawheel list
