@@ -310,6 +310,29 @@ test_redis_shards_that_nobody_has_fixed() {
 	says 'shards in {four:00}:m is "x", not a number from 1 to 256$'
 }
 
+# What a client has needed of a shard goes when it closes.
+test_redis_sessions_that_end() {
+	local i
+	on_redis
+	for i in 1 2 3; do
+		expect 0 durawheel add --topic t --id "$i" --in 1h
+	done
+	many 100 | durawheel import
+	expect 0 durawheel cancel 1 2
+	[ -z "$(redis KEYS '*}:s:*')" ] || fail "it leaves $(redis KEYS '*}:s:*')"
+	start
+	durawheel run --standby >>fired 2>standby.log &
+	standby=$!
+	await grep -q 'standing by' standby.log
+	expect 0 durawheel cancel 3
+	stop_owner
+	await grep -q 'running, ' standby.log
+	kill -TERM "$standby"
+	wait "$standby"
+	standby=
+	[ -z "$(redis KEYS '*}:[sl]*')" ] || fail "it leaves $(redis KEYS '*}:[sl]*')"
+}
+
 test_redis_password() {
 	on_redis --requirepass 'pass/w@rd'
 	expect 6 durawheel list

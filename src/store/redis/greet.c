@@ -217,3 +217,32 @@ void greet(struct redis_store *store, struct shard *shard)
 	}
 	shard->greeting = GREETING_ASKED;
 }
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
+static void ended(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	(void)reply; /* it ends by itself, too */
+	request_free(store, request);
+}
+
+/* greet_end: the session is what refuses commands that still lie in the socket of an earlier
+ * connection, so only a client that has had no other one takes it away. */
+void greet_end(struct redis_store *store)
+{
+	for (unsigned i = 0; store->connections == 1 && i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+		struct request *request;
+
+		if (shard->session == 0)
+			continue;
+		request = request_new(store, NULL, ended, greeting_lost);
+		if (!request)
+			return;
+		command_begin(store, "UNLINK");
+		words_bytes(&store->words, shard->keys[KEY_SESSION], shard->key_sizes[KEY_SESSION]);
+		if (request_send(store, request) != DW_OK)
+			request_free(store, request);
+		shard->session = 0;
+	}
+}

@@ -154,7 +154,7 @@ struct shard {
 	unsigned doubt_count;
 
 	enum loss loss;
-	uint64_t session;       /* the connection of its last greeting, as a client */
+	uint64_t session;       /* the connection of its last greeting, as a client; 0: none */
 	bool in_doubt;          /* another shard is HELD, and perhaps this one is, too */
 	struct op_queue pushes; /* sent while it is lost */
 	struct grave *grave_first, *grave_last;
@@ -373,6 +373,8 @@ uint64_t operands_version(const struct redis_store *, const struct shard *, cons
 /* ---- greet.c ---- */
 void greet(struct redis_store *, struct shard *);
 void greeted(struct redis_store *, struct shard *, uint64_t mark);
+/* greet_end takes the sessions of a client away that closes. */
+void greet_end(struct redis_store *);
 
 /* ---- layout.c ---- */
 /* layout_ask asks the first shard; layout_await waits for the answer: DW_OK, DW_ENOMEM, DW_ESTORE:

@@ -331,6 +331,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 	end_unsent(store);
 	if (store->role == DW_OWNER)
 		lease_give_back(store);
+	greet_end(store);
 	flow_wire(store);
 	while (store->connection && store->under_way.first) {
 		if (!redis_wait(store, until))
