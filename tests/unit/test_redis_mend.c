@@ -171,6 +171,32 @@ static void a_timer_without_its_place_gets_it_again(void **state)
 	await_whole(t, 20);
 }
 
+static bool is_there(struct torn *t, unsigned shard, const char *end)
+{
+	redisReply *reply = redisCommand(t->redis, "EXISTS {torn:%02u}:%s", shard, end);
+	bool there = reply && reply->integer == 1;
+
+	freeReplyObject(reply);
+	return there;
+}
+
+static void a_shard_without_its_lease_or_its_meta_gets_them_again(void **state)
+{
+	static const char *const ends[] = {"l", "m"};
+	struct torn *t = *state;
+
+	for (size_t k = 0; k < 2; k++) {
+		for (unsigned i = 0; i < 16; i += 3)
+			freeReplyObject(redisCommand(t->redis, "DEL {torn:%02u}:%s", i, ends[k]));
+		for (unsigned i = 0; i < 16; i += 3)
+			for (int turn = 0; turn < 600 && !is_there(t, i, ends[k]); turn++)
+				turn_for_a_while(t);
+		await_whole(t, 20);
+		for (unsigned i = 0; i < 16; i++)
+			assert_true(is_there(t, i, ends[k]));
+	}
+}
+
 static void an_entry_of_nobody_goes(void **state)
 {
 	struct torn *t = *state;
@@ -321,6 +347,8 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_timer_without_its_place_gets_it_again, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_shard_without_its_lease_or_its_meta_gets_them_again,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(an_entry_of_nobody_goes, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_value_of_nobody_is_set_aside, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_value_in_a_wrong_shard_is_set_aside, set_up,
