@@ -55,9 +55,14 @@ bool change_is_one(const dw_op *op)
 
 /* ---- Answers ------------------------------------------------------------------------------- */
 
+/* note_generation: what is asked for next is later, whatever the server's time was thought to be:
+ * the first one is asked for before it is known. */
 static void note_generation(struct redis_store *store, uint64_t generation)
 {
-	if (generation > store->floor && generation <= store->floor + DW_SECONDS(60))
+	dw_usec now = usec_add(store->server_time, usec_sub(store->now, store->server_at));
+	uint64_t known = now > 0 && (uint64_t)now > store->floor ? (uint64_t)now : store->floor;
+
+	if (generation > store->floor && generation <= known + DW_SECONDS(60))
 		store->floor = generation;
 }
 
