@@ -444,7 +444,7 @@ void deliver_verdict(struct engine *engine, struct timer *timer)
 	if (op && op->kind == DW_OP_BURY)
 		op->reason = (dw_reason)timer->reason;
 	if (op && op->kind == DW_OP_SETTLE)
-		op->flags |= DW_OP_KNOWN; /* it was claimed by us, and is not ours only by news */
+		op->flags |= DW_OP_KNOWN; /* our claim: only a client can have changed it */
 	send(engine, timer, op);
 }
 
