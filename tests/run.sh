@@ -17,6 +17,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 builds=$root/build/tests
 jobs=$(nproc)
+lines_only=-DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' # all that a report shows, built sooner
 tests_at_once=$((3 * jobs)) # most of them wait for a deadline or an answer
 passed=0
 failed=0
@@ -102,7 +103,7 @@ release()
 
 asan()
 {
-	build asan asan && run_tests asan 12 -LE 'lint|abi|consumer|crash' \
+	build asan asan "$lines_only" && run_tests asan 12 -LE 'lint|abi|consumer|crash' \
 		-E 'cli_(redis|exec|import|run)|selftest'
 }
 
@@ -113,7 +114,7 @@ tsan()
 	local plain=() alone='wheel|state_table|crash_(redis|cancel)'
 	alone+='|redis_(scripts|twin|mend|layout|open|ou)'
 	! setarch -R true 2>/dev/null || plain=(setarch -R)
-	build tsan tsan &&
+	build tsan tsan "$lines_only" &&
 		DW_TEST_SCALE=10 "${plain[@]}" ctest --test-dir "$builds/tsan" \
 			-j "$tests_at_once" --output-on-failure --no-tests=error \
 			-LE 'lint|abi|consumer|cli|sim' \

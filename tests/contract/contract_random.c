@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "support/cmocka.h"
+#include "support/seed.h"
 
 enum { IDS = 12, STEPS = 6000, DUES = 6 };
 
@@ -361,12 +362,11 @@ static void step(struct model *m)
 
 void contract_random(void **state)
 {
-	struct model m = {.c = *state};
+	struct model m = {.c = *state, .rng = seed_of_test()};
 	/* Each waits for a server, and perhaps for its disk. */
-	unsigned steps = ask_scale(m.c->kind->served ? STEPS / 5 : STEPS);
+	uint64_t steps = environment_scaled(m.c->kind->served ? STEPS / 5 : STEPS);
 
-	m.rng.state = ask_seed();
-	for (unsigned i = 0; i < steps; i++)
+	for (uint64_t i = 0; i < steps; i++)
 		step(&m);
 	check_scan(&m);
 	check_status(&m);

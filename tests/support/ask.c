@@ -311,21 +311,3 @@ uint64_t ask_put_one(struct ask *ask, const char *id, dw_usec due)
 	assert_int_equal(ask_head(ask, ask_put(id, due, 0), &head), DW_OK);
 	return head.generation;
 }
-
-unsigned ask_scale(unsigned count)
-{
-	const char *text = getenv("DW_TEST_SCALE");
-	unsigned long scale = text ? strtoul(text, NULL, 10) : 100;
-	unsigned long scaled = count * (scale ? scale : 1) / 100;
-
-	return (unsigned)(scaled > 0 ? scaled : 1);
-}
-
-uint64_t ask_seed(void)
-{
-	const char *text = getenv("DW_SEED");
-	uint64_t seed = text ? strtoull(text, NULL, 0) : rng_seed();
-
-	print_message("DW_SEED=0x%llx\n", (unsigned long long)seed);
-	return seed;
-}

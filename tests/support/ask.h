@@ -59,9 +59,4 @@ int ask_stored(struct ask *, const char *id, dw_head *ret_head);
 /* ask_put_one puts and returns the generation. */
 uint64_t ask_put_one(struct ask *, const char *id, dw_usec due);
 
-/* The size of random tests: DW_TEST_SCALE in per cent, 100 unless set; and their seed, DW_SEED,
- * printed. */
-unsigned ask_scale(unsigned count);
-uint64_t ask_seed(void);
-
 #endif

@@ -51,4 +51,13 @@ static inline uint64_t environment_scaled(uint64_t amount)
 	return scaled ? scaled : 1;
 }
 
+/* environment_step: of what is tried exhaustively, each from this scale on; with less, every so
+ * many-th. */
+static inline uint64_t environment_step(uint64_t whole_from)
+{
+	uint64_t step = whole_from / environment_scaled(100);
+
+	return step ? step : 1;
+}
+
 #endif

@@ -5,14 +5,13 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/rng.h"
+#include "support/environment.h"
 
 static inline struct rng seed_of_test(void)
 {
-	const char *given = getenv("DW_SEED");
-	struct rng rng = {given ? strtoull(given, NULL, 0) : rng_seed()};
+	struct rng rng = {environment_number("DW_SEED", rng_seed())};
 
 	printf("DW_SEED=%" PRIu64 "\n", rng.state);
 	return rng;

@@ -11,7 +11,7 @@
 static void twin_random_calls_are_the_servers(void **state)
 {
 	static struct both both;
-	unsigned count = ask_scale(100000);
+	uint64_t count = environment_scaled(100000);
 
 	(void)state;
 	both.rng = seed_of_test();

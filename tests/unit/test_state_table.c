@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "durawheel/durawheel.h"
+#include "support/environment.h"
 #include "support/temp.h"
 
 #if DW_WITH_SQLITE
@@ -401,7 +402,7 @@ static void every_cell_answers_and_delivers_as_the_table_says(void **state)
 	size_t wrong = 0;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+	for (size_t i = 0; i < sizeof cells / sizeof *cells; i += environment_step(10))
 		wrong += !run(&cells[i]);
 	assert_int_equal(wrong, 0);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "store/store.h"
+#include "support/environment.h"
 #include "support/sqlite_fixture.h"
 
 enum { EXIT_OWNED = 40 };
@@ -147,13 +148,13 @@ static void owner_that_was_killed_leaves_what_it_confirmed(void **state)
 
 	while (read(output, line, 8) == 8) { /* short writes to a pipe are whole */
 		confirmed = (unsigned)strtoul(line, NULL, 10) + 1;
-		if (confirmed == ask_scale(LINES))
+		if (confirmed == environment_scaled(LINES))
 			assert_int_equal(kill(child, SIGKILL), 0);
 	}
 	close(output);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status));
-	assert_true(confirmed >= ask_scale(LINES));
+	assert_true(confirmed >= environment_scaled(LINES));
 	fixture_open(f, &f->owner, DW_OWNER);
 	for (unsigned i = 0; i < confirmed; i++) {
 		char id[16];

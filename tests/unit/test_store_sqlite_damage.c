@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "support/seed.h"
 #include "support/sqlite_fixture.h"
 
 /* damage changes a stored timer among two sound ones, behind the store's back. */
@@ -225,23 +226,27 @@ static void look_at(struct fixture *f, const char *path)
 	ask_end(&f->other);
 }
 
+static void look_at_damaged_byte(struct fixture *f, long at)
+{
+	char damaged[TEMP_SIZE];
+
+	temp_copy(f->path, temp_file(damaged, f->folder, "damaged.db"));
+	flip_byte(damaged, at);
+	look_at(f, damaged);
+}
+
 static void damaged_byte_of_the_file_is_refused_or_harmless(void **state)
 {
 	struct fixture *f = *state;
-	struct rng rng = {.state = ask_seed()};
-	char damaged[TEMP_SIZE];
-	long size;
+	struct rng rng = seed_of_test();
 
 	fixture_open(f, &f->owner, DW_OWNER);
 	fill(f);
 	ask_end(&f->owner);
-	temp_file(damaged, f->folder, "damaged.db");
-	size = size_of(f->path);
-	for (int i = 0; i < HEADER + (int)ask_scale(100); i++) {
-		temp_copy(f->path, damaged);
-		flip_byte(damaged, i < HEADER ? i : (long)rng_below(&rng, (uint64_t)size));
-		look_at(f, damaged);
-	}
+	for (int i = 0; i < HEADER; i += (int)environment_step(10))
+		look_at_damaged_byte(f, i);
+	for (uint64_t i = environment_scaled(100); i > 0; i--)
+		look_at_damaged_byte(f, (long)rng_below(&rng, (uint64_t)size_of(f->path)));
 }
 
 /* stored_of counts what is there, which must be a beginning of what was stored: commits are whole,
@@ -295,7 +300,7 @@ static void damaged_log_loses_its_end_and_nothing_else(void **state)
 	fixture_open(f, &f->owner, DW_OWNER);
 	fill(f);
 	size = size_of(temp_file(log, f->folder, "orders.db-wal"));
-	for (long i = 0; i < CUTS; i++) {
+	for (long i = 0; i < CUTS; i += (long)environment_step(10)) {
 		int left = damage_log(f, size * i / CUTS, true);
 
 		assert_true(left >= most); /* a longer one never holds less */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -11,6 +12,7 @@
 #include "store/store.h"
 #include "support/ask.h"
 #include "support/faulty.h"
+#include "support/seed.h"
 #include "support/temp.h"
 
 enum { IDS = 24, ROUNDS = 10, BATCH = 5 };
@@ -199,13 +201,11 @@ static bool survive(const struct fault *fault, uint64_t seed)
 
 static void sweep(enum faulty_call call, int more, bool done)
 {
-	uint64_t seed = ask_seed();
-	int step = 300 / (int)ask_scale(100); /* all of them at three times the scale */
-	int n = 1;
-	struct fault fault = {.call = call, .more = more, .done = done};
+	uint64_t seed = seed_of_test().state;
+	struct fault fault = {.call = call, .n = 1, .more = more, .done = done};
 
-	for (fault.n = n; survive(&fault, seed); fault.n += step > 0 ? step : 1)
-		;
+	while (survive(&fault, seed))
+		fault.n += (int)environment_step(300);
 	assert_true(fault.n > 5); /* it was reached a few times */
 }
 
@@ -278,18 +278,19 @@ static void fill(struct fixture *f)
 
 static void cancel_and_settle_on_a_full_disk_succeed(void **state)
 {
-	enum { COUNT = 1000 };
+	unsigned count = 100 + (unsigned)environment_scaled(900);
+	struct timespec moment = {.tv_nsec = 10000000};
 	struct fixture *f = *state;
 	char reserve[TEMP_SIZE];
 	dw_head head;
 	char id[24];
 
 	temp_file(reserve, f->folder, "timers.db-reserve");
-	put_many(f, 0, COUNT, DW_OK);
+	put_many(f, 0, count, DW_OK);
 	faulty_limit(100000, reserve, SQLITE_RESERVE_SIZE);
 	fill(f);
-	put_many(f, COUNT, 3, DW_EFULL);
-	for (unsigned i = 0; i < COUNT; i += 2) {
+	put_many(f, count, 3, DW_EFULL);
+	for (unsigned i = 0; i < count; i += 2) {
 		(void)snprintf(id, sizeof id, "timer:%u", i);
 		assert_int_equal(ask_status(&f->owner, ask_cancel(id, 0)), DW_OK);
 		(void)snprintf(id, sizeof id, "timer:%u", i + 1);
@@ -301,7 +302,7 @@ static void cancel_and_settle_on_a_full_disk_succeed(void **state)
 	}
 	faulty_limit(0, NULL, 0);
 	while (ask_status(&f->owner, ask_put("again", 1, 0)) != DW_OK)
-		; /* within a second or two; the test has its time limit */
+		(void)nanosleep(&moment, NULL); /* a second or two; the test has its time limit */
 	put_many(f, 0, 10, DW_OK);
 }
 

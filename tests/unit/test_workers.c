@@ -7,6 +7,7 @@
 
 #include "base/usec.h"
 #include "port/clock.h"
+#include "support/environment.h"
 #include "support/watch.h"
 
 enum { WORKERS = 4, MANY = 2000 };
@@ -408,7 +409,7 @@ static void options_of_workers_are_checked(void **state)
 	options.workers = 257;
 	assert_int_equal(dw_open(&d, &options, message), DW_EINVAL);
 	assert_non_null(strstr(message, "options.workers"));
-	options.workers = 256;
+	options.workers = (unsigned)environment_scaled(256);
 	assert_int_equal(dw_open(&d, &options, message), DW_OK);
 	assert_int_equal(dw_on_worker(d, NULL, count_start, NULL), DW_EINVAL);
 	assert_int_equal(dw_close(d, 0), DW_OK);
