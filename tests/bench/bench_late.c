@@ -1,9 +1,12 @@
 /*
  * bench_late.c: how late timers fire. N timers at random microseconds over N ms (20,000 over 20 s):
  * durable ones of durawheel, in a SQLite file or in a redis-server (--store), and volatile ones of
- * libev's ev_timer, in turns of the same random deadlines. The loop's thread stays on one core, as
- * a service would pin it; the store's thread, or server, may use the others. Lateness is the wall
- * clock at the start of the callback minus the deadline; below zero is early.
+ * libev's ev_timer, in turns of the same random deadlines; and a bare timerfd that is armed for
+ * one deadline after the other and does nothing else: no program can be less late on this machine,
+ * and where it is late by much the core is not idle, or the machine's host is not. The loop's
+ * thread stays on one core, as a service would pin it; the store's thread, or server, may use the
+ * others. Lateness is the wall clock at the start of the callback minus the deadline; below zero is
+ * early.
  */
 #include <ev.h>
 #include <pthread.h>
@@ -11,7 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 #include "bench/bench_home.h"
@@ -21,6 +27,7 @@
 #define ROUNDS 5
 #define HEAD_START DW_MILLISECONDS(500) /* puts are over before the first deadline */
 
+enum { DURAWHEEL, LIBEV, TIMERFD, SYSTEMS };
 enum { P50, P99, P999, WORST, EARLY, METRICS };
 
 static const char *const metric_names[METRICS] = {"p50", "p99", "p99.9", "worst", "early"};
@@ -124,7 +131,7 @@ static void run_libev(struct run *run)
 	free(slots);
 }
 
-/* ---- Rounds -------------------------------------------------------------------------------- */
+/* ---- A bare timerfd ------------------------------------------------------------------------ */
 
 static int by_value(const void *a, const void *b)
 {
@@ -133,6 +140,40 @@ static int by_value(const void *a, const void *b)
 
 	return (x > y) - (x < y);
 }
+
+static void sleep_until(int timer, int poll, dw_usec at)
+{
+	struct itimerspec due = {.it_value = {at / 1000000, at % 1000000 * 1000}};
+	struct epoll_event event;
+	uint64_t expiries;
+
+	bench_require(timerfd_settime(timer, TFD_TIMER_ABSTIME, &due, NULL) == 0, "settime");
+	bench_require(epoll_wait(poll, &event, 1, -1) == 1, "epoll_wait");
+	bench_require(read(timer, &expiries, sizeof expiries) == sizeof expiries, "timerfd");
+}
+
+static void run_timerfd(struct run *run)
+{
+	int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
+	int poll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event = {.events = EPOLLIN};
+
+	bench_require(epoll_ctl(poll, EPOLL_CTL_ADD, timer, &event) == 0, "epoll_ctl");
+	bench_pin();
+	qsort(run->delays, run->n, sizeof *run->delays, by_value);
+	run->start = wall() + HEAD_START;
+	for (; run->fired < run->n; run->fired++) {
+		dw_usec at = run->start + run->delays[run->fired];
+
+		if (wall() < at)
+			sleep_until(timer, poll, at);
+		run->late[run->fired] = wall() - at;
+	}
+	(void)close(poll);
+	(void)close(timer);
+}
+
+/* ---- Rounds -------------------------------------------------------------------------------- */
 
 static void note(struct run *run, const char *system, struct bench_figure *figures)
 {
@@ -166,20 +207,23 @@ static void unpin(void)
 }
 
 static void run_round(struct run *run, struct bench_home *home,
-		      struct bench_figure figures[2][METRICS])
+		      struct bench_figure figures[SYSTEMS][METRICS])
 {
 	unpin();
 	run_durawheel(run, home);
-	note(run, "durawheel", figures[0]);
+	note(run, "durawheel", figures[DURAWHEEL]);
 	unpin();
 	run_libev(run);
-	note(run, "libev", figures[1]);
+	note(run, "libev", figures[LIBEV]);
+	unpin();
+	run_timerfd(run);
+	note(run, "timerfd", figures[TIMERFD]);
 }
 
 int main(int argc, char **argv)
 {
 	struct bench_options options = bench_options(argc, argv, 20000);
-	static struct bench_figure figures[2][METRICS];
+	static struct bench_figure figures[SYSTEMS][METRICS];
 	struct run run = {.n = options.n / ROUNDS};
 	struct rng rng = {.state = 1};
 	struct bench_home home;
@@ -194,11 +238,12 @@ int main(int argc, char **argv)
 		run_round(&run, &home, figures);
 	}
 	for (int i = 0; i < METRICS; i++) {
-		struct bench_figure pair[2] = {figures[0][i], figures[1][i]};
+		struct bench_figure beside[SYSTEMS] = {figures[DURAWHEEL][i], figures[LIBEV][i],
+						       figures[TIMERFD][i]};
 		struct bench_metric metric = {"late", "random", metric_names[i], metric_units[i],
 					      options.n};
 
-		bench_report(&options, &metric, pair, 2);
+		bench_report(&options, &metric, beside, SYSTEMS);
 	}
 	bench_home_end(&home);
 	return 0;
