@@ -3,7 +3,7 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; an owner's
---           7.. for each timer: -score, id; then for each: id, value as claimed. Ids differ
+--           7.. for each timer: -score, id; then for each: the value as claimed. Ids differ
 -- returns   {'OK'}; {'LOOK'}: a client has, or one is not there, or claimed: no value was changed,
 --           and claim.lua looks at each of them; or a refusal
 -- cost      O(log N) a timer; 2 us of the server
@@ -11,18 +11,17 @@ local refusal = owner_enters()
 if refusal then
 	return refusal
 end
-local count = (#ARGV - 6) / 4
-local STORED = 7 + 2 * count
-if has_news(8, 2, STORED - 1) then
+local count = (#ARGV - 6) / 3
+if has_news(8, 2, 6 + 2 * count) then
 	return {'LOOK'}
 end
 call('HLEN', VALUES)
 call('ZCARD', TIMERS)
 
 touch()
-if call('ZADD', TIMERS, 'XX', 'CH', unpack(ARGV, 7, STORED - 1)) ~= count then
+if call('ZADD', TIMERS, 'XX', 'CH', unpack(ARGV, 7, 6 + 2 * count)) ~= count then
 	return {'LOOK'}
 end
-call('HSET', VALUES, unpack(ARGV, STORED))
+call('HSET', VALUES, unpack(with_values(7, count)))
 use_up()
 return {'OK'}

@@ -204,6 +204,17 @@ local function column(at, step, to)
 	return words
 end
 
+-- with_values: what HSET takes: each id of the pairs of score and id from ARGV[at] on, with its
+-- value; the values stand behind the pairs. To be sent each id twice would cost more.
+local function with_values(at, count)
+	local behind = at + 2 * count
+	local fields = {unpack(ARGV, at + 1, behind)}
+	for k = 1, count do
+		fields[2 * k] = ARGV[behind - 1 + k]
+	end
+	return fields
+end
+
 -- has_news: a client has written one of the ids of that column, and the owner has not said yet that
 -- it knows.
 local function has_news(at, step, to)

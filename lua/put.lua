@@ -4,7 +4,7 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7 a digit for each timer, its flags: 1 only if the id is absent, 2 claimed at once, 4
 --           the owner took its claim back; a client's 2 and 4 do not count
---           8.. score, id of each, which differ; then id, value of each: as it is to be stored if
+--           8.. score, id of each, which differ; then the value of each: as it is to be stored if
 --           its version can be taken. Versions grow from each to the next
 -- returns   {'OK'}: all is stored as it was given; {'OK', ...}: for each the new header, or 1 the
 --           id has a timer; or a refusal; an error, of which OOM is one, has done nothing
@@ -15,16 +15,16 @@ if refusal then
 end
 
 local count = #ARGV[7]
-local SCORES, STORED = 8, 8 + 2 * count
+local PAIRS, GIVEN = 8, 8 + 2 * count
 local ids, inbox = nil, {}
 if not owner then
-	ids = column(SCORES + 1, 2, STORED - 1)
+	ids = column(PAIRS + 1, 2, GIVEN - 1)
 	inbox = inbox_of(ids)
 end
 
 -- value_of, version_of: as given.
 local function value_of(k)
-	return ARGV[STORED + 2 * k - 1]
+	return ARGV[GIVEN - 1 + k]
 end
 
 local function version_of(k)
@@ -38,7 +38,7 @@ local function may_be_plain()
 		(not owner and string.find(ARGV[7], '[2-7]')) then
 		return false
 	end
-	for k = 1, count do
+	for k = 1, #inbox do
 		if left_open(inbox[k]) then
 			return false
 		end
@@ -49,11 +49,11 @@ end
 -- store_plainly: true, or false: some ids have timers, which are untouched; or the error of the
 -- first write. An entry says that there is a value, unless somebody has torn the shard.
 local function store_plainly()
-	local made = redis.pcall('ZADD', TIMERS, 'NX', unpack(ARGV, SCORES, STORED - 1))
+	local made = redis.pcall('ZADD', TIMERS, 'NX', unpack(ARGV, PAIRS, GIVEN - 1))
 	if made ~= count then
 		return type(made) == 'table' and made
 	end
-	call('HSET', VALUES, unpack(ARGV, STORED))
+	call('HSET', VALUES, unpack(with_values(PAIRS, count)))
 	touch()
 	last = version_of(count)
 	return true
@@ -76,7 +76,7 @@ end
 local answer, scores, stored, news = {'OK'}, {}, {}, {}
 
 local function one_by_one()
-	ids = ids or column(SCORES + 1, 2, STORED - 1)
+	ids = ids or column(PAIRS + 1, 2, GIVEN - 1)
 	local values, made = call('HMGET', VALUES, unpack(ids)), {}
 	for k = 1, count do
 		local id = ids[k]

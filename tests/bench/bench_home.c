@@ -12,7 +12,7 @@
 #include <hiredis/hiredis.h>
 #endif
 
-enum { UNCONFIRMED_MAX = 8192, PUTS_A_TURN = 256 };
+enum { UNCONFIRMED_MAX = 16384, PUTS_A_TURN = 256 };
 
 /* ---- A file -------------------------------------------------------------------------------- */
 

@@ -57,7 +57,7 @@ static void tell_put(const struct effect *effect, size_t k, const struct reply *
 {
 	struct alloc alloc = alloc_of(effect);
 	size_t count = effect->sizes[6];
-	size_t at = 7 + 2 * count + 2 * k + 1;
+	size_t at = 7 + 2 * count + k;
 	unsigned char value[512];
 	dw_op op = {.kind = DW_OP_PUT,
 		    .id = effect->argv[8 + 2 * k],
@@ -104,18 +104,18 @@ static void tell_delivery(const struct effect *effect, int at, const struct repl
 	tell(effect, &op, &wanted);
 }
 
-/* tell_known_claims: score, id ...; id, value as claimed ... Where the value was torn away it is
+/* tell_known_claims: score, id ...; the value as claimed ... Where the value was torn away it is
  * there again. */
 static void tell_known_claims(const struct effect *effect)
 {
-	size_t count = (size_t)(effect->argc - 6) / 4;
+	size_t count = (size_t)(effect->argc - 6) / 3;
 
 	for (size_t k = 0; k < count; k++) {
-		const char *const *word = &effect->argv[6 + 2 * count + 2 * k];
-		dw_op op = {.kind = DW_OP_CLAIM, .id = word[0], .status = DW_OK};
+		const char *value = effect->argv[6 + 2 * count + k];
+		dw_op op = {.kind = DW_OP_CLAIM, .id = effect->argv[7 + 2 * k], .status = DW_OK};
 		dw_head wanted;
 
-		if (!value_head(word[1], VALUE_HEAD_SIZE, &op.head))
+		if (!value_head(value, VALUE_HEAD_SIZE, &op.head))
 			abort();
 		wanted = op.head;
 		wanted.attempt--;

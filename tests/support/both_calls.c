@@ -215,10 +215,8 @@ static void say_puts(struct both *both, const struct put *puts, unsigned count)
 		both_text(both, score);
 		both_text(both, puts[i].id);
 	}
-	for (unsigned i = 0; i < count; i++) {
-		both_text(both, puts[i].id);
+	for (unsigned i = 0; i < count; i++)
 		both_bytes(both, puts[i].value, puts[i].size);
-	}
 }
 
 void both_put_one(struct both *both, const char *id)

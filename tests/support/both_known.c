@@ -36,10 +36,8 @@ static void say_known_claims(struct both *both, const struct caller *caller)
 		both_text(both, score);
 		both_text(both, named[i]);
 	}
-	for (unsigned i = 0; i < count; i++) {
-		both_text(both, named[i]);
+	for (unsigned i = 0; i < count; i++)
 		both_bytes(both, values[i], sizes[i]);
-	}
 }
 
 void both_claim_known(struct both *both)

@@ -185,7 +185,6 @@ void call_puts(struct scripts *s, const struct put *puts, size_t count)
 		assert_true(puts[i].body_size + VALUE_HEAD_SIZE < sizeof value);
 		value_head_write(value, &head, 0, (uint32_t)bytes_get(bytes + 2, 4));
 		memcpy(value + VALUE_HEAD_SIZE, bytes, puts[i].body_size);
-		call_text(s, puts[i].id);
 		call_word(s, value, VALUE_HEAD_SIZE + puts[i].body_size);
 	}
 }

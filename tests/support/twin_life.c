@@ -37,7 +37,7 @@ static struct bytes id_of(const struct run *run, size_t k)
 
 static struct bytes value_of(const struct run *run, const struct puts *puts, size_t k)
 {
-	return arg(run, 8 + 2 * (int)puts->count + 2 * (int)k + 1);
+	return arg(run, 8 + 2 * (int)puts->count + (int)k);
 }
 
 static double version_of(const struct run *run, const struct puts *puts, size_t k)
@@ -289,7 +289,7 @@ static bool is_as_known(const struct run *run, struct bytes id, struct bytes cla
 
 void twin_claim_known(struct run *run)
 {
-	size_t count = run->argc > 6 ? (size_t)(run->argc - 6) / 4 : 0;
+	size_t count = run->argc > 6 ? (size_t)(run->argc - 6) / 3 : 0;
 	int at = 7 + 2 * (int)count;
 	size_t changed = 0;
 
@@ -314,8 +314,8 @@ void twin_claim_known(struct run *run)
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct bytes id = arg(run, at + 2 * (int)i);
-		struct bytes value = arg(run, at + 2 * (int)i + 1);
+		struct bytes id = arg(run, 8 + 2 * (int)i);
+		struct bytes value = arg(run, at + (int)i);
 
 		show(run, id);
 		must(run, is_as_known(run, id, value), id);

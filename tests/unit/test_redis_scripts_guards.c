@@ -19,7 +19,7 @@ static const struct {
 	bool client;
 	const char *words[8];
 } mutations[] = {
-    {"put", true, {"0", "1", "b", "b", HEADER "\1\1crc.b"}},
+    {"put", true, {"0", "1", "b", HEADER "\1\1crc.b"}},
     {"cancel", true, {"0", "a"}},
     {"move", true, {"0", "a", "0", "12345678", ""}},
     {"requeue", true, {"d", "0", "12345678", ""}},
@@ -29,7 +29,7 @@ static const struct {
     {"retry", false, {"a", "1", "0", "12345678", "1"}},
     {"bury", false, {"a", "1", "0", "2", "5"}},
     {"ack", false, {"a", "99"}},
-    {"claim_known", false, {"-5", "k", "k", HEADER "\1\1crc.b"}},
+    {"claim_known", false, {"-5", "k", HEADER "\1\1crc.b"}},
     {"settle_known", false, {"x"}},
     {"forget", false, {"0", "0"}},
     {"purge", false, {NULL}},

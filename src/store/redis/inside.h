@@ -47,8 +47,8 @@
 
 #define SHARDS_DEFAULT 16u
 #define SHARDS_MAX 256u
-#define BATCH_MAX 256u                    /* operations of one command */
-#define BATCH_GOOD 128u                   /* so many are not waited for */
+#define BATCH_MAX 512u                    /* operations of one command */
+#define BATCH_GOOD 256u                   /* so many are not waited for */
 #define BATCH_BYTES_MAX ((size_t)1 << 20) /* of their bodies */
 #define TOKEN_SIZE 96
 #define ERA_SIZE 40

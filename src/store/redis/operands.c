@@ -76,7 +76,6 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 
 		if (size == 0)
 			return false;
-		words_text(words, op->id);
 		words_bytes(words, at, size);
 		at += size;
 	}
@@ -123,7 +122,6 @@ static bool add_known_claims(struct redis_store *store, const struct shard *shar
 		head.state = DW_CLAIMED;
 		head.attempt++;
 		value_head_write(at, &head, shard->fence, record_crc(op->body));
-		words_text(words, op->id);
 		words_bytes(words, at, VALUE_HEAD_SIZE + size);
 		at += VALUE_HEAD_SIZE + size;
 	}
