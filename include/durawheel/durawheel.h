@@ -140,7 +140,7 @@ typedef enum dw_event_kind {
 	DW_EVENT_STORE_FAILED = 6,  /* it fails, or is not reached: status, message; once */
 	DW_EVENT_STORE_BACK = 7,    /* it answers again */
 	DW_EVENT_FAILED = 8,        /* an operation without a callback failed: id, status */
-	DW_EVENT_CORRUPT = 9,       /* stored bytes that do not match their checksum: not fired */
+	DW_EVENT_CORRUPT = 9, /* stored bytes are damaged, or in another one's place: not fired */
 	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not answered in time: it is delivered again */
 	DW_EVENT_LIMIT = 11, /* over options.timers_max after recovery, or over DW_HOLDS_MAX */
 	DW_EVENT_DEAD_FORGOTTEN = 12, /* old dead letters were dropped; count = how many */
@@ -441,7 +441,7 @@ typedef enum dw_reason {
 	DW_REASON_RETRIES = 1, /* DW_RETRIES_MAX retries, and it still said DW_RETRY */
 	DW_REASON_CRASHED = 2, /* DW_CRASHES_MAX processes died while it was delivered */
 	DW_REASON_LATE = 3,    /* later than its late_after_us */
-	DW_REASON_CORRUPT = 4  /* does not match its checksum: never fired */
+	DW_REASON_CORRUPT = 4  /* damaged, or in another one's place: never fired */
 } dw_reason;
 
 /* dw_reason_name: "RETRIES" and so on. Any thread. */

@@ -14,7 +14,9 @@ static void corrupt(struct engine *engine, const dw_row *row)
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
 
 	engine->stats.corrupt++;
-	engine_event(engine, &event, "%s does not match its checksum: it is not fired", row->id);
+	engine_event(engine, &event,
+		     "%s does not match its checksum, or is in another's place: it is not fired",
+		     row->id);
 	dead_bury_damaged(engine, row->id, row->head.generation);
 }
 
