@@ -88,16 +88,17 @@ static void drive(struct driven *s)
 	struct pollfd fd = {.fd = dw_fd(s->d), .events = POLLIN};
 	int before = s->starts + s->answers;
 
-	if (s->way == BY_RUN)
-		assert_int_equal(dw_run(s->d), DW_OK);
-	else if (s->way == BY_EV_LOOP)
-		(void)ev_run(s->ev, 0); /* whether watchers are left: ours */
-	else
-		while (s->starts + s->answers == before) {
+	/* What ended in a turn of rest() has asked dw_run to stop: the next one returns at once. */
+	while (s->starts + s->answers == before) {
+		if (s->way == BY_RUN) {
+			assert_int_equal(dw_run(s->d), DW_OK);
+		} else if (s->way == BY_EV_LOOP) {
+			(void)ev_run(s->ev, 0); /* whether watchers are left: ours */
+		} else {
 			assert_int_equal(poll(&fd, 1, WATCHDOG * 1000), 1);
 			assert_int_equal(dw_turn(s->d), DW_OK);
 		}
-	assert_true(s->starts + s->answers > before);
+	}
 }
 
 static bool is_readable(const struct driven *s)
