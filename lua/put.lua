@@ -46,11 +46,14 @@ local function may_be_plain()
 	return call('HLEN', VALUES) == call('ZCARD', TIMERS)
 end
 
+local tried = false
+
 -- store_plainly: true, or false: some ids have timers, which are untouched; or the error of the
 -- first write. An entry says that there is a value, unless somebody has torn the shard.
 local function store_plainly()
 	local made = redis.pcall('ZADD', TIMERS, 'NX', unpack(ARGV, PAIRS, GIVEN - 1))
 	if made ~= count then
+		tried = true
 		return type(made) == 'table' and made
 	end
 	call('HSET', VALUES, unpack(with_values(PAIRS, count)))
@@ -73,7 +76,16 @@ local function with_header(value, open, claimed)
 		score(d0, d1) * (1 - 2 * one)
 end
 
-local answer, scores, stored, news = {'OK'}, {}, {}, {}
+local answer, scores, stored, news, kept = {'OK'}, {}, {}, {}, {}
+
+-- keep: a value without an entry may have got a new one's just now; it gets its own.
+local function keep(id, value)
+	local flags, _, _, _, d0, d1 = decode(value)
+	if tried and flags then
+		insert(kept, digits(score(d0, d1) * (1 - 2 * (flags % 256))))
+		insert(kept, id)
+	end
+end
 
 local function one_by_one()
 	ids = ids or column(PAIRS + 1, 2, GIVEN - 1)
@@ -88,6 +100,7 @@ local function one_by_one()
 		end
 		if before and flags % 2 == 1 then
 			answer[k + 1] = EEXIST
+			keep(id, before)
 		else
 			local open = 0
 			if before then
@@ -109,7 +122,11 @@ local function one_by_one()
 			end
 		end
 	end
-	return store_new(scores, stored)
+	local failure = store_new(scores, stored)
+	if not failure then
+		write('ZADD', TIMERS, kept)
+	end
+	return failure
 end
 
 local plain = may_be_plain() and store_plainly()

@@ -28,6 +28,7 @@ static bool is_claimed(const struct words *words)
 struct puts {
 	size_t count;
 	struct bytes flags;
+	bool tried; /* in vain, to make all their entries */
 };
 
 static struct bytes id_of(const struct run *run, size_t k)
@@ -86,6 +87,8 @@ static bool put_one(struct run *run, const struct puts *puts, size_t k)
 		flags = fmod(flags, 2);
 	if (before.at && fmod(flags, 2) == 1) {
 		item_code(run, 1 + k, EEXIST_CODE);
+		if (puts->tried && decode(before, &words))
+			set_rank(run, id, &words);
 		return true;
 	}
 	if (no_room(run))
@@ -106,6 +109,15 @@ static bool put_one(struct run *run, const struct puts *puts, size_t k)
 	if (!run->owner)
 		post(run, id, run->last);
 	return true;
+}
+
+/* make_entries: of those that have none. */
+static void make_entries(struct run *run, const struct puts *puts)
+{
+	for (size_t k = 0; k < puts->count; k++)
+		if (!key_find(run->timers, id_of(run, k)))
+			key_set_score(run->twin, run->timers, id_of(run, k),
+				      number_of(arg(run, 8 + 2 * (int)k)));
 }
 
 static void put_plain(struct run *run, const struct puts *puts)
@@ -133,7 +145,10 @@ void twin_put(struct run *run)
 	plain = may_be_plain(run, &puts);
 	if (plain && no_room(run))
 		return;
-	plain = plain && is_plain(run, &puts);
+	puts.tried = plain && !is_plain(run, &puts);
+	plain = plain && !puts.tried;
+	if (puts.tried)
+		make_entries(run, &puts);
 	answer_ok(run, plain ? 0 : puts.count);
 	if (plain)
 		put_plain(run, &puts);
