@@ -67,6 +67,8 @@ static void hear(struct process *process, const dw_op *op)
 	if (op->status == DW_OK &&
 	    (op->kind == DW_OP_SETTLE || op->kind == DW_OP_BURY || op->kind == DW_OP_CANCEL))
 		process->dead[model_name(process->sim, op->id)] = op->head.generation;
+	if (op->status == DW_OK && op->kind == DW_OP_PURGE)
+		memcpy(process->dead, process->known, sizeof process->dead);
 }
 
 /* collect: an operation that is answered so, and of this reign, is how the engine loses. */
