@@ -29,8 +29,12 @@ void owner_await(struct process *owner, struct ledger *ledger)
 	dw_usec until = faults_now() + FAULTS_PATIENCE;
 
 	while (owner->pid != 0 && faults_now() < until) {
+		size_t starts = ledger->starts;
+
 		process_poll(&owner, 1, until);
 		ledger_read(ledger, owner);
+		if (ledger->starts > starts) /* however many there are */
+			until = faults_now() + FAULTS_PATIENCE;
 	}
 	if (owner->pid != 0)
 		faults_fail(ledger->faults, "the owner does not end, after %zu starts",

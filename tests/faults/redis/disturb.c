@@ -302,6 +302,9 @@ static void strew_garbage(struct run *run)
 	run_start(run, PLAN_OWNER, DW_OWNER);
 	if (run_wait_ready(run, PLAN_OWNER))
 		run_pass(run, DW_MILLISECONDS(500));
+	for (dw_usec until = faults_now() + FAULTS_PATIENCE;
+	     run->actors[PLAN_OWNER].corrupt_events == 0 && faults_now() < until;)
+		run_pass(run, DW_MILLISECONDS(100));
 	if (run->actors[PLAN_OWNER].corrupt_events == 0)
 		faults_fail(run->faults, "the owner says nothing of damaged timers");
 	sweep(run);
