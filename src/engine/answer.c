@@ -75,10 +75,12 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 	call->generation = op->rows ? op->rows->head.generation : 0;
 	if (!own_is_current(engine, op))
 		return head;
+	/* Also before it is learnt: if that fails, the old one must not start all the same. */
+	if (head->state != TIMER_ABSENT &&
+	    (!op->rows || head->head.generation < op->rows->head.generation))
+		timer_forget(engine, head);
 	if (op->rows)
 		recover_learn_rows(engine, op->rows);
-	else if (head->state != TIMER_ABSENT)
-		timer_forget(engine, head);
 	return index_find(&engine->index, op->id);
 }
 
