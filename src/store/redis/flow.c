@@ -155,13 +155,22 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 
 /* ---- Loading a script ---------------------------------------------------------------------- */
 
+static void note_refusal(struct redis_store *store, const char *what, const struct reply *reply)
+{
+	(void)snprintf(store->refusal, sizeof store->refusal, "%s: the server refuses%s: %s",
+		       store->where.name, what, reply->bytes); /* cut if long */
+}
+
 static void loaded(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	bool *loading = request->context;
 
 	*loading = false;
-	if (reply->kind == REPLY_ERROR)
-		complain(store, "cannot load a script: %s", reply->bytes);
+	store->unloadable = reply->kind == REPLY_ERROR && !call_passes(reply);
+	if (reply->kind == REPLY_ERROR) {
+		note_refusal(store, " SCRIPT LOAD", reply);
+		complain(store, "the server refuses SCRIPT LOAD: %s", reply->bytes);
+	}
 	request_free(store, request);
 }
 
@@ -230,15 +239,24 @@ void flow_accepted(struct redis_store *store)
 		store->env.log(DW_LOG_WARN, line, store->env.log_user);
 }
 
+/* pause_shard: what is refused is not asked without end. */
+static void pause_shard(const struct redis_store *store, struct shard *shard)
+{
+	if (shard)
+		shard->pause_until = usec_add(store->now, PAUSE);
+}
+
 static enum failure error_failed(struct redis_store *store, struct request *request,
 				 const struct reply *reply)
 {
 	if (reply_fails(reply, "NOSCRIPT") && request->script) {
 		load(store, request->script);
-		return FAILURE_AGAIN;
+		if (!store->unloadable)
+			return FAILURE_AGAIN;
+		pause_shard(store, request->shard);
+		return FAILURE_REFUSED;
 	}
-	(void)snprintf(store->refusal, sizeof store->refusal, "%s: the server refuses: %s",
-		       store->where.name, reply->bytes); /* cut if long */
+	note_refusal(store, "", reply);
 	if (reply_fails(reply, "OOM")) {
 		complain(store, "the server is over its maxmemory: no new timers until it is not");
 		return FAILURE_FULL;
@@ -250,10 +268,10 @@ static enum failure error_failed(struct redis_store *store, struct request *requ
 	complain(store, "the server refuses: %s", reply->bytes);
 	if (call_passes(reply)) {
 		note_refusing(store);
-		if (request->shard)
-			request->shard->pause_until = usec_add(store->now, PAUSE);
+		pause_shard(store, request->shard);
 		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;
 	}
+	pause_shard(store, request->shard);
 	return FAILURE_REFUSED;
 }
 
@@ -422,10 +440,12 @@ static void listen(struct redis_store *store)
 /* ---- Sending ------------------------------------------------------------------------------- */
 
 /* is_worth_it: while a command of the shard is under way, what follows gathers to a full one: a
- * timer costs the server half as much in a batch of 64 as alone. */
+ * timer costs the server half as much in a batch of 64 as alone. What has other kinds behind it
+ * would not grow by waiting. */
 static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
 {
-	return shard->under_way == 0 || queue->count >= BATCH_GOOD;
+	return shard->under_way == 0 || queue->count >= BATCH_GOOD ||
+	       (queue->last->kind != queue->first->kind && shard->under_way < COMMANDS_MAX);
 }
 
 /* greeted_or_asks: the shard may be sent what has a number. */
@@ -463,6 +483,7 @@ void flow_flush_shard(struct redis_store *store, struct shard *shard)
 			return;
 		if (queue->first->kind != DW_OP_GET && !is_worth_it(shard, queue))
 			return;
+		operands_gather(queue);
 		if (change_send(store, shard, queue) != DW_OK) {
 			shard->pause_until = usec_add(store->now, DW_MILLISECONDS(1));
 			return;

@@ -49,6 +49,8 @@
 #define SHARDS_MAX 256u
 #define BATCH_MAX 512u                    /* operations of one command */
 #define BATCH_GOOD 256u                   /* so many are not waited for */
+#define GATHER_MAX (2 * BATCH_MAX)        /* so far others of the kind are looked for */
+#define COMMANDS_MAX 32u                  /* of a shard, under way */
 #define BATCH_BYTES_MAX ((size_t)1 << 20) /* of their bodies */
 #define TOKEN_SIZE 96
 #define ERA_SIZE 40
@@ -274,6 +276,7 @@ struct redis_store {
 	struct words words;
 	dw_usec complained_at;
 	dw_usec overdue_at;            /* steady; then operations are given up again */
+	bool unloadable;               /* the server refused the last script that was sent it */
 	char refusal[DW_MESSAGE_SIZE]; /* the server's words for the last thing it refused */
 	bool refusing;                 /* the owner's changes, for a while */
 	dw_usec refused_since;         /* steady */
@@ -357,6 +360,9 @@ void change_forget(struct redis_store *, struct shard *, dw_op *);
 void change_add_forget(struct redis_store *, const struct shard *);
 
 /* ---- operands.c ---- */
+/* operands_gather: others of the kind at the head of the queue come behind it; those of one id stay
+ * in their order. */
+void operands_gather(struct op_queue *);
 /* operands_run: how many operations at the head of the queue make one command, and the room that
  * their bytes need; operands_room makes it. operands_add says them; false: one cannot be stored. */
 size_t operands_run(const struct op_queue *, size_t *ret_bytes);

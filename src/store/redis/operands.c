@@ -228,6 +228,56 @@ void operands_forget(struct op_queue *queue)
 		op->flags &= ~DW_OP_KNOWN;
 }
 
+/* is_free: it may be done before others of these kinds that were asked earlier, if they are about
+ * other ids. A move is not: it gives versions, as a put does, and those keep the calls' order. */
+static bool is_free(const dw_op *op)
+{
+	return op->kind == DW_OP_PUT || op->kind == DW_OP_CANCEL || op->kind == DW_OP_CLAIM ||
+	       op->kind == DW_OP_SETTLE || op->kind == DW_OP_ACK;
+}
+
+/* run_end: the last operation of the run at the head; NULL: the run is long enough. */
+static dw_op *run_end(const struct op_queue *queue, size_t *ret_count)
+{
+	dw_op *op = queue->first;
+	size_t count = 1;
+
+	for (; op->next && op->next->kind == op->kind; op = op->next)
+		if (++count >= BATCH_MAX)
+			return NULL;
+	*ret_count = count;
+	return op;
+}
+
+void operands_gather(struct op_queue *queue)
+{
+	size_t count;
+	dw_op *run = run_end(queue, &count);
+	dw_op *before = run; /* the last one that was passed */
+	struct seen passed;
+
+	if (!run || !run->next || !is_free(run))
+		return;
+	memset(&passed, 0, sizeof passed);
+	for (size_t i = 0; before->next && i < GATHER_MAX && count < BATCH_MAX; i++) {
+		dw_op *op = before->next;
+
+		if (!is_free(op) || is_seen(&passed, op->id))
+			return;
+		if (op->kind != run->kind) {
+			before = op;
+			continue;
+		}
+		before->next = op->next;
+		if (!before->next)
+			queue->last = before;
+		op->next = run->next;
+		run->next = op;
+		run = op;
+		count++;
+	}
+}
+
 size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;
