@@ -1,0 +1,91 @@
+/* Which operations come together into a command, and which keep their place. */
+#include "store/redis/inside.h"
+
+#include <string.h>
+
+#include "support/ask.h"
+#include "support/cmocka.h"
+
+static const struct {
+	char letter;
+	dw_op_kind kind;
+} kinds[] = {{'p', DW_OP_PUT},    {'x', DW_OP_CANCEL}, {'c', DW_OP_CLAIM},
+	     {'s', DW_OP_SETTLE}, {'a', DW_OP_ACK},    {'m', DW_OP_MOVE}};
+
+static dw_op *op_of(char letter, char id)
+{
+	const char name[] = {id, '\0'};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].letter == letter)
+			return ask_about(kinds[i].kind, name, 1, 0);
+	return NULL;
+}
+
+static char letter_of(dw_op_kind kind)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].kind == kind)
+			return kinds[i].letter;
+	return '?';
+}
+
+/* gathered: each operation is two letters, its kind and its id. */
+static void gathered(const char *asked, const char *expected)
+{
+	struct op_queue queue = {0};
+	char found[32] = "";
+	const dw_op *last = NULL;
+
+	for (const char *at = asked; *at; at += 2)
+		op_queue_push(&queue, op_of(at[0], at[1]));
+	operands_gather(&queue);
+	assert_int_equal(queue.count, strlen(asked) / 2);
+	for (const dw_op *op = queue.first; op; op = op->next)
+		last = op;
+	assert_ptr_equal(queue.last, last);
+	for (size_t at = 0; queue.first; at += 2) {
+		dw_op *op = op_queue_pop(&queue);
+
+		found[at] = letter_of(op->kind);
+		found[at + 1] = op->id[0];
+		ask_free(op);
+	}
+	assert_string_equal(found, expected);
+}
+
+static void one_kind_comes_together(void **state)
+{
+	(void)state;
+	gathered("pa", "pa");
+	gathered("papbpc", "papbpc");
+	gathered("paxbpcxdpe", "papcpexbxd");
+	gathered("cbadcesfag", "cbceadsfag");
+	gathered("aacbac", "aaaccb");
+}
+
+static void what_one_id_is_asked_keeps_its_order(void **state)
+{
+	(void)state;
+	gathered("paxbpb", "paxbpb");
+	gathered("paxbpcpbpd", "papcxbpbpd");
+	gathered("aacbab", "aacbab"); /* its claim must see that a client was there */
+}
+
+static void move_is_passed_by_nothing(void **state)
+{
+	(void)state;
+	gathered("paxbmcpd", "paxbmcpd");
+	gathered("mapbmc", "mapbmc");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(one_kind_comes_together),
+	    cmocka_unit_test(what_one_id_is_asked_keeps_its_order),
+	    cmocka_unit_test(move_is_passed_by_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
