@@ -13,8 +13,8 @@ local EEXIST, ENOENT, STALE, LATE, CORRUPT = 1, 2, 3, 4, 5
 local WORD = 4294967296
 local BODY = 37 -- where it begins in a value
 -- So far ahead of the clock a version may be, in us: each put of a caller takes as many as there
--- are shards.
-local AHEAD = 60000000
+-- are shards, so a crowd of 14 million in 256 of them keeps its order.
+local AHEAD = 3600000000
 
 local owner = ARGV[1] == 'o'
 local now, last, first, shard, shards, fence

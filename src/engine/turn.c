@@ -58,10 +58,7 @@ static void tell_failed(struct engine *engine, dw_event event, const char *words
 	if (engine->failing || engine->closing)
 		return;
 	engine->failing = true;
-	if (words[0])
-		engine_event(engine, &event, "the store failed (%s): it is asked again", words);
-	else
-		engine_event(engine, &event, "the store failed: it is asked again");
+	engine_event(engine, &event, "the store failed (%s): it is asked again", words);
 }
 
 void engine_store_failed(struct engine *engine, int status, const char *id)
@@ -72,7 +69,9 @@ void engine_store_failed(struct engine *engine, int status, const char *id)
 	if (driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
 		engine->stats.store_failures++; /* and told with the reason, if it lasts */
 	else
-		tell_failed(engine, event, status == DW_ESTORE ? "" : dw_strerror(status));
+		tell_failed(engine, event,
+			    status == DW_ESTORE ? "refused, or not answered in time"
+						: dw_strerror(status));
 }
 
 void engine_store_back(struct engine *engine)

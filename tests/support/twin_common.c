@@ -190,7 +190,7 @@ double next_ver(struct run *run, double floor)
 {
 	double base = run->now;
 
-	if (floor >= run->now - 2000000 && floor <= run->now + 60000000) /* not NAN */
+	if (floor >= run->now - 2000000 && floor <= run->now + AHEAD) /* not NAN */
 		base = floor;
 	run->last = congruent(run, base > run->last ? base : run->last + 1);
 	return run->last;

@@ -21,6 +21,8 @@
 
 #include "support/twin.h"
 
+#define AHEAD 3600000000.0 /* so far ahead of the clock a version may be, in us */
+
 /* The codes of an answer. */
 enum { EEXIST_CODE = 1, ENOENT_CODE, STALE_CODE, LATE_CODE, CORRUPT_CODE };
 

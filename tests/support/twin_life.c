@@ -56,7 +56,7 @@ static bool may_be_plain(const struct run *run, const struct puts *puts)
 	double least = version_of(run, puts, 0);
 	double most = version_of(run, puts, puts->count - 1);
 
-	if (least <= run->last || least < run->now - 2000000 || most > run->now + 60000000)
+	if (least <= run->last || least < run->now - 2000000 || most > run->now + AHEAD)
 		return false;
 	for (size_t k = 0; k < puts->count; k++)
 		if (!run->owner && (puts->flags.at[k] > '1' || left_open(run, id_of(run, k))))

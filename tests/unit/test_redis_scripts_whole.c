@@ -59,7 +59,7 @@ static void a_floor_near_the_time_is_the_version(void **state)
 	assert_in_range(ver, now, now + 3600000000);
 	ver = put_with_floor(s, ahead);
 	assert_in_range(ver, ahead, ahead + 15);
-	assert_int_equal(put_with_floor(s, now + 3600000000), ver + 16);
+	assert_int_equal(put_with_floor(s, now + 7200000000), ver + 16);
 }
 
 /* ---- Pages ---- */
