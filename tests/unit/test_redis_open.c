@@ -141,7 +141,7 @@ static void refusal_that_lasts_is_named(void **state)
 	for (size_t i = 0; i < REFUSALS; i++) {
 		refusals[i].begin();
 		for (dw_role role = DW_OWNER; role <= DW_STANDBY; role++) {
-			struct opening opening = new_opening(role, DW_MILLISECONDS(300));
+			struct opening opening = new_opening(role, DW_SECONDS(1));
 
 			(void)open_one(&opening);
 			assert_string_equal(opening.log, ""); /* once is enough */
