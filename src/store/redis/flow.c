@@ -441,7 +441,7 @@ static void listen(struct redis_store *store)
 
 /* is_worth_it: while a command of the shard is under way, what follows gathers to a full one: a
  * timer costs the server half as much in a batch of 64 as alone. What has other kinds behind it
- * would not grow by waiting. */
+ * does not wait: they would wait, too. */
 static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
 {
 	return shard->under_way == 0 || queue->count >= BATCH_GOOD ||

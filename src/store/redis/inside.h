@@ -50,7 +50,7 @@
 #define BATCH_MAX 512u                    /* operations of one command */
 #define BATCH_GOOD 256u                   /* so many are not waited for */
 #define GATHER_MAX (2 * BATCH_MAX)        /* so far others of the kind are looked for */
-#define COMMANDS_MAX 32u                  /* of a shard, under way */
+#define COMMANDS_MAX 32u                  /* of a shard under way, where kinds mix */
 #define BATCH_BYTES_MAX ((size_t)1 << 20) /* of their bodies */
 #define TOKEN_SIZE 96
 #define ERA_SIZE 40
