@@ -277,12 +277,72 @@ static void owner_tells_that_the_server_refuses_every_change(void **state)
 	redis_server_end(&server);
 }
 
+/* ---- Questions ------------------------------------------------------------------------------ */
+
+struct answers {
+	int given;
+	uint64_t timers;
+	uint64_t flaws;
+};
+
+static void checked(dw *d, int status, const dw_check_report *report, void *user)
+{
+	struct answers *answers = user;
+
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	answers->flaws = report->flaw_count;
+	answers->given++;
+}
+
+static void told(dw *d, int status, const dw_store_status *report, void *user)
+{
+	struct answers *answers = user;
+
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	answers->timers = report->pending;
+	answers->given++;
+}
+
+/* What only reads, and was under way when the connection was lost, is asked on the next one. */
+static void check_and_status_survive_a_lost_connection(void **state)
+{
+	static const char *const kept[] = {"--appendonly", "yes", "--appendfsync", "always", NULL};
+	struct answers answers = {0};
+	char url[64];
+	dw_options options = {.size = sizeof options, .store = url, .name = "outage"};
+	dw *d;
+
+	(void)state;
+	redis_server_start(&server, true, kept);
+	(void)snprintf(url, sizeof url, "redis://127.0.0.1:%u", server.port);
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	assert_int_equal(dw_after(d, "t", "t1", DW_HOURS(1), NULL, 0), DW_OK);
+	assert_int_equal(dw_sync(d, DW_SECONDS(60)), DW_OK);
+	for (int i = 1; i <= 5; i++) {
+		redis_server_pause(&server);
+		assert_int_equal(dw_check(d, checked, &answers), DW_OK);
+		assert_int_equal(dw_get_status(d, told, &answers), DW_OK);
+		assert_int_equal(dw_turn(d), DW_OK);
+		redis_server_kill(&server);
+		redis_server_restart(&server);
+		assert_int_equal(dw_sync(d, DW_SECONDS(60)), DW_OK);
+		assert_int_equal(answers.given, 2 * i);
+		assert_int_equal(answers.timers, 1);
+		assert_int_equal(answers.flaws, 0);
+	}
+	assert_int_equal(dw_close(d, DW_SECONDS(60)), DW_OK);
+	redis_server_end(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(connection_that_stays_away_is_trouble),
 	    cmocka_unit_test(owner_client_and_standby_tell_that_the_server_is_gone_and_back),
 	    cmocka_unit_test(owner_tells_that_the_server_refuses_every_change),
+	    cmocka_unit_test(check_and_status_survive_a_lost_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

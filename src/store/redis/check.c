@@ -43,6 +43,12 @@ struct check {
 
 static void next_page(struct redis_store *, struct check *);
 
+static void check_free(struct redis_store *store, struct check *check)
+{
+	alloc_free(&store->alloc, check->member);
+	alloc_free(&store->alloc, check);
+}
+
 static void end(struct redis_store *store, struct check *check, int status)
 {
 	dw_op *op = check->op;
@@ -53,8 +59,7 @@ static void end(struct redis_store *store, struct check *check, int status)
 		op->store_status = status_new(&store->alloc, &check->sum);
 		status = op->store_status ? DW_OK : DW_ENOMEM;
 	}
-	alloc_free(&store->alloc, check->member);
-	alloc_free(&store->alloc, check);
+	check_free(store, check);
 	answer(store, op, status);
 }
 
@@ -161,12 +166,23 @@ static void next_stage(struct redis_store *store, struct check *check)
 	next_page(store, check);
 }
 
+/* check_lost: it reads only, and begins anew on the next connection. */
 static void check_lost(struct redis_store *store, struct request *request)
 {
 	struct check *check = request->context;
+	dw_op *op = check->op;
 
 	request_free(store, request);
-	end(store, check, DW_ESTORE);
+	if (store->connection) { /* it could not be sent */
+		end(store, check, DW_ESTORE);
+		return;
+	}
+	check_free(store, check);
+	rows_free(&store->alloc, op->rows);
+	op->rows = NULL;
+	op->count = 0;
+	op->status = DW_OK;
+	op_queue_push(&store->later, op);
 }
 
 static void page_free(struct redis_store *store, struct page *page)

@@ -13,6 +13,7 @@ struct gather {
 	dw_op *op;
 	unsigned left;
 	int status; /* the first failure */
+	bool lost;  /* it reads only, and is asked again on the next connection */
 	dw_store_status sum;
 	char owner[256];
 	char *report;
@@ -24,7 +25,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 
 	if (--gather->left > 0)
 		return;
-	if (op->kind == DW_OP_STATUS && gather->status == DW_OK) {
+	if (op->kind == DW_OP_STATUS && gather->status == DW_OK && !gather->lost) {
 		gather->sum.owner = gather->owner;
 		gather->sum.owner_report = gather->report;
 		op->store_status = status_new(&store->alloc, &gather->sum);
@@ -33,7 +34,10 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 	alloc_free(&store->alloc, gather->report);
 	if (store->barrier == op)
 		store->barrier = NULL;
-	answer(store, op, gather->status);
+	if (gather->lost)
+		op_queue_push(&store->later, op);
+	else
+		answer(store, op, gather->status);
 	alloc_free(&store->alloc, gather);
 }
 
@@ -47,7 +51,10 @@ static void part_lost(struct redis_store *store, struct request *request)
 {
 	struct gather *gather = request->context;
 
-	fail(gather, request->number ? DW_EUNKNOWN : DW_ESTORE);
+	if (gather->op->kind == DW_OP_STATUS && !store->connection)
+		gather->lost = true;
+	else
+		fail(gather, request->number ? DW_EUNKNOWN : DW_ESTORE);
 	request_free(store, request);
 	gather_end(store, gather);
 }
