@@ -219,28 +219,6 @@ static void old_letters_go_with_an_event(void **state)
 	harness_free(h);
 }
 
-static void letters_over_the_limit_go_with_an_event(void **state)
-{
-	struct harness *h = harness_new();
-	dw_timer timer = {.size = sizeof timer, .topic = "t", .late_after_us = 1};
-	struct page page;
-
-	(void)state;
-	die(h, "first");
-	die(h, "second");
-	timer.due = h->wall - 2;
-	for (int i = 2; i < DW_DEAD_MAX; i++)
-		assert_int_equal(engine_put(h->engine, &timer, (struct done){NULL, NULL}), DW_OK);
-	harness_turn(h);
-	page = list(h, NULL, 1);
-	assert_string_equal(page.ids[0], "first");
-	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD_FORGOTTEN), 0);
-	die(h, "last");
-	page = list(h, NULL, 1);
-	assert_string_equal(page.ids[0], "second");
-	harness_free(h);
-}
-
 static void count_page(dw *d, int status, const dw_dead *letters, size_t count,
 		       const dw_cursor *next, void *user)
 {
@@ -372,7 +350,6 @@ int main(void)
 	    cmocka_unit_test(requeue_leaves_a_live_timer_alone),
 	    cmocka_unit_test(drop_forgets_one_or_all),
 	    cmocka_unit_test(old_letters_go_with_an_event),
-	    cmocka_unit_test(letters_over_the_limit_go_with_an_event),
 	    cmocka_unit_test(allocation_that_fails_loses_nothing),
 	    cmocka_unit_test(death_is_reported_in_its_own_words),
 	    cmocka_unit_test(bad_arguments_are_refused_in_words),

@@ -11,6 +11,7 @@
 
 #include "store/sqlite_db.h"
 #include "store/store.h"
+#include "support/environment.h"
 #include "support/sqlite_fixture.h"
 #include "support/temp.h"
 
@@ -134,7 +135,7 @@ static void *make_files(void *user)
 	const struct fixture *f = user;
 	char path[TEMP_SIZE], message[DW_MESSAGE_SIZE], name[16];
 
-	for (int i = 0; i < MADE; i++) {
+	for (int i = 0; i < (int)environment_scaled(MADE); i++) {
 		(void)snprintf(name, sizeof name, "made%d", i);
 		assert_int_equal(sqlite_db_make(temp_file(path, f->folder, name), message), DW_OK);
 	}
@@ -150,7 +151,7 @@ static void new_file_never_has_two_names(void **state)
 	pthread_t maker;
 
 	assert_int_equal(pthread_create(&maker, NULL, make_files, f), 0);
-	for (int i = 0; i < MADE; i++) {
+	for (int i = 0; i < (int)environment_scaled(MADE); i++) {
 		(void)snprintf(name, sizeof name, "made%d", i);
 		(void)temp_file(path, f->folder, name);
 		while (stat(path, &status) != 0)

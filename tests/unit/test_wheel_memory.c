@@ -6,6 +6,7 @@
 
 #include <durawheel/wheel.h>
 
+#include "support/environment.h"
 #include "support/random.h"
 #include "wheel/layout.h"
 
@@ -213,11 +214,13 @@ static int live(size_t number)
 
 static void allocations_failing_change_nothing(void **state)
 {
-	size_t number = 0;
+	size_t number = 0, step = environment_step(10);
 
 	(void)state;
-	while (!live(number))
-		assert_true(number++ < 100);
+	while (!live(number)) {
+		assert_true(number < 100);
+		number += step;
+	}
 	assert_true(number > 15);
 }
 
@@ -291,6 +294,7 @@ static void churn_once(struct churn *churn)
 static void reserve_holds_under_churn(void **state)
 {
 	static const size_t sizes[] = {1, 30, 1000, 4000};
+	uint64_t operations = environment_scaled(200000);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -302,9 +306,9 @@ static void reserve_holds_under_churn(void **state)
 		assert_int_equal(dw_wheel_new(&churn.wheel, NOW, &allocator), DW_OK);
 		assert_int_equal(dw_wheel_reserve(churn.wheel, churn.most), DW_OK);
 		memory.left = 0;
-		for (int operation = 0; operation < 200000; operation++) {
+		for (uint64_t k = 0; k < operations; k++) {
 			churn_once(&churn);
-			if (operation % 1024 == 0)
+			if (k % 1024 == 0)
 				assert_int_equal(dw_wheel_check(churn.wheel), 0);
 		}
 		dw_wheel_free(churn.wheel);
