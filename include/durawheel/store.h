@@ -172,6 +172,7 @@ typedef struct dw_op {
 	struct dw_op *store_prev;
 	dw_usec store_deadline;
 	uint64_t store_floor;
+	uint64_t store_order;
 } dw_op;
 
 /* What a store is given when it is opened. It lives as long as the store. */

@@ -79,12 +79,56 @@ static void move_is_passed_by_nothing(void **state)
 	gathered("mapbmc", "mapbmc");
 }
 
+/* numbered: a queue of operations with these numbers. */
+static struct op_queue numbered(const char *numbers)
+{
+	struct op_queue queue = {0};
+
+	for (; *numbers; numbers++) {
+		dw_op *op = op_of('p', *numbers);
+
+		op->store_order = (uint64_t)(*numbers - '0');
+		op_queue_push(&queue, op);
+	}
+	return queue;
+}
+
+static void taken_back(const char *behind, const char *back, const char *expected)
+{
+	struct op_queue queue = numbered(behind), ops = numbered(back);
+	char found[16] = "";
+
+	operands_take_back(&queue, &ops);
+	assert_null(ops.first);
+	assert_int_equal(queue.count, strlen(expected));
+	for (size_t at = 0; queue.first; at++) {
+		dw_op *op = op_queue_pop(&queue);
+
+		found[at] = op->id[0];
+		ask_free(op);
+	}
+	assert_null(queue.last);
+	assert_string_equal(found, expected);
+}
+
+/* Of several commands that come back one after the other, while others wait behind them. */
+static void what_comes_back_takes_its_place(void **state)
+{
+	(void)state;
+	taken_back("", "12", "12");
+	taken_back("345", "12", "12345");
+	taken_back("1245", "3", "12345");
+	taken_back("256", "134", "123456");
+	taken_back("12", "34", "1234");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(one_kind_comes_together),
 	    cmocka_unit_test(what_one_id_is_asked_keeps_its_order),
 	    cmocka_unit_test(move_is_passed_by_nothing),
+	    cmocka_unit_test(what_comes_back_takes_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

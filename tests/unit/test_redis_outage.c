@@ -336,6 +336,50 @@ static void check_and_status_survive_a_lost_connection(void **state)
 	redis_server_end(&server);
 }
 
+/* is_busy: it serves nobody, because a script of somebody does not end. */
+static bool is_busy(redisContext *redis)
+{
+	redisReply *reply = redisCommand(redis, "PING");
+	bool busy = reply && reply->type == REDIS_REPLY_ERROR;
+
+	assert_non_null(reply);
+	freeReplyObject(reply);
+	return busy;
+}
+
+static void check_and_status_wait_until_the_server_serves(void **state)
+{
+	static const char *const soon[] = {"--busy-reply-threshold", "1", NULL};
+	struct answers answers = {0};
+	char url[64];
+	dw_options options = {
+	    .size = sizeof options, .store = url, .name = "outage", .role = DW_CLIENT};
+	redisContext *endless, *other;
+	dw *d;
+
+	(void)state;
+	redis_server_start(&server, true, soon);
+	(void)snprintf(url, sizeof url, "redis://127.0.0.1:%u", server.port);
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	endless = redisConnect("127.0.0.1", (int)server.port);
+	other = redisConnect("127.0.0.1", (int)server.port);
+	assert_int_equal(redisAppendCommand(endless, "EVAL %s 0", "while true do end"), REDIS_OK);
+	for (int done = 0; !done;)
+		assert_int_equal(redisBufferWrite(endless, &done), REDIS_OK);
+	while (!is_busy(other))
+		(void)poll(NULL, 0, 1);
+	assert_int_equal(dw_check(d, checked, &answers), DW_OK);
+	assert_int_equal(dw_get_status(d, told, &answers), DW_OK);
+	assert_int_equal(dw_sync(d, DW_MILLISECONDS(200)), DW_ETIMEOUT);
+	freeReplyObject(redisCommand(other, "SCRIPT KILL"));
+	assert_int_equal(dw_sync(d, DW_SECONDS(60)), DW_OK);
+	assert_int_equal(answers.given, 2);
+	assert_int_equal(dw_close(d, DW_SECONDS(60)), DW_OK);
+	redisFree(endless);
+	redisFree(other);
+	redis_server_end(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +387,7 @@ int main(void)
 	    cmocka_unit_test(owner_client_and_standby_tell_that_the_server_is_gone_and_back),
 	    cmocka_unit_test(owner_tells_that_the_server_refuses_every_change),
 	    cmocka_unit_test(check_and_status_survive_a_lost_connection),
+	    cmocka_unit_test(check_and_status_wait_until_the_server_serves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,13 +212,14 @@ static void take_items(struct redis_store *store, struct request *request,
 	}
 }
 
-/* redo: what is pushed stays ahead of all else. */
+/* redo: what came back is sent again before what was behind it, which may be about the same timer
+ * and may have come back already. What is pushed stays ahead of all else. */
 static void redo(struct shard *shard, struct op_queue *ops)
 {
 	bool pushed =
 	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
 
-	op_queue_append(pushed ? &shard->pushes : &shard->redo, op_queue_take(ops));
+	operands_take_back(pushed ? &shard->pushes : &shard->redo, ops);
 }
 
 /* refused: nothing of it was done. */

@@ -166,23 +166,28 @@ static void next_stage(struct redis_store *store, struct check *check)
 	next_page(store, check);
 }
 
-/* check_lost: it reads only, and begins anew on the next connection. */
-static void check_lost(struct redis_store *store, struct request *request)
+/* begin_anew: it reads only, so that it can, when the server is back, or serves again. */
+static void begin_anew(struct redis_store *store, struct check *check)
 {
-	struct check *check = request->context;
 	dw_op *op = check->op;
 
-	request_free(store, request);
-	if (store->connection) { /* it could not be sent */
-		end(store, check, DW_ESTORE);
-		return;
-	}
 	check_free(store, check);
 	rows_free(&store->alloc, op->rows);
 	op->rows = NULL;
 	op->count = 0;
 	op->status = DW_OK;
 	op_queue_push(&store->later, op);
+}
+
+static void check_lost(struct redis_store *store, struct request *request)
+{
+	struct check *check = request->context;
+
+	request_free(store, request);
+	if (store->connection) /* it could not be sent */
+		end(store, check, DW_ESTORE);
+	else
+		begin_anew(store, check);
 }
 
 static void page_free(struct redis_store *store, struct page *page)
@@ -379,15 +384,29 @@ static void letters_came(struct redis_store *store, struct check *check, const s
 		go_on(store, check, &items[reply->count - 3], items[reply->count - 2].bytes);
 }
 
+/* page_refused: the server does not know the script, and has been sent it; or does not serve. */
+static void page_refused(struct redis_store *store, struct request *request,
+			 const struct reply *reply)
+{
+	struct check *check = request->context;
+	enum failure failure = call_failed(store, request, reply);
+
+	request_free(store, request);
+	if (failure != FAILURE_AGAIN)
+		end(store, check, DW_ESTORE);
+	else if (call_passes(reply))
+		begin_anew(store, check);
+	else
+		next_page(store, check);
+}
+
 static void page_came(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	struct check *check = request->context;
 	bool letters = check->stage == STAGE_LETTERS;
 
-	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) == FAILURE_AGAIN &&
-	    request->shard->pause_until <= store->now) {
-		request_free(store, request);
-		next_page(store, check);
+	if (reply->kind == REPLY_ERROR) {
+		page_refused(store, request, reply);
 		return;
 	}
 	request_free(store, request);

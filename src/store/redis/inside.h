@@ -149,7 +149,7 @@ struct shard {
 	bool broken;            /* one failed: those under way are refused, then numbered anew */
 	dw_usec pause_until;    /* steady */
 
-	struct op_queue redo; /* before waiting: sent once already, and not applied */
+	struct op_queue redo; /* before waiting: sent already, not applied; as submitted */
 	struct op_queue waiting;
 	struct request_list limbo; /* sent over a connection that was lost */
 	struct doubt *doubts;
@@ -269,6 +269,7 @@ struct redis_store {
 	dw_usec server_time; /* at server_at */
 	dw_usec server_at;   /* steady */
 	uint64_t floor;      /* of the last generation asked for, or seen */
+	uint64_t submitted;  /* operations, which numbers them */
 
 	unsigned char *packed; /* room for the bodies of one command */
 	size_t packed_size;
@@ -363,6 +364,9 @@ void change_add_forget(struct redis_store *, const struct shard *);
 /* operands_gather: others of the kind at the head of the queue come behind it; those of one id stay
  * in their order. */
 void operands_gather(struct op_queue *);
+/* operands_take_back puts what was sent from that queue, and comes back, where it was: in the order
+ * in which all was submitted. */
+void operands_take_back(struct op_queue *, struct op_queue *ops);
 /* operands_run: how many operations at the head of the queue make one command, and the room that
  * their bytes need; operands_room makes it. operands_add says them; false: one cannot be stored. */
 size_t operands_run(const struct op_queue *, size_t *ret_bytes);

@@ -278,6 +278,19 @@ void operands_gather(struct op_queue *queue)
 	}
 }
 
+void operands_take_back(struct op_queue *queue, struct op_queue *ops)
+{
+	struct op_queue merged = {0};
+
+	while (queue->first && ops->first) {
+		bool comes = ops->first->store_order < queue->first->store_order;
+
+		op_queue_push(&merged, op_queue_pop(comes ? ops : queue));
+	}
+	op_queue_append(&merged, op_queue_take(queue->first ? queue : ops));
+	*queue = merged;
+}
+
 size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;

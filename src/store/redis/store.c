@@ -92,6 +92,7 @@ static void submit_one(struct redis_store *store, dw_op *op)
 
 	op->status = DW_OK;
 	op->store_deadline = usec_add(store->now, PATIENCE);
+	op->store_order = ++store->submitted;
 	if (makes_generation(op))
 		op->store_floor = lease_floor(store);
 	answer_take(store, op);
@@ -101,15 +102,27 @@ static void submit_one(struct redis_store *store, dw_op *op)
 		take(store, op);
 }
 
-/* is_sent: all that was submitted before is on its way, or answered. */
-static bool is_sent(const struct redis_store *store)
+/* has_older: some of the queue was submitted before. */
+static bool has_older(const struct op_queue *queue, uint64_t order)
+{
+	const dw_op *op = queue->first;
+
+	while (op && op->store_order > order)
+		op = op->next;
+	return op != NULL;
+}
+
+/* is_sent: all that was submitted before op is on its way, or answered. What came after it counts
+ * not: under load there is always some. */
+static bool is_sent(const struct redis_store *store, const dw_op *op)
 {
 	if (!store->connection || store->taking.active)
 		return false;
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		const struct shard *shard = &store->shards[i];
 
-		if (shard->redo.first || shard->waiting.first || shard->limbo.first)
+		if (shard->limbo.first || has_older(&shard->redo, op->store_order) ||
+		    has_older(&shard->waiting, op->store_order))
 			return false;
 	}
 	return true;
@@ -132,6 +145,21 @@ static bool is_ready(struct redis_store *store, bool for_barrier)
 			!(for_barrier && shard->under_way > 0);
 	}
 	return ready;
+}
+
+/* is_resting: a shard has refused something, and is not asked for a moment. */
+static bool is_resting(const struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (store->now < store->shards[i].pause_until)
+			return true;
+	return false;
+}
+
+/* reads_shards: it may have been refused, and is asked anew. */
+static bool reads_shards(const dw_op *op)
+{
+	return op->kind == DW_OP_STATUS || op->kind == DW_OP_CHECK;
 }
 
 /* changes_shards: it has numbers. What a fenced owner still reports is refused at once. */
@@ -161,10 +189,12 @@ static void take_if_permitted(struct redis_store *store, dw_op *op)
 
 static void begin_later(struct redis_store *store)
 {
-	while (store->later.first && is_sent(store) && layout_is_known(store)) {
+	while (store->later.first && is_sent(store, store->later.first) && layout_is_known(store)) {
 		dw_op *op = store->later.first;
 
 		if (changes_shards(store, op) && !is_ready(store, whole_is_barrier(op)))
+			return;
+		if (reads_shards(op) && is_resting(store))
 			return;
 		op = op_queue_pop(&store->later);
 		if (permit(store, op) != DW_OK) { /* the ownership was lost meanwhile */

@@ -13,7 +13,7 @@ struct gather {
 	dw_op *op;
 	unsigned left;
 	int status; /* the first failure */
-	bool lost;  /* it reads only, and is asked again on the next connection */
+	bool anew;  /* it reads only, and is asked again when the server is back, or serves again */
 	dw_store_status sum;
 	char owner[256];
 	char *report;
@@ -25,7 +25,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 
 	if (--gather->left > 0)
 		return;
-	if (op->kind == DW_OP_STATUS && gather->status == DW_OK && !gather->lost) {
+	if (op->kind == DW_OP_STATUS && gather->status == DW_OK && !gather->anew) {
 		gather->sum.owner = gather->owner;
 		gather->sum.owner_report = gather->report;
 		op->store_status = status_new(&store->alloc, &gather->sum);
@@ -34,7 +34,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 	alloc_free(&store->alloc, gather->report);
 	if (store->barrier == op)
 		store->barrier = NULL;
-	if (gather->lost)
+	if (gather->anew)
 		op_queue_push(&store->later, op);
 	else
 		answer(store, op, gather->status);
@@ -52,7 +52,7 @@ static void part_lost(struct redis_store *store, struct request *request)
 	struct gather *gather = request->context;
 
 	if (gather->op->kind == DW_OP_STATUS && !store->connection)
-		gather->lost = true;
+		gather->anew = true;
 	else
 		fail(gather, request->number ? DW_EUNKNOWN : DW_ESTORE);
 	request_free(store, request);
@@ -121,11 +121,10 @@ static void status_came(struct redis_store *store, struct request *request,
 {
 	struct gather *gather = request->context;
 
-	if (!take_status(store, request, reply)) {
-		if (reply->kind == REPLY_ERROR)
-			(void)call_failed(store, request, reply);
+	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) == FAILURE_AGAIN)
+		gather->anew = true;
+	else if (!take_status(store, request, reply))
 		fail(gather, DW_ESTORE);
-	}
 	request_free(store, request);
 	gather_end(store, gather);
 }
