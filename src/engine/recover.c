@@ -205,12 +205,17 @@ void recover_inbox(struct engine *engine, dw_op *op)
 		engine->inbox_at = usec_add(engine_now(engine), RETRY_STORE);
 	if (!own_is_current(engine, op))
 		return; /* neither learnt nor acknowledged: the next owner scans */
-	recover_learn_rows(engine, op->rows);
 	for (const dw_row *row = op->rows; row; row = row->next) {
-		dw_op *ack = op_new(&engine->alloc, DW_OP_ACK, row->id, NULL, 0);
+		/* What is acknowledged counts as known: the store may overwrite it unread. */
+		bool learnt = recover_learn(engine, row) == DW_OK;
+		dw_op *ack = learnt ? op_new(&engine->alloc, DW_OP_ACK, row->id, NULL, 0) : NULL;
 
-		if (!ack)
-			return; /* read once more, learnt as nothing new, acknowledged then */
+		if (!learnt)
+			engine->recover_again = true; /* no memory now: the scan brings it */
+		if (!ack) { /* read once more, learnt as nothing new, acknowledged then */
+			engine->inbox_at = usec_add(engine_now(engine), RETRY_STORE);
+			continue;
+		}
 		ack->head.generation = row->head.generation;
 		engine_submit(engine, ack, false);
 	}
