@@ -165,6 +165,28 @@ static void set_head(struct redis_store *store, const struct shard *shard, dw_op
 	}
 }
 
+/* note_end: what was done has ended a timer, or made one. */
+static void note_end(struct redis_store *store, struct shard *shard, const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_SETTLE:
+	case DW_OP_CANCEL:
+		loss_bury(store, shard, op->id, op->head.generation);
+		return;
+	case DW_OP_BURY: /* its letter may be lost with it */
+		if (op->head.generation > 0)
+			loss_bury(store, shard, op->id, op->head.generation - 1);
+		return;
+	case DW_OP_PUT:
+	case DW_OP_MOVE:
+	case DW_OP_REQUEUE:
+		loss_unbury(shard, op->id, op->head.generation);
+		return;
+	default:
+		return;
+	}
+}
+
 /* take_as_given: all was done as it was given. */
 static void take_as_given(struct redis_store *store, struct request *request)
 {
@@ -172,8 +194,7 @@ static void take_as_given(struct redis_store *store, struct request *request)
 
 	while ((op = op_queue_pop(&request->ops))) {
 		set_head(store, request->shard, op);
-		if (op->kind == DW_OP_SETTLE)
-			loss_bury(store, request->shard, op->id, op->head.generation);
+		note_end(store, request->shard, op);
 		answer(store, op, DW_OK);
 	}
 }
@@ -199,11 +220,8 @@ static void take_items(struct redis_store *store, struct request *request,
 		dw_op *op = op_queue_pop(&request->ops);
 		int status = take_item(store, op, &reply->items[i]);
 
-		if (status == DW_OK && (op->kind == DW_OP_SETTLE || op->kind == DW_OP_CANCEL))
-			loss_bury(store, request->shard, op->id, op->head.generation);
-		if (status == DW_OK && op->kind == DW_OP_BURY &&
-		    op->head.generation > 0) /* its letter may be lost with it */
-			loss_bury(store, request->shard, op->id, op->head.generation - 1);
+		if (status == DW_OK)
+			note_end(store, request->shard, op);
 		if (op->kind == DW_OP_BURY && status == DW_OK && !(op->flags & OP_OURS))
 			change_forget(store, request->shard, op);
 		else if (!(op->kind == DW_OP_DROP && status == DW_ENOENT &&

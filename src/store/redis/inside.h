@@ -118,8 +118,8 @@ enum loss { LOSS_NONE, LOSS_FOUND, LOSS_TAKING, LOSS_HELD, LOSS_TAKEN, LOSS_TOLD
 struct grave {
 	struct grave *next;
 	struct grave *same; /* the next of its bucket */
-	uint64_t generation;
-	dw_usec at; /* steady */
+	uint64_t generation; /* 0: of nothing any more */
+	dw_usec at;          /* steady */
 	char id[];
 };
 
@@ -162,6 +162,7 @@ struct shard {
 	struct grave *grave_first, *grave_last;
 	struct grave *graves[GRAVE_BUCKETS];
 	unsigned grave_count;
+	uint64_t grave_high; /* no generation above it has a grave */
 
 	unsigned uneven; /* renewals in a row that counted more entries than values, or fewer */
 	bool mending;
@@ -455,6 +456,9 @@ void loss_rebury(struct redis_store *, struct shard *old);
 bool loss_is_told(const struct redis_store *, const char *id);
 /* loss_bury keeps in mind that the timer was deleted. */
 void loss_bury(struct redis_store *, struct shard *, const char *id, uint64_t generation);
+/* loss_unbury: it is stored now. Where the server was set back its generation may be below that of
+ * an earlier timer of the id. */
+void loss_unbury(struct shard *, const char *id, uint64_t generation);
 /* loss_is_buried: that generation of the timer, or a later one, was deleted. */
 bool loss_is_buried(const struct shard *, const char *id, uint64_t generation);
 void loss_free(struct redis_store *, struct shard *);

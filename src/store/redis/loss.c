@@ -63,15 +63,33 @@ void loss_bury(struct redis_store *store, struct shard *shard, const char *id, u
 	grave->generation = generation;
 	grave->at = store->now;
 	add_grave(shard, grave);
+	if (shard->grave_high < generation)
+		shard->grave_high = generation;
+}
+
+/* grave_of: of that generation, or of a later one; NULL: none. */
+static struct grave *grave_of(const struct shard *shard, const char *id, uint64_t generation)
+{
+	struct grave *grave = shard->graves[bucket_of(id)];
+
+	while (grave && (grave->generation < generation || strcmp(grave->id, id) != 0))
+		grave = grave->same;
+	return grave;
 }
 
 bool loss_is_buried(const struct shard *shard, const char *id, uint64_t generation)
 {
-	const struct grave *grave = shard->graves[bucket_of(id)];
+	return grave_of(shard, id, generation) != NULL;
+}
 
-	while (grave && (grave->generation < generation || strcmp(grave->id, id) != 0))
-		grave = grave->same;
-	return grave != NULL;
+void loss_unbury(struct shard *shard, const char *id, uint64_t generation)
+{
+	struct grave *grave;
+
+	if (generation == 0 || generation > shard->grave_high)
+		return;
+	while ((grave = grave_of(shard, id, generation)))
+		grave->generation = 0;
 }
 
 void loss_free(struct redis_store *store, struct shard *shard)
@@ -87,8 +105,11 @@ void loss_rebury(struct redis_store *store, struct shard *old)
 	old->grave_first = old->grave_last = NULL;
 	while (grave) {
 		struct grave *next = grave->next;
+		struct shard *shard = shard_of(store, grave->id);
 
-		add_grave(shard_of(store, grave->id), grave);
+		add_grave(shard, grave);
+		if (shard->grave_high < grave->generation)
+			shard->grave_high = grave->generation;
 		grave = next;
 	}
 }
@@ -97,8 +118,11 @@ void loss_rebury(struct redis_store *store, struct shard *old)
 static void delete_again(struct redis_store *store, struct shard *shard)
 {
 	for (const struct grave *grave = shard->grave_first; grave; grave = grave->next) {
-		dw_op *op = op_new(&store->alloc, DW_OP_REDELETE, grave->id, NULL, 0);
+		dw_op *op;
 
+		if (grave->generation == 0)
+			continue;
+		op = op_new(&store->alloc, DW_OP_REDELETE, grave->id, NULL, 0);
 		if (!op)
 			return;
 		op->head.generation = grave->generation;
