@@ -81,7 +81,6 @@ static void leave_order(struct redis_store *store, dw_op *op)
 static void hand_over(struct redis_store *store, dw_op *op)
 {
 	bool first = !store->answers.first;
-
 	bool ours = op->kind == DW_OP_REDELETE || op->kind == DW_OP_MEND || op->flags & OP_OURS;
 
 	/* The engine would forget what it knows, and has not told the new owner yet. */
@@ -94,6 +93,8 @@ static void hand_over(struct redis_store *store, dw_op *op)
 		op_free(&store->alloc, op);
 		return;
 	}
+	if (op->kind == DW_OP_INBOX || op->kind == DW_OP_SCAN || op->kind == DW_OP_AUDIT)
+		loss_note_ended(store, op);
 	op_queue_push(&store->answers, op);
 	if (first && !store->in_turn)
 		store->env.wake(store->env.wake_user);

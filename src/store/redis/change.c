@@ -220,7 +220,8 @@ static void take_items(struct redis_store *store, struct request *request,
 		dw_op *op = op_queue_pop(&request->ops);
 		int status = take_item(store, op, &reply->items[i]);
 
-		if (status == DW_OK)
+		/* A cancel that finds nothing: what its caller knew of has ended. */
+		if (status == DW_OK || (status == DW_ENOENT && op->kind == DW_OP_CANCEL))
 			note_end(store, request->shard, op);
 		if (op->kind == DW_OP_BURY && status == DW_OK && !(op->flags & OP_OURS))
 			change_forget(store, request->shard, op);
@@ -374,6 +375,8 @@ static void looked(struct redis_store *store, struct request *request, const str
 
 		if (resolves)
 			status = applied_status(op, status, request->as_owner);
+		if (status == DW_ENOENT && op->kind == DW_OP_CANCEL)
+			note_end(store, request->shard, op);
 		if (status != DW_OK)
 			drop_rows(store, op);
 		answer(store, op, status);

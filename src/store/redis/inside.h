@@ -117,7 +117,7 @@ enum loss { LOSS_NONE, LOSS_FOUND, LOSS_TAKING, LOSS_HELD, LOSS_TAKEN, LOSS_TOLD
 /* A timer that this owner has seen deleted: should it come back by itself, it is deleted again. */
 struct grave {
 	struct grave *next;
-	struct grave *same; /* the next of its bucket */
+	struct grave *same;  /* the next of its bucket */
 	uint64_t generation; /* 0: of nothing any more */
 	dw_usec at;          /* steady */
 	char id[];
@@ -255,6 +255,7 @@ struct redis_store {
 		unsigned left; /* shards not answered */
 		struct rows rows;
 		bool failed;
+		dw_usec since;
 	} reading;
 	struct {
 		dw_op *op;     /* NULL: none is under way */
@@ -456,6 +457,10 @@ void loss_rebury(struct redis_store *, struct shard *old);
 bool loss_is_told(const struct redis_store *, const char *id);
 /* loss_bury keeps in mind that the timer was deleted. */
 void loss_bury(struct redis_store *, struct shard *, const char *id, uint64_t generation);
+/* loss_note_ended: what was read before its timer ended, and is told afterwards, says that it has:
+ * memory would keep the timer, and write it again after a loss. op->store_floor: since then it was
+ * read. */
+void loss_note_ended(struct redis_store *, const dw_op *);
 /* loss_unbury: it is stored now. Where the server was set back its generation may be below that of
  * an earlier timer of the id. */
 void loss_unbury(struct shard *, const char *id, uint64_t generation);

@@ -70,8 +70,10 @@ void loss_bury(struct redis_store *store, struct shard *shard, const char *id, u
 /* grave_of: of that generation, or of a later one; NULL: none. */
 static struct grave *grave_of(const struct shard *shard, const char *id, uint64_t generation)
 {
-	struct grave *grave = shard->graves[bucket_of(id)];
+	struct grave *grave = NULL;
 
+	if (generation <= shard->grave_high)
+		grave = shard->graves[bucket_of(id)];
 	while (grave && (grave->generation < generation || strcmp(grave->id, id) != 0))
 		grave = grave->same;
 	return grave;
@@ -82,11 +84,22 @@ bool loss_is_buried(const struct shard *shard, const char *id, uint64_t generati
 	return grave_of(shard, id, generation) != NULL;
 }
 
+void loss_note_ended(struct redis_store *store, const dw_op *op)
+{
+	for (dw_row *row = op->rows; row; row = row->next) {
+		const struct shard *shard = shard_of(store, row->id);
+		const struct grave *grave = grave_of(shard, row->id, row->head.generation);
+
+		if (row->status == DW_OK && grave && grave->at >= (dw_usec)op->store_floor)
+			row->gone = 1;
+	}
+}
+
 void loss_unbury(struct shard *shard, const char *id, uint64_t generation)
 {
 	struct grave *grave;
 
-	if (generation == 0 || generation > shard->grave_high)
+	if (generation == 0)
 		return;
 	while ((grave = grave_of(shard, id, generation)))
 		grave->generation = 0;

@@ -40,6 +40,7 @@ static void finish(struct redis_store *store)
 		return;
 	}
 	store->parked = NULL;
+	op->store_floor = (uint64_t)store->reading.since;
 	op->rows = rows_sort(store->reading.rows.first, is_older);
 	op->row_count = store->reading.rows.count;
 	answer_behind(store, op, op->row_count == 0 ? DW_ENOMEM : DW_OK);
@@ -146,6 +147,7 @@ void news_work(struct redis_store *store)
 	    store->reading.left > 0)
 		return;
 	clear_reading(store);
+	store->reading.since = store->now;
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 

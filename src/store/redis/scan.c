@@ -44,6 +44,7 @@ struct scan {
 	bool useless;   /* freed when its commands are answered */
 	dw_cursor last; /* of what was given */
 	dw_usec at;
+	dw_usec since; /* it has read */
 	unsigned under_way;
 	size_t page;
 	unsigned count;
@@ -133,6 +134,7 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op)
 	scan->last = op->after;
 	scan->page = op->limit < PAGE / 4 && !op->topic ? op->limit + 1 : PAGE;
 	scan->count = count;
+	scan->since = store->now;
 	for (unsigned i = 0; i < count; i++)
 		stream_init(scan, &scan->streams[i], &store->shards[dead ? i : i / 2],
 			    dead ? 'd' : "-+"[i % 2], &op -> after);
@@ -508,6 +510,7 @@ void scan_begin(struct redis_store *store, dw_op *op)
 		return;
 	}
 	scan->op = op;
+	op->store_floor = (uint64_t)scan->since;
 	scan_on(store, scan);
 }
 
