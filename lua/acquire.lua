@@ -6,8 +6,9 @@
 --           7 the era, if the shard is new   8 a token that may be replaced, because its holder is
 --           known to be dead, or is the caller, which then reads the inbox on; others begin with an
 --           empty one, because they read all; or ''
---           9 '1': the shard was emptied under this owner, whose number of shards stands, whatever
---           a client has made of it, if no other owner was here
+--           9 '1': the shard was emptied, or set back, under this owner, which reads the inbox on,
+--           and whose number of shards stands, whatever a client has made of it, if no other owner
+--           was here
 -- returns   {'OK', token, era, last version or '', now (us), entries in the inbox, dead letters,
 --           shards as a client had it, or ''};
 --           {'HELD', token, ms left, holder or '', era or ''};
@@ -34,7 +35,7 @@ local token = number .. ':' .. ARGV[1] .. ':' .. ARGV[2]
 local era = meta[2] or ARGV[7]
 
 call('HDEL', META, 'holder')
-if not lease or string.match(lease, ':([^:]*):') ~= ARGV[1] then
+if ARGV[9] ~= '1' and (not lease or string.match(lease, ':([^:]*):') ~= ARGV[1]) then
 	call('UNLINK', INBOX)
 end
 call('SET', LEASE, token, 'PX', ARGV[3])
