@@ -252,6 +252,9 @@ static void oust(struct redis_store *store)
 		lease_refuse_all(store, shard);
 		if (shard->loss == LOSS_HELD)
 			shard->loss = LOSS_TAKEN;
+		/* All of it is pushed anew: twice, it would be started again by the other one. */
+		if (shard->loss == LOSS_TAKEN)
+			answer_all(store, &shard->pushes, DW_ENOENT);
 	}
 	layout_doubt(store); /* the other one may have another number of shards */
 	loss_tell(store);
