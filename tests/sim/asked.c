@@ -143,6 +143,11 @@ static void settle_answered(struct sim *sim, const struct asked *asked)
 {
 	struct generation *generation = model_find(sim, asked->name, asked->generation);
 
+	/* Its value was taken away before: there was nothing to do, and it does not come back. */
+	if (asked->verdict == DW_DONE && generation->lost && sim->model.names[asked->name].torn) {
+		generation->lost = false;
+		generation->fate = FATE_SETTLED;
+	}
 	if (asked->verdict == DW_DONE && generation->fate != FATE_SETTLED && !generation->reset)
 		broken(sim, "I4", "a settle of %s was confirmed and not done",
 		       sim->model.names[asked->name].id);
