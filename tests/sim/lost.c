@@ -203,8 +203,11 @@ static void with_keeper(struct town *town, uint32_t number, const struct process
 	name->owed = truth == now ? NONE : index_of(sim, truth);
 	if (truth && truth != now)
 		truth->lost_to = name->keeper;
-	/* Its letter is lost, and it lives; and nobody remembers what a purge has deleted. */
-	if (now && !truth && (now->fate == FATE_DEAD || now->purged))
+	/* Its letter is lost, and it lives; its value was taken away, and is there again, or an
+	 * earlier one is; and nobody remembers what a purge has deleted. */
+	if (now && !truth &&
+	    (now->fate == FATE_DEAD || (name->torn && now->lost && now->fate == FATE_STORED) ||
+	     now->purged))
 		free_again(sim, now, &head);
 }
 
