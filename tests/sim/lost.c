@@ -315,12 +315,29 @@ static bool is_put_right(struct sim *sim, const struct name *name)
 	       (name->stored == NONE || sim->model.generations[name->stored].fate == FATE_STORED);
 }
 
+/* pushed_one: the generation that is pushed. Where the server was set back, a client that had asked
+ * early may have been given the number of one that was lost: two writes of one id, whose callers
+ * both had waited longer than other writers of the shard. The pushed one stands. */
+static struct generation *pushed_one(struct sim *sim, uint32_t number, const dw_head *head)
+{
+	struct generation *generation = model_find(sim, number, head->generation);
+	struct generation *older = generation ? generation_at(sim, generation->before) : NULL;
+
+	while (older && older->number != head->generation)
+		older = generation_at(sim, older->before);
+	if (!older || head->due == generation->due)
+		return generation;
+	generation->number--;
+	generation->fate = FATE_REPLACED;
+	return older;
+}
+
 /* lost_pushed: an owner that was ousted brings back all that it has not itself seen to end. */
 void lost_pushed(struct sim *sim, const char *id, const dw_head *head, const struct process *ousted)
 {
 	uint32_t number = model_name(sim, id);
 	struct name *name = &sim->model.names[number];
-	struct generation *generation = model_find(sim, number, head->generation);
+	struct generation *generation = pushed_one(sim, number, head);
 	struct generation *before = model_stored(sim, number);
 
 	if (!generation) {
