@@ -409,6 +409,8 @@ void lost_confirmed(struct sim *sim, struct generation *generation)
 	if (!generation->lost || generation->lost_to != sim->life || !sim->engine ||
 	    !engine_is_owner(sim->engine) || name->last != index_of(sim, generation))
 		return;
+	if (generation->fate != FATE_STORED)
+		return; /* a client had ended it before the loss, and the keeper may know that */
 	generation->lost = false;
 	name->keeper = sim->life;
 	name->owed = index_of(sim, generation);
