@@ -220,8 +220,10 @@ static void take_items(struct redis_store *store, struct request *request,
 		dw_op *op = op_queue_pop(&request->ops);
 		int status = take_item(store, op, &reply->items[i]);
 
-		/* A cancel that finds nothing: what its caller knew of has ended. */
-		if (status == DW_OK || (status == DW_ENOENT && op->kind == DW_OP_CANCEL))
+		/* Where there is nothing, what its caller knew of has ended: by the same command,
+		 * perhaps, whose answer was lost. */
+		if (status == DW_OK ||
+		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
 			note_end(store, request->shard, op);
 		if (op->kind == DW_OP_BURY && status == DW_OK && !(op->flags & OP_OURS))
 			change_forget(store, request->shard, op);
