@@ -349,6 +349,9 @@ void lost_pushed(struct sim *sim, const char *id, const dw_head *head, const str
 	if (generation->lost || generation->lost_to || generation->purged ||
 	    (ousted &&
 	     generation->number > ousted->dead[number])) { /* whatever others have done meanwhile */
+		if (ousted && generation->fate != FATE_STORED &&
+		    generation->attempt > head->attempt)
+			generation->attempt = head->attempt; /* and started */
 		model_lower(name, generation->number);
 		generation->lost = false;
 		generation->lost_to = 0;
