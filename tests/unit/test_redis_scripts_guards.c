@@ -271,7 +271,8 @@ static redisReply *renew(struct scripts *s, const char *old, const char *new, co
 	return call_go(s);
 }
 
-static redisReply *acquire(struct scripts *s, const char *shards, const char *replace)
+static redisReply *acquire_as(struct scripts *s, const char *shards, const char *replace,
+			      const char *again)
 {
 	call(s, "acquire");
 	call_text(s, "x");
@@ -282,7 +283,13 @@ static redisReply *acquire(struct scripts *s, const char *shards, const char *re
 	call_text(s, shards);
 	call_text(s, "era2");
 	call_text(s, replace);
+	call_text(s, again);
 	return call_go(s);
+}
+
+static redisReply *acquire(struct scripts *s, const char *shards, const char *replace)
+{
+	return acquire_as(s, shards, replace, "");
 }
 
 static redisReply *session(struct scripts *s, const char *conn, const char *shards)
@@ -336,6 +343,18 @@ static void a_held_lease_is_not_acquired(void **state)
 	assert_string_equal(s->reply->element[1]->str, "16");
 	assert_true(is(acquire(s, "16", s->token), "OK"));
 	assert_string_equal(s->reply->element[2]->str, "era"); /* it is not made anew */
+}
+
+static void who_takes_a_shard_again_reads_the_inbox_on(void **state)
+{
+	struct scripts *s = *state;
+
+	for (int again = 0; again < 2; again++) {
+		command(s, "ZADD {t:07}:i -5 x");
+		command(s, "DEL {t:07}:l"); /* the server was set back to before it had an owner */
+		assert_true(is(acquire_as(s, "16", "", again ? "1" : ""), "OK"));
+		assert_int_equal(command(s, "ZCARD {t:07}:i")->integer, again);
+	}
 }
 
 static void fences_grow_also_above_what_is_known(void **state)
@@ -488,6 +507,7 @@ int main(void)
 	    cmocka_unit_test_setup(all_else_works_on_a_full_server, set_up),
 	    cmocka_unit_test_setup(leases_and_sessions_work_on_a_full_server, set_up),
 	    cmocka_unit_test_setup(a_held_lease_is_not_acquired, set_up),
+	    cmocka_unit_test_setup(who_takes_a_shard_again_reads_the_inbox_on, set_up),
 	    cmocka_unit_test_setup(fences_grow_also_above_what_is_known, set_up),
 	    cmocka_unit_test_setup(a_renewal_replaces_the_token, set_up),
 	    cmocka_unit_test_setup(a_lease_that_ran_out_is_taken_again_by_its_last_owner, set_up),
