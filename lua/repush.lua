@@ -6,8 +6,9 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),
 --           body
--- returns   {'OK', ...}: the header as it is now; {3, value} a later version is stored; 2 the inbox
---           tells that it is gone; or a refusal
+-- returns   {'OK', ...}: the header as it is now; {3, value} a later version is stored, or for a
+--           client this one: its new owner may have gone on with it; 2 the inbox tells that it is
+--           gone; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -30,7 +31,7 @@ for k = 1, #ids do
 	if before then
 		flags, attempt, v0, v1 = decode(before)
 	end
-	if (flags and v1 * WORD + v0 > ver) or
+	if (flags and (v1 * WORD + v0 > ver or not owner and v1 * WORD + v0 == ver)) or
 		(inbox[k] and math.abs(tonumber(inbox[k])) > ver) then
 		answer[k + 1] = before and {STALE, before} or ENOENT
 	else

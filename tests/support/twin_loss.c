@@ -51,7 +51,7 @@ static struct words words_of(const struct run *run, int at, struct bytes before)
 	return words;
 }
 
-/* look answers one timer; false: there is a later version of it. */
+/* look answers one timer; false: there is a later version of it, or for a client this one. */
 static bool look(struct run *run, int at, size_t item)
 {
 	struct bytes id = arg(run, at);
@@ -59,7 +59,8 @@ static bool look(struct run *run, int at, size_t item)
 	double ver = number_of(arg(run, at + 1));
 	struct words words;
 	char room[HEAD_SIZE];
-	bool later = before.at && decode(before, &words) && ver_of(&words) > ver;
+	bool later = before.at && decode(before, &words) &&
+		     (ver_of(&words) > ver || (!run->owner && ver_of(&words) == ver));
 
 	if (!later && told(run, id) <= ver) {
 		words = words_of(run, at, before);
