@@ -155,8 +155,8 @@ static void unheard(struct town *town, uint32_t number, const struct process *ke
 	lose(sim, truth);
 	/* And what it believes, or will when an answer that is on its way has come. */
 	lose_all(sim, name, known);
-	/* What is older than what it believes it will replace, or delete. */
-	if (now && now->number >= known)
+	/* What is older than what it believes it will replace, or delete, unless it was purged. */
+	if (now && (now->number >= known || now->purged))
 		free_again(sim, now, &head);
 	else if (now && now->fate == FATE_STORED)
 		now->fate = FATE_REPLACED;
@@ -206,7 +206,7 @@ static void with_keeper(struct town *town, uint32_t number, const struct process
 	/* Its letter is lost, and it lives; its value was taken away, and is there again, or an
 	 * earlier one is; and nobody remembers what a purge has deleted. */
 	if (now && !truth &&
-	    (now->fate == FATE_DEAD || (name->torn && now->lost && now->fate == FATE_STORED) ||
+	    (now->fate == FATE_DEAD || (name->torn && sim->model.generations[name->last].lost) ||
 	     now->purged))
 		free_again(sim, now, &head);
 }
@@ -323,7 +323,8 @@ static struct generation *pushed_one(struct sim *sim, uint32_t number, const dw_
 	struct generation *generation = model_find(sim, number, head->generation);
 	struct generation *older = generation ? generation_at(sim, generation->before) : NULL;
 
-	while (older && older->number != head->generation)
+	/* A put that is done again gets the number that it has asked for again. */
+	while (older && (older->number != head->generation || older->asked == generation->asked))
 		older = generation_at(sim, older->before);
 	if (!older || head->due == generation->due)
 		return generation;

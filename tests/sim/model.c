@@ -85,7 +85,8 @@ static void end(struct sim *sim, uint32_t name, enum fate fate)
 {
 	struct generation *generation = model_stored(sim, name);
 
-	if (generation)
+	/* A settled one that was there again, because the server was set back, stays settled. */
+	if (generation && !(generation->fate == FATE_SETTLED && fate == FATE_REPLACED))
 		generation->fate = fate;
 	sim->model.names[name].stored = NONE;
 }
@@ -104,6 +105,20 @@ static void client_changes(struct sim *sim, struct name *name, const dw_op *op, 
 		lost_changed(sim, name, false);
 }
 
+/* take_over: a put that is done again, because the server was set back, makes the generation that
+ * it has made before, and its owner may have that under way. */
+static void take_over(struct generation *generation, const struct generation *before)
+{
+	generation->life = before->life;
+	generation->held = before->held;
+	generation->may_settle = before->may_settle;
+	generation->may_retry = before->may_retry;
+	generation->retry_floor = before->retry_floor;
+	generation->floor_clock = before->floor_clock;
+	generation->licensed = true;
+	generation->reset = true;
+}
+
 static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 {
 	struct model *model = &sim->model;
@@ -111,6 +126,7 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 	uint32_t number = model_name(sim, op->id);
 	struct name *name = &model->names[number];
 	const struct generation *done;
+	const struct generation *again = model_find(sim, number, op->head.generation);
 
 	if (asked == NONE || model->generation_count == GENERATIONS_MAX) {
 		broken(sim, asked == NONE ? "I11" : "sim", "a put of %s is not as asked", op->id);
@@ -134,6 +150,8 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 				.promised = role == DW_OWNER && !name->keeper,
 				.claimed = op->head.state == DW_CLAIMED};
 	name->last = name->stored = model->generation_count++;
+	if (again && again->asked == asked)
+		take_over(&model->generations[name->last], again);
 }
 
 /* goes_on: the old one, stored or dead, goes on as the next generation of the name, with the same
@@ -247,6 +265,8 @@ static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
 {
 	uint32_t number = model_name(sim, op->id);
 	struct name *name = &sim->model.names[number];
+	bool torn = name->torn && name->stored == NONE && name->last != NONE &&
+		    sim->model.generations[name->last].lost;
 
 	if (op->status == DW_ELATE && late_but_gone(sim, op))
 		end(sim, number, FATE_CANCELLED);
@@ -254,7 +274,9 @@ static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
 		end(sim, number, FATE_CANCELLED);
 	if (op->status != DW_ENOENT && name->owed != NONE && !model_stored(sim, number))
 		lost_changed(sim, name, true);
-	if ((op->status != DW_OK && op->status != DW_ENOENT) || name->keeper)
+	/* A client that finds no value where one was torn out knows nothing of a claim. */
+	if ((op->status != DW_OK && op->status != DW_ENOENT) || name->keeper ||
+	    (torn && role == DW_CLIENT))
 		return;
 	name->cancel_floor = last_number(sim, name);
 	if (role == DW_CLIENT)
@@ -274,7 +296,8 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 		broken(sim, "I1", "%s is delivered again before the time asked for", op->id);
 	if (!verdict && wanted->due != generation->due)
 		broken(sim, "I1", "a claim of %s was given back with another deadline", op->id);
-	generation->due_before = generation->due;
+	if (wanted->due != generation->due) /* or it is done again */
+		generation->due_before = generation->due;
 	generation->due = wanted->due;
 	generation->claimed = false;
 	generation->licensed = generation->licensed || verdict;
@@ -473,6 +496,8 @@ void model_expired(struct sim *sim, const char *id)
 
 		if (!generation->held || generation->life != sim->life)
 			continue;
+		if (generation->fate == FATE_SETTLED && sim->model.names[name].befallen_at)
+			continue; /* an earlier one was brought back since, and is held */
 		generation->may_retry = true;
 		generation->retry_floor = clocks_wall(sim);
 		return;
