@@ -5,15 +5,16 @@
 --           3 shards of the namespace as the client knows it, or ''   4 '1': if the shard has no
 --           number of them, this is it   5 the channel to wake the owner on, or ''
 -- returns   {'OK', last number applied (0: the session is new), last version or '', now (us),
---           shards or '', the conn before this one (0: the session is new)}; {'NOSESSION'}: a
---           later connection was here; {'SHARDS', how many};
+--           shards or '', the conn before this one (0: the session is new), the conn that has
+--           made the session}; {'NOSESSION'}: a later connection was here; {'SHARDS', how many};
 --           {'NEW', how many listen on the channel}: nothing was done. Whoever listens is an owner
 --           whose shard was emptied, and has noticed it now
 -- cost      O(1). Over maxmemory, too
-local session = call('HMGET', SESSION, 'conn', 'last')
+local session = call('HMGET', SESSION, 'conn', 'last', 'first')
 local meta = call('HMGET', META, 'ver', 'shards')
 local count = meta[2] or ARGV[3]
 local done = session[2] or '0'
+local first = session[3] or ARGV[1]
 
 if session[1] and tonumber(session[1]) > tonumber(ARGV[1]) then
 	return {'NOSESSION'}
@@ -27,9 +28,10 @@ if ARGV[3] ~= '' and not meta[2] and ARGV[4] ~= '1' then
 end
 
 call('PEXPIRE', SESSION, ARGV[2])
-call('HSET', SESSION, 'conn', ARGV[1], 'last', done)
+call('HSET', SESSION, 'conn', ARGV[1], 'last', done, 'first', first)
 call('PEXPIRE', SESSION, ARGV[2])
 if not meta[2] and count ~= '' then
 	call('HSET', META, 'shards', count)
 end
-return {'OK', done, meta[1] or '', digits(time_us()), count, session[1] or '0'}
+return {'OK', done, meta[1] or '', digits(time_us()), count, session[1] or '0',
+	first}

@@ -69,8 +69,7 @@ static void take(struct run *run)
 	char now[32];
 	char token[256];
 	struct bytes made;
-	bool is_own =
-	    same(arg(run, 9), text_of("1")) || is_of(key_string(run->lease), arg(run, 1));
+	bool is_own = same(arg(run, 9), text_of("1")) || is_of(key_string(run->lease), arg(run, 1));
 	struct bytes shards = key_text(run->meta, "shards");
 	char before[32] = "";
 
@@ -185,9 +184,11 @@ static void live_on(struct run *run, struct bytes count)
 {
 	struct bytes last = key_text(run->session, "last");
 	struct bytes conn = key_text(run->session, "conn");
+	struct bytes first = key_text(run->session, "first");
 	char now[32];
 
-	answer_ok(run, 5);
+	answer_ok(run, 6);
+	item_bytes(run, 6, first.at ? first : arg(run, 1));
 	item_bytes(run, 5, conn.at ? conn : text_of("0"));
 	item_bytes(run, 1, last.at ? last : text_of("0"));
 	item_bytes(run, 2, or_empty(key_text(run->meta, "ver")));
@@ -195,6 +196,8 @@ static void live_on(struct run *run, struct bytes count)
 	item_bytes(run, 4, count);
 	if (!last.at)
 		key_set_text(run->twin, run->session, "last", text_of("0"));
+	if (!first.at)
+		key_set_text(run->twin, run->session, "first", arg(run, 1));
 	key_set_text(run->twin, run->session, "conn", arg(run, 1));
 	key_expire(run->twin, run->session, number_of(arg(run, 2)));
 	if (!key_text(run->meta, "shards").at && count.size > 0)

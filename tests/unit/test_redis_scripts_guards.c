@@ -440,6 +440,8 @@ static void a_session_knows_its_last_number(void **state)
 	assert_true(is(session(s, "1", ""), "NOSESSION"));
 	expect_refusal(s, false, "NOSESSION"); /* what lies in the old socket */
 	assert_true(is(session(s, "10", ""), "OK"));
+	assert_string_equal(s->reply->element[5]->str, "2");
+	assert_string_equal(s->reply->element[6]->str, "1"); /* which has made it */
 	command(s, "FLUSHALL");
 	assert_true(is(session(s, "1", ""), "OK"));
 	assert_string_equal(s->reply->element[1]->str, "0");

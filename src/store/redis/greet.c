@@ -140,6 +140,14 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 	}
 }
 
+/* is_another_session: than the one of our last greeting, which is over, or was set back to before
+ * that. A greeting of ours may have made it that came later than its connection was lost. */
+static bool is_another_session(const struct shard *shard, const struct reply *reply)
+{
+	return (uint64_t)reply_number(&reply->items[5]) < shard->session ||
+	       (shard->session > 0 && (uint64_t)reply_number(&reply->items[6]) > shard->session);
+}
+
 /* other_number: the shard has none, or another one than we know. */
 static void other_number(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
@@ -164,9 +172,9 @@ static void client_greeted(struct redis_store *store, struct request *request,
 	if (store->role == DW_OWNER) {
 		/* Became the owner meanwhile. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
-		   reply->count >= 6) {
+		   reply->count >= 7) {
 		lease_learn_time(store, reply_number(&reply->items[3]));
-		if ((uint64_t)reply_number(&reply->items[5]) < shard->session)
+		if (is_another_session(shard, reply))
 			forget_session(store, shard);
 		shard->session = store->connections;
 		greeted(store, shard, (uint64_t)reply_number(&reply->items[1]));
