@@ -405,6 +405,14 @@ void lost_changed(struct sim *sim, struct name *name, bool deleted)
 		owed->fate = FATE_REPLACED;
 }
 
+void lost_ended(struct sim *sim, const struct name *name)
+{
+	for (uint32_t at = name->last; at != NONE; at = sim->model.generations[at].before)
+		if (sim->model.generations[at].lost &&
+		    sim->model.generations[at].fate == FATE_STORED)
+			sim->model.generations[at].fate = FATE_CANCELLED;
+}
+
 /* lost_confirmed: the keeper's own call, whose answer was on its way: it knows that one, too. */
 void lost_confirmed(struct sim *sim, struct generation *generation)
 {

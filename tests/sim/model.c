@@ -268,10 +268,11 @@ static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
 	bool torn = name->torn && name->stored == NONE && name->last != NONE &&
 		    sim->model.generations[name->last].lost;
 
-	if (op->status == DW_ELATE && late_but_gone(sim, op))
+	if (op->status == DW_OK || (op->status == DW_ELATE && late_but_gone(sim, op))) {
 		end(sim, number, FATE_CANCELLED);
-	if (op->status == DW_OK)
-		end(sim, number, FATE_CANCELLED);
+		if (role == DW_CLIENT)
+			lost_ended(sim, name);
+	}
 	if (op->status != DW_ENOENT && name->owed != NONE && !model_stored(sim, number))
 		lost_changed(sim, name, true);
 	/* A client that finds no value where one was torn out knows nothing of a claim. */
@@ -291,7 +292,7 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 	/* What was set back with the lease may have been started by two. */
 	if (verdict && !generation->may_retry && !generation->licensed && !generation->reset)
 		broken(sim, "I5", "%s is delivered again and nobody asked for it", op->id);
-	if (verdict && wanted->due < generation->retry_floor &&
+	if (verdict && wanted->due < generation->retry_floor && !generation->reset &&
 	    generation->floor_clock == sim->clocks.set_count)
 		broken(sim, "I1", "%s is delivered again before the time asked for", op->id);
 	if (!verdict && wanted->due != generation->due)

@@ -165,6 +165,8 @@ void model_say_what_is_left(struct sim *);
 /* lost.c: what a call confirmed may be lost; a client has changed what is not yet put right. */
 void lost_confirmed(struct sim *, struct generation *);
 void lost_changed(struct sim *, struct name *, bool deleted);
+/* lost_ended: a client has ended what was stored, and with it what the store had lost before. */
+void lost_ended(struct sim *, const struct name *);
 /* lost_may_repeat: the put that made it may be done once more, as nobody was told of it. */
 bool lost_may_repeat(const struct sim *, const struct generation *);
 void lost_keeper_ends(struct sim *, bool in_time);
