@@ -118,9 +118,15 @@ static void cancel_answered(struct sim *sim, struct asked *asked, int status)
  * the duty to fire those before it. */
 static void move_answered(struct sim *sim, const struct asked *asked, const dw_result *result)
 {
-	struct generation *generation = model_find(sim, asked->name, result->generation);
+	uint32_t at = sim->model.names[asked->name].last;
+	struct generation *generation;
 
-	if (!generation || generation->moved_to != asked->due) {
+	/* Where the server was set back, another one may have been given its number. */
+	while (at != NONE && (sim->model.generations[at].number != result->generation ||
+			      sim->model.generations[at].moved_to != asked->due))
+		at = sim->model.generations[at].before;
+	generation = at == NONE ? NULL : &sim->model.generations[at];
+	if (!generation) {
 		broken(sim, "I2", "a move of %s was confirmed that was not stored", result->id);
 		return;
 	}

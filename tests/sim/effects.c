@@ -121,7 +121,7 @@ static void tell_known_claims(const struct effect *effect)
 		wanted.attempt--;
 		wanted.state = DW_PENDING;
 		if (effect->town->known[k] == 0)
-			lost_pushed(effect->town->sim, op.id, &wanted, NULL);
+			lost_pushed(effect->town->sim, op.id, &wanted, NULL, false);
 		tell(effect, &op, &wanted);
 	}
 }
@@ -173,8 +173,8 @@ static void tell_push(const struct effect *effect, const char *id, const struct 
 
 	if (item->kind == REPLY_BULK && header_of(item, &head)) {
 		trace(effect->town->sim, "pushed", id, (int64_t)head.generation, head.attempt);
-		lost_pushed(effect->town->sim, id, &head,
-			    role_of(effect) == DW_CLIENT ? effect->caller : NULL);
+		lost_pushed(effect->town->sim, id, &head, effect->caller,
+			    role_of(effect) == DW_CLIENT);
 	}
 }
 

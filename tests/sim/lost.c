@@ -155,8 +155,10 @@ static void unheard(struct town *town, uint32_t number, const struct process *ke
 	lose(sim, truth);
 	/* And what it believes, or will when an answer that is on its way has come. */
 	lose_all(sim, name, known);
-	/* What is older than what it believes it will replace, or delete, unless it was purged. */
-	if (now && (now->number >= known || now->purged))
+	/* What is older than what it believes it will replace, or delete: unless it was purged, or
+	 * the owner does not see the loss, because only a client's write was lost, and another
+	 * client has written since. */
+	if (now && (now->number >= known || now->purged || sim->town->before[number].unacked))
 		free_again(sim, now, &head);
 	else if (now && now->fate == FATE_STORED)
 		now->fate = FATE_REPLACED;
@@ -334,7 +336,8 @@ static struct generation *pushed_one(struct sim *sim, uint32_t number, const dw_
 }
 
 /* lost_pushed: an owner that was ousted brings back all that it has not itself seen to end. */
-void lost_pushed(struct sim *sim, const char *id, const dw_head *head, const struct process *ousted)
+void lost_pushed(struct sim *sim, const char *id, const dw_head *head, const struct process *caller,
+		 bool ousted)
 {
 	uint32_t number = model_name(sim, id);
 	struct name *name = &sim->model.names[number];
@@ -347,9 +350,13 @@ void lost_pushed(struct sim *sim, const char *id, const dw_head *head, const str
 	}
 	if (before && before != generation && before->fate == FATE_STORED)
 		before->fate = FATE_REPLACED;
+	/* Settled, and its owner has not heard that yet: it settles it again, or ends before. */
+	if (!ousted && caller && generation->fate == FATE_SETTLED &&
+	    generation->number > caller->dead[number])
+		generation->fate = FATE_STORED;
 	if (generation->lost || generation->lost_to || generation->purged ||
-	    (ousted &&
-	     generation->number > ousted->dead[number])) { /* whatever others have done meanwhile */
+	    (ousted && caller &&
+	     generation->number > caller->dead[number])) { /* whatever others have done meanwhile */
 		if (ousted && generation->fate != FATE_STORED &&
 		    generation->attempt > head->attempt)
 			generation->attempt = head->attempt; /* and started */
@@ -372,6 +379,16 @@ void lost_pushed(struct sim *sim, const char *id, const dw_head *head, const str
 		name->keeper = 0;
 }
 
+/* is_below an earlier one, because the server was set back before a client has made it. */
+static bool is_below(const struct sim *sim, const struct generation *generation)
+{
+	uint32_t at = generation->before;
+
+	while (at != NONE && sim->model.generations[at].number < generation->number)
+		at = sim->model.generations[at].before;
+	return at != NONE;
+}
+
 void lost_deleted(struct sim *sim, const char *id)
 {
 	struct name *name = &sim->model.names[model_name(sim, id)];
@@ -379,7 +396,8 @@ void lost_deleted(struct sim *sim, const char *id)
 
 	if (generation && generation->fate == FATE_STORED && !generation->reset &&
 	    !generation->pushed && !generation->lost &&
-	    generation->made_at < name->befallen_at) /* not a client's since */
+	    generation->made_at < name->befallen_at && /* not a client's since */
+	    !is_below(sim, generation))
 		broken(sim, "I2", "%s was deleted again and lives", id);
 	if (generation && generation->fate == FATE_STORED)
 		generation->fate = FATE_CANCELLED;

@@ -388,7 +388,8 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 	if (early > 0)
 		broken(sim, "I1", "%s started %lld us before its deadline", firing->id,
 		       (long long)early);
-	if (firing->due != generation->due ||
+	/* What was set back has the deadline of then, and its owner the one that it knows. */
+	if ((firing->due != generation->due && !generation->reset) ||
 	    (firing->topic[0] != '?' && firing->topic[0] != (char)('a' + asked->topic)))
 		broken(sim, "I11", "%s started with another deadline or topic", firing->id);
 	if (generation->number <= sim->model.names[generation->name].floor)

@@ -169,7 +169,8 @@ void lost_settle(struct town *, unsigned shard, const struct process *keeper);
 void lost_tear(struct town *, uint32_t name, const struct process *keeper);
 void lost_torn(struct town *, uint32_t name, const struct process *keeper);
 /* A timer was written again, or deleted again, or an entry without a value was. */
-void lost_pushed(struct sim *, const char *id, const dw_head *, const struct process *ousted);
+void lost_pushed(struct sim *, const char *id, const dw_head *, const struct process *caller,
+		 bool ousted);
 void lost_deleted(struct sim *, const char *id);
 void lost_mended(struct sim *, const char *id);
 void lost_taken_over(struct town *, unsigned shard);
