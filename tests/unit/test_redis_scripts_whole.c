@@ -277,6 +277,28 @@ static void cancelled_news_have_no_value(void **state)
 	assert_int_equal(s->reply->element[3]->type, REDIS_REPLY_NIL);
 }
 
+/* An owner writes its own version over, a client that was one does not: the new owner has it. */
+static void a_client_pushes_nothing_over_the_same_version(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t ver = put_one(s, true, "a", 5, 0);
+
+	for (int owner = 0; owner < 2; owner++) {
+		(owner ? call_owner : call_client)(s, "repush");
+		call_text(s, "a");
+		call_number(s, ver);
+		for (int i = 0; i < 5; i++)
+			call_text(s, "0");
+		call_due(s, 6);
+		call_word(s, "\1\1crc.b", sizeof "\1\1crc.b" - 1);
+		assert_true(is(call_go(s), "OK"));
+		assert_int_equal(s->reply->element[1]->type,
+				 owner ? REDIS_REPLY_STRING : REDIS_REPLY_ARRAY);
+		assert_int_equal(strtol(command(s, "ZSCORE {t:07}:z a")->str, NULL, 10),
+				 owner ? 6 : 5);
+	}
+}
+
 static void a_clients_write_is_published_once(void **state)
 {
 	struct scripts *s = *state;
@@ -471,6 +493,7 @@ int main(void)
 	    cmocka_unit_test_setup(a_place_whose_member_has_moved_is_found, scripts_empty),
 	    cmocka_unit_test_setup(news_stay_until_their_version_is_acknowledged, scripts_empty),
 	    cmocka_unit_test_setup(cancelled_news_have_no_value, scripts_empty),
+	    cmocka_unit_test_setup(a_client_pushes_nothing_over_the_same_version, scripts_empty),
 	    cmocka_unit_test_setup(a_clients_write_is_published_once, scripts_empty),
 	    cmocka_unit_test_setup(letters_are_paged_and_dropped_by_name, scripts_empty),
 	    cmocka_unit_test_setup(letters_of_one_score_are_paged_by_their_members, scripts_empty),
