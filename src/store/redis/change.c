@@ -273,7 +273,12 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 			redo(shard, &request->ops);
 		return;
 	default:
-		answer_all(store, &request->ops, DW_ESTORE);
+		if (request->ops.first->kind != DW_OP_REDELETE) {
+			answer_all(store, &request->ops, DW_ESTORE);
+			return;
+		}
+		shard->pause_until = usec_max(shard->pause_until, usec_add(store->now, PAUSE));
+		redo(shard, &request->ops); /* nobody else would */
 	}
 }
 
