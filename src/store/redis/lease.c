@@ -102,11 +102,13 @@ static void taking_ended(struct redis_store *store)
 
 	taking->active = false;
 	taking->op = NULL;
-	if (taking->status == DW_OK)
+	if (taking->status == DW_OK) {
 		set_owner(store);
-	else
+		answer_known(store); /* done as a client, and so answered to one */
+	} else {
 		for (unsigned i = 0; i < store->shard_count; i++)
 			release(store, &store->shards[i]);
+	}
 	if (op)
 		answer(store, op, taking->status);
 }
