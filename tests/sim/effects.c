@@ -105,7 +105,7 @@ static void tell_delivery(const struct effect *effect, int at, const struct repl
 }
 
 /* tell_known_claims: score, id ...; the value as claimed ... Where the value was torn away it is
- * there again. */
+ * there again, and so where the server was set back and the owner has not seen it. */
 static void tell_known_claims(const struct effect *effect)
 {
 	size_t count = (size_t)(effect->argc - 6) / 3;
@@ -120,7 +120,7 @@ static void tell_known_claims(const struct effect *effect)
 		wanted = op.head;
 		wanted.attempt--;
 		wanted.state = DW_PENDING;
-		if (effect->town->known[k] == 0)
+		if (effect->town->known[k] < op.head.generation)
 			lost_pushed(effect->town->sim, op.id, &wanted, NULL, false);
 		tell(effect, &op, &wanted);
 	}

@@ -288,18 +288,22 @@ static void show(const struct run *run, struct bytes id)
 		run->twin->known(run->twin->known_user, value.at, value.size);
 }
 
-/* is_as_known: the value is what the owner takes it for. */
+/* is_as_known: the value is what the owner takes it for; or an earlier one, to which the server was
+ * set back, and which an owner that saw that would have replaced, too. */
 static bool is_as_known(const struct run *run, struct bytes id, struct bytes claimed)
 {
 	struct bytes value = key_value(run->values, id);
 	struct words stored;
 	struct words given;
 
-	return !value.at ||
-	       (decode(value, &stored) && decode(claimed, &given) && !is_claimed(&stored) &&
-		stored.flags + 1 == given.flags && stored.attempt + 1 == given.attempt &&
-		ver_of(&stored) == ver_of(&given) && stored.d0 == given.d0 &&
-		stored.d1 == given.d1 && stored.crc == given.crc);
+	if (!value.at)
+		return true;
+	if (!decode(value, &stored) || !decode(claimed, &given))
+		return false;
+	return ver_of(&stored) < ver_of(&given) ||
+	       (!is_claimed(&stored) && stored.flags + 1 == given.flags &&
+		stored.attempt + 1 == given.attempt && ver_of(&stored) == ver_of(&given) &&
+		stored.d0 == given.d0 && stored.d1 == given.d1 && stored.crc == given.crc);
 }
 
 void twin_claim_known(struct run *run)
