@@ -288,11 +288,12 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 			  const dw_head *wanted)
 {
 	bool verdict = (op->flags & DW_OP_VERDICT) != 0;
+	bool by_two = generation->reset || generation->pushed;
 
 	/* What was set back with the lease may have been started by two. */
-	if (verdict && !generation->may_retry && !generation->licensed && !generation->reset)
+	if (verdict && !generation->may_retry && !generation->licensed && !by_two)
 		broken(sim, "I5", "%s is delivered again and nobody asked for it", op->id);
-	if (verdict && wanted->due < generation->retry_floor && !generation->reset &&
+	if (verdict && wanted->due < generation->retry_floor && !by_two &&
 	    generation->floor_clock == sim->clocks.set_count)
 		broken(sim, "I1", "%s is delivered again before the time asked for", op->id);
 	if (!verdict && wanted->due != generation->due)
