@@ -350,10 +350,14 @@ void lost_pushed(struct sim *sim, const char *id, const dw_head *head, const str
 	}
 	if (before && before != generation && before->fate == FATE_STORED)
 		before->fate = FATE_REPLACED;
-	/* Settled, and its owner has not heard that yet: it settles it again, or ends before. */
+	/* Settled, and its owner has not heard that yet: it settles it again, or ends before; or
+	 * another owner has settled it, where a set-back had given the lease back. */
 	if (!ousted && caller && generation->fate == FATE_SETTLED &&
-	    generation->number > caller->dead[number])
+	    generation->number > caller->dead[number]) {
 		generation->fate = FATE_STORED;
+		if (generation->attempt > head->attempt)
+			generation->attempt = head->attempt;
+	}
 	if (generation->lost || generation->lost_to || generation->purged ||
 	    (ousted && caller &&
 	     generation->number > caller->dead[number])) { /* whatever others have done meanwhile */
