@@ -165,7 +165,8 @@ static void set_head(struct redis_store *store, const struct shard *shard, dw_op
 	}
 }
 
-/* note_end: what was done has ended a timer, or made one. */
+/* note_end: what was done has ended a timer, or made one; or found one that lives, because another
+ * owner has brought it back. */
 static void note_end(struct redis_store *store, struct shard *shard, const dw_op *op)
 {
 	switch (op->kind) {
@@ -178,6 +179,7 @@ static void note_end(struct redis_store *store, struct shard *shard, const dw_op
 			loss_bury(store, shard, op->id, op->head.generation - 1);
 		return;
 	case DW_OP_PUT:
+	case DW_OP_CLAIM:
 	case DW_OP_MOVE:
 	case DW_OP_REQUEUE:
 		loss_unbury(shard, op->id, op->head.generation);
