@@ -64,7 +64,8 @@ static void hear(struct process *process, const dw_op *op)
 		process->told_at = process->sim->clocks.steady;
 		order_forget(process->sim);
 	}
-	if ((op->status == DW_OK || (op->status == DW_ENOENT && op->kind == DW_OP_SETTLE)) &&
+	if ((op->status == DW_OK ||
+	     (op->status == DW_ENOENT && (op->kind == DW_OP_SETTLE || op->kind == DW_OP_BURY))) &&
 	    (op->kind == DW_OP_SETTLE || op->kind == DW_OP_BURY || op->kind == DW_OP_CANCEL))
 		process->dead[model_name(process->sim, op->id)] = op->head.generation;
 	if (op->status == DW_OK && op->kind == DW_OP_PURGE)
