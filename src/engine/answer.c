@@ -66,13 +66,20 @@ static void vacate(struct timer *head, struct call *call)
 	call->fresh = NULL;
 }
 
+/* is_its: the row is what the put has stored, which may have been delivered since. */
+static bool is_its(const dw_op *op, const dw_row *row)
+{
+	return row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0 &&
+	       (row->head.due == op->head.due || row->head.attempt > 0);
+}
+
 /* learn_done: the put had been done before. What it stored may have been fired, changed or
  * cancelled since; so what counts is what is stored now. Returns the timer of the id. */
 static struct timer *learn_done(struct engine *engine, struct timer *head, struct call *call,
 				const dw_op *op)
 {
 	vacate(head, call);
-	call->generation = op->rows ? op->rows->head.generation : 0;
+	call->generation = op->rows && is_its(op, op->rows) ? op->rows->head.generation : 0;
 	if (!own_is_current(engine, op))
 		return head;
 	/* Also before it is learnt: if that fails, the old one must not start all the same. */

@@ -139,8 +139,8 @@ void own_lose(struct engine *engine)
 	index_each(&engine->index, drop, &dropping);
 	event.count = dropping.dropped;
 	engine_event(engine, &event,
-		     "another process owns the store now: %llu timers are its, and no verdict of "
-		     "before counts",
+		     "the ownership is lost, to another process or with what the store has lost: "
+		     "what is stored of %llu timers counts, and no verdict of before",
 		     (unsigned long long)dropping.dropped);
 }
 

@@ -132,12 +132,6 @@ static void look_at_letter(struct redis_store *store, struct check *check,
 
 /* ---- Values that no entry leads to --------------------------------------------------------- */
 
-/* A page of HSCAN, whose ids are looked for in the order. */
-struct page {
-	struct check *check;
-	struct reply *ids;
-};
-
 /* is_readable: no key of the stage is of another type. */
 static bool is_readable(const struct check *check)
 {
@@ -190,99 +184,18 @@ static void check_lost(struct redis_store *store, struct request *request)
 		begin_anew(store, check);
 }
 
-static void page_free(struct redis_store *store, struct page *page)
-{
-	reply_free(page->ids);
-	alloc_free(&store->alloc, page);
-}
-
-static void scores_lost(struct redis_store *store, struct request *request)
-{
-	struct page *page = request->context;
-
-	request->context = page->check;
-	page_free(store, page);
-	check_lost(store, request);
-}
-
-static void scores_came(struct redis_store *store, struct request *request,
-			const struct reply *reply)
-{
-	struct page *page = request->context;
-	struct check *check = page->check;
-
-	request_free(store, request);
-	for (size_t i = 0; reply->kind == REPLY_ARRAY && i < reply->count; i++)
-		if (reply->items[i].kind == REPLY_NIL && i < page->ids->count)
-			flaw(store, check, page->ids->items[i].bytes, 0,
-			     "has a value, and is not in the order");
-	page_free(store, page);
-	if (reply->kind != REPLY_ARRAY)
-		end(store, check, DW_ESTORE);
-	else if (strcmp(check->place, "0") == 0)
-		next_stage(store, check);
-	else
-		next_page(store, check);
-}
-
-/* copy_ids keeps the ids of a page of HSCAN, which are every other item. */
-static struct reply *copy_ids(struct redis_store *store, const struct reply *items)
-{
-	struct reply *ids = reply_new(&store->alloc);
-	size_t count = items->count / 2;
-
-	if (!ids || !reply_items(ids, ids, count)) {
-		reply_free(ids);
-		return NULL;
-	}
-	for (size_t i = 0; i < count; i++) {
-		const struct reply *id = &items->items[2 * i];
-
-		if (!reply_bytes(ids, &ids->items[i], REPLY_BULK, id->bytes, id->size)) {
-			reply_free(ids);
-			return NULL;
-		}
-	}
-	return ids;
-}
-
-/* ask_scores: where the ids of the page stand in the order. */
-static void ask_scores(struct redis_store *store, struct check *check, const struct reply *items)
-{
-	struct shard *shard = &store->shards[check->shard];
-	struct request *request = request_new(store, shard, scores_came, scores_lost);
-	struct page *page = alloc_new(&store->alloc, sizeof *page);
-
-	if (page)
-		*page = (struct page){.check = check, .ids = copy_ids(store, items)};
-	if (!request || !page || !page->ids) {
-		if (page)
-			page_free(store, page);
-		if (request)
-			request_free(store, request);
-		end(store, check, DW_ENOMEM);
-		return;
-	}
-	request->context = page;
-	command_begin(store, "ZMSCORE");
-	words_bytes(&store->words, shard->keys[KEY_Z], shard->key_sizes[KEY_Z]);
-	for (size_t i = 0; i < page->ids->count && i < WORDS_MAX - 2; i++)
-		words_bytes(&store->words, page->ids->items[i].bytes, page->ids->items[i].size);
-	if (request_send(store, request) != DW_OK)
-		scores_lost(store, request);
-}
-
+/* values_came: looked at with the order, in one moment: a timer that ends meanwhile is no flaw. */
 static void values_came(struct redis_store *store, struct check *check, const struct reply *reply)
 {
-	if (reply->kind != REPLY_ARRAY || reply->count != 2 || reply->items[0].kind != REPLY_BULK ||
-	    reply->items[1].kind != REPLY_ARRAY) {
+	if (reply->kind != REPLY_ARRAY || reply->count == 0 || reply->items[0].kind != REPLY_BULK) {
 		end(store, check, DW_ESTORE);
 		return;
 	}
+	for (size_t i = 1; i < reply->count; i++)
+		flaw(store, check, reply->items[i].kind == REPLY_BULK ? reply->items[i].bytes : "",
+		     0, "has a value, and is not in the order");
 	(void)snprintf(check->place, sizeof check->place, "%s", reply->items[0].bytes);
-	if (reply->items[1].count > 0)
-		ask_scores(store, check, &reply->items[1]);
-	else if (strcmp(check->place, "0") == 0)
+	if (strcmp(check->place, "0") == 0)
 		next_stage(store, check);
 	else
 		next_page(store, check);
@@ -438,11 +351,9 @@ static void add_question(struct redis_store *store, const struct check *check,
 		call_begin_rare(store, "types", shard);
 		return;
 	case STAGE_VALUES:
-		command_begin(store, "HSCAN");
-		words_bytes(words, shard->keys[KEY_H], shard->key_sizes[KEY_H]);
+		call_begin_rare(store, "orphans", shard);
+		words_text(words, "h");
 		words_text(words, check->place[0] ? check->place : "0");
-		words_text(words, "COUNT");
-		words_number(words, PAGE);
 		return;
 	case STAGE_LETTERS:
 		call_begin_rare(store, "dead_page", shard);

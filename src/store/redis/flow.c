@@ -72,6 +72,8 @@ int request_send(struct redis_store *store, struct request *request)
 	/* The link may be up again while the requests of the last connection are given up. */
 	if (!store->connection)
 		return DW_ESTORE;
+	if (words->cut)
+		return DW_ELIMIT;
 	status = link_send(store->link, words->count, words->word, words->size, store->now);
 
 	if (status != DW_OK)

@@ -105,6 +105,8 @@ void mend_count(struct redis_store *store, struct shard *shard, int64_t entries,
 	struct mending *mending;
 
 	shard->uneven = entries == values ? 0 : shard->uneven + 1;
+	if (entries == values)
+		shard->pushed_at = 0; /* what is torn from now on may be known again */
 	if (shard->uneven < 2 || shard->mending)
 		return;
 	mending = alloc_new(&store->alloc, sizeof *mending);

@@ -187,6 +187,27 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 
 /* ---- A command ------------------------------------------------------------------------------ */
 
+/* words_of: how many words an operation takes at most. */
+static size_t words_of(dw_op_kind kind)
+{
+	switch (kind) {
+	case DW_OP_REPUSH:
+		return 9;
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+	case DW_OP_MOVE:
+		return 5;
+	case DW_OP_REQUEUE:
+		return 4;
+	case DW_OP_PUT:
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+		return 3;
+	default:
+		return 2;
+	}
+}
+
 /* room_of: for the bytes that an operation's words do not have yet. */
 static size_t room_of(const dw_op *op)
 {
@@ -298,6 +319,7 @@ size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 	bool differ = kind == DW_OP_PUT || (kind == DW_OP_CLAIM && known);
 	struct seen seen;
 	uint64_t floor = 0;
+	size_t most = (WORDS_MAX - WORDS_FIRST) / words_of(kind);
 	size_t count = 0;
 	size_t bytes = 0;
 
@@ -306,7 +328,8 @@ size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 	for (const dw_op *op = queue->first; op && op->kind == kind; op = op->next) {
 		size_t more = room_of(op);
 
-		if (count == BATCH_MAX || (count > 0 && bytes + more > BATCH_BYTES_MAX))
+		if (count == BATCH_MAX || count == most ||
+		    (count > 0 && bytes + more > BATCH_BYTES_MAX))
 			break;
 		if (count > 0 && op->flags & DW_OP_AGAIN)
 			break;

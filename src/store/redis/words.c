@@ -8,13 +8,23 @@
 
 void words_clear(struct words *words)
 {
+	words->cut = false;
 	words->count = 0;
 	words->used = 0;
 }
 
-void words_bytes(struct words *words, const void *bytes, size_t size)
+/* is_full: whoever makes commands keeps below that. If not, nothing is written over. */
+static bool is_full(struct words *words)
 {
 	assert(words->count < WORDS_MAX);
+	words->cut = words->cut || words->count == WORDS_MAX;
+	return words->cut;
+}
+
+void words_bytes(struct words *words, const void *bytes, size_t size)
+{
+	if (is_full(words))
+		return;
 	words->word[words->count] = bytes;
 	words->size[words->count++] = size;
 }
@@ -37,6 +47,8 @@ static void add_number(struct words *words, bool negative, uint64_t number)
 	if (negative)
 		*--at = '-';
 	size = (size_t)(digits + sizeof digits - at);
+	if (is_full(words))
+		return;
 	words_bytes(words, memcpy(words->room + words->used, at, size), size);
 	words->used += size; /* at most 20, and WORDS_MAX of them */
 }
@@ -55,6 +67,8 @@ void words_time(struct words *words, int64_t time)
 {
 	char *at = words->room + words->used;
 
+	if (is_full(words))
+		return;
 	bytes_put((unsigned char *)at, (uint64_t)time, 8);
 	words->used += 8;
 	words_bytes(words, at, 8);

@@ -3,13 +3,16 @@
 #ifndef DW_STORE_REDIS_WORDS_H
 #define DW_STORE_REDIS_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define WORDS_MAX 2500
+#define WORDS_FIRST 32 /* more than a command has before its operations: script, keys, guard */
 #define WORDS_ROOM (WORDS_MAX * 21)
 
 struct words {
+	bool cut; /* there were more than that: it must not be sent */
 	int count;
 	size_t used;
 	const char *word[WORDS_MAX];
