@@ -160,7 +160,7 @@ longest_first()
 
 # Left out: what waits for a redis-server mostly, and has limits to that, and what is very many
 # of the same. ASan sees them.
-not_slowly='contract_redis|redis_(link_server|twin|scripts|commands|mend|ousted|layout|open|out)'
+not_slowly='contract_redis|redis_(link_server|twin|scripts|commands|mend|ousted|layout|one|open|out)'
 not_slowly+='|dead_limit'
 
 # memcheck: all but these, with few of the random operations. Some wait: more than processors.
