@@ -3,9 +3,13 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/hash.h"
 
 #define BUCKETS_MIN 64u
+
+/* So many splits ahead the timers that will be moved are fetched. */
+#define SPLITS_AHEAD 8u
 
 int index_init(struct index *index, const struct alloc *alloc, uint64_t seed)
 {
@@ -50,6 +54,28 @@ struct timer *index_find(const struct index *index, const char *id)
 	return timer;
 }
 
+void index_fetch_bucket(const struct index *index, const char *id)
+{
+	bits_prefetch(bucket_of(index, hash_bytes(index->seed, id, strlen(id))));
+}
+
+void index_fetch_timer(const struct index *index, const char *id)
+{
+	const struct timer *timer = *bucket_of(index, hash_bytes(index->seed, id, strlen(id)));
+
+	if (timer)
+		bits_prefetch(timer);
+}
+
+/* fetch_split: the first timer of a bucket that is to be split soon. */
+static void fetch_split(const struct index *index, uint32_t bucket)
+{
+	const struct timer *timer = *segments_at(&index->buckets, bucket);
+
+	if (timer)
+		bits_prefetch(timer);
+}
+
 /* split moves the timers of the bucket at the split point that belong to the new last one. */
 static void split(struct index *index)
 {
@@ -59,6 +85,7 @@ static void split(struct index *index)
 	struct timer **to = (struct timer **)segments_at(&index->buckets, index->bucket_count);
 
 	*to = NULL;
+	fetch_split(index, index->bucket_count - size + SPLITS_AHEAD);
 	while (*from) {
 		struct timer *timer = *from;
 

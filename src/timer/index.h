@@ -19,6 +19,11 @@ void index_free(struct index *);
 
 struct timer *index_find(const struct index *, const char *id);
 
+/* index_fetch_bucket, index_fetch_timer: this id will be looked for soon. The one brings into the
+ * cache what the other reads, so it comes some ids earlier. */
+void index_fetch_bucket(const struct index *, const char *id);
+void index_fetch_timer(const struct index *, const char *id);
+
 /* index_add: the id must not be there. 0, or DW_ENOMEM. */
 int index_add(struct index *, struct timer *);
 void index_remove(struct index *, struct timer *);

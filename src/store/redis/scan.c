@@ -64,8 +64,10 @@ static bool is_before(const dw_row *a, const dw_row *b)
 
 static void close_group(struct stream *stream)
 {
-	dw_row *row = rows_sort(stream->group.first, is_before);
+	dw_row *row = stream->group.first;
 
+	if (stream->group.count > 1)
+		row = rows_sort(row, is_before);
 	stream->group = (struct rows){0};
 	while (row) {
 		dw_row *next = row->next;

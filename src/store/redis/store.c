@@ -419,13 +419,14 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 
 /* ---- Shards -------------------------------------------------------------------------------- */
 
-static unsigned crc16_nibble(unsigned crc, unsigned nibble)
+/* crc16_byte divides by x^16 + x^12 + x^5 + 1 without a table: a byte's quotient is the byte with
+ * its upper half, and each term of the divisor shifts it. */
+static uint16_t crc16_byte(uint16_t crc, unsigned char byte)
 {
-	static const unsigned short table[16] = {0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5,
-						 0x60c6, 0x70e7, 0x8108, 0x9129, 0xa14a, 0xb16b,
-						 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef};
+	unsigned quotient = crc >> 8 ^ byte;
 
-	return (crc << 4 & 0xffff) ^ table[crc >> 12 ^ nibble];
+	quotient ^= quotient >> 4;
+	return (uint16_t)(crc << 8 ^ quotient << 12 ^ quotient << 5 ^ quotient);
 }
 
 /* crc16_of as Redis Cluster counts it (XMODEM), of the id or of its part in braces. */
@@ -434,17 +435,14 @@ unsigned crc16_of(const char *id)
 	const char *open = strchr(id, '{');
 	const char *end = open ? strchr(open + 1, '}') : NULL;
 	size_t size = strlen(id);
-	unsigned crc = 0;
+	uint16_t crc = 0;
 
 	if (end && end > open + 1) {
 		id = open + 1;
 		size = (size_t)(end - id);
 	}
-	for (size_t i = 0; i < size; i++) {
-		unsigned byte = (unsigned char)id[i];
-
-		crc = crc16_nibble(crc16_nibble(crc, byte >> 4), byte & 15);
-	}
+	for (size_t i = 0; i < size; i++)
+		crc = crc16_byte(crc, (unsigned char)id[i]);
 	return crc;
 }
 
