@@ -13,6 +13,7 @@ struct gather {
 	dw_op *op;
 	unsigned left;
 	int status; /* the first failure */
+	bool begun; /* a shard has done its part, or may have */
 	bool anew;  /* it reads only, and is asked again when the server is back, or serves again */
 	dw_store_status sum;
 	char owner[256];
@@ -31,6 +32,9 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 		op->store_status = status_new(&store->alloc, &gather->sum);
 		gather->status = op->store_status ? DW_OK : DW_ENOMEM;
 	}
+	/* No other failure would do: each of them says that nothing was done. */
+	if (gather->status != DW_OK && gather->begun)
+		gather->status = DW_EUNKNOWN;
 	alloc_free(&store->alloc, gather->report);
 	if (store->barrier == op)
 		store->barrier = NULL;
@@ -43,6 +47,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 
 static void fail(struct gather *gather, int status)
 {
+	gather->begun = gather->begun || status == DW_EUNKNOWN;
 	if (gather->status == DW_OK)
 		gather->status = status;
 }
@@ -156,6 +161,7 @@ static void part_came(struct redis_store *store, struct request *request, const 
 	bool done = failure == FAILURE_NONE;
 
 	flow_number_done(store, request, done);
+	gather->begun = gather->begun || done;
 	if (done && gather->op->kind == DW_OP_REPORT && reply->count > 2)
 		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
 	if (done && reply->count > 1)
