@@ -3,8 +3,9 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; an owner's
 --           7.. for each timer: id, version, attempt (the one before the claim)
--- returns   {'OK', ...}: the header as claimed; 2 there is none; {3, value} it is another one; 5
---           damaged; or a refusal. Asked twice it answers the same
+-- returns   {'OK', ...}: the header as claimed; 2 a client has deleted it; {3, value} it is
+--           another one; 5 damaged; 6 its value is gone, 7 all of it; or a
+--           refusal. Asked twice it answers the same
 -- cost      O(log N) a timer; 4 us of the server
 local refusal = owner_enters()
 if refusal then
@@ -21,9 +22,11 @@ local f0, f1 = halves(fence)
 for k = 1, #ids do
 	local id = ids[k]
 	local value = made[id] or values[k]
-	local item = ENOENT
+	local item
 
-	if value then
+	if not value then
+		item = missing(id, ARGV[3 * k + 5])
+	else
 		local flags, attempt, v0, v1, d0, d1, c0, c1, crc = decode(value)
 		local asked = tonumber(ARGV[3 * k + 6])
 		local claimed = flags and flags % 256 == 1

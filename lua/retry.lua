@@ -3,8 +3,9 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; an owner's
 --           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: it counts)
--- returns   {'OK', ...}: the header as pending; 2 there is none; {3, value} it is another one; 5
---           damaged; or a refusal. Asked twice it answers the same
+-- returns   {'OK', ...}: the header as pending; 2 a client has deleted it; {3, value} it is
+--           another one; 5 damaged; 6 its value is gone, 7 all of it; or a
+--           refusal. Asked twice it answers the same
 -- cost      O(log N) a timer; 3 us of the server
 local refusal = owner_enters()
 if refusal then
@@ -20,9 +21,11 @@ local written = 0
 for k = 1, #ids do
 	local id = ids[k]
 	local value = made[id] or values[k]
-	local item = ENOENT
+	local item
 
-	if value then
+	if not value then
+		item = missing(id, ARGV[5 * k + 3])
+	else
 		local flags, attempt, v0, v1, d0, d1, _, _, crc = decode(value)
 		local ver, asked = tonumber(ARGV[5 * k + 3]), tonumber(ARGV[5 * k + 4])
 		local e0, e1 = words_of('<I4I4', ARGV[5 * k + 5])

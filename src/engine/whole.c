@@ -10,6 +10,7 @@ static void forget(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
+	timer->certain = false;
 	if (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED)
 		return;
 	timer_disarm(engine, timer);
@@ -26,6 +27,7 @@ static void doubt(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
+	timer->certain = false;
 	if (timer->state != TIMER_CLAIMED)
 		return;
 	timer_disarm(engine, timer);

@@ -159,6 +159,16 @@ void twin_put(struct run *run)
 	leave(run);
 }
 
+/* missing: what an owner hears of a timer that it knows and that has no value. */
+static int missing(const struct run *run, struct bytes id, double ver)
+{
+	const struct entry *told = key_find(run->inbox, id);
+
+	if (told && fabs(told->score) > ver)
+		return ENOENT_CODE;
+	return key_find(run->timers, id) ? TORN_CODE : NONE_CODE;
+}
+
 /* ---- claim --------------------------------------------------------------------------------- */
 
 /* claim_it: the words as claimed by this token. */
@@ -189,7 +199,7 @@ static void claim_one(struct run *run, int at, size_t item)
 	bool mine;
 
 	if (!value.at) {
-		item_code(run, item, ENOENT_CODE);
+		item_code(run, item, missing(run, id, number_of(arg(run, at + 1))));
 		return;
 	}
 	if (!decode(value, &words)) {
@@ -391,7 +401,7 @@ static void retry_one(struct run *run, int at, size_t item)
 
 	due_of(arg(run, at + 3), &d0, &d1);
 	if (!value.at) {
-		item_code(run, item, ENOENT_CODE);
+		item_code(run, item, missing(run, arg(run, at), number_of(arg(run, at + 1))));
 	} else if (!decode(value, &words)) {
 		item_code(run, item, CORRUPT_CODE);
 	} else if (ver_of(&words) != number_of(arg(run, at + 1)) ||

@@ -5,10 +5,12 @@
 #include <string.h>
 
 /* What a script answers for one operation, instead of a header. */
+enum { TORN = 6, NONE = 7 };
+
 static int status_of(int64_t code)
 {
-	static const int statuses[] = {DW_OK,     DW_EEXIST, DW_ENOENT,
-				       DW_ESTALE, DW_ELATE,  DW_ECORRUPT};
+	static const int statuses[] = {DW_OK,    DW_EEXIST,   DW_ENOENT, DW_ESTALE,
+				       DW_ELATE, DW_ECORRUPT, DW_ENOENT, DW_ENOENT};
 
 	return code >= 0 && code < (int64_t)(sizeof statuses / sizeof *statuses) ? statuses[code]
 										 : DW_ESTORE;
@@ -213,15 +215,54 @@ static bool is_passed_on(struct redis_store *store, const struct shard *shard, d
 	return true;
 }
 
+/* redo: what came back is sent again before what was behind it, which may be about the same timer
+ * and may have come back already. What is pushed stays ahead of all else. */
+static void redo(struct shard *shard, struct op_queue *ops)
+{
+	bool pushed =
+	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
+
+	operands_take_back(pushed ? &shard->pushes : &shard->redo, ops);
+}
+
+/* is_torn: nobody of us has deleted it: its place stands there, or the engine knows. */
+static bool is_torn(const dw_op *op, const struct reply *item)
+{
+	if (!is_number(item) || op->flags & OP_TORN)
+		return false;
+	return item->integer == TORN || (item->integer == NONE && op->flags & DW_OP_CERTAIN);
+}
+
+/* write_torn: they are asked for once more when the engine has pushed what it knows of the shard:
+ * what is missing of it may be more. */
+static void write_torn(struct redis_store *store, struct shard *shard, struct op_queue *torn)
+{
+	if (!torn->first)
+		return;
+	complain(store, "%s and perhaps more of shard %u was deleted by somebody else",
+		 torn->first->id, shard->number);
+	for (dw_op *op = torn->first; op; op = op->next)
+		op->flags |= OP_TORN;
+	redo(shard, torn);
+	loss_push(store, shard);
+}
+
 static void take_items(struct redis_store *store, struct request *request,
 		       const struct reply *reply)
 {
+	struct op_queue torn = {0};
+
 	if (reply->count == 1)
 		take_as_given(store, request);
 	for (size_t i = 1; i < reply->count; i++) {
 		dw_op *op = op_queue_pop(&request->ops);
-		int status = take_item(store, op, &reply->items[i]);
+		int status;
 
+		if (is_torn(op, &reply->items[i])) {
+			op_queue_push(&torn, op);
+			continue;
+		}
+		status = take_item(store, op, &reply->items[i]);
 		/* Where there is nothing, what its caller knew of has ended: by the same command,
 		 * perhaps, whose answer was lost. */
 		if (status == DW_OK ||
@@ -233,16 +274,7 @@ static void take_items(struct redis_store *store, struct request *request,
 			   is_passed_on(store, request->shard, op)))
 			answer(store, op, status);
 	}
-}
-
-/* redo: what came back is sent again before what was behind it, which may be about the same timer
- * and may have come back already. What is pushed stays ahead of all else. */
-static void redo(struct shard *shard, struct op_queue *ops)
-{
-	bool pushed =
-	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
-
-	operands_take_back(pushed ? &shard->pushes : &shard->redo, ops);
+	write_torn(store, request->shard, &torn);
 }
 
 /* refused: nothing of it was done. */
@@ -252,7 +284,8 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 
 	switch (failure) {
 	case FAILURE_LOOK:
-		operands_forget(&request->ops);
+		for (dw_op *op = request->ops.first; op; op = op->next)
+			op->flags &= ~DW_OP_KNOWN;
 		redo(shard, &request->ops);
 		return;
 	case FAILURE_AGAIN:
