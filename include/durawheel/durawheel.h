@@ -533,8 +533,8 @@ DW_API int dw_get_status(dw *, dw_status_fn, void *user);
  * answer promises that none of them starts; until it is answered, nothing starts at all. A delivery
  * under way goes on, and its verdict finds nothing. The file keeps its size and uses it again. The
  * turn that takes the answer forgets all timers at once, and is long when they are many.
- * DW_EUNKNOWN: part of it may be gone; purge it again. DW_EROLE: a client; only the owner knows what
- * it is about to fire. So a store that another process owns cannot be emptied behind its back. */
+ * DW_EUNKNOWN: part of it may be gone: purge again. DW_EROLE: a client; only the owner knows what
+ * is about to fire. So a store that another process owns cannot be emptied behind its back. */
 DW_API int dw_purge(dw *, dw_done_fn done, void *user);
 
 #define DW_FLAWS_MAX 100 /* shown by dw_check() */
