@@ -421,12 +421,12 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 
 /* crc16_byte divides by x^16 + x^12 + x^5 + 1 without a table: a byte's quotient is the byte with
  * its upper half, and each term of the divisor shifts it. */
-static uint16_t crc16_byte(uint16_t crc, unsigned char byte)
+static unsigned crc16_byte(unsigned crc, unsigned char byte)
 {
 	unsigned quotient = crc >> 8 ^ byte;
 
 	quotient ^= quotient >> 4;
-	return (uint16_t)(crc << 8 ^ quotient << 12 ^ quotient << 5 ^ quotient);
+	return (crc << 8 & 0xffff) ^ (quotient << 12 & 0xffff) ^ quotient << 5 ^ quotient;
 }
 
 /* crc16_of as Redis Cluster counts it (XMODEM), of the id or of its part in braces. */
@@ -435,7 +435,7 @@ unsigned crc16_of(const char *id)
 	const char *open = strchr(id, '{');
 	const char *end = open ? strchr(open + 1, '}') : NULL;
 	size_t size = strlen(id);
-	uint16_t crc = 0;
+	unsigned crc = 0;
 
 	if (end && end > open + 1) {
 		id = open + 1;
