@@ -60,11 +60,34 @@ step()
 	count_results "$log" "$status"
 }
 
-# build NAME PRESET OPTION...: in build/tests/NAME.
+# build NAME: in build/tests/NAME, once at a time. debug is a little optimized, or valgrind takes
+# twice as long on it; no_sqlite is as the preset says.
 build()
 {
-	(cd "$root" && cmake --preset "$2" -B "$builds/$1" -G Ninja -DDW_WERROR=ON "${@:3}") &&
-		cmake --build "$builds/$1" -j "$jobs"
+	local preset=$1 options=()
+	case $1 in
+	debug) options=(-DCMAKE_C_FLAGS_DEBUG='-O1 -g1') ;;
+	asan | tsan) options=("$lines_only") ;;
+	no_sqlite) preset=debug options=(-DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF) ;;
+	esac
+	(
+		flock 9
+		cd "$root" &&
+			cmake --preset "$preset" -B "$builds/$1" -G Ninja -DDW_WERROR=ON \
+				"${options[@]}" &&
+			cmake --build "$builds/$1" -j "$jobs"
+	) 9>"$builds/$1.lock"
+}
+
+# build_ahead NAME...: most tests wait, so the builds of later steps are made meanwhile, of what
+# processor time the tests leave. What fails here fails again in its step, which says it.
+build_ahead()
+{
+	local name
+	renice -n 19 "$BASHPID" >/dev/null
+	for name in "$@"; do
+		build "$name" >"$builds/$name.ahead.log" 2>&1 </dev/null || true
+	done
 }
 
 # run_tests NAME SCALE CTEST-OPTION...: the tests of build/tests/NAME, SCALE percent of the random
@@ -101,23 +124,23 @@ headers()
 	done
 }
 
-# debug: a little optimized, or valgrind takes twice as long on it; no_sqlite is as the preset says.
-# What the simulator is asked the release answers faster, and asan.
+# debug: what the simulator is asked the release answers faster, and asan.
 debug()
 {
-	build debug debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g1' &&
-		run_tests debug 100 -E '^sim(_redis|_losses|_same)?$'
+	build debug || return 1
+	[[ $mode == --quick ]] || build_ahead release asan tsan no_sqlite &
+	run_tests debug 100 -E '^sim(_redis|_losses|_same)?$'
 }
 
 # release: what depends on optimization; the rest was seen in debug, and --all runs it here, too.
 release()
 {
-	build release release && run_tests release 40 -LE 'lint|abi|cli|consumer|crash' -E selftest
+	build release && run_tests release 40 -LE 'lint|abi|cli|consumer|crash' -E selftest
 }
 
 asan()
 {
-	build asan asan "$lines_only" && run_tests asan 12 -LE 'lint|abi|consumer|crash' \
+	build asan && run_tests asan 12 -LE 'lint|abi|consumer|crash' \
 		-E 'cli_(redis|exec|import|run)|selftest'
 }
 
@@ -130,7 +153,7 @@ tsan()
 	alone+='|test_(api_drive|bad_.*|contract_(memory|table)|crc|dead(_limit)?|engine_.*'
 	alone+='|history|loop|record|rng|standby|usec|utf8|when|whole)$'
 	! setarch -R true 2>/dev/null || plain=(setarch -R)
-	build tsan tsan "$lines_only" &&
+	build tsan &&
 		DW_TEST_SCALE=10 "${plain[@]}" ctest --test-dir "$builds/tsan" \
 			-j "$tests_at_once" --output-on-failure --no-tests=error \
 			-LE 'lint|abi|consumer|cli|sim' \
@@ -177,8 +200,7 @@ memcheck()
 
 no_sqlite()
 {
-	build no_sqlite debug -DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF &&
-		run_tests no_sqlite 20 -LE 'lint|cli|crash'
+	build no_sqlite && run_tests no_sqlite 20 -LE 'lint|cli|crash'
 }
 
 # packages: what cpack makes, installed.
