@@ -174,11 +174,10 @@ static void note_end(struct redis_store *store, struct shard *shard, const dw_op
 	switch (op->kind) {
 	case DW_OP_SETTLE:
 	case DW_OP_CANCEL:
-		loss_bury(store, shard, op->id, op->head.generation);
+		loss_bury(store, shard, op->id, op->head.generation, false);
 		return;
-	case DW_OP_BURY: /* its letter may be lost with it */
-		if (op->head.generation > 0)
-			loss_bury(store, shard, op->id, op->head.generation - 1);
+	case DW_OP_BURY:
+		loss_bury(store, shard, op->id, op->head.generation, true);
 		return;
 	case DW_OP_PUT:
 	case DW_OP_CLAIM:

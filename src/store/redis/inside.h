@@ -121,6 +121,7 @@ struct grave {
 	struct grave *same;  /* the next of its bucket */
 	uint64_t generation; /* 0: of nothing any more */
 	dw_usec at;          /* steady */
+	bool letter;         /* it is a dead letter now */
 	char id[];
 };
 
@@ -456,8 +457,9 @@ void loss_end(struct redis_store *, int status);
 void loss_rehome(struct redis_store *);
 void loss_rebury(struct redis_store *, struct shard *old);
 bool loss_is_told(const struct redis_store *, const char *id);
-/* loss_bury keeps in mind that the timer was deleted. */
-void loss_bury(struct redis_store *, struct shard *, const char *id, uint64_t generation);
+/* loss_bury keeps in mind that the timer was deleted, or is a dead letter now. */
+void loss_bury(struct redis_store *, struct shard *, const char *id, uint64_t generation,
+	       bool letter);
 /* loss_note_ended: what was read before its timer ended, and is told afterwards, says that it has:
  * memory would keep the timer, and write it again after a loss. op->store_floor: since then it was
  * read. */
@@ -465,7 +467,7 @@ void loss_note_ended(struct redis_store *, const dw_op *);
 /* loss_unbury: it is stored now. Where the server was set back its generation may be below that of
  * an earlier timer of the id. */
 void loss_unbury(struct shard *, const char *id, uint64_t generation);
-/* loss_is_buried: that generation of the timer, or a later one, was deleted. */
+/* loss_is_buried: that generation of the timer, or a later one, was deleted or is a letter. */
 bool loss_is_buried(const struct shard *, const char *id, uint64_t generation);
 void loss_free(struct redis_store *, struct shard *);
 

@@ -46,7 +46,8 @@ static void add_grave(struct shard *shard, struct grave *grave)
 	shard->grave_count++;
 }
 
-void loss_bury(struct redis_store *store, struct shard *shard, const char *id, uint64_t generation)
+void loss_bury(struct redis_store *store, struct shard *shard, const char *id, uint64_t generation,
+	       bool letter)
 {
 	size_t id_size = strlen(id) + 1;
 	struct grave *grave;
@@ -62,6 +63,7 @@ void loss_bury(struct redis_store *store, struct shard *shard, const char *id, u
 	memcpy(grave->id, id, id_size);
 	grave->generation = generation;
 	grave->at = store->now;
+	grave->letter = letter;
 	add_grave(shard, grave);
 	if (shard->grave_high < generation)
 		shard->grave_high = generation;
@@ -127,7 +129,8 @@ void loss_rebury(struct redis_store *store, struct shard *old)
 	}
 }
 
-/* delete_again: the first of what is pushed. */
+/* delete_again: the first of what is pushed. A letter may be lost with the rest, so a timer that
+ * became one stays if it is there again. */
 static void delete_again(struct redis_store *store, struct shard *shard)
 {
 	for (const struct grave *grave = shard->grave_first; grave; grave = grave->next) {
@@ -138,7 +141,7 @@ static void delete_again(struct redis_store *store, struct shard *shard)
 		op = op_new(&store->alloc, DW_OP_REDELETE, grave->id, NULL, 0);
 		if (!op)
 			return;
-		op->head.generation = grave->generation;
+		op->head.generation = grave->generation - grave->letter;
 		answer_take(store, op);
 		op_queue_push(&shard->pushes, op);
 	}

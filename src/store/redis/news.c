@@ -83,7 +83,7 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 		if (stray_is(store, shard, row->id))
 			stray_news(store, shard, row, reply_number(&items[1]));
 		else if (row->gone)
-			loss_bury(store, shard, row->id, row->head.generation);
+			loss_bury(store, shard, row->id, row->head.generation, false);
 		if (is_wanted(store->parked, row) && !(row->gone && row->status != DW_OK))
 			rows_push(&store->reading.rows, row);
 		else
