@@ -430,12 +430,29 @@ static void answered(struct engine *engine, dw_op *op)
 		timer_answered(engine, head, op);
 }
 
+/* fetch_ahead: the places in the index of the timers that the next answers are about. */
+static void fetch_ahead(const struct engine *engine)
+{
+	const dw_op *op = engine->answers.first;
+
+	for (int i = 0; op && i < FETCHED_AHEAD; i++, op = op->next)
+		if (op->id)
+			index_fetch_bucket(&engine->index, op->id);
+	op = engine->answers.first;
+	for (int i = 0; op && i < FETCHED_AHEAD; i++, op = op->next)
+		if (op->id)
+			index_fetch_timer(&engine->index, op->id);
+}
+
 void answer_round(struct engine *engine)
 {
 	op_queue_append(&engine->answers, engine->store->type->collect(engine->store));
 	for (uint32_t i = 0; i < TURN_ANSWERS_MAX; i++) {
-		dw_op *op = op_queue_pop(&engine->answers);
+		dw_op *op;
 
+		if (i % FETCHED_AHEAD == 0)
+			fetch_ahead(engine);
+		op = op_queue_pop(&engine->answers);
 		if (!op)
 			return;
 		answered(engine, op);

@@ -42,6 +42,7 @@
 #define KNOWN_BODY_MAX 1024u /* a larger one is not sent for its claim */
 
 #define SCAN_LIMIT 256u
+#define FETCHED_AHEAD 16
 #define INBOX_LIMIT 256u
 #define AUDIT_LIMIT 128u
 

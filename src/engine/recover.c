@@ -129,46 +129,22 @@ static void finish(struct engine *engine)
 	}
 }
 
-/* struct ahead: the rows whose place in the index is fetched while others are learnt: a million ids
- * in no order are cache misses. */
-struct ahead {
-	const dw_row *bucket;
-	const dw_row *timer;
-};
-
-enum { BUCKETS_AHEAD = 16, TIMERS_AHEAD = 8 };
-
-static void fetch_bucket(struct engine *engine, struct ahead *ahead)
+/* fetch_ahead: the places of these rows in the index. A million ids in no order are as many cache
+ * misses. */
+static void fetch_ahead(const struct engine *engine, const dw_row *rows)
 {
-	if (!ahead->bucket)
-		return;
-	index_fetch_bucket(&engine->index, ahead->bucket->id);
-	ahead->bucket = ahead->bucket->next;
-}
+	const dw_row *row = rows;
 
-static void fetch_timer(struct engine *engine, struct ahead *ahead)
-{
-	if (!ahead->timer)
-		return;
-	index_fetch_timer(&engine->index, ahead->timer->id);
-	ahead->timer = ahead->timer->next;
-}
-
-static struct ahead look_ahead(struct engine *engine, const dw_row *rows)
-{
-	struct ahead ahead = {rows, rows};
-
-	for (int i = 0; i < BUCKETS_AHEAD; i++)
-		fetch_bucket(engine, &ahead);
-	for (int i = 0; i < TIMERS_AHEAD; i++)
-		fetch_timer(engine, &ahead);
-	return ahead;
+	for (int i = 0; row && i < FETCHED_AHEAD; i++, row = row->next)
+		index_fetch_bucket(&engine->index, row->id);
+	row = rows;
+	for (int i = 0; row && i < FETCHED_AHEAD; i++, row = row->next)
+		index_fetch_timer(&engine->index, row->id);
 }
 
 void recover_scanned(struct engine *engine, dw_op *op)
 {
 	const dw_row *row = op->rows;
-	struct ahead ahead;
 
 	if (!own_is_current(engine, op))
 		return;
@@ -176,10 +152,9 @@ void recover_scanned(struct engine *engine, dw_op *op)
 		postpone(engine);
 		return;
 	}
-	ahead = look_ahead(engine, row);
-	for (; row; row = row->next) {
-		fetch_bucket(engine, &ahead);
-		fetch_timer(engine, &ahead);
+	for (int i = 0; row; row = row->next, i++) {
+		if (i % FETCHED_AHEAD == 0)
+			fetch_ahead(engine, row);
 		if (recover_learn(engine, row) != DW_OK) {
 			postpone(engine); /* from the last row that was taken in */
 			return;

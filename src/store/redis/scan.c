@@ -18,6 +18,7 @@
 #include "timer/record.h"
 
 #define PAGE 512u
+#define AHEAD 32768u /* of all shards */
 #define KEPT DW_SECONDS(1)
 #define LETTER_HEAD 17u
 
@@ -47,6 +48,7 @@ struct scan {
 	dw_usec since; /* it has read */
 	unsigned under_way;
 	size_t page;
+	size_t ahead; /* so many rows of a stream are asked for before they are wanted */
 	unsigned count;
 	struct stream streams[];
 };
@@ -135,6 +137,9 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op)
 	scan->filtered = op->topic != NULL;
 	scan->last = op->after;
 	scan->page = op->limit < PAGE / 4 && !op->topic ? op->limit + 1 : PAGE;
+	scan->ahead = scan->page < PAGE ? scan->page : AHEAD / store->shard_count;
+	if (scan->ahead < scan->page)
+		scan->ahead = scan->page;
 	scan->count = count;
 	scan->since = store->now;
 	for (unsigned i = 0; i < count; i++)
@@ -486,7 +491,7 @@ static void scan_on(struct redis_store *store, struct scan *scan)
 	for (unsigned i = 0; i < scan->count; i++) {
 		struct stream *stream = &scan->streams[i];
 
-		if (!stream->ended && !stream->asked && stream->ready.count < scan->page)
+		if (!stream->ended && !stream->asked && stream->ready.count < scan->ahead)
 			ask(store, stream);
 	}
 }
