@@ -9,7 +9,7 @@ local call, pack, words_of = redis.call, struct.pack, struct.unpack
 local tonumber, unpack, insert = tonumber, unpack, table.insert
 local sub, format = string.sub, string.format
 local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
-local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NONE = 1, 2, 3, 4, 5, 6, 7
+local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN = 1, 2, 3, 4, 5, 6
 local WORD = 4294967296
 local BODY = 37 -- where it begins in a value
 -- So far ahead of the clock a version may be, in us: each put of a caller takes as many as there
@@ -239,14 +239,14 @@ local function left_open(inbox_score)
 	return inbox_score and tonumber(inbox_score) < 0
 end
 
--- missing: what an owner hears of a timer that it knows and that has no value. A client that has
--- deleted one leaves word in the inbox, and none of us leaves its place behind.
+-- missing: what an owner hears of a timer that has no value. None of us leaves its place behind;
+-- and if that was a later timer's, which the owner has not heard of, the inbox has word of it.
 local function missing(id, ver)
 	local told = call('ZSCORE', INBOX, id)
 	if told and math.abs(tonumber(told)) > tonumber(ver) then
 		return ENOENT
 	end
-	return call('ZSCORE', TIMERS, id) and TORN or NONE
+	return call('ZSCORE', TIMERS, id) and TORN or ENOENT
 end
 
 -- letter_name: the member of a dead letter. An id has no control characters.

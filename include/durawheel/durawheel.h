@@ -366,9 +366,9 @@ DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const voi
 DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
 /* dw_cancel: DW_OK in the answer promises that the timer does not start after it. DW_ENOENT: there
- * is none. DW_ELATE: it is being delivered (or, for a client, claimed by the owner, a few
- * milliseconds before the deadline); if this handle delivers it, a DW_RETRY of that delivery is
- * dropped. A damaged timer is removed, too; for a client with DW_ELATE if it may be claimed. */
+ * is none. DW_ELATE: it is being delivered; if by this handle, a DW_RETRY of that is dropped. For a
+ * client also: claimed by the owner, some milliseconds before the deadline; or removed, but damaged
+ * or put over one that was claimed, whose start may be under way. Damaged ones are removed, too. */
 DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
 /* dw_move gives the timer another deadline; topic, data and late_after_us stay. It is the next

@@ -138,9 +138,6 @@ typedef enum dw_op_kind {
  * a store that knows which timers clients have written, until they are acknowledged, may write the
  * claimed one without reading the other. SETTLE: it may delete it so. */
 #define DW_OP_KNOWN 64u
-/* CLAIM, RETRY: this owner has put or claimed it itself, so only a client can have deleted it. If
- * somebody else has, the store asks for what is lost (LOSS), and then does it. */
-#define DW_OP_CERTAIN 128u
 
 typedef struct dw_op {
 	struct dw_op *next; /* the engine's until submit, the store's until collected */

@@ -48,9 +48,9 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	call->fresh = NULL;
 	fresh->storing = false;
 	fresh->head = op->head;
+	fresh->purged = false;
 	if (fresh != head)
 		timer_replace(engine, head, fresh);
-	fresh->certain = own_is_current(engine, op);
 	if (engine->env.role == DW_OWNER)
 		timer_set_state(engine, fresh, claimed ? TIMER_CLAIMED : TIMER_PENDING);
 	else
@@ -237,7 +237,6 @@ static void claim_answered(struct engine *engine, struct timer *timer, const dw_
 		timer->head.attempt = op->head.attempt;
 		timer->head.crashes = op->head.crashes;
 		timer->failures = 0;
-		timer->certain = true;
 		timer_set_state(engine, timer, TIMER_CLAIMED);
 		if (op->head.crashes >= DW_CRASHES_MAX) {
 			timer_set_state(engine, timer, TIMER_VERDICT);

@@ -36,22 +36,15 @@ static bool is_known(const struct engine *engine, const struct timer *timer)
 	       head->crashes == 0 && head->open == 0;
 }
 
-/* certainty: what is said of it to the store. */
-static unsigned certainty(const struct engine *engine, const struct timer *timer)
-{
-	bool scans = engine->recovery != RECOVERY_IDLE || engine->recover_again;
-
-	return timer->certain && !timer->unsure && !scans ? DW_OP_CERTAIN : 0;
-}
-
 static dw_op *claim_op(struct engine *engine, struct timer *timer)
 {
-	bool known = is_known(engine, timer);
-	dw_op *op = op_new(&engine->alloc, DW_OP_CLAIM, timer->id, known ? timer->body : NULL,
-			   known ? timer->body_size : 0);
+	dw_op *op;
 
+	if (!is_known(engine, timer))
+		return op_new(&engine->alloc, DW_OP_CLAIM, timer->id, NULL, 0);
+	op = op_new(&engine->alloc, DW_OP_CLAIM, timer->id, timer->body, timer->body_size);
 	if (op)
-		op->flags |= (known ? DW_OP_KNOWN : 0) | certainty(engine, timer);
+		op->flags |= DW_OP_KNOWN;
 	return op;
 }
 
@@ -431,7 +424,7 @@ static dw_op *retry_op(struct engine *engine, struct timer *timer)
 	/* Asked again after an unknown outcome it must name the same deadline. */
 	if (timer->retry_at == 0)
 		timer->retry_at = usec_add(engine_now(engine), timer->retry_in);
-	op->flags |= DW_OP_VERDICT | certainty(engine, timer);
+	op->flags |= DW_OP_VERDICT;
 	op->head = timer->head;
 	op->head.due = timer->retry_at;
 	return op;
@@ -450,7 +443,7 @@ void deliver_verdict(struct engine *engine, struct timer *timer)
 		op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, 0);
 	if (op && op->kind == DW_OP_BURY)
 		op->reason = (dw_reason)timer->reason;
-	if (op && op->kind == DW_OP_SETTLE && timer->certain)
+	if (op && op->kind == DW_OP_SETTLE && !timer->purged)
 		op->flags |= DW_OP_KNOWN; /* our claim: only a client can have changed it */
 	send(engine, timer, op);
 }

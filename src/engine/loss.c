@@ -49,7 +49,7 @@ static void push_or_pass(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
-	if (timer->state != TIMER_ABSENT && !timer->storing &&
+	if (timer->state != TIMER_ABSENT && !timer->storing && !timer->purged &&
 	    driven_is_lost(engine->store, timer->id))
 		push(engine, timer);
 }

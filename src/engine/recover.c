@@ -29,11 +29,9 @@ static bool can_carry(const dw_row *row)
 	       memcmp(record.id, row->id, record.id_size) == 0 && record.topic_size <= DW_TOPIC_MAX;
 }
 
-/* learn_gone: a client has cancelled it. A busy timer's own answer will say so, or its claim. */
+/* learn_gone: a client has cancelled it. A busy timer's own answer will say so. */
 static void learn_gone(struct engine *engine, struct timer *timer, const dw_row *row)
 {
-	if (timer && timer->head.generation < row->head.generation)
-		timer->certain = false;
 	if (!timer || timer->busy || timer->head.generation >= row->head.generation ||
 	    (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED))
 		return;

@@ -5,12 +5,13 @@
 
 /* forget drops a timer that is not being delivered: the store has it no more. One that something is
  * asked for at this moment goes by the answer, which comes after the purge; should that be a
- * failure, the timer must be claimed before it may start, and then it is found gone. */
+ * failure, the timer must be claimed before it may start, and then it is found gone. None of them
+ * is written again should the store lose something. */
 static void forget(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
-	timer->certain = false;
+	timer->purged = timer->state != TIMER_ABSENT;
 	if (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED)
 		return;
 	timer_disarm(engine, timer);
@@ -27,7 +28,6 @@ static void doubt(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
-	timer->certain = false;
 	if (timer->state != TIMER_CLAIMED)
 		return;
 	timer_disarm(engine, timer);

@@ -65,7 +65,7 @@ struct timer {
 	bool storing;   /* a put's, not stored yet: owned by its call */
 	bool waiting;   /* armed in the fire schedule to try an operation again */
 	bool no_retry;  /* cancelled while it was delivered: a retry is dropped */
-	bool certain;   /* put or claimed by us: only a client can have deleted it */
+	bool purged;    /* it goes on without the store, until its delivery is over */
 	bool unsure;    /* what is stored may be newer, or an inbox may name it still */
 };
 

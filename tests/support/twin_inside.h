@@ -24,7 +24,7 @@
 #define AHEAD 3600000000.0 /* so far ahead of the clock a version may be, in us */
 
 /* The codes of an answer. */
-enum { EEXIST_CODE = 1, ENOENT_CODE, STALE_CODE, LATE_CODE, CORRUPT_CODE, TORN_CODE, NONE_CODE };
+enum { EEXIST_CODE = 1, ENOENT_CODE, STALE_CODE, LATE_CODE, CORRUPT_CODE, TORN_CODE };
 
 enum { HEAD_SIZE = 36, VALUE_MIN = 42 };
 

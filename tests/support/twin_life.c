@@ -166,7 +166,7 @@ static int missing(const struct run *run, struct bytes id, double ver)
 
 	if (told && fabs(told->score) > ver)
 		return ENOENT_CODE;
-	return key_find(run->timers, id) ? TORN_CODE : NONE_CODE;
+	return key_find(run->timers, id) ? TORN_CODE : ENOENT_CODE;
 }
 
 /* ---- claim --------------------------------------------------------------------------------- */

@@ -5,12 +5,12 @@
 #include <string.h>
 
 /* What a script answers for one operation, instead of a header. */
-enum { TORN = 6, NONE = 7 };
+enum { TORN = 6 };
 
 static int status_of(int64_t code)
 {
 	static const int statuses[] = {DW_OK,    DW_EEXIST,   DW_ENOENT, DW_ESTALE,
-				       DW_ELATE, DW_ECORRUPT, DW_ENOENT, DW_ENOENT};
+				       DW_ELATE, DW_ECORRUPT, DW_ENOENT};
 
 	return code >= 0 && code < (int64_t)(sizeof statuses / sizeof *statuses) ? statuses[code]
 										 : DW_ESTORE;
@@ -224,12 +224,9 @@ static void redo(struct shard *shard, struct op_queue *ops)
 	operands_take_back(pushed ? &shard->pushes : &shard->redo, ops);
 }
 
-/* is_torn: nobody of us has deleted it: its place stands there, or the engine knows. */
 static bool is_torn(const dw_op *op, const struct reply *item)
 {
-	if (!is_number(item) || op->flags & OP_TORN)
-		return false;
-	return item->integer == TORN || (item->integer == NONE && op->flags & DW_OP_CERTAIN);
+	return is_number(item) && item->integer == TORN && !(op->flags & OP_TORN);
 }
 
 /* write_torn: they are asked for once more when the engine has pushed what it knows of the shard:
@@ -238,7 +235,7 @@ static void write_torn(struct redis_store *store, struct shard *shard, struct op
 {
 	if (!torn->first)
 		return;
-	complain(store, "%s and perhaps more of shard %u was deleted by somebody else",
+	complain(store, "somebody else has deleted the value of %s, and perhaps more, in shard %u",
 		 torn->first->id, shard->number);
 	for (dw_op *op = torn->first; op; op = op->next)
 		op->flags |= OP_TORN;
@@ -283,8 +280,7 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 
 	switch (failure) {
 	case FAILURE_LOOK:
-		for (dw_op *op = request->ops.first; op; op = op->next)
-			op->flags &= ~DW_OP_KNOWN;
+		operands_forget(&request->ops);
 		redo(shard, &request->ops);
 		return;
 	case FAILURE_AGAIN:

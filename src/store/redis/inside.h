@@ -61,7 +61,7 @@
 #define DOUBTS_MAX 1024u
 #define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection, or refused, it is told */
 #define OP_OURS (1u << 31)                 /* of dw_op.flags: nobody has submitted it */
-#define OP_TORN (1u << 30)                 /* what it is about was torn out, and is pushed for it */
+#define OP_TORN (1u << 30)                 /* the value was gone once, and is pushed for it */
 #define PLACE_SIZE 32                      /* a score, as the server writes it */
 
 enum key {

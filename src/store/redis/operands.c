@@ -246,7 +246,7 @@ bool operands_are_known(const dw_op *op)
 void operands_forget(struct op_queue *queue)
 {
 	for (dw_op *op = queue->first; op; op = op->next)
-		op->flags &= ~(DW_OP_KNOWN | DW_OP_CERTAIN);
+		op->flags &= ~DW_OP_KNOWN;
 }
 
 /* is_free: it may be done before others of these kinds that were asked earlier, if they are about

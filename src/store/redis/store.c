@@ -180,7 +180,7 @@ static void take_if_permitted(struct redis_store *store, dw_op *op)
 {
 	int status = permit(store, op);
 
-	op->flags &= ~(DW_OP_KNOWN | DW_OP_CERTAIN);
+	op->flags &= ~DW_OP_KNOWN;
 	if (status != DW_OK)
 		answer(store, op, status);
 	else
