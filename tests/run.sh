@@ -3,8 +3,8 @@
 #
 #	tests/run.sh            installs what is missing (Debian 12), builds with warnings as
 #	                        errors and runs everything: as it is, optimized, under the
-#	                        sanitizers, under valgrind, without SQLite, as packages; 7 to
-#	                        11 minutes on 2 cores, as these are loaded by others
+#	                        sanitizers, under valgrind, without SQLite, as packages; 5 to
+#	                        10 minutes on 2 cores, as these are loaded by others
 #	tests/run.sh --quick    one build and its tests
 #	tests/run.sh --all      the long series, too: more seeds, more kills, the benchmarks
 #
