@@ -401,7 +401,7 @@ static void purged(dw *d, const dw_result *result, void *user)
 	*(int *)user = result->status;
 }
 
-/* One shard of sixteen refuses: what the others had is gone, and must not start. */
+/* One shard of sixteen refuses: what the others had is gone, and the answer must not deny it. */
 static void a_purge_that_is_done_in_part_is_not_said_to_be_undone(void **state)
 {
 	struct torn *t = *state;

@@ -18,7 +18,7 @@
 #include "timer/record.h"
 
 #define PAGE 512u
-#define AHEAD 32768u /* of all shards */
+#define AHEAD_MAX 32768u /* of all shards */
 #define KEPT DW_SECONDS(1)
 #define LETTER_HEAD 17u
 
@@ -137,9 +137,7 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op)
 	scan->filtered = op->topic != NULL;
 	scan->last = op->after;
 	scan->page = op->limit < PAGE / 4 && !op->topic ? op->limit + 1 : PAGE;
-	scan->ahead = scan->page < PAGE ? scan->page : AHEAD / store->shard_count;
-	if (scan->ahead < scan->page)
-		scan->ahead = scan->page;
+	scan->ahead = scan->page;
 	scan->count = count;
 	scan->since = store->now;
 	for (unsigned i = 0; i < count; i++)
@@ -504,13 +502,22 @@ static bool goes_on(const struct scan *scan, const dw_op *op)
 	       (scan->kind == DW_OP_DEAD_SCAN || scan->last.due == op->after.due);
 }
 
+/* read_farther: a scan that goes on mostly goes on to its end. */
+static void read_farther(const struct redis_store *store, struct scan *scan)
+{
+	if (scan->page == PAGE && scan->ahead < AHEAD_MAX / store->shard_count)
+		scan->ahead *= 2;
+}
+
 void scan_begin(struct redis_store *store, dw_op *op)
 {
 	struct scan *scan = store->scans;
 
 	while (scan && !goes_on(scan, op))
 		scan = scan->next;
-	if (!scan)
+	if (scan)
+		read_farther(store, scan);
+	else
 		scan = scan_new(store, op);
 	if (!scan) {
 		answer(store, op, DW_ENOMEM);
