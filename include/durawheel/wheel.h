@@ -25,8 +25,9 @@
  *   dw_wheel_advance(). The one exception is unavoidable: a timer added with a deadline that is
  *   older than a timer already taken out.
  *   No pause: no call does more work than its comment says, and there is no cascade. The array of
- *   timers grows by realloc, which moves pages and not bytes (30 us at a million timers); an
- *   allocator that copies makes a pause of it, more rarely after dw_wheel_reserve().
+ *   timers grows by realloc, which moves pages and not bytes (30 us at a million timers; up to 0.2
+ *   ms once, where many more were added and cancelled before); an allocator that copies makes a
+ *   pause of it. dw_wheel_reserve() avoids both.
  *
  * UNITS
  *   Time is a count of ticks in an int64_t, of any length and origin; the whole range may be used.
@@ -34,14 +35,15 @@
  *   microseconds.
  *
  * COST
- *   21 bytes a timer and 57 KiB a wheel; besides, up to 512 bytes for each of the wheel's 4,608
- *   lists that could be needed at one time, and room to grow into, neither of which is touched
- *   before it is needed (with all of that 23 to 24 bytes a timer at a million, 45 at 100,000). Add,
- *   cancel and move are O(1): a cancel writes one word, an add that and one entry at the end of a
- *   list; the cancel of the last timer also clears the lists. What was cancelled is cleared away in
- *   small steps while others are added; until then it takes up to as much memory again. A timer is
- *   moved at most 7 times on its way down, less often the nearer its deadline was when it was added
- *   and the fewer are due with it. An advance with nothing to do is two compares.
+ *   18 bytes a timer and 57 KiB a wheel; 4 bytes more once there were some five adds and moves for
+ *   each timer that there is room for, or one that was overdue. Besides, up to 1 KiB for each of
+ *   the wheel's 4,608 lists that could be needed at one time, and room to grow into, neither of
+ *   which is touched before it is needed (with all of that 22 to 28 bytes a timer at a million, 66
+ *   to 70 at 100,000). Add, cancel and move are O(1): a cancel writes two bits, an add one entry at
+ *   the end of a list; the cancel of the last timer also clears the lists. What was cancelled is
+ *   cleared away in small steps while others are added; until then it takes up to as much memory
+ *   again. A timer is moved at most 7 times on its way down, less often the nearer its deadline was
+ *   when it was added and the fewer are due with it. An advance with nothing to do is two compares.
  *
  * OWNERSHIP
  *   dw_wheel_new() gives a wheel, dw_wheel_free() takes it back with all that is in it. A timer has
@@ -89,9 +91,10 @@ typedef struct dw_wheel dw_wheel;
 /*
  * dw_wheel_handle: one timer of one wheel. The low half is its index, the high half a generation.
  * It is never 0, and stale as soon as its timer has come out, was cancelled or moved: functions
- * then answer DW_ENOENT. (The generations of a wheel start again after 2^31 adds and moves. A stale
- * handle that is kept and used after so many is taken for a live one if its index has the very same
- * one.)
+ * then answer DW_ENOENT. It means nothing to another wheel: giving it to one is a mistake that may
+ * not be noticed; then that wheel may lose a timer, and give two timers one index. (The generations
+ * of a wheel start again after 2^32 adds and moves. A stale handle that is used after so many is
+ * such a mistake, too.)
  */
 typedef uint64_t dw_wheel_handle;
 
@@ -193,9 +196,9 @@ DW_API int64_t dw_wheel_next(const dw_wheel *wheel);
  * dw_wheel_next_work: when to call dw_wheel_advance() next, at the latest. Never later than
  * dw_wheel_next().
  *
- * It is earlier when a well filled slot should be emptied in pieces before its time comes, 256
- * timers or more a piece; a slot with fewer asks for nothing extra. Sleeping until dw_wheel_next()
- * instead is correct, but then a million timers may have to be moved at one time.
+ * It is earlier when a well filled slot should be emptied in pieces before its time comes, some 256
+ * timers or more a piece; a slot with fewer than 250 asks for nothing extra. Sleeping until
+ * dw_wheel_next() instead is correct, but then a million timers may have to be moved at one time.
  */
 DW_API int64_t dw_wheel_next_work(const dw_wheel *wheel);
 

@@ -19,6 +19,12 @@ static inline unsigned bits_highest(uint64_t word)
 	return 63u - (unsigned)__builtin_clzll(word);
 }
 
+/* bits_count: how many bits are set. */
+static inline unsigned bits_count(uint64_t word)
+{
+	return (unsigned)__builtin_popcountll(word);
+}
+
 /* bits_prefetch: the line at `address` will be written soon. */
 static inline void bits_prefetch(const void *address)
 {

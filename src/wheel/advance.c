@@ -9,6 +9,7 @@
  */
 #include <durawheel/wheel.h>
 
+#include "wheel/names.h"
 #include "wheel/overdue.h"
 #include "wheel/slots.h"
 #include "wheel/soon.h"
@@ -16,11 +17,31 @@
 
 #include <stdbool.h>
 
-/* fetch_words: of the entries in these cells: whether they are dead will be asked, or they fire. */
-static inline void fetch_words(const dw_wheel *wheel, uint32_t cell, uint32_t end)
+/*
+ * sink: the entries from `at` to `end` of a ring's block move one level down, but for the dead
+ * ones. Which are dead cannot be predicted, so that one is put behind the last entry of its list,
+ * too, but not counted: the next one takes its place.
+ */
+static void sink(dw_wheel *wheel, unsigned ring, const union wheel_cell *at,
+		 const union wheel_cell *end)
 {
-	for (; cell < end; cell++)
-		wheel_word_fetch(wheel, wheel->pool.cells[cell].entry.handle);
+	uint32_t dead = 0;
+
+	for (; at < end; at++) {
+		struct wheel_entry entry = at->entry;
+		bool live = wheel_live(wheel, entry.name);
+		uint32_t list = wheel_list_below(ring, entry.deadline);
+
+		dead += !live;
+		if (wheel_list_full(wheel, list)) {
+			if (!live)
+				continue;
+			wheel_slots_extend(wheel, list, entry.deadline);
+		}
+		wheel->pool.cells[wheel_list_end(wheel, list)].entry = entry;
+		wheel->tails[list] += live;
+	}
+	wheel_entries_gone(wheel, dead);
 }
 
 /*
@@ -34,24 +55,19 @@ static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
 	size_t handled = 0;
 
 	while (handled < max && list->head != WHEEL_NONE) {
-		uint32_t first_cell = list->head << WHEEL_BLOCK_BITS;
+		const union wheel_cell *cells =
+		    &wheel->pool.cells[(size_t)list->head << WHEEL_BLOCK_BITS];
 		struct wheel_head *head = wheel_head(wheel, list->head);
-		uint32_t end = wheel_block_end(wheel, from, list->head), at = head->first;
+		uint32_t end = wheel_block_end(wheel, from, list->head);
+		uint32_t some = end - head->first;
 
 		wheel_slots_fetch(wheel, from);
-		if (ring < 2 || wheel_dead(wheel))
-			fetch_words(wheel, first_cell + at, first_cell + end);
-		for (; at < end && handled < max; at++, handled++) {
-			struct wheel_entry entry = wheel->pool.cells[first_cell + at].entry;
-
-			if (wheel_dead(wheel) && !wheel_live(wheel, &entry)) {
-				wheel_entries_gone(wheel, 1);
-				continue;
-			}
-			wheel_slots_append(wheel, wheel_list_below(ring, entry.deadline), entry);
-		}
-		head->first = at;
-		if (at == end)
+		if (some > max - handled)
+			some = (uint32_t)(max - handled);
+		sink(wheel, ring, cells + head->first, cells + head->first + some);
+		handled += some;
+		head->first += some;
+		if (head->first == end)
 			wheel_slots_pop(wheel, from);
 	}
 	return handled;
@@ -88,7 +104,7 @@ static void sort_slot(dw_wheel *wheel, unsigned ring, uint64_t start, size_t *mo
 		*moves -= end - at < *moves ? end - at : *moves;
 		wheel_slots_fetch(wheel, from);
 		for (; at < end; at++)
-			if (wheel_live(wheel, &cells[at].entry))
+			if (wheel_live(wheel, cells[at].entry.name))
 				wheel_soon_put(wheel, cells[at].entry);
 			else
 				wheel_entries_gone(wheel, 1);
@@ -149,13 +165,13 @@ static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_
 			struct wheel_entry entry = wheel->pool.cells[first_cell + at].entry;
 
 			wheel_entries_gone(wheel, 1);
-			if (!wheel_live(wheel, &entry)) {
+			if (!wheel_live(wheel, entry.name)) {
 				(*moves)--;
 				continue;
 			}
-			out[taken].handle = entry.handle;
+			out[taken].handle = entry.name & ~WHEEL_ELDER;
 			out[taken++].deadline = deadline;
-			wheel_pool_give(wheel, dw_wheel_index(entry.handle));
+			wheel_names_give(wheel, entry.name);
 		}
 		head->first = at;
 		if (at == end)
@@ -170,13 +186,13 @@ static size_t take_soon(dw_wheel *wheel, dw_wheel_due *out, size_t *moves)
 	struct wheel_entry entry = wheel->soon.entries[wheel->soon.first++];
 
 	wheel_entries_gone(wheel, 1);
-	if (!wheel_live(wheel, &entry)) {
+	if (!wheel_live(wheel, entry.name)) {
 		(*moves)--;
 		return 0;
 	}
-	out->handle = entry.handle;
+	out->handle = entry.name & ~WHEEL_ELDER;
 	out->deadline = wheel_decode(entry.deadline);
-	wheel_pool_give(wheel, dw_wheel_index(entry.handle));
+	wheel_names_give(wheel, entry.name);
 	return 1;
 }
 

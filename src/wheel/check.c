@@ -1,10 +1,11 @@
 /*
  * check.c: looks at a whole wheel and says which rule is broken. The rules are the invariant in
- * wheel.c and those of slots.h, pool.h and overdue.c. It changes nothing and does not assume that
+ * wheel.c and those of slots.h, names.h and overdue.c. It changes nothing and does not assume that
  * what it reads is sound: no walk is longer than the wheel has blocks.
  */
 #include <durawheel/wheel.h>
 
+#include "wheel/names.h"
 #include "wheel/overdue.h"
 #include "wheel/slots.h"
 #include "wheel/soon.h"
@@ -20,7 +21,7 @@ enum rule {
 	RULE_WORK = -106,     /* work_at and idle_until are not after what they announce */
 	RULE_OVERDUE = -107,  /* the heap is a heap of deadlines below the present */
 	RULE_COUNT = -108,    /* live and dead entries are counted, and each timer has one */
-	RULE_INDEX = -109,    /* each index is live or in the free list */
+	RULE_NAMES = -109,    /* names.h: who lives is known, and which indexes are free */
 	RULE_BLOCK = -110,    /* each block is in a list or in the free list */
 	RULE_SWEEP = -111,    /* the sweep stands at a block of its list, behind one of it */
 	RULE_SOON = -112,     /* what is due soon is sorted, and not below the present */
@@ -29,7 +30,7 @@ enum rule {
 /* struct found: what was met on the way. */
 struct found {
 	size_t entries;
-	size_t live;
+	struct wheel_lives lives;
 	size_t blocks;
 	bool sweep_block;
 	bool sweep_prev;
@@ -84,10 +85,9 @@ static int check_block(const dw_wheel *wheel, uint32_t list, uint32_t block, str
 
 		if (error < 0)
 			return error;
-		if (dw_wheel_index(entry->handle) >= wheel->pool.room)
-			return RULE_INDEX;
+		if (!wheel_names_meet(wheel, entry->name, &found->lives))
+			return RULE_NAMES;
 		found->entries++;
-		found->live += (size_t)wheel_live(wheel, entry);
 	}
 	return 0;
 }
@@ -147,30 +147,6 @@ static int check_rings(const dw_wheel *wheel)
 	return 0;
 }
 
-/* check_indexes: every index handed out is live or in the free list. */
-static int check_indexes(const dw_wheel *wheel)
-{
-	const struct wheel_pool *pool = &wheel->pool;
-	uint32_t index = pool->free_index;
-	size_t live = 0, listed = 0;
-
-	if (pool->fresh_index > pool->room)
-		return RULE_INDEX;
-	for (uint32_t i = 0; i < pool->fresh_index; i++)
-		live += pool->words[i] % 2;
-	if (live != wheel_count(wheel))
-		return RULE_INDEX;
-	for (; index != WHEEL_NO_INDEX; listed++) {
-		if (index >= pool->fresh_index || listed >= pool->fresh_index ||
-		    pool->words[index] % 2)
-			return RULE_INDEX;
-		index = pool->words[index] / 2;
-	}
-	if (listed != pool->free_indexes)
-		return RULE_INDEX;
-	return live + listed == pool->fresh_index ? 0 : RULE_INDEX;
-}
-
 static int check_blocks(const dw_wheel *wheel, const struct found *found)
 {
 	const struct wheel_pool *pool = &wheel->pool;
@@ -202,15 +178,19 @@ static int check_rest(const dw_wheel *wheel, struct found *found)
 {
 	const struct wheel_sweep *sweep = &wheel->sweep;
 
-	if (!wheel_overdue_check(wheel, &found->live))
+	if (!wheel_overdue_check(wheel, &found->lives))
 		return RULE_OVERDUE;
-	if (!wheel_soon_check(wheel, &found->live))
+	if (!wheel_soon_check(wheel, &found->lives))
 		return RULE_SOON;
 	found->entries += wheel->overdue.count + wheel_soon_count(wheel);
 	if (!check_idle(wheel))
 		return RULE_WORK;
-	if (found->live != wheel_count(wheel) || found->entries != wheel_entries(wheel))
+	if (found->lives.young + found->lives.elders != wheel_count(wheel))
 		return RULE_COUNT;
+	if (found->entries != wheel_entries(wheel))
+		return RULE_COUNT;
+	if (!wheel_names_check(wheel, &found->lives))
+		return RULE_NAMES;
 	if (found->entries > wheel->pool.room)
 		return RULE_COUNT;
 	if ((sweep->block != WHEEL_NONE && !found->sweep_block) ||
@@ -229,8 +209,6 @@ int dw_wheel_check(const dw_wheel *wheel)
 	error = check_lists(wheel, &found);
 	if (error == 0)
 		error = check_rings(wheel);
-	if (error == 0)
-		error = check_indexes(wheel);
 	if (error == 0)
 		error = check_blocks(wheel, &found);
 	if (error == 0)

@@ -27,7 +27,7 @@
 #define WHEEL_WORDS (WHEEL_LISTS / 64u)
 
 /* A block is a head and so many entries less one; a cell's number is block * CELLS + place. */
-#define WHEEL_BLOCK_BITS 5u
+#define WHEEL_BLOCK_BITS 6u
 #define WHEEL_BLOCK_CELLS (1u << WHEEL_BLOCK_BITS)
 #define WHEEL_BLOCK_ENTRIES (WHEEL_BLOCK_CELLS - 1)
 
@@ -51,9 +51,8 @@
 #define WHEEL_DEAD_FEW 256u
 #define WHEEL_SWEEP_BLOCKS 8u
 
-/* After so many generations the sweep goes around in any case: none comes back while an entry has
- * it. */
-#define WHEEL_SWEEP_AGE (1u << 24)
+/* So many blocks each time that 64 generations were given and the last sweep is long ago. */
+#define WHEEL_SWEEP_OLD_BLOCKS 16u
 
 /* Room doubles up to ROOM_DOUBLED entries, then grows by a sixteenth: little of it is unused. */
 #define WHEEL_ROOM_FIRST 64u
@@ -69,17 +68,18 @@
  */
 #define WHEEL_SPARE_BLOCKS 16u
 
-/*
- * The word of a timer: its generation, an odd number, while it is live, else twice the next free
- * index. So an entry or a handle with another generation in it is dead, whatever became of its
- * index since; SWEEP_AGE sees to it that no entry lasts until its generation is given again.
- */
-#define WHEEL_NO_INDEX 0x7fffffffu
+/* The ring of generations has so many for each entry there is room for, or for each block. */
+#define WHEEL_GENERATIONS_EACH 8u
+#define WHEEL_GENERATIONS_BLOCK 64u
+#define WHEEL_GENERATIONS_MAX (1u << 31)
 
-/* struct wheel_entry: a timer's place in a list; live as long as its timer's word says so. */
+/* Of an entry's name, the bit above the index: its timer is an elder (names.h). */
+#define WHEEL_ELDER (UINT64_C(1) << 31)
+
+/* struct wheel_entry: a timer's place in a list. Its name is the timer's handle, and ELDER. */
 struct wheel_entry {
 	uint64_t deadline;
-	dw_wheel_handle handle;
+	uint64_t name;
 };
 
 /*
@@ -101,7 +101,7 @@ union wheel_cell {
 static_assert(sizeof(union wheel_cell) == 16, "an entry costs 16 bytes");
 static_assert(WHEEL_FINE_BITS + WHEEL_RINGS * WHEEL_STEP_BITS >= 64, "the rings reach all of time");
 static_assert(WHEEL_FINE_WORDS <= 32, "fine_words has a bit for each");
-static_assert(DW_WHEEL_TIMERS_MAX < WHEEL_NO_INDEX, "a free index fits into a word");
+static_assert(DW_WHEEL_TIMERS_MAX <= WHEEL_ELDER, "an index leaves the bit above it free");
 static_assert(DW_WHEEL_TIMERS_MAX / WHEEL_BLOCK_ENTRIES + WHEEL_LISTS + WHEEL_SPARE_BLOCKS <
 		  WHEEL_NONE >> WHEEL_BLOCK_BITS,
 	      "a cell's number fits 32 bits");
@@ -119,17 +119,39 @@ struct wheel_ring {
 	uint64_t drained;
 };
 
+/* struct wheel_chunk: 64 indexes: which are free, and which belong to elders. */
+struct wheel_chunk {
+	uint64_t free;
+	uint64_t elders;
+};
+
 /*
- * struct wheel_pool: indexes and blocks below `fresh` have been handed out since the wheel was last
+ * struct wheel_names: who lives. Indexes below `fresh` have been handed out since the wheel was
+ * last empty, and are in use or free.
+ */
+struct wheel_names {
+	uint64_t *gone; /* a ring of bits, one a generation */
+	struct wheel_chunk *chunks;
+	uint32_t *open;      /* a stack of the chunks that have free indexes */
+	uint32_t *elders;    /* the generation of each index that belongs to an elder */
+	uint32_t ring;       /* how many bits, a power of two */
+	uint32_t ring_mask;  /* its last word */
+	uint32_t span;       /* the ring knows generations that were given less than so many ago */
+	uint32_t span_quick; /* the same, or 0 once generations began again and are not unique */
+	uint32_t old;        /* who was added so many ago is to become an elder */
+	uint32_t opens;      /* how many chunks are in the stack */
+	uint32_t fresh;
+	uint32_t free;  /* how many indexes are */
+	uint32_t again; /* generations began again */
+};
+
+/*
+ * struct wheel_pool: blocks below `fresh_block` have been handed out since the wheel was last
  * empty, and are in use or in the free list. There is room for `room` entries, wherever they lie.
  */
 struct wheel_pool {
-	uint32_t *words;
 	union wheel_cell *cells;
 	uint32_t room;
-	uint32_t fresh_index;
-	uint32_t free_index;
-	uint32_t free_indexes; /* how many there are */
 	uint32_t blocks;
 	uint32_t fresh_block;
 	uint32_t free_block;
@@ -140,9 +162,8 @@ struct wheel_sweep {
 	uint32_t list;
 	uint32_t prev;
 	uint32_t block;
+	uint32_t began; /* the last generation given when this time around began */
 };
-
-#define WHEEL_SWEEP_START ((struct wheel_sweep){UINT32_MAX, WHEEL_NONE, WHEEL_NONE})
 
 /* struct wheel_overdue: a heap in chunks of memory, which come and go with its size. */
 struct wheel_overdue {
@@ -168,9 +189,11 @@ struct dw_wheel {
 	uint64_t rings_next; /* the earliest next of all rings */
 	uint32_t sequence;   /* the last generation given; with each came an entry */
 	uint32_t full_at;    /* what it is when there is no room for another entry */
+	uint32_t stop_at;    /* what it is when there is something to do before the next one */
 	uint32_t fine_words; /* which words of occupied[] have fine lists */
-	uint32_t swept;      /* what that was when the sweep last had been everywhere */
+	uint32_t swept;      /* what was there when `sequence` was this has all been swept since */
 	uint32_t loading;    /* ring 0 still has entries of the current bucket */
+	struct wheel_names names;
 	struct wheel_pool pool;
 	struct wheel_sweep sweep;
 	struct wheel_overdue overdue;
@@ -202,11 +225,6 @@ static inline uint64_t wheel_bucket(uint64_t time)
 	return time >> WHEEL_FINE_BITS << WHEEL_FINE_BITS;
 }
 
-static inline dw_wheel_handle wheel_handle(uint32_t index, uint32_t generation)
-{
-	return (uint64_t)generation << 32 | index;
-}
-
 static inline uint32_t wheel_generation(dw_wheel_handle handle)
 {
 	return (uint32_t)(handle >> 32);
@@ -217,34 +235,36 @@ static inline struct wheel_head *wheel_head(const dw_wheel *wheel, uint32_t bloc
 	return &wheel->pool.cells[(size_t)block << WHEEL_BLOCK_BITS].head;
 }
 
+/* wheel_sweep_start: the sweep is to go around all lists, from the last one down. */
+static inline void wheel_sweep_start(dw_wheel *wheel)
+{
+	wheel->sweep.list = WHEEL_LISTS;
+	wheel->sweep.prev = wheel->sweep.block = WHEEL_NONE;
+	wheel->overdue.swept = UINT32_MAX;
+}
+
 /* wheel_count: timers, each of which has one live entry. */
 static inline uint32_t wheel_count(const dw_wheel *wheel)
 {
-	return wheel->pool.fresh_index - wheel->pool.free_indexes;
+	return wheel->names.fresh - wheel->names.free;
 }
 
 /* wheel_entries: the live and the dead. */
 static inline uint32_t wheel_entries(const dw_wheel *wheel)
 {
-	return wheel->pool.room - (wheel->full_at - wheel->sequence) / 2;
+	return wheel->pool.room - (wheel->full_at - wheel->sequence);
 }
 
 /* wheel_entries_gone: so many are not in any list any more. */
 static inline void wheel_entries_gone(dw_wheel *wheel, uint32_t count)
 {
-	wheel->full_at += 2 * count;
+	wheel->full_at += count;
 }
 
 /* wheel_dead: how many entries are. */
 static inline uint32_t wheel_dead(const dw_wheel *wheel)
 {
 	return wheel_entries(wheel) - wheel_count(wheel);
-}
-
-/* wheel_live: is this entry's timer still the one it was made for? */
-static inline int wheel_live(const dw_wheel *wheel, const struct wheel_entry *entry)
-{
-	return wheel->pool.words[dw_wheel_index(entry->handle)] == wheel_generation(entry->handle);
 }
 
 #endif

@@ -17,8 +17,6 @@
  */
 #include "wheel/overdue.h"
 
-#include "wheel/pool.h"
-
 #define CHILDREN 4u
 #define CHUNK_BITS 10u
 #define CHUNK_ITEMS (1u << CHUNK_BITS)
@@ -128,7 +126,8 @@ static void drop_chunks(dw_wheel *wheel, uint32_t keep)
 
 void wheel_overdue_push(dw_wheel *wheel, struct wheel_entry entry)
 {
-	struct item item = {entry, wheel->overdue.sequence++};
+	struct wheel_entry elder = {entry.deadline, wheel_make_elder(wheel, entry.name)};
+	struct item item = {elder, wheel->overdue.sequence++};
 	uint32_t position = wheel->overdue.count++;
 
 	assert(entry.deadline < wheel->current);
@@ -170,13 +169,13 @@ size_t wheel_overdue_take(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size
 			break;
 		remove_at(wheel, 0);
 		wheel_entries_gone(wheel, 1);
-		if (!wheel_live(wheel, &first)) {
+		if (!wheel_live(wheel, first.name)) {
 			(*moves)--;
 			continue;
 		}
-		out[taken].handle = first.handle;
+		out[taken].handle = first.name & ~WHEEL_ELDER;
 		out[taken++].deadline = wheel_decode(first.deadline);
-		wheel_pool_give(wheel, dw_wheel_index(first.handle));
+		wheel_names_give(wheel, first.name);
 	}
 	return taken;
 }
@@ -189,7 +188,7 @@ bool wheel_overdue_sweep(dw_wheel *wheel, unsigned max)
 		overdue->swept = overdue->count;
 	while (overdue->swept && max--) {
 		overdue->swept--;
-		if (wheel_live(wheel, &item_at(wheel, overdue->swept)->entry))
+		if (wheel_live(wheel, item_at(wheel, overdue->swept)->entry.name))
 			continue;
 		remove_at(wheel, overdue->swept);
 		wheel_entries_gone(wheel, 1);
@@ -223,7 +222,7 @@ size_t wheel_overdue_bytes(const dw_wheel *wheel)
 	       overdue->chunks_capacity * sizeof(*overdue->chunks);
 }
 
-bool wheel_overdue_check(const dw_wheel *wheel, size_t *live)
+bool wheel_overdue_check(const dw_wheel *wheel, struct wheel_lives *lives)
 {
 	for (uint32_t position = 0; position < wheel->overdue.count; position++) {
 		const struct item *item = item_at(wheel, position);
@@ -232,7 +231,9 @@ bool wheel_overdue_check(const dw_wheel *wheel, size_t *live)
 
 		if (item->entry.deadline >= wheel->current || before(item, parent))
 			return false;
-		*live += (size_t)wheel_live(wheel, &item->entry);
+		if (!(item->entry.name & WHEEL_ELDER) ||
+		    !wheel_names_meet(wheel, item->entry.name, lives))
+			return false;
 	}
 	return true;
 }

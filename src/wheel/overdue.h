@@ -4,9 +4,7 @@
 #ifndef WHEEL_OVERDUE_H
 #define WHEEL_OVERDUE_H
 
-#include "wheel/layout.h"
-
-#include <stdbool.h>
+#include "wheel/names.h"
 
 /* wheel_overdue_reserve: room for one more, so that the push cannot fail. DW_ENOMEM. */
 int wheel_overdue_reserve(dw_wheel *wheel);
@@ -32,6 +30,6 @@ void wheel_overdue_free(dw_wheel *wheel);
 size_t wheel_overdue_bytes(const dw_wheel *wheel);
 
 /* wheel_overdue_check: is the heap whole? Counts its live entries. */
-bool wheel_overdue_check(const dw_wheel *wheel, size_t *live);
+bool wheel_overdue_check(const dw_wheel *wheel, struct wheel_lives *lives);
 
 #endif

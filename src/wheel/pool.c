@@ -1,11 +1,14 @@
 /*
  * pool.c: how the pool grows.
  *
- * Words and cells are one array each, because every entry is followed through them. They grow by
- * realloc, which for blocks of this size moves pages and no bytes: 30 us at a million timers. An
- * allocator of the caller's that copies makes a pause of it; dw_wheel_reserve() avoids both.
+ * Cells are one array, and so is what is known by index, because every entry is followed through
+ * them. They grow by realloc, which for blocks of this size moves pages and no bytes: 30 us at a
+ * million timers. An allocator of the caller's that copies makes a pause of it;
+ * dw_wheel_reserve() avoids both.
  */
 #include "wheel/pool.h"
+
+#include "wheel/names.h"
 
 /*
  * blocks_for: enough for so many entries wherever they lie, because moving them down must not fail.
@@ -28,16 +31,14 @@ int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room)
 
 	if (cells > SIZE_MAX / sizeof(*pool->cells))
 		return DW_ENOMEM; /* where a size has 32 bits */
-	memory = allocator->resize(allocator->user, pool->words, room * sizeof(*pool->words));
-	if (!memory)
+	if (wheel_names_grow(wheel, room, blocks) < 0)
 		return DW_ENOMEM;
-	pool->words = memory;
 	memory = allocator->resize(allocator->user, pool->cells, cells * sizeof(*pool->cells));
 	if (!memory)
 		return DW_ENOMEM;
 	pool->cells = memory;
 	pool->blocks = blocks;
-	wheel->full_at += 2 * (room - pool->room);
+	wheel->full_at += room - pool->room;
 	pool->room = room;
 	return DW_OK;
 }
@@ -63,7 +64,6 @@ void wheel_pool_free(dw_wheel *wheel)
 {
 	const dw_wheel_allocator *allocator = &wheel->allocator;
 
-	(void)allocator->resize(allocator->user, wheel->pool.words, 0); /* NULL: it frees */
 	(void)allocator->resize(allocator->user, wheel->pool.cells, 0); /* NULL: it frees */
 }
 
@@ -71,6 +71,5 @@ size_t wheel_pool_bytes(const dw_wheel *wheel)
 {
 	const struct wheel_pool *pool = &wheel->pool;
 
-	return pool->room * sizeof(*pool->words) +
-	       ((size_t)pool->blocks << WHEEL_BLOCK_BITS) * sizeof(*pool->cells);
+	return ((size_t)pool->blocks << WHEEL_BLOCK_BITS) * sizeof(*pool->cells);
 }

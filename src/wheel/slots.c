@@ -148,7 +148,7 @@ void wheel_slots_clear(dw_wheel *wheel)
 	wheel->rings_next = WHEEL_NEVER;
 	wheel->work_at = WHEEL_NEVER;
 	wheel->idle_until = WHEEL_NEVER;
-	wheel->sweep = WHEEL_SWEEP_START;
+	wheel_sweep_start(wheel);
 	wheel->loading = 0;
 	wheel->soon.first = wheel->soon.end = 0;
 	wheel->pool.fresh_block = 0;

@@ -34,15 +34,19 @@ void wheel_soon_sweep(dw_wheel *wheel)
 	struct wheel_soon *soon = &wheel->soon;
 	uint32_t to = 0;
 
-	for (uint32_t from = soon->first; from < soon->end; from++)
-		if (wheel_live(wheel, &soon->entries[from]))
-			soon->entries[to++] = soon->entries[from];
+	for (uint32_t from = soon->first; from < soon->end; from++) {
+		uint64_t name = wheel_names_age(wheel, soon->entries[from].name);
+
+		if (name)
+			soon->entries[to++] =
+			    (struct wheel_entry){soon->entries[from].deadline, name};
+	}
 	wheel_entries_gone(wheel, wheel_soon_count(wheel) - to);
 	soon->first = 0;
 	soon->end = to;
 }
 
-bool wheel_soon_check(const dw_wheel *wheel, size_t *live)
+bool wheel_soon_check(const dw_wheel *wheel, struct wheel_lives *lives)
 {
 	const struct wheel_soon *soon = &wheel->soon;
 	uint64_t before = wheel->current;
@@ -52,10 +56,9 @@ bool wheel_soon_check(const dw_wheel *wheel, size_t *live)
 	for (uint32_t at = soon->first; at < soon->end; at++) {
 		const struct wheel_entry *entry = &soon->entries[at];
 
-		if (entry->deadline < before || dw_wheel_index(entry->handle) >= wheel->pool.room)
+		if (entry->deadline < before || !wheel_names_meet(wheel, entry->name, lives))
 			return false;
 		before = entry->deadline;
-		*live += (size_t)wheel_live(wheel, entry);
 	}
 	return true;
 }

@@ -9,9 +9,7 @@
 #ifndef WHEEL_SOON_H
 #define WHEEL_SOON_H
 
-#include "wheel/layout.h"
-
-#include <stdbool.h>
+#include "wheel/names.h"
 
 static inline uint32_t wheel_soon_count(const dw_wheel *wheel)
 {
@@ -34,6 +32,6 @@ void wheel_soon_put(dw_wheel *wheel, struct wheel_entry entry);
 void wheel_soon_sweep(dw_wheel *wheel);
 
 /* wheel_soon_check: is it in order? Counts the live ones. */
-bool wheel_soon_check(const dw_wheel *wheel, size_t *live);
+bool wheel_soon_check(const dw_wheel *wheel, struct wheel_lives *lives);
 
 #endif

@@ -1,14 +1,16 @@
 /*
- * sweep.c: a cancelled timer leaves a dead entry in its list. Whoever drains the list or fires from
- * it passes over that; but of many cancels far ahead the lists would grow without end. So adding
- * sweeps: a cursor goes around all lists and the heap, block by block, and closes ranks.
+ * sweep.c: a cursor goes around all lists and the heap, block by block, while timers are added.
  *
- * When a list needs a new block and there are as many dead entries as live ones and a few hundred,
- * or the last time around was long ago, a few blocks are swept. With random cancels that is about
- * one entry looked at for each timer added, in the order of memory, and only their words are at
- * random places. Sweeping sooner would take more time, half as many dead ones a fifth of all that a
- * cancel and an add take; sweeping later gains nothing, the lists are then so long that they fall
- * out of the cache. Where nothing is added, nothing is swept: memory does not grow.
+ * It closes ranks: a cancelled timer leaves a dead entry in its list. Whoever drains the list or
+ * fires from it passes over that; but of many cancels far ahead the lists would grow without end.
+ * When there are as many dead entries as live ones and a few hundred, a few blocks are swept. With
+ * random cancels that is about one entry looked at for each timer added, in the order of memory.
+ * Sweeping sooner would take more time; sweeping later gains nothing, the lists are then so long
+ * that they fall out of the cache. Where nothing is added, nothing is swept: memory does not grow.
+ *
+ * And it makes elders of those that are alive and old (names.h), before the ring forgets them. For
+ * that it goes around often enough also where nothing dies, and from the highest list to the lowest
+ * one, as draining does: so what is in the wheel when it sets out is met, wherever it is by then.
  */
 #include "wheel/sweep.h"
 
@@ -16,56 +18,59 @@
 #include "wheel/slots.h"
 #include "wheel/soon.h"
 
-/* next_list: the first occupied list from this one on; WHEEL_LISTS: none. */
-static uint32_t next_list(const dw_wheel *wheel, uint32_t from)
+/* list_below: the last occupied list before this one; WHEEL_NONE: none. */
+static uint32_t list_below(const dw_wheel *wheel, uint32_t list)
 {
-	uint64_t mask = UINT64_MAX << from % 64;
+	for (uint32_t word = (list + 63) / 64; word-- > 0;) {
+		uint64_t bits = wheel->occupied[word];
 
-	for (uint32_t word = from / 64; word < WHEEL_WORDS; word++, mask = UINT64_MAX)
-		if (wheel->occupied[word] & mask)
-			return word * 64 + bits_lowest(wheel->occupied[word] & mask);
-	return WHEEL_LISTS;
+		if (word == list / 64)
+			bits &= (UINT64_C(1) << list % 64) - 1;
+		if (bits)
+			return word * 64 + bits_highest(bits);
+	}
+	return WHEEL_NONE;
 }
+
+/* struct gap: where live entries go: `to` and the following cells, from `full` on to `rest`. */
+struct gap {
+	union wheel_cell *to;
+	const union wheel_cell *full;
+	union wheel_cell *rest;
+};
 
 /*
- * gather: the live ones of `count` entries move to the cells from `to` on; returns behind the last
- * one. Which ones are live cannot be predicted, so there is no branch.
+ * gather: the live ones of the entries from `source` to `end` go to the gap, which lies before
+ * them. Returns where the gap begins then. Which ones are live cannot be predicted, so there is no
+ * branch but for the elders and the old.
  */
-static uint32_t gather(const dw_wheel *wheel, uint32_t to, uint32_t from, uint32_t count)
+static union wheel_cell *gather(dw_wheel *wheel, const union wheel_cell *source,
+				const union wheel_cell *end, struct gap gap)
 {
-	const uint32_t *words = wheel->pool.words;
-	const union wheel_cell *source = wheel->pool.cells + from;
-	union wheel_cell *const first = wheel->pool.cells + to, *target = first;
+	/* What is written may be the wheel itself, for all that the compiler knows. */
+	const uint64_t *ring = wheel->names.gone;
+	const uint32_t mask = wheel->names.ring_mask;
+	const uint32_t now = wheel->sequence, old = wheel->names.old;
+	union wheel_cell *to = gap.to;
 
-	for (const union wheel_cell *end = source + count; source < end; source++) {
-		uint64_t deadline = source->entry.deadline;
-		dw_wheel_handle handle = source->entry.handle;
+	for (; source < end; source++) {
+		uint64_t deadline = source->entry.deadline, name = source->entry.name;
+		uint32_t generation = wheel_generation(name);
+		bool live;
 
-		target->entry.deadline = deadline;
-		target->entry.handle = handle;
-		target += words[dw_wheel_index(handle)] == wheel_generation(handle);
+		if (BITS_RARE(name & WHEEL_ELDER) || BITS_RARE(now - generation >= old)) {
+			name = wheel_names_age(wheel, name);
+			live = name;
+		} else {
+			live = wheel_ring_has(ring, mask, generation);
+		}
+		to->entry.deadline = deadline;
+		to->entry.name = name;
+		to += live;
+		if (to == gap.full)
+			to = gap.rest;
 	}
-	return to + (uint32_t)(target - first);
-}
-
-/* fill: as many of the live ones of *count entries as there is room for go behind those of block;
- * *from and *count are what was not looked at. Returns how many went.
- */
-static uint32_t fill(dw_wheel *wheel, uint32_t block, uint32_t *from, uint32_t *count)
-{
-	struct wheel_head *head = wheel_head(wheel, block);
-	uint32_t before = head->end;
-
-	while (*count && head->end < WHEEL_BLOCK_CELLS) {
-		uint32_t room = WHEEL_BLOCK_CELLS - head->end;
-		uint32_t some = room < *count ? room : *count;
-		uint32_t to = (block << WHEEL_BLOCK_BITS) + head->end;
-
-		head->end += gather(wheel, to, *from, some) - to;
-		*from += some;
-		*count -= some;
-	}
-	return head->end - before;
+	return to;
 }
 
 /* take_out: an empty block, behind prev or the first one, leaves its list. */
@@ -84,66 +89,99 @@ static void take_out(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
 	wheel_pool_give_block(wheel, block);
 }
 
-/* sweep_block: its live entries fill the block before it, and what is left closes ranks. */
+/*
+ * close_ranks: of a block's entries from `first` to `end`, the live ones fill up the block before
+ * it, if there is one, and then this one from its beginning. Returns where they end in this one.
+ */
+static uint32_t close_ranks(dw_wheel *wheel, uint32_t prev, uint32_t block, uint32_t first,
+			    uint32_t end)
+{
+	union wheel_cell *cells = &wheel->pool.cells[(size_t)block << WHEEL_BLOCK_BITS];
+	struct gap gap = {cells + 1, NULL, cells + 1};
+	union wheel_cell *before, *to;
+
+	if (prev == WHEEL_NONE || wheel_head(wheel, prev)->end == WHEEL_BLOCK_CELLS)
+		return (uint32_t)(gather(wheel, cells + first, cells + end, gap) - cells);
+	before = &wheel->pool.cells[(size_t)prev << WHEEL_BLOCK_BITS];
+	gap.to = before + before->head.end;
+	gap.full = before + WHEEL_BLOCK_CELLS;
+	to = gather(wheel, cells + first, cells + end, gap);
+	if (to >= cells && to < cells + WHEEL_BLOCK_CELLS) {
+		before->head.end = WHEEL_BLOCK_CELLS;
+		return (uint32_t)(to - cells);
+	}
+	before->head.end = (uint32_t)(to - before);
+	return 1;
+}
+
+/* sweep_block: the next block has been asked for by the last step. */
 static void sweep_block(dw_wheel *wheel)
 {
 	struct wheel_sweep *sweep = &wheel->sweep;
 	uint32_t block = sweep->block, prev = sweep->prev;
-	uint32_t first = (block << WHEEL_BLOCK_BITS) + 1;
 	struct wheel_head *head = wheel_head(wheel, block);
 	bool last = wheel_list_last(wheel, sweep->list) == block;
 	uint32_t next = last ? WHEEL_NONE : head->next;
-	uint32_t from = first - 1 + head->first;
-	uint32_t count = wheel_block_end(wheel, sweep->list, block) - head->first;
-	uint32_t before, live = 0, to;
+	uint32_t end = wheel_block_end(wheel, sweep->list, block);
+	uint32_t gone = end - head->first, before = 0;
 
-	/* The next block was asked for by the last step. */
 	if (!last && next != wheel_list_last(wheel, sweep->list))
 		wheel_block_fetch(wheel, wheel_head(wheel, next)->next);
-	before = count;
 	if (prev != WHEEL_NONE)
-		live = fill(wheel, prev, &from, &count);
-	to = gather(wheel, first, from, count);
-	wheel_entries_gone(wheel, before - live - (to - first));
-	if (to == first) {
+		before = wheel_head(wheel, prev)->end;
+	end = close_ranks(wheel, prev, block, head->first, end);
+	gone -= end - 1;
+	if (prev != WHEEL_NONE)
+		gone -= wheel_head(wheel, prev)->end - before;
+	wheel_entries_gone(wheel, gone);
+	if (end == 1) {
 		take_out(wheel, sweep->list, prev, last);
 	} else {
 		head->first = 1;
-		head->end = to - first + 1;
+		head->end = end;
 		if (last)
-			wheel->tails[sweep->list] = to - 1;
+			wheel->tails[sweep->list] = (block << WHEEL_BLOCK_BITS) + end - 1;
 		sweep->prev = block;
 	}
 	sweep->block = next;
 }
 
-/* step: one block, or as much of the heap. False: the cursor has gone around. */
-static bool step(dw_wheel *wheel)
+/* next_block: where the sweep stands, or what comes then. False: all lists were swept. */
+static bool next_block(dw_wheel *wheel)
 {
 	struct wheel_sweep *sweep = &wheel->sweep;
 
-	if (sweep->list == WHEEL_LISTS) {
-		if (wheel_overdue_sweep(wheel, WHEEL_BLOCK_ENTRIES))
-			return true;
-		wheel_soon_sweep(wheel);
-		*sweep = WHEEL_SWEEP_START;
-		wheel->swept = wheel->sequence;
+	if (sweep->block != WHEEL_NONE)
+		return true;
+	if (sweep->list == WHEEL_LISTS)
+		sweep->began = wheel->sequence;
+	if (sweep->list != WHEEL_NONE)
+		sweep->list = list_below(wheel, sweep->list);
+	sweep->prev = WHEEL_NONE;
+	if (sweep->list == WHEEL_NONE)
 		return false;
-	}
-	if (sweep->block == WHEEL_NONE) {
-		sweep->list = next_list(wheel, sweep->list + 1);
-		sweep->prev = WHEEL_NONE;
-		if (sweep->list == WHEEL_LISTS)
-			return true;
-		sweep->block = wheel->lists[sweep->list].head;
-	}
-	sweep_block(wheel);
+	sweep->block = wheel->lists[sweep->list].head;
 	return true;
 }
 
-void wheel_sweep_some(dw_wheel *wheel)
+/* step: one block, or as much of the heap. False: the cursor has gone around. */
+static bool step(dw_wheel *wheel)
 {
-	for (unsigned i = 0; i < WHEEL_SWEEP_BLOCKS; i++)
+	if (next_block(wheel)) {
+		sweep_block(wheel);
+		return true;
+	}
+	if (wheel_overdue_sweep(wheel, WHEEL_BLOCK_ENTRIES))
+		return true;
+	wheel_soon_sweep(wheel);
+	wheel->swept = wheel->sweep.began;
+	wheel_sweep_start(wheel);
+	return false;
+}
+
+void wheel_sweep_some(dw_wheel *wheel, unsigned blocks)
+{
+	while (blocks--)
 		(void)step(wheel); /* going around once more is as good */
 }
 
@@ -156,14 +194,22 @@ void wheel_sweep_all(dw_wheel *wheel)
 		continue;
 }
 
+BITS_COLD void wheel_sweep_old(dw_wheel *wheel)
+{
+	uint32_t since = wheel->sequence - wheel->swept, ring = wheel->names.ring;
+
+	if (since >= ring / 8 * 3)
+		wheel_sweep_all(wheel);
+	else if (since >= ring / 4)
+		wheel_sweep_some(wheel, WHEEL_SWEEP_OLD_BLOCKS);
+}
+
 void wheel_sweep_tidy(dw_wheel *wheel)
 {
 	struct wheel_pool *pool = &wheel->pool;
 	uint32_t entries = wheel_entries(wheel);
 
-	pool->free_index = WHEEL_NO_INDEX;
-	pool->fresh_index = 0;
-	pool->free_indexes = 0;
+	wheel_names_clear(wheel);
 	/* Looking for the occupied lists is worth it when so many entries paid for it. */
 	if (entries && entries < WHEEL_WORDS)
 		return;
@@ -174,4 +220,6 @@ void wheel_sweep_tidy(dw_wheel *wheel)
 	}
 	pool->fresh_block = 0;
 	pool->free_block = WHEEL_NONE;
+	wheel->swept = wheel->sequence;
+	wheel_sweep_start(wheel); /* what it had begun would end with a `swept` of long ago */
 }

@@ -11,12 +11,17 @@
 /* wheel_sweep_due: are there so many that some should go before more entries come? */
 static inline bool wheel_sweep_due(const dw_wheel *wheel)
 {
-	return wheel_dead(wheel) > wheel_count(wheel) / WHEEL_DEAD_SHARE + WHEEL_DEAD_FEW ||
-	       (wheel->sequence - wheel->swept > WHEEL_SWEEP_AGE && wheel_dead(wheel));
+	return wheel_dead(wheel) > wheel_count(wheel) / WHEEL_DEAD_SHARE + WHEEL_DEAD_FEW;
 }
 
-/* wheel_sweep_some: look at a bounded number of entries. */
-void wheel_sweep_some(dw_wheel *wheel);
+/* wheel_sweep_some: look at the entries of so many blocks. */
+void wheel_sweep_some(dw_wheel *wheel, unsigned blocks);
+
+/*
+ * wheel_sweep_old: before the next 64 generations are given: if the sweep last began to go around
+ * long ago, look at more entries, so that the ring of names.h never loses what it knows of one.
+ */
+void wheel_sweep_old(dw_wheel *wheel);
 
 /* wheel_sweep_all: look at all entries; afterwards few are dead, if any. */
 void wheel_sweep_all(dw_wheel *wheel);

@@ -1,7 +1,7 @@
 /*
  * wheel.c: the timing wheel: its idea, and the calls that put timers in and take them away again by
- * name. advance.c takes out what is due, slots.h has the lists, pool.h the memory, sweep.c clears
- * up after cancels, overdue.c has the past.
+ * name. advance.c takes out what is due, slots.h has the lists, names.h knows who lives, pool.h has
+ * the memory, sweep.c clears up after cancels, overdue.c has the past.
  *
  * WHY A WHEEL
  *   Most timers of a server are cancelled: the order is paid, the answer arrives. A heap or a tree
@@ -54,18 +54,20 @@
  *
  * MEMORY
  *   What a wheel of a million costs is cache misses. So a list is not linked through the timers: it
- *   is blocks of 31 entries (deadline, handle), 16 bytes each, written and read in the order of
- *   memory. A timer itself is one word of 4 bytes, its generation. Cancelling changes that word and
- *   nothing else; the entry, whose generation is another now, is dead, and is passed over when the
- *   list is drained. An index is reused at once, its next timer has another generation. What many
- *   cancels leave behind is swept while timers are added (sweep.c). Price: dead entries, up to as
- *   many as live ones, and dw_wheel_next() may name the time of a cancelled timer.
+ *   is blocks of 63 entries (deadline, handle), 16 bytes each, written and read in the order of
+ *   memory. A timer itself is two bits: one says that its generation has not gone, one that its
+ *   index is free (names.h). Cancelling changes these and nothing else; the entry, whose generation
+ *   has gone, is dead, and is passed over when the list is drained. An index is reused at once, its
+ *   next timer has another generation. What many cancels leave behind is swept while timers are
+ *   added (sweep.c). Price: dead entries, up to as many as live ones, and dw_wheel_next() may name
+ *   the time of a cancelled timer.
  *
  *   Draining takes blocks and must not fail, so there is always room for every list to end in a
  *   block of its own (pool.c).
  */
 #include <durawheel/wheel.h>
 
+#include "wheel/names.h"
 #include "wheel/overdue.h"
 #include "wheel/pool.h"
 #include "wheel/slots.h"
@@ -97,8 +99,8 @@ int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *al
 	memset(wheel, 0, sizeof(*wheel));
 	wheel->allocator = *allocator;
 	wheel->current = wheel_encode(now);
-	wheel->sequence = wheel->full_at = 1;
-	wheel->pool.free_index = WHEEL_NO_INDEX;
+	/* As if the 64 generations from 0 on had been given and all room were taken. */
+	wheel->sequence = wheel->full_at = wheel->stop_at = wheel->swept = 63;
 	wheel_slots_init(wheel);
 	wheel_overdue_clear(wheel);
 	*ret_wheel = wheel;
@@ -110,6 +112,7 @@ void dw_wheel_free(dw_wheel *wheel)
 	if (!wheel)
 		return;
 	wheel_overdue_free(wheel);
+	wheel_names_free(wheel);
 	wheel_pool_free(wheel);
 	(void)wheel->allocator.resize(wheel->allocator.user, wheel, 0); /* NULL: it frees */
 }
@@ -124,9 +127,13 @@ int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 		return DW_ELIMIT;
 	if (room > DW_WHEEL_TIMERS_MAX)
 		room = DW_WHEEL_TIMERS_MAX;
-	if (room <= wheel->pool.room)
-		return DW_OK;
-	return wheel_pool_grow_to(wheel, (uint32_t)room);
+	if (room > wheel->pool.room) {
+		int error = wheel_pool_grow_to(wheel, (uint32_t)room);
+
+		if (error < 0)
+			return error;
+	}
+	return wheel_names_reserve_elders(wheel);
 }
 
 /* grow_or_sweep: there is room for one more entry afterwards. DW_ENOMEM, DW_ELIMIT. */
@@ -140,12 +147,33 @@ BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 	return wheel_count(wheel) < wheel->pool.room ? DW_OK : error;
 }
 
+/*
+ * go_on: room for one more entry, and a generation for it. Now and then there is something else to
+ * do, every 64 generations at least. DW_ENOMEM, DW_ELIMIT.
+ */
+BITS_COLD static int go_on(dw_wheel *wheel)
+{
+	int error = DW_OK;
+
+	if (wheel_sweep_due(wheel))
+		wheel_sweep_some(wheel, WHEEL_SWEEP_BLOCKS);
+	if (BITS_RARE(wheel->names.fresh > wheel->pool.room)) /* handles of another wheel */
+		error = wheel_pool_grow(wheel);
+	if (error == DW_OK && wheel->sequence == wheel->full_at)
+		error = grow_or_sweep(wheel);
+	if (error == DW_OK && wheel->sequence % 64 == 63) {
+		wheel_sweep_old(wheel);
+		error = wheel_names_open(wheel);
+	}
+	if (error == DW_OK)
+		wheel_names_stop(wheel);
+	return error;
+}
+
 /* make_room: for one more entry. DW_ENOMEM, DW_ELIMIT. */
 static inline int make_room(dw_wheel *wheel)
 {
-	if (wheel_sweep_due(wheel))
-		wheel_sweep_some(wheel);
-	return wheel->sequence != wheel->full_at ? DW_OK : grow_or_sweep(wheel);
+	return wheel->sequence != wheel->stop_at ? DW_OK : go_on(wheel);
 }
 
 /* make_room_ahead: for one more entry at the end of a ring's slot. DW_ENOMEM, DW_ELIMIT. */
@@ -163,9 +191,12 @@ static inline int make_room_ahead(dw_wheel *wheel, uint32_t list, uint64_t deadl
 /* make_room_near: for one more entry that is_near(). DW_ENOMEM, DW_ELIMIT. */
 static int make_room_near(dw_wheel *wheel, uint64_t deadline)
 {
-	if (deadline < wheel->current && wheel_overdue_reserve(wheel) < 0)
-		return DW_ENOMEM;
-	return make_room(wheel);
+	int error = make_room(wheel);
+
+	if (error < 0 || deadline >= wheel->current)
+		return error;
+	error = wheel_names_reserve_elders(wheel);
+	return error < 0 ? error : wheel_overdue_reserve(wheel);
 }
 
 /* insert_near: a new entry that is overdue or belongs into the current bucket; there is room. */
@@ -193,16 +224,17 @@ static inline bool is_near(const dw_wheel *wheel, uint64_t deadline)
 /* has_room: can an entry simply be put into this cell, behind the last one of a ring's slot? */
 static inline bool has_room(const dw_wheel *wheel, uint32_t cell)
 {
-	return !BITS_RARE(wheel_cell_none(cell)) && !BITS_RARE(wheel->sequence == wheel->full_at);
+	return !BITS_RARE(wheel_cell_none(cell)) && !BITS_RARE(wheel->sequence == wheel->stop_at);
 }
 
-/* add_ahead: a new timer into a ring's slot, where has_room(). */
-static inline int add_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list, uint32_t cell,
+/* put_ahead: an entry with the next generation into the cell of a ring's slot, where has_room(). */
+static inline int put_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list, uint32_t index,
 			    dw_wheel_handle *ret_handle)
 {
-	dw_wheel_handle handle = wheel_pool_take(wheel);
+	dw_wheel_handle handle = wheel_name(wheel, index);
 
-	wheel_list_put(wheel, list, cell, (struct wheel_entry){deadline, handle});
+	wheel_list_put(wheel, list, wheel_list_end(wheel, list),
+		       (struct wheel_entry){deadline, handle});
 	*ret_handle = handle;
 	return DW_OK;
 }
@@ -214,7 +246,14 @@ BITS_NOINLINE static int add_ahead_rarely(dw_wheel *wheel, uint64_t deadline, ui
 
 	if (error < 0)
 		return error;
-	return add_ahead(wheel, deadline, list, wheel_list_end(wheel, list), ret_handle);
+	return put_ahead(wheel, deadline, list, wheel_index_take(wheel), ret_handle);
+}
+
+/* add_ahead_again: with an index that was in use before. */
+BITS_NOINLINE static int add_ahead_again(dw_wheel *wheel, uint64_t deadline, uint32_t list,
+					 dw_wheel_handle *ret_handle)
+{
+	return put_ahead(wheel, deadline, list, wheel_index_take(wheel), ret_handle);
 }
 
 BITS_NOINLINE static int add_near(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *ret_handle)
@@ -223,7 +262,7 @@ BITS_NOINLINE static int add_near(dw_wheel *wheel, uint64_t deadline, dw_wheel_h
 
 	if (error < 0)
 		return error;
-	*ret_handle = wheel_pool_take(wheel);
+	*ret_handle = wheel_name(wheel, wheel_index_take(wheel));
 	insert_near(wheel, (struct wheel_entry){deadline, *ret_handle});
 	return DW_OK;
 }
@@ -231,59 +270,62 @@ BITS_NOINLINE static int add_near(dw_wheel *wheel, uint64_t deadline, dw_wheel_h
 int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_handle)
 {
 	uint64_t deadline = wheel_encode(deadline_signed);
-	uint32_t list, cell;
+	uint32_t list;
 
 	if (!wheel || !ret_handle)
 		return DW_EINVAL;
 	if (is_near(wheel, deadline))
 		return add_near(wheel, deadline, ret_handle);
 	list = wheel_slots_ahead(wheel, deadline);
-	cell = wheel_list_end(wheel, list);
-	if (!has_room(wheel, cell))
+	if (!has_room(wheel, wheel_list_end(wheel, list)))
 		return add_ahead_rarely(wheel, deadline, list, ret_handle);
-	return add_ahead(wheel, deadline, list, cell, ret_handle);
+	if (wheel->names.opens)
+		return add_ahead_again(wheel, deadline, list, ret_handle);
+	return put_ahead(wheel, deadline, list, wheel_index_fresh(wheel), ret_handle);
+}
+
+/* cancel_rarely: an elder, or none. */
+BITS_NOINLINE static int cancel_rarely(dw_wheel *wheel, dw_wheel_handle handle)
+{
+	uint64_t name = wheel_find(wheel, handle);
+
+	if (!name)
+		return DW_ENOENT;
+	wheel_names_give(wheel, name);
+	if (!wheel_count(wheel))
+		wheel_sweep_tidy(wheel);
+	return DW_OK;
 }
 
 int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	if (!wheel)
 		return DW_EINVAL;
-	if (!wheel_pool_knows(wheel, handle))
-		return DW_ENOENT;
-	wheel_pool_give(wheel, dw_wheel_index(handle));
+	if (BITS_RARE(!wheel_knows_young(wheel, handle)))
+		return cancel_rarely(wheel, handle);
+	wheel_young_end(wheel, handle);
+	wheel_index_give(wheel, dw_wheel_index(handle));
 	if (BITS_RARE(!wheel_count(wheel)))
 		wheel_sweep_tidy(wheel);
 	return DW_OK;
 }
 
-/* move_ahead: a timer into a ring's slot, where has_room(). */
-static inline int move_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list, uint32_t cell,
-			     dw_wheel_handle *handle)
+/* move_rarely: where there is no room, to a near deadline, an elder, or none. */
+BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
 {
-	dw_wheel_handle renewed = wheel_pool_renew(wheel, dw_wheel_index(*handle));
+	bool near = is_near(wheel, deadline);
+	uint32_t list = near ? 0 : wheel_slots_ahead(wheel, deadline);
+	int error;
 
-	wheel_list_put(wheel, list, cell, (struct wheel_entry){deadline, renewed});
-	*handle = renewed;
-	return DW_OK;
-}
-
-BITS_NOINLINE static int move_ahead_rarely(dw_wheel *wheel, uint64_t deadline, uint32_t list,
-					   dw_wheel_handle *handle)
-{
-	int error = make_room_ahead(wheel, list, deadline);
-
+	if (!wheel_find(wheel, *handle))
+		return DW_ENOENT;
+	error = near ? make_room_near(wheel, deadline) : make_room_ahead(wheel, list, deadline);
 	if (error < 0)
 		return error;
-	return move_ahead(wheel, deadline, list, wheel_list_end(wheel, list), handle);
-}
-
-BITS_NOINLINE static int move_near(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
-{
-	int error = make_room_near(wheel, deadline);
-
-	if (error < 0)
-		return error;
-	*handle = wheel_pool_renew(wheel, dw_wheel_index(*handle));
+	wheel_name_end(wheel, wheel_find(wheel, *handle)); /* it may have become an elder */
+	if (!near)
+		return put_ahead(wheel, deadline, list, dw_wheel_index(*handle), handle);
+	*handle = wheel_name(wheel, dw_wheel_index(*handle));
 	insert_near(wheel, (struct wheel_entry){deadline, *handle});
 	return DW_OK;
 }
@@ -291,19 +333,17 @@ BITS_NOINLINE static int move_near(dw_wheel *wheel, uint64_t deadline, dw_wheel_
 int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadline_signed)
 {
 	uint64_t deadline = wheel_encode(deadline_signed);
-	uint32_t list, cell;
+	uint32_t list;
 
 	if (!wheel || !handle)
 		return DW_EINVAL;
-	if (!wheel_pool_knows(wheel, *handle))
-		return DW_ENOENT;
-	if (is_near(wheel, deadline))
-		return move_near(wheel, deadline, handle);
+	if (BITS_RARE(!wheel_knows_young(wheel, *handle)) || is_near(wheel, deadline))
+		return move_rarely(wheel, deadline, handle);
 	list = wheel_slots_ahead(wheel, deadline);
-	cell = wheel_list_end(wheel, list);
-	if (!has_room(wheel, cell))
-		return move_ahead_rarely(wheel, deadline, list, handle);
-	return move_ahead(wheel, deadline, list, cell, handle);
+	if (!has_room(wheel, wheel_list_end(wheel, list)))
+		return move_rarely(wheel, deadline, handle);
+	wheel_young_end(wheel, *handle);
+	return put_ahead(wheel, deadline, list, dw_wheel_index(*handle), handle);
 }
 
 size_t dw_wheel_count(const dw_wheel *wheel)
@@ -320,5 +360,6 @@ size_t dw_wheel_bytes(const dw_wheel *wheel)
 {
 	if (!wheel)
 		return 0;
-	return sizeof(*wheel) + wheel_pool_bytes(wheel) + wheel_overdue_bytes(wheel);
+	return sizeof(*wheel) + wheel_names_bytes(wheel) + wheel_pool_bytes(wheel) +
+	       wheel_overdue_bytes(wheel);
 }

@@ -364,27 +364,6 @@ static void cancelled_overdue_timers_leave_little(void **state)
 	dw_wheel_free(wheel);
 }
 
-/* Generations begin again after 2^31: no entry of a cancelled timer may be that old. */
-static void dead_entries_do_not_grow_old(void **state)
-{
-	dw_wheel *wheel = wheel_at(NOW);
-	dw_wheel_due due;
-
-	(void)state;
-	add(wheel, NOW + 2 * DAY);
-	assert_int_equal(dw_wheel_cancel(wheel, add(wheel, NOW + DAY)), DW_OK);
-	assert_int_equal(wheel_entries(wheel), 2);
-	wheel->sequence += 2 * WHEEL_SWEEP_AGE;
-	wheel->full_at += 2 * WHEEL_SWEEP_AGE;
-	for (int i = 1; i < 5; i++) {
-		add(wheel, NOW + i);
-		assert_int_equal(dw_wheel_advance(wheel, NOW + i, &due, 1), 1);
-	}
-	assert_int_equal(wheel_entries(wheel), 1);
-	assert_int_equal(dw_wheel_check(wheel), 0);
-	dw_wheel_free(wheel);
-}
-
 /* Without memory for more entries, the room of the dead ones is found. */
 static void dead_entries_make_room_when_memory_ends(void **state)
 {
@@ -421,7 +400,6 @@ int main(void)
 	    cmocka_unit_test(reserve_holds_under_churn),
 	    cmocka_unit_test(cancelled_timers_leave_little),
 	    cmocka_unit_test(cancelled_overdue_timers_leave_little),
-	    cmocka_unit_test(dead_entries_do_not_grow_old),
 	    cmocka_unit_test(dead_entries_make_room_when_memory_ends),
 	};
 

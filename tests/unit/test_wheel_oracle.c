@@ -3,7 +3,8 @@
  *
  * After every operation: nothing came out early, late within its call, out of order or twice;
  * dw_wheel_next() is not late, and exact where it promises to be (when nothing was cancelled);
- * dw_wheel_next_work() is not later. A failure prints a seed; DW_SEED=that repeats it.
+ * dw_wheel_next_work() is not later. In half of the runs generations begin again on the way, in
+ * most of them timers soon become elders. A failure prints a seed; DW_SEED=that repeats it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include "support/environment.h"
 #include "support/random.h"
 #include "support/wheel_oracle.h"
+#include "support/wheel_years.h"
 
 #define CALL_MAX 600
 
@@ -40,6 +42,7 @@ struct model {
 	uint64_t random;
 	uint64_t operation;
 	int64_t now;
+	uint32_t old; /* not 0: a timer that is so old becomes an elder */
 };
 
 static void require(const struct model *model, int holds, const char *what)
@@ -317,6 +320,8 @@ static void operate(struct model *model)
 		step(model);
 		advance(model);
 	}
+	if (model->old)
+		wheel_years_age(model->wheel, model->old, draw(model, 20) ? 0 : 4);
 	check_next(model);
 	if (model->operation % 16 == 0)
 		require(model, dw_wheel_check(model->wheel) == 0, "dw_wheel_check");
@@ -342,6 +347,12 @@ static void run(const struct profile *profile, uint64_t seed)
 	model.now = starts[draw(&model, 5)];
 	wheel_oracle_init(&model.oracle, 2 * profile->population);
 	assert_int_equal(dw_wheel_new(&model.wheel, model.now, NULL), DW_OK);
+	if (seed % 2)
+		wheel_years_pass(model.wheel, UINT32_MAX - 63 - 64 * (uint32_t)draw(&model, 80));
+	if (seed % 3) {
+		assert_int_equal(dw_wheel_reserve(model.wheel, 1), DW_OK);
+		model.old = 1 + (uint32_t)draw(&model, 400);
+	}
 	while (model.operation++ < 10000)
 		operate(&model);
 	drain_all(&model);

@@ -1,0 +1,39 @@
+/* wheel_years.h: what takes a wheel years, at once: four thousand million adds and moves. */
+#ifndef SUPPORT_WHEEL_YEARS_H
+#define SUPPORT_WHEEL_YEARS_H
+
+#include "wheel/names.h"
+#include "wheel/sweep.h"
+
+/*
+ * wheel_years_pass: as if so many generations had been given and their timers were gone. For a new
+ * wheel a multiple of 64; for one that has only elders a multiple of its ring.
+ */
+static inline void wheel_years_pass(dw_wheel *wheel, uint32_t generations)
+{
+	wheel->sequence += generations;
+	wheel->full_at += generations;
+	wheel->stop_at += generations;
+	wheel->swept += generations;
+	wheel->sweep.began += generations;
+}
+
+/* wheel_years_age: who was added before the last `old` generations becomes an elder when the sweep,
+ * which goes on by so many blocks, meets him. The wheel has room for elders. */
+static inline void wheel_years_age(dw_wheel *wheel, uint32_t old, unsigned blocks)
+{
+	wheel->names.old = old;
+	wheel_sweep_some(wheel, blocks);
+}
+
+/* wheel_years_elders: how many elders there are. */
+static inline size_t wheel_years_elders(const dw_wheel *wheel)
+{
+	size_t count = 0;
+
+	for (uint32_t index = 0; index < wheel->names.fresh; index++)
+		count += (wheel_chunk(wheel, index)->elders & wheel_chunk_bit(index)) != 0;
+	return count;
+}
+
+#endif
