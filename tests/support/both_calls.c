@@ -51,20 +51,10 @@ void both_due(struct both *both)
 
 static void add_floor(struct both *both)
 {
-	uint64_t which = both_draw(both, 5);
-
-	if (which == 0)
+	if (both_draw(both, 5) == 0)
 		both_text(both, "");
 	else
-		both_number(both, (uint64_t)both->now - 2500000 + both_draw(both, 5000000));
-}
-
-const unsigned char *both_stored(struct both *both, const char *id, size_t *ret_size)
-{
-	char key[32];
-
-	(void)snprintf(key, sizeof key, "{t:%02u}:h", both->shard);
-	return (const unsigned char *)twin_value(both->twin, key, id, ret_size);
+		both_number(both, both_time(both, 2500000, 2500000));
 }
 
 /* add_delivery: id, version and attempt: mostly of what is stored. */
@@ -142,7 +132,7 @@ void both_begin_guarded(struct both *both, const char *script, const struct call
 	both_number(both, number);
 	both_number(both, BOTH_TTL_MS - both_draw(both, 1000));
 	if (caller->owner && both_draw(both, 8) == 0)
-		both_number(both, (uint64_t)both->now - both_draw(both, 5000000));
+		both_number(both, both_time(both, 5000000, 0));
 	else
 		both_text(both, !caller->owner && both_draw(both, 2) ? "{t}:wake" : "");
 }
@@ -235,7 +225,7 @@ static void do_put(struct both *both)
 	static struct put puts[BOTH_SOME];
 	struct caller *caller = both_caller(both, both_draw(both, 2));
 	unsigned count = both_some(both);
-	uint64_t ver = (uint64_t)both->now + both_draw(both, 5000000) - 2500000;
+	uint64_t ver = both_time(both, 2500000, 2500000);
 	uint64_t first = both_draw(both, IDS);
 
 	if (both_draw(both, 5) == 0)
@@ -413,7 +403,7 @@ static void do_redelete(struct both *both)
 	both_begin_guarded(both, "redelete", caller);
 	for (unsigned i = both_some(both); i > 0; i--) {
 		both_text(both, both_id(both));
-		both_number(both, (uint64_t)both->now - both_draw(both, 3000000));
+		both_number(both, both_time(both, 3000000, 0));
 	}
 	both_guarded(both, caller);
 }
@@ -435,7 +425,7 @@ static void do_ack(struct both *both)
 	both_begin_guarded(both, "ack", caller);
 	for (unsigned i = both_some(both); i > 0; i--) {
 		both_text(both, both_id(both));
-		both_number(both, (uint64_t)both->now - both_draw(both, 3000000));
+		both_number(both, both_time(both, 3000000, 0));
 	}
 	both_guarded(both, caller);
 }

@@ -151,7 +151,7 @@ void both_page(struct both *both)
 {
 	static const char *const signs[] = {"+", "-"};
 	bool pending = both_draw(both, 2);
-	dw_usec score = value_score(both_any_due(both));
+	int64_t score = both_score(both);
 	char place[24];
 
 	both_begin_script(both, "page", "n");
