@@ -9,9 +9,9 @@
 #	tests/run.sh --all      the long series, too: more seeds, more kills, the benchmarks
 #
 # All builds are in build/tests. Each step says how it ended and how long it took; of a step that
-# failed the last lines are shown, its whole output is in build/tests/STEP.log. The last line is
-# "N passed, N failed": the tests of each build, and the steps that are no tests one each. Exit 1 if
-# anything failed.
+# failed the last lines are shown, its whole output is in build/tests/STEP.log; what each failed
+# test said is repeated at the end. The last line is "N passed, N failed": the tests of each build,
+# and the steps that are no tests one each. Exit 1 if anything failed.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -42,6 +42,25 @@ count_results()
 	failed=$((failed + bad))
 }
 
+# failed_tests LOG: the result and the last lines of each test that failed; ctest shows its output
+# behind its result.
+failed_tests()
+{
+	awk -v most=12 '
+		function tell(    i) {
+			if (name)
+				print name
+			for (i = count > most ? count - most : 0; i < count; i++)
+				print "    " lines[i]
+			name = ""
+			count = 0
+		}
+		/^ *([0-9]+\/[0-9]+ Test +#|Start +[0-9]+:|[0-9]+% tests passed)/ { tell() }
+		/^ *[0-9]+\/[0-9]+ Test .*\*\*\*/ { name = $0; next }
+		name && NF { lines[count++] = $0 }
+		END { tell() }' "$1"
+}
+
 # step NAME COMMAND...: runs it, says how it ended and counts.
 step()
 {
@@ -54,6 +73,7 @@ step()
 		printf '%-10s FAILED  %3d s, the end of %s:\n' "$name" $((SECONDS - start)) "$log"
 		grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking)' "$log" | tail -n 40 |
 			sed 's/^/    /'
+		failed_tests "$log" >>"$builds/failed_tests.log"
 	fi
 	grep -E 'tests passed, .* failed out of|^lint self-test|\*\*\*(Skipped|Not Run)' "$log" |
 		sed 's/^ */           /' || true
@@ -234,6 +254,7 @@ esac
 
 "$root/tests/support/install.sh" build test redis
 mkdir -p "$builds"
+: >"$builds/failed_tests.log"
 step headers headers
 step debug debug
 if [[ $mode != --quick ]]; then
@@ -249,6 +270,7 @@ if [[ $mode == --all ]]; then
 	step long long
 	step benches benches
 fi
+cat "$builds/failed_tests.log"
 echo "$((SECONDS / 60)) min $((SECONDS % 60)) s"
 echo "$passed passed, $failed failed"
 [[ $failed == 0 ]]
