@@ -225,7 +225,7 @@ static size_t take_known(dw_wheel *wheel, uint64_t until, dw_wheel_due *out, siz
 
 		if (time > until)
 			break;
-		wheel->current = time;
+		wheel_set_current(wheel, time);
 		if (wheel_soon_count(wheel) && wheel_soon_next(wheel) == time)
 			taken += take_soon(wheel, out + taken, moves);
 		else
@@ -350,12 +350,12 @@ static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_
 			return taken;
 		if (next > wheel_bucket(now))
 			break;
-		wheel->current = next - 1;
+		wheel_set_current(wheel, next - 1);
 		if (!enter(wheel, next, moves))
 			return taken;
-		wheel->current = next;
+		wheel_set_current(wheel, next);
 	}
-	wheel->current = now;
+	wheel_set_current(wheel, now);
 	look_ahead(wheel, *moves);
 	fetch_next(wheel);
 	return taken;
@@ -375,7 +375,7 @@ static size_t advance(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t m
 		return taken + take_rings(wheel, now, out + taken, max - taken, &moves);
 	taken += take_known(wheel, now, out + taken, max - taken, &moves);
 	if (!is_known(wheel) || next_known(wheel) > now)
-		wheel->current = now;
+		wheel_set_current(wheel, now);
 	return taken;
 }
 
@@ -396,7 +396,7 @@ size_t dw_wheel_advance(dw_wheel *wheel, int64_t now_signed, dw_wheel_due *out, 
 		return 0;
 	if (now < wheel->idle_until) {
 		if (now > wheel->current)
-			wheel->current = now;
+			wheel_set_current(wheel, now);
 		return 0;
 	}
 	taken = advance(wheel, now, out, max);

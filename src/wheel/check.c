@@ -163,12 +163,15 @@ static int check_blocks(const dw_wheel *wheel, const struct found *found)
 	return found->blocks + listed == pool->fresh_block ? 0 : RULE_BLOCK;
 }
 
-/* check_idle: is nothing due before idle_until that is overdue, sorted or in a fine list? */
+/* check_idle: is nothing due before idle_until that is overdue, sorted or in a fine list? And does
+ * the current bucket end where it is said to? */
 static bool check_idle(const dw_wheel *wheel)
 {
 	uint64_t idle_until = wheel->idle_until;
 
 	if (wheel->overdue.count && idle_until > wheel_overdue_next(wheel))
+		return false;
+	if (wheel->near_until != wheel_bucket(wheel->current) + (WHEEL_FINE_LISTS - 1))
 		return false;
 	return idle_until <= wheel->work_at && idle_until <= wheel_soon_next(wheel) &&
 	       idle_until <= wheel_slots_fine(wheel);

@@ -184,6 +184,7 @@ struct wheel_soon {
 
 struct dw_wheel {
 	uint64_t current;    /* the wheel's time */
+	uint64_t near_until; /* the last tick of its bucket: what is due until then is near */
 	uint64_t idle_until; /* before this nothing is due and no ring needs anything */
 	uint64_t work_at;    /* before this no ring needs anything */
 	uint64_t rings_next; /* the earliest next of all rings */
@@ -223,6 +224,13 @@ static inline int64_t wheel_decode(uint64_t time)
 static inline uint64_t wheel_bucket(uint64_t time)
 {
 	return time >> WHEEL_FINE_BITS << WHEEL_FINE_BITS;
+}
+
+/* wheel_set_current: the only way in which time passes. */
+static inline void wheel_set_current(dw_wheel *wheel, uint64_t time)
+{
+	wheel->current = time;
+	wheel->near_until = time | (WHEEL_FINE_LISTS - 1);
 }
 
 static inline uint32_t wheel_generation(dw_wheel_handle handle)

@@ -71,11 +71,12 @@ static inline uint32_t wheel_list_below(unsigned ring, uint64_t deadline)
 
 /*
  * wheel_slots_ahead: the list for a new timer that is due beyond the current bucket: in the lowest
- * ring in which the deadline lies in another slot than the present.
+ * ring in which the deadline lies in another slot than the present. The last tick of the current
+ * bucket stands for the present: slots are whole buckets.
  */
 static inline uint32_t wheel_slots_ahead(const dw_wheel *wheel, uint64_t deadline)
 {
-	uint64_t apart = deadline ^ wheel->current;
+	uint64_t apart = deadline ^ wheel->near_until;
 	unsigned shift = (bits_highest(apart) - WHEEL_FINE_BITS) & ~(WHEEL_STEP_BITS - 1);
 
 	return WHEEL_FINE_LISTS + shift * (WHEEL_RING_SLOTS / WHEEL_STEP_BITS) +

@@ -98,7 +98,7 @@ int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *al
 		return DW_ENOMEM;
 	memset(wheel, 0, sizeof(*wheel));
 	wheel->allocator = *allocator;
-	wheel->current = wheel_encode(now);
+	wheel_set_current(wheel, wheel_encode(now));
 	/* As if the 64 generations from 0 on had been given and all room were taken. */
 	wheel->sequence = wheel->full_at = wheel->stop_at = wheel->swept = 63;
 	wheel_slots_init(wheel);
@@ -218,7 +218,7 @@ static void insert_near(dw_wheel *wheel, struct wheel_entry entry)
 /* is_near: is it overdue or due in the current bucket, which may be being loaded? Rarely. */
 static inline bool is_near(const dw_wheel *wheel, uint64_t deadline)
 {
-	return BITS_RARE(deadline <= (wheel->current | (WHEEL_FINE_LISTS - 1)));
+	return BITS_RARE(deadline <= wheel->near_until);
 }
 
 /* has_room: can an entry simply be put into this cell, behind the last one of a ring's slot? */
