@@ -49,9 +49,13 @@ static bool sort_keys(struct wish *wish, const json_t **values)
 		int key = key_of(name);
 
 		if (key < 0)
-			return refuse(wish, "unknown key \"%.64s\"", name);
+			return refuse(wish,
+				      "unknown key \"%.64s\": known are id, topic, at, in, data, "
+				      "data_base64, late_after",
+				      name);
 		if (!json_is_string(json_object_iter_value(at)))
-			return refuse(wish, "\"%s\" is not a string", name);
+			return refuse(wish, "\"%s\" is not a string: write its value in quotes",
+				      name);
 		values[key] = json_object_iter_value(at);
 	}
 	return true;
