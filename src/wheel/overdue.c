@@ -202,7 +202,6 @@ bool wheel_overdue_sweep(dw_wheel *wheel, unsigned max)
 void wheel_overdue_clear(dw_wheel *wheel)
 {
 	wheel->overdue.count = 0;
-	wheel->overdue.swept = UINT32_MAX;
 	if (wheel->overdue.chunks_count > 1)
 		drop_chunks(wheel, 1);
 }

@@ -1,49 +1,5 @@
 /* test_wheel.c: the wheel's promises, one at a time. test_wheel_oracle.c has the random ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <durawheel/wheel.h>
-
-#include <stdlib.h>
-
-#define NOW INT64_C(1763670000000000)
-#define SECOND INT64_C(1000000)
-#define DAY (86400 * SECOND)
-
-static dw_wheel *wheel_at(int64_t now)
-{
-	dw_wheel *wheel = NULL;
-
-	assert_int_equal(dw_wheel_new(&wheel, now, NULL), DW_OK);
-	assert_non_null(wheel);
-	return wheel;
-}
-
-static dw_wheel_handle add(dw_wheel *wheel, int64_t deadline)
-{
-	dw_wheel_handle handle = 0;
-
-	assert_int_equal(dw_wheel_add(wheel, deadline, &handle), DW_OK);
-	return handle;
-}
-
-/* expect: this timer and no other comes out next. */
-static void expect(dw_wheel *wheel, int64_t now, dw_wheel_handle handle)
-{
-	dw_wheel_due due = {0, 0};
-
-	assert_int_equal(dw_wheel_advance(wheel, now, &due, 1), 1);
-	assert_int_equal(due.handle, handle);
-}
-
-static void expect_none(dw_wheel *wheel, int64_t now)
-{
-	dw_wheel_due due[4];
-
-	assert_int_equal(dw_wheel_advance(wheel, now, due, 4), 0);
-}
+#include "support/wheel_steps.h"
 
 /* wake_ups: sleep until dw_wheel_next() again and again, until a timer comes out; how often. */
 static unsigned wake_ups(dw_wheel *wheel, int64_t *ret_fired)

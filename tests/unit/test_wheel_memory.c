@@ -1,75 +1,8 @@
 /* test_wheel_memory.c: what a wheel takes, gives back, and does when there is none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <durawheel/wheel.h>
-
 #include "support/environment.h"
 #include "support/random.h"
+#include "support/wheel_steps.h"
 #include "wheel/layout.h"
-
-#include <stdlib.h>
-
-#define NOW INT64_C(1763670000000000)
-#define SECOND INT64_C(1000000)
-#define DAY (86400 * SECOND)
-
-/* struct memory: an allocator that counts, and fails from the `left`-th request on. */
-struct memory {
-	size_t left;
-	size_t blocks;
-};
-
-static void *resize_counted(void *user, void *block, size_t size)
-{
-	struct memory *memory = user;
-
-	if (!size) {
-		memory->blocks -= block != NULL;
-		free(block);
-		return NULL;
-	}
-	if (!memory->left)
-		return NULL;
-	memory->left--;
-	memory->blocks += block == NULL;
-	return realloc(block, size);
-}
-
-static dw_wheel *wheel_at(int64_t now)
-{
-	dw_wheel *wheel = NULL;
-
-	assert_int_equal(dw_wheel_new(&wheel, now, NULL), DW_OK);
-	assert_non_null(wheel);
-	return wheel;
-}
-
-static dw_wheel_handle add(dw_wheel *wheel, int64_t deadline)
-{
-	dw_wheel_handle handle = 0;
-
-	assert_int_equal(dw_wheel_add(wheel, deadline, &handle), DW_OK);
-	return handle;
-}
-
-/* expect: this timer and no other comes out next. */
-static void expect(dw_wheel *wheel, int64_t now, dw_wheel_handle handle)
-{
-	dw_wheel_due due = {0, 0};
-
-	assert_int_equal(dw_wheel_advance(wheel, now, &due, 1), 1);
-	assert_int_equal(due.handle, handle);
-}
-
-static void expect_none(dw_wheel *wheel, int64_t now)
-{
-	dw_wheel_due due[4];
-
-	assert_int_equal(dw_wheel_advance(wheel, now, due, 4), 0);
-}
 
 static void indexes_stay_dense(void **state)
 {
@@ -129,7 +62,7 @@ static void overdue_memory_comes_back(void **state)
 static void reserve_makes_adds_sure(void **state)
 {
 	struct memory memory = {SIZE_MAX, 0};
-	const dw_wheel_allocator allocator = {resize_counted, &memory};
+	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle handle = 0;
 	dw_wheel *wheel;
 
@@ -186,7 +119,7 @@ static int move_or_fail(dw_wheel *wheel, struct memory *memory, dw_wheel_handle 
 static int live(size_t number)
 {
 	struct memory memory = {number, 0};
-	const dw_wheel_allocator allocator = {resize_counted, &memory};
+	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle handle = 0;
 	dw_wheel *wheel = NULL;
 	int untouched = 1;
@@ -227,7 +160,7 @@ static void allocations_failing_change_nothing(void **state)
 static void move_without_memory_changes_nothing(void **state)
 {
 	struct memory memory = {SIZE_MAX, 0};
-	const dw_wheel_allocator allocator = {resize_counted, &memory};
+	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle handle = 0;
 	dw_wheel *wheel;
 
@@ -299,7 +232,7 @@ static void reserve_holds_under_churn(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		struct memory memory = {SIZE_MAX, 0};
-		const dw_wheel_allocator allocator = {resize_counted, &memory};
+		const dw_wheel_allocator allocator = {memory_resize, &memory};
 		struct churn churn = {.most = sizes[i], .random = 7 + i};
 
 		churn.handles = calloc(churn.most, sizeof(*churn.handles));
@@ -368,7 +301,7 @@ static void cancelled_overdue_timers_leave_little(void **state)
 static void dead_entries_make_room_when_memory_ends(void **state)
 {
 	struct memory memory = {SIZE_MAX, 0};
-	const dw_wheel_allocator allocator = {resize_counted, &memory};
+	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle handles[64], more = 0;
 	dw_wheel *wheel;
 

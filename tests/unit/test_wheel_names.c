@@ -2,41 +2,12 @@
  * test_wheel_names.c: who lives, over more adds and moves than a ring of generations has, and over
  * more than there are generations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <durawheel/wheel.h>
-
 #include "support/random.h"
+#include "support/wheel_steps.h"
 #include "support/wheel_years.h"
 
-#include <stdlib.h>
-
-#define NOW INT64_C(1763670000000000)
-#define SECOND INT64_C(1000000)
-#define DAY (86400 * SECOND)
-
-static dw_wheel *wheel_at(int64_t now)
-{
-	dw_wheel *wheel = NULL;
-
-	assert_int_equal(dw_wheel_new(&wheel, now, NULL), DW_OK);
-	return wheel;
-}
-
-static dw_wheel_handle add(dw_wheel *wheel, int64_t deadline)
-{
-	dw_wheel_handle handle = 0;
-
-	assert_int_equal(dw_wheel_add(wheel, deadline, &handle), DW_OK);
-	assert_true(handle >> 32 != 0);
-	return handle;
-}
-
-/* expect: this timer and no other comes out next. */
-static void expect(dw_wheel *wheel, int64_t now, dw_wheel_handle handle)
+/* expect_at_last: this timer and no other comes out next, however many calls that takes. */
+static void expect_at_last(dw_wheel *wheel, int64_t now, dw_wheel_handle handle)
 {
 	dw_wheel_due due = {0, 0};
 
@@ -102,7 +73,7 @@ static void elders_come_out_in_order(void **state)
 	}
 	assert_int_equal(wheel_years_elders(wheel), KEPT);
 	for (int i = 0; i < KEPT; i++)
-		expect(wheel, NOW + 36500 * DAY, kept[i]);
+		expect_at_last(wheel, NOW + 36500 * DAY, kept[i]);
 	for (int i = 0; i < KEPT; i++)
 		expect_stale(wheel, kept[i]);
 	dw_wheel_free(wheel);
@@ -123,7 +94,7 @@ static void sorted_ones_become_elders(void **state)
 	assert_int_equal(dw_wheel_check(wheel), 0);
 	assert_int_equal(dw_wheel_cancel(wheel, first), DW_OK);
 	expect_stale(wheel, first);
-	expect(wheel, NOW + 2 * SECOND, second);
+	expect_at_last(wheel, NOW + 2 * SECOND, second);
 	dw_wheel_free(wheel);
 }
 
@@ -167,7 +138,7 @@ static void elders_are_moved(void **state)
 		expect_stale(wheel, kept[i]);
 	}
 	for (int i = 0; i < KEPT; i++)
-		expect(wheel, NOW + DAY / 2, moved[i]);
+		expect_at_last(wheel, NOW + DAY / 2, moved[i]);
 	assert_int_equal(dw_wheel_count(wheel), 0);
 	dw_wheel_free(wheel);
 }
@@ -209,7 +180,7 @@ static void generations_begin_again(void **state)
 	for (int i = 0; i < 400; i += 2)
 		assert_int_equal(dw_wheel_cancel(wheel, handles[i]), DW_OK);
 	for (int i = 1; i < 400; i += 2)
-		expect(wheel, NOW + DAY, handles[i]);
+		expect_at_last(wheel, NOW + DAY, handles[i]);
 	assert_int_equal(dw_wheel_count(wheel), 0);
 	dw_wheel_free(wheel);
 }
@@ -239,54 +210,35 @@ static void twins_are_two(void **state)
 	dw_wheel *wheel = twins(&elder, &young);
 
 	(void)state;
-	expect(wheel, NOW + DAY / 2, young);
-	expect(wheel, NOW + DAY / 2, elder);
+	expect_at_last(wheel, NOW + DAY / 2, young);
+	expect_at_last(wheel, NOW + DAY / 2, elder);
 	dw_wheel_free(wheel);
 
 	wheel = twins(&elder, &young);
 	assert_int_equal(dw_wheel_cancel(wheel, elder), DW_OK);
 	expect_stale(wheel, elder);
-	expect(wheel, NOW + DAY / 2, young);
+	expect_at_last(wheel, NOW + DAY / 2, young);
 	dw_wheel_free(wheel);
 
 	wheel = twins(&elder, &young);
 	assert_int_equal(dw_wheel_cancel(wheel, young), DW_OK);
 	expect_stale(wheel, young);
-	expect(wheel, NOW + DAY / 2, elder);
+	expect_at_last(wheel, NOW + DAY / 2, elder);
 	dw_wheel_free(wheel);
 
 	wheel = twins(&elder, &young);
 	moved = elder;
 	assert_int_equal(dw_wheel_move(wheel, &moved, NOW + 3 * SECOND), DW_OK);
-	expect(wheel, NOW + DAY / 2, young);
-	expect(wheel, NOW + DAY / 2, moved);
+	expect_at_last(wheel, NOW + DAY / 2, young);
+	expect_at_last(wheel, NOW + DAY / 2, moved);
 	dw_wheel_free(wheel);
-}
-
-/* struct memory: an allocator that fails from the `left`-th request on. */
-struct memory {
-	size_t left;
-};
-
-static void *resize_limited(void *user, void *block, size_t size)
-{
-	struct memory *memory = user;
-
-	if (!size) {
-		free(block);
-		return NULL;
-	}
-	if (!memory->left)
-		return NULL;
-	memory->left--;
-	return realloc(block, size);
 }
 
 /* Without memory for its first elder a wheel takes no more timers, and loses none. */
 static void elders_without_memory_wait(void **state)
 {
-	struct memory memory = {SIZE_MAX};
-	const dw_wheel_allocator allocator = {resize_limited, &memory};
+	struct memory memory = {.left = SIZE_MAX};
+	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle kept, more;
 	dw_wheel *wheel;
 	int error;
@@ -305,15 +257,15 @@ static void elders_without_memory_wait(void **state)
 	memory.left = 1;
 	churn_long(wheel);
 	assert_int_equal(wheel_years_elders(wheel), 1);
-	expect(wheel, NOW + DAY / 2 + DAY, kept);
+	expect_at_last(wheel, NOW + DAY / 2 + DAY, kept);
 	dw_wheel_free(wheel);
 }
 
 /* A failed add may have opened the generations that the next one is given. */
 static void growing_after_a_failure_loses_none(void **state)
 {
-	struct memory memory = {SIZE_MAX};
-	const dw_wheel_allocator allocator = {resize_limited, &memory};
+	struct memory memory = {.left = SIZE_MAX};
+	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle handles[100], none = 0;
 	dw_wheel *wheel;
 
@@ -330,7 +282,7 @@ static void growing_after_a_failure_loses_none(void **state)
 		handles[i] = add(wheel, NOW + i);
 	assert_int_equal(dw_wheel_check(wheel), 0);
 	for (int i = 0; i < 100; i++)
-		expect(wheel, NOW + DAY, handles[i]);
+		expect_at_last(wheel, NOW + DAY, handles[i]);
 	dw_wheel_free(wheel);
 }
 

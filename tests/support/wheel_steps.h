@@ -1,0 +1,74 @@
+/* wheel_steps.h: what tests of the wheel do again and again, each step checked. */
+#ifndef SUPPORT_WHEEL_STEPS_H
+#define SUPPORT_WHEEL_STEPS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <durawheel/wheel.h>
+
+#include <stdlib.h>
+
+#define NOW INT64_C(1763670000000000)
+#define SECOND INT64_C(1000000)
+#define DAY (86400 * SECOND)
+
+/* struct memory: an allocator that counts its blocks, and fails from the `left`-th request on. */
+struct memory {
+	size_t left;
+	size_t blocks;
+};
+
+static inline void *memory_resize(void *user, void *block, size_t size)
+{
+	struct memory *memory = user;
+
+	if (!size) {
+		memory->blocks -= block != NULL;
+		free(block);
+		return NULL;
+	}
+	if (!memory->left)
+		return NULL;
+	memory->left--;
+	memory->blocks += block == NULL;
+	return realloc(block, size);
+}
+
+static inline dw_wheel *wheel_at(int64_t now)
+{
+	dw_wheel *wheel = NULL;
+
+	assert_int_equal(dw_wheel_new(&wheel, now, NULL), DW_OK);
+	assert_non_null(wheel);
+	return wheel;
+}
+
+static inline dw_wheel_handle add(dw_wheel *wheel, int64_t deadline)
+{
+	dw_wheel_handle handle = 0;
+
+	assert_int_equal(dw_wheel_add(wheel, deadline, &handle), DW_OK);
+	assert_true(handle >> 32 != 0);
+	return handle;
+}
+
+/* expect: this timer and no other comes out next. */
+static inline void expect(dw_wheel *wheel, int64_t now, dw_wheel_handle handle)
+{
+	dw_wheel_due due = {0, 0};
+
+	assert_int_equal(dw_wheel_advance(wheel, now, &due, 1), 1);
+	assert_true(due.handle == handle);
+}
+
+static inline void expect_none(dw_wheel *wheel, int64_t now)
+{
+	dw_wheel_due due[4];
+
+	assert_int_equal(dw_wheel_advance(wheel, now, due, 4), 0);
+}
+
+#endif
