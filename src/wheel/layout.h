@@ -126,8 +126,8 @@ struct wheel_chunk {
 };
 
 /*
- * struct wheel_names: who lives. Indexes below `fresh` have been handed out since the wheel was
- * last empty, and are in use or free.
+ * struct wheel_names: who lives. Indexes below that of next_name have been handed out since the
+ * wheel was last empty, and are in use or free.
  */
 struct wheel_names {
 	uint64_t *gone; /* a ring of bits, one a generation */
@@ -140,9 +140,9 @@ struct wheel_names {
 	uint32_t span_quick; /* the same, or 0 once generations began again and are not unique */
 	uint32_t old;        /* who was added so many ago is to become an elder */
 	uint32_t opens;      /* how many chunks are in the stack */
-	uint32_t fresh;
-	uint32_t free;  /* how many indexes are */
-	uint32_t again; /* generations began again */
+	uint32_t free;       /* how many indexes are */
+	uint32_t clean;      /* chunks below this index were made ready */
+	uint32_t again;      /* generations began again */
 };
 
 /*
@@ -162,7 +162,7 @@ struct wheel_sweep {
 	uint32_t list;
 	uint32_t prev;
 	uint32_t block;
-	uint32_t began; /* the last generation given when this time around began */
+	uint32_t began; /* the next generation when this time around began */
 };
 
 /* struct wheel_overdue: a heap in chunks of memory, which come and go with its size. */
@@ -183,16 +183,17 @@ struct wheel_soon {
 };
 
 struct dw_wheel {
-	uint64_t current;    /* the wheel's time */
-	uint64_t near_until; /* the last tick of its bucket: what is due until then is near */
-	uint64_t idle_until; /* before this nothing is due and no ring needs anything */
-	uint64_t work_at;    /* before this no ring needs anything */
-	uint64_t rings_next; /* the earliest next of all rings */
-	uint32_t sequence;   /* the last generation given; with each came an entry */
-	uint32_t full_at;    /* what it is when there is no room for another entry */
-	uint32_t stop_at;    /* what it is when there is something to do before the next one */
+	uint64_t current;     /* the wheel's time */
+	uint64_t near_until;  /* the last tick of its bucket: what is due until then is near */
+	uint64_t next_name;   /* the next generation, for the first index that was not in use yet */
+	uint64_t quick_until; /* an add takes next_name as long as it is below this */
+	uint64_t idle_until;  /* before this nothing is due and no ring needs anything */
+	uint64_t work_at;     /* before this no ring needs anything */
+	uint64_t rings_next;  /* the earliest next of all rings */
+	uint32_t full_at; /* the generation for which there is no room: with each came an entry */
+	uint32_t stop_at; /* the generation before which there is something to do */
 	uint32_t fine_words; /* which words of occupied[] have fine lists */
-	uint32_t swept;      /* what was there when `sequence` was this has all been swept since */
+	uint32_t swept;      /* what was there before this generation has all been swept since */
 	uint32_t loading;    /* ring 0 still has entries of the current bucket */
 	struct wheel_names names;
 	struct wheel_pool pool;
@@ -238,6 +239,24 @@ static inline uint32_t wheel_generation(dw_wheel_handle handle)
 	return (uint32_t)(handle >> 32);
 }
 
+/* wheel_next_generation: what the next add or move is given. */
+static inline uint32_t wheel_next_generation(const dw_wheel *wheel)
+{
+	return wheel_generation(wheel->next_name);
+}
+
+/* wheel_age: how many generations were given after this one. */
+static inline uint32_t wheel_age(const dw_wheel *wheel, uint32_t generation)
+{
+	return wheel_next_generation(wheel) - 1 - generation;
+}
+
+/* wheel_fresh: indexes from here on were not in use since the wheel was last empty. */
+static inline uint32_t wheel_fresh(const dw_wheel *wheel)
+{
+	return (uint32_t)wheel->next_name;
+}
+
 static inline struct wheel_head *wheel_head(const dw_wheel *wheel, uint32_t block)
 {
 	return &wheel->pool.cells[(size_t)block << WHEEL_BLOCK_BITS].head;
@@ -254,13 +273,13 @@ static inline void wheel_sweep_start(dw_wheel *wheel)
 /* wheel_count: timers, each of which has one live entry. */
 static inline uint32_t wheel_count(const dw_wheel *wheel)
 {
-	return wheel->names.fresh - wheel->names.free;
+	return wheel_fresh(wheel) - wheel->names.free;
 }
 
 /* wheel_entries: the live and the dead. */
 static inline uint32_t wheel_entries(const dw_wheel *wheel)
 {
-	return wheel->pool.room - (wheel->full_at - wheel->sequence);
+	return wheel->pool.room - (wheel->full_at - wheel_next_generation(wheel));
 }
 
 /* wheel_entries_gone: so many are not in any list any more. */

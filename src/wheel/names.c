@@ -37,7 +37,7 @@ static uint32_t ring_for(uint32_t room, uint32_t blocks)
 static int grow_ring(dw_wheel *wheel, uint32_t ring)
 {
 	struct wheel_names *names = &wheel->names;
-	uint32_t word = (wheel->sequence + 1) / 64, mask = ring / 64 - 1;
+	uint32_t word = wheel_next_generation(wheel) / 64, mask = ring / 64 - 1;
 	uint64_t *gone, *before = names->gone;
 
 	if (ring <= names->ring)
@@ -45,7 +45,7 @@ static int grow_ring(dw_wheel *wheel, uint32_t ring)
 	gone = resize(wheel, NULL, ring / 8);
 	if (!gone)
 		return DW_ENOMEM;
-	gone[wheel->sequence / 64 & mask] = UINT64_MAX; /* those before the first */
+	gone[(wheel_next_generation(wheel) - 1) / 64 & mask] = UINT64_MAX; /* before the first */
 	for (uint32_t known = 0; before && known <= names->span / 64 + 1; known++, word--)
 		gone[word & mask] = before[word & names->ring_mask];
 	if (before)
@@ -97,14 +97,14 @@ uint64_t wheel_find(const dw_wheel *wheel, dw_wheel_handle handle)
 	uint32_t index = dw_wheel_index(handle), generation = wheel_generation(handle);
 	const struct wheel_chunk *chunk;
 
-	if (index >= wheel->names.fresh)
+	if (index >= wheel_fresh(wheel))
 		return 0;
 	chunk = wheel_chunk(wheel, index);
 	if (chunk->elders & wheel_chunk_bit(index))
 		return wheel_is_elder(wheel, handle) ? handle | WHEEL_ELDER : 0;
 	if (chunk->free & wheel_chunk_bit(index))
 		return 0;
-	if (wheel->sequence - generation >= wheel->names.span)
+	if (wheel_age(wheel, generation) >= wheel->names.span)
 		return 0;
 	return wheel_is_young(wheel, generation) ? handle : 0;
 }
@@ -113,7 +113,7 @@ BITS_NOINLINE uint64_t wheel_names_age(dw_wheel *wheel, uint64_t name)
 {
 	if (!wheel_live(wheel, name))
 		return 0;
-	if (name & WHEEL_ELDER || wheel->sequence - wheel_generation(name) < wheel->names.old)
+	if (name & WHEEL_ELDER || wheel_age(wheel, wheel_generation(name)) < wheel->names.old)
 		return name;
 	return wheel_make_elder(wheel, name);
 }
@@ -123,7 +123,7 @@ static void open_word(dw_wheel *wheel, uint64_t gone)
 {
 	struct wheel_names *names = &wheel->names;
 
-	*wheel_gone(wheel, wheel->sequence + 1) = gone;
+	*wheel_gone(wheel, wheel_next_generation(wheel)) = gone;
 	if (names->span < names->ring - 64)
 		names->span += 64;
 	names->span_quick = names->again ? 0 : names->span;
@@ -134,9 +134,9 @@ int wheel_names_open(dw_wheel *wheel)
 {
 	if (wheel->names.span + 64 >= wheel->names.old && wheel_names_reserve_elders(wheel) < 0)
 		return DW_ENOMEM;
-	if (wheel->sequence == UINT32_MAX) {
+	if (wheel_next_generation(wheel) == 0) {
 		open_word(wheel, UINT64_MAX);
-		wheel->sequence += 64;
+		wheel->next_name += UINT64_C(64) << 32;
 		wheel->full_at += 64;
 		wheel->names.again = true;
 	}
@@ -144,18 +144,34 @@ int wheel_names_open(dw_wheel *wheel)
 	return DW_OK;
 }
 
+/* make_chunks_ready: for the indexes that 64 more adds may take. */
+static void make_chunks_ready(dw_wheel *wheel)
+{
+	struct wheel_names *names = &wheel->names;
+
+	for (; names->clean < wheel_fresh(wheel) + 64; names->clean += 64)
+		*wheel_chunk(wheel, names->clean) = (struct wheel_chunk){0, 0};
+}
+
 void wheel_names_stop(dw_wheel *wheel)
 {
-	uint32_t room = wheel->full_at - wheel->sequence, open = 64 - (wheel->sequence + 1) % 64;
+	uint32_t next = wheel_next_generation(wheel);
+	uint32_t room = wheel->full_at - next, open = 64 - next % 64;
 
-	wheel->stop_at = wheel->sequence + (open < room ? open : room);
+	wheel->stop_at = next + (open < room ? open : room);
+	wheel_names_quick(wheel);
+	make_chunks_ready(wheel);
 }
 
 void wheel_names_clear(dw_wheel *wheel)
 {
-	wheel->names.fresh = 0;
+	wheel->next_name -= wheel_fresh(wheel);
 	wheel->names.free = 0;
 	wheel->names.opens = 0;
+	wheel->names.clean = 0;
+	wheel_names_quick(wheel);
+	if (wheel->names.chunks)
+		make_chunks_ready(wheel);
 }
 
 void wheel_names_free(dw_wheel *wheel)
@@ -185,7 +201,7 @@ bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *
 
 	if (index >= wheel->pool.room)
 		return false;
-	if (!elder && wheel->sequence - wheel_generation(name) >= wheel->names.span)
+	if (!elder && wheel_age(wheel, wheel_generation(name)) >= wheel->names.span)
 		return false;
 	if (!wheel_live(wheel, name))
 		return true;
@@ -197,7 +213,7 @@ bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *
 /* count_young: what is not gone in what the ring knows. */
 static size_t count_young(const dw_wheel *wheel)
 {
-	uint32_t last = wheel->sequence, age = 0;
+	uint32_t last = wheel_next_generation(wheel) - 1, age = 0;
 	size_t count = 0;
 
 	for (; age < wheel->names.span; age += last % 64 + 1, last -= last % 64 + 1) {
@@ -214,7 +230,7 @@ static bool check_chunks(const dw_wheel *wheel, size_t elders)
 	const struct wheel_names *names = &wheel->names;
 	size_t free = 0, open = 0;
 
-	for (uint32_t at = 0; at < (names->fresh + 63) / 64; at++) {
+	for (uint32_t at = 0; at < (wheel_fresh(wheel) + 63) / 64; at++) {
 		const struct wheel_chunk *chunk = &names->chunks[at];
 
 		if (chunk->free & chunk->elders)
@@ -224,13 +240,23 @@ static bool check_chunks(const dw_wheel *wheel, size_t elders)
 		open += chunk->free != 0;
 	}
 	for (uint32_t i = 0; i < names->opens; i++)
-		if (names->open[i] > names->fresh / 64 || !names->chunks[names->open[i]].free)
+		if (names->open[i] > wheel_fresh(wheel) / 64 || !names->chunks[names->open[i]].free)
 			return false;
 	return elders == 0 && free == names->free && open == names->opens;
 }
 
+/* check_quick: are adds simple only where they can be? */
+static bool check_quick(const dw_wheel *wheel)
+{
+	uint32_t left = wheel->stop_at - wheel_next_generation(wheel);
+
+	if (wheel->names.chunks && wheel->names.clean < wheel_fresh(wheel) + left)
+		return false;
+	return wheel->quick_until == (wheel->names.opens ? 0 : (uint64_t)wheel->stop_at << 32);
+}
+
 bool wheel_names_check(const dw_wheel *wheel, const struct wheel_lives *lives)
 {
-	return wheel->names.fresh <= wheel->pool.room && count_young(wheel) == lives->young &&
-	       check_chunks(wheel, lives->elders);
+	return wheel_fresh(wheel) <= wheel->pool.room && count_young(wheel) == lives->young &&
+	       check_chunks(wheel, lives->elders) && check_quick(wheel);
 }

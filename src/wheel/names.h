@@ -11,7 +11,8 @@
  * Invariant: the entry of a timer is marked if and only if its index is. One that is not marked,
  * dead or alive, has a generation that was given less than `span` ago. What is not gone in the ring
  * are the timers that are no elders, and what has not been given yet. A chunk is in the stack when
- * it has a free index; no index is both free and an elder's.
+ * it has a free index; no index is both free and an elder's. Chunks are ready for all indexes that
+ * are handed out before there is something else to do.
  */
 #ifndef WHEEL_NAMES_H
 #define WHEEL_NAMES_H
@@ -32,7 +33,7 @@ int wheel_names_reserve_elders(dw_wheel *wheel);
 /* wheel_names_open: the next 64 generations can be given; the last 64 all were. DW_ENOMEM. */
 int wheel_names_open(dw_wheel *wheel);
 
-/* wheel_names_stop: stop_at, after full_at has changed or more generations can be given. */
+/* wheel_names_stop: until when adds are simple, once there is room and generations can be given. */
 void wheel_names_stop(dw_wheel *wheel);
 
 /* wheel_names_clear: there is no timer, and all of them are dead. */
@@ -126,15 +127,18 @@ static inline bool wheel_knows_young(const dw_wheel *wheel, dw_wheel_handle hand
 {
 	uint32_t generation = wheel_generation(handle);
 
-	return dw_wheel_index(handle) < wheel->names.fresh &&
-	       wheel->sequence - generation < wheel->names.span_quick &&
+	return dw_wheel_index(handle) < wheel_fresh(wheel) &&
+	       wheel_age(wheel, generation) < wheel->names.span_quick &&
 	       wheel_is_young(wheel, generation);
 }
 
 /* wheel_name: the next generation, for this index. */
 static inline dw_wheel_handle wheel_name(dw_wheel *wheel, uint32_t index)
 {
-	return (uint64_t)++wheel->sequence << 32 | index;
+	uint64_t name = wheel->next_name;
+
+	wheel->next_name = name + (UINT64_C(1) << 32);
+	return name ^ (uint32_t)name ^ index;
 }
 
 /* wheel_young_end: the handle and the entry of this timer, which is young, are dead. */
@@ -154,17 +158,22 @@ static inline void wheel_name_end(dw_wheel *wheel, uint64_t name)
 		wheel_young_end(wheel, name);
 }
 
-/* wheel_index_fresh: one that was not in use yet; there is room. */
-static inline uint32_t wheel_index_fresh(dw_wheel *wheel)
+/* wheel_name_fresh: the next generation, for an index that was not in use yet. */
+static inline dw_wheel_handle wheel_name_fresh(dw_wheel *wheel)
 {
-	uint32_t index = wheel->names.fresh++;
+	uint64_t name = wheel->next_name;
 
-	if (index % 64 == 0)
-		*wheel_chunk(wheel, index) = (struct wheel_chunk){0, 0};
-	return index;
+	wheel->next_name = name + (UINT64_C(1) << 32) + 1;
+	return name;
 }
 
-/* wheel_index_take: one that is free. */
+/* wheel_names_quick: next_name can be taken if no index is free, until there is something to do. */
+static inline void wheel_names_quick(dw_wheel *wheel)
+{
+	wheel->quick_until = wheel->names.opens ? 0 : (uint64_t)wheel->stop_at << 32;
+}
+
+/* wheel_index_take: one that is free, or was not in use yet. */
 static inline uint32_t wheel_index_take(dw_wheel *wheel)
 {
 	struct wheel_names *names = &wheel->names;
@@ -172,14 +181,25 @@ static inline uint32_t wheel_index_take(dw_wheel *wheel)
 	uint32_t at;
 
 	if (!names->opens)
-		return wheel_index_fresh(wheel);
+		return (uint32_t)wheel->next_name++;
 	at = names->open[names->opens - 1];
 	chunk = &names->chunks[at];
 	at = at * 64 + bits_lowest(chunk->free);
 	chunk->free &= chunk->free - 1;
-	names->opens -= !chunk->free;
 	names->free--;
+	if (!chunk->free) {
+		names->opens--;
+		wheel_names_quick(wheel);
+	}
 	return at;
+}
+
+/* wheel_name_take: the next generation, for an index that is free. */
+static inline dw_wheel_handle wheel_name_take(dw_wheel *wheel)
+{
+	uint32_t index = wheel_index_take(wheel);
+
+	return wheel_name(wheel, index);
 }
 
 /* wheel_index_give: it is free. */
@@ -190,8 +210,10 @@ static inline void wheel_index_give(dw_wheel *wheel, uint32_t index)
 
 	if (BITS_RARE(chunk->free & wheel_chunk_bit(index)))
 		return; /* a handle of another wheel was given to this one */
-	if (!chunk->free)
+	if (!chunk->free) {
 		names->open[names->opens++] = index / 64;
+		wheel->quick_until = 0;
+	}
 	chunk->free |= wheel_chunk_bit(index);
 	names->free++;
 }

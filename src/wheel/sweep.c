@@ -50,7 +50,7 @@ static union wheel_cell *gather(dw_wheel *wheel, const union wheel_cell *source,
 	/* What is written may be the wheel itself, for all that the compiler knows. */
 	const uint64_t *ring = wheel->names.gone;
 	const uint32_t mask = wheel->names.ring_mask;
-	const uint32_t now = wheel->sequence, old = wheel->names.old;
+	const uint32_t last = wheel_next_generation(wheel) - 1, old = wheel->names.old;
 	union wheel_cell *to = gap.to;
 
 	for (; source < end; source++) {
@@ -58,7 +58,7 @@ static union wheel_cell *gather(dw_wheel *wheel, const union wheel_cell *source,
 		uint32_t generation = wheel_generation(name);
 		bool live;
 
-		if (BITS_RARE(name & WHEEL_ELDER) || BITS_RARE(now - generation >= old)) {
+		if (BITS_RARE(name & WHEEL_ELDER) || BITS_RARE(last - generation >= old)) {
 			name = wheel_names_age(wheel, name);
 			live = name;
 		} else {
@@ -154,7 +154,7 @@ static bool next_block(dw_wheel *wheel)
 	if (sweep->block != WHEEL_NONE)
 		return true;
 	if (sweep->list == WHEEL_LISTS)
-		sweep->began = wheel->sequence;
+		sweep->began = wheel_next_generation(wheel);
 	if (sweep->list != WHEEL_NONE)
 		sweep->list = list_below(wheel, sweep->list);
 	sweep->prev = WHEEL_NONE;
@@ -196,7 +196,7 @@ void wheel_sweep_all(dw_wheel *wheel)
 
 BITS_COLD void wheel_sweep_old(dw_wheel *wheel)
 {
-	uint32_t since = wheel->sequence - wheel->swept, ring = wheel->names.ring;
+	uint32_t since = wheel_next_generation(wheel) - wheel->swept, ring = wheel->names.ring;
 
 	if (since >= ring / 8 * 3)
 		wheel_sweep_all(wheel);
@@ -220,6 +220,6 @@ void wheel_sweep_tidy(dw_wheel *wheel)
 	}
 	pool->fresh_block = 0;
 	pool->free_block = WHEEL_NONE;
-	wheel->swept = wheel->sequence;
+	wheel->swept = wheel_next_generation(wheel);
 	wheel_sweep_start(wheel); /* what it had begun would end with a `swept` of long ago */
 }

@@ -100,7 +100,8 @@ int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *al
 	wheel->allocator = *allocator;
 	wheel_set_current(wheel, wheel_encode(now));
 	/* As if the 64 generations from 0 on had been given and all room were taken. */
-	wheel->sequence = wheel->full_at = wheel->stop_at = wheel->swept = 63;
+	wheel->full_at = wheel->stop_at = wheel->swept = 64;
+	wheel->next_name = wheel->quick_until = UINT64_C(64) << 32;
 	wheel_slots_init(wheel);
 	wheel_overdue_clear(wheel);
 	*ret_wheel = wheel;
@@ -157,11 +158,11 @@ BITS_COLD static int go_on(dw_wheel *wheel)
 
 	if (wheel_sweep_due(wheel))
 		wheel_sweep_some(wheel, WHEEL_SWEEP_BLOCKS);
-	if (BITS_RARE(wheel->names.fresh > wheel->pool.room)) /* handles of another wheel */
+	if (BITS_RARE(wheel_fresh(wheel) > wheel->pool.room)) /* handles of another wheel */
 		error = wheel_pool_grow(wheel);
-	if (error == DW_OK && wheel->sequence == wheel->full_at)
+	if (error == DW_OK && wheel_next_generation(wheel) == wheel->full_at)
 		error = grow_or_sweep(wheel);
-	if (error == DW_OK && wheel->sequence % 64 == 63) {
+	if (error == DW_OK && wheel_next_generation(wheel) % 64 == 0) {
 		wheel_sweep_old(wheel);
 		error = wheel_names_open(wheel);
 	}
@@ -173,7 +174,7 @@ BITS_COLD static int go_on(dw_wheel *wheel)
 /* make_room: for one more entry. DW_ENOMEM, DW_ELIMIT. */
 static inline int make_room(dw_wheel *wheel)
 {
-	return wheel->sequence != wheel->stop_at ? DW_OK : go_on(wheel);
+	return wheel_next_generation(wheel) != wheel->stop_at ? DW_OK : go_on(wheel);
 }
 
 /* make_room_ahead: for one more entry at the end of a ring's slot. DW_ENOMEM, DW_ELIMIT. */
@@ -221,18 +222,17 @@ static inline bool is_near(const dw_wheel *wheel, uint64_t deadline)
 	return BITS_RARE(deadline <= wheel->near_until);
 }
 
-/* has_room: can an entry simply be put into this cell, behind the last one of a ring's slot? */
-static inline bool has_room(const dw_wheel *wheel, uint32_t cell)
+/* has_room: can an entry with the next generation simply be put behind the last one of a list? */
+static inline bool has_room(const dw_wheel *wheel, uint32_t list)
 {
-	return !BITS_RARE(wheel_cell_none(cell)) && !BITS_RARE(wheel->sequence == wheel->stop_at);
+	return !BITS_RARE(wheel_list_full(wheel, list)) &&
+	       !BITS_RARE(wheel_next_generation(wheel) == wheel->stop_at);
 }
 
-/* put_ahead: an entry with the next generation into the cell of a ring's slot, where has_room(). */
-static inline int put_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list, uint32_t index,
-			    dw_wheel_handle *ret_handle)
+/* put_ahead: an entry with a name that was taken for it into a ring's slot, which has room. */
+static inline int put_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list,
+			    dw_wheel_handle handle, dw_wheel_handle *ret_handle)
 {
-	dw_wheel_handle handle = wheel_name(wheel, index);
-
 	wheel_list_put(wheel, list, wheel_list_end(wheel, list),
 		       (struct wheel_entry){deadline, handle});
 	*ret_handle = handle;
@@ -246,14 +246,16 @@ BITS_NOINLINE static int add_ahead_rarely(dw_wheel *wheel, uint64_t deadline, ui
 
 	if (error < 0)
 		return error;
-	return put_ahead(wheel, deadline, list, wheel_index_take(wheel), ret_handle);
+	return put_ahead(wheel, deadline, list, wheel_name_take(wheel), ret_handle);
 }
 
-/* add_ahead_again: with an index that was in use before. */
+/* add_ahead_again: with an index that was in use before, unless there is something to do first. */
 BITS_NOINLINE static int add_ahead_again(dw_wheel *wheel, uint64_t deadline, uint32_t list,
 					 dw_wheel_handle *ret_handle)
 {
-	return put_ahead(wheel, deadline, list, wheel_index_take(wheel), ret_handle);
+	if (BITS_RARE(wheel_next_generation(wheel) == wheel->stop_at))
+		return add_ahead_rarely(wheel, deadline, list, ret_handle);
+	return put_ahead(wheel, deadline, list, wheel_name_take(wheel), ret_handle);
 }
 
 BITS_NOINLINE static int add_near(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *ret_handle)
@@ -262,7 +264,7 @@ BITS_NOINLINE static int add_near(dw_wheel *wheel, uint64_t deadline, dw_wheel_h
 
 	if (error < 0)
 		return error;
-	*ret_handle = wheel_name(wheel, wheel_index_take(wheel));
+	*ret_handle = wheel_name_take(wheel);
 	insert_near(wheel, (struct wheel_entry){deadline, *ret_handle});
 	return DW_OK;
 }
@@ -277,11 +279,11 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 	if (is_near(wheel, deadline))
 		return add_near(wheel, deadline, ret_handle);
 	list = wheel_slots_ahead(wheel, deadline);
-	if (!has_room(wheel, wheel_list_end(wheel, list)))
+	if (BITS_RARE(wheel_list_full(wheel, list)))
 		return add_ahead_rarely(wheel, deadline, list, ret_handle);
-	if (wheel->names.opens)
+	if (wheel->next_name >= wheel->quick_until)
 		return add_ahead_again(wheel, deadline, list, ret_handle);
-	return put_ahead(wheel, deadline, list, wheel_index_fresh(wheel), ret_handle);
+	return put_ahead(wheel, deadline, list, wheel_name_fresh(wheel), ret_handle);
 }
 
 /* cancel_rarely: an elder, or none. */
@@ -324,7 +326,8 @@ BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_whee
 		return error;
 	wheel_name_end(wheel, wheel_find(wheel, *handle)); /* it may have become an elder */
 	if (!near)
-		return put_ahead(wheel, deadline, list, dw_wheel_index(*handle), handle);
+		return put_ahead(wheel, deadline, list, wheel_name(wheel, dw_wheel_index(*handle)),
+				 handle);
 	*handle = wheel_name(wheel, dw_wheel_index(*handle));
 	insert_near(wheel, (struct wheel_entry){deadline, *handle});
 	return DW_OK;
@@ -340,10 +343,10 @@ int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadline_sig
 	if (BITS_RARE(!wheel_knows_young(wheel, *handle)) || is_near(wheel, deadline))
 		return move_rarely(wheel, deadline, handle);
 	list = wheel_slots_ahead(wheel, deadline);
-	if (!has_room(wheel, wheel_list_end(wheel, list)))
+	if (!has_room(wheel, list))
 		return move_rarely(wheel, deadline, handle);
 	wheel_young_end(wheel, *handle);
-	return put_ahead(wheel, deadline, list, dw_wheel_index(*handle), handle);
+	return put_ahead(wheel, deadline, list, wheel_name(wheel, dw_wheel_index(*handle)), handle);
 }
 
 size_t dw_wheel_count(const dw_wheel *wheel)

@@ -11,9 +11,10 @@
  */
 static inline void wheel_years_pass(dw_wheel *wheel, uint32_t generations)
 {
-	wheel->sequence += generations;
+	wheel->next_name += (uint64_t)generations << 32;
 	wheel->full_at += generations;
 	wheel->stop_at += generations;
+	wheel_names_quick(wheel);
 	wheel->swept += generations;
 	wheel->sweep.began += generations;
 }
@@ -31,7 +32,7 @@ static inline size_t wheel_years_elders(const dw_wheel *wheel)
 {
 	size_t count = 0;
 
-	for (uint32_t index = 0; index < wheel->names.fresh; index++)
+	for (uint32_t index = 0; index < wheel_fresh(wheel); index++)
 		count += (wheel_chunk(wheel, index)->elders & wheel_chunk_bit(index)) != 0;
 	return count;
 }

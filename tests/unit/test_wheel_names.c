@@ -36,16 +36,16 @@ static void churn(dw_wheel *wheel, uint32_t lives)
 /* churn_long: until all that is in the wheel is old. */
 static void churn_long(dw_wheel *wheel)
 {
-	uint32_t before = wheel->sequence;
+	uint32_t before = wheel_next_generation(wheel);
 
-	while (wheel->sequence - before < 2 * wheel->names.ring)
+	while (wheel_next_generation(wheel) - before < 2 * wheel->names.ring)
 		churn(wheel, 64);
 }
 
 /* churn_to: until this is the last generation given, modulo the ring. */
 static void churn_to(dw_wheel *wheel, uint32_t generation)
 {
-	churn(wheel, (generation - wheel->sequence) & (wheel->names.ring - 1));
+	churn(wheel, (generation + 1 - wheel_next_generation(wheel)) & (wheel->names.ring - 1));
 }
 
 enum { KEPT = 7 };
@@ -172,7 +172,7 @@ static void generations_begin_again(void **state)
 	wheel_years_pass(wheel, UINT32_MAX - 63 - 128);
 	for (int i = 0; i < 400; i++)
 		handles[i] = add(wheel, NOW + SECOND + i);
-	assert_true(wheel->sequence < 400);
+	assert_true(wheel_next_generation(wheel) <= 400);
 	assert_int_equal(dw_wheel_check(wheel), 0);
 	for (uint64_t generation = 0; generation < 64; generation++)
 		for (uint64_t index = 0; index < 400; index++)
@@ -194,10 +194,10 @@ static dw_wheel *twins(dw_wheel_handle *ret_elder, dw_wheel_handle *ret_young)
 	churn_long(wheel);
 	assert_int_equal(wheel_years_elders(wheel), 1);
 	churn_to(wheel, UINT32_MAX);
-	wheel_years_pass(wheel, UINT32_MAX - wheel->sequence);
+	wheel_years_pass(wheel, 0 - wheel_next_generation(wheel));
 	churn(wheel, 1000);
 	churn_to(wheel, (uint32_t)(*ret_elder >> 32) - 1);
-	wheel_years_pass(wheel, (uint32_t)(*ret_elder >> 32) - 1 - wheel->sequence);
+	wheel_years_pass(wheel, (uint32_t)(*ret_elder >> 32) - wheel_next_generation(wheel));
 	*ret_young = add(wheel, NOW + SECOND);
 	assert_true(*ret_young >> 32 == *ret_elder >> 32);
 	assert_int_equal(dw_wheel_check(wheel), 0);
@@ -292,7 +292,7 @@ static void emptied_wheel_begins_its_sweep_again(void **state)
 {
 	enum { MANY = 700 };
 	dw_wheel *wheel = wheel_at(NOW);
-	uint32_t before = wheel->sequence;
+	uint32_t before = wheel_next_generation(wheel);
 	dw_wheel_handle handles[MANY];
 	dw_wheel_due due;
 
@@ -309,11 +309,11 @@ static void emptied_wheel_begins_its_sweep_again(void **state)
 			(void)dw_wheel_advance(wheel, NOW + MANY * DAY + i, &due, 1);
 		assert_int_equal(dw_wheel_count(wheel), 0);
 	}
-	assert_true(wheel->sequence - before > wheel->names.ring);
+	assert_true(wheel_next_generation(wheel) - before > wheel->names.ring);
 	add(wheel, INT64_MAX);
 	for (before = wheel->swept; wheel->swept == before;)
 		wheel_sweep_some(wheel, 1);
-	assert_int_equal(wheel->swept, wheel->sequence);
+	assert_int_equal(wheel->swept, wheel_next_generation(wheel));
 	dw_wheel_free(wheel);
 }
 
