@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ struct lookup {
 	char port[8];
 };
 
+/* find: host NULL: this one. */
 static void find(const char *host, const char *port, int flags, struct lookup_result *ret_result)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
@@ -56,6 +58,13 @@ static void free_lookup(struct lookup *lookup)
 	alloc_free(&alloc, lookup);
 }
 
+/* is_here: that name is this host's, also where no file and no server of names says so (RFC 6761).
+ */
+static bool is_here(const char *host)
+{
+	return strcasecmp(host, "localhost") == 0;
+}
+
 static void *look(void *arg)
 {
 	struct lookup *lookup = arg;
@@ -63,7 +72,7 @@ static void *look(void *arg)
 	uint64_t one = 1;
 	bool left;
 
-	find(lookup->host, lookup->port, AI_NUMERICSERV, &result);
+	find(is_here(lookup->host) ? NULL : lookup->host, lookup->port, AI_NUMERICSERV, &result);
 	pthread_mutex_lock(&lookup->mutex);
 	lookup->result = result;
 	lookup->done = true;
