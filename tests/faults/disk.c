@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Room for the reserve, the timers of a test, and some to fill. */
@@ -38,12 +40,43 @@ static bool unshare_as_user(void)
 	       write_line("/proc/self/setgroups", "deny") && write_line("/proc/self/gid_map", gid);
 }
 
+/* go_up: to the root that is above that of a chroot: who is outside of his root meets no end at it.
+ * False: not permitted. */
+static bool go_up(const char *folder)
+{
+	struct stat here, above;
+
+	if (chdir("/") != 0 || chroot(folder) != 0)
+		return false;
+	do {
+		if (stat(".", &here) != 0 || chdir("..") != 0 || stat(".", &above) != 0)
+			return false;
+	} while (here.st_ino != above.st_ino || here.st_dev != above.st_dev);
+	return true;
+}
+
+/* make_private_above: after a chroot "/" is no mount, and what it lies in has no name; so it is
+ * made private from above, by a child, which shares all mounts with this process but not its root.
+ */
+static bool make_private_above(const char *folder)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(go_up(folder) && mount("none", ".", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+			  ? 0
+			  : 1);
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 static bool mount_own(const char *folder)
 {
 	if (unshare(CLONE_NEWNS) != 0 && !unshare_as_user())
 		return false;
-	return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	       mount("tmpfs", folder, "tmpfs", 0, "size=" SIZE ",mode=0700") == 0;
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 && !make_private_above(folder))
+		return false;
+	return mount("tmpfs", folder, "tmpfs", 0, "size=" SIZE ",mode=0700") == 0;
 }
 
 static bool borrow(char folder[TEMP_SIZE])
