@@ -93,8 +93,8 @@ typedef struct dw_wheel dw_wheel;
  * It is never 0, and stale as soon as its timer has come out, was cancelled or moved: functions
  * then answer DW_ENOENT. It means nothing to another wheel: giving it to one is a mistake that may
  * not be noticed; then that wheel may lose a timer, and give two timers one index. (The generations
- * of a wheel start again after 2^32 adds and moves. A stale handle that is used after so many is
- * such a mistake, too.)
+ * of a wheel start again after 2^32 adds and moves. To use a stale handle that was given so many
+ * ago is such a mistake, too.)
  */
 typedef uint64_t dw_wheel_handle;
 
@@ -163,7 +163,7 @@ DW_API size_t dw_wheel_count(const dw_wheel *wheel);
 
 /*
  * dw_wheel_now: the wheel's own time. It never goes back, and is at most the largest `now` it was
- * given; it stays behind while due timers are left inside.
+ * given; it stays behind while due timers may be left inside.
  */
 DW_API int64_t dw_wheel_now(const dw_wheel *wheel);
 
@@ -183,7 +183,8 @@ DW_API size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, 
  * dw_wheel_next: a lower bound of the earliest deadline; INT64_MAX when the wheel is empty. O(1).
  *
  * Never later than the earliest deadline, and exact when that is overdue or lies in the wheel's
- * current bucket of 1.024 ms, and nothing was cancelled or moved. Otherwise it is the start of the
+ * current bucket of 1.024 ms, nothing was cancelled or moved, and the last advance was finished.
+ * Otherwise it is the start of the
  * slot the timer lies in, and a caller that sleeps until then and advances gets a better answer,
  * where few timers are in that slot the exact one. A timer far ahead costs at most one such wake-up
  * a level, and one of a few usually one. It may be the time of a timer that has been cancelled or

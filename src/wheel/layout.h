@@ -143,6 +143,9 @@ struct wheel_names {
 	uint32_t free;       /* how many indexes are */
 	uint32_t clean;      /* chunks below this index were made ready */
 	uint32_t again;      /* generations began again */
+	size_t chunks_bytes; /* of each array: after a growth that failed they differ */
+	size_t open_bytes;
+	size_t elders_bytes;
 };
 
 /*

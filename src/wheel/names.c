@@ -60,11 +60,13 @@ static int grow_ring(dw_wheel *wheel, uint32_t ring)
 static int resize_elders(dw_wheel *wheel, uint32_t room)
 {
 	struct wheel_names *names = &wheel->names;
-	void *memory = resize(wheel, names->elders, indexes_for(room) * sizeof(*names->elders));
+	size_t bytes = indexes_for(room) * sizeof(*names->elders);
+	void *memory = resize(wheel, names->elders, bytes);
 
 	if (!memory)
 		return DW_ENOMEM;
 	names->elders = memory;
+	names->elders_bytes = bytes;
 	return DW_OK;
 }
 
@@ -76,19 +78,22 @@ int wheel_names_reserve_elders(dw_wheel *wheel)
 int wheel_names_grow(dw_wheel *wheel, uint32_t room, uint32_t blocks)
 {
 	struct wheel_names *names = &wheel->names;
-	size_t chunks = chunks_for(room);
+	size_t chunks_bytes = chunks_for(room) * sizeof(*names->chunks);
+	size_t open_bytes = chunks_for(room) * sizeof(*names->open);
 	void *memory;
 
 	if (names->elders && resize_elders(wheel, room) < 0)
 		return DW_ENOMEM;
-	memory = resize(wheel, names->chunks, chunks * sizeof(*names->chunks));
+	memory = resize(wheel, names->chunks, chunks_bytes);
 	if (!memory)
 		return DW_ENOMEM;
 	names->chunks = memory;
-	memory = resize(wheel, names->open, chunks * sizeof(*names->open));
+	names->chunks_bytes = chunks_bytes;
+	memory = resize(wheel, names->open, open_bytes);
 	if (!memory)
 		return DW_ENOMEM;
 	names->open = memory;
+	names->open_bytes = open_bytes;
 	return grow_ring(wheel, ring_for(room, blocks));
 }
 
@@ -187,11 +192,8 @@ void wheel_names_free(dw_wheel *wheel)
 size_t wheel_names_bytes(const dw_wheel *wheel)
 {
 	const struct wheel_names *names = &wheel->names;
-	uint32_t room = wheel->pool.room;
-	size_t chunks = room ? chunks_for(room) : 0;
-	size_t elders = names->elders ? indexes_for(room) * sizeof(*names->elders) : 0;
 
-	return names->ring / 8 + elders + chunks * (sizeof(*names->chunks) + sizeof(*names->open));
+	return names->ring / 8 + names->chunks_bytes + names->open_bytes + names->elders_bytes;
 }
 
 bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *lives)
@@ -240,7 +242,8 @@ static bool check_chunks(const dw_wheel *wheel, size_t elders)
 		open += chunk->free != 0;
 	}
 	for (uint32_t i = 0; i < names->opens; i++)
-		if (names->open[i] > wheel_fresh(wheel) / 64 || !names->chunks[names->open[i]].free)
+		if (names->open[i] >= (wheel_fresh(wheel) + 63) / 64 ||
+		    !names->chunks[names->open[i]].free)
 			return false;
 	return elders == 0 && free == names->free && open == names->opens;
 }
@@ -248,8 +251,10 @@ static bool check_chunks(const dw_wheel *wheel, size_t elders)
 /* check_quick: are adds simple only where they can be? */
 static bool check_quick(const dw_wheel *wheel)
 {
-	uint32_t left = wheel->stop_at - wheel_next_generation(wheel);
+	uint32_t next = wheel_next_generation(wheel), left = wheel->stop_at - next;
 
+	if (left > 64 || left > wheel->full_at - next)
+		return false;
 	if (wheel->names.chunks && wheel->names.clean < wheel_fresh(wheel) + left)
 		return false;
 	return wheel->quick_until == (wheel->names.opens ? 0 : (uint64_t)wheel->stop_at << 32);

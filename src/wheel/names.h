@@ -13,6 +13,10 @@
  * are the timers that are no elders, and what has not been given yet. A chunk is in the stack when
  * it has a free index; no index is both free and an elder's. Chunks are ready for all indexes that
  * are handed out before there is something else to do.
+ *
+ * Not guarded against: an elder that is cancelled just before its generation is given again, after
+ * 2^32 others, leaves an entry that would be alive if that same generation went to its index and to
+ * an overdue timer, before the sweep has come by.
  */
 #ifndef WHEEL_NAMES_H
 #define WHEEL_NAMES_H

@@ -192,6 +192,7 @@ bool wheel_overdue_sweep(dw_wheel *wheel, unsigned max)
 			continue;
 		remove_at(wheel, overdue->swept);
 		wheel_entries_gone(wheel, 1);
+		overdue->swept += overdue->swept < overdue->count; /* another one came there */
 	}
 	if (overdue->swept)
 		return true;

@@ -312,6 +312,19 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 	return DW_OK;
 }
 
+/*
+ * leave_out: the generation that comes next, if it is that of a timer that has lived through all
+ * others: it would get the handle that it has, and the entry that it leaves would be alive.
+ */
+static bool leave_out(dw_wheel *wheel, uint32_t generation)
+{
+	if (generation != wheel_next_generation(wheel))
+		return false;
+	wheel_young_end(wheel, wheel_name(wheel, 0));
+	wheel_entries_gone(wheel, 1); /* there was none */
+	return true;
+}
+
 /* move_rarely: where there is no room, to a near deadline, an elder, or none. */
 BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
 {
@@ -321,7 +334,10 @@ BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_whee
 
 	if (!wheel_find(wheel, *handle))
 		return DW_ENOENT;
-	error = near ? make_room_near(wheel, deadline) : make_room_ahead(wheel, list, deadline);
+	do
+		error =
+		    near ? make_room_near(wheel, deadline) : make_room_ahead(wheel, list, deadline);
+	while (error == DW_OK && leave_out(wheel, wheel_generation(*handle)));
 	if (error < 0)
 		return error;
 	wheel_name_end(wheel, wheel_find(wheel, *handle)); /* it may have become an elder */

@@ -15,26 +15,39 @@
 #define SECOND INT64_C(1000000)
 #define DAY (86400 * SECOND)
 
-/* struct memory: an allocator that counts its blocks, and fails from the `left`-th request on. */
+/* struct memory: an allocator that counts what it gave, and fails from the `left`-th request on. */
 struct memory {
 	size_t left;
 	size_t blocks;
+	size_t bytes;
+};
+
+/* union memory_head: before each block, its size. */
+union memory_head {
+	size_t size;
+	max_align_t align;
 };
 
 static inline void *memory_resize(void *user, void *block, size_t size)
 {
 	struct memory *memory = user;
+	union memory_head *head = block ? (union memory_head *)block - 1 : NULL;
 
+	if (size && !memory->left)
+		return NULL;
+	memory->bytes -= head ? head->size : 0;
+	memory->blocks -= head != NULL;
 	if (!size) {
-		memory->blocks -= block != NULL;
-		free(block);
+		free(head);
 		return NULL;
 	}
-	if (!memory->left)
-		return NULL;
 	memory->left--;
-	memory->blocks += block == NULL;
-	return realloc(block, size);
+	memory->bytes += size;
+	memory->blocks++;
+	head = realloc(head, sizeof(*head) + size);
+	assert_non_null(head);
+	head->size = size;
+	return head + 1;
 }
 
 static inline dw_wheel *wheel_at(int64_t now)

@@ -61,7 +61,7 @@ static void overdue_memory_comes_back(void **state)
 
 static void reserve_makes_adds_sure(void **state)
 {
-	struct memory memory = {SIZE_MAX, 0};
+	struct memory memory = {.left = SIZE_MAX};
 	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle handle = 0;
 	dw_wheel *wheel;
@@ -80,6 +80,28 @@ static void reserve_makes_adds_sure(void **state)
 	assert_int_equal(dw_wheel_check(wheel), 0);
 	dw_wheel_free(wheel);
 	assert_int_equal(memory.blocks, 0);
+}
+
+/* What a growth that failed has got already is the wheel's. */
+static void bytes_are_what_was_allocated(void **state)
+{
+	(void)state;
+	for (size_t number = 1; number < 12; number++) {
+		struct memory memory = {.left = SIZE_MAX};
+		const dw_wheel_allocator allocator = {memory_resize, &memory};
+		dw_wheel *wheel = NULL;
+
+		assert_int_equal(dw_wheel_new(&wheel, NOW, &allocator), DW_OK);
+		for (int i = 0; i < 1000; i++)
+			add(wheel, NOW + (number % 2 ? i : -i));
+		assert_int_equal(dw_wheel_bytes(wheel), memory.bytes);
+		memory.left = number - 1;
+		(void)dw_wheel_reserve(wheel, 100000); /* the last ones succeed */
+		assert_int_equal(dw_wheel_bytes(wheel), memory.bytes);
+		assert_int_equal(dw_wheel_check(wheel), 0);
+		dw_wheel_free(wheel);
+		assert_int_equal(memory.bytes, 0);
+	}
 }
 
 /* add_or_fail: a failed add changes nothing, and succeeds once there is memory. False: it failed.
@@ -118,7 +140,7 @@ static int move_or_fail(dw_wheel *wheel, struct memory *memory, dw_wheel_handle 
 /* live: a wheel's life in which allocation number `number` fails; true when none did. */
 static int live(size_t number)
 {
-	struct memory memory = {number, 0};
+	struct memory memory = {.left = number};
 	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle handle = 0;
 	dw_wheel *wheel = NULL;
@@ -159,7 +181,7 @@ static void allocations_failing_change_nothing(void **state)
 
 static void move_without_memory_changes_nothing(void **state)
 {
-	struct memory memory = {SIZE_MAX, 0};
+	struct memory memory = {.left = SIZE_MAX};
 	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle handle = 0;
 	dw_wheel *wheel;
@@ -231,7 +253,7 @@ static void reserve_holds_under_churn(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		struct memory memory = {SIZE_MAX, 0};
+		struct memory memory = {.left = SIZE_MAX};
 		const dw_wheel_allocator allocator = {memory_resize, &memory};
 		struct churn churn = {.most = sizes[i], .random = 7 + i};
 
@@ -300,7 +322,7 @@ static void cancelled_overdue_timers_leave_little(void **state)
 /* Without memory for more entries, the room of the dead ones is found. */
 static void dead_entries_make_room_when_memory_ends(void **state)
 {
-	struct memory memory = {SIZE_MAX, 0};
+	struct memory memory = {.left = SIZE_MAX};
 	const dw_wheel_allocator allocator = {memory_resize, &memory};
 	dw_wheel_handle handles[64], more = 0;
 	dw_wheel *wheel;
@@ -328,6 +350,7 @@ int main(void)
 	    cmocka_unit_test(bytes_a_timer_at_most_24),
 	    cmocka_unit_test(overdue_memory_comes_back),
 	    cmocka_unit_test(reserve_makes_adds_sure),
+	    cmocka_unit_test(bytes_are_what_was_allocated),
 	    cmocka_unit_test(allocations_failing_change_nothing),
 	    cmocka_unit_test(move_without_memory_changes_nothing),
 	    cmocka_unit_test(reserve_holds_under_churn),

@@ -5,6 +5,7 @@
 #include "support/random.h"
 #include "support/wheel_steps.h"
 #include "support/wheel_years.h"
+#include "wheel/overdue.h"
 
 /* expect_at_last: this timer and no other comes out next, however many calls that takes. */
 static void expect_at_last(dw_wheel *wheel, int64_t now, dw_wheel_handle handle)
@@ -185,6 +186,23 @@ static void generations_begin_again(void **state)
 	dw_wheel_free(wheel);
 }
 
+/* begin_again: all generations have been given. Only elders are alive. */
+static void begin_again(dw_wheel *wheel)
+{
+	churn_to(wheel, UINT32_MAX);
+	wheel_sweep_all(wheel);
+	wheel_years_pass(wheel, 0 - wheel_next_generation(wheel));
+}
+
+/* come_to: this is the next generation. */
+static void come_to(dw_wheel *wheel, uint32_t generation)
+{
+	churn(wheel, 1000);
+	churn_to(wheel, generation - 1);
+	wheel_sweep_all(wheel);
+	wheel_years_pass(wheel, generation - wheel_next_generation(wheel));
+}
+
 /* twins: an elder, and a young timer with the generation of the elder, 2^32 adds later. */
 static dw_wheel *twins(dw_wheel_handle *ret_elder, dw_wheel_handle *ret_young)
 {
@@ -193,11 +211,8 @@ static dw_wheel *twins(dw_wheel_handle *ret_elder, dw_wheel_handle *ret_young)
 	*ret_elder = add(wheel, NOW + 2 * SECOND);
 	churn_long(wheel);
 	assert_int_equal(wheel_years_elders(wheel), 1);
-	churn_to(wheel, UINT32_MAX);
-	wheel_years_pass(wheel, 0 - wheel_next_generation(wheel));
-	churn(wheel, 1000);
-	churn_to(wheel, (uint32_t)(*ret_elder >> 32) - 1);
-	wheel_years_pass(wheel, (uint32_t)(*ret_elder >> 32) - wheel_next_generation(wheel));
+	begin_again(wheel);
+	come_to(wheel, (uint32_t)(*ret_elder >> 32));
 	*ret_young = add(wheel, NOW + SECOND);
 	assert_true(*ret_young >> 32 == *ret_elder >> 32);
 	assert_int_equal(dw_wheel_check(wheel), 0);
@@ -231,6 +246,31 @@ static void twins_are_two(void **state)
 	assert_int_equal(dw_wheel_move(wheel, &moved, NOW + 3 * SECOND), DW_OK);
 	expect_at_last(wheel, NOW + DAY / 2, young);
 	expect_at_last(wheel, NOW + DAY / 2, moved);
+	dw_wheel_free(wheel);
+}
+
+/* The entry that an overdue timer leaves would be alive, if its next name were the one it has. */
+static void generation_of_ones_own_is_left_out(void **state)
+{
+	dw_wheel *wheel = wheel_at(NOW);
+	dw_wheel_handle first = add(wheel, NOW - 2 * SECOND), second = first, third;
+
+	(void)state;
+	churn_long(wheel);
+	begin_again(wheel);
+	assert_int_equal(dw_wheel_move(wheel, &second, NOW - SECOND), DW_OK);
+	assert_int_equal(second >> 32, (first >> 32) + 1); /* it had the very first one */
+	expect_stale(wheel, first);
+	third = second;
+	churn_long(wheel);
+	begin_again(wheel);
+	come_to(wheel, (uint32_t)(second >> 32));
+	assert_int_equal(dw_wheel_move(wheel, &third, NOW - SECOND), DW_OK);
+	assert_int_equal(third >> 32, (second >> 32) + 1);
+	expect_stale(wheel, second);
+	expect_none(wheel, NOW - 2 * SECOND);
+	expect_at_last(wheel, NOW - SECOND, third);
+	expect_none(wheel, NOW);
 	dw_wheel_free(wheel);
 }
 
@@ -317,6 +357,29 @@ static void emptied_wheel_begins_its_sweep_again(void **state)
 	dw_wheel_free(wheel);
 }
 
+/* What is put into the place of a dead one may be dead, too. */
+static void sweep_leaves_no_dead_in_the_heap(void **state)
+{
+	enum { MANY = 500 };
+	dw_wheel_handle handles[MANY];
+	uint64_t random = 1;
+
+	(void)state;
+	for (unsigned round = 0; round < 50; round++) {
+		dw_wheel *wheel = wheel_at(NOW);
+
+		for (int i = 0; i < MANY; i++)
+			handles[i] = add(wheel, NOW - 1 - (int64_t)random_below(&random, MANY));
+		for (int i = 0; i < MANY; i++)
+			if (random_below(&random, 4))
+				assert_int_equal(dw_wheel_cancel(wheel, handles[i]), DW_OK);
+		assert_false(wheel_overdue_sweep(wheel, UINT32_MAX));
+		assert_int_equal(wheel_entries(wheel), wheel_count(wheel));
+		assert_int_equal(dw_wheel_check(wheel), 0);
+		dw_wheel_free(wheel);
+	}
+}
+
 /* Timers are lost, but nothing else: no memory is written that is not the wheel's. */
 static void handles_of_another_wheel_break_no_memory(void **state)
 {
@@ -357,9 +420,11 @@ int main(void)
 	    cmocka_unit_test(dead_entries_do_not_grow_old),
 	    cmocka_unit_test(generations_begin_again),
 	    cmocka_unit_test(twins_are_two),
+	    cmocka_unit_test(generation_of_ones_own_is_left_out),
 	    cmocka_unit_test(elders_without_memory_wait),
 	    cmocka_unit_test(growing_after_a_failure_loses_none),
 	    cmocka_unit_test(emptied_wheel_begins_its_sweep_again),
+	    cmocka_unit_test(sweep_leaves_no_dead_in_the_heap),
 	    cmocka_unit_test(handles_of_another_wheel_break_no_memory),
 	};
 
