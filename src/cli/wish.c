@@ -39,6 +39,17 @@ static int key_of(const char *name)
 	return -1;
 }
 
+static bool refuse_key(struct wish *wish, const char *name)
+{
+	char known[128] = "";
+	size_t size = 0;
+
+	for (int key = 0; key < KEYS; key++)
+		size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", key ? ", " : "",
+					 key_names[key]); /* all of them fit */
+	return refuse(wish, "unknown key \"%.64s\": known are %s", name, known);
+}
+
 /* sort_keys finds the value of each key; all are strings. */
 static bool sort_keys(struct wish *wish, const json_t **values)
 {
@@ -49,10 +60,7 @@ static bool sort_keys(struct wish *wish, const json_t **values)
 		int key = key_of(name);
 
 		if (key < 0)
-			return refuse(wish,
-				      "unknown key \"%.64s\": known are id, topic, at, in, data, "
-				      "data_base64, late_after",
-				      name);
+			return refuse_key(wish, name);
 		if (!json_is_string(json_object_iter_value(at)))
 			return refuse(wish, "\"%s\" is not a string: write its value in quotes",
 				      name);

@@ -60,7 +60,7 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '{"topic":"t","at":"2100-01-01T00:00:00"}' 'no offset'
 	refused '{"topic":"t","at":"tomorrow"}' 'not a time'
 	refused '{"topic":"t","in":"1h","when":"1h"}' \
-		'unknown key "when": known are id, topic, at, '
+		'unknown key "when": known are id, topic, at, in, data, data_base64, late_after$'
 	refused '{"topic":"t","in":"1h","in":"2h"}' 'duplicate'
 	refused '{"topic":"t","in":"1h","data":"","data_base64":""}' 'both'
 	refused '{"topic":"t","in":"1h","data_base64":"a"}' 'base 64'
