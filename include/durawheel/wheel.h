@@ -184,12 +184,11 @@ DW_API size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, 
  *
  * Never later than the earliest deadline, and exact when that is overdue or lies in the wheel's
  * current bucket of 1.024 ms, nothing was cancelled or moved, and the last advance was finished.
- * Otherwise it is the start of the
- * slot the timer lies in, and a caller that sleeps until then and advances gets a better answer,
- * where few timers are in that slot the exact one. A timer far ahead costs at most one such wake-up
- * a level, and one of a few usually one. It may be the time of a timer that has been cancelled or
- * moved, until an advance passes it. So it does not promise that anything is due at the time it
- * names.
+ * Otherwise it is the start of the slot the timer lies in, and a caller that sleeps until then and
+ * advances gets a better answer, where few timers are in that slot the exact one. A timer far ahead
+ * costs at most one such wake-up a level, and one of a few usually one. It may be the time of a
+ * timer that has been cancelled or moved, until an advance passes it. So it does not promise that
+ * anything is due at the time it names.
  */
 DW_API int64_t dw_wheel_next(const dw_wheel *wheel);
 
