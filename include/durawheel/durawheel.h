@@ -17,8 +17,8 @@
  * SQLite, Redis, or memory), so it fires although the process was killed in between: in this
  * process, microseconds after its deadline, never before it. Linux only.
  *
- * TIME is dw_usec: microseconds since the Unix epoch (UTC), or a duration in microseconds.
- * Arithmetic saturates: now + INT64_MAX is "never", not a moment in the past.
+ * TIME is dw_usec (durawheel/time.h): microseconds since the Unix epoch (UTC), or a duration in
+ * microseconds. Arithmetic saturates: now + INT64_MAX is "never", not a moment in the past.
  *
  * DELIVERY is at least once. Without a fault a timer's handler is started exactly once; a crash
  * between the handler's effect and the confirmation of its verdict repeats it with a higher attempt
@@ -57,52 +57,13 @@
 #include <stdint.h>
 
 #include "durawheel/error.h"
+#include "durawheel/time.h"
 
 #define DW_VERSION "0.1.0"
-
-#ifndef DW_API
-#if defined(__GNUC__)
-#define DW_API __attribute__((visibility("default")))
-#else
-#define DW_API
-#endif
-#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- Time -------------------------------------------------------------------------------- */
-
-typedef int64_t dw_usec;
-#define DW_NEVER INT64_MAX
-
-/* Durations: DW_MINUTES(30), DW_SECONDS(1.5). What is below a microsecond is cut off. */
-#ifdef __cplusplus
-#define DW_TIMES(n, unit) (static_cast<dw_usec>((n)*INT64_C(unit)))
-#else
-#define DW_TIMES(n, unit) ((dw_usec)((n)*INT64_C(unit)))
-#endif
-#define DW_MILLISECONDS(n) DW_TIMES(n, 1000)
-#define DW_SECONDS(n) DW_TIMES(n, 1000000)
-#define DW_MINUTES(n) DW_TIMES(n, 60000000)
-#define DW_HOURS(n) DW_TIMES(n, 3600000000)
-#define DW_DAYS(n) DW_TIMES(n, 86400000000)
-
-/* dw_parse_duration reads "250us", "90s", "1h30m", "2d12h": whole numbers, each with a unit of
- * d h m s ms us, the larger before the smaller, no unit twice. Any thread.
- * DW_EINVAL: not of that form, or over 292,000 years. */
-DW_API int dw_parse_duration(const char *text, dw_usec *ret_duration);
-
-/* dw_parse_time reads RFC 3339 with its offset, "2026-06-01T09:30:00Z" or
- * "2026-06-01T09:30:00.25+01:00"; a local time without an offset means two moments a year, or
- * none, and is refused. Any thread. DW_EINVAL: not of that form, or no such day or time. */
-DW_API int dw_parse_time(const char *text, dw_usec *ret_time);
-
-/* dw_format_time writes time as RFC 3339 in UTC with six decimals into text (DW_TIME_SIZE bytes);
- * "never" for DW_NEVER. Any thread. */
-#define DW_TIME_SIZE 40
-DW_API void dw_format_time(dw_usec time, char *text);
 
 /* ---- Limits ------------------------------------------------------------------------------ */
 
