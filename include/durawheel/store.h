@@ -175,7 +175,8 @@ typedef struct dw_op {
 	uint64_t store_order;
 } dw_op;
 
-/* What a store is given when it is opened. It lives as long as the store. */
+/* What a store is given when it is opened. It is valid until free() begins: a thread that outlives
+ * free() calls none of these functions but resize. */
 typedef struct dw_store_env {
 	size_t size;
 	dw_role role;   /* DW_OWNER or DW_CLIENT; a standby is a client that asks with OWN */

@@ -10,6 +10,7 @@ void sqlite_outlet_init(struct sqlite_outlet *outlet, const dw_store_env *env)
 	(void)pthread_mutex_init(&outlet->mutex, NULL); /* never fails without attributes */
 	outlet->env = env;
 	outlet->shut = false;
+	outlet->now = 0;
 }
 
 void sqlite_outlet_free(struct sqlite_outlet *outlet)
@@ -22,6 +23,18 @@ void sqlite_outlet_shut(struct sqlite_outlet *outlet)
 	pthread_mutex_lock(&outlet->mutex);
 	outlet->shut = true;
 	pthread_mutex_unlock(&outlet->mutex);
+}
+
+dw_usec sqlite_outlet_now(struct sqlite_outlet *outlet)
+{
+	dw_usec now;
+
+	pthread_mutex_lock(&outlet->mutex);
+	if (!outlet->shut)
+		outlet->now = outlet->env->now(outlet->env->now_user);
+	now = outlet->now;
+	pthread_mutex_unlock(&outlet->mutex);
+	return now;
 }
 
 void sqlite_outlet_wake(struct sqlite_outlet *outlet)

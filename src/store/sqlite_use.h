@@ -20,9 +20,9 @@ static inline int run(sqlite3_stmt *statement, int code)
 	return sqlite_db_finish(statement, code ? code : sqlite3_step(statement));
 }
 
-static inline dw_usec wall(const struct sqlite_session *session)
+static inline dw_usec wall(struct sqlite_session *session)
 {
-	return session->env->now(session->env->now_user);
+	return sqlite_outlet_now(session->outlet);
 }
 
 static inline sqlite3_int64 limit_of(const dw_op *op)
