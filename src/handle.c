@@ -17,8 +17,7 @@ static int refuse_elsewhere(const dw *d, int status, const char *why)
 	char line[DW_MESSAGE_SIZE];
 
 	(void)snprintf(line, sizeof line, "a call from another thread is refused: %.190s", why);
-	if (d->options.on_log)
-		d->options.on_log(DW_LOG_WARN, line, d->options.on_log_user);
+	posts_warn(d->posts, &d->options, line);
 	return status;
 }
 

@@ -115,6 +115,14 @@ int posts_send(struct posts *posts, const struct request *request)
 	return status;
 }
 
+void posts_warn(struct posts *posts, const dw_options *options, const char *line)
+{
+	pthread_mutex_lock(&posts->mutex);
+	if (!posts->shut && options->on_log)
+		options->on_log(DW_LOG_WARN, line, options->on_log_user);
+	pthread_mutex_unlock(&posts->mutex);
+}
+
 /* ---- The handle's thread ------------------------------------------------------------------- */
 
 /* take: the oldest post, or NULL. */

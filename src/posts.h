@@ -19,6 +19,10 @@ void posts_free(struct posts *);
  * DW_ELIMIT, DW_ENOMEM, DW_ECLOSED. */
 int posts_send(struct posts *, const struct request *);
 
+/* posts_warn writes a line to the log about a call of another thread. Any thread. Once the queue is
+ * shut it writes nothing, because the program's hooks may be gone. */
+void posts_warn(struct posts *, const dw_options *, const char *line);
+
 /* posts_return brings a job back to the engine. Any thread; never fails, and is taken after
  * posts_shut(), too. */
 void posts_return(struct posts *, struct job *);

@@ -28,6 +28,14 @@ struct workers {
 
 /* ---- A thread ------------------------------------------------------------------------------ */
 
+/* begin: the job's handler starts now, unless the clock was set back since the job was handed out.
+ * Under the mutex: once the workers are stopping nobody calls the program's clock. */
+static void begin(const struct workers *workers, struct job *job)
+{
+	job->firing.now = workers->env.clock.wall(workers->env.clock.user);
+	job->started = job->firing.now >= job->firing.due;
+}
+
 /* next_job waits for one; NULL: no handler may start any more. */
 static struct job *next_job(struct worker *worker)
 {
@@ -42,21 +50,10 @@ static struct job *next_job(struct worker *worker)
 		workers->first = (struct job *)job->post.next;
 		worker->job = job;
 		workers->running++;
+		begin(workers, job);
 	}
 	pthread_mutex_unlock(&workers->mutex);
 	return job;
-}
-
-/* run starts the handler, unless the clock was set back since the job was handed out. */
-static void run(const struct workers *workers, struct job *job)
-{
-	dw_usec now = workers->env.clock.wall(workers->env.clock.user);
-
-	if (now < job->firing.due)
-		return;
-	job->started = true;
-	job->firing.now = now;
-	job->verdict = job->fire(workers->env.handle, &job->firing, job->user);
 }
 
 static void give_back(struct worker *worker, struct job *job)
@@ -89,7 +86,8 @@ static void *work(void *argument)
 	bool last;
 
 	while ((job = next_job(worker))) {
-		run(workers, job);
+		if (job->started)
+			job->verdict = job->fire(env.handle, &job->firing, job->user);
 		give_back(worker, job);
 	}
 	pthread_mutex_lock(&workers->mutex);

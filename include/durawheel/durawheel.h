@@ -124,8 +124,10 @@ typedef struct dw_event {
 typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 } dw_log_level;
 
 /* dw_options: zero means default; set size to sizeof(dw_options) before anything else. Strings and
- * hooks are copied. What a hook's user pointer leads to must outlive the handle; for resize it must
- * outlive the process if a dw_close() returned DW_ETIMEOUT: a store may still be at work then. */
+ * hooks are copied. A hook and what its user pointer leads to must live until dw_close() returns:
+ * it waits for the hooks that run on other threads, and none is called later. There is one
+ * exception: after a dw_close() that returned DW_ETIMEOUT, resize must live as long as the process,
+ * because a thread of the store, or a handler, still frees its memory. */
 typedef struct dw_options {
 	size_t size;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/usec.h"
 #include "port/clock.h"
@@ -24,6 +25,7 @@ struct gate {
 	pthread_t loop;
 	atomic_int starts;
 	atomic_int broken;
+	atomic_int closed;
 	atomic_int blocks;    /* of memory */
 	atomic_int backwards; /* how often the clock of workers is an hour behind */
 };
@@ -398,6 +400,103 @@ static void handler_that_outlives_its_handle_frees_it(void **state)
 	assert_int_equal(atomic_load(&gate.broken), 0);
 }
 
+/* slow_clock takes its time on a worker's thread, and then looks whether the handle is closed. */
+static dw_usec slow_clock(void *user)
+{
+	struct gate *gate = user;
+	struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
+
+	if (!pthread_equal(gate->loop, pthread_self())) {
+		pthread_mutex_lock(&gate->mutex);
+		gate->waiting++;
+		pthread_cond_broadcast(&gate->changed);
+		pthread_mutex_unlock(&gate->mutex);
+		(void)nanosleep(&moment, NULL);
+		atomic_fetch_add(&gate->broken, atomic_load(&gate->closed));
+	}
+	return clock_system().wall(NULL);
+}
+
+static void count_line(dw_log_level level, const char *line, void *user)
+{
+	struct gate *gate = user;
+
+	(void)level;
+	(void)line;
+	atomic_fetch_add(&gate->broken, atomic_load(&gate->closed));
+}
+
+static dw *open_hooked(struct gate *gate, dw_usec (*clock)(void *user))
+{
+	dw_options options;
+
+	*gate = (struct gate){.mutex = PTHREAD_MUTEX_INITIALIZER,
+			      .changed = PTHREAD_COND_INITIALIZER,
+			      .loop = pthread_self()};
+	options = seen_options(&gate->seen);
+	options.workers = 1;
+	options.clock = clock;
+	options.clock_user = gate;
+	options.on_log = count_line;
+	options.on_log_user = gate;
+	options.resize = count_blocks;
+	options.resize_user = gate;
+	assert_int_equal(dw_open(&gate->seen.d, &options, NULL), DW_OK);
+	return gate->seen.d;
+}
+
+static dw_verdict count_only(dw *d, const dw_firing *firing, void *user)
+{
+	struct gate *gate = user;
+
+	(void)d;
+	(void)firing;
+	atomic_fetch_add(&gate->starts, 1);
+	return DW_DONE;
+}
+
+static void no_clock_is_read_after_close(void **state)
+{
+	struct gate gate;
+	dw *d = open_hooked(&gate, slow_clock);
+
+	(void)state;
+	assert_int_equal(dw_on_worker(d, "t", count_only, &gate), DW_OK);
+	assert_int_equal(dw_after(d, "t", "a", 0, NULL, 0), DW_OK);
+	turn_until_begun(&gate, 1);
+	(void)dw_close(d, 0); /* the handler may have ended in time */
+	atomic_store(&gate.closed, 1);
+	await_freed(&gate);
+	assert_int_equal(atomic_load(&gate.broken), 0);
+}
+
+static dw_verdict call_wrongly(dw *d, const dw_firing *firing, void *user)
+{
+	struct gate *gate = user;
+
+	(void)firing;
+	pass(gate);
+	gate->status = dw_cancel(d, "", NULL, NULL);
+	return DW_DONE;
+}
+
+static void no_line_is_logged_after_close(void **state)
+{
+	struct gate gate;
+	dw *d = open_hooked(&gate, NULL);
+
+	(void)state;
+	assert_int_equal(dw_on_worker(d, "t", call_wrongly, &gate), DW_OK);
+	assert_int_equal(dw_after(d, "t", "a", 0, NULL, 0), DW_OK);
+	turn_until_begun(&gate, 1);
+	assert_int_equal(dw_close(d, 0), DW_ETIMEOUT);
+	atomic_store(&gate.closed, 1);
+	open_for(&gate, 1);
+	await_freed(&gate);
+	assert_int_equal(gate.status, DW_EINVAL);
+	assert_int_equal(atomic_load(&gate.broken), 0);
+}
+
 static void options_of_workers_are_checked(void **state)
 {
 	char message[DW_MESSAGE_SIZE];
@@ -455,6 +554,8 @@ int main(void)
 	    cmocka_unit_test(firing_lives_until_its_handler_returns),
 	    cmocka_unit_test(close_waits_for_the_handlers_that_run),
 	    cmocka_unit_test(handler_that_outlives_its_handle_frees_it),
+	    cmocka_unit_test(no_clock_is_read_after_close),
+	    cmocka_unit_test(no_line_is_logged_after_close),
 	    cmocka_unit_test(standby_that_took_over_has_its_workers),
 	    cmocka_unit_test(options_of_workers_are_checked),
 	};
