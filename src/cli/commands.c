@@ -33,11 +33,12 @@ static const char help_of_run[] =
     "                    settled when its line is written.\n"
     "  --topic T         only these topics, the others wait\n"
     "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
-    "                    DW_DUE, DW_ATTEMPT in its environment, our stdout, stderr.\n"
-    "                    Exit 0 settles, else it is retried (in 1 s, 2 s ...; 16\n"
-    "                    times). The line comes then, \"exit\" is its last key\n"
-    "  --jobs N          at most N commands at a time; 4\n"
-    "  --timeout D       what takes longer is ended with its children, and retried\n"
+    "                    DW_DUE, DW_ATTEMPT in its environment. Exit 0 settles, else\n"
+    "                    it is retried (in 1 s, 2 s ...; 16 times). The line is\n"
+    "                    written then, \"exit\" is its last key\n"
+    "  --exec-output O   stdout of commands is our stderr (default), or our stdout\n"
+    "  --jobs N          at most N commands at a time (default: 4)\n"
+    "  --timeout D       a command that takes longer is ended, and retried\n"
     "  --standby         wait while another process owns the store, then take it over\n"
     "  --until-idle      stop when no timer is left\n"
     "\n"
@@ -121,12 +122,13 @@ const struct command commands[] = {
     {
 	.name = "run",
 	.summary = "owns the store and fires: a line for each timer that is due",
-	.synopsis = "[--topic T]... [--exec CMD [--jobs N] [--timeout DURATION]]\n    [--standby] "
-		    "[--until-idle]",
+	.synopsis = "[--topic T]... [--exec CMD [--exec-output O] [--jobs N]\n"
+		    "    [--timeout DURATION]] [--standby] [--until-idle]",
 	.help = help_of_run,
 	.example = "durawheel run --topic mail --exec 'sendmail -t' --timeout 1m",
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE) | OPT_BIT(OPT_EXEC) |
-		   OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) | OPT_BIT(OPT_STANDBY),
+		   OPT_BIT(OPT_EXEC_OUTPUT) | OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) |
+		   OPT_BIT(OPT_STANDBY),
 	.run = command_run,
     },
     {

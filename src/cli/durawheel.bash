@@ -11,7 +11,7 @@ _durawheel_options()
 	import | show | stats | check) echo '--json' ;;
 	move) echo '--in --at' ;;
 	list | 'dead list') echo '--topic --limit --json' ;;
-	run) echo '--topic --exec --jobs --timeout --standby --until-idle' ;;
+	run) echo '--topic --exec --exec-output --jobs --timeout --standby --until-idle' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
 	purge) echo '--yes' ;;
@@ -25,7 +25,7 @@ _durawheel_command()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
-			--exec | --jobs | --timeout | --store | --name | --shards)
+			--exec | --exec-output | --jobs | --timeout | --store | --name | --shards)
 			# Its value is no command. It may be behind a '=', and a ':' divides it.
 			((i++))
 			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
@@ -69,6 +69,10 @@ _durawheel()
 		;;
 	--exec)
 		mapfile -t COMPREPLY < <(compgen -c -- "$word")
+		return
+		;;
+	--exec-output)
+		mapfile -t COMPREPLY < <(compgen -W 'stderr stdout' -- "$word")
 		return
 		;;
 	--store)

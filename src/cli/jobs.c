@@ -14,7 +14,7 @@ int jobs_open(struct jobs *jobs)
 	/* What ignores SIGCHLD is not told how its children end; it may have been inherited. */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR)
 		return errno;
-	/* The last one of a group may be a grandchild. Adopted by us, its end is an event. */
+	/* A container may have no init that reaps what a command leaves behind. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
 		return errno;
 	jobs->all = calloc(jobs->max, sizeof *jobs->all);
@@ -39,7 +39,8 @@ int jobs_start(struct jobs *jobs, const dw_firing *firing, struct line *line)
 {
 	struct job *job = &jobs->all[jobs->count];
 	pid_t pid;
-	int error = jobs->count < jobs->max ? shell_start(jobs->command, firing, &pid) : EAGAIN;
+	int error = jobs->count < jobs->max ? shell_start(jobs->command, jobs->output, firing, &pid)
+					    : EAGAIN;
 
 	if (error != 0)
 		return error;
@@ -60,31 +61,22 @@ static void finish(struct jobs *jobs, size_t i)
 	line_free(&job.line);
 }
 
-/* terminate: a group that is stopped must go on in order to end. */
 static void terminate(struct job *job, enum job_end why)
 {
-	job->ending = true;
 	job->end = why;
-	job->until = after(JOBS_GRACE);
-	(void)kill(-job->pid, SIGTERM); /* it fails for a group that has ended: jobs_reap() sees */
-	(void)kill(-job->pid, SIGCONT);
+	job->until = DW_NEVER;
+	(void)kill(job->pid, SIGTERM); /* a child of ours that is not reaped: it is there */
 }
 
-static bool group_has_ended(const struct job *job)
-{
-	return kill(-job->pid, 0) != 0 && errno == ESRCH;
-}
-
-/* note keeps how a shell ended; an orphan that we have adopted is nobody's. */
+/* note finishes the job whose supervisor has ended; an orphan that we have adopted is nobody's. */
 static void note(struct jobs *jobs, pid_t pid, int status)
 {
 	for (size_t i = 0; i < jobs->count; i++) {
-		struct job *job = &jobs->all[i];
-
-		if (job->pid != pid || job->gone)
+		if (jobs->all[i].pid != pid)
 			continue;
-		job->gone = true;
-		job->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		jobs->all[i].status =
+		    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		finish(jobs, i);
 		return;
 	}
 }
@@ -96,9 +88,6 @@ void jobs_reap(struct jobs *jobs)
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		note(jobs, pid, status);
-	for (size_t i = jobs->count; i-- > 0;)
-		if (jobs->all[i].gone && (!jobs->all[i].ending || group_has_ended(&jobs->all[i])))
-			finish(jobs, i);
 }
 
 void jobs_tick(struct jobs *jobs)
@@ -106,20 +95,9 @@ void jobs_tick(struct jobs *jobs)
 	dw_usec now = session_steady();
 
 	jobs_reap(jobs); /* what has ended just in time has ended in time */
-	for (size_t i = jobs->count; i-- > 0;) {
-		struct job *job = &jobs->all[i];
-
-		if (job->until > now)
-			continue;
-		if (!job->ending) {
-			terminate(job, JOB_OVERDUE);
-			continue;
-		}
-		(void)kill(-job->pid, SIGKILL); /* as above */
-		job->until = DW_NEVER;
-		if (job->gone)
-			finish(jobs, i);
-	}
+	for (size_t i = 0; i < jobs->count; i++)
+		if (jobs->all[i].until <= now)
+			terminate(&jobs->all[i], JOB_OVERDUE);
 }
 
 dw_usec jobs_wake(const struct jobs *jobs)
@@ -136,6 +114,6 @@ void jobs_stop(struct jobs *jobs)
 {
 	jobs_reap(jobs);
 	for (size_t i = 0; i < jobs->count; i++)
-		if (!jobs->all[i].ending)
+		if (jobs->all[i].end == JOB_EXITED)
 			terminate(&jobs->all[i], JOB_STOPPED);
 }

@@ -1,8 +1,8 @@
-/* The commands that run, each for one delivery.
+/* The commands that run, each for one delivery, below a supervisor of its own (cli/supervisor.h).
  *
- * A job is over when its shell has ended. One that we end ourselves (over its time, or because we
- * stop) is over when its whole process group has ended: the group is told to (SIGTERM), and after a
- * grace made to (SIGKILL). Nothing here waits: its user looks after SIGCHLD, and after jobs_wake().
+ * A job is over when its supervisor has ended: with the command's shell, or, when we end the job
+ * (over its time, or because we stop), with the last process of the command. Nothing here waits:
+ * its user looks after SIGCHLD, and after jobs_wake().
  */
 #ifndef DW_CLI_JOBS_H
 #define DW_CLI_JOBS_H
@@ -14,8 +14,6 @@
 #include "cli/line.h"
 #include "durawheel/durawheel.h"
 
-#define JOBS_GRACE DW_SECONDS(5) /* between SIGTERM and SIGKILL */
-
 enum job_end {
 	JOB_EXITED,  /* by itself */
 	JOB_OVERDUE, /* ended because its time was over */
@@ -23,14 +21,12 @@ enum job_end {
 };
 
 struct job {
-	pid_t pid; /* of the shell, and the number of its process group */
+	pid_t pid; /* of the supervisor */
 	dw_token token;
 	struct line line; /* of its firing */
-	dw_usec until;    /* steady: when it is ended or, being ended, killed; DW_NEVER */
+	dw_usec until;    /* steady: when its time is over; DW_NEVER */
 	enum job_end end;
-	bool ending; /* SIGTERM is sent */
-	bool gone;   /* the shell has ended, and perhaps not all of its group */
-	int status;  /* the shell's exit code, 128 and more for a signal */
+	int status; /* the shell's exit code, 128 and more for a signal */
 };
 
 /* The exit code that stands for JOB_OVERDUE, as timeout(1) has it. */
@@ -41,6 +37,7 @@ typedef void (*jobs_over_fn)(struct job *, void *user);
 
 struct jobs {
 	const char *command;
+	int output; /* the descriptor that is the commands' stdout */
 	size_t max;
 	dw_usec timeout; /* DW_NEVER: none */
 	jobs_over_fn over;
@@ -49,8 +46,8 @@ struct jobs {
 	size_t count;
 };
 
-/* jobs_open: how and how many is set in *jobs. 0, or an errno. From now on this process takes care
- * of every orphan of its children. */
+/* jobs_open: how and how many is set in *jobs. 0, or an errno. From now on this process reaps every
+ * orphan that a command leaves behind. */
 int jobs_open(struct jobs *);
 /* jobs_close leaves what runs alone. */
 void jobs_close(struct jobs *);

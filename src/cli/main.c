@@ -10,6 +10,7 @@
 #include "cli/errors.h"
 #include "cli/help.h"
 #include "cli/session.h"
+#include "cli/supervisor.h"
 
 /* inform answers --help and --version. */
 static int inform(const struct options *options, const struct command *command)
@@ -61,6 +62,8 @@ int main(int argc, char **argv)
 	struct options options;
 	int code;
 
+	if (argc == 3 && strcmp(argv[0], SUPERVISOR_NAME) == 0) /* run --exec has started us */
+		return supervise(argv[1], argv[2]);
 	if (session_prepare() != EXIT_DONE)
 		return EXIT_FAILED;
 	code = options_parse(argc, argv, &options);

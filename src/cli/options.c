@@ -38,6 +38,7 @@ static const struct option table[] = {
     {"all", no_argument, NULL, LONG_OPTION + OPT_ALL},
     {"yes", no_argument, NULL, LONG_OPTION + OPT_YES},
     {"exec", required_argument, NULL, LONG_OPTION + OPT_EXEC},
+    {"exec-output", required_argument, NULL, LONG_OPTION + OPT_EXEC_OUTPUT},
     {"jobs", required_argument, NULL, LONG_OPTION + OPT_JOBS},
     {"timeout", required_argument, NULL, LONG_OPTION + OPT_TIMEOUT},
     {NULL, 0, NULL, 0},

@@ -34,6 +34,7 @@ enum option_id {
 	OPT_ALL,
 	OPT_YES,
 	OPT_EXEC,
+	OPT_EXEC_OUTPUT,
 	OPT_JOBS,
 	OPT_TIMEOUT,
 	OPT_COUNT

@@ -29,6 +29,7 @@
 #include "cli/outbox.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "cli/supervisor.h"
 
 enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20, JOBS_DEFAULT = 4 };
 
@@ -112,7 +113,7 @@ static void hurry(struct runner *runner)
 		(void)complain(EXIT_FAILED, "ending %zu running: they are delivered again",
 			       runner->jobs.count);
 	jobs_stop(&runner->jobs);
-	runner->patient_until = session_steady() + JOBS_GRACE + KILL_PATIENCE;
+	runner->patient_until = session_steady() + SUPERVISOR_GRACE + KILL_PATIENCE;
 }
 
 /* regulate: no more is fired than there is room for. */
@@ -491,19 +492,45 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* read_jobs reads --exec, --jobs and --timeout. */
+/* read_output reads --exec-output: stdout has our lines, and only those unless asked for more. */
+static int read_output(const struct options *options, struct jobs *jobs)
+{
+	const char *name = options->value[OPT_EXEC_OUTPUT];
+
+	jobs->output = name && strcmp(name, "stdout") == 0 ? STDOUT_FILENO : STDERR_FILENO;
+	if (name && jobs->output == STDERR_FILENO && strcmp(name, "stderr") != 0)
+		return complain(EXIT_USAGE, "--exec-output \"%.300s\": write stdout or stderr",
+				name);
+	return EXIT_DONE;
+}
+
+/* check_exec: the options that say how a command runs need a command. */
+static int check_exec(const struct options *options)
+{
+	static const struct {
+		enum option_id id;
+		const char *name;
+	} own[] = {{OPT_EXEC_OUTPUT, "exec-output"}, {OPT_JOBS, "jobs"}, {OPT_TIMEOUT, "timeout"}};
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (!options->value[OPT_EXEC] && options->value[own[i].id])
+			return complain(EXIT_USAGE, "run: --%s is for --exec CMD", own[i].name);
+	if (options->value[OPT_EXEC] && !*options->value[OPT_EXEC])
+		return complain(EXIT_USAGE, "--exec \"\": write the command to run");
+	return EXIT_DONE;
+}
+
+/* read_jobs reads --exec and the options that belong to it. */
 static int read_jobs(const struct options *options, struct jobs *jobs)
 {
-	int code = EXIT_DONE;
+	int code = check_exec(options);
 
 	jobs->command = options->value[OPT_EXEC];
 	jobs->max = JOBS_DEFAULT;
 	jobs->timeout = DW_NEVER;
-	if (!jobs->command && (options->value[OPT_JOBS] || options->value[OPT_TIMEOUT]))
-		return complain(EXIT_USAGE, "run: --jobs and --timeout are for --exec CMD");
-	if (jobs->command && !*jobs->command)
-		return complain(EXIT_USAGE, "--exec \"\": write the command to run");
-	if (options->value[OPT_JOBS])
+	if (code == EXIT_DONE)
+		code = read_output(options, jobs);
+	if (code == EXIT_DONE && options->value[OPT_JOBS])
 		code = options_count(options, OPT_JOBS, &jobs->max);
 	if (code == EXIT_DONE && jobs->max > DW_HOLDS_MAX)
 		code = complain(EXIT_USAGE, "--jobs %s: write at most %d", options->value[OPT_JOBS],

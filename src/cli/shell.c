@@ -18,6 +18,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/supervisor.h"
+
 enum { OWN_VARIABLES = 4, VARIABLE_SIZE = sizeof "DW_TOPIC=" + DW_ID_MAX };
 
 struct environment {
@@ -83,48 +85,47 @@ static int open_data(const dw_firing *firing)
 	return fd;
 }
 
-/* set_attributes: a group of its own, no signal blocked, and none ignored of those that we treat in
- * our own way or that end it. */
+/* set_attributes: a group of its own, which no terminal sends signals to, and no signal ignored of
+ * those that we treat in our own way or that end it. What we block stays blocked for the
+ * supervisor, so that no SIGTERM ends it before it can take one. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
 	static const int reset[] = {SIGPIPE, SIGXFSZ, SIGCHLD, SIGTERM, SIGINT, SIGQUIT};
-	const short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-	sigset_t none, defaults;
+	sigset_t defaults;
 	int error;
 
-	(void)sigemptyset(&none); /* these cannot fail for such sets and signals */
-	(void)sigemptyset(&defaults);
+	(void)sigemptyset(&defaults); /* these cannot fail for such sets and signals */
 	for (size_t i = 0; i < sizeof reset / sizeof reset[0]; i++)
 		(void)sigaddset(&defaults, reset[i]);
-	error = posix_spawnattr_setflags(attributes, flags);
+	error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
 	if (error == 0)
 		error = posix_spawnattr_setpgroup(attributes, 0);
-	if (error == 0)
-		error = posix_spawnattr_setsigmask(attributes, &none);
 	if (error == 0)
 		error = posix_spawnattr_setsigdefault(attributes, &defaults);
 	return error;
 }
 
-static int spawn(const char *command, int data, char *const *variables, pid_t *ret_pid)
+/* spawn starts this program once more, as the supervisor of command. */
+static int spawn(const char *command, const int streams[2], char *const *variables, pid_t *ret_pid)
 {
 	/* posix_spawn() takes the words as if it changed them, and does not. */
-	char name[] = "sh";
-	char option[] = "-c";
-	char *const words[] = {name, option, (char *)(uintptr_t)command, NULL};
+	char name[] = SUPERVISOR_NAME;
+	char parent[16];
+	char *const words[] = {name, parent, (char *)(uintptr_t)command, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int error = posix_spawn_file_actions_init(&actions);
 
 	if (error != 0)
 		return error;
+	(void)snprintf(parent, sizeof parent, "%d", (int)getpid());
 	error = posix_spawnattr_init(&attributes);
 	if (error == 0) {
 		error = set_attributes(&attributes);
+		for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO && error == 0; fd++)
+			error = posix_spawn_file_actions_adddup2(&actions, streams[fd], fd);
 		if (error == 0)
-			error = posix_spawn_file_actions_adddup2(&actions, data, STDIN_FILENO);
-		if (error == 0)
-			error = posix_spawn(ret_pid, "/bin/sh", &actions, &attributes, words,
+			error = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, words,
 					    variables);
 		(void)posix_spawnattr_destroy(&attributes); /* frees, and cannot fail */
 	}
@@ -132,18 +133,18 @@ static int spawn(const char *command, int data, char *const *variables, pid_t *r
 	return error;
 }
 
-int shell_start(const char *command, const dw_firing *firing, pid_t *ret_pid)
+int shell_start(const char *command, int output, const dw_firing *firing, pid_t *ret_pid)
 {
 	struct environment environment;
-	int data = open_data(firing);
+	int streams[2] = {open_data(firing), output};
 	int error = ENOMEM;
 
-	if (data < 0)
+	if (streams[0] < 0)
 		return errno;
 	if (environment_make(&environment, firing)) {
-		error = spawn(command, data, environment.variables, ret_pid);
+		error = spawn(command, streams, environment.variables, ret_pid);
 		free(environment.variables);
 	}
-	(void)close(data); /* the command has its own */
+	(void)close(streams[0]); /* the command has its own */
 	return error;
 }

@@ -6,9 +6,9 @@
 
 #include "durawheel/durawheel.h"
 
-/* shell_start runs command by /bin/sh -c in a process group of its own, whose number is *ret_pid,
- * with the firing's data on its stdin and DW_ID, DW_TOPIC, DW_DUE and DW_ATTEMPT in its
- * environment. Its stdout and stderr are ours. 0, or an errno. */
-int shell_start(const char *command, const dw_firing *, pid_t *ret_pid);
+/* shell_start runs command by /bin/sh -c below a supervisor (cli/supervisor.h), whose number is
+ * *ret_pid, with the firing's data on its stdin and DW_ID, DW_TOPIC, DW_DUE and DW_ATTEMPT in its
+ * environment. Its stdout is the descriptor output, its stderr is ours. 0, or an errno. */
+int shell_start(const char *command, int output, const dw_firing *, pid_t *ret_pid);
 
 #endif

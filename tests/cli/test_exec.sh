@@ -37,17 +37,36 @@ test_exec_gives_data_and_environment() {
 
 test_exec_writes_one_line_a_firing() {
 	due a --data hi
-	expect 0 durawheel run --until-idle --exec 'echo this is mine; exit $((DW_ATTEMPT == 1))'
-	[ "$(grep -c '^this is mine$' out)" = 2 ]
-	grep -v mine out >lines
-	is_counted lines 2
+	expect 0 durawheel run --until-idle --exec 'exit $((DW_ATTEMPT == 1))'
+	is_counted out 2
 	pattern='{"id":"a","topic":"t","due":[0-9]*,"fired":[0-9]*,"attempt":1,'
-	head -n 1 lines | grep -qx "$pattern"'"data":"hi","exit":1}'
-	tail -n 1 lines | grep -q '"attempt":2,"data":"hi","exit":0}$'
-	says '^durawheel: a: the command exits with 1 (attempt 1)$'
+	head -n 1 out | grep -qx "$pattern"'"data":"hi","exit":1}'
+	tail -n 1 out | grep -q '"attempt":2,"data":"hi","exit":0}$'
+	grep -qx 'durawheel: a: the command exits with 1 (attempt 1)' err
 	expect 0 durawheel add --topic t --id b --in 0s
 	expect 0 durawheel run --until-idle --exec '[ $DW_ATTEMPT = 2 ] || kill -9 $$'
 	head -n 1 out | grep -q '"exit":137}$'
+}
+
+test_exec_output_goes_to_stderr() {
+	due a
+	expect 0 durawheel run --until-idle --exec 'printf hi; echo there >&2'
+	is_counted out 1
+	grep -q '^{"id":"a",.*"exit":0}$' out
+	[ "$(cat err)" = 'durawheel: running, 1 timers loaded
+hithere' ] || fail "stderr has $(cat err)"
+	due a
+	expect 0 durawheel run --until-idle --exec-output stderr --exec 'printf hi'
+	is_counted out 1
+}
+
+test_exec_output_goes_to_stdout_when_asked_to() {
+	due a
+	expect 0 durawheel run --until-idle --exec-output stdout --exec 'echo hi; echo there >&2'
+	[ "$(head -n 1 out)" = hi ]
+	tail -n 1 out | grep -q '^{"id":"a",.*"exit":0}$'
+	is_counted out 2
+	grep -qx there err
 }
 
 test_exec_takes_commands_that_do_not_read() {
@@ -67,14 +86,14 @@ test_exec_takes_commands_that_do_not_read() {
 
 # signals_of NAME: what /proc/self/status says of INT, QUIT, PIPE, TERM, CHLD and XFSZ.
 signals_of() {
-	echo $((16#$(sed -n "s/^$1:[[:space:]]*//p" out) & 16#1015006))
+	echo $((16#$(sed -n "s/^$1:[[:space:]]*//p" status) & 16#1015006))
 }
 
 test_exec_resets_signals() {
 	due a
 	(
 		trap '' PIPE CHLD INT QUIT
-		exec durawheel run --until-idle --exec 'cat /proc/self/status' >out 2>err
+		exec durawheel run --until-idle --exec 'cat /proc/self/status >status' >out 2>err
 	)
 	[ "$(signals_of SigBlk)" = 0 ]
 	[ "$(signals_of SigIgn)" = 0 ]
@@ -82,10 +101,10 @@ test_exec_resets_signals() {
 
 test_exec_passes_none_of_our_descriptors() {
 	due a
-	expect 0 durawheel run --until-idle --exec 'ls -l /proc/self/fd'
-	! grep -E ' -> .*(timers\.db|anon_inode)' out || fail 'it has our descriptors'
-	[ "$(grep -c ' 0 -> .*memfd' out)" = 1 ]
-	[ "$(grep -c 'memfd' out)" = 1 ]
+	expect 0 durawheel run --until-idle --exec 'ls -l /proc/self/fd >fds'
+	! grep -E ' -> .*(timers\.db|anon_inode)' fds || fail 'it has our descriptors'
+	[ "$(grep -c ' 0 -> .*memfd' fds)" = 1 ]
+	[ "$(grep -c 'memfd' fds)" = 1 ]
 }
 
 test_exec_runs_so_many_at_a_time() {
@@ -134,6 +153,35 @@ test_exec_ends_a_command_with_its_group() {
 	head -n 1 out | grep -q '"attempt":1,.*"exit":124}$'
 	tail -n 1 out | grep -q '"attempt":2,.*"exit":0}$'
 	is_counted out 2
+}
+
+# A command that starts two processes in sessions of their own, one of them a daemon with no parent
+# but init, and a third one that ignores SIGTERM. Their pids are in the files child, daemon, deaf.
+scatters='setsid sh -c "echo \$\$ >child; exec sleep 1000" &
+	(setsid sh -c "echo \$\$ >daemon; exec sleep 1000" &)
+	(trap "" TERM; exec setsid sh -c "echo \$\$ >deaf; exec sleep 1000") &
+	until [ -s child ] && [ -s daemon ] && [ -s deaf ]; do sleep 0.02; done
+	touch begun'
+
+# scattered_have_ended: the three processes of $scatters.
+scattered_have_ended() {
+	is_ended "$(cat child)" && is_ended "$(cat daemon)" && is_ended "$(cat deaf)"
+}
+
+test_exec_ends_what_has_left_the_group() {
+	due a
+	expect 0 durawheel run --until-idle --timeout 1s --exec \
+		"[ ! -e begun ] || exit 0; $scatters; sleep 1000"
+	scattered_have_ended || fail 'a process of the command goes on'
+	head -n 1 out | grep -q '"attempt":1,.*"exit":124}$'
+}
+
+test_exec_killed_takes_its_commands_along() {
+	due a
+	start --exec "$scatters; sleep 1000"
+	await [ -e begun ]
+	kill_owner
+	await scattered_have_ended
 }
 
 test_exec_gives_the_group_its_grace() {
@@ -298,11 +346,9 @@ test_exec_killed_delivers_again() {
 	due a
 	due b
 	: >begun
-	start --exec "$waiting; echo \$DW_ID \$DW_ATTEMPT >>attempts"
+	start --exec "echo \$DW_ID \$DW_ATTEMPT >>attempts; $waiting"
 	await is_running 2
 	kill_owner
-	touch go
-	await is_counted attempts 2
 	expect 0 durawheel run --until-idle --exec 'echo $DW_ID $DW_ATTEMPT >>attempts'
 	[ "$(sort attempts | tr '\n' ' ')" = 'a 1 a 2 b 1 b 2 ' ]
 }
@@ -368,7 +414,11 @@ test_exec_tries_again_when_nothing_can_be_started() {
 
 test_exec_options_are_checked() {
 	expect 2 durawheel run --jobs 2
-	says '--jobs and --timeout are for --exec'
+	says 'run: --jobs is for --exec CMD'
+	expect 2 durawheel run --exec-output stdout
+	says 'run: --exec-output is for --exec CMD'
+	expect 2 durawheel run --exec true --exec-output both
+	says '--exec-output "both": write stdout or stderr'
 	expect 2 durawheel run --timeout 2s
 	expect 2 durawheel run --exec ''
 	says '--exec "": write the command to run'
