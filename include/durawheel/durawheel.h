@@ -343,7 +343,9 @@ DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 DW_API int dw_move(dw *, const char *id, dw_usec due, dw_done_fn done, void *user);
 
 /* dw_settle answers a DW_HOLD with DW_DONE or DW_RETRY (retry_in as in dw_retry_in, negative: the
- * default). DW_ESTALE: the delivery is not held any more; nothing was changed. */
+ * default). DW_ESTALE: the delivery is not held any more; nothing was changed. DW_EUNKNOWN: the
+ * store is away; this handle stores the verdict as soon as the store is back. DW_ESTORE: the store
+ * is away, and the delivery is still held. */
 DW_API int dw_settle(dw *, const dw_token *, dw_verdict, dw_usec retry_in, dw_done_fn done,
 		     void *user);
 
@@ -552,8 +554,9 @@ DW_API int dw_fd(const dw *);
 DW_API int dw_turn(dw *);
 
 /* dw_sync turns until every accepted operation is answered, at most for patience, whatever else
- * drives the handle; handlers of due timers run meanwhile. It returns the first failure since the
- * last one of an operation without a callback, DW_ETIMEOUT, or DW_EBUSY inside a callback. */
+ * drives the handle; handlers of due timers run meanwhile. It does not wait for a put that was
+ * answered DW_EUNKNOWN and is sent again. It returns the first failure since the last one of an
+ * operation without a callback, DW_ETIMEOUT, or DW_EBUSY inside a callback. */
 DW_API int dw_sync(dw *, dw_usec patience);
 
 #ifdef __cplusplus

@@ -173,6 +173,9 @@ typedef struct dw_op {
 	dw_usec store_deadline;
 	uint64_t store_floor;
 	uint64_t store_order;
+
+	/* The engine's: the store's patience counts from this steady time; 0: from submit(). */
+	dw_usec asked;
 } dw_op;
 
 /* What a store is given when it is opened. It is valid until free() begins: a thread that outlives
@@ -241,6 +244,10 @@ typedef struct dw_store_class {
 	 * be over at once, like a connection that is made anew, and is not worth telling yet;
 	 * due() says when it is. Another status: that of the failure. */
 	int (*trouble)(const dw_store *, char *ret_words, size_t size);
+	/* How long after dw_op.asked an operation that a caller waits for is answered at the
+	 * latest, DW_ESTORE or DW_EUNKNOWN. The engine lets no call wait longer behind another one
+	 * of its id. 0 or absent: without end. */
+	dw_usec patience;
 } dw_store_class;
 
 struct dw_store {

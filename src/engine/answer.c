@@ -104,6 +104,7 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 		return;
 	}
 	again->internal = true;
+	engine->again_count++;
 	again->fresh = call->fresh;
 	call->fresh = NULL;
 	again->op = op_new(&engine->alloc, DW_OP_PUT, op->id, op->body,
@@ -419,6 +420,10 @@ static void answered(struct engine *engine, dw_op *op)
 	head = index_find(&engine->index, op->id);
 	assert(head && head->busy);
 	head->busy = false;
+	if (!failed(op->status))
+		engine->served_at = engine->progress_at;
+	else if (engine->troubled)
+		patience_fail(engine, head); /* the store is away: they would fail, too */
 	if (op->kind == DW_OP_PUT)
 		put_answered(engine, head, op);
 	else if (op->kind == DW_OP_CANCEL)

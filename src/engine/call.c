@@ -19,6 +19,7 @@ int call_make(struct engine *engine, enum call_kind kind, const char *id, struct
 		return DW_ENOMEM; /* plain, so that a compiler sees that *ret_call is not read */
 	}
 	call->kind = kind;
+	call->asked = engine_steady(engine);
 	call->bytes = sizeof *call + id_size;
 	engine->open_bytes += call->bytes;
 	memcpy(call->id, id, id_size);
@@ -60,7 +61,9 @@ void call_free(struct engine *engine, struct call *call)
 		engine->open = call->next_open;
 	if (call->next_open)
 		call->next_open->prev_open = call->prev_open;
+	patience_end(engine, call);
 	engine->open_count--;
+	engine->again_count -= call->internal;
 	engine->open_bytes -= call->bytes;
 	op_free(&engine->alloc, call->op);
 	alloc_free(&engine->alloc, call);
@@ -170,6 +173,7 @@ void call_defer(struct engine *engine, struct call *call, int status)
 {
 	call->status = status;
 	call->next = NULL;
+	patience_end(engine, call);
 	if (engine->deferred_last)
 		engine->deferred_last->next = call;
 	else
@@ -210,6 +214,7 @@ static void send_call(struct engine *engine, struct timer *timer, struct call *c
 
 	call->op = NULL;
 	op->call = call;
+	op->asked = call->internal ? 0 : patience_since(engine, call);
 	timer->busy = true;
 	engine_submit(engine, op, false);
 }
@@ -283,6 +288,7 @@ static void begin_settle(struct engine *engine, struct timer *timer, struct call
 	timer->verdict = (uint8_t)call->verdict;
 	timer->retry_in = call->retry_in;
 	timer->settling = call;
+	patience_begin(engine, call);
 	deliver_verdict(engine, timer);
 }
 
@@ -351,6 +357,7 @@ void engine_resume(struct engine *engine, struct timer *timer)
 		struct call *call = timer->calls;
 
 		timer->calls = call->next;
+		patience_end(engine, call);
 		begin(engine, timer, call);
 	}
 	if (!timer->busy && !timer->waiting)
@@ -367,6 +374,7 @@ static void start(struct engine *engine, struct timer *timer, struct call *call)
 	if (call->kind != CALL_SETTLE && !is_new)
 		withdraw(engine, timer);
 	call_queue(timer, call);
+	patience_begin(engine, call);
 	engine_resume(engine, timer);
 	engine_touch(engine);
 }
@@ -504,6 +512,7 @@ int call_ask(struct engine *engine, struct call *call, dw_op *op)
 	}
 	call_charge(engine, call, op);
 	op->call = call;
+	op->asked = patience_since(engine, call);
 	engine_submit(engine, op, false);
 	engine_touch(engine);
 	return DW_OK;

@@ -306,6 +306,8 @@ void deliver_judge(struct engine *engine, struct timer *timer, dw_verdict verdic
 		if (verdict == DW_HOLD) {
 			verdict = settling->verdict;
 			retry_in = settling->retry_in;
+			settling->asked = engine_steady(engine);
+			patience_begin(engine, settling);
 		} else {
 			timer->settling = NULL;
 			call_defer(engine, settling, DW_ESTALE);

@@ -1,6 +1,7 @@
 /* The engine's insides, shared by its files:
  *
  *	call.c     what the API asked for, one operation of an id at a time
+ *	patience.c how long a call waits that was not asked of the store
  *	answer.c   what the store answered
  *	deliver.c  claim, fire, verdict
  *	work.c     fire on worker threads
@@ -78,6 +79,9 @@ enum call_kind {
 struct call {
 	struct call *next;
 	struct call *prev_open, *next_open; /* all that are unanswered */
+	struct call *prev_patient, *next_patient;
+	bool patient;  /* among those that patience.c looks at */
+	dw_usec asked; /* steady: when it was accepted */
 	enum call_kind kind;
 	int status;
 	uint64_t generation;
@@ -131,7 +135,11 @@ struct engine {
 	uint32_t urgent_inflight;
 	uint32_t ordinary_inflight;
 
-	struct call *open;     /* every unanswered call */
+	struct call *open;    /* every unanswered call */
+	uint64_t again_count; /* of them, those that are internal */
+	struct call *patient; /* in the order in which they were accepted */
+	struct call *patient_last;
+	dw_usec served_at;     /* steady: when the store last changed a timer */
 	struct call *deferred; /* answered without the store: told in the next turn */
 	struct call *deferred_last;
 	uint64_t open_count;
@@ -204,6 +212,16 @@ void call_charge(struct engine *, struct call *, const dw_op *);
  * memory) and, on failure, the call are taken over. */
 int call_change(struct engine *, struct call *, dw_op *);
 int call_ask(struct engine *, struct call *, dw_op *);
+
+/* patience.c. A call is looked after from patience_begin to patience_end or its end. */
+void patience_begin(struct engine *, struct call *);
+void patience_end(struct engine *, struct call *);
+/* patience_since: the steady time from which the store's patience with the call counts. */
+dw_usec patience_since(const struct engine *, const struct call *);
+void patience_round(struct engine *);
+dw_usec patience_wake(const struct engine *, dw_usec now);
+/* patience_fail answers the calls that wait for an operation of the timer's id. */
+void patience_fail(struct engine *, struct timer *);
 
 /* resume goes on with a timer that has no operation under way: the next call, or what its state
  * asks for. The timer may be freed. */

@@ -255,6 +255,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 		return now;
 	at = usec_min(at, own_store_wake(engine, now));
 	at = usec_min(at, loss_wake(engine, now));
+	at = usec_min(at, patience_wake(engine, now));
 	if (engine->stranded)
 		at = usec_min(at, usec_add(now, 1000));
 	if (!engine->closing && !engine->paused) {
@@ -302,6 +303,7 @@ int engine_turn(struct engine *engine)
 	watch_trouble(engine);
 	call_tell_deferred(engine);
 	answer_round(engine);
+	patience_round(engine);
 	watch_trouble_end(engine);
 	drain_posts(engine);
 	if (engine->stranded)
@@ -537,11 +539,14 @@ bool engine_in_callback(const struct engine *engine)
 
 bool engine_settled(const struct engine *engine)
 {
-	if (engine->open_count > 0)
+	uint64_t ordinary = engine->ordinary_inflight + engine->ordinary.count;
+
+	/* A put that is sent again was answered DW_EUNKNOWN: nobody waits for it. */
+	if (engine->open_count > engine->again_count)
 		return false;
-	return !engine->closing ||
-	       (engine->stats.running == 0 && !owes_answers(engine) && engine->answers.count == 0 &&
-		engine->urgent.count == 0 && engine->ordinary.count == 0);
+	return !engine->closing || (engine->stats.running == 0 && engine->urgent_inflight == 0 &&
+				    engine->urgent.count == 0 && ordinary <= engine->again_count &&
+				    engine->answers.count == 0);
 }
 
 bool engine_is_running(const struct engine *engine)

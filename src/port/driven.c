@@ -35,6 +35,11 @@ size_t driven_window(const dw_store *store)
 	return HAS(store, window) ? store->type->window : WINDOW;
 }
 
+dw_usec driven_patience(const dw_store *store)
+{
+	return HAS(store, patience) ? store->type->patience : DW_NEVER;
+}
+
 bool driven_may_lose(const dw_store *store)
 {
 	return HAS(store, is_lost);

@@ -18,6 +18,9 @@ dw_usec driven_lease(const dw_store *);
 /* driven_window: how many ordinary operations may be under way. */
 size_t driven_window(const dw_store *);
 
+/* driven_patience: how long a caller waits at most; DW_NEVER: without end. */
+dw_usec driven_patience(const dw_store *);
+
 /* driven_may_lose: it tells of losses; driven_is_lost: of the id's part. */
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);

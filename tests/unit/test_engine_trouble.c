@@ -153,6 +153,29 @@ static void refusal_before_it_and_the_trouble_are_one_outage(void **state)
 	leased_end(&leased);
 }
 
+/* The call was accepted later; but its turn will not come. */
+static void call_behind_one_that_the_trouble_has_ended_fails_with_it(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+
+	(void)state;
+	leased.keeps = true;
+	(void)harness_put(h, "a", DW_HOURS(1));
+	harness_turn(h);
+	(void)harness_cancel(h, "a");
+	leased.trouble = DW_ESTORE;
+	after(&leased, DW_SECONDS(1));
+	assert_int_equal(h->result_count, 0);
+	leased.failing = DW_ESTORE;
+	leased_speak(&leased);
+	harness_turn(h);
+	assert_int_equal(h->result_count, 2);
+	assert_int_equal(harness_result(h, "a").status, DW_ESTORE);
+	assert_int_equal(leased.asked[DW_OP_CANCEL], 0);
+	leased_end(&leased);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +184,7 @@ int main(void)
 	    cmocka_unit_test(answers_neither_tell_it_again_nor_end_it),
 	    cmocka_unit_test(trouble_that_is_over_at_once_is_not_told),
 	    cmocka_unit_test(refusal_before_it_and_the_trouble_are_one_outage),
+	    cmocka_unit_test(call_behind_one_that_the_trouble_has_ended_fails_with_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,7 @@ static void submit_one(struct redis_store *store, dw_op *op)
 	int status = store->stopped ? DW_ECLOSED : permit(store, op);
 
 	op->status = DW_OK;
-	op->store_deadline = usec_add(store->now, PATIENCE);
+	op->store_deadline = usec_add(op->asked ? op->asked : store->now, PATIENCE);
 	op->store_order = ++store->submitted;
 	if (makes_generation(op))
 		op->store_floor = lease_floor(store);
@@ -415,7 +415,8 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .lease = redis_lease,
 				    .is_lost = redis_is_lost,
 				    .window = 2 * SHARDS_DEFAULT * BATCH_GOOD,
-				    .trouble = redis_trouble};
+				    .trouble = redis_trouble,
+				    .patience = PATIENCE};
 
 /* ---- Shards -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,191 @@
+/* A server that stands still: every call is answered all the same, within its patience. */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "durawheel/durawheel.h"
+#include "support/cmocka.h"
+#include "support/redis_server.h"
+
+#define IDS 3
+#define CALLS 60
+
+static struct redis_server server;
+
+struct asker {
+	dw *d;
+	int answers;
+	int refused;
+	int unknown;
+	int starts;
+	dw_verdict verdict;
+	dw_token token;
+};
+
+static void answered(dw *d, const dw_result *result, void *user)
+{
+	struct asker *asker = user;
+
+	(void)d;
+	asker->answers++;
+	asker->refused += result->status == DW_ESTORE;
+	asker->unknown += result->status == DW_EUNKNOWN;
+}
+
+static dw_verdict fired(dw *d, const dw_firing *firing, void *user)
+{
+	struct asker *asker = user;
+
+	(void)d;
+	asker->starts++;
+	asker->token = *firing->token;
+	return asker->verdict;
+}
+
+static void open_asker(struct asker *asker, dw_role role)
+{
+	char message[DW_MESSAGE_SIZE];
+	char url[64];
+	dw_options options = {
+	    .size = sizeof options, .store = url, .name = "patience", .role = role};
+
+	*asker = (struct asker){.verdict = DW_DONE};
+	redis_server_start(&server, true, NULL);
+	(void)snprintf(url, sizeof url, "redis://127.0.0.1:%u", server.port);
+	if (dw_open(&asker->d, &options, message) != DW_OK)
+		fail_msg("%s", message);
+	if (role == DW_OWNER)
+		assert_int_equal(dw_on(asker->d, "t", fired, asker), DW_OK);
+	assert_int_equal(dw_sync(asker->d, DW_SECONDS(60)), DW_OK);
+}
+
+static void close_asker(struct asker *asker)
+{
+	assert_int_equal(dw_close(asker->d, DW_SECONDS(60)), DW_OK);
+	redis_server_end(&server);
+}
+
+static void put(struct asker *asker, const char *id, dw_usec delay)
+{
+	dw_timer timer = {
+	    .size = sizeof timer, .id = id, .topic = "t", .due = DW_SECONDS(time(NULL)) + delay};
+
+	assert_int_equal(dw_put(asker->d, &timer, answered, asker), DW_OK);
+}
+
+static void turn_for(struct asker *asker, int milliseconds)
+{
+	struct pollfd ready = {dw_fd(asker->d), POLLIN, 0};
+
+	(void)poll(&ready, 1, milliseconds);
+	assert_int_equal(dw_turn(asker->d), DW_OK);
+}
+
+static uint64_t count(const struct asker *asker)
+{
+	uint64_t timers = 0;
+
+	assert_int_equal(dw_count(asker->d, NULL, &timers), DW_OK);
+	return timers;
+}
+
+/* await turns until so many are answered, for six times a call's patience. */
+static void await(struct asker *asker, int answers)
+{
+	time_t end = time(NULL) + 30;
+
+	while (asker->answers < answers && time(NULL) < end)
+		turn_for(asker, 20);
+	assert_int_equal(asker->answers, answers);
+}
+
+static void ask(struct asker *asker, int count)
+{
+	for (int i = 0; i < count; i++) {
+		char id[8];
+
+		(void)snprintf(id, sizeof id, "t%d", i % IDS);
+		if (i / IDS % 2 == 0)
+			put(asker, id, DW_HOURS(1));
+		else
+			assert_int_equal(dw_cancel(asker->d, id, answered, asker), DW_OK);
+	}
+}
+
+static void calls_on_one_id_share_one_patience(void **state)
+{
+	static const dw_role roles[] = {DW_OWNER, DW_CLIENT};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct asker asker;
+
+		open_asker(&asker, roles[i]);
+		ask(&asker, IDS);
+		await(&asker, IDS); /* their shards have met us */
+		redis_server_pause(&server);
+		ask(&asker, CALLS);
+		await(&asker, IDS + CALLS);
+		assert_int_equal(asker.unknown, IDS);
+		assert_int_equal(asker.refused, CALLS - IDS);
+		/* A call behind a put that nobody knows about yet. */
+		assert_int_equal(dw_cancel(asker.d, "t0", answered, &asker), DW_OK);
+		await(&asker, IDS + CALLS + 1);
+		/* Nobody waits for what durawheel sends again. */
+		assert_int_equal(dw_sync(asker.d, DW_SECONDS(60)), DW_OK);
+		redis_server_resume(&server);
+		put(&asker, "t1", DW_HOURS(1));
+		assert_int_equal(dw_sync(asker.d, DW_SECONDS(60)), DW_OK);
+		close_asker(&asker);
+	}
+}
+
+static void close_does_not_wait_for_what_is_sent_again(void **state)
+{
+	struct asker asker;
+
+	(void)state;
+	open_asker(&asker, DW_CLIENT);
+	ask(&asker, 1);
+	await(&asker, 1);
+	redis_server_pause(&server);
+	ask(&asker, 1);
+	await(&asker, 2);
+	assert_int_equal(asker.unknown, 1);
+	(void)dw_close(asker.d, DW_HOURS(1)); /* this test's time-out is shorter */
+	redis_server_end(&server);
+}
+
+/* The verdict of a dw_settle is sent until it is stored; whoever called does not wait for that. */
+static void settle_is_answered_and_its_verdict_stored_later(void **state)
+{
+	struct asker asker;
+
+	(void)state;
+	open_asker(&asker, DW_OWNER);
+	asker.verdict = DW_HOLD;
+	put(&asker, "held", 0);
+	while (asker.starts == 0)
+		turn_for(&asker, 20);
+	redis_server_pause(&server);
+	assert_int_equal(dw_settle(asker.d, &asker.token, DW_DONE, -1, answered, &asker), DW_OK);
+	await(&asker, 2);
+	assert_int_equal(asker.unknown, 1);
+	redis_server_resume(&server);
+	while (count(&asker) > 0)
+		turn_for(&asker, 20);
+	assert_int_equal(asker.starts, 1);
+	close_asker(&asker);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(calls_on_one_id_share_one_patience),
+	    cmocka_unit_test(close_does_not_wait_for_what_is_sent_again),
+	    cmocka_unit_test(settle_is_answered_and_its_verdict_stored_later),
+	};
+
+	return cmocka_run_group_tests_name("redis_patience", tests, NULL, NULL);
+}
