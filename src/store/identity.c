@@ -1,7 +1,10 @@
 #include "store/identity.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +25,7 @@ static void read_file(const char *path, char *ret_text, size_t size)
 		(void)close(fd); /* only read */
 }
 
-/* start_of: field 22 of /proc/PID/stat, 0 if there is no such process; the name in field 2 may hold
+/* start_of: field 22 of /proc/PID/stat, 0 if it cannot be read; the name in field 2 may hold
  * spaces. */
 static int64_t start_of(int64_t pid)
 {
@@ -60,11 +63,25 @@ struct identity identity_of_process(void)
 	return self;
 }
 
+/* is_gone: the kernel says that the process has ended, or that its number is another one's now. A
+ * /proc that cannot be read says neither: it may be hidden (hidepid=2) from this user. */
+static bool is_gone(int64_t pid, int64_t start)
+{
+	int64_t found;
+
+	if (pid <= 0 || pid > INT_MAX)
+		return false;
+	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+		return true;
+	found = start_of(pid);
+	return start != 0 && found != 0 && found != start;
+}
+
 bool identity_lives(int64_t pid, int64_t start, const char *boot)
 {
 	struct identity self = identity_of_process();
 
-	return strcmp(boot, self.boot) == 0 && start != 0 && start_of(pid) == start;
+	return strcmp(boot, self.boot) == 0 && pid > 0 && !is_gone(pid, start);
 }
 
 void identity_line(char *ret_text, size_t size)
@@ -104,6 +121,5 @@ bool identity_is_dead(const char *text)
 	}
 	return boot_size > 0 && boot_size == strlen(self.boot) &&
 	       memcmp(text, self.boot, boot_size) == 0 && self.pid_space != 0 &&
-	       numbers[0] == self.pid_space && numbers[2] != 0 &&
-	       start_of(numbers[1]) != numbers[2];
+	       numbers[0] == self.pid_space && is_gone(numbers[1], numbers[2]);
 }
