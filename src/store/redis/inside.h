@@ -19,7 +19,7 @@
  *	types.c    keys of another type than ours
  *	stray.c    timers in a shard to which they do not belong
  *	value.c    a timer as bytes;  words.c  a command;  script.h  lua/, in the program
- *	link.h, socket.c, reply.c, where.c   the wire
+ *	link.h, socket.c, heartbeat.c, reply.c, where.c   the wire
  *
  * Everything happens inside the engine's turns, in one thread; nothing blocks but opening and
  * stopping. Down: an operation goes into its shard's queue; what stands next in it becomes a

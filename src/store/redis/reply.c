@@ -17,6 +17,7 @@
 #define CHUNK_MAX (64u << 10)
 #define LINE_MAX (64u << 10) /* of what is not a bulk: a status, an error, a length */
 #define LENGTH_MAX 32u       /* of the digits of a length, and their line's end */
+#define ITEM_MIN 4u          /* bytes of the shortest item: ":1\r\n" */
 
 /* hiredis clears a buffer that grew beyond this when it is empty: ours is used again at once. */
 #define BUFFER_KEPT (1u << 20)
@@ -335,21 +336,26 @@ bool reply_feed(struct reply_reader *reader, const void *bytes, size_t size)
 	return redisReaderFeed(reader->hiredis, bytes, size) == REDIS_OK;
 }
 
-/* is_bulk: the item that hiredis waits for is one, and its type has been read. */
-static bool is_bulk(const redisReader *hiredis)
+/* awaited: the type of the item that hiredis waits for; -1: that has not been read. */
+static int awaited(const redisReader *hiredis)
 {
 	if (hiredis->ridx < 0)
-		return false;
+		return -1;
 #if HIREDIS_MAJOR >= 1
-	return hiredis->task[hiredis->ridx]->type == REDIS_REPLY_STRING;
+	return hiredis->task[hiredis->ridx]->type;
 #else
-	return hiredis->rstack[hiredis->ridx].type == REDIS_REPLY_STRING;
+	return hiredis->rstack[hiredis->ridx].type;
 #endif
+}
+
+static bool is_bulk(const redisReader *hiredis)
+{
+	return awaited(hiredis) == REDIS_REPLY_STRING;
 }
 
 /* bulk_fits looks at the length of a bulk that has not come whole: hiredis would wait for it,
  * however large it is, and for the end of that line. */
-static bool bulk_fits(const char *line, size_t size)
+static bool bulk_fits(const char *line, size_t size, size_t *ret_length)
 {
 	size_t length = 0;
 	size_t i = size > 0 && line[0] == '-';
@@ -359,6 +365,7 @@ static bool bulk_fits(const char *line, size_t size)
 		if (length > REPLY_BULK_MAX || i >= LENGTH_MAX)
 			return false;
 	}
+	*ret_length = length;
 	return i >= size || (line[i] == '\r' && (i + 1 == size || line[i + 1] == '\n'));
 }
 
@@ -366,9 +373,10 @@ static bool bulk_fits(const char *line, size_t size)
 static bool may_wait(const redisReader *hiredis)
 {
 	size_t size = hiredis->len - hiredis->pos;
+	size_t length;
 
 	if (is_bulk(hiredis))
-		return bulk_fits(hiredis->buf + hiredis->pos, size);
+		return bulk_fits(hiredis->buf + hiredis->pos, size, &length);
 	return size <= LINE_MAX;
 }
 
@@ -388,4 +396,20 @@ int reply_next(struct reply_reader *reader, struct reply **ret_reply)
 	*ret_reply = reader->root;
 	begin_reply(reader);
 	return DW_OK;
+}
+
+size_t reply_announced(const struct reply_reader *reader)
+{
+	const redisReader *hiredis = reader->hiredis;
+	size_t unread = hiredis->len - hiredis->pos;
+	size_t strings = REPLY_BYTES_MAX - reader->bytes_left;
+	size_t items = REPLY_ITEMS_MAX - reader->items_left;
+	size_t length = 0;
+
+	if (!reader->root && awaited(hiredis) < 0 && unread == 0)
+		return 0;
+	if (is_bulk(hiredis))
+		(void)bulk_fits(hiredis->buf + hiredis->pos, unread,
+				&length); /* it was looked at */
+	return 1 + strings + ITEM_MIN * items + length;
 }

@@ -55,4 +55,8 @@ bool reply_feed(struct reply_reader *, const void *bytes, size_t size);
  * that is not RESP, or beyond the bounds; DW_ENOMEM. After a failure only free the reader. */
 int reply_next(struct reply_reader *, struct reply **ret_reply);
 
+/* reply_announced, after a reply_next() that gave none: how large the reply is that has begun, as
+ * far as it says so: at least that many bytes; 0: none has begun. */
+size_t reply_announced(const struct reply_reader *);
+
 #endif

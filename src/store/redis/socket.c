@@ -12,6 +12,7 @@
 #include "base/usec.h"
 #include "store/redis/dial.h"
 #include "store/redis/greeting.h"
+#include "store/redis/heartbeat.h"
 #include "store/redis/outbox.h"
 
 #define PAUSE_FIRST DW_MILLISECONDS(50)
@@ -40,18 +41,14 @@ struct socket_link {
 	struct dial dial;
 	struct greeting greeting;
 	struct outbox outbox;
+	struct heartbeat heart;
 	struct reply_reader *reader;
 	struct reply *ready; /* the next one for take() */
 	dw_usec now;         /* of the last call that told */
 	dw_usec deadline;    /* of the pause, the dialling, the greeting */
 	dw_usec pause;       /* after the next failure */
 	dw_usec up_since;
-	dw_usec heard;         /* the last byte */
-	dw_usec waiting_since; /* DW_NEVER: what is waited for is not written yet */
-	dw_usec active;        /* the last command or byte */
 	uint64_t connections;
-	uint64_t due; /* replies of the caller's commands */
-	bool probe_due;
 	bool more; /* the socket may have more to read */
 	size_t budget;
 	bool fatal;
@@ -94,8 +91,6 @@ static void close_connection(struct socket_link *link)
 	reply_free(link->ready);
 	link->reader = NULL;
 	link->ready = NULL;
-	link->due = 0;
-	link->probe_due = false;
 }
 
 /* jittered: between 80 and 120 %, so that many who lost the same server do not come back as one. */
@@ -139,7 +134,8 @@ static void come_up(struct socket_link *link)
 
 	link->state = UP;
 	link->connections++;
-	link->up_since = link->active = link->now;
+	link->up_since = link->now;
+	heartbeat_begin(&link->heart, link->now);
 	link->fatal = false;
 	link->trouble[0] = link->logged[0] = '\0';
 	(void)snprintf(line, sizeof line, "%s: connected%s", link->options.where->name,
@@ -158,38 +154,42 @@ static void judge(struct socket_link *link, const struct reply *reply)
 		lose(link, verdict == GREETING_REFUSED, words);
 }
 
-/* hear takes what a listener is told; a probe is answered by an array, too, or refused by a server
- * that refuses everything for a while: somebody is there. */
+/* hear takes what a listener is told: a probe is answered by an array, too, or refused by a server
+ * that refuses everything for a while: somebody is there. Any other message is no reply that is
+ * due. */
 static struct reply *hear(struct socket_link *link, struct reply *reply)
 {
 	bool array = reply->kind == REPLY_ARRAY && reply->count > 0;
 	bool answers = reply->kind == REPLY_ERROR || (array && reply_is(&reply->items[0], "pong"));
 
-	if (array && reply_is(&reply->items[0], "message"))
+	if (array && reply_is(&reply->items[0], "message")) {
+		heartbeat_told(&link->heart);
 		return reply;
-	if (link->probe_due && answers)
-		link->probe_due = false;
-	else
+	}
+	if (!answers || heartbeat_take(&link->heart) != HEARTBEAT_PROBES)
 		lose(link, false, "the server says what no listener can be told");
 	reply_free(reply);
 	return NULL;
 }
 
-/* accept gives back what is the caller's; the link may be lost afterwards. */
+/* accept_reply gives back what is the caller's; the link may be lost afterwards. */
 static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 {
 	if (link->state == UP && link->options.channel)
 		return hear(link, reply);
-	if (link->state == UP && !link->probe_due && link->due > 0) {
-		link->due--;
-		return reply;
-	}
-	if (link->state == GREETING)
+	if (link->state == GREETING) {
 		judge(link, reply);
-	else if (link->probe_due)
-		link->probe_due = false; /* whatever it says: somebody is there */
-	else
-		lose(link, false, "the server answers what nobody has asked");
+	} else {
+		switch (heartbeat_take(&link->heart)) {
+		case HEARTBEAT_COMMANDS:
+			return reply;
+		case HEARTBEAT_PROBES:
+			break; /* whatever it says: somebody is there */
+		case HEARTBEAT_NOBODYS:
+			lose(link, false, "the server answers what nobody has asked");
+			break;
+		}
+	}
 	reply_free(reply);
 	return NULL;
 }
@@ -220,7 +220,7 @@ static void read_some(struct socket_link *link)
 
 	link->more = got == (ssize_t)sizeof link->input || (got < 0 && errno == EINTR);
 	if (got > 0) {
-		link->heard = link->active = link->now;
+		heartbeat_hear(&link->heart, link->now);
 		link->budget -= (size_t)got < link->budget ? (size_t)got : link->budget;
 		if (!reply_feed(link->reader, link->input, (size_t)got))
 			lose(link, false, "no memory for a reply");
@@ -243,11 +243,6 @@ static void pump(struct socket_link *link)
 
 /* ---- Commands ------------------------------------------------------------------------------ */
 
-static bool is_waiting(const struct socket_link *link)
-{
-	return link->due > 0 || link->probe_due;
-}
-
 static void watch(struct socket_link *link)
 {
 	uint32_t events = EPOLLIN | (link->outbox.count > 0 ? EPOLLOUT : 0);
@@ -267,8 +262,7 @@ static void flush(struct socket_link *link)
 	bool any = false;
 	int error = outbox_write(&link->outbox, link->fd, &any);
 
-	if (link->waiting_since == DW_NEVER)
-		link->waiting_since = link->now;
+	heartbeat_written(&link->heart, link->now);
 	if (error == 0)
 		return;
 	pump(link);
@@ -276,24 +270,16 @@ static void flush(struct socket_link *link)
 		lose(link, false, strerror(error));
 }
 
-/* begin_waiting: the time that a reply may take counts from when its command is written, which may
- * be late if the caller is. */
-static void begin_waiting(struct socket_link *link)
-{
-	if (!is_waiting(link))
-		link->waiting_since = DW_NEVER;
-}
-
 static void probe(struct socket_link *link)
 {
 	static const char *const words[] = {"PING"};
 	static const size_t sizes[] = {4};
 
-	link->active = link->now;
-	if (outbox_add(&link->outbox, 1, words, sizes) != DW_OK)
-		return; /* the next one, then */
-	begin_waiting(link);
-	link->probe_due = true;
+	if (outbox_add(&link->outbox, 1, words, sizes) != DW_OK) {
+		lose(link, false, "no memory for a probe");
+		return;
+	}
+	heartbeat_probe(&link->heart, link->now);
 	flush(link);
 }
 
@@ -304,7 +290,6 @@ static void greet(struct socket_link *link)
 	link->fd = dial_take(&link->dial);
 	link->watched = EPOLLOUT;
 	link->state = GREETING;
-	link->heard = link->now;
 	link->more = true;
 	link->reader = reply_reader_new(&link->options.alloc);
 	if (!link->reader || greeting_send(&link->greeting, &link->outbox) != DW_OK)
@@ -329,26 +314,24 @@ static void dial(struct socket_link *link)
 		lose(link, false, words);
 }
 
-static dw_usec late_at(const struct socket_link *link)
+/* announced: 0 also while the caller has not taken the reply before it. */
+static size_t announced(const struct socket_link *link)
 {
-	if (!is_waiting(link) || link->ready || link->waiting_since == DW_NEVER)
-		return DW_NEVER;
-	return usec_add(usec_max(link->heard, link->waiting_since), link->options.reply_patience);
-}
-
-static dw_usec probe_at(const struct socket_link *link)
-{
-	return is_waiting(link) ? DW_NEVER : usec_add(link->active, link->options.probe_every);
+	return link->state == UP && !link->ready ? reply_announced(link->reader) : 0;
 }
 
 /* keep_time comes after reading: what has arrived while we were away is not late. */
 static void keep_time(struct socket_link *link)
 {
+	const char *late = NULL;
+
 	if (link->state == GREETING && link->now >= link->deadline)
-		lose(link, false, "the server takes connections, but does not answer");
-	else if (link->state == UP && link->now >= late_at(link))
-		lose(link, false, "the server does not answer");
-	else if (link->state == UP && link->now >= probe_at(link))
+		late = "the server takes connections, but does not answer";
+	else if (link->state == UP && !link->ready)
+		late = heartbeat_late(&link->heart, link->now, announced(link));
+	if (late)
+		lose(link, false, late);
+	else if (link->state == UP && link->now >= heartbeat_probe_at(&link->heart))
 		probe(link);
 }
 
@@ -357,6 +340,7 @@ static void work(struct link *base, dw_usec now)
 	struct socket_link *link = link_of(base);
 
 	link->now = now;
+	heartbeat_count(&link->heart, now, announced(link));
 	link->budget = INPUT_BUDGET;
 	link->more = true;
 	if ((link->state == RESTING && now >= link->deadline) || link->state == DIALLING)
@@ -376,7 +360,7 @@ static dw_usec due(const struct link *base)
 	if (link->ready || (link->outbox.count > 0 && !(link->watched & EPOLLOUT)))
 		return 0; /* a reply is to be taken, or a command was not tried yet */
 	if (link->state == UP)
-		return usec_min(late_at(link), probe_at(link));
+		return heartbeat_due(&link->heart, announced(link));
 	return link->state == DIALLING ? dial_due(&link->dial) : link->deadline;
 }
 
@@ -415,6 +399,7 @@ static int send_command(struct link *base, int count, const char *const *words, 
 	struct socket_link *link = link_of(base);
 	int status;
 
+	(void)now; /* its time counts from when it is written */
 	assert(!link->options.channel);
 	if (link->state != UP)
 		return DW_ESTORE;
@@ -423,9 +408,7 @@ static int send_command(struct link *base, int count, const char *const *words, 
 	status = outbox_add(&link->outbox, count, words, sizes);
 	if (status != DW_OK)
 		return status;
-	begin_waiting(link);
-	link->due++;
-	link->active = usec_max(link->active, now);
+	heartbeat_ask(&link->heart);
 	return DW_OK;
 }
 
@@ -539,6 +522,8 @@ int socket_link_new(struct link **ret_link, const struct socket_options *options
 	link->rng.state = options->seed;
 	link->fd = -1;
 	link->pause = PAUSE_FIRST;
+	link->heart.patience = link->options.reply_patience;
+	link->heart.probe_every = link->options.probe_every;
 	link->outbox.alloc = options->alloc;
 	dial_init(&link->dial, &options->alloc, options->where, link->epoll_fd);
 	*ret_link = &link->link;

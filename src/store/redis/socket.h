@@ -1,7 +1,7 @@
 /* The link over a socket of our own, with hiredis as codec only. Non-blocking name lookup
  * (lookup.h) and connect (dial.h), greeting (greeting.h: AUTH, CLIENT SETNAME, SELECT, and a look
  * at the server: version, eviction policy, replica), output queue with a bound (outbox.h),
- * deadlines, probes, backoff with jitter (50 ms, doubled to 2 s). Never a SIGPIPE.
+ * deadlines and probes (heartbeat.h), backoff with jitter (50 ms, doubled to 2 s). Never a SIGPIPE.
  *
  * A forked child may only free it, which leaves the parent's connection as it is. */
 #ifndef DW_STORE_REDIS_SOCKET_H
@@ -16,8 +16,8 @@ struct socket_options {
 	const char *name;                /* for CLIENT SETNAME; NULL: none */
 	uint64_t seed;                   /* of the jitter */
 	dw_usec connect_patience;        /* name lookup, connect and greeting together; 0: 2 s */
-	dw_usec reply_patience;          /* no byte for so long while a reply is due; 0: 1 s */
-	dw_usec probe_every;             /* a PING after so long without a command; 0: 0.5 s */
+	dw_usec reply_patience;          /* as heartbeat.h has it; 0: 1 s */
+	dw_usec probe_every;             /* a PING that often; 0: 0.5 s */
 	size_t queue_max;                /* bytes not yet written; 0: 64 MiB */
 	/* Subscribe to this channel and be nothing but its listener: every message is a reply that
 	 * take() gives, unasked (an array: "message", channel, payload). At most 255 bytes. NULL:

@@ -1,0 +1,219 @@
+/* The link and time: replies that come too slowly, probes. */
+#include <string.h>
+
+#include "base/usec.h"
+#include "support/cmocka.h"
+#include "support/fake_server.h"
+#include "support/peer.h"
+
+static void open_up(struct peer *peer, const struct socket_options *options, const char *welcome)
+{
+	peer_open(peer, options);
+	peer->greets = welcome;
+	peer_pass(peer, 0);
+	assert_true(peer_is_up(peer));
+}
+
+/* was_left: the link has hung up once, for that reason. */
+static void was_left(struct peer *peer, const char *words)
+{
+	assert_int_equal(peer->dials, 2);
+	assert_non_null(strstr(peer->linked.log, words));
+	peer_close(peer);
+}
+
+/* ---- Replies ------------------------------------------------------------------------------- */
+
+/* trickle says text, a byte every 0.9 s, until the link hangs up: how long it has listened. */
+static dw_usec trickle(struct peer *peer, const char *text)
+{
+	dw_usec begin = peer->now;
+	char byte[2] = "";
+
+	for (; *text && peer->dials == 1; text++) {
+		byte[0] = *text;
+		peer_say(peer, byte);
+		peer_pass(peer, DW_MILLISECONDS(900));
+	}
+	return usec_sub(peer->now, begin);
+}
+
+static void reply_that_trickles_is_late(void **state)
+{
+	static const char *const replies[] = {"$20\r\n12345678901234567890\r\n",
+					      "*1000\r\n:1\r\n:2\r\n:3\r\n:4\r\n",
+					      "+OK and so on and on\r\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
+		struct peer peer;
+
+		open_up(&peer, NULL, FAKE_WELCOME);
+		assert_int_equal(link_send(peer.linked.link, 1, (const char *[]){"A"},
+					   (const size_t[]){1}, peer.now),
+				 DW_OK);
+		assert_true(trickle(&peer, replies[i]) <= DW_SECONDS(2));
+		was_left(&peer, "slowly");
+	}
+}
+
+static void send_get(struct peer *peer)
+{
+	static const char *const words[] = {"GET", "a"};
+	static const size_t sizes[] = {3, 1};
+
+	assert_int_equal(link_send(peer->linked.link, 2, words, sizes, peer->now), DW_OK);
+	peer_pass(peer, 0);
+}
+
+/* A second more for each MiB: what is announced has come in time, what trickles has not. */
+static void reply_that_is_large_has_more_time(void **state)
+{
+	struct peer peer;
+	struct reply *reply;
+
+	(void)state;
+	open_up(&peer, NULL, FAKE_WELCOME);
+	send_get(&peer);
+	peer_say(&peer, "$4194304\r\n");
+	for (int i = 0; i < 4; i++) {
+		peer_pass(&peer, DW_MILLISECONDS(900));
+		peer_fill(&peer, 1 << 20);
+	}
+	peer_say(&peer, "\r\n");
+	peer_pass(&peer, 0);
+	reply = link_take(peer.linked.link);
+	assert_non_null(reply);
+	assert_int_equal(reply->size, 4 << 20);
+	reply_free(reply);
+	send_get(&peer);
+	peer_say(&peer, "$4194304\r\n");
+	assert_true(trickle(&peer, "123456789012345678901234567890") <= DW_SECONDS(6));
+	was_left(&peer, "slowly");
+}
+
+/* The time of a reply begins with it: many that come one after the other have theirs each. */
+static void replies_that_come_apart_are_in_time(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	open_up(&peer, NULL, FAKE_WELCOME);
+	for (int i = 0; i < 8; i++)
+		send_get(&peer);
+	for (int i = 0; i < 8; i++) {
+		peer_say(&peer, "$3\r\nab");
+		peer_pass(&peer, DW_MILLISECONDS(800));
+		peer_say(&peer, "c\r\n");
+		link_work(peer.linked.link, peer.now);
+		reply_free(link_take(peer.linked.link));
+	}
+	assert_true(peer_is_up(&peer));
+	peer_close(&peer);
+}
+
+/* A program whose handlers take their time reads what has come when it comes back. */
+static void reply_to_a_program_that_is_away_is_in_time(void **state)
+{
+	struct peer peer;
+	struct reply *reply;
+
+	(void)state;
+	open_up(&peer, NULL, FAKE_WELCOME);
+	send_get(&peer);
+	peer_say(&peer, "$1048576\r\n");
+	for (int i = 0; i < 16; i++) {
+		peer_fill(&peer, 1 << 16);
+		peer_away(&peer, DW_MILLISECONDS(900));
+		assert_true(peer_is_up(&peer));
+	}
+	peer_say(&peer, "\r\n");
+	peer_away(&peer, 0);
+	reply = link_take(peer.linked.link);
+	assert_non_null(reply);
+	reply_free(reply);
+	peer_close(&peer);
+}
+
+#define HEARS "+OK\r\n*3\r\n$9\r\nsubscribe\r\n$4\r\nbell\r\n:1\r\n"
+#define RINGS "*3\r\n$7\r\nmessage\r\n$4\r\nbell\r\n$1\r\n7\r\n"
+
+/* What nobody has asked for is late, too: a listener would be deaf meanwhile. */
+static void message_that_trickles_is_late(void **state)
+{
+	struct socket_options options = {.name = "t", .channel = "bell"};
+	struct peer peer;
+
+	(void)state;
+	open_up(&peer, &options, HEARS);
+	assert_true(trickle(&peer, RINGS) <= DW_SECONDS(2));
+	was_left(&peer, "slowly");
+	open_up(&peer, NULL, FAKE_WELCOME);
+	assert_true(trickle(&peer, RINGS) <= DW_SECONDS(2));
+	was_left(&peer, "slowly");
+}
+
+/* ---- Probes -------------------------------------------------------------------------------- */
+
+static void link_that_idles_probes(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	open_up(&peer, NULL, FAKE_WELCOME);
+	for (unsigned i = 1; i <= 20; i++) {
+		peer_pass(&peer, DW_MILLISECONDS(500));
+		assert_int_equal(peer_saw(&peer, "PING"), 1 + i); /* one in the greeting */
+		peer_say(&peer, "+PONG\r\n");
+	}
+	peer_pass(&peer, DW_MILLISECONDS(1400));
+	assert_int_equal(peer.dials, 1);
+	peer_pass(&peer, DW_MILLISECONDS(1600));
+	was_left(&peer, "does not answer");
+}
+
+/* A probe goes between commands, too: its reply is told from theirs by its place. */
+static void link_that_works_probes(void **state)
+{
+	struct peer peer;
+	struct reply *reply;
+
+	(void)state;
+	open_up(&peer, NULL, FAKE_WELCOME);
+	for (unsigned i = 1; i <= 10; i++) {
+		bool probes = i % 2 == 0; /* every 0.5 s: in the middle of every other round */
+
+		send_get(&peer);
+		peer_pass(&peer, DW_MILLISECONDS(249));
+		send_get(&peer);
+		peer_pass(&peer, DW_MILLISECONDS(1));
+		assert_int_equal(peer_saw(&peer, "PING"), 1 + i / 2);
+		send_get(&peer);
+		peer_say(&peer, probes ? ":1\r\n:2\r\n+PONG\r\n:3\r\n" : ":1\r\n:2\r\n:3\r\n");
+		link_work(peer.linked.link, peer.now);
+		for (int k = 1; k <= 3; k++) {
+			reply = link_take(peer.linked.link);
+			assert_non_null(reply);
+			assert_int_equal(reply->integer, k);
+			reply_free(reply);
+		}
+		assert_null(link_take(peer.linked.link));
+	}
+	assert_int_equal(peer.dials, 1);
+	peer_close(&peer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(reply_that_trickles_is_late),
+	    cmocka_unit_test(reply_that_is_large_has_more_time),
+	    cmocka_unit_test(replies_that_come_apart_are_in_time),
+	    cmocka_unit_test(reply_to_a_program_that_is_away_is_in_time),
+	    cmocka_unit_test(message_that_trickles_is_late),
+	    cmocka_unit_test(link_that_idles_probes),
+	    cmocka_unit_test(link_that_works_probes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
