@@ -33,8 +33,8 @@ quietly()
 
 build_all()
 {
-	cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DDW_BUILD_TESTS=OFF &&
-		cmake --build "$build"
+	cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DDW_BUILD_TESTS=OFF &&
+		cmake --build "$build" -j "$(nproc)"
 }
 
 # start_redis: a confirmation means that it is on the disk.

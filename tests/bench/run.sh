@@ -22,7 +22,7 @@ shift
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/bench
 {
-	cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release
+	cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DDW_BUILD_TESTS=ON
 	for bench in $benches; do
 		cmake --build "$build" -j 2 --target "bench_$bench"
 	done

@@ -3,7 +3,7 @@
 # find the library by pkg-config and by find_package, shared and static, link every public function
 # and expand every public macro; and README's first program does what README says.
 #
-#	tests/consumer/run.sh BUILD_DIR CASE...         pkgconfig, cmake, readme, sqlite
+#	tests/consumer/run.sh BUILD_DIR CASE...         pkgconfig, cmake, readme, sqlite, plain
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -115,6 +115,25 @@ sqlite_case()
 		-Dsqlite3_LIBRARY="$root/old" -DDW_BUILD_TESTS=OFF >log 2>&1 ||
 		die "SQLite 3.36 is accepted"
 	tr -s ' \n' ' ' <log | grep -q 'needs SQLite 3.37 or newer' || die "$(tail -n 30 log)"
+}
+
+# README names the packages of .ci/packages, and with those its commands work: the tests are left
+# out without cmocka, and who asks for them is told what is missing.
+plain_case()
+{
+	local named listed
+	named=$(sed -n 's/^    sudo apt-get install //p' "$here/../../README.md" | tr ' ' '\n' |
+		sort)
+	listed=$(awk '$1 == "build" { print $2 }' "$here/../../.ci/packages" | sort)
+	[[ $named == "$listed" ]] || die "README names $named, and .ci/packages $listed"
+	cmake -S "$here/../.." -B plain -G 'Unix Makefiles' \
+		-DCMAKE_DISABLE_FIND_PACKAGE_cmocka=ON >log 2>&1 ||
+		die "$(tail -n 30 log)"
+	grep -q 'tests are left out: apt-get install libcmocka-dev' log || die "$(tail -n 30 log)"
+	[[ ! -e plain/tests ]] || die "the tests are configured"
+	! cmake -S "$here/../.." -B asked -DDW_BUILD_TESTS=ON \
+		-DCMAKE_DISABLE_FIND_PACKAGE_cmocka=ON >log 2>&1 || die "tests without cmocka"
+	grep -q 'apt-get install libcmocka-dev' log || die "$(tail -n 30 log)"
 }
 
 cmake --install "$build" --prefix "$root/usr" >/dev/null
