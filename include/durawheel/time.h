@@ -35,12 +35,14 @@ typedef int64_t dw_usec;
 
 /* dw_parse_duration reads "250us", "90s", "1h30m", "2d12h": whole numbers, each with a unit of
  * d h m s ms us, the larger before the smaller, no unit twice. Any thread.
- * DW_EINVAL: not of that form, or over 292,000 years. */
+ * DW_EINVAL: not of that form. DW_ELIMIT: of that form, but over 292,000 years. */
 DW_API int dw_parse_duration(const char *text, dw_usec *ret_duration);
 
 /* dw_parse_time reads RFC 3339 with its offset, "2026-06-01T09:30:00Z" or
  * "2026-06-01T09:30:00.25+01:00"; a local time without an offset means two moments a year, or
- * none, and is refused. Any thread. DW_EINVAL: not of that form, or no such day or time. */
+ * none, and is refused. Any thread.
+ * DW_EINVAL: not of that form. DW_ELIMIT: of that form, but there is no such day, time or offset,
+ * like 30 February or a leap second. */
 DW_API int dw_parse_time(const char *text, dw_usec *ret_time);
 
 /* dw_format_time writes time as RFC 3339 in UTC with six decimals into text (DW_TIME_SIZE bytes);

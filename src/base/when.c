@@ -32,21 +32,26 @@ struct civil {
 	int month, day, hour, minute, second;
 };
 
+/* As it is written: +hh:mm, or -hh:mm, which is west. */
+struct offset {
+	bool west;
+	int hours, minutes;
+};
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* take_number reads all digits there are, at least one. */
-static bool take_number(const char **text, dw_usec *ret_number)
+/* take_number reads all digits there are, at least one; *overflows is set if they are too many. */
+static bool take_number(const char **text, dw_usec *ret_number, bool *overflows)
 {
 	dw_usec number = 0;
 	const char *at = *text;
 
 	for (; is_digit(*at); at++)
-		if (__builtin_mul_overflow(number, 10, &number) ||
-		    __builtin_add_overflow(number, *at - '0', &number))
-			return false;
+		*overflows |= __builtin_mul_overflow(number, 10, &number) ||
+			      __builtin_add_overflow(number, *at - '0', &number);
 	if (at == *text)
 		return false;
 	*text = at;
@@ -74,17 +79,20 @@ int dw_parse_duration(const char *text, dw_usec *ret_duration)
 {
 	dw_usec sum = 0;
 	size_t next = 0;
+	bool overflows = false;
 
 	if (!text || !ret_duration || !*text)
 		return DW_EINVAL;
 	while (*text) {
 		dw_usec number, size, part;
 
-		if (!take_number(&text, &number) || !take_unit(&text, &next, &size) ||
-		    __builtin_mul_overflow(number, size, &part) ||
-		    __builtin_add_overflow(sum, part, &sum))
+		if (!take_number(&text, &number, &overflows) || !take_unit(&text, &next, &size))
 			return DW_EINVAL;
+		overflows |= __builtin_mul_overflow(number, size, &part) ||
+			     __builtin_add_overflow(sum, part, &sum);
 	}
+	if (overflows)
+		return DW_ELIMIT;
 	*ret_duration = sum;
 	return DW_OK;
 }
@@ -135,19 +143,12 @@ static bool take_fraction(const char **text, dw_usec *ret_fraction)
 }
 
 /* take_offset reads Z or +hh:mm or -hh:mm. */
-static bool take_offset(const char **text, int *ret_minutes)
+static bool take_offset(const char **text, struct offset *ret_offset)
 {
-	int hours, minutes;
-	bool west = **text == '-';
-
-	*ret_minutes = 0;
-	if (take_any(text, "Zz"))
-		return true;
-	if (!take_any(text, "+-") || !take_digits(text, 2, &hours) || !take_any(text, ":") ||
-	    !take_digits(text, 2, &minutes) || hours > 23 || minutes > 59)
-		return false;
-	*ret_minutes = (hours * 60 + minutes) * (west ? -1 : 1);
-	return true;
+	*ret_offset = (struct offset){.west = **text == '-'};
+	return take_any(text, "Zz") ||
+	       (take_any(text, "+-") && take_digits(text, 2, &ret_offset->hours) &&
+		take_any(text, ":") && take_digits(text, 2, &ret_offset->minutes));
 }
 
 static bool take_civil(const char **text, struct civil *ret_civil)
@@ -167,9 +168,9 @@ static bool take_civil(const char **text, struct civil *ret_civil)
 	return true;
 }
 
-/* exists: there is such a day and time. A leap second has no number of its own in Unix time, so
- * second 60 is refused. */
-static bool exists(const struct civil *civil)
+/* exists: there is such a day, time and offset. A leap second has no number of its own in Unix
+ * time, so second 60 is refused. */
+static bool exists(const struct civil *civil, const struct offset *offset)
 {
 	static const int days[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	bool leap = civil->year % 4 == 0 && (civil->year % 100 != 0 || civil->year % 400 == 0);
@@ -179,7 +180,7 @@ static bool exists(const struct civil *civil)
 		return false;
 	last = days[civil->month] + (leap && civil->month == 2);
 	return civil->day >= 1 && civil->day <= last && civil->hour <= 23 && civil->minute <= 59 &&
-	       civil->second <= 59;
+	       civil->second <= 59 && offset->hours <= 23 && offset->minutes <= 59;
 }
 
 /* days_of counts the days from 1970-01-01. The year is counted from March, so that the leap day is
@@ -197,16 +198,19 @@ int dw_parse_time(const char *text, dw_usec *ret_time)
 {
 	struct civil civil;
 	dw_usec fraction;
-	int64_t seconds;
-	int offset;
+	struct offset offset;
+	int64_t seconds, minutes;
 
 	if (!text || !ret_time)
 		return DW_EINVAL;
 	if (!take_civil(&text, &civil) || !take_fraction(&text, &fraction) ||
-	    !take_offset(&text, &offset) || *text || !exists(&civil))
+	    !take_offset(&text, &offset) || *text)
 		return DW_EINVAL;
+	if (!exists(&civil, &offset))
+		return DW_ELIMIT;
+	minutes = offset.hours * 60 + offset.minutes;
 	seconds = days_of(&civil) * SECONDS_A_DAY + civil.hour * 3600 + civil.minute * 60 +
-		  civil.second - offset * INT64_C(60);
+		  civil.second - (offset.west ? -minutes : minutes) * 60;
 	*ret_time = seconds * 1000000 + fraction;
 	return DW_OK;
 }

@@ -178,48 +178,63 @@ int options_check(const struct options *options, const struct command *command)
 	return options_shards(options, &(unsigned){0});
 }
 
-bool duration_of(const char *text, dw_usec *ret_duration)
+int duration_of(const char *text, dw_usec *ret_duration)
 {
 	if (strcmp(text, "0") != 0)
-		return dw_parse_duration(text, ret_duration) == DW_OK;
+		return dw_parse_duration(text, ret_duration);
 	*ret_duration = 0;
-	return true;
+	return DW_OK;
+}
+
+const char *duration_fault(int status)
+{
+	return status == DW_ELIMIT
+		   ? "is too long: write at most 106751991d"
+		   : "is not a duration: write whole numbers with d h m s ms us, the largest "
+		     "first, as 30m, 1h30m or 250us";
 }
 
 int options_duration(const struct options *options, enum option_id id, dw_usec *ret_duration)
 {
-	if (duration_of(options->value[id], ret_duration))
+	int status = duration_of(options->value[id], ret_duration);
+
+	if (status == DW_OK)
 		return EXIT_DONE;
-	return complain(
-	    EXIT_USAGE,
-	    "--%s \"%.300s\" is not a duration: write whole numbers with d h m s ms us, the "
-	    "largest first, as 30m, 1h30m or 250us",
-	    table[id].name, options->value[id]);
+	return complain(EXIT_USAGE, "--%s \"%.300s\" %s", table[id].name, options->value[id],
+			duration_fault(status));
 }
 
-bool time_lacks_offset(const char *text)
+/* lacks_offset: text would have the form of a time if it had an offset. */
+static bool lacks_offset(const char *text)
 {
 	char with_offset[DW_TIME_SIZE];
 	dw_usec time;
 	int length = snprintf(with_offset, sizeof with_offset, "%sZ", text);
 
 	return length > 0 && (size_t)length < sizeof with_offset &&
-	       dw_parse_time(with_offset, &time) == DW_OK;
+	       dw_parse_time(with_offset, &time) != DW_EINVAL;
+}
+
+const char *time_fault(const char *text, int status)
+{
+	if (status == DW_ELIMIT)
+		return "does not exist: its month, day, hour, minute, second or offset is out of "
+		       "range";
+	if (lacks_offset(text))
+		return "has no offset: write Z (UTC) or one like +02:00 behind it";
+	return "is not a time: write RFC 3339 with its offset, as 2026-06-01T09:30:00Z or "
+	       "2026-06-01T09:30:00+02:00";
 }
 
 int options_time(const struct options *options, enum option_id id, dw_usec *ret_time)
 {
 	const char *text = options->value[id];
+	int status = dw_parse_time(text, ret_time);
 
-	if (dw_parse_time(text, ret_time) == DW_OK)
+	if (status == DW_OK)
 		return EXIT_DONE;
-	if (time_lacks_offset(text))
-		return complain(EXIT_USAGE, "--%s %s has no offset: write %sZ (UTC) or %s+02:00",
-				table[id].name, text, text, text);
-	return complain(EXIT_USAGE,
-			"--%s \"%.300s\" is not a time: write RFC 3339 with its offset, as "
-			"2026-06-01T09:30:00Z or 2026-06-01T09:30:00+02:00",
-			table[id].name, text);
+	return complain(EXIT_USAGE, "--%s \"%.300s\" %s", table[id].name, text,
+			time_fault(text, status));
 }
 
 int options_count(const struct options *options, enum option_id id, size_t *ret_count)

@@ -80,10 +80,12 @@ int options_duration(const struct options *, enum option_id, dw_usec *ret_durati
 int options_time(const struct options *, enum option_id, dw_usec *ret_time);
 int options_count(const struct options *, enum option_id, size_t *ret_count);
 
-/* duration_of reads a duration; "0" needs no unit. False: it is none. */
-bool duration_of(const char *text, dw_usec *ret_duration);
+/* duration_of reads a duration as dw_parse_duration() does; "0" needs no unit. */
+int duration_of(const char *text, dw_usec *ret_duration);
 
-/* time_lacks_offset: text would be a time if it had an offset. */
-bool time_lacks_offset(const char *text);
+/* duration_fault and time_fault: what is wrong with a text that duration_of() or dw_parse_time()
+ * has refused with status, as words that follow it. */
+const char *duration_fault(int status);
+const char *time_fault(const char *text, int status);
 
 #endif

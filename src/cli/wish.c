@@ -84,38 +84,37 @@ static bool text_of(struct wish *wish, const json_t **values, enum key key, cons
 static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 {
 	const char *at, *in;
-	dw_usec delay;
+	dw_usec delay = 0;
+	int status;
 
 	if (!text_of(wish, values, KEY_AT, &at) || !text_of(wish, values, KEY_IN, &in))
 		return false;
 	if (!at == !in)
 		return refuse(wish, "needs one of \"at\" and \"in\"");
-	if (in) {
-		if (!duration_of(in, &delay))
-			return refuse(wish, "\"in\":\"%.64s\" is not a duration as 1h30m", in);
+	status = in ? duration_of(in, &delay) : dw_parse_time(at, &wish->timer.due);
+	if (status != DW_OK && in)
+		return refuse(wish, "\"in\":\"%.64s\" %s", in, duration_fault(status));
+	if (status != DW_OK)
+		return refuse(wish, "\"at\":\"%.64s\" %s", at, time_fault(at, status));
+	if (in)
 		wish->timer.due = due_after(now, delay);
-		return true;
-	}
-	if (dw_parse_time(at, &wish->timer.due) == DW_OK)
-		return true;
-	return refuse(wish,
-		      time_lacks_offset(at) ? "\"at\":\"%.64s\" has no offset: write Z or +02:00 "
-					      "behind it"
-					    : "\"at\":\"%.64s\" is not a time as "
-					      "2026-06-01T09:30:00Z",
-		      at);
+	return true;
 }
 
 static bool read_late_after(struct wish *wish, const json_t **values)
 {
 	const char *text;
+	int status;
 
 	if (!text_of(wish, values, KEY_LATE_AFTER, &text))
 		return false;
 	if (!text)
 		return true;
-	if (!duration_of(text, &wish->timer.late_after_us) || wish->timer.late_after_us == 0)
-		return refuse(wish, "\"late_after\":\"%.64s\" is not a duration as 6h", text);
+	status = duration_of(text, &wish->timer.late_after_us);
+	if (status != DW_OK)
+		return refuse(wish, "\"late_after\":\"%.64s\" %s", text, duration_fault(status));
+	if (wish->timer.late_after_us == 0)
+		return refuse(wish, "\"late_after\" is 0: write a duration, or leave it out");
 	return true;
 }
 

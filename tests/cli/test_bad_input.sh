@@ -55,6 +55,18 @@ test_what_is_no_number_is_refused_wherever_one_is_wanted() {
 	is_counted out 0
 }
 
+test_a_value_out_of_range_is_not_called_a_wrong_form() {
+	for bad in 106751992d 9223372036854775808us; do
+		refuses "\"$bad\" is too long: write at most 106751991d$" add --topic t --in "$bad"
+		refuses 'is too long' add --topic t --in 1h --late-after "$bad"
+		refuses 'is too long' run --exec true --timeout "$bad"
+	done
+	for bad in 2026-02-30T10:00:00Z 2026-06-01T24:00:00Z 2026-06-01T09:30:00+24:00; do
+		refuses "\"$bad\" does not exist: " add --topic t --at "$bad"
+	done
+	refuses 'has no offset' add --topic t --at 2026-02-30T10:00:00
+}
+
 test_what_is_no_number_is_a_fine_id() {
 	for id in 1e99 nan 0x10 ' 5' 5s5 '*' '{}' '%s%n' "';--"; do
 		expect 0 durawheel add --topic t --in 1h --id "$id"

@@ -191,7 +191,7 @@ test_a_bad_number_is_refused() {
 }
 
 test_a_bad_duration_is_refused() {
-	for bad in '' -1 -5s 5 1e99 nan 0x10 ' 5s' ' 5' 5s5 1.5h 5s1m 10000000000000s 5y; do
+	for bad in '' -1 -5s 5 1e99 nan 0x10 ' 5s' ' 5' 5s5 1.5h 5s1m 5y; do
 		expect 2 durawheel add --topic t --in "$bad"
 		says 'is not a duration'
 		expect 2 durawheel add --topic t --in 1h --late-after "$bad"
@@ -209,17 +209,21 @@ test_a_duration_of_0_needs_no_unit() {
 }
 
 test_a_bad_time_is_refused() {
-	for bad in '' now 1780306200 2026-06-01 2026-02-29T00:00:00Z 2026-06-01T24:00:00Z \
-		2016-12-31T23:59:60Z ' 2026-06-01T09:30:00Z' 2026-06-01T09:30:00+25:00; do
+	for bad in '' now 1780306200 2026-06-01 ' 2026-06-01T09:30:00Z'; do
 		expect 2 durawheel add --topic t --at "$bad"
 		says 'is not a time'
+	done
+	for bad in 2026-02-29T00:00:00Z 2026-06-01T24:00:00Z 2016-12-31T23:59:60Z \
+		2026-06-01T09:30:00+25:00; do
+		expect 2 durawheel add --topic t --at "$bad"
+		says 'does not exist'
 	done
 }
 
 test_a_local_time_says_what_to_write() {
 	# In a daylight saving gap of Europe: without an offset no such moment.
 	expect 2 durawheel add --topic t --at 2026-03-29T02:30:00
-	says '2026-03-29T02:30:00 has no offset: write 2026-03-29T02:30:00Z (UTC) or '
+	says '"2026-03-29T02:30:00" has no offset: write Z (UTC) or one like +02:00 behind it'
 	expect 0 durawheel add --topic t --at 2026-03-29T02:30:00+01:00
 }
 

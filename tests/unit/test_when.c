@@ -75,10 +75,8 @@ static void duration_malformed_is_refused(void **state)
 	    "0x1s",
 	    "1h-3m",
 	    "\xef\xbc\x95s",
-	    "9223372036854775808us",
-	    "106751992d",
-	    "99999999999999999999999999s",
-	    "106751991d4h1m",
+	    "99999999999999999999999999",
+	    "99999999999999999999999999s5",
 	};
 
 	(void)state;
@@ -90,6 +88,24 @@ static void duration_malformed_is_refused(void **state)
 	}
 	assert_int_equal(dw_parse_duration(NULL, NULL), DW_EINVAL);
 	assert_int_equal(dw_parse_duration("5s", NULL), DW_EINVAL);
+}
+
+static void duration_too_long_is_not_malformed(void **state)
+{
+	static const char *const bad[] = {
+	    "9223372036854775808us",
+	    "106751992d",
+	    "99999999999999999999999999s",
+	    "106751991d4h1m",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		dw_usec value = 42;
+
+		assert_int_equal(dw_parse_duration(bad[i], &value), DW_ELIMIT);
+		assert_true(value == 42);
+	}
 }
 
 static void time_well_formed_is_exact(void **state)
@@ -155,21 +171,9 @@ static void time_malformed_is_refused(void **state)
 	    "-2026-06-01T09:30:00Z",
 	    "+2026-06-01T09:30:00Z",
 	    "02026-06-01T09:30:00Z",
-	    "0000-01-01T00:00:00Z",
-	    "2026-00-01T00:00:00Z",
-	    "2026-13-01T00:00:00Z",
-	    "2026-06-00T00:00:00Z",
-	    "2026-06-31T00:00:00Z",
-	    "2023-02-29T00:00:00Z",
-	    "1900-02-29T00:00:00Z",
-	    "2026-06-01T24:00:00Z",
-	    "2026-06-01T09:60:00Z",
-	    "2016-12-31T23:59:60Z",
 	    "2026-06-01T09:30:00.Z",
 	    "2026-06-01T09:30:00,5Z",
 	    "2026-06-01T09:30:00.0123456789Z",
-	    "2026-06-01T09:30:00+24:00",
-	    "2026-06-01T09:30:00+01:60",
 	    "2026-06-01T09:30:00+0100",
 	    "2026-06-01T09:30:00+1:00",
 	    "2026-06-01T09:30:00+01",
@@ -186,6 +190,24 @@ static void time_malformed_is_refused(void **state)
 	}
 	assert_int_equal(dw_parse_time(NULL, NULL), DW_EINVAL);
 	assert_int_equal(dw_parse_time("1970-01-01T00:00:00Z", NULL), DW_EINVAL);
+}
+
+static void time_that_does_not_exist_is_not_malformed(void **state)
+{
+	static const char *const bad[] = {
+	    "0000-01-01T00:00:00Z", "2026-00-01T00:00:00Z",      "2026-13-01T00:00:00Z",
+	    "2026-06-00T00:00:00Z", "2026-06-31T00:00:00Z",      "2023-02-29T00:00:00Z",
+	    "1900-02-29T00:00:00Z", "2026-06-01T24:00:00Z",      "2026-06-01T09:60:00Z",
+	    "2016-12-31T23:59:60Z", "2026-06-01T09:30:00+24:00", "2026-06-01T09:30:00+01:60",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		dw_usec value = 42;
+
+		assert_int_equal(dw_parse_time(bad[i], &value), DW_ELIMIT);
+		assert_true(value == 42);
+	}
 }
 
 static void time_formatted_is_rfc3339(void **state)
@@ -230,6 +252,12 @@ static void time_formatted_is_parsed_to_itself(void **state)
 	}
 }
 
+/* is_answer: what reading any text may answer. */
+static bool is_answer(int status)
+{
+	return status == DW_OK || status == DW_EINVAL || status == DW_ELIMIT;
+}
+
 static void time_of_random_text_is_defined(void **state)
 {
 	static const char letters[] = "0123456789-:.TZtz+ dhmsu";
@@ -244,8 +272,8 @@ static void time_of_random_text_is_defined(void **state)
 		for (size_t k = 0; k < length; k++)
 			text[k] = letters[rng_below(&rng, sizeof letters - 1)];
 		text[length] = '\0';
-		assert_in_range(-dw_parse_time(text, &value), 0, 1);
-		assert_in_range(-dw_parse_duration(text, &value), 0, 1);
+		assert_true(is_answer(dw_parse_time(text, &value)));
+		assert_true(is_answer(dw_parse_duration(text, &value)));
 	}
 }
 
@@ -254,9 +282,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(duration_well_formed_is_exact),
 	    cmocka_unit_test(duration_malformed_is_refused),
+	    cmocka_unit_test(duration_too_long_is_not_malformed),
 	    cmocka_unit_test(time_well_formed_is_exact),
 	    cmocka_unit_test(time_finer_than_a_microsecond_is_never_early),
 	    cmocka_unit_test(time_malformed_is_refused),
+	    cmocka_unit_test(time_that_does_not_exist_is_not_malformed),
 	    cmocka_unit_test(time_formatted_is_rfc3339),
 	    cmocka_unit_test(time_formatted_is_parsed_to_itself),
 	    cmocka_unit_test(time_of_random_text_is_defined),
