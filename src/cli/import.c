@@ -3,7 +3,8 @@
  * What is outstanding in the store is bounded in number and in bytes, and the stream is read only
  * while there is room, so that memory does not depend on its length. A line counts as imported only
  * when the store has confirmed it; so whatever a kill interrupts, the same import with ids may be
- * repeated.
+ * repeated. SIGINT and SIGTERM end the reading; what was read is stored, and counted, before the
+ * signal has its usual effect.
  */
 #include "cli/commands.h"
 
@@ -11,9 +12,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/errors.h"
@@ -49,7 +52,10 @@ struct import {
 	size_t outstanding_bytes;
 	uint64_t imported;
 	uint64_t refused;
-	int code; /* EXIT_STORE once the store has failed: nothing more is asked of it */
+	int signal_fd;
+	int signal;       /* that has ended the reading; 0: none did */
+	sigset_t signals; /* those that were blocked before */
+	int code;         /* EXIT_STORE once the store has failed: nothing more is asked of it */
 };
 
 static void refuse(struct import *import, uint64_t line, const char *message)
@@ -115,41 +121,71 @@ static void draw(struct import *import)
 	progress_draw(&import->progress, import->imported + import->refused, import->reader.taken);
 }
 
+/* interrupt takes the signal. The next one ends the process, if the store should take its time. */
+static int interrupt(struct import *import)
+{
+	struct signalfd_siginfo signal;
+
+	if (read(import->signal_fd, &signal, sizeof signal) == (ssize_t)sizeof signal)
+		import->signal = (int)signal.ssi_signo;
+	(void)sigprocmask(SIG_SETMASK, &import->signals, NULL); /* cannot fail for such a set */
+	progress_clear(&import->progress);
+	return complain(EXIT_FAILED,
+			"interrupted after line %" PRIu64
+			": import again to add the rest; a line with an id stays one timer",
+			import->reader.number);
+}
+
+/* turn waits at most patience_ms for the store, for a signal, and for fd unless that is -1; whether
+ * fd has something to read is *ret_ready. EXIT_DONE, or complains. */
+static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
+{
+	struct pollfd fds[] = {
+	    {.fd = fd, .events = POLLIN},
+	    {.fd = dw_fd(import->d), .events = POLLIN},
+	    {.fd = import->signal_fd, .events = POLLIN},
+	};
+	int count = poll(fds, 3, patience_ms);
+
+	if (count < 0 && errno != EINTR)
+		return complain(EXIT_FAILED, "cannot wait: %s", strerror(errno));
+	if (count == 0) {
+		progress_clear(&import->progress);
+		return complain(EXIT_STORE, "the store does not answer: %s",
+				dw_strerror(DW_ETIMEOUT));
+	}
+	if (fds[1].revents)
+		(void)dw_turn(import->d); /* outside of a callback it cannot fail */
+	if (fds[2].revents)
+		return interrupt(import);
+	*ret_ready = fds[0].revents != 0;
+	draw(import);
+	return import->code;
+}
+
 /* wait_for_room turns until the store has answered enough. */
 static int wait_for_room(struct import *import)
 {
-	while (import->outstanding == OUTSTANDING_MAX ||
-	       import->outstanding_bytes > OUTSTANDING_BYTES_MAX) {
-		int status = session_turn(import->d, PATIENCE_MS);
+	int code = import->code;
+	bool ready;
 
-		if (status != DW_OK) {
-			progress_clear(&import->progress);
-			return complain(exit_of(status), "the store does not answer: %s",
-					dw_strerror(status));
-		}
-		draw(import);
-	}
-	return import->code;
+	while (code == EXIT_DONE && (import->outstanding == OUTSTANDING_MAX ||
+				     import->outstanding_bytes > OUTSTANDING_BYTES_MAX))
+		code = turn(import, -1, PATIENCE_MS, &ready);
+	return code;
 }
 
 /* wait_for_bytes turns until the stream has more to read, and reads. */
 static int wait_for_bytes(struct import *import)
 {
-	struct pollfd fds[] = {
-	    {.fd = import->reader.fd, .events = POLLIN},
-	    {.fd = dw_fd(import->d), .events = POLLIN},
-	};
+	int code = EXIT_DONE;
+	bool ready = false;
 	int error;
 
-	do {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			return complain(EXIT_FAILED, "cannot wait: %s", strerror(errno));
-		if (fds[1].revents)
-			(void)dw_turn(import->d); /* outside of a callback it cannot fail */
-		draw(import);
-	} while (!fds[0].revents && import->code == EXIT_DONE);
-	if (import->code != EXIT_DONE || reader_fill(&import->reader))
-		return import->code;
+	while (code == EXIT_DONE && !ready)
+		code = turn(import, import->reader.fd, -1, &ready);
+	if (code != EXIT_DONE || reader_fill(&import->reader))
+		return code;
 	error = errno;
 	progress_clear(&import->progress);
 	return complain(EXIT_FAILED, "cannot read line %" PRIu64 ": %s", import->reader.number + 1,
@@ -214,6 +250,20 @@ static int import_stream(struct import *import, int fd)
 	return code;
 }
 
+/* open_signals makes SIGINT and SIGTERM readable, before the library starts threads that would take
+ * them. */
+static bool open_signals(struct import *import)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set); /* these cannot fail for such signals */
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &set, &import->signals);
+	import->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	return import->signal_fd >= 0;
+}
+
 int command_import(const struct options *options)
 {
 	const char *name = options->word_count > 1 ? options->words[1] : "-";
@@ -223,6 +273,8 @@ int command_import(const struct options *options)
 
 	if (fd < 0)
 		return complain(EXIT_FAILED, "cannot open %.300s: %s", name, strerror(errno));
+	if (!open_signals(&import))
+		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	code = session_open(options, (dw_options){.role = DW_CLIENT}, &import.d);
 	if (code != EXIT_DONE)
 		goto out;
@@ -238,7 +290,10 @@ int command_import(const struct options *options)
 	reader_close(&import.reader);
 	free(import.slots);
 out:
+	(void)close(import.signal_fd); /* it was only read */
 	if (fd != STDIN_FILENO)
 		(void)close(fd); /* it was only read */
+	if (import.signal != 0)
+		(void)raise(import.signal); /* so a shell's loop around us ends, too */
 	return code;
 }

@@ -148,6 +148,35 @@ test_import_stores_while_the_stream_goes_on() {
 	prints 'imported 1, refused 0'
 }
 
+# importing: `durawheel import` of the pipe lines in the background, its counts in the file counts.
+importing() {
+	mkfifo lines
+	env --default-signal=INT,TERM durawheel import lines >counts 2>log &
+	owner=$!
+	exec 3>lines
+}
+
+test_import_interrupted_says_what_it_did() {
+	importing
+	many 3 >&3
+	await has_count pending 3
+	kill -INT "$owner"
+	ended 130
+	[ "$(cat counts)" = 'imported 3, refused 0' ]
+	grep -qx 'durawheel: interrupted after line 3: import again to add the rest.*' log
+}
+
+# Lines are on their way to the store, and more are read.
+test_import_interrupted_counts_what_is_stored() {
+	importing
+	many 200000 >&3 &
+	await is_stored 500
+	kill -TERM "$owner"
+	ended 143
+	exec 3>&-
+	grep -qx "imported $(durawheel list --json | wc -l), refused 0" counts
+}
+
 test_import_killed_is_repeated() {
 	many 60000 >lines
 	for after in 500 9000; do
