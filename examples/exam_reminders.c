@@ -322,11 +322,13 @@ out:
 static dw_verdict remind(dw *d, const dw_firing *firing, void *user)
 {
 	dw_usec late = wall_clock() - firing->due;
+	const dw_usec *started = user;
 
 	(void)d;
-	(void)user;
 	printf("%.*s", (int)firing->data_size, (const char *)firing->data);
-	printf("   %lld us late", (long long)late);
+	printf("   %.3f ms after its time", (double)late / 1000);
+	if (firing->due < *started)
+		printf(" (due before this start)");
 	if (firing->attempt > 1)
 		printf(", attempt %u", (unsigned)firing->attempt);
 	printf("\n");
@@ -477,6 +479,7 @@ int main(int argc, char **argv)
 			     .from = DW_NEVER};
 	dw_options options = {.size = sizeof options, .on_event = say_event};
 	char message[DW_MESSAGE_SIZE];
+	dw_usec started = wall_clock();
 	int result;
 	dw *d;
 
@@ -494,7 +497,7 @@ int main(int argc, char **argv)
 	}
 	result = prepare(d, &s);
 	if (result == DW_OK)
-		result = dw_on(d, TOPIC, remind, NULL);
+		result = dw_on(d, TOPIC, remind, &started);
 	if (result == DW_OK)
 		result = drive(d, s.until_idle);
 	if (dw_close(d, PATIENCE) != DW_OK)

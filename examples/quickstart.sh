@@ -21,11 +21,20 @@ die()
 	exit 1
 }
 
-# quietly WHAT COMMAND...: its output is shown only when it fails.
+# quietly WHAT COMMAND...: its last line is shown every 4 s, all of its end only when it fails.
 quietly()
 {
+	local job began=$SECONDS told=$SECONDS
 	echo "$1"
-	"${@:2}" >"$work/log" 2>&1 </dev/null || {
+	"${@:2}" >"$work/log" 2>&1 </dev/null &
+	job=$!
+	while kill -0 "$job" 2>/dev/null; do
+		sleep 0.1
+		[[ $((SECONDS - told)) -ge 4 ]] || continue
+		told=$SECONDS
+		echo "   ... $((told - began)) s: $(tail -n 1 "$work/log" | cut -c 1-70)"
+	done
+	wait "$job" || {
 		tail -n 30 "$work/log" >&2
 		die "failed: $1"
 	}
@@ -103,8 +112,7 @@ work=$(mktemp -d)
 pid=
 trap '[[ -z $pid ]] || kill -9 "$pid" 2>/dev/null || true; redis_kill; rm -rf "$work"' EXIT
 
-echo "1. What is needed"
-"$root/tests/support/install.sh" build ${redis:+redis}
+quietly "1. Install what is missing" "$root/tests/support/install.sh" build ${redis:+redis}
 quietly "2. Build the library, the command and the examples (build/quickstart)" build_all
 
 papers=$(($(lines "$timetable") - 1))

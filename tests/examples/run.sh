@@ -102,6 +102,27 @@ killed_import_case()
 	if [[ -s early ]]; then check "$timetable" early out; else check "$timetable" out; fi
 }
 
+# A reminder that came due while nobody was there says so; the others do not.
+overdue_case()
+{
+	local try
+	for ((try = 0; try < 10; try++)); do
+		rm -f exams.db* errors
+		start_reminders early --speed 1000000
+		expect errors "the timetable is stored: 124 papers of $timetable"
+		killed
+		[[ -s early ]] || break
+	done
+	[[ ! -s early ]] || die "the first reminder is always sooner than the kill"
+	sleep 2
+	start_reminders out --speed 1000000
+	wait "$pid" || die "the reminders failed"
+	pid=
+	check "$timetable" out
+	head -n 1 out | grep -q ' ms after its time (due before this start)$' || die "it is late"
+	tail -n 1 out | grep -q ' ms after its time$' || die "the last one is not late"
+}
+
 killed_reminders_case()
 {
 	local round outputs=()
@@ -129,12 +150,33 @@ timetable_case()
 		$'B,"two\r\nlines",,2030-01-02T05:10:00Z,90' >good.csv
 	printf 'C,,,2030-01-02T05:09:59.5Z,90' >>good.csv
 	"$bin/exam_reminders" --store memory: --speed 1000 --remind 1h30m --until-idle good.csv \
-		2>errors | sed 's/   [0-9]* us late$//' >out
+		2>errors | sed 's/   [0-9.]* ms after its time$//' >out
 	diff - out <<-'END' || die "the timetable was read wrongly"
 		03:39 UTC Wed 02 Jan  in 90 min:  (C)
 		22:40 -05:00 Tue 01 Jan  in 90 min: Art, "modern" (A, "1")
 		03:40 UTC Wed 02 Jan  in 90 min: two  lines (B)
 	END
+}
+
+# A build says how far it is until it ends; this one ends when that was said twice, and fails.
+quickstart_case()
+{
+	local status=0
+	mkdir tools
+	cat >tools/cmake <<-END
+		#!/bin/sh
+		echo '[ 45%] Building C object api.c.o'
+		for try in \$(seq 600); do
+			[ "\$(grep -c ' s: \[ 45%\] Building' "$PWD/out")" -lt 2 ] || exit 1
+			sleep 0.1
+		done
+	END
+	chmod +x tools/cmake
+	PATH=$PWD/tools:$PATH "$root/examples/quickstart.sh" >out 2>errors || status=$?
+	[[ $status == 1 ]] || die "the quickstart ended with $status"
+	grep -q '^   \.\.\. [0-9]* s: \[ 45%\] Building C object api.c.o$' out ||
+		die "the build does not say how far it is"
+	grep -q 'failed: 2. Build' errors || die "it does not say what failed"
 }
 
 usage_case()

@@ -26,7 +26,8 @@ function read_paper(    unit, start) {
 
 function read_reminder(    text, unit, late, attempt) {
 	text = $0
-	if (!match(text, /   -?[0-9]+ us late(, attempt [0-9]+)?$/)) {
+	sub(/ \(due before this start\)/, "", text)
+	if (!match(text, /   -?[0-9.]+ ms after its time(, attempt [0-9]+)?$/)) {
 		wrong("not a whole line: " $0)
 		return
 	}
@@ -62,5 +63,5 @@ END {
 	printf "%d papers: ", papers
 	for (i = 2; i < ARGC; i++)
 		printf "%d in run %d, ", given[i], i - 1
-	printf "%d repeated; the latest of run 1 by %d us\n", repeated, latest[2]
+	printf "%d repeated; in run 1 the latest came %.3f ms after its time\n", repeated, latest[2]
 }' "$@"
