@@ -57,12 +57,11 @@ int handle_admit_with(const dw *d, const void *argument, const char *why)
 
 int handle_admit_driver(const dw *d)
 {
-	int status = handle_admit(d);
+	int status = handle_admit_look(d);
 
-	/* While it is being closed every call comes from a callback. */
-	if (status == DW_ECLOSED || (status == DW_OK && engine_in_callback(d->engine)))
+	if (status == DW_OK && engine_in_callback(d->engine))
 		return handle_refuse(d, DW_EBUSY, "not from inside a callback");
-	return status;
+	return status == DW_OK ? handle_admit(d) : status;
 }
 
 int handle_ask(dw *d, const struct request *request)

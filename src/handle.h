@@ -26,6 +26,8 @@ struct dw {
 	pthread_t thread;
 	pid_t pid;
 	int closing;
+	int stopped; /* the store was, with stop_status */
+	int stop_status;
 };
 
 int handle_is_own_thread(const dw *);

@@ -215,11 +215,10 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 
 /* ---- Closing ------------------------------------------------------------------------------- */
 
-/* close_parts: DW_ETIMEOUT: the store or a handler has not ended in time. */
-static int close_parts(dw *d, dw_usec patience)
+/* stop_parts: DW_ETIMEOUT: the store or a handler has not ended in time. */
+static int stop_parts(dw *d, dw_usec patience)
 {
 	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
-	int fd = driven_descriptor(d->store);
 	int status;
 
 	posts_shut(d->posts);
@@ -231,14 +230,24 @@ static int close_parts(dw *d, dw_usec patience)
 	(void)handle_turn_until_settled(d, usec_sub(patience, patience / 8));
 	status = d->store->type->stop(d->store,
 				      usec_max(usec_sub(end, d->clock.steady(d->clock.user)), 0));
-	if (engine_is_running(d->engine))
-		status = DW_ETIMEOUT;
+	return engine_is_running(d->engine) ? (int)DW_ETIMEOUT : status;
+}
+
+/* close_parts: what an exception of a callback has cut short is done by the next dw_close(), but a
+ * store is stopped once. */
+static int close_parts(dw *d, dw_usec patience)
+{
+	int fd = driven_descriptor(d->store);
+
+	if (!d->stopped)
+		d->stop_status = stop_parts(d, patience);
+	d->stopped = 1;
 	engine_abandon(d->engine);
 	posts_abandon(d->posts, d->engine);
 	if (fd >= 0)
 		loop_unwatch(d->loop, fd);
 	d->store->type->free(d->store);
-	return status;
+	return d->stop_status;
 }
 
 /* forget is the closing of a forked child's copy. What other threads of the parent may have had
@@ -268,7 +277,7 @@ int dw_close(dw *d, dw_usec patience)
 	if (d->pid != getpid())
 		return forget(d);
 	status = handle_admit_driver(d);
-	if (status != DW_OK)
+	if (status != DW_OK && status != DW_ECLOSED) /* closing was cut short */
 		return status;
 	d->closing = 1;
 	status = close_parts(d, patience);

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/scope.h"
+
 /* How many posts one turn does at most. */
 #define TURN_POSTS_MAX 256u
 
@@ -149,11 +151,17 @@ static void release(struct letter *letter)
 	alloc_free(&posts->alloc, letter);
 }
 
+static void release_at_end(struct letter **letter)
+{
+	release(*letter);
+}
+
 /* refuse answers a request that the engine has not accepted. */
 static void refuse(struct letter *letter, int status)
 {
-	request_refuse(request_of(letter), letter->posts->engine, status);
-	release(letter);
+	struct letter *refused AT_END(release_at_end) = letter;
+
+	request_refuse(request_of(refused), letter->posts->engine, status);
 }
 
 /* answered stands between the engine's answer and the one who asked. */
@@ -183,12 +191,15 @@ static void carry_out(struct posts *posts, struct post *post)
 		return;
 	}
 	request = *request_of(letter);
+	if (request.kind == REQUEST_RUN) {
+		release(letter); /* it has no answer */
+		(void)request_do(&request, posts->engine);
+		return;
+	}
 	request.done = (struct done){answered, letter};
-	status = request_do(&request, letter->posts->engine);
+	status = request_do(&request, posts->engine);
 	if (status != DW_OK)
 		refuse(letter, status);
-	else if (request.kind == REQUEST_RUN)
-		release(letter); /* it has no answer */
 }
 
 bool posts_idle(struct posts *posts)

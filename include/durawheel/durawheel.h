@@ -47,6 +47,14 @@
  * threads first. Calls made while it still runs are safe, and answered or refused with DW_ECLOSED.
  * Handlers of dw_on_worker() may call until they return.
  *
+ * EXCEPTIONS of C++ may leave a callback on the handle's thread: a handler, an answer, on_event, a
+ * function of dw_post(). Such an exception leaves the call that turned, for example dw_run(), and
+ * the handle turns and closes as before. Nothing is told twice. A handler that threw has said
+ * DW_RETRY. dw_close() does not free the handle then: call it again. An exception that leaves a
+ * handler of dw_on_worker() ends the program (std::terminate). None may leave on_log, clock or
+ * resize, nor pass through libev, which does not expect it: with options.ev_loop catch it in the
+ * callback. longjmp() must not leave any callback.
+ *
  * FORK. In a forked child every call returns DW_EFORK and no timer fires; the child may only
  * dw_close() its copy of the handle, which touches neither store nor parent.
  */

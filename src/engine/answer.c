@@ -365,7 +365,7 @@ static bool store_answered(struct engine *engine, dw_op *op)
 {
 	switch (op->kind) {
 	case DW_OP_SCAN:
-		(op->call ? look_answer : recover_scanned)(engine, op);
+		(op->call ? call_answer_ask : recover_scanned)(engine, op);
 		return true;
 	case DW_OP_AUDIT:
 		recover_audited(engine, op);
@@ -375,18 +375,16 @@ static bool store_answered(struct engine *engine, dw_op *op)
 		return true;
 	case DW_OP_GET:
 	case DW_OP_STATUS:
-		look_answer(engine, op);
-		return true;
 	case DW_OP_DEAD_SCAN:
 	case DW_OP_DROP:
-		dead_answer(engine, op);
+	case DW_OP_CHECK:
+		call_answer_ask(engine, op);
 		return true;
 	case DW_OP_OWN:
 		own_answered(engine, op);
 		return true;
 	case DW_OP_PURGE:
-	case DW_OP_CHECK:
-		whole_answer(engine, op);
+		whole_purged(engine, op);
 		return true;
 	case DW_OP_REPORT:
 		dead_forgotten(engine, op);
@@ -460,6 +458,8 @@ void answer_round(struct engine *engine)
 		if (!op)
 			return;
 		answered(engine, op);
-		op_free(&engine->alloc, op);
+		if (!call_has(op))
+			op_free(&engine->alloc, op);
+		tell_round(engine);
 	}
 }

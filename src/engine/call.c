@@ -69,65 +69,6 @@ void call_free(struct engine *engine, struct call *call)
 	alloc_free(&engine->alloc, call);
 }
 
-static const char *name_of(enum call_kind kind)
-{
-	switch (kind) {
-	case CALL_PUT:
-		return "put";
-	case CALL_CANCEL:
-		return "cancel";
-	case CALL_MOVE:
-		return "move";
-	case CALL_REQUEUE:
-		return "requeue";
-	case CALL_PURGE:
-		return "purge";
-	case CALL_DROP:
-		return "drop of dead letters";
-	default:
-		return "settle";
-	}
-}
-
-/* report_failure: a failure that no callback hears. */
-static void report_failure(struct engine *engine, const char *what, const char *id, int status)
-{
-	dw_event event = {.kind = DW_EVENT_FAILED, .status = status, .id = id};
-
-	if (engine->failure == DW_OK)
-		engine->failure = status;
-	engine_event(engine, &event, "%s of %s failed: %s", what, id ? id : "a new timer",
-		     dw_strerror(status));
-}
-
-/* tell calls the call's callback; the call is over. */
-static void tell(struct engine *engine, struct call *call)
-{
-	dw_result result = {.size = sizeof result, .status = call->status, .id = call->id};
-	struct lister lister = call->lister;
-	struct done done = call->done;
-
-	if (call->status == DW_OK) {
-		result.level = engine->store->type->level;
-		result.generation = call->generation;
-	}
-	engine->callback_depth++;
-	if (call->kind == CALL_LIST)
-		lister.fn(engine->env.handle, call->status, NULL, 0, NULL, lister.user);
-	else if (call->kind == CALL_DEAD_LIST)
-		call->dead_lister.fn(engine->env.handle, call->status, NULL, 0, NULL,
-				     call->dead_lister.user);
-	else if (call->kind == CALL_CHECK)
-		call->on_check(engine->env.handle, call->status, NULL, call->on_check_user);
-	else if (call->kind == CALL_STATUS)
-		call->on_status(engine->env.handle, call->status, NULL, call->on_status_user);
-	else if (done.fn)
-		done.fn(engine->env.handle, &result, done.user);
-	else if (call->status != DW_OK && !call->internal)
-		report_failure(engine, name_of(call->kind), call->id, call->status);
-	engine->callback_depth--;
-}
-
 /* drop_fresh: the timer of a put that was not stored. */
 static void drop_fresh(struct engine *engine, struct call *call)
 {
@@ -144,56 +85,24 @@ static void drop_fresh(struct engine *engine, struct call *call)
 void call_answer(struct engine *engine, struct call *call, int status)
 {
 	call->status = status;
-	drop_fresh(engine, call);
-	tell(engine, call);
-	call_free(engine, call);
-}
-
-void engine_refuse(struct engine *engine, const char *what, const char *id, int status,
-		   struct done done)
-{
-	dw_result result = {.size = sizeof result, .status = status, .id = id ? id : ""};
-
-	engine->callback_depth++;
-	if (done.fn)
-		done.fn(engine->env.handle, &result, done.user);
-	else
-		report_failure(engine, what, id, status);
-	engine->callback_depth--;
-}
-
-void engine_run(struct engine *engine, dw_post_fn fn, void *arg)
-{
-	engine->callback_depth++;
-	fn(engine->env.handle, arg);
-	engine->callback_depth--;
-}
-
-void call_defer(struct engine *engine, struct call *call, int status)
-{
-	call->status = status;
-	call->next = NULL;
 	patience_end(engine, call);
-	if (engine->deferred_last)
-		engine->deferred_last->next = call;
-	else
-		engine->deferred = call;
-	engine->deferred_last = call;
-	engine_touch(engine);
+	drop_fresh(engine, call);
+	tell_call(engine, call);
 }
 
-void call_tell_deferred(struct engine *engine)
+void call_answer_ask(struct engine *engine, dw_op *op)
 {
-	struct call *call = engine->deferred;
+	struct call *call = op->call;
 
-	/* What a callback defers is told in the next turn. */
-	engine->deferred = engine->deferred_last = NULL;
-	while (call) {
-		struct call *next = call->next;
+	call->op = op;
+	call_answer(engine, call, op->status);
+}
 
-		call_answer(engine, call, call->status);
-		call = next;
-	}
+bool call_has(const dw_op *op)
+{
+	const struct call *call = op->call;
+
+	return call && call->op == op;
 }
 
 void call_queue(struct timer *timer, struct call *call)
@@ -245,7 +154,7 @@ static void begin_change(struct engine *engine, struct timer *timer, struct call
 	if (is_being_delivered(timer)) {
 		if (call->kind == CALL_CANCEL)
 			timer->no_retry = true;
-		call_defer(engine, call, DW_ELATE);
+		call_answer(engine, call, DW_ELATE);
 		return;
 	}
 	if (timer->state != TIMER_ABSENT)
@@ -280,7 +189,7 @@ static void begin_settle(struct engine *engine, struct timer *timer, struct call
 		return;
 	}
 	if (!holds(timer, call->generation, call->attempt)) {
-		call_defer(engine, call, DW_ESTALE);
+		call_answer(engine, call, DW_ESTALE);
 		return;
 	}
 	timer_disarm(engine, timer);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/scope.h"
 #include "engine/arguments.h"
 #include "timer/record.h"
 
@@ -10,27 +11,22 @@
 
 /* One page as the callback sees it; topics are copied, as a body does not end them with NUL. */
 struct page {
+	struct engine *engine;
 	dw_dead *letters;
 	char (*topics)[DW_TOPIC_MAX + 1];
 };
 
-static void page_free(struct engine *engine, struct page *page)
+static void page_free(struct page *page)
 {
-	alloc_free(&engine->alloc, page->letters);
-	alloc_free(&engine->alloc, page->topics);
+	alloc_free(&page->engine->alloc, page->letters);
+	alloc_free(&page->engine->alloc, page->topics);
 }
 
-static int page_new(struct engine *engine, size_t count, struct page *ret_page)
+static int page_new(struct page *page, size_t count)
 {
-	struct page page = {.letters = alloc_new(&engine->alloc, count * sizeof *page.letters),
-			    .topics = alloc_new(&engine->alloc, count * sizeof *page.topics)};
-
-	if (!page.letters || !page.topics) {
-		page_free(engine, &page);
-		return DW_ENOMEM;
-	}
-	*ret_page = page;
-	return DW_OK;
+	page->letters = alloc_new(&page->engine->alloc, count * sizeof *page->letters);
+	page->topics = alloc_new(&page->engine->alloc, count * sizeof *page->topics);
+	return page->letters && page->topics ? DW_OK : DW_ENOMEM;
 }
 
 static dw_dead letter_of(const dw_row *row, char *topic)
@@ -60,36 +56,29 @@ static dw_dead letter_of(const dw_row *row, char *topic)
 	return letter;
 }
 
-static void listed(struct engine *engine, struct call *call, const dw_op *op)
+void dead_tell_page(struct engine *engine, const struct call *call)
 {
+	struct page page AT_END(page_free) = {.engine = engine};
 	struct dead_lister lister = call->dead_lister;
-	dw_cursor next = op->after;
-	struct page page;
+	const dw_op *op = call->op;
+	int status = call->status;
 	size_t count = 0;
+	dw_cursor next;
 
-	if (page_new(engine, op->row_count + 1, &page) != DW_OK) {
-		call_answer(engine, call, DW_ENOMEM);
+	if (status == DW_OK)
+		status = page_new(&page, op->row_count + 1);
+	if (status != DW_OK) {
+		lister.fn(engine->env.handle, status, NULL, 0, NULL, lister.user);
 		return;
 	}
+	next = op->after;
 	for (const dw_row *row = op->rows; row; row = row->next) {
 		page.letters[count] = letter_of(row, page.topics[count]);
 		next = (dw_cursor){.due = row->at, .generation = row->number, .started = 1};
 		count++;
 	}
 	next.ended = op->row_count < op->limit;
-	call_free(engine, call);
-	engine->callback_depth++;
 	lister.fn(engine->env.handle, DW_OK, page.letters, count, &next, lister.user);
-	engine->callback_depth--;
-	page_free(engine, &page);
-}
-
-void dead_answer(struct engine *engine, dw_op *op)
-{
-	if (op->kind == DW_OP_DEAD_SCAN && op->status == DW_OK)
-		listed(engine, op->call, op);
-	else
-		call_answer(engine, op->call, op->status);
 }
 
 /* ---- Asking -------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/scope.h"
 #include "timer/record.h"
 #include "timer/retry.h"
 
@@ -88,6 +89,7 @@ void deliver_claim_round(struct engine *engine, dw_usec now)
 		/* A busy one comes back when its operation is answered. */
 		if (!timer->busy)
 			claim(engine, timer);
+		tell_round(engine);
 	}
 }
 
@@ -219,33 +221,6 @@ void deliver_sweep(struct engine *engine, dw_usec now)
 
 /* ---- Firing -------------------------------------------------------------------------------- */
 
-static dw_verdict call_handler(struct engine *engine, struct timer *timer, dw_usec now)
-{
-	struct topic *topic = timer->topic;
-	dw_fire_fn fire = topic->fire ? topic->fire : engine->topics.any_fire;
-	void *user = topic->fire ? topic->user : engine->topics.any_user;
-	dw_token token = {.generation = timer->head.generation, .attempt = timer->head.attempt};
-	dw_firing firing = {.size = sizeof firing,
-			    .id = timer->id,
-			    .topic = topic->name,
-			    .due = timer->head.due,
-			    .now = now,
-			    .attempt = timer->head.attempt,
-			    .data = timer->data,
-			    .data_size = timer->data_size,
-			    .token = &token};
-	dw_verdict verdict;
-
-	memcpy(token.id, timer->id, strlen(timer->id) + 1);
-	engine->retry_in = -1;
-	engine->firing = timer;
-	engine->callback_depth++;
-	verdict = fire(engine->env.handle, &firing, user);
-	engine->callback_depth--;
-	engine->firing = NULL;
-	return verdict;
-}
-
 static void hold(struct engine *engine, struct timer *timer)
 {
 	if (engine->stats.held >= DW_HOLDS_MAX) {
@@ -310,7 +285,7 @@ void deliver_judge(struct engine *engine, struct timer *timer, dw_verdict verdic
 			patience_begin(engine, settling);
 		} else {
 			timer->settling = NULL;
-			call_defer(engine, settling, DW_ESTALE);
+			call_answer(engine, settling, DW_ESTALE);
 		}
 	}
 	if (verdict == DW_HOLD) {
@@ -323,13 +298,52 @@ void deliver_judge(struct engine *engine, struct timer *timer, dw_verdict verdic
 	engine_resume(engine, timer);
 }
 
+/* A delivery whose handler runs on this thread. */
+struct delivery {
+	struct engine *engine;
+	struct timer *timer;
+	dw_verdict verdict;
+};
+
+static void end_delivery(struct delivery *delivery)
+{
+	struct engine *engine = delivery->engine;
+
+	engine->callback_depth--;
+	engine->firing = NULL;
+	deliver_judge(engine, delivery->timer, delivery->verdict, engine->retry_in);
+}
+
+/* call_handler: one that ends by an exception has said DW_RETRY. */
+static void call_handler(struct engine *engine, struct timer *timer, const dw_firing *firing)
+{
+	struct delivery delivery AT_END(end_delivery) = {engine, timer, DW_RETRY};
+	struct topic *topic = timer->topic;
+	dw_fire_fn fire = topic->fire ? topic->fire : engine->topics.any_fire;
+	void *user = topic->fire ? topic->user : engine->topics.any_user;
+
+	engine->retry_in = -1;
+	engine->firing = timer;
+	engine->callback_depth++;
+	delivery.verdict = fire(engine->env.handle, firing, user);
+}
+
 static void fire(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	dw_verdict verdict;
+	dw_token token = {.generation = timer->head.generation, .attempt = timer->head.attempt};
+	dw_firing firing = {.size = sizeof firing,
+			    .id = timer->id,
+			    .topic = timer->topic->name,
+			    .due = timer->head.due,
+			    .now = now,
+			    .attempt = timer->head.attempt,
+			    .data = timer->data,
+			    .data_size = timer->data_size,
+			    .token = &token};
 
+	memcpy(token.id, timer->id, strlen(timer->id) + 1);
 	deliver_begin(engine, timer, now);
-	verdict = call_handler(engine, timer, now);
-	deliver_judge(engine, timer, verdict, engine->retry_in);
+	call_handler(engine, timer, &firing);
 }
 
 static void unhold(struct engine *engine, struct timer *timer)
@@ -403,6 +417,7 @@ void deliver_fire_round(struct engine *engine)
 		assert(timer->state != TIMER_CLAIMED || timer->waiting || timer->head.due <= now);
 		timer->place = PLACE_NONE;
 		deliver_due(engine, timer, now, false);
+		tell_round(engine);
 	}
 }
 

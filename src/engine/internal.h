@@ -11,6 +11,7 @@
  *	look.c     get, list, status, counters
  *	dead.c     dead letters
  *	whole.c    purge, check
+ *	tell.c     calling the program back: answers, events
  *	turn.c     the turn, arming, closing
  *
  * Invariants (engine_check): every timer of the index is in the place its state says; a busy timer
@@ -75,8 +76,15 @@ enum call_kind {
 	CALL_CHECK
 };
 
+/* What the program is to be told: the first member of a call, or of an event. */
+struct notice {
+	struct notice *next;
+	bool is_event;
+};
+
 /* What the API was asked for and has not answered. */
 struct call {
+	struct notice notice;
 	struct call *next;
 	struct call *prev_open, *next_open; /* all that are unanswered */
 	struct call *prev_patient, *next_patient;
@@ -91,7 +99,8 @@ struct call {
 	bool early;          /* settle: waits for a verdict that may be DW_HOLD */
 	bool internal;       /* put: sent again after an unknown outcome; nobody is told */
 	struct timer *fresh; /* put: the timer to be */
-	dw_op *op;           /* made with the call, so that beginning it cannot fail */
+	dw_op *op;           /* made with the call, so that beginning it cannot fail; once a
+			      * call that asks is answered, the answer */
 	struct done done;
 	struct lister lister;
 	struct dead_lister dead_lister;
@@ -135,13 +144,15 @@ struct engine {
 	uint32_t urgent_inflight;
 	uint32_t ordinary_inflight;
 
-	struct call *open;    /* every unanswered call */
+	struct call *open;    /* every call that is not told its answer */
 	uint64_t again_count; /* of them, those that are internal */
 	struct call *patient; /* in the order in which they were accepted */
 	struct call *patient_last;
-	dw_usec served_at;     /* steady: when the store last changed a timer */
-	struct call *deferred; /* answered without the store: told in the next turn */
-	struct call *deferred_last;
+	dw_usec served_at;      /* steady: when the store last changed a timer */
+	struct notice *notices; /* to tell */
+	struct notice *notices_last;
+	struct notice *spares; /* for events */
+	unsigned spare_count;
 	uint64_t open_count;
 	size_t open_bytes; /* they hold */
 
@@ -196,10 +207,26 @@ struct engine {
 	char error[DW_MESSAGE_SIZE];
 };
 
+/* tell.c */
+int tell_init(struct engine *);
+void tell_free(struct engine *);
+void tell_call(struct engine *, struct call *);
+/* tell_round tells all that there is to tell. What a callback adds is for the next round. */
+void tell_round(struct engine *);
+/* engine_event copies what it is given, and tells it in the next round. tell_event tells it at
+ * once: only from inside a callback. */
+void engine_event(struct engine *, const dw_event *, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void tell_event(struct engine *, const dw_event *, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* call.c */
+/* call_answer: the call is over, and will be told. */
 void call_answer(struct engine *, struct call *, int status);
-void call_defer(struct engine *, struct call *, int status);
-void call_tell_deferred(struct engine *);
+/* call_answer_ask answers the call of an operation that no timer waits for. call_has: the operation
+ * is the call's now, until it is told. */
+void call_answer_ask(struct engine *, dw_op *);
+bool call_has(const dw_op *);
 void call_queue(struct timer *, struct call *);
 /* call_new: DW_ENOMEM, or DW_ELIMIT unless it is part of a delivery; said in engine_error(). */
 int call_new(struct engine *, enum call_kind kind, const char *id, struct call **ret_call);
@@ -301,7 +328,8 @@ void recover_learn_rows(struct engine *, const dw_row *);
 dw_usec recover_wake(const struct engine *);
 
 /* look.c */
-void look_answer(struct engine *, dw_op *);
+void look_tell_page(struct engine *, const struct call *);
+void look_tell_status(struct engine *, const struct call *);
 void look_report(struct engine *, dw_usec now);
 /* look_limit refuses a page of so many of what; look_page is the operation that asks for one
  * (NULL: no memory). */
@@ -310,7 +338,7 @@ dw_op *look_page(struct engine *, dw_op_kind, const char *topic, const dw_cursor
 		 size_t limit);
 
 /* dead.c */
-void dead_answer(struct engine *, dw_op *);
+void dead_tell_page(struct engine *, const struct call *);
 /* dead_bury_damaged sets aside what is stored under id and does not match its checksum. */
 void dead_bury_damaged(struct engine *, const char *id, uint64_t generation);
 void dead_damaged_buried(struct engine *, const dw_op *);
@@ -318,14 +346,13 @@ void dead_damaged_buried(struct engine *, const dw_op *);
 void dead_forgotten(struct engine *, const dw_op *);
 
 /* whole.c */
-void whole_answer(struct engine *, dw_op *);
+void whole_tell_check(struct engine *, const struct call *);
+void whole_purged(struct engine *, dw_op *);
 
 /* turn.c */
 void engine_submit(struct engine *, dw_op *, bool urgent);
 void engine_touch(struct engine *);
 dw_usec engine_lead(const struct engine *);
-void engine_event(struct engine *, dw_event *, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 /* engine_note_error: what the report names as the last error. */
 void engine_note_error(struct engine *, int status);
 void engine_store_failed(struct engine *, int status, const char *id);

@@ -5,39 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "engine/arguments.h"
 #include "timer/record.h"
 
 /* One page as the callback sees it; topics are copied, as a body does not end them with NUL. */
 struct page {
+	struct engine *engine;
 	dw_info *infos;
 	char (*topics)[DW_TOPIC_MAX + 1];
 	size_t count;
 };
 
-static int page_new(struct engine *engine, size_t count, struct page *ret_page)
+static int page_new(struct page *page, size_t count)
 {
-	struct page page = {0};
-
-	if (count == 0) {
-		*ret_page = page;
+	if (count == 0)
 		return DW_OK;
-	}
-	page.infos = alloc_new(&engine->alloc, count * sizeof *page.infos);
-	page.topics = alloc_new(&engine->alloc, count * sizeof *page.topics);
-	if (!page.infos || !page.topics) {
-		alloc_free(&engine->alloc, page.infos);
-		alloc_free(&engine->alloc, page.topics);
-		return DW_ENOMEM;
-	}
-	*ret_page = page;
-	return DW_OK;
+	page->infos = alloc_new(&page->engine->alloc, count * sizeof *page->infos);
+	page->topics = alloc_new(&page->engine->alloc, count * sizeof *page->topics);
+	return page->infos && page->topics ? DW_OK : DW_ENOMEM;
 }
 
-static void page_free(struct engine *engine, struct page *page)
+static void page_free(struct page *page)
 {
-	alloc_free(&engine->alloc, page->infos);
-	alloc_free(&engine->alloc, page->topics);
+	alloc_free(&page->engine->alloc, page->infos);
+	alloc_free(&page->engine->alloc, page->topics);
 }
 
 static void page_add(struct engine *engine, struct page *page, const dw_row *row)
@@ -48,7 +40,7 @@ static void page_add(struct engine *engine, struct page *page, const dw_row *row
 
 	if (row->status != DW_OK || record_decode(row->body, row->body_size, &record) != DW_OK) {
 		engine->stats.corrupt++;
-		engine_event(engine, &event, "%s does not match its checksum: not listed", row->id);
+		tell_event(engine, &event, "%s does not match its checksum: not listed", row->id);
 		return;
 	}
 	memcpy(page->topics[page->count], record.topic, record.topic_size);
@@ -66,56 +58,37 @@ static void page_add(struct engine *engine, struct page *page, const dw_row *row
 	page->count++;
 }
 
-/* list_answered shows a page. The cursor of a page that ends in a corrupt row is that row's: a list
- * does not stop before it. */
-static void list_answered(struct engine *engine, struct call *call, const dw_op *op)
+/* look_tell_page shows a page. The cursor of a page that ends in a corrupt row is that row's, so
+ * that a list does not stop before it. */
+void look_tell_page(struct engine *engine, const struct call *call)
 {
-	struct lister lister = call->lister;
-	dw_cursor next = op->after;
-	struct page page;
+	struct page page AT_END(page_free) = {.engine = engine};
+	const dw_op *op = call->op;
+	int status = call->status;
+	dw_cursor next;
 
-	if (op->status == DW_OK && page_new(engine, op->row_count, &page) != DW_OK) {
-		call_answer(engine, call, DW_ENOMEM);
+	if (status == DW_OK)
+		status = page_new(&page, op->row_count);
+	if (status != DW_OK) {
+		call->lister.fn(engine->env.handle, status, NULL, 0, NULL, call->lister.user);
 		return;
 	}
-	if (op->status != DW_OK) {
-		call_answer(engine, call, op->status);
-		return;
-	}
+	next = op->after;
 	for (const dw_row *row = op->rows; row; row = row->next) {
 		page_add(engine, &page, row);
 		next = (dw_cursor){
 		    .due = row->head.due, .generation = row->head.generation, .started = 1};
 	}
 	next.ended = op->kind == DW_OP_GET || op->row_count < op->limit;
-	call_free(engine, call);
-	engine->callback_depth++;
-	lister.fn(engine->env.handle, DW_OK, page.infos, page.count, &next, lister.user);
-	engine->callback_depth--;
-	page_free(engine, &page);
+	call->lister.fn(engine->env.handle, DW_OK, page.infos, page.count, &next,
+			call->lister.user);
 }
 
-static void status_answered(struct engine *engine, struct call *call, const dw_op *op)
+void look_tell_status(struct engine *engine, const struct call *call)
 {
-	dw_status_fn fn = call->on_status;
-	void *user = call->on_status_user;
+	const dw_store_status *status = call->status == DW_OK ? call->op->store_status : NULL;
 
-	if (op->status != DW_OK) {
-		call_answer(engine, call, op->status);
-		return;
-	}
-	call_free(engine, call);
-	engine->callback_depth++;
-	fn(engine->env.handle, DW_OK, op->store_status, user);
-	engine->callback_depth--;
-}
-
-void look_answer(struct engine *engine, dw_op *op)
-{
-	if (op->kind == DW_OP_STATUS)
-		status_answered(engine, op->call, op);
-	else
-		list_answered(engine, op->call, op);
+	call->on_status(engine->env.handle, call->status, status, call->on_status_user);
 }
 
 /* ---- Asking -------------------------------------------------------------------------------- */

@@ -110,6 +110,6 @@ void patience_fail(struct engine *engine, struct timer *timer)
 			continue;
 		}
 		*link = call->next;
-		call_defer(engine, call, DW_ESTORE);
+		call_answer(engine, call, DW_ESTORE);
 	}
 }

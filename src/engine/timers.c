@@ -131,7 +131,7 @@ void timer_replace(struct engine *engine, struct timer *old, struct timer *fresh
 	old->calls = NULL;
 	old->busy = false;
 	if (old->settling)
-		call_defer(engine, old->settling, DW_ESTALE);
+		call_answer(engine, old->settling, DW_ESTALE);
 	old->settling = NULL;
 	timer_disarm(engine, old);
 	if (!old->storing)
@@ -145,7 +145,7 @@ void timer_forget(struct engine *engine, struct timer *timer)
 	if (settling && (!timer->busy || settling->early)) {
 		timer->settling = NULL;
 		settling->early = false;
-		call_defer(engine, settling, DW_ESTALE);
+		call_answer(engine, settling, DW_ESTALE);
 	}
 	timer_disarm(engine, timer);
 	timer_set_state(engine, timer, TIMER_ABSENT);

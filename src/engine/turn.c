@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
-
 #include <string.h>
 #include <unistd.h>
 
+#include "base/scope.h"
 #include "base/utf8.h"
 #include "port/driven.h"
 
@@ -28,27 +28,6 @@ void engine_note_error(struct engine *engine, int status)
 	engine->last_error = status;
 	engine->last_event = 0;
 	engine->last_error_at = engine_now(engine);
-}
-
-void engine_event(struct engine *engine, dw_event *event, const char *format, ...)
-{
-	char message[DW_MESSAGE_SIZE + DW_ID_MAX];
-	va_list arguments;
-
-	if (event->status != DW_OK) {
-		engine_note_error(engine, event->status);
-		engine->last_event = (int)event->kind;
-	}
-	if (!engine->env.on_event)
-		return;
-	va_start(arguments, format);
-	(void)vsnprintf(message, sizeof message, format, arguments); /* cut if long */
-	va_end(arguments);
-	event->size = sizeof *event;
-	event->message = message;
-	engine->callback_depth++;
-	engine->env.on_event(engine->env.handle, event, engine->env.on_event_user);
-	engine->callback_depth--;
 }
 
 /* tell_failed: once, until the store is back. */
@@ -240,7 +219,7 @@ static bool has_work_left(const struct engine *engine)
 	bool delivers = !engine->closing && (engine->sweep > 0 || engine->sweep_work > 0 ||
 					     engine->reviving || engine->rechecking);
 
-	return engine->answers.count > 0 || engine->posts_left || engine->deferred ||
+	return engine->answers.count > 0 || engine->posts_left || engine->notices ||
 	       engine->urgent.count > 0 || delivers ||
 	       (engine->ordinary.count > 0 &&
 		engine->ordinary_inflight < driven_window(engine->store));
@@ -282,26 +261,39 @@ static void drain_posts(struct engine *engine)
 /* give_work gives workers that have come free what is due for them. */
 static void give_work(struct engine *engine)
 {
-	for (uint32_t i = 0; work_is_made(engine) && i < TURN_FIRINGS_MAX; i++)
+	for (uint32_t i = 0; work_is_made(engine) && i < TURN_FIRINGS_MAX; i++) {
 		if (!work_next(engine))
 			return;
+		tell_round(engine);
+	}
 }
 
-int engine_turn(struct engine *engine)
+/* end_turn: a turn that an exception has cut short is followed by another one, for the rest. */
+static void end_turn(struct engine **turning)
 {
+	struct engine *engine = *turning;
+
+	if (!engine->in_turn)
+		return;
+	engine->in_turn = false;
+	engine_touch(engine);
+}
+
+/* turn does all of it but the arming. */
+static int turn(struct engine *engine)
+{
+	struct engine *turning AT_END(end_turn) = engine;
 	dw_usec before;
 	dw_usec now;
 
-	if (engine->in_turn || engine->callback_depth > 0)
-		return engine_fail(engine, DW_EBUSY, "a turn cannot run inside a callback");
-	engine->in_turn = true;
+	turning->in_turn = true;
 	engine->woken = false;
 	before = engine_steady(engine);
 	now = engine_now(engine);
 	watch_clock(engine, before, now);
 	driven_turn(engine->store, before);
 	watch_trouble(engine);
-	call_tell_deferred(engine);
+	tell_round(engine);
 	answer_round(engine);
 	patience_round(engine);
 	watch_trouble_end(engine);
@@ -320,6 +312,7 @@ int engine_turn(struct engine *engine)
 		deliver_fire_round(engine);
 		own_watch_lease(engine, now);
 	}
+	tell_round(engine);
 	if (engine->pid != getpid()) { /* a callback forked, and this is the child */
 		engine->in_turn = false;
 		return DW_EFORK;
@@ -328,8 +321,19 @@ int engine_turn(struct engine *engine)
 	submit_round(engine);
 	watch_store(engine);
 	engine->in_turn = false;
-	engine->env.loop.arm(engine->env.loop.user, next_turn(engine, engine_now(engine)));
 	return DW_OK;
+}
+
+int engine_turn(struct engine *engine)
+{
+	int status;
+
+	if (engine->in_turn || engine->callback_depth > 0)
+		return engine_fail(engine, DW_EBUSY, "a turn cannot run inside a callback");
+	status = turn(engine);
+	if (status == DW_OK)
+		engine->env.loop.arm(engine->env.loop.user, next_turn(engine, engine_now(engine)));
+	return status;
 }
 
 dw_usec engine_next_firing(const struct engine *engine)
@@ -417,6 +421,8 @@ int engine_new(struct engine **ret_engine, const struct engine_env *env)
 	engine->stats.next_due = DW_NEVER;
 	status = index_init(&engine->index, &engine->alloc, rng_next(&engine->rng));
 	if (status == DW_OK)
+		status = tell_init(engine);
+	if (status == DW_OK)
 		status = schedule_init(&engine->claim, &engine->alloc, engine_now(engine));
 	if (status == DW_OK)
 		status = schedule_init(&engine->fire, &engine->alloc, engine_now(engine));
@@ -469,6 +475,7 @@ void engine_free(struct engine *engine)
 {
 	if (!engine)
 		return;
+	tell_free(engine);
 	while (engine->open) {
 		engine->open->next = NULL;
 		free_calls(engine, engine->open);
@@ -506,6 +513,8 @@ static void close_timer(struct timer *timer, void *user)
 
 void engine_begin_close(struct engine *engine)
 {
+	if (engine->closing)
+		return;
 	engine->closing = true;
 	index_each(&engine->index, close_timer, engine);
 	engine_touch(engine);
@@ -516,12 +525,13 @@ void engine_abandon(struct engine *engine)
 	op_queue_append(&engine->answers, engine->store->type->collect(engine->store));
 	while (engine->answers.count > 0)
 		answer_round(engine);
-	call_tell_deferred(engine);
-	while (engine->open) {
-		struct call *call = engine->open;
-
+	while (engine->notices || engine->open) {
+		while (engine->notices)
+			tell_round(engine);
 		/* Never handed to the store: the operation is still here, or not made yet. */
-		call_answer(engine, call, call->op || call->early ? DW_ECLOSED : DW_EUNKNOWN);
+		for (struct call *call = engine->open; call; call = call->next_open)
+			call_answer(engine, call,
+				    call->op || call->early ? DW_ECLOSED : DW_EUNKNOWN);
 	}
 }
 
@@ -542,7 +552,7 @@ bool engine_settled(const struct engine *engine)
 	uint64_t ordinary = engine->ordinary_inflight + engine->ordinary.count;
 
 	/* A put that is sent again was answered DW_EUNKNOWN: nobody waits for it. */
-	if (engine->open_count > engine->again_count)
+	if (engine->open_count > engine->again_count || engine->notices)
 		return false;
 	return !engine->closing || (engine->stats.running == 0 && engine->urgent_inflight == 0 &&
 				    engine->urgent.count == 0 && ordinary <= engine->again_count &&

@@ -1,6 +1,8 @@
 /* What is about the store as a whole: emptying it, and looking it through for damage. */
 #include "engine/internal.h"
 
+#include "base/scope.h"
+
 /* ---- Purge --------------------------------------------------------------------------------- */
 
 /* forget drops a timer that is not being delivered: the store has it no more. One that something is
@@ -35,7 +37,7 @@ static void doubt(struct timer *timer, void *user)
 	engine_resume(engine, timer);
 }
 
-static void purged(struct engine *engine, const dw_op *op)
+void whole_purged(struct engine *engine, dw_op *op)
 {
 	engine->purging--;
 	/* After the ownership was lost and won again memory knows what was read since. */
@@ -65,11 +67,19 @@ int engine_purge(struct engine *engine, struct done done)
 
 /* ---- Check --------------------------------------------------------------------------------- */
 
-static void checked(struct engine *engine, struct call *call, const dw_op *op)
+/* The flaws as the callback sees them. */
+struct flaws {
+	struct engine *engine;
+	dw_flaw *shown;
+};
+
+static void free_flaws(struct flaws *flaws)
 {
-	dw_check_fn fn = call->on_check;
-	void *user = call->on_check_user;
-	dw_flaw *flaws = alloc_new(&engine->alloc, (op->row_count + 1) * sizeof *flaws);
+	alloc_free(&flaws->engine->alloc, flaws->shown);
+}
+
+static dw_check_report report_of(const dw_op *op, dw_flaw *flaws)
+{
 	dw_check_report report = {.size = sizeof report,
 				  .pending = op->store_status->pending,
 				  .claimed = op->store_status->claimed,
@@ -78,18 +88,27 @@ static void checked(struct engine *engine, struct call *call, const dw_op *op)
 				  .flaw_count = op->count,
 				  .flaws = flaws};
 
-	if (!flaws) {
-		call_answer(engine, call, DW_ENOMEM);
-		return;
-	}
 	for (const dw_row *row = op->rows; row; row = row->next)
 		flaws[report.flaws_shown++] =
 		    (dw_flaw){.id = row->id, .generation = row->head.generation, .what = row->body};
-	call_free(engine, call);
-	engine->callback_depth++;
-	fn(engine->env.handle, DW_OK, &report, user);
-	engine->callback_depth--;
-	alloc_free(&engine->alloc, flaws);
+	return report;
+}
+
+void whole_tell_check(struct engine *engine, const struct call *call)
+{
+	struct flaws flaws AT_END(free_flaws) = {.engine = engine};
+	dw_check_report report;
+	int status = call->status;
+
+	if (status == DW_OK)
+		flaws.shown =
+		    alloc_new(&engine->alloc, (call->op->row_count + 1) * sizeof *flaws.shown);
+	if (status == DW_OK && !flaws.shown)
+		status = DW_ENOMEM;
+	if (status == DW_OK)
+		report = report_of(call->op, flaws.shown);
+	call->on_check(engine->env.handle, status, status == DW_OK ? &report : NULL,
+		       call->on_check_user);
 }
 
 int engine_check_store(struct engine *engine, dw_check_fn fn, void *user)
@@ -102,14 +121,4 @@ int engine_check_store(struct engine *engine, dw_check_fn fn, void *user)
 	call->on_check = fn;
 	call->on_check_user = user;
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_CHECK, NULL, NULL, 0));
-}
-
-void whole_answer(struct engine *engine, dw_op *op)
-{
-	if (op->kind == DW_OP_PURGE)
-		purged(engine, op);
-	else if (op->status == DW_OK)
-		checked(engine, op->call, op);
-	else
-		call_answer(engine, op->call, op->status);
 }

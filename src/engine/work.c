@@ -87,4 +87,5 @@ void engine_finish(struct engine *engine, struct job *job)
 			unstart(engine, timer);
 	}
 	alloc_free(&engine->alloc, job);
+	tell_round(engine);
 }
