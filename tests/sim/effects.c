@@ -147,13 +147,13 @@ static void tell_plain(const struct effect *effect, const char *id, const struct
 	tell(effect, &op, &op.head);
 }
 
-static void tell_drop(const struct effect *effect)
+static void tell_drop(const struct effect *effect, const char *id, const struct reply *item)
 {
-	dw_op op = {.kind = DW_OP_DROP, .id = effect->argv[6]};
+	dw_op op = {.kind = DW_OP_DROP, .id = id};
 
-	if (town_shard(effect->town, op.id) != effect->shard)
+	if (town_shard(effect->town, id) != effect->shard)
 		return; /* it was not at home, and nobody has put it elsewhere */
-	op.status = effect->reply->items[1].integer > 0 ? DW_OK : DW_ENOENT;
+	op.status = item->integer > 0 ? DW_OK : DW_ENOENT;
 	tell(effect, &op, &op.head);
 }
 
@@ -204,6 +204,9 @@ static void tell_item(const struct effect *effect, dw_op_kind kind, int at,
 	case DW_OP_REQUEUE:
 		tell_plain(effect, effect->argv[at], item, kind);
 		return;
+	case DW_OP_DROP:
+		tell_drop(effect, effect->argv[at], item);
+		return;
 	default:
 		tell_delivery(effect, at, item, kind);
 	}
@@ -218,7 +221,7 @@ void effects_tell(const struct effect *effect)
 	} all[] = {{"claim", DW_OP_CLAIM, 3},    {"settle", DW_OP_SETTLE, 3},
 		   {"retry", DW_OP_RETRY, 5},    {"bury", DW_OP_BURY, 5},
 		   {"cancel", DW_OP_CANCEL, 2},  {"move", DW_OP_MOVE, 5},
-		   {"requeue", DW_OP_REQUEUE, 4}};
+		   {"requeue", DW_OP_REQUEUE, 4}, {"drop", DW_OP_DROP, 2}};
 
 	if (effect->reply->kind != REPLY_ARRAY || effect->reply->count == 0 ||
 	    !reply_is(&effect->reply->items[0], "OK"))
@@ -229,8 +232,6 @@ void effects_tell(const struct effect *effect)
 		tell_known_claims(effect);
 	if (strcmp(effect->script, "settle_known") == 0)
 		tell_known_settles(effect);
-	if (strcmp(effect->script, "drop") == 0)
-		tell_drop(effect);
 	if (strcmp(effect->script, "acquire") == 0)
 		lost_taken_over(effect->town, effect->shard);
 	if (strcmp(effect->script, "repush") == 0)

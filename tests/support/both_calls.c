@@ -361,11 +361,14 @@ static void do_requeue(struct both *both)
 static void do_drop(struct both *both)
 {
 	struct caller *caller = both_caller(both, both_draw(both, 2));
-	const char *id = both_draw(both, 12) ? both_id(both) : "";
 
 	both_begin_guarded(both, "drop", caller);
-	both_text(both, id);
-	both_number(both, any_letter(both, id));
+	for (unsigned i = both_some(both); i > 0; i--) {
+		const char *id = both_draw(both, 12) ? both_id(both) : "";
+
+		both_text(both, id);
+		both_number(both, any_letter(both, id));
+	}
 	both_guarded(both, caller);
 }
 

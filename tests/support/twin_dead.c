@@ -209,29 +209,39 @@ static int drop_of(struct run *run, struct bytes id)
 	return count;
 }
 
+static int drop_all(struct run *run)
+{
+	int count = (int)run->dead->count;
+
+	key_clear(run->twin, run->dead);
+	key_clear(run->twin, run->letters);
+	key_clear(run->twin, run->names);
+	return count;
+}
+
+static int drop_one(struct run *run, struct bytes id, double ver)
+{
+	char room[NAME_ROOM];
+
+	if (id.size == 0)
+		return drop_all(run);
+	return ver == 0 ? drop_of(run, id) : drop_name(run, letter_name(id, ver, room));
+}
+
 void twin_drop(struct run *run)
 {
-	struct bytes id = arg(run, 7);
-	double ver = number_of(arg(run, 8));
-	char room[NAME_ROOM];
-	int count;
+	size_t count = groups(run, 2, 7);
 
 	if (!enter(run))
 		return;
 	touch(run);
-	if (id.size == 0) {
-		count = (int)run->dead->count;
-		key_clear(run->twin, run->dead);
-		key_clear(run->twin, run->letters);
-		key_clear(run->twin, run->names);
-	} else if (ver == 0) {
-		count = drop_of(run, id);
-	} else {
-		count = drop_name(run, letter_name(id, ver, room));
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++) {
+		int at = 7 + 2 * (int)i;
+
+		item_code(run, 1 + i, drop_one(run, arg(run, at), number_of(arg(run, at + 1))));
 	}
 	leave(run);
-	answer_ok(run, 1);
-	item_code(run, 1, count);
 }
 
 /* set_aside_at: when the first of the letters was. */
