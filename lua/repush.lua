@@ -1,13 +1,14 @@
 -- repush: the owner of a shard that was emptied, or set back to an earlier state, writes a timer
--- again that it still knows. If another process owns the shard by now, as a client: pending, and
--- open if it was claimed, because then a claim of it may still start.
+-- again that it still knows. If another process owns the emptied shard by now, as a client: only
+-- where nothing is, because what is there is later; pending, and open if it was claimed, because
+-- then a claim of it may still start.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),
 --           body
 -- returns   {'OK', ...}: the header as it is now; {3, value} a later version is stored, or for a
---           client this one: its new owner may have gone on with it; 2 the inbox tells that it is
+--           client any: its new owner may have gone on with this one; 2 the inbox tells that it is
 --           gone; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
@@ -31,8 +32,8 @@ for k = 1, #ids do
 	if before then
 		flags, attempt, v0, v1 = decode(before)
 	end
-	if (flags and (v1 * WORD + v0 > ver or not owner and v1 * WORD + v0 == ver)) or
-		(inbox[k] and math.abs(tonumber(inbox[k])) > ver) then
+	if (flags and (not owner or v1 * WORD + v0 > ver)) or
+		(inbox[k] and (not owner or math.abs(tonumber(inbox[k])) > ver)) then
 		answer[k + 1] = before and {STALE, before} or ENOENT
 	else
 		local state, open = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 6])

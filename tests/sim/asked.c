@@ -122,7 +122,7 @@ static void move_answered(struct sim *sim, const struct asked *asked, const dw_r
 	struct generation *generation;
 
 	/* Where the server was set back, another one may have been given its number. */
-	while (at != NONE && (sim->model.generations[at].number != result->generation ||
+	while (at != NONE && (!model_is(&sim->model.generations[at], result->generation) ||
 			      sim->model.generations[at].moved_to != asked->due))
 		at = sim->model.generations[at].before;
 	generation = at == NONE ? NULL : &sim->model.generations[at];

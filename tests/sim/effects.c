@@ -218,9 +218,9 @@ void effects_tell(const struct effect *effect)
 		const char *script;
 		dw_op_kind kind;
 		int step;
-	} all[] = {{"claim", DW_OP_CLAIM, 3},    {"settle", DW_OP_SETTLE, 3},
-		   {"retry", DW_OP_RETRY, 5},    {"bury", DW_OP_BURY, 5},
-		   {"cancel", DW_OP_CANCEL, 2},  {"move", DW_OP_MOVE, 5},
+	} all[] = {{"claim", DW_OP_CLAIM, 3},     {"settle", DW_OP_SETTLE, 3},
+		   {"retry", DW_OP_RETRY, 5},     {"bury", DW_OP_BURY, 5},
+		   {"cancel", DW_OP_CANCEL, 2},   {"move", DW_OP_MOVE, 5},
 		   {"requeue", DW_OP_REQUEUE, 4}, {"drop", DW_OP_DROP, 2}};
 
 	if (effect->reply->kind != REPLY_ARRAY || effect->reply->count == 0 ||
@@ -232,8 +232,10 @@ void effects_tell(const struct effect *effect)
 		tell_known_claims(effect);
 	if (strcmp(effect->script, "settle_known") == 0)
 		tell_known_settles(effect);
-	if (strcmp(effect->script, "acquire") == 0)
+	if (strcmp(effect->script, "acquire") == 0) {
+		lost_renumbered(effect->town, effect->shard);
 		lost_taken_over(effect->town, effect->shard);
+	}
 	if (strcmp(effect->script, "repush") == 0)
 		tell_loss(effect, 9);
 	if (strcmp(effect->script, "redelete") == 0)

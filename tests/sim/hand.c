@@ -63,12 +63,23 @@ static void give_grace(struct town *town, unsigned shard)
 	}
 }
 
-/* forget: the server does not come back as it was before something else befell it. */
-static void forget(struct town *town)
+/* hand_forget: the server does not come back as it was before something else befell it. */
+void hand_forget(struct town *town)
 {
 	if (town->past)
 		twin_free(town->past);
 	town->past = NULL;
+}
+
+/* step_clock: it is another machine's that takes over, or it was wrong before. */
+static void step_clock(struct town *town)
+{
+	dw_usec step = 1 + (dw_usec)draw(town->sim, (uint64_t)DW_SECONDS(40));
+
+	if (!chance(town->sim, 3000))
+		return;
+	town->wall_offset -= step;
+	trace(town->sim, "server's clock", "", -step, 0);
 }
 
 /* ---- Emptied ------------------------------------------------------------------------------- */
@@ -103,11 +114,12 @@ static void empty(struct town *town)
 {
 	unsigned only = (unsigned)draw(town->sim, 2 * town->shard_count);
 
-	forget(town);
+	hand_forget(town);
 	dawdle(town);
 	for (unsigned i = 0; i < town->shard_count; i++)
 		if (only >= town->shard_count || only == i)
 			empty_shard(town, i);
+	step_clock(town);
 	world_disturbed(town->sim, town->sim->clocks.steady);
 }
 
@@ -115,7 +127,7 @@ static void empty(struct town *town)
 
 static void remember(struct town *town)
 {
-	forget(town);
+	hand_forget(town);
 	town->past = twin_copy(town->twin);
 	town->past_at = town->sim->clocks.steady;
 	trace(town->sim, "remember", "", 0, 0);
@@ -148,6 +160,7 @@ static void set_back(struct town *town)
 		}
 		lost_settle(town, i, keepers[i]);
 	}
+	step_clock(town);
 	town_restart(town);
 	server_drop_requests(town);
 }
@@ -170,7 +183,7 @@ static void end_session(struct town *town)
 	char end[32];
 
 	(void)snprintf(end, sizeof end, "s:%s", process->nonce);
-	forget(town);
+	hand_forget(town);
 	trace(town->sim, "session ends", "", process->number, 0);
 	command(town, "DEL", key_of((unsigned)draw(town->sim, town->shard_count), end), NULL, NULL);
 }

@@ -348,8 +348,13 @@ void lost_pushed(struct sim *sim, const char *id, const dw_head *head, const str
 		broken(sim, "I10", "%s was written again and never was there", id);
 		return;
 	}
-	if (before && before != generation && before->fate == FATE_STORED)
+	if (before && before != generation && before->fate == FATE_STORED) {
+		if (before->made_at > generation->made_at &&
+		    !sim->town->set_back[town_shard(sim->town, id)])
+			broken(sim, "I2", "%s was put since, and an older one is written over it",
+			       id);
 		before->fate = FATE_REPLACED;
+	}
 	/* Settled, and its owner has not heard that yet: it settles it again, or ends before; or
 	 * another owner has settled it, where a set-back had given the lease back. */
 	if (!ousted && caller && generation->fate == FATE_SETTLED &&
@@ -504,6 +509,27 @@ void lost_taken_over(struct town *town, unsigned shard)
 		if (keeper && keeper->is_beaten && !town_has_lease(keeper, shard) &&
 		    town_shard(town, name->id) == shard)
 			without_keeper(town, i);
+	}
+}
+
+/* lost_renumbered: what clients have written into an emptied shard got new numbers above those that
+ * its owner knows. */
+void lost_renumbered(struct town *town, unsigned shard)
+{
+	struct sim *sim = town->sim;
+
+	for (uint32_t i = 0; i < sim->model.name_count; i++) {
+		struct generation *stored = model_stored(sim, i);
+		dw_head head;
+
+		if (!stored || town_shard(town, sim->model.names[i].id) != shard ||
+		    !head_of(town, i, &head) || head.generation <= stored->number)
+			continue;
+		trace(sim, "renumbered", sim->model.names[i].id, (int64_t)stored->number,
+		      (int64_t)head.generation);
+		stored->was = stored->number;
+		stored->number = head.generation;
+		hand_forget(town);
 	}
 }
 

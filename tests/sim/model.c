@@ -40,11 +40,16 @@ void model_lower(struct name *name, uint64_t number)
 			*floors[i] = number - 1;
 }
 
+bool model_is(const struct generation *generation, uint64_t number)
+{
+	return generation->number == number || (generation->was && generation->was == number);
+}
+
 struct generation *model_find(struct sim *sim, uint32_t name, uint64_t number)
 {
 	uint32_t at = sim->model.names[name].last;
 
-	while (at != NONE && sim->model.generations[at].number != number)
+	while (at != NONE && !model_is(&sim->model.generations[at], number))
 		at = sim->model.generations[at].before;
 	return at == NONE ? NULL : &sim->model.generations[at];
 }

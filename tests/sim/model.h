@@ -48,6 +48,7 @@ enum fate { FATE_STORED, FATE_REPLACED, FATE_CANCELLED, FATE_SETTLED, FATE_DEAD,
 /* One stored generation of an id. */
 struct generation {
 	uint64_t number;
+	uint64_t was;    /* its number before it was renumbered, which its caller hears; 0: none */
 	uint32_t before; /* the earlier one of the same id, NONE: it was the first */
 	uint32_t name;
 	uint32_t asked; /* the put */
@@ -140,6 +141,8 @@ void model_cancelling(struct sim *, uint32_t name);
 /* model_find: NULL: no such generation. model_stored: NULL: none is stored. model_dead: the last
  * one with a dead letter. */
 struct generation *model_dead(struct sim *, uint32_t name);
+/* model_is: the generation has that number, or was told by it before it was renumbered. */
+bool model_is(const struct generation *, uint64_t number);
 struct generation *model_find(struct sim *, uint32_t name, uint64_t number);
 struct generation *model_stored(struct sim *, uint32_t name);
 

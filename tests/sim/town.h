@@ -161,6 +161,7 @@ void hand_act(struct town *);
 bool hand_is_in_grace(const struct process *, unsigned shard);
 /* hand_all_even: every timer has its entry and its value. */
 bool hand_all_even(struct town *);
+void hand_forget(struct town *);
 
 /* lost.c: lost_look before something befalls the shard, lost_settle afterwards; keeper NULL: it has
  * no owner. The same of one value that is taken away. */
@@ -174,6 +175,7 @@ void lost_pushed(struct sim *, const char *id, const dw_head *, const struct pro
 void lost_deleted(struct sim *, const char *id);
 void lost_mended(struct sim *, const char *id);
 void lost_taken_over(struct town *, unsigned shard);
+void lost_renumbered(struct town *, unsigned shard);
 void lost_all_pushed(struct process *, dw_store *real);
 
 /* process.c */

@@ -2,7 +2,9 @@
  * purge.lua. */
 #include "support/twin_inside.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct bytes or_empty(struct bytes bytes)
@@ -61,26 +63,61 @@ static bool is_of(struct bytes token, struct bytes nonce)
 	       colon[1 + nonce.size] == ':';
 }
 
+/* renumber: what clients have written into the emptied shard is later than what its owner knows. */
+static void renumber(struct run *run, char *ver)
+{
+	size_t count = run->inbox->count;
+	struct entry *written = alloc_new(&run->twin->alloc, (count + 1) * sizeof *written);
+
+	if (!written)
+		abort();
+	memcpy(written, run->inbox->entries, count * sizeof *written); /* to write moves them */
+	begin(run, text_of(ver), arg(run, 6));
+	for (size_t i = 0; i < count; i++) {
+		struct bytes id = entry_name(&written[i]);
+		struct bytes value = key_value(run->values, id);
+		struct words words;
+		char room[HEAD_SIZE];
+
+		(void)next_ver(run, NAN);
+		if (value.at && decode(value, &words)) {
+			halves(run->last, &words.v0, &words.v1);
+			store(run, id, encode(&words, room),
+			      (struct bytes){value.at + HEAD_SIZE, value.size - HEAD_SIZE});
+		}
+		key_set_score(run->twin, run->inbox, id,
+			      written[i].score < 0 ? -run->last : run->last);
+	}
+	alloc_free(&run->twin->alloc, written);
+	(void)digits(run->last, ver);
+}
+
 static void take(struct run *run)
 {
 	struct bytes fence = key_text(run->meta, "fence");
+	struct bytes last = key_text(run->meta, "ver");
 	double time = (double)run->twin->now;
+	double floor = number_of(arg(run, 4));
 	char number[32];
+	char ver[32];
 	char now[32];
 	char token[256];
 	struct bytes made;
-	bool is_own = same(arg(run, 9), text_of("1")) || is_of(key_string(run->lease), arg(run, 1));
+	bool again = arg(run, 9).size > 0;
+	bool is_own = again || is_of(key_string(run->lease), arg(run, 1));
 	struct bytes shards = key_text(run->meta, "shards");
 	char before[32] = "";
 
 	if (shards.at)
 		(void)snprintf(before, sizeof before, "%.*s", (int)shards.size, shards.at);
-	(void)digits(
-	    larger(larger((fence.at ? number_of(fence) : 0) + 1, time), number_of(arg(run, 4))),
-	    number);
+	(void)digits(larger(larger((fence.at ? number_of(fence) : 0) + 1, time), floor), number);
+	(void)digits(larger(last.at ? number_of(last) : 0, floor), ver);
+	if (again && !same(key_text(run->meta, "era"), arg(run, 9)))
+		renumber(run, ver);
 	made = token_of(run, text_of(number), token, sizeof token);
 	set_token(run, made, arg(run, 3));
 	set(run, "fence", text_of(number));
+	set(run, "ver", text_of(ver));
 	set(run, "mark", text_of("0"));
 	set(run, "holder", arg(run, 5));
 	set(run, "since", digits(time, now));
@@ -90,7 +127,7 @@ static void take(struct run *run)
 	answer_ok(run, 7);
 	item_bytes(run, 1, made);
 	item_bytes(run, 2, key_text(run->meta, "era"));
-	item_bytes(run, 3, or_empty(key_text(run->meta, "ver")));
+	item_bytes(run, 3, text_of(ver));
 	item_bytes(run, 4, text_of(now));
 	item_code(run, 5, (int)run->inbox->count);
 	item_code(run, 6, (int)run->dead->count);
@@ -103,7 +140,7 @@ void twin_acquire(struct run *run)
 {
 	struct bytes token = key_string(run->lease);
 	struct bytes shards = key_text(run->meta, "shards");
-	bool stands = same(arg(run, 9), text_of("1")) && !key_text(run->meta, "fence").at;
+	bool stands = arg(run, 9).size > 0 && !key_text(run->meta, "fence").at;
 
 	if (token.at && !same(token, arg(run, 8))) {
 		struct reply *items = array(run, 5);

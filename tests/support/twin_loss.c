@@ -51,7 +51,7 @@ static struct words words_of(const struct run *run, int at, struct bytes before)
 	return words;
 }
 
-/* look answers one timer; false: there is a later version of it, or for a client this one. */
+/* look answers one timer; false: there is a later version of it, or for a client any. */
 static bool look(struct run *run, int at, size_t item)
 {
 	struct bytes id = arg(run, at);
@@ -59,10 +59,9 @@ static bool look(struct run *run, int at, size_t item)
 	double ver = number_of(arg(run, at + 1));
 	struct words words;
 	char room[HEAD_SIZE];
-	bool later = before.at && decode(before, &words) &&
-		     (ver_of(&words) > ver || (!run->owner && ver_of(&words) == ver));
+	bool later = before.at && decode(before, &words) && (!run->owner || ver_of(&words) > ver);
 
-	if (!later && told(run, id) <= ver) {
+	if (!later && told(run, id) <= (run->owner ? ver : 0)) {
 		words = words_of(run, at, before);
 		item_bytes(run, item, encode(&words, room));
 		return true;

@@ -62,6 +62,7 @@ static bool take_rows(struct redis_store *store, struct shard *shard, const stru
 			*ret_passed = true;
 			return true;
 		}
+		lease_note_row(shard, row);
 		stray_row(store, shard, row);
 		row->next = op->rows;
 		op->rows = row;

@@ -59,17 +59,19 @@ bool change_is_one(const dw_op *op)
 
 /* note_generation: what is asked for next is later, whatever the server's time was thought to be:
  * the first one is asked for before it is known. */
-static void note_generation(struct redis_store *store, uint64_t generation)
+static void note_generation(struct redis_store *store, struct shard *shard, uint64_t generation)
 {
 	dw_usec now = usec_add(store->server_time, usec_sub(store->now, store->server_at));
 	uint64_t known = now > 0 && (uint64_t)now > store->floor ? (uint64_t)now : store->floor;
 
+	lease_note_version(shard, generation);
 	if (generation > store->floor && generation <= known + DW_SECONDS(60))
 		store->floor = generation;
 }
 
 /* take_item: what the script says of one operation. */
-static int take_item(struct redis_store *store, dw_op *op, const struct reply *item)
+static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
+		     const struct reply *item)
 {
 	int status;
 
@@ -78,7 +80,7 @@ static int take_item(struct redis_store *store, dw_op *op, const struct reply *i
 		return op->count > 0 ? DW_OK : DW_ENOENT;
 	}
 	if (item->kind == REPLY_BULK && value_head(item->bytes, item->size, &op->head)) {
-		note_generation(store, op->head.generation);
+		note_generation(store, shard, op->head.generation);
 		return DW_OK;
 	}
 	if (item->kind != REPLY_ARRAY || item->count != 2)
@@ -89,6 +91,7 @@ static int take_item(struct redis_store *store, dw_op *op, const struct reply *i
 	if (!op->rows)
 		return DW_ENOMEM;
 	op->row_count = 1;
+	lease_note_row(shard, op->rows);
 	if (status == DW_OK)
 		op->head = op->rows->head;
 	return status;
@@ -151,7 +154,7 @@ void change_forget(struct redis_store *store, struct shard *shard, dw_op *op)
 }
 
 /* set_head: what a put or a claim has stored as it was given. */
-static void set_head(struct redis_store *store, const struct shard *shard, dw_op *op)
+static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 {
 	bool claimed = op->flags & DW_OP_CLAIMED;
 
@@ -163,7 +166,7 @@ static void set_head(struct redis_store *store, const struct shard *shard, dw_op
 				     .due = op->head.due,
 				     .attempt = claimed,
 				     .state = claimed ? DW_CLAIMED : DW_PENDING};
-		note_generation(store, op->head.generation);
+		note_generation(store, shard, op->head.generation);
 	}
 }
 
@@ -258,7 +261,7 @@ static void take_items(struct redis_store *store, struct request *request,
 			op_queue_push(&torn, op);
 			continue;
 		}
-		status = take_item(store, op, &reply->items[i]);
+		status = take_item(store, request->shard, op, &reply->items[i]);
 		/* Where there is nothing, what its caller knew of has ended: by the same command,
 		 * perhaps, whose answer was lost. */
 		if (status == DW_OK ||
@@ -351,13 +354,15 @@ static void change_lost(struct redis_store *store, struct request *request)
 
 /* ---- Looking at what is stored ------------------------------------------------------------- */
 
-static int take_value(struct redis_store *store, dw_op *op, const struct reply *value)
+static int take_value(struct redis_store *store, struct shard *shard, dw_op *op,
+		      const struct reply *value)
 {
 	if (value->kind != REPLY_BULK)
 		return DW_ENOENT;
 	op->rows = value_row(&store->alloc, op->id, strlen(op->id), value->bytes, value->size);
 	if (!op->rows)
 		return DW_ENOMEM;
+	lease_note_row(shard, op->rows);
 	op->row_count = 1;
 	return DW_OK;
 }
@@ -408,7 +413,7 @@ static void looked(struct redis_store *store, struct request *request, const str
 		return;
 	}
 	while ((op = op_queue_pop(&request->ops))) {
-		int status = take_value(store, op, &reply->items[i++]);
+		int status = take_value(store, request->shard, op, &reply->items[i++]);
 
 		if (resolves)
 			status = applied_status(op, status, request->as_owner);

@@ -83,6 +83,7 @@ static void owner_greeted(struct redis_store *store, struct request *request,
 		flow_accepted(store);
 		mark = (uint64_t)reply_number(&reply->items[1]);
 		lease_learn_time(store, reply_number(&reply->items[3]));
+		lease_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		lease_taken(store, shard, request->sent);
 		token_of(store, shard, shard->token);
 		shard->news = shard->news || reply_number(&reply->items[4]) > 0;

@@ -140,6 +140,7 @@ struct shard {
 	char era[ERA_SIZE];
 	dw_usec lease_until; /* steady */
 	bool renewing;
+	uint64_t high; /* the highest version that the server has told of */
 
 	/* The numbers, of the token or of the session. */
 	enum greeting greeting; /* on this connection */
@@ -427,10 +428,13 @@ void lease_refuse_all(struct redis_store *, struct shard *);
 /* lease_went_back: what a renewal or greeting says is older than what we know. */
 bool lease_went_back(const struct shard *, const struct reply *);
 /* Acquiring: the command; a token from its OK; whether its HELD names a dead process. */
-void lease_words(struct redis_store *, const struct shard *, const char *replace);
+void lease_words(struct redis_store *, struct shard *, const char *replace);
 /* lease_era: the era that the acquisition of that number makes, should the shard be new. */
 void lease_era(const struct redis_store *, unsigned number, char *ret_era);
 bool lease_take_token(struct shard *, const struct reply *);
+/* lease_note_version: the shard has given it, so that a loss must not have it given again. */
+void lease_note_version(struct shard *, uint64_t version);
+void lease_note_row(struct shard *, const dw_row *);
 bool lease_is_dead(const struct reply *held);
 void lease_give_back(struct redis_store *);
 dw_usec lease_until(const struct redis_store *);

@@ -163,6 +163,18 @@ static void held(struct redis_store *store, struct shard *shard, const struct re
 	refuse(store, DW_EOWNED, words);
 }
 
+void lease_note_version(struct shard *shard, uint64_t version)
+{
+	if (shard->high < version && version <= VALUE_SCORE_MAX)
+		shard->high = version;
+}
+
+void lease_note_row(struct shard *shard, const dw_row *row)
+{
+	if (row->status == DW_OK)
+		lease_note_version(shard, row->head.generation);
+}
+
 bool lease_take_token(struct shard *shard, const struct reply *reply)
 {
 	if (reply->count < 7 || reply->items[1].size >= TOKEN_SIZE ||
@@ -174,6 +186,7 @@ bool lease_take_token(struct shard *shard, const struct reply *reply)
 	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
 	shard->news = true;
 	shard->seen = 0;
+	lease_note_version(shard, (uint64_t)reply_number(&reply->items[3]));
 	return true;
 }
 
@@ -267,7 +280,16 @@ void lease_era(const struct redis_store *store, unsigned number, char *ret_era)
 	(void)snprintf(ret_era, ERA_SIZE, "%s.%u", store->nonce, number); /* it fits */
 }
 
-void lease_words(struct redis_store *store, const struct shard *shard, const char *replace)
+/* floor_of: what the shard gives from now on is above all that it has given, even if the server has
+ * lost that and its clock went back. */
+static uint64_t floor_of(const struct redis_store *store, struct shard *shard)
+{
+	lease_note_version(shard, shard->fence);
+	lease_note_version(shard, shard->seen);
+	return shard->high > store->floor ? shard->high : store->floor;
+}
+
+void lease_words(struct redis_store *store, struct shard *shard, const char *replace)
 {
 	struct words *words = &store->words;
 
@@ -275,7 +297,7 @@ void lease_words(struct redis_store *store, const struct shard *shard, const cha
 	words_text(words, store->nonce);
 	words_number(words, (int64_t)store->connections);
 	words_number(words, store->lease / 1000);
-	words_number(words, (int64_t)store->floor);
+	words_unsigned(words, floor_of(store, shard));
 	words_text(words, store->holder);
 	words_number(words, store->shard_count);
 	/* A new era: the nonce, and how many it has made. */
@@ -283,7 +305,7 @@ void lease_words(struct redis_store *store, const struct shard *shard, const cha
 	lease_era(store, store->eras, store->era);
 	words_text(words, store->era);
 	words_text(words, replace);
-	words_text(words, shard->loss == LOSS_TAKING ? "1" : "");
+	words_text(words, shard->loss == LOSS_TAKING ? shard->era : "");
 }
 
 static void take_shard(struct redis_store *store, struct shard *shard, const char *replace)
@@ -342,6 +364,7 @@ static void renewed(struct redis_store *store, struct request *request, const st
 		   reply->count >= 6) {
 		flow_accepted(store);
 		lease_learn_time(store, reply_number(&reply->items[3]));
+		lease_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		lease_taken(store, shard, request->sent);
 		shard->news = shard->news || reply_number(&reply->items[4]) > 0;
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);

@@ -272,8 +272,10 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 		    value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
 		int64_t score = row ? score_of(stream, row) : 0;
 
-		if (row)
+		if (row) {
+			lease_note_row(stream->shard, row);
 			stray_row(store, stream->shard, row);
+		}
 		if (!add_row(store, stream, row, score))
 			return false;
 	}
