@@ -201,7 +201,7 @@ int dw_get_stats(const dw *d, dw_stats *ret_stats)
 
 	if (status == DW_OK && !ret_stats)
 		status = handle_refuse(d, DW_EINVAL, "the statistics are NULL");
-	else if (status == DW_OK && ret_stats->size < sizeof(size_t))
+	else if (status == DW_OK && options_size_is_wrong(ret_stats->size, sizeof(size_t)))
 		status = handle_refuse(d, DW_EINVAL, "stats.size is not sizeof(dw_stats)");
 	if (status == DW_OK)
 		engine_stats(d->engine, ret_stats);

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,11 @@
 #define LEASE_MIN DW_SECONDS(1)
 #define LEASE_MAX DW_MINUTES(5)
 #define POSTED_DEFAULT ((size_t)16 * 1024 * 1024)
+#define STRUCT_MAX 1024u /* bytes that any struct of ours will ever have */
+
+static_assert(sizeof(dw_options) < STRUCT_MAX, "there is room to grow");
+static_assert(sizeof(dw_stats) < STRUCT_MAX, "the same");
+static_assert(sizeof(dw_timer) < STRUCT_MAX, "the same");
 
 #if DW_WITH_REDIS
 #define KINDS "sqlite:FILE, redis://HOST, unix://SOCKET or memory:"
@@ -33,6 +39,11 @@ static int refuse(char *message, const char *format, ...)
 	(void)vsnprintf(message, DW_MESSAGE_SIZE, format, arguments); /* cut if long */
 	va_end(arguments);
 	return DW_EINVAL;
+}
+
+int options_size_is_wrong(size_t size, size_t least)
+{
+	return size < least || size > STRUCT_MAX;
 }
 
 int options_unknown(const void *value, size_t known, size_t size)
@@ -87,7 +98,7 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	dw_options copy = {0};
 	size_t known = sizeof copy;
 
-	if (options->size < offsetof(dw_options, role))
+	if (options_size_is_wrong(options->size, offsetof(dw_options, role)))
 		return refuse(ret_message, "options.size is %zu: set it to sizeof(dw_options)",
 			      options->size);
 	if (options_unknown(options, sizeof *options, options->size))

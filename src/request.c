@@ -15,7 +15,7 @@ const char *request_wrong(const struct request *request)
 	case REQUEST_PUT:
 		if (!request->timer)
 			return "the timer is NULL";
-		if (request->timer->size < sizeof *request->timer)
+		if (options_size_is_wrong(request->timer->size, sizeof *request->timer))
 			return "timer.size is not sizeof(dw_timer)";
 		return options_unknown(request->timer, sizeof *request->timer, request->timer->size)
 			   ? "a timer of a newer durawheel than " DW_VERSION

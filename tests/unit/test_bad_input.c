@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "support/misuse.h"
 
@@ -243,6 +245,52 @@ static void timer_of_an_older_or_newer_size_is_refused_unless_it_says_nothing_ne
 	close_memory(d);
 }
 
+/* at_the_end: memory behind which there is none, with a copy of these bytes at its end. */
+static void *at_the_end(const void *bytes, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages =
+	    mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(pages != MAP_FAILED);
+	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+	return memcpy(pages + page - size, bytes, size);
+}
+
+static void forget_end(void *at, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	assert_int_equal(munmap((char *)at + size - page, 2 * page), 0);
+}
+
+static void struct_of_a_garbage_size_is_not_read(void **state)
+{
+	static const size_t garbage[] = {1025, 1 << 20, SIZE_MAX / 2, SIZE_MAX};
+	dw_options options = {.size = sizeof options, .store = "memory:"};
+	dw_timer timer = {.size = sizeof timer, .id = "a", .topic = "t"};
+	dw_stats stats = {.size = sizeof stats};
+	dw_options *edge_options = at_the_end(&options, sizeof options);
+	dw_timer *edge_timer = at_the_end(&timer, sizeof timer);
+	dw *d;
+
+	(void)state;
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
+		char message[DW_MESSAGE_SIZE];
+		dw *none;
+
+		edge_options->size = edge_timer->size = stats.size = garbage[i];
+		assert_int_equal(dw_open(&none, edge_options, message), DW_EINVAL);
+		assert_non_null(strstr(message, "options.size"));
+		says(d, dw_put(d, edge_timer, NULL, NULL), DW_EINVAL, "timer.size");
+		says(d, dw_get_stats(d, &stats), DW_EINVAL, "stats.size");
+	}
+	assert_int_equal(dw_close(d, 0), DW_OK);
+	forget_end(edge_options, sizeof options);
+	forget_end(edge_timer, sizeof timer);
+}
+
 static void stats_of_any_size_are_filled_no_further(void **state)
 {
 	struct {
@@ -369,6 +417,7 @@ int main(void)
 	    cmocka_unit_test(cancel_of_self_is_late_and_drops_the_retry),
 	    cmocka_unit_test(flags_unknown_are_refused),
 	    cmocka_unit_test(timer_of_an_older_or_newer_size_is_refused_unless_it_says_nothing_new),
+	    cmocka_unit_test(struct_of_a_garbage_size_is_not_read),
 	    cmocka_unit_test(stats_of_any_size_are_filled_no_further),
 	    cmocka_unit_test(verdict_that_is_none_is_a_retry_and_logged),
 	    cmocka_unit_test(token_that_is_none_is_stale_or_refused),
