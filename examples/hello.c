@@ -14,10 +14,12 @@ static dw_verdict cancel_order(dw *d, const dw_firing *firing, void *user)
 
 int main(void)
 {
-	dw_options options = {.size = sizeof options, .store = "sqlite:hello.db"};
+	static dw_options options; /* zero: the defaults */
 	char message[DW_MESSAGE_SIZE];
 	dw *d;
 
+	options.size = sizeof options;
+	options.store = "sqlite:hello.db";
 	if (dw_open(&d, &options, message) != DW_OK)
 		return fprintf(stderr, "hello: %s\n", message), 1;
 	dw_on(d, "order.timeout", cancel_order, NULL);

@@ -119,6 +119,9 @@ typedef enum dw_event_kind {
 	DW_EVENT_LOSS = 16 /* the store was emptied or set back; count = timers written again */
 } dw_event_kind;
 
+/* dw_event_name: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer durawheel. Any thread. */
+DW_API const char *dw_event_name(dw_event_kind);
+
 typedef struct dw_event {
 	size_t size;
 	dw_event_kind kind;

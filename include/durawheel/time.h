@@ -23,7 +23,13 @@ typedef int64_t dw_usec;
 
 /* Durations: DW_MINUTES(30), DW_SECONDS(1.5). What is below a microsecond is cut off. */
 #ifdef __cplusplus
-#define DW_TIMES(n, unit) (static_cast<dw_usec>((n)*INT64_C(unit)))
+extern "C++" {
+template <class number> constexpr dw_usec dw_whole(number time)
+{
+	return static_cast<dw_usec>(time); /* in a template no compiler calls it useless */
+}
+}
+#define DW_TIMES(n, unit) (dw_whole((n)*INT64_C(unit)))
 #else
 #define DW_TIMES(n, unit) ((dw_usec)((n)*INT64_C(unit)))
 #endif

@@ -104,7 +104,7 @@ typedef uint64_t dw_wheel_handle;
  */
 static inline uint32_t dw_wheel_index(dw_wheel_handle handle)
 {
-	return (uint32_t)(handle & 0xffffffffu);
+	return handle & 0xffffffffu;
 }
 
 /* dw_wheel_due: a timer that has come out. */

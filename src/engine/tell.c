@@ -139,8 +139,8 @@ static void log_lost(struct engine *engine, const dw_event *event)
 
 	if (!engine->env.on_log)
 		return;
-	(void)snprintf(line, sizeof line, "no memory: event %d of %.100s is not told",
-		       (int)event->kind, event->id ? event->id : "the handle");
+	(void)snprintf(line, sizeof line, "no memory: event %s of %.100s is not told",
+		       dw_event_name(event->kind), event->id ? event->id : "the handle");
 	engine->env.on_log(DW_LOG_ERROR, line, engine->env.on_log_user);
 }
 

@@ -103,7 +103,9 @@ readme_case()
 	hello ./a.out
 	bash -c "${line/hello.c/hello.cc}"
 	hello ./a.out
-	bash -c "${line/cc hello.c/c++ -Wall -Werror hello.cc}"
+	bash -c "${line/cc hello.c/c++ -std=c++20 -Wall -Wextra -pedantic -Werror hello.cc}"
+	bash -c "${line/cc hello.c/c++ -std=c++11 -Wall -Wextra -pedantic -Werror hello.cc}"
+	bash -c "${line/cc hello.c/cc -std=c99 -Wall -Wextra -pedantic -Werror hello.c}"
 }
 
 # A SQLite that is too old is refused when it is configured, not when the first store is opened.

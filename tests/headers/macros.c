@@ -1,6 +1,7 @@
 /* Every public macro, expanded in a program: run.sh compiles it in each language the headers
  * promise, with the warnings that a user's build may have. */
 #include "durawheel/store.h"
+#include "durawheel/wheel.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The public macros in C99, C11 and C++11: no warning, and the right values.
+# The public macros in C99, C11, C++11 and C++20, also by clang if it is there: no warning, and the
+# right values.
 #
 #	tests/headers/run.sh
 set -euo pipefail
@@ -14,5 +15,12 @@ for standard in c99 c11; do
 	"${CC:-cc}" -std=$standard "${flags[@]}" -Wbad-function-cast "$here/macros.c" -o "$out"
 	"$out"
 done
-"${CXX:-c++}" -std=c++11 "${flags[@]}" -Wold-style-cast -x c++ "$here/macros.c" -o "$out"
-"$out"
+for standard in c++11 c++20; do
+	"${CXX:-c++}" -std=$standard "${flags[@]}" -Wold-style-cast -Wuseless-cast -x c++ \
+		"$here/macros.c" -o "$out"
+	"$out"
+done
+if type clang++ >/dev/null 2>&1; then
+	clang++ -std=c++11 "${flags[@]}" -Wold-style-cast -x c++ "$here/macros.c" -o "$out"
+	"$out"
+fi
