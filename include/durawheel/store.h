@@ -66,11 +66,12 @@ typedef struct dw_row {
  *                    known, 0: none); WITHDRAWN     moved one, for an owner that knew another),
  *                                                   DW_ENOENT, DW_ELATE
  * GET                id                             DW_OK (rows: one), DW_ENOENT
- * SCAN               after, limit, topic or NULL    DW_OK (rows in order of (due, generation))
+ * SCAN               after, limit, topic or NULL;   DW_OK (rows in order of (due, generation);
+ *                    BY_GENERATION                  after: where the next page begins)
  * INBOX              limit                          DW_OK (rows), once a client has written
  * ACK                id, generation                 DW_OK
- * DEAD_SCAN          after (generation: number),    DW_OK (rows in order of number)
- *                    limit, topic or NULL
+ * DEAD_SCAN          after (generation: number),    DW_OK (rows in order of number; after: as
+ *                    limit, topic or NULL           SCAN)
  * REQUEUE            id, due, generation (0: the    DW_OK (head; rows: the timer, for an owner),
  *                    last one)                      DW_EEXIST, DW_ELIMIT, DW_ENOENT
  * DROP               id (NULL: all), generation     DW_OK (count), DW_ENOENT
@@ -138,6 +139,9 @@ typedef enum dw_op_kind {
  * a store that knows which timers clients have written, until they are acknowledged, may write the
  * claimed one without reading the other. SETTLE: it may delete it so. */
 #define DW_OP_KNOWN 64u
+/* SCAN without a topic: the rows in the order of their generations, in which a store of
+ * loads_by_generation reads all of its timers in the shortest time. */
+#define DW_OP_BY_GENERATION 128u
 
 typedef struct dw_op {
 	struct dw_op *next; /* the engine's until submit, the store's until collected */
@@ -248,6 +252,9 @@ typedef struct dw_store_class {
 	 * latest, DW_ESTORE or DW_EUNKNOWN. The engine lets no call wait longer behind another one
 	 * of its id. 0 or absent: without end. */
 	dw_usec patience;
+	/* 1: it knows DW_OP_BY_GENERATION. An owner then loads what is due soon in the order of the
+	 * deadlines, and the rest so. */
+	int loads_by_generation;
 } dw_store_class;
 
 struct dw_store {

@@ -72,11 +72,8 @@ void dead_tell_page(struct engine *engine, const struct call *call)
 		return;
 	}
 	next = op->after;
-	for (const dw_row *row = op->rows; row; row = row->next) {
+	for (const dw_row *row = op->rows; row; row = row->next, count++)
 		page.letters[count] = letter_of(row, page.topics[count]);
-		next = (dw_cursor){.due = row->at, .generation = row->number, .started = 1};
-		count++;
-	}
 	next.ended = op->row_count < op->limit;
 	lister.fn(engine->env.handle, DW_OK, page.letters, count, &next, lister.user);
 }

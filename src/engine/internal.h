@@ -44,6 +44,8 @@
 #define KNOWN_BODY_MAX 1024u /* a larger one is not sent for its claim */
 
 #define SCAN_LIMIT 256u
+#define LOAD_AHEAD DW_SECONDS(5)     /* what is due so soon is loaded before all the rest */
+#define LOAD_AHEAD_MIN DW_SECONDS(2) /* more than two leads */
 #define FETCHED_AHEAD 16
 #define INBOX_LIMIT 256u
 #define AUDIT_LIMIT 128u
@@ -158,9 +160,10 @@ struct engine {
 
 	enum recovery recovery;
 	bool recover_again;
-	dw_cursor recover_after;
-	uint64_t recovered; /* timers learnt from the store since the scan began */
-	dw_usec recover_at; /* not before; after a failure */
+	dw_cursor recover_soon; /* in the order of the deadlines: loaded up to here */
+	dw_cursor recover_rest; /* in the order of the generations, of a store that reads so fast */
+	uint64_t recovered;     /* timers learnt from the store since the scan began */
+	dw_usec recover_at;     /* not before; after a failure */
 	bool inbox_asked;
 	dw_usec inbox_at;
 	bool audit_asked;

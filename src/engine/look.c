@@ -58,8 +58,7 @@ static void page_add(struct engine *engine, struct page *page, const dw_row *row
 	page->count++;
 }
 
-/* look_tell_page shows a page. The cursor of a page that ends in a corrupt row is that row's, so
- * that a list does not stop before it. */
+/* look_tell_page shows a page. Its cursor is the store's: a damaged row may say anything. */
 void look_tell_page(struct engine *engine, const struct call *call)
 {
 	struct page page AT_END(page_free) = {.engine = engine};
@@ -74,11 +73,8 @@ void look_tell_page(struct engine *engine, const struct call *call)
 		return;
 	}
 	next = op->after;
-	for (const dw_row *row = op->rows; row; row = row->next) {
+	for (const dw_row *row = op->rows; row; row = row->next)
 		page_add(engine, &page, row);
-		next = (dw_cursor){
-		    .due = row->head.due, .generation = row->head.generation, .started = 1};
-	}
 	next.ended = op->kind == DW_OP_GET || op->row_count < op->limit;
 	call->lister.fn(engine->env.handle, DW_OK, page.infos, page.count, &next,
 			call->lister.user);

@@ -1,6 +1,5 @@
-/* What others wrote. At the start, all that is stored, page by page in the order of deadlines; then
- * whatever a client writes, from the inbox. A row is newer than what memory knows only if its
- * generation says so. */
+/* What others wrote. At the start, all that is stored, page by page; then whatever a client writes,
+ * from the inbox. A row is newer than what memory knows only if its generation says so. */
 #include "engine/internal.h"
 
 #include <string.h>
@@ -85,7 +84,20 @@ void recover_learn_rows(struct engine *engine, const dw_row *row)
 			engine->recover_again = true; /* no memory now: the scan brings it */
 }
 
-/* ---- The scan ------------------------------------------------------------------------------ */
+/* ---- The scan ------------------------------------------------------------------------------
+
+ * What is due within LOAD_AHEAD is read in the order of the deadlines, so that whatever can be
+ * claimed is known together with all that is due before it. The rest is read in the order in which
+ * the store has it at hand, if it says so; that also finds what is missing in its order of the
+ * deadlines. */
+
+/* is_ahead: all that is due so soon is loaded. */
+static bool is_ahead(const struct engine *engine, dw_usec by)
+{
+	const dw_cursor *soon = &engine->recover_soon;
+
+	return soon->ended || (soon->started && soon->due >= usec_add(engine_now(engine), by));
+}
 
 static void ask_page(struct engine *engine)
 {
@@ -93,7 +105,9 @@ static void ask_page(struct engine *engine)
 
 	if (!op)
 		return; /* asked in the next turn */
-	op->after = engine->recover_after;
+	if (driven_loads_by_generation(engine->store) && is_ahead(engine, LOAD_AHEAD))
+		op->flags = DW_OP_BY_GENERATION;
+	op->after = op->flags ? engine->recover_rest : engine->recover_soon;
 	op->limit = SCAN_LIMIT;
 	engine->recovery = RECOVERY_ASKED;
 	engine_submit(engine, op, false);
@@ -103,7 +117,7 @@ void recover_begin(struct engine *engine)
 {
 	engine->recovery = RECOVERY_NEXT;
 	engine->recover_again = false;
-	engine->recover_after = (dw_cursor){0};
+	engine->recover_soon = engine->recover_rest = (dw_cursor){0};
 	engine->recovered = 0;
 }
 
@@ -140,28 +154,54 @@ static void fetch_ahead(const struct engine *engine, const dw_row *rows)
 		index_fetch_timer(&engine->index, row->id);
 }
 
+/* unreadable: the owner of the program must hear of it; the store may be mended meanwhile. */
+static void unreadable(struct engine *engine)
+{
+	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
+
+	engine_event(engine, &event,
+		     "a part of the store is damaged and cannot be read: timers are missing, and"
+		     " loading them is tried again");
+	engine->recovery = RECOVERY_NEXT;
+	engine->recover_at = usec_add(engine_now(engine), RETRY_STORE_MAX);
+}
+
+static bool learn_page(struct engine *engine, const dw_row *row)
+{
+	for (int i = 0; row; row = row->next, i++) {
+		if (i % FETCHED_AHEAD == 0)
+			fetch_ahead(engine, row);
+		if (recover_learn(engine, row) != DW_OK)
+			return false;
+	}
+	return true;
+}
+
 void recover_scanned(struct engine *engine, dw_op *op)
 {
-	const dw_row *row = op->rows;
+	bool rest = op->flags & DW_OP_BY_GENERATION;
+	dw_cursor *cursor = rest ? &engine->recover_rest : &engine->recover_soon;
 
 	if (!own_is_current(engine, op))
 		return;
+	if (op->status == DW_ECORRUPT) {
+		unreadable(engine);
+		return;
+	}
 	if (op->status != DW_OK) {
 		postpone(engine);
 		return;
 	}
-	for (int i = 0; row; row = row->next, i++) {
-		if (i % FETCHED_AHEAD == 0)
-			fetch_ahead(engine, row);
-		if (recover_learn(engine, row) != DW_OK) {
-			postpone(engine); /* from the last row that was taken in */
-			return;
-		}
-		engine->recover_after = (dw_cursor){
-		    .due = row->head.due, .generation = row->head.generation, .started = 1};
-	}
 	engine->recovery = RECOVERY_NEXT;
-	if (op->row_count < op->limit)
+	if (rest && !is_ahead(engine, LOAD_AHEAD_MIN))
+		return; /* it was long on its way: its timers must wait for those due before */
+	if (!learn_page(engine, op->rows)) {
+		postpone(engine); /* no memory now: the page is asked for again */
+		return;
+	}
+	*cursor = op->after;
+	cursor->ended = op->row_count < op->limit;
+	if (cursor->ended && (rest || !driven_loads_by_generation(engine->store)))
 		finish(engine);
 }
 

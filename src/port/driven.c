@@ -54,3 +54,8 @@ int driven_trouble(const dw_store *store, char *ret_words, size_t size)
 {
 	return HAS(store, trouble) ? store->type->trouble(store, ret_words, size) : DW_OK;
 }
+
+bool driven_loads_by_generation(const dw_store *store)
+{
+	return HAS(store, loads_by_generation);
+}

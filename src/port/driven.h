@@ -25,6 +25,9 @@ dw_usec driven_patience(const dw_store *);
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);
 
+/* driven_loads_by_generation: it knows DW_OP_BY_GENERATION. */
+bool driven_loads_by_generation(const dw_store *);
+
 /* driven_trouble: as trouble() there; DW_OK of a store that does not say. */
 int driven_trouble(const dw_store *, char *ret_words, size_t size);
 

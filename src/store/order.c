@@ -68,3 +68,14 @@ struct order_node *order_after(const struct order *order, dw_usec due, uint64_t 
 			links = links[level]->next;
 	return links[0];
 }
+
+struct order_node *order_after_generation(const struct order *order, const dw_cursor *after)
+{
+	struct order_node *next = NULL;
+
+	for (struct order_node *node = order->first[0]; node; node = node->next[0])
+		if ((!after->started || node->generation > after->generation) &&
+		    (!next || node->generation < next->generation))
+			next = node;
+	return next;
+}

@@ -32,4 +32,8 @@ void order_remove(struct order *, struct order_node *);
 /* order_after: the first node behind (due, generation). */
 struct order_node *order_after(const struct order *, dw_usec due, uint64_t generation);
 
+/* order_after_generation: the node of the next generation. It looks through all: only tests ask for
+ * that order. */
+struct order_node *order_after_generation(const struct order *, const dw_cursor *after);
+
 #endif

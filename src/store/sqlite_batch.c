@@ -25,7 +25,7 @@ struct part {
 void sqlite_batch_add(struct sqlite_batch *batch, dw_op *op)
 {
 	assert(batch->count < SQLITE_BATCH_MAX);
-	batch->asked[batch->count] = op->head;
+	batch->asked[batch->count] = (struct sqlite_asked){op->head, op->after};
 	batch->ops[batch->count++] = op;
 }
 
@@ -57,7 +57,8 @@ static void forget_answers(struct sqlite_batch *batch, struct part part)
 		op->row_count = 0;
 		op->count = 0;
 		op->store_status = NULL;
-		op->head = batch->asked[i];
+		op->head = batch->asked[i].head;
+		op->after = batch->asked[i].after;
 		op->status = DW_OK;
 	}
 }

@@ -16,12 +16,15 @@ struct sqlite_batch {
 	struct sqlite_files files;
 	size_t count;
 	dw_op *ops[SQLITE_BATCH_MAX];
-	dw_head asked[SQLITE_BATCH_MAX]; /* their heads, before an answer overwrote them */
-	bool told;                       /* that the disk is full */
-	bool wrote;                      /* what is new to others; for the caller to clear */
-	bool gone;                       /* the file is not where it was; said */
-	bool foreign;  /* another process has written since it was last looked at */
-	uint64_t seen; /* the last meta.batch this session knows of */
+	struct sqlite_asked {
+		dw_head head;
+		dw_cursor after;
+	} asked[SQLITE_BATCH_MAX]; /* of them, before an answer overwrote it */
+	bool told;                 /* that the disk is full */
+	bool wrote;                /* what is new to others; for the caller to clear */
+	bool gone;                 /* the file is not where it was; said */
+	bool foreign;              /* another process has written since it was last looked at */
+	uint64_t seen;             /* the last meta.batch this session knows of */
 };
 
 /* sqlite_batch_add takes an operation over; there is room. */

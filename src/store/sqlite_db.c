@@ -78,8 +78,15 @@ static const char *const sql[SQL_COUNT] = {
 			" WHERE generation = ?10",
     [SQL_TIMER_DELETE] = "DELETE FROM timer WHERE generation = ?",
     [SQL_TIMER_CLEAR] = "DELETE FROM timer",
-    [SQL_TIMER_SCAN] = "SELECT " TIMER " FROM timer WHERE (due, generation) > (?1, ?2)"
-		       " AND (?3 IS NULL OR topic = ?3) ORDER BY due, generation LIMIT ?4",
+    /* The index says only where: what a timer is stands in the table. */
+    [SQL_TIMER_SCAN] = "SELECT " TIMER ", place.due, place.generation"
+		       " FROM timer AS place INDEXED BY timer_due"
+		       " CROSS JOIN timer ON timer.generation = place.generation"
+		       " WHERE (place.due, place.generation) > (?1, ?2)"
+		       " AND (?3 IS NULL OR timer.topic = ?3)"
+		       " ORDER BY place.due, place.generation LIMIT ?4",
+    [SQL_TIMER_LOAD] = "SELECT " TIMER " FROM timer NOT INDEXED WHERE generation > ?1"
+		       " ORDER BY generation LIMIT ?2",
     [SQL_TIMER_NEXT_DUE] = "SELECT due FROM timer WHERE state = 0 ORDER BY due, generation LIMIT 1",
     [SQL_INBOX_READ] = "SELECT " TIMER ", inbox.generation, inbox.id"
 		       " FROM inbox LEFT JOIN timer ON timer.id = inbox.id"

@@ -109,9 +109,13 @@ int sqlite_dead_scan(struct sqlite_session *session, dw_op *op)
 	code = code ? code : sqlite3_bind_int64(statement, 3, limit_of(op));
 	if (code != SQLITE_OK)
 		return code;
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+		op->after = (dw_cursor){
+		    .generation = (uint64_t)sqlite3_column_int64(statement, COLUMN_NUMBER),
+		    .started = 1};
 		if (!op_add_row(&session->alloc, op, &tail, copy(session, statement)))
 			break;
+	}
 	return sqlite_db_finish(statement, code);
 }
 

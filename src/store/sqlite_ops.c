@@ -15,6 +15,7 @@
 #include "timer/record.h"
 
 enum { COLUMN_NEWS_GENERATION = 12, COLUMN_NEWS_ID = 13 };
+enum { COLUMN_PLACE_DUE = 12, COLUMN_PLACE_GENERATION = 13 };
 
 /* ---- Meta ---- */
 
@@ -95,8 +96,12 @@ static int find_by(struct sqlite_session *session, enum sqlite_sql which, const 
 	return SQLITE_OK;
 }
 
+/* is_about: a damaged timer's generation says enough, which is its place in the table. Its id may
+ * be what is damaged. */
 static bool is_about(const struct found *found, const dw_op *op)
 {
+	if (found->row.record.damaged)
+		return true;
 	return found->row.id && found->row.id_size == strlen(op->id) &&
 	       memcmp(found->row.id, op->id, found->row.id_size) == 0;
 }
@@ -332,27 +337,71 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 
 /* ---- Pages ---- */
 
-static int scan(struct sqlite_session *session, dw_op *op)
+static dw_row *copy_timer(struct sqlite_session *session, sqlite3_stmt *statement)
+{
+	struct sqlite_row row = sqlite_row_read(statement);
+
+	return sqlite_row_copy(&session->alloc, &row);
+}
+
+static bool is_behind(const dw_cursor *at, const dw_cursor *before)
+{
+	return !before->started || at->due > before->due ||
+	       (at->due == before->due && at->generation > before->generation);
+}
+
+/* scan_by_due: the cursor is a place in the index. A damaged index that leads back would let pages
+ * follow each other for ever. */
+static int scan_by_due(struct sqlite_session *session, dw_op *op)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_SCAN);
-	bool started = op->after.started != 0;
+	dw_cursor last = op->after;
 	dw_row **tail = &op->rows;
-	int code = sqlite3_bind_int64(statement, 1, started ? op->after.due : INT64_MIN);
+	int code = sqlite3_bind_int64(statement, 1, last.started ? last.due : INT64_MIN);
 
 	code = code ? code
 		    : sqlite3_bind_int64(statement, 2,
-					 started ? (sqlite3_int64)op->after.generation : INT64_MIN);
+					 last.started ? (sqlite3_int64)last.generation : INT64_MIN);
 	code = code ? code : bind_text(statement, 3, op->topic);
 	code = code ? code : sqlite3_bind_int64(statement, 4, limit_of(op));
-	if (code != SQLITE_OK)
-		return code;
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-		struct sqlite_row row = sqlite_row_read(statement);
+	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		dw_cursor at = {.due = sqlite3_column_int64(statement, COLUMN_PLACE_DUE),
+				.generation = (uint64_t)sqlite3_column_int64(
+				    statement, COLUMN_PLACE_GENERATION),
+				.started = 1};
 
-		if (!op_add_row(&session->alloc, op, &tail, sqlite_row_copy(&session->alloc, &row)))
+		code = is_behind(&at, &last) ? SQLITE_OK : SQLITE_CORRUPT_INDEX;
+		last = at;
+		if (code == SQLITE_OK &&
+		    !op_add_row(&session->alloc, op, &tail, copy_timer(session, statement)))
+			break;
+	}
+	op->after = last;
+	return sqlite_db_finish(statement, code);
+}
+
+static int scan_by_generation(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_LOAD);
+	int64_t after = op->after.started ? (int64_t)op->after.generation : INT64_MIN;
+	dw_row **tail = &op->rows;
+	int code = sqlite3_bind_int64(statement, 1, after);
+
+	code = code ? code : sqlite3_bind_int64(statement, 2, limit_of(op));
+	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		code = SQLITE_OK;
+		op->after = (dw_cursor){.generation = (uint64_t)sqlite3_column_int64(statement, 0),
+					.started = 1};
+		if (!op_add_row(&session->alloc, op, &tail, copy_timer(session, statement)))
 			break;
 	}
 	return sqlite_db_finish(statement, code);
+}
+
+static int scan(struct sqlite_session *session, dw_op *op)
+{
+	return op->flags & DW_OP_BY_GENERATION ? scan_by_generation(session, op)
+					       : scan_by_due(session, op);
 }
 
 /* news_row: the timer as it is now, or that there is none any more. */

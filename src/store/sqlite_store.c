@@ -470,7 +470,8 @@ static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
 					    .submit = sqlite_submit,
 					    .collect = sqlite_collect,
 					    .stop = sqlite_stop,
-					    .free = sqlite_free};
+					    .free = sqlite_free,
+					    .loads_by_generation = 1};
 
 /* ---- Opening ---- */
 

@@ -336,16 +336,24 @@ static void apply_to_timer(struct table *table, dw_op *op, const struct table_ca
 		forget(table, op, caller->now);
 }
 
+static struct order_node *next_of_scan(const struct table *table, const dw_op *op)
+{
+	if (op->flags & DW_OP_BY_GENERATION)
+		return order_after_generation(&table->order, &op->after);
+	return op->after.started ? order_after(&table->order, op->after.due, op->after.generation)
+				 : table->order.first[0];
+}
+
 static void scan(struct table *table, dw_op *op)
 {
-	struct order_node *node = table->order.first[0];
+	struct order_node *node;
 	dw_row **tail = &op->rows;
 
-	if (op->after.started)
-		node = order_after(&table->order, op->after.due, op->after.generation);
-	for (; node && op->row_count < op->limit; node = node->next[0]) {
+	while (op->row_count < op->limit && (node = next_of_scan(table, op))) {
 		struct timer *timer = timer_of_place(node);
 
+		op->after =
+		    (dw_cursor){.due = node->due, .generation = node->generation, .started = 1};
 		if (op->topic && strcmp(op->topic, timer->topic) != 0)
 			continue;
 		if (!op_add_row(&table->alloc, op, &tail, row_of(table, timer)))
@@ -417,6 +425,7 @@ static void scan_dead(struct table *table, dw_op *op)
 	for (; letter && op->row_count < op->limit; letter = letter->after) {
 		if (op->topic && strcmp(op->topic, letter->topic) != 0)
 			continue;
+		op->after = (dw_cursor){.generation = letter->number, .started = 1};
 		if (!op_add_row(&table->alloc, op, &tail, letter_row(table, letter)))
 			return;
 	}

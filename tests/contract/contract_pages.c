@@ -5,21 +5,30 @@
 
 #include <stdio.h>
 
+#include "port/driven.h"
 #include "support/cmocka.h"
 
 /* ---- Scan ---- */
 
-/* pages scans to the end by pages of limit and compares with ids in order. */
-static void expect_pages(struct contract *c, size_t limit, const char *topic,
-			 const char *const *ids, size_t count)
+/* Which timers a scan shows, and in which order. */
+struct way {
+	const char *topic;
+	unsigned flags;
+};
+
+/* expect_order scans to the end by pages of limit and compares with ids in order. */
+static void expect_order(struct contract *c, struct way way, size_t limit, const char *const *ids,
+			 size_t count)
 {
 	dw_cursor after = {0};
 	size_t found = 0;
 	size_t page;
 
 	do {
-		dw_op *op = ask_done(&c->owner, ask_scan(&after, limit, topic));
+		dw_op *op = ask_scan(&after, limit, way.topic);
 
+		op->flags = way.flags;
+		ask_done(&c->owner, op);
 		assert_int_equal(op->status, DW_OK);
 		page = op->row_count;
 		assert_true(page <= limit);
@@ -27,12 +36,17 @@ static void expect_pages(struct contract *c, size_t limit, const char *topic,
 			assert_true(found < count);
 			assert_string_equal(row->id, ids[found++]);
 			assert_int_equal(row->status, DW_OK);
-			after = (dw_cursor){
-			    .due = row->head.due, .generation = row->head.generation, .started = 1};
 		}
+		after = op->after;
 		ask_free(op);
 	} while (page == limit);
 	assert_int_equal(found, count);
+}
+
+static void expect_pages(struct contract *c, size_t limit, const char *topic,
+			 const char *const *ids, size_t count)
+{
+	expect_order(c, (struct way){.topic = topic}, limit, ids, count);
 }
 
 static void scan_with_equal_deadlines_neither_skips_nor_repeats(void **state)
@@ -109,6 +123,26 @@ static void scan_follows_a_retry_to_its_new_place(void **state)
 	assert_int_equal(ask_status(&c->owner, contract_retry(generation, 1, 800, DW_OP_VERDICT)),
 			 DW_OK);
 	expect_pages(c, 1, NULL, ids, 2);
+}
+
+static void scan_by_generation_answers_in_order_of_insertion(void **state)
+{
+	static const char *const ids[] = {"never", "late", "min", "zero", "early", "moved"};
+	static const struct way way = {.flags = DW_OP_BY_GENERATION};
+	struct contract *c = *state;
+
+	if (!driven_loads_by_generation(c->owner.store))
+		return;
+	ask_put_one(&c->owner, "moved", 1);
+	ask_put_one(&c->owner, "never", DW_NEVER);
+	ask_put_one(&c->owner, "early", 700);
+	ask_put_one(&c->owner, "late", 900);
+	ask_put_one(&c->owner, "min", INT64_MIN);
+	ask_put_one(&c->owner, "zero", 0);
+	ask_put_one(&c->owner, "early", 700); /* a new generation goes to the end */
+	assert_int_equal(ask_status(&c->owner, ask_move("moved", 2, 0, 0)), DW_OK);
+	for (size_t limit = 1; limit <= 7; limit++)
+		expect_order(c, way, limit, ids, 6);
 }
 
 /* ---- Inbox ---- */
@@ -242,6 +276,7 @@ const struct contract_case contract_pages[] = {
     CONTRACT_CASE(scan_of_one_batch_answers_in_its_order, false),
     CONTRACT_CASE(scan_of_a_topic_leaves_the_others_out, false),
     CONTRACT_CASE(scan_follows_a_retry_to_its_new_place, false),
+    CONTRACT_CASE(scan_by_generation_answers_in_order_of_insertion, false),
     CONTRACT_CASE(inbox_shows_what_clients_wrote, true),
     CONTRACT_CASE(inbox_ack_of_an_older_generation_keeps_the_news, true),
     CONTRACT_CASE(inbox_of_a_timer_replaced_since_shows_the_stored_one, true),

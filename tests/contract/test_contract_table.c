@@ -103,7 +103,8 @@ static const dw_store_class opening_class = {.size = sizeof opening_class,
 					     .submit = submit,
 					     .collect = collect,
 					     .stop = stop,
-					     .free = free_store};
+					     .free = free_store,
+					     .loads_by_generation = 1};
 
 static int open_store(void *place, const dw_store_env *env, dw_store **ret_store)
 {

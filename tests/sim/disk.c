@@ -516,7 +516,8 @@ struct disk *disk_open(struct sim *sim)
 				      .free = free_store,
 				      .turn = turn,
 				      .due = due,
-				      .lease = lease};
+				      .lease = lease,
+				      .loads_by_generation = 1};
 	if (sim->knobs.rival == 0) /* an older store */
 		disk->type.size = offsetof(dw_store_class, descriptor);
 	disk->store.type = &disk->type;

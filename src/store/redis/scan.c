@@ -434,6 +434,8 @@ static void answer_scan(struct redis_store *store, struct scan *scan, int status
 		rows_free(&store->alloc, op->rows);
 		op->rows = NULL;
 		op->row_count = 0;
+	} else {
+		op->after = scan->last;
 	}
 	answer_behind(store, op, status);
 }
