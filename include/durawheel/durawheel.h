@@ -109,7 +109,9 @@ typedef enum dw_event_kind {
 	DW_EVENT_STORE_FAILED = 6,  /* it fails, or is not reached: status, message; once */
 	DW_EVENT_STORE_BACK = 7,    /* it answers again */
 	DW_EVENT_FAILED = 8,        /* an operation without a callback failed: id, status */
-	DW_EVENT_CORRUPT = 9, /* stored bytes are damaged, or in another one's place: not fired */
+	/* Stored bytes are damaged, or in another one's place: the timer does not fire. Without an
+	 * id: an index of the file was damaged and is rebuilt, or a part cannot be read. */
+	DW_EVENT_CORRUPT = 9,
 	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not answered in time: it is delivered again */
 	DW_EVENT_LIMIT = 11, /* over options.timers_max after recovery, or over DW_HOLDS_MAX */
 	DW_EVENT_DEAD_FORGOTTEN = 12, /* old dead letters were dropped; count = how many */

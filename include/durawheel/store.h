@@ -142,6 +142,9 @@ typedef enum dw_op_kind {
 /* SCAN without a topic: the rows in the order of their generations, in which a store of
  * loads_by_generation reads all of its timers in the shortest time. */
 #define DW_OP_BY_GENERATION 128u
+/* In any answer to an owner: the store was damaged, so that it might not have shown all of its
+ * timers. It is mended; nothing is lost. */
+#define DW_OP_MENDED 256u
 
 typedef struct dw_op {
 	struct dw_op *next; /* the engine's until submit, the store's until collected */

@@ -360,6 +360,16 @@ static void account(struct engine *engine, const dw_op *op)
 		engine_store_back(engine);
 }
 
+/* tell_mended: nothing is lost, but whoever keeps the disk should know. */
+static void tell_mended(struct engine *engine)
+{
+	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
+
+	engine_event(engine, &event,
+		     "the store is damaged: an index did not match its timers, and was rebuilt"
+		     " from them");
+}
+
 /* store_answered takes an answer that is about the store, or about what no timer waits for. */
 static bool store_answered(struct engine *engine, dw_op *op)
 {
@@ -407,6 +417,8 @@ static void answered(struct engine *engine, dw_op *op)
 	struct timer *head;
 
 	account(engine, op);
+	if (op->flags & DW_OP_MENDED)
+		tell_mended(engine);
 	if (op->status == DW_EFENCED && own_is_current(engine, op))
 		own_lose(engine);
 	if (store_answered(engine, op))

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "port/op.h"
+#include "store/sqlite_index.h"
 
 enum outcome {
 	DONE,
@@ -361,8 +362,16 @@ static bool is(const struct sqlite_batch *batch, int code)
 	return (batch->session.code & 0xff) == code;
 }
 
+/* mend_index: an index that does not match its timers is rebuilt, by the owner. */
+static bool mend_index(struct sqlite_batch *batch)
+{
+	return batch->session.code == SQLITE_CORRUPT_INDEX &&
+	       batch->session.env->role == DW_OWNER &&
+	       sqlite_index_rebuild(&batch->session) == SQLITE_OK;
+}
+
 /* attempt tries a transaction again where that can help: after room was made, and once after a
- * COMMIT that was not done. */
+ * COMMIT that was not done, or after an index was rebuilt. */
 static enum outcome attempt(struct sqlite_batch *batch, struct part part)
 {
 	enum outcome outcome = transact(batch, part);
@@ -372,7 +381,7 @@ static enum outcome attempt(struct sqlite_batch *batch, struct part part)
 		if (is(batch, SQLITE_FULL))
 			again = make_room(batch, i);
 		else
-			again = is(batch, SQLITE_IOERR) && i == 1;
+			again = i == 1 && (is(batch, SQLITE_IOERR) || mend_index(batch));
 		if (again)
 			outcome = transact(batch, part);
 	}
@@ -430,13 +439,19 @@ static bool is_long(const struct sqlite_batch *batch)
 	return false;
 }
 
-void sqlite_batch_run(struct sqlite_batch *batch)
+/* tell_mended: with whatever is answered next. */
+static void tell_mended(struct sqlite_batch *batch)
+{
+	if (batch->session.mended)
+		batch->ops[0]->flags |= DW_OP_MENDED;
+	batch->session.mended = false;
+}
+
+static void run_all(struct sqlite_batch *batch)
 {
 	struct part all = {.first = 0, .count = batch->count};
 	enum outcome outcome;
 
-	if (all.count == 0)
-		return;
 	if (batch->session.full || writes(batch, all))
 		sqlite_batch_look_for_space(batch);
 	if (is_long(batch)) {
@@ -449,4 +464,12 @@ void sqlite_batch_run(struct sqlite_batch *batch)
 		(void)finish(batch, all, outcome); /* there is nothing after it */
 	else
 		run_one_by_one(batch);
+}
+
+void sqlite_batch_run(struct sqlite_batch *batch)
+{
+	if (batch->count == 0)
+		return;
+	run_all(batch);
+	tell_mended(batch);
 }

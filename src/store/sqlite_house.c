@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/sqlite_index.h"
+
 /* name_files: the names of all files, where they are needed. */
 static int name_files(struct sqlite_house house, const char *path, char *ret_message)
 {
@@ -101,8 +103,15 @@ static void warn_of_others(struct sqlite_house house)
 /* verify reads all of the file, which takes its time: only an owner does, once it owns. */
 static int verify(struct sqlite_house house, char *ret_message)
 {
-	house.batch->seen = house.batch->session.meta.batch;
-	return sqlite_db_verify(&house.batch->session.db, ret_message);
+	struct sqlite_session *session = &house.batch->session;
+	int status = sqlite_db_verify(&session->db, ret_message);
+
+	if (status == DW_OK)
+		status = sqlite_index_verify(session, ret_message);
+	while (status == DW_EFULL && sqlite_reserve_spend(&house.batch->reserve))
+		status = sqlite_index_verify(session, ret_message);
+	house.batch->seen = session->meta.batch;
+	return status;
 }
 
 int sqlite_house_enter(struct sqlite_house house, const char *path, char *ret_message)

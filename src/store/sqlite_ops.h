@@ -30,6 +30,7 @@ struct sqlite_session {
 	struct sqlite_meta meta; /* as in the transaction under way */
 	bool changed;            /* by the transaction under way */
 	bool full;               /* the disk is: no puts */
+	bool mended;             /* an index was rebuilt, and no answer has said so yet */
 	int code;                /* SQLite's, of the last failure */
 };
 

@@ -108,7 +108,6 @@ static int move_in(struct sqlite_session *session, const struct identity *self)
 {
 	int code = sqlite_meta_read(session);
 
-	code = code ? code : sqlite_meta_recount(session);
 	code = code ? code : sqlite_db_run(&session->db, SQL_INBOX_CLEAR);
 	code = code ? code : write_holder(session, self);
 	code = code ? code : sqlite_meta_write(session);
