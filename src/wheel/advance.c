@@ -428,13 +428,16 @@ int64_t dw_wheel_next_work(const dw_wheel *wheel)
 	if (!wheel || !wheel_count(wheel))
 		return earliest;
 	for (unsigned ring = 1; ring < WHEEL_RINGS; ring++) {
-		int64_t time;
+		uint64_t time;
 
 		if (wheel->rings[ring].next == WHEEL_NEVER)
 			continue;
-		time = wheel_decode(work_time(wheel, ring));
-		if (time < earliest)
-			earliest = time;
+		/* An advance before work_at would do nothing, although the slot has got more. */
+		time = work_time(wheel, ring);
+		if (time < wheel->work_at)
+			time = wheel->work_at;
+		if (wheel_decode(time) < earliest)
+			earliest = wheel_decode(time);
 	}
 	return earliest;
 }

@@ -347,6 +347,32 @@ static void moved_timer_goes_behind_its_equals(void **state)
 	dw_wheel_free(wheel);
 }
 
+/* The slots that these come to are open already, some of them, and are filled between advances. */
+static void advance_at_next_work_always_does_something(void **state)
+{
+	dw_wheel_handle handle;
+	dw_wheel_due out;
+
+	(void)state;
+	for (int64_t start = 0; start < 100; start++) {
+		int64_t now = start * 7 * SECOND;
+		dw_wheel *wheel = wheel_at(now);
+
+		for (int added = 0; added < 1500; added++) {
+			assert_int_equal(dw_wheel_add(wheel, now + 100 * SECOND, &handle), DW_OK);
+			if (added % 100 == 0)
+				assert_int_equal(dw_wheel_advance(wheel, now + added, &out, 1), 0);
+		}
+		while (dw_wheel_count(wheel) > 0) {
+			int64_t at = dw_wheel_next_work(wheel);
+
+			if (dw_wheel_advance(wheel, at, &out, 1) == 0)
+				assert_true(dw_wheel_next_work(wheel) > at);
+		}
+		dw_wheel_free(wheel);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +396,7 @@ int main(void)
 	    cmocka_unit_test(cancelled_timer_never_fires),
 	    cmocka_unit_test(handle_forged_is_unknown),
 	    cmocka_unit_test(moved_timer_goes_behind_its_equals),
+	    cmocka_unit_test(advance_at_next_work_always_does_something),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
