@@ -114,27 +114,42 @@ static uint64_t count_stranded(const struct engine *engine)
 	return count;
 }
 
-/* check_topics: every topic is there for timers or a handler; its parked ones are all there. */
+struct topic_sums {
+	uint64_t unhandled, parked;
+	bool broken;
+};
+
+/* look_at_topic: every topic is there for timers or a handler; its parked ones are all there. */
+static void look_at_topic(struct topic *topic, void *user)
+{
+	struct topic_sums *sums = user;
+	uint64_t count = 0;
+
+	for (const struct timer *timer = topic->unhandled; timer; timer = timer->next)
+		count++;
+	if (count != topic->unhandled_count || count > topic->timer_count ||
+	    (!topic->fire && topic->timer_count == 0))
+		sums->broken = true;
+	sums->unhandled += count;
+	sums->parked += count > 0;
+}
+
+/* check_topics: the list has all that have unhandled timers; those with handlers are the first. */
 static int check_topics(const struct engine *engine, const struct sums *sums)
 {
-	uint64_t unhandled = 0;
+	struct topics topics = engine->topics; /* topics_each wants one that it may change */
+	struct topic_sums found = {0};
+	uint64_t parked = 0;
 
-	for (size_t i = 0; i < TOPIC_BUCKETS; i++) {
-		const struct topic *topic = engine->topics.buckets[i];
-
-		for (; topic; topic = topic->hash_next) {
-			uint64_t parked = 0;
-
-			for (const struct timer *timer = topic->unhandled; timer;
-			     timer = timer->next)
-				parked++;
-			if (parked != topic->unhandled_count || parked > topic->timer_count ||
-			    (!topic->fire && topic->timer_count == 0))
-				return RULE_TOPICS;
-			unhandled += parked;
-		}
+	topics_each(&topics, look_at_topic, &found);
+	for (const struct topic *topic = topics.parked; topic; topic = topic->next) {
+		parked++;
+		if (!topic->unhandled || (topic->prev && topic->fire && !topic->prev->fire))
+			return RULE_TOPICS;
 	}
-	return unhandled == sums->unhandled ? 0 : RULE_TOPICS;
+	return !found.broken && found.unhandled == sums->unhandled && found.parked == parked
+		   ? 0
+		   : RULE_TOPICS;
 }
 
 static int check_open(const struct engine *engine, const struct sums *sums)

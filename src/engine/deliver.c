@@ -57,7 +57,7 @@ static void claim(struct engine *engine, struct timer *timer)
 				  .topic = timer->topic->name,
 				  .count = timer->topic->unhandled_count + 1};
 
-		topic_park(timer->topic, timer);
+		topic_park(&engine->topics, timer);
 		timer->place = PLACE_UNHANDLED;
 		engine->stats.unhandled++;
 		if (event.count == 1)
@@ -93,34 +93,17 @@ void deliver_claim_round(struct engine *engine, dw_usec now)
 	}
 }
 
-/* revive moves parked timers of one topic back; false when there are more than the turn may do. */
-static bool revive(struct engine *engine, struct topic *topic, uint32_t *budget)
+void deliver_revive(struct engine *engine)
 {
-	while (topic->unhandled) {
-		struct timer *timer = topic->unhandled;
+	for (uint32_t i = 0; i < TURN_CLAIMS_MAX; i++) {
+		struct topic *topic = topics_revivable(&engine->topics);
+		struct timer *timer = topic ? topic->unhandled : NULL;
 
-		if (*budget == 0)
-			return false;
-		(*budget)--;
+		if (!timer)
+			return;
 		timer_disarm(engine, timer);
 		timer_arm_claim(engine, timer);
 	}
-	return true;
-}
-
-void deliver_revive(struct engine *engine)
-{
-	uint32_t budget = TURN_CLAIMS_MAX;
-
-	for (size_t i = 0; engine->reviving && i < TOPIC_BUCKETS; i++) {
-		struct topic *topic = engine->topics.buckets[i];
-
-		for (; topic; topic = topic->hash_next)
-			if (topic_handled(&engine->topics, topic) &&
-			    !revive(engine, topic, &budget))
-				return;
-	}
-	engine->reviving = false;
 }
 
 void deliver_give_back(struct engine *engine, struct timer *timer)
@@ -144,55 +127,43 @@ static void bring_forward(struct engine *engine, struct timer *timer, dw_usec no
 	timer->waiting = waiting;
 }
 
-/* recheck_topic goes once around the unhandled of a topic: what is not due any more is pending as
- * before. False when there are more than the turn may do. */
-static bool recheck_topic(struct engine *engine, struct topic *topic, dw_usec until,
-			  uint32_t *budget)
+/* recheck_timer looks at the first of a topic's unhandled: if it is not due any more, it is pending
+ * as before; else it goes to the end. */
+static void recheck_timer(struct engine *engine, struct timer *timer, dw_usec until)
 {
-	for (; topic->recheck > 0 && topic->unhandled; topic->recheck--) {
-		struct timer *timer = topic->unhandled;
+	struct topics *topics = &engine->topics;
 
-		if (*budget == 0)
-			return false;
-		(*budget)--;
-		if (timer->head.due > until) {
-			timer_disarm(engine, timer);
-			timer_arm_claim(engine, timer);
-		} else {
-			topic_unpark(topic, timer);
-			topic_park(topic, timer);
-		}
+	if (timer->head.due > until) {
+		timer_disarm(engine, timer);
+		timer_arm_claim(engine, timer);
+	} else if (timer->next) {
+		topic_unpark(topics, timer);
+		topic_park(topics, timer);
 	}
-	topic->recheck = 0;
-	return true;
 }
 
+/* recheck goes once around the unhandled of each topic, some of them a turn. */
 static void recheck(struct engine *engine, dw_usec now)
 {
 	dw_usec until = usec_add(now, 2 * engine_lead(engine));
-	uint32_t budget = TURN_SWEEP_MAX;
 
-	for (size_t i = 0; engine->rechecking && i < TOPIC_BUCKETS; i++) {
-		struct topic *topic = engine->topics.buckets[i];
+	for (uint32_t i = 0; i < TURN_SWEEP_MAX && engine->topics.recheck; i++) {
+		struct topic *topic = engine->topics.recheck;
 
-		for (; topic; topic = topic->hash_next)
-			if (!recheck_topic(engine, topic, until, &budget))
-				return;
+		if (topic->recheck == 0) {
+			topics_rechecked(&engine->topics);
+			continue;
+		}
+		topic->recheck--;
+		recheck_timer(engine, topic->unhandled, until);
 	}
-	engine->rechecking = false;
 }
 
 void deliver_stepped_back(struct engine *engine)
 {
 	engine->sweep = schedule_size(&engine->fire);
 	engine->sweep_work = schedule_size(&engine->work);
-	engine->rechecking = engine->stats.unhandled > 0;
-	for (size_t i = 0; engine->rechecking && i < TOPIC_BUCKETS; i++) {
-		struct topic *topic = engine->topics.buckets[i];
-
-		for (; topic; topic = topic->hash_next)
-			topic->recheck = topic->unhandled_count;
-	}
+	topics_recheck(&engine->topics);
 }
 
 static void sweep(struct engine *engine, struct schedule *schedule, uint32_t *left, dw_usec now)

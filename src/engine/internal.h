@@ -193,8 +193,6 @@ struct engine {
 	bool woken;
 	bool failing;  /* told, and not yet that it is back */
 	bool troubled; /* the store has said so itself */
-	bool reviving;
-	bool rechecking; /* a topic has unhandled timers to look at again */
 	bool paused;
 	bool closing;
 	pid_t pid;        /* of the process that made it; a forked child starts nothing */

@@ -89,7 +89,7 @@ static void push_round(struct engine *engine, dw_usec now)
 	while (loss->pushed < until && loss->under_way < PUSHES_MAX &&
 	       index_visit(&engine->index, loss->bucket, push_or_pass, engine))
 		loss->bucket++;
-	if (loss->bucket < engine->index.bucket_count || loss->under_way > 0)
+	if (loss->bucket < engine->index.timers.bucket_count || loss->under_way > 0)
 		return;
 	if (loss->again) {
 		loss->again = false;
@@ -116,7 +116,7 @@ dw_usec loss_wake(const struct engine *engine, dw_usec now)
 	const struct loss *loss = &engine->loss;
 
 	if (!loss->pushing || engine->closing || loss->under_way >= PUSHES_MAX ||
-	    (loss->bucket >= engine->index.bucket_count && loss->under_way > 0))
+	    (loss->bucket >= engine->index.timers.bucket_count && loss->under_way > 0))
 		return DW_NEVER;
 	return usec_max(now, loss->again_at);
 }

@@ -134,7 +134,7 @@ static void finish(struct engine *engine)
 	engine->recovery = RECOVERY_IDLE;
 	engine->report_at = 0; /* the last report says that it is loading */
 	engine_event(engine, &event, "%llu timers loaded", (unsigned long long)engine->recovered);
-	if (engine->index.count > engine->env.timers_max) {
+	if (index_count(&engine->index) > engine->env.timers_max) {
 		event.kind = DW_EVENT_LIMIT;
 		event.status = DW_ELIMIT;
 		engine_event(engine, &event, "more timers are stored than options.timers_max");

@@ -15,8 +15,7 @@ int timer_adopt(struct engine *engine, const char *id, const void *body, size_t 
 		return DW_ENOMEM;
 	if (body) {
 		if (record_decode(body, body_size, &record) == DW_OK)
-			timer->topic = topics_get(&engine->topics, &engine->alloc, record.topic,
-						  record.topic_size);
+			timer->topic = topics_get(&engine->topics, record.topic, record.topic_size);
 		if (!timer->topic) {
 			alloc_free(&engine->alloc, timer);
 			return DW_ENOMEM;
@@ -51,7 +50,7 @@ void timer_release(struct engine *engine, struct timer *timer)
 	timer_set_state(engine, timer, TIMER_ABSENT);
 	if (timer->topic) {
 		timer->topic->timer_count--;
-		topics_drop(&engine->topics, &engine->alloc, timer->topic);
+		topics_drop(&engine->topics, timer->topic);
 	}
 	alloc_free(&engine->alloc, timer);
 }
@@ -111,7 +110,7 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 		schedule_remove(&engine->work, timer);
 		break;
 	case PLACE_UNHANDLED:
-		topic_unpark(timer->topic, timer);
+		topic_unpark(&engine->topics, timer);
 		engine->stats.unhandled--;
 		break;
 	case PLACE_STRANDED:

@@ -216,8 +216,9 @@ static void rearm_stranded(struct engine *engine)
 
 static bool has_work_left(const struct engine *engine)
 {
-	bool delivers = !engine->closing && (engine->sweep > 0 || engine->sweep_work > 0 ||
-					     engine->reviving || engine->rechecking);
+	bool delivers =
+	    !engine->closing && (engine->sweep > 0 || engine->sweep_work > 0 ||
+				 topics_revivable(&engine->topics) || engine->topics.recheck);
 
 	return engine->answers.count > 0 || engine->posts_left || engine->notices ||
 	       engine->urgent.count > 0 || delivers ||
@@ -361,15 +362,12 @@ static int set_handler(struct engine *engine, const char *name, dw_fire_fn fire,
 		engine->topics.any_user = user;
 		engine->topics.any_on_worker = on_worker;
 	} else {
-		topic = topics_get(&engine->topics, &engine->alloc, name, size);
+		topic = topics_get(&engine->topics, name, size);
 		if (!topic)
 			return engine_fail(engine, DW_ENOMEM, "no memory for the topic");
-		topic->fire = fire;
-		topic->user = user;
-		topic->on_worker = on_worker;
-		topics_drop(&engine->topics, &engine->alloc, topic);
+		topic_handle(&engine->topics, topic, fire, user, on_worker);
+		topics_drop(&engine->topics, topic);
 	}
-	engine->reviving = fire != NULL || engine->reviving;
 	engine_touch(engine);
 	return DW_OK;
 }
@@ -422,6 +420,8 @@ int engine_new(struct engine **ret_engine, const struct engine_env *env)
 	status = index_init(&engine->index, &engine->alloc, rng_next(&engine->rng));
 	if (status == DW_OK)
 		status = tell_init(engine);
+	if (status == DW_OK)
+		status = topics_init(&engine->topics, &engine->alloc, rng_next(&engine->rng));
 	if (status == DW_OK)
 		status = schedule_init(&engine->claim, &engine->alloc, engine_now(engine));
 	if (status == DW_OK)
@@ -483,10 +483,11 @@ void engine_free(struct engine *engine)
 	free_ops(engine, engine->urgent.first);
 	free_ops(engine, engine->ordinary.first);
 	free_ops(engine, engine->answers.first);
-	if (engine->index.bucket_count > 0)
-		index_each(&engine->index, free_timer, engine);
-	index_free(&engine->index);
-	topics_free(&engine->topics, &engine->alloc);
+	index_each(&engine->index, free_timer, engine);
+	if (engine->index.timers.alloc)
+		index_free(&engine->index);
+	if (engine->topics.table.alloc)
+		topics_free(&engine->topics);
 	if (engine->claim.alloc)
 		schedule_free(&engine->claim);
 	if (engine->fire.alloc)

@@ -1,21 +1,18 @@
-/* The timers by id: linear hashing (Litwin 1980; Larson 1988). The table grows by one bucket an
- * insertion, so no insertion ever pays for all of them. Not its concern: who owns the timers. */
+/* The timers by id. Not its concern: who owns the timers. */
 #ifndef DW_TIMER_INDEX_H
 #define DW_TIMER_INDEX_H
 
-#include "base/segments.h"
+#include "base/linear.h"
 #include "timer/timer.h"
 
 struct index {
-	struct segments buckets;
-	const struct alloc *alloc;
+	struct linear timers;
 	uint64_t seed;
-	uint32_t count;
-	uint32_t bucket_count; /* buckets in use: 2^k + split, where bucket `split` is split next */
 };
 
 int index_init(struct index *, const struct alloc *, uint64_t seed);
 void index_free(struct index *);
+uint32_t index_count(const struct index *);
 
 struct timer *index_find(const struct index *, const char *id);
 

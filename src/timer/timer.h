@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "base/alloc.h"
+#include "base/linear.h"
 #include "durawheel/store.h"
 #include "durawheel/wheel.h"
 
@@ -39,12 +39,11 @@ enum timer_place {
 };
 
 struct timer {
-	struct timer *hash_next;
+	struct linear_node node;   /* of the index; first */
 	struct timer *prev, *next; /* among its topic's unhandled, or the stranded */
 	struct topic *topic;       /* NULL while only a place */
 	struct call *calls;        /* what waits for the operation under way */
 	struct call *settling;     /* the dw_settle that brought the verdict, or will for a hold */
-	uint64_t hash;
 	dw_head head;
 	dw_wheel_handle slot;
 	dw_usec slot_time; /* when it comes out of the schedule that holds it */
