@@ -14,7 +14,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,7 +26,6 @@
 
 enum {
 	BATCH_BYTES_MAX = 4 * 1024 * 1024,
-	NICE_OF_THREAD = 5,
 };
 
 /* How soon a client's news, and a file that is gone, are noticed when nobody rings. An idle owner
@@ -326,14 +324,14 @@ static void destroy(struct sqlite_store *sqlite)
 }
 
 /* stand_back: the loop's thread fires timers and must not wait for this one when they share a core.
- * The thread of the checkpoints is made by this one and inherits it. A refusal changes nothing. */
+ * So this thread does not interrupt others when it wakes, but keeps its share of the CPU: claims
+ * and verdicts must not wait behind a compiler. The thread of the checkpoints is made by this one
+ * and inherits it. A refusal changes nothing. */
 static void stand_back(void)
 {
 	struct sched_param none = {0};
-	pid_t thread = gettid();
 
-	(void)sched_setscheduler(thread, SCHED_BATCH, &none);
-	(void)setpriority(PRIO_PROCESS, (id_t)thread, NICE_OF_THREAD);
+	(void)sched_setscheduler(gettid(), SCHED_BATCH, &none);
 }
 
 static void *work(void *argument)
