@@ -1,6 +1,7 @@
 #include "support/peer.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -52,6 +53,7 @@ static void read_all(struct peer *peer)
 	while (peer->fd >= 0 && room > 0 &&
 	       (got = recv(peer->fd, peer->seen + peer->seen_size, room, MSG_DONTWAIT)) > 0) {
 		peer->seen_size += (size_t)got;
+		peer->seen[peer->seen_size] = '\0';
 		room -= (size_t)got;
 	}
 	assert_true(room > 0);
@@ -66,6 +68,8 @@ static bool welcome_one(struct peer *peer)
 	if (peer->fd >= 0)
 		(void)close(peer->fd); /* the link has left it */
 	peer->fd = fd;
+	peer->seen_size = 0;
+	peer->seen[0] = '\0';
 	peer->dials++;
 	peer->dialled = peer->now;
 	if (peer->greets)
@@ -78,12 +82,23 @@ static bool welcome_one(struct peer *peer)
 	return true;
 }
 
+/* is_woken: the link's descriptor would wake the loop. */
+static bool is_woken(const struct peer *peer)
+{
+	struct pollfd ready = {.fd = link_descriptor(peer->linked.link), .events = POLLIN};
+
+	return link_due(peer->linked.link) != 0 && poll(&ready, 1, 0) > 0;
+}
+
 static void work(struct peer *peer)
 {
+	int works = 0;
+
 	do {
+		assert_true(works++ < WORKS_MAX);
 		link_work(peer->linked.link, peer->now);
 		read_all(peer);
-	} while (welcome_one(peer));
+	} while (welcome_one(peer) || is_woken(peer));
 }
 
 void peer_pass(struct peer *peer, dw_usec span)

@@ -18,7 +18,7 @@ struct peer {
 	bool hangs_up;
 	unsigned dials;
 	dw_usec dialled;    /* the last time */
-	char seen[1 << 16]; /* what the link has sent, as a string */
+	char seen[1 << 16]; /* what the link has sent on it, as a string */
 	size_t seen_size;
 };
 

@@ -203,6 +203,100 @@ static void link_that_works_probes(void **state)
 	peer_close(&peer);
 }
 
+/* ---- Coming back --------------------------------------------------------------------------- */
+
+#define LOADING "-LOADING Redis is loading the dataset in memory\r\n"
+
+/* away: from now on every connection ends like this. */
+static void away(struct peer *peer, const char *greets, bool hangs_up)
+{
+	peer->greets = greets;
+	peer->hangs_up = hangs_up;
+	link_drop(peer->linked.link, "for the test");
+	peer->dials = 0;
+}
+
+/* dialled: how often it has tried in that time. */
+static unsigned dialled(struct peer *peer, dw_usec span)
+{
+	unsigned before = peer->dials;
+
+	peer_pass(peer, span);
+	return peer->dials - before;
+}
+
+/* Ten times a second for the first minute, however a connection fails; then ever more seldom. */
+static void server_that_is_away_is_asked_often_first(void **state)
+{
+	static const char *const greets[] = {"", "-ERR max number of clients reached\r\n",
+					     FAKE_WELCOME};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof greets / sizeof *greets; i++) {
+		struct peer peer;
+		unsigned first;
+
+		open_up(&peer, NULL, FAKE_WELCOME);
+		away(&peer, greets[i], true);
+		first = dialled(&peer, DW_MINUTES(1));
+		assert_in_range(first, 600, 1100);
+		assert_in_range(dialled(&peer, DW_MINUTES(1)), 40, first / 4);
+		assert_in_range(dialled(&peer, DW_MINUTES(10)), 300, 500);
+		/* What is there to stay begins a new outage. */
+		peer.hangs_up = false;
+		peer.greets = FAKE_WELCOME;
+		peer_pass(&peer, DW_MILLISECONDS(3100));
+		assert_true(peer_is_up(&peer));
+		away(&peer, greets[i], true);
+		assert_in_range(dialled(&peer, DW_MINUTES(1)), 600, 1100);
+		peer_close(&peer);
+	}
+}
+
+static void server_that_loads_is_asked_often(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	open_up(&peer, NULL, FAKE_WELCOME);
+	away(&peer, "", true);
+	peer_pass(&peer, DW_MINUTES(10));
+	away(&peer, LOADING, false);
+	peer_pass(&peer, DW_SECONDS(3));
+	assert_in_range(dialled(&peer, DW_MINUTES(10)), 6000, 11000);
+	peer.greets = FAKE_WELCOME;
+	peer_pass(&peer, DW_MILLISECONDS(100));
+	assert_true(peer_is_up(&peer));
+	peer_close(&peer);
+}
+
+/* Many that lost the same server do not come back as one. */
+static void links_come_back_at_times_of_their_own(void **state)
+{
+	dw_usec gaps[2][20];
+	unsigned same = 0;
+
+	(void)state;
+	for (uint64_t k = 0; k < 2; k++) {
+		struct socket_options options = {.name = "t", .seed = k};
+		struct peer peer;
+
+		open_up(&peer, &options, FAKE_WELCOME);
+		away(&peer, "", true);
+		for (int i = 0; i < 20; i++) {
+			dw_usec before = peer.now;
+
+			peer_pass(&peer, usec_sub(link_due(peer.linked.link), peer.now));
+			gaps[k][i] = usec_sub(peer.dialled, before);
+			assert_in_range(gaps[k][i], DW_MILLISECONDS(20), DW_MILLISECONDS(100));
+		}
+		peer_close(&peer);
+	}
+	for (int i = 0; i < 20; i++)
+		same += gaps[0][i] == gaps[1][i] || (i > 0 && gaps[0][i] == gaps[0][i - 1]);
+	assert_true(same < 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +307,9 @@ int main(void)
 	    cmocka_unit_test(message_that_trickles_is_late),
 	    cmocka_unit_test(link_that_idles_probes),
 	    cmocka_unit_test(link_that_works_probes),
+	    cmocka_unit_test(server_that_is_away_is_asked_often_first),
+	    cmocka_unit_test(server_that_loads_is_asked_often),
+	    cmocka_unit_test(links_come_back_at_times_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,7 +219,7 @@ static enum greeting_verdict judge_error(struct greeting *greeting, enum greetin
 
 	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
 		if (reply_fails(reply, passing[i]))
-			return say(ret_words, GREETING_LATER, "the server answers: %s", words);
+			return say(ret_words, GREETING_SOON, "the server answers: %s", words);
 	if (reply_fails(reply, "ERR max number of clients"))
 		return say(ret_words, GREETING_LATER, "the server has too many clients");
 	if (reply_fails(reply, "NOAUTH"))

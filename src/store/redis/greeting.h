@@ -24,7 +24,8 @@ enum { GREETING_STEPS = 8 };
 enum greeting_verdict {
 	GREETING_GOES_ON,
 	GREETING_DONE,
-	GREETING_LATER,  /* this server cannot now, but will: loading, busy, a replica */
+	GREETING_SOON,   /* this server cannot now, but will by itself: loading, busy */
+	GREETING_LATER,  /* another time perhaps: a replica, too many clients, no Redis at all */
 	GREETING_REFUSED /* not until somebody changes something */
 };
 
@@ -43,8 +44,8 @@ struct greeting {
 /* greeting_send queues all commands: DW_OK, DW_ENOMEM. */
 int greeting_send(struct greeting *, struct outbox *);
 
-/* greeting_judge takes the next reply. After LATER and REFUSED ret_words (DW_MESSAGE_SIZE) say why,
- * without secrets. */
+/* greeting_judge takes the next reply. After SOON, LATER and REFUSED ret_words (DW_MESSAGE_SIZE)
+ * say why, without secrets. */
 enum greeting_verdict greeting_judge(struct greeting *, const struct reply *, char *ret_words);
 
 #endif

@@ -15,9 +15,10 @@
 #include "store/redis/heartbeat.h"
 #include "store/redis/outbox.h"
 
-#define PAUSE_FIRST DW_MILLISECONDS(50)
+#define PAUSE_FIRST DW_MILLISECONDS(100)
 #define PAUSE_MAX DW_SECONDS(2)
-#define LASTED DW_SECONDS(1) /* so long up: the next pause is the first one again */
+#define EAGER DW_MINUTES(1)  /* so long after it was lost a server is asked that often */
+#define LASTED DW_SECONDS(1) /* a connection that was up for less ends no outage */
 
 enum {
 	INPUT_SIZE = 1 << 16,   /* read at once, and parsed before more is */
@@ -46,7 +47,7 @@ struct socket_link {
 	struct reply *ready; /* the next one for take() */
 	dw_usec now;         /* of the last call that told */
 	dw_usec deadline;    /* of the pause, the dialling, the greeting */
-	dw_usec pause;       /* after the next failure */
+	dw_usec out_since;   /* of the outage; DW_NEVER: there was none yet */
 	dw_usec up_since;
 	uint64_t connections;
 	bool more; /* the socket may have more to read */
@@ -93,10 +94,19 @@ static void close_connection(struct socket_link *link)
 	link->ready = NULL;
 }
 
-/* jittered: between 80 and 120 %, so that many who lost the same server do not come back as one. */
+/* jittered: between 60 and 100 %, so that many who lost the same server do not come back as one. */
 static dw_usec jittered(struct socket_link *link, dw_usec pause)
 {
-	return pause - pause / 5 + (dw_usec)rng_below(&link->rng, (uint64_t)(2 * pause / 5) + 1);
+	return pause - (dw_usec)rng_below(&link->rng, (uint64_t)(2 * pause / 5) + 1);
+}
+
+/* pause_of_now: short for a minute, so that a server that is back soon is found at once; then the
+ * longer the outage lasts. */
+static dw_usec pause_of_now(const struct socket_link *link)
+{
+	dw_usec late = usec_sub(usec_sub(link->now, link->out_since), EAGER);
+
+	return usec_min(usec_max(late / 16, PAUSE_FIRST), PAUSE_MAX);
 }
 
 /* is_second: a listener loses the same server at the same time as the link beside it. */
@@ -109,13 +119,14 @@ static bool is_second(const struct socket_link *link)
 static void lose(struct socket_link *link, bool refused, const char *words)
 {
 	bool lasted = link->state == UP && usec_sub(link->now, link->up_since) >= LASTED;
-	dw_usec pause = lasted ? PAUSE_FIRST : link->pause;
 
+	if (lasted || link->out_since == DW_NEVER)
+		link->out_since = link->now;
 	close_connection(link);
 	link->state = RESTING;
 	link->fatal = refused && link->connections == 0;
-	link->deadline = usec_add(link->now, jittered(link, refused ? PAUSE_MAX : pause));
-	link->pause = usec_min(2 * pause, PAUSE_MAX);
+	link->deadline =
+	    usec_add(link->now, jittered(link, refused ? PAUSE_MAX : pause_of_now(link)));
 	(void)snprintf(link->trouble, sizeof link->trouble, "%s: %s", link->options.where->name,
 		       words); /* cut if long */
 	if (strcmp(link->trouble, link->logged) == 0)
@@ -148,6 +159,8 @@ static void judge(struct socket_link *link, const struct reply *reply)
 	char words[DW_MESSAGE_SIZE];
 	enum greeting_verdict verdict = greeting_judge(&link->greeting, reply, words);
 
+	if (verdict == GREETING_SOON)
+		link->out_since = link->now; /* it is there: it is asked often */
 	if (verdict == GREETING_DONE)
 		come_up(link);
 	else if (verdict != GREETING_GOES_ON)
@@ -521,7 +534,7 @@ int socket_link_new(struct link **ret_link, const struct socket_options *options
 	link->maker = getpid();
 	link->rng.state = options->seed;
 	link->fd = -1;
-	link->pause = PAUSE_FIRST;
+	link->out_since = DW_NEVER;
 	link->heart.patience = link->options.reply_patience;
 	link->heart.probe_every = link->options.probe_every;
 	link->outbox.alloc = options->alloc;

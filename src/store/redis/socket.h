@@ -1,7 +1,8 @@
 /* The link over a socket of our own, with hiredis as codec only. Non-blocking name lookup
  * (lookup.h) and connect (dial.h), greeting (greeting.h: AUTH, CLIENT SETNAME, SELECT, and a look
  * at the server: version, eviction policy, replica), output queue with a bound (outbox.h),
- * deadlines and probes (heartbeat.h), backoff with jitter (50 ms, doubled to 2 s). Never a SIGPIPE.
+ * deadlines and probes (heartbeat.h), pauses with jitter (100 ms for a minute, then up to 2 s).
+ * Never a SIGPIPE.
  *
  * A forked child may only free it, which leaves the parent's connection as it is. */
 #ifndef DW_STORE_REDIS_SOCKET_H
