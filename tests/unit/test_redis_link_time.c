@@ -162,13 +162,13 @@ static void link_that_idles_probes(void **state)
 	(void)state;
 	open_up(&peer, NULL, FAKE_WELCOME);
 	for (unsigned i = 1; i <= 20; i++) {
-		peer_pass(&peer, DW_MILLISECONDS(500));
+		peer_pass(&peer, DW_MILLISECONDS(400));
 		assert_int_equal(peer_saw(&peer, "PING"), 1 + i); /* one in the greeting */
 		peer_say(&peer, "+PONG\r\n");
 	}
-	peer_pass(&peer, DW_MILLISECONDS(1400));
+	peer_pass(&peer, DW_MILLISECONDS(1399));
 	assert_int_equal(peer.dials, 1);
-	peer_pass(&peer, DW_MILLISECONDS(1600));
+	peer_pass(&peer, DW_MILLISECONDS(200));
 	was_left(&peer, "does not answer");
 }
 
@@ -181,10 +181,10 @@ static void link_that_works_probes(void **state)
 	(void)state;
 	open_up(&peer, NULL, FAKE_WELCOME);
 	for (unsigned i = 1; i <= 10; i++) {
-		bool probes = i % 2 == 0; /* every 0.5 s: in the middle of every other round */
+		bool probes = i % 2 == 0; /* every 0.4 s: in every other round */
 
 		send_get(&peer);
-		peer_pass(&peer, DW_MILLISECONDS(249));
+		peer_pass(&peer, DW_MILLISECONDS(199));
 		send_get(&peer);
 		peer_pass(&peer, DW_MILLISECONDS(1));
 		assert_int_equal(peer_saw(&peer, "PING"), 1 + i / 2);
@@ -200,6 +200,67 @@ static void link_that_works_probes(void **state)
 		assert_null(link_take(peer.linked.link));
 	}
 	assert_int_equal(peer.dials, 1);
+	peer_close(&peer);
+}
+
+#define PROBE "UNLINK\r\n$11\r\n{t:00}:test\r\n"
+#define REFUSAL "-NOREPLICAS Not enough good replicas to write.\r\n"
+
+static const struct socket_options probing = {.name = "t", .probe_key = "{t:00}:test"};
+
+static bool says(const struct peer *peer, const char *words)
+{
+	bool fatal;
+
+	return strstr(link_trouble(peer->linked.link, &fatal), words);
+}
+
+/* The connection stays up: what reads is answered. */
+static void server_that_refuses_changes_is_told(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	open_up(&peer, &probing, FAKE_WELCOME ":0\r\n");
+	assert_int_equal(peer_saw(&peer, PROBE), 1);
+	for (unsigned i = 1; i <= 3; i++) {
+		peer_pass(&peer, DW_MILLISECONDS(400));
+		peer_say(&peer, REFUSAL);
+		peer_pass(&peer, DW_MILLISECONDS(400));
+		assert_true(says(&peer, "refuses every change: NOREPLICAS"));
+		peer_say(&peer, "-NOPERM this user has no permissions\r\n");
+		peer_pass(&peer, 0);
+		assert_false(says(&peer, "refuses"));
+		assert_int_equal(peer_saw(&peer, PROBE), 1 + 2 * i);
+	}
+	assert_non_null(strstr(peer.linked.log, "takes changes again"));
+	/* A new connection is told the same. */
+	peer.greets = FAKE_WELCOME REFUSAL;
+	link_drop(peer.linked.link, "for the test");
+	peer_pass(&peer, DW_MILLISECONDS(100));
+	assert_true(peer_is_up(&peer));
+	assert_true(says(&peer, "refuses every change: NOREPLICAS"));
+	peer_close(&peer);
+}
+
+/* CLIENT PAUSE WRITE: whatever reads is answered, and the probe is not. */
+static void server_that_holds_changes_back_is_told(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	open_up(&peer, &probing, FAKE_WELCOME ":0\r\n");
+	peer.greets = FAKE_WELCOME;
+	peer_pass(&peer, DW_MILLISECONDS(1500));
+	assert_false(peer_is_up(&peer));
+	assert_true(says(&peer, "does not answer"));
+	peer_pass(&peer, DW_MILLISECONDS(2500));
+	assert_true(says(&peer, "holds every change back"));
+	assert_false(peer_is_up(&peer));
+	peer_say(&peer, ":0\r\n");
+	peer_pass(&peer, 0);
+	assert_true(peer_is_up(&peer));
+	assert_false(says(&peer, "back"));
 	peer_close(&peer);
 }
 
@@ -307,6 +368,8 @@ int main(void)
 	    cmocka_unit_test(message_that_trickles_is_late),
 	    cmocka_unit_test(link_that_idles_probes),
 	    cmocka_unit_test(link_that_works_probes),
+	    cmocka_unit_test(server_that_refuses_changes_is_told),
+	    cmocka_unit_test(server_that_holds_changes_back_is_told),
 	    cmocka_unit_test(server_that_is_away_is_asked_often_first),
 	    cmocka_unit_test(server_that_loads_is_asked_often),
 	    cmocka_unit_test(links_come_back_at_times_of_their_own),

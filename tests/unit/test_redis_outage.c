@@ -114,7 +114,7 @@ static int trouble_at(dw_store *store, struct scripted *scripted, dw_usec now, c
 }
 
 /* One that is lost and made anew at once is no trouble; one that stays away is, at the time that
- * due() names, and until it is back. */
+ * due() names, and until it is back and of use. */
 static void connection_that_stays_away_is_trouble(void **state)
 {
 	struct scripted scripted;
@@ -130,10 +130,12 @@ static void connection_that_stays_away_is_trouble(void **state)
 	scripted.trouble = "it hung up";
 	assert_int_equal(trouble_at(store, &scripted, start + 1000, words), DW_EUNKNOWN);
 	scripted.connection = 2;
+	scripted.trouble = "";
 	start += DW_SECONDS(10);
 	assert_int_equal(trouble_at(store, &scripted, start, words), DW_OK);
 
 	scripted.connection = 0;
+	scripted.trouble = "it hung up";
 	assert_int_equal(trouble_at(store, &scripted, start, words), DW_EUNKNOWN);
 	assert_int_equal(store->type->due(store), start + DW_MILLISECONDS(200));
 	start += DW_MILLISECONDS(200);
@@ -142,7 +144,11 @@ static void connection_that_stays_away_is_trouble(void **state)
 	assert_string_equal(words, "it hung up");
 	assert_int_equal(store->type->due(store), DW_NEVER);
 	scripted.connection = 3;
-	assert_int_equal(trouble_at(store, &scripted, start + 1, words), DW_OK);
+	scripted.trouble = "it refuses";
+	assert_int_equal(trouble_at(store, &scripted, start + 1, words), DW_ESTORE);
+	assert_string_equal(words, "it refuses");
+	scripted.trouble = "";
+	assert_int_equal(trouble_at(store, &scripted, start + 2, words), DW_OK);
 	redis_free(store);
 }
 
@@ -256,22 +262,30 @@ static void command(const char *text)
 	redisFree(redis);
 }
 
-/* Its claims wait without an answer, and its lease cannot be renewed. */
-static void owner_tells_that_the_server_refuses_every_change(void **state)
+/* Nobody asks anything: a probe is refused, or held back. */
+static void owner_client_and_standby_tell_that_the_server_takes_no_changes(void **state)
 {
 	struct watcher watchers[HANDLES] = {0};
 
 	(void)state;
 	redis_server_start(&server, true, NULL);
 	open_all(watchers);
-	for (int i = 1; i <= 2; i++) {
-		command("CONFIG SET min-replicas-to-write 1");
-		await(watchers, 1, i, i - 1);
-		assert_non_null(strstr(watchers[0].words, "NOREPLICAS"));
-		command("CONFIG SET min-replicas-to-write 0");
-		await(watchers, 1, i, i);
-	}
-	assert_int_equal(watchers[1].failed + watchers[2].failed, 0);
+	command("CONFIG SET min-replicas-to-write 1");
+	await(watchers, HANDLES, 1, 0);
+	says(watchers, "NOREPLICAS");
+	command("CONFIG SET min-replicas-to-write 0");
+	await(watchers, HANDLES, 1, 1);
+	command("CLIENT PAUSE 3600000 WRITE");
+	await(watchers, HANDLES, 2, 1);
+	says(watchers, "does not answer");
+	command("CLIENT UNPAUSE");
+	await(watchers, HANDLES, 2, 2);
+	/* Demoted, it refuses writes, and says so to whoever comes back: it is a replica. */
+	command("REPLICAOF 127.0.0.1 1");
+	await(watchers, HANDLES, 3, 2);
+	says(watchers, "READONLY");
+	command("REPLICAOF NO ONE");
+	await(watchers, HANDLES, 3, 3);
 	for (int i = 0; i < HANDLES; i++)
 		assert_int_equal(dw_close(watchers[i].d, DW_SECONDS(60)), DW_OK);
 	redis_server_end(&server);
@@ -385,7 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(connection_that_stays_away_is_trouble),
 	    cmocka_unit_test(owner_client_and_standby_tell_that_the_server_is_gone_and_back),
-	    cmocka_unit_test(owner_tells_that_the_server_refuses_every_change),
+	    cmocka_unit_test(owner_client_and_standby_tell_that_the_server_takes_no_changes),
 	    cmocka_unit_test(check_and_status_survive_a_lost_connection),
 	    cmocka_unit_test(check_and_status_wait_until_the_server_serves),
 	};

@@ -307,7 +307,7 @@ static void page_refused(struct redis_store *store, struct request *request,
 	request_free(store, request);
 	if (failure != FAILURE_AGAIN)
 		end(store, check, DW_ESTORE);
-	else if (call_passes(reply))
+	else if (reply_passes(reply))
 		begin_anew(store, check);
 	else
 		next_page(store, check);

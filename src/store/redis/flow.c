@@ -168,7 +168,7 @@ static void loaded(struct redis_store *store, struct request *request, const str
 	bool *loading = request->context;
 
 	*loading = false;
-	store->unloadable = reply->kind == REPLY_ERROR && !call_passes(reply);
+	store->unloadable = reply->kind == REPLY_ERROR && !reply_passes(reply);
 	if (reply->kind == REPLY_ERROR) {
 		note_refusal(store, " SCRIPT LOAD", reply);
 		complain(store, "the server refuses SCRIPT LOAD: %s", reply->bytes);
@@ -205,42 +205,6 @@ static void load(struct redis_store *store, const struct redis_script *script)
 
 /* ---- What failed --------------------------------------------------------------------------- */
 
-/* It loads, is busy, was demoted, or has no replicas. */
-bool call_passes(const struct reply *reply)
-{
-	static const char *const prefixes[] = {"BUSY",        "LOADING",    "MASTERDOWN",
-					       "READONLY",    "NOREPLICAS", "TRYAGAIN",
-					       "CLUSTERDOWN", "UNKILLABLE", "MISCONF"};
-
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-		if (reply_fails(reply, prefixes[i]))
-			return true;
-	return false;
-}
-
-/* note_refusing: a client's caller is told what is refused; an owner's claims wait in silence, and
- * its renewals tell when that is over. */
-static void note_refusing(struct redis_store *store)
-{
-	if (store->refusing || store->role != DW_OWNER)
-		return;
-	store->refusing = true;
-	store->refused_since = store->now;
-}
-
-void flow_accepted(struct redis_store *store)
-{
-	char line[DW_MESSAGE_SIZE];
-	bool lasted = store->now >= usec_add(store->refused_since, TROUBLE_AFTER);
-
-	if (!store->refusing)
-		return;
-	store->refusing = false;
-	(void)snprintf(line, sizeof line, "%s: the server refuses no longer", store->where.name);
-	if (lasted && store->env.log)
-		store->env.log(DW_LOG_WARN, line, store->env.log_user);
-}
-
 /* pause_shard: what is refused is not asked without end. */
 static void pause_shard(const struct redis_store *store, struct shard *shard)
 {
@@ -268,8 +232,7 @@ static enum failure error_failed(struct redis_store *store, struct request *requ
 		return FAILURE_REFUSED;
 	}
 	complain(store, "the server refuses: %s", reply->bytes);
-	if (call_passes(reply)) {
-		note_refusing(store);
+	if (reply_passes(reply)) {
 		pause_shard(store, request->shard);
 		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;
 	}
@@ -319,7 +282,6 @@ void flow_number_done(struct redis_store *store, struct request *request, bool a
 		return; /* the numbers are others' now */
 	if (applied) {
 		shard->acked = request->number;
-		flow_accepted(store);
 	} else {
 		shard->broken = true;
 	}
@@ -337,7 +299,6 @@ static void went_down(struct redis_store *store)
 
 	store->connection = 0;
 	store->down_since = store->now;
-	store->refusing = false;
 	while ((request = list_pop(&store->under_way)))
 		request->lost(store, request);
 	for (unsigned i = 0; i < store->shard_count; i++) {
@@ -524,26 +485,21 @@ static bool has_waiting(const struct redis_store *store)
 	return store->scans != NULL;
 }
 
-/* trouble_at: when it is told that there is no connection, or that it is of no use; DW_NEVER: it is
- * of use. One that is made anew at once is no trouble: what was under way then is sent again. */
+/* trouble_at: when it is told that there is no connection. One that is made anew at once is no
+ * trouble: what was under way then is sent again. */
 static dw_usec trouble_at(const struct redis_store *store)
 {
-	if (!store->connection)
-		return usec_add(store->down_since, TROUBLE_AFTER);
-	if (store->refusing && store->role == DW_OWNER)
-		return usec_add(store->refused_since, TROUBLE_AFTER);
-	return DW_NEVER;
+	return store->connection ? DW_NEVER : usec_add(store->down_since, TROUBLE_AFTER);
 }
 
 int flow_trouble(const struct redis_store *store, char *ret_words, size_t size)
 {
-	dw_usec at = trouble_at(store);
 	bool fatal;
-	const char *why = store->connection ? store->refusal : link_trouble(store->link, &fatal);
+	const char *why = link_trouble(store->link, &fatal);
 
-	if (at == DW_NEVER)
+	if (store->connection && !why[0])
 		return DW_OK;
-	if (store->now < at)
+	if (!store->connection && store->now < trouble_at(store))
 		return DW_EUNKNOWN;
 	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection"); /* cut */
 	return DW_ESTORE;

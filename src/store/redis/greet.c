@@ -80,7 +80,6 @@ static void owner_greeted(struct redis_store *store, struct request *request,
 		ask_again(store, shard);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
 		   reply->count >= 6) {
-		flow_accepted(store);
 		mark = (uint64_t)reply_number(&reply->items[1]);
 		lease_learn_time(store, reply_number(&reply->items[3]));
 		lease_note_version(shard, (uint64_t)reply_number(&reply->items[2]));

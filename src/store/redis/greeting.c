@@ -53,6 +53,7 @@ static int queue_what(struct greeting *greeting, struct outbox *outbox)
 	static const char *const info[][3] = {
 	    {"INFO", "server", NULL}, {"INFO", "memory", NULL}, {"INFO", "replication", NULL}};
 	static const char *const ping[] = {"PING", NULL};
+	const char *probe[] = {"UNLINK", greeting->probe, NULL};
 	char number[16];
 	const char *select[] = {"SELECT", number, NULL};
 	int status = DW_OK;
@@ -68,6 +69,8 @@ static int queue_what(struct greeting *greeting, struct outbox *outbox)
 		status = queue(greeting, outbox, GREETING_ROLE, info[2]);
 	if (status == DW_OK)
 		status = queue(greeting, outbox, GREETING_PING, ping);
+	if (status == DW_OK && greeting->probe)
+		status = queue(greeting, outbox, GREETING_PROBE, probe);
 	return status;
 }
 
@@ -99,10 +102,9 @@ static enum greeting_verdict say(char *ret_words, enum greeting_verdict verdict,
 	return verdict;
 }
 
-/* quote gives the server's words, printable and short. A server, or what stands before it, might
- * repeat what it was sent: not the password. */
-static const char *quote(const struct greeting *greeting, const struct reply *reply, char *ret_text,
-			 size_t size)
+/* greeting_quote: a server, or what stands before it, might repeat what it was sent. */
+const char *greeting_quote(const struct greeting *greeting, const struct reply *reply,
+			   char *ret_text, size_t size)
 {
 	const char *password = greeting->where->password;
 	size_t i = 0;
@@ -214,8 +216,8 @@ static enum greeting_verdict judge_error(struct greeting *greeting, enum greetin
 					 const struct reply *reply, char *ret_words)
 {
 	char text[160];
-	const char *words = quote(greeting, reply, text, sizeof text);
-	bool tolerated = step == GREETING_NAME || step == GREETING_PING;
+	const char *words = greeting_quote(greeting, reply, text, sizeof text);
+	bool tolerated = step == GREETING_NAME || step == GREETING_PING || step == GREETING_PROBE;
 
 	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
 		if (reply_fails(reply, passing[i]))
@@ -257,6 +259,8 @@ static enum greeting_verdict judge_answer(struct greeting *greeting, enum greeti
 		makes_sense = is_subscribed(reply);
 	else if (step == GREETING_PING)
 		makes_sense = reply_is(reply, "PONG");
+	else if (step == GREETING_PROBE)
+		makes_sense = reply->kind == REPLY_INTEGER;
 	else if (step >= GREETING_SERVER)
 		makes_sense = reply->kind == REPLY_BULK;
 	else
@@ -267,6 +271,13 @@ static enum greeting_verdict judge_answer(struct greeting *greeting, enum greeti
 	if (step >= GREETING_SERVER && step <= GREETING_ROLE)
 		return judge_info(greeting, step, reply, ret_words);
 	return GREETING_GOES_ON;
+}
+
+const char *greeting_hangs(const struct greeting *greeting)
+{
+	if (greeting->next < greeting->count && greeting->steps[greeting->next] == GREETING_PROBE)
+		return "the server answers, but holds every change back (CLIENT PAUSE, a failover)";
+	return "the server takes connections, but does not answer";
 }
 
 enum greeting_verdict greeting_judge(struct greeting *greeting, const struct reply *reply,

@@ -15,7 +15,8 @@ enum greeting_step {
 	GREETING_SERVER,
 	GREETING_MEMORY,
 	GREETING_ROLE,
-	GREETING_PING, /* says what INFO does not: LOADING, MASTERDOWN */
+	GREETING_PING,  /* says what INFO does not: LOADING, MASTERDOWN */
+	GREETING_PROBE, /* whether the server takes changes; the last step where there is a key */
 	GREETING_SUBSCRIBE
 };
 
@@ -33,6 +34,7 @@ struct greeting {
 	const struct redis_where *where;
 	const char *name;
 	const char *channel;
+	const char *probe; /* a key that is not there; NULL: nothing is probed */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
 	unsigned logged; /* bits of what was said once */
@@ -43,6 +45,13 @@ struct greeting {
 
 /* greeting_send queues all commands: DW_OK, DW_ENOMEM. */
 int greeting_send(struct greeting *, struct outbox *);
+
+/* greeting_quote gives an error's words, printable, short, and without the password. */
+const char *greeting_quote(const struct greeting *, const struct reply *, char *ret_text,
+			   size_t size);
+
+/* greeting_hangs: why the reply that is due does not come, in words. */
+const char *greeting_hangs(const struct greeting *);
 
 /* greeting_judge takes the next reply. After SOON, LATER and REFUSED ret_words (DW_MESSAGE_SIZE)
  * say why, without secrets. */

@@ -59,7 +59,7 @@
 #define PAUSE DW_MILLISECONDS(100) /* after a refusal that will pass */
 #define PATIENCE DW_SECONDS(5)     /* an operation that somebody waits for is answered then */
 #define DOUBTS_MAX 1024u
-#define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection, or refused, it is told */
+#define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection it is told */
 #define OP_OURS (1u << 31)                 /* of dw_op.flags: nobody has submitted it */
 #define OP_TORN (1u << 30)                 /* the value was gone once, and is pushed for it */
 #define PLACE_SIZE 32                      /* a score, as the server writes it */
@@ -284,8 +284,6 @@ struct redis_store {
 	dw_usec overdue_at;            /* steady; then operations are given up again */
 	bool unloadable;               /* the server refused the last script that was sent it */
 	char refusal[DW_MESSAGE_SIZE]; /* the server's words for the last thing it refused */
-	bool refusing;                 /* the owner's changes, for a while */
-	dw_usec refused_since;         /* steady */
 };
 
 /* ---- flow.c ---- */
@@ -318,16 +316,12 @@ enum failure {
 	FAILURE_LOST     /* rolled back */
 };
 enum failure call_failed(struct redis_store *, struct request *, const struct reply *);
-/* call_passes: the reply is a refusal that ends by itself. */
-bool call_passes(const struct reply *);
 
 void flow_work(struct redis_store *);
 /* flow_wire writes what was sent, and takes the replies that have come. */
 void flow_wire(struct redis_store *);
 void flow_flush(struct redis_store *);
 void flow_flush_shard(struct redis_store *, struct shard *);
-/* flow_accepted: the server has carried out what changes something. */
-void flow_accepted(struct redis_store *);
 /* flow_number_done: a numbered command of the shard was answered; applied or not. */
 void flow_number_done(struct redis_store *, struct request *, bool applied);
 void flow_limbo(struct shard *, struct request *);

@@ -170,7 +170,7 @@ static void note(struct redis_store *store, const struct reply *reply)
 
 	layout->words[0] = '\0';
 	layout->is_wrong = false;
-	layout->passes = call_passes(reply);
+	layout->passes = reply_passes(reply);
 	if (reply_fails(reply, "WRONGTYPE"))
 		(void)snprintf(
 		    layout->words, DW_MESSAGE_SIZE,

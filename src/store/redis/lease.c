@@ -258,7 +258,7 @@ static void taken(struct redis_store *store, struct request *request, const stru
 	} else if (reply_fails(reply, "WRONGTYPE") && name(store, shard)) {
 		/* Refused when the answer has come. */
 	} else if (failure != FAILURE_NONE) {
-		note_passing(store, call_passes(reply));
+		note_passing(store, reply_passes(reply));
 		refuse(store, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
 		       reply->kind == REPLY_ERROR ? store->refusal : "the server refuses");
 	} else if (reply_is(&reply->items[0], "OK") && lease_take_token(shard, reply)) {
@@ -362,7 +362,6 @@ static void renewed(struct redis_store *store, struct request *request, const st
 		/* Asked again with the next renewal, long before the lease is over. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
 		   reply->count >= 6) {
-		flow_accepted(store);
 		lease_learn_time(store, reply_number(&reply->items[3]));
 		lease_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		lease_taken(store, shard, request->sent);
@@ -467,7 +466,6 @@ void lease_lose(struct redis_store *store)
 	if (store->role != DW_OWNER && !store->ousted)
 		return;
 	store->role = DW_CLIENT;
-	store->refusing = false;
 	store->ousting = false;
 	answer_withheld(store);
 	for (unsigned i = 0; i < store->shard_count; i++) {

@@ -43,8 +43,9 @@ struct link_class {
 	struct reply *(*take)(struct link *);
 	/* The connection is no good (a reply that makes no sense): it is closed and made anew. */
 	void (*drop)(struct link *, const char *why);
-	/* Why there is no connection, in words and without secrets; "" if there is one or was never
-	 * a failure. *ret_fatal: there was never a connection, and none will be before somebody
+	/* Why there is no connection, or why the one that is up is of no use (the server refuses
+	 * changes, for a while), in words and without secrets; "" if it is, or there was never a
+	 * failure. *ret_fatal: there was never a connection, and none will be before somebody
 	 * changes something (wrong password, too old a server); it is tried on, seldom. */
 	const char *(*trouble)(const struct link *, bool *ret_fatal);
 	void (*free)(struct link *);

@@ -211,15 +211,18 @@ static void log_line(dw_log_level level, const char *line, void *user)
 
 static int open_link(struct redis_store *store, const char *channel, struct link **ret_link)
 {
+	char probe_key[sizeof store->channel];
 	struct socket_options options = {.alloc = store->alloc,
 					 .where = &store->where,
 					 .name = "durawheel",
 					 .seed = rng_seed(),
 					 .channel = channel,
+					 .probe_key = channel ? NULL : probe_key,
 					 .reply_patience = store->env.reply_patience,
 					 .log = store->env.log ? log_line : NULL,
 					 .log_user = store};
 
+	(void)snprintf(probe_key, sizeof probe_key, "{%s:00}:probe", store->name); /* it fits */
 	return socket_link_new(ret_link, &options);
 }
 

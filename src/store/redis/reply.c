@@ -164,6 +164,18 @@ bool reply_fails(const struct reply *reply, const char *prefix)
 	       (reply->size == size || reply->bytes[size] == ' ');
 }
 
+bool reply_passes(const struct reply *reply)
+{
+	static const char *const prefixes[] = {"BUSY",        "LOADING",    "MASTERDOWN",
+					       "READONLY",    "NOREPLICAS", "TRYAGAIN",
+					       "CLUSTERDOWN", "UNKILLABLE", "MISCONF"};
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (reply_fails(reply, prefixes[i]))
+			return true;
+	return false;
+}
+
 /* ---- The reader ---------------------------------------------------------------------------- */
 
 struct reply_reader {

@@ -36,6 +36,10 @@ void reply_free(struct reply *root);
 bool reply_is(const struct reply *, const char *text);
 bool reply_fails(const struct reply *, const char *prefix);
 
+/* reply_passes: an error that ends by itself: the server loads, is busy, was demoted, has no
+ * replicas, or cannot write its disk. */
+bool reply_passes(const struct reply *);
+
 /* A reader of RESP2. The bounds are those of one reply. */
 struct reply_reader;
 

@@ -33,6 +33,7 @@ struct socket_link {
 	struct socket_options options;
 	char name[64];
 	char channel[256];
+	char probe_key[128];
 	pid_t maker;
 	struct rng rng;
 	int epoll_fd;
@@ -115,6 +116,15 @@ static bool is_second(const struct socket_link *link)
 	return link->options.channel != NULL;
 }
 
+/* tell_trouble says it once. */
+static void tell_trouble(struct socket_link *link, dw_log_level level)
+{
+	if (strcmp(link->trouble, link->logged) == 0)
+		return;
+	memcpy(link->logged, link->trouble, sizeof link->logged);
+	say(link, level, link->trouble);
+}
+
 /* lose closes what there is, and rests: `refused`: for long, nothing heals by itself. */
 static void lose(struct socket_link *link, bool refused, const char *words)
 {
@@ -129,10 +139,7 @@ static void lose(struct socket_link *link, bool refused, const char *words)
 	    usec_add(link->now, jittered(link, refused ? PAUSE_MAX : pause_of_now(link)));
 	(void)snprintf(link->trouble, sizeof link->trouble, "%s: %s", link->options.where->name,
 		       words); /* cut if long */
-	if (strcmp(link->trouble, link->logged) == 0)
-		return;
-	memcpy(link->logged, link->trouble, sizeof link->logged);
-	say(link, is_second(link) && !refused ? DW_LOG_INFO : DW_LOG_WARN, link->trouble);
+	tell_trouble(link, is_second(link) && !refused ? DW_LOG_INFO : DW_LOG_WARN);
 }
 
 /* ---- Replies ------------------------------------------------------------------------------- */
@@ -154,6 +161,24 @@ static void come_up(struct socket_link *link)
 	say(link, warned ? DW_LOG_WARN : DW_LOG_INFO, line);
 }
 
+/* note_probe: a server that is there may refuse every change. */
+static void note_probe(struct socket_link *link, const struct reply *reply)
+{
+	char text[DW_MESSAGE_SIZE];
+
+	if (reply_passes(reply)) {
+		(void)snprintf(link->trouble, sizeof link->trouble,
+			       "%s: the server refuses every change: %s", link->options.where->name,
+			       greeting_quote(&link->greeting, reply, text, sizeof text)); /* cut */
+		tell_trouble(link, DW_LOG_WARN);
+	} else if (link->trouble[0]) {
+		(void)snprintf(text, sizeof text, "%s: the server takes changes again",
+			       link->options.where->name); /* cut if long */
+		link->trouble[0] = link->logged[0] = '\0';
+		say(link, DW_LOG_WARN, text);
+	}
+}
+
 static void judge(struct socket_link *link, const struct reply *reply)
 {
 	char words[DW_MESSAGE_SIZE];
@@ -161,10 +186,12 @@ static void judge(struct socket_link *link, const struct reply *reply)
 
 	if (verdict == GREETING_SOON)
 		link->out_since = link->now; /* it is there: it is asked often */
-	if (verdict == GREETING_DONE)
+	if (verdict == GREETING_DONE) {
 		come_up(link);
-	else if (verdict != GREETING_GOES_ON)
+		note_probe(link, reply);
+	} else if (verdict != GREETING_GOES_ON) {
 		lose(link, verdict == GREETING_REFUSED, words);
+	}
 }
 
 /* hear takes what a listener is told: a probe is answered by an array, too, or refused by a server
@@ -197,7 +224,8 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 		case HEARTBEAT_COMMANDS:
 			return reply;
 		case HEARTBEAT_PROBES:
-			break; /* whatever it says: somebody is there */
+			note_probe(link, reply);
+			break;
 		case HEARTBEAT_NOBODYS:
 			lose(link, false, "the server answers what nobody has asked");
 			break;
@@ -285,10 +313,11 @@ static void flush(struct socket_link *link)
 
 static void probe(struct socket_link *link)
 {
-	static const char *const words[] = {"PING"};
-	static const size_t sizes[] = {4};
+	const char *key = link->options.probe_key;
+	const char *words[] = {key ? "UNLINK" : "PING", key};
+	const size_t sizes[] = {strlen(words[0]), key ? strlen(key) : 0};
 
-	if (outbox_add(&link->outbox, 1, words, sizes) != DW_OK) {
+	if (outbox_add(&link->outbox, key ? 2 : 1, words, sizes) != DW_OK) {
 		lose(link, false, "no memory for a probe");
 		return;
 	}
@@ -339,7 +368,7 @@ static void keep_time(struct socket_link *link)
 	const char *late = NULL;
 
 	if (link->state == GREETING && link->now >= link->deadline)
-		late = "the server takes connections, but does not answer";
+		late = greeting_hangs(&link->greeting);
 	else if (link->state == UP && !link->ready)
 		late = heartbeat_late(&link->heart, link->now, announced(link));
 	if (late)
@@ -492,7 +521,7 @@ static void set_defaults(struct socket_options *options)
 	if (options->reply_patience == 0)
 		options->reply_patience = DW_SECONDS(1);
 	if (options->probe_every == 0)
-		options->probe_every = DW_MILLISECONDS(500);
+		options->probe_every = DW_MILLISECONDS(400);
 	if (options->queue_max == 0)
 		options->queue_max = (size_t)64 << 20;
 }
@@ -506,11 +535,15 @@ static void copy_words(struct socket_link *link)
 		(void)snprintf(link->name, sizeof link->name, "%s", options->name);
 	if (options->channel)
 		(void)snprintf(link->channel, sizeof link->channel, "%s", options->channel);
+	if (options->probe_key)
+		(void)snprintf(link->probe_key, sizeof link->probe_key, "%s", options->probe_key);
+	options->probe_key = options->probe_key ? link->probe_key : NULL;
 	options->name = options->name ? link->name : NULL;
 	options->channel = options->channel ? link->channel : NULL;
 	link->greeting = (struct greeting){.where = options->where,
 					   .name = options->name,
 					   .channel = options->channel,
+					   .probe = options->probe_key,
 					   .log = options->log,
 					   .log_user = options->log_user};
 }
@@ -520,6 +553,7 @@ int socket_link_new(struct link **ret_link, const struct socket_options *options
 	struct socket_link *link = alloc_new(&options->alloc, sizeof *link);
 
 	assert(!options->channel || strlen(options->channel) < sizeof link->channel);
+	assert(!options->probe_key || strlen(options->probe_key) < sizeof link->probe_key);
 	if (!link)
 		return DW_ENOMEM;
 	link->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

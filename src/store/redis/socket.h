@@ -18,8 +18,11 @@ struct socket_options {
 	uint64_t seed;                   /* of the jitter */
 	dw_usec connect_patience;        /* name lookup, connect and greeting together; 0: 2 s */
 	dw_usec reply_patience;          /* as heartbeat.h has it; 0: 1 s */
-	dw_usec probe_every;             /* a PING that often; 0: 0.5 s */
-	size_t queue_max;                /* bytes not yet written; 0: 64 MiB */
+	dw_usec probe_every;             /* 0: 0.4 s */
+	/* A probe deletes this key, which is not there: a server that takes no changes refuses
+	 * that, or keeps it waiting. NULL: a probe is a PING. At most 127 bytes. */
+	const char *probe_key;
+	size_t queue_max; /* bytes not yet written; 0: 64 MiB */
 	/* Subscribe to this channel and be nothing but its listener: every message is a reply that
 	 * take() gives, unasked (an array: "message", channel, payload). At most 255 bytes. NULL:
 	 * an ordinary link. */
