@@ -90,11 +90,10 @@ static void came(struct redis_store *store, struct request *request, const struc
 {
 	struct shard *shard = request->shard;
 
-	if (page_is_sound(reply)) {
+	if (reply->kind != REPLY_ERROR) {
 		take_page(store, shard, reply);
 	} else {
-		if (reply->kind == REPLY_ERROR)
-			(void)call_failed(store, request, reply);
+		(void)call_failed(store, request, reply);
 		from_the_start(shard);
 	}
 	request_free(store, request);

@@ -83,8 +83,8 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 		note_generation(store, shard, op->head.generation);
 		return DW_OK;
 	}
-	if (item->kind != REPLY_ARRAY || item->count != 2)
-		return is_number(item) ? status_of(item->integer) : DW_ESTORE;
+	if (item->kind != REPLY_ARRAY)
+		return status_of(item->integer);
 	status = status_of(item->items[0].integer);
 	op->rows = value_row(&store->alloc, op->id, strlen(op->id), item->items[1].bytes,
 			     item->items[1].size);
@@ -101,7 +101,7 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 static void forgotten(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	dw_op *op = op_queue_pop(&request->ops);
-	bool done = call_failed(store, request, reply) == FAILURE_NONE && reply->count == 3;
+	bool done = call_failed(store, request, reply) == FAILURE_NONE;
 
 	flow_number_done(store, request, done);
 	if (done) {
@@ -315,21 +315,10 @@ static void refused(struct redis_store *store, struct request *request, enum fai
 	}
 }
 
-static bool is_answer(const struct request *request, const struct reply *reply)
-{
-	return reply->count == request->ops.count + 1 ||
-	       (reply->count == 1 &&
-		(request->ops.first->kind == DW_OP_PUT || operands_are_known(request->ops.first)));
-}
-
 static void changed(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	enum failure failure = call_failed(store, request, reply);
 
-	if (failure == FAILURE_NONE && !is_answer(request, reply)) {
-		link_drop(store->link, "a reply of the wrong length");
-		failure = FAILURE_AGAIN;
-	}
 	flow_number_done(store, request, failure == FAILURE_NONE);
 	if (failure == FAILURE_NONE)
 		take_items(store, request, reply);
@@ -403,7 +392,7 @@ static void looked(struct redis_store *store, struct request *request, const str
 	size_t i = 0;
 	dw_op *op;
 
-	if (reply->kind != REPLY_ARRAY || reply->count != request->ops.count) {
+	if (reply->kind == REPLY_ERROR) {
 		if (call_failed(store, request, reply) == FAILURE_AGAIN && !resolves)
 			redo(request->shard, &request->ops);
 		if (resolves)
@@ -479,6 +468,17 @@ static bool may_repeat(const dw_op *op)
 		return true;
 	default:
 		return false;
+	}
+}
+
+void change_give_up(struct redis_store *store, struct op_queue *queue)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(queue))) {
+		if (!may_repeat(op))
+			op->flags |= DW_OP_DONE;
+		answer(store, op, may_repeat(op) ? DW_ESTORE : DW_EUNKNOWN);
 	}
 }
 

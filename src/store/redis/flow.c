@@ -69,6 +69,7 @@ int request_send(struct redis_store *store, struct request *request)
 	struct words *words = &store->words;
 	int status;
 
+	assert(store->shape);
 	/* The link may be up again while the requests of the last connection are given up. */
 	if (!store->connection)
 		return DW_ESTORE;
@@ -80,6 +81,7 @@ int request_send(struct redis_store *store, struct request *request)
 		return status;
 	request->sent = store->now;
 	request->script = store->script;
+	request->shape = store->shape;
 	request->as_owner = store->role == DW_OWNER;
 	if (request->number) {
 		assert(request->shard->next == request->number);
@@ -105,6 +107,7 @@ static const struct redis_script *script_named(const char *name)
 void command_begin(struct redis_store *store, const char *name)
 {
 	store->script = NULL;
+	store->shape = shape_of(name);
 	words_clear(&store->words);
 	words_text(&store->words, name);
 }
@@ -120,6 +123,7 @@ void call_begin(struct redis_store *store, const char *script, const struct shar
 {
 	command_begin(store, "EVALSHA");
 	store->script = script_named(script);
+	store->shape = shape_of(script);
 	words_text(&store->words, store->script->sha1);
 	add_keys(&store->words, shard);
 }
@@ -129,6 +133,7 @@ void call_begin_rare(struct redis_store *store, const char *script, const struct
 	const struct redis_script *found = script_named(script);
 
 	command_begin(store, "EVAL");
+	store->shape = shape_of(script);
 	words_bytes(&store->words, found->text, found->size);
 	add_keys(&store->words, shard);
 }
@@ -258,15 +263,11 @@ enum failure call_failed(struct redis_store *store, struct request *request,
 
 	if (reply->kind == REPLY_ERROR)
 		return error_failed(store, request, reply);
-	if (reply->kind != REPLY_ARRAY || reply->count == 0) {
-		link_drop(store->link, "a reply that no script of ours gives");
-		return FAILURE_AGAIN;
-	}
 	if (reply_is(word, "FENCED") || reply_is(word, "NOSESSION"))
 		return FAILURE_FENCED;
 	if (reply_is(word, "ERA"))
 		return FAILURE_LOST;
-	if (reply_is(word, "MARK") && reply->count > 1)
+	if (reply_is(word, "MARK"))
 		return number_refused(store, request, (uint64_t)reply_number(&word[1]));
 	if (reply_is(word, "LOOK"))
 		return FAILURE_LOOK;
@@ -346,6 +347,21 @@ static size_t items_of(const struct reply *reply)
 	return count;
 }
 
+/* take_reply: a request whose reply has a wrong shape stays, and is lost with those behind it. */
+static void take_reply(struct redis_store *store, const struct reply *reply)
+{
+	struct request *request = store->under_way.first;
+
+	if (!request) {
+		link_drop(store->link, "the server sent a reply that nobody has asked for");
+	} else if (!shape_fits(request->shape, reply, request->ops.count)) {
+		shape_misread(store, request);
+	} else {
+		(void)list_pop(&store->under_way);
+		request->answered(store, request, reply);
+	}
+}
+
 /* take_replies: true if there was one. */
 static bool take_replies(struct redis_store *store)
 {
@@ -353,12 +369,7 @@ static bool take_replies(struct redis_store *store)
 	struct reply *reply;
 
 	while (items < ITEMS_A_TURN && (reply = link_take(store->link))) {
-		struct request *request = list_pop(&store->under_way);
-
-		if (request)
-			request->answered(store, request, reply);
-		else
-			link_drop(store->link, "a reply that nobody has asked for");
+		take_reply(store, reply);
 		items += items_of(reply);
 		reply_free(reply);
 		watch_connection(store);

@@ -55,8 +55,7 @@ static bool is_ours(const struct redis_store *store, const struct shard *shard,
 	char mine[TOKEN_SIZE];
 	int size = snprintf(mine, sizeof mine, "%" PRIu64 ":%s:", shard->fence, store->nonce);
 
-	return reply->count >= 2 && reply_is(&reply->items[0], "HELD") &&
-	       reply->items[1].kind == REPLY_BULK && reply->items[1].size < TOKEN_SIZE &&
+	return reply_is(&reply->items[0], "HELD") && reply->items[1].size < TOKEN_SIZE &&
 	       strncmp(reply->items[1].bytes, mine, (size_t)size) == 0;
 }
 
@@ -78,8 +77,7 @@ static void owner_greeted(struct redis_store *store, struct request *request,
 	} else if (failure == FAILURE_NONE && is_ours(store, shard, reply)) {
 		memcpy(shard->token, reply->items[1].bytes, reply->items[1].size + 1);
 		ask_again(store, shard);
-	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
-		   reply->count >= 6) {
+	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		mark = (uint64_t)reply_number(&reply->items[1]);
 		lease_learn_time(store, reply_number(&reply->items[3]));
 		lease_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
@@ -155,7 +153,7 @@ static void other_number(struct redis_store *store, struct shard *shard, const s
 
 	if (reply_is(&reply->items[0], "NEW")) {
 		layout_is_new(store, shard, reply_number(&reply->items[1]));
-	} else if (reply_is(&reply->items[0], "SHARDS") && reply->items[1].kind == REPLY_BULK) {
+	} else if (reply_is(&reply->items[0], "SHARDS")) {
 		layout_words(store, shard->number, &reply->items[1], words);
 		complain(store, "%s", words);
 		shard->pause_until = usec_add(store->now, PAUSE);
@@ -171,8 +169,7 @@ static void client_greeted(struct redis_store *store, struct request *request,
 
 	if (store->role == DW_OWNER) {
 		/* Became the owner meanwhile. */
-	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
-		   reply->count >= 7) {
+	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		lease_learn_time(store, reply_number(&reply->items[3]));
 		if (is_another_session(shard, reply))
 			forget_session(store, shard);
@@ -180,7 +177,7 @@ static void client_greeted(struct redis_store *store, struct request *request,
 		greeted(store, shard, (uint64_t)reply_number(&reply->items[1]));
 		layout_is_ours(store, shard);
 	} else {
-		if (failure == FAILURE_NONE && reply->count >= 2)
+		if (failure == FAILURE_NONE)
 			other_number(store, shard, reply);
 		ask_again(store, shard);
 		if (shard->fixes) {

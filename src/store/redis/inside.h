@@ -4,6 +4,7 @@
  *	open.c     opening: the URL, the shards, the lease
  *	layout.c   the number of shards: known, guessed, fixed, another one
  *	flow.c     commands out and replies in, shard by shard; a connection that was lost
+ *	shape.c    what the reply to each command may be
  *	answers.c  in which order operations are answered, and when they are given up
  *	greet.c    a new connection replaces the token, or the session, of the old one
  *	lease.c    acquiring, renewing, giving back; losing
@@ -62,6 +63,7 @@
 #define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection it is told */
 #define OP_OURS (1u << 31)                 /* of dw_op.flags: nobody has submitted it */
 #define OP_TORN (1u << 30)                 /* the value was gone once, and is pushed for it */
+#define OP_MISREAD (1u << 29)              /* its answer had a wrong shape once */
 #define PLACE_SIZE 32                      /* a score, as the server writes it */
 
 enum key {
@@ -83,8 +85,9 @@ struct shard;
 /* A command that waits for its reply. */
 struct request {
 	struct request *next;
-	/* Exactly one of them is called, and frees the request or keeps it. lost: the connection is
-	 * gone, and nobody knows whether it was done. */
+	/* Exactly one of them is called, and frees the request or keeps it. answered: by an error,
+	 * or by a reply of the command's shape. lost: the connection is gone, and nobody knows
+	 * whether it was done. */
 	void (*answered)(struct redis_store *, struct request *, const struct reply *);
 	void (*lost)(struct redis_store *, struct request *);
 	struct shard *shard;
@@ -92,6 +95,7 @@ struct request {
 	dw_usec sent;
 	struct op_queue ops;
 	const struct redis_script *script; /* NULL: a plain command */
+	const struct shape *shape;         /* of the reply */
 	bool as_owner;                     /* sent as the owner, with a number of its token */
 	void *context;
 };
@@ -244,6 +248,7 @@ struct redis_store {
 	bool *loading;                     /* of each script: SCRIPT LOAD is under way */
 	bool more;                         /* replies are left for the next turn */
 	const struct redis_script *script; /* of store->words */
+	const struct shape *shape;         /* of the reply to them */
 	dw_usec now;                       /* steady, of the turn or call */
 
 	dw_op *parked; /* the INBOX that waits for news */
@@ -330,6 +335,20 @@ dw_usec flow_due(const struct redis_store *);
 /* flow_trouble: as dw_store_class.trouble. */
 int flow_trouble(const struct redis_store *, char *ret_words, size_t size);
 
+/* ---- shape.c ---- */
+/* shape_of: what the reply to the command, or of the script, may be. shape_fits: it is that, or an
+ * error; to a command that carries so many operations (0: none). */
+struct shape {
+	const char *command; /* or the script */
+	const char *alternatives;
+};
+const struct shape *shape_of(const char *command);
+bool shape_fits(const struct shape *, const struct reply *, size_t operations);
+/* shape_misread: the reply to it is not the command's, so those behind it may be others', too: the
+ * connection is dropped, with all that is under way. An operation that this befalls twice is given
+ * up. */
+void shape_misread(struct redis_store *, struct request *);
+
 /* ---- answers.c ---- */
 /* answer_take puts a submitted operation into the order. */
 void answer_take(struct redis_store *, dw_op *);
@@ -354,6 +373,8 @@ bool may_complain(const struct redis_store *);
 bool change_is_one(const dw_op *);
 /* change_send makes a command of what stands first in the queue. DW_OK, or why it has to wait. */
 int change_send(struct redis_store *, struct shard *, struct op_queue *);
+/* change_give_up answers what the server has answered wrongly twice. */
+void change_give_up(struct redis_store *, struct op_queue *);
 void change_resolve(struct redis_store *, struct shard *, struct request *, bool applied);
 /* change_forget drops old dead letters of the shard and then answers op. */
 void change_forget(struct redis_store *, struct shard *, dw_op *);
@@ -482,9 +503,6 @@ void scan_end_all(struct redis_store *, int status);
 void scan_overdue(struct redis_store *);
 void scan_free_all(struct redis_store *);
 
-/* page_is_sound, dead_page_is_sound: a reply of that script has the form that it promises. */
-bool page_is_sound(const struct reply *);
-bool dead_page_is_sound(const struct reply *);
 /* scan_letter: the row of a dead letter, of three items of dead_page.lua: a member, its score, a
  * letter. Its status says whether it can be trusted; number and generation are sound. */
 dw_row *scan_letter(struct redis_store *, const struct shard *, const struct reply *items);
@@ -504,10 +522,9 @@ void mend_count(struct redis_store *, struct shard *, int64_t entries, int64_t v
 /* ---- types.c ---- */
 /* types_ask sends the question, which types the shard's keys have, as request_send does. */
 int types_ask(struct redis_store *, struct request *);
-bool types_are_told(const struct reply *);
-/* types_differ: whether the key, of those that were told, has another type than ours, and in words
- * what is wrong; TYPES_WORDS bytes. types_name: which key it is, in words, as far as the reply says
- * it; DW_MESSAGE_SIZE bytes. */
+/* types_differ: whether the key, of those that the reply tells, has another type than ours, and
+ * what is wrong, in words; TYPES_WORDS bytes. types_name: which key it is, in words, as far as the
+ * reply says it; DW_MESSAGE_SIZE bytes. */
 #define TYPES_WORDS 80
 bool types_differ(const struct reply *, unsigned key, char *ret_words);
 void types_name(const struct redis_store *, const struct shard *, const struct reply *,

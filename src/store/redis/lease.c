@@ -130,8 +130,7 @@ static void note_passing(struct redis_store *store, bool passes)
 
 bool lease_is_dead(const struct reply *held)
 {
-	const struct reply *holder = &held->items[3];
-	const char *bar = holder->kind == REPLY_BULK ? strchr(holder->bytes, '|') : NULL;
+	const char *bar = strchr(held->items[3].bytes, '|');
 
 	return bar && identity_is_dead(bar + 1);
 }
@@ -140,14 +139,14 @@ bool lease_is_dead(const struct reply *held)
  * connection that was lost. */
 static bool is_ours(const struct redis_store *store, const struct reply *held)
 {
-	return held->items[1].kind == REPLY_BULK && strstr(held->items[1].bytes, store->nonce);
+	return strstr(held->items[1].bytes, store->nonce);
 }
 
 /* held: somebody has the lease. A process of this machine that is not there any more is replaced,
  * for others the lease must end. */
 static void held(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
-	const char *holder = reply->items[3].kind == REPLY_BULK ? reply->items[3].bytes : "";
+	const char *holder = reply->items[3].bytes;
 	const char *bar = strchr(holder, '|');
 	char words[DW_MESSAGE_SIZE];
 
@@ -177,8 +176,7 @@ void lease_note_row(struct shard *shard, const dw_row *row)
 
 bool lease_take_token(struct shard *shard, const struct reply *reply)
 {
-	if (reply->count < 7 || reply->items[1].size >= TOKEN_SIZE ||
-	    reply->items[2].size >= ERA_SIZE)
+	if (reply->items[1].size >= TOKEN_SIZE || reply->items[2].size >= ERA_SIZE)
 		return false;
 	memcpy(shard->token, reply->items[1].bytes, reply->items[1].size + 1);
 	memcpy(shard->era, reply->items[2].bytes, reply->items[2].size + 1);
@@ -265,7 +263,7 @@ static void taken(struct redis_store *store, struct request *request, const stru
 		lease_learn_time(store, reply_number(&reply->items[4]));
 		lease_taken(store, shard, request->sent);
 		next_shards(store, shard);
-	} else if (reply_is(&reply->items[0], "HELD") && reply->count >= 4) {
+	} else if (reply_is(&reply->items[0], "HELD")) {
 		held(store, shard, reply);
 	} else {
 		refuse_number(store, shard, reply);
@@ -360,8 +358,7 @@ static void renewed(struct redis_store *store, struct request *request, const st
 	if (store->role != DW_OWNER || !request->as_owner || failure == FAILURE_AGAIN ||
 	    failure == FAILURE_FULL || failure == FAILURE_REFUSED) {
 		/* Asked again with the next renewal, long before the lease is over. */
-	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
-		   reply->count >= 6) {
+	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		lease_learn_time(store, reply_number(&reply->items[3]));
 		lease_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		lease_taken(store, shard, request->sent);
@@ -370,9 +367,8 @@ static void renewed(struct redis_store *store, struct request *request, const st
 		if (lease_went_back(shard, reply)) {
 			loss_begin(store, shard);
 		} else {
-			if (reply->count >= 8)
-				mend_count(store, shard, reply_number(&reply->items[6]),
-					   reply_number(&reply->items[7]));
+			mend_count(store, shard, reply_number(&reply->items[6]),
+				   reply_number(&reply->items[7]));
 			loss_is_sure(store, shard);
 		}
 	} else {

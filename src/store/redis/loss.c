@@ -233,7 +233,7 @@ static void retake(struct redis_store *, struct shard *, const char *replace);
 /* is_ours: a shard that was set back has our lease, too: perhaps with an earlier token. */
 static bool is_ours(const struct redis_store *store, const struct reply *token)
 {
-	const char *nonce = token->kind == REPLY_BULK ? strchr(token->bytes, ':') : NULL;
+	const char *nonce = strchr(token->bytes, ':');
 	size_t size = strlen(store->nonce);
 
 	return nonce && strncmp(nonce + 1, store->nonce, size) == 0 && nonce[1 + size] == ':';
@@ -337,11 +337,10 @@ static void came(struct redis_store *store, struct request *request, const struc
 	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
 	    lease_take_token(shard, reply)) {
 		lease_learn_time(store, reply_number(&reply->items[4]));
-		if (shard->number == 0 && reply->count >= 8)
+		if (shard->number == 0)
 			layout_stands(store, &reply->items[7]);
 		retaken(store, shard, sent, strcmp(era, shard->era) == 0);
-	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "HELD") &&
-		   reply->count >= 5) {
+	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "HELD")) {
 		if (is_ours(store, &reply->items[1]) || lease_is_dead(reply))
 			retake(store, shard, reply->items[1].bytes);
 		else if (reply_is(&reply->items[4], shard->era))
@@ -380,12 +379,11 @@ static void retake(struct redis_store *store, struct shard *shard, const char *r
 
 void loss_refused(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
-	bool is_held = reply_is(&reply->items[0], "HELD") && reply->count >= 5;
+	bool is_held = reply_is(&reply->items[0], "HELD");
 	const struct reply *era = is_held ? &reply->items[4] : &reply->items[1];
-	bool same = reply->count >= 2 && reply_is(era, shard->era);
-	bool theirs =
-	    is_held ? !is_ours(store, &reply->items[1])
-		    : reply->count >= 3 && (uint64_t)reply_number(&reply->items[2]) > shard->fence;
+	bool same = reply_is(era, shard->era);
+	bool theirs = is_held ? !is_ours(store, &reply->items[1])
+			      : (uint64_t)reply_number(&reply->items[2]) > shard->fence;
 
 	if (shard->loss == LOSS_TAKING || shard->loss == LOSS_HELD)
 		return;

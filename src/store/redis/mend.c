@@ -43,7 +43,7 @@ static void mend(struct redis_store *store, struct mending *mending, const struc
 		mending->pushes = true;
 		return;
 	}
-	if (id->kind != REPLY_BULK || id->size > DW_ID_MAX || memchr(id->bytes, 0, id->size))
+	if (id->size > DW_ID_MAX || memchr(id->bytes, 0, id->size))
 		return; /* no id of ours */
 	memcpy(name, id->bytes, id->size + 1);
 	op = op_new(&store->alloc, DW_OP_MEND, name, NULL, 0);
@@ -59,7 +59,7 @@ static void came(struct redis_store *store, struct request *request, const struc
 	struct mending *mending = request->context;
 
 	request_free(store, request);
-	if (reply->kind != REPLY_ARRAY || reply->count == 0 || reply->items[0].kind != REPLY_BULK) {
+	if (reply->kind == REPLY_ERROR) {
 		end(store, mending); /* another time */
 		return;
 	}

@@ -284,49 +284,17 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 	       keep_place(store, stream, &ids->items[ids->count - 1], reply->items[2].bytes);
 }
 
-static bool are_bulks(const struct reply *array)
-{
-	if (array->kind != REPLY_ARRAY)
-		return false;
-	for (size_t i = 0; i < array->count; i++)
-		if (array->items[i].kind != REPLY_BULK)
-			return false;
-	return true;
-}
-
-bool page_is_sound(const struct reply *reply)
-{
-	if (reply->kind != REPLY_ARRAY || reply->count == 0)
-		return reply->kind == REPLY_ARRAY;
-	return reply->count == 3 && are_bulks(&reply->items[0]) &&
-	       reply->items[1].kind == REPLY_ARRAY &&
-	       reply->items[1].count == reply->items[0].count && reply->items[2].kind == REPLY_BULK;
-}
-
-bool dead_page_is_sound(const struct reply *reply)
-{
-	if (reply->kind != REPLY_ARRAY || reply->count % 3 != 0)
-		return false;
-	for (size_t i = 0; i < reply->count; i += 3)
-		if (reply->items[i].kind != REPLY_BULK || reply->items[i + 1].kind != REPLY_BULK)
-			return false;
-	return true;
-}
-
 static void came(struct redis_store *store, struct request *request, const struct reply *reply)
 {
 	struct stream *stream = request->context;
 	struct scan *scan = stream->scan;
-	bool sound = (stream->sign == 'd' ? dead_page_is_sound : page_is_sound)(reply);
 
 	request_free(store, request);
 	stream->asked = false;
 	scan->under_way--;
 	if (scan->useless) {
 		give_up(store, scan);
-	} else if (!sound) {
-		scan->failed = scan->failed || reply->kind != REPLY_ERROR;
-	} else {
+	} else if (reply->kind != REPLY_ERROR) {
 		if (!(stream->sign == 'd' ? take_letters : take_timers)(store, stream, reply))
 			scan->failed = true;
 		if (stream->ended)

@@ -10,16 +10,6 @@ static const char *const types[KEY_COUNT] = {
     [KEY_H] = "hash",       [KEY_INBOX] = "zset", [KEY_DEAD] = "zset",
     [KEY_LETTERS] = "hash", [KEY_NAMES] = "zset", [KEY_SESSION] = "hash"};
 
-bool types_are_told(const struct reply *reply)
-{
-	if (reply->kind != REPLY_ARRAY || reply->count != KEY_COUNT)
-		return false;
-	for (size_t i = 0; i < KEY_COUNT; i++)
-		if (reply->items[i].kind != REPLY_BULK)
-			return false;
-	return true;
-}
-
 bool types_differ(const struct reply *reply, unsigned key, char *ret_words)
 {
 	const char *type = reply->items[key].bytes;
@@ -36,7 +26,7 @@ void types_name(const struct redis_store *store, const struct shard *shard,
 {
 	char words[TYPES_WORDS];
 
-	for (unsigned i = 0; types_are_told(reply) && i < KEY_COUNT; i++) {
+	for (unsigned i = 0; reply->kind != REPLY_ERROR && i < KEY_COUNT; i++) {
 		if (!types_differ(reply, i, words))
 			continue;
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the key %s %s", shard->keys[i], words);

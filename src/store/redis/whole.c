@@ -110,7 +110,7 @@ static bool take_status(struct redis_store *store, struct request *request,
 	dw_store_status *sum = &gather->sum;
 	const struct reply *items = reply->items;
 
-	if (reply->kind != REPLY_ARRAY || reply->count < FIELDS)
+	if (reply->kind == REPLY_ERROR)
 		return false;
 	sum->pending += (uint64_t)reply_number(&items[PENDING]);
 	sum->claimed += (uint64_t)reply_number(&items[CLAIMED]);

@@ -1,0 +1,191 @@
+/* What the reply to each command may be. A reply is compared with this table before anything uses
+ * it, so the functions that are given one need not check again which items it has. Where a reply is
+ * something else, the server is not what we take it for, or something between us has changed it.
+ *
+ * A shape has alternatives, divided by '|'. Each is WORD:ITEMS, an array that begins with that
+ * word; :ITEMS, an array; or =ITEM, no array. A letter stands for an item:
+ *
+ *	b  a bulk          i  an integer      n  either      v  a bulk or nil
+ *	B  an array of b   V  an array of v   k  what a script says of one timer: an integer, a
+ *	                                         header, or an array of an integer and a bulk
+ *
+ * Items behind '/' come again and again, as often as there are; for operations, once for each. The
+ * arrays in one reply have one length, which is not 0. */
+#include "store/redis/inside.h"
+
+#include <string.h>
+
+#define REFUSED "|FENCED:|ERA:b|MARK:b|NOSESSION:"
+
+static const struct shape shapes[] = {
+    {"HGET", "=v"},
+    {"HMGET", ":/v"},
+    {"HSET", "=i"},
+    {"SCRIPT", "=b"},
+    {"UNLINK", "=i"},
+    {"ZCARD", "=i"},
+    {"ack", "OK:/i" REFUSED},
+    {"acquire", "OK:bbbbiib|HELD:bibb|SHARDS:b"},
+    {"bury", "OK:/k" REFUSED},
+    {"cancel", "OK:/k" REFUSED},
+    {"claim", "OK:/k" REFUSED},
+    {"claim_known", "OK:|LOOK:" REFUSED},
+    {"dead_page", ":/bbv"},
+    {"drop", "OK:/i" REFUSED},
+    {"forget", "OK:ii" REFUSED},
+    {"inbox", "OK:/bbv|FENCED:"},
+    {"mend", "OK:/i" REFUSED},
+    {"move", "OK:/k" REFUSED},
+    {"orphans", ":b/b"},
+    {"page", ":|:BVb"},
+    {"page_scores", ":|:BVB"},
+    {"purge", "OK:i" REFUSED},
+    {"put", "OK:|OK:/k" REFUSED},
+    {"redelete", "OK:/i" REFUSED},
+    {"release", "OK:i"},
+    {"renew", "OK:bbbiiii|HELD:bibb|ERA:bn"},
+    {"report", "OK:" REFUSED},
+    {"repush", "OK:/k" REFUSED},
+    {"requeue", "OK:/k" REFUSED},
+    {"retry", "OK:/k" REFUSED},
+    {"session", "OK:bbbbbb|NOSESSION:|SHARDS:b|NEW:i"},
+    {"settle", "OK:/k" REFUSED},
+    {"settle_known", "OK:|LOOK:" REFUSED},
+    {"status", ":iiiivvivvvvv"},
+    {"types", ":bbbbbbbbb"},
+};
+
+const struct shape *shape_of(const char *command)
+{
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		if (strcmp(shapes[i].command, command) == 0)
+			return &shapes[i];
+	return NULL;
+}
+
+/* is_plain: the item is what the letter says, which stands for no array. */
+static bool is_plain(const struct reply *item, char letter)
+{
+	bool bulk = item->kind == REPLY_BULK;
+
+	switch (letter) {
+	case 'b':
+		return bulk;
+	case 'v':
+		return bulk || item->kind == REPLY_NIL;
+	case 'n':
+		return bulk || is_number(item);
+	default:
+		return is_number(item);
+	}
+}
+
+/* is_array_of: not empty. */
+static bool is_array_of(const struct reply *item, char letter)
+{
+	if (item->kind != REPLY_ARRAY || item->count == 0)
+		return false;
+	for (size_t i = 0; i < item->count; i++)
+		if (!is_plain(&item->items[i], letter))
+			return false;
+	return true;
+}
+
+static bool is_of_timer(const struct reply *item)
+{
+	if (item->kind == REPLY_ARRAY)
+		return item->count == 2 && is_plain(&item->items[0], 'i') &&
+		       is_plain(&item->items[1], 'b');
+	return is_number(item) || (item->kind == REPLY_BULK && item->size == VALUE_HEAD_SIZE);
+}
+
+static bool is_item(const struct reply *item, char letter)
+{
+	if (letter == 'B' || letter == 'V')
+		return is_array_of(item, letter == 'B' ? 'b' : 'v');
+	return letter == 'k' ? is_of_timer(item) : is_plain(item, letter);
+}
+
+/* are_items: they are what `letters` say, of which those behind `repeated` come again. */
+static bool are_items(const struct reply *items, size_t count, const char *letters, size_t fixed,
+		      size_t repeated)
+{
+	size_t length = 0; /* of the arrays */
+
+	for (size_t i = 0; i < count; i++) {
+		char letter = letters[i < fixed ? i : fixed + 1 + (i - fixed) % repeated];
+
+		if (!is_item(&items[i], letter))
+			return false;
+		if (letter != 'B' && letter != 'V')
+			continue;
+		if (length > 0 && items[i].count != length)
+			return false;
+		length = items[i].count;
+	}
+	return true;
+}
+
+/* is_count: so many items can be those letters. */
+static bool is_count(size_t count, size_t fixed, size_t repeated, size_t operations)
+{
+	if (repeated == 0 || count < fixed)
+		return count == fixed;
+	if (operations > 0)
+		return count - fixed == operations * repeated;
+	return (count - fixed) % repeated == 0;
+}
+
+/* fits one alternative, which has that size. */
+static bool fits(const struct reply *reply, const char *shape, size_t size, size_t operations)
+{
+	size_t word = strcspn(shape, ":=");
+	const char *letters = shape + word + 1;
+	size_t fixed = strcspn(letters, "/|");
+	size_t room = size - word - 1;
+	size_t repeated = fixed < room ? room - fixed - 1 : 0;
+	size_t first = word > 0;
+
+	if (shape[word] == '=')
+		return is_plain(reply, letters[0]);
+	if (reply->kind != REPLY_ARRAY || reply->count < first ||
+	    !is_count(reply->count - first, fixed, repeated, operations))
+		return false;
+	if (first && (!is_plain(&reply->items[0], 'b') || reply->items[0].size != word ||
+		      memcmp(reply->items[0].bytes, shape, word) != 0))
+		return false;
+	return are_items(reply->items + first, reply->count - first, letters, fixed, repeated);
+}
+
+bool shape_fits(const struct shape *shape, const struct reply *reply, size_t operations)
+{
+	const char *at = shape->alternatives;
+	bool found = reply->kind == REPLY_ERROR;
+
+	while (!found && *at) {
+		size_t size = strcspn(at, "|");
+
+		found = fits(reply, at, size, operations);
+		at += size + (at[size] == '|');
+	}
+	return found;
+}
+
+void shape_misread(struct redis_store *store, struct request *request)
+{
+	struct op_queue again = {0};
+	struct op_queue given_up = {0};
+	dw_op *op;
+
+	while ((op = op_queue_pop(&request->ops))) {
+		op_queue_push(op->flags & OP_MISREAD ? &given_up : &again, op);
+		op->flags |= OP_MISREAD;
+	}
+	request->ops = again;
+	change_give_up(store, &given_up);
+	complain(store,
+		 "the reply to %s has a wrong shape, so the connection is made again; does "
+		 "something change the replies on the way?",
+		 request->shape->command);
+	link_drop(store->link, "the server sent a reply of a wrong shape");
+}
