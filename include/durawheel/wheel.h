@@ -47,7 +47,9 @@
  *
  * OWNERSHIP
  *   dw_wheel_new() gives a wheel, dw_wheel_free() takes it back with all that is in it. A timer has
- *   no payload: its index is small and dense, so keep an array of your own beside the wheel.
+ *   no payload: its index is small and dense, so keep an array of your own beside the wheel. An
+ *   advance frees the indexes of all timers that it takes out, and the next add may use one: look
+ *   up what is yours for the whole batch before you add a timer.
  *
  * ERRORS
  *   DW_OK or a negative dw_error. A failed call changes nothing. Nothing aborts, prints or logs.
