@@ -132,7 +132,7 @@ void bench_report(const struct bench_options *options, const struct bench_metric
 		qsort(figures[i].rounds, figures[i].count, sizeof(double), compare);
 	ours = bench_median(&figures[0]);
 	if (!options->json)
-		printf("%-6s %-10s", metric->workload, metric->metric);
+		printf("%-11s %-9s", metric->workload, metric->metric);
 	for (size_t i = 0; i < count; i++) {
 		/* Against nothing (no timer of ours was early) there is no ratio. */
 		double ratio = i == 0 ? 1 : ours > 0 ? bench_median(&figures[i]) / ours : NAN;

@@ -1,8 +1,6 @@
 /*
- * side_durawheel.h: the wheel as a program uses it: an array beside the wheel, by the timer's
- * index, has what the program knows about the timer; here that is its handle, the reference to it.
- * The wheel gives the indexes out densely, so they are the same numbers that the workloads use, and
- * the sums that are checked agree.
+ * side_durawheel.h: the wheel as wheel.h says to use it: the object keeps the handle, and an array
+ * beside the wheel leads from a timer's index to its object.
  */
 #ifndef BENCH_SIDE_DURAWHEEL_H
 #define BENCH_SIDE_DURAWHEEL_H
@@ -14,26 +12,36 @@
 
 #define BATCH 256
 
-typedef dw_wheel_handle durawheel_ref;
+struct durawheel_object {
+	struct body body;
+	dw_wheel_handle handle;
+};
 
 struct durawheel_side {
 	dw_wheel *wheel;
-	dw_wheel_handle *handles;
+	struct durawheel_object *objects;
+	struct durawheel_object **by_index; /* n of them: the wheel's indexes are dense */
 	struct record *record;
+	size_t n;
 };
 
 static void durawheel_open(struct durawheel_side *side, size_t n, struct record *record)
 {
 	bench_require(dw_wheel_new(&side->wheel, 0, NULL) == DW_OK, "dw_wheel_new");
-	side->handles = bench_alloc(n, sizeof(*side->handles));
+	side->objects = bench_alloc(n, sizeof(*side->objects));
+	side->by_index = bench_alloc(n, sizeof(*side->by_index));
 	side->record = record;
+	side->n = n;
+	for (size_t i = 0; i < n; i++)
+		side->objects[i].body.number = i;
 }
 
 static void durawheel_close(struct durawheel_side *side)
 {
 	bench_require(dw_wheel_check(side->wheel) == 0, "dw_wheel_check");
 	dw_wheel_free(side->wheel);
-	free(side->handles);
+	free(side->objects);
+	free(side->by_index);
 }
 
 /* durawheel_begin: time passes while nothing is due. */
@@ -47,50 +55,50 @@ static int64_t durawheel_now(const struct durawheel_side *side)
 	return dw_wheel_now(side->wheel);
 }
 
+BENCH_INLINE void durawheel_arm(struct durawheel_side *side, struct durawheel_object *object,
+				int64_t deadline)
+{
+	if (dw_wheel_add(side->wheel, deadline, &object->handle) < 0)
+		bench_require(false, "dw_wheel_add");
+	side->by_index[dw_wheel_index(object->handle)] = object;
+}
+
 BENCH_INLINE void durawheel_add(struct durawheel_side *side, uint32_t id, int64_t deadline)
 {
-	dw_wheel_handle handle = 0;
-
-	(void)id; /* the wheel chooses it */
-	if (dw_wheel_add(side->wheel, deadline, &handle) < 0)
-		bench_require(false, "dw_wheel_add");
-	side->handles[dw_wheel_index(handle)] = handle;
+	side->objects[id].body.touched++;
+	durawheel_arm(side, &side->objects[id], deadline);
 }
 
-/* durawheel_ref_at: where the program's reference to a timer lies. */
-BENCH_INLINE durawheel_ref *durawheel_ref_at(struct durawheel_side *side, uint32_t id)
+BENCH_INLINE void durawheel_cancel(struct durawheel_side *side, uint32_t id)
 {
-	return &side->handles[id];
-}
-
-BENCH_INLINE void durawheel_cancel(struct durawheel_side *side, durawheel_ref handle)
-{
-	if (dw_wheel_cancel(side->wheel, handle) < 0)
+	side->objects[id].body.touched++;
+	if (dw_wheel_cancel(side->wheel, side->objects[id].handle) < 0)
 		bench_require(false, "dw_wheel_cancel");
 }
 
-BENCH_INLINE void durawheel_move(struct durawheel_side *side, durawheel_ref handle,
-				 int64_t deadline)
+BENCH_INLINE void durawheel_move(struct durawheel_side *side, uint32_t id, int64_t deadline)
 {
-	if (dw_wheel_move(side->wheel, &handle, deadline) < 0)
+	side->objects[id].body.touched++;
+	if (dw_wheel_move(side->wheel, &side->objects[id].handle, deadline) < 0)
 		bench_require(false, "dw_wheel_move");
-	side->handles[dw_wheel_index(handle)] = handle;
 }
 
-/* durawheel_advance: what a driver does; rearm is known when this is compiled. */
+/* durawheel_advance: what a driver does; rearm is known when this is compiled. The objects are
+ * looked up before any is armed again: the indexes of all that came out are free. */
 BENCH_INLINE void durawheel_advance(struct durawheel_side *side, int64_t now, bool rearm)
 {
 	dw_wheel_due due[BATCH];
+	struct durawheel_object *objects[BATCH];
 
 	do {
 		size_t count = dw_wheel_advance(side->wheel, now, due, BATCH);
 
+		for (size_t i = 0; i < count; i++)
+			objects[i] = side->by_index[dw_wheel_index(due[i].handle)];
 		for (size_t i = 0; i < count; i++) {
-			uint32_t id = dw_wheel_index(due[i].handle);
-
-			record_fired(side->record, id);
+			record_fired(side->record, &objects[i]->body);
 			if (rearm)
-				durawheel_add(side, id, now + record_delay(side->record));
+				durawheel_arm(side, objects[i], now + record_delay(side->record));
 		}
 	} while (dw_wheel_next(side->wheel) <= now);
 }
@@ -100,9 +108,11 @@ BENCH_INLINE int64_t durawheel_next(struct durawheel_side *side)
 	return dw_wheel_next(side->wheel);
 }
 
+/* durawheel_bytes: the wheel, the array beside it, and the handles in the objects. */
 static double durawheel_bytes(const struct durawheel_side *side)
 {
-	return (double)dw_wheel_bytes(side->wheel);
+	return (double)(dw_wheel_bytes(side->wheel) +
+			side->n * (sizeof(*side->by_index) + sizeof(dw_wheel_handle)));
 }
 
 #endif
