@@ -12,6 +12,8 @@
 #define PATIENCE DW_SECONDS(60)
 #define NEVER_SOON DW_HOURS(1)
 #define TIMERS 300
+#define MANY 3000 /* more than are told in ten turns */
+#define SHARDS 16
 #define SETTLED 50
 
 struct party {
@@ -150,10 +152,60 @@ static void owner_of_an_emptied_namespace_tells_the_next_one(void **state)
 	redis_server_end(&server);
 }
 
+/* stored: how many timers the server has. */
+static long long stored(const struct redis_server *server)
+{
+	redisContext *redis = redisConnectUnix(server->path);
+	long long sum = 0;
+
+	assert_true(redis && !redis->err);
+	for (int i = 0; i < SHARDS; i++) {
+		redisReply *reply = redisCommand(redis, "ZCARD {ousted:%02d}:z", i);
+
+		assert_non_null(reply);
+		sum += reply->integer;
+		freeReplyObject(reply);
+	}
+	redisFree(redis);
+	return sum;
+}
+
+/* An owner tells a part in each turn. This one has few turns, as on a busy machine, so that all of
+ * it takes longer than it waits for any part. */
+static void slow_owner_of_an_emptied_namespace_tells_all(void **state)
+{
+	struct redis_server server;
+	struct party first = {0};
+	struct party second = {0};
+
+	(void)state;
+	redis_server_start(&server, false, NULL);
+	open_owner(&first, &server);
+	for (int i = 0; i < MANY; i++)
+		put(&first, i, NEVER_SOON);
+	assert_int_equal(dw_sync(first.d, PATIENCE), DW_OK);
+	empty(&server);
+	open_owner(&second, &server);
+	for (int i = 0; i < 6000 && stored(&server) == 0; i++) {
+		put(&first, 0, NEVER_SOON); /* so that it finds out at once */
+		turn_once(&first);
+	}
+	for (int i = 0; i < 100 && first.owner_lost == 0; i++) {
+		(void)poll(NULL, 0, 1500);
+		assert_int_equal(dw_turn(first.d), DW_OK);
+	}
+	assert_int_equal(first.owner_lost, 1);
+	assert_int_equal(stored(&server), MANY);
+	(void)dw_close(first.d, PATIENCE); /* puts of it may have failed */
+	assert_int_equal(dw_close(second.d, PATIENCE), DW_OK);
+	redis_server_end(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(owner_of_an_emptied_namespace_tells_the_next_one),
+	    cmocka_unit_test(slow_owner_of_an_emptied_namespace_tells_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

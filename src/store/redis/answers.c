@@ -83,6 +83,9 @@ static void hand_over(struct redis_store *store, dw_op *op)
 	bool first = !store->answers.first;
 	bool ours = op->kind == DW_OP_REDELETE || op->kind == DW_OP_MEND || op->flags & OP_OURS;
 
+	/* The new owner is told all, however long that takes, as long as the server takes it. */
+	if (store->ousted && op->kind == DW_OP_REPUSH && op->status == DW_OK)
+		store->ousted_until = usec_add(store->now, PATIENCE);
 	/* The engine would forget what it knows, and has not told the new owner yet. */
 	if (store->ousted && op->status == DW_EFENCED && !ours) {
 		op_queue_push(&store->withheld, op);

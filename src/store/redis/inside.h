@@ -257,7 +257,7 @@ struct redis_store {
 	 * a client, and we have lost. */
 	bool ousting;
 	bool ousted;
-	dw_usec ousted_until;     /* steady: we are patient no longer than that */
+	dw_usec ousted_until;     /* steady: then we give up, unless a push is done */
 	struct op_queue withheld; /* meanwhile: answers that say so */
 	struct {
 		unsigned left; /* shards not answered */

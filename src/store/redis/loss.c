@@ -246,6 +246,7 @@ static void oust(struct redis_store *store)
 	complain(store, "the namespace was emptied, and another process owns it since");
 	store->ousting = false;
 	store->ousted = true;
+	store->ousted_until = usec_add(store->now, PATIENCE);
 	store->role = DW_CLIENT;
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
