@@ -15,10 +15,10 @@
 
 enum { TIMERS = 300, TIMERS_LONG = 2100, AT_A_TIME = PROCESS_POLL_MAX - 1, ROUNDS = 5 };
 
-#define FIRST (DW_SECONDS(1) * FAULTS_SLOWNESS)
-#define EACH (DW_MILLISECONDS(6) * FAULTS_SLOWNESS) /* from one deadline to the next */
+#define FIRST (DW_SECONDS(1) * faults_slowness())
+#define EACH (DW_MILLISECONDS(6) * faults_slowness()) /* from one deadline to the next */
 #define AROUND DW_MILLISECONDS(20)
-#define AHEAD (DW_MILLISECONDS(5) * FAULTS_SLOWNESS) /* a command's start to its cancel */
+#define AHEAD (DW_MILLISECONDS(5) * faults_slowness()) /* a command's start to its cancel */
 
 /* When to start which command. */
 struct moment {
@@ -184,7 +184,7 @@ void cancel_command(struct faults *faults)
 	do {
 		faults_store(faults, round++);
 		way = run_round(faults, shift);
-		shift += way * 2 * AROUND * FAULTS_SLOWNESS;
+		shift += way * 2 * AROUND * faults_slowness();
 	} while (way != 0 && round < ROUNDS && faults->failures == 0);
 	if (way != 0 && faults->percent == 100)
 		faults_fail(faults, "no cancel was %s: no race", way < 0 ? "in time" : "refused");

@@ -15,7 +15,7 @@
 
 enum { TIMERS = 2500, TIMERS_LONG = 25000, EARLIER = 5 /* one of so many */, TRIES = 4 };
 
-#define FIRST (DW_SECONDS(2) * FAULTS_SLOWNESS)
+#define FIRST (DW_SECONDS(2) * faults_slowness())
 #define EACH DW_MILLISECONDS(1) /* from one deadline to the next */
 #define AROUND DW_MILLISECONDS(20)
 #define AHEAD DW_MILLISECONDS(300)

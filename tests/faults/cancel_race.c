@@ -9,9 +9,9 @@
 
 enum { TIMERS = 6000, TIMERS_LONG = 60000, TRIES = 5 };
 
-#define FIRST (DW_MILLISECONDS(300) * FAULTS_SLOWNESS)
+#define FIRST (DW_MILLISECONDS(300) * faults_slowness())
 #define EACH 500 /* us from one deadline to the next */
-#define AHEAD (DW_MILLISECONDS(80) * FAULTS_SLOWNESS)
+#define AHEAD (DW_MILLISECONDS(80) * faults_slowness())
 
 /* The deadlines are in the order of the numbers: next is the first one that is not yet past. */
 struct race {
@@ -70,7 +70,8 @@ static bool has_raced(const struct faults *faults, const struct ledger *ledger)
 	return cancels[CANCEL_DONE] + late > 0;
 }
 
-static bool race_after(struct faults *faults, dw_usec first)
+/* race_after: the first deadline is that far ahead. What the import took is added to *taken. */
+static bool race_after(struct faults *faults, dw_usec first, dw_usec *taken)
 {
 	struct race race = {.client = {.process = PROCESS_NONE}};
 	dw_usec began;
@@ -78,11 +79,13 @@ static bool race_after(struct faults *faults, dw_usec first)
 
 	ledger_init(&race.ledger, faults, faults_amount(faults, TIMERS, TIMERS_LONG));
 	race.client.ledger = &race.ledger;
+	*taken -= faults_now();
 	began = faults_now() + first;
 	for (size_t i = 0; i < race.ledger.count; i++)
 		race.ledger.entries[i].due = began + (dw_usec)i * EACH;
 	client_import(&race.client, 0, race.ledger.count);
 	client_wait(&race.client);
+	*taken += faults_now();
 	owner_start(&race.owner, &race.ledger, true);
 	run_race(&race);
 	ledger_check(&race.ledger, 1);
@@ -94,11 +97,11 @@ static bool race_after(struct faults *faults, dw_usec first)
 
 void cancel_race(struct faults *faults)
 {
-	dw_usec first = FIRST;
+	dw_usec first = FIRST, taken = 0;
 
-	for (unsigned i = 0; i < TRIES; i++, first *= 2) {
+	for (unsigned i = 0; i < TRIES; i++, first += 2 * taken) {
 		faults_store(faults, i);
-		if (race_after(faults, first))
+		if (race_after(faults, first, &taken))
 			return;
 	}
 	faults_fail(faults, "nothing has raced, %d times: no test", TRIES);

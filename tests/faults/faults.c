@@ -6,10 +6,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "faults/process.h"
 #include "support/environment.h"
 #include "support/seed.h"
 
-enum { FAILURES_SHOWN = 10 };
+enum { FAILURES_SHOWN = 10, STARTS = 5, SLOWNESS_MAX = 20 };
+
+/* What one start of the command takes on an idle machine, and when several tests run at a time. */
+#define START_USUAL DW_MILLISECONDS(25)
+
+static dw_usec slowness = 1;
 
 /* ---- What the tests share ---------------------------------------------------------------- */
 
@@ -53,6 +59,30 @@ dw_usec faults_now(void)
 
 	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
 	return DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
+}
+
+dw_usec faults_slowness(void)
+{
+	return slowness;
+}
+
+/* measure_slowness: the mean of some starts. A command that does not start fails every test. */
+static void measure_slowness(const char *command)
+{
+	const char *argv[] = {command, "--version", NULL};
+	dw_usec began = faults_now(), usual = STARTS * START_USUAL, taken;
+
+	for (int i = 0; i < STARTS; i++) {
+		struct process start;
+
+		process_start(&start, argv);
+		(void)process_wait(&start);
+		process_free(&start);
+	}
+	taken = faults_now() - began;
+	slowness = taken < usual ? 1 : taken / usual < SLOWNESS_MAX ? taken / usual : SLOWNESS_MAX;
+	if (slowness > 1)
+		(void)printf("slowness %d\n", (int)slowness); /* only to be read */
 }
 
 /* ---- Running them ------------------------------------------------------------------------ */
@@ -113,6 +143,7 @@ int faults_main(int argc, char **argv, const struct faults_test *tests, size_t c
 			      argv[0]); /* nobody to tell */
 		return EXIT_FAILURE;
 	}
+	measure_slowness(argv[1]);
 	for (size_t i = 0; i < count; i++) {
 		if (!is_wanted(tests[i].name, argc - 2, argv + 2))
 			continue;

@@ -115,7 +115,7 @@ static int program_body(void *user)
 static void start(struct process *ret_process, struct program *program)
 {
 	struct ledger *ledger = program->ledger;
-	dw_usec first = faults_now() + FIRST * FAULTS_SLOWNESS;
+	dw_usec first = faults_now() + FIRST * faults_slowness();
 
 	for (size_t i = 0; i < ledger->count; i++)
 		ledger->entries[i] =

@@ -13,7 +13,7 @@
 
 enum { ROUNDS = 20, LINES = 1000, PUTS = 3000, OUTSTANDING_MAX = 256 };
 
-#define KILL_WITHIN (DW_MILLISECONDS(50) * FAULTS_SLOWNESS)
+#define KILL_WITHIN (DW_MILLISECONDS(50) * faults_slowness())
 
 /* pass lets some time go by while the process works. */
 static void pass(struct process *process, dw_usec duration)

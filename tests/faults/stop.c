@@ -11,7 +11,7 @@ enum { TIMERS = 3000, TIMERS_LONG = 50000, ENDS = 6, ENDS_LONG = 40 };
 #define SPAN DW_SECONDS(2)
 #define STOPPED DW_MILLISECONDS(1200)
 #define STOPPED_LONG DW_SECONDS(8)
-#define END_WITHIN (DW_MILLISECONDS(400) * FAULTS_SLOWNESS)
+#define END_WITHIN (DW_MILLISECONDS(400) * faults_slowness())
 
 /* wish: half of the deadlines at few moments, so that many timers are claimed ahead at a time. */
 static void wish(struct ledger *ledger, struct faults *faults)

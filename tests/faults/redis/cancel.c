@@ -8,7 +8,7 @@
 
 enum { TIMERS = 300, TIMERS_LONG = 5000, TRIES = 4 };
 
-#define EACH (DW_MILLISECONDS(4) * FAULTS_SLOWNESS)
+#define EACH (DW_MILLISECONDS(4) * faults_slowness())
 #define AROUND DW_MILLISECONDS(20)
 
 /* has_raced: on a busy machine all may fall on one side. */
@@ -40,6 +40,7 @@ static bool race(struct faults *faults)
 	run_start(&run, PLAN_CLIENT, DW_CLIENT);
 	run_start(&run, PLAN_THIRD, DW_CLIENT);
 	run_drain(&run);
+	run_end(&run); /* the last starts may not have been read before */
 	raced = has_raced(&run);
 	run_close(&run);
 	return raced;

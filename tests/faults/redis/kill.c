@@ -7,8 +7,8 @@
 
 enum { KILLS = 4, KILLS_LONG = 40, TIMERS_A_KILL = 250 };
 
-#define SOONEST (DW_MILLISECONDS(30) * FAULTS_SLOWNESS)
-#define LATEST (DW_MILLISECONDS(1000) * FAULTS_SLOWNESS)
+#define SOONEST (DW_MILLISECONDS(30) * faults_slowness())
+#define LATEST (DW_MILLISECONDS(1000) * faults_slowness())
 
 struct target {
 	bool owner;

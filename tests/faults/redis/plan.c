@@ -5,8 +5,8 @@
 #include "base/crc.h"
 #include "faults/payload.h"
 
-#define BEGIN (DW_MILLISECONDS(300) * FAULTS_SLOWNESS) /* the processes start */
-#define LEAST DW_MILLISECONDS(200)                     /* from put to deadline */
+#define BEGIN (DW_MILLISECONDS(300) * faults_slowness()) /* the processes start */
+#define LEAST DW_MILLISECONDS(200)                       /* from put to deadline */
 #define NEAR DW_MILLISECONDS(20)
 
 static void make(struct plan *plan, struct faults *faults, size_t count)
@@ -66,7 +66,7 @@ void plan_cancels(struct plan *plan, struct faults *faults, size_t count, dw_use
 
 		item->put_at = began;
 		item->put_by = PLAN_OWNER;
-		item->due = began + DW_SECONDS(1) * FAULTS_SLOWNESS + (dw_usec)i * each;
+		item->due = began + DW_SECONDS(1) * faults_slowness() + (dw_usec)i * each;
 		item->act = PLAN_CANCEL;
 		item->act_by = i % 2 ? PLAN_CLIENT : PLAN_THIRD;
 		item->act_at = item->due + faults_between(faults, -around, around);

@@ -305,7 +305,7 @@ static void await_empty(struct run *run)
 	show_left(run);
 }
 
-void run_close(struct run *run)
+void run_end(struct run *run)
 {
 	for (unsigned i = PLAN_CLIENT; i < PLAN_HANDS; i++)
 		if (run->actors[i].life && !run->actors[i].is_owner)
@@ -314,6 +314,11 @@ void run_close(struct run *run)
 	for (unsigned i = 0; i < PLAN_HANDS; i++)
 		if (run->actors[i].life)
 			end_actor(run, &run->actors[i]);
+}
+
+void run_close(struct run *run)
+{
+	run_end(run);
 	check_store(run);
 	show(run);
 	(void)history_check(run->history, say, run); /* it has said it */

@@ -13,7 +13,7 @@
 
 /* After a fault of the server the owner may find that its lease has ended, and start again what it
  * had started since: for that long. */
-#define RUN_AFTER (DW_SECONDS(4) * FAULTS_SLOWNESS)
+#define RUN_AFTER (DW_SECONDS(4) * faults_slowness())
 
 struct run_actor {
 	struct process process; /* pid 0: none */
@@ -58,8 +58,10 @@ bool run_wait_ready(struct run *, unsigned hand);
  * checks the history. */
 void run_finish(struct run *);
 
-/* run_drain: its first half; run_close: the rest. */
+/* run_drain: its first half; run_close: the rest. run_end, between them or as a part of run_close,
+ * ends the actors: only then the history has all that they did. */
 void run_drain(struct run *);
+void run_end(struct run *);
 void run_close(struct run *);
 
 /* run_stored: the timers that Redis has; -1: it cannot be asked. */
