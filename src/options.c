@@ -129,6 +129,8 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 			      WORKERS_MAX);
 	if (copy.open_patience_us < 0 || copy.hold_us < 0)
 		return refuse(ret_message, "a patience or a hold in options is negative");
+	if (copy.flags & ~DW_EXISTING)
+		return refuse(ret_message, "options.flags is %#x: 0 or DW_EXISTING", copy.flags);
 	if (check_shared(&copy, ret_message) != DW_OK)
 		return DW_EINVAL;
 	*ret_options = copy;

@@ -186,7 +186,12 @@ typedef struct dw_options {
 	const char *name;
 	unsigned shards;
 	dw_usec lease_us;
+	unsigned flags; /* DW_EXISTING */
 } dw_options;
+
+/* The store must exist. dw_open makes no file, and returns DW_ENOENT where there is none, or an
+ * empty one. A namespace in Redis without timers is the same as an empty one, so it opens. */
+#define DW_EXISTING 1u
 
 /* dw_open opens the store and, as owner, starts to load its timers: those already overdue fire, in
  * the order of their deadlines, once their topics have handlers and the loop turns.
@@ -197,9 +202,10 @@ typedef struct dw_options {
  * standby from DW_EVENT_OWNER_LOST on; verdicts of before touch nothing (dw_settle: DW_ESTALE).
  * On DW_OK *ret_dw is yours until dw_close(). On failure ret_message (may be NULL, at least
  * DW_MESSAGE_SIZE bytes) says in words what was wrong and what would be right.
- * DW_EINVAL: options. DW_EOWNED: another process owns the store. DW_ESTORE: cannot be opened, is
- * damaged, is of a newer version, or did not answer within open_patience_us. DW_EFULL: the disk is
- * full, and the space kept back for that is spent. DW_ENOMEM, DW_ESYS. */
+ * DW_EINVAL: options. DW_ENOENT: there is no store (DW_EXISTING). DW_EOWNED: another process owns
+ * the store. DW_ESTORE: cannot be opened, is damaged, is of a newer version, or did not answer
+ * within open_patience_us. DW_EFULL: the disk is full, and the space kept back for that is spent.
+ * DW_ENOMEM, DW_ESYS. */
 #define DW_MESSAGE_SIZE 256
 DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
 

@@ -206,6 +206,7 @@ typedef struct dw_store_env {
 	dw_usec (*steady)(void *user); /* steady clock; any thread */
 	void *steady_user;
 	dw_usec reply_patience; /* a server that owes an answer for so long is lost; 0: 1 s */
+	int existing;           /* options.flags has DW_EXISTING: nothing is made */
 } dw_store_env;
 
 typedef struct dw_store dw_store;

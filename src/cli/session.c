@@ -63,7 +63,7 @@ static int default_store(char ret_store[STORE_SIZE])
 			  has_state ? state : home, has_state ? "" : "/.local/state");
 	if (length < 0 || length >= (int)STORE_SIZE)
 		return complain(EXIT_USAGE, "no store: the path of XDG_STATE_HOME is too long");
-	return make_folder(ret_store + sizeof scheme - 1);
+	return EXIT_DONE;
 }
 
 static void log_line(dw_log_level level, const char *line, void *user)
@@ -73,7 +73,7 @@ static void log_line(dw_log_level level, const char *line, void *user)
 		(void)complain(EXIT_FAILED, "%s", line);
 }
 
-/* log_new also tells of a namespace that was not there, as session_look() does of a file. */
+/* log_new also tells of a namespace that was not there. */
 static void log_new(dw_log_level level, const char *line, void *user)
 {
 	log_line(level == DW_LOG_INFO && strstr(line, " is new") ? DW_LOG_WARN : level, line, user);
@@ -160,8 +160,8 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 		*stop = '\0';
 	if (status == DW_EOWNED)
 		instead = "; stop that first, or wait with run --standby";
-	return complain(status == DW_ESYS ? EXIT_STORE : exit_of(status), "%s%s",
-			message[0] ? message : dw_strerror(status), instead);
+	return complain(status == DW_ESYS || status == DW_ENOENT ? EXIT_STORE : exit_of(status),
+			"%s%s", message[0] ? message : dw_strerror(status), instead);
 }
 
 int session_open(const struct options *options, dw_options base, dw **ret_dw)
@@ -172,28 +172,16 @@ int session_open(const struct options *options, dw_options base, dw **ret_dw)
 
 	if (code == EXIT_DONE)
 		code = find_store(options, fallback, &store);
+	if (code == EXIT_DONE && store == fallback && !(base.flags & DW_EXISTING))
+		code = make_folder(fallback + sizeof scheme - 1);
 	return code == EXIT_DONE ? open_store(store, base, ret_dw) : code;
 }
 
 int session_look(const struct options *options, dw_options base, dw **ret_dw)
 {
-	char fallback[STORE_SIZE];
-	const char *store;
-	int code = find_namespace(options, &base);
-	bool is_new;
-
-	if (code == EXIT_DONE)
-		code = find_store(options, fallback, &store);
-	if (code != EXIT_DONE)
-		return code;
-	is_new = strncmp(store, scheme, sizeof scheme - 1) == 0 &&
-		 access(store + sizeof scheme - 1, F_OK) != 0 && errno == ENOENT;
+	base.flags |= DW_EXISTING;
 	base.on_log = log_new;
-	code = open_store(store, base, ret_dw);
-	if (code == EXIT_DONE && is_new)
-		(void)complain(code, "there was no %s: it is made, and empty",
-			       store + sizeof scheme - 1);
-	return code;
+	return session_open(options, base, ret_dw);
 }
 
 static int sync_for(dw *d, dw_usec patience)

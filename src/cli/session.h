@@ -16,8 +16,8 @@ int session_prepare(void);
  * complains. */
 int session_open(const struct options *, dw_options base, dw **ret_dw);
 
-/* session_look is session_open for a client that adds nothing: it says so when there was no
- * file or namespace yet, because a name that is written wrong looks like an empty store. */
+/* session_look is session_open for a command that adds nothing. A file that does not exist is
+ * refused and not made. A new namespace is told, as a mistyped name looks like an empty one. */
 int session_look(const struct options *, dw_options base, dw **ret_dw);
 
 /* session_sync waits until everything is answered. EXIT_DONE, or complains. */

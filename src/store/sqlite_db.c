@@ -190,6 +190,24 @@ int sqlite_db_make(const char *path, char *ret_message)
 	return error ? refuse(ret_message, path, strerror(error)) : DW_OK;
 }
 
+int sqlite_db_find(const char *path, char *ret_message)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0) {
+		if (!S_ISREG(status.st_mode))
+			return refuse(ret_message, path, "is not a file");
+		if (status.st_size > 0)
+			return DW_OK;
+		(void)refuse(ret_message, path, "is empty: it is no store"); /* the code says it */
+		return DW_ENOENT;
+	}
+	if (errno != ENOENT && errno != ENOTDIR)
+		return refuse(ret_message, path, strerror(errno));
+	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "no such store: %.200s", path);
+	return DW_ENOENT;
+}
+
 /* ---- Waiting for another process ---- */
 
 /* wait_for_other is called by SQLite while another connection holds the write lock. Soon at first:

@@ -66,6 +66,9 @@ struct sqlite_db {
  */
 int sqlite_db_make(const char *path, char *ret_message);
 
+/* sqlite_db_find: the file is there, and is not empty. DW_OK, DW_ENOENT, DW_ESTORE. */
+int sqlite_db_find(const char *path, char *ret_message);
+
 /* sqlite_db_open connects to the file at path, makes the schema in an empty one and refuses what is
  * no database of timers. The patience lives as long as the connection. DW_OK, DW_ESTORE,
  * DW_EFULL. */

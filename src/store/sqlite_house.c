@@ -117,7 +117,8 @@ static int verify(struct sqlite_house house, char *ret_message)
 int sqlite_house_enter(struct sqlite_house house, const char *path, char *ret_message)
 {
 	struct sqlite_batch *batch = house.batch;
-	int status = sqlite_db_make(path, ret_message);
+	int status = batch->session.env->existing ? sqlite_db_find(path, ret_message)
+						  : sqlite_db_make(path, ret_message);
 
 	if (status == DW_OK)
 		status = name_files(house, path, ret_message);

@@ -19,6 +19,11 @@ fail() {
 	exit 1
 }
 
+# empty_store: only add, import and run make one.
+empty_store() {
+	expect 0 durawheel import </dev/null
+}
+
 # expect CODE COMMAND...: its output goes to the files out and err.
 expect() {
 	local wanted=$1 code=0

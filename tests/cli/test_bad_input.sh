@@ -45,6 +45,7 @@ refuses() {
 }
 
 test_what_is_no_number_is_refused_wherever_one_is_wanted() {
+	empty_store
 	for bad in -1 1e99 nan inf 0x10 ' 5' '5 ' 5s5 +5s 5S '5 s' ٥s; do
 		refuses 'is not a duration' add --topic t --in "$bad"
 		refuses 'is not a duration' add --topic t --in 1h --late-after "$bad"
@@ -145,6 +146,7 @@ test_a_reader_that_is_gone_is_told_by_every_command() {
 }
 
 test_a_closed_stderr_or_stdin_changes_nothing() {
+	empty_store
 	code=0
 	durawheel nonsense 2>&- || code=$?
 	[ $code = 2 ]

@@ -96,6 +96,7 @@ test_dead_letters_of_commands_that_fail() {
 }
 
 test_dead_words_are_checked() {
+	empty_store
 	expect 2 durawheel dead
 	says 'dead: write dead list, dead requeue or dead drop'
 	expect 2 durawheel dead lst

@@ -78,17 +78,29 @@ test_a_name_of_other_programs_is_answered_with_ours() {
 	END
 }
 
-test_a_looking_command_says_when_there_was_no_file() {
-	for words in list 'show a' stats 'cancel a' 'move a --in 1h' 'dead list' 'dead drop a'; do
-		rm -f timers.db*
-		durawheel $words >out 2>err || true
-		says 'there was no .*/timers.db: it is made, and empty'
-		durawheel $words >out 2>err || true
-		! grep -q 'there was no' err || fail "$words says it again"
+test_a_looking_command_makes_no_file() {
+	mkdir place
+	for words in list 'show a' stats check 'cancel a' 'move a --in 1h' 'dead list' \
+		'dead drop a' 'dead requeue a' 'purge --yes'; do
+		expect 6 durawheel $words --store sqlite:place/mistyped.db
+		says 'no such store: .*mistyped.db'
+		[ -z "$(ls -A place)" ] || fail "$words leaves $(ls -A place)"
 	done
-	rm -f timers.db*
-	expect 0 durawheel add --topic t --in 1h
-	is_counted err 0
+	touch place/empty.db
+	expect 6 durawheel list --store sqlite:place/empty.db
+	says 'empty.db: is empty'
+	[ "$(ls -A place)" = empty.db ] || fail "there is $(ls -A place)"
+}
+
+test_a_looking_command_makes_no_default_folder() {
+	unset DURAWHEEL_STORE
+	export HOME=$PWD/home
+	mkdir home
+	expect 6 durawheel list
+	says 'no such store: .*timers.db'
+	[ -z "$(ls -A home)" ] || fail "it leaves $(ls -A home)"
+	expect 0 durawheel add --topic t --in 1h --id a
+	expect 0 durawheel show a
 }
 
 test_help_and_version_are_printed() {
@@ -117,6 +129,7 @@ test_help_and_version_are_printed() {
 }
 
 test_unknown_words_are_usage_errors() {
+	empty_store
 	expect 2 durawheel nonsense
 	says 'nonsense'
 	expect 2 durawheel --nonsense=secret list
@@ -303,6 +316,7 @@ test_an_unreachable_store_is_told() {
 }
 
 test_a_namespace_is_a_plain_word() {
+	empty_store
 	expect 0 durawheel --name shop.eu_1-a list
 	for bad in '' 'a b' 'a{b}' 'a:b' "$(text 64)"; do
 		expect 2 durawheel --name "$bad" list
@@ -326,6 +340,7 @@ test_a_full_device_is_told() {
 }
 
 test_a_closed_stdout_is_told() {
+	empty_store
 	code=0
 	durawheel list >&- 2>err || code=$?
 	[ $code = 1 ] || fail "list exits $code"

@@ -124,6 +124,7 @@ test_move_of_what_runs_is_too_late() {
 }
 
 test_move_wants_an_id_and_a_time() {
+	empty_store
 	expect 2 durawheel move --in 1h
 	expect 2 durawheel move a b --in 1h
 	expect 2 durawheel move a
@@ -135,6 +136,7 @@ test_move_wants_an_id_and_a_time() {
 }
 
 test_show_of_nothing_is_absent() {
+	empty_store
 	expect 3 durawheel show a
 	says '^durawheel: a: no such timer'
 	expect 2 durawheel show
@@ -197,6 +199,7 @@ test_list_has_as_many_pages_as_needed() {
 }
 
 test_stats_counts() {
+	empty_store
 	expect 0 durawheel stats
 	grep -q '^pending  *0$' out
 	grep -q '^next due  *never$' out
