@@ -168,6 +168,30 @@ static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_s
 #endif
 }
 
+/* open_sqlite refuses the names by which SQLite itself means something else. A file of such a name
+ * would be made, and its owner would take it for a store in memory, or for a read-only one. */
+static int open_sqlite(const char *path, const dw_store_env *env, dw_store **ret_store,
+		       char *message)
+{
+	const char *query = strchr(path, '?');
+
+	if (*path == '\0')
+		return refuse(message, "\"sqlite:\" needs a file: sqlite:FILE");
+	if (strcmp(path, ":memory:") == 0 || strcmp(path, "memory:") == 0)
+		return refuse(message, "\"sqlite:%s\" names no file: write memory:", path);
+	if (query && strchr(query, '='))
+		return refuse(message,
+			      "\"sqlite:%.100s\": a file takes no settings: write sqlite:%.*s",
+			      path, (int)(query - path < 100 ? query - path : 100), path);
+#if DW_WITH_SQLITE
+	return sqlite_store_open(ret_store, path, env, message);
+#else
+	(void)env;
+	(void)ret_store;
+	return refuse(message, "this durawheel was built without SQLite");
+#endif
+}
+
 int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_store,
 		       char *ret_message)
 {
@@ -184,15 +208,8 @@ int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_
 		own.role = DW_OWNER; /* a standby's, too: there is no other process */
 		return memory_store_open(ret_store, &own);
 	}
-	if (strncmp(url, "sqlite:", 7) == 0) {
-		if (url[7] == '\0')
-			return refuse(ret_message, "\"sqlite:\" needs a file: sqlite:FILE");
-#if DW_WITH_SQLITE
-		return sqlite_store_open(ret_store, url + 7, &own, ret_message);
-#else
-		return refuse(ret_message, "this durawheel was built without SQLite");
-#endif
-	}
+	if (strncmp(url, "sqlite:", 7) == 0)
+		return open_sqlite(url + 7, &own, ret_store, ret_message);
 	if (strncmp(url, "redis://", 8) == 0 || strncmp(url, "rediss://", 9) == 0 ||
 	    strncmp(url, "unix://", 7) == 0)
 		return open_redis(url, &own, ret_store, ret_message);

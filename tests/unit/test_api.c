@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/seen.h"
 
@@ -52,6 +53,20 @@ static void open_of_bad_options_says_what_is_wrong(void **state)
 	refused(&o, DW_EINVAL, "data_max_bytes");
 	refused(&newer.known, DW_EINVAL, "newer");
 	assert_int_equal(dw_open(NULL, &o, NULL), DW_EINVAL);
+}
+
+static void open_of_what_is_no_file_says_what_to_write(void **state)
+{
+	dw_options o = {.size = sizeof o};
+
+	(void)state;
+	o.store = "sqlite::memory:";
+	refused(&o, DW_EINVAL, "write memory:");
+	o.store = "sqlite:memory:";
+	refused(&o, DW_EINVAL, "write memory:");
+	o.store = "sqlite:/nowhere/x.db?mode=ro";
+	refused(&o, DW_EINVAL, "write sqlite:/nowhere/x.db");
+	assert_int_not_equal(access(":memory:", F_OK), 0);
 }
 
 static void open_of_a_shared_store_names_what_is_wrong(void **state)
@@ -290,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(open_of_bad_options_says_what_is_wrong),
+	    cmocka_unit_test(open_of_what_is_no_file_says_what_to_write),
 	    cmocka_unit_test(open_of_a_shared_store_names_what_is_wrong),
 	    cmocka_unit_test(open_of_older_and_newer_options_works),
 	    cmocka_unit_test(null_arguments_are_refused),
