@@ -31,7 +31,8 @@ struct fake_step {
 /* What a good server says to a link's greeting, which ends with a PING. */
 #define FAKE_WELCOME                                                                               \
 	"+OK\r\n$23\r\nredis_version:255.255.2\r\n$29\r\nmaxmemory_policy:noeviction\r\n\r\n"      \
-	"$13\r\nrole:master\r\n\r\n+PONG\r\n"
+	"$13\r\nrole:master\r\n\r\n"                                                               \
+	"-ERR This instance has cluster support disabled\r\n+PONG\r\n"
 #define FAKE_GREET                                                                                 \
 	{FAKE_ACCEPT, NULL, 0}, {FAKE_EXPECT, "PING\r\n", 0},                                      \
 	{                                                                                          \

@@ -21,7 +21,7 @@
 /* README.md has this line; the name of the namespace is in it twice. */
 #define ACL                                                                                        \
 	"ACL SETUSER timers on >secret -@all ~{" NAME ":* &" CHANNEL " "                           \
-	"+ping +select +info +client|setname +time "                                               \
+	"+ping +select +info +cluster|nodes +client|setname +time "                                \
 	"+eval +evalsha +script|load +publish +subscribe +type "                                   \
 	"+get +set +del +unlink +pexpire +pttl "                                                   \
 	"+hget +hmget +hset +hdel +hlen +hscan +hexists "                                          \
@@ -279,7 +279,7 @@ static bool is_one_of(const char *word, const char *const *words)
 /* keys_of: which words are keys. False: the command is none that the store may use. */
 static bool keys_of(const struct line *line, size_t *ret_from, size_t *ret_count)
 {
-	static const char *const none[] = {"PING", "SELECT",  "INFO", "CLIENT",
+	static const char *const none[] = {"PING", "SELECT",  "INFO", "CLIENT", "CLUSTER",
 					   "TIME", "MONITOR", "AUTH", NULL};
 	static const char *const one[] = {
 	    "GET",           "SET",         "PEXPIRE",        "PTTL",   "HGET",

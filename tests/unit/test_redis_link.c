@@ -68,6 +68,8 @@ static void greeting_that_fails_says_why(void **state)
 		greet_with("-NOAUTH Authentication required.\r\n", "wants a password", true, chunk);
 		greet_with("+OK\r\n$20\r\nredis_version:6.0.16\r\n", "Redis 6.0: 6.2", true, chunk);
 		greet_with("+OK\r\n$19\r\nredis_version:5.9.9\r\n", "Redis 5.9: 6.2", true, chunk);
+		greet_with("+OK\r\n$40\r\nredis_version:7.0.0\r\nredis_mode:sentinel\r\n",
+			   "is a Sentinel", true, chunk);
 		greet_with(SERVER "$28\r\nmaxmemory_policy:allkeys-lru\r\n", "noeviction", true,
 			   chunk);
 		greet_with(MEMORY "$10\r\nrole:slave\r\n", "replica", false, chunk);
@@ -108,7 +110,10 @@ static void greeting_without_rights_is_tolerated(void **state)
 	static const struct fake_step steps[] = {
 	    {FAKE_ACCEPT, NULL, 0},
 	    {FAKE_EXPECT, "PING\r\n", 0},
-	    {FAKE_SEND, "-NOPERM a\r\n-NOPERM b\r\n-NOPERM c\r\n-NOPERM d\r\n-NOPERM e\r\n", 3},
+	    {FAKE_SEND,
+	     "-NOPERM a\r\n-NOPERM b\r\n-NOPERM c\r\n-NOPERM d\r\n-NOPERM e\r\n"
+	     "-NOPERM f\r\n",
+	     3},
 	    {FAKE_STALL, NULL, 0},
 	    {FAKE_END, NULL, 0}};
 	struct fake_server server;

@@ -52,6 +52,7 @@ static int queue_what(struct greeting *greeting, struct outbox *outbox)
 {
 	static const char *const info[][3] = {
 	    {"INFO", "server", NULL}, {"INFO", "memory", NULL}, {"INFO", "replication", NULL}};
+	static const char *const slots[] = {"CLUSTER", "NODES", NULL};
 	static const char *const ping[] = {"PING", NULL};
 	const char *probe[] = {"UNLINK", greeting->probe, NULL};
 	char number[16];
@@ -67,6 +68,8 @@ static int queue_what(struct greeting *greeting, struct outbox *outbox)
 		status = queue(greeting, outbox, GREETING_MEMORY, info[1]);
 	if (status == DW_OK)
 		status = queue(greeting, outbox, GREETING_ROLE, info[2]);
+	if (status == DW_OK)
+		status = queue(greeting, outbox, GREETING_SLOTS, slots);
 	if (status == DW_OK)
 		status = queue(greeting, outbox, GREETING_PING, ping);
 	if (status == DW_OK && greeting->probe)
@@ -120,7 +123,7 @@ const char *greeting_quote(const struct greeting *greeting, const struct reply *
 	return ret_text;
 }
 
-enum { SAID_NAME = 1, SAID_SERVER = 2, SAID_MEMORY = 4, SAID_ROLE = 8, SAID_VOLATILE = 16 };
+enum { SAID_NAME = 1, SAID_SERVER = 2 };
 
 /* warn says it once a link, not once a connection. */
 static void warn(struct greeting *greeting, unsigned bit, const char *line)
@@ -167,21 +170,49 @@ static enum greeting_verdict judge_version(const struct reply *reply, char *ret_
 		   VERSION_MIN_MAJOR, VERSION_MIN_MINOR);
 }
 
-static enum greeting_verdict judge_memory(struct greeting *greeting, const struct reply *reply,
+static bool is_mode(const struct reply *reply, const char *mode)
+{
+	const char *found = field(reply, "redis_mode:");
+
+	return found && strncmp(found, mode, strlen(mode)) == 0;
+}
+
+static enum greeting_verdict judge_server(struct greeting *greeting, const struct reply *reply,
 					  char *ret_words)
 {
-	const char *policy = field(reply, "maxmemory_policy:");
-
-	if (policy && strncmp(policy, "allkeys-", 8) == 0)
+	greeting->clustered = is_mode(reply, "cluster");
+	if (is_mode(reply, "sentinel"))
 		return say(ret_words, GREETING_REFUSED,
-			   "the server's maxmemory-policy is %.*s, so it would throw timers away: "
-			   "set maxmemory-policy noeviction",
-			   (int)strcspn(policy, "\r\n"), policy);
-	if (policy && strncmp(policy, "volatile-", 9) == 0)
-		warn(greeting, SAID_VOLATILE,
-		     "the Redis server's maxmemory-policy is volatile-*: short of memory it throws "
-		     "leases away; noeviction is right");
-	return GREETING_GOES_ON;
+			   "the server is a Sentinel, which keeps no timers: the URL of the master "
+			   "that it watches is needed");
+	return judge_version(reply, ret_words);
+}
+
+/* judge_slots: the shards are spread over all slots, and each command goes to this node. */
+static enum greeting_verdict judge_slots(const struct greeting *greeting, const struct reply *reply,
+					 char *ret_words)
+{
+	const char *own = reply->kind == REPLY_BULK ? strstr(reply->bytes, "myself,") : NULL;
+	const char *all = own ? strstr(own, " 0-16383") : NULL;
+
+	if (!greeting->clustered || (all && all < own + strcspn(own, "\n")))
+		return GREETING_GOES_ON;
+	return say(ret_words, GREETING_REFUSED,
+		   "the server is a node of a Redis Cluster, and does not serve all slots: "
+		   "clusters of several nodes are not supported, so use a server of its own");
+}
+
+static enum greeting_verdict judge_memory(const struct reply *reply, char *ret_words)
+{
+	const char *policy = field(reply, "maxmemory_policy:");
+	bool all = policy && strncmp(policy, "allkeys-", 8) == 0;
+
+	if (!all && (!policy || strncmp(policy, "volatile-", 9) != 0))
+		return GREETING_GOES_ON;
+	return say(ret_words, GREETING_REFUSED,
+		   "the server's maxmemory-policy is %.*s, so it would throw %s away: set "
+		   "maxmemory-policy noeviction",
+		   (int)strcspn(policy, "\r\n"), policy, all ? "timers" : "leases");
 }
 
 static enum greeting_verdict judge_role(const struct reply *reply, char *ret_words)
@@ -206,9 +237,9 @@ static enum greeting_verdict judge_info(struct greeting *greeting, enum greeting
 		return GREETING_GOES_ON;
 	}
 	if (step == GREETING_SERVER)
-		return judge_version(reply, ret_words);
+		return judge_server(greeting, reply, ret_words);
 	if (step == GREETING_MEMORY)
-		return judge_memory(greeting, reply, ret_words);
+		return judge_memory(reply, ret_words);
 	return judge_role(reply, ret_words);
 }
 
@@ -217,7 +248,8 @@ static enum greeting_verdict judge_error(struct greeting *greeting, enum greetin
 {
 	char text[160];
 	const char *words = greeting_quote(greeting, reply, text, sizeof text);
-	bool tolerated = step == GREETING_NAME || step == GREETING_PING || step == GREETING_PROBE;
+	bool tolerated = step == GREETING_NAME || step == GREETING_SLOTS || step == GREETING_PING ||
+			 step == GREETING_PROBE;
 
 	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
 		if (reply_fails(reply, passing[i]))
@@ -292,6 +324,8 @@ enum greeting_verdict greeting_judge(struct greeting *greeting, const struct rep
 		verdict = judge_error(greeting, step, reply, ret_words);
 	else
 		verdict = judge_answer(greeting, step, reply, ret_words);
+	if (step == GREETING_SLOTS && verdict == GREETING_GOES_ON)
+		verdict = judge_slots(greeting, reply, ret_words);
 	if (verdict == GREETING_GOES_ON && greeting->next == greeting->count)
 		return GREETING_DONE;
 	return verdict;

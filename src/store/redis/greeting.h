@@ -15,12 +15,13 @@ enum greeting_step {
 	GREETING_SERVER,
 	GREETING_MEMORY,
 	GREETING_ROLE,
+	GREETING_SLOTS, /* of a node of a cluster; another server refuses it */
 	GREETING_PING,  /* says what INFO does not: LOADING, MASTERDOWN */
 	GREETING_PROBE, /* whether the server takes changes; the last step where there is a key */
 	GREETING_SUBSCRIBE
 };
 
-enum { GREETING_STEPS = 8 };
+enum { GREETING_STEPS = 9 };
 
 enum greeting_verdict {
 	GREETING_GOES_ON,
@@ -37,6 +38,7 @@ struct greeting {
 	const char *probe; /* a key that is not there; NULL: nothing is probed */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
+	bool clustered;  /* the server is a node of a cluster */
 	unsigned logged; /* bits of what was said once */
 	enum greeting_step steps[GREETING_STEPS];
 	unsigned count; /* sent */
