@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "store/store.h"
 #include "workers.h"
@@ -137,17 +138,27 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	return DW_OK;
 }
 
-/* mask_password hides what stands between ':' and the last '@': a password may have one. */
-static void mask_password(const char *url, char *ret_masked, size_t size)
+/* shown_size: how much of a URL may be shown: its scheme, or all if nothing in it can be a
+ * password. */
+static int shown_size(const char *url)
 {
-	const char *authority = strstr(url, "://");
-	const char *at = authority ? strrchr(authority, '@') : NULL;
-	const char *colon = at ? memchr(authority + 3, ':', (size_t)(at - authority - 3)) : NULL;
+	size_t size = strcspn(url, ":@");
 
-	if (colon)
-		(void)snprintf(ret_masked, size, "%.*s***%s", (int)(colon + 1 - url), url, at);
-	else
-		(void)snprintf(ret_masked, size, "%s", url);
+	if (url[size] == '@')
+		return 0;
+	return (int)size + (url[size] == ':');
+}
+
+static int is_scheme(const char *url, const char *scheme)
+{
+	return strncasecmp(url, scheme, strlen(scheme)) == 0;
+}
+
+static int is_redis(const char *url)
+{
+	return is_scheme(url, "redis://") || is_scheme(url, "rediss://") ||
+	       is_scheme(url, "valkey://") || is_scheme(url, "valkeys://") ||
+	       is_scheme(url, "unix://");
 }
 
 static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_store, char *message)
@@ -158,13 +169,10 @@ static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_s
 			      "options.name is NULL: a store in Redis needs a name, its namespace");
 	return redis_store_open(ret_store, url, env, message);
 #else
-	char masked[160];
-
+	(void)url;
 	(void)env;
 	(void)ret_store;
-	mask_password(url, masked, sizeof masked);
-	return refuse(message, "the store \"%s\": this durawheel was built without Redis: " KINDS,
-		      masked);
+	return refuse(message, "this durawheel was built without Redis: " KINDS);
 #endif
 }
 
@@ -196,23 +204,21 @@ int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_
 		       char *ret_message)
 {
 	dw_store_env own = *env;
-	char masked[160];
 
 	if (own.role == DW_STANDBY)
 		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
 
-	if (strcmp(url, "memory:") == 0) {
+	if (strcasecmp(url, "memory:") == 0) {
 		if (env->role == DW_CLIENT)
 			return refuse(ret_message,
 				      "\"memory:\" has no clients: it is one process's");
 		own.role = DW_OWNER; /* a standby's, too: there is no other process */
 		return memory_store_open(ret_store, &own);
 	}
-	if (strncmp(url, "sqlite:", 7) == 0)
+	if (is_scheme(url, "sqlite:"))
 		return open_sqlite(url + 7, &own, ret_store, ret_message);
-	if (strncmp(url, "redis://", 8) == 0 || strncmp(url, "rediss://", 9) == 0 ||
-	    strncmp(url, "unix://", 7) == 0)
+	if (is_redis(url))
 		return open_redis(url, &own, ret_store, ret_message);
-	mask_password(url, masked, sizeof masked);
-	return refuse(ret_message, "the store \"%s\" is of no known kind: " KINDS, masked);
+	return refuse(ret_message, "the store \"%.*s%s\" is of no known kind: " KINDS,
+		      shown_size(url), url, url[shown_size(url)] ? "..." : "");
 }

@@ -145,7 +145,8 @@ typedef struct dw_options {
 	size_t size;
 
 	/* "sqlite:FILE", "redis://[user:password@]host[:port][/db]", "unix://[user:password@]PATH"
-	 * (?db=N; a password's % @ / ? : as %XX), or "memory:" (nothing survives). Required. */
+	 * (?db=N; a password's % @ / ? : as %XX), or "memory:" (nothing survives). "valkey://" is
+	 * "redis://". Required. */
 	const char *store;
 	dw_role role;
 

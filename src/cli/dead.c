@@ -207,7 +207,7 @@ int command_dead(const struct options *options)
 {
 	return complain(EXIT_USAGE, "dead%s%.64s: write dead list, dead requeue or dead drop",
 			options->word_count > 1 ? " " : "",
-			options->word_count > 1 ? options->words[1] : "");
+			options->word_count > 1 ? presentable(options->words[1]) : "");
 }
 
 int command_dead_list(const struct options *options)

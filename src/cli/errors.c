@@ -37,16 +37,21 @@ int exit_of(int error)
 	}
 }
 
-/* mask replaces what stands between "://" and the last '@' of a word by one '*': a password may
+const char *presentable(const char *word)
+{
+	return strpbrk(word, ":@") ? "(a word that is not shown: it may hold a password)" : word;
+}
+
+/* mask replaces what stands between "//" and the last '@' of a word by one '*': a password may
  * itself have a '/' or an '@' in it. */
 static void mask(char *text)
 {
 	char *at = text;
 
-	while ((at = strstr(at, "://"))) {
+	while ((at = strstr(at, "//"))) {
 		size_t length, word;
 
-		at += 3;
+		at += 2;
 		word = strcspn(at, " \t\n\"'");
 		for (length = word; length > 0 && at[length - 1] != '@'; length--)
 			;

@@ -28,4 +28,7 @@ int complain(int code, const char *format, ...)
 #endif
     ;
 
+/* presentable: a word that is not where it belongs, for a message: a URL with a password may be. */
+const char *presentable(const char *word);
+
 #endif

@@ -70,9 +70,9 @@ int help_no_command(const char *word)
 	if (synonym_of(word))
 		nearest.name = synonym_of(word);
 	if (nearest.name)
-		return complain(EXIT_USAGE, "no command %.64s; did you mean %s?", word,
+		return complain(EXIT_USAGE, "no command %.64s; did you mean %s?", presentable(word),
 				nearest.name);
-	return complain(EXIT_USAGE, "no command %.64s; see durawheel --help", word);
+	return complain(EXIT_USAGE, "no command %.64s; see durawheel --help", presentable(word));
 }
 
 int command_help(const struct options *options)

@@ -170,7 +170,7 @@ int options_check(const struct options *options, const struct command *command)
 		return complain(EXIT_USAGE,
 				"%s: %.64s is one word too many; see durawheel %s "
 				"--help",
-				command->name, options->words[1 + command->words_max],
+				command->name, presentable(options->words[1 + command->words_max]),
 				command->name);
 	if (options->value[OPT_NAME] &&
 	    options_check_name("--name", options->value[OPT_NAME]) != EXIT_DONE)

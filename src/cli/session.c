@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,7 +83,7 @@ static void log_new(dw_log_level level, const char *line, void *user)
 /* check_store: a store that no other command would ever see is a slip. */
 static int check_store(const char *store)
 {
-	if (strcmp(store, "memory:") != 0)
+	if (strcasecmp(store, "memory:") != 0)
 		return EXIT_DONE;
 	return complain(EXIT_USAGE, "the store memory: ends with the command and no other one sees "
 				    "it; write sqlite:FILE, for a try --store sqlite:/tmp/try.db");

@@ -282,16 +282,38 @@ test_the_store_option_wins_over_the_environment() {
 
 test_a_bad_store_is_refused_and_its_password_masked() {
 	for url in redis://me:secret@host:x/0 redis://:secret@host/x \
-		redis://u:se/cr@secret@host/ unix://u:secret@socket other://u:secret@host; do
-		expect 2 durawheel --store "$url" list
+		redis://u:se/cr@secret@host/ unix://u:secret@socket other://u:secret@host \
+		redis:/u:secret@host redis:u:secret@host redis//:secret@host :secret@host \
+		u:secret@host:6379 REDIS:/:secret@host other://:secret secret@host:6379 \
+		"redis://host?password-file=secret" unix:///u:secret@/run/socket \
+		Valkeys://:secret@host; do
+		! durawheel --store "$url" list >out 2>err || fail "$url is taken"
 		! grep -q 'cr' err || fail "a password is printed: $(cat err)"
-		DURAWHEEL_STORE=$url expect 2 durawheel list
+		! DURAWHEEL_STORE=$url durawheel list >out 2>err || fail "$url is taken"
 		! grep -q 'cr' err || fail "a password is printed: $(cat err)"
+		# Where another word belongs.
+		expect 2 durawheel "$url" list
+		! grep -q 'cr' err || [[ $url != *@* ]] || fail "a password is printed: $(cat err)"
+		expect 2 durawheel list "$url"
+		! grep -q 'cr' err || [[ $url != *@* ]] || fail "a password is printed: $(cat err)"
 	done
+	# Cut before its @.
+	url=redis://u:$(printf 'secret%.0s' {1..100})@host
+	expect 2 durawheel "$url" list
+	! grep -q 'cr' err || fail "a password is printed: $(cat err)"
+	expect 2 durawheel list "$url"
+	! grep -q 'cr' err || fail "a password is printed: $(cat err)"
 	expect 2 durawheel --store '' list
 	expect 2 durawheel --store sqlite: list
 	expect 2 durawheel --store nonsense list
 	says 'of no known kind; write sqlite:FILE'
+}
+
+test_a_scheme_may_have_capital_letters() {
+	expect 0 durawheel --store "SQLite:$PWD/capital.db" add --topic t --in 1h
+	[ -f capital.db ]
+	expect 2 durawheel --store Memory: list
+	says 'write sqlite:FILE'
 }
 
 # It would end with the command.

@@ -38,8 +38,16 @@ static void open_of_bad_options_says_what_is_wrong(void **state)
 	refused(&o, DW_EINVAL, "sqlite:FILE");
 	o.store = "sqlite:";
 	refused(&o, DW_EINVAL, "sqlite:FILE");
+	o.store = "MEMORY:";
+	o.role = DW_CLIENT;
+	refused(&o, DW_EINVAL, "has no clients");
+	o.role = DW_OWNER;
+	o.store = "postgres://me:secret@127.0.0.1";
+	refused(&o, DW_EINVAL, "the store \"postgres:...\" is of no known kind");
+	o.store = "secret@127.0.0.1:6379";
+	refused(&o, DW_EINVAL, "the store \"...\" is of no known kind");
 	o.store = "redis://me:secret@127.0.0.1:1/0";
-	refused(&o, DW_EINVAL, DW_WITH_REDIS ? "options.name" : "me:***@127.0.0.1");
+	refused(&o, DW_EINVAL, DW_WITH_REDIS ? "options.name" : "without Redis");
 	o.name = "orders";
 	o.open_patience_us = DW_MILLISECONDS(200);
 	refused(&o, DW_WITH_REDIS ? DW_ESTORE : DW_EINVAL, "127.0.0.1:1");

@@ -71,7 +71,15 @@ static void read_of_good_urls_gives_their_parts(void **state)
 	    {"unix:///run/r.sock", NULL, NULL, "/run/r.sock", NULL, NULL, 0,
 	     "unix:///run/r.sock?db=0"},
 	    {"unix:///run/r@home.sock?db=7", NULL, NULL, "/run/r@home.sock", NULL, NULL, 7,
-	     "unix:///run/r@home.sock?db=7"},
+	     "unix://***@home.sock?db=7"},
+	    {"Redis://:pw@h", "h", "6379", NULL, NULL, "pw", 0, "redis://h:6379/0"},
+	    {"valkey://:pw@h:1/2", "h", "1", NULL, NULL, "pw", 2, "redis://h:1/2"},
+	    {"VALKEY://h", "h", "6379", NULL, NULL, NULL, 0, "redis://h:6379/0"},
+	    {"UNIX:///run/r.sock", NULL, NULL, "/run/r.sock", NULL, NULL, 0,
+	     "unix:///run/r.sock?db=0"},
+	    /* An @ in a path may end a password that stands at the wrong place. */
+	    {"unix:///u:" SECRET "@run/r.sock", NULL, NULL, "/u:" SECRET "@run/r.sock", NULL, NULL,
+	     0, "unix://***@run/r.sock?db=0"},
 	    {"unix://u:p@/run/r.sock?", NULL, NULL, "/run/r.sock", "u", "p", 0,
 	     "unix:///run/r.sock?db=0"},
 	};
@@ -98,7 +106,10 @@ static void read_of_bad_urls_says_what_is_wrong(void **state)
 {
 	(void)state;
 	refuse_url("rediss://:" SECRET "@h", "TLS");
-	refuse_url("http://h", "begins with redis:// or unix://");
+	refuse_url("Rediss://:" SECRET "@h", "TLS");
+	refuse_url("valkeys://:" SECRET "@h", "TLS");
+	refuse_url("redis://h?password-file=" SECRET, "cannot be opened");
+	refuse_url("http://h", "begins with redis://, valkey:// or unix://");
 	refuse_url("redis:h", "begins with");
 	refuse_url("redis://", "no host");
 	refuse_url("redis:///3", "no host");

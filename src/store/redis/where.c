@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -287,8 +288,8 @@ static int open_secret(struct reading *reading, int *ret_fd)
 	int result = DW_OK;
 
 	if (fd < 0)
-		return refuse(reading, "the password-file \"%.120s\" cannot be opened: %s",
-			      reading->file, strerror(errno));
+		return refuse(reading, "the password-file of the Redis URL cannot be opened: %s",
+			      strerror(errno)); /* its name may be the password itself */
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
 		result = refuse(reading, "the password-file \"%.120s\" is not a regular file",
 				reading->file);
@@ -356,32 +357,43 @@ static int find_password(struct reading *reading)
 
 /* ---- All of it ----------------------------------------------------------------------------- */
 
+/* name: before an @ in a path may be a password that stands at the wrong place. */
 static void name(struct redis_where *where)
 {
 	const char *bracket = where->host && strchr(where->host, ':') ? "[" : "";
+	const char *at = where->path ? strrchr(where->path, '@') : NULL;
 
 	if (where->path)
-		(void)snprintf(where->name, sizeof where->name, "unix://%s?db=%u", where->path,
-			       where->db);
+		(void)snprintf(where->name, sizeof where->name, "unix://%s%s?db=%u",
+			       at ? "***" : "", at ? at : where->path, where->db);
 	else
 		(void)snprintf(where->name, sizeof where->name, "redis://%s%.100s%s:%s/%u", bracket,
 			       where->host, *bracket ? "]" : "", where->port, where->db);
 }
 
+/* scheme_size: of the scheme in front of what is read, capital letters or not; 0: another one. */
+static size_t scheme_size(const char *url, const char *scheme)
+{
+	size_t size = strlen(scheme);
+
+	return strncasecmp(url, scheme, size) == 0 ? size : 0;
+}
+
 static int read_url(struct reading *reading, const char *url)
 {
-	bool tcp = strncmp(url, "redis://", 8) == 0;
-	const char *rest = url + (tcp ? 8 : 7);
+	size_t tcp = scheme_size(url, "redis://") + scheme_size(url, "valkey://");
+	size_t scheme = tcp + scheme_size(url, "unix://");
+	const char *rest = url + scheme;
 	size_t size;
 	int status;
 
-	if (strncmp(url, "rediss://", 9) == 0)
+	if (scheme_size(url, "rediss://") || scheme_size(url, "valkeys://"))
 		return refuse(reading,
 			      "rediss:// needs TLS, which durawheel %s does not have: "
 			      "redis:// to a local tunnel that does, or unix://",
 			      DW_VERSION);
-	if (!tcp && strncmp(url, "unix://", 7) != 0)
-		return refuse(reading, "a Redis URL begins with redis:// or unix://");
+	if (scheme == 0)
+		return refuse(reading, "a Redis URL begins with redis://, valkey:// or unix://");
 	size = strcspn(rest, "?");
 	status = tcp ? read_tcp(reading, rest, size) : read_unix(reading, rest, size);
 	if (status == DW_OK && rest[size] == '?')

@@ -3,11 +3,11 @@
  *	redis://[[user]:password@]host[:port][/db]      redis://user:password@[::1]:6379/0
  *	unix://[[user]:password@]SOCKET                 unix:///run/redis/redis.sock?db=1
  *
- * After each, `?` takes options joined by `&`: db=N, password-file=FILE. User, password and FILE
- * may be percent-encoded (a user and a password must be, where they have one of % @ / ? :). The
- * password comes from the URL, else from the file, which must be a regular one that nobody but its
- * owner may read (one newline at its end is dropped), else from DURAWHEEL_REDIS_PASSWORD. It is in
- * no message. */
+ * valkey:// is redis://, and a scheme may have capital letters. After each, `?` takes options
+ * joined by `&`: db=N, password-file=FILE. User, password and FILE may be percent-encoded (a user
+ * and a password must be, where they have one of % @ / ? :). The password comes from the URL, else
+ * from the file, which must be a regular one that nobody but its owner may read (one newline at its
+ * end is dropped), else from DURAWHEEL_REDIS_PASSWORD. It is in no message. */
 #ifndef DW_STORE_REDIS_WHERE_H
 #define DW_STORE_REDIS_WHERE_H
 
