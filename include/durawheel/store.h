@@ -53,7 +53,7 @@ typedef struct dw_row {
 } dw_row;
 
 /* DW_OP_*            needs                          answers (op->status)
- * PUT                id, topic, head.due, body;     DW_OK (head: generation, attempt), DW_EEXIST
+ * PUT                id, topic, head.due, body;     DW_OK (head: the stored one), DW_EEXIST
  *                    NEW, CLAIMED
  * CLAIM              id, generation, attempt        DW_OK (head: attempt + 1, crashes), DW_ENOENT,
  *                    (the one before the claim)     DW_ESTALE (rows: the stored one)

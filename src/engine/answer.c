@@ -58,6 +58,12 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	return fresh;
 }
 
+/* leaves_earlier: the owner knows of its own claims; a client is told. */
+static bool leaves_earlier(const struct engine *engine, const dw_head *head)
+{
+	return engine->env.role != DW_OWNER && head->open;
+}
+
 /* vacate: what was to be the timer is only a place now, and not the call's. */
 static void vacate(struct timer *head, struct call *call)
 {
@@ -79,8 +85,11 @@ static bool is_its(const dw_op *op, const dw_row *row)
 static struct timer *learn_done(struct engine *engine, struct timer *head, struct call *call,
 				const dw_op *op)
 {
+	const dw_row *its = op->rows && is_its(op, op->rows) ? op->rows : NULL;
+
 	vacate(head, call);
-	call->generation = op->rows && is_its(op, op->rows) ? op->rows->head.generation : 0;
+	call->generation = its ? its->head.generation : 0;
+	call->earlier = its && leaves_earlier(engine, &its->head);
 	if (!own_is_current(engine, op))
 		return head;
 	/* Also before it is learnt: if that fails, the old one must not start all the same. */
@@ -140,6 +149,7 @@ static void put_answered(struct engine *engine, struct timer *head, dw_op *op)
 	bool fenced = op->status == DW_EFENCED && call->internal; /* sent again as a client's */
 
 	call->generation = op->head.generation;
+	call->earlier = leaves_earlier(engine, &op->head);
 	if (op->status == DW_OK && op->flags & DW_OP_DONE)
 		head = learn_done(engine, head, call, op);
 	else if (op->status == DW_OK)
@@ -216,6 +226,7 @@ static void move_answered(struct engine *engine, struct timer *head, dw_op *op)
 	bool current = own_is_current(engine, op) && !is_newer(head, op);
 
 	call->generation = op->head.generation;
+	call->earlier = leaves_earlier(engine, &op->head);
 	if (op->status == DW_OK && current)
 		moved(engine, head, op);
 	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && current)

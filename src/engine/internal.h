@@ -99,6 +99,7 @@ struct call {
 	dw_verdict verdict;  /* settle */
 	dw_usec retry_in;    /* settle */
 	bool early;          /* settle: waits for a verdict that may be DW_HOLD */
+	bool earlier;        /* put, move: dw_result.earlier_may_start */
 	bool internal;       /* put: sent again after an unknown outcome; nobody is told */
 	struct timer *fresh; /* put: the timer to be */
 	dw_op *op;           /* made with the call, so that beginning it cannot fail; once a

@@ -217,6 +217,7 @@ static void tell_done(struct engine *engine, struct call *call)
 	if (call->status == DW_OK) {
 		result.level = engine->store->type->level;
 		result.generation = call->generation;
+		result.earlier_may_start = call->earlier;
 	}
 	if (call->done.fn)
 		call->done.fn(engine->env.handle, &result, call->done.user);
