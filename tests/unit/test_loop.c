@@ -4,6 +4,8 @@
 #include "support/cmocka.h"
 
 #include <poll.h>
+#include <stdio.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "loop/loop.h"
@@ -169,6 +171,69 @@ static void what_is_watched_wakes_until_it_is_not(void **state)
 	loop_free(f.loop);
 }
 
+/* open_real: a loop on the system's clocks. */
+static struct loop *open_real(void)
+{
+	struct alloc alloc = alloc_default();
+	struct clock clock = clock_system();
+	struct loop *loop = NULL;
+
+	assert_int_equal(loop_new(&loop, &alloc, &clock, 0), DW_OK);
+	return loop;
+}
+
+/* Once it has expired and was read, the timerfd stands at nothing: the same time must be armed as
+ * any other. A clock that was set back before the turn makes the engine ask for it. */
+static void time_that_has_passed_is_armed_again(void **state)
+{
+	struct loop *loop = open_real();
+	struct loop_port port = loop_port(loop);
+	struct pollfd readable = {.fd = loop_fd(loop), .events = POLLIN};
+	dw_usec past = clock_system().wall(NULL) - 1;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		port.arm(port.user, past);
+		assert_int_equal(poll(&readable, 1, 10000), 1); /* at once */
+		loop_drain(loop);
+		assert_int_equal(poll(&readable, 1, 0), 0);
+	}
+	loop_free(loop);
+}
+
+/* settime_flags: of this process's one timerfd, as the kernel says; -1: there is none. */
+static int settime_flags(void)
+{
+	int flags = -1;
+
+	for (int fd = 0; fd < 64 && flags < 0; fd++) {
+		char line[256];
+		FILE *file;
+
+		(void)snprintf(line, sizeof line, "/proc/self/fdinfo/%d", fd);
+		file = fopen(line, "r");
+		while (file && fgets(line, sizeof line, file))
+			(void)sscanf(line, "settime flags: %d", &flags);
+		if (file)
+			(void)fclose(file);
+	}
+	return flags;
+}
+
+/* No test may set the machine's clock; that the kernel is asked to tell of it can be seen. */
+static void timer_is_told_when_the_clock_is_set(void **state)
+{
+	struct loop *loop = open_real();
+	struct loop_port port = loop_port(loop);
+
+	(void)state;
+	port.arm(port.user, DW_NEVER);
+	assert_int_equal(settime_flags(), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET);
+	port.arm(port.user, clock_system().wall(NULL) + DW_HOURS(1));
+	assert_int_equal(settime_flags(), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET);
+	loop_free(loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +243,8 @@ int main(void)
 	    cmocka_unit_test(wake_up_ends_a_spin),
 	    cmocka_unit_test(clock_set_back_in_a_spin_does_not_spin_for_ever),
 	    cmocka_unit_test(stop_wakes_and_is_taken_once),
+	    cmocka_unit_test(time_that_has_passed_is_armed_again),
+	    cmocka_unit_test(timer_is_told_when_the_clock_is_set),
 	    cmocka_unit_test(what_is_watched_wakes_until_it_is_not),
 	};
 

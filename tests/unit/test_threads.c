@@ -195,6 +195,31 @@ static void full_queue_refuses_and_loses_nothing(void **state)
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
 
+static int accepted_with(size_t posted_max_bytes)
+{
+	struct seen seen;
+	int accepted;
+
+	seen_open(&seen, posted_max_bytes);
+	seen_in_thread(fill, &seen);
+	accepted = seen.result;
+	assert_int_equal(seen.status, DW_ELIMIT);
+	assert_int_equal(dw_close(seen.d, PATIENCE), DW_OK);
+	return accepted;
+}
+
+static void posted_max_bytes_is_what_the_queue_holds(void **state)
+{
+	enum { MIB = 1024 * 1024 };
+	int by_one = accepted_with(MIB);
+
+	(void)state;
+	/* A call takes its 4 bytes of data and about 600 more. */
+	assert_in_range(by_one, MIB / 1000, MIB / 300);
+	assert_in_range(accepted_with((size_t)3 * MIB), 3 * by_one, 3 * by_one + 3);
+	assert_in_range(accepted_with(0), 16 * by_one, 16 * by_one + 16); /* the default */
+}
+
 static void empty_queue_takes_what_is_larger_than_it(void **state)
 {
 	struct seen seen;
@@ -343,6 +368,7 @@ int main(void)
 	    cmocka_unit_test(calls_of_many_threads_are_each_answered_once),
 	    cmocka_unit_test(posted_functions_run_in_their_order),
 	    cmocka_unit_test(full_queue_refuses_and_loses_nothing),
+	    cmocka_unit_test(posted_max_bytes_is_what_the_queue_holds),
 	    cmocka_unit_test(empty_queue_takes_what_is_larger_than_it),
 	    cmocka_unit_test(timer_is_moved_by_another_thread),
 	    cmocka_unit_test(failed_allocation_is_told_by_the_call),

@@ -380,16 +380,61 @@ static void sweep_leaves_no_dead_in_the_heap(void **state)
 	}
 }
 
+/* A zone before and behind each block, which nobody may write to. */
+enum { ZONE = 64, ZONE_BYTE = 0xa5 };
+
+struct guarded {
+	size_t blocks;
+	size_t written; /* bytes of zones */
+};
+
+static size_t written_bytes(const unsigned char *zone)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ZONE; i++)
+		count += zone[i] != ZONE_BYTE;
+	return count;
+}
+
+/* guarded_resize: the size stands before the first zone. */
+static void *guarded_resize(void *user, void *block, size_t size)
+{
+	struct guarded *guarded = user;
+	unsigned char *old = block ? (unsigned char *)block - 2 * ZONE : NULL;
+	unsigned char *new = size ? malloc(size + 3 * ZONE) : NULL;
+	size_t old_size = 0;
+
+	if (old) {
+		memcpy(&old_size, old, sizeof old_size);
+		guarded->written += written_bytes(old + ZONE);
+		guarded->written += written_bytes(old + 2 * ZONE + old_size);
+	}
+	if (new) {
+		memset(new, ZONE_BYTE, size + 3 * ZONE);
+		memcpy(new, &size, sizeof size);
+		if (old)
+			memcpy(new + 2 * ZONE, block, old_size < size ? old_size : size);
+	}
+	guarded->blocks += (new != NULL) - (size_t)(old != NULL);
+	free(old);
+	return new ? new + 2 * ZONE : NULL;
+}
+
 /* Timers are lost, but nothing else: no memory is written that is not the wheel's. */
 static void handles_of_another_wheel_break_no_memory(void **state)
 {
-	dw_wheel *wheels[2] = {wheel_at(NOW), wheel_at(NOW)};
+	struct guarded guarded = {0};
+	const dw_wheel_allocator allocator = {guarded_resize, &guarded};
+	dw_wheel *wheels[2] = {NULL};
 	dw_wheel_handle handles[2][256] = {{0}};
 	dw_wheel_due due[64];
 	uint64_t random = 1;
 	int64_t now = NOW;
 
 	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(dw_wheel_new(&wheels[i], NOW, &allocator), DW_OK);
 	for (int i = 0; i < 400000; i++) {
 		uint64_t which = random_below(&random, 2), at = random_below(&random, 256);
 		uint64_t what = random_below(&random, 5);
@@ -406,8 +451,11 @@ static void handles_of_another_wheel_break_no_memory(void **state)
 		for (int wheel = 0; what == 4 && wheel < 2; wheel++)
 			(void)dw_wheel_advance(wheels[wheel], now, due, 64);
 	}
+	assert_true(guarded.blocks >= 2);
 	dw_wheel_free(wheels[0]);
 	dw_wheel_free(wheels[1]);
+	assert_int_equal(guarded.blocks, 0);
+	assert_int_equal(guarded.written, 0);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /* Handlers on worker threads: side by side, each as sure of its delivery as one of the loop. */
 #include "support/cmocka.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -331,6 +332,36 @@ static void firing_lives_until_its_handler_returns(void **state)
 	assert_int_equal(atomic_load(&gate.broken), 0);
 }
 
+/* take_signals notes how many signals its thread would take. */
+static dw_verdict take_signals(dw *d, const dw_firing *firing, void *user)
+{
+	struct gate *gate = user;
+	sigset_t blocked;
+
+	(void)firing;
+	atomic_fetch_add(&gate->starts, 1);
+	atomic_fetch_add(&gate->broken, pthread_sigmask(SIG_SETMASK, NULL, &blocked) != 0);
+	for (int number = 1; number < NSIG; number++)
+		if (number != SIGKILL && number != SIGSTOP && (number < 32 || number >= SIGRTMIN))
+			atomic_fetch_add(&gate->broken, sigismember(&blocked, number) != 1);
+	dw_stop(d);
+	return DW_DONE;
+}
+
+static void signals_are_the_programs(void **state)
+{
+	struct gate gate;
+	dw *d = open_gate(&gate, 1);
+
+	(void)state;
+	assert_int_equal(dw_on_worker(d, "t", take_signals, &gate), DW_OK);
+	assert_int_equal(dw_after(d, "t", "a", 0, NULL, 0), DW_OK);
+	assert_int_equal(dw_run(d), DW_OK);
+	assert_int_equal(atomic_load(&gate.starts), 1);
+	assert_int_equal(atomic_load(&gate.broken), 0);
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
+}
+
 /* ---- Closing ------------------------------------------------------------------------------- */
 
 static void open_when_answered(dw *d, const dw_result *result, void *user)
@@ -552,6 +583,7 @@ int main(void)
 	    cmocka_unit_test(clock_set_back_before_the_start_is_seen),
 	    cmocka_unit_test(handler_calls_what_any_thread_may),
 	    cmocka_unit_test(firing_lives_until_its_handler_returns),
+	    cmocka_unit_test(signals_are_the_programs),
 	    cmocka_unit_test(close_waits_for_the_handlers_that_run),
 	    cmocka_unit_test(handler_that_outlives_its_handle_frees_it),
 	    cmocka_unit_test(no_clock_is_read_after_close),
