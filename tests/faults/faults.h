@@ -51,6 +51,7 @@ void order(struct faults *);
 void order_killed(struct faults *);
 void stop_continue(struct faults *);
 void stop_term(struct faults *);
+void clock_steps(struct faults *);
 void second_owner(struct faults *);
 void fork_outlives(struct faults *);
 void fork_closes(struct faults *);

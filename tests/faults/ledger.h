@@ -38,8 +38,9 @@ struct ledger {
 	uint64_t seed; /* of the data */
 	struct entry *entries;
 	size_t count;
-	bool is_ordered; /* within a life, timers start in the order of (due, number) */
-	unsigned life;   /* the owner of now, from 1 */
+	bool claimed_again; /* the clock was set back: claims were given back, and count */
+	bool is_ordered;    /* within a life, timers start in the order of (due, number) */
+	unsigned life;      /* the owner of now, from 1 */
 	dw_usec last_due;
 	size_t last;
 	size_t starts;

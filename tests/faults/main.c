@@ -19,6 +19,7 @@ static const struct faults_test tests[] = {
     {"order_killed", order_killed},
     {"stop_continue", stop_continue},
     {"stop_term", stop_term},
+    {"clock_steps", clock_steps},
     {"second_owner", second_owner},
     {"fork_outlives", fork_outlives},
     {"fork_closes", fork_closes},
