@@ -346,9 +346,10 @@ DW_API int dw_after(dw *, const char *topic, const char *id, dw_usec delay, cons
 DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const void *data,
 		 size_t size);
 
-/* dw_put: the full form. done may be NULL. A client's put over a timer that the owner has claimed is
- * DW_OK, and the earlier one may still start: see dw_result.earlier_may_start. DW_EFULL in the answer: the store has no space for it;
- * nothing was stored, and puts are refused until there is some. What is stored fires, is settled
+/* dw_put: the full form. done may be NULL. A client's put over a timer that the owner has claimed
+ * is DW_OK, and the earlier one may still start: see dw_result.earlier_may_start. DW_EFULL in the
+ * answer: the store has no space for it; nothing was stored, and puts are refused until there is
+ * some. What is stored fires, is settled
  * and cancelled all the same, unless a Redis server refuses every write (MISCONF, see README). */
 DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
@@ -360,8 +361,9 @@ DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
 /* dw_move gives the timer another deadline; topic, data and late_after_us stay. It is the next
  * generation of its id: DW_OK in the answer promises that the timer does not start at its earlier
- * deadline (unless earlier_may_start), and names the new generation. Its retries are counted afresh; its attempts go on
- * counting, so that a handler never sees one twice. A moment already past is due at once.
+ * deadline (unless earlier_may_start), and names the new generation. Its retries are counted
+ * afresh; its attempts go on counting, so that a handler never sees one twice. A moment already
+ * past is due at once.
  * DW_ENOENT: there is none. DW_ELATE: it is being delivered, or, for a client, claimed; it is left
  * as it is, and its verdict counts: a DW_DONE ends it, a DW_RETRY brings it back. */
 DW_API int dw_move(dw *, const char *id, dw_usec due, dw_done_fn done, void *user);

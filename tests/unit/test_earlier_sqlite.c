@@ -1,4 +1,4 @@
-/* A client that changes a timer which its owner has claimed hears that the earlier one may start. */
+/* A client that changes a timer that its owner has claimed hears that the earlier one may start. */
 #include "support/cmocka.h"
 
 #include <stdio.h>
