@@ -41,7 +41,7 @@ static bool open_pipe(struct sqlite_bell *bell, int access)
 	bell->fd = open(bell->path, access | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (bell->fd < 0)
 		return false;
-	if (fstat(bell->fd, &status) == 0 && S_ISFIFO(status.st_mode))
+	if (fstat(bell->fd, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_nlink == 1)
 		return true;
 	close_pipe(bell);
 	errno = EEXIST;

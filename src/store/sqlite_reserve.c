@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -13,6 +14,9 @@
 #define TRY_AGAIN DW_SECONDS(1)
 #define SPENT_AT_ONCE (1024 * 1024) /* a full disk's log at its longest */
 #define PART (256 * 1024)
+
+/* At the beginning of the file: it is a reserve, and nobody's data. */
+static const char mark[] = "durawheel: space kept back for a full disk\n";
 
 static dw_usec steady(void)
 {
@@ -43,6 +47,18 @@ static bool may_fit(int fd, const struct stat *before, off_t size)
 	return (unsigned long long)disk.f_bfree * disk.f_frsize >= wants - has;
 }
 
+/* is_ours: an empty file, or one with our mark, of this user and under one name. Whatever else has
+ * the name of the reserve is somebody's file, and is left alone. */
+static bool is_ours(int fd, const struct stat *status)
+{
+	char found[sizeof mark];
+
+	if (!S_ISREG(status->st_mode) || status->st_nlink != 1 || status->st_uid != geteuid())
+		return false;
+	return status->st_size == 0 || (pread(fd, found, sizeof found, 0) == sizeof found &&
+					memcmp(found, mark, sizeof found) == 0);
+}
+
 /* grow: 0, or an errno. What it could not take, it gives back. */
 static int grow(int fd, off_t size)
 {
@@ -51,11 +67,12 @@ static int grow(int fd, off_t size)
 
 	if (fstat(fd, &before) != 0)
 		return errno;
-	if (!S_ISREG(before.st_mode))
-		return EINVAL;
+	if (!is_ours(fd, &before))
+		return EEXIST;
 	if (!may_fit(fd, &before, size))
 		return ENOSPC;
-	error = posix_fallocate(fd, 0, size);
+	error = pwrite(fd, mark, sizeof mark, 0) == sizeof mark ? 0 : errno;
+	error = error ? error : posix_fallocate(fd, 0, size);
 	if (error)
 		(void)!ftruncate(fd, before.st_size); /* or the rest of it helps nobody */
 	return error;
@@ -68,7 +85,7 @@ static int take(struct sqlite_reserve *reserve, off_t size)
 	int error = fd < 0 ? errno : grow(fd, size);
 
 	if (fd >= 0)
-		(void)close(fd); /* no bytes were written */
+		(void)close(fd); /* its bytes are no loss */
 	return error;
 }
 
@@ -97,16 +114,29 @@ bool sqlite_reserve_is_whole(const struct sqlite_reserve *reserve)
 	       (stat(reserve->path, &status) == 0 && status.st_size >= SQLITE_RESERVE_SIZE);
 }
 
-bool sqlite_reserve_spend(struct sqlite_reserve *reserve)
+/* shrink: true: there was something to give up. */
+static bool shrink(int fd)
 {
 	struct stat status;
 	off_t rest;
 
-	reserve->tried = steady();
-	if (lstat(reserve->path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+	if (fstat(fd, &status) != 0 || !is_ours(fd, &status) || status.st_size == 0)
 		return false;
 	rest = status.st_size > SPENT_AT_ONCE ? status.st_size - SPENT_AT_ONCE : 0;
-	return truncate(reserve->path, rest) == 0;
+	return ftruncate(fd, rest) == 0;
+}
+
+bool sqlite_reserve_spend(struct sqlite_reserve *reserve)
+{
+	int fd = open(reserve->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool given;
+
+	reserve->tried = steady();
+	if (fd < 0)
+		return false;
+	given = shrink(fd);
+	(void)close(fd); /* its bytes are no loss */
+	return given;
 }
 
 bool sqlite_reserve_is_due(const struct sqlite_reserve *reserve)

@@ -94,6 +94,48 @@ static void reserve_that_another_spends_refuses_puts(void **state)
 	assert_string_equal(f->other.logged, "");
 }
 
+static void write_text(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs("a diary\n", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void expect_text(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_size, sizeof "a diary\n" - 1);
+}
+
+/* It was padded to 12 MiB, and cut on a full disk. */
+static void file_of_somebody_is_no_reserve(void **state)
+{
+	struct fixture *f = *state;
+	char diary[TEMP_SIZE];
+	struct stat status;
+
+	write_text(reserve);
+	fixture_open(f, &f->owner, DW_OWNER);
+	assert_non_null(strstr(f->owner.logged, "orders.db-reserve cannot be made"));
+	ask_put_one(&f->owner, "a", 1);
+	ask_end(&f->owner);
+	expect_text(reserve);
+	assert_int_equal(unlink(reserve), 0);
+
+	write_text(temp_file(diary, f->folder, "diary"));
+	assert_int_equal(truncate(diary, 0), 0);
+	assert_int_equal(link(diary, reserve), 0);
+	fixture_open(f, &f->owner, DW_OWNER);
+	assert_non_null(strstr(f->owner.logged, "orders.db-reserve cannot be made"));
+	ask_end(&f->owner);
+	assert_int_equal(stat(diary, &status), 0);
+	assert_int_equal(status.st_size, 0);
+}
+
 static void reserve_that_cannot_be_is_reported_and_refuses_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -115,6 +157,7 @@ int main(void)
 	    CASE(reserve_is_made_by_a_client_that_is_the_first),
 	    CASE(put_on_a_full_disk_leaves_the_reserve),
 	    CASE(reserve_that_another_spends_refuses_puts),
+	    CASE(file_of_somebody_is_no_reserve),
 	    CASE(reserve_that_cannot_be_is_reported_and_refuses_nothing),
 	};
 
