@@ -9,7 +9,7 @@ shift
 PATH=$build:$PATH
 unset POSIXLY_CORRECT XDG_STATE_HOME
 export LC_ALL=C
-patience=60 # s, for whatever is waited for
+patience=600 # s, for whatever is waited for; a busy machine needs a minute for some
 
 # ---- Helpers ---------------------------------------------------------------------------------
 

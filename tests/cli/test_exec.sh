@@ -132,10 +132,10 @@ test_exec_runs_one_at_a_time_in_order() {
 
 # More than may be held: none is refused and counted as a retry.
 test_exec_keeps_up_with_more_than_it_may_hold() {
-	many 3000 | durawheel import
+	many 1500 | durawheel import
 	expect 0 durawheel run --jobs 16 --until-idle --exec true
-	is_counted out 3000
-	[ "$(ids_of out | sort -u | wc -l)" = 3000 ]
+	is_counted out 1500
+	[ "$(ids_of out | sort -u | wc -l)" = 1500 ]
 	! grep -v '"attempt":1,' out || fail 'a second attempt'
 }
 
