@@ -358,6 +358,25 @@ static void links_come_back_at_times_of_their_own(void **state)
 	assert_true(same < 5);
 }
 
+/* What is written has left the queue to the last byte: its bound is for what is not. */
+static void queue_that_is_written_has_room(void **state)
+{
+	struct socket_options options = {.name = "t", .queue_max = 1000};
+	struct peer peer;
+
+	(void)state;
+	open_up(&peer, &options, FAKE_WELCOME);
+	for (int i = 0; i < 10000; i++) {
+		send_get(&peer);
+		peer.seen_size = 0;
+		peer_say(&peer, ":1\r\n");
+		peer_pass(&peer, 0);
+		reply_free(link_take(peer.linked.link));
+	}
+	assert_true(peer_is_up(&peer));
+	peer_close(&peer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +392,7 @@ int main(void)
 	    cmocka_unit_test(server_that_is_away_is_asked_often_first),
 	    cmocka_unit_test(server_that_loads_is_asked_often),
 	    cmocka_unit_test(links_come_back_at_times_of_their_own),
+	    cmocka_unit_test(queue_that_is_written_has_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
