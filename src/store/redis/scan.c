@@ -17,8 +17,10 @@
 #include "store/redis/rows.h"
 #include "timer/record.h"
 
-#define PAGE 512u
-#define AHEAD_MAX 32768u /* of all shards */
+#define FIRST_PAGE 32u      /* of a stream; no row is given before each has one */
+#define PAGE 512u           /* the others double up to this */
+#define AHEAD_MAX 32768u    /* of all shards */
+#define UNDER_WAY_MAX 1024u /* rows, in front of a claim */
 #define KEPT DW_SECONDS(1)
 #define LETTER_HEAD 17u
 
@@ -28,6 +30,7 @@ struct stream {
 	char sign; /* '+', '-'; 'd': dead letters */
 	bool asked;
 	bool ended;
+	size_t page;  /* so many rows are asked for */
 	char *member; /* where the last page ended; NULL: at the start */
 	size_t member_size;
 	char score[PLACE_SIZE]; /* "": the very start */
@@ -47,8 +50,9 @@ struct scan {
 	dw_usec at;
 	dw_usec since; /* it has read */
 	unsigned under_way;
-	size_t page;
-	size_t ahead; /* so many rows of a stream are asked for before they are wanted */
+	size_t rows_under_way; /* at most */
+	size_t page;           /* of a stream at most */
+	size_t ahead;          /* so many rows of a stream are asked for before they are wanted */
 	unsigned count;
 	struct stream streams[];
 };
@@ -114,6 +118,7 @@ static void stream_init(struct scan *scan, struct stream *stream, struct shard *
 	stream->scan = scan;
 	stream->shard = shard;
 	stream->sign = sign;
+	stream->page = scan->page < FIRST_PAGE ? scan->page : FIRST_PAGE;
 	if (!after->started)
 		return;
 	/* From the beginning of the cursor's own group: behind all that are better. */
@@ -245,7 +250,7 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 		if (!add_row(store, stream, row, row ? (int64_t)row->number : 0))
 			return false;
 	}
-	stream->ended = reply->count / 3 < stream->scan->page;
+	stream->ended = reply->count / 3 < stream->page;
 	return stream->ended ||
 	       keep_place(store, stream, &items[reply->count - 3], items[reply->count - 2].bytes);
 }
@@ -279,9 +284,17 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 		if (!add_row(store, stream, row, score))
 			return false;
 	}
-	stream->ended = ids->count < stream->scan->page;
+	stream->ended = ids->count < stream->page;
 	return stream->ended ||
 	       keep_place(store, stream, &ids->items[ids->count - 1], reply->items[2].bytes);
+}
+
+/* arrived: the page that was asked for has come, or was lost. */
+static void arrived(struct stream *stream)
+{
+	stream->asked = false;
+	stream->scan->under_way--;
+	stream->scan->rows_under_way -= stream->page;
 }
 
 static void came(struct redis_store *store, struct request *request, const struct reply *reply)
@@ -290,8 +303,7 @@ static void came(struct redis_store *store, struct request *request, const struc
 	struct scan *scan = stream->scan;
 
 	request_free(store, request);
-	stream->asked = false;
-	scan->under_way--;
+	arrived(stream);
 	if (scan->useless) {
 		give_up(store, scan);
 	} else if (reply->kind != REPLY_ERROR) {
@@ -299,6 +311,9 @@ static void came(struct redis_store *store, struct request *request, const struc
 			scan->failed = true;
 		if (stream->ended)
 			close_group(stream);
+		if (stream->page < scan->page)
+			stream->page =
+			    2 * stream->page < scan->page ? 2 * stream->page : scan->page;
 	}
 }
 
@@ -316,8 +331,7 @@ static void page_lost(struct redis_store *store, struct request *request)
 	struct stream *stream = request->context;
 
 	request_free(store, request);
-	stream->asked = false;
-	stream->scan->under_way--;
+	arrived(stream);
 	if (stream->scan->useless)
 		give_up(store, stream->scan);
 }
@@ -343,11 +357,11 @@ static void ask(struct redis_store *store, struct stream *stream)
 	if (stream->sign == 'd') {
 		call_begin_rare(store, "dead_page", stream->shard);
 		add_place(words, stream);
-		words_number(words, (int64_t)stream->scan->page);
+		words_number(words, (int64_t)stream->page);
 	} else {
 		call_begin(store, "page", stream->shard);
 		words_bytes(words, &stream->sign, 1);
-		words_number(words, (int64_t)stream->scan->page);
+		words_number(words, (int64_t)stream->page);
 		add_place(words, stream);
 	}
 	if (request_send(store, request) != DW_OK) {
@@ -356,6 +370,7 @@ static void ask(struct redis_store *store, struct stream *stream)
 	}
 	stream->asked = true;
 	stream->scan->under_way++;
+	stream->scan->rows_under_way += stream->page;
 }
 
 /* ---- Giving -------------------------------------------------------------------------------- */
@@ -446,6 +461,18 @@ static bool give(struct redis_store *store, struct scan *scan)
 	return ended;
 }
 
+/* read_on asks for pages of streams that have fewer rows than wanted, as long as the pages under way
+ * do not keep a claim waiting. */
+static void read_on(struct redis_store *store, struct scan *scan, size_t wanted)
+{
+	for (unsigned i = 0; i < scan->count && scan->rows_under_way < UNDER_WAY_MAX; i++) {
+		struct stream *stream = &scan->streams[i];
+
+		if (!stream->ended && !stream->asked && stream->ready.count < wanted)
+			ask(store, stream);
+	}
+}
+
 static void scan_on(struct redis_store *store, struct scan *scan)
 {
 	if (scan->op && scan->failed)
@@ -458,12 +485,8 @@ static void scan_on(struct redis_store *store, struct scan *scan)
 		give_up(store, scan);
 		return;
 	}
-	for (unsigned i = 0; i < scan->count; i++) {
-		struct stream *stream = &scan->streams[i];
-
-		if (!stream->ended && !stream->asked && stream->ready.count < scan->ahead)
-			ask(store, stream);
-	}
+	read_on(store, scan, 1);
+	read_on(store, scan, scan->ahead);
 }
 
 static bool goes_on(const struct scan *scan, const dw_op *op)
