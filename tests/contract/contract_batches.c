@@ -185,7 +185,56 @@ static void drops_of_one_id_are_done_in_their_order(void **state)
 	assert_int_equal(contract_status(&c->owner).dead, 1);
 }
 
+/* acknowledge reads one page of the inbox and acknowledges it: so many rows. */
+static size_t acknowledge(struct ask *owner)
+{
+	dw_op *op = ask_done(owner, ask_plain(DW_OP_INBOX));
+	size_t count = op->row_count;
+
+	assert_int_equal(op->status, DW_OK);
+	for (const dw_row *row = op->rows; row; row = row->next)
+		assert_int_equal(
+		    ask_status(owner, ask_about(DW_OP_ACK, row->id, row->head.generation, 0)),
+		    DW_OK);
+	ask_free(op);
+	return count;
+}
+
+/* No other client writes, which would be one more reason to read. */
+static void inbox_of_three_pages_is_read_to_its_end(void **state)
+{
+	struct batch batch;
+	size_t count = 0;
+
+	batch_init(&batch, *state, BATCH);
+	together(&batch, &batch.c->client, DW_OP_PUT, DW_OK);
+	while (count < BATCH)
+		count += acknowledge(&batch.c->owner);
+	assert_int_equal(contract_status(&batch.c->owner).inbox, 0);
+}
+
+/* More than a store with shards reads of one at a time. */
+static void scan_of_a_crowd_gives_all_of_it(void **state)
+{
+	struct contract *c = *state;
+	struct batch batch;
+	dw_op *op;
+
+	batch_init(&batch, c, BATCH);
+	for (char round = 'a'; round < 'e'; round++) {
+		for (size_t i = 0; i < BATCH; i++)
+			(void)snprintf(batch.ids[i], ID_SIZE, "{one}%03zu%c", i, round);
+		together(&batch, &c->owner, DW_OP_PUT, DW_OK);
+	}
+	op = ask_done(&c->owner, ask_scan(NULL, 5 * BATCH, NULL));
+	assert_int_equal(op->status, DW_OK);
+	assert_int_equal(op->row_count, 4 * BATCH);
+	ask_free(op);
+}
+
 const struct contract_case contract_batches[] = {
+    CONTRACT_CASE(inbox_of_three_pages_is_read_to_its_end, true),
+    CONTRACT_CASE(scan_of_a_crowd_gives_all_of_it, false),
     CONTRACT_CASE(every_kind_is_done_in_batches, false),
     CONTRACT_CASE(every_kind_of_a_client_is_done_in_batches, true),
     CONTRACT_CASE(drops_of_one_id_are_done_in_their_order, false),

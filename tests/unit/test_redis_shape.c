@@ -463,12 +463,30 @@ static void reply_that_is_always_wrong_ends_the_operation(void **state)
 	free(liar);
 }
 
+/* The server was restarted, or somebody has flushed its scripts. */
+static void script_that_the_server_has_forgotten_is_loaded_again(void **state)
+{
+	static const char *const words[] = {"SCRIPT", "FLUSH"};
+	static const size_t sizes[] = {6, 5};
+	struct liar *liar = calloc(1, sizeof *liar);
+	dw_store *store = open_store(liar);
+
+	(void)state;
+	reply_free(twin_call(liar->twin, 2, words, sizes));
+	expect_good(liar, store);
+	assert_int_equal(did(liar, store, plain(DW_OP_SCAN), NULL), DW_OK);
+	assert_int_equal(liar->drops, 0);
+	close_store(liar, store);
+	free(liar);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(day_without_changes_keeps_its_connection),
 	    cmocka_unit_test(each_reply_of_a_day_may_have_another_shape),
 	    cmocka_unit_test(reply_that_is_always_wrong_ends_the_operation),
+	    cmocka_unit_test(script_that_the_server_has_forgotten_is_loaded_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
