@@ -71,8 +71,8 @@ local function complaint()
 		return 'add takes id, topic, due, data and perhaps late_after'
 	elseif not is_name(id, 255) then
 		return 'an id is 1 to 255 bytes of UTF-8 without control characters'
-	elseif not is_name(topic, 63) then
-		return 'a topic is 1 to 63 bytes of UTF-8 without control characters'
+	elseif not is_name(topic, 63) or topic == '*' then
+		return 'a topic is 1 to 63 bytes of UTF-8 without control characters, and not *'
 	elseif not is_number(ARGV[3], 1) then
 		return 'due is in microseconds since 1970, 1 to 9007199254740991'
 	elseif #data > DATA_MAX then

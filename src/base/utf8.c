@@ -29,8 +29,8 @@ bool utf8_is_name(const char *text, size_t size)
 	const unsigned char *at = (const unsigned char *)text;
 
 	while (size > 0) {
-		uint32_t point = 0;
-		size_t length = decode(at, size, &point);
+		uint32_t point = *at;
+		size_t length = point < 0x80 ? 1 : decode(at, size, &point); /* mostly ASCII */
 
 		if (length == 0 || point < 0x20 || (point >= 0x7f && point < 0xa0))
 			return false;

@@ -44,8 +44,7 @@ static dw_dead letter_of(const dw_row *row, char *topic)
 			  .damaged = row->status != DW_OK};
 	struct record record;
 
-	if (record_decode(row->body, row->body_size, &record) != DW_OK ||
-	    record.topic_size > DW_TOPIC_MAX) {
+	if (record_decode(row->body, row->body_size, &record) != DW_OK) {
 		letter.damaged = 1;
 		return letter;
 	}

@@ -38,7 +38,7 @@ static void page_add(struct engine *engine, struct page *page, const dw_row *row
 	dw_info *info = &page->infos[page->count];
 	struct record record;
 
-	if (row->status != DW_OK || record_decode(row->body, row->body_size, &record) != DW_OK) {
+	if (record_of_row(row, &record) != DW_OK) {
 		engine->stats.corrupt++;
 		tell_event(engine, &event, "%s does not match its checksum: not listed", row->id);
 		return;

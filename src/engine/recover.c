@@ -2,8 +2,6 @@
  * from the inbox. A row is newer than what memory knows only if its generation says so. */
 #include "engine/internal.h"
 
-#include <string.h>
-
 #include "port/driven.h"
 #include "timer/record.h"
 
@@ -17,15 +15,6 @@ static void corrupt(struct engine *engine, const dw_row *row)
 		     "%s does not match its checksum, or is in another's place: it is not fired",
 		     row->id);
 	dead_bury_damaged(engine, row->id, row->head.generation);
-}
-
-static bool can_carry(const dw_row *row)
-{
-	struct record record;
-
-	return row->status == DW_OK && record_decode(row->body, row->body_size, &record) == DW_OK &&
-	       record.id_size == strlen(row->id) &&
-	       memcmp(record.id, row->id, record.id_size) == 0 && record.topic_size <= DW_TOPIC_MAX;
 }
 
 /* learn_gone: a client has cancelled it. A busy timer's own answer will say so. */
@@ -43,13 +32,14 @@ int recover_learn(struct engine *engine, const dw_row *row)
 {
 	struct timer *old = index_find(&engine->index, row->id);
 	struct timer *timer = NULL;
+	struct record record;
 	int status;
 
 	if (row->gone) {
 		learn_gone(engine, old, row);
 		return DW_OK;
 	}
-	if (!can_carry(row)) {
+	if (record_of_row(row, &record) != DW_OK) {
 		corrupt(engine, row);
 		return DW_OK;
 	}

@@ -1,10 +1,12 @@
 #include "timer/record.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/crc.h"
+#include "base/utf8.h"
 
 enum {
 	AT_VERSION = 3,
@@ -12,10 +14,10 @@ enum {
 	AT_CRC = 8,
 	AT_ID_SIZE = 12,
 	AT_TOPIC_SIZE = 13,
+	AT_ZERO = 14,
 	AT_DATA_SIZE = 16,
 	AT_LATE_AFTER = 20,
 	AT_ID = RECORD_HEADER_SIZE,
-	VERSION = 1,
 	SEAL_SIZE = 8 + 8 + 4 + 4 + 4 + 1 + 1 + 8 + 4,
 };
 
@@ -44,7 +46,7 @@ static void write_fields(const struct record *record, unsigned char *ret_body)
 	assert(record->id_size > 0 && record->topic_size > 0);
 	memset(ret_body, 0, RECORD_HEADER_SIZE);
 	memcpy(ret_body, magic, sizeof magic);
-	ret_body[AT_VERSION] = VERSION;
+	ret_body[AT_VERSION] = RECORD_VERSION;
 	bytes_put(ret_body + AT_SIZE, size, 4);
 	ret_body[AT_ID_SIZE] = record->id_size;
 	ret_body[AT_TOPIC_SIZE] = record->topic_size;
@@ -75,26 +77,62 @@ void record_restore(const struct record *record, const unsigned char *crc, unsig
 	memcpy(ret_body + AT_CRC, crc, 4);
 }
 
+static bool is_intact(const unsigned char *bytes, size_t size)
+{
+	return size >= RECORD_HEADER_SIZE && memcmp(bytes, magic, sizeof magic) == 0 &&
+	       bytes[AT_VERSION] == RECORD_VERSION && bytes_get(bytes + AT_SIZE, 4) == size &&
+	       bytes_get(bytes + AT_CRC, 4) == body_crc(bytes, size);
+}
+
+static bool is_name(const char *name, size_t size, size_t max)
+{
+	return size > 0 && size <= max && utf8_is_name(name, size);
+}
+
+/* has_names: within the limits of the API. The topic "*" means all topics. */
+static bool has_names(const struct record *record, size_t size)
+{
+	return RECORD_HEADER_SIZE + (size_t)record->id_size + record->topic_size <= size &&
+	       is_name(record->id, record->id_size, DW_ID_MAX) &&
+	       is_name(record->topic, record->topic_size, DW_TOPIC_MAX) &&
+	       !(record->topic_size == 1 && record->topic[0] == '*');
+}
+
 int record_decode(const void *body, size_t size, struct record *ret_record)
 {
 	const unsigned char *bytes = body;
-	struct record record;
+	struct record record = {0};
 
-	if (size < RECORD_HEADER_SIZE || memcmp(bytes, magic, sizeof magic) != 0 ||
-	    bytes[AT_VERSION] != VERSION || bytes_get(bytes + AT_SIZE, 4) != size ||
-	    bytes_get(bytes + AT_CRC, 4) != body_crc(bytes, size))
-		return DW_ECORRUPT;
-	record.id_size = bytes[AT_ID_SIZE];
-	record.topic_size = bytes[AT_TOPIC_SIZE];
-	record.data_size = (uint32_t)bytes_get(bytes + AT_DATA_SIZE, 4);
-	record.late_after = (dw_usec)bytes_get(bytes + AT_LATE_AFTER, 8);
-	if (record.id_size == 0 || record.topic_size == 0 || record_size(&record) != size)
+	if (!is_intact(bytes, size))
 		return DW_ECORRUPT;
 	record.id = (const char *)bytes + AT_ID;
+	record.id_size = bytes[AT_ID_SIZE];
 	record.topic = record.id + record.id_size;
+	record.topic_size = bytes[AT_TOPIC_SIZE];
+	if (!has_names(&record, size))
+		return DW_ECORRUPT;
 	record.data = record.topic + record.topic_size;
+	record.data_size = (uint32_t)bytes_get(bytes + AT_DATA_SIZE, 4);
+	record.late_after = (dw_usec)bytes_get(bytes + AT_LATE_AFTER, 8);
+	if (bytes_get(bytes + AT_ZERO, 2) != 0 || record.data_size > DW_DATA_MAX ||
+	    record.late_after < 0 || record_size(&record) != size)
+		return DW_ECORRUPT;
 	*ret_record = record;
 	return DW_OK;
+}
+
+int record_of_row(const dw_row *row, struct record *ret_record)
+{
+	struct record record;
+	int status = DW_ECORRUPT;
+
+	if (row->status != DW_ECORRUPT)
+		status = record_decode(row->body, row->body_size, &record);
+	if (status == DW_ECORRUPT || strlen(row->id) != record.id_size ||
+	    memcmp(row->id, record.id, record.id_size) != 0)
+		return DW_ECORRUPT;
+	*ret_record = record;
+	return status;
 }
 
 uint32_t record_seal(const dw_head *head, uint64_t token, const void *body)

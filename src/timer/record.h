@@ -19,6 +19,7 @@
 #include "durawheel/store.h"
 
 #define RECORD_HEADER_SIZE 28u
+#define RECORD_VERSION 1
 
 /* A decoded body; the pointers lead into it, id and topic are not NUL-terminated. */
 struct record {
@@ -43,8 +44,13 @@ uint32_t record_crc(const void *body);
  * verifies. */
 void record_restore(const struct record *, const unsigned char *crc, unsigned char *ret_body);
 
-/* record_decode: DW_OK; DW_ECORRUPT: not a body, damaged, or of a newer version. */
+/* record_decode enforces every limit of the API, so that its callers need not. DW_ECORRUPT: not a
+ * body, damaged, beyond a limit, or of a newer version. */
 int record_decode(const void *body, size_t size, struct record *ret_record);
+
+/* record_of_row decodes the body of a store's row. DW_ECORRUPT also means that the store says so,
+ * or that the body is another id's. */
+int record_of_row(const dw_row *, struct record *ret_record);
 
 /* record_seal: the checksum of a head, of the token that claimed it and of its body. The body must
  * have been encoded or decoded with success. */

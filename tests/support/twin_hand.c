@@ -87,8 +87,8 @@ static const char *complaint(const struct run *run)
 		return "ERR add takes id, topic, due, data and perhaps late_after";
 	if (!is_name(arg(run, 1), 255))
 		return "ERR an id is 1 to 255 bytes of UTF-8 without control characters";
-	if (!is_name(arg(run, 2), 63))
-		return "ERR a topic is 1 to 63 bytes of UTF-8 without control characters";
+	if (!is_name(arg(run, 2), 63) || same(arg(run, 2), text_of("*")))
+		return "ERR a topic is 1 to 63 bytes of UTF-8 without control characters, and not *";
 	if (!is_number(arg(run, 3), 1))
 		return "ERR due is in microseconds since 1970, 1 to 9007199254740991";
 	if (arg(run, 4).size > DATA_MAX)

@@ -129,6 +129,53 @@ static void body_at_the_limits_survives(void **state)
 	assert_true(again.late_after == INT64_MAX);
 }
 
+/* An intact body whose names, sizes or times no caller can have given: its checksum is right. */
+static void assert_refused(struct record record)
+{
+	static unsigned char body[RECORD_HEADER_SIZE + 512 + DW_DATA_MAX + 1];
+	struct record again;
+
+	record_encode(&record, body);
+	assert_int_equal(record_decode(body, record_size(&record), &again), DW_ECORRUPT);
+}
+
+static void body_beyond_a_limit_is_corrupt(void **state)
+{
+	static const char *const bad[] = {"a\nb", "\x7f", "\xff", "\xc0\x80", "\xed\xa0\x80"};
+	static char data[DW_DATA_MAX + 1];
+	char topic[UINT8_MAX];
+	struct record record = golden_record();
+
+	(void)state;
+	memset(topic, 't', sizeof topic);
+	record.topic = topic;
+	for (unsigned size = DW_TOPIC_MAX + 1; size <= UINT8_MAX; size++) {
+		record.topic_size = (uint8_t)size;
+		assert_refused(record);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		record = golden_record();
+		record.topic = bad[i];
+		record.topic_size = (uint8_t)strlen(bad[i]);
+		assert_refused(record);
+		record = golden_record();
+		record.id = bad[i];
+		record.id_size = (uint8_t)strlen(bad[i]);
+		assert_refused(record);
+	}
+	record = golden_record();
+	record.topic = "*"; /* dw_on() means all by it */
+	record.topic_size = 1;
+	assert_refused(record);
+	record = golden_record();
+	record.data = data;
+	record.data_size = sizeof data;
+	assert_refused(record);
+	record = golden_record();
+	record.late_after = -1;
+	assert_refused(record);
+}
+
 static void body_of_random_bytes_is_corrupt(void **state)
 {
 	struct rng rng = seed_of_test();
@@ -219,6 +266,7 @@ int main(void)
 	    cmocka_unit_test(body_with_any_bit_flipped_is_corrupt),
 	    cmocka_unit_test(body_cut_or_longer_is_corrupt),
 	    cmocka_unit_test(body_at_the_limits_survives),
+	    cmocka_unit_test(body_beyond_a_limit_is_corrupt),
 	    cmocka_unit_test(body_of_random_bytes_is_corrupt),
 	    cmocka_unit_test(seal_of_version_1_is_golden),
 	    cmocka_unit_test(seal_changes_with_every_bit),

@@ -158,6 +158,7 @@ static void wrong_words_are_refused(void **state)
 	    {{long_text + DATA_MAX + 1 - 256, "t", "5", ""}, "ERR an id"},
 	    {{"a", "", "5", ""}, "ERR a topic"},
 	    {{"a", long_text + DATA_MAX + 1 - 64, "5", ""}, "ERR a topic"},
+	    {{"a", "*", "5", ""}, "ERR a topic"},
 	    {{"a", "t", "0", ""}, "ERR due"},
 	    {{"a", "t", "-1", ""}, "ERR due"},
 	    {{"a", "t", "1e9", ""}, "ERR due"},
