@@ -14,13 +14,17 @@
 -- returns   {'OK', token, era, last version, now (us), entries in the inbox, dead letters,
 --           shards as a client had it, or ''};
 --           {'HELD', token, ms left, holder or '', era or ''};
---           {'SHARDS', how many the namespace has}
+--           {'SHARDS', how many the namespace has};
+--           {'NEWER', format}: the shard has, or had, a timer of a later version
 -- cost      O(1), and O(log N) for each entry of the inbox of an emptied shard. Over maxmemory,
 --           too: it begins with a write that needs no memory
 local lease = call('GET', LEASE)
-local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder')
+local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'format')
 if lease and lease ~= ARGV[8] then
 	return {'HELD', lease, call('PTTL', LEASE), meta[5] or '', meta[2] or ''}
+end
+if (tonumber(meta[6]) or 0) > RECORD then
+	return {'NEWER', meta[6]}
 end
 local again = (ARGV[9] or '') ~= ''
 local stands = again and not meta[1]

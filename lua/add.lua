@@ -114,6 +114,9 @@ if refusal then
 end
 
 local value = call('HGET', VALUES, id)
+if value and is_newer(value) then
+	return redis.error_reply(NEWER_ERROR)
+end
 local inbox_score = call('ZSCORE', INBOX, id)
 local open = value and is_open(value) or not value and left_open(inbox_score)
 local body, crc = body_of()

@@ -6,7 +6,7 @@
 --           id
 -- returns   {'OK', ...}: 0, or to an owner the header of what was deleted; 2 there is none; 4 too
 --           late: claimed, and left alone; or, to a client, deleted and yet an earlier claim may
---           start; or a refusal
+--           start; 7 it is of a newer version, and left alone; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -28,6 +28,8 @@ for k = 1, #ids do
 
 	if not value then
 		item = left_open(posted[id] or inbox[k]) and LATE or ENOENT
+	elseif is_newer(value) then
+		item = NEWER
 	elseif owner then
 		local flags, _, _, _, _, _, c0, c1 = decode(value)
 		local mine = flags and flags % 256 == 1 and c1 * WORD + c0 == fence

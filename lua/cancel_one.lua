@@ -2,7 +2,8 @@
 --
 -- KEYS      the nine of the shard of the id; the last one may be left out
 -- ARGV      1 id
--- returns   OK: it does not start any more; ENOENT: there is none; ELATE: it may have started
+-- returns   OK: it does not start any more; ENOENT: there is none; ELATE: it may have started; or
+--           an error: it is of a newer durawheel, and nothing was done
 -- cost      O(log N)
 local id = ARGV[1]
 local refusal = by_hand(id)
@@ -15,6 +16,9 @@ local left = left_open(call('ZSCORE', INBOX, id))
 call('ZCARD', TIMERS)
 if not value then
 	return left and 'ELATE' or 'ENOENT'
+end
+if is_newer(value) then
+	return redis.error_reply(NEWER_ERROR)
 end
 local late, open = client_cancels(value)
 if late then

@@ -9,9 +9,10 @@ local call, pack, words_of = redis.call, struct.pack, struct.unpack
 local tonumber, unpack, insert = tonumber, unpack, table.insert
 local sub, format = string.sub, string.format
 local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
-local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN = 1, 2, 3, 4, 5, 6
+local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER = 1, 2, 3, 4, 5, 6, 7
 local WORD = 4294967296
 local BODY = 37 -- where it begins in a value
+local RECORD = 1 -- the newest version of a record that these scripts' library understands
 -- So far ahead of the clock a version may be, in us: each put of a caller takes as many as there
 -- are shards, so a crowd of 14 million in 256 of them keeps its order.
 local AHEAD = 3600000000
@@ -37,6 +38,20 @@ local function decode(value)
 	end
 	return flags, attempt, v0, v1, d0, d1, c0, c1, crc
 end
+
+-- is_newer: a later version of the library has written it: nothing but that may change it.
+local function is_newer(value)
+	return sub(value, BODY, BODY) == '\3' and sub(value, 43, 45) == 'DWT' and
+		(string.byte(value, 46) or 0) > RECORD and decode(value) ~= nil
+end
+
+-- may_have_newer: some timer or letter of the shard is, or was, of a later version.
+local function may_have_newer()
+	return (tonumber(call('HGET', META, 'format')) or 0) > RECORD
+end
+
+-- NEWER_ERROR: what scripts for people and other languages answer then.
+local NEWER_ERROR = 'ERR the timer is of a newer durawheel, and left alone'
 
 local function encode(flags, attempt, v0, v1, d0, d1, c0, c1, crc)
 	return pack('<I4I4I4I4I4I4I4I4I4', flags, attempt, v0, v1, d0, d1, c0, c1,

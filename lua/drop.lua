@@ -3,7 +3,8 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each drop: id ('': all letters), version (0: each of the id)
--- returns   {'OK', ...}: how many letters each drop has deleted; or a refusal
+-- returns   {'OK', ...}: how many letters each drop has deleted; 'NEWER': one of them is of a later
+--           version, and none of them was deleted; or a refusal
 -- cost      O(log N) a letter; all of them: in the background
 local refusal = enter()
 if refusal then
@@ -15,6 +16,9 @@ call('HLEN', LETTERS)
 call('ZCARD', NAMES)
 
 local function drop_all()
+	if may_have_newer() then
+		return 'NEWER'
+	end
 	local count = call('ZCARD', DEAD)
 	call('UNLINK', DEAD, LETTERS, NAMES)
 	return count
@@ -24,6 +28,11 @@ local function drop(id, ver)
 	local names = {letter_name(id, ver)}
 	if ver == 0 then
 		names = call('ZRANGEBYLEX', NAMES, '[' .. id .. '\0', '(' .. id .. '\1')
+	end
+	for _, name in ipairs(names) do
+		if is_newer(sub(call('HGET', LETTERS, name) or '', 18)) then
+			return 'NEWER'
+		end
 	end
 	local count = 0
 	for _, name in ipairs(names) do

@@ -7,7 +7,7 @@
 --           id, the version that the owner knows (0: none), due (8 bytes), floor of the
 --           version or ''
 -- returns   {'OK', ...}: the new header; {0, value} moved, and the owner knew another version; 2
---           there is none; 4 too late, it is claimed; 5 damaged; or a refusal
+--           there is none; 4 too late, it is claimed; 5 damaged; 7 of a newer version; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -32,6 +32,8 @@ for k = 1, #ids do
 
 		if not flags then
 			item = CORRUPT
+		elseif is_newer(value) then
+			item = NEWER
 		elseif flags % 256 == 1 and (not owner or (mine and not withdrawn)) then
 			item = LATE
 		else

@@ -2,7 +2,8 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; an owner's
--- returns   {'OK', how many timers and letters there were}; or a refusal
+-- returns   {'OK', how many timers and letters there were}; {'OK', 'NEWER'}: some are, or were, of
+--           a later version, and nothing was deleted; or a refusal
 -- cost      O(1); the memory is freed in the background
 local refusal = owner_enters()
 if refusal then
@@ -10,7 +11,12 @@ if refusal then
 end
 
 local count = call('HLEN', VALUES) + call('ZCARD', DEAD)
+local newer = may_have_newer()
 touch()
-call('UNLINK', TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES)
+if newer then
+	count = 'NEWER'
+else
+	call('UNLINK', TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES)
+end
 leave({})
 return {'OK', count}

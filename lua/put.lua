@@ -7,7 +7,8 @@
 --           8.. score, id of each, which differ; then the value of each: as it is to be stored if
 --           its version can be taken. Versions grow from each to the next
 -- returns   {'OK'}: all is stored as it was given; {'OK', ...}: for each the new header, or 1 the
---           id has a timer; or a refusal; an error, of which OOM is one, has done nothing
+--           id has a timer; 7 one of a newer version; or a refusal; an error, of which OOM is
+--           one, has done nothing
 -- cost      O(log N) a timer; 4 us of the server
 local refusal = enter()
 if refusal then
@@ -98,8 +99,8 @@ local function one_by_one()
 		if not owner then
 			flags = flags % 2
 		end
-		if before and flags % 2 == 1 then
-			answer[k + 1] = EEXIST
+		if before and (flags % 2 == 1 or is_newer(before)) then
+			answer[k + 1] = flags % 2 == 1 and EEXIST or NEWER
 			keep(id, before)
 		else
 			local open = 0

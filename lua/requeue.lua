@@ -5,7 +5,7 @@
 --           7.. for each timer: id, version of the letter (0: the last one of the id), due (8
 --           bytes), floor of the version or ''
 -- returns   {'OK', ...}: {0, value} for an owner, the header for a client; 1 the id has a timer; 2
---           there is no such letter; 5 it is damaged; or a refusal
+--           there is no such letter; 5 it is damaged; 7 of a newer version; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -47,9 +47,9 @@ for k = 1, #ids do
 	elseif letter then
 		local value = sub(letter, 18)
 		local flags, attempt, _, _, _, _, _, _, crc = decode(value)
-		item = CORRUPT
+		item = flags and NEWER or CORRUPT
 
-		if flags then
+		if flags and not is_newer(value) then
 			local d0, d1 = words_of('<I4I4', ARGV[4 * k + 5])
 			local v0, v1 = halves(next_ver(ARGV[4 * k + 6]))
 			local open = math.floor(flags / 256) % 256

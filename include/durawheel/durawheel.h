@@ -118,7 +118,8 @@ typedef enum dw_event_kind {
 	DW_EVENT_OWNER = 13,          /* this handle owns the store now, and loads its timers */
 	DW_EVENT_OWNER_LOST = 14,     /* it does not any more; count = timers dropped from memory */
 	DW_EVENT_LEASE = 15,          /* what is due waits for the lease to be renewed */
-	DW_EVENT_LOSS = 16 /* the store was emptied or set back; count = timers written again */
+	DW_EVENT_LOSS = 16, /* the store was emptied or set back; count = timers written again */
+	DW_EVENT_NEWER = 17 /* the store has a newer durawheel's timers: not owned; once */
 } dw_event_kind;
 
 /* dw_event_name: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer durawheel. Any thread. */
@@ -349,8 +350,8 @@ DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const voi
 /* dw_put: the full form. done may be NULL. A client's put over a timer that the owner has claimed
  * is DW_OK, and the earlier one may still start: see dw_result.earlier_may_start. DW_EFULL in the
  * answer: the store has no space for it; nothing was stored, and puts are refused until there is
- * some. What is stored fires, is settled
- * and cancelled all the same, unless a Redis server refuses every write (MISCONF, see README). */
+ * some. What is stored fires, is settled and cancelled all the same, unless a Redis server refuses
+ * every write (MISCONF, see README). */
 DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
 /* dw_cancel: DW_OK in the answer promises that the timer does not start after it. DW_ENOENT: there
@@ -383,14 +384,20 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
 
 /* ---- Looking ----------------------------------------------------------------------------- */
 
-typedef enum dw_state { DW_PENDING = 0, DW_CLAIMED = 1 } dw_state;
+typedef enum dw_state {
+	DW_PENDING = 0,
+	DW_CLAIMED = 1, /* about to fire, firing or held */
+	/* A newer durawheel's: not fired here, and without its data. What would change it, like a
+	 * put of its id, or would change such a dead letter, is not done: DW_ENEWER. */
+	DW_NEWER = 2
+} dw_state;
 
 typedef struct dw_info {
 	size_t size;
 	const char *id;
 	const char *topic;
-	dw_state state; /* DW_CLAIMED: about to fire, firing or held */
-	dw_usec due;    /* as dw_firing.due: after a retry, when that is due */
+	dw_state state;
+	dw_usec due; /* as dw_firing.due: after a retry, when that is due */
 	uint64_t generation;
 	uint32_t attempt; /* of the last delivery, or claim; 0: none yet */
 	uint32_t retries; /* DW_RETRY verdicts so far */
@@ -453,6 +460,7 @@ typedef struct dw_dead {
 	const void *data;
 	size_t data_size;
 	int damaged; /* only id and generation can be trusted; it cannot be requeued */
+	int newer;   /* as DW_NEWER: only that version can requeue or drop it */
 } dw_dead;
 
 /* As dw_list_fn, in the order in which the letters were set aside. */
@@ -524,7 +532,7 @@ DW_API int dw_get_status(dw *, dw_status_fn, void *user);
  * answer promises that none of them starts; until it is answered, nothing starts at all. A delivery
  * under way goes on, and its verdict finds nothing. The file keeps its size and uses it again. The
  * turn that takes the answer forgets all timers at once, and is long when they are many.
- * DW_EUNKNOWN: part of it may be gone: purge again. DW_EROLE: a client; only the owner knows what
+ * DW_ENEWER, DW_EUNKNOWN: part of it may be gone. DW_EROLE: a client; only the owner knows what
  * is about to fire. So a store that another process owns cannot be emptied behind its back. */
 DW_API int dw_purge(dw *, dw_done_fn done, void *user);
 

@@ -24,7 +24,8 @@ enum dw_error {
 	DW_ESYS = -18,     /* the operating system refused; dw_last_error() has its words */
 	DW_EFULL = -19,    /* the disk, or Redis' memory, is full; the operation was not done */
 	DW_EGONE = -20,    /* the store's file is not where it was: bring it back. Not done */
-	DW_EFENCED = -21   /* another process owns the store now; the operation was not done */
+	DW_EFENCED = -21,  /* another process owns the store now; the operation was not done */
+	DW_ENEWER = -22 /* a newer durawheel has written it; this one leaves it alone. Not done */
 };
 
 #endif

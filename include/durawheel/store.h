@@ -40,8 +40,10 @@ typedef struct dw_head {
 typedef struct dw_row {
 	struct dw_row *next;
 	dw_head head;
-	int gone;   /* inbox only: the timer was deleted; body is empty */
-	int status; /* DW_OK, or DW_ECORRUPT: head and body are not to be trusted */
+	int gone; /* inbox only: the timer was deleted; body is empty */
+	/* DW_OK; DW_ECORRUPT: head and body are not to be trusted; DW_ENEWER: a newer durawheel has
+	 * written it. */
+	int status;
 	const char *id;
 	const void *body; /* the immutable part, opaque to the store but for its checksum */
 	size_t body_size;
@@ -76,7 +78,10 @@ typedef struct dw_row {
  *                    last one)                      DW_EEXIST, DW_ELIMIT, DW_ENOENT
  * DROP               id (NULL: all), generation     DW_OK (count), DW_ENOENT
  *                    (0: each)
- * OWN                -                              DW_OK (an owner from now on), DW_EOWNED
+ * OWN                -                              DW_OK (an owner from now on), DW_EOWNED,
+ *                                                   DW_ENEWER
+ * DISOWN             id, body: a timer that a       DW_OK (a client from now on; OWN answers
+ *                    newer durawheel has written    DW_ENEWER while such a timer is stored)
  * PURGE              -                              DW_OK (count: all deleted)
  * CHECK              -                              DW_OK (store_status: counts; count: flaws;
  *                                                   rows: DW_FLAWS_MAX of them, body: words)
@@ -93,6 +98,10 @@ typedef struct dw_row {
  * and any of them    DW_ESTORE, DW_EFULL (no space), DW_EGONE (the store is not where it was): not
  *                    done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer does not match
  *                    its checksum (a PUT replaces it and a CANCEL removes it all the same);
+ *                    DW_ENEWER: the stored timer is a newer durawheel's: not done, and nothing
+ *                    but that version changes it (a CLAIM, SETTLE, RETRY or BURY of it answers
+ *                    DW_ESTALE with the row). Of PURGE, and DROP of all: what is of a newer
+ *                    durawheel is kept, the rest may be gone;
  *                    DW_ECLOSED: never begun; DW_ENOMEM; DW_EFENCED: not done, and the caller is
  *                    not the owner any more, until an OWN is answered DW_OK
  * CLAIM, SETTLE, RETRY, BURY and ACK may be repeated blindly under one token: the second one
@@ -122,6 +131,7 @@ typedef enum dw_op_kind {
 	DW_OP_LOSS,
 	DW_OP_REPUSH,
 	DW_OP_AUDIT,
+	DW_OP_DISOWN,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;

@@ -47,6 +47,8 @@ const char *dw_strerror(int error)
 		return "the store's file was deleted, moved or replaced";
 	case DW_EFENCED:
 		return "another process owns the store now";
+	case DW_ENEWER:
+		return "written by a newer durawheel: this version leaves it alone";
 	default:
 		return "unknown error";
 	}

@@ -35,6 +35,8 @@ const char *dw_event_name(dw_event_kind kind)
 		return "LEASE";
 	case DW_EVENT_LOSS:
 		return "LOSS";
+	case DW_EVENT_NEWER:
+		return "NEWER";
 	}
 	return "UNKNOWN";
 }

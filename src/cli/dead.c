@@ -50,8 +50,8 @@ static void worsen(struct dead *dead, int code)
 static void print_text(struct dead *dead, const dw_dead *letter)
 {
 	table_begin(&dead->table, letter->at, letter->id, letter->topic);
-	(void)printf("%-8s %7" PRIu32 " %8zu\n", dw_reason_name(letter->reason), letter->attempt,
-		     letter->data_size); /* session_close() checks */
+	(void)printf("%-8s %7" PRIu32 " %8zu%s\n", dw_reason_name(letter->reason), letter->attempt,
+		     letter->data_size, letter->newer ? " newer" : ""); /* session_close() checks */
 }
 
 static void print_page(struct dead *dead, const dw_dead *letters, size_t count)
@@ -132,8 +132,9 @@ static void answered(dw *d, const dw_result *result, void *user)
 	else if (result->status == DW_EEXIST)
 		worsen(dead, complain(code, "%s: the id has a timer again; cancel that first",
 				      result->id));
-	else
-		worsen(dead, complain(code, "%s: %s", result->id, dw_strerror(result->status)));
+	else /* of one that is newer nothing is wrong with the store */
+		worsen(dead, complain(result->status == DW_ENEWER ? (int)EXIT_FAILED : code,
+				      "%s: %s", result->id, dw_strerror(result->status)));
 }
 
 /* treat requeues or drops one letter, or the newest and each of an id for generation 0. */

@@ -31,6 +31,7 @@ int exit_of(int error)
 	case DW_EFULL:
 	case DW_EGONE:
 	case DW_EFENCED:
+	case DW_ENEWER:
 		return EXIT_STORE;
 	default:
 		return EXIT_FAILED;

@@ -14,7 +14,8 @@ enum exit_code {
 	EXIT_ABSENT = 3, /* no such timer */
 	EXIT_EXISTS = 4, /* DW_NEW, and the id is taken */
 	EXIT_LATE = 5,   /* the timer is being delivered */
-	EXIT_STORE = 6   /* the store is unreachable, full, or owned by another process */
+	/* the store is unreachable, full, owned by another process, or of a newer durawheel */
+	EXIT_STORE = 6
 };
 
 /* exit_of: the exit code of an enum dw_error. */

@@ -27,7 +27,7 @@ void help_print_overview(FILE *file)
 	    "  --help, --version\n"
 	    "\n"
 	    "Exit codes: 0 done, 1 failed, 2 usage, 3 no such timer, 4 exists already,\n"
-	    "5 too late, 6 store unreachable, full or owned by another process.\n"
+	    "5 too late, 6 store unreachable, full, newer, or owned by another process.\n"
 	    "\n"
 	    "durawheel help COMMAND says more; so do durawheel(1) and durawheel(7).\n",
 	    file);

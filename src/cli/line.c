@@ -119,10 +119,19 @@ bool line_of_dead(struct line *line, const dw_dead *letter)
 	    (json_int_t)letter->retries, "crashes", (json_int_t)letter->crashes, "generation",
 	    (json_int_t)letter->generation);
 
+	if (object && letter->newer)
+		(void)json_object_set_new(object, "newer", json_true()); /* else it has no data */
 	return line_of_timer(line, object, letter->data, letter->data_size);
 }
 
 const char *state_name(dw_state state)
 {
-	return state == DW_CLAIMED ? "claimed" : "pending";
+	switch (state) {
+	case DW_CLAIMED:
+		return "claimed";
+	case DW_NEWER:
+		return "newer";
+	default:
+		return "pending";
+	}
 }

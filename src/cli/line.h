@@ -27,7 +27,7 @@ void line_free(struct line *);
 /* line_add_exit adds "exit":code to the object of the line. False when there is no memory. */
 bool line_add_exit(struct line *, int code);
 
-/* state_name: "pending" or "claimed". */
+/* state_name: "pending", "claimed" or "newer". */
 const char *state_name(dw_state);
 
 #endif

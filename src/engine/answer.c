@@ -11,7 +11,7 @@ static bool failed(int status)
 {
 	return status != DW_OK && status != DW_ENOENT && status != DW_ESTALE &&
 	       status != DW_EEXIST && status != DW_ELATE && status != DW_ECORRUPT &&
-	       status != DW_EOWNED && status != DW_EFENCED;
+	       status != DW_EOWNED && status != DW_EFENCED && status != DW_ENEWER;
 }
 
 static void corrupt(struct engine *engine, const struct timer *timer)
@@ -367,7 +367,8 @@ static void account(struct engine *engine, const dw_op *op)
 		engine_note_error(engine, op->status);
 	if (failed(op->status) && op->status != DW_ECLOSED && !op->call)
 		engine_store_failed(engine, op->status, op->id);
-	else if (op->status == DW_OK || op->status == DW_EOWNED || op->status == DW_EFENCED)
+	else if (op->status == DW_OK || op->status == DW_EOWNED || op->status == DW_EFENCED ||
+		 op->status == DW_ENEWER)
 		engine_store_back(engine);
 }
 
@@ -402,6 +403,7 @@ static bool store_answered(struct engine *engine, dw_op *op)
 		call_answer_ask(engine, op);
 		return true;
 	case DW_OP_OWN:
+	case DW_OP_DISOWN:
 		own_answered(engine, op);
 		return true;
 	case DW_OP_PURGE:
@@ -431,7 +433,7 @@ static void answered(struct engine *engine, dw_op *op)
 	if (op->flags & DW_OP_MENDED)
 		tell_mended(engine);
 	if (op->status == DW_EFENCED && own_is_current(engine, op))
-		own_lose(engine);
+		own_lose(engine, DW_EFENCED);
 	if (store_answered(engine, op))
 		return;
 	if (op->kind == DW_OP_BURY && op->reason == DW_REASON_CORRUPT) {

@@ -41,13 +41,15 @@ static dw_dead letter_of(const dw_row *row, char *topic)
 			  .attempt = row->head.attempt,
 			  .retries = row->head.retries,
 			  .crashes = row->head.crashes,
-			  .damaged = row->status != DW_OK};
+			  .damaged = row->status == DW_ECORRUPT};
 	struct record record;
+	int status = record_decode(row->body, row->body_size, &record);
 
-	if (record_decode(row->body, row->body_size, &record) != DW_OK) {
+	if (status == DW_ECORRUPT) {
 		letter.damaged = 1;
 		return letter;
 	}
+	letter.newer = status == DW_ENEWER && !letter.damaged;
 	memcpy(topic, record.topic, record.topic_size);
 	letter.late_after_us = record.late_after;
 	letter.data = record.data;

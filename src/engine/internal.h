@@ -171,6 +171,8 @@ struct engine {
 	dw_usec audit_at;
 	bool own_asked; /* a standby's */
 	dw_usec own_at;
+	dw_op *newer;    /* the DISOWN for a timer of a newer durawheel that was met; or NULL */
+	bool newer_told; /* that the store has such timers */
 	unsigned reign;  /* how often the ownership was lost */
 	bool lease_told; /* that it is over */
 	struct loss loss;
@@ -308,7 +310,12 @@ void own_watch_lease(struct engine *, dw_usec now);
  * Wall times. */
 dw_usec own_firing_wake(const struct engine *, dw_usec now);
 dw_usec own_store_wake(const struct engine *, dw_usec now);
-void own_lose(struct engine *);
+/* own_lose: status says why. */
+void own_lose(struct engine *, int status);
+/* own_note_newer: a newer durawheel has written the row. own_give_way gives the ownership back
+ * afterwards, because there are timers that this version cannot deliver. */
+void own_note_newer(struct engine *, const dw_row *);
+void own_give_way(struct engine *);
 void own_ask(struct engine *, dw_usec now);
 dw_usec own_wake(const struct engine *);
 void own_answered(struct engine *, const dw_op *);

@@ -37,8 +37,9 @@ static void page_add(struct engine *engine, struct page *page, const dw_row *row
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
 	dw_info *info = &page->infos[page->count];
 	struct record record;
+	int status = record_of_row(row, &record);
 
-	if (record_of_row(row, &record) != DW_OK) {
+	if (status == DW_ECORRUPT) {
 		engine->stats.corrupt++;
 		tell_event(engine, &event, "%s does not match its checksum: not listed", row->id);
 		return;
@@ -47,7 +48,7 @@ static void page_add(struct engine *engine, struct page *page, const dw_row *row
 	*info = (dw_info){.size = sizeof *info,
 			  .id = row->id,
 			  .topic = page->topics[page->count],
-			  .state = (dw_state)row->head.state,
+			  .state = status == DW_ENEWER ? DW_NEWER : (dw_state)row->head.state,
 			  .due = row->head.due,
 			  .generation = row->head.generation,
 			  .attempt = row->head.attempt,

@@ -85,6 +85,7 @@ static bool is_owners(const dw_op *op)
 	case DW_OP_SETTLE:
 	case DW_OP_RETRY:
 	case DW_OP_BURY:
+	case DW_OP_DISOWN:
 	case DW_OP_INBOX:
 	case DW_OP_ACK:
 	case DW_OP_REPORT:
@@ -122,9 +123,9 @@ static void refuse_queued(struct engine *engine, struct op_queue *queue, uint32_
 	}
 }
 
-void own_lose(struct engine *engine)
+void own_lose(struct engine *engine, int status)
 {
-	dw_event event = {.kind = DW_EVENT_OWNER_LOST, .status = DW_EFENCED};
+	dw_event event = {.kind = DW_EVENT_OWNER_LOST, .status = status};
 	struct dropping dropping = {.engine = engine};
 
 	engine->reign++;
@@ -139,9 +140,53 @@ void own_lose(struct engine *engine)
 	index_each(&engine->index, drop, &dropping);
 	event.count = dropping.dropped;
 	engine_event(engine, &event,
-		     "the ownership is lost, to another process or with what the store has lost: "
-		     "what is stored of %llu timers counts, and no verdict of before",
+		     status == DW_ENEWER
+			 ? "this process gave up the ownership of the store: %llu timers dropped "
+			   "from memory, they wait for a newer durawheel"
+			 : "the ownership is lost, to another process or with what the store has "
+			   "lost: what is stored of %llu timers counts, and no verdict of before",
 		     (unsigned long long)dropping.dropped);
+}
+
+/* ---- Giving way to a newer durawheel ------------------------------------------------------- */
+
+void own_note_newer(struct engine *engine, const dw_row *row)
+{
+	if (!engine->newer)
+		engine->newer =
+		    op_new(&engine->alloc, DW_OP_DISOWN, row->id, row->body, row->body_size);
+	if (!engine->newer)
+		engine->recover_again = true; /* no memory now: the scan meets it again */
+}
+
+static void tell_newer(struct engine *engine, const char *id)
+{
+	dw_event event = {.kind = DW_EVENT_NEWER, .status = DW_ENEWER, .id = id};
+
+	if (engine->newer_told)
+		return;
+	engine->newer_told = true;
+	engine_event(engine, &event,
+		     "%s%sa newer durawheel: this version leaves it alone and does not own the "
+		     "store; run the newer version",
+		     id ? id : "the store has timers of", id ? " was written by " : " ");
+}
+
+void own_give_way(struct engine *engine)
+{
+	dw_op *op = engine->newer;
+
+	if (!op)
+		return;
+	engine->newer = NULL;
+	if (engine->env.role != DW_OWNER || engine->closing) {
+		op_free(&engine->alloc, op);
+		return;
+	}
+	tell_newer(engine, op->id);
+	own_lose(engine, DW_ENEWER);
+	engine->own_asked = true; /* no OWN overtakes the DISOWN */
+	engine_submit(engine, op, false);
 }
 
 /* ---- Asking -------------------------------------------------------------------------------- */
@@ -177,8 +222,11 @@ void own_answered(struct engine *engine, const dw_op *op)
 
 	engine->own_asked = false;
 	engine->own_at = usec_add(engine_now(engine), STANDBY_EVERY);
-	if (op->status != DW_OK)
+	if (op->kind == DW_OP_OWN && op->status == DW_ENEWER)
+		tell_newer(engine, NULL);
+	if (op->kind != DW_OP_OWN || op->status != DW_OK)
 		return;
+	engine->newer_told = false;
 	engine->env.standby = false;
 	engine->env.role = DW_OWNER;
 	engine->lease_told = false;

@@ -39,7 +39,12 @@ int recover_learn(struct engine *engine, const dw_row *row)
 		learn_gone(engine, old, row);
 		return DW_OK;
 	}
-	if (record_of_row(row, &record) != DW_OK) {
+	status = record_of_row(row, &record);
+	if (status == DW_ENEWER) {
+		own_note_newer(engine, row);
+		return status;
+	}
+	if (status != DW_OK) {
 		corrupt(engine, row);
 		return DW_OK;
 	}

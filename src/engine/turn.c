@@ -297,6 +297,7 @@ static int turn(struct engine *engine)
 	tell_round(engine);
 	answer_round(engine);
 	patience_round(engine);
+	own_give_way(engine);
 	watch_trouble_end(engine);
 	drain_posts(engine);
 	if (engine->stranded)
@@ -483,6 +484,7 @@ void engine_free(struct engine *engine)
 	free_ops(engine, engine->urgent.first);
 	free_ops(engine, engine->ordinary.first);
 	free_ops(engine, engine->answers.first);
+	op_free(&engine->alloc, engine->newer);
 	index_each(&engine->index, free_timer, engine);
 	if (engine->index.timers.alloc)
 		index_free(&engine->index);

@@ -42,6 +42,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_AUDIT:
 	case DW_OP_REDELETE:
 	case DW_OP_MEND:
+	case DW_OP_DISOWN:
 		return role == DW_OWNER ? DW_OK : DW_EROLE;
 	}
 	return DW_EINVAL;
@@ -209,14 +210,36 @@ static struct life_step take_damaged(const dw_op *op, const struct life_record *
 	return keep(DW_ECORRUPT);
 }
 
+/* take_newer: nothing changes what a newer durawheel has written. An owner that asks about an
+ * earlier timer of the id is shown it. */
+static struct life_step take_newer(const dw_op *op, const struct life_record *stored)
+{
+	struct life_step step = stale(stored);
+
+	switch (op->kind) {
+	case DW_OP_PUT:
+		return keep(op->flags & DW_OP_NEW ? DW_EEXIST : DW_ENEWER);
+	case DW_OP_CANCEL:
+	case DW_OP_MOVE:
+		return keep(DW_ENEWER);
+	case DW_OP_GET:
+		step.status = DW_OK;
+		return step;
+	default:
+		return step;
+	}
+}
+
 struct life_step life_requeue(const dw_op *op, const struct life_record *dead, bool taken,
 			      const struct life_caller *caller)
 {
 	struct life_record record = {.head = {.generation = caller->generation}};
 	struct life_step step;
 
-	if (!dead || taken || dead->damaged)
-		return keep(!dead ? DW_ENOENT : taken ? DW_EEXIST : DW_ECORRUPT);
+	if (!dead || taken)
+		return keep(!dead ? DW_ENOENT : DW_EEXIST);
+	if (dead->damaged || dead->newer)
+		return keep(dead->damaged ? DW_ECORRUPT : DW_ENEWER);
 	record.head.due = op->head.due;
 	record.head.attempt = dead->head.attempt; /* as after a move */
 	record.head.open = dead->head.open || caller->left_open;
@@ -240,6 +263,8 @@ bool life_renews(const struct life_step *step, const struct life_caller *caller)
 struct life_step life_take(const dw_op *op, const struct life_record *stored,
 			   const struct life_caller *caller)
 {
+	if (stored && stored->newer)
+		return take_newer(op, stored);
 	if (op->kind == DW_OP_PUT)
 		return take_put(op, stored, caller);
 	/* A client's cancel of what is gone but may still start promises nothing, either. */

@@ -19,6 +19,7 @@ struct life_record {
 	dw_head head;
 	uint64_t claim; /* the token that claimed it, 0 when pending */
 	bool damaged;   /* it does not match its checksum */
+	bool newer;     /* a newer durawheel has written it */
 };
 
 struct life_caller {

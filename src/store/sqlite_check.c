@@ -56,6 +56,8 @@ static void look_at_timer(struct check *check, sqlite3_stmt *statement)
 	*(head->state == DW_PENDING ? &check->pending : &check->claimed) += 1;
 	if (row.record.damaged)
 		flaw(check, row.id, head->generation, "the timer does not match its checksum");
+	else if (row.record.newer)
+		flaw(check, row.id, head->generation, "the timer is of a newer durawheel");
 	else if ((head->state == DW_CLAIMED) != (row.record.claim != 0))
 		flaw(check, row.id, head->generation,
 		     "the timer is claimed by nobody, or pending"
@@ -75,6 +77,9 @@ static void look_at_letter(struct check *check, sqlite3_stmt *statement)
 	if (row.record.damaged && !known)
 		flaw(check, row.id, row.record.head.generation,
 		     "the dead letter does not match its checksum");
+	else if (row.record.newer)
+		flaw(check, row.id, row.record.head.generation,
+		     "the dead letter is of a newer durawheel");
 }
 
 /* look_through shows every row of a query to look; what cannot be read is a flaw, too. */

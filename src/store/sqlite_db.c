@@ -88,6 +88,9 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_TIMER_LOAD] = "SELECT " TIMER " FROM timer NOT INDEXED WHERE generation > ?1"
 		       " ORDER BY generation LIMIT ?2",
     [SQL_TIMER_NEXT_DUE] = "SELECT due FROM timer WHERE state = 0 ORDER BY due, generation LIMIT 1",
+    /* The fourth byte of a body is its version. From the youngest: that it is, most likely. */
+    [SQL_TIMER_NEWER] = "SELECT " TIMER " FROM timer WHERE substr(timer.body, 4, 1) > ?1"
+			" ORDER BY timer.generation DESC",
     [SQL_INBOX_READ] = "SELECT " TIMER ", inbox.generation, inbox.id"
 		       " FROM inbox LEFT JOIN timer ON timer.id = inbox.id"
 		       " WHERE inbox.generation > ? ORDER BY inbox.generation LIMIT ?",
@@ -108,6 +111,8 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_DEAD_DROP] = "DELETE FROM dead WHERE (?1 IS NULL OR id = ?1)"
 		      " AND (?2 = 0 OR generation = ?2)",
     [SQL_DEAD_CLEAR] = "DELETE FROM dead",
+    [SQL_DEAD_NEWER] = "SELECT " DEAD " FROM dead WHERE substr(body, 4, 1) > ?1"
+		       " AND (?2 IS NULL OR id = ?2) AND (?3 = 0 OR generation = ?3)",
     [SQL_TIMER_FROM_DEAD] = "INSERT INTO timer(due, state, attempt, retries, crashes, open, claim,"
 			    " seal, generation, id, topic, body)"
 			    " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, id, topic, body"
@@ -117,6 +122,7 @@ static const char *const sql[SQL_COUNT] = {
 			" seen = ?5, report = ''",
     [SQL_OWNER_REPORT] = "UPDATE owner SET seen = ?, report = ?",
     [SQL_DATA_VERSION] = "PRAGMA data_version",
+    [SQL_SCHEMA_VERSION] = "PRAGMA user_version",
 };
 
 /* ---- The file ---- */
@@ -269,6 +275,14 @@ static int read_number(sqlite3 *handle, const char *query, sqlite3_int64 *ret_nu
 	return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
+/* Why a database is refused with DW_ENEWER. */
+static const char newer[] = "was written by a newer durawheel; use that version or later";
+
+bool sqlite_db_is_newer(int64_t schema_version)
+{
+	return schema_version > SCHEMA_VERSION;
+}
+
 /* is_ours: SQLITE_OK and *ret_version, 0 for an empty database; a message for what is not ours. */
 static int look(sqlite3 *handle, sqlite3_int64 *ret_version, const char **ret_why)
 {
@@ -284,8 +298,8 @@ static int look(sqlite3 *handle, sqlite3_int64 *ret_version, const char **ret_wh
 		return SQLITE_OK;
 	if (application != APPLICATION_ID)
 		*ret_why = "is the database of another program";
-	else if (*ret_version > SCHEMA_VERSION)
-		*ret_why = "was written by a newer durawheel; use that version or later";
+	else if (sqlite_db_is_newer(*ret_version))
+		*ret_why = newer;
 	else if (*ret_version < 1)
 		*ret_why = "is damaged: it has no schema version";
 	return SQLITE_OK;
@@ -396,7 +410,7 @@ static const char *explain(sqlite3 *handle, const char *path, int code)
 	}
 }
 
-/* open_once: *ret_why is set for what is not ours, whatever the code. */
+/* open_once: SQLITE_MISMATCH means DW_ENEWER. */
 static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *patience,
 		     char *ret_message)
 {
@@ -423,7 +437,7 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 	else
 		(void)refuse(ret_message, path, why ? why : explain(ret_db->handle, path, code));
 	sqlite_db_close(ret_db, false);
-	return code ? code : SQLITE_ERROR;
+	return code ? code : why == newer ? SQLITE_MISMATCH : SQLITE_ERROR;
 }
 
 /* may_try_again: SQLITE_BUSY that SQLite did not wait for, because waiting might be a deadlock: two
@@ -452,7 +466,9 @@ int sqlite_db_open(struct sqlite_db *ret_db, const char *path, struct sqlite_pat
 		code = open_once(&db, path, patience, ret_message);
 	while ((code & 0xff) == SQLITE_BUSY && may_try_again(patience, began));
 	if (code != SQLITE_OK)
-		return code == SQLITE_FULL ? DW_EFULL : DW_ESTORE;
+		return code == SQLITE_FULL       ? DW_EFULL
+		       : code == SQLITE_MISMATCH ? DW_ENEWER
+						 : DW_ESTORE;
 	*ret_db = db;
 	return DW_OK;
 }

@@ -28,6 +28,7 @@ enum sqlite_sql {
 	SQL_TIMER_SCAN,
 	SQL_TIMER_LOAD,
 	SQL_TIMER_NEXT_DUE,
+	SQL_TIMER_NEWER,
 	SQL_INBOX_READ,
 	SQL_INBOX_WRITE,
 	SQL_INBOX_IS_OPEN,
@@ -41,11 +42,13 @@ enum sqlite_sql {
 	SQL_DEAD_SCAN,
 	SQL_DEAD_DROP,
 	SQL_DEAD_CLEAR,
+	SQL_DEAD_NEWER,
 	SQL_TIMER_FROM_DEAD,
 	SQL_OWNER_READ,
 	SQL_OWNER_WRITE,
 	SQL_OWNER_REPORT,
 	SQL_DATA_VERSION,
+	SQL_SCHEMA_VERSION,
 	SQL_COUNT
 };
 
@@ -71,7 +74,7 @@ int sqlite_db_find(const char *path, char *ret_message);
 
 /* sqlite_db_open connects to the file at path, makes the schema in an empty one and refuses what is
  * no database of timers. The patience lives as long as the connection. DW_OK, DW_ESTORE,
- * DW_EFULL. */
+ * DW_EFULL; DW_ENEWER: a newer durawheel has made the schema. */
 int sqlite_db_open(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *,
 		   char *ret_message);
 
@@ -81,6 +84,9 @@ void sqlite_db_close(struct sqlite_db *, bool tidy);
 
 /* sqlite_db_verify: DW_OK; DW_ESTORE: SQLite finds the file damaged. Reads all of it. */
 int sqlite_db_verify(struct sqlite_db *, char *ret_message);
+
+/* sqlite_db_is_newer: the schema version is one of a newer durawheel. */
+bool sqlite_db_is_newer(int64_t schema_version);
 
 /* sqlite_db_run: one statement to its end, its row if any ignored. An SQLite result code. */
 int sqlite_db_run(struct sqlite_db *, enum sqlite_sql);

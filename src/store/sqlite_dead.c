@@ -2,6 +2,7 @@
 
 #include "base/reason.h"
 #include "port/op.h"
+#include "store/sqlite_newer.h"
 #include "store/sqlite_use.h"
 
 /* Behind the columns of a timer. */
@@ -122,8 +123,11 @@ int sqlite_dead_scan(struct sqlite_session *session, dw_op *op)
 int sqlite_dead_drop(struct sqlite_session *session, dw_op *op)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_DROP);
-	int code = bind_text(statement, 1, op->id);
+	int code = sqlite_newer_dead(session, op, &op->status);
 
+	if (code != SQLITE_OK || op->status != DW_OK)
+		return code;
+	code = bind_text(statement, 1, op->id);
 	code = code ? code : sqlite3_bind_int64(statement, 2, (sqlite3_int64)op->head.generation);
 	code = run(statement, code);
 	if (code != SQLITE_OK)

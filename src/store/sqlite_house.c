@@ -162,6 +162,13 @@ int sqlite_house_take_over(struct sqlite_house house, char *ret_message)
 	return DW_OK;
 }
 
+void sqlite_house_give_way(struct sqlite_house house)
+{
+	if (sqlite_batch_find_file(house.batch))
+		sqlite_owner_leave(house.owner, &house.batch->session);
+	sqlite_owner_unlock(house.owner);
+}
+
 void sqlite_house_leave(struct sqlite_house house)
 {
 	struct sqlite_batch *batch = house.batch;

@@ -8,9 +8,9 @@
 #include "store/sqlite_check.h"
 #include "store/sqlite_dead.h"
 #include "store/identity.h"
+#include "store/sqlite_newer.h"
 #include "store/sqlite_owner.h"
 #include "store/sqlite_row.h"
-#include "store/sqlite_use.h"
 #include "store/status.h"
 #include "timer/record.h"
 
@@ -514,8 +514,11 @@ static int report(struct sqlite_session *session, dw_op *op)
 static int purge(struct sqlite_session *session, dw_op *op)
 {
 	struct sqlite_meta *meta = &session->meta;
-	int code = sqlite_db_run(&session->db, SQL_TIMER_CLEAR);
+	int code = sqlite_newer_any(session, op);
 
+	if (code != SQLITE_OK || op->status != DW_OK)
+		return code;
+	code = sqlite_db_run(&session->db, SQL_TIMER_CLEAR);
 	code = code ? code : sqlite_db_run(&session->db, SQL_DEAD_CLEAR);
 	code = code ? code : sqlite_db_run(&session->db, SQL_INBOX_CLEAR);
 	op->count = (uint64_t)(meta->pending + meta->claimed + meta->dead);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "store/identity.h"
+#include "store/sqlite_newer.h"
 
 enum { LINE_SIZE = 160 };
 
@@ -114,6 +115,21 @@ static int move_in(struct sqlite_session *session, const struct identity *self)
 	return code ? code : sqlite_db_run(&session->db, SQL_COMMIT);
 }
 
+/* refuse_newer: DW_ENEWER if the store has what only a newer version can deliver. What cannot be
+ * read is left to sqlite_db_verify(). */
+static int refuse_newer(struct sqlite_session *session, char *ret_message)
+{
+	int status = DW_OK;
+
+	(void)sqlite_newer_store(session, &status);
+	if (status != DW_OK)
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE,
+			       "%.120s has timers of a newer durawheel, which this version cannot "
+			       "deliver: run the newer one",
+			       sqlite3_db_filename(session->db.handle, "main"));
+	return status;
+}
+
 /* take runs inside the transaction. */
 static int take(struct sqlite_owner *owner, struct sqlite_session *session, int *ret_code,
 		char *ret_message)
@@ -133,6 +149,8 @@ static int take(struct sqlite_owner *owner, struct sqlite_session *session, int 
 		(void)snprintf(who, sizeof who, "%s", *holder.line ? holder.line : "another");
 		return refuse(owner, &holder, who, ret_message);
 	}
+	if (status == DW_OK)
+		status = refuse_newer(session, ret_message);
 	if (status != DW_OK)
 		return status;
 	*ret_code = move_in(session, &self);

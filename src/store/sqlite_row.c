@@ -29,22 +29,27 @@ static bool fits(sqlite3_stmt *statement)
 	       (sqlite3_column_int64(statement, OPEN) & ~1LL) == 0;
 }
 
-static bool is_sound(sqlite3_stmt *statement, const struct sqlite_row *row)
+/* look: DW_OK, DW_ECORRUPT or DW_ENEWER. */
+static int look(sqlite3_stmt *statement, const struct sqlite_row *row)
 {
 	struct record record;
+	int status = DW_ECORRUPT;
 
-	if (!fits(statement) || record_decode(row->body, row->body_size, &record) != DW_OK)
-		return false;
-	return is_text(statement, ID, record.id, record.id_size) &&
-	       is_text(statement, TOPIC, record.topic, record.topic_size) &&
-	       record_seal(&row->record.head, row->record.claim, row->body) ==
-		   sqlite3_column_int64(statement, SEAL);
+	if (fits(statement))
+		status = record_decode(row->body, row->body_size, &record);
+	if (status == DW_ECORRUPT || !is_text(statement, ID, record.id, record.id_size) ||
+	    !is_text(statement, TOPIC, record.topic, record.topic_size) ||
+	    record_seal(&row->record.head, row->record.claim, row->body) !=
+		sqlite3_column_int64(statement, SEAL))
+		return DW_ECORRUPT;
+	return status;
 }
 
 struct sqlite_row sqlite_row_read(sqlite3_stmt *statement)
 {
 	struct sqlite_row row = {0};
 	dw_head *head = &row.record.head;
+	int status;
 
 	row.id = (const char *)sqlite3_column_text(statement, ID);
 	row.id_size = (size_t)sqlite3_column_bytes(statement, ID);
@@ -58,7 +63,9 @@ struct sqlite_row sqlite_row_read(sqlite3_stmt *statement)
 	head->crashes = (uint32_t)sqlite3_column_int64(statement, CRASHES);
 	head->state = (uint8_t)sqlite3_column_int64(statement, STATE);
 	head->open = (uint8_t)sqlite3_column_int64(statement, OPEN);
-	row.record.damaged = !is_sound(statement, &row);
+	status = look(statement, &row);
+	row.record.damaged = status == DW_ECORRUPT;
+	row.record.newer = status == DW_ENEWER;
 	return row;
 }
 
@@ -70,7 +77,7 @@ dw_row *sqlite_row_copy(const struct alloc *alloc, const struct sqlite_row *row)
 	if (!copy)
 		return NULL;
 	copy->head = row->record.head;
-	copy->status = row->record.damaged ? DW_ECORRUPT : DW_OK;
+	copy->status = row->record.damaged ? DW_ECORRUPT : row->record.newer ? DW_ENEWER : DW_OK;
 	return copy;
 }
 

@@ -121,6 +121,12 @@ static void wait_for_work(struct sqlite_store *sqlite)
 	}
 }
 
+/* is_alone: it is no transaction, or has some of its own, so it comes alone. */
+static bool is_alone(const dw_op *op)
+{
+	return op->kind == DW_OP_OWN || op->kind == DW_OP_DISOWN;
+}
+
 /* take_batch moves what the next transaction shall do out of the queue. */
 static void take_batch(struct sqlite_store *sqlite)
 {
@@ -130,14 +136,13 @@ static void take_batch(struct sqlite_store *sqlite)
 	while (sqlite->queue.first && batch->count < SQLITE_BATCH_MAX && bytes < BATCH_BYTES_MAX) {
 		dw_op *op;
 
-		/* It has transactions of its own, so it comes alone. */
-		if (sqlite->queue.first->kind == DW_OP_OWN && batch->count > 0)
+		if (is_alone(sqlite->queue.first) && batch->count > 0)
 			return;
 		op = op_queue_pop(&sqlite->queue);
 
 		bytes += op->body_size;
 		sqlite_batch_add(batch, op);
-		if (op->kind == DW_OP_OWN)
+		if (is_alone(op))
 			return;
 	}
 }
@@ -262,8 +267,36 @@ static void take_over(struct sqlite_store *sqlite, dw_op *op)
 		return;
 	}
 	sqlite->env.role = before;
-	if (op->status != DW_EOWNED)
+	if (op->status != DW_EOWNED && op->status != DW_ENEWER)
 		sqlite_outlet_log(&sqlite->outlet, DW_LOG_ERROR, "cannot take over: %s", message);
+}
+
+/* give_way: the owner is a client from now on. */
+static void give_way(struct sqlite_store *sqlite, dw_op *op)
+{
+	op->status = sqlite->env.role == DW_OWNER ? DW_OK : DW_EROLE;
+	if (op->status != DW_OK)
+		return;
+	sqlite_bell_take_down(&sqlite->bell);
+	sqlite_house_give_way(house_of(sqlite));
+	sqlite->env.role = DW_CLIENT;
+	pthread_mutex_lock(&sqlite->mutex);
+	if (sqlite->parked) {
+		sqlite->parked->status = DW_EFENCED;
+		op_queue_push(&sqlite->answers, sqlite->parked);
+		sqlite->parked = NULL;
+	}
+	pthread_mutex_unlock(&sqlite->mutex);
+}
+
+static void run_batch(struct sqlite_store *sqlite)
+{
+	dw_op *first = sqlite->batch.count > 0 ? sqlite->batch.ops[0] : NULL;
+
+	if (first && is_alone(first))
+		(first->kind == DW_OP_OWN ? take_over : give_way)(sqlite, first);
+	else
+		sqlite_batch_run(&sqlite->batch);
 }
 
 /* turn: one round; false: the store is stopping. */
@@ -279,10 +312,7 @@ static bool turn(struct sqlite_store *sqlite)
 	pthread_mutex_unlock(&sqlite->mutex);
 	if (stopping)
 		return false;
-	if (sqlite->batch.count > 0 && sqlite->batch.ops[0]->kind == DW_OP_OWN)
-		take_over(sqlite, sqlite->batch.ops[0]);
-	else
-		sqlite_batch_run(&sqlite->batch);
+	run_batch(sqlite);
 	if (sqlite->env.role == DW_CLIENT && sqlite->batch.wrote)
 		sqlite_bell_ring(&sqlite->bell);
 	sqlite->batch.wrote = false;

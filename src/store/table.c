@@ -521,6 +521,7 @@ bool table_apply(struct table *table, dw_op *op, const struct table_caller *call
 		acknowledge(table, op);
 		return true;
 	case DW_OP_STATUS:
+	case DW_OP_CHECK: /* memory does not rot: nothing but the counts */
 		tell_status(table, op);
 		return true;
 	case DW_OP_DEAD_SCAN:
@@ -532,14 +533,12 @@ bool table_apply(struct table *table, dw_op *op, const struct table_caller *call
 	case DW_OP_DROP:
 		drop(table, op);
 		return true;
+	case DW_OP_DISOWN:
 	case DW_OP_OWN: /* an opening is what it is opened as */
 		op->status = caller->role == DW_OWNER ? DW_OK : DW_EOWNED;
 		return true;
 	case DW_OP_PURGE:
 		purge(table, op);
-		return true;
-	case DW_OP_CHECK: /* memory does not rot: nothing but the counts */
-		tell_status(table, op);
 		return true;
 	case DW_OP_REPORT:
 		forget(table, op, caller->now);

@@ -77,10 +77,11 @@ void record_restore(const struct record *record, const unsigned char *crc, unsig
 	memcpy(ret_body + AT_CRC, crc, 4);
 }
 
+/* is_intact: some durawheel has written these bytes, perhaps a newer one. */
 static bool is_intact(const unsigned char *bytes, size_t size)
 {
 	return size >= RECORD_HEADER_SIZE && memcmp(bytes, magic, sizeof magic) == 0 &&
-	       bytes[AT_VERSION] == RECORD_VERSION && bytes_get(bytes + AT_SIZE, 4) == size &&
+	       bytes[AT_VERSION] >= 1 && bytes_get(bytes + AT_SIZE, 4) == size &&
 	       bytes_get(bytes + AT_CRC, 4) == body_crc(bytes, size);
 }
 
@@ -111,6 +112,10 @@ int record_decode(const void *body, size_t size, struct record *ret_record)
 	record.topic_size = bytes[AT_TOPIC_SIZE];
 	if (!has_names(&record, size))
 		return DW_ECORRUPT;
+	if (bytes[AT_VERSION] > RECORD_VERSION) {
+		*ret_record = record;
+		return DW_ENEWER;
+	}
 	record.data = record.topic + record.topic_size;
 	record.data_size = (uint32_t)bytes_get(bytes + AT_DATA_SIZE, 4);
 	record.late_after = (dw_usec)bytes_get(bytes + AT_LATE_AFTER, 8);
@@ -133,6 +138,11 @@ int record_of_row(const dw_row *row, struct record *ret_record)
 		return DW_ECORRUPT;
 	*ret_record = record;
 	return status;
+}
+
+unsigned record_version(const void *body)
+{
+	return ((const unsigned char *)body)[AT_VERSION];
 }
 
 uint32_t record_seal(const dw_head *head, uint64_t token, const void *body)

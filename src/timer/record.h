@@ -10,8 +10,10 @@
  *	i64
  *	28 id, topic, data
  *
- * Little-endian. A writer uses the oldest version that can carry the timer, readers accept all
- * older ones, so that a deploy can be rolled back.
+ * Little-endian. A writer uses the oldest version that can carry the timer. A reader accepts all
+ * older versions and knows a newer one when it sees it: every version keeps the first 16 bytes, the
+ * id and the topic where they are, their limits, and the seal. What else a version adds follows the
+ * topic. So a library that was rolled back can list, and leave alone, what it cannot read.
  */
 #ifndef DW_TIMER_RECORD_H
 #define DW_TIMER_RECORD_H
@@ -19,7 +21,7 @@
 #include "durawheel/store.h"
 
 #define RECORD_HEADER_SIZE 28u
-#define RECORD_VERSION 1
+#define RECORD_VERSION 1 /* the newest one that is understood */
 
 /* A decoded body; the pointers lead into it, id and topic are not NUL-terminated. */
 struct record {
@@ -44,13 +46,17 @@ uint32_t record_crc(const void *body);
  * verifies. */
 void record_restore(const struct record *, const unsigned char *crc, unsigned char *ret_body);
 
-/* record_decode enforces every limit of the API, so that its callers need not. DW_ECORRUPT: not a
- * body, damaged, beyond a limit, or of a newer version. */
+/* record_decode enforces every limit of the API, so that its callers need not.
+ * DW_ECORRUPT: not a body, damaged, or beyond a limit.
+ * DW_ENEWER: intact and of a newer version; only id and topic are set. */
 int record_decode(const void *body, size_t size, struct record *ret_record);
 
 /* record_of_row decodes the body of a store's row. DW_ECORRUPT also means that the store says so,
  * or that the body is another id's. */
 int record_of_row(const dw_row *, struct record *ret_record);
+
+/* record_version: of an intact body. */
+unsigned record_version(const void *body);
 
 /* record_seal: the checksum of a head, of the token that claimed it and of its body. The body must
  * have been encoded or decoded with success. */

@@ -493,3 +493,42 @@ test_redis_user_with_the_rights_of_the_readme() {
 	expect 6 durawheel --name others list
 	[ -n "$(redis ACL LOG)" ] || fail 'it may do more than README says'
 }
+
+# plant_newer: order:42 as a later version of the library stores it.
+plant_newer() {
+	printf '%b' '\0\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\0\x76\xa4\xd6\x2d\x53\x06' \
+		'\0\0\0\0\0\0\0\0\0\xe2\xc5\x45\x08\x03\0\xeb\xe8\xbe\xbe' \
+		'\x44\x57\x54\x02\x40\0\0\0\xeb\xe8\xbe\xbe' \
+		'\x08\x0d\0\0\xa0\xa1\xa2\xa3\xa4\xa5\xa6\xa7\xa8\xa9\xaa\xab' \
+		'order:42order.timeout\x01\0\x02\0\0\xff\x87\x01\x05\0daily' >value
+	redis -x HSET '{durawheel:03}:h' order:42 <value
+	redis ZADD '{durawheel:03}:z' 1780306200000000 order:42
+	redis HSET '{durawheel:03}:m' format 2
+}
+
+test_redis_newer_timer_is_left_alone() {
+	on_redis
+	expect 0 durawheel add --topic t --id a --in 1h
+	plant_newer >planted
+	expect 0 durawheel list
+	grep -q ' order:42 order.timeout newer  *0  *0$' out
+	expect 0 durawheel list --topic order.timeout --json
+	grep -q '^{"id":"order:42",.*,"state":"newer","attempt":0,"generation":7,"data":""}$' out
+	is_counted out 1
+	expect 0 durawheel show order:42
+	grep -q '^state  *newer$' out
+	expect 6 durawheel cancel order:42
+	says '^durawheel: order:42: written by a newer durawheel: this version leaves it alone$'
+	expect 6 durawheel add --topic t --id order:42 --in 1h
+	says 'written by a newer durawheel'
+	expect 4 durawheel add --topic t --id order:42 --in 1h --new
+	expect 6 durawheel move order:42 --in 1h
+	expect 1 durawheel check
+	grep -q '^flaw .*order:42.*the timer is of a newer durawheel$' out
+	expect 6 durawheel run --until-idle
+	says 'durawheel has timers of a newer durawheel, which this version cannot deliver'
+	expect 0 durawheel cancel a
+	redis --raw HGET '{durawheel:03}:h' order:42 >now
+	printf '\n' >>value
+	cmp value now
+}

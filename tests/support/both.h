@@ -109,6 +109,10 @@ void both_plainly(struct both *);
 void both_claim_known(struct both *);
 void both_settle_known(struct both *);
 
+/* both_newer.c: a value becomes one of a later version; a shard is marked so, or no more. */
+void both_newer(struct both *);
+void both_format(struct both *);
+
 /* both_more.c */
 void both_status(struct both *);
 void both_types(struct both *);

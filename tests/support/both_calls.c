@@ -560,7 +560,8 @@ void both_step(struct both *both)
 	    {both_purge, 1},       {both_acquire, 6},      {both_renew, 6},  {both_release, 1},
 	    {both_session, 8},     {both_hand, 5},         {both_shard, 1},  {do_damage, 4},
 	    {do_forge, 5},         {do_expire, 3},         {do_tear, 6},     {do_mend, 4},
-	    {both_orphans, 3},     {both_types, 1},        {do_fill, 1}};
+	    {both_orphans, 3},     {both_types, 1},        {do_fill, 1},     {both_newer, 5},
+	    {both_format, 2}};
 	unsigned sum = 0;
 	uint64_t dice;
 

@@ -86,6 +86,8 @@ void both_release(struct both *both)
 {
 	both_begin_script(both, "release", "n");
 	both_text(both, both_caller(both, true)->token);
+	if (both_draw(both, 2))
+		both_text(both, both_draw(both, 4) ? "" : "2");
 	both_plainly(both);
 }
 

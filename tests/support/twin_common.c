@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "timer/record.h"
 
 #define WORD 4294967296.0
 #define SCORE_MAX 9007199254740991.0
@@ -123,6 +124,22 @@ void due_of(struct bytes due, double *ret_d0, double *ret_d1)
 {
 	*ret_d0 = word_at(due, 0);
 	*ret_d1 = word_at(due, 4);
+}
+
+bool is_newer(struct bytes value)
+{
+	struct words words;
+
+	return value.size >= VALUE_MIN + 4 && value.at[HEAD_SIZE] == 3 &&
+	       memcmp(value.at + VALUE_MIN, "DWT", 3) == 0 &&
+	       (unsigned char)value.at[VALUE_MIN + 3] > RECORD_VERSION && decode(value, &words);
+}
+
+bool may_have_newer(const struct run *run)
+{
+	struct bytes format = key_text(run->meta, "format");
+
+	return format.at && number_of(format) > RECORD_VERSION;
 }
 
 bool is_open(struct bytes value)

@@ -145,6 +145,12 @@ static void revive(struct run *run, int at, size_t item, struct bytes name, stru
 	}
 }
 
+static bool is_newer_letter(struct bytes letter)
+{
+	return letter.at && letter.size >= LETTER_HEAD &&
+	       is_newer((struct bytes){letter.at + LETTER_HEAD, letter.size - LETTER_HEAD});
+}
+
 /* requeue_one: false: there is no room, and that is the reply. */
 static bool requeue_one(struct run *run, int at, size_t item)
 {
@@ -166,6 +172,10 @@ static bool requeue_one(struct run *run, int at, size_t item)
 	if (letter.size < LETTER_HEAD ||
 	    !decode((struct bytes){letter.at + LETTER_HEAD, letter.size - LETTER_HEAD}, &words)) {
 		item_code(run, item, CORRUPT_CODE);
+		return true;
+	}
+	if (is_newer_letter(letter)) {
+		item_code(run, item, NEWER_CODE);
 		return true;
 	}
 	if (no_room(run))
@@ -219,6 +229,22 @@ static int drop_all(struct run *run)
 	return count;
 }
 
+/* drops_newer: a letter of a later version is among those that the drop is about. */
+static bool drops_newer(const struct run *run, struct bytes id, double ver)
+{
+	for (size_t i = 0; i < run->letters->count; i++) {
+		const struct entry *letter = &run->letters->entries[i];
+		struct bytes name = entry_name(letter);
+		bool is_its = name.size > id.size && name.at[id.size] == '\0' &&
+			      memcmp(name.at, id.at, id.size) == 0;
+
+		if (is_its && is_newer_letter(entry_value(letter)) &&
+		    (ver == 0 || strtod(name.at + id.size + 1, NULL) == ver))
+			return true;
+	}
+	return false;
+}
+
 static int drop_one(struct run *run, struct bytes id, double ver)
 {
 	char room[NAME_ROOM];
@@ -238,8 +264,13 @@ void twin_drop(struct run *run)
 	answer_ok(run, count);
 	for (size_t i = 0; i < count; i++) {
 		int at = 7 + 2 * (int)i;
+		struct bytes id = arg(run, at);
+		double ver = number_of(arg(run, at + 1));
 
-		item_code(run, 1 + i, drop_one(run, arg(run, at), number_of(arg(run, at + 1))));
+		if (id.size == 0 ? may_have_newer(run) : drops_newer(run, id, ver))
+			item_bytes(run, 1 + i, text_of("NEWER"));
+		else
+			item_code(run, 1 + i, drop_one(run, id, ver));
 	}
 	leave(run);
 }

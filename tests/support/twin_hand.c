@@ -88,7 +88,8 @@ static const char *complaint(const struct run *run)
 	if (!is_name(arg(run, 1), 255))
 		return "ERR an id is 1 to 255 bytes of UTF-8 without control characters";
 	if (!is_name(arg(run, 2), 63) || same(arg(run, 2), text_of("*")))
-		return "ERR a topic is 1 to 63 bytes of UTF-8 without control characters, and not *";
+		return "ERR a topic is 1 to 63 bytes of UTF-8 without control characters, and not "
+		       "*";
 	if (!is_number(arg(run, 3), 1))
 		return "ERR due is in microseconds since 1970, 1 to 9007199254740991";
 	if (arg(run, 4).size > DATA_MAX)
@@ -145,6 +146,10 @@ void twin_add(struct run *run)
 	}
 	if (!by_hand(run, arg(run, 1)))
 		return;
+	if (is_newer(key_value(run->values, arg(run, 1)))) {
+		fail(run, NEWER_ERROR);
+		return;
+	}
 	if (no_room(run))
 		return;
 	room = malloc(2 * size + 14);
@@ -172,6 +177,8 @@ void twin_cancel_one(struct run *run)
 	value = key_value(run->values, id);
 	if (!value.at) {
 		status(run, left_open(run, id) ? "ELATE" : "ENOENT");
+	} else if (is_newer(value)) {
+		fail(run, NEWER_ERROR);
 	} else if (client_cancels(value, &open)) {
 		status(run, "ELATE");
 	} else {

@@ -24,7 +24,7 @@
 #define AHEAD 3600000000.0 /* so far ahead of the clock a version may be, in us */
 
 /* The codes of an answer. */
-enum { EEXIST_CODE = 1, ENOENT_CODE, STALE_CODE, LATE_CODE, CORRUPT_CODE, TORN_CODE };
+enum { EEXIST_CODE = 1, ENOENT_CODE, STALE_CODE, LATE_CODE, CORRUPT_CODE, TORN_CODE, NEWER_CODE };
 
 enum { HEAD_SIZE = 36, VALUE_MIN = 42 };
 
@@ -127,6 +127,11 @@ double byte_of(double flags, unsigned number);
 double score_of(double d0, double d1);
 void due_of(struct bytes, double *ret_d0, double *ret_d1);
 bool is_open(struct bytes value);
+/* is_newer: of a later version; may_have_newer: the shard's mark says so. NEWER_ERROR is what
+ * scripts for people answer. */
+#define NEWER_ERROR "ERR the timer is of a newer durawheel, and left alone"
+bool is_newer(struct bytes value);
+bool may_have_newer(const struct run *);
 double next_ver(struct run *, double floor);
 double congruent(const struct run *, double least);
 /* enter: the guard of either role. False: the refusal is the reply. */

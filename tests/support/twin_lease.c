@@ -147,7 +147,9 @@ void twin_acquire(struct run *run)
 
 		held(run, items, token);
 		say(run, &items[4], or_empty(key_text(run->meta, "era")));
-	} else if (shards.at && !same(shards, arg(run, 6)) && !stands)
+	} else if (may_have_newer(run))
+		refuse(run, "NEWER", key_text(run->meta, "format"));
+	else if (shards.at && !same(shards, arg(run, 6)) && !stands)
 		refuse(run, "SHARDS", shards);
 	else
 		take(run);
@@ -213,6 +215,8 @@ void twin_release(struct run *run)
 	item_code(run, 1, mine);
 	if (!mine)
 		return;
+	if (arg(run, 2).at && arg(run, 2).size > 0)
+		set(run, "format", arg(run, 2));
 	(void)key_remove(run->twin, run->meta, text_of("holder"));
 	key_clear(run->twin, run->lease);
 }
@@ -327,7 +331,9 @@ void twin_purge(struct run *run)
 	answer_ok(run, 1);
 	item_code(run, 1, (int)(run->values->count + run->dead->count));
 	touch(run);
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+	if (may_have_newer(run))
+		item_bytes(run, 1, text_of("NEWER"));
+	for (size_t i = 0; !may_have_newer(run) && i < sizeof all / sizeof *all; i++)
 		key_clear(run->twin, all[i]);
 	leave(run);
 }

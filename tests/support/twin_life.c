@@ -85,8 +85,8 @@ static bool put_one(struct run *run, const struct puts *puts, size_t k)
 
 	if (!run->owner)
 		flags = fmod(flags, 2);
-	if (before.at && fmod(flags, 2) == 1) {
-		item_code(run, 1 + k, EEXIST_CODE);
+	if (before.at && (fmod(flags, 2) == 1 || is_newer(before))) {
+		item_code(run, 1 + k, fmod(flags, 2) == 1 ? EEXIST_CODE : NEWER_CODE);
 		if (puts->tried && decode(before, &words))
 			set_rank(run, id, &words);
 		return true;
@@ -455,6 +455,10 @@ static void cancel_one(struct run *run, int at, size_t item)
 		code = owner_cancels(run, value, number_of(arg(run, at)));
 	if (value.at && !run->owner)
 		code = client_cancels(value, &open) ? LATE_CODE : 0;
+	if (value.at && is_newer(value)) {
+		open = false;
+		code = NEWER_CODE;
+	}
 	if (run->twin->bug == TWIN_CANCEL_NEVER_OPEN)
 		open = false;
 	if (code == 0 && !run->owner) {
@@ -520,6 +524,10 @@ static void move_one(struct run *run, int at, size_t item)
 	}
 	if (!decode(value, &words)) {
 		item_code(run, item, CORRUPT_CODE);
+		return;
+	}
+	if (is_newer(value)) {
+		item_code(run, item, NEWER_CODE);
 		return;
 	}
 	mine = run->owner && claim_of(&words) == run->fence;

@@ -26,12 +26,17 @@ static void write_file(const struct fixture *f, const char *bytes, size_t size)
 	fclose(file);
 }
 
+static void expect_status(struct fixture *f, int status, const char *words)
+{
+	assert_int_equal(fixture_try(f, &f->owner, DW_OWNER, f->path), status);
+	fixture_words(f, words);
+	assert_int_equal(fixture_try(f, &f->owner, DW_CLIENT, f->path), status);
+	fixture_words(f, words);
+}
+
 static void expect_refusal(struct fixture *f, const char *words)
 {
-	assert_int_equal(fixture_try(f, &f->owner, DW_OWNER, f->path), DW_ESTORE);
-	fixture_words(f, words);
-	assert_int_equal(fixture_try(f, &f->owner, DW_CLIENT, f->path), DW_ESTORE);
-	fixture_words(f, words);
+	expect_status(f, DW_ESTORE, words);
 }
 
 static void file_of_garbage_is_refused(void **state)
@@ -62,7 +67,7 @@ static void file_of_a_newer_version_is_refused(void **state)
 	fixture_open(f, &f->owner, DW_OWNER);
 	ask_end(&f->owner);
 	fixture_raw(f, "PRAGMA user_version = 2");
-	expect_refusal(f, "newer durawheel");
+	expect_status(f, DW_ENEWER, "newer durawheel");
 }
 
 static void file_of_an_older_version_is_refused(void **state)

@@ -57,7 +57,7 @@ static bool take_rows(struct redis_store *store, struct shard *shard, const stru
 
 		if (!row)
 			return false;
-		if (row->status == DW_OK && row->head.due >= op->head.due) {
+		if (row->status != DW_ECORRUPT && row->head.due >= op->head.due) {
 			rows_free(&store->alloc, row);
 			*ret_passed = true;
 			return true;

@@ -10,7 +10,7 @@ enum { TORN = 6 };
 static int status_of(int64_t code)
 {
 	static const int statuses[] = {DW_OK,    DW_EEXIST,   DW_ENOENT, DW_ESTALE,
-				       DW_ELATE, DW_ECORRUPT, DW_ENOENT};
+				       DW_ELATE, DW_ECORRUPT, DW_ENOENT, DW_ENEWER};
 
 	return code >= 0 && code < (int64_t)(sizeof statuses / sizeof *statuses) ? statuses[code]
 										 : DW_ESTORE;
@@ -75,6 +75,8 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 {
 	int status;
 
+	if (op->kind == DW_OP_DROP && reply_is(item, "NEWER"))
+		return DW_ENEWER;
 	if (op->kind == DW_OP_DROP) {
 		op->count = (uint64_t)reply_number(item);
 		return op->count > 0 ? DW_OK : DW_ENOENT;

@@ -80,30 +80,27 @@ static void flaw(struct redis_store *store, struct check *check, const char *id,
 
 /* ---- What is in a page --------------------------------------------------------------------- */
 
-static bool is_sound(const dw_row *row)
-{
-	struct record record;
-
-	return row->status == DW_OK && record_decode(row->body, row->body_size, &record) == DW_OK;
-}
-
 static void look_at_timer(struct redis_store *store, struct check *check, const struct reply *id,
 			  const struct reply *value, int64_t score)
 {
 	dw_row *row = value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
+	struct record record;
+	int status;
 
 	if (!row) {
 		check->op->status = DW_ENOMEM;
 		return;
 	}
+	status = record_of_row(row, &record);
 	*(score < 0 ? &check->sum.claimed : &check->sum.pending) += 1;
 	if (value->kind != REPLY_BULK)
 		flaw(store, check, row->id, 0, "is in the order, and has no value");
 	else if (stray_is(store, &store->shards[check->shard], row->id))
 		flaw(store, check, row->id, row->head.generation, STRAY);
-	else if (!is_sound(row))
+	else if (status != DW_OK)
 		flaw(store, check, row->id, row->head.generation,
-		     "the timer does not match its checksum");
+		     status == DW_ENEWER ? "the timer is of a newer durawheel"
+					 : "the timer does not match its checksum");
 	else if ((row->head.state == DW_CLAIMED) != (score < 0) ||
 		 value_score(row->head.due) != (score < 0 ? -score : score))
 		flaw(store, check, row->id, row->head.generation,
@@ -116,17 +113,20 @@ static void look_at_letter(struct redis_store *store, struct check *check,
 {
 	const struct shard *shard = &store->shards[check->shard];
 	dw_row *row = scan_letter(store, shard, items);
+	struct record record;
+	int status;
 
 	if (!row) {
 		check->op->status = DW_ENOMEM;
 		return;
 	}
 	check->sum.dead++;
-	if (!is_sound(row) && row->reason != DW_REASON_CORRUPT)
+	status = record_of_row(row, &record);
+	if (status != DW_OK && row->reason != DW_REASON_CORRUPT)
 		flaw(store, check, row->id, row->head.generation,
-		     stray_is(store, shard, row->id)
-			 ? STRAY
-			 : "the dead letter does not match its checksum");
+		     stray_is(store, shard, row->id) ? STRAY
+		     : status == DW_ENEWER           ? "the dead letter is of a newer durawheel"
+					   : "the dead letter does not match its checksum");
 	rows_free(&store->alloc, row);
 }
 

@@ -144,7 +144,8 @@ struct shard {
 	char era[ERA_SIZE];
 	dw_usec lease_until; /* steady */
 	bool renewing;
-	uint64_t high; /* the highest version that the server has told of */
+	uint64_t high;  /* the highest version that the server has told of */
+	unsigned newer; /* the version of a timer because of which the lease is given back; 0 */
 
 	/* The numbers, of the token or of the session. */
 	enum greeting greeting; /* on this connection */
@@ -436,6 +437,9 @@ void lease_taken(struct redis_store *, struct shard *, dw_usec sent);
 void lease_renew(struct redis_store *, struct shard *);
 void lease_work(struct redis_store *);
 void lease_lose(struct redis_store *);
+/* lease_give_way gives every lease back for a DISOWN, and marks the shard of the timer that only a
+ * newer durawheel understands. */
+void lease_give_way(struct redis_store *, dw_op *);
 /* lease_refuse answers what was asked of an owner; reading goes on as a client, and so does pushing
  * while we are ousted. lease_refuse_all: all that was asked of the shard's. */
 void lease_refuse(struct redis_store *, struct shard *, struct op_queue *);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/identity.h"
+#include "timer/record.h"
 
 /* ---- Time ---------------------------------------------------------------------------------- */
 
@@ -89,10 +90,15 @@ static void release(struct redis_store *store, struct shard *shard)
 	if (request) {
 		call_begin_rare(store, "release", shard);
 		words_text(&store->words, shard->token);
+		if (shard->newer)
+			words_unsigned(&store->words, shard->newer);
+		else
+			words_text(&store->words, "");
 		if (request_send(store, request) != DW_OK)
 			request_free(store, request);
 	}
 	shard->fence = 0;
+	shard->newer = 0;
 }
 
 static void taking_ended(struct redis_store *store)
@@ -234,6 +240,19 @@ static bool name(struct redis_store *store, struct shard *shard)
 	return true;
 }
 
+/* refuse_newer: the shard has, or had, a timer of a later version than this library knows. */
+static void refuse_newer(struct redis_store *store, const struct shard *shard,
+			 const struct reply *format)
+{
+	char words[DW_MESSAGE_SIZE];
+
+	(void)snprintf(words, sizeof words,
+		       "the namespace %s has timers of a newer durawheel, which this version "
+		       "cannot deliver: run the newer one (shard %u: format %.20s, not %d)",
+		       store->name, shard->number, format->bytes, RECORD_VERSION);
+	refuse(store, DW_ENEWER, words);
+}
+
 static void refuse_number(struct redis_store *store, const struct shard *shard,
 			  const struct reply *reply)
 {
@@ -265,6 +284,9 @@ static void taken(struct redis_store *store, struct request *request, const stru
 		next_shards(store, shard);
 	} else if (reply_is(&reply->items[0], "HELD")) {
 		held(store, shard, reply);
+	} else if (reply_is(&reply->items[0], "NEWER") && reply->count >= 2 &&
+		   reply->items[1].kind == REPLY_BULK) {
+		refuse_newer(store, shard, &reply->items[1]);
 	} else {
 		refuse_number(store, shard, reply);
 	}
@@ -479,6 +501,14 @@ void lease_lose(struct redis_store *store)
 	}
 	news_end(store, DW_EFENCED);
 	loss_end(store, DW_EFENCED);
+}
+
+void lease_give_way(struct redis_store *store, dw_op *op)
+{
+	if (op->id && op->body)
+		shard_of(store, op->id)->newer = record_version(op->body);
+	lease_lose(store);
+	answer(store, op, DW_OK);
 }
 
 void lease_give_back(struct redis_store *store)

@@ -195,6 +195,8 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		}
 		if (store->taking.status == DW_OK)
 			return DW_OK;
+		while (store->under_way.first && redis_wait(store, until))
+			flow_wire(store); /* what was taken is given back before we go */
 	} while (store->taking.passes && rest(store, until));
 	return fail(message, store->taking.status, store->taking.words);
 }

@@ -168,7 +168,7 @@ static bool add_row(struct redis_store *store, struct stream *stream, dw_row *ro
 {
 	if (!row)
 		return false;
-	if (row->status != DW_OK && stream->sign != 'd')
+	if (row->status == DW_ECORRUPT && stream->sign != 'd')
 		row->head.due = score < 0 ? -score : score;
 	if (!is_behind(stream->scan, row)) {
 		rows_free(&store->alloc, row);
@@ -259,7 +259,7 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
  * stood, or where the page begins. */
 static int64_t score_of(const struct stream *stream, const dw_row *row)
 {
-	if (row->status == DW_OK)
+	if (row->status != DW_ECORRUPT)
 		return stream->sign == '+' ? value_score(row->head.due)
 					   : -value_score(row->head.due);
 	return stream->group.first ? stream->group_score : strtoll(stream->score, NULL, 10);
@@ -382,8 +382,8 @@ static bool is_wanted(const dw_op *op, const dw_row *row)
 
 	if (!op->topic)
 		return true;
-	return row->status == DW_OK && record_decode(row->body, row->body_size, &record) == DW_OK &&
-	       record.topic_size == size && memcmp(record.topic, op->topic, size) == 0;
+	return record_of_row(row, &record) != DW_ECORRUPT && record.topic_size == size &&
+	       memcmp(record.topic, op->topic, size) == 0;
 }
 
 /* next_row: the first of all, or NULL: all is given (*ret_ended), or a stream has to be read on. */

@@ -204,6 +204,8 @@ static void begin_later(struct redis_store *store)
 		}
 		if (op->kind == DW_OP_OWN) /* the client's numbers are of no use afterwards */
 			lease_take(store, op);
+		else if (op->kind == DW_OP_DISOWN)
+			lease_give_way(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);
 		else if (op->kind == DW_OP_AUDIT)

@@ -33,7 +33,7 @@ void stray_row(struct redis_store *store, struct shard *shard, dw_row *row)
 {
 	dw_op *op;
 
-	if (!stray_is(store, shard, row->id))
+	if (!stray_is(store, shard, row->id) || row->status == DW_ENEWER)
 		return;
 	if (store->role == DW_OWNER) {
 		complain(store, "%s is in shard %u, to which it does not belong: it is set aside",

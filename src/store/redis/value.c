@@ -19,9 +19,11 @@ enum {
 	AT_TOPIC_SIZE = 37,
 	AT_CRC = 38,
 	AT_LATE_AFTER = 42,
+	AT_RECORD = 42,
 	RECORD_CRC = 8, /* where a record has its own */
 	FORM_PLAIN = 1,
-	FORM_LATE = 2
+	FORM_LATE = 2,
+	FORM_RECORD = 3
 };
 
 uint32_t value_check(const unsigned char *head, uint32_t crc)
@@ -147,6 +149,27 @@ static dw_row *damaged_row(const struct alloc *alloc, const char *id, const unsi
 	return row;
 }
 
+/* record_row: of a value whose body is a whole record. */
+static dw_row *record_row(const struct alloc *alloc, const char *id, const unsigned char *bytes,
+			  size_t size)
+{
+	const unsigned char *body = bytes + AT_RECORD;
+	size_t body_size = size - AT_RECORD;
+	struct record record;
+	int status = record_decode(body, body_size, &record);
+	dw_row *row;
+
+	if (status == DW_ECORRUPT || !is_sound(bytes) || bytes[AT_TOPIC_SIZE] != 0 ||
+	    record_crc(body) != bytes_get(bytes + AT_CRC, 4))
+		return damaged_row(alloc, id, bytes, size);
+	row = row_new(alloc, id, body, body_size);
+	if (!row)
+		return NULL;
+	row->status = status;
+	read_head(bytes, &row->head);
+	return row;
+}
+
 dw_row *value_row(const struct alloc *alloc, const char *id, size_t id_size, const void *bytes,
 		  size_t size)
 {
@@ -158,6 +181,8 @@ dw_row *value_row(const struct alloc *alloc, const char *id, size_t id_size, con
 	id_size = strnlen(id, id_size < DW_ID_MAX ? id_size : DW_ID_MAX);
 	memcpy(name, id, id_size);
 	name[id_size] = '\0';
+	if (bytes && size >= AT_RECORD && ((const unsigned char *)bytes)[AT_FORM] == FORM_RECORD)
+		return record_row(alloc, name, bytes, size);
 	if (!bytes || !unpack(bytes, size, &record) || !is_sound(bytes) || id_size == 0)
 		return damaged_row(alloc, name, bytes, size);
 	record.id = name;

@@ -6,10 +6,13 @@
  *	24 claim u64 (the fence of the claimer)   32 check u32
  *	36 form u8   37 topic size u8   38 crc32c of the record u32   [42 late_after i64, in form
  *	2]
- *	topic, data
+ *	topic, data; in form 3 all of the record as src/timer/record.h has it, topic size 0
  *
  * Little-endian. The check covers header and crc, the crc the record as src/timer/record.h has it:
- * so no flipped bit becomes another deadline, and no header gets another body. */
+ * so no flipped bit becomes another deadline, and no header gets another body.
+ *
+ * Form 3 is for records that the other forms cannot carry, those of later versions: so a library
+ * that does not know the version can tell it from damage. */
 #ifndef DW_STORE_REDIS_VALUE_H
 #define DW_STORE_REDIS_VALUE_H
 

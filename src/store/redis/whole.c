@@ -32,8 +32,9 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 		op->store_status = status_new(&store->alloc, &gather->sum);
 		gather->status = op->store_status ? DW_OK : DW_ENOMEM;
 	}
-	/* No other failure would do: each of them says that nothing was done. */
-	if (gather->status != DW_OK && gather->begun)
+	/* No other failure would do: each of them says that nothing was done. (DW_ENEWER does not:
+	 * it says what is kept.) */
+	if (gather->status != DW_OK && gather->status != DW_ENEWER && gather->begun)
 		gather->status = DW_EUNKNOWN;
 	alloc_free(&store->alloc, gather->report);
 	if (store->barrier == op)
@@ -164,7 +165,9 @@ static void part_came(struct redis_store *store, struct request *request, const 
 	gather->begun = gather->begun || done;
 	if (done && gather->op->kind == DW_OP_REPORT && reply->count > 2)
 		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
-	if (done && reply->count > 1)
+	if (done && reply->count > 1 && reply_is(&reply->items[1], "NEWER"))
+		fail(gather, DW_ENEWER);
+	else if (done && reply->count > 1)
 		gather->op->count += (uint64_t)reply_number(&reply->items[1]);
 	if (failure == FAILURE_FENCED || failure == FAILURE_LOST)
 		fail(gather, part_refused(store, request, failure));
