@@ -66,7 +66,7 @@ static void answer_done(struct leased *leased, dw_op *put)
 static void own(struct leased *leased, dw_op *op)
 {
 	if (leased->fenced && !leased->is_free) {
-		answer(leased, op, DW_EOWNED);
+		answer(leased, op, leased->newer ? DW_ENEWER : DW_EOWNED);
 		return;
 	}
 	leased->fenced = false;

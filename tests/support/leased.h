@@ -20,13 +20,14 @@ struct leased {
 
 	bool fenced; /* another process owns it */
 	bool is_free;
-	int trouble;                 /* DW_OK: none */
-	int failing;                 /* what is asked, but for scans; DW_OK: they are not */
-	bool keeps;                  /* what is submitted is not answered, but for scans */
-	int unknown;                 /* how many puts are done and answered DW_EUNKNOWN */
-	bool knows;                  /* that a put sent again was done before */
-	int asked[DW_OP_REPORT + 1]; /* operations submitted, by kind */
-	unsigned flags;              /* of the last put */
+	bool newer;                /* it has timers of a newer version */
+	int trouble;               /* DW_OK: none */
+	int failing;               /* what is asked, but for scans; DW_OK: they are not */
+	bool keeps;                /* what is submitted is not answered, but for scans */
+	int unknown;               /* how many puts are done and answered DW_EUNKNOWN */
+	bool knows;                /* that a put sent again was done before */
+	int asked[DW_OP_MEND + 1]; /* operations submitted, by kind */
+	unsigned flags;            /* of the last put */
 	struct op_queue answers;
 	struct op_queue kept;
 	dw_op *parked; /* the INBOX */

@@ -203,6 +203,29 @@ static void owner_that_is_fenced_drops_all_and_asks_for_it_every_second(void **s
 	leased_end(&leased);
 }
 
+static void store_of_a_newer_version_is_told_once_until_it_is_owned(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+
+	(void)state;
+	for (size_t i = 1; i <= 2; i++) {
+		int asked = leased.asked[DW_OP_OWN];
+
+		leased.newer = true;
+		leased.is_free = false;
+		leased_fenced(&leased);
+		harness_pass(h, DW_MILLISECONDS(4500));
+		assert_int_equal(leased.asked[DW_OP_OWN], asked + 5);
+		assert_int_equal(harness_events_of(h, DW_EVENT_NEWER), i);
+		assert_int_equal(harness_events_of(h, DW_EVENT_STORE_FAILED), 0);
+		leased.is_free = true;
+		harness_pass(h, DW_SECONDS(2));
+		assert_int_equal(harness_events_of(h, DW_EVENT_OWNER), i);
+	}
+	leased_end(&leased);
+}
+
 static void owner_that_is_free_again_loads_and_fires(void **state)
 {
 	struct leased leased;
@@ -474,6 +497,7 @@ int main(void)
 	    cmocka_unit_test(lease_is_looked_at_before_each_handler),
 	    cmocka_unit_test(no_worker_is_given_what_the_lease_does_not_cover),
 	    cmocka_unit_test(owner_that_is_fenced_drops_all_and_asks_for_it_every_second),
+	    cmocka_unit_test(store_of_a_newer_version_is_told_once_until_it_is_owned),
 	    cmocka_unit_test(owner_that_is_free_again_loads_and_fires),
 	    cmocka_unit_test(calls_under_way_are_answered_and_later_ones_are_a_clients),
 	    cmocka_unit_test(what_was_queued_and_is_an_owners_is_not_submitted),
