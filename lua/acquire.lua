@@ -71,5 +71,5 @@ if not again and (not lease or string.match(lease, ':([^:]*):') ~= ARGV[1]) then
 end
 call('SET', LEASE, token, 'PX', ARGV[3])
 call('HSET', META, 'fence', number, 'ver', ver, 'mark', 0, 'holder', ARGV[5],
-	'since', digits(time), 'shards', ARGV[6], 'era', era)
+	'since', digits(time), 'shards', ARGV[6], 'era', era, 'conn', ARGV[2])
 return {'OK', token, era, ver, digits(time), entries, letters, meta[4] or ''}

@@ -7,7 +7,9 @@
 --           in the order, values};
 --           {'ERA', era or '', last fence or 0}: the shard was emptied, or another owner was here,
 --           or the lease was released; {'HELD', token, ms left, holder or '', era or ''}
--- cost      O(1). Over maxmemory, too. A lease that ran out is taken again if nobody had it since
+-- cost      O(1). Over maxmemory, too. A lease that ran out is taken again if nobody had it since,
+--           but not by a connection earlier than the last one that had it: its commands lie in the
+--           socket of a connection that was lost
 
 -- count: a key of a foreign type is no reason to lose the lease.
 local function count(command, key)
@@ -16,8 +18,9 @@ local function count(command, key)
 end
 
 local lease = call('GET', LEASE)
-local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder')
+local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder', 'conn')
 local held = lease == ARGV[1] or lease == ARGV[2]
+local conn = string.match(ARGV[2], '%d*$')
 
 if lease and not held then
 	return {'HELD', lease, call('PTTL', LEASE), meta[5] or '', meta[1] or ''}
@@ -27,9 +30,14 @@ if not mine or meta[1] ~= ARGV[4] then
 	return {'ERA', meta[1] or '', meta[4] or 0}
 end
 
+if not held and (tonumber(conn) or 0) < (tonumber(meta[6]) or 0) then
+	return {'HELD', '', 0, meta[5], meta[1]}
+end
+
 call('PEXPIRE', LEASE, ARGV[3])
 if lease ~= ARGV[2] then
 	call('SET', LEASE, ARGV[2], 'PX', ARGV[3])
+	call('HSET', META, 'conn', conn)
 end
 return {'OK', meta[2] or '', meta[3] or '', digits(time_us()), count('ZCARD', INBOX),
 	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES)}

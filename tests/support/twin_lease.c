@@ -122,6 +122,7 @@ static void take(struct run *run)
 	set(run, "holder", arg(run, 5));
 	set(run, "since", digits(time, now));
 	set(run, "shards", arg(run, 6));
+	set(run, "conn", arg(run, 2));
 	if (!key_text(run->meta, "era").at)
 		set(run, "era", arg(run, 7));
 	answer_ok(run, 7);
@@ -155,13 +156,39 @@ void twin_acquire(struct run *run)
 		take(run);
 }
 
+/* conn_of: the digits at the end of the new token. */
+static struct bytes conn_of(const struct run *run)
+{
+	struct bytes token = arg(run, 2);
+	size_t at = token.size;
+
+	while (at > 0 && token.at[at - 1] >= '0' && token.at[at - 1] <= '9')
+		at--;
+	return (struct bytes){token.at + at, token.size - at};
+}
+
+static double or_zero(struct bytes number)
+{
+	return number.size > 0 ? number_of(number) : 0;
+}
+
+/* is_outdated: a later connection of the owner has had the lease, which ran out. */
+static bool is_outdated(const struct run *run)
+{
+	struct bytes last = key_text(run->meta, "conn");
+
+	return !key_string(run->lease).at && or_zero(conn_of(run)) < or_zero(last);
+}
+
 static void renewed(struct run *run)
 {
 	char now[32];
 
 	key_expire(run->twin, run->lease, number_of(arg(run, 3)));
-	if (!same(key_string(run->lease), arg(run, 2)))
+	if (!same(key_string(run->lease), arg(run, 2))) {
 		set_token(run, arg(run, 2), arg(run, 3));
+		set(run, "conn", conn_of(run));
+	}
 	answer_ok(run, 7);
 	item_bytes(run, 1, or_empty(key_text(run->meta, "mark")));
 	item_bytes(run, 2, or_empty(key_text(run->meta, "ver")));
@@ -202,6 +229,11 @@ void twin_renew(struct run *run)
 			say(run, &items[2], fence);
 		else
 			say_number(&items[2], 0);
+	} else if (is_outdated(run)) {
+		items = array(run, 5);
+		held(run, items, text_of(""));
+		say_number(&items[2], 0);
+		say(run, &items[4], era);
 	} else {
 		renewed(run);
 	}

@@ -415,6 +415,24 @@ static void a_lease_that_ran_out_is_taken_again_by_its_last_owner(void **state)
 	assert_int_equal(s->reply->element[2]->integer, 0);
 }
 
+static void a_lease_that_ran_out_is_not_taken_by_an_earlier_connection(void **state)
+{
+	struct scripts *s = *state;
+	char old[sizeof s->token], new[sizeof s->token + 8], later[sizeof new];
+
+	memcpy(old, s->token, sizeof old);
+	(void)snprintf(new, sizeof new, "%" PRIu64 ":n:9", s->fence);
+	(void)snprintf(later, sizeof later, "%" PRIu64 ":n:10", s->fence);
+	assert_true(is(renew(s, old, new, "era"), "OK"));
+	command(s, "DEL {t:07}:l");
+	assert_true(is(renew(s, old, old, "era"), "HELD"));
+	assert_int_equal(command(s, "EXISTS {t:07}:l")->integer, 0);
+	expect_refusal(s, true, "FENCED");
+	assert_true(is(renew(s, old, later, "era"), "OK")); /* the answer to new was lost */
+	command(s, "DEL {t:07}:l");
+	assert_true(is(renew(s, old, new, "era"), "HELD"));
+}
+
 static void a_released_lease_stays_free(void **state)
 {
 	struct scripts *s = *state;
@@ -513,6 +531,8 @@ int main(void)
 	    cmocka_unit_test_setup(fences_grow_also_above_what_is_known, set_up),
 	    cmocka_unit_test_setup(a_renewal_replaces_the_token, set_up),
 	    cmocka_unit_test_setup(a_lease_that_ran_out_is_taken_again_by_its_last_owner, set_up),
+	    cmocka_unit_test_setup(a_lease_that_ran_out_is_not_taken_by_an_earlier_connection,
+				   set_up),
 	    cmocka_unit_test_setup(a_released_lease_stays_free, set_up),
 	    cmocka_unit_test_setup(a_session_knows_its_last_number, set_up),
 	    cmocka_unit_test_setup(who_listens_hears_that_a_shard_is_new, set_up),
