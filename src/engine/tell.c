@@ -278,11 +278,10 @@ static void tell(struct engine *engine, struct notice *notice)
 void tell_round(struct engine *engine)
 {
 	const struct notice *last = engine->notices_last;
+	struct notice *notice;
 	bool more = last != NULL;
 
-	while (more) {
-		struct notice *notice = pop(engine);
-
+	while (more && (notice = pop(engine))) {
 		more = notice != last;
 		tell(engine, notice);
 	}

@@ -50,7 +50,8 @@ static void open_of_bad_options_says_what_is_wrong(void **state)
 	refused(&o, DW_EINVAL, DW_WITH_REDIS ? "options.name" : "without Redis");
 	o.name = "orders";
 	o.open_patience_us = DW_MILLISECONDS(200);
-	refused(&o, DW_WITH_REDIS ? DW_ESTORE : DW_EINVAL, "127.0.0.1:1");
+	refused(&o, DW_WITH_REDIS ? DW_ESTORE : DW_EINVAL,
+		DW_WITH_REDIS ? "127.0.0.1:1" : "without Redis");
 	o.store = "memory:";
 	o.role = (dw_role)7;
 	refused(&o, DW_EINVAL, "role");

@@ -127,7 +127,7 @@ static void write_file(const struct flips *f)
 static int set_up(void **state)
 {
 	struct flips *f = calloc(1, sizeof *f);
-	char id[16];
+	char id[24];
 	dw *d;
 
 	assert_non_null(f);
