@@ -458,6 +458,52 @@ static void handles_of_another_wheel_break_no_memory(void **state)
 	assert_int_equal(guarded.written, 0);
 }
 
+/* The generations of both wheels are alive, and the indices of the other one are none here. */
+static void handles_of_a_larger_wheel_are_refused(void **state)
+{
+	struct guarded guarded = {0};
+	const dw_wheel_allocator allocator = {guarded_resize, &guarded};
+	dw_wheel *small = NULL, *large = wheel_at(NOW);
+
+	(void)state;
+	assert_int_equal(dw_wheel_new(&small, NOW, &allocator), DW_OK);
+	for (uint32_t i = 0; i < 20000; i++) {
+		dw_wheel_handle ours = add(small, NOW + DAY);
+		dw_wheel_handle other = add(large, NOW + DAY);
+
+		assert_int_equal(dw_wheel_index(other), i);
+		assert_int_equal(dw_wheel_cancel(small, other), i == 0 ? DW_OK : DW_ENOENT);
+		assert_int_equal(dw_wheel_cancel(small, ours), i == 0 ? DW_ENOENT : DW_OK);
+	}
+	assert_int_equal(dw_wheel_check(small), 0);
+	dw_wheel_free(small);
+	dw_wheel_free(large);
+	assert_int_equal(guarded.written, 0);
+}
+
+/* A handle of another wheel ends the timer of its generation, and names an index that is free. */
+static void free_index_is_not_freed_again(void **state)
+{
+	dw_wheel *ours = wheel_at(NOW), *other = wheel_at(NOW);
+	dw_wheel_handle first = add(ours, NOW + DAY);
+	bool taken[256] = {false};
+
+	(void)state;
+	(void)add(ours, NOW + DAY);
+	assert_int_equal(dw_wheel_cancel(ours, first), DW_OK);
+	assert_int_equal(dw_wheel_cancel(other, add(other, NOW + DAY)), DW_OK);
+	assert_int_equal(dw_wheel_cancel(ours, add(other, NOW + DAY)), DW_OK);
+	assert_int_equal(dw_wheel_count(ours), 1); /* an index that is in use for good */
+	for (int i = 0; i < 200; i++) {
+		uint32_t index = dw_wheel_index(add(ours, NOW + DAY));
+
+		assert_true(index < 256 && !taken[index]);
+		taken[index] = true;
+	}
+	dw_wheel_free(ours);
+	dw_wheel_free(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +520,8 @@ int main(void)
 	    cmocka_unit_test(emptied_wheel_begins_its_sweep_again),
 	    cmocka_unit_test(sweep_leaves_no_dead_in_the_heap),
 	    cmocka_unit_test(handles_of_another_wheel_break_no_memory),
+	    cmocka_unit_test(handles_of_a_larger_wheel_are_refused),
+	    cmocka_unit_test(free_index_is_not_freed_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
