@@ -67,8 +67,11 @@ static bool is_of(struct bytes token, struct bytes nonce)
 static void renumber(struct run *run, char *ver)
 {
 	size_t count = run->inbox->count;
-	struct entry *written = alloc_new(&run->twin->alloc, (count + 1) * sizeof *written);
+	struct entry *written;
 
+	if (count == 0)
+		return;
+	written = alloc_new(&run->twin->alloc, count * sizeof *written);
 	if (!written)
 		abort();
 	memcpy(written, run->inbox->entries, count * sizeof *written); /* to write moves them */
