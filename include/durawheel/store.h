@@ -52,6 +52,8 @@ typedef struct dw_row {
 	uint64_t number; /* in the order in which they were set aside */
 	dw_reason reason;
 	dw_usec at;
+
+	int deleted; /* and DW_ECORRUPT: another program has deleted it, and left the id */
 } dw_row;
 
 /* DW_OP_*            needs                          answers (op->status)

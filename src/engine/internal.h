@@ -333,6 +333,8 @@ void recover_scanned(struct engine *, dw_op *);
 void recover_audited(struct engine *, dw_op *);
 void recover_inbox(struct engine *, dw_op *);
 int recover_learn(struct engine *, const dw_row *);
+/* recover_flaw: what is wrong with a row that is not to be trusted, in words behind its id. */
+const char *recover_flaw(const dw_row *);
 void recover_learn_rows(struct engine *, const dw_row *);
 dw_usec recover_wake(const struct engine *);
 

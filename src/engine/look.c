@@ -41,7 +41,7 @@ static void page_add(struct engine *engine, struct page *page, const dw_row *row
 
 	if (status == DW_ECORRUPT) {
 		engine->stats.corrupt++;
-		tell_event(engine, &event, "%s does not match its checksum: not listed", row->id);
+		tell_event(engine, &event, "%s %s: it is not listed", row->id, recover_flaw(row));
 		return;
 	}
 	memcpy(page->topics[page->count], record.topic, record.topic_size);

@@ -5,16 +5,21 @@
 #include "port/driven.h"
 #include "timer/record.h"
 
+const char *recover_flaw(const dw_row *row)
+{
+	return row->deleted ? "was deleted by another program, and its entry was not"
+			    : "does not match its checksum, or is in another's place";
+}
+
 /* corrupt: the row is not to be trusted; it is set aside, for a human to look at. */
 static void corrupt(struct engine *engine, const dw_row *row)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
 
 	engine->stats.corrupt++;
-	engine_event(engine, &event,
-		     "%s does not match its checksum, or is in another's place: it is not fired",
-		     row->id);
-	dead_bury_damaged(engine, row->id, row->head.generation);
+	engine_event(engine, &event, "%s %s: it is not fired", row->id, recover_flaw(row));
+	if (!row->deleted)
+		dead_bury_damaged(engine, row->id, row->head.generation);
 }
 
 /* learn_gone: a client has cancelled it. A busy timer's own answer will say so. */
@@ -44,6 +49,8 @@ int recover_learn(struct engine *engine, const dw_row *row)
 		own_note_newer(engine, row);
 		return status;
 	}
+	if (row->deleted && old && old->state != TIMER_ABSENT)
+		return DW_OK; /* the store has it written again */
 	if (status != DW_OK) {
 		corrupt(engine, row);
 		return DW_OK;

@@ -188,8 +188,7 @@ static void end_session(struct town *town)
 	command(town, "DEL", key_of((unsigned)draw(town->sim, town->shard_count), end), NULL, NULL);
 }
 
-/* Tears of both kinds in one shard would hide each other: the counts that are compared are equal
- * then. */
+/* Tears of both kinds in one shard hide each other from the renewals, which count. */
 static void tear(struct town *town)
 {
 	struct sim *sim = town->sim;
@@ -197,12 +196,11 @@ static void tear(struct town *town)
 	const char *id = sim->model.names[name].id;
 	unsigned shard = town_shard(town, id);
 	struct process *keeper = keeper_of(town, shard);
+	bool place = draw(sim, 2) == 0;
 
-	if (town->tearing[shard] == TEAR_NONE)
-		town->tearing[shard] = 1 + (enum tear)draw(sim, 2);
-	trace(sim, "torn", id, (int)town->tearing[shard], 0);
-	world_disturbed(sim, sim->clocks.steady + 4 * town->lease);
-	if (town->tearing[shard] == TEAR_PLACE) {
+	trace(sim, "torn", id, place, 0);
+	world_disturbed(sim, sim->clocks.steady + DW_SECONDS(60));
+	if (place) {
 		command(town, "ZREM", key_of(shard, "z"), id, NULL);
 		return;
 	}

@@ -114,8 +114,6 @@ struct town_knobs {
 	uint32_t tear;       /* an entry or a value is gone */
 };
 
-enum tear { TEAR_NONE, TEAR_PLACE, TEAR_VALUE };
-
 /* A timer before something befell the data. */
 struct remembered {
 	bool stored;
@@ -143,7 +141,6 @@ struct town {
 	struct twin *past; /* the data at past_at */
 	dw_usec past_at;
 	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
-	enum tear tearing[SHARDS_MAX_SIM];
 	struct remembered before[NAMES_MAX];
 	/* Of a claim or settle of what is known: which generations were stored, 0: none. */
 	uint64_t known[NAMES_MAX];

@@ -41,7 +41,14 @@ void twin_store_close(struct twin_store *);
 void twin_store_turn(struct twin_store *);
 
 /* twin_store_done submits op and turns until it is answered, op itself, which the caller frees.
- * NULL: it was not answered within 30 s of the test's clock. */
+ * NULL: it was not answered within 30 s of the test's clock. A LOSS of the caller's that is
+ * answered meanwhile is submitted again, as by an engine that has nothing to push. */
 dw_op *twin_store_done(struct twin_store *, dw_op *);
+
+/* twin_store_wait turns for so long. */
+void twin_store_wait(struct twin_store *, dw_usec);
+
+/* twin_store_command carries a command out, as another program would; words end with NULL. */
+void twin_store_command(struct twin_store *, const char *const *words);
 
 #endif

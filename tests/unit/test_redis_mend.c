@@ -25,6 +25,7 @@ struct torn {
 	int answers;
 	int losses;
 	int corrupt;
+	int deleted; /* of these: by another program */
 	int fired;
 	int torn_firings; /* so many of the first ones delete their value, and ask for a retry */
 };
@@ -36,6 +37,8 @@ static void happened(dw *d, const dw_event *event, void *user)
 	(void)d;
 	t->losses += event->kind == DW_EVENT_LOSS;
 	t->corrupt += event->kind == DW_EVENT_CORRUPT;
+	t->deleted += event->kind == DW_EVENT_CORRUPT &&
+		      strstr(event->message, "deleted by another program") != NULL;
 }
 
 static void redis(struct torn *t, const char *command, const char *id, const char *end);
@@ -124,22 +127,28 @@ static void redis(struct torn *t, const char *command, const char *id, const cha
 	freeReplyObject(reply);
 }
 
-static int set_up(void **state)
+static void open_owner(struct torn *t)
 {
-	static struct torn torn;
 	char url[TEMP_SIZE + 16];
 	dw_options options = {.size = sizeof options,
 			      .store = url,
 			      .name = "torn",
 			      .lease_us = DW_SECONDS(1),
 			      .on_event = happened,
-			      .on_event_user = &torn};
+			      .on_event_user = t};
+
+	(void)snprintf(url, sizeof url, "unix://%s", server.path);
+	assert_int_equal(dw_open(&t->d, &options, NULL), DW_OK);
+	assert_int_equal(dw_on(t->d, "*", fire, t), DW_OK);
+}
+
+static int set_up(void **state)
+{
+	static struct torn torn;
 
 	torn = (struct torn){0};
 	redis_server_start(&server, false, NULL);
-	(void)snprintf(url, sizeof url, "unix://%s", server.path);
-	assert_int_equal(dw_open(&torn.d, &options, NULL), DW_OK);
-	assert_int_equal(dw_on(torn.d, "*", fire, &torn), DW_OK);
+	open_owner(&torn);
 	torn.redis = redisConnectUnix(server.path);
 	assert_true(torn.redis && !torn.redis->err);
 	for (int i = 0; i < 20; i++) {
@@ -395,6 +404,37 @@ static void it_is_found_behind_a_crowd_that_waits(void **state)
 	await_fired(t, 1);
 }
 
+/* own_torn: the owner closes, another program deletes the entries of three timers and the
+ * values of three others in the same shard, and an owner opens. */
+static void own_torn(struct torn *t)
+{
+	static const char *const ends[] = {"z", "h"};
+	char id[24];
+
+	assert_int_equal(dw_on(t->d, "*", NULL, NULL), DW_OK);
+	for (int i = 0; i < 8; i++) {
+		(void)snprintf(id, sizeof id, "{one}%d", i);
+		assert_int_equal(dw_after(t->d, "t", id, 0, NULL, 0), DW_OK);
+	}
+	assert_int_equal(dw_close(t->d, PATIENCE), DW_OK);
+	for (int i = 0; i < 6; i++) {
+		(void)snprintf(id, sizeof id, "{one}%d", i);
+		redis(t, i < 3 ? "ZREM" : "HDEL", id, ends[i / 3]);
+	}
+	open_owner(t);
+}
+
+static void entries_and_other_values_deleted_without_an_owner_are_noticed(void **state)
+{
+	struct torn *t = *state;
+
+	own_torn(t);
+	await_fired(t, 5);
+	await_whole(t, 20);
+	assert_true(t->deleted >= 3);
+	assert_int_equal(t->deleted, t->corrupt);
+}
+
 static void purged(dw *d, const dw_result *result, void *user)
 {
 	(void)d;
@@ -468,6 +508,8 @@ int main(void)
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(it_is_found_behind_a_crowd_that_waits, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(
+		entries_and_other_values_deleted_without_an_owner_are_noticed, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,8 @@ static bool take_rows(struct redis_store *store, struct shard *shard, const stru
 		}
 		lease_note_row(shard, row);
 		stray_row(store, shard, row);
+		if (row->deleted)
+			mend_soon(store, shard);
 		row->next = op->rows;
 		op->rows = row;
 		op->row_count++;

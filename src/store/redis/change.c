@@ -240,8 +240,10 @@ static void write_torn(struct redis_store *store, struct shard *shard, struct op
 {
 	if (!torn->first)
 		return;
-	complain(store, "somebody else has deleted the value of %s, and perhaps more, in shard %u",
-		 torn->first->id, shard->number);
+	complain(store,
+		 "shard %u: the value of %s was deleted by another program: all timers of the "
+		 "shard are written again from memory",
+		 shard->number, torn->first->id);
 	for (dw_op *op = torn->first; op; op = op->next)
 		op->flags |= OP_TORN;
 	redo(shard, torn);

@@ -478,6 +478,7 @@ void flow_work(struct redis_store *store)
 	listen(store);
 	lease_work(store);
 	news_work(store);
+	mend_work(store);
 	scan_work(store);
 	flow_flush(store);
 }
@@ -527,7 +528,7 @@ dw_usec flow_due(const struct redis_store *store)
 	if (store->ear)
 		at = usec_min(at, link_due(store->ear));
 	if (store->role == DW_OWNER)
-		at = usec_min(at, store->renew_at);
+		at = usec_min(at, usec_min(store->renew_at, mend_due(store)));
 	if (store->ousting || store->ousted)
 		at = usec_min(at, store->ousted_until);
 	for (unsigned i = 0; i < store->shard_count; i++) {

@@ -16,7 +16,7 @@
  *	audit.c    what is overdue, in no order
  *	whole.c    status, purge, report, the drop of all: what asks every shard
  *	check.c    a check of everything
- *	mend.c     entries without values, and values without entries
+ *	mend.c     compares the entries of the order with the values
  *	types.c    keys of another type than ours
  *	stray.c    timers in a shard to which they do not belong
  *	value.c    a timer as bytes;  words.c  a command;  script.h  lua/, in the program
@@ -172,10 +172,11 @@ struct shard {
 	unsigned grave_count;
 	uint64_t grave_high; /* no generation above it has a grave */
 
-	unsigned uneven; /* renewals in a row that counted more entries than values, or fewer */
-	bool mending;
-	bool naming;            /* the key of another type */
-	dw_usec pushed_at;      /* steady; by a mending */
+	unsigned uneven;  /* renewals in a row that counted more entries than values, or fewer */
+	uint64_t entries; /* as the last renewal counted them */
+	bool torn;   /* an entry has no value, or a value no entry: it is looked through next */
+	bool pushed; /* it was looked through before, and the engine has pushed since */
+	bool naming; /* the key of another type */
 	char audited_score[24]; /* how far the last audit came; "": it begins at the start */
 	char audited_id[DW_ID_MAX + 1];
 	bool news;     /* the inbox may have something */
@@ -199,6 +200,17 @@ struct layout {
 };
 
 struct scan;
+
+/* The pass of mend.c through all shards, a page at a time. */
+struct mending {
+	unsigned number; /* of the shard */
+	bool under_way;  /* a page was asked for */
+	bool in_values;  /* values are looked through; else the order */
+	char cursor[24]; /* "": at the start */
+	unsigned found;  /* ids of the shard that were given to mend.lua */
+	bool pushes;     /* an entry of it has no value, which the engine may know */
+	dw_usec at;      /* steady; the next page is asked for */
+};
 
 /* An acquisition of all shards under way. */
 struct taking {
@@ -272,6 +284,7 @@ struct redis_store {
 		bool more;
 		int status;
 	} audit;
+	struct mending mending;
 	struct scan *scans;    /* under way, or with commands under way */
 	struct op_queue later; /* they ask every shard, when all before them is sent */
 	dw_op *barrier;        /* until it is answered, what comes after it waits: */
@@ -520,8 +533,13 @@ void whole_begin(struct redis_store *, dw_op *);
 bool whole_is_barrier(const dw_op *);
 
 /* ---- mend.c ---- */
-/* mend_count: a renewal has counted the entries of the order, and the values. */
+/* mend_work asks for the next page of the pass, mend_due says when. */
+void mend_work(struct redis_store *);
+dw_usec mend_due(const struct redis_store *);
+/* mend_count: a renewal has counted the entries of the order, and the values. mend_soon: an entry
+ * without a value was read. */
 void mend_count(struct redis_store *, struct shard *, int64_t entries, int64_t values);
+void mend_soon(struct redis_store *, struct shard *);
 
 /* ---- types.c ---- */
 /* types_ask sends the question, which types the shard's keys have, as request_send does. */

@@ -174,7 +174,6 @@ void loss_push(struct redis_store *store, struct shard *shard)
 {
 	if (store->role != DW_OWNER || shard->loss != LOSS_NONE)
 		return;
-	shard->pushed_at = store->now;
 	shard->loss = LOSS_TAKEN;
 	loss_tell(store);
 }

@@ -280,6 +280,8 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 		if (row) {
 			lease_note_row(stream->shard, row);
 			stray_row(store, stream->shard, row);
+			if (row->deleted)
+				mend_soon(store, stream->shard);
 		}
 		if (!add_row(store, stream, row, score))
 			return false;

@@ -133,7 +133,7 @@ static bool is_sound(const unsigned char *bytes)
 }
 
 /* damaged_row: whatever of it can be read, bytes that are missing as zero, as the scripts do; it is
- * not to be trusted. */
+ * not to be trusted. bytes is NULL: there is no value. */
 static dw_row *damaged_row(const struct alloc *alloc, const char *id, const unsigned char *bytes,
 			   size_t size)
 {
@@ -143,6 +143,7 @@ static dw_row *damaged_row(const struct alloc *alloc, const char *id, const unsi
 	if (!row)
 		return NULL;
 	row->status = DW_ECORRUPT;
+	row->deleted = !bytes;
 	if (bytes)
 		memcpy(head, bytes, size < sizeof head ? size : sizeof head);
 	read_head(head, &row->head);
