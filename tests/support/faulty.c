@@ -2,16 +2,21 @@
 
 #if DW_WITH_SQLITE
 
+#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+
+enum { PATIENCE_S = 60 };
 
 struct faulty_file {
 	sqlite3_file base;
 	sqlite3_file *real;
 	sqlite3_int64 size; /* as far as it was written */
 	bool counts;        /* the database or its log */
+	bool is_log;
 };
 
 /* One for the process, like the VFS itself. */
@@ -31,6 +36,10 @@ static struct {
 	long long reserve_left;
 	bool blocking;
 	bool blocked;
+	unsigned log_writes;
+	bool log_is_synced;
+	pthread_t log_writer;
+	enum faulty_copier copier;
 } faulty = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
 
 static struct faulty_file *faulty_of(sqlite3_file *file)
@@ -97,6 +106,29 @@ static bool has_space(struct faulty_file *file, sqlite3_int64 end)
 	return fits;
 }
 
+/* note_write: each write to the database is a copy from its log. */
+static void note_write(const struct faulty_file *file)
+{
+	pthread_mutex_lock(&faulty.mutex);
+	if (file->is_log) {
+		faulty.log_writes++;
+		faulty.log_is_synced = false;
+		faulty.log_writer = pthread_self();
+	} else if (file->counts && faulty.log_writes > 0 && faulty.copier == FAULTY_NOBODY) {
+		faulty.copier = pthread_equal(faulty.log_writer, pthread_self()) ? FAULTY_WRITER
+										 : FAULTY_ANOTHER;
+		pthread_cond_broadcast(&faulty.cond);
+	}
+	pthread_mutex_unlock(&faulty.mutex);
+}
+
+static void note_sync(const struct faulty_file *file)
+{
+	pthread_mutex_lock(&faulty.mutex);
+	faulty.log_is_synced = faulty.log_is_synced || file->is_log;
+	pthread_mutex_unlock(&faulty.mutex);
+}
+
 static int on_close(sqlite3_file *file)
 {
 	return real_of(file)->pMethods->xClose(real_of(file));
@@ -117,6 +149,7 @@ static int on_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int
 	if (!has_space(faulty_of(file), at + size))
 		return SQLITE_FULL;
 	code = real_of(file)->pMethods->xWrite(real_of(file), bytes, size, at);
+	note_write(faulty_of(file));
 	return struck ? SQLITE_IOERR_WRITE : code;
 }
 
@@ -140,6 +173,7 @@ static int on_sync(sqlite3_file *file, int flags)
 	if (struck && !is_done())
 		return SQLITE_IOERR_FSYNC;
 	code = real_of(file)->pMethods->xSync(real_of(file), flags);
+	note_sync(faulty_of(file));
 	return struck ? SQLITE_IOERR_FSYNC : code;
 }
 
@@ -206,6 +240,7 @@ static int on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int f
 	(void)vfs;
 	self->real = (sqlite3_file *)(void *)(self + 1);
 	self->counts = flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL);
+	self->is_log = flags & SQLITE_OPEN_WAL;
 	self->size = 0;
 	code = faulty.real->xOpen(faulty.real, name, self->real, flags, out);
 	self->base.pMethods = self->real->pMethods ? &faulty.methods : NULL;
@@ -287,12 +322,27 @@ void faulty_block(void)
 	pthread_mutex_unlock(&faulty.mutex);
 }
 
-void faulty_await_blocked(void)
+static struct timespec end_of_patience(void)
 {
+	struct timespec at;
+
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_sec += PATIENCE_S;
+	return at;
+}
+
+bool faulty_await_blocked(void)
+{
+	struct timespec at = end_of_patience();
+	bool blocked;
+
 	pthread_mutex_lock(&faulty.mutex);
-	while (!faulty.blocked)
-		pthread_cond_wait(&faulty.cond, &faulty.mutex);
+	while (!faulty.blocked &&
+	       pthread_cond_timedwait(&faulty.cond, &faulty.mutex, &at) != ETIMEDOUT)
+		;
+	blocked = faulty.blocked;
 	pthread_mutex_unlock(&faulty.mutex);
+	return blocked;
 }
 
 void faulty_unblock(void)
@@ -301,6 +351,49 @@ void faulty_unblock(void)
 	faulty.blocking = false;
 	pthread_cond_broadcast(&faulty.cond);
 	pthread_mutex_unlock(&faulty.mutex);
+}
+
+void faulty_watch(void)
+{
+	pthread_mutex_lock(&faulty.mutex);
+	faulty.log_writes = 0;
+	faulty.log_is_synced = false;
+	faulty.copier = FAULTY_NOBODY;
+	pthread_mutex_unlock(&faulty.mutex);
+}
+
+unsigned faulty_log_writes(void)
+{
+	unsigned writes;
+
+	pthread_mutex_lock(&faulty.mutex);
+	writes = faulty.log_writes;
+	pthread_mutex_unlock(&faulty.mutex);
+	return writes;
+}
+
+bool faulty_log_is_synced(void)
+{
+	bool synced;
+
+	pthread_mutex_lock(&faulty.mutex);
+	synced = faulty.log_is_synced;
+	pthread_mutex_unlock(&faulty.mutex);
+	return synced;
+}
+
+enum faulty_copier faulty_await_copier(void)
+{
+	struct timespec at = end_of_patience();
+	enum faulty_copier copier;
+
+	pthread_mutex_lock(&faulty.mutex);
+	while (faulty.copier == FAULTY_NOBODY &&
+	       pthread_cond_timedwait(&faulty.cond, &faulty.mutex, &at) != ETIMEDOUT)
+		;
+	copier = faulty.copier;
+	pthread_mutex_unlock(&faulty.mutex);
+	return copier;
 }
 
 #else

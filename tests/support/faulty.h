@@ -1,6 +1,6 @@
 /* A layer under SQLite that fails when it is told to: the nth write or fsync, or every write that
- * needs more space than there is. Installed as the default VFS, for all connections of the
- * process. */
+ * needs more space than there is. It also tells who has written what. Installed as the default VFS,
+ * for all connections of the process. */
 #ifndef DW_TESTS_FAULTY_H
 #define DW_TESTS_FAULTY_H
 
@@ -24,9 +24,22 @@ bool faulty_reached(void);
 void faulty_limit(long long bytes, const char *reserve, long long reserve_bytes);
 
 /* faulty_block: an fsync waits from now on, until faulty_unblock(). faulty_await_blocked returns
- * when one does. */
+ * when one does; false: none has within a minute. */
 void faulty_block(void);
-void faulty_await_blocked(void);
+bool faulty_await_blocked(void);
 void faulty_unblock(void);
+
+/* The thread that has first copied pages of the log into the database. */
+enum faulty_copier { FAULTY_NOBODY, FAULTY_WRITER /* of the log */, FAULTY_ANOTHER };
+
+/* faulty_watch: the following functions tell about what happens from now on. */
+void faulty_watch(void);
+unsigned faulty_log_writes(void);
+
+/* faulty_log_is_synced: nothing was written to the log after its last fsync. */
+bool faulty_log_is_synced(void);
+
+/* faulty_await_copier waits for a copy, at most a minute: then FAULTY_NOBODY. */
+enum faulty_copier faulty_await_copier(void);
 
 #endif

@@ -54,6 +54,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	faulty_disarm();
+	faulty_unblock();
 	faulty_limit(0, NULL, 0);
 	ask_end(&f->owner);
 	temp_remove(f->folder);
@@ -246,6 +247,49 @@ static void write_that_is_done_but_unanswered_is_answered_truly(void **state)
 	sweep(FAULTY_WRITE, 0, true);
 }
 
+/* ---- A COMMIT of another session in between ---- */
+
+struct rival {
+	struct ask client;
+	int status; /* of its put */
+	bool was_there;
+};
+
+/* put_meanwhile: the owner logs that a COMMIT has failed before it looks into the file. */
+static void put_meanwhile(dw_log_level level, const char *line, void *user)
+{
+	struct rival *rival = user;
+
+	(void)level;
+	if (rival->was_there || strncmp(line, "COMMIT failed", strlen("COMMIT failed")) != 0)
+		return;
+	rival->was_there = true;
+	rival->status = ask_status(&rival->client, ask_put("theirs", 1, 0));
+}
+
+static void commit_of_another_is_not_taken_for_the_failed_one(void **state)
+{
+	struct fixture *f = *state;
+	struct rival rival = {.was_there = false};
+	dw_head head;
+
+	ask_end(&f->owner);
+	ask_init(&f->owner, DW_OWNER, ++f->token, &f->now);
+	f->owner.env.log = put_meanwhile;
+	f->owner.env.log_user = &rival;
+	assert_int_equal(sqlite_store_open(&f->owner.store, f->path, &f->owner.env, NULL), DW_OK);
+	ask_init(&rival.client, DW_CLIENT, ++f->token, &f->now);
+	assert_int_equal(sqlite_store_open(&rival.client.store, f->path, &rival.client.env, NULL),
+			 DW_OK);
+	faulty_arm(FAULTY_WRITE, 1, 0, false);
+	assert_int_equal(ask_status(&f->owner, ask_put("ours", 1, 0)), DW_OK);
+	assert_true(rival.was_there);
+	assert_int_equal(rival.status, DW_OK);
+	assert_int_equal(ask_stored(&f->owner, "ours", &head), DW_OK);
+	assert_int_equal(ask_stored(&f->owner, "theirs", &head), DW_OK);
+	ask_end(&rival.client);
+}
+
 /* ---- A full disk ---- */
 
 static void put_many(struct fixture *f, unsigned first, unsigned count, int status)
@@ -389,7 +433,7 @@ static void store_stuck_in_fsync_frees_itself_later(void **state)
 	op = op_new(&alloc, DW_OP_REPORT, NULL, "{}", 2);
 	faulty_block();
 	ask_send(&f->owner, op);
-	faulty_await_blocked();
+	assert_true(faulty_await_blocked());
 	assert_int_equal(f->owner.store->type->stop(f->owner.store, 0), DW_ETIMEOUT);
 	assert_int_equal(f->owner.store->type->stop(f->owner.store, 1000), DW_ETIMEOUT);
 	f->owner.store->type->free(f->owner.store);
@@ -411,6 +455,8 @@ int main(void)
 	    cmocka_unit_test(fsync_that_fails_for_long_is_answered_truly),
 	    cmocka_unit_test(commit_that_is_done_but_unanswered_is_answered_truly),
 	    cmocka_unit_test(write_that_is_done_but_unanswered_is_answered_truly),
+	    cmocka_unit_test_setup_teardown(commit_of_another_is_not_taken_for_the_failed_one,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(cancel_and_settle_on_a_full_disk_succeed, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(reserve_is_what_a_cancel_lives_on, set_up, tear_down),
