@@ -33,7 +33,17 @@ void sqlite_bell_free(struct sqlite_bell *bell)
 	bell->event_fd = -1;
 }
 
-/* open_pipe never follows a link, never waits for the other end, and accepts nothing but a pipe. */
+/* is_ours: a pipe under one name, of this user. Root as a client also rings at the pipe of another
+ * user's owner. */
+static bool is_ours(const struct stat *status, int access)
+{
+	bool root_rings = access == O_WRONLY && geteuid() == 0;
+
+	return S_ISFIFO(status->st_mode) && status->st_nlink == 1 &&
+	       (status->st_uid == geteuid() || root_rings);
+}
+
+/* open_pipe never follows a link, never waits for the other end, and accepts no other file. */
 static bool open_pipe(struct sqlite_bell *bell, int access)
 {
 	struct stat status;
@@ -41,23 +51,10 @@ static bool open_pipe(struct sqlite_bell *bell, int access)
 	bell->fd = open(bell->path, access | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (bell->fd < 0)
 		return false;
-	if (fstat(bell->fd, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_nlink == 1)
+	if (fstat(bell->fd, &status) == 0 && is_ours(&status, access))
 		return true;
 	close_pipe(bell);
 	errno = EEXIST;
-	return false;
-}
-
-/* make_anew: a pipe that another user has left cannot be opened, and nobody else owns the store. */
-static bool make_anew(const struct sqlite_bell *bell)
-{
-	struct stat status;
-	int saved = errno;
-
-	if (lstat(bell->path, &status) == 0 && S_ISFIFO(status.st_mode) &&
-	    unlink(bell->path) == 0 && mkfifo(bell->path, MODE) == 0)
-		return true;
-	errno = saved;
 	return false;
 }
 
@@ -67,8 +64,7 @@ bool sqlite_bell_hang(struct sqlite_bell *bell)
 	close_pipe(bell);
 	if (mkfifo(bell->path, MODE) != 0 && errno != EEXIST)
 		return false;
-	return open_pipe(bell, O_RDWR) ||
-	       (errno == EACCES && make_anew(bell) && open_pipe(bell, O_RDWR));
+	return open_pipe(bell, O_RDWR);
 }
 
 bool sqlite_bell_hangs(const struct sqlite_bell *bell)

@@ -20,8 +20,8 @@ struct sqlite_bell {
 int sqlite_bell_init(struct sqlite_bell *);
 void sqlite_bell_free(struct sqlite_bell *);
 
-/* sqlite_bell_hang makes the pipe, or uses the one an earlier owner has left. False: there is none,
- * errno says why. */
+/* sqlite_bell_hang makes the pipe, or uses the one an earlier owner has left. Another user's pipe,
+ * or one with a second name, is left alone. False: there is none, errno says why. */
 bool sqlite_bell_hang(struct sqlite_bell *);
 
 /* sqlite_bell_hangs: its name still leads to it. */

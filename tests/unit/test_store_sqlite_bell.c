@@ -102,12 +102,12 @@ static void cancel_of_a_client_wakes_the_owner(void **state)
 	ask_free(inbox);
 }
 
-/* A killed owner leaves its pipe, with bytes in it or without, and of whatever mode. */
+/* A killed owner leaves its pipe, with bytes in it or without. */
 static void pipe_of_an_earlier_owner_is_used(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(mkfifo(bell, 0), 0);
+	assert_int_equal(mkfifo(bell, 0600), 0);
 	fixture_open(f, &f->other, DW_CLIENT);
 	ask_put_one(&f->other, "nobody listens", 1);
 	open_owner(f);
@@ -189,6 +189,60 @@ static void other_file_in_its_place_is_left_alone(void **state)
 	assert_true(S_ISLNK(type_of_bell()));
 }
 
+/* refuse_bell: the owner says that it has no pipe, and takes nothing out of the one there. */
+static void refuse_bell(struct fixture *f, const char *pipe)
+{
+	int fd = open(pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	dw_op *inbox;
+	char byte = 'x';
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, &byte, 1), 1);
+	fixture_open(f, &f->owner, DW_OWNER);
+	assert_non_null(strstr(f->owner.logged, "orders.db-wake cannot be a pipe"));
+	inbox = listen(f);
+	fixture_open(f, &f->other, DW_CLIENT);
+	ask_put_one(&f->other, "a", 1);
+	expect_news(f, inbox, "a"); /* after a while */
+	ask_end(&f->other);
+	ask_end(&f->owner);
+	assert_int_equal(read(fd, &byte, 1), 1);
+	assert_int_equal(byte, 'x');
+	assert_int_equal(close(fd), 0);
+}
+
+static void pipe_with_a_second_name_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char pipe[TEMP_SIZE];
+
+	assert_int_equal(mkfifo(temp_file(pipe, f->folder, "pipe"), 0600), 0);
+	assert_int_equal(link(pipe, bell), 0);
+	refuse_bell(f, pipe);
+}
+
+static void link_to_a_pipe_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char pipe[TEMP_SIZE];
+
+	assert_int_equal(mkfifo(temp_file(pipe, f->folder, "pipe"), 0600), 0);
+	assert_int_equal(symlink(pipe, bell), 0);
+	refuse_bell(f, pipe);
+}
+
+static void pipe_of_another_user_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(mkfifo(bell, 0600), 0);
+	if (chown(bell, 65534, (gid_t)-1) != 0) {
+		print_message("NOT TESTED: only root gives a file to another user\n");
+		return;
+	}
+	refuse_bell(f, bell);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, fixture_tear_down)
 
 int main(void)
@@ -201,6 +255,9 @@ int main(void)
 	    CASE(pipe_that_is_full_stops_nobody),
 	    CASE(pipe_that_is_deleted_is_made_again),
 	    CASE(other_file_in_its_place_is_left_alone),
+	    CASE(pipe_with_a_second_name_is_refused),
+	    CASE(link_to_a_pipe_is_refused),
+	    CASE(pipe_of_another_user_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
