@@ -94,12 +94,15 @@ static void reserve_that_another_spends_refuses_puts(void **state)
 	assert_string_equal(f->other.logged, "");
 }
 
+/* Longer than the mark of a reserve. */
+static const char text[] = "A diary. It rained all day, and nobody came to see the new machine.\n";
+
 static void write_text(const char *path)
 {
 	FILE *file = fopen(path, "w");
 
 	assert_non_null(file);
-	assert_true(fputs("a diary\n", file) >= 0);
+	assert_true(fputs(text, file) >= 0);
 	assert_int_equal(fclose(file), 0);
 }
 
@@ -108,7 +111,25 @@ static void expect_text(const char *path)
 	struct stat status;
 
 	assert_int_equal(stat(path, &status), 0);
-	assert_int_equal(status.st_size, sizeof "a diary\n" - 1);
+	assert_int_equal(status.st_size, sizeof text - 1);
+}
+
+static void make_empty(const char *path)
+{
+	write_text(path);
+	assert_int_equal(truncate(path, 0), 0);
+}
+
+/* refuse_reserve: the owner says that it has no reserve, and leaves the file empty. */
+static void refuse_reserve(struct fixture *f, const char *path)
+{
+	struct stat status;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	assert_non_null(strstr(f->owner.logged, "orders.db-reserve cannot be made"));
+	ask_end(&f->owner);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_size, 0);
 }
 
 /* It was padded to 12 MiB, and cut on a full disk. */
@@ -116,7 +137,6 @@ static void file_of_somebody_is_no_reserve(void **state)
 {
 	struct fixture *f = *state;
 	char diary[TEMP_SIZE];
-	struct stat status;
 
 	write_text(reserve);
 	fixture_open(f, &f->owner, DW_OWNER);
@@ -126,14 +146,31 @@ static void file_of_somebody_is_no_reserve(void **state)
 	expect_text(reserve);
 	assert_int_equal(unlink(reserve), 0);
 
-	write_text(temp_file(diary, f->folder, "diary"));
-	assert_int_equal(truncate(diary, 0), 0);
+	make_empty(temp_file(diary, f->folder, "diary"));
 	assert_int_equal(link(diary, reserve), 0);
-	fixture_open(f, &f->owner, DW_OWNER);
-	assert_non_null(strstr(f->owner.logged, "orders.db-reserve cannot be made"));
-	ask_end(&f->owner);
-	assert_int_equal(stat(diary, &status), 0);
-	assert_int_equal(status.st_size, 0);
+	refuse_reserve(f, diary);
+}
+
+static void link_to_a_file_is_no_reserve(void **state)
+{
+	struct fixture *f = *state;
+	char diary[TEMP_SIZE];
+
+	make_empty(temp_file(diary, f->folder, "diary"));
+	assert_int_equal(symlink(diary, reserve), 0);
+	refuse_reserve(f, diary);
+}
+
+static void file_of_another_user_is_no_reserve(void **state)
+{
+	struct fixture *f = *state;
+
+	make_empty(reserve);
+	if (chown(reserve, 65534, (gid_t)-1) != 0) {
+		print_message("NOT TESTED: only root gives a file to another user\n");
+		return;
+	}
+	refuse_reserve(f, reserve);
 }
 
 static void reserve_that_cannot_be_is_reported_and_refuses_nothing(void **state)
@@ -158,6 +195,8 @@ int main(void)
 	    CASE(put_on_a_full_disk_leaves_the_reserve),
 	    CASE(reserve_that_another_spends_refuses_puts),
 	    CASE(file_of_somebody_is_no_reserve),
+	    CASE(link_to_a_file_is_no_reserve),
+	    CASE(file_of_another_user_is_no_reserve),
 	    CASE(reserve_that_cannot_be_is_reported_and_refuses_nothing),
 	};
 
