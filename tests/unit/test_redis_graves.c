@@ -1,0 +1,103 @@
+/* Timers that an owner has seen end do not come back with a server that is set back, for a minute;
+ * and all of a long inbox is read at once. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/ask.h"
+#include "support/cmocka.h"
+#include "support/twin_store.h"
+
+static dw_op *done(struct twin_store *twin, dw_op *op)
+{
+	assert_non_null(twin_store_done(twin, op));
+	assert_int_equal(op->status, DW_OK);
+	return op;
+}
+
+static void set_up(struct twin_store *twin)
+{
+	twin_store_open(twin);
+	ask_free(done(twin, ask_plain(DW_OP_OWN)));
+}
+
+/* settle_one puts, claims and settles a timer; past is the data while it was claimed. */
+static void settle_one(struct twin_store *twin, struct twin **ret_past)
+{
+	dw_op *put = done(twin, ask_put("ended", 500, DW_OP_CLAIMED));
+
+	*ret_past = twin_copy(twin->twin);
+	ask_free(
+	    done(twin, ask_about(DW_OP_SETTLE, "ended", put->head.generation, put->head.attempt)));
+	ask_free(put);
+}
+
+static void settled_timer_stays_ended_when_its_shard_is_set_back(void **state)
+{
+	struct twin_store *twin = calloc(1, sizeof *twin);
+	struct twin *past;
+	size_t size;
+
+	(void)state;
+	set_up(twin);
+	settle_one(twin, &past);
+	twin_store_wait(twin, DW_SECONDS(25));
+	ask_free(done(twin, ask_put("later", DW_HOURS(1000), 0))); /* forgets what is too old */
+	ask_free(done(twin, ask_cancel("later", 0)));
+	twin_set_back(twin->twin, past);
+	twin_free(past);
+	assert_non_null(twin_value(twin->twin, "{twin:00}:h", "ended", &size));
+	twin->store->type->submit(twin->store, ask_plain(DW_OP_LOSS));
+	twin_store_wait(twin, DW_SECONDS(4));
+	assert_null(twin_value(twin->twin, "{twin:00}:h", "ended", &size));
+	twin_store_close(twin);
+	free(twin);
+}
+
+/* read_page reads and acknowledges a page of the inbox. */
+static void read_page(struct twin_store *twin, size_t limit)
+{
+	dw_op *inbox = ask_plain(DW_OP_INBOX);
+
+	inbox->limit = limit;
+	inbox = done(twin, inbox);
+	assert_int_equal(inbox->row_count, limit);
+	for (const dw_row *row = inbox->rows; row; row = row->next)
+		ask_free(done(twin, ask_about(DW_OP_ACK, row->id, row->head.generation, 0)));
+	ask_free(inbox);
+}
+
+/* A renewal, every 1.5 s, would find the rest. */
+static void pages_behind_the_first_of_the_inbox_need_no_renewal(void **state)
+{
+	enum { PAGE = 10, PAGES = 3 };
+	struct twin_store *twin = calloc(1, sizeof *twin);
+	dw_usec first;
+
+	(void)state;
+	set_up(twin);
+	ask_free(done(twin, ask_put("first", DW_HOURS(1000), 0))); /* versions are above 9 */
+	for (int i = 0; i < PAGE * PAGES; i++) {
+		char id[16];
+		const char *const words[] = {"ZADD", "{twin:00}:i", "9", id, NULL};
+
+		(void)snprintf(id, sizeof id, "t%d", i);
+		twin_store_command(twin, words);
+	}
+	read_page(twin, PAGE);
+	first = twin->now;
+	for (int i = 1; i < PAGES; i++)
+		read_page(twin, PAGE);
+	assert_true(twin->now - first < DW_SECONDS(1));
+	twin_store_close(twin);
+	free(twin);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(settled_timer_stays_ended_when_its_shard_is_set_back),
+	    cmocka_unit_test(pages_behind_the_first_of_the_inbox_need_no_renewal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
