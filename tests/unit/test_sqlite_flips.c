@@ -24,7 +24,7 @@ struct flips {
 	char url[TEMP_SIZE + 8];
 	unsigned char *bytes; /* of the file, sound */
 	size_t size;
-	dw_usec now;
+	_Atomic dw_usec now; /* the store's thread reads it */
 
 	int refused;
 	int rebuilt;
