@@ -1,5 +1,5 @@
 /* Timers that an owner has seen end do not come back with a server that is set back, for a minute;
- * and all of a long inbox is read at once. */
+ * all of a long inbox is read at once, and all timers of one deadline are scanned. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -92,11 +92,43 @@ static void pages_behind_the_first_of_the_inbox_need_no_renewal(void **state)
 	free(twin);
 }
 
+/* Each page begins at its cursor: what a scan has read ahead is forgotten after a second. */
+static void claimed_timers_of_one_deadline_are_scanned_once_over_pages(void **state)
+{
+	enum { CLAIMED = 6, LIMIT = 2 };
+	struct twin_store *twin = calloc(1, sizeof *twin);
+	dw_cursor cursor = {0};
+	size_t found = 0;
+
+	(void)state;
+	set_up(twin);
+	for (int i = 0; i < CLAIMED; i++) {
+		char id[16];
+
+		(void)snprintf(id, sizeof id, "t%d", i);
+		ask_free(done(twin, ask_put(id, DW_HOURS(1000), DW_OP_CLAIMED)));
+	}
+	for (int i = 0; i < CLAIMED && !cursor.ended; i++) {
+		dw_op *scan = done(twin, ask_scan(i > 0 ? &cursor : NULL, LIMIT, NULL));
+
+		found += scan->row_count;
+		cursor = scan->after;
+		cursor.ended = scan->row_count < LIMIT;
+		ask_free(scan);
+		twin_store_wait(twin, DW_SECONDS(3));
+	}
+	assert_true(cursor.ended);
+	assert_int_equal(found, CLAIMED);
+	twin_store_close(twin);
+	free(twin);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(settled_timer_stays_ended_when_its_shard_is_set_back),
 	    cmocka_unit_test(pages_behind_the_first_of_the_inbox_need_no_renewal),
+	    cmocka_unit_test(claimed_timers_of_one_deadline_are_scanned_once_over_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
