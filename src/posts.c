@@ -255,6 +255,7 @@ void posts_free(struct posts *posts)
 		assert(post->is_job);
 		alloc_free(&alloc, post);
 	}
+	assert(atomic_load(&posts->bytes) == 0);
 	(void)pthread_mutex_destroy(&posts->mutex); /* nobody calls any more */
 	alloc_free(&alloc, posts);
 }

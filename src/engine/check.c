@@ -13,7 +13,7 @@ enum rule {
 	RULE_COUNT = -8,     /* the counters count */
 	RULE_SCHEDULE = -9,  /* every timer of a schedule is in the index */
 	RULE_TOPICS = -10,   /* a topic's counters count, and it is there for something */
-	RULE_OPEN = -11,     /* every call that waits is open */
+	RULE_OPEN = -11,     /* every call that waits is open, and their bytes are counted */
 	RULE_INFLIGHT = -12, /* a busy timer has an operation in a queue or in the store */
 	RULE_WHEEL = -13,
 	RULE_WORK = -14 /* the workers have no more than they can, and the rest waits */
@@ -155,12 +155,18 @@ static int check_topics(const struct engine *engine, const struct sums *sums)
 static int check_open(const struct engine *engine, const struct sums *sums)
 {
 	uint64_t count = 0;
+	uint64_t again = 0;
+	size_t bytes = 0;
 
 	for (const struct call *call = engine->open; call; call = call->next_open) {
 		if (call->next_open && call->next_open->prev_open != call)
 			return RULE_OPEN;
 		count++;
+		again += call->internal;
+		bytes += call->bytes;
 	}
+	if (again != engine->again_count || bytes != engine->open_bytes)
+		return RULE_OPEN;
 	return count == engine->open_count && sums->calls <= count ? 0 : RULE_OPEN;
 }
 

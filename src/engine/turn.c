@@ -481,6 +481,7 @@ void engine_free(struct engine *engine)
 		engine->open->next = NULL;
 		free_calls(engine, engine->open);
 	}
+	assert(engine->open_count == 0 && engine->open_bytes == 0 && engine->again_count == 0);
 	free_ops(engine, engine->urgent.first);
 	free_ops(engine, engine->ordinary.first);
 	free_ops(engine, engine->answers.first);
