@@ -86,13 +86,15 @@ static void end_redis(struct bench_home *home)
 }
 #endif
 
-/* ---- Either -------------------------------------------------------------------------------- */
+/* ---- Each ---------------------------------------------------------------------------------- */
 
 void bench_home_open(struct bench_home *home, const char *store)
 {
 	*home = (struct bench_home){.redis = NULL};
 	if (strcmp(store, "redis") == 0)
 		open_redis(home);
+	else if (strcmp(store, "memory") == 0)
+		(void)snprintf(home->url, sizeof home->url, "memory:");
 	else
 		open_file(home);
 }
@@ -101,7 +103,7 @@ void bench_home_clear(struct bench_home *home)
 {
 	if (home->redis)
 		clear_redis(home);
-	else
+	else if (home->folder[0])
 		clear_file(home);
 }
 
@@ -109,7 +111,7 @@ void bench_home_end(struct bench_home *home)
 {
 	if (home->redis)
 		end_redis(home);
-	else
+	else if (home->folder[0])
 		temp_remove(home->folder);
 }
 

@@ -1,6 +1,6 @@
 /*
- * bench_home.h: where a benchmark keeps its timers, a file or a redis-server of its own, and how it
- * fills it.
+ * bench_home.h: where a benchmark keeps its timers, a file or a redis-server of its own or memory,
+ * and how it fills it.
  */
 #ifndef BENCH_HOME_H
 #define BENCH_HOME_H
@@ -21,11 +21,11 @@ struct bench_home {
 	char file[TEMP_SIZE]; /* sqlite: */
 	char folder[TEMP_SIZE];
 	struct redis_server server; /* redis: it appends to its file and syncs it every second */
-	struct redisContext *redis; /* a connection beside durawheel's; NULL: a file */
+	struct redisContext *redis; /* a connection beside durawheel's; NULL: none */
 };
 
-/* bench_home_open: options.store is "sqlite" or "redis". Without a redis-server to start it says so
- * and ends the program: there is nothing to measure. */
+/* bench_home_open: options.store is "sqlite", "redis" or "memory". Without a redis-server to start
+ * it says so and ends the program: there is nothing to measure. */
 void bench_home_open(struct bench_home *, const char *store);
 /* bench_home_clear: no timers are left; nobody has it open. */
 void bench_home_clear(struct bench_home *);

@@ -11,7 +11,7 @@
 
 static void usage(const char *program)
 {
-	fprintf(stderr, "usage: %s [--n N] [--workload W] [--store sqlite|redis] [--json]\n",
+	fprintf(stderr, "usage: %s [--n N] [--workload W] [--store sqlite|redis|memory] [--json]\n",
 		program);
 	exit(2);
 }
@@ -34,7 +34,8 @@ struct bench_options bench_options(int argc, char **argv, size_t usual_n)
 		if (strcmp(argv[i], "--store") == 0 && i + 1 < argc) {
 			options.store = argv[++i];
 			if (strcmp(options.store, "sqlite") != 0 &&
-			    strcmp(options.store, "redis") != 0)
+			    strcmp(options.store, "redis") != 0 &&
+			    strcmp(options.store, "memory") != 0)
 				usage(argv[0]);
 			continue;
 		}

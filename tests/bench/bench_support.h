@@ -22,7 +22,7 @@ struct bench_options {
 	size_t n;
 	bool json;
 	const char *workload; /* only this one, or NULL */
-	const char *store;    /* "sqlite" or "redis", where there is a choice */
+	const char *store;    /* "sqlite", "redis" or "memory", where there is a choice */
 };
 
 /* struct bench_figure: the rounds of one system in one workload. */

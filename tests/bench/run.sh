@@ -1,12 +1,14 @@
 #!/bin/sh
 # run.sh: build the release and run one benchmark.
-#     tests/bench/run.sh wheel|late|burst|news|store|recover [--store sqlite|redis] [--n N] [--json]
+#     tests/bench/run.sh wheel|late|burst|news|store|recover [--store sqlite|redis|memory]
+#         [--workload W] [--n N] [--json]
+# memory is for late and burst only.
 # store is the Redis store's: puts against a bare client, then burst with --store redis.
 set -eu
 
 usage() {
 	echo "usage: tests/bench/run.sh wheel|late|burst|news|store|recover" \
-		"[--store sqlite|redis] [--n N] [--json]" >&2
+		"[--store sqlite|redis|memory] [--workload W] [--n N] [--json]" >&2
 	exit 2
 }
 
