@@ -282,11 +282,11 @@ static bool keys_of(const struct line *line, size_t *ret_from, size_t *ret_count
 	static const char *const none[] = {"PING", "SELECT",  "INFO", "CLIENT", "CLUSTER",
 					   "TIME", "MONITOR", "AUTH", NULL};
 	static const char *const one[] = {
-	    "GET",           "SET",         "PEXPIRE",        "PTTL",   "HGET",
-	    "HMGET",         "HSET",        "HDEL",           "HLEN",   "HSCAN",
-	    "ZADD",          "ZREM",        "ZCARD",          "ZCOUNT", "ZSCORE",
-	    "ZMSCORE",       "ZRANK",       "ZREVRANK",       "ZRANGE", "ZREVRANGE",
-	    "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX", "TYPE",   NULL};
+	    "GET",    "SET",       "PEXPIRE",       "PTTL",        "HGET",           "HMGET",
+	    "HSET",   "HDEL",      "HLEN",          "HSCAN",       "ZADD",           "ZREM",
+	    "ZCARD",  "ZCOUNT",    "ZSCORE",        "ZMSCORE",     "ZRANK",          "ZREVRANK",
+	    "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX", "TYPE",
+	    "ZSCAN",  NULL};
 	static const char *const all[] = {"DEL", "UNLINK", NULL};
 	static const char *const script[] = {"EVAL", "EVALSHA", NULL};
 	const char *name = line->words[0];
