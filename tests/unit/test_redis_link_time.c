@@ -243,6 +243,44 @@ static void server_that_refuses_changes_is_told(void **state)
 	peer_close(&peer);
 }
 
+/* answer_probes says what a server does that takes changes, until it is asked for INFO. */
+static void answer_probes(struct peer *peer, const char *info)
+{
+	unsigned asked = peer_saw(peer, "INFO\r\n");
+
+	for (unsigned i = 0; i < 100 && peer_saw(peer, "INFO\r\n") == asked; i++) {
+		peer_pass(peer, DW_MILLISECONDS(400));
+		if (peer_saw(peer, "INFO\r\n") == asked)
+			peer_say(peer, ":0\r\n");
+	}
+	assert_int_equal(peer_saw(peer, "INFO\r\n"), asked + 1);
+	peer_say(peer, info);
+	peer_pass(peer, 0);
+}
+
+static void policy_that_is_changed_is_told(void **state)
+{
+	static const char *const evicting[] = {"$30\r\nmaxmemory_policy:allkeys-lru\r\n\r\n",
+					       "$31\r\nmaxmemory_policy:volatile-ttl\r\n\r\n"};
+	struct peer peer;
+
+	(void)state;
+	open_up(&peer, &probing, FAKE_WELCOME ":0\r\n");
+	for (unsigned i = 0; i < 2; i++) {
+		answer_probes(&peer, "-NOPERM no INFO\r\n");
+		assert_false(says(&peer, "maxmemory-policy"));
+		answer_probes(&peer, evicting[i]);
+		assert_true(says(&peer, i ? "is volatile-ttl" : "is allkeys-lru"));
+		answer_probes(&peer, evicting[i]);
+		assert_true(says(&peer, i ? "throw leases away" : "throw timers away"));
+		answer_probes(&peer, "$29\r\nmaxmemory_policy:noeviction\r\n\r\n");
+		assert_false(says(&peer, "maxmemory-policy"));
+	}
+	assert_true(peer_is_up(&peer));
+	assert_non_null(strstr(peer.linked.log, "throws nothing of ours away any more"));
+	peer_close(&peer);
+}
+
 /* CLIENT PAUSE WRITE: whatever reads is answered, and the probe is not. */
 static void server_that_holds_changes_back_is_told(void **state)
 {
@@ -388,6 +426,7 @@ int main(void)
 	    cmocka_unit_test(link_that_idles_probes),
 	    cmocka_unit_test(link_that_works_probes),
 	    cmocka_unit_test(server_that_refuses_changes_is_told),
+	    cmocka_unit_test(policy_that_is_changed_is_told),
 	    cmocka_unit_test(server_that_holds_changes_back_is_told),
 	    cmocka_unit_test(server_that_is_away_is_asked_often_first),
 	    cmocka_unit_test(server_that_loads_is_asked_often),

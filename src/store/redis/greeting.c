@@ -202,17 +202,18 @@ static enum greeting_verdict judge_slots(const struct greeting *greeting, const 
 		   "clusters of several nodes are not supported, so use a server of its own");
 }
 
-static enum greeting_verdict judge_memory(const struct reply *reply, char *ret_words)
+bool greeting_evicts(const struct reply *reply, char *ret_words)
 {
-	const char *policy = field(reply, "maxmemory_policy:");
+	const char *policy = reply->kind == REPLY_BULK ? field(reply, "maxmemory_policy:") : NULL;
 	bool all = policy && strncmp(policy, "allkeys-", 8) == 0;
 
 	if (!all && (!policy || strncmp(policy, "volatile-", 9) != 0))
-		return GREETING_GOES_ON;
-	return say(ret_words, GREETING_REFUSED,
-		   "the server's maxmemory-policy is %.*s, so it would throw %s away: set "
-		   "maxmemory-policy noeviction",
-		   (int)strcspn(policy, "\r\n"), policy, all ? "timers" : "leases");
+		return false;
+	(void)say(ret_words, GREETING_REFUSED,
+		  "the server's maxmemory-policy is %.*s, so it would throw %s away: set "
+		  "maxmemory-policy noeviction",
+		  (int)strcspn(policy, "\r\n"), policy, all ? "timers" : "leases");
+	return true;
 }
 
 static enum greeting_verdict judge_role(const struct reply *reply, char *ret_words)
@@ -239,7 +240,7 @@ static enum greeting_verdict judge_info(struct greeting *greeting, enum greeting
 	if (step == GREETING_SERVER)
 		return judge_server(greeting, reply, ret_words);
 	if (step == GREETING_MEMORY)
-		return judge_memory(reply, ret_words);
+		return greeting_evicts(reply, ret_words) ? GREETING_REFUSED : GREETING_GOES_ON;
 	return judge_role(reply, ret_words);
 }
 

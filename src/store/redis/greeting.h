@@ -45,6 +45,10 @@ struct greeting {
 	unsigned next;  /* to be answered */
 };
 
+/* greeting_evicts: the server, by its INFO of memory, would throw timers or leases away. Then
+ * ret_words (DW_MESSAGE_SIZE) say so. */
+bool greeting_evicts(const struct reply *, char *ret_words);
+
 /* greeting_send queues all commands: DW_OK, DW_ENOMEM. */
 int greeting_send(struct greeting *, struct outbox *);
 

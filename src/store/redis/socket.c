@@ -14,6 +14,7 @@
 #include "store/redis/greeting.h"
 #include "store/redis/heartbeat.h"
 #include "store/redis/outbox.h"
+#include "store/redis/probe.h"
 
 #define PAUSE_FIRST DW_MILLISECONDS(100)
 #define PAUSE_MAX DW_SECONDS(2)
@@ -23,7 +24,7 @@
 enum {
 	INPUT_SIZE = 1 << 16,   /* read at once, and parsed before more is */
 	INPUT_BUDGET = 1 << 20, /* read in one link_work() and the takes behind it */
-	TROUBLE_SIZE = DW_MESSAGE_SIZE + sizeof((struct redis_where *)0)->name
+	TROUBLE_SIZE = DW_MESSAGE_SIZE + 2 + sizeof((struct redis_where *)0)->name
 };
 
 enum state { RESTING, DIALLING, GREETING, UP };
@@ -42,6 +43,7 @@ struct socket_link {
 	enum state state;
 	struct dial dial;
 	struct greeting greeting;
+	struct probe probe;
 	struct outbox outbox;
 	struct heartbeat heart;
 	struct reply_reader *reader;
@@ -155,27 +157,28 @@ static void come_up(struct socket_link *link)
 	link->up_since = link->now;
 	heartbeat_begin(&link->heart, link->now);
 	link->fatal = false;
+	probe_begin(&link->probe);
 	link->trouble[0] = link->logged[0] = '\0';
 	(void)snprintf(line, sizeof line, "%s: connected%s", link->options.where->name,
 		       link->options.channel ? ", listening" : "");
 	say(link, warned ? DW_LOG_WARN : DW_LOG_INFO, line);
 }
 
-/* note_probe: a server that is there may refuse every change. */
 static void note_probe(struct socket_link *link, const struct reply *reply)
 {
-	char text[DW_MESSAGE_SIZE];
+	char words[DW_MESSAGE_SIZE];
+	char line[TROUBLE_SIZE];
+	enum probe_news news = probe_take(&link->probe, &link->greeting, reply, words);
 
-	if (reply_passes(reply)) {
-		(void)snprintf(link->trouble, sizeof link->trouble,
-			       "%s: the server refuses every change: %s", link->options.where->name,
-			       greeting_quote(&link->greeting, reply, text, sizeof text)); /* cut */
+	if (news == PROBE_NOTHING)
+		return;
+	(void)snprintf(line, sizeof line, "%s: %s", link->options.where->name, words);
+	if (news == PROBE_TROUBLE) {
+		memcpy(link->trouble, line, sizeof line);
 		tell_trouble(link, DW_LOG_WARN);
-	} else if (link->trouble[0]) {
-		(void)snprintf(text, sizeof text, "%s: the server takes changes again",
-			       link->options.where->name); /* cut if long */
+	} else {
 		link->trouble[0] = link->logged[0] = '\0';
-		say(link, DW_LOG_WARN, text);
+		say(link, DW_LOG_WARN, line);
 	}
 }
 
@@ -313,11 +316,7 @@ static void flush(struct socket_link *link)
 
 static void probe(struct socket_link *link)
 {
-	const char *key = link->options.probe_key;
-	const char *words[] = {key ? "UNLINK" : "PING", key};
-	const size_t sizes[] = {strlen(words[0]), key ? strlen(key) : 0};
-
-	if (outbox_add(&link->outbox, key ? 2 : 1, words, sizes) != DW_OK) {
+	if (probe_send(&link->probe, &link->outbox) != DW_OK) {
 		lose(link, false, "no memory for a probe");
 		return;
 	}
@@ -538,6 +537,7 @@ static void copy_words(struct socket_link *link)
 	if (options->probe_key)
 		(void)snprintf(link->probe_key, sizeof link->probe_key, "%s", options->probe_key);
 	options->probe_key = options->probe_key ? link->probe_key : NULL;
+	link->probe.key = options->probe_key;
 	options->name = options->name ? link->name : NULL;
 	options->channel = options->channel ? link->channel : NULL;
 	link->greeting = (struct greeting){.where = options->where,
