@@ -6,7 +6,7 @@
  *	sim --same --seeds N                         each seed twice: the same hash
  *	sim --redis ...                              all of it on the Redis store
  */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* What the model forgets when a process has lost the store, or is no more. */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 /* is_in_time: its lease is not over, and no shard that was set back is another's by now. */
 static bool is_in_time(const struct town *town)

@@ -1,20 +1,20 @@
 /* The simulation of the Redis store: several processes, each with an engine and the real store, one
  * server, which is the twin of the scripts, and the wires between them.
  *
- *	town.c     what happens next, faults, the quiet end
+ *	fleet.c     what happens next, faults, the quiet end
  *	process.c  a process: opening, a turn, crashing, closing
- *	spy.c      stands between engine and store, and tells the model what passes
- *	wire.c     a link to the server, on which things are late, or lost, or later than lost
+ *	observer.c      stands between engine and store, and tells the model what passes
+ *	network.c     a link to the server, on which things are late, or lost, or later than lost
  *	server.c   what is on its way, and the twin
- *	hand.c     what befalls the server's data
- *	lost.c     what may be expected then
+ *	data_faults.c     what befalls the server's data
+ *	expected_losses.c     what may be expected then
  *	effects.c  what a script did, as the model wants to hear it
  *
  * One process is at work at a time; what the one-process simulation keeps in struct sim is its. */
 #ifndef SIM_TOWN_H
 #define SIM_TOWN_H
 
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 #include "store/redis/link.h"
 #include "support/twin.h"
 
@@ -147,20 +147,20 @@ struct town {
 	size_t known_count;
 };
 
-/* town.c */
+/* fleet.c */
 bool town_run(struct sim *);
 unsigned town_shard(const struct town *, const char *id);
 bool town_has_lease(const struct process *, unsigned shard);
 void town_restart(struct town *);
 
-/* hand.c */
+/* data_faults.c */
 void hand_act(struct town *);
 bool hand_is_in_grace(const struct process *, unsigned shard);
 /* hand_all_even: every timer has its entry and its value. */
 bool hand_all_even(struct town *);
 void hand_forget(struct town *);
 
-/* lost.c: lost_look before something befalls the shard, lost_settle afterwards; keeper NULL: it has
+/* expected_losses.c: lost_look before something befalls the shard, lost_settle afterwards; keeper NULL: it has
  * no owner. The same of one value that is taken away. */
 void lost_look(struct town *, unsigned shard, const struct process *keeper);
 void lost_settle(struct town *, unsigned shard, const struct process *keeper);
@@ -187,10 +187,10 @@ void process_leave(struct process *);
 void process_wake(struct process *);
 void process_free(struct process *);
 
-/* spy.c */
+/* observer.c */
 void spy_init(struct spy *, struct process *, dw_store *real);
 
-/* wire.c */
+/* network.c */
 struct wire *wire_new(struct process *, bool ear);
 void wire_cut(struct wire *, bool nothing_left);
 void wire_reply(struct wire *, struct packet *);

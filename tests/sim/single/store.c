@@ -1,7 +1,7 @@
 /* The store: the durable part is a table that outlives every process, the rest is on its way. What
  * was submitted and not applied is lost in a crash, and so is an answer that was not delivered. A
  * group of operations is applied at one moment, together or not at all. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* What happened, as a hash and on demand as text; and the first promise that was broken. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* One seed of the town: processes, a server and the wires between them live through faults; then
  * everything is quiet, and all that was promised must be done. */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 #include <stdio.h>
 #include <string.h>

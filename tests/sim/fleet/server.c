@@ -1,5 +1,5 @@
 /* The server: what is on its way to it and from it, and the twin that carries it out. */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The allocator of a process: it counts its blocks, and fails when the simulation says so. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

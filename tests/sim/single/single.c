@@ -1,6 +1,6 @@
 /* One seed: a program, its clients and its store live through faults; then everything is quiet, and
  * all that was promised must be done. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 #include <string.h>
 

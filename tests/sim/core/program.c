@@ -1,6 +1,6 @@
 /* The user's program: it puts, cancels, settles, looks and registers at random, from outside and
  * from inside of callbacks, and it dies inside them. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * says is the truth, whatever was confirmed.
  *
  * Until it is put right, what a client is told of the timer promises nothing. */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What a script did, as operations, to the model. The scripts' answers say it, for each operand. */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 #include <stdlib.h>
 #include <string.h>

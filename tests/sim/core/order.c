@@ -9,7 +9,7 @@
  *
  * A failed allocation and a clock that is set make timers wait for reasons of their own; the model
  * then forgets who was ready. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 void order_forget(struct sim *sim)
 {

@@ -1,6 +1,6 @@
 /* What befalls the server's data: it is emptied, it comes back as it was a while ago, a session in
  * it ends, keys in it are torn. Before and after, the model looks at what that does to it. */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Clients: other processes that write into the same store, past the owner. Their operations are
  * carried out and answered at once. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 #include <string.h>
 

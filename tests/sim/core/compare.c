@@ -1,6 +1,6 @@
 /* What is checked now and then and not at an event: that every timer is delivered, that a turn is
  * armed for it, that the table holds what the model says. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 /* A delivery and its settling are over so long after the deadline, when nothing disturbs: the
  * engine asks a failing store again after at most 5 s. */

@@ -1,5 +1,5 @@
 /* What was asked for, and what was answered. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 struct asked *model_ask(struct sim *sim, enum asked_kind kind, uint32_t name)
 {

@@ -60,7 +60,7 @@ struct generation {
 	dw_usec retry_floor;  /* a retry may not be due before */
 	uint32_t floor_clock; /* clocks.set_count when that was so */
 	enum fate fate;
-	bool lost;   /* by the store, and nobody has to write it again (lost.c) */
+	bool lost;   /* by the store, and nobody has to write it again (expected_losses.c) */
 	bool reset;  /* the store was set back, and has it again */
 	bool pushed; /* and its owner has written it again */
 	bool purged;
@@ -82,7 +82,7 @@ struct name {
 	char id[40];
 	uint32_t last;         /* generation */
 	uint32_t stored;       /* generation in the store */
-	uint32_t owed;         /* one that the keeper has to write again (lost.c); NONE */
+	uint32_t owed;         /* one that the keeper has to write again (expected_losses.c); NONE */
 	uint64_t keeper;       /* the life that has to put it right, 0: none has */
 	dw_usec befallen_at;   /* steady: its shard was emptied or set back; 0: never */
 	bool torn;             /* somebody has taken its value away */
@@ -165,7 +165,7 @@ bool model_all_over(const struct sim *);
 /* model_say_what_is_left: in vain it was waited for. */
 void model_say_what_is_left(struct sim *);
 
-/* lost.c: what a call confirmed may be lost; a client has changed what is not yet put right. */
+/* expected_losses.c: what a call confirmed may be lost; a client has changed what is not yet put right. */
 void lost_confirmed(struct sim *, struct generation *);
 void lost_changed(struct sim *, struct name *, bool deleted);
 /* lost_ended: a client has ended what was stored, and with it what the store had lost before. */

@@ -1,7 +1,7 @@
 /* Another owner of the same store. When the lease of ours is over it may take the store over, fires
  * for a while, and lets go. What it does at one moment is done at that moment: claim, start,
  * verdict; and now and then it dies between them. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 void rival_init(struct sim *sim)
 {

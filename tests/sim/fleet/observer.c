@@ -1,5 +1,5 @@
 /* What passes between an engine and its store, told to the model. */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 #include <string.h>
 

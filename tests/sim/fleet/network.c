@@ -1,7 +1,7 @@
 /* A link to the twin. What is sent arrives after a while, in order, and so do the replies. A
  * connection that is lost takes the replies with it; the requests, too, or a part of them is
  * carried out later, as by a server that was stopped with them in its socket. */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 #define REPLY_PATIENCE DW_SECONDS(1)
 

@@ -1,5 +1,5 @@
 /* A process of the town: an engine with the real store, whose link is a wire. */
-#include "sim/town.h"
+#include "sim/fleet/fleet.h"
 
 #include <inttypes.h>
 #include <stdio.h>

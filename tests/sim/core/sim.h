@@ -1,17 +1,17 @@
 /* The simulator: the real engine on simulated clocks, loop and store, and a model that watches.
  *
  *	main.c     arguments, many seeds, the self-test
- *	world.c    one seed: what happens next, opening, crashing, closing, the quiet end
+ *	single.c   one seed: what happens next, opening, crashing, closing, the quiet end
  *	memory.c   the engine's allocator: counts, and fails when told
  *	clocks.c   wall and steady time
- *	disk.c     the store: a table that survives crashes, behind a queue that does not
+ *	store.c     the store: a table that survives crashes, behind a queue that does not
  *	program.c  the user's program: calls, handlers, callbacks
- *	writer.c   clients of the same store
- *	rival.c    another owner, when the lease of ours is over
- *	model.c    what was promised, checked at every event
- *	asked.c    what was asked for, and what was answered
+ *	client.c   clients of the same store
+ *	second_owner.c    another owner, when the lease of ours is over
+ *	promises.c    what was promised, checked at every event
+ *	calls.c    what was asked for, and what was answered
  *	ended.c    what of it ends with a process, or with its ownership
- *	watch.c    what is checked now and then
+ *	compare.c    what is checked now and then
  *	order.c    the promise of order (I8)
  *	trace.c    the trace, its hash, the first broken promise
  *	bugs.c     planted bugs, to see that the model finds them
@@ -29,8 +29,8 @@
 #include "base/usec.h"
 #include "engine/engine.h"
 #include "port/op.h"
-#include "sim/bugs.h"
-#include "sim/model.h"
+#include "sim/core/bugs.h"
+#include "sim/core/promises.h"
 #include "store/table.h"
 
 #define TOPIC_COUNT 4u
@@ -113,7 +113,7 @@ struct disk {
 	bool stopped;
 	enum reign reign;
 	unsigned losses;          /* the engine was told of */
-	uint32_t rivals;          /* sim.rival.count when it became the owner */
+	uint32_t rivals;          /* sim.second_owner.count when it became the owner */
 	dw_usec renew_at;         /* steady */
 	dw_usec leased_told;      /* what the engine may rely on */
 	uint32_t done[NAMES_MAX]; /* a put whose outcome nobody was told: its number + 1 */
@@ -192,7 +192,7 @@ void clocks_pass(struct sim *, dw_usec time);
 void clocks_disturb(struct sim *);
 struct clock clocks_port(struct sim *);
 
-/* disk.c */
+/* store.c */
 struct disk *disk_open(struct sim *);
 dw_usec disk_next(const struct disk *);
 void disk_work(struct disk *);
@@ -210,15 +210,15 @@ void program_act(struct sim *);
 void program_register_all(struct sim *);
 void program_event(dw *, const dw_event *, void *user);
 
-/* writer.c */
+/* client.c */
 void writer_act(struct sim *);
 
-/* rival.c */
+/* second_owner.c */
 void rival_init(struct sim *);
 dw_usec rival_next(const struct sim *);
 void rival_act(struct sim *);
 
-/* town.c, of the process that is at work: whether it may start a timer; whether it has lost the
+/* fleet.c, of the process that is at work: whether it may start a timer; whether it has lost the
  * store and need not know it; how often its engine was told so. town_stored: a row, or NULL. */
 bool town_may_start(const struct sim *, const char *id);
 /* town_is_replaced: it may start the timer only because it does not know what has befallen it. */
@@ -227,7 +227,7 @@ bool town_is_lost(const struct sim *);
 unsigned town_losses(const struct sim *);
 dw_row *town_stored(struct sim *, const char *id);
 
-/* world.c */
+/* single.c*/
 bool world_run(struct sim *);
 void world_disturbed(struct sim *, dw_usec until);
 

@@ -1,4 +1,4 @@
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Time. The steady clock is the simulation's own; the wall clock follows it with a drift, and is
  * set now and then. */
-#include "sim/sim.h"
+#include "sim/core/sim.h"
 
 #define EPOCH DW_DAYS(20000)
 #define MILLION 1000000
