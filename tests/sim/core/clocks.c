@@ -48,10 +48,9 @@ static void set(struct sim *sim, dw_usec wall, int64_t drift_ppm)
 	sim->clocks.anchor_steady = sim->clocks.steady;
 	sim->clocks.drift_ppm = drift_ppm;
 	sim->clocks.set_count++;
-	order_forget(sim);
 	sim->clocks.wall_max = usec_max(sim->clocks.wall_max, wall);
 	trace(sim, "clock", "", wall, drift_ppm);
-	world_disturbed(sim, sim->clocks.steady);
+	faults_disturb(sim, sim->clocks.steady);
 }
 
 /* clocks_disturb sets the wall clock: a second, an hour, a little, or only its rate. */

@@ -16,7 +16,7 @@ void model_watch(struct sim *sim)
 	dw_usec bound = PATIENCE + DW_MILLISECONDS(sim->knobs.hold_ms);
 	dw_usec wall = clocks_wall(sim);
 
-	if (!sim->engine || sim->clocks.steady < sim->disturbed_at + bound)
+	if (!sim->engine || sim->clocks.steady < sim->faults.disturbed_until + bound)
 		return;
 	for (uint32_t i = 0; i < sim->model.name_count; i++) {
 		struct generation *generation = model_stored(sim, i);

@@ -21,9 +21,9 @@ static bool fails(struct account *account)
 		sim->fail_run--;
 		sim->fail_in = 1;
 	}
+	sim->fail_count++;
 	trace(sim, "no memory", "", 0, 0);
-	order_forget(sim);
-	world_disturbed(sim, sim->clocks.steady);
+	faults_disturb(sim, sim->clocks.steady);
 	return true;
 }
 

@@ -1,25 +1,19 @@
-/* I8: timers start in the order of (deadline, generation), among those that are ready.
- *
- * A timer is READY from the moment the engine has taken the answer that it is claimed, until it
- * starts or something is asked for it: a put, a cancel, an operation of the engine; and not while
- * such a call waits. When X starts, no other timer may be ready, due and have a handler, and
- *	be due before X, or
- *	be due with X, of an earlier generation, and have become ready before X.
- * Equal deadlines need the last condition: a claim that failed comes back behind others.
- *
- * A failed allocation and a clock that is set make timers wait for reasons of their own; the model
- * then forgets who was ready. */
 #include "sim/core/sim.h"
+
+/* stamp_now changes with everything that upsets the order. */
+static uint64_t stamp_now(const struct sim *sim)
+{
+	return 1 + sim->clocks.set_count + sim->fail_count + sim->order.forgotten;
+}
 
 void order_forget(struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		sim->model.names[i].ready = NONE;
+	sim->order.forgotten++;
 }
 
 void order_touched(struct sim *sim, uint32_t name)
 {
-	sim->model.names[name].ready = NONE;
+	sim->order.names[name].stamp = 0;
 }
 
 void order_submitted(struct sim *sim, const dw_op *op)
@@ -28,40 +22,49 @@ void order_submitted(struct sim *sim, const dw_op *op)
 		order_touched(sim, model_name(sim, op->id));
 }
 
-/* learnt: rows of a scan or of the inbox replace what the engine knew. */
-static void learnt(struct sim *sim, const dw_row *row)
+/* learn: rows of a scan or of the inbox replace what the engine knew. */
+static void learn(struct sim *sim, const dw_row *row)
 {
 	for (; row; row = row->next) {
-		struct name *name = &sim->model.names[model_name(sim, row->id)];
+		struct readiness *ready = &sim->order.names[model_name(sim, row->id)];
 
-		if (name->learnt < row->head.generation)
-			name->learnt = row->head.generation;
-		if (name->ready != NONE &&
-		    sim->model.generations[name->ready].number < row->head.generation)
-			name->ready = NONE;
+		if (ready->learnt < row->head.generation)
+			ready->learnt = row->head.generation;
+		if (sim->model.generations[ready->generation].number < row->head.generation)
+			ready->stamp = 0;
 	}
 }
 
-void order_collected(struct sim *sim, const dw_op *op)
+void order_collected(struct sim *sim, const dw_op *op, bool current)
 {
-	struct generation *generation;
-	struct name *name;
+	const struct generation *generation;
+	struct readiness *ready;
 
-	learnt(sim, op->rows);
+	learn(sim, op->rows);
 	if (op->kind == DW_OP_PURGE)
 		order_forget(sim);
-	if (op->reign != (sim->town ? town_losses(sim) : sim->disk->losses))
-		return; /* a claim of before counts for nothing */
+	if (!current)
+		return;
 	if ((op->kind != DW_OP_CLAIM && op->kind != DW_OP_PUT) || op->status != DW_OK ||
 	    op->head.state != DW_CLAIMED)
 		return;
-	name = &sim->model.names[model_name(sim, op->id)];
+	ready = &sim->order.names[model_name(sim, op->id)];
 	generation = model_find(sim, model_name(sim, op->id), op->head.generation);
-	if (!generation || generation->number < name->learnt)
+	if (!generation || generation->number < ready->learnt)
 		return;
-	name->ready = (uint32_t)(generation - sim->model.generations);
-	name->ready_since = ++sim->model.ready_count;
-	name->ready_life = sim->life;
+	ready->stamp = stamp_now(sim);
+	ready->generation = (uint32_t)(generation - sim->model.generations);
+	ready->since = ++sim->order.count;
+	ready->life = sim->life;
+}
+
+static bool is_ready(const struct sim *sim, uint32_t number)
+{
+	const struct name *name = &sim->model.names[number];
+	const struct readiness *ready = &sim->order.names[number];
+
+	return ready->stamp == stamp_now(sim) && ready->life == sim->life && name->open == 0 &&
+	       !name->mute;
 }
 
 /* may_start: the ready timer could start now. */
@@ -77,24 +80,21 @@ static bool may_start(const struct sim *sim, const struct generation *ready, dw_
 
 void order_started(struct sim *sim, const struct generation *started)
 {
-	const struct name *own = &sim->model.names[started->name];
+	const struct readiness *own = &sim->order.names[started->name];
 	dw_usec wall = clocks_wall(sim);
 
 	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		const struct name *name = &sim->model.names[i];
-		const struct generation *ready;
+		const struct readiness *other = &sim->order.names[i];
+		const struct generation *ready = &sim->model.generations[other->generation];
 
-		if (i == started->name || name->ready == NONE || name->open > 0 || name->mute ||
-		    name->ready_life != sim->life)
-			continue;
-		ready = &sim->model.generations[name->ready];
-		if (!may_start(sim, ready, wall))
+		if (i == started->name || !is_ready(sim, i) || !may_start(sim, ready, wall))
 			continue;
 		if (ready->due < started->due ||
 		    (ready->due == started->due && ready->number < started->number &&
-		     name->ready_since < own->ready_since))
+		     other->since < own->since))
 			broken(sim, "I8", "%s started before %s, which is due %lld us earlier",
-			       own->id, name->id, (long long)(started->due - ready->due));
+			       sim->model.names[started->name].id, sim->model.names[i].id,
+			       (long long)(started->due - ready->due));
 	}
 	order_touched(sim, started->name);
 }

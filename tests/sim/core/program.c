@@ -14,9 +14,9 @@ static bool called(struct sim *sim)
 	if (sim->in_call)
 		broken(sim, "once", "a callback was called from inside a call");
 	clocks_pass(sim, (dw_usec)draw(sim, chance(sim, 300) ? 20000 : 50));
-	if (!sim->calm && chance(sim, sim->knobs.step))
+	if (!sim->faults.over && chance(sim, sim->knobs.step))
 		clocks_disturb(sim);
-	if (!sim->calm && chance(sim, sim->knobs.crash_inside)) {
+	if (!sim->faults.over && chance(sim, sim->knobs.crash_inside)) {
 		trace(sim, "dies inside", "", 0, 0);
 		sim->dead = true;
 		return false;
@@ -28,7 +28,7 @@ static bool called(struct sim *sim)
 static void go_on(struct sim *sim, uint32_t likely)
 {
 	sim->depth++;
-	if (!sim->calm && sim->actions_left > 0 && chance(sim, likely))
+	if (!sim->faults.over && sim->actions_left > 0 && chance(sim, likely))
 		program_act(sim);
 	if (!sim->closing && chance(sim, 100) && engine_turn(sim->engine) != DW_EBUSY)
 		broken(sim, "busy", "a turn ran inside a callback");
@@ -90,7 +90,7 @@ void program_event(dw *handle, const dw_event *event, void *user)
 	if (event->kind == DW_EVENT_OWNER_LOST)
 		model_lost(sim);
 	if (event->kind == DW_EVENT_OWNER_LOST || event->kind == DW_EVENT_OWNER)
-		world_disturbed(sim, sim->clocks.steady);
+		faults_disturb(sim, sim->clocks.steady);
 	if (event->kind == DW_EVENT_CORRUPT && !sim->model.names[model_name(sim, event->id)].torn)
 		broken(sim, "I11", "%s is corrupt", event->id);
 	if (!sim->closing)
@@ -101,7 +101,7 @@ static dw_verdict choose_verdict(struct sim *sim)
 {
 	uint64_t dice = draw(sim, 100);
 
-	if (sim->calm || dice < 60)
+	if (sim->faults.over || dice < 60)
 		return DW_DONE;
 	return dice < 80 ? DW_RETRY : DW_HOLD;
 }
@@ -324,7 +324,7 @@ static void set_handler(struct sim *sim, uint32_t topic, bool on)
 		return;
 	*(topic == TOPIC_COUNT ? &sim->handled_any : &sim->handled[topic]) = on;
 	order_forget(sim); /* who was given back for want of it */
-	world_disturbed(sim, sim->clocks.steady);
+	faults_disturb(sim, sim->clocks.steady);
 }
 
 void program_register_all(struct sim *sim)
@@ -339,7 +339,7 @@ void program_begin(struct sim *sim)
 	memset(sim->handled, 0, sizeof sim->handled);
 	sim->handled_any = false;
 	for (uint32_t i = 0; i < TOPIC_COUNT; i++)
-		if (sim->calm || chance(sim, 8500))
+		if (sim->faults.over || chance(sim, 8500))
 			set_handler(sim, i, true);
 }
 

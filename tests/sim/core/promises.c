@@ -9,7 +9,7 @@ void model_init(struct sim *sim)
 	struct model *model = &sim->model;
 
 	model->name_count = model->asked_count = model->generation_count = 0;
-	model->ready_count = model->unanswered = 0;
+	model->unanswered = 0;
 	model->purging = false;
 }
 
@@ -26,7 +26,7 @@ uint32_t model_name(struct sim *sim, const char *id)
 		return 0;
 	}
 	name = &model->names[model->name_count];
-	*name = (struct name){.last = NONE, .stored = NONE, .owed = NONE, .ready = NONE};
+	*name = (struct name){.last = NONE, .stored = NONE, .owed = NONE};
 	memcpy(name->id, id, strlen(id) + 1);
 	return model->name_count++;
 }

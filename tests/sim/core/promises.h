@@ -80,19 +80,15 @@ struct generation {
 
 struct name {
 	char id[40];
-	uint32_t last;         /* generation */
-	uint32_t stored;       /* generation in the store */
-	uint32_t owed;         /* one that the keeper has to write again (expected_losses.c); NONE */
-	uint64_t keeper;       /* the life that has to put it right, 0: none has */
-	dw_usec befallen_at;   /* steady: its shard was emptied or set back; 0: never */
-	bool torn;             /* somebody has taken its value away */
-	uint64_t floor;        /* no generation up to this one starts any more */
+	uint32_t last;       /* generation */
+	uint32_t stored;     /* generation in the store */
+	uint32_t owed;       /* one that the keeper has to write again (expected_losses.c); NONE */
+	uint64_t keeper;     /* the life that has to put it right, 0: none has */
+	dw_usec befallen_at; /* steady: its shard was emptied or set back; 0: never */
+	bool torn;           /* somebody has taken its value away */
+	uint64_t floor;      /* no generation up to this one starts any more */
 	uint64_t cancel_floor; /* that becomes the floor when the cancel is answered */
 	uint64_t purge_floor;  /* the same of a purge */
-	uint32_t ready;        /* generation that is claimed and can fire (order.c) */
-	uint64_t ready_since;  /* a count */
-	uint64_t ready_life;   /* in which process */
-	uint64_t learnt;       /* the last generation that an engine has read */
 	uint32_t open;         /* calls that are not answered */
 	bool mute;             /* a call was made that nobody is told the end of */
 };
@@ -104,7 +100,6 @@ struct model {
 	uint32_t asked_count;
 	struct generation generations[GENERATIONS_MAX];
 	uint32_t generation_count;
-	uint64_t ready_count;
 	uint64_t unanswered;
 	bool purging; /* one at a time, so that purge_floor is of that one */
 };
@@ -173,12 +168,5 @@ void lost_ended(struct sim *, const struct name *);
 /* lost_may_repeat: the put that made it may be done once more, as nobody was told of it. */
 bool lost_may_repeat(const struct sim *, const struct generation *);
 void lost_keeper_ends(struct sim *, bool in_time);
-
-/* order.c */
-void order_collected(struct sim *, const dw_op *);
-void order_submitted(struct sim *, const dw_op *);
-void order_touched(struct sim *, uint32_t name);
-void order_forget(struct sim *);
-void order_started(struct sim *, const struct generation *);
 
 #endif

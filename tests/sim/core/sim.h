@@ -30,7 +30,10 @@
 #include "engine/engine.h"
 #include "port/op.h"
 #include "sim/core/bugs.h"
+#include "sim/core/faults.h"
+#include "sim/core/order.h"
 #include "sim/core/promises.h"
+#include "sim/core/random.h"
 #include "store/table.h"
 
 #define TOPIC_COUNT 4u
@@ -131,12 +134,13 @@ struct sim {
 	char broken[256]; /* the first broken promise */
 
 	struct knobs knobs;
-	bool calm; /* no faults any more */
+	struct faults faults;
 	struct clocks clocks;
 	struct account engine_account;
 	struct account table_account;
 	uint32_t fail_in;  /* the allocation that fails, 0: none */
 	uint32_t fail_run; /* how many fail in a row */
+	uint64_t fail_count;
 
 	struct town *town; /* of the Redis store; NULL: the table and its disk */
 	struct table *table;
@@ -161,8 +165,7 @@ struct sim {
 	dw_usec action_at; /* the program's next action */
 	uint32_t actions_left;
 	dw_usec writer_at;
-	dw_usec disturbed_at; /* steady: the last fault, or the end of one */
-	uint64_t idle_turns;  /* in a row, without time passing */
+	uint64_t idle_turns; /* in a row, without time passing */
 
 	bool handled[TOPIC_COUNT];
 	bool handled_any;
@@ -170,16 +173,13 @@ struct sim {
 	dw_verdict verdict; /* that the running handler will return */
 
 	struct model model;
+	struct order order;
 };
 
 /* trace.c */
 void trace(struct sim *, const char *what, const char *id, int64_t a, int64_t b);
 void broken(struct sim *, const char *promise, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* draw: [0, limit). chance: true n times of 10,000, never when n is 0, and draws nothing then. */
-uint64_t draw(struct sim *, uint64_t limit);
-bool chance(struct sim *, uint32_t n);
 
 /* memory.c */
 struct alloc memory_alloc(struct account *);
@@ -229,7 +229,6 @@ dw_row *town_stored(struct sim *, const char *id);
 
 /* single.c*/
 bool world_run(struct sim *);
-void world_disturbed(struct sim *, dw_usec until);
 
 static inline bool sim_may_start(const struct sim *sim, const char *id)
 {

@@ -37,13 +37,3 @@ void broken(struct sim *sim, const char *promise, const char *format, ...)
 	va_end(arguments);
 	trace(sim, "BROKEN", sim->broken, 0, 0);
 }
-
-uint64_t draw(struct sim *sim, uint64_t limit)
-{
-	return rng_below(&sim->rng, limit);
-}
-
-bool chance(struct sim *sim, uint32_t n)
-{
-	return n > 0 && rng_below(&sim->rng, 10000) < n;
-}

@@ -107,7 +107,7 @@ static void dawdle(struct town *town)
 	    usec_max(process->context.stalled_until,
 		     town->sim->clocks.steady + (dw_usec)draw(town->sim, (uint64_t)town->lease));
 	trace(town->sim, "dawdles", "", process->context.stalled_until, process->number);
-	world_disturbed(town->sim, process->context.stalled_until);
+	faults_disturb(town->sim, process->context.stalled_until);
 }
 
 static void empty(struct town *town)
@@ -120,7 +120,7 @@ static void empty(struct town *town)
 		if (only >= town->shard_count || only == i)
 			empty_shard(town, i);
 	step_clock(town);
-	world_disturbed(town->sim, town->sim->clocks.steady);
+	faults_disturb(town->sim, town->sim->clocks.steady);
 }
 
 /* ---- Set back ------------------------------------------------------------------------------ */
@@ -199,7 +199,7 @@ static void tear(struct town *town)
 	bool place = draw(sim, 2) == 0;
 
 	trace(sim, "torn", id, place, 0);
-	world_disturbed(sim, sim->clocks.steady + DW_SECONDS(60));
+	faults_disturb(sim, sim->clocks.steady + DW_SECONDS(60));
 	if (place) {
 		command(town, "ZREM", key_of(shard, "z"), id, NULL);
 		return;

@@ -282,7 +282,7 @@ void lost_settle(struct town *town, unsigned shard, const struct process *keeper
 	for (unsigned i = 0; i < PROCESSES; i++)
 		town->processes[i].shaken[shard] |= !keeper;
 	order_forget(sim);
-	world_disturbed(sim, sim->clocks.steady);
+	faults_disturb(sim, sim->clocks.steady);
 }
 
 /* ---- A value that somebody has taken away -------------------------------------------------- */

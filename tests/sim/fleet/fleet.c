@@ -122,7 +122,7 @@ static void disturb_server(struct town *town)
 		town->refusing_until =
 		    sim->clocks.steady + (dw_usec)draw(sim, chance(sim, 2000) ? 6000000 : 300000);
 		trace(sim, "refusing", "", town->refusing_until, town->refusal);
-		world_disturbed(sim, town->refusing_until);
+		faults_disturb(sim, town->refusing_until);
 	}
 }
 
@@ -135,7 +135,7 @@ static void stall(struct town *town)
 		time += town->lease + (dw_usec)draw(sim, DW_SECONDS(4));
 	sim->stalled_until = sim->clocks.steady + time;
 	trace(sim, "stall", "", sim->stalled_until, town->at_work->number);
-	world_disturbed(sim, sim->stalled_until);
+	faults_disturb(sim, sim->stalled_until);
 }
 
 static void disturb(struct town *town)
@@ -228,7 +228,7 @@ static void step(struct town *town)
 		server_work(town);
 	else
 		act(town);
-	if (!sim->calm)
+	if (!sim->faults.over)
 		disturb(town);
 }
 
@@ -250,12 +250,6 @@ static void watch(struct town *town, uint32_t round)
 }
 
 /* ---- A seed -------------------------------------------------------------------------------- */
-
-/* some: 0 in four seeds of ten, else up to most. */
-static uint32_t some(struct sim *sim, uint32_t most)
-{
-	return chance(sim, 4000) ? 0 : 1 + (uint32_t)draw(sim, most);
-}
 
 /* choose_losses: where there are any, in every other seed. */
 static void choose_losses(struct town *town)
@@ -345,7 +339,7 @@ static void become_calm(struct town *town)
 {
 	struct sim *sim = town->sim;
 
-	sim->calm = true;
+	sim->faults.over = true;
 	sim->fail_in = 0;
 	sim->action_at = DW_NEVER;
 	sim->knobs.fail = sim->knobs.slow = 0;
@@ -359,7 +353,7 @@ static void become_calm(struct town *town)
 			program_register_all(sim);
 		process_leave(process);
 	}
-	world_disturbed(sim, sim->clocks.steady);
+	faults_disturb(sim, sim->clocks.steady);
 }
 
 static void end_all(struct town *town)

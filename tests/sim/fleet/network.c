@@ -62,7 +62,7 @@ static int send(struct link *link, int count, const char *const *words, const si
 
 	if (!wire->up || sim->dead)
 		return DW_ESTORE;
-	if (!sim->calm && chance(sim, 5))
+	if (!sim->faults.over && chance(sim, 5))
 		return DW_ELIMIT;
 	if (wire->under_way++ == 0)
 		wire->waiting_from = now;
@@ -162,7 +162,7 @@ void wire_cut(struct wire *wire, bool nothing_left)
 	drop_replies(wire);
 	server_cut(wire, nothing_left);
 	process_wake(wire->process);
-	world_disturbed(sim, wire->up_at);
+	faults_disturb(sim, wire->up_at);
 }
 
 /* wire_reply takes the packet over. */

@@ -87,7 +87,7 @@ static dw_op *collect(dw_store *store)
 		if (op->status == DW_EFENCED && op->reign == spy->process->losses)
 			lost(spy->process);
 		hear(spy->process, op);
-		order_collected(sim, op);
+		order_collected(sim, op, op->reign == spy->process->losses);
 	}
 	return all;
 }

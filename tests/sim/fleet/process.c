@@ -192,7 +192,7 @@ void process_open(struct process *process)
 	engine_attach(sim->engine, &process->spy.store);
 	program_begin(sim);
 	process->account.may_fail = true;
-	world_disturbed(sim, sim->clocks.steady);
+	faults_disturb(sim, sim->clocks.steady);
 }
 
 /* ---- Ending -------------------------------------------------------------------------------- */
@@ -208,9 +208,9 @@ static void gone(struct process *process)
 		broken(sim, "leak", "%zu blocks of a process are left",
 		       process->account.block_count);
 	sim->open_at = sim->clocks.steady;
-	if (!sim->calm)
+	if (!sim->faults.over)
 		sim->open_at += (dw_usec)draw(sim, chance(sim, 1000) ? 20000000 : 500000);
-	world_disturbed(sim, sim->open_at);
+	faults_disturb(sim, sim->open_at);
 }
 
 void process_kill(struct process *process)

@@ -56,7 +56,7 @@ static dw_usec delay(struct sim *sim)
 	if (!chance(sim, sim->knobs.slow))
 		return 20 + (dw_usec)draw(sim, chance(sim, 500) ? 5000 : 300);
 	time = (dw_usec)draw(sim, (uint64_t)DW_MILLISECONDS(900));
-	world_disturbed(sim, sim->clocks.steady + time);
+	faults_disturb(sim, sim->clocks.steady + time);
 	return time;
 }
 
@@ -263,7 +263,7 @@ static void carry_out(struct town *town, struct packet *packet)
 	if (sim->clocks.steady < town->refusing_until || chance(sim, sim->knobs.fail / 4)) {
 		reply = refusal(town);
 		trace(sim, "refused", reply->bytes, 0, 0);
-		world_disturbed(sim, sim->clocks.steady);
+		faults_disturb(sim, sim->clocks.steady);
 	} else {
 		town->known_count = 0;
 		reply = twin_call(town->twin, packet->count, packet->words, packet->sizes);
@@ -381,7 +381,7 @@ void server_halt(struct town *town, dw_usec until)
 		post(town, packet);
 		packet = next;
 	}
-	world_disturbed(town->sim, until);
+	faults_disturb(town->sim, until);
 }
 
 /* server_drop_requests: those of lost connections are gone, too. */

@@ -90,17 +90,17 @@ dw_usec rival_next(const struct sim *sim)
 {
 	if (sim->rival.owns)
 		return usec_max(sim->rival.at, sim->clocks.steady);
-	if (sim->knobs.rival == 0 || sim->calm)
+	if (sim->knobs.rival == 0 || sim->faults.over)
 		return DW_NEVER;
 	return usec_max(usec_max(sim->rival.at, sim->leased_until), sim->clocks.steady);
 }
 
 void rival_act(struct sim *sim)
 {
-	world_disturbed(sim, sim->clocks.steady);
+	faults_disturb(sim, sim->clocks.steady);
 	if (!sim->rival.owns && chance(sim, sim->knobs.rival))
 		take_over(sim);
-	else if (sim->rival.owns && (sim->calm || sim->clocks.steady >= sim->rival.until))
+	else if (sim->rival.owns && (sim->faults.over || sim->clocks.steady >= sim->rival.until))
 		let_go(sim);
 	else if (sim->rival.owns)
 		fire_due(sim);

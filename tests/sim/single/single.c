@@ -7,11 +7,6 @@
 #define EVENTS_MAX 500000u /* a lease is renewed for hours */
 #define IDLE_TURNS_MAX 3000u
 
-void world_disturbed(struct sim *sim, dw_usec until)
-{
-	sim->disturbed_at = usec_max(sim->disturbed_at, until);
-}
-
 /* ---- The loop's port ----------------------------------------------------------------------- */
 
 static void arm(void *user, dw_usec at)
@@ -59,7 +54,7 @@ static void process_start(struct sim *sim)
 	sim->disk = disk_open(sim);
 	engine_attach(sim->engine, &sim->disk->store);
 	program_begin(sim);
-	world_disturbed(sim, sim->clocks.steady);
+	faults_disturb(sim, sim->clocks.steady);
 }
 
 /* process_gone: nothing of it is left. */
@@ -73,9 +68,9 @@ static void process_gone(struct sim *sim)
 		broken(sim, "leak", "%zu blocks of the engine are left",
 		       sim->engine_account.block_count);
 	sim->open_at = sim->clocks.steady;
-	if (!sim->calm)
+	if (!sim->faults.over)
 		sim->open_at += (dw_usec)draw(sim, chance(sim, 1000) ? 60000000 : 500000);
-	world_disturbed(sim, sim->open_at);
+	faults_disturb(sim, sim->open_at);
 }
 
 static void process_crash(struct sim *sim)
@@ -158,7 +153,7 @@ static void stall(struct sim *sim)
 {
 	sim->stalled_until = sim->clocks.steady + (dw_usec)draw(sim, DW_SECONDS(2));
 	trace(sim, "stall", "", sim->stalled_until, 0);
-	world_disturbed(sim, sim->stalled_until);
+	faults_disturb(sim, sim->stalled_until);
 }
 
 /* disturb: what goes wrong before the next event. */
@@ -240,7 +235,7 @@ static bool step(struct sim *sim)
 		act(sim);
 	else
 		write(sim);
-	if (!sim->calm)
+	if (!sim->faults.over)
 		disturb(sim);
 	return true;
 }
@@ -259,12 +254,6 @@ static void watch(struct sim *sim, uint32_t round)
 }
 
 /* ---- A seed -------------------------------------------------------------------------------- */
-
-/* some: 0 in four seeds of ten, else up to most. */
-static uint32_t some(struct sim *sim, uint32_t most)
-{
-	return chance(sim, 4000) ? 0 : 1 + (uint32_t)draw(sim, most);
-}
 
 static void choose_knobs(struct sim *sim)
 {
@@ -323,7 +312,7 @@ static void become_calm(struct sim *sim)
 {
 	struct knobs *knobs = &sim->knobs;
 
-	sim->calm = true;
+	sim->faults.over = true;
 	sim->fail_in = 0;
 	sim->actions_left = 0;
 	sim->action_at = sim->writer_at = DW_NEVER;
@@ -334,7 +323,7 @@ static void become_calm(struct sim *sim)
 		process_crash(sim);
 	if (sim->engine && !sim->closing)
 		program_register_all(sim);
-	world_disturbed(sim, sim->clocks.steady);
+	faults_disturb(sim, sim->clocks.steady);
 }
 
 static void finish(struct sim *sim)

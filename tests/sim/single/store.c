@@ -82,7 +82,7 @@ static void watch_rival(struct disk *disk)
 		return;
 	trace(disk->sim, "lost", "", 0, 0);
 	disk->reign = REIGN_FENCED;
-	world_disturbed(disk->sim, disk->sim->clocks.steady);
+	faults_disturb(disk->sim, disk->sim->clocks.steady);
 	if (!disk->parked)
 		return;
 	disk->parked->status = fenced_status(disk);
@@ -109,7 +109,7 @@ static void renew(struct disk *disk)
 		sim->away_until =
 		    sim->clocks.steady + (dw_usec)draw(sim, 3 * (uint64_t)lease_time(disk));
 		trace(sim, "away", "", sim->away_until, 0);
-		world_disturbed(sim, sim->away_until + lease_time(disk));
+		faults_disturb(sim, sim->away_until + lease_time(disk));
 	} else {
 		extend(disk);
 	}
@@ -251,7 +251,7 @@ static void take(struct disk *disk, struct group *group, dw_op *op, bool unknown
 	if (chance(sim, sim->knobs.fail)) {
 		op->status = op->kind == DW_OP_PUT && chance(sim, 5000) ? DW_ELIMIT : DW_ESTORE;
 		trace(sim, "fail", op->id ? op->id : "", op->kind, op->status);
-		world_disturbed(sim, sim->clocks.steady);
+		faults_disturb(sim, sim->clocks.steady);
 	} else if (!apply(disk, op)) {
 		if (may_park(disk, op))
 			return;
@@ -283,7 +283,7 @@ static dw_usec delay(struct disk *disk)
 		return 20 + (dw_usec)draw(sim, chance(sim, 500) ? 5000 : 600);
 	time = (dw_usec)draw(sim, (uint64_t)DW_MILLISECONDS(1500));
 	trace(sim, "slow", "", time, 0);
-	world_disturbed(sim, sim->clocks.steady + time);
+	faults_disturb(sim, sim->clocks.steady + time);
 	return time;
 }
 
@@ -321,7 +321,7 @@ static void commit_group(struct disk *disk)
 		count = 1 + (size_t)draw(sim, count);
 	if (unknown) {
 		trace(sim, "unknown", "", done, (int64_t)count);
-		world_disturbed(sim, sim->clocks.steady);
+		faults_disturb(sim, sim->clocks.steady);
 	}
 	for (size_t i = 0; i < count; i++) {
 		dw_op *op = op_queue_pop(&disk->submitted);
@@ -433,7 +433,7 @@ static dw_op *collect(dw_store *store)
 			disk->reign = REIGN_CLIENT;
 			disk->losses++;
 		}
-		order_collected(disk->sim, op);
+		order_collected(disk->sim, op, op->reign == disk->losses);
 	}
 	return op_queue_take(&disk->answers);
 }

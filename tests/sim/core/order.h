@@ -1,0 +1,48 @@
+/* I8: timers start in the order of (deadline, generation), among those that are ready.
+ *
+ * A timer is READY from the moment when the engine takes the answer that it is claimed. It is no
+ * longer ready when it starts, or when somebody asks for something: a put, a cancel, an operation of
+ * the engine; nor while such a call waits. When X starts, no other timer may be ready, due and have
+ * a handler, and
+ *	be due before X, or
+ *	be due with X, have an earlier generation, and have become ready before X.
+ * Equal deadlines need the last condition: a timer whose claim failed comes back behind others.
+ *
+ * A failed allocation and a clock that is set delay timers for reasons of their own. Then nobody
+ * counts as ready any more. */
+#ifndef SIM_CORE_ORDER_H
+#define SIM_CORE_ORDER_H
+
+#include "durawheel/store.h"
+#include "sim/core/promises.h"
+
+struct readiness {
+	uint64_t
+	    stamp; /* the timer is ready while nothing has upset the order since; 0: it is not */
+	uint32_t generation; /* index of what is claimed and may start */
+	uint64_t since;      /* order.count when it became ready */
+	uint64_t life;       /* in which process */
+	uint64_t learnt;     /* the last generation that an engine has read */
+};
+
+struct order {
+	struct readiness names[NAMES_MAX];
+	uint64_t count;
+	uint64_t forgotten; /* how often all were forgotten */
+};
+
+/* order_submitted, order_collected: the engine hands the operation to its store, or takes the
+ * answer; current: the answer belongs to the present ownership. */
+void order_submitted(struct sim *, const dw_op *);
+void order_collected(struct sim *, const dw_op *, bool current);
+
+/* order_touched: somebody asks for something about that timer. */
+void order_touched(struct sim *, uint32_t name);
+
+/* order_forget: no timer counts as ready any more. */
+void order_forget(struct sim *);
+
+/* order_started checks the order. */
+void order_started(struct sim *, const struct generation *);
+
+#endif
