@@ -7,6 +7,7 @@
  *	sim --redis ...                              all of it on the Redis store
  */
 #include "sim/fleet/fleet.h"
+#include "sim/single/single.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -59,14 +60,16 @@ static struct sim *run(uint64_t seed, enum bug bug, bool printing)
 
 	if (!sim)
 		abort();
-	sim->seed = seed;
+	sim->seed = sim->rng.state = sim->trace.hash = seed;
+	sim->at_work = &sim->nobody;
+	sim->table_account.sim = sim;
 	sim->bug = bug;
-	sim->printing = printing;
+	sim->trace.printing = printing;
 	(void)snprintf(running, sizeof running,
 		       "seed %" PRIu64 ": aborted; again: sim%s --seed %" PRIu64 "\n", seed,
 		       world(), seed);
 	sim->losses = with_losses || bug != BUG_NONE;
-	(void)(on_redis ? town_run : world_run)(sim);
+	(on_redis ? fleet_run : single_run)(sim);
 	return sim;
 }
 
@@ -75,19 +78,19 @@ static void tell(const struct sim *sim)
 	const char *with = sim->bug != BUG_NONE ? " --bug " : "";
 	const char *bug = sim->bug != BUG_NONE ? bug_name(sim->bug) : "";
 
-	if (!sim->broken[0])
+	if (!sim->trace.broken[0])
 		printf("seed %" PRIu64 ": ok, %" PRIu64 " events, %" PRIu64
 		       " starts, trace %016" PRIx64 "\n",
-		       sim->seed, sim->event_count, sim->start_count, sim->hash);
+		       sim->seed, sim->trace.event_count, sim->start_count, sim->trace.hash);
 	else
 		printf("seed %" PRIu64 ": %s; again: sim%s --seed %" PRIu64 " --trace%s%s\n",
-		       sim->seed, sim->broken, world(), sim->seed, with, bug);
+		       sim->seed, sim->trace.broken, world(), sim->seed, with, bug);
 }
 
 static int run_one(const struct arguments *arguments)
 {
 	struct sim *sim = run(arguments->seed, arguments->bug, arguments->trace);
-	int status = sim->broken[0] ? 1 : 0;
+	int status = sim->trace.broken[0] ? 1 : 0;
 
 	tell(sim);
 	free(sim);
@@ -103,10 +106,10 @@ static int run_many(const struct arguments *arguments)
 	for (uint64_t i = 0; i < arguments->count; i++) {
 		struct sim *sim = run(arguments->first + i, arguments->bug, false);
 
-		events += sim->event_count;
+		events += sim->trace.event_count;
 		starts += sim->start_count;
-		failed += sim->broken[0] != '\0';
-		if (sim->broken[0])
+		failed += sim->trace.broken[0] != '\0';
+		if (sim->trace.broken[0])
 			tell(sim);
 		if ((i + 1) % 1000 == 0)
 			fprintf(stderr, "%" PRIu64 " of %" PRIu64 " seeds\n", i + 1,
@@ -123,11 +126,11 @@ static bool find(enum bug bug, uint64_t first)
 {
 	for (uint64_t seed = first; seed < first + SELFTEST_SEEDS; seed++) {
 		struct sim *sim = run(seed, bug, false);
-		bool found = sim->broken[0] != '\0';
+		bool found = sim->trace.broken[0] != '\0';
 
 		if (found)
 			printf("bug %s: found with seed %" PRIu64 " (%s)\n", bug_name(bug), seed,
-			       sim->broken);
+			       sim->trace.broken);
 		free(sim);
 		if (found)
 			return true;
@@ -160,10 +163,10 @@ static int run_same(const struct arguments *arguments)
 		struct sim *once = run(arguments->first + i, BUG_NONE, false);
 		struct sim *twice = run(arguments->first + i, BUG_NONE, false);
 
-		if (once->hash != twice->hash)
+		if (once->trace.hash != twice->trace.hash)
 			printf("seed %" PRIu64 ": trace %016" PRIx64 " and %016" PRIx64 "\n",
-			       once->seed, once->hash, twice->hash);
-		failed += once->hash != twice->hash;
+			       once->seed, once->trace.hash, twice->trace.hash);
+		failed += once->trace.hash != twice->trace.hash;
 		free(once);
 		free(twice);
 	}

@@ -3,13 +3,6 @@
 #ifndef SIM_BUGS_H
 #define SIM_BUGS_H
 
-#include <stdbool.h>
-
-#include "durawheel/store.h"
-#include "store/table.h"
-
-struct sim;
-
 enum bug {
 	BUG_NONE,
 	BUG_ROUND_DOWN,
@@ -49,13 +42,7 @@ const char *bug_name(enum bug);
 /* bug_find: BUG_NONE when there is no bug of that name. */
 enum bug bug_find(const char *name);
 
-/* bug_apply is table_apply with the seed's bug in it. */
-bool bug_apply(struct sim *, dw_op *, const struct table_caller *);
-
 /* bug_wheel: the bug of the wheels, which are not given a sim; set before each seed. */
 void bug_wheel(enum bug);
-
-/* bug_wall: the wall clock as the engine sees it. */
-dw_usec bug_wall(struct sim *, dw_usec wall);
 
 #endif

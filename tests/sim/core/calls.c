@@ -13,7 +13,7 @@ struct asked *model_ask(struct sim *sim, enum asked_kind kind, uint32_t name)
 				.name = name,
 				.status = UNANSWERED,
 				.callback = true,
-				.life = sim->life};
+				.life = sim->at_work->life};
 	return asked;
 }
 
@@ -22,9 +22,9 @@ static void accepted_settle(struct sim *sim, const struct asked *asked)
 {
 	struct generation *generation = model_find(sim, asked->name, asked->generation);
 
-	if (sim_is_lost(sim) && !(sim->town && generation && generation->held))
+	if (sim->view.is_lost(sim->view.user) && !(sim->several && generation && generation->held))
 		return; /* it will be void, unless the lease is renewed */
-	if (!generation || !generation->held || generation->life != sim->life) {
+	if (!generation || !generation->held || generation->life != sim->at_work->life) {
 		broken(sim, "I4", "a stale token of %s was accepted",
 		       sim->model.names[asked->name].id);
 		return;
@@ -40,10 +40,10 @@ void model_cancelling(struct sim *sim, uint32_t name)
 {
 	struct generation *generation = model_stored(sim, name);
 
-	if (!generation && sim->model.names[name].owed != NONE)
-		generation = &sim->model.generations[sim->model.names[name].owed];
+	if (!generation && sim->model.names[name].loss.owed != NONE)
+		generation = &sim->model.generations[sim->model.names[name].loss.owed];
 	/* The delivery goes on, and its retry is dropped: done, whatever its verdict. */
-	if (generation && generation->life == sim->life)
+	if (generation && generation->life == sim->at_work->life)
 		generation->may_settle = true;
 }
 
@@ -97,8 +97,8 @@ static void put_answered(struct sim *sim, struct asked *asked, const dw_result *
 		broken(sim, "I2", "a put of %s was confirmed that was not stored", result->id);
 		return;
 	}
-	if (sim->town && result->generation == generation->number)
-		lost_confirmed(sim, generation);
+	if (result->generation == generation->number)
+		losses_confirmed(sim, generation);
 	if (generation->number > 0 && generation->promised && !generation->lost)
 		model_raise(&sim->model.names[number], generation->number - 1);
 }
@@ -110,8 +110,8 @@ static void cancel_answered(struct sim *sim, struct asked *asked, int status)
 
 	if (status == DW_OK || status == DW_ENOENT)
 		model_raise(name, name->cancel_floor);
-	if (status == DW_ELATE && generation && generation->life == sim->life)
-		generation->dropped = sim->life;
+	if (status == DW_ELATE && generation && generation->life == sim->at_work->life)
+		generation->dropped = sim->at_work->life;
 }
 
 /* move_answered: the generation that was confirmed is there, with the deadline asked for, and ends
@@ -130,8 +130,7 @@ static void move_answered(struct sim *sim, const struct asked *asked, const dw_r
 		broken(sim, "I2", "a move of %s was confirmed that was not stored", result->id);
 		return;
 	}
-	if (sim->town)
-		lost_confirmed(sim, generation);
+	losses_confirmed(sim, generation);
 	if (generation->promised && !generation->lost)
 		model_raise(&sim->model.names[asked->name], generation->number - 1);
 }
@@ -150,7 +149,8 @@ static void settle_answered(struct sim *sim, const struct asked *asked)
 	struct generation *generation = model_find(sim, asked->name, asked->generation);
 
 	/* Its value was taken away before: there was nothing to do, and it does not come back. */
-	if (asked->verdict == DW_DONE && generation->lost && sim->model.names[asked->name].torn) {
+	if (asked->verdict == DW_DONE && generation->lost &&
+	    sim->model.names[asked->name].loss.torn) {
 		generation->lost = false;
 		generation->fate = FATE_SETTLED;
 	}
@@ -161,11 +161,11 @@ static void settle_answered(struct sim *sim, const struct asked *asked)
 
 void model_answered(struct sim *sim, struct asked *asked, int status, const dw_result *result)
 {
-	if (asked->life != sim->life || asked->status != UNANSWERED) {
+	if (asked->life != sim->at_work->life || asked->status != UNANSWERED) {
 		broken(sim, "once", "a call was answered twice (%d, %d)", asked->status, status);
 		return;
 	}
-	if (sim->in_call)
+	if (sim->program.in_call)
 		broken(sim, "once", "a call was answered from inside a call");
 	asked->status = status;
 	sim->model.unanswered--;
@@ -183,4 +183,38 @@ void model_answered(struct sim *sim, struct asked *asked, int status, const dw_r
 		purge_answered(sim, status);
 	if (asked->kind == ASKED_SETTLE && status == DW_OK)
 		settle_answered(sim, asked);
+}
+
+void model_process_ended(struct sim *sim)
+{
+	struct model *model = &sim->model;
+
+	for (uint32_t i = 0; i < model->asked_count; i++) {
+		struct asked *asked = &model->asked[i];
+
+		if (asked->status != UNANSWERED || asked->life != sim->at_work->life)
+			continue;
+		asked->status = VOID;
+		model->unanswered -= asked->callback;
+		if (asked->kind == ASKED_PURGE)
+			model->purging = false;
+		if (asked->name != NONE)
+			model->names[asked->name].open -= asked->callback;
+	}
+	for (uint32_t i = 0; i < model->name_count; i++)
+		model->names[i].mute = model->names[i].mute && sim->several;
+	order_forget(sim);
+}
+
+unsigned model_unanswered(const struct sim *sim)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < sim->model.asked_count; i++) {
+		const struct asked *asked = &sim->model.asked[i];
+
+		count += asked->status == UNANSWERED && asked->callback &&
+			 asked->life == sim->at_work->life;
+	}
+	return count;
 }

@@ -1,13 +1,11 @@
-/* Time. The steady clock is the simulation's own; the wall clock follows it with a drift, and is
- * set now and then. */
 #include "sim/core/sim.h"
 
 #define EPOCH DW_DAYS(20000)
 #define MILLION 1000000
 
-void clocks_init(struct sim *sim)
+void clocks_init(struct sim *sim, dw_usec step_max)
 {
-	sim->clocks = (struct clocks){.anchor_wall = EPOCH};
+	sim->clocks = (struct clocks){.anchor_wall = EPOCH, .step_max = step_max};
 	sim->clocks.anchor_wall += (dw_usec)draw(sim, (uint64_t)DW_DAYS(1));
 	sim->clocks.steady = sim->clocks.anchor_steady = DW_SECONDS(100);
 	sim->clocks.wall_max = sim->clocks.anchor_wall;
@@ -21,7 +19,6 @@ dw_usec clocks_wall(const struct sim *sim)
 	return clocks->anchor_wall + passed + passed * clocks->drift_ppm / MILLION;
 }
 
-/* clocks_steady_at: when the wall clock will show `wall` if nobody sets it. */
 dw_usec clocks_steady_at(const struct sim *sim, dw_usec wall)
 {
 	dw_usec left = usec_sub(wall, clocks_wall(sim));
@@ -53,23 +50,17 @@ static void set(struct sim *sim, dw_usec wall, int64_t drift_ppm)
 	faults_disturb(sim, sim->clocks.steady);
 }
 
-/* clocks_disturb sets the wall clock: a second, an hour, a little, or only its rate. */
-void clocks_disturb(struct sim *sim)
+bool clocks_disturb(struct sim *sim)
 {
 	static const dw_usec steps[] = {DW_SECONDS(1), DW_HOURS(1), DW_MILLISECONDS(25), 700, 0};
 	dw_usec step = steps[draw(sim, sizeof steps / sizeof *steps)];
 	int64_t drift = (int64_t)draw(sim, 1001) - 500;
 
-	if (sim->town && step == DW_HOURS(1))
-		step = DW_SECONDS(20); /* who waits for hours renews leases */
+	step = usec_min(step, sim->clocks.step_max);
 	if (chance(sim, 5000))
 		step = -step;
 	set(sim, usec_add(clocks_wall(sim), step), drift);
-	if (step != 0 && sim->engine) {
-		/* The descriptor that notices a set clock. */
-		sim->woken = true;
-		sim->wake_at = sim->clocks.steady + (dw_usec)draw(sim, 100);
-	}
+	return step != 0;
 }
 
 /* ---- As the engine sees it ----------------------------------------------------------------- */
@@ -80,7 +71,7 @@ static dw_usec wall(void *user)
 
 	if (chance(sim, 1000))
 		clocks_pass(sim, 1);
-	return bug_wall(sim, clocks_wall(sim));
+	return sim->bug == BUG_CLOCK_BACK ? sim->clocks.wall_max : clocks_wall(sim);
 }
 
 static dw_usec steady(void *user)

@@ -1,4 +1,3 @@
-/* The allocator of a process: it counts its blocks, and fails when the simulation says so. */
 #include "sim/core/sim.h"
 
 #include <stdlib.h>
@@ -15,13 +14,13 @@ static bool fails(struct account *account)
 {
 	struct sim *sim = account->sim;
 
-	if (!account->may_fail || sim->fail_in == 0 || --sim->fail_in > 0)
+	if (!account->may_fail || sim->memory.fail_in == 0 || --sim->memory.fail_in > 0)
 		return false;
-	if (sim->fail_run > 0) {
-		sim->fail_run--;
-		sim->fail_in = 1;
+	if (sim->memory.fail_run > 0) {
+		sim->memory.fail_run--;
+		sim->memory.fail_in = 1;
 	}
-	sim->fail_count++;
+	sim->memory.fail_count++;
 	trace(sim, "no memory", "", 0, 0);
 	faults_disturb(sim, sim->clocks.steady);
 	return true;
@@ -54,4 +53,10 @@ static void *resize(void *user, void *bytes, size_t size)
 struct alloc memory_alloc(struct account *account)
 {
 	return (struct alloc){.resize = resize, .user = account};
+}
+
+void memory_disturb(struct sim *sim)
+{
+	sim->memory.fail_in = 1 + (uint32_t)draw(sim, 20);
+	sim->memory.fail_run = chance(sim, 3000) ? (uint32_t)draw(sim, 30) : 0;
 }

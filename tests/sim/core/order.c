@@ -3,7 +3,7 @@
 /* stamp_now changes with everything that upsets the order. */
 static uint64_t stamp_now(const struct sim *sim)
 {
-	return 1 + sim->clocks.set_count + sim->fail_count + sim->order.forgotten;
+	return 1 + sim->clocks.set_count + sim->memory.fail_count + sim->order.forgotten;
 }
 
 void order_forget(struct sim *sim)
@@ -55,7 +55,7 @@ void order_collected(struct sim *sim, const dw_op *op, bool current)
 	ready->stamp = stamp_now(sim);
 	ready->generation = (uint32_t)(generation - sim->model.generations);
 	ready->since = ++sim->order.count;
-	ready->life = sim->life;
+	ready->life = sim->at_work->life;
 }
 
 static bool is_ready(const struct sim *sim, uint32_t number)
@@ -63,8 +63,8 @@ static bool is_ready(const struct sim *sim, uint32_t number)
 	const struct name *name = &sim->model.names[number];
 	const struct readiness *ready = &sim->order.names[number];
 
-	return ready->stamp == stamp_now(sim) && ready->life == sim->life && name->open == 0 &&
-	       !name->mute;
+	return ready->stamp == stamp_now(sim) && ready->life == sim->at_work->life &&
+	       name->open == 0 && !name->mute;
 }
 
 /* may_start: the ready timer could start now. */
@@ -72,7 +72,7 @@ static bool may_start(const struct sim *sim, const struct generation *ready, dw_
 {
 	const struct asked *asked = &sim->model.asked[ready->asked];
 
-	if (!sim->handled_any && !sim->handled[asked->topic])
+	if (!sim->at_work->handled_any && !sim->at_work->handled[asked->topic])
 		return false;
 	return ready->due <= wall &&
 	       (asked->late_after == 0 || usec_sub(wall, ready->due) <= asked->late_after);

@@ -1,5 +1,3 @@
-/* The user's program: it puts, cancels, settles, looks and registers at random, from outside and
- * from inside of callbacks, and it dies inside them. */
 #include "sim/core/sim.h"
 
 #include <string.h>
@@ -9,16 +7,16 @@ static const char *const topics[TOPIC_COUNT] = {"a", "b", "c", "d"};
 /* called: a callback begins. False: the process is dead, nobody sees what it does. */
 static bool called(struct sim *sim)
 {
-	if (sim->dead)
+	if (sim->at_work->dead)
 		return false;
-	if (sim->in_call)
+	if (sim->program.in_call)
 		broken(sim, "once", "a callback was called from inside a call");
 	clocks_pass(sim, (dw_usec)draw(sim, chance(sim, 300) ? 20000 : 50));
 	if (!sim->faults.over && chance(sim, sim->knobs.step))
-		clocks_disturb(sim);
+		instance_step_clock(sim);
 	if (!sim->faults.over && chance(sim, sim->knobs.crash_inside)) {
 		trace(sim, "dies inside", "", 0, 0);
-		sim->dead = true;
+		sim->at_work->dead = true;
 		return false;
 	}
 	return true;
@@ -27,12 +25,11 @@ static bool called(struct sim *sim)
 /* go_on: from inside a callback the program may do anything, once more. */
 static void go_on(struct sim *sim, uint32_t likely)
 {
-	sim->depth++;
-	if (!sim->faults.over && sim->actions_left > 0 && chance(sim, likely))
+	if (!sim->faults.over && sim->program.actions_left > 0 && chance(sim, likely))
 		program_act(sim);
-	if (!sim->closing && chance(sim, 100) && engine_turn(sim->engine) != DW_EBUSY)
+	if (!sim->at_work->closing && chance(sim, 100) &&
+	    engine_turn(sim->at_work->engine) != DW_EBUSY)
 		broken(sim, "busy", "a turn ran inside a callback");
-	sim->depth--;
 }
 
 /* ---- Callbacks ----------------------------------------------------------------------------- */
@@ -77,24 +74,36 @@ static void told(dw *handle, int status, const dw_store_status *store, void *use
 	go_on(sim, 1000);
 }
 
-void program_event(dw *handle, const dw_event *event, void *user)
+bool program_hear(struct sim *sim, const dw_event *event)
 {
-	struct sim *sim = sim_of(handle);
-
-	(void)user;
-	if (sim->dead)
-		return;
+	if (sim->at_work->dead)
+		return false;
 	trace(sim, "event", event->id ? event->id : "", event->kind, event->status);
+	return true;
+}
+
+void program_take(struct sim *sim, const dw_event *event)
+{
 	if (event->kind == DW_EVENT_HOLD_EXPIRED)
 		model_expired(sim, event->id);
 	if (event->kind == DW_EVENT_OWNER_LOST)
 		model_lost(sim);
 	if (event->kind == DW_EVENT_OWNER_LOST || event->kind == DW_EVENT_OWNER)
 		faults_disturb(sim, sim->clocks.steady);
-	if (event->kind == DW_EVENT_CORRUPT && !sim->model.names[model_name(sim, event->id)].torn)
+	if (event->kind == DW_EVENT_CORRUPT &&
+	    !sim->model.names[model_name(sim, event->id)].loss.torn)
 		broken(sim, "I11", "%s is corrupt", event->id);
-	if (!sim->closing)
+	if (!sim->at_work->closing)
 		go_on(sim, 300);
+}
+
+void program_event(dw *handle, const dw_event *event, void *user)
+{
+	struct sim *sim = sim_of(handle);
+
+	(void)user;
+	if (program_hear(sim, event))
+		program_take(sim, event);
 }
 
 static dw_verdict choose_verdict(struct sim *sim)
@@ -114,12 +123,12 @@ static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
 	dw_usec retry_in = -1;
 
 	(void)user;
-	if (sim->dead)
+	if (sim->at_work->dead)
 		return DW_DONE;
 	trace(sim, "start", firing->id, firing->due, firing->attempt);
-	if (sim->closing)
+	if (sim->at_work->closing)
 		broken(sim, "close", "%s started while the handle is closed", firing->id);
-	if (++sim->turn_starts > 256)
+	if (++sim->at_work->turn_starts > 256)
 		broken(sim, "bounded", "more than 256 starts in a turn");
 	generation = model_start(sim, firing);
 	if (!called(sim))
@@ -128,7 +137,7 @@ static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
 	go_on(sim, 3000);
 	if (verdict == DW_RETRY && chance(sim, 8000)) {
 		retry_in = (dw_usec)draw(sim, chance(sim, 5000) ? 1000 : 3000000);
-		if (engine_retry_in(sim->engine, retry_in) != DW_OK)
+		if (engine_retry_in(sim->at_work->engine, retry_in) != DW_OK)
 			broken(sim, "retry", "dw_retry_in was refused inside a handler");
 	}
 	model_verdict(sim, generation, verdict, retry_in);
@@ -165,13 +174,13 @@ static dw_usec any_due(struct sim *sim)
 {
 	dw_usec due = usec_add(clocks_wall(sim), any_delay(sim));
 
-	if (sim->last_due != 0 && chance(sim, 2500))
-		return sim->last_due;
+	if (sim->program.last_due != 0 && chance(sim, 2500))
+		return sim->program.last_due;
 	if (chance(sim, 700))
 		due += (1 << 18) - due % (1 << 18);
 	else if (chance(sim, 700))
 		due += 1024 - due % 1024;
-	sim->last_due = due;
+	sim->program.last_due = due;
 	return due;
 }
 
@@ -199,7 +208,7 @@ static void put(struct sim *sim)
 	timer.late_after_us = asked->late_after;
 	timer.flags = chance(sim, 2000) ? DW_NEW : 0;
 	trace(sim, "put", timer.id ? timer.id : "", timer.due, (int64_t)number);
-	status = engine_put(sim->engine, &timer,
+	status = engine_put(sim->at_work->engine, &timer,
 			    (struct done){.fn = asked->callback ? done : NULL, .user = asked});
 	model_accepted(sim, asked, status);
 }
@@ -212,9 +221,9 @@ static void cancel(struct sim *sim)
 	if (!asked)
 		return;
 	trace(sim, "cancel", sim->model.names[name].id, 0, 0);
-	model_accepted(
-	    sim, asked,
-	    engine_cancel(sim->engine, sim->model.names[name].id, (struct done){done, asked}));
+	model_accepted(sim, asked,
+		       engine_cancel(sim->at_work->engine, sim->model.names[name].id,
+				     (struct done){done, asked}));
 }
 
 static void move(struct sim *sim)
@@ -227,8 +236,9 @@ static void move(struct sim *sim)
 		return;
 	asked->due = any_due(sim);
 	trace(sim, "move", id, asked->due, 0);
-	model_accepted(sim, asked,
-		       engine_move(sim->engine, id, asked->due, (struct done){done, asked}));
+	model_accepted(
+	    sim, asked,
+	    engine_move(sim->at_work->engine, id, asked->due, (struct done){done, asked}));
 }
 
 /* revive makes a timer of a dead letter, or forgets it. */
@@ -250,8 +260,9 @@ static void revive(struct sim *sim)
 	asked->due = any_due(sim);
 	trace(sim, drops ? "drop" : "requeue", id, asked->due, 0);
 	model_accepted(sim, asked,
-		       drops ? engine_dead_drop(sim->engine, id, 0, told_of)
-			     : engine_dead_requeue(sim->engine, id, 0, asked->due, told_of));
+		       drops
+			   ? engine_dead_drop(sim->at_work->engine, id, 0, told_of)
+			   : engine_dead_requeue(sim->at_work->engine, id, 0, asked->due, told_of));
 }
 
 static void purge(struct sim *sim)
@@ -261,7 +272,7 @@ static void purge(struct sim *sim)
 	if (!asked)
 		return;
 	trace(sim, "purge", "", 0, 0);
-	model_accepted(sim, asked, engine_purge(sim->engine, (struct done){done, asked}));
+	model_accepted(sim, asked, engine_purge(sim->at_work->engine, (struct done){done, asked}));
 }
 
 /* settle a delivery that is held, or one that was never or is not any more. */
@@ -287,9 +298,10 @@ static void settle(struct sim *sim)
 	asked->generation = generation->number;
 	asked->verdict = chance(sim, 3000) ? DW_RETRY : DW_DONE;
 	trace(sim, "settle", token.id, asked->verdict, token.attempt);
-	status = engine_settle(sim->engine, &token, asked->verdict, retry_in,
+	status = engine_settle(sim->at_work->engine, &token, asked->verdict, retry_in,
 			       (struct done){done, asked});
-	if (status == DW_OK && token.attempt != generation->attempt && !sim_is_lost(sim))
+	if (status == DW_OK && token.attempt != generation->attempt &&
+	    !sim->view.is_lost(sim->view.user))
 		broken(sim, "I4", "a settle of an earlier attempt of %s was accepted", token.id);
 	model_accepted(sim, asked, status);
 }
@@ -304,25 +316,25 @@ static void look(struct sim *sim)
 		return;
 	trace(sim, "look", "", (int64_t)which, 0);
 	if (which == 0)
-		status = engine_get(sim->engine, sim->model.names[any_name(sim)].id,
+		status = engine_get(sim->at_work->engine, sim->model.names[any_name(sim)].id,
 				    (struct lister){listed, asked});
 	else if (which == 1)
-		status = engine_list(sim->engine, chance(sim, 5000) ? "a" : NULL, NULL,
+		status = engine_list(sim->at_work->engine, chance(sim, 5000) ? "a" : NULL, NULL,
 				     1 + (size_t)draw(sim, 20), (struct lister){listed, asked});
 	else
-		status = engine_status(sim->engine, told, asked);
+		status = engine_status(sim->at_work->engine, told, asked);
 	model_accepted(sim, asked, status);
 }
 
 static void set_handler(struct sim *sim, uint32_t topic, bool on)
 {
 	const char *name = topic == TOPIC_COUNT ? "*" : topics[topic];
-	int status = engine_on(sim->engine, name, on ? fired : NULL, NULL);
+	int status = engine_on(sim->at_work->engine, name, on ? fired : NULL, NULL);
 
 	trace(sim, "on", name, on, status);
 	if (status != DW_OK)
 		return;
-	*(topic == TOPIC_COUNT ? &sim->handled_any : &sim->handled[topic]) = on;
+	*(topic == TOPIC_COUNT ? &sim->at_work->handled_any : &sim->at_work->handled[topic]) = on;
 	order_forget(sim); /* who was given back for want of it */
 	faults_disturb(sim, sim->clocks.steady);
 }
@@ -330,28 +342,33 @@ static void set_handler(struct sim *sim, uint32_t topic, bool on)
 void program_register_all(struct sim *sim)
 {
 	for (uint32_t i = 0; i < TOPIC_COUNT; i++)
-		if (!sim->handled[i])
+		if (!sim->at_work->handled[i])
 			set_handler(sim, i, true);
 }
 
 void program_begin(struct sim *sim)
 {
-	memset(sim->handled, 0, sizeof sim->handled);
-	sim->handled_any = false;
+	memset(sim->at_work->handled, 0, sizeof sim->at_work->handled);
+	sim->at_work->handled_any = false;
 	for (uint32_t i = 0; i < TOPIC_COUNT; i++)
 		if (sim->faults.over || chance(sim, 8500))
 			set_handler(sim, i, true);
+}
+
+void program_pass(struct sim *sim)
+{
+	if (sim->program.actions_left > 0)
+		sim->program.actions_left--;
 }
 
 void program_act(struct sim *sim)
 {
 	uint64_t dice = draw(sim, 1000);
 
-	if (sim->actions_left > 0)
-		sim->actions_left--;
-	if (sim->closing)
+	program_pass(sim);
+	if (sim->at_work->closing)
 		return;
-	sim->in_call = true;
+	sim->program.in_call = true;
 	if (dice < 500)
 		put(sim);
 	else if (dice < 630)
@@ -370,5 +387,5 @@ void program_act(struct sim *sim)
 		purge(sim);
 	else
 		set_handler(sim, TOPIC_COUNT, chance(sim, 3000));
-	sim->in_call = false;
+	sim->program.in_call = false;
 }

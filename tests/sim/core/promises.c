@@ -26,9 +26,20 @@ uint32_t model_name(struct sim *sim, const char *id)
 		return 0;
 	}
 	name = &model->names[model->name_count];
-	*name = (struct name){.last = NONE, .stored = NONE, .owed = NONE};
+	*name = (struct name){.last = NONE, .stored = NONE, .loss.owed = NONE};
 	memcpy(name->id, id, strlen(id) + 1);
 	return model->name_count++;
+}
+
+void model_name_all(struct sim *sim, uint32_t count)
+{
+	char id[] = "t00";
+
+	for (uint32_t i = 0; i < count; i++) {
+		id[1] = (char)('0' + i / 10);
+		id[2] = (char)('0' + i % 10);
+		(void)model_name(sim, id);
+	}
 }
 
 void model_lower(struct name *name, uint64_t number)
@@ -102,12 +113,12 @@ static void client_changes(struct sim *sim, struct name *name, const dw_op *op, 
 {
 	uint64_t last = last_number(sim, name);
 
-	if (role == DW_CLIENT && !op->head.open && !name->keeper)
+	if (role == DW_CLIENT && !op->head.open && !name->loss.keeper)
 		model_raise(name, last < op->head.generation ? last : op->head.generation - 1);
-	if (name->befallen_at) /* versions may be smaller than they were before */
+	if (name->loss.befallen_at) /* versions may be smaller than they were before */
 		model_lower(name, op->head.generation);
-	if (name->owed != NONE)
-		lost_changed(sim, name, false);
+	if (name->loss.owed != NONE)
+		losses_changed(sim, name, false);
 }
 
 /* take_over: a put that is done again, because the server was set back, makes the generation that
@@ -137,10 +148,10 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 		broken(sim, asked == NONE ? "I11" : "sim", "a put of %s is not as asked", op->id);
 		return;
 	}
-	if (op->head.generation <= last_number(sim, name) && !name->befallen_at)
+	if (op->head.generation <= last_number(sim, name) && !name->loss.befallen_at)
 		broken(sim, "generation", "of %s does not grow", op->id);
-	done = sim->town ? model_made_by(sim, number, &model->asked[asked]) : NULL;
-	if (done && !lost_may_repeat(sim, done))
+	done = sim->several ? model_made_by(sim, number, &model->asked[asked]) : NULL;
+	if (done && !losses_may_repeat(sim, done))
 		broken(sim, "I9", "a put of %s was done twice", op->id);
 	client_changes(sim, name, op, role);
 	end(sim, number, FATE_REPLACED);
@@ -152,7 +163,7 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 				.due = model->asked[asked].due,
 				.made_at = sim->clocks.steady,
 				.since = sim->clocks.steady,
-				.promised = role == DW_OWNER && !name->keeper,
+				.promised = role == DW_OWNER && !name->loss.keeper,
 				.claimed = op->head.state == DW_CLAIMED};
 	name->last = name->stored = model->generation_count++;
 	if (again && again->asked == asked)
@@ -171,10 +182,10 @@ static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct gener
 		broken(sim, old ? "sim" : "I3", "%s went on from nothing", op->id);
 		return;
 	}
-	if (op->head.generation <= last_number(sim, name) && !name->befallen_at)
+	if (op->head.generation <= last_number(sim, name) && !name->loss.befallen_at)
 		broken(sim, "generation", "of %s does not grow", op->id);
 	client_changes(sim, name, op, role);
-	if ((op->head.attempt < old->attempt && !name->keeper) || op->head.retries != 0)
+	if ((op->head.attempt < old->attempt && !name->loss.keeper) || op->head.retries != 0)
 		broken(sim, "move", "of %s: attempt %u, retries %u", op->id, op->head.attempt,
 		       op->head.retries);
 	old->fate = old->fate == FATE_DEAD ? FATE_BURIED : FATE_REPLACED;
@@ -185,8 +196,8 @@ static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct gener
 				.asked = old->asked,
 				.due = op->head.due,
 				.moved_to = op->head.due,
-				.attempt = name->keeper ? op->head.attempt : old->attempt,
-				.promised = role == DW_OWNER && !name->keeper,
+				.attempt = name->loss.keeper ? op->head.attempt : old->attempt,
+				.promised = role == DW_OWNER && !name->loss.keeper,
 				.made_at = sim->clocks.steady,
 				.since = sim->clocks.steady};
 	name->last = name->stored = model->generation_count++;
@@ -236,9 +247,10 @@ void model_purged(struct sim *sim, uint32_t name)
 	     at = sim->model.generations[at].before)
 		sim->model.generations[at].purged = true;
 	end(sim, name, FATE_CANCELLED);
-	if (sim->model.names[name].owed != NONE)
-		lost_changed(sim, &sim->model.names[name], true);
-	if (sim->model.names[name].keeper && sim->model.names[name].keeper != sim->life)
+	if (sim->model.names[name].loss.owed != NONE)
+		losses_changed(sim, &sim->model.names[name], true);
+	if (sim->model.names[name].loss.keeper &&
+	    sim->model.names[name].loss.keeper != sim->at_work->life)
 		return;
 	sim->model.names[name].purge_floor = last_number(sim, &sim->model.names[name]);
 }
@@ -252,17 +264,11 @@ static void purge_applied(struct sim *sim)
 /* late_but_gone: a client's cancel of an open timer deletes it and promises nothing. */
 static bool late_but_gone(struct sim *sim, const dw_op *op)
 {
-	struct table_caller caller = {.role = DW_CLIENT};
 	struct alloc alloc = memory_alloc(&sim->table_account);
-	dw_op get = {.kind = DW_OP_GET, .id = op->id};
-	bool gone;
+	dw_row *row = sim->view.stored(sim->view.user, op->id);
+	bool gone = !row;
 
-	if (sim->town)
-		get.rows = town_stored(sim, op->id);
-	else
-		(void)table_apply(sim->table, &get, &caller);
-	gone = !get.rows;
-	rows_free(&alloc, get.rows);
+	rows_free(&alloc, row);
 	return gone;
 }
 
@@ -270,18 +276,18 @@ static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
 {
 	uint32_t number = model_name(sim, op->id);
 	struct name *name = &sim->model.names[number];
-	bool torn = name->torn && name->stored == NONE && name->last != NONE &&
+	bool torn = name->loss.torn && name->stored == NONE && name->last != NONE &&
 		    sim->model.generations[name->last].lost;
 
 	if (op->status == DW_OK || (op->status == DW_ELATE && late_but_gone(sim, op))) {
 		end(sim, number, FATE_CANCELLED);
 		if (role == DW_CLIENT)
-			lost_ended(sim, name);
+			losses_ended(sim, name);
 	}
-	if (op->status != DW_ENOENT && name->owed != NONE && !model_stored(sim, number))
-		lost_changed(sim, name, true);
+	if (op->status != DW_ENOENT && name->loss.owed != NONE && !model_stored(sim, number))
+		losses_changed(sim, name, true);
 	/* A client that finds no value where one was torn out knows nothing of a claim. */
-	if ((op->status != DW_OK && op->status != DW_ENOENT) || name->keeper ||
+	if ((op->status != DW_OK && op->status != DW_ENOENT) || name->loss.keeper ||
 	    (torn && role == DW_CLIENT))
 		return;
 	name->cancel_floor = last_number(sim, name);
@@ -373,143 +379,4 @@ void model_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_r
 	default:
 		return;
 	}
-}
-
-/* ---- Deliveries ---------------------------------------------------------------------------- */
-
-static bool definite(int status)
-{
-	return status < 0 && status != DW_EUNKNOWN;
-}
-
-/* check_promises that do not need to know the earlier starts. */
-static void check_promises(struct sim *sim, const struct generation *generation,
-			   const dw_firing *firing)
-{
-	const struct asked *asked = &sim->model.asked[generation->asked];
-	dw_usec early = usec_sub(generation->due, clocks_wall(sim));
-
-	if (sim->town && town_is_replaced(sim, firing->id))
-		return; /* another one is the owner of an emptied shard by now */
-	if (early > 0)
-		broken(sim, "I1", "%s started %lld us before its deadline", firing->id,
-		       (long long)early);
-	/* What was set back has the deadline of then, and its owner the one that it knows. */
-	if ((firing->due != generation->due && !generation->reset) ||
-	    (firing->topic[0] != '?' && firing->topic[0] != (char)('a' + asked->topic)))
-		broken(sim, "I11", "%s started with another deadline or topic", firing->id);
-	if (generation->number <= sim->model.names[generation->name].floor)
-		broken(sim, "I3", "%s started after a confirmed cancel or replacement", firing->id);
-	if (generation->fate == FATE_SETTLED)
-		broken(sim, "I4", "%s started after it was settled", firing->id);
-	if (generation->fate == FATE_DEAD || generation->fate == FATE_BURIED)
-		broken(sim, "I4", "%s started after it was set aside", firing->id);
-	/* The server was set back while the answer was on its way, and the client put it again:
-	 * what stands in its way, because the owner has brought it back, is its own. */
-	if (definite(asked->status) && !(asked->status == DW_EEXIST && generation->pushed))
-		broken(sim, "I10", "%s started and its put was answered %d", firing->id,
-		       asked->status);
-}
-
-static void check_repetition(struct sim *sim, const struct generation *generation,
-			     const dw_firing *firing)
-{
-	if (sim->town && town_is_replaced(sim, firing->id))
-		return;
-	if (firing->attempt <= generation->attempt)
-		broken(sim, "I5", "the attempt of %s does not grow: %u after %u", firing->id,
-		       (unsigned)firing->attempt, (unsigned)generation->attempt);
-	if (generation->life != sim->life)
-		return;
-	if (!generation->licensed)
-		broken(sim, "I5", "%s started twice without a reason", firing->id);
-	if (generation->dropped == sim->life)
-		broken(sim, "I3", "%s was retried after a cancel had dropped that", firing->id);
-}
-
-struct generation *model_start(struct sim *sim, const dw_firing *firing)
-{
-	uint32_t name = model_name(sim, firing->id);
-	struct generation *generation = model_find(sim, name, firing->token->generation);
-	uint64_t number = UINT64_MAX;
-
-	sim->start_count++;
-	if (!sim_may_start(sim, firing->id))
-		broken(sim, "I6", "%s started without the lease", firing->id);
-	if (!generation) {
-		broken(sim, "I10", "%s started and this generation was never stored", firing->id);
-		return NULL;
-	}
-	if (firing->data_size == DATA_SIZE)
-		memcpy(&number, firing->data, DATA_SIZE);
-	if (number != generation->asked)
-		broken(sim, "I11", "%s started with other data", firing->id);
-	check_promises(sim, generation, firing);
-	check_repetition(sim, generation, firing);
-	order_started(sim, generation);
-	if (!sim->town || !town_is_replaced(sim, firing->id))
-		generation->attempt = firing->attempt;
-	generation->life = sim->life;
-	generation->since = sim->clocks.steady;
-	generation->starts++;
-	generation->held = generation->licensed = false;
-	generation->may_settle = generation->may_retry = false;
-	return generation;
-}
-
-struct generation *model_rival_start(struct sim *sim, const dw_op *claim)
-{
-	uint32_t name = model_name(sim, claim->id);
-	struct generation *generation = model_find(sim, name, claim->head.generation);
-	const dw_firing firing = {
-	    .id = claim->id, .topic = "?", .due = claim->head.due, .attempt = claim->head.attempt};
-
-	if (!generation) {
-		broken(sim, "I10", "%s started and this generation was never stored", claim->id);
-		return NULL;
-	}
-	trace(sim, "rival start", claim->id, claim->head.due, claim->head.attempt);
-	generation->life = 0; /* our own start, if there was one, was before the loss */
-	check_promises(sim, generation, &firing);
-	check_repetition(sim, generation, &firing);
-	generation->attempt = claim->head.attempt;
-	generation->since = sim->clocks.steady;
-	generation->starts++;
-	generation->held = generation->licensed = false;
-	generation->may_settle = generation->may_retry = false;
-	return generation;
-}
-
-void model_verdict(struct sim *sim, struct generation *generation, dw_verdict verdict,
-		   dw_usec retry_in)
-{
-	if (!generation)
-		return;
-	generation->held = verdict == DW_HOLD;
-	if (verdict == DW_DONE)
-		generation->may_settle = true;
-	if (verdict == DW_RETRY)
-		generation->may_retry = true;
-	generation->retry_floor = usec_add(clocks_wall(sim), usec_max(retry_in, 0));
-	generation->floor_clock = sim->clocks.set_count;
-}
-
-void model_expired(struct sim *sim, const char *id)
-{
-	uint32_t name = model_name(sim, id);
-	uint32_t at = sim->model.names[name].last;
-
-	for (; at != NONE; at = sim->model.generations[at].before) {
-		struct generation *generation = &sim->model.generations[at];
-
-		if (!generation->held || generation->life != sim->life)
-			continue;
-		if (generation->fate == FATE_SETTLED && sim->model.names[name].befallen_at)
-			continue; /* an earlier one was brought back since, and is held */
-		generation->may_retry = true;
-		generation->retry_floor = clocks_wall(sim);
-		return;
-	}
-	if (!sim->model.names[name].befallen_at) /* or another owner has started it since */
-		broken(sim, "I4", "a hold of %s ran out that was none", id);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "durawheel/store.h"
+#include "sim/core/losses.h"
 
 struct sim;
 
@@ -80,13 +81,10 @@ struct generation {
 
 struct name {
 	char id[40];
-	uint32_t last;       /* generation */
-	uint32_t stored;     /* generation in the store */
-	uint32_t owed;       /* one that the keeper has to write again (expected_losses.c); NONE */
-	uint64_t keeper;     /* the life that has to put it right, 0: none has */
-	dw_usec befallen_at; /* steady: its shard was emptied or set back; 0: never */
-	bool torn;           /* somebody has taken its value away */
-	uint64_t floor;      /* no generation up to this one starts any more */
+	uint32_t last;   /* generation */
+	uint32_t stored; /* generation in the store */
+	struct name_loss loss;
+	uint64_t floor;        /* no generation up to this one starts any more */
 	uint64_t cancel_floor; /* that becomes the floor when the cancel is answered */
 	uint64_t purge_floor;  /* the same of a purge */
 	uint32_t open;         /* calls that are not answered */
@@ -108,6 +106,7 @@ void model_init(struct sim *);
 
 /* model_name: the number of an id, made if need be. */
 uint32_t model_name(struct sim *, const char *id);
+void model_name_all(struct sim *, uint32_t count);
 
 /* model_ask notes a call; model_asked its synchronous result. NULL: no room, do not call. */
 struct asked *model_ask(struct sim *, enum asked_kind, uint32_t name);
@@ -151,22 +150,13 @@ void model_lower(struct name *, uint64_t number);
 /* The process ended: what was not answered never will be. */
 void model_process_ended(struct sim *);
 
-/* model_watch looks for timers that should have been delivered, or that nothing is armed for;
- * model_compare compares with the table. */
-void model_watch(struct sim *);
-void model_armed(struct sim *);
+/* model_unanswered: calls of the process at work. */
+unsigned model_unanswered(const struct sim *);
+
+/* model_compare compares with the store. */
 void model_compare(struct sim *);
 bool model_all_over(const struct sim *);
 /* model_say_what_is_left: in vain it was waited for. */
 void model_say_what_is_left(struct sim *);
-
-/* expected_losses.c: what a call confirmed may be lost; a client has changed what is not yet put right. */
-void lost_confirmed(struct sim *, struct generation *);
-void lost_changed(struct sim *, struct name *, bool deleted);
-/* lost_ended: a client has ended what was stored, and with it what the store had lost before. */
-void lost_ended(struct sim *, const struct name *);
-/* lost_may_repeat: the put that made it may be done once more, as nobody was told of it. */
-bool lost_may_repeat(const struct sim *, const struct generation *);
-void lost_keeper_ends(struct sim *, bool in_time);
 
 #endif

@@ -1,4 +1,3 @@
-/* What happened, as a hash and on demand as text; and the first promise that was broken. */
 #include "sim/core/sim.h"
 
 #include <stdarg.h>
@@ -13,13 +12,13 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 void trace(struct sim *sim, const char *what, const char *id, int64_t a, int64_t b)
 {
-	sim->event_count++;
-	sim->hash = hash_bytes(sim->hash, what, strlen(what));
-	sim->hash = hash_bytes(sim->hash, id, strlen(id));
-	sim->hash = mix(sim->hash, (uint64_t)a);
-	sim->hash = mix(sim->hash, (uint64_t)b);
-	sim->hash = mix(sim->hash, (uint64_t)sim->clocks.steady);
-	if (sim->printing)
+	sim->trace.event_count++;
+	sim->trace.hash = hash_bytes(sim->trace.hash, what, strlen(what));
+	sim->trace.hash = hash_bytes(sim->trace.hash, id, strlen(id));
+	sim->trace.hash = mix(sim->trace.hash, (uint64_t)a);
+	sim->trace.hash = mix(sim->trace.hash, (uint64_t)b);
+	sim->trace.hash = mix(sim->trace.hash, (uint64_t)sim->clocks.steady);
+	if (sim->trace.printing)
 		printf("%12lld %-16s %-8s %lld %lld\n", (long long)sim->clocks.steady, what, id,
 		       (long long)a, (long long)b);
 }
@@ -29,11 +28,12 @@ void broken(struct sim *sim, const char *promise, const char *format, ...)
 	va_list arguments;
 	int size;
 
-	if (sim->broken[0] || sim->dead)
+	if (sim->trace.broken[0] || sim->at_work->dead)
 		return;
-	size = snprintf(sim->broken, sizeof sim->broken, "%s: ", promise);
+	size = snprintf(sim->trace.broken, sizeof sim->trace.broken, "%s: ", promise);
 	va_start(arguments, format);
-	(void)vsnprintf(sim->broken + size, sizeof sim->broken - (size_t)size, format, arguments);
+	(void)vsnprintf(sim->trace.broken + size, sizeof sim->trace.broken - (size_t)size, format,
+			arguments);
 	va_end(arguments);
-	trace(sim, "BROKEN", sim->broken, 0, 0);
+	trace(sim, "BROKEN", sim->trace.broken, 0, 0);
 }

@@ -1,240 +1,191 @@
-/* What befalls the server's data: it is emptied, it comes back as it was a while ago, a session in
- * it ends, keys in it are torn. Before and after, the model looks at what that does to it. */
-#include "sim/fleet/fleet.h"
+#include "sim/fleet/data_faults.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/fleet/fleet.h"
+
 #define AGE_MAX DW_SECONDS(2)
 
-static char *key_of(unsigned shard, const char *end)
-{
-	static char key[40];
-
-	(void)snprintf(key, sizeof key, "{t:%02u}:%s", shard, end);
-	return key;
-}
-
 /* fence: the last one given in the shard. */
-static uint64_t fence(struct town *town, unsigned shard)
+static uint64_t fence(struct fleet *fleet, unsigned shard)
 {
 	size_t size;
-	const char *value = twin_value(town->twin, key_of(shard, "m"), "fence", &size);
+	const char *value = twin_value(fleet->server.twin, server_key(shard, "m"), "fence", &size);
 
 	return value ? strtoull(value, NULL, 10) : 0;
 }
 
 /* ---- Who has to put it right --------------------------------------------------------------- */
 
-/* A reign that the server does not know of any more goes on until its process hears of it, at most
- * until its lease would have ended. */
-bool hand_is_in_grace(const struct process *process, unsigned shard)
-{
-	return process->sim->clocks.steady < process->grace[shard];
-}
-
 /* keeper_of: the owner of the shard, whose memory is whole; NULL: nobody. */
-static struct process *keeper_of(struct town *town, unsigned shard)
+static struct process *keeper_of(struct fleet *fleet, unsigned shard)
 {
 	struct process *by_grace = NULL;
 
 	for (unsigned i = 0; i < PROCESSES; i++) {
-		struct process *process = &town->processes[i];
+		struct process *process = &fleet->processes[i];
 
-		if (!process->context.engine || process->context.closing ||
-		    !engine_is_owner(process->context.engine))
+		if (!process->instance.engine || process->instance.closing ||
+		    !engine_is_owner(process->instance.engine))
 			continue;
-		if (town_has_lease(process, shard))
+		if (fleet_has_lease(process, shard))
 			return process;
-		if (hand_is_in_grace(process, shard))
+		if (losses_in_grace(process, shard))
 			by_grace = process;
 	}
 	return by_grace;
 }
 
-static void give_grace(struct town *town, unsigned shard)
-{
-	for (unsigned i = 0; i < PROCESSES; i++) {
-		struct process *process = &town->processes[i];
-
-		if (town_has_lease(process, shard))
-			process->grace[shard] = town->sim->clocks.steady + town->lease;
-	}
-}
-
-/* hand_forget: the server does not come back as it was before something else befell it. */
-void hand_forget(struct town *town)
-{
-	if (town->past)
-		twin_free(town->past);
-	town->past = NULL;
-}
-
-/* step_clock: it is another machine's that takes over, or it was wrong before. */
-static void step_clock(struct town *town)
-{
-	dw_usec step = 1 + (dw_usec)draw(town->sim, (uint64_t)DW_SECONDS(40));
-
-	if (!chance(town->sim, 3000))
-		return;
-	town->wall_offset -= step;
-	trace(town->sim, "server's clock", "", -step, 0);
-}
-
 /* ---- Emptied ------------------------------------------------------------------------------- */
 
-static void empty_shard(struct town *town, unsigned shard)
+static void empty_shard(struct fleet *fleet, unsigned shard)
 {
-	struct process *keeper = keeper_of(town, shard);
+	struct process *keeper = keeper_of(fleet, shard);
 
-	trace(town->sim, "emptied", "", shard, keeper ? (int)keeper->number : -1);
-	give_grace(town, shard);
-	lost_look(town, shard, keeper);
-	twin_empty(town->twin, key_of(shard, ""));
-	town->set_back[shard] = false;
-	lost_settle(town, shard, keeper);
+	trace(fleet->sim, "emptied", "", shard, keeper ? (int)keeper->instance.number : -1);
+	losses_give_grace(fleet, shard);
+	losses_look(fleet, shard, keeper);
+	server_empty(&fleet->server, shard);
+	losses_settle(fleet, shard, keeper);
 }
 
 /* dawdle: the owner may hear of it late, and another process be faster. */
-static void dawdle(struct town *town)
+static void dawdle(struct fleet *fleet)
 {
-	struct process *process = keeper_of(town, 0);
+	struct process *process = keeper_of(fleet, 0);
 
-	if (!process || !chance(town->sim, 5000))
+	if (!process || !chance(fleet->sim, 5000))
 		return;
-	process->context.stalled_until =
-	    usec_max(process->context.stalled_until,
-		     town->sim->clocks.steady + (dw_usec)draw(town->sim, (uint64_t)town->lease));
-	trace(town->sim, "dawdles", "", process->context.stalled_until, process->number);
-	faults_disturb(town->sim, process->context.stalled_until);
+	process->instance.stalled_until = usec_max(
+	    process->instance.stalled_until,
+	    fleet->sim->clocks.steady + (dw_usec)draw(fleet->sim, (uint64_t)fleet->server.lease));
+	trace(fleet->sim, "dawdles", "", process->instance.stalled_until, process->instance.number);
+	faults_disturb(fleet->sim, process->instance.stalled_until);
 }
 
-static void empty(struct town *town)
+static void empty(struct fleet *fleet)
 {
-	unsigned only = (unsigned)draw(town->sim, 2 * town->shard_count);
+	unsigned only = (unsigned)draw(fleet->sim, 2 * fleet->server.shard_count);
 
-	hand_forget(town);
-	dawdle(town);
-	for (unsigned i = 0; i < town->shard_count; i++)
-		if (only >= town->shard_count || only == i)
-			empty_shard(town, i);
-	step_clock(town);
-	faults_disturb(town->sim, town->sim->clocks.steady);
+	server_forget(&fleet->server);
+	dawdle(fleet);
+	for (unsigned i = 0; i < fleet->server.shard_count; i++)
+		if (only >= fleet->server.shard_count || only == i)
+			empty_shard(fleet, i);
+	server_step_clock(&fleet->server);
+	faults_disturb(fleet->sim, fleet->sim->clocks.steady);
 }
 
 /* ---- Set back ------------------------------------------------------------------------------ */
 
-static void remember(struct town *town)
+static void set_back(struct fleet *fleet)
 {
-	hand_forget(town);
-	town->past = twin_copy(town->twin);
-	town->past_at = town->sim->clocks.steady;
-	trace(town->sim, "remember", "", 0, 0);
-}
-
-static void set_back(struct town *town)
-{
-	struct sim *sim = town->sim;
+	struct sim *sim = fleet->sim;
 	struct process *keepers[SHARDS_MAX_SIM];
 	uint64_t fences[SHARDS_MAX_SIM];
 
-	if (!town->past || sim->clocks.steady > town->past_at + AGE_MAX)
+	if (!fleet->server.past || sim->clocks.steady > fleet->server.past_at + AGE_MAX)
 		return;
-	trace(sim, "set back", "", sim->clocks.steady - town->past_at, 0);
-	for (unsigned i = 0; i < town->shard_count; i++) {
-		keepers[i] = keeper_of(town, i);
-		give_grace(town, i);
-		lost_look(town, i, keepers[i]);
-		fences[i] = fence(town, i);
+	trace(sim, "set back", "", sim->clocks.steady - fleet->server.past_at, 0);
+	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
+		keepers[i] = keeper_of(fleet, i);
+		losses_give_grace(fleet, i);
+		losses_look(fleet, i, keepers[i]);
+		fences[i] = fence(fleet, i);
 	}
-	twin_set_back(town->twin, town->past);
-	for (unsigned i = 0; i < town->shard_count; i++)
-		town->set_back[i] = true;
-	server_time(town);
-	for (unsigned i = 0; i < town->shard_count; i++) {
+	server_set_back(&fleet->server);
+	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
 		/* An ownership that began since is set back, too: nobody has been the owner. */
-		if (fence(town, i) != fences[i] && keepers[i] && !town_has_lease(keepers[i], i)) {
-			keepers[i]->is_beaten = true; /* it loses all with one */
+		if (fence(fleet, i) != fences[i] && keepers[i] && !fleet_has_lease(keepers[i], i)) {
+			keepers[i]->exposure.is_beaten = true; /* it loses all with one */
 			keepers[i] = NULL;
 		}
-		lost_settle(town, i, keepers[i]);
+		losses_settle(fleet, i, keepers[i]);
 	}
-	step_clock(town);
-	town_restart(town);
-	server_drop_requests(town);
+	server_step_clock(&fleet->server);
+	outage_restart(fleet);
+	network_drop_requests(&fleet->network);
 }
 
 /* ---- Ended, torn --------------------------------------------------------------------------- */
 
-static void command(struct town *town, const char *word, const char *key, const char *first,
+static void command(struct fleet *fleet, const char *word, const char *key, const char *first,
 		    const char *second)
 {
 	const char *words[] = {word, key, first, second};
 	size_t sizes[] = {strlen(word), strlen(key), first ? strlen(first) : 0,
 			  second ? strlen(second) : 0};
 
-	reply_free(twin_call(town->twin, second ? 4 : first ? 3 : 2, words, sizes));
+	reply_free(twin_call(fleet->server.twin, second ? 4 : first ? 3 : 2, words, sizes));
 }
 
-static void end_session(struct town *town)
+static void end_session(struct fleet *fleet)
 {
-	const struct process *process = &town->processes[draw(town->sim, PROCESSES)];
+	const struct process *process = &fleet->processes[draw(fleet->sim, PROCESSES)];
 	char end[32];
 
 	(void)snprintf(end, sizeof end, "s:%s", process->nonce);
-	hand_forget(town);
-	trace(town->sim, "session ends", "", process->number, 0);
-	command(town, "DEL", key_of((unsigned)draw(town->sim, town->shard_count), end), NULL, NULL);
+	server_forget(&fleet->server);
+	trace(fleet->sim, "session ends", "", process->instance.number, 0);
+	command(fleet, "DEL",
+		server_key((unsigned)draw(fleet->sim, fleet->server.shard_count), end), NULL, NULL);
 }
 
 /* Tears of both kinds in one shard hide each other from the renewals, which count. */
-static void tear(struct town *town)
+static void tear(struct fleet *fleet)
 {
-	struct sim *sim = town->sim;
+	struct sim *sim = fleet->sim;
 	uint32_t name = (uint32_t)draw(sim, sim->knobs.id_count);
 	const char *id = sim->model.names[name].id;
-	unsigned shard = town_shard(town, id);
-	struct process *keeper = keeper_of(town, shard);
+	unsigned shard = server_shard(&fleet->server, id);
+	struct process *keeper = keeper_of(fleet, shard);
 	bool place = draw(sim, 2) == 0;
 
 	trace(sim, "torn", id, place, 0);
 	faults_disturb(sim, sim->clocks.steady + DW_SECONDS(60));
 	if (place) {
-		command(town, "ZREM", key_of(shard, "z"), id, NULL);
+		command(fleet, "ZREM", server_key(shard, "z"), id, NULL);
 		return;
 	}
-	lost_tear(town, name, keeper);
+	losses_tear(fleet, name, keeper);
 	if (model_stored(sim, name))
-		command(town, "HDEL", key_of(shard, "h"), id, NULL);
+		command(fleet, "HDEL", server_key(shard, "h"), id, NULL);
 	else
-		command(town, "ZADD", key_of(shard, "z"), "7", id);
-	lost_torn(town, name, keeper);
-}
-
-bool hand_all_even(struct town *town)
-{
-	for (unsigned i = 0; i < town->shard_count; i++)
-		if (!twin_is_even(town->twin, key_of(i, "")))
-			return false;
-	return true;
+		command(fleet, "ZADD", server_key(shard, "z"), "7", id);
+	losses_torn(fleet, name, keeper);
 }
 
 /* ---- Chances ------------------------------------------------------------------------------- */
 
-void hand_act(struct town *town)
+void data_faults_choose(struct fleet *fleet)
 {
-	struct sim *sim = town->sim;
-	const struct town_knobs *knobs = &town->knobs;
+	struct sim *sim = fleet->sim;
+	struct data_faults *faults = &fleet->data_faults;
 
-	if (chance(sim, knobs->empty))
-		empty(town);
-	if (knobs->set_back > 0 && chance(sim, 50))
-		remember(town);
-	if (chance(sim, knobs->set_back))
-		set_back(town);
-	if (chance(sim, knobs->session))
-		end_session(town);
-	if (chance(sim, knobs->tear))
-		tear(town);
+	if (!sim->losses || chance(sim, 5000))
+		return;
+	faults->empty = some(sim, 15);
+	faults->set_back = some(sim, 15);
+	faults->session = some(sim, 10);
+	faults->tear = some(sim, 15);
+	sim->knobs.memory = 0; /* or an owner might not know what it has heard */
+}
+
+void data_faults_act(struct fleet *fleet)
+{
+	struct sim *sim = fleet->sim;
+	const struct data_faults *faults = &fleet->data_faults;
+
+	if (chance(sim, faults->empty))
+		empty(fleet);
+	if (faults->set_back > 0 && chance(sim, 50))
+		server_remember(&fleet->server);
+	if (chance(sim, faults->set_back))
+		set_back(fleet);
+	if (chance(sim, faults->session))
+		end_session(fleet);
+	if (chance(sim, faults->tear))
+		tear(fleet);
 }

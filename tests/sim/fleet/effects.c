@@ -1,16 +1,17 @@
-/* What a script did, as operations, to the model. The scripts' answers say it, for each operand. */
-#include "sim/fleet/fleet.h"
+#include "sim/fleet/effects.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "sim/fleet/fleet.h"
+#include "sim/fleet/rebuild.h"
 #include "store/redis/store.h"
 #include "store/redis/value.h"
 
 static struct alloc alloc_of(const struct effect *effect)
 {
-	return memory_alloc(&effect->town->sim->table_account);
+	return memory_alloc(&effect->fleet->sim->table_account);
 }
 
 static dw_role role_of(const struct effect *effect)
@@ -48,8 +49,8 @@ static bool header_of(const struct reply *item, dw_head *ret_head)
 
 static void tell(const struct effect *effect, const dw_op *op, const dw_head *wanted)
 {
-	trace(effect->town->sim, "apply", op->id, op->kind, op->status);
-	model_applied(effect->town->sim, op, wanted, role_of(effect));
+	trace(effect->fleet->sim, "apply", op->id, op->kind, op->status);
+	model_applied(effect->fleet->sim, op, wanted, role_of(effect));
 }
 
 /* tell_put: the k-th of them; item NULL: it is stored as it was given. */
@@ -120,8 +121,8 @@ static void tell_known_claims(const struct effect *effect)
 		wanted = op.head;
 		wanted.attempt--;
 		wanted.state = DW_PENDING;
-		if (effect->town->known[k] < op.head.generation)
-			lost_pushed(effect->town->sim, op.id, &wanted, NULL, false);
+		if (effect->fleet->server.known[k] < op.head.generation)
+			rebuild_written(effect->fleet, op.id, &wanted, NULL, false);
 		tell(effect, &op, &wanted);
 	}
 }
@@ -132,7 +133,7 @@ static void tell_known_settles(const struct effect *effect)
 	for (int at = 6; at < effect->argc; at++) {
 		dw_op op = {.kind = DW_OP_SETTLE, .id = effect->argv[at], .status = DW_OK};
 
-		op.head.generation = effect->town->known[at - 6];
+		op.head.generation = effect->fleet->server.known[at - 6];
 		if (op.head.generation)
 			tell(effect, &op, &op.head);
 	}
@@ -151,18 +152,18 @@ static void tell_drop(const struct effect *effect, const char *id, const struct 
 {
 	dw_op op = {.kind = DW_OP_DROP, .id = id};
 
-	if (town_shard(effect->town, id) != effect->shard)
-		return; /* it was not at home, and nobody has put it elsewhere */
+	if (server_shard(&effect->fleet->server, id) != effect->shard)
+		return; /* it was misplaced, and nobody put it there */
 	op.status = item->integer > 0 ? DW_OK : DW_ENOENT;
 	tell(effect, &op, &op.head);
 }
 
 static void tell_purge(const struct effect *effect)
 {
-	struct sim *sim = effect->town->sim;
+	struct sim *sim = effect->fleet->sim;
 
 	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		if (town_shard(effect->town, sim->model.names[i].id) == effect->shard)
+		if (server_shard(&effect->fleet->server, sim->model.names[i].id) == effect->shard)
 			model_purged(sim, i);
 }
 
@@ -172,9 +173,9 @@ static void tell_push(const struct effect *effect, const char *id, const struct 
 	dw_head head;
 
 	if (item->kind == REPLY_BULK && header_of(item, &head)) {
-		trace(effect->town->sim, "pushed", id, (int64_t)head.generation, head.attempt);
-		lost_pushed(effect->town->sim, id, &head, effect->caller,
-			    role_of(effect) == DW_CLIENT);
+		trace(effect->fleet->sim, "pushed", id, (int64_t)head.generation, head.attempt);
+		rebuild_written(effect->fleet, id, &head, effect->caller,
+				role_of(effect) == DW_CLIENT);
 	}
 }
 
@@ -187,9 +188,9 @@ static void tell_loss(const struct effect *effect, int step)
 		if (step == 9)
 			tell_push(effect, id, item);
 		else if (step == 2 && item->integer == 0)
-			lost_deleted(effect->town->sim, id);
+			rebuild_deleted(effect->fleet->sim, id);
 		else if (step == 1 && item->integer == 2)
-			lost_mended(effect->town->sim, id);
+			rebuild_repaired(effect->fleet->sim, id);
 	}
 }
 
@@ -233,8 +234,8 @@ void effects_tell(const struct effect *effect)
 	if (strcmp(effect->script, "settle_known") == 0)
 		tell_known_settles(effect);
 	if (strcmp(effect->script, "acquire") == 0) {
-		lost_renumbered(effect->town, effect->shard);
-		lost_taken_over(effect->town, effect->shard);
+		losses_renumbered(effect->fleet, effect->shard);
+		losses_taken_over(effect->fleet, effect->shard);
 	}
 	if (strcmp(effect->script, "repush") == 0)
 		tell_loss(effect, 9);

@@ -1,182 +1,225 @@
-/* A link to the twin. What is sent arrives after a while, in order, and so do the replies. A
- * connection that is lost takes the replies with it; the requests, too, or a part of them is
- * carried out later, as by a server that was stopped with them in its socket. */
-#include "sim/fleet/fleet.h"
+#include "sim/fleet/network.h"
 
-#define REPLY_PATIENCE DW_SECONDS(1)
+#include <string.h>
 
-static struct wire *wire_of(struct link *link)
+#include "sim/core/sim.h"
+#include "store/redis/link.h"
+
+static struct alloc alloc_of(struct network *network)
 {
-	return (struct wire *)link;
+	return memory_alloc(&network->sim->table_account);
 }
 
-static int descriptor(const struct link *link)
+void network_free_packet(struct network *network, struct packet *packet)
 {
-	(void)link;
-	return -1;
+	struct alloc alloc = alloc_of(network);
+
+	if (packet->reply)
+		reply_free(packet->reply);
+	alloc_free(&alloc, packet->words);
+	alloc_free(&alloc, packet->sizes);
+	alloc_free(&alloc, packet);
 }
 
-static dw_usec overdue_at(const struct wire *wire)
+/* post puts the packet behind those that arrive at the same time. */
+static void post(struct network *network, struct packet *packet)
 {
-	return wire->up && wire->under_way > 0 ? usec_add(wire->waiting_from, REPLY_PATIENCE)
-					       : DW_NEVER;
+	struct packet **at = &network->packets;
+
+	while (*at && (*at)->at <= packet->at)
+		at = &(*at)->next;
+	packet->next = *at;
+	*at = packet;
 }
 
-static void work(struct link *link, dw_usec now)
+/* delay of one way: mostly short, sometimes long. */
+static dw_usec delay(struct sim *sim)
 {
-	struct wire *wire = wire_of(link);
+	dw_usec time;
 
-	if (now >= overdue_at(wire)) {
-		trace(wire->process->sim, "no reply", "", wire->process->number, wire->ear);
-		wire_cut(wire, false);
+	if (!chance(sim, sim->knobs.slow))
+		return 20 + (dw_usec)draw(sim, chance(sim, 500) ? 5000 : 300);
+	time = (dw_usec)draw(sim, (uint64_t)DW_MILLISECONDS(900));
+	faults_disturb(sim, sim->clocks.steady + time);
+	return time;
+}
+
+/* ---- Sending ------------------------------------------------------------------------------- */
+
+static struct packet *new_packet(struct network *network, struct route *route,
+				 enum packet_kind kind)
+{
+	struct alloc alloc = alloc_of(network);
+	struct packet *packet = alloc_new(&alloc, sizeof *packet);
+
+	packet->kind = kind;
+	packet->route = route;
+	packet->serial = route->serial;
+	return packet;
+}
+
+/* copy_words: the words and their bytes in one block. */
+static void copy_words(struct network *network, struct packet *packet, const char *const *words,
+		       const size_t *sizes)
+{
+	struct alloc alloc = alloc_of(network);
+	size_t count = (size_t)packet->count;
+	size_t total = count * sizeof(char *);
+	char *at;
+
+	for (size_t i = 0; i < count; i++)
+		total += sizes[i] + 1;
+	packet->words = alloc_new(&alloc, total);
+	packet->sizes = alloc_new(&alloc, count * sizeof *sizes);
+	at = (char *)(packet->words + count);
+	for (size_t i = 0; i < count; i++) {
+		packet->words[i] = memcpy(at, words[i], sizes[i]);
+		packet->sizes[i] = sizes[i];
+		at += sizes[i] + 1;
 	}
-	if (wire->up || now < wire->up_at)
-		return;
-	wire->up = true;
-	wire->connection++;
-	wire->sent_until = wire->reply_until = now;
-	trace(wire->process->sim, "connected", "", wire->process->number, wire->ear);
 }
 
-static dw_usec due(const struct link *link)
+void network_send(struct network *network, struct route *route, int count, const char *const *words,
+		  const size_t *sizes)
 {
-	const struct wire *wire = (const struct wire *)link;
+	struct packet *packet = new_packet(network, route, PACKET_REQUEST);
+	dw_usec at = network->sim->clocks.steady + delay(network->sim);
 
-	if (!wire->up)
-		return wire->up_at;
-	return wire->first ? 0 : overdue_at(wire);
+	packet->count = count;
+	copy_words(network, packet, words, sizes);
+	route->sent_until = usec_max(usec_max(at, route->sent_until), network->halted_until);
+	packet->at = route->sent_until;
+	post(network, packet);
 }
 
-static uint64_t connection(const struct link *link)
+void network_reply(struct network *network, struct route *route, struct reply *reply)
 {
-	const struct wire *wire = (const struct wire *)link;
+	struct packet *packet = new_packet(network, route, PACKET_REPLY);
+	dw_usec at = network->sim->clocks.steady + delay(network->sim);
 
-	return wire->up ? wire->connection : 0;
+	packet->reply = reply;
+	route->reply_until = usec_max(route->reply_until, at);
+	packet->at = route->reply_until;
+	post(network, packet);
 }
 
-static int send(struct link *link, int count, const char *const *words, const size_t *sizes,
-		dw_usec now)
-{
-	struct wire *wire = wire_of(link);
-	struct sim *sim = wire->process->sim;
+/* ---- Arriving ------------------------------------------------------------------------------ */
 
-	if (!wire->up || sim->dead)
-		return DW_ESTORE;
-	if (!sim->faults.over && chance(sim, 5))
-		return DW_ELIMIT;
-	if (wire->under_way++ == 0)
-		wire->waiting_from = now;
-	server_send(wire, count, words, sizes);
-	return DW_OK;
+dw_usec network_next(const struct network *network)
+{
+	return network->packets ? network->packets->at : DW_NEVER;
 }
 
-static struct reply *take(struct link *link)
+struct packet *network_take(struct network *network)
 {
-	struct wire *wire = wire_of(link);
-	struct packet *packet = wire->first;
-	struct reply *reply;
+	struct packet *packet = network->packets;
 
-	if (!packet)
-		return NULL;
-	wire->first = packet->next;
-	reply = packet->reply;
-	packet->reply = NULL;
-	packet_free(wire->process->sim->town, packet);
-	return reply;
-}
-
-static void drop(struct link *link, const char *why)
-{
-	struct wire *wire = wire_of(link);
-
-	trace(wire->process->sim, "dropped", why, wire->process->number, 0);
-	wire_cut(wire, false);
-}
-
-static const char *trouble(const struct link *link, bool *ret_fatal)
-{
-	(void)link;
-	*ret_fatal = false;
-	return "";
-}
-
-static void drop_replies(struct wire *wire)
-{
-	while (wire->first) {
-		struct packet *packet = wire->first;
-
-		wire->first = packet->next;
-		packet_free(wire->process->sim->town, packet);
-	}
-	wire->under_way = 0;
-}
-
-static void free_wire(struct link *link)
-{
-	struct wire *wire = wire_of(link);
-	struct process *process = wire->process;
-	struct alloc alloc = memory_alloc(&process->sim->table_account);
-
-	drop_replies(wire);
-	server_cut(wire, false);
-	server_forget(wire);
-	if (wire->ear)
-		process->ear = NULL;
-	else
-		process->wire = NULL;
-	alloc_free(&alloc, wire);
-}
-
-static const struct link_class wire_class = {.descriptor = descriptor,
-					     .work = work,
-					     .due = due,
-					     .connection = connection,
-					     .send = send,
-					     .take = take,
-					     .drop = drop,
-					     .trouble = trouble,
-					     .free = free_wire};
-
-struct wire *wire_new(struct process *process, bool ear)
-{
-	struct alloc alloc = memory_alloc(&process->sim->table_account);
-	struct wire *wire = alloc_new(&alloc, sizeof *wire);
-
-	wire->link.type = &wire_class;
-	wire->process = process;
-	wire->ear = ear;
-	wire->up_at = process->sim->clocks.steady + (dw_usec)draw(process->sim, 3000);
-	return wire;
-}
-
-void wire_cut(struct wire *wire, bool nothing_left)
-{
-	struct sim *sim = wire->process->sim;
-
-	if (!wire->up)
-		return;
-	trace(sim, "cut", "", wire->process->number, wire->ear);
-	wire->up = false;
-	wire->up_at =
-	    sim->clocks.steady + 100 + (dw_usec)draw(sim, chance(sim, 2000) ? 3000000 : 20000);
-	drop_replies(wire);
-	server_cut(wire, nothing_left);
-	process_wake(wire->process);
-	faults_disturb(sim, wire->up_at);
-}
-
-/* wire_reply takes the packet over. */
-void wire_reply(struct wire *wire, struct packet *packet)
-{
-	if (!wire->ear) {
-		wire->under_way--;
-		wire->waiting_from = wire->process->sim->clocks.steady;
-	}
+	network->packets = packet->next;
 	packet->next = NULL;
-	if (wire->first)
-		wire->last->next = packet;
-	else
-		wire->first = packet;
-	wire->last = packet;
-	process_wake(wire->process);
+	return packet;
+}
+
+/* ---- What is lost -------------------------------------------------------------------------- */
+
+static bool is_on(const struct packet *packet, const struct route *route)
+{
+	return packet->route == route && !packet->late && packet->serial == route->serial;
+}
+
+/* take_out removes what is on its way over the connection and returns the requests. */
+static struct packet *take_out(struct network *network, const struct route *route)
+{
+	struct packet *requests = NULL;
+	struct packet **tail = &requests;
+	struct packet **at = &network->packets;
+
+	while (*at) {
+		struct packet *packet = *at;
+
+		if (!is_on(packet, route)) {
+			at = &packet->next;
+			continue;
+		}
+		*at = packet->next;
+		packet->next = NULL;
+		if (packet->kind == PACKET_REQUEST) {
+			*tail = packet;
+			tail = &packet->next;
+		} else {
+			network_free_packet(network, packet);
+		}
+	}
+	return requests;
+}
+
+void network_cut(struct network *network, const struct route *route, bool nothing_left)
+{
+	struct sim *sim = network->sim;
+	struct packet *packet = take_out(network, route);
+	dw_usec later = sim->clocks.steady;
+	bool kept = !nothing_left && chance(sim, 7000);
+
+	if (kept)
+		later += (dw_usec)draw(sim, chance(sim, 3000) ? (uint64_t)DW_SECONDS(8) : 30000);
+	while (packet) {
+		struct packet *next = packet->next;
+
+		kept = kept && !chance(sim, 1000);
+		packet->at = usec_max(packet->at, later);
+		packet->late = true;
+		trace(sim, kept ? "later" : "lost", "", packet->at, 0);
+		if (kept)
+			post(network, packet);
+		else
+			network_free_packet(network, packet);
+		packet = next;
+	}
+}
+
+void network_forget(struct network *network, const struct route *route)
+{
+	for (struct packet *packet = network->packets; packet; packet = packet->next)
+		if (packet->route == route)
+			packet->route = NULL;
+}
+
+void network_halt(struct network *network, dw_usec until)
+{
+	struct packet *packet = network->packets;
+
+	until = usec_max(until, network->halted_until); /* or what comes next would overtake */
+	trace(network->sim, "halt", "", until, 0);
+	network->halted_until = until;
+	network->packets = NULL;
+	while (packet) {
+		struct packet *next = packet->next;
+
+		if (packet->kind == PACKET_REQUEST)
+			packet->at = usec_max(packet->at, until);
+		post(network, packet);
+		packet = next;
+	}
+	faults_disturb(network->sim, until);
+}
+
+void network_drop_requests(struct network *network)
+{
+	struct packet **at = &network->packets;
+
+	while (*at) {
+		struct packet *packet = *at;
+
+		if (packet->kind == PACKET_REQUEST) {
+			*at = packet->next;
+			network_free_packet(network, packet);
+		} else {
+			at = &packet->next;
+		}
+	}
+}
+
+void network_free(struct network *network)
+{
+	while (network->packets)
+		network_free_packet(network, network_take(network));
 }

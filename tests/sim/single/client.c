@@ -1,25 +1,27 @@
-/* Clients: other processes that write into the same store, past the owner. Their operations are
- * carried out and answered at once. */
-#include "sim/core/sim.h"
+#include "sim/single/client.h"
 
 #include <string.h>
 
+#include "sim/single/single.h"
+#include "sim/single/table_bugs.h"
 #include "timer/record.h"
 
-static void apply(struct sim *sim, dw_op *op)
+static void apply(struct single *single, dw_op *op)
 {
+	struct sim *sim = single->sim;
 	struct table_caller caller = {
 	    .token = rng_next(&sim->rng) | 1, .role = DW_CLIENT, .now = clocks_wall(sim)};
 	dw_head wanted = op->head;
 
-	(void)bug_apply(sim, op, &caller);
+	(void)table_bugs_apply(single, op, &caller);
 	trace(sim, "client", op->id, op->kind, op->status);
 	model_applied(sim, op, &wanted, DW_CLIENT);
-	disk_news(sim->disk);
+	disk_news(single->disk);
 }
 
-static void put(struct sim *sim, uint32_t name)
+static void put(struct single *single, uint32_t name)
 {
+	struct sim *sim = single->sim;
 	struct alloc alloc = memory_alloc(&sim->table_account);
 	struct asked *asked = model_ask(sim, ASKED_PUT, name);
 	const char *id = sim->model.names[name].id;
@@ -43,27 +45,28 @@ static void put(struct sim *sim, uint32_t name)
 	op = op_new(&alloc, DW_OP_PUT, id, body, record_size(&record));
 	op->topic = topic;
 	op->head.due = asked->due;
-	apply(sim, op);
+	apply(single, op);
 	asked->status = op->status;
 	op_free(&alloc, op);
 }
 
-void writer_act(struct sim *sim)
+void client_act(struct single *single)
 {
 	static const dw_op_kind kinds[] = {DW_OP_CANCEL, DW_OP_CANCEL,  DW_OP_CANCEL, DW_OP_MOVE,
 					   DW_OP_MOVE,   DW_OP_REQUEUE, DW_OP_DROP};
+	struct sim *sim = single->sim;
 	struct alloc alloc = memory_alloc(&sim->table_account);
 	uint32_t name = (uint32_t)draw(sim, sim->knobs.id_count);
 	dw_op *op;
 
 	if (chance(sim, 6000)) {
-		put(sim, name);
+		put(single, name);
 		return;
 	}
 	op = op_new(&alloc, kinds[draw(sim, sizeof kinds / sizeof *kinds)],
 		    sim->model.names[name].id, NULL, 0);
 	if (op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE)
 		op->head.due = usec_add(clocks_wall(sim), (dw_usec)draw(sim, DW_SECONDS(2)));
-	apply(sim, op);
+	apply(single, op);
 	op_free(&alloc, op);
 }

@@ -1,7 +1,5 @@
-/* The store: the durable part is a table that outlives every process, the rest is on its way. What
- * was submitted and not applied is lost in a crash, and so is an answer that was not delivered. A
- * group of operations is applied at one moment, together or not at all. */
-#include "sim/core/sim.h"
+#include "sim/single/single.h"
+#include "sim/single/table_bugs.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -14,138 +12,39 @@ static struct disk *disk_of(dw_store *store)
 
 /* ---- Owning -------------------------------------------------------------------------------- */
 
-/* owns: what is applied now is an owner's. */
-static bool owns(const struct disk *disk)
+/* check_owner answers the parked operation before all that is on its way, when another owner has
+ * taken the store over. */
+static void check_owner(struct disk *disk)
 {
-	return disk->reign == REIGN_OWNER && disk->rivals == disk->sim->rival.count;
-}
-
-bool disk_may_start(const struct disk *disk)
-{
-	const struct sim *sim = disk->sim;
-
-	return sim->knobs.rival == 0 || (owns(disk) && sim->clocks.steady < sim->leased_until);
-}
-
-bool disk_is_lost(const struct disk *disk)
-{
-	return disk->reign != REIGN_CLIENT && !owns(disk);
-}
-
-static dw_usec lease_time(const struct disk *disk)
-{
-	return DW_MILLISECONDS(disk->sim->knobs.lease_ms);
-}
-
-/* extend: the lease is taken, or renewed. What the engine is told ends earlier, as no clock of two
- * machines goes like the other one. */
-static void extend(struct disk *disk)
-{
-	struct sim *sim = disk->sim;
-
-	disk->leased_told = disk->renew_at = DW_NEVER;
-	if (sim->knobs.rival == 0)
+	if (!ownership_check(&disk->own) || !disk->parked)
 		return;
-	sim->leased_until = sim->clocks.steady + lease_time(disk);
-	disk->leased_told = sim->leased_until - DW_MILLISECONDS(2);
-	disk->renew_at = sim->clocks.steady + lease_time(disk) / 3;
-}
-
-static void become_owner(struct disk *disk)
-{
-	struct sim *sim = disk->sim;
-
-	disk->reign = REIGN_OWNER;
-	disk->rivals = sim->rival.count;
-	disk->token = rng_next(&sim->rng) | 1;
-	extend(disk);
-	(void)table_own(sim->table, "the simulation", clocks_wall(sim)); /* its memory is endless */
-}
-
-static void wake(struct sim *sim)
-{
-	if (sim->woken)
-		return;
-	sim->woken = true;
-	sim->wake_at = sim->clocks.steady + (dw_usec)draw(sim, 30);
-}
-
-static int fenced_status(const struct disk *disk)
-{
-	return disk->sim->bug == BUG_FENCE_UNSEEN ? DW_ESTORE : DW_EFENCED;
-}
-
-/* watch_rival finds out that the store is another owner's, or was. */
-static void watch_rival(struct disk *disk)
-{
-	if (disk->reign != REIGN_OWNER || owns(disk))
-		return;
-	trace(disk->sim, "lost", "", 0, 0);
-	disk->reign = REIGN_FENCED;
-	faults_disturb(disk->sim, disk->sim->clocks.steady);
-	if (!disk->parked)
-		return;
-	disk->parked->status = fenced_status(disk);
-	op_queue_push(&disk->answers, disk->parked); /* before what is on its way */
+	disk->parked->status = ownership_refusal(&disk->own);
+	op_queue_push(&disk->answers, disk->parked);
 	disk->parked = NULL;
-	wake(disk->sim);
-}
-
-/* renew: in the engine's turn, so an engine that stands still loses its lease. */
-static void renew(struct disk *disk)
-{
-	struct sim *sim = disk->sim;
-
-	watch_rival(disk);
-	disk->renew_at = sim->clocks.steady + lease_time(disk) / 3;
-	if (disk->reign == REIGN_CLIENT) {
-		disk->renew_at = DW_NEVER;
-	} else if (disk->reign == REIGN_FENCED) {
-		if (sim->bug == BUG_FENCE_UNSEEN && !sim->rival.owns)
-			become_owner(disk);
-	} else if (sim->clocks.steady < sim->away_until) {
-		trace(sim, "not renewed", "", 0, 0);
-	} else if (chance(sim, sim->knobs.lapse)) {
-		sim->away_until =
-		    sim->clocks.steady + (dw_usec)draw(sim, 3 * (uint64_t)lease_time(disk));
-		trace(sim, "away", "", sim->away_until, 0);
-		faults_disturb(sim, sim->away_until + lease_time(disk));
-	} else {
-		extend(disk);
-	}
+	instance_wake(&disk->single->instance);
 }
 
 static void turn(dw_store *store, dw_usec steady)
 {
 	struct disk *disk = disk_of(store);
 
-	if (steady >= disk->renew_at && !disk->sim->dead && !disk->stopped)
-		renew(disk);
+	if (steady < disk->own.renew_at || disk->sim->at_work->dead || disk->stopped)
+		return;
+	check_owner(disk);
+	ownership_renew(
+	    &disk->own); /* in the engine's turn: an engine that stands still loses it */
 }
 
 static dw_usec due(const dw_store *store)
 {
-	return ((const struct disk *)store)->renew_at;
+	return ((const struct disk *)store)->own.renew_at;
 }
 
 static dw_usec lease(const dw_store *store)
 {
 	const struct disk *disk = (const struct disk *)store;
 
-	return disk->sim->bug == BUG_AFTER_LEASE ? DW_NEVER : disk->leased_told;
-}
-
-static bool is_owners(const dw_op *op)
-{
-	return op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE || op->kind == DW_OP_RETRY ||
-	       op->kind == DW_OP_BURY || op->kind == DW_OP_INBOX || op->kind == DW_OP_ACK ||
-	       op->kind == DW_OP_REPORT || op->kind == DW_OP_PURGE ||
-	       op->flags & (DW_OP_CLAIMED | DW_OP_WITHDRAWN);
-}
-
-static bool is_fenced(const struct disk *disk, const dw_op *op)
-{
-	return disk->reign == REIGN_FENCED || (disk->reign == REIGN_CLIENT && is_owners(op));
+	return disk->sim->bug == BUG_AFTER_LEASE ? DW_NEVER : disk->own.told;
 }
 
 /* remember: what the put has done is not told; it may be sent again. */
@@ -176,10 +75,10 @@ static bool take_over(struct disk *disk, dw_op *op)
 {
 	struct sim *sim = disk->sim;
 
-	op->status = sim->rival.owns ? DW_EOWNED : DW_OK;
+	op->status = disk->single->second_owner.owns ? DW_EOWNED : DW_OK;
 	trace(sim, "own", "", op->status, 0);
 	if (op->status == DW_OK)
-		become_owner(disk);
+		ownership_begin(&disk->own);
 	return true;
 }
 
@@ -188,14 +87,14 @@ static bool answer_done(struct disk *disk, dw_op *op)
 {
 	struct sim *sim = disk->sim;
 	struct alloc alloc = memory_alloc(&sim->table_account);
-	struct table_caller caller = {.token = disk->token, .role = DW_OWNER};
+	struct table_caller caller = {.token = disk->own.token, .role = DW_OWNER};
 	dw_op *get;
 
 	if (op->kind != DW_OP_PUT || !(op->flags & DW_OP_AGAIN) ||
 	    disk->done[model_name(sim, op->id)] != model_asked_of(sim, op->body, op->body_size) + 1)
 		return false;
 	get = op_new(&alloc, DW_OP_GET, op->id, NULL, 0);
-	(void)table_apply(sim->table, get, &caller);
+	(void)table_apply(disk->single->table, get, &caller);
 	op->flags |= DW_OP_DONE;
 	op->status = DW_OK;
 	op->rows = get->rows;
@@ -210,17 +109,18 @@ static bool answer_done(struct disk *disk, dw_op *op)
 static bool apply(struct disk *disk, dw_op *op)
 {
 	struct sim *sim = disk->sim;
-	dw_role role = disk->reign == REIGN_OWNER ? DW_OWNER : DW_CLIENT;
-	struct table_caller caller = {.token = disk->token, .role = role, .now = clocks_wall(sim)};
+	dw_role role = disk->own.standing == STANDING_OWNER ? DW_OWNER : DW_CLIENT;
+	struct table_caller caller = {
+	    .token = disk->own.token, .role = role, .now = clocks_wall(sim)};
 	dw_head wanted = op->head;
 
 	if (op->kind == DW_OP_OWN)
 		return take_over(disk, op);
 	if (answer_done(disk, op))
 		return true;
-	if (op->kind == DW_OP_SCAN && op->limit > sim->knobs.page)
-		op->limit = sim->knobs.page;
-	if (!bug_apply(sim, op, &caller))
+	if (op->kind == DW_OP_SCAN && op->limit > disk->single->knobs.page)
+		op->limit = disk->single->knobs.page;
+	if (!table_bugs_apply(disk->single, op, &caller))
 		return false;
 	trace(sim, "apply", op->id ? op->id : "", op->kind, op->status);
 	model_applied(sim, op, &wanted, role);
@@ -239,12 +139,12 @@ static bool may_park(struct disk *disk, dw_op *op)
 static void take(struct disk *disk, struct group *group, dw_op *op, bool unknown)
 {
 	struct sim *sim = disk->sim;
-	struct alloc alloc = memory_alloc(disk->account);
+	struct alloc alloc = memory_alloc(&disk->single->instance.account);
 	dw_head wanted = op->head;
 
-	if (is_fenced(disk, op)) {
+	if (!ownership_permits(&disk->own, op)) {
 		trace(sim, "fenced", op->id ? op->id : "", op->kind, 0);
-		op->status = fenced_status(disk);
+		op->status = ownership_refusal(&disk->own);
 		op_queue_push(&group->ops, op);
 		return;
 	}
@@ -313,7 +213,7 @@ static void commit_group(struct disk *disk)
 {
 	struct sim *sim = disk->sim;
 	struct group *group = new_group(disk);
-	bool unknown = chance(sim, sim->knobs.unknown);
+	bool unknown = chance(sim, disk->single->knobs.unknown);
 	bool done = !unknown || chance(sim, 5000);
 	size_t count = disk->submitted.count;
 
@@ -337,11 +237,9 @@ static void commit_group(struct disk *disk)
 /* commit applies a group, unless the store is out of reach. */
 static void commit(struct disk *disk)
 {
-	struct sim *sim = disk->sim;
-
-	watch_rival(disk);
-	if (sim->clocks.steady < sim->away_until)
-		disk->apply_at = sim->away_until;
+	check_owner(disk);
+	if (disk->sim->clocks.steady < disk->single->lease.away_until)
+		disk->apply_at = disk->single->lease.away_until;
 	else
 		commit_group(disk);
 }
@@ -350,7 +248,8 @@ void disk_news(struct disk *disk)
 {
 	dw_op *op = disk ? disk->parked : NULL;
 
-	if (!op || !owns(disk) || disk->group_count == GROUPS_MAX || !apply(disk, op))
+	if (!op || !ownership_holds(&disk->own) || disk->group_count == GROUPS_MAX ||
+	    !apply(disk, op))
 		return;
 	disk->parked = NULL;
 	op_queue_push(&new_group(disk)->ops, op);
@@ -381,7 +280,7 @@ static void deliver(struct disk *disk)
 	disk->group_first = (disk->group_first + 1) % GROUPS_MAX;
 	disk->group_count--;
 	if (disk->answers.first)
-		wake(disk->sim);
+		instance_wake(&disk->single->instance);
 }
 
 void disk_work(struct disk *disk)
@@ -406,8 +305,8 @@ static void submit(dw_store *store, dw_op *batch)
 {
 	struct disk *disk = disk_of(store);
 
-	if (disk->sim->dead) {
-		struct alloc alloc = memory_alloc(disk->account);
+	if (disk->sim->at_work->dead) {
+		struct alloc alloc = memory_alloc(&disk->single->instance.account);
 
 		while (batch) {
 			dw_op *next = batch->next;
@@ -429,11 +328,9 @@ static dw_op *collect(dw_store *store)
 	struct disk *disk = disk_of(store);
 
 	for (dw_op *op = disk->answers.first; op; op = op->next) {
-		if (op->status == DW_EFENCED && disk->reign == REIGN_FENCED) {
-			disk->reign = REIGN_CLIENT;
-			disk->losses++;
-		}
-		order_collected(disk->sim, op, op->reign == disk->losses);
+		if (op->status == DW_EFENCED)
+			ownership_told(&disk->own);
+		order_collected(disk->sim, op, op->reign == disk->own.losses);
 	}
 	return op_queue_take(&disk->answers);
 }
@@ -447,8 +344,7 @@ static int stop(dw_store *store, dw_usec patience)
 
 	(void)patience;
 	disk->stopped = true;
-	if (owns(disk))
-		disk->sim->leased_until = disk->sim->clocks.steady;
+	ownership_release(&disk->own);
 	if (late)
 		return DW_ETIMEOUT;
 	if (can_commit(disk) && chance(disk->sim, 5000))
@@ -469,7 +365,7 @@ static int stop(dw_store *store, dw_usec patience)
 
 static void free_queue(struct disk *disk, struct op_queue *queue)
 {
-	struct alloc alloc = memory_alloc(disk->account);
+	struct alloc alloc = memory_alloc(&disk->single->instance.account);
 	dw_op *op;
 
 	while ((op = op_queue_pop(queue)))
@@ -502,8 +398,9 @@ static void free_store(dw_store *store)
 	disk_free(disk_of(store));
 }
 
-struct disk *disk_open(struct sim *sim)
+struct disk *disk_open(struct single *single)
 {
+	struct sim *sim = single->sim;
 	struct alloc alloc = memory_alloc(&sim->table_account);
 	struct disk *disk = alloc_new(&alloc, sizeof *disk);
 
@@ -518,14 +415,14 @@ struct disk *disk_open(struct sim *sim)
 				      .due = due,
 				      .lease = lease,
 				      .loads_by_generation = 1};
-	if (sim->knobs.rival == 0) /* an older store */
+	if (single->knobs.rival == 0) /* an older store */
 		disk->type.size = offsetof(dw_store_class, descriptor);
 	disk->store.type = &disk->type;
+	disk->single = single;
 	disk->sim = sim;
-	disk->account = &sim->engine_account;
-	disk->apply_at = disk->renew_at = DW_NEVER;
-	disk->reign = REIGN_CLIENT;
-	if (!sim->rival.owns)
-		become_owner(disk);
+	disk->own = (struct ownership){.single = single, .standing = STANDING_CLIENT};
+	disk->apply_at = disk->own.renew_at = DW_NEVER;
+	if (!single->second_owner.owns)
+		ownership_begin(&disk->own);
 	return disk;
 }

@@ -1,0 +1,26 @@
+/* What the promises ask about the simulated store. Each simulator answers for its own. */
+#ifndef SIM_CORE_STORE_VIEW_H
+#define SIM_CORE_STORE_VIEW_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+
+struct store_view {
+	void *user;
+
+	/* stored: the timer's row; NULL: there is none. */
+	dw_row *(*stored)(void *user, const char *id);
+
+	/* may_start: the process at work has the lease for that timer. */
+	bool (*may_start)(void *user, const char *id);
+
+	/* is_replaced: it may start the timer only because it does not know yet that it has lost
+	 * the shard; NULL: this cannot be. */
+	bool (*is_replaced)(void *user, const char *id);
+
+	/* is_lost: it has lost the store, and need not know it yet. */
+	bool (*is_lost)(void *user);
+};
+
+#endif

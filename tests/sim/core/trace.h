@@ -1,0 +1,23 @@
+/* What happened, as a hash and on demand as text; and the first promise that was broken. */
+#ifndef SIM_CORE_TRACE_H
+#define SIM_CORE_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim;
+
+struct trace {
+	bool printing;
+	uint64_t hash;
+	uint64_t event_count;
+	char broken[256]; /* the first broken promise */
+};
+
+void trace(struct sim *, const char *what, const char *id, int64_t a, int64_t b);
+
+/* broken notes a broken promise; what a dead process does breaks none. */
+void broken(struct sim *, const char *promise, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

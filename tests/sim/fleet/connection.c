@@ -1,0 +1,194 @@
+#include "sim/fleet/connection.h"
+
+#include "sim/core/sim.h"
+
+#define REPLY_PATIENCE DW_SECONDS(1)
+
+static struct connection *connection_of(struct link *link)
+{
+	return (struct connection *)link;
+}
+
+static const struct connection *const_connection_of(const struct link *link)
+{
+	return (const struct connection *)link;
+}
+
+static void tell(const struct connection *connection, const char *what)
+{
+	trace(connection->network->sim, what, "", connection->instance->number,
+	      connection->subscriber);
+}
+
+static int descriptor(const struct link *link)
+{
+	(void)link;
+	return -1;
+}
+
+static dw_usec overdue_at(const struct connection *connection)
+{
+	return connection->up && connection->under_way > 0
+		   ? usec_add(connection->waiting_from, REPLY_PATIENCE)
+		   : DW_NEVER;
+}
+
+static void work(struct link *link, dw_usec now)
+{
+	struct connection *connection = connection_of(link);
+	struct route *route = &connection->route;
+
+	if (now >= overdue_at(connection)) {
+		tell(connection, "no reply");
+		connection_cut(connection, false);
+	}
+	if (connection->up || now < connection->up_at)
+		return;
+	connection->up = true;
+	route->serial++;
+	route->sent_until = route->reply_until = now;
+	tell(connection, "connected");
+}
+
+static dw_usec due(const struct link *link)
+{
+	const struct connection *connection = const_connection_of(link);
+
+	if (!connection->up)
+		return connection->up_at;
+	return connection->first ? 0 : overdue_at(connection);
+}
+
+static uint64_t serial(const struct link *link)
+{
+	const struct connection *connection = const_connection_of(link);
+
+	return connection->up ? connection->route.serial : 0;
+}
+
+static int send(struct link *link, int count, const char *const *words, const size_t *sizes,
+		dw_usec now)
+{
+	struct connection *connection = connection_of(link);
+	struct sim *sim = connection->network->sim;
+
+	if (!connection->up || connection->instance->dead)
+		return DW_ESTORE;
+	if (!sim->faults.over && chance(sim, 5))
+		return DW_ELIMIT;
+	if (connection->under_way++ == 0)
+		connection->waiting_from = now;
+	network_send(connection->network, &connection->route, count, words, sizes);
+	return DW_OK;
+}
+
+static struct reply *take(struct link *link)
+{
+	struct connection *connection = connection_of(link);
+	struct packet *packet = connection->first;
+	struct reply *reply;
+
+	if (!packet)
+		return NULL;
+	connection->first = packet->next;
+	reply = packet->reply;
+	packet->reply = NULL;
+	network_free_packet(connection->network, packet);
+	return reply;
+}
+
+static void drop(struct link *link, const char *why)
+{
+	struct connection *connection = connection_of(link);
+
+	trace(connection->network->sim, "dropped", why, connection->instance->number, 0);
+	connection_cut(connection, false);
+}
+
+static const char *trouble(const struct link *link, bool *ret_fatal)
+{
+	(void)link;
+	*ret_fatal = false;
+	return "";
+}
+
+static void drop_replies(struct connection *connection)
+{
+	while (connection->first) {
+		struct packet *packet = connection->first;
+
+		connection->first = packet->next;
+		network_free_packet(connection->network, packet);
+	}
+	connection->under_way = 0;
+}
+
+static void free_connection(struct link *link)
+{
+	struct connection *connection = connection_of(link);
+	struct alloc alloc = memory_alloc(&connection->network->sim->table_account);
+
+	drop_replies(connection);
+	network_cut(connection->network, &connection->route, false);
+	network_forget(connection->network, &connection->route);
+	*connection->home = NULL;
+	alloc_free(&alloc, connection);
+}
+
+static const struct link_class connection_class = {.descriptor = descriptor,
+						   .work = work,
+						   .due = due,
+						   .connection = serial,
+						   .send = send,
+						   .take = take,
+						   .drop = drop,
+						   .trouble = trouble,
+						   .free = free_connection};
+
+void connection_new(struct connection **home, struct network *network, struct instance *instance,
+		    bool subscriber)
+{
+	struct sim *sim = network->sim;
+	struct alloc alloc = memory_alloc(&sim->table_account);
+	struct connection *connection = alloc_new(&alloc, sizeof *connection);
+
+	connection->link.type = &connection_class;
+	connection->home = home;
+	connection->network = network;
+	connection->instance = instance;
+	connection->subscriber = subscriber;
+	connection->route.connection = connection;
+	connection->up_at = sim->clocks.steady + (dw_usec)draw(sim, 3000);
+	*home = connection;
+}
+
+void connection_cut(struct connection *connection, bool nothing_left)
+{
+	struct sim *sim = connection->network->sim;
+
+	if (!connection->up)
+		return;
+	tell(connection, "cut");
+	connection->up = false;
+	connection->up_at =
+	    sim->clocks.steady + 100 + (dw_usec)draw(sim, chance(sim, 2000) ? 3000000 : 20000);
+	drop_replies(connection);
+	network_cut(connection->network, &connection->route, nothing_left);
+	instance_wake(connection->instance);
+	faults_disturb(sim, connection->up_at);
+}
+
+void connection_receive(struct connection *connection, struct packet *packet)
+{
+	if (!connection->subscriber) {
+		connection->under_way--;
+		connection->waiting_from = connection->network->sim->clocks.steady;
+	}
+	packet->next = NULL;
+	if (connection->first)
+		connection->last->next = packet;
+	else
+		connection->first = packet;
+	connection->last = packet;
+	instance_wake(connection->instance);
+}

@@ -1,0 +1,68 @@
+/* What is on its way between the processes and the server. */
+#ifndef SIM_FLEET_NETWORK_H
+#define SIM_FLEET_NETWORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/usec.h"
+
+struct connection;
+struct reply;
+struct sim;
+
+enum packet_kind { PACKET_REQUEST, PACKET_REPLY };
+
+/* A request's words are in one block, behind their addresses. */
+struct packet {
+	struct packet *next;
+	enum packet_kind kind;
+	dw_usec at;          /* it arrives */
+	struct route *route; /* NULL: its process is gone */
+	uint64_t serial;     /* of the route, when it was sent */
+	bool late;           /* the connection was lost since */
+	struct reply *reply;
+	int count;
+	const char **words;
+	size_t *sizes;
+};
+
+/* The way of one connection's packets, which do not overtake each other. */
+struct route {
+	struct connection *connection;
+	uint64_t serial; /* grows with every new connection */
+	dw_usec sent_until;
+	dw_usec reply_until;
+};
+
+struct network {
+	struct sim *sim;
+	struct packet *packets; /* by time */
+	dw_usec halted_until;
+};
+
+/* network_send copies the words; network_reply takes the reply over. */
+void network_send(struct network *, struct route *, int count, const char *const *words,
+		  const size_t *sizes);
+void network_reply(struct network *, struct route *, struct reply *);
+
+/* network_take: the packet that arrives next, at network_next(). */
+dw_usec network_next(const struct network *);
+struct packet *network_take(struct network *);
+void network_free_packet(struct network *, struct packet *);
+
+/* network_cut: the connection is lost. Of its requests a part comes later, or nothing. */
+void network_cut(struct network *, const struct route *, bool nothing_left);
+
+/* network_forget: nobody waits for replies any more. */
+void network_forget(struct network *, const struct route *);
+
+/* network_halt: the server carries nothing out until then. */
+void network_halt(struct network *, dw_usec until);
+
+/* network_drop_requests: those of lost connections are gone, too. */
+void network_drop_requests(struct network *);
+void network_free(struct network *);
+
+#endif

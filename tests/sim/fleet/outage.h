@@ -1,0 +1,28 @@
+/* What befalls the server and the connections, but not the data. */
+#ifndef SIM_FLEET_OUTAGE_H
+#define SIM_FLEET_OUTAGE_H
+
+#include <stdint.h>
+
+#include "base/usec.h"
+
+struct fleet;
+
+struct outage {
+	uint32_t cut;    /* of 10,000 events: a connection is lost */
+	uint32_t refuse; /* the server answers with errors for a while */
+	uint32_t flush;  /* it forgets the scripts */
+	uint32_t halt;   /* it stands still */
+	uint32_t restart;
+	uint32_t long_stall; /* of 100 stalls of a process */
+	dw_usec refusing_until;
+	unsigned refusal;
+};
+
+void outage_choose(struct fleet *);
+void outage_act(struct fleet *);
+
+/* outage_restart: what has not arrived is lost, and so are the scripts; the data is on the disk. */
+void outage_restart(struct fleet *);
+
+#endif

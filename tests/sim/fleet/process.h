@@ -1,0 +1,38 @@
+/* A process of the fleet: an engine with the real store, whose link is a connection. */
+#ifndef SIM_FLEET_PROCESS_H
+#define SIM_FLEET_PROCESS_H
+
+#include "sim/core/instance.h"
+#include "sim/fleet/connection.h"
+#include "sim/fleet/expected_losses.h"
+#include "sim/fleet/observer.h"
+
+struct fleet;
+
+struct process {
+	struct fleet *fleet;
+	struct instance instance;
+	char nonce[20];
+	struct connection *commands; /* NULL: it is not open */
+	struct connection *subscriber;
+	struct observer observer;
+	struct exposure exposure;
+	uint32_t clock_seen; /* clocks.set_count at its last turn */
+};
+
+void process_init(struct process *, struct fleet *, unsigned number);
+
+/* process_enter puts it to work, process_leave ends that. */
+void process_enter(struct process *);
+void process_leave(struct process *);
+
+dw_usec process_next(const struct process *);
+void process_open(struct process *);
+void process_turn(struct process *);
+void process_kill(struct process *);
+
+/* process_end begins its closing. */
+void process_end(struct process *);
+void process_free(struct process *);
+
+#endif

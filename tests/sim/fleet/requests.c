@@ -1,0 +1,162 @@
+#include "sim/fleet/requests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fleet/effects.h"
+#include "sim/fleet/fleet.h"
+
+static struct alloc alloc_of(struct fleet *fleet)
+{
+	return memory_alloc(&fleet->sim->table_account);
+}
+
+static struct reply *refusal(struct fleet *fleet)
+{
+	static const char *const all[] = {"BUSY Redis is busy running a script.",
+					  "LOADING Redis is loading the dataset in memory",
+					  "OOM command not allowed when used memory > 'maxmemory'.",
+					  "MISCONF Redis is configured to save RDB snapshots",
+					  "READONLY You can't write against a read only replica."};
+	const char *words = all[fleet->outage.refusal % (sizeof all / sizeof *all)];
+	struct alloc alloc = alloc_of(fleet);
+	struct reply *reply = reply_new(&alloc);
+
+	(void)reply_bytes(reply, reply, REPLY_ERROR, words, strlen(words)); /* endless memory */
+	return reply;
+}
+
+/* script_of: the name of the file; NULL: another command. */
+static const char *script_of(const struct packet *packet)
+{
+	if (strcmp(packet->words[0], "EVALSHA") == 0)
+		return twin_script(packet->words[1], packet->sizes[1]);
+	return strcmp(packet->words[0], "EVAL") == 0
+		   ? twin_script_of(packet->words[1], packet->sizes[1])
+		   : NULL;
+}
+
+/* caller_of: the process that sent it; NULL: its connection is gone. */
+static const struct process *caller_of(struct fleet *fleet, const struct packet *packet)
+{
+	return packet->route ? &fleet->processes[packet->route->connection->instance->number]
+			     : NULL;
+}
+
+static void tell(struct fleet *fleet, const struct packet *packet, const struct reply *reply)
+{
+	const char *script = script_of(packet);
+	const struct process *caller = caller_of(fleet, packet);
+	struct effect effect = {.fleet = fleet, .script = script, .reply = reply, .caller = caller};
+
+	trace(fleet->sim, script ? script : packet->words[0],
+	      reply->kind == REPLY_ARRAY && reply->count > 0 && reply->items[0].kind == REPLY_BULK
+		  ? reply->items[0].bytes
+		  : "",
+	      caller ? (int)caller->instance.number : -1, packet->late);
+	if (!script)
+		return;
+	effect.shard = (unsigned)strtoul(strchr(packet->words[3], ':') + 1, NULL, 10);
+	effect.argc = packet->count - 12;
+	effect.argv = packet->words + 12;
+	effect.sizes = packet->sizes + 12;
+	effects_tell(&effect);
+}
+
+static enum twin_bug bug_of(enum bug bug, bool late)
+{
+	switch (bug) {
+	case BUG_NO_HELLO:
+		return late ? TWIN_ANY_TOKEN : TWIN_SOUND;
+	case BUG_CLAIM_UNSEEN:
+		return TWIN_CLAIM_ANY;
+	case BUG_NEVER_OPEN:
+		return TWIN_CANCEL_NEVER_OPEN;
+	case BUG_ACK_UNSEEN:
+		return TWIN_ACK_BY_ID;
+	case BUG_ATTEMPT_KEPT:
+		return TWIN_ATTEMPT_KEPT;
+	case BUG_PUSH_LOST:
+		return TWIN_PUSH_LOST;
+	case BUG_PUSH_FRESH:
+		return TWIN_PUSH_FRESH;
+	case BUG_DELETE_LOST:
+		return TWIN_DELETE_LOST;
+	default:
+		return TWIN_SOUND;
+	}
+}
+
+static void carry_out(struct fleet *fleet, const struct packet *packet)
+{
+	struct sim *sim = fleet->sim;
+	struct reply *reply;
+
+	server_tick(&fleet->server);
+	twin_set_bug(fleet->server.twin, bug_of(sim->bug, packet->late));
+	if (sim->clocks.steady < fleet->outage.refusing_until || chance(sim, sim->knobs.fail / 4)) {
+		reply = refusal(fleet);
+		trace(sim, "refused", reply->bytes, 0, 0);
+		faults_disturb(sim, sim->clocks.steady);
+	} else {
+		reply = server_call(&fleet->server, packet->count, packet->words, packet->sizes);
+		tell(fleet, packet, reply);
+	}
+	if (packet->route && !packet->late)
+		network_reply(&fleet->network, packet->route, reply);
+	else
+		reply_free(reply);
+}
+
+void requests_work(struct fleet *fleet)
+{
+	struct packet *packet = network_take(&fleet->network);
+
+	if (packet->kind == PACKET_REPLY) {
+		connection_receive(packet->route->connection, packet);
+		return;
+	}
+	carry_out(fleet, packet);
+	network_free_packet(&fleet->network, packet);
+}
+
+/* ---- Messages of the wake channel ---------------------------------------------------------- */
+
+static struct reply *message(struct fleet *fleet, const char *channel, size_t size, long long shard)
+{
+	struct alloc alloc = alloc_of(fleet);
+	struct reply *reply = reply_new(&alloc);
+	char number[24];
+	int digits = snprintf(number, sizeof number, "%lld", shard);
+
+	/* The memory is endless. */
+	(void)reply_items(reply, reply, 3);
+	(void)reply_bytes(reply, &reply->items[0], REPLY_BULK, "message", 7);
+	(void)reply_bytes(reply, &reply->items[1], REPLY_BULK, channel, size);
+	(void)reply_bytes(reply, &reply->items[2], REPLY_BULK, number, (size_t)digits);
+	return reply;
+}
+
+/* publish returns how many subscribers there are. */
+static unsigned publish(void *user, const char *channel, size_t size, long long shard)
+{
+	struct fleet *fleet = user;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		struct connection *subscriber = fleet->processes[i].subscriber;
+
+		if (!subscriber || !subscriber->up)
+			continue;
+		network_reply(&fleet->network, &subscriber->route,
+			      message(fleet, channel, size, shard));
+		count++;
+	}
+	return count;
+}
+
+void requests_init(struct fleet *fleet)
+{
+	twin_listen(fleet->server.twin, publish, fleet);
+}

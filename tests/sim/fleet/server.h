@@ -1,0 +1,66 @@
+/* The server: the model of the scripts, and a clock of its own. Its data can be emptied, or be as
+ * it was a while ago. */
+#ifndef SIM_FLEET_SERVER_H
+#define SIM_FLEET_SERVER_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+#include "sim/core/promises.h"
+#include "support/twin.h"
+
+#define SHARDS_MAX_SIM 4u
+
+struct sim;
+
+struct server {
+	struct sim *sim;
+	struct twin *twin;
+	unsigned shard_count;
+	dw_usec lease;
+	dw_usec wall_offset; /* of its clock */
+	int64_t drift_ppm;
+	struct twin *past; /* the data at past_at; NULL: forgotten */
+	dw_usec past_at;
+	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
+	/* Of a claim or settle by memory: which generations were stored, 0: none. */
+	uint64_t known[NAMES_MAX];
+	size_t known_count;
+};
+
+void server_init(struct server *, struct sim *);
+void server_free(struct server *);
+unsigned server_shard(const struct server *, const char *id);
+
+/* server_key: the shard's key with that end. The next call overwrites it. */
+const char *server_key(unsigned shard, const char *end);
+
+/* server_row: the timer's row; NULL: it is not stored. */
+dw_row *server_row(const struct server *, const char *id);
+
+/* server_tick tells the model of the scripts, which has no clock, what time it is. */
+void server_tick(const struct server *);
+
+bool server_has_lease(const struct server *, unsigned shard, const char *nonce);
+
+/* server_all_even: every timer has its entry and its value. */
+bool server_all_even(const struct server *);
+
+struct reply *server_call(struct server *, int count, const char *const *words,
+			  const size_t *sizes);
+void server_flush(struct server *);
+
+/* server_step_clock sets its clock back now and then: another machine has taken over, or the clock
+ * was wrong before. */
+void server_step_clock(struct server *);
+
+/* server_empty: a shard's data is gone. */
+void server_empty(struct server *, unsigned shard);
+
+/* server_remember keeps the data as it is now, server_forget throws that away, and server_set_back
+ * puts it in the place of what is there. */
+void server_remember(struct server *);
+void server_forget(struct server *);
+void server_set_back(struct server *);
+
+#endif

@@ -1,0 +1,49 @@
+/* Who owns the simulated store: the process, while it renews its lease, or the second owner. */
+#ifndef SIM_SINGLE_OWNERSHIP_H
+#define SIM_SINGLE_OWNERSHIP_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+
+struct single;
+
+/* What the process' store knows: FENCED until the engine has been told. */
+enum standing { STANDING_OWNER, STANDING_FENCED, STANDING_CLIENT };
+
+struct lease {
+	dw_usec until;      /* steady: nobody else may take the store over before */
+	dw_usec away_until; /* steady: the store is out of reach */
+};
+
+struct ownership {
+	struct single *single;
+	enum standing standing;
+	uint64_t token;
+	unsigned losses;    /* the engine was told of */
+	uint32_t takeovers; /* second_owner.count when this ownership began */
+	dw_usec renew_at;   /* steady */
+	dw_usec told;       /* until when the engine may rely on it */
+};
+
+void ownership_begin(struct ownership *);
+bool ownership_holds(const struct ownership *);
+bool ownership_may_start(const struct ownership *);
+
+/* ownership_is_lost: to the second owner, and the engine does not know it yet. */
+bool ownership_is_lost(const struct ownership *);
+
+/* ownership_check finds out that the store has, or had, another owner. True: just now. */
+bool ownership_check(struct ownership *);
+
+/* ownership_told: the engine takes the answer that it is fenced. */
+void ownership_told(struct ownership *);
+
+void ownership_renew(struct ownership *);
+void ownership_release(struct ownership *);
+
+/* ownership_permits: the operation may be carried out. Otherwise ownership_refusal is its status. */
+bool ownership_permits(const struct ownership *, const dw_op *);
+int ownership_refusal(const struct ownership *);
+
+#endif

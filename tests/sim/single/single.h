@@ -1,0 +1,34 @@
+/* One process, its clients and a second owner on one store that is a table in memory. */
+#ifndef SIM_SINGLE_SINGLE_H
+#define SIM_SINGLE_SINGLE_H
+
+#include "sim/core/sim.h"
+#include "sim/single/disk.h"
+#include "sim/single/ownership.h"
+#include "sim/single/second_owner.h"
+#include "store/table.h"
+
+/* How often what happens, beside struct knobs; of 10,000. */
+struct single_knobs {
+	uint32_t writer;
+	uint32_t unknown; /* groups of operations */
+	uint32_t rival;   /* chances to take the store over; 0: there is no lease */
+	uint32_t lapse;   /* renewals: the store is out of reach */
+	uint32_t lease_ms;
+	uint32_t page; /* rows on a page of a scan at most */
+};
+
+struct single {
+	struct sim *sim;
+	struct single_knobs knobs;
+	struct instance instance;
+	struct table *table;
+	struct disk *disk; /* NULL: the process does not run */
+	struct lease lease;
+	struct second_owner second_owner;
+	dw_usec client_at; /* steady: the clients' next action */
+};
+
+void single_run(struct sim *);
+
+#endif

@@ -1,0 +1,117 @@
+#include "sim/single/table_bugs.h"
+
+#include "sim/single/single.h"
+
+/* stored: the head of what is stored under the operation's id; false: nothing. */
+static bool stored(struct single *single, const dw_op *op, const struct table_caller *caller,
+		   dw_head *ret_head)
+{
+	struct alloc alloc = memory_alloc(&single->sim->table_account);
+	dw_op get = {.kind = DW_OP_GET, .id = op->id};
+	bool found;
+
+	(void)table_apply(single->table, &get, caller);
+	found = get.status == DW_OK;
+	if (found)
+		*ret_head = get.head;
+	rows_free(&alloc, get.rows);
+	return found;
+}
+
+/* skip answers without doing anything, now and then. */
+static bool skip(struct single *single, dw_op *op, dw_op_kind kind)
+{
+	dw_head head;
+	struct table_caller caller = {.role = DW_OWNER};
+
+	if (op->kind != kind || !stored(single, op, &caller, &head) || !chance(single->sim, 1000))
+		return false;
+	op->status = DW_OK;
+	return true;
+}
+
+static bool apply_put(struct single *single, dw_op *op, const struct table_caller *caller)
+{
+	unsigned char *body = (unsigned char *)op + ((const char *)op->body - (const char *)op);
+
+	if (single->sim->bug == BUG_ROUND_DOWN)
+		op->head.due -= op->head.due % 1000;
+	if (single->sim->bug == BUG_DATA_FLIPPED && op->body_size > 0 && chance(single->sim, 500))
+		body[op->body_size - 1] ^= 1;
+	if (single->sim->bug == BUG_PUT_LOST && chance(single->sim, 500)) {
+		op->status = DW_OK;
+		op->head.generation = UINT64_C(1) << 60;
+		op->head.generation += single->sim->trace.event_count;
+		return true;
+	}
+	(void)table_apply(single->table, op, caller);
+	if (single->sim->bug == BUG_PUT_PHANTOM && op->status == DW_OK && chance(single->sim, 500))
+		op->status = DW_ELIMIT;
+	return true;
+}
+
+/* apply_any: the operation takes what is stored for what it was asked to take. */
+static bool apply_any(struct single *single, dw_op *op, const struct table_caller *caller,
+		      bool attempt)
+{
+	dw_head wanted = op->head;
+	dw_head head;
+
+	if (stored(single, op, caller, &head)) {
+		op->head.generation = head.generation;
+		if (attempt)
+			op->head.attempt = head.attempt;
+	}
+	(void)table_apply(single->table, op, caller);
+	op->head.generation = wanted.generation;
+	return true;
+}
+
+static bool apply_claim(struct single *single, dw_op *op, const struct table_caller *caller)
+{
+	(void)table_apply(single->table, op, caller);
+	if (op->status == DW_OK)
+		op->head.attempt = 1;
+	return true;
+}
+
+/* apply_move takes a client's word for an owner's, that the claim is withdrawn. */
+static bool apply_move(struct single *single, dw_op *op, const struct table_caller *caller)
+{
+	struct table_caller owner = *caller;
+
+	owner.role = DW_OWNER;
+	op->flags |= DW_OP_WITHDRAWN;
+	(void)table_apply(single->table, op, &owner);
+	return true;
+}
+
+bool table_bugs_apply(struct single *single, dw_op *op, const struct table_caller *caller)
+{
+	if (op->kind == DW_OP_PUT && single->sim->bug != BUG_NONE)
+		return apply_put(single, op, caller);
+	if (single->sim->bug == BUG_STALE_SETTLE && op->kind == DW_OP_SETTLE)
+		return apply_any(single, op, caller, true);
+	if (single->sim->bug == BUG_CLAIM_ANY && op->kind == DW_OP_CLAIM)
+		return apply_any(single, op, caller, true);
+	if (single->sim->bug == BUG_ATTEMPT_RESET && op->kind == DW_OP_CLAIM)
+		return apply_claim(single, op, caller);
+	if (single->sim->bug == BUG_PAGE_BOUNDARY && op->kind == DW_OP_SCAN && op->after.started)
+		op->after.generation = UINT64_MAX;
+	if (single->sim->bug == BUG_ACK_BY_ID && op->kind == DW_OP_ACK)
+		op->head.generation = UINT64_MAX;
+	if (single->sim->bug == BUG_CANCEL_REVIVED && skip(single, op, DW_OP_CANCEL))
+		return true;
+	if (single->sim->bug == BUG_MOVE_LOST && skip(single, op, DW_OP_MOVE))
+		return true;
+	if (single->sim->bug == BUG_PURGE_LOST && op->kind == DW_OP_PURGE) {
+		op->status = DW_OK;
+		return true;
+	}
+	if (single->sim->bug == BUG_MOVE_STARTED && op->kind == DW_OP_MOVE &&
+	    caller->role == DW_CLIENT)
+		return apply_move(single, op, caller);
+	if (single->sim->bug == BUG_SETTLE_LOST && skip(single, op, DW_OP_SETTLE))
+		return true;
+	return table_apply(single->table, op, caller);
+}

@@ -1,0 +1,63 @@
+#include "sim/single/watch.h"
+
+#include "sim/single/single.h"
+
+/* Without faults, a delivery and its settling end this long after the deadline, because the engine
+ * asks a failing store again after at most 5 s. */
+#define PATIENCE DW_SECONDS(8)
+
+/* stored_and_handled: the timer of that name that must be delivered; NULL: there is none. */
+static const struct generation *stored_and_handled(struct sim *sim, uint32_t name)
+{
+	const struct generation *generation = model_stored(sim, name);
+	const struct instance *instance = sim->at_work;
+
+	if (!generation)
+		return NULL;
+	return instance->handled_any || instance->handled[sim->model.asked[generation->asked].topic]
+		   ? generation
+		   : NULL;
+}
+
+static dw_usec bound_of(const struct sim *sim)
+{
+	return PATIENCE + DW_MILLISECONDS(sim->knobs.hold_ms);
+}
+
+void watch_overdue(struct single *single)
+{
+	struct sim *sim = single->sim;
+	dw_usec bound = bound_of(sim);
+	dw_usec wall = clocks_wall(sim);
+
+	if (!single->instance.engine || sim->clocks.steady < sim->faults.disturbed_until + bound)
+		return;
+	for (uint32_t i = 0; i < sim->model.name_count; i++) {
+		const struct generation *generation = stored_and_handled(sim, i);
+
+		if (generation && usec_add(generation->due, bound) < wall &&
+		    generation->since + bound < sim->clocks.steady)
+			broken(sim, "I2", "%s is due for %lld us and is %s", sim->model.names[i].id,
+			       (long long)(wall - generation->due),
+			       generation->life == single->instance.life ? "not settled"
+									 : "not started");
+	}
+}
+
+void watch_armed(struct single *single)
+{
+	struct sim *sim = single->sim;
+	const struct instance *instance = &single->instance;
+	dw_usec now = clocks_wall(sim);
+
+	if (instance->woken || instance->closing || !disk_idle(single->disk) ||
+	    !ownership_may_start(&single->disk->own))
+		return;
+	for (uint32_t i = 0; i < sim->model.name_count; i++) {
+		const struct generation *generation = stored_and_handled(sim, i);
+
+		if (generation &&
+		    instance->armed > usec_add(usec_max(generation->due, now), bound_of(sim)))
+			broken(sim, "I2", "no turn is armed for %s", sim->model.names[i].id);
+	}
+}
