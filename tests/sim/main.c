@@ -81,7 +81,8 @@ static void tell(const struct sim *sim)
 	if (!sim->trace.broken[0])
 		printf("seed %" PRIu64 ": ok, %" PRIu64 " events, %" PRIu64
 		       " starts, trace %016" PRIx64 "\n",
-		       sim->seed, sim->trace.event_count, sim->start_count, sim->trace.hash);
+		       sim->seed, sim->trace.event_count, sim->promises.start_count,
+		       sim->trace.hash);
 	else
 		printf("seed %" PRIu64 ": %s; again: sim%s --seed %" PRIu64 " --trace%s%s\n",
 		       sim->seed, sim->trace.broken, world(), sim->seed, with, bug);
@@ -107,7 +108,7 @@ static int run_many(const struct arguments *arguments)
 		struct sim *sim = run(arguments->first + i, arguments->bug, false);
 
 		events += sim->trace.event_count;
-		starts += sim->start_count;
+		starts += sim->promises.start_count;
 		failed += sim->trace.broken[0] != '\0';
 		if (sim->trace.broken[0])
 			tell(sim);

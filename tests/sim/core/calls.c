@@ -1,15 +1,17 @@
-/* What was asked for, and what was answered. */
 #include "sim/core/sim.h"
 
-struct asked *model_ask(struct sim *sim, enum asked_kind kind, uint32_t name)
+#include <string.h>
+
+#include "timer/record.h"
+
+struct asked *calls_new(struct sim *sim, enum asked_kind kind, struct name *name)
 {
 	struct asked *asked;
 
-	if (sim->model.asked_count == ASKED_MAX)
+	if (sim->calls.count == CALLS_MAX)
 		return NULL;
-	asked = &sim->model.asked[sim->model.asked_count++];
-	*asked = (struct asked){.sim = sim,
-				.kind = kind,
+	asked = &sim->calls.asked[sim->calls.count++];
+	*asked = (struct asked){.kind = kind,
 				.name = name,
 				.status = UNANSWERED,
 				.callback = true,
@@ -20,13 +22,12 @@ struct asked *model_ask(struct sim *sim, enum asked_kind kind, uint32_t name)
 /* accepted_settle: only a delivery that is held may be settled. */
 static void accepted_settle(struct sim *sim, const struct asked *asked)
 {
-	struct generation *generation = model_find(sim, asked->name, asked->generation);
+	struct generation *generation = promises_find(asked->name, asked->generation);
 
 	if (sim->view.is_lost(sim->view.user) && !(sim->several && generation && generation->held))
 		return; /* it will be void, unless the lease is renewed */
 	if (!generation || !generation->held || generation->life != sim->at_work->life) {
-		broken(sim, "I4", "a stale token of %s was accepted",
-		       sim->model.names[asked->name].id);
+		broken(sim, "I4", "a stale token of %s was accepted", asked->name->id);
 		return;
 	}
 	if (asked->verdict == DW_DONE)
@@ -36,18 +37,16 @@ static void accepted_settle(struct sim *sim, const struct asked *asked)
 	generation->retry_floor = usec_min(generation->retry_floor, clocks_wall(sim));
 }
 
-void model_cancelling(struct sim *sim, uint32_t name)
+/* accepted_cancel: a delivery goes on and its retry is dropped: done, whatever its verdict. */
+static void accepted_cancel(const struct sim *sim, const struct name *name)
 {
-	struct generation *generation = model_stored(sim, name);
+	struct generation *generation = name->stored ? name->stored : name->loss.owed;
 
-	if (!generation && sim->model.names[name].loss.owed != NONE)
-		generation = &sim->model.generations[sim->model.names[name].loss.owed];
-	/* The delivery goes on, and its retry is dropped: done, whatever its verdict. */
 	if (generation && generation->life == sim->at_work->life)
 		generation->may_settle = true;
 }
 
-void model_accepted(struct sim *sim, struct asked *asked, int status)
+void calls_accepted(struct sim *sim, struct asked *asked, int status)
 {
 	if (status != DW_OK) {
 		asked->status = status;
@@ -56,60 +55,43 @@ void model_accepted(struct sim *sim, struct asked *asked, int status)
 	if (asked->kind == ASKED_SETTLE)
 		accepted_settle(sim, asked);
 	if (asked->kind == ASKED_PURGE)
-		sim->model.purging = true;
+		sim->calls.purging = true;
 	if (asked->kind == ASKED_CANCEL)
-		model_cancelling(sim, asked->name);
-	sim->model.unanswered += asked->callback;
-	if (asked->name == NONE)
+		accepted_cancel(sim, asked->name);
+	sim->calls.unanswered += asked->callback;
+	if (!asked->name)
 		return;
-	sim->model.names[asked->name].open += asked->callback;
-	sim->model.names[asked->name].mute |= !asked->callback;
-	order_touched(sim, asked->name);
-}
-
-static struct generation *made_by(struct sim *sim, uint32_t name, const struct asked *asked,
-				  bool lost)
-{
-	uint32_t at = sim->model.names[name].last;
-
-	while (at != NONE && (&sim->model.asked[sim->model.generations[at].asked] != asked ||
-			      sim->model.generations[at].moved_to != 0 ||
-			      sim->model.generations[at].lost != lost))
-		at = sim->model.generations[at].before;
-	return at == NONE ? NULL : &sim->model.generations[at];
-}
-
-struct generation *model_made_by(struct sim *sim, uint32_t name, const struct asked *asked)
-{
-	return made_by(sim, name, asked, false);
+	asked->name->open += asked->callback;
+	asked->name->mute |= !asked->callback;
+	order_touched(asked->name);
 }
 
 /* put_answered: when the store has learnt later that it had been done, the answer may name what
  * became of it since. */
 static void put_answered(struct sim *sim, struct asked *asked, const dw_result *result)
 {
-	uint32_t number = model_name(sim, result->id);
-	struct generation *generation = model_made_by(sim, number, asked);
+	struct name *name = promises_name(sim, result->id);
+	struct generation *generation = promises_made_by(name, asked, false);
 
 	if (!generation)
-		generation = made_by(sim, number, asked, true);
+		generation = promises_made_by(name, asked, true);
 	if (!generation) {
 		broken(sim, "I2", "a put of %s was confirmed that was not stored", result->id);
 		return;
 	}
 	if (result->generation == generation->number)
 		losses_confirmed(sim, generation);
-	if (generation->number > 0 && generation->promised && !generation->lost)
-		model_raise(&sim->model.names[number], generation->number - 1);
+	if (generation->number > 0 && generation->promised && !generation->loss.lost)
+		promises_raise(name, generation->number - 1);
 }
 
 static void cancel_answered(struct sim *sim, struct asked *asked, int status)
 {
-	struct name *name = &sim->model.names[asked->name];
-	struct generation *generation = model_stored(sim, asked->name);
+	struct name *name = asked->name;
+	struct generation *generation = name->stored;
 
 	if (status == DW_OK || status == DW_ENOENT)
-		model_raise(name, name->cancel_floor);
+		promises_raise(name, name->cancel_floor);
 	if (status == DW_ELATE && generation && generation->life == sim->at_work->life)
 		generation->dropped = sim->at_work->life;
 }
@@ -118,48 +100,45 @@ static void cancel_answered(struct sim *sim, struct asked *asked, int status)
  * the duty to fire those before it. */
 static void move_answered(struct sim *sim, const struct asked *asked, const dw_result *result)
 {
-	uint32_t at = sim->model.names[asked->name].last;
-	struct generation *generation;
+	struct generation *generation = asked->name->last;
 
 	/* Where the server was set back, another one may have been given its number. */
-	while (at != NONE && (!model_is(&sim->model.generations[at], result->generation) ||
-			      sim->model.generations[at].moved_to != asked->due))
-		at = sim->model.generations[at].before;
-	generation = at == NONE ? NULL : &sim->model.generations[at];
+	while (generation &&
+	       (!promises_is(generation, result->generation) || generation->moved_to != asked->due))
+		generation = generation->before;
 	if (!generation) {
 		broken(sim, "I2", "a move of %s was confirmed that was not stored", result->id);
 		return;
 	}
 	losses_confirmed(sim, generation);
-	if (generation->promised && !generation->lost)
-		model_raise(&sim->model.names[asked->name], generation->number - 1);
+	if (generation->promised && !generation->loss.lost)
+		promises_raise(asked->name, generation->number - 1);
 }
 
 static void purge_answered(struct sim *sim, int status)
 {
-	sim->model.purging = false;
+	sim->calls.purging = false;
 	if (status != DW_OK)
 		return;
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		model_raise(&sim->model.names[i], sim->model.names[i].purge_floor);
+	for (uint32_t i = 0; i < sim->promises.name_count; i++)
+		promises_raise(&sim->promises.names[i], sim->promises.names[i].purge_floor);
 }
 
 static void settle_answered(struct sim *sim, const struct asked *asked)
 {
-	struct generation *generation = model_find(sim, asked->name, asked->generation);
+	struct generation *generation = promises_find(asked->name, asked->generation);
 
 	/* Its value was taken away before: there was nothing to do, and it does not come back. */
-	if (asked->verdict == DW_DONE && generation->lost &&
-	    sim->model.names[asked->name].loss.torn) {
-		generation->lost = false;
+	if (asked->verdict == DW_DONE && generation->loss.lost && asked->name->loss.torn) {
+		generation->loss.lost = false;
 		generation->fate = FATE_SETTLED;
 	}
-	if (asked->verdict == DW_DONE && generation->fate != FATE_SETTLED && !generation->reset)
-		broken(sim, "I4", "a settle of %s was confirmed and not done",
-		       sim->model.names[asked->name].id);
+	if (asked->verdict == DW_DONE && generation->fate != FATE_SETTLED &&
+	    !generation->loss.reset)
+		broken(sim, "I4", "a settle of %s was confirmed and not done", asked->name->id);
 }
 
-void model_answered(struct sim *sim, struct asked *asked, int status, const dw_result *result)
+void calls_answered(struct sim *sim, struct asked *asked, int status, const dw_result *result)
 {
 	if (asked->life != sim->at_work->life || asked->status != UNANSWERED) {
 		broken(sim, "once", "a call was answered twice (%d, %d)", asked->status, status);
@@ -168,9 +147,9 @@ void model_answered(struct sim *sim, struct asked *asked, int status, const dw_r
 	if (sim->program.in_call)
 		broken(sim, "once", "a call was answered from inside a call");
 	asked->status = status;
-	sim->model.unanswered--;
-	if (asked->name != NONE)
-		sim->model.names[asked->name].open--;
+	sim->calls.unanswered--;
+	if (asked->name)
+		asked->name->open--;
 	if (result && status == DW_OK && result->level != DW_STORED)
 		broken(sim, "level", "the level of a confirmation is %d", (int)result->level);
 	if (asked->kind == ASKED_PUT && status == DW_OK)
@@ -185,36 +164,60 @@ void model_answered(struct sim *sim, struct asked *asked, int status, const dw_r
 		settle_answered(sim, asked);
 }
 
-void model_process_ended(struct sim *sim)
+void calls_process_ended(struct sim *sim)
 {
-	struct model *model = &sim->model;
+	struct calls *calls = &sim->calls;
 
-	for (uint32_t i = 0; i < model->asked_count; i++) {
-		struct asked *asked = &model->asked[i];
+	for (uint32_t i = 0; i < calls->count; i++) {
+		struct asked *asked = &calls->asked[i];
 
 		if (asked->status != UNANSWERED || asked->life != sim->at_work->life)
 			continue;
 		asked->status = VOID;
-		model->unanswered -= asked->callback;
+		calls->unanswered -= asked->callback;
 		if (asked->kind == ASKED_PURGE)
-			model->purging = false;
-		if (asked->name != NONE)
-			model->names[asked->name].open -= asked->callback;
+			calls->purging = false;
+		if (asked->name)
+			asked->name->open -= asked->callback;
 	}
-	for (uint32_t i = 0; i < model->name_count; i++)
-		model->names[i].mute = model->names[i].mute && sim->several;
+	for (uint32_t i = 0; i < sim->promises.name_count; i++)
+		sim->promises.names[i].mute &= sim->several;
 	order_forget(sim);
 }
 
-unsigned model_unanswered(const struct sim *sim)
+unsigned calls_unanswered(const struct sim *sim)
 {
 	unsigned count = 0;
 
-	for (uint32_t i = 0; i < sim->model.asked_count; i++) {
-		const struct asked *asked = &sim->model.asked[i];
+	for (uint32_t i = 0; i < sim->calls.count; i++) {
+		const struct asked *asked = &sim->calls.asked[i];
 
 		count += asked->status == UNANSWERED && asked->callback &&
 			 asked->life == sim->at_work->life;
 	}
 	return count;
+}
+
+uint64_t calls_number(const struct sim *sim, const struct asked *asked)
+{
+	return (uint64_t)(asked - sim->calls.asked);
+}
+
+const struct asked *calls_of_data(const struct sim *sim, const void *data, size_t size)
+{
+	uint64_t number;
+
+	if (size != sizeof number)
+		return NULL;
+	memcpy(&number, data, sizeof number);
+	return number < sim->calls.count ? &sim->calls.asked[number] : NULL;
+}
+
+const struct asked *calls_of_body(const struct sim *sim, const void *body, size_t size)
+{
+	struct record record;
+
+	if (record_decode(body, size, &record) != DW_OK)
+		return NULL;
+	return calls_of_data(sim, record.data, record.data_size);
 }

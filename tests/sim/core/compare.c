@@ -1,50 +1,48 @@
 #include "sim/core/sim.h"
 
-static void compare(struct sim *sim, uint32_t number)
+static void compare(struct sim *sim, const struct name *name)
 {
 	struct alloc alloc = memory_alloc(&sim->table_account);
-	const char *id = sim->model.names[number].id;
-	struct generation *generation = model_stored(sim, number);
-	dw_row *row = sim->view.stored(sim->view.user, id);
+	const struct generation *generation = name->stored;
+	dw_row *row = sim->view.stored(sim->view.user, name->id);
 
 	if (!generation && row)
-		broken(sim, "I3", "%s is in the store and should not be", id);
+		broken(sim, "I3", "%s is in the store and should not be", name->id);
 	else if (generation && !row)
-		broken(sim, "I2", "%s is not in the store any more", id);
+		broken(sim, "I2", "%s is not in the store any more", name->id);
 	else if (generation && row->head.generation != generation->number)
-		broken(sim, "I2", "another generation of %s is stored", id);
-	else if (generation && row->head.due != generation->due &&
-		 !sim->model.names[number].loss.keeper && generation->fate == FATE_STORED)
-		broken(sim, "I11", "another deadline of %s is stored", id);
-	else if (generation && model_asked_of(sim, row->body, row->body_size) != generation->asked)
-		broken(sim, "I11", "the data of %s is damaged", id);
+		broken(sim, "I2", "another generation of %s is stored", name->id);
+	else if (generation && row->head.due != generation->due && !name->loss.keeper &&
+		 generation->fate == FATE_STORED)
+		broken(sim, "I11", "another deadline of %s is stored", name->id);
+	else if (generation && calls_of_body(sim, row->body, row->body_size) != generation->asked)
+		broken(sim, "I11", "the data of %s is damaged", name->id);
 	rows_free(&alloc, row);
 }
 
-void model_compare(struct sim *sim)
+void compare_all(struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		compare(sim, i);
+	for (uint32_t i = 0; i < sim->promises.name_count; i++)
+		compare(sim, &sim->promises.names[i]);
 }
 
-void model_say_what_is_left(struct sim *sim)
+void compare_say_what_is_left(struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		const struct generation *generation = model_stored(sim, i);
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		const struct name *name = &sim->promises.names[i];
 
-		if (generation)
-			broken(sim, "I2", "%s is due for %lld us and not delivered",
-			       sim->model.names[i].id,
-			       (long long)(clocks_wall(sim) - generation->due));
+		if (name->stored)
+			broken(sim, "I2", "%s is due for %lld us and not delivered", name->id,
+			       (long long)(clocks_wall(sim) - name->stored->due));
 	}
 	broken(sim, "once", "%llu calls are not answered",
-	       (unsigned long long)sim->model.unanswered);
+	       (unsigned long long)sim->calls.unanswered);
 }
 
-bool model_all_over(const struct sim *sim)
+bool compare_is_over(const struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		if (sim->model.names[i].stored != NONE || sim->model.names[i].loss.owed != NONE)
+	for (uint32_t i = 0; i < sim->promises.name_count; i++)
+		if (sim->promises.names[i].stored || sim->promises.names[i].loss.owed)
 			return false;
-	return sim->model.unanswered == 0;
+	return sim->calls.unanswered == 0;
 }

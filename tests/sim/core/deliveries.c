@@ -1,7 +1,5 @@
 #include "sim/core/sim.h"
 
-#include <string.h>
-
 static bool definite(int status)
 {
 	return status < 0 && status != DW_EUNKNOWN;
@@ -17,7 +15,7 @@ static bool is_replaced(const struct sim *sim, const dw_firing *firing)
 static void check_promises(struct sim *sim, const struct generation *generation,
 			   const dw_firing *firing)
 {
-	const struct asked *asked = &sim->model.asked[generation->asked];
+	const struct asked *asked = generation->asked;
 	dw_usec early = usec_sub(generation->due, clocks_wall(sim));
 
 	if (is_replaced(sim, firing))
@@ -26,18 +24,18 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 		broken(sim, "I1", "%s started %lld us before its deadline", firing->id,
 		       (long long)early);
 	/* What was set back has the deadline of then, and its owner the one that it knows. */
-	if ((firing->due != generation->due && !generation->reset) ||
+	if ((firing->due != generation->due && !generation->loss.reset) ||
 	    (firing->topic[0] != '?' && firing->topic[0] != (char)('a' + asked->topic)))
 		broken(sim, "I11", "%s started with another deadline or topic", firing->id);
-	if (generation->number <= sim->model.names[generation->name].floor)
+	if (generation->number <= generation->name->floor)
 		broken(sim, "I3", "%s started after a confirmed cancel or replacement", firing->id);
 	if (generation->fate == FATE_SETTLED)
 		broken(sim, "I4", "%s started after it was settled", firing->id);
-	if (generation->fate == FATE_DEAD || generation->fate == FATE_BURIED)
+	if (generation->fate == FATE_DEAD || generation->fate == FATE_DROPPED)
 		broken(sim, "I4", "%s started after it was set aside", firing->id);
 	/* The server was set back while the answer was on its way, and the client put it again:
 	 * what stands in its way, because the owner has brought it back, is its own. */
-	if (definite(asked->status) && !(asked->status == DW_EEXIST && generation->pushed))
+	if (definite(asked->status) && !(asked->status == DW_EEXIST && generation->loss.pushed))
 		broken(sim, "I10", "%s started and its put was answered %d", firing->id,
 		       asked->status);
 }
@@ -58,61 +56,64 @@ static void check_repetition(struct sim *sim, const struct generation *generatio
 		broken(sim, "I3", "%s was retried after a cancel had dropped that", firing->id);
 }
 
-struct generation *model_start(struct sim *sim, const dw_firing *firing)
+static void note_start(struct sim *sim, struct generation *generation, uint64_t life)
 {
-	uint32_t name = model_name(sim, firing->id);
-	struct generation *generation = model_find(sim, name, firing->token->generation);
-	uint64_t number = UINT64_MAX;
+	generation->life = life;
+	generation->since = sim->clocks.steady;
+	generation->held = generation->licensed = false;
+	generation->may_settle = generation->may_retry = false;
+}
 
-	sim->start_count++;
+/* started: the generation, or that it never was. */
+static struct generation *started(struct sim *sim, const char *id, uint64_t number)
+{
+	struct generation *generation = promises_find(promises_name(sim, id), number);
+
+	if (!generation)
+		broken(sim, "I10", "%s started and this generation was never stored", id);
+	return generation;
+}
+
+struct generation *delivery_started(struct sim *sim, const dw_firing *firing)
+{
+	struct generation *generation;
+
+	sim->promises.start_count++;
 	if (!sim->view.may_start(sim->view.user, firing->id))
 		broken(sim, "I6", "%s started without the lease", firing->id);
-	if (!generation) {
-		broken(sim, "I10", "%s started and this generation was never stored", firing->id);
+	generation = started(sim, firing->id, firing->token->generation);
+	if (!generation)
 		return NULL;
-	}
-	if (firing->data_size == DATA_SIZE)
-		memcpy(&number, firing->data, DATA_SIZE);
-	if (number != generation->asked)
+	if (calls_of_data(sim, firing->data, firing->data_size) != generation->asked)
 		broken(sim, "I11", "%s started with other data", firing->id);
 	check_promises(sim, generation, firing);
 	check_repetition(sim, generation, firing);
 	order_started(sim, generation);
 	if (!is_replaced(sim, firing))
 		generation->attempt = firing->attempt;
-	generation->life = sim->at_work->life;
-	generation->since = sim->clocks.steady;
-	generation->starts++;
-	generation->held = generation->licensed = false;
-	generation->may_settle = generation->may_retry = false;
+	note_start(sim, generation, sim->at_work->life);
 	return generation;
 }
 
-struct generation *model_rival_start(struct sim *sim, const dw_op *claim)
+struct generation *delivery_started_by_other(struct sim *sim, const dw_op *claim)
 {
-	uint32_t name = model_name(sim, claim->id);
-	struct generation *generation = model_find(sim, name, claim->head.generation);
+	struct generation *generation = started(sim, claim->id, claim->head.generation);
 	const dw_firing firing = {
 	    .id = claim->id, .topic = "?", .due = claim->head.due, .attempt = claim->head.attempt};
 
-	if (!generation) {
-		broken(sim, "I10", "%s started and this generation was never stored", claim->id);
+	if (!generation)
 		return NULL;
-	}
 	trace(sim, "rival start", claim->id, claim->head.due, claim->head.attempt);
 	generation->life = 0; /* our own start, if there was one, was before the loss */
 	check_promises(sim, generation, &firing);
 	check_repetition(sim, generation, &firing);
 	generation->attempt = claim->head.attempt;
-	generation->since = sim->clocks.steady;
-	generation->starts++;
-	generation->held = generation->licensed = false;
-	generation->may_settle = generation->may_retry = false;
+	note_start(sim, generation, 0);
 	return generation;
 }
 
-void model_verdict(struct sim *sim, struct generation *generation, dw_verdict verdict,
-		   dw_usec retry_in)
+void delivery_verdict(struct sim *sim, struct generation *generation, dw_verdict verdict,
+		      dw_usec retry_in)
 {
 	if (!generation)
 		return;
@@ -125,30 +126,27 @@ void model_verdict(struct sim *sim, struct generation *generation, dw_verdict ve
 	generation->floor_clock = sim->clocks.set_count;
 }
 
-void model_expired(struct sim *sim, const char *id)
+void delivery_expired(struct sim *sim, const char *id)
 {
-	uint32_t name = model_name(sim, id);
-	uint32_t at = sim->model.names[name].last;
+	const struct name *name = promises_name(sim, id);
 
-	for (; at != NONE; at = sim->model.generations[at].before) {
-		struct generation *generation = &sim->model.generations[at];
-
-		if (!generation->held || generation->life != sim->at_work->life)
+	for (struct generation *each = name->last; each; each = each->before) {
+		if (!each->held || each->life != sim->at_work->life)
 			continue;
-		if (generation->fate == FATE_SETTLED && sim->model.names[name].loss.befallen_at)
+		if (each->fate == FATE_SETTLED && name->loss.befallen_at)
 			continue; /* an earlier one was brought back since, and is held */
-		generation->may_retry = true;
-		generation->retry_floor = clocks_wall(sim);
+		each->may_retry = true;
+		each->retry_floor = clocks_wall(sim);
 		return;
 	}
-	if (!sim->model.names[name].loss.befallen_at) /* or another owner has started it since */
+	if (!name->loss.befallen_at) /* or another owner has started it since */
 		broken(sim, "I4", "a hold of %s ran out that was none", id);
 }
 
-void model_lost(struct sim *sim)
+void deliveries_lost(struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->model.generation_count; i++) {
-		struct generation *generation = &sim->model.generations[i];
+	for (uint32_t i = 0; i < sim->promises.generation_count; i++) {
+		struct generation *generation = &sim->promises.generations[i];
 
 		if (sim->several && generation->life != sim->at_work->life)
 			continue; /* another process */

@@ -56,4 +56,9 @@ dw_usec instance_next(const struct instance *, dw_usec early);
 void instance_turn(struct instance *);
 void instance_count_idle(struct instance *);
 
+static inline bool instance_handles(const struct instance *instance, uint32_t topic)
+{
+	return instance->handled_any || instance->handled[topic];
+}
+
 #endif

@@ -2,53 +2,51 @@
 
 void losses_lose(struct sim *sim, struct generation *generation)
 {
-	if (!generation || generation == model_stored(sim, generation->name))
+	if (!generation || generation == generation->name->stored)
 		return;
-	generation->lost = true;
-	generation->lost_to = sim->model.names[generation->name].loss.keeper;
-	trace(sim, "is lost", sim->model.names[generation->name].id, (int64_t)generation->number,
-	      (int64_t)generation->lost_to);
+	generation->loss.lost = true;
+	generation->loss.keeper = generation->name->loss.keeper;
+	trace(sim, "is lost", generation->name->id, (int64_t)generation->number,
+	      (int64_t)generation->loss.keeper);
 }
 
-bool losses_may_repeat(const struct sim *sim, const struct generation *done)
+bool losses_may_repeat(const struct generation *done)
 {
-	int status = sim->model.asked[done->asked].status;
+	int status = done->asked->status;
 
-	return done->made_at <= sim->model.names[done->name].loss.befallen_at &&
+	return done->made_at <= done->name->loss.befallen_at &&
 	       (status == UNANSWERED || status == VOID || status == DW_EUNKNOWN);
 }
 
 void losses_changed(struct sim *sim, struct name *name, bool deleted)
 {
-	struct generation *owed =
-	    name->loss.owed == NONE ? NULL : &sim->model.generations[name->loss.owed];
+	struct generation *owed = name->loss.owed;
 
-	name->loss.owed = NONE;
+	name->loss.owed = NULL;
 	if (deleted)
 		losses_lose(sim, owed);
 	else if (owed)
 		owed->fate = FATE_REPLACED;
 }
 
-void losses_ended(struct sim *sim, const struct name *name)
+void losses_ended(const struct name *name)
 {
-	for (uint32_t at = name->last; at != NONE; at = sim->model.generations[at].before)
-		if (sim->model.generations[at].lost &&
-		    sim->model.generations[at].fate == FATE_STORED)
-			sim->model.generations[at].fate = FATE_CANCELLED;
+	for (struct generation *each = name->last; each; each = each->before)
+		if (each->loss.lost && each->fate == FATE_STORED)
+			each->fate = FATE_CANCELLED;
 }
 
 void losses_confirmed(struct sim *sim, struct generation *generation)
 {
-	struct name *name = &sim->model.names[generation->name];
+	const struct instance *instance = sim->at_work;
+	struct name *name = generation->name;
 
-	if (!generation->lost || generation->lost_to != sim->at_work->life ||
-	    !sim->at_work->engine || !engine_is_owner(sim->at_work->engine) ||
-	    &sim->model.generations[name->last] != generation)
+	if (!generation->loss.lost || generation->loss.keeper != instance->life ||
+	    !instance->engine || !engine_is_owner(instance->engine) || name->last != generation)
 		return;
 	if (generation->fate != FATE_STORED)
 		return; /* a client had ended it before the loss, and the keeper may know that */
-	generation->lost = false;
-	name->loss.keeper = sim->at_work->life;
-	name->loss.owed = (uint32_t)(generation - sim->model.generations);
+	generation->loss.lost = false;
+	name->loss.keeper = instance->life;
+	name->loss.owed = generation;
 }

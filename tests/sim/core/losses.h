@@ -14,10 +14,19 @@ struct sim;
 
 /* Of the timers of one id. */
 struct name_loss {
-	uint32_t owed;       /* generation that the keeper has to write again; NONE */
-	uint64_t keeper;     /* the life that has to put it right, 0: none has */
-	dw_usec befallen_at; /* steady: its shard was emptied or set back; 0: never */
-	bool torn;           /* somebody has taken its value away */
+	struct generation *owed; /* the keeper has to write it again; NULL: none */
+	uint64_t keeper;         /* the life that has to put it right, 0: none has */
+	dw_usec befallen_at;     /* steady: its shard was emptied or set back; 0: never */
+	bool torn;               /* somebody has taken its value away */
+};
+
+/* Of one generation. */
+struct generation_loss {
+	bool lost;       /* by the store, and nobody has to write it again */
+	bool reset;      /* the store was set back, and has it again */
+	bool pushed;     /* its owner has written it again */
+	bool letter;     /* found among the dead letters */
+	uint64_t keeper; /* the life of the owner when it was lost */
 };
 
 /* losses_lose: nobody has to bring the generation back, and somebody may. */
@@ -31,9 +40,9 @@ void losses_confirmed(struct sim *, struct generation *);
 void losses_changed(struct sim *, struct name *, bool deleted);
 
 /* losses_ended: a client ends what is stored, and with it what the store had lost before. */
-void losses_ended(struct sim *, const struct name *);
+void losses_ended(const struct name *);
 
 /* losses_may_repeat: the put that made it may be done once more, because nobody was told of it. */
-bool losses_may_repeat(const struct sim *, const struct generation *);
+bool losses_may_repeat(const struct generation *);
 
 #endif

@@ -11,26 +11,26 @@ void order_forget(struct sim *sim)
 	sim->order.forgotten++;
 }
 
-void order_touched(struct sim *sim, uint32_t name)
+void order_touched(struct name *name)
 {
-	sim->order.names[name].stamp = 0;
+	name->ready.stamp = 0;
 }
 
 void order_submitted(struct sim *sim, const dw_op *op)
 {
 	if (op->id && op->kind != DW_OP_GET && op->kind != DW_OP_ACK)
-		order_touched(sim, model_name(sim, op->id));
+		order_touched(promises_name(sim, op->id));
 }
 
 /* learn: rows of a scan or of the inbox replace what the engine knew. */
 static void learn(struct sim *sim, const dw_row *row)
 {
 	for (; row; row = row->next) {
-		struct readiness *ready = &sim->order.names[model_name(sim, row->id)];
+		struct readiness *ready = &promises_name(sim, row->id)->ready;
 
 		if (ready->learnt < row->head.generation)
 			ready->learnt = row->head.generation;
-		if (sim->model.generations[ready->generation].number < row->head.generation)
+		if (ready->generation && ready->generation->number < row->head.generation)
 			ready->stamp = 0;
 	}
 }
@@ -48,53 +48,46 @@ void order_collected(struct sim *sim, const dw_op *op, bool current)
 	if ((op->kind != DW_OP_CLAIM && op->kind != DW_OP_PUT) || op->status != DW_OK ||
 	    op->head.state != DW_CLAIMED)
 		return;
-	ready = &sim->order.names[model_name(sim, op->id)];
-	generation = model_find(sim, model_name(sim, op->id), op->head.generation);
+	ready = &promises_name(sim, op->id)->ready;
+	generation = promises_find(promises_name(sim, op->id), op->head.generation);
 	if (!generation || generation->number < ready->learnt)
 		return;
 	ready->stamp = stamp_now(sim);
-	ready->generation = (uint32_t)(generation - sim->model.generations);
+	ready->generation = generation;
 	ready->since = ++sim->order.count;
 	ready->life = sim->at_work->life;
 }
 
-static bool is_ready(const struct sim *sim, uint32_t number)
+static bool is_ready(const struct sim *sim, const struct name *name)
 {
-	const struct name *name = &sim->model.names[number];
-	const struct readiness *ready = &sim->order.names[number];
-
-	return ready->stamp == stamp_now(sim) && ready->life == sim->at_work->life &&
+	return name->ready.stamp == stamp_now(sim) && name->ready.life == sim->at_work->life &&
 	       name->open == 0 && !name->mute;
 }
 
 /* may_start: the ready timer could start now. */
 static bool may_start(const struct sim *sim, const struct generation *ready, dw_usec wall)
 {
-	const struct asked *asked = &sim->model.asked[ready->asked];
+	const struct asked *asked = ready->asked;
 
-	if (!sim->at_work->handled_any && !sim->at_work->handled[asked->topic])
-		return false;
-	return ready->due <= wall &&
+	return instance_handles(sim->at_work, asked->topic) && ready->due <= wall &&
 	       (asked->late_after == 0 || usec_sub(wall, ready->due) <= asked->late_after);
 }
 
 void order_started(struct sim *sim, const struct generation *started)
 {
-	const struct readiness *own = &sim->order.names[started->name];
 	dw_usec wall = clocks_wall(sim);
 
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		const struct readiness *other = &sim->order.names[i];
-		const struct generation *ready = &sim->model.generations[other->generation];
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		const struct name *name = &sim->promises.names[i];
+		const struct generation *ready = name->ready.generation;
 
-		if (i == started->name || !is_ready(sim, i) || !may_start(sim, ready, wall))
+		if (name == started->name || !is_ready(sim, name) || !may_start(sim, ready, wall))
 			continue;
 		if (ready->due < started->due ||
 		    (ready->due == started->due && ready->number < started->number &&
-		     other->since < own->since))
+		     name->ready.since < started->name->ready.since))
 			broken(sim, "I8", "%s started before %s, which is due %lld us earlier",
-			       sim->model.names[started->name].id, sim->model.names[i].id,
-			       (long long)(started->due - ready->due));
+			       started->name->id, name->id, (long long)(started->due - ready->due));
 	}
-	order_touched(sim, started->name);
+	order_touched(started->name);
 }

@@ -13,20 +13,25 @@
 #ifndef SIM_CORE_ORDER_H
 #define SIM_CORE_ORDER_H
 
-#include "durawheel/store.h"
-#include "sim/core/promises.h"
+#include <stdbool.h>
 
+#include "durawheel/store.h"
+
+struct generation;
+struct name;
+struct sim;
+
+/* Of one name. */
 struct readiness {
 	uint64_t
 	    stamp; /* the timer is ready while nothing has upset the order since; 0: it is not */
-	uint32_t generation; /* index of what is claimed and may start */
-	uint64_t since;      /* order.count when it became ready */
-	uint64_t life;       /* in which process */
-	uint64_t learnt;     /* the last generation that an engine has read */
+	const struct generation *generation; /* is claimed and may start */
+	uint64_t since;                      /* order.count when it became ready */
+	uint64_t life;                       /* in which process */
+	uint64_t learnt;                     /* the last generation that an engine has read */
 };
 
 struct order {
-	struct readiness names[NAMES_MAX];
 	uint64_t count;
 	uint64_t forgotten; /* how often all were forgotten */
 };
@@ -37,7 +42,7 @@ void order_submitted(struct sim *, const dw_op *);
 void order_collected(struct sim *, const dw_op *, bool current);
 
 /* order_touched: somebody asks for something about that timer. */
-void order_touched(struct sim *, uint32_t name);
+void order_touched(struct name *);
 
 /* order_forget: no timer counts as ready any more. */
 void order_forget(struct sim *);

@@ -42,7 +42,7 @@ static void done(dw *handle, const dw_result *result, void *user)
 	if (!called(sim))
 		return;
 	trace(sim, "answered", result->id, result->status, (int64_t)result->generation);
-	model_answered(sim, asked, result->status, result);
+	calls_answered(sim, asked, result->status, result);
 	go_on(sim, 1000);
 }
 
@@ -59,7 +59,7 @@ static void listed(dw *handle, int status, const dw_info *timers, size_t count,
 			broken(sim, "list", "a page is not in order");
 	if ((status == DW_OK) != (next != NULL))
 		broken(sim, "list", "a page without a cursor");
-	model_answered(sim, user, status, NULL);
+	calls_answered(sim, user, status, NULL);
 	go_on(sim, 1000);
 }
 
@@ -70,7 +70,7 @@ static void told(dw *handle, int status, const dw_store_status *store, void *use
 	if (!called(sim))
 		return;
 	trace(sim, "status", "", status, store ? (int64_t)store->pending : -1);
-	model_answered(sim, user, status, NULL);
+	calls_answered(sim, user, status, NULL);
 	go_on(sim, 1000);
 }
 
@@ -85,13 +85,12 @@ bool program_hear(struct sim *sim, const dw_event *event)
 void program_take(struct sim *sim, const dw_event *event)
 {
 	if (event->kind == DW_EVENT_HOLD_EXPIRED)
-		model_expired(sim, event->id);
+		delivery_expired(sim, event->id);
 	if (event->kind == DW_EVENT_OWNER_LOST)
-		model_lost(sim);
+		deliveries_lost(sim);
 	if (event->kind == DW_EVENT_OWNER_LOST || event->kind == DW_EVENT_OWNER)
 		faults_disturb(sim, sim->clocks.steady);
-	if (event->kind == DW_EVENT_CORRUPT &&
-	    !sim->model.names[model_name(sim, event->id)].loss.torn)
+	if (event->kind == DW_EVENT_CORRUPT && !promises_name(sim, event->id)->loss.torn)
 		broken(sim, "I11", "%s is corrupt", event->id);
 	if (!sim->at_work->closing)
 		go_on(sim, 300);
@@ -130,7 +129,7 @@ static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
 		broken(sim, "close", "%s started while the handle is closed", firing->id);
 	if (++sim->at_work->turn_starts > 256)
 		broken(sim, "bounded", "more than 256 starts in a turn");
-	generation = model_start(sim, firing);
+	generation = delivery_started(sim, firing);
 	if (!called(sim))
 		return DW_DONE;
 	verdict = choose_verdict(sim);
@@ -140,16 +139,21 @@ static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
 		if (engine_retry_in(sim->at_work->engine, retry_in) != DW_OK)
 			broken(sim, "retry", "dw_retry_in was refused inside a handler");
 	}
-	model_verdict(sim, generation, verdict, retry_in);
+	delivery_verdict(sim, generation, verdict, retry_in);
 	trace(sim, "verdict", firing->id, verdict, retry_in);
 	return verdict;
 }
 
 /* ---- Calls --------------------------------------------------------------------------------- */
 
-static uint32_t any_name(struct sim *sim)
+static struct name *any_name(struct sim *sim)
 {
-	return (uint32_t)draw(sim, sim->knobs.id_count);
+	return &sim->promises.names[draw(sim, sim->knobs.id_count)];
+}
+
+static struct name *next_name(struct sim *sim, const struct name *name)
+{
+	return &sim->promises.names[(name->number + 1) % sim->knobs.id_count];
 }
 
 static dw_usec any_delay(struct sim *sim)
@@ -186,21 +190,21 @@ static dw_usec any_due(struct sim *sim)
 
 static void put(struct sim *sim)
 {
-	uint32_t name = chance(sim, 200) ? NONE : any_name(sim);
-	struct asked *asked = model_ask(sim, ASKED_PUT, name);
+	struct name *name = chance(sim, 200) ? NULL : any_name(sim);
+	struct asked *asked = calls_new(sim, ASKED_PUT, name);
 	uint64_t number;
 	dw_timer timer = {.size = sizeof timer};
 	int status;
 
 	if (!asked)
 		return;
-	number = (uint64_t)(asked - sim->model.asked);
+	number = calls_number(sim, asked);
 	asked->topic = (uint32_t)draw(sim, TOPIC_COUNT);
 	asked->due = any_due(sim);
 	if (chance(sim, 1000))
 		asked->late_after = 1 + (dw_usec)draw(sim, chance(sim, 5000) ? 500 : DW_SECONDS(5));
 	asked->callback = !chance(sim, 1000);
-	timer.id = name == NONE ? NULL : sim->model.names[name].id;
+	timer.id = name ? name->id : NULL;
 	timer.topic = topics[asked->topic];
 	timer.due = asked->due;
 	timer.data = &number;
@@ -210,33 +214,32 @@ static void put(struct sim *sim)
 	trace(sim, "put", timer.id ? timer.id : "", timer.due, (int64_t)number);
 	status = engine_put(sim->at_work->engine, &timer,
 			    (struct done){.fn = asked->callback ? done : NULL, .user = asked});
-	model_accepted(sim, asked, status);
+	calls_accepted(sim, asked, status);
 }
 
 static void cancel(struct sim *sim)
 {
-	uint32_t name = any_name(sim);
-	struct asked *asked = model_ask(sim, ASKED_CANCEL, name);
+	struct name *name = any_name(sim);
+	struct asked *asked = calls_new(sim, ASKED_CANCEL, name);
 
 	if (!asked)
 		return;
-	trace(sim, "cancel", sim->model.names[name].id, 0, 0);
-	model_accepted(sim, asked,
-		       engine_cancel(sim->at_work->engine, sim->model.names[name].id,
-				     (struct done){done, asked}));
+	trace(sim, "cancel", name->id, 0, 0);
+	calls_accepted(sim, asked,
+		       engine_cancel(sim->at_work->engine, name->id, (struct done){done, asked}));
 }
 
 static void move(struct sim *sim)
 {
-	uint32_t name = any_name(sim);
-	struct asked *asked = model_ask(sim, ASKED_MOVE, name);
-	const char *id = sim->model.names[name].id;
+	struct name *name = any_name(sim);
+	struct asked *asked = calls_new(sim, ASKED_MOVE, name);
+	const char *id = name->id;
 
 	if (!asked)
 		return;
 	asked->due = any_due(sim);
 	trace(sim, "move", id, asked->due, 0);
-	model_accepted(
+	calls_accepted(
 	    sim, asked,
 	    engine_move(sim->at_work->engine, id, asked->due, (struct done){done, asked}));
 }
@@ -244,22 +247,22 @@ static void move(struct sim *sim)
 /* revive makes a timer of a dead letter, or forgets it. */
 static void revive(struct sim *sim)
 {
-	uint32_t name = any_name(sim);
+	struct name *name = any_name(sim);
 	bool drops = chance(sim, 2000);
 	struct done told_of = {.fn = done};
 	struct asked *asked;
 	const char *id;
 
-	for (uint32_t i = 0; i < sim->knobs.id_count && !model_dead(sim, name); i++)
-		name = (name + 1) % sim->knobs.id_count;
-	asked = model_ask(sim, drops ? ASKED_LIST : ASKED_REQUEUE, name);
+	for (uint32_t i = 0; i < sim->knobs.id_count && !promises_dead(name); i++)
+		name = next_name(sim, name);
+	asked = calls_new(sim, drops ? ASKED_LIST : ASKED_REQUEUE, name);
 	if (!asked)
 		return;
 	told_of.user = asked;
-	id = sim->model.names[name].id;
+	id = name->id;
 	asked->due = any_due(sim);
 	trace(sim, drops ? "drop" : "requeue", id, asked->due, 0);
-	model_accepted(sim, asked,
+	calls_accepted(sim, asked,
 		       drops
 			   ? engine_dead_drop(sim->at_work->engine, id, 0, told_of)
 			   : engine_dead_requeue(sim->at_work->engine, id, 0, asked->due, told_of));
@@ -267,34 +270,34 @@ static void revive(struct sim *sim)
 
 static void purge(struct sim *sim)
 {
-	struct asked *asked = sim->model.purging ? NULL : model_ask(sim, ASKED_PURGE, NONE);
+	struct asked *asked = sim->calls.purging ? NULL : calls_new(sim, ASKED_PURGE, NULL);
 
 	if (!asked)
 		return;
 	trace(sim, "purge", "", 0, 0);
-	model_accepted(sim, asked, engine_purge(sim->at_work->engine, (struct done){done, asked}));
+	calls_accepted(sim, asked, engine_purge(sim->at_work->engine, (struct done){done, asked}));
 }
 
 /* settle a delivery that is held, or one that was never or is not any more. */
 static void settle(struct sim *sim)
 {
-	uint32_t name = any_name(sim);
-	struct generation *generation = model_stored(sim, name);
+	struct name *name = any_name(sim);
+	struct generation *generation = name->stored;
 	struct asked *asked;
 	dw_token token = {.attempt = 1};
 	dw_usec retry_in = (dw_usec)draw(sim, 100000) - 1;
 	int status;
 
 	for (uint32_t i = 0; i < sim->knobs.id_count && (!generation || !generation->held); i++) {
-		name = (name + 1) % sim->knobs.id_count;
-		generation = model_stored(sim, name);
+		name = next_name(sim, name);
+		generation = name->stored;
 	}
-	asked = generation ? model_ask(sim, ASKED_SETTLE, name) : NULL;
+	asked = generation ? calls_new(sim, ASKED_SETTLE, name) : NULL;
 	if (!asked)
 		return;
 	token.generation = generation->number;
 	token.attempt = generation->attempt - chance(sim, 1000);
-	memcpy(token.id, sim->model.names[name].id, sizeof sim->model.names[name].id);
+	memcpy(token.id, name->id, sizeof name->id);
 	asked->generation = generation->number;
 	asked->verdict = chance(sim, 3000) ? DW_RETRY : DW_DONE;
 	trace(sim, "settle", token.id, asked->verdict, token.attempt);
@@ -303,12 +306,12 @@ static void settle(struct sim *sim)
 	if (status == DW_OK && token.attempt != generation->attempt &&
 	    !sim->view.is_lost(sim->view.user))
 		broken(sim, "I4", "a settle of an earlier attempt of %s was accepted", token.id);
-	model_accepted(sim, asked, status);
+	calls_accepted(sim, asked, status);
 }
 
 static void look(struct sim *sim)
 {
-	struct asked *asked = model_ask(sim, ASKED_LIST, NONE);
+	struct asked *asked = calls_new(sim, ASKED_LIST, NULL);
 	uint64_t which = draw(sim, 3);
 	int status;
 
@@ -316,14 +319,14 @@ static void look(struct sim *sim)
 		return;
 	trace(sim, "look", "", (int64_t)which, 0);
 	if (which == 0)
-		status = engine_get(sim->at_work->engine, sim->model.names[any_name(sim)].id,
+		status = engine_get(sim->at_work->engine, any_name(sim)->id,
 				    (struct lister){listed, asked});
 	else if (which == 1)
 		status = engine_list(sim->at_work->engine, chance(sim, 5000) ? "a" : NULL, NULL,
 				     1 + (size_t)draw(sim, 20), (struct lister){listed, asked});
 	else
 		status = engine_status(sim->at_work->engine, told, asked);
-	model_accepted(sim, asked, status);
+	calls_accepted(sim, asked, status);
 }
 
 static void set_handler(struct sim *sim, uint32_t topic, bool on)

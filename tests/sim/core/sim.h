@@ -30,18 +30,20 @@
 #include "engine/engine.h"
 #include "port/op.h"
 #include "sim/core/bugs.h"
+#include "sim/core/calls.h"
 #include "sim/core/clocks.h"
+#include "sim/core/compare.h"
+#include "sim/core/deliveries.h"
 #include "sim/core/faults.h"
 #include "sim/core/instance.h"
 #include "sim/core/memory.h"
+#include "sim/core/operations.h"
 #include "sim/core/order.h"
 #include "sim/core/promises.h"
 #include "sim/core/program.h"
 #include "sim/core/random.h"
 #include "sim/core/store_view.h"
 #include "sim/core/trace.h"
-
-#define DATA_SIZE 8u
 
 /* The seed's profile: how often what happens, in events of 10,000. Some are zero in a seed, so that
  * seeds differ in kind and not only in luck. */
@@ -69,7 +71,6 @@ struct sim {
 	enum bug bug;
 	bool losses; /* the server may lose what it has confirmed */
 	struct trace trace;
-	uint64_t start_count;
 
 	struct knobs knobs;
 	struct faults faults;
@@ -82,7 +83,8 @@ struct sim {
 	struct instance nobody;
 	struct instance *at_work; /* its engine is called now; &nobody: none is */
 	struct program program;
-	struct model model;
+	struct calls calls;
+	struct promises promises;
 	struct order order;
 };
 

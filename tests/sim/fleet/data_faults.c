@@ -137,8 +137,8 @@ static void end_session(struct fleet *fleet)
 static void tear(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;
-	uint32_t name = (uint32_t)draw(sim, sim->knobs.id_count);
-	const char *id = sim->model.names[name].id;
+	struct name *name = &sim->promises.names[draw(sim, sim->knobs.id_count)];
+	const char *id = name->id;
 	unsigned shard = server_shard(&fleet->server, id);
 	struct process *keeper = keeper_of(fleet, shard);
 	bool place = draw(sim, 2) == 0;
@@ -150,7 +150,7 @@ static void tear(struct fleet *fleet)
 		return;
 	}
 	losses_tear(fleet, name, keeper);
-	if (model_stored(sim, name))
+	if (name->stored)
 		command(fleet, "HDEL", server_key(shard, "h"), id, NULL);
 	else
 		command(fleet, "ZADD", server_key(shard, "z"), "7", id);

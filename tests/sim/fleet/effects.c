@@ -50,7 +50,7 @@ static bool header_of(const struct reply *item, dw_head *ret_head)
 static void tell(const struct effect *effect, const dw_op *op, const dw_head *wanted)
 {
 	trace(effect->fleet->sim, "apply", op->id, op->kind, op->status);
-	model_applied(effect->fleet->sim, op, wanted, role_of(effect));
+	operation_applied(effect->fleet->sim, op, wanted, role_of(effect));
 }
 
 /* tell_put: the k-th of them; item NULL: it is stored as it was given. */
@@ -162,9 +162,12 @@ static void tell_purge(const struct effect *effect)
 {
 	struct sim *sim = effect->fleet->sim;
 
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		if (server_shard(&effect->fleet->server, sim->model.names[i].id) == effect->shard)
-			model_purged(sim, i);
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		struct name *name = &sim->promises.names[i];
+
+		if (server_shard(&effect->fleet->server, name->id) == effect->shard)
+			operation_purged(sim, name);
+	}
 }
 
 /* tell_push: what was refused is another's by now. */

@@ -8,10 +8,15 @@
 
 /* ---- The store, as it is ------------------------------------------------------------------- */
 
-static bool head_of(struct fleet *fleet, uint32_t name, dw_head *ret_head)
+static bool is_in(const struct fleet *fleet, const struct name *name, unsigned shard)
+{
+	return server_shard(&fleet->server, name->id) == shard;
+}
+
+static bool head_of(struct fleet *fleet, const struct name *name, dw_head *ret_head)
 {
 	struct alloc alloc = memory_alloc(&fleet->sim->table_account);
-	dw_row *row = server_row(&fleet->server, fleet->sim->model.names[name].id);
+	dw_row *row = server_row(&fleet->server, name->id);
 	bool found = row != NULL;
 
 	if (found)
@@ -20,52 +25,37 @@ static bool head_of(struct fleet *fleet, uint32_t name, dw_head *ret_head)
 	return found;
 }
 
-static uint32_t index_of(const struct sim *sim, const struct generation *generation)
-{
-	return generation ? (uint32_t)(generation - sim->model.generations) : NONE;
-}
-
-static struct generation *generation_at(struct sim *sim, uint32_t at)
-{
-	return at == NONE ? NULL : &sim->model.generations[at];
-}
-
 /* ---- Before -------------------------------------------------------------------------------- */
 
-static void look_at(struct fleet *fleet, uint32_t name, const struct process *keeper)
+static void look_at(struct fleet *fleet, const struct name *name, const struct process *keeper)
 {
-	struct remembered *was = &fleet->before[name];
+	struct remembered *was = &fleet->before[name->number];
 	double score;
 
 	was->stored = head_of(fleet, name, &was->head);
-	was->unacked =
-	    keeper &&
-	    twin_score(
-		fleet->server.twin,
-		server_key(server_shard(&fleet->server, fleet->sim->model.names[name].id), "i"),
-		fleet->sim->model.names[name].id, &score);
+	was->unacked = keeper && server_score(&fleet->server, name->id, &score);
 	was->unheard = was->unacked && (score < 0 ? -score : score) >
-					   (double)keeper->observer.knowledge.known[name];
+					   (double)keeper->observer.knowledge.known[name->number];
 }
 
 void losses_look(struct fleet *fleet, unsigned shard, const struct process *keeper)
 {
-	struct sim *sim = fleet->sim;
+	struct promises *promises = &fleet->sim->promises;
 
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		if (server_shard(&fleet->server, sim->model.names[i].id) == shard)
-			look_at(fleet, i, keeper);
+	for (uint32_t i = 0; i < promises->name_count; i++)
+		if (is_in(fleet, &promises->names[i], shard))
+			look_at(fleet, &promises->names[i], keeper);
 }
 
 /* ---- After --------------------------------------------------------------------------------- */
 
 /* free_again: it is stored, and that counts. */
-static void free_again(struct sim *sim, struct generation *generation, const dw_head *head)
+static void free_again(struct generation *generation, const dw_head *head)
 {
-	model_lower(&sim->model.names[generation->name], generation->number);
+	promises_lower(generation->name, generation->number);
 	generation->fate = FATE_STORED;
-	generation->lost = false;
-	generation->reset = true;
+	generation->loss.lost = false;
+	generation->loss.reset = true;
 	generation->due = head->due;
 	generation->claimed = head->state == DW_CLAIMED;
 	if (generation->attempt > head->attempt)
@@ -74,70 +64,61 @@ static void free_again(struct sim *sim, struct generation *generation, const dw_
 }
 
 /* stored_now: the generation that the server has; NULL: none. */
-static struct generation *stored_now(struct fleet *fleet, uint32_t name, dw_head *ret_head)
+static struct generation *stored_now(struct fleet *fleet, const struct name *name,
+				     dw_head *ret_head)
 {
-	struct sim *sim = fleet->sim;
 	struct generation *generation;
 
 	if (!head_of(fleet, name, ret_head))
 		return NULL;
-	generation = model_find(sim, name, ret_head->generation);
+	generation = promises_find(name, ret_head->generation);
 	if (!generation)
-		broken(sim, "sim", "%s came back as something that never was",
-		       sim->model.names[name].id);
+		broken(fleet->sim, "sim", "%s came back as something that never was", name->id);
 	return generation;
 }
 
 /* lose_all: nobody has to bring back those from that number on, and somebody may. */
 static void lose_all(struct sim *sim, const struct name *name, uint64_t from)
 {
-	for (uint32_t at = name->last; at != NONE; at = sim->model.generations[at].before) {
-		struct generation *generation = &sim->model.generations[at];
-
-		if (generation->number >= from &&
-		    (generation->fate == FATE_STORED || generation->fate == FATE_REPLACED ||
-		     generation->fate == FATE_CANCELLED))
-			losses_lose(sim, generation);
-	}
+	for (struct generation *each = name->last; each; each = each->before)
+		if (each->number >= from &&
+		    (each->fate == FATE_STORED || each->fate == FATE_REPLACED ||
+		     each->fate == FATE_CANCELLED))
+			losses_lose(sim, each);
 }
 
 /* without_keeper: what is stored is the truth. */
-static void without_keeper(struct fleet *fleet, uint32_t number)
+static void without_keeper(struct fleet *fleet, struct name *name)
 {
-	struct sim *sim = fleet->sim;
-	struct name *name = &sim->model.names[number];
 	dw_head head = {0};
-	struct generation *now = stored_now(fleet, number, &head);
 
 	name->loss.keeper = 0;
-	name->loss.owed = NONE;
-	name->stored = index_of(sim, now);
-	lose_all(sim, name, 0);
-	if (now)
-		free_again(sim, now, &head);
+	name->loss.owed = NULL;
+	name->stored = stored_now(fleet, name, &head);
+	lose_all(fleet->sim, name, 0);
+	if (name->stored)
+		free_again(name->stored, &head);
 }
 
 /* unheard: what the keeper did not know is lost. */
-static void unheard(struct fleet *fleet, uint32_t number, const struct process *keeper,
+static void unheard(struct fleet *fleet, struct name *name, const struct process *keeper,
 		    struct generation *truth)
 {
-	struct sim *sim = fleet->sim;
-	struct name *name = &sim->model.names[number];
-	uint64_t known = keeper->observer.knowledge.known[number];
+	uint64_t known = keeper->observer.knowledge.known[name->number];
 	dw_head head = {0};
-	struct generation *now = stored_now(fleet, number, &head);
+	struct generation *now = stored_now(fleet, name, &head);
 
-	name->stored = index_of(sim, now);
-	name->loss.owed = NONE;
+	name->stored = now;
+	name->loss.owed = NULL;
 	name->loss.keeper = keeper->instance.life;
-	losses_lose(sim, truth);
+	losses_lose(fleet->sim, truth);
 	/* And what it believes, or will when an answer that is on its way has come. */
-	lose_all(sim, name, known);
-	/* What is older than what it believes it will replace, or delete: unless it was purged, or
-	 * the owner does not see the loss, because only a client's write was lost, and another
-	 * client has written since. */
-	if (now && (now->number >= known || now->purged || fleet->before[number].unacked))
-		free_again(sim, now, &head);
+	lose_all(fleet->sim, name, known);
+	/* The keeper replaces or deletes what is older than what it believes. But not what was
+	 * purged; nor does it see the loss when only a client's write was lost, and another client
+	 * has written since. */
+	if (now && (now->number >= known || now->purged || fleet->before[name->number].unacked))
+		free_again(now, &head);
 	else if (now && now->fate == FATE_STORED)
 		now->fate = FATE_REPLACED;
 }
@@ -150,45 +131,42 @@ static bool is_as_before(const struct remembered *was, bool stored, const dw_hea
 		 was->head.state == head->state && was->head.attempt == head->attempt));
 }
 
-static bool is_believed(const struct generation *generation, const struct process *keeper)
+static bool is_believed(const struct generation *generation, const struct knowledge *knowledge)
 {
-	return generation->number == keeper->observer.knowledge.known[generation->name] &&
-	       generation->number > keeper->observer.knowledge.ended[generation->name];
+	return generation->number == knowledge->known[generation->name->number] &&
+	       generation->number > knowledge->ended[generation->name->number];
 }
 
-static void with_keeper(struct fleet *fleet, uint32_t number, const struct process *keeper)
+static void with_keeper(struct fleet *fleet, struct name *name, const struct process *keeper)
 {
-	struct sim *sim = fleet->sim;
-	struct name *name = &sim->model.names[number];
-	struct generation *truth = generation_at(sim, name->loss.owed);
+	const struct remembered *was = &fleet->before[name->number];
+	struct generation *truth = name->loss.owed ? name->loss.owed : name->stored;
 	dw_head head = {0};
-	struct generation *now = stored_now(fleet, number, &head);
+	struct generation *now = stored_now(fleet, name, &head);
+	bool as_before = is_as_before(was, now != NULL, &head);
 
-	if (!truth)
-		truth = model_stored(sim, number);
 	if (truth && truth->fate != FATE_STORED)
 		truth = NULL;
-	if (is_as_before(&fleet->before[number], now != NULL, &head) && !truth &&
-	    !fleet->before[number].unheard)
+	if (as_before && !truth && !was->unheard)
 		return;
-	if (truth ? truth != now && (fleet->before[number].unacked || !is_believed(truth, keeper))
-		  : fleet->before[number].unheard) {
-		unheard(fleet, number, keeper, truth);
+	if (truth
+		? truth != now && (was->unacked || !is_believed(truth, &keeper->observer.knowledge))
+		: was->unheard) {
+		unheard(fleet, name, keeper, truth);
 		return;
 	}
-	if (is_as_before(&fleet->before[number], now != NULL, &head))
+	if (as_before)
 		return;
 	name->loss.keeper = keeper->instance.life;
-	name->stored = index_of(sim, now);
-	name->loss.owed = truth == now ? NONE : index_of(sim, truth);
-	if (truth && truth != now)
-		truth->lost_to = name->loss.keeper;
-	/* Its letter is lost, and it lives; its value was taken away, and is there again, or an
-	 * earlier one is; and nobody remembers what a purge has deleted. */
+	name->stored = now;
+	name->loss.owed = truth == now ? NULL : truth;
+	if (name->loss.owed)
+		truth->loss.keeper = name->loss.keeper;
+	/* Its dead letter is lost, and it lives; or its value was taken away, and is there again, or
+	 * an earlier one is; or it was purged, which nobody remembers. */
 	if (now && !truth &&
-	    (now->fate == FATE_DEAD ||
-	     (name->loss.torn && sim->model.generations[name->last].lost) || now->purged))
-		free_again(sim, now, &head);
+	    (now->fate == FATE_DEAD || (name->loss.torn && name->last->loss.lost) || now->purged))
+		free_again(now, &head);
 }
 
 /* ---- Dead letters: nobody brings them back ------------------------------------------------- */
@@ -201,7 +179,6 @@ struct looking {
 static void letter_found(void *user, const struct twin_field *field)
 {
 	const struct looking *looking = user;
-	struct sim *sim = looking->fleet->sim;
 	const char *colon = strrchr(field->key, ':');
 	size_t size = strlen(field->name);
 	struct generation *generation;
@@ -209,29 +186,29 @@ static void letter_found(void *user, const struct twin_field *field)
 	if (!colon || strcmp(colon, ":d") != 0 || size + 1 >= field->name_size ||
 	    server_shard(&looking->fleet->server, field->name) != looking->shard)
 		return;
-	generation = model_find(sim, model_name(sim, field->name),
-				strtoull(field->name + size + 1, NULL, 10));
+	generation = promises_find(promises_name(looking->fleet->sim, field->name),
+				   strtoull(field->name + size + 1, NULL, 10));
 	if (generation)
-		generation->letter = true;
+		generation->loss.letter = true;
 }
 
 static void settle_letters(struct fleet *fleet, unsigned shard)
 {
 	struct looking looking = {fleet, shard};
-	struct model *model = &fleet->sim->model;
+	struct promises *promises = &fleet->sim->promises;
 
-	for (uint32_t i = 0; i < model->generation_count; i++)
-		model->generations[i].letter = false;
+	for (uint32_t i = 0; i < promises->generation_count; i++)
+		promises->generations[i].loss.letter = false;
 	twin_dump(fleet->server.twin, letter_found, &looking);
-	for (uint32_t i = 0; i < model->generation_count; i++) {
-		struct generation *generation = &model->generations[i];
+	for (uint32_t i = 0; i < promises->generation_count; i++) {
+		struct generation *generation = &promises->generations[i];
 
-		if (server_shard(&fleet->server, model->names[generation->name].id) != shard)
+		if (!is_in(fleet, generation->name, shard))
 			continue;
-		if (generation->letter)
+		if (generation->loss.letter)
 			generation->fate = FATE_DEAD;
 		else if (generation->fate == FATE_DEAD)
-			generation->fate = FATE_BURIED;
+			generation->fate = FATE_DROPPED;
 	}
 }
 
@@ -239,14 +216,16 @@ void losses_settle(struct fleet *fleet, unsigned shard, const struct process *ke
 {
 	struct sim *sim = fleet->sim;
 
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		if (server_shard(&fleet->server, sim->model.names[i].id) != shard)
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		struct name *name = &sim->promises.names[i];
+
+		if (!is_in(fleet, name, shard))
 			continue;
-		sim->model.names[i].loss.befallen_at = sim->clocks.steady;
+		name->loss.befallen_at = sim->clocks.steady;
 		if (keeper)
-			with_keeper(fleet, i, keeper);
+			with_keeper(fleet, name, keeper);
 		else
-			without_keeper(fleet, i);
+			without_keeper(fleet, name);
 	}
 	settle_letters(fleet, shard);
 	for (unsigned i = 0; i < PROCESSES; i++)
@@ -257,26 +236,22 @@ void losses_settle(struct fleet *fleet, unsigned shard, const struct process *ke
 
 /* ---- A value that somebody has taken away -------------------------------------------------- */
 
-void losses_tear(struct fleet *fleet, uint32_t name, const struct process *keeper)
+void losses_tear(struct fleet *fleet, struct name *name, const struct process *keeper)
 {
 	look_at(fleet, name, keeper);
-	fleet->sim->model.names[name].loss.torn = true;
+	name->loss.torn = true;
 }
 
-/* losses_torn: its owner brings it back if it hears of it before it wants to fire it. */
-void losses_torn(struct fleet *fleet, uint32_t number, const struct process *keeper)
+/* losses_torn: the owner brings it back if it hears of it before it wants to fire it. */
+void losses_torn(struct fleet *fleet, struct name *name, const struct process *keeper)
 {
-	struct sim *sim = fleet->sim;
-	struct name *name = &sim->model.names[number];
-	struct generation *truth = model_stored(sim, number);
+	struct generation *truth = name->loss.owed ? name->loss.owed : name->stored;
 
-	if (name->loss.owed != NONE)
-		truth = generation_at(sim, name->loss.owed);
-	name->stored = name->loss.owed = NONE;
+	name->stored = name->loss.owed = NULL;
 	name->loss.keeper = keeper ? keeper->instance.life : 0;
-	losses_lose(sim, truth);
+	losses_lose(fleet->sim, truth);
 	if (truth)
-		truth->lost_to = 0;
+		truth->loss.keeper = 0;
 }
 
 /* ---- An ownership that the server has forgotten -------------------------------------------- */
@@ -328,19 +303,19 @@ void losses_keeper_ends(struct fleet *fleet, bool in_time)
 {
 	struct sim *sim = fleet->sim;
 
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		struct name *name = &sim->model.names[i];
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		struct name *name = &sim->promises.names[i];
 
 		if (!name->loss.keeper || name->loss.keeper != sim->at_work->life)
 			continue;
-		if (in_time && name->loss.owed != NONE)
+		if (in_time && name->loss.owed)
 			broken(sim, "I2", "%s was lost, and its owner has gone without a word",
 			       name->id);
-		without_keeper(fleet, i);
+		without_keeper(fleet, name);
 	}
-	for (uint32_t i = 0; i < sim->model.generation_count; i++)
-		if (sim->model.generations[i].lost_to == sim->at_work->life)
-			sim->model.generations[i].lost_to = 0;
+	for (uint32_t i = 0; i < sim->promises.generation_count; i++)
+		if (sim->promises.generations[i].loss.keeper == sim->at_work->life)
+			sim->promises.generations[i].loss.keeper = 0;
 }
 
 /* losses_taken_over: by a process, after its keeper's lease was over, or while a lease that was set
@@ -357,14 +332,14 @@ void losses_taken_over(struct fleet *fleet, unsigned shard)
 		     fleet->server.set_back[shard]))
 			process->exposure.is_beaten = true;
 	}
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		const struct name *name = &sim->model.names[i];
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		struct name *name = &sim->promises.names[i];
 		const struct process *keeper =
 		    name->loss.keeper ? process_of(fleet, name->loss.keeper) : NULL;
 
 		if (keeper && keeper->exposure.is_beaten && !fleet_has_lease(keeper, shard) &&
-		    server_shard(&fleet->server, name->id) == shard)
-			without_keeper(fleet, i);
+		    is_in(fleet, name, shard))
+			without_keeper(fleet, name);
 	}
 }
 
@@ -372,17 +347,17 @@ void losses_renumbered(struct fleet *fleet, unsigned shard)
 {
 	struct sim *sim = fleet->sim;
 
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		struct generation *stored = model_stored(sim, i);
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		const struct name *name = &sim->promises.names[i];
 		dw_head head;
 
-		if (!stored || server_shard(&fleet->server, sim->model.names[i].id) != shard ||
-		    !head_of(fleet, i, &head) || head.generation <= stored->number)
+		if (!name->stored || !is_in(fleet, name, shard) || !head_of(fleet, name, &head) ||
+		    head.generation <= name->stored->number)
 			continue;
-		trace(sim, "renumbered", sim->model.names[i].id, (int64_t)stored->number,
+		trace(sim, "renumbered", name->id, (int64_t)name->stored->number,
 		      (int64_t)head.generation);
-		stored->was = stored->number;
-		stored->number = head.generation;
+		name->stored->was = name->stored->number;
+		name->stored->number = head.generation;
 		server_forget(&fleet->server);
 	}
 }

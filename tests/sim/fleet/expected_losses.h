@@ -40,8 +40,8 @@ void losses_look(struct fleet *, unsigned shard, const struct process *keeper);
 void losses_settle(struct fleet *, unsigned shard, const struct process *keeper);
 
 /* losses_tear, losses_torn: the same of one value that is taken away. */
-void losses_tear(struct fleet *, uint32_t name, const struct process *keeper);
-void losses_torn(struct fleet *, uint32_t name, const struct process *keeper);
+void losses_tear(struct fleet *, struct name *, const struct process *keeper);
+void losses_torn(struct fleet *, struct name *, const struct process *keeper);
 
 void losses_give_grace(struct fleet *, unsigned shard);
 bool losses_in_grace(const struct process *, unsigned shard);

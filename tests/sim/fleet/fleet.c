@@ -155,7 +155,7 @@ static void watch(struct fleet *fleet, uint32_t round)
 	struct sim *sim = fleet->sim;
 
 	if (round % 512 == 0)
-		model_compare(sim);
+		compare_all(sim);
 	for (unsigned i = 0; round % 32 == 0 && i < PROCESSES; i++) {
 		const struct engine *engine = fleet->processes[i].instance.engine;
 
@@ -201,8 +201,7 @@ static void begin(struct fleet *fleet)
 
 	choose_knobs(fleet);
 	clocks_init(sim, DW_SECONDS(20)); /* whoever waits for hours renews leases */
-	model_init(sim);
-	model_name_all(sim, sim->knobs.id_count);
+	promises_name_all(sim, sim->knobs.id_count);
 	sim->program.actions_left = sim->knobs.action_count;
 	sim->program.action_at = sim->clocks.steady;
 	fleet->network.sim = sim;
@@ -281,14 +280,14 @@ void fleet_run(struct sim *sim)
 	}
 	become_calm(fleet);
 	calm_at = usec_max(sim->clocks.steady, fleet->network.halted_until);
-	for (; !sim->trace.broken[0] && !(model_all_over(sim) && server_all_even(&fleet->server));
+	for (; !sim->trace.broken[0] && !(compare_is_over(sim) && server_all_even(&fleet->server));
 	     round++) {
 		step(fleet);
 		watch(fleet, round);
 		if (sim->clocks.steady > calm_at + CALM_MAX && !sim->trace.broken[0])
-			model_say_what_is_left(sim);
+			compare_say_what_is_left(sim);
 	}
 	if (!sim->trace.broken[0])
-		model_compare(sim);
+		compare_all(sim);
 	end_all(fleet);
 }

@@ -42,10 +42,11 @@ static void note_loss(struct process *process)
 
 static void hear_of(struct process *process, const char *id, uint64_t generation)
 {
-	uint32_t name = model_name(process->instance.sim, id);
+	uint64_t *known =
+	    &process->observer.knowledge.known[promises_name(process->instance.sim, id)->number];
 
-	if (process->observer.knowledge.known[name] < generation)
-		process->observer.knowledge.known[name] = generation;
+	if (*known < generation)
+		*known = generation;
 }
 
 /* hear: what the engine, as the owner, learns of what is stored. */
@@ -62,7 +63,8 @@ static void hear(struct process *process, const dw_op *op)
 	for (const dw_row *row = op->rows; row; row = row->next) {
 		hear_of(process, row->id, row->head.generation);
 		if (row->gone)
-			knowledge->ended[model_name(sim, row->id)] = row->head.generation;
+			knowledge->ended[promises_name(sim, row->id)->number] =
+			    row->head.generation;
 	}
 	if (op->id && op->status == DW_OK && op->kind != DW_OP_ACK)
 		hear_of(process, op->id, op->head.generation);
@@ -73,7 +75,7 @@ static void hear(struct process *process, const dw_op *op)
 	if ((op->status == DW_OK ||
 	     (op->status == DW_ENOENT && (op->kind == DW_OP_SETTLE || op->kind == DW_OP_BURY))) &&
 	    (op->kind == DW_OP_SETTLE || op->kind == DW_OP_BURY || op->kind == DW_OP_CANCEL))
-		knowledge->ended[model_name(sim, op->id)] = op->head.generation;
+		knowledge->ended[promises_name(sim, op->id)->number] = op->head.generation;
 	if (op->status == DW_OK && op->kind == DW_OP_PURGE)
 		memcpy(knowledge->ended, knowledge->known, sizeof knowledge->ended);
 }

@@ -137,7 +137,7 @@ void process_open(struct process *process)
 static void ended(struct process *process)
 {
 	losses_keeper_ends(process->fleet, false);
-	model_process_ended(process->fleet->sim);
+	calls_process_ended(process->fleet->sim);
 }
 
 void process_kill(struct process *process)
@@ -165,14 +165,14 @@ static void closed(struct process *process)
 	dw_store *store = &process->observer.store;
 	int status = store->type->stop(store, 0);
 
-	trace(sim, "closed", "", status, model_unanswered(sim));
+	trace(sim, "closed", "", status, calls_unanswered(sim));
 	engine_abandon(instance->engine);
 	if (instance->dead) {
 		process_kill(process);
 		return;
 	}
-	if (model_unanswered(sim) > 0)
-		broken(sim, "once", "%u calls were never answered", model_unanswered(sim));
+	if (calls_unanswered(sim) > 0)
+		broken(sim, "once", "%u calls were never answered", calls_unanswered(sim));
 	ended(process);
 	store->type->free(store);
 	instance_gone(instance, DW_SECONDS(20));

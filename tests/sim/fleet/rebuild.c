@@ -2,28 +2,24 @@
 
 #include "sim/fleet/fleet.h"
 
-static struct generation *generation_before(struct sim *sim, const struct generation *generation)
+/* release: the keeper is released when it has put all right. */
+static void release(struct name *name)
 {
-	return generation->before == NONE ? NULL : &sim->model.generations[generation->before];
+	if (!name->loss.owed && (!name->stored || name->stored->fate == FATE_STORED))
+		name->loss.keeper = 0;
 }
 
-static bool is_put_right(struct sim *sim, const struct name *name)
+/* written_one: the generation that is written again. Where the server was set back, a client that
+ * had asked early may have been given the number of one that was lost: two writes of one id, whose
+ * callers both had waited longer than other writers of the shard. The one written again stands. */
+static struct generation *written_one(const struct name *name, const dw_head *head)
 {
-	return name->loss.owed == NONE &&
-	       (name->stored == NONE || sim->model.generations[name->stored].fate == FATE_STORED);
-}
-
-/* written_one: the generation that is pushed. Where the server was set back, a client that had asked
- * early may have been given the number of one that was lost: two writes of one id, whose callers
- * both had waited longer than other writers of the shard. The pushed one stands. */
-static struct generation *written_one(struct sim *sim, uint32_t number, const dw_head *head)
-{
-	struct generation *generation = model_find(sim, number, head->generation);
-	struct generation *older = generation ? generation_before(sim, generation) : NULL;
+	struct generation *generation = promises_find(name, head->generation);
+	struct generation *older = generation ? generation->before : NULL;
 
 	/* A put that is done again gets the number that it has asked for again. */
 	while (older && (older->number != head->generation || older->asked == generation->asked))
-		older = generation_before(sim, older);
+		older = older->before;
 	if (!older || head->due == generation->due)
 		return generation;
 	generation->number--;
@@ -31,15 +27,32 @@ static struct generation *written_one(struct sim *sim, uint32_t number, const dw
 	return older;
 }
 
-/* rebuild_written: an owner that was fenced brings back all that it has not itself seen to end. */
+static void lower_attempt(struct generation *generation, const dw_head *head)
+{
+	if (generation->attempt > head->attempt)
+		generation->attempt = head->attempt;
+}
+
+/* revive: it lives again, whatever others have done meanwhile. */
+static void revive(struct generation *generation, const dw_head *head, bool fenced)
+{
+	if (fenced && generation->fate != FATE_STORED)
+		lower_attempt(generation, head); /* and started */
+	promises_lower(generation->name, generation->number);
+	generation->loss.lost = false;
+	generation->loss.keeper = 0;
+	generation->fate = FATE_STORED;
+	generation->licensed = true;
+}
+
 void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 		     const struct process *caller, bool fenced)
 {
 	struct sim *sim = fleet->sim;
-	uint32_t number = model_name(sim, id);
-	struct name *name = &sim->model.names[number];
-	struct generation *generation = written_one(sim, number, head);
-	struct generation *before = model_stored(sim, number);
+	struct name *name = promises_name(sim, id);
+	struct generation *generation = written_one(name, head);
+	struct generation *before = name->stored;
+	bool unseen; /* the caller has not seen it end */
 
 	if (!generation) {
 		broken(sim, "I10", "%s was written again and never was there", id);
@@ -52,101 +65,75 @@ void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 			       id);
 		before->fate = FATE_REPLACED;
 	}
-	/* Settled, and its owner has not heard that yet: it settles it again, or ends before; or
-	 * another owner has settled it, where a set-back had given the lease back. */
-	if (!fenced && caller && generation->fate == FATE_SETTLED &&
-	    generation->number > caller->observer.knowledge.ended[number]) {
+	unseen = caller && generation->number > caller->observer.knowledge.ended[name->number];
+	/* It was settled, and its owner, which has not heard that yet, settles it again, or ends
+	 * before; or another owner has settled it, where a set-back had given the lease back. */
+	if (!fenced && unseen && generation->fate == FATE_SETTLED) {
 		generation->fate = FATE_STORED;
-		if (generation->attempt > head->attempt)
-			generation->attempt = head->attempt;
+		lower_attempt(generation, head);
 	}
-	if (generation->lost || generation->lost_to || generation->purged ||
-	    (fenced && caller &&
-	     generation->number > caller->observer.knowledge
-				      .ended[number])) { /* whatever others have done meanwhile */
-		if (fenced && generation->fate != FATE_STORED &&
-		    generation->attempt > head->attempt)
-			generation->attempt = head->attempt; /* and started */
-		model_lower(name, generation->number);
-		generation->lost = false;
-		generation->lost_to = 0;
-		generation->fate = FATE_STORED;
-		generation->licensed = true;
-	}
-	generation->pushed = true;
-	if (!generation->reset && head->due != generation->due &&
+	if (generation->loss.lost || generation->loss.keeper || generation->purged ||
+	    (fenced && unseen))
+		revive(generation, head, fenced);
+	generation->loss.pushed = true;
+	if (!generation->loss.reset && head->due != generation->due &&
 	    head->due != generation->due_before)
 		broken(sim, "I11", "%s was written again with another deadline", id);
 	generation->due = head->due;
 	generation->claimed = head->state == DW_CLAIMED;
-	name->stored = (uint32_t)(generation - sim->model.generations);
-	if (name->loss.owed != NONE &&
-	    sim->model.generations[name->loss.owed].number <= generation->number)
-		name->loss.owed = NONE;
-	if (is_put_right(sim, name))
-		name->loss.keeper = 0;
+	name->stored = generation;
+	if (name->loss.owed && name->loss.owed->number <= generation->number)
+		name->loss.owed = NULL;
+	release(name);
 }
 
 /* is_below an earlier one, because the server was set back before a client has made it. */
-static bool is_below(const struct sim *sim, const struct generation *generation)
+static bool is_below(const struct generation *generation)
 {
-	uint32_t at = generation->before;
+	const struct generation *each = generation->before;
 
-	while (at != NONE && sim->model.generations[at].number < generation->number)
-		at = sim->model.generations[at].before;
-	return at != NONE;
+	while (each && each->number < generation->number)
+		each = each->before;
+	return each;
 }
 
 void rebuild_deleted(struct sim *sim, const char *id)
 {
-	struct name *name = &sim->model.names[model_name(sim, id)];
-	struct generation *generation = model_stored(sim, model_name(sim, id));
+	struct name *name = promises_name(sim, id);
+	struct generation *stored = name->stored;
 
-	if (generation && generation->fate == FATE_STORED && !generation->reset &&
-	    !generation->pushed && !generation->lost &&
-	    generation->made_at < name->loss.befallen_at && /* not a client's since */
-	    !is_below(sim, generation))
-		broken(sim, "I2", "%s was deleted again and lives", id);
-	if (generation && generation->fate == FATE_STORED)
-		generation->fate = FATE_CANCELLED;
-	name->stored = NONE;
-	if (is_put_right(sim, name))
-		name->loss.keeper = 0;
+	if (stored && stored->fate == FATE_STORED) {
+		if (!stored->loss.reset && !stored->loss.pushed && !stored->loss.lost &&
+		    stored->made_at < name->loss.befallen_at && /* not a client's since */
+		    !is_below(stored))
+			broken(sim, "I2", "%s was deleted again and lives", id);
+		stored->fate = FATE_CANCELLED;
+	}
+	name->stored = NULL;
+	release(name);
 }
 
 void rebuild_repaired(struct sim *sim, const char *id)
 {
-	sim->model.names[model_name(sim, id)].loss.keeper = 0;
+	promises_name(sim, id)->loss.keeper = 0;
 }
 
-/* is_replaced: what is owed, by a later one. */
-static bool is_replaced(const struct sim *sim, const struct name *name)
-{
-	return name->stored != NONE && sim->model.generations[name->stored].number >
-					   sim->model.generations[name->loss.owed].number;
-}
-
-/* rebuild_done: the engine has written again all that it knew of the shard. */
 void rebuild_done(struct process *process, dw_store *real)
 {
 	struct sim *sim = process->instance.sim;
 
-	for (uint32_t i = 0; i < sim->model.name_count; i++)
-		if (real->type->is_lost(real, sim->model.names[i].id))
-			process->exposure
-			    .shaken[server_shard(&process->fleet->server, sim->model.names[i].id)] =
-			    false;
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		struct name *name = &sim->promises.names[i];
+		const struct generation *owed = name->loss.owed;
 
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		struct name *name = &sim->model.names[i];
-
-		if (!name->loss.keeper || name->loss.keeper != sim->at_work->life ||
-		    name->loss.befallen_at > process->observer.knowledge.loss_told_at ||
-		    !real->type->is_lost(real, name->id))
+		if (!real->type->is_lost(real, name->id))
 			continue;
-		if (name->loss.owed != NONE && !is_replaced(sim, name))
+		process->exposure.shaken[server_shard(&process->fleet->server, name->id)] = false;
+		if (!name->loss.keeper || name->loss.keeper != sim->at_work->life ||
+		    name->loss.befallen_at > process->observer.knowledge.loss_told_at)
+			continue;
+		if (owed && !(name->stored && name->stored->number > owed->number))
 			broken(sim, "I2", "%s was lost, and is not written again", name->id);
-		if (is_put_right(sim, name))
-			name->loss.keeper = 0;
+		release(name);
 	}
 }

@@ -71,6 +71,11 @@ dw_row *server_row(const struct server *server, const char *id)
 	return value ? value_row(&alloc, id, strlen(id), value, size) : NULL;
 }
 
+bool server_score(const struct server *server, const char *id, double *ret_score)
+{
+	return twin_score(server->twin, server_key(server_shard(server, id), "i"), id, ret_score);
+}
+
 bool server_has_lease(const struct server *server, unsigned shard, const char *nonce)
 {
 	size_t size;

@@ -41,6 +41,8 @@ dw_row *server_row(const struct server *, const char *id);
 /* server_tick tells the model of the scripts, which has no clock, what time it is. */
 void server_tick(const struct server *);
 
+/* server_score: in the inbox; false: no client has changed the timer unseen. */
+bool server_score(const struct server *, const char *id, double *ret_score);
 bool server_has_lease(const struct server *, unsigned shard, const char *nonce);
 
 /* server_all_even: every timer has its entry and its value. */

@@ -15,18 +15,18 @@ static void apply(struct single *single, dw_op *op)
 
 	(void)table_bugs_apply(single, op, &caller);
 	trace(sim, "client", op->id, op->kind, op->status);
-	model_applied(sim, op, &wanted, DW_CLIENT);
+	operation_applied(sim, op, &wanted, DW_CLIENT);
 	disk_news(single->disk);
 }
 
-static void put(struct single *single, uint32_t name)
+static void put(struct single *single, struct name *name)
 {
 	struct sim *sim = single->sim;
 	struct alloc alloc = memory_alloc(&sim->table_account);
-	struct asked *asked = model_ask(sim, ASKED_PUT, name);
-	const char *id = sim->model.names[name].id;
+	struct asked *asked = calls_new(sim, ASKED_PUT, name);
+	const char *id = name->id;
 	const char topic[2] = {(char)('a' + (char)draw(sim, TOPIC_COUNT)), '\0'};
-	uint64_t number = asked ? (uint64_t)(asked - sim->model.asked) : 0;
+	uint64_t number = asked ? calls_number(sim, asked) : 0;
 	struct record record = {.id = id,
 				.topic = topic,
 				.data = &number,
@@ -56,15 +56,14 @@ void client_act(struct single *single)
 					   DW_OP_MOVE,   DW_OP_REQUEUE, DW_OP_DROP};
 	struct sim *sim = single->sim;
 	struct alloc alloc = memory_alloc(&sim->table_account);
-	uint32_t name = (uint32_t)draw(sim, sim->knobs.id_count);
+	struct name *name = &sim->promises.names[draw(sim, sim->knobs.id_count)];
 	dw_op *op;
 
 	if (chance(sim, 6000)) {
 		put(single, name);
 		return;
 	}
-	op = op_new(&alloc, kinds[draw(sim, sizeof kinds / sizeof *kinds)],
-		    sim->model.names[name].id, NULL, 0);
+	op = op_new(&alloc, kinds[draw(sim, sizeof kinds / sizeof *kinds)], name->id, NULL, 0);
 	if (op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE)
 		op->head.due = usec_add(clocks_wall(sim), (dw_usec)draw(sim, DW_SECONDS(2)));
 	apply(single, op);

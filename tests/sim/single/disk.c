@@ -53,8 +53,8 @@ static void remember(struct disk *disk, const dw_op *op)
 	struct sim *sim = disk->sim;
 
 	if (op->kind == DW_OP_PUT && op->status == DW_OK && chance(sim, 7000))
-		disk->done[model_name(sim, op->id)] =
-		    model_asked_of(sim, op->body, op->body_size) + 1;
+		disk->done[promises_name(sim, op->id)->number] =
+		    calls_of_body(sim, op->body, op->body_size);
 }
 
 /* ---- Applying ------------------------------------------------------------------------------ */
@@ -91,7 +91,8 @@ static bool answer_done(struct disk *disk, dw_op *op)
 	dw_op *get;
 
 	if (op->kind != DW_OP_PUT || !(op->flags & DW_OP_AGAIN) ||
-	    disk->done[model_name(sim, op->id)] != model_asked_of(sim, op->body, op->body_size) + 1)
+	    disk->done[promises_name(sim, op->id)->number] !=
+		calls_of_body(sim, op->body, op->body_size))
 		return false;
 	get = op_new(&alloc, DW_OP_GET, op->id, NULL, 0);
 	(void)table_apply(disk->single->table, get, &caller);
@@ -123,7 +124,7 @@ static bool apply(struct disk *disk, dw_op *op)
 	if (!table_bugs_apply(disk->single, op, &caller))
 		return false;
 	trace(sim, "apply", op->id ? op->id : "", op->kind, op->status);
-	model_applied(sim, op, &wanted, role);
+	operation_applied(sim, op, &wanted, role);
 	return true;
 }
 

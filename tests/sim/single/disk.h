@@ -32,7 +32,7 @@ struct disk {
 	struct op_queue answers;
 	dw_op *parked;
 	bool stopped;
-	uint32_t done[NAMES_MAX]; /* a put whose outcome nobody was told: its number + 1 */
+	const struct asked *done[NAMES_MAX]; /* a put whose outcome nobody was told */
 };
 
 struct disk *disk_open(struct single *);

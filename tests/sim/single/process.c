@@ -38,7 +38,7 @@ void single_crash(struct single *single)
 	single->instance.dead = false;
 	trace(sim, "crash", "", 0, 0);
 	disk_crash(single->disk);
-	model_process_ended(sim);
+	calls_process_ended(sim);
 	disk_free(single->disk);
 	gone(single);
 }
@@ -55,17 +55,17 @@ static void closed(struct single *single)
 	dw_store *store = &single->disk->store;
 	int status = store->type->stop(store, 0);
 
-	trace(sim, "closed", "", status, model_unanswered(sim));
+	trace(sim, "closed", "", status, calls_unanswered(sim));
 	engine_abandon(single->instance.engine);
 	if (single->instance.dead) {
 		single_crash(single);
 		return;
 	}
-	if (model_unanswered(sim) > 0)
-		broken(sim, "once", "%u calls were never answered", model_unanswered(sim));
+	if (calls_unanswered(sim) > 0)
+		broken(sim, "once", "%u calls were never answered", calls_unanswered(sim));
 	if (status != DW_OK)
 		disk_crash(single->disk); /* it goes on for a while, alone */
-	model_process_ended(sim);
+	calls_process_ended(sim);
 	store->type->free(store);
 	gone(single);
 }

@@ -15,7 +15,7 @@ static void apply(struct single *single, dw_op *op)
 
 	(void)table_bugs_apply(single, op, &caller); /* it never asks for the inbox */
 	trace(sim, "rival", op->id ? op->id : "", op->kind, op->status);
-	model_applied(sim, op, &wanted, DW_OWNER);
+	operation_applied(sim, op, &wanted, DW_OWNER);
 }
 
 static void judge(struct single *single, const dw_op *claim, struct generation *generation)
@@ -33,7 +33,7 @@ static void judge(struct single *single, const dw_op *claim, struct generation *
 		op->flags = DW_OP_VERDICT;
 		op->head.due = usec_add(clocks_wall(sim), (dw_usec)draw(sim, DW_SECONDS(2)));
 	}
-	model_verdict(sim, generation, op->kind == DW_OP_SETTLE ? DW_DONE : DW_RETRY, 0);
+	delivery_verdict(sim, generation, op->kind == DW_OP_SETTLE ? DW_DONE : DW_RETRY, 0);
 	apply(single, op);
 	op_free(&alloc, op);
 }
@@ -47,7 +47,7 @@ static void fire(struct single *single, const dw_row *row)
 	claim->head = row->head;
 	apply(single, claim);
 	if (claim->status == DW_OK && !chance(sim, 1000)) {
-		struct generation *generation = model_rival_start(sim, claim);
+		struct generation *generation = delivery_started_by_other(sim, claim);
 
 		if (generation)
 			judge(single, claim, generation);

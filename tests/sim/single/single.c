@@ -125,7 +125,7 @@ static bool step(struct single *single)
 static void compare(const struct single *single)
 {
 	table_check(single->table);
-	model_compare(single->sim);
+	compare_all(single->sim);
 }
 
 /* watch checks what does not belong to one event, every so often. */
@@ -181,8 +181,7 @@ static void begin(struct single *single)
 
 	choose_knobs(single);
 	clocks_init(sim, DW_HOURS(1));
-	model_init(sim);
-	model_name_all(sim, sim->knobs.id_count);
+	promises_name_all(sim, sim->knobs.id_count);
 	single->instance = (struct instance){.sim = sim, .account = {.sim = sim, .may_fail = true}};
 	sim->at_work = &single->instance;
 	alloc = memory_alloc(&sim->table_account);
@@ -250,12 +249,12 @@ void single_run(struct sim *sim)
 		become_calm(single);
 	while (!sim->trace.broken[0] && step(single)) {
 		watch(single, round++);
-		if (single->instance.engine && !single->instance.closing && model_all_over(sim))
+		if (single->instance.engine && !single->instance.closing && compare_is_over(sim))
 			break;
 	}
 	if (!sim->trace.broken[0]) {
 		compare(single);
-		if (!model_all_over(sim))
+		if (!compare_is_over(sim))
 			broken(sim, "I2", "nothing is left to happen and something to do");
 	}
 	finish(single);

@@ -7,16 +7,11 @@
 #define PATIENCE DW_SECONDS(8)
 
 /* stored_and_handled: the timer of that name that must be delivered; NULL: there is none. */
-static const struct generation *stored_and_handled(struct sim *sim, uint32_t name)
+static const struct generation *stored_and_handled(const struct single *single, uint32_t number)
 {
-	const struct generation *generation = model_stored(sim, name);
-	const struct instance *instance = sim->at_work;
+	const struct generation *stored = single->sim->promises.names[number].stored;
 
-	if (!generation)
-		return NULL;
-	return instance->handled_any || instance->handled[sim->model.asked[generation->asked].topic]
-		   ? generation
-		   : NULL;
+	return stored && instance_handles(&single->instance, stored->asked->topic) ? stored : NULL;
 }
 
 static dw_usec bound_of(const struct sim *sim)
@@ -32,12 +27,12 @@ void watch_overdue(struct single *single)
 
 	if (!single->instance.engine || sim->clocks.steady < sim->faults.disturbed_until + bound)
 		return;
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		const struct generation *generation = stored_and_handled(sim, i);
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		const struct generation *generation = stored_and_handled(single, i);
 
 		if (generation && usec_add(generation->due, bound) < wall &&
 		    generation->since + bound < sim->clocks.steady)
-			broken(sim, "I2", "%s is due for %lld us and is %s", sim->model.names[i].id,
+			broken(sim, "I2", "%s is due for %lld us and is %s", generation->name->id,
 			       (long long)(wall - generation->due),
 			       generation->life == single->instance.life ? "not settled"
 									 : "not started");
@@ -53,11 +48,11 @@ void watch_armed(struct single *single)
 	if (instance->woken || instance->closing || !disk_idle(single->disk) ||
 	    !ownership_may_start(&single->disk->own))
 		return;
-	for (uint32_t i = 0; i < sim->model.name_count; i++) {
-		const struct generation *generation = stored_and_handled(sim, i);
+	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
+		const struct generation *generation = stored_and_handled(single, i);
 
 		if (generation &&
 		    instance->armed > usec_add(usec_max(generation->due, now), bound_of(sim)))
-			broken(sim, "I2", "no turn is armed for %s", sim->model.names[i].id);
+			broken(sim, "I2", "no turn is armed for %s", generation->name->id);
 	}
 }

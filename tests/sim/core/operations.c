@@ -1,0 +1,243 @@
+#include "sim/core/sim.h"
+
+static void end(struct name *name, enum fate fate)
+{
+	struct generation *generation = name->stored;
+
+	/* A settled one that was there again, because the server was set back, stays settled. */
+	if (generation && !(generation->fate == FATE_SETTLED && fate == FATE_REPLACED))
+		generation->fate = fate;
+	name->stored = NULL;
+}
+
+/* client_changes: a client replaces a timer. What the store has lost, and its owner has not put
+ * right, may have been started by the owner, so the change promises nothing. */
+static void client_changes(struct sim *sim, struct name *name, const dw_op *op, dw_role role)
+{
+	uint64_t last = promises_last_number(name);
+
+	if (role == DW_CLIENT && !op->head.open && !name->loss.keeper)
+		promises_raise(name, last < op->head.generation ? last : op->head.generation - 1);
+	if (name->loss.befallen_at) /* generations may be smaller than they were before */
+		promises_lower(name, op->head.generation);
+	if (name->loss.owed)
+		losses_changed(sim, name, false);
+}
+
+static void check_growth(struct sim *sim, const struct name *name, const dw_op *op)
+{
+	if (op->head.generation <= promises_last_number(name) && !name->loss.befallen_at)
+		broken(sim, "generation", "of %s does not grow", op->id);
+}
+
+/* take_over: a put that is done again, because the server was set back, makes the generation that
+ * it has made before. Its owner may have started that one. */
+static void take_over(struct generation *generation, const struct generation *before)
+{
+	generation->life = before->life;
+	generation->held = before->held;
+	generation->may_settle = before->may_settle;
+	generation->may_retry = before->may_retry;
+	generation->retry_floor = before->retry_floor;
+	generation->floor_clock = before->floor_clock;
+	generation->licensed = true;
+	generation->loss.reset = true;
+}
+
+static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
+{
+	const struct asked *asked = calls_of_body(sim, op->body, op->body_size);
+	struct name *name = promises_name(sim, op->id);
+	const struct generation *again = promises_find(name, op->head.generation);
+	const struct generation *done;
+	struct generation *made;
+
+	if (!asked) {
+		broken(sim, "I11", "a put of %s is not as asked", op->id);
+		return;
+	}
+	check_growth(sim, name, op);
+	done = sim->several ? promises_made_by(name, asked, false) : NULL;
+	if (done && !losses_may_repeat(done))
+		broken(sim, "I9", "a put of %s was done twice", op->id);
+	client_changes(sim, name, op, role);
+	end(name, FATE_REPLACED);
+	made = promises_add(sim,
+			    (struct generation){.number = op->head.generation,
+						.name = name,
+						.asked = asked,
+						.due = asked->due,
+						.promised = role == DW_OWNER && !name->loss.keeper,
+						.claimed = op->head.state == DW_CLAIMED});
+	if (made && again && again->asked == asked)
+		take_over(made, again);
+}
+
+/* goes_on: the old generation, stored or dead, becomes the next one of the name, with the same data
+ * and the attempts it had. */
+static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct generation *old)
+{
+	struct name *name = promises_name(sim, op->id);
+
+	if (!old) {
+		broken(sim, "I3", "%s went on from nothing", op->id);
+		return;
+	}
+	check_growth(sim, name, op);
+	client_changes(sim, name, op, role);
+	if ((op->head.attempt < old->attempt && !name->loss.keeper) || op->head.retries != 0)
+		broken(sim, "move", "of %s: attempt %u, retries %u", op->id, op->head.attempt,
+		       op->head.retries);
+	old->fate = old->fate == FATE_DEAD ? FATE_DROPPED : FATE_REPLACED;
+	(void)promises_add(
+	    sim, (struct generation){.number = op->head.generation,
+				     .name = name,
+				     .asked = old->asked,
+				     .due = op->head.due,
+				     .moved_to = op->head.due,
+				     .attempt = name->loss.keeper ? op->head.attempt : old->attempt,
+				     .promised = role == DW_OWNER && !name->loss.keeper});
+}
+
+static void requeue_applied(struct sim *sim, const dw_op *op, dw_role role)
+{
+	const struct name *name = promises_name(sim, op->id);
+	struct generation *dead = promises_dead(name);
+
+	if ((op->status == DW_ENOENT) != (dead == NULL))
+		broken(sim, "dead", "a requeue of %s was answered %d", op->id, op->status);
+	if (op->status == DW_OK && name->stored)
+		broken(sim, "dead", "a requeue of %s has replaced a timer", op->id);
+	if (op->status == DW_OK)
+		goes_on(sim, op, role, dead);
+}
+
+static void drop_all_dead(struct name *name)
+{
+	for (struct generation *dead; (dead = promises_dead(name));)
+		dead->fate = FATE_DROPPED;
+}
+
+static void drop_applied(struct sim *sim, const dw_op *op)
+{
+	struct name *name = promises_name(sim, op->id);
+
+	if ((op->status == DW_ENOENT) != !promises_dead(name))
+		broken(sim, "dead", "a drop of %s was answered %d", op->id, op->status);
+	drop_all_dead(name);
+}
+
+void operation_purged(struct sim *sim, struct name *name)
+{
+	drop_all_dead(name);
+	for (struct generation *each = name->last; each; each = each->before)
+		each->purged = true;
+	end(name, FATE_CANCELLED);
+	if (name->loss.owed)
+		losses_changed(sim, name, true);
+	if (!name->loss.keeper || name->loss.keeper == sim->at_work->life)
+		name->purge_floor = promises_last_number(name);
+}
+
+/* late_but_gone: a client's cancel of an open timer deletes it and promises nothing. */
+static bool late_but_gone(struct sim *sim, const dw_op *op)
+{
+	struct alloc alloc = memory_alloc(&sim->table_account);
+	dw_row *row = sim->view.stored(sim->view.user, op->id);
+	bool gone = !row;
+
+	rows_free(&alloc, row);
+	return gone;
+}
+
+static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
+{
+	struct name *name = promises_name(sim, op->id);
+	bool torn = name->loss.torn && !name->stored && name->last && name->last->loss.lost;
+
+	if (op->status == DW_OK || (op->status == DW_ELATE && late_but_gone(sim, op))) {
+		end(name, FATE_CANCELLED);
+		if (role == DW_CLIENT)
+			losses_ended(name);
+	}
+	if (op->status != DW_ENOENT && name->loss.owed && !name->stored)
+		losses_changed(sim, name, true);
+	/* A client that finds no value where one was torn out knows nothing of a claim. */
+	if ((op->status != DW_OK && op->status != DW_ENOENT) || name->loss.keeper ||
+	    (torn && role == DW_CLIENT))
+		return;
+	name->cancel_floor = promises_last_number(name);
+	if (role == DW_CLIENT)
+		promises_raise(name, name->cancel_floor);
+}
+
+static void retry_applied(struct sim *sim, struct generation *generation, const dw_op *op,
+			  const dw_head *wanted)
+{
+	bool verdict = (op->flags & DW_OP_VERDICT) != 0;
+	/* When the lease was set back, too, two owners may have started it. */
+	bool by_two = generation->loss.reset || generation->loss.pushed;
+
+	if (verdict && !generation->may_retry && !generation->licensed && !by_two)
+		broken(sim, "I5", "%s is delivered again and nobody asked for it", op->id);
+	if (verdict && wanted->due < generation->retry_floor && !by_two &&
+	    generation->floor_clock == sim->clocks.set_count)
+		broken(sim, "I1", "%s is delivered again before the time asked for", op->id);
+	if (!verdict && wanted->due != generation->due)
+		broken(sim, "I1", "a claim of %s was given back with another deadline", op->id);
+	if (wanted->due != generation->due) /* or it is done again */
+		generation->due_before = generation->due;
+	generation->due = wanted->due;
+	generation->claimed = false;
+	generation->licensed = generation->licensed || verdict;
+	generation->may_retry = false;
+}
+
+/* delivery_applied: what the owner asks about one generation, which must be the stored one. */
+static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wanted)
+{
+	struct name *name = promises_name(sim, op->id);
+	struct generation *generation = promises_find(name, wanted->generation);
+
+	if (!generation || generation != name->stored) {
+		broken(sim, op->kind == DW_OP_CLAIM ? "I3" : "I4",
+		       "operation %d of a stale generation of %s was done", (int)op->kind, op->id);
+		return;
+	}
+	if (op->kind == DW_OP_CLAIM) {
+		generation->claimed = true;
+	} else if (op->kind == DW_OP_RETRY) {
+		retry_applied(sim, generation, op, wanted);
+	} else if (op->kind == DW_OP_BURY) {
+		end(name, FATE_DEAD);
+		if (op->reason == DW_REASON_LATE && generation->asked->late_after == 0)
+			broken(sim, "I2", "%s was set aside as late", op->id);
+	} else {
+		/* What was written again may have been started, and settled, before it was lost. */
+		if (!generation->may_settle && !generation->loss.pushed)
+			broken(sim, "I2", "%s was settled and nobody asked for it", op->id);
+		end(name, FATE_SETTLED);
+	}
+}
+
+void operation_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_role role)
+{
+	if (op->kind == DW_OP_CANCEL)
+		cancel_applied(sim, op, role);
+	if (op->kind == DW_OP_REQUEUE)
+		requeue_applied(sim, op, role);
+	if (op->kind == DW_OP_DROP)
+		drop_applied(sim, op);
+	if (op->status != DW_OK)
+		return;
+	if (op->kind == DW_OP_PUT)
+		put_applied(sim, op, role);
+	if (op->kind == DW_OP_MOVE)
+		goes_on(sim, op, role, promises_name(sim, op->id)->stored);
+	if (op->kind == DW_OP_PURGE)
+		for (uint32_t i = 0; i < sim->promises.name_count; i++)
+			operation_purged(sim, &sim->promises.names[i]);
+	if (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE || op->kind == DW_OP_RETRY ||
+	    op->kind == DW_OP_BURY)
+		delivery_applied(sim, op, wanted);
+}
