@@ -147,7 +147,7 @@ static int selftest(const struct arguments *arguments)
 	int count = 0;
 
 	for (int bug = 1; bug < BUG_COUNT; bug++) {
-		if (bug == BUG_REDIS || (bug > BUG_REDIS) != on_redis)
+		if (bug == BUG_FLEET || (bug > BUG_FLEET) != on_redis)
 			continue;
 		count++;
 		failed += !find((enum bug)bug, arguments->first);

@@ -1,41 +1,43 @@
 /* Planted bugs: each breaks one promise the way a plausible mistake would, outside the product, in
- * what stands between the engine and its store, clock or wheel. The model must find every one. */
-#ifndef SIM_BUGS_H
-#define SIM_BUGS_H
+ * what stands between the engine and its store, clock or wheel. The simulation must find each. */
+#ifndef SIM_CORE_BUGS_H
+#define SIM_CORE_BUGS_H
 
-enum bug {
-	BUG_NONE,
-	BUG_ROUND_DOWN,
-	BUG_LEVEL_EDGE,
-	BUG_STALE_SETTLE,
-	BUG_PAGE_BOUNDARY,
-	BUG_CLOCK_BACK,
-	BUG_CANCEL_REVIVED,
-	BUG_ATTEMPT_RESET,
-	BUG_CLAIM_ANY,
-	BUG_ACK_BY_ID,
-	BUG_PUT_LOST,
-	BUG_PUT_PHANTOM,
-	BUG_SETTLE_LOST,
-	BUG_WHEEL_ORDER,
-	BUG_DATA_FLIPPED,
-	BUG_MOVE_LOST,
-	BUG_MOVE_STARTED,
-	BUG_PURGE_LOST,
-	BUG_AFTER_LEASE,
-	BUG_FENCE_UNSEEN,
-	BUG_REDIS, /* no bug: those behind it are of the simulation of the Redis store */
-	BUG_LATE_START,
-	BUG_NO_HELLO,
-	BUG_CLAIM_UNSEEN,
-	BUG_NEVER_OPEN,
-	BUG_ACK_UNSEEN,
-	BUG_ATTEMPT_KEPT,
-	BUG_PUSH_LOST,
-	BUG_PUSH_FRESH,
-	BUG_DELETE_LOST,
-	BUG_COUNT
-};
+#define SINGLE_BUGS(X)                                                                             \
+	X(ROUND_DOWN, "round_down")         /* a deadline in whole milliseconds */                 \
+	X(LEVEL_EDGE, "level_edge")         /* a timer lost at the edge of a wheel's level */      \
+	X(STALE_SETTLE, "stale_settle")     /* settles whatever generation is stored */            \
+	X(PAGE_BOUNDARY, "page_boundary")   /* the next page begins at the next deadline */        \
+	X(CLOCK_BACK, "clock_back")         /* a clock set back is not noticed */                  \
+	X(CANCEL_REVIVED, "cancel_revived") /* cancel confirmed and not done */                    \
+	X(ATTEMPT_RESET, "attempt_reset")   /* every claim is the first one */                     \
+	X(CLAIM_ANY, "claim_any")           /* claims whatever generation is stored */             \
+	X(ACK_BY_ID, "ack_by_id")           /* acknowledges also what was written since */         \
+	X(PUT_LOST, "put_lost")             /* put confirmed and not done */                       \
+	X(PUT_PHANTOM, "put_phantom")       /* put refused and done */                             \
+	X(SETTLE_LOST, "settle_lost")       /* settle confirmed and not done */                    \
+	X(WHEEL_ORDER, "wheel_order")       /* the wheel counts in tenths of a second */           \
+	X(DATA_FLIPPED, "data_flipped")     /* one byte of the data is another */                  \
+	X(MOVE_LOST, "move_lost")           /* move confirmed and not done */                      \
+	X(MOVE_STARTED, "move_started")     /* a client moves what the owner has claimed */        \
+	X(PURGE_LOST, "purge_lost")         /* purge confirmed and not done */                     \
+	X(AFTER_LEASE, "after_lease")       /* the lease never ends */                             \
+	X(FENCE_UNSEEN, "fence_unseen")     /* owns again and does not tell that it had lost */
+
+#define FLEET_BUGS(X)                                                                              \
+	X(LATE_START, "late_start")     /* starts due timers after the lease is over */            \
+	X(NO_HELLO, "no_hello")         /* requests of an old connection are carried out */        \
+	X(CLAIM_UNSEEN, "claim_unseen") /* a claim names no version */                             \
+	X(NEVER_OPEN, "never_open")     /* a cancel forgets the earlier claim */                   \
+	X(ACK_UNSEEN, "ack_unseen")     /* the inbox is acknowledged by id only */                 \
+	X(ATTEMPT_KEPT, "attempt_kept") /* the claim of a dead owner counts no attempt */          \
+	X(PUSH_LOST, "push_lost")       /* after a loss nothing is written again */                \
+	X(PUSH_FRESH, "push_fresh")     /* what is written again was never attempted */            \
+	X(DELETE_LOST, "delete_lost")   /* after a loss nothing is deleted again */
+
+#define BUG(symbol, text) BUG_##symbol,
+enum bug { BUG_NONE, SINGLE_BUGS(BUG) BUG_FLEET, FLEET_BUGS(BUG) BUG_COUNT };
+#undef BUG
 
 const char *bug_name(enum bug);
 

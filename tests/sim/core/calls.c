@@ -120,8 +120,8 @@ static void purge_answered(struct sim *sim, int status)
 	sim->calls.purging = false;
 	if (status != DW_OK)
 		return;
-	for (uint32_t i = 0; i < sim->promises.name_count; i++)
-		promises_raise(&sim->promises.names[i], sim->promises.names[i].purge_floor);
+	for (struct name *name = sim->promises.first; name; name = name->next)
+		promises_raise(name, name->purge_floor);
 }
 
 static void settle_answered(struct sim *sim, const struct asked *asked)
@@ -180,8 +180,8 @@ void calls_process_ended(struct sim *sim)
 		if (asked->name)
 			asked->name->open -= asked->callback;
 	}
-	for (uint32_t i = 0; i < sim->promises.name_count; i++)
-		sim->promises.names[i].mute &= sim->several;
+	for (struct name *name = sim->promises.first; name; name = name->next)
+		name->mute &= sim->several;
 	order_forget(sim);
 }
 

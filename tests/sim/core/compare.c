@@ -22,15 +22,13 @@ static void compare(struct sim *sim, const struct name *name)
 
 void compare_all(struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->promises.name_count; i++)
-		compare(sim, &sim->promises.names[i]);
+	for (const struct name *name = sim->promises.first; name; name = name->next)
+		compare(sim, name);
 }
 
 void compare_say_what_is_left(struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		const struct name *name = &sim->promises.names[i];
-
+	for (const struct name *name = sim->promises.first; name; name = name->next) {
 		if (name->stored)
 			broken(sim, "I2", "%s is due for %lld us and not delivered", name->id,
 			       (long long)(clocks_wall(sim) - name->stored->due));
@@ -41,8 +39,8 @@ void compare_say_what_is_left(struct sim *sim)
 
 bool compare_is_over(const struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->promises.name_count; i++)
-		if (sim->promises.names[i].stored || sim->promises.names[i].loss.owed)
+	for (const struct name *name = sim->promises.first; name; name = name->next)
+		if (name->stored || name->loss.owed)
 			return false;
 	return sim->calls.unanswered == 0;
 }

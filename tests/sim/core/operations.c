@@ -235,8 +235,8 @@ void operation_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, 
 	if (op->kind == DW_OP_MOVE)
 		goes_on(sim, op, role, promises_name(sim, op->id)->stored);
 	if (op->kind == DW_OP_PURGE)
-		for (uint32_t i = 0; i < sim->promises.name_count; i++)
-			operation_purged(sim, &sim->promises.names[i]);
+		for (struct name *name = sim->promises.first; name; name = name->next)
+			operation_purged(sim, name);
 	if (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE || op->kind == DW_OP_RETRY ||
 	    op->kind == DW_OP_BURY)
 		delivery_applied(sim, op, wanted);

@@ -77,8 +77,7 @@ void order_started(struct sim *sim, const struct generation *started)
 {
 	dw_usec wall = clocks_wall(sim);
 
-	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		const struct name *name = &sim->promises.names[i];
+	for (const struct name *name = sim->promises.first; name; name = name->next) {
 		const struct generation *ready = name->ready.generation;
 
 		if (name == started->name || !is_ready(sim, name) || !may_start(sim, ready, wall))

@@ -7,15 +7,19 @@ struct name *promises_name(struct sim *sim, const char *id)
 	struct promises *promises = &sim->promises;
 	struct name *name;
 
-	for (uint32_t i = 0; i < promises->name_count; i++)
-		if (strcmp(promises->names[i].id, id) == 0)
-			return &promises->names[i];
+	for (name = promises->first; name; name = name->next)
+		if (strcmp(name->id, id) == 0)
+			return name;
 	if (promises->name_count == NAMES_MAX || strlen(id) >= sizeof name->id) {
 		broken(sim, "sim", "no room for the id %s", id);
 		return promises->names;
 	}
 	name = &promises->names[promises->name_count];
 	name->number = promises->name_count++;
+	if (name->number > 0)
+		name[-1].next = name;
+	else
+		promises->first = name;
 	memcpy(name->id, id, strlen(id) + 1);
 	return name;
 }

@@ -51,6 +51,7 @@ struct generation {
 struct name {
 	char id[40];
 	uint32_t number;
+	struct name *next;
 	struct generation *last;
 	struct generation *stored; /* in the store; NULL: none */
 	struct name_loss loss;
@@ -64,6 +65,7 @@ struct name {
 
 struct promises {
 	struct name names[NAMES_MAX];
+	struct name *first;
 	uint32_t name_count;
 	struct generation generations[GENERATIONS_MAX];
 	uint32_t generation_count;
@@ -90,5 +92,36 @@ uint64_t promises_last_number(const struct name *);
  * promised, that one may start. */
 void promises_raise(struct name *, uint64_t number);
 void promises_lower(struct name *, uint64_t number);
+
+/* ---- operations.c: what the store carries out, checked against what was asked for ---------- */
+
+/* operation_applied: the store carried the operation out; wanted is its head before. */
+void operation_applied(struct sim *, const dw_op *, const dw_head *wanted, dw_role);
+
+/* operation_purged: the store has deleted all of that name. */
+void operation_purged(struct sim *, struct name *);
+
+/* ---- deliveries.c: what is started, and what its handler says ------------------------------ */
+
+/* delivery_started, delivery_started_by_other (a second owner starts what it has claimed): the
+ * generation that was started; NULL: there is no such one. */
+struct generation *delivery_started(struct sim *, const dw_firing *);
+struct generation *delivery_started_by_other(struct sim *, const dw_op *claim);
+
+/* delivery_verdict: of its handler. delivery_expired: a hold has ended. */
+void delivery_verdict(struct sim *, struct generation *, dw_verdict, dw_usec retry_in);
+void delivery_expired(struct sim *, const char *id);
+
+/* deliveries_lost: the process at work has lost the store, and all it had started and claimed. */
+void deliveries_lost(struct sim *);
+
+/* ---- compare.c: the store holds what the promises say -------------------------------------- */
+
+void compare_all(struct sim *);
+
+/* compare_is_over: no timer is stored, and no call is unanswered. compare_say_what_is_left: nobody
+ * waits for that any longer. */
+bool compare_is_over(const struct sim *);
+void compare_say_what_is_left(struct sim *);
 
 #endif

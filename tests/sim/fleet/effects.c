@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "sim/fleet/fleet.h"
-#include "sim/fleet/rebuild.h"
 #include "store/redis/store.h"
 #include "store/redis/value.h"
 
@@ -162,9 +161,7 @@ static void tell_purge(const struct effect *effect)
 {
 	struct sim *sim = effect->fleet->sim;
 
-	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		struct name *name = &sim->promises.names[i];
-
+	for (struct name *name = sim->promises.first; name; name = name->next) {
 		if (server_shard(&effect->fleet->server, name->id) == effect->shard)
 			operation_purged(sim, name);
 	}

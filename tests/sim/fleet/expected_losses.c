@@ -40,11 +40,11 @@ static void look_at(struct fleet *fleet, const struct name *name, const struct p
 
 void losses_look(struct fleet *fleet, unsigned shard, const struct process *keeper)
 {
-	struct promises *promises = &fleet->sim->promises;
+	const struct name *name = fleet->sim->promises.first;
 
-	for (uint32_t i = 0; i < promises->name_count; i++)
-		if (is_in(fleet, &promises->names[i], shard))
-			look_at(fleet, &promises->names[i], keeper);
+	for (; name; name = name->next)
+		if (is_in(fleet, name, shard))
+			look_at(fleet, name, keeper);
 }
 
 /* ---- After --------------------------------------------------------------------------------- */
@@ -216,9 +216,7 @@ void losses_settle(struct fleet *fleet, unsigned shard, const struct process *ke
 {
 	struct sim *sim = fleet->sim;
 
-	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		struct name *name = &sim->promises.names[i];
-
+	for (struct name *name = sim->promises.first; name; name = name->next) {
 		if (!is_in(fleet, name, shard))
 			continue;
 		name->loss.befallen_at = sim->clocks.steady;
@@ -303,9 +301,7 @@ void losses_keeper_ends(struct fleet *fleet, bool in_time)
 {
 	struct sim *sim = fleet->sim;
 
-	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		struct name *name = &sim->promises.names[i];
-
+	for (struct name *name = sim->promises.first; name; name = name->next) {
 		if (!name->loss.keeper || name->loss.keeper != sim->at_work->life)
 			continue;
 		if (in_time && name->loss.owed)
@@ -332,8 +328,7 @@ void losses_taken_over(struct fleet *fleet, unsigned shard)
 		     fleet->server.set_back[shard]))
 			process->exposure.is_beaten = true;
 	}
-	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		struct name *name = &sim->promises.names[i];
+	for (struct name *name = sim->promises.first; name; name = name->next) {
 		const struct process *keeper =
 		    name->loss.keeper ? process_of(fleet, name->loss.keeper) : NULL;
 

@@ -170,7 +170,6 @@ static void watch(struct fleet *fleet, uint32_t round)
 
 static void choose_knobs(struct fleet *fleet)
 {
-	static const uint32_t pauses[] = {300, 3000, 30000, 300000};
 	struct sim *sim = fleet->sim;
 
 	sim->knobs = (struct knobs){.crash = some(sim, 30),
@@ -186,7 +185,7 @@ static void choose_knobs(struct fleet *fleet)
 	sim->knobs.id_count = 2 + (uint32_t)draw(sim, chance(sim, 5000) ? 8 : 40);
 	sim->knobs.action_count = 50 + (uint32_t)draw(sim, chance(sim, 2000) ? 2000 : 500);
 	sim->knobs.hold_ms = 20 + (uint32_t)draw(sim, 2000);
-	sim->knobs.pause_max_us = pauses[draw(sim, 4)];
+	sim->knobs.pause_max_us = any_pause(sim);
 	sim->knobs.delay_max = DW_SECONDS(20);
 	outage_choose(fleet);
 	fleet->same_host = chance(sim, 5000);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "sim/fleet/fleet.h"
-#include "sim/fleet/rebuild.h"
 
 static struct observer *observer_of(dw_store *store)
 {

@@ -1,5 +1,3 @@
-#include "sim/fleet/rebuild.h"
-
 #include "sim/fleet/fleet.h"
 
 /* release: the keeper is released when it has put all right. */
@@ -122,8 +120,7 @@ void rebuild_done(struct process *process, dw_store *real)
 {
 	struct sim *sim = process->instance.sim;
 
-	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		struct name *name = &sim->promises.names[i];
+	for (struct name *name = sim->promises.first; name; name = name->next) {
 		const struct generation *owed = name->loss.owed;
 
 		if (!real->type->is_lost(real, name->id))

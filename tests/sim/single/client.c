@@ -1,9 +1,7 @@
-#include "sim/single/client.h"
+#include "sim/single/single.h"
 
 #include <string.h>
 
-#include "sim/single/single.h"
-#include "sim/single/table_bugs.h"
 #include "timer/record.h"
 
 static void apply(struct single *single, dw_op *op)

@@ -1,5 +1,4 @@
 #include "sim/single/single.h"
-#include "sim/single/table_bugs.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -1,7 +1,4 @@
-#include "sim/single/process.h"
-
 #include "sim/single/single.h"
-#include "sim/single/watch.h"
 
 void single_open(struct single *single)
 {

@@ -1,5 +1,4 @@
 #include "sim/single/single.h"
-#include "sim/single/table_bugs.h"
 
 void second_owner_init(struct single *single)
 {

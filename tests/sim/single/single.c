@@ -2,10 +2,6 @@
  * all that was promised must be done. */
 #include "sim/single/single.h"
 
-#include "sim/single/client.h"
-#include "sim/single/process.h"
-#include "sim/single/watch.h"
-
 #define EVENTS_MAX 500000u /* a lease is renewed for hours */
 
 /* ---- What the promises ask ----------------------------------------------------------------- */
@@ -148,7 +144,6 @@ static void watch(struct single *single, uint32_t round)
 
 static void choose_knobs(struct single *single)
 {
-	static const uint32_t pauses[] = {300, 3000, 30000, 300000};
 	struct sim *sim = single->sim;
 	struct knobs *knobs = &sim->knobs;
 
@@ -170,7 +165,7 @@ static void choose_knobs(struct single *single)
 	knobs->action_count = 50 + (uint32_t)draw(sim, chance(sim, 2000) ? 3000 : 600);
 	single->knobs.page = 1 + (uint32_t)draw(sim, chance(sim, 5000) ? 8 : 300);
 	knobs->hold_ms = 20 + (uint32_t)draw(sim, 2000);
-	knobs->pause_max_us = pauses[draw(sim, 4)];
+	knobs->pause_max_us = any_pause(sim);
 	knobs->timers_max = chance(sim, 1000) ? 1 + (uint32_t)draw(sim, 20) : 1000000;
 }
 

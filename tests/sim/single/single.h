@@ -31,4 +31,20 @@ struct single {
 
 void single_run(struct sim *);
 
+/* process.c */
+void single_open(struct single *);
+void single_turn(struct single *);
+void single_crash(struct single *);
+void single_close(struct single *);
+
+/* watch.c, now and then: every timer is delivered; a turn is armed for it. */
+void watch_overdue(struct single *);
+void watch_armed(struct single *);
+
+/* client.c: another process writes into the store, past the owner, and is answered at once. */
+void client_act(struct single *);
+
+/* table_bugs.c: table_apply with the seed's planted bug in it. */
+bool table_bugs_apply(struct single *, dw_op *, const struct table_caller *);
+
 #endif

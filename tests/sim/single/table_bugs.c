@@ -1,5 +1,3 @@
-#include "sim/single/table_bugs.h"
-
 #include "sim/single/single.h"
 
 /* stored: the head of what is stored under the operation's id; false: nothing. */

@@ -1,5 +1,3 @@
-#include "sim/single/watch.h"
-
 #include "sim/single/single.h"
 
 /* Without faults, a delivery and its settling end this long after the deadline, because the engine
@@ -7,9 +5,10 @@
 #define PATIENCE DW_SECONDS(8)
 
 /* stored_and_handled: the timer of that name that must be delivered; NULL: there is none. */
-static const struct generation *stored_and_handled(const struct single *single, uint32_t number)
+static const struct generation *stored_and_handled(const struct single *single,
+						   const struct name *name)
 {
-	const struct generation *stored = single->sim->promises.names[number].stored;
+	const struct generation *stored = name->stored;
 
 	return stored && instance_handles(&single->instance, stored->asked->topic) ? stored : NULL;
 }
@@ -27,12 +26,12 @@ void watch_overdue(struct single *single)
 
 	if (!single->instance.engine || sim->clocks.steady < sim->faults.disturbed_until + bound)
 		return;
-	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		const struct generation *generation = stored_and_handled(single, i);
+	for (const struct name *name = sim->promises.first; name; name = name->next) {
+		const struct generation *generation = stored_and_handled(single, name);
 
 		if (generation && usec_add(generation->due, bound) < wall &&
 		    generation->since + bound < sim->clocks.steady)
-			broken(sim, "I2", "%s is due for %lld us and is %s", generation->name->id,
+			broken(sim, "I2", "%s is due for %lld us and is %s", name->id,
 			       (long long)(wall - generation->due),
 			       generation->life == single->instance.life ? "not settled"
 									 : "not started");
@@ -48,11 +47,11 @@ void watch_armed(struct single *single)
 	if (instance->woken || instance->closing || !disk_idle(single->disk) ||
 	    !ownership_may_start(&single->disk->own))
 		return;
-	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		const struct generation *generation = stored_and_handled(single, i);
+	for (const struct name *name = sim->promises.first; name; name = name->next) {
+		const struct generation *generation = stored_and_handled(single, name);
 
 		if (generation &&
 		    instance->armed > usec_add(usec_max(generation->due, now), bound_of(sim)))
-			broken(sim, "I2", "no turn is armed for %s", generation->name->id);
+			broken(sim, "I2", "no turn is armed for %s", name->id);
 	}
 }
