@@ -4,7 +4,11 @@
  *	sim --seeds N [--first S] [--bug NAME]       N seeds, scaled by DW_TEST_SCALE and DW_LONG
  *	sim --selftest                               every planted bug must be found
  *	sim --same --seeds N                         each seed twice: the same hash
- *	sim --redis ...                              all of it on the Redis store
+ *	sim --redis ...                              the same on the Redis store
+ *	sim --losses ...                             the same, and the server loses data
+ *
+ * single/ simulates one process on a store in memory, fleet/ several processes on a Redis server;
+ * core/ is what both share. Calls go down: main, then single or fleet, then core.
  */
 #include "sim/fleet/fleet.h"
 #include "sim/single/single.h"
@@ -32,7 +36,7 @@ struct arguments {
 	bool same;
 };
 
-static char running[96]; /* what an assertion that fails should leave behind */
+static char running[96]; /* is printed when an assertion fails */
 
 static void on_abort(int number)
 {
@@ -46,7 +50,7 @@ static void on_abort(int number)
 static bool on_redis;
 static bool with_losses;
 
-/* world: the flags that choose it. */
+/* world: the flags that choose the simulator. */
 static const char *world(void)
 {
 	if (with_losses)
@@ -143,7 +147,6 @@ static bool find(enum bug bug, uint64_t first)
 static int selftest(const struct arguments *arguments)
 {
 	int failed = 0;
-
 	int count = 0;
 
 	for (int bug = 1; bug < BUG_COUNT; bug++) {
@@ -179,7 +182,7 @@ static int usage(void)
 {
 	fprintf(stderr, "usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
 			"           [--first S] [--bug NAME] [--trace] [--redis | --losses]\n"
-			"--redis: the Redis store on the twin of its scripts; --losses: and the "
+			"--redis: the Redis store on a model of its scripts; --losses: and the "
 			"server loses data\n");
 	return 2;
 }

@@ -19,13 +19,13 @@ struct asked *calls_new(struct sim *sim, enum asked_kind kind, struct name *name
 	return asked;
 }
 
-/* accepted_settle: only a delivery that is held may be settled. */
+/* accepted_settle: only a held delivery may be settled. */
 static void accepted_settle(struct sim *sim, const struct asked *asked)
 {
 	struct generation *generation = promises_find(asked->name, asked->generation);
 
 	if (sim->view.is_lost(sim->view.user) && !(sim->several && generation && generation->held))
-		return; /* it will be void, unless the lease is renewed */
+		return; /* the settle will be void, unless the lease is renewed */
 	if (!generation || !generation->held || generation->life != sim->at_work->life) {
 		broken(sim, "I4", "a stale token of %s was accepted", asked->name->id);
 		return;
@@ -37,7 +37,8 @@ static void accepted_settle(struct sim *sim, const struct asked *asked)
 	generation->retry_floor = usec_min(generation->retry_floor, clocks_wall(sim));
 }
 
-/* accepted_cancel: a delivery goes on and its retry is dropped: done, whatever its verdict. */
+/* accepted_cancel: the running delivery goes on, but its retry is dropped. So it is done, whatever
+ * its verdict. */
 static void accepted_cancel(const struct sim *sim, const struct name *name)
 {
 	struct generation *generation = name->stored ? name->stored : name->loss.owed;
@@ -62,12 +63,12 @@ void calls_accepted(struct sim *sim, struct asked *asked, int status)
 	if (!asked->name)
 		return;
 	asked->name->open += asked->callback;
-	asked->name->mute |= !asked->callback;
+	asked->name->unreported |= !asked->callback;
 	order_touched(asked->name);
 }
 
-/* put_answered: when the store has learnt later that it had been done, the answer may name what
- * became of it since. */
+/* put_answered: when the store finds out late that it did the put, the answer may name a later
+ * generation. */
 static void put_answered(struct sim *sim, struct asked *asked, const dw_result *result)
 {
 	struct name *name = promises_name(sim, result->id);
@@ -96,13 +97,13 @@ static void cancel_answered(struct sim *sim, struct asked *asked, int status)
 		generation->dropped = sim->at_work->life;
 }
 
-/* move_answered: the generation that was confirmed is there, with the deadline asked for, and ends
- * the duty to fire those before it. */
+/* move_answered: the confirmed generation was stored with the deadline asked for. The earlier ones
+ * need not fire any more. */
 static void move_answered(struct sim *sim, const struct asked *asked, const dw_result *result)
 {
 	struct generation *generation = asked->name->last;
 
-	/* Where the server was set back, another one may have been given its number. */
+	/* After a set-back two generations may have the same number. */
 	while (generation &&
 	       (!promises_is(generation, result->generation) || generation->moved_to != asked->due))
 		generation = generation->before;
@@ -128,13 +129,13 @@ static void settle_answered(struct sim *sim, const struct asked *asked)
 {
 	struct generation *generation = promises_find(asked->name, asked->generation);
 
-	/* Its value was taken away before: there was nothing to do, and it does not come back. */
-	if (asked->verdict == DW_DONE && generation->loss.lost && asked->name->loss.torn) {
+	/* Its value was deleted before: there was nothing to settle, and it does not come back. */
+	if (asked->verdict == DW_DONE && generation->loss.lost && asked->name->loss.half_deleted) {
 		generation->loss.lost = false;
 		generation->fate = FATE_SETTLED;
 	}
 	if (asked->verdict == DW_DONE && generation->fate != FATE_SETTLED &&
-	    !generation->loss.reset)
+	    !generation->loss.set_back)
 		broken(sim, "I4", "a settle of %s was confirmed and not done", asked->name->id);
 }
 
@@ -181,7 +182,7 @@ void calls_process_ended(struct sim *sim)
 			asked->name->open -= asked->callback;
 	}
 	for (struct name *name = sim->promises.first; name; name = name->next)
-		name->mute &= sim->several;
+		name->unreported &= sim->several;
 	order_forget(sim);
 }
 

@@ -26,12 +26,12 @@ enum asked_kind {
 /* One call of the API, the program's or a client's. */
 struct asked {
 	enum asked_kind kind;
-	struct name *name; /* of the id; NULL: the engine makes one, or there is none */
+	struct name *name; /* NULL: the engine makes the id, or the call has none */
 	uint32_t topic;
 	dw_usec due;
 	dw_usec late_after;
 	int status;
-	bool callback;       /* somebody is told */
+	bool callback;       /* the caller gets an answer */
 	uint64_t life;       /* of the process that called; 0: a client */
 	uint64_t generation; /* settle */
 	dw_verdict verdict;  /* settle */
@@ -41,22 +41,23 @@ struct calls {
 	struct asked asked[CALLS_MAX];
 	uint32_t count;
 	uint64_t unanswered;
-	bool purging; /* one at a time, so that name.purge_floor is of that one */
+	bool purging; /* only one at a time, because a name has one purge_floor */
 };
 
-/* calls_new notes a call; NULL: no room, do not call. calls_accepted: what the call returned. */
+/* calls_new notes a call before it is made; NULL: no room, do not make it. calls_accepted notes
+ * what it returned, calls_answered what its callback was told. */
 struct asked *calls_new(struct sim *, enum asked_kind, struct name *);
 void calls_accepted(struct sim *, struct asked *, int status);
 void calls_answered(struct sim *, struct asked *, int status, const dw_result *);
 
-/* calls_process_ended: the calls of the process at work are never answered. */
+/* calls_process_ended: the open calls of the process at work will never be answered. */
 void calls_process_ended(struct sim *);
 
-/* calls_unanswered: how many of the process at work. */
+/* calls_unanswered: how many open calls the process at work has. */
 unsigned calls_unanswered(const struct sim *);
 
-/* A put's data is its number. calls_of_data: the put that data is of; NULL: it is none.
- * calls_of_body: the same of a body as it is stored. */
+/* Each put stores its number as data. calls_of_data finds the put by that data, calls_of_body by a
+ * stored body; NULL: no put has stored this. */
 uint64_t calls_number(const struct sim *, const struct asked *);
 const struct asked *calls_of_data(const struct sim *, const void *data, size_t size);
 const struct asked *calls_of_body(const struct sim *, const void *body, size_t size);

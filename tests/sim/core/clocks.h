@@ -16,8 +16,8 @@ struct clocks {
 	dw_usec anchor_steady; /* wall time runs from here */
 	dw_usec anchor_wall;
 	int64_t drift_ppm;
-	dw_usec wall_max; /* the largest ever shown */
-	dw_usec step_max; /* by which the wall clock is set */
+	dw_usec wall_max; /* the largest time ever shown */
+	dw_usec step_max; /* the longest step of the wall clock */
 	uint32_t set_count;
 };
 
@@ -29,8 +29,8 @@ dw_usec clocks_steady_at(const struct sim *, dw_usec wall);
 
 void clocks_pass(struct sim *, dw_usec time);
 
-/* clocks_disturb sets the wall clock: a second, an hour, a little, or only its rate. False: only
- * the rate. */
+/* clocks_disturb steps the wall clock by a second, an hour or less and changes its rate. False: it
+ * changed the rate only. */
 bool clocks_disturb(struct sim *);
 
 /* clocks_port: the clocks as the engine sees them. */

@@ -5,13 +5,13 @@ static bool definite(int status)
 	return status < 0 && status != DW_EUNKNOWN;
 }
 
-/* is_replaced: another one is the owner of an emptied shard by now. */
+/* is_replaced: another process owns the shard by now, and this one cannot know it yet. */
 static bool is_replaced(const struct sim *sim, const dw_firing *firing)
 {
 	return sim->view.is_replaced && sim->view.is_replaced(sim->view.user, firing->id);
 }
 
-/* check_promises that do not need to know the earlier starts. */
+/* check_promises checks what does not depend on earlier starts. */
 static void check_promises(struct sim *sim, const struct generation *generation,
 			   const dw_firing *firing)
 {
@@ -23,8 +23,8 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 	if (early > 0)
 		broken(sim, "I1", "%s started %lld us before its deadline", firing->id,
 		       (long long)early);
-	/* What was set back has the deadline of then, and its owner the one that it knows. */
-	if ((firing->due != generation->due && !generation->loss.reset) ||
+	/* After a set-back the store has an old deadline, and the owner uses the one it knows. */
+	if ((firing->due != generation->due && !generation->loss.set_back) ||
 	    (firing->topic[0] != '?' && firing->topic[0] != (char)('a' + asked->topic)))
 		broken(sim, "I11", "%s started with another deadline or topic", firing->id);
 	if (generation->number <= generation->name->floor)
@@ -33,9 +33,9 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 		broken(sim, "I4", "%s started after it was settled", firing->id);
 	if (generation->fate == FATE_DEAD || generation->fate == FATE_DROPPED)
 		broken(sim, "I4", "%s started after it was set aside", firing->id);
-	/* The server was set back while the answer was on its way, and the client put it again:
-	 * what stands in its way, because the owner has brought it back, is its own. */
-	if (definite(asked->status) && !(asked->status == DW_EEXIST && generation->loss.pushed))
+	/* When the server is set back while the answer is on its way, the client repeats the put.
+	 * The owner has rebuilt the timer meanwhile. Therefore the put meets its own timer. */
+	if (definite(asked->status) && !(asked->status == DW_EEXIST && generation->loss.rebuilt))
 		broken(sim, "I10", "%s started and its put was answered %d", firing->id,
 		       asked->status);
 }
@@ -64,7 +64,7 @@ static void note_start(struct sim *sim, struct generation *generation, uint64_t 
 	generation->may_settle = generation->may_retry = false;
 }
 
-/* started: the generation, or that it never was. */
+/* started finds the generation, or reports that it was never stored. */
 static struct generation *started(struct sim *sim, const char *id, uint64_t number)
 {
 	struct generation *generation = promises_find(promises_name(sim, id), number);
@@ -104,7 +104,7 @@ struct generation *delivery_started_by_other(struct sim *sim, const dw_op *claim
 	if (!generation)
 		return NULL;
 	trace(sim, "rival start", claim->id, claim->head.due, claim->head.attempt);
-	generation->life = 0; /* our own start, if there was one, was before the loss */
+	generation->life = 0; /* if we started it, that was before the loss */
 	check_promises(sim, generation, &firing);
 	check_repetition(sim, generation, &firing);
 	generation->attempt = claim->head.attempt;
@@ -133,13 +133,13 @@ void delivery_expired(struct sim *sim, const char *id)
 	for (struct generation *each = name->last; each; each = each->before) {
 		if (!each->held || each->life != sim->at_work->life)
 			continue;
-		if (each->fate == FATE_SETTLED && name->loss.befallen_at)
-			continue; /* an earlier one was brought back since, and is held */
+		if (each->fate == FATE_SETTLED && name->loss.at)
+			continue; /* an earlier one was rebuilt since, and is held */
 		each->may_retry = true;
 		each->retry_floor = clocks_wall(sim);
 		return;
 	}
-	if (!name->loss.befallen_at) /* or another owner has started it since */
+	if (!name->loss.at) /* otherwise another owner may have started it since */
 		broken(sim, "I4", "a hold of %s ran out that was none", id);
 }
 
@@ -149,9 +149,9 @@ void deliveries_lost(struct sim *sim)
 		struct generation *generation = &sim->promises.generations[i];
 
 		if (sim->several && generation->life != sim->at_work->life)
-			continue; /* another process */
+			continue; /* started by another process */
 		generation->held = false;
-		generation->dropped = 0; /* of a void delivery */
+		generation->dropped = 0; /* its delivery is void */
 		if (generation->life == sim->at_work->life)
 			generation->life = 0;
 	}

@@ -14,7 +14,7 @@ bool losses_may_repeat(const struct generation *done)
 {
 	int status = done->asked->status;
 
-	return done->made_at <= done->name->loss.befallen_at &&
+	return done->made_at <= done->name->loss.at &&
 	       (status == UNANSWERED || status == VOID || status == DW_EUNKNOWN);
 }
 
@@ -45,7 +45,7 @@ void losses_confirmed(struct sim *sim, struct generation *generation)
 	    !instance->engine || !engine_is_owner(instance->engine) || name->last != generation)
 		return;
 	if (generation->fate != FATE_STORED)
-		return; /* a client had ended it before the loss, and the keeper may know that */
+		return; /* a client ended it before the loss, and the keeper may know that */
 	generation->loss.lost = false;
 	name->loss.keeper = instance->life;
 	name->loss.owed = generation;

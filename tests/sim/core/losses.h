@@ -1,5 +1,5 @@
-/* What a promise is worth after the store has lost what it had confirmed. A loss itself, and who
- * has to put it right, is the business of the simulator that lets it happen. */
+/* What a promise is worth after the store lost confirmed data. The simulator that makes the store
+ * lose data decides who has to rebuild it. */
 #ifndef SIM_CORE_LOSSES_H
 #define SIM_CORE_LOSSES_H
 
@@ -14,35 +14,36 @@ struct sim;
 
 /* Of the timers of one id. */
 struct name_loss {
-	struct generation *owed; /* the keeper has to write it again; NULL: none */
-	uint64_t keeper;         /* the life that has to put it right, 0: none has */
-	dw_usec befallen_at;     /* steady: its shard was emptied or set back; 0: never */
-	bool torn;               /* somebody has taken its value away */
+	struct generation *owed; /* the keeper has to rebuild it; NULL: nothing */
+	uint64_t keeper;   /* the life of the process that has to rebuild it; 0: nobody has to */
+	dw_usec at;        /* steady: its shard was last emptied or set back; 0: never */
+	bool half_deleted; /* another program deleted its value */
 };
 
 /* Of one generation. */
 struct generation_loss {
-	bool lost;       /* by the store, and nobody has to write it again */
-	bool reset;      /* the store was set back, and has it again */
-	bool pushed;     /* its owner has written it again */
-	bool letter;     /* found among the dead letters */
-	uint64_t keeper; /* the life of the owner when it was lost */
+	bool lost;        /* by the store, and nobody has to rebuild it */
+	bool set_back;    /* a set-back of the store brought it back */
+	bool rebuilt;     /* its owner rebuilt it */
+	bool dead_letter; /* found among the dead letters */
+	uint64_t keeper;  /* the life of the owner when it was lost */
 };
 
-/* losses_lose: nobody has to bring the generation back, and somebody may. */
+/* losses_lose: nobody has to rebuild the generation, but somebody may. */
 void losses_lose(struct sim *, struct generation *);
 
-/* losses_confirmed: a call confirms a generation. When it is lost, and the call is the keeper's own,
- * the keeper knows the generation, too, and owes it. */
+/* losses_confirmed: a call confirms a lost generation. If the keeper made the call, it now knows
+ * the generation, and therefore owes it. */
 void losses_confirmed(struct sim *, struct generation *);
 
-/* losses_changed: a client replaces or deletes what is not put right yet. */
+/* losses_changed: a client replaces or deletes a timer that is not rebuilt yet. */
 void losses_changed(struct sim *, struct name *, bool deleted);
 
-/* losses_ended: a client ends what is stored, and with it what the store had lost before. */
+/* losses_ended: a client cancels the timer. This also ends its lost generations. */
 void losses_ended(const struct name *);
 
-/* losses_may_repeat: the put that made it may be done once more, because nobody was told of it. */
+/* losses_may_repeat: the put that made it may be done twice, because nobody was told of the first
+ * time. */
 bool losses_may_repeat(const struct generation *);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Before each block. Blocks may be given from one account to another, as rows are from the store to
- * the engine: each knows where it is counted. */
+/* Stands before each block and says where the block is counted: a block may be freed by another
+ * account, as rows of the store are by the engine. */
 union block {
 	struct account *account;
 	max_align_t align;
@@ -42,7 +42,7 @@ static void *resize(void *user, void *bytes, size_t size)
 		return NULL;
 	moved = realloc(block, size + sizeof *block);
 	if (!moved)
-		abort(); /* this machine's memory, not the simulated one */
+		abort(); /* this machine has no memory; that is not simulated */
 	if (!block) {
 		moved->account = account;
 		account->block_count++;

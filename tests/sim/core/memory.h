@@ -9,7 +9,7 @@
 
 struct sim;
 
-/* Blocks of one owner; a block remembers whose it is. */
+/* Counts the blocks of one owner. */
 struct account {
 	struct sim *sim;
 	size_t block_count;
@@ -24,7 +24,7 @@ struct memory {
 
 struct alloc memory_alloc(struct account *);
 
-/* memory_disturb: an allocation is going to fail. */
+/* memory_disturb chooses an allocation that is going to fail. */
 void memory_disturb(struct sim *);
 
 #endif

@@ -4,21 +4,21 @@ static void end(struct name *name, enum fate fate)
 {
 	struct generation *generation = name->stored;
 
-	/* A settled one that was there again, because the server was set back, stays settled. */
+	/* A settled generation stays settled, even if a set-back brought it back. */
 	if (generation && !(generation->fate == FATE_SETTLED && fate == FATE_REPLACED))
 		generation->fate = fate;
 	name->stored = NULL;
 }
 
-/* client_changes: a client replaces a timer. What the store has lost, and its owner has not put
- * right, may have been started by the owner, so the change promises nothing. */
+/* client_changes: a client replaces a timer. While the owner has not rebuilt lost data, it may
+ * start the timer; then the change promises nothing. */
 static void client_changes(struct sim *sim, struct name *name, const dw_op *op, dw_role role)
 {
 	uint64_t last = promises_last_number(name);
 
 	if (role == DW_CLIENT && !op->head.open && !name->loss.keeper)
 		promises_raise(name, last < op->head.generation ? last : op->head.generation - 1);
-	if (name->loss.befallen_at) /* generations may be smaller than they were before */
+	if (name->loss.at) /* a set-back also makes generations smaller */
 		promises_lower(name, op->head.generation);
 	if (name->loss.owed)
 		losses_changed(sim, name, false);
@@ -26,12 +26,12 @@ static void client_changes(struct sim *sim, struct name *name, const dw_op *op, 
 
 static void check_growth(struct sim *sim, const struct name *name, const dw_op *op)
 {
-	if (op->head.generation <= promises_last_number(name) && !name->loss.befallen_at)
+	if (op->head.generation <= promises_last_number(name) && !name->loss.at)
 		broken(sim, "generation", "of %s does not grow", op->id);
 }
 
-/* take_over: a put that is done again, because the server was set back, makes the generation that
- * it has made before. Its owner may have started that one. */
+/* take_over: when the server is set back and the put is done again, it makes the same generation.
+ * Its owner may have started that one. */
 static void take_over(struct generation *generation, const struct generation *before)
 {
 	generation->life = before->life;
@@ -41,7 +41,7 @@ static void take_over(struct generation *generation, const struct generation *be
 	generation->retry_floor = before->retry_floor;
 	generation->floor_clock = before->floor_clock;
 	generation->licensed = true;
-	generation->loss.reset = true;
+	generation->loss.set_back = true;
 }
 
 static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
@@ -73,8 +73,8 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 		take_over(made, again);
 }
 
-/* goes_on: the old generation, stored or dead, becomes the next one of the name, with the same data
- * and the attempts it had. */
+/* goes_on: a move or requeue makes the next generation, with the data and the attempts of the old
+ * one. */
 static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct generation *old)
 {
 	struct name *name = promises_name(sim, op->id);
@@ -153,7 +153,8 @@ static bool late_but_gone(struct sim *sim, const dw_op *op)
 static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
 {
 	struct name *name = promises_name(sim, op->id);
-	bool torn = name->loss.torn && !name->stored && name->last && name->last->loss.lost;
+	bool half_deleted =
+	    name->loss.half_deleted && !name->stored && name->last && name->last->loss.lost;
 
 	if (op->status == DW_OK || (op->status == DW_ELATE && late_but_gone(sim, op))) {
 		end(name, FATE_CANCELLED);
@@ -162,9 +163,9 @@ static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
 	}
 	if (op->status != DW_ENOENT && name->loss.owed && !name->stored)
 		losses_changed(sim, name, true);
-	/* A client that finds no value where one was torn out knows nothing of a claim. */
+	/* When the value was deleted, a client cannot know whether the timer is claimed. */
 	if ((op->status != DW_OK && op->status != DW_ENOENT) || name->loss.keeper ||
-	    (torn && role == DW_CLIENT))
+	    (half_deleted && role == DW_CLIENT))
 		return;
 	name->cancel_floor = promises_last_number(name);
 	if (role == DW_CLIENT)
@@ -175,8 +176,8 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 			  const dw_head *wanted)
 {
 	bool verdict = (op->flags & DW_OP_VERDICT) != 0;
-	/* When the lease was set back, too, two owners may have started it. */
-	bool by_two = generation->loss.reset || generation->loss.pushed;
+	/* When the lease was set back, too, two owners may have started the timer. */
+	bool by_two = generation->loss.set_back || generation->loss.rebuilt;
 
 	if (verdict && !generation->may_retry && !generation->licensed && !by_two)
 		broken(sim, "I5", "%s is delivered again and nobody asked for it", op->id);
@@ -185,7 +186,7 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 		broken(sim, "I1", "%s is delivered again before the time asked for", op->id);
 	if (!verdict && wanted->due != generation->due)
 		broken(sim, "I1", "a claim of %s was given back with another deadline", op->id);
-	if (wanted->due != generation->due) /* or it is done again */
+	if (wanted->due != generation->due) /* otherwise the retry is repeated */
 		generation->due_before = generation->due;
 	generation->due = wanted->due;
 	generation->claimed = false;
@@ -193,7 +194,7 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 	generation->may_retry = false;
 }
 
-/* delivery_applied: what the owner asks about one generation, which must be the stored one. */
+/* delivery_applied: the owner's operations name one generation, which must be the stored one. */
 static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wanted)
 {
 	struct name *name = promises_name(sim, op->id);
@@ -213,8 +214,8 @@ static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wa
 		if (op->reason == DW_REASON_LATE && generation->asked->late_after == 0)
 			broken(sim, "I2", "%s was set aside as late", op->id);
 	} else {
-		/* What was written again may have been started, and settled, before it was lost. */
-		if (!generation->may_settle && !generation->loss.pushed)
+		/* A rebuilt timer may have been started and settled before it was lost. */
+		if (!generation->may_settle && !generation->loss.rebuilt)
 			broken(sim, "I2", "%s was settled and nobody asked for it", op->id);
 		end(name, FATE_SETTLED);
 	}

@@ -22,7 +22,7 @@ void order_submitted(struct sim *sim, const dw_op *op)
 		order_touched(promises_name(sim, op->id));
 }
 
-/* learn: rows of a scan or of the inbox replace what the engine knew. */
+/* learn: rows of a scan or of the inbox replace what the engine knows. */
 static void learn(struct sim *sim, const dw_row *row)
 {
 	for (; row; row = row->next) {
@@ -61,7 +61,7 @@ void order_collected(struct sim *sim, const dw_op *op, bool current)
 static bool is_ready(const struct sim *sim, const struct name *name)
 {
 	return name->ready.stamp == stamp_now(sim) && name->ready.life == sim->at_work->life &&
-	       name->open == 0 && !name->mute;
+	       name->open == 0 && !name->unreported;
 }
 
 /* may_start: the ready timer could start now. */

@@ -1,9 +1,9 @@
 /* I8: timers start in the order of (deadline, generation), among those that are ready.
  *
  * A timer is READY from the moment when the engine takes the answer that it is claimed. It is no
- * longer ready when it starts, or when somebody asks for something: a put, a cancel, an operation of
- * the engine; nor while such a call waits. When X starts, no other timer may be ready, due and have
- * a handler, and
+ * longer ready when it starts, or when somebody asks for something: a put, a cancel, an operation
+ * of the engine; nor while such a call waits. When X starts, no other timer may be ready, due and
+ * have a handler, and
  *	be due before X, or
  *	be due with X, have an earlier generation, and have become ready before X.
  * Equal deadlines need the last condition: a timer whose claim failed comes back behind others.
@@ -23,9 +23,8 @@ struct sim;
 
 /* Of one name. */
 struct readiness {
-	uint64_t
-	    stamp; /* the timer is ready while nothing has upset the order since; 0: it is not */
-	const struct generation *generation; /* is claimed and may start */
+	uint64_t stamp; /* equal to stamp_now(): it is ready; the order was not upset since */
+	const struct generation *generation; /* the claimed one */
 	uint64_t since;                      /* order.count when it became ready */
 	uint64_t life;                       /* in which process */
 	uint64_t learnt;                     /* the last generation that an engine has read */
@@ -33,21 +32,21 @@ struct readiness {
 
 struct order {
 	uint64_t count;
-	uint64_t forgotten; /* how often all were forgotten */
+	uint64_t forgotten; /* how often order_forget() was called */
 };
 
-/* order_submitted, order_collected: the engine hands the operation to its store, or takes the
- * answer; current: the answer belongs to the present ownership. */
+/* order_submitted: the engine submits the operation. order_collected: it takes the answer; current:
+ * that answer belongs to the present ownership term. */
 void order_submitted(struct sim *, const dw_op *);
 void order_collected(struct sim *, const dw_op *, bool current);
 
-/* order_touched: somebody asks for something about that timer. */
+/* order_touched: somebody asks for something about that timer, so it is not ready. */
 void order_touched(struct name *);
 
 /* order_forget: no timer counts as ready any more. */
 void order_forget(struct sim *);
 
-/* order_started checks the order. */
+/* order_started checks that the start keeps the order. */
 void order_started(struct sim *, const struct generation *);
 
 #endif

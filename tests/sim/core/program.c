@@ -4,7 +4,7 @@
 
 static const char *const topics[TOPIC_COUNT] = {"a", "b", "c", "d"};
 
-/* called: a callback begins. False: the process is dead, nobody sees what it does. */
+/* called: a callback begins. False: the process is dead, and the callback has no effect. */
 static bool called(struct sim *sim)
 {
 	if (sim->at_work->dead)
@@ -22,7 +22,7 @@ static bool called(struct sim *sim)
 	return true;
 }
 
-/* go_on: from inside a callback the program may do anything, once more. */
+/* go_on: the program may make any call from inside a callback. */
 static void go_on(struct sim *sim, uint32_t likely)
 {
 	if (!sim->faults.over && sim->program.actions_left > 0 && chance(sim, likely))
@@ -74,7 +74,7 @@ static void told(dw *handle, int status, const dw_store_status *store, void *use
 	go_on(sim, 1000);
 }
 
-bool program_hear(struct sim *sim, const dw_event *event)
+bool program_note(struct sim *sim, const dw_event *event)
 {
 	if (sim->at_work->dead)
 		return false;
@@ -90,7 +90,7 @@ void program_take(struct sim *sim, const dw_event *event)
 		deliveries_lost(sim);
 	if (event->kind == DW_EVENT_OWNER_LOST || event->kind == DW_EVENT_OWNER)
 		faults_disturb(sim, sim->clocks.steady);
-	if (event->kind == DW_EVENT_CORRUPT && !promises_name(sim, event->id)->loss.torn)
+	if (event->kind == DW_EVENT_CORRUPT && !promises_name(sim, event->id)->loss.half_deleted)
 		broken(sim, "I11", "%s is corrupt", event->id);
 	if (!sim->at_work->closing)
 		go_on(sim, 300);
@@ -101,7 +101,7 @@ void program_event(dw *handle, const dw_event *event, void *user)
 	struct sim *sim = sim_of(handle);
 
 	(void)user;
-	if (program_hear(sim, event))
+	if (program_note(sim, event))
 		program_take(sim, event);
 }
 
@@ -173,7 +173,7 @@ static dw_usec any_delay(struct sim *sim)
 	return sim->knobs.delay_max ? delay % sim->knobs.delay_max : delay;
 }
 
-/* any_due: also the last one again, and the edges of the wheel's levels. */
+/* any_due: a random deadline, the last one again, or an edge of a level of the wheel. */
 static dw_usec any_due(struct sim *sim)
 {
 	dw_usec due = usec_add(clocks_wall(sim), any_delay(sim));
@@ -244,7 +244,7 @@ static void move(struct sim *sim)
 	    engine_move(sim->at_work->engine, id, asked->due, (struct done){done, asked}));
 }
 
-/* revive makes a timer of a dead letter, or forgets it. */
+/* revive requeues or drops a dead letter. */
 static void revive(struct sim *sim)
 {
 	struct name *name = any_name(sim);
@@ -278,7 +278,7 @@ static void purge(struct sim *sim)
 	calls_accepted(sim, asked, engine_purge(sim->at_work->engine, (struct done){done, asked}));
 }
 
-/* settle a delivery that is held, or one that was never or is not any more. */
+/* settle a held delivery or, with a wrong token, another one. */
 static void settle(struct sim *sim)
 {
 	struct name *name = any_name(sim);
@@ -338,7 +338,7 @@ static void set_handler(struct sim *sim, uint32_t topic, bool on)
 	if (status != DW_OK)
 		return;
 	*(topic == TOPIC_COUNT ? &sim->at_work->handled_any : &sim->at_work->handled[topic]) = on;
-	order_forget(sim); /* who was given back for want of it */
+	order_forget(sim); /* timers without a handler were given back */
 	faults_disturb(sim, sim->clocks.steady);
 }
 

@@ -1,5 +1,5 @@
-/* The user's program: it puts, cancels, settles, looks and registers at random, from outside and
- * from inside of callbacks, and it dies inside them. */
+/* The user's program. It puts, cancels, settles, lists and registers at random, outside and inside
+ * of callbacks, and it dies inside them. */
 #ifndef SIM_CORE_PROGRAM_H
 #define SIM_CORE_PROGRAM_H
 
@@ -11,7 +11,7 @@
 struct sim;
 
 struct program {
-	bool in_call;      /* inside a call of the API, where nobody may be answered */
+	bool in_call;      /* inside a call of the API, where no callback may run */
 	dw_usec action_at; /* steady: its next action */
 	uint32_t actions_left;
 	dw_usec last_due; /* the deadline that it asked for last */
@@ -21,13 +21,13 @@ struct program {
 void program_begin(struct sim *);
 void program_register_all(struct sim *);
 
-/* program_act: one call of the API; program_pass: no process is there that could make it. */
+/* program_act makes one call of the API. program_pass: no process runs that could make it. */
 void program_act(struct sim *);
 void program_pass(struct sim *);
 
-/* program_hear: an event of the engine; false: the process is dead. program_take acts upon it.
+/* program_note traces an event of the engine; false: the process is dead. program_take acts on it.
  * program_event does both. */
-bool program_hear(struct sim *, const dw_event *);
+bool program_note(struct sim *, const dw_event *);
 void program_take(struct sim *, const dw_event *);
 void program_event(dw *, const dw_event *, void *user);
 

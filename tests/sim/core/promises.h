@@ -1,6 +1,5 @@
-/* What was promised to whom, and whether it is kept. The promises hear of every call, answer, start
- * and operation that the store carried out; they trust only what they are told, and read the store
- * only to compare. */
+/* What was promised to whom, and whether it is kept. The simulation reports every call, answer,
+ * start and applied operation to the promises. They read the store only to compare. */
 #ifndef SIM_CORE_PROMISES_H
 #define SIM_CORE_PROMISES_H
 
@@ -16,14 +15,14 @@ struct sim;
 #define NAMES_MAX 512u
 #define GENERATIONS_MAX 16384u
 
-/* DEAD: there is a dead letter of it; DROPPED: no more. */
+/* DEAD: it is a dead letter; DROPPED: it was one. */
 enum fate { FATE_STORED, FATE_REPLACED, FATE_CANCELLED, FATE_SETTLED, FATE_DEAD, FATE_DROPPED };
 
 /* One stored generation of an id. */
 struct generation {
 	uint64_t number;
 	uint64_t
-	    was; /* before the server renumbered it, as its caller is told; 0: not renumbered */
+	    was; /* its number before the server renumbered it, which its caller is told; 0: never */
 	struct generation *before; /* the earlier one of the same id */
 	struct name *name;
 	const struct asked *asked; /* the put */
@@ -38,14 +37,14 @@ struct generation {
 	struct generation_loss loss;
 	bool purged;
 	bool claimed;     /* in the store */
-	bool promised;    /* an owner's: when it is confirmed, no earlier one starts any more */
-	bool held;        /* its handler said DW_HOLD */
-	bool may_settle;  /* somebody said that it is done */
-	bool may_retry;   /* somebody asked for another delivery */
-	bool licensed;    /* that was stored: it may start again */
+	bool promised;    /* once it is confirmed, no earlier one may start: an owner made it */
+	bool held;        /* its handler returned DW_HOLD */
+	bool may_settle;  /* a verdict, a settle or a cancel allows that */
+	bool may_retry;   /* a verdict, a settle or an expired hold allows that */
+	bool licensed;    /* the retry is stored: it may start again */
 	uint64_t life;    /* of the last start, 0: none */
 	uint32_t attempt; /* of the last start */
-	uint64_t dropped; /* the life in which a cancel has ended its retries */
+	uint64_t dropped; /* the life in which a cancel ended its retries */
 };
 
 struct name {
@@ -56,11 +55,11 @@ struct name {
 	struct generation *stored; /* in the store; NULL: none */
 	struct name_loss loss;
 	struct readiness ready;
-	uint64_t floor;        /* no generation up to this one starts any more */
-	uint64_t cancel_floor; /* that becomes the floor when the cancel is answered */
-	uint64_t purge_floor;  /* the same of a purge */
-	uint32_t open;         /* calls that are not answered */
-	bool mute;             /* a call was made that nobody is told the end of */
+	uint64_t floor;        /* no generation up to this one may start any more */
+	uint64_t cancel_floor; /* becomes the floor when the cancel is answered */
+	uint64_t purge_floor;  /* becomes the floor when the purge is answered */
+	uint32_t open;         /* unanswered calls */
+	bool unreported;       /* a call without a callback was made */
 };
 
 struct promises {
@@ -72,11 +71,11 @@ struct promises {
 	uint64_t start_count;
 };
 
-/* promises_name: that of an id, made if need be. promises_name_all makes the first ones. */
+/* promises_name finds or makes the name of an id. promises_name_all makes the first ones. */
 struct name *promises_name(struct sim *, const char *id);
 void promises_name_all(struct sim *, uint32_t count);
 
-/* promises_add: a new generation is stored; NULL: no room. */
+/* promises_add: a new generation is stored. NULL: no room for it. */
 struct generation *promises_add(struct sim *, struct generation);
 
 /* promises_find, promises_dead (the last one with a dead letter), promises_made_by (the put; lost:
@@ -88,17 +87,17 @@ struct generation *promises_dead(const struct name *);
 struct generation *promises_made_by(const struct name *, const struct asked *, bool lost);
 uint64_t promises_last_number(const struct name *);
 
-/* promises_raise: no generation up to that one starts any more. promises_lower: whatever was
- * promised, that one may start. */
+/* promises_raise: no generation up to that one may start any more. promises_lower: that one may
+ * start, whatever was promised. */
 void promises_raise(struct name *, uint64_t number);
 void promises_lower(struct name *, uint64_t number);
 
 /* ---- operations.c: what the store carries out, checked against what was asked for ---------- */
 
-/* operation_applied: the store carried the operation out; wanted is its head before. */
+/* operation_applied: the store carried out the operation; wanted: its head before that. */
 void operation_applied(struct sim *, const dw_op *, const dw_head *wanted, dw_role);
 
-/* operation_purged: the store has deleted all of that name. */
+/* operation_purged: the store deleted all generations of that name. */
 void operation_purged(struct sim *, struct name *);
 
 /* ---- deliveries.c: what is started, and what its handler says ------------------------------ */
@@ -108,19 +107,20 @@ void operation_purged(struct sim *, struct name *);
 struct generation *delivery_started(struct sim *, const dw_firing *);
 struct generation *delivery_started_by_other(struct sim *, const dw_op *claim);
 
-/* delivery_verdict: of its handler. delivery_expired: a hold has ended. */
+/* delivery_verdict: its handler has returned. delivery_expired: a hold has timed out. */
 void delivery_verdict(struct sim *, struct generation *, dw_verdict, dw_usec retry_in);
 void delivery_expired(struct sim *, const char *id);
 
-/* deliveries_lost: the process at work has lost the store, and all it had started and claimed. */
+/* deliveries_lost: the process at work lost the store, and with it all that it started and
+ * claimed. */
 void deliveries_lost(struct sim *);
 
 /* ---- compare.c: the store holds what the promises say -------------------------------------- */
 
 void compare_all(struct sim *);
 
-/* compare_is_over: no timer is stored, and no call is unanswered. compare_say_what_is_left: nobody
- * waits for that any longer. */
+/* compare_is_over: no timer is stored, and no call is unanswered. compare_say_what_is_left reports
+ * what is not over in time. */
 bool compare_is_over(const struct sim *);
 void compare_say_what_is_left(struct sim *);
 

@@ -8,7 +8,7 @@
 
 #define AGE_MAX DW_SECONDS(2)
 
-/* fence: the last one given in the shard. */
+/* fence: the last fencing token of the shard. */
 static uint64_t fence(struct fleet *fleet, unsigned shard)
 {
 	size_t size;
@@ -17,9 +17,9 @@ static uint64_t fence(struct fleet *fleet, unsigned shard)
 	return value ? strtoull(value, NULL, 10) : 0;
 }
 
-/* ---- Who has to put it right --------------------------------------------------------------- */
+/* ---- Who has to rebuild it ------------------------------------------------------------------ */
 
-/* keeper_of: the owner of the shard, whose memory is whole; NULL: nobody. */
+/* keeper_of: the owner of the shard, if it goes on; NULL: nobody. */
 static struct process *keeper_of(struct fleet *fleet, unsigned shard)
 {
 	struct process *by_grace = NULL;
@@ -51,8 +51,8 @@ static void empty_shard(struct fleet *fleet, unsigned shard)
 	losses_settle(fleet, shard, keeper);
 }
 
-/* dawdle: the owner may hear of it late, and another process be faster. */
-static void dawdle(struct fleet *fleet)
+/* stall_owner: the owner may notice the loss late, and another process may be faster. */
+static void stall_owner(struct fleet *fleet)
 {
 	struct process *process = keeper_of(fleet, 0);
 
@@ -70,7 +70,7 @@ static void empty(struct fleet *fleet)
 	unsigned only = (unsigned)draw(fleet->sim, 2 * fleet->server.shard_count);
 
 	server_forget(&fleet->server);
-	dawdle(fleet);
+	stall_owner(fleet);
 	for (unsigned i = 0; i < fleet->server.shard_count; i++)
 		if (only >= fleet->server.shard_count || only == i)
 			empty_shard(fleet, i);
@@ -97,9 +97,9 @@ static void set_back(struct fleet *fleet)
 	}
 	server_set_back(&fleet->server);
 	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
-		/* An ownership that began since is set back, too: nobody has been the owner. */
+		/* An ownership that began since then is set back, too. */
 		if (fence(fleet, i) != fences[i] && keepers[i] && !fleet_has_lease(keepers[i], i)) {
-			keepers[i]->exposure.is_beaten = true; /* it loses all with one */
+			keepers[i]->exposure.superseded = true; /* it loses all shards with one */
 			keepers[i] = NULL;
 		}
 		losses_settle(fleet, i, keepers[i]);
@@ -109,7 +109,7 @@ static void set_back(struct fleet *fleet)
 	network_drop_requests(&fleet->network);
 }
 
-/* ---- Ended, torn --------------------------------------------------------------------------- */
+/* ---- Ended, half deleted -------------------------------------------------------------------- */
 
 static void command(struct fleet *fleet, const char *word, const char *key, const char *first,
 		    const char *second)
@@ -133,8 +133,8 @@ static void end_session(struct fleet *fleet)
 		server_key((unsigned)draw(fleet->sim, fleet->server.shard_count), end), NULL, NULL);
 }
 
-/* Tears of both kinds in one shard hide each other from the renewals, which count. */
-static void tear(struct fleet *fleet)
+/* The renewals count entries and values: one of each, deleted in one shard, hide each other. */
+static void delete_half(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;
 	struct name *name = &sim->promises.names[draw(sim, sim->knobs.id_count)];
@@ -149,12 +149,12 @@ static void tear(struct fleet *fleet)
 		command(fleet, "ZREM", server_key(shard, "z"), id, NULL);
 		return;
 	}
-	losses_tear(fleet, name, keeper);
+	losses_look_at_value(fleet, name, keeper);
 	if (name->stored)
 		command(fleet, "HDEL", server_key(shard, "h"), id, NULL);
 	else
 		command(fleet, "ZADD", server_key(shard, "z"), "7", id);
-	losses_torn(fleet, name, keeper);
+	losses_value_deleted(fleet, name, keeper);
 }
 
 /* ---- Chances ------------------------------------------------------------------------------- */
@@ -169,8 +169,8 @@ void data_faults_choose(struct fleet *fleet)
 	faults->empty = some(sim, 15);
 	faults->set_back = some(sim, 15);
 	faults->session = some(sim, 10);
-	faults->tear = some(sim, 15);
-	sim->knobs.memory = 0; /* or an owner might not know what it has heard */
+	faults->half_delete = some(sim, 15);
+	sim->knobs.memory = 0; /* otherwise an owner could forget what it learnt */
 }
 
 void data_faults_act(struct fleet *fleet)
@@ -186,6 +186,6 @@ void data_faults_act(struct fleet *fleet)
 		set_back(fleet);
 	if (chance(sim, faults->session))
 		end_session(fleet);
-	if (chance(sim, faults->tear))
-		tear(fleet);
+	if (chance(sim, faults->half_delete))
+		delete_half(fleet);
 }

@@ -1,5 +1,5 @@
-/* What befalls the server's data: it is emptied, it comes back as it was a while ago, a session in
- * it ends, keys in it are torn. The expected losses look at it before and after. */
+/* Faults of the server's data: a shard is emptied, the data comes back as it was a while ago, a
+ * session ends, a timer is half deleted. The expected losses look at the data before and after. */
 #ifndef SIM_FLEET_DATA_FAULTS_H
 #define SIM_FLEET_DATA_FAULTS_H
 
@@ -10,10 +10,10 @@
 struct fleet;
 
 struct data_faults {
-	uint32_t empty;    /* of 10,000 events: the data is gone */
-	uint32_t set_back; /* it is as it was a while ago */
-	uint32_t session;  /* a session ends */
-	uint32_t tear;     /* an entry or a value is gone */
+	uint32_t empty;       /* of 10,000 events: the data is gone */
+	uint32_t set_back;    /* the data is as it was a while ago */
+	uint32_t session;     /* a session ends */
+	uint32_t half_delete; /* the entry or the value of a timer is deleted */
 };
 
 /* data_faults_choose: in every other seed. */

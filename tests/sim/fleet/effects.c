@@ -37,7 +37,7 @@ static int status_of(const struct reply *item)
 	return item->kind == REPLY_BULK ? DW_OK : statuses[code];
 }
 
-/* header_of: the header in an item; false: there is none. */
+/* header_of: the header in an item of a reply; false: it has none. */
 static bool header_of(const struct reply *item, dw_head *ret_head)
 {
 	if (item->kind == REPLY_ARRAY && item->items[0].integer == 0)
@@ -52,7 +52,7 @@ static void tell(const struct effect *effect, const dw_op *op, const dw_head *wa
 	operation_applied(effect->fleet->sim, op, wanted, role_of(effect));
 }
 
-/* tell_put: the k-th of them; item NULL: it is stored as it was given. */
+/* tell_put: the k-th put. item NULL: it is stored as it was given. */
 static void tell_put(const struct effect *effect, size_t k, const struct reply *item)
 {
 	struct alloc alloc = alloc_of(effect);
@@ -85,7 +85,7 @@ static void tell_puts(const struct effect *effect)
 		tell_put(effect, k, reply->count > 1 ? &reply->items[k + 1] : NULL);
 }
 
-/* tell_delivery: of claim, settle, retry, bury: id, version, attempt ... */
+/* tell_delivery: a claim, settle, retry or bury: id, version, attempt ... */
 static void tell_delivery(const struct effect *effect, int at, const struct reply *item,
 			  dw_op_kind kind)
 {
@@ -104,8 +104,8 @@ static void tell_delivery(const struct effect *effect, int at, const struct repl
 	tell(effect, &op, &wanted);
 }
 
-/* tell_known_claims: score, id ...; the value as claimed ... Where the value was torn away it is
- * there again, and so where the server was set back and the owner has not seen it. */
+/* tell_known_claims: score, id ...; the claimed value ... The claim writes the whole value. So it
+ * rebuilds a deleted value, and a timer that a set-back lost unnoticed. */
 static void tell_known_claims(const struct effect *effect)
 {
 	size_t count = (size_t)(effect->argc - 6) / 3;
@@ -126,7 +126,7 @@ static void tell_known_claims(const struct effect *effect)
 	}
 }
 
-/* tell_known_settles: whatever generation was there is gone. */
+/* tell_known_settles: the settle deletes any generation. */
 static void tell_known_settles(const struct effect *effect)
 {
 	for (int at = 6; at < effect->argc; at++) {
@@ -167,8 +167,8 @@ static void tell_purge(const struct effect *effect)
 	}
 }
 
-/* tell_push: what was refused is another's by now. */
-static void tell_push(const struct effect *effect, const char *id, const struct reply *item)
+/* tell_rebuilt: a refused one belongs to another owner by now. */
+static void tell_rebuilt(const struct effect *effect, const char *id, const struct reply *item)
 {
 	dw_head head;
 
@@ -186,7 +186,7 @@ static void tell_loss(const struct effect *effect, int step)
 		const char *id = effect->argv[6 + (int)(k - 1) * step];
 
 		if (step == 9)
-			tell_push(effect, id, item);
+			tell_rebuilt(effect, id, item);
 		else if (step == 2 && item->integer == 0)
 			rebuild_deleted(effect->fleet->sim, id);
 		else if (step == 1 && item->integer == 2)

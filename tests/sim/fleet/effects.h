@@ -1,4 +1,5 @@
-/* What a script did, as operations, to the promises. Its reply says it, for each operand. */
+/* Reports what a script did to the promises, as operations. The script's reply says it for each
+ * operand. */
 #ifndef SIM_FLEET_EFFECTS_H
 #define SIM_FLEET_EFFECTS_H
 

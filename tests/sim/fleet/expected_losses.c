@@ -34,8 +34,8 @@ static void look_at(struct fleet *fleet, const struct name *name, const struct p
 
 	was->stored = head_of(fleet, name, &was->head);
 	was->unacked = keeper && server_score(&fleet->server, name->id, &score);
-	was->unheard = was->unacked && (score < 0 ? -score : score) >
-					   (double)keeper->observer.knowledge.known[name->number];
+	was->unread = was->unacked && (score < 0 ? -score : score) >
+					  (double)keeper->observer.knowledge.known[name->number];
 }
 
 void losses_look(struct fleet *fleet, unsigned shard, const struct process *keeper)
@@ -49,13 +49,13 @@ void losses_look(struct fleet *fleet, unsigned shard, const struct process *keep
 
 /* ---- After --------------------------------------------------------------------------------- */
 
-/* free_again: it is stored, and that counts. */
+/* free_again: the generation is stored, and that is the truth. */
 static void free_again(struct generation *generation, const dw_head *head)
 {
 	promises_lower(generation->name, generation->number);
 	generation->fate = FATE_STORED;
 	generation->loss.lost = false;
-	generation->loss.reset = true;
+	generation->loss.set_back = true;
 	generation->due = head->due;
 	generation->claimed = head->state == DW_CLAIMED;
 	if (generation->attempt > head->attempt)
@@ -77,7 +77,7 @@ static struct generation *stored_now(struct fleet *fleet, const struct name *nam
 	return generation;
 }
 
-/* lose_all: nobody has to bring back those from that number on, and somebody may. */
+/* lose_all: nobody has to rebuild the generations from that number on, but somebody may. */
 static void lose_all(struct sim *sim, const struct name *name, uint64_t from)
 {
 	for (struct generation *each = name->last; each; each = each->before)
@@ -87,7 +87,7 @@ static void lose_all(struct sim *sim, const struct name *name, uint64_t from)
 			losses_lose(sim, each);
 }
 
-/* without_keeper: what is stored is the truth. */
+/* without_keeper: the server's data is the truth. */
 static void without_keeper(struct fleet *fleet, struct name *name)
 {
 	dw_head head = {0};
@@ -100,9 +100,9 @@ static void without_keeper(struct fleet *fleet, struct name *name)
 		free_again(name->stored, &head);
 }
 
-/* unheard: what the keeper did not know is lost. */
-static void unheard(struct fleet *fleet, struct name *name, const struct process *keeper,
-		    struct generation *truth)
+/* lose_unread: what the keeper did not know is lost. */
+static void lose_unread(struct fleet *fleet, struct name *name, const struct process *keeper,
+			struct generation *truth)
 {
 	uint64_t known = keeper->observer.knowledge.known[name->number];
 	dw_head head = {0};
@@ -112,11 +112,10 @@ static void unheard(struct fleet *fleet, struct name *name, const struct process
 	name->loss.owed = NULL;
 	name->loss.keeper = keeper->instance.life;
 	losses_lose(fleet->sim, truth);
-	/* And what it believes, or will when an answer that is on its way has come. */
+	/* What it believes is lost, too, also what it will learn from an answer on its way. */
 	lose_all(fleet->sim, name, known);
-	/* The keeper replaces or deletes what is older than what it believes. But not what was
-	 * purged; nor does it see the loss when only a client's write was lost, and another client
-	 * has written since. */
+	/* The keeper replaces or deletes an older generation, but not a purged one. Nor does it
+	 * notice the loss when only a client's write was lost and another client wrote since. */
 	if (now && (now->number >= known || now->purged || fleet->before[name->number].unacked))
 		free_again(now, &head);
 	else if (now && now->fate == FATE_STORED)
@@ -147,12 +146,12 @@ static void with_keeper(struct fleet *fleet, struct name *name, const struct pro
 
 	if (truth && truth->fate != FATE_STORED)
 		truth = NULL;
-	if (as_before && !truth && !was->unheard)
+	if (as_before && !truth && !was->unread)
 		return;
 	if (truth
 		? truth != now && (was->unacked || !is_believed(truth, &keeper->observer.knowledge))
-		: was->unheard) {
-		unheard(fleet, name, keeper, truth);
+		: was->unread) {
+		lose_unread(fleet, name, keeper, truth);
 		return;
 	}
 	if (as_before)
@@ -162,21 +161,22 @@ static void with_keeper(struct fleet *fleet, struct name *name, const struct pro
 	name->loss.owed = truth == now ? NULL : truth;
 	if (name->loss.owed)
 		truth->loss.keeper = name->loss.keeper;
-	/* Its dead letter is lost, and it lives; or its value was taken away, and is there again, or
-	 * an earlier one is; or it was purged, which nobody remembers. */
+	/* The stored timer counts if its dead letter is lost; if its value was deleted and is back,
+	 * or an earlier one is; or if it was purged, which nobody remembers. */
 	if (now && !truth &&
-	    (now->fate == FATE_DEAD || (name->loss.torn && name->last->loss.lost) || now->purged))
+	    (now->fate == FATE_DEAD || (name->loss.half_deleted && name->last->loss.lost) ||
+	     now->purged))
 		free_again(now, &head);
 }
 
-/* ---- Dead letters: nobody brings them back ------------------------------------------------- */
+/* ---- Dead letters: nobody rebuilds them ----------------------------------------------------- */
 
 struct looking {
 	struct fleet *fleet;
 	unsigned shard;
 };
 
-static void letter_found(void *user, const struct twin_field *field)
+static void dead_letter_found(void *user, const struct twin_field *field)
 {
 	const struct looking *looking = user;
 	const char *colon = strrchr(field->key, ':');
@@ -189,23 +189,23 @@ static void letter_found(void *user, const struct twin_field *field)
 	generation = promises_find(promises_name(looking->fleet->sim, field->name),
 				   strtoull(field->name + size + 1, NULL, 10));
 	if (generation)
-		generation->loss.letter = true;
+		generation->loss.dead_letter = true;
 }
 
-static void settle_letters(struct fleet *fleet, unsigned shard)
+static void settle_dead_letters(struct fleet *fleet, unsigned shard)
 {
 	struct looking looking = {fleet, shard};
 	struct promises *promises = &fleet->sim->promises;
 
 	for (uint32_t i = 0; i < promises->generation_count; i++)
-		promises->generations[i].loss.letter = false;
-	twin_dump(fleet->server.twin, letter_found, &looking);
+		promises->generations[i].loss.dead_letter = false;
+	twin_dump(fleet->server.twin, dead_letter_found, &looking);
 	for (uint32_t i = 0; i < promises->generation_count; i++) {
 		struct generation *generation = &promises->generations[i];
 
 		if (!is_in(fleet, generation->name, shard))
 			continue;
-		if (generation->loss.letter)
+		if (generation->loss.dead_letter)
 			generation->fate = FATE_DEAD;
 		else if (generation->fate == FATE_DEAD)
 			generation->fate = FATE_DROPPED;
@@ -219,29 +219,29 @@ void losses_settle(struct fleet *fleet, unsigned shard, const struct process *ke
 	for (struct name *name = sim->promises.first; name; name = name->next) {
 		if (!is_in(fleet, name, shard))
 			continue;
-		name->loss.befallen_at = sim->clocks.steady;
+		name->loss.at = sim->clocks.steady;
 		if (keeper)
 			with_keeper(fleet, name, keeper);
 		else
 			without_keeper(fleet, name);
 	}
-	settle_letters(fleet, shard);
+	settle_dead_letters(fleet, shard);
 	for (unsigned i = 0; i < PROCESSES; i++)
-		fleet->processes[i].exposure.shaken[shard] |= !keeper;
+		fleet->processes[i].exposure.unowned[shard] |= !keeper;
 	order_forget(sim);
 	faults_disturb(sim, sim->clocks.steady);
 }
 
-/* ---- A value that somebody has taken away -------------------------------------------------- */
+/* ---- A deleted value ------------------------------------------------------------------------ */
 
-void losses_tear(struct fleet *fleet, struct name *name, const struct process *keeper)
+void losses_look_at_value(struct fleet *fleet, struct name *name, const struct process *keeper)
 {
 	look_at(fleet, name, keeper);
-	name->loss.torn = true;
+	name->loss.half_deleted = true;
 }
 
-/* losses_torn: the owner brings it back if it hears of it before it wants to fire it. */
-void losses_torn(struct fleet *fleet, struct name *name, const struct process *keeper)
+/* losses_value_deleted: the owner rebuilds the timer if it learns of that before the deadline. */
+void losses_value_deleted(struct fleet *fleet, struct name *name, const struct process *keeper)
 {
 	struct generation *truth = name->loss.owed ? name->loss.owed : name->stored;
 
@@ -288,13 +288,13 @@ bool losses_in_time(const struct fleet *fleet)
 		if (fleet->server.set_back[i] && !fleet_has_lease(process, i))
 			return false;
 	return fleet->sim->clocks.steady < process->observer.knowledge.leased &&
-	       !process->exposure.is_beaten;
+	       !process->exposure.superseded;
 }
 
 void losses_owner_told(struct process *process)
 {
-	process->exposure.is_beaten = false;
-	memset(process->exposure.shaken, 0, sizeof process->exposure.shaken);
+	process->exposure.superseded = false;
+	memset(process->exposure.unowned, 0, sizeof process->exposure.unowned);
 }
 
 void losses_keeper_ends(struct fleet *fleet, bool in_time)
@@ -314,8 +314,8 @@ void losses_keeper_ends(struct fleet *fleet, bool in_time)
 			sim->promises.generations[i].loss.keeper = 0;
 }
 
-/* losses_taken_over: by a process, after its keeper's lease was over, or while a lease that was set
- * back ended sooner than its keeper thought: its keeper will only step down. */
+/* losses_taken_over: a process took over the shard when its keeper's lease was over, or when a
+ * lease that was set back ended sooner than its keeper thinks. The keeper will only step down. */
 void losses_taken_over(struct fleet *fleet, unsigned shard)
 {
 	struct sim *sim = fleet->sim;
@@ -326,13 +326,13 @@ void losses_taken_over(struct fleet *fleet, unsigned shard)
 		if (!fleet_has_lease(process, shard) &&
 		    (sim->clocks.steady >= process->observer.knowledge.leased ||
 		     fleet->server.set_back[shard]))
-			process->exposure.is_beaten = true;
+			process->exposure.superseded = true;
 	}
 	for (struct name *name = sim->promises.first; name; name = name->next) {
 		const struct process *keeper =
 		    name->loss.keeper ? process_of(fleet, name->loss.keeper) : NULL;
 
-		if (keeper && keeper->exposure.is_beaten && !fleet_has_lease(keeper, shard) &&
+		if (keeper && keeper->exposure.superseded && !fleet_has_lease(keeper, shard) &&
 		    is_in(fleet, name, shard))
 			without_keeper(fleet, name);
 	}

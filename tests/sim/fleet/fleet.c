@@ -26,7 +26,7 @@ static bool is_replaced(void *user, const char *id)
 	const struct fleet *fleet = user;
 	unsigned shard = server_shard(&fleet->server, id);
 
-	return !fleet_has_lease(fleet->at_work, shard) || fleet->at_work->exposure.shaken[shard];
+	return !fleet_has_lease(fleet->at_work, shard) || fleet->at_work->exposure.unowned[shard];
 }
 
 static bool is_lost(void *user)
@@ -51,7 +51,7 @@ static void stall(struct fleet *fleet)
 	struct sim *sim = fleet->sim;
 	dw_usec time = (dw_usec)draw(sim, DW_SECONDS(1));
 
-	if (draw(sim, 100) < fleet->outage.long_stall) /* a zombie */
+	if (draw(sim, 100) < fleet->outage.long_stall) /* longer than its lease */
 		time += fleet->server.lease + (dw_usec)draw(sim, DW_SECONDS(4));
 	instance_stall(&fleet->at_work->instance, time);
 }
@@ -123,7 +123,7 @@ static void go_on(struct process *process)
 	process_leave(process);
 }
 
-/* step lets time pass until the next event, and has it. */
+/* step lets time pass until the next event and does it. */
 static void step(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;
@@ -149,7 +149,7 @@ static void step(struct fleet *fleet)
 		disturb(fleet);
 }
 
-/* watch checks what does not belong to one event, every so often. */
+/* watch checks now and then what does not belong to one event. */
 static void watch(struct fleet *fleet, uint32_t round)
 {
 	struct sim *sim = fleet->sim;
@@ -199,7 +199,7 @@ static void begin(struct fleet *fleet)
 	struct sim *sim = fleet->sim;
 
 	choose_knobs(fleet);
-	clocks_init(sim, DW_SECONDS(20)); /* whoever waits for hours renews leases */
+	clocks_init(sim, DW_SECONDS(20)); /* longer steps would mean hours of renewed leases */
 	promises_name_all(sim, sim->knobs.id_count);
 	sim->program.actions_left = sim->knobs.action_count;
 	sim->program.action_at = sim->clocks.steady;
@@ -211,7 +211,7 @@ static void begin(struct fleet *fleet)
 	bug_wheel(sim->bug);
 }
 
-/* become_calm ends all faults; the programs only answer from now on. */
+/* become_calm ends all faults; from now on the programs only answer. */
 static void become_calm(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;

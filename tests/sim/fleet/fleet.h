@@ -23,7 +23,7 @@ struct fleet {
 	struct data_faults data_faults;
 	struct remembered before[NAMES_MAX];
 	uint64_t lives;
-	bool same_host; /* the processes see each other die */
+	bool same_host; /* a process can see that another one is dead */
 };
 
 static inline bool fleet_has_lease(const struct process *process, unsigned shard)

@@ -32,7 +32,7 @@ static void post(struct network *network, struct packet *packet)
 	*at = packet;
 }
 
-/* delay of one way: mostly short, sometimes long. */
+/* delay of one way: usually short, sometimes long. */
 static dw_usec delay(struct sim *sim)
 {
 	dw_usec time;
@@ -126,7 +126,7 @@ static bool is_on(const struct packet *packet, const struct route *route)
 	return packet->route == route && !packet->late && packet->serial == route->serial;
 }
 
-/* take_out removes what is on its way over the connection and returns the requests. */
+/* take_out removes the route's packets and returns the requests. */
 static struct packet *take_out(struct network *network, const struct route *route)
 {
 	struct packet *requests = NULL;
@@ -187,7 +187,7 @@ void network_halt(struct network *network, dw_usec until)
 {
 	struct packet *packet = network->packets;
 
-	until = usec_max(until, network->halted_until); /* or what comes next would overtake */
+	until = usec_max(until, network->halted_until); /* or the next request would overtake */
 	trace(network->sim, "halt", "", until, 0);
 	network->halted_until = until;
 	network->packets = NULL;

@@ -21,14 +21,14 @@ struct packet {
 	dw_usec at;          /* it arrives */
 	struct route *route; /* NULL: its process is gone */
 	uint64_t serial;     /* of the route, when it was sent */
-	bool late;           /* the connection was lost since */
+	bool late;           /* the connection was cut since */
 	struct reply *reply;
 	int count;
 	const char **words;
 	size_t *sizes;
 };
 
-/* The way of one connection's packets, which do not overtake each other. */
+/* The packets of one connection arrive in order. */
 struct route {
 	struct connection *connection;
 	uint64_t serial; /* grows with every new connection */
@@ -52,16 +52,16 @@ dw_usec network_next(const struct network *);
 struct packet *network_take(struct network *);
 void network_free_packet(struct network *, struct packet *);
 
-/* network_cut: the connection is lost. Of its requests a part comes later, or nothing. */
+/* network_cut: the connection is lost. Some of its requests arrive late, or none. */
 void network_cut(struct network *, const struct route *, bool nothing_left);
 
-/* network_forget: nobody waits for replies any more. */
+/* network_forget: the connection is freed and takes no more replies. */
 void network_forget(struct network *, const struct route *);
 
 /* network_halt: the server carries nothing out until then. */
 void network_halt(struct network *, dw_usec until);
 
-/* network_drop_requests: those of lost connections are gone, too. */
+/* network_drop_requests drops all requests, also those of lost connections. */
 void network_drop_requests(struct network *);
 void network_free(struct network *);
 

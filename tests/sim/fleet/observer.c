@@ -39,7 +39,7 @@ static void note_loss(struct process *process)
 	losses_owner_told(process);
 }
 
-static void hear_of(struct process *process, const char *id, uint64_t generation)
+static void learn_of(struct process *process, const char *id, uint64_t generation)
 {
 	uint64_t *known =
 	    &process->observer.knowledge.known[promises_name(process->instance.sim, id)->number];
@@ -48,27 +48,27 @@ static void hear_of(struct process *process, const char *id, uint64_t generation
 		*known = generation;
 }
 
-/* hear: what the engine, as the owner, learns of what is stored. */
-static void hear(struct process *process, const dw_op *op)
+/* learn: the answer tells the engine, as the owner, about stored timers. */
+static void learn(struct process *process, const dw_op *op)
 {
 	struct knowledge *knowledge = &process->observer.knowledge;
 	struct sim *sim = process->instance.sim;
-	/* Of an audit, whose subject says that it is one, the engine takes in what is overdue. */
+	/* The engine does not learn from a program's page or from an audit, which has a subject. */
 	bool listed = op->kind == DW_OP_SCAN ? op->call || op->subject : op->kind == DW_OP_GET;
 
 	if (!engine_is_owner(process->instance.engine) || op->reign != knowledge->losses ||
 	    listed || op->kind == DW_OP_DEAD_SCAN)
 		return;
 	for (const dw_row *row = op->rows; row; row = row->next) {
-		hear_of(process, row->id, row->head.generation);
+		learn_of(process, row->id, row->head.generation);
 		if (row->gone)
 			knowledge->ended[promises_name(sim, row->id)->number] =
 			    row->head.generation;
 	}
 	if (op->id && op->status == DW_OK && op->kind != DW_OP_ACK)
-		hear_of(process, op->id, op->head.generation);
+		learn_of(process, op->id, op->head.generation);
 	if (op->kind == DW_OP_LOSS && op->status == DW_OK) {
-		knowledge->loss_told_at = sim->clocks.steady;
+		knowledge->told_of_loss_at = sim->clocks.steady;
 		order_forget(sim);
 	}
 	if ((op->status == DW_OK ||
@@ -79,7 +79,7 @@ static void hear(struct process *process, const dw_op *op)
 		memcpy(knowledge->ended, knowledge->known, sizeof knowledge->ended);
 }
 
-/* collect: an operation that is answered so, and of this reign, is how the engine loses. */
+/* collect: the engine loses the ownership when an operation of this term is answered DW_EFENCED. */
 static dw_op *collect(dw_store *store)
 {
 	struct observer *observer = observer_of(store);
@@ -93,7 +93,7 @@ static dw_op *collect(dw_store *store)
 			trace(sim, "row", r->id, (int64_t)r->head.generation, r->gone);
 		if (op->status == DW_EFENCED && op->reign == observer->knowledge.losses)
 			note_loss(observer->process);
-		hear(observer->process, op);
+		learn(observer->process, op);
 		order_collected(sim, op, op->reign == observer->knowledge.losses);
 	}
 	return all;

@@ -1,4 +1,4 @@
-/* Stands between an engine and its store, and tells the promises what passes. */
+/* Stands between an engine and its store and reports all operations to the promises. */
 #ifndef SIM_FLEET_OBSERVER_H
 #define SIM_FLEET_OBSERVER_H
 
@@ -9,11 +9,11 @@ struct process;
 
 /* What the engine knows. */
 struct knowledge {
-	uint64_t known[NAMES_MAX]; /* the last generation that it has heard of, as the owner */
-	uint64_t ended[NAMES_MAX]; /* the last one that it has seen end by its own doing */
-	unsigned losses;           /* of the ownership that it was told of */
-	dw_usec loss_told_at;      /* steady: it was told of lost data */
-	dw_usec leased;            /* until then, its store has said */
+	uint64_t known[NAMES_MAX]; /* the last generation that it learnt of as the owner */
+	uint64_t ended[NAMES_MAX]; /* the last generation that it ended itself */
+	unsigned losses;           /* how often it was told that it lost the ownership */
+	dw_usec told_of_loss_at;   /* steady: it was last told of lost data */
+	dw_usec leased;            /* steady: end of the lease that its store promised */
 };
 
 struct observer {

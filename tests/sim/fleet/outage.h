@@ -1,4 +1,4 @@
-/* What befalls the server and the connections, but not the data. */
+/* Faults of the server and of the connections that spare the data. */
 #ifndef SIM_FLEET_OUTAGE_H
 #define SIM_FLEET_OUTAGE_H
 
@@ -9,8 +9,8 @@
 struct fleet;
 
 struct outage {
-	uint32_t cut;    /* of 10,000 events: a connection is lost */
-	uint32_t refuse; /* the server answers with errors for a while */
+	uint32_t cut;    /* of 10,000 events: a connection is cut */
+	uint32_t refuse; /* the server answers errors for a while */
 	uint32_t flush;  /* it forgets the scripts */
 	uint32_t halt;   /* it stands still */
 	uint32_t restart;
@@ -22,7 +22,7 @@ struct outage {
 void outage_choose(struct fleet *);
 void outage_act(struct fleet *);
 
-/* outage_restart: what has not arrived is lost, and so are the scripts; the data is on the disk. */
+/* outage_restart: requests on their way and the scripts are lost; the data is on the disk. */
 void outage_restart(struct fleet *);
 
 #endif

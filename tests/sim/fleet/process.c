@@ -63,7 +63,7 @@ static void wake_by_store(void *user)
 	instance_wake(user);
 }
 
-/* open_store: the memory is enough for it. */
+/* open_store: its allocations do not fail. */
 static void open_store(struct process *process)
 {
 	struct fleet *fleet = process->fleet;
@@ -101,7 +101,7 @@ static void on_event(dw *handle, const dw_event *event, void *user)
 {
 	struct sim *sim = sim_of(handle);
 
-	if (!program_hear(sim, event))
+	if (!program_note(sim, event))
 		return;
 	if (event->kind == DW_EVENT_OWNER_LOST)
 		losses_keeper_ends(user, losses_in_time(user));
@@ -133,7 +133,7 @@ void process_open(struct process *process)
 
 /* ---- Ending -------------------------------------------------------------------------------- */
 
-/* ended: what the process was asked for, and what it had to put right, is nobody's now. */
+/* ended: nobody answers the process' calls, and nobody rebuilds what it owes. */
 static void ended(struct process *process)
 {
 	losses_keeper_ends(process->fleet, false);

@@ -22,7 +22,7 @@ struct process {
 
 void process_init(struct process *, struct fleet *, unsigned number);
 
-/* process_enter puts it to work, process_leave ends that. */
+/* process_enter makes it the process at work, process_leave ends that. */
 void process_enter(struct process *);
 void process_leave(struct process *);
 
@@ -31,7 +31,7 @@ void process_open(struct process *);
 void process_turn(struct process *);
 void process_kill(struct process *);
 
-/* process_end begins its closing. */
+/* process_end begins to close it. */
 void process_end(struct process *);
 void process_free(struct process *);
 

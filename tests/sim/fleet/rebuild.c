@@ -1,21 +1,21 @@
 #include "sim/fleet/fleet.h"
 
-/* release: the keeper is released when it has put all right. */
+/* release the keeper when nothing of the name is left to rebuild. */
 static void release(struct name *name)
 {
 	if (!name->loss.owed && (!name->stored || name->stored->fate == FATE_STORED))
 		name->loss.keeper = 0;
 }
 
-/* written_one: the generation that is written again. Where the server was set back, a client that
- * had asked early may have been given the number of one that was lost: two writes of one id, whose
- * callers both had waited longer than other writers of the shard. The one written again stands. */
+/* written_one: the generation that is rebuilt. After a set-back a client's delayed put may get the
+ * number of a lost generation: then two writes of one id have the same number. The rebuilt one
+ * stands. */
 static struct generation *written_one(const struct name *name, const dw_head *head)
 {
 	struct generation *generation = promises_find(name, head->generation);
 	struct generation *older = generation ? generation->before : NULL;
 
-	/* A put that is done again gets the number that it has asked for again. */
+	/* A put that is done again has the same number. */
 	while (older && (older->number != head->generation || older->asked == generation->asked))
 		older = older->before;
 	if (!older || head->due == generation->due)
@@ -31,11 +31,11 @@ static void lower_attempt(struct generation *generation, const dw_head *head)
 		generation->attempt = head->attempt;
 }
 
-/* revive: it lives again, whatever others have done meanwhile. */
+/* revive: it is stored again, whatever others have done meanwhile. */
 static void revive(struct generation *generation, const dw_head *head, bool fenced)
 {
 	if (fenced && generation->fate != FATE_STORED)
-		lower_attempt(generation, head); /* and started */
+		lower_attempt(generation, head); /* another owner may have started it */
 	promises_lower(generation->name, generation->number);
 	generation->loss.lost = false;
 	generation->loss.keeper = 0;
@@ -50,7 +50,7 @@ void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 	struct name *name = promises_name(sim, id);
 	struct generation *generation = written_one(name, head);
 	struct generation *before = name->stored;
-	bool unseen; /* the caller has not seen it end */
+	bool unseen; /* the caller has not ended it itself */
 
 	if (!generation) {
 		broken(sim, "I10", "%s was written again and never was there", id);
@@ -64,8 +64,8 @@ void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 		before->fate = FATE_REPLACED;
 	}
 	unseen = caller && generation->number > caller->observer.knowledge.ended[name->number];
-	/* It was settled, and its owner, which has not heard that yet, settles it again, or ends
-	 * before; or another owner has settled it, where a set-back had given the lease back. */
+	/* It was settled, but its owner has not learnt that yet and will settle it again. Or
+	 * another owner settled it, and a set-back gave the lease back. */
 	if (!fenced && unseen && generation->fate == FATE_SETTLED) {
 		generation->fate = FATE_STORED;
 		lower_attempt(generation, head);
@@ -73,8 +73,8 @@ void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 	if (generation->loss.lost || generation->loss.keeper || generation->purged ||
 	    (fenced && unseen))
 		revive(generation, head, fenced);
-	generation->loss.pushed = true;
-	if (!generation->loss.reset && head->due != generation->due &&
+	generation->loss.rebuilt = true;
+	if (!generation->loss.set_back && head->due != generation->due &&
 	    head->due != generation->due_before)
 		broken(sim, "I11", "%s was written again with another deadline", id);
 	generation->due = head->due;
@@ -85,7 +85,8 @@ void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 	release(name);
 }
 
-/* is_below an earlier one, because the server was set back before a client has made it. */
+/* is_below: an earlier generation has a larger number, because the server was set back between
+ * them. */
 static bool is_below(const struct generation *generation)
 {
 	const struct generation *each = generation->before;
@@ -101,8 +102,8 @@ void rebuild_deleted(struct sim *sim, const char *id)
 	struct generation *stored = name->stored;
 
 	if (stored && stored->fate == FATE_STORED) {
-		if (!stored->loss.reset && !stored->loss.pushed && !stored->loss.lost &&
-		    stored->made_at < name->loss.befallen_at && /* not a client's since */
+		if (!stored->loss.set_back && !stored->loss.rebuilt && !stored->loss.lost &&
+		    stored->made_at < name->loss.at && /* a client has not written it since */
 		    !is_below(stored))
 			broken(sim, "I2", "%s was deleted again and lives", id);
 		stored->fate = FATE_CANCELLED;
@@ -125,9 +126,9 @@ void rebuild_done(struct process *process, dw_store *real)
 
 		if (!real->type->is_lost(real, name->id))
 			continue;
-		process->exposure.shaken[server_shard(&process->fleet->server, name->id)] = false;
+		process->exposure.unowned[server_shard(&process->fleet->server, name->id)] = false;
 		if (!name->loss.keeper || name->loss.keeper != sim->at_work->life ||
-		    name->loss.befallen_at > process->observer.knowledge.loss_told_at)
+		    name->loss.at > process->observer.knowledge.told_of_loss_at)
 			continue;
 		if (owed && !(name->stored && name->stored->number > owed->number))
 			broken(sim, "I2", "%s was lost, and is not written again", name->id);

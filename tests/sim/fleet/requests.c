@@ -23,11 +23,12 @@ static struct reply *refusal(struct fleet *fleet)
 	struct alloc alloc = alloc_of(fleet);
 	struct reply *reply = reply_new(&alloc);
 
-	(void)reply_bytes(reply, reply, REPLY_ERROR, words, strlen(words)); /* endless memory */
+	(void)reply_bytes(reply, reply, REPLY_ERROR, words,
+			  strlen(words)); /* this memory is endless */
 	return reply;
 }
 
-/* script_of: the name of the file; NULL: another command. */
+/* script_of: the name of the script; NULL: another command. */
 static const char *script_of(const struct packet *packet)
 {
 	if (strcmp(packet->words[0], "EVALSHA") == 0)
@@ -130,7 +131,7 @@ static struct reply *message(struct fleet *fleet, const char *channel, size_t si
 	char number[24];
 	int digits = snprintf(number, sizeof number, "%lld", shard);
 
-	/* The memory is endless. */
+	/* This memory is endless. */
 	(void)reply_items(reply, reply, 3);
 	(void)reply_bytes(reply, &reply->items[0], REPLY_BULK, "message", 7);
 	(void)reply_bytes(reply, &reply->items[1], REPLY_BULK, channel, size);

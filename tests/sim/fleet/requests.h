@@ -1,4 +1,4 @@
-/* What arrives: the server carries a request out and replies; a process receives a reply. */
+/* A packet arrives: the server carries out the request and replies, or a process gets its reply. */
 #ifndef SIM_FLEET_REQUESTS_H
 #define SIM_FLEET_REQUESTS_H
 

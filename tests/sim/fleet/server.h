@@ -1,5 +1,5 @@
-/* The server: the model of the scripts, and a clock of its own. Its data can be emptied, or be as
- * it was a while ago. */
+/* The Redis server: the model of the scripts with a clock of its own. Its data can be emptied or
+ * set back to what it was a while ago. */
 #ifndef SIM_FLEET_SERVER_H
 #define SIM_FLEET_SERVER_H
 
@@ -23,7 +23,7 @@ struct server {
 	struct twin *past; /* the data at past_at; NULL: forgotten */
 	dw_usec past_at;
 	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
-	/* Of a claim or settle by memory: which generations were stored, 0: none. */
+	/* Of a claim or settle of known timers: the generations stored before; 0: none. */
 	uint64_t known[NAMES_MAX];
 	size_t known_count;
 };
@@ -38,14 +38,14 @@ const char *server_key(unsigned shard, const char *end);
 /* server_row: the timer's row; NULL: it is not stored. */
 dw_row *server_row(const struct server *, const char *id);
 
-/* server_tick tells the model of the scripts, which has no clock, what time it is. */
+/* server_tick tells the time to the model of the scripts, which has no clock. */
 void server_tick(const struct server *);
 
-/* server_score: in the inbox; false: no client has changed the timer unseen. */
+/* server_score: the timer's entry in the inbox; false: there is none. */
 bool server_score(const struct server *, const char *id, double *ret_score);
 bool server_has_lease(const struct server *, unsigned shard, const char *nonce);
 
-/* server_all_even: every timer has its entry and its value. */
+/* server_all_even: every timer has both its entry and its value. */
 bool server_all_even(const struct server *);
 
 struct reply *server_call(struct server *, int count, const char *const *words,
@@ -59,8 +59,8 @@ void server_step_clock(struct server *);
 /* server_empty: a shard's data is gone. */
 void server_empty(struct server *, unsigned shard);
 
-/* server_remember keeps the data as it is now, server_forget throws that away, and server_set_back
- * puts it in the place of what is there. */
+/* server_remember keeps a copy of the data, server_forget drops the copy, server_set_back replaces
+ * the data by it. */
 void server_remember(struct server *);
 void server_forget(struct server *);
 void server_set_back(struct server *);

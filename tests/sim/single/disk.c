@@ -11,8 +11,8 @@ static struct disk *disk_of(dw_store *store)
 
 /* ---- Owning -------------------------------------------------------------------------------- */
 
-/* check_owner answers the parked operation before all that is on its way, when another owner has
- * taken the store over. */
+/* check_owner: when another owner took over the store, the parked operation is answered before all
+ * others. */
 static void check_owner(struct disk *disk)
 {
 	if (!ownership_check(&disk->own) || !disk->parked)
@@ -30,8 +30,8 @@ static void turn(dw_store *store, dw_usec steady)
 	if (steady < disk->own.renew_at || disk->sim->at_work->dead || disk->stopped)
 		return;
 	check_owner(disk);
-	ownership_renew(
-	    &disk->own); /* in the engine's turn: an engine that stands still loses it */
+	/* In the engine's turn: an engine that stands still loses its lease. */
+	ownership_renew(&disk->own);
 }
 
 static dw_usec due(const dw_store *store)
@@ -46,7 +46,7 @@ static dw_usec lease(const dw_store *store)
 	return disk->sim->bug == BUG_AFTER_LEASE ? DW_NEVER : disk->own.told;
 }
 
-/* remember: what the put has done is not told; it may be sent again. */
+/* remember a put that was done and is answered DW_EUNKNOWN: the engine may send it again. */
 static void remember(struct disk *disk, const dw_op *op)
 {
 	struct sim *sim = disk->sim;
@@ -58,7 +58,7 @@ static void remember(struct disk *disk, const dw_op *op)
 
 /* ---- Applying ------------------------------------------------------------------------------ */
 
-/* forget makes the answer say nothing of what was done. */
+/* forget removes all results from the answer. */
 static void forget(const struct alloc *alloc, dw_op *op, const dw_head *wanted)
 {
 	rows_free(alloc, op->rows);
@@ -69,7 +69,7 @@ static void forget(const struct alloc *alloc, dw_op *op, const dw_head *wanted)
 	op->head = *wanted;
 }
 
-/* own: an owner from now on, unless the other one is. */
+/* take_over makes the process the owner, unless the second owner is. */
 static bool take_over(struct disk *disk, dw_op *op)
 {
 	struct sim *sim = disk->sim;
@@ -81,7 +81,7 @@ static bool take_over(struct disk *disk, dw_op *op)
 	return true;
 }
 
-/* answer_done: a put that was done before and is sent again; the store remembers. */
+/* answer_done: the store remembers that it did this put before. */
 static bool answer_done(struct disk *disk, dw_op *op)
 {
 	struct sim *sim = disk->sim;
@@ -105,7 +105,7 @@ static bool answer_done(struct disk *disk, dw_op *op)
 	return true;
 }
 
-/* apply carries one operation out; false: it is parked. */
+/* apply carries out one operation. False: it is an INBOX that has to wait. */
 static bool apply(struct disk *disk, dw_op *op)
 {
 	struct sim *sim = disk->sim;
@@ -165,7 +165,7 @@ static void take(struct disk *disk, struct group *group, dw_op *op, bool unknown
 	op_queue_push(&group->ops, op);
 }
 
-/* lose: the operation was not applied, and nobody knows. */
+/* lose: the operation was not applied, and its caller cannot know. */
 static void lose(struct disk *disk, struct group *group, dw_op *op)
 {
 	trace(disk->sim, "not applied", op->id ? op->id : "", op->kind, 0);
@@ -173,7 +173,7 @@ static void lose(struct disk *disk, struct group *group, dw_op *op)
 	op_queue_push(&group->ops, op);
 }
 
-/* delay of one way: mostly short, sometimes long. */
+/* delay of one way: usually short, sometimes long. */
 static dw_usec delay(struct disk *disk)
 {
 	struct sim *sim = disk->sim;
@@ -208,7 +208,7 @@ static void schedule(struct disk *disk)
 		disk->apply_at = disk->sim->clocks.steady + delay(disk);
 }
 
-/* commit_group: all that was submitted, or the first part of it. */
+/* commit_group applies all submitted operations, or the first part of them. */
 static void commit_group(struct disk *disk)
 {
 	struct sim *sim = disk->sim;
@@ -335,7 +335,7 @@ static dw_op *collect(dw_store *store)
 	return op_queue_take(&disk->answers);
 }
 
-/* stop: what has begun is finished; sometimes that takes longer than anybody waits. */
+/* stop finishes what has begun; sometimes that takes longer than the caller waits. */
 static int stop(dw_store *store, dw_usec patience)
 {
 	struct disk *disk = disk_of(store);
@@ -372,7 +372,7 @@ static void free_queue(struct disk *disk, struct op_queue *queue)
 		op_free(&alloc, op);
 }
 
-/* disk_crash: a commit that was under way is done, or not; nobody is told. */
+/* disk_crash: a running commit is completed or not, and nobody is told. */
 void disk_crash(struct disk *disk)
 {
 	if (can_commit(disk) && chance(disk->sim, 5000))
@@ -415,7 +415,7 @@ struct disk *disk_open(struct single *single)
 				      .due = due,
 				      .lease = lease,
 				      .loads_by_generation = 1};
-	if (single->knobs.rival == 0) /* an older store */
+	if (single->knobs.takeover == 0) /* a store without the newer members of the class */
 		disk->type.size = offsetof(dw_store_class, descriptor);
 	disk->store.type = &disk->type;
 	disk->single = single;

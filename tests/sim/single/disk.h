@@ -1,6 +1,6 @@
-/* The store of the process. The durable part is a table that outlives every process; the rest is on
- * its way. What was submitted and not applied is lost in a crash, and so is an answer that was not
- * delivered. A group of operations is applied at one moment, together or not at all. */
+/* The store of the process. Its durable part is a table that outlives every process. A crash loses
+ * submitted operations that are not applied, and answers that are not delivered. A group of
+ * operations is applied at one moment, all or none. */
 #ifndef SIM_SINGLE_DISK_H
 #define SIM_SINGLE_DISK_H
 
@@ -32,7 +32,8 @@ struct disk {
 	struct op_queue answers;
 	dw_op *parked;
 	bool stopped;
-	const struct asked *done[NAMES_MAX]; /* a put whose outcome nobody was told */
+	const struct asked
+	    *done[NAMES_MAX]; /* the last put that was done and answered DW_EUNKNOWN */
 };
 
 struct disk *disk_open(struct single *);
@@ -40,7 +41,7 @@ dw_usec disk_next(const struct disk *);
 void disk_work(struct disk *);
 bool disk_idle(const struct disk *);
 
-/* disk_news: a client has written; NULL: nobody is there to hear of it. */
+/* disk_news: a client has written, so a parked INBOX may be answered. NULL: no process runs. */
 void disk_news(struct disk *);
 
 void disk_crash(struct disk *);

@@ -9,7 +9,7 @@ bool ownership_may_start(const struct ownership *own)
 {
 	const struct single *single = own->single;
 
-	return single->knobs.rival == 0 ||
+	return single->knobs.takeover == 0 ||
 	       (ownership_holds(own) && single->sim->clocks.steady < single->lease.until);
 }
 
@@ -23,15 +23,15 @@ static dw_usec lease_time(const struct ownership *own)
 	return DW_MILLISECONDS(own->single->knobs.lease_ms);
 }
 
-/* extend takes the lease, or renews it. What the engine is told ends earlier, because no two
- * machines' clocks run alike. */
+/* extend takes or renews the lease. The engine is told an earlier end, because the clocks of two
+ * machines differ. */
 static void extend(struct ownership *own)
 {
 	struct single *single = own->single;
 	dw_usec now = single->sim->clocks.steady;
 
 	own->told = own->renew_at = DW_NEVER;
-	if (single->knobs.rival == 0)
+	if (single->knobs.takeover == 0)
 		return;
 	single->lease.until = now + lease_time(own);
 	own->told = single->lease.until - DW_MILLISECONDS(2);
@@ -47,7 +47,7 @@ void ownership_begin(struct ownership *own)
 	own->token = rng_next(&single->sim->rng) | 1;
 	extend(own);
 	(void)table_own(single->table, "the simulation",
-			clocks_wall(single->sim)); /* its memory is endless */
+			clocks_wall(single->sim)); /* this memory is endless */
 }
 
 bool ownership_check(struct ownership *own)

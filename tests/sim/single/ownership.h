@@ -8,41 +8,42 @@
 
 struct single;
 
-/* What the process' store knows: FENCED until the engine has been told. */
+/* What the process' store knows. FENCED: the ownership is lost, and the engine is not told yet. */
 enum standing { STANDING_OWNER, STANDING_FENCED, STANDING_CLIENT };
 
 struct lease {
 	dw_usec until;      /* steady: nobody else may take the store over before */
-	dw_usec away_until; /* steady: the store is out of reach */
+	dw_usec away_until; /* steady: until then the store is unreachable */
 };
 
 struct ownership {
 	struct single *single;
 	enum standing standing;
 	uint64_t token;
-	unsigned losses;    /* the engine was told of */
+	unsigned losses;    /* how often the engine was told that it lost the ownership */
 	uint32_t takeovers; /* second_owner.count when this ownership began */
 	dw_usec renew_at;   /* steady */
-	dw_usec told;       /* until when the engine may rely on it */
+	dw_usec told;       /* steady: the end of the lease that the engine is told */
 };
 
 void ownership_begin(struct ownership *);
 bool ownership_holds(const struct ownership *);
 bool ownership_may_start(const struct ownership *);
 
-/* ownership_is_lost: to the second owner, and the engine does not know it yet. */
+/* ownership_is_lost: the second owner took over, and the engine does not know it yet. */
 bool ownership_is_lost(const struct ownership *);
 
-/* ownership_check finds out that the store has, or had, another owner. True: just now. */
+/* ownership_check finds out that the second owner has, or had, the store. True: it just did. */
 bool ownership_check(struct ownership *);
 
-/* ownership_told: the engine takes the answer that it is fenced. */
+/* ownership_told: the engine takes an answer DW_EFENCED. */
 void ownership_told(struct ownership *);
 
 void ownership_renew(struct ownership *);
 void ownership_release(struct ownership *);
 
-/* ownership_permits: the operation may be carried out. Otherwise ownership_refusal is its status. */
+/* ownership_permits: the operation may be carried out. Otherwise its status is
+ * ownership_refusal(). */
 bool ownership_permits(const struct ownership *, const dw_op *);
 int ownership_refusal(const struct ownership *);
 

@@ -24,7 +24,7 @@ static void judge(struct single *single, const dw_op *claim, struct generation *
 	struct alloc alloc = memory_alloc(&sim->table_account);
 	dw_op *op;
 
-	if (chance(sim, 2000)) /* its handler takes longer than it lives */
+	if (chance(sim, 2000)) /* it dies before the handler returns */
 		return;
 	op = op_new(&alloc, kinds[draw(sim, 3)], claim->id, NULL, 0);
 	op->head = claim->head;
@@ -63,7 +63,7 @@ static void take_over(struct single *single)
 	single->second_owner.token = rng_next(&sim->rng) | 1;
 	single->second_owner.until = sim->clocks.steady + (dw_usec)draw(sim, DW_SECONDS(4));
 	trace(sim, "rival owns", "", single->second_owner.until, 0);
-	(void)table_own(single->table, "the rival", clocks_wall(sim)); /* its memory is endless */
+	(void)table_own(single->table, "the rival", clocks_wall(sim)); /* this memory is endless */
 }
 
 static void let_go(struct single *single)
@@ -97,7 +97,7 @@ dw_usec second_owner_next(const struct single *single)
 
 	if (single->second_owner.owns)
 		return usec_max(single->second_owner.at, sim->clocks.steady);
-	if (single->knobs.rival == 0 || sim->faults.over)
+	if (single->knobs.takeover == 0 || sim->faults.over)
 		return DW_NEVER;
 	return usec_max(usec_max(single->second_owner.at, single->lease.until), sim->clocks.steady);
 }
@@ -107,7 +107,7 @@ void second_owner_act(struct single *single)
 	struct sim *sim = single->sim;
 
 	faults_disturb(sim, sim->clocks.steady);
-	if (!single->second_owner.owns && chance(sim, single->knobs.rival))
+	if (!single->second_owner.owns && chance(sim, single->knobs.takeover))
 		take_over(single);
 	else if (single->second_owner.owns &&
 		 (sim->faults.over || sim->clocks.steady >= single->second_owner.until))

@@ -1,5 +1,5 @@
-/* One seed: a program, its clients and its store live through faults; then everything is quiet, and
- * all that was promised must be done. */
+/* One seed: a program, its clients and its store go through faults. Then all faults end, and every
+ * promise must be kept. */
 #include "sim/single/single.h"
 
 #define EVENTS_MAX 500000u /* a lease is renewed for hours */
@@ -29,7 +29,7 @@ static bool is_lost(void *user)
 
 /* ---- Faults -------------------------------------------------------------------------------- */
 
-/* disturb: what goes wrong before the next event. */
+/* disturb draws the faults before the next event. */
 static void disturb(struct single *single)
 {
 	struct sim *sim = single->sim;
@@ -78,21 +78,21 @@ static void write(struct single *single)
 	single->client_at = sim->clocks.steady + pause(sim) * 10;
 	if (sim->program.actions_left == 0)
 		single->client_at = DW_NEVER;
-	else if (chance(sim, single->knobs.writer))
+	else if (chance(sim, single->knobs.client))
 		client_act(single);
 }
 
-/* step lets time pass until the next event, and has it. False: nothing will ever happen. */
+/* step lets time pass until the next event and does it. False: there will never be one. */
 static bool step(struct single *single)
 {
 	struct sim *sim = single->sim;
 	dw_usec turn_time =
 	    single->instance.engine ? instance_next(&single->instance, DW_NEVER) : DW_NEVER;
 	dw_usec disk_time = single->disk ? disk_next(single->disk) : DW_NEVER;
-	dw_usec rival_time = second_owner_next(single);
+	dw_usec other_time = second_owner_next(single);
 	dw_usec at = usec_min(usec_min(turn_time, disk_time), single->instance.open_at);
 
-	at = usec_min(at, rival_time);
+	at = usec_min(at, other_time);
 	at = usec_min(at, usec_min(sim->program.action_at, single->client_at));
 	if (at == DW_NEVER)
 		return false;
@@ -107,7 +107,7 @@ static bool step(struct single *single)
 		disk_work(single->disk);
 	else if (at == turn_time)
 		single_turn(single);
-	else if (at == rival_time)
+	else if (at == other_time)
 		second_owner_act(single);
 	else if (at == sim->program.action_at)
 		act(single);
@@ -124,7 +124,7 @@ static void compare(const struct single *single)
 	compare_all(single->sim);
 }
 
-/* watch checks what does not belong to one event, every so often. */
+/* watch checks now and then what does not belong to one event. */
 static void watch(struct single *single, uint32_t round)
 {
 	struct sim *sim = single->sim;
@@ -154,11 +154,11 @@ static void choose_knobs(struct single *single)
 	knobs->stall = some(sim, 50);
 	knobs->spurious = some(sim, 300);
 	knobs->memory = some(sim, 60);
-	single->knobs.writer = some(sim, 10000);
+	single->knobs.client = some(sim, 10000);
 	knobs->fail = some(sim, 600);
 	single->knobs.unknown = some(sim, 300);
 	knobs->slow = some(sim, 300);
-	single->knobs.rival = some(sim, 10000);
+	single->knobs.takeover = some(sim, 10000);
 	single->knobs.lapse = 1 + (uint32_t)draw(sim, 4000);
 	single->knobs.lease_ms = 1000 + (uint32_t)draw(sim, 3000);
 	knobs->id_count = 2 + (uint32_t)draw(sim, chance(sim, 5000) ? 10 : 60);
@@ -187,7 +187,7 @@ static void begin(struct single *single)
 	bug_wheel(sim->bug);
 }
 
-/* become_calm ends all faults; the program only answers from now on. */
+/* become_calm ends all faults; from now on the program only answers. */
 static void become_calm(struct single *single)
 {
 	struct sim *sim = single->sim;
@@ -216,7 +216,7 @@ static void finish(struct single *single)
 		while (single->instance.engine && !sim->trace.broken[0] && step(single))
 			;
 	}
-	single->instance.dead = true; /* whatever is left is only freed */
+	single->instance.dead = true; /* what is left is only freed */
 	if (single->instance.engine) {
 		disk_free(single->disk);
 		engine_free(single->instance.engine);

@@ -10,10 +10,10 @@
 
 /* How often what happens, beside struct knobs; of 10,000. */
 struct single_knobs {
-	uint32_t writer;
-	uint32_t unknown; /* groups of operations */
-	uint32_t rival;   /* chances to take the store over; 0: there is no lease */
-	uint32_t lapse;   /* renewals: the store is out of reach */
+	uint32_t client;
+	uint32_t unknown;  /* groups of operations: answered DW_EUNKNOWN */
+	uint32_t takeover; /* the second owner's chances; 0: the store has no lease */
+	uint32_t lapse;    /* renewals: the store is unreachable for a while */
 	uint32_t lease_ms;
 	uint32_t page; /* rows on a page of a scan at most */
 };

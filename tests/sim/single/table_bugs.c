@@ -16,7 +16,7 @@ static bool stored(struct single *single, const dw_op *op, const struct table_ca
 	return found;
 }
 
-/* skip answers without doing anything, now and then. */
+/* skip now and then answers DW_OK without doing anything. */
 static bool skip(struct single *single, dw_op *op, dw_op_kind kind)
 {
 	dw_head head;
@@ -48,7 +48,7 @@ static bool apply_put(struct single *single, dw_op *op, const struct table_calle
 	return true;
 }
 
-/* apply_any: the operation takes what is stored for what it was asked to take. */
+/* apply_any applies the operation to whatever generation is stored. */
 static bool apply_any(struct single *single, dw_op *op, const struct table_caller *caller,
 		      bool attempt)
 {
@@ -73,7 +73,7 @@ static bool apply_claim(struct single *single, dw_op *op, const struct table_cal
 	return true;
 }
 
-/* apply_move takes a client's word for an owner's, that the claim is withdrawn. */
+/* apply_move treats a client's move as an owner's that withdraws the claim. */
 static bool apply_move(struct single *single, dw_op *op, const struct table_caller *caller)
 {
 	struct table_caller owner = *caller;
