@@ -21,8 +21,7 @@ enum fate { FATE_STORED, FATE_REPLACED, FATE_CANCELLED, FATE_SETTLED, FATE_DEAD,
 /* One stored generation of an id. */
 struct generation {
 	uint64_t number;
-	uint64_t
-	    was; /* its number before the server renumbered it, which its caller is told; 0: never */
+	uint64_t was; /* before the server renumbered it, which its caller is told; 0: never */
 	struct generation *before; /* the earlier one of the same id */
 	struct name *name;
 	const struct asked *asked; /* the put */

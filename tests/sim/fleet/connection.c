@@ -20,7 +20,7 @@ static void tell(const struct connection *connection, const char *what)
 	      connection->subscriber);
 }
 
-static int descriptor(const struct link *link)
+static int connection_descriptor(const struct link *link)
 {
 	(void)link;
 	return -1;
@@ -33,7 +33,7 @@ static dw_usec overdue_at(const struct connection *connection)
 		   : DW_NEVER;
 }
 
-static void work(struct link *link, dw_usec now)
+static void connection_work(struct link *link, dw_usec now)
 {
 	struct connection *connection = connection_of(link);
 	struct route *route = &connection->route;
@@ -50,7 +50,7 @@ static void work(struct link *link, dw_usec now)
 	tell(connection, "connected");
 }
 
-static dw_usec due(const struct link *link)
+static dw_usec connection_due(const struct link *link)
 {
 	const struct connection *connection = const_connection_of(link);
 
@@ -59,15 +59,15 @@ static dw_usec due(const struct link *link)
 	return connection->first ? 0 : overdue_at(connection);
 }
 
-static uint64_t serial(const struct link *link)
+static uint64_t connection_serial(const struct link *link)
 {
 	const struct connection *connection = const_connection_of(link);
 
 	return connection->up ? connection->route.serial : 0;
 }
 
-static int send(struct link *link, int count, const char *const *words, const size_t *sizes,
-		dw_usec now)
+static int connection_send(struct link *link, int count, const char *const *words,
+			   const size_t *sizes, dw_usec now)
 {
 	struct connection *connection = connection_of(link);
 	struct sim *sim = connection->network->sim;
@@ -82,7 +82,7 @@ static int send(struct link *link, int count, const char *const *words, const si
 	return DW_OK;
 }
 
-static struct reply *take(struct link *link)
+static struct reply *connection_take(struct link *link)
 {
 	struct connection *connection = connection_of(link);
 	struct packet *packet = connection->first;
@@ -97,7 +97,7 @@ static struct reply *take(struct link *link)
 	return reply;
 }
 
-static void drop(struct link *link, const char *why)
+static void connection_drop(struct link *link, const char *why)
 {
 	struct connection *connection = connection_of(link);
 
@@ -105,7 +105,7 @@ static void drop(struct link *link, const char *why)
 	connection_cut(connection, false);
 }
 
-static const char *trouble(const struct link *link, bool *ret_fatal)
+static const char *connection_trouble(const struct link *link, bool *ret_fatal)
 {
 	(void)link;
 	*ret_fatal = false;
@@ -135,14 +135,14 @@ static void free_connection(struct link *link)
 	alloc_free(&alloc, connection);
 }
 
-static const struct link_class connection_class = {.descriptor = descriptor,
-						   .work = work,
-						   .due = due,
-						   .connection = serial,
-						   .send = send,
-						   .take = take,
-						   .drop = drop,
-						   .trouble = trouble,
+static const struct link_class connection_class = {.descriptor = connection_descriptor,
+						   .work = connection_work,
+						   .due = connection_due,
+						   .connection = connection_serial,
+						   .send = connection_send,
+						   .take = connection_take,
+						   .drop = connection_drop,
+						   .trouble = connection_trouble,
 						   .free = free_connection};
 
 void connection_new(struct connection **home, struct network *network, struct instance *instance,

@@ -8,12 +8,12 @@
 
 /* ---- What the promises ask ----------------------------------------------------------------- */
 
-static dw_row *stored(void *user, const char *id)
+static dw_row *fleet_stored(void *user, const char *id)
 {
 	return server_row(&((const struct fleet *)user)->server, id);
 }
 
-static bool may_start(void *user, const char *id)
+static bool fleet_may_start(void *user, const char *id)
 {
 	const struct fleet *fleet = user;
 	unsigned shard = server_shard(&fleet->server, id);
@@ -21,7 +21,7 @@ static bool may_start(void *user, const char *id)
 	return fleet_has_lease(fleet->at_work, shard) || losses_in_grace(fleet->at_work, shard);
 }
 
-static bool is_replaced(void *user, const char *id)
+static bool fleet_is_replaced(void *user, const char *id)
 {
 	const struct fleet *fleet = user;
 	unsigned shard = server_shard(&fleet->server, id);
@@ -29,7 +29,7 @@ static bool is_replaced(void *user, const char *id)
 	return !fleet_has_lease(fleet->at_work, shard) || fleet->at_work->exposure.unowned[shard];
 }
 
-static bool is_lost(void *user)
+static bool fleet_is_lost(void *user)
 {
 	const struct fleet *fleet = user;
 
@@ -268,10 +268,10 @@ void fleet_run(struct sim *sim)
 	all = (struct fleet){.sim = sim};
 	sim->several = true;
 	sim->view = (struct store_view){.user = fleet,
-					.stored = stored,
-					.may_start = may_start,
-					.is_replaced = is_replaced,
-					.is_lost = is_lost};
+					.stored = fleet_stored,
+					.may_start = fleet_may_start,
+					.is_replaced = fleet_is_replaced,
+					.is_lost = fleet_is_lost};
 	begin(fleet);
 	for (; !sim->trace.broken[0] && sim->program.actions_left > 0; round++) {
 		step(fleet);

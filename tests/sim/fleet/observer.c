@@ -14,7 +14,7 @@ static const struct observer *const_observer_of(const dw_store *store)
 	return (const struct observer *)store;
 }
 
-static void submit(dw_store *store, dw_op *batch)
+static void observer_submit(dw_store *store, dw_op *batch)
 {
 	struct observer *observer = observer_of(store);
 	struct sim *sim = observer->process->instance.sim;
@@ -79,8 +79,8 @@ static void learn(struct process *process, const dw_op *op)
 		memcpy(knowledge->ended, knowledge->known, sizeof knowledge->ended);
 }
 
-/* collect: the engine loses the ownership when an operation of this term is answered DW_EFENCED. */
-static dw_op *collect(dw_store *store)
+/* observer_collect: the engine loses the ownership when an operation of this term is answered DW_EFENCED. */
+static dw_op *observer_collect(dw_store *store)
 {
 	struct observer *observer = observer_of(store);
 	struct sim *sim = observer->process->instance.sim;
@@ -99,14 +99,14 @@ static dw_op *collect(dw_store *store)
 	return all;
 }
 
-static int stop(dw_store *store, dw_usec patience)
+static int observer_stop(dw_store *store, dw_usec patience)
 {
 	struct observer *observer = observer_of(store);
 
 	return observer->real->type->stop(observer->real, patience);
 }
 
-static void free_store(dw_store *store)
+static void observer_free_store(dw_store *store)
 {
 	struct observer *observer = observer_of(store);
 
@@ -114,21 +114,21 @@ static void free_store(dw_store *store)
 	observer->real = NULL;
 }
 
-static void turn(dw_store *store, dw_usec steady)
+static void observer_turn(dw_store *store, dw_usec steady)
 {
 	struct observer *observer = observer_of(store);
 
 	observer->real->type->turn(observer->real, steady);
 }
 
-static dw_usec due(const dw_store *store)
+static dw_usec observer_due(const dw_store *store)
 {
 	const struct observer *observer = const_observer_of(store);
 
 	return observer->real->type->due(observer->real);
 }
 
-static dw_usec lease(const dw_store *store)
+static dw_usec observer_lease(const dw_store *store)
 {
 	const struct observer *observer = const_observer_of(store);
 	dw_usec until;
@@ -141,14 +141,14 @@ static dw_usec lease(const dw_store *store)
 	return until;
 }
 
-static int is_lost(const dw_store *store, const char *id)
+static int observer_is_lost(const dw_store *store, const char *id)
 {
 	const struct observer *observer = const_observer_of(store);
 
 	return observer->real->type->is_lost(observer->real, id);
 }
 
-static int trouble(const dw_store *store, char *ret_words, size_t size)
+static int observer_trouble(const dw_store *store, char *ret_words, size_t size)
 {
 	const struct observer *observer = const_observer_of(store);
 
@@ -161,14 +161,14 @@ void observer_init(struct observer *observer, struct process *process, dw_store 
 	observer->type = (dw_store_class){.size = sizeof observer->type,
 					  .name = "spied on",
 					  .level = DW_STORED,
-					  .submit = submit,
-					  .collect = collect,
-					  .stop = stop,
-					  .free = free_store,
-					  .turn = turn,
-					  .due = due,
-					  .lease = lease,
-					  .is_lost = is_lost,
-					  .trouble = trouble};
+					  .submit = observer_submit,
+					  .collect = observer_collect,
+					  .stop = observer_stop,
+					  .free = observer_free_store,
+					  .turn = observer_turn,
+					  .due = observer_due,
+					  .lease = observer_lease,
+					  .is_lost = observer_is_lost,
+					  .trouble = observer_trouble};
 	observer->store.type = &observer->type;
 }

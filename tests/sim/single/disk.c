@@ -23,7 +23,7 @@ static void check_owner(struct disk *disk)
 	instance_wake(&disk->single->instance);
 }
 
-static void turn(dw_store *store, dw_usec steady)
+static void disk_turn(dw_store *store, dw_usec steady)
 {
 	struct disk *disk = disk_of(store);
 
@@ -34,12 +34,12 @@ static void turn(dw_store *store, dw_usec steady)
 	ownership_renew(&disk->own);
 }
 
-static dw_usec due(const dw_store *store)
+static dw_usec disk_due(const dw_store *store)
 {
 	return ((const struct disk *)store)->own.renew_at;
 }
 
-static dw_usec lease(const dw_store *store)
+static dw_usec disk_lease(const dw_store *store)
 {
 	const struct disk *disk = (const struct disk *)store;
 
@@ -301,7 +301,7 @@ bool disk_idle(const struct disk *disk)
 
 /* ---- The engine's side --------------------------------------------------------------------- */
 
-static void submit(dw_store *store, dw_op *batch)
+static void disk_submit(dw_store *store, dw_op *batch)
 {
 	struct disk *disk = disk_of(store);
 
@@ -323,7 +323,7 @@ static void submit(dw_store *store, dw_op *batch)
 		schedule(disk);
 }
 
-static dw_op *collect(dw_store *store)
+static dw_op *disk_collect(dw_store *store)
 {
 	struct disk *disk = disk_of(store);
 
@@ -335,8 +335,8 @@ static dw_op *collect(dw_store *store)
 	return op_queue_take(&disk->answers);
 }
 
-/* stop finishes what has begun; sometimes that takes longer than the caller waits. */
-static int stop(dw_store *store, dw_usec patience)
+/* disk_stop finishes what has begun; sometimes that takes longer than the caller waits. */
+static int disk_stop(dw_store *store, dw_usec patience)
 {
 	struct disk *disk = disk_of(store);
 	bool late = chance(disk->sim, 2000);
@@ -393,7 +393,7 @@ void disk_free(struct disk *disk)
 	alloc_free(&alloc, disk);
 }
 
-static void free_store(dw_store *store)
+static void disk_free_store(dw_store *store)
 {
 	disk_free(disk_of(store));
 }
@@ -407,13 +407,13 @@ struct disk *disk_open(struct single *single)
 	disk->type = (dw_store_class){.size = sizeof disk->type,
 				      .name = "simulated",
 				      .level = DW_STORED,
-				      .submit = submit,
-				      .collect = collect,
-				      .stop = stop,
-				      .free = free_store,
-				      .turn = turn,
-				      .due = due,
-				      .lease = lease,
+				      .submit = disk_submit,
+				      .collect = disk_collect,
+				      .stop = disk_stop,
+				      .free = disk_free_store,
+				      .turn = disk_turn,
+				      .due = disk_due,
+				      .lease = disk_lease,
 				      .loads_by_generation = 1};
 	if (single->knobs.takeover == 0) /* a store without the newer members of the class */
 		disk->type.size = offsetof(dw_store_class, descriptor);

@@ -6,7 +6,7 @@
 
 /* ---- What the promises ask ----------------------------------------------------------------- */
 
-static dw_row *stored(void *user, const char *id)
+static dw_row *single_stored(void *user, const char *id)
 {
 	const struct single *single = user;
 	struct table_caller caller = {.role = DW_OWNER};
@@ -16,13 +16,13 @@ static dw_row *stored(void *user, const char *id)
 	return get.rows;
 }
 
-static bool may_start(void *user, const char *id)
+static bool single_may_start(void *user, const char *id)
 {
 	(void)id;
 	return ownership_may_start(&((const struct single *)user)->disk->own);
 }
 
-static bool is_lost(void *user)
+static bool single_is_lost(void *user)
 {
 	return ownership_is_lost(&((const struct single *)user)->disk->own);
 }
@@ -235,8 +235,10 @@ void single_run(struct sim *sim)
 	struct single *single = &all;
 	uint32_t round = 0;
 
-	sim->view = (struct store_view){
-	    .user = single, .stored = stored, .may_start = may_start, .is_lost = is_lost};
+	sim->view = (struct store_view){.user = single,
+					.stored = single_stored,
+					.may_start = single_may_start,
+					.is_lost = single_is_lost};
 	begin(single);
 	while (!sim->trace.broken[0] && sim->program.actions_left > 0 && step(single))
 		watch(single, round++);
