@@ -77,7 +77,7 @@ static void put_answered(struct sim *sim, struct asked *asked, const dw_result *
 	if (!generation)
 		generation = promises_made_by(name, asked, true);
 	if (!generation) {
-		broken(sim, "I2", "a put of %s was confirmed that was not stored", result->id);
+		broken(sim, "I2", "a confirmed put of %s was not stored", result->id);
 		return;
 	}
 	if (result->generation == generation->number)
@@ -108,7 +108,7 @@ static void move_answered(struct sim *sim, const struct asked *asked, const dw_r
 	       (!promises_is(generation, result->generation) || generation->moved_to != asked->due))
 		generation = generation->before;
 	if (!generation) {
-		broken(sim, "I2", "a move of %s was confirmed that was not stored", result->id);
+		broken(sim, "I2", "a confirmed move of %s was not stored", result->id);
 		return;
 	}
 	losses_confirmed(sim, generation);
@@ -136,7 +136,7 @@ static void settle_answered(struct sim *sim, const struct asked *asked)
 	}
 	if (asked->verdict == DW_DONE && generation->fate != FATE_SETTLED &&
 	    !generation->loss.set_back)
-		broken(sim, "I4", "a settle of %s was confirmed and not done", asked->name->id);
+		broken(sim, "I4", "a confirmed settle of %s was not done", asked->name->id);
 }
 
 void calls_answered(struct sim *sim, struct asked *asked, int status, const dw_result *result)

@@ -7,7 +7,7 @@ static void compare(struct sim *sim, const struct name *name)
 	dw_row *row = sim->view.stored(sim->view.user, name->id);
 
 	if (!generation && row)
-		broken(sim, "I3", "%s is in the store and should not be", name->id);
+		broken(sim, "I3", "%s is in the store, but must not be", name->id);
 	else if (generation && !row)
 		broken(sim, "I2", "%s is not in the store any more", name->id);
 	else if (generation && row->head.generation != generation->number)
@@ -30,8 +30,8 @@ void compare_say_what_is_left(struct sim *sim)
 {
 	for (const struct name *name = sim->promises.first; name; name = name->next) {
 		if (name->stored)
-			broken(sim, "I2", "%s is due for %lld us and not delivered", name->id,
-			       (long long)(clocks_wall(sim) - name->stored->due));
+			broken(sim, "I2", "%s has been due for %lld us and is not delivered",
+			       name->id, (long long)(clocks_wall(sim) - name->stored->due));
 	}
 	broken(sim, "once", "%llu calls are not answered",
 	       (unsigned long long)sim->calls.unanswered);

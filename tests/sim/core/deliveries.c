@@ -32,11 +32,11 @@ static void check_promises(struct sim *sim, const struct generation *generation,
 	if (generation->fate == FATE_SETTLED)
 		broken(sim, "I4", "%s started after it was settled", firing->id);
 	if (generation->fate == FATE_DEAD || generation->fate == FATE_DROPPED)
-		broken(sim, "I4", "%s started after it was set aside", firing->id);
+		broken(sim, "I4", "%s started after it was dead-lettered", firing->id);
 	/* When the server is set back while the answer is on its way, the client repeats the put.
 	 * The owner has rebuilt the timer meanwhile. Therefore the put meets its own timer. */
 	if (definite(asked->status) && !(asked->status == DW_EEXIST && generation->loss.rebuilt))
-		broken(sim, "I10", "%s started and its put was answered %d", firing->id,
+		broken(sim, "I10", "%s started, but its put was answered %d", firing->id,
 		       asked->status);
 }
 
@@ -53,7 +53,8 @@ static void check_repetition(struct sim *sim, const struct generation *generatio
 	if (!generation->licensed)
 		broken(sim, "I5", "%s started twice without a reason", firing->id);
 	if (generation->dropped == sim->at_work->life)
-		broken(sim, "I3", "%s was retried after a cancel had dropped that", firing->id);
+		broken(sim, "I3", "%s was retried after a cancel had ended its retries",
+		       firing->id);
 }
 
 static void note_start(struct sim *sim, struct generation *generation, uint64_t life)
@@ -70,7 +71,7 @@ static struct generation *started(struct sim *sim, const char *id, uint64_t numb
 	struct generation *generation = promises_find(promises_name(sim, id), number);
 
 	if (!generation)
-		broken(sim, "I10", "%s started and this generation was never stored", id);
+		broken(sim, "I10", "%s started with a generation that was never stored", id);
 	return generation;
 }
 
@@ -103,7 +104,7 @@ struct generation *delivery_started_by_other(struct sim *sim, const dw_op *claim
 
 	if (!generation)
 		return NULL;
-	trace(sim, "rival start", claim->id, claim->head.due, claim->head.attempt);
+	trace(sim, "other start", claim->id, claim->head.due, claim->head.attempt);
 	generation->life = 0; /* if we started it, that was before the loss */
 	check_promises(sim, generation, &firing);
 	check_repetition(sim, generation, &firing);
@@ -140,7 +141,7 @@ void delivery_expired(struct sim *sim, const char *id)
 		return;
 	}
 	if (!name->loss.at) /* otherwise another owner may have started it since */
-		broken(sim, "I4", "a hold of %s ran out that was none", id);
+		broken(sim, "I4", "a hold of %s expired, but it was not held", id);
 }
 
 void deliveries_lost(struct sim *sim)

@@ -53,7 +53,7 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 	struct generation *made;
 
 	if (!asked) {
-		broken(sim, "I11", "a put of %s is not as asked", op->id);
+		broken(sim, "I11", "a put of %s differs from its call", op->id);
 		return;
 	}
 	check_growth(sim, name, op);
@@ -80,7 +80,7 @@ static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct gener
 	struct name *name = promises_name(sim, op->id);
 
 	if (!old) {
-		broken(sim, "I3", "%s went on from nothing", op->id);
+		broken(sim, "I3", "%s was moved or requeued, but did not exist", op->id);
 		return;
 	}
 	check_growth(sim, name, op);
@@ -180,7 +180,7 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 	bool by_two = generation->loss.set_back || generation->loss.rebuilt;
 
 	if (verdict && !generation->may_retry && !generation->licensed && !by_two)
-		broken(sim, "I5", "%s is delivered again and nobody asked for it", op->id);
+		broken(sim, "I5", "%s is delivered again, but nobody asked for that", op->id);
 	if (verdict && wanted->due < generation->retry_floor && !by_two &&
 	    generation->floor_clock == sim->clocks.set_count)
 		broken(sim, "I1", "%s is delivered again before the time asked for", op->id);
@@ -212,11 +212,11 @@ static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wa
 	} else if (op->kind == DW_OP_BURY) {
 		end(name, FATE_DEAD);
 		if (op->reason == DW_REASON_LATE && generation->asked->late_after == 0)
-			broken(sim, "I2", "%s was set aside as late", op->id);
+			broken(sim, "I2", "%s was dead-lettered as late", op->id);
 	} else {
 		/* A rebuilt timer may have been started and settled before it was lost. */
 		if (!generation->may_settle && !generation->loss.rebuilt)
-			broken(sim, "I2", "%s was settled and nobody asked for it", op->id);
+			broken(sim, "I2", "%s was settled, but nobody asked for that", op->id);
 		end(name, FATE_SETTLED);
 	}
 }

@@ -61,7 +61,8 @@ static void stall_owner(struct fleet *fleet)
 	process->instance.stalled_until = usec_max(
 	    process->instance.stalled_until,
 	    fleet->sim->clocks.steady + (dw_usec)draw(fleet->sim, (uint64_t)fleet->server.lease));
-	trace(fleet->sim, "dawdles", "", process->instance.stalled_until, process->instance.number);
+	trace(fleet->sim, "owner stalls", "", process->instance.stalled_until,
+	      process->instance.number);
 	faults_disturb(fleet->sim, process->instance.stalled_until);
 }
 
@@ -143,7 +144,7 @@ static void delete_half(struct fleet *fleet)
 	struct process *keeper = keeper_of(fleet, shard);
 	bool place = draw(sim, 2) == 0;
 
-	trace(sim, "torn", id, place, 0);
+	trace(sim, "half deleted", id, place, 0);
 	faults_disturb(sim, sim->clocks.steady + DW_SECONDS(60));
 	if (place) {
 		command(fleet, "ZREM", server_key(shard, "z"), id, NULL);

@@ -173,7 +173,7 @@ static void tell_rebuilt(const struct effect *effect, const char *id, const stru
 	dw_head head;
 
 	if (item->kind == REPLY_BULK && header_of(item, &head)) {
-		trace(effect->fleet->sim, "pushed", id, (int64_t)head.generation, head.attempt);
+		trace(effect->fleet->sim, "rebuilt", id, (int64_t)head.generation, head.attempt);
 		rebuild_written(effect->fleet, id, &head, effect->caller,
 				role_of(effect) == DW_CLIENT);
 	}

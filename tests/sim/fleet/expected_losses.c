@@ -73,7 +73,8 @@ static struct generation *stored_now(struct fleet *fleet, const struct name *nam
 		return NULL;
 	generation = promises_find(name, ret_head->generation);
 	if (!generation)
-		broken(fleet->sim, "sim", "%s came back as something that never was", name->id);
+		broken(fleet->sim, "sim", "%s came back as a generation that never existed",
+		       name->id);
 	return generation;
 }
 
@@ -305,7 +306,7 @@ void losses_keeper_ends(struct fleet *fleet, bool in_time)
 		if (!name->loss.keeper || name->loss.keeper != sim->at_work->life)
 			continue;
 		if (in_time && name->loss.owed)
-			broken(sim, "I2", "%s was lost, and its owner has gone without a word",
+			broken(sim, "I2", "%s was lost, and its owner ended without rebuilding it",
 			       name->id);
 		without_keeper(fleet, name);
 	}

@@ -79,7 +79,7 @@ static void learn(struct process *process, const dw_op *op)
 		memcpy(knowledge->ended, knowledge->known, sizeof knowledge->ended);
 }
 
-/* observer_collect: the engine loses the ownership when an operation of this term is answered DW_EFENCED. */
+/* observer_collect: the engine loses the ownership by an answer DW_EFENCED of this term. */
 static dw_op *observer_collect(dw_store *store)
 {
 	struct observer *observer = observer_of(store);

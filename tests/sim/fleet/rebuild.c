@@ -53,14 +53,13 @@ void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 	bool unseen; /* the caller has not ended it itself */
 
 	if (!generation) {
-		broken(sim, "I10", "%s was written again and never was there", id);
+		broken(sim, "I10", "the rebuild wrote %s, which never existed", id);
 		return;
 	}
 	if (before && before != generation && before->fate == FATE_STORED) {
 		if (before->made_at > generation->made_at &&
 		    !fleet->server.set_back[server_shard(&fleet->server, id)])
-			broken(sim, "I2", "%s was put since, and an older one is written over it",
-			       id);
+			broken(sim, "I2", "the rebuild wrote an older timer over %s", id);
 		before->fate = FATE_REPLACED;
 	}
 	unseen = caller && generation->number > caller->observer.knowledge.ended[name->number];
@@ -76,7 +75,7 @@ void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 	generation->loss.rebuilt = true;
 	if (!generation->loss.set_back && head->due != generation->due &&
 	    head->due != generation->due_before)
-		broken(sim, "I11", "%s was written again with another deadline", id);
+		broken(sim, "I11", "the rebuild wrote %s with another deadline", id);
 	generation->due = head->due;
 	generation->claimed = head->state == DW_CLAIMED;
 	name->stored = generation;
@@ -105,7 +104,7 @@ void rebuild_deleted(struct sim *sim, const char *id)
 		if (!stored->loss.set_back && !stored->loss.rebuilt && !stored->loss.lost &&
 		    stored->made_at < name->loss.at && /* a client has not written it since */
 		    !is_below(stored))
-			broken(sim, "I2", "%s was deleted again and lives", id);
+			broken(sim, "I2", "the rebuild deleted %s, which is alive", id);
 		stored->fate = FATE_CANCELLED;
 	}
 	name->stored = NULL;
@@ -131,7 +130,7 @@ void rebuild_done(struct process *process, dw_store *real)
 		    name->loss.at > process->observer.knowledge.told_of_loss_at)
 			continue;
 		if (owed && !(name->stored && name->stored->number > owed->number))
-			broken(sim, "I2", "%s was lost, and is not written again", name->id);
+			broken(sim, "I2", "%s was lost and not rebuilt", name->id);
 		release(name);
 	}
 }

@@ -142,7 +142,7 @@ void server_remember(struct server *server)
 	server_forget(server);
 	server->past = twin_copy(server->twin);
 	server->past_at = server->sim->clocks.steady;
-	trace(server->sim, "remember", "", 0, 0);
+	trace(server->sim, "snapshot", "", 0, 0);
 }
 
 void server_set_back(struct server *server)

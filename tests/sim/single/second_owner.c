@@ -13,7 +13,7 @@ static void apply(struct single *single, dw_op *op)
 	dw_head wanted = op->head;
 
 	(void)table_bugs_apply(single, op, &caller); /* it never asks for the inbox */
-	trace(sim, "rival", op->id ? op->id : "", op->kind, op->status);
+	trace(sim, "other owner", op->id ? op->id : "", op->kind, op->status);
 	operation_applied(sim, op, &wanted, DW_OWNER);
 }
 
@@ -62,15 +62,16 @@ static void take_over(struct single *single)
 	single->second_owner.count++;
 	single->second_owner.token = rng_next(&sim->rng) | 1;
 	single->second_owner.until = sim->clocks.steady + (dw_usec)draw(sim, DW_SECONDS(4));
-	trace(sim, "rival owns", "", single->second_owner.until, 0);
-	(void)table_own(single->table, "the rival", clocks_wall(sim)); /* this memory is endless */
+	trace(sim, "other owns", "", single->second_owner.until, 0);
+	(void)table_own(single->table, "the second owner",
+			clocks_wall(sim)); /* this memory is endless */
 }
 
 static void let_go(struct single *single)
 {
 	struct sim *sim = single->sim;
 
-	trace(sim, "rival gone", "", 0, 0);
+	trace(sim, "other gone", "", 0, 0);
 	single->second_owner.owns = false;
 	single->second_owner.at = sim->clocks.steady + (dw_usec)draw(sim, DW_SECONDS(10));
 	single->lease.until = sim->clocks.steady;

@@ -252,7 +252,7 @@ void single_run(struct sim *sim)
 	if (!sim->trace.broken[0]) {
 		compare(single);
 		if (!compare_is_over(sim))
-			broken(sim, "I2", "nothing is left to happen and something to do");
+			broken(sim, "I2", "no event is left, but a timer or a call is");
 	}
 	finish(single);
 }

@@ -31,7 +31,7 @@ void watch_overdue(struct single *single)
 
 		if (generation && usec_add(generation->due, bound) < wall &&
 		    generation->since + bound < sim->clocks.steady)
-			broken(sim, "I2", "%s is due for %lld us and is %s", name->id,
+			broken(sim, "I2", "%s has been due for %lld us and is %s", name->id,
 			       (long long)(wall - generation->due),
 			       generation->life == single->instance.life ? "not settled"
 									 : "not started");
