@@ -5,16 +5,6 @@ function say(what, right) { print file ":" line ": " what "; " right }
 
 function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
 
-function floor_of(dir) {
-	if (dir == "src/base") return 0
-	if (dir == "src/wheel" || dir == "src/timer") return 1
-	if (dir == "src/port") return 2
-	if (dir == "src/loop" || dir == "src/store" || dir == "src/store/redis") return 3
-	if (dir == "src/engine") return 4
-	if (dir == "src") return 5
-	return -1
-}
-
 function judge_public(name) {
 	if (name !~ /^durawheel\//)
 		say("public header includes \"" name "\"",
@@ -34,7 +24,7 @@ function judge_floor(name,    own, other, target) {
 	other = floor_of(target)
 	if (own < 0)
 		say("a folder without a floor",
-		    "give " folder(file) " one, in floors.awk and in src/README.md")
+		    "give " folder(file) " one, in floor_of.awk and in src/README.md")
 	else if (other < 0)
 		say("includes \"" name "\", which is on no floor",
 		    "name it floor/file.h, as seen from src")

@@ -31,7 +31,7 @@ lint()
 	"$here/run.sh" "$tree" "$@" 2>/dev/null || true
 }
 
-# expect PLACE WORDS [ARCHIVE]: the planted violation, and nothing else, is found; PLACE is a
+# expect PLACE WORDS [BUILD]: the planted violation, and nothing else, is found; PLACE is a
 # pattern.
 expect()
 {
@@ -51,6 +51,7 @@ plant()
 {
 	local file=$tree/$1
 	shift
+	mkdir -p "${file%/*}"
 	printf '%s\n' "$@" >>"$file"
 }
 
@@ -125,9 +126,56 @@ plant_globals()
 	for kind in 'int counter = 1' 'static int counter' '_Thread_local int counter'; do
 		plant src/base/a.c "$kind;" 'int *f(void)' '{' '	return &counter;' '}' \
 			'char *const constant = "constant";'
-		(cd "$tree" && "${CC:-cc}" -fPIC -c src/base/a.c -o a.c.o && ar rc lib.a a.c.o)
-		expect src/base/a.c:1 'counter is a mutable global' "$tree/lib.a"
+		build
+		expect src/base/a.c:1 'counter is a mutable global' "$tree/build"
 	done
+}
+
+# build: compiles what was planted into the objects and the archive that the lint looks at.
+build()
+{
+	local source object
+	mkdir -p "$tree/build/src"
+	for source in "$tree"/src/{base,store,engine}/*.c; do
+		[[ -f $source ]] || continue
+		object=$tree/build/src/CMakeFiles/durawheel_objects.dir/${source#"$tree/src/"}.o
+		mkdir -p "${object%/*}"
+		"${CC:-cc}" -fPIC -w -c "$source" -o "$object"
+		ar rc "$tree/build/src/libdurawheel_inside.a" "$object"
+	done
+}
+
+plant_graph()
+{
+	plant src/base/a.c 'int f(void)' '{' '	return g();' '}' 'int h(void)' '{' '}'
+	plant src/base/b.c 'int g(void)' '{' '	return h();' '}'
+	build
+	plant tests/lint/exceptions.txt 'src/base/b.c in a circle of 2'
+	expect src/base/a.c:1 'in a circle of 2, for one g of src/base/b.c' "$tree/build"
+	plant src/store/a.c 'int f(void)' '{' '	return g();' '}'
+	plant src/engine/b.c 'int g(void)' '{' '}'
+	build
+	expect src/store/a.c:1 'floor 3 needs g of src/engine/b.c' "$tree/build"
+	plant tests/lint/exceptions.txt '# why' 'src/base/b.c in a circle'
+	build
+	expect tests/lint/exceptions.txt:2 'has no "in a circle"' "$tree/build"
+}
+
+plant_rooms()
+{
+	plant src/base/a.c 'struct page {' '	int a;' '};'
+	plant src/engine/a.c '' 'struct page {' '	int b;' '};'
+	expect src/engine/a.c:2 'a second struct page, beside src/base/a.c:1'
+	plant src/engine/a.h 'struct engine {' "$(repeat 26 '	int *a;')" '};'
+	expect src/engine/a.h:1 'struct engine has 26 lines'
+	plant src/engine/a.h "$(repeat 151 'int f(void);')"
+	expect src/engine/a.h:151 'private header has 151 lines'
+	plant src/engine/a.c "$(repeat 501 'int f(void);')"
+	expect src/engine/a.c:501 'file has 501 lines'
+	plant src/engine/a.c 'static void came(int a)' '{' '}'
+	plant src/base/a.c 'static void came(int a)' '{' '}' \
+		'int g(void)' '{' '	f(came);' '}'
+	expect src/base/a.c:1 'the callback came has its name in 2 files'
 }
 
 # without NAME: a PATH on which this tool is none.
@@ -178,6 +226,8 @@ plant_calls
 plant_sizes
 plant_words
 plant_globals
+plant_graph
+plant_rooms
 plant_tools
 plant_memory
 echo "lint self-test: $passed passed, $failed failed"
