@@ -136,7 +136,7 @@ static bool stat_is_hidden(pid_t pid)
 static bool hide_as_root(void)
 {
 	return unshare(CLONE_NEWNS) == 0 &&
-	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
 	       mount("proc", "/proc", "proc", 0, "hidepid=2") == 0 && setgid(NOBODY) == 0 &&
 	       setuid(NOBODY) == 0;
 }
