@@ -86,12 +86,11 @@ void recover_learn_rows(struct engine *engine, const dw_row *row)
 			engine->recover_again = true; /* no memory now: the scan brings it */
 }
 
-/* ---- The scan ------------------------------------------------------------------------------
+/* ---- The scan ------------------------------------------------------------------------------ */
 
- * What is due within LOAD_AHEAD is read in the order of the deadlines, so that whatever can be
- * claimed is known together with all that is due before it. The rest is read in the order in which
- * the store has it at hand, if it says so; that also finds what is missing in its order of the
- * deadlines. */
+/* Timers due within LOAD_AHEAD are read in the order of their deadlines. So a timer that can be
+ * claimed is known together with all that are due before it. A store that loads by generation gives
+ * the rest in that order, which also finds timers that its order of deadlines lacks. */
 
 /* is_ahead: all that is due so soon is loaded. */
 static bool is_ahead(const struct engine *engine, dw_usec by)
