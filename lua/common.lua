@@ -1,6 +1,6 @@
 -- What the scripts share. Each script is this file and then its own, so here are only locals. The
--- keys and what is in them: lua/README.md. The rules of a timer's life: src/store/life.c, which
--- these scripts follow to the letter.
+-- keys and what is in them: lua/README.md. The rules of a timer's life: src/timer/transition.c,
+-- which these scripts follow to the letter.
 --
 -- Lua's numbers are doubles, exact to 2^53. So a header is handled as nine 32-bit words, and a
 -- deadline, which may be any 64-bit number, is never put together. Nothing is written before all

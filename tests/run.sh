@@ -169,7 +169,7 @@ asan()
 tsan()
 {
 	local plain=() alone='wheel|state_table|crash_(redis|cancel)'
-	alone+='|redis_(scripts|twin|mend|layout|one|open|ou|gather|reply|where)'
+	alone+='|redis_(scripts|model|mend|layout|one|open|ou|gather|reply|where)'
 	alone+='|test_(api_drive|bad_.*|contract_(memory|table)|crc|dead(_limit)?|engine_.*'
 	alone+='|history|loop|record|rng|standby|usec|utf8|when|whole)$'
 	! setarch -R true 2>/dev/null || plain=(setarch -R)
@@ -206,7 +206,7 @@ longest_first()
 # Left out: what waits for a redis-server mostly, and has limits to that, and what is very many
 # of the same. ASan sees them.
 not_slowly='dead_limit|contract_redis'
-not_slowly+='|redis_(link_server|twin|scripts|commands|mend|ousted|layout|one|open|out)'
+not_slowly+='|redis_(link_server|model|scripts|commands|mend|ousted|layout|one|open|out)'
 
 # memcheck: all but these, with few of the random operations. Some wait: more than processors.
 memcheck()

@@ -1,16 +1,13 @@
-# cmake -DLUA=FOLDER -DOUT=FILE -P EmbedLua.cmake: writes the scripts of FOLDER as C, each as
+# cmake -DLUA=FOLDER -DOUT=FILE -P EmbedLua.cmake: writes the scripts of FOLDER/*/ as C, each as
 # common.lua and then its own file, with the SHA-1 by which Redis names it.
 file(READ ${LUA}/common.lua shared)
-file(GLOB files ${LUA}/*.lua)
+file(GLOB files ${LUA}/*/*.lua)
 list(SORT files)
 set(texts "")
 set(table "")
 set(count 0)
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME_WE)
-  if(name STREQUAL "common")
-    continue()
-  endif()
   file(READ ${file} own)
   set(text "${shared}${own}")
   string(SHA1 sha1 "${text}")

@@ -27,7 +27,7 @@
 #include "engine/engine.h"
 #include "engine/lead.h"
 #include "engine/schedule.h"
-#include "engine/topic.h"
+#include "topic/topic.h"
 #include "port/op.h"
 #include "timer/index.h"
 

@@ -68,14 +68,14 @@ void index_replace(struct index *index, struct timer *old, struct timer *fresh)
 	linear_replace(&index->timers, &old->node, &fresh->node);
 }
 
-struct visitor {
+struct index_visitor {
 	void (*visit)(struct timer *, void *user);
 	void *user;
 };
 
 static void visit_timer(struct linear_node *node, void *user)
 {
-	const struct visitor *visitor = user;
+	const struct index_visitor *visitor = user;
 
 	visitor->visit((struct timer *)node, visitor->user);
 }
@@ -83,7 +83,7 @@ static void visit_timer(struct linear_node *node, void *user)
 bool index_visit(struct index *index, uint32_t bucket, void (*visit)(struct timer *, void *user),
 		 void *user)
 {
-	struct visitor visitor = {visit, user};
+	struct index_visitor visitor = {visit, user};
 
 	return linear_visit(&index->timers, bucket, visit_timer, &visitor);
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "store/table.h"
+#include "store/memory/table.h"
 #include "support/cmocka.h"
 
 struct place {

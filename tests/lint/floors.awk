@@ -19,7 +19,7 @@ function judge_command(name) {
 
 function judge_floor(name,    own, other, target) {
 	if (name ~ /^durawheel\//) return
-	target = name ~ /\// ? "src/" folder(name) : "src"
+	target = "src/" folder(name)
 	own = floor_of(folder(file))
 	other = floor_of(target)
 	if (own < 0)

@@ -142,8 +142,8 @@ check_memory()
 	while read -r place name; do
 		[[ -z $name ]] || grep -q "\b$name(" <<<"$swept" || grep -qs "^$name: ." "$list" ||
 			echo "$place: $name is in no sweep of failing allocations; call it in" \
-				"tests/unit/test_out_of_memory_calls.c, or say why it needs none" \
-				"in $list"
+				"tests/unit/handle/test_out_of_memory_calls.c, or say why" \
+				"it needs none in $list"
 	done <<<"$functions"
 	[[ ! -f $list ]] || grep -n '^[^#]' "$list" | while IFS=: read -r place name reason; do
 		grep -q " $name\$" <<<"$functions" && [[ -n $reason ]] ||

@@ -12,7 +12,7 @@ failed=0
 clean_tree()
 {
 	rm -rf "${tree:?}"/*
-	mkdir -p "$tree"/src/{base,wheel,timer,port,loop,store,engine,cli} \
+	mkdir -p "$tree"/src/{base,wheel,timer,port,loop,store,engine,handle,cli} \
 		"$tree"/{include/durawheel,tests,examples,lua}
 	echo 'DisableFormat: true' >"$tree/.clang-format"
 	printf '#include <stddef.h>\n\nint dw_five(dw *, int, int, int, int, int);\n' \
@@ -22,7 +22,7 @@ clean_tree()
 		>"$tree/src/wheel/nodes.c"
 	printf '#include "base/alloc.h"\n' >"$tree/src/wheel/nodes.h"
 	printf 'int dw_five(dw *d, int a, int b, int c, int e, int f)\n{\n\treturn a;\n}\n' \
-		>"$tree/src/api.c"
+		>"$tree/src/handle/api.c"
 }
 
 # lint: what the lint says of the tree, whatever it returns.
@@ -71,7 +71,7 @@ plant_floors()
 	expect src/timer/a.c:1 'floor 1 includes floor 2'
 	plant src/loop/a.c '#include "engine/turn.h"'
 	expect src/loop/a.c:1 'floor 3 includes floor 4'
-	plant src/engine/a.c '#include "options.h"'
+	plant src/engine/a.c '#include "handle/options.h"'
 	expect src/engine/a.c:1 'floor 4 includes floor 5'
 	plant src/engine/a.c '#include "elsewhere/a.h"'
 	expect src/engine/a.c:1 'on no floor'

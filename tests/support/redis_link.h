@@ -3,7 +3,7 @@
 #ifndef DW_TESTS_REDIS_LINK_H
 #define DW_TESTS_REDIS_LINK_H
 
-#include "store/redis/socket.h"
+#include "redis/connection.h"
 
 struct linked {
 	struct link *link;

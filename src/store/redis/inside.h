@@ -1,26 +1,26 @@
 /* The Redis store's insides, shared by its files:
  *
- *	store.c    the class: submit, turn, collect, stop
- *	open.c     opening: the URL, the shards, the lease
- *	layout.c   the number of shards: known, guessed, fixed, another one
- *	flow.c     commands out and replies in, shard by shard; a connection that was lost
- *	shape.c    what the reply to each command may be
- *	answers.c  in which order operations are answered, and when they are given up
- *	greet.c    a new connection replaces the token, or the session, of the old one
- *	lease.c    acquiring, renewing, giving back; losing
- *	loss.c     a shard that was emptied, or set back
- *	change.c   the operations on one timer, as script calls
- *	operands.c the words of those calls
- *	news.c     the inbox of the clients
- *	scan.c     pages in order over all shards
- *	audit.c    what is overdue, in no order
- *	whole.c    status, purge, report, the drop of all: what asks every shard
- *	check.c    a check of everything
- *	mend.c     compares the entries of the order with the values
- *	types.c    keys of another type than ours
- *	stray.c    timers in a shard to which they do not belong
- *	value.c    a timer as bytes;  words.c  a command;  script.h  lua/, in the program
- *	link.h, socket.c, heartbeat.c, reply.c, where.c   the wire
+ *	store.c      the class: submit, turn, collect, stop
+ *	open.c       opening: the URL, the shards, the lease
+ *	layout.c     the number of shards: known, guessed, fixed, another one
+ *	dispatch.c   commands out and replies in, shard by shard; a connection that was lost
+ *	shape.c      what the reply to each command may be
+ *	completion.c in which order operations are answered, and when they are given up
+ *	session.c    a new connection replaces the token, or the session, of the old one
+ *	lease.c      acquiring, renewing, giving back; losing
+ *	restore.c    a shard that was emptied, or set back
+ *	write.c      the operations on one timer, as script calls
+ *	batch.c      the words of those calls
+ *	inbox.c      the inbox of the clients
+ *	scan.c       pages in order over all shards
+ *	audit.c      what is overdue, in no order
+ *	namespace.c  status, purge, report, the drop of all: what asks every shard
+ *	check.c      a check of everything
+ *	repair.c     compares the entries of the order with the values
+ *	key_types.c  keys of another type than ours
+ *	misplaced.c  timers in a shard to which they do not belong
+ *	value.c      a timer as bytes;  script.h  lua/, in the program
+ *	src/redis/   the connection
  *
  * Everything happens inside the engine's turns, in one thread; nothing blocks but opening and
  * stopping. Down: an operation goes into its shard's queue; what stands next in it becomes a
@@ -39,12 +39,12 @@
 #include "base/rng.h"
 #include "base/usec.h"
 #include "port/op.h"
-#include "store/redis/link.h"
+#include "redis/link.h"
 #include "store/redis/rows.h"
 #include "store/redis/script.h"
 #include "store/redis/value.h"
-#include "store/redis/where.h"
-#include "store/redis/words.h"
+#include "redis/url.h"
+#include "redis/command.h"
 
 #define SHARDS_DEFAULT 16u
 #define SHARDS_MAX 256u

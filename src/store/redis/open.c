@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "store/identity.h"
-#include "store/redis/socket.h"
+#include "redis/connection.h"
 #include "store/redis/store.h"
 
 /* ---- Making -------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "store/life.h"
+#include "timer/transition.h"
 #include "store/redis/store.h"
 
 int64_t reply_number(const struct reply *reply)

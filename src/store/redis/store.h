@@ -3,7 +3,7 @@
 #ifndef DW_STORE_REDIS_STORE_H
 #define DW_STORE_REDIS_STORE_H
 
-#include "store/redis/link.h"
+#include "redis/link.h"
 #include "store/store.h"
 
 struct redis_store;

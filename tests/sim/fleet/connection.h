@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "sim/fleet/network.h"
-#include "store/redis/link.h"
+#include "redis/link.h"
 
 struct instance;
 

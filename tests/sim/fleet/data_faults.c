@@ -12,7 +12,8 @@
 static uint64_t fence(struct fleet *fleet, unsigned shard)
 {
 	size_t size;
-	const char *value = twin_value(fleet->server.twin, server_key(shard, "m"), "fence", &size);
+	const char *value =
+	    model_value(fleet->server.model, server_key(shard, "m"), "fence", &size);
 
 	return value ? strtoull(value, NULL, 10) : 0;
 }
@@ -119,7 +120,7 @@ static void command(struct fleet *fleet, const char *word, const char *key, cons
 	size_t sizes[] = {strlen(word), strlen(key), first ? strlen(first) : 0,
 			  second ? strlen(second) : 0};
 
-	reply_free(twin_call(fleet->server.twin, second ? 4 : first ? 3 : 2, words, sizes));
+	reply_free(model_call(fleet->server.model, second ? 4 : first ? 3 : 2, words, sizes));
 }
 
 static void end_session(struct fleet *fleet)

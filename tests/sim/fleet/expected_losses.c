@@ -177,7 +177,7 @@ struct looking {
 	unsigned shard;
 };
 
-static void dead_letter_found(void *user, const struct twin_field *field)
+static void dead_letter_found(void *user, const struct model_field *field)
 {
 	const struct looking *looking = user;
 	const char *colon = strrchr(field->key, ':');
@@ -200,7 +200,7 @@ static void settle_dead_letters(struct fleet *fleet, unsigned shard)
 
 	for (uint32_t i = 0; i < promises->generation_count; i++)
 		promises->generations[i].loss.dead_letter = false;
-	twin_dump(fleet->server.twin, dead_letter_found, &looking);
+	model_dump(fleet->server.model, dead_letter_found, &looking);
 	for (uint32_t i = 0; i < promises->generation_count; i++) {
 		struct generation *generation = &promises->generations[i];
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sim/core/sim.h"
-#include "store/redis/link.h"
+#include "redis/link.h"
 
 static struct alloc alloc_of(struct network *network)
 {

@@ -32,9 +32,9 @@ static struct reply *refusal(struct fleet *fleet)
 static const char *script_of(const struct packet *packet)
 {
 	if (strcmp(packet->words[0], "EVALSHA") == 0)
-		return twin_script(packet->words[1], packet->sizes[1]);
+		return model_script(packet->words[1], packet->sizes[1]);
 	return strcmp(packet->words[0], "EVAL") == 0
-		   ? twin_script_of(packet->words[1], packet->sizes[1])
+		   ? model_script_of(packet->words[1], packet->sizes[1])
 		   : NULL;
 }
 
@@ -65,27 +65,27 @@ static void tell(struct fleet *fleet, const struct packet *packet, const struct 
 	effects_tell(&effect);
 }
 
-static enum twin_bug bug_of(enum bug bug, bool late)
+static enum model_bug bug_of(enum bug bug, bool late)
 {
 	switch (bug) {
 	case BUG_NO_HELLO:
-		return late ? TWIN_ANY_TOKEN : TWIN_SOUND;
+		return late ? MODEL_ANY_TOKEN : MODEL_SOUND;
 	case BUG_CLAIM_UNSEEN:
-		return TWIN_CLAIM_ANY;
+		return MODEL_CLAIM_ANY;
 	case BUG_NEVER_OPEN:
-		return TWIN_CANCEL_NEVER_OPEN;
+		return MODEL_CANCEL_NEVER_OPEN;
 	case BUG_ACK_UNSEEN:
-		return TWIN_ACK_BY_ID;
+		return MODEL_ACK_BY_ID;
 	case BUG_ATTEMPT_KEPT:
-		return TWIN_ATTEMPT_KEPT;
+		return MODEL_ATTEMPT_KEPT;
 	case BUG_PUSH_LOST:
-		return TWIN_PUSH_LOST;
+		return MODEL_PUSH_LOST;
 	case BUG_PUSH_FRESH:
-		return TWIN_PUSH_FRESH;
+		return MODEL_PUSH_FRESH;
 	case BUG_DELETE_LOST:
-		return TWIN_DELETE_LOST;
+		return MODEL_DELETE_LOST;
 	default:
-		return TWIN_SOUND;
+		return MODEL_SOUND;
 	}
 }
 
@@ -95,7 +95,7 @@ static void carry_out(struct fleet *fleet, const struct packet *packet)
 	struct reply *reply;
 
 	server_tick(&fleet->server);
-	twin_set_bug(fleet->server.twin, bug_of(sim->bug, packet->late));
+	model_set_bug(fleet->server.model, bug_of(sim->bug, packet->late));
 	if (sim->clocks.steady < fleet->outage.refusing_until || chance(sim, sim->knobs.fail / 4)) {
 		reply = refusal(fleet);
 		trace(sim, "refused", reply->bytes, 0, 0);
@@ -159,5 +159,5 @@ static unsigned publish(void *user, const char *channel, size_t size, long long 
 
 void requests_init(struct fleet *fleet)
 {
-	twin_listen(fleet->server.twin, publish, fleet);
+	model_listen(fleet->server.model, publish, fleet);
 }

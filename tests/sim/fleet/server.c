@@ -25,10 +25,10 @@ void server_init(struct server *server, struct sim *sim)
 	struct alloc alloc = memory_alloc(&sim->table_account);
 
 	server->sim = sim;
-	server->twin = twin_new(&alloc);
-	twin_watch_known(server->twin, note_known, server);
+	server->model = model_new(&alloc);
+	model_watch_known(server->model, note_known, server);
 	if (sim->bug == BUG_NONE)
-		twin_be_strict(server->twin);
+		model_be_strict(server->model);
 	server->wall_offset = clocks_wall(sim) - sim->clocks.steady;
 	server->wall_offset += (dw_usec)draw(sim, DW_SECONDS(20)) - DW_SECONDS(10);
 	server->drift_ppm = (int64_t)draw(sim, 1001) - 500;
@@ -37,7 +37,7 @@ void server_init(struct server *server, struct sim *sim)
 void server_free(struct server *server)
 {
 	server_forget(server);
-	twin_free(server->twin);
+	model_free(server->model);
 }
 
 unsigned server_shard(const struct server *server, const char *id)
@@ -57,8 +57,8 @@ void server_tick(const struct server *server)
 {
 	dw_usec steady = server->sim->clocks.steady;
 
-	twin_set_time(server->twin,
-		      steady + server->wall_offset + steady / 1000000 * server->drift_ppm);
+	model_set_time(server->model,
+		       steady + server->wall_offset + steady / 1000000 * server->drift_ppm);
 }
 
 dw_row *server_row(const struct server *server, const char *id)
@@ -66,14 +66,14 @@ dw_row *server_row(const struct server *server, const char *id)
 	struct alloc alloc = memory_alloc(&server->sim->table_account);
 	size_t size;
 	const char *value =
-	    twin_value(server->twin, server_key(server_shard(server, id), "h"), id, &size);
+	    model_value(server->model, server_key(server_shard(server, id), "h"), id, &size);
 
 	return value ? value_row(&alloc, id, strlen(id), value, size) : NULL;
 }
 
 bool server_score(const struct server *server, const char *id, double *ret_score)
 {
-	return twin_score(server->twin, server_key(server_shard(server, id), "i"), id, ret_score);
+	return model_score(server->model, server_key(server_shard(server, id), "i"), id, ret_score);
 }
 
 bool server_has_lease(const struct server *server, unsigned shard, const char *nonce)
@@ -83,7 +83,7 @@ bool server_has_lease(const struct server *server, unsigned shard, const char *n
 	const char *colon;
 
 	server_tick(server);
-	token = twin_lease(server->twin, server_key(shard, "l"), &size);
+	token = model_lease(server->model, server_key(shard, "l"), &size);
 	colon = token ? strchr(token, ':') : NULL;
 	return colon && strncmp(colon + 1, nonce, strlen(nonce)) == 0;
 }
@@ -91,7 +91,7 @@ bool server_has_lease(const struct server *server, unsigned shard, const char *n
 bool server_all_even(const struct server *server)
 {
 	for (unsigned i = 0; i < server->shard_count; i++)
-		if (!twin_is_even(server->twin, server_key(i, "")))
+		if (!model_is_even(server->model, server_key(i, "")))
 			return false;
 	return true;
 }
@@ -100,7 +100,7 @@ struct reply *server_call(struct server *server, int count, const char *const *w
 			  const size_t *sizes)
 {
 	server->known_count = 0;
-	return twin_call(server->twin, count, words, sizes);
+	return model_call(server->model, count, words, sizes);
 }
 
 void server_flush(struct server *server)
@@ -109,7 +109,7 @@ void server_flush(struct server *server)
 	static const size_t sizes[] = {6, 5};
 
 	trace(server->sim, "script flush", "", 0, 0);
-	reply_free(twin_call(server->twin, 2, words, sizes));
+	reply_free(model_call(server->model, 2, words, sizes));
 }
 
 void server_step_clock(struct server *server)
@@ -126,28 +126,28 @@ void server_step_clock(struct server *server)
 
 void server_empty(struct server *server, unsigned shard)
 {
-	twin_empty(server->twin, server_key(shard, ""));
+	model_empty(server->model, server_key(shard, ""));
 	server->set_back[shard] = false;
 }
 
 void server_forget(struct server *server)
 {
 	if (server->past)
-		twin_free(server->past);
+		model_free(server->past);
 	server->past = NULL;
 }
 
 void server_remember(struct server *server)
 {
 	server_forget(server);
-	server->past = twin_copy(server->twin);
+	server->past = model_copy(server->model);
 	server->past_at = server->sim->clocks.steady;
 	trace(server->sim, "snapshot", "", 0, 0);
 }
 
 void server_set_back(struct server *server)
 {
-	twin_set_back(server->twin, server->past);
+	model_set_back(server->model, server->past);
 	for (unsigned i = 0; i < server->shard_count; i++)
 		server->set_back[i] = true;
 	server_tick(server);

@@ -7,7 +7,7 @@
 
 #include "durawheel/store.h"
 #include "sim/core/promises.h"
-#include "support/twin.h"
+#include "script_model/model.h"
 
 #define SHARDS_MAX_SIM 4u
 
@@ -15,12 +15,12 @@ struct sim;
 
 struct server {
 	struct sim *sim;
-	struct twin *twin;
+	struct script_model *model;
 	unsigned shard_count;
 	dw_usec lease;
 	dw_usec wall_offset; /* of its clock */
 	int64_t drift_ppm;
-	struct twin *past; /* the data at past_at; NULL: forgotten */
+	struct script_model *past; /* the data at past_at; NULL: forgotten */
 	dw_usec past_at;
 	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
 	/* Of a claim or settle of known timers: the generations stored before; 0: none. */

@@ -6,7 +6,7 @@
 #include "sim/single/disk.h"
 #include "sim/single/ownership.h"
 #include "sim/single/second_owner.h"
-#include "store/table.h"
+#include "store/memory/table.h"
 
 /* How often what happens, beside struct knobs; of 10,000. */
 struct single_knobs {

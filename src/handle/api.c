@@ -1,0 +1,295 @@
+/* The public API: checks who calls from where; then the engine does it, or the call is left for the
+ * handle's thread. open.c has its beginning and its end. */
+#include "durawheel/durawheel.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/usec.h"
+#include "handle/handle.h"
+
+const char *dw_last_error(const dw *d)
+{
+	if (!d)
+		return "the handle is NULL";
+	if (d->pid != getpid())
+		return dw_strerror(DW_EFORK);
+	/* The text is being written over by the handle's own thread. */
+	if (!handle_is_own_thread(d))
+		return dw_strerror(DW_ETHREAD);
+	return engine_error(d->engine);
+}
+
+/* ---- Handlers and timers ------------------------------------------------------------------- */
+
+int dw_on(dw *d, const char *topic, dw_fire_fn fire, void *user)
+{
+	int status = handle_admit_with(d, topic, "the topic is NULL");
+
+	return status == DW_OK ? engine_on(d->engine, topic, fire, user) : status;
+}
+
+int dw_on_worker(dw *d, const char *topic, dw_fire_fn fire, void *user)
+{
+	int status = handle_admit_with(d, topic, "the topic is NULL");
+
+	return status == DW_OK ? engine_on_worker(d->engine, topic, fire, user) : status;
+}
+
+int dw_retry_in(dw *d, dw_usec delay)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_ETHREAD && d->workers) {
+		if (delay < 0)
+			return handle_refuse(d, DW_EINVAL, "the delay is negative");
+		return workers_retry_in(d->workers, delay);
+	}
+	return status == DW_OK ? engine_retry_in(d->engine, delay) : status;
+}
+
+int dw_pause(dw *d)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK)
+		engine_pause(d->engine, true);
+	return status;
+}
+
+int dw_resume(dw *d)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK)
+		engine_pause(d->engine, false);
+	return status;
+}
+
+int dw_put(dw *d, const dw_timer *timer, dw_done_fn done, void *user)
+{
+	struct request put = {.kind = REQUEST_PUT, .timer = timer, .done = {done, user}};
+
+	return handle_ask(d, &put);
+}
+
+int dw_at(dw *d, const char *topic, const char *id, dw_usec due, const void *data, size_t size)
+{
+	dw_timer timer = {.size = sizeof timer,
+			  .id = id,
+			  .topic = topic,
+			  .due = due,
+			  .data = data,
+			  .data_size = size};
+
+	return dw_put(d, &timer, NULL, NULL);
+}
+
+int dw_after(dw *d, const char *topic, const char *id, dw_usec delay, const void *data, size_t size)
+{
+	int status = handle_admit(d);
+
+	if (status != DW_OK && status != DW_ETHREAD)
+		return status;
+	if (delay < 0)
+		return handle_refuse(d, DW_EINVAL, "the delay is negative");
+	return dw_at(d, topic, id, usec_add(d->clock.wall(d->clock.user), delay), data, size);
+}
+
+int dw_cancel(dw *d, const char *id, dw_done_fn done, void *user)
+{
+	struct request cancel = {.kind = REQUEST_CANCEL, .id = id, .done = {done, user}};
+
+	return handle_ask(d, &cancel);
+}
+
+int dw_move(dw *d, const char *id, dw_usec due, dw_done_fn done, void *user)
+{
+	struct request move = {.kind = REQUEST_MOVE, .id = id, .time = due, .done = {done, user}};
+
+	return handle_ask(d, &move);
+}
+
+int dw_settle(dw *d, const dw_token *token, dw_verdict verdict, dw_usec retry_in, dw_done_fn done,
+	      void *user)
+{
+	struct request settle = {.kind = REQUEST_SETTLE,
+				 .token = token,
+				 .verdict = verdict,
+				 .time = retry_in,
+				 .done = {done, user}};
+
+	return handle_ask(d, &settle);
+}
+
+/* ---- Looking ------------------------------------------------------------------------------- */
+
+int dw_get(dw *d, const char *id, dw_list_fn fn, void *user)
+{
+	int status = handle_admit_with(d, id && fn ? id : NULL, "the id or the callback is NULL");
+
+	return status == DW_OK ? engine_get(d->engine, id, (struct lister){fn, user}) : status;
+}
+
+int dw_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn fn,
+	    void *user)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK && !fn)
+		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
+	if (status != DW_OK)
+		return status;
+	return engine_list(d->engine, topic, after, limit, (struct lister){fn, user});
+}
+
+int dw_dead_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_dead_fn fn,
+		 void *user)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK && !fn)
+		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
+	if (status != DW_OK)
+		return status;
+	return engine_dead_list(d->engine, topic, after, limit, (struct dead_lister){fn, user});
+}
+
+int dw_dead_requeue(dw *d, const char *id, uint64_t generation, dw_usec due, dw_done_fn done,
+		    void *user)
+{
+	int status = handle_admit_with(d, id, "the id is NULL");
+
+	if (status != DW_OK)
+		return status;
+	return engine_dead_requeue(d->engine, id, generation, due,
+				   (struct done){.fn = done, .user = user});
+}
+
+int dw_dead_drop(dw *d, const char *id, uint64_t generation, dw_done_fn done, void *user)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK && !id && generation != 0)
+		status =
+		    handle_refuse(d, DW_EINVAL, "a generation without an id names no dead letter");
+	if (status != DW_OK)
+		return status;
+	return engine_dead_drop(d->engine, id, generation, (struct done){.fn = done, .user = user});
+}
+
+int dw_purge(dw *d, dw_done_fn done, void *user)
+{
+	int status = handle_admit(d);
+
+	return status == DW_OK ? engine_purge(d->engine, (struct done){.fn = done, .user = user})
+			       : status;
+}
+
+int dw_check(dw *d, dw_check_fn fn, void *user)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK && !fn)
+		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
+	return status == DW_OK ? engine_check_store(d->engine, fn, user) : status;
+}
+
+int dw_get_stats(const dw *d, dw_stats *ret_stats)
+{
+	int status = handle_admit_look(d);
+
+	if (status == DW_OK && !ret_stats)
+		status = handle_refuse(d, DW_EINVAL, "the statistics are NULL");
+	else if (status == DW_OK && options_size_is_wrong(ret_stats->size, sizeof(size_t)))
+		status = handle_refuse(d, DW_EINVAL, "stats.size is not sizeof(dw_stats)");
+	if (status == DW_OK)
+		engine_stats(d->engine, ret_stats);
+	return status;
+}
+
+int dw_count(const dw *d, const char *topic, uint64_t *ret_count)
+{
+	int status = handle_admit_look(d);
+
+	if (status == DW_OK && !ret_count)
+		status = handle_refuse(d, DW_EINVAL, "the count is NULL");
+	else if (status == DW_OK && !engine_is_owner(d->engine))
+		status =
+		    handle_refuse(d, DW_EROLE, "a client knows no timers to count: only the owner");
+	return status == DW_OK ? engine_count(d->engine, topic, ret_count) : status;
+}
+
+int dw_get_status(dw *d, dw_status_fn fn, void *user)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK && !fn)
+		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
+	return status == DW_OK ? engine_status(d->engine, fn, user) : status;
+}
+
+/* ---- Driving ------------------------------------------------------------------------------- */
+
+int dw_run(dw *d)
+{
+	int status = handle_admit_driver(d);
+
+	if (status == DW_OK && d->options.ev_loop)
+		status = handle_refuse(
+		    d, DW_EINVAL, "the handle is on options.ev_loop: run that loop, with ev_run()");
+	while (status == DW_OK && !loop_take_stop(d->loop)) {
+		loop_sleep(d->loop, engine_next_firing(d->engine), d->options.spin_us);
+		status = handle_turn(d);
+	}
+	return status;
+}
+
+void dw_stop(dw *d)
+{
+	if (d && d->pid == getpid()) /* a child's would stop its parent */
+		loop_stop(d->loop);
+}
+
+int dw_post(dw *d, dw_post_fn fn, void *arg)
+{
+	struct request run = {.kind = REQUEST_RUN, .fn = fn, .arg = arg};
+	int status = handle_admit(d);
+
+	if (status != DW_OK && status != DW_ETHREAD)
+		return status;
+	if (!fn)
+		return handle_refuse(d, DW_EINVAL, request_wrong(&run));
+	status = posts_send(d->posts, &run); /* from its own thread, too: for a later turn */
+	if (status == DW_OK || status == DW_ECLOSED)
+		return status;
+	return handle_refuse(d, status, "the queue of posted calls is full, or there is no memory");
+}
+
+int dw_fd(const dw *d)
+{
+	int status = handle_admit_look(d);
+
+	return status == DW_OK ? loop_fd(d->loop) : status;
+}
+
+int dw_turn(dw *d)
+{
+	int status = handle_admit_driver(d);
+
+	return status == DW_OK ? handle_turn(d) : status;
+}
+
+int dw_sync(dw *d, dw_usec patience)
+{
+	int status = handle_admit_driver(d);
+
+	if (status != DW_OK)
+		return status;
+	status = handle_turn_until_settled(d, patience);
+	if (status == DW_ETIMEOUT)
+		return handle_refuse(d, DW_ETIMEOUT, "operations are still unanswered");
+	if (status != DW_OK)
+		return status;
+	return engine_take_failure(d->engine);
+}

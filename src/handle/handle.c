@@ -1,0 +1,114 @@
+#include "handle/handle.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/usec.h"
+
+int handle_is_own_thread(const dw *d)
+{
+	return pthread_equal(d->thread, pthread_self());
+}
+
+/* refuse_elsewhere: the last error is the handle's thread's; what another one did wrong is said in
+ * the log. */
+static int refuse_elsewhere(const dw *d, int status, const char *why)
+{
+	char line[DW_MESSAGE_SIZE];
+
+	(void)snprintf(line, sizeof line, "a call from another thread is refused: %.190s", why);
+	posts_warn(d->posts, &d->options, line);
+	return status;
+}
+
+int handle_refuse(const dw *d, int status, const char *why)
+{
+	if (!handle_is_own_thread(d))
+		return refuse_elsewhere(d, status, why);
+	return engine_fail(d->engine, status, "%s", why);
+}
+
+int handle_admit_look(const dw *d)
+{
+	if (!d)
+		return DW_EINVAL;
+	if (d->pid != getpid())
+		return DW_EFORK;
+	return handle_is_own_thread(d) ? DW_OK : DW_ETHREAD;
+}
+
+int handle_admit(const dw *d)
+{
+	int status = handle_admit_look(d);
+
+	if (status == DW_OK && d->closing)
+		return handle_refuse(d, DW_ECLOSED, "the handle is being closed");
+	return status;
+}
+
+int handle_admit_with(const dw *d, const void *argument, const char *why)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK && !argument)
+		return handle_refuse(d, DW_EINVAL, why);
+	return status;
+}
+
+int handle_admit_driver(const dw *d)
+{
+	int status = handle_admit_look(d);
+
+	if (status == DW_OK && engine_in_callback(d->engine))
+		return handle_refuse(d, DW_EBUSY, "not from inside a callback");
+	return status == DW_OK ? handle_admit(d) : status;
+}
+
+int handle_ask(dw *d, const struct request *request)
+{
+	char message[DW_MESSAGE_SIZE];
+	const char *wrong;
+	int status = handle_admit(d);
+
+	if (status == DW_ETHREAD) {
+		status = request_check(request, d->options.data_max_bytes, message);
+		return status == DW_OK ? posts_send(d->posts, request)
+				       : refuse_elsewhere(d, status, message);
+	}
+	if (status != DW_OK)
+		return status;
+	wrong = request_wrong(request);
+	return wrong ? handle_refuse(d, DW_EINVAL, wrong) : request_do(request, d->engine);
+}
+
+/* turn: DW_OK, or DW_EFORK: a loop goes on in a forked child, where nothing may. */
+int handle_turn(void *user)
+{
+	dw *d = user;
+
+	if (d->pid != getpid())
+		return DW_EFORK;
+	/* A callback may run the caller's loop. What woke us must wait then, not be forgotten. */
+	if (engine_in_callback(d->engine))
+		return DW_OK;
+	loop_drain(d->loop);
+	return engine_turn(d->engine);
+}
+
+int handle_turn_until_settled(dw *d, dw_usec patience)
+{
+	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
+
+	if (handle_turn(d) != DW_OK)
+		return DW_EFORK;
+	while (!engine_settled(d->engine) || !posts_idle(d->posts)) {
+		dw_usec left = usec_sub(end, d->clock.steady(d->clock.user));
+
+		if (left <= 0)
+			return DW_ETIMEOUT;
+		loop_wait(d->loop, left);
+		if (handle_turn(d) != DW_OK)
+			return DW_EFORK;
+	}
+	return DW_OK;
+}

@@ -1,0 +1,261 @@
+#include "handle/post_queue.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "base/scope.h"
+
+/* How many posts one turn does at most. */
+#define TURN_POSTS_MAX 256u
+
+/* A call. It stays until it is answered, so that its bytes are what the queue really holds. */
+struct letter {
+	struct post post; /* first */
+	struct posts *posts;
+	size_t bytes;
+	_Alignas(max_align_t) unsigned char request[]; /* a copy */
+};
+
+struct posts {
+	struct alloc alloc;
+	struct loop_port loop;
+	size_t bytes_max;
+	atomic_size_t bytes; /* of requests that are not answered */
+
+	pthread_mutex_t mutex;
+	struct post *first; /* under the mutex, these three */
+	struct post *last;
+	bool shut;
+
+	/* The handle's thread's: */
+	struct engine *engine;
+	struct post *taken; /* older than first */
+};
+
+static struct request *request_of(struct letter *letter)
+{
+	return (struct request *)(void *)letter->request;
+}
+
+int posts_new(struct posts **ret_posts, const struct alloc *alloc, const struct loop_port *loop,
+	      size_t bytes_max)
+{
+	struct posts *posts = alloc_new(alloc, sizeof *posts);
+
+	if (!posts)
+		return DW_ENOMEM;
+	posts->alloc = *alloc;
+	posts->loop = *loop;
+	posts->bytes_max = bytes_max;
+	atomic_init(&posts->bytes, 0);
+	(void)pthread_mutex_init(&posts->mutex, NULL); /* never fails without attributes */
+	*ret_posts = posts;
+	return DW_OK;
+}
+
+/* ---- Any thread ---------------------------------------------------------------------------- */
+
+/* reserve: whether there is room for so many bytes. A lone request always has it. */
+static bool reserve(struct posts *posts, size_t bytes)
+{
+	size_t used = atomic_load(&posts->bytes);
+
+	do {
+		if (used > 0 && (used > posts->bytes_max || bytes > posts->bytes_max - used))
+			return false;
+	} while (!atomic_compare_exchange_weak(&posts->bytes, &used, used + bytes));
+	return true;
+}
+
+/* push: false: the queue is shut, which it never is for jobs. It wakes under the mutex: once the
+ * queue is shut no call does. */
+static bool push(struct posts *posts, struct post *post)
+{
+	bool taken;
+
+	post->next = NULL;
+	pthread_mutex_lock(&posts->mutex);
+	taken = post->is_job || !posts->shut;
+	if (taken) {
+		bool was_empty = !posts->first;
+
+		*(was_empty ? &posts->first : &posts->last->next) = post;
+		posts->last = post;
+		if (was_empty)
+			posts->loop.wake(posts->loop.user);
+	}
+	pthread_mutex_unlock(&posts->mutex);
+	return taken;
+}
+
+void posts_return(struct posts *posts, struct job *job)
+{
+	(void)push(posts, &job->post); /* a job is always taken */
+}
+
+int posts_send(struct posts *posts, const struct request *request)
+{
+	size_t bytes = sizeof(struct letter) + request_size(request);
+	struct letter *letter;
+	int status = DW_ENOMEM;
+
+	if (!reserve(posts, bytes))
+		return DW_ELIMIT;
+	letter = alloc_new(&posts->alloc, bytes);
+	if (letter) {
+		letter->posts = posts;
+		letter->bytes = bytes;
+		request_copy(request, letter->request);
+		status = push(posts, &letter->post) ? DW_OK : DW_ECLOSED;
+	}
+	if (status != DW_OK) {
+		alloc_free(&posts->alloc, letter);
+		(void)atomic_fetch_sub(&posts->bytes, bytes);
+	}
+	return status;
+}
+
+void posts_warn(struct posts *posts, const dw_options *options, const char *line)
+{
+	pthread_mutex_lock(&posts->mutex);
+	if (!posts->shut && options->on_log)
+		options->on_log(DW_LOG_WARN, line, options->on_log_user);
+	pthread_mutex_unlock(&posts->mutex);
+}
+
+/* ---- The handle's thread ------------------------------------------------------------------- */
+
+/* take: the oldest post, or NULL. */
+static struct post *take(struct posts *posts)
+{
+	struct post *post = posts->taken;
+
+	if (!post) {
+		pthread_mutex_lock(&posts->mutex);
+		post = posts->first;
+		posts->first = posts->last = NULL;
+		pthread_mutex_unlock(&posts->mutex);
+	}
+	if (post)
+		posts->taken = post->next;
+	return post;
+}
+
+static void release(struct letter *letter)
+{
+	struct posts *posts = letter->posts;
+
+	(void)atomic_fetch_sub(&posts->bytes, letter->bytes);
+	alloc_free(&posts->alloc, letter);
+}
+
+static void release_at_end(struct letter **letter)
+{
+	release(*letter);
+}
+
+/* refuse answers a request that the engine has not accepted. */
+static void refuse(struct letter *letter, int status)
+{
+	struct letter *refused AT_END(release_at_end) = letter;
+
+	request_refuse(request_of(refused), letter->posts->engine, status);
+}
+
+/* answered stands between the engine's answer and the one who asked. */
+static void answered(dw *handle, const dw_result *result, void *user)
+{
+	struct letter *letter = user;
+	struct done done = request_of(letter)->done;
+
+	if (!done.fn && result->status != DW_OK) {
+		refuse(letter, result->status); /* reports it */
+		return;
+	}
+	release(letter); /* first: the callback may want its room */
+	if (done.fn)
+		done.fn(handle, result, done.user);
+}
+
+static void carry_out(struct posts *posts, struct post *post)
+{
+	struct letter *letter = (struct letter *)post;
+
+	struct request request;
+	int status;
+
+	if (post->is_job) {
+		engine_finish(posts->engine, (struct job *)post);
+		return;
+	}
+	request = *request_of(letter);
+	if (request.kind == REQUEST_RUN) {
+		release(letter); /* it has no answer */
+		(void)request_do(&request, posts->engine);
+		return;
+	}
+	request.done = (struct done){answered, letter};
+	status = request_do(&request, posts->engine);
+	if (status != DW_OK)
+		refuse(letter, status);
+}
+
+bool posts_idle(struct posts *posts)
+{
+	bool idle;
+
+	pthread_mutex_lock(&posts->mutex);
+	idle = !posts->first && !posts->taken;
+	pthread_mutex_unlock(&posts->mutex);
+	return idle;
+}
+
+bool posts_drain(struct posts *posts, struct engine *engine)
+{
+	posts->engine = engine;
+	for (uint32_t i = 0; i < TURN_POSTS_MAX; i++) {
+		struct post *post = take(posts);
+
+		if (!post)
+			return false;
+		carry_out(posts, post);
+	}
+	return !posts_idle(posts);
+}
+
+void posts_shut(struct posts *posts)
+{
+	pthread_mutex_lock(&posts->mutex);
+	posts->shut = true;
+	pthread_mutex_unlock(&posts->mutex);
+}
+
+void posts_abandon(struct posts *posts, struct engine *engine)
+{
+	struct post *post;
+
+	assert(posts->shut);
+	posts->engine = engine;
+	while ((post = take(posts))) {
+		if (post->is_job) /* its verdict has no store any more */
+			alloc_free(&posts->alloc, post);
+		else
+			refuse((struct letter *)post, DW_ECLOSED);
+	}
+}
+
+void posts_free(struct posts *posts)
+{
+	struct alloc alloc = posts->alloc;
+	struct post *post;
+
+	while ((post = take(posts))) {
+		assert(post->is_job);
+		alloc_free(&alloc, post);
+	}
+	assert(atomic_load(&posts->bytes) == 0);
+	(void)pthread_mutex_destroy(&posts->mutex); /* nobody calls any more */
+	alloc_free(&alloc, posts);
+}

@@ -1,0 +1,143 @@
+#include "handle/request.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/arguments.h"
+#include "handle/options.h"
+
+/* ---- Arguments ----------------------------------------------------------------------------- */
+
+const char *request_wrong(const struct request *request)
+{
+	switch (request->kind) {
+	case REQUEST_PUT:
+		if (!request->timer)
+			return "the timer is NULL";
+		if (options_size_is_wrong(request->timer->size, sizeof *request->timer))
+			return "timer.size is not sizeof(dw_timer)";
+		return options_unknown(request->timer, sizeof *request->timer, request->timer->size)
+			   ? "a timer of a newer durawheel than " DW_VERSION
+			   : NULL;
+	case REQUEST_SETTLE:
+		return request->token ? NULL : "the token is NULL";
+	case REQUEST_RUN:
+		return request->fn ? NULL : "the function is NULL";
+	case REQUEST_CANCEL:
+	case REQUEST_MOVE:
+	default:
+		return request->id ? NULL : "the id is NULL";
+	}
+}
+
+int request_check(const struct request *request, size_t data_max, char *message)
+{
+	const char *wrong = request_wrong(request);
+
+	if (wrong) {
+		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", wrong);
+		return DW_EINVAL;
+	}
+	if (request->timer)
+		return arguments_timer(request->timer, data_max, message);
+	if (request->token)
+		return arguments_settle(request->token, request->verdict, message);
+	return request->id ? arguments_id(request->id, message) : DW_OK;
+}
+
+/* ---- Doing --------------------------------------------------------------------------------- */
+
+int request_do(const struct request *request, struct engine *engine)
+{
+	switch (request->kind) {
+	case REQUEST_PUT:
+		return engine_put(engine, request->timer, request->done);
+	case REQUEST_CANCEL:
+		return engine_cancel(engine, request->id, request->done);
+	case REQUEST_MOVE:
+		return engine_move(engine, request->id, request->time, request->done);
+	case REQUEST_SETTLE:
+		return engine_settle(engine, request->token, request->verdict, request->time,
+				     request->done);
+	case REQUEST_RUN:
+	default:
+		engine_run(engine, request->fn, request->arg);
+		return DW_OK;
+	}
+}
+
+void request_refuse(const struct request *request, struct engine *engine, int status)
+{
+	static const char *const names[] = {[REQUEST_PUT] = "put",
+					    [REQUEST_CANCEL] = "cancel",
+					    [REQUEST_MOVE] = "move",
+					    [REQUEST_SETTLE] = "settle"};
+	const char *id = request->timer ? request->timer->id : request->id;
+
+	if (request->kind == REQUEST_RUN)
+		engine_run(engine, request->fn, request->arg); /* what arg leads to is not lost */
+	else
+		engine_refuse(engine, names[request->kind],
+			      request->token ? request->token->id : id, status, request->done);
+}
+
+/* ---- Copying ------------------------------------------------------------------------------- */
+
+/* A copy; behind it in its block: token, id, topic, data. */
+struct copy {
+	struct request request;
+	dw_timer timer;
+	dw_token token;
+};
+
+static size_t text_size(const char *text)
+{
+	return text ? strlen(text) + 1 : 0;
+}
+
+size_t request_size(const struct request *request)
+{
+	const dw_timer *timer = request->timer;
+	size_t size = sizeof(struct copy) + text_size(request->id);
+
+	if (timer)
+		size += text_size(timer->id) + text_size(timer->topic) + timer->data_size;
+	return size;
+}
+
+/* append copies bytes to *end, which moves; NULL stays NULL. */
+static const void *append(unsigned char **end, const void *bytes, size_t size)
+{
+	unsigned char *begin = *end;
+
+	if (!bytes)
+		return NULL;
+	if (size > 0)
+		memcpy(begin, bytes, size);
+	*end = begin + size;
+	return begin;
+}
+
+void request_copy(const struct request *request, void *ret_block)
+{
+	struct copy *copy = ret_block;
+	unsigned char *end = (unsigned char *)ret_block + sizeof *copy;
+
+	copy->request = *request;
+	copy->request.id = append(&end, request->id, text_size(request->id));
+	if (request->token) {
+		copy->token = *request->token;
+		copy->request.token = &copy->token;
+	}
+	if (request->timer) {
+		const dw_timer *timer = request->timer;
+
+		copy->timer = *timer;
+		copy->timer.id = append(&end, timer->id, text_size(timer->id));
+		copy->timer.topic = append(&end, timer->topic, text_size(timer->topic));
+		copy->timer.data = append(&end, timer->data, timer->data_size);
+		copy->request.timer = &copy->timer;
+	}
+	assert((size_t)(end - (unsigned char *)ret_block) <= request_size(request));
+}

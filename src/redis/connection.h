@@ -1,0 +1,37 @@
+/* The link over a socket of our own, with hiredis as codec only. Non-blocking name lookup
+ * (resolve.h) and connect (dial.h), greeting (hello.h: AUTH, CLIENT SETNAME, SELECT, and a look
+ * at the server: version, eviction policy, replica), output queue with a bound (output.h),
+ * deadlines and probes (heartbeat.h), pauses with jitter (100 ms for a minute, then up to 2 s).
+ * Never a SIGPIPE.
+ *
+ * A forked child may only free it, which leaves the parent's connection as it is. */
+#ifndef DW_REDIS_CONNECTION_H
+#define DW_REDIS_CONNECTION_H
+
+#include "redis/link.h"
+#include "redis/url.h"
+
+struct socket_options {
+	struct alloc alloc;
+	const struct redis_where *where; /* must outlive the link */
+	const char *name;                /* for CLIENT SETNAME; NULL: none */
+	uint64_t seed;                   /* of the jitter */
+	dw_usec connect_patience;        /* name lookup, connect and greeting together; 0: 2 s */
+	dw_usec reply_patience;          /* as heartbeat.h has it; 0: 1 s */
+	dw_usec probe_every;             /* 0: 0.4 s */
+	/* A probe deletes this key, which is not there: a server that takes no changes refuses
+	 * that, or keeps it waiting. NULL: a probe is a PING. At most 127 bytes. */
+	const char *probe_key;
+	size_t queue_max; /* bytes not yet written; 0: 64 MiB */
+	/* Subscribe to this channel and be nothing but its listener: every message is a reply that
+	 * take() gives, unasked (an array: "message", channel, payload). At most 255 bytes. NULL:
+	 * an ordinary link. */
+	const char *channel;
+	void (*log)(dw_log_level, const char *line, void *user); /* may be NULL */
+	void *log_user;
+};
+
+/* socket_link_new: DW_OK, DW_ENOMEM, DW_ESYS. It begins to connect with the first link_work(). */
+int socket_link_new(struct link **ret_link, const struct socket_options *);
+
+#endif

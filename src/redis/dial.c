@@ -1,0 +1,216 @@
+#include "redis/dial.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/usec.h"
+
+void dial_init(struct dial *dial, const struct alloc *alloc, const struct redis_where *where,
+	       int epoll_fd)
+{
+	*dial = (struct dial){.alloc = *alloc, .where = where, .epoll_fd = epoll_fd, .fd = -1};
+}
+
+/* ---- One address after the other ----------------------------------------------------------- */
+
+/* set_up: without any of these it works, too. */
+static void set_up(int fd)
+{
+	int on = 1;
+	int idle = 10;
+	int every = 5;
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+}
+
+/* drop_socket takes it out of the set by name: closed alone, it would stay there for as long as a
+ * forked child has it. */
+static void drop_socket(struct dial *dial)
+{
+	if (dial->fd < 0)
+		return;
+	(void)epoll_ctl(dial->epoll_fd, EPOLL_CTL_DEL, dial->fd, NULL);
+	(void)close(dial->fd); /* nothing was written */
+	dial->fd = -1;
+}
+
+/* open_socket: false: not even begun, errno says why. */
+static bool open_socket(struct dial *dial, const struct lookup_address *to)
+{
+	struct epoll_event event = {.events = EPOLLOUT};
+	int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+	dial->fd = socket(to->address.ss_family, type, 0);
+	if (dial->fd < 0)
+		return false;
+	event.data.fd = dial->fd;
+	if (epoll_ctl(dial->epoll_fd, EPOLL_CTL_ADD, dial->fd, &event) != 0)
+		return false;
+	if (to->address.ss_family != AF_UNIX)
+		set_up(dial->fd);
+	return true;
+}
+
+static enum dial_verdict try_next(struct dial *dial, dw_usec now, char *ret_words)
+{
+	while (dial->next < dial->addresses.count) {
+		const struct lookup_address *to = &dial->addresses.found[dial->next];
+		dw_usec left = usec_sub(dial->deadline, now);
+
+		dial->turn_deadline = usec_add(now, left / (dial->addresses.count - dial->next));
+		dial->next++;
+		if (open_socket(dial, to)) {
+			if (connect(dial->fd, (const struct sockaddr *)&to->address, to->size) == 0)
+				return DIAL_DONE;
+			if (errno == EINPROGRESS || errno == EINTR)
+				return DIAL_GOES_ON;
+		}
+		dial->error = errno;
+		drop_socket(dial);
+	}
+	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "no connection: %s", strerror(dial->error));
+	return DIAL_FAILED;
+}
+
+static enum dial_verdict look_at_socket(struct dial *dial, dw_usec now, char *ret_words)
+{
+	struct pollfd ready = {.fd = dial->fd, .events = POLLOUT};
+	socklen_t size = sizeof dial->error;
+	bool through = poll(&ready, 1, 0) > 0;
+
+	dial->error = ETIMEDOUT;
+	if (through && getsockopt(dial->fd, SOL_SOCKET, SO_ERROR, &dial->error, &size) != 0)
+		dial->error = errno;
+	if (through && dial->error == 0)
+		return DIAL_DONE;
+	if (!through && now < dial->turn_deadline)
+		return DIAL_GOES_ON;
+	drop_socket(dial);
+	return try_next(dial, now, ret_words);
+}
+
+/* ---- The name ------------------------------------------------------------------------------ */
+
+static void watch_lookup(struct dial *dial, bool watched)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int fd = lookup_descriptor(dial->lookup);
+
+	if (watched == dial->looking)
+		return;
+	event.data.fd = fd;
+	/* Should it fail, the deadline comes and looks. */
+	(void)epoll_ctl(dial->epoll_fd, watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event);
+	dial->looking = watched;
+}
+
+static enum dial_verdict look_at_name(struct dial *dial, dw_usec now, char *ret_words)
+{
+	if (!lookup_take(dial->lookup, &dial->addresses)) {
+		if (now < dial->deadline)
+			return DIAL_GOES_ON;
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the name server does not answer");
+		return DIAL_FAILED;
+	}
+	watch_lookup(dial, false);
+	lookup_end(dial->lookup);
+	dial->lookup = NULL;
+	if (dial->addresses.error == 0 && dial->addresses.count > 0)
+		return try_next(dial, now, ret_words);
+	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the host is not found: %s",
+		       gai_strerror(dial->addresses.error));
+	return DIAL_FAILED;
+}
+
+/* begin_lookup: one that outlasted an earlier attempt is waited for again, so that there is never
+ * more than one such thread. */
+static enum dial_verdict begin_lookup(struct dial *dial, dw_usec now, char *ret_words)
+{
+	if (!dial->lookup)
+		dial->lookup = lookup_begin(&dial->alloc, dial->where->host, dial->where->port);
+	if (!dial->lookup) {
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+			       "no memory or no thread to look the "
+			       "host up");
+		return DIAL_FAILED;
+	}
+	watch_lookup(dial, true);
+	return look_at_name(dial, now, ret_words);
+}
+
+/* ---- All of it ----------------------------------------------------------------------------- */
+
+static void take_path(struct dial *dial)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct lookup_address *only = &dial->addresses.found[0];
+
+	memcpy(address.sun_path, dial->where->path,
+	       strnlen(dial->where->path, sizeof address.sun_path - 1));
+	memcpy(&only->address, &address, sizeof address);
+	only->size = sizeof address;
+	dial->addresses.count = 1;
+}
+
+enum dial_verdict dial_begin(struct dial *dial, dw_usec now, dw_usec deadline, char *ret_words)
+{
+	const struct redis_where *where = dial->where;
+
+	dial->next = 0;
+	dial->deadline = deadline;
+	dial->error = 0;
+	if (where->path)
+		take_path(dial);
+	else if (!lookup_number(where->host, where->port, &dial->addresses))
+		return begin_lookup(dial, now, ret_words);
+	return try_next(dial, now, ret_words);
+}
+
+enum dial_verdict dial_work(struct dial *dial, dw_usec now, char *ret_words)
+{
+	if (dial->fd >= 0)
+		return look_at_socket(dial, now, ret_words);
+	return look_at_name(dial, now, ret_words);
+}
+
+dw_usec dial_due(const struct dial *dial)
+{
+	return dial->fd >= 0 ? dial->turn_deadline : dial->deadline;
+}
+
+int dial_take(struct dial *dial)
+{
+	int fd = dial->fd;
+
+	dial->fd = -1;
+	return fd;
+}
+
+void dial_stop(struct dial *dial)
+{
+	drop_socket(dial);
+	if (dial->lookup)
+		watch_lookup(dial, false);
+}
+
+void dial_free(struct dial *dial, bool forked)
+{
+	if (forked) {
+		if (dial->fd >= 0)
+			(void)close(dial->fd); /* the parent's goes on */
+		return; /* nor is the look-up's thread ours, nor its mutex to be trusted */
+	}
+	dial_stop(dial);
+	lookup_end(dial->lookup);
+}

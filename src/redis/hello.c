@@ -1,0 +1,333 @@
+#include "redis/hello.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION_MIN_MAJOR 6
+#define VERSION_MIN_MINOR 2
+
+/* Errors that pass by themselves. */
+static const char *const passing[] = {"LOADING",    "BUSY",        "UNKILLABLE",
+				      "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"};
+
+/* ---- Sending ------------------------------------------------------------------------------- */
+
+static int queue(struct greeting *greeting, struct outbox *outbox, enum greeting_step step,
+		 const char *const *words)
+{
+	size_t sizes[4];
+	int count = 0;
+	int status;
+
+	for (; count < 4 && words[count]; count++)
+		sizes[count] = strlen(words[count]);
+	status = outbox_add(outbox, count, words, sizes);
+	if (status == DW_OK && step == GREETING_AUTH)
+		outbox_hide(outbox);
+	if (status == DW_OK)
+		greeting->steps[greeting->count++] = step;
+	return status;
+}
+
+static int queue_who(struct greeting *greeting, struct outbox *outbox)
+{
+	const struct redis_where *where = greeting->where;
+	const char *auth[] = {"AUTH", where->user ? where->user : where->password,
+			      where->user ? where->password : NULL, NULL};
+	const char *name[] = {"CLIENT", "SETNAME", greeting->name, NULL};
+	int status = DW_OK;
+
+	if (where->password)
+		status = queue(greeting, outbox, GREETING_AUTH, auth);
+	if (status == DW_OK && greeting->name)
+		status = queue(greeting, outbox, GREETING_NAME, name);
+	return status;
+}
+
+/* queue_what: one INFO a section, because 6.2 takes only one at a time. */
+static int queue_what(struct greeting *greeting, struct outbox *outbox)
+{
+	static const char *const info[][3] = {
+	    {"INFO", "server", NULL}, {"INFO", "memory", NULL}, {"INFO", "replication", NULL}};
+	static const char *const slots[] = {"CLUSTER", "NODES", NULL};
+	static const char *const ping[] = {"PING", NULL};
+	const char *probe[] = {"UNLINK", greeting->probe, NULL};
+	char number[16];
+	const char *select[] = {"SELECT", number, NULL};
+	int status = DW_OK;
+
+	(void)snprintf(number, sizeof number, "%u", greeting->where->db); /* it fits */
+	if (greeting->where->db != 0)
+		status = queue(greeting, outbox, GREETING_SELECT, select);
+	if (status == DW_OK)
+		status = queue(greeting, outbox, GREETING_SERVER, info[0]);
+	if (status == DW_OK)
+		status = queue(greeting, outbox, GREETING_MEMORY, info[1]);
+	if (status == DW_OK)
+		status = queue(greeting, outbox, GREETING_ROLE, info[2]);
+	if (status == DW_OK)
+		status = queue(greeting, outbox, GREETING_SLOTS, slots);
+	if (status == DW_OK)
+		status = queue(greeting, outbox, GREETING_PING, ping);
+	if (status == DW_OK && greeting->probe)
+		status = queue(greeting, outbox, GREETING_PROBE, probe);
+	return status;
+}
+
+int greeting_send(struct greeting *greeting, struct outbox *outbox)
+{
+	const char *subscribe[] = {"SUBSCRIBE", greeting->channel, NULL};
+	int status;
+
+	greeting->count = greeting->next = 0;
+	status = queue_who(greeting, outbox);
+	if (status == DW_OK && greeting->channel)
+		return queue(greeting, outbox, GREETING_SUBSCRIBE, subscribe);
+	return status == DW_OK ? queue_what(greeting, outbox) : status;
+}
+
+/* ---- Words --------------------------------------------------------------------------------- */
+
+static enum greeting_verdict say(char *ret_words, enum greeting_verdict verdict, const char *format,
+				 ...) __attribute__((format(printf, 3, 4)));
+
+static enum greeting_verdict say(char *ret_words, enum greeting_verdict verdict, const char *format,
+				 ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(ret_words, DW_MESSAGE_SIZE, format, arguments); /* cut if long */
+	va_end(arguments);
+	return verdict;
+}
+
+/* greeting_quote: a server, or what stands before it, might repeat what it was sent. */
+const char *greeting_quote(const struct greeting *greeting, const struct reply *reply,
+			   char *ret_text, size_t size)
+{
+	const char *password = greeting->where->password;
+	size_t i = 0;
+
+	if (password && memmem(reply->bytes, reply->size, password, strlen(password)))
+		return "(its words are not shown: the password is in them)";
+	for (; i < reply->size && i + 1 < size; i++) {
+		unsigned char c = (unsigned char)reply->bytes[i];
+
+		ret_text[i] = c >= ' ' && c < 0x7f ? (char)c : '?';
+	}
+	ret_text[i] = '\0';
+	return ret_text;
+}
+
+enum { SAID_NAME = 1, SAID_SERVER = 2 };
+
+/* warn says it once a link, not once a connection. */
+static void warn(struct greeting *greeting, unsigned bit, const char *line)
+{
+	if (greeting->log && !(greeting->logged & bit))
+		greeting->log(DW_LOG_WARN, line, greeting->log_user);
+	greeting->logged |= bit;
+}
+
+/* ---- Judging ------------------------------------------------------------------------------- */
+
+static enum greeting_verdict judge_auth(const struct greeting *greeting, char *ret_words)
+{
+	return say(ret_words, GREETING_REFUSED,
+		   greeting->where->user ? "the server does not accept this user and password"
+					 : "the server does not accept this password");
+}
+
+/* field finds the line "name:..." in what INFO says; NULL: there is none. */
+static const char *field(const struct reply *reply, const char *name)
+{
+	const char *at = reply->bytes;
+
+	while (at && *at) {
+		if (strncmp(at, name, strlen(name)) == 0)
+			return at + strlen(name);
+		at = strchr(at, '\n');
+		at += at != NULL;
+	}
+	return NULL;
+}
+
+static enum greeting_verdict judge_version(const struct reply *reply, char *ret_words)
+{
+	const char *version = field(reply, "redis_version:");
+	char *end = NULL;
+	unsigned long major = version ? strtoul(version, &end, 10) : VERSION_MIN_MAJOR + 1;
+	unsigned long minor = end && *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+
+	if (major > VERSION_MIN_MAJOR || (major == VERSION_MIN_MAJOR && minor >= VERSION_MIN_MINOR))
+		return GREETING_GOES_ON;
+	return say(ret_words, GREETING_REFUSED,
+		   "the server is Redis %lu.%lu: %d.%d or newer is needed", major, minor,
+		   VERSION_MIN_MAJOR, VERSION_MIN_MINOR);
+}
+
+static bool is_mode(const struct reply *reply, const char *mode)
+{
+	const char *found = field(reply, "redis_mode:");
+
+	return found && strncmp(found, mode, strlen(mode)) == 0;
+}
+
+static enum greeting_verdict judge_server(struct greeting *greeting, const struct reply *reply,
+					  char *ret_words)
+{
+	greeting->clustered = is_mode(reply, "cluster");
+	if (is_mode(reply, "sentinel"))
+		return say(ret_words, GREETING_REFUSED,
+			   "the server is a Sentinel, which keeps no timers: the URL of the master "
+			   "that it watches is needed");
+	return judge_version(reply, ret_words);
+}
+
+/* judge_slots: the shards are spread over all slots, and each command goes to this node. */
+static enum greeting_verdict judge_slots(const struct greeting *greeting, const struct reply *reply,
+					 char *ret_words)
+{
+	const char *own = reply->kind == REPLY_BULK ? strstr(reply->bytes, "myself,") : NULL;
+	const char *all = own ? strstr(own, " 0-16383") : NULL;
+
+	if (!greeting->clustered || (all && all < own + strcspn(own, "\n")))
+		return GREETING_GOES_ON;
+	return say(ret_words, GREETING_REFUSED,
+		   "the server is a node of a Redis Cluster, and does not serve all slots: "
+		   "clusters of several nodes are not supported, so use a server of its own");
+}
+
+bool greeting_evicts(const struct reply *reply, char *ret_words)
+{
+	const char *policy = reply->kind == REPLY_BULK ? field(reply, "maxmemory_policy:") : NULL;
+	bool all = policy && strncmp(policy, "allkeys-", 8) == 0;
+
+	if (!all && (!policy || strncmp(policy, "volatile-", 9) != 0))
+		return false;
+	(void)say(ret_words, GREETING_REFUSED,
+		  "the server's maxmemory-policy is %.*s, so it would throw %s away: set "
+		  "maxmemory-policy noeviction",
+		  (int)strcspn(policy, "\r\n"), policy, all ? "timers" : "leases");
+	return true;
+}
+
+static enum greeting_verdict judge_role(const struct reply *reply, char *ret_words)
+{
+	const char *role = field(reply, "role:");
+
+	if (!role || strncmp(role, "slave", 5) != 0)
+		return GREETING_GOES_ON;
+	return say(
+	    ret_words, GREETING_LATER,
+	    "the server is a replica, which takes no timers: the URL of its master is needed");
+}
+
+/* judge_info: without the right to look we believe that the server is as it must be. */
+static enum greeting_verdict judge_info(struct greeting *greeting, enum greeting_step step,
+					const struct reply *reply, char *ret_words)
+{
+	if (reply->kind != REPLY_BULK) {
+		warn(greeting, SAID_SERVER,
+		     "the Redis server does not show INFO: its version, its maxmemory-policy and "
+		     "its role are not checked");
+		return GREETING_GOES_ON;
+	}
+	if (step == GREETING_SERVER)
+		return judge_server(greeting, reply, ret_words);
+	if (step == GREETING_MEMORY)
+		return greeting_evicts(reply, ret_words) ? GREETING_REFUSED : GREETING_GOES_ON;
+	return judge_role(reply, ret_words);
+}
+
+static enum greeting_verdict judge_error(struct greeting *greeting, enum greeting_step step,
+					 const struct reply *reply, char *ret_words)
+{
+	char text[160];
+	const char *words = greeting_quote(greeting, reply, text, sizeof text);
+	bool tolerated = step == GREETING_NAME || step == GREETING_SLOTS || step == GREETING_PING ||
+			 step == GREETING_PROBE;
+
+	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+		if (reply_fails(reply, passing[i]))
+			return say(ret_words, GREETING_SOON, "the server answers: %s", words);
+	if (reply_fails(reply, "ERR max number of clients"))
+		return say(ret_words, GREETING_LATER, "the server has too many clients");
+	if (reply_fails(reply, "NOAUTH"))
+		return say(ret_words, GREETING_REFUSED,
+			   "the server wants a password: in the URL, password-file=FILE, or "
+			   "DURAWHEEL_REDIS_PASSWORD");
+	if (step == GREETING_AUTH && (reply_fails(reply, "WRONGPASS") || reply_fails(reply, "ERR")))
+		return judge_auth(greeting, ret_words);
+	if (step == GREETING_SELECT)
+		return say(ret_words, GREETING_REFUSED, "the server's database %u: %s",
+			   greeting->where->db, words);
+	if (reply_fails(reply, "DENIED") || (!tolerated && step <= GREETING_NAME) ||
+	    step == GREETING_SUBSCRIBE)
+		return say(ret_words, GREETING_REFUSED, "the server answers: %s", words);
+	if (step == GREETING_NAME)
+		warn(greeting, SAID_NAME,
+		     "the Redis server does not take a CLIENT SETNAME: its CLIENT LIST will not "
+		     "name us");
+	return tolerated ? GREETING_GOES_ON : judge_info(greeting, step, reply, ret_words);
+}
+
+/* is_subscribed: "subscribe", channel, count. */
+static bool is_subscribed(const struct reply *reply)
+{
+	return reply->kind == REPLY_ARRAY && reply->count == 3 &&
+	       reply_is(&reply->items[0], "subscribe");
+}
+
+static enum greeting_verdict judge_answer(struct greeting *greeting, enum greeting_step step,
+					  const struct reply *reply, char *ret_words)
+{
+	bool makes_sense;
+
+	if (step == GREETING_SUBSCRIBE)
+		makes_sense = is_subscribed(reply);
+	else if (step == GREETING_PING)
+		makes_sense = reply_is(reply, "PONG");
+	else if (step == GREETING_PROBE)
+		makes_sense = reply->kind == REPLY_INTEGER;
+	else if (step >= GREETING_SERVER)
+		makes_sense = reply->kind == REPLY_BULK;
+	else
+		makes_sense = reply_is(reply, "OK");
+	if (!makes_sense)
+		return say(ret_words, GREETING_LATER,
+			   "what answers there does not answer as a Redis server does");
+	if (step >= GREETING_SERVER && step <= GREETING_ROLE)
+		return judge_info(greeting, step, reply, ret_words);
+	return GREETING_GOES_ON;
+}
+
+const char *greeting_hangs(const struct greeting *greeting)
+{
+	if (greeting->next < greeting->count && greeting->steps[greeting->next] == GREETING_PROBE)
+		return "the server answers, but holds every change back (CLIENT PAUSE, a failover)";
+	return "the server takes connections, but does not answer";
+}
+
+enum greeting_verdict greeting_judge(struct greeting *greeting, const struct reply *reply,
+				     char *ret_words)
+{
+	enum greeting_verdict verdict;
+	enum greeting_step step;
+
+	assert(greeting->next < greeting->count);
+	step = greeting->steps[greeting->next++];
+	if (reply->kind == REPLY_ERROR)
+		verdict = judge_error(greeting, step, reply, ret_words);
+	else
+		verdict = judge_answer(greeting, step, reply, ret_words);
+	if (step == GREETING_SLOTS && verdict == GREETING_GOES_ON)
+		verdict = judge_slots(greeting, reply, ret_words);
+	if (verdict == GREETING_GOES_ON && greeting->next == greeting->count)
+		return GREETING_DONE;
+	return verdict;
+}

@@ -1,0 +1,105 @@
+/* A link to a Redis server, as the store sees it: one connection at a time, made anew when it is
+ * lost, that takes commands and gives their replies in order. An interface, so that a simulation
+ * can be the server, with everything that gets lost on the way.
+ *
+ * Nothing here blocks and nothing calls back: link_work() does what can be done now, and what came
+ * of it is asked for afterwards. All times are on the steady clock. A turn of the store is:
+ *
+ *	link_work(); is link_connection() still the same?; link_take() until NULL;
+ *	link_send() for each command; link_work(), which writes them all; link_due()
+ */
+#ifndef DW_REDIS_LINK_H
+#define DW_REDIS_LINK_H
+
+#include <stdbool.h>
+
+#include "durawheel/durawheel.h"
+#include "redis/reply.h"
+
+struct link;
+
+struct link_class {
+	/* A descriptor, always the same, that is readable when work() has something to do; -1:
+	 * there is none, as in a simulation. Replies that work() has read and nobody has taken do
+	 * not make it readable: due() tells. */
+	int (*descriptor)(const struct link *);
+	/* Connects, writes, reads, gives up what is overdue. */
+	void (*work)(struct link *, dw_usec now);
+	/* When work() is needed, whatever the descriptor says; 0: at once: commands are queued that
+	 * nobody has tried to write yet, or there is a reply to take (the work() that has written
+	 * may have read the first answer, too). DW_NEVER: not. */
+	dw_usec (*due)(const struct link *);
+	/* The number of the connection that is up (connected and greeted: AUTH, SELECT and so on
+	 * are answered), counted from 1; 0: none is. When it is lost, what was queued, unanswered
+	 * or not taken yet is dropped. work(), take() and drop() may find that it is. */
+	uint64_t (*connection)(const struct link *);
+	/* Queues a command for the connection that is up; no system call, the next work() writes
+	 * all of them. DW_OK: its reply will be given unless the connection is lost. DW_ELIMIT: too
+	 * much is queued. DW_ESTORE: no connection is up. DW_ENOMEM. */
+	int (*send)(struct link *, int count, const char *const *words, const size_t *sizes,
+		    dw_usec now);
+	/* The reply to the oldest command not replied to yet, the caller's (reply_free), or NULL:
+	 * there is none now. */
+	struct reply *(*take)(struct link *);
+	/* The connection is no good (a reply that makes no sense): it is closed and made anew. */
+	void (*drop)(struct link *, const char *why);
+	/* Why there is no connection, or why the one that is up is of no use (the server refuses
+	 * changes, for a while), in words and without secrets; "" if it is, or there was never a
+	 * failure. *ret_fatal: there was never a connection, and none will be before somebody
+	 * changes something (wrong password, too old a server); it is tried on, seldom. */
+	const char *(*trouble)(const struct link *, bool *ret_fatal);
+	void (*free)(struct link *);
+};
+
+struct link {
+	const struct link_class *type;
+};
+
+static inline int link_descriptor(const struct link *link)
+{
+	return link->type->descriptor(link);
+}
+
+static inline void link_work(struct link *link, dw_usec now)
+{
+	link->type->work(link, now);
+}
+
+static inline dw_usec link_due(const struct link *link)
+{
+	return link->type->due(link);
+}
+
+static inline uint64_t link_connection(const struct link *link)
+{
+	return link->type->connection(link);
+}
+
+static inline int link_send(struct link *link, int count, const char *const *words,
+			    const size_t *sizes, dw_usec now)
+{
+	return link->type->send(link, count, words, sizes, now);
+}
+
+static inline struct reply *link_take(struct link *link)
+{
+	return link->type->take(link);
+}
+
+static inline void link_drop(struct link *link, const char *why)
+{
+	link->type->drop(link, why);
+}
+
+static inline const char *link_trouble(const struct link *link, bool *ret_fatal)
+{
+	return link->type->trouble(link, ret_fatal);
+}
+
+static inline void link_free(struct link *link)
+{
+	if (link)
+		link->type->free(link);
+}
+
+#endif

@@ -1,0 +1,69 @@
+#include "redis/probe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define POLICY_EVERY 25u /* questions: 10 s of an idle link */
+
+void probe_begin(struct probe *probe)
+{
+	*probe = (struct probe){.key = probe->key};
+}
+
+int probe_send(struct probe *probe, struct outbox *outbox)
+{
+	const char *change[] = {probe->key ? "UNLINK" : "PING", probe->key};
+	const char *policy[] = {"INFO", "memory"};
+	const char *const *words = change;
+	size_t sizes[2] = {0};
+
+	probe->asks_policy = probe->key && ++probe->count % POLICY_EVERY == 0;
+	if (probe->asks_policy)
+		words = policy;
+	for (int i = 0; i < 2 && words[i]; i++)
+		sizes[i] = strlen(words[i]);
+	return outbox_add(outbox, words[1] ? 2 : 1, words, sizes);
+}
+
+/* take_policy: somebody may have changed it since the greeting. */
+static enum probe_news take_policy(struct probe *probe, const struct reply *reply, char *ret_words)
+{
+	bool evicted = probe->evicts;
+
+	probe->evicts = greeting_evicts(reply, ret_words);
+	if (probe->evicts)
+		return PROBE_TROUBLE;
+	if (!evicted)
+		return PROBE_NOTHING;
+	(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+		       "the server's maxmemory-policy throws nothing of ours away any more");
+	return PROBE_TROUBLE_OVER;
+}
+
+/* take_change: a server that is there may refuse every change. */
+static enum probe_news take_change(struct probe *probe, const struct greeting *greeting,
+				   const struct reply *reply, char *ret_words)
+{
+	bool refused = probe->refuses;
+	char text[160];
+
+	probe->refuses = reply_passes(reply);
+	if (probe->refuses)
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the server refuses every change: %s",
+			       greeting_quote(greeting, reply, text, sizeof text));
+	else if (refused)
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the server takes changes again");
+	else
+		return PROBE_NOTHING;
+	return probe->refuses ? PROBE_TROUBLE : PROBE_TROUBLE_OVER;
+}
+
+enum probe_news probe_take(struct probe *probe, const struct greeting *greeting,
+			   const struct reply *reply, char *ret_words)
+{
+	bool policy = probe->asks_policy;
+
+	probe->asks_policy = false;
+	return policy ? take_policy(probe, reply, ret_words)
+		      : take_change(probe, greeting, reply, ret_words);
+}

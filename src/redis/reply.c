@@ -1,0 +1,427 @@
+#include "redis/reply.h"
+
+#include <assert.h>
+#include <hiredis/hiredis.h>
+#include <stdalign.h>
+#include <string.h>
+
+#include "durawheel/durawheel.h"
+
+/* A reply is bump-allocated: chunks that double, from one that has room for an integer or a short
+ * status, so that the thousands of small replies of a pipeline stay small and a page of a scan is a
+ * handful of blocks. A chunk's memory is not cleared: a reply is given away only when it is whole.
+ *
+ * The bounds are counted over the whole reply. Each array's own length would not do: seven levels
+ * of a million announced items each are 70 bytes on the wire. */
+#define CHUNK_FIRST 256u
+#define CHUNK_MAX (64u << 10)
+#define LINE_MAX (64u << 10) /* of what is not a bulk: a status, an error, a length */
+#define LENGTH_MAX 32u       /* of the digits of a length, and their line's end */
+#define ITEM_MIN 4u          /* bytes of the shortest item: ":1\r\n" */
+
+/* hiredis clears a buffer that grew beyond this when it is empty: ours is used again at once. */
+#define BUFFER_KEPT (1u << 20)
+
+struct chunk {
+	struct chunk *next;
+};
+
+struct arena {
+	struct reply root; /* first: reply_free() is given this */
+	struct alloc alloc;
+	struct chunk *chunks;
+	unsigned char *at;
+	size_t left;
+	size_t next_size;
+	alignas(max_align_t) unsigned char first[CHUNK_FIRST];
+};
+
+static struct arena *arena_of(struct reply *root)
+{
+	return (struct arena *)(void *)root;
+}
+
+/* ---- The arena ----------------------------------------------------------------------------- */
+
+struct reply *reply_new(const struct alloc *alloc)
+{
+	struct arena *arena = alloc->resize(alloc->user, NULL, sizeof *arena);
+
+	if (!arena)
+		return NULL;
+	arena->root = (struct reply){.kind = REPLY_NIL};
+	arena->alloc = *alloc;
+	arena->chunks = NULL;
+	arena->at = arena->first;
+	arena->left = sizeof arena->first;
+	arena->next_size = 4 * (size_t)CHUNK_FIRST;
+	return &arena->root;
+}
+
+void reply_free(struct reply *root)
+{
+	struct arena *arena = arena_of(root);
+	struct chunk *chunk = arena ? arena->chunks : NULL;
+
+	while (chunk) {
+		struct chunk *next = chunk->next;
+
+		alloc_free(&arena->alloc, chunk);
+		chunk = next;
+	}
+	if (arena)
+		alloc_free(&arena->alloc, arena);
+}
+
+/* add_chunk: what is larger than a chunk gets one of its own, and the present one stays in use. */
+static void *add_chunk(struct arena *arena, size_t size)
+{
+	const size_t head = alignof(max_align_t);
+	bool own = size > arena->next_size / 2;
+	size_t room = own ? size : arena->next_size;
+	struct chunk *chunk = arena->alloc.resize(arena->alloc.user, NULL, head + room);
+	unsigned char *bytes = (unsigned char *)chunk;
+
+	static_assert(sizeof(struct chunk) <= alignof(max_align_t), "the head keeps alignment");
+	if (!chunk)
+		return NULL;
+	chunk->next = arena->chunks;
+	arena->chunks = chunk;
+	if (!own) {
+		arena->at = bytes + head + size;
+		arena->left = room - size;
+	}
+	if (arena->next_size < CHUNK_MAX)
+		arena->next_size *= 2;
+	return bytes + head;
+}
+
+static void *take(struct arena *arena, size_t size, size_t alignment)
+{
+	size_t skipped = (size_t)(-(uintptr_t)arena->at & (alignment - 1));
+	unsigned char *at = arena->at + skipped;
+
+	if (arena->left < skipped || arena->left - skipped < size)
+		return add_chunk(arena, size);
+	arena->at = at + size;
+	arena->left -= skipped + size;
+	return at;
+}
+
+bool reply_bytes(struct reply *root, struct reply *reply, enum reply_kind kind, const void *bytes,
+		 size_t size)
+{
+	char *copy = size < SIZE_MAX / 2 ? take(arena_of(root), size + 1, 1) : NULL;
+
+	if (!copy)
+		return false;
+	if (size > 0)
+		memcpy(copy, bytes, size);
+	copy[size] = '\0';
+	*reply = (struct reply){.kind = kind, .bytes = copy, .size = size};
+	return true;
+}
+
+/* new_items does not clear them. */
+static bool new_items(struct reply *root, struct reply *reply, size_t count)
+{
+	struct reply *items = NULL;
+
+	if (count > SIZE_MAX / 2 / sizeof *items)
+		return false;
+	if (count > 0) {
+		items = take(arena_of(root), count * sizeof *items, alignof(struct reply));
+		if (!items)
+			return false;
+	}
+	*reply = (struct reply){.kind = REPLY_ARRAY, .items = items, .count = count};
+	return true;
+}
+
+bool reply_items(struct reply *root, struct reply *reply, size_t count)
+{
+	if (!new_items(root, reply, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		reply->items[i] = (struct reply){.kind = REPLY_NIL};
+	return true;
+}
+
+bool reply_is(const struct reply *reply, const char *text)
+{
+	size_t size = strlen(text);
+
+	return (reply->kind == REPLY_STATUS || reply->kind == REPLY_BULK) && reply->size == size &&
+	       memcmp(reply->bytes, text, size) == 0;
+}
+
+bool reply_fails(const struct reply *reply, const char *prefix)
+{
+	size_t size = strlen(prefix);
+
+	return reply->kind == REPLY_ERROR && reply->size >= size &&
+	       memcmp(reply->bytes, prefix, size) == 0 &&
+	       (reply->size == size || reply->bytes[size] == ' ');
+}
+
+bool reply_passes(const struct reply *reply)
+{
+	static const char *const prefixes[] = {"BUSY",        "LOADING",    "MASTERDOWN",
+					       "READONLY",    "NOREPLICAS", "TRYAGAIN",
+					       "CLUSTERDOWN", "UNKILLABLE", "MISCONF"};
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (reply_fails(reply, prefixes[i]))
+			return true;
+	return false;
+}
+
+/* ---- The reader ---------------------------------------------------------------------------- */
+
+struct reply_reader {
+	struct alloc alloc;
+	redisReader *hiredis;
+	redisReplyObjectFunctions functions; /* hiredis wants to be able to write it */
+	struct reply *root;                  /* of what is being read; NULL: between two */
+	size_t items_left;
+	size_t bytes_left;
+	bool corrupt; /* and not without memory, which hiredis takes any NULL for */
+};
+
+#if HIREDIS_MAJOR >= 1
+typedef size_t array_size;
+#else
+typedef int array_size;
+#endif
+
+/* place_of: where the object of this task belongs; NULL: no memory. */
+static struct reply *place_of(const redisReadTask *task)
+{
+	struct reply_reader *reader = task->privdata;
+	struct reply *above;
+
+	if (task->parent) {
+		above = task->parent->obj;
+		return &above->items[task->idx];
+	}
+	assert(!reader->root);
+	reader->root = reply_new(&reader->alloc);
+	return reader->root;
+}
+
+static void *refuse(const redisReadTask *task)
+{
+	struct reply_reader *reader = task->privdata;
+
+	reader->corrupt = true;
+	return NULL;
+}
+
+static void *create_bytes(const redisReadTask *task, char *bytes, size_t size)
+{
+	struct reply_reader *reader = task->privdata;
+	struct reply *place;
+	enum reply_kind kind;
+
+	if (task->type == REDIS_REPLY_STRING)
+		kind = REPLY_BULK;
+	else if (task->type == REDIS_REPLY_STATUS)
+		kind = REPLY_STATUS;
+	else if (task->type == REDIS_REPLY_ERROR)
+		kind = REPLY_ERROR;
+	else
+		return refuse(task); /* of RESP3, which nobody has asked for */
+	if (size > REPLY_BULK_MAX || size > reader->bytes_left)
+		return refuse(task);
+	reader->bytes_left -= size;
+	place = place_of(task);
+	return place && reply_bytes(reader->root, place, kind, bytes, size) ? place : NULL;
+}
+
+static unsigned depth_of(const redisReadTask *task)
+{
+	unsigned depth = 1;
+
+	while (task->parent && depth <= REPLY_DEPTH_MAX) {
+		task = task->parent;
+		depth++;
+	}
+	return depth;
+}
+
+static void *create_array(const redisReadTask *task, array_size count)
+{
+	struct reply_reader *reader = task->privdata;
+	struct reply *place;
+
+	if (task->type != REDIS_REPLY_ARRAY || depth_of(task) > REPLY_DEPTH_MAX ||
+	    (size_t)count > reader->items_left)
+		return refuse(task);
+	reader->items_left -= (size_t)count;
+	place = place_of(task);
+	return place && new_items(reader->root, place, (size_t)count) ? place : NULL;
+}
+
+static void *create_integer(const redisReadTask *task, long long value)
+{
+	struct reply *place = place_of(task);
+
+	if (place)
+		*place = (struct reply){.kind = REPLY_INTEGER, .integer = value};
+	return place;
+}
+
+static void *create_nil(const redisReadTask *task)
+{
+	struct reply *place = place_of(task);
+
+	if (place)
+		*place = (struct reply){.kind = REPLY_NIL};
+	return place;
+}
+
+#if HIREDIS_MAJOR >= 1
+static void *create_double(const redisReadTask *task, double value, char *bytes, size_t size)
+{
+	(void)value;
+	(void)bytes;
+	(void)size;
+	return refuse(task);
+}
+
+static void *create_bool(const redisReadTask *task, int value)
+{
+	(void)value;
+	return refuse(task);
+}
+#endif
+
+static void begin_reply(struct reply_reader *reader)
+{
+	reader->root = NULL;
+	reader->items_left = REPLY_ITEMS_MAX;
+	reader->bytes_left = REPLY_BYTES_MAX;
+}
+
+struct reply_reader *reply_reader_new(const struct alloc *alloc)
+{
+	struct reply_reader *reader = alloc_new(alloc, sizeof *reader);
+
+	if (!reader)
+		return NULL;
+	reader->alloc = *alloc;
+	begin_reply(reader);
+	/* What hiredis would free is in our arena. */
+	reader->functions = (redisReplyObjectFunctions)
+	{
+		.createString = create_bytes, .createArray = create_array,
+		.createInteger = create_integer,
+#if HIREDIS_MAJOR >= 1
+		.createDouble = create_double, .createBool = create_bool,
+#endif
+		.createNil = create_nil
+	};
+	reader->hiredis = redisReaderCreateWithFunctions(&reader->functions);
+	if (!reader->hiredis) {
+		alloc_free(alloc, reader);
+		return NULL;
+	}
+	reader->hiredis->maxbuf = BUFFER_KEPT;
+	reader->hiredis->privdata = reader;
+	return reader;
+}
+
+void reply_reader_free(struct reply_reader *reader)
+{
+	struct alloc alloc;
+
+	if (!reader)
+		return;
+	alloc = reader->alloc;
+	redisReaderFree(reader->hiredis);
+	reply_free(reader->root);
+	alloc_free(&alloc, reader);
+}
+
+bool reply_feed(struct reply_reader *reader, const void *bytes, size_t size)
+{
+	return redisReaderFeed(reader->hiredis, bytes, size) == REDIS_OK;
+}
+
+/* awaited: the type of the item that hiredis waits for; -1: that has not been read. */
+static int awaited(const redisReader *hiredis)
+{
+	if (hiredis->ridx < 0)
+		return -1;
+#if HIREDIS_MAJOR >= 1
+	return hiredis->task[hiredis->ridx]->type;
+#else
+	return hiredis->rstack[hiredis->ridx].type;
+#endif
+}
+
+static bool is_bulk(const redisReader *hiredis)
+{
+	return awaited(hiredis) == REDIS_REPLY_STRING;
+}
+
+/* bulk_fits looks at the length of a bulk that has not come whole: hiredis would wait for it,
+ * however large it is, and for the end of that line. */
+static bool bulk_fits(const char *line, size_t size, size_t *ret_length)
+{
+	size_t length = 0;
+	size_t i = size > 0 && line[0] == '-';
+
+	for (; i < size && line[i] >= '0' && line[i] <= '9'; i++) {
+		length = 10 * length + (size_t)(line[i] - '0');
+		if (length > REPLY_BULK_MAX || i >= LENGTH_MAX)
+			return false;
+	}
+	*ret_length = length;
+	return i >= size || (line[i] == '\r' && (i + 1 == size || line[i + 1] == '\n'));
+}
+
+/* may_wait: what is not complete yet may still become a reply within the bounds. */
+static bool may_wait(const redisReader *hiredis)
+{
+	size_t size = hiredis->len - hiredis->pos;
+	size_t length;
+
+	if (is_bulk(hiredis))
+		return bulk_fits(hiredis->buf + hiredis->pos, size, &length);
+	return size <= LINE_MAX;
+}
+
+int reply_next(struct reply_reader *reader, struct reply **ret_reply)
+{
+	void *whole = NULL;
+
+	if (redisReaderGetReply(reader->hiredis, &whole) != REDIS_OK)
+		return reader->hiredis->err == REDIS_ERR_OOM && !reader->corrupt ? DW_ENOMEM
+										 : DW_ECORRUPT;
+	if (!whole) {
+		if (!may_wait(reader->hiredis))
+			return DW_ECORRUPT;
+		*ret_reply = NULL;
+		return DW_OK;
+	}
+	*ret_reply = reader->root;
+	begin_reply(reader);
+	return DW_OK;
+}
+
+size_t reply_announced(const struct reply_reader *reader)
+{
+	const redisReader *hiredis = reader->hiredis;
+	size_t unread = hiredis->len - hiredis->pos;
+	size_t strings = REPLY_BYTES_MAX - reader->bytes_left;
+	size_t items = REPLY_ITEMS_MAX - reader->items_left;
+	size_t length = 0;
+
+	if (!reader->root && awaited(hiredis) < 0 && unread == 0)
+		return 0;
+	if (is_bulk(hiredis))
+		(void)bulk_fits(hiredis->buf + hiredis->pos, unread,
+				&length); /* it was looked at */
+	return 1 + strings + ITEM_MIN * items + length;
+}

@@ -1,0 +1,66 @@
+/* A reply of a Redis server, read by hiredis' RESP reader into one arena: many small strings, freed
+ * together. What a reply may be is bounded, so that no server can make us allocate without end.
+ * The replies are made by the handle's allocator; hiredis' own input buffer, which is bounded too,
+ * by malloc: 0.14 has no hooks. */
+#ifndef DW_REDIS_REPLY_H
+#define DW_REDIS_REPLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/alloc.h"
+
+enum reply_kind { REPLY_NIL, REPLY_INTEGER, REPLY_STATUS, REPLY_ERROR, REPLY_BULK, REPLY_ARRAY };
+
+struct reply {
+	enum reply_kind kind;
+	int64_t integer;
+	const char *bytes; /* of a status, an error or a bulk; NUL-terminated, and may have NULs */
+	size_t size;
+	struct reply *items; /* of an array */
+	size_t count;
+};
+
+/* reply_new: a nil reply with an arena of its own, to be filled and then freed with reply_free;
+ * NULL: no memory. reply_bytes and reply_items fill a reply of that arena (root's own, or an item
+ * of it): false: no memory. */
+struct reply *reply_new(const struct alloc *);
+bool reply_bytes(struct reply *root, struct reply *, enum reply_kind, const void *bytes,
+		 size_t size);
+bool reply_items(struct reply *root, struct reply *, size_t count);
+void reply_free(struct reply *root);
+
+/* reply_is: a status or bulk of exactly that text. reply_fails: an error that begins with prefix,
+ * followed by a space or the end: servers change the words behind it. */
+bool reply_is(const struct reply *, const char *text);
+bool reply_fails(const struct reply *, const char *prefix);
+
+/* reply_passes: an error that ends by itself: the server loads, is busy, was demoted, has no
+ * replicas, or cannot write its disk. */
+bool reply_passes(const struct reply *);
+
+/* A reader of RESP2. The bounds are those of one reply. */
+struct reply_reader;
+
+#define REPLY_ITEMS_MAX (1u << 20)   /* of all its arrays together */
+#define REPLY_DEPTH_MAX 7            /* arrays in arrays */
+#define REPLY_BULK_MAX (64u << 20)   /* of one string */
+#define REPLY_BYTES_MAX (256u << 20) /* of all its strings together */
+
+struct reply_reader *reply_reader_new(const struct alloc *); /* NULL: no memory */
+void reply_reader_free(struct reply_reader *);
+
+/* reply_feed: false: no memory. Best fed with some 64 KiB at a time, and emptied in between:
+ * hiredis moves what it has not read yet once a kilobyte. */
+bool reply_feed(struct reply_reader *, const void *bytes, size_t size);
+
+/* reply_next: DW_OK, and *ret_reply is the next reply, NULL if it is not complete yet; DW_ECORRUPT:
+ * that is not RESP, or beyond the bounds; DW_ENOMEM. After a failure only free the reader. */
+int reply_next(struct reply_reader *, struct reply **ret_reply);
+
+/* reply_announced, after a reply_next() that gave none: how large the reply is that has begun, as
+ * far as it says so: at least that many bytes; 0: none has begun. */
+size_t reply_announced(const struct reply_reader *);
+
+#endif

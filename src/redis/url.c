@@ -1,0 +1,435 @@
+#include "redis/url.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* No message repeats a part of the URL: what is wrong with it may be that a password was not
+ * escaped, and then any part may be of the password. */
+
+#define PASSWORD_FILE_MAX 4096u
+#define PASSWORD_VARIABLE "DURAWHEEL_REDIS_PASSWORD"
+#define PORT_DEFAULT "6379"
+#define DB_MAX 999999u
+
+struct reading {
+	struct redis_where *where;
+	const struct alloc *alloc;
+	char *message;
+	char *file; /* of the password, NULL: none is named */
+	bool db_said;
+};
+
+static int refuse(struct reading *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int refuse(struct reading *reading, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(reading->message, DW_MESSAGE_SIZE, format, arguments); /* cut if long */
+	va_end(arguments);
+	return DW_EINVAL;
+}
+
+/* ---- Parts --------------------------------------------------------------------------------- */
+
+/* free_secret: a memset before a free may be left out by the compiler. */
+static void free_secret(const struct alloc *alloc, char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	alloc_free(alloc, text);
+}
+
+/* copy_part: DW_OK, or DW_ENOMEM. */
+static int copy_part(struct reading *reading, const char *text, size_t size, char **ret_copy)
+{
+	char *copy = alloc_new(reading->alloc, size + 1);
+
+	if (!copy)
+		return DW_ENOMEM;
+	memcpy(copy, text, size);
+	*ret_copy = copy;
+	return DW_OK;
+}
+
+static int nibble(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* decode undoes %41 in place; false: a % without two digits, or a NUL. */
+static bool decode(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++, to++) {
+		bool escaped = *from == '%';
+		int high = escaped ? nibble(from[1]) : 0;
+		int low = escaped && high >= 0 ? nibble(from[2]) : 0;
+
+		if (high < 0 || low < 0 || (escaped && high + low == 0))
+			return false;
+		*to = escaped ? (char)(unsigned char)(high * 16 + low) : *from;
+		from += escaped ? 2 : 0;
+	}
+	*to = '\0';
+	return true;
+}
+
+static int read_escaped(struct reading *reading, const char *text, size_t size, char **ret_copy)
+{
+	char *copy = NULL;
+	int status = copy_part(reading, text, size, &copy);
+
+	if (status != DW_OK)
+		return status;
+	if (!decode(copy)) {
+		free_secret(reading->alloc, copy);
+		return refuse(reading, "in the Redis URL a %% is not followed by two hexadecimal "
+				       "digits other than 00: %%25 is a %% itself");
+	}
+	*ret_copy = copy;
+	return DW_OK;
+}
+
+/* read_number: decimal digits only. */
+static bool read_number(const char *text, size_t size, unsigned max, unsigned *ret_number)
+{
+	unsigned number = 0;
+
+	if (size == 0 || size > 6)
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		number = 10 * number + (unsigned)(text[i] - '0');
+	}
+	if (number > max)
+		return false;
+	*ret_number = number;
+	return true;
+}
+
+static int read_db(struct reading *reading, const char *text, size_t size)
+{
+	if (reading->db_said)
+		return refuse(reading, "the Redis URL names the database twice: either /N or db=N");
+	if (!read_number(text, size, DB_MAX, &reading->where->db))
+		return refuse(reading,
+			      "the database in the Redis URL is no number from 0 to %u, as in "
+			      "redis://localhost:6379/0; a / in a password is written %%2F",
+			      DB_MAX);
+	reading->db_said = true;
+	return DW_OK;
+}
+
+/* read_user reads [user][:password]. */
+static int read_user(struct reading *reading, const char *text, size_t size)
+{
+	const char *colon = memchr(text, ':', size);
+	size_t user_size = colon ? (size_t)(colon - text) : size;
+	int status = DW_OK;
+
+	if (user_size > 0)
+		status = read_escaped(reading, text, user_size, &reading->where->user);
+	if (status == DW_OK && colon && user_size + 1 < size)
+		status = read_escaped(reading, colon + 1, size - user_size - 1,
+				      &reading->where->password);
+	return status;
+}
+
+/* ---- After the ? --------------------------------------------------------------------------- */
+
+static int read_option(struct reading *reading, const char *text, size_t size)
+{
+	static const char db[] = "db=";
+	static const char file[] = "password-file=";
+
+	if (size >= sizeof db - 1 && memcmp(text, db, sizeof db - 1) == 0)
+		return read_db(reading, text + sizeof db - 1, size - (sizeof db - 1));
+	if (size > sizeof file - 1 && memcmp(text, file, sizeof file - 1) == 0 && !reading->file)
+		return read_escaped(reading, text + sizeof file - 1, size - (sizeof file - 1),
+				    &reading->file);
+	return refuse(reading, "after the ? of the Redis URL only db=N and password-file=FILE may "
+			       "stand, once each, joined by &; a ? in a password is written %%3F");
+}
+
+static int read_options(struct reading *reading, const char *text)
+{
+	int status = DW_OK;
+
+	while (*text && status == DW_OK) {
+		size_t size = strcspn(text, "&");
+
+		status = read_option(reading, text, size);
+		text += size + (text[size] == '&');
+	}
+	return status;
+}
+
+/* ---- TCP ----------------------------------------------------------------------------------- */
+
+static bool is_host(const char *text, size_t size, const char *more)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	for (size_t i = 0; i < size; i++)
+		if (!memchr(letters, text[i], sizeof letters - 1) &&
+		    !(text[i] >= '0' && text[i] <= '9') && !strchr(more, text[i]))
+			return false;
+	return size > 0 && size <= 253;
+}
+
+static int read_host(struct reading *reading, const char *text, size_t size, size_t *ret_used)
+{
+	bool bracketed = size > 0 && text[0] == '[';
+	const char *end = memchr(text, bracketed ? ']' : ':', size);
+	const char *from = text + bracketed;
+	size_t count = (size_t)((end ? end : text + size) - from);
+
+	if ((bracketed && !end) || !is_host(from, count, bracketed ? ":.%-_" : ".-_"))
+		return refuse(reading,
+			      "the Redis URL has no host name or address: "
+			      "redis://HOST[:PORT][/DB], with an IPv6 address in "
+			      "brackets, and @ / ? : in a password as %%40 %%2F %%3F %%3A");
+	*ret_used = count + (bracketed ? 2 : 0);
+	return copy_part(reading, from, count, &reading->where->host);
+}
+
+/* read_address reads host[:port]. */
+static int read_address(struct reading *reading, const char *text, size_t size)
+{
+	size_t used = 0;
+	unsigned port = 0;
+	int status = read_host(reading, text, size, &used);
+
+	if (status != DW_OK)
+		return status;
+	if (used == size)
+		return copy_part(reading, PORT_DEFAULT, strlen(PORT_DEFAULT),
+				 &reading->where->port);
+	if (text[used] != ':' || !read_number(text + used + 1, size - used - 1, 65535, &port) ||
+	    port == 0)
+		return refuse(reading, "the port in the Redis URL is no number from 1 to 65535: "
+				       "redis://HOST[:PORT][/DB], with @ / ? : in a password as "
+				       "%%40 %%2F %%3F %%3A");
+	return copy_part(reading, text + used + 1, size - used - 1, &reading->where->port);
+}
+
+static const char *last_at(const char *text, size_t size)
+{
+	return memrchr(text, '@', size);
+}
+
+/* read_tcp reads [user][:password]@host[:port][/db]. */
+static int read_tcp(struct reading *reading, const char *text, size_t size)
+{
+	const char *slash = memchr(text, '/', size);
+	size_t count = slash ? (size_t)(slash - text) : size;
+	const char *at = last_at(text, count);
+	size_t skipped = at ? (size_t)(at - text) + 1 : 0;
+	int status = at ? read_user(reading, text, skipped - 1) : DW_OK;
+
+	if (status == DW_OK)
+		status = read_address(reading, text + skipped, count - skipped);
+	if (status == DW_OK && count + 1 < size)
+		status = read_db(reading, slash + 1, size - count - 1);
+	return status;
+}
+
+/* ---- A unix socket ------------------------------------------------------------------------- */
+
+/* read_unix reads [user][:password]@PATH. A path may have an @, a user none that is not escaped. */
+static int read_unix(struct reading *reading, const char *text, size_t size)
+{
+	const char *slash = memchr(text, '/', size);
+	size_t skipped = slash ? (size_t)(slash - text) : 0;
+	struct sockaddr_un address;
+	int status = DW_OK;
+
+	if (!slash || (skipped > 0 && text[skipped - 1] != '@'))
+		return refuse(reading, "the Redis URL has no absolute path of a socket: "
+				       "unix:///run/redis/redis.sock, with @ / ? in a password as "
+				       "%%40 %%2F %%3F");
+	if (size - skipped >= sizeof address.sun_path)
+		return refuse(reading,
+			      "the path of the socket in the Redis URL has %zu bytes: at most %zu",
+			      size - skipped, sizeof address.sun_path - 1);
+	if (skipped > 0)
+		status = read_user(reading, text, skipped - 1);
+	if (status == DW_OK)
+		status = copy_part(reading, slash, size - skipped, &reading->where->path);
+	return status;
+}
+
+/* ---- The password -------------------------------------------------------------------------- */
+
+/* open_secret never waits, as for the other end of a pipe. */
+static int open_secret(struct reading *reading, int *ret_fd)
+{
+	struct stat status;
+	int fd = open(reading->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int result = DW_OK;
+
+	if (fd < 0)
+		return refuse(reading, "the password-file of the Redis URL cannot be opened: %s",
+			      strerror(errno)); /* its name may be the password itself */
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		result = refuse(reading, "the password-file \"%.120s\" is not a regular file",
+				reading->file);
+	else if (status.st_mode & 077)
+		result = refuse(reading,
+				"the password-file \"%.120s\" may be read or changed by others "
+				"than its owner: chmod 600",
+				reading->file);
+	if (result != DW_OK)
+		(void)close(fd); /* nothing was written */
+	else
+		*ret_fd = fd;
+	return result;
+}
+
+static int take_secret(struct reading *reading, const char *text, size_t size)
+{
+	if (size > 0 && text[size - 1] == '\n')
+		size--;
+	if (size == 0 || memchr(text, '\0', size))
+		return refuse(reading, "the password-file \"%.120s\" %s", reading->file,
+			      size == 0 ? "is empty" : "has a NUL byte in it");
+	return copy_part(reading, text, size, &reading->where->password);
+}
+
+static int read_file(struct reading *reading)
+{
+	char text[PASSWORD_FILE_MAX];
+	size_t size = 0;
+	ssize_t got = 1;
+	int fd = -1;
+	int status = open_secret(reading, &fd);
+
+	if (status != DW_OK)
+		return status;
+	while (size < sizeof text && got > 0) {
+		got = read(fd, text + size, sizeof text - size);
+		size += got > 0 ? (size_t)got : 0;
+	}
+	if (got < 0)
+		status = refuse(reading, "the password-file \"%.120s\" cannot be read: %s",
+				reading->file, strerror(errno));
+	else if (size == sizeof text)
+		status = refuse(reading, "the password-file \"%.120s\" is longer than %u bytes",
+				reading->file, PASSWORD_FILE_MAX - 1);
+	else
+		status = take_secret(reading, text, size);
+	explicit_bzero(text, sizeof text);
+	(void)close(fd); /* nothing was written */
+	return status;
+}
+
+static int find_password(struct reading *reading)
+{
+	const char *given = getenv(PASSWORD_VARIABLE);
+
+	if (reading->where->password)
+		return DW_OK;
+	if (reading->file)
+		return read_file(reading);
+	if (given && *given)
+		return copy_part(reading, given, strlen(given), &reading->where->password);
+	return DW_OK;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------- */
+
+/* name: before an @ in a path may be a password that stands at the wrong place. */
+static void name(struct redis_where *where)
+{
+	const char *bracket = where->host && strchr(where->host, ':') ? "[" : "";
+	const char *at = where->path ? strrchr(where->path, '@') : NULL;
+
+	if (where->path)
+		(void)snprintf(where->name, sizeof where->name, "unix://%s%s?db=%u",
+			       at ? "***" : "", at ? at : where->path, where->db);
+	else
+		(void)snprintf(where->name, sizeof where->name, "redis://%s%.100s%s:%s/%u", bracket,
+			       where->host, *bracket ? "]" : "", where->port, where->db);
+}
+
+/* scheme_size: of the scheme in front of what is read, capital letters or not; 0: another one. */
+static size_t scheme_size(const char *url, const char *scheme)
+{
+	size_t size = strlen(scheme);
+
+	return strncasecmp(url, scheme, size) == 0 ? size : 0;
+}
+
+static int read_url(struct reading *reading, const char *url)
+{
+	size_t tcp = scheme_size(url, "redis://") + scheme_size(url, "valkey://");
+	size_t scheme = tcp + scheme_size(url, "unix://");
+	const char *rest = url + scheme;
+	size_t size;
+	int status;
+
+	if (scheme_size(url, "rediss://") || scheme_size(url, "valkeys://"))
+		return refuse(reading,
+			      "rediss:// needs TLS, which durawheel %s does not have: "
+			      "redis:// to a local tunnel that does, or unix://",
+			      DW_VERSION);
+	if (scheme == 0)
+		return refuse(reading, "a Redis URL begins with redis://, valkey:// or unix://");
+	size = strcspn(rest, "?");
+	status = tcp ? read_tcp(reading, rest, size) : read_unix(reading, rest, size);
+	if (status == DW_OK && rest[size] == '?')
+		status = read_options(reading, rest + size + 1);
+	return status;
+}
+
+int redis_where_read(struct redis_where *ret_where, const char *url, const struct alloc *alloc,
+		     char *ret_message)
+{
+	struct redis_where where = {.host = NULL};
+	struct reading reading = {.where = &where, .alloc = alloc, .message = ret_message};
+	int status = read_url(&reading, url);
+
+	if (status == DW_OK)
+		status = find_password(&reading);
+	if (status == DW_OK && where.user && !where.password)
+		status =
+		    refuse(&reading, "the Redis URL names a user without a password: "
+				     "user:password@, password-file=FILE, or " PASSWORD_VARIABLE);
+	free_secret(alloc, reading.file);
+	if (status != DW_OK) {
+		redis_where_free(&where, alloc);
+		return status;
+	}
+	name(&where);
+	*ret_where = where;
+	return DW_OK;
+}
+
+void redis_where_free(struct redis_where *where, const struct alloc *alloc)
+{
+	free_secret(alloc, where->password);
+	free_secret(alloc, where->user);
+	alloc_free(alloc, where->host);
+	alloc_free(alloc, where->port);
+	alloc_free(alloc, where->path);
+	*where = (struct redis_where){.host = NULL};
+}

@@ -1,0 +1,35 @@
+/* Where a Redis server is, and who we are there: a URL of the forms
+ *
+ *	redis://[[user]:password@]host[:port][/db]      redis://user:password@[::1]:6379/0
+ *	unix://[[user]:password@]SOCKET                 unix:///run/redis/redis.sock?db=1
+ *
+ * valkey:// is redis://, and a scheme may have capital letters. After each, `?` takes options
+ * joined by `&`: db=N, password-file=FILE. User, password and FILE may be percent-encoded (a user
+ * and a password must be, where they have one of % @ / ? :). The password comes from the URL, else
+ * from the file, which must be a regular one that nobody but its owner may read (one newline at its
+ * end is dropped), else from DURAWHEEL_REDIS_PASSWORD. It is in no message. */
+#ifndef DW_REDIS_URL_H
+#define DW_REDIS_URL_H
+
+#include "base/alloc.h"
+#include "durawheel/durawheel.h"
+
+struct redis_where {
+	char *host;     /* NULL: a unix socket */
+	char *port;     /* decimal */
+	char *path;     /* of the socket, NULL: TCP */
+	char *user;     /* NULL: the default user */
+	char *password; /* NULL: none */
+	unsigned db;
+	char name[160]; /* the URL for messages, without user and password */
+};
+
+/* redis_where_read: DW_OK; DW_EINVAL: ret_message (DW_MESSAGE_SIZE) says what is wrong and what
+ * would be right; DW_ENOMEM. */
+int redis_where_read(struct redis_where *ret_where, const char *url, const struct alloc *,
+		     char *ret_message);
+
+/* redis_where_free overwrites user and password before it frees them. */
+void redis_where_free(struct redis_where *, const struct alloc *);
+
+#endif

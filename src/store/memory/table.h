@@ -1,0 +1,42 @@
+/* The timers of a store in memory: what the operations of durawheel/store.h do, applied at once. No
+ * thread, no clock, no queue; so it serves as the memory store's heart and as the durable state of
+ * a simulated store, where it outlives the handles that are opened on it.
+ *
+ * Invariant: a timer is in the hash by id and in the order by (due, generation), or in neither.
+ */
+#ifndef DW_STORE_MEMORY_TABLE_H
+#define DW_STORE_MEMORY_TABLE_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "durawheel/store.h"
+
+struct table;
+
+/* Who asks, and when. */
+struct table_caller {
+	uint64_t token; /* dw_store_env.token: of this opening */
+	dw_role role;
+	dw_usec now; /* wall clock */
+};
+
+/* table_new: an empty table; NULL: no memory. */
+struct table *table_new(const struct alloc *);
+void table_free(struct table *);
+
+/* table_own: an owner opens the table. It will read everything, so the inbox is emptied. line says
+ * who it is, for STATUS; NULL: the owner has gone. DW_OK, DW_ENOMEM. */
+int table_own(struct table *, const char *line, dw_usec since);
+
+/* table_apply carries the operation out and fills its answer. False: an INBOX that has nothing to
+ * say yet; it is not answered, apply it again when a client has written. */
+bool table_apply(struct table *, dw_op *, const struct table_caller *);
+
+/* table_count: the timers there are. */
+size_t table_count(const struct table *);
+
+/* table_check asserts the invariant. */
+void table_check(const struct table *);
+
+#endif

@@ -1,0 +1,311 @@
+/* What asks every shard: status, report, purge, the dropping of all dead letters. The answers are
+ * gathered in the operation; it is answered with the last of them. */
+#include "store/redis/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timer/transition.h"
+#include "store/status.h"
+
+struct gather {
+	dw_op *op;
+	unsigned left;
+	int status; /* the first failure */
+	bool begun; /* a shard has done its part, or may have */
+	bool anew;  /* it reads only, and is asked again when the server is back, or serves again */
+	dw_store_status sum;
+	char owner[256];
+	char *report;
+};
+
+static void gather_end(struct redis_store *store, struct gather *gather)
+{
+	dw_op *op = gather->op;
+
+	if (--gather->left > 0)
+		return;
+	if (op->kind == DW_OP_STATUS && gather->status == DW_OK && !gather->anew) {
+		gather->sum.owner = gather->owner;
+		gather->sum.owner_report = gather->report;
+		op->store_status = status_new(&store->alloc, &gather->sum);
+		gather->status = op->store_status ? DW_OK : DW_ENOMEM;
+	}
+	/* No other failure would do: each of them says that nothing was done. (DW_ENEWER does not:
+	 * it says what is kept.) */
+	if (gather->status != DW_OK && gather->status != DW_ENEWER && gather->begun)
+		gather->status = DW_EUNKNOWN;
+	alloc_free(&store->alloc, gather->report);
+	if (store->barrier == op)
+		store->barrier = NULL;
+	if (gather->anew)
+		op_queue_push(&store->later, op);
+	else
+		answer(store, op, gather->status);
+	alloc_free(&store->alloc, gather);
+}
+
+static void fail(struct gather *gather, int status)
+{
+	gather->begun = gather->begun || status == DW_EUNKNOWN;
+	if (gather->status == DW_OK)
+		gather->status = status;
+}
+
+static void part_lost(struct redis_store *store, struct request *request)
+{
+	struct gather *gather = request->context;
+
+	if (gather->op->kind == DW_OP_STATUS && !store->connection)
+		gather->anew = true;
+	else
+		fail(gather, request->number ? DW_EUNKNOWN : DW_ESTORE);
+	request_free(store, request);
+	gather_end(store, gather);
+}
+
+/* ---- Status -------------------------------------------------------------------------------- */
+
+/* What status.lua answers. */
+enum {
+	PENDING,
+	CLAIMED,
+	DEAD,
+	INBOX,
+	NEXT,
+	LEASE,
+	TTL,
+	HOLDER,
+	SINCE,
+	SEEN,
+	REPORT,
+	SHARDS,
+	FIELDS
+};
+
+/* take_owner: the first shard's owner is all the shards'. */
+static bool take_owner(struct redis_store *store, struct gather *gather, const struct reply *items)
+{
+	const struct reply *report = &items[REPORT];
+	const char *holder = items[HOLDER].kind == REPLY_BULK ? items[HOLDER].bytes : "";
+
+	if (items[LEASE].kind != REPLY_BULK)
+		return true;
+	(void)snprintf(gather->owner, sizeof gather->owner, "%.*s", (int)strcspn(holder, "|"),
+		       holder);
+	gather->sum.owner_since = reply_number(&items[SINCE]);
+	gather->sum.owner_seen = usec_max(reply_number(&items[SEEN]), gather->sum.owner_since);
+	if (report->kind != REPLY_BULK)
+		return true;
+	gather->report = alloc_new(&store->alloc, report->size + 1);
+	if (gather->report)
+		memcpy(gather->report, report->bytes, report->size);
+	return gather->report != NULL;
+}
+
+static bool take_status(struct redis_store *store, struct request *request,
+			const struct reply *reply)
+{
+	struct gather *gather = request->context;
+	dw_store_status *sum = &gather->sum;
+	const struct reply *items = reply->items;
+
+	if (reply->kind == REPLY_ERROR)
+		return false;
+	sum->pending += (uint64_t)reply_number(&items[PENDING]);
+	sum->claimed += (uint64_t)reply_number(&items[CLAIMED]);
+	sum->dead += (uint64_t)reply_number(&items[DEAD]);
+	sum->inbox += (uint64_t)reply_number(&items[INBOX]);
+	if (items[NEXT].kind == REPLY_BULK)
+		sum->next_due = usec_min(sum->next_due, strtoll(items[NEXT].bytes, NULL, 10));
+	return request->shard->number != 0 || take_owner(store, gather, items);
+}
+
+static void status_came(struct redis_store *store, struct request *request,
+			const struct reply *reply)
+{
+	struct gather *gather = request->context;
+
+	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) == FAILURE_AGAIN)
+		gather->anew = true;
+	else if (!take_status(store, request, reply))
+		fail(gather, DW_ESTORE);
+	request_free(store, request);
+	gather_end(store, gather);
+}
+
+/* ---- What changes every shard -------------------------------------------------------------- */
+
+/* part_refused: the shard was emptied, set back, or is another's: the greeting tells which. Only
+ * then are we no owner any more. */
+static int part_refused(struct redis_store *store, const struct request *request,
+			enum failure failure)
+{
+	struct shard *shard = request->shard;
+
+	if (!request->as_owner)
+		return DW_ESTORE;
+	if (store->role != DW_OWNER)
+		return DW_EFENCED;
+	if (failure == FAILURE_LOST)
+		loss_begin(store, shard);
+	else if (shard->greeting == GREETING_DONE)
+		greet(store, shard);
+	return DW_EUNKNOWN; /* other shards may have done their part */
+}
+
+static void part_came(struct redis_store *store, struct request *request, const struct reply *reply)
+{
+	struct gather *gather = request->context;
+	enum failure failure = call_failed(store, request, reply);
+	bool done = failure == FAILURE_NONE;
+
+	flow_number_done(store, request, done);
+	gather->begun = gather->begun || done;
+	if (done && gather->op->kind == DW_OP_REPORT && reply->count > 2)
+		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
+	if (done && reply->count > 1 && reply_is(&reply->items[1], "NEWER"))
+		fail(gather, DW_ENEWER);
+	else if (done && reply->count > 1)
+		gather->op->count += (uint64_t)reply_number(&reply->items[1]);
+	if (failure == FAILURE_FENCED || failure == FAILURE_LOST)
+		fail(gather, part_refused(store, request, failure));
+	else if (!done)
+		fail(gather, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
+	request_free(store, request);
+	gather_end(store, gather);
+}
+
+static void gather_begin(struct redis_store *, dw_op *);
+
+/* report_came: with the report old dead letters are looked at, in every shard. */
+static void report_came(struct redis_store *store, struct request *request,
+			const struct reply *reply)
+{
+	dw_op *op = op_queue_pop(&request->ops);
+	enum failure failure = call_failed(store, request, reply);
+
+	flow_number_done(store, request, failure == FAILURE_NONE);
+	request_free(store, request);
+	if (failure == FAILURE_NONE)
+		gather_begin(store, op);
+	else if (failure == FAILURE_AGAIN)
+		op_queue_push(&store->later, op);
+	else
+		answer(store, op, DW_ESTORE);
+}
+
+static void report_lost(struct redis_store *store, struct request *request)
+{
+	answer_all(store, &request->ops, DW_ESTORE);
+	request_free(store, request);
+}
+
+static void begin_report(struct redis_store *store, dw_op *op)
+{
+	struct shard *shard = &store->shards[0];
+	struct request *request;
+
+	if (store->role != DW_OWNER || shard->greeting != GREETING_DONE || shard->broken ||
+	    !(request = request_new(store, shard, report_came, report_lost))) {
+		answer(store, op, store->role == DW_OWNER ? DW_ESTORE : DW_EFENCED);
+		return;
+	}
+	request->number = shard->next;
+	call_begin_rare(store, "report", shard);
+	call_guard(store, shard, request->number);
+	words_bytes(&store->words, op->body, op->body_size);
+	words_number(&store->words, store->env.now(store->env.now_user));
+	if (request_send(store, request) != DW_OK) {
+		request_free(store, request);
+		answer(store, op, DW_ESTORE);
+		return;
+	}
+	op_queue_push(&request->ops, op);
+}
+
+/* ---- Asking -------------------------------------------------------------------------------- */
+
+static void words_of(struct redis_store *store, const dw_op *op, struct shard *shard,
+		     uint64_t number)
+{
+	switch (op->kind) {
+	case DW_OP_REPORT:
+		call_begin_rare(store, "forget", shard);
+		call_guard(store, shard, number);
+		change_add_forget(store, shard);
+		return;
+	case DW_OP_PURGE:
+		call_begin_rare(store, "purge", shard);
+		call_guard(store, shard, number);
+		return;
+	case DW_OP_DROP:
+		call_begin_rare(store, "drop", shard);
+		call_guard(store, shard, number);
+		words_text(&store->words, "");
+		words_number(&store->words, 0);
+		return;
+	default:
+		call_begin_rare(store, "status", shard);
+	}
+}
+
+static void ask_shard(struct redis_store *store, struct gather *gather, struct shard *shard)
+{
+	bool changes = gather->op->kind != DW_OP_STATUS;
+	struct request *request =
+	    request_new(store, shard, changes ? part_came : status_came, part_lost);
+
+	gather->left++;
+	if (request) {
+		request->context = gather;
+		request->number = changes ? shard->next : 0;
+		words_of(store, gather->op, shard, request->number);
+		if (request_send(store, request) == DW_OK)
+			return;
+		request->number = 0;
+		part_lost(store, request);
+		return;
+	}
+	fail(gather, DW_ENOMEM);
+	gather_end(store, gather);
+}
+
+void whole_begin(struct redis_store *store, dw_op *op)
+{
+	if (op->kind == DW_OP_REPORT || op->kind == DW_OP_CHECK) {
+		(op->kind == DW_OP_REPORT ? begin_report : check_begin)(store, op);
+		return;
+	}
+	gather_begin(store, op);
+}
+
+static bool may_forget(const struct shard *shard)
+{
+	return shard->dead_count > 0 && shard->greeting == GREETING_DONE && !shard->broken;
+}
+
+static void gather_begin(struct redis_store *store, dw_op *op)
+{
+	struct gather *gather = alloc_new(&store->alloc, sizeof *gather);
+
+	if (!gather) {
+		if (store->barrier == op)
+			store->barrier = NULL;
+		answer(store, op, DW_ENOMEM);
+		return;
+	}
+	gather->op = op;
+	gather->left = 1; /* until every shard is asked */
+	gather->sum.next_due = DW_NEVER;
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (op->kind != DW_OP_REPORT || may_forget(&store->shards[i]))
+			ask_shard(store, gather, &store->shards[i]);
+	gather_end(store, gather);
+}
+
+bool whole_is_barrier(const dw_op *op)
+{
+	return op->kind == DW_OP_PURGE || (op->kind == DW_OP_DROP && !op->id);
+}

@@ -1,0 +1,33 @@
+/* Shorthands for those who carry out operations in SQL. */
+#ifndef DW_STORE_SQLITE_BIND_H
+#define DW_STORE_SQLITE_BIND_H
+
+#include "store/sqlite/operations.h"
+
+static inline sqlite3_stmt *statement_of(struct sqlite_session *session, enum sqlite_sql which)
+{
+	return session->db.statements[which];
+}
+
+static inline int bind_text(sqlite3_stmt *statement, int index, const char *text)
+{
+	return sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
+}
+
+/* run steps a statement whose parameters were bound with code. */
+static inline int run(sqlite3_stmt *statement, int code)
+{
+	return sqlite_db_finish(statement, code ? code : sqlite3_step(statement));
+}
+
+static inline dw_usec wall(struct sqlite_session *session)
+{
+	return sqlite_outlet_now(session->outlet);
+}
+
+static inline sqlite3_int64 limit_of(const dw_op *op)
+{
+	return op->limit < INT32_MAX ? (sqlite3_int64)op->limit : INT32_MAX;
+}
+
+#endif

@@ -1,0 +1,128 @@
+#include "store/sqlite/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "port/op.h"
+#include "store/sqlite/row.h"
+
+enum { COLUMN_REASON = 12 };
+
+/* Read in the order of the table itself: an index may be what is damaged. */
+#define COLUMNS                                                                                    \
+	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body"
+
+static const char integrity[] = "PRAGMA integrity_check(100)";
+static const char timers[] = "SELECT " COLUMNS " FROM timer NOT INDEXED";
+static const char letters[] = "SELECT " COLUMNS ", reason FROM dead NOT INDEXED";
+
+/* A check under way. */
+struct check {
+	struct sqlite_session *session;
+	dw_op *op;
+	dw_row **tail;
+	int64_t pending, claimed, dead;
+};
+
+/* flaw counts and, while there is room, tells of one. */
+static void flaw(struct check *check, const char *id, uint64_t generation, const char *what)
+{
+	dw_op *op = check->op;
+	const struct alloc *alloc = &check->session->alloc;
+	dw_row *row;
+
+	if (op->status != DW_OK || op->count++ >= DW_FLAWS_MAX)
+		return;
+	row = row_new(alloc, id ? id : "", what, strlen(what) + 1);
+	if (row)
+		row->head.generation = generation;
+	(void)op_add_row(alloc, op, &check->tail, row); /* the answer says it */
+}
+
+static void look_at_file(struct check *check, sqlite3_stmt *statement)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, 0);
+
+	if (!text || strcmp(text, "ok") != 0)
+		flaw(check, "", 0, text ? text : "it cannot be read");
+}
+
+static void look_at_timer(struct check *check, sqlite3_stmt *statement)
+{
+	struct sqlite_row row = sqlite_row_read(statement);
+	const dw_head *head = &row.record.head;
+
+	*(head->state == DW_PENDING ? &check->pending : &check->claimed) += 1;
+	if (row.record.damaged)
+		flaw(check, row.id, head->generation, "the timer does not match its checksum");
+	else if (row.record.newer)
+		flaw(check, row.id, head->generation, "the timer is of a newer durawheel");
+	else if ((head->state == DW_CLAIMED) != (row.record.claim != 0))
+		flaw(check, row.id, head->generation,
+		     "the timer is claimed by nobody, or pending"
+		     " and claimed");
+	else if (head->generation > check->session->meta.generation)
+		flaw(check, row.id, head->generation,
+		     "the timer's generation is beyond the last one given");
+}
+
+static void look_at_letter(struct check *check, sqlite3_stmt *statement)
+{
+	struct sqlite_row row = sqlite_row_read(statement);
+	const char *reason = (const char *)sqlite3_column_text(statement, COLUMN_REASON);
+	bool known = reason && strcmp(reason, dw_reason_name(DW_REASON_CORRUPT)) == 0;
+
+	check->dead++;
+	if (row.record.damaged && !known)
+		flaw(check, row.id, row.record.head.generation,
+		     "the dead letter does not match its checksum");
+	else if (row.record.newer)
+		flaw(check, row.id, row.record.head.generation,
+		     "the dead letter is of a newer durawheel");
+}
+
+/* look_through shows every row of a query to look; what cannot be read is a flaw, too. */
+static int look_through(struct check *check, const char *query,
+			void (*look)(struct check *, sqlite3_stmt *))
+{
+	sqlite3 *handle = check->session->db.handle;
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(handle, query, -1, &statement, NULL);
+
+	if (code == SQLITE_OK)
+		while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+			look(check, statement);
+	(void)sqlite3_finalize(statement); /* repeats what step said */
+	if ((code & 0xff) == SQLITE_CORRUPT) {
+		flaw(check, "", 0, "a part of the file cannot be read: it is damaged");
+		code = SQLITE_DONE;
+	}
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static void compare(struct check *check, const char *what, int64_t counted, int64_t kept)
+{
+	char words[128];
+
+	if (counted == kept)
+		return;
+	(void)snprintf(words, sizeof words, "%" PRId64 " %s are stored, the counter says %" PRId64,
+		       counted, what, kept); /* it fits */
+	flaw(check, "", 0, words);
+}
+
+int sqlite_check(struct sqlite_session *session, dw_op *op)
+{
+	struct check check = {.session = session, .op = op, .tail = &op->rows};
+	int code = look_through(&check, integrity, look_at_file);
+
+	code = code ? code : look_through(&check, timers, look_at_timer);
+	code = code ? code : look_through(&check, letters, look_at_letter);
+	if (code != SQLITE_OK || op->count > 0)
+		return code; /* of a damaged file the counts say nothing */
+	compare(&check, "pending timers", check.pending, session->meta.pending);
+	compare(&check, "claimed timers", check.claimed, session->meta.claimed);
+	compare(&check, "dead letters", check.dead, session->meta.dead);
+	return SQLITE_OK;
+}

@@ -1,0 +1,117 @@
+#include "store/sqlite/checkpoint.h"
+
+enum {
+	LOG_PAGES = 2000,     /* of the write-ahead log: then it is taken into the file */
+	LOG_PAGES_MAX = 8000, /* then by the writer itself, who makes others wait */
+	LOG_PAGES_FULL = 250, /* the same on a full disk */
+};
+
+/* run_once: whether it worked shows in the length of the log, which the writer watches. The
+ * connection lives only as long as the work, so that none is in the way when the store opens the
+ * file again after a failure. */
+static void run_once(struct sqlite_checkpoint *checkpoint)
+{
+	sqlite3 *handle = NULL;
+	bool all;
+	int code = sqlite3_open_v2(checkpoint->path, &handle,
+				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+	code = code ? code : sqlite_db_set(handle, &checkpoint->patience);
+	code = code ? code : sqlite3_exec(handle, "SELECT count(*) FROM meta", NULL, NULL, NULL);
+	if (code == SQLITE_OK)
+		(void)sqlite_db_checkpoint(handle, SQLITE_CHECKPOINT_PASSIVE, &all);
+	(void)sqlite3_close(handle); /* no statements are left */
+}
+
+static void *work(void *argument)
+{
+	struct sqlite_checkpoint *checkpoint = argument;
+
+	pthread_mutex_lock(&checkpoint->mutex);
+	while (!checkpoint->stopping) {
+		if (!checkpoint->wanted) {
+			pthread_cond_wait(&checkpoint->cond, &checkpoint->mutex);
+			continue;
+		}
+		pthread_mutex_unlock(&checkpoint->mutex);
+		run_once(checkpoint);
+		pthread_mutex_lock(&checkpoint->mutex);
+		checkpoint->wanted = false;
+		checkpoint->done = true;
+	}
+	pthread_mutex_unlock(&checkpoint->mutex);
+	return NULL;
+}
+
+void sqlite_checkpoint_init(struct sqlite_checkpoint *checkpoint, const char *path)
+{
+	*checkpoint = (struct sqlite_checkpoint){.path = path};
+	(void)pthread_mutex_init(&checkpoint->mutex, NULL); /* never fails without attributes */
+	(void)pthread_cond_init(&checkpoint->cond, NULL);
+}
+
+static void want(struct sqlite_checkpoint *checkpoint)
+{
+	pthread_mutex_lock(&checkpoint->mutex);
+	if (!checkpoint->started)
+		checkpoint->started =
+		    pthread_create(&checkpoint->thread, NULL, work, checkpoint) == 0;
+	checkpoint->wanted = true;
+	pthread_cond_signal(&checkpoint->cond);
+	pthread_mutex_unlock(&checkpoint->mutex);
+}
+
+/* is_done: once for each that was finished. What was written meanwhile is little; when the writer
+ * copies that itself, the log starts from its beginning again. */
+static bool is_done(struct sqlite_checkpoint *checkpoint)
+{
+	bool done;
+
+	pthread_mutex_lock(&checkpoint->mutex);
+	done = checkpoint->done;
+	checkpoint->done = false;
+	pthread_mutex_unlock(&checkpoint->mutex);
+	return done;
+}
+
+static int note_log(void *user, sqlite3 *handle, const char *name, int pages)
+{
+	struct sqlite_checkpoint *checkpoint = user;
+
+	(void)handle;
+	(void)name;
+	checkpoint->log_pages = pages;
+	return SQLITE_OK;
+}
+
+void sqlite_checkpoint_tend(struct sqlite_checkpoint *checkpoint, struct sqlite_session *session)
+{
+	int most = session->full ? LOG_PAGES_FULL : LOG_PAGES_MAX;
+	bool done = is_done(checkpoint);
+	bool all;
+
+	if (!session->db.handle)
+		return;
+	(void)sqlite3_wal_hook(session->db.handle, note_log, checkpoint); /* it may be a new one */
+	if (checkpoint->log_pages < checkpoint->log_asked)
+		checkpoint->log_asked = 0;
+	if (done || checkpoint->log_pages >= most) {
+		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
+		checkpoint->log_pages = 0;
+	} else if (checkpoint->log_pages >= checkpoint->log_asked + LOG_PAGES) {
+		checkpoint->log_asked = checkpoint->log_pages;
+		want(checkpoint);
+	}
+}
+
+void sqlite_checkpoint_stop(struct sqlite_checkpoint *checkpoint)
+{
+	pthread_mutex_lock(&checkpoint->mutex);
+	checkpoint->stopping = true;
+	pthread_cond_signal(&checkpoint->cond);
+	pthread_mutex_unlock(&checkpoint->mutex);
+	if (checkpoint->started)
+		pthread_join(checkpoint->thread, NULL);
+	(void)pthread_cond_destroy(&checkpoint->cond); /* nobody waits any more */
+	(void)pthread_mutex_destroy(&checkpoint->mutex);
+}

@@ -1,0 +1,110 @@
+/* One connection to a database of timers: the file, its settings, its schema, its statements. It
+ * knows no operation and no rule of a timer's life. */
+#ifndef DW_STORE_SQLITE_DATABASE_H
+#define DW_STORE_SQLITE_DATABASE_H
+
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "durawheel/durawheel.h"
+
+enum sqlite_sql {
+	SQL_BEGIN_WRITE,
+	SQL_BEGIN_READ,
+	SQL_COMMIT,
+	SQL_ROLLBACK,
+	SQL_META_READ,
+	SQL_META_WRITE,
+	SQL_META_RECOUNT,
+	SQL_TIMER_BY_ID,
+	SQL_TIMER_BY_GENERATION,
+	SQL_TIMER_INSERT,
+	SQL_TIMER_UPDATE,
+	SQL_TIMER_MOVE,
+	SQL_TIMER_RENEW,
+	SQL_TIMER_DELETE,
+	SQL_TIMER_CLEAR,
+	SQL_TIMER_SCAN,
+	SQL_TIMER_LOAD,
+	SQL_TIMER_NEXT_DUE,
+	SQL_TIMER_NEWER,
+	SQL_INBOX_READ,
+	SQL_INBOX_WRITE,
+	SQL_INBOX_IS_OPEN,
+	SQL_INBOX_ACK,
+	SQL_INBOX_COUNT,
+	SQL_INBOX_CLEAR,
+	SQL_DEAD_INSERT,
+	SQL_DEAD_OLDEST,
+	SQL_DEAD_DELETE,
+	SQL_DEAD_FIND,
+	SQL_DEAD_SCAN,
+	SQL_DEAD_DROP,
+	SQL_DEAD_CLEAR,
+	SQL_DEAD_NEWER,
+	SQL_TIMER_FROM_DEAD,
+	SQL_OWNER_READ,
+	SQL_OWNER_WRITE,
+	SQL_OWNER_REPORT,
+	SQL_DATA_VERSION,
+	SQL_SCHEMA_VERSION,
+	SQL_COUNT
+};
+
+/* How long a connection waits while another process writes. */
+struct sqlite_patience {
+	dw_usec most;
+	dw_usec began;    /* of the wait under way, on the steady clock */
+	atomic_bool over; /* give up now: the store is stopping */
+};
+
+struct sqlite_db {
+	sqlite3 *handle; /* NULL: closed */
+	sqlite3_stmt *statements[SQL_COUNT];
+};
+
+/* sqlite_db_make: the file is there afterwards, made with mode 0600 unless it was. On failure
+ * ret_message (DW_MESSAGE_SIZE) says why. DW_OK, DW_ESTORE, DW_EFULL.
+ */
+int sqlite_db_make(const char *path, char *ret_message);
+
+/* sqlite_db_find: the file is there, and is not empty. DW_OK, DW_ENOENT, DW_ESTORE. */
+int sqlite_db_find(const char *path, char *ret_message);
+
+/* sqlite_db_open connects to the file at path, makes the schema in an empty one and refuses what is
+ * no database of timers. The patience lives as long as the connection. DW_OK, DW_ESTORE,
+ * DW_EFULL; DW_ENEWER: a newer durawheel has made the schema. */
+int sqlite_db_open(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *,
+		   char *ret_message);
+
+/* sqlite_db_close: tidy also takes the write-ahead log into the file, if this is the last
+ * connection. */
+void sqlite_db_close(struct sqlite_db *, bool tidy);
+
+/* sqlite_db_verify: DW_OK; DW_ESTORE: SQLite finds the file damaged. Reads all of it. */
+int sqlite_db_verify(struct sqlite_db *, char *ret_message);
+
+/* sqlite_db_is_newer: the schema version is one of a newer durawheel. */
+bool sqlite_db_is_newer(int64_t schema_version);
+
+/* sqlite_db_run: one statement to its end, its row if any ignored. An SQLite result code. */
+int sqlite_db_run(struct sqlite_db *, enum sqlite_sql);
+
+/* sqlite_db_finish resets a statement; SQLITE_OK in place of DONE and ROW. */
+int sqlite_db_finish(sqlite3_stmt *, int code);
+
+/* sqlite_db_cause: SQLITE_FULL in the place of a code that means it. SQLite knows only the ENOSPC
+ * of a write as a full disk; a quota, a limit on the size of files and a file that cannot be mapped
+ * are errors of some other kind to it. To be asked at once after the call that failed, with errno 0
+ * before it. */
+int sqlite_db_cause(int code);
+
+/* sqlite_db_checkpoint: what is in the write-ahead log goes into the file, as far as no reader is
+ * in the way. *ret_all tells whether that was everything. An SQLite result code. */
+int sqlite_db_checkpoint(sqlite3 *, int mode, bool *ret_all);
+
+/* sqlite_db_set: the settings every connection to a database of timers has. */
+int sqlite_db_set(sqlite3 *, struct sqlite_patience *);
+
+#endif

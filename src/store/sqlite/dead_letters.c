@@ -1,0 +1,141 @@
+#include "store/sqlite/dead_letters.h"
+
+#include "base/reason.h"
+#include "port/op.h"
+#include "store/sqlite/newer.h"
+#include "store/sqlite/bind.h"
+
+/* Behind the columns of a timer. */
+enum { COLUMN_NUMBER = 12, COLUMN_REASON = 13, COLUMN_AT = 14 };
+
+int sqlite_dead_add(struct sqlite_session *session, const dw_op *op,
+		    const struct life_record *record)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_INSERT);
+	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->head.generation);
+
+	code = code ? code : bind_text(statement, 2, dw_reason_name(op->reason));
+	code = code ? code : sqlite3_bind_int64(statement, 3, wall(session));
+	session->meta.dead++;
+	return run(statement, code);
+}
+
+/* oldest: *ret_number is 0 when none is too old or too many. */
+static int oldest(struct sqlite_session *session, dw_usec now, sqlite3_int64 *ret_number)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_OLDEST);
+	int code = sqlite3_step(statement);
+
+	*ret_number = 0;
+	if (code == SQLITE_ROW &&
+	    life_forgets((uint64_t)session->meta.dead, sqlite3_column_int64(statement, 1), now))
+		*ret_number = sqlite3_column_int64(statement, 0);
+	return sqlite_db_finish(statement, code);
+}
+
+static int delete_one(struct sqlite_session *session, sqlite3_int64 number)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_DELETE);
+
+	session->meta.dead--;
+	session->changed = true;
+	return run(statement, sqlite3_bind_int64(statement, 1, number));
+}
+
+int sqlite_dead_forget(struct sqlite_session *session, dw_op *op)
+{
+	dw_usec now = wall(session);
+	int code = SQLITE_OK;
+
+	for (op->count = 0; op->count < LIFE_DEAD_AT_ONCE && code == SQLITE_OK; op->count++) {
+		sqlite3_int64 number;
+
+		code = oldest(session, now, &number);
+		if (code != SQLITE_OK || number == 0)
+			break;
+		code = delete_one(session, number);
+	}
+	return code;
+}
+
+int sqlite_dead_find(struct sqlite_session *session, const dw_op *op, struct sqlite_dead *ret_dead)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_FIND);
+	int code = bind_text(statement, 1, op->id);
+
+	*ret_dead = (struct sqlite_dead){0};
+	code = code ? code : sqlite3_bind_int64(statement, 2, (sqlite3_int64)op->head.generation);
+	code = code ? code : sqlite3_step(statement);
+	if (code != SQLITE_ROW)
+		return sqlite_db_finish(statement, code);
+	ret_dead->statement = statement;
+	ret_dead->row = sqlite_row_read(statement);
+	ret_dead->number = sqlite3_column_int64(statement, COLUMN_NUMBER);
+	return SQLITE_OK;
+}
+
+int sqlite_dead_revive(struct sqlite_session *session, sqlite3_int64 number,
+		       const struct life_record *record, uint32_t seal)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_FROM_DEAD);
+	int code = sqlite_row_bind(statement, record, seal);
+
+	code = code ? code : sqlite3_bind_int64(statement, 10, number);
+	code = run(statement, code);
+	session->meta.pending++;
+	return code ? code : delete_one(session, number);
+}
+
+static dw_row *copy(struct sqlite_session *session, sqlite3_stmt *statement)
+{
+	struct sqlite_row read = sqlite_row_read(statement);
+	dw_row *row = sqlite_row_copy(&session->alloc, &read);
+
+	if (!row)
+		return NULL;
+	row->number = (uint64_t)sqlite3_column_int64(statement, COLUMN_NUMBER);
+	row->reason = reason_find((const char *)sqlite3_column_text(statement, COLUMN_REASON));
+	row->at = sqlite3_column_int64(statement, COLUMN_AT);
+	return row;
+}
+
+int sqlite_dead_scan(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_SCAN);
+	uint64_t after = op->after.started ? op->after.generation : 0;
+	dw_row **tail = &op->rows;
+	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)after);
+
+	code = code ? code : bind_text(statement, 2, op->topic);
+	code = code ? code : sqlite3_bind_int64(statement, 3, limit_of(op));
+	if (code != SQLITE_OK)
+		return code;
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+		op->after = (dw_cursor){
+		    .generation = (uint64_t)sqlite3_column_int64(statement, COLUMN_NUMBER),
+		    .started = 1};
+		if (!op_add_row(&session->alloc, op, &tail, copy(session, statement)))
+			break;
+	}
+	return sqlite_db_finish(statement, code);
+}
+
+int sqlite_dead_drop(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_DROP);
+	int code = sqlite_newer_dead(session, op, &op->status);
+
+	if (code != SQLITE_OK || op->status != DW_OK)
+		return code;
+	code = bind_text(statement, 1, op->id);
+	code = code ? code : sqlite3_bind_int64(statement, 2, (sqlite3_int64)op->head.generation);
+	code = run(statement, code);
+	if (code != SQLITE_OK)
+		return code;
+	op->count = (uint64_t)sqlite3_changes(session->db.handle);
+	session->meta.dead -= (int64_t)op->count;
+	session->changed = session->changed || op->count > 0;
+	if (op->id && op->count == 0)
+		op->status = DW_ENOENT;
+	return SQLITE_OK;
+}

@@ -1,0 +1,32 @@
+/* The dead letters of the database: set aside, listed, found, dropped, forgotten. Results are
+ * SQLite codes, as in sqlite_ops.h. */
+#ifndef DW_STORE_SQLITE_DEAD_LETTERS_H
+#define DW_STORE_SQLITE_DEAD_LETTERS_H
+
+#include "store/sqlite/operations.h"
+#include "store/sqlite/row.h"
+
+/* A dead letter, while its statement holds it. */
+struct sqlite_dead {
+	sqlite3_stmt *statement; /* NULL: there is none */
+	struct sqlite_row row;
+	sqlite3_int64 number;
+};
+
+/* sqlite_dead_add copies the stored timer to the dead letters, for the operation's reason. */
+int sqlite_dead_add(struct sqlite_session *, const dw_op *, const struct life_record *);
+
+/* sqlite_dead_forget drops what is too old or too many; op->count says how many. */
+int sqlite_dead_forget(struct sqlite_session *, dw_op *);
+
+/* sqlite_dead_find: the letter of the operation's id and generation; 0: the last one of the id. */
+int sqlite_dead_find(struct sqlite_session *, const dw_op *, struct sqlite_dead *ret_dead);
+
+/* sqlite_dead_revive makes a timer of the letter and drops it. */
+int sqlite_dead_revive(struct sqlite_session *, sqlite3_int64 number, const struct life_record *,
+		       uint32_t seal);
+
+int sqlite_dead_scan(struct sqlite_session *, dw_op *);
+int sqlite_dead_drop(struct sqlite_session *, dw_op *);
+
+#endif

@@ -1,0 +1,75 @@
+#include "store/sqlite/files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "durawheel/durawheel.h"
+
+static const char *const endings[FILE_COUNT] = {"", "-wal", "-shm", "-owner", "-reserve", "-wake"};
+enum { ENDING_SIZE = sizeof "-reserve" }; /* of the longest one */
+
+int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *alloc, const char *path,
+		      char *ret_message)
+{
+	char real[PATH_MAX];
+	size_t size;
+	char *names;
+
+	if (!realpath(path, real)) {
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.120s: %.120s", path,
+			       strerror(errno));
+		return DW_ESTORE;
+	}
+	size = strlen(real) + ENDING_SIZE;
+	names = alloc_new(alloc, FILE_COUNT * size);
+	if (!names)
+		return DW_ENOMEM;
+	*ret_files = (struct sqlite_files){.names = names};
+	for (size_t i = 0; i < FILE_COUNT; i++) {
+		ret_files->path[i] = names + i * size;
+		(void)snprintf(names + i * size, size, "%s%s", real, endings[i]); /* it fits */
+	}
+	return DW_OK;
+}
+
+void sqlite_files_free(struct sqlite_files *files, const struct alloc *alloc)
+{
+	alloc_free(alloc, files->names);
+}
+
+bool sqlite_files_note(struct sqlite_files *files, enum sqlite_file which)
+{
+	struct stat status;
+
+	if (stat(files->path[which], &status) != 0)
+		return false;
+	files->known[which] = (struct sqlite_file_identity){
+	    .device = status.st_dev, .number = status.st_ino, .known = true};
+	return true;
+}
+
+enum sqlite_file_state sqlite_files_look(const struct sqlite_files *files, enum sqlite_file which)
+{
+	const struct sqlite_file_identity *known = &files->known[which];
+	struct stat status;
+
+	if (!known->known)
+		return FILE_IS_SAME;
+	if (stat(files->path[which], &status) != 0)
+		return FILE_IS_MISSING;
+	return status.st_dev == known->device && status.st_ino == known->number ? FILE_IS_SAME
+										: FILE_IS_ANOTHER;
+}
+
+enum sqlite_file sqlite_files_find(const struct sqlite_files *files)
+{
+	int which = 0;
+
+	while (which < FILE_COUNT && sqlite_files_look(files, which) == FILE_IS_SAME)
+		which++;
+	return which;
+}

@@ -1,0 +1,247 @@
+#include "store/sqlite/index.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "store/sqlite/row.h"
+#include "store/sqlite/bind.h"
+
+/* Read in the order of the table itself, and of each index alone. */
+static const char by_table[] = "SELECT generation, due, id, state FROM timer NOT INDEXED";
+static const char by_due[] =
+    "SELECT generation, due FROM timer INDEXED BY timer_due ORDER BY due, generation";
+static const char by_id[] = "SELECT generation, id FROM timer INDEXED BY sqlite_autoindex_timer_1"
+			    " ORDER BY id";
+static const char letters[] = "SELECT count(*) FROM dead NOT INDEXED";
+static const char damaged[] =
+    "SELECT generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body"
+    " FROM timer NOT INDEXED";
+static const char rename_one[] =
+    "UPDATE timer SET id = 'damaged-' || generation WHERE generation = ?";
+
+/* What was read: sums over all rows, whose order does not matter. */
+struct tally {
+	uint64_t dues;
+	uint64_t ids;
+	int64_t pending;
+	int64_t claimed;
+	int64_t dead;
+	bool disordered;
+
+	/* Of the row before. */
+	bool any;
+	int64_t due;
+	int64_t generation;
+	char id[DW_ID_MAX + 1];
+	size_t id_size;
+};
+
+/* ---- Reading ---- */
+
+static uint64_t mark_of_due(sqlite3_int64 due, sqlite3_int64 generation)
+{
+	return hash_bytes((uint64_t)generation, &due, sizeof due);
+}
+
+static uint64_t mark_of_id(sqlite3_stmt *statement, int column, sqlite3_int64 generation)
+{
+	const void *id = sqlite3_column_text(statement, column);
+
+	return hash_bytes((uint64_t)generation, id ? id : "",
+			  (size_t)sqlite3_column_bytes(statement, column));
+}
+
+static void add_timer(struct tally *tally, sqlite3_stmt *statement)
+{
+	sqlite3_int64 generation = sqlite3_column_int64(statement, 0);
+
+	tally->dues += mark_of_due(sqlite3_column_int64(statement, 1), generation);
+	tally->ids += mark_of_id(statement, 2, generation);
+	*(sqlite3_column_int64(statement, 3) == DW_PENDING ? &tally->pending : &tally->claimed) +=
+	    1;
+}
+
+/* add_due: a look-up finds every entry of an index only if all stand in their order. */
+static void add_due(struct tally *tally, sqlite3_stmt *statement)
+{
+	int64_t generation = sqlite3_column_int64(statement, 0);
+	int64_t due = sqlite3_column_int64(statement, 1);
+
+	if (tally->any &&
+	    (due < tally->due || (due == tally->due && generation <= tally->generation)))
+		tally->disordered = true;
+	tally->any = true;
+	tally->due = due;
+	tally->generation = generation;
+	tally->dues += mark_of_due(due, generation);
+}
+
+static void add_id(struct tally *tally, sqlite3_stmt *statement)
+{
+	const void *id = sqlite3_column_text(statement, 1);
+	size_t size = (size_t)sqlite3_column_bytes(statement, 1);
+	size_t common = size < tally->id_size ? size : tally->id_size;
+	int order = id ? memcmp(tally->id, id, common) : 1;
+
+	if (size > DW_ID_MAX ||
+	    (tally->any && (order > 0 || (order == 0 && tally->id_size >= size))))
+		tally->disordered = true;
+	tally->ids += mark_of_id(statement, 1, sqlite3_column_int64(statement, 0));
+	tally->any = true;
+	tally->id_size = size <= DW_ID_MAX && id ? size : 0;
+	memcpy(tally->id, id ? id : "", tally->id_size);
+}
+
+static void add_letters(struct tally *tally, sqlite3_stmt *statement)
+{
+	tally->dead = sqlite3_column_int64(statement, 0);
+}
+
+static int read_all(struct sqlite_session *session, const char *query, struct tally *tally,
+		    void (*add)(struct tally *, sqlite3_stmt *))
+{
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(session->db.handle, query, -1, &statement, NULL);
+
+	if (code == SQLITE_OK)
+		while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+			add(tally, statement);
+	(void)sqlite3_finalize(statement); /* repeats what step said */
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* read_index: what cannot be read is disorder. */
+static int read_index(struct sqlite_session *session, const char *query, struct tally *tally,
+		      void (*add)(struct tally *, sqlite3_stmt *))
+{
+	int code;
+
+	tally->any = false;
+	code = read_all(session, query, tally, add);
+	if ((code & 0xff) != SQLITE_CORRUPT)
+		return code;
+	tally->disordered = true;
+	return SQLITE_OK;
+}
+
+/* compare reads one moment of the file. */
+static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_counted)
+{
+	const struct sqlite_meta *meta = &session->meta;
+	struct tally table = {0};
+	struct tally index = {0};
+	int code = sqlite_db_run(&session->db, SQL_BEGIN_READ);
+
+	code = code ? code : sqlite_meta_read(session);
+	code = code ? code : read_all(session, by_table, &table, add_timer);
+	code = code ? code : read_all(session, letters, &table, add_letters);
+	code = code ? code : read_index(session, by_due, &index, add_due);
+	code = code ? code : read_index(session, by_id, &index, add_id);
+	if (!sqlite3_get_autocommit(session->db.handle))
+		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* nothing was written */
+	*ret_same = !index.disordered && table.dues == index.dues && table.ids == index.ids;
+	*ret_counted = table.pending == meta->pending && table.claimed == meta->claimed &&
+		       table.dead == meta->dead;
+	return code;
+}
+
+/* ---- Mending ---- */
+
+static int rename_row(sqlite3 *handle, sqlite3_int64 generation)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(handle, rename_one, -1, &statement, NULL);
+
+	code = code ? code : sqlite3_bind_int64(statement, 1, generation);
+	code = code ? code : sqlite3_step(statement);
+	(void)sqlite3_finalize(statement); /* repeats what step said */
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* rename_damaged: a flipped bit makes of an id another one, which may be taken; then the index of
+ * the ids cannot be made. A damaged timer never fires, whatever its id is. */
+static int rename_damaged(sqlite3 *handle)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(handle, damaged, -1, &statement, NULL);
+
+	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct sqlite_row row = sqlite_row_read(statement);
+
+		code = row.record.damaged
+			   ? rename_row(handle, (sqlite3_int64)row.record.head.generation)
+			   : SQLITE_OK;
+	}
+	(void)sqlite3_finalize(statement); /* repeats what step said */
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int reindex(sqlite3 *handle)
+{
+	static const char all[] = "REINDEX timer; REINDEX dead;";
+	int code = sqlite3_exec(handle, all, NULL, NULL, NULL);
+
+	if ((code & 0xff) != SQLITE_CONSTRAINT)
+		return code;
+	code = rename_damaged(handle);
+	return code ? code : sqlite3_exec(handle, all, NULL, NULL, NULL);
+}
+
+/* mend: what was committed meanwhile is counted, too. */
+static int mend(struct sqlite_session *session, bool indexes)
+{
+	sqlite3 *handle = session->db.handle;
+	int code;
+
+	errno = 0;
+	code = sqlite_db_run(&session->db, SQL_BEGIN_WRITE);
+	if (code == SQLITE_OK && indexes)
+		code = reindex(handle);
+	code = code ? code : sqlite_meta_read(session);
+	code = code ? code : sqlite_meta_recount(session);
+	code = code ? code : sqlite_meta_write(session);
+	code = code ? code : sqlite_db_run(&session->db, SQL_COMMIT);
+	code = sqlite_db_cause(code);
+	if (!sqlite3_get_autocommit(handle))
+		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* it failed anyway */
+	return code;
+}
+
+int sqlite_index_rebuild(struct sqlite_session *session)
+{
+	const char *path = sqlite3_db_filename(session->db.handle, "main");
+	int code = mend(session, true);
+
+	if (code == SQLITE_OK) {
+		session->mended = true;
+		sqlite_outlet_log(session->outlet, DW_LOG_WARN,
+				  "%s is damaged: an index did not match its timers, and was"
+				  " rebuilt from them",
+				  path);
+	} else {
+		sqlite_outlet_log(session->outlet, DW_LOG_ERROR,
+				  "%s is damaged: an index does not match its timers, and cannot"
+				  " be rebuilt (%s)",
+				  path, sqlite3_errstr(code));
+	}
+	return code;
+}
+
+int sqlite_index_verify(struct sqlite_session *session, char *ret_message)
+{
+	bool same = true;
+	bool counted = true;
+	int code = compare(session, &same, &counted);
+
+	if (code == SQLITE_OK && !same)
+		code = sqlite_index_rebuild(session);
+	else if (code == SQLITE_OK && !counted)
+		code = mend(session, false);
+	if (code == SQLITE_OK)
+		return DW_OK;
+	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.150s cannot be verified: %.80s",
+		       sqlite3_db_filename(session->db.handle, "main"), sqlite3_errstr(code));
+	return code == SQLITE_FULL ? DW_EFULL : DW_ESTORE;
+}

@@ -1,0 +1,203 @@
+#include "store/sqlite/owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/identity.h"
+#include "store/sqlite/newer.h"
+
+enum { LINE_SIZE = 160 };
+
+/* The row, as far as a refusal needs it. */
+struct holder {
+	struct identity identity;
+	int64_t since; /* 0: nobody */
+	char line[LINE_SIZE];
+};
+
+static const char *text_of(sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return text ? text : "";
+}
+
+static int read_holder(struct sqlite_session *session, struct holder *ret_holder)
+{
+	sqlite3_stmt *statement = session->db.statements[SQL_OWNER_READ];
+	int code = sqlite3_step(statement);
+
+	if (code == SQLITE_ROW) {
+		ret_holder->identity.pid = sqlite3_column_int64(statement, 1);
+		ret_holder->identity.start = sqlite3_column_int64(statement, 2);
+		ret_holder->since = sqlite3_column_int64(statement, 4);
+		(void)snprintf(ret_holder->line, LINE_SIZE, "%s", text_of(statement, 0));
+		(void)snprintf(ret_holder->identity.boot, IDENTITY_BOOT_SIZE, "%s",
+			       text_of(statement, 3));
+	}
+	return sqlite_db_finish(statement, code);
+}
+
+static bool is_self(const struct holder *holder, const struct identity *self)
+{
+	return holder->since != 0 && holder->identity.pid == self->pid &&
+	       holder->identity.start == self->start &&
+	       strcmp(holder->identity.boot, self->boot) == 0;
+}
+
+static int refuse(const struct sqlite_owner *owner, const struct holder *holder, const char *who,
+		  char *ret_message)
+{
+	const char *slash = strrchr(owner->path, '/');
+	const char *name = slash ? slash + 1 : owner->path;
+	int name_size = (int)(strlen(name) - strlen("-owner"));
+	time_t seconds = (time_t)(holder->since / 1000000);
+	char since[32] = "an unknown time";
+	struct tm tm;
+
+	if (holder->since && gmtime_r(&seconds, &tm))
+		(void)strftime(since, sizeof since, "%Y-%m-%dT%H:%M:%SZ", &tm); /* it fits */
+	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
+		       "%.*s is owned by %.100s since %s; stop it, or open with role DW_CLIENT",
+		       name_size < 80 ? name_size : 80, name, who, since);
+	return DW_EOWNED;
+}
+
+/* lock: DW_OK, DW_EOWNED: another process has it, DW_EFULL, DW_ESYS. */
+static int lock(struct sqlite_owner *owner, char *ret_message)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd = open(owner->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int error;
+
+	if (fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0) {
+		owner->fd = fd;
+		return DW_OK;
+	}
+	error = errno;
+	if (fd >= 0)
+		(void)close(fd); /* nothing of ours hangs on it */
+	if (fd >= 0 && (error == EACCES || error == EAGAIN))
+		return DW_EOWNED;
+	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.120s: %.100s", owner->path,
+		       strerror(error));
+	return error == ENOSPC ? DW_EFULL : DW_ESYS;
+}
+
+static int write_holder(struct sqlite_session *session, const struct identity *self)
+{
+	sqlite3_stmt *statement = session->db.statements[SQL_OWNER_WRITE];
+	char line[LINE_SIZE];
+	int code;
+
+	identity_line(line, sizeof line);
+	code = sqlite3_bind_text(statement, 1, line, -1, SQLITE_TRANSIENT);
+	code = code ? code : sqlite3_bind_int64(statement, 2, self->pid);
+	code = code ? code : sqlite3_bind_int64(statement, 3, self->start);
+	code = code ? code : sqlite3_bind_text(statement, 4, self->boot, -1, SQLITE_TRANSIENT);
+	code = code ? code : sqlite3_bind_int64(statement, 5, sqlite_outlet_now(session->outlet));
+	return sqlite_db_finish(statement, code ? code : sqlite3_step(statement));
+}
+
+static int move_in(struct sqlite_session *session, const struct identity *self)
+{
+	int code = sqlite_meta_read(session);
+
+	code = code ? code : sqlite_db_run(&session->db, SQL_INBOX_CLEAR);
+	code = code ? code : write_holder(session, self);
+	code = code ? code : sqlite_meta_write(session);
+	return code ? code : sqlite_db_run(&session->db, SQL_COMMIT);
+}
+
+/* refuse_newer: DW_ENEWER if the store has what only a newer version can deliver. What cannot be
+ * read is left to sqlite_db_verify(). */
+static int refuse_newer(struct sqlite_session *session, char *ret_message)
+{
+	int status = DW_OK;
+
+	(void)sqlite_newer_store(session, &status);
+	if (status != DW_OK)
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE,
+			       "%.120s has timers of a newer durawheel, which this version cannot "
+			       "deliver: run the newer one",
+			       sqlite3_db_filename(session->db.handle, "main"));
+	return status;
+}
+
+/* take runs inside the transaction. */
+static int take(struct sqlite_owner *owner, struct sqlite_session *session, int *ret_code,
+		char *ret_message)
+{
+	struct identity self = identity_of_process();
+	struct holder holder = {0};
+	char who[LINE_SIZE + 16];
+	int status;
+
+	*ret_code = read_holder(session, &holder);
+	if (*ret_code != SQLITE_OK)
+		return DW_ESTORE;
+	if (is_self(&holder, &self))
+		return refuse(owner, &holder, "this process itself", ret_message);
+	status = lock(owner, ret_message);
+	if (status == DW_EOWNED) {
+		(void)snprintf(who, sizeof who, "%s", *holder.line ? holder.line : "another");
+		return refuse(owner, &holder, who, ret_message);
+	}
+	if (status == DW_OK)
+		status = refuse_newer(session, ret_message);
+	if (status != DW_OK)
+		return status;
+	*ret_code = move_in(session, &self);
+	return *ret_code == SQLITE_OK ? DW_OK : DW_ESTORE;
+}
+
+int sqlite_owner_take(struct sqlite_owner *owner, struct sqlite_session *session, char *ret_message)
+{
+	int status = DW_ESTORE;
+	int code;
+
+	errno = 0;
+	code = sqlite_db_run(&session->db, SQL_BEGIN_WRITE);
+	if (code == SQLITE_OK)
+		status = take(owner, session, &code, ret_message);
+	if (status == DW_OK)
+		return DW_OK;
+	code = sqlite_db_cause(code);
+	if (code != SQLITE_OK)
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.150s: %.90s",
+			       sqlite3_db_filename(session->db.handle, "main"),
+			       (code & 0xff) == SQLITE_BUSY ? "is locked by another process"
+			       : code == SQLITE_FULL        ? "the disk is full"
+							    : sqlite3_errstr(code));
+	if (!sqlite3_get_autocommit(session->db.handle))
+		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* it is closed next */
+	sqlite_owner_unlock(owner);
+	return code == SQLITE_FULL ? (int)DW_EFULL : status;
+}
+
+void sqlite_owner_leave(struct sqlite_owner *owner, struct sqlite_session *session)
+{
+	char leave[160];
+
+	/* Only this process's row: without the lock file there may be another owner by now. If it
+	 * fails, the row names a process whose lock is free: the next owner takes over. */
+	(void)snprintf(leave, sizeof leave,
+		       "UPDATE owner SET line = '', pid = 0, start = 0, boot = '', since = 0,"
+		       " seen = 0, report = '' WHERE pid = %ld",
+		       (long)getpid()); /* it fits */
+	if (owner->fd >= 0 && session->db.handle)
+		(void)sqlite3_exec(session->db.handle, leave, NULL, NULL, NULL);
+}
+
+void sqlite_owner_unlock(struct sqlite_owner *owner)
+{
+	if (owner->fd >= 0)
+		(void)close(owner->fd); /* frees the lock, whatever it answers */
+	owner->fd = -1;
+}

@@ -1,0 +1,150 @@
+#include "store/sqlite/reserve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/usec.h"
+#include "port/clock.h"
+
+#define TRY_AGAIN DW_SECONDS(1)
+#define SPENT_AT_ONCE (1024 * 1024) /* a full disk's log at its longest */
+#define PART (256 * 1024)
+
+/* At the beginning of the file: it is a reserve, and nobody's data. */
+static const char mark[] = "durawheel: space kept back for a full disk\n";
+
+static dw_usec steady(void)
+{
+	struct clock clock = clock_system();
+
+	return clock.steady(clock.user);
+}
+
+static bool is_want_of_space(int error)
+{
+	return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+/* may_fit: what cannot succeed is not tried. A vain attempt takes all the space there is for a
+ * moment, in which another session's cancel fails; and one beyond RLIMIT_FSIZE is answered with a
+ * signal. */
+static bool may_fit(int fd, const struct stat *before, off_t size)
+{
+	unsigned long long has = (unsigned long long)before->st_blocks * 512;
+	unsigned long long wants = (unsigned long long)size;
+	struct rlimit limit;
+	struct statvfs disk;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < wants)
+		return false;
+	if (fstatvfs(fd, &disk) != 0 || disk.f_blocks == 0 || has >= wants)
+		return true; /* nothing is known */
+	return (unsigned long long)disk.f_bfree * disk.f_frsize >= wants - has;
+}
+
+/* is_ours: an empty file, or one with our mark, of this user and under one name. Whatever else has
+ * the name of the reserve is somebody's file, and is left alone. */
+static bool is_ours(int fd, const struct stat *status)
+{
+	char found[sizeof mark];
+
+	if (!S_ISREG(status->st_mode) || status->st_nlink != 1 || status->st_uid != geteuid())
+		return false;
+	return status->st_size == 0 || (pread(fd, found, sizeof found, 0) == sizeof found &&
+					memcmp(found, mark, sizeof found) == 0);
+}
+
+/* grow: 0, or an errno. What it could not take, it gives back. */
+static int grow(int fd, off_t size)
+{
+	struct stat before;
+	int error;
+
+	if (fstat(fd, &before) != 0)
+		return errno;
+	if (!is_ours(fd, &before))
+		return EEXIST;
+	if (!may_fit(fd, &before, size))
+		return ENOSPC;
+	error = pwrite(fd, mark, sizeof mark, 0) == sizeof mark ? 0 : errno;
+	error = error ? error : posix_fallocate(fd, 0, size);
+	if (error)
+		(void)!ftruncate(fd, before.st_size); /* or the rest of it helps nobody */
+	return error;
+}
+
+/* take: 0, or an errno. O_NONBLOCK: nobody waits for the other end of a pipe of that name. */
+static int take(struct sqlite_reserve *reserve, off_t size)
+{
+	int fd = open(reserve->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	int error = fd < 0 ? errno : grow(fd, size);
+
+	if (fd >= 0)
+		(void)close(fd); /* its bytes are no loss */
+	return error;
+}
+
+bool sqlite_reserve_take(struct sqlite_reserve *reserve)
+{
+	int error = take(reserve, SQLITE_RESERVE_SIZE);
+
+	reserve->tried = steady();
+	reserve->refused = is_want_of_space(error) ? 0 : error;
+	return error == 0 || reserve->refused != 0;
+}
+
+void sqlite_reserve_take_part(struct sqlite_reserve *reserve)
+{
+	off_t size = SQLITE_RESERVE_SIZE;
+
+	while (size > 0 && is_want_of_space(take(reserve, size)))
+		size -= PART;
+}
+
+bool sqlite_reserve_is_whole(const struct sqlite_reserve *reserve)
+{
+	struct stat status;
+
+	return reserve->refused != 0 ||
+	       (stat(reserve->path, &status) == 0 && status.st_size >= SQLITE_RESERVE_SIZE);
+}
+
+/* shrink: true: there was something to give up. */
+static bool shrink(int fd)
+{
+	struct stat status;
+	off_t rest;
+
+	if (fstat(fd, &status) != 0 || !is_ours(fd, &status) || status.st_size == 0)
+		return false;
+	rest = status.st_size > SPENT_AT_ONCE ? status.st_size - SPENT_AT_ONCE : 0;
+	return ftruncate(fd, rest) == 0;
+}
+
+bool sqlite_reserve_spend(struct sqlite_reserve *reserve)
+{
+	int fd = open(reserve->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool given;
+
+	reserve->tried = steady();
+	if (fd < 0)
+		return false;
+	given = shrink(fd);
+	(void)close(fd); /* its bytes are no loss */
+	return given;
+}
+
+bool sqlite_reserve_is_due(const struct sqlite_reserve *reserve)
+{
+	return usec_sub(steady(), reserve->tried) >= TRY_AGAIN;
+}
+
+void sqlite_reserve_put_off(struct sqlite_reserve *reserve)
+{
+	reserve->tried = steady();
+}

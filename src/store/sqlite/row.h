@@ -1,0 +1,29 @@
+/* A timer as a row of the database, checked whenever it is read: the body against its own checksum,
+ * the columns against the seal, the names against the body. */
+#ifndef DW_STORE_SQLITE_ROW_H
+#define DW_STORE_SQLITE_ROW_H
+
+#include <sqlite3.h>
+
+#include "base/alloc.h"
+#include "timer/transition.h"
+
+/* Valid until the statement is stepped or reset. */
+struct sqlite_row {
+	struct life_record record;
+	const char *id;
+	size_t id_size;
+	const void *body;
+	size_t body_size;
+};
+
+/* sqlite_row_read: the timer in the first columns of a statement that has a row. */
+struct sqlite_row sqlite_row_read(sqlite3_stmt *);
+
+/* sqlite_row_copy: as part of an answer; NULL: no memory. */
+dw_row *sqlite_row_copy(const struct alloc *, const struct sqlite_row *);
+
+/* sqlite_row_bind: parameters 1 to 9, what changes in a timer, its seal and its generation. */
+int sqlite_row_bind(sqlite3_stmt *, const struct life_record *, uint32_t seal);
+
+#endif

@@ -1,0 +1,475 @@
+#include "store/sqlite/transaction.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "port/op.h"
+#include "store/sqlite/index.h"
+
+enum outcome {
+	DONE,
+	NOT_DONE, /* session.code says why */
+	UNKNOWN
+};
+
+enum {
+	ATTEMPTS_MAX = 16,     /* with all of the reserve, piece by piece */
+	HARD_FAILURES_MAX = 3, /* in a row, then the rest of a batch is not tried */
+};
+
+/* A part of the batch: the operations of one transaction. */
+struct part {
+	size_t first;
+	size_t count;
+};
+
+void sqlite_batch_add(struct sqlite_batch *batch, dw_op *op)
+{
+	assert(batch->count < SQLITE_BATCH_MAX);
+	batch->asked[batch->count] = (struct sqlite_asked){op->head, op->after};
+	batch->ops[batch->count++] = op;
+}
+
+static bool writes(const struct sqlite_batch *batch, struct part part)
+{
+	for (size_t i = 0; i < part.count; i++)
+		if (sqlite_ops_writes(batch->ops[part.first + i]))
+			return true;
+	return false;
+}
+
+static bool has_put(const struct sqlite_batch *batch, struct part part)
+{
+	for (size_t i = 0; i < part.count; i++)
+		if (batch->ops[part.first + i]->kind == DW_OP_PUT)
+			return true;
+	return false;
+}
+
+/* forget_answers: each operation is again as it was submitted. */
+static void forget_answers(struct sqlite_batch *batch, struct part part)
+{
+	for (size_t i = part.first; i < part.first + part.count; i++) {
+		dw_op *op = batch->ops[i];
+
+		rows_free(&batch->session.alloc, op->rows);
+		alloc_free(&batch->session.alloc, op->store_status);
+		op->rows = NULL;
+		op->row_count = 0;
+		op->count = 0;
+		op->store_status = NULL;
+		op->head = batch->asked[i].head;
+		op->after = batch->asked[i].after;
+		op->status = DW_OK;
+	}
+}
+
+static void answer_all(struct sqlite_batch *batch, struct part part, int status)
+{
+	forget_answers(batch, part);
+	for (size_t i = part.first; i < part.first + part.count; i++)
+		batch->ops[i]->status = status;
+}
+
+/* ---- The file ---- */
+
+/* lose: what is asked of the file now is refused, and said once. It stays open, so that no other
+ * file gets its number while its name is looked for. */
+static int lose(struct sqlite_batch *batch, enum sqlite_file which)
+{
+	const char *fate = sqlite_files_look(&batch->files, which) == FILE_IS_ANOTHER
+			       ? "was replaced by another file"
+			       : "was deleted or moved away";
+
+	if (!batch->gone)
+		sqlite_outlet_log(batch->session.outlet, DW_LOG_ERROR,
+				  "%s %s while it was open: nothing is stored until it is back, or"
+				  " the program starts again",
+				  batch->files.path[which], fate);
+	batch->gone = true;
+	return SQLITE_READONLY_DBMOVED;
+}
+
+static void find_again(struct sqlite_batch *batch)
+{
+	if (batch->gone)
+		sqlite_outlet_log(batch->session.outlet, DW_LOG_WARN, "%s is back",
+				  batch->files.path[FILE_DATABASE]);
+	batch->gone = false;
+	batch->foreign = true; /* who knows what was written meanwhile */
+}
+
+/* can_mend: only what SQLite makes itself is missing. A log of somebody else belongs to another
+ * database, and what is in ours is not in it. */
+static bool can_mend(const struct sqlite_files *files)
+{
+	enum sqlite_file_state log = sqlite_files_look(files, FILE_LOG);
+	enum sqlite_file_state memory = sqlite_files_look(files, FILE_MEMORY);
+
+	return sqlite_files_look(files, FILE_DATABASE) == FILE_IS_SAME &&
+	       sqlite_files_look(files, FILE_OWNER) == FILE_IS_SAME && log != FILE_IS_ANOTHER &&
+	       (log == FILE_IS_SAME || memory != FILE_IS_ANOTHER);
+}
+
+/* mend takes the log that has no name any more into the file and lets go of it; true: all that was
+ * committed is in the file. With another memory others are at work who know nothing of our locks:
+ * then nothing is copied, and the log, which has its name, has it all. */
+static bool mend(struct sqlite_batch *batch, enum sqlite_file which)
+{
+	struct sqlite_db *db = &batch->session.db;
+	bool shared = sqlite_files_look(&batch->files, FILE_MEMORY) == FILE_IS_ANOTHER;
+	bool all = false;
+
+	if (!shared &&
+	    (sqlite_db_checkpoint(db->handle, SQLITE_CHECKPOINT_PASSIVE, &all) != SQLITE_OK ||
+	     !all)) {
+		(void)lose(batch, which);
+		return false;
+	}
+	sqlite_outlet_log(batch->session.outlet, DW_LOG_WARN,
+			  "%s was deleted while it was open: the database is opened again",
+			  batch->files.path[which]);
+	sqlite_db_close(db, false);
+	return all;
+}
+
+static int reopen(struct sqlite_batch *batch)
+{
+	struct sqlite_session *session = &batch->session;
+	char message[DW_MESSAGE_SIZE];
+	int status;
+
+	if (session->db.handle)
+		return SQLITE_OK;
+	for (int which = FILE_DATABASE; which <= FILE_OWNER; which += FILE_OWNER - FILE_DATABASE)
+		if (sqlite_files_look(&batch->files, which) != FILE_IS_SAME)
+			return lose(batch, which);
+	status = sqlite_db_open(&session->db, batch->files.path[FILE_DATABASE], &session->patience,
+				message);
+	if (status == DW_EFULL)
+		return SQLITE_FULL;
+	if (status != DW_OK) {
+		sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "%s", message);
+		return SQLITE_CANTOPEN;
+	}
+	(void)sqlite_files_note(&batch->files, FILE_LOG); /* or it is found missing soon */
+	(void)sqlite_files_note(&batch->files, FILE_MEMORY);
+	find_again(batch);
+	return SQLITE_OK;
+}
+
+/* find_file: the file is open, and is what its name leads to. */
+static int find_file(struct sqlite_batch *batch)
+{
+	enum sqlite_file which;
+
+	if (!batch->session.db.handle)
+		return reopen(batch);
+	which = sqlite_files_find(&batch->files);
+	if (which == FILE_COUNT) {
+		if (batch->gone)
+			find_again(batch);
+		return SQLITE_OK;
+	}
+	if (!can_mend(&batch->files))
+		return lose(batch, which);
+	(void)mend(batch, which);
+	return batch->session.db.handle ? SQLITE_READONLY_DBMOVED : reopen(batch);
+}
+
+bool sqlite_batch_find_file(struct sqlite_batch *batch)
+{
+	return find_file(batch) == SQLITE_OK;
+}
+
+/* confirm: the commit is done, and it is done in the file that others find. */
+static enum outcome confirm(struct sqlite_batch *batch)
+{
+	enum sqlite_file which = sqlite_files_find(&batch->files);
+
+	if (which == FILE_COUNT)
+		return DONE;
+	if (can_mend(&batch->files))
+		return mend(batch, which) ? DONE : UNKNOWN;
+	(void)lose(batch, which); /* said; the answer is another one */
+	return UNKNOWN;
+}
+
+/* ---- One transaction ---- */
+
+/* note_foreign: every transaction that writes counts; a gap is another process's. */
+static void note_foreign(struct sqlite_batch *batch)
+{
+	if (batch->session.meta.batch != batch->seen)
+		batch->foreign = true;
+	batch->seen = batch->session.meta.batch;
+}
+
+/* went_back: somebody has put an earlier state of the file in its place. */
+static int went_back(struct sqlite_batch *batch)
+{
+	if (!batch->gone)
+		sqlite_outlet_log(batch->session.outlet, DW_LOG_ERROR,
+				  "%s has lost what was stored: nothing is stored until it is as it"
+				  " was, or the program starts again",
+				  batch->files.path[FILE_DATABASE]);
+	batch->gone = true;
+	return SQLITE_READONLY_DBMOVED;
+}
+
+/* begin: *ret_batch is the number of the last transaction before this one. */
+static int begin(struct sqlite_batch *batch, struct part part, uint64_t *ret_batch)
+{
+	struct sqlite_session *session = &batch->session;
+	enum sqlite_sql how = writes(batch, part) ? SQL_BEGIN_WRITE : SQL_BEGIN_READ;
+	int code = find_file(batch);
+
+	session->changed = false;
+	code = code ? code : sqlite_db_run(&session->db, how);
+	code = code ? code : sqlite_meta_read(session);
+	if (code == SQLITE_OK && session->meta.batch < batch->seen)
+		return went_back(batch);
+	if (code == SQLITE_OK)
+		note_foreign(batch);
+	*ret_batch = session->meta.batch;
+	return code;
+}
+
+static enum outcome not_done(struct sqlite_batch *batch, int code)
+{
+	struct sqlite_db *db = &batch->session.db;
+
+	batch->session.code = code;
+	if (db->handle && !sqlite3_get_autocommit(db->handle))
+		(void)sqlite_db_run(db, SQL_ROLLBACK); /* looked at in the next line */
+	if (db->handle && !sqlite3_get_autocommit(db->handle))
+		sqlite_db_close(db, false);
+	return NOT_DONE;
+}
+
+/* look_up: a COMMIT failed, and perhaps it is done nevertheless. A new connection sees what is
+ * true; transactions of this session and of others are numbered in one row, so the one after
+ * `before` is either this one or another's. What was done is copied into the file with an fsync of
+ * its own: the failed one is not trusted. */
+static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int code)
+{
+	struct sqlite_session *session = &batch->session;
+	bool all = false;
+
+	session->code = code;
+	if (code != SQLITE_FULL) /* of which make_room tells */
+		sqlite_outlet_log(session->outlet, DW_LOG_ERROR,
+				  "COMMIT failed (%s): the file is opened again to see whether it"
+				  " is done",
+				  sqlite3_errstr(code));
+	sqlite_db_close(&session->db, false);
+	if (reopen(batch) != SQLITE_OK || sqlite_meta_read(session) != SQLITE_OK)
+		return UNKNOWN;
+	if (session->meta.batch == before)
+		return NOT_DONE;
+	if (session->meta.batch != before + 1)
+		return UNKNOWN;
+	if (session->meta.session != session->env->token)
+		return NOT_DONE;
+	batch->seen = session->meta.batch;
+	(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
+	return all ? DONE : UNKNOWN;
+}
+
+static enum outcome transact(struct sqlite_batch *batch, struct part part)
+{
+	struct sqlite_session *session = &batch->session;
+	uint64_t before;
+	int code;
+
+	forget_answers(batch, part);
+	errno = 0;
+	code = begin(batch, part, &before);
+	for (size_t i = part.first; i < part.first + part.count && code == SQLITE_OK; i++)
+		code = sqlite_ops_apply(session, batch->ops[i]);
+	if (code == SQLITE_OK && session->changed)
+		code = sqlite_meta_write(session);
+	if (code != SQLITE_OK)
+		return not_done(batch, sqlite_db_cause(code));
+	code = sqlite_db_run(&session->db, SQL_COMMIT);
+	if (code == SQLITE_OK) {
+		batch->seen = session->meta.batch;
+		batch->wrote = batch->wrote || session->changed;
+		return session->changed ? confirm(batch) : DONE;
+	}
+	code = sqlite_db_cause(code);
+	if (!session->changed || (code & 0xff) == SQLITE_BUSY)
+		return not_done(batch, code);
+	return look_up(batch, before, code);
+}
+
+/* ---- A disk without space ---- */
+
+/* tell: a client says it with the answer to a put. */
+static void tell(struct sqlite_batch *batch, bool full)
+{
+	struct sqlite_session *session = &batch->session;
+
+	if (session->env->role != DW_OWNER || batch->told == full)
+		return;
+	batch->told = full;
+	if (full)
+		sqlite_outlet_log(session->outlet, DW_LOG_ERROR,
+				  "the disk is full: no new timers until there is space; what is"
+				  " stored fires, and is settled and cancelled on a reserve");
+	else
+		sqlite_outlet_log(session->outlet, DW_LOG_WARN,
+				  "there is space again for new timers");
+}
+
+/* make_room: whether trying again makes sense. First without the puts, and with the log taken into
+ * the file, so that it starts from its beginning again and needs no further space; then on the
+ * reserve. A put alone never spends that: other programs would take what it frees. */
+static bool make_room(struct sqlite_batch *batch, int attempts)
+{
+	struct sqlite_session *session = &batch->session;
+	bool all;
+
+	session->full = true;
+	if (attempts == 1)
+		sqlite_reserve_put_off(&batch->reserve);
+	else if (!sqlite_reserve_spend(&batch->reserve))
+		return false;
+	if (session->db.handle)
+		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
+	tell(batch, true);
+	return true;
+}
+
+void sqlite_batch_look_for_space(struct sqlite_batch *batch)
+{
+	struct sqlite_session *session = &batch->session;
+
+	if (!session->full && sqlite_reserve_is_whole(&batch->reserve))
+		return;
+	if (sqlite_reserve_is_due(&batch->reserve))
+		session->full = !sqlite_reserve_take(&batch->reserve);
+	else
+		session->full = true;
+	if (session->full)
+		tell(batch, true);
+}
+
+/* ---- A batch ---- */
+
+static bool is(const struct sqlite_batch *batch, int code)
+{
+	return (batch->session.code & 0xff) == code;
+}
+
+/* mend_index: an index that does not match its timers is rebuilt, by the owner. */
+static bool mend_index(struct sqlite_batch *batch)
+{
+	return batch->session.code == SQLITE_CORRUPT_INDEX &&
+	       batch->session.env->role == DW_OWNER &&
+	       sqlite_index_rebuild(&batch->session) == SQLITE_OK;
+}
+
+/* attempt tries a transaction again where that can help: after room was made, and once after a
+ * COMMIT that was not done, or after an index was rebuilt. */
+static enum outcome attempt(struct sqlite_batch *batch, struct part part)
+{
+	enum outcome outcome = transact(batch, part);
+	bool again = true;
+
+	for (int i = 1; i < ATTEMPTS_MAX && outcome == NOT_DONE && again; i++) {
+		if (is(batch, SQLITE_FULL))
+			again = make_room(batch, i);
+		else
+			again = i == 1 && (is(batch, SQLITE_IOERR) || mend_index(batch));
+		if (again)
+			outcome = transact(batch, part);
+	}
+	if (outcome == DONE && !batch->session.full && has_put(batch, part))
+		tell(batch, false);
+	return outcome;
+}
+
+/* finish gives a part that was not done its answers; true: it was the disk or worse. */
+static bool finish(struct sqlite_batch *batch, struct part part, enum outcome outcome)
+{
+	struct sqlite_session *session = &batch->session;
+
+	if (outcome == DONE)
+		return false;
+	if (outcome == UNKNOWN) {
+		answer_all(batch, part, DW_EUNKNOWN);
+		return true;
+	}
+	if (is(batch, SQLITE_BUSY) && atomic_load(&session->patience.over)) {
+		answer_all(batch, part, DW_ECLOSED);
+		return true;
+	}
+	if (!is(batch, SQLITE_FULL) && !batch->gone) /* told already */
+		sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "the database refused: %s",
+				  sqlite3_errstr(session->code));
+	forget_answers(batch, part);
+	for (size_t i = part.first; i < part.first + part.count; i++)
+		batch->ops[i]->status = sqlite_ops_failed(batch->ops[i], session->code);
+	return !is(batch, SQLITE_FULL) && !is(batch, SQLITE_CORRUPT);
+}
+
+static void run_one_by_one(struct sqlite_batch *batch)
+{
+	int failures = 0;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		struct part one = {.first = i, .count = 1};
+
+		if (failures == HARD_FAILURES_MAX) {
+			answer_all(batch, one, DW_ESTORE);
+			continue;
+		}
+		failures = finish(batch, one, attempt(batch, one)) ? failures + 1 : 0;
+	}
+}
+
+/* is_long: a check reads all of the file. It must not hold a lock on it for the writes beside it in
+ * the batch. */
+static bool is_long(const struct sqlite_batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->ops[i]->kind == DW_OP_CHECK)
+			return true;
+	return false;
+}
+
+/* tell_mended: with whatever is answered next. */
+static void tell_mended(struct sqlite_batch *batch)
+{
+	if (batch->session.mended)
+		batch->ops[0]->flags |= DW_OP_MENDED;
+	batch->session.mended = false;
+}
+
+static void run_all(struct sqlite_batch *batch)
+{
+	struct part all = {.first = 0, .count = batch->count};
+	enum outcome outcome;
+
+	if (batch->session.full || writes(batch, all))
+		sqlite_batch_look_for_space(batch);
+	if (is_long(batch)) {
+		run_one_by_one(batch);
+		return;
+	}
+	outcome = attempt(batch, all);
+	if (outcome != NOT_DONE || all.count == 1 || is(batch, SQLITE_BUSY) ||
+	    is(batch, SQLITE_CANTOPEN) || batch->session.code == SQLITE_READONLY_DBMOVED)
+		(void)finish(batch, all, outcome); /* there is nothing after it */
+	else
+		run_one_by_one(batch);
+}
+
+void sqlite_batch_run(struct sqlite_batch *batch)
+{
+	if (batch->count == 0)
+		return;
+	run_all(batch);
+	tell_mended(batch);
+}

@@ -1,0 +1,296 @@
+#include "timer/transition.h"
+
+#include <assert.h>
+
+#include "base/usec.h"
+
+uint64_t life_next(uint64_t last, dw_usec now)
+{
+	uint64_t floor = now > 0 ? (uint64_t)now : 1;
+
+	return last + 1 > floor ? last + 1 : floor;
+}
+
+int life_permits(const dw_op *op, dw_role role)
+{
+	switch (op->kind) {
+	case DW_OP_PUT:
+	case DW_OP_CANCEL:
+	case DW_OP_MOVE:
+		if (role != DW_OWNER && op->flags & (DW_OP_CLAIMED | DW_OP_WITHDRAWN))
+			return DW_EROLE;
+		return DW_OK;
+	case DW_OP_GET:
+	case DW_OP_SCAN:
+	case DW_OP_DEAD_SCAN:
+	case DW_OP_REQUEUE:
+	case DW_OP_DROP:
+	case DW_OP_CHECK:
+	case DW_OP_OWN:
+	case DW_OP_STATUS:
+	case DW_OP_REPUSH:
+		return DW_OK;
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+	case DW_OP_INBOX:
+	case DW_OP_ACK:
+	case DW_OP_REPORT:
+	case DW_OP_PURGE:
+	case DW_OP_LOSS:
+	case DW_OP_AUDIT:
+	case DW_OP_REDELETE:
+	case DW_OP_MEND:
+	case DW_OP_DISOWN:
+		return role == DW_OWNER ? DW_OK : DW_EROLE;
+	}
+	return DW_EINVAL;
+}
+
+static struct life_step keep(int status)
+{
+	return (struct life_step){.status = status, .effect = LIFE_KEEP};
+}
+
+static struct life_step stale(const struct life_record *stored)
+{
+	return (struct life_step){
+	    .status = DW_ESTALE, .effect = LIFE_KEEP, .record = *stored, .show = true};
+}
+
+static struct life_step change(enum life_effect effect, const struct life_record *record)
+{
+	return (struct life_step){.status = DW_OK, .effect = effect, .record = *record};
+}
+
+/* leaves_open: an earlier claim of the id may still start although the put replaces it. The owner
+ * knows when it may not, and says so. A damaged timer may have been anything. */
+static bool leaves_open(const dw_op *op, const struct life_record *stored)
+{
+	if (!stored || op->flags & DW_OP_WITHDRAWN)
+		return false;
+	return stored->damaged || stored->head.state == DW_CLAIMED || stored->head.open;
+}
+
+static struct life_step take_put(const dw_op *op, const struct life_record *stored,
+				 const struct life_caller *caller)
+{
+	struct life_record record = {.head = {.generation = caller->generation}};
+	struct life_step step;
+
+	if (stored && op->flags & DW_OP_NEW)
+		return keep(DW_EEXIST);
+	record.head.due = op->head.due;
+	record.head.open = leaves_open(op, stored) || (!stored && caller->left_open);
+	if (op->flags & DW_OP_CLAIMED) {
+		record.head.state = DW_CLAIMED;
+		record.head.attempt = 1;
+		record.claim = caller->token;
+	}
+	step = change(LIFE_STORE, &record);
+	step.news = caller->role == DW_CLIENT;
+	return step;
+}
+
+static struct life_step take_claim(const dw_op *op, const struct life_record *stored,
+				   const struct life_caller *caller)
+{
+	struct life_record record = *stored;
+	bool claimed = stored->head.state == DW_CLAIMED;
+
+	if (op->head.generation != stored->head.generation)
+		return stale(stored);
+	if (claimed && stored->claim == caller->token &&
+	    op->head.attempt + 1 == stored->head.attempt) /* asked twice */
+		return change(LIFE_KEEP, stored);
+	if (op->head.attempt != stored->head.attempt)
+		return stale(stored);
+	/* The caller's own, of a put whose answer was lost: nothing has died. */
+	if (claimed && stored->claim != caller->token) {
+		record.head.crashes++;
+		record.head.open = 1;
+	}
+	record.head.state = DW_CLAIMED;
+	record.head.attempt++;
+	record.claim = caller->token;
+	return change(LIFE_UPDATE, &record);
+}
+
+static bool is_delivery(const dw_op *op, const struct life_record *stored)
+{
+	return op->head.generation == stored->head.generation &&
+	       op->head.attempt == stored->head.attempt;
+}
+
+static struct life_step take_retry(const dw_op *op, const struct life_record *stored)
+{
+	struct life_record record = *stored;
+
+	if (!is_delivery(op, stored))
+		return stale(stored);
+	if (stored->head.state != DW_CLAIMED) /* asked twice */
+		return op->head.due == stored->head.due ? change(LIFE_KEEP, stored) : stale(stored);
+	record.head.state = DW_PENDING;
+	record.head.due = op->head.due;
+	record.claim = 0;
+	if (op->flags & DW_OP_VERDICT)
+		record.head.retries++;
+	return change(LIFE_UPDATE, &record);
+}
+
+/* take_cancel: a client's cancel comes too late for a claimed timer, and is no promise for an open
+ * one. The owner knows what of its own has started; the claims of a dead owner never will. */
+static struct life_step take_cancel(const dw_op *op, const struct life_record *stored,
+				    const struct life_caller *caller)
+{
+	struct life_step step = change(LIFE_DELETE, stored);
+	bool claimed = stored->head.state == DW_CLAIMED;
+
+	if (caller->role == DW_OWNER) {
+		if (claimed && stored->claim == caller->token && !(op->flags & DW_OP_WITHDRAWN))
+			return keep(DW_ELATE);
+		return step;
+	}
+	if (claimed)
+		return keep(DW_ELATE);
+	step.news = true;
+	step.open_news = stored->head.open;
+	if (stored->head.open)
+		step.status = DW_ELATE;
+	return step;
+}
+
+/* take_move: the attempt goes on counting, it only ever grows for an id that is not settled; the
+ * retries and the crashes begin anew, because whoever moves a timer wants it delivered. A move that
+ * leaves it open is done and promises nothing of the claim that made it so, as a put does. */
+static struct life_step take_move(const dw_op *op, const struct life_record *stored,
+				  const struct life_caller *caller)
+{
+	struct life_record record = {.head = {.generation = caller->generation,
+					      .due = op->head.due,
+					      .attempt = stored->head.attempt,
+					      .open = leaves_open(op, stored)}};
+	struct life_step step = change(LIFE_UPDATE, &record);
+	bool claimed = stored->head.state == DW_CLAIMED;
+	bool withdrawn = stored->claim != caller->token || op->flags & DW_OP_WITHDRAWN;
+
+	if (claimed && (caller->role != DW_OWNER || !withdrawn))
+		return keep(DW_ELATE);
+	step.news = caller->role == DW_CLIENT;
+	step.show = caller->role == DW_OWNER && op->head.generation != stored->head.generation;
+	return step;
+}
+
+/* cancel_damaged removes it whatever it says, or nobody could. To a client it promises that nothing
+ * starts only if no trace of a claim is left: a claim leaves two, the state and the token. */
+static struct life_step cancel_damaged(const struct life_record *stored,
+				       const struct life_caller *caller)
+{
+	struct life_step step = change(LIFE_DELETE, stored);
+
+	if (caller->role == DW_OWNER)
+		return step;
+	step.news = true;
+	step.open_news = stored->head.state != DW_PENDING || stored->claim || stored->head.open;
+	if (step.open_news)
+		step.status = DW_ELATE;
+	return step;
+}
+
+/* take_damaged: a timer that does not match its checksum never fires; a put replaces it, a cancel
+ * removes it and a bury sets it aside, nothing else touches it. */
+static struct life_step take_damaged(const dw_op *op, const struct life_record *stored,
+				     const struct life_caller *caller)
+{
+	if (op->kind == DW_OP_CANCEL)
+		return cancel_damaged(stored, caller);
+	if (op->kind == DW_OP_BURY && op->head.generation == stored->head.generation)
+		return change(LIFE_BURY, stored);
+	return keep(DW_ECORRUPT);
+}
+
+/* take_newer: nothing changes what a newer durawheel has written. An owner that asks about an
+ * earlier timer of the id is shown it. */
+static struct life_step take_newer(const dw_op *op, const struct life_record *stored)
+{
+	struct life_step step = stale(stored);
+
+	switch (op->kind) {
+	case DW_OP_PUT:
+		return keep(op->flags & DW_OP_NEW ? DW_EEXIST : DW_ENEWER);
+	case DW_OP_CANCEL:
+	case DW_OP_MOVE:
+		return keep(DW_ENEWER);
+	case DW_OP_GET:
+		step.status = DW_OK;
+		return step;
+	default:
+		return step;
+	}
+}
+
+struct life_step life_requeue(const dw_op *op, const struct life_record *dead, bool taken,
+			      const struct life_caller *caller)
+{
+	struct life_record record = {.head = {.generation = caller->generation}};
+	struct life_step step;
+
+	if (!dead || taken)
+		return keep(!dead ? DW_ENOENT : DW_EEXIST);
+	if (dead->damaged || dead->newer)
+		return keep(dead->damaged ? DW_ECORRUPT : DW_ENEWER);
+	record.head.due = op->head.due;
+	record.head.attempt = dead->head.attempt; /* as after a move */
+	record.head.open = dead->head.open || caller->left_open;
+	step = change(LIFE_STORE, &record);
+	step.news = caller->role == DW_CLIENT;
+	step.show = caller->role == DW_OWNER;
+	return step;
+}
+
+bool life_forgets(uint64_t count, dw_usec at, dw_usec now)
+{
+	return count > LIFE_DEAD_MAX || usec_sub(now, at) > LIFE_DEAD_KEPT;
+}
+
+bool life_renews(const struct life_step *step, const struct life_caller *caller)
+{
+	return step->news ||
+	       (step->effect != LIFE_KEEP && step->record.head.generation == caller->generation);
+}
+
+struct life_step life_take(const dw_op *op, const struct life_record *stored,
+			   const struct life_caller *caller)
+{
+	if (stored && stored->newer)
+		return take_newer(op, stored);
+	if (op->kind == DW_OP_PUT)
+		return take_put(op, stored, caller);
+	/* A client's cancel of what is gone but may still start promises nothing, either. */
+	if (!stored)
+		return keep(op->kind == DW_OP_CANCEL && caller->left_open ? DW_ELATE : DW_ENOENT);
+	if (stored->damaged)
+		return take_damaged(op, stored, caller);
+	switch (op->kind) {
+	case DW_OP_CLAIM:
+		return take_claim(op, stored, caller);
+	case DW_OP_SETTLE:
+		return is_delivery(op, stored) ? change(LIFE_DELETE, stored) : stale(stored);
+	case DW_OP_RETRY:
+		return take_retry(op, stored);
+	case DW_OP_BURY:
+		return is_delivery(op, stored) ? change(LIFE_BURY, stored) : stale(stored);
+	case DW_OP_CANCEL:
+		return take_cancel(op, stored, caller);
+	case DW_OP_MOVE:
+		return take_move(op, stored, caller);
+	default: {
+		struct life_step step = change(LIFE_KEEP, stored);
+
+		assert(op->kind == DW_OP_GET);
+		step.show = true;
+		return step;
+	}
+	}
+}

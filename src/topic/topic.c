@@ -1,0 +1,187 @@
+#include "topic/topic.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+int topics_init(struct topics *topics, const struct alloc *alloc, uint64_t seed)
+{
+	topics->seed = seed;
+	return linear_init(&topics->table, alloc);
+}
+
+static bool has_name(const struct topic *topic, const char *name, size_t size)
+{
+	return strncmp(topic->name, name, size) == 0 && topic->name[size] == '\0';
+}
+
+struct topic *topics_find(const struct topics *topics, const char *name, size_t size)
+{
+	uint64_t hash = hash_bytes(topics->seed, name, size);
+	struct linear_node *node = linear_first(&topics->table, hash);
+
+	while (node && (node->hash != hash || !has_name((struct topic *)node, name, size)))
+		node = node->next;
+	return (struct topic *)node;
+}
+
+struct topic *topics_get(struct topics *topics, const char *name, size_t size)
+{
+	struct topic *topic = topics_find(topics, name, size);
+
+	assert(size > 0 && size <= DW_TOPIC_MAX);
+	if (topic)
+		return topic;
+	topic = alloc_new(topics->table.alloc, sizeof *topic);
+	if (!topic)
+		return NULL;
+	memcpy(topic->name, name, size);
+	topic->node.hash = hash_bytes(topics->seed, name, size);
+	if (linear_add(&topics->table, &topic->node) != DW_OK) {
+		alloc_free(topics->table.alloc, topic);
+		return NULL;
+	}
+	return topic;
+}
+
+void topics_drop(struct topics *topics, struct topic *topic)
+{
+	if (topic->timer_count > 0 || topic->fire)
+		return;
+	assert(!topic->unhandled);
+	linear_remove(&topics->table, &topic->node);
+	alloc_free(topics->table.alloc, topic);
+}
+
+struct topic_visitor {
+	void (*visit)(struct topic *, void *user);
+	void *user;
+};
+
+static void visit_topic(struct linear_node *node, void *user)
+{
+	const struct topic_visitor *visitor = user;
+
+	visitor->visit((struct topic *)node, visitor->user);
+}
+
+void topics_each(struct topics *topics, void (*visit)(struct topic *, void *user), void *user)
+{
+	struct topic_visitor visitor = {visit, user};
+
+	for (uint32_t i = 0; linear_visit(&topics->table, i, visit_topic, &visitor); i++)
+		;
+}
+
+static void free_topic(struct topic *topic, void *user)
+{
+	const struct topics *topics = user;
+
+	alloc_free(topics->table.alloc, topic);
+}
+
+void topics_free(struct topics *topics)
+{
+	topics_each(topics, free_topic, topics);
+	linear_free(&topics->table);
+}
+
+/* ---- The parked ---------------------------------------------------------------------------- */
+
+/* join: those with a handler of their own go to the front. */
+static void join(struct topics *topics, struct topic *topic)
+{
+	struct topic *before = topic->fire ? NULL : topics->parked_last;
+	struct topic *after = topic->fire ? topics->parked : NULL;
+
+	topic->prev = before;
+	topic->next = after;
+	*(before ? &before->next : &topics->parked) = topic;
+	*(after ? &after->prev : &topics->parked_last) = topic;
+}
+
+static void leave(struct topics *topics, struct topic *topic)
+{
+	if (topics->recheck == topic)
+		topics_rechecked(topics);
+	*(topic->prev ? &topic->prev->next : &topics->parked) = topic->next;
+	*(topic->next ? &topic->next->prev : &topics->parked_last) = topic->prev;
+	topic->prev = topic->next = NULL;
+}
+
+void topic_handle(struct topics *topics, struct topic *topic, dw_fire_fn fire, void *user,
+		  bool on_worker)
+{
+	if (topic->unhandled)
+		leave(topics, topic);
+	topic->fire = fire;
+	topic->user = user;
+	topic->on_worker = on_worker;
+	if (topic->unhandled)
+		join(topics, topic);
+}
+
+bool topic_handled(const struct topics *topics, const struct topic *topic)
+{
+	return topic->fire || topics->any_fire;
+}
+
+void topic_park(struct topics *topics, struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+
+	if (!topic->unhandled)
+		join(topics, topic);
+	timer->next = NULL;
+	timer->prev = topic->unhandled_last;
+	if (topic->unhandled_last)
+		topic->unhandled_last->next = timer;
+	else
+		topic->unhandled = timer;
+	topic->unhandled_last = timer;
+	topic->unhandled_count++;
+}
+
+void topic_unpark(struct topics *topics, struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+
+	if (timer->prev)
+		timer->prev->next = timer->next;
+	else
+		topic->unhandled = timer->next;
+	if (timer->next)
+		timer->next->prev = timer->prev;
+	else
+		topic->unhandled_last = timer->prev;
+	timer->prev = timer->next = NULL;
+	topic->unhandled_count--;
+	if (!topic->unhandled)
+		leave(topics, topic);
+}
+
+struct topic *topics_revivable(const struct topics *topics)
+{
+	struct topic *topic = topics->parked;
+
+	return topic && topic_handled(topics, topic) ? topic : NULL;
+}
+
+/* recheck_from: NULL: all were looked through. */
+static void recheck_from(struct topics *topics, struct topic *topic)
+{
+	topics->recheck = topic;
+	if (topic)
+		topic->recheck = topic->unhandled_count;
+}
+
+void topics_recheck(struct topics *topics)
+{
+	recheck_from(topics, topics->parked);
+}
+
+void topics_rechecked(struct topics *topics)
+{
+	recheck_from(topics, topics->recheck->next);
+}

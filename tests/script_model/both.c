@@ -1,0 +1,391 @@
+#include "script_model/both.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/script.h"
+#include "support/cmocka.h"
+
+enum { LINES = 4096 };
+
+#define CLOCK_KEY "clock"
+
+uint64_t both_draw(struct both *both, uint64_t limit)
+{
+	return rng_below(&both->rng, limit);
+}
+
+/* ---- Words --------------------------------------------------------------------------------- */
+
+void both_bytes(struct both *both, const void *bytes, size_t size)
+{
+	assert_true(both->count < BOTH_WORDS && both->used + size + 1 <= BOTH_ROOM);
+	both->words[both->count] = memcpy(both->room + both->used, bytes, size);
+	both->room[both->used + size] = '\0';
+	both->sizes[both->count++] = size;
+	both->used += size + 1;
+}
+
+void both_text(struct both *both, const char *text)
+{
+	both_bytes(both, text, strlen(text));
+}
+
+void both_number(struct both *both, uint64_t number)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof text, "%" PRIu64, number);
+	both_text(both, text);
+}
+
+void both_begin(struct both *both, const char *word)
+{
+	both->count = 0;
+	both->used = 0;
+	both->script = NULL;
+	both_text(both, word);
+}
+
+static size_t script_number(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(redis_scripts[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+void both_key(struct both *both, const char *end)
+{
+	char key[64];
+
+	(void)snprintf(key, sizeof key, "{t:%02u}:%s", both->shard, end);
+	both_text(both, key);
+}
+
+void both_begin_script(struct both *both, const char *name, const char *nonce)
+{
+	static const char *const ends[] = {"l", "m", "z", "h", "i", "d", "D", "e"};
+	char session[16];
+
+	both_begin(both, "EVALSHA");
+	both->script = name;
+	both_text(both, redis_scripts[script_number(name)].sha1);
+	both_text(both, "9");
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		both_key(both, ends[i]);
+	(void)snprintf(session, sizeof session, "s:%s", nonce);
+	both_key(both, session);
+}
+
+/* ---- Both ---------------------------------------------------------------------------------- */
+
+static void show_call(const struct both *both)
+{
+	print_message("call %" PRIu64 " (%s):", both->calls, both->script ? both->script : "plain");
+	for (int i = both->script ? 12 : 0; i < both->count; i++) {
+		print_message(" \"");
+		for (size_t k = 0; k < both->sizes[i] && k < 80; k++)
+			print_message(isprint((unsigned char)both->words[i][k]) ? "%c" : "\\x%02x",
+				      (unsigned char)both->words[i][k]);
+		print_message("\"");
+	}
+	print_message("\n");
+}
+
+/* is_ttl: the item is what is left of a time, which is not the same on both sides. */
+static bool is_ttl(const struct both *both, const struct reply *above, size_t item)
+{
+	if (!both->script)
+		return false;
+	if (strcmp(both->script, "status") == 0)
+		return item == 6;
+	return item == 2 && reply_is(&above->items[0], "HELD");
+}
+
+static bool is_same(const struct both *, const redisReply *, const struct reply *);
+
+/* has_item: one of theirs is that one of ours. */
+static bool has_item(const struct both *both, const redisReply *a, const struct reply *item)
+{
+	for (size_t i = 0; i < a->elements; i++)
+		if (is_same(both, a->element[i], item))
+			return true;
+	return false;
+}
+
+static bool are_same(const struct both *both, const redisReply *a, const struct reply *b)
+{
+	if (a->elements != b->count)
+		return false;
+	if (both->script && strcmp(both->script, "orphans") == 0) { /* in any order */
+		for (size_t i = 0; i < b->count; i++)
+			if (!has_item(both, a, &b->items[i]))
+				return false;
+		return true;
+	}
+	for (size_t i = 0; i < b->count; i++) {
+		if (is_ttl(both, b, i) && b->items[i].kind == REPLY_INTEGER) {
+			if ((a->element[i]->integer > 0) != (b->items[i].integer > 0))
+				return false;
+		} else if (!is_same(both, a->element[i], &b->items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_same(const struct both *both, const redisReply *a, const struct reply *b)
+{
+	static const int types[] = {
+	    [REPLY_NIL] = REDIS_REPLY_NIL,       [REPLY_INTEGER] = REDIS_REPLY_INTEGER,
+	    [REPLY_STATUS] = REDIS_REPLY_STATUS, [REPLY_ERROR] = REDIS_REPLY_ERROR,
+	    [REPLY_BULK] = REDIS_REPLY_STRING,   [REPLY_ARRAY] = REDIS_REPLY_ARRAY};
+
+	if (a->type != types[b->kind])
+		return false;
+	if (b->kind == REPLY_INTEGER)
+		return a->integer == b->integer;
+	if (b->kind == REPLY_ERROR && reply_fails(b, "OOM"))
+		return strncmp(a->str, "OOM ", 4) == 0;
+	if (b->kind == REPLY_ERROR || b->kind == REPLY_BULK || b->kind == REPLY_STATUS)
+		return a->len == b->size && memcmp(a->str, b->bytes, b->size) == 0;
+	return b->kind != REPLY_ARRAY || are_same(both, a, b);
+}
+
+static redisReply *ask_server(struct both *both)
+{
+	const char *words[BOTH_WORDS];
+	redisReply *reply;
+
+	memcpy(words, both->words, sizeof words);
+	if (both->script)
+		words[1] = both->sha1[script_number(both->script)];
+	reply = redisCommandArgv(both->redis, both->count, words, both->sizes);
+	if (!reply)
+		fail_msg("the server: %s", both->redis->errstr);
+	return reply;
+}
+
+static void show_theirs(const redisReply *reply)
+{
+	print_message("server: type %d, %lld, %s\n", reply->type, reply->integer,
+		      reply->str ? reply->str : "");
+	for (size_t i = 0; i < reply->elements && i < 12; i++)
+		print_message("  %zu: type %d, %lld, %s\n", i, reply->element[i]->type,
+			      reply->element[i]->integer,
+			      reply->element[i]->str ? reply->element[i]->str : "");
+}
+
+static void show_ours(const struct reply *reply)
+{
+	print_message("model: kind %d, %lld, %s\n", reply->kind, (long long)reply->integer,
+		      reply->bytes ? reply->bytes : "");
+	for (size_t i = 0; i < reply->count && i < 12; i++)
+		print_message("  %zu: kind %d, %lld, %s\n", i, reply->items[i].kind,
+			      (long long)reply->items[i].integer,
+			      reply->items[i].bytes ? reply->items[i].bytes : "");
+}
+
+/* call makes the call of the server and of the model, and returns the model's reply. */
+struct reply *both_call(struct both *both)
+{
+	redisReply *theirs = ask_server(both);
+	struct reply *ours;
+
+	model_set_time(both->model, both->now);
+	ours = model_call(both->model, both->count, both->words, both->sizes);
+	both->calls++;
+	if (!is_same(both, theirs, ours)) {
+		show_call(both);
+		show_theirs(theirs);
+		show_ours(ours);
+		fail_msg("the model answers differently");
+	}
+	freeReplyObject(theirs);
+	return ours;
+}
+
+void *both_command(struct both *both, const char *format, ...)
+{
+	va_list arguments;
+	void *reply;
+
+	va_start(arguments, format);
+	reply = redisvCommand(both->redis, format, arguments);
+	va_end(arguments);
+	assert_non_null(reply);
+	return reply;
+}
+
+void both_set_clock(struct both *both)
+{
+	freeReplyObject(both_command(both, "HSET " CLOCK_KEY " s %lld u %lld",
+				     (long long)(both->now / 1000000),
+				     (long long)(both->now % 1000000)));
+}
+
+/* ---- Everything that is stored ------------------------------------------------------------- */
+
+struct dump {
+	char *lines[LINES];
+	size_t count;
+};
+
+static void add_line(void *user, const struct model_field *field)
+{
+	struct dump *dump = user;
+	size_t size = strlen(field->key) + 2 * (field->name_size + field->value_size) + 8;
+	char *line = malloc(size);
+	char *at = line;
+
+	assert_true(line && dump->count < LINES);
+	at += snprintf(at, size, "%s ", field->key);
+	for (size_t i = 0; i < field->name_size; i++)
+		at += snprintf(at, 3, "%02x", (unsigned char)field->name[i]);
+	*at++ = ' ';
+	for (size_t i = 0; i < field->value_size; i++)
+		at += snprintf(at, 3, "%02x", (unsigned char)field->value[i]);
+	*at = '\0';
+	dump->lines[dump->count++] = line;
+}
+
+static void dump_key(struct both *both, struct dump *dump, const char *key)
+{
+	redisReply *type = both_command(both, "TYPE %s", key);
+	const char *how = strcmp(type->str, "string") == 0 ? "GET %s"
+			  : strcmp(type->str, "hash") == 0 ? "HGETALL %s"
+							   : "ZRANGE %s 0 -1 WITHSCORES";
+	redisReply *all = both_command(both, how, key);
+
+	if (all->type == REDIS_REPLY_STRING)
+		add_line(dump, &(struct model_field){key, "", 0, all->str, all->len});
+	for (size_t i = 0; i + 1 < all->elements; i += 2)
+		add_line(dump,
+			 &(struct model_field){key, all->element[i]->str, all->element[i]->len,
+					       all->element[i + 1]->str, all->element[i + 1]->len});
+	freeReplyObject(type);
+	freeReplyObject(all);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* compare_ttl: it has one on both sides, or on none. */
+static void compare_ttl(struct both *both, const char *key)
+{
+	redisReply *theirs = both_command(both, "PTTL %s", key);
+	const char *words[] = {"PTTL", key};
+	size_t sizes[] = {4, strlen(key)};
+	struct reply *ours = model_call(both->model, 2, words, sizes);
+
+	if ((theirs->integer > 0) != (ours->integer > 0))
+		fail_msg("the time to live of %s is %lld and %lld", key, theirs->integer,
+			 (long long)ours->integer);
+	freeReplyObject(theirs);
+	reply_free(ours);
+}
+
+void both_compare(struct both *both)
+{
+	static struct dump theirs, ours;
+	redisReply *keys = both_command(both, "KEYS *");
+
+	theirs.count = ours.count = 0;
+	model_set_time(both->model, both->now);
+	for (size_t i = 0; i < keys->elements; i++) {
+		if (strcmp(keys->element[i]->str, CLOCK_KEY) == 0)
+			continue;
+		dump_key(both, &theirs, keys->element[i]->str);
+		compare_ttl(both, keys->element[i]->str);
+	}
+	freeReplyObject(keys);
+	model_dump(both->model, add_line, &ours);
+	qsort(theirs.lines, theirs.count, sizeof *theirs.lines, by_text);
+	qsort(ours.lines, ours.count, sizeof *ours.lines, by_text);
+	for (size_t i = 0; i < theirs.count && i < ours.count; i++)
+		assert_string_equal(theirs.lines[i], ours.lines[i]);
+	assert_int_equal(theirs.count, ours.count);
+	for (size_t i = 0; i < theirs.count; i++) {
+		free(theirs.lines[i]);
+		free(ours.lines[i]);
+	}
+}
+/* ---- Beginning and end --------------------------------------------------------------------- */
+
+/* load_scripts loads each script with the key's time in it. */
+static void load_scripts(struct both *both)
+{
+	static const char theirs[] = "call('TIME')";
+	static const char ours[] = "call('HMGET', '" CLOCK_KEY "', 's', 'u')";
+
+	both->sha1 = calloc(redis_script_count, sizeof *both->sha1);
+	assert_non_null(both->sha1);
+	for (size_t i = 0; i < redis_script_count; i++) {
+		const struct redis_script *script = &redis_scripts[i];
+		const char *at = strstr(script->text, theirs);
+		size_t before = (size_t)(at - script->text);
+		char *text = malloc(script->size + sizeof ours);
+		redisReply *reply;
+
+		assert_true(text && at);
+		(void)snprintf(text, script->size + sizeof ours, "%.*s%s%s", (int)before,
+			       script->text, ours, at + strlen(theirs));
+		reply = both_command(both, "SCRIPT LOAD %s", text);
+		assert_int_equal(reply->type, REDIS_REPLY_STRING);
+		(void)snprintf(both->sha1[i], 41, "%s", reply->str);
+		freeReplyObject(reply);
+		free(text);
+	}
+}
+
+static void make_callers(struct both *both)
+{
+	for (unsigned shard = 0; shard < BOTH_SHARDS; shard++) {
+		for (unsigned i = 0; i < BOTH_OWNERS; i++) {
+			struct caller *caller = &both->owners[shard][i];
+
+			*caller = (struct caller){.owner = true, .token = "1:none:1"};
+			(void)snprintf(caller->nonce, sizeof caller->nonce, "o%u", i);
+		}
+		for (unsigned i = 0; i < BOTH_CLIENTS; i++) {
+			struct caller *caller = &both->clients[shard][i];
+
+			*caller = (struct caller){.conn = 1};
+			(void)snprintf(caller->nonce, sizeof caller->nonce, "c%u", i);
+		}
+	}
+}
+
+void both_twin(struct both *both)
+{
+	struct alloc alloc = alloc_default();
+
+	both->model = model_new(&alloc);
+	both->now = INT64_C(1767225600000000);
+}
+
+void both_open(struct both *both)
+{
+	redis_server_start(&both->server, false, NULL);
+	both->redis = redisConnectUnix(both->server.path);
+	assert_true(both->redis && both->redis->err == 0);
+	both_twin(both);
+	model_load(both->model);
+	load_scripts(both);
+	make_callers(both);
+	both_set_clock(both);
+}
+
+void both_close(struct both *both)
+{
+	model_free(both->model);
+	redisFree(both->redis);
+	free(both->sha1);
+	redis_server_end(&both->server);
+}

@@ -1,0 +1,60 @@
+/* Random claims and settles of what an owner knows. */
+#include "script_model/both.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "store/redis/value.h"
+
+/* say_known_claims: mostly of what is stored and pending. */
+static void say_known_claims(struct both *both, const struct caller *caller)
+{
+	static unsigned char values[BOTH_SOME][1024];
+	size_t sizes[BOTH_SOME] = {0};
+	const char *named[BOTH_SOME];
+	uint64_t first = both_draw(both, 100);
+	unsigned count = both_some(both);
+
+	for (unsigned i = 0; i < count; i++) {
+		const unsigned char *value;
+		char score[24];
+		int64_t due = both->now;
+
+		named[i] = both_id_at(first + i);
+		value = both_stored(both, named[i], &sizes[i]);
+		if (!value || sizes[i] < 42) {
+			sizes[i] = 42;
+			memset(values[i], 1, 42);
+		} else {
+			memcpy(values[i], value, sizes[i]);
+			due = (int64_t)bytes_get(value + 16, 8);
+		}
+		values[i][0] = DW_CLAIMED;
+		bytes_put(values[i] + 24, strtoull(caller->token, NULL, 10), 8);
+		(void)snprintf(score, sizeof score, "-%lld", (long long)value_score(due));
+		both_text(both, score);
+		both_text(both, named[i]);
+	}
+	for (unsigned i = 0; i < count; i++)
+		both_bytes(both, values[i], sizes[i]);
+}
+
+void both_claim_known(struct both *both)
+{
+	struct caller *caller = both_caller(both, true);
+
+	both_begin_guarded(both, "claim_known", caller);
+	say_known_claims(both, caller);
+	both_guarded(both, caller);
+}
+
+void both_settle_known(struct both *both)
+{
+	struct caller *caller = both_caller(both, true);
+
+	both_begin_guarded(both, "settle_known", caller);
+	for (unsigned i = both_some(both); i > 0; i--)
+		both_text(both, both_id(both));
+	both_guarded(both, caller);
+}

@@ -1,0 +1,55 @@
+/* A Redis store whose link leads to the model, on a clock that the test moves. */
+#ifndef DW_SCRIPT_MODEL_STORE_H
+#define DW_SCRIPT_MODEL_STORE_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+#include "redis/link.h"
+#include "script_model/model.h"
+
+enum { MODEL_STORE_REPLIES_MAX = 4096 };
+
+struct model_store {
+	struct link link; /* first */
+	struct alloc alloc;
+	struct script_model *model;
+	dw_store *store;
+	dw_usec now; /* both clocks */
+
+	/* The link answers after delay. Unless it is NULL, change is called as soon as the model
+	 * has replied to a command, and may give another reply; script is "" for a plain
+	 * command. */
+	dw_usec delay;
+	struct reply *(*change)(struct model_store *, const char *script, struct reply *);
+	struct reply *replies[MODEL_STORE_REPLIES_MAX];
+	dw_usec ready[MODEL_STORE_REPLIES_MAX]; /* when each reply can be taken */
+	unsigned first, count;
+	uint64_t connection;
+	bool down;
+	unsigned drops;
+	unsigned given; /* replies so far */
+};
+
+/* model_store_open: a client of one empty shard, in the namespace "model". The caller has set all
+ * to zero but delay and change. */
+void model_store_open(struct model_store *);
+
+/* model_store_close stops the store and frees it with the answers that nobody took. */
+void model_store_close(struct model_store *);
+
+/* model_store_turn: one turn of the store, 10 ms later. */
+void model_store_turn(struct model_store *);
+
+/* model_store_done submits op and turns until it is answered, op itself, which the caller frees.
+ * NULL: it was not answered within 30 s of the test's clock. A LOSS of the caller's that is
+ * answered meanwhile is submitted again, as by an engine that has nothing to push. */
+dw_op *model_store_done(struct model_store *, dw_op *);
+
+/* model_store_wait turns for so long. */
+void model_store_wait(struct model_store *, dw_usec);
+
+/* model_store_command carries a command out, as another program would; words end with NULL. */
+void model_store_command(struct model_store *, const char *const *words);
+
+#endif

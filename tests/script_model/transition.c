@@ -1,0 +1,551 @@
+/* put.lua, claim.lua, settle.lua, retry.lua, cancel.lua, move.lua. */
+#include "script_model/inside.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* groups: how many operands there are from ARGV[at] on, of so many words each. */
+static size_t groups(const struct run *run, int step, int at)
+{
+	return run->argc < at ? 0 : (size_t)((run->argc - at) / step) + 1;
+}
+
+static struct bytes body_of(struct bytes value)
+{
+	return (struct bytes){value.at + HEAD_SIZE, value.size - HEAD_SIZE};
+}
+
+static bool is_claimed(const struct words *words)
+{
+	return byte_of(words->flags, 0) == 1;
+}
+
+/* ---- put ----------------------------------------------------------------------------------- */
+
+/* The operands of a put, column by column. */
+struct puts {
+	size_t count;
+	struct bytes flags;
+	bool tried; /* in vain, to make all their entries */
+};
+
+static struct bytes id_of(const struct run *run, size_t k)
+{
+	return arg(run, 9 + 2 * (int)k);
+}
+
+static struct bytes value_of(const struct run *run, const struct puts *puts, size_t k)
+{
+	return arg(run, 8 + 2 * (int)puts->count + (int)k);
+}
+
+static double version_of(const struct run *run, const struct puts *puts, size_t k)
+{
+	struct words words = {0};
+	struct bytes value = value_of(run, puts, k);
+
+	due_of((struct bytes){value.at + 8, 8}, &words.v0, &words.v1);
+	return ver_of(&words);
+}
+
+/* may_be_plain: all can be stored as it is given where no id has a timer. */
+static bool may_be_plain(const struct run *run, const struct puts *puts)
+{
+	double least = version_of(run, puts, 0);
+	double most = version_of(run, puts, puts->count - 1);
+
+	if (least <= run->last || least < run->now - 2000000 || most > run->now + AHEAD)
+		return false;
+	for (size_t k = 0; k < puts->count; k++)
+		if (!run->owner && (puts->flags.at[k] > '1' || left_open(run, id_of(run, k))))
+			return false;
+	return run->values->count == run->timers->count;
+}
+
+/* is_plain: none has; an entry says that there is a value. */
+static bool is_plain(const struct run *run, const struct puts *puts)
+{
+	for (size_t k = 0; k < puts->count; k++)
+		if (key_find(run->timers, id_of(run, k)))
+			return false;
+	return true;
+}
+
+/* put_one: false: there is no room, and that is the reply. */
+static bool put_one(struct run *run, const struct puts *puts, size_t k)
+{
+	double flags = puts->flags.at[k] - '0';
+	struct bytes id = id_of(run, k);
+	struct bytes value = value_of(run, puts, k);
+	struct bytes before = key_value(run->values, id);
+	struct words words = {0};
+	char room[HEAD_SIZE];
+
+	if (!run->owner)
+		flags = fmod(flags, 2);
+	if (before.at && (fmod(flags, 2) == 1 || is_newer(before))) {
+		item_code(run, 1 + k, fmod(flags, 2) == 1 ? EEXIST_CODE : NEWER_CODE);
+		if (puts->tried && decode(before, &words))
+			set_rank(run, id, &words);
+		return true;
+	}
+	if (no_room(run))
+		return false;
+	due_of((struct bytes){value.at + 16, 8}, &words.d0, &words.d1);
+	due_of((struct bytes){value.at + 38, 8}, &words.crc, &words.v0);
+	halves(next_ver(run, version_of(run, puts, k)), &words.v0, &words.v1);
+	if (before.at ? flags < 4 && is_open(before) : !run->owner && left_open(run, id))
+		words.flags = 256;
+	if (fmod(flags, 4) >= 2) {
+		halves(run->fence, &words.c0, &words.c1);
+		words.flags += 1;
+		words.attempt = 1;
+	}
+	item_bytes(run, 1 + k, encode(&words, room));
+	store(run, id, (struct bytes){room, HEAD_SIZE}, body_of(value));
+	set_rank(run, id, &words);
+	if (!run->owner)
+		post(run, id, run->last);
+	return true;
+}
+
+/* make_entries: of those that have none. */
+static void make_entries(struct run *run, const struct puts *puts)
+{
+	for (size_t k = 0; k < puts->count; k++)
+		if (!key_find(run->timers, id_of(run, k)))
+			key_set_score(run->model, run->timers, id_of(run, k),
+				      number_of(arg(run, 8 + 2 * (int)k)));
+}
+
+static void put_plain(struct run *run, const struct puts *puts)
+{
+	for (size_t k = 0; k < puts->count; k++) {
+		struct bytes value = value_of(run, puts, k);
+
+		store(run, id_of(run, k), (struct bytes){value.at, HEAD_SIZE}, body_of(value));
+		key_set_score(run->model, run->timers, id_of(run, k),
+			      number_of(arg(run, 8 + 2 * (int)k)));
+		if (!run->owner)
+			post(run, id_of(run, k), version_of(run, puts, k));
+	}
+	run->last = version_of(run, puts, puts->count - 1);
+}
+
+void model_put(struct run *run)
+{
+	struct puts puts = {.flags = arg(run, 7)};
+	bool plain;
+
+	puts.count = puts.flags.size;
+	if (!enter(run))
+		return;
+	plain = may_be_plain(run, &puts);
+	if (plain && no_room(run))
+		return;
+	puts.tried = plain && !is_plain(run, &puts);
+	plain = plain && !puts.tried;
+	if (puts.tried)
+		make_entries(run, &puts);
+	answer_ok(run, plain ? 0 : puts.count);
+	if (plain)
+		put_plain(run, &puts);
+	for (size_t k = 0; !plain && k < puts.count; k++)
+		if (!put_one(run, &puts, k))
+			return;
+	touch(run);
+	leave(run);
+}
+
+/* missing: what an owner hears of a timer that it knows and that has no value. */
+static int missing(const struct run *run, struct bytes id, double ver)
+{
+	const struct entry *told = key_find(run->inbox, id);
+
+	if (told && fabs(told->score) > ver)
+		return ENOENT_CODE;
+	return key_find(run->timers, id) ? TORN_CODE : ENOENT_CODE;
+}
+
+/* ---- claim --------------------------------------------------------------------------------- */
+
+/* claim_it: the words as claimed by this token. */
+static void claim_it(struct run *run, struct words *words, bool mine)
+{
+	if (is_claimed(words) && !mine) { /* its owner died */
+		double open = byte_of(words->flags, 1);
+
+		words->flags += byte_of(words->flags, 3) < 255 ? 16777216 : 0;
+		words->flags += (1 - open) * 256;
+		if (run->model->bug == MODEL_ATTEMPT_KEPT)
+			words->attempt--;
+	}
+	if (!is_claimed(words))
+		words->flags += 1;
+	words->attempt += 1;
+	halves(run->fence, &words->c0, &words->c1);
+}
+
+static void claim_one(struct run *run, int at, size_t item)
+{
+	struct bytes id = arg(run, at);
+	struct bytes value = key_value(run->values, id);
+	double asked = number_of(arg(run, at + 2));
+	bool any = run->model->bug == MODEL_CLAIM_ANY;
+	struct words words;
+	char room[HEAD_SIZE];
+	bool mine;
+
+	if (!value.at) {
+		item_code(run, item, missing(run, id, number_of(arg(run, at + 1))));
+		return;
+	}
+	if (!decode(value, &words)) {
+		item_code(run, item, CORRUPT_CODE);
+		return;
+	}
+	mine = is_claimed(&words) && claim_of(&words) == run->fence;
+	if (ver_of(&words) != number_of(arg(run, at + 1)) && !any) {
+		item_pair(run, item, STALE_CODE, value);
+	} else if (mine && asked + 1 == words.attempt) {
+		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
+	} else if (asked != words.attempt && !any) {
+		item_pair(run, item, STALE_CODE, value);
+	} else {
+		claim_it(run, &words, mine);
+		item_bytes(run, item, encode(&words, room));
+		store(run, id, (struct bytes){room, HEAD_SIZE}, body_of(value));
+		set_rank(run, id, &words);
+	}
+}
+
+void model_claim(struct run *run)
+{
+	size_t count = groups(run, 3, 7);
+
+	if (!owner_enters(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		claim_one(run, 7 + 3 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}
+
+/* ---- settle -------------------------------------------------------------------------------- */
+
+static void settle_one(struct run *run, int at, size_t item)
+{
+	struct bytes id = arg(run, at);
+	struct bytes value = key_value(run->values, id);
+	struct words words;
+
+	if (value.at && !decode(value, &words)) {
+		item_code(run, item, CORRUPT_CODE);
+		return;
+	}
+	if (value.at && (ver_of(&words) != number_of(arg(run, at + 1)) ||
+			 words.attempt != number_of(arg(run, at + 2)))) {
+		item_pair(run, item, STALE_CODE, value);
+		return;
+	}
+	item_code(run, item, value.at ? 0 : ENOENT_CODE);
+	(void)key_remove(run->model, run->timers, id); /* without a value it goes, too */
+	(void)key_remove(run->model, run->values, id);
+}
+
+void model_settle(struct run *run)
+{
+	size_t count = groups(run, 3, 7);
+
+	if (!owner_enters(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		settle_one(run, 7 + 3 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}
+
+/* ---- What the owner knows ------------------------------------------------------------------ */
+
+/* has_news: a client has written one of the ids, and that is not acknowledged. */
+static bool has_news(const struct run *run, int at, int step, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (key_find(run->inbox, arg(run, at + (int)i * step)))
+			return true;
+	return false;
+}
+
+/* must: an owner that is wrong about what it knows would destroy what a client has written. */
+static void must(const struct run *run, bool right, struct bytes id)
+{
+	if (right || !run->model->strict)
+		return;
+	(void)fprintf(stderr, "the owner claims %.*s, and what is stored is not what it knows\n",
+		      (int)id.size, id.at);
+	abort();
+}
+
+static void show(const struct run *run, struct bytes id)
+{
+	struct bytes value = key_value(run->values, id);
+
+	if (run->model->known)
+		run->model->known(run->model->known_user, value.at, value.size);
+}
+
+/* is_as_known: the value is what the owner takes it for; or an earlier one, to which the server was
+ * set back, and which an owner that saw that would have replaced, too. */
+static bool is_as_known(const struct run *run, struct bytes id, struct bytes claimed)
+{
+	struct bytes value = key_value(run->values, id);
+	struct words stored;
+	struct words given;
+
+	if (!value.at)
+		return true;
+	if (!decode(value, &stored) || !decode(claimed, &given))
+		return false;
+	return ver_of(&stored) < ver_of(&given) ||
+	       (!is_claimed(&stored) && stored.flags + 1 == given.flags &&
+		stored.attempt + 1 == given.attempt && ver_of(&stored) == ver_of(&given) &&
+		stored.d0 == given.d0 && stored.d1 == given.d1 && stored.crc == given.crc);
+}
+
+void model_claim_known(struct run *run)
+{
+	size_t count = run->argc > 6 ? (size_t)(run->argc - 6) / 3 : 0;
+	int at = 7 + 2 * (int)count;
+	size_t changed = 0;
+
+	if (!owner_enters(run))
+		return;
+	if (has_news(run, 8, 2, count)) {
+		refuse(run, "LOOK", (struct bytes){0});
+		return;
+	}
+	touch(run);
+	for (int i = 7; i < at; i += 2) {
+		struct entry *entry = key_find(run->timers, arg(run, i + 1));
+		double score = number_of(arg(run, i));
+
+		if (!entry || entry->score == score)
+			continue;
+		key_set_score(run->model, run->timers, arg(run, i + 1), score);
+		changed++;
+	}
+	if (changed != count) {
+		refuse(run, "LOOK", (struct bytes){0});
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct bytes id = arg(run, 8 + 2 * (int)i);
+		struct bytes value = arg(run, at + (int)i);
+
+		show(run, id);
+		must(run, is_as_known(run, id, value), id);
+		store(run, id, (struct bytes){value.at, HEAD_SIZE}, body_of(value));
+	}
+	answer_ok(run, 0);
+	use_up(run);
+}
+
+void model_settle_known(struct run *run)
+{
+	size_t count = groups(run, 1, 7);
+
+	if (!owner_enters(run))
+		return;
+	if (has_news(run, 7, 1, count)) {
+		refuse(run, "LOOK", (struct bytes){0});
+		return;
+	}
+	touch(run);
+	for (size_t i = 0; i < count; i++) {
+		struct bytes id = arg(run, 7 + (int)i);
+
+		show(run, id);
+		(void)key_remove(run->model, run->timers, id);
+		(void)key_remove(run->model, run->values, id);
+	}
+	answer_ok(run, 0);
+	use_up(run);
+}
+
+/* ---- retry --------------------------------------------------------------------------------- */
+
+static void retry_it(struct run *run, int at, size_t item, struct words *words, struct bytes value)
+{
+	char room[HEAD_SIZE];
+
+	if (same(arg(run, at + 4), text_of("1")) && byte_of(words->flags, 2) < 255)
+		words->flags += 65536;
+	words->flags -= 1;
+	due_of(arg(run, at + 3), &words->d0, &words->d1);
+	words->c0 = words->c1 = 0;
+	item_bytes(run, item, encode(words, room));
+	store(run, arg(run, at), (struct bytes){room, HEAD_SIZE}, body_of(value));
+	set_rank(run, arg(run, at), words);
+}
+
+static void retry_one(struct run *run, int at, size_t item)
+{
+	struct bytes value = key_value(run->values, arg(run, at));
+	struct words words;
+	double d0;
+	double d1;
+
+	due_of(arg(run, at + 3), &d0, &d1);
+	if (!value.at) {
+		item_code(run, item, missing(run, arg(run, at), number_of(arg(run, at + 1))));
+	} else if (!decode(value, &words)) {
+		item_code(run, item, CORRUPT_CODE);
+	} else if (ver_of(&words) != number_of(arg(run, at + 1)) ||
+		   words.attempt != number_of(arg(run, at + 2))) {
+		item_pair(run, item, STALE_CODE, value);
+	} else if (!is_claimed(&words)) {
+		if (words.d0 == d0 && words.d1 == d1)
+			item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
+		else
+			item_pair(run, item, STALE_CODE, value);
+	} else {
+		retry_it(run, at, item, &words, value);
+	}
+}
+
+void model_retry(struct run *run)
+{
+	size_t count = groups(run, 5, 7);
+
+	if (!owner_enters(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		retry_one(run, 7 + 5 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}
+
+/* ---- cancel -------------------------------------------------------------------------------- */
+
+/* owner_cancels: the code. */
+static int owner_cancels(const struct run *run, struct bytes value, double flags)
+{
+	struct words words;
+	bool mine = decode(value, &words) && is_claimed(&words) && claim_of(&words) == run->fence;
+
+	return mine && flags < 4 ? LATE_CODE : 0;
+}
+
+static void cancel_one(struct run *run, int at, size_t item)
+{
+	struct bytes id = arg(run, at + 1);
+	struct bytes value = key_value(run->values, id);
+	bool open = false;
+	int code = ENOENT_CODE;
+	struct words words;
+
+	if (!value.at && !run->owner && left_open(run, id))
+		code = LATE_CODE;
+	if (value.at && run->owner)
+		code = owner_cancels(run, value, number_of(arg(run, at)));
+	if (value.at && !run->owner)
+		code = client_cancels(value, &open) ? LATE_CODE : 0;
+	if (value.at && is_newer(value)) {
+		open = false;
+		code = NEWER_CODE;
+	}
+	if (run->model->bug == MODEL_CANCEL_NEVER_OPEN)
+		open = false;
+	if (code == 0 && !run->owner) {
+		double ver = next_ver(run, NAN);
+
+		post(run, id, open ? -ver : ver);
+	}
+	item_code(run, item, code == 0 && open ? LATE_CODE : code);
+	if (code == 0 && run->owner && decode(value, &words))
+		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
+	if (code == 0 || code == ENOENT_CODE) {
+		(void)key_remove(run->model, run->timers, id); /* without a value it goes, too */
+		(void)key_remove(run->model, run->values, id);
+	}
+}
+
+void model_cancel(struct run *run)
+{
+	size_t count = groups(run, 2, 8);
+
+	if (!enter(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		cancel_one(run, 7 + 2 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}
+
+/* ---- move ---------------------------------------------------------------------------------- */
+
+static void move_it(struct run *run, int at, size_t item, struct words *words, struct bytes value)
+{
+	struct bytes id = arg(run, at + 1);
+	bool withdrawn = run->owner && number_of(arg(run, at)) >= 4;
+	bool known = number_of(arg(run, at + 2)) == ver_of(words);
+	char room[HEAD_SIZE];
+
+	words->flags = !withdrawn && fmod(words->flags, 65536) != 0 ? 256 : 0;
+	due_of(arg(run, at + 3), &words->d0, &words->d1);
+	halves(next_ver(run, number_of(arg(run, at + 4))), &words->v0, &words->v1);
+	words->c0 = words->c1 = 0;
+	store(run, id, encode(words, room), body_of(value));
+	set_rank(run, id, words);
+	if (run->owner && !known)
+		item_pair(run, item, 0, key_value(run->values, id));
+	else
+		item_bytes(run, item, (struct bytes){room, HEAD_SIZE});
+	if (!run->owner)
+		post(run, id, run->last);
+}
+
+static void move_one(struct run *run, int at, size_t item)
+{
+	struct bytes value = key_value(run->values, arg(run, at + 1));
+	bool withdrawn = run->owner && number_of(arg(run, at)) >= 4;
+	struct words words;
+	bool mine;
+
+	if (!value.at) {
+		item_code(run, item, ENOENT_CODE);
+		return;
+	}
+	if (!decode(value, &words)) {
+		item_code(run, item, CORRUPT_CODE);
+		return;
+	}
+	if (is_newer(value)) {
+		item_code(run, item, NEWER_CODE);
+		return;
+	}
+	mine = run->owner && claim_of(&words) == run->fence;
+	if (is_claimed(&words) && (!run->owner || (mine && !withdrawn)))
+		item_code(run, item, LATE_CODE);
+	else
+		move_it(run, at, item, &words, value);
+}
+
+void model_move(struct run *run)
+{
+	size_t count = groups(run, 5, 8);
+
+	if (!enter(run))
+		return;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		move_one(run, 7 + 5 * (int)i, 1 + i);
+	touch(run);
+	leave(run);
+}

@@ -1,0 +1,281 @@
+/* Redis URLs: what they mean, what is wrong with others, and that no message has a password. */
+#include "redis/url.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/cmocka.h"
+#include "support/seed.h"
+#include "support/shortage.h"
+#include "support/temp.h"
+
+#define SECRET "hunter2"
+
+struct redis_case {
+	const char *url;
+	const char *host;
+	const char *port;
+	const char *path;
+	const char *user;
+	const char *password;
+	unsigned db;
+	const char *name;
+};
+
+static void same(const char *found, const char *wanted)
+{
+	if (!wanted)
+		assert_null(found);
+	else
+		assert_string_equal(found, wanted);
+}
+
+static void check_case(const struct redis_case *wanted)
+{
+	struct alloc alloc = alloc_default();
+	char message[DW_MESSAGE_SIZE] = "";
+	struct redis_where where;
+	int status = redis_where_read(&where, wanted->url, &alloc, message);
+
+	if (status != DW_OK)
+		fail_msg("%s: %s", wanted->url, message);
+	same(where.host, wanted->host);
+	same(where.port, wanted->port);
+	same(where.path, wanted->path);
+	same(where.user, wanted->user);
+	same(where.password, wanted->password);
+	assert_int_equal(where.db, wanted->db);
+	assert_string_equal(where.name, wanted->name);
+	redis_where_free(&where, &alloc);
+}
+
+static void read_of_good_urls_gives_their_parts(void **state)
+{
+	static const struct redis_case cases[] = {
+	    {"redis://localhost", "localhost", "6379", NULL, NULL, NULL, 0,
+	     "redis://localhost:6379/0"},
+	    {"redis://127.0.0.1:6380/", "127.0.0.1", "6380", NULL, NULL, NULL, 0,
+	     "redis://127.0.0.1:6380/0"},
+	    {"redis://h:1/12", "h", "1", NULL, NULL, NULL, 12, "redis://h:1/12"},
+	    {"redis://h?db=3", "h", "6379", NULL, NULL, NULL, 3, "redis://h:6379/3"},
+	    {"redis://:pw@h", "h", "6379", NULL, NULL, "pw", 0, "redis://h:6379/0"},
+	    {"redis://me:p%40%2f:%25@[::1]:99/2", "::1", "99", NULL, "me", "p@/:%", 2,
+	     "redis://[::1]:99/2"},
+	    {"redis://me:a@b@[fe80::1%eth0]", "fe80::1%eth0", "6379", NULL, "me", "a@b", 0,
+	     "redis://[fe80::1%eth0]:6379/0"},
+	    {"redis://:@h", "h", "6379", NULL, NULL, NULL, 0, "redis://h:6379/0"},
+	    {"unix:///run/r.sock", NULL, NULL, "/run/r.sock", NULL, NULL, 0,
+	     "unix:///run/r.sock?db=0"},
+	    {"unix:///run/r@home.sock?db=7", NULL, NULL, "/run/r@home.sock", NULL, NULL, 7,
+	     "unix://***@home.sock?db=7"},
+	    {"Redis://:pw@h", "h", "6379", NULL, NULL, "pw", 0, "redis://h:6379/0"},
+	    {"valkey://:pw@h:1/2", "h", "1", NULL, NULL, "pw", 2, "redis://h:1/2"},
+	    {"VALKEY://h", "h", "6379", NULL, NULL, NULL, 0, "redis://h:6379/0"},
+	    {"UNIX:///run/r.sock", NULL, NULL, "/run/r.sock", NULL, NULL, 0,
+	     "unix:///run/r.sock?db=0"},
+	    /* An @ in a path may end a password that stands at the wrong place. */
+	    {"unix:///u:" SECRET "@run/r.sock", NULL, NULL, "/u:" SECRET "@run/r.sock", NULL, NULL,
+	     0, "unix://***@run/r.sock?db=0"},
+	    {"unix://u:p@/run/r.sock?", NULL, NULL, "/run/r.sock", "u", "p", 0,
+	     "unix:///run/r.sock?db=0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		check_case(&cases[i]);
+}
+
+static void refuse_url(const char *url, const char *words)
+{
+	struct alloc alloc = alloc_default();
+	char message[DW_MESSAGE_SIZE] = "";
+	struct redis_where where = {.db = 77};
+
+	assert_int_equal(redis_where_read(&where, url, &alloc, message), DW_EINVAL);
+	if (!strstr(message, words))
+		fail_msg("%s: \"%s\" does not say \"%s\"", url, message, words);
+	assert_null(strstr(message, SECRET));
+	assert_int_equal(where.db, 77); /* untouched */
+}
+
+static void read_of_bad_urls_says_what_is_wrong(void **state)
+{
+	(void)state;
+	refuse_url("rediss://:" SECRET "@h", "TLS");
+	refuse_url("Rediss://:" SECRET "@h", "TLS");
+	refuse_url("valkeys://:" SECRET "@h", "TLS");
+	refuse_url("redis://h?password-file=" SECRET, "cannot be opened");
+	refuse_url("http://h", "begins with redis://, valkey:// or unix://");
+	refuse_url("redis:h", "begins with");
+	refuse_url("redis://", "no host");
+	refuse_url("redis:///3", "no host");
+	refuse_url("redis://:" SECRET "@", "no host");
+	refuse_url("redis://[::1", "no host");
+	refuse_url("redis://a b", "no host");
+	refuse_url("redis://u:" SECRET "/x@h", "port");
+	refuse_url("redis://u:" SECRET "?x@h", "port");
+	refuse_url("redis://h:0", "port");
+	refuse_url("redis://h:65536", "port");
+	refuse_url("redis://h:", "port");
+	refuse_url("redis://h:+1", "port");
+	refuse_url("redis://[::1]x", "port");
+	refuse_url("redis://h/x", "database");
+	refuse_url("redis://h/-1", "database");
+	refuse_url("redis://h/9999999", "database");
+	refuse_url("redis://u:p@" SECRET "/w@h", "a / in a password is written %2F");
+	refuse_url("redis://h/1?db=1", "twice");
+	refuse_url("redis://h?db=", "database");
+	refuse_url("redis://h?password=" SECRET, "only db=N and password-file=FILE");
+	refuse_url("redis://h?password-file=", "only db=N");
+	refuse_url("redis://u:" SECRET "%@h", "%25");
+	refuse_url("redis://u:" SECRET "%0@h", "%25");
+	refuse_url("redis://u:" SECRET "%00@h", "%25");
+	refuse_url("redis://user@h", "without a password");
+	refuse_url("unix://run/r.sock", "absolute path");
+	refuse_url("unix://", "absolute path");
+	refuse_url("unix://u:" SECRET "/run/r.sock", "absolute path");
+	refuse_url("unix:///0123456789012345678901234567890123456789012345678901234567890123456789"
+		   "0123456789012345678901234567890123456789",
+		   "at most 107");
+}
+
+/* ---- The password from elsewhere ----------------------------------------------------------- */
+
+static void write_file(const char *path, const void *text, size_t size, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, size), (ssize_t)size);
+	assert_int_equal(fchmod(fd, mode), 0);
+	assert_int_equal(close(fd), 0);
+}
+
+static void file_with_a_password_is_read(void **state)
+{
+	char folder[TEMP_SIZE], path[TEMP_SIZE], url[2 * TEMP_SIZE];
+	struct redis_case wanted = {url, "h", "6379", NULL, "me", SECRET, 0, "redis://h:6379/0"};
+
+	(void)state;
+	temp_make(folder);
+	write_file(temp_file(path, folder, "a&b"), SECRET "\n", 8, 0600);
+	(void)snprintf(url, sizeof url, "redis://me@h?password-file=%s/a%%26b", folder);
+	check_case(&wanted);
+	write_file(path, SECRET "\n\n", 9, 0400);
+	wanted.password = SECRET "\n";
+	check_case(&wanted);
+	temp_remove(folder);
+}
+
+static void file_that_is_no_secret_is_refused(void **state)
+{
+	char folder[TEMP_SIZE], path[TEMP_SIZE], url[2 * TEMP_SIZE];
+	char large[5000];
+
+	(void)state;
+	memset(large, 'x', sizeof large);
+	temp_make(folder);
+	(void)snprintf(url, sizeof url, "redis://h?password-file=%s",
+		       temp_file(path, folder, "file"));
+	refuse_url(url, "cannot be opened");
+	write_file(path, SECRET, 7, 0640);
+	refuse_url(url, "chmod 600");
+	write_file(path, SECRET, 7, 0604);
+	refuse_url(url, "chmod 600");
+	write_file(path, "\n", 1, 0600);
+	refuse_url(url, "is empty");
+	write_file(path, SECRET "\0x", 9, 0600);
+	refuse_url(url, "NUL");
+	write_file(path, large, sizeof large, 0600);
+	refuse_url(url, "longer than 4095");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	refuse_url(url, "not a regular file");
+	(void)snprintf(url, sizeof url, "redis://h?password-file=%s", folder);
+	refuse_url(url, "not a regular file");
+	temp_remove(folder);
+}
+
+static void environment_with_a_password_comes_last(void **state)
+{
+	struct redis_case wanted = {"redis://me@h",    "h", "6379", NULL, "me", "from outside", 0,
+				    "redis://h:6379/0"};
+
+	(void)state;
+	assert_int_equal(setenv("DURAWHEEL_REDIS_PASSWORD", "from outside", 1), 0);
+	check_case(&wanted);
+	wanted.url = "redis://me:in@h";
+	wanted.password = "in";
+	check_case(&wanted);
+	assert_int_equal(unsetenv("DURAWHEEL_REDIS_PASSWORD"), 0);
+}
+
+static void read_without_memory_says_so(void **state)
+{
+	struct shortage shortage = SHORTAGE_NONE;
+	struct alloc alloc = {.resize = shortage_resize, .user = &shortage};
+	char message[DW_MESSAGE_SIZE];
+	int status = DW_ENOMEM;
+
+	(void)state;
+	for (size_t nth = 1; status != DW_OK; nth++) {
+		struct redis_where where;
+
+		shortage_begin(&shortage, nth, false);
+		status = redis_where_read(&where, "redis://me:pw@h:1/2", &alloc, message);
+		shortage_end(&shortage);
+		if (status == DW_OK)
+			redis_where_free(&where, &alloc);
+		else
+			assert_int_equal(status, DW_ENOMEM);
+		assert_int_equal(shortage.blocks, 0);
+		assert_true(nth < 10);
+	}
+}
+
+/* Random URLs of the grammar's characters never crash, and never tell a password. */
+static void read_of_random_urls_stays_sane(void **state)
+{
+	static const char alphabet[] = "ab:@/?[]%&=01.-db";
+	static const char *const heads[] = {"redis://", "unix://", "redis://u:" SECRET, "unix:///"};
+	struct alloc alloc = alloc_default();
+	struct rng rng = seed_of_test();
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		struct redis_where where;
+		char message[DW_MESSAGE_SIZE] = "";
+		char url[64];
+		size_t size = (size_t)snprintf(url, sizeof url, "%s", heads[rng_below(&rng, 4)]);
+		size_t end = size + rng_below(&rng, 24);
+
+		while (size < end)
+			url[size++] = alphabet[rng_below(&rng, sizeof alphabet - 1)];
+		url[size] = '\0';
+		if (redis_where_read(&where, url, &alloc, message) == DW_OK) {
+			assert_true(where.path || (where.host && where.port));
+			redis_where_free(&where, &alloc);
+		}
+		assert_null(strstr(message, SECRET));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(read_of_good_urls_gives_their_parts),
+	    cmocka_unit_test(read_of_bad_urls_says_what_is_wrong),
+	    cmocka_unit_test(file_with_a_password_is_read),
+	    cmocka_unit_test(file_that_is_no_secret_is_refused),
+	    cmocka_unit_test(environment_with_a_password_comes_last),
+	    cmocka_unit_test(read_without_memory_says_so),
+	    cmocka_unit_test(read_of_random_urls_stays_sane),
+	};
+
+	(void)unsetenv("DURAWHEEL_REDIS_PASSWORD"); /* not this test's */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

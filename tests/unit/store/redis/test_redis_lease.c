@@ -1,0 +1,130 @@
+/* When a lease on the server ends for its owner: counted from the sending of the command that took
+ * or renewed it, however late the reply comes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/ask.h"
+#include "support/cmocka.h"
+#include "script_model/store.h"
+
+#define LATE DW_MILLISECONDS(800)                       /* so much later comes each reply */
+#define LEASE (DW_SECONDS(5) - DW_MILLISECONDS(5 + 50)) /* 5 s, less its thousandth and 50 ms */
+#define TURNS_MAX 1000
+
+struct owner {
+	struct model_store store; /* first */
+	dw_usec sent;             /* the last command that takes or renews the lease */
+	const char *script;       /* which that was */
+};
+
+static struct reply *note_sending(struct model_store *store, const char *script,
+				  struct reply *reply)
+{
+	struct owner *owner = (struct owner *)store;
+
+	if (strcmp(script, "acquire") == 0 || strcmp(script, "renew") == 0) {
+		owner->sent = store->now;
+		owner->script = script;
+	}
+	return reply;
+}
+
+static dw_usec lease_of(const struct owner *owner)
+{
+	return owner->store.store->type->lease(owner->store.store);
+}
+
+/* expect_lease: script was sent, and its reply came late. */
+static void expect_lease(const struct owner *owner, const char *script)
+{
+	assert_string_equal(owner->script, script);
+	assert_true(owner->store.now >= owner->sent + LATE);
+	assert_int_equal(lease_of(owner), owner->sent + LEASE);
+}
+
+static void await_renewal(struct owner *owner)
+{
+	dw_usec before = lease_of(owner);
+
+	for (unsigned i = 0; lease_of(owner) == before; i++) {
+		assert_true(i < TURNS_MAX);
+		model_store_turn(&owner->store);
+	}
+}
+
+static struct owner *owner_new(void)
+{
+	struct owner *owner = calloc(1, sizeof *owner);
+	dw_op *op;
+
+	assert_non_null(owner);
+	owner->store.delay = LATE;
+	owner->store.change = note_sending;
+	model_store_open(&owner->store);
+	op = model_store_done(&owner->store, ask_plain(DW_OP_OWN));
+	assert_non_null(op);
+	assert_int_equal(op->status, DW_OK);
+	ask_free(op);
+	return owner;
+}
+
+static void owner_free(struct owner *owner)
+{
+	model_store_close(&owner->store);
+	free(owner);
+}
+
+static void lease_acquired_counts_from_the_sending(void **state)
+{
+	struct owner *owner = owner_new();
+
+	(void)state;
+	expect_lease(owner, "acquire");
+	owner_free(owner);
+}
+
+static void lease_renewed_counts_from_the_sending(void **state)
+{
+	struct owner *owner = owner_new();
+
+	(void)state;
+	await_renewal(owner);
+	expect_lease(owner, "renew");
+	owner_free(owner);
+}
+
+static void lease_renewed_on_a_new_connection_counts_from_the_sending(void **state)
+{
+	struct owner *owner = owner_new();
+	dw_usec lost_at = owner->store.now;
+
+	(void)state;
+	link_drop(&owner->store.link, "a test");
+	await_renewal(owner);
+	expect_lease(owner, "renew");
+	assert_true(owner->sent < lost_at + DW_SECONDS(1)); /* the greeting, no later renewal */
+	owner_free(owner);
+}
+
+static void lease_acquired_again_after_a_loss_counts_from_the_sending(void **state)
+{
+	struct owner *owner = owner_new();
+
+	(void)state;
+	model_empty(owner->store.model, "{model:00}:");
+	await_renewal(owner);
+	expect_lease(owner, "acquire");
+	owner_free(owner);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(lease_acquired_counts_from_the_sending),
+	    cmocka_unit_test(lease_renewed_counts_from_the_sending),
+	    cmocka_unit_test(lease_renewed_on_a_new_connection_counts_from_the_sending),
+	    cmocka_unit_test(lease_acquired_again_after_a_loss_counts_from_the_sending),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
