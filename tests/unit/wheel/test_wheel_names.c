@@ -6,6 +6,7 @@
 #include "support/wheel_steps.h"
 #include "support/wheel_years.h"
 #include "wheel/overdue.h"
+#include "wheel/slots.h"
 
 /* expect_at_last: this timer and no other comes out next, however many calls that takes. */
 static void expect_at_last(dw_wheel *wheel, int64_t now, dw_wheel_handle handle)
@@ -160,6 +161,56 @@ static void dead_entries_do_not_grow_old(void **state)
 	}
 	assert_int_equal(wheel_entries(wheel), 1);
 	assert_int_equal(dw_wheel_check(wheel), 0);
+	dw_wheel_free(wheel);
+}
+
+/* time_of: a time that a wheel of time 0 puts into this list; -1: there is none. */
+static int64_t time_of(uint32_t list)
+{
+	uint32_t slot = list % WHEEL_RING_SLOTS;
+	unsigned ring = wheel_list_ring(list);
+
+	if (list < WHEEL_FINE_LISTS)
+		return list;
+	if (slot == 0 || slot >= WHEEL_RING_SLOTS / 2 || ring == WHEEL_RINGS - 1)
+		return -1;
+	return (int64_t)slot << wheel_ring_shift(ring);
+}
+
+/* hold_up: when the sweep is due next, dead entries in as many lists as it will look at. */
+static void hold_up(dw_wheel *wheel)
+{
+	uint32_t list = wheel->sweep.list, left = WHEEL_SWEEP_OLD_BLOCKS;
+
+	if (wheel_next_generation(wheel) - wheel->swept + 64 < wheel->names.ring / 4)
+		return;
+	while (left && list-- > 2) {
+		if (time_of(list) < 0)
+			continue;
+		assert_int_equal(dw_wheel_cancel(wheel, add(wheel, time_of(list))), DW_OK);
+		left--;
+	}
+}
+
+/* The sweep would come to the last list too late: the ring has forgotten who is there. */
+static void sweep_that_is_held_up_comes_around_in_time(void **state)
+{
+	dw_wheel *wheel = wheel_at(0);
+	dw_wheel_handle kept = add(wheel, 1);
+	uint32_t ring = wheel->names.ring;
+	dw_wheel_due due;
+
+	(void)state;
+	for (uint32_t first = wheel_next_generation(wheel);
+	     wheel_next_generation(wheel) - first < ring;) {
+		if (wheel_next_generation(wheel) % 64 == 32)
+			hold_up(wheel);
+		add(wheel, -1);
+		assert_int_equal(dw_wheel_advance(wheel, 0, &due, 1), 1);
+	}
+	assert_int_equal(wheel->names.ring, ring);
+	assert_int_equal(dw_wheel_check(wheel), 0);
+	assert_int_equal(dw_wheel_cancel(wheel, kept), DW_OK);
 	dw_wheel_free(wheel);
 }
 
@@ -512,6 +563,7 @@ int main(void)
 	    cmocka_unit_test(elders_are_cancelled_once),
 	    cmocka_unit_test(elders_are_moved),
 	    cmocka_unit_test(dead_entries_do_not_grow_old),
+	    cmocka_unit_test(sweep_that_is_held_up_comes_around_in_time),
 	    cmocka_unit_test(generations_begin_again),
 	    cmocka_unit_test(twins_are_two),
 	    cmocka_unit_test(generation_of_ones_own_is_left_out),
