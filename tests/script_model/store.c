@@ -66,6 +66,7 @@ static int send_to_twin(struct link *link, int count, const char *const *words, 
 	model_set_time(model_store->model, now);
 	reply = model_call(model_store->model, count, words, sizes);
 	model_store->given++;
+	model_store->key = count > 3 ? words[3] : "";
 	if (model_store->change)
 		reply = model_store->change(model_store, script_of(count, words, sizes), reply);
 	model_store->replies[at] = reply;
@@ -167,7 +168,7 @@ void model_store_open(struct model_store *model_store)
 	model_store->now = DW_SECONDS(1000000);
 	model_load(model_store->model);
 	assert_int_equal(redis_new(&store, &env, &model_store->link), DW_OK);
-	assert_int_equal(redis_shards(store, 1), DW_OK);
+	assert_int_equal(redis_shards(store, model_store->shards ? model_store->shards : 1), DW_OK);
 	model_store->store = redis_base(store);
 }
 

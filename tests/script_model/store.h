@@ -15,13 +15,15 @@ struct model_store {
 	struct alloc alloc;
 	struct script_model *model;
 	dw_store *store;
-	dw_usec now; /* both clocks */
+	unsigned shards; /* 0: one */
+	dw_usec now;     /* both clocks */
 
 	/* The link answers after delay. Unless it is NULL, change is called as soon as the model
 	 * has replied to a command, and may give another reply; script is "" for a plain
-	 * command. */
+	 * command, key the script's first one. */
 	dw_usec delay;
 	struct reply *(*change)(struct model_store *, const char *script, struct reply *);
+	const char *key;
 	struct reply *replies[MODEL_STORE_REPLIES_MAX];
 	dw_usec ready[MODEL_STORE_REPLIES_MAX]; /* when each reply can be taken */
 	unsigned first, count;
@@ -31,8 +33,8 @@ struct model_store {
 	unsigned given; /* replies so far */
 };
 
-/* model_store_open: a client of one empty shard, in the namespace "model". The caller has set all
- * to zero but delay and change. */
+/* model_store_open: a client of empty shards, in the namespace "model". The caller has set all
+ * to zero but shards, delay and change. */
 void model_store_open(struct model_store *);
 
 /* model_store_close stops the store and frees it with the answers that nobody took. */

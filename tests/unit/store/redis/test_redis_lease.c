@@ -1,5 +1,6 @@
 /* When a lease on the server ends for its owner: counted from the sending of the command that took
  * or renewed it, however late the reply comes. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,21 @@ struct owner {
 	struct model_store store; /* first */
 	dw_usec sent;             /* the last command that takes or renews the lease */
 	const char *script;       /* which that was */
+	unsigned renewals;
+	char refused[16];     /* the lease whose renewals are */
+	dw_usec refused_from; /* when it was acquired */
 };
+
+static struct reply *refusal(struct model_store *store, struct reply *reply)
+{
+	static const char words[] = "BUSY Redis is busy running a script.";
+
+	reply_free(reply);
+	reply = reply_new(&store->alloc);
+	assert_non_null(reply);
+	assert_true(reply_bytes(reply, reply, REPLY_ERROR, words, strlen(words)));
+	return reply;
+}
 
 static struct reply *note_sending(struct model_store *store, const char *script,
 				  struct reply *reply)
@@ -26,7 +41,12 @@ static struct reply *note_sending(struct model_store *store, const char *script,
 		owner->sent = store->now;
 		owner->script = script;
 	}
-	return reply;
+	if (strcmp(script, "acquire") == 0 && strcmp(store->key, owner->refused) == 0)
+		owner->refused_from = store->now;
+	if (strcmp(script, "renew") != 0)
+		return reply;
+	owner->renewals++;
+	return strcmp(store->key, owner->refused) == 0 ? refusal(store, reply) : reply;
 }
 
 static dw_usec lease_of(const struct owner *owner)
@@ -52,12 +72,14 @@ static void await_renewal(struct owner *owner)
 	}
 }
 
-static struct owner *owner_new(void)
+static struct owner *owner_new(unsigned shards, unsigned refused)
 {
 	struct owner *owner = calloc(1, sizeof *owner);
 	dw_op *op;
 
 	assert_non_null(owner);
+	(void)snprintf(owner->refused, sizeof owner->refused, "{model:%02u}:l", refused);
+	owner->store.shards = shards;
 	owner->store.delay = LATE;
 	owner->store.change = note_sending;
 	model_store_open(&owner->store);
@@ -76,7 +98,7 @@ static void owner_free(struct owner *owner)
 
 static void lease_acquired_counts_from_the_sending(void **state)
 {
-	struct owner *owner = owner_new();
+	struct owner *owner = owner_new(1, 1);
 
 	(void)state;
 	expect_lease(owner, "acquire");
@@ -85,7 +107,7 @@ static void lease_acquired_counts_from_the_sending(void **state)
 
 static void lease_renewed_counts_from_the_sending(void **state)
 {
-	struct owner *owner = owner_new();
+	struct owner *owner = owner_new(1, 1);
 
 	(void)state;
 	await_renewal(owner);
@@ -95,7 +117,7 @@ static void lease_renewed_counts_from_the_sending(void **state)
 
 static void lease_renewed_on_a_new_connection_counts_from_the_sending(void **state)
 {
-	struct owner *owner = owner_new();
+	struct owner *owner = owner_new(1, 1);
 	dw_usec lost_at = owner->store.now;
 
 	(void)state;
@@ -108,13 +130,32 @@ static void lease_renewed_on_a_new_connection_counts_from_the_sending(void **sta
 
 static void lease_acquired_again_after_a_loss_counts_from_the_sending(void **state)
 {
-	struct owner *owner = owner_new();
+	struct owner *owner = owner_new(1, 1);
 
 	(void)state;
 	model_empty(owner->store.model, "{model:00}:");
 	await_renewal(owner);
 	expect_lease(owner, "acquire");
 	owner_free(owner);
+}
+
+/* The lease of the store is that of the shard whose lease ends first. */
+static void lease_ends_with_that_of_any_shard(void **state)
+{
+	enum { SHARDS = 3 };
+
+	(void)state;
+	for (unsigned i = 0; i < SHARDS; i++) {
+		struct owner *owner = owner_new(SHARDS, i);
+
+		while (owner->renewals < SHARDS)
+			model_store_turn(&owner->store);
+		model_store_wait(&owner->store, 2 * LATE);
+		assert_int_equal(lease_of(owner), owner->refused_from + LEASE);
+		owner->refused[0] = '\0';
+		await_renewal(owner);
+		owner_free(owner);
+	}
 }
 
 int main(void)
@@ -124,6 +165,7 @@ int main(void)
 	    cmocka_unit_test(lease_renewed_counts_from_the_sending),
 	    cmocka_unit_test(lease_renewed_on_a_new_connection_counts_from_the_sending),
 	    cmocka_unit_test(lease_acquired_again_after_a_loss_counts_from_the_sending),
+	    cmocka_unit_test(lease_ends_with_that_of_any_shard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
