@@ -1,6 +1,7 @@
 /* The store has lost what it had confirmed: it was emptied, or set back to an earlier state. What
  * memory knows of the lost part is written again, in bounded steps; until the store has been told
- * that this is over, it carries nothing else out there. */
+ * that this is over, it carries nothing else out there. A handle that closes goes on with it,
+ * because nobody else knows these timers. */
 #include "engine/internal.h"
 
 #include "port/driven.h"
@@ -103,7 +104,7 @@ static void push_round(struct engine *engine, dw_usec now)
 
 void loss_round(struct engine *engine, dw_usec now)
 {
-	if (engine->env.role != DW_OWNER || engine->closing || !driven_may_lose(engine->store))
+	if (engine->env.role != DW_OWNER || !driven_may_lose(engine->store))
 		return;
 	if (engine->loss.pushing)
 		push_round(engine, now);
@@ -115,7 +116,7 @@ dw_usec loss_wake(const struct engine *engine, dw_usec now)
 {
 	const struct loss *loss = &engine->loss;
 
-	if (!loss->pushing || engine->closing || loss->under_way >= PUSHES_MAX ||
+	if (!loss->pushing || loss->under_way >= PUSHES_MAX ||
 	    (loss->bucket >= engine->index.timers.bucket_count && loss->under_way > 0))
 		return DW_NEVER;
 	return usec_max(now, loss->again_at);

@@ -558,9 +558,9 @@ bool engine_settled(const struct engine *engine)
 	/* A put that is sent again was answered DW_EUNKNOWN: nobody waits for it. */
 	if (engine->open_count > engine->again_count || engine->notices)
 		return false;
-	return !engine->closing || (engine->stats.running == 0 && engine->urgent_inflight == 0 &&
-				    engine->urgent.count == 0 && ordinary <= engine->again_count &&
-				    engine->answers.count == 0);
+	return !engine->closing || (!engine->loss.pushing && engine->stats.running == 0 &&
+				    engine->urgent_inflight == 0 && engine->urgent.count == 0 &&
+				    ordinary <= engine->again_count && engine->answers.count == 0);
 }
 
 bool engine_is_running(const struct engine *engine)

@@ -1,5 +1,5 @@
 /* The namespace is emptied, and another process owns it before its owner has noticed: the owner
- * tells it all that it knows, and then stands by. */
+ * tells it all that it knows, and then stands by. An owner that closes tells all, too. */
 #include <poll.h>
 #include <stdio.h>
 
@@ -170,6 +170,16 @@ static long long stored(const struct redis_server *server)
 	return sum;
 }
 
+/* begin_to_tell: the owner of MANY timers has told some of them. */
+static void begin_to_tell(const struct party *party, const struct redis_server *server)
+{
+	for (int i = 0; i < 6000 && stored(server) == 0; i++) {
+		put(party, 0, NEVER_SOON); /* so that it finds out at once */
+		turn_once(party);
+	}
+	assert_in_range(stored(server), 1, MANY - 1);
+}
+
 /* An owner tells a part in each turn. This one has few turns, as on a busy machine, so that all of
  * it takes longer than it waits for any part. */
 static void slow_owner_of_an_emptied_namespace_tells_all(void **state)
@@ -186,12 +196,9 @@ static void slow_owner_of_an_emptied_namespace_tells_all(void **state)
 	assert_int_equal(dw_sync(first.d, PATIENCE), DW_OK);
 	empty(&server);
 	open_owner(&second, &server);
-	for (int i = 0; i < 6000 && stored(&server) == 0; i++) {
-		put(&first, 0, NEVER_SOON); /* so that it finds out at once */
-		turn_once(&first);
-	}
+	begin_to_tell(&first, &server);
 	for (int i = 0; i < 100 && first.owner_lost == 0; i++) {
-		(void)poll(NULL, 0, 1500);
+		(void)poll(NULL, 0, 700);
 		assert_int_equal(dw_turn(first.d), DW_OK);
 	}
 	assert_int_equal(first.owner_lost, 1);
@@ -201,11 +208,31 @@ static void slow_owner_of_an_emptied_namespace_tells_all(void **state)
 	redis_server_end(&server);
 }
 
+/* Nobody else knows these timers. */
+static void owner_that_closes_tells_all(void **state)
+{
+	struct redis_server server;
+	struct party party = {0};
+
+	(void)state;
+	redis_server_start(&server, false, NULL);
+	open_owner(&party, &server);
+	for (int i = 0; i < MANY; i++)
+		put(&party, i, NEVER_SOON);
+	assert_int_equal(dw_sync(party.d, PATIENCE), DW_OK);
+	empty(&server);
+	begin_to_tell(&party, &server);
+	assert_int_equal(dw_close(party.d, PATIENCE), DW_OK);
+	assert_int_equal(stored(&server), MANY);
+	redis_server_end(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(owner_of_an_emptied_namespace_tells_the_next_one),
 	    cmocka_unit_test(slow_owner_of_an_emptied_namespace_tells_all),
+	    cmocka_unit_test(owner_that_closes_tells_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
