@@ -6,36 +6,37 @@
 
 #include "base/bytes.h"
 
-void words_clear(struct words *words)
+void command_clear(struct redis_command *command)
 {
-	words->cut = false;
-	words->count = 0;
-	words->used = 0;
+	command->cut = false;
+	command->count = 0;
+	command->used = 0;
 }
 
-/* is_full: whoever makes commands keeps below that. If not, nothing is written over. */
-static bool is_full(struct words *words)
+/* is_full: the callers stay below COMMAND_WORDS_MAX. If one does not, nothing is overwritten. */
+static bool is_full(struct redis_command *command)
 {
-	assert(words->count < WORDS_MAX);
-	words->cut = words->cut || words->count == WORDS_MAX;
-	return words->cut;
+	assert(command->count < COMMAND_WORDS_MAX);
+	command->cut = command->cut || command->count == COMMAND_WORDS_MAX;
+	return command->cut;
 }
 
-void words_bytes(struct words *words, const void *bytes, size_t size)
+void command_bytes(struct redis_command *command, const void *bytes, size_t size)
 {
-	if (is_full(words))
+	if (is_full(command))
 		return;
-	words->word[words->count] = bytes;
-	words->size[words->count++] = size;
+	command->word[command->count] = bytes;
+	command->size[command->count++] = size;
 }
 
-void words_text(struct words *words, const char *text)
+void command_text(struct redis_command *command, const char *text)
 {
-	words_bytes(words, text, strlen(text));
+	command_bytes(command, text, strlen(text));
 }
 
-/* add_number: one of them is said for each timer, and snprintf takes longer than all the rest. */
-static void add_number(struct words *words, bool negative, uint64_t number)
+/* add_number: a command has a number for each timer, and snprintf() would take longer than all the
+ * rest. */
+static void add_number(struct redis_command *command, bool negative, uint64_t number)
 {
 	char digits[21];
 	char *at = digits + sizeof digits;
@@ -47,29 +48,29 @@ static void add_number(struct words *words, bool negative, uint64_t number)
 	if (negative)
 		*--at = '-';
 	size = (size_t)(digits + sizeof digits - at);
-	if (is_full(words))
+	if (is_full(command))
 		return;
-	words_bytes(words, memcpy(words->room + words->used, at, size), size);
-	words->used += size; /* at most 20, and WORDS_MAX of them */
+	command_bytes(command, memcpy(command->room + command->used, at, size), size);
+	command->used += size; /* at most 20, and COMMAND_WORDS_MAX of them */
 }
 
-void words_number(struct words *words, int64_t number)
+void command_number(struct redis_command *command, int64_t number)
 {
-	add_number(words, number < 0, number < 0 ? -(uint64_t)number : (uint64_t)number);
+	add_number(command, number < 0, number < 0 ? -(uint64_t)number : (uint64_t)number);
 }
 
-void words_unsigned(struct words *words, uint64_t number)
+void command_unsigned(struct redis_command *command, uint64_t number)
 {
-	add_number(words, false, number);
+	add_number(command, false, number);
 }
 
-void words_time(struct words *words, int64_t time)
+void command_time(struct redis_command *command, int64_t time)
 {
-	char *at = words->room + words->used;
+	char *at = command->room + command->used;
 
-	if (is_full(words))
+	if (is_full(command))
 		return;
 	bytes_put((unsigned char *)at, (uint64_t)time, 8);
-	words->used += 8;
-	words_bytes(words, at, 8);
+	command->used += 8;
+	command_bytes(command, at, 8);
 }

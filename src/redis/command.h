@@ -1,5 +1,5 @@
-/* The words of one command, gathered without a copy: they point to what the caller keeps until the
- * command is sent. Numbers are written into room of their own. */
+/* One command, gathered word by word without a copy: the words point to bytes that the caller keeps
+ * until the command is sent. Only numbers are written into room of the command's own. */
 #ifndef DW_REDIS_COMMAND_H
 #define DW_REDIS_COMMAND_H
 
@@ -7,25 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WORDS_MAX 2500
-#define WORDS_FIRST 32 /* more than a command has before its operations: script, keys, guard */
-#define WORDS_ROOM (WORDS_MAX * 21)
+#define COMMAND_WORDS_MAX 2500
+#define COMMAND_WORDS_FIRST 32 /* enough for what precedes the operations: script, keys, guard */
+#define COMMAND_ROOM (COMMAND_WORDS_MAX * 21)
 
-struct words {
-	bool cut; /* there were more than that: it must not be sent */
+struct redis_command {
+	bool cut; /* it had more than COMMAND_WORDS_MAX words and must not be sent */
 	int count;
 	size_t used;
-	const char *word[WORDS_MAX];
-	size_t size[WORDS_MAX];
-	char room[WORDS_ROOM];
+	const char *word[COMMAND_WORDS_MAX];
+	size_t size[COMMAND_WORDS_MAX];
+	char room[COMMAND_ROOM];
 };
 
-void words_clear(struct words *);
-void words_bytes(struct words *, const void *bytes, size_t size);
-void words_text(struct words *, const char *text);
-void words_number(struct words *, int64_t number);
-void words_unsigned(struct words *, uint64_t number); /* a generation, which may be damaged */
-/* words_time adds the eight bytes of a deadline, little-endian. */
-void words_time(struct words *, int64_t time);
+void command_clear(struct redis_command *);
+void command_bytes(struct redis_command *, const void *bytes, size_t size);
+void command_text(struct redis_command *, const char *text);
+void command_number(struct redis_command *, int64_t number);
+void command_unsigned(struct redis_command *, uint64_t number); /* a version, perhaps damaged */
+/* command_time adds the eight bytes of a deadline, little-endian. */
+void command_time(struct redis_command *, int64_t time);
 
 #endif

@@ -8,26 +8,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/rng.h"
 #include "base/usec.h"
 #include "redis/dial.h"
-#include "redis/hello.h"
 #include "redis/heartbeat.h"
+#include "redis/hello.h"
+#include "redis/input.h"
 #include "redis/output.h"
 #include "redis/probe.h"
+#include "redis/reconnect.h"
 
-#define PAUSE_FIRST DW_MILLISECONDS(100)
-#define PAUSE_MAX DW_SECONDS(2)
-#define EAGER DW_MINUTES(1)  /* so long after it was lost a server is asked that often */
-#define LASTED DW_SECONDS(1) /* a connection that was up for less ends no outage */
-
-enum {
-	INPUT_SIZE = 1 << 16,   /* read at once, and parsed before more is */
-	INPUT_BUDGET = 1 << 20, /* read in one link_work() and the takes behind it */
-	TROUBLE_SIZE = DW_MESSAGE_SIZE + 2 + sizeof((struct redis_where *)0)->name
-};
-
-enum state { RESTING, DIALLING, GREETING, UP };
+enum state { RESTING, DIALLING, HELLO, UP };
 
 struct socket_link {
 	struct link link; /* first */
@@ -36,29 +26,20 @@ struct socket_link {
 	char channel[256];
 	char probe_key[128];
 	pid_t maker;
-	struct rng rng;
 	int epoll_fd;
 	int fd; /* -1: no connection */
 	uint32_t watched;
 	enum state state;
 	struct dial dial;
-	struct greeting greeting;
+	struct hello hello;
 	struct probe probe;
-	struct outbox outbox;
+	struct output output;
 	struct heartbeat heart;
-	struct reply_reader *reader;
+	struct input input;
+	struct reconnect reconnect;
 	struct reply *ready; /* the next one for take() */
 	dw_usec now;         /* of the last call that told */
-	dw_usec deadline;    /* of the pause, the dialling, the greeting */
-	dw_usec out_since;   /* of the outage; DW_NEVER: there was none yet */
-	dw_usec up_since;
-	uint64_t connections;
-	bool more; /* the socket may have more to read */
-	size_t budget;
-	bool fatal;
-	char trouble[TROUBLE_SIZE];
-	char logged[TROUBLE_SIZE];
-	char input[INPUT_SIZE];
+	dw_usec deadline;    /* of the pause, the dialling, the hello */
 };
 
 static struct socket_link *link_of(struct link *link)
@@ -69,12 +50,6 @@ static struct socket_link *link_of(struct link *link)
 static const struct socket_link *const_link_of(const struct link *link)
 {
 	return (const struct socket_link *)(const void *)link;
-}
-
-static void say(const struct socket_link *link, dw_log_level level, const char *line)
-{
-	if (link->options.log)
-		link->options.log(level, line, link->options.log_user);
 }
 
 /* ---- Losing a connection ------------------------------------------------------------------- */
@@ -90,110 +65,55 @@ static void close_connection(struct socket_link *link)
 	}
 	link->fd = -1;
 	dial_stop(&link->dial);
-	outbox_clear(&link->outbox);
-	reply_reader_free(link->reader);
+	output_clear(&link->output);
+	input_end(&link->input);
 	reply_free(link->ready);
-	link->reader = NULL;
 	link->ready = NULL;
 }
 
-/* jittered: between 60 and 100 %, so that many who lost the same server do not come back as one. */
-static dw_usec jittered(struct socket_link *link, dw_usec pause)
+/* lose closes the connection and rests until the next attempt; `refused`: the server does not want
+ * us, and only somebody who changes something can help. */
+static void lose(struct socket_link *link, bool refused, const char *why)
 {
-	return pause - (dw_usec)rng_below(&link->rng, (uint64_t)(2 * pause / 5) + 1);
-}
-
-/* pause_of_now: short for a minute, so that a server that is back soon is found at once; then the
- * longer the outage lasts. */
-static dw_usec pause_of_now(const struct socket_link *link)
-{
-	dw_usec late = usec_sub(usec_sub(link->now, link->out_since), EAGER);
-
-	return usec_min(usec_max(late / 16, PAUSE_FIRST), PAUSE_MAX);
-}
-
-/* is_second: a listener loses the same server at the same time as the link beside it. */
-static bool is_second(const struct socket_link *link)
-{
-	return link->options.channel != NULL;
-}
-
-/* tell_trouble says it once. */
-static void tell_trouble(struct socket_link *link, dw_log_level level)
-{
-	if (strcmp(link->trouble, link->logged) == 0)
-		return;
-	memcpy(link->logged, link->trouble, sizeof link->logged);
-	say(link, level, link->trouble);
-}
-
-/* lose closes what there is, and rests: `refused`: for long, nothing heals by itself. */
-static void lose(struct socket_link *link, bool refused, const char *words)
-{
-	bool lasted = link->state == UP && usec_sub(link->now, link->up_since) >= LASTED;
-
-	if (lasted || link->out_since == DW_NEVER)
-		link->out_since = link->now;
 	close_connection(link);
-	link->state = RESTING;
-	link->fatal = refused && link->connections == 0;
 	link->deadline =
-	    usec_add(link->now, jittered(link, refused ? PAUSE_MAX : pause_of_now(link)));
-	(void)snprintf(link->trouble, sizeof link->trouble, "%s: %s", link->options.where->name,
-		       words); /* cut if long */
-	tell_trouble(link, is_second(link) && !refused ? DW_LOG_INFO : DW_LOG_WARN);
+	    reconnect_lost(&link->reconnect, link->now, link->state == UP, refused, why);
+	link->state = RESTING;
 }
 
 /* ---- Replies ------------------------------------------------------------------------------- */
 
 static void come_up(struct socket_link *link)
 {
-	char line[DW_MESSAGE_SIZE];
-	/* Whoever was told that it is lost is told that it is back. */
-	bool warned = link->logged[0] && !is_second(link);
-
 	link->state = UP;
-	link->connections++;
-	link->up_since = link->now;
 	heartbeat_begin(&link->heart, link->now);
-	link->fatal = false;
 	probe_begin(&link->probe);
-	link->trouble[0] = link->logged[0] = '\0';
-	(void)snprintf(line, sizeof line, "%s: connected%s", link->options.where->name,
-		       link->options.channel ? ", listening" : "");
-	say(link, warned ? DW_LOG_WARN : DW_LOG_INFO, line);
+	reconnect_up(&link->reconnect, link->now);
 }
 
 static void note_probe(struct socket_link *link, const struct reply *reply)
 {
 	char words[DW_MESSAGE_SIZE];
-	char line[TROUBLE_SIZE];
-	enum probe_news news = probe_take(&link->probe, &link->greeting, reply, words);
+	enum probe_news news = probe_take(&link->probe, &link->hello, reply, words);
 
-	if (news == PROBE_NOTHING)
-		return;
-	(void)snprintf(line, sizeof line, "%s: %s", link->options.where->name, words);
-	if (news == PROBE_TROUBLE) {
-		memcpy(link->trouble, line, sizeof line);
-		tell_trouble(link, DW_LOG_WARN);
-	} else {
-		link->trouble[0] = link->logged[0] = '\0';
-		say(link, DW_LOG_WARN, line);
-	}
+	if (news == PROBE_TROUBLE)
+		reconnect_useless(&link->reconnect, words);
+	else if (news == PROBE_TROUBLE_OVER)
+		reconnect_useful(&link->reconnect, words);
 }
 
 static void judge(struct socket_link *link, const struct reply *reply)
 {
 	char words[DW_MESSAGE_SIZE];
-	enum greeting_verdict verdict = greeting_judge(&link->greeting, reply, words);
+	enum hello_verdict verdict = hello_judge(&link->hello, reply, words);
 
-	if (verdict == GREETING_SOON)
-		link->out_since = link->now; /* it is there: it is asked often */
-	if (verdict == GREETING_DONE) {
+	if (verdict == HELLO_SOON)
+		reconnect_soon(&link->reconnect, link->now);
+	if (verdict == HELLO_DONE) {
 		come_up(link);
 		note_probe(link, reply);
-	} else if (verdict != GREETING_GOES_ON) {
-		lose(link, verdict == GREETING_REFUSED, words);
+	} else if (verdict != HELLO_GOES_ON) {
+		lose(link, verdict == HELLO_REFUSED, words);
 	}
 }
 
@@ -220,7 +140,7 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 {
 	if (link->state == UP && link->options.channel)
 		return hear(link, reply);
-	if (link->state == GREETING) {
+	if (link->state == HELLO) {
 		judge(link, reply);
 	} else {
 		switch (heartbeat_take(&link->heart)) {
@@ -238,50 +158,22 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 	return NULL;
 }
 
-/* parse until there is a reply for the caller, or nothing complete any more. */
-static void parse(struct socket_link *link)
+/* pump reads until there is a reply for the caller, or nothing more to read. */
+static void pump(struct socket_link *link)
 {
 	while (link->fd >= 0 && !link->ready) {
 		struct reply *reply = NULL;
-		int status = reply_next(link->reader, &reply);
+		bool heard = false;
+		const char *failure = input_next(&link->input, link->fd, &heard, &reply);
 
-		if (status != DW_OK) {
-			lose(link, false,
-			     status == DW_ENOMEM ? "no memory for a reply"
-						 : "what answers there does not speak Redis' "
-						   "protocol, or beyond all bounds");
+		if (heard)
+			heartbeat_hear(&link->heart, link->now);
+		if (failure)
+			lose(link, false, failure);
+		else if (!reply)
 			return;
-		}
-		if (!reply)
-			return;
-		link->ready = accept_reply(link, reply);
-	}
-}
-
-static void read_some(struct socket_link *link)
-{
-	ssize_t got = recv(link->fd, link->input, sizeof link->input, MSG_DONTWAIT);
-
-	link->more = got == (ssize_t)sizeof link->input || (got < 0 && errno == EINTR);
-	if (got > 0) {
-		heartbeat_hear(&link->heart, link->now);
-		link->budget -= (size_t)got < link->budget ? (size_t)got : link->budget;
-		if (!reply_feed(link->reader, link->input, (size_t)got))
-			lose(link, false, "no memory for a reply");
-	} else if (got == 0) {
-		lose(link, false, "the server closed the connection");
-	} else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-		lose(link, false, strerror(errno));
-	}
-}
-
-/* pump reads and parses by turns, so that little is kept unparsed. */
-static void pump(struct socket_link *link)
-{
-	parse(link);
-	while (link->fd >= 0 && !link->ready && link->more && link->budget > 0) {
-		read_some(link);
-		parse(link);
+		else
+			link->ready = accept_reply(link, reply);
 	}
 }
 
@@ -289,7 +181,7 @@ static void pump(struct socket_link *link)
 
 static void watch(struct socket_link *link)
 {
-	uint32_t events = EPOLLIN | (link->outbox.count > 0 ? EPOLLOUT : 0);
+	uint32_t events = EPOLLIN | (link->output.count > 0 ? EPOLLOUT : 0);
 	struct epoll_event event = {.events = events, .data.fd = link->fd};
 
 	if (link->fd < 0 || events == link->watched)
@@ -304,7 +196,7 @@ static void watch(struct socket_link *link)
 static void flush(struct socket_link *link)
 {
 	bool any = false;
-	int error = outbox_write(&link->outbox, link->fd, &any);
+	int error = output_write(&link->output, link->fd, &any);
 
 	heartbeat_written(&link->heart, link->now);
 	if (error == 0)
@@ -316,7 +208,7 @@ static void flush(struct socket_link *link)
 
 static void probe(struct socket_link *link)
 {
-	if (probe_send(&link->probe, &link->outbox) != DW_OK) {
+	if (probe_send(&link->probe, &link->output) != DW_OK) {
 		lose(link, false, "no memory for a probe");
 		return;
 	}
@@ -330,10 +222,9 @@ static void greet(struct socket_link *link)
 {
 	link->fd = dial_take(&link->dial);
 	link->watched = EPOLLOUT;
-	link->state = GREETING;
-	link->more = true;
-	link->reader = reply_reader_new(&link->options.alloc);
-	if (!link->reader || greeting_send(&link->greeting, &link->outbox) != DW_OK)
+	link->state = HELLO;
+	if (!input_begin(&link->input, &link->options.alloc) ||
+	    hello_send(&link->hello, &link->output) != DW_OK)
 		lose(link, false, "no memory for a connection");
 }
 
@@ -358,7 +249,7 @@ static void dial(struct socket_link *link)
 /* announced: 0 also while the caller has not taken the reply before it. */
 static size_t announced(const struct socket_link *link)
 {
-	return link->state == UP && !link->ready ? reply_announced(link->reader) : 0;
+	return link->state == UP && !link->ready ? input_announced(&link->input) : 0;
 }
 
 /* keep_time comes after reading: what has arrived while we were away is not late. */
@@ -366,8 +257,8 @@ static void keep_time(struct socket_link *link)
 {
 	const char *late = NULL;
 
-	if (link->state == GREETING && link->now >= link->deadline)
-		late = greeting_hangs(&link->greeting);
+	if (link->state == HELLO && link->now >= link->deadline)
+		late = hello_hangs(&link->hello);
 	else if (link->state == UP && !link->ready)
 		late = heartbeat_late(&link->heart, link->now, announced(link));
 	if (late)
@@ -376,17 +267,16 @@ static void keep_time(struct socket_link *link)
 		probe(link);
 }
 
-static void work(struct link *base, dw_usec now)
+static void socket_work(struct link *base, dw_usec now)
 {
 	struct socket_link *link = link_of(base);
 
 	link->now = now;
 	heartbeat_count(&link->heart, now, announced(link));
-	link->budget = INPUT_BUDGET;
-	link->more = true;
+	input_allow(&link->input);
 	if ((link->state == RESTING && now >= link->deadline) || link->state == DIALLING)
 		dial(link);
-	if (link->fd >= 0 && link->outbox.count > 0)
+	if (link->fd >= 0 && link->output.count > 0)
 		flush(link);
 	if (link->fd >= 0)
 		pump(link);
@@ -394,11 +284,11 @@ static void work(struct link *base, dw_usec now)
 	watch(link);
 }
 
-static dw_usec due(const struct link *base)
+static dw_usec socket_due(const struct link *base)
 {
 	const struct socket_link *link = const_link_of(base);
 
-	if (link->ready || (link->outbox.count > 0 && !(link->watched & EPOLLOUT)))
+	if (link->ready || (link->output.count > 0 && !(link->watched & EPOLLOUT)))
 		return 0; /* a reply is to be taken, or a command was not tried yet */
 	if (link->state == UP)
 		return heartbeat_due(&link->heart, announced(link));
@@ -407,16 +297,16 @@ static dw_usec due(const struct link *base)
 
 /* ---- What the caller asks ------------------------------------------------------------------ */
 
-static int descriptor(const struct link *base)
+static int socket_descriptor(const struct link *base)
 {
 	return const_link_of(base)->epoll_fd;
 }
 
-static uint64_t connection(const struct link *base)
+static uint64_t socket_connection(const struct link *base)
 {
 	const struct socket_link *link = const_link_of(base);
 
-	return link->state == UP ? link->connections : 0;
+	return link->state == UP ? link->reconnect.connections : 0;
 }
 
 /* fits: whether there is room for a command in the queue; each word has a head of its own. */
@@ -424,7 +314,7 @@ static bool fits(const struct socket_link *link, int count, const size_t *sizes)
 {
 	const size_t head = 32;
 	size_t most = link->options.queue_max;
-	size_t room = most > link->outbox.bytes ? most - link->outbox.bytes : 0;
+	size_t room = most > link->output.bytes ? most - link->output.bytes : 0;
 
 	for (int i = 0; i < count; i++) {
 		if (room < head || sizes[i] > room - head)
@@ -434,8 +324,8 @@ static bool fits(const struct socket_link *link, int count, const size_t *sizes)
 	return true;
 }
 
-static int send_command(struct link *base, int count, const char *const *words, const size_t *sizes,
-			dw_usec now)
+static int socket_send(struct link *base, int count, const char *const *words, const size_t *sizes,
+		       dw_usec now)
 {
 	struct socket_link *link = link_of(base);
 	int status;
@@ -446,14 +336,14 @@ static int send_command(struct link *base, int count, const char *const *words, 
 		return DW_ESTORE;
 	if (!fits(link, count, sizes))
 		return DW_ELIMIT;
-	status = outbox_add(&link->outbox, count, words, sizes);
+	status = output_add(&link->output, count, words, sizes);
 	if (status != DW_OK)
 		return status;
 	heartbeat_ask(&link->heart);
 	return DW_OK;
 }
 
-static struct reply *take(struct link *base)
+static struct reply *socket_take(struct link *base)
 {
 	struct socket_link *link = link_of(base);
 	struct reply *reply = link->ready;
@@ -464,7 +354,7 @@ static struct reply *take(struct link *base)
 	return reply;
 }
 
-static void drop(struct link *base, const char *why)
+static void socket_drop(struct link *base, const char *why)
 {
 	struct socket_link *link = link_of(base);
 
@@ -472,16 +362,17 @@ static void drop(struct link *base, const char *why)
 		lose(link, false, why);
 }
 
-static const char *trouble(const struct link *base, bool *ret_fatal)
+static const char *socket_trouble(const struct link *base, bool *ret_fatal)
 {
 	const struct socket_link *link = const_link_of(base);
 
-	*ret_fatal = link->fatal;
-	return link->trouble;
+	*ret_fatal = link->reconnect.fatal;
+	return link->reconnect.trouble;
 }
 
-/* free_link in a forked child touches neither the connection nor the set: both are the parent's. */
-static void free_link(struct link *base)
+/* socket_free in a forked child touches neither the connection nor the set: they are the
+ * parent's. */
+static void socket_free(struct link *base)
 {
 	struct socket_link *link = link_of(base);
 	struct alloc alloc = link->options.alloc;
@@ -494,21 +385,21 @@ static void free_link(struct link *base)
 		link->fd = -1;
 	link->dial = (struct dial){.fd = -1};
 	close_connection(link);
-	outbox_free(&link->outbox);
+	output_free(&link->output);
 	(void)close(link->epoll_fd); /* it holds nothing */
 	alloc_free(&alloc, link);
 }
 
 static const struct link_class socket_link_class = {
-    .descriptor = descriptor,
-    .work = work,
-    .due = due,
-    .connection = connection,
-    .send = send_command,
-    .take = take,
-    .drop = drop,
-    .trouble = trouble,
-    .free = free_link,
+    .descriptor = socket_descriptor,
+    .work = socket_work,
+    .due = socket_due,
+    .connection = socket_connection,
+    .send = socket_send,
+    .take = socket_take,
+    .drop = socket_drop,
+    .trouble = socket_trouble,
+    .free = socket_free,
 };
 
 /* ---- Making -------------------------------------------------------------------------------- */
@@ -540,12 +431,12 @@ static void copy_words(struct socket_link *link)
 	link->probe.key = options->probe_key;
 	options->name = options->name ? link->name : NULL;
 	options->channel = options->channel ? link->channel : NULL;
-	link->greeting = (struct greeting){.where = options->where,
-					   .name = options->name,
-					   .channel = options->channel,
-					   .probe = options->probe_key,
-					   .log = options->log,
-					   .log_user = options->log_user};
+	link->hello = (struct hello){.url = options->url,
+				     .name = options->name,
+				     .channel = options->channel,
+				     .probe = options->probe_key,
+				     .log = options->log,
+				     .log_user = options->log_user};
 }
 
 int socket_link_new(struct link **ret_link, const struct socket_options *options)
@@ -566,13 +457,17 @@ int socket_link_new(struct link **ret_link, const struct socket_options *options
 	set_defaults(&link->options);
 	copy_words(link);
 	link->maker = getpid();
-	link->rng.state = options->seed;
 	link->fd = -1;
-	link->out_since = DW_NEVER;
+	link->reconnect = (struct reconnect){.server = options->url->name,
+					     .listener = options->channel != NULL,
+					     .log = options->log,
+					     .log_user = options->log_user,
+					     .rng.state = options->seed,
+					     .out_since = DW_NEVER};
 	link->heart.patience = link->options.reply_patience;
 	link->heart.probe_every = link->options.probe_every;
-	link->outbox.alloc = options->alloc;
-	dial_init(&link->dial, &options->alloc, options->where, link->epoll_fd);
+	link->output.alloc = options->alloc;
+	dial_init(&link->dial, &options->alloc, options->url, link->epoll_fd);
 	*ret_link = &link->link;
 	return DW_OK;
 }

@@ -1,8 +1,8 @@
-/* The link over a socket of our own, with hiredis as codec only. Non-blocking name lookup
- * (resolve.h) and connect (dial.h), greeting (hello.h: AUTH, CLIENT SETNAME, SELECT, and a look
- * at the server: version, eviction policy, replica), output queue with a bound (output.h),
- * deadlines and probes (heartbeat.h), pauses with jitter (100 ms for a minute, then up to 2 s).
- * Never a SIGPIPE.
+/* A link over a socket of our own; hiredis is only its codec. Its parts: the name is resolved
+ * (resolve.h), the socket connects (dial.h), the hello follows (hello.h: AUTH, CLIENT SETNAME,
+ * SELECT, and what the server is), commands wait in a bounded queue (output.h), replies are read
+ * (input.h), deadlines and probes are kept (heartbeat.h, probe.h), and a lost connection is made
+ * again after a pause (reconnect.h). It never raises SIGPIPE.
  *
  * A forked child may only free it, which leaves the parent's connection as it is. */
 #ifndef DW_REDIS_CONNECTION_H
@@ -13,12 +13,12 @@
 
 struct socket_options {
 	struct alloc alloc;
-	const struct redis_where *where; /* must outlive the link */
-	const char *name;                /* for CLIENT SETNAME; NULL: none */
-	uint64_t seed;                   /* of the jitter */
-	dw_usec connect_patience;        /* name lookup, connect and greeting together; 0: 2 s */
-	dw_usec reply_patience;          /* as heartbeat.h has it; 0: 1 s */
-	dw_usec probe_every;             /* 0: 0.4 s */
+	const struct redis_url *url; /* must outlive the link */
+	const char *name;            /* for CLIENT SETNAME; NULL: none */
+	uint64_t seed;               /* of the jitter */
+	dw_usec connect_patience;    /* resolve, connect and hello together; 0: 2 s */
+	dw_usec reply_patience;      /* as heartbeat.h has it; 0: 1 s */
+	dw_usec probe_every;         /* 0: 0.4 s */
 	/* A probe deletes this key, which is not there: a server that takes no changes refuses
 	 * that, or keeps it waiting. NULL: a probe is a PING. At most 127 bytes. */
 	const char *probe_key;

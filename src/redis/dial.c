@@ -13,10 +13,10 @@
 
 #include "base/usec.h"
 
-void dial_init(struct dial *dial, const struct alloc *alloc, const struct redis_where *where,
+void dial_init(struct dial *dial, const struct alloc *alloc, const struct redis_url *url,
 	       int epoll_fd)
 {
-	*dial = (struct dial){.alloc = *alloc, .where = where, .epoll_fd = epoll_fd, .fd = -1};
+	*dial = (struct dial){.alloc = *alloc, .url = url, .epoll_fd = epoll_fd, .fd = -1};
 }
 
 /* ---- One address after the other ----------------------------------------------------------- */
@@ -46,7 +46,7 @@ static void drop_socket(struct dial *dial)
 }
 
 /* open_socket: false: not even begun, errno says why. */
-static bool open_socket(struct dial *dial, const struct lookup_address *to)
+static bool open_socket(struct dial *dial, const struct resolve_address *to)
 {
 	struct epoll_event event = {.events = EPOLLOUT};
 	int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -65,7 +65,7 @@ static bool open_socket(struct dial *dial, const struct lookup_address *to)
 static enum dial_verdict try_next(struct dial *dial, dw_usec now, char *ret_words)
 {
 	while (dial->next < dial->addresses.count) {
-		const struct lookup_address *to = &dial->addresses.found[dial->next];
+		const struct resolve_address *to = &dial->addresses.found[dial->next];
 		dw_usec left = usec_sub(dial->deadline, now);
 
 		dial->turn_deadline = usec_add(now, left / (dial->addresses.count - dial->next));
@@ -102,10 +102,10 @@ static enum dial_verdict look_at_socket(struct dial *dial, dw_usec now, char *re
 
 /* ---- The name ------------------------------------------------------------------------------ */
 
-static void watch_lookup(struct dial *dial, bool watched)
+static void watch_resolver(struct dial *dial, bool watched)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	int fd = lookup_descriptor(dial->lookup);
+	int fd = resolve_descriptor(dial->resolver);
 
 	if (watched == dial->looking)
 		return;
@@ -117,15 +117,15 @@ static void watch_lookup(struct dial *dial, bool watched)
 
 static enum dial_verdict look_at_name(struct dial *dial, dw_usec now, char *ret_words)
 {
-	if (!lookup_take(dial->lookup, &dial->addresses)) {
+	if (!resolve_take(dial->resolver, &dial->addresses)) {
 		if (now < dial->deadline)
 			return DIAL_GOES_ON;
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the name server does not answer");
 		return DIAL_FAILED;
 	}
-	watch_lookup(dial, false);
-	lookup_end(dial->lookup);
-	dial->lookup = NULL;
+	watch_resolver(dial, false);
+	resolve_end(dial->resolver);
+	dial->resolver = NULL;
 	if (dial->addresses.error == 0 && dial->addresses.count > 0)
 		return try_next(dial, now, ret_words);
 	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the host is not found: %s",
@@ -133,19 +133,19 @@ static enum dial_verdict look_at_name(struct dial *dial, dw_usec now, char *ret_
 	return DIAL_FAILED;
 }
 
-/* begin_lookup: one that outlasted an earlier attempt is waited for again, so that there is never
+/* begin_resolve: one that outlasted an earlier attempt is waited for again, so that there is never
  * more than one such thread. */
-static enum dial_verdict begin_lookup(struct dial *dial, dw_usec now, char *ret_words)
+static enum dial_verdict begin_resolve(struct dial *dial, dw_usec now, char *ret_words)
 {
-	if (!dial->lookup)
-		dial->lookup = lookup_begin(&dial->alloc, dial->where->host, dial->where->port);
-	if (!dial->lookup) {
+	if (!dial->resolver)
+		dial->resolver = resolve_begin(&dial->alloc, dial->url->host, dial->url->port);
+	if (!dial->resolver) {
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
 			       "no memory or no thread to look the "
 			       "host up");
 		return DIAL_FAILED;
 	}
-	watch_lookup(dial, true);
+	watch_resolver(dial, true);
 	return look_at_name(dial, now, ret_words);
 }
 
@@ -154,10 +154,10 @@ static enum dial_verdict begin_lookup(struct dial *dial, dw_usec now, char *ret_
 static void take_path(struct dial *dial)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct lookup_address *only = &dial->addresses.found[0];
+	struct resolve_address *only = &dial->addresses.found[0];
 
-	memcpy(address.sun_path, dial->where->path,
-	       strnlen(dial->where->path, sizeof address.sun_path - 1));
+	memcpy(address.sun_path, dial->url->path,
+	       strnlen(dial->url->path, sizeof address.sun_path - 1));
 	memcpy(&only->address, &address, sizeof address);
 	only->size = sizeof address;
 	dial->addresses.count = 1;
@@ -165,15 +165,15 @@ static void take_path(struct dial *dial)
 
 enum dial_verdict dial_begin(struct dial *dial, dw_usec now, dw_usec deadline, char *ret_words)
 {
-	const struct redis_where *where = dial->where;
+	const struct redis_url *url = dial->url;
 
 	dial->next = 0;
 	dial->deadline = deadline;
 	dial->error = 0;
-	if (where->path)
+	if (url->path)
 		take_path(dial);
-	else if (!lookup_number(where->host, where->port, &dial->addresses))
-		return begin_lookup(dial, now, ret_words);
+	else if (!resolve_number(url->host, url->port, &dial->addresses))
+		return begin_resolve(dial, now, ret_words);
 	return try_next(dial, now, ret_words);
 }
 
@@ -200,8 +200,8 @@ int dial_take(struct dial *dial)
 void dial_stop(struct dial *dial)
 {
 	drop_socket(dial);
-	if (dial->lookup)
-		watch_lookup(dial, false);
+	if (dial->resolver)
+		watch_resolver(dial, false);
 }
 
 void dial_free(struct dial *dial, bool forked)
@@ -212,5 +212,5 @@ void dial_free(struct dial *dial, bool forked)
 		return; /* nor is the look-up's thread ours, nor its mutex to be trusted */
 	}
 	dial_stop(dial);
-	lookup_end(dial->lookup);
+	resolve_end(dial->resolver);
 }

@@ -12,11 +12,11 @@ enum dial_verdict { DIAL_GOES_ON, DIAL_DONE, DIAL_FAILED };
 
 struct dial {
 	struct alloc alloc;
-	const struct redis_where *where;
+	const struct redis_url *url;
 	int epoll_fd;
-	struct lookup *lookup; /* also when it outlasted the attempt it was begun for */
-	bool looking;          /* its descriptor is in the set */
-	struct lookup_result addresses;
+	struct resolver *resolver; /* also when it outlasted the attempt it was begun for */
+	bool looking;              /* its descriptor is in the set */
+	struct resolve_result addresses;
 	unsigned next;         /* address to try */
 	int fd;                /* that connects; -1: none */
 	int error;             /* errno of the last address */
@@ -24,7 +24,7 @@ struct dial {
 	dw_usec turn_deadline; /* of this address */
 };
 
-void dial_init(struct dial *, const struct alloc *, const struct redis_where *, int epoll_fd);
+void dial_init(struct dial *, const struct alloc *, const struct redis_url *, int epoll_fd);
 
 /* Both: after DIAL_FAILED ret_words (DW_MESSAGE_SIZE) say why. dial_work also gives up what is
  * overdue. */

@@ -15,7 +15,7 @@ static const char *const passing[] = {"LOADING",    "BUSY",        "UNKILLABLE",
 
 /* ---- Sending ------------------------------------------------------------------------------- */
 
-static int queue(struct greeting *greeting, struct outbox *outbox, enum greeting_step step,
+static int queue(struct hello *hello, struct output *output, enum hello_step step,
 		 const char *const *words)
 {
 	size_t sizes[4];
@@ -24,78 +24,77 @@ static int queue(struct greeting *greeting, struct outbox *outbox, enum greeting
 
 	for (; count < 4 && words[count]; count++)
 		sizes[count] = strlen(words[count]);
-	status = outbox_add(outbox, count, words, sizes);
-	if (status == DW_OK && step == GREETING_AUTH)
-		outbox_hide(outbox);
+	status = output_add(output, count, words, sizes);
+	if (status == DW_OK && step == HELLO_AUTH)
+		output_hide(output);
 	if (status == DW_OK)
-		greeting->steps[greeting->count++] = step;
+		hello->steps[hello->count++] = step;
 	return status;
 }
 
-static int queue_who(struct greeting *greeting, struct outbox *outbox)
+static int queue_who(struct hello *hello, struct output *output)
 {
-	const struct redis_where *where = greeting->where;
-	const char *auth[] = {"AUTH", where->user ? where->user : where->password,
-			      where->user ? where->password : NULL, NULL};
-	const char *name[] = {"CLIENT", "SETNAME", greeting->name, NULL};
+	const struct redis_url *url = hello->url;
+	const char *auth[] = {"AUTH", url->user ? url->user : url->password,
+			      url->user ? url->password : NULL, NULL};
+	const char *name[] = {"CLIENT", "SETNAME", hello->name, NULL};
 	int status = DW_OK;
 
-	if (where->password)
-		status = queue(greeting, outbox, GREETING_AUTH, auth);
-	if (status == DW_OK && greeting->name)
-		status = queue(greeting, outbox, GREETING_NAME, name);
+	if (url->password)
+		status = queue(hello, output, HELLO_AUTH, auth);
+	if (status == DW_OK && hello->name)
+		status = queue(hello, output, HELLO_NAME, name);
 	return status;
 }
 
 /* queue_what: one INFO a section, because 6.2 takes only one at a time. */
-static int queue_what(struct greeting *greeting, struct outbox *outbox)
+static int queue_what(struct hello *hello, struct output *output)
 {
 	static const char *const info[][3] = {
 	    {"INFO", "server", NULL}, {"INFO", "memory", NULL}, {"INFO", "replication", NULL}};
 	static const char *const slots[] = {"CLUSTER", "NODES", NULL};
 	static const char *const ping[] = {"PING", NULL};
-	const char *probe[] = {"UNLINK", greeting->probe, NULL};
+	const char *probe[] = {"UNLINK", hello->probe, NULL};
 	char number[16];
 	const char *select[] = {"SELECT", number, NULL};
 	int status = DW_OK;
 
-	(void)snprintf(number, sizeof number, "%u", greeting->where->db); /* it fits */
-	if (greeting->where->db != 0)
-		status = queue(greeting, outbox, GREETING_SELECT, select);
+	(void)snprintf(number, sizeof number, "%u", hello->url->db); /* it fits */
+	if (hello->url->db != 0)
+		status = queue(hello, output, HELLO_SELECT, select);
 	if (status == DW_OK)
-		status = queue(greeting, outbox, GREETING_SERVER, info[0]);
+		status = queue(hello, output, HELLO_SERVER, info[0]);
 	if (status == DW_OK)
-		status = queue(greeting, outbox, GREETING_MEMORY, info[1]);
+		status = queue(hello, output, HELLO_MEMORY, info[1]);
 	if (status == DW_OK)
-		status = queue(greeting, outbox, GREETING_ROLE, info[2]);
+		status = queue(hello, output, HELLO_ROLE, info[2]);
 	if (status == DW_OK)
-		status = queue(greeting, outbox, GREETING_SLOTS, slots);
+		status = queue(hello, output, HELLO_SLOTS, slots);
 	if (status == DW_OK)
-		status = queue(greeting, outbox, GREETING_PING, ping);
-	if (status == DW_OK && greeting->probe)
-		status = queue(greeting, outbox, GREETING_PROBE, probe);
+		status = queue(hello, output, HELLO_PING, ping);
+	if (status == DW_OK && hello->probe)
+		status = queue(hello, output, HELLO_PROBE, probe);
 	return status;
 }
 
-int greeting_send(struct greeting *greeting, struct outbox *outbox)
+int hello_send(struct hello *hello, struct output *output)
 {
-	const char *subscribe[] = {"SUBSCRIBE", greeting->channel, NULL};
+	const char *subscribe[] = {"SUBSCRIBE", hello->channel, NULL};
 	int status;
 
-	greeting->count = greeting->next = 0;
-	status = queue_who(greeting, outbox);
-	if (status == DW_OK && greeting->channel)
-		return queue(greeting, outbox, GREETING_SUBSCRIBE, subscribe);
-	return status == DW_OK ? queue_what(greeting, outbox) : status;
+	hello->count = hello->next = 0;
+	status = queue_who(hello, output);
+	if (status == DW_OK && hello->channel)
+		return queue(hello, output, HELLO_SUBSCRIBE, subscribe);
+	return status == DW_OK ? queue_what(hello, output) : status;
 }
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
-static enum greeting_verdict say(char *ret_words, enum greeting_verdict verdict, const char *format,
-				 ...) __attribute__((format(printf, 3, 4)));
+static enum hello_verdict say(char *ret_words, enum hello_verdict verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-static enum greeting_verdict say(char *ret_words, enum greeting_verdict verdict, const char *format,
-				 ...)
+static enum hello_verdict say(char *ret_words, enum hello_verdict verdict, const char *format, ...)
 {
 	va_list arguments;
 
@@ -105,11 +104,11 @@ static enum greeting_verdict say(char *ret_words, enum greeting_verdict verdict,
 	return verdict;
 }
 
-/* greeting_quote: a server, or what stands before it, might repeat what it was sent. */
-const char *greeting_quote(const struct greeting *greeting, const struct reply *reply,
-			   char *ret_text, size_t size)
+/* hello_quote: a server, or what stands before it, might repeat what it was sent. */
+const char *hello_quote(const struct hello *hello, const struct reply *reply, char *ret_text,
+			size_t size)
 {
-	const char *password = greeting->where->password;
+	const char *password = hello->url->password;
 	size_t i = 0;
 
 	if (password && memmem(reply->bytes, reply->size, password, strlen(password)))
@@ -126,20 +125,20 @@ const char *greeting_quote(const struct greeting *greeting, const struct reply *
 enum { SAID_NAME = 1, SAID_SERVER = 2 };
 
 /* warn says it once a link, not once a connection. */
-static void warn(struct greeting *greeting, unsigned bit, const char *line)
+static void warn(struct hello *hello, unsigned bit, const char *line)
 {
-	if (greeting->log && !(greeting->logged & bit))
-		greeting->log(DW_LOG_WARN, line, greeting->log_user);
-	greeting->logged |= bit;
+	if (hello->log && !(hello->logged & bit))
+		hello->log(DW_LOG_WARN, line, hello->log_user);
+	hello->logged |= bit;
 }
 
 /* ---- Judging ------------------------------------------------------------------------------- */
 
-static enum greeting_verdict judge_auth(const struct greeting *greeting, char *ret_words)
+static enum hello_verdict judge_auth(const struct hello *hello, char *ret_words)
 {
-	return say(ret_words, GREETING_REFUSED,
-		   greeting->where->user ? "the server does not accept this user and password"
-					 : "the server does not accept this password");
+	return say(ret_words, HELLO_REFUSED,
+		   hello->url->user ? "the server does not accept this user and password"
+				    : "the server does not accept this password");
 }
 
 /* field finds the line "name:..." in what INFO says; NULL: there is none. */
@@ -156,7 +155,7 @@ static const char *field(const struct reply *reply, const char *name)
 	return NULL;
 }
 
-static enum greeting_verdict judge_version(const struct reply *reply, char *ret_words)
+static enum hello_verdict judge_version(const struct reply *reply, char *ret_words)
 {
 	const char *version = field(reply, "redis_version:");
 	char *end = NULL;
@@ -164,8 +163,8 @@ static enum greeting_verdict judge_version(const struct reply *reply, char *ret_
 	unsigned long minor = end && *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
 
 	if (major > VERSION_MIN_MAJOR || (major == VERSION_MIN_MAJOR && minor >= VERSION_MIN_MINOR))
-		return GREETING_GOES_ON;
-	return say(ret_words, GREETING_REFUSED,
+		return HELLO_GOES_ON;
+	return say(ret_words, HELLO_REFUSED,
 		   "the server is Redis %lu.%lu: %d.%d or newer is needed", major, minor,
 		   VERSION_MIN_MAJOR, VERSION_MIN_MINOR);
 }
@@ -177,103 +176,103 @@ static bool is_mode(const struct reply *reply, const char *mode)
 	return found && strncmp(found, mode, strlen(mode)) == 0;
 }
 
-static enum greeting_verdict judge_server(struct greeting *greeting, const struct reply *reply,
-					  char *ret_words)
+static enum hello_verdict judge_server(struct hello *hello, const struct reply *reply,
+				       char *ret_words)
 {
-	greeting->clustered = is_mode(reply, "cluster");
+	hello->clustered = is_mode(reply, "cluster");
 	if (is_mode(reply, "sentinel"))
-		return say(ret_words, GREETING_REFUSED,
+		return say(ret_words, HELLO_REFUSED,
 			   "the server is a Sentinel, which keeps no timers: the URL of the master "
 			   "that it watches is needed");
 	return judge_version(reply, ret_words);
 }
 
 /* judge_slots: the shards are spread over all slots, and each command goes to this node. */
-static enum greeting_verdict judge_slots(const struct greeting *greeting, const struct reply *reply,
-					 char *ret_words)
+static enum hello_verdict judge_slots(const struct hello *hello, const struct reply *reply,
+				      char *ret_words)
 {
 	const char *own = reply->kind == REPLY_BULK ? strstr(reply->bytes, "myself,") : NULL;
 	const char *all = own ? strstr(own, " 0-16383") : NULL;
 
-	if (!greeting->clustered || (all && all < own + strcspn(own, "\n")))
-		return GREETING_GOES_ON;
-	return say(ret_words, GREETING_REFUSED,
+	if (!hello->clustered || (all && all < own + strcspn(own, "\n")))
+		return HELLO_GOES_ON;
+	return say(ret_words, HELLO_REFUSED,
 		   "the server is a node of a Redis Cluster, and does not serve all slots: "
 		   "clusters of several nodes are not supported, so use a server of its own");
 }
 
-bool greeting_evicts(const struct reply *reply, char *ret_words)
+bool hello_evicts(const struct reply *reply, char *ret_words)
 {
 	const char *policy = reply->kind == REPLY_BULK ? field(reply, "maxmemory_policy:") : NULL;
 	bool all = policy && strncmp(policy, "allkeys-", 8) == 0;
 
 	if (!all && (!policy || strncmp(policy, "volatile-", 9) != 0))
 		return false;
-	(void)say(ret_words, GREETING_REFUSED,
+	(void)say(ret_words, HELLO_REFUSED,
 		  "the server's maxmemory-policy is %.*s, so it would throw %s away: set "
 		  "maxmemory-policy noeviction",
 		  (int)strcspn(policy, "\r\n"), policy, all ? "timers" : "leases");
 	return true;
 }
 
-static enum greeting_verdict judge_role(const struct reply *reply, char *ret_words)
+static enum hello_verdict judge_role(const struct reply *reply, char *ret_words)
 {
 	const char *role = field(reply, "role:");
 
 	if (!role || strncmp(role, "slave", 5) != 0)
-		return GREETING_GOES_ON;
+		return HELLO_GOES_ON;
 	return say(
-	    ret_words, GREETING_LATER,
+	    ret_words, HELLO_LATER,
 	    "the server is a replica, which takes no timers: the URL of its master is needed");
 }
 
 /* judge_info: without the right to look we believe that the server is as it must be. */
-static enum greeting_verdict judge_info(struct greeting *greeting, enum greeting_step step,
-					const struct reply *reply, char *ret_words)
+static enum hello_verdict judge_info(struct hello *hello, enum hello_step step,
+				     const struct reply *reply, char *ret_words)
 {
 	if (reply->kind != REPLY_BULK) {
-		warn(greeting, SAID_SERVER,
+		warn(hello, SAID_SERVER,
 		     "the Redis server does not show INFO: its version, its maxmemory-policy and "
 		     "its role are not checked");
-		return GREETING_GOES_ON;
+		return HELLO_GOES_ON;
 	}
-	if (step == GREETING_SERVER)
-		return judge_server(greeting, reply, ret_words);
-	if (step == GREETING_MEMORY)
-		return greeting_evicts(reply, ret_words) ? GREETING_REFUSED : GREETING_GOES_ON;
+	if (step == HELLO_SERVER)
+		return judge_server(hello, reply, ret_words);
+	if (step == HELLO_MEMORY)
+		return hello_evicts(reply, ret_words) ? HELLO_REFUSED : HELLO_GOES_ON;
 	return judge_role(reply, ret_words);
 }
 
-static enum greeting_verdict judge_error(struct greeting *greeting, enum greeting_step step,
-					 const struct reply *reply, char *ret_words)
+static enum hello_verdict judge_error(struct hello *hello, enum hello_step step,
+				      const struct reply *reply, char *ret_words)
 {
 	char text[160];
-	const char *words = greeting_quote(greeting, reply, text, sizeof text);
-	bool tolerated = step == GREETING_NAME || step == GREETING_SLOTS || step == GREETING_PING ||
-			 step == GREETING_PROBE;
+	const char *words = hello_quote(hello, reply, text, sizeof text);
+	bool tolerated =
+	    step == HELLO_NAME || step == HELLO_SLOTS || step == HELLO_PING || step == HELLO_PROBE;
 
 	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
 		if (reply_fails(reply, passing[i]))
-			return say(ret_words, GREETING_SOON, "the server answers: %s", words);
+			return say(ret_words, HELLO_SOON, "the server answers: %s", words);
 	if (reply_fails(reply, "ERR max number of clients"))
-		return say(ret_words, GREETING_LATER, "the server has too many clients");
+		return say(ret_words, HELLO_LATER, "the server has too many clients");
 	if (reply_fails(reply, "NOAUTH"))
-		return say(ret_words, GREETING_REFUSED,
+		return say(ret_words, HELLO_REFUSED,
 			   "the server wants a password: in the URL, password-file=FILE, or "
 			   "DURAWHEEL_REDIS_PASSWORD");
-	if (step == GREETING_AUTH && (reply_fails(reply, "WRONGPASS") || reply_fails(reply, "ERR")))
-		return judge_auth(greeting, ret_words);
-	if (step == GREETING_SELECT)
-		return say(ret_words, GREETING_REFUSED, "the server's database %u: %s",
-			   greeting->where->db, words);
-	if (reply_fails(reply, "DENIED") || (!tolerated && step <= GREETING_NAME) ||
-	    step == GREETING_SUBSCRIBE)
-		return say(ret_words, GREETING_REFUSED, "the server answers: %s", words);
-	if (step == GREETING_NAME)
-		warn(greeting, SAID_NAME,
+	if (step == HELLO_AUTH && (reply_fails(reply, "WRONGPASS") || reply_fails(reply, "ERR")))
+		return judge_auth(hello, ret_words);
+	if (step == HELLO_SELECT)
+		return say(ret_words, HELLO_REFUSED, "the server's database %u: %s", hello->url->db,
+			   words);
+	if (reply_fails(reply, "DENIED") || (!tolerated && step <= HELLO_NAME) ||
+	    step == HELLO_SUBSCRIBE)
+		return say(ret_words, HELLO_REFUSED, "the server answers: %s", words);
+	if (step == HELLO_NAME)
+		warn(hello, SAID_NAME,
 		     "the Redis server does not take a CLIENT SETNAME: its CLIENT LIST will not "
 		     "name us");
-	return tolerated ? GREETING_GOES_ON : judge_info(greeting, step, reply, ret_words);
+	return tolerated ? HELLO_GOES_ON : judge_info(hello, step, reply, ret_words);
 }
 
 /* is_subscribed: "subscribe", channel, count. */
@@ -283,51 +282,50 @@ static bool is_subscribed(const struct reply *reply)
 	       reply_is(&reply->items[0], "subscribe");
 }
 
-static enum greeting_verdict judge_answer(struct greeting *greeting, enum greeting_step step,
-					  const struct reply *reply, char *ret_words)
+static enum hello_verdict judge_answer(struct hello *hello, enum hello_step step,
+				       const struct reply *reply, char *ret_words)
 {
 	bool makes_sense;
 
-	if (step == GREETING_SUBSCRIBE)
+	if (step == HELLO_SUBSCRIBE)
 		makes_sense = is_subscribed(reply);
-	else if (step == GREETING_PING)
+	else if (step == HELLO_PING)
 		makes_sense = reply_is(reply, "PONG");
-	else if (step == GREETING_PROBE)
+	else if (step == HELLO_PROBE)
 		makes_sense = reply->kind == REPLY_INTEGER;
-	else if (step >= GREETING_SERVER)
+	else if (step >= HELLO_SERVER)
 		makes_sense = reply->kind == REPLY_BULK;
 	else
 		makes_sense = reply_is(reply, "OK");
 	if (!makes_sense)
-		return say(ret_words, GREETING_LATER,
+		return say(ret_words, HELLO_LATER,
 			   "what answers there does not answer as a Redis server does");
-	if (step >= GREETING_SERVER && step <= GREETING_ROLE)
-		return judge_info(greeting, step, reply, ret_words);
-	return GREETING_GOES_ON;
+	if (step >= HELLO_SERVER && step <= HELLO_ROLE)
+		return judge_info(hello, step, reply, ret_words);
+	return HELLO_GOES_ON;
 }
 
-const char *greeting_hangs(const struct greeting *greeting)
+const char *hello_hangs(const struct hello *hello)
 {
-	if (greeting->next < greeting->count && greeting->steps[greeting->next] == GREETING_PROBE)
+	if (hello->next < hello->count && hello->steps[hello->next] == HELLO_PROBE)
 		return "the server answers, but holds every change back (CLIENT PAUSE, a failover)";
 	return "the server takes connections, but does not answer";
 }
 
-enum greeting_verdict greeting_judge(struct greeting *greeting, const struct reply *reply,
-				     char *ret_words)
+enum hello_verdict hello_judge(struct hello *hello, const struct reply *reply, char *ret_words)
 {
-	enum greeting_verdict verdict;
-	enum greeting_step step;
+	enum hello_verdict verdict;
+	enum hello_step step;
 
-	assert(greeting->next < greeting->count);
-	step = greeting->steps[greeting->next++];
+	assert(hello->next < hello->count);
+	step = hello->steps[hello->next++];
 	if (reply->kind == REPLY_ERROR)
-		verdict = judge_error(greeting, step, reply, ret_words);
+		verdict = judge_error(hello, step, reply, ret_words);
 	else
-		verdict = judge_answer(greeting, step, reply, ret_words);
-	if (step == GREETING_SLOTS && verdict == GREETING_GOES_ON)
-		verdict = judge_slots(greeting, reply, ret_words);
-	if (verdict == GREETING_GOES_ON && greeting->next == greeting->count)
-		return GREETING_DONE;
+		verdict = judge_answer(hello, step, reply, ret_words);
+	if (step == HELLO_SLOTS && verdict == HELLO_GOES_ON)
+		verdict = judge_slots(hello, reply, ret_words);
+	if (verdict == HELLO_GOES_ON && hello->next == hello->count)
+		return HELLO_DONE;
 	return verdict;
 }

@@ -8,31 +8,31 @@
 #include "redis/reply.h"
 #include "redis/url.h"
 
-enum greeting_step {
-	GREETING_AUTH,
-	GREETING_NAME,
-	GREETING_SELECT,
-	GREETING_SERVER,
-	GREETING_MEMORY,
-	GREETING_ROLE,
-	GREETING_SLOTS, /* of a node of a cluster; another server refuses it */
-	GREETING_PING,  /* says what INFO does not: LOADING, MASTERDOWN */
-	GREETING_PROBE, /* whether the server takes changes; the last step where there is a key */
-	GREETING_SUBSCRIBE
+enum hello_step {
+	HELLO_AUTH,
+	HELLO_NAME,
+	HELLO_SELECT,
+	HELLO_SERVER,
+	HELLO_MEMORY,
+	HELLO_ROLE,
+	HELLO_SLOTS, /* of a node of a cluster; another server refuses it */
+	HELLO_PING,  /* says what INFO does not: LOADING, MASTERDOWN */
+	HELLO_PROBE, /* whether the server takes changes; the last step where there is a key */
+	HELLO_SUBSCRIBE
 };
 
-enum { GREETING_STEPS = 9 };
+enum { HELLO_STEPS = 9 };
 
-enum greeting_verdict {
-	GREETING_GOES_ON,
-	GREETING_DONE,
-	GREETING_SOON,   /* this server cannot now, but will by itself: loading, busy */
-	GREETING_LATER,  /* another time perhaps: a replica, too many clients, no Redis at all */
-	GREETING_REFUSED /* not until somebody changes something */
+enum hello_verdict {
+	HELLO_GOES_ON,
+	HELLO_DONE,
+	HELLO_SOON,   /* this server cannot now, but will by itself: loading, busy */
+	HELLO_LATER,  /* another time perhaps: a replica, too many clients, no Redis at all */
+	HELLO_REFUSED /* not until somebody changes something */
 };
 
-struct greeting {
-	const struct redis_where *where;
+struct hello {
+	const struct redis_url *url;
 	const char *name;
 	const char *channel;
 	const char *probe; /* a key that is not there; NULL: nothing is probed */
@@ -40,27 +40,26 @@ struct greeting {
 	void *log_user;
 	bool clustered;  /* the server is a node of a cluster */
 	unsigned logged; /* bits of what was said once */
-	enum greeting_step steps[GREETING_STEPS];
+	enum hello_step steps[HELLO_STEPS];
 	unsigned count; /* sent */
 	unsigned next;  /* to be answered */
 };
 
-/* greeting_evicts: the server, by its INFO of memory, would throw timers or leases away. Then
+/* hello_evicts: the server, by its INFO of memory, would throw timers or leases away. Then
  * ret_words (DW_MESSAGE_SIZE) say so. */
-bool greeting_evicts(const struct reply *, char *ret_words);
+bool hello_evicts(const struct reply *, char *ret_words);
 
-/* greeting_send queues all commands: DW_OK, DW_ENOMEM. */
-int greeting_send(struct greeting *, struct outbox *);
+/* hello_send queues all commands: DW_OK, DW_ENOMEM. */
+int hello_send(struct hello *, struct output *);
 
-/* greeting_quote gives an error's words, printable, short, and without the password. */
-const char *greeting_quote(const struct greeting *, const struct reply *, char *ret_text,
-			   size_t size);
+/* hello_quote gives an error's words, printable, short, and without the password. */
+const char *hello_quote(const struct hello *, const struct reply *, char *ret_text, size_t size);
 
-/* greeting_hangs: why the reply that is due does not come, in words. */
-const char *greeting_hangs(const struct greeting *);
+/* hello_hangs: why the reply that is due does not come, in words. */
+const char *hello_hangs(const struct hello *);
 
-/* greeting_judge takes the next reply. After SOON, LATER and REFUSED ret_words (DW_MESSAGE_SIZE)
+/* hello_judge takes the next reply. After SOON, LATER and REFUSED ret_words (DW_MESSAGE_SIZE)
  * say why, without secrets. */
-enum greeting_verdict greeting_judge(struct greeting *, const struct reply *, char *ret_words);
+enum hello_verdict hello_judge(struct hello *, const struct reply *, char *ret_words);
 
 #endif

@@ -10,84 +10,84 @@
 
 enum { RING_FIRST = 16, VECTORS = 64 };
 
-static struct outbox_block *block_at(const struct outbox *outbox, size_t index)
+static struct output_block *block_at(const struct output *output, size_t index)
 {
-	return &outbox->ring[(outbox->first + index) & (outbox->ring_size - 1)];
+	return &output->ring[(output->first + index) & (output->ring_size - 1)];
 }
 
 /* make_room keeps the order: the ring begins at 0 in its new place. */
-static bool make_room(struct outbox *outbox)
+static bool make_room(struct output *output)
 {
-	size_t size = outbox->ring_size ? 2 * outbox->ring_size : RING_FIRST;
-	struct outbox_block *ring;
+	size_t size = output->ring_size ? 2 * output->ring_size : RING_FIRST;
+	struct output_block *ring;
 
-	if (outbox->count < outbox->ring_size)
+	if (output->count < output->ring_size)
 		return true;
-	ring = alloc_new(&outbox->alloc, size * sizeof *ring);
+	ring = alloc_new(&output->alloc, size * sizeof *ring);
 	if (!ring)
 		return false;
-	for (size_t i = 0; i < outbox->count; i++)
-		ring[i] = *block_at(outbox, i);
-	alloc_free(&outbox->alloc, outbox->ring);
-	outbox->ring = ring;
-	outbox->ring_size = size;
-	outbox->first = 0;
+	for (size_t i = 0; i < output->count; i++)
+		ring[i] = *block_at(output, i);
+	alloc_free(&output->alloc, output->ring);
+	output->ring = ring;
+	output->ring_size = size;
+	output->first = 0;
 	return true;
 }
 
-int outbox_add(struct outbox *outbox, int count, const char *const *words, const size_t *sizes)
+int output_add(struct output *output, int count, const char *const *words, const size_t *sizes)
 {
 	char *block = NULL;
 	long long size;
 
-	if (!make_room(outbox))
+	if (!make_room(output))
 		return DW_ENOMEM;
 	/* The array is not hiredis' to change, and it changes nothing in it. */
 	size = redisFormatCommandArgv(&block, count, (const char **)(uintptr_t)words, sizes);
 	if (size < 0)
 		return DW_ENOMEM;
-	*block_at(outbox, outbox->count) =
-	    (struct outbox_block){.bytes = block, .size = (size_t)size};
-	outbox->count++;
-	outbox->bytes += (size_t)size;
+	*block_at(output, output->count) =
+	    (struct output_block){.bytes = block, .size = (size_t)size};
+	output->count++;
+	output->bytes += (size_t)size;
 	return DW_OK;
 }
 
-void outbox_hide(struct outbox *outbox)
+void output_hide(struct output *output)
 {
-	block_at(outbox, outbox->count - 1)->secret = true;
+	block_at(output, output->count - 1)->secret = true;
 }
 
-static void drop_first(struct outbox *outbox)
+static void drop_first(struct output *output)
 {
-	struct outbox_block *block = block_at(outbox, 0);
+	struct output_block *block = block_at(output, 0);
 
 	if (block->secret)
 		explicit_bzero(block->bytes, block->size);
 	redisFreeCommand(block->bytes);
-	outbox->first = (outbox->first + 1) & (outbox->ring_size - 1);
-	outbox->count--;
-	outbox->written = 0;
+	output->first = (output->first + 1) & (output->ring_size - 1);
+	output->count--;
+	output->written = 0;
 }
 
 /* pass: so many bytes are with the kernel. */
-static void pass(struct outbox *outbox, size_t size)
+static void pass(struct output *output, size_t size)
 {
-	outbox->bytes -= size;
-	while (outbox->count > 0 && size >= block_at(outbox, 0)->size - outbox->written) {
-		size -= block_at(outbox, 0)->size - outbox->written;
-		drop_first(outbox);
+	output->bytes -= size;
+	while (output->count > 0 && size >= block_at(output, 0)->size - output->written) {
+		size -= block_at(output, 0)->size - output->written;
+		drop_first(output);
 	}
-	outbox->written += size;
+	output->written += size;
 }
 
-static size_t fill(const struct outbox *outbox, struct iovec *vectors)
+static size_t fill(const struct output *output, struct iovec *vectors)
 {
-	size_t count = outbox->count < VECTORS ? outbox->count : VECTORS;
+	size_t count = output->count < VECTORS ? output->count : VECTORS;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct outbox_block *block = block_at(outbox, i);
-		size_t skipped = i == 0 ? outbox->written : 0;
+		const struct output_block *block = block_at(output, i);
+		size_t skipped = i == 0 ? output->written : 0;
 
 		vectors[i].iov_base = block->bytes + skipped;
 		vectors[i].iov_len = block->size - skipped;
@@ -95,37 +95,37 @@ static size_t fill(const struct outbox *outbox, struct iovec *vectors)
 	return count;
 }
 
-int outbox_write(struct outbox *outbox, int fd, bool *ret_any)
+int output_write(struct output *output, int fd, bool *ret_any)
 {
 	*ret_any = false;
-	while (outbox->count > 0) {
+	while (output->count > 0) {
 		struct iovec vectors[VECTORS];
 		struct msghdr message = {.msg_iov = vectors};
 		ssize_t sent;
 
-		message.msg_iovlen = fill(outbox, vectors);
+		message.msg_iovlen = fill(output, vectors);
 		sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0)
 			return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : errno;
-		pass(outbox, (size_t)sent);
+		pass(output, (size_t)sent);
 		*ret_any = true;
 	}
 	return 0;
 }
 
-void outbox_clear(struct outbox *outbox)
+void output_clear(struct output *output)
 {
-	while (outbox->count > 0)
-		drop_first(outbox);
-	outbox->bytes = 0;
+	while (output->count > 0)
+		drop_first(output);
+	output->bytes = 0;
 }
 
-void outbox_free(struct outbox *outbox)
+void output_free(struct output *output)
 {
-	outbox_clear(outbox);
-	alloc_free(&outbox->alloc, outbox->ring);
-	outbox->ring = NULL;
-	outbox->ring_size = outbox->first = 0;
+	output_clear(output);
+	alloc_free(&output->alloc, output->ring);
+	output->ring = NULL;
+	output->ring_size = output->first = 0;
 }

@@ -9,15 +9,15 @@
 
 #include "base/alloc.h"
 
-struct outbox_block {
+struct output_block {
 	char *bytes;
 	size_t size;
 	bool secret; /* overwritten before it is freed */
 };
 
-struct outbox {
+struct output {
 	struct alloc alloc;
-	struct outbox_block *ring;
+	struct output_block *ring;
 	size_t ring_size; /* a power of two, or 0 */
 	size_t first;
 	size_t count;
@@ -25,16 +25,16 @@ struct outbox {
 	size_t bytes;   /* still to be written */
 };
 
-/* outbox_add formats a command: DW_OK, DW_ENOMEM. outbox_hide: the last one has a secret. */
-int outbox_add(struct outbox *, int count, const char *const *words, const size_t *sizes);
-void outbox_hide(struct outbox *);
+/* output_add formats a command: DW_OK, DW_ENOMEM. output_hide: the last one has a secret. */
+int output_add(struct output *, int count, const char *const *words, const size_t *sizes);
+void output_hide(struct output *);
 
-/* outbox_write writes what the socket takes: 0, also when it takes no more, or errno. *ret_any:
+/* output_write writes what the socket takes: 0, also when it takes no more, or errno. *ret_any:
  * something was written. Never a SIGPIPE. */
-int outbox_write(struct outbox *, int fd, bool *ret_any);
+int output_write(struct output *, int fd, bool *ret_any);
 
-/* outbox_clear forgets what was not written. outbox_free: the ring, too. */
-void outbox_clear(struct outbox *);
-void outbox_free(struct outbox *);
+/* output_clear forgets what was not written. output_free: the ring, too. */
+void output_clear(struct output *);
+void output_free(struct output *);
 
 #endif

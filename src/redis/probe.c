@@ -10,7 +10,7 @@ void probe_begin(struct probe *probe)
 	*probe = (struct probe){.key = probe->key};
 }
 
-int probe_send(struct probe *probe, struct outbox *outbox)
+int probe_send(struct probe *probe, struct output *output)
 {
 	const char *change[] = {probe->key ? "UNLINK" : "PING", probe->key};
 	const char *policy[] = {"INFO", "memory"};
@@ -22,15 +22,15 @@ int probe_send(struct probe *probe, struct outbox *outbox)
 		words = policy;
 	for (int i = 0; i < 2 && words[i]; i++)
 		sizes[i] = strlen(words[i]);
-	return outbox_add(outbox, words[1] ? 2 : 1, words, sizes);
+	return output_add(output, words[1] ? 2 : 1, words, sizes);
 }
 
-/* take_policy: somebody may have changed it since the greeting. */
+/* take_policy: somebody may have changed it since the hello. */
 static enum probe_news take_policy(struct probe *probe, const struct reply *reply, char *ret_words)
 {
 	bool evicted = probe->evicts;
 
-	probe->evicts = greeting_evicts(reply, ret_words);
+	probe->evicts = hello_evicts(reply, ret_words);
 	if (probe->evicts)
 		return PROBE_TROUBLE;
 	if (!evicted)
@@ -41,7 +41,7 @@ static enum probe_news take_policy(struct probe *probe, const struct reply *repl
 }
 
 /* take_change: a server that is there may refuse every change. */
-static enum probe_news take_change(struct probe *probe, const struct greeting *greeting,
+static enum probe_news take_change(struct probe *probe, const struct hello *hello,
 				   const struct reply *reply, char *ret_words)
 {
 	bool refused = probe->refuses;
@@ -50,7 +50,7 @@ static enum probe_news take_change(struct probe *probe, const struct greeting *g
 	probe->refuses = reply_passes(reply);
 	if (probe->refuses)
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the server refuses every change: %s",
-			       greeting_quote(greeting, reply, text, sizeof text));
+			       hello_quote(hello, reply, text, sizeof text));
 	else if (refused)
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the server takes changes again");
 	else
@@ -58,12 +58,12 @@ static enum probe_news take_change(struct probe *probe, const struct greeting *g
 	return probe->refuses ? PROBE_TROUBLE : PROBE_TROUBLE_OVER;
 }
 
-enum probe_news probe_take(struct probe *probe, const struct greeting *greeting,
+enum probe_news probe_take(struct probe *probe, const struct hello *hello,
 			   const struct reply *reply, char *ret_words)
 {
 	bool policy = probe->asks_policy;
 
 	probe->asks_policy = false;
 	return policy ? take_policy(probe, reply, ret_words)
-		      : take_change(probe, greeting, reply, ret_words);
+		      : take_change(probe, hello, reply, ret_words);
 }

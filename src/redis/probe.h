@@ -19,11 +19,11 @@ enum probe_news { PROBE_NOTHING, PROBE_TROUBLE, PROBE_TROUBLE_OVER };
 void probe_begin(struct probe *);
 
 /* probe_send queues the next question: DW_OK, DW_ENOMEM. */
-int probe_send(struct probe *, struct outbox *);
+int probe_send(struct probe *, struct output *);
 
-/* probe_take takes the answer, or the last one of a greeting. Unless there is nothing new,
+/* probe_take takes the answer, or the last one of a hello. Unless there is nothing new,
  * ret_words (DW_MESSAGE_SIZE) say it. */
-enum probe_news probe_take(struct probe *, const struct greeting *, const struct reply *,
+enum probe_news probe_take(struct probe *, const struct hello *, const struct reply *,
 			   char *ret_words);
 
 #endif

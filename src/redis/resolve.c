@@ -9,29 +9,29 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-struct lookup {
+struct resolver {
 	struct alloc alloc;
 	pthread_mutex_t mutex;
 	bool done;
 	bool left; /* whoever began it has gone */
 	int event_fd;
-	struct lookup_result result;
+	struct resolve_result result;
 	char host[256];
 	char port[8];
 };
 
 /* find: host NULL: this one. */
-static void find(const char *host, const char *port, int flags, struct lookup_result *ret_result)
+static void find(const char *host, const char *port, int flags, struct resolve_result *ret_result)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
 	struct addrinfo *list = NULL;
 
-	*ret_result = (struct lookup_result){.error = getaddrinfo(host, port, &hints, &list)};
+	*ret_result = (struct resolve_result){.error = getaddrinfo(host, port, &hints, &list)};
 	if (ret_result->error != 0)
 		return;
-	for (struct addrinfo *one = list; one && ret_result->count < LOOKUP_MAX;
+	for (struct addrinfo *one = list; one && ret_result->count < RESOLVE_MAX;
 	     one = one->ai_next) {
-		struct lookup_address *found = &ret_result->found[ret_result->count];
+		struct resolve_address *found = &ret_result->found[ret_result->count];
 
 		if (one->ai_addrlen > sizeof found->address)
 			continue;
@@ -42,20 +42,20 @@ static void find(const char *host, const char *port, int flags, struct lookup_re
 	freeaddrinfo(list);
 }
 
-bool lookup_number(const char *host, const char *port, struct lookup_result *ret_result)
+bool resolve_number(const char *host, const char *port, struct resolve_result *ret_result)
 {
 	find(host, port, AI_NUMERICHOST | AI_NUMERICSERV, ret_result);
 	return ret_result->error == 0;
 }
 
-static void free_lookup(struct lookup *lookup)
+static void free_resolver(struct resolver *resolver)
 {
-	struct alloc alloc = lookup->alloc;
+	struct alloc alloc = resolver->alloc;
 
-	if (lookup->event_fd >= 0)
-		(void)close(lookup->event_fd); /* it holds nothing */
-	(void)pthread_mutex_destroy(&lookup->mutex);
-	alloc_free(&alloc, lookup);
+	if (resolver->event_fd >= 0)
+		(void)close(resolver->event_fd); /* it holds nothing */
+	(void)pthread_mutex_destroy(&resolver->mutex);
+	alloc_free(&alloc, resolver);
 }
 
 /* is_here: that name is this host's, also where no file and no server of names says so (RFC 6761).
@@ -65,28 +65,29 @@ static bool is_here(const char *host)
 	return strcasecmp(host, "localhost") == 0;
 }
 
-static void *look(void *arg)
+static void *resolve_in_thread(void *arg)
 {
-	struct lookup *lookup = arg;
-	struct lookup_result result;
+	struct resolver *resolver = arg;
+	struct resolve_result result;
 	uint64_t one = 1;
 	bool left;
 
-	find(is_here(lookup->host) ? NULL : lookup->host, lookup->port, AI_NUMERICSERV, &result);
-	pthread_mutex_lock(&lookup->mutex);
-	lookup->result = result;
-	lookup->done = true;
-	left = lookup->left;
+	find(is_here(resolver->host) ? NULL : resolver->host, resolver->port, AI_NUMERICSERV,
+	     &result);
+	pthread_mutex_lock(&resolver->mutex);
+	resolver->result = result;
+	resolver->done = true;
+	left = resolver->left;
 	if (!left)
-		(void)!write(lookup->event_fd, &one, sizeof one); /* cannot be full */
-	pthread_mutex_unlock(&lookup->mutex);
+		(void)!write(resolver->event_fd, &one, sizeof one); /* cannot be full */
+	pthread_mutex_unlock(&resolver->mutex);
 	if (left)
-		free_lookup(lookup);
+		free_resolver(resolver);
 	return NULL;
 }
 
 /* start: the thread takes no signals, they are the program's. */
-static bool start(struct lookup *lookup)
+static bool start(struct resolver *resolver)
 {
 	pthread_attr_t attributes;
 	sigset_t all;
@@ -99,57 +100,57 @@ static bool start(struct lookup *lookup)
 	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED); /* cannot fail */
 	(void)sigfillset(&all);                                                  /* nor this */
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	started = pthread_create(&thread, &attributes, look, lookup) == 0;
+	started = pthread_create(&thread, &attributes, resolve_in_thread, resolver) == 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)pthread_attr_destroy(&attributes);
 	return started;
 }
 
-struct lookup *lookup_begin(const struct alloc *alloc, const char *host, const char *port)
+struct resolver *resolve_begin(const struct alloc *alloc, const char *host, const char *port)
 {
-	struct lookup *lookup = alloc_new(alloc, sizeof *lookup);
+	struct resolver *resolver = alloc_new(alloc, sizeof *resolver);
 
-	if (!lookup)
+	if (!resolver)
 		return NULL;
-	lookup->alloc = *alloc;
-	(void)pthread_mutex_init(&lookup->mutex, NULL); /* cannot fail without attributes */
-	memcpy(lookup->host, host, strnlen(host, sizeof lookup->host - 1));
-	memcpy(lookup->port, port, strnlen(port, sizeof lookup->port - 1));
-	lookup->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (lookup->event_fd < 0 || !start(lookup)) {
-		free_lookup(lookup);
+	resolver->alloc = *alloc;
+	(void)pthread_mutex_init(&resolver->mutex, NULL); /* cannot fail without attributes */
+	memcpy(resolver->host, host, strnlen(host, sizeof resolver->host - 1));
+	memcpy(resolver->port, port, strnlen(port, sizeof resolver->port - 1));
+	resolver->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (resolver->event_fd < 0 || !start(resolver)) {
+		free_resolver(resolver);
 		return NULL;
 	}
-	return lookup;
+	return resolver;
 }
 
-int lookup_descriptor(const struct lookup *lookup)
+int resolve_descriptor(const struct resolver *resolver)
 {
-	return lookup->event_fd;
+	return resolver->event_fd;
 }
 
-bool lookup_take(struct lookup *lookup, struct lookup_result *ret_result)
+bool resolve_take(struct resolver *resolver, struct resolve_result *ret_result)
 {
 	bool done;
 
-	pthread_mutex_lock(&lookup->mutex);
-	done = lookup->done;
+	pthread_mutex_lock(&resolver->mutex);
+	done = resolver->done;
 	if (done)
-		*ret_result = lookup->result;
-	pthread_mutex_unlock(&lookup->mutex);
+		*ret_result = resolver->result;
+	pthread_mutex_unlock(&resolver->mutex);
 	return done;
 }
 
-void lookup_end(struct lookup *lookup)
+void resolve_end(struct resolver *resolver)
 {
 	bool done;
 
-	if (!lookup)
+	if (!resolver)
 		return;
-	pthread_mutex_lock(&lookup->mutex);
-	done = lookup->done;
-	lookup->left = true;
-	pthread_mutex_unlock(&lookup->mutex);
+	pthread_mutex_lock(&resolver->mutex);
+	done = resolver->done;
+	resolver->left = true;
+	pthread_mutex_unlock(&resolver->mutex);
 	if (done)
-		free_lookup(lookup);
+		free_resolver(resolver);
 }

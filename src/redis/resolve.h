@@ -9,32 +9,32 @@
 
 #include "base/alloc.h"
 
-enum { LOOKUP_MAX = 8 };
+enum { RESOLVE_MAX = 8 };
 
-struct lookup_address {
+struct resolve_address {
 	struct sockaddr_storage address;
 	socklen_t size;
 };
 
-struct lookup_result {
+struct resolve_result {
 	int error; /* of getaddrinfo(), 0: none */
 	unsigned count;
-	struct lookup_address found[LOOKUP_MAX];
+	struct resolve_address found[RESOLVE_MAX];
 };
 
-/* lookup_number: true: host is an address itself, and *ret_result is it. */
-bool lookup_number(const char *host, const char *port, struct lookup_result *ret_result);
+/* resolve_number: true: host is an address itself, and *ret_result is it. */
+bool resolve_number(const char *host, const char *port, struct resolve_result *ret_result);
 
-struct lookup;
+struct resolver;
 
-/* lookup_begin: NULL: no memory, or no thread. */
-struct lookup *lookup_begin(const struct alloc *, const char *host, const char *port);
+/* resolve_begin: NULL: no memory, or no thread. */
+struct resolver *resolve_begin(const struct alloc *, const char *host, const char *port);
 
-/* lookup_descriptor: readable when it is done. */
-int lookup_descriptor(const struct lookup *);
-bool lookup_take(struct lookup *, struct lookup_result *ret_result);
+/* resolve_descriptor: readable when it is done. */
+int resolve_descriptor(const struct resolver *);
+bool resolve_take(struct resolver *, struct resolve_result *ret_result);
 
-/* lookup_end: done or not. NULL is allowed. */
-void lookup_end(struct lookup *);
+/* resolve_end: done or not. NULL is allowed. */
+void resolve_end(struct resolver *);
 
 #endif

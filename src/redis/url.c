@@ -21,7 +21,7 @@
 #define DB_MAX 999999u
 
 struct reading {
-	struct redis_where *where;
+	struct redis_url *url;
 	const struct alloc *alloc;
 	char *message;
 	char *file; /* of the password, NULL: none is named */
@@ -130,7 +130,7 @@ static int read_db(struct reading *reading, const char *text, size_t size)
 {
 	if (reading->db_said)
 		return refuse(reading, "the Redis URL names the database twice: either /N or db=N");
-	if (!read_number(text, size, DB_MAX, &reading->where->db))
+	if (!read_number(text, size, DB_MAX, &reading->url->db))
 		return refuse(reading,
 			      "the database in the Redis URL is no number from 0 to %u, as in "
 			      "redis://localhost:6379/0; a / in a password is written %%2F",
@@ -147,10 +147,10 @@ static int read_user(struct reading *reading, const char *text, size_t size)
 	int status = DW_OK;
 
 	if (user_size > 0)
-		status = read_escaped(reading, text, user_size, &reading->where->user);
+		status = read_escaped(reading, text, user_size, &reading->url->user);
 	if (status == DW_OK && colon && user_size + 1 < size)
-		status = read_escaped(reading, colon + 1, size - user_size - 1,
-				      &reading->where->password);
+		status =
+		    read_escaped(reading, colon + 1, size - user_size - 1, &reading->url->password);
 	return status;
 }
 
@@ -209,7 +209,7 @@ static int read_host(struct reading *reading, const char *text, size_t size, siz
 			      "redis://HOST[:PORT][/DB], with an IPv6 address in "
 			      "brackets, and @ / ? : in a password as %%40 %%2F %%3F %%3A");
 	*ret_used = count + (bracketed ? 2 : 0);
-	return copy_part(reading, from, count, &reading->where->host);
+	return copy_part(reading, from, count, &reading->url->host);
 }
 
 /* read_address reads host[:port]. */
@@ -222,14 +222,13 @@ static int read_address(struct reading *reading, const char *text, size_t size)
 	if (status != DW_OK)
 		return status;
 	if (used == size)
-		return copy_part(reading, PORT_DEFAULT, strlen(PORT_DEFAULT),
-				 &reading->where->port);
+		return copy_part(reading, PORT_DEFAULT, strlen(PORT_DEFAULT), &reading->url->port);
 	if (text[used] != ':' || !read_number(text + used + 1, size - used - 1, 65535, &port) ||
 	    port == 0)
 		return refuse(reading, "the port in the Redis URL is no number from 1 to 65535: "
 				       "redis://HOST[:PORT][/DB], with @ / ? : in a password as "
 				       "%%40 %%2F %%3F %%3A");
-	return copy_part(reading, text + used + 1, size - used - 1, &reading->where->port);
+	return copy_part(reading, text + used + 1, size - used - 1, &reading->url->port);
 }
 
 static const char *last_at(const char *text, size_t size)
@@ -274,7 +273,7 @@ static int read_unix(struct reading *reading, const char *text, size_t size)
 	if (skipped > 0)
 		status = read_user(reading, text, skipped - 1);
 	if (status == DW_OK)
-		status = copy_part(reading, slash, size - skipped, &reading->where->path);
+		status = copy_part(reading, slash, size - skipped, &reading->url->path);
 	return status;
 }
 
@@ -312,7 +311,7 @@ static int take_secret(struct reading *reading, const char *text, size_t size)
 	if (size == 0 || memchr(text, '\0', size))
 		return refuse(reading, "the password-file \"%.120s\" %s", reading->file,
 			      size == 0 ? "is empty" : "has a NUL byte in it");
-	return copy_part(reading, text, size, &reading->where->password);
+	return copy_part(reading, text, size, &reading->url->password);
 }
 
 static int read_file(struct reading *reading)
@@ -346,48 +345,48 @@ static int find_password(struct reading *reading)
 {
 	const char *given = getenv(PASSWORD_VARIABLE);
 
-	if (reading->where->password)
+	if (reading->url->password)
 		return DW_OK;
 	if (reading->file)
 		return read_file(reading);
 	if (given && *given)
-		return copy_part(reading, given, strlen(given), &reading->where->password);
+		return copy_part(reading, given, strlen(given), &reading->url->password);
 	return DW_OK;
 }
 
 /* ---- All of it ----------------------------------------------------------------------------- */
 
 /* name: before an @ in a path may be a password that stands at the wrong place. */
-static void name(struct redis_where *where)
+static void name(struct redis_url *url)
 {
-	const char *bracket = where->host && strchr(where->host, ':') ? "[" : "";
-	const char *at = where->path ? strrchr(where->path, '@') : NULL;
+	const char *bracket = url->host && strchr(url->host, ':') ? "[" : "";
+	const char *at = url->path ? strrchr(url->path, '@') : NULL;
 
-	if (where->path)
-		(void)snprintf(where->name, sizeof where->name, "unix://%s%s?db=%u",
-			       at ? "***" : "", at ? at : where->path, where->db);
+	if (url->path)
+		(void)snprintf(url->name, sizeof url->name, "unix://%s%s?db=%u", at ? "***" : "",
+			       at ? at : url->path, url->db);
 	else
-		(void)snprintf(where->name, sizeof where->name, "redis://%s%.100s%s:%s/%u", bracket,
-			       where->host, *bracket ? "]" : "", where->port, where->db);
+		(void)snprintf(url->name, sizeof url->name, "redis://%s%.100s%s:%s/%u", bracket,
+			       url->host, *bracket ? "]" : "", url->port, url->db);
 }
 
 /* scheme_size: of the scheme in front of what is read, capital letters or not; 0: another one. */
-static size_t scheme_size(const char *url, const char *scheme)
+static size_t scheme_size(const char *text, const char *scheme)
 {
 	size_t size = strlen(scheme);
 
-	return strncasecmp(url, scheme, size) == 0 ? size : 0;
+	return strncasecmp(text, scheme, size) == 0 ? size : 0;
 }
 
-static int read_url(struct reading *reading, const char *url)
+static int read_url(struct reading *reading, const char *text)
 {
-	size_t tcp = scheme_size(url, "redis://") + scheme_size(url, "valkey://");
-	size_t scheme = tcp + scheme_size(url, "unix://");
-	const char *rest = url + scheme;
+	size_t tcp = scheme_size(text, "redis://") + scheme_size(text, "valkey://");
+	size_t scheme = tcp + scheme_size(text, "unix://");
+	const char *rest = text + scheme;
 	size_t size;
 	int status;
 
-	if (scheme_size(url, "rediss://") || scheme_size(url, "valkeys://"))
+	if (scheme_size(text, "rediss://") || scheme_size(text, "valkeys://"))
 		return refuse(reading,
 			      "rediss:// needs TLS, which durawheel %s does not have: "
 			      "redis:// to a local tunnel that does, or unix://",
@@ -401,35 +400,35 @@ static int read_url(struct reading *reading, const char *url)
 	return status;
 }
 
-int redis_where_read(struct redis_where *ret_where, const char *url, const struct alloc *alloc,
-		     char *ret_message)
+int redis_url_read(struct redis_url *ret_url, const char *text, const struct alloc *alloc,
+		   char *ret_message)
 {
-	struct redis_where where = {.host = NULL};
-	struct reading reading = {.where = &where, .alloc = alloc, .message = ret_message};
-	int status = read_url(&reading, url);
+	struct redis_url url = {.host = NULL};
+	struct reading reading = {.url = &url, .alloc = alloc, .message = ret_message};
+	int status = read_url(&reading, text);
 
 	if (status == DW_OK)
 		status = find_password(&reading);
-	if (status == DW_OK && where.user && !where.password)
+	if (status == DW_OK && url.user && !url.password)
 		status =
 		    refuse(&reading, "the Redis URL names a user without a password: "
 				     "user:password@, password-file=FILE, or " PASSWORD_VARIABLE);
 	free_secret(alloc, reading.file);
 	if (status != DW_OK) {
-		redis_where_free(&where, alloc);
+		redis_url_free(&url, alloc);
 		return status;
 	}
-	name(&where);
-	*ret_where = where;
+	name(&url);
+	*ret_url = url;
 	return DW_OK;
 }
 
-void redis_where_free(struct redis_where *where, const struct alloc *alloc)
+void redis_url_free(struct redis_url *url, const struct alloc *alloc)
 {
-	free_secret(alloc, where->password);
-	free_secret(alloc, where->user);
-	alloc_free(alloc, where->host);
-	alloc_free(alloc, where->port);
-	alloc_free(alloc, where->path);
-	*where = (struct redis_where){.host = NULL};
+	free_secret(alloc, url->password);
+	free_secret(alloc, url->user);
+	alloc_free(alloc, url->host);
+	alloc_free(alloc, url->port);
+	alloc_free(alloc, url->path);
+	*url = (struct redis_url){.host = NULL};
 }

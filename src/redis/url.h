@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "durawheel/durawheel.h"
 
-struct redis_where {
+struct redis_url {
 	char *host;     /* NULL: a unix socket */
 	char *port;     /* decimal */
 	char *path;     /* of the socket, NULL: TCP */
@@ -24,12 +24,12 @@ struct redis_where {
 	char name[160]; /* the URL for messages, without user and password */
 };
 
-/* redis_where_read: DW_OK; DW_EINVAL: ret_message (DW_MESSAGE_SIZE) says what is wrong and what
+/* redis_url_read: DW_OK; DW_EINVAL: ret_message (DW_MESSAGE_SIZE) says what is wrong and what
  * would be right; DW_ENOMEM. */
-int redis_where_read(struct redis_where *ret_where, const char *url, const struct alloc *,
-		     char *ret_message);
+int redis_url_read(struct redis_url *ret_url, const char *text, const struct alloc *,
+		   char *ret_message);
 
-/* redis_where_free overwrites user and password before it frees them. */
-void redis_where_free(struct redis_where *, const struct alloc *);
+/* redis_url_free overwrites user and password before it frees them. */
+void redis_url_free(struct redis_url *, const struct alloc *);
 
 #endif

@@ -46,9 +46,9 @@ void linked_open(struct linked *linked, const char *url, const struct socket_opt
 		own = *options;
 	if (!own.alloc.resize)
 		own.alloc = linked->alloc;
-	if (redis_where_read(&linked->where, url, &linked->alloc, message) != DW_OK)
+	if (redis_url_read(&linked->url, url, &linked->alloc, message) != DW_OK)
 		fail_msg("%s: %s", url, message);
-	own.where = &linked->where;
+	own.url = &linked->url;
 	own.log = on_log;
 	own.log_user = linked;
 	assert_int_equal(socket_link_new(&linked->link, &own), DW_OK);
@@ -57,7 +57,7 @@ void linked_open(struct linked *linked, const char *url, const struct socket_opt
 void linked_close(struct linked *linked)
 {
 	link_free(linked->link);
-	redis_where_free(&linked->where, &linked->alloc);
+	redis_url_free(&linked->url, &linked->alloc);
 }
 
 void linked_step(struct linked *linked)

@@ -7,7 +7,7 @@
 
 struct linked {
 	struct link *link;
-	struct redis_where where;
+	struct redis_url url;
 	struct alloc alloc;
 	char log[8192]; /* every line, ended by \n */
 	unsigned works; /* link_work() so far */
@@ -15,7 +15,7 @@ struct linked {
 
 dw_usec linked_now(void);
 
-/* linked_open: options may be NULL; alloc, where and the log are set here. The URL of a socket's
+/* linked_open: options may be NULL; alloc, url and the log are set here. The URL of a socket's
  * path and of a port. */
 void linked_open(struct linked *, const char *url, const struct socket_options *options);
 char *linked_url(char *ret_url, size_t size, const char *path, unsigned port);

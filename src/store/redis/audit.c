@@ -115,10 +115,10 @@ static void ask(struct redis_store *store, struct shard *shard)
 	if (!request)
 		return;
 	call_begin(store, "page", shard);
-	words_text(&store->words, "+");
-	words_number(&store->words, (int64_t)page_of(store));
-	words_text(&store->words, shard->audited_score);
-	words_text(&store->words, shard->audited_id);
+	command_text(&store->words, "+");
+	command_number(&store->words, (int64_t)page_of(store));
+	command_text(&store->words, shard->audited_score);
+	command_text(&store->words, shard->audited_id);
 	store->audit.left++;
 	if (request_send(store, request) != DW_OK)
 		lost(store, request);

@@ -13,16 +13,16 @@ static unsigned flags_of(const dw_op *op)
 	return op->flags & (DW_OP_NEW | DW_OP_CLAIMED | DW_OP_WITHDRAWN);
 }
 
-static void add_head(struct words *words, const dw_op *op)
+static void add_head(struct redis_command *words, const dw_op *op)
 {
-	words_text(words, op->id);
-	words_number(words, (int64_t)op->head.generation);
-	words_number(words, op->head.attempt);
-	words_number(words, op->head.state);
-	words_number(words, op->head.retries);
-	words_number(words, op->head.crashes);
-	words_number(words, op->head.open);
-	words_time(words, op->head.due);
+	command_text(words, op->id);
+	command_number(words, (int64_t)op->head.generation);
+	command_number(words, op->head.attempt);
+	command_number(words, op->head.state);
+	command_number(words, op->head.retries);
+	command_number(words, op->head.crashes);
+	command_number(words, op->head.open);
+	command_time(words, op->head.due);
 }
 
 /* operands_version: what a put asks for; the script takes it if nobody was ahead of it. */
@@ -56,19 +56,19 @@ static size_t write_put(struct redis_store *store, const struct shard *shard, co
 static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
 		     size_t count)
 {
-	struct words *words = &store->words;
+	struct redis_command *words = &store->words;
 	unsigned char *at = store->packed;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next)
 		store->flags[i] = (char)('0' + flags_of(op));
-	words_bytes(words, store->flags, count);
+	command_bytes(words, store->flags, count);
 	op = first;
 	for (size_t i = 0; i < count; i++, op = op->next) {
 		int64_t score = value_score(op->head.due);
 
-		words_number(words, op->flags & DW_OP_CLAIMED ? -score : score);
-		words_text(words, op->id);
+		command_number(words, op->flags & DW_OP_CLAIMED ? -score : score);
+		command_text(words, op->id);
 	}
 	op = first;
 	for (size_t i = 0; i < count; i++, op = op->next) {
@@ -76,41 +76,41 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 
 		if (size == 0)
 			return false;
-		words_bytes(words, at, size);
+		command_bytes(words, at, size);
 		at += size;
 	}
 	return true;
 }
 
 /* add_push: a timer that is written again. False: it is no record. */
-static bool add_push(struct words *words, const dw_op *op, unsigned char **at)
+static bool add_push(struct redis_command *words, const dw_op *op, unsigned char **at)
 {
 	size_t size = value_pack(op->body, op->body_size, *at);
 
 	add_head(words, op);
-	words_bytes(words, *at, size);
+	command_bytes(words, *at, size);
 	*at += size;
 	return size > 0;
 }
 
-static void add_delivery(struct words *words, const dw_op *op)
+static void add_delivery(struct redis_command *words, const dw_op *op)
 {
-	words_text(words, op->id);
-	words_unsigned(words, op->head.generation);
-	words_number(words, op->head.attempt);
+	command_text(words, op->id);
+	command_unsigned(words, op->head.generation);
+	command_number(words, op->head.attempt);
 }
 
 /* add_known_claims: each as it is to be stored. False: one of them is no record. */
 static bool add_known_claims(struct redis_store *store, const struct shard *shard,
 			     const dw_op *first, size_t count)
 {
-	struct words *words = &store->words;
+	struct redis_command *words = &store->words;
 	unsigned char *at = store->packed;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next) {
-		words_number(words, -value_score(op->head.due));
-		words_text(words, op->id);
+		command_number(words, -value_score(op->head.due));
+		command_text(words, op->id);
 	}
 	op = first;
 	for (size_t i = 0; i < count; i++, op = op->next) {
@@ -122,7 +122,7 @@ static bool add_known_claims(struct redis_store *store, const struct shard *shar
 		head.state = DW_CLAIMED;
 		head.attempt++;
 		value_head_write(at, &head, shard->fence, record_crc(op->body));
-		words_bytes(words, at, VALUE_HEAD_SIZE + size);
+		command_bytes(words, at, VALUE_HEAD_SIZE + size);
 		at += VALUE_HEAD_SIZE + size;
 	}
 	return true;
@@ -135,13 +135,13 @@ static bool add_known(struct redis_store *store, const struct shard *shard, cons
 	if (op->kind == DW_OP_CLAIM)
 		return add_known_claims(store, shard, op, count);
 	for (; count > 0; count--, op = op->next)
-		words_text(&store->words, op->id);
+		command_text(&store->words, op->id);
 	return true;
 }
 
 static void add_operands(struct redis_store *store, const dw_op *op)
 {
-	struct words *words = &store->words;
+	struct redis_command *words = &store->words;
 
 	switch (op->kind) {
 	case DW_OP_CLAIM:
@@ -150,37 +150,37 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 		return;
 	case DW_OP_RETRY:
 		add_delivery(words, op);
-		words_time(words, op->head.due);
-		words_number(words, (op->flags & DW_OP_VERDICT) != 0);
+		command_time(words, op->head.due);
+		command_number(words, (op->flags & DW_OP_VERDICT) != 0);
 		return;
 	case DW_OP_BURY:
 		add_delivery(words, op);
-		words_number(words, op->reason);
-		words_number(words, store->env.now(store->env.now_user));
+		command_number(words, op->reason);
+		command_number(words, store->env.now(store->env.now_user));
 		return;
 	case DW_OP_CANCEL:
-		words_number(words, flags_of(op));
-		words_text(words, op->id);
+		command_number(words, flags_of(op));
+		command_text(words, op->id);
 		return;
 	case DW_OP_MOVE:
-		words_number(words, flags_of(op));
-		words_text(words, op->id);
-		words_number(words, (int64_t)op->head.generation);
-		words_time(words, op->head.due);
-		words_number(words, (int64_t)op->store_floor);
+		command_number(words, flags_of(op));
+		command_text(words, op->id);
+		command_number(words, (int64_t)op->head.generation);
+		command_time(words, op->head.due);
+		command_number(words, (int64_t)op->store_floor);
 		return;
 	case DW_OP_REQUEUE:
-		words_text(words, op->id);
-		words_number(words, (int64_t)op->head.generation);
-		words_time(words, op->head.due);
-		words_number(words, (int64_t)op->store_floor);
+		command_text(words, op->id);
+		command_number(words, (int64_t)op->head.generation);
+		command_time(words, op->head.due);
+		command_number(words, (int64_t)op->store_floor);
 		return;
 	case DW_OP_MEND:
-		words_text(words, op->id);
+		command_text(words, op->id);
 		return;
 	default: /* ACK, DROP, REDELETE */
-		words_text(words, op->id);
-		words_number(words, (int64_t)op->head.generation);
+		command_text(words, op->id);
+		command_number(words, (int64_t)op->head.generation);
 		return;
 	}
 }
@@ -319,7 +319,7 @@ size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 	bool differ = kind == DW_OP_PUT || (kind == DW_OP_CLAIM && known);
 	struct seen seen;
 	uint64_t floor = 0;
-	size_t most = (WORDS_MAX - WORDS_FIRST) / words_of(kind);
+	size_t most = (COMMAND_WORDS_MAX - COMMAND_WORDS_FIRST) / words_of(kind);
 	size_t count = 0;
 	size_t bytes = 0;
 

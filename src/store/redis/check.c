@@ -303,16 +303,16 @@ static void page_came(struct redis_store *store, struct request *request, const 
 		(letters ? letters_came : timers_came)(store, check, reply);
 }
 
-static void add_place(struct words *words, const struct check *check)
+static void add_place(struct redis_command *words, const struct check *check)
 {
-	words_text(words, check->place);
-	words_bytes(words, check->member ? check->member : "", check->member_size);
+	command_text(words, check->place);
+	command_bytes(words, check->member ? check->member : "", check->member_size);
 }
 
 static void add_question(struct redis_store *store, const struct check *check,
 			 const struct shard *shard)
 {
-	struct words *words = &store->words;
+	struct redis_command *words = &store->words;
 
 	switch (check->stage) {
 	case STAGE_TYPES:
@@ -320,24 +320,24 @@ static void add_question(struct redis_store *store, const struct check *check,
 		return;
 	case STAGE_VALUES:
 		call_begin_rare(store, "orphans", shard);
-		words_text(words, "h");
-		words_text(words, check->place[0] ? check->place : "0");
+		command_text(words, "h");
+		command_text(words, check->place[0] ? check->place : "0");
 		return;
 	case STAGE_LETTERS:
 		call_begin_rare(store, "dead_page", shard);
 		add_place(words, check);
-		words_number(words, PAGE);
+		command_number(words, PAGE);
 		return;
 	case STAGE_INBOX:
 		command_begin(store, "ZCARD");
-		words_bytes(words, shard->keys[KEY_INBOX], shard->key_sizes[KEY_INBOX]);
+		command_bytes(words, shard->keys[KEY_INBOX], shard->key_sizes[KEY_INBOX]);
 		return;
 	default:
 		call_begin(store, "page", shard);
-		words_text(words, check->stage == STAGE_CLAIMED ? "-" : "+");
-		words_number(words, PAGE);
+		command_text(words, check->stage == STAGE_CLAIMED ? "-" : "+");
+		command_number(words, PAGE);
 		add_place(words, check);
-		words_text(words, "s");
+		command_text(words, "s");
 		store->shape = shape_of("page_scores");
 	}
 }

@@ -30,7 +30,7 @@ void complain(struct redis_store *store, const char *format, ...)
 	if (!may_complain(store))
 		return;
 	store->complained_at = store->now;
-	size = snprintf(line, sizeof line, "%s: ", store->where.name);
+	size = snprintf(line, sizeof line, "%s: ", store->url.name);
 	va_start(arguments, format);
 	(void)vsnprintf(line + size, sizeof line - (size_t)size, format, arguments); /* cut */
 	va_end(arguments);

@@ -66,7 +66,7 @@ struct request *flow_limbo_pop(struct shard *shard)
 
 int request_send(struct redis_store *store, struct request *request)
 {
-	struct words *words = &store->words;
+	struct redis_command *words = &store->words;
 	int status;
 
 	assert(store->shape);
@@ -108,15 +108,15 @@ void command_begin(struct redis_store *store, const char *name)
 {
 	store->script = NULL;
 	store->shape = shape_of(name);
-	words_clear(&store->words);
-	words_text(&store->words, name);
+	command_clear(&store->words);
+	command_text(&store->words, name);
 }
 
-static void add_keys(struct words *words, const struct shard *shard)
+static void add_keys(struct redis_command *words, const struct shard *shard)
 {
-	words_number(words, KEY_COUNT);
+	command_number(words, KEY_COUNT);
 	for (unsigned i = 0; i < KEY_COUNT; i++)
-		words_bytes(words, shard->keys[i], shard->key_sizes[i]);
+		command_bytes(words, shard->keys[i], shard->key_sizes[i]);
 }
 
 void call_begin(struct redis_store *store, const char *script, const struct shard *shard)
@@ -124,7 +124,7 @@ void call_begin(struct redis_store *store, const char *script, const struct shar
 	command_begin(store, "EVALSHA");
 	store->script = script_named(script);
 	store->shape = shape_of(script);
-	words_text(&store->words, store->script->sha1);
+	command_text(&store->words, store->script->sha1);
 	add_keys(&store->words, shard);
 }
 
@@ -134,30 +134,30 @@ void call_begin_rare(struct redis_store *store, const char *script, const struct
 
 	command_begin(store, "EVAL");
 	store->shape = shape_of(script);
-	words_bytes(&store->words, found->text, found->size);
+	command_bytes(&store->words, found->text, found->size);
 	add_keys(&store->words, shard);
 }
 
 void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
 {
-	struct words *words = &store->words;
+	struct redis_command *words = &store->words;
 	bool owner = store->role == DW_OWNER;
 
-	words_text(words, owner ? "o" : "c");
+	command_text(words, owner ? "o" : "c");
 	if (owner)
-		words_text(words, shard->token);
+		command_text(words, shard->token);
 	else
-		words_number(words, (int64_t)store->connections);
+		command_number(words, (int64_t)store->connections);
 	if (owner)
-		words_text(words, shard->era);
+		command_text(words, shard->era);
 	else
-		words_number(words, store->shard_count);
-	words_number(words, (int64_t)number);
-	words_number(words, (owner ? store->lease : SESSION_TTL) / 1000);
+		command_number(words, store->shard_count);
+	command_number(words, (int64_t)number);
+	command_number(words, (owner ? store->lease : SESSION_TTL) / 1000);
 	if (owner && shard->seen > 0)
-		words_unsigned(words, shard->seen);
+		command_unsigned(words, shard->seen);
 	else
-		words_text(words, owner ? "" : store->channel);
+		command_text(words, owner ? "" : store->channel);
 }
 
 /* ---- Loading a script ---------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 static void note_refusal(struct redis_store *store, const char *what, const struct reply *reply)
 {
 	(void)snprintf(store->refusal, sizeof store->refusal, "%s: the server refuses%s: %s",
-		       store->where.name, what, reply->bytes); /* cut if long */
+		       store->url.name, what, reply->bytes); /* cut if long */
 }
 
 static void loaded(struct redis_store *store, struct request *request, const struct reply *reply)
@@ -200,8 +200,8 @@ static void load(struct redis_store *store, const struct redis_script *script)
 		return; /* the next NOSCRIPT asks again */
 	request->context = loading;
 	command_begin(store, "SCRIPT");
-	words_text(&store->words, "LOAD");
-	words_bytes(&store->words, script->text, script->size);
+	command_text(&store->words, "LOAD");
+	command_bytes(&store->words, script->text, script->size);
 	if (request_send(store, request) == DW_OK)
 		*loading = true;
 	else

@@ -131,7 +131,7 @@ static void read_shard(struct redis_store *store, struct shard *shard)
 	request->context = (void *)(uintptr_t)store->parked->limit;
 	call_begin(store, "inbox", shard);
 	call_guard(store, shard, 0);
-	words_number(&store->words, (int64_t)store->parked->limit);
+	command_number(&store->words, (int64_t)store->parked->limit);
 	if (request_send(store, request) != DW_OK) {
 		request_free(store, request);
 		return;

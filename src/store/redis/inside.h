@@ -226,7 +226,7 @@ struct redis_store {
 	dw_store store; /* first: the public view */
 	dw_store_env env;
 	struct alloc alloc;
-	struct redis_where where;
+	struct redis_url url;
 	struct link *link;
 	struct link *ear;     /* hears the wake channel */
 	int descriptor;       /* an epoll set of both links'; -1 in a simulation */
@@ -298,7 +298,7 @@ struct redis_store {
 	unsigned char *packed; /* room for the bodies of one command */
 	size_t packed_size;
 	char flags[BATCH_MAX]; /* of the puts of one command */
-	struct words words;
+	struct redis_command words;
 	dw_usec complained_at;
 	dw_usec overdue_at;            /* steady; then operations are given up again */
 	bool unloadable;               /* the server refused the last script that was sent it */

@@ -178,7 +178,7 @@ static void note(struct redis_store *store, const struct reply *reply)
 		    store->name);
 	else if (reply->kind == REPLY_ERROR)
 		(void)snprintf(layout->words, DW_MESSAGE_SIZE, "%s: the server refuses: %s",
-			       store->where.name, reply->bytes); /* cut if long */
+			       store->url.name, reply->bytes); /* cut if long */
 	if (reply->kind != REPLY_ERROR && reply->kind != REPLY_BULK)
 		layout->found = 0;
 	if (reply->kind != REPLY_BULK)
@@ -279,8 +279,8 @@ static int ask(struct redis_store *store)
 		return DW_ENOMEM;
 	(void)snprintf(key, sizeof key, "{%s:00}:m", store->name);
 	command_begin(store, "HGET");
-	words_text(&store->words, key);
-	words_text(&store->words, "shards");
+	command_text(&store->words, key);
+	command_text(&store->words, "shards");
 	store->layout.is_answered = false;
 	if (request_send(store, request) == DW_OK)
 		store->layout.is_asked = true;
@@ -381,9 +381,9 @@ static void correct(struct redis_store *store, unsigned shard)
 		return;
 	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->name, shard);
 	command_begin(store, "HSET");
-	words_text(&store->words, key);
-	words_text(&store->words, "shards");
-	words_number(&store->words, store->shard_count);
+	command_text(&store->words, key);
+	command_text(&store->words, "shards");
+	command_number(&store->words, store->shard_count);
 	if (request_send(store, request) != DW_OK)
 		request_free(store, request);
 }

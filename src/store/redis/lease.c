@@ -89,11 +89,11 @@ static void release(struct redis_store *store, struct shard *shard)
 	request = request_new(store, shard, released, release_lost);
 	if (request) {
 		call_begin_rare(store, "release", shard);
-		words_text(&store->words, shard->token);
+		command_text(&store->words, shard->token);
 		if (shard->newer)
-			words_unsigned(&store->words, shard->newer);
+			command_unsigned(&store->words, shard->newer);
 		else
-			words_text(&store->words, "");
+			command_text(&store->words, "");
 		if (request_send(store, request) != DW_OK)
 			request_free(store, request);
 	}
@@ -311,21 +311,21 @@ static uint64_t floor_of(const struct redis_store *store, struct shard *shard)
 
 void lease_words(struct redis_store *store, struct shard *shard, const char *replace)
 {
-	struct words *words = &store->words;
+	struct redis_command *words = &store->words;
 
 	call_begin_rare(store, "acquire", shard);
-	words_text(words, store->nonce);
-	words_number(words, (int64_t)store->connections);
-	words_number(words, store->lease / 1000);
-	words_unsigned(words, floor_of(store, shard));
-	words_text(words, store->holder);
-	words_number(words, store->shard_count);
+	command_text(words, store->nonce);
+	command_number(words, (int64_t)store->connections);
+	command_number(words, store->lease / 1000);
+	command_unsigned(words, floor_of(store, shard));
+	command_text(words, store->holder);
+	command_number(words, store->shard_count);
 	/* A new era: the nonce, and how many it has made. */
 	store->eras++;
 	lease_era(store, store->eras, store->era);
-	words_text(words, store->era);
-	words_text(words, replace);
-	words_text(words, shard->loss == LOSS_TAKING ? shard->era : "");
+	command_text(words, store->era);
+	command_text(words, replace);
+	command_text(words, shard->loss == LOSS_TAKING ? shard->era : "");
 }
 
 static void take_shard(struct redis_store *store, struct shard *shard, const char *replace)
@@ -415,10 +415,10 @@ void lease_renew(struct redis_store *store, struct shard *shard)
 	if (!request)
 		return;
 	call_begin(store, "renew", shard);
-	words_text(&store->words, shard->token);
-	words_text(&store->words, shard->token);
-	words_number(&store->words, store->lease / 1000);
-	words_text(&store->words, shard->era);
+	command_text(&store->words, shard->token);
+	command_text(&store->words, shard->token);
+	command_number(&store->words, store->lease / 1000);
+	command_text(&store->words, shard->era);
 	if (request_send(store, request) == DW_OK)
 		shard->renewing = true;
 	else

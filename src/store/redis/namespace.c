@@ -215,8 +215,8 @@ static void begin_report(struct redis_store *store, dw_op *op)
 	request->number = shard->next;
 	call_begin_rare(store, "report", shard);
 	call_guard(store, shard, request->number);
-	words_bytes(&store->words, op->body, op->body_size);
-	words_number(&store->words, store->env.now(store->env.now_user));
+	command_bytes(&store->words, op->body, op->body_size);
+	command_number(&store->words, store->env.now(store->env.now_user));
 	if (request_send(store, request) != DW_OK) {
 		request_free(store, request);
 		answer(store, op, DW_ESTORE);
@@ -243,8 +243,8 @@ static void words_of(struct redis_store *store, const dw_op *op, struct shard *s
 	case DW_OP_DROP:
 		call_begin_rare(store, "drop", shard);
 		call_guard(store, shard, number);
-		words_text(&store->words, "");
-		words_number(&store->words, 0);
+		command_text(&store->words, "");
+		command_number(&store->words, 0);
 		return;
 	default:
 		call_begin_rare(store, "status", shard);

@@ -106,7 +106,7 @@ static int unreachable(struct redis_store *store, char *message)
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", trouble); /* cut if long */
 	else
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s: the server does not answer",
-			       store->where.name);
+			       store->url.name);
 	return DW_ESTORE;
 }
 
@@ -141,7 +141,7 @@ static void tell_new(struct redis_store *store)
 {
 	char line[DW_MESSAGE_SIZE];
 
-	(void)snprintf(line, sizeof line, "%s: the namespace %s is new", store->where.name,
+	(void)snprintf(line, sizeof line, "%s: the namespace %s is new", store->url.name,
 		       store->name); /* cut if long */
 	if (store->env.log)
 		store->env.log(DW_LOG_INFO, line, store->env.log_user);
@@ -205,9 +205,9 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 static void log_line(dw_log_level level, const char *line, void *user)
 {
 	const struct redis_store *store = user;
-	size_t size = strlen(store->where.name);
+	size_t size = strlen(store->url.name);
 
-	if (store->opened || level != DW_LOG_WARN || strncmp(line, store->where.name, size) != 0)
+	if (store->opened || level != DW_LOG_WARN || strncmp(line, store->url.name, size) != 0)
 		store->env.log(level, line, store->env.log_user);
 }
 
@@ -215,7 +215,7 @@ static int open_link(struct redis_store *store, const char *channel, struct link
 {
 	char probe_key[sizeof store->channel];
 	struct socket_options options = {.alloc = store->alloc,
-					 .where = &store->where,
+					 .url = &store->url,
 					 .name = "durawheel",
 					 .seed = rng_seed(),
 					 .channel = channel,
@@ -233,14 +233,14 @@ void redis_listen(struct redis_store *store)
 	struct link *ear = NULL;
 
 	/* Without memory or descriptors now: the renewals count the inbox, too. */
-	if (store->where.name[0] && open_link(store, store->channel, &ear) == DW_OK)
+	if (store->url.name[0] && open_link(store, store->channel, &ear) == DW_OK)
 		redis_hear(store, ear);
 }
 
 static int open_all(struct redis_store *store, const char *url, char *message)
 {
 	dw_usec until;
-	int status = redis_where_read(&store->where, url, &store->alloc, message);
+	int status = redis_url_read(&store->url, url, &store->alloc, message);
 
 	if (status == DW_OK)
 		status = open_link(store, NULL, &store->link);

@@ -143,8 +143,8 @@ void mend_work(struct redis_store *store)
 	if (!request)
 		return;
 	call_begin(store, "orphans", shard);
-	words_text(&store->words, mending->in_values ? "h" : "z");
-	words_text(&store->words, mending->cursor[0] ? mending->cursor : "0");
+	command_text(&store->words, mending->in_values ? "h" : "z");
+	command_text(&store->words, mending->cursor[0] ? mending->cursor : "0");
 	mending->under_way = request_send(store, request) == DW_OK;
 	if (!mending->under_way)
 		request_free(store, request);

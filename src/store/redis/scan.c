@@ -338,16 +338,16 @@ static void page_lost(struct redis_store *store, struct request *request)
 		give_up(store, stream->scan);
 }
 
-static void add_place(struct words *words, const struct stream *stream)
+static void add_place(struct redis_command *words, const struct stream *stream)
 {
-	words_text(words, stream->score);
-	words_bytes(words, stream->member ? stream->member : "",
-		    stream->member ? stream->member_size : 0);
+	command_text(words, stream->score);
+	command_bytes(words, stream->member ? stream->member : "",
+		      stream->member ? stream->member_size : 0);
 }
 
 static void ask(struct redis_store *store, struct stream *stream)
 {
-	struct words *words = &store->words;
+	struct redis_command *words = &store->words;
 	struct request *request;
 
 	if (!store->connection || store->now < stream->shard->pause_until)
@@ -359,11 +359,11 @@ static void ask(struct redis_store *store, struct stream *stream)
 	if (stream->sign == 'd') {
 		call_begin_rare(store, "dead_page", stream->shard);
 		add_place(words, stream);
-		words_number(words, (int64_t)stream->page);
+		command_number(words, (int64_t)stream->page);
 	} else {
 		call_begin(store, "page", stream->shard);
-		words_bytes(words, &stream->sign, 1);
-		words_number(words, (int64_t)stream->page);
+		command_bytes(words, &stream->sign, 1);
+		command_number(words, (int64_t)stream->page);
 		add_place(words, stream);
 	}
 	if (request_send(store, request) != DW_OK) {

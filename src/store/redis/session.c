@@ -107,10 +107,10 @@ static void greet_as_owner(struct redis_store *store, struct shard *shard, struc
 	request->answered = owner_greeted;
 	token_of(store, shard, store->token);
 	call_begin(store, "renew", shard);
-	words_text(&store->words, shard->token);
-	words_text(&store->words, store->token);
-	words_number(&store->words, store->lease / 1000);
-	words_text(&store->words, shard->era);
+	command_text(&store->words, shard->token);
+	command_text(&store->words, store->token);
+	command_number(&store->words, store->lease / 1000);
+	command_text(&store->words, shard->era);
 }
 
 /* ---- A client ------------------------------------------------------------------------------ */
@@ -192,11 +192,11 @@ static void greet_as_client(struct redis_store *store, struct shard *shard, stru
 {
 	request->answered = client_greeted;
 	call_begin_rare(store, "session", shard);
-	words_number(&store->words, (int64_t)store->connections);
-	words_number(&store->words, SESSION_TTL / 1000);
-	words_number(&store->words, store->shard_count);
-	words_text(&store->words, shard->fixes ? "1" : "");
-	words_text(&store->words, store->channel);
+	command_number(&store->words, (int64_t)store->connections);
+	command_number(&store->words, SESSION_TTL / 1000);
+	command_number(&store->words, store->shard_count);
+	command_text(&store->words, shard->fixes ? "1" : "");
+	command_text(&store->words, store->channel);
 	shard->fixes = false;
 }
 
@@ -245,7 +245,8 @@ void greet_end(struct redis_store *store)
 		if (!request)
 			return;
 		command_begin(store, "UNLINK");
-		words_bytes(&store->words, shard->keys[KEY_SESSION], shard->key_sizes[KEY_SESSION]);
+		command_bytes(&store->words, shard->keys[KEY_SESSION],
+			      shard->key_sizes[KEY_SESSION]);
 		if (request_send(store, request) != DW_OK)
 			request_free(store, request);
 		shard->session = 0;

@@ -398,7 +398,7 @@ void redis_free(dw_store *base)
 	link_free(store->link);
 	link_free(store->ear);
 	redis_close_descriptor(store);
-	redis_where_free(&store->where, &alloc);
+	redis_url_free(&store->url, &alloc);
 	alloc_free(&alloc, store->packed);
 	alloc_free(&alloc, store->loading);
 	alloc_free(&alloc, store);

@@ -130,9 +130,9 @@ void change_add_forget(struct redis_store *store, const struct shard *shard)
 		total += store->shards[i].dead_count;
 	if (total > DW_DEAD_MAX)
 		most = shard->dead_count * DW_DEAD_MAX / total;
-	words_number(&store->words, (int64_t)most);
-	words_number(&store->words,
-		     usec_sub(store->env.now(store->env.now_user), DW_DAYS(DW_DEAD_DAYS)));
+	command_number(&store->words, (int64_t)most);
+	command_number(&store->words,
+		       usec_sub(store->env.now(store->env.now_user), DW_DAYS(DW_DEAD_DAYS)));
 }
 
 /* change_forget drops old dead letters of the shard; without a connection or memory, another
@@ -443,9 +443,9 @@ static int send_look(struct redis_store *store, struct shard *shard, struct op_q
 		return DW_ENOMEM;
 	request->context = resolves;
 	command_begin(store, "HMGET");
-	words_bytes(&store->words, shard->keys[KEY_H], shard->key_sizes[KEY_H]);
+	command_bytes(&store->words, shard->keys[KEY_H], shard->key_sizes[KEY_H]);
 	for (size_t i = 0; i < count; i++, op = op->next)
-		words_text(&store->words, op->id);
+		command_text(&store->words, op->id);
 	status = request_send(store, request);
 	if (status != DW_OK) {
 		request_free(store, request);

@@ -34,7 +34,7 @@ static void rests(const struct linked *linked, dw_usec before)
 	assert_int_equal(link_send(linked->link, 0, NULL, NULL, before), DW_ESTORE);
 }
 
-/* ---- The greeting -------------------------------------------------------------------------- */
+/* ---- The hello -------------------------------------------------------------------------- */
 
 /* greet_with: a server that says this ends in trouble with these words. */
 static void greet_with(const char *text, const char *words, bool fatal, size_t chunk)
@@ -61,7 +61,7 @@ static void greet_with(const char *text, const char *words, bool fatal, size_t c
 #define SERVER "+OK\r\n$23\r\nredis_version:255.255.2\r\n"
 #define MEMORY SERVER "$29\r\nmaxmemory_policy:noeviction\r\n\r\n"
 
-static void greeting_that_fails_says_why(void **state)
+static void hello_that_fails_says_why(void **state)
 {
 	(void)state;
 	for (size_t chunk = 0; chunk < 3; chunk++) {
@@ -86,7 +86,7 @@ static void greeting_that_fails_says_why(void **state)
 	}
 }
 
-static void greeting_that_stalls_is_given_up(void **state)
+static void hello_that_stalls_is_given_up(void **state)
 {
 	static const struct fake_step steps[] = {
 	    {FAKE_ACCEPT, NULL, 0}, {FAKE_STALL, NULL, 0}, {FAKE_END, NULL, 0}};
@@ -105,7 +105,7 @@ static void greeting_that_stalls_is_given_up(void **state)
 	linked_close(&linked);
 }
 
-static void greeting_without_rights_is_tolerated(void **state)
+static void hello_without_rights_is_tolerated(void **state)
 {
 	static const struct fake_step steps[] = {
 	    {FAKE_ACCEPT, NULL, 0},
@@ -206,7 +206,7 @@ static void server_that_is_not_there_is_said(void **state)
 	nobody_at("redis://no-such-host.invalid", "redis://no-such-host.invalid:6379/0: ");
 }
 
-static void lookup_under_way_is_left_alone(void **state)
+static void name_being_resolved_is_left_alone(void **state)
 {
 	struct linked linked;
 
@@ -225,7 +225,7 @@ static void await_readable(const struct linked *linked)
 }
 
 /* The second one, too: its descriptor is another one. Between them the addresses are tried. */
-static void lookup_that_is_done_wakes(void **state)
+static void resolved_name_wakes(void **state)
 {
 	struct socket_options options = {.connect_patience = DW_SECONDS(100000)};
 	struct linked linked;
@@ -569,13 +569,13 @@ static void server_that_floods_is_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(greeting_that_fails_says_why),
-	    cmocka_unit_test(greeting_that_stalls_is_given_up),
-	    cmocka_unit_test(greeting_without_rights_is_tolerated),
+	    cmocka_unit_test(hello_that_fails_says_why),
+	    cmocka_unit_test(hello_that_stalls_is_given_up),
+	    cmocka_unit_test(hello_without_rights_is_tolerated),
 	    cmocka_unit_test(password_is_in_no_words),
 	    cmocka_unit_test(server_that_is_not_there_is_said),
-	    cmocka_unit_test(lookup_under_way_is_left_alone),
-	    cmocka_unit_test(lookup_that_is_done_wakes),
+	    cmocka_unit_test(name_being_resolved_is_left_alone),
+	    cmocka_unit_test(resolved_name_wakes),
 	    cmocka_unit_test(connection_that_hangs_is_given_up),
 	    cmocka_unit_test(reply_in_odd_chunks_is_given),
 	    cmocka_unit_test(reply_that_comes_wakes),

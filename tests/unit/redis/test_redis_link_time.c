@@ -163,7 +163,7 @@ static void link_that_idles_probes(void **state)
 	open_up(&peer, NULL, FAKE_WELCOME);
 	for (unsigned i = 1; i <= 20; i++) {
 		peer_pass(&peer, DW_MILLISECONDS(400));
-		assert_int_equal(peer_saw(&peer, "PING"), 1 + i); /* one in the greeting */
+		assert_int_equal(peer_saw(&peer, "PING"), 1 + i); /* one in the hello */
 		peer_say(&peer, "+PONG\r\n");
 	}
 	peer_pass(&peer, DW_MILLISECONDS(1399));

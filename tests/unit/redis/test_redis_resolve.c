@@ -24,17 +24,17 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints
 static const char *looked_up(const char *host)
 {
 	struct alloc alloc = alloc_default();
-	struct lookup *lookup = lookup_begin(&alloc, host, "6379");
+	struct resolver *resolver = resolve_begin(&alloc, host, "6379");
 	struct pollfd wait = {.events = POLLIN};
-	struct lookup_result result;
+	struct resolve_result result;
 
-	assert_non_null(lookup);
-	wait.fd = lookup_descriptor(lookup);
+	assert_non_null(resolver);
+	wait.fd = resolve_descriptor(resolver);
 	while (poll(&wait, 1, -1) != 1)
 		assert_int_equal(errno, EINTR);
-	assert_true(lookup_take(lookup, &result));
+	assert_true(resolve_take(resolver, &result));
 	assert_int_equal(result.error, EAI_NONAME);
-	lookup_end(lookup);
+	resolve_end(resolver);
 	return asked;
 }
 

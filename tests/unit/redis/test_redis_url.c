@@ -38,19 +38,19 @@ static void check_case(const struct redis_case *wanted)
 {
 	struct alloc alloc = alloc_default();
 	char message[DW_MESSAGE_SIZE] = "";
-	struct redis_where where;
-	int status = redis_where_read(&where, wanted->url, &alloc, message);
+	struct redis_url parsed;
+	int status = redis_url_read(&parsed, wanted->url, &alloc, message);
 
 	if (status != DW_OK)
 		fail_msg("%s: %s", wanted->url, message);
-	same(where.host, wanted->host);
-	same(where.port, wanted->port);
-	same(where.path, wanted->path);
-	same(where.user, wanted->user);
-	same(where.password, wanted->password);
-	assert_int_equal(where.db, wanted->db);
-	assert_string_equal(where.name, wanted->name);
-	redis_where_free(&where, &alloc);
+	same(parsed.host, wanted->host);
+	same(parsed.port, wanted->port);
+	same(parsed.path, wanted->path);
+	same(parsed.user, wanted->user);
+	same(parsed.password, wanted->password);
+	assert_int_equal(parsed.db, wanted->db);
+	assert_string_equal(parsed.name, wanted->name);
+	redis_url_free(&parsed, &alloc);
 }
 
 static void read_of_good_urls_gives_their_parts(void **state)
@@ -93,13 +93,13 @@ static void refuse_url(const char *url, const char *words)
 {
 	struct alloc alloc = alloc_default();
 	char message[DW_MESSAGE_SIZE] = "";
-	struct redis_where where = {.db = 77};
+	struct redis_url parsed = {.db = 77};
 
-	assert_int_equal(redis_where_read(&where, url, &alloc, message), DW_EINVAL);
+	assert_int_equal(redis_url_read(&parsed, url, &alloc, message), DW_EINVAL);
 	if (!strstr(message, words))
 		fail_msg("%s: \"%s\" does not say \"%s\"", url, message, words);
 	assert_null(strstr(message, SECRET));
-	assert_int_equal(where.db, 77); /* untouched */
+	assert_int_equal(parsed.db, 77); /* untouched */
 }
 
 static void read_of_bad_urls_says_what_is_wrong(void **state)
@@ -223,13 +223,13 @@ static void read_without_memory_says_so(void **state)
 
 	(void)state;
 	for (size_t nth = 1; status != DW_OK; nth++) {
-		struct redis_where where;
+		struct redis_url parsed;
 
 		shortage_begin(&shortage, nth, false);
-		status = redis_where_read(&where, "redis://me:pw@h:1/2", &alloc, message);
+		status = redis_url_read(&parsed, "redis://me:pw@h:1/2", &alloc, message);
 		shortage_end(&shortage);
 		if (status == DW_OK)
-			redis_where_free(&where, &alloc);
+			redis_url_free(&parsed, &alloc);
 		else
 			assert_int_equal(status, DW_ENOMEM);
 		assert_int_equal(shortage.blocks, 0);
@@ -247,7 +247,7 @@ static void read_of_random_urls_stays_sane(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
-		struct redis_where where;
+		struct redis_url parsed;
 		char message[DW_MESSAGE_SIZE] = "";
 		char url[64];
 		size_t size = (size_t)snprintf(url, sizeof url, "%s", heads[rng_below(&rng, 4)]);
@@ -256,9 +256,9 @@ static void read_of_random_urls_stays_sane(void **state)
 		while (size < end)
 			url[size++] = alphabet[rng_below(&rng, sizeof alphabet - 1)];
 		url[size] = '\0';
-		if (redis_where_read(&where, url, &alloc, message) == DW_OK) {
-			assert_true(where.path || (where.host && where.port));
-			redis_where_free(&where, &alloc);
+		if (redis_url_read(&parsed, url, &alloc, message) == DW_OK) {
+			assert_true(parsed.path || (parsed.host && parsed.port));
+			redis_url_free(&parsed, &alloc);
 		}
 		assert_null(strstr(message, SECRET));
 	}

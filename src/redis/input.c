@@ -1,0 +1,74 @@
+#include "redis/input.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "durawheel/durawheel.h"
+
+enum { INPUT_BUDGET = 1 << 20 };
+
+bool input_begin(struct input *input, const struct alloc *alloc)
+{
+	input->more = true;
+	input->reader = reply_reader_new(alloc);
+	return input->reader != NULL;
+}
+
+void input_end(struct input *input)
+{
+	reply_reader_free(input->reader);
+	input->reader = NULL;
+}
+
+void input_allow(struct input *input)
+{
+	input->budget = INPUT_BUDGET;
+	input->more = true;
+}
+
+/* read_some gives the bytes to the reader. */
+static const char *read_some(struct input *input, int fd, bool *ret_heard)
+{
+	ssize_t got = recv(fd, input->bytes, sizeof input->bytes, MSG_DONTWAIT);
+	bool interrupted = got < 0 && errno == EINTR;
+
+	input->more = got == (ssize_t)sizeof input->bytes || interrupted;
+	if (got == 0)
+		return "the server closed the connection";
+	if (got < 0)
+		return interrupted || errno == EAGAIN || errno == EWOULDBLOCK ? NULL
+									      : strerror(errno);
+	*ret_heard = true;
+	input->budget -= (size_t)got < input->budget ? (size_t)got : input->budget;
+	return reply_feed(input->reader, input->bytes, (size_t)got) ? NULL
+								    : "no memory for a reply";
+}
+
+static const char *parse(struct input *input, struct reply **ret_reply)
+{
+	int status = reply_next(input->reader, ret_reply);
+
+	if (status == DW_ENOMEM)
+		return "no memory for a reply";
+	return status == DW_OK ? NULL
+			       : "what answers there does not speak Redis' protocol, or beyond all "
+				 "bounds";
+}
+
+const char *input_next(struct input *input, int fd, bool *ret_heard, struct reply **ret_reply)
+{
+	const char *failure = parse(input, ret_reply);
+
+	while (!failure && !*ret_reply && input->more && input->budget > 0) {
+		failure = read_some(input, fd, ret_heard);
+		if (!failure)
+			failure = parse(input, ret_reply);
+	}
+	return failure;
+}
+
+size_t input_announced(const struct input *input)
+{
+	return reply_announced(input->reader);
+}

@@ -1,0 +1,31 @@
+/* The bytes that arrive on one connection, as replies. It reads and parses by turns, so that few
+ * bytes wait unparsed, and reads no more than a budget in one turn. */
+#ifndef DW_REDIS_INPUT_H
+#define DW_REDIS_INPUT_H
+
+#include "redis/reply.h"
+
+enum { INPUT_SIZE = 1 << 16 }; /* bytes of one read */
+
+struct input {
+	struct reply_reader *reader; /* NULL: no connection */
+	size_t budget;               /* bytes that may still be read in this turn */
+	bool more;                   /* the socket may have more bytes */
+	char bytes[INPUT_SIZE];
+};
+
+/* input_begin: for a new connection. False: no memory. input_end may be called without one. */
+bool input_begin(struct input *, const struct alloc *);
+void input_end(struct input *);
+
+/* input_allow begins a turn: the budget is full again. */
+void input_allow(struct input *);
+
+/* input_next reads what it needs for the next reply. *ret_reply is the reply, or NULL: none is
+ * complete; *ret_heard: the socket had bytes. Returns NULL, or why the connection is of no use. */
+const char *input_next(struct input *, int fd, bool *ret_heard, struct reply **ret_reply);
+
+/* input_announced: reply_announced() of the reply that has begun to arrive. */
+size_t input_announced(const struct input *);
+
+#endif

@@ -1,0 +1,90 @@
+#include "redis/reconnect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/usec.h"
+
+#define PAUSE_FIRST DW_MILLISECONDS(100)
+#define PAUSE_MAX DW_SECONDS(2)
+#define EAGER DW_MINUTES(1)  /* so long after it was lost a server is asked that often */
+#define LASTED DW_SECONDS(1) /* a connection that was up for less ends no outage */
+
+static void say(const struct reconnect *reconnect, dw_log_level level, const char *line)
+{
+	if (reconnect->log)
+		reconnect->log(level, line, reconnect->log_user);
+}
+
+/* tell_trouble logs it once. */
+static void tell_trouble(struct reconnect *reconnect, dw_log_level level, const char *words)
+{
+	(void)snprintf(reconnect->trouble, sizeof reconnect->trouble, "%s: %s", reconnect->server,
+		       words); /* cut if long */
+	if (strcmp(reconnect->trouble, reconnect->logged) == 0)
+		return;
+	memcpy(reconnect->logged, reconnect->trouble, sizeof reconnect->logged);
+	say(reconnect, level, reconnect->trouble);
+}
+
+static void tell_end(struct reconnect *reconnect, dw_log_level level, const char *words)
+{
+	char line[TROUBLE_SIZE];
+
+	(void)snprintf(line, sizeof line, "%s: %s", reconnect->server, words); /* cut if long */
+	reconnect->trouble[0] = reconnect->logged[0] = '\0';
+	say(reconnect, level, line);
+}
+
+/* jittered: between 60 and 100 %, so that many links of one server do not come back at once. */
+static dw_usec jittered(struct reconnect *reconnect, dw_usec pause)
+{
+	return pause - (dw_usec)rng_below(&reconnect->rng, (uint64_t)(2 * pause / 5) + 1);
+}
+
+/* pause_after: short for a minute, so that a server that is back soon is found at once. */
+static dw_usec pause_after(dw_usec outage)
+{
+	return usec_min(usec_max(usec_sub(outage, EAGER) / 16, PAUSE_FIRST), PAUSE_MAX);
+}
+
+void reconnect_up(struct reconnect *reconnect, dw_usec now)
+{
+	/* Whoever was told that the server is lost is told that it is back. */
+	bool warned = reconnect->logged[0] && !reconnect->listener;
+
+	reconnect->connections++;
+	reconnect->up_since = now;
+	reconnect->fatal = false;
+	tell_end(reconnect, warned ? DW_LOG_WARN : DW_LOG_INFO,
+		 reconnect->listener ? "connected, listening" : "connected");
+}
+
+dw_usec reconnect_lost(struct reconnect *reconnect, dw_usec now, bool was_up, bool refused,
+		       const char *why)
+{
+	bool lasted = was_up && usec_sub(now, reconnect->up_since) >= LASTED;
+	dw_usec pause;
+
+	if (lasted || reconnect->out_since == DW_NEVER)
+		reconnect->out_since = now;
+	reconnect->fatal = refused && reconnect->connections == 0;
+	pause = refused ? PAUSE_MAX : pause_after(usec_sub(now, reconnect->out_since));
+	tell_trouble(reconnect, reconnect->listener && !refused ? DW_LOG_INFO : DW_LOG_WARN, why);
+	return usec_add(now, jittered(reconnect, pause));
+}
+
+void reconnect_soon(struct reconnect *reconnect, dw_usec now)
+{
+	reconnect->out_since = now;
+}
+
+void reconnect_useless(struct reconnect *reconnect, const char *why)
+{
+	tell_trouble(reconnect, DW_LOG_WARN, why);
+}
+
+void reconnect_useful(struct reconnect *reconnect, const char *words)
+{
+	tell_end(reconnect, DW_LOG_WARN, words);
+}
