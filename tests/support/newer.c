@@ -8,6 +8,10 @@
 #include "support/cmocka.h"
 #include "timer/record.h"
 
+#if DW_WITH_REDIS
+#include "store/redis/value.h"
+#endif
+
 #if DW_WITH_SQLITE
 #include <sqlite3.h>
 #endif
@@ -50,6 +54,23 @@ size_t newer_body(const char *id, const char *topic, unsigned char *ret_body)
 	newer_seal(ret_body, size + sizeof blocks);
 	return size + sizeof blocks;
 }
+
+#if DW_WITH_REDIS
+
+enum { AT_FORM = 36, AT_BODY_CRC = 38, AT_RECORD = 42, FORM_RECORD = 3 };
+
+size_t newer_value(const dw_head *head, const char *id, const char *topic, unsigned char *ret_value)
+{
+	size_t size = newer_body(id, topic, ret_value + AT_RECORD);
+
+	value_head_write(ret_value, head, 0, record_crc(ret_value + AT_RECORD));
+	ret_value[AT_FORM] = FORM_RECORD;
+	ret_value[AT_FORM + 1] = 0;
+	memcpy(ret_value + AT_BODY_CRC, ret_value + AT_RECORD + AT_CRC, 4);
+	return AT_RECORD + size;
+}
+
+#endif
 
 size_t body_of_topic(const char *id, size_t topic_size, unsigned char *ret_body)
 {

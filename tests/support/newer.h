@@ -15,6 +15,13 @@ void newer_seal(unsigned char *body, size_t size);
 /* newer_body writes a body of version 2 (NEWER_BODY_MAX bytes are enough); its size. */
 size_t newer_body(const char *id, const char *topic, unsigned char *ret_body);
 
+#if DW_WITH_REDIS
+/* newer_value writes that body as a value of the Redis store, under this header (NEWER_VALUE_MAX
+ * bytes are enough); its size. */
+enum { NEWER_VALUE_MAX = 42 + NEWER_BODY_MAX };
+size_t newer_value(const dw_head *, const char *id, const char *topic, unsigned char *ret_value);
+#endif
+
 /* body_of_topic writes a body of version 1 whose topic has topic_size times the letter t. */
 size_t body_of_topic(const char *id, size_t topic_size, unsigned char *ret_body);
 

@@ -372,13 +372,16 @@ static bool is_its(const dw_op *op, const dw_row *row)
  * earlier claim may start although nothing is there. */
 static int applied_status(dw_op *op, int found, bool as_owner)
 {
+	bool its = found == DW_OK && is_its(op, op->rows);
+	bool newer = found == DW_OK && op->rows->status == DW_ENEWER;
+
 	op->flags |= DW_OP_DONE;
 	if (found == DW_ENOMEM || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE ||
 	    op->kind == DW_OP_DROP)
 		return DW_EUNKNOWN;
 	if (op->kind == DW_OP_CANCEL)
 		return found == DW_OK || !as_owner ? DW_EUNKNOWN : DW_ENOENT;
-	if (op->flags & DW_OP_NEW && !(found == DW_OK && is_its(op, op->rows)))
+	if (newer || (op->flags & DW_OP_NEW && !its))
 		return DW_EUNKNOWN; /* refused, or done and then moved or replaced */
 	return DW_OK;
 }

@@ -11,6 +11,8 @@
 #include "durawheel/durawheel.h"
 #include "store/redis/store.h"
 #include "store/redis/value.h"
+#include "script_model/store.h"
+#include "support/ask.h"
 #include "support/newer.h"
 #include "support/redis_server.h"
 #include "timer/record.h"
@@ -18,7 +20,7 @@
 #define PATIENCE DW_SECONDS(60)
 #define OF_LATER UINT64_C(4000000000000000) /* a version */
 
-enum { RECORD_AT = 42, LISTED_MAX = 8 };
+enum { LISTED_MAX = 8 };
 
 static struct redis_server server;
 
@@ -180,13 +182,8 @@ static void sync_all(const struct seen *seen, int status)
 static size_t value_of(const char *id, unsigned char *ret_bytes)
 {
 	dw_head head = {.generation = OF_LATER, .due = 5};
-	size_t size = RECORD_AT + newer_body(id, "later", ret_bytes + RECORD_AT);
 
-	value_head_write(ret_bytes, &head, 0, record_crc(ret_bytes + RECORD_AT));
-	ret_bytes[36] = 3;
-	ret_bytes[37] = 0;
-	memcpy(ret_bytes + 38, ret_bytes + RECORD_AT + 8, 4);
-	return size;
+	return newer_value(&head, id, "later", ret_bytes);
 }
 
 static unsigned shard_of(const char *id)
@@ -197,7 +194,7 @@ static unsigned shard_of(const char *id)
 /* plant_value: as a client of a newer version does it, but for the mark. */
 static void plant_value(const char *id)
 {
-	unsigned char bytes[RECORD_AT + NEWER_BODY_MAX];
+	unsigned char bytes[NEWER_VALUE_MAX];
 	size_t size = value_of(id, bytes);
 	unsigned shard = shard_of(id);
 
@@ -209,7 +206,7 @@ static void plant_value(const char *id)
 
 static void assert_untouched(const char *id)
 {
-	unsigned char bytes[RECORD_AT + NEWER_BODY_MAX];
+	unsigned char bytes[NEWER_VALUE_MAX];
 	size_t size = value_of(id, bytes);
 	redisReply *reply = redisCommand(redis, "HGET {%s:%02u}:h %s", name, shard_of(id), id);
 
@@ -358,7 +355,7 @@ static void owner_that_loads_a_newer_timer_gives_up(void **state)
 static void newer_letter_is_listed_and_stays(void **state)
 {
 	struct seen seen = {0};
-	unsigned char bytes[17 + RECORD_AT + NEWER_BODY_MAX] = {1, [16] = DW_REASON_LATE};
+	unsigned char bytes[17 + NEWER_VALUE_MAX] = {1, [16] = DW_REASON_LATE};
 	size_t size = 17 + value_of("it", bytes + 17);
 	unsigned shard = shard_of("it");
 	const char member[] = "it\0"
@@ -403,6 +400,74 @@ static void purge_leaves_what_is_newer(void **state)
 	end(&seen);
 }
 
+/* ---- The store ----------------------------------------------------------------------------- */
+
+struct cut {
+	struct model_store store; /* first */
+	int puts;                 /* that the server carried out */
+};
+
+static struct reply *count_puts(struct model_store *store, const char *script, struct reply *reply)
+{
+	((struct cut *)store)->puts += strcmp(script, "put") == 0;
+	return reply;
+}
+
+/* store_newer: under the header of the timer that is stored. */
+static void store_newer(struct model_store *store, const char *id)
+{
+	unsigned char value[NEWER_VALUE_MAX];
+	const char *words[] = {"HSET", "{model:00}:h", id, (const char *)value};
+	size_t sizes[] = {4, 12, strlen(id), 0};
+	dw_head head;
+	size_t size;
+
+	assert_true(
+	    value_head(model_value(store->model, words[1], id, &size), VALUE_HEAD_SIZE, &head));
+	sizes[3] = newer_value(&head, id, "later", value);
+	reply_free(model_call(store->model, 4, words, sizes));
+}
+
+/* status_of the answer of this kind; all that are given until then are freed. */
+static int status_of(struct model_store *store, dw_op_kind kind)
+{
+	int status = DW_EUNKNOWN;
+
+	for (bool found = false; !found;) {
+		dw_op *op = store->store->type->collect(store->store);
+
+		while (op) {
+			dw_op *next = op->next;
+
+			if (op->kind == kind) {
+				found = true;
+				status = op->status;
+			}
+			ask_free(op);
+			op = next;
+		}
+		model_store_turn(store); /* the test has its time limit */
+	}
+	return status;
+}
+
+/* The session says that the put was carried out, and not that it was refused. */
+static void put_whose_refusal_was_lost_is_not_confirmed(void **state)
+{
+	struct cut cut = {.store.delay = DW_MILLISECONDS(50), .store.change = count_puts};
+
+	(void)state;
+	model_store_open(&cut.store);
+	ask_free(model_store_done(&cut.store, ask_put("it", DW_HOURS(1), 0)));
+	store_newer(&cut.store, "it");
+	cut.store.store->type->submit(cut.store.store, ask_put("it", DW_HOURS(2), 0));
+	while (cut.puts == 1)
+		model_store_turn(&cut.store);
+	link_drop(&cut.store.link, "a test");
+	assert_int_equal(status_of(&cut.store, DW_OP_PUT), DW_EUNKNOWN);
+	model_store_close(&cut.store);
+}
+
 #define CASE(test) cmocka_unit_test_setup(test, set_up)
 
 int main(void)
@@ -415,6 +480,7 @@ int main(void)
 	    CASE(owner_that_loads_a_newer_timer_gives_up),
 	    CASE(newer_letter_is_listed_and_stays),
 	    CASE(purge_leaves_what_is_newer),
+	    CASE(put_whose_refusal_was_lost_is_not_confirmed),
 	};
 	int failed;
 
