@@ -51,7 +51,10 @@ static void push(struct redis_store *store, dw_op *op)
 
 static void take(struct redis_store *store, dw_op *op)
 {
-	if (store->barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
+	/* Behind others it would wait for shards that nobody restores any more. */
+	if (op->kind == DW_OP_DISOWN) {
+		lease_give_way(store, op);
+	} else if (store->barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
 		op_queue_push(&store->behind, op);
 	} else if (op->kind == DW_OP_INBOX) {
 		park(store, op);
@@ -204,8 +207,6 @@ static void begin_later(struct redis_store *store)
 		}
 		if (op->kind == DW_OP_OWN) /* the client's numbers are of no use afterwards */
 			lease_take(store, op);
-		else if (op->kind == DW_OP_DISOWN)
-			lease_give_way(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);
 		else if (op->kind == DW_OP_AUDIT)

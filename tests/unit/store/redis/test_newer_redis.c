@@ -468,6 +468,28 @@ static void put_whose_refusal_was_lost_is_not_confirmed(void **state)
 	model_store_close(&cut.store);
 }
 
+/* Its engine restores nothing any more, and the purge before waits for that. */
+static void owner_gives_way_after_a_loss_of_the_server(void **state)
+{
+	struct model_store store = {0};
+	dw_op *op;
+
+	(void)state;
+	model_store_open(&store);
+	ask_free(model_store_done(&store, ask_plain(DW_OP_OWN)));
+	model_empty(store.model, "{model:00}:");
+	op = model_store_done(&store, ask_plain(DW_OP_LOSS));
+	assert_int_equal(op->status, DW_OK);
+	ask_free(op);
+	op = ask_plain(DW_OP_PURGE);
+	op->next = ask_plain(DW_OP_DISOWN);
+	store.store->type->submit(store.store, op);
+	assert_int_equal(status_of(&store, DW_OP_DISOWN), DW_OK);
+	store.store->type->submit(store.store, ask_plain(DW_OP_OWN));
+	assert_int_equal(status_of(&store, DW_OP_OWN), DW_OK);
+	model_store_close(&store);
+}
+
 #define CASE(test) cmocka_unit_test_setup(test, set_up)
 
 int main(void)
@@ -481,6 +503,7 @@ int main(void)
 	    CASE(newer_letter_is_listed_and_stays),
 	    CASE(purge_leaves_what_is_newer),
 	    CASE(put_whose_refusal_was_lost_is_not_confirmed),
+	    CASE(owner_gives_way_after_a_loss_of_the_server),
 	};
 	int failed;
 
