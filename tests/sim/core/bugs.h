@@ -25,15 +25,16 @@
 	X(FENCE_UNSEEN, "fence_unseen")     /* owns again and does not tell that it had lost */
 
 #define FLEET_BUGS(X)                                                                              \
-	X(LATE_START, "late_start")     /* starts due timers after the lease is over */            \
-	X(NO_HELLO, "no_hello")         /* requests of an old connection are carried out */        \
-	X(CLAIM_UNSEEN, "claim_unseen") /* a claim names no version */                             \
-	X(NEVER_OPEN, "never_open")     /* a cancel forgets the earlier claim */                   \
-	X(ACK_UNSEEN, "ack_unseen")     /* the inbox is acknowledged by id only */                 \
-	X(ATTEMPT_KEPT, "attempt_kept") /* the claim of a dead owner counts no attempt */          \
-	X(PUSH_LOST, "push_lost")       /* after a loss nothing is written again */                \
-	X(PUSH_FRESH, "push_fresh")     /* what is written again was never attempted */            \
-	X(DELETE_LOST, "delete_lost")   /* after a loss nothing is deleted again */
+	X(LATE_START, "late_start")       /* starts due timers after the lease is over */          \
+	X(NO_HELLO, "no_hello")           /* requests of an old connection are carried out */      \
+	X(CLAIM_UNSEEN, "claim_unseen")   /* a claim names no version */                           \
+	X(NEVER_OPEN, "never_open")       /* a cancel forgets the earlier claim */                 \
+	X(ACK_UNSEEN, "ack_unseen")       /* the inbox is acknowledged by id only */               \
+	X(ATTEMPT_KEPT, "attempt_kept")   /* the claim of a dead owner counts no attempt */        \
+	X(PUSH_LOST, "push_lost")         /* after a loss nothing is written again */              \
+	X(PUSH_FRESH, "push_fresh")       /* what is written again was never attempted */          \
+	X(DELETE_LOST, "delete_lost")     /* after a loss nothing is deleted again */              \
+	X(NEWER_DAMAGED, "newer_damaged") /* a newer version's timer is taken for damage */
 
 #define BUG(symbol, text) BUG_##symbol,
 enum bug { BUG_NONE, SINGLE_BUGS(BUG) BUG_FLEET, FLEET_BUGS(BUG) BUG_COUNT };

@@ -76,6 +76,9 @@ static void put_answered(struct sim *sim, struct asked *asked, const dw_result *
 
 	if (!generation)
 		generation = promises_made_by(name, asked, true);
+	/* It was refused, its reply was lost, and the timer that refused it has gone since. */
+	if (!generation && name->had_newer && !name->newer)
+		return;
 	if (!generation) {
 		broken(sim, "I2", "a confirmed put of %s was not stored", result->id);
 		return;

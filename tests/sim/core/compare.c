@@ -1,12 +1,21 @@
 #include "sim/core/sim.h"
 
+/* is_untouched: a newer version's timer is stored as that version wrote it. */
+static bool is_untouched(const struct name *name, const dw_row *row)
+{
+	return row && row->status == DW_ENEWER && row->head.generation == name->newer &&
+	       row->head.state == DW_PENDING && row->head.attempt == 0;
+}
+
 static void compare(struct sim *sim, const struct name *name)
 {
 	struct alloc alloc = memory_alloc(&sim->table_account);
 	const struct generation *generation = name->stored;
 	dw_row *row = sim->view.stored(sim->view.user, name->id);
 
-	if (!generation && row)
+	if (name->newer && !is_untouched(name, row))
+		broken(sim, "newer", "%s, which a newer version stored, was changed", name->id);
+	else if (!generation && row && !name->newer)
 		broken(sim, "I3", "%s is in the store, but must not be", name->id);
 	else if (generation && !row)
 		broken(sim, "I2", "%s is not in the store any more", name->id);

@@ -130,6 +130,7 @@ static void drop_applied(struct sim *sim, const dw_op *op)
 void operation_purged(struct sim *sim, struct name *name)
 {
 	drop_all_dead(name);
+	name->newer = 0; /* there was no mark */
 	for (struct generation *each = name->last; each; each = each->before)
 		each->purged = true;
 	end(name, FATE_CANCELLED);
@@ -148,6 +149,16 @@ static bool late_but_gone(struct sim *sim, const dw_op *op)
 
 	rows_free(&alloc, row);
 	return gone;
+}
+
+void operation_newer(struct sim *sim, struct name *name, const dw_head *head)
+{
+	const dw_op put = {.head = *head};
+
+	client_changes(sim, name, &put, DW_CLIENT);
+	end(name, FATE_REPLACED);
+	name->newer = head->generation;
+	name->had_newer = true;
 }
 
 static void cancel_applied(struct sim *sim, const dw_op *op, dw_role role)
@@ -221,8 +232,24 @@ static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wa
 	}
 }
 
+/* leaves_newer: nothing changes what a newer version stored, and that is the answer. */
+static bool leaves_newer(struct sim *sim, const dw_op *op)
+{
+	bool changes = op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_CANCEL;
+
+	if (!changes || !promises_name(sim, op->id)->newer)
+		return op->status == DW_ENEWER;
+	if (op->status != DW_ENEWER && op->status != DW_EEXIST)
+		broken(sim, "newer",
+		       "a change of %s, which a newer version stored, was answered %d", op->id,
+		       op->status);
+	return true;
+}
+
 void operation_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_role role)
 {
+	if (leaves_newer(sim, op))
+		return;
 	if (op->kind == DW_OP_CANCEL)
 		cancel_applied(sim, op, role);
 	if (op->kind == DW_OP_REQUEUE)

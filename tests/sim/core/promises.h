@@ -52,6 +52,8 @@ struct name {
 	struct name *next;
 	struct generation *last;
 	struct generation *stored; /* in the store; NULL: none */
+	uint64_t newer;            /* stored instead, by a newer version; 0: none */
+	bool had_newer;            /* since the beginning */
 	struct name_loss loss;
 	struct readiness ready;
 	uint64_t floor;        /* no generation up to this one may start any more */
@@ -95,6 +97,9 @@ void promises_lower(struct name *, uint64_t number);
 
 /* operation_applied: the store carried out the operation; wanted: its head before that. */
 void operation_applied(struct sim *, const dw_op *, const dw_head *wanted, dw_role);
+
+/* operation_newer: a client of a newer version stored a timer of its own under that name. */
+void operation_newer(struct sim *, struct name *, const dw_head *);
 
 /* operation_purged: the store deleted all generations of that name. */
 void operation_purged(struct sim *, struct name *);

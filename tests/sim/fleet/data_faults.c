@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/fleet/fleet.h"
+#include "sim/fleet/newer.h"
 
 #define AGE_MAX DW_SECONDS(2)
 
@@ -145,6 +146,9 @@ static void delete_half(struct fleet *fleet)
 	struct process *keeper = keeper_of(fleet, shard);
 	bool place = draw(sim, 2) == 0;
 
+	if (name->newer)
+		return;
+
 	trace(sim, "half deleted", id, place, 0);
 	faults_disturb(sim, sim->clocks.steady + DW_SECONDS(60));
 	if (place) {
@@ -166,6 +170,7 @@ void data_faults_choose(struct fleet *fleet)
 	struct sim *sim = fleet->sim;
 	struct data_faults *faults = &fleet->data_faults;
 
+	faults->newer = some(sim, 15);
 	if (!sim->losses || chance(sim, 5000))
 		return;
 	faults->empty = some(sim, 15);
@@ -180,6 +185,7 @@ void data_faults_act(struct fleet *fleet)
 	struct sim *sim = fleet->sim;
 	const struct data_faults *faults = &fleet->data_faults;
 
+	newer_act(fleet, faults->newer);
 	if (chance(sim, faults->empty))
 		empty(fleet);
 	if (faults->set_back > 0 && chance(sim, 50))

@@ -1,5 +1,6 @@
 /* Faults of the server's data: a shard is emptied, the data comes back as it was a while ago, a
- * session ends, a timer is half deleted. The expected losses look at the data before and after. */
+ * session ends, a timer is half deleted, a newer version writes. The expected losses look at the
+ * data before and after. */
 #ifndef SIM_FLEET_DATA_FAULTS_H
 #define SIM_FLEET_DATA_FAULTS_H
 
@@ -13,10 +14,11 @@ struct data_faults {
 	uint32_t empty;       /* of 10,000 events: the data is gone */
 	uint32_t set_back;    /* the data is as it was a while ago */
 	uint32_t session;     /* a session ends */
+	uint32_t newer;       /* a newer version stores a timer */
 	uint32_t half_delete; /* the entry or the value of a timer is deleted */
 };
 
-/* data_faults_choose: in every other seed. */
+/* data_faults_choose: what loses data, in every other seed and with --losses only. */
 void data_faults_choose(struct fleet *);
 void data_faults_act(struct fleet *);
 

@@ -31,7 +31,7 @@ static dw_usec time_at(const struct effect *effect, int at)
 static int status_of(const struct reply *item)
 {
 	static const int statuses[] = {DW_OK,    DW_EEXIST,   DW_ENOENT, DW_ESTALE,
-				       DW_ELATE, DW_ECORRUPT, DW_ENOENT};
+				       DW_ELATE, DW_ECORRUPT, DW_ENOENT, DW_ENEWER};
 	int64_t code = item->kind == REPLY_ARRAY ? item->items[0].integer : item->integer;
 
 	return item->kind == REPLY_BULK ? DW_OK : statuses[code];
@@ -161,6 +161,8 @@ static void tell_purge(const struct effect *effect)
 {
 	struct sim *sim = effect->fleet->sim;
 
+	if (reply_is(&effect->reply->items[1], "NEWER"))
+		return; /* nothing was deleted */
 	for (struct name *name = sim->promises.first; name; name = name->next) {
 		if (server_shard(&effect->fleet->server, name->id) == effect->shard)
 			operation_purged(sim, name);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/fleet/fleet.h"
+#include "sim/fleet/newer.h"
 
 /* ---- The store, as it is ------------------------------------------------------------------- */
 
@@ -17,7 +18,7 @@ static bool head_of(struct fleet *fleet, const struct name *name, dw_head *ret_h
 {
 	struct alloc alloc = memory_alloc(&fleet->sim->table_account);
 	dw_row *row = server_row(&fleet->server, name->id);
-	bool found = row != NULL;
+	bool found = row && row->status != DW_ENEWER;
 
 	if (found)
 		*ret_head = row->head;
@@ -221,6 +222,7 @@ void losses_settle(struct fleet *fleet, unsigned shard, const struct process *ke
 		if (!is_in(fleet, name, shard))
 			continue;
 		name->loss.at = sim->clocks.steady;
+		newer_look(fleet, name);
 		if (keeper)
 			with_keeper(fleet, name, keeper);
 		else
@@ -344,9 +346,11 @@ void losses_renumbered(struct fleet *fleet, unsigned shard)
 	struct sim *sim = fleet->sim;
 
 	for (uint32_t i = 0; i < sim->promises.name_count; i++) {
-		const struct name *name = &sim->promises.names[i];
+		struct name *name = &sim->promises.names[i];
 		dw_head head;
 
+		if (name->newer)
+			newer_look(fleet, name);
 		if (!name->stored || !is_in(fleet, name, shard) || !head_of(fleet, name, &head) ||
 		    head.generation <= name->stored->number)
 			continue;

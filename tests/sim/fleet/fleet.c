@@ -1,5 +1,6 @@
 #include "sim/fleet/fleet.h"
 
+#include "sim/fleet/newer.h"
 #include "sim/fleet/requests.h"
 
 #define EVENTS_MAX 400000u
@@ -156,6 +157,8 @@ static void watch(struct fleet *fleet, uint32_t round)
 
 	if (round % 512 == 0)
 		compare_all(sim);
+	if (sim->faults.over && round % 32 == 0)
+		newer_end(fleet);
 	for (unsigned i = 0; round % 32 == 0 && i < PROCESSES; i++) {
 		const struct engine *engine = fleet->processes[i].instance.engine;
 

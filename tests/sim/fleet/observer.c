@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/fleet/fleet.h"
+#include "sim/fleet/newer.h"
 
 static struct observer *observer_of(dw_store *store)
 {
@@ -12,6 +13,15 @@ static struct observer *observer_of(dw_store *store)
 static const struct observer *const_observer_of(const dw_store *store)
 {
 	return (const struct observer *)store;
+}
+
+static void note_loss(struct process *process)
+{
+	struct knowledge *knowledge = &process->observer.knowledge;
+
+	knowledge->losses++;
+	memset(knowledge->known, 0, sizeof knowledge->known);
+	losses_owner_told(process);
 }
 
 static void observer_submit(dw_store *store, dw_op *batch)
@@ -24,19 +34,12 @@ static void observer_submit(dw_store *store, dw_op *batch)
 		      op->kind * 10 + observer->process->instance.number,
 		      (int64_t)op->head.generation);
 		order_submitted(sim, op);
+		if (op->kind == DW_OP_DISOWN)
+			note_loss(observer->process);
 		if (op->kind == DW_OP_LOSS)
 			rebuild_done(observer->process, observer->real);
 	}
 	observer->real->type->submit(observer->real, batch);
-}
-
-static void note_loss(struct process *process)
-{
-	struct knowledge *knowledge = &process->observer.knowledge;
-
-	knowledge->losses++;
-	memset(knowledge->known, 0, sizeof knowledge->known);
-	losses_owner_told(process);
 }
 
 static void learn_of(struct process *process, const char *id, uint64_t generation)
@@ -59,6 +62,7 @@ static void learn(struct process *process, const dw_op *op)
 	if (!engine_is_owner(process->instance.engine) || op->reign != knowledge->losses ||
 	    listed || op->kind == DW_OP_DEAD_SCAN)
 		return;
+	newer_met(process, op->rows);
 	for (const dw_row *row = op->rows; row; row = row->next) {
 		learn_of(process, row->id, row->head.generation);
 		if (row->gone)
@@ -89,8 +93,11 @@ static dw_op *observer_collect(dw_store *store)
 	for (dw_op *op = all; op; op = op->next) {
 		trace(sim, "answer", op->id ? op->id : "",
 		      op->kind * 10 + observer->process->instance.number, op->status);
-		for (const dw_row *r = op->rows; r; r = r->next)
+		for (dw_row *r = op->rows; r; r = r->next) {
 			trace(sim, "row", r->id, (int64_t)r->head.generation, r->gone);
+			if (sim->bug == BUG_NEWER_DAMAGED && r->status == DW_ENEWER)
+				r->status = DW_ECORRUPT;
+		}
 		if (op->status == DW_EFENCED && op->reign == observer->knowledge.losses)
 			note_loss(observer->process);
 		learn(observer->process, op);

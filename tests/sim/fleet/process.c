@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/fleet/fleet.h"
+#include "sim/fleet/newer.h"
 #include "store/redis/store.h"
 
 void process_init(struct process *process, struct fleet *fleet, unsigned number)
@@ -90,6 +91,7 @@ static void open_store(struct process *process)
 	connection_new(&process->commands, &fleet->network, &process->instance, false);
 	connection_new(&process->subscriber, &fleet->network, &process->instance, true);
 	process->exposure = (struct exposure){0};
+	process->met_newer = false;
 	if (redis_new(&store, &env, &process->commands->link) != DW_OK ||
 	    redis_shards(store, fleet->server.shard_count) != DW_OK)
 		broken(sim, "sim", "the store does not open");
@@ -103,8 +105,10 @@ static void on_event(dw *handle, const dw_event *event, void *user)
 
 	if (!program_note(sim, event))
 		return;
+	/* An owner that gives way to a newer version rebuilds nothing. */
 	if (event->kind == DW_EVENT_OWNER_LOST)
-		losses_keeper_ends(user, losses_in_time(user));
+		losses_keeper_ends(user, event->status != DW_ENEWER && !newer_is_there(user) &&
+					     losses_in_time(user));
 	program_take(sim, event);
 }
 
@@ -207,6 +211,7 @@ void process_turn(struct process *process)
 
 	process->clock_seen = sim->clocks.set_count;
 	instance_turn(instance);
+	newer_check(process);
 	trace(sim, "turn", "", instance->armed, instance->number);
 	if (instance->dead) {
 		process_kill(process);

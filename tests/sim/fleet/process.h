@@ -18,6 +18,7 @@ struct process {
 	struct observer observer;
 	struct exposure exposure;
 	uint32_t clock_seen; /* clocks.set_count at its last turn */
+	bool met_newer;      /* as the owner, since its last turn */
 };
 
 void process_init(struct process *, struct fleet *, unsigned number);

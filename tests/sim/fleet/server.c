@@ -53,12 +53,16 @@ const char *server_key(unsigned shard, const char *end)
 	return key;
 }
 
-void server_tick(const struct server *server)
+dw_usec server_now(const struct server *server)
 {
 	dw_usec steady = server->sim->clocks.steady;
 
-	model_set_time(server->model,
-		       steady + server->wall_offset + steady / 1000000 * server->drift_ppm);
+	return steady + server->wall_offset + steady / 1000000 * server->drift_ppm;
+}
+
+void server_tick(const struct server *server)
+{
+	model_set_time(server->model, server_now(server));
 }
 
 dw_row *server_row(const struct server *server, const char *id)

@@ -38,6 +38,9 @@ const char *server_key(unsigned shard, const char *end);
 /* server_row: the timer's row; NULL: it is not stored. */
 dw_row *server_row(const struct server *, const char *id);
 
+/* server_now: by its clock. */
+dw_usec server_now(const struct server *);
+
 /* server_tick tells the time to the model of the scripts, which has no clock. */
 void server_tick(const struct server *);
 
