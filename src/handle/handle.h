@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "engine/engine.h"
-#include "loop/guest.h"
+#include "loop/host_loop.h"
 #include "loop/loop.h"
 #include "handle/options.h"
 #include "handle/post_queue.h"
@@ -17,7 +17,7 @@ struct dw {
 	struct alloc alloc;
 	struct clock clock;
 	struct loop *loop;
-	struct guest *guest; /* on options.ev_loop, or NULL */
+	struct host_loop *host; /* on options.ev_loop, or NULL */
 	struct engine *engine;
 	dw_store *store;
 	struct posts *posts;

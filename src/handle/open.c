@@ -102,7 +102,7 @@ static void free_handle(dw *d)
 {
 	struct alloc alloc = d->alloc;
 
-	guest_free(d->guest);
+	host_loop_free(d->host);
 	engine_free(d->engine);
 	if (d->posts)
 		posts_free(d->posts);
@@ -144,8 +144,8 @@ static int open_parts(dw *d, const char *url, char *message)
 		(void)snprintf(message, DW_MESSAGE_SIZE, "no descriptors for the loop: %s",
 			       strerror(errno));
 	if (status == DW_OK && d->options.ev_loop) {
-		d->guest = guest_new(&d->alloc, handle_turn, d);
-		status = d->guest ? DW_OK : DW_ENOMEM;
+		d->host = host_loop_new(&d->alloc, handle_turn, d);
+		status = d->host ? DW_OK : DW_ENOMEM;
 	}
 	if (status == DW_OK) {
 		struct loop_port port = loop_port(d->loop);
@@ -161,8 +161,8 @@ static int open_parts(dw *d, const char *url, char *message)
 	if (status != DW_OK)
 		return status;
 	engine_attach(d->engine, d->store);
-	if (d->guest)
-		guest_enter(d->guest, d->options.ev_loop, loop_fd(d->loop));
+	if (d->host)
+		host_loop_enter(d->host, d->options.ev_loop, loop_fd(d->loop));
 	return DW_OK;
 }
 
@@ -260,7 +260,7 @@ static int forget(dw *d)
 	bool own = handle_is_own_thread(d);
 
 	if (own) {
-		guest_free(d->guest);
+		host_loop_free(d->host);
 		engine_free(d->engine);
 	}
 	loop_free(d->loop);
@@ -282,9 +282,9 @@ int dw_close(dw *d, dw_usec patience)
 		return status;
 	d->closing = 1;
 	status = close_parts(d, patience);
-	guest_free(d->guest);
+	host_loop_free(d->host);
 	engine_free(d->engine);
-	d->guest = NULL;
+	d->host = NULL;
 	d->engine = NULL;
 	/* A handler that still runs may call: the last one out frees the handle. */
 	if (d->workers && !workers_free(d->workers))

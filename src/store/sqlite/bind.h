@@ -2,7 +2,7 @@
 #ifndef DW_STORE_SQLITE_BIND_H
 #define DW_STORE_SQLITE_BIND_H
 
-#include "store/sqlite/operations.h"
+#include "store/sqlite/meta.h"
 
 static inline sqlite3_stmt *statement_of(struct sqlite_session *session, enum sqlite_sql which)
 {
@@ -22,7 +22,7 @@ static inline int run(sqlite3_stmt *statement, int code)
 
 static inline dw_usec wall(struct sqlite_session *session)
 {
-	return sqlite_outlet_now(session->outlet);
+	return sqlite_hooks_now(session->hooks);
 }
 
 static inline sqlite3_int64 limit_of(const dw_op *op)

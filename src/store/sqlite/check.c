@@ -18,7 +18,7 @@ static const char timers[] = "SELECT " COLUMNS " FROM timer NOT INDEXED";
 static const char letters[] = "SELECT " COLUMNS ", reason FROM dead NOT INDEXED";
 
 /* A check under way. */
-struct check {
+struct file_check {
 	struct sqlite_session *session;
 	dw_op *op;
 	dw_row **tail;
@@ -26,7 +26,7 @@ struct check {
 };
 
 /* flaw counts and, while there is room, tells of one. */
-static void flaw(struct check *check, const char *id, uint64_t generation, const char *what)
+static void flaw(struct file_check *check, const char *id, uint64_t generation, const char *what)
 {
 	dw_op *op = check->op;
 	const struct alloc *alloc = &check->session->alloc;
@@ -40,7 +40,7 @@ static void flaw(struct check *check, const char *id, uint64_t generation, const
 	(void)op_add_row(alloc, op, &check->tail, row); /* the answer says it */
 }
 
-static void look_at_file(struct check *check, sqlite3_stmt *statement)
+static void check_file_row(struct file_check *check, sqlite3_stmt *statement)
 {
 	const char *text = (const char *)sqlite3_column_text(statement, 0);
 
@@ -48,7 +48,7 @@ static void look_at_file(struct check *check, sqlite3_stmt *statement)
 		flaw(check, "", 0, text ? text : "it cannot be read");
 }
 
-static void look_at_timer(struct check *check, sqlite3_stmt *statement)
+static void check_timer_row(struct file_check *check, sqlite3_stmt *statement)
 {
 	struct sqlite_row row = sqlite_row_read(statement);
 	const dw_head *head = &row.record.head;
@@ -67,7 +67,7 @@ static void look_at_timer(struct check *check, sqlite3_stmt *statement)
 		     "the timer's generation is beyond the last one given");
 }
 
-static void look_at_letter(struct check *check, sqlite3_stmt *statement)
+static void check_letter_row(struct file_check *check, sqlite3_stmt *statement)
 {
 	struct sqlite_row row = sqlite_row_read(statement);
 	const char *reason = (const char *)sqlite3_column_text(statement, COLUMN_REASON);
@@ -83,8 +83,8 @@ static void look_at_letter(struct check *check, sqlite3_stmt *statement)
 }
 
 /* look_through shows every row of a query to look; what cannot be read is a flaw, too. */
-static int look_through(struct check *check, const char *query,
-			void (*look)(struct check *, sqlite3_stmt *))
+static int look_through(struct file_check *check, const char *query,
+			void (*look)(struct file_check *, sqlite3_stmt *))
 {
 	sqlite3 *handle = check->session->db.handle;
 	sqlite3_stmt *statement = NULL;
@@ -101,7 +101,7 @@ static int look_through(struct check *check, const char *query,
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-static void compare(struct check *check, const char *what, int64_t counted, int64_t kept)
+static void compare(struct file_check *check, const char *what, int64_t counted, int64_t kept)
 {
 	char words[128];
 
@@ -114,11 +114,11 @@ static void compare(struct check *check, const char *what, int64_t counted, int6
 
 int sqlite_check(struct sqlite_session *session, dw_op *op)
 {
-	struct check check = {.session = session, .op = op, .tail = &op->rows};
-	int code = look_through(&check, integrity, look_at_file);
+	struct file_check check = {.session = session, .op = op, .tail = &op->rows};
+	int code = look_through(&check, integrity, check_file_row);
 
-	code = code ? code : look_through(&check, timers, look_at_timer);
-	code = code ? code : look_through(&check, letters, look_at_letter);
+	code = code ? code : look_through(&check, timers, check_timer_row);
+	code = code ? code : look_through(&check, letters, check_letter_row);
 	if (code != SQLITE_OK || op->count > 0)
 		return code; /* of a damaged file the counts say nothing */
 	compare(&check, "pending timers", check.pending, session->meta.pending);

@@ -23,7 +23,7 @@ static void run_once(struct sqlite_checkpoint *checkpoint)
 	(void)sqlite3_close(handle); /* no statements are left */
 }
 
-static void *work(void *argument)
+static void *checkpoint_main(void *argument)
 {
 	struct sqlite_checkpoint *checkpoint = argument;
 
@@ -55,7 +55,7 @@ static void want(struct sqlite_checkpoint *checkpoint)
 	pthread_mutex_lock(&checkpoint->mutex);
 	if (!checkpoint->started)
 		checkpoint->started =
-		    pthread_create(&checkpoint->thread, NULL, work, checkpoint) == 0;
+		    pthread_create(&checkpoint->thread, NULL, checkpoint_main, checkpoint) == 0;
 	checkpoint->wanted = true;
 	pthread_cond_signal(&checkpoint->cond);
 	pthread_mutex_unlock(&checkpoint->mutex);

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "store/sqlite/operations.h"
+#include "store/sqlite/meta.h"
 
 struct sqlite_checkpoint {
 	pthread_mutex_t mutex;

@@ -1,5 +1,5 @@
-/* One connection to a database of timers: the file, its settings, its schema, its statements. It
- * knows no operation and no rule of a timer's life. */
+/* One connection to a database of timers: the file, its settings, its statements. It knows no
+ * operation and no rule of a timer's life. */
 #ifndef DW_STORE_SQLITE_DATABASE_H
 #define DW_STORE_SQLITE_DATABASE_H
 
@@ -8,49 +8,7 @@
 #include <stdbool.h>
 
 #include "durawheel/durawheel.h"
-
-enum sqlite_sql {
-	SQL_BEGIN_WRITE,
-	SQL_BEGIN_READ,
-	SQL_COMMIT,
-	SQL_ROLLBACK,
-	SQL_META_READ,
-	SQL_META_WRITE,
-	SQL_META_RECOUNT,
-	SQL_TIMER_BY_ID,
-	SQL_TIMER_BY_GENERATION,
-	SQL_TIMER_INSERT,
-	SQL_TIMER_UPDATE,
-	SQL_TIMER_MOVE,
-	SQL_TIMER_RENEW,
-	SQL_TIMER_DELETE,
-	SQL_TIMER_CLEAR,
-	SQL_TIMER_SCAN,
-	SQL_TIMER_LOAD,
-	SQL_TIMER_NEXT_DUE,
-	SQL_TIMER_NEWER,
-	SQL_INBOX_READ,
-	SQL_INBOX_WRITE,
-	SQL_INBOX_IS_OPEN,
-	SQL_INBOX_ACK,
-	SQL_INBOX_COUNT,
-	SQL_INBOX_CLEAR,
-	SQL_DEAD_INSERT,
-	SQL_DEAD_OLDEST,
-	SQL_DEAD_DELETE,
-	SQL_DEAD_FIND,
-	SQL_DEAD_SCAN,
-	SQL_DEAD_DROP,
-	SQL_DEAD_CLEAR,
-	SQL_DEAD_NEWER,
-	SQL_TIMER_FROM_DEAD,
-	SQL_OWNER_READ,
-	SQL_OWNER_WRITE,
-	SQL_OWNER_REPORT,
-	SQL_DATA_VERSION,
-	SQL_SCHEMA_VERSION,
-	SQL_COUNT
-};
+#include "store/sqlite/schema.h"
 
 /* How long a connection waits while another process writes. */
 struct sqlite_patience {
@@ -84,9 +42,6 @@ void sqlite_db_close(struct sqlite_db *, bool tidy);
 
 /* sqlite_db_verify: DW_OK; DW_ESTORE: SQLite finds the file damaged. Reads all of it. */
 int sqlite_db_verify(struct sqlite_db *, char *ret_message);
-
-/* sqlite_db_is_newer: the schema version is one of a newer durawheel. */
-bool sqlite_db_is_newer(int64_t schema_version);
 
 /* sqlite_db_run: one statement to its end, its row if any ignored. An SQLite result code. */
 int sqlite_db_run(struct sqlite_db *, enum sqlite_sql);

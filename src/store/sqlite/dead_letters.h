@@ -3,7 +3,7 @@
 #ifndef DW_STORE_SQLITE_DEAD_LETTERS_H
 #define DW_STORE_SQLITE_DEAD_LETTERS_H
 
-#include "store/sqlite/operations.h"
+#include "store/sqlite/meta.h"
 #include "store/sqlite/row.h"
 
 /* A dead letter, while its statement holds it. */

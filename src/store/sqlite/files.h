@@ -15,7 +15,7 @@ enum sqlite_file {
 	FILE_MEMORY, /* shared by all connections: SQLite's index of the log */
 	FILE_OWNER,
 	FILE_RESERVE,
-	FILE_BELL,
+	FILE_WAKE,
 	FILE_COUNT
 };
 

@@ -9,25 +9,25 @@
 
 #include "durawheel/store.h"
 
-struct sqlite_outlet {
+struct sqlite_hooks {
 	pthread_mutex_t mutex;
 	const dw_store_env *env;
 	bool shut;
 	dw_usec now; /* the last time read */
 };
 
-void sqlite_outlet_init(struct sqlite_outlet *, const dw_store_env *);
-void sqlite_outlet_free(struct sqlite_outlet *);
+void sqlite_hooks_init(struct sqlite_hooks *, const dw_store_env *);
+void sqlite_hooks_free(struct sqlite_hooks *);
 
-/* sqlite_outlet_shut: no hook runs during or after it. */
-void sqlite_outlet_shut(struct sqlite_outlet *);
+/* sqlite_hooks_shut: no hook runs during or after it. */
+void sqlite_hooks_shut(struct sqlite_hooks *);
 
-/* sqlite_outlet_now reads the wall clock. Once shut, time stands still at what was read last: the
+/* sqlite_hooks_now reads the wall clock. Once shut, time stands still at what was read last: the
  * user's clock may have been any, and what is under way is to end in its time. */
-dw_usec sqlite_outlet_now(struct sqlite_outlet *);
+dw_usec sqlite_hooks_now(struct sqlite_hooks *);
 
-void sqlite_outlet_wake(struct sqlite_outlet *);
-__attribute__((format(printf, 3, 4))) void sqlite_outlet_log(struct sqlite_outlet *, dw_log_level,
-							     const char *format, ...);
+void sqlite_hooks_wake(struct sqlite_hooks *);
+__attribute__((format(printf, 3, 4))) void sqlite_hooks_log(struct sqlite_hooks *, dw_log_level,
+							    const char *format, ...);
 
 #endif

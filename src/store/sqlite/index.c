@@ -216,15 +216,15 @@ int sqlite_index_rebuild(struct sqlite_session *session)
 
 	if (code == SQLITE_OK) {
 		session->mended = true;
-		sqlite_outlet_log(session->outlet, DW_LOG_WARN,
-				  "%s is damaged: an index did not match its timers, and was"
-				  " rebuilt from them",
-				  path);
+		sqlite_hooks_log(session->hooks, DW_LOG_WARN,
+				 "%s is damaged: an index did not match its timers, and was"
+				 " rebuilt from them",
+				 path);
 	} else {
-		sqlite_outlet_log(session->outlet, DW_LOG_ERROR,
-				  "%s is damaged: an index does not match its timers, and cannot"
-				  " be rebuilt (%s)",
-				  path, sqlite3_errstr(code));
+		sqlite_hooks_log(session->hooks, DW_LOG_ERROR,
+				 "%s is damaged: an index does not match its timers, and cannot"
+				 " be rebuilt (%s)",
+				 path, sqlite3_errstr(code));
 	}
 	return code;
 }

@@ -29,7 +29,7 @@ static int look_at_schema(struct sqlite_session *session, int *ret_status)
 	sqlite3_stmt *statement = statement_of(session, SQL_SCHEMA_VERSION);
 	int code = sqlite3_step(statement);
 
-	if (code == SQLITE_ROW && sqlite_db_is_newer(sqlite3_column_int64(statement, 0)))
+	if (code == SQLITE_ROW && sqlite_schema_is_newer(sqlite3_column_int64(statement, 0)))
 		*ret_status = DW_ENEWER;
 	return sqlite_db_finish(statement, code);
 }

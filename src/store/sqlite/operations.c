@@ -3,69 +3,15 @@
 #include <assert.h>
 #include <string.h>
 
-#include "port/op.h"
-#include "timer/transition.h"
+#include "store/sqlite/bind.h"
 #include "store/sqlite/check.h"
 #include "store/sqlite/dead_letters.h"
-#include "store/identity.h"
 #include "store/sqlite/newer.h"
-#include "store/sqlite/owner.h"
+#include "store/sqlite/pages.h"
 #include "store/sqlite/row.h"
-#include "store/status.h"
+#include "store/sqlite/status.h"
 #include "timer/record.h"
-
-enum { COLUMN_NEWS_GENERATION = 12, COLUMN_NEWS_ID = 13 };
-enum { COLUMN_PLACE_DUE = 12, COLUMN_PLACE_GENERATION = 13 };
-
-/* ---- Meta ---- */
-
-int sqlite_meta_read(struct sqlite_session *session)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_META_READ);
-	int code = sqlite3_step(statement);
-
-	if (code == SQLITE_ROW)
-		session->meta =
-		    (struct sqlite_meta){.generation = (uint64_t)sqlite3_column_int64(statement, 0),
-					 .batch = (uint64_t)sqlite3_column_int64(statement, 1),
-					 .session = (uint64_t)sqlite3_column_int64(statement, 2),
-					 .pending = sqlite3_column_int64(statement, 3),
-					 .claimed = sqlite3_column_int64(statement, 4),
-					 .dead = sqlite3_column_int64(statement, 5)};
-	else if (code == SQLITE_DONE)
-		code = SQLITE_CORRUPT; /* the row is never deleted */
-	return sqlite_db_finish(statement, code);
-}
-
-int sqlite_meta_write(struct sqlite_session *session)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_META_WRITE);
-	struct sqlite_meta *meta = &session->meta;
-	int code;
-
-	meta->batch++;
-	meta->session = session->env->token;
-	code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)meta->generation);
-	code = code ? code : sqlite3_bind_int64(statement, 2, (sqlite3_int64)meta->batch);
-	code = code ? code : sqlite3_bind_int64(statement, 3, (sqlite3_int64)meta->session);
-	code = code ? code : sqlite3_bind_int64(statement, 4, meta->pending);
-	code = code ? code : sqlite3_bind_int64(statement, 5, meta->claimed);
-	code = code ? code : sqlite3_bind_int64(statement, 6, meta->dead);
-	return run(statement, code);
-}
-
-int sqlite_meta_recount(struct sqlite_session *session)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_META_RECOUNT);
-	int code = sqlite3_step(statement);
-
-	if (code == SQLITE_ROW) {
-		session->meta.pending = sqlite3_column_int64(statement, 0);
-		session->meta.claimed = sqlite3_column_int64(statement, 1);
-		session->meta.dead = sqlite3_column_int64(statement, 2);
-	}
-	return sqlite_db_finish(statement, code);
-}
+#include "timer/transition.h"
 
 static void count(struct sqlite_session *session, const struct life_record *record, int by)
 {
@@ -75,13 +21,13 @@ static void count(struct sqlite_session *session, const struct life_record *reco
 /* ---- One timer ---- */
 
 /* The stored timer of an operation, while its statement holds it. */
-struct found {
+struct stored {
 	sqlite3_stmt *statement; /* NULL: there is none */
 	struct sqlite_row row;
 };
 
 static int find_by(struct sqlite_session *session, enum sqlite_sql which, const dw_op *op,
-		   struct found *ret_found)
+		   struct stored *ret_found)
 {
 	sqlite3_stmt *statement = statement_of(session, which);
 	int code = which == SQL_TIMER_BY_ID
@@ -98,7 +44,7 @@ static int find_by(struct sqlite_session *session, enum sqlite_sql which, const 
 
 /* is_about: a damaged timer's generation says enough, which is its place in the table. Its id may
  * be what is damaged. */
-static bool is_about(const struct found *found, const dw_op *op)
+static bool is_about(const struct stored *found, const dw_op *op)
 {
 	if (found->row.record.damaged)
 		return true;
@@ -121,18 +67,18 @@ static bool names_generation(const dw_op *op)
 
 /* find: an operation that names a generation finds its timer by that, which is one lookup less and
  * does not depend on the index of ids. */
-static int find(struct sqlite_session *session, const dw_op *op, struct found *ret_found)
+static int find(struct sqlite_session *session, const dw_op *op, struct stored *ret_found)
 {
 	int code;
 
-	*ret_found = (struct found){0};
+	*ret_found = (struct stored){0};
 	if (names_generation(op)) {
 		code = find_by(session, SQL_TIMER_BY_GENERATION, op, ret_found);
 		if (code != SQLITE_OK || (ret_found->statement && is_about(ret_found, op)))
 			return code;
 		if (ret_found->statement)
 			(void)sqlite3_reset(ret_found->statement); /* it had its row */
-		*ret_found = (struct found){0};
+		*ret_found = (struct stored){0};
 	}
 	return find_by(session, SQL_TIMER_BY_ID, op, ret_found);
 }
@@ -180,7 +126,7 @@ static int update_timer(struct sqlite_session *session, const struct life_record
 	return run(statement, code);
 }
 
-static int write_news(struct sqlite_session *session, const char *id, bool open)
+static int write_inbox(struct sqlite_session *session, const char *id, bool open)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_WRITE);
 	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)session->meta.generation);
@@ -200,7 +146,7 @@ static int left_open(struct sqlite_session *session, const dw_op *op, bool *ret_
 	return sqlite_db_finish(statement, code);
 }
 
-static int bury(struct sqlite_session *session, dw_op *op, const struct life_record *record)
+static int dead_letter(struct sqlite_session *session, dw_op *op, const struct life_record *record)
 {
 	int code = sqlite_dead_add(session, op, record);
 
@@ -210,7 +156,7 @@ static int bury(struct sqlite_session *session, dw_op *op, const struct life_rec
 
 /* ---- Timers ---- */
 
-static int carry_out(struct sqlite_session *session, dw_op *op, const struct found *found,
+static int carry_out(struct sqlite_session *session, dw_op *op, const struct stored *found,
 		     const struct life_step *step, uint32_t seal)
 {
 	int code = SQLITE_OK;
@@ -231,10 +177,10 @@ static int carry_out(struct sqlite_session *session, dw_op *op, const struct fou
 		code = delete_timer(session, &found->row.record);
 		break;
 	case LIFE_BURY:
-		code = bury(session, op, &found->row.record);
+		code = dead_letter(session, op, &found->row.record);
 		break;
 	}
-	return code == SQLITE_OK && step->news ? write_news(session, op->id, step->open_news)
+	return code == SQLITE_OK && step->news ? write_inbox(session, op->id, step->open_news)
 					       : code;
 }
 
@@ -270,7 +216,7 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 {
 	struct life_caller who;
 	struct life_step step;
-	struct found found;
+	struct stored found;
 	uint32_t seal = 0;
 	int code = find(session, op, &found);
 
@@ -300,7 +246,7 @@ static int revive(struct sqlite_session *session, const dw_op *op, const struct 
 	int code = sqlite_dead_revive(session, dead->number, &step->record, seal);
 
 	session->meta.generation = step->record.head.generation;
-	return code == SQLITE_OK && step->news ? write_news(session, op->id, step->open_news)
+	return code == SQLITE_OK && step->news ? write_inbox(session, op->id, step->open_news)
 					       : code;
 }
 
@@ -309,7 +255,7 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 	struct life_caller who;
 	struct life_step step;
 	struct sqlite_dead dead;
-	struct found found;
+	struct stored found;
 	uint32_t seal = 0;
 	bool taken;
 	int code = find(session, op, &found);
@@ -335,110 +281,6 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 	return revive(session, op, &dead, &step, seal);
 }
 
-/* ---- Pages ---- */
-
-static dw_row *copy_timer(struct sqlite_session *session, sqlite3_stmt *statement)
-{
-	struct sqlite_row row = sqlite_row_read(statement);
-
-	return sqlite_row_copy(&session->alloc, &row);
-}
-
-static bool is_behind(const dw_cursor *at, const dw_cursor *before)
-{
-	return !before->started || at->due > before->due ||
-	       (at->due == before->due && at->generation > before->generation);
-}
-
-/* scan_by_due: the cursor is a place in the index. A damaged index that leads back would let pages
- * follow each other for ever. */
-static int scan_by_due(struct sqlite_session *session, dw_op *op)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_SCAN);
-	dw_cursor last = op->after;
-	dw_row **tail = &op->rows;
-	int code = sqlite3_bind_int64(statement, 1, last.started ? last.due : INT64_MIN);
-
-	code = code ? code
-		    : sqlite3_bind_int64(statement, 2,
-					 last.started ? (sqlite3_int64)last.generation : INT64_MIN);
-	code = code ? code : bind_text(statement, 3, op->topic);
-	code = code ? code : sqlite3_bind_int64(statement, 4, limit_of(op));
-	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-		dw_cursor at = {.due = sqlite3_column_int64(statement, COLUMN_PLACE_DUE),
-				.generation = (uint64_t)sqlite3_column_int64(
-				    statement, COLUMN_PLACE_GENERATION),
-				.started = 1};
-
-		code = is_behind(&at, &last) ? SQLITE_OK : SQLITE_CORRUPT_INDEX;
-		last = at;
-		if (code == SQLITE_OK &&
-		    !op_add_row(&session->alloc, op, &tail, copy_timer(session, statement)))
-			break;
-	}
-	op->after = last;
-	return sqlite_db_finish(statement, code);
-}
-
-static int scan_by_generation(struct sqlite_session *session, dw_op *op)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_LOAD);
-	int64_t after = op->after.started ? (int64_t)op->after.generation : INT64_MIN;
-	dw_row **tail = &op->rows;
-	int code = sqlite3_bind_int64(statement, 1, after);
-
-	code = code ? code : sqlite3_bind_int64(statement, 2, limit_of(op));
-	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-		code = SQLITE_OK;
-		op->after = (dw_cursor){.generation = (uint64_t)sqlite3_column_int64(statement, 0),
-					.started = 1};
-		if (!op_add_row(&session->alloc, op, &tail, copy_timer(session, statement)))
-			break;
-	}
-	return sqlite_db_finish(statement, code);
-}
-
-static int scan(struct sqlite_session *session, dw_op *op)
-{
-	return op->flags & DW_OP_BY_GENERATION ? scan_by_generation(session, op)
-					       : scan_by_due(session, op);
-}
-
-/* news_row: the timer as it is now, or that there is none any more. */
-static dw_row *news_row(struct sqlite_session *session, sqlite3_stmt *statement)
-{
-	dw_row *row;
-
-	if (sqlite3_column_type(statement, 0) != SQLITE_NULL) {
-		struct sqlite_row timer = sqlite_row_read(statement);
-
-		return sqlite_row_copy(&session->alloc, &timer);
-	}
-	row = row_new(&session->alloc, (const char *)sqlite3_column_text(statement, COLUMN_NEWS_ID),
-		      NULL, 0);
-	if (!row)
-		return NULL;
-	row->gone = 1;
-	row->head.generation = (uint64_t)sqlite3_column_int64(statement, COLUMN_NEWS_GENERATION);
-	return row;
-}
-
-static int read_inbox(struct sqlite_session *session, dw_op *op)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_READ);
-	uint64_t after = op->after.started ? op->after.generation : 0;
-	dw_row **tail = &op->rows;
-	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)after);
-
-	code = code ? code : sqlite3_bind_int64(statement, 2, limit_of(op));
-	if (code != SQLITE_OK)
-		return code;
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-		if (!op_add_row(&session->alloc, op, &tail, news_row(session, statement)))
-			break;
-	return sqlite_db_finish(statement, code);
-}
-
 static int acknowledge(struct sqlite_session *session, const dw_op *op)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_ACK);
@@ -449,63 +291,6 @@ static int acknowledge(struct sqlite_session *session, const dw_op *op)
 	if (sqlite3_changes(session->db.handle) > 0)
 		session->changed = true;
 	return code;
-}
-
-/* ---- Status ---- */
-
-static int read_one(struct sqlite_session *session, enum sqlite_sql which, int64_t *ret_number)
-{
-	sqlite3_stmt *statement = statement_of(session, which);
-	int code = sqlite3_step(statement);
-
-	if (code == SQLITE_ROW)
-		*ret_number = sqlite3_column_int64(statement, 0);
-	return sqlite_db_finish(statement, code);
-}
-
-static int tell_status(struct sqlite_session *session, dw_op *op)
-{
-	sqlite3_stmt *owner = statement_of(session, SQL_OWNER_READ);
-	dw_store_status values = {.pending = (uint64_t)session->meta.pending,
-				  .claimed = (uint64_t)session->meta.claimed,
-				  .dead = (uint64_t)session->meta.dead,
-				  .next_due = DW_NEVER};
-	int64_t waiting = 0;
-	int code = read_one(session, SQL_TIMER_NEXT_DUE, &values.next_due);
-
-	code = code ? code : read_one(session, SQL_INBOX_COUNT, &waiting);
-	if (code != SQLITE_OK)
-		return code;
-	values.inbox = (uint64_t)waiting;
-	code = sqlite3_step(owner);
-	if (code == SQLITE_ROW &&
-	    !identity_lives(sqlite3_column_int64(owner, 1), sqlite3_column_int64(owner, 2),
-			    (const char *)sqlite3_column_text(owner, 3))) {
-		values.owner = values.owner_report = "";
-		op->store_status = status_new(&session->alloc, &values);
-		op->status = op->store_status ? DW_OK : DW_ENOMEM;
-	} else if (code == SQLITE_ROW) {
-		values.owner = (const char *)sqlite3_column_text(owner, 0);
-		values.owner_since = sqlite3_column_int64(owner, 4);
-		values.owner_seen = sqlite3_column_int64(owner, 5);
-		values.owner_report = (const char *)sqlite3_column_text(owner, 6);
-		op->store_status = status_new(&session->alloc, &values);
-		op->status = op->store_status ? DW_OK : DW_ENOMEM;
-	}
-	return sqlite_db_finish(owner, code);
-}
-
-static int report(struct sqlite_session *session, dw_op *op)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_OWNER_REPORT);
-	int code = sqlite3_bind_int64(statement, 1, wall(session));
-
-	code = code ? code
-		    : sqlite3_bind_text64(statement, 2, op->body_size ? op->body : "",
-					  op->body_size, SQLITE_STATIC, SQLITE_UTF8);
-	session->changed = true;
-	code = run(statement, code);
-	return code ? code : sqlite_dead_forget(session, op);
 }
 
 /* ---- The whole ---- */
@@ -529,7 +314,7 @@ static int purge(struct sqlite_session *session, dw_op *op)
 
 static int check(struct sqlite_session *session, dw_op *op)
 {
-	int code = tell_status(session, op);
+	int code = sqlite_status_read(session, op);
 
 	return code || op->status != DW_OK ? code : sqlite_check(session, op);
 }
@@ -557,19 +342,19 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 		return SQLITE_OK;
 	switch (op->kind) {
 	case DW_OP_SCAN:
-		return scan(session, op);
+		return sqlite_page_scan(session, op);
 	case DW_OP_INBOX:
-		return read_inbox(session, op);
+		return sqlite_page_inbox(session, op);
 	case DW_OP_ACK:
 		return acknowledge(session, op);
 	case DW_OP_STATUS:
-		return tell_status(session, op);
+		return sqlite_status_read(session, op);
 	case DW_OP_PURGE:
 		return purge(session, op);
 	case DW_OP_CHECK:
 		return check(session, op);
 	case DW_OP_REPORT:
-		return report(session, op);
+		return sqlite_status_report(session, op);
 	case DW_OP_DEAD_SCAN:
 		return sqlite_dead_scan(session, op);
 	case DW_OP_DROP:

@@ -101,7 +101,7 @@ static int write_holder(struct sqlite_session *session, const struct identity *s
 	code = code ? code : sqlite3_bind_int64(statement, 2, self->pid);
 	code = code ? code : sqlite3_bind_int64(statement, 3, self->start);
 	code = code ? code : sqlite3_bind_text(statement, 4, self->boot, -1, SQLITE_TRANSIENT);
-	code = code ? code : sqlite3_bind_int64(statement, 5, sqlite_outlet_now(session->outlet));
+	code = code ? code : sqlite3_bind_int64(statement, 5, sqlite_hooks_now(session->hooks));
 	return sqlite_db_finish(statement, code ? code : sqlite3_step(statement));
 }
 

@@ -7,7 +7,7 @@
 #ifndef DW_STORE_SQLITE_OWNER_H
 #define DW_STORE_SQLITE_OWNER_H
 
-#include "store/sqlite/operations.h"
+#include "store/sqlite/meta.h"
 
 struct sqlite_owner {
 	const char *path; /* FILE-owner */

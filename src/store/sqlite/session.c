@@ -7,30 +7,31 @@
 #include "store/sqlite/index.h"
 
 /* name_files: the names of all files, where they are needed. */
-static int name_files(struct sqlite_house house, const char *path, char *ret_message)
+static int name_files(struct sqlite_batch *batch, struct sqlite_owner *owner, const char *path,
+		      char *ret_message)
 {
-	struct sqlite_files *files = &house.batch->files;
-	int status = sqlite_files_name(files, &house.batch->session.alloc, path, ret_message);
+	struct sqlite_files *files = &batch->files;
+	int status = sqlite_files_name(files, &batch->session.alloc, path, ret_message);
 
-	house.owner->path = files->path[FILE_OWNER];
-	house.batch->reserve.path = files->path[FILE_RESERVE];
+	owner->path = files->path[FILE_OWNER];
+	batch->reserve.path = files->path[FILE_RESERVE];
 	return status;
 }
 
 /* note_files: what must be there from now on. Between the opening and this line somebody may have
  * taken it away, which the first commit would not notice. */
-static int note_files(struct sqlite_house house, char *ret_message)
+static int note_files(struct sqlite_batch *batch, char *ret_message)
 {
-	struct sqlite_files *files = &house.batch->files;
-	int last = house.batch->session.env->role == DW_OWNER ? FILE_OWNER : FILE_MEMORY;
+	struct sqlite_files *files = &batch->files;
+	int last = batch->session.env->role == DW_OWNER ? FILE_OWNER : FILE_MEMORY;
 	int moved = 0;
 
 	for (int which = FILE_DATABASE; which <= last; which++)
 		if (!sqlite_files_note(files, which))
 			moved = 1;
 	if (!moved)
-		(void)sqlite3_file_control(house.batch->session.db.handle, "main",
-					   SQLITE_FCNTL_HAS_MOVED, &moved); /* or it has not */
+		(void)sqlite3_file_control(batch->session.db.handle, "main", SQLITE_FCNTL_HAS_MOVED,
+					   &moved); /* or it has not */
 	if (!moved)
 		return DW_OK;
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
@@ -41,9 +42,9 @@ static int note_files(struct sqlite_house house, char *ret_message)
 
 /* check_names: the log and the lock belong to a name and not to the file, so that under a second
  * name a second owner would write a log that the first one does not know. */
-static int check_names(struct sqlite_house house, char *ret_message)
+static int check_names(struct sqlite_batch *batch, char *ret_message)
 {
-	const char *path = house.batch->files.path[FILE_DATABASE];
+	const char *path = batch->files.path[FILE_DATABASE];
 	struct stat status;
 
 	if (stat(path, &status) != 0 || status.st_nlink <= 1)
@@ -54,134 +55,133 @@ static int check_names(struct sqlite_house house, char *ret_message)
 	return DW_ESTORE;
 }
 
-static int enter(struct sqlite_house house, char *ret_message)
+static int enter(struct sqlite_batch *batch, struct sqlite_owner *owner, char *ret_message)
 {
-	struct sqlite_session *session = &house.batch->session;
-	int status = sqlite_db_open(&session->db, house.batch->files.path[FILE_DATABASE],
+	struct sqlite_session *session = &batch->session;
+	int status = sqlite_db_open(&session->db, batch->files.path[FILE_DATABASE],
 				    &session->patience, ret_message);
 
 	bool all;
 
-	if (status != DW_OK || house.batch->session.env->role != DW_OWNER)
+	if (status != DW_OK || batch->session.env->role != DW_OWNER)
 		return status;
-	status = sqlite_owner_take(house.owner, session, ret_message);
+	status = sqlite_owner_take(owner, session, ret_message);
 	if (status != DW_EFULL)
 		return status;
 	/* A killed owner's log has room once it is taken into the file. */
 	(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
-	return sqlite_owner_take(house.owner, session, ret_message);
+	return sqlite_owner_take(owner, session, ret_message);
 }
 
 /* take_reserve: an owner makes it anew where somebody's copy has only its size. */
-static void take_reserve(struct sqlite_house house)
+static void take_reserve(struct sqlite_batch *batch)
 {
-	struct sqlite_reserve *reserve = &house.batch->reserve;
-	bool is_owner = house.batch->session.env->role == DW_OWNER;
+	struct sqlite_reserve *reserve = &batch->reserve;
+	bool is_owner = batch->session.env->role == DW_OWNER;
 
 	if (is_owner)
-		house.batch->session.full = !sqlite_reserve_take(reserve);
-	sqlite_batch_look_for_space(house.batch);
+		batch->session.full = !sqlite_reserve_take(reserve);
+	sqlite_batch_look_for_space(batch);
 	if (is_owner && reserve->refused)
-		sqlite_outlet_log(house.batch->session.outlet, DW_LOG_WARN,
-				  "%s cannot be made (%s): on a full disk nothing can be settled",
-				  reserve->path, strerror(reserve->refused));
+		sqlite_hooks_log(batch->session.hooks, DW_LOG_WARN,
+				 "%s cannot be made (%s): on a full disk nothing can be settled",
+				 reserve->path, strerror(reserve->refused));
 }
 
 /* warn_of_others: who may write the file may run any handler with any data. */
-static void warn_of_others(struct sqlite_house house)
+static void warn_of_others(struct sqlite_batch *batch)
 {
-	const char *path = house.batch->files.path[FILE_DATABASE];
+	const char *path = batch->files.path[FILE_DATABASE];
 	struct stat status;
 
-	if (house.batch->session.env->role == DW_OWNER && stat(path, &status) == 0 &&
+	if (batch->session.env->role == DW_OWNER && stat(path, &status) == 0 &&
 	    status.st_mode & S_IWOTH)
-		sqlite_outlet_log(house.batch->session.outlet, DW_LOG_WARN,
-				  "%s may be written by everybody (mode %04o): chmod 600 it", path,
-				  status.st_mode & 07777u);
+		sqlite_hooks_log(batch->session.hooks, DW_LOG_WARN,
+				 "%s may be written by everybody (mode %04o): chmod 600 it", path,
+				 status.st_mode & 07777u);
 }
 
 /* verify reads all of the file, which takes its time: only an owner does, once it owns. */
-static int verify(struct sqlite_house house, char *ret_message)
+static int verify(struct sqlite_batch *batch, char *ret_message)
 {
-	struct sqlite_session *session = &house.batch->session;
+	struct sqlite_session *session = &batch->session;
 	int status = sqlite_db_verify(&session->db, ret_message);
 
 	if (status == DW_OK)
 		status = sqlite_index_verify(session, ret_message);
-	while (status == DW_EFULL && sqlite_reserve_spend(&house.batch->reserve))
+	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve))
 		status = sqlite_index_verify(session, ret_message);
-	house.batch->seen = session->meta.batch;
+	batch->seen = session->meta.batch;
 	return status;
 }
 
-int sqlite_house_enter(struct sqlite_house house, const char *path, char *ret_message)
+int sqlite_session_open(struct sqlite_batch *batch, struct sqlite_owner *owner, const char *path,
+			char *ret_message)
 {
-	struct sqlite_batch *batch = house.batch;
 	int status = batch->session.env->existing ? sqlite_db_find(path, ret_message)
 						  : sqlite_db_make(path, ret_message);
 
 	if (status == DW_OK)
-		status = name_files(house, path, ret_message);
+		status = name_files(batch, owner, path, ret_message);
 	if (status == DW_OK)
-		status = check_names(house, ret_message);
+		status = check_names(batch, ret_message);
 	if (status == DW_OK)
-		status = enter(house, ret_message);
+		status = enter(batch, owner, ret_message);
 	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve)) {
 		sqlite_db_close(&batch->session.db, false);
-		status = enter(house, ret_message);
+		status = enter(batch, owner, ret_message);
 	}
-	if (status == DW_OK && house.batch->session.env->role == DW_OWNER)
-		status = verify(house, ret_message);
+	if (status == DW_OK && batch->session.env->role == DW_OWNER)
+		status = verify(batch, ret_message);
 	if (status == DW_OK)
-		status = note_files(house, ret_message);
+		status = note_files(batch, ret_message);
 	if (status != DW_OK)
 		return status;
-	warn_of_others(house);
-	take_reserve(house);
+	warn_of_others(batch);
+	take_reserve(batch);
 	return DW_OK;
 }
 
-int sqlite_house_take_over(struct sqlite_house house, char *ret_message)
+int sqlite_session_take_over(struct sqlite_batch *batch, struct sqlite_owner *owner,
+			     char *ret_message)
 {
-	struct sqlite_batch *batch = house.batch;
-	int status = sqlite_owner_take(house.owner, &batch->session, ret_message);
+	int status = sqlite_owner_take(owner, &batch->session, ret_message);
 
 	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve))
-		status = sqlite_owner_take(house.owner, &batch->session, ret_message);
+		status = sqlite_owner_take(owner, &batch->session, ret_message);
 	if (status == DW_OK)
-		status = verify(house, ret_message);
+		status = verify(batch, ret_message);
 	if (status == DW_OK)
-		status = note_files(house, ret_message);
+		status = note_files(batch, ret_message);
 	if (status != DW_OK) {
-		sqlite_owner_leave(house.owner, &batch->session);
-		sqlite_owner_unlock(house.owner);
+		sqlite_owner_leave(owner, &batch->session);
+		sqlite_owner_unlock(owner);
 		return status;
 	}
-	warn_of_others(house);
-	take_reserve(house);
+	warn_of_others(batch);
+	take_reserve(batch);
 	return DW_OK;
 }
 
-void sqlite_house_give_way(struct sqlite_house house)
+void sqlite_session_give_way(struct sqlite_batch *batch, struct sqlite_owner *owner)
 {
-	if (sqlite_batch_find_file(house.batch))
-		sqlite_owner_leave(house.owner, &house.batch->session);
-	sqlite_owner_unlock(house.owner);
+	if (sqlite_batch_find_file(batch))
+		sqlite_owner_leave(owner, &batch->session);
+	sqlite_owner_unlock(owner);
 }
 
-void sqlite_house_leave(struct sqlite_house house)
+void sqlite_session_close(struct sqlite_batch *batch, struct sqlite_owner *owner)
 {
-	struct sqlite_batch *batch = house.batch;
 	struct sqlite_db *db = &batch->session.db;
 	bool tidy = db->handle && sqlite_batch_find_file(batch); /* another's is left alone */
 	bool all;
 
 	if (tidy || sqlite_files_find(&batch->files) == FILE_OWNER)
-		sqlite_owner_leave(house.owner, &batch->session);
-	if (tidy && house.owner->fd >= 0)
+		sqlite_owner_leave(owner, &batch->session);
+	if (tidy && owner->fd >= 0)
 		(void)sqlite_db_checkpoint(db->handle, SQLITE_CHECKPOINT_TRUNCATE, &all);
 	sqlite_db_close(db, tidy);
 	if (batch->session.full && sqlite_files_look(&batch->files, FILE_LOG) == FILE_IS_MISSING)
 		sqlite_reserve_take_part(&batch->reserve);
-	sqlite_owner_unlock(house.owner);
+	sqlite_owner_unlock(owner);
 }

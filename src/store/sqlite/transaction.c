@@ -82,10 +82,10 @@ static int lose(struct sqlite_batch *batch, enum sqlite_file which)
 			       : "was deleted or moved away";
 
 	if (!batch->gone)
-		sqlite_outlet_log(batch->session.outlet, DW_LOG_ERROR,
-				  "%s %s while it was open: nothing is stored until it is back, or"
-				  " the program starts again",
-				  batch->files.path[which], fate);
+		sqlite_hooks_log(batch->session.hooks, DW_LOG_ERROR,
+				 "%s %s while it was open: nothing is stored until it is back, or"
+				 " the program starts again",
+				 batch->files.path[which], fate);
 	batch->gone = true;
 	return SQLITE_READONLY_DBMOVED;
 }
@@ -93,8 +93,8 @@ static int lose(struct sqlite_batch *batch, enum sqlite_file which)
 static void find_again(struct sqlite_batch *batch)
 {
 	if (batch->gone)
-		sqlite_outlet_log(batch->session.outlet, DW_LOG_WARN, "%s is back",
-				  batch->files.path[FILE_DATABASE]);
+		sqlite_hooks_log(batch->session.hooks, DW_LOG_WARN, "%s is back",
+				 batch->files.path[FILE_DATABASE]);
 	batch->gone = false;
 	batch->foreign = true; /* who knows what was written meanwhile */
 }
@@ -126,9 +126,9 @@ static bool mend(struct sqlite_batch *batch, enum sqlite_file which)
 		(void)lose(batch, which);
 		return false;
 	}
-	sqlite_outlet_log(batch->session.outlet, DW_LOG_WARN,
-			  "%s was deleted while it was open: the database is opened again",
-			  batch->files.path[which]);
+	sqlite_hooks_log(batch->session.hooks, DW_LOG_WARN,
+			 "%s was deleted while it was open: the database is opened again",
+			 batch->files.path[which]);
 	sqlite_db_close(db, false);
 	return all;
 }
@@ -149,7 +149,7 @@ static int reopen(struct sqlite_batch *batch)
 	if (status == DW_EFULL)
 		return SQLITE_FULL;
 	if (status != DW_OK) {
-		sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "%s", message);
+		sqlite_hooks_log(session->hooks, DW_LOG_ERROR, "%s", message);
 		return SQLITE_CANTOPEN;
 	}
 	(void)sqlite_files_note(&batch->files, FILE_LOG); /* or it is found missing soon */
@@ -209,10 +209,10 @@ static void note_foreign(struct sqlite_batch *batch)
 static int went_back(struct sqlite_batch *batch)
 {
 	if (!batch->gone)
-		sqlite_outlet_log(batch->session.outlet, DW_LOG_ERROR,
-				  "%s has lost what was stored: nothing is stored until it is as it"
-				  " was, or the program starts again",
-				  batch->files.path[FILE_DATABASE]);
+		sqlite_hooks_log(batch->session.hooks, DW_LOG_ERROR,
+				 "%s has lost what was stored: nothing is stored until it is as it"
+				 " was, or the program starts again",
+				 batch->files.path[FILE_DATABASE]);
 	batch->gone = true;
 	return SQLITE_READONLY_DBMOVED;
 }
@@ -258,10 +258,10 @@ static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int cod
 
 	session->code = code;
 	if (code != SQLITE_FULL) /* of which make_room tells */
-		sqlite_outlet_log(session->outlet, DW_LOG_ERROR,
-				  "COMMIT failed (%s): the file is opened again to see whether it"
-				  " is done",
-				  sqlite3_errstr(code));
+		sqlite_hooks_log(session->hooks, DW_LOG_ERROR,
+				 "COMMIT failed (%s): the file is opened again to see whether it"
+				 " is done",
+				 sqlite3_errstr(code));
 	sqlite_db_close(&session->db, false);
 	if (reopen(batch) != SQLITE_OK || sqlite_meta_read(session) != SQLITE_OK)
 		return UNKNOWN;
@@ -314,12 +314,12 @@ static void tell(struct sqlite_batch *batch, bool full)
 		return;
 	batch->told = full;
 	if (full)
-		sqlite_outlet_log(session->outlet, DW_LOG_ERROR,
-				  "the disk is full: no new timers until there is space; what is"
-				  " stored fires, and is settled and cancelled on a reserve");
+		sqlite_hooks_log(session->hooks, DW_LOG_ERROR,
+				 "the disk is full: no new timers until there is space; what is"
+				 " stored fires, and is settled and cancelled on a reserve");
 	else
-		sqlite_outlet_log(session->outlet, DW_LOG_WARN,
-				  "there is space again for new timers");
+		sqlite_hooks_log(session->hooks, DW_LOG_WARN,
+				 "there is space again for new timers");
 }
 
 /* make_room: whether trying again makes sense. First without the puts, and with the log taken into
@@ -406,8 +406,8 @@ static bool finish(struct sqlite_batch *batch, struct part part, enum outcome ou
 		return true;
 	}
 	if (!is(batch, SQLITE_FULL) && !batch->gone) /* told already */
-		sqlite_outlet_log(session->outlet, DW_LOG_ERROR, "the database refused: %s",
-				  sqlite3_errstr(session->code));
+		sqlite_hooks_log(session->hooks, DW_LOG_ERROR, "the database refused: %s",
+				 sqlite3_errstr(session->code));
 	forget_answers(batch, part);
 	for (size_t i = part.first; i < part.first + part.count; i++)
 		batch->ops[i]->status = sqlite_ops_failed(batch->ops[i], session->code);

@@ -11,100 +11,100 @@
 
 enum { MODE = 0600 };
 
-int sqlite_bell_init(struct sqlite_bell *bell)
+int sqlite_wake_init(struct sqlite_wake *wake)
 {
-	bell->fd = -1;
-	bell->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	return bell->event_fd >= 0 ? DW_OK : DW_ESYS;
+	wake->fd = -1;
+	wake->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	return wake->event_fd >= 0 ? DW_OK : DW_ESYS;
 }
 
-static void close_pipe(struct sqlite_bell *bell)
+static void close_pipe(struct sqlite_wake *wake)
 {
-	if (bell->fd >= 0)
-		(void)close(bell->fd); /* what it holds is no loss */
-	bell->fd = -1;
+	if (wake->fd >= 0)
+		(void)close(wake->fd); /* what it holds is no loss */
+	wake->fd = -1;
 }
 
-void sqlite_bell_free(struct sqlite_bell *bell)
+void sqlite_wake_free(struct sqlite_wake *wake)
 {
-	close_pipe(bell);
-	if (bell->event_fd >= 0)
-		(void)close(bell->event_fd); /* the same */
-	bell->event_fd = -1;
+	close_pipe(wake);
+	if (wake->event_fd >= 0)
+		(void)close(wake->event_fd); /* the same */
+	wake->event_fd = -1;
 }
 
-/* is_ours: a pipe under one name, of this user. Root as a client also rings at the pipe of another
- * user's owner. */
+/* is_ours: a pipe under one name, of this user. Root as a client also writes to the pipe of
+ * another user's owner. */
 static bool is_ours(const struct stat *status, int access)
 {
-	bool root_rings = access == O_WRONLY && geteuid() == 0;
+	bool root_writes = access == O_WRONLY && geteuid() == 0;
 
 	return S_ISFIFO(status->st_mode) && status->st_nlink == 1 &&
-	       (status->st_uid == geteuid() || root_rings);
+	       (status->st_uid == geteuid() || root_writes);
 }
 
 /* open_pipe never follows a link, never waits for the other end, and accepts no other file. */
-static bool open_pipe(struct sqlite_bell *bell, int access)
+static bool open_pipe(struct sqlite_wake *wake, int access)
 {
 	struct stat status;
 
-	bell->fd = open(bell->path, access | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-	if (bell->fd < 0)
+	wake->fd = open(wake->path, access | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	if (wake->fd < 0)
 		return false;
-	if (fstat(bell->fd, &status) == 0 && is_ours(&status, access))
+	if (fstat(wake->fd, &status) == 0 && is_ours(&status, access))
 		return true;
-	close_pipe(bell);
+	close_pipe(wake);
 	errno = EEXIST;
 	return false;
 }
 
 /* The owner's end is open for both directions: so it has no end of file when a client leaves. */
-bool sqlite_bell_hang(struct sqlite_bell *bell)
+bool sqlite_wake_make(struct sqlite_wake *wake)
 {
-	close_pipe(bell);
-	if (mkfifo(bell->path, MODE) != 0 && errno != EEXIST)
+	close_pipe(wake);
+	if (mkfifo(wake->path, MODE) != 0 && errno != EEXIST)
 		return false;
-	return open_pipe(bell, O_RDWR);
+	return open_pipe(wake, O_RDWR);
 }
 
-bool sqlite_bell_hangs(const struct sqlite_bell *bell)
+bool sqlite_wake_exists(const struct sqlite_wake *wake)
 {
 	struct stat ours;
 	struct stat named;
 
-	return bell->fd >= 0 && fstat(bell->fd, &ours) == 0 && lstat(bell->path, &named) == 0 &&
+	return wake->fd >= 0 && fstat(wake->fd, &ours) == 0 && lstat(wake->path, &named) == 0 &&
 	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-void sqlite_bell_take_down(struct sqlite_bell *bell)
+void sqlite_wake_remove(struct sqlite_wake *wake)
 {
-	if (sqlite_bell_hangs(bell))
-		(void)unlink(bell->path); /* or it stays for the next one */
-	close_pipe(bell);
+	if (sqlite_wake_exists(wake))
+		(void)unlink(wake->path); /* or it stays for the next one */
+	close_pipe(wake);
 }
 
-/* ring_once: false: nobody listens any more at what is open. A full pipe is a bell that rings. */
-static bool ring_once(struct sqlite_bell *bell)
+/* write_once: false: the open pipe has no reader any more. A full pipe wakes its reader, too. */
+static bool write_once(struct sqlite_wake *wake)
 {
-	if (bell->fd < 0 && !open_pipe(bell, O_WRONLY))
+	if (wake->fd < 0 && !open_pipe(wake, O_WRONLY))
 		return true; /* nobody does: ENXIO, ENOENT and others */
-	if (write(bell->fd, "", 1) == 1 || errno != EPIPE)
+	if (write(wake->fd, "", 1) == 1 || errno != EPIPE)
 		return true;
-	close_pipe(bell);
+	close_pipe(wake);
 	return false;
 }
 
-void sqlite_bell_ring(struct sqlite_bell *bell)
+void sqlite_wake_owner(struct sqlite_wake *wake)
 {
-	if (!ring_once(bell))
-		(void)ring_once(bell); /* of a new owner, or none */
+	if (!write_once(wake))
+		(void)write_once(wake); /* of a new owner, or none */
 }
 
-void sqlite_bell_wake(struct sqlite_bell *bell)
+void sqlite_wake_thread(struct sqlite_wake *wake)
 {
 	uint64_t one = 1;
 
-	(void)!write(bell->event_fd, &one, sizeof one); /* fails only when it is awake for ever */
+	(void)!write(wake->event_fd, &one, sizeof one); /* fails only when it is awake for ever */
 }
 
 static bool drain(int fd)
@@ -117,17 +117,17 @@ static bool drain(int fd)
 	return any;
 }
 
-bool sqlite_bell_wait(struct sqlite_bell *bell, bool heed, dw_usec most)
+bool sqlite_wake_wait(struct sqlite_wake *wake, bool heed, dw_usec most)
 {
 	struct timespec patience = {.tv_sec = most / 1000000, .tv_nsec = most % 1000000 * 1000};
 	struct pollfd fds[] = {
-	    {.fd = bell->event_fd, .events = POLLIN},
-	    {.fd = heed ? bell->fd : -1, .events = POLLIN},
+	    {.fd = wake->event_fd, .events = POLLIN},
+	    {.fd = heed ? wake->fd : -1, .events = POLLIN},
 	};
 
 	if (ppoll(fds, 2, most == DW_NEVER ? NULL : &patience, NULL) <= 0)
 		return false;
 	if (fds[0].revents)
-		(void)drain(bell->event_fd); /* that it woke us is all it says */
-	return fds[1].revents && drain(bell->fd);
+		(void)drain(wake->event_fd); /* that it woke us is all it says */
+	return fds[1].revents && drain(wake->fd);
 }

@@ -1,0 +1,110 @@
+#include "store/sqlite/pages.h"
+
+#include "port/op.h"
+#include "store/sqlite/bind.h"
+#include "store/sqlite/row.h"
+
+enum { COLUMN_INBOX_GENERATION = 12, COLUMN_INBOX_ID = 13 };
+enum { COLUMN_PLACE_DUE = 12, COLUMN_PLACE_GENERATION = 13 };
+
+static dw_row *copy_timer(struct sqlite_session *session, sqlite3_stmt *statement)
+{
+	struct sqlite_row row = sqlite_row_read(statement);
+
+	return sqlite_row_copy(&session->alloc, &row);
+}
+
+static bool is_behind(const dw_cursor *at, const dw_cursor *before)
+{
+	return !before->started || at->due > before->due ||
+	       (at->due == before->due && at->generation > before->generation);
+}
+
+/* scan_by_due: the cursor is a place in the index. A damaged index that leads back would let pages
+ * follow each other for ever. */
+static int scan_by_due(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_SCAN);
+	dw_cursor last = op->after;
+	dw_row **tail = &op->rows;
+	int code = sqlite3_bind_int64(statement, 1, last.started ? last.due : INT64_MIN);
+
+	code = code ? code
+		    : sqlite3_bind_int64(statement, 2,
+					 last.started ? (sqlite3_int64)last.generation : INT64_MIN);
+	code = code ? code : bind_text(statement, 3, op->topic);
+	code = code ? code : sqlite3_bind_int64(statement, 4, limit_of(op));
+	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		dw_cursor at = {.due = sqlite3_column_int64(statement, COLUMN_PLACE_DUE),
+				.generation = (uint64_t)sqlite3_column_int64(
+				    statement, COLUMN_PLACE_GENERATION),
+				.started = 1};
+
+		code = is_behind(&at, &last) ? SQLITE_OK : SQLITE_CORRUPT_INDEX;
+		last = at;
+		if (code == SQLITE_OK &&
+		    !op_add_row(&session->alloc, op, &tail, copy_timer(session, statement)))
+			break;
+	}
+	op->after = last;
+	return sqlite_db_finish(statement, code);
+}
+
+static int scan_by_generation(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_LOAD);
+	int64_t after = op->after.started ? (int64_t)op->after.generation : INT64_MIN;
+	dw_row **tail = &op->rows;
+	int code = sqlite3_bind_int64(statement, 1, after);
+
+	code = code ? code : sqlite3_bind_int64(statement, 2, limit_of(op));
+	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		code = SQLITE_OK;
+		op->after = (dw_cursor){.generation = (uint64_t)sqlite3_column_int64(statement, 0),
+					.started = 1};
+		if (!op_add_row(&session->alloc, op, &tail, copy_timer(session, statement)))
+			break;
+	}
+	return sqlite_db_finish(statement, code);
+}
+
+int sqlite_page_scan(struct sqlite_session *session, dw_op *op)
+{
+	return op->flags & DW_OP_BY_GENERATION ? scan_by_generation(session, op)
+					       : scan_by_due(session, op);
+}
+
+/* inbox_row: the timer as it is now, or that there is none any more. */
+static dw_row *inbox_row(struct sqlite_session *session, sqlite3_stmt *statement)
+{
+	dw_row *row;
+
+	if (sqlite3_column_type(statement, 0) != SQLITE_NULL) {
+		struct sqlite_row timer = sqlite_row_read(statement);
+
+		return sqlite_row_copy(&session->alloc, &timer);
+	}
+	row = row_new(&session->alloc,
+		      (const char *)sqlite3_column_text(statement, COLUMN_INBOX_ID), NULL, 0);
+	if (!row)
+		return NULL;
+	row->gone = 1;
+	row->head.generation = (uint64_t)sqlite3_column_int64(statement, COLUMN_INBOX_GENERATION);
+	return row;
+}
+
+int sqlite_page_inbox(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_READ);
+	uint64_t after = op->after.started ? op->after.generation : 0;
+	dw_row **tail = &op->rows;
+	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)after);
+
+	code = code ? code : sqlite3_bind_int64(statement, 2, limit_of(op));
+	if (code != SQLITE_OK)
+		return code;
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+		if (!op_add_row(&session->alloc, op, &tail, inbox_row(session, statement)))
+			break;
+	return sqlite_db_finish(statement, code);
+}

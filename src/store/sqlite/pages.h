@@ -1,0 +1,14 @@
+/* Many timers at once, a page at a time: all of them, or those that clients have changed. Results
+ * are SQLite codes. */
+#ifndef DW_STORE_SQLITE_PAGES_H
+#define DW_STORE_SQLITE_PAGES_H
+
+#include "store/sqlite/meta.h"
+
+/* sqlite_page_scan answers a SCAN: by deadline, or in the order of the table. */
+int sqlite_page_scan(struct sqlite_session *, dw_op *);
+
+/* sqlite_page_inbox answers an INBOX. One that finds nothing gets no rows. */
+int sqlite_page_inbox(struct sqlite_session *, dw_op *);
+
+#endif

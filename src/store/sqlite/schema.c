@@ -1,0 +1,210 @@
+#include "store/sqlite/schema.h"
+
+#include <stdio.h>
+
+enum {
+	APPLICATION_ID = 0x44775431, /* "DwT1" */
+	SCHEMA_VERSION = 1,
+};
+
+/* The generation is the rowid: the order of insertion is the order of the table. pending, claimed
+ * and dead in meta are kept by every write, so that nobody counts a million rows. */
+static const char schema[] =
+    "CREATE TABLE timer(generation INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    " topic TEXT NOT NULL, due INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " attempt INTEGER NOT NULL, retries INTEGER NOT NULL, crashes INTEGER NOT NULL,"
+    " open INTEGER NOT NULL, claim INTEGER NOT NULL, seal INTEGER NOT NULL,"
+    " body BLOB NOT NULL) STRICT;"
+    "CREATE INDEX timer_due ON timer(due, generation);"
+    "CREATE TABLE inbox(generation INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    " open INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE dead(number INTEGER PRIMARY KEY, reason TEXT NOT NULL, at INTEGER NOT NULL,"
+    " generation INTEGER NOT NULL, id TEXT NOT NULL, topic TEXT NOT NULL, due INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, attempt INTEGER NOT NULL, retries INTEGER NOT NULL,"
+    " crashes INTEGER NOT NULL, open INTEGER NOT NULL, claim INTEGER NOT NULL,"
+    " seal INTEGER NOT NULL, body BLOB NOT NULL) STRICT;"
+    "CREATE INDEX dead_id ON dead(id, generation);"
+    "CREATE TABLE meta(one INTEGER PRIMARY KEY CHECK(one = 1), generation INTEGER NOT NULL,"
+    " batch INTEGER NOT NULL, session INTEGER NOT NULL, pending INTEGER NOT NULL,"
+    " claimed INTEGER NOT NULL, dead INTEGER NOT NULL) STRICT;"
+    "INSERT INTO meta VALUES(1, 0, 0, 0, 0, 0, 0);"
+    "CREATE TABLE owner(one INTEGER PRIMARY KEY CHECK(one = 1), line TEXT NOT NULL,"
+    " pid INTEGER NOT NULL, start INTEGER NOT NULL, boot TEXT NOT NULL,"
+    " since INTEGER NOT NULL, seen INTEGER NOT NULL, report TEXT NOT NULL) STRICT;"
+    "INSERT INTO owner VALUES(1, '', 0, 0, '', 0, 0, '');";
+
+#define TIMER                                                                                      \
+	"timer.generation, timer.id, timer.topic, timer.due, timer.state, timer.attempt,"          \
+	" timer.retries, timer.crashes, timer.open, timer.claim, timer.seal, timer.body"
+
+#define DEAD                                                                                       \
+	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
+	" number, reason, at"
+
+static const char *const sql[SQL_COUNT] = {
+    [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+    [SQL_BEGIN_READ] = "BEGIN",
+    [SQL_COMMIT] = "COMMIT",
+    [SQL_ROLLBACK] = "ROLLBACK",
+    [SQL_META_READ] = "SELECT generation, batch, session, pending, claimed, dead FROM meta",
+    [SQL_META_WRITE] = "UPDATE meta SET generation = ?, batch = ?, session = ?, pending = ?,"
+		       " claimed = ?, dead = ?",
+    [SQL_META_RECOUNT] = "SELECT (SELECT count(*) FROM timer WHERE state = 0),"
+			 " (SELECT count(*) FROM timer WHERE state <> 0),"
+			 " (SELECT count(*) FROM dead)",
+    [SQL_TIMER_BY_ID] = "SELECT " TIMER " FROM timer WHERE id = ?",
+    [SQL_TIMER_BY_GENERATION] = "SELECT " TIMER " FROM timer WHERE generation = ?",
+    [SQL_TIMER_INSERT] = "INSERT INTO timer(due, state, attempt, retries, crashes, open, claim,"
+			 " seal, generation, id, topic, body)"
+			 " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [SQL_TIMER_UPDATE] = "UPDATE timer SET state = ?2, attempt = ?3, retries = ?4, crashes = ?5,"
+			 " open = ?6, claim = ?7, seal = ?8 WHERE generation = ?9",
+    [SQL_TIMER_MOVE] = "UPDATE timer SET due = ?1, state = ?2, attempt = ?3, retries = ?4,"
+		       " crashes = ?5, open = ?6, claim = ?7, seal = ?8 WHERE generation = ?9",
+    [SQL_TIMER_RENEW] = "UPDATE timer SET due = ?1, state = ?2, attempt = ?3, retries = ?4,"
+			" crashes = ?5, open = ?6, claim = ?7, seal = ?8, generation = ?9"
+			" WHERE generation = ?10",
+    [SQL_TIMER_DELETE] = "DELETE FROM timer WHERE generation = ?",
+    [SQL_TIMER_CLEAR] = "DELETE FROM timer",
+    /* The index says only where: what a timer is stands in the table. */
+    [SQL_TIMER_SCAN] = "SELECT " TIMER ", place.due, place.generation"
+		       " FROM timer AS place INDEXED BY timer_due"
+		       " CROSS JOIN timer ON timer.generation = place.generation"
+		       " WHERE (place.due, place.generation) > (?1, ?2)"
+		       " AND (?3 IS NULL OR timer.topic = ?3)"
+		       " ORDER BY place.due, place.generation LIMIT ?4",
+    [SQL_TIMER_LOAD] = "SELECT " TIMER " FROM timer NOT INDEXED WHERE generation > ?1"
+		       " ORDER BY generation LIMIT ?2",
+    [SQL_TIMER_NEXT_DUE] = "SELECT due FROM timer WHERE state = 0 ORDER BY due, generation LIMIT 1",
+    /* The fourth byte of a body is its version. From the youngest: that it is, most likely. */
+    [SQL_TIMER_NEWER] = "SELECT " TIMER " FROM timer WHERE substr(timer.body, 4, 1) > ?1"
+			" ORDER BY timer.generation DESC",
+    [SQL_INBOX_READ] = "SELECT " TIMER ", inbox.generation, inbox.id"
+		       " FROM inbox LEFT JOIN timer ON timer.id = inbox.id"
+		       " WHERE inbox.generation > ? ORDER BY inbox.generation LIMIT ?",
+    [SQL_INBOX_WRITE] = "INSERT OR REPLACE INTO inbox(generation, id, open) VALUES(?, ?, ?)",
+    [SQL_INBOX_IS_OPEN] = "SELECT open FROM inbox WHERE id = ?",
+    [SQL_INBOX_ACK] = "DELETE FROM inbox WHERE id = ? AND generation <= ?",
+    [SQL_INBOX_COUNT] = "SELECT count(*) FROM inbox",
+    [SQL_INBOX_CLEAR] = "DELETE FROM inbox",
+    [SQL_DEAD_INSERT] = "INSERT INTO dead(reason, at, generation, id, topic, due, state, attempt,"
+			" retries, crashes, open, claim, seal, body) SELECT ?2, ?3, " TIMER
+			" FROM timer WHERE generation = ?1",
+    [SQL_DEAD_OLDEST] = "SELECT number, at FROM dead ORDER BY number LIMIT 1",
+    [SQL_DEAD_DELETE] = "DELETE FROM dead WHERE number = ?",
+    [SQL_DEAD_FIND] = "SELECT " DEAD " FROM dead WHERE id = ?1 AND (?2 = 0 OR generation = ?2)"
+		      " ORDER BY generation DESC LIMIT 1",
+    [SQL_DEAD_SCAN] = "SELECT " DEAD " FROM dead WHERE number > ?1"
+		      " AND (?2 IS NULL OR topic = ?2) ORDER BY number LIMIT ?3",
+    [SQL_DEAD_DROP] = "DELETE FROM dead WHERE (?1 IS NULL OR id = ?1)"
+		      " AND (?2 = 0 OR generation = ?2)",
+    [SQL_DEAD_CLEAR] = "DELETE FROM dead",
+    [SQL_DEAD_NEWER] = "SELECT " DEAD " FROM dead WHERE substr(body, 4, 1) > ?1"
+		       " AND (?2 IS NULL OR id = ?2) AND (?3 = 0 OR generation = ?3)",
+    [SQL_TIMER_FROM_DEAD] = "INSERT INTO timer(due, state, attempt, retries, crashes, open, claim,"
+			    " seal, generation, id, topic, body)"
+			    " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, id, topic, body"
+			    " FROM dead WHERE number = ?10",
+    [SQL_OWNER_READ] = "SELECT line, pid, start, boot, since, seen, report FROM owner",
+    [SQL_OWNER_WRITE] = "UPDATE owner SET line = ?, pid = ?, start = ?, boot = ?, since = ?5,"
+			" seen = ?5, report = ''",
+    [SQL_OWNER_REPORT] = "UPDATE owner SET seen = ?, report = ?",
+    [SQL_DATA_VERSION] = "PRAGMA data_version",
+    [SQL_SCHEMA_VERSION] = "PRAGMA user_version",
+};
+
+/* ---- The schema in a file ---- */
+
+bool sqlite_schema_is_newer(int64_t schema_version)
+{
+	return schema_version > SCHEMA_VERSION;
+}
+
+static int read_number(sqlite3 *handle, const char *query, sqlite3_int64 *ret_number)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(handle, query, -1, &statement, NULL);
+
+	if (code != SQLITE_OK)
+		return code;
+	code = sqlite3_step(statement);
+	if (code == SQLITE_ROW)
+		*ret_number = sqlite3_column_int64(statement, 0);
+	(void)sqlite3_finalize(statement); /* repeats what step said */
+	return code == SQLITE_ROW ? SQLITE_OK : code;
+}
+
+/* read_version: *ret_version is 0 for an empty database. If the database is not ours, *ret_why says
+ * so. SQLITE_MISMATCH: it is ours, and a newer durawheel has made it. */
+static int read_version(sqlite3 *handle, sqlite3_int64 *ret_version, const char **ret_why)
+{
+	sqlite3_int64 application = 0;
+	sqlite3_int64 objects = 0;
+	int code = read_number(handle, "PRAGMA application_id", &application);
+
+	code = code ? code : read_number(handle, "PRAGMA user_version", ret_version);
+	code = code ? code : read_number(handle, "SELECT count(*) FROM sqlite_schema", &objects);
+	if (code != SQLITE_OK)
+		return code;
+	if (application == 0 && *ret_version == 0 && objects == 0)
+		return SQLITE_OK;
+	if (application != APPLICATION_ID)
+		*ret_why = "is the database of another program";
+	else if (sqlite_schema_is_newer(*ret_version))
+		*ret_why = "was written by a newer durawheel; use that version or later";
+	else if (*ret_version < 1)
+		*ret_why = "is damaged: it has no schema version";
+	return application == APPLICATION_ID && sqlite_schema_is_newer(*ret_version)
+		   ? SQLITE_MISMATCH
+		   : SQLITE_OK;
+}
+
+/* In one transaction: otherwise we might see half of the schema that another process makes. */
+int sqlite_schema_read(sqlite3 *handle, sqlite3_int64 *ret_version, const char **ret_why)
+{
+	int code = sqlite3_exec(handle, "BEGIN", NULL, NULL, NULL);
+
+	code = code ? code : read_version(handle, ret_version, ret_why);
+	if (!sqlite3_get_autocommit(handle))
+		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL); /* nothing was written */
+	return code;
+}
+
+static int make_schema(sqlite3 *handle)
+{
+	char numbers[96];
+	int code = sqlite3_exec(handle, schema, NULL, NULL, NULL);
+
+	(void)snprintf(numbers, sizeof numbers,
+		       "PRAGMA application_id = %d;"
+		       "PRAGMA user_version = %d;",
+		       APPLICATION_ID, SCHEMA_VERSION);
+	return code ? code : sqlite3_exec(handle, numbers, NULL, NULL, NULL);
+}
+
+int sqlite_schema_make(sqlite3 *handle, const char **ret_why)
+{
+	sqlite3_int64 version = 0;
+	int code = sqlite3_exec(handle, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+
+	if (code != SQLITE_OK)
+		return code;
+	code = read_version(handle, &version, ret_why);
+	if (code == SQLITE_OK && !*ret_why && version == 0)
+		code = make_schema(handle);
+	if (code == SQLITE_OK && !*ret_why)
+		code = sqlite3_exec(handle, "COMMIT", NULL, NULL, NULL);
+	if (!sqlite3_get_autocommit(handle))
+		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL); /* it failed anyway */
+	return code;
+}
+
+int sqlite_schema_prepare(sqlite3 *handle, sqlite3_stmt **ret_statements)
+{
+	int code = SQLITE_OK;
+
+	for (int i = 0; i < SQL_COUNT && code == SQLITE_OK; i++)
+		code = sqlite3_prepare_v3(handle, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+					  &ret_statements[i], NULL);
+	return code;
+}

@@ -1,0 +1,13 @@
+/* What the store says of itself, and what its owner says in it. Results are SQLite codes. */
+#ifndef DW_STORE_SQLITE_STATUS_H
+#define DW_STORE_SQLITE_STATUS_H
+
+#include "store/sqlite/meta.h"
+
+/* sqlite_status_read answers a STATUS: the counts, and who owns the file. */
+int sqlite_status_read(struct sqlite_session *, dw_op *);
+
+/* sqlite_status_report stores the owner's REPORT, and drops dead letters that are too old. */
+int sqlite_status_report(struct sqlite_session *, dw_op *);
+
+#endif

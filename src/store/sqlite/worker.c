@@ -1,0 +1,414 @@
+#include "store/sqlite/worker.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/usec.h"
+
+enum {
+	BATCH_BYTES_MAX = 4 * 1024 * 1024,
+};
+
+#define TICK_ALONE DW_MILLISECONDS(600) /* without a pipe */
+#define CLOSE_PATIENCE DW_SECONDS(1)
+
+/* CLOCK_MONOTONIC is the one a condition variable can wait by. */
+static dw_usec monotonic(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+	return usec_add(usec_mul(now.tv_sec, 1000000), now.tv_nsec / 1000);
+}
+
+/* ---- Work to do ---- */
+
+/* wait_for_work returns with the mutex, when there is something to do. An idle store without a
+ * parked INBOX sleeps for ever. */
+static void wait_for_work(struct sqlite_store *sqlite)
+{
+	while (!sqlite->queue.first && !sqlite->stopping && !sqlite->parked_is_new) {
+		bool waits = sqlite->parked != NULL;
+		dw_usec next = waits ? usec_add(sqlite->looked, sqlite->tick) : DW_NEVER;
+		dw_usec left = usec_sub(next, monotonic());
+		bool woken;
+
+		if (left <= 0)
+			return;
+		sqlite->asleep = true;
+		pthread_mutex_unlock(&sqlite->mutex);
+		woken = sqlite_wake_wait(&sqlite->wake, waits, waits ? left : DW_NEVER);
+		pthread_mutex_lock(&sqlite->mutex);
+		sqlite->asleep = false;
+		sqlite->parked_is_new = sqlite->parked_is_new || (woken && sqlite->parked);
+	}
+}
+
+/* is_alone: the operation is no transaction, or has its own, so a batch has nothing beside it. */
+static bool is_alone(const dw_op *op)
+{
+	return op->kind == DW_OP_OWN || op->kind == DW_OP_DISOWN;
+}
+
+/* take_batch moves the operations of the next transaction out of the queue. */
+static void take_batch(struct sqlite_store *sqlite)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+	size_t bytes = 0;
+
+	while (sqlite->queue.first && batch->count < SQLITE_BATCH_MAX && bytes < BATCH_BYTES_MAX) {
+		dw_op *op;
+
+		if (is_alone(sqlite->queue.first) && batch->count > 0)
+			return;
+		op = op_queue_pop(&sqlite->queue);
+
+		bytes += op->body_size;
+		sqlite_batch_add(batch, op);
+		if (is_alone(op))
+			return;
+	}
+}
+
+/* deliver gives the answers of the batch to the collector. */
+static void deliver(struct sqlite_store *sqlite)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+
+	if (batch->count == 0)
+		return;
+	pthread_mutex_lock(&sqlite->mutex);
+	for (size_t i = 0; i < batch->count; i++)
+		op_queue_push(&sqlite->answers, batch->ops[i]);
+	pthread_mutex_unlock(&sqlite->mutex);
+	batch->count = 0;
+	sqlite_hooks_wake(&sqlite->hooks);
+}
+
+/* ---- Changes of clients ---- */
+
+/* tend_wake: another program may have deleted the pipe. */
+static void tend_wake(struct sqlite_store *sqlite)
+{
+	if (sqlite->env.role == DW_OWNER && !sqlite_wake_exists(&sqlite->wake))
+		(void)sqlite_wake_make(&sqlite->wake); /* or there is none */
+}
+
+/* may_have_changes asks at most once a tick whether to look into the inbox. */
+static bool may_have_changes(struct sqlite_store *sqlite, bool is_new)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+	sqlite3_stmt *statement;
+	dw_usec now = monotonic();
+	bool news;
+
+	if (!is_new && !batch->foreign && usec_sub(now, sqlite->looked) < sqlite->tick)
+		return false;
+	sqlite->looked = now;
+	tend_wake(sqlite);
+	if (!sqlite_batch_find_file(batch))
+		return false;
+	statement = batch->session.db.statements[SQL_DATA_VERSION];
+	news = is_new || batch->foreign;
+	batch->foreign = false;
+	if (sqlite3_step(statement) == SQLITE_ROW) {
+		int64_t version = sqlite3_column_int64(statement, 0);
+
+		news = news || version != sqlite->data_version;
+		sqlite->data_version = version;
+	}
+	(void)sqlite3_reset(statement); /* an error shows in the next transaction, too */
+	return news;
+}
+
+/* look_into_inbox answers the parked INBOX if a client has written. It also answers once when the
+ * file is gone and once when it is back, because an idle owner asks nothing else. */
+static void look_into_inbox(struct sqlite_store *sqlite)
+{
+	struct sqlite_batch *batch = &sqlite->batch;
+	bool answered = false;
+	bool is_new, news, changed;
+	dw_op *op;
+
+	pthread_mutex_lock(&sqlite->mutex);
+	op = sqlite->parked;
+	is_new = sqlite->parked_is_new;
+	sqlite->parked = NULL;
+	sqlite->parked_is_new = false;
+	sqlite->parked_is_out = op != NULL;
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (!op)
+		return;
+	news = may_have_changes(sqlite, is_new);
+	changed = batch->gone != sqlite->gone_told;
+	if (news || changed) {
+		sqlite_batch_add(batch, op);
+		sqlite_batch_run(batch); /* it looks for the file again, and may find otherwise */
+		batch->count = 0;
+		answered = op->status != DW_OK || op->rows || changed;
+	}
+	sqlite->gone_told = batch->gone;
+	pthread_mutex_lock(&sqlite->mutex);
+	sqlite->parked_is_out = false;
+	if (!answered && sqlite->stopping)
+		op->status = DW_ECLOSED;
+	if (answered || sqlite->stopping)
+		op_queue_push(&sqlite->answers, op);
+	else
+		sqlite->parked = op;
+	answered = answered || sqlite->stopping;
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (answered)
+		sqlite_hooks_wake(&sqlite->hooks);
+}
+
+/* ---- Ownership ---- */
+
+/* make_wake: clients find the pipe by its name. */
+static void make_wake(struct sqlite_store *sqlite)
+{
+	if (sqlite_wake_make(&sqlite->wake))
+		return;
+	sqlite->tick = TICK_ALONE;
+	sqlite_hooks_log(&sqlite->hooks, DW_LOG_WARN,
+			 "%s cannot be a pipe (%s): what others add is noticed %d ms later",
+			 sqlite->wake.path, strerror(errno), (int)(TICK_ALONE / 1000));
+}
+
+/* take_over: a standby asks whether it may be the owner. */
+static void take_over(struct sqlite_store *sqlite, dw_op *op)
+{
+	char message[DW_MESSAGE_SIZE] = "";
+	dw_role before = sqlite->env.role;
+
+	op->status = DW_OK;
+	if (before == DW_OWNER)
+		return;
+	op->status = DW_ESTORE;
+	if (!sqlite_batch_find_file(&sqlite->batch))
+		return;
+	sqlite->env.role = DW_OWNER;
+	op->status = sqlite_session_take_over(&sqlite->batch, &sqlite->owner, message);
+	if (op->status == DW_OK) {
+		make_wake(sqlite);
+		return;
+	}
+	sqlite->env.role = before;
+	if (op->status != DW_EOWNED && op->status != DW_ENEWER)
+		sqlite_hooks_log(&sqlite->hooks, DW_LOG_ERROR, "cannot take over: %s", message);
+}
+
+/* give_way: the owner is a client from now on. */
+static void give_way(struct sqlite_store *sqlite, dw_op *op)
+{
+	op->status = sqlite->env.role == DW_OWNER ? DW_OK : DW_EROLE;
+	if (op->status != DW_OK)
+		return;
+	sqlite_wake_remove(&sqlite->wake);
+	sqlite_session_give_way(&sqlite->batch, &sqlite->owner);
+	sqlite->env.role = DW_CLIENT;
+	pthread_mutex_lock(&sqlite->mutex);
+	if (sqlite->parked) {
+		sqlite->parked->status = DW_EFENCED;
+		op_queue_push(&sqlite->answers, sqlite->parked);
+		sqlite->parked = NULL;
+	}
+	pthread_mutex_unlock(&sqlite->mutex);
+}
+
+static void run_batch(struct sqlite_store *sqlite)
+{
+	dw_op *first = sqlite->batch.count > 0 ? sqlite->batch.ops[0] : NULL;
+
+	if (first && is_alone(first))
+		(first->kind == DW_OP_OWN ? take_over : give_way)(sqlite, first);
+	else
+		sqlite_batch_run(&sqlite->batch);
+}
+
+/* ---- The thread ---- */
+
+/* turn: false: the store is stopping. */
+static bool turn(struct sqlite_store *sqlite)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&sqlite->mutex);
+	wait_for_work(sqlite);
+	stopping = sqlite->stopping;
+	if (!stopping)
+		take_batch(sqlite);
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (stopping)
+		return false;
+	run_batch(sqlite);
+	if (sqlite->env.role == DW_CLIENT && sqlite->batch.wrote)
+		sqlite_wake_owner(&sqlite->wake);
+	sqlite->batch.wrote = false;
+	deliver(sqlite);
+	look_into_inbox(sqlite);
+	sqlite_checkpoint_tend(&sqlite->checkpoint, &sqlite->batch.session);
+	return true;
+}
+
+/* close_all leaves the file as tidy as it can without waiting long for others. */
+static void close_all(struct sqlite_store *sqlite)
+{
+	struct sqlite_session *session = &sqlite->batch.session;
+
+	sqlite_checkpoint_stop(&sqlite->checkpoint);
+	atomic_store(&session->patience.over, false);
+	session->patience.most = usec_min(session->patience.most, CLOSE_PATIENCE);
+	if (sqlite->env.role == DW_OWNER)
+		sqlite_wake_remove(&sqlite->wake);
+	sqlite_session_close(&sqlite->batch, &sqlite->owner);
+}
+
+void sqlite_worker_free(struct sqlite_store *sqlite)
+{
+	struct alloc alloc = sqlite->alloc;
+	dw_op *op;
+
+	while ((op = op_queue_pop(&sqlite->answers)))
+		op_free(&alloc, op);
+	while ((op = op_queue_pop(&sqlite->queue)))
+		op_free(&alloc, op);
+	op_free(&alloc, sqlite->parked);
+	sqlite_hooks_free(&sqlite->hooks);
+	(void)pthread_cond_destroy(&sqlite->finished); /* nobody waits any more */
+	sqlite_wake_free(&sqlite->wake);
+	(void)pthread_mutex_destroy(&sqlite->mutex);
+	sqlite_files_free(&sqlite->batch.files, &alloc);
+	alloc_free(&alloc, sqlite);
+}
+
+/* stand_back: the loop's thread fires timers and must not wait for this one when they share a core.
+ * So this thread does not interrupt others when it wakes, but keeps its share of the CPU: claims
+ * and verdicts must not wait behind a compiler. The thread of the checkpoints is made by this one
+ * and inherits it. A refusal changes nothing. */
+static void stand_back(void)
+{
+	struct sched_param none = {0};
+
+	(void)sched_setscheduler(gettid(), SCHED_BATCH, &none);
+}
+
+static void *worker_main(void *argument)
+{
+	struct sqlite_store *sqlite = argument;
+	bool given_away;
+
+	stand_back();
+	while (turn(sqlite))
+		;
+	close_all(sqlite);
+	pthread_mutex_lock(&sqlite->mutex);
+	sqlite->ended = true;
+	given_away = sqlite->given_away;
+	pthread_cond_signal(&sqlite->finished);
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (given_away)
+		sqlite_worker_free(sqlite);
+	return NULL;
+}
+
+/* The thread takes no signals: they are the program's. */
+int sqlite_worker_start(struct sqlite_store *sqlite, char *ret_message)
+{
+	sigset_t all;
+	sigset_t before;
+	int error;
+
+	(void)sigfillset(&all); /* cannot fail */
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&sqlite->thread, NULL, worker_main, sqlite);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error == 0)
+		return DW_OK;
+	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "no thread: %.100s", strerror(error));
+	return DW_ESYS;
+}
+
+int sqlite_worker_open(struct sqlite_store *sqlite, char *ret_message)
+{
+	sqlite->wake.path = sqlite->batch.files.path[FILE_WAKE];
+	if (sqlite_wake_init(&sqlite->wake) != DW_OK) {
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "no descriptor: %.100s",
+			       strerror(errno));
+		return DW_ESYS;
+	}
+	if (sqlite->env.role == DW_OWNER)
+		make_wake(sqlite);
+	return DW_OK;
+}
+
+/* ---- The other side ---- */
+
+void sqlite_worker_wake(struct sqlite_store *sqlite)
+{
+	if (sqlite->asleep)
+		sqlite_wake_thread(&sqlite->wake);
+}
+
+/* wait_until: false when the time has come. */
+static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, dw_usec time)
+{
+	struct timespec at = {.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000};
+
+	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &at) != ETIMEDOUT;
+}
+
+/* close_queue answers what was not begun. */
+static void close_queue(struct sqlite_store *sqlite)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(&sqlite->queue)) || (op = sqlite->parked)) {
+		if (op == sqlite->parked)
+			sqlite->parked = NULL;
+		op->status = DW_ECLOSED;
+		op_queue_push(&sqlite->answers, op);
+	}
+}
+
+int sqlite_worker_stop(struct sqlite_store *sqlite, dw_usec patience)
+{
+	dw_usec end = usec_add(monotonic(), patience);
+	bool ended;
+
+	pthread_mutex_lock(&sqlite->mutex);
+	sqlite->stopping = true;
+	atomic_store(&sqlite->batch.session.patience.over, true);
+	close_queue(sqlite);
+	sqlite_worker_wake(sqlite);
+	while (!sqlite->ended && wait_until(&sqlite->finished, &sqlite->mutex, end))
+		;
+	ended = sqlite->ended;
+	pthread_mutex_unlock(&sqlite->mutex);
+	sqlite_hooks_wake(&sqlite->hooks);
+	return ended ? DW_OK : DW_ETIMEOUT;
+}
+
+void sqlite_worker_give_away(struct sqlite_store *sqlite)
+{
+	pthread_t thread = sqlite->thread;
+	bool ended;
+
+	sqlite_hooks_shut(&sqlite->hooks);
+	pthread_mutex_lock(&sqlite->mutex);
+	ended = sqlite->ended;
+	sqlite->given_away = true;
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (!ended) {
+		pthread_detach(thread);
+		return;
+	}
+	pthread_join(thread, NULL);
+	sqlite_worker_free(sqlite);
+}
