@@ -138,15 +138,15 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	return DW_OK;
 }
 
-/* shown_size: how much of a URL may be shown: its scheme, or all if nothing in it can be a
- * password. */
+/* shown_size: how much of a URL a message may show: its scheme. A text without "://" may be a
+ * password as a whole. */
 static int shown_size(const char *url)
 {
-	size_t size = strcspn(url, ":@");
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789+-.";
+	size_t size = strspn(url, allowed);
 
-	if (url[size] == '@')
-		return 0;
-	return (int)size + (url[size] == ':');
+	return strncmp(url + size, "://", 3) == 0 ? (int)size + 1 : 0;
 }
 
 static int is_scheme(const char *url, const char *scheme)

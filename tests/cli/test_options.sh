@@ -286,7 +286,7 @@ test_a_bad_store_is_refused_and_its_password_masked() {
 		redis:/u:secret@host redis:u:secret@host redis//:secret@host :secret@host \
 		u:secret@host:6379 REDIS:/:secret@host other://:secret secret@host:6379 \
 		"redis://host?password-file=secret" unix:///u:secret@/run/socket \
-		Valkeys://:secret@host; do
+		Valkeys://:secret@host secret se:cret ://secret "se cret://x"; do
 		! durawheel --store "$url" list >out 2>err || fail "$url is taken"
 		! grep -q 'cr' err || fail "a password is printed: $(cat err)"
 		! DURAWHEEL_STORE=$url durawheel list >out 2>err || fail "$url is taken"
@@ -297,6 +297,8 @@ test_a_bad_store_is_refused_and_its_password_masked() {
 		expect 2 durawheel list "$url"
 		! grep -q 'cr' err || [[ $url != *@* ]] || fail "a password is printed: $(cat err)"
 	done
+	expect 2 durawheel --store postgres://me@host list
+	says 'the store "postgres:..." is of no known kind'
 	# Cut before its @.
 	url=redis://u:$(printf 'secret%.0s' {1..100})@host
 	expect 2 durawheel "$url" list

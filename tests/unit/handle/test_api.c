@@ -46,6 +46,8 @@ static void open_of_bad_options_says_what_is_wrong(void **state)
 	refused(&o, DW_EINVAL, "the store \"postgres:...\" is of no known kind");
 	o.store = "secret@127.0.0.1:6379";
 	refused(&o, DW_EINVAL, "the store \"...\" is of no known kind");
+	o.store = "secret";
+	refused(&o, DW_EINVAL, "the store \"...\" is of no known kind");
 	o.store = "redis://me:secret@127.0.0.1:1/0";
 	refused(&o, DW_EINVAL, DW_WITH_REDIS ? "options.name" : "without Redis");
 	o.name = "orders";
