@@ -206,9 +206,13 @@ test_exec_kills_what_does_not_end() {
 
 test_exec_leaves_what_a_command_leaves_behind() {
 	due a
-	expect 0 durawheel run --until-idle --timeout 10s --exec 'sleep 100 & echo $! >pid'
-	! is_ended "$(cat pid)" || fail 'it is ended'
-	kill "$(cat pid)"
+	expect 0 durawheel run --until-idle --timeout 10s --exec 'sleep 100 & echo $! >pid
+		setsid -f sh -c "echo \$\$ >daemon; exec sleep 100"
+		until [ -s daemon ]; do sleep 0.02; done'
+	for pid in "$(cat pid)" "$(cat daemon)"; do
+		! is_ended "$pid" || fail 'it is ended'
+		kill "$pid"
+	done
 }
 
 # has_no_children: of the owner, no zombie either.
