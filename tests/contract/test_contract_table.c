@@ -7,7 +7,7 @@
 #include "support/cmocka.h"
 
 struct place {
-	struct table *table;
+	struct timer_table *table;
 	struct opening *openings;
 };
 

@@ -4,11 +4,12 @@
 
 #include "base/usec.h"
 
-int letters_add(struct letters *letters, const struct alloc *alloc, const struct letter *letter)
+int dead_letters_add(struct dead_letters *letters, const struct alloc *alloc,
+		     const struct dead_letter *letter)
 {
 	size_t id_size = strlen(letter->id) + 1;
 	size_t topic_size = strlen(letter->topic) + 1;
-	struct letter *made =
+	struct dead_letter *made =
 	    alloc_new(alloc, sizeof *made + letter->body_size + id_size + topic_size);
 	char *at = (char *)(made + 1);
 
@@ -29,7 +30,8 @@ int letters_add(struct letters *letters, const struct alloc *alloc, const struct
 	return DW_OK;
 }
 
-void letters_drop(struct letters *letters, const struct alloc *alloc, struct letter *letter)
+void dead_letters_drop(struct dead_letters *letters, const struct alloc *alloc,
+		       struct dead_letter *letter)
 {
 	*(letter->before ? &letter->before->after : &letters->first) = letter->after;
 	*(letter->after ? &letter->after->before : &letters->last) = letter->before;
@@ -37,15 +39,16 @@ void letters_drop(struct letters *letters, const struct alloc *alloc, struct let
 	alloc_free(alloc, letter);
 }
 
-void letters_clear(struct letters *letters, const struct alloc *alloc)
+void dead_letters_clear(struct dead_letters *letters, const struct alloc *alloc)
 {
 	while (letters->first)
-		letters_drop(letters, alloc, letters->first);
+		dead_letters_drop(letters, alloc, letters->first);
 }
 
-struct letter *letters_find(const struct letters *letters, const char *id, uint64_t generation)
+struct dead_letter *dead_letters_find(const struct dead_letters *letters, const char *id,
+				      uint64_t generation)
 {
-	struct letter *letter = letters->last;
+	struct dead_letter *letter = letters->last;
 
 	while (letter && (strcmp(letter->id, id) != 0 ||
 			  (generation != 0 && letter->record.head.generation != generation)))
@@ -53,14 +56,14 @@ struct letter *letters_find(const struct letters *letters, const char *id, uint6
 	return letter;
 }
 
-uint64_t letters_forget(struct letters *letters, const struct alloc *alloc, dw_usec now)
+uint64_t dead_letters_forget(struct dead_letters *letters, const struct alloc *alloc, dw_usec now)
 {
 	uint64_t forgotten = 0;
 
 	for (; letters->first && forgotten < LIFE_DEAD_AT_ONCE; forgotten++) {
 		if (!life_forgets(letters->count, letters->first->at, now))
 			break;
-		letters_drop(letters, alloc, letters->first);
+		dead_letters_drop(letters, alloc, letters->first);
 	}
 	return forgotten;
 }

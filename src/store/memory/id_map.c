@@ -17,81 +17,81 @@ static uint32_t hash_of(const char *id)
 	return hash ^ hash >> 15;
 }
 
-int names_init(struct names *names, const struct alloc *alloc)
+int id_map_init(struct id_map *map, const struct alloc *alloc)
 {
-	struct names_node **buckets = alloc_new(alloc, BUCKETS_MIN * sizeof *buckets);
+	struct id_map_node **buckets = alloc_new(alloc, BUCKETS_MIN * sizeof *buckets);
 
 	if (!buckets)
 		return DW_ENOMEM;
-	*names = (struct names){.buckets = buckets, .bucket_count = BUCKETS_MIN};
+	*map = (struct id_map){.buckets = buckets, .bucket_count = BUCKETS_MIN};
 	return DW_OK;
 }
 
-void names_free(struct names *names, const struct alloc *alloc)
+void id_map_free(struct id_map *map, const struct alloc *alloc)
 {
-	alloc_free(alloc, names->buckets);
-	*names = (struct names){0};
+	alloc_free(alloc, map->buckets);
+	*map = (struct id_map){0};
 }
 
-static struct names_node **bucket_of(const struct names *names, uint32_t hash)
+static struct id_map_node **bucket_of(const struct id_map *map, uint32_t hash)
 {
-	return &names->buckets[hash & (names->bucket_count - 1)];
+	return &map->buckets[hash & (map->bucket_count - 1)];
 }
 
-struct names_node *names_find(const struct names *names, const char *id)
+struct id_map_node *id_map_find(const struct id_map *map, const char *id)
 {
 	uint32_t hash = hash_of(id);
-	struct names_node *node = *bucket_of(names, hash);
+	struct id_map_node *node = *bucket_of(map, hash);
 
 	while (node && (node->hash != hash || strcmp(node->id, id) != 0))
 		node = node->next;
 	return node;
 }
 
-static void grow(struct names *names, const struct alloc *alloc)
+static void grow(struct id_map *map, const struct alloc *alloc)
 {
-	struct names wider = {.bucket_count = names->bucket_count * 2, .count = names->count};
+	struct id_map wider = {.bucket_count = map->bucket_count * 2, .count = map->count};
 
 	wider.buckets = alloc_new(alloc, wider.bucket_count * sizeof *wider.buckets);
 	if (!wider.buckets)
 		return;
-	for (size_t i = 0; i < names->bucket_count; i++) {
-		struct names_node *node = names->buckets[i];
+	for (size_t i = 0; i < map->bucket_count; i++) {
+		struct id_map_node *node = map->buckets[i];
 
 		while (node) {
-			struct names_node *next = node->next;
-			struct names_node **bucket = bucket_of(&wider, node->hash);
+			struct id_map_node *next = node->next;
+			struct id_map_node **bucket = bucket_of(&wider, node->hash);
 
 			node->next = *bucket;
 			*bucket = node;
 			node = next;
 		}
 	}
-	alloc_free(alloc, names->buckets);
-	*names = wider;
+	alloc_free(alloc, map->buckets);
+	*map = wider;
 }
 
-void names_add(struct names *names, const struct alloc *alloc, struct names_node *node)
+void id_map_add(struct id_map *map, const struct alloc *alloc, struct id_map_node *node)
 {
-	struct names_node **bucket;
+	struct id_map_node **bucket;
 
-	if (names->count >= names->bucket_count)
-		grow(names, alloc);
+	if (map->count >= map->bucket_count)
+		grow(map, alloc);
 	node->hash = hash_of(node->id);
-	bucket = bucket_of(names, node->hash);
+	bucket = bucket_of(map, node->hash);
 	node->next = *bucket;
 	*bucket = node;
-	names->count++;
+	map->count++;
 }
 
-void names_remove(struct names *names, struct names_node *node)
+void id_map_remove(struct id_map *map, struct id_map_node *node)
 {
-	struct names_node **at = bucket_of(names, node->hash);
+	struct id_map_node **at = bucket_of(map, node->hash);
 
 	while (*at && *at != node)
 		at = &(*at)->next;
 	assert(*at == node);
 	*at = node->next;
 	node->next = NULL;
-	names->count--;
+	map->count--;
 }

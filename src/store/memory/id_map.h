@@ -7,27 +7,27 @@
 
 #include "base/alloc.h"
 
-struct names_node {
-	struct names_node *next;
+struct id_map_node {
+	struct id_map_node *next;
 	const char *id;
 	uint32_t hash;
 };
 
-struct names {
-	struct names_node **buckets;
+struct id_map {
+	struct id_map_node **buckets;
 	size_t bucket_count; /* a power of two */
 	size_t count;
 };
 
-/* names_init: DW_OK, DW_ENOMEM. */
-int names_init(struct names *, const struct alloc *);
-void names_free(struct names *, const struct alloc *);
+/* id_map_init: DW_OK, DW_ENOMEM. */
+int id_map_init(struct id_map *, const struct alloc *);
+void id_map_free(struct id_map *, const struct alloc *);
 
-struct names_node *names_find(const struct names *, const char *id);
+struct id_map_node *id_map_find(const struct id_map *, const char *id);
 
-/* names_add: node->id, not in the table, is set. Without memory the table grows no more and only
+/* id_map_add: node->id, not in the table, is set. Without memory the table grows no more and only
  * becomes slower. */
-void names_add(struct names *, const struct alloc *, struct names_node *);
-void names_remove(struct names *, struct names_node *);
+void id_map_add(struct id_map *, const struct alloc *, struct id_map_node *);
+void id_map_remove(struct id_map *, struct id_map_node *);
 
 #endif

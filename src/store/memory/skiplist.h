@@ -9,31 +9,31 @@
 
 #include "durawheel/durawheel.h"
 
-#define ORDER_HEIGHT 16
+#define SKIPLIST_HEIGHT 16
 
-struct order_node {
+struct skiplist_node {
 	dw_usec due;
 	uint64_t generation;
 	uint8_t height;
-	struct order_node **next; /* height of them */
+	struct skiplist_node **next; /* height of them */
 };
 
-struct order {
-	struct order_node *first[ORDER_HEIGHT];
+struct skiplist {
+	struct skiplist_node *first[SKIPLIST_HEIGHT];
 };
 
-/* order_height: how many next pointers the node of generation needs. */
-uint8_t order_height(uint64_t generation);
+/* skiplist_height: how many next pointers the node of generation needs. */
+uint8_t skiplist_height(uint64_t generation);
 
-/* order_add: due, generation, height and next of the node are set. */
-void order_add(struct order *, struct order_node *);
-void order_remove(struct order *, struct order_node *);
+/* skiplist_add: due, generation, height and next of the node are set. */
+void skiplist_add(struct skiplist *, struct skiplist_node *);
+void skiplist_remove(struct skiplist *, struct skiplist_node *);
 
-/* order_after: the first node behind (due, generation). */
-struct order_node *order_after(const struct order *, dw_usec due, uint64_t generation);
+/* skiplist_after: the first node behind (due, generation). */
+struct skiplist_node *skiplist_after(const struct skiplist *, dw_usec due, uint64_t generation);
 
-/* order_after_generation: the node of the next generation. It looks through all: only tests ask for
- * that order. */
-struct order_node *order_after_generation(const struct order *, const dw_cursor *after);
+/* skiplist_after_generation: the node of the next generation. It looks through all nodes, because
+ * only tests ask for that order. */
+struct skiplist_node *skiplist_after_generation(const struct skiplist *, const dw_cursor *after);
 
 #endif

@@ -10,7 +10,7 @@ struct memory_store {
 	dw_store store; /* first: the public view */
 	dw_store_env env;
 	struct alloc alloc;
-	struct table *table;
+	struct timer_table *table;
 	struct op_queue answers;
 	dw_op *parked; /* the INBOX that waits for news */
 	bool stopped;

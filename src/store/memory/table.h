@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "durawheel/store.h"
 
-struct table;
+struct timer_table;
 
 /* Who asks, and when. */
 struct table_caller {
@@ -22,21 +22,21 @@ struct table_caller {
 };
 
 /* table_new: an empty table; NULL: no memory. */
-struct table *table_new(const struct alloc *);
-void table_free(struct table *);
+struct timer_table *table_new(const struct alloc *);
+void table_free(struct timer_table *);
 
 /* table_own: an owner opens the table. It will read everything, so the inbox is emptied. line says
  * who it is, for STATUS; NULL: the owner has gone. DW_OK, DW_ENOMEM. */
-int table_own(struct table *, const char *line, dw_usec since);
+int table_own(struct timer_table *, const char *line, dw_usec since);
 
 /* table_apply carries the operation out and fills its answer. False: an INBOX that has nothing to
  * say yet; it is not answered, apply it again when a client has written. */
-bool table_apply(struct table *, dw_op *, const struct table_caller *);
+bool table_apply(struct timer_table *, dw_op *, const struct table_caller *);
 
 /* table_count: the timers there are. */
-size_t table_count(const struct table *);
+size_t table_count(const struct timer_table *);
 
 /* table_check asserts the invariant. */
-void table_check(const struct table *);
+void table_check(const struct timer_table *);
 
 #endif

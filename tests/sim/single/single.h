@@ -22,7 +22,7 @@ struct single {
 	struct sim *sim;
 	struct single_knobs knobs;
 	struct instance instance;
-	struct table *table;
+	struct timer_table *table;
 	struct disk *disk; /* NULL: the process does not run */
 	struct lease lease;
 	struct second_owner second_owner;

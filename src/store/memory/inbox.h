@@ -1,0 +1,40 @@
+/* What clients have written and the owner has not acknowledged, in the order of generations; one
+ * entry an id. */
+#ifndef DW_STORE_MEMORY_INBOX_H
+#define DW_STORE_MEMORY_INBOX_H
+
+#include <stdbool.h>
+
+#include "store/memory/id_map.h"
+
+struct inbox_entry {
+	struct id_map_node name; /* first */
+	struct inbox_entry *before;
+	struct inbox_entry *after;
+	uint64_t generation;
+	bool open; /* the client has deleted a timer that may still start */
+	char id[];
+};
+
+struct inbox {
+	struct id_map by_id;
+	struct inbox_entry *first;
+	struct inbox_entry *last;
+};
+
+/* inbox_init: DW_OK, DW_ENOMEM. */
+int inbox_init(struct inbox *, const struct alloc *);
+void inbox_free(struct inbox *, const struct alloc *);
+
+/* inbox_entry_new: not in the inbox yet; NULL: no memory. */
+struct inbox_entry *inbox_entry_new(const struct alloc *, const char *id);
+
+/* inbox_add puts the entry in the place of an earlier entry of its id. */
+void inbox_add(struct inbox *, const struct alloc *, struct inbox_entry *);
+void inbox_drop(struct inbox *, const struct alloc *, struct inbox_entry *);
+void inbox_clear(struct inbox *, const struct alloc *);
+
+/* inbox_find: the entry of the id, or NULL. */
+struct inbox_entry *inbox_find(const struct inbox *, const char *id);
+
+#endif
