@@ -5,7 +5,7 @@
 
 #include "durawheel/durawheel.h"
 
-/* DW_OK or DW_EINVAL; id and timer are not NULL. */
+/* DW_OK or DW_EINVAL, also for NULL. */
 int arguments_id(const char *id, char *message);
 int arguments_timer(const dw_timer *, size_t data_max, char *message);
 int arguments_settle(const dw_token *, dw_verdict, char *message);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grown.h"
 #include "base/usec.h"
 #include "handle/handle.h"
 
@@ -201,7 +202,7 @@ int dw_get_stats(const dw *d, dw_stats *ret_stats)
 
 	if (status == DW_OK && !ret_stats)
 		status = handle_refuse(d, DW_EINVAL, "the statistics are NULL");
-	else if (status == DW_OK && options_size_is_wrong(ret_stats->size, sizeof(size_t)))
+	else if (status == DW_OK && grown_size_is_wrong(ret_stats->size, sizeof(size_t)))
 		status = handle_refuse(d, DW_EINVAL, "stats.size is not sizeof(dw_stats)");
 	if (status == DW_OK)
 		engine_stats(d->engine, ret_stats);
@@ -259,7 +260,7 @@ int dw_post(dw *d, dw_post_fn fn, void *arg)
 	if (status != DW_OK && status != DW_ETHREAD)
 		return status;
 	if (!fn)
-		return handle_refuse(d, DW_EINVAL, request_wrong(&run));
+		return handle_refuse(d, DW_EINVAL, "the function is NULL");
 	status = posts_send(d->posts, &run); /* from its own thread, too: for a later turn */
 	if (status == DW_OK || status == DW_ECLOSED)
 		return status;

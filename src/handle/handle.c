@@ -67,7 +67,6 @@ int handle_admit_driver(const dw *d)
 int handle_ask(dw *d, const struct request *request)
 {
 	char message[DW_MESSAGE_SIZE];
-	const char *wrong;
 	int status = handle_admit(d);
 
 	if (status == DW_ETHREAD) {
@@ -75,10 +74,7 @@ int handle_ask(dw *d, const struct request *request)
 		return status == DW_OK ? posts_send(d->posts, request)
 				       : refuse_elsewhere(d, status, message);
 	}
-	if (status != DW_OK)
-		return status;
-	wrong = request_wrong(request);
-	return wrong ? handle_refuse(d, DW_EINVAL, wrong) : request_do(request, d->engine);
+	return status == DW_OK ? request_do(request, d->engine) : status;
 }
 
 /* turn: DW_OK, or DW_EFORK: a loop goes on in a forked child, where nothing may. */

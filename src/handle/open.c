@@ -28,7 +28,7 @@ static dw_usec store_steady(void *user)
 	return clock->steady(clock->user);
 }
 
-static bool drain_posts(void *user)
+static bool handle_drain_posts(void *user)
 {
 	dw *d = user;
 
@@ -41,7 +41,7 @@ static int open_engine(dw *d)
 				 .alloc = d->alloc,
 				 .clock = d->clock,
 				 .loop = loop_port(d->loop),
-				 .posts = {drain_posts, d},
+				 .posts = {handle_drain_posts, d},
 				 .workers = workers_port(d->workers),
 				 .role = d->options.role == DW_OWNER ? DW_OWNER : DW_CLIENT,
 				 .standby = d->options.role == DW_STANDBY,

@@ -1,11 +1,11 @@
 #include "handle/options.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/grown.h"
+#include "base/message.h"
 #include "store/store.h"
 #include "handle/worker_pool.h"
 
@@ -18,44 +18,16 @@
 #define LEASE_MIN DW_SECONDS(1)
 #define LEASE_MAX DW_MINUTES(5)
 #define POSTED_DEFAULT ((size_t)16 * 1024 * 1024)
-#define STRUCT_MAX 1024u /* bytes that any struct of ours will ever have */
 
-static_assert(sizeof(dw_options) < STRUCT_MAX, "there is room to grow");
-static_assert(sizeof(dw_stats) < STRUCT_MAX, "the same");
-static_assert(sizeof(dw_timer) < STRUCT_MAX, "the same");
+static_assert(sizeof(dw_options) < GROWN_MAX, "there is room to grow");
+static_assert(sizeof(dw_stats) < GROWN_MAX, "the same");
+static_assert(sizeof(dw_timer) < GROWN_MAX, "the same");
 
 #if DW_WITH_REDIS
 #define KINDS "sqlite:FILE, redis://HOST, unix://SOCKET or memory:"
 #else
 #define KINDS "sqlite:FILE or memory:"
 #endif
-
-static int refuse(char *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int refuse(char *message, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	(void)vsnprintf(message, DW_MESSAGE_SIZE, format, arguments); /* cut if long */
-	va_end(arguments);
-	return DW_EINVAL;
-}
-
-int options_size_is_wrong(size_t size, size_t least)
-{
-	return size < least || size > STRUCT_MAX;
-}
-
-int options_unknown(const void *value, size_t known, size_t size)
-{
-	const unsigned char *bytes = value;
-
-	for (size_t i = known; i < size; i++)
-		if (bytes[i] != 0)
-			return 1;
-	return 0;
-}
 
 static void set_defaults(dw_options *options)
 {
@@ -82,15 +54,15 @@ static int check_shared(const dw_options *options, char *message)
 
 	if (options->name &&
 	    (size == 0 || size > NAME_MAX_SIZE || strspn(options->name, allowed) < size))
-		return refuse(message,
-			      "options.name is not 1 to %d letters, digits, '.', '_' or '-'",
-			      NAME_MAX_SIZE);
+		return message_refuse(
+		    message, "options.name is not 1 to %d letters, digits, '.', '_' or '-'",
+		    NAME_MAX_SIZE);
 	if (options->shards > SHARDS_MAX)
-		return refuse(message, "options.shards is %u: at most %u", options->shards,
-			      SHARDS_MAX);
+		return message_refuse(message, "options.shards is %u: at most %u", options->shards,
+				      SHARDS_MAX);
 	if (options->lease_us < LEASE_MIN || options->lease_us > LEASE_MAX)
-		return refuse(message, "options.lease_us is %lld: 1 s to 5 min",
-			      (long long)options->lease_us);
+		return message_refuse(message, "options.lease_us is %lld: 1 s to 5 min",
+				      (long long)options->lease_us);
 	return DW_OK;
 }
 
@@ -99,39 +71,42 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	dw_options copy = {0};
 	size_t known = sizeof copy;
 
-	if (options_size_is_wrong(options->size, offsetof(dw_options, role)))
-		return refuse(ret_message, "options.size is %zu: set it to sizeof(dw_options)",
-			      options->size);
-	if (options_unknown(options, sizeof *options, options->size))
-		return refuse(ret_message, "options of a newer durawheel than this one, %s",
-			      DW_VERSION);
+	if (grown_size_is_wrong(options->size, offsetof(dw_options, role)))
+		return message_refuse(ret_message,
+				      "options.size is %zu: set it to sizeof(dw_options)",
+				      options->size);
+	if (grown_is_unknown(options, sizeof *options, options->size))
+		return message_refuse(ret_message, "options of a newer durawheel than this one, %s",
+				      DW_VERSION);
 	memcpy(&copy, options, options->size < known ? options->size : known);
 	copy.size = known;
 	set_defaults(&copy);
 	if (!copy.store)
-		return refuse(ret_message, "options.store is NULL: " KINDS);
+		return message_refuse(ret_message, "options.store is NULL: " KINDS);
 	if (copy.role != DW_OWNER && copy.role != DW_CLIENT && copy.role != DW_STANDBY)
-		return refuse(ret_message, "options.role is %d: DW_OWNER, DW_CLIENT or DW_STANDBY",
-			      (int)copy.role);
+		return message_refuse(ret_message,
+				      "options.role is %d: DW_OWNER, DW_CLIENT or DW_STANDBY",
+				      (int)copy.role);
 	if (copy.data_max_bytes > DW_DATA_MAX)
-		return refuse(ret_message, "options.data_max_bytes is %zu: at most %d",
-			      copy.data_max_bytes, DW_DATA_MAX);
+		return message_refuse(ret_message, "options.data_max_bytes is %zu: at most %d",
+				      copy.data_max_bytes, DW_DATA_MAX);
 	if (copy.timers_max > TIMERS_DEFAULT)
-		return refuse(ret_message, "options.timers_max is %zu: at most 2^28",
-			      copy.timers_max);
+		return message_refuse(ret_message, "options.timers_max is %zu: at most 2^28",
+				      copy.timers_max);
 	if (copy.spin_us < 0 || copy.spin_us > DW_SPIN_MAX)
-		return refuse(ret_message, "options.spin_us is %lld: 0 to %lld",
-			      (long long)copy.spin_us, (long long)DW_SPIN_MAX);
+		return message_refuse(ret_message, "options.spin_us is %lld: 0 to %lld",
+				      (long long)copy.spin_us, (long long)DW_SPIN_MAX);
 	if (copy.spin_us > 0 && copy.ev_loop)
-		return refuse(ret_message,
-			      "options.spin_us is for dw_run(): not with options.ev_loop");
+		return message_refuse(ret_message,
+				      "options.spin_us is for dw_run(): not with options.ev_loop");
 	if (copy.workers > WORKERS_MAX)
-		return refuse(ret_message, "options.workers is %u: at most %u", copy.workers,
-			      WORKERS_MAX);
+		return message_refuse(ret_message, "options.workers is %u: at most %u",
+				      copy.workers, WORKERS_MAX);
 	if (copy.open_patience_us < 0 || copy.hold_us < 0)
-		return refuse(ret_message, "a patience or a hold in options is negative");
+		return message_refuse(ret_message, "a patience or a hold in options is negative");
 	if (copy.flags & ~DW_EXISTING)
-		return refuse(ret_message, "options.flags is %#x: 0 or DW_EXISTING", copy.flags);
+		return message_refuse(ret_message, "options.flags is %#x: 0 or DW_EXISTING",
+				      copy.flags);
 	if (check_shared(&copy, ret_message) != DW_OK)
 		return DW_EINVAL;
 	*ret_options = copy;
@@ -165,14 +140,14 @@ static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_s
 {
 #if DW_WITH_REDIS
 	if (!env->name)
-		return refuse(message,
-			      "options.name is NULL: a store in Redis needs a name, its namespace");
+		return message_refuse(
+		    message, "options.name is NULL: a store in Redis needs a name, its namespace");
 	return redis_store_open(ret_store, url, env, message);
 #else
 	(void)url;
 	(void)env;
 	(void)ret_store;
-	return refuse(message, "this durawheel was built without Redis: " KINDS);
+	return message_refuse(message, "this durawheel was built without Redis: " KINDS);
 #endif
 }
 
@@ -184,19 +159,19 @@ static int open_sqlite(const char *path, const dw_store_env *env, dw_store **ret
 	const char *query = strchr(path, '?');
 
 	if (*path == '\0')
-		return refuse(message, "\"sqlite:\" needs a file: sqlite:FILE");
+		return message_refuse(message, "\"sqlite:\" needs a file: sqlite:FILE");
 	if (strcmp(path, ":memory:") == 0 || strcmp(path, "memory:") == 0)
-		return refuse(message, "\"sqlite:%s\" names no file: write memory:", path);
+		return message_refuse(message, "\"sqlite:%s\" names no file: write memory:", path);
 	if (query && strchr(query, '='))
-		return refuse(message,
-			      "\"sqlite:%.100s\": a file takes no settings: write sqlite:%.*s",
-			      path, (int)(query - path < 100 ? query - path : 100), path);
+		return message_refuse(
+		    message, "\"sqlite:%.100s\": a file takes no settings: write sqlite:%.*s", path,
+		    (int)(query - path < 100 ? query - path : 100), path);
 #if DW_WITH_SQLITE
 	return sqlite_store_open(ret_store, path, env, message);
 #else
 	(void)env;
 	(void)ret_store;
-	return refuse(message, "this durawheel was built without SQLite");
+	return message_refuse(message, "this durawheel was built without SQLite");
 #endif
 }
 
@@ -210,8 +185,8 @@ int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_
 
 	if (strcasecmp(url, "memory:") == 0) {
 		if (env->role == DW_CLIENT)
-			return refuse(ret_message,
-				      "\"memory:\" has no clients: it is one process's");
+			return message_refuse(ret_message,
+					      "\"memory:\" has no clients: it is one process's");
 		own.role = DW_OWNER; /* a standby's, too: there is no other process */
 		return memory_store_open(ret_store, &own);
 	}
@@ -219,6 +194,6 @@ int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_
 		return open_sqlite(url + 7, &own, ret_store, ret_message);
 	if (is_redis(url))
 		return open_redis(url, &own, ret_store, ret_message);
-	return refuse(ret_message, "the store \"%.*s%s\" is of no known kind: " KINDS,
-		      shown_size(url), url, url[shown_size(url)] ? "..." : "");
+	return message_refuse(ret_message, "the store \"%.*s%s\" is of no known kind: " KINDS,
+			      shown_size(url), url, url[shown_size(url)] ? "..." : "");
 }

@@ -8,14 +8,6 @@
  * DW_EINVAL: ret_message says what is wrong. */
 int options_read(const dw_options *options, dw_options *ret_options, char *ret_message);
 
-/* options_size_is_wrong: a caller's struct says that it has fewer bytes than least, or so many that
- * its size was never set. It is not read any further. */
-int options_size_is_wrong(size_t size, size_t least);
-
-/* options_unknown: a newer caller asks for something that this version does not know: behind the
- * known bytes of a struct of that size not all is zero. */
-int options_unknown(const void *value, size_t known, size_t size);
-
 /* options_open_store opens the store of the URL. Errors as dw_open(). */
 int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_store,
 		       char *ret_message);

@@ -10,8 +10,8 @@
 /* How many posts one turn does at most. */
 #define TURN_POSTS_MAX 256u
 
-/* A call. It stays until it is answered, so that its bytes are what the queue really holds. */
-struct letter {
+/* A call on its way. It stays until it is answered, so that posts.bytes is what the queue holds. */
+struct posted_call {
 	struct post post; /* first */
 	struct posts *posts;
 	size_t bytes;
@@ -34,9 +34,9 @@ struct posts {
 	struct post *taken; /* older than first */
 };
 
-static struct request *request_of(struct letter *letter)
+static struct request *request_of(struct posted_call *call)
 {
-	return (struct request *)(void *)letter->request;
+	return (struct request *)(void *)call->request;
 }
 
 int posts_new(struct posts **ret_posts, const struct alloc *alloc, const struct loop_port *loop,
@@ -97,21 +97,21 @@ void posts_return(struct posts *posts, struct job *job)
 
 int posts_send(struct posts *posts, const struct request *request)
 {
-	size_t bytes = sizeof(struct letter) + request_size(request);
-	struct letter *letter;
+	size_t bytes = sizeof(struct posted_call) + request_size(request);
+	struct posted_call *call;
 	int status = DW_ENOMEM;
 
 	if (!reserve(posts, bytes))
 		return DW_ELIMIT;
-	letter = alloc_new(&posts->alloc, bytes);
-	if (letter) {
-		letter->posts = posts;
-		letter->bytes = bytes;
-		request_copy(request, letter->request);
-		status = push(posts, &letter->post) ? DW_OK : DW_ECLOSED;
+	call = alloc_new(&posts->alloc, bytes);
+	if (call) {
+		call->posts = posts;
+		call->bytes = bytes;
+		request_copy(request, call->request);
+		status = push(posts, &call->post) ? DW_OK : DW_ECLOSED;
 	}
 	if (status != DW_OK) {
-		alloc_free(&posts->alloc, letter);
+		alloc_free(&posts->alloc, call);
 		(void)atomic_fetch_sub(&posts->bytes, bytes);
 	}
 	return status;
@@ -143,45 +143,45 @@ static struct post *take(struct posts *posts)
 	return post;
 }
 
-static void release(struct letter *letter)
+static void release(struct posted_call *call)
 {
-	struct posts *posts = letter->posts;
+	struct posts *posts = call->posts;
 
-	(void)atomic_fetch_sub(&posts->bytes, letter->bytes);
-	alloc_free(&posts->alloc, letter);
+	(void)atomic_fetch_sub(&posts->bytes, call->bytes);
+	alloc_free(&posts->alloc, call);
 }
 
-static void release_at_end(struct letter **letter)
+static void release_at_end(struct posted_call **call)
 {
-	release(*letter);
+	release(*call);
 }
 
 /* refuse answers a request that the engine has not accepted. */
-static void refuse(struct letter *letter, int status)
+static void refuse(struct posted_call *call, int status)
 {
-	struct letter *refused AT_END(release_at_end) = letter;
+	struct posted_call *refused AT_END(release_at_end) = call;
 
-	request_refuse(request_of(refused), letter->posts->engine, status);
+	request_refuse(request_of(refused), call->posts->engine, status);
 }
 
-/* answered stands between the engine's answer and the one who asked. */
-static void answered(dw *handle, const dw_result *result, void *user)
+/* posted_call_answered stands between the engine's answer and the one who asked. */
+static void posted_call_answered(dw *handle, const dw_result *result, void *user)
 {
-	struct letter *letter = user;
-	struct done done = request_of(letter)->done;
+	struct posted_call *call = user;
+	struct done done = request_of(call)->done;
 
 	if (!done.fn && result->status != DW_OK) {
-		refuse(letter, result->status); /* reports it */
+		refuse(call, result->status); /* reports it */
 		return;
 	}
-	release(letter); /* first: the callback may want its room */
+	release(call); /* first: the callback may want its room */
 	if (done.fn)
 		done.fn(handle, result, done.user);
 }
 
 static void carry_out(struct posts *posts, struct post *post)
 {
-	struct letter *letter = (struct letter *)post;
+	struct posted_call *call = (struct posted_call *)post;
 
 	struct request request;
 	int status;
@@ -190,16 +190,16 @@ static void carry_out(struct posts *posts, struct post *post)
 		engine_finish(posts->engine, (struct job *)post);
 		return;
 	}
-	request = *request_of(letter);
+	request = *request_of(call);
 	if (request.kind == REQUEST_RUN) {
-		release(letter); /* it has no answer */
+		release(call); /* it has no answer */
 		(void)request_do(&request, posts->engine);
 		return;
 	}
-	request.done = (struct done){answered, letter};
+	request.done = (struct done){posted_call_answered, call};
 	status = request_do(&request, posts->engine);
 	if (status != DW_OK)
-		refuse(letter, status);
+		refuse(call, status);
 }
 
 bool posts_idle(struct posts *posts)
@@ -242,7 +242,7 @@ void posts_abandon(struct posts *posts, struct engine *engine)
 		if (post->is_job) /* its verdict has no store any more */
 			alloc_free(&posts->alloc, post);
 		else
-			refuse((struct letter *)post, DW_ECLOSED);
+			refuse((struct posted_call *)post, DW_ECLOSED);
 	}
 }
 

@@ -1,49 +1,24 @@
 #include "handle/request.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "engine/arguments.h"
-#include "handle/options.h"
-
-/* ---- Arguments ----------------------------------------------------------------------------- */
-
-const char *request_wrong(const struct request *request)
-{
-	switch (request->kind) {
-	case REQUEST_PUT:
-		if (!request->timer)
-			return "the timer is NULL";
-		if (options_size_is_wrong(request->timer->size, sizeof *request->timer))
-			return "timer.size is not sizeof(dw_timer)";
-		return options_unknown(request->timer, sizeof *request->timer, request->timer->size)
-			   ? "a timer of a newer durawheel than " DW_VERSION
-			   : NULL;
-	case REQUEST_SETTLE:
-		return request->token ? NULL : "the token is NULL";
-	case REQUEST_RUN:
-		return request->fn ? NULL : "the function is NULL";
-	case REQUEST_CANCEL:
-	case REQUEST_MOVE:
-	default:
-		return request->id ? NULL : "the id is NULL";
-	}
-}
 
 int request_check(const struct request *request, size_t data_max, char *message)
 {
-	const char *wrong = request_wrong(request);
-
-	if (wrong) {
-		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", wrong);
-		return DW_EINVAL;
-	}
-	if (request->timer)
+	switch (request->kind) {
+	case REQUEST_PUT:
 		return arguments_timer(request->timer, data_max, message);
-	if (request->token)
+	case REQUEST_SETTLE:
 		return arguments_settle(request->token, request->verdict, message);
-	return request->id ? arguments_id(request->id, message) : DW_OK;
+	case REQUEST_CANCEL:
+	case REQUEST_MOVE:
+		return arguments_id(request->id, message);
+	case REQUEST_RUN:
+	default:
+		return DW_OK;
+	}
 }
 
 /* ---- Doing --------------------------------------------------------------------------------- */

@@ -21,9 +21,6 @@ struct request {
 	void *arg;
 };
 
-/* request_wrong: what of the arguments is NULL or of a wrong size, NULL: nothing. */
-const char *request_wrong(const struct request *);
-
 /* request_check: DW_OK; DW_EINVAL: message (DW_MESSAGE_SIZE bytes) says what is wrong. */
 int request_check(const struct request *, size_t data_max, char *message);
 

@@ -77,7 +77,7 @@ static void destroy(struct workers *workers)
 	alloc_free(&alloc, workers);
 }
 
-static void *work(void *argument)
+static void *pool_thread_main(void *argument)
 {
 	struct worker *worker = argument;
 	struct workers *workers = worker->workers;
@@ -103,7 +103,7 @@ static void *work(void *argument)
 
 /* ---- The engine's side --------------------------------------------------------------------- */
 
-static void start(void *user, struct job *job)
+static void workers_start(void *user, struct job *job)
 {
 	struct workers *workers = user;
 
@@ -121,7 +121,7 @@ static void start(void *user, struct job *job)
 
 struct worker_port workers_port(struct workers *workers)
 {
-	return workers ? (struct worker_port){start, workers, workers->count}
+	return workers ? (struct worker_port){workers_start, workers, workers->count}
 		       : (struct worker_port){0};
 }
 
@@ -157,7 +157,7 @@ static int start_threads(struct workers *workers, size_t count)
 		struct worker *worker = &workers->threads[workers->count];
 
 		worker->workers = workers;
-		error = pthread_create(&worker->thread, NULL, work, worker);
+		error = pthread_create(&worker->thread, NULL, pool_thread_main, worker);
 		workers->count += error == 0;
 	}
 	workers->alive = workers->count;

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "base/message.h"
 
 /* No message repeats a part of the URL: what is wrong with it may be that a password was not
  * escaped, and then any part may be of the password. */
@@ -27,18 +28,6 @@ struct reading {
 	char *file; /* of the password, NULL: none is named */
 	bool db_said;
 };
-
-static int refuse(struct reading *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int refuse(struct reading *reading, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	(void)vsnprintf(reading->message, DW_MESSAGE_SIZE, format, arguments); /* cut if long */
-	va_end(arguments);
-	return DW_EINVAL;
-}
 
 /* ---- Parts --------------------------------------------------------------------------------- */
 
@@ -101,8 +90,9 @@ static int read_escaped(struct reading *reading, const char *text, size_t size, 
 		return status;
 	if (!decode(copy)) {
 		free_secret(reading->alloc, copy);
-		return refuse(reading, "in the Redis URL a %% is not followed by two hexadecimal "
-				       "digits other than 00: %%25 is a %% itself");
+		return message_refuse(reading->message,
+				      "in the Redis URL a %% is not followed by two hexadecimal "
+				      "digits other than 00: %%25 is a %% itself");
 	}
 	*ret_copy = copy;
 	return DW_OK;
@@ -129,12 +119,14 @@ static bool read_number(const char *text, size_t size, unsigned max, unsigned *r
 static int read_db(struct reading *reading, const char *text, size_t size)
 {
 	if (reading->db_said)
-		return refuse(reading, "the Redis URL names the database twice: either /N or db=N");
+		return message_refuse(reading->message,
+				      "the Redis URL names the database twice: either /N or db=N");
 	if (!read_number(text, size, DB_MAX, &reading->url->db))
-		return refuse(reading,
-			      "the database in the Redis URL is no number from 0 to %u, as in "
-			      "redis://localhost:6379/0; a / in a password is written %%2F",
-			      DB_MAX);
+		return message_refuse(
+		    reading->message,
+		    "the database in the Redis URL is no number from 0 to %u, as in "
+		    "redis://localhost:6379/0; a / in a password is written %%2F",
+		    DB_MAX);
 	reading->db_said = true;
 	return DW_OK;
 }
@@ -166,8 +158,9 @@ static int read_option(struct reading *reading, const char *text, size_t size)
 	if (size > sizeof file - 1 && memcmp(text, file, sizeof file - 1) == 0 && !reading->file)
 		return read_escaped(reading, text + sizeof file - 1, size - (sizeof file - 1),
 				    &reading->file);
-	return refuse(reading, "after the ? of the Redis URL only db=N and password-file=FILE may "
-			       "stand, once each, joined by &; a ? in a password is written %%3F");
+	return message_refuse(reading->message,
+			      "after the ? of the Redis URL only db=N and password-file=FILE may "
+			      "stand, once each, joined by &; a ? in a password is written %%3F");
 }
 
 static int read_options(struct reading *reading, const char *text)
@@ -204,10 +197,10 @@ static int read_host(struct reading *reading, const char *text, size_t size, siz
 	size_t count = (size_t)((end ? end : text + size) - from);
 
 	if ((bracketed && !end) || !is_host(from, count, bracketed ? ":.%-_" : ".-_"))
-		return refuse(reading,
-			      "the Redis URL has no host name or address: "
-			      "redis://HOST[:PORT][/DB], with an IPv6 address in "
-			      "brackets, and @ / ? : in a password as %%40 %%2F %%3F %%3A");
+		return message_refuse(reading->message,
+				      "the Redis URL has no host name or address: "
+				      "redis://HOST[:PORT][/DB], with an IPv6 address in "
+				      "brackets, and @ / ? : in a password as %%40 %%2F %%3F %%3A");
 	*ret_used = count + (bracketed ? 2 : 0);
 	return copy_part(reading, from, count, &reading->url->host);
 }
@@ -225,9 +218,10 @@ static int read_address(struct reading *reading, const char *text, size_t size)
 		return copy_part(reading, PORT_DEFAULT, strlen(PORT_DEFAULT), &reading->url->port);
 	if (text[used] != ':' || !read_number(text + used + 1, size - used - 1, 65535, &port) ||
 	    port == 0)
-		return refuse(reading, "the port in the Redis URL is no number from 1 to 65535: "
-				       "redis://HOST[:PORT][/DB], with @ / ? : in a password as "
-				       "%%40 %%2F %%3F %%3A");
+		return message_refuse(reading->message,
+				      "the port in the Redis URL is no number from 1 to 65535: "
+				      "redis://HOST[:PORT][/DB], with @ / ? : in a password as "
+				      "%%40 %%2F %%3F %%3A");
 	return copy_part(reading, text + used + 1, size - used - 1, &reading->url->port);
 }
 
@@ -263,13 +257,15 @@ static int read_unix(struct reading *reading, const char *text, size_t size)
 	int status = DW_OK;
 
 	if (!slash || (skipped > 0 && text[skipped - 1] != '@'))
-		return refuse(reading, "the Redis URL has no absolute path of a socket: "
-				       "unix:///run/redis/redis.sock, with @ / ? in a password as "
-				       "%%40 %%2F %%3F");
+		return message_refuse(reading->message,
+				      "the Redis URL has no absolute path of a socket: "
+				      "unix:///run/redis/redis.sock, with @ / ? in a password as "
+				      "%%40 %%2F %%3F");
 	if (size - skipped >= sizeof address.sun_path)
-		return refuse(reading,
-			      "the path of the socket in the Redis URL has %zu bytes: at most %zu",
-			      size - skipped, sizeof address.sun_path - 1);
+		return message_refuse(
+		    reading->message,
+		    "the path of the socket in the Redis URL has %zu bytes: at most %zu",
+		    size - skipped, sizeof address.sun_path - 1);
 	if (skipped > 0)
 		status = read_user(reading, text, skipped - 1);
 	if (status == DW_OK)
@@ -287,16 +283,19 @@ static int open_secret(struct reading *reading, int *ret_fd)
 	int result = DW_OK;
 
 	if (fd < 0)
-		return refuse(reading, "the password-file of the Redis URL cannot be opened: %s",
-			      strerror(errno)); /* its name may be the password itself */
+		return message_refuse(reading->message,
+				      "the password-file of the Redis URL cannot be opened: %s",
+				      strerror(errno)); /* its name may be the password itself */
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-		result = refuse(reading, "the password-file \"%.120s\" is not a regular file",
-				reading->file);
+		result = message_refuse(reading->message,
+					"the password-file \"%.120s\" is not a regular file",
+					reading->file);
 	else if (status.st_mode & 077)
-		result = refuse(reading,
-				"the password-file \"%.120s\" may be read or changed by others "
-				"than its owner: chmod 600",
-				reading->file);
+		result =
+		    message_refuse(reading->message,
+				   "the password-file \"%.120s\" may be read or changed by others "
+				   "than its owner: chmod 600",
+				   reading->file);
 	if (result != DW_OK)
 		(void)close(fd); /* nothing was written */
 	else
@@ -309,8 +308,9 @@ static int take_secret(struct reading *reading, const char *text, size_t size)
 	if (size > 0 && text[size - 1] == '\n')
 		size--;
 	if (size == 0 || memchr(text, '\0', size))
-		return refuse(reading, "the password-file \"%.120s\" %s", reading->file,
-			      size == 0 ? "is empty" : "has a NUL byte in it");
+		return message_refuse(reading->message, "the password-file \"%.120s\" %s",
+				      reading->file,
+				      size == 0 ? "is empty" : "has a NUL byte in it");
 	return copy_part(reading, text, size, &reading->url->password);
 }
 
@@ -329,11 +329,13 @@ static int read_file(struct reading *reading)
 		size += got > 0 ? (size_t)got : 0;
 	}
 	if (got < 0)
-		status = refuse(reading, "the password-file \"%.120s\" cannot be read: %s",
-				reading->file, strerror(errno));
+		status = message_refuse(reading->message,
+					"the password-file \"%.120s\" cannot be read: %s",
+					reading->file, strerror(errno));
 	else if (size == sizeof text)
-		status = refuse(reading, "the password-file \"%.120s\" is longer than %u bytes",
-				reading->file, PASSWORD_FILE_MAX - 1);
+		status = message_refuse(reading->message,
+					"the password-file \"%.120s\" is longer than %u bytes",
+					reading->file, PASSWORD_FILE_MAX - 1);
 	else
 		status = take_secret(reading, text, size);
 	explicit_bzero(text, sizeof text);
@@ -387,12 +389,13 @@ static int read_url(struct reading *reading, const char *text)
 	int status;
 
 	if (scheme_size(text, "rediss://") || scheme_size(text, "valkeys://"))
-		return refuse(reading,
-			      "rediss:// needs TLS, which durawheel %s does not have: "
-			      "redis:// to a local tunnel that does, or unix://",
-			      DW_VERSION);
+		return message_refuse(reading->message,
+				      "rediss:// needs TLS, which durawheel %s does not have: "
+				      "redis:// to a local tunnel that does, or unix://",
+				      DW_VERSION);
 	if (scheme == 0)
-		return refuse(reading, "a Redis URL begins with redis://, valkey:// or unix://");
+		return message_refuse(reading->message,
+				      "a Redis URL begins with redis://, valkey:// or unix://");
 	size = strcspn(rest, "?");
 	status = tcp ? read_tcp(reading, rest, size) : read_unix(reading, rest, size);
 	if (status == DW_OK && rest[size] == '?')
@@ -410,9 +413,9 @@ int redis_url_read(struct redis_url *ret_url, const char *text, const struct all
 	if (status == DW_OK)
 		status = find_password(&reading);
 	if (status == DW_OK && url.user && !url.password)
-		status =
-		    refuse(&reading, "the Redis URL names a user without a password: "
-				     "user:password@, password-file=FILE, or " PASSWORD_VARIABLE);
+		status = message_refuse(
+		    ret_message, "the Redis URL names a user without a password: "
+				 "user:password@, password-file=FILE, or " PASSWORD_VARIABLE);
 	free_secret(alloc, reading.file);
 	if (status != DW_OK) {
 		redis_url_free(&url, alloc);

@@ -299,7 +299,7 @@ static void stand_back(void)
 	(void)sched_setscheduler(gettid(), SCHED_BATCH, &none);
 }
 
-static void *worker_main(void *argument)
+static void *sqlite_worker_main(void *argument)
 {
 	struct sqlite_store *sqlite = argument;
 	bool given_away;
@@ -327,7 +327,7 @@ int sqlite_worker_start(struct sqlite_store *sqlite, char *ret_message)
 
 	(void)sigfillset(&all); /* cannot fail */
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&sqlite->thread, NULL, worker_main, sqlite);
+	error = pthread_create(&sqlite->thread, NULL, sqlite_worker_main, sqlite);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error == 0)
 		return DW_OK;
