@@ -82,7 +82,7 @@ static int read_data(const struct options *options, dw_timer *timer, void **ret_
 	return code;
 }
 
-static void answered(dw *d, const dw_result *result, void *user)
+static void add_answered(dw *d, const dw_result *result, void *user)
 {
 	int *code = user;
 
@@ -102,7 +102,7 @@ static int store(const struct options *options, const dw_timer *timer)
 
 	if (status != EXIT_DONE)
 		return status;
-	status = dw_put(d, timer, answered, &code);
+	status = dw_put(d, timer, add_answered, &code);
 	if (status != DW_OK)
 		code = complain(exit_of(status), "%s", why(d, status));
 	else

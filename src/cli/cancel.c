@@ -11,7 +11,7 @@ static void worsen(int *code, int other)
 		*code = other;
 }
 
-static void answered(dw *d, const dw_result *result, void *user)
+static void cancel_command_answered(dw *d, const dw_result *result, void *user)
 {
 	(void)d;
 	if (result->status != DW_OK)
@@ -29,7 +29,7 @@ int command_cancel(const struct options *options)
 		return opened;
 	for (size_t i = 1; i < options->word_count; i++) {
 		const char *id = options->words[i];
-		int status = dw_cancel(d, id, answered, &code);
+		int status = dw_cancel(d, id, cancel_command_answered, &code);
 
 		if (status != DW_OK)
 			worsen(&code,

@@ -74,7 +74,7 @@ static int print_json(const dw_check_report *report)
 	return code;
 }
 
-static void answered(dw *d, int status, const dw_check_report *report, void *user)
+static void check_answered(dw *d, int status, const dw_check_report *report, void *user)
 {
 	struct check *check = user;
 
@@ -101,7 +101,7 @@ int command_check(const struct options *options)
 
 	if (status != EXIT_DONE)
 		return status;
-	status = dw_check(d, answered, &check);
+	status = dw_check(d, check_answered, &check);
 	if (status != DW_OK)
 		check.code = complain(exit_of(status), "%s", why(d, status));
 	else

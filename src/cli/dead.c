@@ -81,8 +81,8 @@ static void note(struct dead *dead, const dw_dead *letter)
 	(void)snprintf(noted->id, sizeof noted->id, "%s", letter->id); /* an id fits */
 }
 
-static void page_answered(dw *d, int status, const dw_dead *letters, size_t count,
-			  const dw_cursor *next, void *user)
+static void dead_page_answered(dw *d, int status, const dw_dead *letters, size_t count,
+			       const dw_cursor *next, void *user)
 {
 	struct dead *dead = user;
 
@@ -110,7 +110,7 @@ static void read_page(struct dead *dead, const char *topic, size_t limit)
 
 	dead->count = 0;
 	dead->noted = 0;
-	status = dw_dead_list(dead->d, topic, after, limit, page_answered, dead);
+	status = dw_dead_list(dead->d, topic, after, limit, dead_page_answered, dead);
 	if (status != DW_OK)
 		worsen(dead, complain(exit_of(status), "%s", why(dead->d, status)));
 	else
@@ -119,7 +119,7 @@ static void read_page(struct dead *dead, const char *topic, size_t limit)
 
 /* ---- Requeue and drop -------------------------------------------------------------------- */
 
-static void answered(dw *d, const dw_result *result, void *user)
+static void dead_answered(dw *d, const dw_result *result, void *user)
 {
 	struct dead *dead = user;
 	int code = exit_of(result->status);
@@ -140,8 +140,9 @@ static void answered(dw *d, const dw_result *result, void *user)
 /* treat requeues or drops one letter, or the newest and each of an id for generation 0. */
 static void treat(struct dead *dead, bool drops, const char *id, uint64_t generation)
 {
-	int status = drops ? dw_dead_drop(dead->d, id, generation, answered, dead)
-			   : dw_dead_requeue(dead->d, id, generation, dead->due, answered, dead);
+	int status = drops
+			 ? dw_dead_drop(dead->d, id, generation, dead_answered, dead)
+			 : dw_dead_requeue(dead->d, id, generation, dead->due, dead_answered, dead);
 
 	if (status != DW_OK)
 		worsen(dead,

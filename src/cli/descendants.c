@@ -62,7 +62,7 @@ static bool append(struct processes *processes, const struct process *process)
 	return true;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_processes(const void *left, const void *right)
 {
 	const struct process *a = left, *b = right;
 
@@ -84,7 +84,7 @@ static void read_processes(struct processes *processes)
 			break;
 	(void)closedir(proc); /* it was only read */
 	if (processes->count > 0)
-		qsort(processes->all, processes->count, sizeof *processes->all, compare);
+		qsort(processes->all, processes->count, sizeof *processes->all, compare_processes);
 }
 
 /* mark marks the children of this process, then their children, until no more are found. */
@@ -102,7 +102,7 @@ static void mark(struct processes *processes)
 			if (process->descends)
 				continue;
 			parent = bsearch(&key, processes->all, processes->count,
-					 sizeof *processes->all, compare);
+					 sizeof *processes->all, compare_processes);
 			process->descends = process->parent == self || (parent && parent->descends);
 			more = more || process->descends;
 		}

@@ -65,7 +65,7 @@ static void refuse(struct import *import, uint64_t line, const char *message)
 	(void)complain(EXIT_FAILED, "line %" PRIu64 ": %s", line, message);
 }
 
-static void answered(dw *d, const dw_result *result, void *user)
+static void import_answered(dw *d, const dw_result *result, void *user)
 {
 	struct slot *slot = user;
 	struct import *import = slot->import;
@@ -91,7 +91,7 @@ static void submit(struct import *import, const struct wish *wish)
 
 	slot->line = import->reader.number;
 	slot->bytes = wish->timer.data_size;
-	status = dw_put(import->d, &wish->timer, answered, slot);
+	status = dw_put(import->d, &wish->timer, import_answered, slot);
 	if (status != DW_OK) {
 		refuse(import, slot->line, why(import->d, status));
 		return;

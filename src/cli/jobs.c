@@ -37,14 +37,14 @@ static dw_usec after(dw_usec duration)
 
 int jobs_start(struct jobs *jobs, const dw_firing *firing, struct line *line)
 {
-	struct job *job = &jobs->all[jobs->count];
+	struct exec_job *job = &jobs->all[jobs->count];
 	pid_t pid;
 	int error = jobs->count < jobs->max ? shell_start(jobs->command, jobs->output, firing, &pid)
 					    : EAGAIN;
 
 	if (error != 0)
 		return error;
-	*job = (struct job){
+	*job = (struct exec_job){
 	    .pid = pid, .token = *firing->token, .line = *line, .until = after(jobs->timeout)};
 	*line = (struct line){0};
 	jobs->count++;
@@ -54,14 +54,14 @@ int jobs_start(struct jobs *jobs, const dw_firing *firing, struct line *line)
 /* finish takes the job out; the last one takes its place. */
 static void finish(struct jobs *jobs, size_t i)
 {
-	struct job job = jobs->all[i];
+	struct exec_job job = jobs->all[i];
 
 	jobs->all[i] = jobs->all[--jobs->count];
 	jobs->over(&job, jobs->user);
 	line_free(&job.line);
 }
 
-static void terminate(struct job *job, enum job_end why)
+static void terminate(struct exec_job *job, enum job_end why)
 {
 	job->end = why;
 	job->until = DW_NEVER;

@@ -20,7 +20,7 @@ enum job_end {
 	JOB_STOPPED  /* ended by jobs_stop() */
 };
 
-struct job {
+struct exec_job {
 	pid_t pid; /* of the supervisor */
 	dw_token token;
 	struct line line; /* of its firing */
@@ -33,7 +33,7 @@ struct job {
 #define JOB_OVERDUE_EXIT 124
 
 /* Told of each job that is over; the job lives until the callback returns. */
-typedef void (*jobs_over_fn)(struct job *, void *user);
+typedef void (*jobs_over_fn)(struct exec_job *, void *user);
 
 struct jobs {
 	const char *command;
@@ -42,7 +42,7 @@ struct jobs {
 	dw_usec timeout; /* DW_NEVER: none */
 	jobs_over_fn over;
 	void *user;
-	struct job *all; /* max of them, the first count run */
+	struct exec_job *all; /* max of them, the first count run */
 	size_t count;
 };
 

@@ -9,8 +9,8 @@
 
 enum { LINE_CAPACITY = 512 };
 
-/* append is what json_dump_callback() calls with each piece. */
-static int append(const char *piece, size_t size, void *user)
+/* line_append is what json_dump_callback() calls with each piece. */
+static int line_append(const char *piece, size_t size, void *user)
 {
 	struct line *line = user;
 	size_t needed = line->size + size;
@@ -39,8 +39,8 @@ bool line_of(struct line *line, json_t *object)
 	if (!object)
 		return false;
 	line->size = 0;
-	failed = json_dump_callback(object, append, line, JSON_COMPACT) != 0 ||
-		 append("\n", 1, line) != 0;
+	failed = json_dump_callback(object, line_append, line, JSON_COMPACT) != 0 ||
+		 line_append("\n", 1, line) != 0;
 	json_decref(object);
 	return !failed;
 }
@@ -54,7 +54,7 @@ bool line_add_exit(struct line *line, int code)
 
 	assert(size > sizeof end && length > 0 && (size_t)length < sizeof piece);
 	line->size -= sizeof end - 1;
-	if (append(piece, (size_t)length, line) == 0)
+	if (line_append(piece, (size_t)length, line) == 0)
 		return true;
 	line->size = size;
 	return false;

@@ -5,7 +5,7 @@
 #include "cli/errors.h"
 #include "cli/session.h"
 
-static void answered(dw *d, const dw_result *result, void *user)
+static void move_command_answered(dw *d, const dw_result *result, void *user)
 {
 	int *code = user;
 
@@ -27,7 +27,7 @@ int command_move(const struct options *options)
 		status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 	if (status != EXIT_DONE)
 		return status;
-	status = dw_move(d, id, due, answered, &code);
+	status = dw_move(d, id, due, move_command_answered, &code);
 	if (status != DW_OK)
 		code = complain(exit_of(status), "id \"%.300s\": %s", id, why(d, status));
 	else

@@ -28,7 +28,7 @@ static void counted(dw *d, int status, const dw_store_status *store, void *user)
 	purge->code = EXIT_DONE;
 }
 
-static void answered(dw *d, const dw_result *result, void *user)
+static void purge_answered(dw *d, const dw_result *result, void *user)
 {
 	struct purge *purge = user;
 
@@ -54,7 +54,7 @@ static int purge_store(dw *d)
 
 	purge.code = EXIT_STORE;
 	if (code == EXIT_DONE)
-		code = wait_for(d, &purge, dw_purge(d, answered, &purge));
+		code = wait_for(d, &purge, dw_purge(d, purge_answered, &purge));
 	if (code == EXIT_DONE)
 		(void)printf("purged %" PRIu64 " timers and %" PRIu64 " dead letters\n",
 			     purge.timers, purge.dead); /* session_close() checks */

@@ -28,10 +28,12 @@
 #include "cli/outage.h"
 #include "cli/outbox.h"
 #include "cli/progress.h"
+#include "cli/run_exec.h"
+#include "cli/run_idle.h"
 #include "cli/session.h"
 #include "cli/supervisor.h"
 
-enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20, JOBS_DEFAULT = 4 };
+enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
 
 /* How long commands that run are waited for before they are ended, when we are told to stop; and
  * how long after SIGKILL. */
@@ -44,8 +46,7 @@ enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20, JOBS_DEFAULT = 4 };
 
 struct runner {
 	dw *d;
-	const char *const *topics;
-	size_t topic_count;
+	struct run_idle idle;
 	bool until_idle;
 	struct outbox outbox;
 	struct jobs jobs; /* with --exec */
@@ -53,8 +54,6 @@ struct runner {
 	struct outage outage;
 	struct progress loading; /* shown on a terminal until every timer is loaded */
 	int signal_fd;
-	bool asked;   /* the store's status, on the way to being idle */
-	bool emptied; /* its answer: no client's timer is unseen */
 	bool paused;
 	bool mute;   /* stdout has failed */
 	bool loaded; /* said so; what is read again later is news only if there is some */
@@ -67,17 +66,17 @@ struct runner {
 	int code;
 };
 
-static dw_verdict fire(dw *, const dw_firing *, void *user);
+static dw_verdict run_fires(dw *, const dw_firing *, void *user);
 
-/* handle registers fire for every topic, or takes it away. */
+/* handle registers run_fires for every topic, or takes it away. */
 static int handle(struct runner *runner, dw_fire_fn fn)
 {
-	for (size_t i = 0; i < runner->topic_count; i++) {
-		int status = dw_on(runner->d, runner->topics[i], fn, runner);
+	for (size_t i = 0; i < runner->idle.topic_count; i++) {
+		int status = dw_on(runner->d, runner->idle.topics[i], fn, runner);
 
 		if (status != DW_OK)
-			return complain(exit_of(status), "--topic %.300s: %s", runner->topics[i],
-					why(runner->d, status));
+			return complain(exit_of(status), "--topic %.300s: %s",
+					runner->idle.topics[i], why(runner->d, status));
 	}
 	return EXIT_DONE;
 }
@@ -172,7 +171,7 @@ static dw_verdict execute(struct runner *runner, const dw_firing *firing)
 	return DW_RETRY;
 }
 
-static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
+static dw_verdict run_fires(dw *d, const dw_firing *firing, void *user)
 {
 	struct runner *runner = user;
 	dw_verdict verdict;
@@ -188,26 +187,9 @@ static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
 	return verdict;
 }
 
-/* tell says what became of a command that failed. */
-static void tell(const struct job *job)
-{
-	if (job->end == JOB_OVERDUE)
-		(void)complain(EXIT_FAILED,
-			       "%s: the command took longer than --timeout and was ended (attempt "
-			       "%" PRIu32 ")",
-			       job->token.id, job->token.attempt);
-	else if (job->status > 128)
-		(void)complain(EXIT_FAILED,
-			       "%s: the command ended by signal %d (attempt %" PRIu32 ")",
-			       job->token.id, job->status - 128, job->token.attempt);
-	else if (job->status != 0)
-		(void)complain(EXIT_FAILED, "%s: the command exits with %d (attempt %" PRIu32 ")",
-			       job->token.id, job->status, job->token.attempt);
-}
-
 /* job_over writes the line of a command that has ended and settles its timer. What we have stopped
  * ourselves is given back by closing. */
-static void job_over(struct job *job, void *user)
+static void job_over(struct exec_job *job, void *user)
 {
 	struct runner *runner = user;
 	bool done = job->end == JOB_EXITED && job->status == 0;
@@ -216,7 +198,7 @@ static void job_over(struct job *job, void *user)
 
 	if (job->end == JOB_STOPPED)
 		return;
-	tell(job);
+	run_exec_tell(job);
 	if (!line_add_exit(&job->line, job->end == JOB_OVERDUE ? JOB_OVERDUE_EXIT : job->status))
 		errno = ENOMEM;
 	else if (!runner->mute)
@@ -260,7 +242,7 @@ static void end_loading(struct runner *runner)
 	runner->loading.wanted = false;
 }
 
-static void report(dw *d, const dw_event *event, void *user)
+static void run_event(dw *d, const dw_event *event, void *user)
 {
 	struct runner *runner = user;
 
@@ -288,54 +270,6 @@ static void report(dw *d, const dw_event *event, void *user)
 	}
 }
 
-/* ---- Until idle -------------------------------------------------------------------------- */
-
-static bool has_timers(const struct runner *runner)
-{
-	for (size_t i = 0; i < runner->topic_count; i++) {
-		const char *topic = runner->topics[i];
-		uint64_t count = 0;
-
-		if (strcmp(topic, "*") == 0)
-			topic = NULL;
-		if (dw_count(runner->d, topic, &count) != DW_OK || count > 0)
-			return true;
-	}
-	return false;
-}
-
-static bool is_quiet(const struct runner *runner)
-{
-	dw_stats stats = {.size = sizeof stats};
-
-	return dw_get_stats(runner->d, &stats) == DW_OK && !stats.recovering &&
-	       stats.inflight == 0 && !has_timers(runner);
-}
-
-static void status_answered(dw *d, int status, const dw_store_status *store, void *user)
-{
-	struct runner *runner = user;
-
-	(void)d;
-	runner->asked = false;
-	runner->emptied = status == DW_OK && store->inbox == 0;
-}
-
-/* is_idle: no timer is left here, and the store knows of none that a client wrote and that is not
- * here yet. It takes some turns to find out. */
-static bool is_idle(struct runner *runner)
-{
-	bool emptied = runner->emptied;
-
-	runner->emptied = false;
-	if (runner->asked || !is_quiet(runner))
-		return false;
-	if (emptied)
-		return true;
-	runner->asked = dw_get_status(runner->d, status_answered, runner) == DW_OK;
-	return false;
-}
-
 /* is_over: told to stop, and no command runs that is still waited for. */
 static bool is_over(const struct runner *runner)
 {
@@ -352,7 +286,7 @@ static int wait_ms(const struct runner *runner)
 
 	if (runner->stop && runner->patient_until < wake)
 		wake = runner->patient_until;
-	if (runner->until_idle && is_quiet(runner))
+	if (runner->until_idle && run_idle_is_quiet(&runner->idle, runner->d))
 		return IDLE_AGAIN_MS;
 	if (wake == DW_NEVER)
 		return -1;
@@ -444,32 +378,22 @@ static void finish_torn(struct runner *runner)
 	}
 }
 
-/* tell_damaged: idle does not mean that all was fired. */
-static void tell_damaged(const struct runner *runner)
-{
-	dw_stats stats = {.size = sizeof stats};
-
-	if (dw_get_stats(runner->d, &stats) == DW_OK && stats.corrupt > 0)
-		(void)complain(EXIT_DONE,
-			       "damaged timers, not fired: %" PRIu64 "; see durawheel dead list",
-			       stats.corrupt);
-}
-
 static int run(struct runner *runner, bool owns)
 {
 	/* What has run is settled, whether its line was taken or not. */
 	outbox_settle_fn unwritten = runner->jobs.command ? settle : NULL;
-	int code = handle(runner, fire);
+	int code = handle(runner, run_fires);
 
 	if (code != EXIT_DONE)
 		return code;
 	if (owns)
 		begin_loading(runner, runner->d);
 	(void)dw_turn(runner->d); /* the first turn arms the descriptor */
-	while (!is_over(runner) && !(runner->until_idle && is_idle(runner)))
+	while (!is_over(runner) &&
+	       !(runner->until_idle && run_idle_is_idle(&runner->idle, runner->d)))
 		step(runner);
 	if (runner->until_idle)
-		tell_damaged(runner);
+		run_idle_tell_damaged(runner->d);
 	end_loading(runner);
 	outbox_cut(&runner->outbox, unwritten, runner);
 	finish_torn(runner);
@@ -492,59 +416,6 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* read_output reads --exec-output: stdout has our lines, and only those unless asked for more. */
-static int read_output(const struct options *options, struct jobs *jobs)
-{
-	const char *name = options->value[OPT_EXEC_OUTPUT];
-
-	jobs->output = name && strcmp(name, "stdout") == 0 ? STDOUT_FILENO : STDERR_FILENO;
-	if (name && jobs->output == STDERR_FILENO && strcmp(name, "stderr") != 0)
-		return complain(EXIT_USAGE, "--exec-output \"%.300s\": write stdout or stderr",
-				name);
-	return EXIT_DONE;
-}
-
-/* check_exec: the options that say how a command runs need a command. */
-static int check_exec(const struct options *options)
-{
-	static const struct {
-		enum option_id id;
-		const char *name;
-	} own[] = {{OPT_EXEC_OUTPUT, "exec-output"}, {OPT_JOBS, "jobs"}, {OPT_TIMEOUT, "timeout"}};
-
-	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-		if (!options->value[OPT_EXEC] && options->value[own[i].id])
-			return complain(EXIT_USAGE, "run: --%s is for --exec CMD", own[i].name);
-	if (options->value[OPT_EXEC] && !*options->value[OPT_EXEC])
-		return complain(EXIT_USAGE, "--exec \"\": write the command to run");
-	return EXIT_DONE;
-}
-
-/* read_jobs reads --exec and the options that belong to it. */
-static int read_jobs(const struct options *options, struct jobs *jobs)
-{
-	int code = check_exec(options);
-
-	jobs->command = options->value[OPT_EXEC];
-	jobs->max = JOBS_DEFAULT;
-	jobs->timeout = DW_NEVER;
-	if (code == EXIT_DONE)
-		code = read_output(options, jobs);
-	if (code == EXIT_DONE && options->value[OPT_JOBS])
-		code = options_count(options, OPT_JOBS, &jobs->max);
-	if (code == EXIT_DONE && jobs->max > DW_HOLDS_MAX)
-		code = complain(EXIT_USAGE, "--jobs %s: write at most %d", options->value[OPT_JOBS],
-				DW_HOLDS_MAX);
-	if (code == EXIT_DONE && options->value[OPT_TIMEOUT])
-		code = options_duration(options, OPT_TIMEOUT, &jobs->timeout);
-	if (code == EXIT_DONE && jobs->timeout == 0)
-		code = complain(EXIT_USAGE,
-				"--timeout %s would end every command at once: write "
-				"as much as it may take, or leave it out",
-				options->value[OPT_TIMEOUT]);
-	return code;
-}
-
 static int open_jobs(struct runner *runner)
 {
 	int error;
@@ -562,19 +433,19 @@ int command_run(const struct options *options)
 {
 	static const char *const every = "*";
 	struct runner runner = {
-	    .topics = options->topic_count ? options->topics : &every,
-	    .topic_count = options->topic_count ? options->topic_count : 1,
+	    .idle = {.topics = options->topic_count ? options->topics : &every,
+		     .topic_count = options->topic_count ? options->topic_count : 1},
 	    .until_idle = options->value[OPT_UNTIL_IDLE] != NULL,
 	};
 	dw_options base = {
 	    .role = options->value[OPT_STANDBY] ? DW_STANDBY : DW_OWNER,
 	    .hold_us = DW_NEVER,
-	    .on_event = report,
+	    .on_event = run_event,
 	    .on_event_user = &runner,
 	    .on_log = outage_log_line,
 	    .on_log_user = &runner.outage,
 	};
-	int code = read_jobs(options, &runner.jobs);
+	int code = run_exec_read(options, &runner.jobs);
 
 	if (code != EXIT_DONE)
 		return code;

@@ -67,7 +67,7 @@ static int default_store(char ret_store[STORE_SIZE])
 	return EXIT_DONE;
 }
 
-static void log_line(dw_log_level level, const char *line, void *user)
+static void session_log_line(dw_log_level level, const char *line, void *user)
 {
 	(void)user;
 	if (level <= DW_LOG_WARN)
@@ -77,7 +77,8 @@ static void log_line(dw_log_level level, const char *line, void *user)
 /* log_new also tells of a namespace that was not there. */
 static void log_new(dw_log_level level, const char *line, void *user)
 {
-	log_line(level == DW_LOG_INFO && strstr(line, " is new") ? DW_LOG_WARN : level, line, user);
+	session_log_line(level == DW_LOG_INFO && strstr(line, " is new") ? DW_LOG_WARN : level,
+			 line, user);
 }
 
 /* check_store: a store that no other command would ever see is a slip. */
@@ -147,7 +148,7 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 	base.store = store;
 	base.data_max_bytes = DW_DATA_MAX;
 	if (!base.on_log)
-		base.on_log = log_line;
+		base.on_log = session_log_line;
 	status = dw_open(ret_dw, &base, message);
 	if (status == DW_OK)
 		return EXIT_DONE;

@@ -43,8 +43,8 @@ static int print_json(const dw_info *info)
 	return code;
 }
 
-static void answered(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
-		     void *user)
+static void show_answered(dw *d, int status, const dw_info *timers, size_t count,
+			  const dw_cursor *next, void *user)
 {
 	struct show *show = user;
 
@@ -80,7 +80,7 @@ int command_show(const struct options *options)
 
 	if (status != EXIT_DONE)
 		return status;
-	status = dw_get(d, show.id, answered, &show);
+	status = dw_get(d, show.id, show_answered, &show);
 	if (status != DW_OK)
 		show.code = complain(exit_of(status), "id \"%.300s\": %s", show.id, why(d, status));
 	else

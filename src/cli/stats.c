@@ -133,7 +133,7 @@ static int print_json(const dw_store_status *status)
 	return code;
 }
 
-static void answered(dw *d, int status, const dw_store_status *store, void *user)
+static void stats_answered(dw *d, int status, const dw_store_status *store, void *user)
 {
 	struct stats *stats = user;
 
@@ -157,7 +157,7 @@ int command_stats(const struct options *options)
 
 	if (status != EXIT_DONE)
 		return status;
-	status = dw_get_status(d, answered, &stats);
+	status = dw_get_status(d, stats_answered, &stats);
 	if (status != DW_OK)
 		stats.code = complain(exit_of(status), "%s", why(d, status));
 	else

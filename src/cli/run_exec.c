@@ -1,0 +1,77 @@
+#include "cli/run_exec.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/errors.h"
+
+enum { JOBS_DEFAULT = 4 };
+
+/* read_output reads --exec-output: stdout has our lines, and only those unless asked for more. */
+static int read_output(const struct options *options, struct jobs *jobs)
+{
+	const char *name = options->value[OPT_EXEC_OUTPUT];
+
+	jobs->output = name && strcmp(name, "stdout") == 0 ? STDOUT_FILENO : STDERR_FILENO;
+	if (name && jobs->output == STDERR_FILENO && strcmp(name, "stderr") != 0)
+		return complain(EXIT_USAGE, "--exec-output \"%.300s\": write stdout or stderr",
+				name);
+	return EXIT_DONE;
+}
+
+/* check_exec: the options that say how a command runs need a command. */
+static int check_exec(const struct options *options)
+{
+	static const struct {
+		enum option_id id;
+		const char *name;
+	} own[] = {{OPT_EXEC_OUTPUT, "exec-output"}, {OPT_JOBS, "jobs"}, {OPT_TIMEOUT, "timeout"}};
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (!options->value[OPT_EXEC] && options->value[own[i].id])
+			return complain(EXIT_USAGE, "run: --%s is for --exec CMD", own[i].name);
+	if (options->value[OPT_EXEC] && !*options->value[OPT_EXEC])
+		return complain(EXIT_USAGE, "--exec \"\": write the command to run");
+	return EXIT_DONE;
+}
+
+int run_exec_read(const struct options *options, struct jobs *jobs)
+{
+	int code = check_exec(options);
+
+	jobs->command = options->value[OPT_EXEC];
+	jobs->max = JOBS_DEFAULT;
+	jobs->timeout = DW_NEVER;
+	if (code == EXIT_DONE)
+		code = read_output(options, jobs);
+	if (code == EXIT_DONE && options->value[OPT_JOBS])
+		code = options_count(options, OPT_JOBS, &jobs->max);
+	if (code == EXIT_DONE && jobs->max > DW_HOLDS_MAX)
+		code = complain(EXIT_USAGE, "--jobs %s: write at most %d", options->value[OPT_JOBS],
+				DW_HOLDS_MAX);
+	if (code == EXIT_DONE && options->value[OPT_TIMEOUT])
+		code = options_duration(options, OPT_TIMEOUT, &jobs->timeout);
+	if (code == EXIT_DONE && jobs->timeout == 0)
+		code = complain(EXIT_USAGE,
+				"--timeout %s would end every command at once: write "
+				"as much as it may take, or leave it out",
+				options->value[OPT_TIMEOUT]);
+	return code;
+}
+
+void run_exec_tell(const struct exec_job *job)
+{
+	if (job->end == JOB_OVERDUE)
+		(void)complain(EXIT_FAILED,
+			       "%s: the command took longer than --timeout and was ended (attempt "
+			       "%" PRIu32 ")",
+			       job->token.id, job->token.attempt);
+	else if (job->status > 128)
+		(void)complain(EXIT_FAILED,
+			       "%s: the command ended by signal %d (attempt %" PRIu32 ")",
+			       job->token.id, job->status - 128, job->token.attempt);
+	else if (job->status != 0)
+		(void)complain(EXIT_FAILED, "%s: the command exits with %d (attempt %" PRIu32 ")",
+			       job->token.id, job->status, job->token.attempt);
+}
