@@ -10,6 +10,7 @@
 
 #define IDS 3
 #define CALLS 60
+#define ROLES 2
 
 static struct redis_server server;
 
@@ -43,21 +44,25 @@ static dw_verdict fired(dw *d, const dw_firing *firing, void *user)
 	return asker->verdict;
 }
 
-static void open_asker(struct asker *asker, dw_role role)
+static void open_in(struct asker *asker, dw_role role, const char *name)
 {
 	char message[DW_MESSAGE_SIZE];
 	char url[64];
-	dw_options options = {
-	    .size = sizeof options, .store = url, .name = "patience", .role = role};
+	dw_options options = {.size = sizeof options, .store = url, .name = name, .role = role};
 
 	*asker = (struct asker){.verdict = DW_DONE};
-	redis_server_start(&server, true, NULL);
 	(void)snprintf(url, sizeof url, "redis://127.0.0.1:%u", server.port);
 	if (dw_open(&asker->d, &options, message) != DW_OK)
 		fail_msg("%s", message);
 	if (role == DW_OWNER)
 		assert_int_equal(dw_on(asker->d, "t", fired, asker), DW_OK);
 	assert_int_equal(dw_sync(asker->d, DW_SECONDS(60)), DW_OK);
+}
+
+static void open_asker(struct asker *asker, dw_role role)
+{
+	redis_server_start(&server, true, NULL);
+	open_in(asker, role, "patience");
 }
 
 static void close_asker(struct asker *asker)
@@ -113,32 +118,59 @@ static void ask(struct asker *asker, int count)
 	}
 }
 
+/* ask_all: an owner and a client, each in a namespace of its own. */
+static void ask_all(struct asker *askers, int calls)
+{
+	for (int i = 0; i < ROLES; i++)
+		ask(&askers[i], calls);
+}
+
+/* await_all: both wait at the same time. */
+static void await_all(struct asker *askers, int answers)
+{
+	time_t end = time(NULL) + 30;
+
+	for (int i = 0; i < ROLES; i = askers[i].answers < answers ? 0 : i + 1) {
+		assert_true(time(NULL) < end);
+		for (int k = 0; k < ROLES; k++)
+			turn_for(&askers[k], 10);
+	}
+	for (int i = 0; i < ROLES; i++)
+		assert_int_equal(askers[i].answers, answers);
+}
+
 static void calls_on_one_id_share_one_patience(void **state)
 {
-	static const dw_role roles[] = {DW_OWNER, DW_CLIENT};
+	static const dw_role roles[ROLES] = {DW_OWNER, DW_CLIENT};
+	static const char *const names[ROLES] = {"owner", "client"};
+	struct asker askers[ROLES];
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
-		struct asker asker;
-
-		open_asker(&asker, roles[i]);
-		ask(&asker, IDS);
-		await(&asker, IDS); /* their shards have met us */
-		redis_server_pause(&server);
-		ask(&asker, CALLS);
-		await(&asker, IDS + CALLS);
-		assert_int_equal(asker.unknown, IDS);
-		assert_int_equal(asker.refused, CALLS - IDS);
+	redis_server_start(&server, true, NULL);
+	for (int i = 0; i < ROLES; i++)
+		open_in(&askers[i], roles[i], names[i]);
+	ask_all(askers, IDS);
+	await_all(askers, IDS); /* their shards have met us */
+	redis_server_pause(&server);
+	ask_all(askers, CALLS);
+	await_all(askers, IDS + CALLS);
+	for (int i = 0; i < ROLES; i++) {
+		assert_int_equal(askers[i].unknown, IDS);
+		assert_int_equal(askers[i].refused, CALLS - IDS);
 		/* A call behind a put that nobody knows about yet. */
-		assert_int_equal(dw_cancel(asker.d, "t0", answered, &asker), DW_OK);
-		await(&asker, IDS + CALLS + 1);
-		/* Nobody waits for what durawheel sends again. */
-		assert_int_equal(dw_sync(asker.d, DW_SECONDS(60)), DW_OK);
-		redis_server_resume(&server);
-		put(&asker, "t1", DW_HOURS(1));
-		assert_int_equal(dw_sync(asker.d, DW_SECONDS(60)), DW_OK);
-		close_asker(&asker);
+		assert_int_equal(dw_cancel(askers[i].d, "t0", answered, &askers[i]), DW_OK);
 	}
+	await_all(askers, IDS + CALLS + 1);
+	/* Nobody waits for what durawheel sends again. */
+	for (int i = 0; i < ROLES; i++)
+		assert_int_equal(dw_sync(askers[i].d, DW_SECONDS(60)), DW_OK);
+	redis_server_resume(&server);
+	for (int i = 0; i < ROLES; i++) {
+		put(&askers[i], "t1", DW_HOURS(1));
+		assert_int_equal(dw_sync(askers[i].d, DW_SECONDS(60)), DW_OK);
+		assert_int_equal(dw_close(askers[i].d, DW_SECONDS(60)), DW_OK);
+	}
+	redis_server_end(&server);
 }
 
 static void close_does_not_wait_for_what_is_sent_again(void **state)
