@@ -3,7 +3,6 @@
 #include "support/cmocka.h"
 
 #include <hiredis/hiredis.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,28 +14,12 @@
 #include "support/ask.h"
 #include "support/newer.h"
 #include "support/redis_server.h"
+#include "support/viewer.h"
 #include "timer/record.h"
 
-#define PATIENCE DW_SECONDS(60)
 #define OF_LATER UINT64_C(4000000000000000) /* a version */
 
-enum { LISTED_MAX = 8 };
-
 static struct redis_server server;
-
-struct seen {
-	dw *d;
-	int events[32];
-	int statuses[32]; /* of the last event of a kind */
-	int starts;
-	int status; /* of the last answer */
-	size_t count;
-	dw_state states[LISTED_MAX];
-	char topics[LISTED_MAX][DW_TOPIC_MAX + 1];
-	int newer;
-	uint64_t flaws;
-	char message[DW_MESSAGE_SIZE];
-};
 
 static redisContext *redis;
 static unsigned spaces;
@@ -64,117 +47,21 @@ static long long command(const char *format, ...)
 
 /* ---- A handle ------------------------------------------------------------------------------ */
 
-static dw_verdict on_due(dw *d, const dw_firing *firing, void *user)
-{
-	(void)d;
-	(void)firing;
-	((struct seen *)user)->starts++;
-	return DW_DONE;
-}
-
-static void on_event(dw *d, const dw_event *event, void *user)
-{
-	struct seen *seen = user;
-
-	(void)d;
-	seen->events[event->kind]++;
-	seen->statuses[event->kind] = event->status;
-}
-
-static void on_done(dw *d, const dw_result *result, void *user)
-{
-	(void)d;
-	((struct seen *)user)->status = result->status;
-}
-
-static void on_page(dw *d, int status, const dw_info *infos, size_t count, const dw_cursor *next,
-		    void *user)
-{
-	struct seen *seen = user;
-
-	(void)d;
-	(void)next;
-	seen->status = status;
-	seen->count = count;
-	for (size_t i = 0; i < count && i < LISTED_MAX; i++) {
-		seen->states[i] = infos[i].state;
-		(void)snprintf(seen->topics[i], sizeof seen->topics[i], "%s", infos[i].topic);
-	}
-}
-
-static void on_letters(dw *d, int status, const dw_dead *letters, size_t count,
-		       const dw_cursor *next, void *user)
-{
-	struct seen *seen = user;
-
-	(void)d;
-	(void)next;
-	assert_int_equal(status, DW_OK);
-	seen->count = count;
-	seen->newer = count > 0 && letters[0].newer && !letters[0].damaged;
-}
-
-static void on_check(dw *d, int status, const dw_check_report *report, void *user)
-{
-	struct seen *seen = user;
-
-	(void)d;
-	assert_int_equal(status, DW_OK);
-	seen->flaws = report->flaw_count;
-	if (report->flaws_shown > 0)
-		(void)snprintf(seen->message, sizeof seen->message, "%s", report->flaws[0].what);
-}
-
-static int try_open(struct seen *seen, dw_role role)
+static int try_open(struct viewer *viewer, dw_role role)
 {
 	char url[TEMP_SIZE + 16];
-	dw_options options = {.size = sizeof options,
-			      .store = url,
-			      .name = name,
-			      .role = role,
-			      .lease_us = DW_SECONDS(30),
-			      .on_event = on_event,
-			      .on_event_user = seen};
+	dw_options options = {.store = url, .name = name, .role = role, .lease_us = DW_SECONDS(30)};
 
 	(void)snprintf(url, sizeof url, "unix://%s", server.path);
-	return dw_open(&seen->d, &options, seen->message);
+	return viewer_open(viewer, &options);
 }
 
-static void open_as(struct seen *seen, dw_role role)
+static void open_as(struct viewer *viewer, dw_role role)
 {
-	if (try_open(seen, role) != DW_OK)
-		fail_msg("%s", seen->message);
+	if (try_open(viewer, role) != DW_OK)
+		fail_msg("%s", viewer->message);
 	if (role != DW_CLIENT)
-		assert_int_equal(dw_on(seen->d, "*", on_due, seen), DW_OK);
-}
-
-static void end(struct seen *seen)
-{
-	assert_int_equal(dw_close(seen->d, PATIENCE), DW_OK);
-}
-
-static void await(const struct seen *seen, const int *counter, int wanted)
-{
-	struct pollfd fd = {.fd = dw_fd(seen->d), .events = POLLIN};
-
-	for (int i = 0; *counter < wanted; i++) {
-		assert_true(i < 1000000);
-		assert_true(poll(&fd, 1, (int)(PATIENCE / 1000)) > 0);
-		assert_int_equal(dw_turn(seen->d), DW_OK);
-	}
-}
-
-static int answer_of(const struct seen *seen, int status)
-{
-	assert_int_equal(status, DW_OK);
-	assert_int_equal(dw_sync(seen->d, PATIENCE), DW_OK);
-	return seen->status;
-}
-
-static void sync_all(const struct seen *seen, int status)
-{
-	assert_int_equal(status, DW_OK);
-	assert_int_equal(dw_sync(seen->d, PATIENCE), DW_OK);
+		assert_int_equal(dw_on(viewer->d, "*", viewer_due, viewer), DW_OK);
 }
 
 /* ---- What a newer version has written ------------------------------------------------------ */
@@ -230,11 +117,11 @@ static void take_away(const char *id)
 /* make the namespace: it has one timer of ours, "mine". */
 static void make(void)
 {
-	struct seen seen = {0};
+	struct viewer viewer = {0};
 
-	open_as(&seen, DW_OWNER);
-	sync_all(&seen, dw_after(seen.d, "t", "mine", DW_HOURS(1), NULL, 0));
-	end(&seen);
+	open_as(&viewer, DW_OWNER);
+	viewer_sync(&viewer, dw_after(viewer.d, "t", "mine", DW_HOURS(1), NULL, 0));
+	viewer_close(&viewer);
 }
 
 static int set_up(void **state)
@@ -248,113 +135,121 @@ static int set_up(void **state)
 
 static void client_lists_a_newer_timer_and_cannot_change_it(void **state)
 {
-	struct seen seen = {0};
+	struct viewer viewer = {0};
 	dw_timer timer = {.size = sizeof timer, .id = "it", .topic = "t", .flags = DW_NEW};
 
 	(void)state;
 	make();
 	plant_value("it");
 	(void)command("HSET {%s:%02u}:m format 2", name, shard_of("it"));
-	open_as(&seen, DW_CLIENT);
-	assert_int_equal(answer_of(&seen, dw_list(seen.d, "later", NULL, 8, on_page, &seen)),
+	open_as(&viewer, DW_CLIENT);
+	assert_int_equal(
+	    viewer_answer(&viewer, dw_list(viewer.d, "later", NULL, 8, viewer_page, &viewer)),
+	    DW_OK);
+	assert_int_equal(viewer.count, 1);
+	assert_int_equal(viewer.states[0], DW_NEWER);
+	assert_string_equal(viewer.topics[0], "later");
+	assert_int_equal(
+	    viewer_answer(&viewer, dw_list(viewer.d, NULL, NULL, 8, viewer_page, &viewer)), DW_OK);
+	assert_int_equal(viewer.count, 2);
+	assert_int_equal(viewer_answer(&viewer, dw_get(viewer.d, "it", viewer_page, &viewer)),
 			 DW_OK);
-	assert_int_equal(seen.count, 1);
-	assert_int_equal(seen.states[0], DW_NEWER);
-	assert_string_equal(seen.topics[0], "later");
-	assert_int_equal(answer_of(&seen, dw_list(seen.d, NULL, NULL, 8, on_page, &seen)), DW_OK);
-	assert_int_equal(seen.count, 2);
-	assert_int_equal(answer_of(&seen, dw_get(seen.d, "it", on_page, &seen)), DW_OK);
-	assert_int_equal(seen.states[0], DW_NEWER);
-	assert_int_equal(answer_of(&seen, dw_put(seen.d, &timer, on_done, &seen)), DW_EEXIST);
+	assert_int_equal(viewer.states[0], DW_NEWER);
+	assert_int_equal(viewer_answer(&viewer, dw_put(viewer.d, &timer, viewer_done, &viewer)),
+			 DW_EEXIST);
 	timer.flags = 0;
-	assert_int_equal(answer_of(&seen, dw_put(seen.d, &timer, on_done, &seen)), DW_ENEWER);
-	assert_int_equal(answer_of(&seen, dw_cancel(seen.d, "it", on_done, &seen)), DW_ENEWER);
-	assert_int_equal(answer_of(&seen, dw_move(seen.d, "it", 7, on_done, &seen)), DW_ENEWER);
-	sync_all(&seen, dw_check(seen.d, on_check, &seen));
-	assert_int_equal(seen.flaws, 1);
-	assert_non_null(strstr(seen.message, "newer durawheel"));
-	assert_int_equal(seen.events[DW_EVENT_CORRUPT] + seen.events[DW_EVENT_STORE_FAILED], 0);
+	assert_int_equal(viewer_answer(&viewer, dw_put(viewer.d, &timer, viewer_done, &viewer)),
+			 DW_ENEWER);
+	assert_int_equal(viewer_answer(&viewer, dw_cancel(viewer.d, "it", viewer_done, &viewer)),
+			 DW_ENEWER);
+	assert_int_equal(viewer_answer(&viewer, dw_move(viewer.d, "it", 7, viewer_done, &viewer)),
+			 DW_ENEWER);
+	viewer_sync(&viewer, dw_check(viewer.d, viewer_check, &viewer));
+	assert_int_equal(viewer.flaws, 1);
+	assert_non_null(strstr(viewer.flaw, "newer durawheel"));
+	assert_int_equal(viewer.events[DW_EVENT_CORRUPT] + viewer.events[DW_EVENT_STORE_FAILED], 0);
 	/* What is its own it may change. */
-	assert_int_equal(answer_of(&seen, dw_cancel(seen.d, "mine", on_done, &seen)), DW_OK);
-	end(&seen);
+	assert_int_equal(viewer_answer(&viewer, dw_cancel(viewer.d, "mine", viewer_done, &viewer)),
+			 DW_OK);
+	viewer_close(&viewer);
 	assert_untouched("it");
 }
 
 static void owner_is_refused_where_the_mark_is(void **state)
 {
-	struct seen seen = {0};
+	struct viewer viewer = {0};
 
 	(void)state;
 	make();
 	(void)command("HSET {%s:11}:m format 2", name);
-	assert_int_equal(try_open(&seen, DW_OWNER), DW_ENEWER);
-	assert_non_null(strstr(seen.message, "newer durawheel"));
+	assert_int_equal(try_open(&viewer, DW_OWNER), DW_ENEWER);
+	assert_non_null(strstr(viewer.message, "newer durawheel"));
 	(void)command("HSET {%s:11}:m format 1", name);
-	open_as(&seen, DW_OWNER);
-	end(&seen);
+	open_as(&viewer, DW_OWNER);
+	viewer_close(&viewer);
 }
 
 static void standby_waits_where_the_mark_is(void **state)
 {
-	struct seen seen = {0};
+	struct viewer viewer = {0};
 
 	(void)state;
 	make();
 	(void)command("HSET {%s:11}:m format 2", name);
-	open_as(&seen, DW_STANDBY);
-	await(&seen, &seen.events[DW_EVENT_NEWER], 1);
-	assert_int_equal(seen.statuses[DW_EVENT_NEWER], DW_ENEWER);
+	open_as(&viewer, DW_STANDBY);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_NEWER], 1);
+	assert_int_equal(viewer.statuses[DW_EVENT_NEWER], DW_ENEWER);
 	(void)command("HDEL {%s:11}:m format", name);
-	await(&seen, &seen.events[DW_EVENT_OWNER], 1);
-	assert_int_equal(seen.events[DW_EVENT_NEWER], 1);
-	end(&seen);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_OWNER], 1);
+	assert_int_equal(viewer.events[DW_EVENT_NEWER], 1);
+	viewer_close(&viewer);
 }
 
 /* It is met at work, in the inbox, over a timer that the owner knows. */
 static void owner_that_meets_a_newer_timer_marks_the_shard_and_gives_up(void **state)
 {
-	struct seen seen = {0};
-	struct seen other = {0};
+	struct viewer viewer = {0};
+	struct viewer other = {0};
 
 	(void)state;
-	open_as(&seen, DW_OWNER);
-	sync_all(&seen, dw_after(seen.d, "t", "it", DW_HOURS(1), NULL, 0));
+	open_as(&viewer, DW_OWNER);
+	viewer_sync(&viewer, dw_after(viewer.d, "t", "it", DW_HOURS(1), NULL, 0));
 	plant_value("it");
-	await(&seen, &seen.events[DW_EVENT_OWNER_LOST], 1);
-	assert_int_equal(seen.events[DW_EVENT_NEWER], 1);
-	assert_int_equal(seen.statuses[DW_EVENT_OWNER_LOST], DW_ENEWER);
-	sync_all(&seen, dw_after(seen.d, "t", "mine", 0, NULL, 0));
+	viewer_await(&viewer, &viewer.events[DW_EVENT_OWNER_LOST], 1);
+	assert_int_equal(viewer.events[DW_EVENT_NEWER], 1);
+	assert_int_equal(viewer.statuses[DW_EVENT_OWNER_LOST], DW_ENEWER);
+	viewer_sync(&viewer, dw_after(viewer.d, "t", "mine", 0, NULL, 0));
 	assert_int_equal(command("HGET {%s:%02u}:m format", name, shard_of("it")), 2);
 	assert_int_equal(try_open(&other, DW_OWNER), DW_ENEWER);
 	assert_untouched("it");
 	take_away("it");
-	await(&seen, &seen.starts, 1); /* "mine" */
-	assert_int_equal(seen.events[DW_EVENT_OWNER], 1);
-	assert_int_equal(seen.events[DW_EVENT_NEWER], 1);
-	assert_int_equal(seen.events[DW_EVENT_CORRUPT] + seen.events[DW_EVENT_DEAD], 0);
-	end(&seen);
+	viewer_await(&viewer, &viewer.starts, 1); /* "mine" */
+	assert_int_equal(viewer.events[DW_EVENT_OWNER], 1);
+	assert_int_equal(viewer.events[DW_EVENT_NEWER], 1);
+	assert_int_equal(viewer.events[DW_EVENT_CORRUPT] + viewer.events[DW_EVENT_DEAD], 0);
+	viewer_close(&viewer);
 }
 
 /* A deploy was rolled back, and nothing but the timer tells: it is met by the scan. */
 static void owner_that_loads_a_newer_timer_gives_up(void **state)
 {
-	struct seen seen = {0};
+	struct viewer viewer = {0};
 
 	(void)state;
 	make();
 	plant_value("it");
 	(void)command("DEL {%s:%02u}:i", name, shard_of("it"));
-	open_as(&seen, DW_OWNER);
-	await(&seen, &seen.events[DW_EVENT_OWNER_LOST], 1);
-	assert_int_equal(seen.events[DW_EVENT_NEWER], 1);
-	end(&seen);
-	assert_int_equal(try_open(&seen, DW_OWNER), DW_ENEWER);
+	open_as(&viewer, DW_OWNER);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_OWNER_LOST], 1);
+	assert_int_equal(viewer.events[DW_EVENT_NEWER], 1);
+	viewer_close(&viewer);
+	assert_int_equal(try_open(&viewer, DW_OWNER), DW_ENEWER);
 	assert_untouched("it");
 }
 
 static void newer_letter_is_listed_and_stays(void **state)
 {
-	struct seen seen = {0};
+	struct viewer viewer = {0};
 	unsigned char bytes[17 + NEWER_VALUE_MAX] = {1, [16] = DW_REASON_LATE};
 	size_t size = 17 + value_of("it", bytes + 17);
 	unsigned shard = shard_of("it");
@@ -368,36 +263,40 @@ static void newer_letter_is_listed_and_stays(void **state)
 	(void)command("ZADD {%s:%02u}:e 0 %b", name, shard, member, member_size);
 	(void)command("HSET {%s:%02u}:D %b %b", name, shard, member, member_size, bytes, size);
 	(void)command("HSET {%s:%02u}:m format 2", name, shard);
-	open_as(&seen, DW_CLIENT);
+	open_as(&viewer, DW_CLIENT);
 	for (int i = 0; i < 2; i++) {
-		sync_all(&seen, dw_dead_list(seen.d, "later", NULL, 8, on_letters, &seen));
-		assert_int_equal(seen.count, 1);
-		assert_int_equal(seen.newer, 1);
-		assert_int_equal(
-		    answer_of(&seen, dw_dead_requeue(seen.d, "it", 0, 5, on_done, &seen)),
-		    DW_ENEWER);
-		assert_int_equal(answer_of(&seen, dw_dead_drop(seen.d, "it", 0, on_done, &seen)),
+		viewer_sync(&viewer,
+			    dw_dead_list(viewer.d, "later", NULL, 8, viewer_letters, &viewer));
+		assert_int_equal(viewer.count, 1);
+		assert_int_equal(viewer.newer, 1);
+		assert_int_equal(viewer_answer(&viewer, dw_dead_requeue(viewer.d, "it", 0, 5,
+									viewer_done, &viewer)),
 				 DW_ENEWER);
 		assert_int_equal(
-		    answer_of(&seen, dw_dead_drop(seen.d, "it", OF_LATER, on_done, &seen)),
+		    viewer_answer(&viewer, dw_dead_drop(viewer.d, "it", 0, viewer_done, &viewer)),
 		    DW_ENEWER);
-		assert_int_equal(answer_of(&seen, dw_dead_drop(seen.d, NULL, 0, on_done, &seen)),
+		assert_int_equal(viewer_answer(&viewer, dw_dead_drop(viewer.d, "it", OF_LATER,
+								     viewer_done, &viewer)),
 				 DW_ENEWER);
+		assert_int_equal(
+		    viewer_answer(&viewer, dw_dead_drop(viewer.d, NULL, 0, viewer_done, &viewer)),
+		    DW_ENEWER);
 	}
-	end(&seen);
+	viewer_close(&viewer);
 }
 
 static void purge_leaves_what_is_newer(void **state)
 {
-	struct seen seen = {0};
+	struct viewer viewer = {0};
 
 	(void)state;
-	open_as(&seen, DW_OWNER);
+	open_as(&viewer, DW_OWNER);
 	(void)command("HSET {%s:%02u}:m format 2", name, shard_of("it"));
-	sync_all(&seen, dw_after(seen.d, "t", "it", DW_HOURS(1), NULL, 0));
-	assert_int_equal(answer_of(&seen, dw_purge(seen.d, on_done, &seen)), DW_ENEWER);
+	viewer_sync(&viewer, dw_after(viewer.d, "t", "it", DW_HOURS(1), NULL, 0));
+	assert_int_equal(viewer_answer(&viewer, dw_purge(viewer.d, viewer_done, &viewer)),
+			 DW_ENEWER);
 	assert_int_equal(command("HLEN {%s:%02u}:h", name, shard_of("it")), 1);
-	end(&seen);
+	viewer_close(&viewer);
 }
 
 /* ---- The store ----------------------------------------------------------------------------- */

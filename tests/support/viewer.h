@@ -1,0 +1,47 @@
+/* A handle, and what its callbacks have told: the events, the last answer, and what the last page
+ * of timers, of dead letters, or the last check has shown. */
+#ifndef DW_TESTS_VIEWER_H
+#define DW_TESTS_VIEWER_H
+
+#include "durawheel/durawheel.h"
+
+enum { VIEWER_EVENTS = 32, VIEWER_PAGE = 8 };
+
+#define VIEWER_PATIENCE DW_SECONDS(60) /* far beyond what a loaded machine needs */
+
+struct viewer {
+	dw *d;
+	int events[VIEWER_EVENTS];   /* how many of each kind */
+	int statuses[VIEWER_EVENTS]; /* of the last one */
+	int starts;
+	int status; /* of the last answer */
+	size_t count;
+	dw_state states[VIEWER_PAGE];
+	char ids[VIEWER_PAGE][16];
+	char topics[VIEWER_PAGE][DW_TOPIC_MAX + 1];
+	int newer; /* of the first letter */
+	int damaged;
+	uint64_t flaws;
+	char flaw[128];
+	char message[DW_MESSAGE_SIZE]; /* of viewer_open */
+};
+
+/* viewer_open sets the options' size and on_event. */
+int viewer_open(struct viewer *, dw_options *);
+void viewer_close(struct viewer *);
+
+/* viewer_await turns until the counter, one of the viewer's, has that value. */
+void viewer_await(const struct viewer *, const int *counter, int wanted);
+
+/* viewer_sync: a call, which returned that status, is answered now. viewer_answer: so. */
+void viewer_sync(const struct viewer *, int status);
+int viewer_answer(const struct viewer *, int status);
+
+/* For dw_on, and for the calls; user is the viewer. */
+dw_verdict viewer_due(dw *, const dw_firing *, void *user);
+void viewer_done(dw *, const dw_result *, void *user);
+void viewer_page(dw *, int status, const dw_info *, size_t count, const dw_cursor *, void *user);
+void viewer_letters(dw *, int status, const dw_dead *, size_t count, const dw_cursor *, void *user);
+void viewer_check(dw *, int status, const dw_check_report *, void *user);
+
+#endif
