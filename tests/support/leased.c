@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "support/ask.h"
 #include "support/cmocka.h"
 
 static struct leased *leased_of(dw_store *store)
@@ -9,7 +10,7 @@ static struct leased *leased_of(dw_store *store)
 	return (struct leased *)store;
 }
 
-static void answer(struct leased *leased, dw_op *op, int status)
+void leased_say(struct leased *leased, dw_op *op, int status)
 {
 	op->status = status;
 	op_queue_push(&leased->answers, op);
@@ -60,17 +61,17 @@ static void answer_done(struct leased *leased, dw_op *put)
 	get->rows = NULL;
 	op_free(&alloc, get);
 	put->flags |= DW_OP_DONE;
-	answer(leased, put, DW_OK);
+	leased_say(leased, put, DW_OK);
 }
 
 static void own(struct leased *leased, dw_op *op)
 {
 	if (leased->fenced && !leased->is_free) {
-		answer(leased, op, leased->newer ? DW_ENEWER : DW_EOWNED);
+		leased_say(leased, op, leased->newer ? DW_ENEWER : DW_EOWNED);
 		return;
 	}
 	leased->fenced = false;
-	answer(leased, op, DW_OK);
+	leased_say(leased, op, DW_OK);
 }
 
 static void take(struct leased *leased, dw_op *op)
@@ -81,13 +82,13 @@ static void take(struct leased *leased, dw_op *op)
 	if (op->kind == DW_OP_OWN)
 		own(leased, op);
 	else if (leased->fenced && is_owners(op))
-		answer(leased, op, DW_EFENCED);
+		leased_say(leased, op, DW_EFENCED);
 	else if (op->kind == DW_OP_INBOX)
 		leased->parked = op;
 	else if (leased->keeps && op->kind != DW_OP_SCAN)
 		op_queue_push(&leased->kept, op);
 	else if (leased->failing != DW_OK && op->kind != DW_OP_SCAN)
-		answer(leased, op, leased->failing);
+		leased_say(leased, op, leased->failing);
 	else if (op->kind == DW_OP_PUT && op->flags & DW_OP_AGAIN && leased->knows)
 		answer_done(leased, op);
 	else
@@ -176,10 +177,10 @@ void leased_fence(struct leased *leased)
 
 	leased->fenced = true;
 	if (leased->parked)
-		answer(leased, leased->parked, DW_EFENCED);
+		leased_say(leased, leased->parked, DW_EFENCED);
 	leased->parked = NULL;
 	while ((op = op_queue_pop(&leased->kept)))
-		answer(leased, op, DW_EFENCED);
+		leased_say(leased, op, DW_EFENCED);
 	leased->harness->woken = 1;
 }
 
@@ -225,4 +226,19 @@ void leased_fenced(struct leased *leased)
 	leased_fence(leased);
 	harness_turn(leased->harness);
 	assert_int_equal(engine_check(leased->harness->engine), 0);
+}
+
+void leased_tell(struct leased *leased, const char *id, dw_head head, bool gone)
+{
+	struct alloc alloc = harness_alloc(leased->harness);
+	dw_op *put = ask_put_full(id, "t", head.due, "data");
+	dw_op *inbox = leased->parked;
+
+	inbox->rows = row_new(&alloc, id, put->body, put->body_size);
+	inbox->rows->head = head;
+	inbox->rows->gone = gone;
+	inbox->row_count = 1;
+	leased->parked = NULL;
+	leased_say(leased, inbox, DW_OK);
+	ask_free(put);
 }

@@ -44,6 +44,11 @@ void leased_end(struct leased *);
 void leased_fence(struct leased *);
 void leased_fenced(struct leased *);
 
+/* leased_say answers an operation that was kept. leased_tell answers the INBOX: what a client has
+ * made of a timer of topic t, or that it is gone. The next turn takes the answers. */
+void leased_say(struct leased *, dw_op *, int status);
+void leased_tell(struct leased *, const char *id, dw_head, bool gone);
+
 /* leased_speak carries out what was kept. */
 void leased_speak(struct leased *);
 

@@ -11,13 +11,6 @@
 
 /* ---- What the store says ------------------------------------------------------------------- */
 
-static void say(struct leased *leased, dw_op *op, int status)
-{
-	op->status = status;
-	op_queue_push(&leased->answers, op);
-	leased->harness->woken = 1;
-}
-
 /* kept takes the oldest operation that was kept, which must be of this kind. */
 static dw_op *kept(struct leased *leased, dw_op_kind kind)
 {
@@ -45,17 +38,7 @@ static dw_head store_past(struct harness *h, const char *id, dw_usec delay)
 /* tell brings one timer of a client's, or that it is gone, from the inbox. */
 static void tell(struct leased *leased, const char *id, dw_head head, bool gone)
 {
-	struct alloc alloc = harness_alloc(leased->harness);
-	dw_op *put = ask_put_full(id, "t", head.due, "data");
-	dw_op *inbox = leased->parked;
-
-	inbox->rows = row_new(&alloc, id, put->body, put->body_size);
-	inbox->rows->head = head;
-	inbox->rows->gone = gone;
-	inbox->row_count = 1;
-	leased->parked = NULL;
-	say(leased, inbox, DW_OK);
-	ask_free(put);
+	leased_tell(leased, id, head, gone);
 	harness_turn(leased->harness);
 }
 
@@ -77,7 +60,7 @@ static void claim_of_another_generation_claims_nothing(void **state)
 	tell(&leased, "a", store_past(h, "a", DW_SECONDS(1)), false);
 	leased.keeps = false;
 	claim->head.attempt = 1;
-	say(&leased, claim, DW_OK);
+	leased_say(&leased, claim, DW_OK);
 	harness_pass(h, DW_SECONDS(5));
 	assert_int_equal(leased.asked[DW_OP_CLAIM], 2);
 	assert_int_equal(h->start_count, 1);
@@ -99,7 +82,7 @@ static void cancel_of_an_earlier_generation_drops_no_newer_one(void **state)
 	cancel = kept(&leased, DW_OP_CANCEL);
 	tell(&leased, "a", store_past(h, "a", DW_SECONDS(1)), false);
 	leased.keeps = false;
-	say(&leased, cancel, DW_OK);
+	leased_say(&leased, cancel, DW_OK);
 	harness_pass(h, DW_SECONDS(5));
 	assert_int_equal(harness_result(h, "a").status, DW_OK);
 	assert_int_equal(h->start_count, 1);
@@ -138,9 +121,9 @@ static void hold_times_out_after_a_put_that_was_sent_again(void **state)
 	leased.keeps = true;
 	(void)harness_put(h, "a", DW_HOURS(1));
 	harness_turn(h);
-	say(&leased, kept(&leased, DW_OP_PUT), DW_EUNKNOWN);
+	leased_say(&leased, kept(&leased, DW_OP_PUT), DW_EUNKNOWN);
 	harness_pass(h, DW_SECONDS(1));
-	say(&leased, kept(&leased, DW_OP_PUT), DW_ESTORE);
+	leased_say(&leased, kept(&leased, DW_OP_PUT), DW_ESTORE);
 	leased.keeps = false;
 	harness_pass(h, DW_SECONDS(29));
 	assert_int_equal(harness_stats(h).held, 1);
@@ -183,7 +166,7 @@ static size_t claimed_after(uint8_t crashes, int *ret_buried)
 	claim = kept(&leased, DW_OP_CLAIM);
 	claim->head.attempt = crashes + 1u;
 	claim->head.crashes = crashes;
-	say(&leased, claim, DW_OK);
+	leased_say(&leased, claim, DW_OK);
 	harness_turn(h);
 	starts = h->start_count;
 	*ret_buried = leased.asked[DW_OP_BURY];

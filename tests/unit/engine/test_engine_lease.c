@@ -444,43 +444,24 @@ static void close_of_a_fenced_owner_gives_nothing_back(void **state)
 
 /* ---- The inbox ------------------------------------------------------------------------------ */
 
-/* tell answers the INBOX with what a client has made of a timer: its next generation. */
-static void tell(struct leased *leased, const char *id)
-{
-	struct harness *h = leased->harness;
-	struct alloc alloc = harness_alloc(h);
-	dw_op *get = op_new(&alloc, DW_OP_GET, id, NULL, 0);
-
-	h->store->type->submit(h->store, get);
-	assert_ptr_equal(h->store->type->collect(h->store), get);
-	leased->parked->status = DW_OK;
-	leased->parked->rows = get->rows;
-	leased->parked->row_count = get->row_count;
-	leased->parked->rows->head.generation++;
-	get->rows = NULL;
-	op_free(&alloc, get);
-	op_queue_push(&leased->answers, leased->parked);
-	leased->parked = NULL;
-	h->woken = 1;
-}
-
 /* Acknowledged, it would count as known, and a settle of the earlier one would delete it unread. */
 static void what_there_was_no_memory_to_learn_is_not_acknowledged(void **state)
 {
 	struct leased leased;
 	struct harness *h = leased_begin(&leased);
+	const dw_head later = {.generation = INT64_MAX, .due = h->wall + DW_HOURS(2)};
 
 	(void)state;
 	(void)harness_put(h, "a", DW_HOURS(2));
 	harness_turn(h);
-	tell(&leased, "a");
+	leased_tell(&leased, "a", later, false);
 	h->fail_at = h->allocations + 1;
 	harness_turn(h);
 	assert_true(h->allocations >= h->fail_at);
 	assert_int_equal(leased.asked[DW_OP_ACK], 0);
 	harness_pass(h, DW_SECONDS(1));
 	assert_non_null(leased.parked); /* it is asked for again */
-	tell(&leased, "a");
+	leased_tell(&leased, "a", later, false);
 	harness_turn(h);
 	assert_int_equal(leased.asked[DW_OP_ACK], 1);
 	leased_end(&leased);
