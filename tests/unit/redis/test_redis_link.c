@@ -59,7 +59,9 @@ static void greet_with(const char *text, const char *words, bool fatal, size_t c
 }
 
 #define SERVER "+OK\r\n$23\r\nredis_version:255.255.2\r\n"
-#define MEMORY SERVER "$29\r\nmaxmemory_policy:noeviction\r\n\r\n"
+#define POLICY "$29\r\nmaxmemory_policy:noeviction\r\n\r\n"
+#define MEMORY SERVER POLICY
+#define NODE "+OK\r\n$20\r\nredis_mode:cluster\r\n\r\n" POLICY "$11\r\nrole:master\r\n"
 
 static void hello_that_fails_says_why(void **state)
 {
@@ -72,6 +74,8 @@ static void hello_that_fails_says_why(void **state)
 			   "is a Sentinel", true, chunk);
 		greet_with(SERVER "$28\r\nmaxmemory_policy:allkeys-lru\r\n", "noeviction", true,
 			   chunk);
+		greet_with(NODE "$41\r\na myself,master - 1\nb master - 2 0-16383\n\r\n",
+			   "does not serve all slots", true, chunk); /* another node has them */
 		greet_with(MEMORY "$10\r\nrole:slave\r\n", "replica", false, chunk);
 		greet_with(MEMORY "$11\r\nrole:master\r\n-LOADING Redis is loading\r\n",
 			   "LOADING Redis is", false, chunk);

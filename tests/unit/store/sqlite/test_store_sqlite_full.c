@@ -161,6 +161,32 @@ static void link_to_a_file_is_no_reserve(void **state)
 	refuse_reserve(f, diary);
 }
 
+/* It has the mark and the size of a reserve, because it is that of another store. */
+static void link_to_another_reserve_is_not_spent(void **state)
+{
+	struct fixture *f = *state;
+	char other[TEMP_SIZE];
+	struct sqlite_reserve ours = {.path = reserve};
+	struct sqlite_reserve another = {.path = temp_file(other, f->folder, "other")};
+
+	assert_true(sqlite_reserve_take(&another));
+	assert_int_equal(symlink(other, reserve), 0);
+	assert_false(sqlite_reserve_spend(&ours));
+	assert_true(sqlite_reserve_is_whole(&another));
+	assert_true(sqlite_reserve_spend(&another));
+	assert_false(sqlite_reserve_is_whole(&another));
+}
+
+static void file_of_somebody_is_not_spent(void **state)
+{
+	struct sqlite_reserve ours = {.path = reserve};
+
+	(void)state;
+	write_text(reserve);
+	assert_false(sqlite_reserve_spend(&ours));
+	expect_text(reserve);
+}
+
 static void file_of_another_user_is_no_reserve(void **state)
 {
 	struct fixture *f = *state;
@@ -195,6 +221,8 @@ int main(void)
 	    CASE(put_on_a_full_disk_leaves_the_reserve),
 	    CASE(reserve_that_another_spends_refuses_puts),
 	    CASE(file_of_somebody_is_no_reserve),
+	    CASE(file_of_somebody_is_not_spent),
+	    CASE(link_to_another_reserve_is_not_spent),
 	    CASE(link_to_a_file_is_no_reserve),
 	    CASE(file_of_another_user_is_no_reserve),
 	    CASE(reserve_that_cannot_be_is_reported_and_refuses_nothing),

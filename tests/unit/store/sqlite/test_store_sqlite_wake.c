@@ -243,6 +243,27 @@ static void pipe_of_another_user_is_refused(void **state)
 	refuse_bell(f, bell);
 }
 
+/* Root adds a timer for the owner of a service that has a user of its own. */
+static void root_rings_at_the_pipe_of_another_user(void **state)
+{
+	struct fixture *f = *state;
+	char byte;
+	int fd;
+
+	assert_int_equal(mkfifo(bell, 0600), 0);
+	if (chown(bell, 65534, (gid_t)-1) != 0) {
+		print_message("NOT TESTED: only root gives a file to another user\n");
+		return;
+	}
+	fd = open(bell, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	assert_true(fd >= 0);
+	fixture_open(f, &f->other, DW_CLIENT);
+	ask_put_one(&f->other, "a", 1);
+	ask_end(&f->other);
+	assert_int_equal(read(fd, &byte, 1), 1);
+	assert_int_equal(close(fd), 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, fixture_tear_down)
 
 int main(void)
@@ -258,6 +279,7 @@ int main(void)
 	    CASE(pipe_with_a_second_name_is_refused),
 	    CASE(link_to_a_pipe_is_refused),
 	    CASE(pipe_of_another_user_is_refused),
+	    CASE(root_rings_at_the_pipe_of_another_user),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
