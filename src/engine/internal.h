@@ -333,8 +333,9 @@ void recover_scanned(struct engine *, dw_op *);
 void recover_audited(struct engine *, dw_op *);
 void recover_inbox(struct engine *, dw_op *);
 int recover_learn(struct engine *, const dw_row *);
-/* recover_flaw: what is wrong with a row that is not to be trusted, in words behind its id. */
-const char *recover_flaw(const dw_row *);
+/* recover_flaw: what is wrong with a row that is not to be trusted, in words behind its id. It may
+ * write them to room, which has RECORD_WORDS_SIZE bytes. */
+const char *recover_flaw(const dw_row *, char *room);
 void recover_learn_rows(struct engine *, const dw_row *);
 dw_usec recover_wake(const struct engine *);
 

@@ -36,12 +36,14 @@ static void page_add(struct engine *engine, struct page *page, const dw_row *row
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
 	dw_info *info = &page->infos[page->count];
+	char words[RECORD_WORDS_SIZE];
 	struct record record;
 	int status = record_of_row(row, &record);
 
 	if (status == DW_ECORRUPT) {
 		engine->stats.corrupt++;
-		tell_event(engine, &event, "%s %s: it is not listed", row->id, recover_flaw(row));
+		tell_event(engine, &event, "%s %s: it is not listed", row->id,
+			   recover_flaw(row, words));
 		return;
 	}
 	memcpy(page->topics[page->count], record.topic, record.topic_size);

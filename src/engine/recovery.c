@@ -5,8 +5,10 @@
 #include "port/driven.h"
 #include "timer/record.h"
 
-const char *recover_flaw(const dw_row *row)
+const char *recover_flaw(const dw_row *row, char *room)
 {
+	if (record_breaks_limit(row->body, row->body_size, room))
+		return room;
 	return row->deleted ? "was deleted by another program, and its entry was not"
 			    : "does not match its checksum, or is in another's place";
 }
@@ -15,9 +17,10 @@ const char *recover_flaw(const dw_row *row)
 static void corrupt(struct engine *engine, const dw_row *row)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
+	char words[RECORD_WORDS_SIZE];
 
 	engine->stats.corrupt++;
-	engine_event(engine, &event, "%s %s: it is not fired", row->id, recover_flaw(row));
+	engine_event(engine, &event, "%s %s: it is not fired", row->id, recover_flaw(row, words));
 	if (!row->deleted)
 		dead_bury_damaged(engine, row->id, row->head.generation);
 }

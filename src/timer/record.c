@@ -1,7 +1,7 @@
 #include "timer/record.h"
 
 #include <assert.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -124,6 +124,23 @@ int record_decode(const void *body, size_t size, struct record *ret_record)
 		return DW_ECORRUPT;
 	*ret_record = record;
 	return DW_OK;
+}
+
+bool record_breaks_limit(const void *body, size_t size, char ret_words[RECORD_WORDS_SIZE])
+{
+	const unsigned char *bytes = body;
+	struct record record;
+
+	if (!is_intact(bytes, size) || record_decode(body, size, &record) != DW_ECORRUPT)
+		return false;
+	if (bytes[AT_TOPIC_SIZE] > DW_TOPIC_MAX)
+		(void)snprintf(ret_words, RECORD_WORDS_SIZE,
+			       "has a topic of %u bytes, at most %d are allowed",
+			       (unsigned)bytes[AT_TOPIC_SIZE], DW_TOPIC_MAX);
+	else
+		(void)snprintf(ret_words, RECORD_WORDS_SIZE,
+			       "has an id, a topic, data or a time that is not allowed");
+	return true; /* all of these fit */
 }
 
 int record_of_row(const dw_row *row, struct record *ret_record)

@@ -18,10 +18,13 @@
 #ifndef DW_TIMER_RECORD_H
 #define DW_TIMER_RECORD_H
 
+#include <stdbool.h>
+
 #include "durawheel/store.h"
 
 #define RECORD_HEADER_SIZE 28u
 #define RECORD_VERSION 1 /* the newest one that is understood */
+#define RECORD_WORDS_SIZE 64
 
 /* A decoded body; the pointers lead into it, id and topic are not NUL-terminated. */
 struct record {
@@ -50,6 +53,10 @@ void record_restore(const struct record *, const unsigned char *crc, unsigned ch
  * DW_ECORRUPT: not a body, damaged, or beyond a limit.
  * DW_ENEWER: intact and of a newer version; only id and topic are set. */
 int record_decode(const void *body, size_t size, struct record *ret_record);
+
+/* record_breaks_limit: the checksum is right, but no timer can be like this. ret_words says which
+ * limit, as words behind the timer's name. */
+bool record_breaks_limit(const void *body, size_t size, char ret_words[RECORD_WORDS_SIZE]);
 
 /* record_of_row decodes the body of a store's row. DW_ECORRUPT also means that the store says so,
  * or that the body is another id's. */

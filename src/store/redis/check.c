@@ -78,6 +78,21 @@ static void flaw(struct redis_store *store, struct check *check, const char *id,
 	(void)op_add_row(&store->alloc, op, &check->tail, row); /* the answer says it */
 }
 
+/* flaw_unsound: what ("the timer", "the dead letter") is newer, or not to be trusted. */
+static void flaw_unsound(struct redis_store *store, struct check *check, const dw_row *row,
+			 int status, const char *what)
+{
+	char words[RECORD_WORDS_SIZE] = "does not match its checksum";
+	char line[2 * RECORD_WORDS_SIZE];
+
+	if (status == DW_ENEWER)
+		(void)snprintf(words, sizeof words, "is of a newer durawheel"); /* it fits */
+	else
+		(void)record_breaks_limit(row->body, row->body_size, words);
+	(void)snprintf(line, sizeof line, "%s %s", what, words); /* it fits */
+	flaw(store, check, row->id, row->head.generation, line);
+}
+
 /* ---- What is in a page --------------------------------------------------------------------- */
 
 static void look_at_timer(struct redis_store *store, struct check *check, const struct reply *id,
@@ -98,9 +113,7 @@ static void look_at_timer(struct redis_store *store, struct check *check, const 
 	else if (stray_is(store, &store->shards[check->shard], row->id))
 		flaw(store, check, row->id, row->head.generation, STRAY);
 	else if (status != DW_OK)
-		flaw(store, check, row->id, row->head.generation,
-		     status == DW_ENEWER ? "the timer is of a newer durawheel"
-					 : "the timer does not match its checksum");
+		flaw_unsound(store, check, row, status, "the timer");
 	else if ((row->head.state == DW_CLAIMED) != (score < 0) ||
 		 value_score(row->head.due) != (score < 0 ? -score : score))
 		flaw(store, check, row->id, row->head.generation,
@@ -122,11 +135,12 @@ static void look_at_letter(struct redis_store *store, struct check *check,
 	}
 	check->sum.dead++;
 	status = record_of_row(row, &record);
-	if (status != DW_OK && row->reason != DW_REASON_CORRUPT)
-		flaw(store, check, row->id, row->head.generation,
-		     stray_is(store, shard, row->id) ? STRAY
-		     : status == DW_ENEWER           ? "the dead letter is of a newer durawheel"
-					   : "the dead letter does not match its checksum");
+	if (status != DW_OK && row->reason != DW_REASON_CORRUPT) {
+		if (stray_is(store, shard, row->id))
+			flaw(store, check, row->id, row->head.generation, STRAY);
+		else
+			flaw_unsound(store, check, row, status, "the dead letter");
+	}
 	rows_free(&store->alloc, row);
 }
 

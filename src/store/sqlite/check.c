@@ -6,6 +6,7 @@
 
 #include "port/op.h"
 #include "store/sqlite/row.h"
+#include "timer/record.h"
 
 enum { COLUMN_REASON = 12 };
 
@@ -48,6 +49,17 @@ static void check_file_row(struct file_check *check, sqlite3_stmt *statement)
 		flaw(check, "", 0, text ? text : "it cannot be read");
 }
 
+/* flaw_damaged: what ("the timer", "the dead letter") is not to be trusted. */
+static void flaw_damaged(struct file_check *check, const struct sqlite_row *row, const char *what)
+{
+	char words[RECORD_WORDS_SIZE] = "does not match its checksum";
+	char line[2 * RECORD_WORDS_SIZE];
+
+	(void)record_breaks_limit(row->body, row->body_size, words); /* else it is the checksum */
+	(void)snprintf(line, sizeof line, "%s %s", what, words);     /* it fits */
+	flaw(check, row->id, row->record.head.generation, line);
+}
+
 static void check_timer_row(struct file_check *check, sqlite3_stmt *statement)
 {
 	struct sqlite_row row = sqlite_row_read(statement);
@@ -55,7 +67,7 @@ static void check_timer_row(struct file_check *check, sqlite3_stmt *statement)
 
 	*(head->state == DW_PENDING ? &check->pending : &check->claimed) += 1;
 	if (row.record.damaged)
-		flaw(check, row.id, head->generation, "the timer does not match its checksum");
+		flaw_damaged(check, &row, "the timer");
 	else if (row.record.newer)
 		flaw(check, row.id, head->generation, "the timer is of a newer durawheel");
 	else if ((head->state == DW_CLAIMED) != (row.record.claim != 0))
@@ -75,8 +87,7 @@ static void check_letter_row(struct file_check *check, sqlite3_stmt *statement)
 
 	check->dead++;
 	if (row.record.damaged && !known)
-		flaw(check, row.id, row.record.head.generation,
-		     "the dead letter does not match its checksum");
+		flaw_damaged(check, &row, "the dead letter");
 	else if (row.record.newer)
 		flaw(check, row.id, row.record.head.generation,
 		     "the dead letter is of a newer durawheel");

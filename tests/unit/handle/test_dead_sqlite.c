@@ -7,6 +7,7 @@
 
 #include "durawheel/durawheel.h"
 #include "support/temp.h"
+#include "timer/record.h"
 
 #define PATIENCE DW_SECONDS(60) /* far beyond what a loaded machine needs */
 
@@ -17,6 +18,7 @@ struct seen {
 	int status;
 	size_t letters;
 	dw_dead letter;
+	char message[DW_MESSAGE_SIZE]; /* of the last DW_EVENT_CORRUPT */
 };
 
 static dw_verdict on_due(dw *d, const dw_firing *firing, void *user)
@@ -32,8 +34,10 @@ static void on_event(dw *d, const dw_event *event, void *user)
 	struct seen *seen = user;
 
 	(void)d;
-	if (event->kind == DW_EVENT_CORRUPT)
+	if (event->kind == DW_EVENT_CORRUPT) {
 		seen->corrupt++;
+		(void)snprintf(seen->message, sizeof seen->message, "%s", event->message);
+	}
 	if (event->kind == DW_EVENT_DEAD) {
 		assert_int_equal(event->status, DW_ECORRUPT);
 		assert_string_equal(event->id, "a");
@@ -126,10 +130,52 @@ static void damaged_timer_becomes_a_dead_letter(void **state)
 	temp_remove(folder);
 }
 
+/* change_topic gives all timers a topic of this size; the checksum of the body is right. */
+static void change_topic(const char *path, size_t size)
+{
+	unsigned char body[RECORD_HEADER_SIZE + 256];
+	char topic[UINT8_MAX], sql[2 * sizeof body + 100];
+	struct record record = {
+	    .id = "a", .id_size = 1, .topic = topic, .topic_size = (uint8_t)size};
+	int at = snprintf(sql, sizeof sql, "UPDATE timer SET body = x'");
+
+	memset(topic, 't', sizeof topic);
+	record_encode(&record, body);
+	for (size_t i = 0; i < record_size(&record); i++)
+		at += snprintf(sql + at, sizeof sql - (size_t)at, "%02x", body[i]);
+	(void)snprintf(sql + at, sizeof sql - (size_t)at, "'"); /* it fits */
+	change(path, sql);
+}
+
+static void timer_beyond_a_limit_is_reported_with_the_limit(void **state)
+{
+	char folder[TEMP_SIZE];
+	char path[TEMP_SIZE];
+	char url[TEMP_SIZE + 8];
+	struct seen seen = {0};
+	dw *d;
+
+	(void)state;
+	temp_make(folder);
+	(void)snprintf(url, sizeof url, "sqlite:%s", temp_file(path, folder, "orders.db"));
+	d = open_store(url, &seen);
+	assert_int_equal(dw_at(d, "t", "a", 0, "data", 4), DW_OK);
+	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
+	change_topic(path, 200);
+	d = open_store(url, &seen);
+	assert_int_equal(dw_run(d), DW_OK); /* until it is set aside */
+	assert_string_equal(seen.message,
+			    "a has a topic of 200 bytes, at most 63 are allowed: it is not fired");
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
+	temp_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(damaged_timer_becomes_a_dead_letter),
+	    cmocka_unit_test(timer_beyond_a_limit_is_reported_with_the_limit),
 	};
 
 	return cmocka_run_group_tests_name("dead_sqlite", tests, NULL, NULL);

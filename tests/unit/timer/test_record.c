@@ -153,6 +153,31 @@ static void assert_refused(struct record record)
 	assert_int_equal(record_decode(body, record_size(&record), &again), DW_ECORRUPT);
 }
 
+static void body_beyond_a_limit_is_told_from_a_damaged_one(void **state)
+{
+	unsigned char body[RECORD_HEADER_SIZE + 512];
+	struct record record = golden_record();
+	char words[RECORD_WORDS_SIZE] = "";
+	char topic[200];
+
+	(void)state;
+	memset(topic, 't', sizeof topic);
+	assert_false(record_breaks_limit(golden, GOLDEN_SIZE, words));
+	assert_false(record_breaks_limit(NULL, 0, words));
+	record.topic = topic;
+	record.topic_size = sizeof topic;
+	record_encode(&record, body);
+	assert_true(record_breaks_limit(body, record_size(&record), words));
+	assert_string_equal(words, "has a topic of 200 bytes, at most 63 are allowed");
+	body[RECORD_HEADER_SIZE] ^= 1;
+	assert_false(record_breaks_limit(body, record_size(&record), words));
+	record = golden_record();
+	record.late_after = -1;
+	record_encode(&record, body);
+	assert_true(record_breaks_limit(body, record_size(&record), words));
+	assert_string_equal(words, "has an id, a topic, data or a time that is not allowed");
+}
+
 static void body_beyond_a_limit_is_corrupt(void **state)
 {
 	static const char *const bad[] = {"a\nb", "\x7f", "\xff", "\xc0\x80", "\xed\xa0\x80"};
@@ -397,6 +422,7 @@ int main(void)
 	    cmocka_unit_test(body_with_any_bit_flipped_is_corrupt),
 	    cmocka_unit_test(body_cut_or_longer_is_corrupt),
 	    cmocka_unit_test(body_at_the_limits_survives),
+	    cmocka_unit_test(body_beyond_a_limit_is_told_from_a_damaged_one),
 	    cmocka_unit_test(body_beyond_a_limit_is_corrupt),
 	    cmocka_unit_test(body_of_a_later_version_is_newer_and_has_its_names),
 	    cmocka_unit_test(body_of_a_later_version_with_any_bit_flipped_is_corrupt),

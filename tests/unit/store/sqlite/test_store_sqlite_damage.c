@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "support/seed.h"
 #include "support/sqlite_fixture.h"
+#include "timer/record.h"
 
 /* damage changes a stored timer among two sound ones, behind the store's back. */
 static uint64_t damage(struct fixture *f, const char *sql)
@@ -342,6 +343,25 @@ static void check_names_what_is_damaged(void **state)
 	}
 }
 
+static void check_names_the_limit_that_a_timer_breaks(void **state)
+{
+	struct fixture *f = *state;
+	unsigned char body[RECORD_HEADER_SIZE + 256];
+	char topic[200], sql[2 * sizeof body + 100];
+	struct record record = {.id = "it", .id_size = 2, .topic = topic, .topic_size = 200};
+	int at = snprintf(sql, sizeof sql, "UPDATE timer SET body = x'");
+
+	memset(topic, 't', sizeof topic);
+	record_encode(&record, body);
+	for (size_t i = 0; i < record_size(&record); i++)
+		at += snprintf(sql + at, sizeof sql - (size_t)at, "%02x", body[i]);
+	(void)snprintf(sql + at, sizeof sql - (size_t)at, "' WHERE id = 'it'"); /* it fits */
+	(void)damage(f, sql);
+	fixture_open(f, &f->other, DW_CLIENT);
+	assert_int_equal(
+	    check(f, "it", "the timer has a topic of 200 bytes, at most 63 are allowed"), 1);
+}
+
 static void check_compares_counts_and_shows_a_hundred_flaws(void **state)
 {
 	struct fixture *f = *state;
@@ -415,6 +435,7 @@ int main(void)
 	    CASE(damaged_byte_of_the_file_is_refused_or_harmless),
 	    CASE(damaged_log_loses_its_end_and_nothing_else),
 	    CASE(check_names_what_is_damaged),
+	    CASE(check_names_the_limit_that_a_timer_breaks),
 	    CASE(check_compares_counts_and_shows_a_hundred_flaws),
 	    CASE(check_of_dead_letters_knows_the_corrupt_ones),
 	    CASE(check_in_a_batch_with_writes_answers_all),
