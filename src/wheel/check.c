@@ -1,6 +1,6 @@
 /*
  * check.c: looks at a whole wheel and says which rule is broken. The rules are the invariant in
- * wheel.c and those of slots.h, names.h and overdue.c. It changes nothing and does not assume that
+ * wheel.c and those of slots.h, alive.h and overdue.c. It changes nothing and does not assume that
  * what it reads is sound: no walk is longer than the wheel has blocks.
  */
 #include <durawheel/wheel.h>
@@ -21,7 +21,7 @@ enum rule {
 	RULE_WORK = -106,     /* work_at and idle_until are not after what they announce */
 	RULE_OVERDUE = -107,  /* the heap is a heap of deadlines below the present */
 	RULE_COUNT = -108,    /* live and dead entries are counted, and each timer has one */
-	RULE_NAMES = -109,    /* names.h: who lives is known, and which indexes are free */
+	RULE_NAMES = -109,    /* alive.h: who lives is known, and which indexes are free */
 	RULE_BLOCK = -110,    /* each block is in a list or in the free list */
 	RULE_SWEEP = -111,    /* the sweep stands at a block of its list, behind one of it */
 	RULE_SOON = -112,     /* what is due soon is sorted, and not below the present */

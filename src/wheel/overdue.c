@@ -17,6 +17,8 @@
  */
 #include "wheel/overdue.h"
 
+#include "wheel/time.h"
+
 #define CHILDREN 4u
 #define CHUNK_BITS 10u
 #define CHUNK_ITEMS (1u << CHUNK_BITS)

@@ -6,9 +6,7 @@
 #define WHEEL_POOL_H
 
 #include "base/bits.h"
-#include "wheel/layout.h"
-
-#include <stdbool.h>
+#include "wheel/count.h"
 
 /* wheel_pool_grow: room for more entries, by one step. DW_ENOMEM, DW_ELIMIT. */
 int wheel_pool_grow(dw_wheel *wheel);
@@ -19,6 +17,11 @@ int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room);
 void wheel_pool_free(dw_wheel *wheel);
 
 size_t wheel_pool_bytes(const dw_wheel *wheel);
+
+static inline struct wheel_head *wheel_head(const dw_wheel *wheel, uint32_t block)
+{
+	return &wheel->pool.cells[(size_t)block << WHEEL_BLOCK_BITS].head;
+}
 
 /* wheel_block_fetch: all lines of this block are wanted soon. */
 static inline void wheel_block_fetch(const dw_wheel *wheel, uint32_t block)

@@ -1,6 +1,8 @@
 /* slots.c: the slow half of slots.h. */
 #include "wheel/slots.h"
 
+#include "wheel/sweep.h"
+
 static uint64_t slot_start(unsigned ring, uint64_t deadline)
 {
 	unsigned shift = wheel_ring_shift(ring);

@@ -8,7 +8,7 @@
  * Sweeping sooner would take more time; sweeping later gains nothing, the lists are then so long
  * that they fall out of the cache. Where nothing is added, nothing is swept: memory does not grow.
  *
- * And it makes elders of those that are alive and old (names.h), before the ring forgets them. For
+ * And it makes elders of those that are alive and old (alive.h), before the ring forgets them. For
  * that it goes around often enough also where nothing dies, and from the highest list to the lowest
  * one, as draining does: so what is in the wheel when it sets out is met, wherever it is by then.
  */

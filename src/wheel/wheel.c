@@ -1,6 +1,6 @@
 /*
  * wheel.c: the timing wheel: its idea, and the calls that put timers in and take them away again by
- * name. advance.c takes out what is due, slots.h has the lists, names.h knows who lives, pool.h has
+ * name. advance.c takes out what is due, slots.h has the lists, alive.h knows who lives, pool.h has
  * the memory, sweep.c clears up after cancels, overdue.c has the past.
  *
  * WHY A WHEEL
@@ -56,7 +56,7 @@
  *   What a wheel of a million costs is cache misses. So a list is not linked through the timers: it
  *   is blocks of 63 entries (deadline, handle), 16 bytes each, written and read in the order of
  *   memory. A timer itself is two bits: one says that its generation has not gone, one that its
- *   index is free (names.h). Cancelling changes these and nothing else; the entry, whose generation
+ *   index is free (alive.h). Cancelling changes these and nothing else; the entry, whose generation
  *   has gone, is dead, and is passed over when the list is drained. An index is reused at once, its
  *   next timer has another generation. What many cancels leave behind is swept while timers are
  *   added (sweep.c). Price: dead entries, up to as many as live ones, and dw_wheel_next() may name

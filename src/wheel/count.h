@@ -1,0 +1,56 @@
+/*
+ * count.h: how many generations, timers and entries there are.
+ */
+#ifndef WHEEL_COUNT_H
+#define WHEEL_COUNT_H
+
+#include "wheel/state.h"
+
+static inline uint32_t wheel_generation(dw_wheel_handle handle)
+{
+	return (uint32_t)(handle >> 32);
+}
+
+/* wheel_next_generation: what the next add or move is given. */
+static inline uint32_t wheel_next_generation(const dw_wheel *wheel)
+{
+	return wheel_generation(wheel->next_name);
+}
+
+/* wheel_age: how many generations were given after this one. */
+static inline uint32_t wheel_age(const dw_wheel *wheel, uint32_t generation)
+{
+	return wheel_next_generation(wheel) - 1 - generation;
+}
+
+/* wheel_fresh: indexes from here on were not in use since the wheel was last empty. */
+static inline uint32_t wheel_fresh(const dw_wheel *wheel)
+{
+	return (uint32_t)wheel->next_name;
+}
+
+/* wheel_count: timers, each of which has one live entry. */
+static inline uint32_t wheel_count(const dw_wheel *wheel)
+{
+	return wheel_fresh(wheel) - wheel->names.free;
+}
+
+/* wheel_entries: the live and the dead. */
+static inline uint32_t wheel_entries(const dw_wheel *wheel)
+{
+	return wheel->pool.room - (wheel->full_at - wheel_next_generation(wheel));
+}
+
+/* wheel_entries_gone: so many are not in any list any more. */
+static inline void wheel_entries_gone(dw_wheel *wheel, uint32_t count)
+{
+	wheel->full_at += count;
+}
+
+/* wheel_dead: how many entries are. */
+static inline uint32_t wheel_dead(const dw_wheel *wheel)
+{
+	return wheel_entries(wheel) - wheel_count(wheel);
+}
+
+#endif
