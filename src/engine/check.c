@@ -1,6 +1,6 @@
 /* Whether the engine's structures agree with each other. For tests: it looks at every timer, and
  * the number it returns says which rule below is broken. */
-#include "engine/internal.h"
+#include "engine/core.h"
 
 enum rule {
 	RULE_INDEX = -1,     /* a timer is found under its id */
@@ -23,7 +23,7 @@ enum rule {
 struct sums {
 	const struct engine *engine;
 	uint64_t timers, claimed, held, unhandled, busy, calls;
-	uint64_t in_claim, in_fire, in_work, running, stranded;
+	uint64_t in_claim, in_fire, in_work, running, unscheduled;
 	int broken;
 };
 
@@ -40,7 +40,7 @@ static bool place_allowed(const struct timer *timer)
 		       timer->state == TIMER_HELD;
 	case PLACE_WORK:
 		return timer->state == TIMER_CLAIMED && !timer->waiting;
-	case PLACE_STRANDED:
+	case PLACE_UNSCHEDULED:
 		return timer->state != TIMER_ABSENT || timer->waiting;
 	}
 	return false;
@@ -49,9 +49,9 @@ static bool place_allowed(const struct timer *timer)
 /* slot_agrees: the schedule that the timer says it is in has it. */
 static bool slot_agrees(const struct engine *engine, const struct timer *timer)
 {
-	const struct schedule *schedule = timer->place == PLACE_CLAIM  ? &engine->claim
-					  : timer->place == PLACE_FIRE ? &engine->fire
-								       : &engine->work;
+	const struct schedule *schedule = timer->place == PLACE_CLAIM  ? &engine->timers.claim
+					  : timer->place == PLACE_FIRE ? &engine->timers.fire
+								       : &engine->timers.work;
 
 	if (timer->place != PLACE_CLAIM && timer->place != PLACE_FIRE && timer->place != PLACE_WORK)
 		return timer->slot == 0;
@@ -62,23 +62,23 @@ static bool slot_agrees(const struct engine *engine, const struct timer *timer)
 static bool idle(const struct engine *engine, const struct timer *timer)
 {
 	return !timer->busy && !timer->waiting && timer->place == PLACE_NONE &&
-	       timer != engine->firing;
+	       timer != engine->delivery.firing;
 }
 
 static int check_timer(const struct engine *engine, const struct timer *timer)
 {
-	if (index_find(&engine->index, timer->id) != timer)
+	if (index_find(&engine->timers.index, timer->id) != timer)
 		return RULE_INDEX;
 	if (!place_allowed(timer))
 		return RULE_PLACE;
 	if (!slot_agrees(engine, timer))
 		return RULE_SLOT;
-	if (timer->state == TIMER_ABSENT && idle(engine, timer) && !engine->closing)
+	if (timer->state == TIMER_ABSENT && idle(engine, timer) && !engine->drive.closing)
 		return RULE_ABSENT;
-	if (timer->calls && idle(engine, timer) && !engine->closing)
+	if (timer->calls && idle(engine, timer) && !engine->drive.closing)
 		return RULE_CALLS;
 	if (timer->waiting &&
-	    (timer->busy || (timer->place != PLACE_FIRE && timer->place != PLACE_STRANDED)))
+	    (timer->busy || (timer->place != PLACE_FIRE && timer->place != PLACE_UNSCHEDULED)))
 		return RULE_WAITING;
 	if (timer->state != TIMER_ABSENT && !timer->topic)
 		return RULE_TOPIC;
@@ -99,17 +99,17 @@ static void look_at(struct timer *timer, void *user)
 	sums->in_claim += timer->place == PLACE_CLAIM;
 	sums->in_fire += timer->place == PLACE_FIRE;
 	sums->in_work += timer->place == PLACE_WORK;
-	sums->running += timer->state == TIMER_FIRING && timer != sums->engine->firing;
-	sums->stranded += timer->place == PLACE_STRANDED;
+	sums->running += timer->state == TIMER_FIRING && timer != sums->engine->delivery.firing;
+	sums->unscheduled += timer->place == PLACE_UNSCHEDULED;
 	for (const struct call *call = timer->calls; call; call = call->next)
 		sums->calls++;
 }
 
-static uint64_t count_stranded(const struct engine *engine)
+static uint64_t count_unscheduled(const struct engine *engine)
 {
 	uint64_t count = 0;
 
-	for (const struct timer *timer = engine->stranded; timer; timer = timer->next)
+	for (const struct timer *timer = engine->timers.unscheduled; timer; timer = timer->next)
 		count++;
 	return count;
 }
@@ -158,25 +158,26 @@ static int check_open(const struct engine *engine, const struct sums *sums)
 	uint64_t again = 0;
 	size_t bytes = 0;
 
-	for (const struct call *call = engine->open; call; call = call->next_open) {
+	for (const struct call *call = engine->calls.open; call; call = call->next_open) {
 		if (call->next_open && call->next_open->prev_open != call)
 			return RULE_OPEN;
 		count++;
 		again += call->internal;
 		bytes += call->bytes;
 	}
-	if (again != engine->again_count || bytes != engine->open_bytes)
+	if (again != engine->calls.internal_count || bytes != engine->calls.bytes)
 		return RULE_OPEN;
-	return count == engine->open_count && sums->calls <= count ? 0 : RULE_OPEN;
+	return count == engine->calls.count && sums->calls <= count ? 0 : RULE_OPEN;
 }
 
 /* check_work: what is due for the workers is in their schedule; a job may have lost its timer. */
 static int check_work(const struct engine *engine, const struct sums *sums)
 {
-	uint64_t count = work_is_made(engine) ? dw_wheel_count(engine->work.wheel) : 0;
+	uint64_t count =
+	    timers_have_work(&engine->timers) ? dw_wheel_count(engine->timers.work.wheel) : 0;
 
 	if (sums->in_work != count ||
-	    (work_is_made(engine) && dw_wheel_check(engine->work.wheel) != 0))
+	    (timers_have_work(&engine->timers) && dw_wheel_check(engine->timers.work.wheel) != 0))
 		return RULE_WORK;
 	return sums->running <= engine->stats.running &&
 		       engine->stats.running <= engine->env.workers.count
@@ -186,16 +187,18 @@ static int check_work(const struct engine *engine, const struct sums *sums)
 
 static int check_sums(const struct engine *engine, const struct sums *sums)
 {
-	uint64_t under_way = engine->urgent_inflight + (uint64_t)engine->ordinary_inflight +
-			     engine->urgent.count + engine->ordinary.count + engine->answers.count;
+	uint64_t under_way = engine->submit.urgent_inflight +
+			     (uint64_t)engine->submit.ordinary_inflight +
+			     engine->submit.urgent.count + engine->submit.ordinary.count +
+			     engine->submit.answers.count;
 
-	if (sums->timers != engine->stats.timers || sums->claimed != engine->claimed ||
+	if (sums->timers != engine->stats.timers || sums->claimed != engine->timers.claimed ||
 	    sums->held != engine->stats.held || sums->unhandled != engine->stats.unhandled)
 		return RULE_COUNT;
-	if (sums->in_claim != dw_wheel_count(engine->claim.wheel) ||
-	    sums->in_fire != dw_wheel_count(engine->fire.wheel))
+	if (sums->in_claim != dw_wheel_count(engine->timers.claim.wheel) ||
+	    sums->in_fire != dw_wheel_count(engine->timers.fire.wheel))
 		return RULE_SCHEDULE;
-	if (sums->stranded != count_stranded(engine))
+	if (sums->unscheduled != count_unscheduled(engine))
 		return RULE_COUNT;
 	return sums->busy <= under_way ? 0 : RULE_INFLIGHT;
 }
@@ -203,7 +206,7 @@ static int check_sums(const struct engine *engine, const struct sums *sums)
 int engine_check(const struct engine *engine)
 {
 	struct sums sums = {.engine = engine};
-	struct index index = engine->index; /* index_each wants one that it may change */
+	struct index index = engine->timers.index; /* index_each wants one that it may change */
 	int broken;
 
 	index_each(&index, look_at, &sums);
@@ -216,8 +219,8 @@ int engine_check(const struct engine *engine)
 		broken = check_topics(engine, &sums);
 	if (broken == 0)
 		broken = check_open(engine, &sums);
-	if (broken == 0 &&
-	    (dw_wheel_check(engine->claim.wheel) != 0 || dw_wheel_check(engine->fire.wheel) != 0))
+	if (broken == 0 && (dw_wheel_check(engine->timers.claim.wheel) != 0 ||
+			    dw_wheel_check(engine->timers.fire.wheel) != 0))
 		broken = RULE_WHEEL;
 	return broken;
 }

@@ -1,50 +1,50 @@
-/* What is about the store as a whole: emptying it, and looking it through for damage. */
-#include "engine/internal.h"
+#include "engine/maintenance.h"
 
 #include "base/scope.h"
+#include "engine/core.h"
+#include "engine/lifecycle.h"
 
 /* ---- Purge --------------------------------------------------------------------------------- */
 
-/* forget drops a timer that is not being delivered: the store has it no more. One that something is
- * asked for at this moment goes by the answer, which comes after the purge; should that be a
- * failure, the timer must be claimed before it may start, and then it is found gone. None of them
- * is written again should the store lose something. */
-static void forget(struct timer *timer, void *user)
+/* purge_forget drops a timer that is not being delivered: the store does not have it any more. A
+ * timer with an operation under way is changed by the answer, which comes after the purge. If the
+ * answer is a failure, the timer must be claimed before it may start, and then it is found gone. No
+ * purged timer is written again if the store loses something. */
+static void purge_forget(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
 	timer->purged = timer->state != TIMER_ABSENT;
 	if (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED)
 		return;
-	timer_disarm(engine, timer);
 	if (timer->busy) {
+		timer_disarm(engine, timer);
 		timer_set_state(engine, timer, TIMER_PENDING);
 		return;
 	}
-	timer_set_state(engine, timer, TIMER_ABSENT);
-	engine_resume(engine, timer);
+	timer_drop(engine, timer);
+	lifecycle_resume(engine, timer);
 }
 
-/* doubt: perhaps it is gone, and so it must be claimed again before it may start. */
-static void doubt(struct timer *timer, void *user)
+/* purge_doubt: the outcome is unknown, so a claimed timer must be claimed again. */
+static void purge_doubt(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
 	if (timer->state != TIMER_CLAIMED)
 		return;
-	timer_disarm(engine, timer);
-	timer_set_state(engine, timer, TIMER_PENDING);
-	engine_resume(engine, timer);
+	timer_doubt(engine, timer);
+	lifecycle_resume(engine, timer);
 }
 
-void whole_purged(struct engine *engine, dw_op *op)
+void maintenance_purged(struct engine *engine, dw_op *op)
 {
-	engine->purging--;
+	engine->maintenance.purging--;
 	/* After the ownership was lost and won again memory knows what was read since. */
-	if (op->status == DW_OK && own_is_current(engine, op))
-		index_each(&engine->index, forget, engine);
-	else if (op->status == DW_EUNKNOWN && own_is_current(engine, op))
-		index_each(&engine->index, doubt, engine);
+	if (op->status == DW_OK && ownership_is_current(&engine->ownership, op))
+		index_each(&engine->timers.index, purge_forget, engine);
+	else if (op->status == DW_EUNKNOWN && ownership_is_current(&engine->ownership, op))
+		index_each(&engine->timers.index, purge_doubt, engine);
 	call_answer(engine, op->call, op->status);
 }
 
@@ -53,7 +53,7 @@ int engine_purge(struct engine *engine, struct done done)
 	struct call *call;
 	int status;
 
-	if (engine->env.role != DW_OWNER)
+	if (engine->ownership.role != DW_OWNER)
 		return engine_fail(engine, DW_EROLE,
 				   "only the owner of the store may empty it: open as DW_OWNER");
 	status = call_new(engine, CALL_PURGE, "", &call);
@@ -61,7 +61,7 @@ int engine_purge(struct engine *engine, struct done done)
 		return status;
 	call->done = done;
 	status = call_ask(engine, call, op_new(&engine->alloc, DW_OP_PURGE, NULL, NULL, 0));
-	engine->purging += status == DW_OK;
+	engine->maintenance.purging += status == DW_OK;
 	return status;
 }
 
@@ -94,7 +94,7 @@ static dw_check_report report_of(const dw_op *op, dw_flaw *flaws)
 	return report;
 }
 
-void whole_tell_check(struct engine *engine, const struct call *call)
+void maintenance_show_check(struct engine *engine, const struct call *call)
 {
 	struct flaws flaws AT_END(free_flaws) = {.engine = engine};
 	dw_check_report report;

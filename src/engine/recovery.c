@@ -1,93 +1,17 @@
-/* What others wrote. At the start, all that is stored, page by page; then whatever a client writes,
- * from the inbox. A row is newer than what memory knows only if its generation says so. */
-#include "engine/internal.h"
+#include "engine/recovery.h"
 
+#include "engine/core.h"
+#include "engine/learn.h"
 #include "port/driven.h"
-#include "timer/record.h"
 
-const char *recover_flaw(const dw_row *row, char *room)
-{
-	if (record_breaks_limit(row->body, row->body_size, room))
-		return room;
-	return row->deleted ? "was deleted by another program, and its entry was not"
-			    : "does not match its checksum, or is in another's place";
-}
-
-/* corrupt: the row is not to be trusted; it is set aside, for a human to look at. */
-static void corrupt(struct engine *engine, const dw_row *row)
-{
-	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
-	char words[RECORD_WORDS_SIZE];
-
-	engine->stats.corrupt++;
-	engine_event(engine, &event, "%s %s: it is not fired", row->id, recover_flaw(row, words));
-	if (!row->deleted)
-		dead_bury_damaged(engine, row->id, row->head.generation);
-}
-
-/* learn_gone: a client has cancelled it. A busy timer's own answer will say so. */
-static void learn_gone(struct engine *engine, struct timer *timer, const dw_row *row)
-{
-	if (!timer || timer->busy || timer->head.generation >= row->head.generation ||
-	    (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED))
-		return;
-	timer_disarm(engine, timer);
-	timer_set_state(engine, timer, TIMER_ABSENT);
-	engine_resume(engine, timer);
-}
-
-int recover_learn(struct engine *engine, const dw_row *row)
-{
-	struct timer *old = index_find(&engine->index, row->id);
-	struct timer *timer = NULL;
-	struct record record;
-	int status;
-
-	if (row->gone) {
-		learn_gone(engine, old, row);
-		return DW_OK;
-	}
-	status = record_of_row(row, &record);
-	if (status == DW_ENEWER) {
-		own_note_newer(engine, row);
-		return status;
-	}
-	if (row->deleted && old && old->state != TIMER_ABSENT)
-		return DW_OK; /* the store has it written again */
-	if (status != DW_OK) {
-		corrupt(engine, row);
-		return DW_OK;
-	}
-	if (old && !old->storing && old->head.generation >= row->head.generation) {
-		if (row->head.attempt != old->head.attempt || row->head.open != old->head.open)
-			old->unsure = true; /* written again by an owner that was fenced */
-		return DW_OK;
-	}
-	status = timer_adopt(engine, row->id, row->body, row->body_size, &timer);
-	if (status == DW_OK && !old)
-		status = index_add(&engine->index, timer);
-	if (status != DW_OK) {
-		if (timer)
-			timer_release(engine, timer);
-		return status;
-	}
-	if (old)
-		timer_replace(engine, old, timer);
-	/* Claimed or not: this owner has not claimed it. */
-	timer->head = row->head;
-	timer->unsure = engine->recovery == RECOVERY_IDLE; /* not by the scan: a client's */
-	engine->recovered++;
-	timer_set_state(engine, timer, TIMER_PENDING);
-	engine_resume(engine, timer);
-	return DW_OK;
-}
-
-void recover_learn_rows(struct engine *engine, const dw_row *row)
-{
-	for (; row; row = row->next)
-		if (recover_learn(engine, row) != DW_OK)
-			engine->recover_again = true; /* no memory now: the scan brings it */
-}
+#define SCAN_LIMIT 256u
+#define LOAD_AHEAD DW_SECONDS(5)     /* timers due so soon are loaded before all others */
+#define LOAD_AHEAD_MIN DW_SECONDS(2) /* more than two leads */
+#define INBOX_LIMIT 256u
+#define AUDIT_LIMIT 128u
+#define AUDIT_EVERY DW_SECONDS(5)
+#define AUDIT_ON DW_MILLISECONDS(100) /* between two parts of one */
+#define AUDIT_AGE DW_SECONDS(1)       /* overdue for so long, and known: it is on its way */
 
 /* ---- The scan ------------------------------------------------------------------------------ */
 
@@ -95,10 +19,10 @@ void recover_learn_rows(struct engine *engine, const dw_row *row)
  * claimed is known together with all that are due before it. A store that loads by generation gives
  * the rest in that order, which also finds timers that its order of deadlines lacks. */
 
-/* is_ahead: all that is due so soon is loaded. */
-static bool is_ahead(const struct engine *engine, dw_usec by)
+/* has_loaded: all that is due so soon is loaded. */
+static bool has_loaded(const struct engine *engine, dw_usec by)
 {
-	const dw_cursor *soon = &engine->recover_soon;
+	const dw_cursor *soon = &engine->recovery.soon;
 
 	return soon->ended || (soon->started && soon->due >= usec_add(engine_now(engine), by));
 }
@@ -109,39 +33,46 @@ static void ask_page(struct engine *engine)
 
 	if (!op)
 		return; /* asked in the next turn */
-	if (driven_loads_by_generation(engine->store) && is_ahead(engine, LOAD_AHEAD))
+	if (driven_loads_by_generation(engine->store) && has_loaded(engine, LOAD_AHEAD))
 		op->flags = DW_OP_BY_GENERATION;
-	op->after = op->flags ? engine->recover_rest : engine->recover_soon;
+	op->after = op->flags ? engine->recovery.rest : engine->recovery.soon;
 	op->limit = SCAN_LIMIT;
-	engine->recovery = RECOVERY_ASKED;
-	engine_submit(engine, op, false);
+	engine->recovery.state = RECOVERY_ASKED;
+	submit_push(engine, op, false);
 }
 
-void recover_begin(struct engine *engine)
+void recovery_begin(struct recovery *recovery)
 {
-	engine->recovery = RECOVERY_NEXT;
-	engine->recover_again = false;
-	engine->recover_soon = engine->recover_rest = (dw_cursor){0};
-	engine->recovered = 0;
+	recovery->state = RECOVERY_NEXT;
+	recovery->again = false;
+	recovery->soon = recovery->rest = (dw_cursor){0};
+	recovery->learnt = 0;
+}
+
+void recovery_stop(struct recovery *recovery)
+{
+	recovery->state = RECOVERY_IDLE;
+	recovery->again = false;
 }
 
 static void postpone(struct engine *engine)
 {
-	engine->recovery = RECOVERY_NEXT;
-	engine->recover_at = usec_add(engine_now(engine), RETRY_STORE);
+	engine->recovery.state = RECOVERY_NEXT;
+	engine->recovery.at = usec_add(engine_now(engine), RETRY_STORE);
 }
 
 static void finish(struct engine *engine)
 {
-	dw_event event = {.kind = DW_EVENT_RECOVERED, .count = engine->recovered};
+	dw_event event = {.kind = DW_EVENT_RECOVERED, .count = engine->recovery.learnt};
 
-	engine->recovery = RECOVERY_IDLE;
-	engine->report_at = 0; /* the last report says that it is loading */
-	engine_event(engine, &event, "%llu timers loaded", (unsigned long long)engine->recovered);
-	if (index_count(&engine->index) > engine->env.timers_max) {
+	engine->recovery.state = RECOVERY_IDLE;
+	report_soon(&engine->report); /* the last one says that it is loading */
+	event_raise(engine, &event, "%llu timers loaded",
+		    (unsigned long long)engine->recovery.learnt);
+	if (index_count(&engine->timers.index) > engine->env.timers_max) {
 		event.kind = DW_EVENT_LIMIT;
 		event.status = DW_ELIMIT;
-		engine_event(engine, &event, "more timers are stored than options.timers_max");
+		event_raise(engine, &event, "more timers are stored than options.timers_max");
 	}
 }
 
@@ -149,13 +80,13 @@ static void finish(struct engine *engine)
  * misses. */
 static void fetch_ahead(const struct engine *engine, const dw_row *rows)
 {
-	const dw_row *row = rows;
+	uint64_t hashes[FETCHED_AHEAD];
+	int count = 0;
 
-	for (int i = 0; row && i < FETCHED_AHEAD; i++, row = row->next)
-		index_fetch_bucket(&engine->index, row->id);
-	row = rows;
-	for (int i = 0; row && i < FETCHED_AHEAD; i++, row = row->next)
-		index_fetch_timer(&engine->index, row->id);
+	for (const dw_row *row = rows; row && count < FETCHED_AHEAD; row = row->next)
+		hashes[count++] = index_fetch_bucket(&engine->timers.index, row->id);
+	for (int i = 0; i < count; i++)
+		index_fetch_timer(&engine->timers.index, hashes[i]);
 }
 
 /* unreadable: the owner of the program must hear of it; the store may be mended meanwhile. */
@@ -163,11 +94,11 @@ static void unreadable(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
 
-	engine_event(engine, &event,
-		     "a part of the store is damaged and cannot be read: timers are missing, and"
-		     " loading them is tried again");
-	engine->recovery = RECOVERY_NEXT;
-	engine->recover_at = usec_add(engine_now(engine), RETRY_STORE_MAX);
+	event_raise(engine, &event,
+		    "a part of the store is damaged and cannot be read: timers are missing, and"
+		    " loading them is tried again");
+	engine->recovery.state = RECOVERY_NEXT;
+	engine->recovery.at = usec_add(engine_now(engine), RETRY_STORE_MAX);
 }
 
 static bool learn_page(struct engine *engine, const dw_row *row)
@@ -175,18 +106,18 @@ static bool learn_page(struct engine *engine, const dw_row *row)
 	for (int i = 0; row; row = row->next, i++) {
 		if (i % FETCHED_AHEAD == 0)
 			fetch_ahead(engine, row);
-		if (recover_learn(engine, row) != DW_OK)
+		if (learn_row(engine, row) != DW_OK)
 			return false;
 	}
 	return true;
 }
 
-void recover_scanned(struct engine *engine, dw_op *op)
+void recovery_scanned(struct engine *engine, dw_op *op)
 {
 	bool rest = op->flags & DW_OP_BY_GENERATION;
-	dw_cursor *cursor = rest ? &engine->recover_rest : &engine->recover_soon;
+	dw_cursor *cursor = rest ? &engine->recovery.rest : &engine->recovery.soon;
 
-	if (!own_is_current(engine, op))
+	if (!ownership_is_current(&engine->ownership, op))
 		return;
 	if (op->status == DW_ECORRUPT) {
 		unreadable(engine);
@@ -196,8 +127,8 @@ void recover_scanned(struct engine *engine, dw_op *op)
 		postpone(engine);
 		return;
 	}
-	engine->recovery = RECOVERY_NEXT;
-	if (rest && !is_ahead(engine, LOAD_AHEAD_MIN))
+	engine->recovery.state = RECOVERY_NEXT;
+	if (rest && !has_loaded(engine, LOAD_AHEAD_MIN))
 		return; /* it was long on its way: its timers must wait for those due before */
 	if (!learn_page(engine, op->rows)) {
 		postpone(engine); /* no memory now: the page is asked for again */
@@ -215,7 +146,7 @@ void recover_scanned(struct engine *engine, dw_op *op)
  * whose entry in the inbox was lost would never be heard of. */
 static bool may_audit(const struct engine *engine)
 {
-	return !engine->audit_asked && engine->recovery == RECOVERY_IDLE &&
+	return !engine->recovery.audit_asked && engine->recovery.state == RECOVERY_IDLE &&
 	       driven_may_lose(engine->store);
 }
 
@@ -227,20 +158,20 @@ static void ask_audit(struct engine *engine)
 		return; /* asked in the next turn */
 	op->head.due = usec_sub(engine_now(engine), AUDIT_AGE);
 	op->limit = AUDIT_LIMIT;
-	engine->audit_asked = true;
-	engine_submit(engine, op, false);
+	engine->recovery.audit_asked = true;
+	submit_push(engine, op, false);
 }
 
-void recover_audited(struct engine *engine, dw_op *op)
+void recovery_audited(struct engine *engine, dw_op *op)
 {
 	bool goes_on = op->status == DW_OK && op->count > 0;
 
-	engine->audit_asked = false;
-	engine->audit_at = usec_add(engine_now(engine), goes_on ? AUDIT_ON : AUDIT_EVERY);
-	if (op->status != DW_OK || !own_is_current(engine, op))
+	engine->recovery.audit_asked = false;
+	engine->recovery.audit_at = usec_add(engine_now(engine), goes_on ? AUDIT_ON : AUDIT_EVERY);
+	if (op->status != DW_OK || !ownership_is_current(&engine->ownership, op))
 		return;
 	for (const dw_row *row = op->rows; row; row = row->next)
-		if (recover_learn(engine, row) != DW_OK)
+		if (learn_row(engine, row) != DW_OK)
 			return; /* no memory now: in another audit */
 }
 
@@ -253,62 +184,62 @@ static void ask_inbox(struct engine *engine)
 	if (!op)
 		return; /* asked in the next turn */
 	op->limit = INBOX_LIMIT;
-	engine->inbox_asked = true;
-	engine_submit(engine, op, false);
+	engine->recovery.inbox_asked = true;
+	submit_push(engine, op, false);
 }
 
-void recover_inbox(struct engine *engine, dw_op *op)
+void recovery_inbox_read(struct engine *engine, dw_op *op)
 {
-	engine->inbox_asked = false;
+	engine->recovery.inbox_asked = false;
 	if (op->status != DW_OK)
-		engine->inbox_at = usec_add(engine_now(engine), RETRY_STORE);
-	if (!own_is_current(engine, op))
+		engine->recovery.inbox_at = usec_add(engine_now(engine), RETRY_STORE);
+	if (!ownership_is_current(&engine->ownership, op))
 		return; /* neither learnt nor acknowledged: the next owner scans */
 	for (const dw_row *row = op->rows; row; row = row->next) {
 		/* What is acknowledged counts as known: the store may overwrite it unread. */
-		bool learnt = recover_learn(engine, row) == DW_OK;
+		bool learnt = learn_row(engine, row) == DW_OK;
 		dw_op *ack = learnt ? op_new(&engine->alloc, DW_OP_ACK, row->id, NULL, 0) : NULL;
 
 		if (!learnt)
-			engine->recover_again = true; /* no memory now: the scan brings it */
+			recovery_need(&engine->recovery); /* no memory now: the scan brings it */
 		if (!ack) { /* read once more, learnt as nothing new, acknowledged then */
-			engine->inbox_at = usec_add(engine_now(engine), RETRY_STORE);
+			engine->recovery.inbox_at = usec_add(engine_now(engine), RETRY_STORE);
 			continue;
 		}
 		ack->head.generation = row->head.generation;
-		engine_submit(engine, ack, false);
+		submit_push(engine, ack, false);
 	}
 }
 
 /* ---- When ---------------------------------------------------------------------------------- */
 
-void recover_ask(struct engine *engine, dw_usec now)
+void recovery_round(struct engine *engine, dw_usec now)
 {
-	if (engine->env.role != DW_OWNER || engine->closing)
+	if (engine->ownership.role != DW_OWNER || engine->drive.closing)
 		return;
-	if (engine->recover_again && engine->recovery == RECOVERY_IDLE) {
-		recover_begin(engine);
+	if (engine->recovery.again && engine->recovery.state == RECOVERY_IDLE) {
+		recovery_begin(&engine->recovery);
 		postpone(engine);
 	}
-	if (engine->recovery == RECOVERY_NEXT && now >= engine->recover_at)
+	if (engine->recovery.state == RECOVERY_NEXT && now >= engine->recovery.at)
 		ask_page(engine);
-	if (!engine->inbox_asked && now >= engine->inbox_at)
+	if (!engine->recovery.inbox_asked && now >= engine->recovery.inbox_at)
 		ask_inbox(engine);
-	if (may_audit(engine) && now >= engine->audit_at)
+	if (may_audit(engine) && now >= engine->recovery.audit_at)
 		ask_audit(engine);
 }
 
-dw_usec recover_wake(const struct engine *engine)
+dw_usec recovery_wake(const struct engine *engine)
 {
 	dw_usec at = DW_NEVER;
 
-	if (engine->env.role != DW_OWNER || engine->closing)
+	if (engine->ownership.role != DW_OWNER || engine->drive.closing)
 		return at;
-	if (engine->recovery == RECOVERY_NEXT)
-		at = engine->recover_at;
-	if (!engine->inbox_asked)
-		at = usec_min(at, engine->inbox_at);
+	if (engine->recovery.state == RECOVERY_NEXT)
+		at = engine->recovery.at;
+	if (!engine->recovery.inbox_asked)
+		at = usec_min(at, engine->recovery.inbox_at);
 	if (may_audit(engine))
-		at = usec_min(at, engine->audit_at);
+		at = usec_min(at, engine->recovery.audit_at);
 	return at;
 }

@@ -2,12 +2,14 @@
  * memory knows of the lost part is written again, in bounded steps; until the store has been told
  * that this is over, it carries nothing else out there. A handle that closes goes on with it,
  * because nobody else knows these timers. */
-#include "engine/internal.h"
+#include "engine/restore.h"
 
+#include "engine/core.h"
+#include "engine/learn.h"
 #include "port/driven.h"
 
-#define PUSHES_A_TURN 256u
-#define PUSHES_MAX 1024u /* under way */
+#define WRITES_A_TURN 256u
+#define WRITES_MAX 1024u /* under way */
 
 static void ask(struct engine *engine)
 {
@@ -15,114 +17,115 @@ static void ask(struct engine *engine)
 
 	if (!op)
 		return; /* asked in the next turn */
-	engine->loss.asked = true;
-	engine_submit(engine, op, false);
+	engine->restore.asked = true;
+	submit_push(engine, op, false);
 }
 
-void loss_answered(struct engine *engine, const dw_op *op)
+void restore_asked(struct engine *engine, const dw_op *op)
 {
-	engine->loss.asked = false;
-	if (op->status != DW_OK || !own_is_current(engine, op))
+	engine->restore.asked = false;
+	if (op->status != DW_OK || !ownership_is_current(&engine->ownership, op))
 		return;
-	engine->loss.pushing = true;
-	engine->loss.bucket = 0;
-	engine->loss.pushed = 0;
-	engine->loss.again_at = 0;
+	engine->restore.writing = true;
+	engine->restore.bucket = 0;
+	engine->restore.written = 0;
+	engine->restore.again_at = 0;
 }
 
-static void push(struct engine *engine, struct timer *timer)
+static void write_again(struct engine *engine, struct timer *timer)
 {
 	dw_op *op = op_new(&engine->alloc, DW_OP_REPUSH, timer->id, timer->body, timer->body_size);
 
 	if (!op) {
-		engine->loss.again = true;
+		engine->restore.again = true;
 		return;
 	}
 	op->head = timer->head;
 	op->head.state = timer->state == TIMER_PENDING ? DW_PENDING : DW_CLAIMED;
-	engine->loss.under_way++;
-	engine->loss.pushed++;
+	engine->restore.under_way++;
+	engine->restore.written++;
 	/* Ahead of what waits for the store to be whole again. */
-	engine_submit(engine, op, true);
+	submit_push(engine, op, true);
 }
 
-static void push_or_pass(struct timer *timer, void *user)
+static void restore_timer(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
 	if (timer->state != TIMER_ABSENT && !timer->storing && !timer->purged &&
 	    driven_is_lost(engine->store, timer->id))
-		push(engine, timer);
+		write_again(engine, timer);
 }
 
-void loss_push_answered(struct engine *engine, const dw_op *op)
+void restore_written(struct engine *engine, const dw_op *op)
 {
-	if (!own_is_current(engine, op))
+	if (!ownership_is_current(&engine->ownership, op))
 		return;
-	engine->loss.under_way--;
+	engine->restore.under_way--;
 	if (op->status == DW_ESTALE)
-		recover_learn_rows(engine, op->rows);
+		learn_rows(engine, op->rows);
 	else if (op->status != DW_OK && op->status != DW_ENOENT) /* the inbox tells more */
-		engine->loss.again = true;
+		engine->restore.again = true;
 }
 
 static void finish(struct engine *engine)
 {
-	dw_event event = {.kind = DW_EVENT_LOSS, .status = DW_ESTORE, .count = engine->loss.pushed};
+	dw_event event = {
+	    .kind = DW_EVENT_LOSS, .status = DW_ESTORE, .count = engine->restore.written};
 
-	engine->loss.pushing = false;
-	engine->recover_again = true; /* what others have written since is there, too */
-	if (engine->loss.pushed == 0)
+	engine->restore.writing = false;
+	recovery_need(&engine->recovery); /* what others have written since is there, too */
+	if (engine->restore.written == 0)
 		return;
-	engine_event(engine, &event,
-		     "the store was emptied or set back: %llu timers were written again",
-		     (unsigned long long)engine->loss.pushed);
+	event_raise(engine, &event,
+		    "the store was emptied or set back: %llu timers were written again",
+		    (unsigned long long)engine->restore.written);
 }
 
-/* push_round writes some more of them; those that failed in another round, a little later. */
-static void push_round(struct engine *engine, dw_usec now)
+/* write_round writes some more of them; those that failed in another round, a little later. */
+static void write_round(struct engine *engine, dw_usec now)
 {
-	struct loss *loss = &engine->loss;
-	uint64_t until = loss->pushed + PUSHES_A_TURN;
+	struct restore *restore = &engine->restore;
+	uint64_t until = restore->written + WRITES_A_TURN;
 
-	if (now < loss->again_at)
+	if (now < restore->again_at)
 		return;
-	while (loss->pushed < until && loss->under_way < PUSHES_MAX &&
-	       index_visit(&engine->index, loss->bucket, push_or_pass, engine))
-		loss->bucket++;
-	if (loss->bucket < engine->index.timers.bucket_count || loss->under_way > 0)
+	while (restore->written < until && restore->under_way < WRITES_MAX &&
+	       index_visit(&engine->timers.index, restore->bucket, restore_timer, engine))
+		restore->bucket++;
+	if (restore->bucket < engine->timers.index.timers.bucket_count || restore->under_way > 0)
 		return;
-	if (loss->again) {
-		loss->again = false;
-		loss->bucket = 0;
-		loss->pushed = 0;
-		loss->again_at = usec_add(now, RETRY_STORE);
+	if (restore->again) {
+		restore->again = false;
+		restore->bucket = 0;
+		restore->written = 0;
+		restore->again_at = usec_add(now, RETRY_STORE);
 		return;
 	}
 	finish(engine);
 }
 
-void loss_round(struct engine *engine, dw_usec now)
+void restore_round(struct engine *engine, dw_usec now)
 {
-	if (engine->env.role != DW_OWNER || !driven_may_lose(engine->store))
+	if (engine->ownership.role != DW_OWNER || !driven_may_lose(engine->store))
 		return;
-	if (engine->loss.pushing)
-		push_round(engine, now);
-	if (!engine->loss.pushing && !engine->loss.asked)
+	if (engine->restore.writing)
+		write_round(engine, now);
+	if (!engine->restore.writing && !engine->restore.asked)
 		ask(engine);
 }
 
-dw_usec loss_wake(const struct engine *engine, dw_usec now)
+dw_usec restore_wake(const struct engine *engine, dw_usec now)
 {
-	const struct loss *loss = &engine->loss;
+	const struct restore *restore = &engine->restore;
 
-	if (!loss->pushing || loss->under_way >= PUSHES_MAX ||
-	    (loss->bucket >= engine->index.timers.bucket_count && loss->under_way > 0))
+	if (!restore->writing || restore->under_way >= WRITES_MAX ||
+	    (restore->bucket >= engine->timers.index.timers.bucket_count && restore->under_way > 0))
 		return DW_NEVER;
-	return usec_max(now, loss->again_at);
+	return usec_max(now, restore->again_at);
 }
 
-void loss_forget(struct engine *engine)
+void restore_stop(struct restore *restore)
 {
-	engine->loss = (struct loss){.asked = engine->loss.asked};
+	*restore = (struct restore){.asked = restore->asked};
 }

@@ -1,9 +1,45 @@
-/* A timer and the structures it is in: index, topic, schedules. */
-#include "engine/internal.h"
+#include "engine/core.h"
 
 #include <assert.h>
 
 #include "timer/record.h"
+
+int timers_init(struct engine *engine)
+{
+	struct timers *timers = &engine->timers;
+	const struct alloc *alloc = &engine->alloc;
+	int status = index_init(&timers->index, alloc, rng_next(&engine->rng));
+
+	if (status == DW_OK)
+		status = schedule_init(&timers->claim, alloc, engine_now(engine));
+	if (status == DW_OK)
+		status = schedule_init(&timers->fire, alloc, engine_now(engine));
+	if (status == DW_OK && engine->env.workers.count > 0)
+		status = schedule_init(&timers->work, alloc, engine_now(engine));
+	return status;
+}
+
+static void free_timer(struct timer *timer, void *user)
+{
+	const struct engine *engine = user;
+
+	alloc_free(&engine->alloc, timer);
+}
+
+void timers_free(struct engine *engine)
+{
+	struct timers *timers = &engine->timers;
+
+	index_each(&timers->index, free_timer, engine);
+	if (timers->index.timers.alloc)
+		index_free(&timers->index);
+	if (timers->claim.alloc)
+		schedule_free(&timers->claim);
+	if (timers->fire.alloc)
+		schedule_free(&timers->fire);
+	if (timers->work.alloc)
+		schedule_free(&timers->work);
+}
 
 int timer_adopt(struct engine *engine, const char *id, const void *body, size_t body_size,
 		struct timer **ret_timer)
@@ -34,15 +70,14 @@ static bool counts(const struct timer *timer)
 void timer_set_state(struct engine *engine, struct timer *timer, enum timer_state state)
 {
 	engine->stats.timers -= counts(timer);
-	engine->claimed -= timer->state == TIMER_CLAIMED;
+	engine->timers.claimed -= timer->state == TIMER_CLAIMED;
 	engine->stats.held -= timer->state == TIMER_HELD;
 	timer->state = (uint8_t)state;
 	engine->stats.timers += counts(timer);
-	engine->claimed += state == TIMER_CLAIMED;
+	engine->timers.claimed += state == TIMER_CLAIMED;
 	engine->stats.held += state == TIMER_HELD;
 }
 
-/* timer_release frees a timer that is in no index any more. */
 void timer_release(struct engine *engine, struct timer *timer)
 {
 	assert(!timer->calls);
@@ -55,23 +90,25 @@ void timer_release(struct engine *engine, struct timer *timer)
 	alloc_free(&engine->alloc, timer);
 }
 
-/* strand keeps a timer that no schedule had memory for; every turn tries again. */
-static void strand(struct engine *engine, struct timer *timer)
+/* ---- Schedules ----------------------------------------------------------------------------- */
+
+/* keep_unscheduled: no schedule had memory for the timer; every turn tries again. */
+static void keep_unscheduled(struct engine *engine, struct timer *timer)
 {
-	timer->place = PLACE_STRANDED;
+	timer->place = PLACE_UNSCHEDULED;
 	timer->prev = NULL;
-	timer->next = engine->stranded;
+	timer->next = engine->timers.unscheduled;
 	if (timer->next)
 		timer->next->prev = timer;
-	engine->stranded = timer;
+	engine->timers.unscheduled = timer;
 }
 
-static void unstrand(struct engine *engine, struct timer *timer)
+static void leave_unscheduled(struct engine *engine, struct timer *timer)
 {
 	if (timer->prev)
 		timer->prev->next = timer->next;
 	else
-		engine->stranded = timer->next;
+		engine->timers.unscheduled = timer->next;
 	if (timer->next)
 		timer->next->prev = timer->prev;
 	timer->prev = timer->next = NULL;
@@ -80,19 +117,35 @@ static void unstrand(struct engine *engine, struct timer *timer)
 void timer_arm_claim(struct engine *engine, struct timer *timer)
 {
 	assert(timer->place == PLACE_NONE);
-	if (schedule_add(&engine->claim, timer, timer->head.due) == DW_OK)
+	if (schedule_add(&engine->timers.claim, timer, timer->head.due) == DW_OK)
 		timer->place = PLACE_CLAIM;
 	else
-		strand(engine, timer);
+		keep_unscheduled(engine, timer);
 }
 
 void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
 {
 	assert(timer->place == PLACE_NONE);
-	if (schedule_add(&engine->fire, timer, at) == DW_OK)
+	if (schedule_add(&engine->timers.fire, timer, at) == DW_OK)
 		timer->place = PLACE_FIRE;
 	else
-		strand(engine, timer);
+		keep_unscheduled(engine, timer);
+}
+
+void timer_await_handler(struct engine *engine, struct timer *timer)
+{
+	topic_park(&engine->topics, timer);
+	timer->place = PLACE_UNHANDLED;
+	engine->stats.unhandled++;
+}
+
+void timer_await_worker(struct engine *engine, struct timer *timer)
+{
+	assert(timer->place == PLACE_NONE && timer->state == TIMER_CLAIMED);
+	if (schedule_add(&engine->timers.work, timer, timer->head.due) == DW_OK)
+		timer->place = PLACE_WORK;
+	else
+		timer_retry_later(engine, timer);
 }
 
 void timer_disarm(struct engine *engine, struct timer *timer)
@@ -101,54 +154,24 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 	case PLACE_NONE:
 		break;
 	case PLACE_CLAIM:
-		schedule_remove(&engine->claim, timer);
+		schedule_remove(&engine->timers.claim, timer);
 		break;
 	case PLACE_FIRE:
-		schedule_remove(&engine->fire, timer);
+		schedule_remove(&engine->timers.fire, timer);
 		break;
 	case PLACE_WORK:
-		schedule_remove(&engine->work, timer);
+		schedule_remove(&engine->timers.work, timer);
 		break;
 	case PLACE_UNHANDLED:
 		topic_unpark(&engine->topics, timer);
 		engine->stats.unhandled--;
 		break;
-	case PLACE_STRANDED:
-		unstrand(engine, timer);
+	case PLACE_UNSCHEDULED:
+		leave_unscheduled(engine, timer);
 		break;
 	}
 	timer->place = PLACE_NONE;
 	timer->waiting = false;
-}
-
-void timer_replace(struct engine *engine, struct timer *old, struct timer *fresh)
-{
-	assert(old != engine->firing); /* answers are taken between handlers; a job has a copy */
-	index_replace(&engine->index, old, fresh);
-	fresh->calls = old->calls;
-	fresh->busy = old->busy;
-	old->calls = NULL;
-	old->busy = false;
-	if (old->settling)
-		call_answer(engine, old->settling, DW_ESTALE);
-	old->settling = NULL;
-	timer_disarm(engine, old);
-	if (!old->storing)
-		timer_release(engine, old); /* one that is being stored is its call's */
-}
-
-void timer_forget(struct engine *engine, struct timer *timer)
-{
-	struct call *settling = timer->settling;
-
-	if (settling && (!timer->busy || settling->early)) {
-		timer->settling = NULL;
-		settling->early = false;
-		call_answer(engine, settling, DW_ESTALE);
-	}
-	timer_disarm(engine, timer);
-	timer_set_state(engine, timer, TIMER_ABSENT);
-	timer->head.generation = 0;
 }
 
 void timer_retry_later(struct engine *engine, struct timer *timer)
@@ -163,4 +186,53 @@ void timer_retry_later(struct engine *engine, struct timer *timer)
 	timer_arm_fire(engine, timer,
 		       usec_add(engine_now(engine), usec_min(delay, RETRY_STORE_MAX)));
 	timer->waiting = true;
+}
+
+/* ---- Changes ------------------------------------------------------------------------------- */
+
+void timer_drop(struct engine *engine, struct timer *timer)
+{
+	timer_disarm(engine, timer);
+	timer_set_state(engine, timer, TIMER_ABSENT);
+}
+
+void timer_doubt(struct engine *engine, struct timer *timer)
+{
+	if (timer->state != TIMER_CLAIMED)
+		return;
+	timer_disarm(engine, timer);
+	timer_set_state(engine, timer, TIMER_PENDING);
+}
+
+struct call *timer_replace(struct engine *engine, struct timer *old, struct timer *fresh)
+{
+	struct call *settling = old->settling;
+
+	assert(old !=
+	       engine->delivery.firing); /* answers are taken between handlers; a job has a copy */
+	index_replace(&engine->timers.index, old, fresh);
+	fresh->calls = old->calls;
+	fresh->busy = old->busy;
+	old->calls = NULL;
+	old->busy = false;
+	old->settling = NULL;
+	timer_disarm(engine, old);
+	if (!old->storing)
+		timer_release(engine, old); /* one that is being stored is its call's */
+	return settling;
+}
+
+struct call *timer_forget(struct engine *engine, struct timer *timer)
+{
+	struct call *settling = timer->settling;
+
+	if (settling && timer->busy && !settling->early)
+		settling = NULL; /* its answer is on its way */
+	if (settling) {
+		timer->settling = NULL;
+		settling->early = false;
+	}
+	timer_drop(engine, timer);
+	timer->head.generation = 0;
+	return settling;
 }

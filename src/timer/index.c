@@ -37,14 +37,17 @@ struct timer *index_find(const struct index *index, const char *id)
 	return (struct timer *)node;
 }
 
-void index_fetch_bucket(const struct index *index, const char *id)
+uint64_t index_fetch_bucket(const struct index *index, const char *id)
 {
-	linear_fetch(&index->timers, hash_of(index, id));
+	uint64_t hash = hash_of(index, id);
+
+	linear_fetch(&index->timers, hash);
+	return hash;
 }
 
-void index_fetch_timer(const struct index *index, const char *id)
+void index_fetch_timer(const struct index *index, uint64_t hash)
 {
-	const struct linear_node *node = linear_first(&index->timers, hash_of(index, id));
+	const struct linear_node *node = linear_first(&index->timers, hash);
 
 	if (node)
 		bits_prefetch(node);

@@ -16,10 +16,10 @@ uint32_t index_count(const struct index *);
 
 struct timer *index_find(const struct index *, const char *id);
 
-/* index_fetch_bucket, index_fetch_timer: this id will be looked for soon. The one brings into the
- * cache what the other reads, so it comes some ids earlier. */
-void index_fetch_bucket(const struct index *, const char *id);
-void index_fetch_timer(const struct index *, const char *id);
+/* index_fetch_bucket, index_fetch_timer: this id will be looked for soon. The first brings into the
+ * cache what the second reads, so it comes some ids earlier. It returns the hash for the second. */
+uint64_t index_fetch_bucket(const struct index *, const char *id);
+void index_fetch_timer(const struct index *, uint64_t hash);
 
 /* index_add: the id must not be there. 0, or DW_ENOMEM. */
 int index_add(struct index *, struct timer *);

@@ -35,7 +35,7 @@ enum timer_place {
 	PLACE_FIRE,
 	PLACE_WORK,
 	PLACE_UNHANDLED,
-	PLACE_STRANDED
+	PLACE_UNSCHEDULED
 };
 
 struct timer {

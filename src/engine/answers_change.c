@@ -1,0 +1,211 @@
+/* Answers to puts, cancels, moves and requeues. */
+#include <string.h>
+
+#include "engine/answers.h"
+#include "engine/core.h"
+#include "engine/learn.h"
+#include "engine/lifecycle.h"
+
+/* ---- Puts ---------------------------------------------------------------------------------- */
+
+/* is_ahead: that generation of the timer, or a later one, is known from the inbox, which does not
+ * wait for the answers before it. */
+static bool is_ahead(const struct timer *head, uint64_t generation)
+{
+	return head->state != TIMER_ABSENT && head->head.generation >= generation;
+}
+
+/* install makes the timer that a put has stored the current one of its id. A claim of an earlier
+ * term does not count. */
+static struct timer *install(struct engine *engine, struct timer *head, struct call *call,
+			     const dw_op *op)
+{
+	struct timer *fresh = call->fresh;
+	bool claimed = op->head.state == DW_CLAIMED && ownership_is_current(&engine->ownership, op);
+
+	if (fresh != head && is_ahead(head, op->head.generation))
+		return head;
+	call->fresh = NULL;
+	fresh->storing = false;
+	fresh->head = op->head;
+	fresh->purged = false;
+	if (fresh != head)
+		call_answer_stale(engine, timer_replace(engine, head, fresh));
+	if (engine->ownership.role == DW_OWNER)
+		timer_set_state(engine, fresh, claimed ? TIMER_CLAIMED : TIMER_PENDING);
+	else
+		fresh->head.generation = 0; /* a scan, should it become the owner, brings it */
+	return fresh;
+}
+
+/* leaves_earlier: the owner knows of its own claims; a client is told. */
+static bool leaves_earlier(const struct engine *engine, const dw_head *head)
+{
+	return engine->ownership.role != DW_OWNER && head->open;
+}
+
+/* vacate: what was to be the timer is only a place now, and not the call's. */
+static void vacate(struct timer *head, struct call *call)
+{
+	if (call->fresh != head)
+		return;
+	head->storing = false;
+	call->fresh = NULL;
+}
+
+/* is_its: the row is what the put has stored, which may have been delivered since. */
+static bool is_its(const dw_op *op, const dw_row *row)
+{
+	return row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0 &&
+	       (row->head.due == op->head.due || row->head.attempt > 0);
+}
+
+/* learn_done: the put had been done before. What it stored may have been fired, changed or
+ * cancelled since; so what counts is what is stored now. Returns the timer of the id. */
+static struct timer *learn_done(struct engine *engine, struct timer *head, struct call *call,
+				const dw_op *op)
+{
+	const dw_row *its = op->rows && is_its(op, op->rows) ? op->rows : NULL;
+
+	vacate(head, call);
+	call->generation = its ? its->head.generation : 0;
+	call->earlier = its && leaves_earlier(engine, &its->head);
+	if (!ownership_is_current(&engine->ownership, op))
+		return head;
+	/* Also before it is learnt: if that fails, the old one must not start all the same. */
+	if (head->state != TIMER_ABSENT &&
+	    (!op->rows || head->head.generation < op->rows->head.generation))
+		call_answer_stale(engine, timer_forget(engine, head));
+	if (op->rows)
+		learn_rows(engine, op->rows);
+	return index_find(&engine->timers.index, op->id);
+}
+
+/* send_again: the outcome of a put is unknown, so the same put is sent until it is known (I9). Its
+ * caller was told DW_EUNKNOWN. A DW_NEW is not: sent again it would refuse itself; a scan tells. */
+static void send_again(struct engine *engine, struct timer *head, struct call *call, dw_op *op)
+{
+	struct call *again = NULL;
+
+	if (!(op->flags & DW_OP_NEW) && !engine->drive.closing)
+		again = call_make_internal(engine, call);
+	if (!again) {
+		recovery_need(&engine->recovery);
+		return;
+	}
+	again->fresh = call->fresh;
+	call->fresh = NULL;
+	again->op = op_new(&engine->alloc, DW_OP_PUT, op->id, op->body,
+			   op->body_size + strlen(op->topic) + 1);
+	if (!again->op) {
+		recovery_need(&engine->recovery);
+		call_answer(engine, again, DW_ENOMEM);
+		return;
+	}
+	call_charge(&engine->calls, again, again->op);
+	again->op->flags = DW_OP_AGAIN | (op->flags & DW_OP_DONE);
+	again->op->head.due = op->head.due;
+	again->op->body_size = op->body_size;
+	again->op->topic = (const char *)again->op->body + op->body_size;
+	again->next = head->calls;
+	head->calls = again;
+	timer_retry_later(engine, head);
+}
+
+/* doubt: the store may have taken the claim back, as it was told to. */
+static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
+{
+	if (op->flags & DW_OP_WITHDRAWN)
+		timer_doubt(engine, timer);
+}
+
+void answers_put(struct engine *engine, struct timer *head, dw_op *op)
+{
+	struct call *call = op->call;
+	bool fenced = op->status == DW_EFENCED && call->internal; /* sent again as a client's */
+
+	call->generation = op->head.generation;
+	call->earlier = leaves_earlier(engine, &op->head);
+	if (op->status == DW_OK && op->flags & DW_OP_DONE)
+		head = learn_done(engine, head, call, op);
+	else if (op->status == DW_OK)
+		head = install(engine, head, call, op);
+	else if (call->internal)
+		recovery_need(&engine->recovery); /* the first one may be stored: the scan tells */
+	if (op->status == DW_EUNKNOWN || fenced) {
+		head->unsure = true;
+		doubt(engine, head, op);
+		send_again(engine, head, call, op);
+	}
+	vacate(head, call); /* refused */
+	lifecycle_resume(engine, head);
+	call_answer(engine, call, op->status);
+}
+
+/* ---- Cancels and moves --------------------------------------------------------------------- */
+
+/* is_newer: memory has learnt another generation since the operation was submitted: answers of
+ * reading may come before those of changing. It may be what came after the operation; if it is what
+ * the operation has ended, its claim will be answered so. */
+static bool is_newer(const struct timer *head, const dw_op *op)
+{
+	return head->state != TIMER_ABSENT && head->head.generation > op->head.generation;
+}
+
+void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
+{
+	struct call *call = op->call;
+	bool gone = op->status == DW_OK || op->status == DW_ENOENT;
+
+	if (gone && head->state != TIMER_ABSENT && !is_newer(head, op) &&
+	    ownership_is_current(&engine->ownership, op)) {
+		timer_drop(engine, head);
+	}
+	engine->stats.cancelled += op->status == DW_OK;
+	if (op->status == DW_EUNKNOWN) {
+		doubt(engine, head, op);
+		recovery_need(&engine->recovery);
+	}
+	lifecycle_resume(engine, head);
+	call_answer(engine, call, op->status);
+}
+
+/* moved takes in what a move or a requeue has made: the same timer under its next generation, or
+ * the one in the answer, when memory knew another one or none. The owner's timer; to be found by
+ * its id afterwards. */
+static void moved(struct engine *engine, struct timer *head, const dw_op *op)
+{
+	if (is_ahead(head, op->head.generation))
+		return;
+	if (op->rows || op->kind == DW_OP_REQUEUE || head->state == TIMER_ABSENT) {
+		if (!op->rows)
+			recovery_need(&engine->recovery);
+		timer_drop(engine, head);
+		head->head.generation = 0; /* the row may have been learnt before */
+		learn_rows(engine, op->rows);
+		return;
+	}
+	head->head = op->head;
+	timer_disarm(engine, head);
+	timer_set_state(engine, head, TIMER_PENDING);
+}
+
+void answers_move(struct engine *engine, struct timer *head, dw_op *op)
+{
+	struct call *call = op->call;
+	bool current = ownership_is_current(&engine->ownership, op) && !is_newer(head, op);
+
+	call->generation = op->head.generation;
+	call->earlier = leaves_earlier(engine, &op->head);
+	if (op->status == DW_OK && current)
+		moved(engine, head, op);
+	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && current)
+		timer_drop(engine, head);
+	engine->stats.moved += op->status == DW_OK && op->kind == DW_OP_MOVE;
+	if (op->status == DW_EUNKNOWN) {
+		doubt(engine, head, op);
+		recovery_need(&engine->recovery);
+	}
+	lifecycle_resume(engine, index_find(&engine->timers.index, op->id));
+	call_answer(engine, call, op->status);
+}

@@ -1,0 +1,114 @@
+/* Answers to claims and verdicts. */
+#include "engine/answers.h"
+#include "engine/core.h"
+#include "engine/damaged.h"
+#include "engine/learn.h"
+#include "engine/lifecycle.h"
+
+static void claim_answered(struct engine *engine, struct timer *timer, const dw_op *op)
+{
+	if (op->status == DW_OK) {
+		engine->stats.duplicates += op->head.crashes > timer->head.crashes;
+		timer->head.attempt = op->head.attempt;
+		timer->head.crashes = op->head.crashes;
+		timer->failures = 0;
+		timer_set_state(engine, timer, TIMER_CLAIMED);
+		if (op->head.crashes >= DW_CRASHES_MAX) {
+			timer_set_state(engine, timer, TIMER_VERDICT);
+			timer->reason = DW_REASON_CRASHED;
+		}
+	} else if (answers_failed(op->status)) {
+		timer_retry_later(engine, timer);
+	} else {
+		if (op->status == DW_ECORRUPT)
+			damaged_timer(engine, timer);
+		timer_drop(engine, timer);
+	}
+}
+
+static void count_verdict(struct engine *engine, const struct timer *timer, const dw_op *op)
+{
+	engine->stats.settled += op->kind == DW_OP_SETTLE;
+	engine->stats.retried += op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0;
+	if (op->kind == DW_OP_BURY) {
+		dw_event event = {.kind = DW_EVENT_DEAD,
+				  .status = op->reason == DW_REASON_LATE ? DW_ELATE : DW_ELIMIT,
+				  .id = timer->id,
+				  .topic = timer->topic->name};
+
+		engine->stats.dead++;
+		event_raise(engine, &event, "%s is dead: %s", timer->id,
+			    dw_reason_name(op->reason));
+		damaged_dropped(engine, op);
+	}
+}
+
+static void verdict_answered(struct engine *engine, struct timer *timer, const dw_op *op)
+{
+	if (answers_failed(op->status)) {
+		/* A claim that may have been given back is no claim any more. */
+		if (op->status == DW_EUNKNOWN && timer->state == TIMER_CLAIMED)
+			timer_set_state(engine, timer, TIMER_PENDING);
+		timer_retry_later(engine, timer);
+		return;
+	}
+	if (op->status == DW_ECORRUPT)
+		damaged_timer(engine, timer);
+	if (op->status == DW_OK)
+		count_verdict(engine, timer, op);
+	if (op->status == DW_OK && op->kind == DW_OP_RETRY) {
+		timer->head.due = op->head.due;
+		timer->head.retries += (op->flags & DW_OP_VERDICT) != 0;
+		timer->retry_at = 0;
+		timer->failures = 0;
+		timer_disarm(engine, timer);
+		timer_set_state(engine, timer, TIMER_PENDING);
+	} else {
+		timer_drop(engine, timer);
+	}
+}
+
+/* past_answered: a claim or a verdict of an earlier reign, which memory has dropped. Only a
+ * dw_settle may still want to know. */
+static void past_answered(struct engine *engine, struct timer *timer, const dw_op *op)
+{
+	struct call *settling = op->kind == DW_OP_CLAIM ? NULL : timer->settling;
+	bool known = op->status == DW_OK || op->status == DW_EUNKNOWN || op->status == DW_ECLOSED;
+
+	if (settling)
+		timer->settling = NULL;
+	lifecycle_resume(engine, timer);
+	if (settling)
+		call_answer(engine, settling, known ? op->status : DW_ESTALE);
+}
+
+void answers_delivery(struct engine *engine, struct timer *timer, dw_op *op)
+{
+	struct call *settling = NULL;
+
+	if (!ownership_is_current(&engine->ownership, op)) {
+		past_answered(engine, timer, op);
+		return;
+	}
+	if (timer->head.generation == op->head.generation && timer->state != TIMER_ABSENT) {
+		if (op->kind == DW_OP_CLAIM)
+			claim_answered(engine, timer, op);
+		else
+			verdict_answered(engine, timer, op);
+		if (op->kind != DW_OP_CLAIM && !answers_failed(op->status)) {
+			settling = timer->settling;
+			timer->settling = NULL;
+		}
+	}
+	if (op->status == DW_ESTALE) {
+		/* What is stored is the truth, be it the same generation in another state. */
+		if (timer->state == TIMER_ABSENT)
+			timer->head.generation = 0;
+		learn_rows(engine, op->rows);
+	}
+	timer = index_find(&engine->timers.index, op->id);
+	lifecycle_resume(engine, timer);
+	if (settling)
+		call_answer(engine, settling,
+			    op->status == DW_ENOENT ? (int)DW_ESTALE : op->status);
+}

@@ -1,0 +1,193 @@
+#include "engine/core.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define GIVEN_UP_A_TURN 256
+
+int call_make(struct engine *engine, enum call_kind kind, const char *id, struct call **ret_call)
+{
+	size_t id_size = strlen(id);
+	struct call *call = alloc_new(&engine->alloc, sizeof *call + id_size + 1);
+
+	if (!call) {
+		(void)engine_fail(engine, DW_ENOMEM, "no memory for the call");
+		return DW_ENOMEM; /* plain, so that a compiler sees that *ret_call is not read */
+	}
+	call->kind = kind;
+	call->asked = engine_steady(engine);
+	call->id_size = id_size;
+	call->bytes = sizeof *call + id_size + 1;
+	engine->calls.bytes += call->bytes;
+	memcpy(call->id, id, id_size + 1);
+	call->next_open = engine->calls.open;
+	if (engine->calls.open)
+		engine->calls.open->prev_open = call;
+	engine->calls.open = call;
+	engine->calls.count++;
+	*ret_call = call;
+	return DW_OK;
+}
+
+struct call *call_make_internal(struct engine *engine, const struct call *earlier)
+{
+	struct call *call;
+
+	if (call_make(engine, CALL_PUT, earlier->id, &call) != DW_OK)
+		return NULL;
+	call->internal = true;
+	engine->calls.internal_count++;
+	return call;
+}
+
+/* A store that does not answer must not eat all memory, so its callers wait. Calls that are part of
+ * a delivery are no more than there are deliveries. */
+int call_new(struct engine *engine, enum call_kind kind, const char *id, struct call **ret_call)
+{
+	if (engine->calls.bytes >= DW_UNANSWERED_MAX) {
+		(void)engine_fail(engine, DW_ELIMIT,
+				  "calls of %d MiB are not answered yet: wait for an answer",
+				  DW_UNANSWERED_MAX / (1024 * 1024));
+		return DW_ELIMIT;
+	}
+	return call_make(engine, kind, id, ret_call);
+}
+
+void call_free(struct engine *engine, struct call *call)
+{
+	if (call->prev_open)
+		call->prev_open->next_open = call->next_open;
+	else
+		engine->calls.open = call->next_open;
+	if (call->next_open)
+		call->next_open->prev_open = call->prev_open;
+	patience_end(engine, call);
+	engine->calls.count--;
+	engine->calls.internal_count -= call->internal;
+	engine->calls.bytes -= call->bytes;
+	op_free(&engine->alloc, call->op);
+	alloc_free(&engine->alloc, call);
+}
+
+void calls_free(struct engine *engine)
+{
+	struct call *call;
+
+	while ((call = engine->calls.open)) {
+		if (call->fresh && index_find(&engine->timers.index, call->id) != call->fresh)
+			alloc_free(&engine->alloc, call->fresh);
+		call_free(engine, call);
+	}
+	assert(engine->calls.count == 0 && engine->calls.bytes == 0 &&
+	       engine->calls.internal_count == 0);
+}
+
+/* ---- Answering ----------------------------------------------------------------------------- */
+
+/* drop_fresh: the timer of a put that was not stored. */
+static void drop_fresh(struct engine *engine, struct call *call)
+{
+	struct timer *fresh = call->fresh;
+
+	call->fresh = NULL;
+	if (!fresh)
+		return;
+	fresh->storing = false;
+	if (index_find(&engine->timers.index, call->id) != fresh)
+		timer_release(engine, fresh);
+}
+
+void call_answer(struct engine *engine, struct call *call, int status)
+{
+	call->status = status;
+	patience_end(engine, call);
+	drop_fresh(engine, call);
+	events_push(engine, &call->notice);
+}
+
+void call_answer_stale(struct engine *engine, struct call *call)
+{
+	if (call)
+		call_answer(engine, call, DW_ESTALE);
+}
+
+int call_ask(struct engine *engine, struct call *call, dw_op *op)
+{
+	if (!op) {
+		call_free(engine, call);
+		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
+	}
+	call_charge(&engine->calls, call, op);
+	op->call = call;
+	op->asked = patience_since(engine, call);
+	submit_push(engine, op, false);
+	engine_touch(engine);
+	return DW_OK;
+}
+
+void call_answer_ask(struct engine *engine, dw_op *op)
+{
+	struct call *call = op->call;
+
+	call->op = op;
+	call_answer(engine, call, op->status);
+}
+
+bool call_has(const dw_op *op)
+{
+	const struct call *call = op->call;
+
+	return call && call->op == op;
+}
+
+/* leave takes the call out of what waits for its id. Those that were called before it have mostly
+ * been answered before it. */
+static void leave(struct timer *timer, const struct call *call)
+{
+	struct call **link = &timer->calls;
+
+	while (*link != call)
+		link = &(*link)->next;
+	*link = call->next;
+}
+
+static void give_up(struct engine *engine, struct call *call)
+{
+	struct timer *timer = index_find(&engine->timers.index, call->id);
+
+	assert(timer);
+	if (timer->settling == call) { /* the verdict goes on without it */
+		timer->settling = NULL;
+		call_answer(engine, call, DW_EUNKNOWN);
+	} else {
+		leave(timer, call);
+		call_answer(engine, call, DW_ESTORE);
+	}
+}
+
+void calls_give_up(struct engine *engine)
+{
+	for (int i = 0; i < GIVEN_UP_A_TURN; i++) {
+		struct call *call = patience_over(engine);
+
+		if (!call)
+			return;
+		give_up(engine, call);
+	}
+}
+
+void calls_fail(struct engine *engine, struct timer *timer)
+{
+	struct call **link = &timer->calls;
+
+	while (*link) {
+		struct call *call = *link;
+
+		if (call->internal) {
+			link = &call->next;
+			continue;
+		}
+		*link = call->next;
+		call_answer(engine, call, DW_ESTORE);
+	}
+}

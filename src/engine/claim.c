@@ -1,0 +1,168 @@
+#include "engine/claim.h"
+
+#include "engine/core.h"
+#include "engine/urgent.h"
+
+#define TURN_SWEEP_MAX 1024u
+#define KNOWN_BODY_MAX 1024u /* a larger body is not sent with its claim */
+
+/* is_known: what is stored of it is known to the last byte: it was put by us, or scanned, and never
+ * claimed. Until the scan is over another owner, or a client, may have been there since. */
+static bool is_known(const struct engine *engine, const struct timer *timer)
+{
+	const dw_head *head = &timer->head;
+
+	return recovery_is_over(&engine->recovery) && !timer->unsure && timer->body_size > 0 &&
+	       timer->body_size <= KNOWN_BODY_MAX && head->state == DW_PENDING &&
+	       head->attempt == 0 && head->retries == 0 && head->crashes == 0 && head->open == 0;
+}
+
+static dw_op *claim_op(struct engine *engine, struct timer *timer)
+{
+	dw_op *op;
+
+	if (!is_known(engine, timer))
+		return op_new(&engine->alloc, DW_OP_CLAIM, timer->id, NULL, 0);
+	op = op_new(&engine->alloc, DW_OP_CLAIM, timer->id, timer->body, timer->body_size);
+	if (op)
+		op->flags |= DW_OP_KNOWN;
+	return op;
+}
+
+/* await_handler: the timer is claimed when its topic has a handler. */
+static void await_handler(struct engine *engine, struct timer *timer)
+{
+	dw_event event = {.kind = DW_EVENT_NO_HANDLER,
+			  .id = timer->id,
+			  .topic = timer->topic->name,
+			  .count = timer->topic->unhandled_count + 1};
+
+	timer_await_handler(engine, timer);
+	if (event.count == 1)
+		event_raise(engine, &event, "no handler for topic %s: its timers wait",
+			    timer->topic->name);
+}
+
+bool claim_is_due(const struct engine *engine, dw_usec now, dw_usec *ret_until)
+{
+	dw_usec lead = submit_lead(engine);
+
+	if (schedule_wake(&engine->timers.claim) > usec_add(now, lead))
+		return false;
+	*ret_until = usec_add(now, 2 * lead);
+	return true;
+}
+
+bool claim_next(struct engine *engine, dw_usec until)
+{
+	struct timer *timer;
+
+	if (submit_is_urgent_full(&engine->submit))
+		return false;
+	timer = schedule_pop(&engine->timers.claim, until);
+	if (!timer)
+		return false;
+	timer->place = PLACE_NONE;
+	if (timer->busy) /* it comes back when its operation is answered */
+		return true;
+	if (topic_handled(&engine->topics, timer->topic))
+		urgent_send(engine, timer, claim_op(engine, timer));
+	else
+		await_handler(engine, timer);
+	return true;
+}
+
+void claim_revive(struct engine *engine)
+{
+	for (uint32_t i = 0; i < TURN_CLAIMS_MAX; i++) {
+		struct topic *topic = topics_revivable(&engine->topics);
+		struct timer *timer = topic ? topic->unhandled : NULL;
+
+		if (!timer)
+			return;
+		timer_disarm(engine, timer);
+		timer_arm_claim(engine, timer);
+	}
+}
+
+/* ---- After a step of the wall clock -------------------------------------------------------- */
+
+/* bring_forward: a hold or a pause that the step back has made longer than it was ever meant. */
+static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	bool waiting = timer->waiting;
+	dw_usec latest = usec_add(now, waiting ? RETRY_STORE_MAX : engine->env.hold);
+
+	if (timer->slot_time <= latest)
+		return;
+	timer_disarm(engine, timer);
+	timer_arm_fire(engine, timer, latest);
+	timer->waiting = waiting;
+}
+
+/* recheck_timer looks at the first of a topic's unhandled: if it is not due any more, it is pending
+ * as before; else it goes to the end. */
+static void recheck_timer(struct engine *engine, struct timer *timer, dw_usec until)
+{
+	struct topics *topics = &engine->topics;
+
+	if (timer->head.due > until) {
+		timer_disarm(engine, timer);
+		timer_arm_claim(engine, timer);
+	} else if (timer->next) {
+		topic_unpark(topics, timer);
+		topic_park(topics, timer);
+	}
+}
+
+/* recheck goes once around the unhandled of each topic, some of them a turn. */
+static void recheck(struct engine *engine, dw_usec now)
+{
+	dw_usec until = usec_add(now, 2 * submit_lead(engine));
+
+	for (uint32_t i = 0; i < TURN_SWEEP_MAX && engine->topics.recheck; i++) {
+		struct topic *topic = engine->topics.recheck;
+
+		if (topic->recheck == 0) {
+			topics_rechecked(&engine->topics);
+			continue;
+		}
+		topic->recheck--;
+		recheck_timer(engine, topic->unhandled, until);
+	}
+}
+
+void claim_clock_stepped_back(struct engine *engine)
+{
+	engine->claims.sweep_fire = schedule_size(&engine->timers.fire);
+	engine->claims.sweep_work = schedule_size(&engine->timers.work);
+	topics_recheck(&engine->topics);
+}
+
+static void sweep(struct engine *engine, struct schedule *schedule, uint32_t *left, dw_usec now)
+{
+	for (uint32_t i = 0; i < TURN_SWEEP_MAX && *left != 0; i++) {
+		struct timer *timer = schedule_at(schedule, --*left);
+
+		if (!timer)
+			continue;
+		if (timer->waiting || timer->state == TIMER_HELD)
+			bring_forward(engine, timer, now);
+		else if (timer->state == TIMER_CLAIMED && !timer->busy &&
+			 timer->head.due > usec_add(now, 4 * LEAD_MAX))
+			urgent_give_back(engine, timer);
+	}
+}
+
+void claim_sweep(struct engine *engine, dw_usec now)
+{
+	recheck(engine, now);
+	sweep(engine, &engine->timers.fire, &engine->claims.sweep_fire, now);
+	sweep(engine, &engine->timers.work, &engine->claims.sweep_work, now);
+}
+
+bool claim_has_more(const struct engine *engine)
+{
+	return engine->claims.sweep_fire > 0 || engine->claims.sweep_work > 0 ||
+	       topics_revivable(&engine->topics) || engine->topics.recheck;
+}

@@ -1,0 +1,39 @@
+/* Claiming: a timer is claimed in the store a lead before its deadline, so that it may start. */
+#ifndef DW_ENGINE_CLAIM_H
+#define DW_ENGINE_CLAIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "durawheel/durawheel.h"
+
+#define TURN_CLAIMS_MAX 512u
+
+struct engine;
+
+struct claims {
+	/* After a step of the wall clock: how many indexes of the schedules of fire and of work are
+	 * still to be looked at. */
+	uint32_t sweep_fire;
+	uint32_t sweep_work;
+};
+
+/* claim_is_due: a timer is due within one lead. Then the timers until *ret_until, which is two
+ * leads away, are claimed together: so a quiet engine claims in few, fuller batches. claim_next
+ * claims the next one; false: there is none, or no room. */
+bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
+bool claim_next(struct engine *, dw_usec until);
+
+/* claim_revive claims timers that waited for a handler and have one now. */
+void claim_revive(struct engine *);
+
+/* claim_clock_stepped_back: claim_sweep looks from now on at all that is armed, or waits for a
+ * handler, some a turn. Claims that are far ahead now are given back, so that others can cancel
+ * these timers again. */
+void claim_clock_stepped_back(struct engine *);
+void claim_sweep(struct engine *, dw_usec now);
+
+/* claim_has_more: there is work for claim_revive or claim_sweep. */
+bool claim_has_more(const struct engine *);
+
+#endif

@@ -1,0 +1,34 @@
+#include "engine/clock_steps.h"
+
+#include "engine/core.h"
+
+#define STEP_MIN DW_MILLISECONDS(20) /* a jump of wall against steady clock that is not drift */
+
+void clock_steps_init(struct engine *engine)
+{
+	engine->clock_steps.skew = usec_sub(engine_now(engine), engine_steady(engine));
+}
+
+/* The wall clock was set if it moved against the steady one. The steady clock is read again: a
+ * process that was suspended between the two readings also sees a step. */
+void clock_steps_watch(struct engine *engine, dw_usec before, dw_usec now)
+{
+	dw_usec skew = usec_sub(now, before);
+	dw_usec step = usec_sub(skew, engine->clock_steps.skew);
+	dw_event event = {.kind = DW_EVENT_CLOCK_STEPPED};
+
+	if (usec_sub(engine_steady(engine), before) >= STEP_MIN / 2)
+		return;
+	engine->clock_steps.skew = skew;
+	if (step > -STEP_MIN && step < STEP_MIN)
+		return;
+	if (step < 0)
+		claim_clock_stepped_back(engine);
+	/* What was put off until a wall time must not wait out a step back. */
+	recovery_hurry(&engine->recovery, now);
+	ownership_hurry(&engine->ownership, now);
+	report_hurry(&engine->report, now);
+	event_raise(engine, &event, "the wall clock was set %lld us %s",
+		    (long long)(step < 0 ? usec_sub(0, step) : step),
+		    step < 0 ? "back" : "forward");
+}

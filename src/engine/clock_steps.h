@@ -1,0 +1,18 @@
+/* Steps of the wall clock, which somebody has set. */
+#ifndef DW_ENGINE_CLOCK_STEPS_H
+#define DW_ENGINE_CLOCK_STEPS_H
+
+#include "durawheel/durawheel.h"
+
+struct engine;
+
+struct clock_steps {
+	dw_usec skew; /* wall - steady */
+};
+
+void clock_steps_init(struct engine *);
+
+/* clock_steps_watch: `before` is the steady time, read before the wall time `now`. */
+void clock_steps_watch(struct engine *, dw_usec before, dw_usec now);
+
+#endif

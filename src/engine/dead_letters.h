@@ -1,0 +1,9 @@
+/* Dead letters: listing and dropping them. */
+#ifndef DW_ENGINE_DEAD_LETTERS_H
+#define DW_ENGINE_DEAD_LETTERS_H
+
+#include "engine/calls.h"
+
+void dead_letters_show(struct engine *, const struct call *);
+
+#endif

@@ -1,0 +1,175 @@
+#include "engine/delivery.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "engine/core.h"
+#include "engine/lifecycle.h"
+
+/* What a purge deletes must not start once it is gone from the store, even if the answer is still
+ * on its way: a client could have used the id again. A handler may have forked, and this may be the
+ * child. The lease comes last: it must hold when the handler starts. */
+bool delivery_may_start(const struct engine *engine)
+{
+	return !engine->drive.closing && !engine->delivery.paused &&
+	       engine->maintenance.purging == 0 && engine->drive.pid == getpid() &&
+	       lease_holds(engine);
+}
+
+void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	timer_set_state(engine, timer, TIMER_FIRING);
+	timer->no_retry = false;
+	engine->stats.fired++;
+	engine->stats.lag_us = usec_sub(now, timer->head.due);
+	engine->stats.lag_max_us = usec_max(engine->stats.lag_max_us, engine->stats.lag_us);
+}
+
+/* ---- The verdict --------------------------------------------------------------------------- */
+
+void delivery_end(struct engine *engine, struct timer *timer, dw_verdict verdict, dw_usec retry_in)
+{
+	timer_set_state(engine, timer, TIMER_VERDICT);
+	timer->verdict = (uint8_t)verdict;
+	timer->retry_in = retry_in;
+	lifecycle_resume(engine, timer);
+}
+
+static void hold(struct engine *engine, struct timer *timer)
+{
+	if (engine->stats.held >= DW_HOLDS_MAX) {
+		dw_event event = {.kind = DW_EVENT_LIMIT,
+				  .status = DW_ELIMIT,
+				  .id = timer->id,
+				  .topic = timer->topic->name,
+				  .count = DW_HOLDS_MAX};
+
+		event_raise(engine, &event, "%d firings are held: %s is delivered again later",
+			    DW_HOLDS_MAX, timer->id);
+		delivery_end(engine, timer, DW_RETRY, -1);
+		return;
+	}
+	timer_set_state(engine, timer, TIMER_HELD);
+	/* A call that waits to be sent again is armed: what follows it arms the time-out. */
+	if (timer->place == PLACE_NONE)
+		timer_arm_fire(engine, timer, usec_add(engine_now(engine), engine->env.hold));
+}
+
+/* read_verdict: what is no verdict loses nothing, it is delivered again; but the handler is wrong,
+ * and its author is to hear of it. */
+static dw_verdict read_verdict(struct engine *engine, const struct timer *timer, dw_verdict verdict)
+{
+	char line[DW_MESSAGE_SIZE];
+
+	if (verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_HOLD)
+		return verdict;
+	(void)snprintf(line, sizeof line,
+		       "the handler of topic %s returned %d, which is no verdict: it counts as "
+		       "DW_RETRY",
+		       timer->topic->name, (int)verdict);
+	if (engine->env.on_log)
+		engine->env.on_log(DW_LOG_ERROR, line, engine->env.on_log_user);
+	return DW_RETRY;
+}
+
+/* take_settling: dw_settle was called before the worker said that it holds, if it does. Returns
+ * whether the call brings the verdict. */
+static bool take_settling(struct engine *engine, struct timer *timer, dw_verdict verdict)
+{
+	struct call *settling = timer->settling;
+
+	settling->early = false;
+	if (verdict == DW_HOLD) {
+		settling->asked = engine_steady(engine);
+		patience_begin(engine, settling);
+		return true;
+	}
+	timer->settling = NULL;
+	call_answer_stale(engine, settling);
+	return false;
+}
+
+void delivery_judge(struct engine *engine, struct timer *timer, dw_verdict verdict,
+		    dw_usec retry_in)
+{
+	struct call *settling = timer->settling;
+
+	verdict = read_verdict(engine, timer, verdict);
+	if (settling && take_settling(engine, timer, verdict)) {
+		verdict = settling->verdict;
+		retry_in = settling->retry_in;
+	}
+	if (verdict == DW_HOLD)
+		hold(engine, timer);
+	else
+		delivery_end(engine, timer, verdict == DW_DONE ? DW_DONE : DW_RETRY, retry_in);
+}
+
+/* ---- A handler on this thread -------------------------------------------------------------- */
+
+/* A delivery whose handler runs on this thread. */
+struct handler_run {
+	struct engine *engine;
+	struct timer *timer;
+	dw_verdict verdict;
+};
+
+static void end_handler_run(struct handler_run *run)
+{
+	struct engine *engine = run->engine;
+
+	engine->drive.callback_depth--;
+	engine->delivery.firing = NULL;
+	delivery_judge(engine, run->timer, run->verdict, engine->delivery.retry_in);
+}
+
+/* call_handler: one that ends by an exception has said DW_RETRY. */
+static void call_handler(struct engine *engine, struct timer *timer, const dw_firing *firing)
+{
+	struct handler_run run AT_END(end_handler_run) = {engine, timer, DW_RETRY};
+	struct topic *topic = timer->topic;
+	dw_fire_fn fire = topic->fire ? topic->fire : engine->topics.any_fire;
+	void *user = topic->fire ? topic->user : engine->topics.any_user;
+
+	engine->delivery.retry_in = -1;
+	engine->delivery.firing = timer;
+	engine->drive.callback_depth++;
+	run.verdict = fire(engine->env.handle, firing, user);
+}
+
+void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	dw_token token = {.generation = timer->head.generation, .attempt = timer->head.attempt};
+	dw_firing firing = {.size = sizeof firing,
+			    .id = timer->id,
+			    .topic = timer->topic->name,
+			    .due = timer->head.due,
+			    .now = now,
+			    .attempt = timer->head.attempt,
+			    .data = timer->data,
+			    .data_size = timer->data_size,
+			    .token = &token};
+
+	memcpy(token.id, timer->id, strlen(timer->id) + 1);
+	delivery_begin(engine, timer, now);
+	call_handler(engine, timer, &firing);
+}
+
+int engine_retry_in(struct engine *engine, dw_usec delay)
+{
+	if (!engine->delivery.firing)
+		return engine_fail(engine, DW_EINVAL, "dw_retry_in is for inside a handler");
+	if (delay < 0)
+		return engine_fail(engine, DW_EINVAL, "the delay is negative");
+	engine->delivery.retry_in = delay;
+	return DW_OK;
+}
+
+void engine_pause(struct engine *engine, bool paused)
+{
+	engine->delivery.paused = paused;
+	if (!paused)
+		engine_touch(engine);
+}

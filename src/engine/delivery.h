@@ -1,0 +1,32 @@
+/* One delivery: a handler starts, ends, and has said a verdict. */
+#ifndef DW_ENGINE_DELIVERY_H
+#define DW_ENGINE_DELIVERY_H
+
+#include <stdbool.h>
+
+#include "durawheel/durawheel.h"
+
+struct engine;
+struct timer;
+
+struct delivery {
+	struct timer *firing; /* whose handler runs on this thread */
+	dw_usec retry_in;     /* dw_retry_in() of it */
+	bool paused;
+};
+
+/* delivery_may_start: a handler may start at this moment. */
+bool delivery_may_start(const struct engine *);
+
+/* delivery_begin: the timer's handler is about to start. delivery_judge takes what it has said;
+ * retry_in below 0: the policy's. */
+void delivery_begin(struct engine *, struct timer *, dw_usec now);
+void delivery_judge(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
+
+/* delivery_end: the delivery is over, and the verdict goes to the store. */
+void delivery_end(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
+
+/* delivery_run calls the timer's handler on this thread. */
+void delivery_run(struct engine *, struct timer *, dw_usec now);
+
+#endif

@@ -1,0 +1,134 @@
+/* The beginning and the end of an engine, and its state as others see it. */
+#include <unistd.h>
+
+#include "engine/answers.h"
+#include "engine/core.h"
+#include "engine/lifecycle.h"
+#include "engine/notify.h"
+#include "engine/urgent.h"
+
+int engine_new(struct engine **ret_engine, const struct engine_env *env)
+{
+	struct engine *engine = alloc_new(&env->alloc, sizeof *engine);
+	int status;
+
+	if (!engine)
+		return DW_ENOMEM;
+	engine->env = *env;
+	engine->alloc = env->alloc;
+	engine->drive.pid = getpid();
+	engine->rng.state = env->seed;
+	engine->ownership.role = env->role;
+	engine->ownership.standby = env->standby;
+	engine->stats.next_due = DW_NEVER;
+	clock_steps_init(engine);
+	if (env->role == DW_OWNER)
+		recovery_begin(&engine->recovery);
+	status = timers_init(engine);
+	if (status == DW_OK)
+		status = events_init(engine);
+	if (status == DW_OK)
+		status = topics_init(&engine->topics, &engine->alloc, rng_next(&engine->rng));
+	if (status != DW_OK) {
+		engine_free(engine);
+		return status;
+	}
+	*ret_engine = engine;
+	return DW_OK;
+}
+
+void engine_attach(struct engine *engine, dw_store *store)
+{
+	engine->store = store;
+	engine_touch(engine);
+}
+
+void engine_free(struct engine *engine)
+{
+	if (!engine)
+		return;
+	events_free(engine);
+	calls_free(engine);
+	submit_free(engine);
+	op_free(&engine->alloc, engine->recovery.newer);
+	timers_free(engine);
+	if (engine->topics.table.alloc)
+		topics_free(&engine->topics);
+	alloc_free(&engine->alloc, engine);
+}
+
+/* ---- Closing ------------------------------------------------------------------------------- */
+
+/* close_timer gives a claim or a hold back, and sends a last time what waited to be sent again. */
+static void close_timer(struct timer *timer, void *user)
+{
+	struct engine *engine = user;
+
+	if (timer->busy)
+		return; /* its answer goes on with it */
+	if (timer->state == TIMER_HELD) {
+		urgent_give_back(engine, timer);
+	} else if (timer->waiting || timer->state == TIMER_CLAIMED) {
+		timer_disarm(engine, timer);
+		lifecycle_resume(engine, timer);
+	}
+}
+
+void engine_begin_close(struct engine *engine)
+{
+	if (engine->drive.closing)
+		return;
+	engine->drive.closing = true;
+	index_each(&engine->timers.index, close_timer, engine);
+	engine_touch(engine);
+}
+
+void engine_abandon(struct engine *engine)
+{
+	submit_collect(engine);
+	while (answers_next(engine))
+		notify_round(engine);
+	while (engine->events.first || engine->calls.open) {
+		while (engine->events.first)
+			notify_round(engine);
+		/* Never handed to the store: the operation is still here, or not made yet. */
+		for (struct call *call = engine->calls.open; call; call = call->next_open)
+			call_answer(engine, call,
+				    call->op || call->early ? DW_ECLOSED : DW_EUNKNOWN);
+	}
+}
+
+/* ---- State --------------------------------------------------------------------------------- */
+
+bool engine_is_owner(const struct engine *engine)
+{
+	return engine->ownership.role == DW_OWNER;
+}
+
+bool engine_in_callback(const struct engine *engine)
+{
+	return engine->drive.callback_depth > 0;
+}
+
+bool engine_settled(const struct engine *engine)
+{
+	uint64_t ordinary = engine->submit.ordinary_inflight + engine->submit.ordinary.count;
+
+	/* A put that is sent again was answered DW_EUNKNOWN: nobody waits for it. */
+	if (engine->calls.count > engine->calls.internal_count || engine->events.first)
+		return false;
+	return !engine->drive.closing ||
+	       (!engine->restore.writing && engine->stats.running == 0 &&
+		engine->submit.urgent_inflight == 0 && engine->submit.urgent.count == 0 &&
+		ordinary <= engine->calls.internal_count && engine->submit.answers.count == 0);
+}
+
+bool engine_is_running(const struct engine *engine)
+{
+	return engine->stats.running > 0;
+}
+
+void engine_clock_stepped(struct engine *engine)
+{
+	engine_touch(engine); /* the turn compares the clocks */
+}

@@ -1,0 +1,91 @@
+#include "engine/learn.h"
+
+#include "engine/core.h"
+#include "engine/damaged.h"
+#include "engine/lifecycle.h"
+#include "timer/record.h"
+
+/* learn_gone: a client has cancelled the timer. If it is busy, its own answer will say so. */
+static void learn_gone(struct engine *engine, struct timer *timer, const dw_row *row)
+{
+	if (!timer || timer->busy || timer->head.generation >= row->head.generation ||
+	    (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED))
+		return;
+	timer_drop(engine, timer);
+	lifecycle_resume(engine, timer);
+}
+
+/* note_newer: the ownership is given back for the row, when the turn comes to it. */
+static void note_newer(struct engine *engine, const dw_row *row)
+{
+	if (!engine->recovery.newer)
+		engine->recovery.newer =
+		    op_new(&engine->alloc, DW_OP_DISOWN, row->id, row->body, row->body_size);
+	if (!engine->recovery.newer)
+		recovery_need(&engine->recovery); /* no memory now: the scan meets it again */
+}
+
+/* note_difference: the row is no newer, but an owner that was fenced has written it again. */
+static void note_difference(struct timer *known, const dw_row *row)
+{
+	if (row->head.attempt != known->head.attempt || row->head.open != known->head.open)
+		known->unsure = true;
+}
+
+/* learn_timer makes the row's timer the current one of its id. */
+static int learn_timer(struct engine *engine, struct timer *old, const dw_row *row)
+{
+	struct timer *timer = NULL;
+	int status = timer_adopt(engine, row->id, row->body, row->body_size, &timer);
+
+	if (status == DW_OK && !old)
+		status = index_add(&engine->timers.index, timer);
+	if (status != DW_OK) {
+		if (timer)
+			timer_release(engine, timer);
+		return status;
+	}
+	if (old)
+		call_answer_stale(engine, timer_replace(engine, old, timer));
+	timer->head = row->head;
+	timer->unsure = engine->recovery.state == RECOVERY_IDLE; /* not by the scan: a client's */
+	engine->recovery.learnt++;
+	timer_set_state(engine, timer, TIMER_PENDING); /* this owner has not claimed it */
+	lifecycle_resume(engine, timer);
+	return DW_OK;
+}
+
+int learn_row(struct engine *engine, const dw_row *row)
+{
+	struct timer *old = index_find(&engine->timers.index, row->id);
+	struct record record;
+	int status;
+
+	if (row->gone) {
+		learn_gone(engine, old, row);
+		return DW_OK;
+	}
+	status = record_of_row(row, &record);
+	if (status == DW_ENEWER) {
+		note_newer(engine, row);
+		return status;
+	}
+	if (row->deleted && old && old->state != TIMER_ABSENT)
+		return DW_OK; /* the store has it written again */
+	if (status != DW_OK) {
+		damaged_row(engine, row);
+		return DW_OK;
+	}
+	if (old && !old->storing && old->head.generation >= row->head.generation) {
+		note_difference(old, row);
+		return DW_OK;
+	}
+	return learn_timer(engine, old, row);
+}
+
+void learn_rows(struct engine *engine, const dw_row *row)
+{
+	for (; row; row = row->next)
+		if (learn_row(engine, row) != DW_OK)
+			recovery_need(&engine->recovery); /* no memory now: the scan brings it */
+}

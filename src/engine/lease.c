@@ -1,0 +1,34 @@
+#include "engine/core.h"
+
+#include "port/driven.h"
+
+bool lease_holds(const struct engine *engine)
+{
+	dw_usec lease;
+
+	if (engine->ownership.role != DW_OWNER)
+		return true; /* a client starts nothing, and has none */
+	lease = driven_lease(engine->store);
+	return lease == DW_NEVER || engine_steady(engine) < lease;
+}
+
+static bool is_due(struct engine *engine, dw_usec now)
+{
+	return schedule_is_due(&engine->timers.fire, now) ||
+	       (timers_have_work(&engine->timers) && schedule_is_due(&engine->timers.work, now));
+}
+
+void lease_watch(struct engine *engine, dw_usec now)
+{
+	dw_event event = {.kind = DW_EVENT_LEASE};
+
+	if (lease_holds(engine)) {
+		engine->lease.notified = false;
+		return;
+	}
+	if (engine->lease.notified || engine->drive.closing || engine->delivery.paused ||
+	    !is_due(engine, now))
+		return;
+	engine->lease.notified = true;
+	event_raise(engine, &event, "the lease is over: what is due waits until it is renewed");
+}

@@ -1,0 +1,28 @@
+/* Whether a handler may start now: the store's lease on the ownership. */
+#ifndef DW_ENGINE_LEASE_H
+#define DW_ENGINE_LEASE_H
+
+#include <stdbool.h>
+
+#include "durawheel/durawheel.h"
+
+#define LEASE_LOOK DW_MILLISECONDS(1)
+
+struct engine;
+
+struct lease {
+	bool notified; /* the program was told that the lease is over */
+};
+
+bool lease_holds(const struct engine *);
+
+/* lease_watch tells the program once that due timers wait for the lease. */
+void lease_watch(struct engine *, dw_usec now);
+
+/* lease_begin: the ownership was gained. */
+static inline void lease_begin(struct lease *lease)
+{
+	lease->notified = false;
+}
+
+#endif

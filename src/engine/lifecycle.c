@@ -1,0 +1,206 @@
+#include "engine/lifecycle.h"
+
+#include "engine/core.h"
+#include "engine/urgent.h"
+
+#define RESCHEDULED_A_TURN 512u
+
+/* ---- Beginning a call ---------------------------------------------------------------------- */
+
+static void send_call(struct engine *engine, struct timer *timer, struct call *call)
+{
+	dw_op *op = call->op;
+
+	call->op = NULL;
+	op->call = call;
+	op->asked = call->internal ? 0 : patience_since(engine, call);
+	timer->busy = true;
+	submit_push(engine, op, false);
+}
+
+static void begin_put(struct engine *engine, struct timer *timer, struct call *call)
+{
+	dw_op *op = call->op;
+	dw_usec soon = usec_add(engine_now(engine), submit_lead(engine));
+
+	if (timer->state == TIMER_CLAIMED && !(op->flags & DW_OP_NEW))
+		op->flags |= DW_OP_WITHDRAWN;
+	/* Due sooner than it could be claimed: stored as claimed at once. */
+	if (engine->ownership.role == DW_OWNER && !engine->drive.closing && op->head.due <= soon &&
+	    topic_handled(&engine->topics, call->fresh->topic))
+		op->flags |= DW_OP_CLAIMED;
+	send_call(engine, timer, call);
+}
+
+static bool is_being_delivered(const struct timer *timer)
+{
+	return timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
+	       timer->state == TIMER_VERDICT;
+}
+
+/* begin_change: of a cancel or a move, which come too late for a delivery under way. */
+static void begin_change(struct engine *engine, struct timer *timer, struct call *call)
+{
+	if (is_being_delivered(timer)) {
+		if (call->kind == CALL_CANCEL)
+			timer->no_retry = true;
+		call_answer(engine, call, DW_ELATE);
+		return;
+	}
+	if (timer->state != TIMER_ABSENT)
+		call->op->head.generation = timer->head.generation;
+	/* Not started: a claim of ours, even one whose answer was lost, is taken back. */
+	if (engine->ownership.role == DW_OWNER)
+		call->op->flags |= DW_OP_WITHDRAWN;
+	send_call(engine, timer, call);
+}
+
+static bool holds(const struct timer *timer, uint64_t generation, uint32_t attempt)
+{
+	return timer && timer->state == TIMER_HELD && timer->head.generation == generation &&
+	       timer->head.attempt == attempt;
+}
+
+/* may_hold: a worker has this delivery and may say DW_HOLD yet. It may have told another thread,
+ * which settles before it has. */
+static bool may_hold(const struct engine *engine, const struct timer *timer, uint64_t generation,
+		     uint32_t attempt)
+{
+	return timer && timer->state == TIMER_FIRING && timer != engine->delivery.firing &&
+	       !timer->settling && timer->head.generation == generation &&
+	       timer->head.attempt == attempt;
+}
+
+bool lifecycle_is_open(const struct engine *engine, const struct timer *timer, uint64_t generation,
+		       uint32_t attempt)
+{
+	return holds(timer, generation, attempt) || may_hold(engine, timer, generation, attempt);
+}
+
+static void begin_settle(struct engine *engine, struct timer *timer, struct call *call)
+{
+	if (may_hold(engine, timer, call->generation, call->attempt)) {
+		call->early = true;
+		timer->settling = call;
+		return;
+	}
+	if (!holds(timer, call->generation, call->attempt)) {
+		call_answer(engine, call, DW_ESTALE);
+		return;
+	}
+	timer_disarm(engine, timer);
+	timer_set_state(engine, timer, TIMER_VERDICT);
+	timer->verdict = (uint8_t)call->verdict;
+	timer->retry_in = call->retry_in;
+	timer->settling = call;
+	patience_begin(engine, call);
+	urgent_verdict(engine, timer);
+}
+
+static void begin(struct engine *engine, struct timer *timer, struct call *call)
+{
+	switch (call->kind) {
+	case CALL_PUT:
+		begin_put(engine, timer, call);
+		break;
+	case CALL_CANCEL:
+	case CALL_MOVE:
+		begin_change(engine, timer, call);
+		break;
+	case CALL_REQUEUE:
+		send_call(engine, timer, call);
+		break;
+	case CALL_SETTLE:
+	default:
+		begin_settle(engine, timer, call);
+		break;
+	}
+}
+
+/* ---- What is next -------------------------------------------------------------------------- */
+
+/* go_on does what the timer's state asks for, now that no call waits. */
+static void go_on(struct engine *engine, struct timer *timer)
+{
+	switch ((enum timer_state)timer->state) {
+	case TIMER_ABSENT:
+		index_remove(&engine->timers.index, timer);
+		timer_release(engine, timer);
+		break;
+	case TIMER_PENDING:
+		if (timer->place == PLACE_NONE)
+			timer_arm_claim(engine, timer);
+		break;
+	case TIMER_CLAIMED:
+		if (engine->drive.closing)
+			urgent_give_back(engine, timer);
+		else if (timer->place == PLACE_NONE)
+			timer_arm_fire(engine, timer, timer->head.due);
+		break;
+	case TIMER_VERDICT:
+		urgent_verdict(engine, timer);
+		break;
+	case TIMER_HELD:
+		/* An operation that had to be tried again took the place of the hold's time-out. */
+		if (timer->place == PLACE_NONE && !engine->drive.closing)
+			timer_arm_fire(engine, timer,
+				       usec_add(engine_now(engine), engine->env.hold));
+		break;
+	case TIMER_FIRING:
+		break;
+	}
+}
+
+void lifecycle_resume(struct engine *engine, struct timer *timer)
+{
+	while (timer->calls && !timer->busy && !timer->waiting) {
+		struct call *call = timer->calls;
+
+		timer->calls = call->next;
+		patience_end(engine, call);
+		begin(engine, timer, call);
+	}
+	if (!timer->busy && !timer->waiting)
+		go_on(engine, timer);
+}
+
+/* withdraw takes a timer that has not started out of the schedules: a call changes it. */
+static void withdraw(struct engine *engine, struct timer *timer)
+{
+	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED || timer->waiting)
+		timer_disarm(engine, timer);
+}
+
+void lifecycle_start(struct engine *engine, struct timer *timer, struct call *call)
+{
+	bool is_new = call->op && call->op->flags & DW_OP_NEW;
+
+	if (call->op)
+		call_charge(&engine->calls, call, call->op);
+	if (call->kind != CALL_SETTLE && !is_new)
+		withdraw(engine, timer);
+	call_queue(timer, call);
+	patience_begin(engine, call);
+	lifecycle_resume(engine, timer);
+	engine_touch(engine);
+}
+
+void lifecycle_reschedule(struct engine *engine)
+{
+	struct timer *timer = engine->timers.unscheduled;
+
+	for (uint32_t i = 0; timer && i < RESCHEDULED_A_TURN; i++) {
+		struct timer *next = timer->next;
+		bool waiting = timer->waiting;
+
+		timer_disarm(engine, timer);
+		if (waiting || timer->state == TIMER_HELD) {
+			timer_arm_fire(engine, timer,
+				       usec_add(engine_now(engine), engine->env.hold));
+			timer->waiting = waiting;
+		} else {
+			lifecycle_resume(engine, timer);
+		}
+		timer = next;
+	}
+}

@@ -1,0 +1,24 @@
+/* What a timer does next: the one place that decides it. For one id one operation is under way at a
+ * time; calls on the id wait behind it, in order. */
+#ifndef DW_ENGINE_LIFECYCLE_H
+#define DW_ENGINE_LIFECYCLE_H
+
+#include <stdbool.h>
+
+#include "engine/calls.h"
+
+/* lifecycle_resume goes on with a timer: the next call that waits, or what its state asks for,
+ * unless an operation of it is under way or waits to be tried again. The timer may be freed. */
+void lifecycle_resume(struct engine *, struct timer *);
+
+/* lifecycle_start begins a call on the timer, or lets it wait behind the operation under way. */
+void lifecycle_start(struct engine *, struct timer *, struct call *);
+
+/* lifecycle_is_open: a dw_settle of this delivery is still possible. timer may be NULL. */
+bool lifecycle_is_open(const struct engine *, const struct timer *, uint64_t generation,
+		       uint32_t attempt);
+
+/* lifecycle_reschedule tries the schedules again, for timers that they had no memory for. */
+void lifecycle_reschedule(struct engine *);
+
+#endif

@@ -1,0 +1,131 @@
+/* The program is called back where nothing of the engine is half done. So a callback may call
+ * anything, and may end by an exception of C++: then the next turn tells the rest. */
+#include "engine/notify.h"
+
+#include "base/scope.h"
+#include "engine/core.h"
+#include "engine/dead_letters.h"
+#include "engine/queries.h"
+
+static const char *name_of(enum call_kind kind)
+{
+	switch (kind) {
+	case CALL_PUT:
+		return "put";
+	case CALL_CANCEL:
+		return "cancel";
+	case CALL_MOVE:
+		return "move";
+	case CALL_REQUEUE:
+		return "requeue";
+	case CALL_PURGE:
+		return "purge";
+	case CALL_DROP:
+		return "drop of dead letters";
+	default:
+		return "settle";
+	}
+}
+
+static void tell_done(struct engine *engine, struct call *call)
+{
+	dw_result result = {.size = sizeof result, .status = call->status, .id = call->id};
+
+	if (call->status == DW_OK) {
+		result.level = engine->store->type->level;
+		result.generation = call->generation;
+		result.earlier_may_start = call->earlier;
+	}
+	if (call->done.fn)
+		call->done.fn(engine->env.handle, &result, call->done.user);
+	else if (call->status != DW_OK && !call->internal)
+		event_failed(engine, name_of(call->kind), call->id, call->status);
+}
+
+static void tell_answer(struct engine *engine, struct call *call)
+{
+	switch (call->kind) {
+	case CALL_LIST:
+		query_show_page(engine, call);
+		break;
+	case CALL_STATUS:
+		query_show_status(engine, call);
+		break;
+	case CALL_DEAD_LIST:
+		dead_letters_show(engine, call);
+		break;
+	case CALL_CHECK:
+		maintenance_show_check(engine, call);
+		break;
+	default:
+		tell_done(engine, call);
+		break;
+	}
+}
+
+/* A notice that is being told. */
+struct telling {
+	struct engine *engine;
+	struct notice *notice;
+};
+
+static void end_telling(struct telling *telling)
+{
+	struct engine *engine = telling->engine;
+
+	engine->drive.callback_depth--;
+	if (telling->notice->is_event)
+		event_free(engine, telling->notice);
+	else
+		call_free(engine, (struct call *)telling->notice);
+}
+
+static void tell(struct engine *engine, struct notice *notice)
+{
+	struct telling telling AT_END(end_telling) = {engine, notice};
+	struct event_notice *event = (struct event_notice *)notice;
+
+	engine->drive.callback_depth++;
+	if (notice->is_event)
+		engine->env.on_event(engine->env.handle, &event->event, engine->env.on_event_user);
+	else
+		tell_answer(engine, (struct call *)telling.notice);
+}
+
+void notify_all(struct engine *engine)
+{
+	const struct notice *last = engine->events.last;
+	struct notice *notice;
+	bool more = true;
+
+	while (more && (notice = events_pop(&engine->events))) {
+		more = notice != last;
+		tell(engine, notice);
+	}
+}
+
+static void end_callback(struct engine **engine)
+{
+	(*engine)->drive.callback_depth--;
+}
+
+void engine_refuse(struct engine *engine, const char *what, const char *id, int status,
+		   struct done done)
+{
+	dw_result result = {.size = sizeof result, .status = status, .id = id ? id : ""};
+	struct engine *inside AT_END(end_callback) = engine;
+
+	inside->drive.callback_depth++;
+	if (done.fn)
+		done.fn(engine->env.handle, &result, done.user);
+	else
+		event_failed(engine, what, id, status);
+}
+
+void engine_run(struct engine *engine, dw_post_fn fn, void *arg)
+{
+	struct engine *inside AT_END(end_callback) = engine;
+
+	inside->drive.callback_depth++;
+	fn(engine->env.handle, arg);
+}

@@ -1,0 +1,17 @@
+/* Calling the program back. */
+#ifndef DW_ENGINE_NOTIFY_H
+#define DW_ENGINE_NOTIFY_H
+
+#include "engine/core.h"
+
+/* notify_all tells the program all that waits; there is something. */
+void notify_all(struct engine *);
+
+/* notify_round tells what there is to tell. What a callback adds is for the next round. */
+static inline void notify_round(struct engine *engine)
+{
+	if (engine->events.first)
+		notify_all(engine);
+}
+
+#endif

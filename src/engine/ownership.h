@@ -1,0 +1,50 @@
+/* Owning the store: gaining it, losing it, giving it back to a newer durawheel.
+ *
+ * A term is the time between two losses of the ownership. An operation that was submitted in an
+ * earlier term may be answered in this one. Such an answer says what was done, and nothing of how
+ * things are now, because another owner was at work in between. So it is told to the caller, and
+ * changes no timer. */
+#ifndef DW_ENGINE_OWNERSHIP_H
+#define DW_ENGINE_OWNERSHIP_H
+
+#include <stdbool.h>
+
+#include "base/usec.h"
+#include "durawheel/store.h"
+
+struct engine;
+
+struct ownership {
+	dw_role role;        /* DW_OWNER or DW_CLIENT, at this moment */
+	bool standby;        /* a client that becomes the owner */
+	bool asked;          /* for the ownership, as a standby */
+	dw_usec at;          /* not before; a standby's next question */
+	unsigned term;       /* how often the ownership was lost */
+	bool newer_notified; /* the program was told that the store has such timers */
+};
+
+/* ownership_lose: status says why. */
+void ownership_lose(struct engine *, int status);
+
+/* ownership_give_way gives the ownership back when a timer of a newer durawheel was read, because
+ * this version cannot deliver it. */
+void ownership_give_way(struct engine *);
+
+/* ownership_round lets a standby ask for the ownership; ownership_answered takes the answer. */
+void ownership_round(struct engine *, dw_usec now);
+dw_usec ownership_wake(const struct engine *);
+void ownership_answered(struct engine *, const dw_op *);
+
+/* ownership_is_current: what the answer says of the store is so now, for an owner. */
+static inline bool ownership_is_current(const struct ownership *ownership, const dw_op *op)
+{
+	return ownership->role == DW_OWNER && op->reign == ownership->term;
+}
+
+/* ownership_hurry: the wall clock was set; nothing waits longer than until now. */
+static inline void ownership_hurry(struct ownership *ownership, dw_usec now)
+{
+	ownership->at = usec_min(ownership->at, now);
+}
+
+#endif

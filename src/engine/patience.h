@@ -1,0 +1,37 @@
+/* How long a caller waits at most. The store answers what it was asked within its patience; but a
+ * call that waits behind another operation of its id has not been asked of the store, and a verdict
+ * is sent until it is stored. This list has those calls, in the order of their acceptance. */
+#ifndef DW_ENGINE_PATIENCE_H
+#define DW_ENGINE_PATIENCE_H
+
+#include "durawheel/durawheel.h"
+
+struct engine;
+struct call;
+
+struct patience {
+	struct call *first; /* in the order in which they were accepted */
+	struct call *last;
+	dw_usec served_at; /* steady: when the store last changed a timer */
+};
+
+/* A call is in the list from patience_begin to patience_end. */
+void patience_begin(struct engine *, struct call *);
+void patience_end(struct engine *, struct call *);
+
+/* patience_since: the steady time from which the store's patience with the call counts. */
+dw_usec patience_since(const struct engine *, const struct call *);
+
+/* patience_served: the store has changed a timer. */
+static inline void patience_served(struct patience *patience, dw_usec steady)
+{
+	patience->served_at = steady;
+}
+
+/* patience_over: the first call whose patience is over, or NULL. */
+struct call *patience_over(const struct engine *);
+
+/* patience_wake: when patience_over() finds the next call; wall time. */
+dw_usec patience_wake(const struct engine *, dw_usec now);
+
+#endif

@@ -1,0 +1,10 @@
+/* What the store holds: get, list, status. */
+#ifndef DW_ENGINE_QUERIES_H
+#define DW_ENGINE_QUERIES_H
+
+#include "engine/calls.h"
+
+void query_show_page(struct engine *, const struct call *);
+void query_show_status(struct engine *, const struct call *);
+
+#endif

@@ -1,0 +1,33 @@
+/* The counters: for dw_stats, and as a report that the owner leaves in the store. */
+#ifndef DW_ENGINE_REPORT_H
+#define DW_ENGINE_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/usec.h"
+#include "durawheel/durawheel.h"
+
+struct engine;
+
+struct report {
+	dw_usec at;
+	uint64_t operations; /* dw_stats.store_operations at the last report */
+	bool early;
+};
+
+void report_round(struct engine *, dw_usec now);
+
+/* report_soon: the last report says what is not so any more. */
+static inline void report_soon(struct report *report)
+{
+	report->at = 0;
+}
+
+/* report_hurry: the wall clock was set; nothing waits longer than until now. */
+static inline void report_hurry(struct report *report, dw_usec now)
+{
+	report->at = usec_min(report->at, now);
+}
+
+#endif

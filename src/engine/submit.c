@@ -1,0 +1,141 @@
+#include "engine/core.h"
+
+#include "port/driven.h"
+
+void submit_push(struct engine *engine, dw_op *op, bool urgent)
+{
+	op->urgent = urgent;
+	op_queue_push(urgent ? &engine->submit.urgent : &engine->submit.ordinary, op);
+}
+
+void submit_round(struct engine *engine)
+{
+	struct op_queue batch = {0};
+	size_t window = driven_window(engine->store);
+	dw_usec steady = engine_steady(engine);
+	uint64_t urgent_count = engine->submit.urgent.count;
+
+	if (!submit_owes_answers(&engine->submit))
+		engine->submit.progress_at = steady;
+	engine->submit.urgent_inflight += (uint32_t)urgent_count;
+	op_queue_append(&batch, op_queue_take(&engine->submit.urgent));
+	while (engine->submit.ordinary.count > 0 && engine->submit.ordinary_inflight < window) {
+		dw_op *op = op_queue_pop(&engine->submit.ordinary);
+
+		/* A parked one owes no answer. */
+		engine->submit.ordinary_inflight += !op_is_parked(op);
+		op_queue_push(&batch, op);
+	}
+	if (batch.count == 0)
+		return;
+	for (dw_op *op = batch.first; op; op = op->next) {
+		op->sent = steady;
+		op->reign = engine->ownership.term;
+		op->batch = urgent_count;
+	}
+	engine->stats.store_operations += batch.count;
+	engine->store->type->submit(engine->store, batch.first);
+}
+
+void submit_collect(struct engine *engine)
+{
+	op_queue_append(&engine->submit.answers, engine->store->type->collect(engine->store));
+}
+
+void submit_answered(struct engine *engine, const dw_op *op)
+{
+	struct submit *submit = &engine->submit;
+
+	submit->progress_at = engine_steady(engine);
+	if (op->urgent)
+		submit->urgent_inflight--;
+	else if (!op_is_parked(op))
+		submit->ordinary_inflight--;
+	if (op->urgent && op->status == DW_OK)
+		lead_learn(&engine->lead, submit->progress_at - op->sent, op->batch);
+}
+
+bool submit_has_room(const struct engine *engine)
+{
+	return engine->submit.ordinary_inflight < driven_window(engine->store);
+}
+
+dw_usec submit_lead(const struct engine *engine)
+{
+	uint64_t claimed = engine->timers.claimed + engine->submit.urgent_inflight;
+
+	if (timers_have_work(&engine->timers)) /* they are due, and wait for no claim */
+		claimed -= dw_wheel_count(engine->timers.work.wheel);
+	return lead_now(&engine->lead, claimed);
+}
+
+/* ---- Refusing ------------------------------------------------------------------------------ */
+
+/* is_owners: only an owner may ask for it. */
+static bool is_owners(const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+	case DW_OP_DISOWN:
+	case DW_OP_INBOX:
+	case DW_OP_ACK:
+	case DW_OP_REPORT:
+	case DW_OP_PURGE:
+	case DW_OP_LOSS:
+	case DW_OP_REPUSH:
+	case DW_OP_AUDIT:
+		return true;
+	case DW_OP_SCAN:
+		return !op->call;
+	default:
+		return false;
+	}
+}
+
+static void refuse(struct submit *submit, struct op_queue *queue, uint32_t *inflight, unsigned term)
+{
+	dw_op *op = op_queue_take(queue);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		op->flags &= ~(DW_OP_CLAIMED | DW_OP_WITHDRAWN);
+		if (is_owners(op)) {
+			op->status = DW_EFENCED;
+			op->reign = term;
+			*inflight += !op_is_parked(op); /* as if submitted: see submit_answered() */
+			op_queue_push(&submit->answers, op);
+		} else {
+			op_queue_push(queue, op);
+		}
+		op = next;
+	}
+}
+
+void submit_refuse_owners(struct engine *engine, unsigned term)
+{
+	struct submit *submit = &engine->submit;
+
+	refuse(submit, &submit->urgent, &submit->urgent_inflight, term);
+	refuse(submit, &submit->ordinary, &submit->ordinary_inflight, term);
+}
+
+static void free_ops(struct engine *engine, dw_op *op)
+{
+	while (op) {
+		dw_op *next = op->next;
+
+		op_free(&engine->alloc, op);
+		op = next;
+	}
+}
+
+void submit_free(struct engine *engine)
+{
+	free_ops(engine, engine->submit.urgent.first);
+	free_ops(engine, engine->submit.ordinary.first);
+	free_ops(engine, engine->submit.answers.first);
+}

@@ -1,0 +1,56 @@
+/* The way to the store and back: two queues of operations, one batch a turn, and their answers. */
+#ifndef DW_ENGINE_SUBMIT_H
+#define DW_ENGINE_SUBMIT_H
+
+#include <stdbool.h>
+
+#include "port/op.h"
+
+/* How many of the operations that firing waits for are under way in the store at most. For what the
+ * API asked for it is the store's window, so that a flood of puts does not stand before a claim. */
+#define URGENT_MAX 4096u
+
+struct engine;
+
+struct submit {
+	struct op_queue urgent;   /* to submit */
+	struct op_queue ordinary; /* to submit when there is room */
+	struct op_queue answers;  /* collected, not yet looked at */
+	uint32_t urgent_inflight;
+	uint32_t ordinary_inflight;
+	dw_usec progress_at; /* steady: when the store last answered, or began to owe an answer */
+};
+
+void submit_push(struct engine *, dw_op *, bool urgent);
+
+/* submit_round sends the turn's operations as one batch: the urgent ones first. */
+void submit_round(struct engine *);
+
+/* submit_collect takes the store's answers into the queue `answers`; submit_answered counts one
+ * that was taken out of it, and learns from it how long a claim takes. */
+void submit_collect(struct engine *);
+void submit_answered(struct engine *, const dw_op *);
+
+/* submit_refuse answers what was not submitted yet and only an owner may ask for. The rest stays
+ * in the queues, and goes to the store as a client's. */
+void submit_refuse_owners(struct engine *, unsigned term);
+
+/* submit_has_room: the store takes another ordinary operation. */
+bool submit_has_room(const struct engine *);
+
+/* submit_lead: how long before its deadline a timer is claimed now. */
+dw_usec submit_lead(const struct engine *);
+
+void submit_free(struct engine *);
+
+static inline bool submit_owes_answers(const struct submit *submit)
+{
+	return submit->urgent_inflight + submit->ordinary_inflight > 0;
+}
+
+static inline bool submit_is_urgent_full(const struct submit *submit)
+{
+	return submit->urgent_inflight + submit->urgent.count >= URGENT_MAX;
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* The timers in memory, and the structures that hold them: index, topics, schedules. */
+#ifndef DW_ENGINE_TIMERS_H
+#define DW_ENGINE_TIMERS_H
+
+#include "engine/schedule.h"
+#include "timer/index.h"
+
+#define FETCHED_AHEAD 16                 /* timers that are brought into the cache together */
+#define RETRY_STORE DW_MILLISECONDS(100) /* the first pause after a failure; then doubled */
+#define RETRY_STORE_MAX DW_SECONDS(5)
+
+struct engine;
+struct call;
+
+struct timers {
+	struct index index;
+	struct schedule claim; /* pending timers, by deadline; runs ahead by the lead */
+	struct schedule fire;  /* claimed timers by deadline; held and failed ones by time-out */
+	struct schedule work;  /* claimed and due, waiting for a worker; not made without workers */
+	struct timer *unscheduled; /* no schedule had memory for them */
+	uint64_t claimed;          /* timers in state CLAIMED */
+};
+
+int timers_init(struct engine *);
+void timers_free(struct engine *);
+
+/* timers_have_work: the engine has workers, and so a schedule of what is due for them. */
+static inline bool timers_have_work(const struct timers *timers)
+{
+	return timers->work.wheel != NULL;
+}
+
+/* timer_adopt makes a timer of this body (NULL: only a place for the id); not in the index yet. */
+int timer_adopt(struct engine *, const char *id, const void *body, size_t body_size,
+		struct timer **ret_timer);
+
+/* timer_release frees a timer that is in no index any more. */
+void timer_release(struct engine *, struct timer *);
+
+void timer_arm_claim(struct engine *, struct timer *);
+void timer_arm_fire(struct engine *, struct timer *, dw_usec at);
+void timer_disarm(struct engine *, struct timer *);
+void timer_set_state(struct engine *, struct timer *, enum timer_state);
+
+/* timer_drop disarms a timer that the store does not have any more, or not as it was. */
+void timer_drop(struct engine *, struct timer *);
+
+/* timer_doubt: the claim of this timer may be gone, so it must be claimed again before it starts.
+ * Any other timer stays as it is. */
+void timer_doubt(struct engine *, struct timer *);
+
+/* timer_await_handler puts a timer without a handler to the others of its topic. */
+void timer_await_handler(struct engine *, struct timer *);
+
+/* timer_await_worker puts a timer that is due to those that wait for a worker. */
+void timer_await_worker(struct engine *, struct timer *);
+
+/* timer_replace puts fresh in the place of old. timer_forget drops what memory knows of a timer:
+ * the operation under way and the calls that wait for the id stay. Both return the dw_settle whose
+ * verdict will not be sent any more, or NULL; the caller answers it DW_ESTALE. */
+struct call *timer_replace(struct engine *, struct timer *old, struct timer *fresh);
+struct call *timer_forget(struct engine *, struct timer *);
+
+/* timer_retry_later tries the timer's operation again after a pause. */
+void timer_retry_later(struct engine *, struct timer *);
+
+#endif

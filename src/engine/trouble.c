@@ -1,0 +1,86 @@
+#include "engine/core.h"
+
+#include "port/driven.h"
+
+/* tell_failed tells it once, until the store is back. */
+static void tell_failed(struct engine *engine, dw_event event, const char *words)
+{
+	engine->stats.store_failures++;
+	if (engine->trouble.failing || engine->drive.closing)
+		return;
+	engine->trouble.failing = true;
+	event_raise(engine, &event, "the store failed (%s): it is asked again", words);
+}
+
+void trouble_failed(struct engine *engine, int status, const char *id)
+{
+	dw_event event = {.kind = DW_EVENT_STORE_FAILED, .status = status, .id = id};
+	char words[DW_MESSAGE_SIZE];
+
+	if (driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
+		engine->stats.store_failures++; /* and told with the reason, if it lasts */
+	else
+		tell_failed(engine, event,
+			    status == DW_ESTORE ? "refused, or not answered in time"
+						: dw_strerror(status));
+}
+
+void trouble_over(struct engine *engine)
+{
+	dw_event event = {.kind = DW_EVENT_STORE_BACK};
+
+	if (!engine->trouble.failing || engine->trouble.declared)
+		return;
+	engine->trouble.failing = false;
+	event_raise(engine, &event, "the store answers again");
+}
+
+void trouble_begin(struct engine *engine)
+{
+	char words[DW_MESSAGE_SIZE];
+	dw_event event = {.kind = DW_EVENT_STORE_FAILED};
+
+	words[0] = '\0';
+	event.status = driven_trouble(engine->store, words, sizeof words);
+	if (event.status == DW_OK || event.status == DW_EUNKNOWN || engine->trouble.declared)
+		return;
+	engine->trouble.declared = true;
+	tell_failed(engine, event, words);
+}
+
+void trouble_end(struct engine *engine)
+{
+	char words[DW_MESSAGE_SIZE];
+
+	if (!engine->trouble.declared || engine->submit.answers.count > 0 ||
+	    driven_trouble(engine->store, words, sizeof words) != DW_OK)
+		return;
+	engine->trouble.declared = false;
+	trouble_over(engine);
+}
+
+void trouble_watch_slow(struct engine *engine)
+{
+	dw_event event = {.kind = DW_EVENT_STORE_SLOW};
+	dw_usec steady;
+	dw_usec waited;
+
+	if (!submit_owes_answers(&engine->submit))
+		return;
+	steady = engine_steady(engine);
+	waited = usec_sub(steady, engine->submit.progress_at);
+	if (waited < SLOW_AFTER || steady < engine->trouble.slow_until)
+		return;
+	engine->trouble.slow_until = usec_add(steady, SLOW_AGAIN);
+	event.count = engine->submit.urgent_inflight;
+	event_raise(engine, &event, "the store has not answered for %lld ms",
+		    (long long)(waited / 1000));
+}
+
+dw_usec trouble_wake(const struct engine *engine, dw_usec now)
+{
+	if (!submit_owes_answers(&engine->submit) ||
+	    engine_steady(engine) < engine->trouble.slow_until)
+		return DW_NEVER;
+	return usec_add(now, SLOW_AFTER);
+}

@@ -1,0 +1,70 @@
+#include "engine/urgent.h"
+
+#include <assert.h>
+
+#include "engine/core.h"
+#include "timer/retry.h"
+
+void urgent_send(struct engine *engine, struct timer *timer, dw_op *op)
+{
+	if (!op) {
+		timer_retry_later(engine, timer);
+		return;
+	}
+	if (op->head.generation == 0)
+		op->head = timer->head;
+	timer->busy = true;
+	submit_push(engine, op, true);
+}
+
+void urgent_give_back(struct engine *engine, struct timer *timer)
+{
+	dw_op *op = op_new(&engine->alloc, DW_OP_RETRY, timer->id, NULL, 0);
+
+	timer_disarm(engine, timer);
+	urgent_send(engine, timer, op);
+}
+
+/* ---- The verdict --------------------------------------------------------------------------- */
+
+/* retry_op: back to pending after the handler's delay or the policy's; dead when there were too
+ * many. */
+static dw_op *retry_op(struct engine *engine, struct timer *timer)
+{
+	dw_op *op;
+
+	if (timer->head.retries >= DW_RETRIES_MAX) {
+		timer->reason = DW_REASON_RETRIES;
+		return op_new(&engine->alloc, DW_OP_BURY, timer->id, NULL, 0);
+	}
+	op = op_new(&engine->alloc, DW_OP_RETRY, timer->id, NULL, 0);
+	if (!op)
+		return NULL;
+	if (timer->retry_in < 0)
+		timer->retry_in = retry_delay(timer->head.retries, &engine->rng);
+	/* Asked again after an unknown outcome it must name the same deadline. */
+	if (timer->retry_at == 0)
+		timer->retry_at = usec_add(engine_now(engine), timer->retry_in);
+	op->flags |= DW_OP_VERDICT;
+	op->head = timer->head;
+	op->head.due = timer->retry_at;
+	return op;
+}
+
+void urgent_verdict(struct engine *engine, struct timer *timer)
+{
+	dw_op *op;
+
+	assert(timer->state == TIMER_VERDICT && !timer->busy);
+	if (timer->reason)
+		op = op_new(&engine->alloc, DW_OP_BURY, timer->id, NULL, 0);
+	else if (timer->verdict == DW_RETRY && !timer->no_retry)
+		op = retry_op(engine, timer);
+	else
+		op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, 0);
+	if (op && op->kind == DW_OP_BURY)
+		op->reason = (dw_reason)timer->reason;
+	if (op && op->kind == DW_OP_SETTLE && !timer->purged)
+		op->flags |= DW_OP_KNOWN; /* our claim: only a client can have changed it */
+	urgent_send(engine, timer, op);
+}

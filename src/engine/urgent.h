@@ -1,0 +1,19 @@
+/* Operations that the engine sends for one timer on its own account, and that firing waits for. */
+#ifndef DW_ENGINE_URGENT_H
+#define DW_ENGINE_URGENT_H
+
+#include "port/op.h"
+#include "timer/timer.h"
+
+struct engine;
+
+/* urgent_send submits the operation (NULL: there was no memory, so a little later). */
+void urgent_send(struct engine *, struct timer *, dw_op *);
+
+/* urgent_give_back makes a claimed timer pending again, here and in the store. */
+void urgent_give_back(struct engine *, struct timer *);
+
+/* urgent_verdict sends the verdict on a timer in state VERDICT. */
+void urgent_verdict(struct engine *, struct timer *);
+
+#endif
