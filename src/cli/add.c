@@ -122,7 +122,7 @@ int command_add(const struct options *options)
 	int code = EXIT_DONE;
 
 	if (options->topic_count != 1)
-		code = complain(EXIT_USAGE, "add: write one --topic");
+		code = complain(EXIT_USAGE, "add: exactly one --topic is required");
 	if (code == EXIT_DONE)
 		code = due_of_options(options, "add", &timer.due);
 	if (code == EXIT_DONE)

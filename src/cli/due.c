@@ -14,7 +14,8 @@ int due_of_options(const struct options *options, const char *command, dw_usec *
 	int code;
 
 	if (!options->value[OPT_IN] == !options->value[OPT_AT])
-		return complain(EXIT_USAGE, "%s: write one of --in DURATION and --at TIME",
+		return complain(EXIT_USAGE,
+				"%s: exactly one of --in DURATION and --at TIME is required",
 				command);
 	if (options->value[OPT_AT])
 		return options_time(options, OPT_AT, ret_due);

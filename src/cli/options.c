@@ -168,7 +168,7 @@ int options_check(const struct options *options, const struct command *command)
 				command->name, command->synopsis);
 	if (words > command->words_max)
 		return complain(EXIT_USAGE,
-				"%s: %.64s is one word too many; see durawheel %s "
+				"%s: unexpected argument: %.64s; see durawheel %s "
 				"--help",
 				command->name, presentable(options->words[1 + command->words_max]),
 				command->name);

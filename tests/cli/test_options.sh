@@ -143,11 +143,11 @@ test_unknown_words_are_usage_errors() {
 	expect 2 durawheel --
 	expect 2 durawheel -- --help
 	expect 2 durawheel list too many words
-	says 'too is one word too many'
+	says 'unexpected argument: too'
 	expect 2 durawheel cancel
 	says 'durawheel cancel ID'
 	expect 2 durawheel add word
-	says 'add: word is one word too many; see durawheel add --help$'
+	says 'add: unexpected argument: word; see durawheel add --help$'
 	for command in cancel show; do
 		expect 2 durawheel "$command" ''
 		says 'id "": the id is empty'
@@ -245,7 +245,7 @@ test_add_wants_one_of_in_and_at() {
 	says 'one of --in DURATION and --at TIME'
 	expect 2 durawheel add --topic t --in 1h --at 2026-06-01T09:30:00Z
 	expect 2 durawheel add --in 1h
-	says 'write one --topic'
+	says 'add: exactly one --topic is required'
 	expect 2 durawheel add --topic t --in 1h --data a --data-file b
 }
 

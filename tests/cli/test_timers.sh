@@ -128,7 +128,7 @@ test_move_wants_an_id_and_a_time() {
 	expect 2 durawheel move --in 1h
 	expect 2 durawheel move a b --in 1h
 	expect 2 durawheel move a
-	says 'move: write one of --in DURATION and --at TIME'
+	says 'move: exactly one of --in DURATION and --at TIME is required'
 	expect 2 durawheel move a --in 1h --at 2100-01-01T00:00:00Z
 	expect 2 durawheel move '' --in 1h
 	expect 2 durawheel move a --in 1h --topic t
