@@ -2,7 +2,9 @@
 # The lint: what this project agreed on and a compiler does not check.
 #
 #	tests/lint/run.sh [ROOT [BUILD]]
+#	tests/lint/run.sh --floors [ROOT]
 #
+# The second form prints the floors and their folders, which src/README.md shows.
 # ROOT is the tree to look at, by default this one. BUILD is the folder that it was built in; by
 # default the newest of ROOT/build/debug and ROOT/build/tests/debug, and without one the objects are
 # not looked at. Each violation is one line: file:line: what; what would be right. Exit 1 if there
@@ -12,6 +14,11 @@ set -euo pipefail
 export LC_ALL=C
 
 here=$(cd "$(dirname "$0")" && pwd)
+only_floors=
+if [[ ${1-} == --floors ]]; then
+	only_floors=yes
+	shift
+fi
 cd "${1:-$here/../..}"
 build=${2:-}
 for folder in build/debug build/tests/debug; do
@@ -50,6 +57,25 @@ stripped()
 check_floors()
 {
 	stripped src include -- '*.c' '*.h' | awk -f "$here/floor_of.awk" -f "$here/floors.awk"
+}
+
+# floors: one line a floor, with its folders.
+floors()
+{
+	files_named src -- '*.c' | sed 's|/[^/]*$||' | sort -u |
+		awk -f "$here/floor_of.awk" -f "$here/floor_list.awk"
+}
+
+# check_readme: a list that src/README.md shows is the one that the lint goes by.
+check_readme()
+{
+	local line
+	[[ -f src/README.md ]] || return 0
+	floors | while IFS= read -r line; do
+		grep -qxF -- "$line" src/README.md ||
+			echo "src/README.md:1: does not show the floor \"$line\"; copy the output" \
+				"of tests/lint/run.sh --floors"
+	done
 }
 
 # symbols FOLDER: of the objects below it, as FOLDER/file.c.o; the scripts' table, which the build
@@ -151,9 +177,13 @@ check_memory()
 	done
 }
 
+if [[ -n $only_floors ]]; then
+	floors
+	exit
+fi
 exceptions=tests/lint/exceptions.txt
 [[ -f $exceptions ]] || exceptions=/dev/null
-findings=$(for check in floors calls rooms functions text globals format scripts memory; do
+findings=$(for check in floors readme calls rooms functions text globals format scripts memory; do
 	"check_$check" || echo "tests/lint/run.sh:1: the check of $check did not run; repair it"
 done | awk -v list="$exceptions" -v objects="$build" -f "$here/exceptions.awk" "$exceptions" -)
 if [[ -n $findings ]]; then

@@ -80,6 +80,8 @@ plant_floors()
 	expect src/attic/a.c:1 'without a floor'
 	plant src/cli/a.c '#include "durawheel/durawheel.h"' '#include "base/alloc.h"'
 	expect src/cli/a.c:2 'src/cli uses only'
+	plant src/README.md 'F0  base' 'F1  wheel timer' 'F5  handle'
+	expect src/README.md:1 'does not show the floor "F1  wheel"'
 	plant include/durawheel/a.h '#include "base/alloc.h"'
 	expect include/durawheel/a.h:1 'only public headers'
 	plant src/wheel/a.h '#include "wheel/b.h"'
