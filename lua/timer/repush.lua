@@ -7,9 +7,9 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),
 --           body
--- returns   {'OK', ...}: the header as it is now; {3, value} a later version is stored, or for a
---           client any: its new owner may have gone on with this one; 2 the inbox tells that it is
---           gone; or a refusal
+-- returns   {'OK', ...}: the header as it is now; {3, value} a later version is stored, or a timer
+--           of a newer durawheel, or for a client any: its new owner may have gone on with this
+--           one; 2 the inbox tells that it is gone; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -32,7 +32,7 @@ for k = 1, #ids do
 	if before then
 		flags, attempt, v0, v1 = decode(before)
 	end
-	if (flags and (not owner or v1 * WORD + v0 > ver)) or
+	if (flags and (not owner or v1 * WORD + v0 > ver or is_newer(before))) or
 		(inbox[k] and (not owner or math.abs(tonumber(inbox[k])) > ver)) then
 		answer[k + 1] = before and {STALE, before} or ENOENT
 	else

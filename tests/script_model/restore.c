@@ -51,7 +51,8 @@ static struct words words_of(const struct run *run, int at, struct bytes before)
 	return words;
 }
 
-/* look answers one timer; false: there is a later version of it, or for a client any. */
+/* look answers one timer; false: there is a later version of it, or a newer durawheel's, or for a
+ * client any. */
 static bool look(struct run *run, int at, size_t item)
 {
 	struct bytes id = arg(run, at);
@@ -59,7 +60,8 @@ static bool look(struct run *run, int at, size_t item)
 	double ver = number_of(arg(run, at + 1));
 	struct words words;
 	char room[HEAD_SIZE];
-	bool later = before.at && decode(before, &words) && (!run->owner || ver_of(&words) > ver);
+	bool later = before.at && decode(before, &words) &&
+		     (!run->owner || ver_of(&words) > ver || is_newer(before));
 
 	if (!later && told(run, id) <= (run->owner ? ver : 0)) {
 		words = words_of(run, at, before);
