@@ -63,8 +63,11 @@ static void tell_newer(struct engine *engine, const char *id)
 
 void ownership_give_way(struct engine *engine)
 {
-	dw_op *op = recovery_take_newer(&engine->recovery);
+	dw_op *op;
 
+	if (engine->restore.writing)
+		return; /* nobody else knows the timers that are not written again yet */
+	op = recovery_take_newer(&engine->recovery);
 	if (!op)
 		return;
 	if (engine->ownership.role != DW_OWNER || engine->drive.closing) {

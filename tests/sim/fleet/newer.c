@@ -171,13 +171,13 @@ void newer_met(struct process *process, const dw_row *row)
 		process->met_newer |= row->status == DW_ENEWER;
 }
 
-/* Without memory it meets the timer again later. */
+/* Without memory it meets the timer again later, and lost timers are restored before. */
 void newer_check(struct process *process)
 {
 	const struct instance *instance = &process->instance;
 
 	if (process->met_newer && engine_is_owner(instance->engine) && !instance->closing &&
-	    instance->sim->knobs.memory == 0)
+	    instance->sim->knobs.memory == 0 && !instance->sim->losses)
 		broken(instance->sim, "newer", "process %u owns what a newer version has stored",
 		       instance->number);
 	process->met_newer = false;

@@ -18,6 +18,7 @@
 #include "timer/record.h"
 
 #define OF_LATER UINT64_C(4000000000000000) /* a version */
+#define MANY 3000                           /* more than are restored in ten turns */
 
 static struct redis_server server;
 
@@ -247,6 +248,38 @@ static void owner_that_loads_a_newer_timer_gives_up(void **state)
 	assert_untouched("it");
 }
 
+/* put_many: timers of ours. */
+static void put_many(const struct viewer *viewer)
+{
+	char id[16];
+
+	for (int i = 0; i < MANY; i++) {
+		(void)snprintf(id, sizeof id, "t%d", i);
+		assert_int_equal(dw_after(viewer->d, "t", id, DW_HOURS(1), NULL, 0), DW_OK);
+	}
+	viewer_sync(viewer, DW_OK);
+}
+
+/* Nobody else knows them. */
+static void owner_restores_lost_timers_before_it_gives_up(void **state)
+{
+	struct viewer viewer = {0};
+	long long stored = 0;
+
+	(void)state;
+	open_as(&viewer, DW_OWNER);
+	put_many(&viewer);
+	(void)command("FLUSHALL");
+	plant_value("t0");
+	(void)dw_after(viewer.d, "t", "t1", DW_HOURS(1), NULL, 0); /* it finds out at once */
+	viewer_await(&viewer, &viewer.events[DW_EVENT_OWNER_LOST], 1);
+	assert_int_equal(viewer.statuses[DW_EVENT_OWNER_LOST], DW_ENEWER);
+	for (unsigned shard = 0; shard < 16; shard++)
+		stored += command("HLEN {%s:%02u}:h", name, shard);
+	assert_int_equal(stored, MANY);
+	(void)dw_close(viewer.d, VIEWER_PATIENCE); /* its last put may have failed */
+}
+
 static void newer_letter_is_listed_and_stays(void **state)
 {
 	struct viewer viewer = {0};
@@ -399,6 +432,7 @@ int main(void)
 	    CASE(standby_waits_where_the_mark_is),
 	    CASE(owner_that_meets_a_newer_timer_marks_the_shard_and_gives_up),
 	    CASE(owner_that_loads_a_newer_timer_gives_up),
+	    CASE(owner_restores_lost_timers_before_it_gives_up),
 	    CASE(newer_letter_is_listed_and_stays),
 	    CASE(purge_leaves_what_is_newer),
 	    CASE(put_whose_refusal_was_lost_is_not_confirmed),
