@@ -3,18 +3,18 @@
 #include "engine/core.h"
 
 enum rule {
-	RULE_INDEX = -1,     /* a timer is found under its id */
-	RULE_PLACE = -2,     /* the place of a timer is one that its state allows */
-	RULE_SLOT = -3,      /* a schedule knows its timers, and no others */
-	RULE_ABSENT = -4,    /* a mere place is there for something */
-	RULE_CALLS = -5,     /* calls wait only behind something */
-	RULE_WAITING = -6,   /* who waits is armed, and not busy */
-	RULE_TOPIC = -7,     /* a timer with a state has a topic */
-	RULE_COUNT = -8,     /* the counters count */
-	RULE_SCHEDULE = -9,  /* every timer of a schedule is in the index */
-	RULE_TOPICS = -10,   /* a topic's counters count, and it is there for something */
-	RULE_OPEN = -11,     /* every call that waits is open, and their bytes are counted */
-	RULE_INFLIGHT = -12, /* a busy timer has an operation in a queue or in the store */
+	RULE_INDEX = -1,       /* a timer is found under its id */
+	RULE_PLACE = -2,       /* the place of a timer is one that its state allows */
+	RULE_SLOT = -3,        /* a schedule knows its timers, and no others */
+	RULE_ABSENT = -4,      /* a mere place is there for something */
+	RULE_CALLS = -5,       /* calls wait only behind something */
+	RULE_BACKING_OFF = -6, /* who waits is armed, and not busy */
+	RULE_TOPIC = -7,       /* a timer with a state has a topic */
+	RULE_COUNT = -8,       /* the counters count */
+	RULE_SCHEDULE = -9,    /* every timer of a schedule is in the index */
+	RULE_TOPICS = -10,     /* a topic's counters count, and it is there for something */
+	RULE_OPEN = -11,       /* every call that waits is open, and their bytes are counted */
+	RULE_INFLIGHT = -12,   /* a busy timer has an operation in a queue or in the store */
 	RULE_WHEEL = -13,
 	RULE_WORK = -14 /* the workers have no more than they can, and the rest waits */
 };
@@ -22,7 +22,7 @@ enum rule {
 /* What one look at all timers adds up to. */
 struct sums {
 	const struct engine *engine;
-	uint64_t timers, claimed, held, unhandled, busy, calls;
+	uint64_t timers, claimed, held, waiting, busy, calls;
 	uint64_t in_claim, in_fire, in_work, running, unscheduled;
 	int broken;
 };
@@ -33,15 +33,15 @@ static bool place_allowed(const struct timer *timer)
 	case PLACE_NONE:
 		return true;
 	case PLACE_CLAIM:
-	case PLACE_UNHANDLED:
-		return timer->state == TIMER_PENDING && !timer->waiting;
+	case PLACE_WAITING:
+		return timer->state == TIMER_PENDING && !timer->backing_off;
 	case PLACE_FIRE:
-		return timer->waiting || timer->state == TIMER_CLAIMED ||
+		return timer->backing_off || timer->state == TIMER_CLAIMED ||
 		       timer->state == TIMER_HELD;
 	case PLACE_WORK:
-		return timer->state == TIMER_CLAIMED && !timer->waiting;
+		return timer->state == TIMER_CLAIMED && !timer->backing_off;
 	case PLACE_UNSCHEDULED:
-		return timer->state != TIMER_ABSENT || timer->waiting;
+		return timer->state != TIMER_ABSENT || timer->backing_off;
 	}
 	return false;
 }
@@ -61,7 +61,7 @@ static bool slot_agrees(const struct engine *engine, const struct timer *timer)
 /* idle: a timer that nothing is under way for and nothing is armed for. */
 static bool idle(const struct engine *engine, const struct timer *timer)
 {
-	return !timer->busy && !timer->waiting && timer->place == PLACE_NONE &&
+	return !timer->busy && !timer->backing_off && timer->place == PLACE_NONE &&
 	       timer != engine->delivery.firing;
 }
 
@@ -77,9 +77,9 @@ static int check_timer(const struct engine *engine, const struct timer *timer)
 		return RULE_ABSENT;
 	if (timer->calls && idle(engine, timer) && !engine->drive.closing)
 		return RULE_CALLS;
-	if (timer->waiting &&
+	if (timer->backing_off &&
 	    (timer->busy || (timer->place != PLACE_FIRE && timer->place != PLACE_UNSCHEDULED)))
-		return RULE_WAITING;
+		return RULE_BACKING_OFF;
 	if (timer->state != TIMER_ABSENT && !timer->topic)
 		return RULE_TOPIC;
 	return 0;
@@ -94,7 +94,7 @@ static void look_at(struct timer *timer, void *user)
 	sums->timers += timer->state != TIMER_ABSENT;
 	sums->claimed += timer->state == TIMER_CLAIMED;
 	sums->held += timer->state == TIMER_HELD;
-	sums->unhandled += timer->place == PLACE_UNHANDLED;
+	sums->waiting += timer->place == PLACE_WAITING;
 	sums->busy += timer->busy;
 	sums->in_claim += timer->place == PLACE_CLAIM;
 	sums->in_fire += timer->place == PLACE_FIRE;
@@ -115,39 +115,40 @@ static uint64_t count_unscheduled(const struct engine *engine)
 }
 
 struct topic_sums {
-	uint64_t unhandled, parked;
+	uint64_t timers, topics; /* that wait, or have waiting timers */
 	bool broken;
 };
 
-/* look_at_topic: every topic is there for timers or a handler; its parked ones are all there. */
+/* look_at_topic: every topic is there for timers or a handler; all its waiting timers are there. */
 static void look_at_topic(struct topic *topic, void *user)
 {
 	struct topic_sums *sums = user;
 	uint64_t count = 0;
 
-	for (const struct timer *timer = topic->unhandled; timer; timer = timer->next)
+	for (const struct timer *timer = topic->waiting; timer; timer = timer->next)
 		count++;
-	if (count != topic->unhandled_count || count > topic->timer_count ||
-	    (!topic->fire && topic->timer_count == 0))
+	if (count != topic->waiting_count || count > topic->timer_count ||
+	    (!topic->handler.fire && topic->timer_count == 0))
 		sums->broken = true;
-	sums->unhandled += count;
-	sums->parked += count > 0;
+	sums->timers += count;
+	sums->topics += count > 0;
 }
 
-/* check_topics: the list has all that have unhandled timers; those with handlers are the first. */
+/* check_topics: the list has all topics with waiting timers; topics with handlers come first. */
 static int check_topics(const struct engine *engine, const struct sums *sums)
 {
 	struct topics topics = engine->topics; /* topics_each wants one that it may change */
 	struct topic_sums found = {0};
-	uint64_t parked = 0;
+	uint64_t count = 0;
 
 	topics_each(&topics, look_at_topic, &found);
-	for (const struct topic *topic = topics.parked; topic; topic = topic->next) {
-		parked++;
-		if (!topic->unhandled || (topic->prev && topic->fire && !topic->prev->fire))
+	for (const struct topic *topic = topics.waiting; topic; topic = topic->next) {
+		count++;
+		if (!topic->waiting ||
+		    (topic->prev && topic->handler.fire && !topic->prev->handler.fire))
 			return RULE_TOPICS;
 	}
-	return !found.broken && found.unhandled == sums->unhandled && found.parked == parked
+	return !found.broken && found.timers == sums->waiting && found.topics == count
 		   ? 0
 		   : RULE_TOPICS;
 }
@@ -193,7 +194,7 @@ static int check_sums(const struct engine *engine, const struct sums *sums)
 			     engine->submit.answers.count;
 
 	if (sums->timers != engine->stats.timers || sums->claimed != engine->timers.claimed ||
-	    sums->held != engine->stats.held || sums->unhandled != engine->stats.unhandled)
+	    sums->held != engine->stats.held || sums->waiting != engine->stats.unhandled)
 		return RULE_COUNT;
 	if (sums->in_claim != dw_wheel_count(engine->timers.claim.wheel) ||
 	    sums->in_fire != dw_wheel_count(engine->timers.fire.wheel))

@@ -35,7 +35,7 @@ static void await_handler(struct engine *engine, struct timer *timer)
 	dw_event event = {.kind = DW_EVENT_NO_HANDLER,
 			  .id = timer->id,
 			  .topic = timer->topic->name,
-			  .count = timer->topic->unhandled_count + 1};
+			  .count = timer->topic->waiting_count + 1};
 
 	timer_await_handler(engine, timer);
 	if (event.count == 1)
@@ -65,7 +65,7 @@ bool claim_next(struct engine *engine, dw_usec until)
 	timer->place = PLACE_NONE;
 	if (timer->busy) /* it comes back when its operation is answered */
 		return true;
-	if (topic_handled(&engine->topics, timer->topic))
+	if (topic_handler(&engine->topics, timer->topic))
 		urgent_send(engine, timer, claim_op(engine, timer));
 	else
 		await_handler(engine, timer);
@@ -76,7 +76,7 @@ void claim_revive(struct engine *engine)
 {
 	for (uint32_t i = 0; i < TURN_CLAIMS_MAX; i++) {
 		struct topic *topic = topics_revivable(&engine->topics);
-		struct timer *timer = topic ? topic->unhandled : NULL;
+		struct timer *timer = topic ? topic->waiting : NULL;
 
 		if (!timer)
 			return;
@@ -90,18 +90,18 @@ void claim_revive(struct engine *engine)
 /* bring_forward: a hold or a pause that the step back has made longer than it was ever meant. */
 static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	bool waiting = timer->waiting;
-	dw_usec latest = usec_add(now, waiting ? RETRY_STORE_MAX : engine->env.hold);
+	bool backing_off = timer->backing_off;
+	dw_usec latest = usec_add(now, backing_off ? RETRY_STORE_MAX : engine->env.hold);
 
 	if (timer->slot_time <= latest)
 		return;
 	timer_disarm(engine, timer);
 	timer_arm_fire(engine, timer, latest);
-	timer->waiting = waiting;
+	timer->backing_off = backing_off;
 }
 
-/* recheck_timer looks at the first of a topic's unhandled: if it is not due any more, it is pending
- * as before; else it goes to the end. */
+/* recheck_timer looks at the first of a topic's waiting timers: if it is not due any more, it is
+ * pending as before; else it goes to the end. */
 static void recheck_timer(struct engine *engine, struct timer *timer, dw_usec until)
 {
 	struct topics *topics = &engine->topics;
@@ -110,12 +110,12 @@ static void recheck_timer(struct engine *engine, struct timer *timer, dw_usec un
 		timer_disarm(engine, timer);
 		timer_arm_claim(engine, timer);
 	} else if (timer->next) {
-		topic_unpark(topics, timer);
-		topic_park(topics, timer);
+		topic_unwait(topics, timer);
+		topic_wait(topics, timer);
 	}
 }
 
-/* recheck goes once around the unhandled of each topic, some of them a turn. */
+/* recheck goes once around the waiting timers of each topic, some of them a turn. */
 static void recheck(struct engine *engine, dw_usec now)
 {
 	dw_usec until = usec_add(now, 2 * submit_lead(engine));
@@ -128,7 +128,7 @@ static void recheck(struct engine *engine, dw_usec now)
 			continue;
 		}
 		topic->recheck--;
-		recheck_timer(engine, topic->unhandled, until);
+		recheck_timer(engine, topic->waiting, until);
 	}
 }
 
@@ -146,7 +146,7 @@ static void sweep(struct engine *engine, struct schedule *schedule, uint32_t *le
 
 		if (!timer)
 			continue;
-		if (timer->waiting || timer->state == TIMER_HELD)
+		if (timer->backing_off || timer->state == TIMER_HELD)
 			bring_forward(engine, timer, now);
 		else if (timer->state == TIMER_CLAIMED && !timer->busy &&
 			 timer->head.due > usec_add(now, 4 * LEAD_MAX))

@@ -129,14 +129,12 @@ static void end_handler_run(struct handler_run *run)
 static void call_handler(struct engine *engine, struct timer *timer, const dw_firing *firing)
 {
 	struct handler_run run AT_END(end_handler_run) = {engine, timer, DW_RETRY};
-	struct topic *topic = timer->topic;
-	dw_fire_fn fire = topic->fire ? topic->fire : engine->topics.any_fire;
-	void *user = topic->fire ? topic->user : engine->topics.any_user;
+	struct handler handler = *topic_handler(&engine->topics, timer->topic);
 
 	engine->delivery.retry_in = -1;
 	engine->delivery.firing = timer;
 	engine->drive.callback_depth++;
-	run.verdict = fire(engine->env.handle, firing, user);
+	run.verdict = handler.fire(engine->env.handle, firing, handler.user);
 }
 
 void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)

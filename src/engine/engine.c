@@ -68,7 +68,7 @@ static void close_timer(struct timer *timer, void *user)
 		return; /* its answer goes on with it */
 	if (timer->state == TIMER_HELD) {
 		urgent_give_back(engine, timer);
-	} else if (timer->waiting || timer->state == TIMER_CLAIMED) {
+	} else if (timer->backing_off || timer->state == TIMER_CLAIMED) {
 		timer_disarm(engine, timer);
 		lifecycle_resume(engine, timer);
 	}

@@ -37,18 +37,21 @@ static void bury_late(struct engine *engine, struct timer *timer)
  * timer waits for a worker now. */
 static bool fire_due(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
 {
-	if (timer->waiting || timer->state == TIMER_PENDING) {
-		timer->waiting = false;
+	const struct handler *handler =
+	    timer->topic ? topic_handler(&engine->topics, timer->topic) : NULL;
+
+	if (timer->backing_off || timer->state == TIMER_PENDING) {
+		timer->backing_off = false;
 		lifecycle_resume(engine, timer);
 	} else if (timer->state == TIMER_HELD) {
 		expire_hold(engine, timer);
 	} else if (timer->busy) {
 		return false; /* it comes back when its operation is answered */
-	} else if (!topic_handled(&engine->topics, timer->topic)) {
+	} else if (!handler) {
 		urgent_give_back(engine, timer);
 	} else if (is_too_late(timer, now)) {
 		bury_late(engine, timer);
-	} else if (!workers_are_for(engine, timer)) {
+	} else if (!handler->on_worker) {
 		delivery_run(engine, timer, now);
 	} else if (from_work) {
 		workers_start(engine, timer, now);
@@ -85,7 +88,7 @@ bool fire_next(struct engine *engine)
 	timer = schedule_pop(&engine->timers.fire, now);
 	if (!timer)
 		return false;
-	assert(timer->state != TIMER_CLAIMED || timer->waiting || timer->head.due <= now);
+	assert(timer->state != TIMER_CLAIMED || timer->backing_off || timer->head.due <= now);
 	timer->place = PLACE_NONE;
 	if (fire_due(engine, timer, now, false))
 		(void)fire_next_work(engine); /* at once: a handler of the loop may be next */

@@ -4,8 +4,7 @@
 #include "base/utf8.h"
 #include "engine/core.h"
 
-static int set_handler(struct engine *engine, const char *name, dw_fire_fn fire, void *user,
-		       bool on_worker)
+static int set_handler(struct engine *engine, const char *name, struct handler handler)
 {
 	size_t size = strnlen(name, DW_TOPIC_MAX + 1);
 	struct topic *topic;
@@ -18,14 +17,12 @@ static int set_handler(struct engine *engine, const char *name, dw_fire_fn fire,
 				   "characters",
 				   DW_TOPIC_MAX);
 	if (strcmp(name, "*") == 0) {
-		engine->topics.any_fire = fire;
-		engine->topics.any_user = user;
-		engine->topics.any_on_worker = on_worker;
+		topics_handle_any(&engine->topics, handler);
 	} else {
 		topic = topics_get(&engine->topics, name, size);
 		if (!topic)
 			return engine_fail(engine, DW_ENOMEM, "no memory for the topic");
-		topic_handle(&engine->topics, topic, fire, user, on_worker);
+		topic_handle(&engine->topics, topic, handler);
 		topics_drop(&engine->topics, topic);
 	}
 	engine_touch(engine);
@@ -34,7 +31,7 @@ static int set_handler(struct engine *engine, const char *name, dw_fire_fn fire,
 
 int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
 {
-	return set_handler(engine, name, fire, user, false);
+	return set_handler(engine, name, (struct handler){fire, user, false});
 }
 
 int engine_on_worker(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
@@ -42,5 +39,5 @@ int engine_on_worker(struct engine *engine, const char *name, dw_fire_fn fire, v
 	if ((engine->ownership.role == DW_OWNER || engine->ownership.standby) &&
 	    engine->env.workers.count == 0)
 		return engine_fail(engine, DW_EINVAL, "there are no workers: set options.workers");
-	return set_handler(engine, name, fire, user, true);
+	return set_handler(engine, name, (struct handler){fire, user, true});
 }

@@ -27,7 +27,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 		op->flags |= DW_OP_WITHDRAWN;
 	/* Due sooner than it could be claimed: stored as claimed at once. */
 	if (engine->ownership.role == DW_OWNER && !engine->drive.closing && op->head.due <= soon &&
-	    topic_handled(&engine->topics, call->fresh->topic))
+	    topic_handler(&engine->topics, call->fresh->topic))
 		op->flags |= DW_OP_CLAIMED;
 	send_call(engine, timer, call);
 }
@@ -153,21 +153,21 @@ static void go_on(struct engine *engine, struct timer *timer)
 
 void lifecycle_resume(struct engine *engine, struct timer *timer)
 {
-	while (timer->calls && !timer->busy && !timer->waiting) {
+	while (timer->calls && !timer->busy && !timer->backing_off) {
 		struct call *call = timer->calls;
 
 		timer->calls = call->next;
 		patience_end(engine, call);
 		begin(engine, timer, call);
 	}
-	if (!timer->busy && !timer->waiting)
+	if (!timer->busy && !timer->backing_off)
 		go_on(engine, timer);
 }
 
 /* withdraw takes a timer that has not started out of the schedules: a call changes it. */
 static void withdraw(struct engine *engine, struct timer *timer)
 {
-	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED || timer->waiting)
+	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED || timer->backing_off)
 		timer_disarm(engine, timer);
 }
 
@@ -191,13 +191,13 @@ void lifecycle_reschedule(struct engine *engine)
 
 	for (uint32_t i = 0; timer && i < RESCHEDULED_A_TURN; i++) {
 		struct timer *next = timer->next;
-		bool waiting = timer->waiting;
+		bool backing_off = timer->backing_off;
 
 		timer_disarm(engine, timer);
-		if (waiting || timer->state == TIMER_HELD) {
+		if (backing_off || timer->state == TIMER_HELD) {
 			timer_arm_fire(engine, timer,
 				       usec_add(engine_now(engine), engine->env.hold));
-			timer->waiting = waiting;
+			timer->backing_off = backing_off;
 		} else {
 			lifecycle_resume(engine, timer);
 		}

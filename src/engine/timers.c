@@ -134,8 +134,8 @@ void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
 
 void timer_await_handler(struct engine *engine, struct timer *timer)
 {
-	topic_park(&engine->topics, timer);
-	timer->place = PLACE_UNHANDLED;
+	topic_wait(&engine->topics, timer);
+	timer->place = PLACE_WAITING;
 	engine->stats.unhandled++;
 }
 
@@ -162,8 +162,8 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 	case PLACE_WORK:
 		schedule_remove(&engine->timers.work, timer);
 		break;
-	case PLACE_UNHANDLED:
-		topic_unpark(&engine->topics, timer);
+	case PLACE_WAITING:
+		topic_unwait(&engine->topics, timer);
 		engine->stats.unhandled--;
 		break;
 	case PLACE_UNSCHEDULED:
@@ -171,7 +171,7 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 		break;
 	}
 	timer->place = PLACE_NONE;
-	timer->waiting = false;
+	timer->backing_off = false;
 }
 
 void timer_retry_later(struct engine *engine, struct timer *timer)
@@ -185,7 +185,7 @@ void timer_retry_later(struct engine *engine, struct timer *timer)
 	timer_disarm(engine, timer);
 	timer_arm_fire(engine, timer,
 		       usec_add(engine_now(engine), usec_min(delay, RETRY_STORE_MAX)));
-	timer->waiting = true;
+	timer->backing_off = true;
 }
 
 /* ---- Changes ------------------------------------------------------------------------------- */

@@ -5,13 +5,6 @@
 #include "engine/core.h"
 #include "engine/lifecycle.h"
 
-bool workers_are_for(const struct engine *engine, const struct timer *timer)
-{
-	const struct topic *topic = timer->topic;
-
-	return topic->fire ? topic->on_worker : engine->topics.any_on_worker;
-}
-
 bool workers_have_room(const struct engine *engine)
 {
 	return engine->stats.running < engine->env.workers.count;
@@ -19,18 +12,18 @@ bool workers_have_room(const struct engine *engine)
 
 void workers_start(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	struct topic *topic = timer->topic;
+	const struct handler *handler = topic_handler(&engine->topics, timer->topic);
 	dw_token token = {.generation = timer->head.generation, .attempt = timer->head.attempt};
 	struct job *job;
 
 	memcpy(token.id, timer->id, strlen(timer->id) + 1);
-	job = job_new(&engine->alloc, &token, topic->name, timer->data, timer->data_size);
+	job = job_new(&engine->alloc, &token, timer->topic->name, timer->data, timer->data_size);
 	if (!job) {
 		timer_retry_later(engine, timer);
 		return;
 	}
-	job->fire = topic->fire ? topic->fire : engine->topics.any_fire;
-	job->user = topic->fire ? topic->user : engine->topics.any_user;
+	job->fire = handler->fire;
+	job->user = handler->user;
 	job->firing.due = timer->head.due;
 	job->firing.now = now;
 	delivery_begin(engine, timer, now);

@@ -10,12 +10,10 @@
 
 struct engine;
 
-/* workers_are_for: the timer's handler runs on a worker. */
-bool workers_are_for(const struct engine *, const struct timer *);
-
 /* workers_have_room: a worker is free. */
 bool workers_have_room(const struct engine *);
 
+/* workers_start gives the timer to a free worker. */
 void workers_start(struct engine *, struct timer *, dw_usec now);
 
 /* workers_finish takes a job back and frees it. */

@@ -34,13 +34,13 @@ enum timer_place {
 	PLACE_CLAIM,
 	PLACE_FIRE,
 	PLACE_WORK,
-	PLACE_UNHANDLED,
+	PLACE_WAITING, /* for a handler of its topic */
 	PLACE_UNSCHEDULED
 };
 
 struct timer {
 	struct linear_node node;   /* of the index; first */
-	struct timer *prev, *next; /* among its topic's unhandled, or the stranded */
+	struct timer *prev, *next; /* among its topic's waiting timers, or the unscheduled */
 	struct topic *topic;       /* NULL while only a place */
 	struct call *calls;        /* what waits for the operation under way */
 	struct call *settling;     /* the dw_settle that brought the verdict, or will for a hold */
@@ -59,13 +59,13 @@ struct timer {
 	uint8_t state;
 	uint8_t place;
 	uint8_t verdict;
-	uint8_t reason; /* of a bury: a dw_reason, 0: none */
-	bool busy;      /* an operation on this id is under way */
-	bool storing;   /* a put's, not stored yet: owned by its call */
-	bool waiting;   /* armed in the fire schedule to try an operation again */
-	bool no_retry;  /* cancelled while it was delivered: a retry is dropped */
-	bool purged;    /* it goes on without the store, until its delivery is over */
-	bool unsure;    /* what is stored may be newer, or an inbox may name it still */
+	uint8_t reason;   /* of a bury: a dw_reason, 0: none */
+	bool busy;        /* an operation on this id is under way */
+	bool storing;     /* a put's, not stored yet: owned by its call */
+	bool backing_off; /* armed in the fire schedule to try an operation again */
+	bool no_retry;    /* cancelled while it was delivered: a retry is dropped */
+	bool purged;      /* it goes on without the store, until its delivery is over */
+	bool unsure;      /* what is stored may be newer, or an inbox may name it still */
 };
 
 /* timer_new: a timer of this body (which must decode) or, with body NULL, a place for id. The topic

@@ -47,9 +47,9 @@ struct topic *topics_get(struct topics *topics, const char *name, size_t size)
 
 void topics_drop(struct topics *topics, struct topic *topic)
 {
-	if (topic->timer_count > 0 || topic->fire)
+	if (topic->timer_count > 0 || topic->handler.fire)
 		return;
-	assert(!topic->unhandled);
+	assert(!topic->waiting);
 	linear_remove(&topics->table, &topic->node);
 	alloc_free(topics->table.alloc, topic);
 }
@@ -87,85 +87,77 @@ void topics_free(struct topics *topics)
 	linear_free(&topics->table);
 }
 
-/* ---- The parked ---------------------------------------------------------------------------- */
+/* ---- Waiting for a handler ----------------------------------------------------------------- */
 
 /* join: those with a handler of their own go to the front. */
 static void join(struct topics *topics, struct topic *topic)
 {
-	struct topic *before = topic->fire ? NULL : topics->parked_last;
-	struct topic *after = topic->fire ? topics->parked : NULL;
+	struct topic *before = topic->handler.fire ? NULL : topics->waiting_last;
+	struct topic *after = topic->handler.fire ? topics->waiting : NULL;
 
 	topic->prev = before;
 	topic->next = after;
-	*(before ? &before->next : &topics->parked) = topic;
-	*(after ? &after->prev : &topics->parked_last) = topic;
+	*(before ? &before->next : &topics->waiting) = topic;
+	*(after ? &after->prev : &topics->waiting_last) = topic;
 }
 
 static void leave(struct topics *topics, struct topic *topic)
 {
 	if (topics->recheck == topic)
 		topics_rechecked(topics);
-	*(topic->prev ? &topic->prev->next : &topics->parked) = topic->next;
-	*(topic->next ? &topic->next->prev : &topics->parked_last) = topic->prev;
+	*(topic->prev ? &topic->prev->next : &topics->waiting) = topic->next;
+	*(topic->next ? &topic->next->prev : &topics->waiting_last) = topic->prev;
 	topic->prev = topic->next = NULL;
 }
 
-void topic_handle(struct topics *topics, struct topic *topic, dw_fire_fn fire, void *user,
-		  bool on_worker)
+void topic_handle(struct topics *topics, struct topic *topic, struct handler handler)
 {
-	if (topic->unhandled)
+	if (topic->waiting)
 		leave(topics, topic);
-	topic->fire = fire;
-	topic->user = user;
-	topic->on_worker = on_worker;
-	if (topic->unhandled)
+	topic->handler = handler;
+	if (topic->waiting)
 		join(topics, topic);
 }
 
-bool topic_handled(const struct topics *topics, const struct topic *topic)
-{
-	return topic->fire || topics->any_fire;
-}
-
-void topic_park(struct topics *topics, struct timer *timer)
+void topic_wait(struct topics *topics, struct timer *timer)
 {
 	struct topic *topic = timer->topic;
 
-	if (!topic->unhandled)
+	if (!topic->waiting)
 		join(topics, topic);
 	timer->next = NULL;
-	timer->prev = topic->unhandled_last;
-	if (topic->unhandled_last)
-		topic->unhandled_last->next = timer;
+	timer->prev = topic->waiting_last;
+	if (topic->waiting_last)
+		topic->waiting_last->next = timer;
 	else
-		topic->unhandled = timer;
-	topic->unhandled_last = timer;
-	topic->unhandled_count++;
+		topic->waiting = timer;
+	topic->waiting_last = timer;
+	topic->waiting_count++;
 }
 
-void topic_unpark(struct topics *topics, struct timer *timer)
+void topic_unwait(struct topics *topics, struct timer *timer)
 {
 	struct topic *topic = timer->topic;
 
 	if (timer->prev)
 		timer->prev->next = timer->next;
 	else
-		topic->unhandled = timer->next;
+		topic->waiting = timer->next;
 	if (timer->next)
 		timer->next->prev = timer->prev;
 	else
-		topic->unhandled_last = timer->prev;
+		topic->waiting_last = timer->prev;
 	timer->prev = timer->next = NULL;
-	topic->unhandled_count--;
-	if (!topic->unhandled)
+	topic->waiting_count--;
+	if (!topic->waiting)
 		leave(topics, topic);
 }
 
 struct topic *topics_revivable(const struct topics *topics)
 {
-	struct topic *topic = topics->parked;
+	struct topic *topic = topics->waiting;
 
-	return topic && topic_handled(topics, topic) ? topic : NULL;
+	return topic && topic_handler(topics, topic) ? topic : NULL;
 }
 
 /* recheck_from: NULL: all were looked through. */
@@ -173,12 +165,12 @@ static void recheck_from(struct topics *topics, struct topic *topic)
 {
 	topics->recheck = topic;
 	if (topic)
-		topic->recheck = topic->unhandled_count;
+		topic->recheck = topic->waiting_count;
 }
 
 void topics_recheck(struct topics *topics)
 {
-	recheck_from(topics, topics->parked);
+	recheck_from(topics, topics->waiting);
 }
 
 void topics_rechecked(struct topics *topics)

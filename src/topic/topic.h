@@ -5,16 +5,20 @@
 #include "base/linear.h"
 #include "timer/timer.h"
 
-struct topic {
-	struct linear_node node;   /* first */
-	struct topic *prev, *next; /* among the parked */
-	dw_fire_fn fire;           /* NULL: none */
+struct handler {
+	dw_fire_fn fire; /* NULL: there is none */
 	void *user;
 	bool on_worker;
+};
+
+struct topic {
+	struct linear_node node;   /* first */
+	struct topic *prev, *next; /* among those with waiting timers */
+	struct handler handler;    /* its own */
 	uint64_t timer_count;
-	struct timer *unhandled; /* due, without a handler; in the order they came due */
-	struct timer *unhandled_last;
-	uint64_t unhandled_count;
+	struct timer *waiting; /* due, without a handler; in the order in which they came due */
+	struct timer *waiting_last;
+	uint64_t waiting_count;
 	uint64_t recheck; /* so many from the front may not be due: the clock was set back */
 	char name[DW_TOPIC_MAX + 1];
 };
@@ -22,14 +26,12 @@ struct topic {
 struct topics {
 	struct linear table;
 	uint64_t seed;
-	/* The topics that have unhandled timers; those with a handler of their own are the first,
-	 * so that a turn finds what it can revive without a look at the others. */
-	struct topic *parked;
-	struct topic *parked_last;
-	struct topic *recheck; /* the next parked one to be looked through, NULL: none */
-	dw_fire_fn any_fire;   /* of "*" */
-	void *any_user;
-	bool any_on_worker;
+	/* The topics that have waiting timers. Topics with a handler of their own come first, so
+	 * that a turn finds the timers that it can claim without a look at the others. */
+	struct topic *waiting;
+	struct topic *waiting_last;
+	struct topic *recheck; /* the next of them to be looked through, NULL: none */
+	struct handler any;    /* of "*" */
 };
 
 int topics_init(struct topics *, const struct alloc *, uint64_t seed);
@@ -50,20 +52,33 @@ void topics_drop(struct topics *, struct topic *);
 void topics_each(struct topics *, void (*visit)(struct topic *, void *user), void *user);
 
 /* topic_handle gives the topic a handler of its own, or takes it away (fire NULL). */
-void topic_handle(struct topics *, struct topic *, dw_fire_fn fire, void *user, bool on_worker);
+void topic_handle(struct topics *, struct topic *, struct handler);
 
-/* topic_handled: the topic has a handler, its own or the default one. */
-bool topic_handled(const struct topics *, const struct topic *);
+/* topics_handle_any sets the handler of "*": of all topics without one of their own. */
+static inline void topics_handle_any(struct topics *topics, struct handler handler)
+{
+	topics->any = handler;
+}
 
-/* The list of the unhandled. */
-void topic_park(struct topics *, struct timer *);
-void topic_unpark(struct topics *, struct timer *);
+/* topic_handler: the topic's own handler, or that of "*", or NULL. */
+static inline const struct handler *topic_handler(const struct topics *topics,
+						  const struct topic *topic)
+{
+	const struct handler *handler = topic->handler.fire ? &topic->handler : &topics->any;
 
-/* topics_revivable: a topic that has unhandled timers and a handler, or NULL. */
+	return handler->fire ? handler : NULL;
+}
+
+/* topic_wait adds a timer to those that wait for a handler of its topic; topic_unwait takes it
+ * out. */
+void topic_wait(struct topics *, struct timer *);
+void topic_unwait(struct topics *, struct timer *);
+
+/* topics_revivable: a topic that has waiting timers and a handler, or NULL. */
 struct topic *topics_revivable(const struct topics *);
 
-/* topics_recheck: from now on all parked ones are looked through; topics_rechecked: the one that
- * `recheck` names has been. */
+/* topics_recheck: from now on all topics with waiting timers are looked through; topics_rechecked:
+ * the one that `recheck` names has been. */
 void topics_recheck(struct topics *);
 void topics_rechecked(struct topics *);
 

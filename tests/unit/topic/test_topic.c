@@ -66,7 +66,7 @@ static void many_topics_stand_in_short_chains(void **state)
 	topics_free(&topics);
 }
 
-static void parked_topic_with_a_handler_is_found_at_once(void **state)
+static void waiting_topic_with_a_handler_is_found_at_once(void **state)
 {
 	struct alloc alloc = alloc_default();
 	struct timer timers[3] = {0};
@@ -77,17 +77,17 @@ static void parked_topic_with_a_handler_is_found_at_once(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		timers[i].topic = get(&topics, i);
 		timers[i].topic->timer_count = 1;
-		topic_park(&topics, &timers[i]);
+		topic_wait(&topics, &timers[i]);
 	}
 	assert_null(topics_revivable(&topics));
-	topic_handle(&topics, timers[1].topic, nothing, NULL, false);
+	topic_handle(&topics, timers[1].topic, (struct handler){.fire = nothing});
 	assert_ptr_equal(topics_revivable(&topics), timers[1].topic);
-	topic_handle(&topics, timers[2].topic, nothing, NULL, false);
-	topic_handle(&topics, timers[2].topic, NULL, NULL, false);
+	topic_handle(&topics, timers[2].topic, (struct handler){.fire = nothing});
+	topic_handle(&topics, timers[2].topic, (struct handler){0});
 	assert_ptr_equal(topics_revivable(&topics), timers[1].topic);
-	topic_unpark(&topics, &timers[1]);
+	topic_unwait(&topics, &timers[1]);
 	assert_null(topics_revivable(&topics));
-	topics.any_fire = nothing;
+	topics_handle_any(&topics, (struct handler){.fire = nothing});
 	assert_ptr_equal(topics_revivable(&topics), timers[0].topic);
 	topics_free(&topics);
 }
@@ -103,7 +103,7 @@ static void put(struct harness *h, unsigned number, dw_usec due)
 }
 
 /* Three thousand topics, more than a turn looks through. */
-static void clock_set_back_makes_the_unhandled_pending_again(void **state)
+static void clock_set_back_makes_waiting_timers_pending_again(void **state)
 {
 	struct harness *h = harness_new();
 	dw_usec due = h->wall + DW_SECONDS(100);
@@ -134,8 +134,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(many_topics_stand_in_short_chains),
-	    cmocka_unit_test(parked_topic_with_a_handler_is_found_at_once),
-	    cmocka_unit_test(clock_set_back_makes_the_unhandled_pending_again),
+	    cmocka_unit_test(waiting_topic_with_a_handler_is_found_at_once),
+	    cmocka_unit_test(clock_set_back_makes_waiting_timers_pending_again),
 	};
 
 	return cmocka_run_group_tests_name("topic", tests, NULL, NULL);
