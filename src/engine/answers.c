@@ -5,7 +5,7 @@
 #include "engine/core.h"
 #include "engine/damaged.h"
 
-/* account keeps the counters and notices that the store fails or is back. */
+/* account counts the answer, and reports that the store fails or is back. */
 static void account(struct engine *engine, const dw_op *op)
 {
 	bool failed = answers_failed(op->status) && op->status != DW_ECLOSED;
@@ -20,8 +20,8 @@ static void account(struct engine *engine, const dw_op *op)
 		trouble_over(engine);
 }
 
-/* tell_mended: nothing is lost, but whoever keeps the disk should know. */
-static void tell_mended(struct engine *engine)
+/* report_repair: nothing is lost, but the operator should look at the disk. */
+static void report_repair(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
 
@@ -30,7 +30,7 @@ static void tell_mended(struct engine *engine)
 		    " from them");
 }
 
-/* store_answered takes an answer that is about the store, or about what no timer waits for. */
+/* store_answered takes an answer that no timer waits for; false: a timer does. */
 static bool store_answered(struct engine *engine, dw_op *op)
 {
 	switch (op->kind) {
@@ -79,7 +79,7 @@ static void answered(struct engine *engine, dw_op *op)
 
 	account(engine, op);
 	if (op->flags & DW_OP_MENDED)
-		tell_mended(engine);
+		report_repair(engine);
 	if (op->status == DW_EFENCED && ownership_is_current(&engine->ownership, op))
 		ownership_lose(engine, DW_EFENCED);
 	if (store_answered(engine, op))
@@ -94,7 +94,7 @@ static void answered(struct engine *engine, dw_op *op)
 	if (!answers_failed(op->status))
 		patience_served(&engine->patience, engine->submit.progress_at);
 	else if (engine->trouble.declared)
-		calls_fail(engine, head); /* the store is away: they would fail, too */
+		calls_fail(engine, head); /* the store is away: they would also fail */
 	if (op->kind == DW_OP_PUT)
 		answers_put(engine, head, op);
 	else if (op->kind == DW_OP_CANCEL)

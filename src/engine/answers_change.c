@@ -8,8 +8,8 @@
 
 /* ---- Puts ---------------------------------------------------------------------------------- */
 
-/* is_ahead: that generation of the timer, or a later one, is known from the inbox, which does not
- * wait for the answers before it. */
+/* is_ahead: memory knows this generation of the timer, or a later one. It came with the inbox,
+ * whose answer does not wait for the answers before it. */
 static bool is_ahead(const struct timer *head, uint64_t generation)
 {
 	return head->state != TIMER_ABSENT && head->head.generation >= generation;
@@ -34,17 +34,19 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	if (engine->ownership.role == DW_OWNER)
 		timer_set_state(engine, fresh, claimed ? TIMER_CLAIMED : TIMER_PENDING);
 	else
-		fresh->head.generation = 0; /* a scan, should it become the owner, brings it */
+		fresh->head.generation = 0; /* if this client becomes the owner, a scan brings it */
 	return fresh;
 }
 
-/* leaves_earlier: the owner knows of its own claims; a client is told. */
+/* leaves_earlier: an earlier timer of the id may still start. The owner knows its own claims, so
+ * only a client is told. */
 static bool leaves_earlier(const struct engine *engine, const dw_head *head)
 {
 	return engine->ownership.role != DW_OWNER && head->open;
 }
 
-/* vacate: what was to be the timer is only a place now, and not the call's. */
+/* vacate: the timer object of the put stays as an empty place for the id; the call no longer has
+ * it. */
 static void vacate(struct timer *head, struct call *call)
 {
 	if (call->fresh != head)
@@ -53,15 +55,15 @@ static void vacate(struct timer *head, struct call *call)
 	call->fresh = NULL;
 }
 
-/* is_its: the row is what the put has stored, which may have been delivered since. */
+/* is_its: the put has stored this row. It may have been delivered since. */
 static bool is_its(const dw_op *op, const dw_row *row)
 {
 	return row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0 &&
 	       (row->head.due == op->head.due || row->head.attempt > 0);
 }
 
-/* learn_done: the put had been done before. What it stored may have been fired, changed or
- * cancelled since; so what counts is what is stored now. Returns the timer of the id. */
+/* learn_done: an earlier attempt of the put had been applied. Its timer may have been fired,
+ * changed or cancelled since, so only what is stored now counts. Returns the timer of the id. */
 static struct timer *learn_done(struct engine *engine, struct timer *head, struct call *call,
 				const dw_op *op)
 {
@@ -72,7 +74,7 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 	call->earlier = its && leaves_earlier(engine, &its->head);
 	if (!ownership_is_current(&engine->ownership, op))
 		return head;
-	/* Also before it is learnt: if that fails, the old one must not start all the same. */
+	/* Before the row is learnt: if that fails, the old timer still must not start. */
 	if (head->state != TIMER_ABSENT &&
 	    (!op->rows || head->head.generation < op->rows->head.generation))
 		call_answer_stale(engine, timer_forget(engine, head));
@@ -81,8 +83,9 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 	return index_find(&engine->timers.index, op->id);
 }
 
-/* send_again: the outcome of a put is unknown, so the same put is sent until it is known (I9). Its
- * caller was told DW_EUNKNOWN. A DW_NEW is not: sent again it would refuse itself; a scan tells. */
+/* send_again: the outcome of a put is unknown, and its caller is answered DW_EUNKNOWN. The same put
+ * is sent until the outcome is known (I9). A put with DW_NEW is not sent again, because it could be
+ * refused for the timer that it has stored itself; a scan finds out. */
 static void send_again(struct engine *engine, struct timer *head, struct call *call, dw_op *op)
 {
 	struct call *again = NULL;
@@ -112,7 +115,7 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 	timer_retry_later(engine, head);
 }
 
-/* doubt: the store may have taken the claim back, as it was told to. */
+/* doubt: the outcome is unknown, and the operation has asked the store to take the claim back. */
 static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (op->flags & DW_OP_WITHDRAWN)
@@ -122,7 +125,7 @@ static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = op->call;
-	bool fenced = op->status == DW_EFENCED && call->internal; /* sent again as a client's */
+	bool fenced = op->status == DW_EFENCED && call->internal; /* a client sends it again */
 
 	call->generation = op->head.generation;
 	call->earlier = leaves_earlier(engine, &op->head);
@@ -131,7 +134,7 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 	else if (op->status == DW_OK)
 		head = install(engine, head, call, op);
 	else if (call->internal)
-		recovery_need(&engine->recovery); /* the first one may be stored: the scan tells */
+		recovery_need(&engine->recovery); /* the first attempt may be stored */
 	if (op->status == DW_EUNKNOWN || fenced) {
 		head->unsure = true;
 		doubt(engine, head, op);
@@ -144,9 +147,9 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 
 /* ---- Cancels and moves --------------------------------------------------------------------- */
 
-/* is_newer: memory has learnt another generation since the operation was submitted: answers of
- * reading may come before those of changing. It may be what came after the operation; if it is what
- * the operation has ended, its claim will be answered so. */
+/* is_newer: memory learnt a newer generation while the operation was under way, because answers to
+ * reads can overtake answers to changes. The answer must not touch that timer. If the operation has
+ * ended it, the answer to its claim will say so. */
 static bool is_newer(const struct timer *head, const dw_op *op)
 {
 	return head->state != TIMER_ABSENT && head->head.generation > op->head.generation;
@@ -170,10 +173,9 @@ void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 	call_answer(engine, call, op->status);
 }
 
-/* moved takes in what a move or a requeue has made: the same timer under its next generation, or
- * the one in the answer, when memory knew another one or none. The owner's timer; to be found by
- * its id afterwards. */
-static void moved(struct engine *engine, struct timer *head, const dw_op *op)
+/* learn_moved: a move or a requeue has made the next generation of the timer. If memory knows
+ * another timer of the id, or none, the answer carries the row. For an owner; head may be freed. */
+static void learn_moved(struct engine *engine, struct timer *head, const dw_op *op)
 {
 	if (is_ahead(head, op->head.generation))
 		return;
@@ -181,7 +183,7 @@ static void moved(struct engine *engine, struct timer *head, const dw_op *op)
 		if (!op->rows)
 			recovery_need(&engine->recovery);
 		timer_drop(engine, head);
-		head->head.generation = 0; /* the row may have been learnt before */
+		head->head.generation = 0; /* the row may have been learnt already */
 		learn_rows(engine, op->rows);
 		return;
 	}
@@ -198,7 +200,7 @@ void answers_move(struct engine *engine, struct timer *head, dw_op *op)
 	call->generation = op->head.generation;
 	call->earlier = leaves_earlier(engine, &op->head);
 	if (op->status == DW_OK && current)
-		moved(engine, head, op);
+		learn_moved(engine, head, op);
 	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && current)
 		timer_drop(engine, head);
 	engine->stats.moved += op->status == DW_OK && op->kind == DW_OP_MOVE;

@@ -84,7 +84,7 @@ void calls_free(struct engine *engine)
 
 /* ---- Answering ----------------------------------------------------------------------------- */
 
-/* drop_fresh: the timer of a put that was not stored. */
+/* drop_fresh frees the timer of a put that was not stored. */
 static void drop_fresh(struct engine *engine, struct call *call)
 {
 	struct timer *fresh = call->fresh;
@@ -140,8 +140,8 @@ bool call_has(const dw_op *op)
 	return call && call->op == op;
 }
 
-/* leave takes the call out of what waits for its id. Those that were called before it have mostly
- * been answered before it. */
+/* leave takes the call out of the calls that wait for its id. Earlier calls have mostly been
+ * answered, so the way is short. */
 static void leave(struct timer *timer, const struct call *call)
 {
 	struct call **link = &timer->calls;

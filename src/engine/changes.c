@@ -7,7 +7,7 @@
 #include "engine/lifecycle.h"
 #include "timer/record.h"
 
-/* make_id writes a unique id: 128 random bits, so that ids of many processes do not meet. */
+/* make_id writes a unique id: 128 random bits, so that the ids of many processes never collide. */
 static const char *make_id(struct engine *engine, char *id)
 {
 	uint64_t high = rng_next(&engine->rng);
@@ -46,7 +46,7 @@ static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 	return DW_OK;
 }
 
-/* make_fresh builds the timer to be and the operation that stores it. */
+/* make_fresh makes the new timer and the operation that stores it. */
 static int make_fresh(struct engine *engine, const dw_timer *timer, struct call *call)
 {
 	struct record record = {.id = call->id,
@@ -64,7 +64,7 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 	if (!body)
 		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
 	record_encode(&record, body);
-	/* The operation owns all it names: its topic stands behind the body. */
+	/* The operation owns its strings: the topic stands behind the body. */
 	memcpy(body + size, timer->topic, topic_size);
 	call->op = op_new(&engine->alloc, DW_OP_PUT, call->id, body, size + topic_size);
 	if (call->op)

@@ -6,8 +6,9 @@
 #define TURN_SWEEP_MAX 1024u
 #define KNOWN_BODY_MAX 1024u /* a larger body is not sent with its claim */
 
-/* is_known: what is stored of it is known to the last byte: it was put by us, or scanned, and never
- * claimed. Until the scan is over another owner, or a client, may have been there since. */
+/* is_known: memory knows the stored timer to the last byte, because this owner has put or scanned
+ * it, and nobody has claimed it. Until the scan is over, another owner or a client may have changed
+ * it. */
 static bool is_known(const struct engine *engine, const struct timer *timer)
 {
 	const dw_head *head = &timer->head;
@@ -87,7 +88,7 @@ void claim_revive(struct engine *engine)
 
 /* ---- After a step of the wall clock -------------------------------------------------------- */
 
-/* bring_forward: a hold or a pause that the step back has made longer than it was ever meant. */
+/* bring_forward shortens a hold or a pause that the step back has made longer than it should be. */
 static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	bool backing_off = timer->backing_off;

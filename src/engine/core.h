@@ -1,22 +1,24 @@
-/* The engine is made of parts. Each part's header declares the part's struct and functions; only
- * the part changes its struct, all others read it or call the part.
+/* The engine is made of parts. Each part's header declares the part's functions, and its struct if
+ * it has one. Only the part changes its struct; others read it, or call the part.
  *
- * A part calls only the parts below it. What concerns a part above it, it notes in its own struct,
- * and the turn, which stands on top of all, acts on the note. From the top:
+ * A part calls only parts on lower lines. What concerns a higher part, it notes in a struct or
+ * returns, and the turn, which calls all the others, brings the note there. From the top:
  *
- *	engine                          makes, closes and frees an engine
- *	turn                            the turn: all steps in their order
- *	check                           the invariants
- *	notify                          calls the program back: answers, events
- *	answers, answers_change, answers_delivery     what an answer of the store changes
- *	ownership, clock_steps          ownership gained and lost; the wall clock was set
- *	recovery, restore, learn        what others wrote; what the store has lost
- *	changes, queries, dead_letters, maintenance, handlers     the calls of the API
- *	report                          counters, for dw_stats and for the store
- *	fire, workers, delivery, claim  a timer's way to its handler and back
- *	lifecycle                       what a timer does next
- *	urgent, lease, damaged, pages   operations of the engine's own; helpers
- *	trouble, submit, calls, patience, timers, events
+ *	engine, turn, check             from new to free; the steps of a turn; the invariants
+ *	answers                         which part an answer of the store is for
+ *	ownership, fire                 gaining and losing the store; timers that are due
+ *	answers_change, answers_delivery   answers to the API's changes, to claims and verdicts
+ *	recovery, restore               reading what others wrote, writing what the store lost
+ *	workers, notify                 jobs for worker threads; calling the program back
+ *	changes, maintenance, learn     put, cancel, move, settle; purge, check; rows read
+ *	delivery, clock_steps           a handler starts and ends; the wall clock was set
+ *	lifecycle, claim                what a timer does next; claiming ahead of the deadline
+ *	queries, dead_letters           get, list, status; dead letters
+ *	calls, urgent                   calls of the API; operations that firing waits for
+ *	damaged, report                 rows that cannot be trusted; the counters
+ *	submit, trouble, lease, timers  queues to the store, its failures; timers in memory
+ *	pages, handlers                 what a page shows; the handlers of topics
+ *	events, patience, schedule, lead, arguments
  *
  * Invariants (engine_check): every timer of the index is in the place that its state says; a busy
  * timer has one operation under way and no other timer has one; calls wait only behind something.

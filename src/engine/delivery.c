@@ -52,13 +52,13 @@ static void hold(struct engine *engine, struct timer *timer)
 		return;
 	}
 	timer_set_state(engine, timer, TIMER_HELD);
-	/* A call that waits to be sent again is armed: what follows it arms the time-out. */
+	/* If a call of the id is backing off, the time-out is armed after it. */
 	if (timer->place == PLACE_NONE)
 		timer_arm_fire(engine, timer, usec_add(engine_now(engine), engine->env.hold));
 }
 
-/* read_verdict: what is no verdict loses nothing, it is delivered again; but the handler is wrong,
- * and its author is to hear of it. */
+/* read_verdict: an invalid verdict loses nothing, because the timer is delivered again. But the
+ * handler is wrong, so the log says it. */
 static dw_verdict read_verdict(struct engine *engine, const struct timer *timer, dw_verdict verdict)
 {
 	char line[DW_MESSAGE_SIZE];
@@ -74,8 +74,8 @@ static dw_verdict read_verdict(struct engine *engine, const struct timer *timer,
 	return DW_RETRY;
 }
 
-/* take_settling: dw_settle was called before the worker said that it holds, if it does. Returns
- * whether the call brings the verdict. */
+/* take_settling: another thread has called dw_settle before the handler returned. If the handler
+ * holds, the call brings the verdict, and true is returned; else the call is stale. */
 static bool take_settling(struct engine *engine, struct timer *timer, dw_verdict verdict)
 {
 	struct call *settling = timer->settling;
@@ -125,7 +125,7 @@ static void end_handler_run(struct handler_run *run)
 	delivery_judge(engine, run->timer, run->verdict, engine->delivery.retry_in);
 }
 
-/* call_handler: one that ends by an exception has said DW_RETRY. */
+/* call_handler: a handler that ends by an exception counts as DW_RETRY. */
 static void call_handler(struct engine *engine, struct timer *timer, const dw_firing *firing)
 {
 	struct handler_run run AT_END(end_handler_run) = {engine, timer, DW_RETRY};

@@ -59,13 +59,14 @@ void engine_free(struct engine *engine)
 
 /* ---- Closing ------------------------------------------------------------------------------- */
 
-/* close_timer gives a claim or a hold back, and sends a last time what waited to be sent again. */
+/* close_timer gives a claim or a hold back. If an operation of the timer is backing off, it is sent
+ * a last time. */
 static void close_timer(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
 	if (timer->busy)
-		return; /* its answer goes on with it */
+		return; /* its answer resumes it */
 	if (timer->state == TIMER_HELD) {
 		urgent_give_back(engine, timer);
 	} else if (timer->backing_off || timer->state == TIMER_CLAIMED) {
@@ -91,7 +92,7 @@ void engine_abandon(struct engine *engine)
 	while (engine->events.first || engine->calls.open) {
 		while (engine->events.first)
 			notify_round(engine);
-		/* Never handed to the store: the operation is still here, or not made yet. */
+		/* DW_ECLOSED: the store never had the operation, or it was not made yet. */
 		for (struct call *call = engine->calls.open; call; call = call->next_open)
 			call_answer(engine, call,
 				    call->op || call->early ? DW_ECLOSED : DW_EUNKNOWN);

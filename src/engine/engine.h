@@ -20,7 +20,7 @@
 
 struct engine;
 
-/* Who is answered: a callback and what it is given. */
+/* A callback for an answer, and its argument. */
 struct done {
 	dw_done_fn fn; /* may be NULL */
 	void *user;
@@ -91,19 +91,18 @@ const char *engine_error(const struct engine *);
 int engine_fail(struct engine *, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* engine_refuse answers a call, in words what, that was accepted before the engine was asked and
- * was not done; id may be NULL. engine_run calls fn as a callback. Both from a turn, or while
- * closing. */
+/* engine_refuse answers a call of another thread that was accepted and cannot be done; `what` names
+ * the call, id may be NULL. engine_run calls fn as a callback. Both are for a turn, or closing. */
 void engine_refuse(struct engine *, const char *what, const char *id, int status, struct done);
 void engine_run(struct engine *, dw_post_fn fn, void *arg);
 
-/* engine_finish takes back a job of env.workers, and frees it. From a turn, or while closing. */
+/* engine_finish takes back a job of env.workers, and frees it. For a turn, or closing. */
 void engine_finish(struct engine *, struct job *);
 
 /* engine_turn does one bounded turn. DW_OK, or DW_EBUSY from inside a callback. */
 int engine_turn(struct engine *);
 
-/* engine_next_firing: when the turn must come that may start the next handler, DW_NEVER: none. */
+/* engine_next_firing: when the next handler may have to start. DW_NEVER: none. */
 dw_usec engine_next_firing(const struct engine *);
 
 /* engine_clock_stepped: the wall clock was set. */

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* SPARES events need no memory: more than one step of the engine has to tell at once, except that
- * a page of damaged rows has one for each. */
+/* So many events need no memory. One step of the engine raises fewer, except that a page of damaged
+ * rows raises one for each row. */
 enum { SPARES = 4 };
 
 /* ---- Words --------------------------------------------------------------------------------- */

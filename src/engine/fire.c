@@ -103,6 +103,7 @@ dw_usec fire_wake(const struct engine *engine, dw_usec now)
 		at = usec_min(at, schedule_wake(&engine->timers.work));
 	if (at > now || lease_holds(engine))
 		return at;
-	/* The store wakes us when it is renewed; until it was told we look whether one is due. */
+	/* The store wakes the engine when the lease is renewed. Until lease_watch() has told the
+	 * program, it looks whether a timer is due. */
 	return engine->lease.notified ? DW_NEVER : usec_add(now, LEASE_LOOK);
 }

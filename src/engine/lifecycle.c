@@ -25,7 +25,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 
 	if (timer->state == TIMER_CLAIMED && !(op->flags & DW_OP_NEW))
 		op->flags |= DW_OP_WITHDRAWN;
-	/* Due sooner than it could be claimed: stored as claimed at once. */
+	/* The timer is due sooner than it could be claimed: it is stored as claimed. */
 	if (engine->ownership.role == DW_OWNER && !engine->drive.closing && op->head.due <= soon &&
 	    topic_handler(&engine->topics, call->fresh->topic))
 		op->flags |= DW_OP_CLAIMED;
@@ -38,7 +38,7 @@ static bool is_being_delivered(const struct timer *timer)
 	       timer->state == TIMER_VERDICT;
 }
 
-/* begin_change: of a cancel or a move, which come too late for a delivery under way. */
+/* begin_change begins a cancel or a move. Both come too late for a delivery under way. */
 static void begin_change(struct engine *engine, struct timer *timer, struct call *call)
 {
 	if (is_being_delivered(timer)) {
@@ -49,7 +49,7 @@ static void begin_change(struct engine *engine, struct timer *timer, struct call
 	}
 	if (timer->state != TIMER_ABSENT)
 		call->op->head.generation = timer->head.generation;
-	/* Not started: a claim of ours, even one whose answer was lost, is taken back. */
+	/* The timer has not started, so the claim is taken back, even if its answer was lost. */
 	if (engine->ownership.role == DW_OWNER)
 		call->op->flags |= DW_OP_WITHDRAWN;
 	send_call(engine, timer, call);
@@ -61,8 +61,8 @@ static bool holds(const struct timer *timer, uint64_t generation, uint32_t attem
 	       timer->head.attempt == attempt;
 }
 
-/* may_hold: a worker has this delivery and may say DW_HOLD yet. It may have told another thread,
- * which settles before it has. */
+/* may_hold: a worker runs this delivery and may still return DW_HOLD. It may have handed the token
+ * to another thread, which settles before the worker returns. */
 static bool may_hold(const struct engine *engine, const struct timer *timer, uint64_t generation,
 		     uint32_t attempt)
 {
@@ -141,7 +141,7 @@ static void go_on(struct engine *engine, struct timer *timer)
 		urgent_verdict(engine, timer);
 		break;
 	case TIMER_HELD:
-		/* An operation that had to be tried again took the place of the hold's time-out. */
+		/* An operation was backing off in the place of the hold's time-out. */
 		if (timer->place == PLACE_NONE && !engine->drive.closing)
 			timer_arm_fire(engine, timer,
 				       usec_add(engine_now(engine), engine->env.hold));
@@ -164,7 +164,7 @@ void lifecycle_resume(struct engine *engine, struct timer *timer)
 		go_on(engine, timer);
 }
 
-/* withdraw takes a timer that has not started out of the schedules: a call changes it. */
+/* withdraw takes a timer out of the schedules before a call changes it, if it has not started. */
 static void withdraw(struct engine *engine, struct timer *timer)
 {
 	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED || timer->backing_off)

@@ -40,7 +40,7 @@ static void purge_doubt(struct timer *timer, void *user)
 void maintenance_purged(struct engine *engine, dw_op *op)
 {
 	engine->maintenance.purging--;
-	/* After the ownership was lost and won again memory knows what was read since. */
+	/* If the ownership was lost and won again, memory has what was read since. */
 	if (op->status == DW_OK && ownership_is_current(&engine->ownership, op))
 		index_each(&engine->timers.index, purge_forget, engine);
 	else if (op->status == DW_EUNKNOWN && ownership_is_current(&engine->ownership, op))

@@ -1,5 +1,5 @@
-/* The program is called back where nothing of the engine is half done. So a callback may call
- * anything, and may end by an exception of C++: then the next turn tells the rest. */
+/* The program is called back between two steps of the engine, when nothing is half done. So a
+ * callback may call anything. If it ends by a C++ exception, the next turn tells the rest. */
 #include "engine/notify.h"
 
 #include "base/scope.h"

@@ -76,7 +76,7 @@ void ownership_give_way(struct engine *engine)
 	}
 	tell_newer(engine, op->id);
 	ownership_lose(engine, DW_ENEWER);
-	engine->ownership.asked = true; /* no OWN overtakes the DISOWN */
+	engine->ownership.asked = true; /* no OWN must overtake the DISOWN */
 	submit_push(engine, op, false);
 }
 

@@ -17,7 +17,7 @@ static struct call **prev_link(struct engine *engine, struct call *call)
 	return call ? &call->prev_patient : &engine->patience.last;
 }
 
-/* The list is in the order of acceptance; mostly the last one was accepted last. */
+/* Mostly the call is the latest one, and its place is the end of the list. */
 void patience_begin(struct engine *engine, struct call *call)
 {
 	struct call *before = engine->patience.last;

@@ -10,8 +10,8 @@
 #define INBOX_LIMIT 256u
 #define AUDIT_LIMIT 128u
 #define AUDIT_EVERY DW_SECONDS(5)
-#define AUDIT_ON DW_MILLISECONDS(100) /* between two parts of one */
-#define AUDIT_AGE DW_SECONDS(1)       /* overdue for so long, and known: it is on its way */
+#define AUDIT_ON DW_MILLISECONDS(100) /* between two parts of an audit */
+#define AUDIT_AGE DW_SECONDS(1)       /* a timer that is less overdue may be on its way */
 
 /* ---- The scan ------------------------------------------------------------------------------ */
 
@@ -19,7 +19,7 @@
  * claimed is known together with all that are due before it. A store that loads by generation gives
  * the rest in that order, which also finds timers that its order of deadlines lacks. */
 
-/* has_loaded: all that is due so soon is loaded. */
+/* has_loaded: all timers due within `by` are loaded. */
 static bool has_loaded(const struct engine *engine, dw_usec by)
 {
 	const dw_cursor *soon = &engine->recovery.soon;
@@ -76,8 +76,8 @@ static void finish(struct engine *engine)
 	}
 }
 
-/* fetch_ahead: the places of these rows in the index. A million ids in no order are as many cache
- * misses. */
+/* fetch_ahead brings the places of these rows in the index into the cache. A million ids in no
+ * order would be a million cache misses. */
 static void fetch_ahead(const struct engine *engine, const dw_row *rows)
 {
 	uint64_t hashes[FETCHED_AHEAD];
@@ -89,8 +89,8 @@ static void fetch_ahead(const struct engine *engine, const dw_row *rows)
 		index_fetch_timer(&engine->timers.index, hashes[i]);
 }
 
-/* unreadable: the owner of the program must hear of it; the store may be mended meanwhile. */
-static void unreadable(struct engine *engine)
+/* report_unreadable tells the operator. The scan goes on: the store may be repaired meanwhile. */
+static void report_unreadable(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
 
@@ -120,7 +120,7 @@ void recovery_scanned(struct engine *engine, dw_op *op)
 	if (!ownership_is_current(&engine->ownership, op))
 		return;
 	if (op->status == DW_ECORRUPT) {
-		unreadable(engine);
+		report_unreadable(engine);
 		return;
 	}
 	if (op->status != DW_OK) {
@@ -129,7 +129,7 @@ void recovery_scanned(struct engine *engine, dw_op *op)
 	}
 	engine->recovery.state = RECOVERY_NEXT;
 	if (rest && !has_loaded(engine, LOAD_AHEAD_MIN))
-		return; /* it was long on its way: its timers must wait for those due before */
+		return; /* the page is late: its timers must wait for those due before them */
 	if (!learn_page(engine, op->rows)) {
 		postpone(engine); /* no memory now: the page is asked for again */
 		return;
@@ -142,8 +142,8 @@ void recovery_scanned(struct engine *engine, dw_op *op)
 
 /* ---- The audit ----------------------------------------------------------------------------- */
 
-/* A store that may lose what was written to it is asked for what is long overdue: a client's put
- * whose entry in the inbox was lost would never be heard of. */
+/* If a store loses the inbox entry of a client's put, the owner never learns of the timer. So a
+ * store that may lose data is asked for timers that are long overdue. */
 static bool may_audit(const struct engine *engine)
 {
 	return !engine->recovery.audit_asked && engine->recovery.state == RECOVERY_IDLE &&
@@ -172,7 +172,7 @@ void recovery_audited(struct engine *engine, dw_op *op)
 		return;
 	for (const dw_row *row = op->rows; row; row = row->next)
 		if (learn_row(engine, row) != DW_OK)
-			return; /* no memory now: in another audit */
+			return; /* no memory now: another audit brings it */
 }
 
 /* ---- The inbox ----------------------------------------------------------------------------- */
@@ -196,13 +196,13 @@ void recovery_inbox_read(struct engine *engine, dw_op *op)
 	if (!ownership_is_current(&engine->ownership, op))
 		return; /* neither learnt nor acknowledged: the next owner scans */
 	for (const dw_row *row = op->rows; row; row = row->next) {
-		/* What is acknowledged counts as known: the store may overwrite it unread. */
+		/* The store may overwrite an acknowledged timer unread, so memory must know it. */
 		bool learnt = learn_row(engine, row) == DW_OK;
 		dw_op *ack = learnt ? op_new(&engine->alloc, DW_OP_ACK, row->id, NULL, 0) : NULL;
 
 		if (!learnt)
 			recovery_need(&engine->recovery); /* no memory now: the scan brings it */
-		if (!ack) { /* read once more, learnt as nothing new, acknowledged then */
+		if (!ack) { /* it is read once more, is nothing new then, and is acknowledged */
 			engine->recovery.inbox_at = usec_add(engine_now(engine), RETRY_STORE);
 			continue;
 		}

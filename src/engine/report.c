@@ -44,7 +44,7 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 
 /* ---- The report ---------------------------------------------------------------------------- */
 
-/* last_error_text: the words that a call is refused with are not always those of an event. */
+/* last_error_text: a status of an event may mean something else than the status of a call. */
 static const char *last_error_text(const struct engine *engine)
 {
 	if (engine->events.last_error == DW_OK)
@@ -60,8 +60,8 @@ static const char *last_error_text(const struct engine *engine)
 	return dw_strerror(engine->events.last_error);
 }
 
-/* report_text: the owner's counters as JSON, for those who ask the store, and the last failure
- * that somebody would want to know of (0: none). */
+/* report_text writes the owner's counters as JSON, for programs that ask the store, and the last
+ * error (0: none). */
 static void report_text(const struct engine *engine, char *text, size_t size)
 {
 	dw_stats stats = {.size = sizeof stats};
@@ -87,7 +87,7 @@ void report_round(struct engine *engine, dw_usec now)
 	char text[1024];
 	dw_op *op;
 
-	/* At work, or just begun: the next report comes sooner than an idle one would. */
+	/* The engine is at work: the next report comes sooner than in an idle engine. */
 	if (!engine->report.early && engine->report.at != 0 &&
 	    engine->stats.store_operations > engine->report.operations + REPORT_NOISE) {
 		engine->report.early = true;
@@ -99,7 +99,7 @@ void report_round(struct engine *engine, dw_usec now)
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));
 	if (op)
 		submit_push(engine, op, false);
-	/* The report and its like are operations too: an idle engine counts only them. */
+	/* Reports are also operations: an idle engine counts only them and their like. */
 	engine->report.operations = engine->stats.store_operations + 1;
 	engine->report.at = usec_add(now, REPORT_IDLE_EVERY);
 	engine->report.early = false;

@@ -1,7 +1,7 @@
-/* The store has lost what it had confirmed: it was emptied, or set back to an earlier state. What
- * memory knows of the lost part is written again, in bounded steps; until the store has been told
- * that this is over, it carries nothing else out there. A handle that closes goes on with it,
- * because nobody else knows these timers. */
+/* The store has lost data that it had confirmed: it was emptied, or set back to an earlier state.
+ * The engine writes the lost timers again from memory, in bounded steps. The store carries out
+ * nothing else in the lost part until the next LOSS says that this is over. A handle that closes
+ * goes on with it, because nobody else knows these timers. */
 #include "engine/restore.h"
 
 #include "engine/core.h"
@@ -44,7 +44,7 @@ static void write_again(struct engine *engine, struct timer *timer)
 	op->head.state = timer->state == TIMER_PENDING ? DW_PENDING : DW_CLAIMED;
 	engine->restore.under_way++;
 	engine->restore.written++;
-	/* Ahead of what waits for the store to be whole again. */
+	/* Urgent: ahead of the operations that wait until the store is whole again. */
 	submit_push(engine, op, true);
 }
 
@@ -64,7 +64,7 @@ void restore_written(struct engine *engine, const dw_op *op)
 	engine->restore.under_way--;
 	if (op->status == DW_ESTALE)
 		learn_rows(engine, op->rows);
-	else if (op->status != DW_OK && op->status != DW_ENOENT) /* the inbox tells more */
+	else if (op->status != DW_OK && op->status != DW_ENOENT) /* the inbox brings the rest */
 		engine->restore.again = true;
 }
 
@@ -74,7 +74,7 @@ static void finish(struct engine *engine)
 	    .kind = DW_EVENT_LOSS, .status = DW_ESTORE, .count = engine->restore.written};
 
 	engine->restore.writing = false;
-	recovery_need(&engine->recovery); /* what others have written since is there, too */
+	recovery_need(&engine->recovery); /* others may also have written since */
 	if (engine->restore.written == 0)
 		return;
 	event_raise(engine, &event,
@@ -82,7 +82,7 @@ static void finish(struct engine *engine)
 		    (unsigned long long)engine->restore.written);
 }
 
-/* write_round writes some more of them; those that failed in another round, a little later. */
+/* write_round writes some more of them. Timers that failed are tried in another round, later. */
 static void write_round(struct engine *engine, dw_usec now)
 {
 	struct restore *restore = &engine->restore;

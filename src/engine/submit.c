@@ -22,7 +22,7 @@ void submit_round(struct engine *engine)
 	while (engine->submit.ordinary.count > 0 && engine->submit.ordinary_inflight < window) {
 		dw_op *op = op_queue_pop(&engine->submit.ordinary);
 
-		/* A parked one owes no answer. */
+		/* A long poll owes no answer. */
 		engine->submit.ordinary_inflight += !op_is_parked(op);
 		op_queue_push(&batch, op);
 	}
@@ -64,7 +64,7 @@ dw_usec submit_lead(const struct engine *engine)
 {
 	uint64_t claimed = engine->timers.claimed + engine->submit.urgent_inflight;
 
-	if (timers_have_work(&engine->timers)) /* they are due, and wait for no claim */
+	if (timers_have_work(&engine->timers)) /* they are due: they do not wait for a claim */
 		claimed -= dw_wheel_count(engine->timers.work.wheel);
 	return lead_now(&engine->lead, claimed);
 }

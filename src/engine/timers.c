@@ -218,7 +218,7 @@ struct call *timer_replace(struct engine *engine, struct timer *old, struct time
 	old->settling = NULL;
 	timer_disarm(engine, old);
 	if (!old->storing)
-		timer_release(engine, old); /* one that is being stored is its call's */
+		timer_release(engine, old); /* a timer that is being stored belongs to its call */
 	return settling;
 }
 

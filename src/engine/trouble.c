@@ -2,8 +2,8 @@
 
 #include "port/driven.h"
 
-/* tell_failed tells it once, until the store is back. */
-static void tell_failed(struct engine *engine, dw_event event, const char *words)
+/* report_failed tells the program once, until the store is back. */
+static void report_failed(struct engine *engine, dw_event event, const char *words)
 {
 	engine->stats.store_failures++;
 	if (engine->trouble.failing || engine->drive.closing)
@@ -18,11 +18,11 @@ void trouble_failed(struct engine *engine, int status, const char *id)
 	char words[DW_MESSAGE_SIZE];
 
 	if (driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
-		engine->stats.store_failures++; /* and told with the reason, if it lasts */
+		engine->stats.store_failures++; /* trouble_begin() tells the reason if it lasts */
 	else
-		tell_failed(engine, event,
-			    status == DW_ESTORE ? "refused, or not answered in time"
-						: dw_strerror(status));
+		report_failed(engine, event,
+			      status == DW_ESTORE ? "refused, or not answered in time"
+						  : dw_strerror(status));
 }
 
 void trouble_over(struct engine *engine)
@@ -45,7 +45,7 @@ void trouble_begin(struct engine *engine)
 	if (event.status == DW_OK || event.status == DW_EUNKNOWN || engine->trouble.declared)
 		return;
 	engine->trouble.declared = true;
-	tell_failed(engine, event, words);
+	report_failed(engine, event, words);
 }
 
 void trouble_end(struct engine *engine)

@@ -24,7 +24,7 @@ static void take_answers(struct engine *engine)
 	}
 }
 
-/* drain_posts does what other threads have asked for. */
+/* drain_posts does the calls of other threads. */
 static void drain_posts(struct engine *engine)
 {
 	if (engine->env.posts.drain)
@@ -47,7 +47,7 @@ static void claim(struct engine *engine, dw_usec now)
 		notify_round(engine);
 }
 
-/* give_work gives workers that have come free what is due for them. */
+/* give_work gives free workers the timers that are due for them. */
 static void give_work(struct engine *engine)
 {
 	if (!timers_have_work(&engine->timers))
@@ -62,7 +62,7 @@ static void fire(struct engine *engine)
 		notify_round(engine);
 }
 
-/* deliver: a handle that closes starts nothing. */
+/* deliver claims and fires, unless the handle is closing. */
 static void deliver(struct engine *engine, dw_usec now)
 {
 	if (engine->drive.closing)
@@ -135,7 +135,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 
 /* ---- The turn ------------------------------------------------------------------------------ */
 
-/* end_turn: a turn that an exception has cut short is followed by another one, for the rest. */
+/* end_turn: if an exception has cut the turn short, another turn does the rest. */
 static void end_turn(struct engine **turning)
 {
 	struct engine *engine = *turning;
@@ -146,7 +146,7 @@ static void end_turn(struct engine **turning)
 	engine_touch(engine);
 }
 
-/* turn does all of it but the arming. */
+/* turn does all but the arming of the next one. */
 static int turn(struct engine *engine)
 {
 	struct engine *turning AT_END(end_turn) = engine;

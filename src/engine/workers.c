@@ -31,8 +31,8 @@ void workers_start(struct engine *engine, struct timer *timer, dw_usec now)
 	engine->env.workers.start(engine->env.workers.user, job);
 }
 
-/* unstart: the worker could not start it, because the wall clock was set back or the handle is
- * being closed. It is as it was before. */
+/* unstart: the worker could not start the handler, because the wall clock was set back or the
+ * handle is closing. The timer is claimed, as before. */
 static void unstart(struct engine *engine, struct timer *timer)
 {
 	engine->stats.fired--;
