@@ -91,9 +91,7 @@ static void answered(struct engine *engine, dw_op *op)
 	head = index_find(&engine->timers.index, op->id);
 	assert(head && head->busy);
 	head->busy = false;
-	if (!answers_failed(op->status))
-		patience_served(&engine->patience, engine->submit.progress_at);
-	else if (engine->trouble.declared)
+	if (answers_failed(op->status) && engine->trouble.declared)
 		calls_fail(engine, head); /* the store is away: they would also fail */
 	if (op->kind == DW_OP_PUT)
 		answers_put(engine, head, op);

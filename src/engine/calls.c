@@ -119,7 +119,7 @@ int call_ask(struct engine *engine, struct call *call, dw_op *op)
 	}
 	call_charge(&engine->calls, call, op);
 	op->call = call;
-	op->asked = patience_since(engine, call);
+	op->asked = call->asked;
 	submit_push(engine, op, false);
 	engine_touch(engine);
 	return DW_OK;

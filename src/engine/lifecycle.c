@@ -13,7 +13,7 @@ static void send_call(struct engine *engine, struct timer *timer, struct call *c
 
 	call->op = NULL;
 	op->call = call;
-	op->asked = call->internal ? 0 : patience_since(engine, call);
+	op->asked = call->internal ? 0 : call->asked;
 	timer->busy = true;
 	submit_push(engine, op, false);
 }

@@ -1,5 +1,3 @@
-/* Patience counts from the call's acceptance, or from the last change that the store has made: a
- * store at work may have much before the call. */
 #include "engine/core.h"
 
 #include <assert.h>
@@ -41,18 +39,12 @@ void patience_end(struct engine *engine, struct call *call)
 	call->patient = false;
 }
 
-dw_usec patience_since(const struct engine *engine, const struct call *call)
-{
-	return usec_max(call->asked, engine->patience.served_at);
-}
-
 /* ends: the steady time at which the first of them is answered. */
 static dw_usec ends(const struct engine *engine)
 {
 	if (!engine->patience.first)
 		return DW_NEVER;
-	return usec_add(patience_since(engine, engine->patience.first),
-			driven_patience(engine->store));
+	return usec_add(engine->patience.first->asked, driven_patience(engine->store));
 }
 
 struct call *patience_over(const struct engine *engine)

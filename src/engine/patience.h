@@ -12,21 +12,11 @@ struct call;
 struct patience {
 	struct call *first; /* in the order in which they were accepted */
 	struct call *last;
-	dw_usec served_at; /* steady: when the store last changed a timer */
 };
 
 /* A call is in the list from patience_begin to patience_end. */
 void patience_begin(struct engine *, struct call *);
 void patience_end(struct engine *, struct call *);
-
-/* patience_since: the steady time from which the store's patience with the call counts. */
-dw_usec patience_since(const struct engine *, const struct call *);
-
-/* patience_served: the store has changed a timer. */
-static inline void patience_served(struct patience *patience, dw_usec steady)
-{
-	patience->served_at = steady;
-}
 
 /* patience_over: the first call whose patience is over, or NULL. */
 struct call *patience_over(const struct engine *);

@@ -156,7 +156,8 @@ static const dw_store_class leased_class = {.size = sizeof leased_class,
 					    .turn = turn,
 					    .due = due,
 					    .lease = lease,
-					    .trouble = trouble};
+					    .trouble = trouble,
+					    .patience = LEASED_PATIENCE};
 
 struct harness *leased_new(struct leased *leased, void (*set)(struct engine_env *))
 {

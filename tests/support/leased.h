@@ -8,6 +8,7 @@
 #include "port/op.h"
 #include "support/harness.h"
 
+#define LEASED_PATIENCE DW_SECONDS(4)
 #define LEASED_TROUBLE "nobody is there"
 
 struct leased {

@@ -137,9 +137,11 @@ void answer(struct redis_store *store, dw_op *op, int status)
 	}
 }
 
+/* A server that refuses every change leaves claims unanswered until it is over. */
 void answer_behind(struct redis_store *store, dw_op *op, int status)
 {
-	join_order(store, op);
+	if (!op->asked || !flow_refuses(store))
+		join_order(store, op);
 	answer(store, op, status);
 }
 
@@ -189,11 +191,13 @@ static bool is_waited_for(const dw_op *op)
 	}
 }
 
-static bool is_overdue(const struct redis_store *store, const dw_op *op)
+/* is_overdue: the operation must be answered within time. */
+static bool is_overdue(const struct redis_store *store, const dw_op *op, dw_usec time)
 {
-	return is_waited_for(op) && store->now >= op->store_deadline;
+	return is_waited_for(op) && usec_add(store->now, time) >= op->store_deadline;
 }
 
+/* An operation that is sent now may be answered, or lost, only after REPLY_TIME. */
 static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 {
 	dw_op *op = op_queue_take(queue);
@@ -201,7 +205,7 @@ static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 	while (op) {
 		dw_op *next = op->next;
 
-		if (is_overdue(store, op))
+		if (is_overdue(store, op, REPLY_TIME))
 			answer(store, op, DW_ESTORE); /* never applied */
 		else
 			op_queue_push(queue, op);
@@ -249,7 +253,7 @@ static void limbo_overdue(struct redis_store *store, struct shard *shard)
 		while (op) {
 			dw_op *next = op->next;
 
-			if (is_overdue(store, op)) {
+			if (is_overdue(store, op, 0)) {
 				doubt(store, shard, op, request->number);
 				answer(store, op, DW_EUNKNOWN);
 			} else {
@@ -257,6 +261,24 @@ static void limbo_overdue(struct redis_store *store, struct shard *shard)
 			}
 			op = next;
 		}
+	}
+}
+
+/* order_overdue hands over what is known, and waits for an answer before it. The engine's own
+ * reading waits on: it would be told of timers whose earlier answers it has not seen. */
+static void order_overdue(struct redis_store *store)
+{
+	dw_op *op = store->order_first;
+
+	while (op) {
+		dw_op *next = op->store_next;
+
+		if (op->progress == PROGRESS_ANSWERED && op->asked &&
+		    store->now >= op->store_deadline) {
+			leave_order(store, op);
+			hand_over(store, op);
+		}
+		op = next;
 	}
 }
 
@@ -273,4 +295,5 @@ void answer_overdue(struct redis_store *store)
 		limbo_overdue(store, shard);
 	}
 	scan_overdue(store);
+	order_overdue(store);
 }

@@ -504,6 +504,13 @@ static dw_usec trouble_at(const struct redis_store *store)
 	return store->connection ? DW_NEVER : usec_add(store->down_since, TROUBLE_AFTER);
 }
 
+bool flow_refuses(const struct redis_store *store)
+{
+	bool fatal;
+
+	return store->connection && link_trouble(store->link, &fatal)[0];
+}
+
 int flow_trouble(const struct redis_store *store, char *ret_words, size_t size)
 {
 	bool fatal;

@@ -57,8 +57,9 @@
 #define ERA_SIZE 40
 #define LEASE_DEFAULT DW_SECONDS(5)
 #define SESSION_TTL DW_HOURS(1)
-#define PAUSE DW_MILLISECONDS(100) /* after a refusal that will pass */
-#define PATIENCE DW_SECONDS(5)     /* an operation that somebody waits for is answered then */
+#define PAUSE DW_MILLISECONDS(100)       /* after a refusal that will pass */
+#define PATIENCE DW_SECONDS(5)           /* an operation that somebody waits for is answered then */
+#define REPLY_TIME DW_MILLISECONDS(1500) /* and is not sent later than so long before */
 #define DOUBTS_MAX 1024u
 #define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection it is told */
 #define OP_OURS (1u << 31)                 /* of dw_op.flags: nobody has submitted it */
@@ -346,7 +347,8 @@ void flow_number_done(struct redis_store *, struct request *, bool applied);
 void flow_limbo(struct shard *, struct request *);
 struct request *flow_limbo_pop(struct shard *);
 dw_usec flow_due(const struct redis_store *);
-/* flow_trouble: as dw_store_class.trouble. */
+/* flow_refuses: the server is there, and in trouble. flow_trouble: as dw_store_class.trouble. */
+bool flow_refuses(const struct redis_store *);
 int flow_trouble(const struct redis_store *, char *ret_words, size_t size);
 
 /* ---- shape.c ---- */

@@ -105,6 +105,12 @@ static void submit_one(struct redis_store *store, dw_op *op)
 		take(store, op);
 }
 
+static bool reads_only(const dw_op *op)
+{
+	return op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN || op->kind == DW_OP_STATUS ||
+	       op->kind == DW_OP_CHECK;
+}
+
 /* has_older: some of the queue was submitted before. */
 static bool has_older(const struct op_queue *queue, uint64_t order)
 {
@@ -116,11 +122,14 @@ static bool has_older(const struct op_queue *queue, uint64_t order)
 }
 
 /* is_sent: all that was submitted before op is on its way, or answered. What came after it counts
- * not: under load there is always some. */
+ * not: under load there is always some. While the server refuses every change, a caller's reading
+ * waits for none. */
 static bool is_sent(const struct redis_store *store, const dw_op *op)
 {
 	if (!store->connection || store->taking.active)
 		return false;
+	if (op->asked && reads_only(op) && flow_refuses(store))
+		return true;
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		const struct shard *shard = &store->shards[i];
 
@@ -197,7 +206,7 @@ static void begin_later(struct redis_store *store)
 
 		if (changes_shards(store, op) && !is_ready(store, whole_is_barrier(op)))
 			return;
-		if (reads_shards(op) && is_resting(store))
+		if (reads_shards(op) && is_resting(store) && !flow_refuses(store))
 			return;
 		op = op_queue_pop(&store->later);
 		if (permit(store, op) != DW_OK) { /* the ownership was lost meanwhile */

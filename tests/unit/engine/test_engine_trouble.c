@@ -176,6 +176,29 @@ static void call_behind_one_that_the_trouble_has_ended_fails_with_it(void **stat
 	leased_end(&leased);
 }
 
+/* The store serves other ids all the time. */
+static void call_has_its_patience_from_its_own_acceptance(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+
+	(void)state;
+	leased.keeps = true;
+	(void)harness_put(h, "a", DW_HOURS(1));
+	harness_turn(h);
+	(void)harness_cancel(h, "a");
+	leased.keeps = false;
+	harness_pass(h, LEASED_PATIENCE / 2);
+	(void)harness_put(h, "b", DW_HOURS(1));
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "b").status, DW_OK);
+	assert_int_equal(h->result_count, 1);
+	harness_pass(h, LEASED_PATIENCE / 2);
+	assert_int_equal(harness_result(h, "a").status, DW_ESTORE);
+	assert_int_equal(h->result_count, 2);
+	leased_end(&leased);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +208,7 @@ int main(void)
 	    cmocka_unit_test(trouble_that_is_over_at_once_is_not_told),
 	    cmocka_unit_test(refusal_before_it_and_the_trouble_are_one_outage),
 	    cmocka_unit_test(call_behind_one_that_the_trouble_has_ended_fails_with_it),
+	    cmocka_unit_test(call_has_its_patience_from_its_own_acceptance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,8 +315,151 @@ static void told(dw *d, int status, const dw_store_status *report, void *user)
 
 	(void)d;
 	assert_int_equal(status, DW_OK);
-	answers->timers = report->pending;
+	answers->timers += report->pending + report->claimed;
 	answers->given++;
+}
+
+static void listed(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
+		   void *user)
+{
+	struct answers *answers = user;
+
+	(void)d;
+	(void)timers;
+	(void)next;
+	assert_int_equal(status, DW_OK);
+	answers->timers += count;
+	answers->given++;
+}
+
+static void letters_listed(dw *d, int status, const dw_dead *letters, size_t count,
+			   const dw_cursor *next, void *user)
+{
+	(void)letters;
+	listed(d, status, NULL, count, next, user);
+}
+
+static dw_verdict fire_once(dw *d, const dw_firing *firing, void *user)
+{
+	int *fired = user;
+
+	(void)d;
+	(void)firing;
+	++*fired;
+	return DW_DONE;
+}
+
+static void ask_all(dw *d, struct answers *answers)
+{
+	assert_int_equal(dw_list(d, NULL, NULL, 10, listed, answers), DW_OK);
+	assert_int_equal(dw_dead_list(d, NULL, NULL, 10, letters_listed, answers), DW_OK);
+	assert_int_equal(dw_get_status(d, told, answers), DW_OK);
+	assert_int_equal(dw_check(d, checked, answers), DW_OK);
+}
+
+/* A claim that the server refuses is sent again and again: no question waits for its answer. */
+static void questions_are_answered_while_every_change_is_refused(void **state)
+{
+	static const char *const refuse[] = {"CONFIG SET min-replicas-to-write 1",
+					     "REPLICAOF 127.0.0.1 1"};
+	static const char *const take[] = {"CONFIG SET min-replicas-to-write 0",
+					   "REPLICAOF NO ONE"};
+	struct watcher watchers[HANDLES] = {0};
+	dw *owner;
+	int fired = 0;
+
+	(void)state;
+	redis_server_start(&server, true, NULL);
+	open_all(watchers);
+	owner = watchers[0].d;
+	assert_int_equal(dw_on(owner, "t", fire_once, &fired), DW_OK);
+	for (int i = 0; i < 2; i++) {
+		struct answers answers = {0};
+
+		assert_int_equal(dw_pause(owner), DW_OK);
+		assert_int_equal(dw_after(owner, "t", NULL, DW_SECONDS(2), NULL, 0), DW_OK);
+		assert_int_equal(dw_sync(owner, DW_SECONDS(60)), DW_OK);
+		command(refuse[i]);
+		await(watchers, HANDLES, i + 1, i);
+		(void)poll(NULL, 0, 2000); /* it is due, and was not claimed */
+		assert_int_equal(dw_resume(owner), DW_OK);
+		for (int turn = 0; turn < 20; turn++) {
+			(void)poll(NULL, 0, 10);
+			assert_int_equal(dw_turn(owner), DW_OK);
+		}
+		ask_all(owner, &answers);
+		assert_int_equal(dw_sync(owner, DW_SECONDS(60)), DW_OK);
+		assert_int_equal(answers.given, 4);
+		assert_int_equal(answers.timers, 2); /* in the list, and in the status */
+		assert_int_equal(fired, i);
+		command(take[i]);
+		await(watchers, HANDLES, i + 1, i + 1);
+		while (fired == i)
+			assert_int_equal(dw_turn(owner), DW_OK);
+	}
+	for (int i = 0; i < HANDLES; i++)
+		assert_int_equal(dw_close(watchers[i].d, DW_SECONDS(60)), DW_OK);
+	redis_server_end(&server);
+}
+
+static void put_answered(dw *d, const dw_result *result, void *user)
+{
+	int *answers = user;
+
+	(void)d;
+	assert_true(result->status == DW_OK || result->status == DW_ESTORE);
+	answers[result->status == DW_OK ? 0 : 1]++;
+}
+
+/* break_shard takes a key of the only shard that has timers. */
+static void break_shard(void)
+{
+	redisContext *redis = redisConnect("127.0.0.1", (int)server.port);
+	redisReply *keys = redisCommand(redis, "KEYS {outage:*}:z");
+	char *key;
+
+	assert_int_equal(keys->elements, 1);
+	key = keys->element[0]->str;
+	freeReplyObject(redisCommand(redis, "DEL %s", key));
+	freeReplyObject(redisCommand(redis, "SET %s broken", key));
+	freeReplyObject(keys);
+	redisFree(redis);
+}
+
+/* Answers come in the order of the calls; but a claim in the broken shard is answered never. */
+static void broken_shard_keeps_no_answer_of_others(void **state)
+{
+	struct watcher watchers[HANDLES] = {0};
+	dw *owner;
+	int fired = 0, answers[2] = {0};
+
+	(void)state;
+	redis_server_start(&server, true, NULL);
+	open_all(watchers);
+	owner = watchers[0].d;
+	assert_int_equal(dw_on(owner, "t", fire_once, &fired), DW_OK);
+	assert_int_equal(dw_pause(owner), DW_OK);
+	assert_int_equal(dw_after(owner, "t", NULL, DW_SECONDS(1), NULL, 0), DW_OK);
+	assert_int_equal(dw_sync(owner, DW_SECONDS(60)), DW_OK);
+	break_shard();
+	(void)poll(NULL, 0, 1000);
+	assert_int_equal(dw_resume(owner), DW_OK);
+	for (int turn = 0; turn < 20; turn++) {
+		(void)poll(NULL, 0, 10);
+		assert_int_equal(dw_turn(owner), DW_OK);
+	}
+	for (int i = 0; i < 64; i++) {
+		dw_timer timer = {.size = sizeof timer, .topic = "t", .due = DW_NEVER - 1};
+
+		assert_int_equal(dw_put(owner, &timer, put_answered, answers), DW_OK);
+	}
+	assert_int_equal(dw_sync(owner, DW_SECONDS(60)), DW_OK);
+	assert_int_equal(answers[0] + answers[1], 64);
+	assert_true(answers[0] > 32);
+	assert_int_equal(fired, 0);
+	for (int i = 0; i < HANDLES; i++)
+		assert_int_equal(dw_close(watchers[i].d, DW_SECONDS(60)), DW_OK);
+	redis_server_end(&server);
 }
 
 /* What only reads, and was under way when the connection was lost, is asked on the next one. */
@@ -343,7 +486,7 @@ static void check_and_status_survive_a_lost_connection(void **state)
 		redis_server_restart(&server);
 		assert_int_equal(dw_sync(d, DW_SECONDS(60)), DW_OK);
 		assert_int_equal(answers.given, 2 * i);
-		assert_int_equal(answers.timers, 1);
+		assert_int_equal(answers.timers, i);
 		assert_int_equal(answers.flaws, 0);
 	}
 	assert_int_equal(dw_close(d, DW_SECONDS(60)), DW_OK);
@@ -400,6 +543,8 @@ int main(void)
 	    cmocka_unit_test(connection_that_stays_away_is_trouble),
 	    cmocka_unit_test(owner_client_and_standby_tell_that_the_server_is_gone_and_back),
 	    cmocka_unit_test(owner_client_and_standby_tell_that_the_server_takes_no_changes),
+	    cmocka_unit_test(questions_are_answered_while_every_change_is_refused),
+	    cmocka_unit_test(broken_shard_keeps_no_answer_of_others),
 	    cmocka_unit_test(check_and_status_survive_a_lost_connection),
 	    cmocka_unit_test(check_and_status_wait_until_the_server_serves),
 	};
