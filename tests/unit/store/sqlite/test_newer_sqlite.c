@@ -125,6 +125,25 @@ static void owner_is_refused_where_a_newer_timer_is(void **state)
 	viewer_close(&viewer);
 }
 
+static void owner_is_refused_where_an_old_timer_is_newer(void **state)
+{
+	struct fixture *f = *state;
+	dw_head head = {.generation = 1, .due = 5}; /* before all others */
+	unsigned char body[NEWER_BODY_MAX];
+	struct viewer viewer = {0};
+	char id[16];
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		ask_put_one(&f->owner, id, 100);
+	}
+	ask_end(&f->owner);
+	plant(f->path, &head, body, newer_body("it", "later", body));
+	assert_int_equal(try_open(f, &viewer, DW_OWNER), DW_ENEWER);
+	assert_non_null(strstr(viewer.message, "newer durawheel"));
+}
+
 static void client_lists_a_newer_timer_and_cannot_change_it(void **state)
 {
 	struct fixture *f = *state;
@@ -276,6 +295,7 @@ int main(void)
 	    CASE(stored_topic_beyond_the_limit_is_damage),
 	    CASE(schema_of_a_newer_version_is_refused_to_all),
 	    CASE(owner_is_refused_where_a_newer_timer_is),
+	    CASE(owner_is_refused_where_an_old_timer_is_newer),
 	    CASE(client_lists_a_newer_timer_and_cannot_change_it),
 	    CASE(owner_that_meets_a_newer_timer_gives_the_store_up),
 	    CASE(newer_letter_is_listed_and_stays),
