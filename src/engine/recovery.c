@@ -27,18 +27,40 @@ static bool has_loaded(const struct engine *engine, dw_usec by)
 	return soon->ended || (soon->started && soon->due >= usec_add(engine_now(engine), by));
 }
 
+/* is_rest_next: the next page is read in the order of the generations. */
+static bool is_rest_next(const struct engine *engine)
+{
+	return driven_loads_by_generation(engine->store) && has_loaded(engine, LOAD_AHEAD);
+}
+
+static bool may_ask(const struct engine *engine)
+{
+	return engine->ownership.role == DW_OWNER && !engine->drive.closing;
+}
+
 static void ask_page(struct engine *engine)
 {
 	dw_op *op = op_new(&engine->alloc, DW_OP_SCAN, NULL, NULL, 0);
 
 	if (!op)
 		return; /* asked in the next turn */
-	if (driven_loads_by_generation(engine->store) && has_loaded(engine, LOAD_AHEAD))
+	if (is_rest_next(engine))
 		op->flags = DW_OP_BY_GENERATION;
 	op->after = op->flags ? engine->recovery.rest : engine->recovery.soon;
 	op->limit = SCAN_LIMIT;
 	engine->recovery.state = RECOVERY_ASKED;
+	engine->recovery.page = op;
 	submit_push(engine, op, false);
+}
+
+/* ask_ahead lets the store read the next page while the engine learns this one. A page in the other
+ * order may repeat a damaged row of this one, so the store reads it after that row is buried. */
+static void ask_ahead(struct engine *engine, bool rest)
+{
+	if (!may_ask(engine) || is_rest_next(engine) != rest)
+		return;
+	ask_page(engine);
+	submit_round(engine);
 }
 
 void recovery_begin(struct recovery *recovery)
@@ -116,8 +138,10 @@ void recovery_scanned(struct engine *engine, dw_op *op)
 {
 	bool rest = op->flags & DW_OP_BY_GENERATION;
 	dw_cursor *cursor = rest ? &engine->recovery.rest : &engine->recovery.soon;
+	dw_cursor before = *cursor;
+	bool last;
 
-	if (!ownership_is_current(&engine->ownership, op))
+	if (op != engine->recovery.page || !ownership_is_current(&engine->ownership, op))
 		return;
 	if (op->status == DW_ECORRUPT) {
 		report_unreadable(engine);
@@ -130,14 +154,18 @@ void recovery_scanned(struct engine *engine, dw_op *op)
 	engine->recovery.state = RECOVERY_NEXT;
 	if (rest && !has_loaded(engine, LOAD_AHEAD_MIN))
 		return; /* the page is late: its timers must wait for those due before them */
-	if (!learn_page(engine, op->rows)) {
-		postpone(engine); /* no memory now: the page is asked for again */
-		return;
-	}
 	*cursor = op->after;
 	cursor->ended = op->row_count < op->limit;
-	if (cursor->ended && (rest || !driven_loads_by_generation(engine->store)))
+	last = cursor->ended && (rest || !driven_loads_by_generation(engine->store));
+	if (!last)
+		ask_ahead(engine, rest);
+	if (!learn_page(engine, op->rows)) {
+		*cursor = before; /* no memory now: the page is asked for again */
+		engine->recovery.page = NULL;
+		postpone(engine);
+	} else if (last) {
 		finish(engine);
+	}
 }
 
 /* ---- The audit ----------------------------------------------------------------------------- */
@@ -215,7 +243,7 @@ void recovery_inbox_read(struct engine *engine, dw_op *op)
 
 void recovery_round(struct engine *engine, dw_usec now)
 {
-	if (engine->ownership.role != DW_OWNER || engine->drive.closing)
+	if (!may_ask(engine))
 		return;
 	if (engine->recovery.again && engine->recovery.state == RECOVERY_IDLE) {
 		recovery_begin(&engine->recovery);
@@ -233,7 +261,7 @@ dw_usec recovery_wake(const struct engine *engine)
 {
 	dw_usec at = DW_NEVER;
 
-	if (engine->ownership.role != DW_OWNER || engine->drive.closing)
+	if (!may_ask(engine))
 		return at;
 	if (engine->recovery.state == RECOVERY_NEXT)
 		at = engine->recovery.at;

@@ -14,11 +14,12 @@ enum recovery_state { RECOVERY_IDLE, RECOVERY_NEXT, RECOVERY_ASKED };
 
 struct recovery {
 	enum recovery_state state;
-	bool again;      /* when this scan is over, another one is needed */
-	dw_cursor soon;  /* in the order of the deadlines: loaded up to here */
-	dw_cursor rest;  /* in the order of the generations, of a store that reads so fast */
-	uint64_t learnt; /* timers learnt from the store since the scan began */
-	dw_usec at;      /* not before; after a failure */
+	bool again;        /* when this scan is over, another one is needed */
+	dw_cursor soon;    /* in the order of the deadlines: loaded up to here */
+	dw_cursor rest;    /* in the order of the generations, of a store that reads so fast */
+	const dw_op *page; /* the SCAN whose answer counts; a page asked for ahead may not count */
+	uint64_t learnt;   /* timers learnt from the store since the scan began */
+	dw_usec at;        /* not before; after a failure */
 	bool inbox_asked;
 	dw_usec inbox_at;
 	bool audit_asked;

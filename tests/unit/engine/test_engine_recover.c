@@ -3,6 +3,7 @@
 #include "support/cmocka.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "support/ask.h"
 #include "support/harness.h"
@@ -16,13 +17,36 @@ struct shelf {
 	struct op_queue held;
 	struct op_queue answers;
 	unsigned pages_by_generation;
-	unsigned damaged; /* so many pages cannot be read */
+	unsigned damaged;  /* so many pages cannot be read */
+	uint64_t known[8]; /* timers that memory had when each page was asked for */
 	bool holds;
+	const char *damaged_id; /* of a row; or NULL */
+	bool starves;           /* there is no memory for the first page */
 };
 
 static struct shelf *shelf_of(dw_store *store)
 {
 	return (struct shelf *)store;
+}
+
+/* damage makes a row of each page that has it one that is not to be trusted. */
+static void damage(const struct shelf *shelf, dw_op *op)
+{
+	for (dw_row *row = op->rows; row && shelf->damaged_id; row = row->next)
+		if (strcmp(row->id, shelf->damaged_id) == 0)
+			row->status = DW_ECORRUPT;
+}
+
+/* note_page comes after the store has made the answer: that had memory. */
+static void note_page(struct shelf *shelf)
+{
+	struct harness *h = shelf->harness;
+	unsigned page = shelf->pages_by_generation++;
+
+	if (page < sizeof shelf->known / sizeof *shelf->known)
+		shelf->known[page] = harness_stats(h).timers;
+	if (shelf->starves && page == 1)
+		h->fail_at = h->allocations + 20;
 }
 
 static void take(struct shelf *shelf, dw_op *op)
@@ -31,7 +55,6 @@ static void take(struct shelf *shelf, dw_op *op)
 	bool by_generation = op->kind == DW_OP_SCAN && op->flags & DW_OP_BY_GENERATION;
 
 	op->next = NULL;
-	shelf->pages_by_generation += by_generation;
 	if (op->kind == DW_OP_SCAN && shelf->damaged > 0) {
 		shelf->damaged--;
 		op->status = DW_ECORRUPT;
@@ -41,7 +64,10 @@ static void take(struct shelf *shelf, dw_op *op)
 		op_queue_push(&shelf->held, op);
 	} else {
 		inner->type->submit(inner, op);
+		damage(shelf, op);
 	}
+	if (by_generation)
+		note_page(shelf);
 }
 
 static void submit(dw_store *store, dw_op *batch)
@@ -179,6 +205,63 @@ static void page_that_comes_late_starts_nothing_before_its_turn(void **state)
 	shelf_free(&shelf);
 }
 
+static void next_page_is_asked_for_before_a_page_is_learnt(void **state)
+{
+	struct shelf shelf;
+	struct harness *h = shelf_make(&shelf);
+
+	(void)state;
+	fill(h, DW_SECONDS(60));
+	engine_attach(h->engine, &shelf.store);
+	harness_turn(h);
+	assert_int_equal(shelf.known[0], 256); /* those that are due first */
+	assert_int_equal(shelf.known[1], 256);
+	assert_int_equal(shelf.known[2], 512);
+	assert_int_equal(harness_stats(h).timers, TIMERS);
+	shelf_free(&shelf);
+}
+
+/* The page that was asked for ahead comes while the first one is not learnt: it does not count. */
+static void page_without_memory_is_asked_for_again_with_the_next(void **state)
+{
+	struct shelf shelf;
+	struct harness *h = shelf_make(&shelf);
+
+	(void)state;
+	fill(h, DW_SECONDS(60));
+	shelf.starves = true;
+	engine_attach(h->engine, &shelf.store);
+	harness_turn(h);
+	assert_int_equal(shelf.pages_by_generation, 2);
+	assert_int_equal(harness_events_of(h, DW_EVENT_RECOVERED), 0);
+	assert_in_range(harness_stats(h).timers, 256 + 1, 2 * 256 - 1);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(shelf.pages_by_generation, 2 + TIMERS / 256 + 1);
+	assert_int_equal(harness_stats(h).timers, TIMERS);
+	assert_int_equal(harness_events_of(h, DW_EVENT_RECOVERED), 1);
+	assert_string_equal(h->message, "800 timers loaded");
+	harness_pass(h, DW_SECONDS(61));
+	expect_all_in_order(h);
+	shelf_free(&shelf);
+}
+
+/* It is due first and was stored first: each of the two orders begins with it. */
+static void damaged_row_is_told_once(void **state)
+{
+	struct shelf shelf;
+	struct harness *h = shelf_make(&shelf);
+
+	(void)state;
+	stored(h, "first", h->wall + DW_SECONDS(60));
+	fill(h, DW_SECONDS(60));
+	shelf.damaged_id = "first";
+	engine_attach(h->engine, &shelf.store);
+	harness_turn(h);
+	assert_int_equal(harness_events_of(h, DW_EVENT_CORRUPT), 1);
+	assert_int_equal(harness_stats(h).timers, TIMERS);
+	shelf_free(&shelf);
+}
+
 static void store_that_cannot_be_read_is_told_and_read_again(void **state)
 {
 	struct shelf shelf;
@@ -205,6 +288,9 @@ int main(void)
 	    cmocka_unit_test(overdue_timers_start_in_the_order_of_their_deadlines),
 	    cmocka_unit_test(timers_far_away_are_loaded_by_generation),
 	    cmocka_unit_test(page_that_comes_late_starts_nothing_before_its_turn),
+	    cmocka_unit_test(next_page_is_asked_for_before_a_page_is_learnt),
+	    cmocka_unit_test(page_without_memory_is_asked_for_again_with_the_next),
+	    cmocka_unit_test(damaged_row_is_told_once),
 	    cmocka_unit_test(store_that_cannot_be_read_is_told_and_read_again),
 	};
 
