@@ -21,8 +21,21 @@ static dw_usec bucket_end(uint32_t bucket)
 	return (dw_usec)(5 + bucket % 4) << (bucket / 4);
 }
 
+/* find_p99 moves p99_bucket to where it belongs after the samples have changed a little. */
+static void find_p99(struct lead *lead)
+{
+	uint32_t most = lead->sample_count / 100;
+
+	while (lead->above > most)
+		lead->above -= lead->samples[++lead->p99_bucket];
+	while (lead->above + lead->samples[lead->p99_bucket] <= most)
+		lead->above += lead->samples[lead->p99_bucket--];
+}
+
 static void fade(struct lead *lead)
 {
+	lead->p99_bucket = LEAD_BUCKETS - 1;
+	lead->above = 0;
 	lead->sample_count = 0;
 	for (uint32_t i = 0; i < LEAD_BUCKETS; i++) {
 		lead->samples[i] /= 2;
@@ -34,9 +47,13 @@ void lead_learn(struct lead *lead, dw_usec round_trip, uint64_t batch)
 {
 	dw_usec cost_ns = usec_mul(round_trip, 1000) / (dw_usec)(batch ? batch : 1);
 
-	lead->samples[bucket_of(round_trip)]++;
+	uint32_t bucket = bucket_of(round_trip);
+
+	lead->samples[bucket]++;
+	lead->above += bucket > lead->p99_bucket;
 	if (++lead->sample_count >= SAMPLES_MAX)
 		fade(lead);
+	find_p99(lead);
 	/* A single claim says what a round trip costs, not what one more claim does. */
 	if (batch >= COST_WEIGHT)
 		lead->cost_ns += (cost_ns - lead->cost_ns) / COST_WEIGHT;
@@ -44,18 +61,7 @@ void lead_learn(struct lead *lead, dw_usec round_trip, uint64_t batch)
 
 dw_usec lead_p99(const struct lead *lead)
 {
-	uint32_t above = lead->sample_count / 100;
-	uint32_t bucket = LEAD_BUCKETS;
-
-	if (lead->sample_count == 0)
-		return 0;
-	while (bucket > 0) {
-		bucket--;
-		if (lead->samples[bucket] > above)
-			break;
-		above -= lead->samples[bucket];
-	}
-	return bucket_end(bucket);
+	return lead->sample_count > 0 ? bucket_end(lead->p99_bucket) : 0;
 }
 
 dw_usec lead_now(const struct lead *lead, uint64_t ahead)

@@ -16,7 +16,9 @@
 struct lead {
 	uint32_t samples[LEAD_BUCKETS];
 	uint32_t sample_count;
-	dw_usec cost_ns; /* of one claim, smoothed */
+	uint32_t p99_bucket; /* at most 1 % of the samples are in the buckets above it */
+	uint32_t above;      /* so many */
+	dw_usec cost_ns;     /* of one claim, smoothed */
 };
 
 /* lead_learn: a claim of a batch of `batch` came back after round_trip. */

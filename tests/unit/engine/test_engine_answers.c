@@ -2,6 +2,7 @@
  * does when the store fails again and again. */
 #include <string.h>
 
+#include "base/rng.h"
 #include "base/usec.h"
 #include "engine/lead.h"
 #include "support/ask.h"
@@ -214,6 +215,32 @@ static void lead_is_two_round_trips_of_the_slowest(void **state)
 	assert_in_range(lead_now(&lead, 0), DW_MILLISECONDS(40), DW_MILLISECONDS(60));
 }
 
+/* bucket_of_p99 counts from the longest round trips down. */
+static uint32_t bucket_of_p99(const struct lead *lead)
+{
+	uint32_t bucket = LEAD_BUCKETS - 1;
+	uint32_t seen = lead->samples[bucket];
+
+	while (seen <= lead->sample_count / 100)
+		seen += lead->samples[--bucket];
+	return bucket;
+}
+
+/* Ten thousand samples, which are halved several times on the way. */
+static void lead_p99_is_that_of_a_plain_count(void **state)
+{
+	struct rng rng = {.state = 20};
+	struct lead lead = {0};
+
+	(void)state;
+	for (int i = 0; i < 10000; i++) {
+		uint64_t octave = rng_next(&rng) % (i < 5000 ? 24 : 12);
+
+		lead_learn(&lead, (dw_usec)(rng_next(&rng) >> (63 - octave)), 1);
+		assert_int_equal(lead.p99_bucket, bucket_of_p99(&lead));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +252,7 @@ int main(void)
 	    cmocka_unit_test(timer_is_dead_after_DW_CRASHES_MAX_and_not_before),
 	    cmocka_unit_test(retries_of_a_crowd_are_spread),
 	    cmocka_unit_test(lead_is_two_round_trips_of_the_slowest),
+	    cmocka_unit_test(lead_p99_is_that_of_a_plain_count),
 	};
 
 	return cmocka_run_group_tests_name("engine_answers", tests, NULL, NULL);
