@@ -106,14 +106,13 @@ static void answered(struct engine *engine, dw_op *op)
 void answers_fetch(const struct engine *engine)
 {
 	const dw_op *op = engine->submit.answers.first;
-	uint64_t hashes[FETCHED_AHEAD];
+	const char *ids[FETCHED_AHEAD];
 	int count = 0;
 
 	for (int i = 0; op && i < FETCHED_AHEAD; i++, op = op->next)
 		if (op->id)
-			hashes[count++] = index_fetch_bucket(&engine->timers.index, op->id);
-	for (int i = 0; i < count; i++)
-		index_fetch_timer(&engine->timers.index, hashes[i]);
+			ids[count++] = op->id;
+	timers_fetch(&engine->timers, ids, count);
 }
 
 bool answers_next(struct engine *engine)

@@ -102,13 +102,12 @@ static void finish(struct engine *engine)
  * order would be a million cache misses. */
 static void fetch_ahead(const struct engine *engine, const dw_row *rows)
 {
-	uint64_t hashes[FETCHED_AHEAD];
+	const char *ids[FETCHED_AHEAD];
 	int count = 0;
 
 	for (const dw_row *row = rows; row && count < FETCHED_AHEAD; row = row->next)
-		hashes[count++] = index_fetch_bucket(&engine->timers.index, row->id);
-	for (int i = 0; i < count; i++)
-		index_fetch_timer(&engine->timers.index, hashes[i]);
+		ids[count++] = row->id;
+	timers_fetch(&engine->timers, ids, count);
 }
 
 /* report_unreadable tells the operator. The scan goes on: the store may be repaired meanwhile. */

@@ -41,6 +41,17 @@ void timers_free(struct engine *engine)
 		schedule_free(&timers->work);
 }
 
+void timers_fetch(const struct timers *timers, const char *const *ids, int count)
+{
+	uint64_t hashes[FETCHED_AHEAD];
+
+	assert(count <= FETCHED_AHEAD);
+	for (int i = 0; i < count; i++)
+		hashes[i] = index_fetch_bucket(&timers->index, ids[i]);
+	for (int i = 0; i < count; i++)
+		index_fetch_timer(&timers->index, hashes[i]);
+}
+
 int timer_adopt(struct engine *engine, const char *id, const void *body, size_t body_size,
 		struct timer **ret_timer)
 {

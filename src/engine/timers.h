@@ -24,6 +24,10 @@ struct timers {
 int timers_init(struct engine *);
 void timers_free(struct engine *);
 
+/* timers_fetch brings the timers of at most FETCHED_AHEAD ids into the cache: they will be looked
+ * for soon. */
+void timers_fetch(const struct timers *, const char *const *ids, int count);
+
 /* timers_have_work: the engine has workers, and so a schedule of what is due for them. */
 static inline bool timers_have_work(const struct timers *timers)
 {
