@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/redis/inside.h"
+#include "store/redis/core.h"
 #include "store/redis/store.h"
 #include "support/ask.h"
 #include "support/cmocka.h"

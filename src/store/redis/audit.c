@@ -1,10 +1,12 @@
 /* What is overdue, whoever has written it: a page of every shard at each call, behind the one
  * before it. Nothing is merged or sorted: the owner knows almost all of it, and a scan in order
  * would read all of a crowd with one deadline to give the first of it. */
-#include "store/redis/inside.h"
+#include "store/redis/audit.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "store/redis/core.h"
 
 #define PAGE_MIN 4u
 
@@ -29,7 +31,7 @@ static void finish(struct redis_store *store)
 
 static void from_the_start(struct shard *shard)
 {
-	shard->audited_score[0] = shard->audited_id[0] = '\0';
+	shard->audited.score[0] = shard->audited.id[0] = '\0';
 }
 
 /* keep_place: an id of somebody else's that is too long for one is left behind with all that have
@@ -38,8 +40,8 @@ static void keep_place(struct shard *shard, const struct reply *id, const struct
 {
 	bool fits = id->size <= DW_ID_MAX && !memchr(id->bytes, 0, id->size);
 
-	(void)snprintf(shard->audited_score, sizeof shard->audited_score, "%s", score->bytes);
-	(void)snprintf(shard->audited_id, sizeof shard->audited_id, "%s",
+	(void)snprintf(shard->audited.score, sizeof shard->audited.score, "%s", score->bytes);
+	(void)snprintf(shard->audited.id, sizeof shard->audited.id, "%s",
 		       fits ? id->bytes : "\xff");
 }
 
@@ -62,10 +64,10 @@ static bool take_rows(struct redis_store *store, struct shard *shard, const stru
 			*ret_passed = true;
 			return true;
 		}
-		lease_note_row(shard, row);
-		stray_row(store, shard, row);
+		token_note_row(shard, row);
+		misplaced_row(store, shard, row);
 		if (row->deleted)
-			mend_soon(store, shard);
+			repair_soon(store, shard);
 		row->next = op->rows;
 		op->rows = row;
 		op->row_count++;
@@ -88,7 +90,8 @@ static void take_page(struct redis_store *store, struct shard *shard, const stru
 	}
 }
 
-static void came(struct redis_store *store, struct request *request, const struct reply *reply)
+static void audit_page_answered(struct redis_store *store, struct redis_request *request,
+				const struct reply *reply)
 {
 	struct shard *shard = request->shard;
 
@@ -102,7 +105,7 @@ static void came(struct redis_store *store, struct request *request, const struc
 	finish(store);
 }
 
-static void lost(struct redis_store *store, struct request *request)
+static void audit_page_lost(struct redis_store *store, struct redis_request *request)
 {
 	request_free(store, request);
 	finish(store);
@@ -110,18 +113,19 @@ static void lost(struct redis_store *store, struct request *request)
 
 static void ask(struct redis_store *store, struct shard *shard)
 {
-	struct request *request = request_new(store, shard, came, lost);
+	struct redis_request *request =
+	    request_new(store, shard, audit_page_answered, audit_page_lost);
 
 	if (!request)
 		return;
 	call_begin(store, "page", shard);
-	command_text(&store->words, "+");
-	command_number(&store->words, (int64_t)page_of(store));
-	command_text(&store->words, shard->audited_score);
-	command_text(&store->words, shard->audited_id);
+	command_text(&store->pipeline.words, "+");
+	command_number(&store->pipeline.words, (int64_t)page_of(store));
+	command_text(&store->pipeline.words, shard->audited.score);
+	command_text(&store->pipeline.words, shard->audited.id);
 	store->audit.left++;
 	if (request_send(store, request) != DW_OK)
-		lost(store, request);
+		audit_page_lost(store, request);
 }
 
 void audit_begin(struct redis_store *store, dw_op *op)

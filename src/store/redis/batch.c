@@ -1,12 +1,28 @@
 /* The words of a command: which operations make one, and what each of them says. */
-#include "store/redis/inside.h"
+#include "store/redis/batch.h"
 
 #include <string.h>
 
 #include "base/hash.h"
+#include "store/redis/core.h"
 #include "timer/record.h"
 
 /* ---- Operands ------------------------------------------------------------------------------ */
+
+/* batch_add_forget: there may be so many in all, of which the shard gives its part. */
+void batch_add_forget(struct redis_store *store, const struct shard *shard)
+{
+	uint64_t total = 0;
+	uint64_t most = DW_DEAD_MAX;
+
+	for (unsigned i = 0; i < store->shard_count; i++)
+		total += store->shards[i].dead_count;
+	if (total > DW_DEAD_MAX)
+		most = shard->dead_count * DW_DEAD_MAX / total;
+	command_number(&store->pipeline.words, (int64_t)most);
+	command_number(&store->pipeline.words,
+		       usec_sub(store->env.now(store->env.now_user), DW_DAYS(DW_DEAD_DAYS)));
+}
 
 static unsigned flags_of(const dw_op *op)
 {
@@ -25,9 +41,8 @@ static void add_head(struct redis_command *words, const dw_op *op)
 	command_time(words, op->head.due);
 }
 
-/* operands_version: what a put asks for; the script takes it if nobody was ahead of it. */
-uint64_t operands_version(const struct redis_store *store, const struct shard *shard,
-			  const dw_op *op)
+/* batch_version: what a put asks for; the script takes it if nobody was ahead of it. */
+uint64_t batch_version(const struct redis_store *store, const struct shard *shard, const dw_op *op)
 {
 	uint64_t count = store->shard_count;
 
@@ -40,14 +55,14 @@ static size_t write_put(struct redis_store *store, const struct shard *shard, co
 {
 	bool claimed = op->flags & DW_OP_CLAIMED;
 	size_t size = value_pack(op->body, op->body_size, value + VALUE_HEAD_SIZE);
-	dw_head head = {.generation = operands_version(store, shard, op),
+	dw_head head = {.generation = batch_version(store, shard, op),
 			.due = op->head.due,
 			.attempt = claimed,
 			.state = claimed ? DW_CLAIMED : DW_PENDING};
 
 	if (size == 0)
 		return 0;
-	value_head_write(value, &head, claimed ? shard->fence : 0, record_crc(op->body));
+	value_head_write(value, &head, claimed ? shard->lease.fence : 0, record_crc(op->body));
 	return VALUE_HEAD_SIZE + size;
 }
 
@@ -56,13 +71,13 @@ static size_t write_put(struct redis_store *store, const struct shard *shard, co
 static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
 		     size_t count)
 {
-	struct redis_command *words = &store->words;
-	unsigned char *at = store->packed;
+	struct redis_command *words = &store->pipeline.words;
+	unsigned char *at = store->batch.packed;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next)
-		store->flags[i] = (char)('0' + flags_of(op));
-	command_bytes(words, store->flags, count);
+		store->batch.flags[i] = (char)('0' + flags_of(op));
+	command_bytes(words, store->batch.flags, count);
 	op = first;
 	for (size_t i = 0; i < count; i++, op = op->next) {
 		int64_t score = value_score(op->head.due);
@@ -104,8 +119,8 @@ static void add_delivery(struct redis_command *words, const dw_op *op)
 static bool add_known_claims(struct redis_store *store, const struct shard *shard,
 			     const dw_op *first, size_t count)
 {
-	struct redis_command *words = &store->words;
-	unsigned char *at = store->packed;
+	struct redis_command *words = &store->pipeline.words;
+	unsigned char *at = store->batch.packed;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next) {
@@ -121,7 +136,7 @@ static bool add_known_claims(struct redis_store *store, const struct shard *shar
 			return false;
 		head.state = DW_CLAIMED;
 		head.attempt++;
-		value_head_write(at, &head, shard->fence, record_crc(op->body));
+		value_head_write(at, &head, shard->lease.fence, record_crc(op->body));
 		command_bytes(words, at, VALUE_HEAD_SIZE + size);
 		at += VALUE_HEAD_SIZE + size;
 	}
@@ -135,13 +150,13 @@ static bool add_known(struct redis_store *store, const struct shard *shard, cons
 	if (op->kind == DW_OP_CLAIM)
 		return add_known_claims(store, shard, op, count);
 	for (; count > 0; count--, op = op->next)
-		command_text(&store->words, op->id);
+		command_text(&store->pipeline.words, op->id);
 	return true;
 }
 
 static void add_operands(struct redis_store *store, const dw_op *op)
 {
-	struct redis_command *words = &store->words;
+	struct redis_command *words = &store->pipeline.words;
 
 	switch (op->kind) {
 	case DW_OP_CLAIM:
@@ -238,12 +253,12 @@ static bool is_seen(struct seen *seen, const char *id)
 	}
 }
 
-bool operands_are_known(const dw_op *op)
+bool batch_is_known(const dw_op *op)
 {
 	return (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE) && op->flags & DW_OP_KNOWN;
 }
 
-void operands_forget(struct op_queue *queue)
+void batch_forget(struct op_queue *queue)
 {
 	for (dw_op *op = queue->first; op; op = op->next)
 		op->flags &= ~DW_OP_KNOWN;
@@ -270,7 +285,7 @@ static dw_op *run_end(const struct op_queue *queue, size_t *ret_count)
 	return op;
 }
 
-void operands_gather(struct op_queue *queue)
+void batch_gather(struct op_queue *queue)
 {
 	size_t count;
 	dw_op *run = run_end(queue, &count);
@@ -299,7 +314,7 @@ void operands_gather(struct op_queue *queue)
 	}
 }
 
-void operands_take_back(struct op_queue *queue, struct op_queue *ops)
+void batch_take_back(struct op_queue *queue, struct op_queue *ops)
 {
 	struct op_queue merged = {0};
 
@@ -312,10 +327,10 @@ void operands_take_back(struct op_queue *queue, struct op_queue *ops)
 	*queue = merged;
 }
 
-size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
+size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;
-	bool known = operands_are_known(queue->first);
+	bool known = batch_is_known(queue->first);
 	bool differ = kind == DW_OP_PUT || (kind == DW_OP_CLAIM && known);
 	struct seen seen;
 	uint64_t floor = 0;
@@ -337,7 +352,7 @@ size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 		if (kind == DW_OP_PUT && op->store_floor <= floor && count > 0)
 			break;
 		floor = op->store_floor;
-		if ((differ && is_seen(&seen, op->id)) || operands_are_known(op) != known)
+		if ((differ && is_seen(&seen, op->id)) || batch_is_known(op) != known)
 			break;
 		bytes += more;
 		count++;
@@ -348,34 +363,34 @@ size_t operands_run(const struct op_queue *queue, size_t *ret_bytes)
 	return count;
 }
 
-int operands_room(struct redis_store *store, size_t bytes)
+int batch_room(struct redis_store *store, size_t bytes)
 {
 	unsigned char *room;
 
-	if (bytes <= store->packed_size)
+	if (bytes <= store->batch.packed_size)
 		return DW_OK;
-	room = store->alloc.resize(store->alloc.user, store->packed, bytes);
+	room = store->alloc.resize(store->alloc.user, store->batch.packed, bytes);
 	if (!room)
 		return DW_ENOMEM;
-	store->packed = room;
-	store->packed_size = bytes;
+	store->batch.packed = room;
+	store->batch.packed_size = bytes;
 	return DW_OK;
 }
 
-bool operands_add(struct redis_store *store, const struct shard *shard,
-		  const struct op_queue *queue, size_t count)
+bool batch_add(struct redis_store *store, const struct shard *shard, const struct op_queue *queue,
+	       size_t count)
 {
-	unsigned char *at = store->packed;
+	unsigned char *at = store->batch.packed;
 	const dw_op *op = queue->first;
 
 	if (op->kind == DW_OP_PUT)
 		return add_puts(store, shard, op, count);
-	if (operands_are_known(op))
+	if (batch_is_known(op))
 		return add_known(store, shard, op, count);
 	for (size_t i = 0; i < count; i++, op = op->next) {
 		if (op->kind != DW_OP_REPUSH)
 			add_operands(store, op);
-		else if (!add_push(&store->words, op, &at))
+		else if (!add_push(&store->pipeline.words, op, &at))
 			return false;
 	}
 	return true;

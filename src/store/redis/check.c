@@ -3,7 +3,7 @@
  * out. Then the sorted set, each entry with its value; then the values that no entry leads to; then
  * the dead letters, and how long the inbox is. It reads only. Timers come and go meanwhile: what
  * looks wrong in one page only because of that is not, because each page is one moment. */
-#include "store/redis/inside.h"
+#include "store/redis/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "store/redis/core.h"
 #include "store/status.h"
 #include "timer/record.h"
 
@@ -29,7 +30,7 @@ enum stage {
 #define KEY_BIT(key) (1u << (key))
 #define STRAY "is in a shard to which the id does not belong"
 
-struct check {
+struct store_check {
 	dw_op *op;
 	dw_row **tail;
 	dw_store_status sum;
@@ -41,15 +42,15 @@ struct check {
 	char place[PLACE_SIZE]; /* score or cursor; "": at the start */
 };
 
-static void next_page(struct redis_store *, struct check *);
+static void next_page(struct redis_store *, struct store_check *);
 
-static void check_free(struct redis_store *store, struct check *check)
+static void check_free(struct redis_store *store, struct store_check *check)
 {
 	alloc_free(&store->alloc, check->member);
 	alloc_free(&store->alloc, check);
 }
 
-static void end(struct redis_store *store, struct check *check, int status)
+static void end(struct redis_store *store, struct store_check *check, int status)
 {
 	dw_op *op = check->op;
 
@@ -64,7 +65,7 @@ static void end(struct redis_store *store, struct check *check, int status)
 }
 
 /* flaw counts and, while there is room, tells of one. */
-static void flaw(struct redis_store *store, struct check *check, const char *id,
+static void flaw(struct redis_store *store, struct store_check *check, const char *id,
 		 uint64_t generation, const char *what)
 {
 	dw_op *op = check->op;
@@ -78,25 +79,10 @@ static void flaw(struct redis_store *store, struct check *check, const char *id,
 	(void)op_add_row(&store->alloc, op, &check->tail, row); /* the answer says it */
 }
 
-/* flaw_unsound: what ("the timer", "the dead letter") is newer, or not to be trusted. */
-static void flaw_unsound(struct redis_store *store, struct check *check, const dw_row *row,
-			 int status, const char *what)
-{
-	char words[RECORD_WORDS_SIZE] = "does not match its checksum";
-	char line[2 * RECORD_WORDS_SIZE];
-
-	if (status == DW_ENEWER)
-		(void)snprintf(words, sizeof words, "is of a newer durawheel"); /* it fits */
-	else
-		(void)record_breaks_limit(row->body, row->body_size, words);
-	(void)snprintf(line, sizeof line, "%s %s", what, words); /* it fits */
-	flaw(store, check, row->id, row->head.generation, line);
-}
-
 /* ---- What is in a page --------------------------------------------------------------------- */
 
-static void look_at_timer(struct redis_store *store, struct check *check, const struct reply *id,
-			  const struct reply *value, int64_t score)
+static void look_at_timer(struct redis_store *store, struct store_check *check,
+			  const struct reply *id, const struct reply *value, int64_t score)
 {
 	dw_row *row = value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
 	struct record record;
@@ -110,10 +96,12 @@ static void look_at_timer(struct redis_store *store, struct check *check, const 
 	*(score < 0 ? &check->sum.claimed : &check->sum.pending) += 1;
 	if (value->kind != REPLY_BULK)
 		flaw(store, check, row->id, 0, "is in the order, and has no value");
-	else if (stray_is(store, &store->shards[check->shard], row->id))
+	else if (misplaced_is(store, &store->shards[check->shard], row->id))
 		flaw(store, check, row->id, row->head.generation, STRAY);
 	else if (status != DW_OK)
-		flaw_unsound(store, check, row, status, "the timer");
+		flaw(store, check, row->id, row->head.generation,
+		     status == DW_ENEWER ? "the timer is of a newer durawheel"
+					 : "the timer does not match its checksum");
 	else if ((row->head.state == DW_CLAIMED) != (score < 0) ||
 		 value_score(row->head.due) != (score < 0 ? -score : score))
 		flaw(store, check, row->id, row->head.generation,
@@ -121,11 +109,11 @@ static void look_at_timer(struct redis_store *store, struct check *check, const 
 	rows_free(&store->alloc, row);
 }
 
-static void look_at_letter(struct redis_store *store, struct check *check,
+static void look_at_letter(struct redis_store *store, struct store_check *check,
 			   const struct reply *items)
 {
 	const struct shard *shard = &store->shards[check->shard];
-	dw_row *row = scan_letter(store, shard, items);
+	dw_row *row = letter_row(store, shard, items);
 	struct record record;
 	int status;
 
@@ -135,19 +123,18 @@ static void look_at_letter(struct redis_store *store, struct check *check,
 	}
 	check->sum.dead++;
 	status = record_of_row(row, &record);
-	if (status != DW_OK && row->reason != DW_REASON_CORRUPT) {
-		if (stray_is(store, shard, row->id))
-			flaw(store, check, row->id, row->head.generation, STRAY);
-		else
-			flaw_unsound(store, check, row, status, "the dead letter");
-	}
+	if (status != DW_OK && row->reason != DW_REASON_CORRUPT)
+		flaw(store, check, row->id, row->head.generation,
+		     misplaced_is(store, shard, row->id) ? STRAY
+		     : status == DW_ENEWER               ? "the dead letter is of a newer durawheel"
+					   : "the dead letter does not match its checksum");
 	rows_free(&store->alloc, row);
 }
 
 /* ---- Values that no entry leads to --------------------------------------------------------- */
 
 /* is_readable: no key of the stage is of another type. */
-static bool is_readable(const struct check *check)
+static bool is_readable(const struct store_check *check)
 {
 	static const unsigned keys[STAGES] = {[STAGE_CLAIMED] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
 					      [STAGE_PENDING] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
@@ -159,7 +146,7 @@ static bool is_readable(const struct check *check)
 	return (keys[check->stage] & check->strange) == 0;
 }
 
-static void next_stage(struct redis_store *store, struct check *check)
+static void next_stage(struct redis_store *store, struct store_check *check)
 {
 	check->place[0] = '\0';
 	alloc_free(&store->alloc, check->member);
@@ -175,7 +162,7 @@ static void next_stage(struct redis_store *store, struct check *check)
 }
 
 /* begin_anew: it reads only, so that it can, when the server is back, or serves again. */
-static void begin_anew(struct redis_store *store, struct check *check)
+static void begin_anew(struct redis_store *store, struct store_check *check)
 {
 	dw_op *op = check->op;
 
@@ -184,22 +171,23 @@ static void begin_anew(struct redis_store *store, struct check *check)
 	op->rows = NULL;
 	op->count = 0;
 	op->status = DW_OK;
-	op_queue_push(&store->later, op);
+	op_queue_push(&store->later.ops, op);
 }
 
-static void check_lost(struct redis_store *store, struct request *request)
+static void check_page_lost(struct redis_store *store, struct redis_request *request)
 {
-	struct check *check = request->context;
+	struct store_check *check = request->context;
 
 	request_free(store, request);
-	if (store->connection) /* it could not be sent */
+	if (store->pipeline.connection) /* it could not be sent */
 		end(store, check, DW_ESTORE);
 	else
 		begin_anew(store, check);
 }
 
 /* values_came: looked at with the order, in one moment: a timer that ends meanwhile is no flaw. */
-static void values_came(struct redis_store *store, struct check *check, const struct reply *reply)
+static void values_came(struct redis_store *store, struct store_check *check,
+			const struct reply *reply)
 {
 	for (size_t i = 1; i < reply->count; i++)
 		flaw(store, check, reply->items[i].bytes, 0,
@@ -213,8 +201,8 @@ static void values_came(struct redis_store *store, struct check *check, const st
 
 /* ---- Pages --------------------------------------------------------------------------------- */
 
-static bool keep_place(struct redis_store *store, struct check *check, const struct reply *member,
-		       const char *place)
+static bool keep_place(struct redis_store *store, struct store_check *check,
+		       const struct reply *member, const char *place)
 {
 	char *copy = store->alloc.resize(store->alloc.user, check->member, member->size + 1);
 
@@ -226,7 +214,7 @@ static bool keep_place(struct redis_store *store, struct check *check, const str
 	return true;
 }
 
-static void go_on(struct redis_store *store, struct check *check, const struct reply *member,
+static void go_on(struct redis_store *store, struct store_check *check, const struct reply *member,
 		  const char *place)
 {
 	if (keep_place(store, check, member, place))
@@ -235,27 +223,30 @@ static void go_on(struct redis_store *store, struct check *check, const struct r
 		end(store, check, DW_ENOMEM);
 }
 
-static void types_came(struct redis_store *store, struct check *check, const struct reply *reply)
+static void types_came(struct redis_store *store, struct store_check *check,
+		       const struct reply *reply)
 {
-	char words[TYPES_WORDS];
+	char words[KEY_TYPES_WORDS];
 
 	check->strange = 0;
 	for (unsigned i = 0; i < KEY_COUNT; i++) {
-		if (!types_differ(reply, i, words))
+		if (!key_types_differ(reply, i, words))
 			continue;
 		check->strange |= KEY_BIT(i);
-		flaw(store, check, store->shards[check->shard].keys[i], 0, words);
+		flaw(store, check, store->shards[check->shard].keys.name[i], 0, words);
 	}
 	next_stage(store, check);
 }
 
-static void inbox_came(struct redis_store *store, struct check *check, const struct reply *reply)
+static void inbox_came(struct redis_store *store, struct store_check *check,
+		       const struct reply *reply)
 {
 	check->sum.inbox += (uint64_t)reply->integer;
 	next_stage(store, check);
 }
 
-static void timers_came(struct redis_store *store, struct check *check, const struct reply *reply)
+static void timers_came(struct redis_store *store, struct store_check *check,
+			const struct reply *reply)
 {
 	size_t count = reply->count > 0 ? reply->items[0].count : 0;
 
@@ -269,7 +260,8 @@ static void timers_came(struct redis_store *store, struct check *check, const st
 		      reply->items[2].items[count - 1].bytes);
 }
 
-static void letters_came(struct redis_store *store, struct check *check, const struct reply *reply)
+static void letters_came(struct redis_store *store, struct store_check *check,
+			 const struct reply *reply)
 {
 	const struct reply *items = reply->items;
 
@@ -282,10 +274,10 @@ static void letters_came(struct redis_store *store, struct check *check, const s
 }
 
 /* page_refused: the server does not know the script, and has been sent it; or does not serve. */
-static void page_refused(struct redis_store *store, struct request *request,
+static void page_refused(struct redis_store *store, struct redis_request *request,
 			 const struct reply *reply)
 {
-	struct check *check = request->context;
+	struct store_check *check = request->context;
 	enum failure failure = call_failed(store, request, reply);
 
 	request_free(store, request);
@@ -297,9 +289,10 @@ static void page_refused(struct redis_store *store, struct request *request,
 		next_page(store, check);
 }
 
-static void page_came(struct redis_store *store, struct request *request, const struct reply *reply)
+static void check_page_answered(struct redis_store *store, struct redis_request *request,
+				const struct reply *reply)
 {
-	struct check *check = request->context;
+	struct store_check *check = request->context;
 	bool letters = check->stage == STAGE_LETTERS;
 
 	if (reply->kind == REPLY_ERROR) {
@@ -317,16 +310,16 @@ static void page_came(struct redis_store *store, struct request *request, const 
 		(letters ? letters_came : timers_came)(store, check, reply);
 }
 
-static void add_place(struct redis_command *words, const struct check *check)
+static void add_place(struct redis_command *words, const struct store_check *check)
 {
 	command_text(words, check->place);
 	command_bytes(words, check->member ? check->member : "", check->member_size);
 }
 
-static void add_question(struct redis_store *store, const struct check *check,
+static void add_question(struct redis_store *store, const struct store_check *check,
 			 const struct shard *shard)
 {
-	struct redis_command *words = &store->words;
+	struct redis_command *words = &store->pipeline.words;
 
 	switch (check->stage) {
 	case STAGE_TYPES:
@@ -344,7 +337,7 @@ static void add_question(struct redis_store *store, const struct check *check,
 		return;
 	case STAGE_INBOX:
 		command_begin(store, "ZCARD");
-		command_bytes(words, shard->keys[KEY_INBOX], shard->key_sizes[KEY_INBOX]);
+		command_bytes(words, shard->keys.name[KEY_INBOX], shard->keys.size[KEY_INBOX]);
 		return;
 	default:
 		call_begin(store, "page", shard);
@@ -352,19 +345,20 @@ static void add_question(struct redis_store *store, const struct check *check,
 		command_number(words, PAGE);
 		add_place(words, check);
 		command_text(words, "s");
-		store->shape = shape_of("page_scores");
+		store->pipeline.shape = shape_of("page_scores");
 	}
 }
 
-static void next_page(struct redis_store *store, struct check *check)
+static void next_page(struct redis_store *store, struct store_check *check)
 {
-	struct request *request;
+	struct redis_request *request;
 
 	if (check->shard == store->shard_count) {
 		end(store, check, DW_OK);
 		return;
 	}
-	request = request_new(store, &store->shards[check->shard], page_came, check_lost);
+	request =
+	    request_new(store, &store->shards[check->shard], check_page_answered, check_page_lost);
 	if (!request) {
 		end(store, check, DW_ENOMEM);
 		return;
@@ -372,12 +366,12 @@ static void next_page(struct redis_store *store, struct check *check)
 	request->context = check;
 	add_question(store, check, request->shard);
 	if (request_send(store, request) != DW_OK)
-		check_lost(store, request);
+		check_page_lost(store, request);
 }
 
 void check_begin(struct redis_store *store, dw_op *op)
 {
-	struct check *check = alloc_new(&store->alloc, sizeof *check);
+	struct store_check *check = alloc_new(&store->alloc, sizeof *check);
 
 	if (!check) {
 		answer(store, op, DW_ENOMEM);

@@ -3,39 +3,15 @@
  * answered in the order of submission. What reads is not: a long scan holds nobody up. But what it
  * has found is newer than the answers that wait then, and is told after them: a "there is none"
  * that came late would drop what a client has put since. */
-#include "store/redis/inside.h"
+#include "store/redis/completion.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "store/redis/core.h"
 
 enum { PROGRESS_NONE, PROGRESS_ORDERED, PROGRESS_ANSWERED };
 
-#define COMPLAINT_EVERY DW_SECONDS(10)
 #define OVERDUE_EVERY DW_MILLISECONDS(50)
-
-bool may_complain(const struct redis_store *store)
-{
-	/* An opening that fails says why in the end. */
-	return store->env.log && store->opened &&
-	       !(store->complained_at && store->now < store->complained_at + COMPLAINT_EVERY);
-}
-
-void complain(struct redis_store *store, const char *format, ...)
-{
-	char line[2 * DW_MESSAGE_SIZE];
-	va_list arguments;
-	int size;
-
-	if (!may_complain(store))
-		return;
-	store->complained_at = store->now;
-	size = snprintf(line, sizeof line, "%s: ", store->url.name);
-	va_start(arguments, format);
-	(void)vsnprintf(line + size, sizeof line - (size_t)size, format, arguments); /* cut */
-	va_end(arguments);
-	store->env.log(DW_LOG_WARN, line, store->env.log_user);
-}
 
 static bool is_ordered(const dw_op *op)
 {
@@ -57,9 +33,10 @@ static bool is_ordered(const dw_op *op)
 static void join_order(struct redis_store *store, dw_op *op)
 {
 	op->progress = PROGRESS_ORDERED;
-	op->store_prev = store->order_last;
-	*(store->order_last ? &store->order_last->store_next : &store->order_first) = op;
-	store->order_last = op;
+	op->store_prev = store->completion.order_last;
+	*(store->completion.order_last ? &store->completion.order_last->store_next
+				       : &store->completion.order_first) = op;
+	store->completion.order_last = op;
 }
 
 void answer_take(struct redis_store *store, dw_op *op)
@@ -72,23 +49,25 @@ void answer_take(struct redis_store *store, dw_op *op)
 
 static void leave_order(struct redis_store *store, dw_op *op)
 {
-	*(op->store_prev ? &op->store_prev->store_next : &store->order_first) = op->store_next;
-	*(op->store_next ? &op->store_next->store_prev : &store->order_last) = op->store_prev;
+	*(op->store_prev ? &op->store_prev->store_next : &store->completion.order_first) =
+	    op->store_next;
+	*(op->store_next ? &op->store_next->store_prev : &store->completion.order_last) =
+	    op->store_prev;
 	op->store_next = op->store_prev = NULL;
 	op->progress = PROGRESS_NONE;
 }
 
 static void hand_over(struct redis_store *store, dw_op *op)
 {
-	bool first = !store->answers.first;
+	bool first = !store->completion.answers.first;
 	bool ours = op->kind == DW_OP_REDELETE || op->kind == DW_OP_MEND || op->flags & OP_OURS;
 
 	/* The new owner is told all, however long that takes, as long as the server takes it. */
-	if (store->ousted && op->kind == DW_OP_REPUSH && op->status == DW_OK)
-		store->ousted_until = usec_add(store->now, PATIENCE);
+	if (store->handover.is_on && op->kind == DW_OP_REPUSH && op->status == DW_OK)
+		store->handover.until = usec_add(store->now, PATIENCE);
 	/* The engine would forget what it knows, and has not told the new owner yet. */
-	if (store->ousted && op->status == DW_EFENCED && !ours) {
-		op_queue_push(&store->withheld, op);
+	if (store->handover.is_on && op->status == DW_EFENCED && !ours) {
+		op_queue_push(&store->completion.withheld, op);
 		return;
 	}
 
@@ -97,9 +76,9 @@ static void hand_over(struct redis_store *store, dw_op *op)
 		return;
 	}
 	if (op->kind == DW_OP_INBOX || op->kind == DW_OP_SCAN || op->kind == DW_OP_AUDIT)
-		loss_note_ended(store, op);
-	op_queue_push(&store->answers, op);
-	if (first && !store->in_turn)
+		tombstone_note_ended(store, op);
+	op_queue_push(&store->completion.answers, op);
+	if (first && !store->completion.in_turn)
 		store->env.wake(store->env.wake_user);
 }
 
@@ -107,8 +86,8 @@ void answer_withheld(struct redis_store *store)
 {
 	dw_op *op;
 
-	store->ousted = false;
-	while ((op = op_queue_pop(&store->withheld)))
+	store->handover.is_on = false;
+	while ((op = op_queue_pop(&store->completion.withheld)))
 		hand_over(store, op);
 }
 
@@ -130,8 +109,9 @@ void answer(struct redis_store *store, dw_op *op, int status)
 	} else {
 		op->progress = PROGRESS_ANSWERED;
 	}
-	while (store->order_first && store->order_first->progress == PROGRESS_ANSWERED) {
-		op = store->order_first;
+	while (store->completion.order_first &&
+	       store->completion.order_first->progress == PROGRESS_ANSWERED) {
+		op = store->completion.order_first;
 		leave_order(store, op);
 		hand_over(store, op);
 	}
@@ -140,7 +120,7 @@ void answer(struct redis_store *store, dw_op *op, int status)
 /* A server that refuses every change leaves claims unanswered until it is over. */
 void answer_behind(struct redis_store *store, dw_op *op, int status)
 {
-	if (!op->asked || !flow_refuses(store))
+	if (!op->asked || !pipeline_refuses(store))
 		join_order(store, op);
 	answer(store, op, status);
 }
@@ -155,7 +135,7 @@ void answer_all(struct redis_store *store, struct op_queue *queue, int status)
 
 void answer_known(struct redis_store *store)
 {
-	dw_op *op = store->order_first;
+	dw_op *op = store->completion.order_first;
 
 	while (op) {
 		dw_op *next = op->store_next;
@@ -168,7 +148,7 @@ void answer_known(struct redis_store *store)
 	}
 }
 
-/* ---- Giving up ----------------------------------------------------------------------------- */
+/* ---- Giving up ------------------------------------------------------------------------------- */
 
 /* is_waited_for: a caller of the API waits for it, or it says something only now. What firing waits
  * for is never given up: it is done when the server is back. */
@@ -213,26 +193,26 @@ static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 	}
 }
 
-/* doubt keeps in mind that a put may have been applied, so that sending it again does not do it
- * again. Without memory it counts as applied: its caller is told that nobody knows. */
-static void doubt(struct redis_store *store, struct shard *shard, dw_op *op, uint64_t number)
+/* note_doubt keeps in mind that a put may have been applied, so that sending it again does not do
+ * it again. Without memory it counts as applied: its caller is told that nobody knows. */
+static void note_doubt(struct redis_store *store, struct shard *shard, dw_op *op, uint64_t number)
 {
 	size_t id_size = strlen(op->id) + 1;
-	struct doubt *doubt = NULL;
+	struct put_in_doubt *put = NULL;
 
 	if (op->kind != DW_OP_PUT)
 		return;
-	if (shard->doubt_count < DOUBTS_MAX)
-		doubt = alloc_new(&store->alloc, sizeof *doubt + id_size);
-	if (!doubt) {
+	if (shard->in_doubt.count < DOUBTS_MAX)
+		put = alloc_new(&store->alloc, sizeof *put + id_size);
+	if (!put) {
 		op->flags |= DW_OP_DONE;
 		return;
 	}
-	doubt->number = number;
-	memcpy(doubt->id, op->id, id_size);
-	doubt->next = shard->doubts;
-	shard->doubts = doubt;
-	shard->doubt_count++;
+	put->number = number;
+	memcpy(put->id, op->id, id_size);
+	put->next = shard->in_doubt.puts;
+	shard->in_doubt.puts = put;
+	shard->in_doubt.count++;
 }
 
 void answer_doubtful(struct redis_store *store, struct op_queue *queue)
@@ -247,14 +227,15 @@ void answer_doubtful(struct redis_store *store, struct op_queue *queue)
 
 static void limbo_overdue(struct redis_store *store, struct shard *shard)
 {
-	for (struct request *request = shard->limbo.first; request; request = request->next) {
+	for (struct redis_request *request = shard->in_doubt.requests.first; request;
+	     request = request->next) {
 		dw_op *op = op_queue_take(&request->ops);
 
 		while (op) {
 			dw_op *next = op->next;
 
 			if (is_overdue(store, op, 0)) {
-				doubt(store, shard, op, request->number);
+				note_doubt(store, shard, op, request->number);
 				answer(store, op, DW_EUNKNOWN);
 			} else {
 				op_queue_push(&request->ops, op);
@@ -268,7 +249,7 @@ static void limbo_overdue(struct redis_store *store, struct shard *shard)
  * reading waits on: it would be told of timers whose earlier answers it has not seen. */
 static void order_overdue(struct redis_store *store)
 {
-	dw_op *op = store->order_first;
+	dw_op *op = store->completion.order_first;
 
 	while (op) {
 		dw_op *next = op->store_next;
@@ -284,16 +265,53 @@ static void order_overdue(struct redis_store *store)
 
 void answer_overdue(struct redis_store *store)
 {
-	if (store->now < store->overdue_at)
+	if (store->now < store->completion.overdue_at)
 		return; /* to look at all that waits takes longer than the rest of a turn */
-	store->overdue_at = usec_add(store->now, OVERDUE_EVERY);
+	store->completion.overdue_at = usec_add(store->now, OVERDUE_EVERY);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
-		queue_overdue(store, &shard->redo);
-		queue_overdue(store, &shard->waiting);
+		queue_overdue(store, &shard->queues.retry);
+		queue_overdue(store, &shard->queues.waiting);
 		limbo_overdue(store, shard);
 	}
 	scan_overdue(store);
 	order_overdue(store);
+}
+
+/* ---- A lost ownership ------------------------------------------------------------------------ */
+
+void refuse_fenced(struct redis_store *store, struct shard *shard, struct op_queue *queue)
+{
+	dw_op *op = op_queue_take(queue);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		if (op->kind == DW_OP_GET)
+			op_queue_push(queue, op);
+		else if (op->kind == DW_OP_REPUSH && store->handover.is_on)
+			op_queue_push(&shard->queues.rebuild, op);
+		else
+			answer(store, op, DW_EFENCED);
+		op = next;
+	}
+}
+
+void refuse_fenced_all(struct redis_store *store, struct shard *shard)
+{
+	struct redis_request *request;
+
+	while ((request = request_pop(&shard->in_doubt.requests))) {
+		if (request->ops.first && request->ops.first->kind == DW_OP_REPUSH)
+			refuse_fenced(store, shard, &request->ops);
+		answer_doubtful(store, &request->ops);
+		request_free(store, request);
+	}
+	for (struct put_in_doubt *put = shard->in_doubt.puts; put; put = put->next)
+		if (!put->resolved)
+			put->resolved = put->applied = true; /* perhaps */
+	refuse_fenced(store, shard, &shard->queues.rebuild);
+	refuse_fenced(store, shard, &shard->queues.retry);
+	refuse_fenced(store, shard, &shard->queues.waiting);
 }

@@ -1,22 +1,24 @@
 /* The inbox: what clients have written, read without removing it, when there is something to read:
  * a client's script has said so on the wake channel, or a renewal has counted it. */
-#include "store/redis/inside.h"
+#include "store/redis/inbox.h"
 
 #include <string.h>
 
-void news_all(struct redis_store *store)
+#include "store/redis/core.h"
+
+void inbox_expect_all(struct redis_store *store)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
-		store->shards[i].news = true;
+		store->shards[i].inbox.has_news = true;
 }
 
 static void clear_reading(struct redis_store *store)
 {
-	store->reading.rows = (struct rows){0};
-	store->reading.failed = false;
+	store->inbox.rows = (struct rows){0};
+	store->inbox.failed = false;
 }
 
-static bool is_older(const dw_row *a, const dw_row *b)
+static bool inbox_row_is_older(const dw_row *a, const dw_row *b)
 {
 	return a->head.generation < b->head.generation;
 }
@@ -30,19 +32,19 @@ static bool is_wanted(const dw_op *op, const dw_row *row)
 /* finish answers the INBOX when every shard that was asked has answered, and one had something. */
 static void finish(struct redis_store *store)
 {
-	dw_op *op = store->parked;
+	dw_op *op = store->inbox.op;
 
-	if (store->reading.left > 0)
+	if (store->inbox.left > 0)
 		return;
-	if (!op || (store->reading.rows.count == 0 && !store->reading.failed)) {
-		rows_free(&store->alloc, store->reading.rows.first);
+	if (!op || (store->inbox.rows.count == 0 && !store->inbox.failed)) {
+		rows_free(&store->alloc, store->inbox.rows.first);
 		clear_reading(store);
 		return;
 	}
-	store->parked = NULL;
-	op->store_floor = (uint64_t)store->reading.since;
-	op->rows = rows_sort(store->reading.rows.first, is_older);
-	op->row_count = store->reading.rows.count;
+	store->inbox.op = NULL;
+	op->store_floor = (uint64_t)store->inbox.since;
+	op->rows = rows_sort(store->inbox.rows.first, inbox_row_is_older);
+	op->row_count = store->inbox.rows.count;
 	answer_behind(store, op, op->row_count == 0 ? DW_ENOMEM : DW_OK);
 	clear_reading(store);
 }
@@ -73,95 +75,97 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 		dw_row *row = row_of(store, &items[0], &items[1], &items[2]);
 
 		version = version < 0 ? -version : version;
-		if ((uint64_t)version > shard->seen)
-			shard->seen = (uint64_t)version;
+		if ((uint64_t)version > shard->inbox.seen)
+			shard->inbox.seen = (uint64_t)version;
 		if (!row) {
-			store->reading.failed = true;
-			shard->news = true;
+			store->inbox.failed = true;
+			shard->inbox.has_news = true;
 			return;
 		}
-		if (stray_is(store, shard, row->id))
-			stray_news(store, shard, row, reply_number(&items[1]));
+		if (misplaced_is(store, shard, row->id))
+			misplaced_news(store, shard, row, reply_number(&items[1]));
 		else if (row->gone)
-			loss_bury(store, shard, row->id, row->head.generation, false);
-		if (is_wanted(store->parked, row) && !(row->gone && row->status != DW_OK))
-			rows_push(&store->reading.rows, row);
+			tombstone_add(store, shard, row->id, row->head.generation, false);
+		if (is_wanted(store->inbox.op, row) && !(row->gone && row->status != DW_OK))
+			rows_push(&store->inbox.rows, row);
 		else
 			rows_free(&store->alloc, row);
 	}
 	if (reply->count > 3 * limit)
-		shard->news = true; /* there may be more */
+		shard->inbox.has_news = true; /* there may be more */
 }
 
-static void came(struct redis_store *store, struct request *request, const struct reply *reply)
+static void inbox_answered(struct redis_store *store, struct redis_request *request,
+			   const struct reply *reply)
 {
 	struct shard *shard = request->shard;
 	enum failure failure = call_failed(store, request, reply);
 
-	store->reading.left--;
-	shard->reading_news = false;
+	store->inbox.left--;
+	shard->inbox.is_read = false;
 	if (failure == FAILURE_NONE)
 		add_rows(store, shard, reply, (size_t)(uintptr_t)request->context);
 	else
-		shard->news = true;
-	if (failure == FAILURE_FENCED && store->role == DW_OWNER &&
-	    shard->greeting == GREETING_DONE)
-		greet(store, shard);
-	else if (failure != FAILURE_NONE && shard->pause_until <= store->now)
-		shard->pause_until = usec_add(store->now, DW_MILLISECONDS(2));
+		shard->inbox.has_news = true;
+	if (failure == FAILURE_FENCED && store->ownership.role == DW_OWNER &&
+	    shard->channel.handshake == HANDSHAKE_DONE)
+		handshake_begin(store, shard);
+	else if (failure != FAILURE_NONE && shard->channel.pause_until <= store->now)
+		shard->channel.pause_until = usec_add(store->now, DW_MILLISECONDS(2));
 	request_free(store, request);
 	finish(store);
 }
 
-static void lost(struct redis_store *store, struct request *request)
+static void inbox_lost(struct redis_store *store, struct redis_request *request)
 {
-	store->reading.left--;
-	request->shard->reading_news = false;
-	request->shard->news = true;
+	store->inbox.left--;
+	request->shard->inbox.is_read = false;
+	request->shard->inbox.has_news = true;
 	request_free(store, request);
 	finish(store);
 }
 
 static void read_shard(struct redis_store *store, struct shard *shard)
 {
-	struct request *request = request_new(store, shard, came, lost);
+	struct redis_request *request = request_new(store, shard, inbox_answered, inbox_lost);
 
 	if (!request)
 		return;
-	request->context = (void *)(uintptr_t)store->parked->limit;
+	request->context = (void *)(uintptr_t)store->inbox.op->limit;
 	call_begin(store, "inbox", shard);
 	call_guard(store, shard, 0);
-	command_number(&store->words, (int64_t)store->parked->limit);
+	command_number(&store->pipeline.words, (int64_t)store->inbox.op->limit);
 	if (request_send(store, request) != DW_OK) {
 		request_free(store, request);
 		return;
 	}
-	shard->news = false;
-	shard->reading_news = true;
-	store->reading.left++;
+	shard->inbox.has_news = false;
+	shard->inbox.is_read = true;
+	store->inbox.left++;
 }
 
-void news_work(struct redis_store *store)
+void inbox_work(struct redis_store *store)
 {
-	if (!store->parked || store->role != DW_OWNER || !store->connection ||
-	    store->reading.left > 0)
+	if (!store->inbox.op || store->ownership.role != DW_OWNER || !store->pipeline.connection ||
+	    store->inbox.left > 0)
 		return;
 	clear_reading(store);
-	store->reading.since = store->now;
+	store->inbox.since = store->now;
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
-		if (shard->news && !shard->reading_news && shard->greeting == GREETING_DONE &&
-		    store->now >= shard->pause_until)
+		if (shard->inbox.has_news && !shard->inbox.is_read &&
+		    shard->channel.handshake == HANDSHAKE_DONE &&
+		    store->now >= shard->channel.pause_until)
 			read_shard(store, shard);
 	}
 }
 
-void news_end(struct redis_store *store, int status)
+void inbox_end(struct redis_store *store, int status)
 {
-	dw_op *op = store->parked;
+	dw_op *op = store->inbox.op;
 
-	store->parked = NULL;
+	store->inbox.op = NULL;
 	if (op)
 		answer(store, op, status);
 }

@@ -1,43 +1,46 @@
 /* Keys of another type than ours, which somebody else has written. Redis says of a command only
  * that some key has the wrong type; so the server is asked which one, to name it. */
-#include "store/redis/inside.h"
+#include "store/redis/key_types.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "store/redis/core.h"
 
 static const char *const types[KEY_COUNT] = {
     [KEY_LEASE] = "string", [KEY_META] = "hash",  [KEY_Z] = "zset",
     [KEY_H] = "hash",       [KEY_INBOX] = "zset", [KEY_DEAD] = "zset",
     [KEY_LETTERS] = "hash", [KEY_NAMES] = "zset", [KEY_SESSION] = "hash"};
 
-bool types_differ(const struct reply *reply, unsigned key, char *ret_words)
+bool key_types_differ(const struct reply *reply, unsigned key, char *ret_words)
 {
 	const char *type = reply->items[key].bytes;
 
 	if (strcmp(type, types[key]) == 0 || strcmp(type, "none") == 0)
 		return false;
-	(void)snprintf(ret_words, TYPES_WORDS,
+	(void)snprintf(ret_words, KEY_TYPES_WORDS,
 		       "is of the type %.20s instead of %s: rename or delete it", type, types[key]);
 	return true;
 }
 
-void types_name(const struct redis_store *store, const struct shard *shard,
-		const struct reply *reply, char *ret_words)
+void key_types_name(const struct redis_store *store, const struct shard *shard,
+		    const struct reply *reply, char *ret_words)
 {
-	char words[TYPES_WORDS];
+	char words[KEY_TYPES_WORDS];
 
 	for (unsigned i = 0; reply->kind != REPLY_ERROR && i < KEY_COUNT; i++) {
-		if (!types_differ(reply, i, words))
+		if (!key_types_differ(reply, i, words))
 			continue;
-		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the key %s %s", shard->keys[i], words);
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the key %s %s", shard->keys.name[i],
+			       words);
 		return;
 	}
 	(void)snprintf(ret_words, DW_MESSAGE_SIZE,
 		       "a key of shard %u of the namespace %s is of another type than ours",
-		       shard->number, store->name);
+		       shard->number, store->names.name);
 }
 
-int types_ask(struct redis_store *store, struct request *request)
+int key_types_ask(struct redis_store *store, struct redis_request *request)
 {
 	call_begin_rare(store, "types", request->shard);
 	return request_send(store, request);
@@ -45,32 +48,33 @@ int types_ask(struct redis_store *store, struct request *request)
 
 /* ---- Telling ------------------------------------------------------------------------------- */
 
-static void came(struct redis_store *store, struct request *request, const struct reply *reply)
+static void key_types_answered(struct redis_store *store, struct redis_request *request,
+			       const struct reply *reply)
 {
 	char words[DW_MESSAGE_SIZE];
 
-	request->shard->naming = false;
-	types_name(store, request->shard, reply, words);
+	request->shard->asks_types = false;
+	key_types_name(store, request->shard, reply, words);
 	complain(store, "%s", words);
 	request_free(store, request);
 }
 
-static void lost(struct redis_store *store, struct request *request)
+static void key_types_lost(struct redis_store *store, struct redis_request *request)
 {
-	request->shard->naming = false;
+	request->shard->asks_types = false;
 	request_free(store, request);
 }
 
-void types_tell(struct redis_store *store, struct shard *shard)
+void key_types_tell(struct redis_store *store, struct shard *shard)
 {
-	struct request *request;
+	struct redis_request *request;
 
-	if (shard->naming || !may_complain(store))
+	if (shard->asks_types || !may_complain(store))
 		return;
-	request = request_new(store, shard, came, lost);
+	request = request_new(store, shard, key_types_answered, key_types_lost);
 	if (!request)
 		return;
-	shard->naming = true;
-	if (types_ask(store, request) != DW_OK)
-		lost(store, request);
+	shard->asks_types = true;
+	if (key_types_ask(store, request) != DW_OK)
+		key_types_lost(store, request);
 }

@@ -6,151 +6,17 @@
  * A namespace that was emptied under its owner looks like a new one. So a client that finds a shard
  * without a number says so on the wake channel, and while somebody listens there it gives that
  * owner time to write all of it again. */
-#include "store/redis/inside.h"
+#include "store/redis/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/redis/store.h"
+#include "store/redis/core.h"
 
 #define OWNER_PATIENCE DW_SECONDS(3)
 
-/* ---- Shards -------------------------------------------------------------------------------- */
-
-/* make_keys: one block for all names of a shard. */
-static int make_keys(struct redis_store *store, struct shard *shard)
-{
-	static const char *const ends[KEY_COUNT] = {"l", "m", "z", "h", "i", "d", "D", "e", "s:"};
-	size_t room = sizeof store->name + sizeof store->nonce + 16;
-	char *at = alloc_new(&store->alloc, KEY_COUNT * room);
-
-	if (!at)
-		return DW_ENOMEM;
-	for (unsigned i = 0; i < KEY_COUNT; i++, at += room) {
-		shard->keys[i] = at;
-		shard->key_sizes[i] =
-		    (size_t)snprintf(at, room, "{%s:%02u}:%s%s", store->name, shard->number,
-				     ends[i], i == KEY_SESSION ? store->nonce : "");
-	}
-	return DW_OK;
-}
-
-int redis_shards(struct redis_store *store, unsigned count)
-{
-	struct shard *shards = alloc_new(&store->alloc, count * sizeof *shards);
-
-	if (!shards)
-		return DW_ENOMEM;
-	store->shards = shards;
-	store->layout.is_fixed = true;
-	for (; store->shard_count < count; store->shard_count++) {
-		struct shard *shard = &shards[store->shard_count];
-
-		shard->number = store->shard_count;
-		shard->next = 1;
-		if (make_keys(store, shard) != DW_OK)
-			return DW_ENOMEM;
-	}
-	return DW_OK;
-}
-
-static void free_shard(struct redis_store *store, struct shard *shard)
-{
-	while (shard->doubts) {
-		struct doubt *doubt = shard->doubts;
-
-		shard->doubts = doubt->next;
-		alloc_free(&store->alloc, doubt);
-	}
-	loss_free(store, shard);
-	alloc_free(&store->alloc, shard->keys[0]);
-}
-
-void layout_free(struct redis_store *store, struct shard *shards, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		free_shard(store, &shards[i]);
-	alloc_free(&store->alloc, shards);
-}
-
-/* ---- Another number ------------------------------------------------------------------------ */
-
-static void rehome(struct redis_store *store, struct op_queue *queue)
-{
-	dw_op *op;
-
-	while ((op = op_queue_pop(queue)))
-		op_queue_push(&shard_of(store, op->id)->waiting, op);
-}
-
-static void rehome_pushes(struct redis_store *store, struct op_queue *queue)
-{
-	dw_op *op;
-
-	while ((op = op_queue_pop(queue)))
-		op_queue_push(&shard_of(store, op->id)->pushes, op);
-}
-
-static void rehome_doubts(struct redis_store *store, struct shard *old)
-{
-	while (old->doubts) {
-		struct doubt *doubt = old->doubts;
-		struct shard *shard = shard_of(store, doubt->id);
-
-		old->doubts = doubt->next;
-		if (!doubt->resolved)
-			doubt->resolved = doubt->applied = true; /* perhaps */
-		doubt->next = shard->doubts;
-		shard->doubts = doubt;
-		shard->doubt_count++;
-	}
-}
-
-/* rehome_all: what waits for the old shards. What was sent to them and not answered may have been
- * applied, and what is there of it nobody can say; but what is pushed may be pushed again. */
-static void rehome_all(struct redis_store *store, struct shard *shard)
-{
-	struct request *request;
-
-	while ((request = flow_limbo_pop(shard))) {
-		if (request->ops.first && request->ops.first->kind == DW_OP_REPUSH)
-			rehome_pushes(store, &request->ops);
-		answer_doubtful(store, &request->ops);
-		request_free(store, request);
-	}
-	rehome_pushes(store, &shard->pushes);
-	rehome(store, &shard->redo);
-	rehome(store, &shard->waiting);
-	rehome_doubts(store, shard);
-	loss_rebury(store, shard);
-}
-
-void layout_change(struct redis_store *store)
-{
-	struct shard *old = store->shards;
-	unsigned old_count = store->shard_count;
-	unsigned found = store->layout.found;
-
-	if (!old || !found || found == old_count || store->role == DW_OWNER || store->stopped)
-		return;
-	store->shard_count = 0;
-	if (redis_shards(store, found) != DW_OK) { /* asked again */
-		if (store->shards != old)
-			layout_free(store, store->shards, store->shard_count);
-		store->shards = old;
-		store->shard_count = old_count;
-		store->layout.is_fixed = false;
-		return;
-	}
-	scan_end_all(store, DW_ESTORE);
-	for (unsigned i = 0; i < old_count; i++)
-		rehome_all(store, &old[i]);
-	layout_free(store, old, old_count);
-	loss_rehome(store);
-}
-
-/* ---- Asking -------------------------------------------------------------------------------- */
+/* ---- Asking ---------------------------------------------------------------------------------- */
 
 static unsigned number_in(const struct reply *reply)
 {
@@ -175,7 +41,7 @@ static void note(struct redis_store *store, const struct reply *reply)
 		(void)snprintf(
 		    layout->words, DW_MESSAGE_SIZE,
 		    "the key {%s:00}:m is of another type than hash: rename or delete it",
-		    store->name);
+		    store->names.name);
 	else if (reply->kind == REPLY_ERROR)
 		(void)snprintf(layout->words, DW_MESSAGE_SIZE, "%s: the server refuses: %s",
 			       store->url.name, reply->bytes); /* cut if long */
@@ -196,43 +62,46 @@ void layout_words(const struct redis_store *store, unsigned shard, const struct 
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
 			       "the namespace %s is damaged: shards in {%s:%02u}:m is \"%.40s\", "
 			       "not a number from 1 to %u",
-			       store->name, store->name, shard, found->bytes, SHARDS_MAX);
+			       store->names.name, store->names.name, shard, found->bytes,
+			       SHARDS_MAX);
 	else
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
 			       "the namespace %s has another number of shards: %.40s by "
 			       "{%s:%02u}:m, not %u",
-			       store->name, found->bytes, store->name, shard, store->shard_count);
+			       store->names.name, found->bytes, store->names.name, shard,
+			       store->shard_count);
 }
 
-/* greet_new: the first shard's number is ours, so it is those shards' that have none. */
-static void greet_new(struct redis_store *store)
+/* open_new_shards: the first shard's number is ours, so it is those shards' that have none. */
+static void open_new_shards(struct redis_store *store)
 {
 	struct shard *first = &store->shards[0];
 
 	for (unsigned i = 1; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
-		if (!shard->is_new)
+		if (!shard->session.is_new)
 			continue;
-		shard->pause_until = 0;
-		shard->fixes = store->layout.found > 0;
-		shard->is_new = false;
-		if (shard->greeting != GREETING_NONE)
+		shard->channel.pause_until = 0;
+		shard->session.fixes = store->layout.found > 0;
+		shard->session.is_new = false;
+		if (shard->channel.handshake != HANDSHAKE_NONE)
 			continue;
-		if (shard->fixes) {
-			greet(store, shard);
+		if (shard->session.fixes) {
+			handshake_begin(store, shard);
 			continue;
 		}
-		shard->is_new = true; /* the first one has none either */
-		shard->pause_until = usec_add(store->now, PAUSE);
-		if (first->greeting == GREETING_DONE && first->under_way == 0)
-			first->greeting = GREETING_NONE;
-		if (first->greeting == GREETING_NONE)
-			greet(store, first);
+		shard->session.is_new = true; /* the first one has none either */
+		shard->channel.pause_until = usec_add(store->now, PAUSE);
+		if (first->channel.handshake == HANDSHAKE_DONE && first->channel.under_way == 0)
+			first->channel.handshake = HANDSHAKE_NONE;
+		if (first->channel.handshake == HANDSHAKE_NONE)
+			handshake_begin(store, first);
 	}
 }
 
-static void came(struct redis_store *store, struct request *request, const struct reply *reply)
+static void layout_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
 {
 	struct layout *layout = &store->layout;
 
@@ -240,7 +109,7 @@ static void came(struct redis_store *store, struct request *request, const struc
 	layout->is_answered = true;
 	request_free(store, request);
 	note(store, reply);
-	if (!store->shards || store->role == DW_OWNER)
+	if (!store->shards || store->ownership.role == DW_OWNER)
 		return;
 	if (layout->words[0]) {
 		complain(store, "%s%s", layout->is_wrong ? "" : "the server refuses: ",
@@ -250,37 +119,39 @@ static void came(struct redis_store *store, struct request *request, const struc
 	}
 	layout->is_fresh = true;
 	if (layout->found && layout->found != store->shard_count) {
-		if (store->under_way.first || store->scans)
-			link_drop(store->link, "the namespace was made anew, with another number "
-					       "of shards");
+		if (store->pipeline.under_way.first || store->scans)
+			link_drop(store->pipeline.link,
+				  "the namespace was made anew, with another number "
+				  "of shards");
 		else
-			layout_change(store);
+			reshard(store);
 		return;
 	}
 	layout->is_fixed = layout->found > 0;
-	greet_new(store);
+	open_new_shards(store);
 }
 
-static void lost(struct redis_store *store, struct request *request)
+static void layout_lost(struct redis_store *store, struct redis_request *request)
 {
 	store->layout.is_asked = false;
 	request_free(store, request);
 }
 
-static int ask(struct redis_store *store)
+int layout_ask(struct redis_store *store)
 {
-	struct request *request;
+	struct redis_request *request;
 	char key[96];
 
-	if (store->layout.is_asked || !store->connection || store->now < store->layout.pause_until)
+	if (store->layout.is_asked || !store->pipeline.connection ||
+	    store->now < store->layout.pause_until)
 		return DW_OK;
-	request = request_new(store, NULL, came, lost);
+	request = request_new(store, NULL, layout_answered, layout_lost);
 	if (!request)
 		return DW_ENOMEM;
-	(void)snprintf(key, sizeof key, "{%s:00}:m", store->name);
+	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
 	command_begin(store, "HGET");
-	command_text(&store->words, key);
-	command_text(&store->words, "shards");
+	command_text(&store->pipeline.words, key);
+	command_text(&store->pipeline.words, "shards");
 	store->layout.is_answered = false;
 	if (request_send(store, request) == DW_OK)
 		store->layout.is_asked = true;
@@ -289,43 +160,26 @@ static int ask(struct redis_store *store)
 	return DW_OK;
 }
 
-void layout_ask(struct redis_store *store)
-{
-	(void)ask(store); /* without memory it is asked again */
-}
-
-int layout_await(struct redis_store *store, dw_usec until)
-{
-	const struct layout *layout = &store->layout;
-
-	if (ask(store) != DW_OK)
-		return DW_ENOMEM;
-	do {
-		flow_wire(store);
-	} while (layout->is_asked && redis_wait(store, until));
-	return layout->is_answered && (!layout->words[0] || layout->is_wrong) ? DW_OK : DW_ESTORE;
-}
-
 bool layout_is_known(struct redis_store *store)
 {
 	struct layout *layout = &store->layout;
 
-	if (layout->is_fixed || layout->is_fresh || store->role == DW_OWNER)
+	if (layout->is_fixed || layout->is_fresh || store->ownership.role == DW_OWNER)
 		return true;
-	layout_ask(store);
+	(void)layout_ask(store); /* without memory it is asked again */
 	return false;
 }
 
-void layout_doubt(struct redis_store *store)
+void layout_suspect(struct redis_store *store)
 {
-	if (store->role == DW_OWNER)
+	if (store->ownership.role == DW_OWNER)
 		return;
 	store->layout.is_fixed = false;
 	store->layout.is_fresh = false;
-	layout_ask(store);
+	(void)layout_ask(store); /* without memory it is asked again */
 }
 
-/* ---- A shard without a number -------------------------------------------------------------- */
+/* ---- A shard without a number ---------------------------------------------------------------- */
 
 void layout_is_new(struct redis_store *store, struct shard *shard, int64_t listeners)
 {
@@ -335,13 +189,13 @@ void layout_is_new(struct redis_store *store, struct shard *shard, int64_t liste
 		layout->empty_since = store->now;
 	if (shard->number == 0 &&
 	    (listeners == 0 || store->now >= layout->empty_since + OWNER_PATIENCE)) {
-		shard->fixes = true;
+		shard->session.fixes = true;
 		return;
 	}
-	shard->pause_until = usec_add(store->now, PAUSE);
-	shard->is_new = true;
+	shard->channel.pause_until = usec_add(store->now, PAUSE);
+	shard->session.is_new = true;
 	if (shard->number > 0)
-		layout_ask(store);
+		(void)layout_ask(store); /* without memory it is asked again */
 }
 
 void layout_is_ours(struct redis_store *store, const struct shard *shard)
@@ -351,20 +205,21 @@ void layout_is_ours(struct redis_store *store, const struct shard *shard)
 	store->layout.is_fixed = true;
 	store->layout.empty_since = 0;
 	for (unsigned i = 1; i < store->shard_count; i++)
-		if (store->shards[i].is_new) {
-			layout_ask(store);
+		if (store->shards[i].session.is_new) {
+			(void)layout_ask(store); /* without memory it is asked again */
 			return;
 		}
 }
 
-/* ---- An owner's number --------------------------------------------------------------------- */
+/* ---- An owner's number ----------------------------------------------------------------------- */
 
-static void correction_lost(struct redis_store *store, struct request *request)
+static void correction_lost(struct redis_store *store, struct redis_request *request)
 {
 	request_free(store, request);
 }
 
-static void corrected(struct redis_store *store, struct request *request, const struct reply *reply)
+static void correction_answered(struct redis_store *store, struct redis_request *request,
+				const struct reply *reply)
 {
 	(void)reply;
 	request_free(store, request);
@@ -374,16 +229,17 @@ static void corrected(struct redis_store *store, struct request *request, const 
  * on is refused, and it learns ours. */
 static void correct(struct redis_store *store, unsigned shard)
 {
-	struct request *request = request_new(store, NULL, corrected, correction_lost);
+	struct redis_request *request =
+	    request_new(store, NULL, correction_answered, correction_lost);
 	char key[96];
 
 	if (!request)
 		return;
-	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->name, shard);
+	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, shard);
 	command_begin(store, "HSET");
-	command_text(&store->words, key);
-	command_text(&store->words, "shards");
-	command_number(&store->words, store->shard_count);
+	command_text(&store->pipeline.words, key);
+	command_text(&store->pipeline.words, "shards");
+	command_number(&store->pipeline.words, store->shard_count);
 	if (request_send(store, request) != DW_OK)
 		request_free(store, request);
 }

@@ -3,13 +3,14 @@
  * claimed, nor cancelled. It is given as a damaged one, of generation 0, so that nothing happens to
  * the timer of that id which is at home; and its owner sets it aside where it is. Such a letter
  * cannot be requeued, but be dropped. */
-#include "store/redis/inside.h"
+#include "store/redis/misplaced.h"
 
 #include <stdlib.h>
 
+#include "store/redis/core.h"
 #include "store/redis/store.h"
 
-bool stray_is(const struct redis_store *store, const struct shard *shard, const char *id)
+bool misplaced_is(const struct redis_store *store, const struct shard *shard, const char *id)
 {
 	return crc16_of(id) % store->shard_count != shard->number;
 }
@@ -25,17 +26,17 @@ static dw_op *act(struct redis_store *store, struct shard *shard, dw_op_kind kin
 	op->flags = OP_OURS;
 	op->head = row->head;
 	answer_take(store, op);
-	op_queue_push(&shard->waiting, op);
+	op_queue_push(&shard->queues.waiting, op);
 	return op;
 }
 
-void stray_row(struct redis_store *store, struct shard *shard, dw_row *row)
+void misplaced_row(struct redis_store *store, struct shard *shard, dw_row *row)
 {
 	dw_op *op;
 
-	if (!stray_is(store, shard, row->id) || row->status == DW_ENEWER)
+	if (!misplaced_is(store, shard, row->id) || row->status == DW_ENEWER)
 		return;
-	if (store->role == DW_OWNER) {
+	if (store->ownership.role == DW_OWNER) {
 		complain(store, "%s is in shard %u, to which it does not belong: it is set aside",
 			 row->id, shard->number);
 		op = act(store, shard, DW_OP_BURY, row);
@@ -46,11 +47,11 @@ void stray_row(struct redis_store *store, struct shard *shard, dw_row *row)
 	row->head.generation = 0;
 }
 
-void stray_news(struct redis_store *store, struct shard *shard, dw_row *row, int64_t score)
+void misplaced_news(struct redis_store *store, struct shard *shard, dw_row *row, int64_t score)
 {
 	dw_op *op;
 
-	stray_row(store, shard, row);
+	misplaced_row(store, shard, row);
 	op = act(store, shard, DW_OP_ACK, row);
 	if (op)
 		op->head.generation = (uint64_t)llabs(score);

@@ -1,13 +1,14 @@
 /* What asks every shard: status, report, purge, the dropping of all dead letters. The answers are
  * gathered in the operation; it is answered with the last of them. */
-#include "store/redis/inside.h"
+#include "store/redis/namespace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timer/transition.h"
+#include "store/redis/core.h"
 #include "store/status.h"
+#include "timer/transition.h"
 
 struct gather {
 	dw_op *op;
@@ -37,10 +38,9 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 	if (gather->status != DW_OK && gather->status != DW_ENEWER && gather->begun)
 		gather->status = DW_EUNKNOWN;
 	alloc_free(&store->alloc, gather->report);
-	if (store->barrier == op)
-		store->barrier = NULL;
+	later_end_barrier(store, op);
 	if (gather->anew)
-		op_queue_push(&store->later, op);
+		op_queue_push(&store->later.ops, op);
 	else
 		answer(store, op, gather->status);
 	alloc_free(&store->alloc, gather);
@@ -53,11 +53,11 @@ static void fail(struct gather *gather, int status)
 		gather->status = status;
 }
 
-static void part_lost(struct redis_store *store, struct request *request)
+static void part_lost(struct redis_store *store, struct redis_request *request)
 {
 	struct gather *gather = request->context;
 
-	if (gather->op->kind == DW_OP_STATUS && !store->connection)
+	if (gather->op->kind == DW_OP_STATUS && !store->pipeline.connection)
 		gather->anew = true;
 	else
 		fail(gather, request->number ? DW_EUNKNOWN : DW_ESTORE);
@@ -104,7 +104,7 @@ static bool take_owner(struct redis_store *store, struct gather *gather, const s
 	return gather->report != NULL;
 }
 
-static bool take_status(struct redis_store *store, struct request *request,
+static bool take_status(struct redis_store *store, struct redis_request *request,
 			const struct reply *reply)
 {
 	struct gather *gather = request->context;
@@ -122,8 +122,8 @@ static bool take_status(struct redis_store *store, struct request *request,
 	return request->shard->number != 0 || take_owner(store, gather, items);
 }
 
-static void status_came(struct redis_store *store, struct request *request,
-			const struct reply *reply)
+static void status_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
 {
 	struct gather *gather = request->context;
 
@@ -139,29 +139,30 @@ static void status_came(struct redis_store *store, struct request *request,
 
 /* part_refused: the shard was emptied, set back, or is another's: the greeting tells which. Only
  * then are we no owner any more. */
-static int part_refused(struct redis_store *store, const struct request *request,
+static int part_refused(struct redis_store *store, const struct redis_request *request,
 			enum failure failure)
 {
 	struct shard *shard = request->shard;
 
 	if (!request->as_owner)
 		return DW_ESTORE;
-	if (store->role != DW_OWNER)
+	if (store->ownership.role != DW_OWNER)
 		return DW_EFENCED;
 	if (failure == FAILURE_LOST)
-		loss_begin(store, shard);
-	else if (shard->greeting == GREETING_DONE)
-		greet(store, shard);
+		restore_begin(store, shard);
+	else if (shard->channel.handshake == HANDSHAKE_DONE)
+		handshake_begin(store, shard);
 	return DW_EUNKNOWN; /* other shards may have done their part */
 }
 
-static void part_came(struct redis_store *store, struct request *request, const struct reply *reply)
+static void part_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
 {
 	struct gather *gather = request->context;
 	enum failure failure = call_failed(store, request, reply);
 	bool done = failure == FAILURE_NONE;
 
-	flow_number_done(store, request, done);
+	call_number_done(store, request, done);
 	gather->begun = gather->begun || done;
 	if (done && gather->op->kind == DW_OP_REPORT && reply->count > 2)
 		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
@@ -179,24 +180,24 @@ static void part_came(struct redis_store *store, struct request *request, const 
 
 static void gather_begin(struct redis_store *, dw_op *);
 
-/* report_came: with the report old dead letters are looked at, in every shard. */
-static void report_came(struct redis_store *store, struct request *request,
-			const struct reply *reply)
+/* report_answered: with the report old dead letters are looked at, in every shard. */
+static void report_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
 {
 	dw_op *op = op_queue_pop(&request->ops);
 	enum failure failure = call_failed(store, request, reply);
 
-	flow_number_done(store, request, failure == FAILURE_NONE);
+	call_number_done(store, request, failure == FAILURE_NONE);
 	request_free(store, request);
 	if (failure == FAILURE_NONE)
 		gather_begin(store, op);
 	else if (failure == FAILURE_AGAIN)
-		op_queue_push(&store->later, op);
+		op_queue_push(&store->later.ops, op);
 	else
 		answer(store, op, DW_ESTORE);
 }
 
-static void report_lost(struct redis_store *store, struct request *request)
+static void report_lost(struct redis_store *store, struct redis_request *request)
 {
 	answer_all(store, &request->ops, DW_ESTORE);
 	request_free(store, request);
@@ -205,18 +206,19 @@ static void report_lost(struct redis_store *store, struct request *request)
 static void begin_report(struct redis_store *store, dw_op *op)
 {
 	struct shard *shard = &store->shards[0];
-	struct request *request;
+	struct redis_request *request;
 
-	if (store->role != DW_OWNER || shard->greeting != GREETING_DONE || shard->broken ||
-	    !(request = request_new(store, shard, report_came, report_lost))) {
-		answer(store, op, store->role == DW_OWNER ? DW_ESTORE : DW_EFENCED);
+	if (store->ownership.role != DW_OWNER || shard->channel.handshake != HANDSHAKE_DONE ||
+	    shard->channel.is_broken ||
+	    !(request = request_new(store, shard, report_answered, report_lost))) {
+		answer(store, op, store->ownership.role == DW_OWNER ? DW_ESTORE : DW_EFENCED);
 		return;
 	}
-	request->number = shard->next;
+	request->number = shard->channel.next;
 	call_begin_rare(store, "report", shard);
 	call_guard(store, shard, request->number);
-	command_bytes(&store->words, op->body, op->body_size);
-	command_number(&store->words, store->env.now(store->env.now_user));
+	command_bytes(&store->pipeline.words, op->body, op->body_size);
+	command_number(&store->pipeline.words, store->env.now(store->env.now_user));
 	if (request_send(store, request) != DW_OK) {
 		request_free(store, request);
 		answer(store, op, DW_ESTORE);
@@ -234,7 +236,7 @@ static void words_of(struct redis_store *store, const dw_op *op, struct shard *s
 	case DW_OP_REPORT:
 		call_begin_rare(store, "forget", shard);
 		call_guard(store, shard, number);
-		change_add_forget(store, shard);
+		batch_add_forget(store, shard);
 		return;
 	case DW_OP_PURGE:
 		call_begin_rare(store, "purge", shard);
@@ -243,8 +245,8 @@ static void words_of(struct redis_store *store, const dw_op *op, struct shard *s
 	case DW_OP_DROP:
 		call_begin_rare(store, "drop", shard);
 		call_guard(store, shard, number);
-		command_text(&store->words, "");
-		command_number(&store->words, 0);
+		command_text(&store->pipeline.words, "");
+		command_number(&store->pipeline.words, 0);
 		return;
 	default:
 		call_begin_rare(store, "status", shard);
@@ -254,13 +256,13 @@ static void words_of(struct redis_store *store, const dw_op *op, struct shard *s
 static void ask_shard(struct redis_store *store, struct gather *gather, struct shard *shard)
 {
 	bool changes = gather->op->kind != DW_OP_STATUS;
-	struct request *request =
-	    request_new(store, shard, changes ? part_came : status_came, part_lost);
+	struct redis_request *request =
+	    request_new(store, shard, changes ? part_answered : status_answered, part_lost);
 
 	gather->left++;
 	if (request) {
 		request->context = gather;
-		request->number = changes ? shard->next : 0;
+		request->number = changes ? shard->channel.next : 0;
 		words_of(store, gather->op, shard, request->number);
 		if (request_send(store, request) == DW_OK)
 			return;
@@ -272,7 +274,7 @@ static void ask_shard(struct redis_store *store, struct gather *gather, struct s
 	gather_end(store, gather);
 }
 
-void whole_begin(struct redis_store *store, dw_op *op)
+void namespace_begin(struct redis_store *store, dw_op *op)
 {
 	if (op->kind == DW_OP_REPORT || op->kind == DW_OP_CHECK) {
 		(op->kind == DW_OP_REPORT ? begin_report : check_begin)(store, op);
@@ -283,7 +285,8 @@ void whole_begin(struct redis_store *store, dw_op *op)
 
 static bool may_forget(const struct shard *shard)
 {
-	return shard->dead_count > 0 && shard->greeting == GREETING_DONE && !shard->broken;
+	return shard->dead_count > 0 && shard->channel.handshake == HANDSHAKE_DONE &&
+	       !shard->channel.is_broken;
 }
 
 static void gather_begin(struct redis_store *store, dw_op *op)
@@ -291,8 +294,7 @@ static void gather_begin(struct redis_store *store, dw_op *op)
 	struct gather *gather = alloc_new(&store->alloc, sizeof *gather);
 
 	if (!gather) {
-		if (store->barrier == op)
-			store->barrier = NULL;
+		later_end_barrier(store, op);
 		answer(store, op, DW_ENOMEM);
 		return;
 	}
@@ -303,9 +305,4 @@ static void gather_begin(struct redis_store *store, dw_op *op)
 		if (op->kind != DW_OP_REPORT || may_forget(&store->shards[i]))
 			ask_shard(store, gather, &store->shards[i]);
 	gather_end(store, gather);
-}
-
-bool whole_is_barrier(const dw_op *op)
-{
-	return op->kind == DW_OP_PURGE || (op->kind == DW_OP_DROP && !op->id);
 }

@@ -1,47 +1,18 @@
 /* Opening: the connection, the number of shards, the lease. The only part that waits. */
-#include "store/redis/inside.h"
-
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include "store/identity.h"
-#include "redis/connection.h"
+#include "store/redis/core.h"
 #include "store/redis/store.h"
 
-/* ---- Making -------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 dw_store *redis_base(struct redis_store *store)
 {
 	return &store->store;
-}
-
-const char *redis_channel(const struct redis_store *store)
-{
-	return store->channel;
-}
-
-static void watch(struct redis_store *store, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-
-	if (store->descriptor >= 0 && fd >= 0)
-		(void)epoll_ctl(store->descriptor, EPOLL_CTL_ADD, fd, &event);
-}
-
-void redis_hear(struct redis_store *store, struct link *ear)
-{
-	store->ear = ear;
-	watch(store, link_descriptor(ear));
-}
-
-void redis_close_descriptor(struct redis_store *store)
-{
-	if (store->descriptor >= 0)
-		(void)close(store->descriptor); /* nothing was written to it */
 }
 
 static bool is_name(const char *name)
@@ -55,10 +26,11 @@ static bool is_name(const char *name)
 
 static void set_names(struct redis_store *store, const dw_store_env *env)
 {
-	(void)snprintf(store->name, sizeof store->name, "%s", env->name);
-	(void)snprintf(store->channel, sizeof store->channel, "{%s}:wake", store->name);
-	(void)snprintf(store->nonce, sizeof store->nonce, "%016" PRIx64, env->token);
-	identity_write(store->holder, sizeof store->holder);
+	(void)snprintf(store->names.name, sizeof store->names.name, "%s", env->name);
+	(void)snprintf(store->names.channel, sizeof store->names.channel, "{%s}:wake",
+		       store->names.name);
+	(void)snprintf(store->names.nonce, sizeof store->names.nonce, "%016" PRIx64, env->token);
+	identity_write(store->names.holder, sizeof store->names.holder);
 }
 
 int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct link *link)
@@ -73,14 +45,15 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->store.type = &redis_class;
 	store->env = *env;
 	store->alloc = alloc;
-	store->link = link;
-	store->role = DW_CLIENT;
-	store->lease = env->lease ? env->lease : LEASE_DEFAULT;
-	store->descriptor = -1;
-	store->down_since = env->steady(env->steady_user);
+	store->pipeline.link = link;
+	store->ownership.role = DW_CLIENT;
+	store->ownership.lease = env->lease ? env->lease : LEASE_DEFAULT;
+	store->wake.descriptor = -1;
+	store->pipeline.down_since = env->steady(env->steady_user);
 	set_names(store, env);
-	store->loading = alloc_new(&alloc, redis_script_count * sizeof *store->loading);
-	if (!store->loading) {
+	store->scripts.loading =
+	    alloc_new(&alloc, redis_script_count * sizeof *store->scripts.loading);
+	if (!store->scripts.loading) {
 		redis_free(&store->store);
 		return DW_ENOMEM;
 	}
@@ -88,7 +61,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	return DW_OK;
 }
 
-/* ---- Opening ------------------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static int fail(char *message, int status, const char *words)
 {
@@ -100,7 +73,7 @@ static int fail(char *message, int status, const char *words)
 static int unreachable(struct redis_store *store, char *message)
 {
 	bool fatal;
-	const char *trouble = link_trouble(store->link, &fatal);
+	const char *trouble = link_trouble(store->pipeline.link, &fatal);
 
 	if (trouble[0])
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", trouble); /* cut if long */
@@ -110,15 +83,27 @@ static int unreachable(struct redis_store *store, char *message)
 	return DW_ESTORE;
 }
 
+static int layout_await(struct redis_store *store, dw_usec until)
+{
+	const struct layout *layout = &store->layout;
+
+	if (layout_ask(store) != DW_OK)
+		return DW_ENOMEM;
+	do {
+		pipeline_wire(store);
+	} while (layout->is_asked && redis_wait(store, until));
+	return layout->is_answered && (!layout->words[0] || layout->is_wrong) ? DW_OK : DW_ESTORE;
+}
+
 static int await_connection(struct redis_store *store, dw_usec until, char *message)
 {
 	bool fatal = false;
 
 	do {
 		store->now = store->env.steady(store->env.steady_user);
-		flow_work(store);
-		(void)link_trouble(store->link, &fatal);
-		if (store->connection)
+		redis_work(store);
+		(void)link_trouble(store->pipeline.link, &fatal);
+		if (store->pipeline.connection)
 			return DW_OK;
 	} while (!fatal && redis_wait(store, until));
 	return unreachable(store, message);
@@ -131,7 +116,7 @@ static bool rest(struct redis_store *store, dw_usec until)
 	dw_usec end = usec_min(until, usec_add(store->now, PAUSE));
 
 	while (redis_wait(store, end))
-		flow_wire(store);
+		pipeline_wire(store);
 	store->now = store->env.steady(store->env.steady_user);
 	return store->now < until;
 }
@@ -142,7 +127,7 @@ static void tell_new(struct redis_store *store)
 	char line[DW_MESSAGE_SIZE];
 
 	(void)snprintf(line, sizeof line, "%s: the namespace %s is new", store->url.name,
-		       store->name); /* cut if long */
+		       store->names.name); /* cut if long */
 	if (store->env.log)
 		store->env.log(DW_LOG_INFO, line, store->env.log_user);
 }
@@ -170,7 +155,7 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 		(void)snprintf(message, DW_MESSAGE_SIZE,
 			       "the namespace %s has %u shards, not %u: the number is fixed when "
 			       "it is made; leave options.shards 0",
-			       store->name, found, wanted);
+			       store->names.name, found, wanted);
 		return DW_EINVAL;
 	}
 	if (!found)
@@ -186,55 +171,20 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 	do {
 		if (await_connection(store, until, message) != DW_OK)
 			return DW_ESTORE;
-		lease_take(store, NULL);
-		flow_wire(store);
-		while (store->taking.active) {
+		lease_acquire(store, NULL);
+		pipeline_wire(store);
+		while (store->ownership.acquisition.active) {
 			if (!redis_wait(store, until))
 				return fail(message, DW_ESTORE, "the server does not answer");
-			flow_work(store);
+			redis_work(store);
 		}
-		if (store->taking.status == DW_OK)
+		if (store->ownership.acquisition.status == DW_OK)
 			return DW_OK;
-		while (store->under_way.first && redis_wait(store, until))
-			flow_wire(store); /* what was taken is given back before we go */
-	} while (store->taking.passes && rest(store, until));
-	return fail(message, store->taking.status, store->taking.words);
-}
-
-/* log_line: what the link says of itself until it is up, redis_store_open() says in the end. */
-static void log_line(dw_log_level level, const char *line, void *user)
-{
-	const struct redis_store *store = user;
-	size_t size = strlen(store->url.name);
-
-	if (store->opened || level != DW_LOG_WARN || strncmp(line, store->url.name, size) != 0)
-		store->env.log(level, line, store->env.log_user);
-}
-
-static int open_link(struct redis_store *store, const char *channel, struct link **ret_link)
-{
-	char probe_key[sizeof store->channel];
-	struct socket_options options = {.alloc = store->alloc,
-					 .url = &store->url,
-					 .name = "durawheel",
-					 .seed = rng_seed(),
-					 .channel = channel,
-					 .probe_key = channel ? NULL : probe_key,
-					 .reply_patience = store->env.reply_patience,
-					 .log = store->env.log ? log_line : NULL,
-					 .log_user = store};
-
-	(void)snprintf(probe_key, sizeof probe_key, "{%s:00}:probe", store->name); /* it fits */
-	return socket_link_new(ret_link, &options);
-}
-
-void redis_listen(struct redis_store *store)
-{
-	struct link *ear = NULL;
-
-	/* Without memory or descriptors now: the renewals count the inbox, too. */
-	if (store->url.name[0] && open_link(store, store->channel, &ear) == DW_OK)
-		redis_hear(store, ear);
+		while (store->pipeline.under_way.first && redis_wait(store, until))
+			pipeline_wire(store); /* what was taken is given back before we go */
+	} while (store->ownership.acquisition.passes && rest(store, until));
+	return fail(message, store->ownership.acquisition.status,
+		    store->ownership.acquisition.words);
 }
 
 static int open_all(struct redis_store *store, const char *url, char *message)
@@ -243,13 +193,13 @@ static int open_all(struct redis_store *store, const char *url, char *message)
 	int status = redis_url_read(&store->url, url, &store->alloc, message);
 
 	if (status == DW_OK)
-		status = open_link(store, NULL, &store->link);
+		status = link_open(store, NULL, &store->pipeline.link);
 	if (status != DW_OK)
 		return status;
-	store->descriptor = epoll_create1(EPOLL_CLOEXEC);
-	if (store->descriptor < 0)
+	store->wake.descriptor = epoll_create1(EPOLL_CLOEXEC);
+	if (store->wake.descriptor < 0)
 		return DW_ESYS;
-	watch(store, link_descriptor(store->link));
+	wake_channel_watch(store, link_descriptor(store->pipeline.link));
 	store->now = store->env.steady(store->env.steady_user);
 	until = usec_add(store->now, store->env.patience);
 	status = await_connection(store, until, message);

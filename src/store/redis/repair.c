@@ -8,10 +8,12 @@
  * different numbers twice, or somebody has read an entry without a value. The engine may know the
  * timer of such an entry: it pushes all it has of the shard, and the shard is looked through again.
  * An entry that has no value then is deleted. A value without an entry gets one. */
-#include "store/redis/inside.h"
+#include "store/redis/repair.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "store/redis/core.h"
 
 #define PASS DW_SECONDS(40)
 #define PACE_MIN DW_MILLISECONDS(5) /* a namespace of more than 4 million timers takes longer */
@@ -23,9 +25,9 @@ static dw_usec pace(const struct redis_store *store)
 	uint64_t pages = store->shard_count;
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		if (store->shards[i].torn)
+		if (store->shards[i].repair.is_due)
 			return 0;
-		pages += store->shards[i].entries / PAGE;
+		pages += store->shards[i].repair.entries / PAGE;
 	}
 	return usec_max(PASS / (dw_usec)pages, PACE_MIN);
 }
@@ -34,39 +36,39 @@ static dw_usec pace(const struct redis_store *store)
 static unsigned next_of(const struct redis_store *store, unsigned number)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
-		if (store->shards[i].torn)
+		if (store->shards[i].repair.is_due)
 			return i;
 	return (number + 1) % store->shard_count;
 }
 
 static void end_shard(struct redis_store *store, struct shard *shard)
 {
-	struct mending *mending = &store->mending;
+	struct repair *repair = &store->repair;
 
-	if (mending->found > 0 || mending->pushes)
+	if (repair->found > 0 || repair->pushes)
 		complain(store,
 			 "shard %u: another program has deleted entries or values of timers: they "
 			 "are restored as far as they are known",
 			 shard->number);
-	shard->uneven = 0;
-	shard->torn = shard->pushed = mending->pushes;
-	if (mending->pushes)
-		loss_push(store, shard);
-	*mending = (struct mending){.number = next_of(store, shard->number)};
+	shard->repair.differs = 0;
+	shard->repair.is_due = shard->repair.is_second = repair->pushes;
+	if (repair->pushes)
+		restore_write(store, shard);
+	*repair = (struct repair){.number = next_of(store, shard->number)};
 }
 
-/* mend leaves the id to a script of its own, which looks again: much may have happened. */
-static void mend(struct redis_store *store, struct shard *shard, const struct reply *id)
+/* repair_id leaves the id to a script of its own, which looks again: much may have happened. */
+static void repair_id(struct redis_store *store, struct shard *shard, const struct reply *id)
 {
-	struct mending *mending = &store->mending;
+	struct repair *repair = &store->repair;
 	char name[DW_ID_MAX + 1];
 	dw_op *op;
 
 	if (id->size > DW_ID_MAX || memchr(id->bytes, 0, id->size))
 		return; /* no id of ours */
-	shard->torn = true;
-	if (!mending->in_values && !shard->pushed) {
-		mending->pushes = true;
+	shard->repair.is_due = true;
+	if (!repair->in_values && !shard->repair.is_second) {
+		repair->pushes = true;
 		return;
 	}
 	memcpy(name, id->bytes, id->size + 1);
@@ -74,92 +76,93 @@ static void mend(struct redis_store *store, struct shard *shard, const struct re
 	if (!op)
 		return;
 	answer_take(store, op);
-	op_queue_push(&shard->waiting, op);
-	mending->found++;
+	op_queue_push(&shard->queues.waiting, op);
+	repair->found++;
 }
 
 static void take_page(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
-	struct mending *mending = &store->mending;
+	struct repair *repair = &store->repair;
 
 	for (size_t i = 1; i < reply->count; i++)
-		mend(store, shard, &reply->items[i]);
-	(void)snprintf(mending->cursor, sizeof mending->cursor, "%s", reply->items[0].bytes);
-	if (strcmp(mending->cursor, "0") != 0)
+		repair_id(store, shard, &reply->items[i]);
+	(void)snprintf(repair->cursor, sizeof repair->cursor, "%s", reply->items[0].bytes);
+	if (strcmp(repair->cursor, "0") != 0)
 		return;
-	if (mending->in_values || !shard->torn)
+	if (repair->in_values || !shard->repair.is_due)
 		end_shard(store, shard);
 	else
-		mending->in_values = true;
+		repair->in_values = true;
 }
 
-static void came(struct redis_store *store, struct request *request, const struct reply *reply)
+static void repair_page_answered(struct redis_store *store, struct redis_request *request,
+				 const struct reply *reply)
 {
-	struct mending *mending = &store->mending;
+	struct repair *repair = &store->repair;
 	struct shard *shard = request->shard;
 	enum failure failure = call_failed(store, request, reply);
 
 	request_free(store, request);
-	mending->under_way = false;
-	if (store->role == DW_OWNER && failure == FAILURE_NONE)
+	repair->under_way = false;
+	if (store->ownership.role == DW_OWNER && failure == FAILURE_NONE)
 		take_page(store, shard, reply);
-	else if (store->role == DW_OWNER && failure != FAILURE_AGAIN)
+	else if (store->ownership.role == DW_OWNER && failure != FAILURE_AGAIN)
 		end_shard(store, shard); /* another time */
-	mending->at = usec_add(store->now, failure == FAILURE_NONE ? pace(store) : PAUSE);
+	repair->at = usec_add(store->now, failure == FAILURE_NONE ? pace(store) : PAUSE);
 }
 
-static void lost(struct redis_store *store, struct request *request)
+static void repair_page_lost(struct redis_store *store, struct redis_request *request)
 {
 	request_free(store, request);
-	store->mending.under_way = false;
-	store->mending.at = usec_add(store->now, PAUSE);
+	store->repair.under_way = false;
+	store->repair.at = usec_add(store->now, PAUSE);
 }
 
 static bool can_work(const struct redis_store *store)
 {
-	return store->role == DW_OWNER && store->connection && !store->stopped &&
-	       !store->mending.under_way;
+	return store->ownership.role == DW_OWNER && store->pipeline.connection && !store->stopped &&
+	       !store->repair.under_way;
 }
 
-dw_usec mend_due(const struct redis_store *store)
+dw_usec repair_due(const struct redis_store *store)
 {
-	return can_work(store) ? store->mending.at : DW_NEVER;
+	return can_work(store) ? store->repair.at : DW_NEVER;
 }
 
-void mend_work(struct redis_store *store)
+void repair_work(struct redis_store *store)
 {
-	struct mending *mending = &store->mending;
-	struct request *request = NULL;
+	struct repair *repair = &store->repair;
+	struct redis_request *request = NULL;
 	struct shard *shard;
 
-	if (!can_work(store) || store->now < mending->at)
+	if (!can_work(store) || store->now < repair->at)
 		return;
-	mending->at = usec_add(store->now, PAUSE);
-	if (mending->number >= store->shard_count) /* there were more */
-		*mending = (struct mending){.at = mending->at};
-	shard = &store->shards[mending->number];
-	if (shard->greeting == GREETING_DONE && shard->loss == LOSS_NONE)
-		request = request_new(store, shard, came, lost);
+	repair->at = usec_add(store->now, PAUSE);
+	if (repair->number >= store->shard_count) /* there were more */
+		*repair = (struct repair){.at = repair->at};
+	shard = &store->shards[repair->number];
+	if (shard->channel.handshake == HANDSHAKE_DONE && shard->rebuild.state == REBUILD_NONE)
+		request = request_new(store, shard, repair_page_answered, repair_page_lost);
 	if (!request)
 		return;
 	call_begin(store, "orphans", shard);
-	command_text(&store->words, mending->in_values ? "h" : "z");
-	command_text(&store->words, mending->cursor[0] ? mending->cursor : "0");
-	mending->under_way = request_send(store, request) == DW_OK;
-	if (!mending->under_way)
+	command_text(&store->pipeline.words, repair->in_values ? "h" : "z");
+	command_text(&store->pipeline.words, repair->cursor[0] ? repair->cursor : "0");
+	repair->under_way = request_send(store, request) == DW_OK;
+	if (!repair->under_way)
 		request_free(store, request);
 }
 
-void mend_soon(struct redis_store *store, struct shard *shard)
+void repair_soon(struct redis_store *store, struct shard *shard)
 {
-	shard->torn = true;
-	store->mending.at = store->now;
+	shard->repair.is_due = true;
+	store->repair.at = store->now;
 }
 
-void mend_count(struct redis_store *store, struct shard *shard, int64_t entries, int64_t values)
+void repair_count(struct redis_store *store, struct shard *shard, int64_t entries, int64_t values)
 {
-	shard->entries = (uint64_t)entries;
-	shard->uneven = entries == values ? 0 : shard->uneven + 1;
-	if (shard->uneven >= 2)
-		mend_soon(store, shard);
+	shard->repair.entries = (uint64_t)entries;
+	shard->repair.differs = entries == values ? 0 : shard->repair.differs + 1;
+	if (shard->repair.differs >= 2)
+		repair_soon(store, shard);
 }

@@ -11,9 +11,11 @@
  *
  * Items behind '/' come again and again, as often as there are; for operations, once for each. The
  * arrays in one reply have one length, which is not 0. */
-#include "store/redis/inside.h"
+#include "store/redis/shape.h"
 
 #include <string.h>
+
+#include "store/redis/core.h"
 
 #define REFUSED "|FENCED:|ERA:b|MARK:b|NOSESSION:"
 
@@ -169,23 +171,4 @@ bool shape_fits(const struct shape *shape, const struct reply *reply, size_t ope
 		at += size + (at[size] == '|');
 	}
 	return found;
-}
-
-void shape_misread(struct redis_store *store, struct request *request)
-{
-	struct op_queue again = {0};
-	struct op_queue given_up = {0};
-	dw_op *op;
-
-	while ((op = op_queue_pop(&request->ops))) {
-		op_queue_push(op->flags & OP_MISREAD ? &given_up : &again, op);
-		op->flags |= OP_MISREAD;
-	}
-	request->ops = again;
-	change_give_up(store, &given_up);
-	complain(store,
-		 "the reply to %s has a wrong shape, so the connection is made again; does "
-		 "something change the replies on the way?",
-		 request->shape->command);
-	link_drop(store->link, "the server sent a reply of a wrong shape");
 }

@@ -3,6 +3,8 @@
 #ifndef DW_STORE_REDIS_STORE_H
 #define DW_STORE_REDIS_STORE_H
 
+#include <stdbool.h>
+
 #include "redis/link.h"
 #include "store/store.h"
 
@@ -27,6 +29,9 @@ const char *redis_channel(const struct redis_store *);
 /* redis_wait waits for the descriptor or the next deadline, not beyond until (steady). False: it is
  * over. */
 bool redis_wait(struct redis_store *, dw_usec until);
+
+/* redis_work does what can be done now: replies in, commands out. */
+void redis_work(struct redis_store *);
 
 dw_store *redis_base(struct redis_store *);
 void redis_free(dw_store *);

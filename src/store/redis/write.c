@@ -1,20 +1,10 @@
 /* The operations on one timer, as calls of the scripts: consecutive ones of a kind become one call,
  * which the script applies one after the other. */
-#include "store/redis/inside.h"
+#include "store/redis/write.h"
 
 #include <string.h>
 
-/* What a script answers for one operation, instead of a header. */
-enum { TORN = 6 };
-
-static int status_of(int64_t code)
-{
-	static const int statuses[] = {DW_OK,    DW_EEXIST,   DW_ENOENT, DW_ESTALE,
-				       DW_ELATE, DW_ECORRUPT, DW_ENOENT, DW_ENEWER};
-
-	return code >= 0 && code < (int64_t)(sizeof statuses / sizeof *statuses) ? statuses[code]
-										 : DW_ESTORE;
-}
+#include "store/redis/core.h"
 
 static const char *script_of(const dw_op *op)
 {
@@ -22,9 +12,9 @@ static const char *script_of(const dw_op *op)
 	case DW_OP_PUT:
 		return "put";
 	case DW_OP_CLAIM:
-		return operands_are_known(op) ? "claim_known" : "claim";
+		return batch_is_known(op) ? "claim_known" : "claim";
 	case DW_OP_SETTLE:
-		return operands_are_known(op) ? "settle_known" : "settle";
+		return batch_is_known(op) ? "settle_known" : "settle";
 	case DW_OP_RETRY:
 		return "retry";
 	case DW_OP_BURY:
@@ -50,468 +40,15 @@ static const char *script_of(const dw_op *op)
 	}
 }
 
-bool change_is_one(const dw_op *op)
+bool write_is_one(const dw_op *op)
 {
 	return op->kind == DW_OP_GET || (script_of(op) && op->id);
-}
-
-/* ---- Answers ------------------------------------------------------------------------------- */
-
-/* note_generation: what is asked for next is later, whatever the server's time was thought to be:
- * the first one is asked for before it is known. */
-static void note_generation(struct redis_store *store, struct shard *shard, uint64_t generation)
-{
-	dw_usec now = usec_add(store->server_time, usec_sub(store->now, store->server_at));
-	uint64_t known = now > 0 && (uint64_t)now > store->floor ? (uint64_t)now : store->floor;
-
-	lease_note_version(shard, generation);
-	if (generation > store->floor && generation <= known + DW_SECONDS(60))
-		store->floor = generation;
-}
-
-/* take_item: what the script says of one operation. */
-static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
-		     const struct reply *item)
-{
-	int status;
-
-	if (op->kind == DW_OP_DROP && reply_is(item, "NEWER"))
-		return DW_ENEWER;
-	if (op->kind == DW_OP_DROP) {
-		op->count = (uint64_t)reply_number(item);
-		return op->count > 0 ? DW_OK : DW_ENOENT;
-	}
-	if (item->kind == REPLY_BULK && value_head(item->bytes, item->size, &op->head)) {
-		note_generation(store, shard, op->head.generation);
-		return DW_OK;
-	}
-	if (item->kind != REPLY_ARRAY)
-		return status_of(item->integer);
-	status = status_of(item->items[0].integer);
-	op->rows = value_row(&store->alloc, op->id, strlen(op->id), item->items[1].bytes,
-			     item->items[1].size);
-	if (!op->rows)
-		return DW_ENOMEM;
-	op->row_count = 1;
-	lease_note_row(shard, op->rows);
-	if (status == DW_OK)
-		op->head = op->rows->head;
-	return status;
-}
-
-/* forgotten: a burial is answered when old dead letters were looked at. */
-static void forgotten(struct redis_store *store, struct request *request, const struct reply *reply)
-{
-	dw_op *op = op_queue_pop(&request->ops);
-	bool done = call_failed(store, request, reply) == FAILURE_NONE;
-
-	flow_number_done(store, request, done);
-	if (done) {
-		op->count += (uint64_t)reply_number(&reply->items[1]);
-		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
-	}
-	answer(store, op, DW_OK);
-	request_free(store, request);
-}
-
-static void forget_lost(struct redis_store *store, struct request *request)
-{
-	answer_all(store, &request->ops, DW_OK);
-	request_free(store, request);
-}
-
-/* change_add_forget: there may be so many in all, of which the shard gives its part. */
-void change_add_forget(struct redis_store *store, const struct shard *shard)
-{
-	uint64_t total = 0;
-	uint64_t most = DW_DEAD_MAX;
-
-	for (unsigned i = 0; i < store->shard_count; i++)
-		total += store->shards[i].dead_count;
-	if (total > DW_DEAD_MAX)
-		most = shard->dead_count * DW_DEAD_MAX / total;
-	command_number(&store->words, (int64_t)most);
-	command_number(&store->words,
-		       usec_sub(store->env.now(store->env.now_user), DW_DAYS(DW_DEAD_DAYS)));
-}
-
-/* change_forget drops old dead letters of the shard; without a connection or memory, another
- * time. */
-void change_forget(struct redis_store *store, struct shard *shard, dw_op *op)
-{
-	struct request *request = request_new(store, shard, forgotten, forget_lost);
-
-	if (request) {
-		request->number = shard->next;
-		call_begin_rare(store, "forget", shard);
-		call_guard(store, shard, request->number);
-		change_add_forget(store, shard);
-		op_queue_push(&request->ops, op);
-		if (!shard->broken && request_send(store, request) == DW_OK)
-			return;
-		(void)op_queue_take(&request->ops);
-		request_free(store, request);
-	}
-	answer(store, op, DW_OK);
-}
-
-/* set_head: what a put or a claim has stored as it was given. */
-static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
-{
-	bool claimed = op->flags & DW_OP_CLAIMED;
-
-	if (op->kind == DW_OP_CLAIM) {
-		op->head.state = DW_CLAIMED;
-		op->head.attempt++;
-	} else if (op->kind == DW_OP_PUT) {
-		op->head = (dw_head){.generation = operands_version(store, shard, op),
-				     .due = op->head.due,
-				     .attempt = claimed,
-				     .state = claimed ? DW_CLAIMED : DW_PENDING};
-		note_generation(store, shard, op->head.generation);
-	}
-}
-
-/* note_end: what was done has ended a timer, or made one; or found one that lives, because another
- * owner has brought it back. */
-static void note_end(struct redis_store *store, struct shard *shard, const dw_op *op)
-{
-	switch (op->kind) {
-	case DW_OP_SETTLE:
-	case DW_OP_CANCEL:
-		loss_bury(store, shard, op->id, op->head.generation, false);
-		return;
-	case DW_OP_BURY:
-		loss_bury(store, shard, op->id, op->head.generation, true);
-		return;
-	case DW_OP_PUT:
-	case DW_OP_CLAIM:
-	case DW_OP_MOVE:
-	case DW_OP_REQUEUE:
-		loss_unbury(shard, op->id, op->head.generation);
-		return;
-	default:
-		return;
-	}
-}
-
-/* take_as_given: all was done as it was given. */
-static void take_as_given(struct redis_store *store, struct request *request)
-{
-	dw_op *op;
-
-	while ((op = op_queue_pop(&request->ops))) {
-		set_head(store, request->shard, op);
-		note_end(store, request->shard, op);
-		answer(store, op, DW_OK);
-	}
-}
-
-/* is_passed_on: a letter that is not at home may be in another shard: the next one is asked, until
- * all are. */
-static bool is_passed_on(struct redis_store *store, const struct shard *shard, dw_op *op)
-{
-	struct shard *next = &store->shards[(shard->number + 1) % store->shard_count];
-
-	if (next == shard_of(store, op->id))
-		return false;
-	op_queue_push(&next->waiting, op);
-	return true;
-}
-
-/* redo: what came back is sent again before what was behind it, which may be about the same timer
- * and may have come back already. What is pushed stays ahead of all else. */
-static void redo(struct shard *shard, struct op_queue *ops)
-{
-	bool pushed =
-	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
-
-	operands_take_back(pushed ? &shard->pushes : &shard->redo, ops);
-}
-
-static bool is_torn(const dw_op *op, const struct reply *item)
-{
-	return is_number(item) && item->integer == TORN && !(op->flags & OP_TORN);
-}
-
-/* write_torn: they are asked for once more when the engine has pushed what it knows of the shard:
- * what is missing of it may be more. */
-static void write_torn(struct redis_store *store, struct shard *shard, struct op_queue *torn)
-{
-	if (!torn->first)
-		return;
-	complain(store,
-		 "shard %u: the value of %s was deleted by another program: all timers of the "
-		 "shard are written again from memory",
-		 shard->number, torn->first->id);
-	for (dw_op *op = torn->first; op; op = op->next)
-		op->flags |= OP_TORN;
-	redo(shard, torn);
-	loss_push(store, shard);
-}
-
-static void take_items(struct redis_store *store, struct request *request,
-		       const struct reply *reply)
-{
-	struct op_queue torn = {0};
-
-	if (reply->count == 1)
-		take_as_given(store, request);
-	for (size_t i = 1; i < reply->count; i++) {
-		dw_op *op = op_queue_pop(&request->ops);
-		int status;
-
-		if (is_torn(op, &reply->items[i])) {
-			op_queue_push(&torn, op);
-			continue;
-		}
-		status = take_item(store, request->shard, op, &reply->items[i]);
-		/* Where there is nothing, what its caller knew of has ended: by the same command,
-		 * perhaps, whose answer was lost. */
-		if (status == DW_OK ||
-		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
-			note_end(store, request->shard, op);
-		if (op->kind == DW_OP_BURY && status == DW_OK && !(op->flags & OP_OURS))
-			change_forget(store, request->shard, op);
-		else if (!(op->kind == DW_OP_DROP && status == DW_ENOENT &&
-			   is_passed_on(store, request->shard, op)))
-			answer(store, op, status);
-	}
-	write_torn(store, request->shard, &torn);
-}
-
-/* refused: nothing of it was done. */
-static void refused(struct redis_store *store, struct request *request, enum failure failure)
-{
-	struct shard *shard = request->shard;
-
-	switch (failure) {
-	case FAILURE_LOOK:
-		operands_forget(&request->ops);
-		redo(shard, &request->ops);
-		return;
-	case FAILURE_AGAIN:
-		redo(shard, &request->ops);
-		return;
-	case FAILURE_FENCED:
-		redo(shard, &request->ops);
-		if (shard->greeting == GREETING_DONE)
-			greet(store, shard);
-		return;
-	case FAILURE_LOST:
-		redo(shard, &request->ops);
-		loss_begin(store, shard);
-		return;
-	case FAILURE_FULL:
-		if (request->ops.first->kind == DW_OP_PUT ||
-		    request->ops.first->kind == DW_OP_REQUEUE)
-			answer_all(store, &request->ops, DW_EFULL);
-		else
-			redo(shard, &request->ops);
-		return;
-	default:
-		if (request->ops.first->kind != DW_OP_REDELETE) {
-			answer_all(store, &request->ops, DW_ESTORE);
-			return;
-		}
-		shard->pause_until = usec_max(shard->pause_until, usec_add(store->now, PAUSE));
-		redo(shard, &request->ops); /* nobody else would */
-	}
-}
-
-static void changed(struct redis_store *store, struct request *request, const struct reply *reply)
-{
-	enum failure failure = call_failed(store, request, reply);
-
-	flow_number_done(store, request, failure == FAILURE_NONE);
-	if (failure == FAILURE_NONE)
-		take_items(store, request, reply);
-	else if (request->as_owner && store->role != DW_OWNER)
-		lease_refuse(store, request->shard, &request->ops);
-	else
-		refused(store, request, failure);
-	request_free(store, request);
-}
-
-/* change_lost: the greeting will say whether it was applied; unless it had a number of the role
- * that is lost. */
-static void change_lost(struct redis_store *store, struct request *request)
-{
-	if (request->as_owner == (store->role == DW_OWNER)) {
-		flow_limbo(request->shard, request);
-		return;
-	}
-	answer_doubtful(store, &request->ops);
-	request_free(store, request);
-}
-
-/* ---- Looking at what is stored ------------------------------------------------------------- */
-
-static int take_value(struct redis_store *store, struct shard *shard, dw_op *op,
-		      const struct reply *value)
-{
-	if (value->kind != REPLY_BULK)
-		return DW_ENOENT;
-	op->rows = value_row(&store->alloc, op->id, strlen(op->id), value->bytes, value->size);
-	if (!op->rows)
-		return DW_ENOMEM;
-	lease_note_row(shard, op->rows);
-	op->row_count = 1;
-	return DW_OK;
-}
-
-/* is_its: the row is what the put has stored. */
-static bool is_its(const dw_op *op, const dw_row *row)
-{
-	return row->status == DW_OK && row->head.due == op->head.due &&
-	       row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0;
-}
-
-/* applied_status: an operation was applied, and its answer is lost; this is stored now. Another
- * process may have been there since. A client's cancel may have found an open timer, and then an
- * earlier claim may start although nothing is there. */
-static int applied_status(dw_op *op, int found, bool as_owner)
-{
-	bool its = found == DW_OK && is_its(op, op->rows);
-	bool newer = found == DW_OK && op->rows->status == DW_ENEWER;
-
-	op->flags |= DW_OP_DONE;
-	if (found == DW_ENOMEM || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE ||
-	    op->kind == DW_OP_DROP)
-		return DW_EUNKNOWN;
-	if (op->kind == DW_OP_CANCEL)
-		return found == DW_OK || !as_owner ? DW_EUNKNOWN : DW_ENOENT;
-	if (newer || (op->flags & DW_OP_NEW && !its))
-		return DW_EUNKNOWN; /* refused, or done and then moved or replaced */
-	return DW_OK;
-}
-
-static void drop_rows(struct redis_store *store, dw_op *op)
-{
-	rows_free(&store->alloc, op->rows);
-	op->rows = NULL;
-	op->row_count = 0;
-}
-
-static void looked(struct redis_store *store, struct request *request, const struct reply *reply)
-{
-	bool resolves = request->context != NULL;
-	size_t i = 0;
-	dw_op *op;
-
-	if (reply->kind == REPLY_ERROR) {
-		if (call_failed(store, request, reply) == FAILURE_AGAIN && !resolves)
-			redo(request->shard, &request->ops);
-		if (resolves)
-			answer_doubtful(store, &request->ops);
-		answer_all(store, &request->ops, DW_ESTORE);
-		request_free(store, request);
-		return;
-	}
-	while ((op = op_queue_pop(&request->ops))) {
-		int status = take_value(store, request->shard, op, &reply->items[i++]);
-
-		if (resolves)
-			status = applied_status(op, status, request->as_owner);
-		if (status == DW_ENOENT && op->kind == DW_OP_CANCEL)
-			note_end(store, request->shard, op);
-		if (status != DW_OK)
-			drop_rows(store, op);
-		answer(store, op, status);
-	}
-	request_free(store, request);
-}
-
-/* look_lost: that they were applied is known for good, so it is asked again after the greeting; its
- * number, 0, says so. */
-static void look_lost(struct redis_store *store, struct request *request)
-{
-	if (request->context) {
-		flow_limbo(request->shard, request);
-		return;
-	}
-	redo(request->shard, &request->ops);
-	request_free(store, request);
-}
-
-/* send_look asks for what is stored under the ids of the first count operations of the queue. */
-static int send_look(struct redis_store *store, struct shard *shard, struct op_queue *queue,
-		     size_t count, void *resolves)
-{
-	struct request *request = request_new(store, shard, looked, look_lost);
-	const dw_op *op = queue->first;
-	int status;
-
-	if (!request)
-		return DW_ENOMEM;
-	request->context = resolves;
-	command_begin(store, "HMGET");
-	command_bytes(&store->words, shard->keys[KEY_H], shard->key_sizes[KEY_H]);
-	for (size_t i = 0; i < count; i++, op = op->next)
-		command_text(&store->words, op->id);
-	status = request_send(store, request);
-	if (status != DW_OK) {
-		request_free(store, request);
-		return status;
-	}
-	while (count-- > 0)
-		op_queue_push(&request->ops, op_queue_pop(queue));
-	return DW_OK;
-}
-
-/* ---- After a lost connection --------------------------------------------------------------- */
-
-static bool may_repeat(const dw_op *op)
-{
-	switch (op->kind) {
-	case DW_OP_CLAIM:
-	case DW_OP_SETTLE:
-	case DW_OP_RETRY:
-	case DW_OP_BURY:
-	case DW_OP_ACK:
-	case DW_OP_REPUSH:
-	case DW_OP_REDELETE:
-	case DW_OP_MEND:
-		return true;
-	default:
-		return false;
-	}
-}
-
-void change_give_up(struct redis_store *store, struct op_queue *queue)
-{
-	dw_op *op;
-
-	while ((op = op_queue_pop(queue))) {
-		if (!may_repeat(op))
-			op->flags |= DW_OP_DONE;
-		answer(store, op, may_repeat(op) ? DW_ESTORE : DW_EUNKNOWN);
-	}
-}
-
-void change_resolve(struct redis_store *store, struct shard *shard, struct request *request,
-		    bool applied)
-{
-	const dw_op *first = request->ops.first;
-
-	/* A client's push, too, is done once: the owner may have settled it since. */
-	if (first && applied && first->kind == DW_OP_REPUSH && !request->as_owner) {
-		answer_all(store, &request->ops, DW_OK);
-		return;
-	}
-	if (!first || !applied || may_repeat(first)) {
-		redo(shard, &request->ops);
-		return;
-	}
-	/* The context is any address: it says that the operations were applied. */
-	if (send_look(store, shard, &request->ops, request->ops.count, request) != DW_OK)
-		answer_doubtful(store, &request->ops);
 }
 
 /* was_applied takes the doubt about a put that is sent again away: true: it had been applied. */
 static bool was_applied(struct redis_store *store, struct shard *shard, const dw_op *op)
 {
-	struct doubt **at = &shard->doubts;
+	struct put_in_doubt **at = &shard->in_doubt.puts;
 
 	if (op->kind != DW_OP_PUT || !(op->flags & DW_OP_AGAIN))
 		return false;
@@ -520,42 +57,40 @@ static bool was_applied(struct redis_store *store, struct shard *shard, const dw
 	while (*at && strcmp((*at)->id, op->id) != 0)
 		at = &(*at)->next;
 	if (*at) {
-		struct doubt *doubt = *at;
-		bool applied = doubt->applied;
+		struct put_in_doubt *put = *at;
+		bool applied = put->applied;
 
-		*at = doubt->next;
-		shard->doubt_count--;
-		alloc_free(&store->alloc, doubt);
+		*at = put->next;
+		shard->in_doubt.count--;
+		alloc_free(&store->alloc, put);
 		return applied;
 	}
 	return false;
 }
-
-/* ---- Sending ------------------------------------------------------------------------------- */
 
 /* say: the command's words. False: one of them cannot be stored. */
 static bool say(struct redis_store *store, struct shard *shard, const struct op_queue *queue,
 		size_t count)
 {
 	call_begin(store, script_of(queue->first), shard);
-	call_guard(store, shard, shard->next);
-	return operands_add(store, shard, queue, count);
+	call_guard(store, shard, shard->channel.next);
+	return batch_add(store, shard, queue, count);
 }
 
 static int send_run(struct redis_store *store, struct shard *shard, struct op_queue *queue)
 {
-	struct request *request;
+	struct redis_request *request;
 	size_t bytes;
-	size_t count = operands_run(queue, &bytes);
-	int status = operands_room(store, bytes);
+	size_t count = batch_run(queue, &bytes);
+	int status = batch_room(store, bytes);
 	bool said;
 
 	if (status != DW_OK)
 		return status;
-	request = request_new(store, shard, changed, change_lost);
+	request = request_new(store, shard, write_answered, write_lost);
 	if (!request)
 		return DW_ENOMEM;
-	request->number = shard->next;
+	request->number = shard->channel.next;
 	said = say(store, shard, queue, count);
 	if (!said) { /* one of them is no record: alone, the first one shows whether it is that */
 		count = 1;
@@ -586,7 +121,7 @@ static size_t gets_of(const struct op_queue *queue)
 	return count;
 }
 
-int change_send(struct redis_store *store, struct shard *shard, struct op_queue *queue)
+int write_send(struct redis_store *store, struct shard *shard, struct op_queue *queue)
 {
 	if (queue->first->kind == DW_OP_GET)
 		return send_look(store, shard, queue, gets_of(queue), NULL);

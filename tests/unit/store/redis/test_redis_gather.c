@@ -1,5 +1,5 @@
 /* Which operations come together into a command, and which keep their place. */
-#include "store/redis/inside.h"
+#include "store/redis/core.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void gathered(const char *asked, const char *expected)
 
 	for (const char *at = asked; *at; at += 2)
 		op_queue_push(&queue, op_of(at[0], at[1]));
-	operands_gather(&queue);
+	batch_gather(&queue);
 	assert_int_equal(queue.count, strlen(asked) / 2);
 	for (const dw_op *op = queue.first; op; op = op->next)
 		last = op;
@@ -98,7 +98,7 @@ static void taken_back(const char *behind, const char *back, const char *expecte
 	struct op_queue queue = numbered(behind), ops = numbered(back);
 	char found[16] = "";
 
-	operands_take_back(&queue, &ops);
+	batch_take_back(&queue, &ops);
 	assert_null(ops.first);
 	assert_int_equal(queue.count, strlen(expected));
 	for (size_t at = 0; queue.first; at++) {

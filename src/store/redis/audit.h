@@ -1,0 +1,26 @@
+/* What is overdue, in no order. */
+#ifndef DW_STORE_REDIS_AUDIT_H
+#define DW_STORE_REDIS_AUDIT_H
+
+#include <stdbool.h>
+
+#include "port/op.h"
+
+struct redis_store;
+
+struct audit {
+	dw_op *op;     /* NULL: none is under way */
+	unsigned left; /* shards not answered */
+	bool more;
+	int status;
+};
+
+/* How far the last audit came in a shard; "": it begins at the start. */
+struct audit_place {
+	char score[24];
+	char id[DW_ID_MAX + 1];
+};
+
+void audit_begin(struct redis_store *, dw_op *);
+
+#endif

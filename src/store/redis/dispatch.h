@@ -1,0 +1,11 @@
+/* Which shard sends next. */
+#ifndef DW_STORE_REDIS_DISPATCH_H
+#define DW_STORE_REDIS_DISPATCH_H
+
+struct redis_store;
+struct shard;
+
+void dispatch_all(struct redis_store *);
+void dispatch_shard(struct redis_store *, struct shard *);
+
+#endif

@@ -1,0 +1,123 @@
+/* What asks every shard waits here, until all that was submitted before it is sent. A barrier holds
+ * back what is submitted after it. */
+#include "store/redis/later.h"
+
+#include "store/redis/core.h"
+#include "store/store.h"
+
+bool later_is_barrier(const dw_op *op)
+{
+	return op->kind == DW_OP_PURGE || (op->kind == DW_OP_DROP && !op->id);
+}
+
+static bool reads_only(const dw_op *op)
+{
+	return op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN || op->kind == DW_OP_STATUS ||
+	       op->kind == DW_OP_CHECK;
+}
+
+/* has_older: some of the queue was submitted before. */
+static bool has_older(const struct op_queue *queue, uint64_t order)
+{
+	const dw_op *op = queue->first;
+
+	while (op && op->store_order > order)
+		op = op->next;
+	return op != NULL;
+}
+
+/* is_sent: all that was submitted before op is on its way, or answered. What came after it counts
+ * not: under load there is always some. While the server refuses every change, a caller's reading
+ * waits for none. */
+static bool is_sent(const struct redis_store *store, const dw_op *op)
+{
+	if (!store->pipeline.connection || store->ownership.acquisition.active)
+		return false;
+	if (op->asked && reads_only(op) && pipeline_refuses(store))
+		return true;
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		const struct shard *shard = &store->shards[i];
+
+		if (shard->in_doubt.requests.first ||
+		    has_older(&shard->queues.retry, op->store_order) ||
+		    has_older(&shard->queues.waiting, op->store_order))
+			return false;
+	}
+	return true;
+}
+
+/* is_ready: every shard takes a number, and has no loss that is not made good. For a barrier
+ * none is under way: one that fails would have those behind it refused, and a barrier is not sent
+ * again. */
+static bool is_ready(struct redis_store *store, bool for_barrier)
+{
+	bool ready = true;
+
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		if (shard->channel.handshake == HANDSHAKE_NONE)
+			handshake_begin(store, shard);
+		ready = ready && shard->channel.handshake == HANDSHAKE_DONE &&
+			!shard->channel.is_broken && shard->rebuild.state == REBUILD_NONE &&
+			store->now >= shard->channel.pause_until &&
+			!(for_barrier && shard->channel.under_way > 0);
+	}
+	return ready;
+}
+
+/* is_resting: a shard has refused something, and is not asked for a moment. */
+static bool is_resting(const struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (store->now < store->shards[i].channel.pause_until)
+			return true;
+	return false;
+}
+
+/* reads_shards: it may have been refused, and is asked anew. */
+static bool reads_shards(const dw_op *op)
+{
+	return op->kind == DW_OP_STATUS || op->kind == DW_OP_CHECK;
+}
+
+/* changes_shards: it has numbers. What a fenced owner still reports is refused at once. */
+static bool changes_shards(const struct redis_store *store, const dw_op *op)
+{
+	return later_is_barrier(op) ||
+	       (op->kind == DW_OP_REPORT && store->ownership.role == DW_OWNER);
+}
+
+bool later_may_begin(struct redis_store *store)
+{
+	const dw_op *op = store->later.ops.first;
+
+	if (!op || !is_sent(store, op) || !layout_is_known(store))
+		return false;
+	if (changes_shards(store, op) && !is_ready(store, later_is_barrier(op)))
+		return false;
+	return !(reads_shards(op) && is_resting(store) && !pipeline_refuses(store));
+}
+
+void later_end_barrier(struct redis_store *store, const dw_op *op)
+{
+	if (store->later.barrier == op)
+		store->later.barrier = NULL;
+}
+
+void later_overdue(struct redis_store *store)
+{
+	dw_op *op = op_queue_take(&store->later.ops);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		if (store->now >= op->store_deadline) {
+			later_end_barrier(store, op);
+			answer(store, op, DW_ESTORE);
+		} else {
+			op_queue_push(&store->later.ops, op);
+		}
+		op = next;
+	}
+}

@@ -1,0 +1,32 @@
+/* Complaints, and how often they are written. */
+#include "store/redis/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "store/redis/core.h"
+
+#define COMPLAINT_EVERY DW_SECONDS(10)
+
+bool may_complain(const struct redis_store *store)
+{
+	/* An opening that fails says why in the end. */
+	return store->env.log && store->opened &&
+	       !(store->complained_at && store->now < store->complained_at + COMPLAINT_EVERY);
+}
+
+void complain(struct redis_store *store, const char *format, ...)
+{
+	char line[2 * DW_MESSAGE_SIZE];
+	va_list arguments;
+	int size;
+
+	if (!may_complain(store))
+		return;
+	store->complained_at = store->now;
+	size = snprintf(line, sizeof line, "%s: ", store->url.name);
+	va_start(arguments, format);
+	(void)vsnprintf(line + size, sizeof line - (size_t)size, format, arguments); /* cut */
+	va_end(arguments);
+	store->env.log(DW_LOG_WARN, line, store->env.log_user);
+}

@@ -1,0 +1,23 @@
+/* The number that an item of a reply is. */
+#ifndef DW_STORE_REDIS_NUMBER_H
+#define DW_STORE_REDIS_NUMBER_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "redis/reply.h"
+
+static inline bool is_number(const struct reply *reply)
+{
+	return reply->kind == REPLY_INTEGER;
+}
+
+/* reply_number: an integer, or a bulk of digits; 0 otherwise. */
+static inline int64_t reply_number(const struct reply *reply)
+{
+	if (is_number(reply))
+		return reply->integer;
+	return reply->kind == REPLY_BULK ? strtoll(reply->bytes, NULL, 10) : 0;
+}
+
+#endif

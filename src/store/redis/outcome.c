@@ -1,0 +1,463 @@
+/* What became of the operations on one timer: replies become answers, and what was under way on a
+ * lost connection is looked up. */
+#include "store/redis/outcome.h"
+
+#include <string.h>
+
+#include "store/redis/core.h"
+
+/* What a script answers for one operation, instead of a header. */
+enum { HALF_DELETED = 6 };
+
+static int status_of(int64_t code)
+{
+	static const int statuses[] = {DW_OK,    DW_EEXIST,   DW_ENOENT, DW_ESTALE,
+				       DW_ELATE, DW_ECORRUPT, DW_ENOENT, DW_ENEWER};
+
+	return code >= 0 && code < (int64_t)(sizeof statuses / sizeof *statuses) ? statuses[code]
+										 : DW_ESTORE;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+/* note_generation: what is asked for next is later, whatever the server's time was thought to be:
+ * the first one is asked for before it is known. */
+static void note_generation(struct redis_store *store, struct shard *shard, uint64_t generation)
+{
+	dw_usec now = usec_add(store->clock.time, usec_sub(store->now, store->clock.at));
+	uint64_t known =
+	    now > 0 && (uint64_t)now > store->clock.floor ? (uint64_t)now : store->clock.floor;
+
+	token_note_version(shard, generation);
+	if (generation > store->clock.floor && generation <= known + DW_SECONDS(60))
+		store->clock.floor = generation;
+}
+
+/* take_item: what the script says of one operation. */
+static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
+		     const struct reply *item)
+{
+	int status;
+
+	if (op->kind == DW_OP_DROP && reply_is(item, "NEWER"))
+		return DW_ENEWER;
+	if (op->kind == DW_OP_DROP) {
+		op->count = (uint64_t)reply_number(item);
+		return op->count > 0 ? DW_OK : DW_ENOENT;
+	}
+	if (item->kind == REPLY_BULK && value_head(item->bytes, item->size, &op->head)) {
+		note_generation(store, shard, op->head.generation);
+		return DW_OK;
+	}
+	if (item->kind != REPLY_ARRAY)
+		return status_of(item->integer);
+	status = status_of(item->items[0].integer);
+	op->rows = value_row(&store->alloc, op->id, strlen(op->id), item->items[1].bytes,
+			     item->items[1].size);
+	if (!op->rows)
+		return DW_ENOMEM;
+	op->row_count = 1;
+	token_note_row(shard, op->rows);
+	if (status == DW_OK)
+		op->head = op->rows->head;
+	return status;
+}
+
+/* forget_answered: a burial is answered when old dead letters were looked at. */
+static void forget_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
+{
+	dw_op *op = op_queue_pop(&request->ops);
+	bool done = call_failed(store, request, reply) == FAILURE_NONE;
+
+	call_number_done(store, request, done);
+	if (done) {
+		op->count += (uint64_t)reply_number(&reply->items[1]);
+		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
+	}
+	answer(store, op, DW_OK);
+	request_free(store, request);
+}
+
+static void forget_lost(struct redis_store *store, struct redis_request *request)
+{
+	answer_all(store, &request->ops, DW_OK);
+	request_free(store, request);
+}
+
+/* forget_letters drops old dead letters of the shard; without a connection or memory, another
+ * time. */
+static void forget_letters(struct redis_store *store, struct shard *shard, dw_op *op)
+{
+	struct redis_request *request = request_new(store, shard, forget_answered, forget_lost);
+
+	if (request) {
+		request->number = shard->channel.next;
+		call_begin_rare(store, "forget", shard);
+		call_guard(store, shard, request->number);
+		batch_add_forget(store, shard);
+		op_queue_push(&request->ops, op);
+		if (!shard->channel.is_broken && request_send(store, request) == DW_OK)
+			return;
+		(void)op_queue_take(&request->ops);
+		request_free(store, request);
+	}
+	answer(store, op, DW_OK);
+}
+
+/* set_head: what a put or a claim has stored as it was given. */
+static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
+{
+	bool claimed = op->flags & DW_OP_CLAIMED;
+
+	if (op->kind == DW_OP_CLAIM) {
+		op->head.state = DW_CLAIMED;
+		op->head.attempt++;
+	} else if (op->kind == DW_OP_PUT) {
+		op->head = (dw_head){.generation = batch_version(store, shard, op),
+				     .due = op->head.due,
+				     .attempt = claimed,
+				     .state = claimed ? DW_CLAIMED : DW_PENDING};
+		note_generation(store, shard, op->head.generation);
+	}
+}
+
+/* note_end: what was done has ended a timer, or made one; or found one that lives, because another
+ * owner has brought it back. */
+static void note_end(struct redis_store *store, struct shard *shard, const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_SETTLE:
+	case DW_OP_CANCEL:
+		tombstone_add(store, shard, op->id, op->head.generation, false);
+		return;
+	case DW_OP_BURY:
+		tombstone_add(store, shard, op->id, op->head.generation, true);
+		return;
+	case DW_OP_PUT:
+	case DW_OP_CLAIM:
+	case DW_OP_MOVE:
+	case DW_OP_REQUEUE:
+		tombstone_drop(shard, op->id, op->head.generation);
+		return;
+	default:
+		return;
+	}
+}
+
+/* take_as_given: all was done as it was given. */
+static void take_as_given(struct redis_store *store, struct redis_request *request)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(&request->ops))) {
+		set_head(store, request->shard, op);
+		note_end(store, request->shard, op);
+		answer(store, op, DW_OK);
+	}
+}
+
+/* is_passed_on: a letter that is not at home may be in another shard: the next one is asked, until
+ * all are. */
+static bool is_passed_on(struct redis_store *store, const struct shard *shard, dw_op *op)
+{
+	struct shard *next = &store->shards[(shard->number + 1) % store->shard_count];
+
+	if (next == shard_of(store, op->id))
+		return false;
+	op_queue_push(&next->queues.waiting, op);
+	return true;
+}
+
+/* retry: what came back is sent again before what was behind it, which may be about the same timer
+ * and may have come back already. What is pushed stays ahead of all else. */
+static void retry(struct shard *shard, struct op_queue *ops)
+{
+	bool pushed =
+	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
+
+	batch_take_back(pushed ? &shard->queues.rebuild : &shard->queues.retry, ops);
+}
+
+static bool is_half_deleted(const dw_op *op, const struct reply *item)
+{
+	return is_number(item) && item->integer == HALF_DELETED && !(op->flags & OP_HALF_DELETED);
+}
+
+/* write_half_deleted: they are asked for once more when the engine has pushed what it knows of the
+ * shard: what is missing of it may be more. */
+static void write_half_deleted(struct redis_store *store, struct shard *shard,
+			       struct op_queue *half_deleted)
+{
+	if (!half_deleted->first)
+		return;
+	complain(store,
+		 "shard %u: the value of %s was deleted by another program: all timers of the "
+		 "shard are written again from memory",
+		 shard->number, half_deleted->first->id);
+	for (dw_op *op = half_deleted->first; op; op = op->next)
+		op->flags |= OP_HALF_DELETED;
+	retry(shard, half_deleted);
+	restore_write(store, shard);
+}
+
+static void take_items(struct redis_store *store, struct redis_request *request,
+		       const struct reply *reply)
+{
+	struct op_queue half_deleted = {0};
+
+	if (reply->count == 1)
+		take_as_given(store, request);
+	for (size_t i = 1; i < reply->count; i++) {
+		dw_op *op = op_queue_pop(&request->ops);
+		int status;
+
+		if (is_half_deleted(op, &reply->items[i])) {
+			op_queue_push(&half_deleted, op);
+			continue;
+		}
+		status = take_item(store, request->shard, op, &reply->items[i]);
+		/* Where there is nothing, what its caller knew of has ended: by the same command,
+		 * perhaps, whose answer was lost. */
+		if (status == DW_OK ||
+		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
+			note_end(store, request->shard, op);
+		if (op->kind == DW_OP_BURY && status == DW_OK && !(op->flags & OP_OURS))
+			forget_letters(store, request->shard, op);
+		else if (!(op->kind == DW_OP_DROP && status == DW_ENOENT &&
+			   is_passed_on(store, request->shard, op)))
+			answer(store, op, status);
+	}
+	write_half_deleted(store, request->shard, &half_deleted);
+}
+
+/* refused: nothing of it was done. */
+static void refused(struct redis_store *store, struct redis_request *request, enum failure failure)
+{
+	struct shard *shard = request->shard;
+
+	switch (failure) {
+	case FAILURE_LOOK:
+		batch_forget(&request->ops);
+		retry(shard, &request->ops);
+		return;
+	case FAILURE_AGAIN:
+		retry(shard, &request->ops);
+		return;
+	case FAILURE_FENCED:
+		retry(shard, &request->ops);
+		if (shard->channel.handshake == HANDSHAKE_DONE)
+			handshake_begin(store, shard);
+		return;
+	case FAILURE_LOST:
+		retry(shard, &request->ops);
+		restore_begin(store, shard);
+		return;
+	case FAILURE_FULL:
+		if (request->ops.first->kind == DW_OP_PUT ||
+		    request->ops.first->kind == DW_OP_REQUEUE)
+			answer_all(store, &request->ops, DW_EFULL);
+		else
+			retry(shard, &request->ops);
+		return;
+	default:
+		if (request->ops.first->kind != DW_OP_REDELETE) {
+			answer_all(store, &request->ops, DW_ESTORE);
+			return;
+		}
+		shard->channel.pause_until =
+		    usec_max(shard->channel.pause_until, usec_add(store->now, PAUSE));
+		retry(shard, &request->ops); /* nobody else would */
+	}
+}
+
+static bool may_repeat(const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+	case DW_OP_ACK:
+	case DW_OP_REPUSH:
+	case DW_OP_REDELETE:
+	case DW_OP_MEND:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void outcome_give_up(struct redis_store *store, struct op_queue *queue)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(queue))) {
+		if (!may_repeat(op))
+			op->flags |= DW_OP_DONE;
+		answer(store, op, may_repeat(op) ? DW_ESTORE : DW_EUNKNOWN);
+	}
+}
+
+void write_answered(struct redis_store *store, struct redis_request *request,
+		    const struct reply *reply)
+{
+	enum failure failure = call_failed(store, request, reply);
+
+	call_number_done(store, request, failure == FAILURE_NONE);
+	if (failure == FAILURE_NONE)
+		take_items(store, request, reply);
+	else if (request->as_owner && store->ownership.role != DW_OWNER)
+		refuse_fenced(store, request->shard, &request->ops);
+	else
+		refused(store, request, failure);
+	request_free(store, request);
+}
+
+/* write_lost: the greeting will say whether it was applied; unless it had a number of the role
+ * that is lost. */
+void write_lost(struct redis_store *store, struct redis_request *request)
+{
+	if (request->as_owner == (store->ownership.role == DW_OWNER)) {
+		request_push(&request->shard->in_doubt.requests, request);
+		return;
+	}
+	answer_doubtful(store, &request->ops);
+	request_free(store, request);
+}
+
+/* ---- Looking at what is stored --------------------------------------------------------------- */
+
+static int take_value(struct redis_store *store, struct shard *shard, dw_op *op,
+		      const struct reply *value)
+{
+	if (value->kind != REPLY_BULK)
+		return DW_ENOENT;
+	op->rows = value_row(&store->alloc, op->id, strlen(op->id), value->bytes, value->size);
+	if (!op->rows)
+		return DW_ENOMEM;
+	token_note_row(shard, op->rows);
+	op->row_count = 1;
+	return DW_OK;
+}
+
+/* is_its: the row is what the put has stored. */
+static bool is_its(const dw_op *op, const dw_row *row)
+{
+	return row->status == DW_OK && row->head.due == op->head.due &&
+	       row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0;
+}
+
+/* applied_status: an operation was applied, and its answer is lost; this is stored now. Another
+ * process may have been there since. A client's cancel may have found an open timer, and then an
+ * earlier claim may start although nothing is there. */
+static int applied_status(dw_op *op, int found, bool as_owner)
+{
+	bool its = found == DW_OK && is_its(op, op->rows);
+	bool newer = found == DW_OK && op->rows->status == DW_ENEWER;
+
+	op->flags |= DW_OP_DONE;
+	if (found == DW_ENOMEM || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE ||
+	    op->kind == DW_OP_DROP)
+		return DW_EUNKNOWN;
+	if (op->kind == DW_OP_CANCEL)
+		return found == DW_OK || !as_owner ? DW_EUNKNOWN : DW_ENOENT;
+	if (newer || (op->flags & DW_OP_NEW && !its))
+		return DW_EUNKNOWN; /* refused, or done and then moved or replaced */
+	return DW_OK;
+}
+
+static void drop_rows(struct redis_store *store, dw_op *op)
+{
+	rows_free(&store->alloc, op->rows);
+	op->rows = NULL;
+	op->row_count = 0;
+}
+
+static void look_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	bool resolves = request->context != NULL;
+	size_t i = 0;
+	dw_op *op;
+
+	if (reply->kind == REPLY_ERROR) {
+		if (call_failed(store, request, reply) == FAILURE_AGAIN && !resolves)
+			retry(request->shard, &request->ops);
+		if (resolves)
+			answer_doubtful(store, &request->ops);
+		answer_all(store, &request->ops, DW_ESTORE);
+		request_free(store, request);
+		return;
+	}
+	while ((op = op_queue_pop(&request->ops))) {
+		int status = take_value(store, request->shard, op, &reply->items[i++]);
+
+		if (resolves)
+			status = applied_status(op, status, request->as_owner);
+		if (status == DW_ENOENT && op->kind == DW_OP_CANCEL)
+			note_end(store, request->shard, op);
+		if (status != DW_OK)
+			drop_rows(store, op);
+		answer(store, op, status);
+	}
+	request_free(store, request);
+}
+
+/* look_lost: that they were applied is known for good, so it is asked again after the greeting; its
+ * number, 0, says so. */
+static void look_lost(struct redis_store *store, struct redis_request *request)
+{
+	if (request->context) {
+		request_push(&request->shard->in_doubt.requests, request);
+		return;
+	}
+	retry(request->shard, &request->ops);
+	request_free(store, request);
+}
+
+/* send_look asks for what is stored under the ids of the first count operations of the queue. */
+int send_look(struct redis_store *store, struct shard *shard, struct op_queue *queue, size_t count,
+	      void *resolves)
+{
+	struct redis_request *request = request_new(store, shard, look_answered, look_lost);
+	const dw_op *op = queue->first;
+	int status;
+
+	if (!request)
+		return DW_ENOMEM;
+	request->context = resolves;
+	command_begin(store, "HMGET");
+	command_bytes(&store->pipeline.words, shard->keys.name[KEY_H], shard->keys.size[KEY_H]);
+	for (size_t i = 0; i < count; i++, op = op->next)
+		command_text(&store->pipeline.words, op->id);
+	status = request_send(store, request);
+	if (status != DW_OK) {
+		request_free(store, request);
+		return status;
+	}
+	while (count-- > 0)
+		op_queue_push(&request->ops, op_queue_pop(queue));
+	return DW_OK;
+}
+
+/* ---- After a lost connection ----------------------------------------------------------------- */
+
+void outcome_resolve(struct redis_store *store, struct shard *shard, struct redis_request *request,
+		     bool applied)
+{
+	const dw_op *first = request->ops.first;
+
+	/* A client's push, too, is done once: the owner may have settled it since. */
+	if (first && applied && first->kind == DW_OP_REPUSH && !request->as_owner) {
+		answer_all(store, &request->ops, DW_OK);
+		return;
+	}
+	if (!first || !applied || may_repeat(first)) {
+		retry(shard, &request->ops);
+		return;
+	}
+	/* The context is any address: it says that the operations were applied. */
+	if (send_look(store, shard, &request->ops, request->ops.count, request) != DW_OK)
+		answer_doubtful(store, &request->ops);
+}

@@ -1,0 +1,204 @@
+/* One connection: commands out, in order, and replies back to whoever sent the command. A command
+ * that waits for its reply is a request. */
+#include "store/redis/pipeline.h"
+
+#include <assert.h>
+
+#include "store/redis/core.h"
+
+#define ITEMS_A_TURN 4096u /* of replies: more wait for the next turn */
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+struct redis_request *request_new(struct redis_store *store, struct shard *shard,
+				  void (*answered)(struct redis_store *, struct redis_request *,
+						   const struct reply *),
+				  void (*lost)(struct redis_store *, struct redis_request *))
+{
+	struct redis_request *request = alloc_new(&store->alloc, sizeof *request);
+
+	if (!request)
+		return NULL;
+	request->shard = shard;
+	request->answered = answered;
+	request->lost = lost;
+	return request;
+}
+
+void request_free(struct redis_store *store, struct redis_request *request)
+{
+	assert(!request->ops.first);
+	alloc_free(&store->alloc, request);
+}
+
+void request_push(struct request_list *list, struct redis_request *request)
+{
+	request->next = NULL;
+	if (list->last)
+		list->last->next = request;
+	else
+		list->first = request;
+	list->last = request;
+}
+
+struct redis_request *request_pop(struct request_list *list)
+{
+	struct redis_request *request = list->first;
+
+	if (!request)
+		return NULL;
+	list->first = request->next;
+	if (!list->first)
+		list->last = NULL;
+	request->next = NULL;
+	return request;
+}
+
+int request_send(struct redis_store *store, struct redis_request *request)
+{
+	struct redis_command *words = &store->pipeline.words;
+	int status;
+
+	assert(store->pipeline.shape);
+	/* The link may be up again while the requests of the last connection are given up. */
+	if (!store->pipeline.connection)
+		return DW_ESTORE;
+	if (words->cut)
+		return DW_ELIMIT;
+	status =
+	    link_send(store->pipeline.link, words->count, words->word, words->size, store->now);
+
+	if (status != DW_OK)
+		return status;
+	request->sent = store->now;
+	request->script = store->pipeline.script;
+	request->shape = store->pipeline.shape;
+	request->as_owner = store->ownership.role == DW_OWNER;
+	if (request->number) {
+		assert(request->shard->channel.next == request->number);
+		request->shard->channel.next++;
+		request->shard->channel.under_way++;
+	}
+	request_push(&store->pipeline.under_way, request);
+	return DW_OK;
+}
+
+/* ---- The connection -------------------------------------------------------------------------- */
+
+static void went_down(struct redis_store *store)
+{
+	struct redis_request *request;
+
+	store->pipeline.connection = 0;
+	store->pipeline.down_since = store->now;
+	while ((request = request_pop(&store->pipeline.under_way)))
+		request->lost(store, request);
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		shard->channel.handshake = HANDSHAKE_NONE;
+		shard->channel.under_way = 0;
+		shard->channel.is_broken = false;
+		shard->lease.is_renewing = false;
+		shard->channel.pause_until = 0;
+	}
+	reshard(store);
+}
+
+static void came_up(struct redis_store *store, uint64_t connection)
+{
+	store->pipeline.connection = connection;
+	store->pipeline.connections++;
+	if (store->ownership.role == DW_OWNER)
+		for (unsigned i = 0; i < store->shard_count; i++)
+			handshake_begin(store, &store->shards[i]);
+}
+
+static void watch_connection(struct redis_store *store)
+{
+	uint64_t connection = link_connection(store->pipeline.link);
+
+	if (connection == store->pipeline.connection)
+		return;
+	if (store->pipeline.connection)
+		went_down(store);
+	if (connection)
+		came_up(store, connection);
+}
+
+/* items_of counts two levels: a page of a scan is an array of arrays. */
+static size_t items_of(const struct reply *reply)
+{
+	size_t count = 1;
+
+	if (reply->kind != REPLY_ARRAY)
+		return count;
+	for (size_t i = 0; i < reply->count; i++)
+		count += reply->items[i].kind == REPLY_ARRAY ? reply->items[i].count : 1;
+	return count;
+}
+
+static void request_misread(struct redis_store *store, struct redis_request *request)
+{
+	struct op_queue again = {0};
+	struct op_queue given_up = {0};
+	dw_op *op;
+
+	while ((op = op_queue_pop(&request->ops))) {
+		op_queue_push(op->flags & OP_MISREAD ? &given_up : &again, op);
+		op->flags |= OP_MISREAD;
+	}
+	request->ops = again;
+	outcome_give_up(store, &given_up);
+	complain(store,
+		 "the reply to %s has a wrong shape, so the connection is made again; does "
+		 "something change the replies on the way?",
+		 request->shape->command);
+	link_drop(store->pipeline.link, "the server sent a reply of a wrong shape");
+}
+
+/* take_reply: a request whose reply has a wrong shape stays, and is lost with those behind it. */
+static void take_reply(struct redis_store *store, const struct reply *reply)
+{
+	struct redis_request *request = store->pipeline.under_way.first;
+
+	if (!request) {
+		link_drop(store->pipeline.link,
+			  "the server sent a reply that nobody has asked for");
+	} else if (!shape_fits(request->shape, reply, request->ops.count)) {
+		request_misread(store, request);
+	} else {
+		(void)request_pop(&store->pipeline.under_way);
+		request->answered(store, request, reply);
+	}
+}
+
+/* take_replies: true if there was one. */
+static bool take_replies(struct redis_store *store)
+{
+	size_t items = 0;
+	struct reply *reply;
+
+	while (items < ITEMS_A_TURN && (reply = link_take(store->pipeline.link))) {
+		take_reply(store, reply);
+		items += items_of(reply);
+		reply_free(reply);
+		watch_connection(store);
+	}
+	return items > 0;
+}
+
+bool pipeline_refuses(const struct redis_store *store)
+{
+	bool fatal;
+
+	return store->pipeline.connection && link_trouble(store->pipeline.link, &fatal)[0];
+}
+
+void pipeline_wire(struct redis_store *store)
+{
+	link_work(store->pipeline.link, store->now);
+	watch_connection(store);
+	/* What has come with the writing, and is read already, makes nothing readable any more. */
+	store->pipeline.more = take_replies(store);
+}

@@ -1,0 +1,40 @@
+/* The entries of the order compared with the values. */
+#ifndef DW_STORE_REDIS_REPAIR_H
+#define DW_STORE_REDIS_REPAIR_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+
+struct redis_store;
+struct shard;
+
+/* The pass through all shards, a page at a time. */
+struct repair {
+	unsigned number; /* of the shard */
+	bool under_way;  /* a page was asked for */
+	bool in_values;  /* values are looked through; else the order */
+	char cursor[24]; /* "": at the start */
+	unsigned found;  /* ids of the shard that were given to mend.lua */
+	bool pushes;     /* an entry of it has no value, which the engine may know */
+	dw_usec at;      /* steady; the next page is asked for */
+};
+
+/* A shard's. */
+struct shard_repair {
+	unsigned differs; /* renewals in a row that counted more entries than values, or fewer */
+	uint64_t entries; /* as the last renewal counted them */
+	bool is_due;    /* an entry has no value, or a value no entry: it is looked through next */
+	bool is_second; /* it was looked through before, and the engine has written since */
+};
+
+/* repair_work asks for the next page of the pass, repair_due says when. */
+void repair_work(struct redis_store *);
+dw_usec repair_due(const struct redis_store *);
+
+/* repair_count: a renewal has counted the entries of the order, and the values. repair_soon: an
+ * entry without a value was read. */
+void repair_count(struct redis_store *, struct shard *, int64_t entries, int64_t values);
+void repair_soon(struct redis_store *, struct shard *);
+
+#endif

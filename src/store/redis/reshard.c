@@ -1,0 +1,120 @@
+/* Making and freeing the shards, and going on with another number of them. */
+#include "store/redis/reshard.h"
+
+#include "store/redis/core.h"
+#include "store/redis/store.h"
+
+int redis_shards(struct redis_store *store, unsigned count)
+{
+	struct shard *shards = alloc_new(&store->alloc, count * sizeof *shards);
+
+	if (!shards)
+		return DW_ENOMEM;
+	store->shards = shards;
+	store->layout.is_fixed = true;
+	for (; store->shard_count < count; store->shard_count++) {
+		struct shard *shard = &shards[store->shard_count];
+
+		shard->number = store->shard_count;
+		shard->channel.next = 1;
+		if (shard_make_keys(store, shard) != DW_OK)
+			return DW_ENOMEM;
+	}
+	return DW_OK;
+}
+
+static void free_shard(struct redis_store *store, struct shard *shard)
+{
+	while (shard->in_doubt.puts) {
+		struct put_in_doubt *put = shard->in_doubt.puts;
+
+		shard->in_doubt.puts = put->next;
+		alloc_free(&store->alloc, put);
+	}
+	tombstone_free_all(store, shard);
+	alloc_free(&store->alloc, shard->keys.name[0]);
+}
+
+void shards_free(struct redis_store *store, struct shard *shards, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		free_shard(store, &shards[i]);
+	alloc_free(&store->alloc, shards);
+}
+
+/* ---- Another number -------------------------------------------------------------------------- */
+
+static void move_ops(struct redis_store *store, struct op_queue *queue)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(queue)))
+		op_queue_push(&shard_of(store, op->id)->queues.waiting, op);
+}
+
+static void move_rebuild(struct redis_store *store, struct op_queue *queue)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(queue)))
+		op_queue_push(&shard_of(store, op->id)->queues.rebuild, op);
+}
+
+static void move_puts(struct redis_store *store, struct shard *old)
+{
+	while (old->in_doubt.puts) {
+		struct put_in_doubt *put = old->in_doubt.puts;
+		struct shard *shard = shard_of(store, put->id);
+
+		old->in_doubt.puts = put->next;
+		if (!put->resolved)
+			put->resolved = put->applied = true; /* perhaps */
+		put->next = shard->in_doubt.puts;
+		shard->in_doubt.puts = put;
+		shard->in_doubt.count++;
+	}
+}
+
+/* move_all: what waits for the old shards. What was sent to them and not answered may have been
+ * applied, and what is there of it nobody can say; but what is pushed may be pushed again. */
+static void move_all(struct redis_store *store, struct shard *shard)
+{
+	struct redis_request *request;
+
+	while ((request = request_pop(&shard->in_doubt.requests))) {
+		if (request->ops.first && request->ops.first->kind == DW_OP_REPUSH)
+			move_rebuild(store, &request->ops);
+		answer_doubtful(store, &request->ops);
+		request_free(store, request);
+	}
+	move_rebuild(store, &shard->queues.rebuild);
+	move_ops(store, &shard->queues.retry);
+	move_ops(store, &shard->queues.waiting);
+	move_puts(store, shard);
+	tombstone_move(store, shard);
+}
+
+void reshard(struct redis_store *store)
+{
+	struct shard *old = store->shards;
+	unsigned old_count = store->shard_count;
+	unsigned found = store->layout.found;
+
+	if (!old || !found || found == old_count || store->ownership.role == DW_OWNER ||
+	    store->stopped)
+		return;
+	store->shard_count = 0;
+	if (redis_shards(store, found) != DW_OK) { /* asked again */
+		if (store->shards != old)
+			shards_free(store, store->shards, store->shard_count);
+		store->shards = old;
+		store->shard_count = old_count;
+		store->layout.is_fixed = false;
+		return;
+	}
+	scan_end_all(store, DW_ESTORE);
+	for (unsigned i = 0; i < old_count; i++)
+		move_all(store, &old[i]);
+	shards_free(store, old, old_count);
+	restore_reshard(store);
+}

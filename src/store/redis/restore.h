@@ -1,0 +1,64 @@
+/* A shard that was emptied or set back is acquired again and rebuilt. */
+#ifndef DW_STORE_REDIS_RESTORE_H
+#define DW_STORE_REDIS_RESTORE_H
+
+#include <stdbool.h>
+
+#include "port/op.h"
+#include "redis/reply.h"
+
+struct redis_store;
+struct shard;
+
+/* The shard is acquired again, with another token. Then the engine is told, and writes what it
+ * knows. Meanwhile nothing else is sent to the shard. FOUND: the acquisition has failed, the next
+ * handshake begins it once more. HELD: another process has it. */
+enum rebuild_state {
+	REBUILD_NONE,
+	REBUILD_FOUND,
+	REBUILD_ACQUIRING,
+	REBUILD_HELD,
+	REBUILD_ACQUIRED,
+	REBUILD_TOLD
+};
+
+/* A shard's. */
+struct rebuild {
+	enum rebuild_state state;
+	bool is_unsure; /* another shard is HELD, and perhaps this one is, too */
+};
+
+/* A shard is HELD: first it is found out which others are. Then what we know of them is written as
+ * a client's, and we are no owner any more. */
+struct handover {
+	dw_op *op;      /* the LOSS that waits for one */
+	bool is_coming; /* the other shards are asked */
+	bool is_on;
+	dw_usec until; /* steady: then we give up, unless a rebuild write is done */
+};
+
+/* restore_refused: a renewal or handshake was refused. Another owner of the same incarnation is a
+ * successor; anything else says that the shard is not what it was. */
+void restore_refused(struct redis_store *, struct shard *, const struct reply *);
+
+/* restore_begin: the server does not have any more what it has confirmed. */
+void restore_begin(struct redis_store *, struct shard *);
+
+/* restore_is_sure: the shard was unsure, and is ours. */
+void restore_is_sure(struct redis_store *, struct shard *);
+
+/* restore_write lets the engine write what it knows of the shard, which is still ours. */
+void restore_write(struct redis_store *, struct shard *);
+
+/* restore_tell tells the engine what is to be written, if it waits for that. */
+void restore_tell(struct redis_store *);
+
+/* restore_park: the engine waits for a loss, and has written all of the last one. */
+void restore_park(struct redis_store *, dw_op *);
+void restore_end(struct redis_store *, int status);
+
+/* restore_reshard: there is another number of shards; who hands over begins to write again. */
+void restore_reshard(struct redis_store *);
+bool restore_is_told(const struct redis_store *, const char *id);
+
+#endif

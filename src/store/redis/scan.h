@@ -1,0 +1,15 @@
+/* Scans: pages in order over all shards. */
+#ifndef DW_STORE_REDIS_SCAN_H
+#define DW_STORE_REDIS_SCAN_H
+
+#include "store/redis/stream.h"
+
+void scan_begin(struct redis_store *, dw_op *);
+void scan_work(struct redis_store *);
+
+/* scan_end_all answers every scan, scan_overdue overdue ones only; scan_free_all frees them. */
+void scan_end_all(struct redis_store *, int status);
+void scan_overdue(struct redis_store *);
+void scan_free_all(struct redis_store *);
+
+#endif

@@ -1,0 +1,208 @@
+/* Calls of the scripts: the words that each begins with, and what a refusal means. It sorts a
+ * refusal, and acts on none. */
+#include "store/redis/script_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/core.h"
+
+/* script_named: one that the build has put in. */
+static const struct redis_script *script_named(const char *name)
+{
+	const struct redis_script *script = redis_scripts;
+
+	while (strcmp(script->name, name) != 0)
+		script++;
+	return script;
+}
+
+void command_begin(struct redis_store *store, const char *name)
+{
+	store->pipeline.script = NULL;
+	store->pipeline.shape = shape_of(name);
+	command_clear(&store->pipeline.words);
+	command_text(&store->pipeline.words, name);
+}
+
+static void add_keys(struct redis_command *words, const struct shard *shard)
+{
+	command_number(words, KEY_COUNT);
+	for (unsigned i = 0; i < KEY_COUNT; i++)
+		command_bytes(words, shard->keys.name[i], shard->keys.size[i]);
+}
+
+void call_begin(struct redis_store *store, const char *script, const struct shard *shard)
+{
+	command_begin(store, "EVALSHA");
+	store->pipeline.script = script_named(script);
+	store->pipeline.shape = shape_of(script);
+	command_text(&store->pipeline.words, store->pipeline.script->sha1);
+	add_keys(&store->pipeline.words, shard);
+}
+
+void call_begin_rare(struct redis_store *store, const char *script, const struct shard *shard)
+{
+	const struct redis_script *found = script_named(script);
+
+	command_begin(store, "EVAL");
+	store->pipeline.shape = shape_of(script);
+	command_bytes(&store->pipeline.words, found->text, found->size);
+	add_keys(&store->pipeline.words, shard);
+}
+
+void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
+{
+	struct redis_command *words = &store->pipeline.words;
+	bool owner = store->ownership.role == DW_OWNER;
+
+	command_text(words, owner ? "o" : "c");
+	if (owner)
+		command_text(words, shard->lease.token);
+	else
+		command_number(words, (int64_t)store->pipeline.connections);
+	if (owner)
+		command_text(words, shard->lease.incarnation);
+	else
+		command_number(words, store->shard_count);
+	command_number(words, (int64_t)number);
+	command_number(words, (owner ? store->ownership.lease : SESSION_TTL) / 1000);
+	if (owner && shard->inbox.seen > 0)
+		command_unsigned(words, shard->inbox.seen);
+	else
+		command_text(words, owner ? "" : store->names.channel);
+}
+
+/* ---- Loading a script ------------------------------------------------------------------------ */
+
+static void note_refusal(struct redis_store *store, const char *what, const struct reply *reply)
+{
+	(void)snprintf(store->scripts.refusal, sizeof store->scripts.refusal,
+		       "%s: the server refuses%s: %s", store->url.name, what,
+		       reply->bytes); /* cut if long */
+}
+
+static void script_loaded(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	bool *loading = request->context;
+
+	*loading = false;
+	store->scripts.unloadable = reply->kind == REPLY_ERROR && !reply_passes(reply);
+	if (reply->kind == REPLY_ERROR) {
+		note_refusal(store, " SCRIPT LOAD", reply);
+		complain(store, "the server refuses SCRIPT LOAD: %s", reply->bytes);
+	}
+	request_free(store, request);
+}
+
+static void script_load_lost(struct redis_store *store, struct redis_request *request)
+{
+	*(bool *)request->context = false;
+	request_free(store, request);
+}
+
+/* load sends a script again that the server has forgotten: it was restarted, or flushed. */
+static void load(struct redis_store *store, const struct redis_script *script)
+{
+	bool *loading = &store->scripts.loading[script - redis_scripts];
+	struct redis_request *request;
+
+	if (*loading)
+		return;
+	request = request_new(store, NULL, script_loaded, script_load_lost);
+	if (!request)
+		return; /* the next NOSCRIPT asks again */
+	request->context = loading;
+	command_begin(store, "SCRIPT");
+	command_text(&store->pipeline.words, "LOAD");
+	command_bytes(&store->pipeline.words, script->text, script->size);
+	if (request_send(store, request) == DW_OK)
+		*loading = true;
+	else
+		request_free(store, request);
+}
+
+/* ---- What failed ----------------------------------------------------------------------------- */
+
+/* pause_shard: what is refused is not asked without end. */
+static void pause_shard(const struct redis_store *store, struct shard *shard)
+{
+	if (shard)
+		shard->channel.pause_until = usec_add(store->now, PAUSE);
+}
+
+static enum failure error_failed(struct redis_store *store, struct redis_request *request,
+				 const struct reply *reply)
+{
+	if (reply_fails(reply, "NOSCRIPT") && request->script) {
+		load(store, request->script);
+		if (!store->scripts.unloadable)
+			return FAILURE_AGAIN;
+		pause_shard(store, request->shard);
+		return FAILURE_REFUSED;
+	}
+	note_refusal(store, "", reply);
+	if (reply_fails(reply, "OOM")) {
+		complain(store, "the server is over its maxmemory: no new timers until it is not");
+		return FAILURE_FULL;
+	}
+	if (reply_fails(reply, "WRONGTYPE") && request->shard) {
+		key_types_tell(store, request->shard);
+		return FAILURE_REFUSED;
+	}
+	complain(store, "the server refuses: %s", reply->bytes);
+	if (reply_passes(reply)) {
+		pause_shard(store, request->shard);
+		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;
+	}
+	pause_shard(store, request->shard);
+	return FAILURE_REFUSED;
+}
+
+/* number_refused: the server has applied up to mark. */
+static enum failure number_refused(struct redis_store *store, const struct redis_request *request,
+				   uint64_t mark)
+{
+	if (mark < request->shard->channel.acked)
+		return FAILURE_LOST;
+	if (mark >= request->number)
+		link_drop(store->pipeline.link, "a number was used twice");
+	return FAILURE_AGAIN;
+}
+
+enum failure call_failed(struct redis_store *store, struct redis_request *request,
+			 const struct reply *reply)
+{
+	const struct reply *word = reply->items;
+
+	if (reply->kind == REPLY_ERROR)
+		return error_failed(store, request, reply);
+	if (reply_is(word, "FENCED") || reply_is(word, "NOSESSION"))
+		return FAILURE_FENCED;
+	if (reply_is(word, "ERA"))
+		return FAILURE_LOST;
+	if (reply_is(word, "MARK"))
+		return number_refused(store, request, (uint64_t)reply_number(&word[1]));
+	if (reply_is(word, "LOOK"))
+		return FAILURE_LOOK;
+	return FAILURE_NONE;
+}
+
+void call_number_done(struct redis_store *store, struct redis_request *request, bool applied)
+{
+	struct shard *shard = request->shard;
+
+	shard->channel.under_way--;
+	if (request->as_owner != (store->ownership.role == DW_OWNER))
+		return; /* the numbers are others' now */
+	if (applied) {
+		shard->channel.acked = request->number;
+	} else {
+		shard->channel.is_broken = true;
+	}
+	if (shard->channel.is_broken && shard->channel.under_way == 0) {
+		shard->channel.is_broken = false;
+		shard->channel.next = shard->channel.acked + 1;
+	}
+}

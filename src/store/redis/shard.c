@@ -1,0 +1,57 @@
+/* One shard: its keys, and which ids belong to it. */
+#include "store/redis/shard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/core.h"
+#include "store/redis/store.h"
+
+/* crc16_byte divides by x^16 + x^12 + x^5 + 1 without a table: a byte's quotient is the byte with
+ * its upper half, and each term of the divisor shifts it. */
+static unsigned crc16_byte(unsigned crc, unsigned char byte)
+{
+	unsigned quotient = crc >> 8 ^ byte;
+
+	quotient ^= quotient >> 4;
+	return (crc << 8 & 0xffff) ^ (quotient << 12 & 0xffff) ^ quotient << 5 ^ quotient;
+}
+
+/* crc16_of as Redis Cluster counts it (XMODEM), of the id or of its part in braces. */
+unsigned crc16_of(const char *id)
+{
+	const char *open = strchr(id, '{');
+	const char *end = open ? strchr(open + 1, '}') : NULL;
+	size_t size = strlen(id);
+	unsigned crc = 0;
+
+	if (end && end > open + 1) {
+		id = open + 1;
+		size = (size_t)(end - id);
+	}
+	for (size_t i = 0; i < size; i++)
+		crc = crc16_byte(crc, (unsigned char)id[i]);
+	return crc;
+}
+
+struct shard *shard_of(struct redis_store *store, const char *id)
+{
+	return &store->shards[crc16_of(id) % store->shard_count];
+}
+
+int shard_make_keys(struct redis_store *store, struct shard *shard)
+{
+	static const char *const ends[KEY_COUNT] = {"l", "m", "z", "h", "i", "d", "D", "e", "s:"};
+	size_t room = sizeof store->names.name + sizeof store->names.nonce + 16;
+	char *at = alloc_new(&store->alloc, KEY_COUNT * room);
+
+	if (!at)
+		return DW_ENOMEM;
+	for (unsigned i = 0; i < KEY_COUNT; i++, at += room) {
+		shard->keys.name[i] = at;
+		shard->keys.size[i] =
+		    (size_t)snprintf(at, room, "{%s:%02u}:%s%s", store->names.name, shard->number,
+				     ends[i], i == KEY_SESSION ? store->names.nonce : "");
+	}
+	return DW_OK;
+}

@@ -1,0 +1,239 @@
+/* One stream of a scan: the pages of one shard's claimed timers, pending timers or dead letters, in
+ * order. Timers with equal deadlines are sorted by version before any of them is given. */
+#include "store/redis/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/redis/core.h"
+
+#define FIRST_PAGE 32u /* no row is given before each stream has one */
+
+bool stream_row_is_before(const dw_row *a, const dw_row *b)
+{
+	if (a->number != b->number)
+		return a->number < b->number;
+	if (a->head.due != b->head.due)
+		return a->head.due < b->head.due;
+	return a->head.generation < b->head.generation;
+}
+
+static void close_group(struct stream *stream)
+{
+	dw_row *row = stream->group.first;
+
+	if (stream->group.count > 1)
+		row = rows_sort(row, stream_row_is_before);
+	stream->group = (struct rows){0};
+	while (row) {
+		dw_row *next = row->next;
+
+		rows_push(&stream->ready, row);
+		row = next;
+	}
+}
+
+void stream_init(struct scan *scan, struct stream *stream, struct shard *shard, char sign,
+		 const dw_cursor *after)
+{
+	int64_t score = value_score(after->due);
+
+	stream->scan = scan;
+	stream->shard = shard;
+	stream->sign = sign;
+	stream->page = scan->page < FIRST_PAGE ? scan->page : FIRST_PAGE;
+	if (!after->started)
+		return;
+	/* From the beginning of the cursor's own group: behind all that are better. */
+	if (sign == 'd')
+		(void)snprintf(stream->score, sizeof stream->score, "%llu",
+			       (unsigned long long)after->generation);
+	else
+		(void)snprintf(stream->score, sizeof stream->score, "%lld",
+			       (long long)(sign == '+' ? score : 1 - score));
+}
+
+void stream_free(struct redis_store *store, struct stream *stream)
+{
+	rows_free(&store->alloc, stream->ready.first);
+	rows_free(&store->alloc, stream->group.first);
+	alloc_free(&store->alloc, stream->member);
+}
+
+static bool is_behind(const struct scan *scan, const dw_row *row)
+{
+	if (!scan->last.started || row->number)
+		return true;
+	return row->head.due > scan->last.due ||
+	       (row->head.due == scan->last.due && row->head.generation > scan->last.generation);
+}
+
+/* add_row: false: no memory. */
+static bool add_row(struct redis_store *store, struct stream *stream, dw_row *row, int64_t score)
+{
+	if (!row)
+		return false;
+	if (row->status == DW_ECORRUPT && stream->sign != 'd')
+		row->head.due = score < 0 ? -score : score;
+	if (!is_behind(stream->scan, row)) {
+		rows_free(&store->alloc, row);
+		return true;
+	}
+	if (stream->group.first && stream->group_score != score)
+		close_group(stream);
+	stream->group_score = score;
+	rows_push(&stream->group, row);
+	return true;
+}
+
+/* keep_place remembers where the page ended. False: no memory. */
+static bool keep_place(struct redis_store *store, struct stream *stream, const struct reply *member,
+		       const char *score)
+{
+	char *copy = store->alloc.resize(store->alloc.user, stream->member, member->size + 1);
+
+	if (!copy)
+		return false;
+	stream->member = memcpy(copy, member->bytes, member->size);
+	stream->member_size = member->size;
+	(void)snprintf(stream->score, sizeof stream->score, "%s", score);
+	return true;
+}
+
+static bool take_letters(struct redis_store *store, struct stream *stream,
+			 const struct reply *reply)
+{
+	const struct reply *items = reply->items;
+
+	for (size_t i = 0; i < reply->count; i += 3) {
+		dw_row *row = letter_row(store, stream->shard, items + i);
+
+		if (!add_row(store, stream, row, row ? (int64_t)row->number : 0))
+			return false;
+	}
+	stream->ended = reply->count / 3 < stream->page;
+	return stream->ended ||
+	       keep_place(store, stream, &items[reply->count - 3], items[reply->count - 2].bytes);
+}
+
+/* score_of a row that was read: its deadline says. A damaged one stands where the one before it
+ * stood, or where the page begins. */
+static int64_t score_of(const struct stream *stream, const dw_row *row)
+{
+	if (row->status != DW_ECORRUPT)
+		return stream->sign == '+' ? value_score(row->head.due)
+					   : -value_score(row->head.due);
+	return stream->group.first ? stream->group_score : strtoll(stream->score, NULL, 10);
+}
+
+static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
+{
+	const struct reply *ids = reply->count > 0 ? &reply->items[0] : reply;
+	const struct reply *values = reply->count > 0 ? &reply->items[1] : reply;
+
+	for (size_t i = 0; i < ids->count; i++) {
+		const struct reply *id = &ids->items[i];
+		const struct reply *value = &values->items[i];
+		dw_row *row =
+		    value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
+		int64_t score = row ? score_of(stream, row) : 0;
+
+		if (row) {
+			token_note_row(stream->shard, row);
+			misplaced_row(store, stream->shard, row);
+			if (row->deleted)
+				repair_soon(store, stream->shard);
+		}
+		if (!add_row(store, stream, row, score))
+			return false;
+	}
+	stream->ended = ids->count < stream->page;
+	return stream->ended ||
+	       keep_place(store, stream, &ids->items[ids->count - 1], reply->items[2].bytes);
+}
+
+/* arrived: the page that was asked for has come, or was lost. */
+static void arrived(struct stream *stream)
+{
+	stream->asked = false;
+	stream->scan->under_way--;
+	stream->scan->rows_under_way -= stream->page;
+}
+
+static void take_page(struct redis_store *store, struct redis_request *request,
+		      const struct reply *reply)
+{
+	struct stream *stream = request->context;
+	struct scan *scan = stream->scan;
+
+	request_free(store, request);
+	arrived(stream);
+	if (scan->useless) {
+		scan_give_up(store, scan);
+	} else if (reply->kind != REPLY_ERROR) {
+		if (!(stream->sign == 'd' ? take_letters : take_timers)(store, stream, reply))
+			scan->failed = true;
+		if (stream->ended)
+			close_group(stream);
+		if (stream->page < scan->page)
+			stream->page =
+			    2 * stream->page < scan->page ? 2 * stream->page : scan->page;
+	}
+}
+
+static void stream_page_answered(struct redis_store *store, struct redis_request *request,
+				 const struct reply *reply)
+{
+	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) != FAILURE_NONE &&
+	    request->shard->channel.pause_until <= store->now)
+		request->shard->channel.pause_until = usec_add(store->now, DW_MILLISECONDS(2));
+	take_page(store, request, reply);
+}
+
+static void stream_page_lost(struct redis_store *store, struct redis_request *request)
+{
+	struct stream *stream = request->context;
+
+	request_free(store, request);
+	arrived(stream);
+	if (stream->scan->useless)
+		scan_give_up(store, stream->scan);
+}
+
+static void add_place(struct redis_command *words, const struct stream *stream)
+{
+	command_text(words, stream->score);
+	command_bytes(words, stream->member ? stream->member : "",
+		      stream->member ? stream->member_size : 0);
+}
+
+void stream_ask(struct redis_store *store, struct stream *stream)
+{
+	struct redis_command *words = &store->pipeline.words;
+	struct redis_request *request;
+
+	if (!store->pipeline.connection || store->now < stream->shard->channel.pause_until)
+		return;
+	request = request_new(store, stream->shard, stream_page_answered, stream_page_lost);
+	if (!request)
+		return;
+	request->context = stream;
+	if (stream->sign == 'd') {
+		call_begin_rare(store, "dead_page", stream->shard);
+		add_place(words, stream);
+		command_number(words, (int64_t)stream->page);
+	} else {
+		call_begin(store, "page", stream->shard);
+		command_bytes(words, &stream->sign, 1);
+		command_number(words, (int64_t)stream->page);
+		add_place(words, stream);
+	}
+	if (request_send(store, request) != DW_OK) {
+		request_free(store, request);
+		return;
+	}
+	stream->asked = true;
+	stream->scan->under_way++;
+	stream->scan->rows_under_way += stream->page;
+}

@@ -1,0 +1,143 @@
+/* The fencing token of a shard: fence, nonce and connection; what the server's replies say about
+ * it; and the server's clock, from which versions come. */
+#include "store/redis/token.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/identity.h"
+#include "store/redis/core.h"
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+/* clock_learn: as if the answer had come at once, so that we are never ahead of the server's
+ * clock: a version that is could be given a second time when the server has lost the first one. */
+void clock_learn(struct redis_store *store, int64_t server_time)
+{
+	store->clock.time = server_time;
+	store->clock.at = store->now;
+}
+
+/* clock_version: the server gives generations by its own clock; what we ask for here makes them
+ * follow the order of the calls over all shards. Every shard rounds up to its own remainder, so
+ * that they are steps of as many as there are shards. */
+uint64_t clock_version(struct redis_store *store)
+{
+	dw_usec now = usec_add(store->clock.time, usec_sub(store->now, store->clock.at));
+	uint64_t next = store->clock.floor + store->shard_count;
+
+	store->clock.floor = now > 0 && (uint64_t)now > next ? (uint64_t)now : next;
+	return store->clock.floor;
+}
+
+/* token_extend: counted from the sending, and with a margin for clocks of different speed. */
+void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
+{
+	dw_usec margin = usec_add(store->ownership.lease / 1000, DW_MILLISECONDS(50));
+
+	shard->lease.until = usec_add(sent, usec_sub(store->ownership.lease, margin));
+}
+
+dw_usec token_until(const struct redis_store *store)
+{
+	dw_usec until = DW_NEVER;
+
+	if (store->ownership.role != DW_OWNER)
+		return INT64_MIN;
+	for (unsigned i = 0; i < store->shard_count; i++)
+		until = usec_min(until, store->shards[i].lease.until);
+	return until;
+}
+
+/* ---- The token ------------------------------------------------------------------------------- */
+
+bool token_is_dead(const struct reply *held)
+{
+	const char *bar = strchr(held->items[3].bytes, '|');
+
+	return bar && identity_is_dead(bar + 1);
+}
+
+bool token_has_nonce(const struct redis_store *store, const struct reply *token)
+{
+	const char *nonce = strchr(token->bytes, ':');
+	size_t size = strlen(store->names.nonce);
+
+	return nonce && strncmp(nonce + 1, store->names.nonce, size) == 0 && nonce[1 + size] == ':';
+}
+
+void token_note_version(struct shard *shard, uint64_t version)
+{
+	if (shard->lease.high < version && version <= VALUE_SCORE_MAX)
+		shard->lease.high = version;
+}
+
+void token_note_row(struct shard *shard, const dw_row *row)
+{
+	if (row->status == DW_OK)
+		token_note_version(shard, row->head.generation);
+}
+
+bool token_take(struct shard *shard, const struct reply *reply)
+{
+	if (reply->items[1].size >= TOKEN_SIZE || reply->items[2].size >= INCARNATION_SIZE)
+		return false;
+	memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
+	memcpy(shard->lease.incarnation, reply->items[2].bytes, reply->items[2].size + 1);
+	shard->lease.fence = strtoull(shard->lease.token, NULL, 10);
+	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
+	shard->inbox.has_news = true;
+	shard->inbox.seen = 0;
+	token_note_version(shard, (uint64_t)reply_number(&reply->items[3]));
+	return true;
+}
+
+void token_incarnation(const struct redis_store *store, unsigned number, char *ret_era)
+{
+	(void)snprintf(ret_era, INCARNATION_SIZE, "%s.%u", store->names.nonce,
+		       number); /* it fits */
+}
+
+/* floor_of: what the shard gives from now on is above all that it has given, even if the server has
+ * lost that and its clock went back. */
+static uint64_t floor_of(const struct redis_store *store, struct shard *shard)
+{
+	token_note_version(shard, shard->lease.fence);
+	token_note_version(shard, shard->inbox.seen);
+	return shard->lease.high > store->clock.floor ? shard->lease.high : store->clock.floor;
+}
+
+void token_add_acquire(struct redis_store *store, struct shard *shard, const char *replace)
+{
+	struct redis_command *words = &store->pipeline.words;
+
+	call_begin_rare(store, "acquire", shard);
+	command_text(words, store->names.nonce);
+	command_number(words, (int64_t)store->pipeline.connections);
+	command_number(words, store->ownership.lease / 1000);
+	command_unsigned(words, floor_of(store, shard));
+	command_text(words, store->names.holder);
+	command_number(words, store->shard_count);
+	/* A new era: the nonce, and how many it has made. */
+	store->names.incarnations++;
+	token_incarnation(store, store->names.incarnations, store->names.incarnation);
+	command_text(words, store->names.incarnation);
+	command_text(words, replace);
+	command_text(words,
+		     shard->rebuild.state == REBUILD_ACQUIRING ? shard->lease.incarnation : "");
+}
+
+bool token_went_back(const struct shard *shard, const struct reply *reply)
+{
+	return (uint64_t)reply_number(&reply->items[1]) < shard->channel.acked ||
+	       (uint64_t)reply_number(&reply->items[2]) < shard->inbox.seen;
+}
+
+/* token_of writes the token that the shard has on this connection. */
+void token_of(const struct redis_store *store, const struct shard *shard, char *ret_token)
+{
+	(void)snprintf(ret_token, TOKEN_SIZE, "%" PRIu64 ":%s:%" PRIu64, shard->lease.fence,
+		       store->names.nonce, store->pipeline.connections); /* 20 + 16 + 20 digits */
+}

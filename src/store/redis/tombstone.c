@@ -1,0 +1,130 @@
+/* Ids that this owner has seen deleted in the last minute. A shard that lost data may still have
+ * these timers, or get them back from memory: they are deleted again, and not written. */
+#include "store/redis/tombstone.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "store/redis/core.h"
+
+#define TOMBSTONE_AGE DW_SECONDS(60)
+#define TOMBSTONES_MAX 131072u /* of all shards */
+
+static size_t bucket_of(const char *id)
+{
+	return hash_bytes(0, id, strlen(id)) % TOMBSTONE_BUCKETS;
+}
+
+static void drop_first(struct redis_store *store, struct shard *shard)
+{
+	struct tombstone *tombstone = shard->tombstones.first;
+	struct tombstone **at = &shard->tombstones.buckets[bucket_of(tombstone->id)];
+
+	while (*at != tombstone)
+		at = &(*at)->same;
+	*at = tombstone->same;
+	shard->tombstones.first = tombstone->next;
+	if (!shard->tombstones.first)
+		shard->tombstones.last = NULL;
+	shard->tombstones.count--;
+	alloc_free(&store->alloc, tombstone);
+}
+
+static void link_tombstone(struct shard *shard, struct tombstone *tombstone)
+{
+	struct tombstone **bucket = &shard->tombstones.buckets[bucket_of(tombstone->id)];
+
+	tombstone->next = NULL;
+	tombstone->same = *bucket;
+	*bucket = tombstone;
+	*(shard->tombstones.last ? &shard->tombstones.last->next : &shard->tombstones.first) =
+	    tombstone;
+	shard->tombstones.last = tombstone;
+	shard->tombstones.count++;
+}
+
+void tombstone_add(struct redis_store *store, struct shard *shard, const char *id,
+		   uint64_t generation, bool letter)
+{
+	size_t id_size = strlen(id) + 1;
+	struct tombstone *tombstone;
+
+	while (shard->tombstones.first &&
+	       (shard->tombstones.first->at + TOMBSTONE_AGE < store->now ||
+		shard->tombstones.count >= TOMBSTONES_MAX / store->shard_count))
+		drop_first(store, shard);
+	if (store->ownership.role != DW_OWNER || generation == 0)
+		return;
+	tombstone = alloc_new(&store->alloc, sizeof *tombstone + id_size);
+	if (!tombstone)
+		return; /* it would be delivered once more */
+	memcpy(tombstone->id, id, id_size);
+	tombstone->generation = generation;
+	tombstone->at = store->now;
+	tombstone->letter = letter;
+	link_tombstone(shard, tombstone);
+	if (shard->tombstones.high < generation)
+		shard->tombstones.high = generation;
+}
+
+/* tombstone_of: of that generation, or of a later one; NULL: none. */
+static struct tombstone *tombstone_of(const struct shard *shard, const char *id,
+				      uint64_t generation)
+{
+	struct tombstone *tombstone = NULL;
+
+	if (generation <= shard->tombstones.high)
+		tombstone = shard->tombstones.buckets[bucket_of(id)];
+	while (tombstone && (tombstone->generation < generation || strcmp(tombstone->id, id) != 0))
+		tombstone = tombstone->same;
+	return tombstone;
+}
+
+bool tombstone_covers(const struct shard *shard, const char *id, uint64_t generation)
+{
+	return tombstone_of(shard, id, generation) != NULL;
+}
+
+void tombstone_note_ended(struct redis_store *store, const dw_op *op)
+{
+	for (dw_row *row = op->rows; row; row = row->next) {
+		const struct shard *shard = shard_of(store, row->id);
+		const struct tombstone *tombstone =
+		    tombstone_of(shard, row->id, row->head.generation);
+
+		if (row->status == DW_OK && tombstone && tombstone->at >= (dw_usec)op->store_floor)
+			row->gone = 1;
+	}
+}
+
+void tombstone_drop(struct shard *shard, const char *id, uint64_t generation)
+{
+	struct tombstone *tombstone;
+
+	if (generation == 0)
+		return;
+	while ((tombstone = tombstone_of(shard, id, generation)))
+		tombstone->generation = 0;
+}
+
+void tombstone_free_all(struct redis_store *store, struct shard *shard)
+{
+	while (shard->tombstones.first)
+		drop_first(store, shard);
+}
+
+void tombstone_move(struct redis_store *store, struct shard *old)
+{
+	struct tombstone *tombstone = old->tombstones.first;
+
+	old->tombstones.first = old->tombstones.last = NULL;
+	while (tombstone) {
+		struct tombstone *next = tombstone->next;
+		struct shard *shard = shard_of(store, tombstone->id);
+
+		link_tombstone(shard, tombstone);
+		if (shard->tombstones.high < tombstone->generation)
+			shard->tombstones.high = tombstone->generation;
+		tombstone = next;
+	}
+}

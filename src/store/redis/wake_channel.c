@@ -1,0 +1,100 @@
+/* The wake channel: clients publish the number of a shard there when they have written to its
+ * inbox. An owner subscribes on a connection of its own. */
+#include "store/redis/wake_channel.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "redis/connection.h"
+#include "store/redis/core.h"
+#include "store/redis/store.h"
+
+const char *redis_channel(const struct redis_store *store)
+{
+	return store->names.channel;
+}
+
+void wake_channel_watch(struct redis_store *store, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	if (store->wake.descriptor >= 0 && fd >= 0)
+		(void)epoll_ctl(store->wake.descriptor, EPOLL_CTL_ADD, fd, &event);
+}
+
+void redis_hear(struct redis_store *store, struct link *subscriber)
+{
+	store->wake.link = subscriber;
+	wake_channel_watch(store, link_descriptor(subscriber));
+}
+
+void wake_channel_free(struct redis_store *store)
+{
+	link_free(store->wake.link);
+	if (store->wake.descriptor >= 0)
+		(void)close(store->wake.descriptor); /* nothing was written to it */
+}
+
+/* log_line: what the link says of itself until it is up, redis_store_open() says in the end. */
+static void log_line(dw_log_level level, const char *line, void *user)
+{
+	const struct redis_store *store = user;
+	size_t size = strlen(store->url.name);
+
+	if (store->opened || level != DW_LOG_WARN || strncmp(line, store->url.name, size) != 0)
+		store->env.log(level, line, store->env.log_user);
+}
+
+int link_open(struct redis_store *store, const char *channel, struct link **ret_link)
+{
+	char probe_key[sizeof store->names.channel];
+	struct socket_options options = {.alloc = store->alloc,
+					 .url = &store->url,
+					 .name = "durawheel",
+					 .seed = rng_seed(),
+					 .channel = channel,
+					 .probe_key = channel ? NULL : probe_key,
+					 .reply_patience = store->env.reply_patience,
+					 .log = store->env.log ? log_line : NULL,
+					 .log_user = store};
+
+	(void)snprintf(probe_key, sizeof probe_key, "{%s:00}:probe",
+		       store->names.name); /* it fits */
+	return socket_link_new(ret_link, &options);
+}
+
+static void wake_channel_open(struct redis_store *store)
+{
+	struct link *subscriber = NULL;
+
+	/* Without memory or descriptors now: the renewals count the inbox, too. */
+	if (store->url.name[0] && link_open(store, store->names.channel, &subscriber) == DW_OK)
+		redis_hear(store, subscriber);
+}
+
+void wake_channel_work(struct redis_store *store)
+{
+	struct reply *reply;
+
+	if (!store->wake.link && store->ownership.role == DW_OWNER && !store->stopped)
+		wake_channel_open(store);
+	if (!store->wake.link)
+		return;
+	link_work(store->wake.link, store->now);
+	if (link_connection(store->wake.link) != store->wake.connection) {
+		store->wake.connection = link_connection(store->wake.link);
+		inbox_expect_all(store); /* what was said meanwhile, nobody has heard */
+	}
+	while ((reply = link_take(store->wake.link))) {
+		if (reply->kind == REPLY_ARRAY && reply->count == 3) {
+			uint64_t number = (uint64_t)reply_number(&reply->items[2]);
+
+			if (number < store->shard_count)
+				store->shards[number].inbox.has_news = true;
+		}
+		reply_free(reply);
+	}
+}

@@ -1,0 +1,23 @@
+/* The subscriber of the wake channel. */
+#ifndef DW_STORE_REDIS_WAKE_CHANNEL_H
+#define DW_STORE_REDIS_WAKE_CHANNEL_H
+
+#include "redis/link.h"
+
+struct redis_store;
+
+struct wake_channel {
+	struct link *link; /* NULL: not subscribed */
+	uint64_t connection;
+	int descriptor; /* an epoll set of both links'; -1 in a simulation */
+};
+
+/* link_open makes a link to the server: a subscriber of the channel, or (NULL) one for commands. */
+int link_open(struct redis_store *, const char *channel, struct link **ret_link);
+
+/* wake_channel_watch adds a link's descriptor to the epoll set. */
+void wake_channel_watch(struct redis_store *, int fd);
+void wake_channel_work(struct redis_store *);
+void wake_channel_free(struct redis_store *);
+
+#endif

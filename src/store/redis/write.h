@@ -1,0 +1,17 @@
+/* The operations on one timer, as script calls. */
+#ifndef DW_STORE_REDIS_WRITE_H
+#define DW_STORE_REDIS_WRITE_H
+
+#include <stdbool.h>
+
+#include "port/op.h"
+
+struct redis_store;
+struct shard;
+
+bool write_is_one(const dw_op *);
+
+/* write_send makes a command of what stands first in the queue. DW_OK, or why it has to wait. */
+int write_send(struct redis_store *, struct shard *, struct op_queue *);
+
+#endif
