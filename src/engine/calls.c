@@ -156,7 +156,7 @@ static void give_up(struct engine *engine, struct call *call)
 	struct timer *timer = index_find(&engine->timers.index, call->id);
 
 	assert(timer);
-	if (timer->settling == call) { /* the verdict goes on without it */
+	if (timer->settling == call) { /* the verdict is still sent */
 		timer->settling = NULL;
 		call_answer(engine, call, DW_EUNKNOWN);
 	} else {

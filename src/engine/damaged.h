@@ -1,4 +1,4 @@
-/* Rows of the store that cannot be trusted: they are told, and moved to the dead letters. */
+/* Rows of the store that cannot be trusted: an event reports them, and they become dead letters. */
 #ifndef DW_ENGINE_DAMAGED_H
 #define DW_ENGINE_DAMAGED_H
 
@@ -10,14 +10,14 @@ struct timer;
 /* damaged_flaw: what is wrong with a row, in words behind its id. It may write them to room. */
 const char *damaged_flaw(const dw_row *, char room[RECORD_WORDS_SIZE]);
 
-/* damaged_row and damaged_timer tell of a damage that was found in a row, or at a claim. */
+/* damaged_row and damaged_timer report a damage that was found in a row, or by a claim. */
 void damaged_row(struct engine *, const dw_row *);
 void damaged_timer(struct engine *, const struct timer *);
 
 /* damaged_buried takes the answer: the row is a dead letter now. */
 void damaged_buried(struct engine *, const dw_op *);
 
-/* damaged_dropped tells that the store has dropped old dead letters. */
+/* damaged_dropped reports that the store has dropped old dead letters. */
 void damaged_dropped(struct engine *, const dw_op *);
 
 #endif

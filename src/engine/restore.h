@@ -9,7 +9,7 @@
 struct engine;
 
 struct restore {
-	bool asked;      /* a LOSS is parked in the store */
+	bool asked;      /* a LOSS is in the store, as a long poll */
 	bool writing;    /* it was answered: something is lost */
 	bool again;      /* a timer could not be written */
 	uint32_t bucket; /* of the index: the next to be looked through */

@@ -5,7 +5,7 @@
  *	                   '------------------- retry, hold time-out ----------------------'
  *
  * An operation under way in the store (busy) does not change the state; its answer does. There is
- * at most one for each id: what is called meanwhile waits in `calls`, in order.
+ * at most one for each id: calls that come meanwhile wait in `calls`, in order.
  */
 #ifndef DW_TIMER_TIMER_H
 #define DW_TIMER_TIMER_H
@@ -64,7 +64,7 @@ struct timer {
 	bool storing;     /* a put's, not stored yet: owned by its call */
 	bool backing_off; /* armed in the fire schedule to try an operation again */
 	bool no_retry;    /* cancelled while it was delivered: a retry is dropped */
-	bool purged;      /* it goes on without the store, until its delivery is over */
+	bool purged;      /* the store does not have it any more; its delivery still ends */
 	bool unsure;      /* what is stored may be newer, or an inbox may name it still */
 };
 
