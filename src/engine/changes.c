@@ -23,7 +23,6 @@ static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 		   struct timer **ret_head)
 {
 	struct timer *head = index_find(&engine->timers.index, id);
-	int status = DW_OK;
 
 	if (head) {
 		*ret_head = head;
@@ -32,12 +31,8 @@ static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 	if (index_count(&engine->timers.index) >= engine->env.timers_max)
 		return engine_fail(engine, DW_ELIMIT, "there are %zu timers: options.timers_max",
 				   engine->env.timers_max);
-	head = fresh;
-	if (!head)
-		status = timer_adopt(engine, id, NULL, 0, &head);
-	if (status == DW_OK)
-		status = index_add(&engine->timers.index, head);
-	if (status != DW_OK) {
+	head = fresh ? fresh : timer_new_place(&engine->alloc, id);
+	if (!head || index_add(&engine->timers.index, head) != DW_OK) {
 		if (head && !fresh)
 			timer_release(engine, head);
 		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
@@ -57,26 +52,21 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 				.id_size = (uint8_t)call->id_size,
 				.topic_size = (uint8_t)strlen(timer->topic)};
 	size_t size = record_size(&record);
-	size_t topic_size = record.topic_size + (size_t)1;
-	unsigned char *body = alloc_new(&engine->alloc, size + topic_size);
 	int status = DW_ENOMEM;
 
-	if (!body)
-		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
-	record_encode(&record, body);
 	/* The operation owns its strings: the topic stands behind the body. */
-	memcpy(body + size, timer->topic, topic_size);
-	call->op = op_new(&engine->alloc, DW_OP_PUT, call->id, body, size + topic_size);
-	if (call->op)
-		status = timer_adopt(engine, call->id, body, size, &call->fresh);
-	alloc_free(&engine->alloc, body);
+	call->op = op_new(&engine->alloc, DW_OP_PUT, call->id, NULL, size + record.topic_size + 1u);
+	if (call->op) {
+		record_encode(&record, op_room(call->op));
+		status = timer_adopt(engine, &record, call->op->body, &call->fresh);
+	}
 	if (status != DW_OK)
 		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
 	call->fresh->head.due = timer->due;
 	call->fresh->storing = true;
 	call->op->head.due = timer->due;
 	call->op->body_size = size;
-	call->op->topic = (const char *)call->op->body + size;
+	call->op->topic = memcpy(op_room(call->op) + size, timer->topic, record.topic_size + 1u);
 	if (timer->flags & DW_NEW)
 		call->op->flags |= DW_OP_NEW;
 	return DW_OK;

@@ -33,10 +33,11 @@ static void note_difference(struct timer *known, const dw_row *row)
 }
 
 /* learn_timer makes the row's timer the current one of its id. */
-static int learn_timer(struct engine *engine, struct timer *old, const dw_row *row)
+static int learn_timer(struct engine *engine, struct timer *old, const dw_row *row,
+		       const struct record *record)
 {
 	struct timer *timer = NULL;
-	int status = timer_adopt(engine, row->id, row->body, row->body_size, &timer);
+	int status = timer_adopt(engine, record, row->body, &timer);
 
 	if (status == DW_OK && !old)
 		status = index_add(&engine->timers.index, timer);
@@ -80,7 +81,7 @@ int learn_row(struct engine *engine, const dw_row *row)
 		note_difference(old, row);
 		return DW_OK;
 	}
-	return learn_timer(engine, old, row);
+	return learn_timer(engine, old, row, &record);
 }
 
 void learn_rows(struct engine *engine, const dw_row *row)

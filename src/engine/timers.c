@@ -52,23 +52,19 @@ void timers_fetch(const struct timers *timers, const char *const *ids, int count
 		index_fetch_timer(&timers->index, hashes[i]);
 }
 
-int timer_adopt(struct engine *engine, const char *id, const void *body, size_t body_size,
+int timer_adopt(struct engine *engine, const struct record *record, const void *body,
 		struct timer **ret_timer)
 {
-	struct timer *timer = timer_new(&engine->alloc, id, body, body_size);
-	struct record record;
+	struct timer *timer = timer_new(&engine->alloc, record, body);
 
 	if (!timer)
 		return DW_ENOMEM;
-	if (body) {
-		if (record_decode(body, body_size, &record) == DW_OK)
-			timer->topic = topics_get(&engine->topics, record.topic, record.topic_size);
-		if (!timer->topic) {
-			alloc_free(&engine->alloc, timer);
-			return DW_ENOMEM;
-		}
-		timer->topic->timer_count++;
+	timer->topic = topics_get(&engine->topics, record->topic, record->topic_size);
+	if (!timer->topic) {
+		alloc_free(&engine->alloc, timer);
+		return DW_ENOMEM;
 	}
+	timer->topic->timer_count++;
 	*ret_timer = timer;
 	return DW_OK;
 }

@@ -34,9 +34,9 @@ static inline bool timers_have_work(const struct timers *timers)
 	return timers->work.wheel != NULL;
 }
 
-/* timer_adopt makes a timer of this body (NULL: only a place for the id); not in the index yet. */
-int timer_adopt(struct engine *, const char *id, const void *body, size_t body_size,
-		struct timer **ret_timer);
+/* timer_adopt makes a timer of the body, which decodes to the record, and of its topic; it is not
+ * in the index yet. */
+int timer_adopt(struct engine *, const struct record *, const void *body, struct timer **ret_timer);
 
 /* timer_release frees a timer that is in no index any more. */
 void timer_release(struct engine *, struct timer *);

@@ -12,13 +12,19 @@ dw_op *op_new(const struct alloc *alloc, dw_op_kind kind, const char *id, const 
 	if (!op)
 		return NULL;
 	op->kind = kind;
-	if (body_size) {
-		op->body = memcpy(at, body, body_size);
-		op->body_size = body_size;
-	}
+	if (body_size)
+		op->body = at;
+	if (body_size && body)
+		memcpy(at, body, body_size);
+	op->body_size = body_size;
 	if (id)
 		op->id = memcpy(at + body_size, id, id_size);
 	return op;
+}
+
+unsigned char *op_room(dw_op *op)
+{
+	return (unsigned char *)(op + 1);
 }
 
 void rows_free(const struct alloc *alloc, dw_row *row)

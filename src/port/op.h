@@ -8,9 +8,10 @@
 #include "base/alloc.h"
 #include "durawheel/store.h"
 
-/* op_new: an operation on id, with room for a copy of body (NULL when body_size is 0). NULL: no
- * memory. */
+/* op_new: an operation on id, with a copy of body. A body of NULL is left to be written to
+ * op_room(). NULL: no memory. */
 dw_op *op_new(const struct alloc *, dw_op_kind, const char *id, const void *body, size_t body_size);
+unsigned char *op_room(dw_op *);
 
 /* op_is_parked: it is answered when the store has something to say, and owes no answer till
  * then. */

@@ -18,6 +18,7 @@
 
 struct topic;
 struct call;
+struct record;
 
 enum timer_state {
 	TIMER_ABSENT, /* only a place for what is under way or waits */
@@ -68,8 +69,9 @@ struct timer {
 	bool unsure;      /* what is stored may be newer, or an inbox may name it still */
 };
 
-/* timer_new: a timer of this body (which must decode) or, with body NULL, a place for id. The topic
- * is for the caller to set. NULL: no memory. */
-struct timer *timer_new(const struct alloc *, const char *id, const void *body, size_t body_size);
+/* timer_new: a timer with a copy of the body, which decodes to the record. The topic is for the
+ * caller to set. timer_new_place: only a place for the id. NULL: no memory. */
+struct timer *timer_new(const struct alloc *, const struct record *, const void *body);
+struct timer *timer_new_place(const struct alloc *, const char *id);
 
 #endif
