@@ -268,14 +268,14 @@ void answer_overdue(struct redis_store *store)
 	if (store->now < store->completion.overdue_at)
 		return; /* to look at all that waits takes longer than the rest of a turn */
 	store->completion.overdue_at = usec_add(store->now, OVERDUE_EVERY);
-	for (unsigned i = 0; i < store->shard_count; i++) {
+	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
+	     i = shard_next(&store->sets.queued, i + 1)) {
 		struct shard *shard = &store->shards[i];
 
 		queue_overdue(store, &shard->queues.retry);
 		queue_overdue(store, &shard->queues.waiting);
 		limbo_overdue(store, shard);
 	}
-	scan_overdue(store);
 	order_overdue(store);
 }
 
@@ -296,6 +296,7 @@ void refuse_fenced(struct redis_store *store, struct shard *shard, struct op_que
 			answer(store, op, DW_EFENCED);
 		op = next;
 	}
+	shard_queued(store, shard);
 }
 
 void refuse_fenced_all(struct redis_store *store, struct shard *shard)

@@ -8,9 +8,10 @@
 #include "store/redis/pipeline.h"
 
 #define DOUBTS_MAX 1024u
-#define OP_OURS (1u << 31)         /* of dw_op.flags: nobody has submitted it */
-#define OP_HALF_DELETED (1u << 30) /* its value was gone once; memory writes the shard again */
-#define OP_MISREAD (1u << 29)      /* its reply had a wrong shape once */
+#define OP_OURS (1u << 31)          /* of dw_op.flags: nobody has submitted it */
+#define OP_HALF_DELETED (1u << 30)  /* its value was gone once; memory writes the shard again */
+#define OP_MISREAD (1u << 29)       /* its reply had a wrong shape once */
+#define OP_MISREAD_AGAIN (1u << 28) /* and once more: it is given up */
 
 struct completion {
 	struct op_queue answers;

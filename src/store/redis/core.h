@@ -18,14 +18,14 @@
  *	misplaced.c  timers in a shard to which they do not belong
  *	session.c    a new connection replaces the token, or the session, of the old one
  *	lease.c      acquiring, renewing, giving back
- *	restore.c    a shard that was emptied or set back is rebuilt
  *	inbox.c      the inbox of the clients
+ *	restore.c    a shard that was emptied or set back is rebuilt; ownership is lost
  *	repair.c     compares the entries of the order with the values
  *	letter.c, stream.c, scan.c  pages in order over all shards
  *	audit.c      what is overdue, in no order
+ *	later.c      what asks every shard waits
  *	check.c      a check of everything
  *	namespace.c  status, purge, report, the drop of all: what asks every shard
- *	later.c      what asks every shard waits
  *	reshard.c    another number of shards
  *	wake_channel.c  the subscriber
  *	dispatch.c   which shard sends next
@@ -70,13 +70,13 @@ struct redis_store {
 	dw_store_env env;
 	struct alloc alloc;
 	struct redis_url url;
-	bool opened;
-	bool stopped;
+	bool opened, stopped;
 	dw_usec now; /* steady, of the turn or call */
 	dw_usec complained_at;
 	struct names names;
 	unsigned shard_count; /* 0: not known yet */
 	struct shard *shards;
+	struct shard_sets sets;
 	struct pipeline pipeline;
 	struct scripts scripts;
 	struct server_clock clock;

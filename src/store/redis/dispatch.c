@@ -59,6 +59,12 @@ void dispatch_shard(struct redis_store *store, struct shard *shard)
 
 void dispatch_all(struct redis_store *store)
 {
-	for (unsigned i = 0; store->pipeline.connection && i < store->shard_count; i++)
+	struct shard_set *queued = &store->sets.queued;
+
+	for (unsigned i = shard_next(queued, 0);
+	     store->pipeline.connection && i < store->shard_count; i = shard_next(queued, i + 1)) {
 		dispatch_shard(store, &store->shards[i]);
+		if (!shard_has_queue(&store->shards[i]))
+			shard_remove(queued, i);
+	}
 }

@@ -35,7 +35,8 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 		return false;
 	if (op->asked && reads_only(op) && pipeline_refuses(store))
 		return true;
-	for (unsigned i = 0; i < store->shard_count; i++) {
+	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
+	     i = shard_next(&store->sets.queued, i + 1)) {
 		const struct shard *shard = &store->shards[i];
 
 		if (shard->in_doubt.requests.first ||

@@ -88,7 +88,7 @@ static void open_new_shards(struct redis_store *store)
 		if (shard->channel.handshake != HANDSHAKE_NONE)
 			continue;
 		if (shard->session.fixes) {
-			handshake_begin(store, shard);
+			shard_mark(store, shard, SHARD_HANDSHAKE);
 			continue;
 		}
 		shard->session.is_new = true; /* the first one has none either */
@@ -96,7 +96,7 @@ static void open_new_shards(struct redis_store *store)
 		if (first->channel.handshake == HANDSHAKE_DONE && first->channel.under_way == 0)
 			first->channel.handshake = HANDSHAKE_NONE;
 		if (first->channel.handshake == HANDSHAKE_NONE)
-			handshake_begin(store, first);
+			shard_mark(store, first, SHARD_HANDSHAKE);
 	}
 }
 
@@ -119,12 +119,7 @@ static void layout_answered(struct redis_store *store, struct redis_request *req
 	}
 	layout->is_fresh = true;
 	if (layout->found && layout->found != store->shard_count) {
-		if (store->pipeline.under_way.first || store->scans)
-			link_drop(store->pipeline.link,
-				  "the namespace was made anew, with another number "
-				  "of shards");
-		else
-			reshard(store);
+		shard_mark(store, &store->shards[0], SHARD_OTHER_COUNT);
 		return;
 	}
 	layout->is_fixed = layout->found > 0;

@@ -254,6 +254,19 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
+/* note_counts: two renewals in a row count other numbers of entries and values where a program
+ * deletes below our keys. */
+static void note_counts(struct redis_store *store, struct shard *shard, const struct reply *reply)
+{
+	struct entry_counts *counts = &shard->counts;
+	int64_t entries = reply_number(&reply->items[6]);
+
+	counts->entries = (uint64_t)entries;
+	counts->differs = entries == reply_number(&reply->items[7]) ? 0 : counts->differs + 1;
+	if (counts->differs >= 2)
+		shard_mark(store, shard, SHARD_UNEVEN);
+}
+
 static void renewal_answered(struct redis_store *store, struct redis_request *request,
 			     const struct reply *reply)
 {
@@ -271,14 +284,14 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 		shard->inbox.has_news = shard->inbox.has_news || reply_number(&reply->items[4]) > 0;
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		if (token_went_back(shard, reply)) {
-			restore_begin(store, shard);
+			shard_mark(store, shard, SHARD_SUSPECT);
 		} else {
-			repair_count(store, shard, reply_number(&reply->items[6]),
-				     reply_number(&reply->items[7]));
-			restore_is_sure(store, shard);
+			note_counts(store, shard, reply);
+			shard_mark(store, shard, SHARD_SURE);
 		}
 	} else {
-		restore_refused(store, shard, reply);
+		shard_mark(store, shard,
+			   token_is_succeeded(store, shard, reply) ? SHARD_FENCED : SHARD_SUSPECT);
 	}
 	request_free(store, request);
 }
@@ -311,9 +324,6 @@ void lease_renew(struct redis_store *store, struct shard *shard)
 
 void lease_work(struct redis_store *store)
 {
-	if ((store->handover.is_coming || store->handover.is_on) &&
-	    store->now >= store->handover.until)
-		lease_lose(store);
 	if (store->ownership.role != DW_OWNER || store->stopped ||
 	    store->now < store->ownership.renew_at)
 		return;
@@ -332,11 +342,7 @@ void lease_work(struct redis_store *store)
 
 void lease_lose(struct redis_store *store)
 {
-	if (store->ownership.role != DW_OWNER && !store->handover.is_on)
-		return;
 	store->ownership.role = DW_CLIENT;
-	store->handover.is_coming = false;
-	answer_withheld(store);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
@@ -344,22 +350,10 @@ void lease_lose(struct redis_store *store)
 		if (store->pipeline.connection && shard->channel.handshake == HANDSHAKE_DONE)
 			release(store, shard);
 		shard->lease.fence = 0;
-		shard->rebuild.state = REBUILD_NONE;
-		shard->rebuild.is_unsure = false;
 		shard->lease.until = 0;
 		shard->channel.handshake = HANDSHAKE_NONE;
 		shard->channel.acked = 0;
 	}
-	inbox_end(store, DW_EFENCED);
-	restore_end(store, DW_EFENCED);
-}
-
-void lease_give_way(struct redis_store *store, dw_op *op)
-{
-	if (op->id && op->body)
-		shard_of(store, op->id)->lease.newer = record_version(op->body);
-	lease_lose(store);
-	answer(store, op, DW_OK);
 }
 
 void lease_give_back(struct redis_store *store)

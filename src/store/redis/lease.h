@@ -29,15 +29,19 @@ struct redis_ownership {
 	struct acquisition acquisition;
 };
 
+/* What the renewals of a shard counted. */
+struct entry_counts {
+	uint64_t entries; /* of the order */
+	unsigned differs; /* renewals in a row that counted other numbers of entries and values */
+};
+
 /* lease_acquire acquires every shard for the opening (op NULL), or for an OWN, which it answers. */
 void lease_acquire(struct redis_store *, dw_op *);
 void lease_renew(struct redis_store *, struct shard *);
 void lease_work(struct redis_store *);
-void lease_lose(struct redis_store *);
 
-/* lease_give_way gives every lease back for a DISOWN, and marks the shard of the timer that only a
- * newer durawheel understands. */
-void lease_give_way(struct redis_store *, dw_op *);
+/* lease_lose answers what was asked of an owner, and gives the leases back. */
+void lease_lose(struct redis_store *);
 void lease_give_back(struct redis_store *);
 
 #endif

@@ -27,6 +27,7 @@ static dw_op *act(struct redis_store *store, struct shard *shard, dw_op_kind kin
 	op->head = row->head;
 	answer_take(store, op);
 	op_queue_push(&shard->queues.waiting, op);
+	shard_queued(store, shard);
 	return op;
 }
 

@@ -90,7 +90,7 @@ static int layout_await(struct redis_store *store, dw_usec until)
 	if (layout_ask(store) != DW_OK)
 		return DW_ENOMEM;
 	do {
-		pipeline_wire(store);
+		redis_wire(store);
 	} while (layout->is_asked && redis_wait(store, until));
 	return layout->is_answered && (!layout->words[0] || layout->is_wrong) ? DW_OK : DW_ESTORE;
 }
@@ -116,7 +116,7 @@ static bool rest(struct redis_store *store, dw_usec until)
 	dw_usec end = usec_min(until, usec_add(store->now, PAUSE));
 
 	while (redis_wait(store, end))
-		pipeline_wire(store);
+		redis_wire(store);
 	store->now = store->env.steady(store->env.steady_user);
 	return store->now < until;
 }
@@ -172,7 +172,7 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		if (await_connection(store, until, message) != DW_OK)
 			return DW_ESTORE;
 		lease_acquire(store, NULL);
-		pipeline_wire(store);
+		redis_wire(store);
 		while (store->ownership.acquisition.active) {
 			if (!redis_wait(store, until))
 				return fail(message, DW_ESTORE, "the server does not answer");
@@ -181,7 +181,7 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		if (store->ownership.acquisition.status == DW_OK)
 			return DW_OK;
 		while (store->pipeline.under_way.first && redis_wait(store, until))
-			pipeline_wire(store); /* what was taken is given back before we go */
+			redis_wire(store); /* what was taken is given back before we go */
 	} while (store->ownership.acquisition.passes && rest(store, until));
 	return fail(message, store->ownership.acquisition.status,
 		    store->ownership.acquisition.words);

@@ -166,17 +166,19 @@ static bool is_passed_on(struct redis_store *store, const struct shard *shard, d
 	if (next == shard_of(store, op->id))
 		return false;
 	op_queue_push(&next->queues.waiting, op);
+	shard_queued(store, next);
 	return true;
 }
 
 /* retry: what came back is sent again before what was behind it, which may be about the same timer
  * and may have come back already. What is pushed stays ahead of all else. */
-static void retry(struct shard *shard, struct op_queue *ops)
+static void retry(struct redis_store *store, struct shard *shard, struct op_queue *ops)
 {
 	bool pushed =
 	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
 
 	batch_take_back(pushed ? &shard->queues.rebuild : &shard->queues.retry, ops);
+	shard_queued(store, shard);
 }
 
 static bool is_half_deleted(const dw_op *op, const struct reply *item)
@@ -197,8 +199,8 @@ static void write_half_deleted(struct redis_store *store, struct shard *shard,
 		 shard->number, half_deleted->first->id);
 	for (dw_op *op = half_deleted->first; op; op = op->next)
 		op->flags |= OP_HALF_DELETED;
-	retry(shard, half_deleted);
-	restore_write(store, shard);
+	retry(store, shard, half_deleted);
+	shard_mark(store, shard, SHARD_INCOMPLETE);
 }
 
 static void take_items(struct redis_store *store, struct redis_request *request,
@@ -239,26 +241,26 @@ static void refused(struct redis_store *store, struct redis_request *request, en
 	switch (failure) {
 	case FAILURE_LOOK:
 		batch_forget(&request->ops);
-		retry(shard, &request->ops);
+		retry(store, shard, &request->ops);
 		return;
 	case FAILURE_AGAIN:
-		retry(shard, &request->ops);
+		retry(store, shard, &request->ops);
 		return;
 	case FAILURE_FENCED:
-		retry(shard, &request->ops);
+		retry(store, shard, &request->ops);
 		if (shard->channel.handshake == HANDSHAKE_DONE)
-			handshake_begin(store, shard);
+			shard_mark(store, shard, SHARD_HANDSHAKE);
 		return;
 	case FAILURE_LOST:
-		retry(shard, &request->ops);
-		restore_begin(store, shard);
+		retry(store, shard, &request->ops);
+		shard_mark(store, shard, SHARD_SUSPECT);
 		return;
 	case FAILURE_FULL:
 		if (request->ops.first->kind == DW_OP_PUT ||
 		    request->ops.first->kind == DW_OP_REQUEUE)
 			answer_all(store, &request->ops, DW_EFULL);
 		else
-			retry(shard, &request->ops);
+			retry(store, shard, &request->ops);
 		return;
 	default:
 		if (request->ops.first->kind != DW_OP_REDELETE) {
@@ -267,7 +269,7 @@ static void refused(struct redis_store *store, struct redis_request *request, en
 		}
 		shard->channel.pause_until =
 		    usec_max(shard->channel.pause_until, usec_add(store->now, PAUSE));
-		retry(shard, &request->ops); /* nobody else would */
+		retry(store, shard, &request->ops); /* nobody else would */
 	}
 }
 
@@ -288,14 +290,22 @@ static bool may_repeat(const dw_op *op)
 	}
 }
 
-void outcome_give_up(struct redis_store *store, struct op_queue *queue)
+/* give_up_misread answers what the server has answered wrongly twice. */
+static void give_up_misread(struct redis_store *store, struct op_queue *queue)
 {
-	dw_op *op;
+	dw_op *op = op_queue_take(queue);
 
-	while ((op = op_queue_pop(queue))) {
-		if (!may_repeat(op))
-			op->flags |= DW_OP_DONE;
-		answer(store, op, may_repeat(op) ? DW_ESTORE : DW_EUNKNOWN);
+	while (op) {
+		dw_op *next = op->next;
+
+		if (!(op->flags & OP_MISREAD_AGAIN)) {
+			op_queue_push(queue, op);
+		} else {
+			if (!may_repeat(op))
+				op->flags |= DW_OP_DONE;
+			answer(store, op, may_repeat(op) ? DW_ESTORE : DW_EUNKNOWN);
+		}
+		op = next;
 	}
 }
 
@@ -318,8 +328,10 @@ void write_answered(struct redis_store *store, struct redis_request *request,
  * that is lost. */
 void write_lost(struct redis_store *store, struct redis_request *request)
 {
+	give_up_misread(store, &request->ops);
 	if (request->as_owner == (store->ownership.role == DW_OWNER)) {
 		request_push(&request->shard->in_doubt.requests, request);
+		shard_queued(store, request->shard);
 		return;
 	}
 	answer_doubtful(store, &request->ops);
@@ -383,7 +395,7 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 
 	if (reply->kind == REPLY_ERROR) {
 		if (call_failed(store, request, reply) == FAILURE_AGAIN && !resolves)
-			retry(request->shard, &request->ops);
+			retry(store, request->shard, &request->ops);
 		if (resolves)
 			answer_doubtful(store, &request->ops);
 		answer_all(store, &request->ops, DW_ESTORE);
@@ -408,11 +420,13 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
  * number, 0, says so. */
 static void look_lost(struct redis_store *store, struct redis_request *request)
 {
+	give_up_misread(store, &request->ops);
 	if (request->context) {
 		request_push(&request->shard->in_doubt.requests, request);
+		shard_queued(store, request->shard);
 		return;
 	}
-	retry(request->shard, &request->ops);
+	retry(store, request->shard, &request->ops);
 	request_free(store, request);
 }
 
@@ -454,7 +468,7 @@ void outcome_resolve(struct redis_store *store, struct shard *shard, struct redi
 		return;
 	}
 	if (!first || !applied || may_repeat(first)) {
-		retry(shard, &request->ops);
+		retry(store, shard, &request->ops);
 		return;
 	}
 	/* The context is any address: it says that the operations were applied. */

@@ -19,7 +19,4 @@ int send_look(struct redis_store *, struct shard *, struct op_queue *, size_t co
 /* outcome_resolve: a request of a lost connection was applied, or was not. */
 void outcome_resolve(struct redis_store *, struct shard *, struct redis_request *, bool applied);
 
-/* outcome_give_up answers what the server has answered wrongly twice. */
-void outcome_give_up(struct redis_store *, struct op_queue *);
-
 #endif

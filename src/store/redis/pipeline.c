@@ -85,45 +85,38 @@ int request_send(struct redis_store *store, struct redis_request *request)
 
 /* ---- The connection -------------------------------------------------------------------------- */
 
-static void went_down(struct redis_store *store)
+static void connection_lost(struct redis_store *store)
 {
 	struct redis_request *request;
 
 	store->pipeline.connection = 0;
 	store->pipeline.down_since = store->now;
+	store->pipeline.went_down = true;
 	while ((request = request_pop(&store->pipeline.under_way)))
 		request->lost(store, request);
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		struct shard *shard = &store->shards[i];
+		struct channel *channel = &store->shards[i].channel;
 
-		shard->channel.handshake = HANDSHAKE_NONE;
-		shard->channel.under_way = 0;
-		shard->channel.is_broken = false;
-		shard->lease.is_renewing = false;
-		shard->channel.pause_until = 0;
+		channel->handshake = HANDSHAKE_NONE;
+		channel->under_way = 0;
+		channel->is_broken = false;
+		channel->pause_until = 0;
 	}
-	reshard(store);
 }
 
-static void came_up(struct redis_store *store, uint64_t connection)
-{
-	store->pipeline.connection = connection;
-	store->pipeline.connections++;
-	if (store->ownership.role == DW_OWNER)
-		for (unsigned i = 0; i < store->shard_count; i++)
-			handshake_begin(store, &store->shards[i]);
-}
-
-static void watch_connection(struct redis_store *store)
+void pipeline_watch(struct redis_store *store)
 {
 	uint64_t connection = link_connection(store->pipeline.link);
 
 	if (connection == store->pipeline.connection)
 		return;
 	if (store->pipeline.connection)
-		went_down(store);
-	if (connection)
-		came_up(store, connection);
+		connection_lost(store);
+	if (!connection)
+		return;
+	store->pipeline.connection = connection;
+	store->pipeline.connections++;
+	store->pipeline.came_up = true;
 }
 
 /* items_of counts two levels: a page of a scan is an array of arrays. */
@@ -138,18 +131,12 @@ static size_t items_of(const struct reply *reply)
 	return count;
 }
 
+/* request_misread: the reply to it is not the command's, so those behind it may be others', too.
+ * The connection is dropped, with all that is under way. */
 static void request_misread(struct redis_store *store, struct redis_request *request)
 {
-	struct op_queue again = {0};
-	struct op_queue given_up = {0};
-	dw_op *op;
-
-	while ((op = op_queue_pop(&request->ops))) {
-		op_queue_push(op->flags & OP_MISREAD ? &given_up : &again, op);
-		op->flags |= OP_MISREAD;
-	}
-	request->ops = again;
-	outcome_give_up(store, &given_up);
+	for (dw_op *op = request->ops.first; op; op = op->next)
+		op->flags |= op->flags & OP_MISREAD ? OP_MISREAD_AGAIN : OP_MISREAD;
 	complain(store,
 		 "the reply to %s has a wrong shape, so the connection is made again; does "
 		 "something change the replies on the way?",
@@ -183,7 +170,7 @@ static bool take_replies(struct redis_store *store)
 		take_reply(store, reply);
 		items += items_of(reply);
 		reply_free(reply);
-		watch_connection(store);
+		pipeline_watch(store);
 	}
 	return items > 0;
 }
@@ -198,7 +185,7 @@ bool pipeline_refuses(const struct redis_store *store)
 void pipeline_wire(struct redis_store *store)
 {
 	link_work(store->pipeline.link, store->now);
-	watch_connection(store);
+	pipeline_watch(store);
 	/* What has come with the writing, and is read already, makes nothing readable any more. */
 	store->pipeline.more = take_replies(store);
 }

@@ -52,6 +52,8 @@ struct pipeline {
 	uint64_t connections;              /* how many were up so far */
 	dw_usec down_since;                /* steady, while connection is 0 */
 	struct request_list under_way;     /* in the order of the link */
+	bool went_down;                    /* since the turn has looked */
+	bool came_up;                      /* the same */
 	bool more;                         /* replies are left for the next turn */
 	struct redis_command words;        /* of the command that is being made */
 	const struct redis_script *script; /* of words */
@@ -83,6 +85,9 @@ struct redis_request *request_pop(struct request_list *); /* NULL: the list is e
 
 /* pipeline_refuses: the server is there, and in trouble. */
 bool pipeline_refuses(const struct redis_store *);
+
+/* pipeline_watch notices that the connection was lost, or is another one. */
+void pipeline_watch(struct redis_store *);
 
 /* pipeline_wire writes what was sent, and takes the replies that have come. */
 void pipeline_wire(struct redis_store *);

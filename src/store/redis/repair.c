@@ -27,7 +27,7 @@ static dw_usec pace(const struct redis_store *store)
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		if (store->shards[i].repair.is_due)
 			return 0;
-		pages += store->shards[i].repair.entries / PAGE;
+		pages += store->shards[i].counts.entries / PAGE;
 	}
 	return usec_max(PASS / (dw_usec)pages, PACE_MIN);
 }
@@ -50,10 +50,10 @@ static void end_shard(struct redis_store *store, struct shard *shard)
 			 "shard %u: another program has deleted entries or values of timers: they "
 			 "are restored as far as they are known",
 			 shard->number);
-	shard->repair.differs = 0;
+	shard->counts.differs = 0;
 	shard->repair.is_due = shard->repair.is_second = repair->pushes;
 	if (repair->pushes)
-		restore_write(store, shard);
+		shard_mark(store, shard, SHARD_INCOMPLETE);
 	*repair = (struct repair){.number = next_of(store, shard->number)};
 }
 
@@ -77,6 +77,7 @@ static void repair_id(struct redis_store *store, struct shard *shard, const stru
 		return;
 	answer_take(store, op);
 	op_queue_push(&shard->queues.waiting, op);
+	shard_queued(store, shard);
 	repair->found++;
 }
 
@@ -157,12 +158,4 @@ void repair_soon(struct redis_store *store, struct shard *shard)
 {
 	shard->repair.is_due = true;
 	store->repair.at = store->now;
-}
-
-void repair_count(struct redis_store *store, struct shard *shard, int64_t entries, int64_t values)
-{
-	shard->repair.entries = (uint64_t)entries;
-	shard->repair.differs = entries == values ? 0 : shard->repair.differs + 1;
-	if (shard->repair.differs >= 2)
-		repair_soon(store, shard);
 }

@@ -22,8 +22,6 @@ struct repair {
 
 /* A shard's. */
 struct shard_repair {
-	unsigned differs; /* renewals in a row that counted more entries than values, or fewer */
-	uint64_t entries; /* as the last renewal counted them */
 	bool is_due;    /* an entry has no value, or a value no entry: it is looked through next */
 	bool is_second; /* it was looked through before, and the engine has written since */
 };
@@ -32,9 +30,7 @@ struct shard_repair {
 void repair_work(struct redis_store *);
 dw_usec repair_due(const struct redis_store *);
 
-/* repair_count: a renewal has counted the entries of the order, and the values. repair_soon: an
- * entry without a value was read. */
-void repair_count(struct redis_store *, struct shard *, int64_t entries, int64_t values);
+/* repair_soon: an entry without a value was read, or the counts differ. */
 void repair_soon(struct redis_store *, struct shard *);
 
 #endif

@@ -48,16 +48,24 @@ static void move_ops(struct redis_store *store, struct op_queue *queue)
 {
 	dw_op *op;
 
-	while ((op = op_queue_pop(queue)))
-		op_queue_push(&shard_of(store, op->id)->queues.waiting, op);
+	while ((op = op_queue_pop(queue))) {
+		struct shard *shard = shard_of(store, op->id);
+
+		op_queue_push(&shard->queues.waiting, op);
+		shard_queued(store, shard);
+	}
 }
 
 static void move_rebuild(struct redis_store *store, struct op_queue *queue)
 {
 	dw_op *op;
 
-	while ((op = op_queue_pop(queue)))
-		op_queue_push(&shard_of(store, op->id)->queues.rebuild, op);
+	while ((op = op_queue_pop(queue))) {
+		struct shard *shard = shard_of(store, op->id);
+
+		op_queue_push(&shard->queues.rebuild, op);
+		shard_queued(store, shard);
+	}
 }
 
 static void move_puts(struct redis_store *store, struct shard *old)
@@ -103,6 +111,7 @@ void reshard(struct redis_store *store)
 	if (!old || !found || found == old_count || store->ownership.role == DW_OWNER ||
 	    store->stopped)
 		return;
+	store->sets = (struct shard_sets){0};
 	store->shard_count = 0;
 	if (redis_shards(store, found) != DW_OK) { /* asked again */
 		if (store->shards != old)

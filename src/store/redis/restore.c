@@ -25,6 +25,7 @@ static void delete_again(struct redis_store *store, struct shard *shard)
 		op->head.generation = tombstone->generation - tombstone->letter;
 		answer_take(store, op);
 		op_queue_push(&shard->queues.rebuild, op);
+		shard_queued(store, shard);
 	}
 }
 
@@ -80,7 +81,7 @@ void restore_park(struct redis_store *store, dw_op *op)
 			reopen(&store->shards[i]);
 	restore_tell(store);
 	if (store->handover.is_on && store->handover.op)
-		lease_lose(store);
+		restore_lose(store);
 }
 
 void restore_end(struct redis_store *store, int status)
@@ -90,6 +91,26 @@ void restore_end(struct redis_store *store, int status)
 	store->handover.op = NULL;
 	if (op)
 		answer(store, op, status);
+}
+
+void restore_lose(struct redis_store *store)
+{
+	if (store->ownership.role != DW_OWNER && !store->handover.is_on)
+		return;
+	store->handover.is_coming = false;
+	answer_withheld(store);
+	lease_lose(store);
+	for (unsigned i = 0; i < store->shard_count; i++)
+		store->shards[i].rebuild = (struct rebuild){0};
+	inbox_end(store, DW_EFENCED);
+	restore_end(store, DW_EFENCED);
+}
+
+void restore_work(struct redis_store *store)
+{
+	if ((store->handover.is_coming || store->handover.is_on) &&
+	    store->now >= store->handover.until)
+		restore_lose(store);
 }
 
 bool restore_is_told(const struct redis_store *store, const char *id)
@@ -220,7 +241,8 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 		if (token_has_nonce(store, &reply->items[1]) || token_is_dead(reply))
 			reacquire(store, shard, reply->items[1].bytes);
 		else if (reply_is(&reply->items[4], shard->lease.incarnation))
-			lease_lose(store); /* set back, and taken over: it has all that there is */
+			restore_lose(
+			    store); /* set back, and taken over: it has all that there is */
 		else
 			is_held_by_another(store, shard);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS")) {
@@ -228,7 +250,7 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 	} else if (failure == FAILURE_AGAIN || failure == FAILURE_FULL) {
 		reacquire_later(store, shard);
 	} else {
-		lease_lose(store);
+		restore_lose(store);
 	}
 }
 
@@ -254,20 +276,11 @@ static void reacquire(struct redis_store *store, struct shard *shard, const char
 	reacquire_later(store, shard);
 }
 
-void restore_refused(struct redis_store *store, struct shard *shard, const struct reply *reply)
+void restore_fenced(struct redis_store *store, struct shard *shard)
 {
-	bool is_held = reply_is(&reply->items[0], "HELD");
-	const struct reply *era = is_held ? &reply->items[4] : &reply->items[1];
-	bool same = reply_is(era, shard->lease.incarnation);
-	bool theirs = is_held ? !token_has_nonce(store, &reply->items[1])
-			      : (uint64_t)reply_number(&reply->items[2]) > shard->lease.fence;
-
-	if (shard->rebuild.state == REBUILD_ACQUIRING || shard->rebuild.state == REBUILD_HELD)
-		return;
-	if (same && theirs)
-		lease_lose(store);
-	else
-		restore_begin(store, shard);
+	if (shard->rebuild.state != REBUILD_ACQUIRING && shard->rebuild.state != REBUILD_HELD &&
+	    store->ownership.role == DW_OWNER)
+		restore_lose(store);
 }
 
 void restore_begin(struct redis_store *store, struct shard *shard)
@@ -277,7 +290,7 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 		return;
 	shard->rebuild.is_unsure = false;
 	if (store->now >= shard->lease.until) {
-		lease_lose(store);
+		restore_lose(store);
 		return;
 	}
 	complain(store, "shard %u was emptied or set back: it is written again", shard->number);

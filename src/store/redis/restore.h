@@ -37,9 +37,13 @@ struct handover {
 	dw_usec until; /* steady: then we give up, unless a rebuild write is done */
 };
 
-/* restore_refused: a renewal or handshake was refused. Another owner of the same incarnation is a
- * successor; anything else says that the shard is not what it was. */
-void restore_refused(struct redis_store *, struct shard *, const struct reply *);
+/* restore_lose: we are no owner any more, and hand nothing over. restore_fenced: because a
+ * successor has the shard. */
+void restore_lose(struct redis_store *);
+void restore_fenced(struct redis_store *, struct shard *);
+
+/* restore_work gives up what was handed over for too long. */
+void restore_work(struct redis_store *);
 
 /* restore_begin: the server does not have any more what it has confirmed. */
 void restore_begin(struct redis_store *, struct shard *);

@@ -18,26 +18,6 @@
 #define UNDER_WAY_MAX 1024u /* rows, in front of a claim */
 #define KEPT DW_SECONDS(1)
 
-static void scan_free(struct redis_store *store, struct scan *scan)
-{
-	struct scan **at = &store->scans;
-
-	while (*at != scan)
-		at = &(*at)->next;
-	*at = scan->next;
-	for (unsigned i = 0; i < scan->count; i++)
-		stream_free(store, &scan->streams[i]);
-	alloc_free(&store->alloc, scan);
-}
-
-/* give_up: nobody wants it any more. */
-void scan_give_up(struct redis_store *store, struct scan *scan)
-{
-	scan->useless = true;
-	if (scan->under_way == 0)
-		scan_free(store, scan);
-}
-
 static struct scan *scan_new(struct redis_store *store, dw_op *op)
 {
 	bool dead = op->kind == DW_OP_DEAD_SCAN;
@@ -166,11 +146,11 @@ static void scan_on(struct redis_store *store, struct scan *scan)
 	if (scan->op && scan->failed)
 		answer_scan(store, scan, DW_ENOMEM);
 	if (scan->op && give(store, scan)) {
-		scan_give_up(store, scan);
+		stream_give_up(store, scan);
 		return;
 	}
 	if (!scan->op && (scan->failed || scan->filtered || store->now > scan->at + KEPT)) {
-		scan_give_up(store, scan);
+		stream_give_up(store, scan);
 		return;
 	}
 	read_on(store, scan, 1);
@@ -233,7 +213,7 @@ static void end_scans(struct redis_store *store, int status, dw_usec until)
 
 		if (scan->op && scan->op->store_deadline <= until) {
 			answer_scan(store, scan, status);
-			scan_give_up(store, scan);
+			stream_give_up(store, scan);
 		}
 		scan = next;
 	}
@@ -252,5 +232,5 @@ void scan_overdue(struct redis_store *store)
 void scan_free_all(struct redis_store *store)
 {
 	while (store->scans)
-		scan_free(store, store->scans);
+		stream_free_scan(store, store->scans);
 }

@@ -148,7 +148,7 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 		return FAILURE_FULL;
 	}
 	if (reply_fails(reply, "WRONGTYPE") && request->shard) {
-		key_types_tell(store, request->shard);
+		shard_mark(store, request->shard, SHARD_WRONG_TYPE);
 		return FAILURE_REFUSED;
 	}
 	complain(store, "the server refuses: %s", reply->bytes);

@@ -27,7 +27,7 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 		outcome_resolve(store, shard, request, request->number <= mark);
 		request_free(store, request);
 	}
-	dispatch_shard(store, shard);
+	shard_mark(store, shard, SHARD_READY);
 }
 
 /* ask_again: not now, but as soon as it may: nothing is fired until every shard has had its
@@ -60,7 +60,7 @@ static bool is_ours(const struct redis_store *store, const struct shard *shard,
 static void owner_done(struct redis_store *store, struct shard *shard, uint64_t mark)
 {
 	handshake_done(store, shard, mark);
-	restore_is_sure(store, shard);
+	shard_mark(store, shard, SHARD_SURE);
 }
 
 static void owner_handshake_answered(struct redis_store *store, struct redis_request *request,
@@ -84,11 +84,12 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 		shard->inbox.has_news = shard->inbox.has_news || reply_number(&reply->items[4]) > 0;
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		if (shard->rebuild.state == REBUILD_FOUND || token_went_back(shard, reply))
-			restore_begin(store, shard);
+			shard_mark(store, shard, SHARD_SUSPECT);
 		else
 			owner_done(store, shard, mark);
 	} else if (failure == FAILURE_NONE || failure == FAILURE_LOST) {
-		restore_refused(store, shard, reply);
+		shard_mark(store, shard,
+			   token_is_succeeded(store, shard, reply) ? SHARD_FENCED : SHARD_SUSPECT);
 	} else {
 		ask_again(store, shard);
 	}

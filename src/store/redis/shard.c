@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 
@@ -54,4 +55,43 @@ int shard_make_keys(struct redis_store *store, struct shard *shard)
 				     ends[i], i == KEY_SESSION ? store->names.nonce : "");
 	}
 	return DW_OK;
+}
+
+static void set_add(struct shard_set *set, unsigned number)
+{
+	set->bits[number / 64] |= UINT64_C(1) << number % 64;
+}
+
+void shard_remove(struct shard_set *set, unsigned number)
+{
+	set->bits[number / 64] &= ~(UINT64_C(1) << number % 64);
+}
+
+unsigned shard_next(const struct shard_set *set, unsigned from)
+{
+	while (from < SHARDS_MAX) {
+		uint64_t word = set->bits[from / 64] >> from % 64;
+
+		if (word)
+			return from + bits_lowest(word);
+		from = (from / 64 + 1) * 64;
+	}
+	return SHARDS_MAX;
+}
+
+void shard_mark(struct redis_store *store, struct shard *shard, enum shard_mark mark)
+{
+	shard->marks |= mark;
+	set_add(&store->sets.marked, shard->number);
+}
+
+void shard_queued(struct redis_store *store, const struct shard *shard)
+{
+	set_add(&store->sets.queued, shard->number);
+}
+
+bool shard_has_queue(const struct shard *shard)
+{
+	return shard->queues.rebuild.first || shard->queues.retry.first ||
+	       shard->queues.waiting.first || shard->in_doubt.requests.first;
 }

@@ -7,6 +7,8 @@
 #include "store/redis/audit.h"
 #include "store/redis/completion.h"
 #include "store/redis/inbox.h"
+#include "store/redis/layout.h"
+#include "store/redis/lease.h"
 #include "store/redis/pipeline.h"
 #include "store/redis/repair.h"
 #include "store/redis/restore.h"
@@ -27,6 +29,30 @@ enum key {
 	KEY_COUNT
 };
 
+/* What a part notices and a higher part must act on. The turn reads the marks after it took the
+ * replies. */
+enum shard_mark {
+	SHARD_OTHER_COUNT = 1 << 0, /* the namespace has another number of shards -> reshard */
+	SHARD_WRONG_TYPE = 1 << 1,  /* a key has another type than ours -> key_types */
+	SHARD_FENCED = 1 << 2,      /* another owner of its incarnation has it -> restore */
+	SHARD_SUSPECT = 1 << 3,     /* it was emptied or set back -> restore */
+	SHARD_SURE = 1 << 4,        /* it is ours, and lacks nothing -> restore */
+	SHARD_INCOMPLETE = 1 << 5,  /* it is ours, and lacks values -> restore */
+	SHARD_UNEVEN = 1 << 6,      /* it has more entries than values, or fewer -> repair */
+	SHARD_HANDSHAKE = 1 << 7,   /* its token is refused, or its number is known -> session */
+	SHARD_READY = 1 << 8        /* its handshake is done -> dispatch */
+};
+
+/* A set of shards, by number. */
+struct shard_set {
+	uint64_t bits[SHARDS_MAX / 64];
+};
+
+struct shard_sets {
+	struct shard_set marked; /* at least those with a mark */
+	struct shard_set queued; /* at least those with an operation that is not answered or sent */
+};
+
 struct shard_keys {
 	char *name[KEY_COUNT]; /* in one block */
 	size_t size[KEY_COUNT];
@@ -34,6 +60,7 @@ struct shard_keys {
 
 struct shard {
 	unsigned number;
+	unsigned marks;               /* SHARD_ */
 	bool asks_types;              /* which key has another type: key_types.h */
 	uint64_t dead_count;          /* dead letters, as the server counted them last */
 	struct shard_keys keys;       /* shard.h */
@@ -44,12 +71,23 @@ struct shard {
 	struct shard_session session; /* session.h */
 	struct rebuild rebuild;       /* restore.h */
 	struct tombstones tombstones; /* tombstone.h */
+	struct entry_counts counts;   /* lease.h */
 	struct shard_repair repair;   /* repair.h */
 	struct audit_place audited;   /* audit.h */
 	struct shard_inbox inbox;     /* inbox.h */
 };
 
 struct shard *shard_of(struct redis_store *, const char *id);
+
+/* shard_mark: the turn will read it. shard_queued: an operation was put into a queue of the
+ * shard. */
+void shard_mark(struct redis_store *, struct shard *, enum shard_mark);
+void shard_queued(struct redis_store *, const struct shard *);
+
+/* shard_next: the number of the first shard in the set from that one on; SHARDS_MAX: none. */
+unsigned shard_next(const struct shard_set *, unsigned from);
+void shard_remove(struct shard_set *, unsigned number);
+bool shard_has_queue(const struct shard *);
 
 /* shard_make_keys: DW_OK, DW_ENOMEM. */
 int shard_make_keys(struct redis_store *, struct shard *);

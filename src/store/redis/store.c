@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "store/redis/core.h"
+#include "timer/record.h"
 #include "timer/transition.h"
 
 #define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection it is told */
@@ -31,6 +32,13 @@ static void park(struct redis_store *store, dw_op *op)
 	store->inbox.op = op;
 }
 
+static void put_in_queue(struct redis_store *store, const struct shard *shard,
+			 struct op_queue *queue, dw_op *op)
+{
+	op_queue_push(queue, op);
+	shard_queued(store, shard);
+}
+
 /* push: a page of a scan may have been read before the timer was settled, and is learnt after. */
 static void push(struct redis_store *store, dw_op *op)
 {
@@ -39,14 +47,24 @@ static void push(struct redis_store *store, dw_op *op)
 	if (tombstone_covers(shard, op->id, op->head.generation))
 		answer(store, op, DW_ENOENT);
 	else
-		op_queue_push(&shard->queues.rebuild, op);
+		put_in_queue(store, shard, &shard->queues.rebuild, op);
+}
+
+/* disown gives every lease back, and marks the shard of the timer that only a newer durawheel
+ * understands. */
+static void disown(struct redis_store *store, dw_op *op)
+{
+	if (op->id && op->body)
+		shard_of(store, op->id)->lease.newer = record_version(op->body);
+	restore_lose(store);
+	answer(store, op, DW_OK);
 }
 
 static void take(struct redis_store *store, dw_op *op)
 {
 	/* Behind others it would wait for shards that nobody restores any more. */
 	if (op->kind == DW_OP_DISOWN) {
-		lease_give_way(store, op);
+		disown(store, op);
 	} else if (store->later.barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
 		op_queue_push(&store->later.behind, op);
 	} else if (op->kind == DW_OP_INBOX) {
@@ -56,7 +74,9 @@ static void take(struct redis_store *store, dw_op *op)
 	} else if (op->kind == DW_OP_REPUSH) {
 		push(store, op);
 	} else if (write_is_one(op)) {
-		op_queue_push(&shard_of(store, op->id)->queues.waiting, op);
+		struct shard *shard = shard_of(store, op->id);
+
+		put_in_queue(store, shard, &shard->queues.waiting, op);
 	} else {
 		if (later_is_barrier(op))
 			store->later.barrier = op;
@@ -136,11 +156,75 @@ static void begin_later(struct redis_store *store)
 
 /* ---- The turn -------------------------------------------------------------------------------- */
 
+/* take_other_count: what is under way was sent to the shards of the old number. */
+static void take_other_count(struct redis_store *store)
+{
+	if (store->pipeline.under_way.first || store->scans) {
+		link_drop(store->pipeline.link,
+			  "the namespace was made anew, with another number of shards");
+		pipeline_watch(store);
+	}
+	if (!store->pipeline.under_way.first)
+		reshard(store);
+}
+
+/* act_on_shard calls who is concerned by the shard's marks: first who may lose it. */
+static void act_on_shard(struct redis_store *store, struct shard *shard)
+{
+	unsigned marks = shard->marks;
+
+	shard->marks = 0;
+	shard_remove(&store->sets.marked, shard->number);
+	if (marks & SHARD_FENCED)
+		restore_fenced(store, shard);
+	if (marks & SHARD_SUSPECT)
+		restore_begin(store, shard);
+	else if (marks & SHARD_SURE)
+		restore_is_sure(store, shard);
+	if (marks & SHARD_INCOMPLETE)
+		restore_write(store, shard);
+	if (marks & SHARD_UNEVEN)
+		repair_soon(store, shard);
+	if (marks & SHARD_HANDSHAKE && shard->channel.handshake != HANDSHAKE_ASKED)
+		handshake_begin(store, shard);
+	if (marks & SHARD_WRONG_TYPE)
+		key_types_tell(store, shard);
+	if (marks & SHARD_READY)
+		dispatch_shard(store, shard);
+}
+
+static void act_on_connection(struct redis_store *store)
+{
+	bool came_up = store->pipeline.came_up;
+
+	if (store->pipeline.went_down)
+		reshard(store);
+	store->pipeline.went_down = store->pipeline.came_up = false;
+	if (!came_up || store->ownership.role != DW_OWNER)
+		return;
+	for (unsigned i = 0; i < store->shard_count; i++)
+		handshake_begin(store, &store->shards[i]);
+}
+
+void redis_wire(struct redis_store *store)
+{
+	const struct shard_set *marked = &store->sets.marked;
+
+	pipeline_wire(store);
+	if (store->shards && store->shards[0].marks & SHARD_OTHER_COUNT)
+		take_other_count(store);
+	act_on_connection(store);
+	for (unsigned i = shard_next(marked, 0); i < store->shard_count;
+	     i = shard_next(marked, i + 1))
+		act_on_shard(store, &store->shards[i]);
+}
+
 void redis_work(struct redis_store *store)
 {
-	pipeline_wire(store);
+	redis_wire(store);
 	restore_tell(store);
 	wake_channel_work(store);
+	restore_work(store);
 	lease_work(store);
 	inbox_work(store);
 	repair_work(store);
@@ -152,10 +236,11 @@ static void work(struct redis_store *store)
 {
 	redis_work(store);
 	begin_later(store);
+	scan_overdue(store);
 	answer_overdue(store);
 	later_overdue(store);
 	dispatch_all(store);
-	pipeline_wire(store);
+	redis_wire(store);
 }
 
 static void redis_submit(dw_store *base, dw_op *batch)
@@ -173,7 +258,7 @@ static void redis_submit(dw_store *base, dw_op *batch)
 	}
 	dispatch_all(store);
 	begin_later(store);
-	pipeline_wire(store);
+	redis_wire(store);
 }
 
 static dw_op *redis_collect(dw_store *base)
@@ -211,7 +296,8 @@ static int redis_is_lost(const dw_store *base, const char *id)
 /* has_waiting: something waits that no reply will set in motion. */
 static bool has_waiting(const struct redis_store *store)
 {
-	for (unsigned i = 0; i < store->shard_count; i++) {
+	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
+	     i = shard_next(&store->sets.queued, i + 1)) {
 		const struct shard *shard = &store->shards[i];
 
 		if (shard->queues.retry.first || shard->queues.waiting.first ||
@@ -339,7 +425,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 	if (store->ownership.role == DW_OWNER)
 		lease_give_back(store);
 	session_end(store);
-	pipeline_wire(store);
+	redis_wire(store);
 	while (store->pipeline.connection && store->pipeline.under_way.first) {
 		if (!redis_wait(store, until))
 			break;

@@ -30,6 +30,10 @@ const char *redis_channel(const struct redis_store *);
  * over. */
 bool redis_wait(struct redis_store *, dw_usec until);
 
+/* redis_wire writes what was sent, takes the replies that have come, and acts on what the parts
+ * have noted. */
+void redis_wire(struct redis_store *);
+
 /* redis_work does what can be done now: replies in, commands out. */
 void redis_work(struct redis_store *);
 

@@ -54,11 +54,31 @@ void stream_init(struct scan *scan, struct stream *stream, struct shard *shard, 
 			       (long long)(sign == '+' ? score : 1 - score));
 }
 
-void stream_free(struct redis_store *store, struct stream *stream)
+static void stream_free(struct redis_store *store, struct stream *stream)
 {
 	rows_free(&store->alloc, stream->ready.first);
 	rows_free(&store->alloc, stream->group.first);
 	alloc_free(&store->alloc, stream->member);
+}
+
+void stream_free_scan(struct redis_store *store, struct scan *scan)
+{
+	struct scan **at = &store->scans;
+
+	while (*at != scan)
+		at = &(*at)->next;
+	*at = scan->next;
+	for (unsigned i = 0; i < scan->count; i++)
+		stream_free(store, &scan->streams[i]);
+	alloc_free(&store->alloc, scan);
+}
+
+/* give_up: nobody wants it any more. */
+void stream_give_up(struct redis_store *store, struct scan *scan)
+{
+	scan->useless = true;
+	if (scan->under_way == 0)
+		stream_free_scan(store, scan);
 }
 
 static bool is_behind(const struct scan *scan, const dw_row *row)
@@ -170,7 +190,7 @@ static void take_page(struct redis_store *store, struct redis_request *request,
 	request_free(store, request);
 	arrived(stream);
 	if (scan->useless) {
-		scan_give_up(store, scan);
+		stream_give_up(store, scan);
 	} else if (reply->kind != REPLY_ERROR) {
 		if (!(stream->sign == 'd' ? take_letters : take_timers)(store, stream, reply))
 			scan->failed = true;
@@ -198,7 +218,7 @@ static void stream_page_lost(struct redis_store *store, struct redis_request *re
 	request_free(store, request);
 	arrived(stream);
 	if (stream->scan->useless)
-		scan_give_up(store, stream->scan);
+		stream_give_up(store, stream->scan);
 }
 
 static void add_place(struct redis_command *words, const struct stream *stream)

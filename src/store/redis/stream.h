@@ -48,13 +48,14 @@ struct scan {
 };
 
 void stream_init(struct scan *, struct stream *, struct shard *, char sign, const dw_cursor *after);
-void stream_free(struct redis_store *, struct stream *);
 
 /* stream_ask asks for the next page. */
 void stream_ask(struct redis_store *, struct stream *);
 bool stream_row_is_before(const dw_row *a, const dw_row *b);
 
-/* scan_give_up: nobody wants the scan any more; it is freed when nothing of it is under way. */
-void scan_give_up(struct redis_store *, struct scan *);
+/* stream_give_up: nobody wants the scan any more; it is freed when nothing of it is under way.
+ * stream_free_scan frees it now. */
+void stream_give_up(struct redis_store *, struct scan *);
+void stream_free_scan(struct redis_store *, struct scan *);
 
 #endif

@@ -129,6 +129,17 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 		     shard->rebuild.state == REBUILD_ACQUIRING ? shard->lease.incarnation : "");
 }
 
+bool token_is_succeeded(const struct redis_store *store, const struct shard *shard,
+			const struct reply *reply)
+{
+	bool is_held = reply_is(&reply->items[0], "HELD");
+	const struct reply *incarnation = is_held ? &reply->items[4] : &reply->items[1];
+	bool theirs = is_held ? !token_has_nonce(store, &reply->items[1])
+			      : (uint64_t)reply_number(&reply->items[2]) > shard->lease.fence;
+
+	return theirs && reply_is(incarnation, shard->lease.incarnation);
+}
+
 bool token_went_back(const struct shard *shard, const struct reply *reply)
 {
 	return (uint64_t)reply_number(&reply->items[1]) < shard->channel.acked ||

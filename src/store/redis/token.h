@@ -76,6 +76,10 @@ void token_note_row(struct shard *, const dw_row *);
 /* token_is_dead: the HELD of an acquisition names a process that is gone. */
 bool token_is_dead(const struct reply *held);
 
+/* token_is_succeeded: the refusal of a renewal or handshake names another owner of the same
+ * incarnation. Any other refusal says that the shard is not what it was. */
+bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
+
 /* token_went_back: what a renewal or handshake says is older than what we know. */
 bool token_went_back(const struct shard *, const struct reply *);
 
