@@ -172,6 +172,7 @@ typedef struct dw_op {
 	size_t limit;
 
 	int status;
+	dw_level level; /* what a DW_OK of this answer means */
 	dw_row *rows;
 	size_t row_count;
 	uint64_t count;                /* of what was deleted or found */
@@ -226,7 +227,6 @@ typedef struct dw_store dw_store;
 typedef struct dw_store_class {
 	size_t size;
 	const char *name;
-	dw_level level; /* what a DW_OK of this store means */
 
 	/* must: takes over a list of operations linked by next, in order, as one batch. Never
 	 * blocks. */

@@ -142,7 +142,7 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 	}
 	vacate(head, call); /* refused */
 	lifecycle_resume(engine, head);
-	call_answer(engine, call, op->status);
+	call_answer_stored(engine, call, op);
 }
 
 /* ---- Cancels and moves --------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 		recovery_need(&engine->recovery);
 	}
 	lifecycle_resume(engine, head);
-	call_answer(engine, call, op->status);
+	call_answer_stored(engine, call, op);
 }
 
 /* learn_moved: a move or a requeue has made the next generation of the timer. If memory knows
@@ -209,5 +209,5 @@ void answers_move(struct engine *engine, struct timer *head, dw_op *op)
 		recovery_need(&engine->recovery);
 	}
 	lifecycle_resume(engine, index_find(&engine->timers.index, op->id));
-	call_answer(engine, call, op->status);
+	call_answer_stored(engine, call, op);
 }

@@ -78,8 +78,10 @@ static void past_answered(struct engine *engine, struct timer *timer, const dw_o
 	if (settling)
 		timer->settling = NULL;
 	lifecycle_resume(engine, timer);
-	if (settling)
-		call_answer(engine, settling, known ? op->status : DW_ESTALE);
+	if (settling && known)
+		call_answer_stored(engine, settling, op);
+	else
+		call_answer_stale(engine, settling);
 }
 
 void answers_delivery(struct engine *engine, struct timer *timer, dw_op *op)
@@ -108,7 +110,8 @@ void answers_delivery(struct engine *engine, struct timer *timer, dw_op *op)
 	}
 	timer = index_find(&engine->timers.index, op->id);
 	lifecycle_resume(engine, timer);
-	if (settling)
-		call_answer(engine, settling,
-			    op->status == DW_ENOENT ? (int)DW_ESTALE : op->status);
+	if (settling && op->status == DW_ENOENT)
+		call_answer_stale(engine, settling);
+	else if (settling)
+		call_answer_stored(engine, settling, op);
 }

@@ -105,6 +105,12 @@ void call_answer(struct engine *engine, struct call *call, int status)
 	events_push(engine, &call->notice);
 }
 
+void call_answer_stored(struct engine *engine, struct call *call, const dw_op *op)
+{
+	call->level = op->level;
+	call_answer(engine, call, op->status);
+}
+
 void call_answer_stale(struct engine *engine, struct call *call)
 {
 	if (call)
@@ -130,7 +136,7 @@ void call_answer_ask(struct engine *engine, dw_op *op)
 	struct call *call = op->call;
 
 	call->op = op;
-	call_answer(engine, call, op->status);
+	call_answer_stored(engine, call, op);
 }
 
 bool call_has(const dw_op *op)

@@ -30,6 +30,7 @@ struct call {
 	dw_usec asked; /* steady: when it was accepted */
 	enum call_kind kind;
 	int status;
+	dw_level level; /* of an answer of the store */
 	uint64_t generation;
 	uint32_t attempt;    /* settle */
 	dw_verdict verdict;  /* settle */
@@ -91,9 +92,11 @@ static inline void call_queue(struct timer *timer, struct call *call)
 	*end = call;
 }
 
-/* call_answer: the call is over, and will be told. call_answer_stale answers a dw_settle (NULL:
- * none) whose verdict is not wanted any more. */
+/* call_answer: the call is over, and will be told. call_answer_stored: by what the store has
+ * answered to the operation. call_answer_stale answers a dw_settle (NULL: none) whose verdict is
+ * not wanted any more. */
 void call_answer(struct engine *, struct call *, int status);
+void call_answer_stored(struct engine *, struct call *, const dw_op *);
 void call_answer_stale(struct engine *, struct call *);
 
 /* call_ask sends the operation of a call that waits for no timer. The operation (NULL: no memory)

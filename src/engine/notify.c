@@ -32,7 +32,7 @@ static void tell_done(struct engine *engine, struct call *call)
 	dw_result result = {.size = sizeof result, .status = call->status, .id = call->id};
 
 	if (call->status == DW_OK) {
-		result.level = engine->store->type->level;
+		result.level = call->level;
 		result.generation = call->generation;
 		result.earlier_may_start = call->earlier;
 	}

@@ -43,6 +43,7 @@ static bool try_op(struct opening *opening, dw_op *op)
 				      .role = opening->env.role,
 				      .now = opening->env.now(opening->env.now_user)};
 
+	op->level = DW_STORED;
 	if (!table_apply(opening->place->table, op, &caller))
 		return false;
 	op_queue_push(&opening->answers, op);
@@ -99,7 +100,6 @@ static void free_store(dw_store *store)
 
 static const dw_store_class opening_class = {.size = sizeof opening_class,
 					     .name = "table",
-					     .level = DW_STORED,
 					     .submit = submit,
 					     .collect = collect,
 					     .stop = stop,

@@ -116,6 +116,7 @@ static void gather(struct ask *ask)
 
 		assert_ptr_not_equal(op->subject, &answered_mark);
 		op->subject = &answered_mark;
+		assert_true(op->status != DW_OK || op->level >= DW_ACCEPTED);
 		op->next = NULL;
 		ask->answered++;
 		op = next;

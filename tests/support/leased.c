@@ -150,7 +150,6 @@ static int trouble(const dw_store *store, char *ret_words, size_t size)
 
 static const dw_store_class leased_class = {.size = sizeof leased_class,
 					    .name = "leased",
-					    .level = DW_ACCEPTED,
 					    .submit = submit,
 					    .collect = collect,
 					    .turn = turn,

@@ -33,6 +33,7 @@ static void take_op(struct memory_store *memory, dw_op *op)
 				      .role = memory->env.role,
 				      .now = memory->env.now(memory->env.now_user)};
 
+	op->level = DW_ACCEPTED;
 	if (memory->stopped)
 		answer(memory, op, DW_ECLOSED);
 	else if (op->kind == DW_OP_INBOX && memory->parked)
@@ -93,7 +94,6 @@ static void memory_free(dw_store *store)
 
 static const dw_store_class memory_class = {.size = sizeof memory_class,
 					    .name = "memory",
-					    .level = DW_ACCEPTED,
 					    .submit = memory_submit,
 					    .collect = memory_collect,
 					    .stop = memory_stop,

@@ -107,6 +107,7 @@ static void submit_one(struct redis_store *store, dw_op *op)
 	int status = store->stopped ? DW_ECLOSED : permit(store, op);
 
 	op->status = DW_OK;
+	op->level = DW_STORED;
 	op->store_deadline = usec_add(op->asked ? op->asked : store->now, PATIENCE);
 	op->store_order = ++store->completion.submitted;
 	if (makes_generation(op))
@@ -466,7 +467,6 @@ void redis_free(dw_store *base)
 
 const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .name = "redis",
-				    .level = DW_STORED,
 				    .submit = redis_submit,
 				    .collect = redis_collect,
 				    .stop = redis_stop,

@@ -21,6 +21,7 @@ static struct sqlite_store *sqlite_of(dw_store *store)
 static bool accept(struct sqlite_store *sqlite, dw_op *op)
 {
 	op->status = DW_OK;
+	op->level = DW_STORED;
 	if (sqlite->stopping) {
 		op->status = DW_ECLOSED;
 	} else if (op->kind != DW_OP_INBOX) {
@@ -89,7 +90,6 @@ static void sqlite_free(dw_store *store)
 
 static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
 					    .name = "sqlite",
-					    .level = DW_STORED,
 					    .submit = sqlite_submit,
 					    .collect = sqlite_collect,
 					    .stop = sqlite_stop,

@@ -167,7 +167,6 @@ void observer_init(struct observer *observer, struct process *process, dw_store 
 	*observer = (struct observer){.real = real, .process = process};
 	observer->type = (dw_store_class){.size = sizeof observer->type,
 					  .name = "spied on",
-					  .level = DW_STORED,
 					  .submit = observer_submit,
 					  .collect = observer_collect,
 					  .stop = observer_stop,

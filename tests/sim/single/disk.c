@@ -316,8 +316,10 @@ static void disk_submit(dw_store *store, dw_op *batch)
 		}
 		return;
 	}
-	for (dw_op *op = batch; op; op = op->next)
+	for (dw_op *op = batch; op; op = op->next) {
+		op->level = DW_STORED;
 		order_submitted(disk->sim, op);
+	}
 	op_queue_append(&disk->submitted, batch);
 	if (disk->apply_at == DW_NEVER)
 		schedule(disk);
@@ -406,7 +408,6 @@ struct disk *disk_open(struct single *single)
 
 	disk->type = (dw_store_class){.size = sizeof disk->type,
 				      .name = "simulated",
-				      .level = DW_STORED,
 				      .submit = disk_submit,
 				      .collect = disk_collect,
 				      .stop = disk_stop,

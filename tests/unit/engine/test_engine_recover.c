@@ -93,7 +93,6 @@ static dw_op *collect(dw_store *store)
 
 static const dw_store_class shelf_class = {.size = sizeof shelf_class,
 					   .name = "shelf",
-					   .level = DW_ACCEPTED,
 					   .submit = submit,
 					   .collect = collect,
 					   .loads_by_generation = 1};

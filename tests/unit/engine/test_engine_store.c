@@ -61,11 +61,8 @@ static dw_op *shaky_collect(dw_store *store)
 	return op_queue_take(&all);
 }
 
-static const dw_store_class shaky_class = {.size = sizeof shaky_class,
-					   .name = "shaky",
-					   .level = DW_ACCEPTED,
-					   .submit = shaky_submit,
-					   .collect = shaky_collect};
+static const dw_store_class shaky_class = {
+    .size = sizeof shaky_class, .name = "shaky", .submit = shaky_submit, .collect = shaky_collect};
 
 static struct harness *shaky_new(struct shaky *shaky)
 {
