@@ -113,19 +113,13 @@ static void audit_page_lost(struct redis_store *store, struct redis_request *req
 
 static void ask(struct redis_store *store, struct shard *shard)
 {
-	struct redis_request *request =
-	    request_new(store, shard, audit_page_answered, audit_page_lost);
-
-	if (!request)
-		return;
 	call_begin(store, "page", shard);
 	command_text(&store->pipeline.words, "+");
 	command_number(&store->pipeline.words, (int64_t)page_of(store));
 	command_text(&store->pipeline.words, shard->audited.score);
 	command_text(&store->pipeline.words, shard->audited.id);
-	store->audit.left++;
-	if (request_send(store, request) != DW_OK)
-		audit_page_lost(store, request);
+	if (request_post(store, shard, audit_page_answered, audit_page_lost, NULL) == DW_OK)
+		store->audit.left++;
 }
 
 void audit_begin(struct redis_store *store, dw_op *op)

@@ -36,17 +36,15 @@ struct store_check {
 	dw_store_status sum;
 	unsigned shard;
 	enum stage stage;
-	unsigned strange; /* KEY_BIT of each key of the shard that has another type */
-	char *member;     /* where the last page ended */
-	size_t member_size;
-	char place[PLACE_SIZE]; /* score or cursor; "": at the start */
+	unsigned strange;        /* KEY_BIT of each key of the shard that has another type */
+	struct walk_place place; /* or, of values, the cursor as its score */
 };
 
 static void next_page(struct redis_store *, struct store_check *);
 
 static void check_free(struct redis_store *store, struct store_check *check)
 {
-	alloc_free(&store->alloc, check->member);
+	walk_restart(store, &check->place);
 	alloc_free(&store->alloc, check);
 }
 
@@ -148,10 +146,7 @@ static bool is_readable(const struct store_check *check)
 
 static void next_stage(struct redis_store *store, struct store_check *check)
 {
-	check->place[0] = '\0';
-	alloc_free(&store->alloc, check->member);
-	check->member = NULL;
-	check->member_size = 0;
+	walk_restart(store, &check->place);
 	do {
 		if (++check->stage == STAGES) {
 			check->stage = STAGE_TYPES;
@@ -179,10 +174,7 @@ static void check_page_lost(struct redis_store *store, struct redis_request *req
 	struct store_check *check = request->context;
 
 	request_free(store, request);
-	if (store->pipeline.connection) /* it could not be sent */
-		end(store, check, DW_ESTORE);
-	else
-		begin_anew(store, check);
+	begin_anew(store, check);
 }
 
 /* values_came: looked at with the order, in one moment: a timer that ends meanwhile is no flaw. */
@@ -192,8 +184,8 @@ static void values_came(struct redis_store *store, struct store_check *check,
 	for (size_t i = 1; i < reply->count; i++)
 		flaw(store, check, reply->items[i].bytes, 0,
 		     "has a value, and is not in the order");
-	(void)snprintf(check->place, sizeof check->place, "%s", reply->items[0].bytes);
-	if (strcmp(check->place, "0") == 0)
+	(void)snprintf(check->place.score, PLACE_SIZE, "%s", reply->items[0].bytes);
+	if (strcmp(check->place.score, "0") == 0)
 		next_stage(store, check);
 	else
 		next_page(store, check);
@@ -201,23 +193,10 @@ static void values_came(struct redis_store *store, struct store_check *check,
 
 /* ---- Pages --------------------------------------------------------------------------------- */
 
-static bool keep_place(struct redis_store *store, struct store_check *check,
-		       const struct reply *member, const char *place)
-{
-	char *copy = store->alloc.resize(store->alloc.user, check->member, member->size + 1);
-
-	if (!copy)
-		return false;
-	check->member = memcpy(copy, member->bytes, member->size);
-	check->member_size = member->size;
-	(void)snprintf(check->place, sizeof check->place, "%s", place);
-	return true;
-}
-
 static void go_on(struct redis_store *store, struct store_check *check, const struct reply *member,
 		  const char *place)
 {
-	if (keep_place(store, check, member, place))
+	if (walk_keep(store, &check->place, member, place))
 		next_page(store, check);
 	else
 		end(store, check, DW_ENOMEM);
@@ -310,12 +289,6 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 		(letters ? letters_came : timers_came)(store, check, reply);
 }
 
-static void add_place(struct redis_command *words, const struct store_check *check)
-{
-	command_text(words, check->place);
-	command_bytes(words, check->member ? check->member : "", check->member_size);
-}
-
 static void add_question(struct redis_store *store, const struct store_check *check,
 			 const struct shard *shard)
 {
@@ -328,22 +301,18 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 	case STAGE_VALUES:
 		call_begin_rare(store, "orphans", shard);
 		command_text(words, "h");
-		command_text(words, check->place[0] ? check->place : "0");
+		command_text(words, check->place.score[0] ? check->place.score : "0");
 		return;
 	case STAGE_LETTERS:
-		call_begin_rare(store, "dead_page", shard);
-		add_place(words, check);
-		command_number(words, PAGE);
+		walk_letters(store, shard, PAGE, &check->place);
 		return;
 	case STAGE_INBOX:
 		command_begin(store, "ZCARD");
 		command_bytes(words, shard->keys.name[KEY_INBOX], shard->keys.size[KEY_INBOX]);
 		return;
 	default:
-		call_begin(store, "page", shard);
-		command_text(words, check->stage == STAGE_CLAIMED ? "-" : "+");
-		command_number(words, PAGE);
-		add_place(words, check);
+		walk_timers(store, shard, check->stage == STAGE_CLAIMED ? '-' : '+', PAGE,
+			    &check->place);
 		command_text(words, "s");
 		store->pipeline.shape = shape_of("page_scores");
 	}
@@ -351,22 +320,19 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 
 static void next_page(struct redis_store *store, struct store_check *check)
 {
-	struct redis_request *request;
+	struct shard *shard = &store->shards[check->shard];
+	int status;
 
 	if (check->shard == store->shard_count) {
 		end(store, check, DW_OK);
 		return;
 	}
-	request =
-	    request_new(store, &store->shards[check->shard], check_page_answered, check_page_lost);
-	if (!request) {
-		end(store, check, DW_ENOMEM);
-		return;
-	}
-	request->context = check;
-	add_question(store, check, request->shard);
-	if (request_send(store, request) != DW_OK)
-		check_page_lost(store, request);
+	add_question(store, check, shard);
+	status = request_post(store, shard, check_page_answered, check_page_lost, check);
+	if (status != DW_OK && !store->pipeline.connection)
+		begin_anew(store, check);
+	else if (status != DW_OK)
+		end(store, check, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
 }
 
 void check_begin(struct redis_store *store, dw_op *op)

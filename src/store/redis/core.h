@@ -21,6 +21,7 @@
  *	inbox.c      the inbox of the clients
  *	restore.c    a shard that was emptied or set back is rebuilt; ownership is lost
  *	repair.c     compares the entries of the order with the values
+ *	walk.c       the next page of a shard
  *	letter.c, stream.c, scan.c  pages in order over all shards
  *	audit.c      what is overdue, in no order
  *	later.c      what asks every shard waits

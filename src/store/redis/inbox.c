@@ -127,18 +127,14 @@ static void inbox_lost(struct redis_store *store, struct redis_request *request)
 
 static void read_shard(struct redis_store *store, struct shard *shard)
 {
-	struct redis_request *request = request_new(store, shard, inbox_answered, inbox_lost);
+	size_t limit = store->inbox.op->limit;
 
-	if (!request)
-		return;
-	request->context = (void *)(uintptr_t)store->inbox.op->limit;
 	call_begin(store, "inbox", shard);
 	call_guard(store, shard, 0);
-	command_number(&store->pipeline.words, (int64_t)store->inbox.op->limit);
-	if (request_send(store, request) != DW_OK) {
-		request_free(store, request);
+	command_number(&store->pipeline.words, (int64_t)limit);
+	if (request_post(store, shard, inbox_answered, inbox_lost, (void *)(uintptr_t)limit) !=
+	    DW_OK)
 		return;
-	}
 	shard->inbox.has_news = false;
 	shard->inbox.is_read = true;
 	store->inbox.left++;

@@ -40,10 +40,11 @@ void key_types_name(const struct redis_store *store, const struct shard *shard,
 		       shard->number, store->names.name);
 }
 
-int key_types_ask(struct redis_store *store, struct redis_request *request)
+int key_types_ask(struct redis_store *store, struct shard *shard, request_answered *answered,
+		  request_lost *lost)
 {
-	call_begin_rare(store, "types", request->shard);
-	return request_send(store, request);
+	call_begin_rare(store, "types", shard);
+	return request_post(store, shard, answered, lost, NULL);
 }
 
 /* ---- Telling ------------------------------------------------------------------------------- */
@@ -67,14 +68,7 @@ static void key_types_lost(struct redis_store *store, struct redis_request *requ
 
 void key_types_tell(struct redis_store *store, struct shard *shard)
 {
-	struct redis_request *request;
-
-	if (shard->asks_types || !may_complain(store))
-		return;
-	request = request_new(store, shard, key_types_answered, key_types_lost);
-	if (!request)
-		return;
-	shard->asks_types = true;
-	if (key_types_ask(store, request) != DW_OK)
-		key_types_lost(store, request);
+	if (!shard->asks_types && may_complain(store))
+		shard->asks_types =
+		    key_types_ask(store, shard, key_types_answered, key_types_lost) == DW_OK;
 }

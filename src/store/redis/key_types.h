@@ -8,8 +8,8 @@
 
 #define KEY_TYPES_WORDS 80
 
-/* key_types_ask sends the question which types the shard's keys have, as request_send does. */
-int key_types_ask(struct redis_store *, struct redis_request *);
+/* key_types_ask asks which types the shard's keys have, as request_post does. */
+int key_types_ask(struct redis_store *, struct shard *, request_answered *, request_lost *);
 
 /* key_types_differ: the key, of those that the reply tells, has another type than ours; and what is
  * wrong, in words; KEY_TYPES_WORDS bytes. key_types_name: which key it is, in words, as far as the

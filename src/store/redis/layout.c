@@ -134,25 +134,20 @@ static void layout_lost(struct redis_store *store, struct redis_request *request
 
 int layout_ask(struct redis_store *store)
 {
-	struct redis_request *request;
+	struct layout *layout = &store->layout;
 	char key[96];
+	int status;
 
-	if (store->layout.is_asked || !store->pipeline.connection ||
-	    store->now < store->layout.pause_until)
+	if (layout->is_asked || !store->pipeline.connection || store->now < layout->pause_until)
 		return DW_OK;
-	request = request_new(store, NULL, layout_answered, layout_lost);
-	if (!request)
-		return DW_ENOMEM;
 	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
 	command_begin(store, "HGET");
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, "shards");
-	store->layout.is_answered = false;
-	if (request_send(store, request) == DW_OK)
-		store->layout.is_asked = true;
-	else
-		request_free(store, request);
-	return DW_OK;
+	status = request_post(store, NULL, layout_answered, layout_lost, NULL);
+	layout->is_answered = false;
+	layout->is_asked = status == DW_OK;
+	return status == DW_ENOMEM ? DW_ENOMEM : DW_OK;
 }
 
 bool layout_is_known(struct redis_store *store)
@@ -224,19 +219,14 @@ static void correction_answered(struct redis_store *store, struct redis_request 
  * on is refused, and it learns ours. */
 static void correct(struct redis_store *store, unsigned shard)
 {
-	struct redis_request *request =
-	    request_new(store, NULL, correction_answered, correction_lost);
 	char key[96];
 
-	if (!request)
-		return;
 	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, shard);
 	command_begin(store, "HSET");
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, "shards");
 	command_number(&store->pipeline.words, store->shard_count);
-	if (request_send(store, request) != DW_OK)
-		request_free(store, request);
+	(void)request_post(store, NULL, correction_answered, correction_lost, NULL);
 }
 
 void layout_stands(struct redis_store *store, const struct reply *clients)

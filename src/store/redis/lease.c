@@ -39,21 +39,15 @@ static void release_answered(struct redis_store *store, struct redis_request *re
 /* release gives a lease back; should that fail, it ends by itself. */
 static void release(struct redis_store *store, struct shard *shard)
 {
-	struct redis_request *request;
-
 	if (shard->lease.fence == 0)
 		return;
-	request = request_new(store, shard, release_answered, release_lost);
-	if (request) {
-		call_begin_rare(store, "release", shard);
-		command_text(&store->pipeline.words, shard->lease.token);
-		if (shard->lease.newer)
-			command_unsigned(&store->pipeline.words, shard->lease.newer);
-		else
-			command_text(&store->pipeline.words, "");
-		if (request_send(store, request) != DW_OK)
-			request_free(store, request);
-	}
+	call_begin_rare(store, "release", shard);
+	command_text(&store->pipeline.words, shard->lease.token);
+	if (shard->lease.newer)
+		command_unsigned(&store->pipeline.words, shard->lease.newer);
+	else
+		command_text(&store->pipeline.words, "");
+	(void)request_post(store, shard, release_answered, release_lost, NULL);
 	shard->lease.fence = 0;
 	shard->lease.newer = 0;
 }
@@ -147,15 +141,8 @@ static void acquire_lost(struct redis_store *store, struct redis_request *reques
 /* ask_types asks which key has another type than ours, so that the refusal says it. */
 static bool ask_types(struct redis_store *store, struct shard *shard)
 {
-	struct redis_request *request =
-	    request_new(store, shard, acquire_types_answered, acquire_lost);
-
-	if (!request)
+	if (key_types_ask(store, shard, acquire_types_answered, acquire_lost) != DW_OK)
 		return false;
-	if (key_types_ask(store, request) != DW_OK) {
-		request_free(store, request);
-		return false;
-	}
 	store->ownership.acquisition.left++;
 	return true;
 }
@@ -218,20 +205,18 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 
 static void acquire_shard(struct redis_store *store, struct shard *shard, const char *replace)
 {
-	struct redis_request *request = request_new(store, shard, acquire_answered, acquire_lost);
+	int status;
 
-	if (!request) {
-		refuse(store, DW_ENOMEM, "no memory");
-		return;
-	}
 	token_add_acquire(store, shard, replace);
-	if (request_send(store, request) != DW_OK) {
-		request_free(store, request);
+	status = request_post(store, shard, acquire_answered, acquire_lost, NULL);
+	if (status == DW_OK) {
+		store->ownership.acquisition.left++;
+	} else if (status == DW_ENOMEM) {
+		refuse(store, DW_ENOMEM, "no memory");
+	} else {
 		note_passing(store, true);
 		refuse(store, DW_ESTORE, "the connection was lost");
-		return;
 	}
-	store->ownership.acquisition.left++;
 }
 
 void lease_acquire(struct redis_store *store, dw_op *op)
@@ -304,22 +289,15 @@ static void renewal_lost(struct redis_store *store, struct redis_request *reques
 
 void lease_renew(struct redis_store *store, struct shard *shard)
 {
-	struct redis_request *request;
-
 	if (shard->lease.is_renewing)
-		return;
-	request = request_new(store, shard, renewal_answered, renewal_lost);
-	if (!request)
 		return;
 	call_begin(store, "renew", shard);
 	command_text(&store->pipeline.words, shard->lease.token);
 	command_text(&store->pipeline.words, shard->lease.token);
 	command_number(&store->pipeline.words, store->ownership.lease / 1000);
 	command_text(&store->pipeline.words, shard->lease.incarnation);
-	if (request_send(store, request) == DW_OK)
-		shard->lease.is_renewing = true;
-	else
-		request_free(store, request);
+	shard->lease.is_renewing =
+	    request_post(store, shard, renewal_answered, renewal_lost, NULL) == DW_OK;
 }
 
 void lease_work(struct redis_store *store)

@@ -83,6 +83,21 @@ int request_send(struct redis_store *store, struct redis_request *request)
 	return DW_OK;
 }
 
+int request_post(struct redis_store *store, struct shard *shard, request_answered *answered,
+		 request_lost *lost, void *context)
+{
+	struct redis_request *request = request_new(store, shard, answered, lost);
+	int status;
+
+	if (!request)
+		return DW_ENOMEM;
+	request->context = context;
+	status = request_send(store, request);
+	if (status != DW_OK)
+		request_free(store, request);
+	return status;
+}
+
 /* ---- The connection -------------------------------------------------------------------------- */
 
 static void connection_lost(struct redis_store *store)

@@ -80,6 +80,10 @@ void request_free(struct redis_store *, struct redis_request *);
 /* request_send sends pipeline.words. DW_OK: the request is taken over; else it is the caller's. */
 int request_send(struct redis_store *, struct redis_request *);
 
+/* request_post makes a request of pipeline.words and sends it. Not DW_OK: none is made. */
+int request_post(struct redis_store *, struct shard *, request_answered *, request_lost *,
+		 void *context);
+
 void request_push(struct request_list *, struct redis_request *);
 struct redis_request *request_pop(struct request_list *); /* NULL: the list is empty */
 

@@ -133,7 +133,6 @@ dw_usec repair_due(const struct redis_store *store)
 void repair_work(struct redis_store *store)
 {
 	struct repair *repair = &store->repair;
-	struct redis_request *request = NULL;
 	struct shard *shard;
 
 	if (!can_work(store) || store->now < repair->at)
@@ -142,16 +141,13 @@ void repair_work(struct redis_store *store)
 	if (repair->number >= store->shard_count) /* there were more */
 		*repair = (struct repair){.at = repair->at};
 	shard = &store->shards[repair->number];
-	if (shard->channel.handshake == HANDSHAKE_DONE && shard->rebuild.state == REBUILD_NONE)
-		request = request_new(store, shard, repair_page_answered, repair_page_lost);
-	if (!request)
+	if (shard->channel.handshake != HANDSHAKE_DONE || shard->rebuild.state != REBUILD_NONE)
 		return;
 	call_begin(store, "orphans", shard);
 	command_text(&store->pipeline.words, repair->in_values ? "h" : "z");
 	command_text(&store->pipeline.words, repair->cursor[0] ? repair->cursor : "0");
-	repair->under_way = request_send(store, request) == DW_OK;
-	if (!repair->under_way)
-		request_free(store, request);
+	repair->under_way =
+	    request_post(store, shard, repair_page_answered, repair_page_lost, NULL) == DW_OK;
 }
 
 void repair_soon(struct redis_store *store, struct shard *shard)

@@ -263,17 +263,12 @@ static void reacquire_lost(struct redis_store *store, struct redis_request *requ
 
 static void reacquire(struct redis_store *store, struct shard *shard, const char *replace)
 {
-	struct redis_request *request =
-	    request_new(store, shard, reacquire_answered, reacquire_lost);
+	void *incarnation;
 
-	if (request) {
-		token_add_acquire(store, shard, replace);
-		request->context = (void *)(uintptr_t)store->names.incarnations;
-		if (request_send(store, request) == DW_OK)
-			return;
-		request_free(store, request);
-	}
-	reacquire_later(store, shard);
+	token_add_acquire(store, shard, replace);
+	incarnation = (void *)(uintptr_t)store->names.incarnations;
+	if (request_post(store, shard, reacquire_answered, reacquire_lost, incarnation) != DW_OK)
+		reacquire_later(store, shard);
 }
 
 void restore_fenced(struct redis_store *store, struct shard *shard)

@@ -106,21 +106,14 @@ static void script_load_lost(struct redis_store *store, struct redis_request *re
 static void load(struct redis_store *store, const struct redis_script *script)
 {
 	bool *loading = &store->scripts.loading[script - redis_scripts];
-	struct redis_request *request;
 
 	if (*loading)
 		return;
-	request = request_new(store, NULL, script_loaded, script_load_lost);
-	if (!request)
-		return; /* the next NOSCRIPT asks again */
-	request->context = loading;
 	command_begin(store, "SCRIPT");
 	command_text(&store->pipeline.words, "LOAD");
 	command_bytes(&store->pipeline.words, script->text, script->size);
-	if (request_send(store, request) == DW_OK)
-		*loading = true;
-	else
-		request_free(store, request);
+	/* Should it fail, the next NOSCRIPT asks again. */
+	*loading = request_post(store, NULL, script_loaded, script_load_lost, loading) == DW_OK;
 }
 
 /* ---- What failed ----------------------------------------------------------------------------- */

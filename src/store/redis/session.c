@@ -101,16 +101,15 @@ static void handshake_lost(struct redis_store *store, struct redis_request *requ
 	request_free(store, request);
 }
 
-static void begin_as_owner(struct redis_store *store, struct shard *shard,
-			   struct redis_request *request)
+static int begin_as_owner(struct redis_store *store, struct shard *shard)
 {
-	request->answered = owner_handshake_answered;
 	token_of(store, shard, store->names.token);
 	call_begin(store, "renew", shard);
 	command_text(&store->pipeline.words, shard->lease.token);
 	command_text(&store->pipeline.words, store->names.token);
 	command_number(&store->pipeline.words, store->ownership.lease / 1000);
 	command_text(&store->pipeline.words, shard->lease.incarnation);
+	return request_post(store, shard, owner_handshake_answered, handshake_lost, NULL);
 }
 
 /* ---- A client -------------------------------------------------------------------------------- */
@@ -189,40 +188,30 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 	request_free(store, request);
 }
 
-static void begin_as_client(struct redis_store *store, struct shard *shard,
-			    struct redis_request *request)
+static int begin_as_client(struct redis_store *store, struct shard *shard)
 {
-	request->answered = client_handshake_answered;
+	bool fixes = shard->session.fixes;
+
+	shard->session.fixes = false;
 	call_begin_rare(store, "session", shard);
 	command_number(&store->pipeline.words, (int64_t)store->pipeline.connections);
 	command_number(&store->pipeline.words, SESSION_TTL / 1000);
 	command_number(&store->pipeline.words, store->shard_count);
-	command_text(&store->pipeline.words, shard->session.fixes ? "1" : "");
+	command_text(&store->pipeline.words, fixes ? "1" : "");
 	command_text(&store->pipeline.words, store->names.channel);
-	shard->session.fixes = false;
+	return request_post(store, shard, client_handshake_answered, handshake_lost, NULL);
 }
 
 void handshake_begin(struct redis_store *store, struct shard *shard)
 {
-	struct redis_request *request;
+	bool owner = store->ownership.role == DW_OWNER;
 
 	if (!store->pipeline.connection || store->now < shard->channel.pause_until)
 		return;
-	request = request_new(store, shard, NULL, handshake_lost);
-	if (!request) {
-		ask_again(store, shard);
-		return;
-	}
-	if (store->ownership.role == DW_OWNER)
-		begin_as_owner(store, shard, request);
+	if ((owner ? begin_as_owner : begin_as_client)(store, shard) == DW_OK)
+		shard->channel.handshake = HANDSHAKE_ASKED;
 	else
-		begin_as_client(store, shard, request);
-	if (request_send(store, request) != DW_OK) {
-		request_free(store, request);
 		ask_again(store, shard);
-		return;
-	}
-	shard->channel.handshake = HANDSHAKE_ASKED;
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */
@@ -240,18 +229,13 @@ void session_end(struct redis_store *store)
 {
 	for (unsigned i = 0; store->pipeline.connections == 1 && i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
-		struct redis_request *request;
 
 		if (shard->session.connection == 0)
 			continue;
-		request = request_new(store, NULL, session_unlinked, handshake_lost);
-		if (!request)
-			return;
 		command_begin(store, "UNLINK");
 		command_bytes(&store->pipeline.words, shard->keys.name[KEY_SESSION],
 			      shard->keys.size[KEY_SESSION]);
-		if (request_send(store, request) != DW_OK)
-			request_free(store, request);
+		(void)request_post(store, NULL, session_unlinked, handshake_lost, NULL);
 		shard->session.connection = 0;
 	}
 }

@@ -47,10 +47,10 @@ void stream_init(struct scan *scan, struct stream *stream, struct shard *shard, 
 		return;
 	/* From the beginning of the cursor's own group: behind all that are better. */
 	if (sign == 'd')
-		(void)snprintf(stream->score, sizeof stream->score, "%llu",
+		(void)snprintf(stream->place.score, sizeof stream->place.score, "%llu",
 			       (unsigned long long)after->generation);
 	else
-		(void)snprintf(stream->score, sizeof stream->score, "%lld",
+		(void)snprintf(stream->place.score, sizeof stream->place.score, "%lld",
 			       (long long)(sign == '+' ? score : 1 - score));
 }
 
@@ -58,7 +58,7 @@ static void stream_free(struct redis_store *store, struct stream *stream)
 {
 	rows_free(&store->alloc, stream->ready.first);
 	rows_free(&store->alloc, stream->group.first);
-	alloc_free(&store->alloc, stream->member);
+	walk_restart(store, &stream->place);
 }
 
 void stream_free_scan(struct redis_store *store, struct scan *scan)
@@ -107,20 +107,6 @@ static bool add_row(struct redis_store *store, struct stream *stream, dw_row *ro
 	return true;
 }
 
-/* keep_place remembers where the page ended. False: no memory. */
-static bool keep_place(struct redis_store *store, struct stream *stream, const struct reply *member,
-		       const char *score)
-{
-	char *copy = store->alloc.resize(store->alloc.user, stream->member, member->size + 1);
-
-	if (!copy)
-		return false;
-	stream->member = memcpy(copy, member->bytes, member->size);
-	stream->member_size = member->size;
-	(void)snprintf(stream->score, sizeof stream->score, "%s", score);
-	return true;
-}
-
 static bool take_letters(struct redis_store *store, struct stream *stream,
 			 const struct reply *reply)
 {
@@ -133,8 +119,8 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 			return false;
 	}
 	stream->ended = reply->count / 3 < stream->page;
-	return stream->ended ||
-	       keep_place(store, stream, &items[reply->count - 3], items[reply->count - 2].bytes);
+	return stream->ended || walk_keep(store, &stream->place, &items[reply->count - 3],
+					  items[reply->count - 2].bytes);
 }
 
 /* score_of a row that was read: its deadline says. A damaged one stands where the one before it
@@ -144,7 +130,7 @@ static int64_t score_of(const struct stream *stream, const dw_row *row)
 	if (row->status != DW_ECORRUPT)
 		return stream->sign == '+' ? value_score(row->head.due)
 					   : -value_score(row->head.due);
-	return stream->group.first ? stream->group_score : strtoll(stream->score, NULL, 10);
+	return stream->group.first ? stream->group_score : strtoll(stream->place.score, NULL, 10);
 }
 
 static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
@@ -170,7 +156,7 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 	}
 	stream->ended = ids->count < stream->page;
 	return stream->ended ||
-	       keep_place(store, stream, &ids->items[ids->count - 1], reply->items[2].bytes);
+	       walk_keep(store, &stream->place, &ids->items[ids->count - 1], reply->items[2].bytes);
 }
 
 /* arrived: the page that was asked for has come, or was lost. */
@@ -221,38 +207,17 @@ static void stream_page_lost(struct redis_store *store, struct redis_request *re
 		stream_give_up(store, stream->scan);
 }
 
-static void add_place(struct redis_command *words, const struct stream *stream)
-{
-	command_text(words, stream->score);
-	command_bytes(words, stream->member ? stream->member : "",
-		      stream->member ? stream->member_size : 0);
-}
-
 void stream_ask(struct redis_store *store, struct stream *stream)
 {
-	struct redis_command *words = &store->pipeline.words;
-	struct redis_request *request;
-
 	if (!store->pipeline.connection || store->now < stream->shard->channel.pause_until)
 		return;
-	request = request_new(store, stream->shard, stream_page_answered, stream_page_lost);
-	if (!request)
+	if (stream->sign == 'd')
+		walk_letters(store, stream->shard, stream->page, &stream->place);
+	else
+		walk_timers(store, stream->shard, stream->sign, stream->page, &stream->place);
+	if (request_post(store, stream->shard, stream_page_answered, stream_page_lost, stream) !=
+	    DW_OK)
 		return;
-	request->context = stream;
-	if (stream->sign == 'd') {
-		call_begin_rare(store, "dead_page", stream->shard);
-		add_place(words, stream);
-		command_number(words, (int64_t)stream->page);
-	} else {
-		call_begin(store, "page", stream->shard);
-		command_bytes(words, &stream->sign, 1);
-		command_number(words, (int64_t)stream->page);
-		add_place(words, stream);
-	}
-	if (request_send(store, request) != DW_OK) {
-		request_free(store, request);
-		return;
-	}
 	stream->asked = true;
 	stream->scan->under_way++;
 	stream->scan->rows_under_way += stream->page;

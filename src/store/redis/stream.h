@@ -6,13 +6,13 @@
 
 #include "port/op.h"
 #include "store/redis/rows.h"
+#include "store/redis/walk.h"
 
 struct redis_store;
 struct scan;
 struct shard;
 
 #define STREAM_PAGE 512u /* rows of a page at most */
-#define PLACE_SIZE 32    /* a score, as the server writes it */
 
 struct stream {
 	struct scan *scan;
@@ -20,10 +20,8 @@ struct stream {
 	char sign; /* '+', '-'; 'd': dead letters */
 	bool asked;
 	bool ended;
-	size_t page;  /* so many rows are asked for */
-	char *member; /* where the last page ended; NULL: at the start */
-	size_t member_size;
-	char score[PLACE_SIZE]; /* "": the very start */
+	size_t page; /* so many rows are asked for */
+	struct walk_place place;
 	struct rows ready;
 	struct rows group; /* of one score, perhaps not complete */
 	int64_t group_score;

@@ -1,0 +1,52 @@
+/* Scan and check read a shard page by page: each page begins behind the member and the score with
+ * which the last one ended. */
+#include "store/redis/walk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/core.h"
+
+bool walk_keep(struct redis_store *store, struct walk_place *place, const struct reply *member,
+	       const char *score)
+{
+	char *copy = store->alloc.resize(store->alloc.user, place->member, member->size + 1);
+
+	if (!copy)
+		return false;
+	place->member = memcpy(copy, member->bytes, member->size);
+	place->member_size = member->size;
+	(void)snprintf(place->score, sizeof place->score, "%s", score); /* cut if it is not ours */
+	return true;
+}
+
+void walk_restart(struct redis_store *store, struct walk_place *place)
+{
+	alloc_free(&store->alloc, place->member);
+	*place = (struct walk_place){0};
+}
+
+static void add_place(struct redis_command *words, const struct walk_place *place)
+{
+	command_text(words, place->score);
+	command_bytes(words, place->member ? place->member : "", place->member_size);
+}
+
+void walk_timers(struct redis_store *store, const struct shard *shard, char sign, size_t count,
+		 const struct walk_place *place)
+{
+	struct redis_command *words = &store->pipeline.words;
+
+	call_begin(store, "page", shard);
+	command_text(words, sign == '+' ? "+" : "-");
+	command_number(words, (int64_t)count);
+	add_place(words, place);
+}
+
+void walk_letters(struct redis_store *store, const struct shard *shard, size_t count,
+		  const struct walk_place *place)
+{
+	call_begin_rare(store, "dead_page", shard);
+	add_place(&store->pipeline.words, place);
+	command_number(&store->pipeline.words, (int64_t)count);
+}

@@ -1,0 +1,35 @@
+/* Walking through a shard a page at a time. */
+#ifndef DW_STORE_REDIS_WALK_H
+#define DW_STORE_REDIS_WALK_H
+
+#include <stdbool.h>
+
+#include "redis/reply.h"
+
+struct redis_store;
+struct shard;
+
+#define PLACE_SIZE 32 /* a score, as the server writes it */
+
+/* Where the last page ended. Zero is the very start. */
+struct walk_place {
+	char *member; /* NULL: the page begins with the score */
+	size_t member_size;
+	char score[PLACE_SIZE];
+};
+
+/* walk_keep: the page ended with that member. False: no memory. */
+bool walk_keep(struct redis_store *, struct walk_place *, const struct reply *member,
+	       const char *score);
+
+/* walk_restart frees the place, which is the very start then. */
+void walk_restart(struct redis_store *, struct walk_place *);
+
+/* walk_timers and walk_letters make the command that reads the next page. sign: '+' pending, '-'
+ * claimed. */
+void walk_timers(struct redis_store *, const struct shard *, char sign, size_t count,
+		 const struct walk_place *);
+void walk_letters(struct redis_store *, const struct shard *, size_t count,
+		  const struct walk_place *);
+
+#endif
