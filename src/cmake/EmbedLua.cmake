@@ -16,11 +16,13 @@ foreach(file IN LISTS files)
   string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
   string(APPEND texts "static const char script_${name}[] = {\n${hex}0};\n\n")
-  string(APPEND table "\t{\"${name}\", \"${sha1}\", script_${name}, ${size}},\n")
+  string(TOUPPER ${name} upper)
+  string(APPEND table "\t[SCRIPT_${upper}] = "
+                      "{\"${name}\", \"${sha1}\", script_${name}, ${size}},\n")
   math(EXPR count "${count} + 1")
 endforeach()
 file(
   WRITE ${OUT}
   "/* Written by src/cmake/EmbedLua.cmake. */\n#include \"store/redis/script.h\"\n\n${texts}"
-  "const struct redis_script redis_scripts[] = {\n${table}};\n\n"
-  "const size_t redis_script_count = ${count};\n")
+  "const struct redis_script redis_scripts[SCRIPT_COUNT] = {\n${table}};\n\n"
+  "_Static_assert(SCRIPT_COUNT == ${count}, \"enum redis_script_id names the files of lua/\");\n")

@@ -324,9 +324,9 @@ static void load_scripts(struct both *both)
 	static const char theirs[] = "call('TIME')";
 	static const char ours[] = "call('HMGET', '" CLOCK_KEY "', 's', 'u')";
 
-	both->sha1 = calloc(redis_script_count, sizeof *both->sha1);
+	both->sha1 = calloc(SCRIPT_COUNT, sizeof *both->sha1);
 	assert_non_null(both->sha1);
-	for (size_t i = 0; i < redis_script_count; i++) {
+	for (size_t i = 0; i < SCRIPT_COUNT; i++) {
 		const struct redis_script *script = &redis_scripts[i];
 		const char *at = strstr(script->text, theirs);
 		size_t before = (size_t)(at - script->text);

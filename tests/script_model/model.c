@@ -42,7 +42,7 @@ static const struct {
     {"types", model_types},
 };
 
-#define SCRIPT_COUNT (sizeof scripts / sizeof *scripts)
+#define MODEL_SCRIPT_COUNT (sizeof scripts / sizeof *scripts)
 
 /* A command's words. */
 struct command {
@@ -62,7 +62,7 @@ struct script_model *model_new(const struct alloc *alloc)
 	if (!model)
 		abort();
 	model->alloc = *alloc;
-	model->loaded = alloc_new(alloc, SCRIPT_COUNT * sizeof *model->loaded);
+	model->loaded = alloc_new(alloc, MODEL_SCRIPT_COUNT * sizeof *model->loaded);
 	if (!model->loaded)
 		abort();
 	return model;
@@ -118,25 +118,25 @@ void model_listen(struct script_model *model,
 
 void model_load(struct script_model *model)
 {
-	for (size_t i = 0; i < SCRIPT_COUNT; i++)
+	for (size_t i = 0; i < MODEL_SCRIPT_COUNT; i++)
 		model->loaded[i] = true;
 }
 
 /* ---- Scripts ------------------------------------------------------------------------------- */
 
-/* number_named: of a script in our table; SCRIPT_COUNT: none. */
+/* number_named: of a script in our table; MODEL_SCRIPT_COUNT: none. */
 static size_t number_named(const char *name)
 {
 	size_t i = 0;
 
-	while (i < SCRIPT_COUNT && strcmp(scripts[i].name, name) != 0)
+	while (i < MODEL_SCRIPT_COUNT && strcmp(scripts[i].name, name) != 0)
 		i++;
 	return i;
 }
 
 const char *model_script(const char *sha1, size_t size)
 {
-	for (size_t i = 0; i < redis_script_count; i++)
+	for (size_t i = 0; i < SCRIPT_COUNT; i++)
 		if (size == 40 && memcmp(redis_scripts[i].sha1, sha1, 40) == 0)
 			return redis_scripts[i].name;
 	return NULL;
@@ -182,10 +182,10 @@ static void run_script(const struct command *command, size_t number, int keys)
 static void evalsha(const struct command *command)
 {
 	const char *name = model_script(command->words[1], command->sizes[1]);
-	size_t number = name ? number_named(name) : SCRIPT_COUNT;
+	size_t number = name ? number_named(name) : MODEL_SCRIPT_COUNT;
 	int keys = (int)number_of(word(command, 2));
 
-	if (number == SCRIPT_COUNT || !command->model->loaded[number])
+	if (number == MODEL_SCRIPT_COUNT || !command->model->loaded[number])
 		error(command, "NOSCRIPT No matching script. Please use EVAL.");
 	else
 		run_script(command, number, keys);
@@ -193,7 +193,7 @@ static void evalsha(const struct command *command)
 
 const char *model_script_of(const char *text, size_t size)
 {
-	for (size_t i = 0; i < redis_script_count; i++)
+	for (size_t i = 0; i < SCRIPT_COUNT; i++)
 		if (same((struct bytes){redis_scripts[i].text, redis_scripts[i].size},
 			 (struct bytes){text, size}))
 			return redis_scripts[i].name;
@@ -203,11 +203,11 @@ const char *model_script_of(const char *text, size_t size)
 /* learn: the script of that text is known from now on; NULL: it is none of ours. */
 static const struct redis_script *learn(struct script_model *model, struct bytes text)
 {
-	for (size_t i = 0; i < redis_script_count; i++) {
+	for (size_t i = 0; i < SCRIPT_COUNT; i++) {
 		const struct redis_script *script = &redis_scripts[i];
 		size_t number = number_named(script->name);
 
-		if (number == SCRIPT_COUNT ||
+		if (number == MODEL_SCRIPT_COUNT ||
 		    !same((struct bytes){script->text, script->size}, text))
 			continue;
 		model->loaded[number] = true;
@@ -258,7 +258,7 @@ static void script(const struct command *command)
 		load(command);
 		return;
 	}
-	memset(model->loaded, 0, SCRIPT_COUNT * sizeof *model->loaded); /* FLUSH */
+	memset(model->loaded, 0, MODEL_SCRIPT_COUNT * sizeof *model->loaded); /* FLUSH */
 	if (!reply_bytes(command->reply, command->reply, REPLY_STATUS, "OK", 2))
 		abort();
 }

@@ -35,7 +35,7 @@ redisReply *command(struct scripts *s, const char *format, ...)
 
 static const char *sha1_of(const char *name)
 {
-	for (size_t i = 0; i < redis_script_count; i++)
+	for (size_t i = 0; i < SCRIPT_COUNT; i++)
 		if (strcmp(redis_scripts[i].name, name) == 0)
 			return redis_scripts[i].sha1;
 	fail_msg("there is no script %s", name);
@@ -210,7 +210,7 @@ int scripts_set_up(void **state)
 	redis_server_start(&s->server, false, NULL);
 	s->link = redisConnectUnix(s->server.path);
 	assert_true(s->link && !s->link->err);
-	for (size_t i = 0; i < redis_script_count; i++) {
+	for (size_t i = 0; i < SCRIPT_COUNT; i++) {
 		command(s, "SCRIPT LOAD %b", redis_scripts[i].text, redis_scripts[i].size);
 		assert_string_equal(s->reply->str, redis_scripts[i].sha1);
 	}

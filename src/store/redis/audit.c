@@ -113,7 +113,7 @@ static void audit_page_lost(struct redis_store *store, struct redis_request *req
 
 static void ask(struct redis_store *store, struct shard *shard)
 {
-	call_begin(store, "page", shard);
+	call_begin(store, SCRIPT_PAGE, shard);
 	command_text(&store->pipeline.words, "+");
 	command_number(&store->pipeline.words, (int64_t)page_of(store));
 	command_text(&store->pipeline.words, shard->audited.score);

@@ -296,10 +296,10 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 
 	switch (check->stage) {
 	case STAGE_TYPES:
-		call_begin_rare(store, "types", shard);
+		call_begin_rare(store, SCRIPT_TYPES, shard);
 		return;
 	case STAGE_VALUES:
-		call_begin_rare(store, "orphans", shard);
+		call_begin_rare(store, SCRIPT_ORPHANS, shard);
 		command_text(words, "h");
 		command_text(words, check->place.score[0] ? check->place.score : "0");
 		return;
@@ -307,14 +307,14 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		walk_letters(store, shard, PAGE, &check->place);
 		return;
 	case STAGE_INBOX:
-		command_begin(store, "ZCARD");
+		command_begin(store, COMMAND_ZCARD);
 		command_bytes(words, shard->keys.name[KEY_INBOX], shard->keys.size[KEY_INBOX]);
 		return;
 	default:
 		walk_timers(store, shard, check->stage == STAGE_CLAIMED ? '-' : '+', PAGE,
 			    &check->place);
 		command_text(words, "s");
-		store->pipeline.shape = shape_of("page_scores");
+		store->pipeline.shape = shape_of(COMMAND_PAGE_SCORES);
 	}
 }
 

@@ -129,7 +129,7 @@ static void read_shard(struct redis_store *store, struct shard *shard)
 {
 	size_t limit = store->inbox.op->limit;
 
-	call_begin(store, "inbox", shard);
+	call_begin(store, SCRIPT_INBOX, shard);
 	call_guard(store, shard, 0);
 	command_number(&store->pipeline.words, (int64_t)limit);
 	if (request_post(store, shard, inbox_answered, inbox_lost, (void *)(uintptr_t)limit) !=

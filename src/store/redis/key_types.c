@@ -43,7 +43,7 @@ void key_types_name(const struct redis_store *store, const struct shard *shard,
 int key_types_ask(struct redis_store *store, struct shard *shard, request_answered *answered,
 		  request_lost *lost)
 {
-	call_begin_rare(store, "types", shard);
+	call_begin_rare(store, SCRIPT_TYPES, shard);
 	return request_post(store, shard, answered, lost, NULL);
 }
 

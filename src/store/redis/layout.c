@@ -141,7 +141,7 @@ int layout_ask(struct redis_store *store)
 	if (layout->is_asked || !store->pipeline.connection || store->now < layout->pause_until)
 		return DW_OK;
 	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
-	command_begin(store, "HGET");
+	command_begin(store, COMMAND_HGET);
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, "shards");
 	status = request_post(store, NULL, layout_answered, layout_lost, NULL);
@@ -222,7 +222,7 @@ static void correct(struct redis_store *store, unsigned shard)
 	char key[96];
 
 	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, shard);
-	command_begin(store, "HSET");
+	command_begin(store, COMMAND_HSET);
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, "shards");
 	command_number(&store->pipeline.words, store->shard_count);

@@ -41,7 +41,7 @@ static void release(struct redis_store *store, struct shard *shard)
 {
 	if (shard->lease.fence == 0)
 		return;
-	call_begin_rare(store, "release", shard);
+	call_begin_rare(store, SCRIPT_RELEASE, shard);
 	command_text(&store->pipeline.words, shard->lease.token);
 	if (shard->lease.newer)
 		command_unsigned(&store->pipeline.words, shard->lease.newer);
@@ -291,7 +291,7 @@ void lease_renew(struct redis_store *store, struct shard *shard)
 {
 	if (shard->lease.is_renewing)
 		return;
-	call_begin(store, "renew", shard);
+	call_begin(store, SCRIPT_RENEW, shard);
 	command_text(&store->pipeline.words, shard->lease.token);
 	command_text(&store->pipeline.words, shard->lease.token);
 	command_number(&store->pipeline.words, store->ownership.lease / 1000);

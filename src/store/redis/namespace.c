@@ -215,7 +215,7 @@ static void begin_report(struct redis_store *store, dw_op *op)
 		return;
 	}
 	request->number = shard->channel.next;
-	call_begin_rare(store, "report", shard);
+	call_begin_rare(store, SCRIPT_REPORT, shard);
 	call_guard(store, shard, request->number);
 	command_bytes(&store->pipeline.words, op->body, op->body_size);
 	command_number(&store->pipeline.words, store->env.now(store->env.now_user));
@@ -234,22 +234,22 @@ static void words_of(struct redis_store *store, const dw_op *op, struct shard *s
 {
 	switch (op->kind) {
 	case DW_OP_REPORT:
-		call_begin_rare(store, "forget", shard);
+		call_begin_rare(store, SCRIPT_FORGET, shard);
 		call_guard(store, shard, number);
 		batch_add_forget(store, shard);
 		return;
 	case DW_OP_PURGE:
-		call_begin_rare(store, "purge", shard);
+		call_begin_rare(store, SCRIPT_PURGE, shard);
 		call_guard(store, shard, number);
 		return;
 	case DW_OP_DROP:
-		call_begin_rare(store, "drop", shard);
+		call_begin_rare(store, SCRIPT_DROP, shard);
 		call_guard(store, shard, number);
 		command_text(&store->pipeline.words, "");
 		command_number(&store->pipeline.words, 0);
 		return;
 	default:
-		call_begin_rare(store, "status", shard);
+		call_begin_rare(store, SCRIPT_STATUS, shard);
 	}
 }
 

@@ -93,7 +93,7 @@ static void forget_letters(struct redis_store *store, struct shard *shard, dw_op
 
 	if (request) {
 		request->number = shard->channel.next;
-		call_begin_rare(store, "forget", shard);
+		call_begin_rare(store, SCRIPT_FORGET, shard);
 		call_guard(store, shard, request->number);
 		batch_add_forget(store, shard);
 		op_queue_push(&request->ops, op);
@@ -441,7 +441,7 @@ int send_look(struct redis_store *store, struct shard *shard, struct op_queue *q
 	if (!request)
 		return DW_ENOMEM;
 	request->context = resolves;
-	command_begin(store, "HMGET");
+	command_begin(store, COMMAND_HMGET);
 	command_bytes(&store->pipeline.words, shard->keys.name[KEY_H], shard->keys.size[KEY_H]);
 	for (size_t i = 0; i < count; i++, op = op->next)
 		command_text(&store->pipeline.words, op->id);

@@ -143,7 +143,7 @@ void repair_work(struct redis_store *store)
 	shard = &store->shards[repair->number];
 	if (shard->channel.handshake != HANDSHAKE_DONE || shard->rebuild.state != REBUILD_NONE)
 		return;
-	call_begin(store, "orphans", shard);
+	call_begin(store, SCRIPT_ORPHANS, shard);
 	command_text(&store->pipeline.words, repair->in_values ? "h" : "z");
 	command_text(&store->pipeline.words, repair->cursor[0] ? repair->cursor : "0");
 	repair->under_way =

@@ -7,22 +7,17 @@
 
 #include "store/redis/core.h"
 
-/* script_named: one that the build has put in. */
-static const struct redis_script *script_named(const char *name)
-{
-	const struct redis_script *script = redis_scripts;
-
-	while (strcmp(script->name, name) != 0)
-		script++;
-	return script;
-}
-
-void command_begin(struct redis_store *store, const char *name)
+static void begin(struct redis_store *store, const char *word, unsigned command)
 {
 	store->pipeline.script = NULL;
-	store->pipeline.shape = shape_of(name);
+	store->pipeline.shape = shape_of(command);
 	command_clear(&store->pipeline.words);
-	command_text(&store->pipeline.words, name);
+	command_text(&store->pipeline.words, word);
+}
+
+void command_begin(struct redis_store *store, enum redis_command_id command)
+{
+	begin(store, shape_of(command)->command, command);
 }
 
 static void add_keys(struct redis_command *words, const struct shard *shard)
@@ -32,22 +27,18 @@ static void add_keys(struct redis_command *words, const struct shard *shard)
 		command_bytes(words, shard->keys.name[i], shard->keys.size[i]);
 }
 
-void call_begin(struct redis_store *store, const char *script, const struct shard *shard)
+void call_begin(struct redis_store *store, enum redis_script_id id, const struct shard *shard)
 {
-	command_begin(store, "EVALSHA");
-	store->pipeline.script = script_named(script);
-	store->pipeline.shape = shape_of(script);
-	command_text(&store->pipeline.words, store->pipeline.script->sha1);
+	begin(store, "EVALSHA", id);
+	store->pipeline.script = &redis_scripts[id];
+	command_bytes(&store->pipeline.words, redis_scripts[id].sha1, 40);
 	add_keys(&store->pipeline.words, shard);
 }
 
-void call_begin_rare(struct redis_store *store, const char *script, const struct shard *shard)
+void call_begin_rare(struct redis_store *store, enum redis_script_id id, const struct shard *shard)
 {
-	const struct redis_script *found = script_named(script);
-
-	command_begin(store, "EVAL");
-	store->pipeline.shape = shape_of(script);
-	command_bytes(&store->pipeline.words, found->text, found->size);
+	begin(store, "EVAL", id);
+	command_bytes(&store->pipeline.words, redis_scripts[id].text, redis_scripts[id].size);
 	add_keys(&store->pipeline.words, shard);
 }
 
@@ -109,7 +100,7 @@ static void load(struct redis_store *store, const struct redis_script *script)
 
 	if (*loading)
 		return;
-	command_begin(store, "SCRIPT");
+	command_begin(store, COMMAND_SCRIPT);
 	command_text(&store->pipeline.words, "LOAD");
 	command_bytes(&store->pipeline.words, script->text, script->size);
 	/* Should it fail, the next NOSCRIPT asks again. */

@@ -27,13 +27,13 @@ enum failure {
 };
 
 /* command_begin starts pipeline.words with a plain command. */
-void command_begin(struct redis_store *, const char *name);
+void command_begin(struct redis_store *, enum redis_command_id);
 
 /* call_begin starts pipeline.words with EVALSHA of a script and a shard's keys. call_begin_rare
  * sends the whole text instead, so that the call need not be repeated when the server does not know
  * the script. */
-void call_begin(struct redis_store *, const char *script, const struct shard *);
-void call_begin_rare(struct redis_store *, const char *script, const struct shard *);
+void call_begin(struct redis_store *, enum redis_script_id, const struct shard *);
+void call_begin_rare(struct redis_store *, enum redis_script_id, const struct shard *);
 
 /* call_guard adds what every changing script wants first, with the number that the call has. */
 void call_guard(struct redis_store *, const struct shard *, uint64_t number);

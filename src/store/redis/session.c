@@ -104,7 +104,7 @@ static void handshake_lost(struct redis_store *store, struct redis_request *requ
 static int begin_as_owner(struct redis_store *store, struct shard *shard)
 {
 	token_of(store, shard, store->names.token);
-	call_begin(store, "renew", shard);
+	call_begin(store, SCRIPT_RENEW, shard);
 	command_text(&store->pipeline.words, shard->lease.token);
 	command_text(&store->pipeline.words, store->names.token);
 	command_number(&store->pipeline.words, store->ownership.lease / 1000);
@@ -193,7 +193,7 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 	bool fixes = shard->session.fixes;
 
 	shard->session.fixes = false;
-	call_begin_rare(store, "session", shard);
+	call_begin_rare(store, SCRIPT_SESSION, shard);
 	command_number(&store->pipeline.words, (int64_t)store->pipeline.connections);
 	command_number(&store->pipeline.words, SESSION_TTL / 1000);
 	command_number(&store->pipeline.words, store->shard_count);
@@ -232,7 +232,7 @@ void session_end(struct redis_store *store)
 
 		if (shard->session.connection == 0)
 			continue;
-		command_begin(store, "UNLINK");
+		command_begin(store, COMMAND_UNLINK);
 		command_bytes(&store->pipeline.words, shard->keys.name[KEY_SESSION],
 			      shard->keys.size[KEY_SESSION]);
 		(void)request_post(store, NULL, session_unlinked, handshake_lost, NULL);

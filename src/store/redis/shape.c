@@ -13,56 +13,55 @@
  * arrays in one reply have one length, which is not 0. */
 #include "store/redis/shape.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "store/redis/core.h"
 
 #define REFUSED "|FENCED:|ERA:b|MARK:b|NOSESSION:"
 
-static const struct shape shapes[] = {
-    {"HGET", "=v"},
-    {"HMGET", ":/v"},
-    {"HSET", "=i"},
-    {"SCRIPT", "=b"},
-    {"UNLINK", "=i"},
-    {"ZCARD", "=i"},
-    {"ack", "OK:/i" REFUSED},
-    {"acquire", "OK:bbbbiib|HELD:bibb|SHARDS:b|NEWER:b"},
-    {"bury", "OK:/k" REFUSED},
-    {"cancel", "OK:/k" REFUSED},
-    {"claim", "OK:/k" REFUSED},
-    {"claim_known", "OK:|LOOK:" REFUSED},
-    {"dead_page", ":/bbv"},
-    {"drop", "OK:/n" REFUSED},
-    {"forget", "OK:ii" REFUSED},
-    {"inbox", "OK:/bbv|FENCED:"},
-    {"mend", "OK:/i" REFUSED},
-    {"move", "OK:/k" REFUSED},
-    {"orphans", ":b/b"},
-    {"page", ":|:BVb"},
-    {"page_scores", ":|:BVB"},
-    {"purge", "OK:n" REFUSED},
-    {"put", "OK:|OK:/k" REFUSED},
-    {"redelete", "OK:/i" REFUSED},
-    {"release", "OK:i"},
-    {"renew", "OK:bbbiiii|HELD:bibb|ERA:bn"},
-    {"report", "OK:" REFUSED},
-    {"repush", "OK:/k" REFUSED},
-    {"requeue", "OK:/k" REFUSED},
-    {"retry", "OK:/k" REFUSED},
-    {"session", "OK:bbbbbb|NOSESSION:|SHARDS:b|NEW:i"},
-    {"settle", "OK:/k" REFUSED},
-    {"settle_known", "OK:|LOOK:" REFUSED},
-    {"status", ":iiiivvivvvvv"},
-    {"types", ":bbbbbbbbb"},
+static const struct shape shapes[COMMAND_COUNT] = {
+    [COMMAND_HGET] = {"HGET", "=v"},
+    [COMMAND_HMGET] = {"HMGET", ":/v"},
+    [COMMAND_HSET] = {"HSET", "=i"},
+    [COMMAND_SCRIPT] = {"SCRIPT", "=b"},
+    [COMMAND_UNLINK] = {"UNLINK", "=i"},
+    [COMMAND_ZCARD] = {"ZCARD", "=i"},
+    [SCRIPT_ACK] = {"ack", "OK:/i" REFUSED},
+    [SCRIPT_ACQUIRE] = {"acquire", "OK:bbbbiib|HELD:bibb|SHARDS:b|NEWER:b"},
+    [SCRIPT_BURY] = {"bury", "OK:/k" REFUSED},
+    [SCRIPT_CANCEL] = {"cancel", "OK:/k" REFUSED},
+    [SCRIPT_CLAIM] = {"claim", "OK:/k" REFUSED},
+    [SCRIPT_CLAIM_KNOWN] = {"claim_known", "OK:|LOOK:" REFUSED},
+    [SCRIPT_DEAD_PAGE] = {"dead_page", ":/bbv"},
+    [SCRIPT_DROP] = {"drop", "OK:/n" REFUSED},
+    [SCRIPT_FORGET] = {"forget", "OK:ii" REFUSED},
+    [SCRIPT_INBOX] = {"inbox", "OK:/bbv|FENCED:"},
+    [SCRIPT_MEND] = {"mend", "OK:/i" REFUSED},
+    [SCRIPT_MOVE] = {"move", "OK:/k" REFUSED},
+    [SCRIPT_ORPHANS] = {"orphans", ":b/b"},
+    [SCRIPT_PAGE] = {"page", ":|:BVb"},
+    [COMMAND_PAGE_SCORES] = {"page_scores", ":|:BVB"},
+    [SCRIPT_PURGE] = {"purge", "OK:n" REFUSED},
+    [SCRIPT_PUT] = {"put", "OK:|OK:/k" REFUSED},
+    [SCRIPT_REDELETE] = {"redelete", "OK:/i" REFUSED},
+    [SCRIPT_RELEASE] = {"release", "OK:i"},
+    [SCRIPT_RENEW] = {"renew", "OK:bbbiiii|HELD:bibb|ERA:bn"},
+    [SCRIPT_REPORT] = {"report", "OK:" REFUSED},
+    [SCRIPT_REPUSH] = {"repush", "OK:/k" REFUSED},
+    [SCRIPT_REQUEUE] = {"requeue", "OK:/k" REFUSED},
+    [SCRIPT_RETRY] = {"retry", "OK:/k" REFUSED},
+    [SCRIPT_SESSION] = {"session", "OK:bbbbbb|NOSESSION:|SHARDS:b|NEW:i"},
+    [SCRIPT_SETTLE] = {"settle", "OK:/k" REFUSED},
+    [SCRIPT_SETTLE_KNOWN] = {"settle_known", "OK:|LOOK:" REFUSED},
+    [SCRIPT_STATUS] = {"status", ":iiiivvivvvvv"},
+    [SCRIPT_TYPES] = {"types", ":bbbbbbbbb"},
 };
 
-const struct shape *shape_of(const char *command)
+const struct shape *shape_of(unsigned command)
 {
-	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-		if (strcmp(shapes[i].command, command) == 0)
-			return &shapes[i];
-	return NULL;
+	assert(shapes[command].command);
+	return &shapes[command];
 }
 
 /* is_plain: the item is what the letter says, which stands for no array. */

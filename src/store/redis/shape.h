@@ -5,14 +5,28 @@
 #include <stdbool.h>
 
 #include "redis/reply.h"
+#include "store/redis/script.h"
+
+/* The commands: after the scripts those of Redis itself that are used. PAGE_SCORES is the script
+ * page when it is asked for all scores. */
+enum redis_command_id {
+	COMMAND_HGET = SCRIPT_COUNT,
+	COMMAND_HMGET,
+	COMMAND_HSET,
+	COMMAND_SCRIPT,
+	COMMAND_UNLINK,
+	COMMAND_ZCARD,
+	COMMAND_PAGE_SCORES,
+	COMMAND_COUNT
+};
 
 struct shape {
 	const char *command; /* or the script */
 	const char *alternatives;
 };
 
-/* shape_of: what the reply to the command, or of the script, may be. */
-const struct shape *shape_of(const char *command);
+/* shape_of: what the reply to the command (enum redis_command_id, or redis_script_id) may be. */
+const struct shape *shape_of(unsigned command);
 
 /* shape_fits: the reply has that shape, or is an error. operations: how many the command carries;
  * 0: none. */

@@ -113,7 +113,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 {
 	struct redis_command *words = &store->pipeline.words;
 
-	call_begin_rare(store, "acquire", shard);
+	call_begin_rare(store, SCRIPT_ACQUIRE, shard);
 	command_text(words, store->names.nonce);
 	command_number(words, (int64_t)store->pipeline.connections);
 	command_number(words, store->ownership.lease / 1000);

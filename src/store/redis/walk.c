@@ -37,7 +37,7 @@ void walk_timers(struct redis_store *store, const struct shard *shard, char sign
 {
 	struct redis_command *words = &store->pipeline.words;
 
-	call_begin(store, "page", shard);
+	call_begin(store, SCRIPT_PAGE, shard);
 	command_text(words, sign == '+' ? "+" : "-");
 	command_number(words, (int64_t)count);
 	add_place(words, place);
@@ -46,7 +46,7 @@ void walk_timers(struct redis_store *store, const struct shard *shard, char sign
 void walk_letters(struct redis_store *store, const struct shard *shard, size_t count,
 		  const struct walk_place *place)
 {
-	call_begin_rare(store, "dead_page", shard);
+	call_begin_rare(store, SCRIPT_DEAD_PAGE, shard);
 	add_place(&store->pipeline.words, place);
 	command_number(&store->pipeline.words, (int64_t)count);
 }

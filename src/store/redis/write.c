@@ -6,43 +6,44 @@
 
 #include "store/redis/core.h"
 
-static const char *script_of(const dw_op *op)
+/* script_of: SCRIPT_COUNT: there is none. */
+static enum redis_script_id script_of(const dw_op *op)
 {
 	switch (op->kind) {
 	case DW_OP_PUT:
-		return "put";
+		return SCRIPT_PUT;
 	case DW_OP_CLAIM:
-		return batch_is_known(op) ? "claim_known" : "claim";
+		return batch_is_known(op) ? SCRIPT_CLAIM_KNOWN : SCRIPT_CLAIM;
 	case DW_OP_SETTLE:
-		return batch_is_known(op) ? "settle_known" : "settle";
+		return batch_is_known(op) ? SCRIPT_SETTLE_KNOWN : SCRIPT_SETTLE;
 	case DW_OP_RETRY:
-		return "retry";
+		return SCRIPT_RETRY;
 	case DW_OP_BURY:
-		return "bury";
+		return SCRIPT_BURY;
 	case DW_OP_CANCEL:
-		return "cancel";
+		return SCRIPT_CANCEL;
 	case DW_OP_MOVE:
-		return "move";
+		return SCRIPT_MOVE;
 	case DW_OP_ACK:
-		return "ack";
+		return SCRIPT_ACK;
 	case DW_OP_REQUEUE:
-		return "requeue";
+		return SCRIPT_REQUEUE;
 	case DW_OP_DROP:
-		return "drop";
+		return SCRIPT_DROP;
 	case DW_OP_REPUSH:
-		return "repush";
+		return SCRIPT_REPUSH;
 	case DW_OP_REDELETE:
-		return "redelete";
+		return SCRIPT_REDELETE;
 	case DW_OP_MEND:
-		return "mend";
+		return SCRIPT_MEND;
 	default:
-		return NULL; /* GET, which is a plain HMGET */
+		return SCRIPT_COUNT; /* GET, which is a plain HMGET */
 	}
 }
 
 bool write_is_one(const dw_op *op)
 {
-	return op->kind == DW_OP_GET || (script_of(op) && op->id);
+	return op->kind == DW_OP_GET || (script_of(op) != SCRIPT_COUNT && op->id);
 }
 
 /* was_applied takes the doubt about a put that is sent again away: true: it had been applied. */
