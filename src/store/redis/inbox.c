@@ -9,7 +9,7 @@
 void inbox_expect_all(struct redis_store *store)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
-		store->shards[i].inbox.has_news = true;
+		shard_expect_news(store, &store->shards[i]);
 }
 
 static void clear_reading(struct redis_store *store)
@@ -79,7 +79,7 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 			shard->inbox.seen = (uint64_t)version;
 		if (!row) {
 			store->inbox.failed = true;
-			shard->inbox.has_news = true;
+			shard_expect_news(store, shard);
 			return;
 		}
 		if (misplaced_is(store, shard, row->id))
@@ -92,7 +92,7 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 			rows_free(&store->alloc, row);
 	}
 	if (reply->count > 3 * limit)
-		shard->inbox.has_news = true; /* there may be more */
+		shard_expect_news(store, shard); /* there may be more */
 }
 
 static void inbox_answered(struct redis_store *store, struct redis_request *request,
@@ -106,12 +106,12 @@ static void inbox_answered(struct redis_store *store, struct redis_request *requ
 	if (failure == FAILURE_NONE)
 		add_rows(store, shard, reply, (size_t)(uintptr_t)request->context);
 	else
-		shard->inbox.has_news = true;
+		shard_expect_news(store, shard);
 	if (failure == FAILURE_FENCED && store->ownership.role == DW_OWNER &&
 	    shard->channel.handshake == HANDSHAKE_DONE)
 		handshake_begin(store, shard);
 	else if (failure != FAILURE_NONE && shard->channel.pause_until <= store->now)
-		shard->channel.pause_until = usec_add(store->now, DW_MILLISECONDS(2));
+		shard_pause(store, shard, usec_add(store->now, DW_MILLISECONDS(2)));
 	request_free(store, request);
 	finish(store);
 }
@@ -120,7 +120,7 @@ static void inbox_lost(struct redis_store *store, struct redis_request *request)
 {
 	store->inbox.left--;
 	request->shard->inbox.is_read = false;
-	request->shard->inbox.has_news = true;
+	shard_expect_news(store, request->shard);
 	request_free(store, request);
 	finish(store);
 }
@@ -147,12 +147,14 @@ void inbox_work(struct redis_store *store)
 		return;
 	clear_reading(store);
 	store->inbox.since = store->now;
-	for (unsigned i = 0; i < store->shard_count; i++) {
+	for (unsigned i = shard_next(&store->sets.news, 0); i < store->shard_count;
+	     i = shard_next(&store->sets.news, i + 1)) {
 		struct shard *shard = &store->shards[i];
 
-		if (shard->inbox.has_news && !shard->inbox.is_read &&
-		    shard->channel.handshake == HANDSHAKE_DONE &&
-		    store->now >= shard->channel.pause_until)
+		if (!shard->inbox.has_news)
+			shard_remove(&store->sets.news, i);
+		else if (!shard->inbox.is_read && shard->channel.handshake == HANDSHAKE_DONE &&
+			 store->now >= shard->channel.pause_until)
 			read_shard(store, shard);
 	}
 }

@@ -92,7 +92,7 @@ static void open_new_shards(struct redis_store *store)
 			continue;
 		}
 		shard->session.is_new = true; /* the first one has none either */
-		shard->channel.pause_until = usec_add(store->now, PAUSE);
+		shard_pause(store, shard, usec_add(store->now, PAUSE));
 		if (first->channel.handshake == HANDSHAKE_DONE && first->channel.under_way == 0)
 			first->channel.handshake = HANDSHAKE_NONE;
 		if (first->channel.handshake == HANDSHAKE_NONE)
@@ -182,7 +182,7 @@ void layout_is_new(struct redis_store *store, struct shard *shard, int64_t liste
 		shard->session.fixes = true;
 		return;
 	}
-	shard->channel.pause_until = usec_add(store->now, PAUSE);
+	shard_pause(store, shard, usec_add(store->now, PAUSE));
 	shard->session.is_new = true;
 	if (shard->number > 0)
 		(void)layout_ask(store); /* without memory it is asked again */

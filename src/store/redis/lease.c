@@ -186,7 +186,7 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 		note_passing(store, reply_passes(reply));
 		refuse(store, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
 		       reply->kind == REPLY_ERROR ? store->scripts.refusal : "the server refuses");
-	} else if (reply_is(&reply->items[0], "OK") && token_take(shard, reply)) {
+	} else if (reply_is(&reply->items[0], "OK") && token_take(store, shard, reply)) {
 		clock_learn(store, reply_number(&reply->items[4]));
 		token_extend(store, shard, request->sent);
 		next_shards(store, shard);
@@ -266,7 +266,8 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 		clock_learn(store, reply_number(&reply->items[3]));
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		token_extend(store, shard, request->sent);
-		shard->inbox.has_news = shard->inbox.has_news || reply_number(&reply->items[4]) > 0;
+		if (reply_number(&reply->items[4]) > 0)
+			shard_expect_news(store, shard);
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		if (token_went_back(shard, reply)) {
 			shard_mark(store, shard, SHARD_SUSPECT);

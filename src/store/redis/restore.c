@@ -31,12 +31,20 @@ static void delete_again(struct redis_store *store, struct shard *shard)
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
+/* note_acquired: the engine is told as soon as it waits for that. */
+static void note_acquired(struct redis_store *store, struct shard *shard)
+{
+	shard->rebuild.state = REBUILD_ACQUIRED;
+	shard_add(&store->sets.rebuilt, shard->number);
+}
+
 void restore_tell(struct redis_store *store)
 {
 	dw_op *op = store->handover.op;
 	bool any = false;
 
-	for (unsigned i = 0; op && i < store->shard_count; i++) {
+	for (unsigned i = shard_next(&store->sets.rebuilt, 0); op && i < store->shard_count;
+	     i = shard_next(&store->sets.rebuilt, i + 1)) {
 		struct shard *shard = &store->shards[i];
 
 		/* What is under way would be older than what is pushed after it. */
@@ -44,6 +52,8 @@ void restore_tell(struct redis_store *store)
 			shard->rebuild.state = REBUILD_TOLD;
 			any = true;
 		}
+		if (shard->rebuild.state != REBUILD_ACQUIRED)
+			shard_remove(&store->sets.rebuilt, i);
 	}
 	if (!any)
 		return;
@@ -56,7 +66,7 @@ void restore_write(struct redis_store *store, struct shard *shard)
 {
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state != REBUILD_NONE)
 		return;
-	shard->rebuild.state = REBUILD_ACQUIRED;
+	note_acquired(store, shard);
 	restore_tell(store);
 }
 
@@ -123,7 +133,7 @@ void restore_reshard(struct redis_store *store)
 	if (!store->handover.is_on)
 		return;
 	for (unsigned i = 0; i < store->shard_count; i++)
-		store->shards[i].rebuild.state = REBUILD_ACQUIRED;
+		note_acquired(store, &store->shards[i]);
 	restore_tell(store);
 }
 
@@ -147,7 +157,7 @@ static void hand_over_to(struct redis_store *store)
 		shard->channel.acked = 0;
 		refuse_fenced_all(store, shard);
 		if (shard->rebuild.state == REBUILD_HELD)
-			shard->rebuild.state = REBUILD_ACQUIRED;
+			note_acquired(store, shard);
 		/* All of it is pushed anew: twice, it would be started again by the other one. */
 		if (shard->rebuild.state == REBUILD_ACQUIRED)
 			answer_all(store, &shard->queues.rebuild, DW_ENOENT);
@@ -202,7 +212,7 @@ static void is_held_by_another(struct redis_store *store, struct shard *shard)
 static void reacquired(struct redis_store *store, struct shard *shard, dw_usec sent, bool emptied)
 {
 	token_extend(store, shard, sent);
-	shard->rebuild.state = REBUILD_ACQUIRED;
+	note_acquired(store, shard);
 	if (!emptied)
 		delete_again(store, shard);
 	handshake_done(store, shard, 0);
@@ -232,7 +242,7 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state != REBUILD_ACQUIRING)
 		return;
 	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
-	    token_take(shard, reply)) {
+	    token_take(store, shard, reply)) {
 		clock_learn(store, reply_number(&reply->items[4]));
 		if (shard->number == 0)
 			layout_stands(store, &reply->items[7]);

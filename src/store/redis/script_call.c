@@ -110,10 +110,10 @@ static void load(struct redis_store *store, const struct redis_script *script)
 /* ---- What failed ----------------------------------------------------------------------------- */
 
 /* pause_shard: what is refused is not asked without end. */
-static void pause_shard(const struct redis_store *store, struct shard *shard)
+static void pause_shard(struct redis_store *store, struct shard *shard)
 {
 	if (shard)
-		shard->channel.pause_until = usec_add(store->now, PAUSE);
+		shard_pause(store, shard, usec_add(store->now, PAUSE));
 }
 
 static enum failure error_failed(struct redis_store *store, struct redis_request *request,

@@ -36,7 +36,7 @@ static void ask_again(struct redis_store *store, struct shard *shard)
 {
 	shard->channel.handshake = HANDSHAKE_NONE;
 	if (shard->channel.pause_until <= store->now)
-		shard->channel.pause_until = usec_add(store->now, DW_MILLISECONDS(2));
+		shard_pause(store, shard, usec_add(store->now, DW_MILLISECONDS(2)));
 	if (store->ownership.role == DW_OWNER)
 		store->ownership.renew_at =
 		    usec_min(store->ownership.renew_at, shard->channel.pause_until);
@@ -81,7 +81,8 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		token_extend(store, shard, request->sent);
 		token_of(store, shard, shard->lease.token);
-		shard->inbox.has_news = shard->inbox.has_news || reply_number(&reply->items[4]) > 0;
+		if (reply_number(&reply->items[4]) > 0)
+			shard_expect_news(store, shard);
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		if (shard->rebuild.state == REBUILD_FOUND || token_went_back(shard, reply))
 			shard_mark(store, shard, SHARD_SUSPECT);
@@ -156,7 +157,7 @@ static void other_number(struct redis_store *store, struct shard *shard, const s
 	} else if (reply_is(&reply->items[0], "SHARDS")) {
 		layout_words(store, shard->number, &reply->items[1], words);
 		complain(store, "%s", words);
-		shard->channel.pause_until = usec_add(store->now, PAUSE);
+		shard_pause(store, shard, usec_add(store->now, PAUSE));
 		layout_suspect(store);
 	}
 }

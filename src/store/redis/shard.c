@@ -57,7 +57,7 @@ int shard_make_keys(struct redis_store *store, struct shard *shard)
 	return DW_OK;
 }
 
-static void set_add(struct shard_set *set, unsigned number)
+void shard_add(struct shard_set *set, unsigned number)
 {
 	set->bits[number / 64] |= UINT64_C(1) << number % 64;
 }
@@ -82,12 +82,24 @@ unsigned shard_next(const struct shard_set *set, unsigned from)
 void shard_mark(struct redis_store *store, struct shard *shard, enum shard_mark mark)
 {
 	shard->marks |= mark;
-	set_add(&store->sets.marked, shard->number);
+	shard_add(&store->sets.marked, shard->number);
 }
 
 void shard_queued(struct redis_store *store, const struct shard *shard)
 {
-	set_add(&store->sets.queued, shard->number);
+	shard_add(&store->sets.queued, shard->number);
+}
+
+void shard_pause(struct redis_store *store, struct shard *shard, dw_usec until)
+{
+	shard->channel.pause_until = until;
+	shard_add(&store->sets.paused, shard->number);
+}
+
+void shard_expect_news(struct redis_store *store, struct shard *shard)
+{
+	shard->inbox.has_news = true;
+	shard_add(&store->sets.news, shard->number);
 }
 
 bool shard_has_queue(const struct shard *shard)

@@ -51,6 +51,9 @@ struct shard_set {
 struct shard_sets {
 	struct shard_set marked; /* at least those with a mark */
 	struct shard_set queued; /* at least those with an operation that is not answered or sent */
+	struct shard_set paused; /* at least those that are sent nothing for a while */
+	struct shard_set news;   /* at least those whose inbox may have something */
+	struct shard_set rebuilt; /* at least those of which the engine must be told a loss */
 };
 
 struct shard_keys {
@@ -84,8 +87,14 @@ struct shard *shard_of(struct redis_store *, const char *id);
 void shard_mark(struct redis_store *, struct shard *, enum shard_mark);
 void shard_queued(struct redis_store *, const struct shard *);
 
+/* shard_pause: nothing is sent to the shard until then. shard_expect_news: its inbox may have
+ * something. */
+void shard_pause(struct redis_store *, struct shard *, dw_usec until);
+void shard_expect_news(struct redis_store *, struct shard *);
+
 /* shard_next: the number of the first shard in the set from that one on; SHARDS_MAX: none. */
 unsigned shard_next(const struct shard_set *, unsigned from);
+void shard_add(struct shard_set *, unsigned number);
 void shard_remove(struct shard_set *, unsigned number);
 bool shard_has_queue(const struct shard *);
 

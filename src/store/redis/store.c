@@ -220,8 +220,19 @@ void redis_wire(struct redis_store *store)
 		act_on_shard(store, &store->shards[i]);
 }
 
+static void end_pauses(struct redis_store *store)
+{
+	struct shard_set *paused = &store->sets.paused;
+
+	for (unsigned i = shard_next(paused, 0); i < store->shard_count;
+	     i = shard_next(paused, i + 1))
+		if (store->now >= store->shards[i].channel.pause_until)
+			shard_remove(paused, i);
+}
+
 void redis_work(struct redis_store *store)
 {
+	end_pauses(store);
 	redis_wire(store);
 	restore_tell(store);
 	wake_channel_work(store);
@@ -343,7 +354,8 @@ static dw_usec store_due(const struct redis_store *store)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
 	if (store->handover.is_coming || store->handover.is_on)
 		at = usec_min(at, store->handover.until);
-	for (unsigned i = 0; i < store->shard_count; i++) {
+	for (unsigned i = shard_next(&store->sets.paused, 0); i < store->shard_count;
+	     i = shard_next(&store->sets.paused, i + 1)) {
 		const struct shard *shard = &store->shards[i];
 
 		if (shard->channel.pause_until > store->now)

@@ -193,7 +193,7 @@ static void stream_page_answered(struct redis_store *store, struct redis_request
 {
 	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) != FAILURE_NONE &&
 	    request->shard->channel.pause_until <= store->now)
-		request->shard->channel.pause_until = usec_add(store->now, DW_MILLISECONDS(2));
+		shard_pause(store, request->shard, usec_add(store->now, DW_MILLISECONDS(2)));
 	take_page(store, request, reply);
 }
 

@@ -80,7 +80,7 @@ void token_note_row(struct shard *shard, const dw_row *row)
 		token_note_version(shard, row->head.generation);
 }
 
-bool token_take(struct shard *shard, const struct reply *reply)
+bool token_take(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	if (reply->items[1].size >= TOKEN_SIZE || reply->items[2].size >= INCARNATION_SIZE)
 		return false;
@@ -88,7 +88,7 @@ bool token_take(struct shard *shard, const struct reply *reply)
 	memcpy(shard->lease.incarnation, reply->items[2].bytes, reply->items[2].size + 1);
 	shard->lease.fence = strtoull(shard->lease.token, NULL, 10);
 	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
-	shard->inbox.has_news = true;
+	shard_expect_news(store, shard);
 	shard->inbox.seen = 0;
 	token_note_version(shard, (uint64_t)reply_number(&reply->items[3]));
 	return true;

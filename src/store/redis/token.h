@@ -67,7 +67,7 @@ void token_add_acquire(struct redis_store *, struct shard *, const char *replace
 void token_incarnation(const struct redis_store *, unsigned number, char *ret_incarnation);
 
 /* token_take reads the token out of the OK of an acquisition. */
-bool token_take(struct shard *, const struct reply *);
+bool token_take(struct redis_store *, struct shard *, const struct reply *);
 
 /* token_note_version: the shard has given the version, so it must not give it again. */
 void token_note_version(struct shard *, uint64_t version);

@@ -93,7 +93,7 @@ void wake_channel_work(struct redis_store *store)
 			uint64_t number = (uint64_t)reply_number(&reply->items[2]);
 
 			if (number < store->shard_count)
-				store->shards[number].inbox.has_news = true;
+				shard_expect_news(store, &store->shards[number]);
 		}
 		reply_free(reply);
 	}
