@@ -177,9 +177,9 @@ static void check_page_lost(struct redis_store *store, struct redis_request *req
 	begin_anew(store, check);
 }
 
-/* values_came: looked at with the order, in one moment: a timer that ends meanwhile is no flaw. */
-static void values_came(struct redis_store *store, struct store_check *check,
-			const struct reply *reply)
+/* check_values: looked at with the order, in one moment: a timer that ends meanwhile is no flaw. */
+static void check_values(struct redis_store *store, struct store_check *check,
+			 const struct reply *reply)
 {
 	for (size_t i = 1; i < reply->count; i++)
 		flaw(store, check, reply->items[i].bytes, 0,
@@ -202,8 +202,8 @@ static void go_on(struct redis_store *store, struct store_check *check, const st
 		end(store, check, DW_ENOMEM);
 }
 
-static void types_came(struct redis_store *store, struct store_check *check,
-		       const struct reply *reply)
+static void check_types(struct redis_store *store, struct store_check *check,
+			const struct reply *reply)
 {
 	char words[KEY_TYPES_WORDS];
 
@@ -217,15 +217,15 @@ static void types_came(struct redis_store *store, struct store_check *check,
 	next_stage(store, check);
 }
 
-static void inbox_came(struct redis_store *store, struct store_check *check,
-		       const struct reply *reply)
+static void check_inbox(struct redis_store *store, struct store_check *check,
+			const struct reply *reply)
 {
 	check->sum.inbox += (uint64_t)reply->integer;
 	next_stage(store, check);
 }
 
-static void timers_came(struct redis_store *store, struct store_check *check,
-			const struct reply *reply)
+static void check_timers(struct redis_store *store, struct store_check *check,
+			 const struct reply *reply)
 {
 	size_t count = reply->count > 0 ? reply->items[0].count : 0;
 
@@ -239,8 +239,8 @@ static void timers_came(struct redis_store *store, struct store_check *check,
 		      reply->items[2].items[count - 1].bytes);
 }
 
-static void letters_came(struct redis_store *store, struct store_check *check,
-			 const struct reply *reply)
+static void check_letters(struct redis_store *store, struct store_check *check,
+			  const struct reply *reply)
 {
 	const struct reply *items = reply->items;
 
@@ -280,13 +280,13 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 	}
 	request_free(store, request);
 	if (check->stage == STAGE_TYPES)
-		types_came(store, check, reply);
+		check_types(store, check, reply);
 	else if (check->stage == STAGE_VALUES)
-		values_came(store, check, reply);
+		check_values(store, check, reply);
 	else if (check->stage == STAGE_INBOX)
-		inbox_came(store, check, reply);
+		check_inbox(store, check, reply);
 	else
-		(letters ? letters_came : timers_came)(store, check, reply);
+		(letters ? check_letters : check_timers)(store, check, reply);
 }
 
 static void add_question(struct redis_store *store, const struct store_check *check,

@@ -225,7 +225,7 @@ void answer_doubtful(struct redis_store *store, struct op_queue *queue)
 	}
 }
 
-static void limbo_overdue(struct redis_store *store, struct shard *shard)
+static void in_doubt_overdue(struct redis_store *store, struct shard *shard)
 {
 	for (struct redis_request *request = shard->in_doubt.requests.first; request;
 	     request = request->next) {
@@ -274,7 +274,7 @@ void answer_overdue(struct redis_store *store)
 
 		queue_overdue(store, &shard->queues.retry);
 		queue_overdue(store, &shard->queues.waiting);
-		limbo_overdue(store, shard);
+		in_doubt_overdue(store, shard);
 	}
 	order_overdue(store);
 }

@@ -22,8 +22,8 @@ static bool is_open(struct redis_store *store, struct shard *shard)
 	return shard->channel.handshake == HANDSHAKE_DONE && !shard->channel.is_broken;
 }
 
-/* next_queue: of what may be sent now, or NULL. What was pushed before the loss was over, and
- * failed, goes first after it, too. */
+/* next_queue: the queue that may be sent now, or NULL. Rebuild writes that failed go first even
+ * when the rebuild is over. */
 static struct op_queue *next_queue(struct shard *shard)
 {
 	if (shard->queues.rebuild.first && shard->rebuild.state != REBUILD_ACQUIRING)

@@ -47,9 +47,9 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 	return true;
 }
 
-/* is_ready: every shard takes a number, and has no loss that is not made good. For a barrier
- * none is under way: one that fails would have those behind it refused, and a barrier is not sent
- * again. */
+/* is_ready: every shard takes commands with numbers, and none is being rebuilt. For a barrier no
+ * command is under way either: one that fails would have the commands behind it refused, and a
+ * barrier is not sent again. */
 static bool is_ready(struct redis_store *store, bool for_barrier)
 {
 	bool ready = true;
@@ -76,7 +76,7 @@ static bool is_resting(const struct redis_store *store)
 	return false;
 }
 
-/* reads_shards: it may have been refused, and is asked anew. */
+/* reads_shards: the operation may have been refused, and is asked again. */
 static bool reads_shards(const dw_op *op)
 {
 	return op->kind == DW_OP_STATUS || op->kind == DW_OP_CHECK;

@@ -1,4 +1,5 @@
-/* Ownership: a lease on every shard, taken at once, renewed together, lost as a whole. */
+/* Ownership: a lease on every shard. All are acquired at once, renewed together, and lost
+ * together. */
 #include "store/redis/lease.h"
 
 #include <inttypes.h>

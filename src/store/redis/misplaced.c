@@ -1,8 +1,8 @@
-/* What stands in a shard to which its id does not belong: somebody else has put it there, by RENAME
- * for instance. Whatever is asked about the id goes to another shard, so a stray timer could not be
- * claimed, nor cancelled. It is given as a damaged one, of generation 0, so that nothing happens to
- * the timer of that id which is at home; and its owner sets it aside where it is. Such a letter
- * cannot be requeued, but be dropped. */
+/* A timer is misplaced in a shard to which its id does not belong. Another program has put it
+ * there, by RENAME for instance. Every question about the id goes to another shard, so a misplaced
+ * timer can be neither claimed nor cancelled. It is given as a damaged timer of generation 0, so
+ * that the timer of that id in the right shard stays untouched. Its owner moves it to the dead
+ * letters where it is. Such a letter cannot be requeued, but it can be dropped. */
 #include "store/redis/misplaced.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@ struct gather {
 	unsigned left;
 	int status; /* the first failure */
 	bool begun; /* a shard has done its part, or may have */
-	bool anew;  /* it reads only, and is asked again when the server is back, or serves again */
+	bool again; /* it reads only, and is asked again when the server is back, or serves again */
 	dw_store_status sum;
 	char owner[256];
 	char *report;
@@ -27,7 +27,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 
 	if (--gather->left > 0)
 		return;
-	if (op->kind == DW_OP_STATUS && gather->status == DW_OK && !gather->anew) {
+	if (op->kind == DW_OP_STATUS && gather->status == DW_OK && !gather->again) {
 		gather->sum.owner = gather->owner;
 		gather->sum.owner_report = gather->report;
 		op->store_status = status_new(&store->alloc, &gather->sum);
@@ -39,7 +39,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 		gather->status = DW_EUNKNOWN;
 	alloc_free(&store->alloc, gather->report);
 	later_end_barrier(store, op);
-	if (gather->anew)
+	if (gather->again)
 		op_queue_push(&store->later.ops, op);
 	else
 		answer(store, op, gather->status);
@@ -58,7 +58,7 @@ static void part_lost(struct redis_store *store, struct redis_request *request)
 	struct gather *gather = request->context;
 
 	if (gather->op->kind == DW_OP_STATUS && !store->pipeline.connection)
-		gather->anew = true;
+		gather->again = true;
 	else
 		fail(gather, request->number ? DW_EUNKNOWN : DW_ESTORE);
 	request_free(store, request);
@@ -128,7 +128,7 @@ static void status_answered(struct redis_store *store, struct redis_request *req
 	struct gather *gather = request->context;
 
 	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) == FAILURE_AGAIN)
-		gather->anew = true;
+		gather->again = true;
 	else if (!take_status(store, request, reply))
 		fail(gather, DW_ESTORE);
 	request_free(store, request);
@@ -137,8 +137,8 @@ static void status_answered(struct redis_store *store, struct redis_request *req
 
 /* ---- What changes every shard -------------------------------------------------------------- */
 
-/* part_refused: the shard was emptied, set back, or is another's: the greeting tells which. Only
- * then are we no owner any more. */
+/* part_refused: the shard was emptied or set back, or another process has it. The handshake says
+ * which. Only then is the ownership lost. */
 static int part_refused(struct redis_store *store, const struct redis_request *request,
 			enum failure failure)
 {

@@ -180,7 +180,7 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		if (store->ownership.acquisition.status == DW_OK)
 			return DW_OK;
 		while (store->pipeline.under_way.first && redis_wait(store, until))
-			redis_wire(store); /* what was taken is given back before we go */
+			redis_wire(store); /* the leases are given back first */
 	} while (store->ownership.acquisition.passes && rest(store, until));
 	return fail(message, store->ownership.acquisition.status,
 		    store->ownership.acquisition.words);

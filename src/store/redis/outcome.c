@@ -63,7 +63,8 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 	return status;
 }
 
-/* forget_answered: a burial is answered when old dead letters were looked at. */
+/* forget_answered: a timer that became a dead letter is answered after the shard has dropped old
+ * dead letters. */
 static void forget_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
 {
@@ -170,14 +171,14 @@ static bool is_passed_on(struct redis_store *store, const struct shard *shard, d
 	return true;
 }
 
-/* retry: what came back is sent again before what was behind it, which may be about the same timer
- * and may have come back already. What is pushed stays ahead of all else. */
+/* retry: operations that come back are sent again before those behind them, which may be about the
+ * same timer and may have come back already. Rebuild writes stay ahead of all others. */
 static void retry(struct redis_store *store, struct shard *shard, struct op_queue *ops)
 {
-	bool pushed =
+	bool rebuilds =
 	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
 
-	batch_take_back(pushed ? &shard->queues.rebuild : &shard->queues.retry, ops);
+	batch_take_back(rebuilds ? &shard->queues.rebuild : &shard->queues.retry, ops);
 	shard_queued(store, shard);
 }
 
@@ -186,8 +187,8 @@ static bool is_half_deleted(const dw_op *op, const struct reply *item)
 	return is_number(item) && item->integer == HALF_DELETED && !(op->flags & OP_HALF_DELETED);
 }
 
-/* write_half_deleted: they are asked for once more when the engine has pushed what it knows of the
- * shard: what is missing of it may be more. */
+/* write_half_deleted: the operations are sent once more when the engine has written what it knows
+ * of the shard. More values of it may be missing. */
 static void write_half_deleted(struct redis_store *store, struct shard *shard,
 			       struct op_queue *half_deleted)
 {
@@ -324,8 +325,8 @@ void write_answered(struct redis_store *store, struct redis_request *request,
 	request_free(store, request);
 }
 
-/* write_lost: the greeting will say whether it was applied; unless it had a number of the role
- * that is lost. */
+/* write_lost: the handshake will say whether the command was applied, unless its number belongs to
+ * a role that is lost. */
 void write_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);
@@ -416,8 +417,8 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 	request_free(store, request);
 }
 
-/* look_lost: that they were applied is known for good, so it is asked again after the greeting; its
- * number, 0, says so. */
+/* look_lost: operations that are known to be applied are looked up again after the handshake. The
+ * number 0 of their request says so. */
 static void look_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);

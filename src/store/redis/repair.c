@@ -1,13 +1,13 @@
-/* Each entry of the order has a value, and each value an entry, unless another program has written,
- * or deleted, below our keys. The owner compares their ids: shard after shard, a page at a time, so
- * that all of the namespace is looked through within PASS. Equal numbers of both say nothing: three
- * entries and three other values may be missing. But where they are equal, and each entry has a
- * value, each value has an entry; so mostly the entries alone are read.
+/* Each entry of the order has a value and each value an entry, unless another program has written
+ * or deleted below our keys. The owner compares the ids of both, shard after shard and a page at a
+ * time, so that the whole namespace is compared within PASS. Equal numbers prove nothing: three
+ * entries and three other values may be missing. But where the numbers are equal and each entry has
+ * a value, each value has an entry. So mostly the entries alone are read.
  *
- * A shard that is known to be torn comes next, and at full speed: its renewals have counted
- * different numbers twice, or somebody has read an entry without a value. The engine may know the
- * timer of such an entry: it pushes all it has of the shard, and the shard is looked through again.
- * An entry that has no value then is deleted. A value without an entry gets one. */
+ * An inconsistent shard comes next, and at full speed: two renewals in a row counted different
+ * numbers, or somebody read an entry without a value. The engine may know the timer of such an
+ * entry. So it writes all that it knows of the shard, and the shard is compared again. An entry
+ * that still has no value is deleted. A value without an entry gets one. */
 #include "store/redis/repair.h"
 
 #include <stdio.h>
@@ -45,14 +45,14 @@ static void end_shard(struct redis_store *store, struct shard *shard)
 {
 	struct repair *repair = &store->repair;
 
-	if (repair->found > 0 || repair->pushes)
+	if (repair->found > 0 || repair->needs_engine)
 		complain(store,
 			 "shard %u: another program has deleted entries or values of timers: they "
 			 "are restored as far as they are known",
 			 shard->number);
 	shard->counts.differs = 0;
-	shard->repair.is_due = shard->repair.is_second = repair->pushes;
-	if (repair->pushes)
+	shard->repair.is_due = shard->repair.is_second = repair->needs_engine;
+	if (repair->needs_engine)
 		shard_mark(store, shard, SHARD_INCOMPLETE);
 	*repair = (struct repair){.number = next_of(store, shard->number)};
 }
@@ -68,7 +68,7 @@ static void repair_id(struct redis_store *store, struct shard *shard, const stru
 		return; /* no id of ours */
 	shard->repair.is_due = true;
 	if (!repair->in_values && !shard->repair.is_second) {
-		repair->pushes = true;
+		repair->needs_engine = true;
 		return;
 	}
 	memcpy(name, id->bytes, id->size + 1);

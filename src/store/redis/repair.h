@@ -11,13 +11,13 @@ struct shard;
 
 /* The pass through all shards, a page at a time. */
 struct repair {
-	unsigned number; /* of the shard */
-	bool under_way;  /* a page was asked for */
-	bool in_values;  /* values are looked through; else the order */
-	char cursor[24]; /* "": at the start */
-	unsigned found;  /* ids of the shard that were given to mend.lua */
-	bool pushes;     /* an entry of it has no value, which the engine may know */
-	dw_usec at;      /* steady; the next page is asked for */
+	unsigned number;   /* of the shard */
+	bool under_way;    /* a page was asked for */
+	bool in_values;    /* values are looked through; else the order */
+	char cursor[24];   /* "": at the start */
+	unsigned found;    /* ids of the shard that were given to mend.lua */
+	bool needs_engine; /* an entry of it has no value, which the engine may know */
+	dw_usec at;        /* steady; the next page is asked for */
 };
 
 /* A shard's. */

@@ -83,8 +83,8 @@ static void move_puts(struct redis_store *store, struct shard *old)
 	}
 }
 
-/* move_all: what waits for the old shards. What was sent to them and not answered may have been
- * applied, and what is there of it nobody can say; but what is pushed may be pushed again. */
+/* move_all moves what waits for an old shard. What was sent to it and not answered may have been
+ * applied, and nobody can say whether. Rebuild writes may be sent twice. */
 static void move_all(struct redis_store *store, struct shard *shard)
 {
 	struct redis_request *request;

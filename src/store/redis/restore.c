@@ -1,7 +1,11 @@
-/* A shard that was emptied (another era, or none), or set back (its mark is below what it has
- * confirmed). While our own lease still holds, nobody else may have started anything: the shard is
- * taken again, what we know to be dead is deleted, and the engine pushes the rest. If another
- * process was faster, it gets what we know, as from a client; then we have lost. */
+/* A shard that lost data is acquired again and rebuilt. It was emptied if its incarnation is
+ * another one or gone. It was set back if its applied sequence is below what it has confirmed. As
+ * long as our own lease holds, nobody else may have started a timer of it. So the shard is acquired
+ * with a new token, the timers that have a tombstone are deleted again, and the engine writes the
+ * others.
+ *
+ * If another process has acquired the emptied shard first, this store writes what it knows as a
+ * client. Then it steps down. */
 #include "store/redis/restore.h"
 
 #include <string.h>
@@ -9,8 +13,8 @@
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 
-/* delete_again: the first of what is pushed. A letter may be lost with the rest, so a timer that
- * became one stays if it is there again. */
+/* delete_again: these deletions come before the rebuild writes of the engine. A dead letter may be
+ * lost with the rest, so a timer that became one stays if it is there again. */
 static void delete_again(struct redis_store *store, struct shard *shard)
 {
 	for (const struct tombstone *tombstone = shard->tombstones.first; tombstone;
@@ -47,7 +51,8 @@ void restore_tell(struct redis_store *store)
 	     i = shard_next(&store->sets.rebuilt, i + 1)) {
 		struct shard *shard = &store->shards[i];
 
-		/* What is under way would be older than what is pushed after it. */
+		/* A command that is under way may be answered with something older than what the
+		 * engine writes. */
 		if (shard->rebuild.state == REBUILD_ACQUIRED && shard->channel.under_way == 0) {
 			shard->rebuild.state = REBUILD_TOLD;
 			any = true;
@@ -58,7 +63,7 @@ void restore_tell(struct redis_store *store)
 	if (!any)
 		return;
 	store->handover.op = NULL;
-	answer_known(store); /* so that what is pushed is not older */
+	answer_known(store); /* so that the engine writes nothing older */
 	answer(store, op, DW_OK);
 }
 
@@ -70,8 +75,9 @@ void restore_write(struct redis_store *store, struct shard *shard)
 	restore_tell(store);
 }
 
-/* reopen: all is pushed, and what was asked meanwhile is sent. A client may have been in the empty
- * shard before us, and the inbox that told of it was emptied. */
+/* reopen: the engine has written all it knows, so what was asked meanwhile is sent. A client may
+ * have written to the emptied shard before it was acquired. The inbox that listed the write was
+ * emptied, so each timer is looked at. */
 static void reopen(struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_NONE;
@@ -141,9 +147,9 @@ void restore_reshard(struct redis_store *store)
 
 static void reacquire(struct redis_store *, struct shard *, const char *replace);
 
-/* hand_over_to: as a client we tell the other process what we know; until then the engine does not
- * hear that it is no owner any more. */
-static void hand_over_to(struct redis_store *store)
+/* hand_over: this store tells the other process, as a client, what it knows. Until that is done
+ * the engine does not learn that the ownership is lost. */
+static void hand_over(struct redis_store *store)
 {
 	complain(store, "the namespace was emptied, and another process owns it since");
 	store->handover.is_coming = false;
@@ -158,7 +164,8 @@ static void hand_over_to(struct redis_store *store)
 		refuse_fenced_all(store, shard);
 		if (shard->rebuild.state == REBUILD_HELD)
 			note_acquired(store, shard);
-		/* All of it is pushed anew: twice, it would be started again by the other one. */
+		/* The engine writes all of it again. Done twice, the new owner would start timers
+		 * again. */
 		if (shard->rebuild.state == REBUILD_ACQUIRED)
 			answer_all(store, &shard->queues.rebuild, DW_ENOENT);
 	}
@@ -177,7 +184,7 @@ static void hand_over_if_sure(struct redis_store *store)
 		    shard->rebuild.state == REBUILD_FOUND)
 			return;
 	}
-	hand_over_to(store);
+	hand_over(store);
 }
 
 void restore_is_sure(struct redis_store *store, struct shard *shard)
@@ -208,7 +215,7 @@ static void is_held_by_another(struct redis_store *store, struct shard *shard)
 	hand_over_if_sure(store);
 }
 
-/* reacquired: what is in a shard that is made anew is newer than all that we know to be dead. */
+/* reacquired: what is in a shard of a new incarnation is newer than every tombstone. */
 static void reacquired(struct redis_store *store, struct shard *shard, dw_usec sent, bool emptied)
 {
 	token_extend(store, shard, sent);
@@ -235,9 +242,9 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 	struct shard *shard = request->shard;
 	enum failure failure = call_failed(store, request, reply);
 	dw_usec sent = request->sent;
-	char era[INCARNATION_SIZE];
+	char incarnation[INCARNATION_SIZE];
 
-	token_incarnation(store, (unsigned)(uintptr_t)request->context, era);
+	token_incarnation(store, (unsigned)(uintptr_t)request->context, incarnation);
 	request_free(store, request);
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state != REBUILD_ACQUIRING)
 		return;
@@ -246,7 +253,7 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 		clock_learn(store, reply_number(&reply->items[4]));
 		if (shard->number == 0)
 			layout_stands(store, &reply->items[7]);
-		reacquired(store, shard, sent, strcmp(era, shard->lease.incarnation) == 0);
+		reacquired(store, shard, sent, strcmp(incarnation, shard->lease.incarnation) == 0);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "HELD")) {
 		if (token_has_nonce(store, &reply->items[1]) || token_is_dead(reply))
 			reacquire(store, shard, reply->items[1].bytes);

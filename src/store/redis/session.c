@@ -1,7 +1,7 @@
-/* A new connection. Commands may still lie in the socket of the last one, and a server that was
- * stopped will carry them out when it goes on. So before anything else the token, or the session's
- * connection, is replaced: they are stale from then on. The answer says up to which number all was
- * applied before, so nothing stays in doubt. */
+/* The handshake of a shard on a new connection. Commands may still lie in the socket of the last
+ * connection, and a server that was stopped will carry them out when it continues. So the handshake
+ * comes before anything else: it replaces the token, or the session's connection, and makes those
+ * commands stale. Its reply says up to which number all was applied, so nothing stays in doubt. */
 #include "store/redis/session.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static void ask_again(struct redis_store *store, struct shard *shard)
 
 /* ---- The owner ------------------------------------------------------------------------------- */
 
-/* is_ours: the lease has a token of ours that an earlier greeting has put there, whose answer was
+/* is_ours: the lease has a token of ours that an earlier handshake has put there; its reply was
  * lost. */
 static bool is_ours(const struct redis_store *store, const struct shard *shard,
 		    const struct reply *reply)
@@ -115,20 +115,20 @@ static int begin_as_owner(struct redis_store *store, struct shard *shard)
 
 /* ---- A client -------------------------------------------------------------------------------- */
 
-/* forget_session: the server does not know our session, or only what it was before our last
- * greeting: it is over, or lost, or was set back. So nobody can say what was applied of what was
- * sent in it. What was known to be applied is looked for on. */
+/* forget_session: the server does not know our session, or only its state before our last
+ * handshake. The session has ended, was lost, or was set back. So nobody can say which of its
+ * commands were applied. Those that are known to be applied are still looked up. */
 static void forget_session(struct redis_store *store, struct shard *shard)
 {
-	struct request_list limbo = shard->in_doubt.requests;
+	struct request_list doubtful = shard->in_doubt.requests;
 	struct redis_request *request;
 
 	for (struct put_in_doubt *put = shard->in_doubt.puts; put; put = put->next)
 		if (!put->resolved)
 			put->resolved = put->applied = true; /* perhaps */
 	shard->in_doubt.requests = (struct request_list){0};
-	while ((request = limbo.first)) {
-		limbo.first = request->next;
+	while ((request = doubtful.first)) {
+		doubtful.first = request->next;
 		if (!request->number) {
 			request_push(&shard->in_doubt.requests, request);
 			continue;
@@ -138,8 +138,8 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 	}
 }
 
-/* is_another_session: than the one of our last greeting, which is over, or was set back to before
- * that. A greeting of ours may have made it that came later than its connection was lost. */
+/* is_another_session: the session is not that of our last handshake, which has ended or was set
+ * back. A handshake of ours may have made it that arrived after its connection was lost. */
 static bool is_another_session(const struct shard *shard, const struct reply *reply)
 {
 	return (uint64_t)reply_number(&reply->items[5]) < shard->session.connection ||

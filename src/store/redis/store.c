@@ -90,7 +90,7 @@ static int permit(const struct redis_store *store, const dw_op *op)
 	int status = life_permits(op, store->ownership.role);
 
 	if (store->handover.is_on && op->kind == DW_OP_LOSS)
-		return DW_OK; /* all is pushed */
+		return DW_OK; /* the engine has written all it knows */
 	if (status == DW_EROLE && (store->env.role == DW_OWNER || store->ownership.was_owner))
 		return DW_EFENCED;
 	return status;

@@ -20,8 +20,8 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 /* redis_shards makes the shards, of a known number. DW_OK, DW_ENOMEM. */
 int redis_shards(struct redis_store *, unsigned count);
 
-/* redis_hear gives it the link that hears the wake channel; the store's from now on. */
-void redis_hear(struct redis_store *, struct link *ear);
+/* redis_hear gives the store the link that is subscribed to the wake channel. */
+void redis_hear(struct redis_store *, struct link *subscriber);
 
 /* redis_channel: what that link must listen to. */
 const char *redis_channel(const struct redis_store *);

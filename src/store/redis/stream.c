@@ -73,7 +73,7 @@ void stream_free_scan(struct redis_store *store, struct scan *scan)
 	alloc_free(&store->alloc, scan);
 }
 
-/* give_up: nobody wants it any more. */
+/* stream_give_up: nobody wants it any more. */
 void stream_give_up(struct redis_store *store, struct scan *scan)
 {
 	scan->useless = true;

@@ -120,7 +120,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 	command_unsigned(words, floor_of(store, shard));
 	command_text(words, store->names.holder);
 	command_number(words, store->shard_count);
-	/* A new era: the nonce, and how many it has made. */
+	/* A new incarnation: the nonce, and how many it has made. */
 	store->names.incarnations++;
 	token_incarnation(store, store->names.incarnations, store->names.incarnation);
 	command_text(words, store->names.incarnation);
