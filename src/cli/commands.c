@@ -7,11 +7,11 @@
 static const char help_of_add[] =
     "Prints its id once it is stored.\n"
     "\n"
-    "  --topic T         who handles it\n"
+    "  --topic T         topic: it selects the handler\n"
     "  --id ID           its name; without one, a unique one is made\n"
     "  --in DURATION     due in 30m, 1h30m, 250us ... (d h m s ms us), or 0\n"
     "  --at TIME         due at RFC 3339 with its offset: 2026-06-01T09:30:00+02:00\n"
-    "  --data TEXT       what it carries\n"
+    "  --data TEXT       payload, at most 1 MiB\n"
     "  --data-file FILE  the same from a file, - is stdin; at most 1 MiB\n"
     "  --late-after D    when it is later than that, not delivered but dead\n"
     "  --new             exit 4 if the id has a timer already\n";
@@ -29,7 +29,7 @@ static const char help_of_import[] =
 
 static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
-    "                    data_base64 instead of data if that is no UTF-8. A timer is\n"
+    "                    data_base64 instead of data if it is not UTF-8. A timer is\n"
     "                    settled when its line is written.\n"
     "  --topic T         only these topics, the others wait\n"
     "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
@@ -133,7 +133,7 @@ const struct command commands[] = {
     },
     {
 	.name = "stats",
-	.summary = "says how many timers there are and how their owner does",
+	.summary = "shows the timer counts and the state of the owner",
 	.synopsis = "[--json]",
 	.help = "  --json            as a line of JSON:\n"
 		"\n"

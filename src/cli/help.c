@@ -19,18 +19,17 @@ void help_print_overview(FILE *file)
 		if (!strchr(commands[i].name, ' '))
 			(void)fprintf(file, "  durawheel %-7s %s\n", commands[i].name,
 				      commands[i].summary);
-	(void)fputs(
-	    "\n"
-	    "  --store URL   sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET; else\n"
-	    "                DURAWHEEL_STORE, else durawheel/timers.db in ~/.local/state\n"
-	    "  --name NS, --shards N   the namespace in Redis; its parts when it is made, 16\n"
-	    "  --help, --version\n"
-	    "\n"
-	    "Exit codes: 0 done, 1 failed, 2 usage, 3 no such timer, 4 exists already,\n"
-	    "5 too late, 6 store unreachable, full, newer, or owned by another process.\n"
-	    "\n"
-	    "durawheel help COMMAND says more; so do durawheel(1) and durawheel(7).\n",
-	    file);
+	(void)fputs("\n"
+		    "  --store URL   sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET; else\n"
+		    "                DURAWHEEL_STORE, else durawheel/timers.db in ~/.local/state\n"
+		    "  --name NS, --shards N   the namespace in Redis; shards when created (16)\n"
+		    "  --help, --version\n"
+		    "\n"
+		    "Exit codes: 0 done, 1 failed, 2 usage, 3 no such timer, 4 exists already,\n"
+		    "5 too late, 6 store unreachable, full, newer, or owned by another process.\n"
+		    "\n"
+		    "durawheel help COMMAND says more; so do durawheel(1) and durawheel(7).\n",
+		    file);
 }
 
 void help_print(const struct command *command)
