@@ -81,7 +81,7 @@ static dw_usec steady(void)
 }
 
 /* see_flaw: a check sees the damage of just now. Or the owner was faster: it has told the loss, or
- * the check took so long that two renewals, a third of the lease apart, have also seen the damage. */
+ * the check took so long that two renewals, a third of the lease apart, have also seen it. */
 static void see_flaw(struct torn *t)
 {
 	dw_usec start = steady();

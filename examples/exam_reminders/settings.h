@@ -1,0 +1,20 @@
+/* What the command line says. */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include <durawheel/durawheel.h>
+
+struct settings {
+	const char *store;
+	const char *name; /* of the timers in a store that is shared: Redis */
+	const char *file;
+	dw_usec remind;
+	dw_usec from; /* DW_NEVER: not given */
+	int speed;    /* 0: not given */
+	int until_idle;
+};
+
+/* settings_read: -1, and the usage on stderr, if the arguments are wrong. */
+int settings_read(int argc, char **argv, struct settings *ret_settings);
+
+#endif
