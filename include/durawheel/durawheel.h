@@ -590,7 +590,7 @@ DW_API int dw_turn(dw *);
 
 /* dw_sync turns until every accepted operation is answered, at most for patience; handlers of due
  * timers run meanwhile. It does not wait for a put that was answered DW_EUNKNOWN and is sent again.
- * Returns DW_ETIMEOUT, DW_EBUSY inside a callback, or the first failure of a call without one. */
+ * Returns DW_ETIMEOUT, DW_EBUSY inside a callback, or the first failure of a call that has none. */
 DW_API int dw_sync(dw *, dw_usec patience);
 
 #ifdef __cplusplus
