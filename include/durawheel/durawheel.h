@@ -118,8 +118,10 @@ typedef enum dw_event_kind {
 	DW_EVENT_OWNER = 13,          /* this handle owns the store now, and loads its timers */
 	DW_EVENT_OWNER_LOST = 14,     /* no longer the owner; count = timers dropped from memory */
 	DW_EVENT_LEASE = 15,          /* the lease is over: due timers wait until it is renewed */
-	DW_EVENT_LOSS = 16, /* the store was emptied or set back; count = timers written again */
-	DW_EVENT_NEWER = 17 /* the store has timers of a newer durawheel: not owned; once */
+	DW_EVENT_LOSS = 16,  /* the store was emptied or set back; count = timers written again */
+	DW_EVENT_NEWER = 17, /* the store has timers of a newer durawheel: not owned; once */
+	DW_EVENT_SHARD_FAILED = 18, /* a shard in Redis cannot be used: its timers wait */
+	DW_EVENT_SHARD_BACK = 19    /* it can be used again; of both, count = its number */
 } dw_event_kind;
 
 /* dw_event_name: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer durawheel. Any thread. */
@@ -501,7 +503,7 @@ typedef struct dw_stats {
 	dw_usec lag_us;       /* how late the last firing started */
 	dw_usec lag_max_us;
 	dw_usec next_due; /* DW_NEVER: none; may be early by one slot of the wheel */
-	int recovering;   /* not every stored timer is loaded yet */
+	int recovering;   /* not every stored timer is loaded, or a shard cannot be used */
 	uint64_t moved;
 	uint64_t running; /* handlers on workers */
 } dw_stats;

@@ -224,6 +224,14 @@ typedef struct dw_store_env {
 
 typedef struct dw_store dw_store;
 
+/* A part of a store of several parts. */
+typedef struct dw_part {
+	unsigned number;
+	int status;                  /* DW_ESTORE: it was cut off; DW_OK: it is in use again */
+	char words[DW_MESSAGE_SIZE]; /* of DW_ESTORE: why */
+	unsigned cut_off;            /* so many parts are */
+} dw_part;
+
 typedef struct dw_store_class {
 	size_t size;
 	const char *name;
@@ -271,6 +279,11 @@ typedef struct dw_store_class {
 	/* 1: it knows DW_OP_BY_GENERATION. An owner then loads what is due soon in the order of the
 	 * deadlines, and the rest so. */
 	int loads_by_generation;
+	/* The part that the id is in is cut off: what is asked of it fails, and none of its timers
+	 * may start. The lease is that of the other parts. take_part tells once of a part that was
+	 * cut off, or is in use again; 0: there is none to tell of. Absent: there is one part. */
+	int (*is_cut_off)(const dw_store *, const char *id);
+	int (*take_part)(dw_store *, dw_part *ret_part);
 } dw_store_class;
 
 struct dw_store {

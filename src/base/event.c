@@ -37,6 +37,10 @@ const char *dw_event_name(dw_event_kind kind)
 		return "LOSS";
 	case DW_EVENT_NEWER:
 		return "NEWER";
+	case DW_EVENT_SHARD_FAILED:
+		return "SHARD_FAILED";
+	case DW_EVENT_SHARD_BACK:
+		return "SHARD_BACK";
 	}
 	return "UNKNOWN";
 }

@@ -23,7 +23,7 @@ enum rule {
 struct sums {
 	const struct engine *engine;
 	uint64_t timers, claimed, held, waiting, busy, calls;
-	uint64_t in_claim, in_fire, in_work, running, unscheduled;
+	uint64_t in_claim, in_fire, in_work, running, unscheduled, suspended;
 	int broken;
 };
 
@@ -42,6 +42,8 @@ static bool place_allowed(const struct timer *timer)
 		return timer->state == TIMER_CLAIMED && !timer->backing_off;
 	case PLACE_UNSCHEDULED:
 		return timer->state != TIMER_ABSENT || timer->backing_off;
+	case PLACE_SUSPENDED:
+		return !timer->backing_off;
 	}
 	return false;
 }
@@ -101,17 +103,19 @@ static void look_at(struct timer *timer, void *user)
 	sums->in_work += timer->place == PLACE_WORK;
 	sums->running += timer->state == TIMER_FIRING && timer != sums->engine->delivery.firing;
 	sums->unscheduled += timer->place == PLACE_UNSCHEDULED;
+	sums->suspended += timer->place == PLACE_SUSPENDED;
 	for (const struct call *call = timer->calls; call; call = call->next)
 		sums->calls++;
 }
 
-static uint64_t count_unscheduled(const struct engine *engine)
+/* list_counts: the list has so many timers, and says so. */
+static bool list_counts(const struct timer_list *list, uint64_t expected)
 {
 	uint64_t count = 0;
 
-	for (const struct timer *timer = engine->timers.unscheduled; timer; timer = timer->next)
+	for (const struct timer *timer = list->first; timer; timer = timer->next)
 		count++;
-	return count;
+	return count == expected && count == list->count;
 }
 
 struct topic_sums {
@@ -199,7 +203,8 @@ static int check_sums(const struct engine *engine, const struct sums *sums)
 	if (sums->in_claim != dw_wheel_count(engine->timers.claim.wheel) ||
 	    sums->in_fire != dw_wheel_count(engine->timers.fire.wheel))
 		return RULE_SCHEDULE;
-	if (sums->unscheduled != count_unscheduled(engine))
+	if (!list_counts(&engine->timers.unscheduled, sums->unscheduled) ||
+	    !list_counts(&engine->timers.suspended, sums->suspended))
 		return RULE_COUNT;
 	return sums->busy <= under_way ? 0 : RULE_INFLIGHT;
 }

@@ -66,6 +66,8 @@ bool claim_next(struct engine *engine, dw_usec until)
 	timer->place = PLACE_NONE;
 	if (timer->busy) /* it comes back when its operation is answered */
 		return true;
+	if (cut_off_holds(engine, timer))
+		return true;
 	if (topic_handler(&engine->topics, timer->topic))
 		urgent_send(engine, timer, claim_op(engine, timer));
 	else

@@ -16,7 +16,8 @@
  *	queries, dead_letters           get, list, status; dead letters
  *	calls, urgent                   calls of the API; operations that firing waits for
  *	damaged, report                 rows that cannot be trusted; the counters
- *	submit, trouble, lease, timers  queues to the store, its failures; timers in memory
+ *	trouble, submit, lease          the store fails; queues to it; may a handler start
+ *	cut_off, timers                 parts of the store that fail; timers in memory
  *	pages, handlers                 what a page shows; the handlers of topics
  *	events, patience, schedule, lead, arguments
  *
@@ -31,6 +32,7 @@
 #include "engine/calls.h"
 #include "engine/claim.h"
 #include "engine/clock_steps.h"
+#include "engine/cut_off.h"
 #include "engine/delivery.h"
 #include "engine/drive.h"
 #include "engine/engine.h"
@@ -62,6 +64,7 @@ struct engine {
 	struct lead lead;
 	struct trouble trouble;
 	struct lease lease;
+	struct cut_off cut_off;
 	struct claims claims;
 	struct delivery delivery;
 	struct maintenance maintenance;

@@ -40,7 +40,9 @@ static bool fire_due(struct engine *engine, struct timer *timer, dw_usec now, bo
 	const struct handler *handler =
 	    timer->topic ? topic_handler(&engine->topics, timer->topic) : NULL;
 
-	if (timer->backing_off || timer->state == TIMER_PENDING) {
+	if (cut_off_holds(engine, timer)) {
+		return false;
+	} else if (timer->backing_off || timer->state == TIMER_PENDING) {
 		timer->backing_off = false;
 		lifecycle_resume(engine, timer);
 	} else if (timer->state == TIMER_HELD) {

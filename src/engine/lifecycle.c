@@ -167,7 +167,8 @@ void lifecycle_resume(struct engine *engine, struct timer *timer)
 /* withdraw takes a timer out of the schedules before a call changes it, if it has not started. */
 static void withdraw(struct engine *engine, struct timer *timer)
 {
-	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED || timer->backing_off)
+	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED || timer->backing_off ||
+	    timer->place == PLACE_SUSPENDED)
 		timer_disarm(engine, timer);
 }
 
@@ -187,7 +188,7 @@ void lifecycle_start(struct engine *engine, struct timer *timer, struct call *ca
 
 void lifecycle_reschedule(struct engine *engine)
 {
-	struct timer *timer = engine->timers.unscheduled;
+	struct timer *timer = engine->timers.unscheduled.first;
 
 	for (uint32_t i = 0; timer && i < RESCHEDULED_A_TURN; i++) {
 		struct timer *next = timer->next;
@@ -202,5 +203,22 @@ void lifecycle_reschedule(struct engine *engine)
 			lifecycle_resume(engine, timer);
 		}
 		timer = next;
+	}
+}
+
+void lifecycle_recheck(struct engine *engine)
+{
+	uint64_t *left = &engine->cut_off.recheck;
+
+	for (uint32_t i = 0; i<RESCHEDULED_A_TURN && * left> 0; i++, --*left) {
+		struct timer *timer = engine->timers.suspended.first;
+
+		if (!timer) {
+			*left = 0;
+			return;
+		}
+		timer_disarm(engine, timer);
+		if (!cut_off_holds(engine, timer))
+			lifecycle_resume(engine, timer);
 	}
 }

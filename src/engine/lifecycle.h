@@ -21,4 +21,7 @@ bool lifecycle_is_open(const struct engine *, const struct timer *, uint64_t gen
 /* lifecycle_reschedule tries the schedules again, for timers that they had no memory for. */
 void lifecycle_reschedule(struct engine *);
 
+/* lifecycle_recheck goes on with timers that waited for a part of the store. */
+void lifecycle_recheck(struct engine *);
+
 #endif

@@ -37,7 +37,7 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 	    usec_min(schedule_next(&engine->timers.claim), schedule_next(&engine->timers.fire));
 	if (timers_have_work(&engine->timers))
 		stats.next_due = usec_min(stats.next_due, schedule_next(&engine->timers.work));
-	stats.recovering = !recovery_is_over(&engine->recovery);
+	stats.recovering = !recovery_is_over(&engine->recovery) || engine->cut_off.parts > 0;
 	stats.size = size;
 	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }

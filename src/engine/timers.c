@@ -99,26 +99,22 @@ void timer_release(struct engine *engine, struct timer *timer)
 
 /* ---- Schedules ----------------------------------------------------------------------------- */
 
-/* keep_unscheduled: no schedule had memory for the timer; every turn tries again. */
-static void keep_unscheduled(struct engine *engine, struct timer *timer)
+static void list_push(struct timer_list *list, struct timer *timer, enum timer_place place)
 {
-	timer->place = PLACE_UNSCHEDULED;
-	timer->prev = NULL;
-	timer->next = engine->timers.unscheduled;
-	if (timer->next)
-		timer->next->prev = timer;
-	engine->timers.unscheduled = timer;
+	timer->place = (uint8_t)place;
+	timer->next = NULL;
+	timer->prev = list->last;
+	*(list->last ? &list->last->next : &list->first) = timer;
+	list->last = timer;
+	list->count++;
 }
 
-static void leave_unscheduled(struct engine *engine, struct timer *timer)
+static void list_remove(struct timer_list *list, struct timer *timer)
 {
-	if (timer->prev)
-		timer->prev->next = timer->next;
-	else
-		engine->timers.unscheduled = timer->next;
-	if (timer->next)
-		timer->next->prev = timer->prev;
+	*(timer->prev ? &timer->prev->next : &list->first) = timer->next;
+	*(timer->next ? &timer->next->prev : &list->last) = timer->prev;
 	timer->prev = timer->next = NULL;
+	list->count--;
 }
 
 void timer_arm_claim(struct engine *engine, struct timer *timer)
@@ -127,7 +123,7 @@ void timer_arm_claim(struct engine *engine, struct timer *timer)
 	if (schedule_add(&engine->timers.claim, timer, timer->head.due) == DW_OK)
 		timer->place = PLACE_CLAIM;
 	else
-		keep_unscheduled(engine, timer);
+		list_push(&engine->timers.unscheduled, timer, PLACE_UNSCHEDULED);
 }
 
 void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
@@ -136,7 +132,13 @@ void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
 	if (schedule_add(&engine->timers.fire, timer, at) == DW_OK)
 		timer->place = PLACE_FIRE;
 	else
-		keep_unscheduled(engine, timer);
+		list_push(&engine->timers.unscheduled, timer, PLACE_UNSCHEDULED);
+}
+
+void timer_suspend(struct engine *engine, struct timer *timer)
+{
+	timer_disarm(engine, timer);
+	list_push(&engine->timers.suspended, timer, PLACE_SUSPENDED);
 }
 
 void timer_await_handler(struct engine *engine, struct timer *timer)
@@ -174,7 +176,10 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 		engine->stats.unhandled--;
 		break;
 	case PLACE_UNSCHEDULED:
-		leave_unscheduled(engine, timer);
+		list_remove(&engine->timers.unscheduled, timer);
+		break;
+	case PLACE_SUSPENDED:
+		list_remove(&engine->timers.suspended, timer);
 		break;
 	}
 	timer->place = PLACE_NONE;

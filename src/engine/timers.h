@@ -12,13 +12,19 @@
 struct engine;
 struct call;
 
+struct timer_list {
+	struct timer *first, *last;
+	uint64_t count;
+};
+
 struct timers {
 	struct index index;
 	struct schedule claim; /* pending timers, by deadline; runs ahead by the lead */
 	struct schedule fire;  /* claimed timers by deadline; held and failed ones by time-out */
 	struct schedule work;  /* claimed and due, waiting for a worker; not made without workers */
-	struct timer *unscheduled; /* no schedule had memory for them */
-	uint64_t claimed;          /* timers in state CLAIMED */
+	struct timer_list unscheduled; /* no schedule had memory for them: every turn tries again */
+	struct timer_list suspended;   /* due, and in a part of the store that is cut off */
+	uint64_t claimed;              /* timers in state CLAIMED */
 };
 
 int timers_init(struct engine *);
@@ -52,6 +58,9 @@ void timer_drop(struct engine *, struct timer *);
 /* timer_doubt: the claim of this timer may be gone, so it must be claimed again before it starts.
  * Any other timer stays as it is. */
 void timer_doubt(struct engine *, struct timer *);
+
+/* timer_suspend puts a timer to those that wait for their part of the store. */
+void timer_suspend(struct engine *, struct timer *);
 
 /* timer_await_handler puts a timer without a handler to the others of its topic. */
 void timer_await_handler(struct engine *, struct timer *);

@@ -17,8 +17,10 @@ void trouble_failed(struct engine *engine, int status, const char *id)
 	dw_event event = {.kind = DW_EVENT_STORE_FAILED, .status = status, .id = id};
 	char words[DW_MESSAGE_SIZE];
 
-	if (driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
-		engine->stats.store_failures++; /* trouble_begin() tells the reason if it lasts */
+	/* trouble_begin() tells the reason if it lasts; a part that is cut off was told. */
+	if (cut_off_covers(engine, id) ||
+	    driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
+		engine->stats.store_failures++;
 	else
 		report_failed(engine, event,
 			      status == DW_ESTORE ? "refused, or not answered in time"

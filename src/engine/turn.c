@@ -85,7 +85,8 @@ static bool has_work_left(const struct engine *engine)
 	const struct submit *submit = &engine->submit;
 
 	return submit->answers.count > 0 || engine->drive.posts_left || engine->events.first ||
-	       submit->urgent.count > 0 || (!engine->drive.closing && claim_has_more(engine)) ||
+	       submit->urgent.count > 0 || engine->cut_off.recheck > 0 ||
+	       (!engine->drive.closing && claim_has_more(engine)) ||
 	       (submit->ordinary.count > 0 && submit_has_room(engine));
 }
 
@@ -126,7 +127,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 	at = usec_min(at, patience_wake(engine, now));
 	at = usec_min(at, deliver_wake(engine, now));
 	at = usec_min(at, trouble_wake(engine, now));
-	if (engine->timers.unscheduled)
+	if (engine->timers.unscheduled.first)
 		at = usec_min(at, usec_add(now, 1000));
 	if (!engine->drive.closing && engine->ownership.role == DW_OWNER)
 		at = usec_min(at, engine->report.at);
@@ -160,14 +161,17 @@ static int turn(struct engine *engine)
 	clock_steps_watch(engine, before, now);
 	driven_turn(engine->store, before);
 	trouble_begin(engine);
+	cut_off_watch(engine);
 	notify_round(engine);
 	take_answers(engine);
 	calls_give_up(engine);
 	ownership_give_way(engine);
 	trouble_end(engine);
 	drain_posts(engine);
-	if (engine->timers.unscheduled)
+	if (engine->timers.unscheduled.first)
 		lifecycle_reschedule(engine);
+	if (engine->cut_off.recheck > 0)
+		lifecycle_recheck(engine);
 	ownership_round(engine, now);
 	restore_round(engine, now);
 	recovery_round(engine, now);

@@ -59,3 +59,13 @@ bool driven_loads_by_generation(const dw_store *store)
 {
 	return HAS(store, loads_by_generation);
 }
+
+bool driven_is_cut_off(const dw_store *store, const char *id)
+{
+	return HAS(store, is_cut_off) && store->type->is_cut_off(store, id);
+}
+
+bool driven_take_part(dw_store *store, dw_part *ret_part)
+{
+	return HAS(store, take_part) && store->type->take_part(store, ret_part);
+}

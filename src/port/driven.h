@@ -25,6 +25,10 @@ dw_usec driven_patience(const dw_store *);
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);
 
+/* driven_is_cut_off: the id's part is; driven_take_part: false: there is none to tell of. */
+bool driven_is_cut_off(const dw_store *, const char *id);
+bool driven_take_part(dw_store *, dw_part *ret_part);
+
 /* driven_loads_by_generation: it knows DW_OP_BY_GENERATION. */
 bool driven_loads_by_generation(const dw_store *);
 

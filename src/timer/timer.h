@@ -35,13 +35,14 @@ enum timer_place {
 	PLACE_CLAIM,
 	PLACE_FIRE,
 	PLACE_WORK,
-	PLACE_WAITING, /* for a handler of its topic */
-	PLACE_UNSCHEDULED
+	PLACE_WAITING,     /* for a handler of its topic */
+	PLACE_UNSCHEDULED, /* no schedule had memory for it */
+	PLACE_SUSPENDED    /* its part of the store is cut off */
 };
 
 struct timer {
 	struct linear_node node;   /* of the index; first */
-	struct timer *prev, *next; /* among its topic's waiting timers, or the unscheduled */
+	struct timer *prev, *next; /* of the list that PLACE_WAITING and those after it name */
 	struct topic *topic;       /* NULL while only a place */
 	struct call *calls;        /* what waits for the operation under way */
 	struct call *settling;     /* the dw_settle that brought the verdict, or will for a hold */

@@ -1,6 +1,8 @@
 # Rules for text as it stands: file length, line length (a tab is 8 columns), unfinished work.
 BEGIN {
 	lines_max = 600
+	manual = "include/durawheel/durawheel.h" # one text, read from its beginning to its end
+	manual_max = 900
 	columns_max = 100
 	# Written apart, so that this file does not find itself.
 	unfinished = "(^|[^A-Za-z])(TO" "DO|FIX" "ME)([^A-Za-z]|$)|" \
@@ -18,10 +20,11 @@ function columns(text,    i, c, n) {
 	return n + 0
 }
 
-function end_of_file() {
-	if (file_lines > lines_max)
+function end_of_file(    max) {
+	max = file_name == manual ? manual_max : lines_max
+	if (file_lines > max)
 		print file_name ":" file_lines ": file has " file_lines " lines; at most " \
-		    lines_max ": make two of it"
+		    max ": make two of it"
 }
 
 FNR == 1 { end_of_file(); file_name = FILENAME }

@@ -12,6 +12,8 @@ static void happened(dw *d, const dw_event *event, void *user)
 	(void)d;
 	viewer->events[event->kind]++;
 	viewer->statuses[event->kind] = event->status;
+	if (event->status != DW_OK)
+		(void)snprintf(viewer->trouble, sizeof viewer->trouble, "%s", event->message);
 }
 
 int viewer_open(struct viewer *viewer, dw_options *options)

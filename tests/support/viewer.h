@@ -11,8 +11,9 @@ enum { VIEWER_EVENTS = 32, VIEWER_PAGE = 8 };
 
 struct viewer {
 	dw *d;
-	int events[VIEWER_EVENTS];   /* how many of each kind */
-	int statuses[VIEWER_EVENTS]; /* of the last one */
+	int events[VIEWER_EVENTS];     /* how many of each kind */
+	int statuses[VIEWER_EVENTS];   /* of the last one */
+	char trouble[DW_MESSAGE_SIZE]; /* what the last event that was not DW_OK said */
 	int starts;
 	int status; /* of the last answer */
 	size_t count;

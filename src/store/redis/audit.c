@@ -134,6 +134,7 @@ void audit_begin(struct redis_store *store, dw_op *op)
 	store->audit.more = false;
 	store->audit.left = 1; /* our own, so that no shard is the last one before all are asked */
 	for (unsigned i = 0; i < store->shard_count; i++)
-		ask(store, &store->shards[i]);
+		if (!shard_is_cut_off(&store->shards[i]))
+			ask(store, &store->shards[i]);
 	finish(store);
 }

@@ -234,7 +234,7 @@ static void in_doubt_overdue(struct redis_store *store, struct shard *shard)
 		while (op) {
 			dw_op *next = op->next;
 
-			if (is_overdue(store, op, 0)) {
+			if (shard_is_cut_off(shard) || is_overdue(store, op, 0)) {
 				note_doubt(store, shard, op, request->number);
 				answer(store, op, DW_EUNKNOWN);
 			} else {
@@ -243,6 +243,13 @@ static void in_doubt_overdue(struct redis_store *store, struct shard *shard)
 			op = next;
 		}
 	}
+}
+
+void answer_cut_off(struct redis_store *store, struct shard *shard)
+{
+	answer_all(store, &shard->queues.retry, DW_ESTORE);
+	answer_all(store, &shard->queues.waiting, DW_ESTORE);
+	in_doubt_overdue(store, shard);
 }
 
 /* order_overdue hands over what is known, and waits for an answer before it. The engine's own

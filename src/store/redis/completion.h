@@ -64,6 +64,9 @@ void answer_doubtful(struct redis_store *, struct op_queue *);
  * now. */
 void answer_behind(struct redis_store *, dw_op *, int status);
 
+/* answer_cut_off gives up what waits for the shard. */
+void answer_cut_off(struct redis_store *, struct shard *);
+
 /* answer_overdue gives up what somebody has waited for too long. */
 void answer_overdue(struct redis_store *);
 

@@ -14,7 +14,7 @@
  *	batch.c      the words of a call on timers
  *	outcome.c    what became of operations: replies, and what is in doubt
  *	write.c      operations on one timer, as script calls
- *	key_types.c  keys of another type than ours
+ *	key_types.c  keys of another type than ours cut their shard off
  *	misplaced.c  timers in a shard to which they do not belong
  *	session.c    a new connection replaces the token, or the session, of the old one
  *	lease.c      acquiring, renewing, giving back
@@ -30,6 +30,7 @@
  *	reshard.c    another number of shards
  *	wake_channel.c  the subscriber
  *	dispatch.c   which shard sends next
+ *	submit.c     operations are taken over
  *	store.c      the class, and the turn
  *	open.c       opening: the URL, the shards, the lease
  *

@@ -35,6 +35,8 @@ static struct op_queue *next_queue(struct shard *shard)
 
 void dispatch_shard(struct redis_store *store, struct shard *shard)
 {
+	if (shard_is_cut_off(shard))
+		answer_cut_off(store, shard);
 	while (store->pipeline.connection && !store->stopped &&
 	       !store->ownership.acquisition.active && store->now >= shard->channel.pause_until) {
 		struct op_queue *queue = next_queue(shard);

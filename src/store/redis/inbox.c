@@ -154,7 +154,7 @@ void inbox_work(struct redis_store *store)
 		if (!shard->inbox.has_news)
 			shard_remove(&store->sets.news, i);
 		else if (!shard->inbox.is_read && shard->channel.handshake == HANDSHAKE_DONE &&
-			 store->now >= shard->channel.pause_until)
+			 store->now >= shard->channel.pause_until && !shard_is_cut_off(shard))
 			read_shard(store, shard);
 	}
 }

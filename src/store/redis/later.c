@@ -47,9 +47,9 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 	return true;
 }
 
-/* is_ready: every shard takes commands with numbers, and none is being rebuilt. For a barrier no
- * command is under way either: one that fails would have the commands behind it refused, and a
- * barrier is not sent again. */
+/* is_ready: every shard in use takes commands with numbers, and none is being rebuilt. For a
+ * barrier no command is under way either: one that fails would have the commands behind it refused,
+ * and a barrier is not sent again. */
 static bool is_ready(struct redis_store *store, bool for_barrier)
 {
 	bool ready = true;
@@ -57,6 +57,8 @@ static bool is_ready(struct redis_store *store, bool for_barrier)
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
+		if (shard_is_cut_off(shard))
+			continue;
 		if (shard->channel.handshake == HANDSHAKE_NONE)
 			handshake_begin(store, shard);
 		ready = ready && shard->channel.handshake == HANDSHAKE_DONE &&
@@ -98,6 +100,13 @@ bool later_may_begin(struct redis_store *store)
 	if (changes_shards(store, op) && !is_ready(store, later_is_barrier(op)))
 		return false;
 	return !(reads_shards(op) && is_resting(store) && !pipeline_refuses(store));
+}
+
+bool later_needs_all(const dw_op *op)
+{
+	bool is_page = op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN;
+
+	return later_is_barrier(op) || op->kind == DW_OP_STATUS || (is_page && op->asked);
 }
 
 void later_end_barrier(struct redis_store *store, const dw_op *op)

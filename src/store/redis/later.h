@@ -17,6 +17,9 @@ struct later {
 /* later_may_begin: the first of them can be sent now. */
 bool later_may_begin(struct redis_store *);
 
+/* later_needs_all: it fails while a shard is cut off, because its answer would not be whole. */
+bool later_needs_all(const dw_op *);
+
 /* later_is_barrier: what was submitted after it must not overtake it. */
 bool later_is_barrier(const dw_op *);
 void later_end_barrier(struct redis_store *, const dw_op *);

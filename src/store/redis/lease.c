@@ -21,7 +21,10 @@ static void set_owner(struct redis_store *store)
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
-		handshake_done(store, shard, 0);
+		if (shard->lease.fence > 0)
+			handshake_done(store, shard, 0);
+		else
+			shard->channel.handshake = HANDSHAKE_NONE; /* it is cut off */
 	}
 }
 
@@ -119,11 +122,16 @@ static void next_shards(struct redis_store *store, const struct shard *shard)
 static void acquire_types_answered(struct redis_store *store, struct redis_request *request,
 				   const struct reply *reply)
 {
+	struct shard *shard = request->shard;
 	char words[DW_MESSAGE_SIZE];
 
-	key_types_name(store, request->shard, reply, words);
 	store->ownership.acquisition.left--;
-	refuse(store, DW_ESTORE, words);
+	if (!key_types_learn(store, shard, reply)) {
+		acquire_shard(store, shard, "");
+	} else if (shard->number == 0) {
+		key_types_name(shard, words);
+		refuse(store, DW_ESTORE, words);
+	}
 	request_free(store, request);
 	if (store->ownership.acquisition.left == 0)
 		acquisition_ended(store);
@@ -139,7 +147,8 @@ static void acquire_lost(struct redis_store *store, struct redis_request *reques
 		acquisition_ended(store);
 }
 
-/* ask_types asks which key has another type than ours, so that the refusal says it. */
+/* ask_types asks which key has another type than ours. Without the arbiter nothing is acquired; any
+ * other shard is cut off. */
 static bool ask_types(struct redis_store *store, struct shard *shard)
 {
 	if (key_types_ask(store, shard, acquire_types_answered, acquire_lost) != DW_OK)
@@ -179,10 +188,10 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 	enum failure failure = call_failed(store, request, reply);
 
 	store->ownership.acquisition.left--;
-	if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
+	if (reply_fails(reply, "WRONGTYPE") && ask_types(store, shard)) {
+		/* Refused, or cut off, when the answer has come. */
+	} else if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		acquire_shard(store, shard, "");
-	} else if (reply_fails(reply, "WRONGTYPE") && ask_types(store, shard)) {
-		/* Refused when the answer has come. */
 	} else if (failure != FAILURE_NONE) {
 		note_passing(store, reply_passes(reply));
 		refuse(store, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
@@ -302,6 +311,14 @@ void lease_renew(struct redis_store *store, struct shard *shard)
 	    request_post(store, shard, renewal_answered, renewal_lost, NULL) == DW_OK;
 }
 
+static void renew_shard(struct redis_store *store, struct shard *shard)
+{
+	if (shard->channel.handshake == HANDSHAKE_NONE)
+		handshake_begin(store, shard);
+	else if (shard->channel.handshake == HANDSHAKE_DONE && shard->types.state != TYPES_WRONG)
+		lease_renew(store, shard);
+}
+
 void lease_work(struct redis_store *store)
 {
 	if (store->ownership.role != DW_OWNER || store->stopped ||
@@ -311,11 +328,16 @@ void lease_work(struct redis_store *store)
 	for (unsigned i = 0; store->pipeline.connection && i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
-		if (shard->channel.handshake == HANDSHAKE_NONE)
-			handshake_begin(store, shard);
-		else if (shard->channel.handshake == HANDSHAKE_DONE)
-			lease_renew(store, shard);
+		renew_shard(store, shard);
 	}
+}
+
+void lease_mended(struct redis_store *store, struct shard *shard)
+{
+	if (store->ownership.role == DW_OWNER)
+		renew_shard(store, shard);
+	else
+		key_types_end(store, shard);
 }
 
 /* ---- Losing and giving back ------------------------------------------------------------------ */

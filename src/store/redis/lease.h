@@ -40,6 +40,9 @@ void lease_acquire(struct redis_store *, dw_op *);
 void lease_renew(struct redis_store *, struct shard *);
 void lease_work(struct redis_store *);
 
+/* lease_mended: the keys of a shard that is cut off have their types again. */
+void lease_mended(struct redis_store *, struct shard *);
+
 /* lease_lose answers what was asked of an owner, and gives the leases back. */
 void lease_lose(struct redis_store *);
 void lease_give_back(struct redis_store *);

@@ -208,6 +208,10 @@ static void begin_report(struct redis_store *store, dw_op *op)
 	struct shard *shard = &store->shards[0];
 	struct redis_request *request;
 
+	if (store->ownership.role == DW_OWNER && shard_is_cut_off(shard)) {
+		gather_begin(store, op); /* the next report will tell */
+		return;
+	}
 	if (store->ownership.role != DW_OWNER || shard->channel.handshake != HANDSHAKE_DONE ||
 	    shard->channel.is_broken ||
 	    !(request = request_new(store, shard, report_answered, report_lost))) {
@@ -285,8 +289,8 @@ void namespace_begin(struct redis_store *store, dw_op *op)
 
 static bool may_forget(const struct shard *shard)
 {
-	return shard->dead_count > 0 && shard->channel.handshake == HANDSHAKE_DONE &&
-	       !shard->channel.is_broken;
+	return shard->dead_count > 0 && !shard_is_cut_off(shard) &&
+	       shard->channel.handshake == HANDSHAKE_DONE && !shard->channel.is_broken;
 }
 
 static void gather_begin(struct redis_store *store, dw_op *op)

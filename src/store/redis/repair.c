@@ -19,13 +19,18 @@
 #define PACE_MIN DW_MILLISECONDS(5) /* a namespace of more than 4 million timers takes longer */
 #define PAGE 500u                   /* as orphans.lua has it */
 
+static bool is_due(const struct shard *shard)
+{
+	return shard->repair.is_due && !shard_is_cut_off(shard);
+}
+
 /* pace: how long after a page the next one is asked for. */
 static dw_usec pace(const struct redis_store *store)
 {
 	uint64_t pages = store->shard_count;
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		if (store->shards[i].repair.is_due)
+		if (is_due(&store->shards[i]))
 			return 0;
 		pages += store->shards[i].counts.entries / PAGE;
 	}
@@ -36,7 +41,7 @@ static dw_usec pace(const struct redis_store *store)
 static unsigned next_of(const struct redis_store *store, unsigned number)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
-		if (store->shards[i].repair.is_due)
+		if (is_due(&store->shards[i]))
 			return i;
 	return (number + 1) % store->shard_count;
 }
@@ -141,6 +146,9 @@ void repair_work(struct redis_store *store)
 	if (repair->number >= store->shard_count) /* there were more */
 		*repair = (struct repair){.at = repair->at};
 	shard = &store->shards[repair->number];
+	if (shard_is_cut_off(shard))
+		*repair =
+		    (struct repair){.at = repair->at, .number = next_of(store, shard->number)};
 	if (shard->channel.handshake != HANDSHAKE_DONE || shard->rebuild.state != REBUILD_NONE)
 		return;
 	call_begin(store, SCRIPT_ORPHANS, shard);

@@ -107,11 +107,15 @@ void reshard(struct redis_store *store)
 	struct shard *old = store->shards;
 	unsigned old_count = store->shard_count;
 	unsigned found = store->layout.found;
+	bool was_cut_off;
 
 	if (!old || !found || found == old_count || store->ownership.role == DW_OWNER ||
 	    store->stopped)
 		return;
+	was_cut_off = store->sets.cut_off_count > 0;
 	store->sets = (struct shard_sets){0};
+	if (was_cut_off)
+		shard_add(&store->sets.untold, 0); /* so that the engine counts again */
 	store->shard_count = 0;
 	if (redis_shards(store, found) != DW_OK) { /* asked again */
 		if (store->shards != old)

@@ -257,6 +257,8 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "HELD")) {
 		if (token_has_nonce(store, &reply->items[1]) || token_is_dead(reply))
 			reacquire(store, shard, reply->items[1].bytes);
+		else if (shard->lease.fence == 0)
+			reacquire_later(store, shard); /* the last owner's lease is not over */
 		else if (reply_is(&reply->items[4], shard->lease.incarnation))
 			restore_lose(
 			    store); /* set back, and taken over: it has all that there is */
@@ -301,11 +303,13 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 	    shard->rebuild.state == REBUILD_HELD)
 		return;
 	shard->rebuild.is_unsure = false;
-	if (store->now >= shard->lease.until) {
+	if (token_is_over(store, shard)) {
 		restore_lose(store);
 		return;
 	}
-	complain(store, "shard %u was emptied or set back: it is written again", shard->number);
+	if (shard->lease.fence > 0)
+		complain(store, "shard %u was emptied or set back: it is written again",
+			 shard->number);
 	shard->rebuild.state = REBUILD_ACQUIRING;
 	shard->channel.handshake = HANDSHAKE_ASKED;
 	shard->channel.acked = 0;

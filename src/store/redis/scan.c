@@ -81,6 +81,8 @@ static void answer_scan(struct redis_store *store, struct scan *scan, int status
 
 	scan->op = NULL;
 	scan->at = store->now;
+	if (status == DW_OK && scan->partial && op->asked)
+		status = DW_ESTORE;
 	if (status != DW_OK) {
 		rows_free(&store->alloc, op->rows);
 		op->rows = NULL;

@@ -133,7 +133,8 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 	}
 	if (reply_fails(reply, "WRONGTYPE") && request->shard) {
 		shard_mark(store, request->shard, SHARD_WRONG_TYPE);
-		return FAILURE_REFUSED;
+		pause_shard(store, request->shard);
+		return FAILURE_AGAIN;
 	}
 	complain(store, "the server refuses: %s", reply->bytes);
 	if (reply_passes(reply)) {

@@ -207,8 +207,13 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 {
 	bool owner = store->ownership.role == DW_OWNER;
 
-	if (!store->pipeline.connection || store->now < shard->channel.pause_until)
+	if (!store->pipeline.connection || store->now < shard->channel.pause_until ||
+	    shard->types.state == TYPES_WRONG)
 		return;
+	if (owner && shard->lease.fence == 0) { /* it was cut off when the others were acquired */
+		shard_mark(store, shard, SHARD_SUSPECT);
+		return;
+	}
 	if ((owner ? begin_as_owner : begin_as_client)(store, shard) == DW_OK)
 		shard->channel.handshake = HANDSHAKE_ASKED;
 	else

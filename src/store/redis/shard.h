@@ -7,6 +7,7 @@
 #include "store/redis/audit.h"
 #include "store/redis/completion.h"
 #include "store/redis/inbox.h"
+#include "store/redis/key_types.h"
 #include "store/redis/layout.h"
 #include "store/redis/lease.h"
 #include "store/redis/pipeline.h"
@@ -40,7 +41,9 @@ enum shard_mark {
 	SHARD_INCOMPLETE = 1 << 5,  /* it is ours, and lacks values -> restore */
 	SHARD_UNEVEN = 1 << 6,      /* it has more entries than values, or fewer -> repair */
 	SHARD_HANDSHAKE = 1 << 7,   /* its token is refused, or its number is known -> session */
-	SHARD_READY = 1 << 8        /* its handshake is done -> dispatch */
+	SHARD_READY = 1 << 8,       /* its handshake is done -> dispatch */
+	SHARD_MENDED = 1 << 9,      /* its keys have their types again -> session */
+	SHARD_OURS = 1 << 10        /* so they have, and its lease was renewed -> key_types */
 };
 
 /* A set of shards, by number. */
@@ -54,6 +57,10 @@ struct shard_sets {
 	struct shard_set paused; /* at least those that are sent nothing for a while */
 	struct shard_set news;   /* at least those whose inbox may have something */
 	struct shard_set rebuilt; /* at least those of which the engine must be told a loss */
+	struct shard_set cut_off; /* those that are */
+	unsigned cut_off_count;
+	struct shard_set
+	    untold; /* they were cut off, or are in use again, and the engine must be told */
 };
 
 struct shard_keys {
@@ -64,11 +71,11 @@ struct shard_keys {
 struct shard {
 	unsigned number;
 	unsigned marks;               /* SHARD_ */
-	bool asks_types;              /* which key has another type: key_types.h */
 	uint64_t dead_count;          /* dead letters, as the server counted them last */
 	struct shard_keys keys;       /* shard.h */
 	struct channel channel;       /* pipeline.h */
 	struct shard_lease lease;     /* token.h */
+	struct shard_types types;     /* key_types.h */
 	struct shard_queues queues;   /* completion.h */
 	struct in_doubt in_doubt;     /* completion.h */
 	struct shard_session session; /* session.h */
@@ -97,6 +104,12 @@ unsigned shard_next(const struct shard_set *, unsigned from);
 void shard_add(struct shard_set *, unsigned number);
 void shard_remove(struct shard_set *, unsigned number);
 bool shard_has_queue(const struct shard *);
+
+/* shard_is_cut_off: nothing but its types is asked of it. */
+static inline bool shard_is_cut_off(const struct shard *shard)
+{
+	return shard->types.state != TYPES_RIGHT;
+}
 
 /* shard_make_keys: DW_OK, DW_ENOMEM. */
 int shard_make_keys(struct redis_store *, struct shard *);

@@ -6,8 +6,7 @@
 #include <time.h>
 
 #include "store/redis/core.h"
-#include "timer/record.h"
-#include "timer/transition.h"
+#include "store/redis/submit.h"
 
 #define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection it is told */
 
@@ -19,140 +18,6 @@ static struct redis_store *redis_of(dw_store *store)
 static dw_usec steady(const struct redis_store *store)
 {
 	return store->env.steady(store->env.steady_user);
-}
-
-/* ---- Taking operations ----------------------------------------------------------------------- */
-
-static void park(struct redis_store *store, dw_op *op)
-{
-	if (store->inbox.op) {
-		answer(store, op, DW_EBUSY); /* one at a time */
-		return;
-	}
-	store->inbox.op = op;
-}
-
-static void put_in_queue(struct redis_store *store, const struct shard *shard,
-			 struct op_queue *queue, dw_op *op)
-{
-	op_queue_push(queue, op);
-	shard_queued(store, shard);
-}
-
-/* push: a page of a scan may have been read before the timer was settled, and is learnt after. */
-static void push(struct redis_store *store, dw_op *op)
-{
-	struct shard *shard = shard_of(store, op->id);
-
-	if (tombstone_covers(shard, op->id, op->head.generation))
-		answer(store, op, DW_ENOENT);
-	else
-		put_in_queue(store, shard, &shard->queues.rebuild, op);
-}
-
-/* disown gives every lease back, and marks the shard of the timer that only a newer durawheel
- * understands. */
-static void disown(struct redis_store *store, dw_op *op)
-{
-	if (op->id && op->body)
-		shard_of(store, op->id)->lease.newer = record_version(op->body);
-	restore_lose(store);
-	answer(store, op, DW_OK);
-}
-
-static void take(struct redis_store *store, dw_op *op)
-{
-	/* Behind others it would wait for shards that nobody restores any more. */
-	if (op->kind == DW_OP_DISOWN) {
-		disown(store, op);
-	} else if (store->later.barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
-		op_queue_push(&store->later.behind, op);
-	} else if (op->kind == DW_OP_INBOX) {
-		park(store, op);
-	} else if (op->kind == DW_OP_LOSS) {
-		restore_park(store, op);
-	} else if (op->kind == DW_OP_REPUSH) {
-		push(store, op);
-	} else if (write_is_one(op)) {
-		struct shard *shard = shard_of(store, op->id);
-
-		put_in_queue(store, shard, &shard->queues.waiting, op);
-	} else {
-		if (later_is_barrier(op))
-			store->later.barrier = op;
-		op_queue_push(&store->later.ops, op);
-	}
-}
-
-/* permit: what a fenced owner still asks as an owner is no mistake of its. */
-static int permit(const struct redis_store *store, const dw_op *op)
-{
-	int status = life_permits(op, store->ownership.role);
-
-	if (store->handover.is_on && op->kind == DW_OP_LOSS)
-		return DW_OK; /* the engine has written all it knows */
-	if (status == DW_EROLE && (store->env.role == DW_OWNER || store->ownership.was_owner))
-		return DW_EFENCED;
-	return status;
-}
-
-/* makes_generation: in the order of the calls, which is lost where each shard has its own queue. */
-static bool makes_generation(const dw_op *op)
-{
-	return op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE;
-}
-
-static void submit_one(struct redis_store *store, dw_op *op)
-{
-	int status = store->stopped ? DW_ECLOSED : permit(store, op);
-
-	op->status = DW_OK;
-	op->level = DW_STORED;
-	op->store_deadline = usec_add(op->asked ? op->asked : store->now, PATIENCE);
-	op->store_order = ++store->completion.submitted;
-	if (makes_generation(op))
-		op->store_floor = clock_version(store);
-	answer_take(store, op);
-	if (status != DW_OK)
-		answer(store, op, status);
-	else
-		take(store, op);
-}
-
-/* take_if_permitted: it has waited, and the ownership may have been lost meanwhile, or the timer
- * purged. */
-static void take_if_permitted(struct redis_store *store, dw_op *op)
-{
-	int status = permit(store, op);
-
-	op->flags &= ~DW_OP_KNOWN;
-	if (status != DW_OK)
-		answer(store, op, status);
-	else
-		take(store, op);
-}
-
-static void begin_later(struct redis_store *store)
-{
-	while (later_may_begin(store)) {
-		dw_op *op = op_queue_pop(&store->later.ops);
-
-		if (permit(store, op) != DW_OK) { /* the ownership was lost meanwhile */
-			later_end_barrier(store, op);
-			answer(store, op, permit(store, op));
-			continue;
-		}
-		if (op->kind == DW_OP_OWN) /* the client's numbers are of no use afterwards */
-			lease_acquire(store, op);
-		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
-			scan_begin(store, op);
-		else if (op->kind == DW_OP_AUDIT)
-			audit_begin(store, op);
-		else
-			namespace_begin(store, op);
-	}
-	while (!store->later.barrier && store->later.behind.first)
-		take_if_permitted(store, op_queue_pop(&store->later.behind));
 }
 
 /* ---- The turn -------------------------------------------------------------------------------- */
@@ -189,7 +54,11 @@ static void act_on_shard(struct redis_store *store, struct shard *shard)
 	if (marks & SHARD_HANDSHAKE && shard->channel.handshake != HANDSHAKE_ASKED)
 		handshake_begin(store, shard);
 	if (marks & SHARD_WRONG_TYPE)
-		key_types_tell(store, shard);
+		key_types_look(store, shard);
+	if (marks & SHARD_MENDED)
+		lease_mended(store, shard);
+	if (marks & SHARD_OURS)
+		key_types_end(store, shard);
 	if (marks & SHARD_READY)
 		dispatch_shard(store, shard);
 }
@@ -240,6 +109,7 @@ void redis_work(struct redis_store *store)
 	lease_work(store);
 	inbox_work(store);
 	repair_work(store);
+	key_types_work(store);
 	scan_work(store);
 	dispatch_all(store);
 }
@@ -247,7 +117,7 @@ void redis_work(struct redis_store *store)
 static void work(struct redis_store *store)
 {
 	redis_work(store);
-	begin_later(store);
+	submit_later(store);
 	scan_overdue(store);
 	answer_overdue(store);
 	later_overdue(store);
@@ -269,7 +139,7 @@ static void redis_submit(dw_store *base, dw_op *batch)
 		batch = next;
 	}
 	dispatch_all(store);
-	begin_later(store);
+	submit_later(store);
 	redis_wire(store);
 }
 
@@ -301,6 +171,18 @@ static dw_usec redis_lease(const dw_store *base)
 static int redis_is_lost(const dw_store *base, const char *id)
 {
 	return restore_is_told((const struct redis_store *)base, id);
+}
+
+static int redis_is_cut_off(const dw_store *base, const char *id)
+{
+	const struct redis_store *store = (const struct redis_store *)base;
+
+	return shard_is_cut_off(&store->shards[crc16_of(id) % store->shard_count]);
+}
+
+static int redis_take_part(dw_store *base, dw_part *ret_part)
+{
+	return key_types_take(redis_of(base), ret_part);
 }
 
 /* ---- When ------------------------------------------------------------------------------------ */
@@ -352,6 +234,7 @@ static dw_usec store_due(const struct redis_store *store)
 		at = usec_min(at, link_due(store->wake.link));
 	if (store->ownership.role == DW_OWNER)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
+	at = usec_min(at, key_types_due(store));
 	if (store->handover.is_coming || store->handover.is_on)
 		at = usec_min(at, store->handover.until);
 	for (unsigned i = shard_next(&store->sets.paused, 0); i < store->shard_count;
@@ -490,4 +373,6 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .is_lost = redis_is_lost,
 				    .window = 2 * SHARDS_DEFAULT * BATCH_GOOD,
 				    .trouble = redis_trouble,
-				    .patience = PATIENCE};
+				    .patience = PATIENCE,
+				    .is_cut_off = redis_is_cut_off,
+				    .take_part = redis_take_part};

@@ -207,8 +207,20 @@ static void stream_page_lost(struct redis_store *store, struct redis_request *re
 		stream_give_up(store, stream->scan);
 }
 
+/* skip: when the shard is in use again, an owner scans once more. */
+static void skip(struct stream *stream)
+{
+	close_group(stream);
+	stream->ended = true;
+	stream->scan->partial = true;
+}
+
 void stream_ask(struct redis_store *store, struct stream *stream)
 {
+	if (shard_is_cut_off(stream->shard)) {
+		skip(stream);
+		return;
+	}
 	if (!store->pipeline.connection || store->now < stream->shard->channel.pause_until)
 		return;
 	if (stream->sign == 'd')

@@ -33,6 +33,7 @@ struct scan {
 	dw_op_kind kind;
 	bool filtered;  /* by a topic */
 	bool failed;    /* no memory */
+	bool partial;   /* without a shard that is cut off */
 	bool useless;   /* freed when its commands are answered */
 	dw_cursor last; /* of what was given */
 	dw_usec at;

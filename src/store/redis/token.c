@@ -38,17 +38,28 @@ void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 	dw_usec margin = usec_add(store->ownership.lease / 1000, DW_MILLISECONDS(50));
 
 	shard->lease.until = usec_add(sent, usec_sub(store->ownership.lease, margin));
+	if (shard->types.state == TYPES_MENDED)
+		shard_mark(store, shard, SHARD_OURS);
 }
 
 dw_usec token_until(const struct redis_store *store)
 {
 	dw_usec until = DW_NEVER;
 
-	if (store->ownership.role != DW_OWNER)
+	if (store->ownership.role != DW_OWNER || store->sets.cut_off_count == store->shard_count)
 		return INT64_MIN;
 	for (unsigned i = 0; i < store->shard_count; i++)
-		until = usec_min(until, store->shards[i].lease.until);
+		if (!shard_is_cut_off(&store->shards[i]))
+			until = usec_min(until, store->shards[i].lease.until);
 	return until;
+}
+
+bool token_is_over(const struct redis_store *store, const struct shard *shard)
+{
+	/* Nobody can acquire a shard without the arbiter. */
+	const struct shard *proof = shard_is_cut_off(shard) ? &store->shards[0] : shard;
+
+	return store->now >= proof->lease.until;
 }
 
 /* ---- The token ------------------------------------------------------------------------------- */
@@ -125,8 +136,9 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 	token_incarnation(store, store->names.incarnations, store->names.incarnation);
 	command_text(words, store->names.incarnation);
 	command_text(words, replace);
-	command_text(words,
-		     shard->rebuild.state == REBUILD_ACQUIRING ? shard->lease.incarnation : "");
+	command_text(words, shard->rebuild.state == REBUILD_ACQUIRING && shard->lease.fence > 0
+				? shard->lease.incarnation
+				: "");
 }
 
 bool token_is_succeeded(const struct redis_store *store, const struct shard *shard,

@@ -47,10 +47,11 @@ void clock_learn(struct redis_store *, int64_t server_time);
 /* clock_version: the next version to ask for. */
 uint64_t clock_version(struct redis_store *);
 
-/* token_extend: the lease is ours until so long after `sent`. token_until: all are; INT64_MIN:
- * this is no owner. */
+/* token_extend: the lease is ours until so long after `sent`. token_until: so are all that are not
+ * cut off; INT64_MIN: none is ours. token_is_over: another process may have had the shard. */
 void token_extend(struct redis_store *, struct shard *, dw_usec sent);
 dw_usec token_until(const struct redis_store *);
+bool token_is_over(const struct redis_store *, const struct shard *);
 
 /* token_of writes the token that the shard has on this connection. */
 void token_of(const struct redis_store *, const struct shard *, char *ret_token);

@@ -6,6 +6,7 @@
 #include "sim/core/sim.h"
 #include "sim/fleet/data_faults.h"
 #include "sim/fleet/expected_losses.h"
+#include "sim/fleet/foreign.h"
 #include "sim/fleet/network.h"
 #include "sim/fleet/outage.h"
 #include "sim/fleet/process.h"
@@ -20,6 +21,7 @@ struct fleet {
 	struct server server;
 	struct network network;
 	struct outage outage;
+	struct foreign foreign;
 	struct data_faults data_faults;
 	struct remembered before[NAMES_MAX];
 	uint64_t lives;

@@ -162,6 +162,23 @@ static int observer_trouble(const dw_store *store, char *ret_words, size_t size)
 	return observer->real->type->trouble(observer->real, ret_words, size);
 }
 
+static int observer_is_cut_off(const dw_store *store, const char *id)
+{
+	const struct observer *observer = const_observer_of(store);
+	int is_cut_off = observer->real->type->is_cut_off(observer->real, id);
+
+	if (is_cut_off) /* the engine asks when the timer is due, and lets it wait */
+		order_touched(promises_name(observer->process->instance.sim, id));
+	return is_cut_off;
+}
+
+static int observer_take_part(dw_store *store, dw_part *ret_part)
+{
+	struct observer *observer = observer_of(store);
+
+	return observer->real->type->take_part(observer->real, ret_part);
+}
+
 void observer_init(struct observer *observer, struct process *process, dw_store *real)
 {
 	*observer = (struct observer){.real = real, .process = process};
@@ -175,6 +192,8 @@ void observer_init(struct observer *observer, struct process *process, dw_store 
 					  .due = observer_due,
 					  .lease = observer_lease,
 					  .is_lost = observer_is_lost,
-					  .trouble = observer_trouble};
+					  .trouble = observer_trouble,
+					  .is_cut_off = observer_is_cut_off,
+					  .take_part = observer_take_part};
 	observer->store.type = &observer->type;
 }

@@ -11,6 +11,7 @@ void outage_choose(struct fleet *fleet)
 					.flush = some(sim, 15),
 					.halt = some(sim, 20),
 					.restart = some(sim, 10),
+					.foreign = some(sim, 10),
 					.long_stall = (uint32_t)draw(sim, 60)};
 }
 
@@ -67,4 +68,6 @@ void outage_act(struct fleet *fleet)
 				 (dw_usec)draw(sim, chance(sim, 3000) ? 8000000 : 500000));
 	if (chance(sim, outage->refuse))
 		refuse(fleet);
+	if (chance(sim, outage->foreign))
+		foreign_begin(fleet);
 }

@@ -14,6 +14,7 @@ struct outage {
 	uint32_t flush;  /* it forgets the scripts */
 	uint32_t halt;   /* it stands still */
 	uint32_t restart;
+	uint32_t foreign;    /* a shard has a key of another program for a while */
 	uint32_t long_stall; /* of 100 stalls of a process */
 	dw_usec refusing_until;
 	unsigned refusal;

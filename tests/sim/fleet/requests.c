@@ -101,8 +101,12 @@ static void carry_out(struct fleet *fleet, const struct packet *packet)
 		trace(sim, "refused", reply->bytes, 0, 0);
 		faults_disturb(sim, sim->clocks.steady);
 	} else {
-		reply = server_call(&fleet->server, packet->count, packet->words, packet->sizes);
-		tell(fleet, packet, reply);
+		reply = foreign_reply(fleet, packet, script_of(packet));
+		if (!reply) {
+			reply = server_call(&fleet->server, packet->count, packet->words,
+					    packet->sizes);
+			tell(fleet, packet, reply);
+		}
 	}
 	if (packet->route && !packet->late)
 		network_reply(&fleet->network, packet->route, reply);

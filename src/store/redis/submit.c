@@ -1,0 +1,142 @@
+/* Operations are taken over: each goes into the queue that it waits in. */
+#include "store/redis/submit.h"
+
+#include "store/redis/core.h"
+#include "timer/record.h"
+#include "timer/transition.h"
+
+static void park(struct redis_store *store, dw_op *op)
+{
+	if (store->inbox.op) {
+		answer(store, op, DW_EBUSY); /* one at a time */
+		return;
+	}
+	store->inbox.op = op;
+}
+
+static void put_in_queue(struct redis_store *store, const struct shard *shard,
+			 struct op_queue *queue, dw_op *op)
+{
+	op_queue_push(queue, op);
+	shard_queued(store, shard);
+}
+
+/* push: a page of a scan may have been read before the timer was settled, and is learnt after. */
+static void push(struct redis_store *store, dw_op *op)
+{
+	struct shard *shard = shard_of(store, op->id);
+
+	if (tombstone_covers(shard, op->id, op->head.generation))
+		answer(store, op, DW_ENOENT);
+	else
+		put_in_queue(store, shard, &shard->queues.rebuild, op);
+}
+
+/* disown gives every lease back, and marks the shard of the timer that only a newer durawheel
+ * understands. */
+static void disown(struct redis_store *store, dw_op *op)
+{
+	if (op->id && op->body)
+		shard_of(store, op->id)->lease.newer = record_version(op->body);
+	restore_lose(store);
+	answer(store, op, DW_OK);
+}
+
+static void take(struct redis_store *store, dw_op *op)
+{
+	/* Behind others it would wait for shards that nobody restores any more. */
+	if (op->kind == DW_OP_DISOWN) {
+		disown(store, op);
+	} else if (store->later.barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
+		op_queue_push(&store->later.behind, op);
+	} else if (op->kind == DW_OP_INBOX) {
+		park(store, op);
+	} else if (op->kind == DW_OP_LOSS) {
+		restore_park(store, op);
+	} else if (op->kind == DW_OP_REPUSH) {
+		push(store, op);
+	} else if (write_is_one(op)) {
+		struct shard *shard = shard_of(store, op->id);
+
+		put_in_queue(store, shard, &shard->queues.waiting, op);
+	} else {
+		if (later_is_barrier(op))
+			store->later.barrier = op;
+		op_queue_push(&store->later.ops, op);
+	}
+}
+
+/* permit: what a fenced owner still asks as an owner is no mistake of its. */
+static int permit(const struct redis_store *store, const dw_op *op)
+{
+	int status = life_permits(op, store->ownership.role);
+
+	if (store->handover.is_on && op->kind == DW_OP_LOSS)
+		return DW_OK; /* the engine has written all it knows */
+	if (status == DW_EROLE && (store->env.role == DW_OWNER || store->ownership.was_owner))
+		return DW_EFENCED;
+	return status;
+}
+
+/* makes_generation: in the order of the calls, which is lost where each shard has its own queue. */
+static bool makes_generation(const dw_op *op)
+{
+	return op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE;
+}
+
+void submit_one(struct redis_store *store, dw_op *op)
+{
+	int status = store->stopped ? DW_ECLOSED : permit(store, op);
+
+	op->status = DW_OK;
+	op->level = DW_STORED;
+	op->store_deadline = usec_add(op->asked ? op->asked : store->now, PATIENCE);
+	op->store_order = ++store->completion.submitted;
+	if (makes_generation(op))
+		op->store_floor = clock_version(store);
+	answer_take(store, op);
+	if (status != DW_OK)
+		answer(store, op, status);
+	else
+		take(store, op);
+}
+
+/* take_if_permitted: it has waited, and the ownership may have been lost meanwhile, or the timer
+ * purged. */
+static void take_if_permitted(struct redis_store *store, dw_op *op)
+{
+	int status = permit(store, op);
+
+	op->flags &= ~DW_OP_KNOWN;
+	if (status != DW_OK)
+		answer(store, op, status);
+	else
+		take(store, op);
+}
+
+void submit_later(struct redis_store *store)
+{
+	while (later_may_begin(store)) {
+		dw_op *op = op_queue_pop(&store->later.ops);
+
+		int status = permit(store, op); /* the ownership may have been lost meanwhile */
+
+		if (status == DW_OK && store->sets.cut_off_count > 0 && later_needs_all(op))
+			status = DW_ESTORE;
+		if (status != DW_OK) {
+			later_end_barrier(store, op);
+			answer(store, op, status);
+			continue;
+		}
+		if (op->kind == DW_OP_OWN) /* the client's numbers are of no use afterwards */
+			lease_acquire(store, op);
+		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
+			scan_begin(store, op);
+		else if (op->kind == DW_OP_AUDIT)
+			audit_begin(store, op);
+		else
+			namespace_begin(store, op);
+	}
+	while (!store->later.barrier && store->later.behind.first)
+		take_if_permitted(store, op_queue_pop(&store->later.behind));
+}

@@ -1,0 +1,24 @@
+/* Another program has put a key of its own in the place of one of a shard's; after a while it puts
+ * ours back. */
+#ifndef SIM_FLEET_FOREIGN_H
+#define SIM_FLEET_FOREIGN_H
+
+#include <stdbool.h>
+
+#include "base/usec.h"
+#include "redis/reply.h"
+
+struct fleet;
+struct packet;
+
+struct foreign {
+	unsigned shard;
+	dw_usec until; /* steady */
+};
+
+void foreign_begin(struct fleet *);
+
+/* foreign_reply: the server's reply to a command that meets the key; NULL: it does not. */
+struct reply *foreign_reply(struct fleet *, const struct packet *, const char *script);
+
+#endif

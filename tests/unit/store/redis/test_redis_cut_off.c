@@ -1,0 +1,289 @@
+/* A shard with a key of another program is cut off: its timers wait, all others fire. */
+#include "support/cmocka.h"
+
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "durawheel/durawheel.h"
+#include "store/redis/store.h"
+#include "support/redis_server.h"
+#include "support/viewer.h"
+
+enum { SHARDS = 16, EACH = 4, TIMERS = SHARDS * EACH };
+
+static struct redis_server server;
+static redisContext *redis;
+static unsigned spaces;
+static char name[16];
+
+/* command with a shard's key in the place of each %s. */
+static void command(const char *format, unsigned shard, const char *end)
+{
+	char key[32];
+	redisReply *reply;
+
+	(void)snprintf(key, sizeof key, "{%s:%02u}:%s", name, shard, end);
+	reply = redisCommand(redis, format, key, key);
+	assert_non_null(reply);
+	if (reply->type == REDIS_REPLY_ERROR)
+		fail_msg("%s", reply->str);
+	freeReplyObject(reply);
+}
+
+/* plant a key of another program, and keep ours. give_back it. */
+static void plant(unsigned shard, const char *end)
+{
+	command("RENAME %s ours-%s", shard, end);
+	command("SET %s oops", shard, end);
+}
+
+static void give_back(unsigned shard, const char *end)
+{
+	command("RENAME ours-%s %s", shard, end);
+}
+
+static void open_owner(struct viewer *viewer)
+{
+	char url[TEMP_SIZE + 16];
+	dw_options options = {.store = url, .name = name, .lease_us = DW_SECONDS(2)};
+
+	(void)snprintf(url, sizeof url, "unix://%s", server.path);
+	if (viewer_open(viewer, &options) != DW_OK)
+		fail_msg("%s", viewer->message);
+	assert_int_equal(dw_on(viewer->d, "t", viewer_due, viewer), DW_OK);
+}
+
+/* id_in: the number-th id of the shard. */
+static const char *id_in(unsigned shard, unsigned number)
+{
+	static char id[16];
+	unsigned found = 0;
+
+	for (unsigned i = 0;; i++) {
+		(void)snprintf(id, sizeof id, "t%u", i);
+		if (crc16_of(id) % SHARDS == shard && found++ == number)
+			return id;
+	}
+}
+
+/* put_in every shard, due after the delay. */
+static void put_in_all(const struct viewer *viewer, dw_usec delay)
+{
+	for (unsigned i = 0; i < TIMERS; i++)
+		assert_int_equal(
+		    dw_after(viewer->d, "t", id_in(i % SHARDS, i / SHARDS), delay, NULL, 0), DW_OK);
+	viewer_sync(viewer, DW_OK);
+}
+
+static int put_one(struct viewer *viewer, unsigned shard, unsigned number)
+{
+	dw_timer timer = {.size = sizeof timer, .id = id_in(shard, number), .topic = "t"};
+
+	return viewer_answer(viewer, dw_put(viewer->d, &timer, viewer_done, viewer));
+}
+
+/* fire_one more timer of the shard, after 100 ms. */
+static void fire_one(const struct viewer *viewer, unsigned shard, int starts)
+{
+	assert_int_equal(dw_after(viewer->d, "t", id_in(shard, 90), DW_MILLISECONDS(100), NULL, 0),
+			 DW_OK);
+	viewer_await(viewer, &viewer->starts, starts);
+}
+
+static int is_recovering(const struct viewer *viewer)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	assert_int_equal(dw_get_stats(viewer->d, &stats), DW_OK);
+	return stats.recovering;
+}
+
+/* await_cut_off: the shard is, and the program was told once. */
+static void await_cut_off(const struct viewer *viewer, unsigned shard, const char *end)
+{
+	char key[32];
+
+	viewer_await(viewer, &viewer->events[DW_EVENT_SHARD_FAILED], 1);
+	(void)snprintf(key, sizeof key, "{%s:%02u}:%s", name, shard, end);
+	assert_non_null(strstr(viewer->trouble, key));
+	assert_int_equal(viewer->statuses[DW_EVENT_SHARD_FAILED], DW_ESTORE);
+}
+
+static void assert_no_other_trouble(const struct viewer *viewer)
+{
+	assert_int_equal(viewer->events[DW_EVENT_SHARD_FAILED], 1);
+	assert_int_equal(viewer->events[DW_EVENT_STORE_FAILED], 0);
+	assert_int_equal(viewer->events[DW_EVENT_OWNER_LOST], 0);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	(void)snprintf(name, sizeof name, "n%u", ++spaces);
+	return 0;
+}
+
+/* ---- A living owner ------------------------------------------------------------------------ */
+
+/* Of the shard that is cut off nothing fires, far beyond the lease; all others go on. */
+static void only_its_timers_wait(const char *end, unsigned shard)
+{
+	struct viewer viewer = {0};
+
+	open_owner(&viewer);
+	put_in_all(&viewer, DW_SECONDS(1));
+	plant(shard, end);
+	await_cut_off(&viewer, shard, end);
+	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
+	assert_true(is_recovering(&viewer));
+	for (int i = 1; i <= 30; i++) /* of 100 ms: longer than the lease */
+		fire_one(&viewer, (shard + 1) % SHARDS, TIMERS - EACH + i);
+	assert_no_other_trouble(&viewer);
+	give_back(shard, end);
+	viewer_await(&viewer, &viewer.starts, TIMERS + 30);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_RECOVERED], 2);
+	assert_int_equal(viewer.events[DW_EVENT_SHARD_BACK], 1);
+	assert_no_other_trouble(&viewer);
+	assert_false(is_recovering(&viewer));
+	viewer_sync(&viewer, DW_OK);
+	assert_int_equal(viewer.starts, TIMERS + 30);
+	viewer_close(&viewer);
+}
+
+static void timers_of_all_other_shards_fire(void **state)
+{
+	(void)state;
+	only_its_timers_wait("m", 7);
+}
+
+static void shard_without_its_order_is_cut_off(void **state)
+{
+	(void)state;
+	only_its_timers_wait("z", 3);
+}
+
+static void owner_goes_on_without_the_arbiter(void **state)
+{
+	(void)state;
+	only_its_timers_wait("m", 0);
+}
+
+static void calls_on_it_fail_at_once(void **state)
+{
+	struct viewer viewer = {0};
+
+	(void)state;
+	open_owner(&viewer);
+	put_in_all(&viewer, DW_HOURS(1));
+	plant(7, "m");
+	assert_int_equal(put_one(&viewer, 7, 90), DW_ESTORE);
+	await_cut_off(&viewer, 7, "m");
+	assert_int_equal(
+	    viewer_answer(&viewer, dw_cancel(viewer.d, id_in(7, 0), viewer_done, &viewer)),
+	    DW_ESTORE);
+	for (int i = 0; i < 300;
+	     i++) /* at once: with the store's patience this would take 20 minutes */
+		assert_int_equal(put_one(&viewer, 7, 90), DW_ESTORE);
+	assert_int_equal(put_one(&viewer, 8, 90), DW_OK);
+	assert_int_equal(viewer_answer(&viewer, dw_purge(viewer.d, viewer_done, &viewer)),
+			 DW_ESTORE);
+	assert_no_other_trouble(&viewer);
+	give_back(7, "m");
+	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_BACK], 1);
+	assert_int_equal(
+	    viewer_answer(&viewer, dw_cancel(viewer.d, id_in(7, 0), viewer_done, &viewer)), DW_OK);
+	assert_int_equal(put_one(&viewer, 7, 90), DW_OK);
+	viewer_close(&viewer);
+}
+
+/* The operator deletes the key. So what the shard was is lost, and memory has its timers. */
+static void timers_are_written_again_if_the_key_is_deleted(void **state)
+{
+	struct viewer viewer = {0};
+
+	(void)state;
+	open_owner(&viewer);
+	put_in_all(&viewer, DW_SECONDS(1));
+	plant(7, "m");
+	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
+	for (int i = 1; i <= 30; i++) /* of 100 ms: longer than the lease */
+		fire_one(&viewer, 8, TIMERS - EACH + i);
+	command("DEL %s", 7, "m");
+	viewer_await(&viewer, &viewer.starts, TIMERS + 30);
+	assert_int_equal(viewer.events[DW_EVENT_SHARD_BACK], 1);
+	assert_no_other_trouble(&viewer);
+	viewer_close(&viewer);
+}
+
+static void owner_closes_meanwhile(void **state)
+{
+	struct viewer viewer = {0};
+
+	(void)state;
+	open_owner(&viewer);
+	put_in_all(&viewer, DW_SECONDS(1));
+	plant(7, "m");
+	await_cut_off(&viewer, 7, "m");
+	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
+	for (int i = 1; i <= 30; i++) /* of 100 ms: its lease ends */
+		fire_one(&viewer, 8, TIMERS - EACH + i);
+	viewer_close(&viewer);
+	give_back(7, "m");
+	open_owner(&viewer);
+	viewer_await(&viewer, &viewer.starts, TIMERS + 30);
+	viewer_close(&viewer);
+}
+
+/* ---- A new owner --------------------------------------------------------------------------- */
+
+static void new_owner_loads_all_others(void **state)
+{
+	struct viewer viewer = {0};
+
+	(void)state;
+	open_owner(&viewer);
+	put_in_all(&viewer, DW_SECONDS(1));
+	viewer_close(&viewer);
+	viewer = (struct viewer){0};
+	plant(7, "m");
+	open_owner(&viewer);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_RECOVERED], 1);
+	await_cut_off(&viewer, 7, "m");
+	assert_true(is_recovering(&viewer));
+	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
+	assert_no_other_trouble(&viewer);
+	command("CLIENT KILL TYPE normal SKIPME yes", 7, "m");
+	assert_int_equal(put_one(&viewer, 8, 90), DW_OK);
+	viewer_await(&viewer, &viewer.starts, TIMERS - EACH + 1);
+	give_back(7, "m");
+	viewer_await(&viewer, &viewer.starts, TIMERS + 1);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_RECOVERED], 2);
+	assert_false(is_recovering(&viewer));
+	assert_int_equal(viewer.events[DW_EVENT_SHARD_BACK], 1);
+	viewer_close(&viewer);
+}
+
+#define CASE(test) cmocka_unit_test_setup(test, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    CASE(timers_of_all_other_shards_fire),
+	    CASE(shard_without_its_order_is_cut_off),
+	    CASE(owner_goes_on_without_the_arbiter),
+	    CASE(calls_on_it_fail_at_once),
+	    CASE(timers_are_written_again_if_the_key_is_deleted),
+	    CASE(owner_closes_meanwhile),
+	    CASE(new_owner_loads_all_others),
+	};
+	int failed;
+
+	redis_server_start(&server, false, NULL);
+	redis = redisConnectUnix(server.path);
+	assert_non_null(redis);
+	failed = cmocka_run_group_tests_name("redis_cut_off", tests, NULL, NULL);
+	redisFree(redis);
+	redis_server_end(&server);
+	return failed;
+}
