@@ -170,6 +170,7 @@ typedef struct dw_op {
 	size_t body_size;
 	dw_cursor after;
 	size_t limit;
+	dw_usec asked; /* steady: the store's patience counts from then; 0: from submit() */
 
 	int status;
 	dw_level level; /* what a DW_OK of this answer means */
@@ -178,24 +179,7 @@ typedef struct dw_op {
 	uint64_t count;                /* of what was deleted or found */
 	dw_store_status *store_status; /* one block with its strings */
 
-	/* The engine's. */
-	void *subject;
-	void *call;
-	dw_usec sent;   /* on the steady clock */
-	uint64_t batch; /* operations submitted with it */
-	int urgent;     /* firing waits for it */
-	unsigned reign; /* how often the ownership had been lost when it was submitted */
-
-	/* The store's. */
-	unsigned progress;
-	struct dw_op *store_next;
-	struct dw_op *store_prev;
-	dw_usec store_deadline;
-	uint64_t store_floor;
-	uint64_t store_order;
-
-	/* The engine's: the store's patience counts from this steady time; 0: from submit(). */
-	dw_usec asked;
+	uint64_t room[6]; /* the store's, from submit() to collect() */
 } dw_op;
 
 /* What a store is given when it is opened. It is valid until free() begins: a thread that outlives

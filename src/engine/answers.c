@@ -13,7 +13,7 @@ static void account(struct engine *engine, const dw_op *op)
 	submit_answered(engine, op);
 	if (failed)
 		event_note_error(engine, op->status);
-	if (failed && !op->call)
+	if (failed && !ticket_of_const(op)->call)
 		trouble_failed(engine, op->status, op->id);
 	else if (op->status == DW_OK || op->status == DW_EOWNED || op->status == DW_EFENCED ||
 		 op->status == DW_ENEWER)
@@ -35,7 +35,7 @@ static bool store_answered(struct engine *engine, dw_op *op)
 {
 	switch (op->kind) {
 	case DW_OP_SCAN:
-		(op->call ? call_answer_ask : recovery_scanned)(engine, op);
+		(ticket_of(op)->call ? call_answer_ask : recovery_scanned)(engine, op);
 		return true;
 	case DW_OP_AUDIT:
 		recovery_audited(engine, op);

@@ -124,7 +124,7 @@ static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 
 void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 {
-	struct call *call = op->call;
+	struct call *call = ticket_of(op)->call;
 	bool fenced = op->status == DW_EFENCED && call->internal; /* a client sends it again */
 
 	call->generation = op->head.generation;
@@ -157,7 +157,7 @@ static bool is_newer(const struct timer *head, const dw_op *op)
 
 void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 {
-	struct call *call = op->call;
+	struct call *call = ticket_of(op)->call;
 	bool gone = op->status == DW_OK || op->status == DW_ENOENT;
 
 	if (gone && head->state != TIMER_ABSENT && !is_newer(head, op) &&
@@ -194,7 +194,7 @@ static void learn_moved(struct engine *engine, struct timer *head, const dw_op *
 
 void answers_move(struct engine *engine, struct timer *head, dw_op *op)
 {
-	struct call *call = op->call;
+	struct call *call = ticket_of(op)->call;
 	bool current = ownership_is_current(&engine->ownership, op) && !is_newer(head, op);
 
 	call->generation = op->head.generation;

@@ -124,7 +124,7 @@ int call_ask(struct engine *engine, struct call *call, dw_op *op)
 		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
 	}
 	call_charge(&engine->calls, call, op);
-	op->call = call;
+	ticket_of(op)->call = call;
 	op->asked = call->asked;
 	submit_push(engine, op, false);
 	engine_touch(engine);
@@ -133,7 +133,7 @@ int call_ask(struct engine *engine, struct call *call, dw_op *op)
 
 void call_answer_ask(struct engine *engine, dw_op *op)
 {
-	struct call *call = op->call;
+	struct call *call = ticket_of(op)->call;
 
 	call->op = op;
 	call_answer_stored(engine, call, op);
@@ -141,7 +141,7 @@ void call_answer_ask(struct engine *engine, dw_op *op)
 
 bool call_has(const dw_op *op)
 {
-	const struct call *call = op->call;
+	const struct call *call = ticket_of_const(op)->call;
 
 	return call && call->op == op;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "engine/events.h"
+#include "port/op.h"
 #include "timer/timer.h"
 
 enum call_kind {
@@ -75,7 +76,7 @@ struct call *call_make_internal(struct engine *, const struct call *earlier);
 /* call_charge counts the bytes of the call's operation. */
 static inline void call_charge(struct calls *calls, struct call *call, const dw_op *op)
 {
-	size_t bytes = sizeof *op + op->body_size + (op->id ? call->id_size : 0);
+	size_t bytes = sizeof(struct ticket) + op->body_size + (op->id ? call->id_size : 0);
 
 	call->bytes += bytes;
 	calls->bytes += bytes;

@@ -12,7 +12,7 @@ static void send_call(struct engine *engine, struct timer *timer, struct call *c
 	dw_op *op = call->op;
 
 	call->op = NULL;
-	op->call = call;
+	ticket_of(op)->call = call;
 	op->asked = call->internal ? 0 : call->asked;
 	timer->busy = true;
 	submit_push(engine, op, false);

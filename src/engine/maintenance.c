@@ -45,7 +45,7 @@ void maintenance_purged(struct engine *engine, dw_op *op)
 		index_each(&engine->timers.index, purge_forget, engine);
 	else if (op->status == DW_EUNKNOWN && ownership_is_current(&engine->ownership, op))
 		index_each(&engine->timers.index, purge_doubt, engine);
-	call_answer_stored(engine, op->call, op);
+	call_answer_stored(engine, ticket_of(op)->call, op);
 }
 
 int engine_purge(struct engine *engine, struct done done)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/usec.h"
-#include "durawheel/store.h"
+#include "port/op.h"
 
 struct engine;
 
@@ -38,7 +38,7 @@ void ownership_answered(struct engine *, const dw_op *);
 /* ownership_is_current: what the answer says of the store is so now, for an owner. */
 static inline bool ownership_is_current(const struct ownership *ownership, const dw_op *op)
 {
-	return ownership->role == DW_OWNER && op->reign == ownership->term;
+	return ownership->role == DW_OWNER && ticket_of_const(op)->term == ownership->term;
 }
 
 /* ownership_hurry: the wall clock was set; nothing waits longer than until now. */

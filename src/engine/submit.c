@@ -4,7 +4,7 @@
 
 void submit_push(struct engine *engine, dw_op *op, bool urgent)
 {
-	op->urgent = urgent;
+	ticket_of(op)->urgent = urgent;
 	op_queue_push(urgent ? &engine->submit.urgent : &engine->submit.ordinary, op);
 }
 
@@ -29,9 +29,11 @@ void submit_round(struct engine *engine)
 	if (batch.count == 0)
 		return;
 	for (dw_op *op = batch.first; op; op = op->next) {
-		op->sent = steady;
-		op->reign = engine->ownership.term;
-		op->batch = urgent_count;
+		struct ticket *ticket = ticket_of(op);
+
+		ticket->sent = steady;
+		ticket->term = engine->ownership.term;
+		ticket->batch = urgent_count;
 	}
 	engine->stats.store_operations += batch.count;
 	engine->store->type->submit(engine->store, batch.first);
@@ -45,14 +47,15 @@ void submit_collect(struct engine *engine)
 void submit_answered(struct engine *engine, const dw_op *op)
 {
 	struct submit *submit = &engine->submit;
+	const struct ticket *ticket = ticket_of_const(op);
 
 	submit->progress_at = engine_steady(engine);
-	if (op->urgent)
+	if (ticket->urgent)
 		submit->urgent_inflight--;
 	else if (!op_is_parked(op))
 		submit->ordinary_inflight--;
-	if (op->urgent && op->status == DW_OK)
-		lead_learn(&engine->lead, submit->progress_at - op->sent, op->batch);
+	if (ticket->urgent && op->status == DW_OK)
+		lead_learn(&engine->lead, submit->progress_at - ticket->sent, ticket->batch);
 }
 
 bool submit_has_room(const struct engine *engine)
@@ -89,7 +92,7 @@ static bool is_owners(const dw_op *op)
 	case DW_OP_AUDIT:
 		return true;
 	case DW_OP_SCAN:
-		return !op->call;
+		return !ticket_of_const(op)->call;
 	default:
 		return false;
 	}
@@ -105,7 +108,7 @@ static void refuse(struct submit *submit, struct op_queue *queue, uint32_t *infl
 		op->flags &= ~(DW_OP_CLAIMED | DW_OP_WITHDRAWN);
 		if (is_owners(op)) {
 			op->status = DW_EFENCED;
-			op->reign = term;
+			ticket_of(op)->term = term;
 			*inflight += !op_is_parked(op); /* as if submitted: see submit_answered() */
 			op_queue_push(&submit->answers, op);
 		} else {

@@ -6,10 +6,11 @@ dw_op *op_new(const struct alloc *alloc, dw_op_kind kind, const char *id, const 
 	      size_t body_size)
 {
 	size_t id_size = id ? strlen(id) + 1 : 0;
-	dw_op *op = alloc_new(alloc, sizeof *op + body_size + id_size);
-	unsigned char *at = (unsigned char *)(op + 1);
+	struct ticket *ticket = alloc_new(alloc, sizeof *ticket + body_size + id_size);
+	unsigned char *at = (unsigned char *)(ticket + 1);
+	dw_op *op = &ticket->op;
 
-	if (!op)
+	if (!ticket)
 		return NULL;
 	op->kind = kind;
 	if (body_size)
@@ -24,7 +25,7 @@ dw_op *op_new(const struct alloc *alloc, dw_op_kind kind, const char *id, const 
 
 unsigned char *op_room(dw_op *op)
 {
-	return (unsigned char *)(op + 1);
+	return (unsigned char *)(ticket_of(op) + 1);
 }
 
 void rows_free(const struct alloc *alloc, dw_row *row)

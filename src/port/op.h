@@ -8,8 +8,28 @@
 #include "base/alloc.h"
 #include "durawheel/store.h"
 
-/* op_new: an operation on id, with a copy of body. A body of NULL is left to be written to
- * op_room(). NULL: no memory. */
+/* An operation, with what its engine keeps of it. */
+struct ticket {
+	dw_op op;       /* first */
+	void *call;     /* that waits for the answer; NULL: none */
+	dw_usec sent;   /* steady */
+	uint64_t batch; /* urgent operations submitted with it */
+	bool urgent;    /* firing waits for it */
+	unsigned term;  /* of the ownership in which it was submitted */
+};
+
+static inline struct ticket *ticket_of(dw_op *op)
+{
+	return (struct ticket *)op;
+}
+
+static inline const struct ticket *ticket_of_const(const dw_op *op)
+{
+	return (const struct ticket *)op;
+}
+
+/* op_new: an operation on id, in a ticket, with a copy of body. A body of NULL is left to be
+ * written to op_room(). NULL: no memory. */
 dw_op *op_new(const struct alloc *, dw_op_kind, const char *id, const void *body, size_t body_size);
 unsigned char *op_room(dw_op *);
 

@@ -83,8 +83,8 @@ static void take(struct bench *bench, size_t count)
 					dw_strerror(op->status));
 				exit(1);
 			}
-			if (op->kind == DW_OP_PUT && op->subject)
-				*(uint64_t *)op->subject = op->head.generation;
+			if (op->kind == DW_OP_PUT && ticket_of(op)->call)
+				*(uint64_t *)ticket_of(op)->call = op->head.generation;
 			if (op->kind == DW_OP_SCAN)
 				bench->kept = op;
 			else
@@ -125,7 +125,7 @@ static dw_op *make(struct bench *bench, dw_op_kind kind, size_t number)
 	snprintf(id, sizeof id, "order:%08zx", number * 2654435761u % 4294967296u);
 	if (kind == DW_OP_PUT) {
 		op = make_put(id, (dw_usec)(number * 7919 % 1000003));
-		op->subject = &bench->generations[number];
+		ticket_of(op)->call = &bench->generations[number];
 		return op;
 	}
 	op = op_new(&alloc, kind, id, NULL, 0);

@@ -114,8 +114,8 @@ static void gather(struct ask *ask)
 	while (op) {
 		dw_op *next = op->next;
 
-		assert_ptr_not_equal(op->subject, &answered_mark);
-		op->subject = &answered_mark;
+		assert_ptr_not_equal(ticket_of(op)->call, &answered_mark);
+		ticket_of(op)->call = &answered_mark;
 		assert_true(op->status != DW_OK || op->level >= DW_ACCEPTED);
 		op->next = NULL;
 		ask->answered++;
@@ -144,7 +144,7 @@ void ask_send(struct ask *ask, dw_op *op)
 bool ask_is_answered(struct ask *ask, dw_op *op)
 {
 	gather(ask);
-	return op->subject == &answered_mark;
+	return ticket_of(op)->call == &answered_mark;
 }
 
 dw_op *ask_await(struct ask *ask, dw_op *op)

@@ -129,7 +129,7 @@ void audit_begin(struct redis_store *store, dw_op *op)
 		return;
 	}
 	store->audit.op = op;
-	op->store_floor = (uint64_t)store->now;
+	place_of(op)->floor = (uint64_t)store->now;
 	store->audit.status = DW_OK;
 	store->audit.more = false;
 	store->audit.left = 1; /* our own, so that no shard is the last one before all are asked */

@@ -46,7 +46,8 @@ uint64_t batch_version(const struct redis_store *store, const struct shard *shar
 {
 	uint64_t count = store->shard_count;
 
-	return op->store_floor + (shard->number + count - op->store_floor % count) % count;
+	return place_of_const(op)->floor +
+	       (shard->number + count - place_of_const(op)->floor % count) % count;
 }
 
 /* write_put: the value as it is to be stored, in whole; its size, 0: the body is no record. */
@@ -182,13 +183,13 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 		command_text(words, op->id);
 		command_number(words, (int64_t)op->head.generation);
 		command_time(words, op->head.due);
-		command_number(words, (int64_t)op->store_floor);
+		command_number(words, (int64_t)place_of_const(op)->floor);
 		return;
 	case DW_OP_REQUEUE:
 		command_text(words, op->id);
 		command_number(words, (int64_t)op->head.generation);
 		command_time(words, op->head.due);
-		command_number(words, (int64_t)op->store_floor);
+		command_number(words, (int64_t)place_of_const(op)->floor);
 		return;
 	case DW_OP_MEND:
 		command_text(words, op->id);
@@ -319,7 +320,7 @@ void batch_take_back(struct op_queue *queue, struct op_queue *ops)
 	struct op_queue merged = {0};
 
 	while (queue->first && ops->first) {
-		bool comes = ops->first->store_order < queue->first->store_order;
+		bool comes = place_of(ops->first)->order < place_of(queue->first)->order;
 
 		op_queue_push(&merged, op_queue_pop(comes ? ops : queue));
 	}
@@ -349,9 +350,9 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 		if (count > 0 && op->flags & DW_OP_AGAIN)
 			break;
 		/* What was refused once may stand behind what was asked later: versions grow. */
-		if (kind == DW_OP_PUT && op->store_floor <= floor && count > 0)
+		if (kind == DW_OP_PUT && place_of_const(op)->floor <= floor && count > 0)
 			break;
-		floor = op->store_floor;
+		floor = place_of_const(op)->floor;
 		if ((differ && is_seen(&seen, op->id)) || batch_is_known(op) != known)
 			break;
 		bytes += more;

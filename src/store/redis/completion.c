@@ -32,29 +32,32 @@ static bool is_ordered(const dw_op *op)
 
 static void join_order(struct redis_store *store, dw_op *op)
 {
-	op->progress = PROGRESS_ORDERED;
-	op->store_prev = store->completion.order_last;
-	*(store->completion.order_last ? &store->completion.order_last->store_next
-				       : &store->completion.order_first) = op;
+	struct op_place *place = place_of(op);
+	dw_op *last = store->completion.order_last;
+
+	place->progress = PROGRESS_ORDERED;
+	place->prev = last;
+	*(last ? &place_of(last)->next : &store->completion.order_first) = op;
 	store->completion.order_last = op;
 }
 
 void answer_take(struct redis_store *store, dw_op *op)
 {
-	op->progress = PROGRESS_NONE;
-	op->store_next = op->store_prev = NULL;
+	place_of(op)->progress = PROGRESS_NONE;
+	place_of(op)->next = place_of(op)->prev = NULL;
 	if (is_ordered(op) && !(op->flags & OP_OURS))
 		join_order(store, op);
 }
 
 static void leave_order(struct redis_store *store, dw_op *op)
 {
-	*(op->store_prev ? &op->store_prev->store_next : &store->completion.order_first) =
-	    op->store_next;
-	*(op->store_next ? &op->store_next->store_prev : &store->completion.order_last) =
-	    op->store_prev;
-	op->store_next = op->store_prev = NULL;
-	op->progress = PROGRESS_NONE;
+	struct op_place *place = place_of(op);
+
+	*(place->prev ? &place_of(place->prev)->next : &store->completion.order_first) =
+	    place->next;
+	*(place->next ? &place_of(place->next)->prev : &store->completion.order_last) = place->prev;
+	place->next = place->prev = NULL;
+	place->progress = PROGRESS_NONE;
 }
 
 static void hand_over(struct redis_store *store, dw_op *op)
@@ -102,15 +105,15 @@ void answer(struct redis_store *store, dw_op *op, int status)
 {
 	op->status = status;
 	op->next = NULL;
-	if (op->progress == PROGRESS_ORDERED && given_up(status))
+	if (place_of(op)->progress == PROGRESS_ORDERED && given_up(status))
 		leave_order(store, op);
-	if (op->progress == PROGRESS_NONE) {
+	if (place_of(op)->progress == PROGRESS_NONE) {
 		hand_over(store, op);
 	} else {
-		op->progress = PROGRESS_ANSWERED;
+		place_of(op)->progress = PROGRESS_ANSWERED;
 	}
 	while (store->completion.order_first &&
-	       store->completion.order_first->progress == PROGRESS_ANSWERED) {
+	       place_of(store->completion.order_first)->progress == PROGRESS_ANSWERED) {
 		op = store->completion.order_first;
 		leave_order(store, op);
 		hand_over(store, op);
@@ -138,9 +141,9 @@ void answer_known(struct redis_store *store)
 	dw_op *op = store->completion.order_first;
 
 	while (op) {
-		dw_op *next = op->store_next;
+		dw_op *next = place_of(op)->next;
 
-		if (op->progress == PROGRESS_ANSWERED) {
+		if (place_of(op)->progress == PROGRESS_ANSWERED) {
 			leave_order(store, op);
 			hand_over(store, op);
 		}
@@ -174,7 +177,7 @@ static bool is_waited_for(const dw_op *op)
 /* is_overdue: the operation must be answered within time. */
 static bool is_overdue(const struct redis_store *store, const dw_op *op, dw_usec time)
 {
-	return is_waited_for(op) && usec_add(store->now, time) >= op->store_deadline;
+	return is_waited_for(op) && usec_add(store->now, time) >= place_of_const(op)->deadline;
 }
 
 /* An operation that is sent now may be answered, or lost, only after REPLY_TIME. */
@@ -259,10 +262,10 @@ static void order_overdue(struct redis_store *store)
 	dw_op *op = store->completion.order_first;
 
 	while (op) {
-		dw_op *next = op->store_next;
+		dw_op *next = place_of(op)->next;
 
-		if (op->progress == PROGRESS_ANSWERED && op->asked &&
-		    store->now >= op->store_deadline) {
+		if (place_of(op)->progress == PROGRESS_ANSWERED && op->asked &&
+		    store->now >= place_of(op)->deadline) {
 			leave_order(store, op);
 			hand_over(store, op);
 		}

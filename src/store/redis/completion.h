@@ -13,6 +13,27 @@
 #define OP_MISREAD (1u << 29)       /* its reply had a wrong shape once */
 #define OP_MISREAD_AGAIN (1u << 28) /* and once more: it is given up */
 
+/* What this store keeps of an operation, in its room. */
+struct op_place {
+	dw_op *next, *prev; /* in the order */
+	dw_usec deadline;   /* steady: then it is given up */
+	uint64_t floor;     /* the version asked for; of what reads, since when it has read */
+	uint64_t order;     /* its number among all submitted */
+	unsigned progress;
+};
+
+_Static_assert(sizeof(struct op_place) <= sizeof(((dw_op *)0)->room), "it fits");
+
+static inline struct op_place *place_of(dw_op *op)
+{
+	return (struct op_place *)(void *)op->room;
+}
+
+static inline const struct op_place *place_of_const(const dw_op *op)
+{
+	return (const struct op_place *)(const void *)op->room;
+}
+
 struct completion {
 	struct op_queue answers;
 	dw_op *order_first, *order_last; /* operations that are answered in their order */

@@ -42,7 +42,7 @@ static void finish(struct redis_store *store)
 		return;
 	}
 	store->inbox.op = NULL;
-	op->store_floor = (uint64_t)store->inbox.since;
+	place_of(op)->floor = (uint64_t)store->inbox.since;
 	op->rows = rows_sort(store->inbox.rows.first, inbox_row_is_older);
 	op->row_count = store->inbox.rows.count;
 	answer_behind(store, op, op->row_count == 0 ? DW_ENOMEM : DW_OK);

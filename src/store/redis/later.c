@@ -21,7 +21,7 @@ static bool has_older(const struct op_queue *queue, uint64_t order)
 {
 	const dw_op *op = queue->first;
 
-	while (op && op->store_order > order)
+	while (op && place_of_const(op)->order > order)
 		op = op->next;
 	return op != NULL;
 }
@@ -40,8 +40,8 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 		const struct shard *shard = &store->shards[i];
 
 		if (shard->in_doubt.requests.first ||
-		    has_older(&shard->queues.retry, op->store_order) ||
-		    has_older(&shard->queues.waiting, op->store_order))
+		    has_older(&shard->queues.retry, place_of_const(op)->order) ||
+		    has_older(&shard->queues.waiting, place_of_const(op)->order))
 			return false;
 	}
 	return true;
@@ -122,7 +122,7 @@ void later_overdue(struct redis_store *store)
 	while (op) {
 		dw_op *next = op->next;
 
-		if (store->now >= op->store_deadline) {
+		if (store->now >= place_of(op)->deadline) {
 			later_end_barrier(store, op);
 			answer(store, op, DW_ESTORE);
 		} else {

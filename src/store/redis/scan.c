@@ -189,7 +189,7 @@ void scan_begin(struct redis_store *store, dw_op *op)
 		return;
 	}
 	scan->op = op;
-	op->store_floor = (uint64_t)scan->since;
+	place_of(op)->floor = (uint64_t)scan->since;
 	scan_on(store, scan);
 }
 
@@ -213,7 +213,7 @@ static void end_scans(struct redis_store *store, int status, dw_usec until)
 	while (scan) {
 		struct scan *next = scan->next;
 
-		if (scan->op && scan->op->store_deadline <= until) {
+		if (scan->op && place_of(scan->op)->deadline <= until) {
 			answer_scan(store, scan, status);
 			stream_give_up(store, scan);
 		}

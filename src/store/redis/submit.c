@@ -90,10 +90,10 @@ void submit_one(struct redis_store *store, dw_op *op)
 
 	op->status = DW_OK;
 	op->level = DW_STORED;
-	op->store_deadline = usec_add(op->asked ? op->asked : store->now, PATIENCE);
-	op->store_order = ++store->completion.submitted;
+	place_of(op)->deadline = usec_add(op->asked ? op->asked : store->now, PATIENCE);
+	place_of(op)->order = ++store->completion.submitted;
 	if (makes_generation(op))
-		op->store_floor = clock_version(store);
+		place_of(op)->floor = clock_version(store);
 	answer_take(store, op);
 	if (status != DW_OK)
 		answer(store, op, status);

@@ -92,7 +92,8 @@ void tombstone_note_ended(struct redis_store *store, const dw_op *op)
 		const struct tombstone *tombstone =
 		    tombstone_of(shard, row->id, row->head.generation);
 
-		if (row->status == DW_OK && tombstone && tombstone->at >= (dw_usec)op->store_floor)
+		if (row->status == DW_OK && tombstone &&
+		    tombstone->at >= (dw_usec)place_of_const(op)->floor)
 			row->gone = 1;
 	}
 }

@@ -40,7 +40,7 @@ void tombstone_drop(struct shard *, const char *id, uint64_t generation);
 bool tombstone_covers(const struct shard *, const char *id, uint64_t generation);
 
 /* tombstone_note_ended marks the rows of timers that ended after they were read. Otherwise memory
- * would keep them, and write them again when a shard is rebuilt. op->store_floor: since then they
+ * would keep them, and write them again when a shard is rebuilt. its floor: since then they
  * were read. */
 void tombstone_note_ended(struct redis_store *, const dw_op *);
 

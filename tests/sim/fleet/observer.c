@@ -57,10 +57,11 @@ static void learn(struct process *process, const dw_op *op)
 	struct knowledge *knowledge = &process->observer.knowledge;
 	struct sim *sim = process->instance.sim;
 	/* The engine does not learn from a program's page or from an audit, which has a subject. */
-	bool listed = op->kind == DW_OP_SCAN ? op->call || op->subject : op->kind == DW_OP_GET;
+	bool listed =
+	    op->kind == DW_OP_SCAN ? ticket_of_const(op)->call != NULL : op->kind == DW_OP_GET;
 
-	if (!engine_is_owner(process->instance.engine) || op->reign != knowledge->losses ||
-	    listed || op->kind == DW_OP_DEAD_SCAN)
+	if (!engine_is_owner(process->instance.engine) ||
+	    ticket_of_const(op)->term != knowledge->losses || listed || op->kind == DW_OP_DEAD_SCAN)
 		return;
 	newer_met(process, op->rows);
 	for (const dw_row *row = op->rows; row; row = row->next) {
@@ -98,10 +99,10 @@ static dw_op *observer_collect(dw_store *store)
 			if (sim->bug == BUG_NEWER_DAMAGED && r->status == DW_ENEWER)
 				r->status = DW_ECORRUPT;
 		}
-		if (op->status == DW_EFENCED && op->reign == observer->knowledge.losses)
+		if (op->status == DW_EFENCED && ticket_of(op)->term == observer->knowledge.losses)
 			note_loss(observer->process);
 		learn(observer->process, op);
-		order_collected(sim, op, op->reign == observer->knowledge.losses);
+		order_collected(sim, op, ticket_of(op)->term == observer->knowledge.losses);
 	}
 	return all;
 }

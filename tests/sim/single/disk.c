@@ -332,7 +332,7 @@ static dw_op *disk_collect(dw_store *store)
 	for (dw_op *op = disk->answers.first; op; op = op->next) {
 		if (op->status == DW_EFENCED)
 			ownership_told(&disk->own);
-		order_collected(disk->sim, op, op->reign == disk->own.losses);
+		order_collected(disk->sim, op, ticket_of(op)->term == disk->own.losses);
 	}
 	return op_queue_take(&disk->answers);
 }

@@ -87,7 +87,7 @@ static struct op_queue numbered(const char *numbers)
 	for (; *numbers; numbers++) {
 		dw_op *op = op_of('p', *numbers);
 
-		op->store_order = (uint64_t)(*numbers - '0');
+		place_of(op)->order = (uint64_t)(*numbers - '0');
 		op_queue_push(&queue, op);
 	}
 	return queue;
