@@ -90,7 +90,7 @@ static void answered(struct engine *engine, dw_op *op)
 	}
 	head = index_find(&engine->timers.index, op->id);
 	assert(head && head->busy);
-	head->busy = false;
+	head->busy = head->judging = false;
 	if (answers_failed(op->status) && engine->trouble.declared)
 		calls_fail(engine, head); /* the store is away: they would also fail */
 	if (op->kind == DW_OP_PUT)

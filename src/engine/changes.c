@@ -22,8 +22,10 @@ static const char *make_id(struct engine *engine, char *id)
 static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 		   struct timer **ret_head)
 {
-	struct timer *head = index_find(&engine->timers.index, id);
+	struct timer *head;
 
+	walk_meets(engine, id);
+	head = index_find(&engine->timers.index, id);
 	if (head) {
 		*ret_head = head;
 		return DW_OK;
@@ -185,6 +187,7 @@ int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdi
 
 	if (status != DW_OK)
 		return status;
+	walk_meets(engine, token->id);
 	head = index_find(&engine->timers.index, token->id);
 	if (!lifecycle_is_open(engine, head, token->generation, token->attempt))
 		return engine_fail(engine, DW_ESTALE, "this delivery of %s is not held any more",

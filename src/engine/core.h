@@ -17,7 +17,7 @@
  *	calls, urgent                   calls of the API; operations that firing waits for
  *	damaged, report                 rows that cannot be trusted; the counters
  *	trouble, submit, lease          the store fails; queues to it; may a handler start
- *	cut_off, timers                 parts of the store that fail; timers in memory
+ *	cut_off, walk, timers           parts of the store that fail; timers in memory
  *	pages, handlers                 what a page shows; the handlers of topics
  *	events, patience, schedule, lead, arguments
  *
@@ -48,6 +48,7 @@
 #include "engine/submit.h"
 #include "engine/timers.h"
 #include "engine/trouble.h"
+#include "engine/walk.h"
 #include "topic/topic.h"
 
 struct engine {
@@ -57,6 +58,7 @@ struct engine {
 	struct drive drive;
 	struct events events;
 	struct timers timers;
+	struct walk walk;
 	struct topics topics;
 	struct calls calls;
 	struct patience patience;

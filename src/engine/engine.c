@@ -77,18 +77,24 @@ static void close_timer(struct timer *timer, void *user)
 
 void engine_begin_close(struct engine *engine)
 {
+	static const struct walker closer = {close_timer, NULL};
+
 	if (engine->drive.closing)
 		return;
 	engine->drive.closing = true;
-	index_each(&engine->timers.index, close_timer, engine);
+	walk_finish(engine);
+	walk_begin(engine, &closer);
 	engine_touch(engine);
 }
 
 void engine_abandon(struct engine *engine)
 {
+	walk_finish(engine);
 	submit_collect(engine);
-	while (answers_next(engine))
+	while (answers_next(engine)) {
+		walk_finish(engine);
 		notify_round(engine);
+	}
 	while (engine->events.first || engine->calls.open) {
 		while (engine->events.first)
 			notify_round(engine);
@@ -116,7 +122,8 @@ bool engine_settled(const struct engine *engine)
 	uint64_t ordinary = engine->submit.ordinary_inflight + engine->submit.ordinary.count;
 
 	/* A put that is sent again was answered DW_EUNKNOWN: nobody waits for it. */
-	if (engine->calls.count > engine->calls.internal_count || engine->events.first)
+	if (engine->calls.count > engine->calls.internal_count || engine->events.first ||
+	    walk_is_on(&engine->walk))
 		return false;
 	return !engine->drive.closing ||
 	       (!engine->restore.writing && engine->stats.running == 0 &&

@@ -37,15 +37,29 @@ static void purge_doubt(struct timer *timer, void *user)
 	lifecycle_resume(engine, timer);
 }
 
+static void purge_forgotten(struct engine *engine)
+{
+	struct call *call = engine->maintenance.purged;
+
+	engine->maintenance.purging--;
+	call_answer(engine, call, call->status);
+}
+
 void maintenance_purged(struct engine *engine, dw_op *op)
 {
-	engine->maintenance.purging--;
+	static const struct walker forgetter = {purge_forget, purge_forgotten};
+	static const struct walker doubter = {purge_doubt, purge_forgotten};
+	struct call *call = ticket_of(op)->call;
+
+	call->level = op->level;
+	call->status = op->status;
+	engine->maintenance.purged = call;
 	/* If the ownership was lost and won again, memory has what was read since. */
-	if (op->status == DW_OK && ownership_is_current(&engine->ownership, op))
-		index_each(&engine->timers.index, purge_forget, engine);
-	else if (op->status == DW_EUNKNOWN && ownership_is_current(&engine->ownership, op))
-		index_each(&engine->timers.index, purge_doubt, engine);
-	call_answer_stored(engine, ticket_of(op)->call, op);
+	if (!ownership_is_current(&engine->ownership, op) ||
+	    (op->status != DW_OK && op->status != DW_EUNKNOWN))
+		purge_forgotten(engine);
+	else
+		walk_begin(engine, op->status == DW_OK ? &forgetter : &doubter);
 }
 
 int engine_purge(struct engine *engine, struct done done)

@@ -8,7 +8,8 @@ struct engine;
 struct call;
 
 struct maintenance {
-	uint32_t purging; /* purges not answered: no handler starts meanwhile */
+	uint32_t purging;    /* purges not answered: no handler starts meanwhile */
+	struct call *purged; /* whose timers memory is forgetting */
 };
 
 void maintenance_purged(struct engine *, dw_op *);

@@ -7,26 +7,35 @@
 
 /* ---- Losing -------------------------------------------------------------------------------- */
 
-struct dropping {
-	struct engine *engine;
-	uint64_t dropped;
-};
-
 static void ownership_drop(struct timer *timer, void *user)
 {
-	struct dropping *dropping = user;
+	struct engine *engine = user;
 
 	if (timer->state == TIMER_ABSENT)
 		return;
-	dropping->dropped += timer->state != TIMER_FIRING;
-	call_answer_stale(dropping->engine, timer_forget(dropping->engine, timer));
-	lifecycle_resume(dropping->engine, timer);
+	engine->ownership.dropped += timer->state != TIMER_FIRING;
+	call_answer_stale(engine, timer_forget(engine, timer));
+	lifecycle_resume(engine, timer);
+}
+
+static void ownership_dropped(struct engine *engine)
+{
+	const struct ownership *ownership = &engine->ownership;
+	dw_event event = {
+	    .kind = DW_EVENT_OWNER_LOST, .status = ownership->lost_by, .count = ownership->dropped};
+
+	event_raise(engine, &event,
+		    event.status == DW_ENEWER
+			? "this process gave up the ownership of the store: %llu timers dropped "
+			  "from memory, they wait for a newer durawheel"
+			: "the ownership is lost, to another process or with what the store has "
+			  "lost: what is stored of %llu timers counts, and no verdict of before",
+		    (unsigned long long)event.count);
 }
 
 void ownership_lose(struct engine *engine, int status)
 {
-	dw_event event = {.kind = DW_EVENT_OWNER_LOST, .status = status};
-	struct dropping dropping = {.engine = engine};
+	static const struct walker dropper = {ownership_drop, ownership_dropped};
 
 	engine->ownership.term++;
 	engine->ownership.role = DW_CLIENT;
@@ -35,15 +44,9 @@ void ownership_lose(struct engine *engine, int status)
 	engine->ownership.at = engine_now(engine);
 	restore_stop(&engine->restore);
 	submit_refuse_owners(engine, engine->ownership.term - 1);
-	index_each(&engine->timers.index, ownership_drop, &dropping);
-	event.count = dropping.dropped;
-	event_raise(engine, &event,
-		    status == DW_ENEWER
-			? "this process gave up the ownership of the store: %llu timers dropped "
-			  "from memory, they wait for a newer durawheel"
-			: "the ownership is lost, to another process or with what the store has "
-			  "lost: what is stored of %llu timers counts, and no verdict of before",
-		    (unsigned long long)dropping.dropped);
+	engine->ownership.lost_by = status;
+	engine->ownership.dropped = 0;
+	walk_begin(engine, &dropper);
 }
 
 /* ---- Giving way to a newer durawheel ------------------------------------------------------- */

@@ -21,9 +21,11 @@ struct ownership {
 	dw_usec at;          /* not before; a standby's next question */
 	unsigned term;       /* how often the ownership was lost */
 	bool newer_notified; /* the program was told that the store has such timers */
+	uint64_t dropped;    /* timers that were in memory when it was lost */
+	int lost_by;         /* the status that said so */
 };
 
-/* ownership_lose: status says why. */
+/* ownership_lose: status says why. The timers are dropped in a walk, which begins here. */
 void ownership_lose(struct engine *, int status);
 
 /* ownership_give_way gives the ownership back when a timer of a newer durawheel was read, because

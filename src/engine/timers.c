@@ -238,7 +238,7 @@ struct call *timer_forget(struct engine *engine, struct timer *timer)
 {
 	struct call *settling = timer->settling;
 
-	if (settling && timer->busy && !settling->early)
+	if (settling && timer->judging && !settling->early)
 		settling = NULL; /* its answer is on its way */
 	if (settling) {
 		timer->settling = NULL;

@@ -12,10 +12,11 @@
 
 /* ---- Steps that call the program back ------------------------------------------------------ */
 
+/* take_answers: an answer may begin a walk, and those behind it wait for its end. */
 static void take_answers(struct engine *engine)
 {
 	submit_collect(engine);
-	for (uint32_t i = 0; i < TURN_ANSWERS_MAX; i++) {
+	for (uint32_t i = 0; i < TURN_ANSWERS_MAX && !walk_is_on(&engine->walk); i++) {
 		if (i % FETCHED_AHEAD == 0)
 			answers_fetch(engine);
 		if (!answers_next(engine))
@@ -84,8 +85,8 @@ static bool has_work_left(const struct engine *engine)
 {
 	const struct submit *submit = &engine->submit;
 
-	return submit->answers.count > 0 || engine->drive.posts_left || engine->events.first ||
-	       submit->urgent.count > 0 || engine->cut_off.recheck > 0 ||
+	return engine->walk.holds_up || submit->answers.count > 0 || engine->drive.posts_left ||
+	       engine->events.first || submit->urgent.count > 0 || engine->cut_off.recheck > 0 ||
 	       (!engine->drive.closing && claim_has_more(engine)) ||
 	       (submit->ordinary.count > 0 && submit_has_room(engine));
 }
@@ -147,6 +148,27 @@ static void end_turn(struct engine **turning)
 	engine_touch(engine);
 }
 
+/* work: the steps that a walk holds up. */
+static void work(struct engine *engine, dw_usec now)
+{
+	engine->walk.holds_up = false;
+	take_answers(engine);
+	ownership_give_way(engine);
+	if (walk_is_on(&engine->walk))
+		return;
+	calls_give_up(engine);
+	trouble_end(engine);
+	drain_posts(engine);
+	if (engine->timers.unscheduled.first)
+		lifecycle_reschedule(engine);
+	if (engine->cut_off.recheck > 0)
+		lifecycle_recheck(engine);
+	ownership_round(engine, now);
+	restore_round(engine, now);
+	recovery_round(engine, now);
+	deliver(engine, now);
+}
+
 /* turn does all but the arming of the next one. */
 static int turn(struct engine *engine)
 {
@@ -163,19 +185,10 @@ static int turn(struct engine *engine)
 	trouble_begin(engine);
 	cut_off_watch(engine);
 	notify_round(engine);
-	take_answers(engine);
-	calls_give_up(engine);
-	ownership_give_way(engine);
-	trouble_end(engine);
-	drain_posts(engine);
-	if (engine->timers.unscheduled.first)
-		lifecycle_reschedule(engine);
-	if (engine->cut_off.recheck > 0)
-		lifecycle_recheck(engine);
-	ownership_round(engine, now);
-	restore_round(engine, now);
-	recovery_round(engine, now);
-	deliver(engine, now);
+	if (!walk_is_on(&engine->walk))
+		work(engine, now);
+	if (walk_is_on(&engine->walk))
+		walk_round(engine);
 	notify_round(engine);
 	if (engine->drive.pid != getpid()) { /* a callback forked, and this is the child */
 		engine->drive.in_turn = false;

@@ -66,5 +66,6 @@ void urgent_verdict(struct engine *engine, struct timer *timer)
 		op->reason = (dw_reason)timer->reason;
 	if (op && op->kind == DW_OP_SETTLE && !timer->purged)
 		op->flags |= DW_OP_KNOWN; /* only a client can have changed our claim */
+	timer->judging = op != NULL;
 	urgent_send(engine, timer, op);
 }

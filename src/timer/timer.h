@@ -63,6 +63,7 @@ struct timer {
 	uint8_t verdict;
 	uint8_t reason;   /* of a bury: a dw_reason, 0: none */
 	bool busy;        /* an operation on this id is under way */
+	bool judging;     /* that operation is the verdict */
 	bool storing;     /* a put's, not stored yet: owned by its call */
 	bool backing_off; /* armed in the fire schedule to try an operation again */
 	bool no_retry;    /* cancelled while it was delivered: a retry is dropped */

@@ -20,6 +20,11 @@ void foreign_begin(struct fleet *fleet)
 	faults_disturb(sim, foreign->until);
 }
 
+bool foreign_disturbs(const struct fleet *fleet)
+{
+	return fleet->sim->clocks.steady < fleet->foreign.until + 2 * fleet->server.lease;
+}
+
 /* shard_of: of the command's first key; -1: it has none in a shard. */
 static int shard_of(const struct packet *packet, const char *script)
 {

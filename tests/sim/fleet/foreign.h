@@ -18,6 +18,10 @@ struct foreign {
 
 void foreign_begin(struct fleet *);
 
+/* foreign_disturbs: there is such a key, or was a moment ago: without the arbiter's lease nobody
+ * rebuilds anything. */
+bool foreign_disturbs(const struct fleet *);
+
 /* foreign_reply: the server's reply to a command that meets the key; NULL: it does not. */
 struct reply *foreign_reply(struct fleet *, const struct packet *, const char *script);
 

@@ -329,6 +329,77 @@ static void hold_of_a_fenced_owner_is_stale(void **state)
 	leased_end(&leased);
 }
 
+/* The store refused the verdict, and a put of the same id went ahead of the next try. */
+static void settle_behind_a_put_of_a_fenced_owner_is_stale(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	leased.keeps = true;
+	assert_int_equal(harness_settle(h, 0), DW_OK);
+	harness_turn(h);
+	leased_say(&leased, op_queue_take(&leased.kept), DW_ESTORE);
+	harness_turn(h);
+	assert_int_equal(
+	    engine_put(
+		h->engine,
+		&(dw_timer){.size = sizeof(dw_timer), .id = "a", .topic = "t", .due = h->wall},
+		(struct done){0}),
+	    DW_OK);
+	harness_turn(h);
+	assert_int_equal(leased.asked[DW_OP_PUT], 2);
+	leased_fenced(&leased);
+	assert_int_equal(harness_result(h, "a").status, DW_ESTALE);
+	leased_speak(&leased);
+	leased_end(&leased);
+}
+
+/* A turn drops some of the timers, and does nothing else until all are. */
+static void ownership_of_many_timers_is_lost_in_many_turns(void **state)
+{
+	enum { MANY = 10000 };
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+	uint64_t timers = MANY;
+	int turns = 0;
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		char id[16];
+
+		(void)snprintf(id, sizeof id, "%d", i);
+		(void)harness_put(h, id, DW_SECONDS(1));
+	}
+	harness_turn(h);
+	assert_int_equal(harness_stats(h).timers, MANY);
+	leased_fence(&leased);
+	(void)harness_put(h, "x", DW_HOURS(1)); /* the answer says that it is fenced */
+	h->wall += DW_SECONDS(2);
+	while (timers > 0) {
+		uint64_t before = timers;
+
+		assert_int_equal(engine_turn(h->engine), DW_OK);
+		timers = harness_stats(h).timers;
+		assert_true(before - timers < MANY / 2);
+		assert_int_equal(h->start_count, 0);
+		/* A call on one that is not dropped yet finds none: this is a client. */
+		if (timers == before || turns++ > 0)
+			continue;
+		assert_int_equal(engine_cancel(h->engine, "5000", (struct done){harness_done, h}),
+				 DW_OK);
+		assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 0);
+	}
+	assert_true(turns > 2);
+	harness_turn(h);
+	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 1);
+	assert_int_equal(h->start_count, 0);
+	leased_end(&leased);
+}
+
 static void verdict_of_a_worker_of_a_fenced_owner_is_void(void **state)
 {
 	struct leased leased;
@@ -483,6 +554,8 @@ int main(void)
 	    cmocka_unit_test(calls_under_way_are_answered_and_later_ones_are_a_clients),
 	    cmocka_unit_test(what_was_queued_and_is_an_owners_is_not_submitted),
 	    cmocka_unit_test(hold_of_a_fenced_owner_is_stale),
+	    cmocka_unit_test(settle_behind_a_put_of_a_fenced_owner_is_stale),
+	    cmocka_unit_test(ownership_of_many_timers_is_lost_in_many_turns),
 	    cmocka_unit_test(verdict_of_a_worker_of_a_fenced_owner_is_void),
 	    cmocka_unit_test(settle_that_waits_for_a_worker_of_a_fenced_owner_is_stale),
 	    cmocka_unit_test(claim_of_an_earlier_reign_starts_nothing),
