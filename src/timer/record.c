@@ -102,6 +102,7 @@ static bool has_names(const struct record *record, size_t size)
 int record_decode(const void *body, size_t size, struct record *ret_record)
 {
 	const unsigned char *bytes = body;
+	static const struct record nameless = {.id = "", .topic = ""};
 	struct record record = {0};
 
 	if (!is_intact(bytes, size))
@@ -110,12 +111,12 @@ int record_decode(const void *body, size_t size, struct record *ret_record)
 	record.id_size = bytes[AT_ID_SIZE];
 	record.topic = record.id + record.id_size;
 	record.topic_size = bytes[AT_TOPIC_SIZE];
-	if (!has_names(&record, size))
-		return DW_ECORRUPT;
 	if (bytes[AT_VERSION] > RECORD_VERSION) {
-		*ret_record = record;
+		*ret_record = has_names(&record, size) ? record : nameless;
 		return DW_ENEWER;
 	}
+	if (!has_names(&record, size))
+		return DW_ECORRUPT;
 	record.data = record.topic + record.topic_size;
 	record.data_size = (uint32_t)bytes_get(bytes + AT_DATA_SIZE, 4);
 	record.late_after = (dw_usec)bytes_get(bytes + AT_LATE_AFTER, 8);
@@ -150,8 +151,10 @@ int record_of_row(const dw_row *row, struct record *ret_record)
 
 	if (row->status != DW_ECORRUPT)
 		status = record_decode(row->body, row->body_size, &record);
-	if (status == DW_ECORRUPT || strlen(row->id) != record.id_size ||
-	    memcmp(row->id, record.id, record.id_size) != 0)
+	if (status == DW_ECORRUPT)
+		return status;
+	if (!record_is_nameless(&record) &&
+	    (strlen(row->id) != record.id_size || memcmp(row->id, record.id, record.id_size) != 0))
 		return DW_ECORRUPT;
 	*ret_record = record;
 	return status;

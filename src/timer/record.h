@@ -51,8 +51,15 @@ void record_restore(const struct record *, const unsigned char *crc, unsigned ch
 
 /* record_decode enforces every limit of the API, so that its callers need not.
  * DW_ECORRUPT: not a body, damaged, or beyond a limit.
- * DW_ENEWER: intact and of a newer version; only id and topic are set. */
+ * DW_ENEWER: intact and of a newer version; only id and topic are set, and they are empty where
+ * this version cannot read them. */
 int record_decode(const void *body, size_t size, struct record *ret_record);
+
+/* record_is_nameless: a newer version's, whose names this one cannot read. */
+static inline bool record_is_nameless(const struct record *record)
+{
+	return record->id_size == 0;
+}
 
 /* record_breaks_limit: the checksum is right, but no timer can be like this. ret_words says which
  * limit, as words behind the timer's name. */

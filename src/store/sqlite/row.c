@@ -37,8 +37,10 @@ static int look(sqlite3_stmt *statement, const struct sqlite_row *row)
 
 	if (fits(statement))
 		status = record_decode(row->body, row->body_size, &record);
-	if (status == DW_ECORRUPT || !is_text(statement, ID, record.id, record.id_size) ||
-	    !is_text(statement, TOPIC, record.topic, record.topic_size) ||
+	if (status == DW_ECORRUPT ||
+	    (!record_is_nameless(&record) &&
+	     (!is_text(statement, ID, record.id, record.id_size) ||
+	      !is_text(statement, TOPIC, record.topic, record.topic_size))) ||
 	    record_seal(&row->record.head, row->record.claim, row->body) !=
 		sqlite3_column_int64(statement, SEAL))
 		return DW_ECORRUPT;
