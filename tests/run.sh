@@ -64,7 +64,7 @@ failed_tests()
 # step NAME COMMAND...: runs it, says how it ended and counts.
 step()
 {
-	local name=$1 log=$builds/$1.log start=$SECONDS status=0
+	local name=$1 log=$builds/$1.log start=$SECONDS status=0 shown
 	shift
 	"$@" >"$log" 2>&1 </dev/null || status=$?
 	if [[ $status == 0 ]]; then
@@ -75,7 +75,9 @@ step()
 			sed 's/^/    /'
 		failed_tests "$log" >>"$builds/failed_tests.log"
 	fi
-	grep -E 'tests passed, .* failed out of|^lint self-test|\*\*\*(Skipped|Not Run)' "$log" |
+	shown='tests passed, .* failed out of|^lint self-test|\*\*\*(Skipped|Not Run)'
+	shown+='|^without [a-z_]+ +(hold|fire),|promises are kept$'
+	grep -E "$shown" "$log" |
 		sed 's/^ */           /' || true
 	count_results "$log" "$status"
 }
@@ -235,6 +237,13 @@ long()
 		run_tests asan 20 -L crash --timeout 3600
 }
 
+# model: every world, and what each rule of the journal's protocol is for.
+model()
+{
+	local journal_model=$builds/release/tests/model/journal_model
+	DW_LONG=1 "$journal_model" --all-rules && "$journal_model" --each-rule
+}
+
 # benches: that they run; figures need a quiet machine.
 benches()
 {
@@ -268,6 +277,7 @@ if [[ $mode != --quick ]]; then
 fi
 if [[ $mode == --all ]]; then
 	step long long
+	step model model
 	step benches benches
 fi
 cat "$builds/failed_tests.log"

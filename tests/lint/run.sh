@@ -93,6 +93,8 @@ check_calls()
 	{
 		symbols "$build/src/CMakeFiles/durawheel_objects.dir" | sed 's|^|src/|'
 		symbols "$build/tests/sim/CMakeFiles/sim.dir" | sed 's|^|tests/sim/|'
+		symbols "$build/tests/model/CMakeFiles/journal_model.dir" |
+			sed 's|^|tests/model/|'
 	} | awk -f "$here/floor_of.awk" -f "$here/calls.awk"
 }
 

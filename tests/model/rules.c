@@ -1,0 +1,38 @@
+/* rules: their names on the command line. */
+#include "model/model.h"
+
+#include <string.h>
+
+static const char *const names[RULE_COUNT] = {
+    [RULE_LEASE] = "lease",
+    [RULE_ORDER] = "order",
+    [RULE_BASE] = "base",
+    [RULE_OWN_FENCES] = "own_fences",
+    [RULE_NUMBERED] = "numbered",
+    [RULE_DOUBT_RESOLVED] = "doubt_resolved",
+    [RULE_DOUBT_ENDED] = "doubt_ended",
+    [RULE_DOUBT_MARK] = "doubt_mark",
+    [RULE_REPLAY_FIRST] = "replay_first",
+    [RULE_ROW_FIRST] = "row_first",
+    [RULE_ARMED] = "armed",
+    [RULE_UNBROKEN] = "unbroken",
+    [RULE_JUMP] = "jump",
+    [RULE_DOUBT_ALONE] = "doubt_alone",
+    [RULE_START] = "start",
+    [RULE_START_RAISE] = "start_raise",
+    [RULE_CANCEL_WAITS] = "cancel_waits",
+};
+
+const char *rule_name(enum rule rule)
+{
+	return names[rule];
+}
+
+enum rule rule_find(const char *name)
+{
+	unsigned rule = 0;
+
+	while (rule < RULE_COUNT && strcmp(names[rule], name) != 0)
+		rule++;
+	return (enum rule)rule;
+}

@@ -1,0 +1,16 @@
+/* worlds: what may happen in the searches that the tests run, and which search finds that a rule is
+ * missing. */
+#ifndef MODEL_WORLDS_H
+#define MODEL_WORLDS_H
+
+#include "model/search.h"
+
+#define WORLD_LIMIT 4000000u /* of states; no world has as many */
+
+/* worlds_all_rules: with all rules, nothing is broken. long_too: in the large worlds, too. */
+bool worlds_all_rules(bool long_too);
+
+/* worlds_each_rule: without any one rule, the promise that the table names is broken. */
+bool worlds_each_rule(void);
+
+#endif
