@@ -32,8 +32,11 @@ void fault_cut(const struct model *model, const struct state *state, struct step
 
 	if (!moves_may_fail(model, state) || !owner_reaches_redis(state))
 		return;
-	if (state->owner.stage == STAGE_SENT)
-		cut(state, steps, "A is cut off; its request lies in the socket")->request_late = 1;
+	if (state->owner.stage == STAGE_SENT) {
+		owner = cut(state, steps, "A is cut off; its request lies in the socket");
+		owner->stage = STAGE_DOUBT;
+		owner->request_late = 1;
+	}
 	owner = cut(state, steps, "A is cut off");
 	if (owner->stage == STAGE_SENT)
 		owner->stage = STAGE_DOUBT;

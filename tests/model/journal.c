@@ -143,7 +143,7 @@ void journal_claim(const struct model *model, const struct state *state, struct 
 				step->attempt);
 	}
 	if (owner->request.kind == REQUEST_CLAIM)
-		owner->request.kind = REQUEST_MOOT;
+		owner->request.moot = 1;
 }
 
 /* journal_settle: of a local claim. The row of a timer that only the journal has goes, unless it
@@ -190,7 +190,7 @@ void journal_settle_stored(const struct model *model, const struct state *state,
 	step->after.history[timer->generation].settled_journal = 1;
 	owner_forget(&step->after.owner);
 	if (step->after.owner.request.kind == REQUEST_SETTLE)
-		step->after.owner.request.kind = REQUEST_MOOT;
+		step->after.owner.request.moot = 1;
 }
 
 /* base_of_put: the version in Redis that a put supersedes now (J7). */
@@ -222,7 +222,7 @@ void user_put_journaled(const struct model *model, const struct state *state, st
 
 	if (!moves_may_put(model, state, state->spent.puts, model->limits.puts) ||
 	    !owner_is_lost(state) || before->timer.kind >= TIMER_CLAIMED ||
-	    (before->stage && before->request.kind != REQUEST_MOOT) ||
+	    (before->stage && !before->request.moot) ||
 	    (row->kind && row->kind < ROW_SETTLE && !may_supersede(model, row)))
 		return;
 	step = steps_add(steps, state, "A's user puts: JOURNALED");

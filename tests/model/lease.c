@@ -113,7 +113,8 @@ void owner_read_inbox(const struct model *model, const struct state *state, stru
 	struct state *after = NULL;
 
 	if (!owner_reaches_redis(state) || !owner_has_lease(state) || before->role != ROLE_OWNER ||
-	    (!state->server.inbox && before->armed) || before->stage || before->row.kind ||
+	    (!state->server.inbox && before->armed) || before->stage ||
+	    (before->row.kind && holds(model, RULE_ROW_FIRST)) ||
 	    before->timer.kind >= TIMER_CLAIMED)
 		return;
 	after = &steps_add(steps, state, "A reads the inbox and acknowledges it")->after;

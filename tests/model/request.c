@@ -14,8 +14,6 @@ static const char *text_of_run(const struct state *state)
 				"Redis runs A's settle: fenced"},
 	};
 
-	if (state->owner.request.kind == REQUEST_MOOT)
-		return "Redis runs A's request that the journal has taken over";
 	return texts[state->owner.request.kind][state->owner.reply];
 }
 
@@ -102,6 +100,8 @@ static void resolve(const struct model *model, struct state *state)
 	owner->stage = STAGE_IDLE;
 	owner->request = (struct request){.kind = REQUEST_NONE};
 	owner->lease = 1;
+	if (request.moot)
+		return;
 	if (request.kind == REQUEST_PUT && run) {
 		if (request.journaled && owner->row.kind == ROW_PUT && owner->row.doubt_fence)
 			owner_drop_row(owner);

@@ -75,7 +75,6 @@ static enum reply run(struct state *state)
 	case REQUEST_SETTLE:
 		return settle(state, request);
 	case REQUEST_NONE:
-	case REQUEST_MOOT:
 		break;
 	}
 	return REPLY_NONE;

@@ -40,12 +40,12 @@ struct row {
 	uint8_t kind, generation, base, attempt, floor, number, fence, doubt_fence, doubt_number;
 };
 
-/* REQUEST_MOOT: the journal has taken over what the request asked for. */
-enum request_kind { REQUEST_NONE, REQUEST_PUT, REQUEST_CLAIM, REQUEST_SETTLE, REQUEST_MOOT };
+enum request_kind { REQUEST_NONE, REQUEST_PUT, REQUEST_CLAIM, REQUEST_SETTLE };
 
-/* journaled: a put in doubt that the journal has, too. */
+/* journaled: a put in doubt that the journal has, too. moot: the journal has taken over the claim or
+ * settle in doubt; Redis may run it yet, and the owner asks for it no more. */
 struct request {
-	uint8_t kind, generation, number, fence, attempt, version, journaled;
+	uint8_t kind, generation, number, fence, attempt, version, journaled, moot;
 };
 
 enum stage { STAGE_IDLE, STAGE_SENT, STAGE_RUN, STAGE_DOUBT, STAGE_DOUBT_RUN };
