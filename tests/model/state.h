@@ -42,8 +42,8 @@ struct row {
 
 enum request_kind { REQUEST_NONE, REQUEST_PUT, REQUEST_CLAIM, REQUEST_SETTLE };
 
-/* journaled: a put in doubt that the journal has, too. moot: the journal has taken over the claim or
- * settle in doubt; Redis may run it yet, and the owner asks for it no more. */
+/* journaled: a put in doubt that the journal has, too. moot: the journal has taken over the claim
+ * or settle in doubt; Redis may run it yet, and the owner asks for it no more. */
 struct request {
 	uint8_t kind, generation, number, fence, attempt, version, journaled, moot;
 };
