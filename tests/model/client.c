@@ -42,7 +42,7 @@ void client_cancel(const struct model *model, const struct state *state, struct 
 		step->after.client.waits = 1;
 		step->after.client.generation = step->generation;
 	} else {
-		step->after.history[step->generation].cancelled = 1;
+		step->after.history[step->generation].cancelled = CANCELLED_DONE;
 	}
 }
 

@@ -254,11 +254,12 @@ void user_cancel_journaled(const struct model *model, const struct state *state,
 	step->after.spent.cancels++;
 	step->generation = in_row ? row->generation : before->timer.generation;
 	if (in_row && !row->base) {
-		step->after.history[step->generation].cancelled = 1;
+		step->after.history[step->generation].cancelled = CANCELLED_LOCAL;
 		step->after.history[step->generation].ended = 1;
 		owner_drop_row(&step->after.owner);
 	} else {
 		step->text = "A's user cancels what Redis may have: DW_EUNKNOWN, JOURNALED";
+		step->after.history[step->generation].cancelled = CANCELLED_UNKNOWN;
 		end_known(&step->after);
 		owner_write_row(&step->after, ROW_CANCEL, step->generation,
 				in_row ? row->base : before->timer.version, 0);

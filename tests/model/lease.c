@@ -122,6 +122,6 @@ void owner_read_inbox(const struct model *model, const struct state *state, stru
 	after->owner.armed = 1;
 	after->server.inbox = after->server.inbox_version = 0;
 	if (after->client.waits)
-		after->history[after->client.generation].cancelled = 1;
+		after->history[after->client.generation].cancelled = CANCELLED_DONE;
 	after->client.waits = 0;
 }

@@ -1,8 +1,5 @@
-/* promises: I2 to I5 are those of every store, J1 to J6 those of the journal.
- *
- * J2 (a cancel of what only the journal has is exact) is I3 after a confirmed cancel of the owner.
- * J3 promises only that the owner does not start the timer any more. J6 is an order between the
- * puts of one id, because the model has one. */
+/* promises: I2 to I5 are those of every store, J1 to J6 those of the journal. J6 is an order
+ * between the puts of one id, because the model has one. */
 #include "model/promises.h"
 
 static const struct {
@@ -16,6 +13,8 @@ static const struct {
     [PROMISE_I5] = {"I5", "a timer starts more often than once and once a fault"},
     [PROMISE_J1] = {"J1", "a timer that was confirmed JOURNALED never starts"},
     [PROMISE_J1_EMPTIED] = {"J1e", "the journal keeps a row for ever"},
+    [PROMISE_J2] = {"J2", "a timer starts after its cancel in the journal was confirmed"},
+    [PROMISE_J3] = {"J3", "the owner starts a timer that it has cancelled in the journal"},
     [PROMISE_J4] = {"J4", "a machine starts a timer after its settle was confirmed JOURNALED"},
     [PROMISE_J4_ONCE] = {"J4b", "the standby starts a settled timer though nothing has failed"},
     [PROMISE_J5] = {"J5", "an attempt is repeated, or is lower than the one before"},
@@ -35,8 +34,12 @@ const char *promise_words(enum promise promise)
 static enum promise judge_start(const struct history *history, bool by_owner, uint8_t attempt,
 				uint8_t faults)
 {
-	if (history->cancelled)
+	if (history->cancelled == CANCELLED_DONE)
 		return PROMISE_I3;
+	if (history->cancelled == CANCELLED_LOCAL)
+		return PROMISE_J2;
+	if (history->cancelled == CANCELLED_UNKNOWN && by_owner)
+		return PROMISE_J3;
 	if (history->settled)
 		return PROMISE_I4;
 	if (history->settled_journal && by_owner)

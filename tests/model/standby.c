@@ -87,7 +87,7 @@ void standby_acknowledge(const struct model *model, const struct state *state, s
 	after = &steps_add(steps, state, "B reads the inbox and acknowledges it")->after;
 	after->server.inbox = after->server.inbox_version = 0;
 	if (after->client.waits)
-		after->history[after->client.generation].cancelled = 1;
+		after->history[after->client.generation].cancelled = CANCELLED_DONE;
 	after->client.waits = 0;
 }
 

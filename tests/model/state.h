@@ -89,8 +89,12 @@ struct client {
 
 enum confirmed { CONFIRMED_NO, CONFIRMED_JOURNALED, CONFIRMED_STORED };
 
-/* What was promised about one generation, and what became of it. cancelled: with DW_OK. ended:
- * it was replaced, settled or deleted. attempt: the highest that was started. */
+/* DONE: DW_OK by Redis. LOCAL: DW_OK by the journal, because Redis never had the timer. UNKNOWN:
+ * the owner's DW_EUNKNOWN. */
+enum cancelled { CANCELLED_NO, CANCELLED_DONE, CANCELLED_LOCAL, CANCELLED_UNKNOWN };
+
+/* What was promised about one generation, and what became of it. ended: it was replaced, settled or
+ * deleted. attempt: the highest that was started. */
 struct history {
 	uint8_t confirmed, cancelled, ended, settled, settled_journal, starts, attempt;
 };
