@@ -45,9 +45,14 @@ local function is_newer(value)
 		(string.byte(value, 46) or 0) > RECORD and decode(value) ~= nil
 end
 
+-- is_later: a mark that these scripts do not know. What is no number is none of theirs either.
+local function is_later(mark)
+	return mark and not ((tonumber(mark) or RECORD + 1) <= RECORD)
+end
+
 -- may_have_newer: some timer or letter of the shard is, or was, of a later version.
 local function may_have_newer()
-	return (tonumber(call('HGET', META, 'format')) or 0) > RECORD
+	return is_later(call('HGET', META, 'format'))
 end
 
 -- NEWER_ERROR: what scripts for people and other languages answer then.

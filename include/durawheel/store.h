@@ -252,9 +252,10 @@ typedef struct dw_store_class {
 	 * behind them; 0 or absent: 2048. */
 	size_t window;
 	/* Why nothing can be done at present, in words and without secrets: what the store knows by
-	 * itself, also when nothing was asked. DW_OK: it is not so. DW_EUNKNOWN: what fails now may
-	 * be over at once, like a connection that is made anew, and is not worth telling yet;
-	 * due() says when it is. Another status: that of the failure. */
+	 * itself, also when nothing was asked. DW_OK: it is not so; then the words say why it has
+	 * just refused something, or nothing. DW_EUNKNOWN: what fails now may be over at once, like
+	 * a connection that is made anew, and is not worth telling yet; due() says when it is.
+	 * Another status: that of the failure. */
 	int (*trouble)(const dw_store *, char *ret_words, size_t size);
 	/* How long after dw_op.asked an operation that a caller waits for is answered at the
 	 * latest, DW_ESTORE or DW_EUNKNOWN. The engine lets no call wait longer behind another one

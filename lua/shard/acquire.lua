@@ -23,7 +23,7 @@ local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'for
 if lease and lease ~= ARGV[8] then
 	return {'HELD', lease, call('PTTL', LEASE), meta[5] or '', meta[2] or ''}
 end
-if (tonumber(meta[6]) or 0) > RECORD then
+if is_later(meta[6]) then
 	return {'NEWER', meta[6]}
 end
 local again = (ARGV[9] or '') ~= ''

@@ -1,5 +1,6 @@
-#include "engine/core.h"
+#include <stdio.h>
 
+#include "engine/core.h"
 #include "port/driven.h"
 
 /* report_failed tells the program once, until the store is back. */
@@ -9,22 +10,31 @@ static void report_failed(struct engine *engine, dw_event event, const char *wor
 	if (engine->trouble.failing || engine->drive.closing)
 		return;
 	engine->trouble.failing = true;
-	event_raise(engine, &event, "the store failed (%s): it is asked again", words);
+	event_raise(engine, &event, "%s", words);
+}
+
+static void report_refused(struct engine *engine, dw_event event, const char *words)
+{
+	char line[DW_MESSAGE_SIZE + 48];
+
+	if (!words[0])
+		words = event.status == DW_ESTORE ? "refused, or not answered in time"
+						  : dw_strerror(event.status);
+	(void)snprintf(line, sizeof line, "the store failed (%s): it is asked again", words);
+	report_failed(engine, event, line);
 }
 
 void trouble_failed(struct engine *engine, int status, const char *id)
 {
 	dw_event event = {.kind = DW_EVENT_STORE_FAILED, .status = status, .id = id};
-	char words[DW_MESSAGE_SIZE];
+	char words[DW_MESSAGE_SIZE] = "";
 
 	/* trouble_begin() tells the reason if it lasts; a part that is cut off was told. */
 	if (cut_off_covers(engine, id) ||
 	    driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
 		engine->stats.store_failures++;
 	else
-		report_failed(engine, event,
-			      status == DW_ESTORE ? "refused, or not answered in time"
-						  : dw_strerror(status));
+		report_refused(engine, event, words);
 }
 
 void trouble_over(struct engine *engine)
@@ -40,6 +50,7 @@ void trouble_over(struct engine *engine)
 void trouble_begin(struct engine *engine)
 {
 	char words[DW_MESSAGE_SIZE];
+	char line[DW_MESSAGE_SIZE + 32];
 	dw_event event = {.kind = DW_EVENT_STORE_FAILED};
 
 	words[0] = '\0';
@@ -47,7 +58,8 @@ void trouble_begin(struct engine *engine)
 	if (event.status == DW_OK || event.status == DW_EUNKNOWN || engine->trouble.declared)
 		return;
 	engine->trouble.declared = true;
-	report_failed(engine, event, words);
+	(void)snprintf(line, sizeof line, "the store is in trouble: %s", words); /* cut if long */
+	report_failed(engine, event, line);
 }
 
 void trouble_end(struct engine *engine)

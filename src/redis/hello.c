@@ -54,7 +54,7 @@ static int queue_what(struct hello *hello, struct output *output)
 	    {"INFO", "server", NULL}, {"INFO", "memory", NULL}, {"INFO", "replication", NULL}};
 	static const char *const slots[] = {"CLUSTER", "NODES", NULL};
 	static const char *const ping[] = {"PING", NULL};
-	const char *probe[] = {"UNLINK", hello->probe, NULL};
+	const char *probe[] = {"EVAL", HELLO_PROBE_SCRIPT, "1", hello->probe, NULL};
 	char number[16];
 	const char *select[] = {"SELECT", number, NULL};
 	int status = DW_OK;

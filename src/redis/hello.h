@@ -23,6 +23,9 @@ enum hello_step {
 
 enum { HELLO_STEPS = 9 };
 
+/* A change that changes nothing, in a script: all that we do needs the right to that. */
+#define HELLO_PROBE_SCRIPT "return redis.call('UNLINK',KEYS[1])"
+
 enum hello_verdict {
 	HELLO_GOES_ON,
 	HELLO_DONE,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define POLICY_EVERY 25u /* questions: 10 s of an idle link */
+#define POLICY_EVERY 4u /* questions: 1.6 s */
 
 void probe_begin(struct probe *probe)
 {
@@ -12,17 +12,19 @@ void probe_begin(struct probe *probe)
 
 int probe_send(struct probe *probe, struct output *output)
 {
-	const char *change[] = {probe->key ? "UNLINK" : "PING", probe->key};
-	const char *policy[] = {"INFO", "memory"};
-	const char *const *words = change;
-	size_t sizes[2] = {0};
+	const char *change[] = {"EVAL", HELLO_PROBE_SCRIPT, "1", probe->key, NULL};
+	static const char *const ping[] = {"PING", NULL};
+	static const char *const policy[] = {"INFO", "memory", NULL};
+	const char *const *words = probe->key ? change : ping;
+	size_t sizes[4] = {0};
+	int count = 0;
 
 	probe->asks_policy = probe->key && ++probe->count % POLICY_EVERY == 0;
 	if (probe->asks_policy)
 		words = policy;
-	for (int i = 0; i < 2 && words[i]; i++)
-		sizes[i] = strlen(words[i]);
-	return output_add(output, words[1] ? 2 : 1, words, sizes);
+	for (; words[count]; count++)
+		sizes[count] = strlen(words[count]);
+	return output_add(output, count, words, sizes);
 }
 
 /* take_policy: somebody may have changed it since the hello. */
@@ -47,7 +49,7 @@ static enum probe_news take_change(struct probe *probe, const struct hello *hell
 	bool refused = probe->refuses;
 	char text[160];
 
-	probe->refuses = reply_passes(reply);
+	probe->refuses = probe->key ? reply->kind == REPLY_ERROR : reply_passes(reply);
 	if (probe->refuses)
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the server refuses every change: %s",
 			       hello_quote(hello, reply, text, sizeof text));

@@ -44,11 +44,13 @@ void both_newer(struct both *both)
 
 void both_format(struct both *both)
 {
+	static const char *const marks[8] = {"2", "x", "", "1", "1", "1", "1", "1"};
+
 	if (both->full)
 		return;
 	both_begin(both, "HSET");
 	both_key(both, "m");
 	both_text(both, "format");
-	both_text(both, both_draw(both, 4) ? "1" : "2");
+	both_text(both, marks[both_draw(both, 8)]);
 	both_plainly(both);
 }

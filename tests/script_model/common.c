@@ -139,7 +139,7 @@ bool may_have_newer(const struct run *run)
 {
 	struct bytes format = key_text(run->meta, "format");
 
-	return format.at && number_of(format) > RECORD_VERSION;
+	return format.at && !(number_of(format) <= RECORD_VERSION); /* or no number */
 }
 
 bool is_open(struct bytes value)

@@ -71,6 +71,7 @@ static void note_refusal(struct redis_store *store, const char *what, const stru
 	(void)snprintf(store->scripts.refusal, sizeof store->scripts.refusal,
 		       "%s: the server refuses%s: %s", store->url.name, what,
 		       reply->bytes); /* cut if long */
+	store->scripts.refused_at = store->now;
 }
 
 static void script_loaded(struct redis_store *store, struct redis_request *request,

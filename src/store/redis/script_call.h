@@ -13,6 +13,7 @@ struct scripts {
 	bool *loading;                 /* of each script: SCRIPT LOAD is under way */
 	bool unloadable;               /* the server refused the last script that was sent to it */
 	char refusal[DW_MESSAGE_SIZE]; /* the server's words for the last thing it refused */
+	dw_usec refused_at;            /* steady */
 };
 
 /* What is to be done with the operations of a call that was refused. */

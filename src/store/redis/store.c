@@ -8,6 +8,7 @@
 #include "store/redis/core.h"
 #include "store/redis/submit.h"
 
+#define REFUSAL_AGE DW_SECONDS(1)          /* what was refused just now is why it fails */
 #define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection it is told */
 
 static struct redis_store *redis_of(dw_store *store)
@@ -214,8 +215,11 @@ static int trouble(const struct redis_store *store, char *ret_words, size_t size
 	bool fatal;
 	const char *why = link_trouble(store->pipeline.link, &fatal);
 
-	if (store->pipeline.connection && !why[0])
+	if (store->pipeline.connection && !why[0]) {
+		if (store->now < usec_add(store->scripts.refused_at, REFUSAL_AGE))
+			(void)snprintf(ret_words, size, "%s", store->scripts.refusal);
 		return DW_OK;
+	}
 	if (!store->pipeline.connection && store->now < trouble_at(store))
 		return DW_EUNKNOWN;
 	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection"); /* cut */

@@ -27,7 +27,7 @@ static void idle_owner_tells_each_trouble_once(void **state)
 	for (size_t i = 1; i <= 3; i++) {
 		leased.trouble = DW_ESTORE;
 		after(&leased, DW_MILLISECONDS(100));
-		assert_non_null(strstr(h->message, "(" LEASED_TROUBLE ")"));
+		assert_non_null(strstr(h->message, ": " LEASED_TROUBLE));
 		for (int k = 0; k < 5; k++)
 			after(&leased, DW_MILLISECONDS(100));
 		tells(h, i, i - 1);
@@ -122,7 +122,7 @@ static void trouble_that_is_over_at_once_is_not_told(void **state)
 		harness_pass(h, DW_SECONDS(10));
 		tells(h, lasting, 0);
 	}
-	assert_non_null(strstr(h->message, "(" LEASED_TROUBLE ")"));
+	assert_non_null(strstr(h->message, ": " LEASED_TROUBLE));
 	leased.trouble = DW_EUNKNOWN; /* it was back for a moment, between two turns */
 	harness_pass(h, DW_SECONDS(1));
 	tells(h, 1, 0);

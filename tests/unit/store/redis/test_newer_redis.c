@@ -185,6 +185,8 @@ static void owner_is_refused_where_the_mark_is(void **state)
 	(void)command("HSET {%s:11}:m format 2", name);
 	assert_int_equal(try_open(&viewer, DW_OWNER), DW_ENEWER);
 	assert_non_null(strstr(viewer.message, "newer durawheel"));
+	(void)command("HSET {%s:11}:m format x", name);
+	assert_int_equal(try_open(&viewer, DW_OWNER), DW_ENEWER);
 	(void)command("HSET {%s:11}:m format 1", name);
 	open_as(&viewer, DW_OWNER);
 	viewer_close(&viewer);
