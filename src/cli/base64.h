@@ -1,4 +1,4 @@
-/* Base 64 (RFC 4648, section 4, with padding) for data that is no UTF-8. */
+/* Base 64 (RFC 4648, section 4, with padding) for data that is not valid UTF-8. */
 #ifndef DW_CLI_BASE64_H
 #define DW_CLI_BASE64_H
 

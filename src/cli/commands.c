@@ -183,8 +183,9 @@ const struct command commands[] = {
 	.help = "  --all             all of them, or all of one topic; prints how many\n"
 		"  --in, --at        when they are due; at once\n"
 		"\n"
-		"Of several letters of one id the last one. Its attempts go on counting, its\n"
-		"retries begin anew. Exit 3: no such letter. Exit 4: the id has a timer again.\n",
+		"An id with several letters: takes the last one. It keeps counting attempts,\n"
+		"but its retries start over. Exit 3: no such letter. Exit 4: the id has a\n"
+		"timer again.\n",
 	.example = "durawheel dead requeue order:42",
 	.options = OPT_BIT(OPT_ALL) | OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT),
 	.words_max = SIZE_MAX,

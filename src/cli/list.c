@@ -87,7 +87,7 @@ static void list_answered(dw *d, int status, const dw_info *timers, size_t count
 	print_page(list, timers, count);
 }
 
-/* on_event: a damaged timer is not on its page; the list goes on, but is not whole. */
+/* on_event: a damaged timer is left out of its page. The list continues, but is incomplete. */
 static void on_event(dw *d, const dw_event *event, void *user)
 {
 	struct list *list = user;

@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(DW_SUMMARY "durable timers for C programs")
 set(DW_DETAILS
     "A timer fires in the program that set it, microseconds after its deadline,\n\
-although the program was killed and started again in between: a timing wheel\n\
+even if the program was killed and started again in between: a timing wheel\n\
 in memory fires, a SQLite file or a Redis server keeps every timer.")
 
 # dw_package(COMPONENT NAME SECTION WHAT)
