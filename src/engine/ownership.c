@@ -28,8 +28,8 @@ static void ownership_dropped(struct engine *engine)
 		    event.status == DW_ENEWER
 			? "this process gave up the ownership of the store: %llu timers dropped "
 			  "from memory, they wait for a newer durawheel"
-			: "the ownership is lost, to another process or with what the store has "
-			  "lost: what is stored of %llu timers counts, and no verdict of before",
+			: "lost ownership of the store: %llu timers dropped from memory; the "
+			  "store's copy decides; unconfirmed verdicts may be lost",
 		    (unsigned long long)event.count);
 }
 

@@ -222,7 +222,7 @@ test_redis_owner_that_loses_the_store_and_gets_it_back() {
 	expect 0 durawheel add --topic t --in 0 --id one
 	await is_counted other 1
 	kill -CONT "$owner"
-	await grep -q 'the ownership is lost, .*: standing by' log
+	await grep -q 'lost ownership of the store: .*: standing by' log
 	expect 0 durawheel add --topic t --in 0 --id two
 	await is_counted other 2
 	kill -TERM "$standby"
