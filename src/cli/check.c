@@ -44,13 +44,10 @@ static json_t *json_of_flaws(const dw_check_report *report)
 
 	for (size_t i = 0; i < report->flaws_shown; i++) {
 		const dw_flaw *flaw = &report->flaws[i];
-		json_t *object = json_pack("{s:s, s:I, s:s}", "id", flaw->id, "generation",
-					   (json_int_t)flaw->generation, "what", flaw->what);
+		json_t *object =
+		    json_pack("{s:o, s:I, s:s}", "id", line_name(flaw->id), "generation",
+			      (json_int_t)flaw->generation, "what", flaw->what);
 
-		/* An id that is damaged may be no UTF-8. */
-		if (!object)
-			object = json_pack("{s:n, s:I, s:s}", "id", "generation",
-					   (json_int_t)flaw->generation, "what", flaw->what);
 		(void)json_array_append_new(flaws, object); /* flaw_count says how many */
 	}
 	return flaws;

@@ -3,8 +3,8 @@
  * What is outstanding in the store is bounded in number and in bytes, and the stream is read only
  * while there is room, so that memory does not depend on its length. A line counts as imported only
  * when the store has confirmed it; so whatever a kill interrupts, the same import with ids may be
- * repeated. SIGINT and SIGTERM end the reading; what was read is stored, and counted, before the
- * signal has its usual effect.
+ * repeated. SIGINT, SIGTERM and SIGHUP end the reading; what was read is stored, and counted,
+ * before the signal has its usual effect.
  */
 #include "cli/commands.h"
 
@@ -250,8 +250,8 @@ static int import_stream(struct import *import, int fd)
 	return code;
 }
 
-/* open_signals makes SIGINT and SIGTERM readable, before the library starts threads that would take
- * them. */
+/* open_signals makes the signals readable that end the program, before the library starts threads
+ * that would take them. */
 static bool open_signals(struct import *import)
 {
 	sigset_t set;
@@ -259,6 +259,7 @@ static bool open_signals(struct import *import)
 	(void)sigemptyset(&set); /* these cannot fail for such signals */
 	(void)sigaddset(&set, SIGINT);
 	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGHUP);
 	(void)sigprocmask(SIG_BLOCK, &set, &import->signals);
 	import->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
 	return import->signal_fd >= 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/base64.h"
+#include "cli/text.h"
 
 enum { LINE_CAPACITY = 512 };
 
@@ -30,6 +31,17 @@ static int line_append(const char *piece, size_t size, void *user)
 	memcpy(line->bytes + line->size, piece, size);
 	line->size = needed;
 	return 0;
+}
+
+json_t *line_name(const char *name)
+{
+	char form[(TEXT_STEP_SIZE - 1) * DW_ID_MAX + 1];
+	json_t *text = json_string(name);
+
+	if (text)
+		return text;
+	(void)text_escape(name, strlen(name), form, sizeof form); /* it fits */
+	return json_string(form);
 }
 
 bool line_of(struct line *line, json_t *object)
@@ -113,11 +125,11 @@ bool line_of_info(struct line *line, const dw_info *info)
 bool line_of_dead(struct line *line, const dw_dead *letter)
 {
 	json_t *object = json_pack(
-	    "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "id", letter->id, "topic",
-	    letter->topic, "reason", dw_reason_name(letter->reason), "at", (json_int_t)letter->at,
-	    "due", (json_int_t)letter->due, "attempt", (json_int_t)letter->attempt, "retries",
-	    (json_int_t)letter->retries, "crashes", (json_int_t)letter->crashes, "generation",
-	    (json_int_t)letter->generation);
+	    "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "id", line_name(letter->id), "topic",
+	    line_name(letter->topic), "reason", dw_reason_name(letter->reason), "at",
+	    (json_int_t)letter->at, "due", (json_int_t)letter->due, "attempt",
+	    (json_int_t)letter->attempt, "retries", (json_int_t)letter->retries, "crashes",
+	    (json_int_t)letter->crashes, "generation", (json_int_t)letter->generation);
 
 	if (object && letter->newer)
 		(void)json_object_set_new(object, "newer", json_true()); /* else it has no data */

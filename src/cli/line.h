@@ -16,6 +16,10 @@ struct line {
 	size_t capacity;
 };
 
+/* line_name: a name as a string; of a damaged timer it may be no UTF-8, and then what is not is
+ * shown as \xHH. */
+json_t *line_name(const char *name);
+
 /* line_of_firing, line_of_info, line_of_dead, line_of: false when there is no memory. line_of takes
  * object, which may be NULL (then there was none), over. */
 bool line_of_firing(struct line *, const dw_firing *);

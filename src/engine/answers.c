@@ -26,8 +26,7 @@ static void report_repair(struct engine *engine)
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
 
 	event_raise(engine, &event,
-		    "the store is damaged: an index did not match its timers, and was rebuilt"
-		    " from them");
+		    "the store was damaged, and was mended from its timers: look at the disk");
 }
 
 /* store_answered takes an answer that no timer waits for; false: a timer does. */

@@ -20,6 +20,15 @@ static int check_name(const char *what, const char *name, size_t max, char *mess
 	return DW_OK;
 }
 
+int arguments_letter(const char *id, char *message)
+{
+	size_t size = strnlen(id, DW_ID_MAX + 1);
+
+	if (size == 0 || size > DW_ID_MAX)
+		return check_name("the id", id, DW_ID_MAX, message);
+	return DW_OK;
+}
+
 int arguments_id(const char *id, char *message)
 {
 	if (!id)

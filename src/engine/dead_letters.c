@@ -82,7 +82,7 @@ int engine_dead_drop(struct engine *engine, const char *id, uint64_t generation,
 {
 	struct call *call;
 	dw_op *op;
-	int status = id ? arguments_id(id, engine->events.error) : DW_OK;
+	int status = id ? arguments_letter(id, engine->events.error) : DW_OK;
 
 	if (status != DW_OK)
 		return status;

@@ -156,16 +156,20 @@ static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_s
 static int open_sqlite(const char *path, const dw_store_env *env, dw_store **ret_store,
 		       char *message)
 {
-	const char *query = strchr(path, '?');
+	bool is_uri = strncmp(path, "file:", 5) == 0;
+	const char *name = is_uri ? path + 5 : path;
+	const char *query = strchr(name, '?');
+	int size = (int)strcspn(name, "?");
 
-	if (*path == '\0')
-		return message_refuse(message, "\"sqlite:\" needs a file: sqlite:FILE");
-	if (strcmp(path, ":memory:") == 0 || strcmp(path, "memory:") == 0)
-		return message_refuse(message, "\"sqlite:%s\" names no file: write memory:", path);
-	if (query && strchr(query, '='))
+	if (size == 0)
+		return message_refuse(message, "\"sqlite:%.100s\" needs a file: sqlite:FILE", path);
+	if (strncmp(name, ":memory:", (size_t)size) == 0 || strcmp(name, "memory:") == 0)
+		return message_refuse(message,
+				      "\"sqlite:%.100s\" names no file: write memory:", path);
+	if (is_uri || (query && strchr(query, '=')))
 		return message_refuse(
 		    message, "\"sqlite:%.100s\": a file takes no settings: write sqlite:%.*s", path,
-		    (int)(query - path < 100 ? query - path : 100), path);
+		    size < 100 ? size : 100, name);
 #if DW_WITH_SQLITE
 	return sqlite_store_open(ret_store, path, env, message);
 #else

@@ -151,7 +151,7 @@ test_import_stores_while_the_stream_goes_on() {
 # importing: `durawheel import` of the pipe lines in the background, its counts in the file counts.
 importing() {
 	mkfifo lines
-	env --default-signal=INT,TERM durawheel import lines >counts 2>log &
+	env --default-signal=INT,TERM,HUP durawheel import lines >counts 2>log &
 	owner=$!
 	exec 3>lines
 }
@@ -163,7 +163,14 @@ test_import_interrupted_says_what_it_did() {
 	kill -INT "$owner"
 	ended 130
 	[ "$(cat counts)" = 'imported 3, refused 0' ]
-	grep -qx 'durawheel: interrupted after line 3: import again to add the rest.*' log
+	rm lines
+	importing # and the terminal is closed
+	many 5 >&3
+	await has_count pending 5
+	kill -HUP "$owner"
+	ended 129
+	[ "$(cat counts)" = 'imported 5, refused 0' ]
+	grep -qx 'durawheel: interrupted after line 5: import again to add the rest.*' log
 }
 
 # Lines are on their way to the store, and more are read.

@@ -180,7 +180,10 @@ static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const 
 	code = use_wal(db->handle);
 	if (code == SQLITE_OK && version == 0)
 		code = sqlite_schema_make(db->handle, ret_why);
-	return code || *ret_why ? code : sqlite_schema_prepare(db->handle, db->statements);
+	if (code != SQLITE_OK || *ret_why)
+		return code;
+	code = sqlite_schema_prepare(db->handle, db->statements);
+	return code == SQLITE_ERROR ? SQLITE_CORRUPT : code; /* its tables are other ones */
 }
 
 /* explain: SQLite's words, or better ones where it has only few. */
@@ -195,7 +198,8 @@ static const char *explain(sqlite3 *handle, const char *path, int code)
 		return access(path, W_OK) == 0 ? "stands in a folder that this user cannot write"
 					       : "cannot be written by this user";
 	case SQLITE_CORRUPT:
-		return "is damaged";
+		return "is damaged: restore a backup, or save what is left with sqlite3 FILE"
+		       " .recover";
 	case SQLITE_CANTOPEN:
 		if (access(path, R_OK) != 0)
 			return strerror(errno);

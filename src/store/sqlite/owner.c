@@ -11,6 +11,7 @@
 
 #include "store/identity.h"
 #include "store/sqlite/newer.h"
+#include "store/sqlite/rescue.h"
 
 enum { LINE_SIZE = 160 };
 
@@ -144,7 +145,7 @@ static int take(struct sqlite_owner *owner, struct sqlite_session *session, int 
 		return DW_ESTORE;
 	if (is_self(&holder, &self))
 		return refuse(owner, &holder, "this process itself", ret_message);
-	status = lock(owner, ret_message);
+	status = owner->fd < 0 ? lock(owner, ret_message) : DW_OK;
 	if (status == DW_EOWNED) {
 		(void)snprintf(who, sizeof who, "%s", *holder.line ? holder.line : "another");
 		return refuse(owner, &holder, who, ret_message);
@@ -157,15 +158,45 @@ static int take(struct sqlite_owner *owner, struct sqlite_session *session, int 
 	return *ret_code == SQLITE_OK ? DW_OK : DW_ESTORE;
 }
 
-int sqlite_owner_take(struct sqlite_owner *owner, struct sqlite_session *session, char *ret_message)
+/* try_to_take: the transaction is over afterwards. */
+static int try_to_take(struct sqlite_owner *owner, struct sqlite_session *session, int *ret_code,
+		       char *ret_message)
 {
 	int status = DW_ESTORE;
-	int code;
 
 	errno = 0;
-	code = sqlite_db_run(&session->db, SQL_BEGIN_WRITE);
-	if (code == SQLITE_OK)
-		status = take(owner, session, &code, ret_message);
+	*ret_code = sqlite_db_run(&session->db, SQL_BEGIN_WRITE);
+	if (*ret_code == SQLITE_OK)
+		status = take(owner, session, ret_code, ret_message);
+	if (!sqlite3_get_autocommit(session->db.handle))
+		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* it failed anyway */
+	return status;
+}
+
+/* rescue: a damaged file cannot say who owns it, so the lock does. */
+static int rescue(struct sqlite_owner *owner, struct sqlite_session *session, char *ret_message)
+{
+	int status = owner->fd < 0 ? lock(owner, ret_message) : DW_OK;
+
+	if (status == DW_OK) {
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.120s: damaged",
+			       sqlite3_db_filename(session->db.handle, "main"));
+		status = sqlite_rescue(session, ret_message);
+	}
+	return status;
+}
+
+int sqlite_owner_take(struct sqlite_owner *owner, struct sqlite_session *session, char *ret_message)
+{
+	int code;
+	int status = try_to_take(owner, session, &code, ret_message);
+
+	if ((code & 0xff) == SQLITE_CORRUPT) {
+		status = rescue(owner, session, ret_message);
+		code = SQLITE_OK;
+		if (status == DW_OK)
+			status = try_to_take(owner, session, &code, ret_message);
+	}
 	if (status == DW_OK)
 		return DW_OK;
 	code = sqlite_db_cause(code);
@@ -175,8 +206,6 @@ int sqlite_owner_take(struct sqlite_owner *owner, struct sqlite_session *session
 			       (code & 0xff) == SQLITE_BUSY ? "is locked by another process"
 			       : code == SQLITE_FULL        ? "the disk is full"
 							    : sqlite3_errstr(code));
-	if (!sqlite3_get_autocommit(session->db.handle))
-		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* it is closed next */
 	sqlite_owner_unlock(owner);
 	return code == SQLITE_FULL ? (int)DW_EFULL : status;
 }

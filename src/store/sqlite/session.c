@@ -1,3 +1,4 @@
+#include "store/sqlite/rescue.h"
 #include "store/sqlite/session.h"
 
 #include <stdio.h>
@@ -107,6 +108,10 @@ static int verify(struct sqlite_batch *batch, char *ret_message)
 	struct sqlite_session *session = &batch->session;
 	int status = sqlite_db_verify(&session->db, ret_message);
 
+	if (status != DW_OK)
+		status = sqlite_rescue(session, ret_message);
+	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve))
+		status = sqlite_rescue(session, ret_message);
 	if (status == DW_OK)
 		status = sqlite_index_verify(session, ret_message);
 	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve))

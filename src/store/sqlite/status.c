@@ -27,7 +27,10 @@ int sqlite_status_read(struct sqlite_session *session, dw_op *op)
 	int64_t waiting = 0;
 	int code = read_one(session, SQL_TIMER_NEXT_DUE, &values.next_due);
 
-	code = code ? code : read_one(session, SQL_INBOX_COUNT, &waiting);
+	/* An index that is damaged keeps nobody from the rest. */
+	code = code && (code & 0xff) != SQLITE_CORRUPT
+		   ? code
+		   : read_one(session, SQL_INBOX_COUNT, &waiting);
 	if (code != SQLITE_OK)
 		return code;
 	values.inbox = (uint64_t)waiting;

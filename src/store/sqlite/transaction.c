@@ -291,7 +291,8 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 		code = sqlite_meta_write(session);
 	if (code != SQLITE_OK)
 		return not_done(batch, sqlite_db_cause(code));
-	code = sqlite_db_run(&session->db, SQL_COMMIT);
+	/* After damage that was only read, SQLite refuses a COMMIT. */
+	code = sqlite_db_run(&session->db, session->changed ? SQL_COMMIT : SQL_ROLLBACK);
 	if (code == SQLITE_OK) {
 		batch->seen = session->meta.batch;
 		batch->wrote = batch->wrote || session->changed;

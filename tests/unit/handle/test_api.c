@@ -77,6 +77,12 @@ static void open_of_what_is_no_file_says_what_to_write(void **state)
 	refused(&o, DW_EINVAL, "write memory:");
 	o.store = "sqlite:/nowhere/x.db?mode=ro";
 	refused(&o, DW_EINVAL, "write sqlite:/nowhere/x.db");
+	o.store = "sqlite:file:/nowhere/x.db?mode=ro";
+	refused(&o, DW_EINVAL, "write sqlite:/nowhere/x.db");
+	o.store = "sqlite:file::memory:?cache=shared";
+	refused(&o, DW_EINVAL, "write memory:");
+	o.store = "sqlite:?x";
+	refused(&o, DW_EINVAL, "needs a file");
 	assert_int_not_equal(access(":memory:", F_OK), 0);
 }
 

@@ -15,6 +15,7 @@
 
 enum { TIMERS = 600, OVERDUE = 300, FLIPS = 120 };
 
+#define PAGE 4096u
 #define START DW_SECONDS(1700000000)
 #define WAIT DW_DAYS(1) /* until the others are due */
 
@@ -27,12 +28,12 @@ struct flips {
 	_Atomic dw_usec now; /* the store's thread reads it */
 
 	int refused;
-	int rebuilt;
+	int mended;
 	int named_runs;
 
 	/* Of one run. */
 	bool recovered;
-	bool told; /* that the index was rebuilt */
+	bool told; /* that the file was mended */
 	int starts[TIMERS];
 	int started;
 	int named;
@@ -69,6 +70,15 @@ static dw_verdict on_start(dw *d, const dw_firing *firing, void *user)
 	return DW_DONE;
 }
 
+/* lost_with: how many timers the event is about. Those of a page that are gone are counted. */
+static int lost_with(const char *id)
+{
+	int count = 1;
+
+	(void)sscanf(id, "missing-%d", &count);
+	return count;
+}
+
 static void note_event(dw *d, const dw_event *event, void *user)
 {
 	struct flips *f = user;
@@ -77,7 +87,7 @@ static void note_event(dw *d, const dw_event *event, void *user)
 	if (event->kind == DW_EVENT_RECOVERED)
 		f->recovered = true;
 	if (event->kind == DW_EVENT_CORRUPT && event->id)
-		f->named++;
+		f->named += lost_with(event->id);
 	if (event->kind == DW_EVENT_CORRUPT && !event->id)
 		f->told = true;
 }
@@ -112,7 +122,7 @@ static void read_file(struct flips *f)
 static void write_file(const struct flips *f)
 {
 	static const char *const left[] = {"-wal", "-shm"};
-	char path[TEMP_SIZE + 8];
+	char path[TEMP_SIZE + 40];
 	FILE *file = fopen(f->path, "wb");
 
 	assert_non_null(file);
@@ -122,6 +132,9 @@ static void write_file(const struct flips *f)
 		(void)snprintf(path, sizeof path, "%s%s", f->path, left[i]);
 		(void)unlink(path); /* mostly there is none */
 	}
+	(void)snprintf(path, sizeof path, "%s-damaged-%lld", f->path,
+		       (long long)((START - DW_SECONDS(1)) / 1000000));
+	(void)unlink(path); /* the same */
 }
 
 static int set_up(void **state)
@@ -203,6 +216,9 @@ static void run_with(struct flips *f, size_t at, int bit)
 	f->now = START - DW_SECONDS(1);
 	if (open_flips(f, DW_OWNER, &d, message) != DW_OK) {
 		assert_true(strlen(message) > strlen(f->path));
+		/* Without the first page nobody knows which tables there are. */
+		if (at >= PAGE)
+			fail_msg("byte %zu bit %d: refused: %s", at, bit, message);
 		f->refused++;
 		return;
 	}
@@ -212,10 +228,10 @@ static void run_with(struct flips *f, size_t at, int bit)
 		if (f->starts[i] > 1)
 			fail_msg("byte %zu bit %d: order-%d started %d times", at, bit, i,
 				 f->starts[i]);
-	if (f->named > 1)
+	if (f->named > (int)PAGE / 64) /* the timers of one page */
 		fail_msg("byte %zu bit %d: %d timers are named", at, bit, f->named);
-	f->named_runs += f->named;
-	f->rebuilt += f->told;
+	f->named_runs += f->named > 0;
+	f->mended += f->told;
 }
 
 static void flipped_bit_loses_no_timer_unsaid(void **state)
@@ -228,8 +244,8 @@ static void flipped_bit_loses_no_timer_unsaid(void **state)
 	for (uint64_t i = 0; i < (all ? f->size : runs); i++)
 		run_with(f, all ? (size_t)i : (size_t)rng_below(&rng, f->size),
 			 (int)rng_below(&rng, 8));
-	printf("%zu bytes: %d refused, %d with a new index, %d with a damaged timer\n", f->size,
-	       f->refused, f->rebuilt, f->named_runs);
+	printf("%zu bytes: %d refused, %d mended, %d with a damaged timer\n", f->size, f->refused,
+	       f->mended, f->named_runs);
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "support/seed.h"
 #include "support/sqlite_fixture.h"
+#include "support/viewer.h"
 #include "timer/record.h"
 
 /* damage changes a stored timer among two sound ones, behind the store's back. */
@@ -399,6 +400,29 @@ static void check_of_dead_letters_knows_the_corrupt_ones(void **state)
 	assert_int_equal(check(f, "it", "dead letter"), 1);
 }
 
+/* A flipped bit makes no UTF-8 of an id, and the letter can be dropped all the same. */
+static void letter_with_an_id_of_any_bytes_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+	char url[TEMP_SIZE + 8];
+	dw_options options = {.store = url};
+	struct viewer viewer = {0};
+
+	(void)damage(f, "UPDATE timer SET id = CAST(x'f4e96d' AS TEXT) WHERE id = 'it'");
+	ask_end(&f->owner);
+	(void)snprintf(url, sizeof url, "sqlite:%s", f->path);
+	assert_int_equal(viewer_open(&viewer, &options), DW_OK);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_DEAD], 1);
+	viewer_sync(&viewer, dw_dead_list(viewer.d, NULL, NULL, 8, viewer_letters, &viewer));
+	assert_int_equal(viewer.count, 1);
+	assert_int_equal(
+	    viewer_answer(&viewer, dw_dead_drop(viewer.d, "\xf4\xe9m", 0, viewer_done, &viewer)),
+	    DW_OK);
+	viewer_sync(&viewer, dw_dead_list(viewer.d, NULL, NULL, 8, viewer_letters, &viewer));
+	assert_int_equal(viewer.count, 0);
+	viewer_close(&viewer);
+}
+
 /* The check is a transaction of its own, and the put beside it is done all the same. */
 static void check_in_a_batch_with_writes_answers_all(void **state)
 {
@@ -434,6 +458,7 @@ int main(void)
 	    CASE(damaged_timer_is_cancelled_by_a_client),
 	    CASE(damaged_byte_of_the_file_is_refused_or_harmless),
 	    CASE(damaged_log_loses_its_end_and_nothing_else),
+	    CASE(letter_with_an_id_of_any_bytes_is_dropped),
 	    CASE(check_names_what_is_damaged),
 	    CASE(check_names_the_limit_that_a_timer_breaks),
 	    CASE(check_compares_counts_and_shows_a_hundred_flaws),

@@ -1,0 +1,13 @@
+/* A damaged file is written anew from what can be read of it. */
+#ifndef DW_STORE_SQLITE_RESCUE_H
+#define DW_STORE_SQLITE_RESCUE_H
+
+#include "store/sqlite/meta.h"
+
+/* sqlite_rescue: the caller owns the database, and no transaction is open. Every row that can be
+ * read stays as it is. For each one that cannot there is a damaged timer or letter in its place,
+ * and then the damaged file is kept beside. DW_OK, DW_ESTORE, DW_EFULL. ret_message
+ * (DW_MESSAGE_SIZE) says what is damaged; after a failure, why nothing was written. */
+int sqlite_rescue(struct sqlite_session *, char *ret_message);
+
+#endif
