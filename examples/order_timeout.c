@@ -35,14 +35,6 @@ struct service {
 	int quit;
 };
 
-static dw_usec wall_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
-}
-
 /* order_of: others may write to the same store, and name their timers as they like. */
 static const char *order_of(const char *id)
 {
@@ -62,8 +54,7 @@ static dw_verdict cancel_order(dw *d, const dw_firing *firing, void *user)
 /* An order is confirmed to the customer only now: a timer that is stored survives. */
 static void ordered(dw *d, const dw_result *result, void *user)
 {
-	(void)d;
-	(void)user;
+	(void)d, (void)user;
 	if (result->status == DW_OK)
 		printf("order %s: waiting for payment\n", order_of(result->id));
 	else if (result->status == DW_EEXIST)
@@ -77,32 +68,25 @@ static void paid(dw *d, const dw_result *result, void *user)
 {
 	const char *order = order_of(result->id);
 
-	(void)d;
-	(void)user;
-	switch (result->status) {
-	case DW_OK:
+	(void)d, (void)user;
+	if (result->status == DW_OK)
 		printf("order %s: paid\n", order);
-		break;
-	case DW_ELATE:
+	else if (result->status == DW_ELATE)
 		printf("order %s: too late, it is being cancelled; money back\n", order);
-		break;
-	case DW_ENOENT:
+	else if (result->status == DW_ENOENT)
 		printf("order %s: not waiting for payment; money back\n", order);
-		break;
-	default:
+	else
 		printf("order %s: payment not booked, %s; try again\n", order,
 		       dw_strerror(result->status));
-	}
 }
 
 static int order(struct service *s, const char *id)
 {
-	const dw_timer timer = {.size = sizeof timer,
-				.id = id,
-				.topic = TOPIC,
-				.due = wall_clock() + s->timeout,
-				.flags = DW_NEW};
+	dw_timer timer = {.size = sizeof timer, .id = id, .topic = TOPIC, .flags = DW_NEW};
+	struct timespec now;
 
+	clock_gettime(CLOCK_REALTIME, &now);
+	timer.due = DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000 + s->timeout;
 	return dw_put(s->timers, &timer, ordered, s);
 }
 

@@ -151,16 +151,22 @@ static void go_on(struct engine *engine, struct timer *timer)
 	}
 }
 
+/* rests: nothing of it is under way, and nothing waits to be tried again. */
+static bool rests(const struct timer *timer)
+{
+	return !timer->busy && !timer->backing_off;
+}
+
 void lifecycle_resume(struct engine *engine, struct timer *timer)
 {
-	while (timer->calls && !timer->busy && !timer->backing_off) {
+	while (timer->calls && rests(timer)) {
 		struct call *call = timer->calls;
 
 		timer->calls = call->next;
 		patience_end(engine, call);
 		begin(engine, timer, call);
 	}
-	if (!timer->busy && !timer->backing_off)
+	if (rests(timer))
 		go_on(engine, timer);
 }
 
@@ -180,8 +186,12 @@ void lifecycle_start(struct engine *engine, struct timer *timer, struct call *ca
 		call_charge(&engine->calls, call, call->op);
 	if (call->kind != CALL_SETTLE && !is_new)
 		withdraw(engine, timer);
-	call_queue(timer, call);
-	patience_begin(engine, call);
+	if (!timer->calls && rests(timer)) {
+		begin(engine, timer, call);
+	} else {
+		call_queue(timer, call);
+		patience_begin(engine, call);
+	}
 	lifecycle_resume(engine, timer);
 	engine_touch(engine);
 }
