@@ -7,11 +7,13 @@ dw_op *op_new(const struct alloc *alloc, dw_op_kind kind, const char *id, const 
 {
 	size_t id_size = id ? strlen(id) + 1 : 0;
 	struct ticket *ticket = alloc_new(alloc, sizeof *ticket + body_size + id_size);
-	unsigned char *at = (unsigned char *)(ticket + 1);
-	dw_op *op = &ticket->op;
+	unsigned char *at;
+	dw_op *op;
 
 	if (!ticket)
 		return NULL;
+	at = (unsigned char *)(ticket + 1);
+	op = &ticket->op;
 	op->kind = kind;
 	if (body_size)
 		op->body = at;
