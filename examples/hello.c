@@ -1,5 +1,5 @@
 /* The smallest program: one timer, kept in a SQLite file. The same id again, as after a restart,
- * sets the same timer anew: there is never a second one. */
+ * sets the same timer again: there is never a second one. */
 #include <stdio.h>
 
 #include <durawheel/durawheel.h>

@@ -356,7 +356,7 @@ DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const voi
 DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
 /* dw_cancel cancels the timer of an id, also a damaged one. DW_OK in the answer: the timer does not
- * start after this. DW_ENOENT: there is none. DW_ELATE: it is already being delivered; if this
+ * start after this. DW_ENOENT: no such timer. DW_ELATE: it is already being delivered; if this
  * handle delivers it, a DW_RETRY verdict is then ignored. A client also gets DW_ELATE if the owner
  * has claimed the timer, some milliseconds before its deadline, and if the timer was removed but an
  * earlier claim of the id may still start. */
@@ -366,7 +366,7 @@ DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
  * past is due at once. It makes the next generation of the id. Retries are counted from zero;
  * attempts go on, so a handler never sees one twice.
  * DW_OK in the answer: the timer does not start at its earlier deadline, unless earlier_may_start;
- * generation is the new one. DW_ENOENT: there is none. DW_ELATE: it is being delivered or, for a
+ * generation is the new one. DW_ENOENT: no such timer. DW_ELATE: it is being delivered or, for a
  * client, claimed. It stays as it is, and its verdict counts: DW_DONE ends it, DW_RETRY brings it
  * back. */
 DW_API int dw_move(dw *, const char *id, dw_usec due, dw_done_fn done, void *user);

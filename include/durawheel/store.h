@@ -252,9 +252,9 @@ typedef struct dw_store_class {
 	 * behind them; 0 or absent: 2048. */
 	size_t window;
 	/* Why nothing can be done at present, in words and without secrets: what the store knows by
-	 * itself, also when nothing was asked. DW_OK: it is not so; then the words say why it has
+	 * itself, even if nothing was asked. DW_OK: it is not so; then the words say why it has
 	 * just refused something, or nothing. DW_EUNKNOWN: what fails now may be over at once, like
-	 * a connection that is made anew, and is not worth telling yet; due() says when it is.
+	 * a connection that is made again, and is not worth telling yet; due() says when it is.
 	 * Another status: that of the failure. */
 	int (*trouble)(const dw_store *, char *ret_words, size_t size);
 	/* How long after dw_op.asked an operation that a caller waits for is answered at the
@@ -266,7 +266,7 @@ typedef struct dw_store_class {
 	int loads_by_generation;
 	/* The part that the id is in is cut off: what is asked of it fails, and none of its timers
 	 * may start. The lease is that of the other parts. take_part tells once of a part that was
-	 * cut off, or is in use again; 0: there is none to tell of. Absent: there is one part. */
+	 * cut off, or is in use again; 0: none to tell of. Absent: there is one part. */
 	int (*is_cut_off)(const dw_store *, const char *id);
 	int (*take_part)(dw_store *, dw_part *ret_part);
 } dw_store_class;

@@ -20,7 +20,7 @@
  *     sleep_until(dw_wheel_next_work(wheel));
  *
  * PROMISES
- *   Never early: no timer comes out before now >= its deadline, also when now goes back.
+ *   Never early: no timer comes out before now >= its deadline, even if now goes back.
  *   In order: by deadline, and among equal deadlines by insertion, across all calls of
  *   dw_wheel_advance(). The one exception is unavoidable: a timer added with a deadline that is
  *   older than a timer already taken out.

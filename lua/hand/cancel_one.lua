@@ -2,7 +2,7 @@
 --
 -- KEYS      the nine of the shard of the id; the last one may be left out
 -- ARGV      1 id
--- returns   OK: it does not start any more; ENOENT: there is none; ELATE: it may have started; or
+-- returns   OK: it does not start any more; ENOENT: none; ELATE: it may have started; or
 --           an error: it is of a newer durawheel, and nothing was done
 -- cost      O(log N)
 local id = ARGV[1]

@@ -1,7 +1,7 @@
 -- page: the timers behind a place, in the order of their deadlines. Reads only.
 --
 -- A rank would pass over a timer when one before it is deleted between two pages. So a place is a
--- score and a member, and is found again also when that member is gone.
+-- score and a member, and is found again even if that member is gone.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)   3 score, 4 member: the last

@@ -3,7 +3,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; an owner's
 --           7.. for each timer: id, version, attempt, reason (1 to 255), at (us)
--- returns   {'OK', ...}: 0; 2 there is none; {3, value} it is another one; 5 damaged, and of
+-- returns   {'OK', ...}: 0; 2 no such timer; {3, value} it is another one; 5 damaged, and of
 --           another version (one of this version is buried as it is, whatever its attempt); or a
 --           refusal
 -- cost      O(log N) a timer

@@ -4,7 +4,7 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: flags (4: the owner took its claim back; not a client's),
 --           id
--- returns   {'OK', ...}: 0, or to an owner the header of what was deleted; 2 there is none; 4 too
+-- returns   {'OK', ...}: 0, or to an owner the header of what was deleted; 2 no such timer; 4 too
 --           late: claimed, and left alone; or, to a client, deleted and yet an earlier claim may
 --           start; 7 it is of a newer version, and left alone; or a refusal
 -- cost      O(log N) a timer

@@ -3,7 +3,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; an owner's
 --           7.. for each timer: id, version, attempt (the one before the claim)
--- returns   {'OK', ...}: the header as claimed; 2 there is none; {3, value} it is another one; 5
+-- returns   {'OK', ...}: the header as claimed; 2 no such timer; {3, value} it is another one; 5
 --           damaged; 6 its value was torn out; or a refusal. Asked twice it answers the same
 -- cost      O(log N) a timer; 4 us of the server
 local refusal = owner_enters()

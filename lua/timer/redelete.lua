@@ -4,7 +4,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version: it, and what is older, is dead
--- returns   {'OK', ...}: 0 deleted; 2 there is none, or a later one; or a refusal
+-- returns   {'OK', ...}: 0 deleted; 2 no such timer, or a later one; or a refusal
 -- cost      O(log N) a timer
 local refusal = owner_enters()
 if refusal then

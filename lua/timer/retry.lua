@@ -3,7 +3,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; an owner's
 --           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: it counts)
--- returns   {'OK', ...}: the header as pending; 2 there is none; {3, value} it is another one; 5
+-- returns   {'OK', ...}: the header as pending; 2 no such timer; {3, value} it is another one; 5
 --           damaged; 6 its value was torn out; or a refusal. Asked twice it answers the same
 -- cost      O(log N) a timer; 3 us of the server
 local refusal = owner_enters()

@@ -3,7 +3,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; an owner's
 --           7.. for each timer: id, version, attempt
--- returns   {'OK', ...}: 0; 2 there is none; {3, value} it is another one; 5 damaged; or a refusal
+-- returns   {'OK', ...}: 0; 2 no such timer; {3, value} it is another one; 5 damaged; or a refusal
 -- cost      O(log N) a timer; 3 us of the server
 local refusal = owner_enters()
 if refusal then

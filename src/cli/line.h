@@ -1,5 +1,5 @@
 /* NDJSON: one object a line, its keys in the order they are documented in. Jansson escapes; data
- * that is no UTF-8 becomes "data_base64" instead of "data". */
+ * that is not UTF-8 becomes "data_base64" instead of "data". */
 #ifndef DW_CLI_LINE_H
 #define DW_CLI_LINE_H
 
@@ -16,7 +16,7 @@ struct line {
 	size_t capacity;
 };
 
-/* line_name: a name as a string; of a damaged timer it may be no UTF-8, and then what is not is
+/* line_name: a name as a string. That of a damaged timer may be invalid UTF-8: those bytes are
  * shown as \xHH. */
 json_t *line_name(const char *name);
 

@@ -13,7 +13,7 @@
 
 struct engine;
 
-/* answers_next handles the first of the collected answers; false: there is none. answers_fetch:
+/* answers_next handles the first of the collected answers; false: none. answers_fetch:
  * the timers of the next FETCHED_AHEAD will be looked for soon. */
 bool answers_next(struct engine *);
 void answers_fetch(const struct engine *);

@@ -20,7 +20,7 @@ struct claims {
 
 /* claim_is_due: a timer is due within one lead. Then the timers until *ret_until, which is two
  * leads away, are claimed together: so a quiet engine claims in few, fuller batches. claim_next
- * claims the next one; false: there is none, or no room. */
+ * claims the next one; false: none, or no room. */
 bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
 bool claim_next(struct engine *, dw_usec until);
 

@@ -10,7 +10,7 @@
 
 struct engine;
 
-/* fire_next takes the first timer that is due now out of the schedule; false: there is none, or no
+/* fire_next takes the first timer that is due now out of the schedule; false: none, or no
  * handler may start. */
 bool fire_next(struct engine *);
 

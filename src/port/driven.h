@@ -7,7 +7,7 @@
 
 #include "durawheel/store.h"
 
-/* driven_descriptor: -1: there is none. */
+/* driven_descriptor: -1: none. */
 int driven_descriptor(const dw_store *);
 void driven_turn(dw_store *, dw_usec steady);
 
@@ -25,7 +25,7 @@ dw_usec driven_patience(const dw_store *);
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);
 
-/* driven_is_cut_off: the id's part is; driven_take_part: false: there is none to tell of. */
+/* driven_is_cut_off: the id's part is; driven_take_part: false: none to tell of. */
 bool driven_is_cut_off(const dw_store *, const char *id);
 bool driven_take_part(dw_store *, dw_part *ret_part);
 

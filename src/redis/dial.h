@@ -14,7 +14,7 @@ struct dial {
 	struct alloc alloc;
 	const struct redis_url *url;
 	int epoll_fd;
-	struct resolver *resolver; /* also when it outlasted the attempt it was begun for */
+	struct resolver *resolver; /* even if it outlasted the attempt it was begun for */
 	bool looking;              /* its descriptor is in the set */
 	struct resolve_result addresses;
 	unsigned next;         /* address to try */

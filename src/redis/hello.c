@@ -141,7 +141,7 @@ static enum hello_verdict judge_auth(const struct hello *hello, char *ret_words)
 				    : "the server does not accept this password");
 }
 
-/* field finds the line "name:..." in what INFO says; NULL: there is none. */
+/* field finds the line "name:..." in what INFO says; NULL: none. */
 static const char *field(const struct reply *reply, const char *name)
 {
 	const char *at = reply->bytes;

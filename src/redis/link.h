@@ -1,4 +1,4 @@
-/* A link to a Redis server, as the store sees it: one connection at a time, made anew when it is
+/* A link to a Redis server, as the store sees it: one connection at a time, made again when it is
  * lost, that takes commands and gives their replies in order. An interface, so that a simulation
  * can be the server, with everything that gets lost on the way.
  *
@@ -41,7 +41,7 @@ struct link_class {
 	/* The reply to the oldest command not replied to yet, the caller's (reply_free), or NULL:
 	 * there is none now. */
 	struct reply *(*take)(struct link *);
-	/* The connection is no good (a reply that makes no sense): it is closed and made anew. */
+	/* The connection is no good (a reply that makes no sense): it is closed and made again. */
 	void (*drop)(struct link *, const char *why);
 	/* Why there is no connection, or why the one that is up is of no use (the server refuses
 	 * changes, for a while), in words and without secrets; "" if it is, or there was never a

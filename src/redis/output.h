@@ -29,7 +29,7 @@ struct output {
 int output_add(struct output *, int count, const char *const *words, const size_t *sizes);
 void output_hide(struct output *);
 
-/* output_write writes what the socket takes: 0, also when it takes no more, or errno. *ret_any:
+/* output_write writes what the socket takes: 0, even if it takes no more, or errno. *ret_any:
  * something was written. Never a SIGPIPE. */
 int output_write(struct output *, int fd, bool *ret_any);
 

@@ -64,8 +64,8 @@ static struct life_step change(enum life_effect effect, const struct life_record
 	return (struct life_step){.status = DW_OK, .effect = effect, .record = *record};
 }
 
-/* leaves_open: an earlier claim of the id may still start although the put replaces it. The owner
- * knows when it may not, and says so. A damaged timer may have been anything. */
+/* leaves_open: the put replaces a claim that may still start. The owner knows when it cannot, and
+ * says so. A damaged timer may have been anything. */
 static bool leaves_open(const dw_op *op, const struct life_record *stored)
 {
 	if (!stored || op->flags & DW_OP_WITHDRAWN)
@@ -161,9 +161,9 @@ static struct life_step take_cancel(const dw_op *op, const struct life_record *s
 	return step;
 }
 
-/* take_move: the attempt goes on counting, it only ever grows for an id that is not settled; the
- * retries and the crashes begin anew, because whoever moves a timer wants it delivered. A move that
- * leaves it open is done and promises nothing of the claim that made it so, as a put does. */
+/* take_move: the attempt only ever grows for an id that is not settled. Retries and crashes are
+ * counted from zero, because whoever moves a timer wants it delivered. A move may leave the timer
+ * open: then it promises nothing about the earlier claim, as a put does. */
 static struct life_step take_move(const dw_op *op, const struct life_record *stored,
 				  const struct life_caller *caller)
 {

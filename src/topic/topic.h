@@ -6,7 +6,7 @@
 #include "timer/timer.h"
 
 struct handler {
-	dw_fire_fn fire; /* NULL: there is none */
+	dw_fire_fn fire; /* NULL: none */
 	void *user;
 	bool on_worker;
 };

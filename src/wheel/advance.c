@@ -432,7 +432,7 @@ int64_t dw_wheel_next_work(const dw_wheel *wheel)
 
 		if (wheel->rings[ring].next == WHEEL_NEVER)
 			continue;
-		/* An advance before work_at would do nothing, although the slot has got more. */
+		/* An advance before work_at would do nothing, even though the slot has got more. */
 		time = work_time(wheel, ring);
 		if (time < wheel->work_at)
 			time = wheel->work_at;

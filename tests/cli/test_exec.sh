@@ -341,7 +341,7 @@ test_exec_stopped_is_patient_for_so_long() {
 	kill -TERM "$owner"
 	ended 0
 	grep -q 'ending 1 running: they are delivered again' log
-	has_count pending 1 # although it says that all is well
+	has_count pending 1 # even though it says that all is well
 	is_counted fired 0
 	durawheel show a | grep -q '^retries  *0$'
 }

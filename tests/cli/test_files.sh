@@ -1,7 +1,7 @@
 # The store's files as others have left them.
 # shellcheck shell=bash disable=SC2154,SC2034
 
-# The words before a command to which the modes of files apply, also when root tests.
+# The words before a command to which the modes of files apply, even if root tests.
 as_user=()
 [ "$(id -u)" != 0 ] ||
 	as_user=(setpriv --bounding-set '-dac_override,-dac_read_search'

@@ -1,5 +1,5 @@
-/* A large import fires in the order of (deadline, line of the import), although many deadlines are
- * equal, more of them than a page of the recovery holds; also after a kill in the middle. */
+/* A large import fires in the order of (deadline, line of the import). Many deadlines are equal,
+ * more than a page of the recovery holds. The order also survives a kill in the middle. */
 #include "faults/client.h"
 #include "faults/owner.h"
 

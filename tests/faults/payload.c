@@ -67,7 +67,7 @@ static size_t fill_text(struct rng *rng, unsigned char *data, size_t size)
 	return at;
 }
 
-/* fill_bytes: any byte, NUL as well; the first one makes sure that it is no UTF-8. */
+/* fill_bytes: any byte, NUL as well; the first one makes sure that it is not UTF-8. */
 static size_t fill_bytes(struct rng *rng, unsigned char *data, size_t size)
 {
 	for (size_t i = 0; i < size; i++)

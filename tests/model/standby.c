@@ -103,7 +103,7 @@ void standby_close(const struct model *model, const struct state *state, struct 
 	after->server.lease = 0;
 }
 
-/* It settles also when it has lost the shard; then the record is not its own any more. */
+/* It settles even if it has lost the shard; then the record is not its own any more. */
 void standby_settle(const struct model *model, const struct state *state, struct steps *steps)
 {
 	const struct standby *standby = &state->standby;

@@ -105,7 +105,7 @@ static bool is_of(const struct entry *entry, struct bytes id)
 	       entry->name[id.size] == '\0';
 }
 
-/* last_of: the last letter's name of the id, written into room; at NULL: there is none. */
+/* last_of: the last letter's name of the id, written into room; at NULL: none. */
 static struct bytes last_of(struct run *run, struct bytes id, char *room)
 {
 	for (size_t i = run->names->count; i-- > 0;) {

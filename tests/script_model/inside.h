@@ -29,7 +29,7 @@ enum { EEXIST_CODE = 1, ENOENT_CODE, STALE_CODE, LATE_CODE, CORRUPT_CODE, TORN_C
 enum { HEAD_SIZE = 36, VALUE_MIN = 42 };
 
 struct bytes {
-	const char *at; /* NULL: there is none */
+	const char *at; /* NULL: none */
 	size_t size;
 };
 

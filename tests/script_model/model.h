@@ -26,7 +26,7 @@ enum model_bug {
 	MODEL_ACK_BY_ID,         /* acknowledges what was written again since */
 	MODEL_ATTEMPT_KEPT,      /* claiming again what a dead owner had claimed */
 	MODEL_PUSH_LOST,         /* a repush does nothing */
-	MODEL_PUSH_FRESH,        /* a repush begins to count attempts anew */
+	MODEL_PUSH_FRESH,        /* a repush begins to count attempts again */
 	MODEL_DELETE_LOST        /* a redelete does nothing */
 };
 

@@ -176,7 +176,7 @@ static bool is_wish(const struct call *call)
 	       (is_unknown(call) || call->answered->status == DW_OK);
 }
 
-/* find_wish: the put or move that a start is about, NULL: there is none. A put whose answer was
+/* find_wish: the put or move that a start is about, NULL: none. A put whose answer was
  * lost may be confirmed without its generation, when there is no such timer any more. */
 static const struct call *find_wish(const struct life *life, const struct history_event *start)
 {

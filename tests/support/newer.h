@@ -34,7 +34,7 @@ void plant_dead(const char *path, const dw_head *head, const void *body, size_t 
 /* plant_take_away deletes the timer again, as its own durawheel would do it. */
 void plant_take_away(const char *path, const char *id);
 
-/* plant_body reads the body that is stored under an id; its size, 0: there is none. */
+/* plant_body reads the body that is stored under an id; its size, 0: none. */
 size_t plant_body(const char *path, const char *id, unsigned char *ret_body);
 #endif
 

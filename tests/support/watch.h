@@ -25,7 +25,7 @@ struct seen {
 	atomic_int no_memory; /* every allocation fails */
 };
 
-/* seen_options: of a memory store, with all hooks set; *seen is made anew. */
+/* seen_options: of a memory store, with all hooks set; *seen is made again. */
 dw_options seen_options(struct seen *seen);
 void seen_open(struct seen *seen, size_t posted_max_bytes);
 

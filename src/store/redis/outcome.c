@@ -363,7 +363,7 @@ static bool is_its(const dw_op *op, const dw_row *row)
 
 /* applied_status: an operation was applied, and its answer is lost; this is stored now. Another
  * process may have been there since. A client's cancel may have found an open timer, and then an
- * earlier claim may start although nothing is there. */
+ * earlier claim may start even though nothing is there. */
 static int applied_status(dw_op *op, int found, bool as_owner)
 {
 	bool its = found == DW_OK && is_its(op, op->rows);

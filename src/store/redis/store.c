@@ -28,7 +28,7 @@ static void take_other_count(struct redis_store *store)
 {
 	if (store->pipeline.under_way.first || store->scans) {
 		link_drop(store->pipeline.link,
-			  "the namespace was made anew, with another number of shards");
+			  "the namespace was made again, with another number of shards");
 		pipeline_watch(store);
 	}
 	if (!store->pipeline.under_way.first)
@@ -202,7 +202,7 @@ static bool has_waiting(const struct redis_store *store)
 	return store->scans != NULL;
 }
 
-/* trouble_at: when it is told that there is no connection. One that is made anew at once is no
+/* trouble_at: when it is told that there is no connection. One that is made again at once is no
  * trouble: what was under way then is sent again. */
 static dw_usec trouble_at(const struct redis_store *store)
 {

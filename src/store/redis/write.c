@@ -6,7 +6,7 @@
 
 #include "store/redis/core.h"
 
-/* script_of: SCRIPT_COUNT: there is none. */
+/* script_of: SCRIPT_COUNT: none. */
 static enum redis_script_id script_of(const dw_op *op)
 {
 	switch (op->kind) {

@@ -240,7 +240,7 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 }
 
 /* may_try_again: SQLITE_BUSY that SQLite did not wait for, because waiting might be a deadlock: two
- * processes that make the file's journal at the same moment. The loser begins anew. */
+ * processes that make the file's journal at the same moment. The loser begins again. */
 static bool may_try_again(const struct sqlite_patience *patience, dw_usec began)
 {
 	struct clock clock = clock_system();

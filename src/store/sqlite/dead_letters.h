@@ -8,7 +8,7 @@
 
 /* A dead letter, while its statement holds it. */
 struct sqlite_dead {
-	sqlite3_stmt *statement; /* NULL: there is none */
+	sqlite3_stmt *statement; /* NULL: none */
 	struct sqlite_row row;
 	sqlite3_int64 number;
 };

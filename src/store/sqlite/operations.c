@@ -22,7 +22,7 @@ static void count(struct sqlite_session *session, const struct life_record *reco
 
 /* The stored timer of an operation, while its statement holds it. */
 struct stored {
-	sqlite3_stmt *statement; /* NULL: there is none */
+	sqlite3_stmt *statement; /* NULL: none */
 	struct sqlite_row row;
 };
 

@@ -176,7 +176,7 @@ static int copy_row(struct rescue *rescue, sqlite3_stmt *from, sqlite3_int64 key
 
 /* ---- A table ------------------------------------------------------------------------------- */
 
-/* next_key: SQLITE_DONE: there is none. A key that is not behind the last one is damage, too. */
+/* next_key: SQLITE_DONE: none. A key that is not behind the last one is damage, too. */
 static int next_key(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *ret_key)
 {
 	int code = sqlite3_bind_int64(rescue->next, 1, after);
@@ -413,7 +413,7 @@ static int copy_all(struct rescue *rescue)
 static void tell(const struct rescue *rescue, const char *path, const char *why, const char *kept)
 {
 	sqlite_hooks_log(rescue->session->hooks, DW_LOG_ERROR,
-			 "%s is damaged (%s): it was written anew from its rows", path, why);
+			 "%s is damaged (%s): it was written again from its rows", path, why);
 	if (rescue->unreadable > 0)
 		sqlite_hooks_log(rescue->session->hooks, DW_LOG_ERROR,
 				 "%" PRId64 " rows or pages of %s could not be read; the damaged"
@@ -443,7 +443,7 @@ int sqlite_rescue(struct sqlite_session *session, char *ret_message)
 		return DW_OK;
 	}
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
-		       "%.90s, and cannot be written anew (%.60s): restore a backup, or save what"
+		       "%.90s, and cannot be written again (%.60s): restore a backup, or save what"
 		       " is left with sqlite3 FILE .recover",
 		       why, sqlite3_errstr(code));
 	return code == SQLITE_FULL ? DW_EFULL : DW_ESTORE;

@@ -1,4 +1,4 @@
-/* A damaged file is written anew from what can be read of it. */
+/* A damaged file is written again from what can be read of it. */
 #ifndef DW_STORE_SQLITE_RESCUE_H
 #define DW_STORE_SQLITE_RESCUE_H
 

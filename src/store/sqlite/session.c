@@ -74,7 +74,7 @@ static int enter(struct sqlite_batch *batch, struct sqlite_owner *owner, char *r
 	return sqlite_owner_take(owner, session, ret_message);
 }
 
-/* take_reserve: an owner makes it anew where somebody's copy has only its size. */
+/* take_reserve: an owner makes it again where somebody's copy has only its size. */
 static void take_reserve(struct sqlite_batch *batch)
 {
 	struct sqlite_reserve *reserve = &batch->reserve;

@@ -9,7 +9,7 @@
 struct store_view {
 	void *user;
 
-	/* stored: the timer's row; NULL: there is none. */
+	/* stored: the timer's row; NULL: none. */
 	dw_row *(*stored)(void *user, const char *id);
 
 	/* may_start: the process at work has the lease for that timer. */

@@ -44,7 +44,7 @@ dw_usec server_now(const struct server *);
 /* server_tick tells the time to the model of the scripts, which has no clock. */
 void server_tick(const struct server *);
 
-/* server_score: the timer's entry in the inbox; false: there is none. */
+/* server_score: the timer's entry in the inbox; false: none. */
 bool server_score(const struct server *, const char *id, double *ret_score);
 bool server_has_lease(const struct server *, unsigned shard, const char *nonce);
 

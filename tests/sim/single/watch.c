@@ -4,7 +4,7 @@
  * asks a failing store again after at most 5 s. */
 #define PATIENCE DW_SECONDS(8)
 
-/* stored_and_handled: the timer of that name that must be delivered; NULL: there is none. */
+/* stored_and_handled: the timer of that name that must be delivered; NULL: none. */
 static const struct generation *stored_and_handled(const struct single *single,
 						   const struct name *name)
 {

@@ -201,7 +201,7 @@ static void time_that_has_passed_is_armed_again(void **state)
 	loop_free(loop);
 }
 
-/* settime_flags: of this process's one timerfd, as the kernel says; -1: there is none. */
+/* settime_flags: of this process's one timerfd, as the kernel says; -1: none. */
 static int settime_flags(void)
 {
 	int flags = -1;

@@ -342,7 +342,7 @@ static void a_held_lease_is_not_acquired(void **state)
 	assert_true(is(acquire(s, "8", s->token), "SHARDS"));
 	assert_string_equal(s->reply->element[1]->str, "16");
 	assert_true(is(acquire(s, "16", s->token), "OK"));
-	assert_string_equal(s->reply->element[2]->str, "era"); /* it is not made anew */
+	assert_string_equal(s->reply->element[2]->str, "era"); /* it is not made again */
 }
 
 static void who_takes_a_shard_again_reads_the_inbox_on(void **state)

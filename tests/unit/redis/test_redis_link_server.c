@@ -349,7 +349,7 @@ static void child_that_frees_it_leaves_it_alone(void **state)
 	redis_server_end(&server);
 }
 
-/* use asks something until it is answered: what no memory was for is made anew. */
+/* use asks something until it is answered: what no memory was for is made again. */
 static void use(struct linked *linked)
 {
 	struct reply *reply = NULL;

@@ -164,7 +164,7 @@ static void dead_entries_do_not_grow_old(void **state)
 	dw_wheel_free(wheel);
 }
 
-/* time_of: a time that a wheel of time 0 puts into this list; -1: there is none. */
+/* time_of: a time that a wheel of time 0 puts into this list; -1: none. */
 static int64_t time_of(uint32_t list)
 {
 	uint32_t slot = list % WHEEL_RING_SLOTS;

@@ -1,4 +1,4 @@
-/* The Redis store's trouble: told when it lasts, whoever has opened it, also when nobody asks. */
+/* The Redis store's trouble: told when it lasts, whoever has opened it, even if nobody asks. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static int trouble_at(dw_store *store, struct scripted *scripted, dw_usec now, c
 	return store->type->trouble(store, ret_words, DW_MESSAGE_SIZE);
 }
 
-/* One that is lost and made anew at once is no trouble; one that stays away is, at the time that
+/* One that is lost and made again at once is no trouble; one that stays away is, at the time that
  * due() names, and until it is back and of use. */
 static void connection_that_stays_away_is_trouble(void **state)
 {

@@ -73,7 +73,7 @@ static void file_deleted_while_open_confirms_nothing(void **state)
 	logs(f, "orders.db was deleted or moved away while it was open");
 	assert_int_equal(ask_status(&f->owner, ask_cancel("a", 0)), DW_EGONE);
 	assert_int_equal(ask_stored(&f->owner, "a", &head), DW_EGONE);
-	assert_int_equal(access(f->path, F_OK), -1); /* not made anew either */
+	assert_int_equal(access(f->path, F_OK), -1); /* not made again either */
 }
 
 static void file_deleted_during_a_commit_is_not_confirmed(void **state)
@@ -219,7 +219,7 @@ static void log_of_another_is_not_used(void **state)
 	logs(f, "orders.db-wal was replaced by another file");
 }
 
-/* Whoever makes the lock file anew owns the database, too. */
+/* Whoever makes the lock file again owns the database, too. */
 static void lock_file_deleted_while_open_ends_the_ownership(void **state)
 {
 	struct fixture *f = *state;
