@@ -169,7 +169,8 @@ void kill_put(struct faults *faults)
 			within += KILL_WITHIN; /* the machine is slow today */
 		process_free(&process);
 	}
-	client_list(&ledger);
+	if (confirmed > 0) /* else the program may have been killed before it made the store */
+		client_list(&ledger);
 	(void)printf("    %zu puts were confirmed\n", confirmed); /* to be read */
 	if (confirmed == 0 && faults->percent == 100)
 		faults_fail(faults, "no put was confirmed: no test");
