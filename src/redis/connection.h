@@ -19,13 +19,12 @@ struct socket_options {
 	dw_usec connect_patience;    /* resolve, connect and hello together; 0: 2 s */
 	dw_usec reply_patience;      /* as heartbeat.h has it; 0: 1 s */
 	dw_usec probe_every;         /* 0: 0.4 s */
-	/* A probe deletes this key, which is not there: a server that takes no changes refuses
-	 * that, or keeps it waiting. NULL: a probe is a PING. At most 127 bytes. */
+	/* A probe is a script that deletes this key, which never exists. A server that accepts no
+	 * changes refuses the script or delays it. NULL: a probe is a PING. At most 127 bytes. */
 	const char *probe_key;
 	size_t queue_max; /* bytes not yet written; 0: 64 MiB */
-	/* Subscribe to this channel and be nothing but its listener: every message is a reply that
-	 * take() gives, unasked (an array: "message", channel, payload). At most 255 bytes. NULL:
-	 * an ordinary link. */
+	/* The link only listens to this channel. take() returns each message as a reply: an array
+	 * of "message", channel and payload. At most 255 bytes. NULL: an ordinary link. */
 	const char *channel;
 	void (*log)(dw_log_level, const char *line, void *user); /* may be NULL */
 	void *log_user;

@@ -1,6 +1,6 @@
-/* A connection being made: the name is looked up, and the addresses are tried in turn. Each has its
- * share of the time that is left, so that one that swallows everything does not stand before one
- * that answers. Never blocks; what it waits for is in the epoll set. */
+/* Making a connection: the name is looked up, and its addresses are tried one after the other. Each
+ * address gets a share of the time that is left. So an address that never answers does not keep us
+ * from one that does. Nothing blocks: the epoll set has what it waits for. */
 #ifndef DW_REDIS_DIAL_H
 #define DW_REDIS_DIAL_H
 
@@ -37,7 +37,7 @@ int dial_take(struct dial *);
 
 void dial_stop(struct dial *);
 
-/* dial_free: forked: in a child, whose parent goes on with the same set and the same thread. */
+/* dial_free: forked: this is a forked child. Its parent still uses the epoll set and the thread. */
 void dial_free(struct dial *, bool forked);
 
 #endif

@@ -1,7 +1,6 @@
-/* What a server owes on one connection: the replies to the caller's commands, and every now and
- * then the reply to a probe of the link's own. It says whose the next reply is, when the next probe
- * is to be sent, and when the server is late: it has said nothing for a while, or the reply that it
- * has begun takes too long. */
+/* The replies that a server owes on one connection: to the caller's commands, and to the link's own
+ * probes. The heartbeat knows whose reply comes next and when the next probe is due. It also knows
+ * when the server is late: it is silent, or a reply that has begun takes too long. */
 #ifndef DW_REDIS_HEARTBEAT_H
 #define DW_REDIS_HEARTBEAT_H
 
@@ -11,8 +10,8 @@
 #include "durawheel/durawheel.h"
 
 struct heartbeat {
-	/* Constant. A reply may take `patience` to begin; from there on as long again, and once
-	 * more for each MiB that it announces. */
+	/* Constant. A reply must begin within `patience`. It may then take `patience` again, and
+	 * once more for each MiB that it announces. */
 	dw_usec patience;
 	dw_usec probe_every;
 
@@ -31,14 +30,14 @@ enum heartbeat_reply { HEARTBEAT_COMMANDS, HEARTBEAT_PROBES, HEARTBEAT_NOBODYS }
 /* heartbeat_begin: there is a new connection. */
 void heartbeat_begin(struct heartbeat *, dw_usec now);
 
-/* heartbeat_ask, heartbeat_probe: a command, or a probe, was queued; heartbeat_written: all that is
- * queued was tried to be written. */
+/* heartbeat_ask: a command was queued. heartbeat_probe: a probe was queued. heartbeat_written: the
+ * link tried to write all that is queued. */
 void heartbeat_ask(struct heartbeat *);
 void heartbeat_probe(struct heartbeat *, dw_usec now);
 void heartbeat_written(struct heartbeat *, dw_usec now);
 
-/* heartbeat_hear: bytes have come. heartbeat_take: a whole reply has; it says whose.
- * heartbeat_told: a message that nobody has to ask for has. */
+/* heartbeat_hear: bytes arrived. heartbeat_take: a whole reply arrived; returns whose it is.
+ * heartbeat_told: a message of a channel arrived. */
 void heartbeat_hear(struct heartbeat *, dw_usec now);
 enum heartbeat_reply heartbeat_take(struct heartbeat *);
 void heartbeat_told(struct heartbeat *);
@@ -47,8 +46,8 @@ void heartbeat_told(struct heartbeat *);
  * takes time. */
 void heartbeat_count(struct heartbeat *, dw_usec now, size_t announced);
 
-/* heartbeat_late: in words that the server is late, or NULL. heartbeat_probe_at: when the next
- * probe is to be sent; heartbeat_due: when to ask all this again. */
+/* heartbeat_late: words if the server is late, or NULL. heartbeat_probe_at: when to send the next
+ * probe. heartbeat_due: when to ask both again. */
 const char *heartbeat_late(const struct heartbeat *, dw_usec now, size_t announced);
 dw_usec heartbeat_probe_at(const struct heartbeat *);
 dw_usec heartbeat_due(const struct heartbeat *, size_t announced);

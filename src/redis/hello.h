@@ -1,5 +1,5 @@
-/* The first words to a server, all sent at once, and the judgement on its replies: who we are,
- * which database, and whether this server can keep timers at all. */
+/* The first commands to a server, sent together: who we are and which database we want. The replies
+ * tell whether this server can keep timers. */
 #ifndef DW_REDIS_HELLO_H
 #define DW_REDIS_HELLO_H
 
@@ -23,7 +23,7 @@ enum hello_step {
 
 enum { HELLO_STEPS = 9 };
 
-/* A change that changes nothing, in a script: all that we do needs the right to that. */
+/* A script that changes nothing. It needs the same rights as our other scripts. */
 #define HELLO_PROBE_SCRIPT "return redis.call('UNLINK',KEYS[1])"
 
 enum hello_verdict {
@@ -58,7 +58,7 @@ int hello_send(struct hello *, struct output *);
 /* hello_quote gives an error's words, printable, short, and without the password. */
 const char *hello_quote(const struct hello *, const struct reply *, char *ret_text, size_t size);
 
-/* hello_hangs: why the reply that is due does not come, in words. */
+/* hello_hangs: words that say why the next reply is late. */
 const char *hello_hangs(const struct hello *);
 
 /* hello_judge takes the next reply. After SOON, LATER and REFUSED ret_words (DW_MESSAGE_SIZE)

@@ -1,5 +1,5 @@
-/* The bytes that arrive on one connection, as replies. It reads and parses by turns, so that few
- * bytes wait unparsed, and reads no more than a budget in one turn. */
+/* Turns the bytes of one connection into replies. It reads and parses alternately, so few bytes
+ * wait unparsed. One turn reads at most a fixed number of bytes. */
 #ifndef DW_REDIS_INPUT_H
 #define DW_REDIS_INPUT_H
 

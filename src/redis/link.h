@@ -19,29 +19,28 @@
 struct link;
 
 struct link_class {
-	/* A descriptor, always the same, that is readable when work() has something to do; -1:
-	 * there is none, as in a simulation. Replies that work() has read and nobody has taken do
-	 * not make it readable: due() tells. */
+	/* The descriptor is readable when work() has something to do. It never changes. -1: none,
+	 * as in a simulation. Replies that work() has read do not make it readable: due() tells
+	 * about them. */
 	int (*descriptor)(const struct link *);
 	/* Connects, writes, reads, gives up what is overdue. */
 	void (*work)(struct link *, dw_usec now);
-	/* When work() is needed, whatever the descriptor says; 0: at once: commands are queued that
-	 * nobody has tried to write yet, or there is a reply to take (the work() that has written
-	 * may have read the first answer, too). DW_NEVER: not. */
+	/* When work() is needed even if the descriptor is not readable. 0: at once, because a
+	 * command is not written yet or a reply can be taken. DW_NEVER: not needed. */
 	dw_usec (*due)(const struct link *);
-	/* The number of the connection that is up (connected and greeted: AUTH, SELECT and so on
-	 * are answered), counted from 1; 0: none is. When it is lost, what was queued, unanswered
-	 * or not taken yet is dropped. work(), take() and drop() may find that it is. */
+	/* The number of the connection that is up, counted from 1; 0: none. A connection is up when
+	 * the hello (AUTH, SELECT and so on) is answered. A lost connection drops all commands and
+	 * replies on their way. work(), take() and drop() may notice the loss. */
 	uint64_t (*connection)(const struct link *);
-	/* Queues a command for the connection that is up; no system call, the next work() writes
-	 * all of them. DW_OK: its reply will be given unless the connection is lost. DW_ELIMIT: too
-	 * much is queued. DW_ESTORE: no connection is up. DW_ENOMEM. */
+	/* Queues a command, without a system call: the next work() writes all of them. DW_OK:
+	 * take() will return the reply, unless the connection is lost. DW_ELIMIT: too much is
+	 * queued. DW_ESTORE: no connection is up. DW_ENOMEM. */
 	int (*send)(struct link *, int count, const char *const *words, const size_t *sizes,
 		    dw_usec now);
 	/* The reply to the oldest command not replied to yet, the caller's (reply_free), or NULL:
 	 * there is none now. */
 	struct reply *(*take)(struct link *);
-	/* The connection is no good (a reply that makes no sense): it is closed and made again. */
+	/* Closes the connection, because a reply made no sense, and makes another one. */
 	void (*drop)(struct link *, const char *why);
 	/* Why there is no connection, or why the one that is up is of no use (the server refuses
 	 * changes, for a while), in words and without secrets; "" if it is, or there was never a

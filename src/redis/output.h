@@ -1,6 +1,6 @@
-/* What is to be written to a socket: commands as blocks in a ring, the first with an offset, so
- * that nothing that is queued is ever moved. Bounded by its user, who looks at `bytes`. The blocks
- * are made by hiredis, with malloc: 0.14 has no hooks. */
+/* Commands that wait to be written to a socket: blocks in a ring. The first block has an offset, so
+ * no queued byte is ever moved. The user bounds it by looking at `bytes`. hiredis allocates the
+ * blocks with malloc, because version 0.14 has no hooks. */
 #ifndef DW_REDIS_OUTPUT_H
 #define DW_REDIS_OUTPUT_H
 
@@ -29,8 +29,8 @@ struct output {
 int output_add(struct output *, int count, const char *const *words, const size_t *sizes);
 void output_hide(struct output *);
 
-/* output_write writes what the socket takes: 0, even if it takes no more, or errno. *ret_any:
- * something was written. Never a SIGPIPE. */
+/* output_write writes as much as the socket takes now. 0, or errno of a failure. *ret_any:
+ * something was written. It never raises SIGPIPE. */
 int output_write(struct output *, int fd, bool *ret_any);
 
 /* output_clear forgets what was not written. output_free: the ring, too. */

@@ -1,6 +1,5 @@
-/* When a link connects again after it has lost its server, and what the log says about it. A server
- * is asked often for a minute and then the more seldom the longer the outage lasts. Each trouble is
- * logged once. */
+/* When a link connects again after an outage, and what it logs. For a minute it tries often. The
+ * longer the outage lasts, the longer it waits. Each trouble is logged once. */
 #ifndef DW_REDIS_RECONNECT_H
 #define DW_REDIS_RECONNECT_H
 
@@ -30,14 +29,15 @@ struct reconnect {
 /* reconnect_up: the server has accepted the link. */
 void reconnect_up(struct reconnect *, dw_usec now);
 
-/* reconnect_lost: there is no connection; was_up: there was one. `refused`: somebody must change
- * something first. Returns when to connect again. */
+/* reconnect_lost: the connection is lost, or could not be made (was_up: false). refused: a person
+ * must change something first. Returns when to connect again. */
 dw_usec reconnect_lost(struct reconnect *, dw_usec now, bool was_up, bool refused, const char *why);
 
 /* reconnect_soon: the server answers, but cannot serve yet, so it is asked often again. */
 void reconnect_soon(struct reconnect *, dw_usec now);
 
-/* reconnect_useless: the connection is up and of no use; reconnect_useful: it is again. */
+/* reconnect_useless: the connection is up, and the server refuses to work. reconnect_useful: it
+ * works again. */
 void reconnect_useless(struct reconnect *, const char *why);
 void reconnect_useful(struct reconnect *, const char *words);
 

@@ -16,7 +16,7 @@ enum reply_kind { REPLY_NIL, REPLY_INTEGER, REPLY_STATUS, REPLY_ERROR, REPLY_BUL
 struct reply {
 	enum reply_kind kind;
 	int64_t integer;
-	const char *bytes; /* of a status, an error or a bulk; NUL-terminated, and may have NULs */
+	const char *bytes; /* of a status, error or bulk; ends with a NUL, may have others */
 	size_t size;
 	struct reply *items; /* of an array */
 	size_t count;
@@ -31,13 +31,13 @@ bool reply_bytes(struct reply *root, struct reply *, enum reply_kind, const void
 bool reply_items(struct reply *root, struct reply *, size_t count);
 void reply_free(struct reply *root);
 
-/* reply_is: a status or bulk of exactly that text. reply_fails: an error that begins with prefix,
- * followed by a space or the end: servers change the words behind it. */
+/* reply_is: a status or bulk with exactly that text. reply_fails: an error whose first words are
+ * prefix. The words after it differ between servers. */
 bool reply_is(const struct reply *, const char *text);
 bool reply_fails(const struct reply *, const char *prefix);
 
-/* reply_passes: an error that ends by itself: the server loads, is busy, was demoted, has no
- * replicas, or cannot write its disk. */
+/* reply_passes: an error that may end without our doing: the server loads its data, is busy, was
+ * demoted, has no replicas, or cannot write to its disk. */
 bool reply_passes(const struct reply *);
 
 /* A reader of RESP2. The bounds are those of one reply. */
@@ -59,8 +59,8 @@ bool reply_feed(struct reply_reader *, const void *bytes, size_t size);
  * that is not RESP, or beyond the bounds; DW_ENOMEM. After a failure only free the reader. */
 int reply_next(struct reply_reader *, struct reply **ret_reply);
 
-/* reply_announced, after a reply_next() that gave none: how large the reply is that has begun, as
- * far as it says so: at least that many bytes; 0: none has begun. */
+/* reply_announced: after a reply_next() without a reply. The least size of the reply that has
+ * begun, by the lengths in it; 0: none has begun. */
 size_t reply_announced(const struct reply_reader *);
 
 #endif

@@ -1,6 +1,6 @@
-/* The addresses of a host name, looked up in a thread of its own, because getaddrinfo() may block
- * for as long as a name server does not answer. Nobody can end such a thread: a look-up that is
- * given up frees itself when it is through. */
+/* Looks a host name up in a separate thread, because getaddrinfo() blocks until the name server
+ * answers. Nobody can end such a thread. So a look-up that is given up frees itself when it
+ * ends. */
 #ifndef DW_REDIS_RESOLVE_H
 #define DW_REDIS_RESOLVE_H
 
@@ -22,7 +22,7 @@ struct resolve_result {
 	struct resolve_address found[RESOLVE_MAX];
 };
 
-/* resolve_number: true: host is an address itself, and *ret_result is it. */
+/* resolve_number: true: host is a numeric address, and *ret_result has it. */
 bool resolve_number(const char *host, const char *port, struct resolve_result *ret_result);
 
 struct resolver;

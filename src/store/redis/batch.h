@@ -20,12 +20,12 @@ struct batch {
 	char flags[BATCH_MAX]; /* of the puts of one command */
 };
 
-/* batch_gather: others of the kind at the head of the queue come behind it; those of one id stay in
+/* batch_gather moves operations of the first one's kind forward, behind it. Those of one id keep
  * their order. */
 void batch_gather(struct op_queue *);
 
-/* batch_take_back puts what was sent from that queue, and comes back, where it was: in the order in
- * which all was submitted. */
+/* batch_take_back puts operations that were sent in vain back into the queue, by their order of
+ * submission. */
 void batch_take_back(struct op_queue *, struct op_queue *ops);
 
 /* batch_run: how many operations at the head of the queue make one command, and the room that their

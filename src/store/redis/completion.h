@@ -72,23 +72,22 @@ void answer_take(struct redis_store *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
 
-/* answer_known hands over what waits only for answers before it. */
+/* answer_known hands over answers that only wait for earlier ones. */
 void answer_known(struct redis_store *);
 
-/* answer_withheld ends the handing over, and answers what was withheld. */
+/* answer_withheld ends the handover, and hands over the withheld answers. */
 void answer_withheld(struct redis_store *);
 
-/* answer_doubtful: DW_EUNKNOWN, and it stays so: what is sent again of them is not done. */
+/* answer_doubtful answers DW_EUNKNOWN for good: an operation that is sent again is not done. */
 void answer_doubtful(struct redis_store *, struct op_queue *);
 
-/* answer_behind: of an operation that reads, after all that change and were submitted before
- * now. */
+/* answer_behind answers a read behind the changes that were submitted before now. */
 void answer_behind(struct redis_store *, dw_op *, int status);
 
 /* answer_cut_off gives up what waits for the shard. */
 void answer_cut_off(struct redis_store *, struct shard *);
 
-/* answer_overdue gives up what somebody has waited for too long. */
+/* answer_overdue gives up operations whose callers have waited for too long. */
 void answer_overdue(struct redis_store *);
 
 /* refuse_fenced answers what was asked of an owner; reading goes on as a client, and so do rebuild

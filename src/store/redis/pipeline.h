@@ -77,7 +77,8 @@ struct redis_request *request_new(struct redis_store *, struct shard *, request_
 				  request_lost *);
 void request_free(struct redis_store *, struct redis_request *);
 
-/* request_send sends pipeline.words. DW_OK: the request is taken over; else it is the caller's. */
+/* request_send sends pipeline.words. DW_OK: it takes the request over. After a failure the caller
+ * keeps it. */
 int request_send(struct redis_store *, struct redis_request *);
 
 /* request_post makes a request of pipeline.words and sends it. Not DW_OK: none is made. */
@@ -90,7 +91,7 @@ struct redis_request *request_pop(struct request_list *); /* NULL: the list is e
 /* pipeline_refuses: the server is there, and in trouble. */
 bool pipeline_refuses(const struct redis_store *);
 
-/* pipeline_watch notices that the connection was lost, or is another one. */
+/* pipeline_watch notices a lost or a new connection. */
 void pipeline_watch(struct redis_store *);
 
 /* pipeline_wire writes what was sent, and takes the replies that have come. */

@@ -28,8 +28,8 @@ struct rebuild {
 	bool is_unsure; /* another shard is HELD, and perhaps this one is, too */
 };
 
-/* A shard is HELD: first it is found out which others are. Then what we know of them is written as
- * a client's, and we are no owner any more. */
+/* Another process holds a shard. First this store asks which other shards are held. Then it writes
+ * what it knows of them, as a client, and gives the ownership up. */
 struct handover {
 	dw_op *op;      /* the LOSS that waits for one */
 	bool is_coming; /* the other shards are asked */
@@ -37,7 +37,7 @@ struct handover {
 	dw_usec until; /* steady: then we give up, unless a rebuild write is done */
 };
 
-/* restore_lose: we are no owner any more, and hand nothing over. restore_fenced: because a
+/* restore_lose gives the ownership up without a handover. restore_fenced does so because a
  * successor has the shard. */
 void restore_lose(struct redis_store *);
 void restore_fenced(struct redis_store *, struct shard *);
@@ -45,7 +45,7 @@ void restore_fenced(struct redis_store *, struct shard *);
 /* restore_work gives up what was handed over for too long. */
 void restore_work(struct redis_store *);
 
-/* restore_begin: the server does not have any more what it has confirmed. */
+/* restore_begin: the server has lost data that it had confirmed. */
 void restore_begin(struct redis_store *, struct shard *);
 
 /* restore_is_sure: the shard was unsure, and is ours. */
@@ -61,7 +61,7 @@ void restore_tell(struct redis_store *);
 void restore_park(struct redis_store *, dw_op *);
 void restore_end(struct redis_store *, int status);
 
-/* restore_reshard: there is another number of shards; who hands over begins to write again. */
+/* restore_reshard: the number of shards changed. A handover starts again. */
 void restore_reshard(struct redis_store *);
 bool restore_is_told(const struct redis_store *, const char *id);
 

@@ -21,7 +21,7 @@ void handshake_begin(struct redis_store *, struct shard *);
 /* handshake_done: the server has applied up to that number. */
 void handshake_done(struct redis_store *, struct shard *, uint64_t mark);
 
-/* session_end takes the sessions of a client away that closes. */
+/* session_end deletes the sessions of a client, because it closes. */
 void session_end(struct redis_store *);
 
 #endif

@@ -30,7 +30,7 @@ enum key {
 	KEY_COUNT
 };
 
-/* What a part notices and a higher part must act on. The turn reads the marks after it took the
+/* A part sets a mark when a higher part must act. The turn reads the marks after it has taken the
  * replies. */
 enum shard_mark {
 	SHARD_OTHER_COUNT = 1 << 0, /* the namespace has another number of shards -> reshard */

@@ -74,14 +74,14 @@ bool token_take(struct redis_store *, struct shard *, const struct reply *);
 void token_note_version(struct shard *, uint64_t version);
 void token_note_row(struct shard *, const dw_row *);
 
-/* token_is_dead: the HELD of an acquisition names a process that is gone. */
+/* token_is_dead: the shard is held by a process that does not exist any more. */
 bool token_is_dead(const struct reply *held);
 
 /* token_is_succeeded: the refusal of a renewal or handshake names another owner of the same
  * incarnation. Any other refusal says that the shard is not what it was. */
 bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
 
-/* token_went_back: what a renewal or handshake says is older than what we know. */
+/* token_went_back: the reply to a renewal or handshake is older than what we know. */
 bool token_went_back(const struct shard *, const struct reply *);
 
 #endif

@@ -1,4 +1,4 @@
-/* Ids that this owner has seen deleted: should one come back by itself, it is deleted again. */
+/* Ids whose deletion this owner has seen. If the server brings one back, it is deleted again. */
 #ifndef DW_STORE_REDIS_TOMBSTONE_H
 #define DW_STORE_REDIS_TOMBSTONE_H
 
