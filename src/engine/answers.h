@@ -1,6 +1,6 @@
-/* What the store's answers change. An answer finds its timer by id, because the timer that it is
- * about may have been replaced meanwhile; it changes a timer only if the generation is still the
- * one that the operation named. */
+/* What the store's answers change. An answer finds its timer by id, because another timer may have
+ * taken the place of the one that it is about. It changes a timer only if the generation is the one
+ * that the operation named. */
 #ifndef DW_ENGINE_ANSWERS_H
 #define DW_ENGINE_ANSWERS_H
 
@@ -18,7 +18,7 @@ struct engine;
 bool answers_next(struct engine *);
 void answers_fetch(const struct engine *);
 
-/* answers_failed: the store could not do it, as opposed to: it had a reason not to. */
+/* answers_failed: the store could not do it. Other statuses are reasons of the store not to. */
 static inline bool answers_failed(int status)
 {
 	return status != DW_OK && status != DW_ENOENT && status != DW_ESTALE &&

@@ -1,5 +1,5 @@
-/* Whether the arguments of a call are right. Apart from the engine, because a call from another
- * thread is checked there and then. message (DW_MESSAGE_SIZE bytes) says what is wrong. */
+/* Checks the arguments of a call. This is apart from the engine, because a call of another thread
+ * is checked in that thread. message (DW_MESSAGE_SIZE bytes) says what is wrong. */
 #ifndef DW_ENGINE_ARGUMENTS_H
 #define DW_ENGINE_ARGUMENTS_H
 

@@ -1,5 +1,5 @@
-/* What the API asked for and has not answered. Each call is answered exactly once, never from
- * inside itself. */
+/* Calls of the API that are not answered yet. Each one is answered exactly once, and never before
+ * the API's function has returned. */
 #ifndef DW_ENGINE_CALLS_H
 #define DW_ENGINE_CALLS_H
 
@@ -93,9 +93,9 @@ static inline void call_queue(struct timer *timer, struct call *call)
 	*end = call;
 }
 
-/* call_answer: the call is over, and will be told. call_answer_stored: by what the store has
- * answered to the operation. call_answer_stale answers a dw_settle (NULL: none) whose verdict is
- * not wanted any more. */
+/* call_answer ends the call; its callback will be told. call_answer_stored ends it with the
+ * store's answer. call_answer_stale answers a dw_settle (NULL: none) whose verdict does not
+ * count any more. */
 void call_answer(struct engine *, struct call *, int status);
 void call_answer_stored(struct engine *, struct call *, const dw_op *);
 void call_answer_stale(struct engine *, struct call *);
@@ -107,8 +107,8 @@ int call_ask(struct engine *, struct call *, dw_op *);
 void call_answer_ask(struct engine *, dw_op *);
 bool call_has(const dw_op *);
 
-/* calls_give_up answers some calls whose patience is over. calls_fail answers all that wait for the
- * timer's id: the store is away. */
+/* calls_give_up answers some calls that have waited for too long. calls_fail answers all calls that
+ * wait for the timer's id, because the store is away. */
 void calls_give_up(struct engine *);
 void calls_fail(struct engine *, struct timer *);
 

@@ -12,14 +12,14 @@
 struct engine;
 
 struct claims {
-	/* After a step of the wall clock: how many indexes of the schedules of fire and of work are
-	 * still to be looked at. */
+	/* After a step of the wall clock: how many timers of the fire and work schedules the sweep
+	 * has not looked at yet. */
 	uint32_t sweep_fire;
 	uint32_t sweep_work;
 };
 
-/* claim_is_due: a timer is due within one lead. Then the timers until *ret_until, which is two
- * leads away, are claimed together: so a quiet engine claims in few, fuller batches. claim_next
+/* claim_is_due: a timer is due within one lead. Then all timers due until *ret_until, two leads
+ * from now, are claimed together. So a quiet engine claims in few, fuller batches. claim_next
  * claims the next one; false: none, or no room. */
 bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
 bool claim_next(struct engine *, dw_usec until);
@@ -27,8 +27,8 @@ bool claim_next(struct engine *, dw_usec until);
 /* claim_revive claims timers that waited for a handler and have one now. */
 void claim_revive(struct engine *);
 
-/* claim_clock_stepped_back: claim_sweep looks from now on at all that is armed, or waits for a
- * handler, some a turn. Claims that are far ahead now are given back, so that others can cancel
+/* claim_clock_stepped_back starts a sweep over all armed and waiting timers; claim_sweep looks at
+ * some of them a turn. It gives back claims that are now far ahead, so that clients can cancel
  * these timers again. */
 void claim_clock_stepped_back(struct engine *);
 void claim_sweep(struct engine *, dw_usec now);

@@ -7,7 +7,8 @@
 struct engine;
 struct timer;
 
-/* damaged_flaw: what is wrong with a row, in words behind its id. It may write them to room. */
+/* damaged_flaw: words that say what is wrong with a row. They follow its id. room is space for
+ * them. */
 const char *damaged_flaw(const dw_row *, char room[RECORD_WORDS_SIZE]);
 
 /* damaged_row and damaged_timer report a damage that was found in a row, or by a claim. */

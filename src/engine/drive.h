@@ -1,4 +1,5 @@
-/* How the engine is driven at this moment. The turn and the ends of the engine's life change it. */
+/* How the engine is driven at this moment. The turn, engine_new and engine_begin_close change
+ * it. */
 #ifndef DW_ENGINE_DRIVE_H
 #define DW_ENGINE_DRIVE_H
 

@@ -1,5 +1,5 @@
-/* Events, and the words of errors. What the program must be told waits here as a notice, in one
- * queue for events and answers of calls; notify.c empties the queue. */
+/* Events, and the words of errors. Events and answers of calls wait in one queue of notices.
+ * notify.c tells them to the program. */
 #ifndef DW_ENGINE_EVENTS_H
 #define DW_ENGINE_EVENTS_H
 

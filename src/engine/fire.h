@@ -14,7 +14,8 @@ struct engine;
  * handler may start. */
 bool fire_next(struct engine *);
 
-/* fire_next_work gives a free worker what is due first; false: there is neither, or nothing due. */
+/* fire_next_work gives the first timer that is due to a free worker; false: no worker is free, or
+ * nothing is due. */
 bool fire_next_work(struct engine *);
 
 /* fire_wake: when a handler may have to start; wall time. */

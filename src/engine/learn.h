@@ -10,7 +10,7 @@ struct engine;
 /* learn_row: DW_OK, DW_ENOMEM, or DW_ENEWER for a row of a newer durawheel, which is noted. */
 int learn_row(struct engine *, const dw_row *);
 
-/* learn_rows learns a list; a row that there is no memory for is left to another scan. */
+/* learn_rows learns a list of rows. Without memory for a row, it asks for another scan. */
 void learn_rows(struct engine *, const dw_row *);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a timer does next: the one place that decides it. For one id one operation is under way at a
- * time; calls on the id wait behind it, in order. */
+/* Decides what a timer does next. Each id has at most one operation under way. Calls on the id wait
+ * behind it, in order. */
 #ifndef DW_ENGINE_LIFECYCLE_H
 #define DW_ENGINE_LIFECYCLE_H
 
@@ -7,8 +7,8 @@
 
 #include "engine/calls.h"
 
-/* lifecycle_resume goes on with a timer: the next call that waits, or what its state asks for,
- * unless an operation of it is under way or waits to be tried again. The timer may be freed. */
+/* lifecycle_resume begins the next call of the timer, or does what its state asks for. It does
+ * nothing while an operation is under way or waits to be tried again. It may free the timer. */
 void lifecycle_resume(struct engine *, struct timer *);
 
 /* lifecycle_start begins a call on the timer, or lets it wait behind the operation under way. */

@@ -7,7 +7,8 @@
 /* notify_all tells the program all that waits; there is something. */
 void notify_all(struct engine *);
 
-/* notify_round tells what there is to tell. What a callback adds is for the next round. */
+/* notify_round calls the program's callbacks for all notices in the queue. What a callback adds
+ * waits for the next round. */
 static inline void notify_round(struct engine *engine)
 {
 	if (engine->events.first)

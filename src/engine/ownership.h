@@ -25,7 +25,7 @@ struct ownership {
 	int lost_by;         /* the status that said so */
 };
 
-/* ownership_lose: status says why. The timers are dropped in a walk, which begins here. */
+/* ownership_lose: status says why. It begins a walk that drops the timers. */
 void ownership_lose(struct engine *, int status);
 
 /* ownership_give_way gives the ownership back when a timer of a newer durawheel was read, because
@@ -37,7 +37,7 @@ void ownership_round(struct engine *, dw_usec now);
 dw_usec ownership_wake(const struct engine *);
 void ownership_answered(struct engine *, const dw_op *);
 
-/* ownership_is_current: what the answer says of the store is so now, for an owner. */
+/* ownership_is_current: this is the owner, and the answer is of the present term. */
 static inline bool ownership_is_current(const struct ownership *ownership, const dw_op *op)
 {
 	return ownership->role == DW_OWNER && ticket_of_const(op)->term == ownership->term;

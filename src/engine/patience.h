@@ -1,6 +1,6 @@
-/* How long a caller waits at most. The store answers what it was asked within its patience; but a
- * call that waits behind another operation of its id has not been asked of the store, and a verdict
- * is sent until it is stored. This list has those calls, in the order of their acceptance. */
+/* How long a caller waits at most. The store answers each operation within its patience. But a call
+ * may wait behind another operation of its id, and a verdict is sent again until it is stored. This
+ * list has those calls, in the order of their acceptance. */
 #ifndef DW_ENGINE_PATIENCE_H
 #define DW_ENGINE_PATIENCE_H
 

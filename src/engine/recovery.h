@@ -1,5 +1,5 @@
-/* What others wrote: at the start all that is stored, page by page; then the inbox of the clients;
- * and what is long overdue. */
+/* Reads what others wrote: first all stored timers, page by page; then the inbox of the clients;
+ * and, now and then, what is long overdue. */
 #ifndef DW_ENGINE_RECOVERY_H
 #define DW_ENGINE_RECOVERY_H
 

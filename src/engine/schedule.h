@@ -1,4 +1,5 @@
-/* A wheel of timers: dw_wheel knows indexes, a schedule knows whose they are. */
+/* A wheel of timers. dw_wheel knows indexes only; the schedule knows which timer has which
+ * index. */
 #ifndef DW_ENGINE_SCHEDULE_H
 #define DW_ENGINE_SCHEDULE_H
 
@@ -29,8 +30,8 @@ uint32_t schedule_size(const struct schedule *);
 /* schedule_next: no timer is due before. */
 dw_usec schedule_next(const struct schedule *);
 
-/* schedule_is_due: whether there is a timer due at now; it stays. After much was cancelled it may
- * be one that is gone. */
+/* schedule_is_due: a timer is due at now; it stays in the schedule. After many cancels it may be a
+ * cancelled one. */
 bool schedule_is_due(struct schedule *, dw_usec now);
 
 /* schedule_wake: when to pop next, at the latest, so that the wheel's work stays spread out. */

@@ -6,8 +6,8 @@
 
 #include "port/op.h"
 
-/* How many of the operations that firing waits for are under way in the store at most. For what the
- * API asked for it is the store's window, so that a flood of puts does not stand before a claim. */
+/* At most so many operations that firing waits for are under way in the store. For all others the
+ * bound is the store's window, so that no claim waits behind a flood of puts. */
 #define URGENT_MAX 4096u
 
 struct engine;
@@ -31,8 +31,8 @@ void submit_round(struct engine *);
 void submit_collect(struct engine *);
 void submit_answered(struct engine *, const dw_op *);
 
-/* submit_refuse answers what was not submitted yet and only an owner may ask for. The rest stays
- * in the queues, and goes to the store as a client's. */
+/* submit_refuse answers queued operations that only an owner may ask for. The others stay in the
+ * queues, and go to the store as a client's. */
 void submit_refuse_owners(struct engine *, unsigned term);
 
 /* submit_has_room: the store takes another ordinary operation. */

@@ -34,14 +34,14 @@ void timers_free(struct engine *);
  * for soon. */
 void timers_fetch(const struct timers *, const char *const *ids, int count);
 
-/* timers_have_work: the engine has workers, and so a schedule of what is due for them. */
+/* timers_have_work: the engine has workers. Their due timers are in the work schedule. */
 static inline bool timers_have_work(const struct timers *timers)
 {
 	return timers->work.wheel != NULL;
 }
 
-/* timer_adopt makes a timer of the body, which decodes to the record, and of its topic; it is not
- * in the index yet. */
+/* timer_adopt makes a timer from a body, its record and its topic. The timer is not in the index
+ * yet. */
 int timer_adopt(struct engine *, const struct record *, const void *body, struct timer **ret_timer);
 
 /* timer_release frees a timer that is in no index any more. */
@@ -52,7 +52,7 @@ void timer_arm_fire(struct engine *, struct timer *, dw_usec at);
 void timer_disarm(struct engine *, struct timer *);
 void timer_set_state(struct engine *, struct timer *, enum timer_state);
 
-/* timer_drop disarms a timer that the store does not have any more, or not as it was. */
+/* timer_drop disarms a timer that the store has deleted or changed. */
 void timer_drop(struct engine *, struct timer *);
 
 /* timer_doubt: the claim of this timer may be gone, so it must be claimed again before it starts.

@@ -17,12 +17,13 @@ struct trouble {
 	dw_usec slow_until; /* steady: reported, and not again before */
 };
 
-/* trouble_failed: an operation failed, not a call of the program. trouble_over: one succeeded. */
+/* trouble_failed: an operation of the engine's own failed. trouble_over: one succeeded. */
 void trouble_failed(struct engine *, int status, const char *id);
 void trouble_over(struct engine *);
 
-/* trouble_begin and trouble_end notice what the store says of itself. The one comes before the
- * answers of a turn, the other after them: those that failed have failed of it. */
+/* trouble_begin and trouble_end ask the store about its state: the first before a turn's answers,
+ * the second after them. So failed answers between the two count to the trouble that the store
+ * declared. */
 void trouble_begin(struct engine *);
 void trouble_end(struct engine *);
 

@@ -22,12 +22,11 @@ struct sqlite_db {
 	sqlite3_stmt *statements[SQL_COUNT];
 };
 
-/* sqlite_db_make: the file is there afterwards, made with mode 0600 unless it was. On failure
- * ret_message (DW_MESSAGE_SIZE) says why. DW_OK, DW_ESTORE, DW_EFULL.
- */
+/* sqlite_db_make makes the file with mode 0600, unless it exists. On failure ret_message
+ * (DW_MESSAGE_SIZE) says why. DW_OK, DW_ESTORE, DW_EFULL. */
 int sqlite_db_make(const char *path, char *ret_message);
 
-/* sqlite_db_find: the file is there, and is not empty. DW_OK, DW_ENOENT, DW_ESTORE. */
+/* sqlite_db_find: DW_OK: the file exists and is not empty. DW_ENOENT, DW_ESTORE. */
 int sqlite_db_find(const char *path, char *ret_message);
 
 /* sqlite_db_open connects to the file at path, makes the schema in an empty one and refuses what is
@@ -55,8 +54,8 @@ int sqlite_db_finish(sqlite3_stmt *, int code);
  * before it. */
 int sqlite_db_cause(int code);
 
-/* sqlite_db_checkpoint: what is in the write-ahead log goes into the file, as far as no reader is
- * in the way. *ret_all tells whether that was everything. An SQLite result code. */
+/* sqlite_db_checkpoint copies the write-ahead log into the file, as far as readers allow. *ret_all:
+ * all of it was copied. An SQLite result code. */
 int sqlite_db_checkpoint(sqlite3 *, int mode, bool *ret_all);
 
 /* sqlite_db_set: the settings every connection to a database of timers has. */

@@ -41,7 +41,7 @@ int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *, cons
 		      char *ret_message);
 void sqlite_files_free(struct sqlite_files *, const struct alloc *);
 
-/* sqlite_files_note: from now on it is expected as it is now. False: none. */
+/* sqlite_files_note remembers which file has the name now. False: no file has it. */
 bool sqlite_files_note(struct sqlite_files *, enum sqlite_file);
 
 /* sqlite_files_look costs one system call. */

@@ -5,9 +5,9 @@
 #include "store/sqlite/meta.h"
 
 /* sqlite_rescue: the caller owns the database, and no transaction is open. Every row that can be
- * read stays as it is. For each one that cannot there is a damaged timer or letter in its place,
- * and then the damaged file is kept beside. DW_OK, DW_ESTORE, DW_EFULL. ret_message
- * (DW_MESSAGE_SIZE) says what is damaged; after a failure, why nothing was written. */
+ * read stays as it is. A row that cannot be read is replaced by a damaged timer or letter; then the
+ * damaged file is kept beside the new one. DW_OK, DW_ESTORE, DW_EFULL. ret_message
+ * (DW_MESSAGE_SIZE) tells the damage on entry; after a failure it says why nothing was written. */
 int sqlite_rescue(struct sqlite_session *, char *ret_message);
 
 #endif

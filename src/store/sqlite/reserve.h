@@ -1,9 +1,7 @@
-/* Some disk space kept back in FILE-reserve, given up when the disk is full, so that what is stored
- * can still be settled and cancelled.
- *
- * Every session of the file, of whatever process, makes it and looks at it: while it is not whole,
- * nobody stores anything new. So a put never lives on it, and whoever finds space again restores
- * it for all. */
+/* Disk space that FILE-reserve holds back. It is given up when the disk is full, so that stored
+ * timers can still be settled and cancelled. Every process that opens the file makes the reserve
+ * and looks at it. While it is not whole, nobody stores a new timer. Whoever finds space again
+ * restores it for all. */
 #ifndef DW_STORE_SQLITE_RESERVE_H
 #define DW_STORE_SQLITE_RESERVE_H
 
@@ -20,8 +18,8 @@ struct sqlite_reserve {
 	int refused;   /* errno: the file system cannot have one, which is not for want of space */
 };
 
-/* sqlite_reserve_take: whole afterwards, or false: there is no space. True as well when there can
- * be none: refused says why. */
+/* sqlite_reserve_take makes the reserve whole. False: the disk has no space. True also means that
+ * no reserve is possible: refused says why. */
 bool sqlite_reserve_take(struct sqlite_reserve *);
 
 /* sqlite_reserve_take_part takes as large a part as there is space for, up to the whole. */
@@ -31,8 +29,8 @@ void sqlite_reserve_take_part(struct sqlite_reserve *);
  * can be none. */
 bool sqlite_reserve_is_whole(const struct sqlite_reserve *);
 
-/* sqlite_reserve_spend gives up a piece of it, and not all: whoever has filled the disk would take
- * what is not needed at once. True: there was something to give up. */
+/* sqlite_reserve_spend gives up one piece, because the program that filled the disk would take all
+ * that is free. False: nothing is left. */
 bool sqlite_reserve_spend(struct sqlite_reserve *);
 
 /* sqlite_reserve_is_due: the last attempt to take it, or the last call of sqlite_reserve_put_off,

@@ -1,5 +1,5 @@
-/* How a session begins and ends: the database with all that stands beside it. The order matters:
- * names, database, lock and row of the owner, damage, and what must be there from now on. */
+/* How a session with the database and the files beside it begins and ends. The order matters:
+ * names, database, the owner's lock and row, damage, and last the files to watch. */
 #ifndef DW_STORE_SQLITE_SESSION_H
 #define DW_STORE_SQLITE_SESSION_H
 

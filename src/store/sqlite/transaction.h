@@ -1,6 +1,6 @@
-/* A batch of operations as one transaction: all of them, or, when one of them makes it fail, each
- * on its own. Here a failure becomes an answer that is true: not done is said only of what was not
- * done, and a COMMIT without an answer is looked up in the file. */
+/* A batch of operations is one transaction. If one of them makes it fail, each gets a transaction
+ * of its own. An operation is only answered as failed if it was not done: after a COMMIT without an
+ * answer the file is looked at. */
 #ifndef DW_STORE_SQLITE_TRANSACTION_H
 #define DW_STORE_SQLITE_TRANSACTION_H
 
