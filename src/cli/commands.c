@@ -8,22 +8,22 @@ static const char help_of_add[] =
     "Prints its id once it is stored.\n"
     "\n"
     "  --topic T         topic: it selects the handler\n"
-    "  --id ID           its name; without one, a unique one is made\n"
+    "  --id ID           its name; without it a unique name is made\n"
     "  --in DURATION     due in 30m, 1h30m, 250us ... (d h m s ms us), or 0\n"
     "  --at TIME         due at RFC 3339 with its offset: 2026-06-01T09:30:00+02:00\n"
     "  --data TEXT       payload, at most 1 MiB\n"
     "  --data-file FILE  the same from a file, - is stdin; at most 1 MiB\n"
-    "  --late-after D    when it is later than that, not delivered but dead\n"
-    "  --new             exit 4 if the id has a timer already\n";
+    "  --late-after D    a timer later than this becomes a dead letter\n"
+    "  --new             exit 4 if the id already has a timer\n";
 
 static const char help_of_import[] =
-    "A line is an object with the keys topic, at or in, and if you like id, data or\n"
-    "data_base64, late_after, all of them strings:\n"
+    "A line is an object with the keys topic, at or in, and optionally id, data or\n"
+    "data_base64, late_after. All values are strings:\n"
     "\n"
     "  {\"id\":\"order:42\",\"topic\":\"order.timeout\",\"in\":\"30m\",\"data\":\"...\"}\n"
     "\n"
-    "Prints how many were imported and refused. A bad line is named on stderr and\n"
-    "skipped; the exit code is 1 then. With ids, an import can be repeated.\n"
+    "Prints how many lines were imported and refused. A bad line is skipped and named\n"
+    "on stderr; then the exit code is 1. An import with ids can be repeated.\n"
     "\n"
     "  --json            print the counts as JSON: {\"imported\",\"refused\"}\n";
 
@@ -31,7 +31,7 @@ static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
     "                    data_base64 instead of data if it is not UTF-8. A timer is\n"
     "                    settled when its line is written.\n"
-    "  --topic T         only these topics, the others wait\n"
+    "  --topic T         only these topics; the others wait\n"
     "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
     "                    DW_DUE, DW_ATTEMPT in its environment. Exit 0 settles, else\n"
     "                    it is retried (in 1 s, 2 s ...; 16 times). The line is\n"
@@ -70,10 +70,10 @@ const struct command commands[] = {
     },
     {
 	.name = "cancel",
-	.summary = "cancels timers: what is cancelled does not start",
+	.summary = "cancels timers: a cancelled timer does not start",
 	.synopsis = "ID...",
 	.help = "Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n"
-		"Of several ids each is tried, and the highest exit code is returned.\n",
+		"Each of several ids is tried, and the highest exit code is returned.\n",
 	.example = "durawheel cancel order:42 order:43",
 	.words_min = 1,
 	.words_max = SIZE_MAX,
@@ -197,7 +197,7 @@ const struct command commands[] = {
 	.synopsis = "(ID... | --all [--topic T])",
 	.help = "  --all             all of them, or all of one topic; prints how many\n"
 		"\n"
-		"Of several letters of one id each. Exit 3: no such letter.\n",
+		"If an id has several letters, all are dropped. Exit 3: no such letter.\n",
 	.example = "durawheel dead drop order:42",
 	.options = OPT_BIT(OPT_ALL) | OPT_BIT(OPT_TOPIC),
 	.words_max = SIZE_MAX,
