@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/* The changing part of a stored timer. */
+/* What changes in a stored timer. */
 typedef struct dw_head {
 	uint64_t generation; /* unique and growing in the store, across ids and restarts */
 	dw_usec due;
@@ -41,11 +41,10 @@ typedef struct dw_row {
 	struct dw_row *next;
 	dw_head head;
 	int gone; /* inbox only: the timer was deleted; body is empty */
-	/* DW_OK; DW_ECORRUPT: head and body are not to be trusted; DW_ENEWER: a newer durawheel has
-	 * written it. */
+	/* DW_OK. DW_ECORRUPT: do not trust head and body. DW_ENEWER: a newer durawheel wrote it. */
 	int status;
 	const char *id;
-	const void *body; /* the immutable part, opaque to the store but for its checksum */
+	const void *body; /* never changes; the store knows only its checksum */
 	size_t body_size;
 
 	/* Of a dead letter. */
@@ -53,7 +52,7 @@ typedef struct dw_row {
 	dw_reason reason;
 	dw_usec at;
 
-	int deleted; /* and DW_ECORRUPT: another program has deleted it, and left the id */
+	int deleted; /* with DW_ECORRUPT: another program deleted it, and left its id */
 } dw_row;
 
 /* DW_OP_*            needs                          answers (op->status)
@@ -143,19 +142,19 @@ typedef enum dw_op_kind {
 #define DW_OP_WITHDRAWN 4u /* PUT, CANCEL, MOVE: the owner took its claim back unstarted */
 #define DW_OP_VERDICT 8u   /* RETRY: a handler's verdict (counts), not a claim given back */
 #define DW_OP_AGAIN 16u    /* PUT: sent before, and its outcome is unknown */
-/* In the answer of a PUT, with DW_OK: it had been done before, and what became of it is in rows:
- * the timer of that id as it is stored now, or nothing. head says nothing. With DW_EUNKNOWN: it is
- * not to be done again; sent with this flag it is only looked for. */
+/* In the answer of a PUT. With DW_OK: it was done before. rows has the timer of that id as it is
+ * stored now, or nothing; head has no meaning. With DW_EUNKNOWN: it must not be done again; a PUT
+ * with this flag only looks whether it was done. */
 #define DW_OP_DONE 32u
-/* CLAIM: head and body are all that is stored of the timer, unless a client has written it since:
- * a store that knows which timers clients have written, until they are acknowledged, may write the
- * claimed one without reading the other. SETTLE: it may delete it so. */
+/* CLAIM: head and body are exactly what is stored, unless a client has written the timer since. A
+ * store that knows which timers clients wrote may then write the claimed timer without reading it.
+ * SETTLE: it may delete the timer in the same way. */
 #define DW_OP_KNOWN 64u
-/* SCAN without a topic: the rows in the order of their generations, in which a store of
- * loads_by_generation reads all of its timers in the shortest time. */
+/* SCAN without a topic: the rows in the order of their generations. A store with
+ * loads_by_generation reads all of its timers fastest in this order. */
 #define DW_OP_BY_GENERATION 128u
-/* In any answer to an owner: the store was damaged, so that it might not have shown all of its
- * timers. It is mended; nothing is lost. */
+/* In any answer to an owner: the store was damaged and may not have shown all of its timers. It is
+ * mended now. What could not be read is a damaged timer. */
 #define DW_OP_MENDED 256u
 
 typedef struct dw_op {
@@ -182,8 +181,8 @@ typedef struct dw_op {
 	uint64_t room[6]; /* the store's, from submit() to collect() */
 } dw_op;
 
-/* What a store is given when it is opened. It is valid until free() begins: a thread that outlives
- * free() calls none of these functions but resize. */
+/* What a store gets when it is opened. It is valid until free() begins. A thread that outlives
+ * free() may only call resize. */
 typedef struct dw_store_env {
 	size_t size;
 	dw_role role;   /* DW_OWNER or DW_CLIENT; a standby is a client that asks with OWN */
@@ -202,7 +201,7 @@ typedef struct dw_store_env {
 	dw_usec lease;
 	dw_usec (*steady)(void *user); /* steady clock; any thread */
 	void *steady_user;
-	dw_usec reply_patience; /* a server that owes an answer for so long is lost; 0: 1 s */
+	dw_usec reply_patience; /* a server that owes an answer for this long is lost; 0: 1 s */
 	int existing;           /* options.flags has DW_EXISTING: nothing is made */
 } dw_store_env;
 
@@ -220,36 +219,37 @@ typedef struct dw_store_class {
 	size_t size;
 	const char *name;
 
-	/* must: takes over a list of operations linked by next, in order, as one batch. Never
+	/* Required. Takes over a list of operations, linked by next, as one batch. It never
 	 * blocks. */
 	void (*submit)(dw_store *, dw_op *batch);
-	/* must: the answered operations, in the order of their answers, or NULL; now the caller's.
-	 */
+	/* Required. Returns the answered operations in the order of their answers, or NULL. The
+	 * caller owns them now. */
 	dw_op *(*collect)(dw_store *);
-	/* must: no operation is begun any more, those not begun are answered DW_ECLOSED. Waits at
-	 * most patience for those begun. DW_OK, or DW_ETIMEOUT: what is not collected afterwards
-	 * stays with the store for ever. */
+	/* Required. Begins no further operation: those not begun are answered DW_ECLOSED. It waits
+	 * at most patience for the others. DW_OK, or DW_ETIMEOUT: operations not collected
+	 * afterwards stay with the store for ever. */
 	int (*stop)(dw_store *, dw_usec patience);
-	/* must, after stop: frees the store, or leaves that to its thread that is still at work. */
+	/* Required, after stop. Frees the store. If its thread is still at work, that thread frees
+	 * it later. */
 	void (*free)(dw_store *);
 
-	/* These may be NULL, or behind size: a store with a thread of its own needs none of them.
-	 *
-	 * A descriptor, always the same one, that is readable when turn() has something to do; -1:
-	 * none. */
+	/* The rest may be NULL, or beyond size: a store with its own thread needs none of it. The
+	 * descriptor is readable when turn() has something to do. It never changes; -1: none. */
 	int (*descriptor)(const dw_store *);
-	/* Does what can be done now, and never blocks. Called at the beginning of each turn of the
-	 * engine, before collect(), in the engine's thread. */
+	/* Does what is possible now, without blocking. The engine calls it in its thread, at the
+	 * beginning of each turn, before collect(). */
 	void (*turn)(dw_store *, dw_usec steady);
-	/* The steady time at which turn() is needed, readable or not; DW_NEVER. */
+	/* The steady time at which turn() is needed even if the descriptor is not readable; or
+	 * DW_NEVER. */
 	dw_usec (*due)(const dw_store *);
 	/* The steady time until which the owner may start handlers; absent: DW_NEVER. */
 	dw_usec (*lease)(const dw_store *);
-	/* The store has lost the part of it that the id is in, was emptied or set back, and waits
-	 * for what its owner still knows of that part. Absent: it never loses anything. */
+	/* The store has lost the part that the id is in, because it was emptied or set back. It
+	 * waits until the owner has written again what it knows of that part. Absent: the store
+	 * never loses anything. */
 	int (*is_lost)(const dw_store *, const char *id);
-	/* So many operations that no firing waits for are under way at most, as a claim waits
-	 * behind them; 0 or absent: 2048. */
+	/* At most so many operations that firing does not wait for are under way, because a claim
+	 * waits behind them. 0 or absent: 2048. */
 	size_t window;
 	/* Why nothing can be done at present, in words and without secrets: what the store knows by
 	 * itself, even if nothing was asked. DW_OK: it is not so; then the words say why it has
@@ -257,12 +257,12 @@ typedef struct dw_store_class {
 	 * a connection that is made again, and is not worth telling yet; due() says when it is.
 	 * Another status: that of the failure. */
 	int (*trouble)(const dw_store *, char *ret_words, size_t size);
-	/* How long after dw_op.asked an operation that a caller waits for is answered at the
-	 * latest, DW_ESTORE or DW_EUNKNOWN. The engine lets no call wait longer behind another one
-	 * of its id. 0 or absent: without end. */
+	/* An operation that a caller waits for is answered so long after dw_op.asked at the latest,
+	 * with DW_ESTORE or DW_EUNKNOWN. No call waits longer than this behind another one of its
+	 * id. 0 or absent: no limit. */
 	dw_usec patience;
-	/* 1: it knows DW_OP_BY_GENERATION. An owner then loads what is due soon in the order of the
-	 * deadlines, and the rest so. */
+	/* 1: the store knows DW_OP_BY_GENERATION. An owner then loads timers that are due soon by
+	 * their deadlines, and all others by their generations. */
 	int loads_by_generation;
 	/* The part that the id is in is cut off: what is asked of it fails, and none of its timers
 	 * may start. The lease is that of the other parts. take_part tells once of a part that was
