@@ -264,9 +264,10 @@ typedef struct dw_store_class {
 	/* 1: the store knows DW_OP_BY_GENERATION. An owner then loads timers that are due soon by
 	 * their deadlines, and all others by their generations. */
 	int loads_by_generation;
-	/* The part that the id is in is cut off: what is asked of it fails, and none of its timers
-	 * may start. The lease is that of the other parts. take_part tells once of a part that was
-	 * cut off, or is in use again; 0: none to tell of. Absent: there is one part. */
+	/* is_cut_off: the part that the id is in is cut off. Operations on it fail, and none of its
+	 * timers may start. The lease covers the other parts only. take_part reports once each part
+	 * that was cut off or is in use again; 0: nothing to report. Absent: the store has one
+	 * part. */
 	int (*is_cut_off)(const dw_store *, const char *id);
 	int (*take_part)(dw_store *, dw_part *ret_part);
 } dw_store_class;
