@@ -1,6 +1,7 @@
-/* What is overdue, whoever has written it: a page of every shard at each call, behind the one
- * before it. Nothing is merged or sorted: the owner knows almost all of it, and a scan in order
- * would read all of a crowd with one deadline to give the first of it. */
+/* Reads overdue timers, whoever wrote them: at each call the next page of every shard. The pages
+ * are neither merged nor sorted, because the owner knows almost all of these timers. A scan in
+ * order would have to read a whole crowd of equal deadlines before it could return the first
+ * one. */
 #include "store/redis/audit.h"
 
 #include <stdio.h>
@@ -34,8 +35,8 @@ static void from_the_start(struct shard *shard)
 	shard->audited.score[0] = shard->audited.id[0] = '\0';
 }
 
-/* keep_place: an id of somebody else's that is too long for one is left behind with all that have
- * its score; the next audit begins at the start again. */
+/* keep_place: another program's id may be too long to keep. Then all entries with its score are
+ * passed over; the next pass meets them again. */
 static void keep_place(struct shard *shard, const struct reply *id, const struct reply *score)
 {
 	bool fits = id->size <= DW_ID_MAX && !memchr(id->bytes, 0, id->size);

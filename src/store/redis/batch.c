@@ -67,8 +67,8 @@ static size_t write_put(struct redis_store *store, const struct shard *shard, co
 	return VALUE_HEAD_SIZE + size;
 }
 
-/* add_puts: column by column, so that the script hands them on as they are. False: one of them is
- * no record. */
+/* add_puts adds the puts column by column, as the script passes them on. False: one body is not a
+ * record. */
 static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
 		     size_t count)
 {
@@ -230,8 +230,8 @@ static size_t room_of(const dw_op *op)
 	return op->body_size ? VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) : 0;
 }
 
-/* Ids of one command's puts or known claims, which must differ, by their hashes: those that only
- * seem to be equal just make it two commands. */
+/* The hashes of the ids in one command of puts or known claims. The ids must differ. Two ids with
+ * one hash only cost a second command. */
 struct seen {
 	uint64_t hashes[4 * BATCH_MAX];
 };
@@ -265,8 +265,8 @@ void batch_forget(struct op_queue *queue)
 		op->flags &= ~DW_OP_KNOWN;
 }
 
-/* is_free: it may be done before others of these kinds that were asked earlier, if they are about
- * other ids. A move is not: it gives versions, as a put does, and those keep the calls' order. */
+/* is_free: the operation may overtake earlier ones of these kinds that are about other ids. A move
+ * may not: like a put it makes versions, and versions follow the order of the calls. */
 static bool is_free(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT || op->kind == DW_OP_CANCEL || op->kind == DW_OP_CLAIM ||

@@ -153,8 +153,8 @@ void answer_known(struct redis_store *store)
 
 /* ---- Giving up ------------------------------------------------------------------------------- */
 
-/* is_waited_for: a caller of the API waits for it, or it says something only now. What firing waits
- * for is never given up: it is done when the server is back. */
+/* is_waited_for: a caller of the API waits for the answer, or the answer is of use only now.
+ * Operations that firing waits for are never given up: they are done when the server is back. */
 static bool is_waited_for(const dw_op *op)
 {
 	switch (op->kind) {
@@ -196,8 +196,8 @@ static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 	}
 }
 
-/* note_doubt keeps in mind that a put may have been applied, so that sending it again does not do
- * it again. Without memory it counts as applied: its caller is told that nobody knows. */
+/* note_doubt remembers that a put may have been applied, so that it is not done twice when it is
+ * sent again. Without memory it counts as applied: its outcome stays unknown. */
 static void note_doubt(struct redis_store *store, struct shard *shard, dw_op *op, uint64_t number)
 {
 	size_t id_size = strlen(op->id) + 1;
@@ -255,8 +255,8 @@ void answer_cut_off(struct redis_store *store, struct shard *shard)
 	in_doubt_overdue(store, shard);
 }
 
-/* order_overdue hands over what is known, and waits for an answer before it. The engine's own
- * reading waits on: it would be told of timers whose earlier answers it has not seen. */
+/* order_overdue hands over overdue answers that wait for earlier ones. The engine's own reads keep
+ * waiting: they could tell of timers whose earlier answers the engine has not seen. */
 static void order_overdue(struct redis_store *store)
 {
 	dw_op *op = store->completion.order_first;

@@ -5,9 +5,9 @@
 
 #define COMMANDS_MAX 32u /* of a shard under way, where kinds mix */
 
-/* is_worth_it: while a command of the shard is under way, what follows gathers to a full one: a
- * timer costs the server half as much in a batch of 64 as alone. What has other kinds behind it
- * does not wait: they would wait, too. */
+/* is_worth_it: while a command of the shard is under way, operations gather until they fill another
+ * one. In a batch of 64 a timer costs the server half as much as alone. Operations with other kinds
+ * behind them are sent at once, because the others would wait, too. */
 static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
 {
 	return shard->channel.under_way == 0 || queue->count >= BATCH_GOOD ||

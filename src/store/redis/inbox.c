@@ -1,5 +1,6 @@
-/* The inbox: what clients have written, read without removing it, when there is something to read:
- * a client's script has said so on the wake channel, or a renewal has counted it. */
+/* Reads the inbox, which lists what clients wrote, without removing anything. It reads only when
+ * the inbox may have something: a client published it on the wake channel, or a renewal counted
+ * it. */
 #include "store/redis/inbox.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Keys of another type than ours, which somebody else has written. Redis says of a command only
- * that some key has the wrong type; so the server is asked which one, to name it. */
+/* Keys of another type than ours, which another program wrote. Redis only says that some key of a
+ * command has the wrong type. So types.lua is asked which key it is. */
 #include "store/redis/key_types.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What asks every shard waits here, until all that was submitted before it is sent. A barrier holds
- * back what is submitted after it. */
+/* Operations that ask every shard wait here until all earlier operations are sent. A barrier also
+ * holds back later operations. */
 #include "store/redis/later.h"
 
 #include "store/redis/core.h"
@@ -26,9 +26,9 @@ static bool has_older(const struct op_queue *queue, uint64_t order)
 	return op != NULL;
 }
 
-/* is_sent: all that was submitted before op is on its way, or answered. What came after it counts
- * not: under load there is always some. While the server refuses every change, a caller's reading
- * waits for none. */
+/* is_sent: every operation submitted before op is on its way or answered. Later ones do not count,
+ * because under load there are always some. While the server refuses every change, a caller's read
+ * waits for nothing. */
 static bool is_sent(const struct redis_store *store, const dw_op *op)
 {
 	if (!store->pipeline.connection || store->ownership.acquisition.active)

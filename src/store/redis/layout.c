@@ -215,8 +215,8 @@ static void correction_answered(struct redis_store *store, struct redis_request 
 	request_free(store, request);
 }
 
-/* correct writes our number into a shard that only a client has had: what it sends there from now
- * on is refused, and it learns ours. */
+/* correct writes our number into a shard that only a client has written to. The client's next
+ * commands are refused, and so it learns our number. */
 static void correct(struct redis_store *store, unsigned shard)
 {
 	char key[96];

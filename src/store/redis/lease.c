@@ -11,8 +11,8 @@
 
 static void acquire_shard(struct redis_store *, struct shard *, const char *replace);
 
-/* set_owner: every shard is ours. No command of the client that we were is under way: they were
- * sent before, and answered before. */
+/* set_owner: every shard that is not cut off is ours. No command of this store as a client is under
+ * way any more. */
 static void set_owner(struct redis_store *store)
 {
 	store->ownership.role = DW_OWNER;
@@ -90,8 +90,8 @@ static void note_passing(struct redis_store *store, bool passes)
 		store->ownership.acquisition.passes = passes;
 }
 
-/* acquire_held: somebody has the lease. A process of this machine that is not there any more is
- * replaced, for others the lease must end. */
+/* acquire_held: another process has the lease. A dead process of this machine is replaced. For any
+ * other the lease must end. */
 static void acquire_held(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	const char *holder = reply->items[3].bytes;
@@ -249,8 +249,8 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
-/* note_counts: two renewals in a row count other numbers of entries and values where a program
- * deletes below our keys. */
+/* note_counts: if two renewals in a row count different numbers of entries and values, another
+ * program has deleted some of them. */
 static void note_counts(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	struct entry_counts *counts = &shard->counts;

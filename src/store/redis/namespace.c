@@ -1,5 +1,5 @@
-/* What asks every shard: status, report, purge, the dropping of all dead letters. The answers are
- * gathered in the operation; it is answered with the last of them. */
+/* Operations that ask every shard: status, report, purge, the drop of all dead letters. The shards'
+ * answers are gathered; the last one answers the operation. */
 #include "store/redis/namespace.h"
 
 #include <stdio.h>
@@ -33,8 +33,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 		op->store_status = status_new(&store->alloc, &gather->sum);
 		gather->status = op->store_status ? DW_OK : DW_ENOMEM;
 	}
-	/* No other failure would do: each of them says that nothing was done. (DW_ENEWER does not:
-	 * it says what is kept.) */
+	/* Any other failure would say that nothing was done. DW_ENEWER does not say that. */
 	if (gather->status != DW_OK && gather->status != DW_ENEWER && gather->begun)
 		gather->status = DW_EUNKNOWN;
 	alloc_free(&store->alloc, gather->report);

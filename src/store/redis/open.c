@@ -108,8 +108,8 @@ static int await_connection(struct redis_store *store, dw_usec until, char *mess
 	return unreachable(store, message);
 }
 
-/* rest: a server that refuses what it will take later is asked again after a while. False: the
- * patience is over. */
+/* rest waits a moment before a server is asked again that refuses only for now. False: the patience
+ * is over. */
 static bool rest(struct redis_store *store, dw_usec until)
 {
 	dw_usec end = usec_min(until, usec_add(store->now, PAUSE));

@@ -20,8 +20,8 @@ static int status_of(int64_t code)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* note_generation: what is asked for next is later, whatever the server's time was thought to be:
- * the first one is asked for before it is known. */
+/* note_generation: the next version asked for is later than this one. The first one is asked for
+ * before the server's time is known. */
 static void note_generation(struct redis_store *store, struct shard *shard, uint64_t generation)
 {
 	dw_usec now = usec_add(store->clock.time, usec_sub(store->now, store->clock.at));
@@ -123,8 +123,8 @@ static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 	}
 }
 
-/* note_end: what was done has ended a timer, or made one; or found one that lives, because another
- * owner has brought it back. */
+/* note_end: the operation ended a timer, made one, or found one that another owner has brought
+ * back. */
 static void note_end(struct redis_store *store, struct shard *shard, const dw_op *op)
 {
 	switch (op->kind) {
@@ -171,8 +171,8 @@ static bool is_passed_on(struct redis_store *store, const struct shard *shard, d
 	return true;
 }
 
-/* retry: operations that come back are sent again before those behind them, which may be about the
- * same timer and may have come back already. Rebuild writes stay ahead of all others. */
+/* retry: operations that were not applied are sent again before later ones, which may be about the
+ * same timer. Rebuild writes stay ahead of all others. */
 static void retry(struct redis_store *store, struct shard *shard, struct op_queue *ops)
 {
 	bool rebuilds =
@@ -220,8 +220,8 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 			continue;
 		}
 		status = take_item(store, request->shard, op, &reply->items[i]);
-		/* Where there is nothing, what its caller knew of has ended: by the same command,
-		 * perhaps, whose answer was lost. */
+		/* DW_ENOENT: the timer that the caller knew has ended, perhaps by this same
+		 * command, whose answer was lost. */
 		if (status == DW_OK ||
 		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
 			note_end(store, request->shard, op);

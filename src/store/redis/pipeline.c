@@ -146,8 +146,8 @@ static size_t items_of(const struct reply *reply)
 	return count;
 }
 
-/* request_misread: the reply to it is not the command's, so those behind it may be others', too.
- * The connection is dropped, with all that is under way. */
+/* request_misread: the reply has a wrong shape, so the replies behind it may belong to other
+ * commands. The connection is dropped with all that is under way. */
 static void request_misread(struct redis_store *store, struct redis_request *request)
 {
 	for (dw_op *op = request->ops.first; op; op = op->next)

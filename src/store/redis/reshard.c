@@ -83,8 +83,8 @@ static void move_puts(struct redis_store *store, struct shard *old)
 	}
 }
 
-/* move_all moves what waits for an old shard. What was sent to it and not answered may have been
- * applied, and nobody can say whether. Rebuild writes may be sent twice. */
+/* move_all moves the operations that wait for an old shard. Nobody can say whether commands without
+ * an answer were applied: they are DW_EUNKNOWN. Rebuild writes may be sent twice. */
 static void move_all(struct redis_store *store, struct shard *shard)
 {
 	struct redis_request *request;

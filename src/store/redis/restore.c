@@ -75,9 +75,9 @@ void restore_write(struct redis_store *store, struct shard *shard)
 	restore_tell(store);
 }
 
-/* reopen: the engine has written all it knows, so what was asked meanwhile is sent. A client may
- * have written to the emptied shard before it was acquired. The inbox that listed the write was
- * emptied, so each timer is looked at. */
+/* reopen: the engine has written all that it knows, so the waiting operations are sent. A client
+ * may have written to the emptied shard before it was acquired, and the inbox that listed this was
+ * emptied. So the scripts read each timer first. */
 static void reopen(struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_NONE;
@@ -147,8 +147,8 @@ void restore_reshard(struct redis_store *store)
 
 static void reacquire(struct redis_store *, struct shard *, const char *replace);
 
-/* hand_over: this store tells the other process, as a client, what it knows. Until that is done
- * the engine does not learn that the ownership is lost. */
+/* hand_over: this store writes what it knows for the other process, as a client. Only then does the
+ * engine learn that the ownership is lost. */
 static void hand_over(struct redis_store *store)
 {
 	complain(store, "the namespace was emptied, and another process owns it since");

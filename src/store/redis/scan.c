@@ -131,8 +131,8 @@ static bool give(struct redis_store *store, struct scan *scan)
 	return ended;
 }
 
-/* read_on asks for pages of streams that have fewer rows than wanted, as long as the pages under
- * way do not keep a claim waiting. */
+/* read_on asks for pages of streams that have fewer rows than wanted. Few rows are under way at a
+ * time, so that no claim waits long behind them. */
 static void read_on(struct redis_store *store, struct scan *scan, size_t wanted)
 {
 	for (unsigned i = 0; i < scan->count && scan->rows_under_way < UNDER_WAY_MAX; i++) {

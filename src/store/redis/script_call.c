@@ -1,5 +1,5 @@
-/* Calls of the scripts: the words that each begins with, and what a refusal means. It sorts a
- * refusal, and acts on none. */
+/* Calls of the scripts: the words that each call begins with, and what a refusal means. This file
+ * only classifies refusals. */
 #include "store/redis/script_call.h"
 
 #include <stdio.h>

@@ -30,8 +30,7 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 	shard_mark(store, shard, SHARD_READY);
 }
 
-/* ask_again: not now, but as soon as it may: nothing is fired until every shard has had its
- * handshake. */
+/* ask_again: the handshake is repeated soon, because nothing fires until every shard has had it. */
 static void ask_again(struct redis_store *store, struct shard *shard)
 {
 	shard->channel.handshake = HANDSHAKE_NONE;
@@ -44,8 +43,7 @@ static void ask_again(struct redis_store *store, struct shard *shard)
 
 /* ---- The owner ------------------------------------------------------------------------------- */
 
-/* is_ours: the lease has a token of ours that an earlier handshake has put there; its reply was
- * lost. */
+/* is_ours: an earlier handshake of ours has replaced the token, and its reply was lost. */
 static bool is_ours(const struct redis_store *store, const struct shard *shard,
 		    const struct reply *reply)
 {
@@ -138,8 +136,8 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 	}
 }
 
-/* is_another_session: the session is not that of our last handshake, which has ended or was set
- * back. A handshake of ours may have made it that arrived after its connection was lost. */
+/* is_another_session: the session of our last handshake has ended or was set back. This one may
+ * come from a handshake of ours that arrived after its connection was lost. */
 static bool is_another_session(const struct shard *shard, const struct reply *reply)
 {
 	return (uint64_t)reply_number(&reply->items[5]) < shard->session.connection ||
@@ -229,8 +227,8 @@ static void session_unlinked(struct redis_store *store, struct redis_request *re
 	request_free(store, request);
 }
 
-/* session_end: the session is what refuses commands that still lie in the socket of an earlier
- * connection, so only a client that has had no other one takes it away. */
+/* session_end: the session refuses commands that still lie in the socket of an earlier connection.
+ * So only a client with a single connection deletes it. */
 void session_end(struct redis_store *store)
 {
 	for (unsigned i = 0; store->pipeline.connections == 1 && i < store->shard_count; i++) {

@@ -202,8 +202,8 @@ static bool has_waiting(const struct redis_store *store)
 	return store->scans != NULL;
 }
 
-/* trouble_at: when it is told that there is no connection. One that is made again at once is no
- * trouble: what was under way then is sent again. */
+/* trouble_at: when a lost connection counts as trouble. A connection that is made again at once is
+ * none: its commands are sent again. */
 static dw_usec trouble_at(const struct redis_store *store)
 {
 	return store->pipeline.connection ? DW_NEVER

@@ -12,8 +12,9 @@
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* clock_learn: as if the answer had come at once, so that we are never ahead of the server's
- * clock: a version that is could be given a second time when the server has lost the first one. */
+/* clock_learn takes the time as if the reply had come at once, so that we are never ahead of the
+ * server's clock. The server could give a version ahead of its clock twice, if it lost the first
+ * one. */
 void clock_learn(struct redis_store *store, int64_t server_time)
 {
 	store->clock.time = server_time;
@@ -111,8 +112,8 @@ void token_incarnation(const struct redis_store *store, unsigned number, char *r
 		       number); /* it fits */
 }
 
-/* floor_of: what the shard gives from now on is above all that it has given, even if the server has
- * lost that and its clock went back. */
+/* floor_of: every version that the shard gives from now on is above all earlier ones, even if the
+ * server has lost them and its clock went back. */
 static uint64_t floor_of(const struct redis_store *store, struct shard *shard)
 {
 	token_note_version(shard, shard->lease.fence);

@@ -1,5 +1,5 @@
-/* Scan and check read a shard page by page: each page begins behind the member and the score with
- * which the last one ended. */
+/* Scan and check read a shard page by page. A page begins behind the last member and score of the
+ * page before. */
 #include "store/redis/walk.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The operations on one timer, as calls of the scripts: consecutive ones of a kind become one call,
- * which the script applies one after the other. */
+/* Turns operations on timers into calls of the scripts. Consecutive operations of one kind become
+ * one call; the script applies them one after the other. */
 #include "store/redis/write.h"
 
 #include <string.h>
