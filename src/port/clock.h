@@ -1,5 +1,5 @@
-/* The clocks, as an interface, so that a simulation can be their master. Below the engine nobody
- * calls a clock; the engine reads wall once a turn and passes it down. */
+/* The clocks as an interface, so that a simulation can set them. The engine reads the wall clock
+ * once a turn and passes the time down. Nothing below the engine reads a clock. */
 #ifndef DW_PORT_CLOCK_H
 #define DW_PORT_CLOCK_H
 

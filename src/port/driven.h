@@ -1,5 +1,5 @@
-/* A store without a thread of its own is driven by whoever uses it. These ask for what a store's
- * class may leave out, or ends before; a store that needs none of it is never in the way. */
+/* A store without a thread is driven by its user. These functions call the optional members of a
+ * store's class. A missing member has a default that never gets in the way. */
 #ifndef DW_PORT_DRIVEN_H
 #define DW_PORT_DRIVEN_H
 

@@ -1,5 +1,5 @@
-/* A delivery whose handler runs on a worker thread. One block that owns all it shows to the
- * handler: the timer it was made of may be replaced meanwhile, and the handle may be closed. */
+/* A delivery whose handler runs on a worker thread. One block owns all that the handler sees,
+ * because meanwhile the timer may be replaced and the handle may be closed. */
 #ifndef DW_PORT_JOB_H
 #define DW_PORT_JOB_H
 

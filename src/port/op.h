@@ -1,5 +1,5 @@
-/* An operation under way in a store: one block that carries its own id and bytes, so that whoever
- * has it last can free it. */
+/* An operation under way in a store: one block with its id and bytes, so that its last user can
+ * free it. */
 #ifndef DW_PORT_OP_H
 #define DW_PORT_OP_H
 
@@ -33,8 +33,7 @@ static inline const struct ticket *ticket_of_const(const dw_op *op)
 dw_op *op_new(const struct alloc *, dw_op_kind, const char *id, const void *body, size_t body_size);
 unsigned char *op_room(dw_op *);
 
-/* op_is_parked: it is answered when the store has something to say, and owes no answer till
- * then. */
+/* op_is_parked: a long poll. The store answers it when it has something to say. */
 static inline bool op_is_parked(const dw_op *op)
 {
 	return op->kind == DW_OP_INBOX || op->kind == DW_OP_LOSS;
@@ -49,8 +48,8 @@ dw_row *row_new(const struct alloc *, const char *id, const void *body, size_t b
 unsigned char *row_room(dw_row *);
 void rows_free(const struct alloc *, dw_row *);
 
-/* op_add_row adds a row to the answer at *tail, which begins as &op->rows. Row NULL: there was no
- * memory for it, and the answer is that; false. */
+/* op_add_row adds a row to the answer at *tail, which begins as &op->rows. False: row is NULL,
+ * because there was no memory; the answer is DW_ENOMEM. */
 bool op_add_row(const struct alloc *, dw_op *, dw_row ***tail, dw_row *);
 
 /* A first-in first-out list of operations. Zero is empty. */

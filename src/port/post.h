@@ -1,4 +1,4 @@
-/* What other threads have asked for, as the engine sees it: it asks for some of it in each turn. */
+/* Calls of other threads, as the engine sees them. Each turn takes some of them. */
 #ifndef DW_PORT_POST_H
 #define DW_PORT_POST_H
 

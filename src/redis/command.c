@@ -13,7 +13,8 @@ void command_clear(struct redis_command *command)
 	command->used = 0;
 }
 
-/* is_full: the callers stay below COMMAND_WORDS_MAX. If one does not, nothing is overwritten. */
+/* is_full: callers must stay below COMMAND_WORDS_MAX. If one does not, its words are dropped and
+ * the command is not sent. */
 static bool is_full(struct redis_command *command)
 {
 	assert(command->count < COMMAND_WORDS_MAX);

@@ -54,8 +54,8 @@ static const struct socket_link *const_link_of(const struct link *link)
 
 /* ---- Losing a connection ------------------------------------------------------------------- */
 
-/* close_connection says goodbye by shutdown: a forked child may have the socket, too, and then the
- * server would not see it closed. */
+/* close_connection shuts the socket down. A forked child may also have it open, and then the server
+ * would not notice a mere close. */
 static void close_connection(struct socket_link *link)
 {
 	if (link->fd >= 0) {
@@ -71,8 +71,8 @@ static void close_connection(struct socket_link *link)
 	link->ready = NULL;
 }
 
-/* lose closes the connection and rests until the next attempt; `refused`: the server does not want
- * us, and only somebody who changes something can help. */
+/* lose closes the connection and rests until the next attempt. refused: the server rejects us until
+ * somebody changes something. */
 static void lose(struct socket_link *link, bool refused, const char *why)
 {
 	close_connection(link);

@@ -2,8 +2,8 @@
 
 #include "base/usec.h"
 
-/* While a reply is under way the program looks every STEP. When it comes much later, it was away:
- * the reply has waited for it, and not it for the reply, so that little of that time counts. */
+/* While a reply arrives, the program looks every STEP. If it looks much later, the reply has waited
+ * for the program, so little of that time counts. */
 #define STEP DW_MILLISECONDS(50)
 #define STEP_MAX (2 * STEP)
 
@@ -21,8 +21,8 @@ static bool is_waiting(const struct heartbeat *heart)
 	return heart->due > 0 || heart->probing;
 }
 
-/* begin_waiting: the time that a reply may take counts from when its command is written, which may
- * be late if the caller is. */
+/* begin_waiting: a reply's time counts from the writing of its command, which is late if the caller
+ * is. */
 static void begin_waiting(struct heartbeat *heart)
 {
 	if (!is_waiting(heart))

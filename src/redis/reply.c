@@ -365,8 +365,8 @@ static bool is_bulk(const redisReader *hiredis)
 	return awaited(hiredis) == REDIS_REPLY_STRING;
 }
 
-/* bulk_fits looks at the length of a bulk that has not come whole: hiredis would wait for it,
- * however large it is, and for the end of that line. */
+/* bulk_fits checks the announced length of an incomplete bulk. hiredis would wait for all of it,
+ * however large it is. */
 static bool bulk_fits(const char *line, size_t size, size_t *ret_length)
 {
 	size_t length = 0;

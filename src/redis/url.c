@@ -13,8 +13,8 @@
 
 #include "base/message.h"
 
-/* No message repeats a part of the URL: what is wrong with it may be that a password was not
- * escaped, and then any part may be of the password. */
+/* No message repeats a part of the URL. The mistake may be a password that was not escaped, and
+ * then any part may belong to the password. */
 
 #define PASSWORD_FILE_MAX 4096u
 #define PASSWORD_VARIABLE "DURAWHEEL_REDIS_PASSWORD"

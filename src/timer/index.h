@@ -16,8 +16,8 @@ uint32_t index_count(const struct index *);
 
 struct timer *index_find(const struct index *, const char *id);
 
-/* index_fetch_bucket, index_fetch_timer: this id will be looked for soon. The first brings into the
- * cache what the second reads, so it comes some ids earlier. It returns the hash for the second. */
+/* Both prefetch an id that will be looked for soon. index_fetch_bucket brings into the cache what
+ * index_fetch_timer reads, so it is called some ids earlier. It returns the hash for the second. */
 uint64_t index_fetch_bucket(const struct index *, const char *id);
 void index_fetch_timer(const struct index *, uint64_t hash);
 
@@ -28,8 +28,8 @@ void index_remove(struct index *, struct timer *);
 /* index_replace puts fresh in the place of old, which has the same id. Cannot fail. */
 void index_replace(struct index *, struct timer *old, struct timer *fresh);
 
-/* index_visit calls visit for every timer of one bucket; false: there is no such bucket. Going
- * through all of them, with turns in between, meets every timer that is there all the while. */
+/* index_visit calls visit for every timer of one bucket; false: no such bucket. A loop over all
+ * buckets, even with turns in between, meets every timer that stays in the index. */
 bool index_visit(struct index *, uint32_t bucket, void (*visit)(struct timer *, void *user),
 		 void *user);
 

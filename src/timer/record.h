@@ -44,9 +44,8 @@ void record_encode(const struct record *, unsigned char *ret_body);
 /* record_crc: the checksum in an encoded body. */
 uint32_t record_crc(const void *body);
 
-/* record_restore writes what record_encode has written, from a store that leaves out what the id
- * and the lengths say: with the four bytes of the checksum that it kept, so that decoding
- * verifies. */
+/* record_restore writes the same bytes as record_encode did, for a store that keeps only a part of
+ * them. The store must keep the four bytes of the checksum, so that decoding verifies the rest. */
 void record_restore(const struct record *, const unsigned char *crc, unsigned char *ret_body);
 
 /* record_decode enforces every limit of the API, so that its callers need not.
@@ -61,8 +60,8 @@ static inline bool record_is_nameless(const struct record *record)
 	return record->id_size == 0;
 }
 
-/* record_breaks_limit: the checksum is right, but no timer can be like this. ret_words says which
- * limit, as words behind the timer's name. */
+/* record_breaks_limit: the checksum is right, but the record is beyond a limit of the API.
+ * ret_words names the limit; they follow the timer's name. */
 bool record_breaks_limit(const void *body, size_t size, char ret_words[RECORD_WORDS_SIZE]);
 
 /* record_of_row decodes the body of a store's row. DW_ECORRUPT also means that the store says so,

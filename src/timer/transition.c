@@ -182,8 +182,8 @@ static struct life_step take_move(const dw_op *op, const struct life_record *sto
 	return step;
 }
 
-/* cancel_damaged removes it whatever it says, or nobody could. To a client it promises that nothing
- * starts only if no trace of a claim is left: a claim leaves two, the state and the token. */
+/* cancel_damaged always removes the timer, because nothing else could. A client gets DW_OK only if
+ * no trace of a claim is left. A claim leaves two: the state and the token. */
 static struct life_step cancel_damaged(const struct life_record *stored,
 				       const struct life_caller *caller)
 {
@@ -198,8 +198,8 @@ static struct life_step cancel_damaged(const struct life_record *stored,
 	return step;
 }
 
-/* take_damaged: a timer that does not match its checksum never fires; a put replaces it, a cancel
- * removes it and a bury sets it aside, nothing else touches it. */
+/* take_damaged: a timer that does not match its checksum never fires. A put replaces it, a cancel
+ * removes it, a bury sets it aside. Nothing else changes it. */
 static struct life_step take_damaged(const dw_op *op, const struct life_record *stored,
 				     const struct life_caller *caller)
 {

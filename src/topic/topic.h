@@ -77,8 +77,8 @@ void topic_unwait(struct topics *, struct timer *);
 /* topics_revivable: a topic that has waiting timers and a handler, or NULL. */
 struct topic *topics_revivable(const struct topics *);
 
-/* topics_recheck: from now on all topics with waiting timers are looked through; topics_rechecked:
- * the one that `recheck` names has been. */
+/* topics_recheck begins a look at all topics with waiting timers. topics_rechecked ends the look at
+ * topics.recheck, and goes on to the next one. */
 void topics_recheck(struct topics *);
 void topics_rechecked(struct topics *);
 

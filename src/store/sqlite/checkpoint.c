@@ -6,9 +6,9 @@ enum {
 	LOG_PAGES_FULL = 250, /* the same on a full disk */
 };
 
-/* run_once: whether it worked shows in the length of the log, which the writer watches. The
- * connection lives only as long as the work, so that none is in the way when the store opens the
- * file again after a failure. */
+/* run_once: the writer watches the length of the log, which shows whether this worked. The
+ * connection is closed after the work, so that it is not in the way when the store opens the file
+ * again after a failure. */
 static void run_once(struct sqlite_checkpoint *checkpoint)
 {
 	sqlite3 *handle = NULL;

@@ -106,8 +106,8 @@ int sqlite_db_find(const char *path, char *ret_message)
 
 /* ---- Waiting for another process ---- */
 
-/* wait_for_other is called by SQLite while another connection holds the write lock. Soon at first:
- * most transactions take a fraction of a millisecond. */
+/* SQLite calls wait_for_other while another connection holds the write lock. The first pauses are
+ * short, because most transactions take a fraction of a millisecond. */
 static int wait_for_other(void *user, int count)
 {
 	struct sqlite_patience *patience = user;
@@ -239,8 +239,8 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 	return code ? code : SQLITE_ERROR;
 }
 
-/* may_try_again: SQLITE_BUSY that SQLite did not wait for, because waiting might be a deadlock: two
- * processes that make the file's journal at the same moment. The loser begins again. */
+/* may_try_again: SQLite does not wait where waiting might be a deadlock, as when two processes
+ * switch the file to a write-ahead log at the same moment. The loser tries again. */
 static bool may_try_again(const struct sqlite_patience *patience, dw_usec began)
 {
 	struct clock clock = clock_system();

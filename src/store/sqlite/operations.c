@@ -42,8 +42,8 @@ static int find_by(struct sqlite_session *session, enum sqlite_sql which, const 
 	return SQLITE_OK;
 }
 
-/* is_about: a damaged timer's generation says enough, which is its place in the table. Its id may
- * be what is damaged. */
+/* is_about: a damaged timer is known by its generation, which is its place in the table. Its id may
+ * be damaged. */
 static bool is_about(const struct stored *found, const dw_op *op)
 {
 	if (found->row.record.damaged)

@@ -20,8 +20,8 @@ static bool is_behind(const dw_cursor *at, const dw_cursor *before)
 	       (at->due == before->due && at->generation > before->generation);
 }
 
-/* scan_by_due: the cursor is a place in the index. A damaged index that leads back would let pages
- * follow each other for ever. */
+/* scan_by_due: the cursor is a place in the index. A damaged index could lead back, and the scan
+ * would never end. */
 static int scan_by_due(struct sqlite_session *session, dw_op *op)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_SCAN);

@@ -72,7 +72,8 @@ static bool is_text(const struct copied *table, int column)
 	       (table == &letters && column == COLUMN_REASON);
 }
 
-/* bind_column: a damaged row may have a value of another type, and the table takes only its own. */
+/* bind_column converts the value: a damaged row may have one of a wrong type, which the table
+ * refuses. */
 static int bind_column(struct rescue *rescue, sqlite3_stmt *from, int column)
 {
 	sqlite3_stmt *to = rescue->insert;
@@ -141,7 +142,7 @@ static int insert_double(struct rescue *rescue, sqlite3_int64 key)
 	return insert_as(rescue, "damaged", key);
 }
 
-/* insert_unreadable puts a damaged row in the place of what cannot be read. name ends its id. */
+/* insert_unreadable inserts a damaged row for one that cannot be read. Its id ends with name. */
 static int insert_unreadable(struct rescue *rescue, sqlite3_int64 key, const char *what,
 			     sqlite3_int64 name)
 {
@@ -190,8 +191,8 @@ static int next_key(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *r
 	return code == SQLITE_ROW && *ret_key <= after ? SQLITE_CORRUPT : code;
 }
 
-/* pass_damage finds the next key behind a part of the table that cannot be read: first one from
- * which reading goes on, in steps that double; then the least such. */
+/* pass_damage finds the next key behind a part of the table that cannot be read. It doubles its
+ * steps until a key can be read, then halves them to find the first such key. */
 static int pass_damage(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *ret_key)
 {
 	sqlite3_int64 bad = after;
@@ -312,8 +313,8 @@ static int copy_table(struct rescue *rescue, const struct copied *table)
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
-/* copy_meta: if the counters cannot be read, no generation is given twice all the same, because
- * none is before the present. */
+/* copy_meta: if the counters cannot be read, the present time becomes the last generation. So no
+ * generation is given twice. */
 static int copy_meta(struct rescue *rescue)
 {
 	char line[256];

@@ -30,9 +30,8 @@ static bool is_want_of_space(int error)
 	return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-/* may_fit: what cannot succeed is not tried. A vain attempt takes all the space there is for a
- * moment, in which another session's cancel fails; and one beyond RLIMIT_FSIZE is answered with a
- * signal. */
+/* may_fit: an attempt that must fail is not made. It would take all space for a moment, in which
+ * another session's cancel fails. Beyond RLIMIT_FSIZE it would raise a signal. */
 static bool may_fit(int fd, const struct stat *before, off_t size)
 {
 	unsigned long long has = (unsigned long long)before->st_blocks * 512;

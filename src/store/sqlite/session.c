@@ -19,8 +19,8 @@ static int name_files(struct sqlite_batch *batch, struct sqlite_owner *owner, co
 	return status;
 }
 
-/* note_files: what must be there from now on. Between the opening and this line somebody may have
- * taken it away, which the first commit would not notice. */
+/* note_files remembers the open files. If one was removed since it was opened, the first commit
+ * would not notice. */
 static int note_files(struct sqlite_batch *batch, char *ret_message)
 {
 	struct sqlite_files *files = &batch->files;

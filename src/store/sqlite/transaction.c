@@ -73,8 +73,8 @@ static void answer_all(struct sqlite_batch *batch, struct part part, int status)
 
 /* ---- The file ---- */
 
-/* lose: what is asked of the file now is refused, and said once. It stays open, so that no other
- * file gets its number while its name is looked for. */
+/* lose refuses all operations while the file's name is gone, and logs it once. The file stays open,
+ * so that no other file gets its inode number. */
 static int lose(struct sqlite_batch *batch, enum sqlite_file which)
 {
 	const char *fate = sqlite_files_look(&batch->files, which) == FILE_IS_ANOTHER
@@ -99,8 +99,8 @@ static void find_again(struct sqlite_batch *batch)
 	batch->foreign = true; /* who knows what was written meanwhile */
 }
 
-/* can_mend: only what SQLite makes itself is missing. A log of somebody else belongs to another
- * database, and what is in ours is not in it. */
+/* can_mend: only files that SQLite makes itself are missing. Another program's log would belong to
+ * another database, and would lack what is in ours. */
 static bool can_mend(const struct sqlite_files *files)
 {
 	enum sqlite_file_state log = sqlite_files_look(files, FILE_LOG);
@@ -430,8 +430,8 @@ static void run_one_by_one(struct sqlite_batch *batch)
 	}
 }
 
-/* is_long: a check reads all of the file. It must not hold a lock on it for the writes beside it in
- * the batch. */
+/* is_long: a check reads the whole file. The writes of its batch get transactions of their own, so
+ * that no lock is held meanwhile. */
 static bool is_long(const struct sqlite_batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)

@@ -58,7 +58,8 @@ static bool open_pipe(struct sqlite_wake *wake, int access)
 	return false;
 }
 
-/* The owner's end is open for both directions: so it has no end of file when a client leaves. */
+/* The owner opens the pipe for reading and writing, so that it sees no end of file when a client
+ * leaves. */
 bool sqlite_wake_make(struct sqlite_wake *wake)
 {
 	close_pipe(wake);

@@ -50,7 +50,7 @@ static void wait_for_work(struct sqlite_store *sqlite)
 	}
 }
 
-/* is_alone: the operation is no transaction, or has its own, so a batch has nothing beside it. */
+/* is_alone: the operation needs no transaction, or one of its own. So it is a batch by itself. */
 static bool is_alone(const dw_op *op)
 {
 	return op->kind == DW_OP_OWN || op->kind == DW_OP_DISOWN;
