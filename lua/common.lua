@@ -70,7 +70,7 @@ local function halves(number)
 	return low, (number - low) / WORD
 end
 
--- score: of a pending timer; that of a claimed one is its negative.
+-- score: of a pending timer; that of a claimed one is its negative. A double holds it exactly.
 local function score(d0, d1)
 	if d1 >= 2147483648 or d0 + d1 == 0 then
 		return 1

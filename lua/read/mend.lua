@@ -31,7 +31,7 @@ for k = 1, #ids do
 
 		insert(scores, digits(flags and flags % 256 == 1 and -rank or rank))
 		insert(scores, ids[k])
-		insert(told, digits(flags and v1 * WORD + v0 or 1))
+		insert(told, digits(flags and score(v0, v1) or 1))
 		insert(told, ids[k])
 		item = 0
 	end

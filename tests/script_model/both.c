@@ -174,7 +174,7 @@ static void show_theirs(const redisReply *reply)
 {
 	print_message("server: type %d, %lld, %s\n", reply->type, reply->integer,
 		      reply->str ? reply->str : "");
-	for (size_t i = 0; i < reply->elements && i < 12; i++)
+	for (size_t i = 0; i < reply->elements; i++)
 		print_message("  %zu: type %d, %lld, %s\n", i, reply->element[i]->type,
 			      reply->element[i]->integer,
 			      reply->element[i]->str ? reply->element[i]->str : "");
@@ -184,7 +184,7 @@ static void show_ours(const struct reply *reply)
 {
 	print_message("model: kind %d, %lld, %s\n", reply->kind, (long long)reply->integer,
 		      reply->bytes ? reply->bytes : "");
-	for (size_t i = 0; i < reply->count && i < 12; i++)
+	for (size_t i = 0; i < reply->count; i++)
 		print_message("  %zu: kind %d, %lld, %s\n", i, reply->items[i].kind,
 			      (long long)reply->items[i].integer,
 			      reply->items[i].bytes ? reply->items[i].bytes : "");

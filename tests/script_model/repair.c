@@ -52,7 +52,7 @@ static void give_place(struct run *run, struct bytes id)
 		set_rank(run, id, &words);
 	else
 		key_set_score(run->model, run->timers, id, 1);
-	key_set_score(run->model, run->inbox, id, sound ? ver_of(&words) : 1);
+	key_set_score(run->model, run->inbox, id, sound ? score_of(words.v0, words.v1) : 1);
 }
 
 void model_mend(struct run *run)
