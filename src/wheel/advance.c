@@ -169,7 +169,7 @@ static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_
 				(*moves)--;
 				continue;
 			}
-			out[taken].handle = entry.name & ~WHEEL_ELDER;
+			out[taken].handle = wheel_handle_of(entry.name);
 			out[taken++].deadline = deadline;
 			wheel_names_give(wheel, entry.name);
 		}
@@ -190,7 +190,7 @@ static size_t take_soon(dw_wheel *wheel, dw_wheel_due *out, size_t *moves)
 		(*moves)--;
 		return 0;
 	}
-	out->handle = entry.name & ~WHEEL_ELDER;
+	out->handle = wheel_handle_of(entry.name);
 	out->deadline = wheel_decode(entry.deadline);
 	wheel_names_give(wheel, entry.name);
 	return 1;

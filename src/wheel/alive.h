@@ -30,16 +30,33 @@ struct wheel_lives {
 	size_t elders;
 };
 
+static inline size_t wheel_lives_count(const struct wheel_lives *lives)
+{
+	return lives->young + lives->elders;
+}
+
 /* wheel_names_meet: count an entry if it is alive. False: there can be no such entry. */
 bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *lives);
 
 /* wheel_names_check: does each timer have one of the entries that were met? */
 bool wheel_names_check(const dw_wheel *wheel, const struct wheel_lives *lives);
 
+/* wheel_handle_of: the handle of the timer that has this name. */
+static inline dw_wheel_handle wheel_handle_of(uint64_t name)
+{
+	return name & ~WHEEL_ELDER;
+}
+
+/* wheel_name_lasts: the ring cannot forget this name. */
+static inline bool wheel_name_lasts(uint64_t name)
+{
+	return name & WHEEL_ELDER;
+}
+
 /* wheel_index: of a name, or of a handle. */
 static inline uint32_t wheel_index(uint64_t name)
 {
-	return dw_wheel_index(name & ~WHEEL_ELDER);
+	return dw_wheel_index(wheel_handle_of(name));
 }
 
 static inline struct wheel_chunk *wheel_chunk(const dw_wheel *wheel, uint32_t index)
@@ -87,7 +104,7 @@ static inline bool wheel_is_elder(const dw_wheel *wheel, dw_wheel_handle handle)
 /* wheel_live: is the timer with this name, which an entry has, alive? */
 static inline bool wheel_live(const dw_wheel *wheel, uint64_t name)
 {
-	if (BITS_RARE(name & WHEEL_ELDER))
+	if (BITS_RARE(wheel_name_lasts(name)))
 		return wheel_is_elder(wheel, name);
 	return wheel_is_young(wheel, wheel_generation(name));
 }

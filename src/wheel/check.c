@@ -188,7 +188,7 @@ static int check_rest(const dw_wheel *wheel, struct found *found)
 	found->entries += wheel->overdue.count + wheel_soon_count(wheel);
 	if (!check_idle(wheel))
 		return RULE_WORK;
-	if (found->lives.young + found->lives.elders != wheel_count(wheel))
+	if (wheel_lives_count(&found->lives) != wheel_count(wheel))
 		return RULE_COUNT;
 	if (found->entries != wheel_entries(wheel))
 		return RULE_COUNT;

@@ -1,5 +1,5 @@
 /*
- * count.h: how many generations, timers and entries there are.
+ * count.h: how many generations, timers and entries there are, and can be.
  */
 #ifndef WHEEL_COUNT_H
 #define WHEEL_COUNT_H
@@ -51,6 +51,25 @@ static inline void wheel_entries_gone(dw_wheel *wheel, uint32_t count)
 static inline uint32_t wheel_dead(const dw_wheel *wheel)
 {
 	return wheel_entries(wheel) - wheel_count(wheel);
+}
+
+/* wheel_names_known: how many generations the ring knows. The sweep must meet every
+ * entry sooner. */
+static inline uint32_t wheel_names_known(const dw_wheel *wheel)
+{
+	return wheel->names.ring;
+}
+
+/* wheel_names_ready: can one more name be taken, before there is something else to do? */
+static inline bool wheel_names_ready(const dw_wheel *wheel)
+{
+	return wheel_next_generation(wheel) != wheel->stop_at;
+}
+
+/* wheel_names_ready_fresh: the same, and no index that was in use before is free. */
+static inline bool wheel_names_ready_fresh(const dw_wheel *wheel)
+{
+	return wheel->next_name < wheel->quick_until;
 }
 
 #endif

@@ -70,7 +70,7 @@ static int resize_elders(dw_wheel *wheel, uint32_t room)
 	return DW_OK;
 }
 
-int wheel_names_reserve_elders(dw_wheel *wheel)
+int wheel_names_reserve_old(dw_wheel *wheel)
 {
 	return wheel->names.elders ? DW_OK : resize_elders(wheel, wheel->pool.room);
 }
@@ -118,9 +118,9 @@ BITS_NOINLINE uint64_t wheel_names_age(dw_wheel *wheel, uint64_t name)
 {
 	if (!wheel_live(wheel, name))
 		return 0;
-	if (name & WHEEL_ELDER || wheel_age(wheel, wheel_generation(name)) < wheel->names.old)
+	if (wheel_name_lasts(name) || wheel_age(wheel, wheel_generation(name)) < wheel->names.old)
 		return name;
-	return wheel_make_elder(wheel, name);
+	return wheel_name_make_last(wheel, name);
 }
 
 /* open_word: the bits of the next 64 generations take the place of the oldest ones. */
@@ -137,7 +137,7 @@ static void open_word(dw_wheel *wheel, uint64_t gone)
 /* No handle is 0, so that the 64 generations from 0 on are left out. */
 int wheel_names_open(dw_wheel *wheel)
 {
-	if (wheel->names.span + 64 >= wheel->names.old && wheel_names_reserve_elders(wheel) < 0)
+	if (wheel->names.span + 64 >= wheel->names.old && wheel_names_reserve_old(wheel) < 0)
 		return DW_ENOMEM;
 	if (wheel_next_generation(wheel) == 0) {
 		open_word(wheel, UINT64_MAX);
@@ -156,6 +156,13 @@ static void make_chunks_ready(dw_wheel *wheel)
 
 	for (; names->clean < wheel_fresh(wheel) + 64; names->clean += 64)
 		*wheel_chunk(wheel, names->clean) = (struct wheel_chunk){0, 0};
+}
+
+/* As if the 64 generations from 0 on had been given and all room were taken. */
+void wheel_names_start(dw_wheel *wheel)
+{
+	wheel->full_at = wheel->stop_at = wheel->swept = 64;
+	wheel->next_name = wheel->quick_until = UINT64_C(64) << 32;
 }
 
 void wheel_names_stop(dw_wheel *wheel)
@@ -199,7 +206,7 @@ size_t wheel_names_bytes(const dw_wheel *wheel)
 bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *lives)
 {
 	uint32_t index = wheel_index(name);
-	bool elder = name & WHEEL_ELDER;
+	bool elder = wheel_name_lasts(name);
 
 	if (index >= wheel->pool.room)
 		return false;
@@ -209,7 +216,7 @@ bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *
 		return true;
 	lives->elders += elder;
 	lives->young += !elder;
-	return wheel_find(wheel, name & ~WHEEL_ELDER) == name;
+	return wheel_find(wheel, wheel_handle_of(name)) == name;
 }
 
 /* count_young: what is not gone in what the ring knows. */

@@ -10,12 +10,15 @@
  * DW_ENOMEM. */
 int wheel_names_grow(dw_wheel *wheel, uint32_t room, uint32_t blocks);
 
-/* wheel_names_reserve_elders: room for elders, which a wheel needs only once it has one. DW_ENOMEM.
- */
-int wheel_names_reserve_elders(dw_wheel *wheel);
+/* wheel_names_reserve_old: memory for the timers that the ring forgets. An ordinary wheel needs it
+ * late or never; an overdue timer is one from the start. DW_ENOMEM. */
+int wheel_names_reserve_old(dw_wheel *wheel);
 
 /* wheel_names_open: the next 64 generations can be given; the last 64 all were. DW_ENOMEM. */
 int wheel_names_open(dw_wheel *wheel);
+
+/* wheel_names_start: of a wheel that has no memory yet. */
+void wheel_names_start(dw_wheel *wheel);
 
 /* wheel_names_stop: until when adds are simple, once there is room and generations can be given. */
 void wheel_names_stop(dw_wheel *wheel);
@@ -53,7 +56,7 @@ static inline void wheel_name_end(dw_wheel *wheel, uint64_t name)
 {
 	uint32_t index = wheel_index(name);
 
-	if (BITS_RARE(name & WHEEL_ELDER))
+	if (BITS_RARE(wheel_name_lasts(name)))
 		wheel_chunk(wheel, index)->elders &= ~wheel_chunk_bit(index);
 	else
 		wheel_young_end(wheel, name);
@@ -126,8 +129,8 @@ static inline void wheel_names_give(dw_wheel *wheel, uint64_t name)
 	wheel_index_give(wheel, wheel_index(name));
 }
 
-/* wheel_make_elder: the name of a young timer from now on. */
-static inline uint64_t wheel_make_elder(dw_wheel *wheel, dw_wheel_handle handle)
+/* wheel_name_make_last: the name of a young timer from now on. */
+static inline uint64_t wheel_name_make_last(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	uint32_t index = dw_wheel_index(handle);
 

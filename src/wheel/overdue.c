@@ -128,8 +128,8 @@ static void drop_chunks(dw_wheel *wheel, uint32_t keep)
 
 void wheel_overdue_push(dw_wheel *wheel, struct wheel_entry entry)
 {
-	struct wheel_entry elder = {entry.deadline, wheel_make_elder(wheel, entry.name)};
-	struct item item = {elder, wheel->overdue.sequence++};
+	struct wheel_entry lasting = {entry.deadline, wheel_name_make_last(wheel, entry.name)};
+	struct item item = {lasting, wheel->overdue.sequence++};
 	uint32_t position = wheel->overdue.count++;
 
 	assert(entry.deadline < wheel->current);
@@ -175,7 +175,7 @@ size_t wheel_overdue_take(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size
 			(*moves)--;
 			continue;
 		}
-		out[taken].handle = first.name & ~WHEEL_ELDER;
+		out[taken].handle = wheel_handle_of(first.name);
 		out[taken++].deadline = wheel_decode(first.deadline);
 		wheel_names_give(wheel, first.name);
 	}
@@ -233,7 +233,7 @@ bool wheel_overdue_check(const dw_wheel *wheel, struct wheel_lives *lives)
 
 		if (item->entry.deadline >= wheel->current || before(item, parent))
 			return false;
-		if (!(item->entry.name & WHEEL_ELDER) ||
+		if (!wheel_name_lasts(item->entry.name) ||
 		    !wheel_names_meet(wheel, item->entry.name, lives))
 			return false;
 	}

@@ -8,12 +8,13 @@
  * Sweeping sooner would take more time; sweeping later gains nothing, the lists are then so long
  * that they fall out of the cache. Where nothing is added, nothing is swept: memory does not grow.
  *
- * And it makes elders of those that are alive and old (alive.h), before the ring forgets them. For
- * that it goes around often enough also where nothing dies, and from the highest list to the lowest
+ * It also gives old timers a name that lasts (alive.h), before the ring forgets them. For that
+ * it goes around often enough even where nothing dies, and from the highest list to the lowest
  * one, as draining does: so what is in the wheel when it sets out is met, wherever it is by then.
  */
 #include "wheel/sweep.h"
 
+#include "wheel/lens.h"
 #include "wheel/overdue.h"
 #include "wheel/slots.h"
 #include "wheel/soon.h"
@@ -41,29 +42,18 @@ struct gap {
 
 /*
  * gather: the live ones of the entries from `source` to `end` go to the gap, which lies before
- * them. Returns where the gap begins then. Which ones are live cannot be predicted, so there is no
- * branch but for the elders and the old.
+ * them. Returns where the gap begins then.
  */
 static union wheel_cell *gather(dw_wheel *wheel, const union wheel_cell *source,
 				const union wheel_cell *end, struct gap gap)
 {
-	/* What is written may be the wheel itself, for all that the compiler knows. */
-	const uint64_t *ring = wheel->names.gone;
-	const uint32_t mask = wheel->names.ring_mask;
-	const uint32_t last = wheel_next_generation(wheel) - 1, old = wheel->names.old;
+	const struct wheel_lens lens = wheel_lens(wheel);
 	union wheel_cell *to = gap.to;
 
 	for (; source < end; source++) {
 		uint64_t deadline = source->entry.deadline, name = source->entry.name;
-		uint32_t generation = wheel_generation(name);
-		bool live;
+		bool live = wheel_lens_keeps(wheel, lens, &name);
 
-		if (BITS_RARE(name & WHEEL_ELDER) || BITS_RARE(last - generation >= old)) {
-			name = wheel_names_age(wheel, name);
-			live = name;
-		} else {
-			live = wheel_ring_has(ring, mask, generation);
-		}
 		to->entry.deadline = deadline;
 		to->entry.name = name;
 		to += live;
@@ -196,7 +186,8 @@ void wheel_sweep_all(dw_wheel *wheel)
 
 BITS_COLD void wheel_sweep_old(dw_wheel *wheel)
 {
-	uint32_t since = wheel_next_generation(wheel) - wheel->swept, ring = wheel->names.ring;
+	uint32_t since = wheel_next_generation(wheel) - wheel->swept;
+	uint32_t ring = wheel_names_known(wheel);
 
 	if (since >= ring / 8 * 3)
 		wheel_sweep_all(wheel);

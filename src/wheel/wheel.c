@@ -99,9 +99,7 @@ int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *al
 	memset(wheel, 0, sizeof(*wheel));
 	wheel->allocator = *allocator;
 	wheel_set_current(wheel, wheel_encode(now));
-	/* As if the 64 generations from 0 on had been given and all room were taken. */
-	wheel->full_at = wheel->stop_at = wheel->swept = 64;
-	wheel->next_name = wheel->quick_until = UINT64_C(64) << 32;
+	wheel_names_start(wheel);
 	wheel_slots_init(wheel);
 	wheel_overdue_clear(wheel);
 	*ret_wheel = wheel;
@@ -134,7 +132,7 @@ int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 		if (error < 0)
 			return error;
 	}
-	return wheel_names_reserve_elders(wheel);
+	return wheel_names_reserve_old(wheel);
 }
 
 /* grow_or_sweep: there is room for one more entry afterwards. DW_ENOMEM, DW_ELIMIT. */
@@ -174,7 +172,7 @@ BITS_COLD static int go_on(dw_wheel *wheel)
 /* make_room: for one more entry. DW_ENOMEM, DW_ELIMIT. */
 static inline int make_room(dw_wheel *wheel)
 {
-	return wheel_next_generation(wheel) != wheel->stop_at ? DW_OK : go_on(wheel);
+	return wheel_names_ready(wheel) ? DW_OK : go_on(wheel);
 }
 
 /* make_room_ahead: for one more entry at the end of a ring's slot. DW_ENOMEM, DW_ELIMIT. */
@@ -196,7 +194,7 @@ static int make_room_near(dw_wheel *wheel, uint64_t deadline)
 
 	if (error < 0 || deadline >= wheel->current)
 		return error;
-	error = wheel_names_reserve_elders(wheel);
+	error = wheel_names_reserve_old(wheel);
 	return error < 0 ? error : wheel_overdue_reserve(wheel);
 }
 
@@ -225,8 +223,7 @@ static inline bool is_near(const dw_wheel *wheel, uint64_t deadline)
 /* has_room: can an entry with the next generation simply be put behind the last one of a list? */
 static inline bool has_room(const dw_wheel *wheel, uint32_t list)
 {
-	return !BITS_RARE(wheel_list_full(wheel, list)) &&
-	       !BITS_RARE(wheel_next_generation(wheel) == wheel->stop_at);
+	return !BITS_RARE(wheel_list_full(wheel, list)) && !BITS_RARE(!wheel_names_ready(wheel));
 }
 
 /* put_ahead: an entry with a name that was taken for it into a ring's slot, which has room. */
@@ -253,7 +250,7 @@ BITS_NOINLINE static int add_ahead_rarely(dw_wheel *wheel, uint64_t deadline, ui
 BITS_NOINLINE static int add_ahead_again(dw_wheel *wheel, uint64_t deadline, uint32_t list,
 					 dw_wheel_handle *ret_handle)
 {
-	if (BITS_RARE(wheel_next_generation(wheel) == wheel->stop_at))
+	if (BITS_RARE(!wheel_names_ready(wheel)))
 		return add_ahead_rarely(wheel, deadline, list, ret_handle);
 	return put_ahead(wheel, deadline, list, wheel_name_take(wheel), ret_handle);
 }
@@ -281,12 +278,12 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 	list = wheel_slots_ahead(wheel, deadline);
 	if (BITS_RARE(wheel_list_full(wheel, list)))
 		return add_ahead_rarely(wheel, deadline, list, ret_handle);
-	if (wheel->next_name >= wheel->quick_until)
+	if (!wheel_names_ready_fresh(wheel))
 		return add_ahead_again(wheel, deadline, list, ret_handle);
 	return put_ahead(wheel, deadline, list, wheel_name_fresh(wheel), ret_handle);
 }
 
-/* cancel_rarely: an elder, or none. */
+/* cancel_rarely: a timer that the ring has forgotten, or none. */
 BITS_NOINLINE static int cancel_rarely(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	uint64_t name = wheel_find(wheel, handle);
@@ -325,7 +322,8 @@ static bool leave_out(dw_wheel *wheel, uint32_t generation)
 	return true;
 }
 
-/* move_rarely: where there is no room, to a near deadline, an elder, or none. */
+/* move_rarely: where there is no room, to a near deadline, of a timer that the ring has forgotten,
+ * or of none. */
 BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
 {
 	bool near = is_near(wheel, deadline);
@@ -340,7 +338,7 @@ BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_whee
 	while (error == DW_OK && leave_out(wheel, wheel_generation(*handle)));
 	if (error < 0)
 		return error;
-	wheel_name_end(wheel, wheel_find(wheel, *handle)); /* it may have become an elder */
+	wheel_name_end(wheel, wheel_find(wheel, *handle)); /* its name may have changed */
 	if (!near)
 		return put_ahead(wheel, deadline, list, wheel_name(wheel, dw_wheel_index(*handle)),
 				 handle);
