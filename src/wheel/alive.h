@@ -1,22 +1,26 @@
 /*
- * alive.h: who lives. names.h gives the indexes and generations, and takes them back.
+ * alive.h: which timers are alive. names.h gives indexes and generations out and takes them back.
  *
- * A generation is the place of an add or a move in the order of all of them, and in a ring of bits
- * each of the last ones has a bit: has its timer gone? Timers that are asked about at random were
- * mostly added not long ago, so that these bits lie in the cache where a word for each timer would
- * not. A timer that outlives half of the ring becomes an *elder*: its entry and its index are
- * marked, its generation is kept by index, and in the ring it is gone. The sweep sees to that,
- * because it comes by all entries before the ring has gone around (sweep.c).
+ * Every add and every move gets the next generation. A ring of bits has one bit for each recent
+ * generation: the bit is set when the timer of that generation has gone. Most lookups ask for
+ * timers that were added recently. Their bits therefore stay in the cache, and one word for each
+ * timer would not. A timer that outlives half of the ring becomes an *elder*: its entry and its
+ * index are marked, its generation is stored by index, and its bit in the ring is set. The sweep
+ * does this, because it meets every entry before the ring has gone around (sweep.c).
  *
- * Invariant: the entry of a timer is marked if and only if its index is. One that is not marked,
- * dead or alive, has a generation that was given less than `span` ago. What is not gone in the ring
- * are the timers that are no elders, and what has not been given yet. A chunk is in the stack when
- * it has a free index; no index is both free and an elder's. Chunks are ready for all indexes that
- * are handed out before there is something else to do.
+ * Invariant:
+ * - The entry of a timer is marked if and only if its index is marked.
+ * - An unmarked entry, dead or alive, has a generation that was given less than `span` ago.
+ * - The clear bits of the ring belong to timers that are not elders, and to generations that were
+ *   not given yet.
+ * - A chunk is in the stack if and only if it has a free index.
+ * - An index is never both free and marked as an elder's.
+ * - The chunks of all indexes that can be given before the next call of wheel_names_stop() are
+ *   ready.
  *
- * Not guarded against: an elder that is cancelled just before its generation is given again, after
- * 2^32 others, leaves an entry that would be alive if that same generation went to its index and to
- * an overdue timer, before the sweep has come by.
+ * Not guarded against: an elder is cancelled just before its generation is given again, after 2^32
+ * others. If the same index and an overdue timer then get that generation before the sweep comes
+ * by, the elder's dead entry looks alive.
  */
 #ifndef WHEEL_ALIVE_H
 #define WHEEL_ALIVE_H
@@ -24,7 +28,7 @@
 #include "base/bits.h"
 #include "wheel/count.h"
 
-/* struct wheel_lives: the live entries that were met. */
+/* struct wheel_lives: how many live entries a walk has met. */
 struct wheel_lives {
 	size_t young;
 	size_t elders;
@@ -35,10 +39,10 @@ static inline size_t wheel_lives_count(const struct wheel_lives *lives)
 	return lives->young + lives->elders;
 }
 
-/* wheel_names_meet: count an entry if it is alive. False: there can be no such entry. */
+/* wheel_names_meet: count an entry if it is alive. False: no sound wheel has such an entry. */
 bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *lives);
 
-/* wheel_names_check: does each timer have one of the entries that were met? */
+/* wheel_names_check: does each timer have exactly one of the entries that were met? */
 bool wheel_names_check(const dw_wheel *wheel, const struct wheel_lives *lives);
 
 /* wheel_handle_of: the handle of the timer that has this name. */
@@ -47,13 +51,13 @@ static inline dw_wheel_handle wheel_handle_of(uint64_t name)
 	return name & ~WHEEL_ELDER;
 }
 
-/* wheel_name_lasts: the ring cannot forget this name. */
+/* wheel_name_lasts: is this the name of an elder, which does not depend on the ring? */
 static inline bool wheel_name_lasts(uint64_t name)
 {
 	return name & WHEEL_ELDER;
 }
 
-/* wheel_index: of a name, or of a handle. */
+/* wheel_index: the index in a name or a handle. */
 static inline uint32_t wheel_index(uint64_t name)
 {
 	return dw_wheel_index(wheel_handle_of(name));
@@ -69,7 +73,7 @@ static inline uint64_t wheel_chunk_bit(uint32_t index)
 	return UINT64_C(1) << index % 64;
 }
 
-/* wheel_gone: the word of the ring that has this generation's bit. */
+/* wheel_gone: the word of the ring that holds the bit of this generation. */
 static inline uint64_t *wheel_gone(const dw_wheel *wheel, uint32_t generation)
 {
 	return &wheel->names.gone[generation / 64 & wheel->names.ring_mask];
@@ -80,13 +84,14 @@ static inline uint64_t wheel_gone_bit(uint32_t generation)
 	return UINT64_C(1) << generation % 64;
 }
 
-/* wheel_ring_has: is this generation, which the ring knows, not gone? */
+/* wheel_ring_has: is the bit of this generation clear? The ring must know the generation. */
 static inline bool wheel_ring_has(const uint64_t *ring, uint32_t mask, uint32_t generation)
 {
 	return ~ring[generation / 64 & mask] >> generation % 64 & 1;
 }
 
-/* wheel_is_young: is the timer of this generation, which the ring knows, alive and no elder? */
+/* wheel_is_young: is the timer of this generation alive and not an elder? The ring must know the
+ * generation. */
 static inline bool wheel_is_young(const dw_wheel *wheel, uint32_t generation)
 {
 	return wheel_ring_has(wheel->names.gone, wheel->names.ring_mask, generation);
@@ -101,7 +106,7 @@ static inline bool wheel_is_elder(const dw_wheel *wheel, dw_wheel_handle handle)
 	       wheel->names.elders[index] == wheel_generation(handle);
 }
 
-/* wheel_live: is the timer with this name, which an entry has, alive? */
+/* wheel_live: is the timer of an entry with this name alive? */
 static inline bool wheel_live(const dw_wheel *wheel, uint64_t name)
 {
 	if (BITS_RARE(wheel_name_lasts(name)))
@@ -110,10 +115,11 @@ static inline bool wheel_live(const dw_wheel *wheel, uint64_t name)
 }
 
 /*
- * wheel_knows_young: is this the handle of a timer that is alive and no elder? It may be any that
- * this wheel has given. Of another wheel's, the generation may be alive here, with another index:
- * that is not noticed, and then a timer is lost and an index is in use for good (see go_on()).
- * Once generations began again, the answer is always no, and wheel_find() has to say.
+ * wheel_knows_young: is this the handle of a live timer that is not an elder? The handle may be any
+ * that this wheel has given. A handle of another wheel may have a generation that is alive here
+ * with another index. This mistake is not noticed: a timer is then lost, and an index stays in use
+ * for good (see go_on()). Once the generations have started again, the answer is always no, and the
+ * caller must ask wheel_find().
  */
 static inline bool wheel_knows_young(const dw_wheel *wheel, dw_wheel_handle handle)
 {

@@ -1,13 +1,13 @@
 /*
- * lens.h: the sweep's view of names. It looks at many entries and writes between two of them.
+ * lens.h: a copy of the fields that tell live names from dead ones, for the loops of the sweep.
  */
 #ifndef WHEEL_LENS_H
 #define WHEEL_LENS_H
 
 #include "wheel/names.h"
 
-/* struct wheel_lens: what tells live names from dead ones, in registers: an entry that is written
- * may be the wheel itself, for all that the compiler knows. */
+/* struct wheel_lens: keeps these fields in registers. The compiler would read them from the wheel
+ * for every entry: for all it knows, writing an entry may change the wheel. */
 struct wheel_lens {
 	const uint64_t *ring;
 	uint32_t mask;
@@ -21,8 +21,8 @@ static inline struct wheel_lens wheel_lens(const dw_wheel *wheel)
 				   wheel_next_generation(wheel) - 1, wheel->names.old};
 }
 
-/* wheel_lens_keeps: is this name alive? It is another one from now on if it is old. No branch but
- * for the old: which names are alive cannot be predicted. */
+/* wheel_lens_keeps: is this name alive? If its timer is old, *name becomes the name of an elder.
+ * Only old names cost a branch, because the branch predictor cannot guess which names are alive. */
 static inline bool wheel_lens_keeps(dw_wheel *wheel, struct wheel_lens lens, uint64_t *name)
 {
 	uint32_t generation = wheel_generation(*name);

@@ -1,42 +1,45 @@
 /*
- * names.h: the names of timers: an index and a generation are given, and taken back (alive.h).
+ * names.h: gives out the names of timers, an index and a generation each, and takes them back
+ * (alive.h).
  */
 #ifndef WHEEL_NAMES_H
 #define WHEEL_NAMES_H
 
 #include "wheel/alive.h"
 
-/* wheel_names_grow: indexes below `room`, and a ring for so many entries in so many blocks.
- * DW_ENOMEM. */
+/* wheel_names_grow: make room for the indexes below `room`, and for a ring that suits so many
+ * entries in so many blocks. DW_ENOMEM. */
 int wheel_names_grow(dw_wheel *wheel, uint32_t room, uint32_t blocks);
 
-/* wheel_names_reserve_old: memory for the timers that the ring forgets. An ordinary wheel needs it
- * late or never; an overdue timer is one from the start. DW_ENOMEM. */
+/* wheel_names_reserve_old: allocate memory for elders. Most wheels need it late or never; an
+ * overdue timer needs it at once. DW_ENOMEM. */
 int wheel_names_reserve_old(dw_wheel *wheel);
 
-/* wheel_names_open: the next 64 generations can be given; the last 64 all were. DW_ENOMEM. */
+/* wheel_names_open: open the next 64 generations after the last 64 were all given. DW_ENOMEM. */
 int wheel_names_open(dw_wheel *wheel);
 
-/* wheel_names_start: of a wheel that has no memory yet. */
+/* wheel_names_start: initialise the names of a wheel that has no memory yet. */
 void wheel_names_start(dw_wheel *wheel);
 
-/* wheel_names_stop: until when adds are simple, once there is room and generations can be given. */
+/* wheel_names_stop: set the generation at which the next add or move must call go_on(). There must
+ * be room, and open generations. */
 void wheel_names_stop(dw_wheel *wheel);
 
-/* wheel_names_clear: there is no timer, and all of them are dead. */
+/* wheel_names_clear: forget all indexes. The wheel has no timer, and every entry is dead. */
 void wheel_names_clear(dw_wheel *wheel);
 
 void wheel_names_free(dw_wheel *wheel);
 
 size_t wheel_names_bytes(const dw_wheel *wheel);
 
-/* wheel_find: the name of the timer that has this handle; 0: none has. */
+/* wheel_find: the name of the timer with this handle; 0 if it does not exist. */
 uint64_t wheel_find(const dw_wheel *wheel, dw_wheel_handle handle);
 
-/* wheel_names_age: the name of an entry from now on: it is marked if it is old. 0: it is dead. */
+/* wheel_names_age: the name that the entry has from now on, marked if its timer has become an
+ * elder. 0: the entry is dead. */
 uint64_t wheel_names_age(dw_wheel *wheel, uint64_t name);
 
-/* wheel_name: the next generation, for this index. */
+/* wheel_name: take the next generation, for this index. */
 static inline dw_wheel_handle wheel_name(dw_wheel *wheel, uint32_t index)
 {
 	uint64_t name = wheel->next_name;
@@ -45,13 +48,13 @@ static inline dw_wheel_handle wheel_name(dw_wheel *wheel, uint32_t index)
 	return name ^ (uint32_t)name ^ index;
 }
 
-/* wheel_young_end: the handle and the entry of this timer, which is young, are dead. */
+/* wheel_young_end: end the handle and the entry of a timer that is not an elder. */
 static inline void wheel_young_end(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	*wheel_gone(wheel, wheel_generation(handle)) |= wheel_gone_bit(wheel_generation(handle));
 }
 
-/* wheel_name_end: the handle and the entry of this timer are dead. */
+/* wheel_name_end: end the handle and the entry of a timer. */
 static inline void wheel_name_end(dw_wheel *wheel, uint64_t name)
 {
 	uint32_t index = wheel_index(name);
@@ -62,7 +65,7 @@ static inline void wheel_name_end(dw_wheel *wheel, uint64_t name)
 		wheel_young_end(wheel, name);
 }
 
-/* wheel_name_fresh: the next generation, for an index that was not in use yet. */
+/* wheel_name_fresh: take the next generation, for an index that was not used yet. */
 static inline dw_wheel_handle wheel_name_fresh(dw_wheel *wheel)
 {
 	uint64_t name = wheel->next_name;
@@ -71,13 +74,14 @@ static inline dw_wheel_handle wheel_name_fresh(dw_wheel *wheel)
 	return name;
 }
 
-/* wheel_names_quick: next_name can be taken if no index is free, until there is something to do. */
+/* wheel_names_quick: allow adds to take next_name directly, up to stop_at, if no used index is
+ * free. */
 static inline void wheel_names_quick(dw_wheel *wheel)
 {
 	wheel->quick_until = wheel->names.opens ? 0 : (uint64_t)wheel->stop_at << 32;
 }
 
-/* wheel_index_take: one that is free, or was not in use yet. */
+/* wheel_index_take: take a free index, or one that was not used yet. */
 static inline uint32_t wheel_index_take(dw_wheel *wheel)
 {
 	struct wheel_names *names = &wheel->names;
@@ -98,7 +102,7 @@ static inline uint32_t wheel_index_take(dw_wheel *wheel)
 	return at;
 }
 
-/* wheel_name_take: the next generation, for an index that is free. */
+/* wheel_name_take: take the next generation, for a free index. */
 static inline dw_wheel_handle wheel_name_take(dw_wheel *wheel)
 {
 	uint32_t index = wheel_index_take(wheel);
@@ -106,7 +110,7 @@ static inline dw_wheel_handle wheel_name_take(dw_wheel *wheel)
 	return wheel_name(wheel, index);
 }
 
-/* wheel_index_give: it is free. */
+/* wheel_index_give: make an index free. */
 static inline void wheel_index_give(dw_wheel *wheel, uint32_t index)
 {
 	struct wheel_names *names = &wheel->names;
@@ -122,14 +126,14 @@ static inline void wheel_index_give(dw_wheel *wheel, uint32_t index)
 	names->free++;
 }
 
-/* wheel_names_give: the timer is gone. */
+/* wheel_names_give: end a timer and make its index free. */
 static inline void wheel_names_give(dw_wheel *wheel, uint64_t name)
 {
 	wheel_name_end(wheel, name);
 	wheel_index_give(wheel, wheel_index(name));
 }
 
-/* wheel_name_make_last: the name of a young timer from now on. */
+/* wheel_name_make_last: make a timer an elder. Returns its new name. */
 static inline uint64_t wheel_name_make_last(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	uint32_t index = dw_wheel_index(handle);

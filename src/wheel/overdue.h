@@ -1,35 +1,39 @@
 /*
- * overdue.h: timers whose deadline is below the wheel's own time. overdue.c says how.
+ * overdue.h: timers with a deadline below the wheel's current time (see overdue.c).
  */
 #ifndef WHEEL_OVERDUE_H
 #define WHEEL_OVERDUE_H
 
 #include "wheel/names.h"
 
-/* wheel_overdue_reserve: room for one more, so that the push cannot fail. DW_ENOMEM. */
+/* wheel_overdue_reserve: make room for one more entry, so that the next push cannot fail.
+ * DW_ENOMEM. */
 int wheel_overdue_reserve(dw_wheel *wheel);
 
-/* wheel_overdue_push: the room was reserved. */
+/* wheel_overdue_push: add an entry. wheel_overdue_reserve() must have made room. */
 void wheel_overdue_push(dw_wheel *wheel, struct wheel_entry entry);
 
-/* wheel_overdue_next: the earliest deadline, of a dead entry perhaps; the heap is not empty. */
+/* wheel_overdue_next: the earliest deadline, which may be that of a dead entry. The heap must not
+ * be empty. */
 uint64_t wheel_overdue_next(const dw_wheel *wheel);
 
-/* wheel_overdue_take: at most max timers due by now; each entry that is dead costs a move. */
+/* wheel_overdue_take: take out at most max timers that are due by now. Each dead entry costs one
+ * move. */
 size_t wheel_overdue_take(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max,
 			  size_t *moves);
 
-/* wheel_overdue_sweep: take dead ones out, looking at so many. False: all were looked at. */
+/* wheel_overdue_sweep: look at max entries and remove the dead ones. False: the sweep has seen all
+ * entries. */
 bool wheel_overdue_sweep(dw_wheel *wheel, unsigned max);
 
-/* wheel_overdue_clear: nothing is in it. */
+/* wheel_overdue_clear: drop all entries. */
 void wheel_overdue_clear(dw_wheel *wheel);
 
 void wheel_overdue_free(dw_wheel *wheel);
 
 size_t wheel_overdue_bytes(const dw_wheel *wheel);
 
-/* wheel_overdue_check: is the heap whole? Counts its live entries. */
+/* wheel_overdue_check: is the heap sound? Counts its live entries. */
 bool wheel_overdue_check(const dw_wheel *wheel, struct wheel_lives *lives);
 
 #endif

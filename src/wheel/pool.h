@@ -1,6 +1,6 @@
 /*
- * pool.h: where blocks come from, and room for entries. Nothing here but growing can fail: room for
- * an entry is an index, and a block wherever the entry may be moved to on its way down the levels.
+ * pool.h: the memory of blocks. Only growing can fail: room for an entry includes an index, and a
+ * block in every list to which the entry may move on its way down the levels.
  */
 #ifndef WHEEL_POOL_H
 #define WHEEL_POOL_H
@@ -8,10 +8,10 @@
 #include "base/bits.h"
 #include "wheel/count.h"
 
-/* wheel_pool_grow: room for more entries, by one step. DW_ENOMEM, DW_ELIMIT. */
+/* wheel_pool_grow: make room for more entries, by one step. DW_ENOMEM, DW_ELIMIT. */
 int wheel_pool_grow(dw_wheel *wheel);
 
-/* wheel_pool_grow_to: room for at least so many entries. DW_ENOMEM. */
+/* wheel_pool_grow_to: make room for at least `room` entries. DW_ENOMEM. */
 int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room);
 
 void wheel_pool_free(dw_wheel *wheel);
@@ -23,7 +23,7 @@ static inline struct wheel_head *wheel_head(const dw_wheel *wheel, uint32_t bloc
 	return &wheel->pool.cells[(size_t)block << WHEEL_BLOCK_BITS].head;
 }
 
-/* wheel_block_fetch: all lines of this block are wanted soon. */
+/* wheel_block_fetch: prefetch all cache lines of a block. */
 static inline void wheel_block_fetch(const dw_wheel *wheel, uint32_t block)
 {
 	const union wheel_cell *cells = wheel->pool.cells + ((size_t)block << WHEEL_BLOCK_BITS);

@@ -1,5 +1,5 @@
 /*
- * rings.h: which list of which ring a deadline belongs to, and when a slot may be drained.
+ * rings.h: maps a deadline to a list, and says when a slot may be drained.
  */
 #ifndef WHEEL_RINGS_H
 #define WHEEL_RINGS_H
@@ -13,8 +13,9 @@ static inline unsigned wheel_ring_shift(unsigned ring)
 }
 
 /*
- * wheel_ring_window: how long before its start a slot is open, that is, may be drained. All but one
- * slot of the ring below: then what is drained fits there beside the present.
+ * wheel_ring_window: how long before its start a slot is open, which means that it may be drained.
+ * The window is 255 slots of the ring below, so its entries fit in that ring beside the current
+ * slot.
  */
 static inline uint64_t wheel_ring_window(unsigned ring)
 {
@@ -40,7 +41,7 @@ static inline unsigned wheel_list_ring(uint32_t list)
 	return (list - WHEEL_FINE_LISTS) / WHEEL_RING_SLOTS;
 }
 
-/* wheel_list_below: the list one level below ring for an entry of its open slot. */
+/* wheel_list_below: the list, one level below `ring`, for an entry of its open slot. */
 static inline uint32_t wheel_list_below(unsigned ring, uint64_t deadline)
 {
 	if (ring == 0)
@@ -49,9 +50,9 @@ static inline uint32_t wheel_list_below(unsigned ring, uint64_t deadline)
 }
 
 /*
- * wheel_slots_ahead: the list for a new timer that is due beyond the current bucket: in the lowest
- * ring in which the deadline lies in another slot than the present. The last tick of the current
- * bucket stands for the present: slots are whole buckets.
+ * wheel_slots_ahead: the list for a new timer that is due after the current bucket. It is in the
+ * lowest ring in which the deadline and the current time lie in different slots. near_until, the
+ * last tick of the current bucket, stands for the current time, because slots are whole buckets.
  */
 static inline uint32_t wheel_slots_ahead(const dw_wheel *wheel, uint64_t deadline)
 {

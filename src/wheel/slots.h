@@ -1,11 +1,15 @@
 /*
- * slots.h: the lists of the wheel and which of them are occupied. What is on the hot path and short
- * is inline.
+ * slots.h: the lists of the wheel, and which of them are occupied. Short functions on the hot path
+ * are inline.
  *
- * Invariant: head is WHEEL_NONE exactly when the list is empty, exactly when its bit in occupied[]
- * is clear; rings[r].next is the start of ring r's earliest occupied slot, rings_next the earliest
- * of all; work_at is at or before the moment at which any ring needs attention, idle_until is not
- * after work_at, nor after the earliest timer that is overdue, in a fine list or sorted.
+ * Invariant:
+ * - A list is empty if and only if its head is WHEEL_NONE, and if and only if its bit in occupied[]
+ *   is clear.
+ * - rings[r].next is the start of the earliest occupied slot of ring r. rings_next is the earliest
+ *   of all rings.
+ * - work_at is not after the time at which any ring needs work.
+ * - idle_until is not after work_at, nor after the earliest timer that is overdue, in a fine list
+ *   or sorted.
  */
 #ifndef WHEEL_SLOTS_H
 #define WHEEL_SLOTS_H
@@ -14,40 +18,40 @@
 #include "wheel/pool.h"
 #include "wheel/rings.h"
 
-/* wheel_slots_extend: one more block at the end of a list, whose next entry has this deadline. */
+/* wheel_slots_extend: append a block to a list. `deadline` is that of the next entry. */
 void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline);
 
-/* wheel_slots_vacate: the list has no entry any more, and its blocks were given back. */
+/* wheel_slots_vacate: mark a list as empty. Its blocks must have been given back. */
 void wheel_slots_vacate(dw_wheel *wheel, uint32_t list);
 
-/* wheel_slots_pop: give back the first block of a list, all of whose entries were taken out. */
+/* wheel_slots_pop: give back the first block of a list after all its entries were taken out. */
 void wheel_slots_pop(dw_wheel *wheel, uint32_t list);
 
-/* wheel_slots_init: the lists of a wheel that is all zero. */
+/* wheel_slots_init: initialise the lists of a wheel that is all zero. */
 void wheel_slots_init(dw_wheel *wheel);
 
-/* wheel_slots_clear: every list is empty, and every block free. */
+/* wheel_slots_clear: empty every list and free every block. */
 void wheel_slots_clear(dw_wheel *wheel);
 
-/* wheel_list_end: the cell behind the last entry of a list, if that list is not full. */
+/* wheel_list_end: the cell after the last entry of a list. Valid if the list is not full. */
 static inline uint32_t wheel_list_end(const dw_wheel *wheel, uint32_t list)
 {
 	return wheel->tails[list] + 1;
 }
 
-/* wheel_cell_none: this is no cell for an entry, but where the next block's head would be. */
+/* wheel_cell_none: is this the cell of a block's head, which holds no entry? */
 static inline bool wheel_cell_none(uint32_t cell)
 {
 	return cell % WHEEL_BLOCK_CELLS == 0;
 }
 
-/* wheel_list_full: there is no room for an entry in its last block, or it has no block. */
+/* wheel_list_full: does the list have no block, or no room in its last block? */
 static inline bool wheel_list_full(const dw_wheel *wheel, uint32_t list)
 {
 	return wheel_cell_none(wheel_list_end(wheel, list));
 }
 
-/* wheel_list_put: behind all others of a list that is not full, in the cell wheel_list_end(). */
+/* wheel_list_put: append an entry to a list that is not full. `cell` is wheel_list_end(). */
 static inline void wheel_list_put(dw_wheel *wheel, uint32_t list, uint32_t cell,
 				  struct wheel_entry entry)
 {
@@ -55,7 +59,7 @@ static inline void wheel_list_put(dw_wheel *wheel, uint32_t list, uint32_t cell,
 	wheel->pool.cells[cell].entry = entry;
 }
 
-/* wheel_slots_append: behind all others of any list. */
+/* wheel_slots_append: append an entry to any list. */
 static inline void wheel_slots_append(dw_wheel *wheel, uint32_t list, struct wheel_entry entry)
 {
 	if (wheel_list_full(wheel, list))
@@ -69,7 +73,7 @@ static inline uint32_t wheel_list_last(const dw_wheel *wheel, uint32_t list)
 	return wheel->tails[list] >> WHEEL_BLOCK_BITS;
 }
 
-/* wheel_block_end: behind the last entry of this block of the list. */
+/* wheel_block_end: the cell after the last entry of this block. */
 static inline uint32_t wheel_block_end(const dw_wheel *wheel, uint32_t list, uint32_t block)
 {
 	if (wheel_list_last(wheel, list) == block)
@@ -77,7 +81,7 @@ static inline uint32_t wheel_block_end(const dw_wheel *wheel, uint32_t list, uin
 	return wheel_head(wheel, block)->end;
 }
 
-/* wheel_slots_fetch: ask for the block behind the first one of an occupied list. */
+/* wheel_slots_fetch: prefetch the second block of an occupied list. */
 static inline void wheel_slots_fetch(const dw_wheel *wheel, uint32_t list)
 {
 	uint32_t head = wheel->lists[list].head;
@@ -87,8 +91,8 @@ static inline void wheel_slots_fetch(const dw_wheel *wheel, uint32_t list)
 }
 
 /*
- * wheel_slots_fine: the earliest time in the fine level; WHEEL_NEVER when it is empty. That is also
- * the last tick of all, so whoever must tell them apart looks at fine_words.
+ * wheel_slots_fine: the earliest time in the fine level; WHEEL_NEVER if the level is empty. A timer
+ * may be due at WHEEL_NEVER, the last tick: use fine_words to tell the two cases apart.
  */
 static inline uint64_t wheel_slots_fine(const dw_wheel *wheel)
 {

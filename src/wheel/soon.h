@@ -1,10 +1,10 @@
 /*
- * soon.h: timers in the order in which they fire, as far as that is known: those of a slot that had
- * only few when the present came to it. They do not go down the levels, where each would lie in
- * lists of its own, and their exact deadlines are known at once.
+ * soon.h: a sorted array of timers that are due soon. When the time of a slot with few timers
+ * comes, its timers go here. They do not move down the levels, where each would lie in a list of
+ * its own, and dw_wheel_next() knows their exact deadlines at once.
  *
- * Invariant: sorted by deadline and then by insertion; none is below the present. Among equal
- * deadlines those here are the oldest in the wheel.
+ * Invariant: the entries are sorted by deadline and then by insertion, and none is below the
+ * current time. Among timers with equal deadlines, those in this array are the oldest in the wheel.
  */
 #ifndef WHEEL_SOON_H
 #define WHEEL_SOON_H
@@ -16,8 +16,8 @@ static inline uint32_t wheel_soon_count(const dw_wheel *wheel)
 	return wheel->soon.end - wheel->soon.first;
 }
 
-/* wheel_soon_next: the earliest deadline, of a dead entry perhaps; WHEEL_NEVER when there is none,
- * and on the last tick of all. */
+/* wheel_soon_next: the earliest deadline, which may be that of a dead entry. WHEEL_NEVER if the
+ * array is empty, or if the earliest deadline is the last tick. */
 static inline uint64_t wheel_soon_next(const dw_wheel *wheel)
 {
 	const struct wheel_soon *soon = &wheel->soon;
@@ -25,13 +25,13 @@ static inline uint64_t wheel_soon_next(const dw_wheel *wheel)
 	return soon->first < soon->end ? soon->entries[soon->first].deadline : WHEEL_NEVER;
 }
 
-/* wheel_soon_put: behind those that are due before it or with it; there is room. */
+/* wheel_soon_put: insert an entry after those with the same deadline. There must be room. */
 void wheel_soon_put(dw_wheel *wheel, struct wheel_entry entry);
 
-/* wheel_soon_sweep: take out the dead ones. */
+/* wheel_soon_sweep: remove the dead entries. */
 void wheel_soon_sweep(dw_wheel *wheel);
 
-/* wheel_soon_check: is it in order? Counts the live ones. */
+/* wheel_soon_check: is the array sorted? Counts its live entries. */
 bool wheel_soon_check(const dw_wheel *wheel, struct wheel_lives *lives);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * sweep.h: dead entries, those of cancelled and moved timers, make room again.
+ * sweep.h: removes the dead entries of cancelled and moved timers, to make room for new ones.
  */
 #ifndef WHEEL_SWEEP_H
 #define WHEEL_SWEEP_H
 
 #include "wheel/count.h"
 
-/* wheel_sweep_due: are there so many that some should go before more entries come? */
+/* wheel_sweep_due: are there enough dead entries to sweep some before adding more? */
 static inline bool wheel_sweep_due(const dw_wheel *wheel)
 {
 	return wheel_dead(wheel) > wheel_count(wheel) / WHEEL_DEAD_SHARE + WHEEL_DEAD_FEW;
 }
 
-/* wheel_sweep_start: the sweep is to go around all lists, from the last one down. */
+/* wheel_sweep_start: start a new round of the sweep, from the last list down to the first. */
 static inline void wheel_sweep_start(dw_wheel *wheel)
 {
 	wheel->sweep.list = WHEEL_LISTS;
@@ -20,19 +20,21 @@ static inline void wheel_sweep_start(dw_wheel *wheel)
 	wheel->overdue.swept = UINT32_MAX;
 }
 
-/* wheel_sweep_some: look at the entries of so many blocks. */
+/* wheel_sweep_some: sweep this many blocks. */
 void wheel_sweep_some(dw_wheel *wheel, unsigned blocks);
 
 /*
- * wheel_sweep_old: before the next 64 generations are given: if the sweep last began to go around
- * long ago, look at more entries, so that the ring of alive.h never loses what it knows of one.
+ * wheel_sweep_old: called before the next 64 generations are given. If the last finished round
+ * began long ago, sweeps more, so that the ring of alive.h never loses a generation that an entry
+ * still has.
  */
 void wheel_sweep_old(dw_wheel *wheel);
 
-/* wheel_sweep_all: look at all entries; afterwards few are dead, if any. */
+/* wheel_sweep_all: sweep all entries. Few dead entries remain, if any. */
 void wheel_sweep_all(dw_wheel *wheel);
 
-/* wheel_sweep_tidy: when the last timer has gone, memory is handed out from its beginning again. */
+/* wheel_sweep_tidy: called when the last timer has gone. Memory is then given out from its
+ * beginning again. */
 void wheel_sweep_tidy(dw_wheel *wheel);
 
 #endif

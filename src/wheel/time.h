@@ -1,12 +1,13 @@
 /*
- * time.h: the times of a wheel: unsigned, in the order of the signed ones outside.
+ * time.h: converts the caller's signed times to unsigned ones in the same order, and moves the
+ * current time.
  */
 #ifndef WHEEL_TIME_H
 #define WHEEL_TIME_H
 
 #include "wheel/state.h"
 
-/* wheel_encode, wheel_decode: signed time as unsigned in the same order, and back. */
+/* wheel_encode, wheel_decode: signed time to unsigned time in the same order, and back. */
 static inline uint64_t wheel_encode(int64_t time)
 {
 	return (uint64_t)time ^ (UINT64_C(1) << 63);
@@ -18,15 +19,16 @@ static inline int64_t wheel_decode(uint64_t time)
 }
 
 /*
- * wheel_bucket: where the bucket of a time begins. All slots begin at such times, so that comparing
- * with this instead of the time itself changes nothing, but keeps the last tick off WHEEL_NEVER.
+ * wheel_bucket: the start of the bucket of a time. All slots begin at such times, so comparing the
+ * bucket with a slot's start gives the same result as comparing the time. The start of a bucket is
+ * never WHEEL_NEVER, but the last tick is.
  */
 static inline uint64_t wheel_bucket(uint64_t time)
 {
 	return time >> WHEEL_FINE_BITS << WHEEL_FINE_BITS;
 }
 
-/* wheel_set_current: the only way in which time passes. */
+/* wheel_set_current: the only function that changes the current time. */
 static inline void wheel_set_current(dw_wheel *wheel, uint64_t time)
 {
 	wheel->current = time;
