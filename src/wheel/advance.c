@@ -1,11 +1,11 @@
 /*
- * advance.c: time passes: slots are drained towards the present and what is due is taken out.
+ * advance.c: moves the current time on, drains slots towards it, and takes out due timers.
  *
- * The present only ever moves to the next due timer, to the tick before the next occupied slot and,
- * that being emptied, into it, or, when nothing before it is left, to `now`. What is left to empty
- * then is usually little, because open slots were drained ahead of their time. All moves of one
- * call come out of one allowance, so that a jump of the clock makes many short calls and not one
- * long one.
+ * The current time moves in one of three ways: to the next due timer; to the tick before the next
+ * occupied slot and, once that slot is empty, to its start; or to `now`, if no timer is left before
+ * it. Little is usually left to drain by then, because open slots are drained ahead of their time.
+ * All moves of one call share one allowance, so a jump of the clock leads to many short calls
+ * instead of one long one.
  */
 #include <durawheel/wheel.h>
 
@@ -18,9 +18,9 @@
 #include <stdbool.h>
 
 /*
- * sink: the entries from `at` to `end` of a ring's block move one level down, but for the dead
- * ones. Which are dead cannot be predicted, so that one is put behind the last entry of its list,
- * too, but not counted: the next one takes its place.
+ * sink: move the live entries from `at` to `end` of a ring's block one level down. The branch
+ * predictor cannot guess which entries are dead. Therefore a dead one is written after the last
+ * entry of its list too, but not counted: the next entry overwrites it.
  */
 static void sink(dw_wheel *wheel, unsigned ring, const union wheel_cell *at,
 		 const union wheel_cell *end)
@@ -45,8 +45,8 @@ static void sink(dw_wheel *wheel, unsigned ring, const union wheel_cell *at,
 }
 
 /*
- * drain: handle at most max entries of the ring's earliest slot; the live ones move one level down.
- * Returns how many were handled.
+ * drain: handle at most max entries of the ring's earliest slot, and move the live ones one level
+ * down. Returns how many entries were handled.
  */
 static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
 {
@@ -74,8 +74,8 @@ static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
 }
 
 /*
- * is_sparse: can all there is in this slot, which the present is coming to, be sorted? Not if some
- * of it lies in a lower level: that is older and must stay in front.
+ * is_sparse: can all entries of this slot, which begins at `start`, be sorted? Not if a lower level
+ * holds entries of the same time: those are older and must fire first.
  */
 static bool is_sparse(const dw_wheel *wheel, unsigned ring, uint64_t start)
 {
@@ -90,7 +90,7 @@ static bool is_sparse(const dw_wheel *wheel, unsigned ring, uint64_t start)
 	return true;
 }
 
-/* sort_slot: all live entries of a sparse slot go to those that are due soon. */
+/* sort_slot: move all live entries of a sparse slot into the sorted array. */
 static void sort_slot(dw_wheel *wheel, unsigned ring, uint64_t start, size_t *moves)
 {
 	uint32_t from = wheel_ring_list(ring, start);
@@ -113,8 +113,8 @@ static void sort_slot(dw_wheel *wheel, unsigned ring, uint64_t start, size_t *mo
 }
 
 /*
- * enter: before the present passes into slots that begin at `start`, bring what is in them down.
- * From the top, so one pass is enough. False when the allowance was used up first.
+ * enter: drain the slots that begin at `start`, before the current time enters them. One pass from
+ * the highest ring down is enough. False: the allowance is used up.
  */
 static bool enter(dw_wheel *wheel, uint64_t start, size_t *moves)
 {
@@ -132,7 +132,9 @@ static bool enter(dw_wheel *wheel, uint64_t start, size_t *moves)
 	return true;
 }
 
-/* load: bring the current bucket into the fine level. False when the allowance was used up first.
+/*
+ * load: move the current bucket into the fine level or the sorted array. False: the allowance is
+ * used up.
  */
 static bool load(dw_wheel *wheel, size_t *moves)
 {
@@ -148,7 +150,7 @@ static bool load(dw_wheel *wheel, size_t *moves)
 	return !wheel->loading;
 }
 
-/* take_list: at most max timers of one fine list, oldest first. */
+/* take_list: take out at most max timers of one fine list, oldest first. */
 static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_t max,
 			size_t *moves)
 {
@@ -180,7 +182,7 @@ static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_
 	return taken;
 }
 
-/* take_soon: the first of those that are sorted, unless it is dead. */
+/* take_soon: take out the first entry of the sorted array. Returns 0 if it was dead, else 1. */
 static size_t take_soon(dw_wheel *wheel, dw_wheel_due *out, size_t *moves)
 {
 	struct wheel_entry entry = wheel->soon.entries[wheel->soon.first++];
@@ -196,7 +198,10 @@ static size_t take_soon(dw_wheel *wheel, dw_wheel_due *out, size_t *moves)
 	return 1;
 }
 
-/* next_known: the earliest of the deadlines that are known exactly, from the present on. */
+/*
+ * next_known: the earliest deadline in the fine level and the sorted array, where deadlines are
+ * exact.
+ */
 static uint64_t next_known(const dw_wheel *wheel)
 {
 	uint64_t fine = wheel_slots_fine(wheel), soon = wheel_soon_next(wheel);
@@ -204,15 +209,15 @@ static uint64_t next_known(const dw_wheel *wheel)
 	return soon < fine ? soon : fine;
 }
 
-/* is_known: there are such deadlines. */
+/* is_known: does the fine level or the sorted array have entries? */
 static bool is_known(const dw_wheel *wheel)
 {
 	return wheel->fine_words || wheel_soon_count(wheel);
 }
 
 /*
- * take_known: at most max due timers that were sorted or are in the fine level; the present goes
- * with them. No slot of a ring begins before `until` or at it.
+ * take_known: take out at most max due timers of the fine level and the sorted array, and move the
+ * current time with them. No slot of a ring may begin at or before `until`.
  */
 static size_t take_known(dw_wheel *wheel, uint64_t until, dw_wheel_due *out, size_t max,
 			 size_t *moves)
@@ -235,8 +240,8 @@ static size_t take_known(dw_wheel *wheel, uint64_t until, dw_wheel_due *out, siz
 }
 
 /*
- * piece_time: how long draining a piece of the ring's earliest slot should take, so that from
- * `base` to its start all of it is drained; 0 when it has no more than a piece and can wait for its
+ * piece_time: the time between two pieces of the ring's earliest slot, so that the whole slot is
+ * drained between `base` and its start. 0: the slot has at most one piece and can wait for its
  * start.
  */
 static uint64_t piece_time(const dw_wheel *wheel, unsigned ring, uint64_t base)
@@ -252,7 +257,10 @@ static uint64_t piece_time(const dw_wheel *wheel, unsigned ring, uint64_t base)
 	return time ? time : 1;
 }
 
-/* drained_until: from when on the ring's earliest slot still is to be drained. */
+/*
+ * drained_until: the start of the time in which the rest of the ring's earliest slot is to be
+ * drained.
+ */
 static uint64_t drained_until(const dw_wheel *wheel, unsigned ring)
 {
 	const struct wheel_ring *at = &wheel->rings[ring];
@@ -261,7 +269,7 @@ static uint64_t drained_until(const dw_wheel *wheel, unsigned ring)
 	return opens > at->drained ? opens : at->drained;
 }
 
-/* work_time: when the ring's earliest slot is to be drained next; there is one. */
+/* work_time: when to drain the ring's earliest slot next. The slot must exist. */
 static uint64_t work_time(const dw_wheel *wheel, unsigned ring)
 {
 	uint64_t base = drained_until(wheel, ring);
@@ -274,7 +282,7 @@ static uint64_t work_time(const dw_wheel *wheel, unsigned ring)
 	return piece && piece < start - base ? base + piece : start;
 }
 
-/* drain_piece: as much of the ring's earliest slot as is due by now, in whole pieces. */
+/* drain_piece: drain as many whole pieces of the ring's earliest slot as are due by now. */
 static void drain_piece(dw_wheel *wheel, unsigned ring, size_t *moves)
 {
 	uint64_t base = drained_until(wheel, ring);
@@ -292,8 +300,7 @@ static void drain_piece(dw_wheel *wheel, unsigned ring, size_t *moves)
 	wheel->rings[ring].drained = wheel->current;
 }
 
-/* look_ahead: drain open slots in proportion to the time that is left, and note when to come again.
- */
+/* look_ahead: drain open slots in proportion to the time left, and set work_at to the next time. */
 static void look_ahead(dw_wheel *wheel, size_t moves)
 {
 	uint64_t work_at;
@@ -301,7 +308,8 @@ static void look_ahead(dw_wheel *wheel, size_t moves)
 	for (unsigned ring = 1; ring < WHEEL_RINGS; ring++)
 		if (wheel->rings[ring].next != WHEEL_NEVER)
 			drain_piece(wheel, ring, &moves);
-	work_at = wheel->rings[0].next; /* read now: a piece may have gone in front of it */
+	work_at =
+	    wheel->rings[0].next; /* read after draining, which may have put entries before it */
 	for (unsigned ring = 1; ring < WHEEL_RINGS; ring++) {
 		uint64_t start = wheel->rings[ring].next;
 		uint64_t opens = wheel_ring_opens(ring, start);
@@ -309,7 +317,7 @@ static void look_ahead(dw_wheel *wheel, size_t moves)
 
 		if (start == WHEEL_NEVER)
 			continue;
-		/* A slot that still takes timers may become full: look when it opens. */
+		/* More timers may come into the slot before it opens: look again then. */
 		at = opens > wheel->current ? opens : work_time(wheel, ring);
 		if (at < work_at)
 			work_at = at;
@@ -317,7 +325,7 @@ static void look_ahead(dw_wheel *wheel, size_t moves)
 	wheel->work_at = work_at;
 }
 
-/* fetch_next: ask for the entries that the next advances begin to drain with. */
+/* fetch_next: prefetch the entries with which the next advances begin to drain. */
 static void fetch_next(const dw_wheel *wheel)
 {
 	for (unsigned ring = 0; ring < 2; ring++)
@@ -329,8 +337,8 @@ static void fetch_next(const dw_wheel *wheel)
 }
 
 /*
- * take_rings: what is due beyond the current bucket as well; the present may have to jump. When the
- * allowance is used up in the middle, the next advance comes here again.
+ * take_rings: take out due timers that may lie beyond the current bucket; the current time may
+ * jump. If the allowance is used up, the next advance comes here again.
  */
 static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max,
 			 size_t *moves)
@@ -368,7 +376,7 @@ static size_t advance(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t m
 
 	if (wheel->overdue.count)
 		taken = wheel_overdue_take(wheel, now, out, max, &moves);
-	/* When the clock went back, all that is left lies after it; the same if max was reached. */
+	/* If the clock went back, or max was reached, no other timer may come out now. */
 	if (wheel->overdue.count || now < wheel->current)
 		return taken;
 	if (now >= wheel->work_at)
@@ -379,7 +387,7 @@ static size_t advance(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t m
 	return taken;
 }
 
-/* idle_until: what is due next, or is to be drained. */
+/* idle_until: the time at which the next timer is due or the next slot needs draining. */
 static uint64_t idle_until(const dw_wheel *wheel)
 {
 	uint64_t known = wheel->overdue.count ? wheel_overdue_next(wheel) : next_known(wheel);
@@ -416,8 +424,8 @@ int64_t dw_wheel_next(const dw_wheel *wheel)
 		return wheel_decode(wheel_overdue_next(wheel));
 	known = next_known(wheel);
 	next = wheel->rings_next < known ? wheel->rings_next : known;
-	/* An unfinished advance left timers of the present bucket in a ring: they may be due now.
-	 */
+	/* An unfinished advance leaves timers of the current bucket in ring 0, and some may be
+	 * due. */
 	return wheel_decode(next > wheel->current ? next : wheel->current);
 }
 
@@ -432,7 +440,7 @@ int64_t dw_wheel_next_work(const dw_wheel *wheel)
 
 		if (wheel->rings[ring].next == WHEEL_NEVER)
 			continue;
-		/* An advance before work_at would do nothing, even though the slot has got more. */
+		/* An advance before work_at does nothing, even if the slot has got more timers. */
 		time = work_time(wheel, ring);
 		if (time < wheel->work_at)
 			time = wheel->work_at;

@@ -1,7 +1,7 @@
 /*
- * check.c: looks at a whole wheel and says which rule is broken. The rules are the invariant in
- * wheel.c and those of slots.h, alive.h and overdue.c. It changes nothing and does not assume that
- * what it reads is sound: no walk is longer than the wheel has blocks.
+ * check.c: checks a whole wheel and names the broken rule. The rules are the invariants of wheel.c,
+ * slots.h, alive.h and overdue.c. The check changes nothing. It does not assume that the wheel is
+ * sound: no walk takes more steps than the wheel has blocks.
  */
 #include <durawheel/wheel.h>
 
@@ -15,19 +15,20 @@
 enum rule {
 	RULE_LINKS = -101,    /* a list's blocks, ends and count agree */
 	RULE_OCCUPIED = -102, /* a list's bit is set when it has entries */
-	RULE_FINE = -103,     /* a fine list's deadlines are its tick of the current bucket */
-	RULE_RING = -104,     /* a slot's deadlines are its own, not before the present, in reach */
-	RULE_NEXT = -105,     /* a ring's next is its earliest slot, rings_next that of all */
-	RULE_WORK = -106,     /* work_at and idle_until are not after what they announce */
-	RULE_OVERDUE = -107,  /* the heap is a heap of deadlines below the present */
-	RULE_COUNT = -108,    /* live and dead entries are counted, and each timer has one */
-	RULE_NAMES = -109,    /* alive.h: who lives is known, and which indexes are free */
-	RULE_BLOCK = -110,    /* each block is in a list or in the free list */
-	RULE_SWEEP = -111,    /* the sweep stands at a block of its list, behind one of it */
-	RULE_SOON = -112,     /* what is due soon is sorted, and not below the present */
+	RULE_FINE = -103,     /* the deadlines in a fine list are its tick of the current bucket */
+	RULE_RING =
+	    -104, /* the deadlines in a slot belong there, after the current time, in reach */
+	RULE_NEXT = -105,    /* a ring's next is its earliest slot, rings_next that of all rings */
+	RULE_WORK = -106,    /* work_at and idle_until are not after the work they announce */
+	RULE_OVERDUE = -107, /* the heap is ordered, and its deadlines are below the current time */
+	RULE_COUNT = -108,   /* the counts of entries are right, and each timer has one */
+	RULE_NAMES = -109,   /* the invariant of alive.h */
+	RULE_BLOCK = -110,   /* each block is in a list or in the free list */
+	RULE_SWEEP = -111,   /* the sweep is at a block of its list, with prev in the same list */
+	RULE_SOON = -112,    /* the sorted array is in order, not below the current time */
 };
 
-/* struct found: what was met on the way. */
+/* struct found: what the walk has met so far. */
 struct found {
 	size_t entries;
 	struct wheel_lives lives;
@@ -56,7 +57,7 @@ static int check_ring_place(const dw_wheel *wheel, uint32_t list, uint64_t deadl
 		   : RULE_WORK;
 }
 
-/* check_place: is this entry's deadline one for this list? */
+/* check_place: does an entry with this deadline belong in this list? */
 static int check_place(const dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
 	if (list >= WHEEL_FINE_LISTS)
@@ -66,7 +67,7 @@ static int check_place(const dw_wheel *wheel, uint32_t list, uint64_t deadline)
 	return 0;
 }
 
-/* check_block: the entries of one block. */
+/* check_block: check the entries of one block. */
 static int check_block(const dw_wheel *wheel, uint32_t list, uint32_t block, struct found *found)
 {
 	const struct wheel_sweep *sweep = &wheel->sweep;
@@ -135,7 +136,7 @@ static int check_lists(const dw_wheel *wheel, struct found *found)
 	return 0;
 }
 
-/* check_rings: a ring without entries says so, and next names a slot that has some. */
+/* check_rings: does each ring's next name an occupied slot, or WHEEL_NEVER? */
 static int check_rings(const dw_wheel *wheel)
 {
 	for (unsigned ring = 0; ring < WHEEL_RINGS; ring++) {
@@ -163,8 +164,8 @@ static int check_blocks(const dw_wheel *wheel, const struct found *found)
 	return found->blocks + listed == pool->fresh_block ? 0 : RULE_BLOCK;
 }
 
-/* check_idle: is nothing due before idle_until that is overdue, sorted or in a fine list? And does
- * the current bucket end where it is said to? */
+/* check_idle: is idle_until not after the first timer that is overdue, sorted or in a fine list?
+ * And is near_until the last tick of the current bucket? */
 static bool check_idle(const dw_wheel *wheel)
 {
 	uint64_t idle_until = wheel->idle_until;

@@ -1,4 +1,4 @@
-/* names.c: the slow half of names.h. */
+/* names.c: the functions of names.h that are not on the hot path. */
 #include "wheel/names.h"
 
 static void *resize(const dw_wheel *wheel, void *block, size_t size_bytes)
@@ -6,19 +6,21 @@ static void *resize(const dw_wheel *wheel, void *block, size_t size_bytes)
 	return wheel->allocator.resize(wheel->allocator.user, block, size_bytes);
 }
 
-/* indexes_for: until it is seen that there is no room for more, 64 generations may be given. */
+/* indexes_for: how many indexes to prepare. Up to 64 generations may be given before a lack of room
+ * is noticed. */
 static size_t indexes_for(uint32_t room)
 {
 	return (size_t)room + 64;
 }
 
-/* chunks_for: so many indexes. */
+/* chunks_for: how many chunks those indexes need. */
 static size_t chunks_for(uint32_t room)
 {
 	return indexes_for(room) / 64 + 1;
 }
 
-/* ring_for: how many generations the ring should know, so that the sweep need not hurry. */
+/* ring_for: how many generations the ring should hold, so that the sweep has enough time for a
+ * round. */
 static uint32_t ring_for(uint32_t room, uint32_t blocks)
 {
 	uint64_t wanted = (uint64_t)room * WHEEL_GENERATIONS_EACH, ring = 64;
@@ -31,8 +33,8 @@ static uint32_t ring_for(uint32_t room, uint32_t blocks)
 }
 
 /*
- * grow_ring: what it knows is copied, from the next generation's word back, which may be open; the
- * rest is cleared when its turn comes, so that a large ring costs no pause.
+ * grow_ring: the known words are copied, from the word of the next generation back; that word may
+ * be partly used. The others are cleared when they are opened, so a large ring causes no pause.
  */
 static int grow_ring(dw_wheel *wheel, uint32_t ring)
 {
@@ -45,11 +47,12 @@ static int grow_ring(dw_wheel *wheel, uint32_t ring)
 	gone = resize(wheel, NULL, ring / 8);
 	if (!gone)
 		return DW_ENOMEM;
-	gone[(wheel_next_generation(wheel) - 1) / 64 & mask] = UINT64_MAX; /* before the first */
+	gone[(wheel_next_generation(wheel) - 1) / 64 & mask] =
+	    UINT64_MAX; /* generations before the first have gone */
 	for (uint32_t known = 0; before && known <= names->span / 64 + 1; known++, word--)
 		gone[word & mask] = before[word & names->ring_mask];
 	if (before)
-		(void)resize(wheel, before, 0); /* NULL: it frees */
+		(void)resize(wheel, before, 0); /* freeing returns NULL */
 	names->gone = gone;
 	names->ring = ring;
 	names->ring_mask = mask;
@@ -123,7 +126,7 @@ BITS_NOINLINE uint64_t wheel_names_age(dw_wheel *wheel, uint64_t name)
 	return wheel_name_make_last(wheel, name);
 }
 
-/* open_word: the bits of the next 64 generations take the place of the oldest ones. */
+/* open_word: reuse the oldest word of the ring for the next 64 generations. */
 static void open_word(dw_wheel *wheel, uint64_t gone)
 {
 	struct wheel_names *names = &wheel->names;
@@ -134,7 +137,7 @@ static void open_word(dw_wheel *wheel, uint64_t gone)
 	names->span_quick = names->again ? 0 : names->span;
 }
 
-/* No handle is 0, so that the 64 generations from 0 on are left out. */
+/* A handle is never 0, so the 64 generations from 0 on are left out. */
 int wheel_names_open(dw_wheel *wheel)
 {
 	if (wheel->names.span + 64 >= wheel->names.old && wheel_names_reserve_old(wheel) < 0)
@@ -149,7 +152,7 @@ int wheel_names_open(dw_wheel *wheel)
 	return DW_OK;
 }
 
-/* make_chunks_ready: for the indexes that 64 more adds may take. */
+/* make_chunks_ready: clear the chunks of the indexes that the next 64 adds may take. */
 static void make_chunks_ready(dw_wheel *wheel)
 {
 	struct wheel_names *names = &wheel->names;
@@ -158,7 +161,7 @@ static void make_chunks_ready(dw_wheel *wheel)
 		*wheel_chunk(wheel, names->clean) = (struct wheel_chunk){0, 0};
 }
 
-/* As if the 64 generations from 0 on had been given and all room were taken. */
+/* Starts as if the 64 generations from 0 on had been given and all room were taken. */
 void wheel_names_start(dw_wheel *wheel)
 {
 	wheel->full_at = wheel->stop_at = wheel->swept = 64;
@@ -193,7 +196,7 @@ void wheel_names_free(dw_wheel *wheel)
 
 	for (unsigned i = 0; i < sizeof(blocks) / sizeof(*blocks); i++)
 		if (blocks[i])
-			(void)resize(wheel, blocks[i], 0); /* NULL: it frees */
+			(void)resize(wheel, blocks[i], 0); /* freeing returns NULL */
 }
 
 size_t wheel_names_bytes(const dw_wheel *wheel)
@@ -219,7 +222,7 @@ bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *
 	return wheel_find(wheel, wheel_handle_of(name)) == name;
 }
 
-/* count_young: what is not gone in what the ring knows. */
+/* count_young: how many generations that the ring knows have a clear bit. */
 static size_t count_young(const dw_wheel *wheel)
 {
 	uint32_t last = wheel_next_generation(wheel) - 1, age = 0;
@@ -233,7 +236,8 @@ static size_t count_young(const dw_wheel *wheel)
 	return count;
 }
 
-/* check_chunks: so many elders; and the stack has what it should. */
+/* check_chunks: are there exactly so many elders, and does the stack hold all chunks with free
+ * indexes? */
 static bool check_chunks(const dw_wheel *wheel, size_t elders)
 {
 	const struct wheel_names *names = &wheel->names;
@@ -255,7 +259,7 @@ static bool check_chunks(const dw_wheel *wheel, size_t elders)
 	return elders == 0 && free == names->free && open == names->opens;
 }
 
-/* check_quick: are adds simple only where they can be? */
+/* check_quick: does the next add or move call go_on() where it must? */
 static bool check_quick(const dw_wheel *wheel)
 {
 	uint32_t next = wheel_next_generation(wheel), left = wheel->stop_at - next;

@@ -1,19 +1,23 @@
 /*
  * overdue.c: a heap of overdue timers, ordered by deadline and then by insertion.
  *
- * The wheel's lists only know times from its own time on. What is older goes here: a timer added
- * with a deadline in the past, all that fell due while the program was down, and, after the clock
- * was stepped back, timers between the new time and the wheel's. A heap, because the order must be
- * exact and such timers arrive in any order; in the usual one, sorted, a push is one compare. Four
- * children a node, so that a million are 10 levels and not 20.
+ * The lists of the wheel only hold deadlines at or after the current time. Earlier deadlines go to
+ * this heap:
+ * - a timer that was added with a deadline in the past,
+ * - the timers that fell due while the program was down,
+ * - after the clock was stepped back, new timers between the clock's time and the wheel's.
  *
- * The entries lie in chunks, which come as the heap grows and go as it is emptied. A cancelled
- * timer leaves a dead entry, which goes when it comes to the top or is swept: sweeping walks from
- * the last entry to the first, so what fills a hole has nearly always been looked
- * at already.
+ * It is a heap because the order must be exact and such timers come in any order. If they come in
+ * order, which is usual, a push takes one compare. A node has four children, so a million timers
+ * need 10 levels instead of 20.
  *
- * Invariant: every deadline here is below wheel->current, every other one in the wheel is not; so
- * the heap's first, if there is one, is the wheel's first.
+ * The entries lie in chunks, which are allocated as the heap grows and freed as it shrinks. A
+ * cancelled timer leaves a dead entry, which is removed when it reaches the top or is swept. The
+ * sweep walks from the last entry to the first: the entry that fills a hole has then nearly always
+ * been swept already.
+ *
+ * Invariant: every deadline in the heap is below wheel->current, and every other deadline in the
+ * wheel is not. So, if the heap is not empty, its first entry is the first of the wheel.
  */
 #include "wheel/overdue.h"
 
@@ -71,7 +75,7 @@ static uint32_t first_child(const dw_wheel *wheel, uint32_t position)
 
 static uint32_t sift_down(dw_wheel *wheel, uint32_t position, const struct item *item)
 {
-	/* Positions stay below 2^30, but their children's would not fit 32 bits. */
+	/* Positions are below 2^30, but a child's position may not fit in 32 bits. */
 	while ((uint64_t)position * CHILDREN + 1 < wheel->overdue.count) {
 		uint32_t child = first_child(wheel, position);
 
@@ -117,13 +121,14 @@ int wheel_overdue_reserve(dw_wheel *wheel)
 	return DW_OK;
 }
 
-/* drop_chunks: free all but the first so many. */
+/* drop_chunks: free all chunks but the first `keep`. */
 static void drop_chunks(dw_wheel *wheel, uint32_t keep)
 {
 	struct wheel_overdue *overdue = &wheel->overdue;
 
 	while (overdue->chunks_count > keep)
-		(void)resize(wheel, overdue->chunks[--overdue->chunks_count], 0); /* it frees */
+		(void)resize(wheel, overdue->chunks[--overdue->chunks_count],
+			     0); /* freeing returns NULL */
 }
 
 void wheel_overdue_push(dw_wheel *wheel, struct wheel_entry entry)
@@ -136,7 +141,8 @@ void wheel_overdue_push(dw_wheel *wheel, struct wheel_entry entry)
 	*item_at(wheel, sift_up(wheel, position, &item)) = item;
 }
 
-/* remove_at: gives back the last chunk when the one before it is empty too; the first one stays. */
+/* remove_at: remove an entry. Frees the last chunk if the one before it is empty too, but never the
+ * first chunk. */
 static void remove_at(dw_wheel *wheel, uint32_t position)
 {
 	struct wheel_overdue *overdue = &wheel->overdue;
@@ -194,7 +200,7 @@ bool wheel_overdue_sweep(dw_wheel *wheel, unsigned max)
 			continue;
 		remove_at(wheel, overdue->swept);
 		wheel_entries_gone(wheel, 1);
-		overdue->swept += overdue->swept < overdue->count; /* another one came there */
+		overdue->swept += overdue->swept < overdue->count; /* another entry moved there */
 	}
 	if (overdue->swept)
 		return true;
@@ -213,7 +219,7 @@ void wheel_overdue_free(dw_wheel *wheel)
 {
 	drop_chunks(wheel, 0);
 	if (wheel->overdue.chunks)
-		(void)resize(wheel, wheel->overdue.chunks, 0); /* NULL: it frees */
+		(void)resize(wheel, wheel->overdue.chunks, 0); /* freeing returns NULL */
 }
 
 size_t wheel_overdue_bytes(const dw_wheel *wheel)

@@ -1,18 +1,18 @@
 /*
- * pool.c: how the pool grows.
+ * pool.c: grows the pool.
  *
- * Cells are one array, and so is what is known by index, because every entry is followed through
- * them. They grow by realloc, which for blocks of this size moves pages and no bytes: 30 us at a
- * million timers. An allocator of the caller's that copies makes a pause of it;
- * dw_wheel_reserve() avoids both.
+ * All cells are one array, and so is each table that is addressed by an index, because every access
+ * to an entry goes through them. The arrays grow by realloc, which for blocks of this size moves
+ * pages and copies no bytes: 30 us at a million timers. If the caller's allocator copies, growing
+ * causes a pause. dw_wheel_reserve() avoids both.
  */
 #include "wheel/pool.h"
 
 #include "wheel/names.h"
 
 /*
- * blocks_for: enough for so many entries wherever they lie, because moving them down must not fail.
- * Each list may have a last block that is partly empty, the others are full but for a few.
+ * blocks_for: enough blocks for `room` entries in any lists, because moving entries down must not
+ * fail. The last block of each list may be partly empty. All other blocks but a few are full.
  */
 static uint32_t blocks_for(uint32_t room)
 {
@@ -30,7 +30,7 @@ int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room)
 	void *memory;
 
 	if (cells > SIZE_MAX / sizeof(*pool->cells))
-		return DW_ENOMEM; /* where a size has 32 bits */
+		return DW_ENOMEM; /* a size has only 32 bits */
 	if (wheel_names_grow(wheel, room, blocks) < 0)
 		return DW_ENOMEM;
 	memory = allocator->resize(allocator->user, pool->cells, cells * sizeof(*pool->cells));
@@ -64,7 +64,7 @@ void wheel_pool_free(dw_wheel *wheel)
 {
 	const dw_wheel_allocator *allocator = &wheel->allocator;
 
-	(void)allocator->resize(allocator->user, wheel->pool.cells, 0); /* NULL: it frees */
+	(void)allocator->resize(allocator->user, wheel->pool.cells, 0); /* freeing returns NULL */
 }
 
 size_t wheel_pool_bytes(const dw_wheel *wheel)

@@ -1,4 +1,4 @@
-/* slots.c: the slow half of slots.h. */
+/* slots.c: the functions of slots.h that are not on the hot path. */
 #include "wheel/slots.h"
 
 #include "wheel/sweep.h"
@@ -10,7 +10,8 @@ static uint64_t slot_start(unsigned ring, uint64_t deadline)
 	return deadline >> shift << shift;
 }
 
-/* note_work: the slot was empty, or has many more than it had when it was looked at. */
+/* note_work: called when a slot was empty, or when the number of its blocks has doubled since its
+ * work time was computed. */
 static void note_work(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
 	unsigned ring = wheel_list_ring(list);
@@ -50,8 +51,9 @@ void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 }
 
 /*
- * find_next: a ring is as long as its bitmap, and nothing in it lies before the present; so the
- * first set bit from the present's own slot on, around the end of the bitmap, is the earliest.
+ * find_next: the start of the ring's earliest occupied slot. The bitmap is as long as the ring, and
+ * no entry of the ring lies before the current time. The search therefore begins at the current
+ * slot and goes around the end of the bitmap: the first set bit is the earliest slot.
  */
 static uint64_t find_next(const dw_wheel *wheel, unsigned ring)
 {
@@ -76,14 +78,14 @@ static uint64_t find_next(const dw_wheel *wheel, unsigned ring)
 	return WHEEL_NEVER;
 }
 
-/* forget: the list is empty; what else is known of it is for the caller to change. */
+/* forget: reset the list's own fields. The caller changes the bitmap and the rings. */
 static void forget(dw_wheel *wheel, uint32_t list)
 {
 	wheel->lists[list] = (struct wheel_list){WHEEL_NONE, 0};
 	wheel->tails[list] = WHEEL_NO_TAIL;
 }
 
-/* find_earliest: of all rings. */
+/* find_earliest: the earliest occupied slot of all rings. */
 static uint64_t find_earliest(const dw_wheel *wheel)
 {
 	uint64_t next = wheel->rings[0].next;

@@ -1,10 +1,9 @@
 /*
- * soon.c: a sorted array. It is so short, 2 KiB at most, that sorting by insertion beats anything
- * clever.
+ * soon.c: a sorted array. It has at most 2 KiB, so an insertion sort is the fastest method.
  */
 #include "wheel/soon.h"
 
-/* close_ranks: the room of those that were taken from the front is behind the others again. */
+/* close_ranks: move the entries to the start of the array, so that its free room is at the end. */
 static void close_ranks(struct wheel_soon *soon)
 {
 	memmove(soon->entries, soon->entries + soon->first,

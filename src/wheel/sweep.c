@@ -1,16 +1,17 @@
 /*
  * sweep.c: a cursor goes around all lists and the heap, block by block, while timers are added.
  *
- * It closes ranks: a cancelled timer leaves a dead entry in its list. Whoever drains the list or
- * fires from it passes over that; but of many cancels far ahead the lists would grow without end.
- * When there are as many dead entries as live ones and a few hundred, a few blocks are swept. With
- * random cancels that is about one entry looked at for each timer added, in the order of memory.
- * Sweeping sooner would take more time; sweeping later gains nothing, the lists are then so long
- * that they fall out of the cache. Where nothing is added, nothing is swept: memory does not grow.
+ * The sweep closes gaps. A cancelled timer leaves a dead entry in its list. Draining and firing
+ * skip dead entries, but after many cancels far ahead the lists would grow without end. When there
+ * are more dead entries than live ones and a few hundred, a few blocks are swept. With random
+ * cancels that is about one entry for each timer added, read in the order of memory. Sweeping
+ * sooner would take more time. Sweeping later gains nothing, because the lists would then no longer
+ * fit in the cache. If nothing is added, nothing is swept, and memory does not grow.
  *
- * It also gives old timers a name that lasts (alive.h), before the ring forgets them. For that
- * it goes around often enough even where nothing dies, and from the highest list to the lowest
- * one, as draining does: so what is in the wheel when it sets out is met, wherever it is by then.
+ * The sweep also makes old timers elders (alive.h) before the ring forgets them. Therefore it goes
+ * around often enough even if no timer is cancelled. It goes from the highest list to the lowest,
+ * in the same direction as draining: so it meets every entry that is in the wheel when the round
+ * starts, even if the entry moves down meanwhile.
  */
 #include "wheel/sweep.h"
 
@@ -19,7 +20,7 @@
 #include "wheel/slots.h"
 #include "wheel/soon.h"
 
-/* list_below: the last occupied list before this one; WHEEL_NONE: none. */
+/* list_below: the last occupied list before this one, or WHEEL_NONE. */
 static uint32_t list_below(const dw_wheel *wheel, uint32_t list)
 {
 	for (uint32_t word = (list + 63) / 64; word-- > 0;) {
@@ -33,7 +34,7 @@ static uint32_t list_below(const dw_wheel *wheel, uint32_t list)
 	return WHEEL_NONE;
 }
 
-/* struct gap: where live entries go: `to` and the following cells, from `full` on to `rest`. */
+/* struct gap: the cells for live entries: from `to` up to `full`, then from `rest` on. */
 struct gap {
 	union wheel_cell *to;
 	const union wheel_cell *full;
@@ -41,8 +42,8 @@ struct gap {
 };
 
 /*
- * gather: the live ones of the entries from `source` to `end` go to the gap, which lies before
- * them. Returns where the gap begins then.
+ * gather: move the live entries from `source` to `end` into the gap, which lies before them.
+ * Returns the new start of the gap.
  */
 static union wheel_cell *gather(dw_wheel *wheel, const union wheel_cell *source,
 				const union wheel_cell *end, struct gap gap)
@@ -63,7 +64,10 @@ static union wheel_cell *gather(dw_wheel *wheel, const union wheel_cell *source,
 	return to;
 }
 
-/* take_out: an empty block, behind prev or the first one, leaves its list. */
+/*
+ * take_out: remove an empty block from its list. `prev` is the block before it, or WHEEL_NONE if it
+ * is the first.
+ */
 static void take_out(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
 {
 	uint32_t block = wheel->sweep.block;
@@ -80,8 +84,9 @@ static void take_out(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
 }
 
 /*
- * close_ranks: of a block's entries from `first` to `end`, the live ones fill up the block before
- * it, if there is one, and then this one from its beginning. Returns where they end in this one.
+ * close_ranks: move the live entries of a block, from `first` to `end`, first into the room of the
+ * block before it, if there is one, then to the beginning of this block. Returns their end in this
+ * block.
  */
 static uint32_t close_ranks(dw_wheel *wheel, uint32_t prev, uint32_t block, uint32_t first,
 			    uint32_t end)
@@ -104,7 +109,7 @@ static uint32_t close_ranks(dw_wheel *wheel, uint32_t prev, uint32_t block, uint
 	return 1;
 }
 
-/* sweep_block: the next block has been asked for by the last step. */
+/* sweep_block: sweep one block. The last step has already prefetched it. */
 static void sweep_block(dw_wheel *wheel)
 {
 	struct wheel_sweep *sweep = &wheel->sweep;
@@ -136,7 +141,7 @@ static void sweep_block(dw_wheel *wheel)
 	sweep->block = next;
 }
 
-/* next_block: where the sweep stands, or what comes then. False: all lists were swept. */
+/* next_block: make sure that the sweep is at a block. False: all lists were swept. */
 static bool next_block(dw_wheel *wheel)
 {
 	struct wheel_sweep *sweep = &wheel->sweep;
@@ -154,7 +159,7 @@ static bool next_block(dw_wheel *wheel)
 	return true;
 }
 
-/* step: one block, or as much of the heap. False: the cursor has gone around. */
+/* step: sweep one block, or as many entries of the heap. False: the round is finished. */
 static bool step(dw_wheel *wheel)
 {
 	if (next_block(wheel)) {
@@ -172,10 +177,10 @@ static bool step(dw_wheel *wheel)
 void wheel_sweep_some(dw_wheel *wheel, unsigned blocks)
 {
 	while (blocks--)
-		(void)step(wheel); /* going around once more is as good */
+		(void)step(wheel); /* it may also start the next round */
 }
 
-/* wheel_sweep_all: to the end of this time around, and once around from the beginning. */
+/* wheel_sweep_all: finish this round, then do a whole one. */
 void wheel_sweep_all(dw_wheel *wheel)
 {
 	while (step(wheel))
@@ -201,7 +206,7 @@ void wheel_sweep_tidy(dw_wheel *wheel)
 	uint32_t entries = wheel_entries(wheel);
 
 	wheel_names_clear(wheel);
-	/* Looking for the occupied lists is worth it when so many entries paid for it. */
+	/* Clearing the lists is worth its time only after so many entries. */
 	if (entries && entries < WHEEL_WORDS)
 		return;
 	if (entries) {
@@ -212,5 +217,5 @@ void wheel_sweep_tidy(dw_wheel *wheel)
 	pool->fresh_block = 0;
 	pool->free_block = WHEEL_NONE;
 	wheel->swept = wheel_next_generation(wheel);
-	wheel_sweep_start(wheel); /* what it had begun would end with a `swept` of long ago */
+	wheel_sweep_start(wheel); /* a round begun earlier would end with an old `swept` */
 }

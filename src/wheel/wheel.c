@@ -1,12 +1,12 @@
 /*
- * wheel.c: the timing wheel: its idea, and the calls that put timers in and take them away again by
- * name. advance.c takes out what is due, slots.h has the lists, alive.h knows who lives, pool.h has
- * the memory, sweep.c clears up after cancels, overdue.c has the past.
+ * wheel.c: the timing wheel: its idea, and the calls that add, cancel and move timers. advance.c
+ * takes out due timers, slots.h has the lists, alive.h knows which timers are alive, pool.h has the
+ * memory, sweep.c removes dead entries, overdue.c has the timers below the current time.
  *
  * WHY A WHEEL
  *   Most timers of a server are cancelled: the order is paid, the answer arrives. A heap or a tree
- *   pays for the order of all timers, a wheel only for those that come near. Price: a wheel knows
- *   its earliest deadline to a slot's width only.
+ *   pays for the order of all timers. A wheel pays only for the timers whose time comes near. The
+ *   price: a wheel knows its earliest deadline only to the width of a slot.
  *
  * THE LEVELS (widths in ticks; with microseconds the first bucket is 1.024 ms)
  *
@@ -20,50 +20,55 @@
  *                                    :
  *      fine    1024 lists of 1      ||||||||||||  the current bucket
  *                                   ^ current
- *      soon     a sorted array: what was in a slot that had only few
- *      overdue  a heap of what is below `current`
+ *      soon     a sorted array: the timers of slots that had only few
+ *      overdue  a heap of the timers below `current`
  *
- *   A timer is put into the lowest level in which it lies in another slot than the present, and
- *   moves down as its time comes near. In an ordinary hierarchical wheel a slot is emptied at the
- *   moment the present enters it, all at once: with a million timers in it, that is a pause of 40
- *   ms. Here a ring is as long as two slots of the one above it. So while the present is in one
- *   slot, all of the next, Q, fits below already: from 255/256 of a slot before its start Q is
- *   *open*, that is, it is drained in small pieces in proportion to the time that is left. A slot
- *   with few timers waits until the present comes to it. They are then sorted and go no further
- *   down, where each would lie alone in one list after the other (soon.h).
+ *   A timer is put into the lowest level in which it lies in another slot than the current time. It
+ *   moves down as its time comes near. In an ordinary hierarchical wheel a slot is emptied all at
+ *   once, at the moment the current time enters it. With a million timers in the slot, that is a
+ *   pause of 40 ms. Here a ring is as long as two slots of the ring above. While the current time
+ *   is in one slot, all timers of the next slot, Q, already fit in the ring below. Therefore Q is
+ *   *open* from 255/256 of a slot before its start: it is drained in small pieces, in proportion to
+ *   the time that is left. A slot with few timers waits until its time comes. Its timers are then
+ *   sorted and do not move further down, where each would lie alone in one list after the other
+ *   (soon.h).
  *
  * EXACT ORDER
- *   Timers come out by deadline, and among equals by insertion, without sorting and without a
- *   sequence number:
- *   - Every list is a queue, filled at its end and emptied from its beginning, also by draining.
- *   - Among equal deadlines the older ones are never in a higher level than the younger ones. For
- *     a new timer goes to the level that the present gives it, and that only sinks as time passes.
- *   - A slot is sorted only when all there is in its time is still in it; a new timer then goes
- *     below it, and of equal deadlines the sorted ones fire first.
- *   - A fine list fires only when no ring has a slot that begins at or before the present.
- *   So the older one is in front of the younger in the same queue, or has gone down before it.
+ *   Timers come out by deadline, and among equal deadlines by insertion, without a sequence number.
+ *   Only the slots with few timers are sorted.
+ *   - Every list is a queue, filled at its end and emptied from its beginning. Draining does this
+ *     too.
+ *   - Among equal deadlines an older timer is never in a higher level than a younger one. A new
+ *     timer goes to the level that the current time gives it, and that level only sinks as time
+ *     passes.
+ *   - A slot is sorted only when it still holds all timers of its time. A new timer of that time
+ *     goes to a level below the slot. Among equal deadlines the sorted timers fire first.
+ *   - A fine list fires only when no ring has a slot that begins at or before the current time.
+ *   So the older timer is in front of the younger one in the same queue, or has moved down before
+ *   it.
  *
- * INVARIANT (dw_wheel_check() looks at all of it)
- *   1. Every deadline in the overdue heap is below `current`; every other is not. What is due soon
- *      is sorted.
+ * INVARIANT (dw_wheel_check() checks all of it)
+ *   1. Every deadline in the overdue heap is below `current`; every other deadline is not. The soon
+ *      array is sorted.
  *   2. An entry in a fine list lies in the bucket of `current`, and its low 10 bits are the list.
  *   3. An entry in a ring lies in a slot that begins after `current`, less than 512 slots ahead.
- *      The present stops one tick before such a slot until it is empty; only a slot of ring 0 is
- *      entered first and then loaded into the fine level (`loading` while that is unfinished).
- *   4. `current` passes no timer that is still inside.
+ *      The current time stops one tick before such a slot until the slot is empty. Only a slot of
+ *      ring 0 is entered first and then loaded into the fine level (`loading` until that is
+ *      finished).
+ *   4. `current` passes no timer that is still in the wheel.
  *
  * MEMORY
- *   What a wheel of a million costs is cache misses. So a list is not linked through the timers: it
- *   is blocks of 63 entries (deadline, handle), 16 bytes each, written and read in the order of
- *   memory. A timer itself is two bits: one says that its generation has not gone, one that its
- *   index is free (alive.h). Cancelling changes these and nothing else; the entry, whose generation
- *   has gone, is dead, and is passed over when the list is drained. An index is reused at once, its
- *   next timer has another generation. What many cancels leave behind is swept while timers are
- *   added (sweep.c). Price: dead entries, up to as many as live ones, and dw_wheel_next() may name
- *   the time of a cancelled timer.
+ *   The cost of a wheel with a million timers is cache misses. A list is therefore not linked
+ *   through its timers. It consists of blocks of 63 entries (deadline, handle) of 16 bytes each,
+ *   written and read in the order of memory. A timer itself is two bits: one says that its
+ *   generation has not gone, the other that its index is free (alive.h). A cancel changes these two
+ *   bits and nothing else. The entry is then dead, and is skipped when its list is drained. The
+ *   index is reused at once, and its next timer has another generation. After many cancels, the
+ *   dead entries are swept while timers are added (sweep.c). The price: there may be as many dead
+ *   entries as live ones, and dw_wheel_next() may return the time of a cancelled timer.
  *
- *   Draining takes blocks and must not fail, so there is always room for every list to end in a
- *   block of its own (pool.c).
+ *   Draining takes blocks and must not fail. Therefore there is always room for every list to end
+ *   in a block of its own (pool.c).
  */
 #include <durawheel/wheel.h>
 
@@ -113,12 +118,13 @@ void dw_wheel_free(dw_wheel *wheel)
 	wheel_overdue_free(wheel);
 	wheel_names_free(wheel);
 	wheel_pool_free(wheel);
-	(void)wheel->allocator.resize(wheel->allocator.user, wheel, 0); /* NULL: it frees */
+	(void)wheel->allocator.resize(wheel->allocator.user, wheel, 0); /* freeing returns NULL */
 }
 
 int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 {
-	size_t room = 2 * count + count / 8 + 2 * WHEEL_DEAD_FEW; /* for the dead */
+	size_t room =
+	    2 * count + count / 8 + 2 * WHEEL_DEAD_FEW; /* includes room for dead entries */
 
 	if (!wheel)
 		return DW_EINVAL;
@@ -135,7 +141,7 @@ int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 	return wheel_names_reserve_old(wheel);
 }
 
-/* grow_or_sweep: there is room for one more entry afterwards. DW_ENOMEM, DW_ELIMIT. */
+/* grow_or_sweep: make room for one more entry. DW_ENOMEM, DW_ELIMIT. */
 BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 {
 	int error = wheel_pool_grow(wheel);
@@ -147,8 +153,8 @@ BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 }
 
 /*
- * go_on: room for one more entry, and a generation for it. Now and then there is something else to
- * do, every 64 generations at least. DW_ENOMEM, DW_ELIMIT.
+ * go_on: make room for one more entry, and a generation for it. It also does the work that is due
+ * now and then, after 64 generations at most. DW_ENOMEM, DW_ELIMIT.
  */
 BITS_COLD static int go_on(dw_wheel *wheel)
 {
@@ -156,7 +162,8 @@ BITS_COLD static int go_on(dw_wheel *wheel)
 
 	if (wheel_sweep_due(wheel))
 		wheel_sweep_some(wheel, WHEEL_SWEEP_BLOCKS);
-	if (BITS_RARE(wheel_fresh(wheel) > wheel->pool.room)) /* handles of another wheel */
+	if (BITS_RARE(wheel_fresh(wheel) >
+		      wheel->pool.room)) /* handles of another wheel were cancelled */
 		error = wheel_pool_grow(wheel);
 	if (error == DW_OK && wheel_next_generation(wheel) == wheel->full_at)
 		error = grow_or_sweep(wheel);
@@ -169,13 +176,15 @@ BITS_COLD static int go_on(dw_wheel *wheel)
 	return error;
 }
 
-/* make_room: for one more entry. DW_ENOMEM, DW_ELIMIT. */
+/* make_room: make room for one more entry. DW_ENOMEM, DW_ELIMIT. */
 static inline int make_room(dw_wheel *wheel)
 {
 	return wheel_names_ready(wheel) ? DW_OK : go_on(wheel);
 }
 
-/* make_room_ahead: for one more entry at the end of a ring's slot. DW_ENOMEM, DW_ELIMIT. */
+/*
+ * make_room_ahead: make room for one more entry at the end of a ring's slot. DW_ENOMEM, DW_ELIMIT.
+ */
 static inline int make_room_ahead(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
 	int error = make_room(wheel);
@@ -187,7 +196,10 @@ static inline int make_room_ahead(dw_wheel *wheel, uint32_t list, uint64_t deadl
 	return DW_OK;
 }
 
-/* make_room_near: for one more entry that is_near(). DW_ENOMEM, DW_ELIMIT. */
+/*
+ * make_room_near: make room for one more entry with a deadline that is_near(). DW_ENOMEM,
+ * DW_ELIMIT.
+ */
 static int make_room_near(dw_wheel *wheel, uint64_t deadline)
 {
 	int error = make_room(wheel);
@@ -198,7 +210,7 @@ static int make_room_near(dw_wheel *wheel, uint64_t deadline)
 	return error < 0 ? error : wheel_overdue_reserve(wheel);
 }
 
-/* insert_near: a new entry that is overdue or belongs into the current bucket; there is room. */
+/* insert_near: insert an entry that is overdue or in the current bucket. There must be room. */
 static void insert_near(dw_wheel *wheel, struct wheel_entry entry)
 {
 	uint32_t list = (uint32_t)entry.deadline & (WHEEL_FINE_LISTS - 1);
@@ -210,23 +222,24 @@ static void insert_near(dw_wheel *wheel, struct wheel_entry entry)
 		return;
 	}
 	if (wheel->loading)
-		list = wheel_ring_list(0, entry.deadline); /* behind those still to be loaded */
+		list = wheel_ring_list(
+		    0, entry.deadline); /* after the entries that are not loaded yet */
 	wheel_slots_append(wheel, list, entry);
 }
 
-/* is_near: is it overdue or due in the current bucket, which may be being loaded? Rarely. */
+/* is_near: is this deadline overdue or in the current bucket? Rarely true. */
 static inline bool is_near(const dw_wheel *wheel, uint64_t deadline)
 {
 	return BITS_RARE(deadline <= wheel->near_until);
 }
 
-/* has_room: can an entry with the next generation simply be put behind the last one of a list? */
+/* has_room: can an entry with the next generation be appended to this list at once? */
 static inline bool has_room(const dw_wheel *wheel, uint32_t list)
 {
 	return !BITS_RARE(wheel_list_full(wheel, list)) && !BITS_RARE(!wheel_names_ready(wheel));
 }
 
-/* put_ahead: an entry with a name that was taken for it into a ring's slot, which has room. */
+/* put_ahead: append an entry to a ring's slot that has room. `handle` was taken for it. */
 static inline int put_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list,
 			    dw_wheel_handle handle, dw_wheel_handle *ret_handle)
 {
@@ -246,7 +259,7 @@ BITS_NOINLINE static int add_ahead_rarely(dw_wheel *wheel, uint64_t deadline, ui
 	return put_ahead(wheel, deadline, list, wheel_name_take(wheel), ret_handle);
 }
 
-/* add_ahead_again: with an index that was in use before, unless there is something to do first. */
+/* add_ahead_again: add a timer with a used index, if go_on() need not be called first. */
 BITS_NOINLINE static int add_ahead_again(dw_wheel *wheel, uint64_t deadline, uint32_t list,
 					 dw_wheel_handle *ret_handle)
 {
@@ -283,7 +296,7 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 	return put_ahead(wheel, deadline, list, wheel_name_fresh(wheel), ret_handle);
 }
 
-/* cancel_rarely: a timer that the ring has forgotten, or none. */
+/* cancel_rarely: cancel an elder, or find out that the timer does not exist. */
 BITS_NOINLINE static int cancel_rarely(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	uint64_t name = wheel_find(wheel, handle);
@@ -310,20 +323,20 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 }
 
 /*
- * leave_out: the generation that comes next, if it is that of a timer that has lived through all
- * others: it would get the handle that it has, and the entry that it leaves would be alive.
+ * leave_out: skip the next generation if the timer to be moved still has it, after 2^32 others. The
+ * moved timer would get its old handle again, and its old entry would look alive.
  */
 static bool leave_out(dw_wheel *wheel, uint32_t generation)
 {
 	if (generation != wheel_next_generation(wheel))
 		return false;
 	wheel_young_end(wheel, wheel_name(wheel, 0));
-	wheel_entries_gone(wheel, 1); /* there was none */
+	wheel_entries_gone(wheel, 1); /* no entry came with this generation */
 	return true;
 }
 
-/* move_rarely: where there is no room, to a near deadline, of a timer that the ring has forgotten,
- * or of none. */
+/* move_rarely: the move of an elder, to a near deadline, or into a list without room. DW_ENOENT if
+ * the timer does not exist. */
 BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
 {
 	bool near = is_near(wheel, deadline);
@@ -338,7 +351,8 @@ BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_whee
 	while (error == DW_OK && leave_out(wheel, wheel_generation(*handle)));
 	if (error < 0)
 		return error;
-	wheel_name_end(wheel, wheel_find(wheel, *handle)); /* its name may have changed */
+	wheel_name_end(wheel,
+		       wheel_find(wheel, *handle)); /* making room may have changed its name */
 	if (!near)
 		return put_ahead(wheel, deadline, list, wheel_name(wheel, dw_wheel_index(*handle)),
 				 handle);
