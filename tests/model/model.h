@@ -16,7 +16,7 @@ enum rule {
 	RULE_LEASE,          /* nothing that Redis may know of starts outside the lease */
 	RULE_ORDER,          /* a replayed put does not replace what Redis took later */
 	RULE_BASE,           /* J7: a row keeps the version in Redis that it supersedes */
-	RULE_OWN_FENCES,     /* J8: the journal keeps every fence that was ever its own */
+	RULE_FENCE,          /* J8: a claim by a fence that is no later than the row's has ended */
 	RULE_NUMBERED,       /* J9: Redis skips a row that it has applied */
 	RULE_DOUBT_RESOLVED, /* J10: a put in doubt is put again only if it was not run */
 	RULE_DOUBT_ENDED,    /* J10: its row waits until Redis has ended the connection */

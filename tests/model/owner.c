@@ -39,8 +39,6 @@ void owner_learn(const struct model *model, struct state *state)
 
 void owner_lose(struct owner *owner)
 {
-	if (owner->fence)
-		owner->last_fence = owner->fence;
 	owner->role = ROLE_CLIENT;
 	owner->fence = owner->lease = owner->gap = 0;
 	if (owner->timer.kind != TIMER_RUNNING)
@@ -73,5 +71,5 @@ void owner_write_row(struct state *state, enum row_kind kind, uint8_t generation
 				  .attempt = attempt,
 				  .floor = state->server.version,
 				  .number = ++owner->rows,
-				  .fence = owner->fence ? owner->fence : owner->last_fence};
+				  .fence = owner->fence ? owner->fence : owner->row.fence};
 }

@@ -2,16 +2,16 @@
 
 #include "model/server.h"
 
-/* is_ours: one of the journal's fences has the record claimed (J8). Without the rule only the fence
- * of the row and of the moment count. */
+/* is_ours: a fence that is no later than the row's has the record claimed (J8): its process was
+ * this one, or was fenced before. An owner's own fence is later than all others. */
 static bool is_ours(const struct model *model, const struct state *state, bool as_owner)
 {
 	const struct record *record = &state->server.record;
 
 	if (record->kind != RECORD_CLAIMED)
 		return false;
-	if (holds(model, RULE_OWN_FENCES))
-		return !(state->standby.fences[record->fence / 8] >> record->fence % 8 & 1);
+	if (holds(model, RULE_FENCE))
+		return record->fence <= (as_owner ? state->owner.fence : state->owner.row.fence);
 	return record->fence == state->owner.row.fence ||
 	       (as_owner && record->fence == state->owner.fence);
 }

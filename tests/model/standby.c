@@ -23,7 +23,6 @@ void standby_acquire(const struct model *model, const struct state *state, struc
 	standby = &after->standby;
 	standby->takeovers++;
 	standby->fence = after->server.fence;
-	standby->fences[standby->fence / 8] |= (uint8_t)(1u << standby->fence % 8);
 	standby->owns = 1;
 }
 

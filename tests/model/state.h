@@ -34,7 +34,8 @@ struct server {
 enum row_kind { ROW_NONE, ROW_PUT, ROW_START, ROW_SETTLE, ROW_CANCEL };
 
 /* A journal's row. base: the version in Redis that it supersedes, or 0 (J7). floor: what Redis had
- * given away as versions when the row was written. fence: of the claim (J8). doubt_fence: 0, or the
+ * given away as versions when the row was written. fence: the highest that the
+ * owner has held since it has the row (J8). doubt_fence: 0, or the
  * row repeats request doubt_number of that owner, whose outcome is unknown (J10). */
 struct row {
 	uint8_t kind, generation, base, attempt, floor, number, fence, doubt_fence, doubt_number;
@@ -62,12 +63,12 @@ struct timer {
 
 enum role { ROLE_CLIENT, ROLE_LOADING, ROLE_OWNER };
 
-/* row, rows (how many were written), last_fence and doubt_ended survive a kill: they are the
+/* row, rows (how many were written) and doubt_ended survive a kill: they are the
  * journal's. lease: the owner may believe in its lease. armed, gap: J12. request_late: the request
  * lies in a socket that the owner has given up. doubt_ended: Redis has ended the connection of the
  * request in doubt. */
 struct owner {
-	uint8_t up, cut, role, fence, last_fence, lease, armed, gap;
+	uint8_t up, cut, role, fence, lease, armed, gap;
 	struct timer timer;
 	struct request request;
 	uint8_t stage, number, reply, reply_version, reply_attempt, request_late;
@@ -77,9 +78,8 @@ struct owner {
 
 enum standby_stage { STANDBY_IDLE, STANDBY_CLAIMED, STANDBY_STARTED };
 
-/* fences: a bit for each that it has held. */
 struct standby {
-	uint8_t owns, fence, stage, generation, version, attempt, takeovers, fences[2];
+	uint8_t owns, fence, stage, generation, version, attempt, takeovers;
 };
 
 /* waits: for the owner to acknowledge its cancel (J16). */
