@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* base64_encode returns text for free(), or NULL: no memory. */
+/* base64_encode returns a text for free(), or NULL if out of memory. */
 char *base64_encode(const void *bytes, size_t size);
 
-/* base64_decode: false if text is not the one encoding of any bytes, or there is no memory; else
- * *ret_bytes is for free(). */
+/* base64_decode: the caller frees *ret_bytes. False: out of memory, or text is not the one valid
+ * encoding of any bytes. */
 bool base64_decode(const char *text, size_t length, void **ret_bytes, size_t *ret_size);
 
 #endif

@@ -1,5 +1,6 @@
-/* The commands: their table, and one file each. Each opens the store, does its work, closes and
- * returns an exit code; what was wrong it has said by complain(). */
+/* The commands: their table, and one file for each. A command opens the store, does its work and
+ * closes the store. It returns an exit code, and reports every error by complain() before it
+ * returns. */
 #ifndef DW_CLI_COMMANDS_H
 #define DW_CLI_COMMANDS_H
 
@@ -8,7 +9,7 @@
 extern const struct command commands[];
 extern const size_t command_count;
 
-/* command_of: the command that the words begin with, or NULL. A name may have two words. */
+/* command_of: the command whose name is the first word or the first two words, or NULL. */
 const struct command *command_of(const char *const *words, size_t count);
 
 int command_add(const struct options *);

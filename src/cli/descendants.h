@@ -4,9 +4,9 @@
 
 #include <sys/types.h>
 
-/* descendants_signal sends signal, and SIGCONT for those that are stopped, to the process group
- * and to each descendant outside of it. Where /proc cannot be read it is the group alone. A process
- * that another user started, by sudo for example, may refuse it. */
+/* descendants_signal sends signal, and SIGCONT to wake stopped processes, to the process group and
+ * to each descendant outside of it. If /proc cannot be read, only the group gets the signals. A
+ * process that another user started, for example by sudo, may refuse them. */
 void descendants_signal(pid_t group, int signal);
 
 #endif

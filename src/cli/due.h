@@ -1,4 +1,4 @@
-/* When a timer is due, as the command line and the lines of an import say it. */
+/* The deadline of a timer, as the command line or a line of an import gives it. */
 #ifndef DW_CLI_DUE_H
 #define DW_CLI_DUE_H
 
@@ -7,11 +7,10 @@
 #include "cli/options.h"
 #include "durawheel/durawheel.h"
 
-/* due_of_options reads the one of --in and --at that was given to command. EXIT_DONE, or complains.
- */
+/* due_of_options reads --in or --at; exactly one must be given. EXIT_DONE, or complains. */
 int due_of_options(const struct options *, const char *command, dw_usec *ret_due);
 
-/* due_after: now + delay, or DW_NEVER. */
+/* due_after: now + delay, at most DW_NEVER. */
 dw_usec due_after(dw_usec now, dw_usec delay);
 
 #endif

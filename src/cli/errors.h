@@ -1,9 +1,8 @@
-/* How the command fails: one message on stderr and one exit code.
+/* Failures: one message on stderr and one exit code.
  *
- * The only place where errors of the library become exit codes, and where anything is written to
- * stderr: whatever is said is masked (no password of a URL) and escaped (no control character of an
- * id reaches a terminal) on this one way out.
- */
+ * Only this file turns errors of the library into exit codes, and only complain() writes messages
+ * to stderr. complain() masks passwords in URLs, and escapes control characters, so that no id can
+ * send commands to a terminal. */
 #ifndef DW_CLI_ERRORS_H
 #define DW_CLI_ERRORS_H
 
@@ -12,24 +11,26 @@ enum exit_code {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_ABSENT = 3, /* no such timer */
-	EXIT_EXISTS = 4, /* DW_NEW, and the id is taken */
+	EXIT_EXISTS = 4, /* DW_NEW, and the id has a timer */
 	EXIT_LATE = 5,   /* the timer is being delivered */
-	/* the store is unreachable, full, owned by another process, or of a newer durawheel */
+	/* the store is unreachable, full, owned by another process, or written by a newer
+	 * durawheel */
 	EXIT_STORE = 6
 };
 
 /* exit_of: the exit code of an enum dw_error. */
 int exit_of(int error);
 
-/* complain writes "durawheel: ", the message and a newline to stderr in one piece, and returns
- * code, so that a caller can return it in turn. Any thread. */
+/* complain writes "durawheel: ", the message and a newline to stderr with one write(). Returns
+ * code, so that a caller can return it in turn. Any thread may call it. */
 int complain(int code, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
 
-/* presentable: a word that is not where it belongs, for a message: a URL with a password may be. */
+/* presentable: returns a misplaced word for a message. A word that may be a URL with a password is
+ * replaced. */
 const char *presentable(const char *word);
 
 #endif

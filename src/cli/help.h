@@ -1,4 +1,4 @@
-/* What the command says about itself. */
+/* The help texts of the command. */
 #ifndef DW_CLI_HELP_H
 #define DW_CLI_HELP_H
 
@@ -6,11 +6,11 @@
 
 #include "cli/options.h"
 
-/* help_print_overview, help_print: the caller flushes. */
+/* help_print_overview, help_print: the caller must flush. */
 void help_print_overview(FILE *);
 void help_print(const struct command *);
 
-/* help_no_command complains that word is no command, and returns EXIT_USAGE. */
+/* help_no_command complains that word is not a command. Returns EXIT_USAGE. */
 int help_no_command(const char *word);
 
 #endif

@@ -1,9 +1,9 @@
-/* The commands that run, each for one delivery, below a supervisor of its own (cli/supervisor.h).
+/* Runs one command for each delivery, below a supervisor of its own (cli/supervisor.h).
  *
- * A job is over when its supervisor has ended: with the command's shell, or, when we end the job
- * (over its time, or because we stop), with the last process of the command. Nothing here waits:
- * its user looks after SIGCHLD, and after jobs_wake().
- */
+ * A job is over when its supervisor has ended. A supervisor ends with the shell of its command. If
+ * we end the job, because its time is over or because we stop, the supervisor ends with the last
+ * process of the command. No function here waits: the user calls jobs_reap() after SIGCHLD and
+ * jobs_tick() when jobs_wake() is over. */
 #ifndef DW_CLI_JOBS_H
 #define DW_CLI_JOBS_H
 
@@ -15,48 +15,49 @@
 #include "durawheel/durawheel.h"
 
 enum job_end {
-	JOB_EXITED,  /* by itself */
-	JOB_OVERDUE, /* ended because its time was over */
+	JOB_EXITED,  /* the command ended by itself */
+	JOB_OVERDUE, /* ended by us when its time was over */
 	JOB_STOPPED  /* ended by jobs_stop() */
 };
 
 struct exec_job {
 	pid_t pid; /* of the supervisor */
 	dw_token token;
-	struct line line; /* of its firing */
-	dw_usec until;    /* steady: when its time is over; DW_NEVER */
+	struct line line; /* the line of its firing */
+	dw_usec until;    /* steady time when it is overdue, or DW_NEVER */
 	enum job_end end;
 	int status; /* the shell's exit code, 128 and more for a signal */
 };
 
-/* The exit code that stands for JOB_OVERDUE, as timeout(1) has it. */
+/* The exit code that is printed for JOB_OVERDUE; timeout(1) uses the same. */
 #define JOB_OVERDUE_EXIT 124
 
-/* Told of each job that is over; the job lives until the callback returns. */
+/* Called for each job that is over. The job lives until the callback returns. */
 typedef void (*jobs_over_fn)(struct exec_job *, void *user);
 
 struct jobs {
 	const char *command;
-	int output; /* the descriptor that is the commands' stdout */
+	int output; /* the descriptor for the stdout of the commands */
 	size_t max;
-	dw_usec timeout; /* DW_NEVER: none */
+	dw_usec timeout; /* DW_NEVER: no time limit */
 	jobs_over_fn over;
 	void *user;
-	struct exec_job *all; /* max of them, the first count run */
+	struct exec_job *all; /* an array of max jobs; the first count are running */
 	size_t count;
 };
 
-/* jobs_open: how and how many is set in *jobs. 0, or an errno. From now on this process reaps every
- * orphan that a command leaves behind. */
+/* jobs_open: the caller has filled in the fields of *jobs that say how and how many commands run.
+ * 0, or an errno. From now on this process reaps every orphan that a command leaves behind. */
 int jobs_open(struct jobs *);
-/* jobs_close leaves what runs alone. */
+/* jobs_close frees memory. It does not end running jobs. */
 void jobs_close(struct jobs *);
 
-/* jobs_start starts a job when there is room; its line is moved into it. 0, or an errno. */
+/* jobs_start starts a job and moves the line into it. 0, or an errno; EAGAIN: max jobs are
+ * running. */
 int jobs_start(struct jobs *, const dw_firing *, struct line *);
 
-/* jobs_reap, after SIGCHLD; jobs_tick, when jobs_wake() is over: the steady time of the next one,
- * DW_NEVER: none. */
+/* jobs_reap: call it after SIGCHLD. jobs_tick: call it at the steady time that jobs_wake() returns,
+ * which is DW_NEVER if no job has a time limit. */
 void jobs_reap(struct jobs *);
 void jobs_tick(struct jobs *);
 dw_usec jobs_wake(const struct jobs *);

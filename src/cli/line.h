@@ -1,5 +1,5 @@
-/* NDJSON: one object a line, its keys in the order they are documented in. Jansson escapes; data
- * that is not UTF-8 becomes "data_base64" instead of "data". */
+/* NDJSON: one object for each line, with its keys in the documented order. Data that is not valid
+ * UTF-8 becomes "data_base64" instead of "data". */
 #ifndef DW_CLI_LINE_H
 #define DW_CLI_LINE_H
 
@@ -9,26 +9,27 @@
 
 #include "durawheel/durawheel.h"
 
-/* A line with its newline. Zero is empty; it is used again and again; line_free() at the end. */
+/* A line with its newline. All zero is an empty line. A line can be filled again and again; call
+ * line_free() at the end. */
 struct line {
 	char *bytes;
 	size_t size;
 	size_t capacity;
 };
 
-/* line_name: a name as a string. That of a damaged timer may be invalid UTF-8: those bytes are
- * shown as \xHH. */
+/* line_name: an id or topic as a JSON string. A damaged timer may have a name that is not valid
+ * UTF-8; its bad bytes are shown as \xHH. */
 json_t *line_name(const char *name);
 
-/* line_of_firing, line_of_info, line_of_dead, line_of: false when there is no memory. line_of takes
- * object, which may be NULL (then there was none), over. */
+/* line_of_firing, line_of_info, line_of_dead, line_of: write an object into the line. False: out of
+ * memory. line_of takes ownership of object; NULL means that there was no memory to make it. */
 bool line_of_firing(struct line *, const dw_firing *);
 bool line_of_info(struct line *, const dw_info *);
 bool line_of_dead(struct line *, const dw_dead *);
 bool line_of(struct line *, json_t *object);
 void line_free(struct line *);
 
-/* line_add_exit adds "exit":code to the object of the line. False when there is no memory. */
+/* line_add_exit adds "exit":code to the object of the line. False: out of memory. */
 bool line_add_exit(struct line *, int code);
 
 /* state_name: "pending", "claimed" or "newer". */

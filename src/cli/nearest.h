@@ -1,4 +1,4 @@
-/* What somebody who wrote a word wrong may have meant. */
+/* Suggestions for mistyped words. */
 #ifndef DW_CLI_NEAREST_H
 #define DW_CLI_NEAREST_H
 
@@ -10,11 +10,12 @@
 struct nearest {
 	const char *word;
 	size_t length;
-	const char *name; /* the nearest so far, NULL: none is near */
+	const char *name; /* the nearest name so far; NULL: no name is near */
 	size_t distance;
 };
 
-/* nearest_begin: word is length bytes. nearest_try: name may be what was meant. */
+/* nearest_begin: starts with a mistyped word of length bytes. nearest_try: offers a name that may
+ * be meant. */
 void nearest_begin(struct nearest *, const char *word, size_t length);
 void nearest_try(struct nearest *, const char *name);
 

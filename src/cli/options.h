@@ -1,10 +1,9 @@
-/* The words of the command line.
+/* The options and words of the command line.
  *
- * All commands share one table of options, so that an option may stand before or after the
- * command's name and means the same with each of them; which command takes which is checked
- * afterwards. getopt_long() does the parsing; abbreviated names are refused, because a later
- * version's option would change their meaning.
- */
+ * All commands share one table of options. An option may therefore stand before or after the name
+ * of the command, and means the same for each of them. A later check refuses options that the
+ * command does not take. getopt_long() does the parsing. Abbreviated names are refused, because an
+ * option of a later version could change their meaning. */
 #ifndef DW_CLI_OPTIONS_H
 #define DW_CLI_OPTIONS_H
 
@@ -45,18 +44,18 @@ struct options {
 	const char *value[OPT_COUNT]; /* NULL: not given; "" for a given flag */
 	const char **topics;          /* every --topic; value[OPT_TOPIC] is the last one */
 	size_t topic_count;
-	const char **words; /* the command's name and what follows it */
+	const char **words; /* the name of the command and its arguments */
 	size_t word_count;
 };
 
 struct command {
 	const char *name;
 	const char *summary;  /* one line, a verb first */
-	const char *synopsis; /* what follows the name */
+	const char *synopsis; /* the arguments after the name */
 	const char *help;     /* whole lines */
 	const char *example;
-	unsigned options; /* OPT_BITs, the global options apart */
-	size_t words_min; /* behind the name */
+	unsigned options; /* OPT_BITs of its own options; global options are not listed */
+	size_t words_min; /* the least number of arguments after the name */
 	size_t words_max;
 	int (*run)(const struct options *);
 };
@@ -65,17 +64,18 @@ struct command {
 int options_parse(int argc, char **argv, struct options *ret_options);
 void options_free(struct options *);
 
-/* options_check: whether command takes what was given. EXIT_DONE, or complains. */
+/* options_check refuses options and words that command does not take. EXIT_DONE, or complains. */
 int options_check(const struct options *, const struct command *);
 
-/* options_check_name: a namespace becomes part of keys. EXIT_DONE, or complains of what. */
+/* options_check_name checks a namespace, which becomes part of Redis keys. what says where it came
+ * from. EXIT_DONE, or complains. */
 int options_check_name(const char *what, const char *name);
 
-/* options_shards: 0 when it is not given. EXIT_DONE, or complains. */
+/* options_shards: the value of --shards, or 0 if it is not given. EXIT_DONE, or complains. */
 int options_shards(const struct options *, unsigned *ret_shards);
 
-/* options_duration and options_time read the value of an option that was given; options_count a
- * whole number of at least 1. EXIT_DONE, or complain. */
+/* options_duration and options_time read the value of an option that was given. options_count reads
+ * a whole number of at least 1. EXIT_DONE, or they complain. */
 int options_duration(const struct options *, enum option_id, dw_usec *ret_duration);
 int options_time(const struct options *, enum option_id, dw_usec *ret_time);
 int options_count(const struct options *, enum option_id, size_t *ret_count);
@@ -83,8 +83,8 @@ int options_count(const struct options *, enum option_id, size_t *ret_count);
 /* duration_of reads a duration as dw_parse_duration() does; "0" needs no unit. */
 int duration_of(const char *text, dw_usec *ret_duration);
 
-/* duration_fault and time_fault: what is wrong with a text that duration_of() or dw_parse_time()
- * has refused with status, as words that follow it. */
+/* duration_fault and time_fault: why duration_of() or dw_parse_time() refused a text with this
+ * status. The words follow the text in a message. */
 const char *duration_fault(int status);
 const char *time_fault(const char *text, int status);
 

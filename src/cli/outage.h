@@ -1,5 +1,6 @@
-/* The library's log lines and its events on stderr, none of them said twice: a store on a network
- * logs that it is lost, why, and that it is back; others tell it by events alone. */
+/* Prints the log lines and events of the library on stderr, and no failure twice. A store on a
+ * network logs an outage, its reason and its end, and raises events too. Other stores only raise
+ * events. */
 #ifndef DW_CLI_OUTAGE_H
 #define DW_CLI_OUTAGE_H
 
@@ -9,9 +10,10 @@
 #include "durawheel/durawheel.h"
 
 struct outage {
-	pthread_t thread;               /* whose events they are */
-	char line[DW_MESSAGE_SIZE - 8]; /* how the last that it has logged begins */
-	bool is_logged;                 /* the log says when it is over, too */
+	pthread_t thread; /* the thread that gets the events */
+	char line[DW_MESSAGE_SIZE -
+		  8];   /* the beginning of the last line that this thread has logged */
+	bool is_logged; /* an outage was logged, so its end will be logged too */
 };
 
 void outage_init(struct outage *);
@@ -19,7 +21,7 @@ void outage_init(struct outage *);
 /* outage_log_line: options.on_log, with a struct outage as user. */
 void outage_log_line(dw_log_level, const char *line, void *user);
 
-/* outage_is_logged: that event needs no words any more. */
+/* outage_is_logged: has the log told this event already? */
 bool outage_is_logged(struct outage *, const dw_event *);
 
 #endif

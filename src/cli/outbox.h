@@ -1,8 +1,8 @@
-/* The lines that stdout has not taken yet, in their order, each with the delivery it settles.
+/* The lines that stdout has not taken yet, in order, each with the delivery that it settles.
  *
- * Invariant: while a line waits, later ones wait behind it. A line leaves when its last byte is
- * written. The outbox is bounded only by its user, who stops the firings when it is full.
- */
+ * Invariant: while a line waits, later lines wait behind it. A line leaves the outbox when its last
+ * byte is written. The outbox itself has no limit: its user pauses the firings when
+ * outbox_is_full(). */
 #ifndef DW_CLI_OUTBOX_H
 #define DW_CLI_OUTBOX_H
 
@@ -26,26 +26,27 @@ struct outbox {
 enum outbox_state { OUTBOX_WRITTEN, OUTBOX_WAITING, OUTBOX_FAILED };
 
 void outbox_open(struct outbox *);
-/* outbox_close drops what waits. */
+/* outbox_close drops the waiting lines. */
 void outbox_close(struct outbox *);
 
-/* What is done with a delivery when its line is out. */
+/* Called for each delivery whose line has left the outbox. */
 typedef void (*outbox_settle_fn)(const dw_token *, dw_verdict, void *user);
 
-/* outbox_put writes the line, or keeps it with its delivery and the verdict on that. OUTBOX_FAILED:
- * errno says why, and nothing was kept. */
+/* outbox_put writes the line, or keeps it with its delivery and verdict. OUTBOX_FAILED: errno says
+ * why, and the line was not kept. */
 enum outbox_state outbox_put(struct outbox *, const dw_token *, dw_verdict, const struct line *);
 
-/* outbox_drain writes what stdout takes and calls settle for each line that is out. OUTBOX_WRITTEN:
- * nothing waits any more. */
+/* outbox_drain writes as much as stdout takes, and calls settle for each finished line.
+ * OUTBOX_WRITTEN: no line waits any more. */
 enum outbox_state outbox_drain(struct outbox *, outbox_settle_fn settle, void *user);
 
-/* outbox_is_full: no more should be put. outbox_is_torn: the first line is written in part. */
+/* outbox_is_full: no more lines should be added. outbox_is_torn: the first line is only partly
+ * written. */
 bool outbox_is_full(const struct outbox *);
 bool outbox_is_torn(const struct outbox *);
 
-/* outbox_cut drops all but the line that is written in part, outbox_drop that one, too. settle, if
- * it is not NULL, is called for each. */
+/* outbox_cut drops all lines but a partly written one. outbox_drop drops that one too. Both call
+ * settle for each dropped line, unless settle is NULL. */
 void outbox_cut(struct outbox *, outbox_settle_fn settle, void *user);
 void outbox_drop(struct outbox *, outbox_settle_fn settle, void *user);
 
