@@ -1,4 +1,5 @@
-/* How far an import or a loading is, on one line of a terminal that is drawn again and again. */
+/* The progress of an import, or of loading the timers, on one line of a terminal that is
+ * redrawn. */
 #ifndef DW_CLI_PROGRESS_H
 #define DW_CLI_PROGRESS_H
 
@@ -9,26 +10,27 @@
 #include "durawheel/durawheel.h"
 
 struct progress {
-	bool wanted;  /* stderr is a terminal, and nobody types the lines into one */
-	bool shown;   /* the line is there */
-	size_t width; /* of what is there */
+	bool wanted;  /* stderr is a terminal, and the input does not come from one */
+	bool shown;   /* the line is on the screen */
+	size_t width; /* the width of the line on the screen */
 	const char *unit;
-	uint64_t total; /* bytes of the stream, or timers; 0: not known */
-	dw_usec began;  /* steady */
-	dw_usec drawn;  /* steady: last */
+	uint64_t total; /* bytes of the stream, or timers; 0: unknown */
+	dw_usec began;  /* the steady time of the start */
+	dw_usec drawn;  /* the steady time of the last drawing */
 };
 
-/* progress_begin: for a stream that is read from fd. */
+/* progress_begin: the progress of a stream that is read from fd. */
 void progress_begin(struct progress *, int fd);
 
-/* progress_begin_loading: of timers; how many there are, total, is told later, or never. */
+/* progress_begin_loading: the progress of loading timers. The caller sets total once it is
+ * known. */
 void progress_begin_loading(struct progress *);
 
-/* progress_draw shows that count lines or timers are done, and so much of total; at most ten times
- * a second. */
+/* progress_draw shows that count lines or timers are done, and done of total. It draws at most ten
+ * times a second. */
 void progress_draw(struct progress *, uint64_t count, uint64_t done);
 
-/* progress_clear takes the line away, before something else is written, and at the end. */
+/* progress_clear removes the line. Call it before other output, and at the end. */
 void progress_clear(struct progress *);
 
 #endif

@@ -1,14 +1,14 @@
-/* What run knows of --exec: the options that say how a command runs, and how one has failed. */
+/* The part of run for --exec: its options, and messages about failed commands. */
 #ifndef DW_CLI_RUN_EXEC_H
 #define DW_CLI_RUN_EXEC_H
 
 #include "cli/jobs.h"
 #include "cli/options.h"
 
-/* run_exec_read reads --exec and the options that belong to it. EXIT_DONE, or complains. */
+/* run_exec_read reads --exec, --exec-output, --jobs and --timeout. EXIT_DONE, or complains. */
 int run_exec_read(const struct options *, struct jobs *);
 
-/* run_exec_tell says on stderr how a command has failed, if it has. */
+/* run_exec_tell reports on stderr how a command has failed. It prints nothing for a success. */
 void run_exec_tell(const struct exec_job *);
 
 #endif

@@ -1,4 +1,4 @@
-/* When run --until-idle has nothing left to do. */
+/* Decides when run --until-idle may end. */
 #ifndef DW_CLI_RUN_IDLE_H
 #define DW_CLI_RUN_IDLE_H
 
@@ -8,20 +8,20 @@
 #include "durawheel/durawheel.h"
 
 struct run_idle {
-	const char *const *topics; /* whose timers count; "*" stands for all */
+	const char *const *topics; /* the topics whose timers count; "*" stands for all */
 	size_t topic_count;
 	bool asked;   /* the store's status was asked for */
-	bool emptied; /* its answer: there is no change of a client that this handle has not seen */
+	bool emptied; /* the last answer: this handle has seen every change of a client */
 };
 
-/* run_idle_is_quiet: no timer of the topics is left in this handle, and nothing is under way. */
+/* run_idle_is_quiet: this handle has no timer of the topics left, and no operation is under way. */
 bool run_idle_is_quiet(const struct run_idle *, dw *);
 
-/* run_idle_is_idle: besides, the store has no timer that a client wrote and that is not here yet.
- * The answer takes some turns. */
+/* run_idle_is_idle: the handle is quiet, and the store has no timer of a client that this handle
+ * has not seen. It returns true only some turns later, because it must ask the store. */
 bool run_idle_is_idle(struct run_idle *, dw *);
 
-/* run_idle_tell_damaged says how many timers were damaged, because those have not fired. */
+/* run_idle_tell_damaged reports the number of damaged timers, because they have not fired. */
 void run_idle_tell_damaged(dw *);
 
 #endif

@@ -1,25 +1,24 @@
 /* The process between `durawheel run` and a command of its --exec.
  *
- * The kernel makes a supervisor the parent of every process that the command leaves without one
- * (PR_SET_CHILD_SUBREAPER). So it finds and ends all of them, also those that have called setsid().
- * The kernel also tells it when `run` is gone (PR_SET_PDEATHSIG): a killed `run` leaves no command
- * behind.
- */
+ * If a process of the command loses its parent, the kernel makes the supervisor its parent
+ * (PR_SET_CHILD_SUBREAPER). So the supervisor finds and ends all processes of the command, even
+ * those that have called setsid(). The kernel also signals the supervisor when `run` dies
+ * (PR_SET_PDEATHSIG): a killed `run` leaves no command behind. */
 #ifndef DW_CLI_SUPERVISOR_H
 #define DW_CLI_SUPERVISOR_H
 
 #include "durawheel/durawheel.h"
 
-/* How long the processes of a command may take between SIGTERM and SIGKILL. */
+/* The time between SIGTERM and SIGKILL to the processes of a command. */
 #define SUPERVISOR_GRACE DW_SECONDS(5)
 
-/* The name of the process, its argv[0]. It does not contain the name of the program: `pkill
- * durawheel` stops `run`, which waits for its commands, and must not end them. */
+/* The argv[0] of the supervisor. It does not contain the name of the program: `pkill durawheel`
+ * must stop `run`, which waits for its commands, and must not end the commands. */
 #define SUPERVISOR_NAME "exec-supervisor"
 
-/* supervise runs command by /bin/sh -c in a process group of its own, and returns its exit code,
- * 128 and more for a signal. SIGTERM, or the end of the process whose number is parent, makes it
- * end the command with all its descendants: by SIGTERM, and after SUPERVISOR_GRACE by SIGKILL. */
+/* supervise runs command by /bin/sh -c in a process group of its own. Returns the exit code of the
+ * command; 128 and more mean a signal. On SIGTERM, or when the process with the number parent ends,
+ * it sends SIGTERM to the command and all its descendants, and SIGKILL after SUPERVISOR_GRACE. */
 int supervise(const char *parent, const char *command);
 
 #endif

@@ -1,5 +1,5 @@
-/* Timers for people: a table whose columns are as wide as what is on the page, and rows of a name
- * and a value. Whoever prints checks by session_flush() that it was written. */
+/* Prints timers for people: as a table whose columns fit its page, or as rows of a name and a
+ * value. The caller checks by session_flush() that the output was written. */
 #ifndef DW_CLI_TABLE_H
 #define DW_CLI_TABLE_H
 
@@ -7,18 +7,19 @@
 
 #include "durawheel/durawheel.h"
 
-/* How wide the columns are; zero to begin with. */
+/* The widths of the columns. Start with all zero. */
 struct table {
 	size_t when;
 	size_t id;
 	size_t topic;
 };
 
-/* table_fit widens the columns for a row; a page's rows are fitted before the first is printed. */
+/* table_fit widens the columns for a row. Call it for all rows of a page before printing the
+ * first. */
 void table_fit(struct table *, const char *id, const char *topic);
 
-/* table_begin prints the first columns of a row, each with a space behind it: time and how far it
- * is from now, id, topic. table_header does so with the names of the columns. */
+/* table_begin prints the first columns of a row, each with a space after it: the time, its distance
+ * from now, id and topic. table_header prints the names of these columns. */
 void table_begin(const struct table *, dw_usec time, const char *id, const char *topic);
 void table_header(struct table *, const char *time_name);
 

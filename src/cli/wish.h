@@ -1,4 +1,4 @@
-/* One line of an import: the timer that it wishes for. */
+/* One line of an import, read as the timer to add. */
 #ifndef DW_CLI_WISH_H
 #define DW_CLI_WISH_H
 
@@ -11,13 +11,14 @@
 #define WISH_MESSAGE_SIZE 256
 
 struct wish {
-	dw_timer timer; /* leads into the two below */
+	dw_timer timer; /* points into object and decoded */
 	json_t *object;
-	void *decoded;                   /* data_base64 as bytes, or NULL */
+	void *decoded;                   /* the bytes of data_base64, or NULL */
 	char message[WISH_MESSAGE_SIZE]; /* what is wrong with the line */
 };
 
-/* wish_read reads a line; "in" counts from now. False: message says why. wish_free() always. */
+/* wish_read reads a line; "in" counts from now. False: message says why. Call wish_free() in both
+ * cases. */
 bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now);
 void wish_free(struct wish *);
 
