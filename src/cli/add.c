@@ -1,4 +1,4 @@
-/* durawheel add: one timer. Its id is printed once the store has confirmed it. */
+/* durawheel add: adds one timer, and prints its id once the store has confirmed it. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static int read_late_after(const struct options *options, dw_usec *ret_late_afte
 	return code;
 }
 
-/* read_file reads at most DW_DATA_MAX bytes into a block for free(). */
+/* read_file reads the whole file, at most DW_DATA_MAX bytes, into a block for free(). */
 static int read_file(int fd, const char *name, void **ret_data, size_t *ret_size)
 {
 	size_t capacity = (size_t)DW_DATA_MAX + 1, size = 0;
@@ -57,7 +57,7 @@ static int read_file(int fd, const char *name, void **ret_data, size_t *ret_size
 	return EXIT_DONE;
 }
 
-/* read_data leaves *ret_file NULL, or a block for free(). */
+/* read_data reads --data or --data-file. *ret_file becomes a block for free(), or stays NULL. */
 static int read_data(const struct options *options, dw_timer *timer, void **ret_file)
 {
 	const char *text = options->value[OPT_DATA];
@@ -91,7 +91,7 @@ static void add_answered(dw *d, const dw_result *result, void *user)
 		*code = complain(exit_of(result->status), "%s: %s", result->id,
 				 dw_strerror(result->status));
 	else if (puts(result->id) >= 0)
-		*code = EXIT_DONE; /* else session_flush() complains */
+		*code = EXIT_DONE; /* if puts() fails, session_flush() complains */
 }
 
 static int store(const struct options *options, const dw_timer *timer)

@@ -1,10 +1,10 @@
-/* durawheel cancel: no output when every timer was there and is cancelled. */
+/* durawheel cancel: cancels timers. It prints nothing if every timer existed and was cancelled. */
 #include "cli/commands.h"
 
 #include "cli/errors.h"
 #include "cli/session.h"
 
-/* The exit codes are in the order of how bad they are. */
+/* worsen keeps the worse exit code. A larger exit code is a worse result. */
 static void worsen(int *code, int other)
 {
 	if (other > *code)

@@ -1,4 +1,4 @@
-/* durawheel check: looks through the whole store for damage, beside its owner, too. */
+/* durawheel check: searches the whole store for damage. The owner may be running. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static json_t *json_of_flaws(const dw_check_report *report)
 		    json_pack("{s:o, s:I, s:s}", "id", line_name(flaw->id), "generation",
 			      (json_int_t)flaw->generation, "what", flaw->what);
 
-		(void)json_array_append_new(flaws, object); /* flaw_count says how many */
+		(void)json_array_append_new(flaws, object); /* flaw_count counts all */
 	}
 	return flaws;
 }

@@ -1,4 +1,4 @@
-/* The table of the commands. Each one's help fits on a screen of 24 lines of 80 characters. */
+/* The table of the commands. The help of each fits on a screen of 24 lines of 80 characters. */
 #include "cli/commands.h"
 
 #include <stdint.h>
@@ -242,7 +242,7 @@ const struct command commands[] = {
 };
 const size_t command_count = sizeof commands / sizeof commands[0];
 
-/* is_named: name is the first word, or the first two with a space between them. */
+/* is_named: is name the first word, or the first two words with a space between them? */
 static bool is_named(const char *name, const char *const *words, size_t count)
 {
 	size_t length = strlen(words[0]);
@@ -260,6 +260,6 @@ const struct command *command_of(const char *const *words, size_t count)
 
 	for (size_t i = 0; i < command_count; i++)
 		if (is_named(commands[i].name, words, count))
-			found = &commands[i]; /* those of two words stand behind the one */
+			found = &commands[i]; /* names of two words come later in the table */
 	return found;
 }

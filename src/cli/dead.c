@@ -1,8 +1,7 @@
-/* durawheel dead: the timers that could not be delivered.
+/* durawheel dead: lists, requeues or drops dead letters: timers that could not be delivered.
  *
- * With --all the letters are looked at a page at a time; what has died since we began is left
- * alone, so that what is requeued and dies again is not requeued for ever.
- */
+ * --all reads the letters a page at a time. It skips letters that died after the command began:
+ * else a timer that is requeued and dies again would be requeued without end. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -17,7 +16,7 @@
 #include "cli/session.h"
 #include "cli/table.h"
 
-/* What is done with a letter that was found by --all. */
+/* A letter that --all has found, to be requeued or dropped. */
 struct letter {
 	uint64_t generation;
 	char id[DW_ID_MAX + 1];
@@ -29,9 +28,9 @@ struct dead {
 	bool headed;
 	struct line line;
 	struct table table;
-	struct letter *letters; /* DW_LIST_MAX of them, or NULL: they are printed */
+	struct letter *letters; /* an array of DW_LIST_MAX, or NULL if the letters are printed */
 	size_t noted;
-	size_t count; /* on the last page */
+	size_t count; /* letters on the last page */
 	dw_cursor cursor;
 	dw_usec began;
 	dw_usec due; /* requeue */
@@ -67,7 +66,8 @@ static void print_page(struct dead *dead, const dw_dead *letters, size_t count)
 		if (!dead->json)
 			print_text(dead, &letters[i]);
 		else if (line_of_dead(&dead->line, &letters[i]))
-			(void)fwrite(dead->line.bytes, 1, dead->line.size, stdout); /* the same */
+			(void)fwrite(dead->line.bytes, 1, dead->line.size,
+				     stdout); /* session_close() checks */
 		else
 			worsen(dead, complain(EXIT_FAILED, "out of memory"));
 	}
@@ -78,7 +78,7 @@ static void note(struct dead *dead, const dw_dead *letter)
 	struct letter *noted = &dead->letters[dead->noted++];
 
 	noted->generation = letter->generation;
-	(void)snprintf(noted->id, sizeof noted->id, "%s", letter->id); /* an id fits */
+	(void)snprintf(noted->id, sizeof noted->id, "%s", letter->id); /* every id fits */
 }
 
 static void dead_page_answered(dw *d, int status, const dw_dead *letters, size_t count,
@@ -102,7 +102,7 @@ static void dead_page_answered(dw *d, int status, const dw_dead *letters, size_t
 			note(dead, &letters[i]);
 }
 
-/* read_page asks for at most limit letters more and waits for them. */
+/* read_page reads the next page of at most limit letters. */
 static void read_page(struct dead *dead, const char *topic, size_t limit)
 {
 	const dw_cursor *after = dead->cursor.started ? &dead->cursor : NULL;
@@ -132,12 +132,13 @@ static void dead_answered(dw *d, const dw_result *result, void *user)
 	else if (result->status == DW_EEXIST)
 		worsen(dead, complain(code, "%s: the id has a timer again; cancel that first",
 				      result->id));
-	else /* of one that is newer nothing is wrong with the store */
+	else /* a letter of a newer version is no failure of the store */
 		worsen(dead, complain(result->status == DW_ENEWER ? (int)EXIT_FAILED : code,
 				      "%s: %s", result->id, dw_strerror(result->status)));
 }
 
-/* treat requeues or drops one letter, or the newest and each of an id for generation 0. */
+/* treat requeues or drops one letter. For generation 0 it requeues the newest letter of the id, or
+ * drops every letter of the id. */
 static void treat(struct dead *dead, bool drops, const char *id, uint64_t generation)
 {
 	int status = drops
@@ -204,7 +205,7 @@ static int change(const struct options *options, bool drops)
 
 /* ---- The commands ------------------------------------------------------------------------ */
 
-/* command_dead: none of the three. */
+/* command_dead: the command was neither list, nor requeue, nor drop. */
 int command_dead(const struct options *options)
 {
 	return complain(EXIT_USAGE, "dead%s%.64s: write dead list, dead requeue or dead drop",

@@ -13,16 +13,16 @@ struct process {
 	pid_t pid;
 	pid_t parent;
 	pid_t group;
-	bool descends; /* from this process */
+	bool descends; /* descends from this process */
 };
 
 struct processes {
-	struct process *all; /* in the order of their pids */
+	struct process *all; /* sorted by pid */
 	size_t count;
 	size_t room;
 };
 
-/* read_process reads /proc/PID/stat. The name of the program, in parentheses, may contain anything.
+/* read_process reads /proc/PID/stat. The program's name, in parentheses, may contain any character.
  * False: the process has ended. */
 static bool read_process(int proc, const char *pid, struct process *ret_process)
 {
@@ -46,7 +46,7 @@ static bool read_process(int proc, const char *pid, struct process *ret_process)
 	       sscanf(name_end, ") %*c %d %d", &ret_process->parent, &ret_process->group) == 2;
 }
 
-/* append: false when there is no memory. */
+/* append: false if out of memory. */
 static bool append(struct processes *processes, const struct process *process)
 {
 	if (processes->count == processes->room) {
@@ -87,7 +87,7 @@ static void read_processes(struct processes *processes)
 		qsort(processes->all, processes->count, sizeof *processes->all, compare_processes);
 }
 
-/* mark marks the children of this process, then their children, until no more are found. */
+/* mark marks the children of this process, then their children, until it finds no more. */
 static void mark(struct processes *processes)
 {
 	pid_t self = getpid();
@@ -109,7 +109,7 @@ static void mark(struct processes *processes)
 	}
 }
 
-/* send: a process that has ended meanwhile needs no signal. */
+/* send ignores errors: a process that has ended meanwhile needs no signal. */
 static void send(pid_t pid, int signal)
 {
 	(void)kill(pid, signal);

@@ -43,8 +43,8 @@ const char *presentable(const char *word)
 	return strpbrk(word, ":@") ? "(a word that is not shown: it may hold a password)" : word;
 }
 
-/* mask replaces what stands between "//" and the last '@' of a word by one '*': a password may
- * itself have a '/' or an '@' in it. */
+/* mask replaces the text between "//" and the last '@' of a word by one '*'. It takes the last '@',
+ * because a password may contain '/' and '@'. */
 static void mask(char *text)
 {
 	char *at = text;
@@ -57,7 +57,7 @@ static void mask(char *text)
 		for (length = word; length > 0 && at[length - 1] != '@'; length--)
 			;
 		if (length < 2)
-			continue; /* no user information */
+			continue; /* there is no user information */
 		memmove(at + 1, at + length - 1, strlen(at + length - 1) + 1);
 		*at = '*';
 	}
@@ -79,6 +79,6 @@ int complain(int code, const char *format, ...)
 	memcpy(line, prefix, size);
 	size += text_escape(message, strlen(message), line + size, sizeof line - size - 1);
 	line[size++] = '\n';
-	(void)!write(STDERR_FILENO, line, size); /* nobody is left to be told */
+	(void)!write(STDERR_FILENO, line, size); /* if stderr fails, nobody can be told */
 	return code;
 }

@@ -1,5 +1,5 @@
-/* durawheel help: the overview, or all of one command. On stdout, and on stderr for whoever wrote
- * no command. */
+/* durawheel help: prints the overview or the help of one command, on stdout. The overview goes to
+ * stderr if no command was given. */
 #include "cli/help.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 void help_print_overview(FILE *file)
 {
-	/* Here and below: the caller flushes. */
+	/* Here and below the caller flushes. */
 	(void)fputs("durawheel: durable timers\n\n", file);
 	for (size_t i = 0; i < command_count; i++)
 		if (!strchr(commands[i].name, ' '))
@@ -42,7 +42,7 @@ void help_print(const struct command *command)
 		     command->example);
 }
 
-/* Other programs call it so. */
+/* synonym_of: our command for a name that other programs use, or NULL. */
 static const char *synonym_of(const char *word)
 {
 	static const char *const pairs[][2] = {

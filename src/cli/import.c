@@ -1,11 +1,10 @@
-/* durawheel import: a timer for each line of a stream.
+/* durawheel import: adds a timer for each line of a stream.
  *
- * What is outstanding in the store is bounded in number and in bytes, and the stream is read only
- * while there is room, so that memory does not depend on its length. A line counts as imported only
- * when the store has confirmed it; so whatever a kill interrupts, the same import with ids may be
- * repeated. SIGINT, SIGTERM and SIGHUP end the reading; what was read is stored, and counted,
- * before the signal has its usual effect.
- */
+ * The number and the bytes of unanswered timers are bounded, and the stream is read only while
+ * there is room. So the use of memory does not depend on the length of the stream. A line counts as
+ * imported once the store has confirmed it. After a kill, the same import may therefore be repeated
+ * if its lines have ids. On SIGINT, SIGTERM or SIGHUP the import stops reading. It stores and
+ * counts the lines already read; then the signal has its usual effect. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -34,10 +33,10 @@ enum {
 
 struct import;
 
-/* A line the store has not answered yet. */
+/* A line that the store has not answered yet. */
 struct slot {
 	struct import *import;
-	struct slot *next; /* in the list of free ones */
+	struct slot *next; /* the next free slot */
 	uint64_t line;
 	size_t bytes;
 };
@@ -46,16 +45,16 @@ struct import {
 	dw *d;
 	struct reader reader;
 	struct progress progress;
-	struct slot *slots; /* OUTSTANDING_MAX of them */
+	struct slot *slots; /* an array of OUTSTANDING_MAX */
 	struct slot *free;
 	size_t outstanding;
 	size_t outstanding_bytes;
 	uint64_t imported;
 	uint64_t refused;
 	int signal_fd;
-	int signal;       /* that has ended the reading; 0: none did */
-	sigset_t signals; /* those that were blocked before */
-	int code;         /* EXIT_STORE once the store has failed: nothing more is asked of it */
+	int signal;       /* the signal that has ended the reading; 0: none */
+	sigset_t signals; /* the signal mask before */
+	int code;         /* EXIT_STORE once the store has failed: no more timers are sent */
 };
 
 static void refuse(struct import *import, uint64_t line, const char *message)
@@ -121,7 +120,8 @@ static void draw(struct import *import)
 	progress_draw(&import->progress, import->imported + import->refused, import->reader.taken);
 }
 
-/* interrupt takes the signal. The next one ends the process, if the store should take its time. */
+/* interrupt takes the signal and restores the signal mask. If the store is slow, the next signal
+ * ends the process. */
 static int interrupt(struct import *import)
 {
 	struct signalfd_siginfo signal;
@@ -136,8 +136,8 @@ static int interrupt(struct import *import)
 			import->reader.number);
 }
 
-/* turn waits at most patience_ms for the store, for a signal, and for fd unless that is -1; whether
- * fd has something to read is *ret_ready. EXIT_DONE, or complains. */
+/* turn waits at most patience_ms for the store, for a signal, and for fd unless fd is -1.
+ * *ret_ready says whether fd has something to read. EXIT_DONE, or complains. */
 static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 {
 	struct pollfd fds[] = {
@@ -155,7 +155,7 @@ static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 				dw_strerror(DW_ETIMEOUT));
 	}
 	if (fds[1].revents)
-		(void)dw_turn(import->d); /* outside of a callback it cannot fail */
+		(void)dw_turn(import->d); /* it fails only inside a callback */
 	if (fds[2].revents)
 		return interrupt(import);
 	*ret_ready = fds[0].revents != 0;
@@ -163,7 +163,7 @@ static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 	return import->code;
 }
 
-/* wait_for_room turns until the store has answered enough. */
+/* wait_for_room turns until the store has answered enough timers. */
 static int wait_for_room(struct import *import)
 {
 	int code = import->code;
@@ -175,7 +175,7 @@ static int wait_for_room(struct import *import)
 	return code;
 }
 
-/* wait_for_bytes turns until the stream has more to read, and reads. */
+/* wait_for_bytes turns until the stream has more bytes, and reads them. */
 static int wait_for_bytes(struct import *import)
 {
 	int code = EXIT_DONE;
@@ -192,7 +192,8 @@ static int wait_for_bytes(struct import *import)
 			strerror(error));
 }
 
-/* import_lines takes what the stream has until it ends, or something worse than a bad line. */
+/* import_lines imports lines until the stream ends, or until an error that is worse than a bad
+ * line. */
 static int import_lines(struct import *import)
 {
 	int code = EXIT_DONE;
@@ -215,7 +216,7 @@ static int import_lines(struct import *import)
 		}
 		take_line(import, line, size);
 		if (import->reader.number % LINES_A_TURN == 0)
-			(void)dw_turn(import->d); /* outside of a callback it cannot fail */
+			(void)dw_turn(import->d); /* it fails only inside a callback */
 		code = wait_for_room(import);
 	}
 	return code;
@@ -228,7 +229,7 @@ static void print_counts(const struct import *import, bool json)
 		     import->imported, import->refused); /* session_flush() checks */
 }
 
-/* import_stream: memory and lines; the handle is open. */
+/* import_stream allocates memory and imports all lines. The handle must be open. */
 static int import_stream(struct import *import, int fd)
 {
 	int code;
@@ -250,8 +251,8 @@ static int import_stream(struct import *import, int fd)
 	return code;
 }
 
-/* open_signals makes the signals readable that end the program, before the library starts threads
- * that would take them. */
+/* open_signals blocks the signals that would end the program and opens a signalfd for them. It is
+ * called before the library starts threads, which would otherwise take the signals. */
 static bool open_signals(struct import *import)
 {
 	sigset_t set;
@@ -280,7 +281,7 @@ int command_import(const struct options *options)
 	if (code != EXIT_DONE)
 		goto out;
 	code = import_stream(&import, fd);
-	/* Closing answers what is still outstanding, so the counts come after it. */
+	/* Closing answers the outstanding timers, so the counts are printed after it. */
 	if (dw_close(import.d, SESSION_PATIENCE) != DW_OK && code == EXIT_DONE)
 		code = complain(EXIT_STORE, "the store did not finish");
 	print_counts(&import, options->value[OPT_JSON] != NULL);
@@ -295,6 +296,6 @@ out:
 	if (fd != STDIN_FILENO)
 		(void)close(fd); /* it was only read */
 	if (import.signal != 0)
-		(void)raise(import.signal); /* so a shell's loop around us ends, too */
+		(void)raise(import.signal); /* so that a loop in the calling shell ends too */
 	return code;
 }

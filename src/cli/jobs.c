@@ -11,10 +11,11 @@
 
 int jobs_open(struct jobs *jobs)
 {
-	/* What ignores SIGCHLD is not told how its children end; it may have been inherited. */
+	/* If SIGCHLD is ignored, the kernel does not report how children end. The disposition may
+	 * be inherited. */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR)
 		return errno;
-	/* A container may have no init that reaps what a command leaves behind. */
+	/* A container may have no init that reaps the orphans of a command. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
 		return errno;
 	jobs->all = calloc(jobs->max, sizeof *jobs->all);
@@ -51,7 +52,7 @@ int jobs_start(struct jobs *jobs, const dw_firing *firing, struct line *line)
 	return 0;
 }
 
-/* finish takes the job out; the last one takes its place. */
+/* finish removes a job. The last job of the array takes its place. */
 static void finish(struct jobs *jobs, size_t i)
 {
 	struct exec_job job = jobs->all[i];
@@ -65,10 +66,11 @@ static void terminate(struct exec_job *job, enum job_end why)
 {
 	job->end = why;
 	job->until = DW_NEVER;
-	(void)kill(job->pid, SIGTERM); /* a child of ours that is not reaped: it is there */
+	(void)kill(job->pid, SIGTERM); /* the child exists, because we have not reaped it */
 }
 
-/* note finishes the job whose supervisor has ended; an orphan that we have adopted is nobody's. */
+/* note finishes the job of a supervisor that has ended. Other ended children are adopted orphans,
+ * and are ignored. */
 static void note(struct jobs *jobs, pid_t pid, int status)
 {
 	for (size_t i = 0; i < jobs->count; i++) {
@@ -94,7 +96,7 @@ void jobs_tick(struct jobs *jobs)
 {
 	dw_usec now = session_steady();
 
-	jobs_reap(jobs); /* what has ended just in time has ended in time */
+	jobs_reap(jobs); /* a command that has just ended was in time */
 	for (size_t i = 0; i < jobs->count; i++)
 		if (jobs->all[i].until <= now)
 			terminate(&jobs->all[i], JOB_OVERDUE);
