@@ -10,7 +10,7 @@
 
 enum { LINE_CAPACITY = 512 };
 
-/* line_append is what json_dump_callback() calls with each piece. */
+/* line_append appends a piece of JSON: the callback of json_dump_callback(). */
 static int line_append(const char *piece, size_t size, void *user)
 {
 	struct line *line = user;
@@ -40,7 +40,7 @@ json_t *line_name(const char *name)
 
 	if (text)
 		return text;
-	(void)text_escape(name, strlen(name), form, sizeof form); /* it fits */
+	(void)text_escape(name, strlen(name), form, sizeof form); /* form is large enough */
 	return json_string(form);
 }
 
@@ -93,7 +93,7 @@ static bool add_data(json_t *object, const void *data, size_t size)
 	return status == 0;
 }
 
-/* line_of_timer completes object, which may be NULL, by the data. */
+/* line_of_timer adds the data to object and writes the line. object may be NULL. */
 static bool line_of_timer(struct line *line, json_t *object, const void *data, size_t size)
 {
 	if (object && !add_data(object, data, size)) {
@@ -132,7 +132,7 @@ bool line_of_dead(struct line *line, const dw_dead *letter)
 	    (json_int_t)letter->crashes, "generation", (json_int_t)letter->generation);
 
 	if (object && letter->newer)
-		(void)json_object_set_new(object, "newer", json_true()); /* else it has no data */
+		(void)json_object_set_new(object, "newer", json_true()); /* or "newer" is missing */
 	return line_of_timer(line, object, letter->data, letter->data_size);
 }
 

@@ -1,5 +1,5 @@
-/* durawheel list: the timers in the order of their deadlines, a page at a time, so that a million
- * of them need no more memory than a thousand. */
+/* durawheel list: prints the timers by deadline. It reads them a page at a time, so a million
+ * timers need no more memory than a thousand. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -17,11 +17,11 @@ struct list {
 	bool json;
 	struct line line;
 	struct table table;
-	bool headed;      /* the names of the columns are printed */
+	bool headed;      /* the column names are printed */
 	dw_cursor cursor; /* where the next page begins */
-	size_t count;     /* on the last page */
+	size_t count;     /* timers on the last page */
 	int code;
-	bool torn; /* stdout failed, and that is said */
+	bool torn; /* stdout failed, and the error is reported */
 	bool damaged;
 };
 
@@ -32,7 +32,7 @@ static void print(const struct list *list, const dw_info *info)
 		     info->data_size); /* session_flush() checks */
 }
 
-/* fit makes the columns wide enough for a page. */
+/* fit widens the columns for a page and prints the header once. */
 static void fit(struct list *list, const dw_info *timers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -44,7 +44,7 @@ static void fit(struct list *list, const dw_info *timers, size_t count)
 	(void)puts("STATE   ATTEMPT     SIZE"); /* session_flush() checks */
 }
 
-/* print_one: false if there is no memory for it. */
+/* print_one: false if out of memory. */
 static bool print_one(struct list *list, const dw_info *info)
 {
 	if (!list->json) {
@@ -87,7 +87,7 @@ static void list_answered(dw *d, int status, const dw_info *timers, size_t count
 	print_page(list, timers, count);
 }
 
-/* on_event: a damaged timer is left out of its page. The list continues, but is incomplete. */
+/* on_event: a page leaves out damaged timers. The listing continues, but is incomplete. */
 static void on_event(dw *d, const dw_event *event, void *user)
 {
 	struct list *list = user;
@@ -99,7 +99,7 @@ static void on_event(dw *d, const dw_event *event, void *user)
 	(void)complain(EXIT_FAILED, "%s", event->message); /* the code is set at the end */
 }
 
-/* list_page asks for at most limit timers more and waits for them. */
+/* list_page prints the next page of at most limit timers. */
 static int list_page(dw *d, struct list *list, const char *topic, size_t limit)
 {
 	int status;
@@ -141,6 +141,6 @@ int command_list(const struct options *options)
 	line_free(&list.line);
 	if (!list.torn)
 		return session_close(d, code);
-	(void)dw_close(d, SESSION_PATIENCE); /* nothing was written, nothing can be lost */
+	(void)dw_close(d, SESSION_PATIENCE); /* this command stores nothing */
 	return code;
 }

@@ -1,8 +1,7 @@
-/* durawheel: the command. A client of the public API only.
+/* durawheel: the command. It uses only the public API of the library.
  *
- * The table of the commands is in commands.c, what their words mean in options.c, how they fail in
- * errors.c, what they share in session.c.
- */
+ * commands.c has the table of the commands, options.c reads the command line, errors.c reports
+ * failures, and session.c has the steps that commands share. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "cli/session.h"
 #include "cli/supervisor.h"
 
-/* inform answers --help and --version. */
+/* inform prints the answer to --help or --version. */
 static int inform(const struct options *options, const struct command *command)
 {
 	if (options->value[OPT_VERSION])
@@ -24,7 +23,8 @@ static int inform(const struct options *options, const struct command *command)
 	return session_flush();
 }
 
-/* without_first: of the two words of a name the second stands for it. */
+/* without_first drops the first word. If the command's name has two words, words[0] is then the
+ * second. */
 static struct options without_first(const struct options *options)
 {
 	struct options rest = *options;
@@ -62,7 +62,8 @@ int main(int argc, char **argv)
 	struct options options;
 	int code;
 
-	if (argc == 3 && strcmp(argv[0], SUPERVISOR_NAME) == 0) /* run --exec has started us */
+	if (argc == 3 &&
+	    strcmp(argv[0], SUPERVISOR_NAME) == 0) /* we are a supervisor, started by run --exec */
 		return supervise(argv[1], argv[2]);
 	if (session_prepare() != EXIT_DONE)
 		return EXIT_FAILED;

@@ -1,4 +1,4 @@
-/* durawheel move: another deadline for a timer that waits. No output when it is done. */
+/* durawheel move: gives a waiting timer another deadline. It prints nothing on success. */
 #include "cli/commands.h"
 
 #include "cli/due.h"

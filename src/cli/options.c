@@ -10,13 +10,13 @@
 #include "cli/nearest.h"
 
 enum {
-	LONG_OPTION = 256, /* what getopt_long() returns is this and an option_id */
+	LONG_OPTION = 256, /* getopt_long() returns this + option_id */
 	GLOBAL_OPTIONS = OPT_BIT(OPT_STORE) | OPT_BIT(OPT_NAME) | OPT_BIT(OPT_SHARDS) |
 			 OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION),
 	SHARDS_MAX = 256
 };
 
-/* In the order of enum option_id. */
+/* Sorted like enum option_id. */
 static const struct option table[] = {
     {"store", required_argument, NULL, LONG_OPTION + OPT_STORE},
     {"name", required_argument, NULL, LONG_OPTION + OPT_NAME},
@@ -45,7 +45,7 @@ static const struct option table[] = {
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");
 
-/* is_whole: word is --name or --name=value, and not an abbreviation of it. */
+/* is_whole: is word --name or --name=value, and not an abbreviation? */
 static bool is_whole(const char *word, const char *name)
 {
 	size_t length = strlen(name);
@@ -90,11 +90,12 @@ static int keep(struct options *options, enum option_id id, const char *value)
 	return EXIT_DONE;
 }
 
-/* keep_next takes one word, or an option with its value. *ret_more says whether it was the last. */
+/* keep_next keeps one word, or an option with its value. *ret_more: false after the last word. */
 static int keep_next(struct options *options, int argc, char **argv, bool *ret_more)
 {
 	const char *word = optind < argc ? argv[optind] : "";
-	/* '-': words come in order, whatever POSIXLY_CORRECT says. ':': no messages of its own. */
+	/* '-' makes getopt_long() return words in order, even with POSIXLY_CORRECT. ':' silences
+	 * its messages. */
 	int answer = getopt_long(argc, argv, "-:h", table, NULL);
 
 	*ret_more = answer != -1;
@@ -204,7 +205,7 @@ int options_duration(const struct options *options, enum option_id id, dw_usec *
 			duration_fault(status));
 }
 
-/* lacks_offset: text would have the form of a time if it had an offset. */
+/* lacks_offset: would text be a valid time if an offset were added? */
 static bool lacks_offset(const char *text)
 {
 	char with_offset[DW_TIME_SIZE];

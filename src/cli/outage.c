@@ -18,7 +18,8 @@ void outage_log_line(dw_log_level level, const char *line, void *user)
 		return;
 	(void)complain(EXIT_FAILED, "%s", line);
 	if (pthread_equal(pthread_self(), outage->thread))
-		(void)snprintf(outage->line, sizeof outage->line, "%s", line); /* cut if long */
+		(void)snprintf(outage->line, sizeof outage->line, "%s",
+			       line); /* a long line is cut */
 }
 
 bool outage_is_logged(struct outage *outage, const dw_event *event)

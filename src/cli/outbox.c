@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half of the library's holds: a turn that is under way when the outbox fills may add some. */
+/* The limit is half of the library's holds, because a turn that is under way may add some more
+ * lines. */
 enum { COUNT_MAX = DW_HOLDS_MAX / 2, BYTES_MAX = 8 * 1024 * 1024 };
 
 struct outbox_entry {

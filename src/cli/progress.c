@@ -37,7 +37,7 @@ void progress_begin_loading(struct progress *progress)
 	    .wanted = isatty(STDERR_FILENO), .unit = "timers", .began = now, .drawn = now};
 }
 
-/* terminal_width is asked each time: the window may have changed. */
+/* terminal_width is read each time, because the window may have changed. */
 static size_t terminal_width(void)
 {
 	struct winsize size;
@@ -47,14 +47,14 @@ static size_t terminal_width(void)
 	return size.ws_col < WIDTH_MAX ? size.ws_col : WIDTH_MAX;
 }
 
-/* put writes in one piece. The cursor returns to the first column: a message of another thread then
- * begins there. */
+/* put writes with one write(). The text returns the cursor to the first column, so a message of
+ * another thread begins there. */
 static void put(const char *text, size_t size)
 {
-	(void)!write(STDERR_FILENO, text, size); /* nobody is left to be told */
+	(void)!write(STDERR_FILENO, text, size); /* if stderr fails, nobody can be told */
 }
 
-/* draw_bar fills size columns for done of total; total may have been too small: a file grows. */
+/* draw_bar draws a bar of size columns for done of total. */
 static void draw_bar(char *bar, size_t size, uint64_t done, uint64_t total)
 {
 	size_t full = (size_t)((double)(size - 2) * (double)done / (double)total);
@@ -65,7 +65,7 @@ static void draw_bar(char *bar, size_t size, uint64_t done, uint64_t total)
 	bar[size - 1] = ']';
 }
 
-/* compose writes the line for width columns and returns its length. */
+/* compose writes the line for width columns. Returns its length. */
 static size_t compose(const struct progress *progress, uint64_t count, uint64_t done, char *line,
 		      size_t width)
 {
@@ -101,9 +101,9 @@ void progress_draw(struct progress *progress, uint64_t count, uint64_t done)
 	if (!progress->wanted || session_steady() - progress->drawn < DRAW_EVERY)
 		return;
 	progress->drawn = session_steady();
-	width = terminal_width() - 1; /* the last column would begin a new line */
+	width = terminal_width() - 1; /* a character in the last column would wrap */
 	length = compose(progress, count, done, line + 1, width);
-	/* What was longer is wiped; behind the edge of a narrower window nothing is. */
+	/* Wipe the rest of a longer line, but not beyond the edge of a narrower window. */
 	for (; length < progress->width && length < width; length++)
 		line[1 + length] = ' ';
 	line[1 + length] = '\r';

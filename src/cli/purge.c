@@ -1,5 +1,5 @@
-/* durawheel purge: empties the store. It owns it for that moment, so a store that another process
- * owns is left alone. */
+/* durawheel purge: empties the store. It becomes the owner while it does so. If another process
+ * owns the store, the purge fails. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static void purge_answered(dw *d, const dw_result *result, void *user)
 							 dw_strerror(result->status));
 }
 
-/* wait_for turns until what was asked is answered. */
+/* wait_for waits for the answer to a request. asked is the status of sending it. */
 static int wait_for(dw *d, struct purge *purge, int asked)
 {
 	if (asked != DW_OK)

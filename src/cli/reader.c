@@ -19,7 +19,7 @@ void reader_close(struct reader *reader)
 	free(reader->bytes);
 }
 
-/* give ends the line that begins at start and is size bytes long. */
+/* give ends the line of size bytes that begins at start. */
 static enum reader_state give(struct reader *reader, size_t size, const char **ret_line,
 			      size_t *ret_size)
 {
