@@ -1,16 +1,18 @@
-/* durawheel run: owns the store and writes a line for each timer that is due, or runs a command.
+/* durawheel run: owns the store. For each due timer it writes a line or runs a command.
  *
- * Without --exec a timer is settled when its line is written and not before. What stdout does not
- * take at once waits in the outbox, its delivery held. With --exec it is held while its command
- * runs; then the line is written, which says how the command ended, and the timer is settled or
- * retried. When there is no room for another line or another command the library is paused, so no
- * order is lost, and a reader that stops for an hour costs an hour. (A retry instead would count
- * against the timer and change the order.) When stdout fails, the handlers are taken away at once,
- * so that what is claimed returns to the store; but a command that has run is settled, whether its
- * line was taken or not.
+ * Without --exec a timer is settled once its line is written. Lines that stdout does not take at
+ * once wait in the outbox, and their deliveries are held. With --exec a delivery is held while its
+ * command runs. Then the line is written, which says how the command ended, and the timer is
+ * settled or retried.
  *
- * Holds last for ever: we hear of every end of a command, and time-outs are ours.
- */
+ * If there is no room for another line or command, the library is paused. So the order is kept, and
+ * a reader that stops for an hour costs an hour. (A retry would count against the timer and change
+ * the order.)
+ *
+ * If stdout fails, the handlers are removed at once, so that claimed timers return to the store. A
+ * timer whose command has run is settled even if its line was not written.
+ *
+ * Holds have no time-out: we notice the end of every command, and have time-outs of our own. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -35,13 +37,13 @@
 
 enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
 
-/* How long commands that run are waited for before they are ended, when we are told to stop; and
- * how long after SIGKILL. */
+/* STOP_PATIENCE: how long a stopping run waits for its commands before it ends them. KILL_PATIENCE:
+ * how long it waits after SIGKILL. */
 #define STOP_PATIENCE DW_SECONDS(10)
 #define KILL_PATIENCE DW_SECONDS(1)
-/* A second signal ends the commands at once. But a terminal, timeout(1) or a supervisor that sends
- * the same one to us and to our group means one: it is there a moment later. Nobody who means a
- * second one is so quick. */
+/* A second signal ends the commands at once. But a terminal, timeout(1) or a supervisor may send
+ * one signal both to us and to our group: the second copy arrives a moment later. A signal so soon
+ * after the first therefore does not count. */
 #define SAME_SIGNAL DW_MILLISECONDS(200)
 
 struct runner {
@@ -49,26 +51,26 @@ struct runner {
 	struct run_idle idle;
 	bool until_idle;
 	struct outbox outbox;
-	struct jobs jobs; /* with --exec */
+	struct jobs jobs; /* used with --exec */
 	struct line line;
 	struct outage outage;
 	struct progress loading; /* shown on a terminal until every timer is loaded */
 	int signal_fd;
 	bool paused;
 	bool mute;   /* stdout has failed */
-	bool loaded; /* said so; what is read again later is news only if there is some */
+	bool loaded; /* "running" was printed; later loads are printed only if they find timers */
 	bool stop;
-	bool hurried;    /* the commands are told to end */
-	bool over;       /* nothing is waited for any longer */
+	bool hurried;    /* the commands were told to end */
+	bool over;       /* do not wait for commands any longer */
 	dw_usec stopped; /* steady: when stop was set */
-	uint32_t signal; /* that stopped us; 0: none did */
+	uint32_t signal; /* the signal that stopped us; 0: none */
 	dw_usec patient_until;
 	int code;
 };
 
 static dw_verdict run_fires(dw *, const dw_firing *, void *user);
 
-/* handle registers run_fires for every topic, or takes it away. */
+/* handle registers fn for every topic. NULL removes the handlers. */
 static int handle(struct runner *runner, dw_fire_fn fn)
 {
 	for (size_t i = 0; i < runner->idle.topic_count; i++) {
@@ -81,7 +83,7 @@ static int handle(struct runner *runner, dw_fire_fn fn)
 	return EXIT_DONE;
 }
 
-/* stop ends the run; what was not delivered goes back to the store. */
+/* stop ends the run. Timers that were not delivered go back to the store. */
 static void stop(struct runner *runner, int code)
 {
 	if (runner->stop)
@@ -90,7 +92,7 @@ static void stop(struct runner *runner, int code)
 	runner->code = code;
 	runner->stopped = session_steady();
 	runner->patient_until = runner->stopped + STOP_PATIENCE;
-	(void)handle(runner, NULL); /* taking away what was registered needs nothing */
+	(void)handle(runner, NULL); /* removing handlers cannot fail */
 	if (runner->jobs.count > 0)
 		(void)complain(code, "stopping: waiting for %zu running, at most %d s",
 			       runner->jobs.count, (int)(STOP_PATIENCE / DW_SECONDS(1)));
@@ -103,7 +105,7 @@ static void stop_for_stdout(struct runner *runner, int error)
 		stop(runner, complain(EXIT_FAILED, "cannot write to stdout: %s", strerror(error)));
 }
 
-/* hurry: the patience with the running commands is over, then also the one with their end. */
+/* hurry ends the commands that still run. The second call gives up waiting for their end. */
 static void hurry(struct runner *runner)
 {
 	runner->over = runner->hurried;
@@ -115,7 +117,8 @@ static void hurry(struct runner *runner)
 	runner->patient_until = session_steady() + SUPERVISOR_GRACE + KILL_PATIENCE;
 }
 
-/* regulate: no more is fired than there is room for. */
+/* regulate pauses firing while there is no room for more lines or commands, and resumes it
+ * after. */
 static void regulate(struct runner *runner)
 {
 	bool executes = runner->jobs.command != NULL;
@@ -126,7 +129,8 @@ static void regulate(struct runner *runner)
 	if (full == runner->paused)
 		return;
 	runner->paused = full;
-	(void)(full ? dw_pause(runner->d) : dw_resume(runner->d)); /* our own handle: they do */
+	(void)(full ? dw_pause(runner->d)
+		    : dw_resume(runner->d)); /* cannot fail on our own handle */
 }
 
 static void settle(const dw_token *token, dw_verdict verdict, void *user)
@@ -156,7 +160,7 @@ static dw_verdict print(struct runner *runner, const dw_firing *firing)
 		return DW_HOLD;
 	default:
 		stop_for_stdout(runner, errno);
-		return DW_HOLD; /* never answered: closing gives it back */
+		return DW_HOLD; /* never settled: closing gives it back */
 	}
 }
 
@@ -177,7 +181,7 @@ static dw_verdict run_fires(dw *d, const dw_firing *firing, void *user)
 	dw_verdict verdict;
 
 	(void)d;
-	progress_clear(&runner->loading); /* stdout may be the same terminal */
+	progress_clear(&runner->loading); /* stdout may be on the same terminal */
 	if (!line_of_firing(&runner->line, firing)) {
 		stop(runner, complain(EXIT_FAILED, "out of memory"));
 		return DW_HOLD;
@@ -187,8 +191,8 @@ static dw_verdict run_fires(dw *d, const dw_firing *firing, void *user)
 	return verdict;
 }
 
-/* job_over writes the line of a command that has ended and settles its timer. What we have stopped
- * ourselves is given back by closing. */
+/* job_over writes the line of a command that has ended, and settles its timer. A timer whose
+ * command we have stopped is given back when the handle is closed. */
 static void job_over(struct exec_job *job, void *user)
 {
 	struct runner *runner = user;
@@ -220,12 +224,13 @@ static void told_total(dw *d, int status, const dw_store_status *store, void *us
 		runner->loading.total = store->pending + store->claimed;
 }
 
-/* begin_loading: how many there are to be is only asked for a terminal. */
+/* begin_loading starts the progress display. The number of timers is only requested for a
+ * terminal. */
 static void begin_loading(struct runner *runner, dw *d)
 {
 	progress_begin_loading(&runner->loading);
 	if (runner->loading.wanted)
-		(void)dw_get_status(d, told_total, runner); /* or it is shown without */
+		(void)dw_get_status(d, told_total, runner); /* if it fails, no total is shown */
 }
 
 static void show_loading(struct runner *runner)
@@ -270,7 +275,7 @@ static void run_event(dw *d, const dw_event *event, void *user)
 	}
 }
 
-/* is_over: told to stop, and no command runs that is still waited for. */
+/* is_over: were we told to stop, and do we wait for no more commands? */
 static bool is_over(const struct runner *runner)
 {
 	return runner->stop && (runner->jobs.count == 0 || runner->over);
@@ -278,7 +283,7 @@ static bool is_over(const struct runner *runner)
 
 /* ---- The loop ---------------------------------------------------------------------------- */
 
-/* wait_ms: for poll(); rounded up, so that it does not wake too early. */
+/* wait_ms: the time-out for poll(), rounded up so that it does not wake too early. */
 static int wait_ms(const struct runner *runner)
 {
 	dw_usec wake = jobs_wake(&runner->jobs);
@@ -294,8 +299,9 @@ static int wait_ms(const struct runner *runner)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/* is_another: not the signal that has stopped us, once more. What stops us otherwise, like a reader
- * of our stdout that ends, may come of the same Ctrl-C as a signal, and before it. */
+/* is_another: is this a second signal, and not a copy of the first? A run may also be stopped by
+ * something else, for example by the end of the program that reads stdout. Ctrl-C may cause both,
+ * and the signal may come second. */
 static bool is_another(const struct runner *runner, uint32_t signal)
 {
 	return (runner->signal != 0 && runner->signal != signal) ||
@@ -324,7 +330,7 @@ static void take_signals(struct runner *runner)
 	}
 }
 
-/* watch does what the time that has passed asks for. */
+/* watch does the work that depends on time. */
 static void watch(struct runner *runner)
 {
 	jobs_tick(&runner->jobs);
@@ -332,7 +338,7 @@ static void watch(struct runner *runner)
 		hurry(runner);
 }
 
-/* step waits for work and does it. */
+/* step waits for events and handles them. */
 static void step(struct runner *runner)
 {
 	bool writes = runner->outbox.first && !runner->mute;
@@ -357,11 +363,11 @@ static void step(struct runner *runner)
 	regulate(runner);
 	show_loading(runner);
 	if (fds[2].revents && !is_over(runner))
-		(void)dw_turn(runner->d); /* outside of a callback it cannot fail */
+		(void)dw_turn(runner->d); /* it fails only inside a callback */
 }
 
-/* finish_torn ends a line that is written in part, so that whoever writes to the same stdout next
- * begins on a line of its own. The lines behind it are not begun. */
+/* finish_torn writes the rest of a partly written line, so that the next program on the same stdout
+ * begins on a new line. The lines after it are not written. */
 static void finish_torn(struct runner *runner)
 {
 	struct pollfd writable = {.fd = runner->outbox.sink.fd, .events = POLLOUT};
@@ -380,7 +386,7 @@ static void finish_torn(struct runner *runner)
 
 static int run(struct runner *runner, bool owns)
 {
-	/* What has run is settled, whether its line was taken or not. */
+	/* A timer whose command has run is settled even if its line was not written. */
 	outbox_settle_fn unwritten = runner->jobs.command ? settle : NULL;
 	int code = handle(runner, run_fires);
 
@@ -403,8 +409,8 @@ static int run(struct runner *runner, bool owns)
 
 /* ---- Beginning --------------------------------------------------------------------------- */
 
-/* open_signals makes SIGTERM, SIGINT and SIGCHLD readable, before the library starts threads that
- * would inherit another mask. */
+/* open_signals makes SIGTERM, SIGINT and SIGCHLD readable. It is called before the library starts
+ * threads, which inherit the signal mask. */
 static int open_signals(void)
 {
 	sigset_t set;

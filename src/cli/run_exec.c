@@ -8,7 +8,8 @@
 
 enum { JOBS_DEFAULT = 4 };
 
-/* read_output reads --exec-output: stdout has our lines, and only those unless asked for more. */
+/* read_output reads --exec-output. By default the commands write to stderr, so that stdout has only
+ * our lines. */
 static int read_output(const struct options *options, struct jobs *jobs)
 {
 	const char *name = options->value[OPT_EXEC_OUTPUT];
@@ -20,7 +21,7 @@ static int read_output(const struct options *options, struct jobs *jobs)
 	return EXIT_DONE;
 }
 
-/* check_exec: the options that say how a command runs need a command. */
+/* check_exec refuses options about commands without --exec. */
 static int check_exec(const struct options *options)
 {
 	static const struct {

@@ -20,8 +20,8 @@ enum { STORE_SIZE = PATH_MAX + sizeof scheme };
 
 int session_prepare(void)
 {
-	/* A closed stdin must fail to be read and a closed stdout to be written: each gets the
-	 * other direction. */
+	/* Reading a closed stdin, or writing a closed stdout, must fail. So /dev/null is opened for
+	 * the other direction. */
 	static const int direction[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
 
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
@@ -32,7 +32,7 @@ int session_prepare(void)
 	return EXIT_DONE;
 }
 
-/* make_folder makes each missing folder above the last '/' of path, for this user alone. */
+/* make_folder creates each missing folder above the last '/' of path, only for this user. */
 static int make_folder(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -50,7 +50,8 @@ static int make_folder(char *path)
 	return EXIT_DONE;
 }
 
-/* default_store: the XDG base directory specification wants an absolute path and ignores others. */
+/* default_store: the XDG base directory specification requires an absolute path, and ignores
+ * others. */
 static int default_store(char ret_store[STORE_SIZE])
 {
 	const char *state = getenv("XDG_STATE_HOME");
@@ -74,14 +75,14 @@ static void session_log_line(dw_log_level level, const char *line, void *user)
 		(void)complain(EXIT_FAILED, "%s", line);
 }
 
-/* log_new also tells of a namespace that was not there. */
+/* log_new also prints that a namespace is new. */
 static void log_new(dw_log_level level, const char *line, void *user)
 {
 	session_log_line(level == DW_LOG_INFO && strstr(line, " is new") ? DW_LOG_WARN : level,
 			 line, user);
 }
 
-/* check_store: a store that no other command would ever see is a slip. */
+/* check_store refuses the store memory:, because no other command could see its timers. */
 static int check_store(const char *store)
 {
 	if (strcasecmp(store, "memory:") != 0)
@@ -90,7 +91,8 @@ static int check_store(const char *store)
 				    "it; write sqlite:FILE, for a try --store sqlite:/tmp/try.db");
 }
 
-/* find_store: the URL that the options or the environment name, or the default in fallback. */
+/* find_store: the URL from the options or the environment, or the default store, which is written
+ * to fallback. */
 static int find_store(const struct options *options, char fallback[STORE_SIZE],
 		      const char **ret_store)
 {
@@ -106,7 +108,7 @@ static int find_store(const struct options *options, char fallback[STORE_SIZE],
 	return default_store(fallback);
 }
 
-/* cut_end: whether text ended so; it does not any more. */
+/* cut_end: removes end from the end of text. False: text does not end so. */
 static bool cut_end(char *text, const char *end)
 {
 	size_t size = strlen(text), end_size = strlen(end);
@@ -117,10 +119,10 @@ static bool cut_end(char *text, const char *end)
 	return true;
 }
 
-/* find_namespace: a store that has only one takes no notice. */
+/* find_namespace sets the namespace and the shards. A store without namespaces ignores them. */
 static int find_namespace(const struct options *options, dw_options *base)
 {
-	const char *name = options->value[OPT_NAME]; /* checked */
+	const char *name = options->value[OPT_NAME]; /* options_check_name() has checked it */
 	const char *set = name ? NULL : getenv("DURAWHEEL_NAME");
 
 	base->name = name ? name : set && *set ? set : "durawheel";
@@ -129,7 +131,7 @@ static int find_namespace(const struct options *options, dw_options *base)
 	return options_shards(options, &base->shards);
 }
 
-/* What the library advises a program, and what a user can do. */
+/* Advice of the library for programs, and the words for users of the command that replace it. */
 static const char *const advices[][2] = {
     {": sqlite:FILE, redis://HOST, unix://SOCKET or memory:",
      "; write sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET"},
@@ -152,7 +154,7 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 	status = dw_open(ret_dw, &base, message);
 	if (status == DW_OK)
 		return EXIT_DONE;
-	/* What a program would do is not what a user can. */
+	/* Replace advice for programs by advice for users. */
 	instead = "";
 	for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++)
 		if (cut_end(message, advices[i][0]))

@@ -1,9 +1,8 @@
-/* Why posix_spawn(): it does not copy the page tables of a process with a million timers, and it
- * may be used beside the store's threads.
+/* posix_spawn() is used because it does not copy the page tables of a process with a million
+ * timers, and is safe beside the store's threads.
  *
- * Why the data is in a memory file and not in a pipe: nobody has to feed it. A command that reads
- * half of it, or nothing, or closes it at once, harms and holds up no one.
- */
+ * The data is in a memory file instead of a pipe, because a pipe would have to be fed. A command
+ * may read half of the data, or nothing, or close stdin at once, without blocking anyone. */
 #include "cli/shell.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ struct environment {
 	char **variables; /* for free(); NULL-terminated */
 };
 
-/* is_own: a variable of ours, which an outer durawheel may have set before. */
+/* is_own: is this one of our variables? An outer durawheel may have set it. */
 static bool is_own(const struct environment *environment, const char *variable)
 {
 	for (size_t i = 0; i < OWN_VARIABLES; i++) {
@@ -39,7 +38,7 @@ static bool is_own(const struct environment *environment, const char *variable)
 	return false;
 }
 
-/* environment_make: false when there is no memory. */
+/* environment_make: false if out of memory. */
 static bool environment_make(struct environment *environment, const dw_firing *firing)
 {
 	size_t count = 0;
@@ -62,7 +61,7 @@ static bool environment_make(struct environment *environment, const dw_firing *f
 	return true;
 }
 
-/* open_data: a descriptor that reads the data from its beginning, or -1 and errno. */
+/* open_data: a descriptor positioned at the beginning of the data, or -1 and errno. */
 static int open_data(const dw_firing *firing)
 {
 	int fd = memfd_create("durawheel-data", MFD_CLOEXEC);
@@ -75,19 +74,19 @@ static int open_data(const dw_firing *firing)
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count <= 0) {
-			(void)close(fd); /* the failure to tell is the write's */
+			(void)close(fd); /* the error to report is the write's */
 			return -1;
 		}
 		written += (size_t)count;
 	}
 	if (fd >= 0)
-		(void)lseek(fd, 0, SEEK_SET); /* a file of memory can be sought */
+		(void)lseek(fd, 0, SEEK_SET); /* a memory file can seek */
 	return fd;
 }
 
-/* set_attributes: a group of its own, which no terminal sends signals to, and no signal ignored of
- * those that we treat in our own way or that end it. What we block stays blocked for the
- * supervisor, so that no SIGTERM ends it before it can take one. */
+/* set_attributes: the supervisor gets a process group of its own, which gets no signals from a
+ * terminal. Signals that end it, or that we treat in our own way, get their default action. Signals
+ * that we block stay blocked, so that no SIGTERM ends it before it waits for one. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
 	static const int reset[] = {SIGPIPE, SIGXFSZ, SIGCHLD, SIGTERM, SIGINT, SIGQUIT};
@@ -108,7 +107,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 /* spawn starts this program once more, as the supervisor of command. */
 static int spawn(const char *command, const int streams[2], char *const *variables, pid_t *ret_pid)
 {
-	/* posix_spawn() takes the words as if it changed them, and does not. */
+	/* The type of posix_spawn() lets it change the words, but it does not. */
 	char name[] = SUPERVISOR_NAME;
 	char parent[16];
 	char *const words[] = {name, parent, (char *)(uintptr_t)command, NULL};
@@ -127,9 +126,9 @@ static int spawn(const char *command, const int streams[2], char *const *variabl
 		if (error == 0)
 			error = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, words,
 					    variables);
-		(void)posix_spawnattr_destroy(&attributes); /* frees, and cannot fail */
+		(void)posix_spawnattr_destroy(&attributes); /* cannot fail */
 	}
-	(void)posix_spawn_file_actions_destroy(&actions); /* the same */
+	(void)posix_spawn_file_actions_destroy(&actions); /* cannot fail */
 	return error;
 }
 
@@ -145,6 +144,6 @@ int shell_start(const char *command, int output, const dw_firing *firing, pid_t 
 		error = spawn(command, streams, environment.variables, ret_pid);
 		free(environment.variables);
 	}
-	(void)close(streams[0]); /* the command has its own */
+	(void)close(streams[0]); /* the command has its own copy */
 	return error;
 }

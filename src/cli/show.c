@@ -1,4 +1,4 @@
-/* durawheel show: all that is known of one timer. */
+/* durawheel show: prints all fields of one timer. */
 #include "cli/commands.h"
 
 #include <stdio.h>

@@ -31,7 +31,7 @@ void sink_open(struct sink *sink)
 void sink_close(struct sink *sink)
 {
 	if (sink->kind == SINK_OWN)
-		(void)close(sink->fd); /* a pipe or a terminal has nothing left to tell */
+		(void)close(sink->fd); /* closing a pipe or a terminal reports no error */
 }
 
 static ssize_t write_once(const struct sink *sink, const char *bytes, size_t size)

@@ -1,4 +1,4 @@
-/* durawheel stats: what the store and its owner say of themselves. */
+/* durawheel stats: prints the number of timers and the state of the owner. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void print_last_error(const json_t *report)
 		table_row_time("  it was", at);
 }
 
-/* print_report: the owner's counters. */
+/* print_report prints the owner's counters. */
 static void print_report(const char *text)
 {
 	json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -103,7 +103,7 @@ static void print(const dw_store_status *status)
 	print_owner(status);
 }
 
-/* report_of: the owner's report is JSON; what is not is passed on as a string. */
+/* report_of: the owner's report, which is JSON. Any other text becomes a string. */
 static json_t *report_of(const char *text)
 {
 	json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);

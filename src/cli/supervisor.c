@@ -16,8 +16,8 @@
 
 enum { NOT_STARTED = 126, NO_SHELL = 127 };
 
-/* SIGKILL is sent again to processes that were started meanwhile; but a process of another user, or
- * one that hangs in the kernel, does not end. */
+/* SIGKILL is sent every KILL_AGAIN, for processes that were started meanwhile. KILL_PATIENCE limits
+ * this, because a process of another user, or one that hangs in the kernel, may never end. */
 #define KILL_AGAIN DW_MILLISECONDS(20)
 #define KILL_PATIENCE DW_MILLISECONDS(500)
 
@@ -40,7 +40,8 @@ static int start(struct supervisor *supervisor, const char *command)
 	if (supervisor->shell < 0)
 		return errno;
 	if (supervisor->shell > 0) {
-		/* Both do it, so that neither depends on who is first. */
+		/* Parent and child both call setpgid(), so that it does not matter which runs
+		 * first. */
 		(void)setpgid(supervisor->shell, supervisor->shell);
 		return 0;
 	}
@@ -53,7 +54,7 @@ static int start(struct supervisor *supervisor, const char *command)
 	_exit(NO_SHELL);
 }
 
-/* reap takes the ends of the shell and of the orphans that this process has adopted. */
+/* reap collects the exit status of the shell and of adopted orphans. */
 static void reap(struct supervisor *supervisor)
 {
 	int status;
@@ -69,7 +70,7 @@ static void reap(struct supervisor *supervisor)
 	supervisor->alone = pid < 0 && errno == ECHILD;
 }
 
-/* end_command sends SIGTERM, or, when the grace is over, SIGKILL. */
+/* end_command sends SIGTERM the first time, and SIGKILL after the grace period. */
 static void end_command(struct supervisor *supervisor)
 {
 	dw_usec now = session_steady();
@@ -83,7 +84,8 @@ static void end_command(struct supervisor *supervisor)
 	}
 }
 
-/* wait_for waits for one of the signals, until the next SIGKILL at the latest. -1: none came. */
+/* wait_for waits for one of the signals, at most until the next SIGKILL is due. -1: no signal
+ * came. */
 static int wait_for(const struct supervisor *supervisor, const sigset_t *signals)
 {
 	dw_usec left = supervisor->kill_at - session_steady();
@@ -97,7 +99,8 @@ static int wait_for(const struct supervisor *supervisor, const sigset_t *signals
 	return sigtimedwait(signals, NULL, &time);
 }
 
-/* is_over: an orphan that a command leaves behind when it ends by itself goes on. */
+/* is_over: a command that ends by itself may leave orphans, which keep running. A command that we
+ * end is over when no descendant is left, or KILL_PATIENCE after the first SIGKILL. */
 static bool is_over(const struct supervisor *supervisor)
 {
 	if (!supervisor->ending)
@@ -111,14 +114,14 @@ int supervise(const char *parent, const char *command)
 	sigset_t signals;
 	int error;
 
-	(void)sigemptyset(&signals); /* these cannot fail for such sets and signals */
+	(void)sigemptyset(&signals); /* cannot fail for these sets and signals */
 	(void)sigaddset(&signals, SIGTERM);
 	(void)sigaddset(&signals, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) != 0)
 		return complain(NOT_STARTED, "cannot start the command: %s", strerror(errno));
-	if (getppid() != strtol(parent, NULL, 10)) /* it was killed before the prctl() */
+	if (getppid() != strtol(parent, NULL, 10)) /* it ended before the prctl() */
 		return NOT_STARTED;
 	error = start(&supervisor, command);
 	if (error != 0)

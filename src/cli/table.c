@@ -7,7 +7,7 @@
 #include "cli/session.h"
 #include "cli/text.h"
 
-/* Longer ids and topics put the rest of their row out of line, and not every row's. */
+/* A longer id or topic shifts the rest of its own row only. */
 enum { TIME_WIDTH = 27, DISTANCE_WIDTH = 12, ID_MAX = 60, TOPIC_MAX = 30, NAME_WIDTH = 16 };
 
 static void widen(size_t *width, const char *text, size_t most)
@@ -26,7 +26,7 @@ void table_fit(struct table *table, const char *id, const char *topic)
 	widen(&table->topic, topic, TOPIC_MAX);
 }
 
-/* print_columns: here and below session_flush() checks. */
+/* print_columns prints four columns. Here and below, session_flush() checks for errors. */
 static void print_columns(const struct table *table, const char *const *texts)
 {
 	text_print(stdout, texts[0], strlen(texts[0]), TIME_WIDTH);

@@ -72,7 +72,7 @@ void text_print(FILE *file, const char *text, size_t size, size_t width)
 
 		at += length;
 		shown += length == strlen(form) ? 1 : strlen(form);
-		(void)fputs(form, file); /* ferror() remembers, see session_flush() */
+		(void)fputs(form, file); /* session_flush() checks ferror() */
 	}
 	for (; shown < width; shown++)
 		(void)fputc(' ', file);
@@ -107,7 +107,7 @@ void text_span(dw_usec duration, int units, char ret_text[TEXT_SPAN_SIZE])
 		dw_usec count = duration / all[i].size;
 
 		duration %= all[i].size;
-		if (count > 0) /* the longest of all fits */
+		if (count > 0) /* the longest text fits */
 			used += (size_t)snprintf(ret_text + used, TEXT_SPAN_SIZE - used,
 						 "%" PRId64 "%s", count, all[i].name);
 		units -= used > 0;
@@ -123,7 +123,7 @@ void text_distance(dw_usec time, dw_usec now, char ret_text[TEXT_SPAN_SIZE])
 	ret_text[0] = '\0';
 	if (time == DW_NEVER)
 		return;
-	/* now is far enough from both ends of time. */
+	/* The subtraction cannot overflow, because now is far from both ends of time. */
 	span_us = past ? now - time : time - now;
 	if (span_us >= DW_SECONDS(1))
 		span_us -= span_us % DW_SECONDS(1);

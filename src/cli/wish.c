@@ -46,11 +46,11 @@ static bool refuse_key(struct wish *wish, const char *name)
 
 	for (int key = 0; key < KEYS; key++)
 		size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", key ? ", " : "",
-					 key_names[key]); /* all of them fit */
+					 key_names[key]); /* all names fit */
 	return refuse(wish, "unknown key \"%.64s\": known are %s", name, known);
 }
 
-/* sort_keys finds the value of each key; all are strings. */
+/* sort_keys finds the value of each key. All values must be strings. */
 static bool sort_keys(struct wish *wish, const json_t **values)
 {
 	void *at = json_object_iter(wish->object);
@@ -69,7 +69,8 @@ static bool sort_keys(struct wish *wish, const json_t **values)
 	return true;
 }
 
-/* text_of: the string of a key, NULL if it is not given, or refused: a C string ends at a NUL. */
+/* text_of: the string of a key, or NULL if the key is missing. Refuses a string with a NUL, because
+ * a C string would end there. */
 static bool text_of(struct wish *wish, const json_t **values, enum key key, const char **ret_text)
 {
 	*ret_text = NULL;
@@ -118,7 +119,7 @@ static bool read_late_after(struct wish *wish, const json_t **values)
 	return true;
 }
 
-/* read_data: that it is too much is said here, in words that are not the library's. */
+/* read_data checks the size itself, because its message names the key. */
 static bool read_data(struct wish *wish, const json_t **values)
 {
 	const json_t *data = values[KEY_DATA];
