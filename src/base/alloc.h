@@ -1,5 +1,5 @@
-/* The allocator of a handle: the caller's hook, or realloc and free. Nothing below the API calls
- * malloc directly. */
+/* The allocator of a handle: the caller's hook, or realloc and free. The library never calls malloc
+ * directly. */
 #ifndef DW_BASE_ALLOC_H
 #define DW_BASE_ALLOC_H
 

@@ -1,4 +1,4 @@
-/* Numbers in stored bytes: little-endian, without alignment. */
+/* Numbers in stored bytes: little-endian and unaligned. */
 #ifndef DW_BASE_BYTES_H
 #define DW_BASE_BYTES_H
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* One table entry a nibble: 64 bytes of cache instead of 1 KiB, and a record is short. The entry of
- * n is n reduced by the reflected polynomial 0x82f63b78. */
+/* The table has one entry for each nibble: it takes 64 bytes of cache instead of 1 KiB, which suits
+ * short records. Entry n is n reduced by the reflected polynomial 0x82f63b78. */
 static const uint32_t nibble[16] = {
     0x00000000u, 0x105ec76fu, 0x20bd8edeu, 0x30e349b1u, 0x417b1dbcu, 0x5125dad3u,
     0x61c69362u, 0x7198540du, 0x82f63b78u, 0x92a8fc17u, 0xa24bb5a6u, 0xb21572c9u,
@@ -20,8 +20,8 @@ static uint32_t by_nibbles(uint32_t crc, const unsigned char *byte, size_t size)
 	return crc;
 }
 
-/* A processor that has an instruction for it takes a 20th of the time: every timer is checked when
- * it is put, packed, and read. */
+/* The processor's CRC instruction takes a 20th of the time. Every timer is checked when it is put,
+ * packed and read. */
 #if defined(__x86_64__)
 __attribute__((target("sse4.2"))) static uint32_t by_words(uint32_t crc, const unsigned char *byte,
 							   size_t size)

@@ -1,5 +1,5 @@
-/* CRC-32C (Castagnoli), the checksum of everything stored. crc of nothing is 0; feed the earlier
- * result to go on. */
+/* CRC-32C (Castagnoli), the checksum of everything stored. Pass 0 as crc for the first bytes, and
+ * the last result for the bytes after them. */
 #ifndef DW_BASE_CRC_H
 #define DW_BASE_CRC_H
 

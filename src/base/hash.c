@@ -2,7 +2,8 @@
 
 #include "base/bytes.h"
 
-/* mix spreads every bit of both over the result (the 128-bit product's halves folded). */
+/* mix spreads every bit of both numbers over the result, by folding the halves of their 128-bit
+ * product. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	__extension__ typedef unsigned __int128 wide;

@@ -1,5 +1,5 @@
-/* A seeded hash of bytes: FNV-1a by 8 bytes with a strong finish. The seed keeps chosen ids from
- * meeting in one bucket. */
+/* A seeded hash of bytes, which takes eight bytes at a time. The seed prevents callers from
+ * choosing ids that all fall into one bucket. */
 #ifndef DW_BASE_HASH_H
 #define DW_BASE_HASH_H
 

@@ -7,7 +7,7 @@
 
 #define BUCKETS_MIN 64u
 
-/* So many splits ahead the entries that will be moved are fetched. */
+/* Prefetch the entries of the bucket that will be split this many splits later. */
 #define SPLITS_AHEAD 8u
 
 int linear_init(struct linear *linear, const struct alloc *alloc)
@@ -26,7 +26,7 @@ void linear_free(struct linear *linear)
 	segments_free(&linear->buckets, linear->alloc);
 }
 
-/* round_size: the power of two at or below count, count at least 1. */
+/* round_size: the largest power of two that is not above count. count is at least 1. */
 static uint32_t round_size(uint32_t count)
 {
 	return UINT32_C(1) << (31 - __builtin_clz(count));
@@ -37,7 +37,7 @@ static struct linear_node **bucket_at(const struct linear *linear, uint32_t buck
 	return (struct linear_node **)segments_at(&linear->buckets, bucket);
 }
 
-/* bucket_of: buckets below the split point are addressed by one bit more. */
+/* bucket_of: the bucket of a hash. Buckets that have been split are addressed by one more bit. */
 static struct linear_node **bucket_of(const struct linear *linear, uint64_t hash)
 {
 	uint32_t size = round_size(linear->bucket_count);
@@ -58,7 +58,7 @@ void linear_fetch(const struct linear *linear, uint64_t hash)
 	bits_prefetch(bucket_of(linear, hash));
 }
 
-/* fetch_split: the first entry of a bucket that is to be split soon. */
+/* fetch_split prefetches the first entry of a bucket that will be split soon. */
 static void fetch_split(const struct linear *linear, uint32_t bucket)
 {
 	const struct linear_node *node = *bucket_at(linear, bucket);
@@ -67,7 +67,8 @@ static void fetch_split(const struct linear *linear, uint32_t bucket)
 		bits_prefetch(node);
 }
 
-/* split moves the entries of the bucket at the split point that belong to the new last one. */
+/* split adds a bucket, and moves into it the entries that now belong there. They come from the
+ * bucket at the split point. */
 static void split(struct linear *linear)
 {
 	uint32_t size = round_size(linear->bucket_count);
@@ -107,7 +108,7 @@ int linear_add(struct linear *linear, struct linear_node *node)
 	return DW_OK;
 }
 
-/* link_to: the link that leads to an entry of the table. */
+/* link_to: the pointer that points to an entry of the table. */
 static struct linear_node **link_to(const struct linear *linear, const struct linear_node *node)
 {
 	struct linear_node **link = bucket_of(linear, node->hash);
