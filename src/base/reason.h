@@ -1,10 +1,10 @@
-/* Why a timer is a dead letter, as a word that is stored. */
+/* The stored words for why a timer became a dead letter. */
 #ifndef DW_BASE_REASON_H
 #define DW_BASE_REASON_H
 
 #include "durawheel/durawheel.h"
 
-/* reason_find: the reason of a word (NULL: none), DW_REASON_UNKNOWN if it is not one. */
+/* reason_find: the reason for a word; DW_REASON_UNKNOWN if the word is unknown or NULL. */
 dw_reason reason_find(const char *name);
 
 #endif

@@ -15,8 +15,8 @@ uint64_t rng_next(struct rng *rng)
 
 uint64_t rng_below(struct rng *rng, uint64_t limit)
 {
-	/* The high word of a 128-bit product: no division, and no bias worth naming (Lemire 2019).
-	 */
+	/* The high word of a 128-bit product needs no division. Its bias is negligible (Lemire
+	 * 2019). */
 	__extension__ typedef unsigned __int128 wide;
 
 	return (uint64_t)(((wide)rng_next(rng) * limit) >> 64);
@@ -29,7 +29,8 @@ uint64_t rng_seed(void)
 
 	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed)
 		return seed;
-	/* An early boot has no entropy yet: the time and the pid are unlike another process's. */
+	/* Early in boot the kernel has no entropy. The time and the pid then differ from those of
+	 * other processes. */
 	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
 	return ((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec) ^ (uint64_t)getpid() << 48;
 }

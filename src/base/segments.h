@@ -1,5 +1,5 @@
-/* A growing array of pointers that never moves: segments of a fixed size and a short directory of
- * them. Growing by doubling one block would copy millions of pointers in one pause. */
+/* An array of pointers that grows without moving: segments of a fixed size, and a short directory
+ * of them. Doubling one block would copy millions of pointers in one pause. */
 #ifndef DW_BASE_SEGMENTS_H
 #define DW_BASE_SEGMENTS_H
 
@@ -16,11 +16,12 @@ struct segments {
 	uint32_t directory_size;
 };
 
-/* segments_reserve makes every index below count usable, new ones NULL. 0, or DW_ENOMEM. */
+/* segments_reserve makes every index below count usable. New entries are NULL. DW_OK, or
+ * DW_ENOMEM. */
 int segments_reserve(struct segments *, const struct alloc *, uint32_t count);
 void segments_free(struct segments *, const struct alloc *);
 
-/* segments_at: the place of an index that is reserved. */
+/* segments_at: the address of an entry whose index is reserved. */
 static inline void **segments_at(const struct segments *segments, uint32_t index)
 {
 	return &segments->directory[index >> SEGMENT_BITS][index & (SEGMENT_SIZE - 1)];

@@ -1,5 +1,5 @@
-/* Saturating arithmetic on dw_usec. Time is added and subtracted by these helpers only, so that
- * "never" stays never and a huge delay never wraps into the past. */
+/* Saturating arithmetic on dw_usec. Only these helpers add and subtract time, so that "never" stays
+ * never and a huge delay never wraps into the past. */
 #ifndef DW_BASE_USEC_H
 #define DW_BASE_USEC_H
 

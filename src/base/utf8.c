@@ -2,8 +2,7 @@
 
 #include <stdint.h>
 
-/* decode reads one code point of at most size bytes. Returns its length, or 0 if it is not valid.
- */
+/* decode reads one code point of at most size bytes. Returns its length, or 0 if it is invalid. */
 static size_t decode(const unsigned char *text, size_t size, uint32_t *ret_point)
 {
 	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -30,7 +29,8 @@ bool utf8_is_name(const char *text, size_t size)
 
 	while (size > 0) {
 		uint32_t point = *at;
-		size_t length = point < 0x80 ? 1 : decode(at, size, &point); /* mostly ASCII */
+		size_t length =
+		    point < 0x80 ? 1 : decode(at, size, &point); /* names are mostly ASCII */
 
 		if (length == 0 || point < 0x20 || (point >= 0x7f && point < 0xa0))
 			return false;

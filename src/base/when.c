@@ -1,9 +1,9 @@
-/* Durations and moments as people write them, to dw_usec and back.
+/* Converts durations and times from text to dw_usec and back.
  *
- * Strict, so that a typing error never becomes another moment: no white space, no sign, no default
- * for what is left out. No libc date function is called: those know time zones and locales. What
- * is written with more than six decimals is rounded up, because a timer is never early.
- */
+ * The parser is strict, so that a typing error never becomes another time. It accepts no white
+ * space and no sign, and it has no default for missing parts. It calls no date function of libc,
+ * because those depend on time zones and locales. Fractions with more than six decimals are rounded
+ * up, because a timer is never early. */
 #include "durawheel/durawheel.h"
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define SECONDS_A_DAY INT64_C(86400)
-/* Days from 0000-03-01, where the arithmetic below begins, to 1970-01-01. */
+/* Days from 0000-03-01, the day 0 of the calculations below, to 1970-01-01. */
 #define DAYS_TO_EPOCH INT64_C(719468)
 #define DAYS_AN_ERA INT64_C(146097) /* 400 years */
 
@@ -20,7 +20,7 @@ struct unit {
 	dw_usec size;
 };
 
-/* The larger before the smaller: the order they must be written in. */
+/* Sorted from the largest to the smallest, as they must be written. */
 static const struct unit units[] = {
     {"d", DW_DAYS(1)},    {"h", DW_HOURS(1)},         {"m", DW_MINUTES(1)},
     {"s", DW_SECONDS(1)}, {"ms", DW_MILLISECONDS(1)}, {"us", 1},
@@ -32,7 +32,7 @@ struct civil {
 	int month, day, hour, minute, second;
 };
 
-/* As it is written: +hh:mm, or -hh:mm, which is west. */
+/* The offset of a time: +hh:mm, or -hh:mm for west. */
 struct offset {
 	bool west;
 	int hours, minutes;
@@ -43,7 +43,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* take_number reads all digits there are, at least one; *overflows is set if they are too many. */
+/* take_number reads all digits; there must be at least one. *overflows is set if the number is too
+ * large. */
 static bool take_number(const char **text, dw_usec *ret_number, bool *overflows)
 {
 	dw_usec number = 0;
@@ -59,7 +60,7 @@ static bool take_number(const char **text, dw_usec *ret_number, bool *overflows)
 	return true;
 }
 
-/* take_unit reads one of units[*next...] and moves *next behind it. */
+/* take_unit reads one of the units from *next on, and sets *next to the unit after it. */
 static bool take_unit(const char **text, size_t *next, dw_usec *ret_size)
 {
 	size_t length = strspn(*text, "dhmsu");
@@ -120,7 +121,7 @@ static bool take_any(const char **text, const char *set)
 	return true;
 }
 
-/* take_fraction reads "" or a point and one to nine digits. */
+/* take_fraction reads a point and one to nine digits, or nothing. */
 static bool take_fraction(const char **text, dw_usec *ret_fraction)
 {
 	int64_t nanoseconds = 0;
@@ -168,8 +169,8 @@ static bool take_civil(const char **text, struct civil *ret_civil)
 	return true;
 }
 
-/* exists: there is such a day, time and offset. A leap second has no number of its own in Unix
- * time, so second 60 is refused. */
+/* exists: are the day, the time and the offset valid? A leap second has no number of its own in
+ * Unix time, so second 60 is refused. */
 static bool exists(const struct civil *civil, const struct offset *offset)
 {
 	static const int days[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -183,8 +184,9 @@ static bool exists(const struct civil *civil, const struct offset *offset)
 	       civil->second <= 59 && offset->hours <= 23 && offset->minutes <= 59;
 }
 
-/* days_of counts the days from 1970-01-01. The year is counted from March, so that the leap day is
- * its last one (Hinnant, chrono-compatible low-level date algorithms, 2013). Years from 0 on. */
+/* days_of: the number of days from 1970-01-01, for years from 0 on. Years begin in March here, so
+ * that the leap day is the last day of a year (Hinnant, chrono-compatible low-level date
+ * algorithms, 2013). */
 static int64_t days_of(const struct civil *civil)
 {
 	int64_t year = civil->month > 2 ? civil->year : civil->year - 1;
@@ -215,7 +217,7 @@ int dw_parse_time(const char *text, dw_usec *ret_time)
 	return DW_OK;
 }
 
-/* split returns the floor of number / size and leaves the rest, which is never negative. */
+/* split returns the floor of number / size. *ret_rest is the rest, which is never negative. */
 static int64_t split(int64_t number, int64_t size, int64_t *ret_rest)
 {
 	int64_t quotient = number / size;
@@ -227,7 +229,7 @@ static int64_t split(int64_t number, int64_t size, int64_t *ret_rest)
 	return quotient - 1;
 }
 
-/* civil_of_days is days_of backwards, for any day. */
+/* civil_of_days is the inverse of days_of, for any day. */
 static struct civil civil_of_days(int64_t days)
 {
 	int64_t day_of_era;
@@ -252,13 +254,14 @@ void dw_format_time(dw_usec time, char *text)
 	bool plain;
 
 	if (time == DW_NEVER) {
-		(void)snprintf(text, DW_TIME_SIZE, "never"); /* cannot be too long */
+		(void)snprintf(text, DW_TIME_SIZE, "never"); /* the text fits */
 		return;
 	}
 	days = split(split(time, 1000000, &microsecond), SECONDS_A_DAY, &second_of_day);
 	civil = civil_of_days(days);
 	plain = civil.year >= 0 && civil.year <= 9999;
-	/* Outside of RFC 3339's years ISO 8601's signed form; 34 bytes at the most. */
+	/* Years outside of RFC 3339 use the signed form of ISO 8601, which takes at most 34
+	 * bytes. */
 	(void)snprintf(text, DW_TIME_SIZE,
 		       plain ? "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ"
 			     : "%+05lld-%02d-%02dT%02d:%02d:%02d.%06dZ",

@@ -11,7 +11,8 @@
 
 #include "base/usec.h"
 
-/* A timer that is not needed still stands, so that a clock that is set is noticed: in 2200. */
+/* When no deadline is armed, the timerfd is set to the year 2200. So it still notices when the
+ * clock is set. */
 #define FAR_AHEAD DW_SECONDS(7258118400)
 
 struct loop {
@@ -21,8 +22,8 @@ struct loop {
 	int epoll_fd;
 	int timer_fd;
 	int event_fd;
-	dw_usec armed;    /* what the timerfd stands at; DW_NEVER - 1: nothing known */
-	atomic_int woken; /* so that a spin sees a wake-up without asking the kernel */
+	dw_usec armed;    /* the time for which the timerfd is armed, or ARMED_UNKNOWN */
+	atomic_int woken; /* lets a spin see a wake-up without a system call */
 	atomic_int stopped;
 };
 
@@ -30,7 +31,7 @@ struct loop {
 
 /* ---- Arming and waking --------------------------------------------------------------------- */
 
-/* kernel_time: `at` on the kernel's clock. A hooked clock may stand elsewhere. */
+/* kernel_time: `at` on the kernel's clock, from which a hooked clock may differ. */
 static dw_usec kernel_time(const struct loop *loop, dw_usec at)
 {
 	struct clock real = clock_system();
@@ -49,8 +50,8 @@ static void arm(void *user, dw_usec at)
 
 	if (at == loop->armed)
 		return;
-	/* ECANCELED says that the clock was set meanwhile: the timer is armed all the same, and
-	 * stays readable until the turn that looks at the clocks. */
+	/* ECANCELED means that the clock was set meanwhile. The timer is armed all the same. It
+	 * stays readable until the next turn, which looks at the clocks. */
 	(void)timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec,
 			      NULL);
 	loop->armed = at;
@@ -60,7 +61,7 @@ static void wake(void *user)
 {
 	struct loop *loop = user;
 	uint64_t one = 1;
-	int saved = errno; /* dw_stop may be called from a signal handler */
+	int saved = errno; /* a signal handler may call dw_stop() */
 
 	atomic_store(&loop->woken, 1);
 	while (write(loop->event_fd, &one, sizeof one) < 0 && errno == EINTR)
@@ -83,7 +84,7 @@ void loop_drain(struct loop *loop)
 	uint64_t count;
 
 	atomic_store(&loop->woken, 0);
-	(void)!read(loop->event_fd, &count, sizeof count); /* EAGAIN: nobody woke us */
+	(void)!read(loop->event_fd, &count, sizeof count); /* EAGAIN: there was no wake-up */
 	if (read(loop->timer_fd, &count, sizeof count) > 0 || errno == ECANCELED)
 		loop->armed = ARMED_UNKNOWN;
 }
@@ -95,12 +96,13 @@ void loop_wait(struct loop *loop, dw_usec patience)
 				   .tv_nsec = patience % 1000000 * 1000};
 
 	if (patience > 0)
-		(void)ppoll(&readable, 1, &timeout, NULL); /* EINTR: the caller looks again */
+		(void)ppoll(&readable, 1, &timeout, NULL); /* after EINTR the caller waits again */
 }
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
-/* spin reads the clock until due. The steady clock bounds it: the wall clock may be set back. */
+/* spin reads the clock until due. The steady clock limits the time, because the wall clock may be
+ * set back. */
 static void spin(const struct loop *loop, dw_usec due, dw_usec most)
 {
 	dw_usec begin = loop->clock.steady(loop->clock.user);
@@ -113,12 +115,12 @@ static void spin(const struct loop *loop, dw_usec due, dw_usec most)
 void loop_sleep(struct loop *loop, dw_usec due, dw_usec most)
 {
 	struct epoll_event event;
-	/* A core is kept busy for a firing, and not for a report or a claim. */
+	/* Spin only before a firing, and not before a report or a claim. */
 	int spins = most > 0 && due == loop->armed;
 
 	if (spins)
 		arm(loop, usec_sub(due, most));
-	(void)epoll_wait(loop->epoll_fd, &event, 1, -1); /* EINTR: a turn without work */
+	(void)epoll_wait(loop->epoll_fd, &event, 1, -1); /* after EINTR the turn finds no work */
 	if (spins && usec_sub(due, loop->clock.wall(loop->clock.user)) <= most)
 		spin(loop, due, most);
 }
@@ -150,7 +152,8 @@ int loop_watch(struct loop *loop, int fd)
 
 void loop_unwatch(struct loop *loop, int fd)
 {
-	(void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL); /* it is there */
+	(void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd,
+			NULL); /* cannot fail: fd is in the set */
 }
 
 static int open_descriptors(struct loop *loop)
@@ -192,7 +195,7 @@ int loop_new(struct loop **ret_loop, const struct alloc *alloc, const struct clo
 static void close_if_open(int fd)
 {
 	if (fd >= 0)
-		(void)close(fd); /* nothing was written to it */
+		(void)close(fd); /* closing these reports no error */
 }
 
 void loop_free(struct loop *loop)
