@@ -1,30 +1,32 @@
--- What the scripts share. Each script is this file and then its own, so here are only locals. The
--- keys and what is in them: lua/README.md. The rules of a timer's life: src/timer/transition.c,
--- which these scripts follow to the letter.
+-- The parts that all scripts share. Each script is this file followed by its own file, so this file
+-- defines only locals. lua/README.md describes the keys and their contents. The scripts follow the
+-- rules for a timer's life in src/timer/transition.c exactly.
 --
--- Lua's numbers are doubles, exact to 2^53. So a header is handled as nine 32-bit words, and a
--- deadline, which may be any 64-bit number, is never put together. Nothing is written before all
--- has been read and worked out: Redis does not take back what a failed script has written.
+-- Numbers in Lua are doubles, which are exact up to 2^53. Therefore a header is handled as nine
+-- 32-bit words, and the two words of a deadline, which may be any 64-bit number, are never joined.
+-- A script reads and computes everything before its first write, because Redis does not undo the
+-- writes of a failed script.
 local call, pack, words_of = redis.call, struct.pack, struct.unpack
 local tonumber, unpack, insert = tonumber, unpack, table.insert
 local sub, format = string.sub, string.format
 local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
 local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER = 1, 2, 3, 4, 5, 6, 7
 local WORD = 4294967296
-local BODY = 37 -- where it begins in a value
-local RECORD = 1 -- the newest version of a record that these scripts' library understands
--- So far ahead of the clock a version may be, in us: each put of a caller takes as many as there
--- are shards, so a crowd of 14 million in 256 of them keeps its order.
+local BODY = 37 -- the position of the body in a value, from 1
+local RECORD = 1 -- the newest version of a record that this library understands
+-- How far a version may be ahead of the clock, in us. Each put takes as many numbers as there are
+-- shards, so a burst of 14 million puts in 256 shards keeps its order.
 local AHEAD = 3600000000
 
 local owner = ARGV[1] == 'o'
 local now, last, first, shard, shards, fence
 
--- The check of a header is over its first 32 bytes and the checksum of its body. Every product is
--- below 2^48, so that the sum is exact. It stands here twice, because a call would cost too much.
+-- The check of a header covers its first 32 bytes and the checksum of its body. Every product is
+-- below 2^48, so the sum is exact. The formula stands here twice, because a call would take too
+-- much time.
 --
--- decode: the words of a value; nil if it is damaged. flags: state, open, retries, crashes, a byte
--- each; v, d, c: version, deadline and claim, the low word first.
+-- decode: the words of a value; nil if it is damaged. flags: state, open, retries and crashes, a
+-- byte each. v, d and c: version, deadline and claim, the low word first.
 local function decode(value)
 	if #value < 42 then
 		return nil
@@ -39,23 +41,25 @@ local function decode(value)
 	return flags, attempt, v0, v1, d0, d1, c0, c1, crc
 end
 
--- is_newer: a later version of the library has written it: nothing but that may change it.
+-- is_newer: has a later version of the library written this value? Then only such a version may
+-- change it.
 local function is_newer(value)
 	return sub(value, BODY, BODY) == '\3' and sub(value, 43, 45) == 'DWT' and
 		(string.byte(value, 46) or 0) > RECORD and decode(value) ~= nil
 end
 
--- is_later: a mark that these scripts do not know. What is no number is none of theirs either.
+-- is_later: is this a format that these scripts do not know? Text that is not a number counts as
+-- later.
 local function is_later(mark)
 	return mark and not ((tonumber(mark) or RECORD + 1) <= RECORD)
 end
 
--- may_have_newer: some timer or letter of the shard is, or was, of a later version.
+-- may_have_newer: is, or was, some timer or letter of the shard of a later version?
 local function may_have_newer()
 	return is_later(call('HGET', META, 'format'))
 end
 
--- NEWER_ERROR: what scripts for people and other languages answer then.
+-- NEWER_ERROR: the answer of add and cancel_one if the timer is of a later version.
 local NEWER_ERROR = 'ERR the timer is of a newer durawheel, and left alone'
 
 local function encode(flags, attempt, v0, v1, d0, d1, c0, c1, crc)
@@ -64,13 +68,14 @@ local function encode(flags, attempt, v0, v1, d0, d1, c0, c1, crc)
 		d1 * 57037 + c0 * 33923 + c1 * 63793 + crc * 50021 + 64951) % 4294967291)
 end
 
--- halves: a number as two words.
+-- halves: the low and the high word of a number.
 local function halves(number)
 	local low = number % WORD
 	return low, (number - low) / WORD
 end
 
--- score: of a pending timer; that of a claimed one is its negative. A double holds it exactly.
+-- score: the score of a pending timer, which a double holds exactly. A claimed timer has the
+-- negative of it.
 local function score(d0, d1)
 	if d1 >= 2147483648 or d0 + d1 == 0 then
 		return 1
@@ -78,20 +83,21 @@ local function score(d0, d1)
 	return d1 >= 2097152 and 9007199254740991 or d1 * WORD + d0
 end
 
--- is_open: an earlier claim may still start when this value is replaced. A damaged one may have
--- been anything.
+-- is_open: may an earlier claim still start when this value is replaced? A damaged value may have
+-- had any state.
 local function is_open(value)
 	local flags = decode(value)
 	return not flags or flags % 65536 ~= 0
 end
 
--- congruent: the smallest number from `least` on that only this shard gives.
+-- congruent: the smallest number from `least` on that belongs to this shard. Each number belongs to
+-- one shard.
 local function congruent(least)
 	return least + (shard - least) % shards
 end
 
--- next_ver: the next generation. floor: the time at which the caller asked, if that can be: so
--- timers of different shards keep the order of the calls.
+-- next_ver: the next version. floor: the time at which the caller asked. It is used if it is near
+-- the clock, so that timers of different shards keep the order of the calls.
 local function next_ver(floor)
 	local base = now
 	floor = tonumber(floor)
@@ -102,7 +108,7 @@ local function next_ver(floor)
 	return last
 end
 
--- WHOLE writes a whole number without loss, and '%d' is the faster way where a long has 64 bits.
+-- WHOLE formats a whole number without loss. '%d' is faster, and is used if a long has 64 bits.
 local WHOLE = format('%d', 9007199254740991) == '9007199254740991' and '%d' or '%.0f'
 
 local function digits(number)
@@ -114,7 +120,7 @@ local function time_us()
 	return time[1] * 1000000 + time[2]
 end
 
--- begin takes over what META says of versions and shards.
+-- begin sets the time, the last version and the shard, from META and the name of the keys.
 local function begin(ver, count)
 	now = time_us()
 	first = tonumber(ver) or 0
@@ -123,7 +129,7 @@ local function begin(ver, count)
 	shards = tonumber(count)
 end
 
--- owner_enters: the guard of an owner's script. nil, or the answer to give instead of doing it.
+-- owner_enters: checks an owner's token, era and number. Returns nil, or the refusal to answer.
 local function owner_enters()
 	if call('GET', LEASE) ~= ARGV[2] then
 		return {'FENCED'}
@@ -136,7 +142,7 @@ local function owner_enters()
 		return {'MARK', meta[2] or ''}
 	end
 	if ARGV[6] ~= '' and (tonumber(meta[3]) or 0) < tonumber(ARGV[6]) then
-		return {'ERA', meta[1]} -- what a client wrote is gone, and the mark does not tell
+		return {'ERA', meta[1]} -- a client's write is lost; the mark does not show it
 	end
 	fence = tonumber(string.match(ARGV[2], '^%d+'))
 	begin(meta[3], meta[4])
@@ -163,8 +169,8 @@ local function enter()
 	return client_enters()
 end
 
--- touch is the first write of all scripts but those that make timers: it needs no memory, and over
--- maxmemory Redis lets a script go on that has written.
+-- touch is the first write of all scripts that add no timers. It needs no memory. Over maxmemory,
+-- Redis lets a script continue after such a write.
 local function touch()
 	call('PEXPIRE', owner and LEASE or SESSION, ARGV[5])
 end
@@ -175,7 +181,7 @@ local function write(command, key, words)
 	end
 end
 
--- use_up: the operation number is used, and the versions that were given.
+-- use_up stores the operation number and the last version as used.
 local function use_up()
 	if owner and last ~= first then
 		call('HSET', META, 'mark', ARGV[4], 'ver', digits(last))
@@ -200,8 +206,9 @@ local function leave(news)
 	end
 end
 
--- store_new is the first write of what makes new timers: false, or the error: there is no memory,
--- or Redis takes no writes, or not to that key. Nothing was done, and the number is not used up.
+-- store_new is the first write of scripts that add timers. Returns false, or the error of Redis:
+-- out of memory, writes refused, or a key of another type. After an error nothing was done, and the
+-- number is not used up.
 local function store_new(scores, values)
 	if scores[1] then
 		local reply = redis.pcall('ZADD', TIMERS, unpack(scores))
@@ -224,8 +231,8 @@ local function column(at, step, to)
 	return words
 end
 
--- with_values: what HSET takes: each id of the pairs of score and id from ARGV[at] on, with its
--- value; the values stand behind the pairs. To be sent each id twice would cost more.
+-- with_values: the words for HSET, each id and its value. ARGV has `count` pairs of score and id
+-- from ARGV[at] on, and then the values. Sending each id twice would take more time.
 local function with_values(at, count)
 	local behind = at + 2 * count
 	local fields = {unpack(ARGV, at + 1, behind)}
@@ -235,8 +242,8 @@ local function with_values(at, count)
 	return fields
 end
 
--- has_news: a client has written one of the ids of that column, and the owner has not said yet that
--- it knows.
+-- has_news: is one of the ids of this column in the inbox? Then a client has written it, and the
+-- owner has not acknowledged that.
 local function has_news(at, step, to)
 	if call('ZCARD', INBOX) == 0 then
 		return false
@@ -249,18 +256,19 @@ local function has_news(at, step, to)
 	return false
 end
 
--- inbox_of: the scores of the ids in the inbox, for a client; an owner does not ask.
+-- inbox_of: the scores of the ids in the inbox, for a client. For an owner it is empty.
 local function inbox_of(ids)
 	return owner and {} or call('ZMSCORE', INBOX, unpack(ids))
 end
 
--- left_open: that score is of a deletion that is open.
+-- left_open: is this the score of a deletion after which an earlier claim may still start?
 local function left_open(inbox_score)
 	return inbox_score and tonumber(inbox_score) < 0
 end
 
--- missing: what an owner hears of a timer that has no value. None of us leaves its place behind;
--- and if that was a later timer's, which the owner has not heard of, the inbox has word of it.
+-- missing: the code for a timer without a value. If the inbox has a later version of the id, the
+-- entry may belong to that one. Else an entry shows that another program has deleted the value: our
+-- scripts delete both.
 local function missing(id, ver)
 	local told = call('ZSCORE', INBOX, id)
 	if told and math.abs(tonumber(told)) > tonumber(ver) then
@@ -269,20 +277,22 @@ local function missing(id, ver)
 	return call('ZSCORE', TIMERS, id) and TORN or ENOENT
 end
 
--- letter_name: the member of a dead letter. An id has no control characters.
+-- letter_name: the member of a dead letter. The zero byte ends the id, because ids have no control
+-- characters.
 local function letter_name(id, ver)
 	return id .. '\0' .. format('%016.0f', ver)
 end
 
--- raw: state, open, version and claim of a damaged value, whatever they are worth; bytes that are
--- missing are read as zero.
+-- raw: state, open, version and claim of a damaged value, which may be wrong. Missing bytes are
+-- read as zero.
 local function raw(value)
 	local state, open, _, _, ver, _, claim =
 		words_of('<BBI2I4I8I8I8', value .. string.rep('\0', 32))
 	return state, open, ver, claim
 end
 
--- shard_of: CRC16 of the id, or of its part in {}, as Redis Cluster takes it.
+-- shard_of: the CRC16 of the id, or of its part in {} as in Redis Cluster, modulo the number of
+-- shards.
 local function shard_of(id, count)
 	local tag = string.match(id, '^[^{]*{([^}]+)}') or id
 	local crc = 0
@@ -298,8 +308,8 @@ local function shard_of(id, count)
 	return crc % count
 end
 
--- client_cancels: whether a client's cancel comes too late for a value; and whether an earlier
--- claim may still start when it is deleted.
+-- client_cancels: two results. Is it too late for a client to cancel this value? And may an earlier
+-- claim still start after the value is deleted?
 local function client_cancels(value)
 	local flags = decode(value)
 	if not flags then
@@ -309,8 +319,7 @@ local function client_cancels(value)
 	return flags % 256 == 1, flags % 65536 >= 256
 end
 
--- by_hand begins the scripts for people and other languages, who have no session: nil, or what is
--- wrong.
+-- by_hand begins add and cancel_one, which have no session. Returns nil, or an error.
 local function by_hand(id)
 	local meta = call('HMGET', META, 'ver', 'shards')
 	if not meta[2] then
@@ -324,7 +333,7 @@ local function by_hand(id)
 	return nil
 end
 
--- post_by_hand ends them: news for the owner, as a client's.
+-- post_by_hand ends add and cancel_one: puts news into the inbox and wakes the owner.
 local function post_by_hand(id, news)
 	call('HSET', META, 'ver', digits(last))
 	call('ZADD', INBOX, news, id)

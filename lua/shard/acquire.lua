@@ -1,23 +1,26 @@
 -- acquire: takes the lease of a shard, so that the caller becomes its owner.
 --
+-- The inbox is kept if the caller replaces its own token or passes ARGV 9. Else it is emptied,
+-- because a new owner reads all timers.
+--
 -- KEYS      the nine of the shard
--- ARGV      1 nonce   2 conn   3 ttl of the lease (ms)   4 floor: the highest fence or version that
---           the caller knows of this shard, or 0; no later one is below it, even if the server's
---           clock went back   5 holder: who takes it, in words   6 shards of the namespace
---           7 the era, if the shard is new   8 a token that may be replaced, because its holder is
---           known to be dead, or is the caller, which then reads the inbox on; others begin with an
---           empty one, because they read all; or ''
---           9 the era that the caller owned until the shard was emptied, or set back, under it, or
---           ''. It reads the inbox on. Its number of shards stands, whatever a client has made of
---           it, if no other owner was here since. In another era all that clients have written
---           is later than what the caller knows
--- returns   {'OK', token, era, last version, now (us), entries in the inbox, dead letters,
---           shards as a client had it, or ''};
---           {'HELD', token, ms left, holder or '', era or ''};
---           {'SHARDS', how many the namespace has};
+-- ARGV      1 nonce   2 conn   3 ttl of the lease (ms)
+--           4 floor: the highest fence or version that the caller knows of this shard, or 0. No
+--           later one is below the floor, even if the server's clock went back
+--           5 holder: a description of the caller   6 shards of the namespace
+--           7 the era to set if the shard is new
+--           8 a token that may be replaced, or ''. Its holder is the caller, or is known to be dead
+--           9 the era that the caller owned until the shard was emptied or set back, or ''. If no
+--           other owner was here since, the caller's number of shards replaces one that a client
+--           has set. If the shard has another era now, everything that clients have written gets
+--           versions above the floor
+-- returns   {'OK', token, era, last version, now (us), entries in the inbox, dead letters, the
+--           number of shards before the call, or ''};
+--           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease;
+--           {'SHARDS', number of shards}: the namespace has another number of shards;
 --           {'NEWER', format}: the shard has, or had, a timer of a later version
--- cost      O(1), and O(log N) for each entry of the inbox of an emptied shard. Over maxmemory,
---           too: it begins with a write that needs no memory
+-- cost      O(1), and O(log N) for each entry in the inbox of an emptied shard. Works over
+--           maxmemory, because its first write needs no memory
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'format')
 if lease and lease ~= ARGV[8] then
@@ -43,8 +46,8 @@ local ver = digits(math.max(tonumber(meta[3]) or 0, floor))
 local token = number .. ':' .. ARGV[1] .. ':' .. ARGV[2]
 local era = meta[2] or ARGV[7]
 
--- renumber: the clients' writes get versions above the floor. If the clock of the emptied server is
--- behind the one before, the owner would write its older timers over them.
+-- renumber: gives the clients' writes versions above the floor. Else, if the clock of the emptied
+-- server is behind, the owner would overwrite them with its older timers.
 local function renumber()
 	local written = call('ZRANGE', INBOX, 0, -1, 'WITHSCORES')
 	begin(ver, ARGV[6])

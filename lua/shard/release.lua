@@ -1,15 +1,15 @@
 -- release: the owner gives the lease back.
 --
 -- KEYS      the nine of the shard
--- ARGV      1 token   2 the later version of a timer's record, which it does not understand, and
---           gives the lease back for that: it stays in META; may be left out, or ''
--- returns   {'OK', 1}; {'OK', 0}: it was not the caller's any more
--- cost      O(1). Over maxmemory, too: it begins with a write that needs no memory
+-- ARGV      1 token   2 a later version of the record, because of which the owner gives the lease
+--           back: it does not understand that version. META keeps it. May be left out, or ''
+-- returns   {'OK', 1}; {'OK', 0}: the lease was no longer the caller's
+-- cost      O(1). Works over maxmemory, because its first write needs no memory
 if call('GET', LEASE) ~= ARGV[1] then
 	return {'OK', 0}
 end
 
-call('HDEL', META, 'holder') -- without one a late renew does not take it again
+call('HDEL', META, 'holder') -- without a holder, a late renew does not take the lease again
 if (ARGV[2] or '') ~= '' then
 	call('HSET', META, 'format', ARGV[2])
 end

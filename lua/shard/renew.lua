@@ -1,17 +1,20 @@
--- renew: the lease lives on, perhaps under a new token: with that a new connection begins, so that
--- what still lies in an older one is refused.
+-- renew: extends the lease, perhaps under a new token. A new connection takes a new token, so that
+-- commands left in the socket of an older connection are refused.
+--
+-- A lease that has run out is taken again if nobody had it since. But a connection that is older
+-- than the last one with the lease is refused: its socket was lost, and this command came late.
 --
 -- KEYS      the nine of the shard
--- ARGV      1 old token   2 new token (or the same)   3 ttl (ms)   4 era
+-- ARGV      1 old token   2 new token, or the same   3 ttl (ms)   4 era
 -- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters, entries
 --           in the order, values};
---           {'ERA', era or '', last fence or 0}: the shard was emptied, or another owner was here,
---           or the lease was released; {'HELD', token, ms left, holder or '', era or ''}
--- cost      O(1). Over maxmemory, too. A lease that ran out is taken again if nobody had it since,
---           but not by a connection earlier than the last one that had it: its commands lie in the
---           socket of a connection that was lost
+--           {'ERA', era or '', last fence or 0}: the shard was emptied, another owner was here, or
+--           the lease was released;
+--           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease, or a
+--           later connection had it
+-- cost      O(1). Works over maxmemory
 
--- count: a key of a foreign type is no reason to lose the lease.
+-- count: the size of a key, or 0 if the key has a wrong type. That is no reason to lose the lease.
 local function count(command, key)
 	local number = redis.pcall(command, key)
 	return type(number) == 'number' and number or 0

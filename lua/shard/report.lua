@@ -1,7 +1,7 @@
--- report: the owner's status record.
+-- report: stores the owner's status record.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-6 as in README.md; an owner's
+-- ARGV      1-6 as in README.md; role owner
 --           7 text   8 now (us)
 -- returns   {'OK'}; or a refusal
 -- cost      O(1)

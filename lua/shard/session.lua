@@ -1,15 +1,18 @@
--- session: a client begins to write, or begins a new connection, or lives on.
+-- session: begins a client's session, moves it to a new connection, or extends it.
 --
 -- KEYS      the nine of the shard
--- ARGV      1 conn, growing with each connection of the client   2 ttl of the session (ms)
---           3 shards of the namespace as the client knows it, or ''   4 '1': if the shard has no
---           number of them, this is it   5 the channel to wake the owner on, or ''
+-- ARGV      1 conn, which grows with each connection of the client   2 ttl of the session (ms)
+--           3 shards of the namespace as the client knows it, or ''
+--           4 '1': set ARGV 3 as the number of shards if the shard has none
+--           5 the channel to wake the owner on, or ''
 -- returns   {'OK', last number applied (0: the session is new), last version or '', now (us),
---           shards or '', the conn before this one (0: the session is new), the conn that has
---           made the session}; {'NOSESSION'}: a later connection was here; {'SHARDS', how many};
---           {'NEW', how many listen on the channel}: nothing was done. Whoever listens is an owner
---           whose shard was emptied, and has noticed it now
--- cost      O(1). Over maxmemory, too
+--           shards or '', the conn before this one (0: the session is new), the conn that began the
+--           session};
+--           {'NOSESSION'}: a later connection has the session;
+--           {'SHARDS', number of shards}: the namespace has another number of shards;
+--           {'NEW', subscribers of the channel}: the shard has no number of shards. Nothing was
+--           done, but the subscribers were woken: a subscriber is an owner whose shard was emptied
+-- cost      O(1). Works over maxmemory
 local session = call('HMGET', SESSION, 'conn', 'last', 'first')
 local meta = call('HMGET', META, 'ver', 'shards')
 local count = meta[2] or ARGV[3]

@@ -1,4 +1,4 @@
--- shard: in which shard an id is; for people.
+-- shard: the shard of an id; for people.
 --
 -- KEYS      1 the lease of any shard of the namespace, 2 its meta, for example {orders:00}:l and :m
 -- ARGV      1 id

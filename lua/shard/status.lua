@@ -1,10 +1,10 @@
--- status: the shard in numbers, and its owner. Reads only.
+-- status: the counts of the shard, and its owner. Reads only.
 --
 -- KEYS      the nine of the shard
 -- ARGV      none
--- returns   {pending, claimed, dead, entries in the inbox, score of the next pending or false,
---           token of the lease or false, ms left of it, holder or false, since, seen, report,
---           shards}
+-- returns   {pending, claimed, dead, entries in the inbox, score of the next pending timer or
+--           false, token of the lease or false, ms left of it, holder or false, since, seen,
+--           report, shards}
 -- cost      O(log N)
 local claimed = call('ZCOUNT', TIMERS, '-inf', '(0')
 local nearest = call('ZRANGEBYSCORE', TIMERS, 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)

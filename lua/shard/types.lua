@@ -1,9 +1,9 @@
--- types: what each key is, in Redis' words; what has another type than ours, somebody else has
--- written. Reads only.
+-- types: the Redis type of each key. A key of another type than ours was written by another
+-- program. Reads only.
 --
 -- KEYS      the nine of the shard
 -- ARGV      none
--- returns   {type, ...}, 'none' if there is no such key
+-- returns   {type, ...}; 'none' for a key that does not exist
 -- cost      O(1)
 local types = {}
 for k = 1, #KEYS do
