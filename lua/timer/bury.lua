@@ -1,11 +1,11 @@
--- bury: sets timers aside among the dead letters.
+-- bury: moves timers to the dead letters.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-6 as in README.md; an owner's
+-- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, reason (1 to 255), at (us)
--- returns   {'OK', ...}: 0; 2 no such timer; {3, value} it is another one; 5 damaged, and of
---           another version (one of this version is buried as it is, whatever its attempt); or a
---           refusal
+-- returns   {'OK', ...}: 0; 2 no such timer; {3, value} the id has another version or attempt; 5
+--           the value is damaged and has another version; or a refusal. A damaged value of this
+--           version is moved as it is, whatever its attempt
 -- cost      O(log N) a timer
 local refusal = owner_enters()
 if refusal then

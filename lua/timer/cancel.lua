@@ -1,12 +1,12 @@
--- cancel: deletes timers, if nothing of them can start any more.
+-- cancel: deletes timers, and tells whether they may still start.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
---           7.. for each timer: flags (4: the owner took its claim back; not a client's),
---           id
--- returns   {'OK', ...}: 0, or to an owner the header of what was deleted; 2 no such timer; 4 too
---           late: claimed, and left alone; or, to a client, deleted and yet an earlier claim may
---           start; 7 it is of a newer version, and left alone; or a refusal
+--           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id
+-- returns   {'OK', ...}: 0, or for an owner the header of the deleted timer; 2 no such timer; 4 too
+--           late: the timer is claimed, and was left alone; for a client 4 also means that the
+--           timer is deleted, but an earlier claim may still start; 7 it is of a newer version, and
+--           was left alone; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -49,7 +49,7 @@ for k = 1, #ids do
 		insert(news, posted[id])
 		insert(news, id)
 	end
-	if item == 0 or item == ENOENT then -- an entry without a value goes, too
+	if item == 0 or item == ENOENT then -- an entry without a value is deleted too
 		gone[id] = true
 		insert(deleted, id)
 	end

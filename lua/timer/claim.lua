@@ -1,10 +1,12 @@
--- claim: the owner is about to fire. Pending, or claimed by another token -> claimed, attempt + 1.
+-- claim: the owner is about to fire. A timer that is pending, or that an earlier owner had claimed,
+-- becomes claimed, with attempt + 1.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-6 as in README.md; an owner's
+-- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt (the one before the claim)
--- returns   {'OK', ...}: the header as claimed; 2 no such timer; {3, value} it is another one; 5
---           damaged; 6 its value was torn out; or a refusal. Asked twice it answers the same
+-- returns   {'OK', ...}: the header as claimed; 2 no such timer; {3, value} the id has another
+--           version or attempt; 5 damaged; 6 another program has deleted the value and not the
+--           entry; or a refusal. A repeated claim gets the same answer
 -- cost      O(log N) a timer; 4 us of the server
 local refusal = owner_enters()
 if refusal then

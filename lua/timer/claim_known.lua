@@ -1,11 +1,12 @@
--- claim_known: claims timers of which the owner knows all that is stored, because it has read or
--- made them and no client has written them since: so nothing is read here.
+-- claim_known: claims timers whose stored values the owner knows, because it has read or written
+-- them and no client has written them since. Therefore the script reads no values.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-6 as in README.md; an owner's
+-- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: -score, id; then for each: the value as claimed. Ids differ
--- returns   {'OK'}; {'LOOK'}: a client has, or one is not there, or claimed: no value was changed,
---           and claim.lua looks at each of them; or a refusal
+-- returns   {'OK'}; {'LOOK'}: a client has written one of the ids, or one has no timer, or is
+--           claimed already. No value was changed: the owner calls claim.lua, which reads each of
+--           them; or a refusal
 -- cost      O(log N) a timer; 2 us of the server
 local refusal = owner_enters()
 if refusal then

@@ -1,13 +1,12 @@
--- move: gives pending timers another deadline, and so their next version. Topic, data and attempt
--- stay, retries and crashes are counted afresh.
+-- move: gives timers another deadline and the next version. Topic, data and attempt stay; retries
+-- and crashes begin again at 0.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
---           7.. for each timer: flags (4: the owner took its claim back; not a client's),
---           id, the version that the owner knows (0: none), due (8 bytes), floor of the
---           version or ''
--- returns   {'OK', ...}: the new header; {0, value} moved, and the owner knew another version; 2
---           there is none; 4 too late, it is claimed; 5 damaged; 7 of a newer version; or a refusal
+--           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id,
+--           the version that the owner knows (0: none), due (8 bytes), floor of the version or ''
+-- returns   {'OK', ...}: the new header; {0, value} moved, but the owner knew another version; 2 no
+--           such timer; 4 too late: it is claimed; 5 damaged; 7 of a newer version; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then

@@ -1,14 +1,14 @@
--- put: makes timers, or replaces them.
+-- put: adds timers, or replaces them.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
---           7 a digit for each timer, its flags: 1 only if the id is absent, 2 claimed at once, 4
---           the owner took its claim back; a client's 2 and 4 do not count
---           8.. score, id of each, which differ; then the value of each: as it is to be stored if
---           its version can be taken. Versions grow from each to the next
--- returns   {'OK'}: all is stored as it was given; {'OK', ...}: for each the new header, or 1 the
---           id has a timer; 7 one of a newer version; or a refusal; an error, of which OOM is
---           one, has done nothing
+--           7 a digit for each timer, its flags: 1 only if the id has no timer, 2 claimed at once,
+--           4 the owner took its claim back; 2 and 4 are ignored for a client
+--           8.. score and id of each timer; the ids differ. Then the value of each, as it is stored
+--           if its version can be used. The versions grow from each timer to the next
+-- returns   {'OK'}: all values were stored as given; {'OK', ...}: for each timer the new header, or
+--           1 the id has a timer, or 7 it has one of a newer version; or a refusal. After an error,
+--           for example OOM, nothing was done
 -- cost      O(log N) a timer; 4 us of the server
 local refusal = enter()
 if refusal then
@@ -23,7 +23,7 @@ if not owner then
 	inbox = inbox_of(ids)
 end
 
--- value_of, version_of: as given.
+-- value_of, version_of: the value and the version as given.
 local function value_of(k)
 	return ARGV[GIVEN - 1 + k]
 end
@@ -32,7 +32,7 @@ local function version_of(k)
 	return (words_of('<I8', value_of(k), 9))
 end
 
--- may_be_plain: all can be stored as it is given where no id has a timer.
+-- may_be_plain: can all values be stored as given, if no id has a timer?
 local function may_be_plain()
 	local least, most = version_of(1), version_of(count)
 	if least <= last or least < now - 2000000 or most > now + AHEAD or
@@ -49,8 +49,8 @@ end
 
 local tried = false
 
--- store_plainly: true, or false: some ids have timers, which are untouched; or the error of the
--- first write. An entry says that there is a value, unless somebody has torn the shard.
+-- store_plainly: true; false if some ids have timers, which are left alone; or the error of the
+-- first write. An entry proves that there is a value, unless another program has deleted values.
 local function store_plainly()
 	local made = redis.pcall('ZADD', TIMERS, 'NX', unpack(ARGV, PAIRS, GIVEN - 1))
 	if made ~= count then
@@ -63,7 +63,7 @@ local function store_plainly()
 	return true
 end
 
--- with_header: the value under another version than the caller thought, or open.
+-- with_header: the value with another version than given, or open.
 local function with_header(value, open, claimed)
 	local d0, d1 = words_of('<I4I4', value, 17)
 	local crc = words_of('<I4', value, 39)
@@ -79,7 +79,8 @@ end
 
 local answer, scores, stored, news, kept = {'OK'}, {}, {}, {}, {}
 
--- keep: a value without an entry may have got a new one's just now; it gets its own.
+-- keep: a value without an entry may have got the new timer's score by store_plainly(). Give it its
+-- own score.
 local function keep(id, value)
 	local flags, _, _, _, d0, d1 = decode(value)
 	if tried and flags then

@@ -1,9 +1,9 @@
--- redelete: the owner of a shard that was set back to an earlier state deletes again what it had
--- settled or cancelled.
+-- redelete: the owner of a shard that was set back to an earlier state deletes again the timers
+-- that it had settled or cancelled.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: id, version: it, and what is older, is dead
+--           7.. for each timer: id, version: this version and older ones are deleted
 -- returns   {'OK', ...}: 0 deleted; 2 no such timer, or a later one; or a refusal
 -- cost      O(log N) a timer
 local refusal = owner_enters()

@@ -1,15 +1,17 @@
--- repush: the owner of a shard that was emptied, or set back to an earlier state, writes a timer
--- again that it still knows. If another process owns the emptied shard by now, as a client: only
--- where nothing is, because what is there is later; pending, and open if it was claimed, because
--- then a claim of it may still start.
+-- repush: writes again a timer that the owner still knows, after the shard was emptied or set back
+-- to an earlier state.
+--
+-- If another process owns the emptied shard by now, the caller writes as a client. It then writes
+-- only where nothing is stored, because a stored timer is later. The timer becomes pending; if it
+-- was claimed it also becomes open, because that claim may still start.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),
 --           body
 -- returns   {'OK', ...}: the header as it is now; {3, value} a later version is stored, or a timer
---           of a newer durawheel, or for a client any: its new owner may have gone on with this
---           one; 2 the inbox tells that it is gone; or a refusal
+--           of a newer durawheel, or for a client any timer, because the new owner may have changed
+--           this one; 2 the inbox says that the timer is gone; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then

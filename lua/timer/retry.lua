@@ -1,10 +1,12 @@
--- retry: a claimed timer becomes pending again: its handler said so, or its claim is given back.
+-- retry: a claimed timer becomes pending again, because its handler has asked for a retry or the
+-- owner gives its claim back.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-6 as in README.md; an owner's
---           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: it counts)
--- returns   {'OK', ...}: the header as pending; 2 no such timer; {3, value} it is another one; 5
---           damaged; 6 its value was torn out; or a refusal. Asked twice it answers the same
+-- ARGV      1-6 as in README.md; role owner
+--           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: the retry counts)
+-- returns   {'OK', ...}: the header as pending; 2 no such timer; {3, value} the id has another
+--           version or attempt; 5 damaged; 6 another program has deleted the value and not the
+--           entry; or a refusal. A repeated retry gets the same answer
 -- cost      O(log N) a timer; 3 us of the server
 local refusal = owner_enters()
 if refusal then

@@ -1,9 +1,10 @@
--- settle: a delivery is over, and its timer deleted.
+-- settle: deletes timers whose delivery is over.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-6 as in README.md; an owner's
+-- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt
--- returns   {'OK', ...}: 0; 2 no such timer; {3, value} it is another one; 5 damaged; or a refusal
+-- returns   {'OK', ...}: 0; 2 no such timer; {3, value} the id has another version or attempt; 5
+--           damaged; or a refusal
 -- cost      O(log N) a timer; 3 us of the server
 local refusal = owner_enters()
 if refusal then
@@ -32,7 +33,7 @@ for k = 1, #ids do
 			item = 0
 		end
 	end
-	if item == 0 or item == ENOENT then -- an entry without a value goes, too
+	if item == 0 or item == ENOENT then -- an entry without a value is deleted too
 		gone[id] = true
 		count = count + 1
 		deleted[count] = id

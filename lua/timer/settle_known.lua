@@ -1,11 +1,11 @@
--- settle_known: deliveries are over, and no client has written their timers since they were
--- claimed: so nothing is read here.
+-- settle_known: deletes timers whose delivery is over, and which no client has written since they
+-- were claimed. Therefore the script reads no values.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-6 as in README.md; an owner's
+-- ARGV      1-6 as in README.md; role owner
 --           7.. ids
--- returns   {'OK'}: none of them is there now; {'LOOK'}: a client has: nothing was done, and
---           settle.lua looks at each of them; or a refusal
+-- returns   {'OK'}: all of them are deleted; {'LOOK'}: a client has written one of them. Nothing
+--           was done: the owner calls settle.lua, which reads each of them; or a refusal
 -- cost      O(log N) a timer; 1 us of the server
 local refusal = owner_enters()
 if refusal then
