@@ -1,10 +1,12 @@
--- dead_page: dead letters behind a place, in the order in which they were set aside. Reads only.
+-- dead_page: the dead letters after a place, in the order in which they died. Reads only.
 --
--- A letter may be damaged, or gone; its place in the order is its score, whatever it says itself.
+-- A letter may be damaged or deleted. Its place in the order is its score, whatever its own bytes
+-- say.
 --
 -- KEYS      the nine of the shard
--- ARGV      1 score, 2 member: the last ones of the page before; '' and '' from the start. Without
---           that member behind all of that score   3 limit (at most 1000)
+-- ARGV      1 score, 2 member: the last ones of the page before; '' and '' from the start. If the
+--           member does not exist, the page begins after all letters with that score
+--           3 limit (at most 1000)
 -- returns   {member, score, letter or false, ...}
 -- cost      O(log N + limit)
 local from = 0

@@ -2,10 +2,10 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
---           7.. for each drop: id ('': all letters), version (0: each of the id)
--- returns   {'OK', ...}: how many letters each drop has deleted; 'NEWER': one of them is of a later
---           version, and none of them was deleted; or a refusal
--- cost      O(log N) a letter; all of them: in the background
+--           7.. for each drop: id ('': all letters), version (0: every letter of the id)
+-- returns   {'OK', ...}: the number of letters that each drop has deleted; 'NEWER': one of them is
+--           of a later version, and this drop has deleted none; or a refusal
+-- cost      O(log N) a letter; all letters: in the background
 local refusal = enter()
 if refusal then
 	return refusal

@@ -1,9 +1,11 @@
--- forget: drops the oldest dead letters, at most 64, while there are too many or they are too old.
+-- forget: deletes the oldest dead letters, at most 64 a call, while there are too many or they are
+-- too old.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-6 as in README.md; an owner's
---           7 how many may be kept   8 set aside before this time (us): too old
--- returns   {'OK', how many were dropped, how many are left}; or a refusal
+-- ARGV      1-6 as in README.md; role owner
+--           7 the number of letters that may be kept
+--           8 a time (us): letters that died before it are too old
+-- returns   {'OK', number of deleted letters, number of letters left}; or a refusal
 -- cost      O(log N) a letter
 local refusal = owner_enters()
 if refusal then

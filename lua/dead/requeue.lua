@@ -1,11 +1,11 @@
--- requeue: makes timers of dead letters again; the letters go.
+-- requeue: turns dead letters into timers again, and deletes the letters.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version of the letter (0: the last one of the id), due (8
 --           bytes), floor of the version or ''
 -- returns   {'OK', ...}: {0, value} for an owner, the header for a client; 1 the id has a timer; 2
---           there is no such letter; 5 it is damaged; 7 of a newer version; or a refusal
+--           no such letter; 5 the letter is damaged; 7 it is of a newer version; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -20,8 +20,8 @@ call('HLEN', LETTERS)
 
 local answer, made, taken, scores, stored, news = {'OK'}, {}, {}, {}, {}, {}
 
--- letter_of: name and letter of an id that were not requeued just now. One letter of an id can be,
--- so one of the last two is there.
+-- letter_of: the name and the letter of an id, without letters requeued by this call. Only one
+-- letter of an id can be requeued, so one of the last two is left.
 local function letter_of(id, ver)
 	local names = {letter_name(id, ver)}
 	if ver == 0 then

@@ -1,14 +1,14 @@
--- add: makes a timer, or replaces it, as a client does; for people and for other languages.
+-- add: adds a timer or replaces it, as a client does; for people and for other languages.
 --
 -- KEYS      the nine of the shard of the id; the last one may be left out
 -- ARGV      1 id   2 topic   3 due (us since 1970)   4 data   5 late_after (us), may be left out
--- returns   the version of the timer; or an error, and nothing was done
+-- returns   the version of the timer; after an error nothing was done
 -- cost      O(log N), and 0.1 us a byte of data
 local id, topic, data = ARGV[1], ARGV[2], ARGV[4]
 local due, late_after = tonumber(ARGV[3]), tonumber(ARGV[5] or '0')
 local DATA_MAX, NUMBER_MAX = 65536, 9007199254740991
 
--- The remainders of CRC-32C.
+-- The table of CRC-32C remainders.
 local CRC = {
 [0] = 0, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb,
 0x8ad958cf, 0x78b2dbcc, 0x6be22838, 0x9989ab3b, 0x4d43cfd0, 0xbf284cd3, 0xac78bf27, 0x5e133c24,
@@ -44,7 +44,7 @@ local CRC = {
 0x79b737ba, 0x8bdcb4b9, 0x988c474d, 0x6ae7c44e, 0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351
 }
 
--- The sequences of UTF-8; the first control characters behind ASCII are none of them.
+-- The multi-byte sequences of UTF-8, without the control characters after ASCII.
 local UTF8 = {
 	'\194[\160-\191]', '[\195-\223][\128-\191]',
 	'\224[\160-\191][\128-\191]', '[\225-\236\238\239][\128-\191][\128-\191]',
@@ -65,7 +65,7 @@ local function is_number(text, least)
 	return number and number >= least and number <= NUMBER_MAX
 end
 
--- complaint: what is wrong with ARGV, or nil.
+-- complaint: the fault in ARGV, or nil.
 local function complaint()
 	if #ARGV ~= 4 and #ARGV ~= 5 then
 		return 'add takes id, topic, due, data and perhaps late_after'
@@ -92,7 +92,7 @@ local function crc32c(text)
 	return bit.bnot(crc) % WORD
 end
 
--- body_of: as it is stored; the checksum is that of the whole record, in which the id is, too.
+-- body_of: the body as it is stored. Its checksum covers the whole record, including the id.
 local function body_of()
 	local sizes = pack('<BBI2I4i8', #id, #topic, 0, #data, late_after)
 	local record = pack('<I4', 28 + #id + #topic + #data) .. sizes .. id .. topic .. data

@@ -2,8 +2,8 @@
 --
 -- KEYS      the nine of the shard of the id; the last one may be left out
 -- ARGV      1 id
--- returns   OK: it does not start any more; ENOENT: none; ELATE: it may have started; or
---           an error: it is of a newer durawheel, and nothing was done
+-- returns   OK: it will not start; ENOENT: no such timer; ELATE: it may have started, or may still
+--           start; or an error: it is of a newer durawheel, and nothing was done
 -- cost      O(log N)
 local id = ARGV[1]
 local refusal = by_hand(id)

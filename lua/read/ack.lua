@@ -1,7 +1,8 @@
--- ack: the owner has taken over what clients wrote. An entry that was written again since stays.
+-- ack: the owner has read these entries of the inbox, so they are deleted. An entry that a client
+-- has written again since stays.
 --
 -- KEYS      the nine of the shard
--- ARGV      1-6 as in README.md; an owner's
+-- ARGV      1-6 as in README.md; role owner
 --           7.. for each entry: id, version
 -- returns   {'OK', 0 ...}; or a refusal
 -- cost      O(log N) an entry

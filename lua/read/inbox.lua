@@ -1,4 +1,4 @@
--- inbox: what clients wrote and the owner has not acknowledged. Reads only, and uses no number.
+-- inbox: the writes of clients that the owner has not acknowledged. Reads only, and uses no number.
 --
 -- KEYS      the nine of the shard
 -- ARGV      2 the owner's token   7 limit (at most 1000)

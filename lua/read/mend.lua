@@ -1,12 +1,12 @@
--- mend: an orphan (see orphans) comes to its end. An entry without a value goes: nothing is left of
--- it. A value without an entry gets its place in the order again, and the owner finds it in the
--- inbox; if it is damaged the owner sets it aside then.
+-- mend: repairs orphans (see orphans). An entry without a value is deleted. A value without an
+-- entry gets an entry in the order again, and one in the inbox, so that the owner reads it. If the
+-- value is damaged, the owner then moves it to the dead letters.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. ids
--- returns   {'OK', ...}: 0 it has its place again; 2 an entry was deleted; 1 nothing was wrong; or
---           a refusal
+-- returns   {'OK', ...}: 0 the value has an entry again; 2 an entry was deleted; 1 the id was no
+--           orphan; or a refusal
 -- cost      O(log N) an id
 local refusal = owner_enters()
 if refusal then

@@ -1,5 +1,5 @@
--- orphans: what stands in the order without a value, or has a value and no place in the order. Such
--- a thing is none of ours: somebody else wrote, or deleted, there. Reads only.
+-- orphans: ids with an entry in the order and no value, or with a value and no entry. Our scripts
+-- never leave an orphan: another program has written or deleted there. Reads only.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1 'z' entries without a value, 'h' values without an entry   2 cursor, '0' at the start

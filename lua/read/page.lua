@@ -1,20 +1,22 @@
--- page: the timers behind a place, in the order of their deadlines. Reads only.
+-- page: the timers after a place, by deadline. Reads only.
 --
--- A rank would pass over a timer when one before it is deleted between two pages. So a place is a
--- score and a member, and is found again even if that member is gone.
+-- A place is a score and a member, because a rank would skip a timer if another one before it were
+-- deleted between two pages. The place is found again even if its member is gone.
 --
 -- KEYS      the nine of the shard
--- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)   3 score, 4 member: the last
---           ones of the page before; '' and '' from the start   5 with all scores, if it is there
--- returns   {{id, ...}, {value or false, ...}, score of the last one, or {score, ...} of all};
---           pending by score and member, claimed the other way round; {} behind the end. The
---           scores are in the values, too, and to write them out takes longer than all the rest
+-- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)
+--           3 score, 4 member: the last ones of the page before; '' and '' from the start
+--           5 if given: return all scores
+-- returns   {{id, ...}, {value or false, ...}, score of the last one, or {score, ...} of all}; {}
+--           after the end. Pending timers come by score and member, claimed ones in the reverse
+--           order. All scores are returned only on request, because writing them takes more time
+--           than all the rest, and the values contain the deadlines too
 -- cost      O(log N + limit)
 local pending, limit, place, member = ARGV[1] == '+', tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local RANK = pending and 'ZRANK' or 'ZREVRANK'
 local RANGE = pending and 'ZRANGE' or 'ZREVRANGE'
 
--- is_before: by bytes; Lua's own comparison goes by the server's language.
+-- is_before: compares by bytes. Lua's own comparison depends on the locale of the server.
 local function is_before(a, b)
 	for i = 1, math.min(#a, #b) do
 		local x, y = string.byte(a, i), string.byte(b, i)
@@ -25,7 +27,7 @@ local function is_before(a, b)
 	return #a < #b
 end
 
--- rank_behind: of the first entry behind the place, in the direction of the page.
+-- rank_behind: the rank of the first entry after the place, in the direction of the page.
 local function rank_behind()
 	local known = call('ZSCORE', TIMERS, member)
 	if known and tonumber(known) == tonumber(place) then
@@ -39,7 +41,7 @@ local function rank_behind()
 		low = call('ZCOUNT', TIMERS, '(' .. place, '+inf')
 		high = call('ZCOUNT', TIMERS, place, '+inf')
 	end
-	while low < high do -- among the equal scores
+	while low < high do -- search among equal scores
 		local middle = math.floor((low + high) / 2)
 		local found = call(RANGE, TIMERS, middle, middle)[1]
 		local behind = is_before(member, found)
