@@ -14,7 +14,7 @@
 
 enum { PATIENCE_S = 60 };
 
-/* An answered operation carries this in subject; a second answer finds it. */
+/* The `subject` of every answered operation points here, so that a second answer is noticed. */
 static int answered_mark;
 
 static dw_usec read_clock(void *user)

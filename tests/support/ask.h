@@ -1,5 +1,5 @@
-/* One opened store in a test: operations are made, sent and waited for, without sleeping. That each
- * is answered exactly once is checked with every answer. */
+/* One open store in a test: makes operations, sends them and waits for the answers without
+ * sleeping. Every answer is checked: an operation must be answered exactly once. */
 #ifndef DW_TESTS_ASK_H
 #define DW_TESTS_ASK_H
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks what exam_reminders printed in one run or, killed and started again, in several.
+# Checks the output of exam_reminders: of one run, or of several if it was killed and restarted.
 #
 #	tests/support/check_reminders.sh TIMETABLE.csv OUTPUT...
 #
-# Over all outputs each paper of the timetable is there; none more often than there are outputs, and
-# none twice in one output; each output is in the order of the deadlines, equal ones in the order
-# of the file; a repeated one names its attempt; none is early.
+# Every paper of the timetable must be in some output, and at most once in each. Each output must be
+# in the order of the deadlines, and papers with equal deadlines in the order of the file. A
+# repeated paper must name its attempt. No paper may be early.
 set -euo pipefail
 
 awk '

@@ -1,4 +1,4 @@
-/* cmocka with what it needs to be included first. */
+/* Includes cmocka and the headers that it needs before it. */
 #ifndef DW_TESTS_CMOCKA_H
 #define DW_TESTS_CMOCKA_H
 

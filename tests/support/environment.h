@@ -1,7 +1,8 @@
 /*
- * environment.h: what a test takes from outside.
- * DW_SEED: run this one seed only. DW_TEST_SCALE: percent of the usual amount of random operations;
- * under valgrind 2 unless set.
+ * environment.h: the environment variables of a test.
+ *
+ * DW_SEED: run only this seed. DW_TEST_SCALE: the number of random operations, in percent of the
+ * usual number; the default is 100, under valgrind 2.
  */
 #ifndef SUPPORT_ENVIRONMENT_H
 #define SUPPORT_ENVIRONMENT_H

@@ -31,7 +31,7 @@ static int accept_one(struct fake_server *server)
 	return fd;
 }
 
-/* expect: the peer may hang up instead. */
+/* expect reads until the peer has sent text, or has hung up. */
 static void expect(struct fake_server *server, int fd, const char *text)
 {
 	size_t begin = server->seen_size;

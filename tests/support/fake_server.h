@@ -1,6 +1,6 @@
-/* A server that plays a script, in a thread, on a unix socket or on a port: what no real Redis
- * server does when a test wants it. A script is a list of steps that ends with FAKE_END; then the
- * server is gone. */
+/* A server in a thread, on a unix socket or on a port, that plays a script. It does things that a
+ * real Redis server never does on demand. A script is a list of steps that ends with FAKE_END; then
+ * the server ends. */
 #ifndef DW_TESTS_FAKE_SERVER_H
 #define DW_TESTS_FAKE_SERVER_H
 

@@ -14,7 +14,7 @@ enum { PATIENCE_S = 60 };
 struct faulty_file {
 	sqlite3_file base;
 	sqlite3_file *real;
-	sqlite3_int64 size; /* as far as it was written */
+	sqlite3_int64 size; /* the bytes written so far */
 	bool counts;        /* the database or its log */
 	bool is_log;
 };

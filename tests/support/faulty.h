@@ -1,6 +1,6 @@
-/* A layer under SQLite that fails when it is told to: the nth write or fsync, or every write that
- * needs more space than there is. It also tells who has written what. Installed as the default VFS,
- * for all connections of the process. */
+/* A layer under SQLite that fails on demand: the nth write or fsync, or every write that needs more
+ * space than there is. It also records who has written which part. It is installed as the default
+ * VFS, for all connections of the process. */
 #ifndef DW_TESTS_FAULTY_H
 #define DW_TESTS_FAULTY_H
 

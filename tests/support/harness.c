@@ -154,7 +154,8 @@ void harness_free(struct harness *harness)
 	harness->fail_at = 0;
 	engine_begin_close(harness->engine);
 	harness_turn(harness);
-	(void)harness->store->type->stop(harness->store, 0); /* memory: nothing is under way */
+	(void)harness->store->type->stop(harness->store,
+					 0); /* a memory store has nothing under way */
 	engine_abandon(harness->engine);
 	harness->store->type->free(harness->store);
 	engine_free(harness->engine);

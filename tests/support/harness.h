@@ -1,4 +1,4 @@
-/* An engine on a memory store, with clocks that stand still until a test moves them. */
+/* An engine on a memory store. A test moves its clocks. */
 #ifndef DW_TESTS_HARNESS_H
 #define DW_TESTS_HARNESS_H
 

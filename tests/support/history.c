@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CALLS_MAX 64 /* of one timer */
+#define CALLS_MAX 64 /* the calls for one timer */
 
 struct fault {
 	dw_usec from;
