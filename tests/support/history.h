@@ -1,11 +1,10 @@
-/* The history of a run: what was asked of the store and by whom, what was answered, what was
- * started and settled, and when there was a fault; and every promise that it breaks.
+/* The history of a run, and the promises that it breaks. The history has every call to the store
+ * with its caller and answer, every start and settle, and the times of faults.
  *
- * Timers are numbers, times are those of one wall clock. Events may be added in any order across
- * processes, but in its own order for each process. A call without an answer has an unknown
- * outcome: its process was killed. A timer is put once; it may be moved and cancelled often. No
- * handler asks for a retry.
- */
+ * Timers are numbers. All times are those of one wall clock. The events of one process must be
+ * added in their order; events of different processes may be added in any order. A call without an
+ * answer has an unknown outcome, because its process was killed. A timer is put once. It may be
+ * moved and cancelled often. No handler asks for a retry. */
 #ifndef DW_TESTS_HISTORY_H
 #define DW_TESTS_HISTORY_H
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of .ci/packages that are missing.
+# Installs the missing Debian packages of .ci/packages.
 #
 #	tests/support/install.sh GROUP...        build, test, redis
 #
-# With all of them installed it needs neither root nor a network.
+# If no package is missing, it needs neither root nor a network.
 set -euo pipefail
 
 list=$(cd "$(dirname "$0")/../.." && pwd)/.ci/packages

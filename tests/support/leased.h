@@ -1,5 +1,5 @@
-/* A store in front of a harness's that has what a store on a network has: a lease, a turn of its
- * own, an ownership that it can lose, answers that come late or not at all. */
+/* A store in front of a harness's store, with the properties of a store on a network: a lease, a
+ * turn of its own, ownership that it can lose, and answers that come late or never. */
 #ifndef DW_TESTS_LEASED_H
 #define DW_TESTS_LEASED_H
 

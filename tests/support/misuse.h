@@ -1,4 +1,4 @@
-/* What the tests of wrong and of extreme arguments share: a handle in memory, and its words. */
+/* A handle on a memory store and its messages, for the tests of wrong and of extreme arguments. */
 #ifndef DW_TESTS_MISUSE_H
 #define DW_TESTS_MISUSE_H
 

@@ -28,7 +28,7 @@ void newer_seal(unsigned char *body, size_t size)
 	bytes_put(body + AT_CRC, crc, 4);
 }
 
-/* names writes header, id and topic; their size. */
+/* names writes the header, the id and the topic. Returns their size. */
 static size_t names(unsigned version, const char *id, const char *topic, unsigned char *ret_body)
 {
 	size_t id_size = strlen(id);

@@ -1,5 +1,5 @@
-/* What a later durawheel will store, as far as this one can know it: a body of version 2. And
- * stored timers that no call of this library makes. */
+/* Timers as a later durawheel may store them, with a body of version 2, and stored timers that no
+ * call of this library makes. */
 #ifndef DW_TESTS_NEWER_H
 #define DW_TESTS_NEWER_H
 

@@ -40,7 +40,7 @@ void peer_close(struct peer *peer)
 {
 	linked_close(&peer->linked);
 	if (peer->fd >= 0)
-		(void)close(peer->fd); /* nothing to lose */
+		(void)close(peer->fd); /* nothing is lost */
 	(void)close(peer->listener);
 	temp_remove(peer->folder);
 }

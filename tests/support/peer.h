@@ -1,5 +1,5 @@
-/* A server in the test's own thread, in step with a link on a clock that the test moves: what takes
- * a link minutes takes the test no time, and no load of the machine changes it. */
+/* A server in the test's own thread, in step with a link. The test moves the clock of both. So
+ * minutes of the link take the test no time, and the load of the machine changes nothing. */
 #ifndef DW_TESTS_PEER_H
 #define DW_TESTS_PEER_H
 

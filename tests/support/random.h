@@ -1,4 +1,4 @@
-/* random.h: splitmix64, so that a seed gives the same test everywhere. */
+/* random.h: splitmix64, so that a seed gives the same test on every machine. */
 #ifndef SUPPORT_RANDOM_H
 #define SUPPORT_RANDOM_H
 

@@ -1,5 +1,5 @@
-/* A link in a test, driven as a store would drive it, and what it has logged. Whatever is waited
- * for fails the test when it has not come after a minute. */
+/* A link in a test, driven as a store would drive it, and its log lines. A test fails if it waits
+ * for anything for more than a minute. */
 #ifndef DW_TESTS_REDIS_LINK_H
 #define DW_TESTS_REDIS_LINK_H
 

@@ -39,7 +39,8 @@ static void fail(const struct redis_server *server, const char *what)
 	abort();
 }
 
-/* free_port: free a moment ago; who loses the race for it tries another one. */
+/* free_port: a port that was free a moment ago. If another process takes it meanwhile, the caller
+ * tries another one. */
 static unsigned free_port(const struct redis_server *server)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,

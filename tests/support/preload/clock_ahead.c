@@ -1,4 +1,5 @@
-/* Preloaded into a server, this library sets its wall clock DW_CLOCK_AHEAD_S seconds ahead. */
+/* A library to preload into a server. It sets the server's wall clock DW_CLOCK_AHEAD_S seconds
+ * ahead. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/time.h>

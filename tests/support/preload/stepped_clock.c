@@ -1,7 +1,7 @@
-/* Preloaded into a process, this library is the master of its wall clock: the clock is ahead of the
- * kernel's by what a shared file says (struct stepped of faults/stepped.h), and a step is seen as
- * the kernel would show it: a timerfd of CLOCK_REALTIME is moved along, and one with
- * TFD_TIMER_CANCEL_ON_SET becomes readable and answers ECANCELED. */
+/* A library to preload into a process. It controls the wall clock of the process: a shared file
+ * (struct stepped of faults/stepped.h) says how far it is ahead of the kernel's. A step looks as
+ * the kernel would show it. A timerfd of CLOCK_REALTIME moves along. One with
+ * TFD_TIMER_CANCEL_ON_SET becomes readable and returns ECANCELED. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
