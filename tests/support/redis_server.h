@@ -1,4 +1,4 @@
-/* A redis-server of one test: in a folder of its own, on a unix socket and, if asked for, on a free
+/* A redis-server for one test: in a folder of its own, on a unix socket and, on request, on a free
  * port of 127.0.0.1. It persists nothing unless options say so, and dies with the test.
  * $DW_REDIS_SERVER names another program, for example valkey-server. */
 #ifndef DW_TESTS_REDIS_SERVER_H

@@ -1,5 +1,5 @@
-# A redis-server of a script's own, on a unix socket and a port of 127.0.0.1; to be sourced. Whoever
-# starts one ends it: by redis_stop, or in a trap by redis_kill.
+# A redis-server for a script, on a unix socket and a port of 127.0.0.1. Source this file. The
+# script must end the server: by redis_stop, or in a trap by redis_kill.
 # shellcheck shell=bash
 
 # redis_exec ARGUMENT...: becomes the server: $DW_REDIS_SERVER (valkey-server, for example), or

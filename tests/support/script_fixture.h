@@ -1,4 +1,4 @@
-/* Calls of the Redis store's scripts, one at a time, on a server of the test's own. */
+/* Calls the scripts of the Redis store, one at a time, on a server of the test's own. */
 #ifndef DW_TESTS_SCRIPT_FIXTURE_H
 #define DW_TESTS_SCRIPT_FIXTURE_H
 

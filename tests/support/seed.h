@@ -1,5 +1,5 @@
-/* The seed of a random test: printed always, taken from DW_SEED if that is set, so that a failure
- * is run again by `DW_SEED=... the_test`. */
+/* The seed of a random test. It is always printed, and taken from DW_SEED if that is set. So
+ * `DW_SEED=... the_test` repeats a failure. */
 #ifndef DW_TESTS_SUPPORT_SEED_H
 #define DW_TESTS_SUPPORT_SEED_H
 

@@ -42,7 +42,7 @@ dw *open_store(const char *url, dw_role role)
 void refused(const dw_options *options, int status, const char *word)
 {
 	char message[DW_MESSAGE_SIZE];
-	dw *d = (dw *)message; /* untouched on failure */
+	dw *d = (dw *)message; /* dw_open() must not change it on failure */
 
 	assert_int_equal(dw_open(&d, options, message), status);
 	assert_ptr_equal(d, message);

@@ -1,4 +1,4 @@
-/* What a test of the public API opens, and what its callbacks have seen. */
+/* Opens a handle for a test of the public API, and records its callbacks. */
 #ifndef DW_TESTS_SEEN_H
 #define DW_TESTS_SEEN_H
 

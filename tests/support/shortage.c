@@ -4,7 +4,7 @@
 
 #include "support/environment.h"
 
-/* count: whether the call fails. */
+/* count: counts an allocation. True: it must fail. */
 static bool count(struct shortage *shortage, const void *block, size_t size)
 {
 	bool fails;

@@ -1,4 +1,4 @@
-/* An allocator that fails when it is told to, for options.resize; any thread. */
+/* An allocator for options.resize that fails on demand. Any thread may use it. */
 #ifndef DW_TESTS_SHORTAGE_H
 #define DW_TESTS_SHORTAGE_H
 

@@ -1,4 +1,4 @@
-/* A folder with one SQLite store, its owner and another opening of it. */
+/* A folder with one SQLite store, opened by its owner and a second time. */
 #ifndef DW_TESTS_SQLITE_FIXTURE_H
 #define DW_TESTS_SQLITE_FIXTURE_H
 

@@ -39,7 +39,7 @@ void temp_copy(const char *from, const char *to)
 		abort();
 }
 
-/* The folder is flat: the tests make files only. */
+/* The folder contains only files, because tests make no folders in it. */
 void temp_remove(const char *path)
 {
 	DIR *folder = opendir(path);

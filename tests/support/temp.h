@@ -1,4 +1,4 @@
-/* A folder for one test, gone with everything in it afterwards. */
+/* A folder for one test, which is deleted with its files afterwards. */
 #ifndef DW_TESTS_TEMP_H
 #define DW_TESTS_TEMP_H
 

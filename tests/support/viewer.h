@@ -1,5 +1,5 @@
-/* A handle, and what its callbacks have told: the events, the last answer, and what the last page
- * of timers, of dead letters, or the last check has shown. */
+/* A handle that records its callbacks: the events, the last answer, and the last page of timers, of
+ * dead letters or of a check. */
 #ifndef DW_TESTS_VIEWER_H
 #define DW_TESTS_VIEWER_H
 

@@ -1,4 +1,4 @@
-/* A handle on a memory store, and what its callbacks have seen; for tests with threads. */
+/* A handle on a memory store that records its callbacks, for tests with threads. */
 #ifndef DW_TESTS_SEEN_H
 #define DW_TESTS_SEEN_H
 

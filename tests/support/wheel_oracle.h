@@ -1,6 +1,6 @@
 /*
- * wheel_oracle.h: what a wheel must do, as simply as possible: a sorted array. A timer is put
- * behind all with the same deadline, so the first element is always the next to fire.
+ * wheel_oracle.h: the simplest correct model of a wheel: a sorted array. A timer is inserted after
+ * all timers with the same deadline, so the first element is always the next to fire.
  */
 #ifndef SUPPORT_WHEEL_ORACLE_H
 #define SUPPORT_WHEEL_ORACLE_H

@@ -1,4 +1,4 @@
-/* wheel_steps.h: what tests of the wheel do again and again, each step checked. */
+/* wheel_steps.h: the steps that tests of the wheel share. Each step checks its result. */
 #ifndef SUPPORT_WHEEL_STEPS_H
 #define SUPPORT_WHEEL_STEPS_H
 

@@ -1,4 +1,5 @@
-/* wheel_years.h: what takes a wheel years, at once: four thousand million adds and moves. */
+/* wheel_years.h: brings a wheel at once to a state that takes years: after four thousand million
+ * adds and moves. */
 #ifndef SUPPORT_WHEEL_YEARS_H
 #define SUPPORT_WHEEL_YEARS_H
 
