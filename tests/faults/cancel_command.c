@@ -1,12 +1,11 @@
-/* Cancels by the command: each timer has a `durawheel cancel` of its own, within 20 ms of its
- * deadline, before or after, while the owner fires them; several run at a time. Each is either
- * confirmed (exit 0), and the timer never starts; or refused (exit 5 or 3), and it starts: before
- * the command has ended, if that was 3.
+/* Cancels by the command. Each timer gets a `durawheel cancel` of its own within 20 ms of its
+ * deadline, before or after, while the owner fires the timers. Several commands run at a time. A
+ * confirmed cancel (exit 0) means that the timer never starts. A refused one means that it starts:
+ * for exit 5 at any time, for exit 3 before the command has ended.
  *
- * A command needs a while to start and to read the store, and an owner claims earlier on a slow
- * disk. So if one of the two outcomes did not occur, the cancels of another round come earlier, or
- * later.
- */
+ * A command takes some time to start and to read the store, and on a slow disk an owner claims
+ * earlier. If one of the two outcomes did not occur, the cancels of the next round therefore come
+ * earlier or later. */
 #include "faults/client.h"
 #include "faults/owner.h"
 

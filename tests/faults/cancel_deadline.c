@@ -1,8 +1,8 @@
-/* Cancels at the deadline: another process cancels each of 2,000 timers within 20 ms of its
- * deadline, before or after, while the owner fires them; and 500 more a little earlier, around the
- * claim, which on a slow disk comes sooner than that. Each cancel is either confirmed, and the
- * timer never starts; or refused, and it starts: before the answer, if that was that there is none.
- */
+/* Cancels at the deadline. Another process cancels each of 2,000 timers within 20 ms of its
+ * deadline, before or after, while the owner fires them. It cancels 500 more a little earlier,
+ * around the time of the claim, which comes sooner on a slow disk. A confirmed cancel means that
+ * the timer never starts. A refused one means that it starts; if the answer is that there is no
+ * such timer, it started before the answer. */
 #include "faults/client.h"
 #include "faults/owner.h"
 

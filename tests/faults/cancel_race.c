@@ -1,7 +1,8 @@
-/* Cancels that meet the claims: others cancel what is due within the next moments, so that of each
- * command some come in time and some too late. What is confirmed does not start; what came too late
- * does. On a machine that is so busy that all deadlines are past before anybody cancels, nothing
- * has raced: then it is tried again with more time. */
+/* Cancels that race with claims. Other processes cancel timers that are due within the next
+ * moments, so some cancels of each command are in time and some are too late. If a cancel is
+ * confirmed, the timer does not start; if it is too late, the timer does. On a busy machine all
+ * deadlines may pass before any cancel, and nothing has raced. Then the test tries again with more
+ * time. */
 #include "faults/client.h"
 #include "faults/owner.h"
 

@@ -21,7 +21,7 @@ static FILE *open_file(struct client *client, const char *name)
 	FILE *file = fopen(temp_file(client->file, faults->folder, name), "w");
 
 	if (!file)
-		abort(); /* a test without files is none */
+		abort(); /* the test cannot work without files */
 	return file;
 }
 

@@ -1,5 +1,5 @@
-/* The commands that others run beside the owner: import, add, cancel. What each confirms goes into
- * the ledger when it has ended; what it was asked is there before it begins. */
+/* The commands that run beside the owner: import, add, cancel. The ledger gets the requests of a
+ * command before it begins, and its confirmations when it has ended. */
 #ifndef DW_TESTS_FAULTS_CLIENT_H
 #define DW_TESTS_FAULTS_CLIENT_H
 

@@ -1,6 +1,6 @@
-/* An owner whose wall clock is set, by a second and by an hour, forward and back: nothing starts
- * early by its own clock, nothing twice, and nothing is lost. A preloaded library sets the clock,
- * as the machine's own belongs to everyone. */
+/* An owner whose wall clock is set by a second and by an hour, forward and back. No timer starts
+ * early by the owner's clock, none starts twice, and none is lost. A preloaded library sets the
+ * clock, because the machine's own clock is shared. */
 #include "faults/client.h"
 #include "faults/owner.h"
 #include "faults/stepped.h"

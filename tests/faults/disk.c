@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Room for the reserve, the timers of a test, and some to fill. */
+/* Room for the reserve, for the timers of a test, and for a file that fills the rest. */
 #define SIZE "48m"
 #define BORROWED_MIN (40ULL << 20)
 #define BORROWED_MAX (256ULL << 20) /* more is not for a test to fill */

@@ -1,9 +1,9 @@
-/* A small real file system for a test to fill.
+/* A small real file system that a test can fill.
  *
- * A tmpfs mounted where only this process and its children see it: as root in a mount namespace, as
- * anybody else in a user namespace, too. Where neither is permitted, as in most containers, a
- * /dev/shm that is small already, as in most containers. Where there is none of these the test
- * fails: a full disk that was not tested must not look tested. */
+ * It is a tmpfs mounted where only this process and its children see it. Root mounts it in a mount
+ * namespace, other users also need a user namespace. If neither is permitted, as in most
+ * containers, a /dev/shm that is already small is used. If there is none of these, the test fails:
+ * a full disk that was not tested must not look tested. */
 #ifndef DW_TESTS_FAULTS_DISK_H
 #define DW_TESTS_FAULTS_DISK_H
 

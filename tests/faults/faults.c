@@ -12,7 +12,7 @@
 
 enum { FAILURES_SHOWN = 10, STARTS = 5, SLOWNESS_MAX = 20 };
 
-/* What one start of the command takes on an idle machine, and when several tests run at a time. */
+/* The time of one start of the command on an idle machine, even if several tests run at a time. */
 #define START_USUAL DW_MILLISECONDS(25)
 
 static dw_usec slowness = 1;

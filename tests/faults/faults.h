@@ -1,6 +1,6 @@
-/* What the crash tests share: which command is tested, the random numbers of a test, its folder,
- * and how it says that something is wrong. A test goes on after a failure, as far as it can:
- * what a kill broke is seldom one thing. */
+/* The parts that the crash tests share: the tested command, the random numbers and the folder of a
+ * test, and its failures. A test continues after a failure as far as it can, because a kill seldom
+ * breaks only one thing. */
 #ifndef DW_TESTS_FAULTS_H
 #define DW_TESTS_FAULTS_H
 

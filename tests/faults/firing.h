@@ -1,5 +1,5 @@
-/* What a program of a test writes when a timer starts: the line `durawheel run` would write, so
- * that the ledger reads both. */
+/* Writes the line that `durawheel run` would write when a timer starts, for programs of a test. So
+ * the ledger can read both. */
 #ifndef DW_TESTS_FAULTS_FIRING_H
 #define DW_TESTS_FAULTS_FIRING_H
 

@@ -1,6 +1,6 @@
-/* A program that uses the library forks without exec. The child has everything of its parent but
- * the right to use it: it starts nothing, keeps no lock and disturbs nobody, whether it lives
- * longer than its parent or closes its copy of the handle at once. */
+/* A program that uses the library forks without exec. The child may not use the handle that it has
+ * inherited. It starts no timer, keeps no lock and disturbs nobody, whether it lives longer than
+ * its parent or closes its copy of the handle at once. */
 #include "faults/client.h"
 #include "faults/owner.h"
 

@@ -1,9 +1,8 @@
-/* No file may grow any more (RLIMIT_FSIZE, which a write meets like a full disk or a quota): new
- * timers are refused in words and are not there; what is stored fires, is settled and can be
- * cancelled, a thousand times if need be; with space again everything is as before.
+/* No file may grow any more: RLIMIT_FSIZE, which makes a write fail as a full disk or a quota does.
+ * New timers are refused with a message and are not stored. Stored timers fire, are settled and can
+ * be cancelled, up to a thousand times. Once there is space again, everything works as before.
  *
- * SIGXFSZ is left as it is: the store writes from a thread that takes no signals.
- */
+ * SIGXFSZ keeps its action: the store writes from a thread that takes no signals. */
 #include "faults/client.h"
 #include "faults/firing.h"
 

@@ -1,6 +1,6 @@
-/* What others add is confirmed, and then it is there: `import` is killed in the middle and
- * repeated, and a program that uses the library is killed after it has told what was confirmed
- * to it. */
+/* A confirmed timer is stored, even if the process that added it is killed. `import` is killed in
+ * the middle and repeated. A program that uses the library is killed after it has reported its
+ * confirmations. */
 #include "faults/client.h"
 #include "faults/owner.h"
 
