@@ -1,5 +1,5 @@
 /* The owner is killed again and again under load, at moments from before its first system call to
- * long after its recovery, while others add and cancel beside it. */
+ * long after its recovery. Other processes add and cancel timers meanwhile. */
 #include "faults/client.h"
 #include "faults/owner.h"
 

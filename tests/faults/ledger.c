@@ -7,7 +7,7 @@
 #include "cli/base64.h"
 #include "faults/payload.h"
 
-/* A line of `run` or of `list`, as JSON has it. */
+/* The fields of a JSON line of `run` or `list`. */
 struct seen {
 	const char *id;
 	const char *topic;

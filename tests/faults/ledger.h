@@ -1,11 +1,10 @@
-/* The ledger: what was asked of the store, what it confirmed, and what was started; and the
- * promises that follow.
+/* The ledger of a run: the requests to the store, its confirmations and the starts of timers. It
+ * checks the promises that follow from them.
  *
- * A life is an owner from its start to its end. Within a life every timer is started at most
- * once; so repeats come only from the death between two lives, at most one from each. A line
- * that is cut because its writer was killed is no start: it was not settled, so it must come
- * again. It is looked at only for what must never start.
- */
+ * A life is an owner from its start to its end. Within a life every timer starts at most once. A
+ * repeat can only come from the death between two lives, and each death gives at most one. A line
+ * that is cut because its writer was killed does not count as a start: the timer was not settled,
+ * so it must start again. Such a line is only checked for timers that must never start. */
 #ifndef DW_TESTS_FAULTS_LEDGER_H
 #define DW_TESTS_FAULTS_LEDGER_H
 

@@ -1,11 +1,10 @@
-/* crash: the command and the library, killed, stopped and starved as real processes.
+/* crash: kills, stops and starves the command and the library as real processes.
  *
- *	crash COMMAND [TEST...]
+ * 	crash COMMAND [TEST...]
  *
- * DW_SEED=n repeats a run as far as time can be repeated; DW_TEST_SCALE is the share of the usual
- * amount, in percent (or 0.1 for a tenth); DW_LONG=1 is the full size. The folder of a test that
- * failed is kept.
- */
+ * DW_SEED=n repeats a run as far as its timing can be repeated. DW_TEST_SCALE is the amount of work
+ * in percent of the usual (or 0.1 for a tenth). DW_LONG=1 runs the full size. The folder of a
+ * failed test is kept. */
 #include "faults/faults.h"
 
 static const struct faults_test tests[] = {

@@ -33,7 +33,7 @@ void owner_await(struct process *owner, struct ledger *ledger)
 
 		process_poll(&owner, 1, until);
 		ledger_read(ledger, owner);
-		if (ledger->starts > starts) /* however many there are */
+		if (ledger->starts > starts) /* however many starts there are */
 			until = faults_now() + FAULTS_PATIENCE;
 	}
 	if (owner->pid != 0)

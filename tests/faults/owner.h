@@ -1,4 +1,4 @@
-/* `durawheel run` on the store of a test, as one life of its ledger. */
+/* Runs `durawheel run` on the store of a test, as one life of its ledger. */
 #ifndef DW_TESTS_FAULTS_OWNER_H
 #define DW_TESTS_FAULTS_OWNER_H
 

@@ -50,7 +50,7 @@ size_t payload_number(const char *id)
 	return strcmp(id, expected) == 0 ? number : SIZE_MAX;
 }
 
-/* fill_text: control characters and characters of several bytes are in it. */
+/* fill_text writes text that includes control characters and characters of several bytes. */
 static size_t fill_text(struct rng *rng, unsigned char *data, size_t size)
 {
 	static const char *const pieces[] = {"a",  "Z",    "\"",       "\\",

@@ -1,5 +1,5 @@
-/* The timers of the crash tests: what the timer number n of a seed is called and carries follows
- * from these two numbers, so that nothing needs to be remembered to compare it byte for byte. */
+/* The timers of the crash tests. The id, topic and data of timer n follow from n and the seed, so
+ * they can be compared byte for byte without being stored. */
 #ifndef DW_TESTS_FAULTS_PAYLOAD_H
 #define DW_TESTS_FAULTS_PAYLOAD_H
 

@@ -16,7 +16,7 @@
 
 enum { READ_SIZE = 64 * 1024, FDS_EACH = 3 };
 
-/* must: without descriptors or memory there is no test. */
+/* must aborts the test if it cannot get descriptors or memory. */
 static void must(bool done, const char *what)
 {
 	if (!done) {

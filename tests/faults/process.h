@@ -1,9 +1,8 @@
-/* A process that a test has started: what it prints, when it ends, and how it is killed.
+/* A process that a test has started: its output, its end, and how to kill it.
  *
- * It is known by its pid and by a descriptor of it, so that no signal ever meets another
- * process; it dies with the test program. Its output is read whenever the test waits for
- * anything, without bound: a test knows how much it asked for.
- */
+ * It is known by its pid and by a descriptor of the process, so no signal ever reaches another
+ * process. It dies with the test program. Its output is read, without a limit, whenever the test
+ * waits for anything: a test knows how much output it has asked for. */
 #ifndef DW_TESTS_FAULTS_PROCESS_H
 #define DW_TESTS_FAULTS_PROCESS_H
 

@@ -12,7 +12,7 @@
 
 enum { HELD_MAX = 256, CLOSING_S = 30 };
 
-/* When to do which part. */
+/* The time of one part of the plan. */
 struct moment {
 	dw_usec at;
 	size_t number;

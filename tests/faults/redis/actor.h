@@ -1,6 +1,6 @@
-/* A process with a handle on the store: it does its part of the plan, fires what it owns, and tells
- * of everything on its stdout, each event before or right after it is true. It ends, well, when its
- * stdin has a byte. */
+/* A process with a handle on the store. It does its part of the plan and fires the timers that it
+ * owns. It reports everything on its stdout, each event just before or right after it happens. It
+ * ends normally when its stdin has a byte. */
 #ifndef DW_TESTS_REDIS_ACTOR_H
 #define DW_TESTS_REDIS_ACTOR_H
 
