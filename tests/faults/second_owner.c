@@ -1,5 +1,5 @@
-/* One owner a store: another one is refused at once and in words, whatever became of the first; and
- * a death frees the store at once. */
+/* A store has one owner. A second one is refused at once with a message, even if both start at the
+ * same moment. The death of the owner frees the store at once. */
 #include "faults/owner.h"
 
 #include <stdio.h>

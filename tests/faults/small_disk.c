@@ -1,7 +1,7 @@
-/* A disk that is full to its last byte, and an owner that is to start on it: what is stored fires,
- * 1,000 settles and 1,000 cancels succeed, of the owner and of others, with an owner and without;
- * nothing new is stored, which is said in words; with space again everything is as before, the
- * reserve included. */
+/* A disk is full to its last byte, and an owner must start on it. Stored timers fire. 1,000 settles
+ * and 1,000 cancels succeed, by the owner and by other processes, with an owner and without. New
+ * timers are refused with a message. Once there is space again, everything works as before,
+ * including the reserve. */
 #include "faults/client.h"
 #include "faults/disk.h"
 #include "faults/owner.h"

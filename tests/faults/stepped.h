@@ -1,4 +1,5 @@
-/* What a test shares with a process whose wall clock it sets: support/preload/stepped_clock.c. */
+/* The memory that a test shares with a process whose wall clock it sets:
+ * support/preload/stepped_clock.c. */
 #ifndef DW_TESTS_FAULTS_STEPPED_H
 #define DW_TESTS_FAULTS_STEPPED_H
 

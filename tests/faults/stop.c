@@ -1,5 +1,4 @@
-/* An owner that is stopped for a while, and one that is asked to end: neither costs a start nor
- * adds one. */
+/* An owner is stopped for a while, or asked to end. No start is lost or added. */
 #include "faults/client.h"
 #include "faults/owner.h"
 

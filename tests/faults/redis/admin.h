@@ -1,4 +1,4 @@
-/* What an operator with redis-cli does to the server of a run; each call is a connection of its
+/* Actions of an operator with redis-cli on the server of a run. Each call opens a connection of its
  * own. */
 #ifndef DW_TESTS_REDIS_ADMIN_H
 #define DW_TESTS_REDIS_ADMIN_H

@@ -1,6 +1,6 @@
-/* Cancels at the deadline: two other processes cancel each timer within 20 ms of its deadline,
- * before or after, while the owner fires them. Each cancel is either confirmed, and the timer never
- * starts; or refused, and it starts. */
+/* Cancels at the deadline. Two other processes cancel each timer within 20 ms of its deadline,
+ * before or after, while the owner fires them. If a cancel is confirmed, the timer never starts. If
+ * it is refused, the timer starts. */
 #include "faults/redis/redis_faults.h"
 #include "faults/redis/run.h"
 

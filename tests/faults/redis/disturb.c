@@ -1,5 +1,5 @@
-/* One disturbance of the server each, under load: whatever it is, nothing is lost, nothing starts
- * after a confirmed cancel, every call is answered in time, and firing goes on by itself. */
+/* Each test disturbs the server once under load. In all of them no timer is lost, none starts after
+ * a confirmed cancel, every call is answered in time, and firing continues by itself. */
 #include "faults/redis/redis_faults.h"
 
 #include <stdio.h>

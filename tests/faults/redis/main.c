@@ -1,5 +1,5 @@
-/* crash_redis: owners, clients and servers on Redis, killed, stopped and disturbed as real
- * processes. Used as crash (../main.c). */
+/* crash_redis: kills, stops and disturbs owners, clients and servers on Redis, as real processes.
+ * Its usage is that of crash (../main.c). */
 #include "faults/redis/redis_faults.h"
 
 static const struct faults_test tests[] = {

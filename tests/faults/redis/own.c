@@ -1,5 +1,5 @@
-/* Who owns the namespace: an owner that is stopped for longer than its lease, one that died, and
- * one too many. */
+/* Ownership of the namespace: an owner that is stopped for longer than its lease, one that died,
+ * and a second one beside the first. */
 #include "faults/redis/redis_faults.h"
 
 #include <signal.h>

@@ -5,7 +5,7 @@
 #include "base/crc.h"
 #include "faults/payload.h"
 
-#define BEGIN (DW_MILLISECONDS(300) * faults_slowness()) /* the processes start */
+#define BEGIN (DW_MILLISECONDS(300) * faults_slowness()) /* time for the processes to start */
 #define LEAST DW_MILLISECONDS(200)                       /* from put to deadline */
 #define NEAR DW_MILLISECONDS(20)
 

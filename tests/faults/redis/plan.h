@@ -1,6 +1,6 @@
-/* What is to happen to the timers of a run, and who does it: made before the processes are, so that
- * each of them knows it all. A process that replaces a killed one is forked from the test, which
- * has marked by then what was sent. */
+/* The plan of a run: every operation on its timers, and the process that does it. It is made before
+ * the processes, so each process knows all of it. The test forks the replacement of a killed
+ * process, and has by then marked the operations already sent. */
 #ifndef DW_TESTS_REDIS_PLAN_H
 #define DW_TESTS_REDIS_PLAN_H
 

@@ -20,7 +20,8 @@ void run_begin(struct run *run, struct faults *faults)
 	for (unsigned i = 0; i < PLAN_HANDS; i++)
 		run->actors[i].process = (struct process)PROCESS_NONE;
 	redis_server_start(&run->server, false, options);
-	(void)snprintf(run->url, sizeof run->url, "unix://%s", run->server.path); /* it fits */
+	(void)snprintf(run->url, sizeof run->url, "unix://%s",
+		       run->server.path); /* the path fits */
 }
 
 /* ---- What actors say ------------------------------------------------------------------------ */

@@ -1,4 +1,5 @@
-/* A run: a redis-server, actors that do their parts of a plan, and the history of it all. */
+/* A run: a redis-server, the actors that do their parts of a plan, and the history of all
+ * events. */
 #ifndef DW_TESTS_REDIS_RUN_H
 #define DW_TESTS_REDIS_RUN_H
 
