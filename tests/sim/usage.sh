@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A number that is none must not run another seed than the one asked for.
+# The simulator must refuse arguments that are not numbers, and must not run another seed instead.
 #
 #	tests/sim/usage.sh SIM
 set -uo pipefail

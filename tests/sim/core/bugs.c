@@ -31,7 +31,7 @@ void bug_wheel(enum bug bug)
 	of_wheel = bug;
 }
 
-/* The linker sends the engine's calls here (--wrap). */
+/* The linker redirects the engine's calls to here (--wrap). */
 int __wrap_dw_wheel_add(dw_wheel *wheel, int64_t deadline, dw_wheel_handle *ret_handle)
 {
 	if (of_wheel == BUG_LEVEL_EDGE && deadline % (1 << 18) == 0)

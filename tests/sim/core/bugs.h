@@ -1,5 +1,6 @@
-/* Planted bugs: each breaks one promise the way a plausible mistake would, outside the product, in
- * what stands between the engine and its store, clock or wheel. The simulation must find each. */
+/* Planted bugs. Each breaks one promise by a plausible mistake. The bugs are outside of the
+ * product, between the engine and its store, clock or wheel. The simulation must find each of
+ * them. */
 #ifndef SIM_CORE_BUGS_H
 #define SIM_CORE_BUGS_H
 

@@ -1,4 +1,4 @@
-/* What was asked for, and what was answered. */
+/* The calls of the program, and their answers. */
 #ifndef SIM_CORE_CALLS_H
 #define SIM_CORE_CALLS_H
 

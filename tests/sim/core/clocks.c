@@ -28,7 +28,7 @@ dw_usec clocks_steady_at(const struct sim *sim, dw_usec wall)
 		return DW_NEVER;
 	if (left <= 0)
 		return sim->clocks.steady;
-	/* Like a timerfd, it is rather a little late than early. */
+	/* Like a timerfd, it fires a little late rather than early. */
 	guess = usec_add(left, left / (sim->clocks.drift_ppm < 0 ? 1000 : left) + 1);
 	return usec_add(sim->clocks.steady, guess);
 }

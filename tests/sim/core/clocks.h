@@ -1,5 +1,5 @@
-/* Time. The steady clock is the simulation's own; the wall clock follows it with a drift, and is
- * set now and then. */
+/* The clocks. The steady clock is the simulation's own. The wall clock follows it with a drift, and
+ * is set now and then. */
 #ifndef SIM_CORE_CLOCKS_H
 #define SIM_CORE_CLOCKS_H
 

@@ -5,7 +5,7 @@ static bool definite(int status)
 	return status < 0 && status != DW_EUNKNOWN;
 }
 
-/* is_replaced: another process owns the shard by now, and this one cannot know it yet. */
+/* is_replaced: does another process own the shard, which this one cannot know yet? */
 static bool is_replaced(const struct sim *sim, const dw_firing *firing)
 {
 	return sim->view.is_replaced && sim->view.is_replaced(sim->view.user, firing->id);

@@ -1,4 +1,4 @@
-/* Whatever happens is drawn from the seed: how much goes wrong, and when. */
+/* The faults. The seed determines which faults happen, and when. */
 #ifndef SIM_CORE_FAULTS_H
 #define SIM_CORE_FAULTS_H
 

@@ -1,5 +1,5 @@
-/* What a promise is worth after the store lost confirmed data. The simulator that makes the store
- * lose data decides who has to rebuild it. */
+/* The promises that remain after the store has lost confirmed data. The simulator that makes the
+ * store lose data decides which process has to rebuild it. */
 #ifndef SIM_CORE_LOSSES_H
 #define SIM_CORE_LOSSES_H
 

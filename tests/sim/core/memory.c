@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stands before each block and says where the block is counted: a block may be freed by another
- * account, as rows of the store are by the engine. */
+/* The header of each block names its account. A block may be freed by another account: for example,
+ * the engine frees rows of the store. */
 union block {
 	struct account *account;
 	max_align_t align;

@@ -1,6 +1,6 @@
 #include "sim/core/sim.h"
 
-/* stamp_now changes with everything that upsets the order. */
+/* stamp_now: a number that changes with every event that upsets the order. */
 static uint64_t stamp_now(const struct sim *sim)
 {
 	return 1 + sim->clocks.set_count + sim->memory.fail_count + sim->order.forgotten;

@@ -1,4 +1,4 @@
-/* What was promised to whom, and whether it is kept. The simulation reports every call, answer,
+/* The promises to callers, and whether they are kept. The simulation reports every call, answer,
  * start and applied operation to the promises. They read the store only to compare. */
 #ifndef SIM_CORE_PROMISES_H
 #define SIM_CORE_PROMISES_H

@@ -1,8 +1,8 @@
-/* What the two simulators share: the real engine on simulated clocks, loop and memory, the program
- * that uses it, and the promises, which watch.
+/* The parts that the two simulators share: the real engine on simulated clocks, loop and memory,
+ * the program that uses it, and the promises, which watch.
  *
- * Everything is drawn from one seed, and nothing else enters: no address, no real time. So a seed
- * is the whole bug report. */
+ * The seed determines everything. No address and no real time has any influence. So a seed is the
+ * whole bug report. */
 #ifndef SIM_CORE_SIM_H
 #define SIM_CORE_SIM_H
 

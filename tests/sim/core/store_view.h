@@ -1,4 +1,4 @@
-/* What the promises ask about the simulated store. Each simulator answers for its own. */
+/* Questions of the promises about the simulated store. Each simulator answers for its own store. */
 #ifndef SIM_CORE_STORE_VIEW_H
 #define SIM_CORE_STORE_VIEW_H
 

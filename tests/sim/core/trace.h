@@ -1,4 +1,5 @@
-/* What happened, as a hash and on demand as text; and the first promise that was broken. */
+/* Records the events of a run as a hash and, on request, as text. Also keeps the first broken
+ * promise. */
 #ifndef SIM_CORE_TRACE_H
 #define SIM_CORE_TRACE_H
 
