@@ -1,6 +1,6 @@
-/* A link to the server. What is sent arrives after a while, in order, and so do the replies. A
- * connection that is lost takes its replies with it. Its requests are lost, too, or a part of them
- * is carried out later, as by a server that was stopped with them in its socket. */
+/* A link to the server. Requests arrive after a while, in order, and so do replies. A lost
+ * connection loses its replies. Its requests are lost too, or some of them are carried out later,
+ * as by a server that was stopped with requests in its socket. */
 #ifndef SIM_FLEET_CONNECTION_H
 #define SIM_FLEET_CONNECTION_H
 

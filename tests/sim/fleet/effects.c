@@ -37,7 +37,7 @@ static int status_of(const struct reply *item)
 	return item->kind == REPLY_BULK ? DW_OK : statuses[code];
 }
 
-/* header_of: the header in an item of a reply; false: it has none. */
+/* header_of: the header in an item of a reply. False: the item has none. */
 static bool header_of(const struct reply *item, dw_head *ret_head)
 {
 	if (item->kind == REPLY_ARRAY && item->items[0].integer == 0)

@@ -1,15 +1,16 @@
-/* What may be expected after the server lost confirmed data.
+/* The losses that are allowed after the server has lost confirmed data.
  *
- * The KEEPER of a shard is its owner at that moment, if its process goes on. It knows a timer when
- * its engine has learnt of it and has acknowledged that in the inbox.
- * - A known timer that is missing now is OWED: the keeper has to rebuild it.
+ * The KEEPER of a shard is its owner at that moment, if its process continues. It knows a timer if
+ * its engine has learnt of the timer and has acknowledged that in the inbox.
+ * - A known timer that is missing now is OWED: the keeper must rebuild it.
  * - A known timer that had ended and is back now must not start.
- * - An unknown timer, which a client wrote just before, is LOST: nobody has to rebuild it, but
- *   somebody may.
- * When there is no keeper, or the keeper ends before it has rebuilt everything, the server's data
- * is the truth, whatever was confirmed.
+ * - An unknown timer, which a client wrote just before, is LOST: it need not be rebuilt, but it may
+ *   be.
  *
- * Until a timer is rebuilt, the answers that a client gets about it promise nothing. */
+ * If there is no keeper, or if it ends before it has rebuilt everything, the server's data is the
+ * truth, whatever was confirmed.
+ *
+ * Until a timer is rebuilt, a client's answers about it promise nothing. */
 #ifndef SIM_FLEET_EXPECTED_LOSSES_H
 #define SIM_FLEET_EXPECTED_LOSSES_H
 

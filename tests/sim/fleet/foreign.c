@@ -6,7 +6,7 @@
 #include "sim/fleet/fleet.h"
 
 #define SHARD_KEYS 9
-#define META 1 /* of them: the one that is not ours */
+#define META 1 /* the key that another program replaces */
 
 void foreign_begin(struct fleet *fleet)
 {

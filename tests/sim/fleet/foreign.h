@@ -1,5 +1,5 @@
-/* Another program has put a key of its own in the place of one of a shard's; after a while it puts
- * ours back. */
+/* Another program puts a key of its own in the place of a key of a shard. After a while it puts our
+ * key back. */
 #ifndef SIM_FLEET_FOREIGN_H
 #define SIM_FLEET_FOREIGN_H
 

@@ -21,7 +21,7 @@ void network_free_packet(struct network *network, struct packet *packet)
 	alloc_free(&alloc, packet);
 }
 
-/* post puts the packet behind those that arrive at the same time. */
+/* post inserts the packet after all that arrive at the same time. */
 static void post(struct network *network, struct packet *packet)
 {
 	struct packet **at = &network->packets;

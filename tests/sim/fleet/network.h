@@ -1,4 +1,4 @@
-/* What is on its way between the processes and the server. */
+/* The packets on their way between the processes and the server. */
 #ifndef SIM_FLEET_NETWORK_H
 #define SIM_FLEET_NETWORK_H
 

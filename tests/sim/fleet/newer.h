@@ -1,5 +1,6 @@
-/* A client of a newer version: it stores timers that this version cannot read, and mostly marks
- * their shards. Their owner is never there; later the client cancels them, and the marks go. */
+/* A client of a newer version. It stores timers that this version cannot read, and usually sets the
+ * format mark of their shards. No owner of that version ever runs. Later the client cancels the
+ * timers, and the marks are removed. */
 #ifndef SIM_FLEET_NEWER_H
 #define SIM_FLEET_NEWER_H
 

@@ -1,6 +1,6 @@
 #include "sim/fleet/fleet.h"
 
-/* release the keeper when nothing of the name is left to rebuild. */
+/* release ends the duty of the keeper when no timer of the name is left to rebuild. */
 static void release(struct name *name)
 {
 	if (!name->loss.owed && (!name->stored || name->stored->fate == FATE_STORED))

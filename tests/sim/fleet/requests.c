@@ -24,7 +24,7 @@ static struct reply *refusal(struct fleet *fleet)
 	struct reply *reply = reply_new(&alloc);
 
 	(void)reply_bytes(reply, reply, REPLY_ERROR, words,
-			  strlen(words)); /* this memory is endless */
+			  strlen(words)); /* this memory never runs out */
 	return reply;
 }
 
