@@ -1,4 +1,5 @@
-/* Who owns the simulated store: the process, while it renews its lease, or the second owner. */
+/* The ownership of the simulated store. The process has it while it renews its lease; else the
+ * second owner may have it. */
 #ifndef SIM_SINGLE_OWNERSHIP_H
 #define SIM_SINGLE_OWNERSHIP_H
 

@@ -61,7 +61,7 @@ static void closed(struct single *single)
 	if (calls_unanswered(sim) > 0)
 		broken(sim, "once", "%u calls were never answered", calls_unanswered(sim));
 	if (status != DW_OK)
-		disk_crash(single->disk); /* its thread goes on for a while */
+		disk_crash(single->disk); /* its thread runs on for a while */
 	calls_process_ended(sim);
 	store->type->free(store);
 	gone(single);

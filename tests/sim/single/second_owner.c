@@ -12,7 +12,7 @@ static void apply(struct single *single, dw_op *op)
 	    .token = single->second_owner.token, .role = DW_OWNER, .now = clocks_wall(sim)};
 	dw_head wanted = op->head;
 
-	(void)table_bugs_apply(single, op, &caller); /* it never asks for the inbox */
+	(void)table_bugs_apply(single, op, &caller); /* the second owner never reads the inbox */
 	trace(sim, "other owner", op->id ? op->id : "", op->kind, op->status);
 	operation_applied(sim, op, &wanted, DW_OWNER);
 }

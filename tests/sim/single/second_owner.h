@@ -1,6 +1,6 @@
-/* A second owner of the same store. When our lease is over, it may take over the store, fires for a
- * while, and lets go. It claims, starts and settles a timer at one moment; now and then it dies
- * between these steps. */
+/* A second owner of the same store. When our lease has run out, it may take the store, fire for a
+ * while, and give it back. It claims, starts and settles a timer at one moment. Now and then it
+ * dies between these steps. */
 #ifndef SIM_SINGLE_SECOND_OWNER_H
 #define SIM_SINGLE_SECOND_OWNER_H
 

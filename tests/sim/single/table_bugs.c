@@ -1,6 +1,6 @@
 #include "sim/single/single.h"
 
-/* stored: the head of what is stored under the operation's id; false: nothing. */
+/* stored: the head of the timer stored under the operation's id. False: there is no such timer. */
 static bool stored(struct single *single, const dw_op *op, const struct table_caller *caller,
 		   dw_head *ret_head)
 {
