@@ -78,7 +78,7 @@ static int read_data(const struct options *options, dw_timer *timer, void **ret_
 	code = read_file(fd, fd == STDIN_FILENO ? "stdin" : name, ret_file, &timer->data_size);
 	timer->data = *ret_file;
 	if (fd != STDIN_FILENO)
-		(void)close(fd); /* it was only read */
+		(void)close(fd); /* no writes can be lost */
 	return code;
 }
 
@@ -106,7 +106,7 @@ static int store(const struct options *options, const dw_timer *timer)
 	if (status != DW_OK)
 		code = complain(exit_of(status), "%s", why(d, status));
 	else
-		(void)session_sync(d); /* has complained, and code says so */
+		(void)session_sync(d); /* if it complains, code stays EXIT_STORE */
 	return session_close(d, code);
 }
 

@@ -102,6 +102,6 @@ int command_check(const struct options *options)
 	if (status != DW_OK)
 		check.code = complain(exit_of(status), "%s", why(d, status));
 	else
-		(void)session_wait(d); /* has complained, and check.code says so */
+		(void)session_wait(d); /* if it complains, check.code stays EXIT_STORE */
 	return session_close(d, check.code);
 }

@@ -33,7 +33,7 @@ struct dead {
 	size_t count; /* letters on the last page */
 	dw_cursor cursor;
 	dw_usec began;
-	dw_usec due; /* requeue */
+	dw_usec due; /* requeue: the new deadline */
 	uint64_t done;
 	int code;
 };

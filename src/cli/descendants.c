@@ -36,7 +36,7 @@ static bool read_process(int proc, const char *pid, struct process *ret_process)
 	if (fd < 0)
 		return false;
 	size = read(fd, text, sizeof text - 1);
-	(void)close(fd); /* it was only read */
+	(void)close(fd); /* no writes can be lost */
 	if (size <= 0)
 		return false;
 	text[size] = '\0';
@@ -82,7 +82,7 @@ static void read_processes(struct processes *processes)
 		    read_process(dirfd(proc), entry->d_name, &process) &&
 		    !append(processes, &process))
 			break;
-	(void)closedir(proc); /* it was only read */
+	(void)closedir(proc); /* no writes can be lost */
 	if (processes->count > 0)
 		qsort(processes->all, processes->count, sizeof *processes->all, compare_processes);
 }

@@ -1,9 +1,9 @@
-# Completion of durawheel for bash: commands, their options, files where files are meant. Needs
-# nothing but bash; a test compares it with what durawheel --help says.
+# Completion of durawheel for bash: commands, their options and files. It needs only bash. A test
+# compares it with durawheel --help.
 
 _durawheel_commands='add import cancel move show list run stats dead check purge help'
 
-# _durawheel_options COMMAND: what it takes.
+# _durawheel_options COMMAND: the options of the command.
 _durawheel_options()
 {
 	case $1 in
@@ -26,7 +26,7 @@ _durawheel_command()
 		case ${COMP_WORDS[i]} in
 		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
 			--exec | --exec-output | --jobs | --timeout | --store | --name | --shards)
-			# Its value is no command. It may be behind a '=', and a ':' divides it.
+			# Skip the option's value. It may follow a '=', and a ':' in it divides words.
 			((i++))
 			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
 			while [[ ${COMP_WORDS[i + 1]-} == : ]]; do
@@ -85,7 +85,7 @@ _durawheel()
 		return
 		;;
 	esac
-	# A ':' divides words: the file of --store sqlite:FILE.
+	# A ':' divides words: complete the file of --store sqlite:FILE.
 	if [[ $word == : || $before == : ]]; then
 		[[ $word != : ]] || word=
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")

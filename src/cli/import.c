@@ -128,7 +128,7 @@ static int interrupt(struct import *import)
 
 	if (read(import->signal_fd, &signal, sizeof signal) == (ssize_t)sizeof signal)
 		import->signal = (int)signal.ssi_signo;
-	(void)sigprocmask(SIG_SETMASK, &import->signals, NULL); /* cannot fail for such a set */
+	(void)sigprocmask(SIG_SETMASK, &import->signals, NULL); /* cannot fail for this set */
 	progress_clear(&import->progress);
 	return complain(EXIT_FAILED,
 			"interrupted after line %" PRIu64
@@ -257,7 +257,7 @@ static bool open_signals(struct import *import)
 {
 	sigset_t set;
 
-	(void)sigemptyset(&set); /* these cannot fail for such signals */
+	(void)sigemptyset(&set); /* cannot fail for these signals */
 	(void)sigaddset(&set, SIGINT);
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGHUP);
@@ -292,9 +292,9 @@ int command_import(const struct options *options)
 	reader_close(&import.reader);
 	free(import.slots);
 out:
-	(void)close(import.signal_fd); /* it was only read */
+	(void)close(import.signal_fd); /* no writes can be lost */
 	if (fd != STDIN_FILENO)
-		(void)close(fd); /* it was only read */
+		(void)close(fd); /* no writes can be lost */
 	if (import.signal != 0)
 		(void)raise(import.signal); /* so that a loop in the calling shell ends too */
 	return code;

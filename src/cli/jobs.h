@@ -21,7 +21,7 @@ enum job_end {
 };
 
 struct exec_job {
-	pid_t pid; /* of the supervisor */
+	pid_t pid; /* the supervisor */
 	dw_token token;
 	struct line line; /* the line of its firing */
 	dw_usec until;    /* steady time when it is overdue, or DW_NEVER */

@@ -109,7 +109,7 @@ static int list_page(dw *d, struct list *list, const char *topic, size_t limit)
 			 list_answered, list);
 	if (status != DW_OK)
 		return complain(exit_of(status), "%s", why(d, status));
-	(void)session_sync(d); /* has complained, and list->code says so */
+	(void)session_sync(d); /* if it complains, list->code stays EXIT_STORE */
 	return list->code;
 }
 
