@@ -31,6 +31,6 @@ int command_move(const struct options *options)
 	if (status != DW_OK)
 		code = complain(exit_of(status), "id \"%.300s\": %s", id, why(d, status));
 	else
-		(void)session_sync(d); /* has complained, and code says so */
+		(void)session_sync(d); /* if it complains, code stays EXIT_STORE */
 	return session_close(d, code);
 }

@@ -43,7 +43,7 @@ static int wait_for(dw *d, struct purge *purge, int asked)
 {
 	if (asked != DW_OK)
 		return complain(exit_of(asked), "purge: %s", why(d, asked));
-	(void)session_wait(d); /* has complained, and purge->code says so */
+	(void)session_wait(d); /* if it complains, purge->code stays EXIT_STORE */
 	return purge->code;
 }
 

@@ -471,6 +471,6 @@ int command_run(const struct options *options)
 		line_free(&runner.line);
 	}
 	jobs_close(&runner.jobs);
-	(void)close(runner.signal_fd); /* it was only read */
+	(void)close(runner.signal_fd); /* no writes can be lost */
 	return code;
 }

@@ -93,7 +93,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 	sigset_t defaults;
 	int error;
 
-	(void)sigemptyset(&defaults); /* these cannot fail for such sets and signals */
+	(void)sigemptyset(&defaults); /* cannot fail for these sets and signals */
 	for (size_t i = 0; i < sizeof reset / sizeof reset[0]; i++)
 		(void)sigaddset(&defaults, reset[i]);
 	error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);

@@ -84,6 +84,6 @@ int command_show(const struct options *options)
 	if (status != DW_OK)
 		show.code = complain(exit_of(status), "id \"%.300s\": %s", show.id, why(d, status));
 	else
-		(void)session_sync(d); /* has complained, and show.code says so */
+		(void)session_sync(d); /* if it complains, show.code stays EXIT_STORE */
 	return session_close(d, show.code);
 }

@@ -161,6 +161,6 @@ int command_stats(const struct options *options)
 	if (status != DW_OK)
 		stats.code = complain(exit_of(status), "%s", why(d, status));
 	else
-		(void)session_sync(d); /* has complained, and stats.code says so */
+		(void)session_sync(d); /* if it complains, stats.code stays EXIT_STORE */
 	return session_close(d, stats.code);
 }

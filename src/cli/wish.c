@@ -26,7 +26,8 @@ static bool refuse(struct wish *wish, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)vsnprintf(wish->message, sizeof wish->message, format, arguments); /* may be cut */
+	(void)vsnprintf(wish->message, sizeof wish->message, format,
+			arguments); /* a long message is cut */
 	va_end(arguments);
 	return false;
 }
