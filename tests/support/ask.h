@@ -14,32 +14,32 @@ struct ask {
 	dw_store_env env;
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
-	unsigned wakes; /* not yet looked after */
+	unsigned wakes; /* wake-ups that no test has handled yet */
 	unsigned sent;
 	unsigned answered;
-	char logged[512]; /* the last line */
+	char logged[512]; /* the last log line */
 };
 
-/* ask_init fills env for an opening; *clock is the wall clock. */
+/* ask_init fills env for opening a store. *clock is the wall clock. */
 void ask_init(struct ask *, dw_role, uint64_t token, dw_usec *clock);
 
-/* ask_end stops and frees the store, if there is one. */
+/* ask_end stops and frees the store, if it is open. */
 void ask_end(struct ask *);
 
-/* ask_send: the operation belongs to the store until ask_await(). */
+/* ask_send sends an operation. It belongs to the store until ask_await() returns. */
 void ask_send(struct ask *, dw_op *);
-/* ask_await: until the operation is answered; fails the test after a minute. */
+/* ask_await waits until the operation is answered. Fails the test after a minute. */
 dw_op *ask_await(struct ask *, dw_op *);
-dw_op *ask_done(struct ask *, dw_op *); /* both */
+dw_op *ask_done(struct ask *, dw_op *); /* ask_send() and ask_await() */
 bool ask_is_answered(struct ask *, dw_op *);
 
 /* ask_free frees an answered operation. */
 void ask_free(dw_op *);
 
-/* Operations. A put's body is a record of id, topic and data. */
+/* Make operations. The body of a put is a record of id, topic and data. */
 dw_op *ask_put(const char *id, dw_usec due, unsigned flags);
 dw_op *ask_put_full(const char *id, const char *topic, dw_usec due, const char *data);
-/* CLAIM, SETTLE, RETRY, BURY, ACK of a generation and attempt. */
+/* Makes a CLAIM, SETTLE, RETRY, BURY or ACK of a generation and attempt. */
 dw_op *ask_about(dw_op_kind, const char *id, uint64_t generation, uint32_t attempt);
 dw_op *ask_cancel(const char *id, unsigned flags);
 dw_op *ask_move(const char *id, dw_usec due, uint64_t known, unsigned flags);
@@ -47,16 +47,16 @@ dw_op *ask_get(const char *id);
 dw_op *ask_scan(const dw_cursor *after, size_t limit, const char *topic);
 dw_op *ask_plain(dw_op_kind); /* INBOX (limit 100), STATUS */
 
-/* ask_status sends it, frees it and returns the status it was answered with. */
+/* ask_status sends an operation, waits for it and frees it. Returns the status of the answer. */
 int ask_status(struct ask *, dw_op *);
 
-/* ask_head: the same, and the head of the answer. */
+/* ask_head: the same, and also gives the head in the answer. */
 int ask_head(struct ask *, dw_op *, dw_head *ret_head);
 
-/* ask_stored: the stored head of id; a status. */
+/* ask_stored: the stored head of id. Returns a status. */
 int ask_stored(struct ask *, const char *id, dw_head *ret_head);
 
-/* ask_put_one puts and returns the generation. */
+/* ask_put_one puts a timer and returns its generation. */
 uint64_t ask_put_one(struct ask *, const char *id, dw_usec due);
 
 #endif

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* environment_parse reads the whole text as a number, decimal or 0x...; false: it is none. */
+/* environment_parse reads the whole text as a number, decimal or 0x... False: the text is not a
+ * number. */
 static inline bool environment_parse(const char *text, uint64_t *ret_number)
 {
 	bool hexadecimal = strncmp(text, "0x", 2) == 0;
@@ -28,8 +29,8 @@ static inline bool environment_parse(const char *text, uint64_t *ret_number)
 	return errno == 0;
 }
 
-/* environment_number: the variable's value, or `usual` when it is not set. What is no number ends
- * the program: a series with another seed than the one asked for proves nothing. */
+/* environment_number: the value of the variable, or `usual` if it is not set. A value that is not a
+ * number ends the program, because a series with a wrong seed proves nothing. */
 static inline uint64_t environment_number(const char *name, uint64_t usual)
 {
 	const char *text = getenv(name);
@@ -42,7 +43,7 @@ static inline uint64_t environment_number(const char *name, uint64_t usual)
 	return number;
 }
 
-/* environment_scaled: this share of `amount`, at least 1. */
+/* environment_scaled: the scaled amount, at least 1. */
 static inline uint64_t environment_scaled(uint64_t amount)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -52,8 +53,8 @@ static inline uint64_t environment_scaled(uint64_t amount)
 	return scaled ? scaled : 1;
 }
 
-/* environment_step: of what is tried exhaustively, each from this scale on; with less, every so
- * many-th. */
+/* environment_step: the step of an exhaustive loop: 1 if the scale is at least whole_from, and
+ * larger if it is much smaller. */
 static inline uint64_t environment_step(uint64_t whole_from)
 {
 	uint64_t step = whole_from / environment_scaled(100);

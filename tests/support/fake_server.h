@@ -13,13 +13,13 @@
 
 enum fake_kind {
 	FAKE_END,
-	FAKE_ACCEPT, /* waits for a connection */
-	FAKE_EXPECT, /* reads until `text` has come, and all that is there by then */
-	FAKE_SEND,   /* text, in chunks of `number` bytes if that is not 0 */
-	FAKE_REPEAT, /* text, until the peer hangs up */
-	FAKE_STALL,  /* until fake_server_go(), or until the peer hangs up */
+	FAKE_ACCEPT, /* wait for a connection */
+	FAKE_EXPECT, /* read until `text` has come, and all bytes that are there by then */
+	FAKE_SEND,   /* send text, in chunks of `number` bytes if that is not 0 */
+	FAKE_REPEAT, /* send text again and again until the peer hangs up */
+	FAKE_STALL,  /* wait for fake_server_go(), or until the peer hangs up */
 	FAKE_CLOSE,
-	FAKE_RESET /* closed with bytes unread: ECONNRESET, on TCP by SO_LINGER */
+	FAKE_RESET /* close with unread bytes: ECONNRESET, on TCP by SO_LINGER */
 };
 
 struct fake_step {
@@ -28,7 +28,7 @@ struct fake_step {
 	size_t number;
 };
 
-/* What a good server says to a link's greeting, which ends with a PING. */
+/* The answer of a good server to a link's greeting, which ends with a PING. */
 #define FAKE_WELCOME                                                                               \
 	"+OK\r\n$23\r\nredis_version:255.255.2\r\n$29\r\nmaxmemory_policy:noeviction\r\n\r\n"      \
 	"$13\r\nrole:master\r\n\r\n"                                                               \
@@ -42,20 +42,21 @@ struct fake_step {
 struct fake_server {
 	char folder[TEMP_SIZE];
 	char path[TEMP_SIZE];
-	unsigned port; /* of 127.0.0.1, 0: the unix socket */
+	unsigned port; /* port of 127.0.0.1; 0: the unix socket */
 	int listener;
 	int go[2]; /* a pipe */
 	const struct fake_step *steps;
 	pthread_t thread;
 	atomic_int accepted;
-	char seen[4096]; /* all that came; read it after fake_server_end() */
+	char seen[4096]; /* all received bytes; read it after fake_server_end() */
 	size_t seen_size;
 };
 
 void fake_server_start(struct fake_server *, bool tcp, const struct fake_step *steps);
 void fake_server_go(struct fake_server *);
 
-/* fake_server_end waits until the script is over; what it waits for must come. */
+/* fake_server_end waits until the script is over. The peer must do everything that the script waits
+ * for. */
 void fake_server_end(struct fake_server *);
 
 #endif

@@ -21,10 +21,10 @@ struct harness {
 	dw_store *store;
 	dw_usec wall;
 	dw_usec steady;
-	dw_usec armed; /* what the engine asked for */
+	dw_usec armed; /* the time for which the engine has armed the loop */
 	int woken;
 
-	dw_verdict verdict; /* what the handler returns */
+	dw_verdict verdict; /* the verdict that the handler returns */
 	void (*in_handler)(struct harness *, const dw_firing *);
 	struct start starts[HARNESS_LOG_MAX];
 	size_t start_count;
@@ -40,30 +40,30 @@ struct harness {
 	size_t allocations;
 	size_t fail_at; /* 0: no allocation fails */
 	int fail_always;
-	size_t blocks; /* allocated and not freed */
+	size_t blocks; /* blocks not freed yet */
 };
 
 struct harness *harness_new(void);
-/* harness_new_with: options of the engine changed by set before it is made. */
+/* harness_new_with: set may change the engine's options before the engine is made. */
 struct harness *harness_new_with(void (*set)(struct engine_env *));
-/* harness_make: the same, and the store is not attached to the engine yet. */
+/* harness_make: the same, but the store is not attached to the engine yet. */
 struct harness *harness_make(void (*set)(struct engine_env *));
 void harness_free(struct harness *);
 struct alloc harness_alloc(struct harness *);
 
-/* harness_turn turns until nothing is to be done at this moment. */
+/* harness_turn turns until the engine has nothing to do at this moment. */
 void harness_turn(struct harness *);
-/* harness_pass lets time go by, turning whenever the engine asked for it. */
+/* harness_pass lets time pass, and turns whenever the engine has asked for it. */
 void harness_pass(struct harness *, dw_usec duration);
-/* harness_jump: the same in one step, as after a suspend; then it turns. */
+/* harness_jump lets time pass in one step, as after a suspend, and then turns. */
 void harness_jump(struct harness *, dw_usec duration);
 
 int harness_put(struct harness *, const char *id, dw_usec delay);
 int harness_cancel(struct harness *, const char *id);
-/* harness_settle says DW_DONE to a start that is held. */
+/* harness_settle settles a held start with DW_DONE. */
 int harness_settle(struct harness *, size_t start);
 dw_stats harness_stats(const struct harness *);
-/* harness_result: the last answer for id; status INT_MAX if there is none. */
+/* harness_result: the last answer for id; its status is INT_MAX if there is none. */
 dw_result harness_result(const struct harness *, const char *id);
 size_t harness_starts_of(const struct harness *, const char *id);
 size_t harness_events_of(const struct harness *, dw_event_kind);

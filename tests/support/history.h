@@ -16,7 +16,7 @@ enum history_kind {
 	HISTORY_PUT,
 	HISTORY_MOVE,
 	HISTORY_CANCEL,
-	HISTORY_PUT_ANSWERED, /* in the order of the calls */
+	HISTORY_PUT_ANSWERED, /* answers in the order of the calls above */
 	HISTORY_MOVE_ANSWERED,
 	HISTORY_CANCEL_ANSWERED,
 	HISTORY_START,
@@ -26,63 +26,62 @@ enum history_kind {
 
 struct history_event {
 	enum history_kind kind;
-	unsigned process; /* each life of one has a number of its own */
-	size_t number;    /* of the timer */
+	unsigned process; /* every life of a process has a number of its own */
+	size_t number;    /* the timer's number */
 	dw_usec at;
-	dw_usec due;         /* put, move, start */
-	uint64_t digest;     /* put, start: of id, topic and data */
-	uint64_t generation; /* start, settled, and in the answer DW_OK of a put and a move */
+	dw_usec due;         /* set for a put, a move and a start */
+	uint64_t digest;     /* put, start: the digest of id, topic and data */
+	uint64_t generation; /* start, settled, and put or move answered with DW_OK */
 	uint32_t attempt;    /* start */
-	int status;          /* of an answer */
+	int status;          /* the status of an answer */
 };
 
-/* What is broken; the numbers are those of the promises. */
+/* The broken promises, with their numbers. */
 enum history_broken {
 	HISTORY_EARLY,     /* I1: started before its deadline */
 	HISTORY_LOST,      /* I2: confirmed, not cancelled, never started */
 	HISTORY_CANCELLED, /* I3: started after a confirmed cancel */
-	HISTORY_MOVED,     /* I3: started at a deadline that was moved, and that was confirmed */
-	HISTORY_GONE,      /* I3: started after somebody was told that there is no such timer */
+	HISTORY_MOVED,     /* I3: started at its old deadline after a confirmed move */
+	HISTORY_GONE,      /* I3: started after a call was answered that the timer does not exist */
 	HISTORY_AGAIN,     /* I4: started after its settlement was confirmed */
-	HISTORY_REPEATED,  /* I5: started again without a fault in between, or more often than
-			      faults allow */
+	HISTORY_REPEATED,  /* I5: started again without a fault, or more often than faults allow */
 	HISTORY_ATTEMPT,   /* I6: the attempt did not grow */
-	HISTORY_PHANTOM,   /* I10: started, and never put, or its put had failed */
-	HISTORY_DATA,      /* started with other bytes than were put */
-	HISTORY_DEADLINE,  /* started for a deadline that nobody asked for */
-	HISTORY_ANSWERS,   /* an answer to nothing, or a second one */
+	HISTORY_PHANTOM,   /* I10: started, but never put, or its put had failed */
+	HISTORY_DATA,      /* started with other bytes than those put */
+	HISTORY_DEADLINE,  /* started for a deadline that was never set */
+	HISTORY_ANSWERS,   /* an answer without a call, or a second answer */
 	HISTORY_BROKEN_KINDS
 };
 
 struct history;
 
-/* Called once for each broken promise; line says which timer, and what of it. */
+/* Called once for each broken promise. line describes the timer and the fault. */
 typedef void (*history_say_fn)(void *user, enum history_broken, size_t number, const char *line);
 
-/* history_show prints all that is known of a timer, one line an event. After a sort, thus after
- * history_check(). */
+/* history_show prints all events of a timer, one on each line. Call history_check() first, which
+ * sorts the events. */
 void history_show(const struct history *, size_t number);
 
 struct history *history_new(void);
 void history_free(struct history *);
 void history_add(struct history *, const struct history_event *);
 
-/* history_fault: a kill, a pause, a server that was away. What was under way at one of these
- * moments may be started once more. */
+/* history_fault: a kill, a pause, or an unreachable server. A timer under way during a fault may
+ * start once more. */
 void history_fault(struct history *, dw_usec from, dw_usec until);
 
-/* history_check: how many promises are broken, when all is over and the store is empty. */
+/* history_check: the number of broken promises. Call it at the end, when the store is empty. */
 size_t history_check(struct history *, history_say_fn, void *user);
 
-/* Of all events added so far. */
+/* history_count: the number of events of a kind. */
 size_t history_count(const struct history *, enum history_kind);
-/* history_answers: answers of that kind with that status. */
+/* history_answers: the number of answers of this kind with this status. */
 size_t history_answers(const struct history *, enum history_kind, int status);
-/* history_repeats: starts of a timer that had been started. */
+/* history_repeats: the number of starts of timers that had started before. */
 size_t history_repeats(struct history *);
 /* history_slowest: the longest time from a call to its answer. */
 dw_usec history_slowest(struct history *);
-/* history_first_start: the first start at or after that moment, DW_NEVER: none. */
+/* history_first_start: the first start at or after this moment; DW_NEVER if there is none. */
 dw_usec history_first_start(const struct history *, dw_usec after);
 
 const char *history_broken_name(enum history_broken);

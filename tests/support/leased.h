@@ -12,45 +12,45 @@
 #define LEASED_TROUBLE "nobody is there"
 
 struct leased {
-	dw_store store; /* first: the public view */
+	dw_store store; /* must be first: the public view */
 	struct harness *harness;
-	dw_usec lease; /* steady */
-	dw_usec due;   /* steady */
+	dw_usec lease; /* the steady time at which the lease ends */
+	dw_usec due;   /* the steady time of the next turn */
 	dw_usec turned_at;
 	int turns;
 
-	bool fenced; /* another process owns it */
+	bool fenced; /* another process owns the store */
 	bool is_free;
-	bool newer;                /* it has timers of a newer version */
-	int trouble;               /* DW_OK: none */
-	int failing;               /* what is asked, but for scans; DW_OK: they are not */
-	bool keeps;                /* what is submitted is not answered, but for scans */
-	int unknown;               /* how many puts are done and answered DW_EUNKNOWN */
-	bool knows;                /* that a put sent again was done before */
+	bool newer;  /* the store has timers of a newer version */
+	int trouble; /* DW_OK: none */
+	int failing; /* the status with which all operations but scans fail; DW_OK: they do not */
+	bool keeps;  /* operations are not answered, except scans */
+	int unknown; /* puts to carry out and to answer with DW_EUNKNOWN */
+	bool knows;  /* a repeated put is answered as done before */
 	int asked[DW_OP_MEND + 1]; /* operations submitted, by kind */
-	unsigned flags;            /* of the last put */
+	unsigned flags;            /* flags of the last put */
 	struct op_queue answers;
 	struct op_queue kept;
-	dw_op *parked; /* the INBOX */
+	dw_op *parked; /* the INBOX operation that waits */
 };
 
-/* leased_new makes a harness, which leased_free() frees; leased_begin one with a handler of topic t
- * that has loaded all, and leased_end looks at the engine before. */
+/* leased_new makes a harness. leased_free() frees it. leased_begin makes one with a handler for
+ * topic t that has loaded all timers. leased_end frees it and checks the engine before. */
 struct harness *leased_new(struct leased *, void (*set)(struct engine_env *));
 void leased_free(struct leased *);
 struct harness *leased_begin(struct leased *);
 void leased_end(struct leased *);
 
-/* leased_fence: another process has taken it over; leased_fenced: and the engine has heard. */
+/* leased_fence: another process takes over the store. leased_fenced: the engine also notices. */
 void leased_fence(struct leased *);
 void leased_fenced(struct leased *);
 
-/* leased_say answers an operation that was kept. leased_tell answers the INBOX: what a client has
- * made of a timer of topic t, or that it is gone. The next turn takes the answers. */
+/* leased_say answers an operation that was kept. leased_tell answers the INBOX with a client's
+ * change of a timer of topic t, or its end. The next turn takes the answers. */
 void leased_say(struct leased *, dw_op *, int status);
 void leased_tell(struct leased *, const char *id, dw_head, bool gone);
 
-/* leased_speak carries out what was kept. */
+/* leased_speak carries out the kept operations. */
 void leased_speak(struct leased *);
 
 #endif

@@ -4,14 +4,15 @@
 
 #include "support/seen.h"
 
-/* open_memory: an owner; what its topic "t" sees goes into *seen, which is cleared. */
+/* open_memory: an owner's handle with a handler for topic "t", which writes into *seen. Clears
+ * *seen. */
 dw *open_memory(struct seen *seen);
 void close_memory(dw *);
 
-/* put_never puts a timer that is never due; on_done() hears of it. */
+/* put_never puts a timer that is never due. on_done() gets the answer. */
 int put_never(dw *, struct seen *seen, const char *id, const char *topic);
 
-/* says: the last failure was of this status, and is explained with these words. */
+/* says checks the status of a call, and the words of its error message. */
 void says(const dw *, int status, int wanted, const char *words);
 
 #endif

@@ -9,32 +9,32 @@
 
 enum { NEWER_BODY_MAX = 1024 };
 
-/* newer_seal gives a body the size and the checksum that it must have. */
+/* newer_seal sets the size and the checksum of a body. */
 void newer_seal(unsigned char *body, size_t size);
 
-/* newer_body writes a body of version 2 (NEWER_BODY_MAX bytes are enough); its size. */
+/* newer_body writes a body of version 2 of at most NEWER_BODY_MAX bytes. Returns its size. */
 size_t newer_body(const char *id, const char *topic, unsigned char *ret_body);
 
 #if DW_WITH_REDIS
-/* newer_value writes that body as a value of the Redis store, under this header (NEWER_VALUE_MAX
- * bytes are enough); its size. */
+/* newer_value writes that body with this header as a value of the Redis store, of at most
+ * NEWER_VALUE_MAX bytes. Returns its size. */
 enum { NEWER_VALUE_MAX = 42 + NEWER_BODY_MAX };
 size_t newer_value(const dw_head *, const char *id, const char *topic, unsigned char *ret_value);
 #endif
 
-/* body_of_topic writes a body of version 1 whose topic has topic_size times the letter t. */
+/* body_of_topic writes a body of version 1. Its topic is the letter t, topic_size times. */
 size_t body_of_topic(const char *id, size_t topic_size, unsigned char *ret_body);
 
 #if DW_WITH_SQLITE
-/* plant stores a body as a timer of the SQLite file at path, with the right seal, as a client would
- * do it. The head's generation must be a new one. plant_dead makes a dead letter of it. */
+/* plant stores a body as a timer in the SQLite file at path, with a correct seal, as a client
+ * would. The head's generation must be a new one. plant_dead stores it as a dead letter. */
 void plant(const char *path, const dw_head *head, const void *body, size_t size);
 void plant_dead(const char *path, const dw_head *head, const void *body, size_t size);
 
-/* plant_take_away deletes the timer again, as its own durawheel would do it. */
+/* plant_take_away deletes the timer again, as its own version of durawheel would. */
 void plant_take_away(const char *path, const char *id);
 
-/* plant_body reads the body that is stored under an id; its size, 0: none. */
+/* plant_body reads the stored body of an id. Returns its size; 0: there is none. */
 size_t plant_body(const char *path, const char *id, unsigned char *ret_body);
 #endif
 
