@@ -13,28 +13,28 @@ struct peer {
 	char path[TEMP_SIZE];
 	int listener;
 	int fd; /* the last connection; -1: none */
-	/* What every connection is told at once, and whether it is closed behind that. */
+	/* The text that every new connection gets at once, and whether the peer then closes it. */
 	const char *greets;
 	bool hangs_up;
 	unsigned dials;
-	dw_usec dialled;    /* the last time */
-	char seen[1 << 16]; /* what the link has sent on it, as a string */
+	dw_usec dialled;    /* time of the last connection */
+	char seen[1 << 16]; /* the bytes that the link has sent on it, as a string */
 	size_t seen_size;
 };
 
 void peer_open(struct peer *, const struct socket_options *);
 void peer_close(struct peer *);
 
-/* peer_pass lets so much time pass: the link works whenever it wants to. peer_away: the program is
- * away for so long, and the link works then. */
+/* peer_pass lets time pass while the link works whenever it wants to. peer_away lets time pass
+ * first; then the link works. */
 void peer_pass(struct peer *, dw_usec span);
 void peer_away(struct peer *, dw_usec span);
 
-/* peer_say sends text; the link reads as far as is needed for that. */
+/* peer_say sends text. The link reads when the socket is full. */
 void peer_say(struct peer *, const char *text);
-void peer_fill(struct peer *, size_t size); /* so many bytes of a string */
+void peer_fill(struct peer *, size_t size); /* sends size times the letter x */
 
-/* peer_saw: how often the link has sent that word. */
+/* peer_saw: how often the link has sent this word. */
 unsigned peer_saw(struct peer *, const char *word);
 bool peer_is_up(const struct peer *);
 

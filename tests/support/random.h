@@ -13,7 +13,7 @@ static inline uint64_t random_next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* random_below: in [0, limit); limit is not 0. The bias is far below what a test could see. */
+/* random_below: a number in [0, limit). limit must not be 0. No test can see the bias. */
 static inline uint64_t random_below(uint64_t *state, uint64_t limit)
 {
 	return random_next(state) % limit;

@@ -9,14 +9,14 @@ struct linked {
 	struct link *link;
 	struct redis_url url;
 	struct alloc alloc;
-	char log[8192]; /* every line, ended by \n */
-	unsigned works; /* link_work() so far */
+	char log[8192]; /* all log lines, each with \n */
+	unsigned works; /* calls of link_work() so far */
 };
 
 dw_usec linked_now(void);
 
-/* linked_open: options may be NULL; alloc, url and the log are set here. The URL of a socket's
- * path and of a port. */
+/* linked_open sets the options' alloc, url and log itself. options may be NULL. linked_url writes
+ * the URL of a socket's path or of a port. */
 void linked_open(struct linked *, const char *url, const struct socket_options *options);
 char *linked_url(char *ret_url, size_t size, const char *path, unsigned port);
 void linked_close(struct linked *);
@@ -27,14 +27,14 @@ void linked_step(struct linked *);
 void linked_await_up(struct linked *);
 void linked_await_down(struct linked *);
 
-/* linked_await_trouble: until trouble() says the words; *ret_fatal may be NULL. */
+/* linked_await_trouble waits until trouble() says the words. *ret_fatal may be NULL. */
 void linked_await_trouble(struct linked *, const char *words, bool *ret_fatal);
 
-/* linked_send sends words that are parted by spaces. */
+/* linked_send sends words separated by spaces. */
 int linked_send(struct linked *, const char *command);
 struct reply *linked_await_reply(struct linked *);
 
-/* linked_ask: both, on a connection that stays up. */
+/* linked_ask sends a command and waits for its reply, on a connection that stays up. */
 struct reply *linked_ask(struct linked *, const char *command);
 
 #endif

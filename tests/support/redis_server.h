@@ -10,27 +10,30 @@
 #include "support/temp.h"
 
 struct redis_server {
-	char folder[TEMP_SIZE]; /* where it works; its log is the file "log" there */
-	char path[TEMP_SIZE];   /* of its unix socket */
-	unsigned port;          /* 0: none */
-	pid_t pid;              /* 0: it does not run */
+	char folder[TEMP_SIZE]; /* its working folder, with the log file "log" */
+	char path[TEMP_SIZE];   /* path of its unix socket */
+	unsigned port;          /* 0: no port */
+	pid_t pid;              /* 0: not running */
 	const char *const *options;
 };
 
-/* redis_server_start makes the folder and starts the server in it; it answers when this returns.
- * options: further words of its command line, for example "--appendonly", "yes"; ended by NULL, or
- * NULL; they must outlive the server. Aborts, with the log, if the server does not start. */
+/* redis_server_start makes the folder and starts the server in it. The server answers when the
+ * function returns. options are further words of its command line, for example "--appendonly",
+ * "yes", and end with NULL; they must outlive the server. options may be NULL. If the server does
+ * not start, the function prints its log and aborts. */
 void redis_server_start(struct redis_server *, bool tcp, const char *const *options);
 
-/* redis_server_restart: after a stop or a kill; same folder, socket, port and options. */
+/* redis_server_restart: call it after a stop or a kill. Folder, socket, port and options stay the
+ * same. */
 void redis_server_restart(struct redis_server *);
 
-void redis_server_stop(struct redis_server *);   /* SIGTERM, and waits for its end */
-void redis_server_kill(struct redis_server *);   /* kill -9, and waits for its end */
-void redis_server_pause(struct redis_server *);  /* SIGSTOP; it stands still on return */
-void redis_server_resume(struct redis_server *); /* SIGCONT */
+void redis_server_stop(struct redis_server *); /* sends SIGTERM and waits for the end */
+void redis_server_kill(struct redis_server *); /* sends SIGKILL and waits for the end */
+void redis_server_pause(
+    struct redis_server *); /* sends SIGSTOP; the server stands still on return */
+void redis_server_resume(struct redis_server *); /* sends SIGCONT */
 
-/* redis_server_end kills it if it runs, and removes the folder with all that is in it. */
+/* redis_server_end kills the server if it runs, and removes the folder. */
 void redis_server_end(struct redis_server *);
 
 #endif

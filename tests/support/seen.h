@@ -4,14 +4,14 @@
 
 #include "durawheel/durawheel.h"
 
-#define PATIENCE DW_SECONDS(20) /* far beyond what a loaded machine needs */
+#define PATIENCE DW_SECONDS(20) /* much more than a loaded machine needs */
 
 struct seen {
 	int starts;
 	int answers;
 	int status;
 	dw_level level;
-	int stop_at; /* dw_stop() at this start */
+	int stop_at; /* call dw_stop() at this start */
 	dw_verdict verdict;
 	uint32_t attempt;
 	char data[64];
@@ -19,14 +19,16 @@ struct seen {
 	char owner[256];
 };
 
-/* A handler and a dw_done_fn; user is a struct seen. */
+/* A handler and a dw_done_fn. user is a struct seen. */
 dw_verdict on_due(dw *, const dw_firing *, void *user);
 void on_done(dw *, const dw_result *, void *user);
 
-/* open_store fails the test, with the library's words, when the store does not open. */
+/* open_store opens a store. Fails the test, with the library's message, if the store does not
+ * open. */
 dw *open_store(const char *url, dw_role role);
 
-/* refused: dw_open() must answer status, say the word and leave its output alone. */
+/* refused: dw_open() must return status, put the word into its message and leave its output
+ * alone. */
 void refused(const dw_options *, int status, const char *word);
 
 #endif

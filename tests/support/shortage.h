@@ -8,11 +8,11 @@
 
 struct shortage {
 	pthread_mutex_t mutex;
-	size_t calls;   /* so far */
-	size_t fail_at; /* this call fails; 0: none */
-	bool always;    /* and all behind it */
-	bool failed;    /* one did */
-	size_t blocks;  /* allocated and not freed */
+	size_t calls;   /* calls so far */
+	size_t fail_at; /* the call that fails; 0: none */
+	bool always;    /* all later calls fail too */
+	bool failed;    /* a call has failed */
+	size_t blocks;  /* blocks not freed yet */
 };
 
 #define SHORTAGE_NONE                                                                              \
@@ -20,15 +20,16 @@ struct shortage {
 		.mutex = PTHREAD_MUTEX_INITIALIZER                                                 \
 	}
 
-/* user is a struct shortage. */
+/* shortage_resize: user is a struct shortage. */
 void *shortage_resize(void *user, void *block, size_t size);
 
-/* shortage_begin: the nth call from now fails. shortage_end: there is memory again. */
+/* shortage_begin: the nth call from now fails. shortage_end: no call fails any more. */
 void shortage_begin(struct shortage *, size_t nth, bool always);
 void shortage_end(struct shortage *);
 bool shortage_failed(struct shortage *);
 
-/* shortage_step: how many allocations a sweep goes on, fewer of them where each costs more. */
+/* shortage_step: the step of a sweep over all allocations: 1, or more if DW_TEST_SCALE is below
+ * 100. */
 size_t shortage_step(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include "support/ask.h"
 #include "support/temp.h"
 
-enum { FIXTURE_START = 1000000 }; /* the clock at the beginning */
+enum { FIXTURE_START = 1000000 }; /* the clock at the start */
 
 struct fixture {
 	char folder[TEMP_SIZE];
@@ -17,18 +17,18 @@ struct fixture {
 	struct ask other;
 };
 
-/* Both are cmocka's. Nothing is open yet; what is open is closed. */
+/* Set-up and teardown for cmocka. The set-up opens no store; the teardown closes all. */
 int fixture_set_up(void **state);
 int fixture_tear_down(void **state);
 
-/* fixture_try opens the store at path; a status, its words in message. */
+/* fixture_try opens the store at path. Returns a status; the words are in message. */
 int fixture_try(struct fixture *, struct ask *, dw_role, const char *path);
 void fixture_open(struct fixture *, struct ask *, dw_role);
 
-/* fixture_words: message must say them. */
+/* fixture_words: message must contain these words. */
 void fixture_words(const struct fixture *, const char *words);
 
-/* fixture_raw: SQL on a connection of its own, as somebody else's program would. */
+/* fixture_raw runs SQL on a connection of its own, as another program would. */
 void fixture_raw(const struct fixture *, const char *sql);
 
 #endif

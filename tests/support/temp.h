@@ -8,11 +8,11 @@
 void temp_make(char *path);
 void temp_remove(const char *path);
 
-/* temp_copy copies a file by another program: closing a database file here would drop the locks
- * that this process has on it. */
+/* temp_copy copies a file by another process. Closing a database file in this process would drop
+ * the locks that it has on the file. */
 void temp_copy(const char *from, const char *to);
 
-/* temp_file: folder/name into path (TEMP_SIZE bytes); returns path. */
+/* temp_file writes folder/name into path (TEMP_SIZE bytes). Returns path. */
 char *temp_file(char *path, const char *folder, const char *name);
 
 #endif

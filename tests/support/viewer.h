@@ -7,38 +7,40 @@
 
 enum { VIEWER_EVENTS = 32, VIEWER_PAGE = 8 };
 
-#define VIEWER_PATIENCE DW_SECONDS(60) /* far beyond what a loaded machine needs */
+#define VIEWER_PATIENCE DW_SECONDS(60) /* much more than a loaded machine needs */
 
 struct viewer {
 	dw *d;
-	int events[VIEWER_EVENTS];     /* how many of each kind */
-	int statuses[VIEWER_EVENTS];   /* of the last one */
-	char trouble[DW_MESSAGE_SIZE]; /* what the last event that was not DW_OK said */
+	int events[VIEWER_EVENTS];   /* events of each kind */
+	int statuses[VIEWER_EVENTS]; /* status of the last event of each kind */
+	char
+	    trouble[DW_MESSAGE_SIZE]; /* the message of the last event whose status was not DW_OK */
 	int starts;
-	int status; /* of the last answer */
+	int status; /* status of the last answer */
 	size_t count;
 	dw_state states[VIEWER_PAGE];
 	char ids[VIEWER_PAGE][16];
 	char topics[VIEWER_PAGE][DW_TOPIC_MAX + 1];
-	int newer; /* of the first letter */
+	int newer; /* `newer` of the first letter */
 	int damaged;
 	uint64_t flaws;
 	char flaw[128];
-	char message[DW_MESSAGE_SIZE]; /* of viewer_open */
+	char message[DW_MESSAGE_SIZE]; /* the message of viewer_open() */
 };
 
-/* viewer_open sets the options' size and on_event. */
+/* viewer_open opens a handle. It sets the size and on_event of the options. */
 int viewer_open(struct viewer *, dw_options *);
 void viewer_close(struct viewer *);
 
-/* viewer_await turns until the counter, one of the viewer's, has that value. */
+/* viewer_await turns until the counter, a field of the viewer, has the wanted value. */
 void viewer_await(const struct viewer *, const int *counter, int wanted);
 
-/* viewer_sync: a call, which returned that status, is answered now. viewer_answer: so. */
+/* viewer_sync: status is the result of a call, which must be DW_OK. Waits until the call is
+ * answered. viewer_answer: the same, and returns the status of the answer. */
 void viewer_sync(const struct viewer *, int status);
 int viewer_answer(const struct viewer *, int status);
 
-/* For dw_on, and for the calls; user is the viewer. */
+/* Callbacks for dw_on() and for the calls. user is the viewer. */
 dw_verdict viewer_due(dw *, const dw_firing *, void *user);
 void viewer_done(dw *, const dw_result *, void *user);
 void viewer_page(dw *, int status, const dw_info *, size_t count, const dw_cursor *, void *user);

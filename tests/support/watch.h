@@ -7,7 +7,7 @@
 
 #include "durawheel/durawheel.h"
 
-#define PATIENCE DW_SECONDS(60) /* far beyond what a loaded machine needs */
+#define PATIENCE DW_SECONDS(60) /* much more than a loaded machine needs */
 
 struct seen {
 	dw *d;
@@ -16,29 +16,29 @@ struct seen {
 	int answers;
 	int failures;
 	int events;
-	int status; /* of the last answer */
-	int posted; /* functions run */
-	int result; /* what a thread has found */
+	int status; /* status of the last answer */
+	int posted; /* posted functions that have run */
+	int result; /* result of a thread */
 	dw_token token;
 	dw_event_kind event;
 	char log[DW_MESSAGE_SIZE];
-	atomic_int no_memory; /* every allocation fails */
+	atomic_int no_memory; /* every allocation fails while it is set */
 };
 
-/* seen_options: of a memory store, with all hooks set; *seen is made again. */
+/* seen_options: options for a memory store with all hooks set. Resets *seen. */
 dw_options seen_options(struct seen *seen);
 void seen_open(struct seen *seen, size_t posted_max_bytes);
 
 /* seen_done counts the answer and signals changed. */
 void seen_done(dw *, const dw_result *, void *user);
 
-/* seen_stop, for dw_post(). */
+/* seen_stop: a function for dw_post(). */
 void seen_stop(dw *, void *arg);
 
-/* seen_put puts a timer that never fires. */
+/* seen_put puts a timer that is never due. */
 int seen_put(dw *, const char *id, struct seen *seen);
 
-/* seen_in_thread runs body to its end while nobody turns. */
+/* seen_in_thread runs body in a thread until it ends. The handle does not turn meanwhile. */
 void seen_in_thread(void *(*body)(void *), struct seen *seen);
 
 #endif

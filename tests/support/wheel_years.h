@@ -7,8 +7,9 @@
 #include "wheel/sweep.h"
 
 /*
- * wheel_years_pass: as if so many generations had been given and their timers were gone. For a new
- * wheel a multiple of 64; for one that has only elders a multiple of its ring.
+ * wheel_years_pass: the wheel looks as if so many generations had been given and their timers had
+ * gone. The number must be a multiple of 64 for a new wheel, and of its ring for a wheel with only
+ * elders.
  */
 static inline void wheel_years_pass(dw_wheel *wheel, uint32_t generations)
 {
@@ -20,15 +21,15 @@ static inline void wheel_years_pass(dw_wheel *wheel, uint32_t generations)
 	wheel->sweep.began += generations;
 }
 
-/* wheel_years_age: who was added before the last `old` generations becomes an elder when the sweep,
- * which goes on by so many blocks, meets him. The wheel has room for elders. */
+/* wheel_years_age sweeps so many blocks. Timers older than the last `old` generations become elders
+ * when the sweep meets them. The wheel must have room for elders. */
 static inline void wheel_years_age(dw_wheel *wheel, uint32_t old, unsigned blocks)
 {
 	wheel->names.old = old;
 	wheel_sweep_some(wheel, blocks);
 }
 
-/* wheel_years_elders: how many elders there are. */
+/* wheel_years_elders: the number of elders. */
 static inline size_t wheel_years_elders(const dw_wheel *wheel)
 {
 	size_t count = 0;
