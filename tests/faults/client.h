@@ -11,32 +11,32 @@ struct client {
 	struct ledger *ledger;
 	struct process process;
 	enum client_kind { CLIENT_NONE, CLIENT_IMPORT, CLIENT_ADD, CLIENT_CANCEL } kind;
-	size_t ids[CLIENT_IDS_MAX]; /* add: one, import: the first */
+	size_t ids[CLIENT_IDS_MAX]; /* add: the timer; import: the first timer */
 	size_t count;
-	char file[TEMP_SIZE]; /* what it reads */
+	char file[TEMP_SIZE]; /* the file that an import reads */
 };
 
-/* client_import: count timers from first on, each with the due of its entry. */
+/* client_import starts an import of count timers from first on. The ledger has their deadlines. */
 void client_import(struct client *, size_t first, size_t count);
 void client_add(struct client *, size_t number);
 
-/* client_cancel: those of ids, count of them. */
+/* client_cancel starts a cancel of the first count of ids. */
 void client_cancel(struct client *);
 
-/* client_has_ended: after process_poll(). Its answers are in the ledger then, and it is free for
- * the next command. */
+/* client_has_ended: call it after process_poll(). If it returns true, the answers are in the
+ * ledger, and the client can start the next command. */
 bool client_has_ended(struct client *);
 
-/* client_wait: the same, and waits for it. */
+/* client_wait waits until the command has ended. */
 void client_wait(struct client *);
 
-/* client_free kills what still runs. */
+/* client_free kills a command that still runs. */
 void client_free(struct client *);
 
-/* client_list compares what is stored with the ledger. */
+/* client_list compares the stored timers with the ledger. */
 void client_list(struct ledger *);
 
-/* client_check_empty: nothing is pending, claimed or dead. */
+/* client_check_empty checks that the store has no pending, claimed or dead timer. */
 void client_check_empty(struct faults *);
 
 #endif

@@ -12,17 +12,17 @@
 #include "support/temp.h"
 
 struct disk {
-	char folder[TEMP_SIZE]; /* on it */
+	char folder[TEMP_SIZE]; /* a folder on the file system */
 	char ballast[TEMP_SIZE];
-	bool borrowed; /* it is the system's */
+	bool borrowed; /* the file system belongs to the system */
 };
 
-/* disk_make: the process has one thread and is the test's own, because it does not return to where
- * it was. folder is an empty one to mount it on. False: and a word about it on stdout. */
+/* disk_make mounts the file system on the empty folder. The process must have one thread and must
+ * be the test's own, because it cannot leave the namespace. False: the reason is on stdout. */
 bool disk_make(struct disk *ret_disk, const char *folder);
 void disk_free(struct disk *);
 
-/* disk_fill leaves no byte. disk_clear: the space that was filled is there again. */
+/* disk_fill fills the file system to the last byte. disk_clear frees the space again. */
 void disk_fill(const struct disk *);
 void disk_clear(const struct disk *);
 

@@ -11,21 +11,21 @@
 #include "durawheel/durawheel.h"
 #include "support/temp.h"
 
-/* faults_slowness: how many times longer than on an idle machine of two cores a process takes here,
- * with this sanitizer and beside these other programs; 1 to 20. faults_main() measures it once, by
- * starting the command. Every time that a test chooses grows with it. */
+/* faults_slowness: how many times more time a process takes here than on an idle machine of two
+ * cores, because of the sanitizer or other programs; 1 to 20. faults_main() measures it once, by
+ * starting the command. All times that a test chooses are multiplied by it. */
 dw_usec faults_slowness(void);
 
-/* How long anything may take before it is called a hang. */
+/* After this time a test reports a hang. */
 #define FAULTS_PATIENCE (DW_SECONDS(60) * faults_slowness())
 
 #define FAULTS_STORE_SIZE (TEMP_SIZE + 16)
 
 struct faults {
-	const char *command; /* the durawheel to be tested */
-	const char *name;    /* of the test */
+	const char *command; /* the durawheel command to be tested */
+	const char *name;    /* name of the test */
 	struct rng rng;
-	bool is_long; /* DW_LONG: full size */
+	bool is_long; /* DW_LONG is set: run the full size */
 	unsigned percent;
 	unsigned failures;
 	char folder[TEMP_SIZE];
@@ -37,10 +37,11 @@ struct faults_test {
 	void (*run)(struct faults *);
 };
 
-/* faults_main: a program of crash tests; it takes the command and names of tests. */
+/* faults_main: the main function of crash tests. Its arguments are the command and the names of
+ * tests. */
 int faults_main(int argc, char **argv, const struct faults_test *, size_t count);
 
-/* One file of the same name each. */
+/* Each test has a file of the same name. */
 void kill_run(struct faults *);
 void cancel_race(struct faults *);
 void cancel_deadline(struct faults *);
@@ -60,16 +61,16 @@ void small_disk(struct faults *);
 
 void faults_fail(struct faults *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* faults_store: the tests that need more than one store number them. */
+/* faults_store changes to another store, for tests that need more than one. */
 void faults_store(struct faults *, unsigned number);
 
-/* faults_amount: usual, or full with DW_LONG=1; then the share DW_TEST_SCALE says. */
+/* faults_amount: usual, or full with DW_LONG=1, scaled by DW_TEST_SCALE. */
 size_t faults_amount(const struct faults *, size_t usual, size_t full);
 
-/* faults_between: at least low, at most high. */
+/* faults_between: a random time from low to high. */
 dw_usec faults_between(struct faults *, dw_usec low, dw_usec high);
 
-/* faults_now: CLOCK_REALTIME, which is what a deadline is compared with. */
+/* faults_now: CLOCK_REALTIME, the clock of deadlines. */
 dw_usec faults_now(void);
 
 #endif

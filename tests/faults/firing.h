@@ -5,7 +5,7 @@
 
 #include "durawheel/durawheel.h"
 
-/* firing_write writes to stdout at once; without a reader the process ends. */
+/* firing_write writes to stdout at once. If nobody reads stdout, the process ends. */
 void firing_write(const dw_firing *);
 
 #endif

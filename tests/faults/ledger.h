@@ -13,59 +13,60 @@
 
 enum cancel {
 	CANCEL_NONE,
-	CANCEL_ASKED, /* no answer yet, or none at all */
+	CANCEL_ASKED, /* no answer yet, or never one */
 	CANCEL_DONE,
-	CANCEL_LATE, /* it is being delivered: it must start */
-	CANCEL_GONE  /* no such timer: it was settled, it must have started before */
+	CANCEL_LATE, /* the timer was being delivered: it must start */
+	CANCEL_GONE  /* no such timer: it must have started and been settled before */
 };
 
 struct entry {
 	dw_usec due;
-	dw_usec cancelled; /* when the command that asked for it had returned */
+	dw_usec cancelled; /* when the cancelling command had ended */
 	dw_usec fired;     /* the last start */
 	enum cancel cancel;
-	bool asked;     /* it may be in the store */
-	bool confirmed; /* it is */
+	bool asked;     /* the timer may be in the store */
+	bool confirmed; /* the timer is in the store */
 	bool listed;
 	unsigned starts;
-	unsigned life;   /* of the last start */
-	int64_t attempt; /* the same */
+	unsigned life;   /* life of the last start */
+	int64_t attempt; /* attempt of the last start */
 };
 
 struct ledger {
 	struct faults *faults;
-	uint64_t seed; /* of the data */
+	uint64_t seed; /* seed of the data */
 	struct entry *entries;
 	size_t count;
-	bool claimed_again; /* the clock was set back: claims were given back, and count */
-	bool is_ordered;    /* within a life, timers start in the order of (due, number) */
-	unsigned life;      /* the owner of now, from 1 */
+	bool claimed_again; /* the clock was set back: returned claims count too */
+	bool is_ordered;    /* within a life, timers must start in the order of (due, number) */
+	unsigned life;      /* number of the current owner, from 1 */
 	dw_usec last_due;
 	size_t last;
 	size_t starts;
 	size_t repeats;
-	size_t cut; /* lines */
+	size_t cut; /* cut lines */
 };
 
 void ledger_init(struct ledger *ret_ledger, struct faults *, size_t count);
 void ledger_free(struct ledger *);
 
-/* ledger_begin_life: a new owner starts. */
+/* ledger_begin_life: a new owner has started. */
 void ledger_begin_life(struct ledger *);
 
-/* ledger_read takes the whole lines that the owner has written. */
+/* ledger_read reads the whole lines that the owner has written. */
 void ledger_read(struct ledger *, struct process *owner);
 
-/* ledger_end_life: the same, and the cut line of an owner that has ended. */
+/* ledger_end_life: the same for an owner that has ended, including its cut line. */
 void ledger_end_life(struct ledger *, struct process *owner);
 
-/* ledger_list takes the lines of `durawheel list --json`. */
+/* ledger_list reads the lines of `durawheel list --json`. */
 void ledger_list(struct ledger *, struct process *list);
 
-/* ledger_check: in the end, when the store is empty. starts_max: of one timer. */
+/* ledger_check checks the promises at the end, when the store is empty. A timer may have at most
+ * starts_max starts. */
 void ledger_check(struct ledger *, unsigned starts_max);
 
-/* ledger_check_listed: each confirmed timer was in the list, and no cancelled one. */
+/* ledger_check_listed checks that the list had each confirmed timer, and no cancelled one. */
 void ledger_check_listed(struct ledger *);
 
 #endif

@@ -6,20 +6,22 @@
 
 void owner_start(struct process *ret_owner, struct ledger *, bool until_idle);
 
-/* owner_kill: SIGKILL; what it wrote goes into the ledger. */
+/* owner_kill sends SIGKILL. The output of the owner goes into the ledger. */
 void owner_kill(struct process *owner, struct ledger *);
 
-/* owner_await waits for its end, which must be a good one. owner_finish frees it, too. */
+/* owner_await waits for the end of the owner, which must be successful. owner_finish also frees
+ * it. */
 void owner_await(struct process *owner, struct ledger *);
 void owner_finish(struct process *owner, struct ledger *);
 
-/* owner_run_until_idle: from start to end. */
+/* owner_run_until_idle runs an owner with --until-idle to its end. */
 void owner_run_until_idle(struct ledger *);
 
-/* owner_wait_starts: until the ledger has that many starts in all. False: it ended, or hangs. */
+/* owner_wait_starts waits until the ledger has this number of starts. False: the owner has ended,
+ * or hangs. */
 bool owner_wait_starts(struct process *owner, struct ledger *, size_t starts);
 
-/* owner_wait_running: until it has loaded what is stored. */
+/* owner_wait_running waits until the owner has loaded the stored timers. */
 bool owner_wait_running(struct process *owner, struct faults *);
 
 #endif

@@ -11,22 +11,22 @@
 
 enum { PAYLOAD_MAX = 4096 };
 
-/* payload_id writes a valid id that is hard on quoting; it ends with '#' and the number. */
+/* payload_id writes a valid id that is hard to quote. It ends with '#' and the number. */
 void payload_id(size_t number, char id[DW_ID_MAX + 1]);
 
-/* payload_number: of an id as above, or SIZE_MAX. */
+/* payload_number: the number of such an id, or SIZE_MAX. */
 size_t payload_number(const char *id);
 
-/* payload_data writes text, bytes that are no UTF-8, or nothing, and returns its size. */
+/* payload_data writes text, bytes that are not valid UTF-8, or nothing. Returns their size. */
 size_t payload_data(uint64_t seed, size_t number, unsigned char data[PAYLOAD_MAX]);
 
-/* payload_is_text: the data as it stands is a string of JSON. */
+/* payload_is_text: can the data be written as a JSON string? */
 int payload_is_text(const unsigned char *data, size_t size);
 
-/* payload_line writes the line of an import. */
+/* payload_line writes one line of an import. */
 void payload_line(FILE *, uint64_t seed, size_t number, dw_usec due);
 
-/* The topic of all of them. */
+/* The topic of all timers. */
 #define PAYLOAD_TOPIC "crash.test"
 
 #endif

@@ -13,22 +13,22 @@
 #include "durawheel/durawheel.h"
 
 struct stream {
-	int fd; /* -1: ended */
+	int fd; /* -1: the stream has ended */
 	char *bytes;
 	size_t size;
 	size_t capacity;
-	size_t taken; /* of the bytes, by stream_line() */
+	size_t taken; /* bytes taken by stream_line() */
 };
 
 struct process {
-	pid_t pid; /* 0: none, or it has ended */
+	pid_t pid; /* 0: there is no process, or it has ended */
 	int pidfd;
-	int in; /* what it reads, or -1 */
+	int in; /* the stdin of the process, or -1 */
 	struct stream out;
 	struct stream err;
-	bool stalled;  /* nobody reads its stdout */
+	bool stalled;  /* its stdout is not read */
 	int code;      /* its exit code, or 128 + the signal that ended it */
-	dw_usec ended; /* when that was noticed, on the wall clock */
+	dw_usec ended; /* wall-clock time at which its end was noticed */
 };
 
 #define PROCESS_NONE                                                                               \
@@ -36,43 +36,45 @@ struct process {
 		.pidfd = -1, .in = -1, .out = {.fd = -1}, .err = {.fd = -1 }                       \
 	}
 
-/* process_fork starts body(user), of which the result becomes the exit code. Its standard input
- * is a pipe: process->in. */
+/* process_fork starts a process that calls body(user). The result is its exit code. process->in is
+ * a pipe to its standard input. */
 void process_fork(struct process *ret_process, int (*body)(void *user), void *user);
 
 /* process_start starts a command: argv ends with NULL. */
 void process_start(struct process *ret_process, const char *const *argv);
 
-/* process_poll waits for something to happen to one of them, at most until that time (wall clock),
- * and takes what they printed. At most PROCESS_POLL_MAX; those that have ended are passed over. */
+/* process_poll waits until one of the processes has written something or ended, at most until the
+ * wall-clock time, and reads their output. It takes at most PROCESS_POLL_MAX processes, and skips
+ * those that have ended. */
 enum { PROCESS_POLL_MAX = 8 };
 void process_poll(struct process **, size_t count, dw_usec until);
 
-/* process_wait: until it has ended. False: it takes longer than the patience of faults.h. */
+/* process_wait waits until the process has ended. False: FAULTS_PATIENCE was too short. */
 bool process_wait(struct process *);
 
-/* process_wait_text: until its stderr has a text, or it has ended, or patience is over. */
+/* process_wait_text waits until its stderr has a text, it has ended, or the patience is over. */
 bool process_wait_text(struct process *, const char *text);
 
-/* process_wait_closed: until nobody has its stdout and stderr open, not even a child it left. */
+/* process_wait_closed waits until no process has its stdout and stderr open. A child that it left
+ * may still have them. */
 bool process_wait_closed(struct process *);
 
-/* process_signal: nothing if it has ended. */
+/* process_signal sends a signal, unless the process has ended. */
 void process_signal(const struct process *, int signal);
 
-/* process_kill: SIGKILL, and what it had printed until then. */
+/* process_kill sends SIGKILL and reads the rest of the output. */
 void process_kill(struct process *);
 
-/* process_close_in: what it reads has an end. */
+/* process_close_in closes the standard input of the process. */
 void process_close_in(struct process *);
 
-/* process_free kills it if need be; PROCESS_NONE is accepted. */
+/* process_free kills the process if it still runs. PROCESS_NONE is allowed. */
 void process_free(struct process *);
 
-/* stream_line: the next whole line, without its newline, which is replaced by a NUL; NULL: none. */
+/* stream_line: the next whole line, or NULL. A NUL replaces its newline. */
 char *stream_line(struct stream *, size_t *ret_size);
 
-/* stream_text: all of it, as a string. */
+/* stream_text: the whole stream as a string. */
 const char *stream_text(struct stream *);
 
 #endif

@@ -6,11 +6,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Zero at first. The test sets ahead_us, adds to steps and wakes; the process sets seen. */
+/* All zero at the start. The test sets ahead_us, increments steps and wakes the process; the
+ * process sets seen. */
 struct stepped {
-	_Atomic int64_t ahead_us; /* of the process's wall clock */
+	_Atomic int64_t ahead_us; /* how far the process's wall clock is ahead */
 	_Atomic uint32_t steps;
-	_Atomic uint32_t seen; /* the last of them that the process's timers have seen */
+	_Atomic uint32_t seen; /* the last step that the timers of the process have seen */
 };
 
 #endif

@@ -8,15 +8,16 @@
 
 struct actor_task {
 	const char *url;
-	const char *name; /* of the namespace */
+	const char *name; /* name of the namespace */
 	const struct plan *plan;
 	unsigned hand; /* its part of the plan */
 	dw_role role;
-	dw_usec lease; /* 0: as usual */
+	dw_usec lease; /* 0: the usual lease */
 };
 
-/* A line is "e KIND NUMBER AT DUE GENERATION ATTEMPT STATUS DIGEST", as in history.h; "o KIND
- * COUNT" a dw_event_kind; "s US" the longest turn so far; "n TEXT" what is only to be read. */
+/* The lines on stdout: "e KIND NUMBER AT DUE GENERATION ATTEMPT STATUS DIGEST" is an event of
+ * history.h, "o KIND COUNT" a dw_event_kind, "s US" the longest turn so far, "n TEXT" a note for
+ * people. */
 int actor_main(void *task);
 
 #endif

@@ -7,13 +7,14 @@
 
 #include "support/redis_server.h"
 
-/* admin_ask: the reply, the caller's; NULL: the server does not answer. Format as in hiredis. */
+/* admin_ask returns the reply, which the caller frees. NULL: the server does not answer. The format
+ * is that of hiredis. */
 redisReply *admin_ask(const struct redis_server *, const char *format, ...);
 
 /* admin_do aborts if the server refuses. */
 void admin_do(const struct redis_server *, const char *format, ...);
 
-/* admin_number: of an integer reply, -1 for anything else. */
+/* admin_number: the value of an integer reply; -1 for any other reply. */
 long long admin_number(const struct redis_server *, const char *format, ...);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum plan_act { PLAN_NONE, PLAN_CANCEL, PLAN_MOVE };
 
-/* Whose work something is: that of the actor of that number. */
+/* The actors of a plan. */
 enum { PLAN_OWNER, PLAN_CLIENT, PLAN_THIRD, PLAN_HANDS };
 
 struct plan_item {
@@ -26,27 +26,28 @@ struct plan_item {
 struct plan {
 	struct plan_item *items;
 	size_t count;
-	uint64_t seed; /* of the data */
-	dw_usec end;   /* of all that is to be done, and of all deadlines */
+	uint64_t seed; /* seed of the data */
+	dw_usec end;   /* the end of all operations and deadlines */
 };
 
 struct plan_size {
 	size_t count;
-	dw_usec period; /* in which they are put */
-	dw_usec span;   /* from put to deadline, at most */
-	bool alone;     /* the owner does it all */
+	dw_usec period; /* the time in which the timers are put */
+	dw_usec span;   /* the longest time from put to deadline */
+	bool alone;     /* the owner does all operations */
 };
 
-/* plan_mixed: put by the owner and a client, three of ten cancelled, one moved, by either. */
+/* plan_mixed: the owner and a client put the timers. Three of ten are cancelled and one is moved,
+ * by either. */
 void plan_mixed(struct plan *, struct faults *, const struct plan_size *);
 
-/* plan_cancels: one deadline after the other, `each` apart; every timer is put by the owner and
- * cancelled by one of two others within `around` of its deadline. */
+/* plan_cancels: deadlines follow each other, `each` apart. The owner puts every timer, and one of
+ * two other actors cancels it within `around` of its deadline. */
 void plan_cancels(struct plan *, struct faults *, size_t count, dw_usec each, dw_usec around);
 
 void plan_free(struct plan *);
 
-/* plan_digest: of the data of a timer. */
+/* plan_digest: the digest of a timer's data. */
 uint64_t plan_digest(const struct plan *, size_t number);
 
 #endif

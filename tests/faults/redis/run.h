@@ -12,16 +12,16 @@
 #define RUN_SHARDS 16
 #define RUN_URL_SIZE (TEMP_SIZE + 16)
 
-/* After a fault of the server the owner may find that its lease has ended, and start again what it
- * had started since: for that long. */
+/* After a fault of the server the owner may find that its lease has ended. For this time it may
+ * repeat starts since the fault. */
 #define RUN_AFTER (DW_SECONDS(4) * faults_slowness())
 
 struct run_actor {
-	struct process process; /* pid 0: none */
+	struct process process; /* pid 0: there is no process */
 	struct actor_task task;
 	unsigned life;     /* its number in the history */
-	size_t unanswered; /* calls */
-	bool ready;        /* it has opened the store */
+	size_t unanswered; /* calls without an answer */
+	bool ready;        /* the actor has opened the store */
 	bool is_owner;
 	size_t owner_events; /* DW_EVENT_OWNER */
 	size_t lost_events;  /* DW_EVENT_OWNER_LOST */
@@ -41,31 +41,31 @@ struct run {
 	unsigned shown; /* timers with a broken promise */
 };
 
-/* run_begin starts a server that loses nothing, and takes a plan that plan_...() made. */
+/* run_begin starts a server that loses nothing, and takes a plan made by plan_...(). */
 void run_begin(struct run *, struct faults *);
 
-/* run_start, run_kill: an actor; run_kill says nothing of it to the history. */
+/* run_start starts an actor; run_kill kills it, without telling the history. */
 void run_start(struct run *, unsigned hand, dw_role);
 void run_kill(struct run *, unsigned hand);
 
-/* run_pump lets things happen until then. */
+/* run_pump handles events until this time. */
 void run_pump(struct run *, dw_usec until);
 void run_pass(struct run *, dw_usec duration);
 
-/* run_wait_ready: until the actor has opened the store. */
+/* run_wait_ready waits until the actor has opened the store. */
 bool run_wait_ready(struct run *, unsigned hand);
 
-/* run_finish waits until the plan is done and the store empty, ends all actors and the server and
- * checks the history. */
+/* run_finish waits until the plan is done and the store is empty. Then it ends all actors and the
+ * server, and checks the history. */
 void run_finish(struct run *);
 
-/* run_drain: its first half; run_close: the rest. run_end, between them or as a part of run_close,
- * ends the actors: only then the history has all that they did. */
+/* run_drain is the first half of run_finish, run_close the rest. run_end ends the actors: it is
+ * part of run_close, or may be called before. The history is only complete after it. */
 void run_drain(struct run *);
 void run_end(struct run *);
 void run_close(struct run *);
 
-/* run_stored: the timers that Redis has; -1: it cannot be asked. */
+/* run_stored: the number of timers in Redis; -1: Redis does not answer. */
 long long run_stored(struct run *);
 
 #endif
