@@ -17,9 +17,9 @@ enum { TIMERS = 300, TIMERS_LONG = 2100, AT_A_TIME = PROCESS_POLL_MAX - 1, ROUND
 #define FIRST (DW_SECONDS(1) * faults_slowness())
 #define EACH (DW_MILLISECONDS(6) * faults_slowness()) /* from one deadline to the next */
 #define AROUND DW_MILLISECONDS(20)
-#define AHEAD (DW_MILLISECONDS(5) * faults_slowness()) /* a command's start to its cancel */
+#define AHEAD (DW_MILLISECONDS(5) * faults_slowness()) /* from start to cancel */
 
-/* When to start which command. */
+/* The time at which a command must start. */
 struct moment {
 	dw_usec at;
 	size_t number;
@@ -28,7 +28,7 @@ struct moment {
 struct race {
 	struct ledger ledger;
 	struct process owner;
-	struct moment *moments; /* in their order */
+	struct moment *moments; /* sorted by time */
 	size_t next;
 	struct client clients[AT_A_TIME];
 	dw_usec began[AT_A_TIME];
@@ -51,7 +51,7 @@ static void choose(struct race *race, dw_usec shift)
 
 	race->moments = calloc(ledger->count, sizeof *race->moments);
 	if (!race->moments)
-		abort(); /* no memory, no test */
+		abort(); /* out of memory */
 	for (size_t i = 0; i < ledger->count; i++) {
 		ledger->entries[i].due = first + (dw_usec)i * EACH;
 		race->moments[i].number = i;
@@ -61,7 +61,7 @@ static void choose(struct race *race, dw_usec shift)
 	qsort(race->moments, ledger->count, sizeof *race->moments, by_time);
 }
 
-/* free_client: one that runs no command, or AT_A_TIME. */
+/* free_client: a client that runs no command, or AT_A_TIME. */
 static size_t free_client(const struct race *race)
 {
 	size_t i = 0;
@@ -71,8 +71,7 @@ static size_t free_client(const struct race *race)
 	return i;
 }
 
-/* start_due starts the commands whose moment has come, and says until when nothing is to be done
- * unless one of them ends. */
+/* start_due starts the commands whose time has come. Returns the time of the next one. */
 static dw_usec start_due(struct race *race)
 {
 	for (;;) {
@@ -92,7 +91,7 @@ static dw_usec start_due(struct race *race)
 	}
 }
 
-/* take_ended says how many commands still run. */
+/* take_ended returns the number of commands that still run. */
 static size_t take_ended(struct race *race)
 {
 	size_t running = 0;
@@ -139,14 +138,14 @@ static void count_codes(const struct race *race)
 	(void)printf("    %zu commands, %zu within 20 ms of the deadline; exit 0: %zu, 5: %zu, "
 		     "3: %zu\n",
 		     race->ledger.count, race->near, race->counts[CANCEL_DONE],
-		     race->counts[CANCEL_LATE], race->counts[CANCEL_GONE]); /* only to be read */
+		     race->counts[CANCEL_LATE], race->counts[CANCEL_GONE]); /* only for people */
 	if (answered != race->ledger.count ||
 	    race->ledger.starts != answered - race->counts[CANCEL_DONE])
 		faults_fail(race->ledger.faults, "%zu answers of %zu, %zu starts", answered,
 			    race->ledger.count, race->ledger.starts);
 }
 
-/* run_round returns which way the next one must shift: negative is earlier, 0: none is needed. */
+/* run_round returns the shift that the next round needs: negative is earlier, 0 is none. */
 static int run_round(struct faults *faults, dw_usec shift)
 {
 	struct race race = {.owner = PROCESS_NONE};

@@ -13,14 +13,14 @@
 
 #include "faults/payload.h"
 
-enum { TIMERS = 2500, TIMERS_LONG = 25000, EARLIER = 5 /* one of so many */, TRIES = 4 };
+enum { TIMERS = 2500, TIMERS_LONG = 25000, EARLIER = 5 /* one in EARLIER timers */, TRIES = 4 };
 
 #define FIRST (DW_SECONDS(2) * faults_slowness())
 #define EACH DW_MILLISECONDS(1) /* from one deadline to the next */
 #define AROUND DW_MILLISECONDS(20)
 #define AHEAD DW_MILLISECONDS(300)
 
-/* When to cancel what. */
+/* The time at which a timer must be cancelled. */
 struct moment {
 	dw_usec at;
 	size_t number;
@@ -28,7 +28,7 @@ struct moment {
 
 struct canceller {
 	struct ledger *ledger;
-	struct moment *moments; /* in their order */
+	struct moment *moments; /* sorted by time */
 	size_t asked;
 	size_t answered;
 };
@@ -46,7 +46,7 @@ static void answered(dw *d, const dw_result *result, void *user)
 		_exit(EXIT_FAILURE);
 }
 
-/* wait_until turns until a moment has come, and a last time. */
+/* wait_until turns until a time has come, and once more. */
 static int wait_until(dw *d, dw_usec moment)
 {
 	struct pollfd ready = {.fd = dw_fd(d), .events = POLLIN};
@@ -101,7 +101,7 @@ static struct moment *choose(struct ledger *ledger, dw_usec first)
 	dw_usec began = faults_now() + first;
 
 	if (!moments)
-		abort(); /* no memory, no test */
+		abort(); /* out of memory */
 	for (size_t i = 0; i < ledger->count; i++) {
 		ledger->entries[i].due = began + (dw_usec)i * EACH;
 		moments[i].number = i;
@@ -122,7 +122,7 @@ static enum cancel cancel_of(int status)
 				     : CANCEL_ASKED;
 }
 
-/* read_answers: after the owner's firings are in the ledger. */
+/* read_answers: call it when the owner's firings are in the ledger. */
 static void read_answers(struct ledger *ledger, struct process *process, size_t *counts)
 {
 	size_t size, number;
@@ -150,16 +150,17 @@ static void read_answers(struct ledger *ledger, struct process *process, size_t 
 	}
 }
 
-/* has_raced: of a few timers, all may fall on one side. */
+/* has_raced: did cancels come on both sides of the claim? With few timers all may be on one
+ * side. */
 static bool has_raced(const struct faults *faults, const size_t *counts)
 {
 	(void)printf("    cancels: %zu done, %zu late, %zu gone\n", counts[CANCEL_DONE],
-		     counts[CANCEL_LATE], counts[CANCEL_GONE]); /* only to be read */
+		     counts[CANCEL_LATE], counts[CANCEL_GONE]); /* only for people */
 	return faults->percent < 100 ||
 	       (counts[CANCEL_DONE] > 0 && counts[CANCEL_LATE] + counts[CANCEL_GONE] > 0);
 }
 
-/* race_after: the first deadline is so long after the beginning. */
+/* race_after: the first deadline is `first` after the beginning. */
 static bool race_after(struct faults *faults, dw_usec first)
 {
 	size_t counts[CANCEL_GONE + 1] = {0};
@@ -189,7 +190,7 @@ static bool race_after(struct faults *faults, dw_usec first)
 	return has_raced(faults, counts);
 }
 
-/* cancel_deadline: a machine that is too busy for a race gets more time for it. */
+/* cancel_deadline: if the machine was too busy for a race, the race is repeated with more time. */
 void cancel_deadline(struct faults *faults)
 {
 	dw_usec first = FIRST;

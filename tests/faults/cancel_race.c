@@ -14,7 +14,7 @@ enum { TIMERS = 6000, TIMERS_LONG = 60000, TRIES = 5 };
 #define EACH 500 /* us from one deadline to the next */
 #define AHEAD (DW_MILLISECONDS(80) * faults_slowness())
 
-/* The deadlines are in the order of the numbers: next is the first one that is not yet past. */
+/* The timers are numbered by deadline. `next` is the first whose deadline has not passed. */
 struct race {
 	struct ledger ledger;
 	struct client client;
@@ -22,7 +22,7 @@ struct race {
 	size_t next;
 };
 
-/* cancel_some: every second one of those that come next. */
+/* cancel_some cancels every second one of the next timers. */
 static void cancel_some(struct race *race)
 {
 	const struct entry *entries = race->ledger.entries;
@@ -49,13 +49,14 @@ static void run_race(struct race *race)
 			cancel_some(race);
 		process_poll(both, 2, faults_now() + DW_MILLISECONDS(1));
 		ledger_read(&race->ledger, &race->owner);
-		(void)client_has_ended(&race->client); /* or it goes on */
+		(void)client_has_ended(&race->client); /* a command that still runs is read later */
 	}
 	client_wait(&race->client);
 	owner_finish(&race->owner, &race->ledger);
 }
 
-/* has_raced: of a few timers, all may fall on one side. */
+/* has_raced: did cancels come on both sides of the claim? With few timers all may be on one
+ * side. */
 static bool has_raced(const struct faults *faults, const struct ledger *ledger)
 {
 	size_t cancels[CANCEL_GONE + 1] = {0};
@@ -65,13 +66,13 @@ static bool has_raced(const struct faults *faults, const struct ledger *ledger)
 		cancels[ledger->entries[i].cancel]++;
 	late = cancels[CANCEL_LATE] + cancels[CANCEL_GONE];
 	(void)printf("    cancels: %zu done, %zu late, %zu gone\n", cancels[CANCEL_DONE],
-		     cancels[CANCEL_LATE], cancels[CANCEL_GONE]); /* only to be read */
+		     cancels[CANCEL_LATE], cancels[CANCEL_GONE]); /* only for people */
 	if (faults->percent == 100)
 		return cancels[CANCEL_DONE] > 0 && late > 0;
 	return cancels[CANCEL_DONE] + late > 0;
 }
 
-/* race_after: the first deadline is that far ahead. What the import took is added to *taken. */
+/* race_after: the first deadline is `first` ahead. The time of the import is added to *taken. */
 static bool race_after(struct faults *faults, dw_usec first, dw_usec *taken)
 {
 	struct race race = {.client = {.process = PROCESS_NONE}};

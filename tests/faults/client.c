@@ -79,7 +79,7 @@ void client_add(struct client *client, size_t number)
 	    faults->command, "add", "--store",     faults->store, "--topic", PAYLOAD_TOPIC, id,
 	    "--at",          at,    "--data-file", client->file,  NULL};
 
-	(void)fwrite(data, 1, size, file); /* close_file() tells */
+	(void)fwrite(data, 1, size, file); /* close_file() checks */
 	close_file(file);
 	memcpy(id, "--id=", sizeof "--id=");
 	payload_id(number, id + sizeof "--id=" - 1);
@@ -125,7 +125,8 @@ void client_cancel(struct client *client)
 	free(ids);
 }
 
-/* answer_of: what the command says of an id on stderr; nothing when it is cancelled. */
+/* answer_of: the outcome of an id's cancel, from the command's stderr. No line means that it was
+ * cancelled. */
 static enum cancel answer_of(struct client *client, size_t number)
 {
 	static const char *const words[] = {": no such timer\n",

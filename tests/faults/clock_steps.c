@@ -25,11 +25,11 @@ struct program {
 	struct faults *faults;
 	struct ledger ledger;
 	struct process owner;
-	struct stepped *clock; /* shared with it */
+	struct stepped *clock; /* shared with the process */
 	unsigned steps;
 };
 
-/* wish: one half within a span from now, the other half an hour later. */
+/* wish: half of the timers are due within a span from now, the others an hour later. */
 static void wish(struct program *program)
 {
 	struct ledger *ledger = &program->ledger;
@@ -46,7 +46,7 @@ static void wish(struct program *program)
 	client_wait(&client);
 }
 
-/* share_clock makes the file and says in the environment where it is. */
+/* share_clock makes the shared file and puts its name into the environment. */
 static void share_clock(struct program *program)
 {
 	char path[TEMP_SIZE];
@@ -59,7 +59,7 @@ static void share_clock(struct program *program)
 	if (shared == MAP_FAILED || setenv("DW_STEPPED_CLOCK", path, 1) != 0 ||
 	    setenv("LD_PRELOAD", DW_STEPPED_LIBRARY, 1) != 0) {
 		perror("clock_steps");
-		abort(); /* without it there is no test */
+		abort(); /* the test needs the file */
 	}
 	(void)close(fd);
 	program->clock = shared;
@@ -72,7 +72,7 @@ static void unshare_clock(struct program *program)
 	(void)munmap(program->clock, sizeof *program->clock);
 }
 
-/* count_told: how often the owner has said that its clock was set. */
+/* count_told: how often the owner has reported that its clock was set. */
 static unsigned count_told(struct program *program)
 {
 	const char *text = stream_text(&program->owner.err);
@@ -85,7 +85,7 @@ static unsigned count_told(struct program *program)
 	return count;
 }
 
-/* step sets the clock, and waits until the owner has said so. */
+/* step sets the clock, and waits until the owner has reported the step. */
 static void step(struct program *program, dw_usec ahead)
 {
 	struct process *owner = &program->owner;
@@ -122,12 +122,12 @@ static void pass(struct program *program, dw_usec duration)
 	}
 }
 
-/* expect_quiet: nothing is due for an hour, whatever the owner itself says of the time. */
+/* expect_quiet checks that no timer is due for an hour, by the program's clock. */
 static void expect_quiet(struct program *program)
 {
 	size_t starts;
 
-	pass(program, DW_MILLISECONDS(300)); /* what was written before */
+	pass(program, DW_MILLISECONDS(300)); /* reads the lines written before */
 	starts = program->ledger.starts;
 	pass(program, DW_MILLISECONDS(500));
 	if (program->ledger.starts != starts)
@@ -135,8 +135,8 @@ static void expect_quiet(struct program *program)
 			    program->ledger.starts - starts);
 }
 
-/* run_with_steps: before the step back by an hour a part of the second half has started, and the
- * claims of what comes next are given back. */
+/* run_with_steps: before the step back by an hour, some timers of the second half have started. The
+ * step gives the claims of the next ones back. */
 static void run_with_steps(struct program *program)
 {
 	struct ledger *ledger = &program->ledger;

@@ -15,7 +15,7 @@
 /* Room for the reserve, for the timers of a test, and for a file that fills the rest. */
 #define SIZE "48m"
 #define BORROWED_MIN (40ULL << 20)
-#define BORROWED_MAX (256ULL << 20) /* more is not for a test to fill */
+#define BORROWED_MAX (256ULL << 20) /* a larger one is too large to fill */
 
 static const char borrowed[] = "/dev/shm";
 
@@ -25,23 +25,24 @@ static bool write_line(const char *path, const char *line)
 	bool done = fd >= 0 && write(fd, line, strlen(line)) == (ssize_t)strlen(line);
 
 	if (fd >= 0)
-		(void)close(fd); /* written or not is known */
+		(void)close(fd); /* the writes were checked */
 	return done;
 }
 
-/* unshare_as_user: root of a namespace of one user, who is who he was. */
+/* unshare_as_user enters a user namespace and gets all rights in it. The namespace has only this
+ * user, under the same number. */
 static bool unshare_as_user(void)
 {
 	char uid[64], gid[64];
 
-	(void)snprintf(uid, sizeof uid, "%u %u 1", getuid(), getuid()); /* they fit */
+	(void)snprintf(uid, sizeof uid, "%u %u 1", getuid(), getuid()); /* both fit */
 	(void)snprintf(gid, sizeof gid, "%u %u 1", getgid(), getgid());
 	return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_line("/proc/self/uid_map", uid) &&
 	       write_line("/proc/self/setgroups", "deny") && write_line("/proc/self/gid_map", gid);
 }
 
-/* go_up: to the root that is above that of a chroot: who is outside of his root meets no end at it.
- * False: not permitted. */
+/* go_up changes to the root above that of a chroot. A process whose folder is outside of its root
+ * can go up past the root. False: not permitted. */
 static bool go_up(const char *folder)
 {
 	struct stat here, above;
@@ -55,9 +56,9 @@ static bool go_up(const char *folder)
 	return true;
 }
 
-/* make_private_above: after a chroot "/" is no mount, and what it lies in has no name; so it is
- * made private from above, by a child, which shares all mounts with this process but not its root.
- */
+/* make_private_above makes the mount private that contains "/". After a chroot, "/" is not a mount
+ * itself, and its mount has no name here. A child does it from above: it shares all mounts with
+ * this process, but not its root. */
 static bool make_private_above(const char *folder)
 {
 	pid_t child = fork();
@@ -132,7 +133,7 @@ static void fill_by(int fd, size_t size)
 		if (written < 0 && errno == ENOSPC)
 			return;
 		if (written < 0 && errno != EINTR)
-			abort(); /* it cannot be filled */
+			abort(); /* the disk cannot be filled */
 	}
 }
 
@@ -144,10 +145,10 @@ void disk_fill(const struct disk *disk)
 		abort(); /* the same */
 	fill_by(fd, 64 * 1024);
 	fill_by(fd, 1);
-	(void)close(fd); /* what it holds does not matter */
+	(void)close(fd); /* the file's content does not matter */
 }
 
 void disk_clear(const struct disk *disk)
 {
-	(void)unlink(disk->ballast); /* or there is none */
+	(void)unlink(disk->ballast); /* the file may not exist */
 }

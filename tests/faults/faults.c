@@ -66,7 +66,8 @@ dw_usec faults_slowness(void)
 	return slowness;
 }
 
-/* measure_slowness: the mean of some starts. A command that does not start fails every test. */
+/* measure_slowness measures the mean time of some starts. A command that does not start fails every
+ * test. */
 static void measure_slowness(const char *command)
 {
 	const char *argv[] = {command, "--version", NULL};
@@ -87,7 +88,7 @@ static void measure_slowness(const char *command)
 
 /* ---- Running them ------------------------------------------------------------------------ */
 
-/* percent_asked: never more than the usual amount; that is what DW_LONG is for. */
+/* percent_asked: DW_TEST_SCALE, at most 100. DW_LONG is for larger amounts. */
 static unsigned percent_asked(void)
 {
 	const char *text = getenv("DW_TEST_SCALE");
@@ -106,7 +107,7 @@ static bool is_wanted(const char *name, int count, char **names)
 	return count == 0;
 }
 
-/* run_test: each test has a seed of its own, so that it does the same when it runs alone. */
+/* run_test runs a test with a seed of its own, so that it does the same when it runs alone. */
 static bool run_test(const struct faults_test *test, size_t number, const char *command,
 		     struct rng seed)
 {
@@ -140,7 +141,7 @@ int faults_main(int argc, char **argv, const struct faults_test *tests, size_t c
 
 	if (argc < 2) {
 		(void)fprintf(stderr, "usage: %s COMMAND [TEST...]\n",
-			      argv[0]); /* nobody to tell */
+			      argv[0]); /* the error cannot be reported */
 		return EXIT_FAILURE;
 	}
 	measure_slowness(argv[1]);

@@ -20,9 +20,9 @@ enum { TIMERS = 200, CHILD_TURN_MS = 5 };
 
 struct program {
 	struct ledger *ledger;
-	pid_t owner; /* who may fire */
+	pid_t owner; /* the only process that may fire */
 	bool closes; /* the child closes at once */
-	size_t left; /* to be settled */
+	size_t left; /* timers still to be settled */
 };
 
 /* ---- The program --------------------------------------------------------------------------- */
@@ -33,14 +33,15 @@ static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
 	struct program *program = user;
 
 	if (getpid() != program->owner)
-		(void)dprintf(STDERR_FILENO, "the child fires %s\n", firing->id); /* to be seen */
+		(void)dprintf(STDERR_FILENO, "the child fires %s\n",
+			      firing->id); /* the test reads it */
 	firing_write(firing);
 	if (--program->left == 0)
 		dw_stop(d);
 	return DW_DONE;
 }
 
-/* try_all is the child's: what each call says that needs the handle. */
+/* try_all runs in the child: it reports the result of each call that needs the handle. */
 static void try_all(dw *d, struct program *program)
 {
 	dw_token token = {.id = "x"};
@@ -58,10 +59,10 @@ static void try_all(dw *d, struct program *program)
 	for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
 		if (statuses[i] != DW_EFORK)
 			(void)dprintf(STDERR_FILENO, "the child's call %zu returned %d\n", i,
-				      statuses[i]); /* to be seen */
+				      statuses[i]); /* the test reads it */
 }
 
-/* child: until the test closes the pipe, it does what a careless program would: turns its loop. */
+/* child turns its loop until the test closes the pipe, as a careless program would. */
 static void child(dw *d, struct program *program)
 {
 	struct pollfd end = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -69,14 +70,15 @@ static void child(dw *d, struct program *program)
 
 	try_all(d, program);
 	if (!program->closes) {
-		(void)dprintf(STDERR_FILENO, "child runs\n"); /* seen, or waited for in vain */
+		(void)dprintf(STDERR_FILENO, "child runs\n"); /* the test waits for it */
 		while (poll(&end, 1, CHILD_TURN_MS) == 0)
 			if (dw_turn(d) != DW_EFORK)
-				(void)dprintf(STDERR_FILENO, "the child turns\n"); /* seen */
+				(void)dprintf(STDERR_FILENO,
+					      "the child turns\n"); /* the test reads it */
 	}
 	status = dw_close(d, DW_SECONDS(1));
 	(void)dprintf(STDERR_FILENO, "child closed %d\n", status); /* the same */
-	(void)poll(&end, 1, -1);                                   /* the test ends it */
+	(void)poll(&end, 1, -1); /* until the test closes the pipe */
 	_exit(EXIT_SUCCESS);
 }
 
@@ -126,14 +128,14 @@ static void start(struct process *ret_process, struct program *program)
 	process_fork(ret_process, program_body, program);
 }
 
-/* check_child: what it said, and nothing else was said. */
+/* check_child checks that the child has written exactly the expected lines. */
 static void check_child(struct faults *faults, struct process *process, const char *expected)
 {
 	if (strcmp(stream_text(&process->err), expected) != 0)
 		faults_fail(faults, "the child said: %s", stream_text(&process->err));
 }
 
-/* check_owned: a second owner is refused. */
+/* check_owned checks that a second owner is refused. */
 static void check_owned(struct ledger *ledger)
 {
 	struct process second;
@@ -174,7 +176,7 @@ void fork_outlives(struct faults *faults)
 	(void)owner_wait_starts(&process, &ledger, ledger.count / 4); /* has complained */
 	process_kill(&process);
 	ledger_end_life(&ledger, &process);
-	owner_run_until_idle(&ledger); /* a lock that the child had would refuse it */
+	owner_run_until_idle(&ledger); /* it would be refused if the child had a lock */
 	ledger_check(&ledger, 2);
 	client_check_empty(faults);
 	let_child_close(&process, &ledger);
@@ -194,7 +196,7 @@ void fork_closes(struct faults *faults)
 		faults_fail(faults, "no child: %s", stream_text(&process.err));
 	if (process.pid != 0) {
 		check_owned(&ledger);
-		ledger.life--; /* the one that was refused was none */
+		ledger.life--; /* the refused owner had no life */
 	}
 	owner_await(&process, &ledger);
 	check_child(faults, &process, "child closed 0\n");

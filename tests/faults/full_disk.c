@@ -26,8 +26,8 @@ struct program {
 	struct ledger *ledger;
 	dw *d;
 	size_t fired;
-	bool said; /* that the disk is full */
-	bool done; /* the operation asked for last */
+	bool said; /* the program has reported that the disk is full */
+	bool done; /* the last operation was answered */
 	int status;
 };
 
@@ -73,7 +73,7 @@ static void answered(dw *d, const dw_result *result, void *user)
 	program->status = result->status;
 }
 
-/* turn_for: one turn after at most so long. */
+/* turn_for waits at most patience_ms, and turns once. */
 static void turn_for(struct program *program, int patience_ms)
 {
 	struct pollfd ready = {.fd = dw_fd(program->d), .events = POLLIN};
@@ -136,7 +136,7 @@ static void limit_files(const struct program *program, bool limited)
 		wrong("no limit\n");
 }
 
-/* fill puts until one is refused and returns its number. */
+/* fill puts timers until one is refused. Returns the number of that one. */
 static size_t fill(struct program *program)
 {
 	size_t number = KEPT + DUE;
@@ -154,7 +154,7 @@ static size_t fill(struct program *program)
 	return number;
 }
 
-/* go_on: everything but new timers. */
+/* go_on does everything but adding timers. */
 static void go_on(struct program *program, size_t refused)
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;
@@ -215,7 +215,8 @@ static int program_body(void *user)
 
 /* ---- The test ------------------------------------------------------------------------------ */
 
-/* expect: what is there is due in an hour, or fires while the disk is full. */
+/* expect notes the expected starts: stored timers are due in an hour, or fire while the disk is
+ * full. */
 static void expect(struct ledger *ledger)
 {
 	dw_usec now = faults_now();
@@ -233,7 +234,7 @@ static void expect(struct ledger *ledger)
 	}
 }
 
-/* read_stored: what the program says on stderr is which puts were confirmed, or what is wrong. */
+/* read_stored reads the program's stderr: which puts were confirmed, and errors. */
 static size_t read_stored(struct ledger *ledger, struct process *process)
 {
 	size_t size, count = 0;

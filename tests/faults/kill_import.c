@@ -15,7 +15,7 @@ enum { ROUNDS = 20, LINES = 1000, PUTS = 3000, OUTSTANDING_MAX = 256 };
 
 #define KILL_WITHIN (DW_MILLISECONDS(50) * faults_slowness())
 
-/* pass lets some time go by while the process works. */
+/* pass lets time pass while the process works. */
 static void pass(struct process *process, dw_usec duration)
 {
 	dw_usec until = faults_now() + duration;
@@ -32,7 +32,7 @@ static void set_due(struct ledger *ledger, dw_usec due)
 		ledger->entries[i].due = due;
 }
 
-/* import_round: true if the kill was in time. */
+/* import_round: was the import killed before its end? */
 static bool import_round(struct client *client, size_t first, size_t count)
 {
 	struct faults *faults = client->ledger->faults;
@@ -77,7 +77,7 @@ struct putter {
 	size_t outstanding;
 };
 
-/* answered reports what is confirmed, before anything else happens. */
+/* answered reports a confirmed put before it does anything else. */
 static void answered(dw *d, const dw_result *result, void *user)
 {
 	struct putter *putter = user;
@@ -104,7 +104,7 @@ static void put(dw *d, struct putter *putter)
 	putter->outstanding++;
 }
 
-/* put_body is the process: it ends only when it is killed. */
+/* put_body is the body of the process, which only ends when it is killed. */
 static int put_body(void *user)
 {
 	struct putter *putter = user;

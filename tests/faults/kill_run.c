@@ -19,9 +19,9 @@ struct kill_run {
 	struct client client;
 	struct process owner;
 	size_t fresh; /* the next timer to be added */
-	dw_usec span; /* of the deadlines */
+	dw_usec span; /* span of the deadlines */
 	dw_usec next; /* when the next command may start */
-	int slowness; /* by which the owners live longer */
+	int slowness; /* factor by which the owners live longer */
 	size_t cancels[CANCEL_GONE + 1];
 };
 
@@ -33,7 +33,8 @@ static void wish(struct kill_run *test, size_t first, size_t count, dw_usec span
 		test->ledger.entries[i].due = now + faults_between(test->faults, 0, span);
 }
 
-/* may_cancel: three of ten; half of the times only one that is about to start, if not started. */
+/* may_cancel: three of ten timers may be cancelled. Half of the time it must be a timer that is
+ * about to start and has not started. */
 static bool may_cancel(const struct kill_run *test, size_t number, bool only_near)
 {
 	const struct entry *entry = &test->ledger.entries[number];
@@ -61,7 +62,7 @@ static void cancel_some(struct kill_run *test)
 		client_cancel(client);
 }
 
-/* beside starts one of the other commands, when none runs. */
+/* beside starts another command if none runs. */
 static void beside(struct kill_run *test)
 {
 	uint64_t which = rng_below(&test->faults->rng, 10);
@@ -81,7 +82,7 @@ static void beside(struct kill_run *test)
 	test->fresh += count;
 }
 
-/* turn waits for something to happen and lets things happen. */
+/* turn waits for events and handles them. */
 static void turn(struct kill_run *test, dw_usec until)
 {
 	struct process *both[] = {&test->owner, &test->client.process};
@@ -96,7 +97,7 @@ static void turn(struct kill_run *test, dw_usec until)
 		test->next = faults_now() + faults_between(test->faults, 0, PAUSE);
 }
 
-/* live: one owner from start to kill. Of four readers of its output one does not read. */
+/* live runs one owner from its start to its kill. In one of four lives nobody reads its output. */
 static void live(struct kill_run *test)
 {
 	dw_usec until = faults_now() + DW_MILLISECONDS(5);
@@ -112,7 +113,8 @@ static void live(struct kill_run *test)
 	owner_kill(&test->owner, &test->ledger);
 }
 
-/* count_cancels: false if there were too few, because on a busy machine they take longer. */
+/* count_cancels: false if there were too few cancels, because they take more time on a busy
+ * machine. */
 static bool count_cancels(struct kill_run *test)
 {
 	for (size_t i = 0; i < test->ledger.count; i++)

@@ -64,7 +64,7 @@ static bool has_data(const struct ledger *ledger, size_t number, const struct se
 	return same;
 }
 
-/* entry_of: the timer of a line, if the line says what was stored. */
+/* entry_of: the timer of a line, if the line has its stored values. */
 static struct entry *entry_of(struct ledger *ledger, const struct seen *seen)
 {
 	size_t number = payload_number(seen->id);
@@ -144,7 +144,7 @@ static void take_listed(struct ledger *ledger, const struct seen *seen)
 	entry->listed = true;
 }
 
-/* take_line: "data" or "data_base64", all other keys, and none besides. */
+/* take_line: a line must have "data" or "data_base64", all other keys, and no more. */
 static void take_line(struct ledger *ledger, const char *line, size_t size, bool is_list)
 {
 	struct seen seen = {0};
@@ -195,7 +195,7 @@ void ledger_list(struct ledger *ledger, struct process *list)
 		take_line(ledger, line, size, true);
 }
 
-/* take_cut: of a line without its end, the id may be whole. */
+/* take_cut: a line without its end may still have a whole id. */
 static void take_cut(struct ledger *ledger, const char *line)
 {
 	static const char begin[] = "{\"id\":\"";

@@ -7,7 +7,8 @@
 
 enum { LINES = 20000, LINES_LONG = 200000, SPAN_S = 5, SPAN_LONG_S = 60, STEPS = 12 };
 
-/* wish: half of them at few moments, the others anywhere, some of them past when they are read. */
+/* wish: half of the timers share a few deadlines, the others have any. Some deadlines have passed
+ * when the import is read. */
 static void wish(struct ledger *ledger)
 {
 	struct faults *faults = ledger->faults;
