@@ -67,7 +67,7 @@ static size_t fill_text(struct rng *rng, unsigned char *data, size_t size)
 	return at;
 }
 
-/* fill_bytes: any byte, NUL as well; the first one makes sure that it is not UTF-8. */
+/* fill_bytes writes any bytes, including NUL. The first one makes them invalid UTF-8. */
 static size_t fill_bytes(struct rng *rng, unsigned char *data, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -113,6 +113,6 @@ void payload_line(FILE *file, uint64_t seed, size_t number, dw_usec due)
 	}
 	if (json_dumpf(object, file, JSON_COMPACT) != 0)
 		abort();         /* no memory, no test */
-	(void)fputc('\n', file); /* the caller looks at it */
+	(void)fputc('\n', file); /* the caller checks */
 	json_decref(object);
 }

@@ -38,7 +38,7 @@ static void stream_reserve(struct stream *stream, size_t more)
 	stream->capacity = capacity;
 }
 
-/* stream_fill reads what is there. */
+/* stream_fill reads the bytes that are there. */
 static void stream_fill(struct stream *stream)
 {
 	while (stream->fd >= 0) {
@@ -53,7 +53,7 @@ static void stream_fill(struct stream *stream)
 		must(got >= 0, "read");
 		stream->size += (size_t)got;
 		if (got == 0) {
-			(void)close(stream->fd); /* it was only read */
+			(void)close(stream->fd); /* no writes can be lost */
 			stream->fd = -1;
 		}
 	}
@@ -85,24 +85,24 @@ const char *stream_text(struct stream *stream)
 static void stream_free(struct stream *stream)
 {
 	if (stream->fd >= 0)
-		(void)close(stream->fd); /* it was only read */
+		(void)close(stream->fd); /* no writes can be lost */
 	free(stream->bytes);
 	*stream = (struct stream){.fd = -1};
 }
 
 /* ---- Starting ------------------------------------------------------------------------------ */
 
-/* become is the child between fork and body. */
+/* become runs in the child between fork and body. */
 static void become(const int in[2], const int out[2], const int err[2], pid_t parent)
 {
 	must(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "prctl");
 	if (getppid() != parent)
-		_exit(EXIT_FAILURE); /* it died in between */
+		_exit(EXIT_FAILURE); /* the parent died in between */
 	must(dup2(in[0], STDIN_FILENO) == STDIN_FILENO, "dup2");
 	must(dup2(out[1], STDOUT_FILENO) == STDOUT_FILENO, "dup2");
 	must(dup2(err[1], STDERR_FILENO) == STDERR_FILENO, "dup2");
 	for (int i = 0; i < 2; i++) {
-		(void)close(in[i]); /* they are duplicates, or not the child's business */
+		(void)close(in[i]); /* duplicates, or descriptors that the child does not need */
 		(void)close(out[i]);
 		(void)close(err[i]);
 	}
@@ -116,7 +116,7 @@ void process_fork(struct process *ret_process, int (*body)(void *user), void *us
 
 	must(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0,
 	     "pipe");
-	(void)fflush(stdout); /* or the child has a copy of what waits */
+	(void)fflush(stdout); /* else the child would print it too */
 	process.pid = fork();
 	must(process.pid >= 0, "fork");
 	if (process.pid == 0) {
@@ -168,11 +168,11 @@ static void reap(struct process *process)
 	must(pid == process->pid, "waitpid");
 	process->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	process->pid = 0;
-	(void)close(process->pidfd); /* nothing hangs on it */
+	(void)close(process->pidfd); /* no writes can be lost */
 	process->pidfd = -1;
 }
 
-/* see takes what poll() found. What was printed before the end is read after it. */
+/* see handles the events of poll(). It reads the output before it notices the end. */
 static void see(struct process *process, const struct pollfd *fds)
 {
 	if (fds[0].revents) {
@@ -252,7 +252,8 @@ bool process_wait_closed(struct process *process)
 void process_signal(const struct process *process, int signal)
 {
 	if (process->pid != 0)
-		(void)pidfd_send_signal(process->pidfd, signal, NULL, 0); /* it may have ended */
+		(void)pidfd_send_signal(process->pidfd, signal, NULL,
+					0); /* the process may have ended */
 }
 
 void process_kill(struct process *process)
@@ -269,7 +270,7 @@ void process_kill(struct process *process)
 void process_close_in(struct process *process)
 {
 	if (process->in >= 0)
-		(void)close(process->in); /* a pipe has nothing left to tell */
+		(void)close(process->in); /* a pipe reports no error */
 	process->in = -1;
 }
 

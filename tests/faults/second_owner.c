@@ -8,7 +8,7 @@
 
 enum { RACES = 8, EXIT_STORE = 6 };
 
-/* check_words: who owns it, and what can be done. */
+/* check_words checks that the message names the owner. */
 static void check_words(struct faults *faults, struct process *refused)
 {
 	const char *text = stream_text(&refused->err);
@@ -31,7 +31,7 @@ static void check_refused(struct ledger *ledger)
 	process_free(&second);
 }
 
-/* race: two at once; one runs, the other one is refused. */
+/* race starts two owners at once. One runs, the other one is refused. */
 static void race(struct ledger *ledger)
 {
 	struct faults *faults = ledger->faults;

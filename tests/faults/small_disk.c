@@ -19,7 +19,7 @@ enum {
 	KEPT = 100,
 	CANCELLED = 1000,
 	SETTLED = 1000,
-	REFUSED = 10, /* asked for on the full disk */
+	REFUSED = 10, /* puts on the full disk */
 	AGAIN_MS = 20,
 	EXIT_STORE = 6,
 	LIVES = 3,
@@ -28,12 +28,12 @@ enum {
 #define RESERVE_SIZE (12 * 1024 * 1024)
 
 struct small_disk {
-	struct faults faults; /* with a folder on the disk */
+	struct faults faults; /* its folder is on the disk */
 	struct disk disk;
 	struct ledger ledger;
 	dw *d;
 	size_t fired;
-	bool done; /* the operation asked for last */
+	bool done; /* the last operation was answered */
 	int status;
 };
 
@@ -73,7 +73,7 @@ static void turn(struct small_disk *test)
 	struct pollfd ready = {.fd = dw_fd(test->d), .events = POLLIN};
 
 	if (poll(&ready, 1, AGAIN_MS) < 0 || dw_turn(test->d) != DW_OK)
-		abort(); /* a loop that does not turn is no test */
+		abort(); /* the loop must turn */
 }
 
 static void answered(dw *d, const dw_result *result, void *user)
@@ -118,7 +118,7 @@ static int cancel(struct small_disk *test, size_t number)
 
 /* ---- Others ------------------------------------------------------------------------------- */
 
-/* cancel_beside: by the command, which has nothing to complain of. */
+/* cancel_beside cancels by the command, which must report no error. */
 static void cancel_beside(struct small_disk *test, size_t first, size_t count)
 {
 	struct client client = {.ledger = &test->ledger, .process = PROCESS_NONE};
@@ -147,7 +147,7 @@ static void check_refused(struct small_disk *test, struct process *process, cons
 	process_free(process);
 }
 
-/* refuse_beside: add and import say why not. */
+/* refuse_beside: add and import must say why they refuse. */
 static void refuse_beside(struct small_disk *test)
 {
 	static const char line[] = "{\"topic\":\"t\",\"id\":\"new\",\"in\":\"1h\"}\n";
@@ -161,7 +161,7 @@ static void refuse_beside(struct small_disk *test)
 	check_refused(test, &process, "durawheel: new: the store is full\n");
 	process_start(&process, import);
 	if (write(process.in, line, sizeof line - 1) != sizeof line - 1)
-		abort(); /* an empty pipe takes it */
+		abort(); /* an empty pipe has room */
 	process_close_in(&process);
 	check_refused(test, &process, "durawheel: line 1: the store is full\n");
 }
@@ -184,7 +184,7 @@ static void count_stored(struct small_disk *test, size_t expected)
 
 /* ---- The story ---------------------------------------------------------------------------- */
 
-/* store imports everything before any owner was there: the reserve is the command's work. */
+/* store imports all timers before any owner has run, so the command makes the reserve. */
 static void store(struct small_disk *test)
 {
 	struct client client = {.ledger = &test->ledger, .process = PROCESS_NONE};
@@ -196,10 +196,10 @@ static void store(struct small_disk *test)
 									    : now + DW_HOURS(1);
 	client_import(&client, 0, KEPT + CANCELLED + SETTLED);
 	client_wait(&client);
-	(void)unlink(client.file); /* it is only in the way */
+	(void)unlink(client.file); /* the file only takes space */
 }
 
-/* live: an owner that starts on the full disk. */
+/* live runs an owner that starts on the full disk. */
 static void live(struct small_disk *test)
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;
@@ -209,7 +209,7 @@ static void live(struct small_disk *test)
 		return;
 	while (stats.settled < SETTLED && faults_now() < until) {
 		turn(test);
-		(void)dw_get_stats(test->d, &stats); /* with a handle and a size it does */
+		(void)dw_get_stats(test->d, &stats); /* cannot fail here */
 	}
 	if (stats.settled != SETTLED || test->fired != SETTLED)
 		faults_fail(&test->faults, "%zu fired and %llu settled of %d", test->fired,
@@ -229,7 +229,7 @@ static void live(struct small_disk *test)
 	close_owner(test);
 }
 
-/* die: owners that are killed on the full disk leave one where the next one starts. */
+/* die kills owners on the full disk. Each must leave the store usable for the next one. */
 static void die(struct small_disk *test)
 {
 	struct process owner;
@@ -274,7 +274,7 @@ static int story(void *user)
 	struct faults *faults = &test->faults;
 
 	if (!disk_make(&test->disk, faults->folder)) {
-		(void)fflush(stdout); /* the parent looks at it */
+		(void)fflush(stdout); /* the parent reads it */
 		return EXIT_FAILURE;
 	}
 	(void)snprintf(faults->folder, sizeof faults->folder, "%s", test->disk.folder);
@@ -292,13 +292,13 @@ static int story(void *user)
 		if (test->ledger.entries[i].starts != 1)
 			faults_fail(faults, "number %zu: %u starts", i,
 				    test->ledger.entries[i].starts);
-		test->ledger.entries[i].confirmed = false; /* and settled */
+		test->ledger.entries[i].confirmed = false; /* the timer is settled */
 	}
 	count_stored(test, KEPT + 1);
 	client_list(&test->ledger);
 	ledger_free(&test->ledger);
 	disk_free(&test->disk);
-	(void)fflush(stdout); /* the parent looks at it */
+	(void)fflush(stdout); /* the parent reads it */
 	return faults->failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -12,7 +12,7 @@ enum { TIMERS = 3000, TIMERS_LONG = 50000, ENDS = 6, ENDS_LONG = 40 };
 #define STOPPED_LONG DW_SECONDS(8)
 #define END_WITHIN (DW_MILLISECONDS(400) * faults_slowness())
 
-/* wish: half of the deadlines at few moments, so that many timers are claimed ahead at a time. */
+/* wish: half of the timers share a few deadlines, so that many are claimed ahead at a time. */
 static void wish(struct ledger *ledger, struct faults *faults)
 {
 	dw_usec now = faults_now();
@@ -44,8 +44,8 @@ static void pass(struct process *owner, struct ledger *ledger, dw_usec duration)
 	}
 }
 
-/* stop_continue: half of the timers come from others while the owner runs; or, on a busy machine,
- * when it was idle and has ended: then another one fires them. */
+/* stop_continue: another process adds half of the timers while the owner runs. On a busy machine
+ * the owner may have become idle and ended before; then another owner fires them. */
 void stop_continue(struct faults *faults)
 {
 	struct ledger ledger;
@@ -70,7 +70,7 @@ void stop_continue(struct faults *faults)
 	ledger_free(&ledger);
 }
 
-/* check_given_back: after a good end nothing is claimed. */
+/* check_given_back: after a normal end no timer is claimed. */
 static void check_given_back(struct faults *faults)
 {
 	const char *argv[] = {faults->command, "stats", "--json", "--store", faults->store, NULL};
@@ -86,7 +86,7 @@ static void check_given_back(struct faults *faults)
 	process_free(&stats);
 }
 
-/* end_one: an owner that is asked to end, every second time while its reader does not read. */
+/* end_one asks an owner to end. Every second time nobody reads its output. */
 static void end_one(struct ledger *ledger, bool stalled)
 {
 	struct faults *faults = ledger->faults;

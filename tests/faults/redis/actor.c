@@ -22,7 +22,7 @@ struct moment {
 struct actor {
 	const struct actor_task *task;
 	dw *d;
-	struct moment *moments; /* in their order */
+	struct moment *moments; /* sorted by time */
 	size_t moment_count;
 	size_t next;
 	dw_token held[HELD_MAX];
@@ -33,8 +33,8 @@ struct actor {
 
 /* ---- Telling -------------------------------------------------------------------------------- */
 
-/* tell: one line is one write, and shorter than what a pipe takes as a whole; so a kill cuts
- * none. */
+/* tell writes one line with one write(). The line is shorter than PIPE_BUF, so a kill never cuts
+ * it. */
 static void tell(enum history_kind kind, size_t number, const struct history_event *event)
 {
 	if (dprintf(STDOUT_FILENO,
@@ -100,7 +100,7 @@ static void logged(dw_log_level level, const char *line, void *user)
 
 /* ---- Firing --------------------------------------------------------------------------------- */
 
-/* fire settles every third timer by hand, to learn when that is confirmed. */
+/* fire settles every third timer by hand, to learn when the settle is confirmed. */
 static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
 {
 	struct actor *actor = user;
@@ -119,7 +119,7 @@ static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
 	return DW_HOLD;
 }
 
-/* settle_held: DW_ESTALE is what an owner is told that has lost the ownership. */
+/* settle_held settles a held timer. DW_ESTALE means that the owner has lost the ownership. */
 static void settle_held(struct actor *actor)
 {
 	for (size_t i = 0; i < actor->held_count; i++) {
@@ -197,7 +197,7 @@ static void choose(struct actor *actor)
 	qsort(actor->moments, actor->moment_count, sizeof *actor->moments, by_time);
 }
 
-/* do_due returns when there is more to do. */
+/* do_due does the parts that are due. Returns the time of the next one. */
 static dw_usec do_due(struct actor *actor)
 {
 	for (int i = 0; actor->next < actor->moment_count && i < 256; i++) {
@@ -249,7 +249,8 @@ static void live(struct actor *actor)
 	}
 }
 
-/* open_store tries on: a server may be away, and the owner of before not yet known to be dead. */
+/* open_store tries until the store opens: the server may be away, or the death of the previous
+ * owner not yet known. */
 static int open_store(struct actor *actor)
 {
 	const struct actor_task *task = actor->task;

@@ -11,7 +11,8 @@ enum { TIMERS = 300, TIMERS_LONG = 5000, TRIES = 4 };
 #define EACH (DW_MILLISECONDS(4) * faults_slowness())
 #define AROUND DW_MILLISECONDS(20)
 
-/* has_raced: on a busy machine all may fall on one side. */
+/* has_raced: did cancels come on both sides of the claim? On a busy machine all may be on one
+ * side. */
 static bool has_raced(const struct run *run)
 {
 	const struct history *history = run->history;

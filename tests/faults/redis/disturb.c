@@ -13,7 +13,7 @@ enum { TIMERS = 600, STOPS = 3, STOPS_LONG = 20 };
 
 #define PERIOD (DW_SECONDS(1.6) * faults_slowness())
 #define SPAN (DW_SECONDS(1.2) * faults_slowness())
-#define ANSWERED_BY (DW_SECONDS(15) * faults_slowness()) /* 5 s are promised, on an idle machine */
+#define ANSWERED_BY (DW_SECONDS(15) * faults_slowness()) /* the promise is 5 s on an idle machine */
 
 static void check_answered_in_time(struct run *run)
 {
@@ -23,7 +23,7 @@ static void check_answered_in_time(struct run *run)
 		faults_fail(run->faults, "a call was answered after %.1f s", (double)slowest / 1e6);
 }
 
-/* tell_resumption: that everything fires, the history says; how soon is only told. */
+/* tell_resumption prints how soon firing has resumed. The history checks that everything fires. */
 static void tell_resumption(const struct run *run, dw_usec since)
 {
 	dw_usec first = history_first_start(run->history, since);
@@ -33,7 +33,7 @@ static void tell_resumption(const struct run *run, dw_usec since)
 			     (double)(first - since) / 1e3); /* only to be read */
 }
 
-/* await_puts: a quarter of them is stored. */
+/* await_puts waits until a quarter of the puts is stored. */
 static void await_puts(struct run *run)
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;
@@ -117,8 +117,8 @@ static void stop_server(struct run *run)
 	redis_server_resume(&run->server);
 }
 
-/* stop_often: for longer than anybody waits for a reply, so that commands lie in the old socket and
- * are carried out while the new one greets. */
+/* stop_often stops the server for longer than any client waits for a reply. The commands in the old
+ * socket are then carried out while the new connection says hello. */
 static void stop_often(struct run *run)
 {
 	size_t stops = faults_amount(run->faults, STOPS, STOPS_LONG);
@@ -212,8 +212,8 @@ static void flush_all(struct run *run)
 	admin_do(&run->server, "FLUSHALL");
 }
 
-/* swap puts the key aside and another list in its place, or the other way round: at one moment, or
- * somebody would write in between. */
+/* swap moves the key aside and puts another list in its place, or undoes this. It does both at one
+ * moment, or another client could write in between. */
 static void swap(struct run *run, const char *key, bool foreign)
 {
 	static const char script[] =
@@ -235,7 +235,7 @@ static void spoil(struct run *run, const char *key)
 	swap(run, key, false);
 }
 
-/* spoil_sessions: theirs are named by chance. */
+/* spoil_sessions spoils the keys of sessions, whose names are random. */
 static void spoil_sessions(struct run *run)
 {
 	redisReply *keys = admin_ask(&run->server, "KEYS {" RUN_NAME ":03}:s:*");
@@ -245,7 +245,7 @@ static void spoil_sessions(struct run *run)
 	freeReplyObject(keys);
 }
 
-/* spoil_types: of each of the keys of one shard, in turn. */
+/* spoil_types spoils each key of one shard in turn. */
 static void spoil_types(struct run *run)
 {
 	static const char *const ends[] = {"l", "m", "z", "h", "i", "d", "D", "e"};
@@ -258,8 +258,8 @@ static void spoil_types(struct run *run)
 	spoil_sessions(run);
 }
 
-/* strew puts what is no timer of ours into a shard: an id without value, a value without a place in
- * the order, and a whole one that is damaged. */
+/* strew puts foreign data into a shard: an id without a value, a value without an entry in the
+ * order, and a damaged timer. */
 static void strew(struct run *run)
 {
 	static const char rubbish[] = "0123456789012345678901234567890123456789012345678901234567";
@@ -272,14 +272,15 @@ static void strew(struct run *run)
 	admin_do(server, "ZADD {" RUN_NAME ":05}:z -inf low inf high 0.5 between");
 }
 
-/* sweep: what the owner has not set aside. */
+/* sweep deletes the foreign data that the owner has not moved to the dead letters. */
 static void sweep(struct run *run)
 {
 	admin_do(&run->server, "HDEL {" RUN_NAME ":05}:h lost damaged");
 	admin_do(&run->server, "ZREM {" RUN_NAME ":05}:z nowhere damaged low high between");
 }
 
-/* check_flagged: the owner may have made a letter of the damaged one before the check looks. */
+/* check_flagged: the owner may have moved the damaged timer to the dead letters before the
+ * check. */
 static void check_flagged(struct run *run)
 {
 	const char *argv[] = {
@@ -296,7 +297,8 @@ static void check_flagged(struct run *run)
 	process_free(&check);
 }
 
-/* strew_garbage: below a living owner, and then one that reads all there is. */
+/* strew_garbage: foreign data meets a running owner, then an owner that starts and reads
+ * everything. */
 static void strew_garbage(struct run *run)
 {
 	strew(run);
@@ -313,7 +315,7 @@ static void strew_garbage(struct run *run)
 	sweep(run);
 }
 
-/* struct full: what must happen in a full server. */
+/* struct full: the events that must happen on a full server. */
 struct full {
 	bool refused, settled, cancelled;
 };
@@ -329,7 +331,8 @@ static struct full look_full(const struct run *run, size_t settled, size_t cance
 	};
 }
 
-/* fill_memory: puts are refused; what is stored is cancelled, fires and is settled. */
+/* fill_memory: on a full server puts are refused; stored timers are cancelled, fire and are
+ * settled. */
 static void fill_memory(struct run *run)
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;

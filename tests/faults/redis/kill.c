@@ -15,7 +15,7 @@ struct target {
 	bool server;
 };
 
-/* kill_once: the server goes first or last. */
+/* kill_once kills the target. The server is killed first or last. */
 static void kill_once(struct run *run, const struct target *target)
 {
 	bool server_first = rng_below(&run->faults->rng, 2) == 0;

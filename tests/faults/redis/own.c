@@ -10,7 +10,8 @@
 
 enum { TIMERS = 400, EXIT_STORE = 6 };
 
-/* The shortest lease, and the longest: a dead owner is not waited for. */
+/* The shortest and the longest lease. With the longest, a standby must not wait for a dead owner's
+ * lease. */
 #define LEASE DW_SECONDS(1)
 #define LEASE_LONG DW_MINUTES(5)
 
@@ -38,8 +39,8 @@ static void await_owner(struct run *run, unsigned hand)
 		faults_fail(run->faults, "actor %u does not become the owner", hand);
 }
 
-/* owner_stopped: a standby takes over; the owner wakes up, and starts and changes nothing of what
- * is not its own any more. */
+/* owner_stopped: a standby takes over. The old owner wakes up, starts no timer and changes nothing
+ * that it no longer owns. */
 void owner_stopped(struct faults *faults)
 {
 	struct run run;
@@ -65,7 +66,7 @@ void owner_stopped(struct faults *faults)
 	run_close(&run);
 }
 
-/* owner_died: on the same host, another one does not wait for the end of the lease. */
+/* owner_died: another owner on the same host does not wait for the end of the lease. */
 void owner_died(struct faults *faults)
 {
 	struct run run;
@@ -83,7 +84,7 @@ void owner_died(struct faults *faults)
 	run_finish(&run);
 }
 
-/* check_refused: a second owner, by the command. */
+/* check_refused starts the command as a second owner. */
 static void check_refused(struct run *run)
 {
 	const char *argv[] = {
@@ -102,7 +103,7 @@ static void check_refused(struct run *run)
 	process_free(&second);
 }
 
-/* owner_refused: in words, and the first one is not disturbed. */
+/* owner_refused: a second owner is refused with a message, and the first one is not disturbed. */
 void owner_refused(struct faults *faults)
 {
 	struct run run;

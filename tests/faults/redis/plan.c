@@ -24,7 +24,7 @@ static void stretch(struct plan *plan, dw_usec until)
 		plan->end = until;
 }
 
-/* wish_act: half of them near the deadline, where the owner is about to claim. */
+/* wish_act: half of the acts are near the deadline, when the owner is about to claim. */
 static void wish_act(struct plan_item *item, struct faults *faults, const struct plan_size *size)
 {
 	uint64_t dice = rng_below(&faults->rng, 10);

@@ -26,7 +26,8 @@ void run_begin(struct run *run, struct faults *faults)
 
 /* ---- What actors say ------------------------------------------------------------------------ */
 
-/* mark_sent: whoever comes after a killed actor does not ask again. */
+/* mark_sent marks a sent operation, so that the replacement of a killed actor does not send it
+ * again. */
 static void mark_sent(struct run *run, const struct history_event *event)
 {
 	struct plan_item *item = &run->plan.items[event->number];
@@ -175,8 +176,8 @@ long long run_stored(struct run *run)
 	return sum;
 }
 
-/* show_left: what Redis still has of the first shards with anything, as scores: a claimed timer's
- * is negative. */
+/* show_left prints the timers in the first shards that still have any, with their scores. The score
+ * of a claimed timer is negative. */
 static void show_left(struct run *run)
 {
 	static const char *const keys[] = {"z", "i"};
@@ -193,7 +194,7 @@ static void show_left(struct run *run)
 	}
 }
 
-/* left_undone: what is still to be asked, or to be answered. */
+/* left_undone: the number of operations not sent, or not answered. */
 static size_t left_undone(const struct run *run)
 {
 	size_t left = 0;
@@ -232,7 +233,7 @@ static void end_actor(struct run *run, struct run_actor *actor)
 {
 	if (actor->process.pid == 0 && actor->process.pidfd < 0 && !actor->life)
 		return;
-	(void)!write(actor->process.in, "q", 1); /* or it has ended */
+	(void)!write(actor->process.in, "q", 1); /* the actor may have ended */
 	if (actor->process.pid != 0 && !process_wait(&actor->process))
 		faults_fail(run->faults, "actor %u does not end", actor->task.hand);
 	process_kill(&actor->process);
@@ -276,7 +277,7 @@ static void show(struct run *run)
 	    (double)run->longest_turn / 1e3); /* only to be read */
 }
 
-/* check_store: as the command sees it. */
+/* check_store checks the store by the command. */
 static void check_store(struct run *run)
 {
 	const char *argv[] = {
@@ -290,7 +291,8 @@ static void check_store(struct run *run)
 	process_free(&check);
 }
 
-/* await_empty: what a client was told nothing about is done in its end at the latest. */
+/* await_empty waits until the store is empty. Operations whose answer a client has lost are applied
+ * by then, if at all. */
 static void await_empty(struct run *run)
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;
@@ -322,7 +324,7 @@ void run_close(struct run *run)
 	run_end(run);
 	check_store(run);
 	show(run);
-	(void)history_check(run->history, say, run); /* it has said it */
+	(void)history_check(run->history, say, run); /* say() has reported the result */
 	redis_server_end(&run->server);
 	history_free(run->history);
 	plan_free(&run->plan);
