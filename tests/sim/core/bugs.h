@@ -13,14 +13,14 @@
 	X(CANCEL_REVIVED, "cancel_revived") /* cancel confirmed and not done */                    \
 	X(ATTEMPT_RESET, "attempt_reset")   /* every claim is the first one */                     \
 	X(CLAIM_ANY, "claim_any")           /* claims whatever generation is stored */             \
-	X(ACK_BY_ID, "ack_by_id")           /* acknowledges also what was written since */         \
+	X(ACK_BY_ID, "ack_by_id")           /* acknowledges later writes too */                    \
 	X(PUT_LOST, "put_lost")             /* put confirmed and not done */                       \
 	X(PUT_PHANTOM, "put_phantom")       /* put refused and done */                             \
 	X(SETTLE_LOST, "settle_lost")       /* settle confirmed and not done */                    \
 	X(WHEEL_ORDER, "wheel_order")       /* the wheel counts in tenths of a second */           \
 	X(DATA_FLIPPED, "data_flipped")     /* one byte of the data is another */                  \
 	X(MOVE_LOST, "move_lost")           /* move confirmed and not done */                      \
-	X(MOVE_STARTED, "move_started")     /* a client moves what the owner has claimed */        \
+	X(MOVE_STARTED, "move_started")     /* a client moves a claimed timer */                   \
 	X(PURGE_LOST, "purge_lost")         /* purge confirmed and not done */                     \
 	X(AFTER_LEASE, "after_lease")       /* the lease never ends */                             \
 	X(FENCE_UNSEEN, "fence_unseen")     /* owns again and does not tell that it had lost */
@@ -32,8 +32,8 @@
 	X(NEVER_OPEN, "never_open")       /* a cancel forgets the earlier claim */                 \
 	X(ACK_UNSEEN, "ack_unseen")       /* the inbox is acknowledged by id only */               \
 	X(ATTEMPT_KEPT, "attempt_kept")   /* the claim of a dead owner counts no attempt */        \
-	X(PUSH_LOST, "push_lost")         /* after a loss nothing is written again */              \
-	X(PUSH_FRESH, "push_fresh")       /* what is written again was never attempted */          \
+	X(PUSH_LOST, "push_lost")         /* nothing is rebuilt after a loss */                    \
+	X(PUSH_FRESH, "push_fresh")       /* a rebuilt timer was never attempted */                \
 	X(DELETE_LOST, "delete_lost")     /* after a loss nothing is deleted again */              \
 	X(NEWER_DAMAGED, "newer_damaged") /* a newer version's timer is taken for damage */
 

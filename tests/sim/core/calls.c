@@ -37,8 +37,8 @@ static void accepted_settle(struct sim *sim, const struct asked *asked)
 	generation->retry_floor = usec_min(generation->retry_floor, clocks_wall(sim));
 }
 
-/* accepted_cancel: the running delivery goes on, but its retry is dropped. So it is done, whatever
- * its verdict. */
+/* accepted_cancel: the running delivery continues, but its retry is dropped. So the timer is done,
+ * whatever the verdict. */
 static void accepted_cancel(const struct sim *sim, const struct name *name)
 {
 	struct generation *generation = name->stored ? name->stored : name->loss.owed;

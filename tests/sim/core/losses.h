@@ -12,24 +12,24 @@ struct generation;
 struct name;
 struct sim;
 
-/* Of the timers of one id. */
+/* The losses of the timers of one id. */
 struct name_loss {
 	struct generation *owed; /* the keeper has to rebuild it; NULL: nothing */
-	uint64_t keeper;   /* the life of the process that has to rebuild it; 0: nobody has to */
+	uint64_t keeper;   /* the life of the process that has to rebuild it; 0: none has to */
 	dw_usec at;        /* steady: its shard was last emptied or set back; 0: never */
 	bool half_deleted; /* another program deleted its value */
 };
 
-/* Of one generation. */
+/* The losses of one generation. */
 struct generation_loss {
-	bool lost;        /* by the store, and nobody has to rebuild it */
+	bool lost;        /* the store lost it, and it need not be rebuilt */
 	bool set_back;    /* a set-back of the store brought it back */
 	bool rebuilt;     /* its owner rebuilt it */
 	bool dead_letter; /* found among the dead letters */
 	uint64_t keeper;  /* the life of the owner when it was lost */
 };
 
-/* losses_lose: nobody has to rebuild the generation, but somebody may. */
+/* losses_lose: the generation need not be rebuilt, but it may be. */
 void losses_lose(struct sim *, struct generation *);
 
 /* losses_confirmed: a call confirms a lost generation. If the keeper made the call, it now knows
@@ -42,8 +42,7 @@ void losses_changed(struct sim *, struct name *, bool deleted);
 /* losses_ended: a client cancels the timer. This also ends its lost generations. */
 void losses_ended(const struct name *);
 
-/* losses_may_repeat: the put that made it may be done twice, because nobody was told of the first
- * time. */
+/* losses_may_repeat: may the put that made it be done twice? It may if its caller got no answer. */
 bool losses_may_repeat(const struct generation *);
 
 #endif

@@ -187,7 +187,7 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 			  const dw_head *wanted)
 {
 	bool verdict = (op->flags & DW_OP_VERDICT) != 0;
-	/* When the lease was set back, too, two owners may have started the timer. */
+	/* If the lease was set back too, two owners may have started the timer. */
 	bool by_two = generation->loss.set_back || generation->loss.rebuilt;
 
 	if (verdict && !generation->may_retry && !generation->licensed && !by_two)

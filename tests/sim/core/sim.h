@@ -36,7 +36,7 @@ struct sim {
 	struct store_view view;
 	bool several; /* processes share the store, and a lost lease may come back */
 	struct instance nobody;
-	struct instance *at_work; /* its engine is called now; &nobody: none is */
+	struct instance *at_work; /* the instance whose engine is called now, or &nobody */
 	struct program program;
 	struct calls calls;
 	struct promises promises;

@@ -21,7 +21,7 @@ static uint64_t fence(struct fleet *fleet, unsigned shard)
 
 /* ---- Who has to rebuild it ------------------------------------------------------------------ */
 
-/* keeper_of: the owner of the shard, if it goes on; NULL: nobody. */
+/* keeper_of: the owner of the shard, if its process continues, or NULL. */
 static struct process *keeper_of(struct fleet *fleet, unsigned shard)
 {
 	struct process *by_grace = NULL;
@@ -100,7 +100,7 @@ static void set_back(struct fleet *fleet)
 	}
 	server_set_back(&fleet->server);
 	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
-		/* An ownership that began since then is set back, too. */
+		/* An ownership that began since then is also set back. */
 		if (fence(fleet, i) != fences[i] && keepers[i] && !fleet_has_lease(keepers[i], i)) {
 			keepers[i]->exposure.superseded = true; /* it loses all shards with one */
 			keepers[i] = NULL;

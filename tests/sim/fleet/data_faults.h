@@ -18,7 +18,8 @@ struct data_faults {
 	uint32_t half_delete; /* the entry or the value of a timer is deleted */
 };
 
-/* data_faults_choose: what loses data, in every other seed and with --losses only. */
+/* data_faults_choose chooses the faults that lose data. Without --losses there are none, and in
+ * half of the seeds neither. */
 void data_faults_choose(struct fleet *);
 void data_faults_act(struct fleet *);
 

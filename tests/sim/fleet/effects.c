@@ -152,7 +152,7 @@ static void tell_drop(const struct effect *effect, const char *id, const struct 
 	dw_op op = {.kind = DW_OP_DROP, .id = id};
 
 	if (server_shard(&effect->fleet->server, id) != effect->shard)
-		return; /* it was misplaced, and nobody put it there */
+		return; /* a letter in the wrong shard, which no call has made */
 	op.status = item->integer > 0 ? DW_OK : DW_ENOENT;
 	tell(effect, &op, &op.head);
 }

@@ -1,5 +1,5 @@
-/* Reports the effects of a script to the promises, as operations. They follow from the script's
- * reply for each operand. */
+/* Reports the effects of a script to the promises, as operations. The script's reply names the
+ * effect on each operand. */
 #ifndef SIM_FLEET_EFFECTS_H
 #define SIM_FLEET_EFFECTS_H
 

@@ -79,7 +79,7 @@ static struct generation *stored_now(struct fleet *fleet, const struct name *nam
 	return generation;
 }
 
-/* lose_all: nobody has to rebuild the generations from that number on, but somebody may. */
+/* lose_all: the generations from this number on need not be rebuilt, but may be. */
 static void lose_all(struct sim *sim, const struct name *name, uint64_t from)
 {
 	for (struct generation *each = name->last; each; each = each->before)
@@ -102,7 +102,7 @@ static void without_keeper(struct fleet *fleet, struct name *name)
 		free_again(name->stored, &head);
 }
 
-/* lose_unread: what the keeper did not know is lost. */
+/* lose_unread: the timers that the keeper did not know are lost. */
 static void lose_unread(struct fleet *fleet, struct name *name, const struct process *keeper,
 			struct generation *truth)
 {

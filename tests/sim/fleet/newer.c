@@ -89,7 +89,7 @@ static void store(struct fleet *fleet, struct name *name)
 	char score[24];
 
 	if (meta(fleet, shard, "shards") == 0)
-		return; /* nobody has owned it yet */
+		return; /* no process has owned it yet */
 	head.generation = next_version(fleet, shard);
 	head.open = is_open(fleet, name->id);
 	trace(fleet->sim, "newer", name->id, (int64_t)head.generation, head.open);

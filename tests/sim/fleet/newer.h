@@ -21,7 +21,7 @@ void newer_end(struct fleet *);
 /* newer_is_there: a timer of it, or the mark of one. */
 bool newer_is_there(struct fleet *);
 
-/* newer_look: the server's data has changed, perhaps that of a newer version, too. */
+/* newer_look: the server's data has changed, and a newer version's timer may have changed too. */
 void newer_look(struct fleet *, struct name *);
 
 /* newer_met: an answer shows the owner one. newer_check: it owns nothing after that turn. */
