@@ -42,7 +42,7 @@ static void on_abort(int number)
 {
 	ssize_t written = write(STDERR_FILENO, running, strlen(running));
 
-	(void)written; /* there is nobody left to tell */
+	(void)written; /* the error cannot be reported */
 	(void)signal(number, SIG_DFL);
 	(void)raise(number);
 }

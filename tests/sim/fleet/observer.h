@@ -7,11 +7,11 @@
 
 struct process;
 
-/* What the engine knows. */
+/* The knowledge of the engine. */
 struct knowledge {
 	uint64_t known[NAMES_MAX]; /* the last generation that it learnt of as the owner */
 	uint64_t ended[NAMES_MAX]; /* the last generation that it ended itself */
-	unsigned losses;           /* how often it was told that it lost the ownership */
+	unsigned losses;           /* how often it learnt that it lost the ownership */
 	dw_usec told_of_loss_at;   /* steady: it was last told of lost data */
 	dw_usec leased;            /* steady: end of the lease that its store promised */
 };

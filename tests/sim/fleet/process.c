@@ -137,7 +137,7 @@ void process_open(struct process *process)
 
 /* ---- Ending -------------------------------------------------------------------------------- */
 
-/* ended: nobody answers the process' calls, and nobody rebuilds what it owes. */
+/* ended: the calls of the process get no answer, and the timers that it owes are not rebuilt. */
 static void ended(struct process *process)
 {
 	losses_keeper_ends(process->fleet, false);

@@ -374,7 +374,7 @@ static void free_queue(struct disk *disk, struct op_queue *queue)
 		op_free(&alloc, op);
 }
 
-/* disk_crash: a running commit is completed or not, and nobody is told. */
+/* disk_crash: a running commit is completed or not, and its operations get no answer. */
 void disk_crash(struct disk *disk)
 {
 	if (can_commit(disk) && chance(disk->sim, 5000))

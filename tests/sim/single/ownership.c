@@ -23,7 +23,7 @@ static dw_usec lease_time(const struct ownership *own)
 	return DW_MILLISECONDS(own->single->knobs.lease_ms);
 }
 
-/* extend takes or renews the lease. The engine is told an earlier end, because the clocks of two
+/* extend takes or renews the lease. The engine gets an earlier end, because the clocks of two
  * machines differ. */
 static void extend(struct ownership *own)
 {

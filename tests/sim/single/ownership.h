@@ -9,11 +9,12 @@
 
 struct single;
 
-/* What the process' store knows. FENCED: the ownership is lost, and the engine is not told yet. */
+/* The knowledge of the process's store. FENCED: the ownership is lost, and the engine does not know
+ * it yet. */
 enum standing { STANDING_OWNER, STANDING_FENCED, STANDING_CLIENT };
 
 struct lease {
-	dw_usec until;      /* steady: nobody else may take the store over before */
+	dw_usec until;      /* steady: the second owner may not take the store before */
 	dw_usec away_until; /* steady: until then the store is unreachable */
 };
 
@@ -21,10 +22,10 @@ struct ownership {
 	struct single *single;
 	enum standing standing;
 	uint64_t token;
-	unsigned losses;    /* how often the engine was told that it lost the ownership */
+	unsigned losses;    /* how often the engine learnt that it lost the ownership */
 	uint32_t takeovers; /* second_owner.count when this ownership began */
 	dw_usec renew_at;   /* steady */
-	dw_usec told;       /* steady: the end of the lease that the engine is told */
+	dw_usec told;       /* steady: the end of the lease as the engine knows it */
 };
 
 void ownership_begin(struct ownership *);

@@ -216,7 +216,7 @@ static void finish(struct single *single)
 		while (single->instance.engine && !sim->trace.broken[0] && step(single))
 			;
 	}
-	single->instance.dead = true; /* what is left is only freed */
+	single->instance.dead = true; /* the rest is only freed */
 	if (single->instance.engine) {
 		disk_free(single->disk);
 		engine_free(single->instance.engine);

@@ -1,4 +1,5 @@
-/* One process, its clients and a second owner on one store that is a table in memory. */
+/* Simulates one process, its clients and a second owner on one store, which is a table in
+ * memory. */
 #ifndef SIM_SINGLE_SINGLE_H
 #define SIM_SINGLE_SINGLE_H
 
