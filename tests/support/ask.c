@@ -86,14 +86,14 @@ static bool needs_turns(const struct ask *ask)
 	return ask->store->type->turn != NULL;
 }
 
-/* turn lets a store work that has no thread. */
+/* turn calls the turn of a store that has no thread. */
 static void turn(struct ask *ask)
 {
 	if (needs_turns(ask))
 		ask->store->type->turn(ask->store, read_steady(NULL));
 }
 
-/* sleep_until_turn waits until such a store has work, for a tenth of a second at most. */
+/* sleep_until_turn waits until such a store has work, at most a tenth of a second. */
 static void sleep_until_turn(struct ask *ask)
 {
 	const dw_store_class *type = ask->store->type;
@@ -104,7 +104,7 @@ static void sleep_until_turn(struct ask *ask)
 	(void)poll(&readable, 1, (int)((wait + 999) / 1000));
 }
 
-/* gather takes what is answered. */
+/* gather collects the answered operations. */
 static void gather(struct ask *ask)
 {
 	dw_op *op;
@@ -128,7 +128,7 @@ void ask_end(struct ask *ask)
 	if (!ask->store)
 		return;
 	assert_int_equal(ask->store->type->stop(ask->store, DW_SECONDS(PATIENCE_S)), DW_OK);
-	gather(ask); /* a turn after the stop does no harm */
+	gather(ask); /* a turn after the stop is harmless */
 	assert_int_equal(ask->answered, ask->sent);
 	ask->store->type->free(ask->store);
 	ask->store = NULL;

@@ -65,7 +65,7 @@ static int send_all(int fd, const char *text, size_t chunk)
 	return 1;
 }
 
-/* stall reads nothing: it only sees the end. */
+/* stall waits for the peer's end without reading. */
 static void stall(struct fake_server *server, int fd)
 {
 	struct pollfd fds[] = {{.fd = server->go[0], .events = POLLIN},
@@ -104,7 +104,7 @@ static int play(struct fake_server *server, const struct fake_step *step, int fd
 	case FAKE_END:
 		break;
 	}
-	(void)close(fd); /* nothing to lose */
+	(void)close(fd); /* nothing is lost */
 	return -1;
 }
 

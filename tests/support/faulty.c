@@ -15,11 +15,11 @@ struct faulty_file {
 	sqlite3_file base;
 	sqlite3_file *real;
 	sqlite3_int64 size; /* the bytes written so far */
-	bool counts;        /* the database or its log */
+	bool counts;        /* it is the database or its log */
 	bool is_log;
 };
 
-/* One for the process, like the VFS itself. */
+/* The process has one, like the VFS. */
 static struct {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
@@ -52,7 +52,7 @@ static sqlite3_file *real_of(sqlite3_file *file)
 	return faulty_of(file)->real;
 }
 
-/* strikes: whether this call fails. */
+/* strikes: must this call fail? */
 static bool strikes(sqlite3_file *file, enum faulty_call call)
 {
 	bool struck = false;
@@ -81,7 +81,7 @@ static bool is_done(void)
 	return done;
 }
 
-/* has_space counts what the file grows by. */
+/* has_space counts the growth of the file. */
 static bool has_space(struct faulty_file *file, sqlite3_int64 end)
 {
 	struct stat status;
@@ -274,7 +274,7 @@ void faulty_install(void)
 					      .xShmLock = on_shm_lock,
 					      .xShmBarrier = on_shm_barrier,
 					      .xShmUnmap = on_shm_unmap};
-	(void)sqlite3_vfs_register(&faulty.vfs, 1); /* fails only without memory */
+	(void)sqlite3_vfs_register(&faulty.vfs, 1); /* fails only if out of memory */
 }
 
 void faulty_arm(enum faulty_call call, int n, int more, bool done)
@@ -398,6 +398,6 @@ enum faulty_copier faulty_await_copier(void)
 
 #else
 
-typedef int faulty_is_empty; /* a source file has a declaration */
+typedef int faulty_is_empty; /* a source file needs a declaration */
 
 #endif

@@ -168,7 +168,8 @@ void harness_free(struct harness *harness)
 
 void harness_turn(struct harness *harness)
 {
-	/* A bound on a wheel that moves many timers, and far below a turn that spins. */
+	/* A wheel that moves many timers needs fewer turns, and an engine that spins would need
+	 * more. */
 	for (int i = 0; i < 100000; i++) {
 		harness->woken = 0;
 		(void)engine_turn(harness->engine);

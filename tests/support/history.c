@@ -23,13 +23,13 @@ struct history {
 	size_t counts[HISTORY_KINDS];
 };
 
-/* A call and its answer, NULL: unknown. */
+/* A call and its answer. NULL: the outcome is unknown. */
 struct call {
 	const struct history_event *sent;
 	const struct history_event *answered;
 };
 
-/* All there is about one timer, in the order of time. */
+/* All events of one timer, sorted by time. */
 struct life {
 	const struct history *history;
 	const struct history_event *events;
@@ -85,7 +85,7 @@ void history_fault(struct history *history, dw_usec from, dw_usec until)
 	history->faults[history->fault_count++] = (struct fault){from, until};
 }
 
-/* faults_between: how many touch that time. */
+/* faults_between: the number of faults that touch this time. */
 static size_t faults_between(const struct history *history, dw_usec from, dw_usec until)
 {
 	size_t count = 0;
@@ -151,7 +151,7 @@ static void find_calls(struct life *life)
 
 		if (event->kind <= HISTORY_CANCEL) {
 			if (life->call_count == CALLS_MAX)
-				abort(); /* more than any test asks for */
+				abort(); /* no test makes more calls for a timer */
 			life->calls[life->call_count++] = (struct call){event, NULL};
 		} else if (event->kind <= HISTORY_CANCEL_ANSWERED) {
 			pair(life, event);
@@ -176,8 +176,8 @@ static bool is_wish(const struct call *call)
 	       (is_unknown(call) || call->answered->status == DW_OK);
 }
 
-/* find_wish: the put or move that a start is about, NULL: none. A put whose answer was
- * lost may be confirmed without its generation, when there is no such timer any more. */
+/* find_wish: the put or move that a start belongs to, or NULL. A put whose answer was lost may be
+ * confirmed without its generation, if its timer no longer exists. */
 static const struct call *find_wish(const struct life *life, const struct history_event *start)
 {
 	for (size_t i = 0; i < life->call_count; i++) {
@@ -207,8 +207,8 @@ static bool was_known(const struct call *wish, const struct call *call)
 	return !is_unknown(wish) && wish->answered->at <= call->sent->at;
 }
 
-/* came_after: the start followed what was confirmed at that time. Without a fault in between there
- * is no other order: what has started is settled, or refused to whoever asks. */
+/* came_after: must the start have followed a confirmation at this time? Without a fault in between
+ * it must have: after a start, a timer is settled, or cancels and moves are refused. */
 static bool came_after(const struct life *life, const struct history_event *start, dw_usec at)
 {
 	return start->at > at || faults_between(life->history, start->at, at) == 0;
@@ -301,7 +301,7 @@ static void check_starts(struct life *life)
 
 /* ---- The end of one ------------------------------------------------------------------------ */
 
-/* last_confirmed: of its puts and moves the one with the highest generation. */
+/* last_confirmed: the confirmed put or move with the highest generation. */
 static const struct call *last_confirmed(const struct life *life)
 {
 	const struct call *last = NULL;
@@ -316,8 +316,8 @@ static const struct call *last_confirmed(const struct life *life)
 	return last;
 }
 
-/* may_have_cancelled: confirmed, or perhaps done. Who has lost the answer to a cancel asks what is
- * there now, and is told that there is none. */
+/* may_have_cancelled: is the cancel confirmed, or may it be done? A client that has lost the answer
+ * to a cancel repeats it, and gets the answer that there is no such timer. */
 static bool may_have_cancelled(const struct life *life, const struct call *call)
 {
 	if (call->sent->kind != HISTORY_CANCEL)
@@ -353,7 +353,7 @@ static void check_end(struct life *life)
 
 /* ---- All of it ------------------------------------------------------------------------------ */
 
-/* by_number: the events of a timer in the order of time, and a call before what it causes. */
+/* by_number sorts events by timer, then by time. A call comes before its effects. */
 static int by_number(const void *a, const void *b)
 {
 	const struct history_event *one = a, *other = b;
@@ -417,7 +417,7 @@ void history_show(const struct history *history, size_t number)
 			     "generation %" PRIu64 "  attempt %" PRIu32 "\n",
 			     (double)(event->at - began) / 1e3, event->process, names[event->kind],
 			     event->status, event->due ? (double)(event->due - began) / 1e3 : 0.0,
-			     event->generation, event->attempt); /* only to be read */
+			     event->generation, event->attempt); /* only for people */
 	}
 	for (size_t i = 0; i < history->fault_count; i++)
 		(void)printf("      fault from %.3f to %.3f ms\n",

@@ -27,7 +27,7 @@ static bool is_owners(const dw_op *op)
 	       op->flags & (DW_OP_CLAIMED | DW_OP_WITHDRAWN);
 }
 
-/* pull takes the inner store's answers; the one of get, if any, is left out. */
+/* pull takes the answers of the inner store, without that of `get`, if it is not NULL. */
 static void pull(struct leased *leased, const dw_op *get)
 {
 	dw_store *inner = leased->harness->store;
@@ -47,7 +47,7 @@ static void pull(struct leased *leased, const dw_op *get)
 	}
 }
 
-/* answer_done: the put was done before; what is stored now goes with the answer. */
+/* answer_done answers a put as done before, with the timer that is stored now. */
 static void answer_done(struct leased *leased, dw_op *put)
 {
 	struct alloc alloc = harness_alloc(leased->harness);
@@ -210,7 +210,7 @@ struct harness *leased_begin(struct leased *leased)
 	struct harness *h = leased_new(leased, NULL);
 
 	assert_int_equal(engine_on(h->engine, "t", harness_handler, h), DW_OK);
-	harness_pass(h, DW_SECONDS(1)); /* all is loaded and reported */
+	harness_pass(h, DW_SECONDS(1)); /* all timers are loaded and reported */
 	assert_int_equal(engine_check(h->engine), 0);
 	return h;
 }

@@ -66,7 +66,7 @@ static bool welcome_one(struct peer *peer)
 	if (fd < 0)
 		return false;
 	if (peer->fd >= 0)
-		(void)close(peer->fd); /* the link has left it */
+		(void)close(peer->fd); /* the link has hung up */
 	peer->fd = fd;
 	peer->seen_size = 0;
 	peer->seen[0] = '\0';
@@ -75,14 +75,14 @@ static bool welcome_one(struct peer *peer)
 	if (peer->greets)
 		peer_say(peer, peer->greets);
 	if (peer->hangs_up) {
-		read_all(peer); /* unread bytes would be a reset */
+		read_all(peer); /* unread bytes would cause a reset */
 		(void)close(peer->fd);
 		peer->fd = -1;
 	}
 	return true;
 }
 
-/* is_woken: the link's descriptor would wake the loop. */
+/* is_woken: would the link's descriptor wake the loop? */
 static bool is_woken(const struct peer *peer)
 {
 	struct pollfd ready = {.fd = link_descriptor(peer->linked.link), .events = POLLIN};
@@ -107,7 +107,7 @@ void peer_pass(struct peer *peer, dw_usec span)
 	dw_usec at;
 
 	work(peer);
-	/* 0: there is a reply, which the test may take afterwards. */
+	/* link_due() is 0 if there is a reply, which the test may take afterwards. */
 	for (int i = 0; (at = link_due(peer->linked.link)) != 0 && at <= end; i++) {
 		assert_true(i < WORKS_MAX);
 		peer->now = usec_max(peer->now, at);

@@ -51,11 +51,11 @@ static unsigned free_port(const struct redis_server *server)
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) != 0 ||
 	    getsockname(fd, (struct sockaddr *)&address, &size) != 0)
 		fail(server, "no free port");
-	(void)close(fd); /* only to know its number */
+	(void)close(fd); /* the socket only served to find a port */
 	return ntohs(address.sin_port);
 }
 
-/* exec_server is the child's end: it becomes the server. */
+/* exec_server runs in the child, and becomes the server. */
 static void exec_server(const struct redis_server *server)
 {
 	char port[16];
@@ -72,7 +72,7 @@ static void exec_server(const struct redis_server *server)
 			_exit(126);
 		words[count++] = *option;
 	}
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that dies leaves none behind */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* the server dies with the test */
 	execvp(words[0], (char *const *)(uintptr_t)words);
 	/* Debian's redis-tools has it under another name, and is no service of the system. */
 	if (strcmp(words[0], "redis-server") == 0)
@@ -80,7 +80,7 @@ static void exec_server(const struct redis_server *server)
 	_exit(127);
 }
 
-/* answers: it takes commands; who must log in first is answered, too. */
+/* answers: does the server answer commands? An answer that demands a login counts too. */
 static bool answers(const struct redis_server *server)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -96,12 +96,12 @@ static bool answers(const struct redis_server *server)
 	good = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
 	       send(fd, "PING\r\n", 6, MSG_NOSIGNAL) == 6 &&
 	       recv(fd, reply, sizeof reply - 1, 0) > 0;
-	(void)close(fd); /* nothing of it is needed */
+	(void)close(fd); /* the socket is not needed any more */
 	return good && (strncmp(reply, "+PONG", 5) == 0 || strncmp(reply, "-NOAUTH", 7) == 0 ||
 			strncmp(reply, "-NOPERM", 7) == 0);
 }
 
-/* try_start: false: it ended instead of answering. */
+/* try_start: false if the server ended before it answered. */
 static bool try_start(struct redis_server *server)
 {
 	const struct timespec moment = {.tv_nsec = 5 * 1000 * 1000};
@@ -120,7 +120,7 @@ static bool try_start(struct redis_server *server)
 		}
 		if (time(NULL) > end)
 			fail(server, "it does not answer");
-		(void)nanosleep(&moment, NULL); /* waits for the server, however long */
+		(void)nanosleep(&moment, NULL); /* the loop waits as long as it takes */
 	}
 	return true;
 }
