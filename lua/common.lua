@@ -181,7 +181,7 @@ local function write(command, key, words)
 	end
 end
 
--- use_up stores the operation number and the last version as used.
+-- use_up stores the operation number and the last version, so that neither is used again.
 local function use_up()
 	if owner and last ~= first then
 		call('HSET', META, 'mark', ARGV[4], 'ver', digits(last))

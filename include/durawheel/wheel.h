@@ -34,11 +34,11 @@
  *   comments speak of microseconds.
  *
  * COST
- *   A wheel takes 57 KiB, and a timer 18 bytes. A timer takes 4 bytes more once any timer has been
- *   overdue, or once there were about five adds and moves for each timer that has room. The wheel
- *   also allocates up to 1 KiB for each of its 4,608 lists that may be needed at one time, and room
- *   to grow. Neither is touched before it is needed. With both, a timer takes 22 to 28 bytes at a
- *   million timers, and 66 to 70 at 100,000.
+ *   A wheel takes 57 KiB, and a timer 18 bytes. Each timer takes 4 bytes more once any timer has
+ *   been overdue, or after about five adds and moves for each timer that the wheel has room for.
+ *   The wheel also allocates up to 1 KiB for each of its 4,608 lists that may be needed at one
+ *   time, and room to grow. Neither is touched before it is needed. With both, a timer takes 22 to
+ *   28 bytes at a million timers, and 66 to 70 at 100,000.
  *   Add, cancel and move are O(1). A cancel writes two bits; an add writes one entry at the end of
  *   a list. The cancel of the last timer also clears the lists. The entries of cancelled timers are
  *   removed in small steps while others are added. Until then they take up to as much memory again.

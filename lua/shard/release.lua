@@ -1,8 +1,9 @@
 -- release: the owner gives the lease back.
 --
 -- KEYS      the nine of the shard
--- ARGV      1 token   2 a later version of the record, because of which the owner gives the lease
---           back: it does not understand that version. META keeps it. May be left out, or ''
+-- ARGV      1 token
+--           2 may be left out, or '': the version of a record that the owner does not understand.
+--           This is then the reason for the release, and META keeps the version
 -- returns   {'OK', 1}; {'OK', 0}: the lease was no longer the caller's
 -- cost      O(1). Works over maxmemory, because its first write needs no memory
 if call('GET', LEASE) ~= ARGV[1] then

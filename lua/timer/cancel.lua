@@ -1,12 +1,13 @@
 -- cancel: deletes timers, and tells whether they may still start.
 --
+-- For an owner, code 4 means that the timer is claimed and was left alone. For a client it may also
+-- mean that the timer is deleted, but an earlier claim may still start.
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id
 -- returns   {'OK', ...}: 0, or for an owner the header of the deleted timer; 2 no such timer; 4 too
---           late: the timer is claimed, and was left alone; for a client 4 also means that the
---           timer is deleted, but an earlier claim may still start; 7 it is of a newer version, and
---           was left alone; or a refusal
+--           late; 7 it is of a newer version, and was left alone; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then

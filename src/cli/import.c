@@ -155,7 +155,7 @@ static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 				dw_strerror(DW_ETIMEOUT));
 	}
 	if (fds[1].revents)
-		(void)dw_turn(import->d); /* it fails only inside a callback */
+		(void)dw_turn(import->d); /* dw_turn() fails only inside a callback */
 	if (fds[2].revents)
 		return interrupt(import);
 	*ret_ready = fds[0].revents != 0;
@@ -216,7 +216,7 @@ static int import_lines(struct import *import)
 		}
 		take_line(import, line, size);
 		if (import->reader.number % LINES_A_TURN == 0)
-			(void)dw_turn(import->d); /* it fails only inside a callback */
+			(void)dw_turn(import->d); /* dw_turn() fails only inside a callback */
 		code = wait_for_room(import);
 	}
 	return code;

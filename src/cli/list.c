@@ -141,6 +141,6 @@ int command_list(const struct options *options)
 	line_free(&list.line);
 	if (!list.torn)
 		return session_close(d, code);
-	(void)dw_close(d, SESSION_PATIENCE); /* this command stores nothing */
+	(void)dw_close(d, SESSION_PATIENCE); /* a listing stores nothing */
 	return code;
 }

@@ -363,7 +363,7 @@ static void step(struct runner *runner)
 	regulate(runner);
 	show_loading(runner);
 	if (fds[2].revents && !is_over(runner))
-		(void)dw_turn(runner->d); /* it fails only inside a callback */
+		(void)dw_turn(runner->d); /* dw_turn() fails only inside a callback */
 }
 
 /* finish_torn writes the rest of a partly written line, so that the next program on the same stdout

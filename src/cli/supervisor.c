@@ -121,7 +121,7 @@ int supervise(const char *parent, const char *command)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) != 0)
 		return complain(NOT_STARTED, "cannot start the command: %s", strerror(errno));
-	if (getppid() != strtol(parent, NULL, 10)) /* it ended before the prctl() */
+	if (getppid() != strtol(parent, NULL, 10)) /* `run` ended before the prctl() */
 		return NOT_STARTED;
 	error = start(&supervisor, command);
 	if (error != 0)

@@ -66,7 +66,7 @@ static inline bool wheel_names_ready(const dw_wheel *wheel)
 	return wheel_next_generation(wheel) != wheel->stop_at;
 }
 
-/* wheel_names_ready_fresh: the same, and no used index is free? */
+/* wheel_names_ready_fresh: can a name be taken now, and is no used index free? */
 static inline bool wheel_names_ready_fresh(const dw_wheel *wheel)
 {
 	return wheel->next_name < wheel->quick_until;

@@ -44,7 +44,7 @@ struct wheel_names {
 	uint32_t ring;       /* bits in the ring, a power of two */
 	uint32_t ring_mask;  /* index of the ring's last word */
 	uint32_t span;       /* the ring knows generations given less than this many ago */
-	uint32_t span_quick; /* the same, or 0 once generations started again and are not unique */
+	uint32_t span_quick; /* span, or 0 once generations started again and are not unique */
 	uint32_t old;        /* a timer added this many generations ago becomes an elder */
 	uint32_t opens;      /* chunks in the stack */
 	uint32_t free;       /* free indexes */
@@ -105,7 +105,7 @@ struct dw_wheel {
 	uint64_t rings_next;  /* the earliest `next` of all rings */
 	uint32_t full_at;    /* the generation for which there is no room: each one took an entry */
 	uint32_t stop_at;    /* an add or move with this generation calls go_on() first */
-	uint32_t fine_words; /* which words of occupied[] have occupied fine lists */
+	uint32_t fine_words; /* a bit for each word of occupied[] with an occupied fine list */
 	uint32_t
 	    swept; /* all entries older than this generation have been swept since it was given */
 	uint32_t loading; /* ring 0 still has entries of the current bucket */

@@ -177,7 +177,7 @@ static bool step(dw_wheel *wheel)
 void wheel_sweep_some(dw_wheel *wheel, unsigned blocks)
 {
 	while (blocks--)
-		(void)step(wheel); /* it may also start the next round */
+		(void)step(wheel); /* a new round may begin here */
 }
 
 /* wheel_sweep_all: finish this round, then do a whole one. */
