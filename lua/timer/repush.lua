@@ -2,16 +2,16 @@
 -- to an earlier state.
 --
 -- If another process owns the emptied shard by now, the caller writes as a client. It then writes
--- only where nothing is stored, because a stored timer is later. The timer becomes pending; if it
--- was claimed it also becomes open, because that claim may still start.
+-- only where nothing is stored, because the new owner may have changed a stored timer. The written
+-- timer is pending. If it was claimed it is also open, because that claim may still start.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),
 --           body
--- returns   {'OK', ...}: the header as it is now; {3, value} a later version is stored, or a timer
---           of a newer durawheel, or for a client any timer, because the new owner may have changed
---           this one; 2 the inbox says that the timer is gone; or a refusal
+-- returns   {'OK', ...}: the header as it is now; {3, value} a later version, a timer of a newer
+--           durawheel, or for a client any timer is stored; 2 the inbox says that the timer is
+--           gone; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then

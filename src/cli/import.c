@@ -53,7 +53,7 @@ struct import {
 	uint64_t refused;
 	int signal_fd;
 	int signal;       /* the signal that has ended the reading; 0: none */
-	sigset_t signals; /* the signal mask before */
+	sigset_t signals; /* the signal mask before open_signals() */
 	int code;         /* EXIT_STORE once the store has failed: no more timers are sent */
 };
 

@@ -87,7 +87,7 @@
 #define WHEEL_GENERATIONS_BLOCK 64u
 #define WHEEL_GENERATIONS_MAX (1u << 31)
 
-/* The bit above the index in an entry's name: the timer is an elder (alive.h). */
+/* The bit above the index in an entry's name. It is set if the timer is an elder (alive.h). */
 #define WHEEL_ELDER (UINT64_C(1) << 31)
 
 /*

@@ -137,7 +137,7 @@ static void open_word(dw_wheel *wheel, uint64_t gone)
 	names->span_quick = names->again ? 0 : names->span;
 }
 
-/* A handle is never 0, so the 64 generations from 0 on are left out. */
+/* wheel_names_open: a handle is never 0, so the 64 generations from 0 on are left out. */
 int wheel_names_open(dw_wheel *wheel)
 {
 	if (wheel->names.span + 64 >= wheel->names.old && wheel_names_reserve_old(wheel) < 0)
@@ -161,7 +161,8 @@ static void make_chunks_ready(dw_wheel *wheel)
 		*wheel_chunk(wheel, names->clean) = (struct wheel_chunk){0, 0};
 }
 
-/* Starts as if the 64 generations from 0 on had been given and all room were taken. */
+/* wheel_names_start: the names look as if the 64 generations from 0 on had been given and all room
+ * were taken. */
 void wheel_names_start(dw_wheel *wheel)
 {
 	wheel->full_at = wheel->stop_at = wheel->swept = 64;

@@ -323,8 +323,9 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 }
 
 /*
- * leave_out: skip the next generation if the timer to be moved still has it, after 2^32 others. The
- * moved timer would get its old handle again, and its old entry would look alive.
+ * leave_out: skip the next generation if the timer to be moved still has the same one, after 2^32
+ * others. Otherwise the moved timer would get its old handle again, and its old entry would look
+ * alive.
  */
 static bool leave_out(dw_wheel *wheel, uint32_t generation)
 {

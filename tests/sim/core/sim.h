@@ -1,5 +1,5 @@
 /* The parts that the two simulators share: the real engine on simulated clocks, loop and memory,
- * the program that uses it, and the promises, which watch.
+ * the program that uses it, and the promises that check both.
  *
  * The seed determines everything. No address and no real time has any influence. So a seed is the
  * whole bug report. */
