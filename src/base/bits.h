@@ -1,6 +1,5 @@
 /*
- * bits.h: operations on words that processors have and C11 lacks. Only base/ uses extensions of the
- * compiler.
+ * bits.h: operations on words that processors have and C11 lacks, by builtins of the compiler.
  */
 #ifndef BASE_BITS_H
 #define BASE_BITS_H

@@ -61,7 +61,7 @@ struct runner {
 	bool loaded; /* "running" was printed; later loads are printed only if they find timers */
 	bool stop;
 	bool hurried;    /* the commands were told to end */
-	bool over;       /* do not wait for commands any longer */
+	bool over;       /* no command is waited for any longer */
 	dw_usec stopped; /* steady: when stop was set */
 	uint32_t signal; /* the signal that stopped us; 0: none */
 	dw_usec patient_until;
@@ -299,9 +299,9 @@ static int wait_ms(const struct runner *runner)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/* is_another: is this a second signal, and not a copy of the first? A run may also be stopped by
- * something else, for example by the end of the program that reads stdout. Ctrl-C may cause both,
- * and the signal may come second. */
+/* is_another: is this a second signal, and not a copy of the first? The run may also have stopped
+ * for another reason, for example because the reader of stdout has ended. Ctrl-C may cause both,
+ * with the signal after the reader's end. */
 static bool is_another(const struct runner *runner, uint32_t signal)
 {
 	return (runner->signal != 0 && runner->signal != signal) ||

@@ -107,7 +107,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 /* spawn starts this program once more, as the supervisor of command. */
 static int spawn(const char *command, const int streams[2], char *const *variables, pid_t *ret_pid)
 {
-	/* The type of posix_spawn() lets it change the words, but it does not. */
+	/* posix_spawn() does not change the arguments, even though its type allows it. */
 	char name[] = SUPERVISOR_NAME;
 	char parent[16];
 	char *const words[] = {name, parent, (char *)(uintptr_t)command, NULL};

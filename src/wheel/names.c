@@ -33,8 +33,9 @@ static uint32_t ring_for(uint32_t room, uint32_t blocks)
 }
 
 /*
- * grow_ring: the known words are copied, from the word of the next generation back; that word may
- * be partly used. The others are cleared when they are opened, so a large ring causes no pause.
+ * grow_ring copies the known words to a larger ring, from the word of the next generation back;
+ * that word may be partly used. The other words are cleared when they are opened, so a large ring
+ * causes no pause.
  */
 static int grow_ring(dw_wheel *wheel, uint32_t ring)
 {
