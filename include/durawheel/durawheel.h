@@ -121,7 +121,11 @@ typedef enum dw_event_kind {
 	DW_EVENT_LOSS = 16,  /* the store was emptied or set back; count = timers written again */
 	DW_EVENT_NEWER = 17, /* the store has timers of a newer durawheel: not owned; once */
 	DW_EVENT_SHARD_FAILED = 18, /* a shard in Redis cannot be used: its timers wait */
-	DW_EVENT_SHARD_BACK = 19    /* it can be used again; of both, count = its number */
+	DW_EVENT_SHARD_BACK = 19,   /* it can be used again; of both, count = its number */
+	DW_EVENT_OUTAGE = 20, /* Redis is away, and the journal takes what is asked: why, once */
+	/* Redis has what the journal took. Without an id: all of it; count = how many timers. With
+	 * an id: of this timer Redis had something else: status says what. */
+	DW_EVENT_REPLAYED = 21
 } dw_event_kind;
 
 /* dw_event_name: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer durawheel. Any thread. */
@@ -138,6 +142,11 @@ typedef struct dw_event {
 } dw_event;
 
 typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 } dw_log_level;
+
+/* What an owner with a journal does while Redis is away. */
+typedef enum dw_outage {
+	DW_OUTAGE_HOLD = 0 /* it starts only what it had claimed in Redis, while its lease lasts */
+} dw_outage;
 
 /* dw_options: zero means default. Set size to sizeof(dw_options) before anything else. Strings and
  * hooks are copied. A hook, and what its user pointer leads to, must live until dw_close() returns:
@@ -187,6 +196,10 @@ typedef struct dw_options {
 	unsigned shards;  /* Redis only: parts of a new namespace, 1 to 256; 0: 16, or as it is */
 	dw_usec lease_us; /* Redis only: a silent owner loses the store; 0: 5 s; 1 s to 5 min */
 	unsigned flags;   /* DW_EXISTING */
+	/* Redis only: a file that takes what is asked while Redis is away; see "When Redis is
+	 * away". data_max_bytes is at most 1 KiB less with it. NULL: none. */
+	const char *journal;
+	dw_outage outage; /* Redis only, with a journal */
 } dw_options;
 
 /* The store must exist. dw_open makes no file; it returns DW_ENOENT if there is none, or an empty
@@ -488,6 +501,21 @@ DW_API int dw_dead_drop(dw *, const char *id, uint64_t generation, dw_done_fn do
 /* ---- Counters ---------------------------------------------------------------------------- */
 
 /* The counters of this handle since it was opened, and what it holds now. */
+/* How it stands with options.journal. */
+typedef enum dw_journal_state {
+	DW_JOURNAL_NONE = 0,
+	DW_JOURNAL_READY = 1,  /* Redis answers, and the journal is empty */
+	DW_JOURNAL_TAKES = 2,  /* Redis is away */
+	DW_JOURNAL_REPLAYS = 3 /* Redis is back, and gets what the journal took */
+} dw_journal_state;
+
+typedef struct dw_journal_stats {
+	dw_journal_state state;
+	uint64_t rows;  /* timers of which Redis does not know all that was promised */
+	uint64_t bytes; /* of them */
+	dw_usec oldest; /* when the first of them was written; 0: none */
+} dw_journal_stats;
+
 typedef struct dw_stats {
 	size_t size;
 	uint64_t timers;    /* known and not settled: pending, claimed, firing or held */
@@ -506,6 +534,7 @@ typedef struct dw_stats {
 	int recovering;   /* not every stored timer is loaded, or a shard cannot be used */
 	uint64_t moved;
 	uint64_t running; /* handlers on workers */
+	dw_journal_stats journal;
 } dw_stats;
 
 /* dw_get_stats fills *ret_stats up to its size field, which you set. */

@@ -56,8 +56,9 @@ typedef struct dw_row {
 } dw_row;
 
 /* DW_OP_*            needs                          answers (op->status)
- * PUT                id, topic, head.due, body;     DW_OK (head: the stored one), DW_EEXIST
- *                    NEW, CLAIMED
+ * PUT                id, topic, head (due;          DW_OK (head: the stored one), DW_EEXIST
+ *                    generation: the one known, 0:
+ *                    none), body; NEW, CLAIMED
  * CLAIM              id, generation, attempt        DW_OK (head: attempt + 1, crashes), DW_ENOENT,
  *                    (the one before the claim)     DW_ESTALE (rows: the stored one)
  * SETTLE             id, generation, attempt        DW_OK, DW_ENOENT, DW_ESTALE (rows)
@@ -96,6 +97,10 @@ typedef struct dw_row {
  *                                                   before; count: 1, call again soon for the
  *                                                   rest); only of a store with is_lost
  * REPORT             body: the owner's counters     DW_OK (count: as BURY)
+ * REPLAY             id, replay, head (generation:  DW_OK (done, now or before), DW_EEXIST (a
+ *                    0: not known; attempt, due);   later put has replaced the timer), DW_ENOENT,
+ *                    body of a PUT; WITHDRAWN,      DW_ELATE (another owner has claimed it)
+ *                    VERDICT
  * and any of them    DW_ESTORE, DW_EFULL (no space), DW_EGONE (the store is not where it was): not
  *                    done; DW_EUNKNOWN: done or not; DW_ECORRUPT: the stored timer does not match
  *                    its checksum (a PUT replaces it and a CANCEL removes it all the same);
@@ -133,6 +138,7 @@ typedef enum dw_op_kind {
 	DW_OP_REPUSH,
 	DW_OP_AUDIT,
 	DW_OP_DISOWN,
+	DW_OP_REPLAY,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;
@@ -156,6 +162,22 @@ typedef enum dw_op_kind {
 /* In any answer to an owner: the store was damaged and may not have shown all of its timers. It is
  * mended now. What could not be read is a damaged timer. */
 #define DW_OP_MENDED 256u
+/* PUT: it may use the space that is kept back for a full disk. */
+#define DW_OP_VITAL 512u
+/* PUT: the owner has loaded all timers, and none of them has this id. */
+#define DW_OP_ABSENT 1024u
+
+/* What a journal promised about one timer while the store was away. A client's PUT, or an owner's
+ * PUT that supersedes nothing it knows of, is done unless the store has a generation of the id that
+ * is later than floor. The other kinds end or change only what is not claimed by a later owner. A
+ * store does each row once: it remembers the last number of each journal. */
+typedef struct dw_replay {
+	dw_op_kind what;  /* PUT, SETTLE, RETRY, CANCEL or MOVE */
+	uint64_t journal; /* its id; random */
+	uint64_t number;  /* of the row; growing in the journal */
+	uint64_t floor;   /* no generation was later when the row was written */
+	uint64_t fence;   /* of the owner that wrote it, 0: a client */
+} dw_replay;
 
 typedef struct dw_op {
 	struct dw_op *next; /* the engine's until submit, the store's until collected */
@@ -170,6 +192,7 @@ typedef struct dw_op {
 	dw_cursor after;
 	size_t limit;
 	dw_usec asked; /* steady: the store's patience counts from then; 0: from submit() */
+	const dw_replay *replay; /* of REPLAY */
 
 	int status;
 	dw_level level; /* what a DW_OK of this answer means */
@@ -203,6 +226,8 @@ typedef struct dw_store_env {
 	void *steady_user;
 	dw_usec reply_patience; /* a server that owes an answer for this long is lost; 0: 1 s */
 	int existing;           /* options.flags has DW_EXISTING: nothing is made */
+	int may_be_away; /* a store that cannot be reached is opened all the same, as a client's */
+	int is_journal;  /* the file is a journal, not a store of timers */
 } dw_store_env;
 
 typedef struct dw_store dw_store;
@@ -214,6 +239,15 @@ typedef struct dw_part {
 	char words[DW_MESSAGE_SIZE]; /* of DW_ESTORE: why */
 	unsigned cut_off;            /* so many parts are */
 } dw_part;
+
+/* What a store has to tell its program. */
+typedef struct dw_store_event {
+	dw_event_kind kind;
+	int status;
+	uint64_t count;
+	char id[DW_ID_MAX + 1]; /* "": of no timer */
+	char words[DW_MESSAGE_SIZE];
+} dw_store_event;
 
 typedef struct dw_store_class {
 	size_t size;
@@ -270,6 +304,17 @@ typedef struct dw_store_class {
 	 * part. */
 	int (*is_cut_off)(const dw_store *, const char *id);
 	int (*take_part)(dw_store *, dw_part *ret_part);
+	/* A store that knows REPLAY may be away while a journal takes operations instead.
+	 *
+	 * recall: the store gives up all that it has not begun, and what may be repeated, with
+	 * DW_ESTORE; and with DW_EUNKNOWN what it has begun for callers that have waited for
+	 * doubt_patience.
+	 * stamp: sets floor and fence of a row about id that is written now. */
+	void (*recall)(dw_store *, dw_usec doubt_patience);
+	void (*stamp)(dw_store *, const char *id, dw_replay *);
+	/* take_event: the next event; 0: none. journal: how it stands with the journal. */
+	int (*take_event)(dw_store *, dw_store_event *ret_event);
+	void (*journal)(const dw_store *, dw_journal_stats *ret_stats);
 } dw_store_class;
 
 struct dw_store {

@@ -41,6 +41,10 @@ const char *dw_event_name(dw_event_kind kind)
 		return "SHARD_FAILED";
 	case DW_EVENT_SHARD_BACK:
 		return "SHARD_BACK";
+	case DW_EVENT_OUTAGE:
+		return "OUTAGE";
+	case DW_EVENT_REPLAYED:
+		return "REPLAYED";
 	}
 	return "UNKNOWN";
 }

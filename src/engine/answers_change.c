@@ -28,6 +28,7 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	call->fresh = NULL;
 	fresh->storing = false;
 	fresh->head = op->head;
+	fresh->unsure = op->level == DW_JOURNALED;
 	fresh->purged = false;
 	if (fresh != head)
 		call_answer_stale(engine, timer_replace(engine, head, fresh));
@@ -145,6 +146,12 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 	call_answer_stored(engine, call, op);
 }
 
+/* is_promised: the journal has it. This process does it, whatever Redis says later. */
+static bool is_promised(const dw_op *op)
+{
+	return op->level == DW_JOURNALED && (op->status == DW_OK || op->status == DW_EUNKNOWN);
+}
+
 /* ---- Cancels and moves --------------------------------------------------------------------- */
 
 /* is_newer: memory learnt a newer generation while the operation was under way, because answers to
@@ -158,14 +165,14 @@ static bool is_newer(const struct timer *head, const dw_op *op)
 void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = ticket_of(op)->call;
-	bool gone = op->status == DW_OK || op->status == DW_ENOENT;
+	bool gone = op->status == DW_OK || op->status == DW_ENOENT || is_promised(op);
 
 	if (gone && head->state != TIMER_ABSENT && !is_newer(head, op) &&
 	    ownership_is_current(&engine->ownership, op)) {
 		timer_drop(engine, head);
 	}
 	engine->stats.cancelled += op->status == DW_OK;
-	if (op->status == DW_EUNKNOWN) {
+	if (op->status == DW_EUNKNOWN && !is_promised(op)) {
 		doubt(engine, head, op);
 		recovery_need(&engine->recovery);
 	}
@@ -199,12 +206,12 @@ void answers_move(struct engine *engine, struct timer *head, dw_op *op)
 
 	call->generation = op->head.generation;
 	call->earlier = leaves_earlier(engine, &op->head);
-	if (op->status == DW_OK && current)
+	if ((op->status == DW_OK || is_promised(op)) && current)
 		learn_moved(engine, head, op);
 	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && current)
 		timer_drop(engine, head);
 	engine->stats.moved += op->status == DW_OK && op->kind == DW_OP_MOVE;
-	if (op->status == DW_EUNKNOWN) {
+	if (op->status == DW_EUNKNOWN && !is_promised(op)) {
 		doubt(engine, head, op);
 		recovery_need(&engine->recovery);
 	}

@@ -6,6 +6,7 @@
 #include "engine/lifecycle.h"
 #include "engine/notify.h"
 #include "engine/urgent.h"
+#include "port/driven.h"
 
 int engine_new(struct engine **ret_engine, const struct engine_env *env)
 {
@@ -40,6 +41,10 @@ int engine_new(struct engine **ret_engine, const struct engine_env *env)
 void engine_attach(struct engine *engine, dw_store *store)
 {
 	engine->store = store;
+	if (engine->ownership.role == DW_OWNER && driven_lease(store) == INT64_MIN) {
+		engine->ownership.role = DW_CLIENT; /* its server is away */
+		engine->ownership.standby = true;
+	}
 	engine_touch(engine);
 }
 

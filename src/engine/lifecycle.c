@@ -25,6 +25,10 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 
 	if (timer->state == TIMER_CLAIMED && !(op->flags & DW_OP_NEW))
 		op->flags |= DW_OP_WITHDRAWN;
+	if (timer->state != TIMER_ABSENT)
+		op->head.generation = timer->head.generation;
+	else if (engine->ownership.role == DW_OWNER && recovery_is_over(&engine->recovery))
+		op->flags |= DW_OP_ABSENT;
 	/* The timer is due sooner than it could be claimed: it is stored as claimed. */
 	if (engine->ownership.role == DW_OWNER && !engine->drive.closing && op->head.due <= soon &&
 	    topic_handler(&engine->topics, call->fresh->topic))
@@ -220,7 +224,7 @@ void lifecycle_recheck(struct engine *engine)
 {
 	uint64_t *left = &engine->cut_off.recheck;
 
-	for (uint32_t i = 0; i<RESCHEDULED_A_TURN && * left> 0; i++, --*left) {
+	for (uint32_t i = 0; i < RESCHEDULED_A_TURN && *left != 0; i++, --*left) {
 		struct timer *timer = engine->timers.suspended.first;
 
 		if (!timer) {

@@ -31,9 +31,10 @@ static void tell_done(struct engine *engine, struct call *call)
 {
 	dw_result result = {.size = sizeof result, .status = call->status, .id = call->id};
 
-	if (call->status == DW_OK) {
+	if (call->status == DW_OK || (call->status == DW_EUNKNOWN && call->level == DW_JOURNALED))
 		result.level = call->level;
-		result.generation = call->generation;
+	if (call->status == DW_OK) {
+		result.generation = call->level == DW_JOURNALED ? 0 : call->generation;
 		result.earlier_may_start = call->earlier;
 	}
 	if (call->done.fn)

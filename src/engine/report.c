@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/core.h"
+#include "port/driven.h"
 
 #define REPORT_EVERY DW_SECONDS(2)
 #define REPORT_IDLE_EVERY DW_SECONDS(10)
@@ -38,6 +39,7 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 	if (timers_have_work(&engine->timers))
 		stats.next_due = usec_min(stats.next_due, schedule_next(&engine->timers.work));
 	stats.recovering = !recovery_is_over(&engine->recovery) || engine->cut_off.parts > 0;
+	driven_journal(engine->store, &stats.journal);
 	stats.size = size;
 	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }

@@ -73,6 +73,20 @@ void trouble_end(struct engine *engine)
 	trouble_over(engine);
 }
 
+void trouble_tell(struct engine *engine)
+{
+	dw_store_event told;
+
+	while (driven_take_event(engine->store, &told)) {
+		dw_event event = {.kind = told.kind,
+				  .status = told.status,
+				  .id = told.id[0] ? told.id : NULL,
+				  .count = told.count};
+
+		event_raise(engine, &event, "%s%s%s", told.id, told.id[0] ? ": " : "", told.words);
+	}
+}
+
 void trouble_watch_slow(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_STORE_SLOW};

@@ -32,4 +32,7 @@ void trouble_end(struct engine *);
 void trouble_watch_slow(struct engine *);
 dw_usec trouble_wake(const struct engine *, dw_usec now);
 
+/* trouble_tell raises the events that the store has to tell. */
+void trouble_tell(struct engine *);
+
 #endif

@@ -183,6 +183,7 @@ static int turn(struct engine *engine)
 	clock_steps_watch(engine, before, now);
 	driven_turn(engine->store, before);
 	trouble_begin(engine);
+	trouble_tell(engine);
 	cut_off_watch(engine);
 	notify_round(engine);
 	if (!walk_is_on(&engine->walk))

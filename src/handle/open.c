@@ -92,9 +92,9 @@ static int open_store(dw *d, const char *url, char *message)
 			    .existing = (d->options.flags & DW_EXISTING) != 0,
 			    .steady = store_steady,
 			    .steady_user = &d->clock};
-	int status = options_open_store(url, &env, &d->store, message);
+	int status = options_open_store(url, d->options.journal, &env, &d->store, message);
 
-	d->options.name = NULL; /* the caller's string is not kept */
+	d->options.name = d->options.journal = NULL; /* the caller's strings are not kept */
 	return status == DW_OK ? watch_store(d, message) : status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/grown.h"
 #include "base/message.h"
+#include "store/fallback/fallback.h"
 #include "store/store.h"
 #include "handle/worker_pool.h"
 
@@ -17,6 +18,7 @@
 #define LEASE_DEFAULT DW_SECONDS(5)
 #define LEASE_MIN DW_SECONDS(1)
 #define LEASE_MAX DW_MINUTES(5)
+#define JOURNAL_EACH 1024 /* bytes that a row of the journal needs for itself, at most */
 #define POSTED_DEFAULT ((size_t)16 * 1024 * 1024)
 
 static_assert(sizeof(dw_options) < GROWN_MAX, "there is room to grow");
@@ -66,6 +68,22 @@ static int check_shared(const dw_options *options, char *message)
 	return DW_OK;
 }
 
+static int check_journal(const dw_options *options, char *message)
+{
+	size_t most = (size_t)DW_DATA_MAX - JOURNAL_EACH;
+
+	if (options->journal && options->journal[0] == '\0')
+		return message_refuse(message, "options.journal is empty: name a file, or NULL");
+	if (options->outage != DW_OUTAGE_HOLD)
+		return message_refuse(message, "options.outage is %d: DW_OUTAGE_HOLD",
+				      (int)options->outage);
+	if (options->journal && options->data_max_bytes > most)
+		return message_refuse(message,
+				      "options.data_max_bytes is %zu: with a journal at most %zu",
+				      options->data_max_bytes, most);
+	return DW_OK;
+}
+
 int options_read(const dw_options *options, dw_options *ret_options, char *ret_message)
 {
 	dw_options copy = {0};
@@ -107,7 +125,7 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	if (copy.flags & ~DW_EXISTING)
 		return message_refuse(ret_message, "options.flags is %#x: 0 or DW_EXISTING",
 				      copy.flags);
-	if (check_shared(&copy, ret_message) != DW_OK)
+	if (check_shared(&copy, ret_message) != DW_OK || check_journal(&copy, ret_message) != DW_OK)
 		return DW_EINVAL;
 	*ret_options = copy;
 	return DW_OK;
@@ -136,14 +154,30 @@ static int is_redis(const char *url)
 	       is_scheme(url, "unix://");
 }
 
-static int open_redis(const char *url, const dw_store_env *env, dw_store **ret_store, char *message)
+static int open_redis(const char *url, const char *journal, const dw_store_env *env,
+		      dw_store **ret_store, char *message)
 {
 #if DW_WITH_REDIS
+	dw_store_env own = *env;
+
 	if (!env->name)
 		return message_refuse(
 		    message, "options.name is NULL: a store in Redis needs a name, its namespace");
-	return redis_store_open(ret_store, url, env, message);
+#if DW_WITH_SQLITE
+	if (journal)
+		return fallback_open(ret_store,
+				     &(struct fallback_parts){redis_store_open, url, journal}, env,
+				     message);
 #else
+	if (journal)
+		return message_refuse(message, "this durawheel was built without SQLite, which "
+					       "options.journal needs");
+#endif
+	if (own.role == DW_STANDBY)
+		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
+	return redis_store_open(ret_store, url, &own, message);
+#else
+	(void)journal;
 	(void)url;
 	(void)env;
 	(void)ret_store;
@@ -179,14 +213,15 @@ static int open_sqlite(const char *path, const dw_store_env *env, dw_store **ret
 #endif
 }
 
-int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_store,
-		       char *ret_message)
+int options_open_store(const char *url, const char *journal, const dw_store_env *env,
+		       dw_store **ret_store, char *ret_message)
 {
 	dw_store_env own = *env;
 
 	if (own.role == DW_STANDBY)
-		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
-
+		own.role = DW_CLIENT; /* the same */
+	if (journal && !is_redis(url))
+		return message_refuse(ret_message, "options.journal is for a store in Redis");
 	if (strcasecmp(url, "memory:") == 0) {
 		if (env->role == DW_CLIENT)
 			return message_refuse(ret_message,
@@ -197,7 +232,7 @@ int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_
 	if (is_scheme(url, "sqlite:"))
 		return open_sqlite(url + 7, &own, ret_store, ret_message);
 	if (is_redis(url))
-		return open_redis(url, &own, ret_store, ret_message);
+		return open_redis(url, journal, env, ret_store, ret_message);
 	return message_refuse(ret_message, "the store \"%.*s%s\" is of no known kind: " KINDS,
 			      shown_size(url), url, url[shown_size(url)] ? "..." : "");
 }

@@ -8,8 +8,8 @@
  * DW_EINVAL: ret_message says what is wrong. */
 int options_read(const dw_options *options, dw_options *ret_options, char *ret_message);
 
-/* options_open_store opens the store of the URL. Errors as dw_open(). */
-int options_open_store(const char *url, const dw_store_env *env, dw_store **ret_store,
-		       char *ret_message);
+/* options_open_store opens the store of the URL, with a journal, or NULL. Errors as dw_open(). */
+int options_open_store(const char *url, const char *journal, const dw_store_env *env,
+		       dw_store **ret_store, char *ret_message);
 
 #endif

@@ -69,3 +69,15 @@ bool driven_take_part(dw_store *store, dw_part *ret_part)
 {
 	return HAS(store, take_part) && store->type->take_part(store, ret_part);
 }
+
+bool driven_take_event(dw_store *store, dw_store_event *ret_event)
+{
+	return HAS(store, take_event) && store->type->take_event(store, ret_event);
+}
+
+void driven_journal(const dw_store *store, dw_journal_stats *ret_stats)
+{
+	*ret_stats = (dw_journal_stats){.state = DW_JOURNAL_NONE};
+	if (HAS(store, journal))
+		store->type->journal(store, ret_stats);
+}

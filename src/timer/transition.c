@@ -29,6 +29,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_OWN:
 	case DW_OP_STATUS:
 	case DW_OP_REPUSH:
+	case DW_OP_REPLAY:
 		return DW_OK;
 	case DW_OP_CLAIM:
 	case DW_OP_SETTLE:

@@ -3,7 +3,7 @@ function floor_of(dir) {
 	if (dir == "src/base") return 0
 	if (dir == "src/wheel" || dir == "src/timer" || dir == "src/topic") return 1
 	if (dir == "src/port" || dir == "src/redis") return 2
-	if (dir == "src/loop" || dir ~ /^src\/store(\/(memory|sqlite|redis))?$/) return 3
+	if (dir == "src/loop" || dir ~ /^src\/store(\/(memory|sqlite|redis|fallback))?$/) return 3
 	if (dir == "src/engine") return 4
 	if (dir == "src/handle") return 5
 	return -1

@@ -44,6 +44,7 @@ struct both {
 	struct caller owners[BOTH_SHARDS][BOTH_OWNERS];
 	struct caller clients[BOTH_SHARDS][BOTH_CLIENTS];
 	uint64_t calls;
+	uint64_t last_row; /* of a journal, that was replayed */
 	/* The call that is being made. */
 	const char *script;
 	int count;
@@ -108,6 +109,9 @@ void both_plainly(struct both *);
 /* both_known.c */
 void both_claim_known(struct both *);
 void both_settle_known(struct both *);
+
+/* both_replay.c */
+void both_replay(struct both *);
 
 /* both_newer.c: a value becomes one of a later version; a shard is marked so, or no more. */
 void both_newer(struct both *);

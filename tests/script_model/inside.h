@@ -186,6 +186,7 @@ void model_release(struct run *);
 void model_session(struct run *);
 void model_status(struct run *);
 void model_types(struct run *);
+void model_replay(struct run *);
 void model_report(struct run *);
 void model_purge(struct run *);
 void model_bury(struct run *);

@@ -31,6 +31,7 @@ static const struct {
     {"redelete", model_redelete},
     {"release", model_release},
     {"renew", model_renew},
+    {"replay", model_replay},
     {"report", model_report},
     {"repush", model_repush},
     {"requeue", model_requeue},

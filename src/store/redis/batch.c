@@ -1,6 +1,8 @@
 /* The words of a command: which operations make one, and what each of them says. */
 #include "store/redis/batch.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -109,6 +111,51 @@ static bool add_push(struct redis_command *words, const dw_op *op, unsigned char
 	return size > 0;
 }
 
+static char letter_of(dw_op_kind what)
+{
+	switch (what) {
+	case DW_OP_PUT:
+		return 'P';
+	case DW_OP_SETTLE:
+		return 'S';
+	case DW_OP_RETRY:
+		return 'R';
+	case DW_OP_MOVE:
+		return 'M';
+	default:
+		return 'C';
+	}
+}
+
+static void add_journal(struct redis_command *words, uint64_t journal)
+{
+	char name[17];
+
+	(void)snprintf(name, sizeof name, "%016" PRIx64, journal);
+	command_text(words, name);
+}
+
+/* add_replay: a row of a journal. False: its body is no record. */
+static bool add_replay(struct redis_command *words, const dw_op *op, unsigned char **at)
+{
+	const dw_replay *replay = op->replay;
+	char letter = letter_of(replay->what);
+	size_t size = replay->what == DW_OP_PUT ? value_pack(op->body, op->body_size, *at) : 0;
+
+	command_text(words, op->id);
+	command_unsigned(words, replay->number);
+	command_bytes(words, &letter, 1);
+	command_number(words, op->flags & (DW_OP_WITHDRAWN | DW_OP_VERDICT));
+	command_unsigned(words, op->head.generation);
+	command_number(words, op->head.attempt);
+	command_unsigned(words, replay->floor);
+	command_unsigned(words, replay->fence);
+	command_time(words, op->head.due);
+	command_bytes(words, *at, size);
+	*at += size;
+	return size > 0 || replay->what != DW_OP_PUT;
+}
+
 static void add_delivery(struct redis_command *words, const dw_op *op)
 {
 	command_text(words, op->id);
@@ -207,6 +254,8 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 static size_t words_of(dw_op_kind kind)
 {
 	switch (kind) {
+	case DW_OP_REPLAY:
+		return 10;
 	case DW_OP_REPUSH:
 		return 9;
 	case DW_OP_RETRY:
@@ -388,10 +437,18 @@ bool batch_add(struct redis_store *store, const struct shard *shard, const struc
 		return add_puts(store, shard, op, count);
 	if (batch_is_known(op))
 		return add_known(store, shard, op, count);
+	if (op->kind == DW_OP_REPLAY)
+		add_journal(&store->pipeline.words, op->replay->journal);
 	for (size_t i = 0; i < count; i++, op = op->next) {
-		if (op->kind != DW_OP_REPUSH)
+		bool said = true;
+
+		if (op->kind == DW_OP_REPUSH)
+			said = add_push(&store->pipeline.words, op, &at);
+		else if (op->kind == DW_OP_REPLAY)
+			said = add_replay(&store->pipeline.words, op, &at);
+		else
 			add_operands(store, op);
-		else if (!add_push(&store->pipeline.words, op, &at))
+		if (!said)
 			return false;
 	}
 	return true;

@@ -166,6 +166,7 @@ static bool is_waited_for(const dw_op *op)
 	case DW_OP_INBOX:
 	case DW_OP_LOSS:
 	case DW_OP_REPUSH:
+	case DW_OP_REPLAY:
 	case DW_OP_REDELETE:
 	case DW_OP_MEND:
 		return false;
@@ -225,6 +226,40 @@ void answer_doubtful(struct redis_store *store, struct op_queue *queue)
 	while ((op = op_queue_pop(queue))) {
 		op->flags |= DW_OP_DONE;
 		answer(store, op, DW_EUNKNOWN);
+	}
+}
+
+/* recall_in_doubt: patience: of callers whose operation may have been applied. */
+static void recall_in_doubt(struct redis_store *store, struct shard *shard, dw_usec patience)
+{
+	for (struct redis_request *request = shard->in_doubt.requests.first; request;
+	     request = request->next) {
+		struct op_queue kept = {0};
+		dw_op *op;
+
+		while ((op = op_queue_pop(&request->ops))) {
+			if (!is_waited_for(op)) {
+				answer(store, op, DW_ESTORE); /* it may be repeated */
+			} else if (store->now >= usec_add(op->asked, patience)) {
+				note_doubt(store, shard, op, request->number);
+				answer(store, op, DW_EUNKNOWN);
+			} else {
+				op_queue_push(&kept, op);
+			}
+		}
+		request->ops = kept;
+	}
+}
+
+void answer_recall(struct redis_store *store, dw_usec patience)
+{
+	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
+	     i = shard_next(&store->sets.queued, i + 1)) {
+		struct shard *shard = &store->shards[i];
+
+		answer_all(store, &shard->queues.retry, DW_ESTORE);
+		answer_all(store, &shard->queues.waiting, DW_ESTORE);
+		recall_in_doubt(store, shard, patience);
 	}
 }
 

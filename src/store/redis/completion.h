@@ -87,6 +87,10 @@ void answer_behind(struct redis_store *, dw_op *, int status);
 /* answer_cut_off gives up what waits for the shard. */
 void answer_cut_off(struct redis_store *, struct shard *);
 
+/* answer_recall gives up what is not sent and what may be repeated; and, after that patience, what
+ * may have been applied. */
+void answer_recall(struct redis_store *, dw_usec patience);
+
 /* answer_overdue gives up operations whose callers have waited for too long. */
 void answer_overdue(struct redis_store *);
 

@@ -115,6 +115,17 @@ void later_end_barrier(struct redis_store *store, const dw_op *op)
 		store->later.barrier = NULL;
 }
 
+void later_recall(struct redis_store *store)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(&store->later.ops))) {
+		later_end_barrier(store, op);
+		answer(store, op, DW_ESTORE);
+	}
+	answer_all(store, &store->later.behind, DW_ESTORE);
+}
+
 void later_overdue(struct redis_store *store)
 {
 	dw_op *op = op_queue_take(&store->later.ops);

@@ -24,6 +24,9 @@ bool later_needs_all(const dw_op *);
 bool later_is_barrier(const dw_op *);
 void later_end_barrier(struct redis_store *, const dw_op *);
 
+/* later_recall gives up what has not begun. */
+void later_recall(struct redis_store *);
+
 /* later_overdue answers what has waited for too long. */
 void later_overdue(struct redis_store *);
 

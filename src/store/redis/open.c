@@ -186,6 +186,16 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		    store->ownership.acquisition.words);
 }
 
+/* open_away opens a client's store without its server. The number of shards is a guess, which the
+ * store corrects when the server is there. */
+static int open_away(struct redis_store *store)
+{
+	int status = redis_shards(store, store->env.shards ? store->env.shards : SHARDS_DEFAULT);
+
+	store->layout.is_fixed = false;
+	return status;
+}
+
 static int open_all(struct redis_store *store, const char *url, char *message)
 {
 	dw_usec until;
@@ -202,6 +212,8 @@ static int open_all(struct redis_store *store, const char *url, char *message)
 	store->now = store->env.steady(store->env.steady_user);
 	until = usec_add(store->now, store->env.patience);
 	status = await_connection(store, until, message);
+	if (status == DW_ESTORE && store->env.may_be_away)
+		return open_away(store);
 	if (status == DW_OK)
 		status = lay_out(store, until, message);
 	if (status == DW_OK && store->env.role == DW_OWNER)

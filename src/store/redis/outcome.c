@@ -135,6 +135,12 @@ static void note_end(struct redis_store *store, struct shard *shard, const dw_op
 	case DW_OP_BURY:
 		tombstone_add(store, shard, op->id, op->head.generation, true);
 		return;
+	case DW_OP_REPLAY:
+		if (op->replay->what == DW_OP_SETTLE || op->replay->what == DW_OP_CANCEL)
+			tombstone_add(store, shard, op->id, op->head.generation, false);
+		else
+			shard_expect_news(store, shard); /* of the generation that it has now */
+		return;
 	case DW_OP_PUT:
 	case DW_OP_CLAIM:
 	case DW_OP_MOVE:
@@ -234,6 +240,19 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 	write_half_deleted(store, request->shard, &half_deleted);
 }
 
+/* must_go_on: nobody else would send it again, or later ones of its kind must not overtake it. */
+static bool must_go_on(const dw_op *op)
+{
+	return op->kind == DW_OP_REDELETE || op->kind == DW_OP_REPLAY;
+}
+
+static void retry_later(struct redis_store *store, struct shard *shard, struct op_queue *ops)
+{
+	shard->channel.pause_until =
+	    usec_max(shard->channel.pause_until, usec_add(store->now, PAUSE));
+	retry(store, shard, ops);
+}
+
 /* refused: nothing of it was done. */
 static void refused(struct redis_store *store, struct redis_request *request, enum failure failure)
 {
@@ -260,17 +279,17 @@ static void refused(struct redis_store *store, struct redis_request *request, en
 		if (request->ops.first->kind == DW_OP_PUT ||
 		    request->ops.first->kind == DW_OP_REQUEUE)
 			answer_all(store, &request->ops, DW_EFULL);
+		else if (must_go_on(request->ops.first))
+			retry_later(store, shard, &request->ops);
 		else
 			retry(store, shard, &request->ops);
 		return;
 	default:
-		if (request->ops.first->kind != DW_OP_REDELETE) {
+		if (!must_go_on(request->ops.first)) {
 			answer_all(store, &request->ops, DW_ESTORE);
 			return;
 		}
-		shard->channel.pause_until =
-		    usec_max(shard->channel.pause_until, usec_add(store->now, PAUSE));
-		retry(store, shard, &request->ops); /* nobody else would */
+		retry_later(store, shard, &request->ops);
 	}
 }
 
@@ -283,6 +302,7 @@ static bool may_repeat(const dw_op *op)
 	case DW_OP_BURY:
 	case DW_OP_ACK:
 	case DW_OP_REPUSH:
+	case DW_OP_REPLAY:
 	case DW_OP_REDELETE:
 	case DW_OP_MEND:
 		return true;

@@ -47,6 +47,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_REDELETE] = {"redelete", "OK:/i" REFUSED},
     [SCRIPT_RELEASE] = {"release", "OK:i"},
     [SCRIPT_RENEW] = {"renew", "OK:bbbiiii|HELD:bibb|ERA:bn"},
+    [SCRIPT_REPLAY] = {"replay", "OK:/i" REFUSED},
     [SCRIPT_REPORT] = {"report", "OK:" REFUSED},
     [SCRIPT_REPUSH] = {"repush", "OK:/k" REFUSED},
     [SCRIPT_REQUEUE] = {"requeue", "OK:/k" REFUSED},

@@ -186,6 +186,29 @@ static int redis_take_part(dw_store *base, dw_part *ret_part)
 	return key_types_take(redis_of(base), ret_part);
 }
 
+/* redis_recall: what an owner asks for by itself is asked for again when the server is back. */
+static void redis_recall(dw_store *base, dw_usec doubt_patience)
+{
+	struct redis_store *store = redis_of(base);
+
+	store->now = steady(store);
+	answer_recall(store, doubt_patience);
+	inbox_end(store, DW_ESTORE);
+	scan_end_all(store, DW_ESTORE);
+	later_recall(store);
+}
+
+static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
+{
+	struct redis_store *store = redis_of(base);
+
+	store->now = steady(store);
+	replay->floor = clock_is_known(&store->clock)
+			    ? clock_version(store)
+			    : (uint64_t)usec_max(store->env.now(store->env.now_user), 0);
+	replay->fence = store->ownership.role == DW_OWNER ? shard_of(store, id)->lease.fence : 0;
+}
+
 /* ---- When ------------------------------------------------------------------------------------ */
 
 /* has_waiting: something waits that no reply will set in motion. */
@@ -379,4 +402,6 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .trouble = redis_trouble,
 				    .patience = PATIENCE,
 				    .is_cut_off = redis_is_cut_off,
-				    .take_part = redis_take_part};
+				    .take_part = redis_take_part,
+				    .recall = redis_recall,
+				    .stamp = redis_stamp};

@@ -44,6 +44,12 @@ struct shard_lease {
 /* clock_learn: the server's time, as if the reply had come at once. */
 void clock_learn(struct redis_store *, int64_t server_time);
 
+/* clock_is_known: a reply has told the server's time. */
+static inline bool clock_is_known(const struct server_clock *clock)
+{
+	return clock->time != 0;
+}
+
 /* clock_version: the next version to ask for. */
 uint64_t clock_version(struct redis_store *);
 

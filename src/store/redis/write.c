@@ -32,6 +32,8 @@ static enum redis_script_id script_of(const dw_op *op)
 		return SCRIPT_DROP;
 	case DW_OP_REPUSH:
 		return SCRIPT_REPUSH;
+	case DW_OP_REPLAY:
+		return SCRIPT_REPLAY;
 	case DW_OP_REDELETE:
 		return SCRIPT_REDELETE;
 	case DW_OP_MEND:

@@ -172,14 +172,14 @@ static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const 
 	sqlite3_int64 version = 0;
 	int code = sqlite_db_set(db->handle, patience);
 
-	code = code ? code : sqlite_schema_read(db->handle, &version, ret_why);
+	code = code ? code : sqlite_schema_read(db->handle, db->kind, &version, ret_why);
 	if (code == SQLITE_OK && !*ret_why && sqlite3_db_readonly(db->handle, "main"))
 		*ret_why = "cannot be written by this user";
 	if (code != SQLITE_OK || *ret_why)
 		return code;
 	code = use_wal(db->handle);
 	if (code == SQLITE_OK && version == 0)
-		code = sqlite_schema_make(db->handle, ret_why);
+		code = sqlite_schema_make(db->handle, db->kind, ret_why);
 	if (code != SQLITE_OK || *ret_why)
 		return code;
 	code = sqlite_schema_prepare(db->handle, db->statements);
@@ -253,17 +253,18 @@ static bool may_try_again(const struct sqlite_patience *patience, dw_usec began)
 	return true;
 }
 
-int sqlite_db_open(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *patience,
-		   char *ret_message)
+int sqlite_db_open(struct sqlite_db *ret_db, const char *path, enum sqlite_kind kind,
+		   struct sqlite_patience *patience, char *ret_message)
 {
 	struct clock clock = clock_system();
 	dw_usec began = clock.steady(clock.user);
 	struct sqlite_db db = {0};
 	int code;
 
-	do
+	do {
+		db.kind = kind;
 		code = open_once(&db, path, patience, ret_message);
-	while ((code & 0xff) == SQLITE_BUSY && may_try_again(patience, began));
+	} while ((code & 0xff) == SQLITE_BUSY && may_try_again(patience, began));
 	if (code != SQLITE_OK)
 		return code == SQLITE_FULL       ? DW_EFULL
 		       : code == SQLITE_MISMATCH ? DW_ENEWER

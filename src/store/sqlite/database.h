@@ -18,6 +18,7 @@ struct sqlite_patience {
 };
 
 struct sqlite_db {
+	enum sqlite_kind kind;
 	sqlite3 *handle; /* NULL: closed */
 	sqlite3_stmt *statements[SQL_COUNT];
 };
@@ -32,8 +33,8 @@ int sqlite_db_find(const char *path, char *ret_message);
 /* sqlite_db_open connects to the file at path, makes the schema in an empty one and refuses what is
  * no database of timers. The patience lives as long as the connection. DW_OK, DW_ESTORE,
  * DW_EFULL; DW_ENEWER: a newer durawheel has made the schema. */
-int sqlite_db_open(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *,
-		   char *ret_message);
+int sqlite_db_open(struct sqlite_db *ret_db, const char *path, enum sqlite_kind,
+		   struct sqlite_patience *, char *ret_message);
 
 /* sqlite_db_close: tidy also takes the write-ahead log into the file, if this is the last
  * connection. */

@@ -32,6 +32,11 @@ struct sqlite_session {
 	int code;                /* SQLite's, of the last failure */
 };
 
+static inline enum sqlite_kind sqlite_kind_of(const struct sqlite_session *session)
+{
+	return session->env->is_journal ? SQLITE_KIND_JOURNAL : SQLITE_KIND_TIMERS;
+}
+
 int sqlite_meta_read(struct sqlite_session *);
 int sqlite_meta_write(struct sqlite_session *);
 

@@ -330,7 +330,7 @@ bool sqlite_ops_writes(const dw_op *op)
 /* needs_space: it brings a new timer, and nothing is given for it. */
 static bool needs_space(const dw_op *op)
 {
-	return op->kind == DW_OP_PUT || op->kind == DW_OP_REQUEUE;
+	return (op->kind == DW_OP_PUT && !(op->flags & DW_OP_VITAL)) || op->kind == DW_OP_REQUEUE;
 }
 
 int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)

@@ -349,7 +349,7 @@ static int open_other(struct rescue *rescue)
 		code = sqlite3_exec(rescue->to, line, NULL, NULL, NULL);
 	}
 	(void)sqlite3_finalize(statement); /* repeats what step said */
-	return code ? code : sqlite_schema_make(rescue->to, &why);
+	return code ? code : sqlite_schema_make(rescue->to, sqlite_kind_of(rescue->session), &why);
 }
 
 /* replace: all pages of to become those of from, whatever to has. */

@@ -2,10 +2,7 @@
 
 #include <stdio.h>
 
-enum {
-	APPLICATION_ID = 0x44775431, /* "DwT1" */
-	SCHEMA_VERSION = 1,
-};
+enum { SCHEMA_VERSION = 1 };
 
 /* The generation is the rowid: the order of insertion is the order of the table. pending, claimed
  * and dead in meta are kept by every write, so that nobody counts a million rows. */
@@ -139,7 +136,8 @@ static int read_number(sqlite3 *handle, const char *query, sqlite3_int64 *ret_nu
 
 /* read_version: *ret_version is 0 for an empty database. If the database is not ours, *ret_why says
  * so. SQLITE_MISMATCH: it is ours, and a newer durawheel has made it. */
-static int read_version(sqlite3 *handle, sqlite3_int64 *ret_version, const char **ret_why)
+static int read_version(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *ret_version,
+			const char **ret_why)
 {
 	sqlite3_int64 application = 0;
 	sqlite3_int64 objects = 0;
@@ -151,29 +149,33 @@ static int read_version(sqlite3 *handle, sqlite3_int64 *ret_version, const char 
 		return code;
 	if (application == 0 && *ret_version == 0 && objects == 0)
 		return SQLITE_OK;
-	if (application != APPLICATION_ID)
+	if (application == SQLITE_KIND_JOURNAL && kind == SQLITE_KIND_TIMERS)
+		*ret_why = "is the journal of a store in Redis: see durawheel journal";
+	else if (application == SQLITE_KIND_TIMERS && kind == SQLITE_KIND_JOURNAL)
+		*ret_why = "is a store of timers, not a journal: name another file";
+	else if (application != kind)
 		*ret_why = "is the database of another program";
 	else if (sqlite_schema_is_newer(*ret_version))
 		*ret_why = "was written by a newer durawheel; use that version or later";
 	else if (*ret_version < 1)
 		*ret_why = "is damaged: it has no schema version";
-	return application == APPLICATION_ID && sqlite_schema_is_newer(*ret_version)
-		   ? SQLITE_MISMATCH
-		   : SQLITE_OK;
+	return application == kind && sqlite_schema_is_newer(*ret_version) ? SQLITE_MISMATCH
+									   : SQLITE_OK;
 }
 
 /* In one transaction: otherwise we might see half of the schema that another process makes. */
-int sqlite_schema_read(sqlite3 *handle, sqlite3_int64 *ret_version, const char **ret_why)
+int sqlite_schema_read(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *ret_version,
+		       const char **ret_why)
 {
 	int code = sqlite3_exec(handle, "BEGIN", NULL, NULL, NULL);
 
-	code = code ? code : read_version(handle, ret_version, ret_why);
+	code = code ? code : read_version(handle, kind, ret_version, ret_why);
 	if (!sqlite3_get_autocommit(handle))
 		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL); /* nothing was written */
 	return code;
 }
 
-static int make_schema(sqlite3 *handle)
+static int make_schema(sqlite3 *handle, enum sqlite_kind kind)
 {
 	char numbers[96];
 	int code = sqlite3_exec(handle, schema, NULL, NULL, NULL);
@@ -181,20 +183,20 @@ static int make_schema(sqlite3 *handle)
 	(void)snprintf(numbers, sizeof numbers,
 		       "PRAGMA application_id = %d;"
 		       "PRAGMA user_version = %d;",
-		       APPLICATION_ID, SCHEMA_VERSION);
+		       (int)kind, SCHEMA_VERSION);
 	return code ? code : sqlite3_exec(handle, numbers, NULL, NULL, NULL);
 }
 
-int sqlite_schema_make(sqlite3 *handle, const char **ret_why)
+int sqlite_schema_make(sqlite3 *handle, enum sqlite_kind kind, const char **ret_why)
 {
 	sqlite3_int64 version = 0;
 	int code = sqlite3_exec(handle, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 
 	if (code != SQLITE_OK)
 		return code;
-	code = read_version(handle, &version, ret_why);
+	code = read_version(handle, kind, &version, ret_why);
 	if (code == SQLITE_OK && !*ret_why && version == 0)
-		code = make_schema(handle);
+		code = make_schema(handle, kind);
 	if (code == SQLITE_OK && !*ret_why)
 		code = sqlite3_exec(handle, "COMMIT", NULL, NULL, NULL);
 	if (!sqlite3_get_autocommit(handle))

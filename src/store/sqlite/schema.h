@@ -6,6 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What a file is of: a store, or the journal of one in Redis. Both have the same tables. */
+enum sqlite_kind {
+	SQLITE_KIND_TIMERS = 0x44775431, /* "DwT1" */
+	SQLITE_KIND_JOURNAL = 0x44774a31 /* "DwJ1" */
+};
+
 enum sqlite_sql {
 	SQL_BEGIN_WRITE,
 	SQL_BEGIN_READ,
@@ -54,8 +60,9 @@ enum sqlite_sql {
  *
  * sqlite_schema_read: *ret_version is 0 for an empty file. sqlite_schema_make makes the schema
  * unless another process has just done it. */
-int sqlite_schema_read(sqlite3 *, sqlite3_int64 *ret_version, const char **ret_why);
-int sqlite_schema_make(sqlite3 *, const char **ret_why);
+int sqlite_schema_read(sqlite3 *, enum sqlite_kind, sqlite3_int64 *ret_version,
+		       const char **ret_why);
+int sqlite_schema_make(sqlite3 *, enum sqlite_kind, const char **ret_why);
 
 /* sqlite_schema_prepare: ret_statements has room for SQL_COUNT. */
 int sqlite_schema_prepare(sqlite3 *, sqlite3_stmt **ret_statements);

@@ -60,7 +60,7 @@ static int enter(struct sqlite_batch *batch, struct sqlite_owner *owner, char *r
 {
 	struct sqlite_session *session = &batch->session;
 	int status = sqlite_db_open(&session->db, batch->files.path[FILE_DATABASE],
-				    &session->patience, ret_message);
+				    sqlite_kind_of(session), &session->patience, ret_message);
 
 	bool all;
 

@@ -144,8 +144,8 @@ static int reopen(struct sqlite_batch *batch)
 	for (int which = FILE_DATABASE; which <= FILE_OWNER; which += FILE_OWNER - FILE_DATABASE)
 		if (sqlite_files_look(&batch->files, which) != FILE_IS_SAME)
 			return lose(batch, which);
-	status = sqlite_db_open(&session->db, batch->files.path[FILE_DATABASE], &session->patience,
-				message);
+	status = sqlite_db_open(&session->db, batch->files.path[FILE_DATABASE],
+				sqlite_kind_of(session), &session->patience, message);
 	if (status == DW_EFULL)
 		return SQLITE_FULL;
 	if (status != DW_OK) {

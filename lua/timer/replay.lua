@@ -1,0 +1,187 @@
+-- replay: what a journal promised while the server was away is done now, row by row.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; role owner or client
+--           7 the id of the journal: `j:` and this id is a field of `m`, the last row that was done
+--           8.. for each row, with growing numbers and different ids: id, number, what (P put, S
+--           settle, R retry, C cancel, M move), flags (4: the owner took its claim back; 8: the
+--           retry counts), the version that the row knows (0: none), attempt, floor: no version
+--           was later when the row was written, fence of the owner that wrote it (0: a client),
+--           due (8 bytes), body of a put
+-- returns   {'OK', ...}: 0 done, now or before; 1 a later version replaced the timer; 2 there is no
+--           timer; 4 too late, another owner has claimed it; 7 of a newer version; or a refusal;
+--           an error has done nothing
+-- cost      O(log N) a row
+local refusal = enter()
+if refusal then
+	return refusal
+end
+
+local WIDTH = 10
+local FIELD = 'j:' .. ARGV[7]
+local ids = column(8, WIDTH)
+local values = call('HMGET', VALUES, unpack(ids))
+local inbox = call('ZMSCORE', INBOX, unpack(ids))
+local done = tonumber(call('HGET', META, FIELD)) or 0
+local scores, stored, deleted, news = {}, {}, {}, {}
+
+-- The words of the present row, and of what is stored under its id; flags is nil if that is nothing
+-- or damaged.
+local id, value, told, marks, known, tried, floor, writer, body
+local flags, attempt, ver, claim, crc, v0, v1, d0, d1
+
+local function load(k)
+	local at = 8 + WIDTH * (k - 1)
+	local c0, c1, _
+	id, value, told = ids[k], values[k], tonumber(inbox[k] or 0)
+	marks, known, tried = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
+	floor, writer, body = tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7]), ARGV[at + 9]
+	flags = nil
+	if value then
+		flags, attempt, v0, v1, _, _, c0, c1, crc = decode(value)
+	end
+	if flags then
+		ver, claim = v1 * WORD + v0, c1 * WORD + c0
+	end
+	d0, d1 = words_of('<I4I4', ARGV[at + 8])
+end
+
+-- is_free: it is pending, or claimed by a fence that is not later than the row's: by this owner, or
+-- by one that was fenced before. An owner's own fence is later than all others.
+local function is_free()
+	return flags % 256 == 0 or claim <= (owner and fence or writer)
+end
+
+-- earlier_open: an earlier claim may start after the timer is replaced.
+local function earlier_open()
+	if not value then
+		return told < 0 and 256 or 0
+	end
+	if marks % 8 >= 4 and flags and is_free() then
+		return 0
+	end
+	return is_open(value) and 256 or 0
+end
+
+local function post(sign)
+	insert(news, digits(sign * last))
+	insert(news, id)
+end
+
+local function store(header, rest)
+	insert(scores, digits(score(d0, d1)))
+	insert(scores, id)
+	insert(stored, id)
+	insert(stored, header .. rest)
+end
+
+-- delete, by a client: its owner hears of it, and whether an earlier claim may start after it.
+local function delete()
+	insert(deleted, id)
+	if not owner then
+		next_ver('')
+		post(flags and flags % 65536 == 0 and 1 or -1)
+	end
+end
+
+local what = {}
+
+function what.P()
+	if math.abs(told) > floor or (flags and ver > floor) then
+		return EEXIST
+	end
+	local open = earlier_open()
+	v0, v1 = halves(next_ver(digits(floor)))
+	store(encode(open, tried, v0, v1, d0, d1, 0, 0, (words_of('<I4', body, 3))), body)
+	post(1)
+	return 0
+end
+
+function what.M()
+	if not flags then
+		return value and CORRUPT or ENOENT
+	end
+	if ver > floor or (known > 0 and ver ~= known) then
+		return EEXIST
+	end
+	if not is_free() then
+		return LATE
+	end
+	local open = earlier_open()
+	v0, v1 = halves(next_ver(digits(floor)))
+	store(encode(open, attempt, v0, v1, d0, d1, 0, 0, crc), sub(value, BODY))
+	post(1)
+	return 0
+end
+
+function what.C()
+	if not value then
+		insert(deleted, id) -- an entry without a value goes, too
+		return ENOENT
+	end
+	if flags and ver > floor then
+		return EEXIST
+	end
+	if flags and not is_free() then
+		return LATE
+	end
+	delete()
+	return 0
+end
+
+-- same: 0: the stored timer is the delivery that the row knows.
+local function same()
+	if not flags then
+		return value and CORRUPT or ENOENT
+	end
+	if ver ~= known then
+		return EEXIST
+	end
+	return attempt <= tried and is_free() and 0 or LATE
+end
+
+function what.S()
+	local item = same()
+	if item == 0 then
+		delete()
+	end
+	return item
+end
+
+function what.R()
+	local item = same()
+	if item ~= 0 or flags % 256 == 0 then
+		return item
+	end
+	if marks >= 8 and math.floor(flags / 65536) % 256 < 255 then
+		flags = flags + 65536
+	end
+	if not owner then
+		v0, v1 = halves(next_ver(''))
+		post(1)
+	end
+	store(encode(flags - 1, tried, v0, v1, d0, d1, 0, 0, crc), sub(value, BODY))
+	return 0
+end
+
+call('ZCARD', TIMERS)
+local answer = {'OK'}
+for k = 1, #ids do
+	local at = 8 + WIDTH * (k - 1)
+	local item = 0
+	if tonumber(ARGV[at + 1]) > done then
+		load(k)
+		item = value and is_newer(value) and NEWER or what[ARGV[at + 2]]()
+	end
+	answer[k + 1] = item
+end
+
+local failure = store_new(scores, stored)
+if failure then
+	return failure
+end
+call('HSET', META, FIELD, digits(math.max(done, tonumber(ARGV[#ARGV - WIDTH + 2]))))
+write('ZREM', TIMERS, deleted)
+write('HDEL', VALUES, deleted)
+leave(news)
+return answer

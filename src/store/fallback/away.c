@@ -1,0 +1,168 @@
+/* Redis is away: operations go into the journal. */
+#include "store/fallback/core.h"
+
+/* One operation that the file is writing. */
+struct writing {
+	struct row *row;
+	dw_op *op; /* the engine's */
+	struct row_words before;
+	uint64_t generation;
+	bool is_new;
+	size_t bytes;
+	int status; /* of the answer */
+	enum merge_effect effect;
+};
+
+static bool is_full(const struct fallback *fallback, const dw_op *op)
+{
+	return op->kind == DW_OP_PUT &&
+	       fallback->journal.rows.bytes + op->body_size > JOURNAL_BYTES_MAX;
+}
+
+static bool begin(struct fallback *fallback, struct writing *writing, const struct merge *merge)
+{
+	struct journal *journal = &fallback->journal;
+	struct row *row = writing->row;
+	const dw_op *op = writing->op;
+
+	if (merge->effect == MERGE_MOVE)
+		return journal_move(journal, row, op->head.due, writing);
+	if (merge->effect == MERGE_DELETE)
+		return journal_delete(journal, row, writing);
+	row->words = merge->words;
+	row->words.session = journal->session;
+	return journal_write(journal,
+			     &(struct row_write){.id = row->id,
+						 .words = &row->words,
+						 .due = op->head.due,
+						 .body = op->body,
+						 .body_size = op->body_size,
+						 .is_vital = op->kind != DW_OP_PUT},
+			     writing);
+}
+
+/* undo: the row is again as the file has it. */
+static void undo(struct fallback *fallback, struct writing *writing)
+{
+	writing->row->words = writing->before;
+	writing->row->generation = writing->generation;
+	if (writing->is_new)
+		rows_index_remove(&fallback->journal.rows, &fallback->alloc, writing->row);
+	alloc_free(&fallback->alloc, writing);
+}
+
+static struct writing *prepare(struct fallback *fallback, struct row *row, dw_op *op,
+			       const struct merge *merge)
+{
+	struct writing *writing = alloc_new(&fallback->alloc, sizeof *writing);
+
+	if (!writing)
+		return NULL;
+	writing->is_new = !row;
+	writing->row =
+	    row ? row : rows_index_add(&fallback->journal.rows, &fallback->alloc, op->id);
+	if (!writing->row) {
+		alloc_free(&fallback->alloc, writing);
+		return NULL;
+	}
+	writing->op = op;
+	writing->effect = merge->effect;
+	writing->status = merge->status;
+	writing->before = writing->row->words;
+	writing->generation = writing->row->generation;
+	writing->bytes = op->body_size;
+	return writing;
+}
+
+void away_take(struct fallback *fallback, dw_op *op)
+{
+	struct row *row = rows_index_find(&fallback->journal.rows, op->id);
+	struct writing *writing;
+	struct merge merge;
+	dw_replay stamp = {0};
+
+	if (row && row->is_leaving) {
+		op_queue_push(&row->behind, op);
+		return;
+	}
+	fallback->front->type->stamp(fallback->front, op->id, &stamp);
+	merge = merge_op(op, row, &stamp);
+	op->level = DW_JOURNALED;
+	if (merge.effect == MERGE_REFUSE || is_full(fallback, op)) {
+		fallback_answer(fallback, op,
+				merge.effect == MERGE_REFUSE ? merge.status : (int)DW_EFULL);
+		return;
+	}
+	writing = prepare(fallback, row, op, &merge);
+	if (!writing) {
+		fallback_answer(fallback, op, DW_ENOMEM);
+		return;
+	}
+	/* No generation in Redis was later, and that of the replay will not be earlier. */
+	writing->row->generation = stamp.floor;
+	if (!begin(fallback, writing, &merge)) {
+		undo(fallback, writing);
+		fallback_answer(fallback, op, DW_ENOMEM);
+	}
+}
+
+/* ---- Written ------------------------------------------------------------------------------- */
+
+static void note_failure(struct fallback *fallback, int status)
+{
+	fallback->failed = status == DW_ENOMEM ? fallback->failed : status;
+}
+
+static void note_row(struct fallback *fallback, const struct writing *writing)
+{
+	struct journal *journal = &fallback->journal;
+	struct row *row = writing->row;
+
+	if (writing->effect == MERGE_DELETE) {
+		rows_index_remove(&journal->rows, &fallback->alloc, row);
+		return;
+	}
+	if (writing->effect == MERGE_WRITE) {
+		journal->rows.bytes += writing->bytes - row->bytes;
+		row->bytes = writing->bytes;
+	}
+	if (journal->rows.table.count == 1 && writing->is_new)
+		journal->oldest = fallback->env.now(fallback->env.now_user);
+}
+
+/* set_head: what the engine knows of the timer from now on. */
+static void set_head(dw_op *op, const struct row *row)
+{
+	if (op->kind != DW_OP_PUT && op->kind != DW_OP_MOVE)
+		return;
+	op->head = (dw_head){.generation = row->generation,
+			     .due = op->head.due,
+			     .attempt = op->kind == DW_OP_MOVE ? op->head.attempt : 0,
+			     .state = DW_PENDING};
+}
+
+void away_written(struct fallback *fallback, dw_op *write)
+{
+	struct writing *writing = ticket_of(write)->call;
+	dw_op *op = writing->op;
+	int status = write->status;
+
+	op_free(&fallback->alloc, write);
+	if (status == DW_EUNKNOWN) { /* the replay finds it, or not */
+		note_failure(fallback, status);
+		fallback_answer(fallback, op, status);
+		alloc_free(&fallback->alloc, writing);
+		return;
+	}
+	if (status != DW_OK) {
+		note_failure(fallback, status);
+		undo(fallback, writing);
+		fallback_answer(fallback, op, status == DW_EFULL ? DW_EFULL : DW_ESTORE);
+		return;
+	}
+	fallback->failed = DW_OK;
+	set_head(op, writing->row);
+	note_row(fallback, writing);
+	fallback_answer(fallback, op, writing->status);
+	alloc_free(&fallback->alloc, writing);
+}

@@ -1,0 +1,487 @@
+/* The class: which operation goes where, and when Redis counts as away. */
+#include "store/fallback/fallback.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/usec.h"
+#include "port/driven.h"
+#include "store/fallback/core.h"
+#include "store/store.h"
+
+#define DOUBT_PATIENCE DW_MILLISECONDS(1200) /* a caller in doubt is answered then */
+#define PATIENCE DW_SECONDS(5)
+#define WINDOW 4096u
+
+static struct fallback *fallback_of(dw_store *store)
+{
+	return (struct fallback *)store;
+}
+
+static dw_usec steady(const struct fallback *fallback)
+{
+	return fallback->env.steady(fallback->env.steady_user);
+}
+
+/* ---- Which way ----------------------------------------------------------------------------- */
+
+/* waits: it may not be done before Redis has all rows: a claim would overtake a cancel, and what is
+ * read would be older than the rows. */
+static bool waits(const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_CLAIM:
+	case DW_OP_INBOX:
+	case DW_OP_AUDIT:
+		return true;
+	case DW_OP_SCAN:
+		return op->asked == 0;
+	default:
+		return false;
+	}
+}
+
+/* waits_away: it is of use, or resolves a doubt, only when Redis is back. */
+static bool waits_away(const dw_op *op)
+{
+	return op->kind == DW_OP_INBOX || (op->kind == DW_OP_PUT && op->flags & DW_OP_AGAIN);
+}
+
+/* is_lasting: the store keeps it until its server is back, and nobody waits. */
+static bool is_lasting(const dw_op *op)
+{
+	return op->kind == DW_OP_LOSS || op->kind == DW_OP_REPUSH || op->kind == DW_OP_DISOWN;
+}
+
+static void take_away(struct fallback *fallback, dw_op *op)
+{
+	if (merge_takes(op))
+		away_take(fallback, op);
+	else if (waits_away(op))
+		op_queue_push(&fallback->held, op);
+	else if (is_lasting(op))
+		op_queue_push(&fallback->to_front, op);
+	else
+		fallback_answer(fallback, op, DW_ESTORE);
+}
+
+static void take_back(struct fallback *fallback, dw_op *op)
+{
+	struct row *row = op->id ? rows_index_find(&fallback->journal.rows, op->id) : NULL;
+
+	if (waits(op))
+		op_queue_push(&fallback->held, op);
+	else if (row && !is_lasting(op))
+		op_queue_push(&row->behind, op);
+	else
+		op_queue_push(&fallback->to_front, op);
+}
+
+static void take(struct fallback *fallback, dw_op *op)
+{
+	op->status = DW_OK;
+	op->level = DW_STORED;
+	op->next = NULL;
+	if (fallback->stopped)
+		fallback_answer(fallback, op, DW_ECLOSED);
+	else if (fallback->state == DW_JOURNAL_TAKES)
+		take_away(fallback, op);
+	else if (fallback->state == DW_JOURNAL_REPLAYS)
+		take_back(fallback, op);
+	else
+		op_queue_push(&fallback->to_front, op);
+}
+
+static void take_all(struct fallback *fallback, dw_op *list)
+{
+	while (list) {
+		dw_op *next = list->next;
+
+		take(fallback, list);
+		list = next;
+	}
+	if (fallback->to_front.first)
+		fallback->front->type->submit(fallback->front, op_queue_take(&fallback->to_front));
+}
+
+static void fallback_submit(dw_store *base, dw_op *batch)
+{
+	struct fallback *fallback = fallback_of(base);
+
+	fallback->now = steady(fallback);
+	take_all(fallback, batch);
+	if (fallback->answers.first)
+		fallback->env.wake(fallback->env.wake_user);
+}
+
+/* ---- Answers ------------------------------------------------------------------------------- */
+
+static void front_answered(struct fallback *fallback, dw_op *op)
+{
+	bool recalled = op->status == DW_ESTORE && fallback->state == DW_JOURNAL_TAKES;
+
+	if (op->kind == DW_OP_OWN && !recalled)
+		fallback->replay.awaits_owner = false;
+	if (op->kind == DW_OP_REPLAY)
+		replay_answered(fallback, op);
+	else if (recalled && (merge_takes(op) || waits_away(op)))
+		take_away(fallback, op);
+	else
+		op_queue_push(&fallback->answers, op);
+}
+
+static void file_answered(struct fallback *fallback, dw_op *op)
+{
+	struct row *row = op->id ? rows_index_find(&fallback->journal.rows, op->id) : NULL;
+
+	if (op->kind == DW_OP_SCAN)
+		replay_read(fallback, op);
+	else if (row && row->is_leaving)
+		replay_deleted(fallback, op);
+	else
+		away_written(fallback, op);
+}
+
+static void take_answers(struct fallback *fallback)
+{
+	dw_op *op = fallback->front->type->collect(fallback->front);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		op->next = NULL;
+		front_answered(fallback, op);
+		op = next;
+	}
+	op = journal_collect(&fallback->journal);
+	while (op) {
+		dw_op *next = op->next;
+
+		op->next = NULL;
+		file_answered(fallback, op);
+		op = next;
+	}
+}
+
+static dw_op *fallback_collect(dw_store *base)
+{
+	return op_queue_take(&fallback_of(base)->answers);
+}
+
+/* ---- States -------------------------------------------------------------------------------- */
+
+static void recall(struct fallback *fallback)
+{
+	fallback->front->type->recall(fallback->front, DOUBT_PATIENCE);
+	take_answers(fallback);
+}
+
+/* go_away: Redis is away. What waited for it goes into the journal, or is answered. */
+static void go_away(struct fallback *fallback, const char *why)
+{
+	struct op_queue held = fallback->held;
+	char words[DW_MESSAGE_SIZE];
+
+	fallback->state = DW_JOURNAL_TAKES;
+	if (!fallback->is_told) {
+		(void)snprintf(words, sizeof words,
+			       "Redis is away, and the journal takes what is asked: %s",
+			       why); /* cut if long */
+		tell_all(fallback, DW_EVENT_OUTAGE, DW_ESTORE, 0, words);
+		fallback->replay.count = 0;
+	}
+	fallback->is_told = true;
+	fallback->held = (struct op_queue){0};
+	op_queue_append(&fallback->ready, op_queue_take(&held));
+}
+
+static void come_back(struct fallback *fallback)
+{
+	fallback->state = DW_JOURNAL_REPLAYS;
+	fallback->replay.at = 0;
+}
+
+/* be_ready: Redis has all rows. */
+static void be_ready(struct fallback *fallback)
+{
+	char words[DW_MESSAGE_SIZE];
+
+	fallback->state = DW_JOURNAL_READY;
+	fallback->journal.oldest = 0;
+	if (fallback->is_told || fallback->replay.count > 0) {
+		(void)snprintf(words, sizeof words, "Redis has what the journal took: %llu timers",
+			       (unsigned long long)fallback->replay.count);
+		tell_all(fallback, DW_EVENT_REPLAYED, DW_OK, fallback->replay.count, words);
+	}
+	fallback->is_told = false;
+	fallback->replay.count = 0;
+	op_queue_append(&fallback->ready, op_queue_take(&fallback->held));
+}
+
+static void watch(struct fallback *fallback)
+{
+	char words[DW_MESSAGE_SIZE] = "";
+	int trouble = driven_trouble(fallback->front, words, sizeof words);
+
+	if (trouble != DW_OK && trouble != DW_EUNKNOWN && fallback->state != DW_JOURNAL_TAKES)
+		go_away(fallback, words);
+	else if (trouble == DW_OK && fallback->state == DW_JOURNAL_TAKES)
+		come_back(fallback);
+	if (fallback->state == DW_JOURNAL_TAKES)
+		recall(fallback);
+	if (fallback->state == DW_JOURNAL_REPLAYS && !replay_work(fallback))
+		be_ready(fallback);
+}
+
+static void work(struct fallback *fallback)
+{
+	driven_turn(fallback->front, fallback->now);
+	take_answers(fallback);
+	watch(fallback);
+	take_all(fallback, op_queue_take(&fallback->ready));
+}
+
+static void fallback_turn(dw_store *base, dw_usec now)
+{
+	struct fallback *fallback = fallback_of(base);
+
+	fallback->now = now;
+	work(fallback);
+}
+
+/* ---- What the engine asks ------------------------------------------------------------------ */
+
+static int fallback_descriptor(const dw_store *base)
+{
+	return driven_descriptor(((const struct fallback *)base)->front);
+}
+
+static dw_usec fallback_due(const dw_store *base)
+{
+	const struct fallback *fallback = (const struct fallback *)base;
+	dw_usec at = driven_due(fallback->front);
+
+	if (fallback->answers.first || fallback->ready.first)
+		return fallback->now;
+	if (fallback->state == DW_JOURNAL_REPLAYS && fallback->replay.at > fallback->now)
+		at = usec_min(at, fallback->replay.at);
+	if (fallback->state == DW_JOURNAL_TAKES) /* who waits in doubt is answered then */
+		at = usec_min(at, usec_add(fallback->now, DW_MILLISECONDS(50)));
+	return at;
+}
+
+static dw_usec fallback_lease(const dw_store *base)
+{
+	return driven_lease(((const struct fallback *)base)->front);
+}
+
+static int fallback_is_lost(const dw_store *base, const char *id)
+{
+	return driven_is_lost(((const struct fallback *)base)->front, id);
+}
+
+/* fallback_trouble: the outage is told as one, so what fails meanwhile is not worth telling, unless
+ * the journal fails, too. */
+static int fallback_trouble(const dw_store *base, char *ret_words, size_t size)
+{
+	const struct fallback *fallback = (const struct fallback *)base;
+
+	if (fallback->state == DW_JOURNAL_READY)
+		return driven_trouble(fallback->front, ret_words, size);
+	if (fallback->failed == DW_OK)
+		return DW_EUNKNOWN;
+	(void)snprintf(ret_words, size, "Redis is away, and the journal %s fails: %s",
+		       fallback->journal.path, dw_strerror(fallback->failed)); /* cut if long */
+	return fallback->failed;
+}
+
+static int fallback_is_cut_off(const dw_store *base, const char *id)
+{
+	return driven_is_cut_off(((const struct fallback *)base)->front, id);
+}
+
+static int fallback_take_part(dw_store *base, dw_part *ret_part)
+{
+	return driven_take_part(fallback_of(base)->front, ret_part);
+}
+
+static int fallback_take_event(dw_store *base, dw_store_event *ret_event)
+{
+	return tell_take(fallback_of(base), ret_event);
+}
+
+static void fallback_journal(const dw_store *base, dw_journal_stats *ret_stats)
+{
+	const struct fallback *fallback = (const struct fallback *)base;
+	const struct journal *journal = &fallback->journal;
+
+	*ret_stats = (dw_journal_stats){.state = fallback->state,
+					.rows = journal->rows.table.count,
+					.bytes = journal->rows.bytes,
+					.oldest = journal->rows.table.count ? journal->oldest : 0};
+}
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
+/* finish_replay goes on for a while, so that a deploy leaves no row behind that could have gone. */
+static void finish_replay(struct fallback *fallback, dw_usec until)
+{
+	struct pollfd readable = {.fd = driven_descriptor(fallback->front), .events = POLLIN};
+
+	while (fallback->state == DW_JOURNAL_REPLAYS && !fallback->replay.awaits_owner &&
+	       fallback->now < until) {
+		(void)poll(&readable, 1, 1); /* the file's answers have no descriptor */
+		fallback->now = steady(fallback);
+		work(fallback);
+	}
+}
+
+static void close_behind(struct row *row, void *user)
+{
+	struct fallback *fallback = user;
+	dw_op *op;
+
+	while ((op = op_queue_pop(&row->behind)))
+		fallback_answer(fallback, op, DW_ECLOSED);
+}
+
+static void close_all(struct fallback *fallback, struct op_queue *queue)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(queue)))
+		fallback_answer(fallback, op, DW_ECLOSED);
+}
+
+static void log_rows(const struct fallback *fallback)
+{
+	char line[DW_MESSAGE_SIZE];
+	uint32_t count = fallback->journal.rows.table.count;
+
+	if (count == 0 || !fallback->env.log)
+		return;
+	(void)snprintf(line, sizeof line,
+		       "%u timers stay in the journal %s: the next program with it gives them to "
+		       "Redis",
+		       count, fallback->journal.path); /* cut if long */
+	fallback->env.log(DW_LOG_WARN, line, fallback->env.log_user);
+}
+
+static int fallback_stop(dw_store *base, dw_usec patience)
+{
+	struct fallback *fallback = fallback_of(base);
+	dw_usec until;
+	int status, file;
+
+	fallback->now = steady(fallback);
+	until = usec_add(fallback->now, patience);
+	finish_replay(fallback, usec_add(fallback->now, patience / 2));
+	fallback->stopped = true;
+	status = fallback->front->type->stop(fallback->front,
+					     usec_max(usec_sub(until, steady(fallback)), 0));
+	take_answers(fallback);
+	file = journal_stop(&fallback->journal, usec_max(usec_sub(until, steady(fallback)), 0));
+	take_answers(fallback);
+	rows_index_each(&fallback->journal.rows, close_behind, fallback);
+	close_all(fallback, &fallback->held);
+	close_all(fallback, &fallback->ready);
+	log_rows(fallback);
+	return status == DW_OK ? file : status;
+}
+
+static void fallback_free(dw_store *base)
+{
+	struct fallback *fallback = fallback_of(base);
+	struct alloc alloc = fallback->alloc;
+	dw_op *op;
+
+	fallback->front->type->free(fallback->front);
+	journal_free(&fallback->journal);
+	while ((op = op_queue_pop(&fallback->answers)))
+		op_free(&alloc, op);
+	tell_free(fallback);
+	alloc_free(&alloc, fallback);
+}
+
+static const dw_store_class fallback_class = {.size = sizeof fallback_class,
+					      .name = "redis with a journal",
+					      .submit = fallback_submit,
+					      .collect = fallback_collect,
+					      .stop = fallback_stop,
+					      .free = fallback_free,
+					      .descriptor = fallback_descriptor,
+					      .turn = fallback_turn,
+					      .due = fallback_due,
+					      .lease = fallback_lease,
+					      .is_lost = fallback_is_lost,
+					      .window = WINDOW,
+					      .trouble = fallback_trouble,
+					      .patience = PATIENCE,
+					      .is_cut_off = fallback_is_cut_off,
+					      .take_part = fallback_take_part,
+					      .take_event = fallback_take_event,
+					      .journal = fallback_journal};
+
+/* ---- Opening ------------------------------------------------------------------------------- */
+
+static int make(struct fallback **ret_fallback, const char *path, const dw_store_env *env,
+		char *message)
+{
+	struct alloc alloc = {env->resize, env->resize_user};
+	struct fallback *fallback = alloc_new(&alloc, sizeof *fallback);
+	size_t damaged = 0;
+	int status = DW_ENOMEM;
+
+	if (fallback) {
+		fallback->store.type = &fallback_class;
+		fallback->env = *env;
+		fallback->alloc = alloc;
+		status = journal_open(&fallback->journal, path, env, &damaged, message);
+	}
+	if (status != DW_OK) {
+		alloc_free(&alloc, fallback);
+		return status;
+	}
+	if (damaged > 0)
+		tell_all(fallback, DW_EVENT_CORRUPT, DW_ECORRUPT, damaged,
+			 "the journal had damaged rows: what was asked in them is lost");
+	*ret_fallback = fallback;
+	return DW_OK;
+}
+
+/* has_ownership: a store that was opened away has no lease. */
+static bool has_ownership(const struct fallback *fallback)
+{
+	return fallback->env.role == DW_OWNER && driven_lease(fallback->front) != INT64_MIN;
+}
+
+int fallback_open(dw_store **ret_store, const struct fallback_parts *parts, const dw_store_env *env,
+		  char *ret_message)
+{
+	dw_store_env own = *env;
+	struct alloc alloc;
+	struct fallback *fallback;
+	int status = make(&fallback, parts->journal, env, ret_message);
+
+	if (status != DW_OK)
+		return status;
+	own.may_be_away = 1;
+	if (own.role == DW_STANDBY)
+		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
+	status = parts->open_front(&fallback->front, parts->url, &own, ret_message);
+	if (status != DW_OK) {
+		(void)journal_stop(&fallback->journal, DW_SECONDS(1)); /* or its thread ends it */
+		journal_free(&fallback->journal);
+		tell_free(fallback);
+		alloc = fallback->alloc;
+		alloc_free(&alloc, fallback);
+		return status;
+	}
+	fallback->now = steady(fallback);
+	fallback->replay.awaits_owner = env->role != DW_CLIENT && !has_ownership(fallback);
+	fallback->state = DW_JOURNAL_READY;
+	if (fallback->journal.rows.table.count > 0)
+		come_back(fallback);
+	*ret_store = &fallback->store;
+	return DW_OK;
+}

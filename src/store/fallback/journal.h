@@ -1,0 +1,38 @@
+/* The journal: a SQLite file with the rows, and their index in memory. The file is a store of its
+ * own (store/sqlite), with a thread, group commits and space kept back for a full disk. */
+#ifndef DW_STORE_FALLBACK_JOURNAL_H
+#define DW_STORE_FALLBACK_JOURNAL_H
+
+#include "store/fallback/rows.h"
+
+struct journal {
+	struct alloc alloc;
+	dw_store *file;
+	struct rows_index rows;
+	uint64_t session; /* of this opening */
+	dw_usec oldest;   /* when the first of the rows was written, wall */
+	char name[64];    /* of the namespace */
+	char path[128];   /* for words; cut if long */
+};
+
+/* journal_open opens or makes the file and reads its rows. On failure ret_message says why:
+ * DW_EINVAL (the rows are of another namespace), DW_EOWNED, DW_ESTORE, DW_ENEWER, DW_ENOMEM,
+ * DW_ENOENT. Damaged rows go to the file's dead letters; *ret_damaged counts them. */
+int journal_open(struct journal *, const char *path, const dw_store_env *, size_t *ret_damaged,
+		 char *ret_message);
+
+/* journal_stop waits for what is being written; journal_free closes the file. */
+int journal_stop(struct journal *, dw_usec patience);
+void journal_free(struct journal *);
+
+/* The operations on the file. Their answers come with journal_collect(); ticket_of(op)->call is
+ * context. False: no memory, nothing was begun. */
+bool journal_write(struct journal *, const struct row_write *, void *context);
+bool journal_move(struct journal *, const struct row *, dw_usec due, void *context);
+bool journal_delete(struct journal *, const struct row *, void *context);
+/* journal_bury sets a damaged row aside, among the file's dead letters. */
+bool journal_bury(struct journal *, const dw_row *damaged, void *context);
+bool journal_read(struct journal *, size_t limit, void *context);
+dw_op *journal_collect(struct journal *);
+
+#endif

@@ -1,0 +1,156 @@
+/* Redis is back: it gets the rows in the order of their numbers, a page at a time. A row leaves the
+ * file as soon as Redis has answered it. */
+#include "base/usec.h"
+#include "store/fallback/core.h"
+
+#define PAGE 512u
+#define PAUSE DW_MILLISECONDS(100) /* after a failure */
+
+static void pause_replay(struct fallback *fallback)
+{
+	fallback->replay.at = usec_add(fallback->now, PAUSE);
+}
+
+bool replay_work(struct fallback *fallback)
+{
+	struct replay *replay = &fallback->replay;
+
+	if (fallback->journal.rows.table.count == 0)
+		return false;
+	if (replay->is_reading || replay->under_way > 0 || replay->awaits_owner ||
+	    fallback->now < replay->at)
+		return true;
+	replay->is_reading = journal_read(&fallback->journal, PAGE, NULL);
+	if (!replay->is_reading)
+		pause_replay(fallback);
+	return true;
+}
+
+/* set_aside: a row that was damaged since the journal was opened. */
+static bool set_aside(struct fallback *fallback, struct row *row, const dw_row *stored)
+{
+	if (!journal_bury(&fallback->journal, stored, row))
+		return false;
+	tell_timer(fallback, DW_EVENT_CORRUPT, DW_ECORRUPT, row->id,
+		   "its row in the journal is damaged: what was asked is lost");
+	row->is_leaving = true;
+	fallback->replay.under_way++;
+	return true;
+}
+
+/* send: false: no memory. */
+static bool send(struct fallback *fallback, const dw_row *stored, struct op_queue *batch)
+{
+	struct row *row = rows_index_find(&fallback->journal.rows, stored->id);
+	struct row_words words;
+	const void *body;
+	size_t size;
+	dw_op *op;
+
+	if (!row)
+		return true;
+	if (row_read(stored, &words, &body, &size) != DW_OK)
+		return set_aside(fallback, row, stored);
+	op = row_replay(&fallback->alloc, stored, &words, body, size);
+	if (!op)
+		return false;
+	ticket_of(op)->call = row;
+	row->is_sent = true;
+	fallback->replay.under_way++;
+	op_queue_push(batch, op);
+	return true;
+}
+
+void replay_read(struct fallback *fallback, dw_op *page)
+{
+	struct op_queue batch = {0};
+	bool sent = page->status == DW_OK;
+
+	fallback->replay.is_reading = false;
+	if (fallback->state == DW_JOURNAL_REPLAYS)
+		for (const dw_row *row = page->rows; row && sent; row = row->next)
+			sent = send(fallback, row, &batch);
+	/* Every write was answered before this page: rows that it lacks were never written. */
+	if (page->status == DW_OK && page->row_count == 0)
+		rows_index_clear(&fallback->journal.rows, &fallback->alloc);
+	if (batch.count == 0)
+		pause_replay(fallback);
+	else
+		fallback->front->type->submit(fallback->front, batch.first);
+	op_free(&fallback->alloc, page);
+}
+
+/* ---- Answers ------------------------------------------------------------------------------- */
+
+static const char *words_of(int status)
+{
+	switch (status) {
+	case DW_EEXIST:
+		return "a later put has replaced it: what the journal had is dropped";
+	case DW_ENOENT:
+		return "Redis had no such timer any more";
+	case DW_ELATE:
+		return "another process has claimed it: it may start there";
+	case DW_ENEWER:
+		return "it is of a newer durawheel, and left alone";
+	default:
+		return "its timer in Redis is damaged";
+	}
+}
+
+/* is_worth_telling: a settled timer that is not there, or is another one, is what was wanted. */
+static bool is_worth_telling(const dw_op *op)
+{
+	return op->status != DW_OK && !(op->replay->what == DW_OP_SETTLE &&
+					(op->status == DW_ENOENT || op->status == DW_EEXIST));
+}
+
+static bool is_done(int status)
+{
+	switch (status) {
+	case DW_OK:
+	case DW_EEXIST:
+	case DW_ENOENT:
+	case DW_ELATE:
+	case DW_ECORRUPT:
+	case DW_ENEWER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void replay_answered(struct fallback *fallback, dw_op *op)
+{
+	struct row *row = ticket_of(op)->call;
+	bool deleting = is_done(op->status) && journal_delete(&fallback->journal, row, row);
+
+	if (deleting) {
+		row->is_leaving = true;
+		fallback->replay.count++;
+		if (is_worth_telling(op))
+			tell_timer(fallback, DW_EVENT_REPLAYED, op->status, op->id,
+				   words_of(op->status));
+	} else {
+		fallback->replay.under_way--;
+		pause_replay(fallback);
+	}
+	op_free(&fallback->alloc, op);
+}
+
+void replay_deleted(struct fallback *fallback, dw_op *deletion)
+{
+	struct row *row = ticket_of(deletion)->call;
+	bool gone = deletion->status == DW_OK || deletion->status == DW_ENOENT;
+
+	row->is_leaving = false;
+	fallback->replay.under_way--;
+	op_queue_append(&fallback->ready, op_queue_take(&row->behind));
+	if (gone) {
+		rows_index_remove(&fallback->journal.rows, &fallback->alloc, row);
+	} else {
+		fallback->failed = deletion->status;
+		pause_replay(fallback);
+	}
+	op_free(&fallback->alloc, deletion);
+}

@@ -1,0 +1,67 @@
+/* A row of the journal: the difference between what Redis has under an id and what was promised
+ * about that id while Redis was away. An id has one row at most.
+ *
+ * In the file a row is a timer of the SQLite store: its generation is the row's number, its topic
+ * the namespace, its due the timer's. Its data are these bytes, little-endian:
+ *
+ *	0  1, the version of the layout, u8    1  what, u8   2  flags, u8   3  zero
+ *	4  attempt, u32    8  base, u64       16  floor, u64     24  fence, u64
+ *	32 session, u64    40 the timer's record, of a put */
+#ifndef DW_STORE_FALLBACK_ROW_H
+#define DW_STORE_FALLBACK_ROW_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "base/linear.h"
+#include "durawheel/store.h"
+#include "port/op.h"
+
+#define ROW_ABSENT 1u    /* Redis never had the id, as far as the owner knew */
+#define ROW_WITHDRAWN 4u /* DW_OP_WITHDRAWN */
+#define ROW_COUNTS 8u    /* DW_OP_VERDICT */
+
+/* What a row says. */
+struct row_words {
+	dw_op_kind what; /* as in dw_replay */
+	unsigned flags;
+	uint32_t attempt;
+	uint64_t base; /* the generation in Redis that it supersedes, 0: none, or not known */
+	uint64_t floor;
+	uint64_t fence;
+	uint64_t session; /* the opening of the journal that wrote it: dw_replay.journal */
+};
+
+/* A row in memory. Its body is in the file only. */
+struct row {
+	struct linear_node node; /* first */
+	struct row_words words;
+	uint64_t generation;    /* that the engine was told; 0: none */
+	size_t bytes;           /* in the file, without the file's own */
+	bool is_sent;           /* Redis may have done it */
+	bool is_leaving;        /* Redis has it, and the file is deleting it */
+	struct op_queue behind; /* operations on its id that wait for the replay */
+	char id[];
+};
+
+/* A row as it is written: due is the timer's, and body its record, of a put. */
+struct row_write {
+	const char *id;
+	const struct row_words *words;
+	dw_usec due;
+	const void *body;
+	size_t body_size;
+	bool is_vital; /* it may use the space that is kept back for a full disk */
+};
+
+/* row_op: the operation on the file that writes a row of the namespace. NULL: no memory. */
+dw_op *row_op(const struct alloc *, const char *name, const struct row_write *);
+
+/* row_read: a row of the file; *ret_body leads into it. DW_OK, DW_ECORRUPT, DW_ENEWER. */
+int row_read(const dw_row *, struct row_words *ret_words, const void **ret_body, size_t *ret_size);
+
+/* row_replay: the operation that replays it, number is the row's. NULL: no memory. */
+dw_op *row_replay(const struct alloc *, const dw_row *, const struct row_words *, const void *body,
+		  size_t body_size);
+
+#endif

@@ -1,0 +1,28 @@
+/* The rows of the journal by id. */
+#ifndef DW_STORE_FALLBACK_ROWS_H
+#define DW_STORE_FALLBACK_ROWS_H
+
+#include "store/fallback/row.h"
+
+struct rows_index {
+	struct linear table;
+	size_t bytes; /* of all rows */
+};
+
+int rows_index_init(struct rows_index *, const struct alloc *);
+void rows_index_free(struct rows_index *, const struct alloc *);
+
+/* rows_index_find: NULL: the id has none. */
+struct row *rows_index_find(const struct rows_index *, const char *id);
+
+/* rows_index_add makes the id's row; NULL: no memory. */
+struct row *rows_index_add(struct rows_index *, const struct alloc *, const char *id);
+void rows_index_remove(struct rows_index *, const struct alloc *, struct row *);
+
+/* rows_index_clear removes all rows. */
+void rows_index_clear(struct rows_index *, const struct alloc *);
+
+/* rows_index_each calls visit for every row, in no order. */
+void rows_index_each(struct rows_index *, void (*visit)(struct row *, void *user), void *user);
+
+#endif

@@ -1,0 +1,58 @@
+#include <stdio.h>
+
+#include "store/fallback/core.h"
+
+/* Without memory the program is not told: the row or the outage itself is none the worse. */
+static dw_store_event *add(struct fallback *fallback, dw_event_kind kind, int status,
+			   const char *words)
+{
+	struct told *told = alloc_new(&fallback->alloc, sizeof *told);
+
+	if (!told)
+		return NULL;
+	told->event = (dw_store_event){.kind = kind, .status = status};
+	(void)snprintf(told->event.words, sizeof told->event.words, "%s", words); /* cut if long */
+	*(fallback->told_last ? &fallback->told_last->next : &fallback->told_first) = told;
+	fallback->told_last = told;
+	return &told->event;
+}
+
+void tell_timer(struct fallback *fallback, dw_event_kind kind, int status, const char *id,
+		const char *words)
+{
+	dw_store_event *event = add(fallback, kind, status, words);
+
+	if (event)
+		(void)snprintf(event->id, sizeof event->id, "%s", id); /* it fits */
+}
+
+void tell_all(struct fallback *fallback, dw_event_kind kind, int status, uint64_t count,
+	      const char *words)
+{
+	dw_store_event *event = add(fallback, kind, status, words);
+
+	if (event)
+		event->count = count;
+}
+
+bool tell_take(struct fallback *fallback, dw_store_event *ret_event)
+{
+	struct told *told = fallback->told_first;
+
+	if (!told)
+		return false;
+	*ret_event = told->event;
+	fallback->told_first = told->next;
+	if (!told->next)
+		fallback->told_last = NULL;
+	alloc_free(&fallback->alloc, told);
+	return true;
+}
+
+void tell_free(struct fallback *fallback)
+{
+	dw_store_event unread;
+
+	while (tell_take(fallback, &unread))
+		;
+}

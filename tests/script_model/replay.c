@@ -1,0 +1,229 @@
+/* replay.lua: the rows of a journal. It looks at everything before it writes. */
+#include "script_model/inside.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { AT = 8, STEP = 10, BODY_CRC_AT = 2, WITHDRAWN = 4, COUNTS = 8 };
+
+/* A row, and what is stored under its id. */
+struct row {
+	struct bytes id, body, value;
+	char what;
+	double number, marks, known, tried, floor, writer, told;
+	struct words due, words;
+	bool sound;
+};
+
+static struct row row_at(const struct run *run, int at)
+{
+	struct row row = {.id = arg(run, at),
+			  .number = number_of(arg(run, at + 1)),
+			  .what = arg(run, at + 2).at[0],
+			  .marks = number_of(arg(run, at + 3)),
+			  .known = number_of(arg(run, at + 4)),
+			  .tried = number_of(arg(run, at + 5)),
+			  .floor = number_of(arg(run, at + 6)),
+			  .writer = number_of(arg(run, at + 7)),
+			  .body = arg(run, at + 9)};
+	const struct entry *told = key_find(run->inbox, row.id);
+
+	due_of(arg(run, at + 8), &row.due.d0, &row.due.d1);
+	row.told = told ? told->score : 0;
+	row.value = key_value(run->values, row.id);
+	row.sound = row.value.at && decode(row.value, &row.words);
+	return row;
+}
+
+static bool is_claimed(const struct row *row)
+{
+	return byte_of(row->words.flags, 0) == 1;
+}
+
+static bool is_free(const struct run *run, const struct row *row)
+{
+	return !is_claimed(row) || claim_of(&row->words) <= (run->owner ? run->fence : row->writer);
+}
+
+static bool is_withdrawn(const struct row *row)
+{
+	return fmod(row->marks, 2 * WITHDRAWN) >= WITHDRAWN;
+}
+
+static bool leaves_open(const struct run *run, const struct row *row)
+{
+	if (!row->value.at)
+		return row->told < 0;
+	if (is_withdrawn(row) && row->sound && is_free(run, row))
+		return false;
+	return is_open(row->value);
+}
+
+/* ---- What becomes of a row ----------------------------------------------------------------- */
+
+static bool is_later(const struct row *row)
+{
+	return row->sound && ver_of(&row->words) > row->floor;
+}
+
+static int judge_move(const struct run *run, const struct row *row)
+{
+	if (!row->sound)
+		return row->value.at ? CORRUPT_CODE : ENOENT_CODE;
+	if (is_later(row) || (row->known > 0 && ver_of(&row->words) != row->known))
+		return EEXIST_CODE;
+	return is_free(run, row) ? 0 : LATE_CODE;
+}
+
+static int judge_cancel(const struct run *run, const struct row *row)
+{
+	if (!row->value.at)
+		return ENOENT_CODE;
+	if (is_later(row))
+		return EEXIST_CODE;
+	return row->sound && !is_free(run, row) ? LATE_CODE : 0;
+}
+
+static int judge_delivery(const struct run *run, const struct row *row)
+{
+	if (!row->sound)
+		return row->value.at ? CORRUPT_CODE : ENOENT_CODE;
+	if (ver_of(&row->words) != row->known)
+		return EEXIST_CODE;
+	return row->words.attempt <= row->tried && is_free(run, row) ? 0 : LATE_CODE;
+}
+
+static int judge(const struct run *run, const struct row *row)
+{
+	if (row->value.at && is_newer(row->value))
+		return NEWER_CODE;
+	switch (row->what) {
+	case 'P':
+		return fabs(row->told) > row->floor || is_later(row) ? EEXIST_CODE : 0;
+	case 'M':
+		return judge_move(run, row);
+	case 'C':
+		return judge_cancel(run, row);
+	default:
+		return judge_delivery(run, row);
+	}
+}
+
+/* ---- Doing it ------------------------------------------------------------------------------ */
+
+static void put(struct run *run, const struct row *row, const struct words *words,
+		struct bytes body)
+{
+	char room[HEAD_SIZE];
+
+	store(run, row->id, encode(words, room), body);
+	set_rank(run, row->id, words);
+}
+
+/* put_again: a put or a move: the timer's next version. */
+static void put_again(struct run *run, struct row *row)
+{
+	struct words words = {.flags = leaves_open(run, row) ? 256 : 0,
+			      .attempt = row->what == 'P' ? row->tried : row->words.attempt,
+			      .d0 = row->due.d0,
+			      .d1 = row->due.d1,
+			      .crc = row->words.crc};
+	struct bytes body = row->body;
+	double unused;
+
+	if (row->what == 'P')
+		due_of((struct bytes){body.at + BODY_CRC_AT, 8}, &words.crc, &unused);
+	else
+		body = (struct bytes){row->value.at + HEAD_SIZE, row->value.size - HEAD_SIZE};
+	halves(next_ver(run, row->floor), &words.v0, &words.v1);
+	put(run, row, &words, body);
+	post(run, row->id, run->last);
+}
+
+static void give_back(struct run *run, struct row *row)
+{
+	struct words words = row->words;
+
+	if (!is_claimed(row))
+		return;
+	if (row->marks >= COUNTS && byte_of(words.flags, 2) < 255)
+		words.flags += 65536;
+	words.flags -= 1;
+	if (!run->owner) {
+		halves(next_ver(run, NAN), &words.v0, &words.v1);
+		post(run, row->id, run->last);
+	}
+	words.attempt = row->tried;
+	words.d0 = row->due.d0;
+	words.d1 = row->due.d1;
+	words.c0 = words.c1 = 0;
+	put(run, row, &words,
+	    (struct bytes){row->value.at + HEAD_SIZE, row->value.size - HEAD_SIZE});
+}
+
+static void end(struct run *run, const struct row *row)
+{
+	bool sure = row->sound && fmod(row->words.flags, 65536) == 0;
+
+	if (!run->owner) {
+		next_ver(run, NAN);
+		post(run, row->id, sure ? run->last : -run->last);
+	}
+	(void)key_remove(run->model, run->timers, row->id); /* perhaps it has none */
+	(void)key_remove(run->model, run->values, row->id);
+}
+
+static void apply(struct run *run, struct row *row, int item)
+{
+	if (row->what == 'C' && item == ENOENT_CODE)
+		(void)key_remove(run->model, run->timers, row->id); /* an entry alone */
+	if (item != 0)
+		return;
+	if (row->what == 'P' || row->what == 'M')
+		put_again(run, row);
+	else if (row->what == 'R')
+		give_back(run, row);
+	else
+		end(run, row);
+}
+
+static bool stores(const struct row *row, int item)
+{
+	return item == 0 &&
+	       (row->what == 'P' || row->what == 'M' || (row->what == 'R' && is_claimed(row)));
+}
+
+void model_replay(struct run *run)
+{
+	size_t count = (size_t)((run->argc - AT) / STEP) + 1;
+	struct bytes journal = arg(run, 7);
+	char field[64], room[32];
+	double done, last = number_of(arg(run, run->argc - STEP + 2));
+	bool any = false;
+
+	if (!enter(run))
+		return;
+	(void)snprintf(field, sizeof field, "j:%.*s", (int)journal.size, journal.at);
+	done = number_of(key_text(run->meta, field));
+	done = isnan(done) ? 0 : done;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++) {
+		struct row row = row_at(run, AT + STEP * (int)i);
+		int item = row.number > done ? judge(run, &row) : 0;
+
+		item_code(run, 1 + i, item);
+		any |= row.number > done && stores(&row, item);
+	}
+	if (any && no_room(run))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct row row = row_at(run, AT + STEP * (int)i);
+
+		if (row.number > done)
+			apply(run, &row, (int)run->reply->items[1 + i].integer);
+	}
+	touch(run);
+	key_set_text(run->model, run->meta, field, digits(last > done ? last : done, room));
+	leave(run);
+}
