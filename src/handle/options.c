@@ -165,9 +165,10 @@ static int open_redis(const char *url, const char *journal, const dw_store_env *
 		    message, "options.name is NULL: a store in Redis needs a name, its namespace");
 #if DW_WITH_SQLITE
 	if (journal)
-		return fallback_open(ret_store,
-				     &(struct fallback_parts){redis_store_open, url, journal}, env,
-				     message);
+		return fallback_open(
+		    ret_store,
+		    &(struct fallback_parts){redis_store_open, url, sqlite_store_open, journal},
+		    env, message);
 #else
 	if (journal)
 		return message_refuse(message, "this durawheel was built without SQLite, which "

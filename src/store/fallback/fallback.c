@@ -7,7 +7,6 @@
 #include "base/usec.h"
 #include "port/driven.h"
 #include "store/fallback/core.h"
-#include "store/store.h"
 
 #define DOUBT_PATIENCE DW_MILLISECONDS(1200) /* a caller in doubt is answered then */
 #define PATIENCE DW_SECONDS(5)
@@ -424,8 +423,8 @@ static const dw_store_class fallback_class = {.size = sizeof fallback_class,
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-static int make(struct fallback **ret_fallback, const char *path, const dw_store_env *env,
-		char *message)
+static int make(struct fallback **ret_fallback, const struct fallback_parts *parts,
+		const dw_store_env *env, char *message)
 {
 	struct alloc alloc = {env->resize, env->resize_user};
 	struct fallback *fallback = alloc_new(&alloc, sizeof *fallback);
@@ -436,7 +435,7 @@ static int make(struct fallback **ret_fallback, const char *path, const dw_store
 		fallback->store.type = &fallback_class;
 		fallback->env = *env;
 		fallback->alloc = alloc;
-		status = journal_open(&fallback->journal, path, env, &damaged, message);
+		status = journal_open(&fallback->journal, parts, env, &damaged, message);
 	}
 	if (status != DW_OK) {
 		alloc_free(&alloc, fallback);
@@ -461,7 +460,7 @@ int fallback_open(dw_store **ret_store, const struct fallback_parts *parts, cons
 	dw_store_env own = *env;
 	struct alloc alloc;
 	struct fallback *fallback;
-	int status = make(&fallback, parts->journal, env, ret_message);
+	int status = make(&fallback, parts, env, ret_message);
 
 	if (status != DW_OK)
 		return status;

@@ -6,13 +6,16 @@
 
 #include "durawheel/store.h"
 
+typedef int (*fallback_open_fn)(dw_store **ret_store, const char *where, const dw_store_env *,
+				char *ret_message);
+
 /* What it is made of. open_front opens the store of url, whose server may be away: DW_OK then, too,
- * as a client's. journal: the path of the file. */
+ * as a client's. open_journal opens the file. */
 struct fallback_parts {
-	int (*open_front)(dw_store **ret_store, const char *url, const dw_store_env *,
-			  char *ret_message);
+	fallback_open_fn open_front;
 	const char *url;
-	const char *journal;
+	fallback_open_fn open_journal;
+	const char *journal; /* its path */
 };
 
 /* fallback_open opens the journal, and then the store. env->role is the handle's. An owner whose

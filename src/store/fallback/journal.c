@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "store/store.h"
 #include "timer/record.h"
 
 #define PAGE 1000u
@@ -178,8 +177,8 @@ static int load(struct journal *journal, size_t *damaged, char *message)
 	return status;
 }
 
-int journal_open(struct journal *journal, const char *path, const dw_store_env *env,
-		 size_t *ret_damaged, char *ret_message)
+int journal_open(struct journal *journal, const struct fallback_parts *parts,
+		 const dw_store_env *env, size_t *ret_damaged, char *ret_message)
 {
 	dw_store_env own = *env;
 	int status;
@@ -187,13 +186,13 @@ int journal_open(struct journal *journal, const char *path, const dw_store_env *
 	*journal =
 	    (struct journal){.alloc = {env->resize, env->resize_user}, .session = env->token};
 	(void)snprintf(journal->name, sizeof journal->name, "%s", env->name);
-	(void)snprintf(journal->path, sizeof journal->path, "%s", path); /* cut if long */
+	(void)snprintf(journal->path, sizeof journal->path, "%s", parts->journal); /* cut if long */
 	own.role = DW_OWNER;
 	own.is_journal = 1;
 	own.existing = 0;
 	status = rows_index_init(&journal->rows, &journal->alloc);
 	if (status == DW_OK)
-		status = sqlite_store_open(&journal->file, path, &own, ret_message);
+		status = parts->open_journal(&journal->file, parts->journal, &own, ret_message);
 	if (status == DW_OK)
 		status = load(journal, ret_damaged, ret_message);
 	if (status != DW_OK && journal->file)

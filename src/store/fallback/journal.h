@@ -1,8 +1,9 @@
 /* The journal: a SQLite file with the rows, and their index in memory. The file is a store of its
- * own (store/sqlite), with a thread, group commits and space kept back for a full disk. */
+ * own (store/sqlite), with a thread, group commits and space kept back for a full disk. A simulation has another one. */
 #ifndef DW_STORE_FALLBACK_JOURNAL_H
 #define DW_STORE_FALLBACK_JOURNAL_H
 
+#include "store/fallback/fallback.h"
 #include "store/fallback/rows.h"
 
 struct journal {
@@ -18,8 +19,8 @@ struct journal {
 /* journal_open opens or makes the file and reads its rows. On failure ret_message says why:
  * DW_EINVAL (the rows are of another namespace), DW_EOWNED, DW_ESTORE, DW_ENEWER, DW_ENOMEM,
  * DW_ENOENT. Damaged rows go to the file's dead letters; *ret_damaged counts them. */
-int journal_open(struct journal *, const char *path, const dw_store_env *, size_t *ret_damaged,
-		 char *ret_message);
+int journal_open(struct journal *, const struct fallback_parts *, const dw_store_env *,
+		 size_t *ret_damaged, char *ret_message);
 
 /* journal_stop waits for what is being written; journal_free closes the file. */
 int journal_stop(struct journal *, dw_usec patience);
