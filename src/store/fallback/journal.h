@@ -1,5 +1,6 @@
 /* The journal: a SQLite file with the rows, and their index in memory. The file is a store of its
- * own (store/sqlite), with a thread, group commits and space kept back for a full disk. A simulation has another one. */
+ * own (store/sqlite), with a thread, group commits and space kept back for a full disk. A
+ * simulation has another store. */
 #ifndef DW_STORE_FALLBACK_JOURNAL_H
 #define DW_STORE_FALLBACK_JOURNAL_H
 
