@@ -103,10 +103,21 @@ static void take_all(struct fallback *fallback, dw_op *list)
 		fallback->front->type->submit(fallback->front, op_queue_take(&fallback->to_front));
 }
 
+/* is_through: Redis gets everything, and the engine its answers. */
+static bool is_through(const struct fallback *fallback)
+{
+	return fallback->state == DW_JOURNAL_READY && !fallback->replay.awaits_owner &&
+	       !fallback->stopped;
+}
+
 static void fallback_submit(dw_store *base, dw_op *batch)
 {
 	struct fallback *fallback = fallback_of(base);
 
+	if (is_through(fallback)) {
+		fallback->front->type->submit(fallback->front, batch);
+		return;
+	}
 	fallback->now = steady(fallback);
 	take_all(fallback, batch);
 	if (fallback->answers.first)
@@ -164,7 +175,11 @@ static void take_answers(struct fallback *fallback)
 
 static dw_op *fallback_collect(dw_store *base)
 {
-	return op_queue_take(&fallback_of(base)->answers);
+	struct fallback *fallback = fallback_of(base);
+
+	if (is_through(fallback) && !fallback->answers.first)
+		return fallback->front->type->collect(fallback->front);
+	return op_queue_take(&fallback->answers);
 }
 
 /* ---- States -------------------------------------------------------------------------------- */
@@ -217,11 +232,8 @@ static void be_ready(struct fallback *fallback)
 	op_queue_append(&fallback->ready, op_queue_take(&fallback->held));
 }
 
-static void watch(struct fallback *fallback)
+static void watch(struct fallback *fallback, int trouble, const char *words)
 {
-	char words[DW_MESSAGE_SIZE] = "";
-	int trouble = driven_trouble(fallback->front, words, sizeof words);
-
 	if (trouble != DW_OK && trouble != DW_EUNKNOWN && fallback->state != DW_JOURNAL_TAKES)
 		go_away(fallback, words);
 	else if (trouble == DW_OK && fallback->state == DW_JOURNAL_TAKES)
@@ -234,9 +246,16 @@ static void watch(struct fallback *fallback)
 
 static void work(struct fallback *fallback)
 {
+	char words[DW_MESSAGE_SIZE];
+	int trouble;
+
+	words[0] = '\0';
 	driven_turn(fallback->front, fallback->now);
+	trouble = driven_trouble(fallback->front, words, sizeof words);
+	if (is_through(fallback) && trouble == DW_OK && !fallback->ready.first)
+		return;
 	take_answers(fallback);
-	watch(fallback);
+	watch(fallback, trouble, words);
 	take_all(fallback, op_queue_take(&fallback->ready));
 }
 
