@@ -214,6 +214,13 @@ static bool came_after(const struct life *life, const struct history_event *star
 	return start->at > at || faults_between(life->history, start->at, at) == 0;
 }
 
+/* is_hidden: the put was in the journal of its process, and another process has made the call. */
+static bool is_hidden(const struct call *wish, const struct call *call)
+{
+	return wish->answered && wish->answered->status == DW_OK &&
+	       wish->answered->generation == 0 && wish->sent->process != call->sent->process;
+}
+
 static void check_call(struct life *life, const struct history_event *start,
 		       const struct call *wish, const struct call *call)
 {
@@ -229,7 +236,8 @@ static void check_call(struct life *life, const struct history_event *start,
 		tell(life, HISTORY_MOVED,
 		     "started %" PRId64 " us after the move was confirmed, generation %" PRIu64,
 		     start->at - answer->at, start->generation);
-	if (call != wish && answer->status == DW_ENOENT && start->at > answer->at)
+	if (call != wish && answer->status == DW_ENOENT && start->at > answer->at &&
+	    !is_hidden(wish, call))
 		tell(life, HISTORY_GONE, "started %" PRId64 " us after that",
 		     start->at - answer->at);
 }

@@ -31,7 +31,8 @@ struct history_event {
 	dw_usec at;
 	dw_usec due;         /* set for a put, a move and a start */
 	uint64_t digest;     /* put, start: the digest of id, topic and data */
-	uint64_t generation; /* start, settled, and put or move answered with DW_OK */
+	uint64_t generation; /* start, settled, and put or move answered with DW_OK; 0: it is in the
+			      * journal of its process, and others see it later */
 	uint32_t attempt;    /* start */
 	int status;          /* the status of an answer */
 };

@@ -1,8 +1,6 @@
 /* The words of a command: which operations make one, and what each of them says. */
 #include "store/redis/batch.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -111,40 +109,31 @@ static bool add_push(struct redis_command *words, const dw_op *op, unsigned char
 	return size > 0;
 }
 
-static char letter_of(dw_op_kind what)
+static const char *letter_of(dw_op_kind what)
 {
 	switch (what) {
 	case DW_OP_PUT:
-		return 'P';
+		return "P";
 	case DW_OP_SETTLE:
-		return 'S';
+		return "S";
 	case DW_OP_RETRY:
-		return 'R';
+		return "R";
 	case DW_OP_MOVE:
-		return 'M';
+		return "M";
 	default:
-		return 'C';
+		return "C";
 	}
-}
-
-static void add_journal(struct redis_command *words, uint64_t journal)
-{
-	char name[17];
-
-	(void)snprintf(name, sizeof name, "%016" PRIx64, journal);
-	command_text(words, name);
 }
 
 /* add_replay: a row of a journal. False: its body is no record. */
 static bool add_replay(struct redis_command *words, const dw_op *op, unsigned char **at)
 {
 	const dw_replay *replay = op->replay;
-	char letter = letter_of(replay->what);
 	size_t size = replay->what == DW_OP_PUT ? value_pack(op->body, op->body_size, *at) : 0;
 
 	command_text(words, op->id);
 	command_unsigned(words, replay->number);
-	command_bytes(words, &letter, 1);
+	command_text(words, letter_of(replay->what));
 	command_number(words, op->flags & (DW_OP_WITHDRAWN | DW_OP_VERDICT));
 	command_unsigned(words, op->head.generation);
 	command_number(words, op->head.attempt);
@@ -438,7 +427,7 @@ bool batch_add(struct redis_store *store, const struct shard *shard, const struc
 	if (batch_is_known(op))
 		return add_known(store, shard, op, count);
 	if (op->kind == DW_OP_REPLAY)
-		add_journal(&store->pipeline.words, op->replay->journal);
+		command_unsigned(&store->pipeline.words, op->replay->journal);
 	for (size_t i = 0; i < count; i++, op = op->next) {
 		bool said = true;
 

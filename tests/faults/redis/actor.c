@@ -259,6 +259,7 @@ static int open_store(struct actor *actor)
 			      .name = task->name,
 			      .role = task->role,
 			      .lease_us = task->lease,
+			      .journal = task->journal,
 			      .on_event = happened,
 			      .on_log = logged};
 	dw_usec until = faults_now() + FAULTS_PATIENCE;

@@ -12,7 +12,8 @@ struct actor_task {
 	const struct plan *plan;
 	unsigned hand; /* its part of the plan */
 	dw_role role;
-	dw_usec lease; /* 0: the usual lease */
+	dw_usec lease;       /* 0: the usual lease */
+	const char *journal; /* NULL: none */
 };
 
 /* The lines on stdout: "e KIND NUMBER AT DUE GENERATION ATTEMPT STATUS DIGEST" is an event of

@@ -23,6 +23,8 @@ static const struct faults_test tests[] = {
     {"owner_stopped", owner_stopped},
     {"owner_died", owner_died},
     {"owner_refused", owner_refused},
+    {"journal_outages", journal_outages},
+    {"journal_killed", journal_killed},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 

@@ -32,4 +32,8 @@ void owner_stopped(struct faults *);
 void owner_died(struct faults *);
 void owner_refused(struct faults *);
 
+/* journal.c */
+void journal_outages(struct faults *);
+void journal_killed(struct faults *);
+
 #endif

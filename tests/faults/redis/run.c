@@ -101,18 +101,30 @@ static void take_lines(struct run *run, struct run_actor *actor)
 
 /* ---- Actors --------------------------------------------------------------------------------- */
 
+void run_with_journals(struct run *run)
+{
+	static const char *const names[PLAN_HANDS] = {"owner.journal", "client.journal",
+						      "third.journal"};
+
+	run->has_journals = true;
+	for (unsigned i = 0; i < PLAN_HANDS; i++)
+		(void)temp_file(run->journals[i], run->server.folder, names[i]);
+}
+
 void run_start(struct run *run, unsigned hand, dw_role role)
 {
 	struct run_actor *actor = &run->actors[hand];
 
-	*actor = (struct run_actor){.life = ++run->lives,
-				    .is_owner = role == DW_OWNER,
-				    .task = {.url = run->url,
-					     .name = RUN_NAME,
-					     .plan = &run->plan,
-					     .hand = hand,
-					     .role = role,
-					     .lease = run->lease}};
+	*actor =
+	    (struct run_actor){.life = ++run->lives,
+			       .is_owner = role == DW_OWNER,
+			       .task = {.url = run->url,
+					.name = RUN_NAME,
+					.plan = &run->plan,
+					.hand = hand,
+					.role = role,
+					.journal = run->has_journals ? run->journals[hand] : NULL,
+					.lease = run->lease}};
 	process_fork(&actor->process, actor_main, &actor->task);
 }
 
