@@ -7,6 +7,7 @@
  *	away.c       operations while Redis is away: into the journal
  *	replay.c     Redis is back: its rows
  *	fallback.c   the class: which operation goes where, and when Redis counts as away
+ *	open.c       opening
  *
  * Everything happens inside the engine's turns, in one thread. */
 #ifndef DW_STORE_FALLBACK_CORE_H
@@ -78,5 +79,11 @@ bool replay_work(struct fallback *);
 void replay_read(struct fallback *, dw_op *page);
 void replay_deleted(struct fallback *, dw_op *deletion);
 void replay_answered(struct fallback *, dw_op *);
+
+/* fallback.c */
+extern const dw_store_class fallback_class;
+
+/* fallback_come_back: Redis is there, and rows may be left. */
+void fallback_come_back(struct fallback *);
 
 #endif

@@ -1,12 +1,11 @@
 /* The class: which operation goes where, and when Redis counts as away. */
-#include "store/fallback/fallback.h"
+#include "store/fallback/core.h"
 
 #include <poll.h>
 #include <stdio.h>
 
 #include "base/usec.h"
 #include "port/driven.h"
-#include "store/fallback/core.h"
 
 #define DOUBT_PATIENCE DW_MILLISECONDS(1200) /* a caller in doubt is answered then */
 #define PATIENCE DW_SECONDS(5)
@@ -209,7 +208,7 @@ static void go_away(struct fallback *fallback, const char *why)
 	op_queue_append(&fallback->ready, op_queue_take(&held));
 }
 
-static void come_back(struct fallback *fallback)
+void fallback_come_back(struct fallback *fallback)
 {
 	fallback->state = DW_JOURNAL_REPLAYS;
 	fallback->replay.at = 0;
@@ -237,7 +236,7 @@ static void watch(struct fallback *fallback, int trouble, const char *words)
 	if (trouble != DW_OK && trouble != DW_EUNKNOWN && fallback->state != DW_JOURNAL_TAKES)
 		go_away(fallback, words);
 	else if (trouble == DW_OK && fallback->state == DW_JOURNAL_TAKES)
-		come_back(fallback);
+		fallback_come_back(fallback);
 	if (fallback->state == DW_JOURNAL_TAKES)
 		recall(fallback);
 	if (fallback->state == DW_JOURNAL_REPLAYS && !replay_work(fallback))
@@ -421,85 +420,21 @@ static void fallback_free(dw_store *base)
 	alloc_free(&alloc, fallback);
 }
 
-static const dw_store_class fallback_class = {.size = sizeof fallback_class,
-					      .name = "redis with a journal",
-					      .submit = fallback_submit,
-					      .collect = fallback_collect,
-					      .stop = fallback_stop,
-					      .free = fallback_free,
-					      .descriptor = fallback_descriptor,
-					      .turn = fallback_turn,
-					      .due = fallback_due,
-					      .lease = fallback_lease,
-					      .is_lost = fallback_is_lost,
-					      .window = WINDOW,
-					      .trouble = fallback_trouble,
-					      .patience = PATIENCE,
-					      .is_cut_off = fallback_is_cut_off,
-					      .take_part = fallback_take_part,
-					      .take_event = fallback_take_event,
-					      .journal = fallback_journal};
-
-/* ---- Opening ------------------------------------------------------------------------------- */
-
-static int make(struct fallback **ret_fallback, const struct fallback_parts *parts,
-		const dw_store_env *env, char *message)
-{
-	struct alloc alloc = {env->resize, env->resize_user};
-	struct fallback *fallback = alloc_new(&alloc, sizeof *fallback);
-	size_t damaged = 0;
-	int status = DW_ENOMEM;
-
-	if (fallback) {
-		fallback->store.type = &fallback_class;
-		fallback->env = *env;
-		fallback->alloc = alloc;
-		status = journal_open(&fallback->journal, parts, env, &damaged, message);
-	}
-	if (status != DW_OK) {
-		alloc_free(&alloc, fallback);
-		return status;
-	}
-	if (damaged > 0)
-		tell_all(fallback, DW_EVENT_CORRUPT, DW_ECORRUPT, damaged,
-			 "the journal had damaged rows: what was asked in them is lost");
-	*ret_fallback = fallback;
-	return DW_OK;
-}
-
-/* has_ownership: a store that was opened away has no lease. */
-static bool has_ownership(const struct fallback *fallback)
-{
-	return fallback->env.role == DW_OWNER && driven_lease(fallback->front) != INT64_MIN;
-}
-
-int fallback_open(dw_store **ret_store, const struct fallback_parts *parts, const dw_store_env *env,
-		  char *ret_message)
-{
-	dw_store_env own = *env;
-	struct alloc alloc;
-	struct fallback *fallback;
-	int status = make(&fallback, parts, env, ret_message);
-
-	if (status != DW_OK)
-		return status;
-	own.may_be_away = 1;
-	if (own.role == DW_STANDBY)
-		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
-	status = parts->open_front(&fallback->front, parts->url, &own, ret_message);
-	if (status != DW_OK) {
-		(void)journal_stop(&fallback->journal, DW_SECONDS(1)); /* or its thread ends it */
-		journal_free(&fallback->journal);
-		tell_free(fallback);
-		alloc = fallback->alloc;
-		alloc_free(&alloc, fallback);
-		return status;
-	}
-	fallback->now = steady(fallback);
-	fallback->replay.awaits_owner = env->role != DW_CLIENT && !has_ownership(fallback);
-	fallback->state = DW_JOURNAL_READY;
-	if (fallback->journal.rows.table.count > 0)
-		come_back(fallback);
-	*ret_store = &fallback->store;
-	return DW_OK;
-}
+const dw_store_class fallback_class = {.size = sizeof fallback_class,
+				       .name = "redis with a journal",
+				       .submit = fallback_submit,
+				       .collect = fallback_collect,
+				       .stop = fallback_stop,
+				       .free = fallback_free,
+				       .descriptor = fallback_descriptor,
+				       .turn = fallback_turn,
+				       .due = fallback_due,
+				       .lease = fallback_lease,
+				       .is_lost = fallback_is_lost,
+				       .window = WINDOW,
+				       .trouble = fallback_trouble,
+				       .patience = PATIENCE,
+				       .is_cut_off = fallback_is_cut_off,
+				       .take_part = fallback_take_part,
+				       .take_event = fallback_take_event,
+				       .journal = fallback_journal};

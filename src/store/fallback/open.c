@@ -1,0 +1,66 @@
+/* Opening: first the file, and then Redis, which may be away. */
+#include "base/usec.h"
+#include "port/driven.h"
+#include "store/fallback/core.h"
+
+static int make(struct fallback **ret_fallback, const struct fallback_parts *parts,
+		const dw_store_env *env, char *message)
+{
+	struct alloc alloc = {env->resize, env->resize_user};
+	struct fallback *fallback = alloc_new(&alloc, sizeof *fallback);
+	size_t damaged = 0;
+	int status = DW_ENOMEM;
+
+	if (fallback) {
+		fallback->store.type = &fallback_class;
+		fallback->env = *env;
+		fallback->alloc = alloc;
+		status = journal_open(&fallback->journal, parts, env, &damaged, message);
+	}
+	if (status != DW_OK) {
+		alloc_free(&alloc, fallback);
+		return status;
+	}
+	if (damaged > 0)
+		tell_all(fallback, DW_EVENT_CORRUPT, DW_ECORRUPT, damaged,
+			 "the journal had damaged rows: what was asked in them is lost");
+	*ret_fallback = fallback;
+	return DW_OK;
+}
+
+/* has_ownership: a store that was opened away has no lease. */
+static bool has_ownership(const struct fallback *fallback)
+{
+	return fallback->env.role == DW_OWNER && driven_lease(fallback->front) != INT64_MIN;
+}
+
+int fallback_open(dw_store **ret_store, const struct fallback_parts *parts, const dw_store_env *env,
+		  char *ret_message)
+{
+	dw_store_env own = *env;
+	struct alloc alloc;
+	struct fallback *fallback;
+	int status = make(&fallback, parts, env, ret_message);
+
+	if (status != DW_OK)
+		return status;
+	own.may_be_away = 1;
+	if (own.role == DW_STANDBY)
+		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
+	status = parts->open_front(&fallback->front, parts->url, &own, ret_message);
+	if (status != DW_OK) {
+		(void)journal_stop(&fallback->journal, DW_SECONDS(1)); /* or its thread ends it */
+		journal_free(&fallback->journal);
+		tell_free(fallback);
+		alloc = fallback->alloc;
+		alloc_free(&alloc, fallback);
+		return status;
+	}
+	fallback->now = env->steady(env->steady_user);
+	fallback->replay.awaits_owner = env->role != DW_CLIENT && !has_ownership(fallback);
+	fallback->state = DW_JOURNAL_READY;
+	if (fallback->journal.rows.table.count > 0)
+		fallback_come_back(fallback);
+	*ret_store = &fallback->store;
+	return DW_OK;
+}
