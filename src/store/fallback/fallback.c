@@ -193,7 +193,7 @@ static void recall(struct fallback *fallback)
 static void go_away(struct fallback *fallback, const char *why)
 {
 	struct op_queue held = fallback->held;
-	char words[DW_MESSAGE_SIZE];
+	char words[DW_MESSAGE_SIZE + 64];
 
 	fallback->state = DW_JOURNAL_TAKES;
 	if (!fallback->is_told) {
