@@ -122,9 +122,9 @@ typedef enum dw_event_kind {
 	DW_EVENT_NEWER = 17, /* the store has timers of a newer durawheel: not owned; once */
 	DW_EVENT_SHARD_FAILED = 18, /* a shard in Redis cannot be used: its timers wait */
 	DW_EVENT_SHARD_BACK = 19,   /* it can be used again; of both, count = its number */
-	DW_EVENT_OUTAGE = 20, /* Redis is away, and the journal takes what is asked: why, once */
-	/* Redis has what the journal took. Without an id: all of it; count = how many timers. With
-	 * an id: of this timer Redis had something else: status says what. */
+	DW_EVENT_OUTAGE = 20, /* Redis is away, the journal takes calls: message says why; once */
+	/* Redis is back. Without an id: it has every row of the journal; count = how many. With an
+	 * id: it had something else under this id: status; see "When Redis is away". */
 	DW_EVENT_REPLAYED = 21
 } dw_event_kind;
 
@@ -143,9 +143,9 @@ typedef struct dw_event {
 
 typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 } dw_log_level;
 
-/* What an owner with a journal does while Redis is away. */
+/* Which timers an owner with a journal starts while Redis is away. */
 typedef enum dw_outage {
-	DW_OUTAGE_HOLD = 0 /* it starts only what it had claimed in Redis, while its lease lasts */
+	DW_OUTAGE_HOLD = 0 /* only those that it has claimed in Redis, while its lease lasts */
 } dw_outage;
 
 /* dw_options: zero means default. Set size to sizeof(dw_options) before anything else. Strings and
@@ -196,10 +196,10 @@ typedef struct dw_options {
 	unsigned shards;  /* Redis only: parts of a new namespace, 1 to 256; 0: 16, or as it is */
 	dw_usec lease_us; /* Redis only: a silent owner loses the store; 0: 5 s; 1 s to 5 min */
 	unsigned flags;   /* DW_EXISTING */
-	/* Redis only: a file that takes what is asked while Redis is away; see "When Redis is
-	 * away". data_max_bytes is at most 1 KiB less with it. NULL: none. */
+	/* Redis only: the file that takes calls while Redis is away, one for each process; see
+	 * "When Redis is away". data_max_bytes is then at most 1 MiB - 1 KiB. NULL: none. */
 	const char *journal;
-	dw_outage outage; /* Redis only, with a journal */
+	dw_outage outage; /* with a journal only */
 } dw_options;
 
 /* The store must exist. dw_open makes no file; it returns DW_ENOENT if there is none, or an empty
@@ -316,20 +316,22 @@ DW_API int dw_resume(dw *);
 
 /* ---- Timers ------------------------------------------------------------------------------ */
 
-/* How sure a confirmation is. */
+/* Where the outcome of a call is kept. */
 typedef enum dw_level {
 	DW_NOTHING = 0,
 	DW_ACCEPTED = 1,  /* in this process's memory */
-	DW_JOURNALED = 2, /* in the local journal */
+	DW_JOURNALED = 2, /* in options.journal: survives a kill and a power cut, not its disk */
 	DW_STORED = 3     /* in the store: survives a kill and a power cut; Redis: as it is set */
 } dw_level;
 
 typedef struct dw_result {
 	size_t size;
 	int status; /* DW_OK, or why not */
+	/* DW_STORED or DW_JOURNALED if status is DW_OK. DW_EUNKNOWN of a cancel or move may also
+	 * have DW_JOURNALED: see "When Redis is away". Otherwise DW_NOTHING. */
 	dw_level level;
 	const char *id;
-	uint64_t generation; /* 0 unless a timer was stored */
+	uint64_t generation; /* 0 unless a timer was stored, so always with DW_JOURNALED */
 	/* 1: an earlier delivery of this id may still start, up to a second later. A client's put
 	 * or move has changed a timer that its owner had claimed and not yet started. */
 	int earlier_may_start;
@@ -387,7 +389,7 @@ DW_API int dw_move(dw *, const char *id, dw_usec due, dw_done_fn done, void *use
 /* dw_settle answers a DW_HOLD with DW_DONE or DW_RETRY (retry_in as in dw_retry_in; negative: the
  * default). DW_ESTALE: the delivery is not held any more; nothing was changed. DW_EUNKNOWN: the
  * store is away; this handle stores the verdict when the store is back. DW_ESTORE: the store is
- * away, and the delivery is still held. */
+ * away, and the delivery is still held. With options.journal: DW_OK at level DW_JOURNALED. */
 DW_API int dw_settle(dw *, const dw_token *, dw_verdict, dw_usec retry_in, dw_done_fn done,
 		     void *user);
 
@@ -396,6 +398,69 @@ DW_API int dw_settle(dw *, const dw_token *, dw_verdict, dw_usec retry_in, dw_do
  * is a callback like a handler. Any thread. DW_ELIMIT, DW_ENOMEM, DW_ECLOSED. */
 typedef void (*dw_post_fn)(dw *, void *arg);
 DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
+
+/* ---- When Redis is away ------------------------------------------------------------------ */
+
+/* options.journal names a SQLite file. While Redis is away, puts, cancels, moves and verdicts go
+ * into the file and are answered from there. When Redis is back, it gets the rows of the file, and
+ * only then the owner claims timers again. Rows survive the program: the next one that opens the
+ * file for the same namespace delivers them.
+ *
+ * An outage begins 0.2 s after the connection was lost, or when the server has owed an answer for
+ * 1 s: DW_EVENT_OUTAGE. A server that refuses every change (MISCONF, READONLY) is away, too. One
+ * that is over maxmemory is not: its puts get DW_EFULL as always. Answers during the outage:
+ *
+ *	status       level         meaning
+ *	DW_OK        DW_JOURNALED  put: the timer fires when Redis is back, unless somebody has put
+ *	                           the same id in Redis after this call.
+ *	                           cancel, move: exact; only the journal ever had the timer.
+ *	                           verdict: this handle does not start the timer again, except for
+ *	                           a DW_RETRY, when Redis is back. Another owner may, if it takes
+ *	                           the store over before that.
+ *	DW_EUNKNOWN  DW_JOURNALED  cancel, move: Redis may have the timer. This handle no longer
+ *	                           starts it at its earlier deadline, and tells Redis later. Another
+ *	                           owner may start it, if it takes the store over before that.
+ *	DW_EUNKNOWN  DW_NOTHING    the call was sent when the connection broke: perhaps Redis has
+ *	                           done it. The journal does not have it. A put is sent again, as
+ *	                           without a journal.
+ *	DW_EFULL     DW_NOTHING    the journal's disk is full, or its rows hold 256 MiB. Only puts.
+ *	DW_ENOENT    DW_NOTHING    a move of a timer that was cancelled during the outage
+ *	DW_ESTORE    DW_NOTHING    nothing was done: the journal takes no such call (a put with
+ *	                           DW_NEW, all reading, dead letters, purge, check), or its file
+ *	                           fails, which DW_EVENT_STORE_FAILED says once.
+ *
+ * Who starts what is options.outage. Timers that come due in an outage start after it, in order.
+ *
+ * DW_EVENT_REPLAYED comes once when Redis has all rows. Before that it comes for each row that
+ * found something else in Redis, with the id and a status:
+ *	DW_EEXIST    a later put of the id: it stays, and what the journal had is dropped
+ *	DW_ENOENT    no timer to cancel or to move
+ *	DW_ELATE     another owner has claimed the timer; it may have started there
+ *	DW_ECORRUPT, DW_ENEWER    the timer in Redis is damaged, or of a newer durawheel
+ *
+ * dw_open() opens the file first. If Redis is away for open_patience_us, it returns DW_OK, and an
+ * owner is a standby until its DW_EVENT_OWNER. A file has one process at a time (DW_EOWNED), and one
+ * namespace: with rows of another one it is refused (DW_EINVAL). Damaged rows are set aside, with a
+ * DW_EVENT_CORRUPT. dw_close() waits for a replay that has begun, but not for Redis; rows that stay
+ * are counted in a line to on_log. If the file fails and still has rows, the owner claims nothing
+ * after the outage until the file is back.
+ *
+ * Each process needs a file of its own, on a local disk. "FILE-reserve" and the other files beside
+ * it are those of a sqlite: store. All calls keep their rules for threads. */
+
+typedef enum dw_journal_state {
+	DW_JOURNAL_NONE = 0,   /* no options.journal */
+	DW_JOURNAL_READY = 1,  /* Redis answers, and the journal is empty */
+	DW_JOURNAL_TAKES = 2,  /* Redis is away, and the journal takes calls */
+	DW_JOURNAL_REPLAYS = 3 /* Redis is back, and gets the rows of the journal */
+} dw_journal_state;
+
+typedef struct dw_journal_stats {
+	dw_journal_state state;
+	uint64_t rows;  /* one for each timer about which Redis has still to be told */
+	uint64_t bytes; /* of the rows */
+	dw_usec oldest; /* when the first of them was written; 0: none */
+} dw_journal_stats;
 
 /* ---- Looking ----------------------------------------------------------------------------- */
 
@@ -501,21 +566,6 @@ DW_API int dw_dead_drop(dw *, const char *id, uint64_t generation, dw_done_fn do
 /* ---- Counters ---------------------------------------------------------------------------- */
 
 /* The counters of this handle since it was opened, and what it holds now. */
-/* How it stands with options.journal. */
-typedef enum dw_journal_state {
-	DW_JOURNAL_NONE = 0,
-	DW_JOURNAL_READY = 1,  /* Redis answers, and the journal is empty */
-	DW_JOURNAL_TAKES = 2,  /* Redis is away */
-	DW_JOURNAL_REPLAYS = 3 /* Redis is back, and gets what the journal took */
-} dw_journal_state;
-
-typedef struct dw_journal_stats {
-	dw_journal_state state;
-	uint64_t rows;  /* timers of which Redis does not know all that was promised */
-	uint64_t bytes; /* of them */
-	dw_usec oldest; /* when the first of them was written; 0: none */
-} dw_journal_stats;
-
 typedef struct dw_stats {
 	size_t size;
 	uint64_t timers;    /* known and not settled: pending, claimed, firing or held */
