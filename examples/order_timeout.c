@@ -1,8 +1,7 @@
 /* A service that cancels orders which are not paid in time.
  *
- *	order_timeout [--timeout 30m] [--store URL] [--name NS]     then, on its input:  order 42
- *	                                                                                 pay 42
- *	                                                                                 quit
+ *	order_timeout [--timeout 30m] [--store URL] [--name NS] [--journal FILE]
+ *	order 42, pay 42, quit: on its input, one a line
  *
  * The timer of an order is its only state here, and it is in the store: kill the program, start it
  * again, and unpaid orders are still cancelled, those whose time was over meanwhile at once.
@@ -11,7 +10,9 @@
  * start any more. DW_ELATE means that it is being handled, DW_ENOENT that it is over; then the
  * money goes back.
  *
- * The loop is this program's own: poll() on its input and on dw_fd().
+ * With a store in Redis and --journal, it takes orders and payments while Redis is away, too. The
+ * payment of an earlier order is then DW_EUNKNOWN at level DW_JOURNALED: this program does not
+ * cancel the order, and an event says later if another one has.
  */
 #include <getopt.h>
 #include <poll.h>
@@ -23,32 +24,30 @@
 #include <durawheel/durawheel.h>
 
 #define TOPIC "order.timeout"
-#define PREFIX "order:"
-#define TIMEOUT_MAX DW_DAYS(3650)
 #define LINE_SIZE 128
 
 struct service {
 	dw *timers;
 	dw_usec timeout;
+	unsigned flags;       /* of an order's timer */
 	char line[LINE_SIZE]; /* what has come of the next command */
 	size_t line_size;
 	int quit;
 };
 
-/* order_of: others may write to the same store, and name their timers as they like. */
-static const char *order_of(const char *id)
-{
-	return strncmp(id, PREFIX, strlen(PREFIX)) == 0 ? id + strlen(PREFIX) : id;
-}
-
 /* cancel_order does what must be done when nobody has paid. It may be started again after a crash,
  * with a higher firing->attempt, so it must do no harm when done twice. */
 static dw_verdict cancel_order(dw *d, const dw_firing *firing, void *user)
 {
-	(void)d;
-	(void)user;
-	printf("order %s: not paid in time, cancelled\n", order_of(firing->id));
+	(void)d, (void)user;
+	printf("order %s: not paid in time, cancelled\n", firing->id);
 	return fflush(stdout) == 0 ? DW_DONE : DW_RETRY;
+}
+
+static void tell(const dw_result *result, const char *words)
+{
+	printf("order %s: %s%s\n", result->id, words,
+	       result->level == DW_JOURNALED ? " (in the journal)" : "");
 }
 
 /* An order is confirmed to the customer only now: a timer that is stored survives. */
@@ -56,33 +55,39 @@ static void ordered(dw *d, const dw_result *result, void *user)
 {
 	(void)d, (void)user;
 	if (result->status == DW_OK)
-		printf("order %s: waiting for payment\n", order_of(result->id));
-	else if (result->status == DW_EEXIST)
-		printf("order %s: exists already\n", order_of(result->id));
+		tell(result, "waiting for payment");
 	else
-		printf("order %s: refused, %s\n", order_of(result->id),
-		       dw_strerror(result->status));
+		printf("order %s: refused, %s\n", result->id, dw_strerror(result->status));
 }
 
 static void paid(dw *d, const dw_result *result, void *user)
 {
-	const char *order = order_of(result->id);
-
 	(void)d, (void)user;
-	if (result->status == DW_OK)
-		printf("order %s: paid\n", order);
+	if (result->status == DW_OK || result->level == DW_JOURNALED)
+		tell(result, "paid");
 	else if (result->status == DW_ELATE)
-		printf("order %s: too late, it is being cancelled; money back\n", order);
+		tell(result, "too late, it is being cancelled; money back");
 	else if (result->status == DW_ENOENT)
-		printf("order %s: not waiting for payment; money back\n", order);
+		tell(result, "not waiting for payment; money back");
 	else
-		printf("order %s: payment not booked, %s; try again\n", order,
-		       dw_strerror(result->status));
+		printf("order %s: not paid, %s; again\n", result->id, dw_strerror(result->status));
+}
+
+/* happened: an outage of Redis, and what became of the journal. */
+static void happened(dw *d, const dw_event *event, void *user)
+{
+	(void)d, (void)user;
+	if (event->kind == DW_EVENT_OUTAGE)
+		printf("redis: away\n");
+	else if (event->kind == DW_EVENT_REPLAYED && event->id)
+		printf("order %s\n", event->message); /* a payment came too late: money back */
+	else if (event->kind == DW_EVENT_REPLAYED)
+		printf("redis: back, and has the journal\n");
 }
 
 static int order(struct service *s, const char *id)
 {
-	dw_timer timer = {.size = sizeof timer, .id = id, .topic = TOPIC, .flags = DW_NEW};
+	dw_timer timer = {.size = sizeof timer, .id = id, .topic = TOPIC, .flags = s->flags};
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -92,13 +97,10 @@ static int order(struct service *s, const char *id)
 
 static void obey(struct service *s, const char *line)
 {
-	char verb[16], number[64], id[sizeof PREFIX + sizeof number];
-	char rest;
-	int words = sscanf(line, "%15s %63s %c", verb, number, &rest);
+	char verb[16], id[64], rest;
+	int words = sscanf(line, "%15s %63s %c", verb, id, &rest);
 	int error = DW_OK;
 
-	if (words == 2)
-		snprintf(id, sizeof id, PREFIX "%s", number);
 	if (words == 2 && strcmp(verb, "order") == 0)
 		error = order(s, id);
 	else if (words == 2 && strcmp(verb, "pay") == 0)
@@ -117,11 +119,8 @@ static void listen_to_input(struct service *s)
 	ssize_t got = read(STDIN_FILENO, s->line + s->line_size, LINE_SIZE - 1 - s->line_size);
 	char *end;
 
-	if (got <= 0) {
-		s->quit = 1;
-		return;
-	}
-	s->line_size += (size_t)got;
+	s->quit = got <= 0;
+	s->line_size += got > 0 ? (size_t)got : 0;
 	s->line[s->line_size] = '\0';
 	while (!s->quit && (end = strchr(s->line, '\n'))) {
 		*end = '\0';
@@ -138,19 +137,16 @@ static int serve(struct service *s)
 {
 	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
 			       {.fd = dw_fd(s->timers), .events = POLLIN}};
+	int error = DW_OK;
 
-	while (!s->quit) {
-		int error;
-
+	while (!s->quit && error == DW_OK) {
 		if (poll(fds, 2, -1) < 0)
 			continue; /* a signal */
 		if (fds[0].revents)
 			listen_to_input(s);
 		error = dw_turn(s->timers);
-		if (error != DW_OK)
-			return error;
 	}
-	return dw_sync(s->timers, DW_SECONDS(5)); /* the last commands still get their answers */
+	return error == DW_OK ? dw_sync(s->timers, DW_SECONDS(5)) : error; /* the last answers */
 }
 
 static int read_arguments(int argc, char **argv, struct service *s, dw_options *options)
@@ -158,6 +154,7 @@ static int read_arguments(int argc, char **argv, struct service *s, dw_options *
 	static const struct option known[] = {{"timeout", required_argument, NULL, 't'},
 					      {"store", required_argument, NULL, 's'},
 					      {"name", required_argument, NULL, 'n'},
+					      {"journal", required_argument, NULL, 'j'},
 					      {NULL, 0, NULL, 0}};
 	int option;
 
@@ -166,10 +163,13 @@ static int read_arguments(int argc, char **argv, struct service *s, dw_options *
 			options->store = optarg;
 		else if (option == 'n')
 			options->name = optarg; /* of the timers in a store that is shared: Redis */
+		else if (option == 'j')
+			options->journal = optarg;
 		else if (option != 't' || dw_parse_duration(optarg, &s->timeout) != DW_OK)
 			return -1;
 	}
-	return optind == argc && s->timeout <= TIMEOUT_MAX ? 0 : -1;
+	s->flags = options->journal ? 0 : DW_NEW; /* while Redis is away, nobody knows that */
+	return optind == argc && s->timeout <= DW_DAYS(3650) ? 0 : -1;
 }
 
 int main(int argc, char **argv)
@@ -181,9 +181,11 @@ int main(int argc, char **argv)
 	int error;
 
 	if (read_arguments(argc, argv, &s, &options) < 0) {
-		fprintf(stderr, "usage: order_timeout [--timeout 30m] [--store URL] [--name NS]\n");
+		fprintf(stderr, "usage: order_timeout [--timeout 30m] [--store URL] [--name NS] "
+				"[--journal FILE]\n");
 		return 2;
 	}
+	options.on_event = happened;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (dw_open(&s.timers, &options, message) != DW_OK) {
 		fprintf(stderr, "order_timeout: %s\n", message);
@@ -194,7 +196,5 @@ int main(int argc, char **argv)
 		error = serve(&s);
 	if (error != DW_OK)
 		fprintf(stderr, "order_timeout: %s\n", dw_last_error(s.timers));
-	if (dw_close(s.timers, DW_SECONDS(5)) != DW_OK)
-		error = DW_ESTORE;
-	return error == DW_OK ? 0 : 1;
+	return dw_close(s.timers, DW_SECONDS(5)) == DW_OK && error == DW_OK ? 0 : 1;
 }

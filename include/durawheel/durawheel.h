@@ -439,7 +439,7 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  *	DW_ECORRUPT, DW_ENEWER    the timer in Redis is damaged, or of a newer durawheel
  *
  * dw_open() opens the file first. If Redis is away for open_patience_us, it returns DW_OK, and an
- * owner is a standby until its DW_EVENT_OWNER. A file has one process at a time (DW_EOWNED), and one
+ * owner is a standby until its DW_EVENT_OWNER. A file has one process at a time (DW_EOWNED) and one
  * namespace: with rows of another one it is refused (DW_EINVAL). Damaged rows are set aside, with a
  * DW_EVENT_CORRUPT. dw_close() waits for a replay that has begun, but not for Redis; rows that stay
  * are counted in a line to on_log. If the file fails and still has rows, the owner claims nothing
