@@ -429,7 +429,8 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  *	                           DW_NEW, all reading, dead letters, purge, check), or its file
  *	                           fails, which DW_EVENT_STORE_FAILED says once.
  *
- * Who starts what is options.outage. Timers that come due in an outage start after it, in order.
+ * Which timers start during the outage is options.outage. The others that come due start after it,
+ * as soon as they are claimed, so not always in the order of their deadlines.
  *
  * DW_EVENT_REPLAYED comes once when Redis has all rows. Before that it comes for each row that
  * found something else in Redis, with the id and a status:
