@@ -4,7 +4,8 @@
 # was forgotten.
 #
 #	examples/quickstart.sh              in a SQLite file
-#	examples/quickstart.sh --redis      in a redis-server of its own, which is killed, too
+#	examples/quickstart.sh --redis      in a redis-server of its own, which is killed, too; and
+#	                                    orders are placed and paid while it is away
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -103,6 +104,48 @@ kill_redis()
 	echo "   kill -9 of redis-server after $(lines "$1") reminders more; it is started again"
 }
 
+# wait_for LINE: the orders' output has it.
+wait_for()
+{
+	local tries
+	for ((tries = 0; tries < 600; tries++)); do
+		! grep -qxF -- "$1" "$work/orders" || return 0
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	cat "$work/orders" "$work/errors" >&2
+	die "order_timeout does not say \"$1\""
+}
+
+# take_orders: with a journal, while Redis is away for some seconds.
+take_orders()
+{
+	mkfifo "$work/commands"
+	"$build/examples/order_timeout" --store "$store" --journal "$work/orders.journal" \
+		--timeout 3s <"$work/commands" >"$work/orders" 2>>"$work/errors" &
+	pid=$!
+	exec 3>"$work/commands"
+	printf '%s\n' 'order 1' 'order 2' >&3
+	wait_for 'order 1: waiting for payment'
+	wait_for 'order 2: waiting for payment'
+	redis_kill
+	echo "   kill -9 of redis-server, after two orders; pay 1, order 3, order 4, pay 3"
+	wait_for 'redis: away'
+	printf '%s\n' 'pay 1' 'order 3' 'order 4' 'pay 3' >&3
+	wait_for 'order 1: paid (in the journal)'
+	wait_for 'order 3: paid (in the journal)'
+	sleep 3
+	echo "   start redis-server again, after three seconds"
+	start_redis
+	wait_for 'order 2: not paid in time, cancelled'
+	wait_for 'order 4: not paid in time, cancelled'
+	printf '%s\n' quit >&3
+	wait "$pid" || die "order_timeout failed"
+	pid=
+	sed 's/^/      /' "$work/orders"
+	[[ $(grep -c 'cancelled$' "$work/orders") == 2 ]] || die "a paid order was cancelled"
+}
+
 case $* in
 '') redis= ;;
 --redis) redis=yes ;;
@@ -146,6 +189,10 @@ if [[ $redis ]]; then
 	echo "Proved: after a kill -9 of the program and one of its redis-server in the middle of"
 	echo "the term, each of $papers reminders was given, in the order of the exams, none before"
 	echo "its time. The program lived through the second kill: it connected again and went on."
+	echo "5. Take orders, which are to be paid in 3 s, while Redis is away"
+	take_orders
+	echo "Proved: orders and payments of the outage are kept. The two paid orders stay, and the"
+	echo "two others are cancelled when Redis is back."
 else
 	echo "Proved: after a kill -9 in the middle of the term and a restart, each of $papers"
 	echo "reminders was given, in the order of the exams, none before its time."
