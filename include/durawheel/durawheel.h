@@ -609,6 +609,34 @@ typedef struct dw_store_status {
 typedef void (*dw_status_fn)(dw *, int status, const dw_store_status *, void *user);
 DW_API int dw_get_status(dw *, dw_status_fn, void *user);
 
+/* ---- A journal's file -------------------------------------------------------------------- */
+
+/* One timer in a journal: what a program asked for while Redis was away. */
+typedef struct dw_journal_row {
+	size_t size;
+	const char *name; /* the namespace */
+	const char *id;
+	const char *what;  /* "put", "cancel", "move", "settle" or "retry" */
+	const char *topic; /* of a put, or "" */
+	dw_usec at;        /* when it was asked for */
+	dw_usec due;       /* of a put, a move and a retry, or 0 */
+} dw_journal_row;
+
+/* Valid during the call. */
+typedef void (*dw_journal_fn)(const dw_journal_row *, void *user);
+
+/* dw_journal_list calls fn for each row of the journal at path, in the order in which they were
+ * written. A program may have the file meanwhile. *ret_damaged, if not NULL, counts the rows that
+ * cannot be read. On failure ret_message (DW_MESSAGE_SIZE bytes, or NULL) says why: DW_EINVAL,
+ * DW_ENOENT, DW_ESTORE, DW_ENEWER, DW_ENOMEM. It waits for the disk. Any thread. */
+DW_API int dw_journal_list(const char *path, dw_journal_fn fn, void *user, uint64_t *ret_damaged,
+			   char *ret_message);
+
+/* dw_journal_drop forgets the row of id, or all rows if id is NULL, and counts them: Redis never
+ * gets what they say. DW_EOWNED: a program has the file. Otherwise as dw_journal_list(). */
+DW_API int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count,
+			   char *ret_message);
+
 /* ---- The store as a whole ---------------------------------------------------------------- */
 
 /* dw_purge empties the store: every timer and every dead letter, whoever made them. DW_OK in the

@@ -92,6 +92,7 @@ static void add_answered(dw *d, const dw_result *result, void *user)
 				 dw_strerror(result->status));
 	else if (puts(result->id) >= 0)
 		*code = EXIT_DONE; /* if puts() fails, session_flush() complains */
+	session_tell_journaled(result);
 }
 
 static int store(const struct options *options, const dw_timer *timer)

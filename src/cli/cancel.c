@@ -14,7 +14,9 @@ static void worsen(int *code, int other)
 static void cancel_command_answered(dw *d, const dw_result *result, void *user)
 {
 	(void)d;
-	if (result->status != DW_OK)
+	if (session_tell_journaled(result))
+		worsen(user, exit_of(result->status));
+	else if (result->status != DW_OK)
 		worsen(user, complain(exit_of(result->status), "%s: %s", result->id,
 				      dw_strerror(result->status)));
 }

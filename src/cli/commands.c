@@ -14,7 +14,8 @@ static const char help_of_add[] =
     "  --data TEXT       payload, at most 1 MiB\n"
     "  --data-file FILE  the same from a file, - is stdin; at most 1 MiB\n"
     "  --late-after D    a timer later than this becomes a dead letter\n"
-    "  --new             exit 4 if the id already has a timer\n";
+    "  --new             exit 4 if the id already has a timer\n"
+    "  --journal FILE    keeps it while Redis is away\n";
 
 static const char help_of_import[] =
     "A line is an object with the keys topic, at or in, and optionally id, data or\n"
@@ -25,7 +26,8 @@ static const char help_of_import[] =
     "Prints how many lines were imported and refused. A bad line is skipped and named\n"
     "on stderr; then the exit code is 1. An import with ids can be repeated.\n"
     "\n"
-    "  --json            print the counts as JSON: {\"imported\",\"refused\"}\n";
+    "  --json            print the counts as JSON: {\"imported\",\"refused\"}\n"
+    "  --journal FILE    keeps them while Redis is away\n";
 
 static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
@@ -41,40 +43,44 @@ static const char help_of_run[] =
     "  --timeout D       a command that takes longer is ended, and retried\n"
     "  --standby         wait while another process owns the store, then take it over\n"
     "  --until-idle      stop when no timer is left\n"
+    "  --journal FILE    keeps verdicts while Redis is away\n"
     "\n"
-    "SIGTERM and SIGINT stop it: commands that run are waited for, at most 10 s, or\n"
-    "until a second signal; the same one again within 200 ms counts as one.\n";
+    "SIGTERM or SIGINT waits for running commands, at most 10 s or until the next.\n";
 
 const struct command commands[] = {
     {
 	.name = "add",
 	.summary = "adds a timer, or replaces the one of that id",
 	.synopsis = "--topic T [--id ID] (--in DURATION | --at TIME)\n"
-		    "    [--data TEXT | --data-file FILE|-] [--late-after DURATION] [--new]",
+		    "    [--data TEXT | --data-file FILE|-] [--late-after DURATION] [--new]\n"
+		    "    [--journal FILE]",
 	.help = help_of_add,
 	.example = "durawheel add --topic order.timeout --id order:42 --in 30m --data 'Ada'",
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_ID) | OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT) |
 		   OPT_BIT(OPT_DATA) | OPT_BIT(OPT_DATA_FILE) | OPT_BIT(OPT_LATE_AFTER) |
-		   OPT_BIT(OPT_NEW),
+		   OPT_BIT(OPT_NEW) | OPT_BIT(OPT_JOURNAL),
 	.run = command_add,
     },
     {
 	.name = "import",
 	.summary = "adds a timer for each line of a file or of stdin",
-	.synopsis = "[FILE|-] [--json]",
+	.synopsis = "[FILE|-] [--json] [--journal FILE]",
 	.help = help_of_import,
 	.example = "durawheel import timers.ndjson",
-	.options = OPT_BIT(OPT_JSON),
+	.options = OPT_BIT(OPT_JSON) | OPT_BIT(OPT_JOURNAL),
 	.words_max = 1,
 	.run = command_import,
     },
     {
 	.name = "cancel",
 	.summary = "cancels timers: a cancelled timer does not start",
-	.synopsis = "ID...",
-	.help = "Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n"
+	.synopsis = "ID... [--journal FILE]",
+	.help = "  --journal FILE    keeps the cancel while Redis is away; exit 6 then\n"
+		"\n"
+		"Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n"
 		"Each of several ids is tried, and the highest exit code is returned.\n",
 	.example = "durawheel cancel order:42 order:43",
+	.options = OPT_BIT(OPT_JOURNAL),
 	.words_min = 1,
 	.words_max = SIZE_MAX,
 	.run = command_cancel,
@@ -82,13 +88,14 @@ const struct command commands[] = {
     {
 	.name = "move",
 	.summary = "gives a timer another deadline; the rest stays",
-	.synopsis = "ID (--in DURATION | --at TIME)",
+	.synopsis = "ID (--in DURATION | --at TIME) [--journal FILE]",
 	.help = "  --in DURATION     due in 30m, 1h30m, 250us ... from now, or 0\n"
 		"  --at TIME         due at RFC 3339 with its offset: 2026-06-01T09:30:00+02:00\n"
+		"  --journal FILE    keeps the move while Redis is away; exit 6 then\n"
 		"\n"
 		"Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n",
 	.example = "durawheel move order:42 --in 1h",
-	.options = OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT),
+	.options = OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT) | OPT_BIT(OPT_JOURNAL),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_move,
@@ -123,12 +130,12 @@ const struct command commands[] = {
 	.name = "run",
 	.summary = "owns the store and fires: a line for each timer that is due",
 	.synopsis = "[--topic T]... [--exec CMD [--exec-output O] [--jobs N]\n"
-		    "    [--timeout DURATION]] [--standby] [--until-idle]",
+		    "    [--timeout DURATION]] [--standby] [--until-idle] [--journal FILE]",
 	.help = help_of_run,
 	.example = "durawheel run --topic mail --exec 'sendmail -t' --timeout 1m",
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE) | OPT_BIT(OPT_EXEC) |
 		   OPT_BIT(OPT_EXEC_OUTPUT) | OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) |
-		   OPT_BIT(OPT_STANDBY),
+		   OPT_BIT(OPT_STANDBY) | OPT_BIT(OPT_JOURNAL),
 	.run = command_run,
     },
     {
@@ -202,6 +209,65 @@ const struct command commands[] = {
 	.options = OPT_BIT(OPT_ALL) | OPT_BIT(OPT_TOPIC),
 	.words_max = SIZE_MAX,
 	.run = command_dead_drop,
+    },
+    {
+	.name = "journal",
+	.summary = "lists, replays or drops what waits for Redis in a file",
+	.synopsis = "list | replay | drop",
+	.help = "A program with a journal keeps what it asks for in a file while Redis is away,\n"
+		"and gives it to Redis afterwards. After a kill the next program with the file\n"
+		"does that, or durawheel journal replay.\n"
+		"\n"
+		"  durawheel journal list FILE [--json]\n"
+		"  durawheel journal replay FILE [--timeout DURATION]\n"
+		"  durawheel journal drop FILE (ID... | --yes)\n",
+	.example = "durawheel journal list orders.journal",
+	.words_max = 1,
+	.run = command_journal,
+    },
+    {
+	.name = "journal list",
+	.summary = "lists what waits in a journal, the oldest first",
+	.synopsis = "FILE [--json]",
+	.help = "Works while a program has the file.\n"
+		"\n"
+		"  --json            a line of JSON each:\n"
+		"\n"
+		"  {\"id\",\"what\",\"namespace\",\"topic\",\"at\",\"due\"}\n"
+		"\n"
+		"what: put, cancel, move, settle or retry.\n",
+	.example = "durawheel journal list orders.journal",
+	.options = OPT_BIT(OPT_JSON),
+	.words_min = 1,
+	.words_max = 1,
+	.run = command_journal_list,
+    },
+    {
+	.name = "journal replay",
+	.summary = "gives Redis what waits in a journal",
+	.synopsis = "FILE [--timeout DURATION]",
+	.help = "  --timeout D       how long to wait for Redis (default: 30s)\n"
+		"\n"
+		"Exit 1: Redis had something else for a timer; each is named. Exit 6: Redis is\n"
+		"away, or another program has the file.\n",
+	.example = "durawheel journal replay orders.journal --name orders",
+	.options = OPT_BIT(OPT_TIMEOUT),
+	.words_min = 1,
+	.words_max = 1,
+	.run = command_journal_replay,
+    },
+    {
+	.name = "journal drop",
+	.summary = "forgets what waits in a journal: Redis never gets it",
+	.synopsis = "FILE (ID... | --yes)",
+	.help = "  --yes             all of it; prints how many\n"
+		"\n"
+		"Exit 3: the journal has no such timer. Exit 6: a program has the file.\n",
+	.example = "durawheel journal drop orders.journal order:42",
+	.options = OPT_BIT(OPT_YES),
+	.words_min = 1,
+	.words_max = SIZE_MAX,
+	.run = command_journal_drop,
     },
     {
 	.name = "check",

@@ -1,17 +1,21 @@
 # Completion of durawheel for bash: commands, their options and files. It needs only bash. A test
 # compares it with durawheel --help.
 
-_durawheel_commands='add import cancel move show list run stats dead check purge help'
+_durawheel_commands='add import cancel move show list run stats dead journal check purge help'
 
 # _durawheel_options COMMAND: the options of the command.
 _durawheel_options()
 {
 	case $1 in
-	add) echo '--topic --id --in --at --data --data-file --late-after --new' ;;
-	import | show | stats | check) echo '--json' ;;
-	move) echo '--in --at' ;;
+	add) echo '--topic --id --in --at --data --data-file --late-after --new --journal' ;;
+	import) echo '--json --journal' ;;
+	show | stats | check | 'journal list') echo '--json' ;;
+	cancel) echo '--journal' ;;
+	move) echo '--in --at --journal' ;;
+	'journal replay') echo '--timeout' ;;
+	'journal drop') echo '--yes' ;;
 	list | 'dead list') echo '--topic --limit --json' ;;
-	run) echo '--topic --exec --exec-output --jobs --timeout --standby --until-idle' ;;
+	run) echo '--topic --exec --exec-output --jobs --timeout --standby --until-idle --journal' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
 	purge) echo '--yes' ;;
@@ -25,7 +29,7 @@ _durawheel_command()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
-			--exec | --exec-output | --jobs | --timeout | --store | --name | --shards)
+			--exec | --exec-output | --jobs | --timeout | --journal | --store | --name | --shards)
 			# Skip the option's value. It may follow a '=', and a ':' in it divides words.
 			((i++))
 			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
@@ -34,13 +38,13 @@ _durawheel_command()
 			done
 			;;
 		-*) ;;
-		dead)
-			command=dead
+		dead | journal)
+			command=${COMP_WORDS[i]}
 			;;
 		*)
 			case $command,${COMP_WORDS[i]} in
-			dead,list | dead,requeue | dead,drop)
-				echo "dead ${COMP_WORDS[i]}"
+			dead,list | dead,requeue | dead,drop | journal,list | journal,replay | journal,drop)
+				echo "$command ${COMP_WORDS[i]}"
 				;;
 			*) echo "${command:-${COMP_WORDS[i]}}" ;;
 			esac
@@ -62,7 +66,7 @@ _durawheel()
 		before=${COMP_WORDS[COMP_CWORD - 2]}
 	fi
 	case $before in
-	--data-file)
+	--data-file | --journal)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		compopt -o filenames 2>/dev/null
 		return
@@ -95,13 +99,15 @@ _durawheel()
 	case $command in
 	'') choice=$_durawheel_commands ;;
 	dead) choice='list requeue drop' ;;
+	journal) choice='list replay drop' ;;
 	help)
 		case $before in
 		help) choice=$_durawheel_commands ;;
 		dead) choice='list requeue drop' ;;
+		journal) choice='list replay drop' ;;
 		esac
 		;;
-	import)
+	import | 'journal list' | 'journal replay' | 'journal drop')
 		if [[ $word != -* ]]; then
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 			compopt -o filenames 2>/dev/null

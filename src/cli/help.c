@@ -14,7 +14,7 @@
 void help_print_overview(FILE *file)
 {
 	/* Here and below the caller flushes. */
-	(void)fputs("durawheel: durable timers\n\n", file);
+	(void)fputs("durawheel: durable timers; --help, --version\n\n", file);
 	for (size_t i = 0; i < command_count; i++)
 		if (!strchr(commands[i].name, ' '))
 			(void)fprintf(file, "  durawheel %-7s %s\n", commands[i].name,
@@ -23,7 +23,6 @@ void help_print_overview(FILE *file)
 		    "  --store URL   sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET; else\n"
 		    "                DURAWHEEL_STORE, else durawheel/timers.db in ~/.local/state\n"
 		    "  --name NS, --shards N   the namespace in Redis; shards when created (16)\n"
-		    "  --help, --version\n"
 		    "\n"
 		    "Exit codes: 0 done, 1 failed, 2 usage, 3 no such timer, 4 exists already,\n"
 		    "5 too late, 6 store unreachable, full, newer, or owned by another process.\n"

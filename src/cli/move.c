@@ -10,9 +10,12 @@ static void move_command_answered(dw *d, const dw_result *result, void *user)
 	int *code = user;
 
 	(void)d;
-	*code = result->status == DW_OK ? EXIT_DONE
-					: complain(exit_of(result->status), "%s: %s", result->id,
-						   dw_strerror(result->status));
+	if (session_tell_journaled(result))
+		*code = exit_of(result->status);
+	else
+		*code = result->status == DW_OK ? EXIT_DONE
+						: complain(exit_of(result->status), "%s: %s",
+							   result->id, dw_strerror(result->status));
 }
 
 int command_move(const struct options *options)

@@ -41,6 +41,7 @@ static const struct option table[] = {
     {"exec-output", required_argument, NULL, LONG_OPTION + OPT_EXEC_OUTPUT},
     {"jobs", required_argument, NULL, LONG_OPTION + OPT_JOBS},
     {"timeout", required_argument, NULL, LONG_OPTION + OPT_TIMEOUT},
+    {"journal", required_argument, NULL, LONG_OPTION + OPT_JOURNAL},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");

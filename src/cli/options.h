@@ -36,6 +36,7 @@ enum option_id {
 	OPT_EXEC_OUTPUT,
 	OPT_JOBS,
 	OPT_TIMEOUT,
+	OPT_JOURNAL,
 	OPT_COUNT
 };
 #define OPT_BIT(id) (1u << (id))

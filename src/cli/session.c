@@ -15,6 +15,9 @@
 
 #include "cli/errors.h"
 
+/* With a journal nobody has to wait for Redis. */
+#define JOURNAL_PATIENCE DW_SECONDS(1)
+
 static const char scheme[] = "sqlite:";
 enum { STORE_SIZE = PATH_MAX + sizeof scheme };
 
@@ -137,6 +140,7 @@ static const char *const advices[][2] = {
      "; write sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET"},
     {": sqlite:FILE or memory:", "; write sqlite:FILE"},
     {"; leave options.shards 0", "; leave --shards out"},
+    {": options.journal is for a store in Redis", "; --journal is for a store in Redis"},
 };
 
 static int open_store(const char *store, dw_options base, dw **ret_dw)
@@ -148,7 +152,9 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 
 	base.size = sizeof base;
 	base.store = store;
-	base.data_max_bytes = DW_DATA_MAX;
+	base.data_max_bytes = base.journal ? DW_DATA_MAX - 1024 : DW_DATA_MAX;
+	if (base.journal)
+		base.open_patience_us = JOURNAL_PATIENCE;
 	if (!base.on_log)
 		base.on_log = session_log_line;
 	status = dw_open(ret_dw, &base, message);
@@ -173,6 +179,9 @@ int session_open(const struct options *options, dw_options base, dw **ret_dw)
 	char fallback[STORE_SIZE];
 	const char *store;
 	int code = find_namespace(options, &base);
+
+	if (!base.journal)
+		base.journal = options->value[OPT_JOURNAL];
 
 	if (code == EXIT_DONE)
 		code = find_store(options, fallback, &store);
@@ -207,6 +216,20 @@ int session_sync(dw *d)
 int session_wait(dw *d)
 {
 	return sync_for(d, DW_NEVER);
+}
+
+bool session_tell_journaled(const dw_result *result)
+{
+	if (result->level != DW_JOURNALED)
+		return false;
+	(void)complain(
+	    EXIT_DONE,
+	    result->status == DW_OK
+		? "%s: Redis is away: kept in the journal until it is back"
+		: "%s: Redis is away: kept in the journal until it is back; before that, "
+		  "the timer may start",
+	    result->id);
+	return true;
 }
 
 int session_turn(dw *d, int patience_ms)

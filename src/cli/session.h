@@ -33,6 +33,9 @@ int session_wait(dw *);
 /* session_turn waits at most patience_ms for work and does it. DW_OK, DW_ETIMEOUT, DW_ESYS. */
 int session_turn(dw *, int patience_ms);
 
+/* session_tell_journaled: the journal has it, and Redis not yet. It says so on stderr. */
+bool session_tell_journaled(const dw_result *);
+
 /* session_close closes the handle and flushes stdout. Returns code, or the code of an error in
  * doing so. */
 int session_close(dw *, int code);

@@ -222,7 +222,10 @@ int options_open_store(const char *url, const char *journal, const dw_store_env 
 	if (own.role == DW_STANDBY)
 		own.role = DW_CLIENT; /* the same */
 	if (journal && !is_redis(url))
-		return message_refuse(ret_message, "options.journal is for a store in Redis");
+		return message_refuse(ret_message,
+				      "\"%.*s\" takes no journal: options.journal is for a "
+				      "store in Redis",
+				      shown_size(url), url);
 	if (strcasecmp(url, "memory:") == 0) {
 		if (env->role == DW_CLIENT)
 			return message_refuse(ret_message,

@@ -46,8 +46,9 @@ test_completion_knows_every_command() {
 }
 
 test_completion_knows_every_option() {
-	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop'; do
-		case $name in dead | help) continue ;; esac
+	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop' \
+		'journal list' 'journal replay' 'journal drop'; do
+		case $name in dead | journal | help) continue ;; esac
 		durawheel help $name | grep -v '^Example' | grep -o -e '--[a-z-]*' >wanted
 		printf '%s\n' --help --version >>wanted
 		sort -u wanted -o wanted

@@ -25,8 +25,9 @@ part() {
 test_man_page_has_every_command_and_option() {
 	page 1
 	cp out page
-	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop'; do
-		case $name in dead | help) continue ;; esac
+	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop' \
+		'journal list' 'journal replay' 'journal drop'; do
+		case $name in dead | journal | help) continue ;; esac
 		durawheel help $name | grep -vE '^(Example|Besides)' |
 			grep -o -e '--[a-z-]*' >options || true
 		part "$name"

@@ -21,12 +21,13 @@ is_a_screen() {
 
 test_every_command_is_helped() {
 	[ "$(names_of_commands | tr '\n' ' ')" = \
-		'add import cancel move show list run stats dead check purge help ' ]
+		'add import cancel move show list run stats dead journal check purge help ' ]
 	expect 2 durawheel help nonsense
 	says 'no command nonsense'
 	expect 2 durawheel help run list
 	# Every option that a help names is one.
-	for name in $(names_of_commands | grep -vx dead) 'dead list' 'dead requeue' 'dead drop'; do
+	for name in $(names_of_commands | grep -vxE 'dead|journal') 'dead list' 'dead requeue' \
+		'dead drop' 'journal list' 'journal replay' 'journal drop'; do
 		durawheel help $name | grep -v ^Example: | grep -o -e '--[a-z-]*' >options
 		while read -r option; do
 			expect 2 durawheel $name "$option=1" --name ''
@@ -107,7 +108,8 @@ test_help_and_version_are_printed() {
 	expect 0 durawheel --help
 	cp out overview
 	is_a_screen overview
-	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop'; do
+	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop' \
+		'journal list' 'journal replay' 'journal drop'; do
 		# A name may be two words.
 		expect 0 durawheel $name --help
 		head -n 1 out | grep -q "^durawheel $name"

@@ -87,7 +87,7 @@ void away_take(struct fallback *fallback, dw_op *op)
 	}
 	fallback->front->type->stamp(fallback->front, op->id, &stamp);
 	merge = merge_op(op, row, &stamp);
-	op->level = DW_JOURNALED;
+	op->level = DW_NOTHING;
 	if (merge.effect == MERGE_REFUSE || is_full(fallback, op)) {
 		fallback_answer(fallback, op,
 				merge.effect == MERGE_REFUSE ? merge.status : (int)DW_EFULL);
@@ -126,7 +126,7 @@ static void note_row(struct fallback *fallback, const struct writing *writing)
 		journal->rows.bytes += writing->bytes - row->bytes;
 		row->bytes = writing->bytes;
 	}
-	if (journal->rows.table.count == 1 && writing->is_new)
+	if (journal->oldest == 0)
 		journal->oldest = fallback->env.now(fallback->env.now_user);
 }
 
@@ -148,6 +148,7 @@ void away_written(struct fallback *fallback, dw_op *write)
 	int status = write->status;
 
 	op_free(&fallback->alloc, write);
+	op->level = DW_NOTHING;
 	if (status == DW_EUNKNOWN) { /* the replay finds it, or not */
 		note_failure(fallback, status);
 		fallback_answer(fallback, op, status);
@@ -160,6 +161,7 @@ void away_written(struct fallback *fallback, dw_op *write)
 		fallback_answer(fallback, op, status == DW_EFULL ? DW_EFULL : DW_ESTORE);
 		return;
 	}
+	op->level = DW_JOURNALED;
 	fallback->failed = DW_OK;
 	set_head(op, writing->row);
 	note_row(fallback, writing);

@@ -378,9 +378,9 @@ static void log_rows(const struct fallback *fallback)
 	if (count == 0 || !fallback->env.log)
 		return;
 	(void)snprintf(line, sizeof line,
-		       "%u timers stay in the journal %s: the next program with it gives them to "
-		       "Redis",
-		       count, fallback->journal.path); /* cut if long */
+		       "%u timer%s left in the journal %s, for the next program that opens it",
+		       count, count == 1 ? " is" : "s are",
+		       fallback->journal.path); /* cut if long */
 	fallback->env.log(DW_LOG_WARN, line, fallback->env.log_user);
 }
 

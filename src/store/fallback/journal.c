@@ -177,6 +177,20 @@ static int load(struct journal *journal, size_t *damaged, char *message)
 	return status;
 }
 
+/* explain_owner: the advice for a store is wrong for a journal. */
+static void explain_owner(char *message)
+{
+	static const char advice[] = "; a journal is one program's: name another file";
+	char *end = strstr(message, "; stop it");
+	size_t size;
+
+	if (!end)
+		end = message + strlen(message);
+	size = (size_t)(end - message);
+	if (size + sizeof advice <= DW_MESSAGE_SIZE)
+		memcpy(end, advice, sizeof advice);
+}
+
 int journal_open(struct journal *journal, const struct fallback_parts *parts,
 		 const dw_store_env *env, size_t *ret_damaged, char *ret_message)
 {
@@ -193,6 +207,8 @@ int journal_open(struct journal *journal, const struct fallback_parts *parts,
 	status = rows_index_init(&journal->rows, &journal->alloc);
 	if (status == DW_OK)
 		status = parts->open_journal(&journal->file, parts->journal, &own, ret_message);
+	if (status == DW_EOWNED)
+		explain_owner(ret_message);
 	if (status == DW_OK)
 		status = load(journal, ret_damaged, ret_message);
 	if (status != DW_OK && journal->file)

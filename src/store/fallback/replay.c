@@ -66,6 +66,7 @@ void replay_read(struct fallback *fallback, dw_op *page)
 	struct op_queue batch = {0};
 	bool sent = page->status == DW_OK;
 
+	fallback->failed = page->status;
 	fallback->replay.is_reading = false;
 	if (fallback->state == DW_JOURNAL_REPLAYS)
 		for (const dw_row *row = page->rows; row && sent; row = row->next)

@@ -1,0 +1,91 @@
+# Commands with a journal, while their Redis server is away, and afterwards.
+# shellcheck shell=bash disable=SC2154,SC2034
+
+# lasting_redis: this test's store is a server that loses nothing.
+lasting_redis() {
+	on_redis --appendonly yes --appendfsync always
+	export DURAWHEEL_STORE=unix://$PWD/socket
+}
+
+test_journal_keeps_what_is_asked() {
+	lasting_redis
+	expect 0 durawheel add --topic t --id stored --in 1h --journal j
+	[ ! -s err ] || fail "$(cat err)"
+	expect 0 durawheel journal list j
+	[ ! -s out ] || fail "$(cat out)"
+	redis_kill
+	expect 0 durawheel add --topic t --id kept --in 1h --journal j
+	prints kept
+	says 'kept: Redis is away: kept in the journal until it is back'
+	expect 6 durawheel cancel stored --journal j
+	says 'stored: Redis is away: kept in the journal .*the timer may start'
+	expect 0 durawheel journal list j --json
+	grep -q '^{"id":"kept","what":"put","namespace":"durawheel","topic":"t",' out
+	grep -q '"at":[0-9]*,"due":[0-9]*}$' out
+	grep -q '^{"id":"stored","what":"cancel","namespace":"durawheel","topic":"",' out
+	grep -q '"at":[0-9]*,"due":null}$' out
+	[ "$(wc -l <out)" = 2 ]
+	expect 6 durawheel journal replay j --timeout 300ms
+	says '2 timers are left in the journal'
+	lasting_redis
+	expect 0 durawheel journal replay j
+	prints 'replayed 2 timers'
+	expect 0 durawheel journal list j
+	[ ! -s out ] || fail "$(cat out)"
+	expect 0 durawheel list --json
+	[ "$(ids_of out)" = kept ]
+}
+
+test_journal_rows_are_dropped() {
+	lasting_redis
+	redis_kill
+	for id in a b c; do
+		expect 0 durawheel add --topic t --id $id --in 1h --journal j
+	done
+	expect 0 durawheel journal drop j b
+	expect 3 durawheel journal drop j b
+	says 'b: the journal has no such timer'
+	expect 2 durawheel journal drop j
+	says 'name ids, or write --yes for all'
+	expect 0 durawheel journal drop j --yes
+	prints 'dropped 2 timers'
+	expect 0 durawheel journal list j
+	[ ! -s out ] || fail "$(cat out)"
+}
+
+# What Redis has instead of what the journal expected is named.
+test_journal_replay_names_what_was_gone() {
+	lasting_redis
+	expect 0 durawheel add --topic t --id a --in 1h
+	redis_kill
+	expect 6 durawheel cancel a --journal j
+	lasting_redis
+	expect 0 durawheel cancel a
+	expect 1 durawheel journal replay j
+	says 'a: Redis had no such timer any more'
+	prints 'replayed 1 timers'
+}
+
+test_journal_of_bad_files() {
+	lasting_redis
+	expect 6 durawheel journal list none
+	says 'no such store: none'
+	expect 6 durawheel journal replay none
+	[ ! -e none ]
+	echo text >text
+	expect 6 durawheel journal list text
+	says 'text: is not a database'
+	expect 0 durawheel --store sqlite:timers add --topic t --in 1h
+	expect 6 durawheel journal list timers
+	says 'is a store of timers, not a journal'
+	expect 0 durawheel add --topic t --in 1h --journal j
+	expect 6 durawheel --store sqlite:j list
+	says 'is the journal of a store in Redis'
+	expect 2 durawheel --store sqlite:timers add --topic t --in 1h --journal j
+	says 'takes no journal; --journal is for a store in Redis'
+	expect 2 durawheel journal
+	expect 2 durawheel journal none
+	says 'no command journal none; it is list, replay or drop'
+	expect 2 durawheel list --journal j
+	says 'list has no option --journal'
+}
