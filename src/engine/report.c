@@ -62,13 +62,25 @@ static const char *last_error_text(const struct engine *engine)
 	return dw_strerror(engine->events.last_error);
 }
 
+/* journal_text: "" if there is none. */
+static void journal_text(const dw_journal_stats *stats, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (stats->state != DW_JOURNAL_NONE)
+		(void)snprintf(text, size,
+			       ",\"journal_rows\":%" PRIu64 ",\"journal_bytes\":%" PRIu64,
+			       stats->rows, stats->bytes); /* it fits */
+}
+
 /* report_text writes the owner's counters as JSON, for programs that ask the store, and the last
  * error (0: none). */
 static void report_text(const struct engine *engine, char *text, size_t size)
 {
 	dw_stats stats = {.size = sizeof stats};
+	char journal[96];
 
 	engine_stats(engine, &stats);
+	journal_text(&stats.journal, journal, sizeof journal);
 	(void)snprintf(text, size,
 		       "{\"timers\":%" PRIu64 ",\"unhandled\":%" PRIu64 ",\"held\":%" PRIu64
 		       ",\"fired\":%" PRIu64 ",\"settled\":%" PRIu64 ",\"retried\":%" PRIu64
@@ -76,12 +88,12 @@ static void report_text(const struct engine *engine, char *text, size_t size)
 		       ",\"store_failures\":%" PRIu64 ",\"store_p99_us\":%" PRId64
 		       ",\"lead_us\":%" PRId64 ",\"lag_us\":%" PRId64 ",\"lag_max_us\":%" PRId64
 		       ",\"recovering\":%s,\"last_error\":%d,\"last_error_text\":\"%s\""
-		       ",\"last_error_at\":%" PRId64 "}",
+		       ",\"last_error_at\":%" PRId64 "%s}",
 		       stats.timers, stats.unhandled, stats.held, stats.fired, stats.settled,
 		       stats.retried, stats.dead, stats.late, stats.corrupt, stats.store_failures,
 		       stats.store_p99_us, stats.lead_us, stats.lag_us, stats.lag_max_us,
 		       stats.recovering ? "true" : "false", engine->events.last_error,
-		       last_error_text(engine), engine->events.last_error_at);
+		       last_error_text(engine), engine->events.last_error_at, journal);
 }
 
 void report_round(struct engine *engine, dw_usec now)

@@ -89,3 +89,12 @@ test_journal_of_bad_files() {
 	expect 2 durawheel list --journal j
 	says 'list has no option --journal'
 }
+
+test_journal_of_the_owner_is_in_its_stats() {
+	lasting_redis
+	start --journal j
+	await has_count journal_rows 0
+	expect 0 durawheel stats
+	grep -q '^  journal rows  *0$' out
+	stop_owner
+}

@@ -39,7 +39,7 @@ int fallback_open(dw_store **ret_store, const struct fallback_parts *parts, cons
 {
 	dw_store_env own = *env;
 	struct alloc alloc;
-	struct fallback *fallback;
+	struct fallback *fallback = NULL;
 	int status = make(&fallback, parts, env, ret_message);
 
 	if (status != DW_OK)

@@ -167,6 +167,21 @@ static int use_wal(sqlite3 *handle)
 	return code != SQLITE_ROW ? code : wal ? SQLITE_OK : SQLITE_READONLY;
 }
 
+/* look_at_first_page refuses a first page that a flipped bit has changed although SQLite reads it:
+ * each page would end before its end, or the text of a table is another one. */
+static int look_at_first_page(sqlite3 *handle, const char **ret_why)
+{
+	int reserved = -1; /* ask */
+	bool whole = true;
+	int code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
+
+	code = code ? code : sqlite_schema_is_whole(handle, &whole);
+	if (code == SQLITE_OK && (reserved > 0 || !whole))
+		*ret_why = "is damaged in its first page: restore a backup, or save what is left "
+			   "with sqlite3 FILE .recover";
+	return code;
+}
+
 static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const char **ret_why)
 {
 	sqlite3_int64 version = 0;
@@ -175,6 +190,8 @@ static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const 
 	code = code ? code : sqlite_schema_read(db->handle, db->kind, &version, ret_why);
 	if (code == SQLITE_OK && !*ret_why && sqlite3_db_readonly(db->handle, "main"))
 		*ret_why = "cannot be written by this user";
+	if (code == SQLITE_OK && !*ret_why && version > 0)
+		code = look_at_first_page(db->handle, ret_why);
 	if (code != SQLITE_OK || *ret_why)
 		return code;
 	code = use_wal(db->handle);

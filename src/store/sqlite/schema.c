@@ -204,6 +204,43 @@ int sqlite_schema_make(sqlite3 *handle, enum sqlite_kind kind, const char **ret_
 	return code;
 }
 
+/* find_object: is there an object of that name, with that text? */
+static int find_object(sqlite3_stmt *statement, sqlite3_stmt *ours, bool *ret_found)
+{
+	int code = sqlite3_bind_value(statement, 1, sqlite3_column_value(ours, 0));
+
+	code = code ? code : sqlite3_bind_value(statement, 2, sqlite3_column_value(ours, 1));
+	code = code ? code : sqlite3_step(statement);
+	*ret_found = code == SQLITE_ROW;
+	(void)sqlite3_reset(statement); /* repeats what step said */
+	return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+int sqlite_schema_is_whole(sqlite3 *handle, bool *ret_whole)
+{
+	sqlite3 *model = NULL;
+	sqlite3_stmt *ours = NULL, *theirs = NULL;
+	int code = sqlite3_open(":memory:", &model);
+
+	*ret_whole = true;
+	code = code ? code : sqlite3_exec(model, schema, NULL, NULL, NULL);
+	code = code
+		   ? code
+		   : sqlite3_prepare_v2(model,
+					"SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL",
+					-1, &ours, NULL);
+	code = code ? code
+		    : sqlite3_prepare_v2(handle,
+					 "SELECT 1 FROM sqlite_schema WHERE name = ? AND sql = ?",
+					 -1, &theirs, NULL);
+	while (code == SQLITE_OK && *ret_whole && sqlite3_step(ours) == SQLITE_ROW)
+		code = find_object(theirs, ours, ret_whole);
+	(void)sqlite3_finalize(ours);   /* it reads what was made just now */
+	(void)sqlite3_finalize(theirs); /* repeats an earlier error */
+	(void)sqlite3_close(model);     /* nothing is left in it */
+	return code;
+}
+
 int sqlite_schema_prepare(sqlite3 *handle, sqlite3_stmt **ret_statements)
 {
 	int code = SQLITE_OK;
