@@ -64,8 +64,8 @@ int sqlite_schema_read(sqlite3 *, enum sqlite_kind, sqlite3_int64 *ret_version,
 		       const char **ret_why);
 int sqlite_schema_make(sqlite3 *, enum sqlite_kind, const char **ret_why);
 
-/* sqlite_schema_is_whole: each table and index of ours is in the file as we make it. One flipped bit
- * in its text would make every timer look damaged. */
+/* sqlite_schema_is_whole: each table and index of ours is in the file as we make it. Otherwise one
+ * flipped bit in the text of a table would make every timer look damaged. */
 int sqlite_schema_is_whole(sqlite3 *, bool *ret_whole);
 
 /* sqlite_schema_prepare: ret_statements has room for SQL_COUNT. */
