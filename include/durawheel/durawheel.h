@@ -29,17 +29,17 @@
  * Pointers that a callback gets are valid until it returns. On failure, outputs are untouched.
  *
  * ERRORS are negative (durawheel/error.h). dw_last_error() gives the last one of a handle in words.
- * DW_OK from a call means that it was accepted. Its callback (a dw_done_fn) says whether it was
- * done, exactly once, and never from inside the call. A call without a callback reports a failure
- * to options.on_event and to the next dw_sync().
+ * DW_OK from a call means that the call was accepted. Its callback (a dw_done_fn) says later
+ * whether it was done: exactly once, and never from inside the call. If a call without a callback
+ * fails, options.on_event and the next dw_sync() say so.
  *
  * THREADS. A handle belongs to the thread that opened it. That thread turns its loop, and all
  * callbacks run there, except the handlers of dw_on_worker().
  *  - Any thread may call dw_put, dw_after, dw_at, dw_cancel, dw_move, dw_settle and dw_post. The
  *    call is checked, copied, and done in the next turn; the calls of one thread keep their order.
- *  - There, a call returns only errors of its arguments, and DW_ELIMIT: more than
- *    options.posted_max_bytes are unanswered; wait for an answer. Errors that the handle's own
- *    thread would get as a return value (DW_ESTALE from dw_settle) go to the callback instead.
+ *  - On another thread a call returns only errors of its arguments, and DW_ELIMIT. DW_ELIMIT:
+ *    unanswered calls have more than options.posted_max_bytes; wait for an answer. Errors that the
+ *    handle's own thread would get as a return value (DW_ESTALE from dw_settle) go to the callback.
  *  - dw_stop may be called from any thread and from a signal handler. So may all calls that say
  *    "Any thread". All others return DW_ETHREAD.
  *  - dw_last_error() works only on the handle's thread; elsewhere, reasons go to options.on_log.
@@ -49,7 +49,7 @@
  *
  * EXCEPTIONS of C++ may leave a callback on the handle's thread: a handler, an answer, on_event, a
  * function of dw_post(). The exception leaves the call that turned, for example dw_run(). The
- * handle turns and closes as before, and nothing is told twice. A handler that threw counts as
+ * handle turns and closes as before, and no callback is repeated. A handler that threw counts as
  * DW_RETRY. If an exception leaves dw_close(), the handle is not freed: call dw_close() again.
  *  - An exception that leaves a handler of dw_on_worker() ends the program (std::terminate).
  *  - None may leave on_log, clock or resize, and none may pass through libev (options.ev_loop).
@@ -101,30 +101,42 @@ typedef enum dw_role {
 
 /* What happened outside any call. */
 typedef enum dw_event_kind {
-	DW_EVENT_RECOVERED = 1,     /* every stored timer is loaded; count = how many */
-	DW_EVENT_NO_HANDLER = 2,    /* a timer is due and its topic has no handler: it is kept */
-	DW_EVENT_DEAD = 3,          /* dead letter: status DW_ELIMIT, DW_ELATE or DW_ECORRUPT */
+	DW_EVENT_RECOVERED = 1,  /* every stored timer is loaded; count = how many */
+	DW_EVENT_NO_HANDLER = 2, /* a timer is due and its topic has no handler: it is kept */
+	/* A timer became a dead letter. status: DW_ELIMIT (too many retries or crashes), DW_ELATE
+	 * (too late) or DW_ECORRUPT (damaged). */
+	DW_EVENT_DEAD = 3,
 	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
 	DW_EVENT_STORE_SLOW = 5,    /* no answer for 50 ms; firings may wait. At most every 10 s */
-	DW_EVENT_STORE_FAILED = 6, /* the store fails or cannot be reached: status, message; once */
-	DW_EVENT_STORE_BACK = 7,   /* the store answers again */
-	DW_EVENT_FAILED = 8,       /* an operation without a callback failed: id, status */
-	/* A stored timer is damaged, or stands in another one's place; it does not fire. Without an
-	 * id: an index of the file was damaged and is rebuilt, or a part cannot be read. */
+	/* The store fails or cannot be reached: status and message say why. Once an outage. */
+	DW_EVENT_STORE_FAILED = 6,
+	DW_EVENT_STORE_BACK = 7, /* the store answers again */
+	DW_EVENT_FAILED = 8,     /* an operation without a callback failed: id, status */
+	/* A stored timer is damaged, or is stored under another timer's id. It does not fire.
+	 * Without an id: an index of the file was damaged and is rebuilt, or a part of the store
+	 * cannot be read. */
 	DW_EVENT_CORRUPT = 9,
 	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not settled in time: it is delivered again */
-	DW_EVENT_LIMIT = 11, /* over options.timers_max after recovery, or over DW_HOLDS_MAX */
+	/* More timers are loaded than options.timers_max, or more than DW_HOLDS_MAX are held. */
+	DW_EVENT_LIMIT = 11,
 	DW_EVENT_DEAD_FORGOTTEN = 12, /* old dead letters were dropped; count = how many */
 	DW_EVENT_OWNER = 13,          /* this handle owns the store now, and loads its timers */
 	DW_EVENT_OWNER_LOST = 14,     /* no longer the owner; count = timers dropped from memory */
 	DW_EVENT_LEASE = 15,          /* the lease is over: due timers wait until it is renewed */
-	DW_EVENT_LOSS = 16,  /* the store was emptied or set back; count = timers written again */
-	DW_EVENT_NEWER = 17, /* the store has timers of a newer durawheel: not owned; once */
-	DW_EVENT_SHARD_FAILED = 18, /* a shard in Redis cannot be used: its timers wait */
-	DW_EVENT_SHARD_BACK = 19,   /* it can be used again; of both, count = its number */
-	DW_EVENT_OUTAGE = 20, /* Redis is away, the journal takes calls: message says why; once */
-	/* Redis is back. Without an id: it has every row of the journal; count = how many. With an
-	 * id: it had something else under this id: status; see "When Redis is away". */
+	/* The store lost data: it was emptied, or restored from an old copy. count = timers that
+	 * this owner has written again. */
+	DW_EVENT_LOSS = 16,
+	/* The store has timers of a newer durawheel, so this handle does not own it. Once. */
+	DW_EVENT_NEWER = 17,
+	/* Of both, count = the shard's number. FAILED: the shard cannot be used, and its timers
+	 * wait. BACK: it can be used again. */
+	DW_EVENT_SHARD_FAILED = 18,
+	DW_EVENT_SHARD_BACK = 19,
+	/* Redis is away, and the journal takes the calls. message says why. Once an outage. */
+	DW_EVENT_OUTAGE = 20,
+	/* Redis is back. Without an id: Redis has every row of the journal; count = how many rows.
+	 * With an id: Redis had something else under this id, and status says what; see "When Redis
+	 * is away". */
 	DW_EVENT_REPLAYED = 21
 } dw_event_kind;
 
@@ -161,7 +173,8 @@ typedef struct dw_options {
 	const char *store;
 	dw_role role;
 
-	size_t timers_max;        /* refuses new timers beyond it; 0: 2^28. Recovery loads all */
+	/* New timers are refused above this number; 0: 2^28. Stored timers are loaded even so. */
+	size_t timers_max;
 	size_t data_max_bytes;    /* of one timer; 0: DW_DATA_DEFAULT */
 	dw_usec open_patience_us; /* how long dw_open waits for the store; 0: 5 s */
 	dw_usec hold_us;          /* how long a DW_HOLD lasts; 0: 30 s */
@@ -193,13 +206,17 @@ typedef struct dw_options {
 	/* Threads for the handlers of dw_on_worker(); 0: none; at most 256. A client has none. */
 	unsigned workers;
 	const char *name; /* Redis only: the namespace, 1 to 63 characters of A-Z a-z 0-9 . _ - */
-	unsigned shards;  /* Redis only: parts of a new namespace, 1 to 256; 0: 16, or as it is */
-	dw_usec lease_us; /* Redis only: a silent owner loses the store; 0: 5 s; 1 s to 5 min */
-	unsigned flags;   /* DW_EXISTING */
-	/* Redis only: the file that takes calls while Redis is away, one for each process; see
-	 * "When Redis is away". data_max_bytes is then at most 1 MiB - 1 KiB. NULL: none. */
+	/* Redis only: the number of shards of a new namespace, 1 to 256. 0: 16 for a new one, and
+	 * the number that it has for an old one. */
+	unsigned shards;
+	/* Redis only: another process may take the store from an owner that is silent for so long,
+	 * 1 s to 5 min. 0: 5 s. */
+	dw_usec lease_us;
+	unsigned flags; /* DW_EXISTING */
+	/* Redis only: the path of a file that takes the calls of this process while Redis is away;
+	 * see "When Redis is away". data_max_bytes is then at most 1 MiB - 1 KiB. NULL: no file. */
 	const char *journal;
-	dw_outage outage; /* with a journal only */
+	dw_outage outage; /* of an owner with a journal */
 } dw_options;
 
 /* The store must exist. dw_open makes no file; it returns DW_ENOENT if there is none, or an empty
@@ -458,7 +475,7 @@ typedef enum dw_journal_state {
 
 typedef struct dw_journal_stats {
 	dw_journal_state state;
-	uint64_t rows;  /* one for each timer about which Redis has still to be told */
+	uint64_t rows;  /* one for each timer of which Redis does not know everything yet */
 	uint64_t bytes; /* of the rows */
 	dw_usec oldest; /* when the first of them was written; 0: none */
 } dw_journal_stats;
@@ -505,8 +522,8 @@ typedef void (*dw_list_fn)(dw *, int status, const dw_info *timers, size_t count
  * DW_EINVAL: the id is not valid, or the callback is NULL. */
 DW_API int dw_get(dw *, const char *id, dw_list_fn, void *user);
 
-/* dw_list asks for at most limit (DW_LIST_MAX) timers of topic (NULL: all) behind the cursor after
- * (NULL: from the first). */
+/* dw_list asks for at most limit timers, and never more than DW_LIST_MAX. topic NULL: of all
+ * topics. after: the cursor behind which the page begins; NULL: at the first timer. */
 DW_API int dw_list(dw *, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn,
 		   void *user);
 
@@ -549,7 +566,7 @@ typedef struct dw_dead {
 typedef void (*dw_dead_fn)(dw *, int status, const dw_dead *letters, size_t count,
 			   const dw_cursor *next, void *user);
 
-/* dw_dead_list: the same of dead letters, from the oldest. */
+/* dw_dead_list lists dead letters as dw_list() lists timers. The oldest letter comes first. */
 DW_API int dw_dead_list(dw *, const char *topic, const dw_cursor *after, size_t limit, dw_dead_fn,
 			void *user);
 
@@ -700,7 +717,8 @@ DW_API int dw_turn(dw *);
 
 /* dw_sync turns until every accepted operation is answered, at most for patience; handlers of due
  * timers run meanwhile. It does not wait for a put that was answered DW_EUNKNOWN and is sent again.
- * Returns DW_ETIMEOUT, DW_EBUSY inside a callback, or the first failure of a call that has none. */
+ * Returns DW_OK; DW_ETIMEOUT; DW_EBUSY inside a callback; or the first failure of a call that was
+ * made without a callback. */
 DW_API int dw_sync(dw *, dw_usec patience);
 
 #ifdef __cplusplus
