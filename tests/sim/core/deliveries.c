@@ -136,8 +136,8 @@ void delivery_expired(struct sim *sim, const char *id)
 			continue;
 		if (each->fate == FATE_SETTLED && name->loss.at)
 			continue; /* an earlier one was rebuilt since, and is held */
+		/* It expired some steps ago: retry_floor stays that of the hold. */
 		each->may_retry = true;
-		each->retry_floor = clocks_wall(sim);
 		return;
 	}
 	if (!name->loss.at) /* otherwise another owner may have started it since */
