@@ -248,22 +248,30 @@ int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count, char 
 
 #else
 
-int dw_journal_list(const char *path, dw_journal_fn fn, void *user, uint64_t *ret_damaged,
-		    char *ret_message)
+static int refuse(char *message)
 {
 	char unread[DW_MESSAGE_SIZE];
 
+	return message_refuse(message ? message : unread,
+			      "this durawheel was built without journals");
+}
+
+int dw_journal_list(const char *path, dw_journal_fn fn, void *user, uint64_t *ret_damaged,
+		    char *ret_message)
+{
 	(void)path;
 	(void)fn;
 	(void)user;
 	(void)ret_damaged;
-	return message_refuse(ret_message ? ret_message : unread,
-			      "this durawheel was built without journals");
+	return refuse(ret_message);
 }
 
 int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count, char *ret_message)
 {
-	return dw_journal_list(path, NULL, (void *)id, ret_count, ret_message);
+	(void)path;
+	(void)id;
+	(void)ret_count;
+	return refuse(ret_message);
 }
 
 #endif
