@@ -159,8 +159,8 @@ typedef enum dw_op_kind {
 /* SCAN without a topic: the rows in the order of their generations. A store with
  * loads_by_generation reads all of its timers fastest in this order. */
 #define DW_OP_BY_GENERATION 128u
-/* In any answer to an owner: the store was damaged and may not have shown all of its timers. It is
- * mended now. What could not be read is a damaged timer. */
+/* In any answer to an owner: the store was damaged, and earlier reads may have missed timers. It is
+ * repaired now. What could not be read is a damaged timer now. */
 #define DW_OP_MENDED 256u
 /* PUT: it may use the space that is kept back for a full disk. */
 #define DW_OP_VITAL 512u
@@ -208,7 +208,7 @@ typedef struct dw_op {
  * free() may only call resize. */
 typedef struct dw_store_env {
 	size_t size;
-	dw_role role;   /* DW_OWNER or DW_CLIENT; a standby is a client that asks with OWN */
+	dw_role role;   /* DW_OWNER or DW_CLIENT. A standby opens as a client, and submits OWN */
 	uint64_t token; /* of this opening; random, never 0 */
 	dw_usec patience;
 	dw_usec (*now)(void *user); /* wall clock; any thread */

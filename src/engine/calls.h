@@ -100,9 +100,10 @@ void call_answer(struct engine *, struct call *, int status);
 void call_answer_stored(struct engine *, struct call *, const dw_op *);
 void call_answer_stale(struct engine *, struct call *);
 
-/* call_ask sends the operation of a call that waits for no timer. The operation (NULL: no memory)
- * and, on failure, the call are taken over. call_answer_ask answers the call with the operation,
- * which is the call's from then on, as call_has says. */
+/* call_ask sends the operation of a call that is not about one timer. It takes the operation over
+ * in any case (NULL: there was no memory for it), and the call if it fails. call_answer_ask answers
+ * the call with the result of the operation, which belongs to the call from then on; call_has says
+ * whether it does. */
 int call_ask(struct engine *, struct call *, dw_op *);
 void call_answer_ask(struct engine *, dw_op *);
 bool call_has(const dw_op *);

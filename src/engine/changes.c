@@ -106,8 +106,8 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 	return DW_OK;
 }
 
-/* change starts a call about one id. The operation (NULL: no memory) and, on failure, the call are
- * taken over. */
+/* change starts a call about one id. It takes the operation over in any case (NULL: there was no
+ * memory for it), and frees the call on failure. */
 static int change(struct engine *engine, struct call *call, dw_op *op)
 {
 	struct timer *head = NULL;

@@ -90,7 +90,8 @@ void claim_revive(struct engine *engine)
 
 /* ---- After a step of the wall clock -------------------------------------------------------- */
 
-/* bring_forward shortens a hold or a pause that the step back has made longer than it should be. */
+/* bring_forward: the wall clock was set back, so a hold or a pause would end too late. It ends
+ * after its longest normal time at the latest. */
 static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	bool backing_off = timer->backing_off;

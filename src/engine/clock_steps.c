@@ -9,8 +9,9 @@ void clock_steps_init(struct engine *engine)
 	engine->clock_steps.skew = usec_sub(engine_now(engine), engine_steady(engine));
 }
 
-/* The wall clock was set if it moved against the steady one. The steady clock is read again: a
- * process that was suspended between the two readings also sees a step. */
+/* The wall clock was set if it moved against the steady clock. A process that is suspended between
+ * the two readings sees the same. So the steady clock is read again, and if too much time has
+ * passed, this measurement is ignored. */
 void clock_steps_watch(struct engine *engine, dw_usec before, dw_usec now)
 {
 	dw_usec skew = usec_sub(now, before);

@@ -54,7 +54,8 @@ void maintenance_purged(struct engine *engine, dw_op *op)
 	call->level = op->level;
 	call->status = op->status;
 	engine->maintenance.purged = call;
-	/* If the ownership was lost and won again, memory has what was read since. */
+	/* If the ownership was lost and won again since the purge was sent, the timers in memory
+	 * were read after it: they stay. */
 	if (!ownership_is_current(&engine->ownership, op) ||
 	    (op->status != DW_OK && op->status != DW_EUNKNOWN))
 		purge_forgotten(engine);

@@ -28,8 +28,8 @@ static void ownership_dropped(struct engine *engine)
 		    event.status == DW_ENEWER
 			? "this process gave up the ownership of the store: %llu timers dropped "
 			  "from memory, they wait for a newer durawheel"
-			: "lost ownership of the store: %llu timers dropped from memory; the "
-			  "store's copy decides; unconfirmed verdicts may be lost",
+			: "lost ownership of the store: %llu timers dropped from memory, the "
+			  "next owner has them; those without a confirmed verdict start again",
 		    (unsigned long long)event.count);
 }
 

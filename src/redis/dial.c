@@ -45,7 +45,7 @@ static void drop_socket(struct dial *dial)
 	dial->fd = -1;
 }
 
-/* open_socket: false: not even begun, errno says why. */
+/* open_socket makes the socket and adds it to the epoll set. False: errno says why. */
 static bool open_socket(struct dial *dial, const struct resolve_address *to)
 {
 	struct epoll_event event = {.events = EPOLLOUT};

@@ -16,7 +16,7 @@ struct writing {
 static bool is_full(const struct fallback *fallback, const dw_op *op)
 {
 	return op->kind == DW_OP_PUT &&
-	       fallback->journal.rows.bytes + op->body_size > JOURNAL_BYTES_MAX;
+	       fallback->journal.rows.bytes + op->body_size + ROW_BYTES > JOURNAL_BYTES_MAX;
 }
 
 static bool begin(struct fallback *fallback, struct writing *writing, const struct merge *merge)
@@ -70,7 +70,7 @@ static struct writing *prepare(struct fallback *fallback, struct row *row, dw_op
 	writing->status = merge->status;
 	writing->before = writing->row->words;
 	writing->generation = writing->row->generation;
-	writing->bytes = op->body_size;
+	writing->bytes = op->body_size + ROW_BYTES;
 	return writing;
 }
 

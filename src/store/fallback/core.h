@@ -16,6 +16,7 @@
 #include "store/fallback/journal.h"
 #include "store/fallback/merge.h"
 
+#define ROW_BYTES 128u                           /* of a row in the file, about, beside its body */
 #define JOURNAL_BYTES_MAX (256u * 1024u * 1024u) /* of rows; then new timers are refused */
 
 struct told {

@@ -114,8 +114,8 @@ static int add_row(struct journal *journal, const dw_row *stored, const struct r
 	if (!row)
 		return DW_ENOMEM;
 	row->words = *words;
-	row->is_sent = true; /* perhaps: the process that wrote it is gone */
-	row->bytes = stored->body_size;
+	row->is_sent = true;            /* perhaps: the process that wrote it is gone */
+	row->bytes = stored->body_size; /* with the row's own */
 	journal->rows.bytes += row->bytes;
 	if (!journal->oldest)
 		journal->oldest = (dw_usec)stored->head.generation;

@@ -81,7 +81,8 @@ void answer_withheld(struct redis_store *);
 /* answer_doubtful answers DW_EUNKNOWN for good: an operation that is sent again is not done. */
 void answer_doubtful(struct redis_store *, struct op_queue *);
 
-/* answer_behind answers a read behind the changes that were submitted before now. */
+/* answer_behind answers a read. The engine gets the answer only after the answers of all changes
+ * that were submitted before this call. */
 void answer_behind(struct redis_store *, dw_op *, int status);
 
 /* answer_cut_off gives up what waits for the shard. */

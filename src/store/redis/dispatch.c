@@ -3,11 +3,12 @@
 
 #include "store/redis/core.h"
 
-#define COMMANDS_MAX 32u /* of a shard under way, where kinds mix */
+#define COMMANDS_MAX 32u /* under way in a shard whose queue has several kinds */
 
-/* is_worth_it: while a command of the shard is under way, operations gather until they fill another
- * one. In a batch of 64 a timer costs the server half as much as alone. Operations with other kinds
- * behind them are sent at once, because the others would wait, too. */
+/* is_worth_it: may the queue be sent now? Yes, if no command of the shard is under way. Otherwise
+ * the operations gather until they fill a command: a timer in a batch of 64 costs the server half.
+ * If the queue has operations of several kinds, it is sent at once, because the other kinds must
+ * not wait for that. */
 static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
 {
 	return shard->channel.under_way == 0 || queue->count >= BATCH_GOOD ||

@@ -27,7 +27,7 @@ void later_end_barrier(struct redis_store *, const dw_op *);
 /* later_recall gives up what has not begun. */
 void later_recall(struct redis_store *);
 
-/* later_overdue answers what has waited for too long. */
+/* later_overdue answers the operations whose deadline is over with DW_ESTORE. */
 void later_overdue(struct redis_store *);
 
 #endif

@@ -24,7 +24,7 @@ static bool is_due(const struct shard *shard)
 	return shard->repair.is_due && !shard_is_cut_off(shard);
 }
 
-/* pace: how long after a page the next one is asked for. */
+/* pace: the pause between two pages. */
 static dw_usec pace(const struct redis_store *store)
 {
 	uint64_t pages = store->shard_count;

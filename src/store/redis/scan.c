@@ -131,8 +131,8 @@ static bool give(struct redis_store *store, struct scan *scan)
 	return ended;
 }
 
-/* read_on asks for pages of streams that have fewer rows than wanted. Few rows are under way at a
- * time, so that no claim waits long behind them. */
+/* read_on asks for the next page of each stream that has fewer rows than wanted. A claim waits
+ * behind the rows that the server is reading, so only few are under way at a time. */
 static void read_on(struct redis_store *store, struct scan *scan, size_t wanted)
 {
 	for (unsigned i = 0; i < scan->count && scan->rows_under_way < UNDER_WAY_MAX; i++) {

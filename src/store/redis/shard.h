@@ -51,16 +51,17 @@ struct shard_set {
 	uint64_t bits[SHARDS_MAX / 64];
 };
 
+/* Sets of shards, so that a turn visits few of them. The first five may also have a shard that does
+ * not belong there any more: whoever visits it finds out, and removes it. */
 struct shard_sets {
-	struct shard_set marked; /* at least those with a mark */
-	struct shard_set queued; /* at least those with an operation that is not answered or sent */
-	struct shard_set paused; /* at least those that are sent nothing for a while */
-	struct shard_set news;   /* at least those whose inbox may have something */
-	struct shard_set rebuilt; /* at least those of which the engine must be told a loss */
-	struct shard_set cut_off; /* those that are */
+	struct shard_set marked;  /* shards with a mark */
+	struct shard_set queued;  /* with operations that wait to be sent, or are in doubt */
+	struct shard_set paused;  /* that get no command for a while */
+	struct shard_set news;    /* whose inbox may have something */
+	struct shard_set rebuilt; /* that lost data, which the engine does not know yet */
+	struct shard_set cut_off;
 	unsigned cut_off_count;
-	struct shard_set
-	    untold; /* they were cut off, or are in use again, and the engine must be told */
+	struct shard_set untold; /* cut off, or in use again, which the engine does not know yet */
 };
 
 struct shard_keys {

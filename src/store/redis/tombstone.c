@@ -67,7 +67,8 @@ void tombstone_add(struct redis_store *store, struct shard *shard, const char *i
 		shard->tombstones.high = generation;
 }
 
-/* tombstone_of: of that generation, or of a later one; NULL: none. */
+/* tombstone_of finds the tombstone of this id with this generation or a later one. NULL: there is
+ * none. */
 static struct tombstone *tombstone_of(const struct shard *shard, const char *id,
 				      uint64_t generation)
 {

@@ -75,7 +75,7 @@ static int sqlite_stop(dw_store *store, dw_usec patience)
 	struct sqlite_store *sqlite = sqlite_of(store);
 
 	if (getpid() != sqlite->pid)
-		return DW_OK; /* a forked child: the thread, the file and the lock are not its */
+		return DW_OK; /* a forked child: thread, file and lock are the parent's */
 	return sqlite_worker_stop(sqlite, patience);
 }
 

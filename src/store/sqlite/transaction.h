@@ -34,8 +34,8 @@ void sqlite_batch_add(struct sqlite_batch *, dw_op *);
  * the caller empties it. */
 void sqlite_batch_run(struct sqlite_batch *);
 
-/* sqlite_batch_find_file: the file is where it was, or there again. Each batch asks this before it
- * begins, and before it confirms what it wrote. */
+/* sqlite_batch_find_file: true if the file is at its path, even if it was gone meanwhile. Each
+ * batch asks this before it begins, and before it confirms what it wrote. */
 bool sqlite_batch_find_file(struct sqlite_batch *);
 
 /* sqlite_batch_look_for_space decides whether the session stores anything new: the reserve must be

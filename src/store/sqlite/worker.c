@@ -288,10 +288,10 @@ void sqlite_worker_free(struct sqlite_store *sqlite)
 	alloc_free(&alloc, sqlite);
 }
 
-/* stand_back: the loop's thread fires timers and must not wait for this one when they share a core.
- * So this thread does not interrupt others when it wakes, but keeps its share of the CPU: claims
- * and verdicts must not wait behind a compiler. The thread of the checkpoints is made by this one
- * and inherits it. A refusal changes nothing. */
+/* stand_back: the loop's thread must not wait for this thread on a shared core. With SCHED_BATCH
+ * this thread interrupts no other one when it wakes up. It keeps its normal share of the CPU, so
+ * busy programs do not delay claims and verdicts. The checkpoint thread inherits this. If the
+ * kernel refuses, nothing changes. */
 static void stand_back(void)
 {
 	struct sched_param none = {0};
