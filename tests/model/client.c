@@ -19,8 +19,14 @@ void client_put(const struct model *model, const struct state *state, struct ste
 	server->inbox_version = server->record.version;
 }
 
-/* An owner may have claimed the timer locally, so the cancel waits until the owner has read the
- * inbox (J16). Nobody starts it if there is no owner. */
+/* must_wait: the owner may have claimed the timer locally, so the cancel is certain only when the
+ * owner has read the inbox (J16). An owner that has released starts nothing. */
+static bool must_wait(const struct model *model, const struct server *server)
+{
+	return holds(model, RULE_CANCEL_WAITS) && server->fires &&
+	       (server->lease || holds(model, RULE_UNRELEASED));
+}
+
 void client_cancel(const struct model *model, const struct state *state, struct steps *steps)
 {
 	const struct record *record = &state->server.record;
@@ -37,7 +43,7 @@ void client_cancel(const struct model *model, const struct state *state, struct 
 	step->after.server.inbox_version = ++step->after.server.version;
 	if (record->open) {
 		step->text = "client cancels: DW_ELATE, an earlier claim may start";
-	} else if (holds(model, RULE_CANCEL_WAITS) && state->server.lease) {
+	} else if (must_wait(model, &state->server)) {
 		step->text = "client cancels, and waits for the owner";
 		step->after.client.waits = 1;
 		step->after.client.generation = step->generation;

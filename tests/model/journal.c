@@ -61,12 +61,10 @@ static void realize_claim(const struct model *model, struct state *state)
 	const struct record *record = &state->server.record;
 	struct owner *owner = &state->owner;
 
-	if (owner->timer.kind == TIMER_CLAIMED &&
+	if (holds(model, RULE_LATE) &&
 	    !(record->kind == RECORD_CLAIMED && record->fence == owner->fence &&
-	      record->generation == owner->timer.generation)) {
-		owner->timer.kind = TIMER_NONE;
-		owner_learn(model, state);
-	}
+	      record->generation == owner->timer.generation))
+		state->client.waits = 0; /* DW_ELATE */
 }
 
 /* realize_timer: the put is replayed, and claimed at once with the attempt that the journal has. */
@@ -80,9 +78,8 @@ static void realize_timer(const struct model *model, struct state *state)
 		record->fence = owner->fence;
 		record->attempt = owner->timer.attempt;
 		owner->timer.version = record->version;
-	} else if (owner->timer.kind == TIMER_CLAIMED) {
-		owner->timer.kind = TIMER_NONE;
-		owner_learn(model, state);
+	} else if (holds(model, RULE_LATE)) {
+		state->client.waits = 0; /* DW_ELATE */
 	}
 }
 
@@ -100,7 +97,6 @@ void journal_realize(const struct model *model, const struct state *state, struc
 	step->broken = replay_row(model, &step->after, true);
 	owner_drop_row(&step->after.owner);
 	step->after.owner.timer.local = LOCAL_NO;
-	step->after.owner.gap = 0;
 	if (claim)
 		realize_claim(model, &step->after);
 	else
@@ -112,8 +108,7 @@ static bool may_claim(const struct model *model, const struct state *state)
 	const struct owner *owner = &state->owner;
 
 	return model->fire && owner_is_lost(state) && owner->role == ROLE_OWNER &&
-	       (owner->lease || !holds(model, RULE_LEASE)) &&
-	       (owner->armed || !holds(model, RULE_ARMED));
+	       (owner->lease || !holds(model, RULE_LEASE));
 }
 
 /* A claim whose reply is missing is taken for lost: the local one has the same attempt. */

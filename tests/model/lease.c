@@ -6,15 +6,11 @@
 void lease_deadline(const struct model *model, const struct state *state, struct steps *steps)
 {
 	const struct owner *before = &state->owner;
-	struct owner *owner = NULL;
 
 	if (!before->lease || model->quiet ||
 	    (before->up && !before->cut && before->fence == state->server.lease))
 		return;
-	owner = &steps_add(steps, state, "A's lease is over by A's clock")->after.owner;
-	owner->lease = 0;
-	if (owner->timer.kind == TIMER_CLAIMED && owner->timer.local)
-		owner->gap = 1;
+	steps_add(steps, state, "A's lease is over by A's clock")->after.owner.lease = 0;
 }
 
 void owner_renew(const struct model *model, const struct state *state, struct steps *steps)
@@ -67,8 +63,6 @@ void lease_end(const struct model *model, const struct state *state, struct step
 	    (lease == owner->fence && owner->up && (owner->lease || model->quiet)))
 		return;
 	after = &steps_add(steps, state, "the lease ends in Redis")->after;
-	if (lease == owner->fence)
-		after->owner.armed = 0;
 	after->server.lease = 0;
 }
 
@@ -89,6 +83,8 @@ void owner_acquire(const struct model *model, const struct state *state, struct 
 	after->owner.role = ROLE_LOADING;
 	after->owner.lease = 1;
 	after->owner.number = 0;
+	after->server.fires = model->fire;
+	after->client.waits = 0; /* DW_ELATE */
 }
 
 void owner_load(const struct model *model, const struct state *state, struct steps *steps)
@@ -102,26 +98,45 @@ void owner_load(const struct model *model, const struct state *state, struct ste
 	after = &steps_add(steps, state, "A loads the shard")->after;
 	owner_learn(model, after);
 	after->owner.role = ROLE_OWNER;
-	after->owner.armed = 1;
 	after->server.inbox = INBOX_EMPTY;
 }
 
-/* The acknowledgement answers a client that waits (J16). */
+/* has_claim: the record is claimed for the timer in memory. */
+static bool has_claim(const struct state *state)
+{
+	const struct record *record = &state->server.record;
+	const struct owner *owner = &state->owner;
+
+	return owner->timer.kind == TIMER_CLAIMED && record->kind == RECORD_CLAIMED &&
+	       record->fence == owner->fence && record->generation == owner->timer.generation;
+}
+
+/* acknowledge: a client that waits learns that its cancel is done (J16). */
+static enum promise acknowledge(struct state *state)
+{
+	const struct timer *timer = &state->owner.timer;
+	bool waits = state->client.waits;
+
+	state->server.inbox = state->server.inbox_version = 0;
+	state->client.waits = 0;
+	if (!waits)
+		return PROMISE_KEPT;
+	state->history[state->client.generation].cancelled = CANCELLED_DONE;
+	return timer->kind == TIMER_RUNNING && timer->generation == state->client.generation
+		   ? PROMISE_I3
+		   : PROMISE_KEPT;
+}
+
 void owner_read_inbox(const struct model *model, const struct state *state, struct steps *steps)
 {
 	const struct owner *before = &state->owner;
-	struct state *after = NULL;
+	struct step *step = NULL;
 
 	if (!owner_reaches_redis(state) || !owner_has_lease(state) || before->role != ROLE_OWNER ||
-	    (!state->server.inbox && before->armed) || before->stage ||
-	    (before->row.kind && holds(model, RULE_ROW_FIRST)) ||
-	    before->timer.kind >= TIMER_CLAIMED)
+	    before->stage || (before->row.kind && holds(model, RULE_ROW_FIRST)))
 		return;
-	after = &steps_add(steps, state, "A reads the inbox and acknowledges it")->after;
-	owner_learn(model, after);
-	after->owner.armed = 1;
-	after->server.inbox = after->server.inbox_version = 0;
-	if (after->client.waits)
-		after->history[after->client.generation].cancelled = CANCELLED_DONE;
-	after->client.waits = 0;
+	step = steps_add(steps, state, "A reads the inbox and acknowledges it");
+	if (!has_claim(state))
+		owner_learn(model, &step->after);
+	step->broken = acknowledge(&step->after);
 }

@@ -1,8 +1,8 @@
 /* model: which rules hold, and how much may happen.
  *
  * This is the protocol of the local journal: what an owner keeps on its own disk while Redis is
- * away, and how it hands this to Redis later. The library does not have the journal yet. When it
- * comes, in src/store/fallback, it follows this model; a rule is changed here first. */
+ * away, and how it hands this to Redis later. src/store/fallback follows this model; a rule is
+ * changed here first. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
@@ -23,13 +23,13 @@ enum rule {
 	RULE_DOUBT_MARK,     /* J10: Redis keeps the last request of an earlier owner */
 	RULE_REPLAY_FIRST,   /* J11: rows are replayed before the inbox and claims */
 	RULE_ROW_FIRST,      /* J11a: until then, the row is the truth in memory */
-	RULE_ARMED,          /* J12: a local claim needs the inbox read in this lease */
-	RULE_UNBROKEN,       /* J12: a gap in the lease drops local claims */
 	RULE_JUMP,           /* J13: a takeover raises the attempt by 16 */
 	RULE_DOUBT_ALONE,    /* J14: an id in doubt neither starts nor takes another row */
 	RULE_START,          /* J15: a start is replayed, too */
 	RULE_START_RAISE,    /* J15: a replayed start raises the attempt in Redis */
 	RULE_CANCEL_WAITS,   /* J16: a client's cancel waits for the owner */
+	RULE_UNRELEASED,     /* J16: also when its lease is over, as long as it has not released */
+	RULE_LATE,           /* J16: a local claim that Redis cannot take tells it: too late */
 	RULE_COUNT
 };
 

@@ -40,7 +40,7 @@ void owner_learn(const struct model *model, struct state *state)
 void owner_lose(struct owner *owner)
 {
 	owner->role = ROLE_CLIENT;
-	owner->fence = owner->lease = owner->gap = 0;
+	owner->fence = owner->lease = 0;
 	if (owner->timer.kind != TIMER_RUNNING)
 		owner_forget(owner);
 }

@@ -8,7 +8,7 @@ static const struct {
 } texts[PROMISE_COUNT] = {
     [PROMISE_KEPT] = {"none", "no promise is broken"},
     [PROMISE_I2] = {"I2", "a timer that was confirmed STORED never starts"},
-    [PROMISE_I3] = {"I3", "a timer starts after its cancel was confirmed"},
+    [PROMISE_I3] = {"I3", "a timer starts, or runs, although its cancel was confirmed"},
     [PROMISE_I4] = {"I4", "a timer starts after its settle was confirmed STORED"},
     [PROMISE_I5] = {"I5", "a timer starts more often than once and once a fault"},
     [PROMISE_J1] = {"J1", "a timer that was confirmed JOURNALED never starts"},

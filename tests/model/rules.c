@@ -14,13 +14,13 @@ static const char *const names[RULE_COUNT] = {
     [RULE_DOUBT_MARK] = "doubt_mark",
     [RULE_REPLAY_FIRST] = "replay_first",
     [RULE_ROW_FIRST] = "row_first",
-    [RULE_ARMED] = "armed",
-    [RULE_UNBROKEN] = "unbroken",
     [RULE_JUMP] = "jump",
     [RULE_DOUBT_ALONE] = "doubt_alone",
     [RULE_START] = "start",
     [RULE_START_RAISE] = "start_raise",
     [RULE_CANCEL_WAITS] = "cancel_waits",
+    [RULE_UNRELEASED] = "unreleased",
+    [RULE_LATE] = "late",
 };
 
 const char *rule_name(enum rule rule)

@@ -9,13 +9,14 @@
 
 #define QUIET_STEPS_MAX 200u
 
-static struct state first_state(void)
+static struct state first_state(const struct model *model)
 {
 	struct state state;
 
 	memset(&state, 0, sizeof state);
 	state.server.fence = state.server.lease = state.owner.fence = 1;
-	state.owner.up = state.owner.lease = state.owner.armed = 1;
+	state.owner.up = state.owner.lease = 1;
+	state.server.fires = model->fire;
 	state.owner.role = ROLE_OWNER;
 	return state;
 }
@@ -138,7 +139,7 @@ struct found search_run(const struct search *search)
 {
 	struct store *store = store_new();
 	struct found found = {.states = 0};
-	struct state first = first_state();
+	struct state first = first_state(&search->model);
 	uint32_t next = 0;
 
 	store_add(store, &first, 0, 0);

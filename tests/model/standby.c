@@ -22,6 +22,8 @@ void standby_acquire(const struct model *model, const struct state *state, struc
 	server_acquire(after);
 	standby = &after->standby;
 	standby->takeovers++;
+	after->server.fires = 0;
+	after->client.waits = 0; /* DW_ELATE */
 	standby->fence = after->server.fence;
 	standby->owns = 1;
 }
@@ -85,9 +87,6 @@ void standby_acknowledge(const struct model *model, const struct state *state, s
 		return;
 	after = &steps_add(steps, state, "B reads the inbox and acknowledges it")->after;
 	after->server.inbox = after->server.inbox_version = 0;
-	if (after->client.waits)
-		after->history[after->client.generation].cancelled = CANCELLED_DONE;
-	after->client.waits = 0;
 }
 
 void standby_close(const struct model *model, const struct state *state, struct steps *steps)

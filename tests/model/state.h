@@ -28,7 +28,7 @@ struct record {
  * request of the present fence that was run. marks: by earlier fence, 1 + its last mark (J10). */
 struct server {
 	struct record record;
-	uint8_t version, lease, fence, inbox, inbox_version, last_row, mark, marks[FENCES];
+	uint8_t version, lease, fence, fires, inbox, inbox_version, last_row, mark, marks[FENCES];
 };
 
 enum row_kind { ROW_NONE, ROW_PUT, ROW_START, ROW_SETTLE, ROW_CANCEL };
@@ -64,11 +64,11 @@ struct timer {
 enum role { ROLE_CLIENT, ROLE_LOADING, ROLE_OWNER };
 
 /* row, rows (how many were written) and doubt_ended survive a kill: they are the
- * journal's. lease: the owner may believe in its lease. armed, gap: J12. request_late: the request
+ * journal's. lease: the owner may believe in its lease. request_late: the request
  * lies in a socket that the owner has given up. doubt_ended: Redis has ended the connection of the
  * request in doubt. */
 struct owner {
-	uint8_t up, cut, role, fence, lease, armed, gap;
+	uint8_t up, cut, role, fence, lease;
 	struct timer timer;
 	struct request request;
 	uint8_t stage, number, reply, reply_version, reply_attempt, request_late;

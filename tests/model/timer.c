@@ -32,15 +32,13 @@ void timer_claim(const struct model *model, const struct state *state, struct st
 	ask(&step->after.owner, REQUEST_CLAIM);
 }
 
-/* A local claim starts while Redis is away only, and in an unbroken lease (J12). */
 void timer_start(const struct model *model, const struct state *state, struct steps *steps)
 {
 	const struct owner *owner = &state->owner;
 	struct step *step = NULL;
 
 	if (!owner->up || owner->role != ROLE_OWNER || owner->timer.kind != TIMER_CLAIMED ||
-	    (holds(model, RULE_LEASE) && !owner->lease) ||
-	    (holds(model, RULE_UNBROKEN) && owner->timer.local && (!owner->cut || owner->gap)))
+	    (holds(model, RULE_LEASE) && !owner->lease))
 		return;
 	step = steps_add(steps, state, "A STARTS");
 	step->generation = owner->timer.generation;
