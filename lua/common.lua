@@ -10,7 +10,7 @@ local call, pack, words_of = redis.call, struct.pack, struct.unpack
 local tonumber, unpack, insert = tonumber, unpack, table.insert
 local sub, format = string.sub, string.format
 local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
-local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER = 1, 2, 3, 4, 5, 6, 7
+local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER, WAIT = 1, 2, 3, 4, 5, 6, 7, 8
 local WORD = 4294967296
 local BODY = 37 -- the position of the body in a value, from 1
 local RECORD = 1 -- the newest version of a record that this library understands
@@ -81,6 +81,15 @@ local function score(d0, d1)
 		return 1
 	end
 	return d1 >= 2097152 and 9007199254740991 or d1 * WORD + d0
+end
+
+-- LATE_FOR: so long (us) a change that came too late is kept. Its client waits for 5 s.
+local LATE_FOR = 60000000
+
+-- late_changes: an iterator over `late` in META: the version and the id of each change that came
+-- too late. Ids have no control characters.
+local function late_changes()
+	return string.gmatch(call('HGET', META, 'late') or '', '(%d+):([^\n]*)\n')
 end
 
 -- is_open: may an earlier claim still start when this value is replaced? A damaged value may have
@@ -275,6 +284,13 @@ local function missing(id, ver)
 		return ENOENT
 	end
 	return call('ZSCORE', TIMERS, id) and TORN or ENOENT
+end
+
+-- must_wait: the owner may start timers while it is cut off, and has not released. So a client's
+-- change is certain when this owner has acknowledged it. Returns the owner's fence, or false.
+local function must_wait()
+	local meta = not owner and call('HMGET', META, 'fire', 'fence')
+	return meta and meta[1] and meta[2]
 end
 
 -- letter_name: the member of a dead letter. The zero byte ends the id, because ids have no control

@@ -157,7 +157,8 @@ typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 }
 
 /* Which timers an owner with a journal starts while Redis is away. */
 typedef enum dw_outage {
-	DW_OUTAGE_HOLD = 0 /* only those that it has claimed in Redis, while its lease lasts */
+	DW_OUTAGE_HOLD = 0, /* only those that it has claimed in Redis, while its lease lasts */
+	DW_OUTAGE_FIRE = 1  /* all that come due while its lease lasts */
 } dw_outage;
 
 /* dw_options: zero means default. Set size to sizeof(dw_options) before anything else. Strings and
@@ -210,13 +211,13 @@ typedef struct dw_options {
 	 * the number that it has for an old one. */
 	unsigned shards;
 	/* Redis only: another process may take the store from an owner that is silent for so long,
-	 * 1 s to 5 min. 0: 5 s. */
+	 * 1 s to 24 h. 0: 5 s, or 60 s with DW_OUTAGE_FIRE. */
 	dw_usec lease_us;
 	unsigned flags; /* DW_EXISTING */
 	/* Redis only: the path of a file that takes the calls of this process while Redis is away;
 	 * see "When Redis is away". data_max_bytes is then at most 1 MiB - 1 KiB. NULL: no file. */
 	const char *journal;
-	dw_outage outage; /* of an owner with a journal */
+	dw_outage outage; /* of an owner or a standby with a journal; a client has none */
 } dw_options;
 
 /* The store must exist. dw_open makes no file; it returns DW_ENOENT if there is none, or an empty
@@ -449,6 +450,18 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  * Which timers start during the outage is options.outage. The others that come due start after it,
  * as soon as they are claimed, so not always in the order of their deadlines.
  *
+ * DW_OUTAGE_FIRE: the owner starts what comes due, also what only the journal has, once the file
+ * has the claim. It starts nothing after its lease, because then another process may own the store.
+ * So choose lease_us as long as the outages that the owner has to bridge. It has a price:
+ *	- A standby on another machine waits for the whole lease when the owner dies. One on the
+ *	  same machine does not, and none does after dw_close().
+ *	- A client's cancel or move of a timer is certain only when the owner has read it: it is
+ *	  answered a few milliseconds later, and while the owner is cut off after 5 s, with
+ *	  DW_EUNKNOWN. It is DW_ELATE if the owner had claimed the timer.
+ *	- The first claim after a takeover raises the attempt by 16, not 1: the earlier owner may
+ *	  have started the timer up to 15 times since Redis heard of it last.
+ *	- All clients must know this: one of an older durawheel does not wait for the owner.
+ *
  * DW_EVENT_REPLAYED comes once when Redis has all rows. Before that it comes for each row that
  * found something else in Redis, with the id and a status:
  *	DW_EEXIST    a later put of the id: it stays, and what the journal had is dropped
@@ -633,7 +646,7 @@ typedef struct dw_journal_row {
 	size_t size;
 	const char *name; /* the namespace */
 	const char *id;
-	const char *what;  /* "put", "cancel", "move", "settle" or "retry" */
+	const char *what;  /* "put", "cancel", "move", "claim", "settle" or "retry" */
 	const char *topic; /* of a put, or "" */
 	dw_usec at;        /* when it was asked for */
 	dw_usec due;       /* of a put, a move and a retry, or 0 */

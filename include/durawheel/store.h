@@ -167,12 +167,24 @@ typedef enum dw_op_kind {
 /* PUT: the owner has loaded all timers, and none of them has this id. */
 #define DW_OP_ABSENT 1024u
 
-/* What a journal promised about one timer while the store was away. A client's PUT, or an owner's
- * PUT that supersedes nothing it knows of, is done unless the store has a generation of the id that
- * is later than floor. The other kinds end or change only what is not claimed by a later owner. A
- * store does each row once: it remembers the last number of each journal. */
+/* In dw_replay.flags. */
+#define DW_REPLAY_LOCAL 1u     /* the store does not know of all claims */
+#define DW_REPLAY_HOLDS 2u     /* CLAIM, claimed PUT: the claim still holds */
+#define DW_REPLAY_WITHDRAWN 4u /* DW_OP_WITHDRAWN */
+#define DW_REPLAY_CLAIMED 8u   /* PUT: the journal has it claimed */
+
+/* What a journal promised about one timer while the store was away. A PUT is done unless the store
+ * has a generation of the id that is later than floor. The other kinds end or change only what is
+ * not claimed by a later owner. A store does each row once: it remembers the last number of each
+ * journal.
+ *
+ * head has what the row knows: the generation in the store, the attempt, and the retries that the
+ * store has not counted. A claim that holds is the owner's afterwards; a PUT with such a claim gets
+ * the generation in head. A claim that does not hold has no verdict, and counts as a crash. If a
+ * client has changed a timer with DW_REPLAY_LOCAL, and waits for the owner, it gets DW_ELATE. */
 typedef struct dw_replay {
-	dw_op_kind what;  /* PUT, SETTLE, RETRY, CANCEL or MOVE */
+	dw_op_kind what; /* PUT, CLAIM, SETTLE, RETRY, CANCEL or MOVE */
+	unsigned flags;
 	uint64_t journal; /* its id; random */
 	uint64_t number;  /* of the row; growing in the journal */
 	uint64_t floor;   /* no generation was later when the row was written */
@@ -227,6 +239,7 @@ typedef struct dw_store_env {
 	dw_usec reply_patience; /* a server that owes an answer for this long is lost; 0: 1 s */
 	int existing;           /* options.flags has DW_EXISTING: nothing is made */
 	int may_be_away; /* a store that cannot be reached is opened all the same, as a client's */
+	int fires;       /* the owner starts timers while it is cut off: options.outage */
 	int is_journal;  /* the file is a journal, not a store of timers */
 } dw_store_env;
 

@@ -3,7 +3,9 @@
 -- KEYS      the nine of the shard of the id; the last one may be left out
 -- ARGV      1 id
 -- returns   OK: it will not start; ENOENT: no such timer; ELATE: it may have started, or may still
---           start; or an error: it is of a newer durawheel, and nothing was done
+--           start; EUNKNOWN: it was deleted, but its owner fires while it is cut off, and may start
+--           it until it has read the inbox; or an error: it is of a newer durawheel, and nothing
+--           was done
 -- cost      O(log N)
 local id = ARGV[1]
 local refusal = by_hand(id)
@@ -29,4 +31,7 @@ local ver = next_ver('')
 call('ZREM', TIMERS, id)
 call('HDEL', VALUES, id)
 post_by_hand(id, open and -ver or ver)
-return open and 'ELATE' or 'OK'
+if open then
+	return 'ELATE'
+end
+return call('HGET', META, 'fire') and 'EUNKNOWN' or 'OK'

@@ -14,15 +14,18 @@
 --           other owner was here since, the caller's number of shards replaces one that a client
 --           has set. If the shard has another era now, everything that clients have written gets
 --           versions above the floor
+--           10 1: the caller starts timers while it is cut off; may be left out
 -- returns   {'OK', token, era, last version, now (us), entries in the inbox, dead letters, the
---           number of shards before the call, or ''};
+--           number of shards before the call, or '', the jump, or ''}. Claims of versions up to
+--           the jump raise the attempt by 16;
 --           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease;
 --           {'SHARDS', number of shards}: the namespace has another number of shards;
 --           {'NEWER', format}: the shard has, or had, a timer of a later version
 -- cost      O(1), and O(log N) for each entry in the inbox of an emptied shard. Works over
 --           maxmemory, because its first write needs no memory
 local lease = call('GET', LEASE)
-local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'format')
+local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'format', 'fire',
+	'jump')
 if lease and lease ~= ARGV[8] then
 	return {'HELD', lease, call('PTTL', LEASE), meta[5] or '', meta[2] or ''}
 end
@@ -65,6 +68,17 @@ local function renumber()
 	ver = digits(last)
 end
 
+-- drop_journals forgets journals that have replayed nothing for 90 days. If such a file came back,
+-- its rows could be replayed twice.
+local function drop_journals(present)
+	local fields = call('HSCAN', META, 0, 'MATCH', 'j:*', 'COUNT', 1000)[2]
+	for k = 1, #fields, 2 do
+		if tonumber(fields[k + 1]) < present - 90 * 86400000000 then
+			call('HDEL', META, fields[k])
+		end
+	end
+end
+
 call('HDEL', META, 'holder')
 if again and meta[2] ~= ARGV[9] then
 	renumber()
@@ -75,4 +89,17 @@ end
 call('SET', LEASE, token, 'PX', ARGV[3])
 call('HSET', META, 'fence', number, 'ver', ver, 'mark', 0, 'holder', ARGV[5],
 	'since', digits(time), 'shards', ARGV[6], 'era', era, 'conn', ARGV[2])
-return {'OK', token, era, ver, digits(time), entries, letters, meta[4] or ''}
+-- An owner that fires and has not released may have given attempts that Redis does not know.
+local jump = meta[8]
+if meta[7] and meta[7] ~= ARGV[1] then
+	jump = number
+	call('HSET', META, 'jump', jump)
+end
+if ARGV[10] == '1' then
+	call('HSET', META, 'fire', ARGV[1])
+else
+	call('HDEL', META, 'fire')
+end
+call('HDEL', META, 'late') -- with this fence, every change that waits is too late
+drop_journals(tonumber(time))
+return {'OK', token, era, ver, digits(time), entries, letters, meta[4] or '', jump or ''}

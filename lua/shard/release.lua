@@ -10,7 +10,7 @@ if call('GET', LEASE) ~= ARGV[1] then
 	return {'OK', 0}
 end
 
-call('HDEL', META, 'holder') -- without a holder, a late renew does not take the lease again
+call('HDEL', META, 'holder', 'fire') -- without a holder, a late renew does not take the lease again
 if (ARGV[2] or '') ~= '' then
 	call('HSET', META, 'format', ARGV[2])
 end

@@ -7,7 +7,8 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id
 -- returns   {'OK', ...}: 0, or for an owner the header of the deleted timer; 2 no such timer; 4 too
---           late; 7 it is of a newer version, and was left alone; or a refusal
+--           late; 7 it is of a newer version, and was left alone; {8, 'version:fence'} for a
+--           client: done, and only certain once confirm.lua says so; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -20,6 +21,7 @@ local inbox = inbox_of(ids)
 call('ZCARD', TIMERS)
 
 local answer, posted, gone, deleted, news = {'OK'}, {}, {}, {}, {}
+local waits = must_wait()
 for k = 1, #ids do
 	local id = ids[k]
 	local value = not gone[id] and values[k]
@@ -56,6 +58,8 @@ for k = 1, #ids do
 	end
 	if item == 0 and open then
 		item = LATE
+	elseif item == 0 and waits then
+		item = {WAIT, digits(posted[id]) .. ':' .. waits}
 	end
 	answer[k + 1] = head or item
 end

@@ -1,5 +1,6 @@
 -- claim: the owner is about to fire. A timer that is pending, or that an earlier owner had claimed,
--- becomes claimed, with attempt + 1.
+-- becomes claimed, with attempt + 1; or + 16, after an owner that fires while it is cut off: that
+-- owner may have used up to 15 that Redis does not know.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
@@ -20,6 +21,7 @@ call('ZCARD', TIMERS)
 local answer, made, scores, stored = {'OK'}, {}, {}, {}
 local written = 0
 local f0, f1 = halves(fence)
+local jump = tonumber(call('HGET', META, 'jump') or 0)
 for k = 1, #ids do
 	local id = ids[k]
 	local value = made[id] or values[k]
@@ -32,12 +34,14 @@ for k = 1, #ids do
 		local asked = tonumber(ARGV[3 * k + 6])
 		local claimed = flags and flags % 256 == 1
 		local mine = claimed and c0 == f0 and c1 == f1
+		local ver = flags and v1 * WORD + v0
+		local step = flags and ver <= jump and 16 or 1
 
 		if not flags then
 			item = CORRUPT
-		elseif v1 * WORD + v0 ~= tonumber(ARGV[3 * k + 5]) then
+		elseif ver ~= tonumber(ARGV[3 * k + 5]) then
 			item = {STALE, value}
-		elseif mine and asked + 1 == attempt then
+		elseif mine and asked + step == attempt then
 			item = sub(value, 1, BODY - 1)
 		elseif asked ~= attempt then
 			item = {STALE, value}
@@ -50,7 +54,7 @@ for k = 1, #ids do
 			if not claimed then
 				flags = flags + 1
 			end
-			item = encode(flags, attempt + 1, v0, v1, d0, d1, f0, f1, crc)
+			item = encode(flags, attempt + step, v0, v1, d0, d1, f0, f1, crc)
 			value = item .. sub(value, BODY)
 			scores[written + 1], scores[written + 2] = format(WHOLE, -score(d0, d1)), id
 			stored[written + 1], stored[written + 2] = id, value

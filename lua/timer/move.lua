@@ -6,7 +6,8 @@
 --           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id,
 --           the version that the owner knows (0: none), due (8 bytes), floor of the version or ''
 -- returns   {'OK', ...}: the new header; {0, value} moved, but the owner knew another version; 2 no
---           such timer; 4 too late: it is claimed; 5 damaged; 7 of a newer version; or a refusal
+--           such timer; 4 too late: it is claimed; 5 damaged; 7 of a newer version;
+--           {8, 'version:fence'} as cancel.lua; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -19,6 +20,7 @@ call('ZCARD', TIMERS)
 call('ZCARD', INBOX)
 
 local answer, made, scores, stored, news = {'OK'}, {}, {}, {}, {}
+local waits = must_wait()
 for k = 1, #ids do
 	local id = ids[k]
 	local value = made[id] or values[k]
@@ -51,6 +53,7 @@ for k = 1, #ids do
 			if not owner then
 				insert(news, last)
 				insert(news, id)
+				item = waits and {WAIT, digits(last) .. ':' .. waits} or item
 			elseif not known then
 				item = {0, value}
 			end

@@ -4,10 +4,12 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7 the id of the journal: `j:` and this id is a field of `m`, the last row that was done
 --           8.. for each row, with growing numbers and different ids: id, number, what (P put, S
---           settle, R retry, C cancel, M move), flags (4: the owner took its claim back; 8: the
---           retry counts), the version that the row knows (0: none), attempt, floor: no version
---           was later when the row was written, fence of the owner that wrote it (0: a client),
---           due (8 bytes), body of a put
+--           settle, R retry, C cancel, M move, L claim), flags, the version that the row knows
+--           (0: none) or that a put with flag 2 gets, attempt, floor: no version was later when
+--           the row was written, fence of the owner that wrote it (0: a client), due (8 bytes),
+--           body of a put. The flags are 256 times the retries to count, and 1: the journal has
+--           claims that Redis does not know; 2: the claim still holds; 4: the owner took its claim
+--           back; 8: a put that is claimed
 -- returns   {'OK', ...}: 0 done, now or before; 1 a later version replaced the timer; 2 there is no
 --           timer; 4 too late, another owner has claimed it; 7 of a newer version; or a refusal;
 --           an error has done nothing
@@ -23,7 +25,7 @@ local ids = column(8, WIDTH)
 local values = call('HMGET', VALUES, unpack(ids))
 local inbox = call('ZMSCORE', INBOX, unpack(ids))
 local done = tonumber(call('HGET', META, FIELD)) or 0
-local scores, stored, deleted, news = {}, {}, {}, {}
+local scores, stored, deleted, news, late = {}, {}, {}, {}, {}
 
 -- The words of the present row, and of what is stored under its id; flags is nil if that is nothing
 -- or damaged.
@@ -52,15 +54,25 @@ local function is_free()
 	return flags % 256 == 0 or claim <= (owner and fence or writer)
 end
 
+local function has(flag)
+	return marks % (2 * flag) >= flag
+end
+
 -- earlier_open: an earlier claim may start after the timer is replaced.
 local function earlier_open()
 	if not value then
 		return told < 0 and 256 or 0
 	end
-	if marks % 8 >= 4 and flags and is_free() then
+	if has(4) and flags and is_free() then
 		return 0
 	end
 	return is_open(value) and 256 or 0
+end
+
+-- more: a byte of the flags, from which `unit` is 1, grows by so much.
+local function more(unit, count)
+	local room = 255 - math.floor(flags / unit) % 256
+	flags = flags + unit * math.min(room, count)
 end
 
 local function post(sign)
@@ -68,11 +80,23 @@ local function post(sign)
 	insert(news, id)
 end
 
-local function store(header, rest)
-	insert(scores, digits(score(d0, d1)))
+local function store(header, rest, sign)
+	insert(scores, digits((sign or 1) * score(d0, d1)))
 	insert(scores, id)
 	insert(stored, id)
 	insert(stored, header .. rest)
+end
+
+-- store_claim stores a delivery that has no verdict. Its claim becomes this owner's, if it holds.
+-- Else the handler may have run, and the process is gone.
+local function store_claim(rest)
+	if owner and has(2) then
+		local f0, f1 = halves(fence)
+		store(encode(flags + 1, tried, v0, v1, d0, d1, f0, f1, crc), rest, -1)
+		return
+	end
+	more(16777216, 1)
+	store(encode(flags, tried, v0, v1, d0, d1, 0, 0, crc), rest)
 end
 
 -- delete, by a client: its owner hears of it, and whether an earlier claim may start after it.
@@ -90,10 +114,20 @@ function what.P()
 	if math.abs(told) > floor or (flags and ver > floor) then
 		return EEXIST
 	end
-	local open = earlier_open()
-	v0, v1 = halves(next_ver(digits(floor)))
-	store(encode(open, tried, v0, v1, d0, d1, 0, 0, (words_of('<I4', body, 3))), body)
-	post(1)
+	flags, crc = earlier_open(), (words_of('<I4', body, 3))
+	more(65536, math.floor(marks / 256))
+	if has(2) and owner then
+		last = math.max(last, known)
+		v0, v1 = halves(known)
+	else
+		v0, v1 = halves(next_ver(digits(floor)))
+		post(1)
+	end
+	if has(8) then
+		store_claim(body)
+	else
+		store(encode(flags, tried, v0, v1, d0, d1, 0, 0, crc), body)
+	end
 	return 0
 end
 
@@ -150,18 +184,49 @@ end
 
 function what.R()
 	local item = same()
-	if item ~= 0 or flags % 256 == 0 then
+	if item ~= 0 or (flags % 256 == 0 and not has(1)) then
 		return item
 	end
-	if marks >= 8 and math.floor(flags / 65536) % 256 < 255 then
-		flags = flags + 65536
-	end
+	more(65536, math.floor(marks / 256))
 	if not owner then
 		v0, v1 = halves(next_ver(''))
 		post(1)
 	end
-	store(encode(flags - 1, tried, v0, v1, d0, d1, 0, 0, crc), sub(value, BODY))
+	store(encode(flags - flags % 256, tried, v0, v1, d0, d1, 0, 0, crc), sub(value, BODY))
 	return 0
+end
+
+function what.L()
+	local item = same()
+	if item ~= 0 then
+		return item
+	end
+	more(65536, math.floor(marks / 256))
+	flags = flags - flags % 256
+	d0, d1 = words_of('<I4I4', value, 17)
+	if not (owner and has(2)) and flags % 65536 == 0 then
+		flags = flags + 256
+	end
+	store_claim(sub(value, BODY))
+	return 0
+end
+
+-- note_late: a client has changed the timer after the row's first claim, which Redis does not know.
+-- If that client waits for the owner, it is told that it came too late.
+local function note_late()
+	local version = math.abs(told)
+	if has(1) and told ~= 0 and version ~= known then
+		insert(late, digits(version) .. ':' .. id .. '\n')
+	end
+end
+
+local function store_late()
+	for ver, name in late_changes() do
+		if tonumber(ver) > now - LATE_FOR then
+			insert(late, ver .. ':' .. name .. '\n')
+		end
+	end
+	call('HSET', META, 'late', table.concat(late))
 end
 
 call('ZCARD', TIMERS)
@@ -172,6 +237,7 @@ for k = 1, #ids do
 	if tonumber(ARGV[at + 1]) > done then
 		load(k)
 		item = value and is_newer(value) and NEWER or what[ARGV[at + 2]]()
+		note_late()
 	end
 	answer[k + 1] = item
 end
@@ -181,6 +247,9 @@ if failure then
 	return failure
 end
 call('HSET', META, FIELD, digits(math.max(done, tonumber(ARGV[#ARGV - WIDTH + 2]))))
+if late[1] then
+	store_late()
+end
 write('ZREM', TIMERS, deleted)
 write('HDEL', VALUES, deleted)
 leave(news)

@@ -31,19 +31,19 @@ static const char help_of_import[] =
 
 static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
-    "                    data_base64 instead of data if it is not UTF-8. A timer is\n"
-    "                    settled when its line is written.\n"
+    "                    data_base64 if it is not UTF-8. The line settles the timer.\n"
     "  --topic T         only these topics; the others wait\n"
     "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
     "                    DW_DUE, DW_ATTEMPT in its environment. Exit 0 settles, else\n"
-    "                    it is retried (in 1 s, 2 s ...; 16 times). The line is\n"
-    "                    written then, \"exit\" is its last key\n"
+    "                    it is retried. The line comes then, with \"exit\" at its end\n"
     "  --exec-output O   stdout of commands is our stderr (default), or our stdout\n"
     "  --jobs N          at most N commands at a time (default: 4)\n"
     "  --timeout D       a command that takes longer is ended, and retried\n"
     "  --standby         wait while another process owns the store, then take it over\n"
     "  --until-idle      stop when no timer is left\n"
     "  --journal FILE    keeps verdicts while Redis is away\n"
+    "  --outage fire     fires what is due even then, while the lease lasts (or hold)\n"
+    "  --lease D         a silent owner of Redis loses it then (5s; 1m with fire)\n"
     "\n"
     "SIGTERM or SIGINT waits for running commands, at most 10 s or until the next.\n";
 
@@ -129,13 +129,13 @@ const struct command commands[] = {
     {
 	.name = "run",
 	.summary = "owns the store and fires: a line for each timer that is due",
-	.synopsis = "[--topic T]... [--exec CMD [--exec-output O] [--jobs N]\n"
-		    "    [--timeout DURATION]] [--standby] [--until-idle] [--journal FILE]",
+	.synopsis = "[--topic T]... [--exec CMD] [OPTION]...",
 	.help = help_of_run,
 	.example = "durawheel run --topic mail --exec 'sendmail -t' --timeout 1m",
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE) | OPT_BIT(OPT_EXEC) |
 		   OPT_BIT(OPT_EXEC_OUTPUT) | OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) |
-		   OPT_BIT(OPT_STANDBY) | OPT_BIT(OPT_JOURNAL),
+		   OPT_BIT(OPT_STANDBY) | OPT_BIT(OPT_JOURNAL) | OPT_BIT(OPT_OUTAGE) |
+		   OPT_BIT(OPT_LEASE),
 	.run = command_run,
     },
     {
@@ -235,7 +235,7 @@ const struct command commands[] = {
 		"\n"
 		"  {\"id\",\"what\",\"namespace\",\"topic\",\"at\",\"due\"}\n"
 		"\n"
-		"what: put, cancel, move, settle or retry.\n",
+		"what: put, cancel, move, claim, settle or retry.\n",
 	.example = "durawheel journal list orders.journal",
 	.options = OPT_BIT(OPT_JSON),
 	.words_min = 1,

@@ -42,6 +42,8 @@ static const struct option table[] = {
     {"jobs", required_argument, NULL, LONG_OPTION + OPT_JOBS},
     {"timeout", required_argument, NULL, LONG_OPTION + OPT_TIMEOUT},
     {"journal", required_argument, NULL, LONG_OPTION + OPT_JOURNAL},
+    {"outage", required_argument, NULL, LONG_OPTION + OPT_OUTAGE},
+    {"lease", required_argument, NULL, LONG_OPTION + OPT_LEASE},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");

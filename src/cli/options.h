@@ -37,6 +37,8 @@ enum option_id {
 	OPT_JOBS,
 	OPT_TIMEOUT,
 	OPT_JOURNAL,
+	OPT_OUTAGE,
+	OPT_LEASE,
 	OPT_COUNT
 };
 #define OPT_BIT(id) (1u << (id))

@@ -34,3 +34,30 @@ bool outage_is_logged(struct outage *outage, const dw_event *event)
 		return false;
 	return was || outage->is_logged;
 }
+
+static int read_policy(const struct options *options, dw_options *ret_options)
+{
+	const char *policy = options->value[OPT_OUTAGE];
+
+	if (!policy)
+		return EXIT_DONE;
+	if (!options->value[OPT_JOURNAL])
+		return complain(EXIT_USAGE, "run: --outage is for --journal FILE");
+	ret_options->outage = strcmp(policy, "fire") == 0 ? DW_OUTAGE_FIRE : DW_OUTAGE_HOLD;
+	if (ret_options->outage == DW_OUTAGE_HOLD && strcmp(policy, "hold") != 0)
+		return complain(EXIT_USAGE, "--outage \"%.300s\": write hold or fire", policy);
+	return EXIT_DONE;
+}
+
+int outage_read(const struct options *options, dw_options *ret_options)
+{
+	int code = read_policy(options, ret_options);
+
+	if (code == EXIT_DONE && options->value[OPT_LEASE])
+		code = options_duration(options, OPT_LEASE, &ret_options->lease_us);
+	if (code == EXIT_DONE && options->value[OPT_LEASE] &&
+	    (ret_options->lease_us < DW_SECONDS(1) || ret_options->lease_us > DW_HOURS(24)))
+		code =
+		    complain(EXIT_USAGE, "--lease %s: write 1s to 24h", options->value[OPT_LEASE]);
+	return code;
+}

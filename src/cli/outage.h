@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "cli/options.h"
 #include "durawheel/durawheel.h"
 
 struct outage {
@@ -17,6 +18,9 @@ struct outage {
 };
 
 void outage_init(struct outage *);
+
+/* outage_read: --outage and --lease. An exit code; EXIT_DONE: they are in the options. */
+int outage_read(const struct options *, dw_options *ret_options);
 
 /* outage_log_line: options.on_log, with a struct outage as user. */
 void outage_log_line(dw_log_level, const char *line, void *user);

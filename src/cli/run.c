@@ -453,6 +453,8 @@ int command_run(const struct options *options)
 	};
 	int code = run_exec_read(options, &runner.jobs);
 
+	if (code == EXIT_DONE)
+		code = outage_read(options, &base);
 	if (code != EXIT_DONE)
 		return code;
 	outage_init(&runner.outage);

@@ -140,6 +140,8 @@ static const char *word_of(dw_op_kind what)
 		return "move";
 	case DW_OP_SETTLE:
 		return "settle";
+	case DW_OP_CLAIM:
+		return "claim";
 	default:
 		return "retry";
 	}

@@ -89,6 +89,7 @@ static int open_store(dw *d, const char *url, char *message)
 			    .name = d->options.name,
 			    .shards = d->options.shards,
 			    .lease = d->options.lease_us,
+			    .fires = d->options.outage == DW_OUTAGE_FIRE,
 			    .existing = (d->options.flags & DW_EXISTING) != 0,
 			    .steady = store_steady,
 			    .steady_user = &d->clock};

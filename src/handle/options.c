@@ -17,7 +17,8 @@
 #define SHARDS_MAX 256u
 #define LEASE_DEFAULT DW_SECONDS(5)
 #define LEASE_MIN DW_SECONDS(1)
-#define LEASE_MAX DW_MINUTES(5)
+#define LEASE_FIRE DW_MINUTES(1) /* with DW_OUTAGE_FIRE, if none is given */
+#define LEASE_MAX DW_HOURS(24)
 #define JOURNAL_EACH 1024 /* bytes that a row of the journal needs for itself, at most */
 #define POSTED_DEFAULT ((size_t)16 * 1024 * 1024)
 
@@ -44,7 +45,7 @@ static void set_defaults(dw_options *options)
 	if (options->posted_max_bytes == 0)
 		options->posted_max_bytes = POSTED_DEFAULT;
 	if (options->lease_us == 0)
-		options->lease_us = LEASE_DEFAULT;
+		options->lease_us = options->outage == DW_OUTAGE_FIRE ? LEASE_FIRE : LEASE_DEFAULT;
 }
 
 /* check_shared: what is for a store that several programs share. */
@@ -63,7 +64,7 @@ static int check_shared(const dw_options *options, char *message)
 		return message_refuse(message, "options.shards is %u: at most %u", options->shards,
 				      SHARDS_MAX);
 	if (options->lease_us < LEASE_MIN || options->lease_us > LEASE_MAX)
-		return message_refuse(message, "options.lease_us is %lld: 1 s to 5 min",
+		return message_refuse(message, "options.lease_us is %lld: 1 s to 24 h",
 				      (long long)options->lease_us);
 	return DW_OK;
 }
@@ -74,9 +75,16 @@ static int check_journal(const dw_options *options, char *message)
 
 	if (options->journal && options->journal[0] == '\0')
 		return message_refuse(message, "options.journal is empty: name a file, or NULL");
-	if (options->outage != DW_OUTAGE_HOLD)
-		return message_refuse(message, "options.outage is %d: DW_OUTAGE_HOLD",
+	if (options->outage != DW_OUTAGE_HOLD && options->outage != DW_OUTAGE_FIRE)
+		return message_refuse(message,
+				      "options.outage is %d: DW_OUTAGE_HOLD or DW_OUTAGE_FIRE",
 				      (int)options->outage);
+	if (options->outage == DW_OUTAGE_FIRE && !options->journal)
+		return message_refuse(message,
+				      "DW_OUTAGE_FIRE needs a journal: set options.journal");
+	if (options->outage == DW_OUTAGE_FIRE && options->role == DW_CLIENT)
+		return message_refuse(message, "DW_OUTAGE_FIRE is for an owner or a standby: a "
+					       "client starts no timers");
 	if (options->journal && options->data_max_bytes > most)
 		return message_refuse(message,
 				      "options.data_max_bytes is %zu: with a journal at most %zu",

@@ -98,3 +98,29 @@ test_journal_of_the_owner_is_in_its_stats() {
 	grep -q '^  journal rows  *0$' out
 	stop_owner
 }
+
+test_journal_of_an_owner_that_fires() {
+	lasting_redis
+	expect 0 durawheel add --topic t --id stored --in 2s
+	start --journal j --outage fire --lease 5m
+	redis_kill
+	await is_counted fired 1
+	[ "$(ids_of fired)" = stored ]
+	lasting_redis
+	await has_count journal_rows 0
+	await has_count pending 0
+	stop_owner
+	[ "$(wc -l <fired)" = 1 ]
+}
+
+test_journal_policies_that_are_wrong() {
+	expect 2 durawheel run --outage fire
+	says 'run: --outage is for --journal FILE'
+	expect 2 durawheel run --journal j --outage wait
+	says '^durawheel: --outage "wait": write hold or fire'
+	expect 2 durawheel run --lease 0s
+	says '^durawheel: --lease 0s: write 1s to 24h'
+	expect 2 durawheel run --lease 25h
+	says 'write 1s to 24h'
+	[ ! -e j ]
+}

@@ -44,7 +44,7 @@ struct both {
 	struct caller owners[BOTH_SHARDS][BOTH_OWNERS];
 	struct caller clients[BOTH_SHARDS][BOTH_CLIENTS];
 	uint64_t calls;
-	uint64_t last_row; /* of a journal, that was replayed */
+	uint64_t last_rows[2]; /* of two journals, that were replayed */
 	/* The call that is being made. */
 	const char *script;
 	int count;
@@ -112,6 +112,7 @@ void both_settle_known(struct both *);
 
 /* both_replay.c */
 void both_replay(struct both *);
+void both_confirm(struct both *);
 
 /* both_newer.c: a value becomes one of a later version; a shard is marked so, or no more. */
 void both_newer(struct both *);

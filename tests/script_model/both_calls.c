@@ -561,7 +561,7 @@ void both_step(struct both *both)
 	    {both_session, 8},     {both_hand, 5},         {both_shard, 1},  {do_damage, 4},
 	    {do_forge, 5},         {do_expire, 3},         {do_tear, 6},     {do_mend, 4},
 	    {both_orphans, 3},     {both_types, 1},        {do_fill, 1},     {both_newer, 5},
-	    {both_format, 2},      {both_replay, 10}};
+	    {both_format, 2},      {both_replay, 10},      {both_confirm, 6}};
 	unsigned sum = 0;
 	uint64_t dice;
 

@@ -408,3 +408,41 @@ void refuse(struct run *run, const char *word, struct bytes text)
 	if (text.at)
 		say(run, item(run, 1), text);
 }
+
+/* ---- Changes that wait for an owner that fires while it is cut off --------------------------- */
+
+bool must_wait(const struct run *run)
+{
+	return !run->owner && key_text(run->meta, "fire").at;
+}
+
+void item_wait(struct run *run, size_t at, double ver)
+{
+	struct bytes fence = key_text(run->meta, "fence");
+	char version[32];
+	char text[80];
+	int size;
+
+	(void)digits(ver, version);
+	size = snprintf(text, sizeof text, "%s:%.*s", version, (int)fence.size, fence.at);
+	item_pair(run, at, WAIT_CODE, (struct bytes){text, (size_t)size});
+}
+
+static struct bytes cut(struct bytes *left, char end)
+{
+	const char *at = memchr(left->at, end, left->size);
+	struct bytes part = {left->at, (size_t)(at - left->at)};
+
+	left->size -= part.size + 1;
+	left->at = at + 1;
+	return part;
+}
+
+bool late_next(struct bytes *left, struct late_change *ret_change)
+{
+	if (!left->at || left->size == 0)
+		return false;
+	ret_change->ver = cut(left, ':');
+	ret_change->id = cut(left, '\n');
+	return true;
+}

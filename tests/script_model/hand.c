@@ -187,7 +187,7 @@ void model_cancel_one(struct run *run)
 		(void)key_remove(run->model, run->timers, id); /* perhaps it is not there */
 		(void)key_remove(run->model, run->values, id);
 		post_by_hand(run, id, open ? -ver : ver);
-		status(run, open ? "ELATE" : "OK");
+		status(run, open ? "ELATE" : key_text(run->meta, "fire").at ? "EUNKNOWN" : "OK");
 	}
 }
 

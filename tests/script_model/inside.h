@@ -24,7 +24,16 @@
 #define AHEAD 3600000000.0 /* so far ahead of the clock a version may be, in us */
 
 /* The codes of an answer. */
-enum { EEXIST_CODE = 1, ENOENT_CODE, STALE_CODE, LATE_CODE, CORRUPT_CODE, TORN_CODE, NEWER_CODE };
+enum {
+	EEXIST_CODE = 1,
+	ENOENT_CODE,
+	STALE_CODE,
+	LATE_CODE,
+	CORRUPT_CODE,
+	TORN_CODE,
+	NEWER_CODE,
+	WAIT_CODE
+};
 
 enum { HEAD_SIZE = 36, VALUE_MIN = 42 };
 
@@ -147,6 +156,14 @@ void leave(struct run *);
 unsigned publish(struct run *, struct bytes channel);
 void post(struct run *, struct bytes id, double score);
 bool left_open(const struct run *, struct bytes id);
+/* must_wait: a client's change is certain only when the owner has acknowledged it; item_wait says
+ * so of the change of that version. late_next cuts the first change off that came too late. */
+bool must_wait(const struct run *);
+void item_wait(struct run *, size_t at, double ver);
+struct late_change {
+	struct bytes ver, id;
+};
+bool late_next(struct bytes *left, struct late_change *ret_change);
 /* letter_name writes a member into room (NAME_ROOM bytes). */
 enum { NAME_ROOM = 400 };
 struct bytes letter_name(struct bytes id, double ver, char *room);
@@ -176,6 +193,7 @@ void model_put(struct run *);
 void model_claim(struct run *);
 void model_settle(struct run *);
 void model_claim_known(struct run *);
+void model_confirm(struct run *);
 void model_settle_known(struct run *);
 void model_retry(struct run *);
 void model_cancel(struct run *);

@@ -95,6 +95,34 @@ static void renumber(struct run *run, char *ver)
 	(void)digits(run->last, ver);
 }
 
+/* note_fire: whether this owner fires while it is cut off, and whether the last one did. */
+static void note_fire(struct run *run, const char *number)
+{
+	struct bytes before = key_text(run->meta, "fire");
+
+	if (before.at && !same(before, arg(run, 1)))
+		set(run, "jump", text_of(number));
+	if (same(arg(run, 10), text_of("1")))
+		set(run, "fire", arg(run, 1));
+	else
+		(void)key_remove(run->model, run->meta, text_of("fire"));
+	(void)key_remove(run->model, run->meta, text_of("late"));
+}
+
+/* drop_journals: those that have replayed nothing for 90 days. */
+static void drop_journals(struct run *run)
+{
+	double oldest = (double)run->model->now - (double)DW_DAYS(90);
+
+	for (size_t i = run->meta->count; i-- > 0;) {
+		const struct entry *entry = &run->meta->entries[i];
+
+		if (entry->name_size > 2 && memcmp(entry->name, "j:", 2) == 0 &&
+		    number_of(entry_value(entry)) < oldest)
+			(void)key_remove(run->model, run->meta, entry_name(entry));
+	}
+}
+
 static void take(struct run *run)
 {
 	struct bytes fence = key_text(run->meta, "fence");
@@ -128,7 +156,10 @@ static void take(struct run *run)
 	set(run, "conn", arg(run, 2));
 	if (!key_text(run->meta, "era").at)
 		set(run, "era", arg(run, 7));
-	answer_ok(run, 7);
+	note_fire(run, number);
+	drop_journals(run);
+	answer_ok(run, 8);
+	item_bytes(run, 8, or_empty(key_text(run->meta, "jump")));
 	item_bytes(run, 1, made);
 	item_bytes(run, 2, key_text(run->meta, "era"));
 	item_bytes(run, 3, text_of(ver));
@@ -253,6 +284,7 @@ void model_release(struct run *run)
 	if (arg(run, 2).at && arg(run, 2).size > 0)
 		set(run, "format", arg(run, 2));
 	(void)key_remove(run->model, run->meta, text_of("holder"));
+	(void)key_remove(run->model, run->meta, text_of("fire"));
 	key_clear(run->model, run->lease);
 }
 

@@ -17,6 +17,7 @@ static const struct {
     {"cancel_one", model_cancel_one},
     {"claim", model_claim},
     {"claim_known", model_claim_known},
+    {"confirm", model_confirm},
     {"settle_known", model_settle_known},
     {"dead_page", model_dead_page},
     {"drop", model_drop},

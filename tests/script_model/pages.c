@@ -132,3 +132,38 @@ void model_ack(struct run *run)
 	touch(run);
 	leave(run);
 }
+
+/* ---- confirm -------------------------------------------------------------------------------- */
+
+/* late_of: the last version of the id that came too late. */
+static double late_of(const struct run *run, struct bytes id)
+{
+	struct bytes left = key_text(run->meta, "late");
+	struct late_change change;
+	double last = 0;
+
+	while (late_next(&left, &change))
+		if (same(change.id, id))
+			last = fmax(last, number_of(change.ver));
+	return last;
+}
+
+static int confirm_one(const struct run *run, int at)
+{
+	struct bytes id = arg(run, at);
+	const struct entry *told = key_find(run->inbox, id);
+	double ver = number_of(arg(run, at + 1));
+
+	if (!same(key_text(run->meta, "fence"), arg(run, at + 2)) || late_of(run, id) >= ver)
+		return LATE_CODE;
+	return told && fabs(told->score) >= ver;
+}
+
+void model_confirm(struct run *run)
+{
+	size_t count = (size_t)run->argc / 3;
+
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		item_code(run, 1 + i, confirm_one(run, 1 + 3 * (int)i));
+}

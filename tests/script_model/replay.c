@@ -4,8 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { AT = 8, STEP = 10, BODY_CRC_AT = 2, WITHDRAWN = 4, COUNTS = 8 };
+enum { AT = 8, STEP = 10, BODY_CRC_AT = 2, LOCAL = 1, HOLDS = 2, WITHDRAWN = 4, CLAIMED = 8 };
+
+#define LATE_FOR 60000000.0
 
 /* A row, and what is stored under its id. */
 struct row {
@@ -46,16 +49,29 @@ static bool is_free(const struct run *run, const struct row *row)
 	return !is_claimed(row) || claim_of(&row->words) <= (run->owner ? run->fence : row->writer);
 }
 
-static bool is_withdrawn(const struct row *row)
+static bool has(const struct row *row, int flag)
 {
-	return fmod(row->marks, 2 * WITHDRAWN) >= WITHDRAWN;
+	return fmod(row->marks, 2 * flag) >= flag;
+}
+
+static double retries_of(const struct row *row)
+{
+	return floor(row->marks / 256);
+}
+
+/* more: that byte of the flags grows by so much. */
+static void more(struct words *words, unsigned number, double count)
+{
+	double room = 255 - byte_of(words->flags, number);
+
+	words->flags += ldexp(fmin(room, count), (int)(8 * number));
 }
 
 static bool leaves_open(const struct run *run, const struct row *row)
 {
 	if (!row->value.at)
 		return row->told < 0;
-	if (is_withdrawn(row) && row->sound && is_free(run, row))
+	if (has(row, WITHDRAWN) && row->sound && is_free(run, row))
 		return false;
 	return is_open(row->value);
 }
@@ -121,35 +137,79 @@ static void put(struct run *run, const struct row *row, const struct words *word
 	set_rank(run, row->id, words);
 }
 
-/* put_again: a put or a move: the timer's next version. */
-static void put_again(struct run *run, struct row *row)
+static struct bytes body_of(const struct row *row)
 {
-	struct words words = {.flags = leaves_open(run, row) ? 256 : 0,
-			      .attempt = row->what == 'P' ? row->tried : row->words.attempt,
-			      .d0 = row->due.d0,
-			      .d1 = row->due.d1,
-			      .crc = row->words.crc};
-	struct bytes body = row->body;
-	double unused;
+	return (struct bytes){row->value.at + HEAD_SIZE, row->value.size - HEAD_SIZE};
+}
 
-	if (row->what == 'P')
-		due_of((struct bytes){body.at + BODY_CRC_AT, 8}, &words.crc, &unused);
-	else
-		body = (struct bytes){row->value.at + HEAD_SIZE, row->value.size - HEAD_SIZE};
-	halves(next_ver(run, row->floor), &words.v0, &words.v1);
-	put(run, row, &words, body);
+static bool still_holds(const struct run *run, const struct row *row)
+{
+	return run->owner && has(row, HOLDS);
+}
+
+/* put_delivery: it has no verdict. */
+static void put_delivery(struct run *run, const struct row *row, struct words *words,
+			 struct bytes body)
+{
+	words->attempt = row->tried;
+	words->c0 = words->c1 = 0;
+	if (still_holds(run, row)) {
+		words->flags += 1;
+		halves(run->fence, &words->c0, &words->c1);
+	} else {
+		more(words, 3, 1);
+	}
+	put(run, row, words, body);
+}
+
+static void take_version(struct run *run, const struct row *row, struct words *words)
+{
+	if (row->what == 'P' && still_holds(run, row)) {
+		run->last = fmax(run->last, row->known);
+		halves(row->known, &words->v0, &words->v1);
+		return;
+	}
+	halves(next_ver(run, row->floor), &words->v0, &words->v1);
 	post(run, row->id, run->last);
 }
 
-static void give_back(struct run *run, struct row *row)
+static void put_anew(struct run *run, const struct row *row)
+{
+	struct words words = {.flags = leaves_open(run, row) ? 256 : 0,
+			      .attempt = row->tried,
+			      .d0 = row->due.d0,
+			      .d1 = row->due.d1};
+	double unused;
+
+	due_of((struct bytes){row->body.at + BODY_CRC_AT, 8}, &words.crc, &unused);
+	more(&words, 2, retries_of(row));
+	take_version(run, row, &words);
+	if (has(row, CLAIMED))
+		put_delivery(run, row, &words, row->body);
+	else
+		put(run, row, &words, row->body);
+}
+
+static void move(struct run *run, const struct row *row)
+{
+	struct words words = {.flags = leaves_open(run, row) ? 256 : 0,
+			      .attempt = row->words.attempt,
+			      .d0 = row->due.d0,
+			      .d1 = row->due.d1,
+			      .crc = row->words.crc};
+
+	take_version(run, row, &words);
+	put(run, row, &words, body_of(row));
+}
+
+static void give_back(struct run *run, const struct row *row)
 {
 	struct words words = row->words;
 
-	if (!is_claimed(row))
+	if (!is_claimed(row) && !has(row, LOCAL))
 		return;
-	if (row->marks >= COUNTS && byte_of(words.flags, 2) < 255)
-		words.flags += 65536;
-	words.flags -= 1;
+	more(&words, 2, retries_of(row));
+	words.flags -= byte_of(words.flags, 0);
 	if (!run->owner) {
 		halves(next_ver(run, NAN), &words.v0, &words.v1);
 		post(run, row->id, run->last);
@@ -158,8 +218,18 @@ static void give_back(struct run *run, struct row *row)
 	words.d0 = row->due.d0;
 	words.d1 = row->due.d1;
 	words.c0 = words.c1 = 0;
-	put(run, row, &words,
-	    (struct bytes){row->value.at + HEAD_SIZE, row->value.size - HEAD_SIZE});
+	put(run, row, &words, body_of(row));
+}
+
+static void claim(struct run *run, const struct row *row)
+{
+	struct words words = row->words;
+
+	more(&words, 2, retries_of(row));
+	words.flags -= byte_of(words.flags, 0);
+	if (!still_holds(run, row) && byte_of(words.flags, 1) == 0)
+		words.flags += 256;
+	put_delivery(run, row, &words, body_of(row));
 }
 
 static void end(struct run *run, const struct row *row)
@@ -180,18 +250,68 @@ static void apply(struct run *run, struct row *row, int item)
 		(void)key_remove(run->model, run->timers, row->id); /* an entry alone */
 	if (item != 0)
 		return;
-	if (row->what == 'P' || row->what == 'M')
-		put_again(run, row);
-	else if (row->what == 'R')
+	switch (row->what) {
+	case 'P':
+		put_anew(run, row);
+		return;
+	case 'M':
+		move(run, row);
+		return;
+	case 'R':
 		give_back(run, row);
-	else
+		return;
+	case 'L':
+		claim(run, row);
+		return;
+	default:
 		end(run, row);
+	}
 }
 
 static bool stores(const struct row *row, int item)
 {
-	return item == 0 &&
-	       (row->what == 'P' || row->what == 'M' || (row->what == 'R' && is_claimed(row)));
+	return item == 0 && (strchr("PML", row->what) ||
+			     (row->what == 'R' && (is_claimed(row) || has(row, LOCAL))));
+}
+
+/* Changes that came too late: those of this call, and those before it that are not old. */
+struct late {
+	char *text;
+	size_t size;
+};
+
+static void add_late(struct late *late, struct bytes ver, struct bytes id)
+{
+	late->text = realloc(late->text, late->size + ver.size + id.size + 2);
+	if (!late->text)
+		abort();
+	memcpy(late->text + late->size, ver.at, ver.size);
+	late->text[late->size + ver.size] = ':';
+	memcpy(late->text + late->size + ver.size + 1, id.at, id.size);
+	late->size += ver.size + id.size + 2;
+	late->text[late->size - 1] = '\n';
+}
+
+static void note_late(struct late *late, const struct row *row)
+{
+	char room[32];
+
+	if (has(row, LOCAL) && row->told != 0 && fabs(row->told) != row->known)
+		add_late(late, digits(fabs(row->told), room), row->id);
+}
+
+static void store_late(struct run *run, struct late *late)
+{
+	struct bytes left = key_text(run->meta, "late");
+	struct late_change change;
+
+	if (late->size == 0)
+		return;
+	while (late_next(&left, &change))
+		if (number_of(change.ver) > run->now - LATE_FOR)
+			add_late(late, change.ver, change.id);
+	key_set_text(run->model, run->meta, "late", (struct bytes){late->text, late->size});
+	free(late->text);
 }
 
 void model_replay(struct run *run)
@@ -200,6 +320,7 @@ void model_replay(struct run *run)
 	struct bytes journal = arg(run, 7);
 	char field[64], room[32];
 	double done, last = number_of(arg(run, run->argc - STEP + 2));
+	struct late late = {NULL, 0};
 	bool any = false;
 
 	if (!enter(run))
@@ -220,10 +341,13 @@ void model_replay(struct run *run)
 	for (size_t i = 0; i < count; i++) {
 		struct row row = row_at(run, AT + STEP * (int)i);
 
-		if (row.number > done)
-			apply(run, &row, (int)run->reply->items[1 + i].integer);
+		if (row.number <= done)
+			continue;
+		note_late(&late, &row);
+		apply(run, &row, (int)run->reply->items[1 + i].integer);
 	}
 	touch(run);
+	store_late(run, &late);
 	key_set_text(run->model, run->meta, field, digits(last > done ? last : done, room));
 	leave(run);
 }

@@ -171,6 +171,14 @@ static int missing(const struct run *run, struct bytes id, double ver)
 
 /* ---- claim --------------------------------------------------------------------------------- */
 
+/* step_of: how far a claim raises the attempt. */
+static double step_of(const struct run *run, const struct words *words)
+{
+	struct bytes jump = key_text(run->meta, "jump");
+
+	return jump.at && ver_of(words) <= number_of(jump) ? 16 : 1;
+}
+
 /* claim_it: the words as claimed by this token. */
 static void claim_it(struct run *run, struct words *words, bool mine)
 {
@@ -184,7 +192,7 @@ static void claim_it(struct run *run, struct words *words, bool mine)
 	}
 	if (!is_claimed(words))
 		words->flags += 1;
-	words->attempt += 1;
+	words->attempt += step_of(run, words);
 	halves(run->fence, &words->c0, &words->c1);
 }
 
@@ -209,7 +217,7 @@ static void claim_one(struct run *run, int at, size_t item)
 	mine = is_claimed(&words) && claim_of(&words) == run->fence;
 	if (ver_of(&words) != number_of(arg(run, at + 1)) && !any) {
 		item_pair(run, item, STALE_CODE, value);
-	} else if (mine && asked + 1 == words.attempt) {
+	} else if (mine && asked + step_of(run, &words) == words.attempt) {
 		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
 	} else if (asked != words.attempt && !any) {
 		item_pair(run, item, STALE_CODE, value);
@@ -467,6 +475,8 @@ static void cancel_one(struct run *run, int at, size_t item)
 		post(run, id, open ? -ver : ver);
 	}
 	item_code(run, item, code == 0 && open ? LATE_CODE : code);
+	if (code == 0 && !open && must_wait(run))
+		item_wait(run, item, run->last);
 	if (code == 0 && run->owner && decode(value, &words))
 		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
 	if (code == 0 || code == ENOENT_CODE) {
@@ -505,6 +515,8 @@ static void move_it(struct run *run, int at, size_t item, struct words *words, s
 	set_rank(run, id, words);
 	if (run->owner && !known)
 		item_pair(run, item, 0, key_value(run->values, id));
+	else if (must_wait(run))
+		item_wait(run, item, run->last);
 	else
 		item_bytes(run, item, (struct bytes){room, HEAD_SIZE});
 	if (!run->owner)

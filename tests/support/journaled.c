@@ -12,6 +12,8 @@ static const char *const lasting[] = {"--appendonly", "yes", "--appendfsync", "a
 struct redis_server journaled_server;
 char journaled_folder[TEMP_SIZE];
 char journaled_file[TEMP_SIZE];
+dw_outage journaled_outage;
+dw_usec journaled_lease;
 
 void known_answered(dw *d, const dw_result *result, void *user)
 {
@@ -36,8 +38,10 @@ static dw_verdict fired(dw *d, const dw_firing *firing, void *user)
 	struct program *program = user;
 	struct known *known = known_of(program, firing->id);
 
-	(void)d;
 	known->starts++;
+	known->attempt = firing->attempt;
+	if (program->retry_in > 0)
+		(void)dw_retry_in(d, program->retry_in); /* in a handler */
 	known->token = *firing->token;
 	return program->verdict;
 }
@@ -68,6 +72,8 @@ int journaled_try(struct program *program, dw_role role, const char *name, const
 			      .name = name,
 			      .role = role,
 			      .journal = file,
+			      .outage = file ? journaled_outage : DW_OUTAGE_HOLD,
+			      .lease_us = journaled_lease,
 			      .open_patience_us = DW_SECONDS(1),
 			      .on_event = happened,
 			      .on_event_user = program};

@@ -14,6 +14,7 @@ struct known {
 	dw_level level;
 	int answers;
 	int starts;
+	uint32_t attempt; /* of the last start */
 	dw_token token;
 };
 
@@ -21,6 +22,7 @@ struct program {
 	dw *d;
 	struct known ids[JOURNALED_IDS];
 	dw_verdict verdict; /* of the handler */
+	dw_usec retry_in;   /* of its DW_RETRY, 0: the default */
 	int outages, replays, odd, owners, lost;
 	uint64_t replayed;
 	int odd_status;
@@ -29,6 +31,10 @@ struct program {
 extern struct redis_server journaled_server;
 extern char journaled_folder[TEMP_SIZE];
 extern char journaled_file[TEMP_SIZE];
+
+/* What the next program is opened with. */
+extern dw_outage journaled_outage;
+extern dw_usec journaled_lease;
 
 /* journaled_begin starts a server that loses nothing, and opens a program; journaled_end closes
  * both, and removes the folder. */

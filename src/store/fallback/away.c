@@ -13,10 +13,22 @@ struct writing {
 	enum merge_effect effect;
 };
 
+/* body_size: of the row. A claim has a body, too, which the row does not keep. */
+static size_t body_size(const dw_op *op)
+{
+	return op->kind == DW_OP_PUT ? op->body_size : 0;
+}
+
 static bool is_full(const struct fallback *fallback, const dw_op *op)
 {
 	return op->kind == DW_OP_PUT &&
 	       fallback->journal.rows.bytes + op->body_size + ROW_BYTES > JOURNAL_BYTES_MAX;
+}
+
+/* is_vital: it may use the space that is kept back. */
+static bool is_vital(const dw_op *op)
+{
+	return op->kind != DW_OP_PUT && op->kind != DW_OP_CLAIM;
 }
 
 static bool begin(struct fallback *fallback, struct writing *writing, const struct merge *merge)
@@ -25,19 +37,19 @@ static bool begin(struct fallback *fallback, struct writing *writing, const stru
 	struct row *row = writing->row;
 	const dw_op *op = writing->op;
 
-	if (merge->effect == MERGE_MOVE)
-		return journal_move(journal, row, op->head.due, writing);
 	if (merge->effect == MERGE_DELETE)
 		return journal_delete(journal, row, writing);
 	row->words = merge->words;
+	if (merge->effect == MERGE_PASS)
+		return journal_pass(journal, row, op, writing);
 	row->words.session = journal->session;
 	return journal_write(journal,
 			     &(struct row_write){.id = row->id,
 						 .words = &row->words,
 						 .due = op->head.due,
 						 .body = op->body,
-						 .body_size = op->body_size,
-						 .is_vital = op->kind != DW_OP_PUT},
+						 .body_size = body_size(op),
+						 .is_vital = is_vital(op)},
 			     writing);
 }
 
@@ -70,7 +82,7 @@ static struct writing *prepare(struct fallback *fallback, struct row *row, dw_op
 	writing->status = merge->status;
 	writing->before = writing->row->words;
 	writing->generation = writing->row->generation;
-	writing->bytes = op->body_size + ROW_BYTES;
+	writing->bytes = body_size(op) + ROW_BYTES;
 	return writing;
 }
 
@@ -99,7 +111,8 @@ void away_take(struct fallback *fallback, dw_op *op)
 		return;
 	}
 	/* No generation in Redis was later, and that of the replay will not be earlier. */
-	writing->row->generation = stamp.floor;
+	if (op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE)
+		writing->row->generation = stamp.floor;
 	if (!begin(fallback, writing, &merge)) {
 		undo(fallback, writing);
 		fallback_answer(fallback, op, DW_ENOMEM);
@@ -122,6 +135,8 @@ static void note_row(struct fallback *fallback, const struct writing *writing)
 		rows_index_remove(&journal->rows, &fallback->alloc, row);
 		return;
 	}
+	row->is_claimed = writing->op->kind == DW_OP_CLAIM;
+	row->claims = (uint8_t)(row->claims + row->is_claimed);
 	if (writing->effect == MERGE_WRITE) {
 		journal->rows.bytes += writing->bytes - row->bytes;
 		row->bytes = writing->bytes;
@@ -133,6 +148,10 @@ static void note_row(struct fallback *fallback, const struct writing *writing)
 /* set_head: what the engine knows of the timer from now on. */
 static void set_head(dw_op *op, const struct row *row)
 {
+	if (op->kind == DW_OP_CLAIM) {
+		op->head.attempt++;
+		op->head.state = DW_CLAIMED;
+	}
 	if (op->kind != DW_OP_PUT && op->kind != DW_OP_MOVE)
 		return;
 	op->head = (dw_head){.generation = row->generation,
@@ -147,6 +166,8 @@ void away_written(struct fallback *fallback, dw_op *write)
 	dw_op *op = writing->op;
 	int status = write->status;
 
+	if (status == DW_OK && writing->effect != MERGE_DELETE)
+		writing->row->number = write->head.generation;
 	op_free(&fallback->alloc, write);
 	op->level = DW_NOTHING;
 	if (status == DW_EUNKNOWN) { /* the replay finds it, or not */

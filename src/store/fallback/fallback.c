@@ -23,12 +23,10 @@ static dw_usec steady(const struct fallback *fallback)
 
 /* ---- Which way ----------------------------------------------------------------------------- */
 
-/* waits: it may not be done before Redis has all rows: a claim would overtake a cancel, and what is
- * read would be older than the rows. */
+/* waits: it may not be done before Redis has all rows: what is read would be older than they. */
 static bool waits(const dw_op *op)
 {
 	switch (op->kind) {
-	case DW_OP_CLAIM:
 	case DW_OP_INBOX:
 	case DW_OP_AUDIT:
 		return true;
@@ -51,9 +49,15 @@ static bool is_lasting(const dw_op *op)
 	return op->kind == DW_OP_LOSS || op->kind == DW_OP_REPUSH || op->kind == DW_OP_DISOWN;
 }
 
+/* fires: this owner starts timers while Redis is away, within its lease. */
+static bool fires(const struct fallback *fallback)
+{
+	return fallback->env.fires && fallback->now < driven_lease(fallback->front);
+}
+
 static void take_away(struct fallback *fallback, dw_op *op)
 {
-	if (merge_takes(op))
+	if (merge_takes(op, fires(fallback)))
 		away_take(fallback, op);
 	else if (waits_away(op))
 		op_queue_push(&fallback->held, op);
@@ -75,11 +79,19 @@ static void take_back(struct fallback *fallback, dw_op *op)
 		op_queue_push(&fallback->to_front, op);
 }
 
+static void lose_claim(struct row *row, void *user)
+{
+	(void)user;
+	row->is_claimed = false;
+}
+
 static void take(struct fallback *fallback, dw_op *op)
 {
 	op->status = DW_OK;
 	op->level = DW_STORED;
 	op->next = NULL;
+	if (op->kind == DW_OP_OWN) /* the ownership was lost, and every claim with it */
+		rows_index_each(&fallback->journal.rows, lose_claim, NULL);
 	if (fallback->stopped)
 		fallback_answer(fallback, op, DW_ECLOSED);
 	else if (fallback->state == DW_JOURNAL_TAKES)
@@ -133,7 +145,7 @@ static void front_answered(struct fallback *fallback, dw_op *op)
 		fallback->replay.awaits_owner = false;
 	if (op->kind == DW_OP_REPLAY)
 		replay_answered(fallback, op);
-	else if (recalled && (merge_takes(op) || waits_away(op)))
+	else if (recalled && (merge_takes(op, fires(fallback)) || waits_away(op)))
 		take_away(fallback, op);
 	else
 		op_queue_push(&fallback->answers, op);
@@ -189,6 +201,14 @@ static void recall(struct fallback *fallback)
 	take_answers(fallback);
 }
 
+/* take_from_row: what waits for a row to be replayed goes into the journal. */
+static void take_from_row(struct row *row, void *user)
+{
+	struct fallback *fallback = user;
+
+	op_queue_append(&fallback->ready, op_queue_take(&row->behind));
+}
+
 /* go_away: Redis is away. What waited for it goes into the journal, or is answered. */
 static void go_away(struct fallback *fallback, const char *why)
 {
@@ -206,6 +226,7 @@ static void go_away(struct fallback *fallback, const char *why)
 	fallback->is_told = true;
 	fallback->held = (struct op_queue){0};
 	op_queue_append(&fallback->ready, op_queue_take(&held));
+	rows_index_each(&fallback->journal.rows, take_from_row, fallback);
 }
 
 void fallback_come_back(struct fallback *fallback)

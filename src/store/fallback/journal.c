@@ -24,18 +24,26 @@ bool journal_write(struct journal *journal, const struct row_write *write, void 
 	return begin(journal, row_op(&journal->alloc, journal->name, write), context);
 }
 
-bool journal_move(struct journal *journal, const struct row *row, dw_usec due, void *context)
+bool journal_pass(struct journal *journal, const struct row *row, const dw_op *asked, void *context)
 {
-	dw_op *op = op_new(&journal->alloc, DW_OP_MOVE, row->id, NULL, 0);
+	dw_op *op = op_new(&journal->alloc, asked->kind, row->id, NULL, 0);
 
-	if (op)
-		op->head.due = due;
+	if (op) {
+		op->flags = asked->flags & (DW_OP_WITHDRAWN | DW_OP_VERDICT);
+		op->head = (dw_head){.generation = row->number,
+				     .attempt = asked->head.attempt,
+				     .due = asked->head.due};
+	}
 	return begin(journal, op, context);
 }
 
 bool journal_delete(struct journal *journal, const struct row *row, void *context)
 {
-	return begin(journal, op_new(&journal->alloc, DW_OP_CANCEL, row->id, NULL, 0), context);
+	dw_op *op = op_new(&journal->alloc, DW_OP_CANCEL, row->id, NULL, 0);
+
+	if (op)
+		op->flags = DW_OP_WITHDRAWN; /* whoever has claimed it, in the file */
+	return begin(journal, op, context);
 }
 
 bool journal_bury(struct journal *journal, const dw_row *damaged, void *context)
@@ -114,6 +122,9 @@ static int add_row(struct journal *journal, const dw_row *stored, const struct r
 	if (!row)
 		return DW_ENOMEM;
 	row->words = *words;
+	if (words->what == DW_OP_PUT)
+		row->words.attempt = stored->head.attempt;
+	row->number = stored->head.generation;
 	row->is_sent = true;            /* perhaps: the process that wrote it is gone */
 	row->bytes = stored->body_size; /* with the row's own */
 	journal->rows.bytes += row->bytes;

@@ -30,7 +30,8 @@ void journal_free(struct journal *);
 /* The operations on the file. Their answers come with journal_collect(); ticket_of(op)->call is
  * context. False: no memory, nothing was begun. */
 bool journal_write(struct journal *, const struct row_write *, void *context);
-bool journal_move(struct journal *, const struct row *, dw_usec due, void *context);
+/* journal_pass does with the row, which is a put, what the operation does with its timer. */
+bool journal_pass(struct journal *, const struct row *, const dw_op *, void *context);
 bool journal_delete(struct journal *, const struct row *, void *context);
 /* journal_bury sets a damaged row aside, among the file's dead letters. */
 bool journal_bury(struct journal *, const dw_row *damaged, void *context);

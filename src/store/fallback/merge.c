@@ -1,6 +1,6 @@
 #include "store/fallback/merge.h"
 
-bool merge_takes(const dw_op *op)
+bool merge_takes(const dw_op *op, bool fires)
 {
 	switch (op->kind) {
 	case DW_OP_PUT: /* nobody can know whether the id is free */
@@ -10,6 +10,8 @@ bool merge_takes(const dw_op *op)
 	case DW_OP_SETTLE:
 	case DW_OP_RETRY:
 		return true;
+	case DW_OP_CLAIM:
+		return fires;
 	default:
 		return false;
 	}
@@ -20,16 +22,19 @@ bool merge_takes(const dw_op *op)
 static struct row_words inherited(const dw_op *op, const struct row *row, const dw_replay *stamp)
 {
 	struct row_words words = {.what = op->kind,
-				  .flags = op->flags & (ROW_WITHDRAWN | ROW_COUNTS),
 				  .attempt = op->head.attempt,
 				  .base = op->head.generation,
 				  .floor = stamp->floor,
 				  .fence = stamp->fence};
 
+	if (op->flags & DW_OP_WITHDRAWN)
+		words.flags = DW_REPLAY_WITHDRAWN;
 	if (!row)
 		return words;
 	words.base = row->words.base;
-	words.flags |= row->words.flags & (ROW_ABSENT | ROW_WITHDRAWN);
+	words.flags |= row->words.flags & (ROW_ABSENT | DW_REPLAY_WITHDRAWN | DW_REPLAY_LOCAL);
+	if (row->words.attempt > words.attempt)
+		words.attempt = row->words.attempt;
 	if (row->words.fence > words.fence)
 		words.fence = row->words.fence;
 	return words;
@@ -38,6 +43,11 @@ static struct row_words inherited(const dw_op *op, const struct row *row, const 
 static struct merge refuse(int status)
 {
 	return (struct merge){.effect = MERGE_REFUSE, .status = status};
+}
+
+static bool is_put(const struct row *row)
+{
+	return row && row->words.what == DW_OP_PUT;
 }
 
 static bool is_ended(const struct row *row)
@@ -49,6 +59,14 @@ static bool is_ended(const struct row *row)
 static bool is_here_only(const struct row *row)
 {
 	return row && row->words.flags & ROW_ABSENT && !row->is_sent;
+}
+
+/* pass: the row stays a put. */
+static struct merge pass(struct merge merge, const struct row *row)
+{
+	merge.effect = MERGE_PASS;
+	merge.words = row->words;
+	return merge;
 }
 
 static struct merge merge_put(const dw_op *op, struct merge merge, const struct row *row)
@@ -73,21 +91,60 @@ static struct merge merge_move(struct merge merge, const struct row *row)
 {
 	if (is_ended(row))
 		return refuse(DW_ENOENT);
-	if (row && row->words.what == DW_OP_PUT) {
-		merge.effect = MERGE_MOVE;
-		merge.words = row->words;
-	} else {
-		merge.status = DW_EUNKNOWN;
-	}
+	if (is_put(row))
+		return pass(merge, row);
+	merge.status = DW_EUNKNOWN;
+	return merge;
+}
+
+/* merge_claim: a row that Redis may have already does not start here: Redis could have given the
+ * timer another generation. */
+static struct merge merge_claim(const dw_op *op, struct merge merge, const struct row *row)
+{
+	if (row && (row->is_sent || row->claims >= CLAIMS_MAX || row->words.what == DW_OP_MOVE))
+		return refuse(DW_ESTORE);
+	if (is_ended(row) || (is_put(row) && op->head.generation != row->generation))
+		return refuse(DW_ESTALE);
+	if (is_put(row))
+		merge = pass(merge, row);
+	else if (row)
+		merge.words.retries = row->words.retries;
+	merge.words.attempt = op->head.attempt + 1;
+	merge.words.flags |= DW_REPLAY_LOCAL;
+	return merge;
+}
+
+/* merge_delivery_of_put: a verdict on a timer that Redis does not have. What the put has superseded
+ * must still go. */
+static struct merge merge_delivery_of_put(const dw_op *op, struct merge merge,
+					  const struct row *row)
+{
+	if (!row->is_claimed || op->head.generation != row->generation ||
+	    op->head.attempt != row->words.attempt)
+		return refuse(DW_ESTALE);
+	if (op->kind == DW_OP_RETRY)
+		return pass(merge, row);
+	if (is_here_only(row))
+		merge.effect = MERGE_DELETE;
+	merge.words.what = DW_OP_CANCEL;
+	merge.words.floor = row->generation; /* a client's later put stays */
+	merge.words.flags &= ~ROW_ABSENT;
 	return merge;
 }
 
 /* merge_delivery: a verdict on a delivery of the timer that Redis has. It may come twice. */
 static struct merge merge_delivery(const dw_op *op, struct merge merge, const struct row *row)
 {
-	if (row && row->words.what != op->kind)
+	bool again = row && row->words.what == op->kind;
+	bool counts = op->kind == DW_OP_RETRY && op->flags & DW_OP_VERDICT && !again;
+
+	if (is_put(row))
+		return merge_delivery_of_put(op, merge, row);
+	if (row && !again && row->words.what != DW_OP_CLAIM)
 		return refuse(DW_ESTALE);
-	merge.words.flags |= ROW_WITHDRAWN;
+	merge.words.attempt = op->head.attempt;
+	merge.words.retries = (uint8_t)((row ? row->words.retries : 0) + counts);
+	merge.words.flags |= DW_REPLAY_WITHDRAWN;
 	return merge;
 }
 
@@ -103,6 +160,8 @@ struct merge merge_op(const dw_op *op, const struct row *row, const dw_replay *s
 		return merge_cancel(merge, row);
 	case DW_OP_MOVE:
 		return merge_move(merge, row);
+	case DW_OP_CLAIM:
+		return merge_claim(op, merge, row);
 	default:
 		return merge_delivery(op, merge, row);
 	}

@@ -7,7 +7,7 @@
 enum merge_effect {
 	MERGE_REFUSE, /* the row stays; the answer is status */
 	MERGE_WRITE,  /* words take the place of the row */
-	MERGE_MOVE,   /* the row gets another due, and stays */
+	MERGE_PASS,   /* the file does the same with the row, which is a put */
 	MERGE_DELETE  /* no row: Redis never had the timer */
 };
 
@@ -17,8 +17,11 @@ struct merge {
 	struct row_words words;
 };
 
-/* merge_takes: the journal can take an operation of this kind. */
-bool merge_takes(const dw_op *);
+#define CLAIMS_MAX 15u /* of one timer in an outage: the next owner raises the attempt by 16 */
+
+/* merge_takes: the journal can take an operation of this kind; a claim only if this owner fires
+ * while Redis is away. */
+bool merge_takes(const dw_op *, bool fires);
 
 /* merge: row: of the id, NULL: none. stamp: floor and fence of this moment. The session is left to
  * the caller. */

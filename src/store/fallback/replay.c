@@ -1,6 +1,7 @@
 /* Redis is back: it gets the rows in the order of their numbers, a page at a time. A row leaves the
  * file as soon as Redis has answered it. */
 #include "base/usec.h"
+#include "port/driven.h"
 #include "store/fallback/core.h"
 
 #define PAGE 512u
@@ -38,6 +39,26 @@ static bool set_aside(struct fallback *fallback, struct row *row, const dw_row *
 	return true;
 }
 
+/* note_claim: what became of the timer in the journal. A put that is claimed has its attempt and
+ * its retries in the file's head. The claim holds if this owner has not lost the ownership. */
+static void note_claim(const struct fallback *fallback, const struct row *row, const dw_head *head,
+		       struct row_words *words)
+{
+	bool holds = row->is_claimed && driven_lease(fallback->front) != INT64_MIN;
+
+	if (holds)
+		words->flags |= DW_REPLAY_HOLDS;
+	if (words->what != DW_OP_PUT || head->attempt == 0)
+		return;
+	words->attempt = head->attempt;
+	words->retries = (uint8_t)(head->retries < UINT8_MAX ? head->retries : UINT8_MAX);
+	words->flags |= DW_REPLAY_LOCAL;
+	if (head->state == DW_CLAIMED)
+		words->flags |= DW_REPLAY_CLAIMED;
+	if (holds)
+		words->base = row->generation;
+}
+
 /* send: false: no memory. */
 static bool send(struct fallback *fallback, const dw_row *stored, struct op_queue *batch)
 {
@@ -51,6 +72,7 @@ static bool send(struct fallback *fallback, const dw_row *stored, struct op_queu
 		return true;
 	if (row_read(stored, &words, &body, &size) != DW_OK)
 		return set_aside(fallback, row, stored);
+	note_claim(fallback, row, &stored->head, &words);
 	op = row_replay(&fallback->alloc, stored, &words, body, size);
 	if (!op)
 		return false;

@@ -11,7 +11,8 @@ static void write_words(const struct row_words *words, unsigned char *bytes)
 {
 	bytes_put(bytes, LAYOUT, 1);
 	bytes_put(bytes + 1, words->what, 1);
-	bytes_put(bytes + 2, words->flags, 2);
+	bytes_put(bytes + 2, words->flags, 1);
+	bytes_put(bytes + 3, words->retries, 1);
 	bytes_put(bytes + 4, words->attempt, 4);
 	bytes_put(bytes + 8, words->base, 8);
 	bytes_put(bytes + 16, words->floor, 8);
@@ -50,7 +51,7 @@ dw_op *row_op(const struct alloc *alloc, const char *name, const struct row_writ
 static bool is_known(dw_op_kind what)
 {
 	return what == DW_OP_PUT || what == DW_OP_CANCEL || what == DW_OP_MOVE ||
-	       what == DW_OP_SETTLE || what == DW_OP_RETRY;
+	       what == DW_OP_SETTLE || what == DW_OP_RETRY || what == DW_OP_CLAIM;
 }
 
 int row_read(const dw_row *row, struct row_words *ret_words, const void **ret_body,
@@ -68,7 +69,8 @@ int row_read(const dw_row *row, struct row_words *ret_words, const void **ret_bo
 	if (bytes[0] > LAYOUT)
 		return DW_ENEWER;
 	*ret_words = (struct row_words){.what = (dw_op_kind)bytes[1],
-					.flags = (unsigned)bytes_get(bytes + 2, 2),
+					.flags = bytes[2],
+					.retries = bytes[3],
 					.attempt = (uint32_t)bytes_get(bytes + 4, 4),
 					.base = bytes_get(bytes + 8, 8),
 					.floor = bytes_get(bytes + 16, 8),
@@ -95,14 +97,16 @@ dw_op *row_replay(const struct alloc *alloc, const dw_row *row, const struct row
 		memcpy(op_room(op), body, body_size);
 	replay = (dw_replay *)(void *)(op_room(op) + at);
 	*replay = (dw_replay){.what = words->what,
+			      .flags = words->flags & ~ROW_ABSENT,
 			      .journal = words->session,
 			      .number = row->head.generation,
 			      .floor = words->floor,
 			      .fence = words->fence};
 	op->replay = replay;
 	op->body_size = body_size;
-	op->flags = words->flags & (ROW_WITHDRAWN | ROW_COUNTS);
-	op->head =
-	    (dw_head){.generation = words->base, .attempt = words->attempt, .due = row->head.due};
+	op->head = (dw_head){.generation = words->base,
+			     .attempt = words->attempt,
+			     .retries = words->retries,
+			     .due = row->head.due};
 	return op;
 }

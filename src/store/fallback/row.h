@@ -4,7 +4,7 @@
  * In the file a row is a timer of the SQLite store: its generation is the row's number, its topic
  * the namespace, its due the timer's. Its data are these bytes, little-endian:
  *
- *	0  1, the version of the layout, u8    1  what, u8   2  flags, u8   3  zero
+ *	0  1, the version of the layout, u8   1  what, u8   2  flags, u8   3  retries, u8
  *	4  attempt, u32    8  base, u64       16  floor, u64     24  fence, u64
  *	32 session, u64    40 the timer's record, of a put */
 #ifndef DW_STORE_FALLBACK_ROW_H
@@ -17,14 +17,14 @@
 #include "durawheel/store.h"
 #include "port/op.h"
 
-#define ROW_ABSENT 1u    /* Redis never had the id, as far as the owner knew */
-#define ROW_WITHDRAWN 4u /* DW_OP_WITHDRAWN */
-#define ROW_COUNTS 8u    /* DW_OP_VERDICT */
+/* Beside those of dw_replay: Redis never had the id, as far as the owner knew. */
+#define ROW_ABSENT 16u
 
 /* What a row says. */
 struct row_words {
 	dw_op_kind what; /* as in dw_replay */
 	unsigned flags;
+	uint8_t retries; /* that Redis has not counted */
 	uint32_t attempt;
 	uint64_t base; /* the generation in Redis that it supersedes, 0: none, or not known */
 	uint64_t floor;
@@ -37,6 +37,9 @@ struct row {
 	struct linear_node node; /* first */
 	struct row_words words;
 	uint64_t generation;    /* that the engine was told; 0: none */
+	uint64_t number;        /* the row's generation in the file */
+	bool is_claimed;        /* the engine has claimed the timer here, and has no verdict */
+	uint8_t claims;         /* made here */
 	size_t bytes;           /* in the file, without the file's own */
 	bool is_sent;           /* Redis may have done it */
 	bool is_leaving;        /* Redis has it, and the file is deleting it */

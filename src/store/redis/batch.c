@@ -120,6 +120,8 @@ static const char *letter_of(dw_op_kind what)
 		return "R";
 	case DW_OP_MOVE:
 		return "M";
+	case DW_OP_CLAIM:
+		return "L";
 	default:
 		return "C";
 	}
@@ -134,7 +136,7 @@ static bool add_replay(struct redis_command *words, const dw_op *op, unsigned ch
 	command_text(words, op->id);
 	command_unsigned(words, replay->number);
 	command_text(words, letter_of(replay->what));
-	command_number(words, op->flags & (DW_OP_WITHDRAWN | DW_OP_VERDICT));
+	command_number(words, (int64_t)replay->flags + 256 * (int64_t)op->head.retries);
 	command_unsigned(words, op->head.generation);
 	command_number(words, op->head.attempt);
 	command_unsigned(words, replay->floor);

@@ -101,6 +101,18 @@ static bool given_up(int status)
 	       status == DW_EFENCED;
 }
 
+/* tell_ordered hands over the answers that no operation before them holds up. */
+static void tell_ordered(struct redis_store *store)
+{
+	dw_op *op;
+
+	while ((op = store->completion.order_first) &&
+	       place_of(op)->progress == PROGRESS_ANSWERED) {
+		leave_order(store, op);
+		hand_over(store, op);
+	}
+}
+
 void answer(struct redis_store *store, dw_op *op, int status)
 {
 	op->status = status;
@@ -112,12 +124,14 @@ void answer(struct redis_store *store, dw_op *op, int status)
 	} else {
 		place_of(op)->progress = PROGRESS_ANSWERED;
 	}
-	while (store->completion.order_first &&
-	       place_of(store->completion.order_first)->progress == PROGRESS_ANSWERED) {
-		op = store->completion.order_first;
+	tell_ordered(store);
+}
+
+void answer_later(struct redis_store *store, dw_op *op)
+{
+	if (place_of(op)->progress == PROGRESS_ORDERED)
 		leave_order(store, op);
-		hand_over(store, op);
-	}
+	tell_ordered(store);
 }
 
 /* A server that refuses every change leaves claims unanswered until it is over. */

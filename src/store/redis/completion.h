@@ -72,6 +72,9 @@ void answer_take(struct redis_store *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
 
+/* answer_later: the operation leaves the order, so that its answer holds no other one up. */
+void answer_later(struct redis_store *, dw_op *);
+
 /* answer_known hands over answers that only wait for earlier ones. */
 void answer_known(struct redis_store *);
 

@@ -12,6 +12,7 @@
  *	completion.c in which order operations are answered, and when they are given up
  *	layout.c     the number of shards: known, guessed, asked for
  *	batch.c      the words of a call on timers
+ *	confirm.c    changes that wait for the owner to acknowledge them
  *	outcome.c    what became of operations: replies, and what is in doubt
  *	write.c      operations on one timer, as script calls
  *	key_types.c  keys of another type than ours cut their shard off

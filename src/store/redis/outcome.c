@@ -225,6 +225,8 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 			op_queue_push(&half_deleted, op);
 			continue;
 		}
+		if (confirm_takes(store, request->shard, op, &reply->items[i]))
+			continue;
 		status = take_item(store, request->shard, op, &reply->items[i]);
 		/* DW_ENOENT: the timer that the caller knew has ended, perhaps by this same
 		 * command, whose answer was lost. */

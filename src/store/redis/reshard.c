@@ -99,6 +99,7 @@ static void move_all(struct redis_store *store, struct shard *shard)
 	move_ops(store, &shard->queues.retry);
 	move_ops(store, &shard->queues.waiting);
 	move_puts(store, shard);
+	confirm_end(store, shard);
 	tombstone_move(store, shard);
 }
 

@@ -6,6 +6,7 @@
 
 #include "store/redis/audit.h"
 #include "store/redis/completion.h"
+#include "store/redis/confirm.h"
 #include "store/redis/inbox.h"
 #include "store/redis/key_types.h"
 #include "store/redis/layout.h"
@@ -54,11 +55,12 @@ struct shard_set {
 /* Sets of shards, so that a turn visits few of them. The first five may also have a shard that does
  * not belong there any more: whoever visits it finds out, and removes it. */
 struct shard_sets {
-	struct shard_set marked;  /* shards with a mark */
-	struct shard_set queued;  /* with operations that wait to be sent, or are in doubt */
-	struct shard_set paused;  /* that get no command for a while */
-	struct shard_set news;    /* whose inbox may have something */
-	struct shard_set rebuilt; /* that lost data, which the engine does not know yet */
+	struct shard_set marked;      /* shards with a mark */
+	struct shard_set queued;      /* with operations that wait to be sent, or are in doubt */
+	struct shard_set paused;      /* that get no command for a while */
+	struct shard_set news;        /* whose inbox may have something */
+	struct shard_set unconfirmed; /* with operations that wait for the owner */
+	struct shard_set rebuilt;     /* that lost data, which the engine does not know yet */
 	struct shard_set cut_off;
 	unsigned cut_off_count;
 	struct shard_set untold; /* cut off, or in use again, which the engine does not know yet */
@@ -79,6 +81,7 @@ struct shard {
 	struct shard_types types;     /* key_types.h */
 	struct shard_queues queues;   /* completion.h */
 	struct in_doubt in_doubt;     /* completion.h */
+	struct confirm confirm;       /* confirm.h */
 	struct shard_session session; /* session.h */
 	struct rebuild rebuild;       /* restore.h */
 	struct tombstones tombstones; /* tombstone.h */

@@ -110,6 +110,7 @@ void redis_work(struct redis_store *store)
 	lease_work(store);
 	inbox_work(store);
 	repair_work(store);
+	confirm_work(store);
 	key_types_work(store);
 	scan_work(store);
 	dispatch_all(store);
@@ -261,7 +262,7 @@ static dw_usec store_due(const struct redis_store *store)
 		at = usec_min(at, link_due(store->wake.link));
 	if (store->ownership.role == DW_OWNER)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
-	at = usec_min(at, key_types_due(store));
+	at = usec_min(at, usec_min(key_types_due(store), confirm_due(store)));
 	if (store->handover.is_coming || store->handover.is_on)
 		at = usec_min(at, store->handover.until);
 	for (unsigned i = shard_next(&store->sets.paused, 0); i < store->shard_count;
@@ -322,6 +323,7 @@ static void end_unsent(struct redis_store *store)
 		answer_all(store, &shard->queues.rebuild, DW_ECLOSED);
 		answer_all(store, &shard->queues.retry, DW_ECLOSED);
 		answer_all(store, &shard->queues.waiting, DW_ECLOSED);
+		confirm_end(store, shard);
 		while ((request = request_pop(&shard->in_doubt.requests))) {
 			answer_all(store, &request->ops, DW_EUNKNOWN);
 			request_free(store, request);

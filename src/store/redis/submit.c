@@ -58,6 +58,8 @@ static void take(struct redis_store *store, dw_op *op)
 	} else if (write_is_one(op)) {
 		struct shard *shard = shard_of(store, op->id);
 
+		if (op->kind == DW_OP_CLAIM && op->head.generation <= shard->lease.jump)
+			op->flags &= ~DW_OP_KNOWN; /* the script knows the attempt */
 		put_in_queue(store, shard, &shard->queues.waiting, op);
 	} else {
 		if (later_is_barrier(op))

@@ -102,6 +102,7 @@ bool token_take(struct redis_store *store, struct shard *shard, const struct rep
 	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
 	shard_expect_news(store, shard);
 	shard->inbox.seen = 0;
+	shard->lease.jump = strtoull(reply->items[8].bytes, NULL, 10);
 	token_note_version(shard, (uint64_t)reply_number(&reply->items[3]));
 	return true;
 }
@@ -140,6 +141,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 	command_text(words, shard->rebuild.state == REBUILD_ACQUIRING && shard->lease.fence > 0
 				? shard->lease.incarnation
 				: "");
+	command_text(words, store->env.fires ? "1" : "");
 }
 
 bool token_is_succeeded(const struct redis_store *store, const struct shard *shard,

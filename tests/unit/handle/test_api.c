@@ -106,11 +106,16 @@ static void open_of_a_shared_store_names_what_is_wrong(void **state)
 	o.shards = 256;
 	o.lease_us = DW_SECONDS(1) - 1;
 	refused(&o, DW_EINVAL, "options.lease_us");
-	o.lease_us = DW_MINUTES(5) + 1;
+	o.lease_us = DW_HOURS(24) + 1;
 	refused(&o, DW_EINVAL, "options.lease_us");
 	o.lease_us = -1;
 	refused(&o, DW_EINVAL, "options.lease_us");
 	o.lease_us = DW_SECONDS(1);
+	o.outage = DW_OUTAGE_FIRE;
+	refused(&o, DW_EINVAL, "needs a journal");
+	o.outage = (dw_outage)2;
+	refused(&o, DW_EINVAL, "DW_OUTAGE_HOLD or DW_OUTAGE_FIRE");
+	o.outage = DW_OUTAGE_HOLD;
 	assert_int_equal(dw_open(&d, &o, NULL), DW_OK);
 	assert_int_equal(dw_close(d, 0), DW_OK);
 }

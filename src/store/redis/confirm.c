@@ -1,0 +1,165 @@
+#include "store/redis/confirm.h"
+
+#include <stdlib.h>
+
+#include "store/redis/core.h"
+
+enum { WAIT = 8 }; /* the code of a change that waits */
+
+#define FIRST DW_MILLISECONDS(2)
+#define LAST DW_MILLISECONDS(64)
+
+static void answer_unknown(struct redis_store *store, dw_op *op)
+{
+	op->flags |= DW_OP_DONE; /* and is not done again */
+	answer(store, op, DW_EUNKNOWN);
+}
+
+/* take: place->floor is the version that the operation has made, place->order the fence of the
+ * owner that it waits for. words: "version:fence". */
+static void take(struct redis_store *store, struct shard *shard, dw_op *op, const char *words)
+{
+	char *end;
+
+	answer_later(store, op);
+	place_of(op)->floor = strtoull(words, &end, 10);
+	place_of(op)->order = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
+	op->head.generation = place_of(op)->floor;
+	op->next = NULL;
+	if (shard->confirm.pause == 0) {
+		shard->confirm.pause = FIRST;
+		shard->confirm.at = usec_add(store->now, FIRST);
+		shard_add(&store->sets.unconfirmed, shard->number);
+	}
+	op_queue_push(&shard->confirm.ops, op);
+}
+
+bool confirm_takes(struct redis_store *store, struct shard *shard, dw_op *op,
+		   const struct reply *item)
+{
+	if ((op->kind != DW_OP_CANCEL && op->kind != DW_OP_MOVE) || item->kind != REPLY_ARRAY ||
+	    item->items[0].integer != WAIT)
+		return false;
+	take(store, shard, op, item->items[1].bytes);
+	return true;
+}
+
+/* be_idle: nothing waits any more. */
+static void be_idle(struct redis_store *store, struct shard *shard)
+{
+	shard->confirm.pause = 0;
+	shard_remove(&store->sets.unconfirmed, shard->number);
+}
+
+static void take_item(struct redis_store *store, struct shard *shard, dw_op *op, int64_t code)
+{
+	if (code == 0)
+		answer(store, op, DW_OK);
+	else if (code == 1)
+		op_queue_push(&shard->confirm.ops, op);
+	else
+		answer(store, op, DW_ELATE);
+}
+
+/* end_call: what is not answered waits on. */
+static void end_call(struct redis_store *store, struct redis_request *request)
+{
+	struct confirm *confirm = &request->shard->confirm;
+
+	op_queue_append(&confirm->ops, op_queue_take(&request->ops));
+	confirm->is_asked = false;
+	confirm->pause = usec_min(2 * confirm->pause, LAST);
+	confirm->at = usec_add(store->now, confirm->pause);
+	if (!confirm->ops.first)
+		be_idle(store, request->shard);
+	request_free(store, request);
+}
+
+static void confirm_answered(struct redis_store *store, struct redis_request *request,
+			     const struct reply *reply)
+{
+	if (call_failed(store, request, reply) == FAILURE_NONE)
+		for (size_t i = 1; i < reply->count; i++)
+			take_item(store, request->shard, op_queue_pop(&request->ops),
+				  reply->items[i].integer);
+	end_call(store, request);
+}
+
+static void confirm_lost(struct redis_store *store, struct redis_request *request)
+{
+	end_call(store, request);
+}
+
+static void give_up(struct redis_store *store, struct shard *shard)
+{
+	dw_op *op = op_queue_take(&shard->confirm.ops);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		op->next = NULL;
+		if (store->now >= place_of(op)->deadline)
+			answer_unknown(store, op);
+		else
+			op_queue_push(&shard->confirm.ops, op);
+		op = next;
+	}
+}
+
+static void ask(struct redis_store *store, struct shard *shard)
+{
+	struct redis_command *words = &store->pipeline.words;
+	struct redis_request *request = request_new(store, shard, confirm_answered, confirm_lost);
+
+	if (!request)
+		return;
+	call_begin(store, SCRIPT_CONFIRM, shard);
+	for (size_t i = 0; i < BATCH_MAX && shard->confirm.ops.first; i++) {
+		dw_op *op = op_queue_pop(&shard->confirm.ops);
+
+		command_text(words, op->id);
+		command_unsigned(words, place_of(op)->floor);
+		command_unsigned(words, place_of(op)->order);
+		op_queue_push(&request->ops, op);
+	}
+	shard->confirm.is_asked = true;
+	if (request_send(store, request) != DW_OK)
+		confirm_lost(store, request);
+}
+
+void confirm_work(struct redis_store *store)
+{
+	const struct shard_set *set = &store->sets.unconfirmed;
+
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1)) {
+		struct shard *shard = &store->shards[i];
+
+		if (store->now < shard->confirm.at || shard->confirm.is_asked)
+			continue;
+		give_up(store, shard);
+		shard->confirm.at = usec_add(store->now, LAST); /* or when it is answered */
+		if (!shard->confirm.ops.first)
+			be_idle(store, shard);
+		else if (store->pipeline.connection)
+			ask(store, shard);
+	}
+}
+
+dw_usec confirm_due(const struct redis_store *store)
+{
+	const struct shard_set *set = &store->sets.unconfirmed;
+	dw_usec at = DW_NEVER;
+
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
+		if (!store->shards[i].confirm.is_asked)
+			at = usec_min(at, store->shards[i].confirm.at);
+	return at;
+}
+
+void confirm_end(struct redis_store *store, struct shard *shard)
+{
+	dw_op *op;
+
+	while ((op = op_queue_pop(&shard->confirm.ops)))
+		answer_unknown(store, op);
+}
