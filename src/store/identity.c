@@ -14,7 +14,7 @@
 
 enum { HOST_SIZE = 65, STAT_SIZE = 1024, START_FIELD = 22 };
 
-/* read_file: the beginning of a file of /proc as a string, "" if there is none. */
+/* read_file reads the beginning of a file of /proc as a string; "" if it cannot be read. */
 static void read_file(const char *path, char *ret_text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -25,8 +25,8 @@ static void read_file(const char *path, char *ret_text, size_t size)
 		(void)close(fd); /* only read */
 }
 
-/* start_of: field 22 of /proc/PID/stat, 0 if it cannot be read; the name in field 2 may hold
- * spaces. */
+/* start_of returns the start time of a process: field 22 of /proc/PID/stat, or 0 if it cannot be
+ * read. The name in field 2 may hold spaces, so the count begins behind its closing parenthesis. */
 static int64_t start_of(int64_t pid)
 {
 	char path[64];
@@ -41,7 +41,8 @@ static int64_t start_of(int64_t pid)
 	return at ? strtoll(at, NULL, 10) : 0;
 }
 
-/* pid_space: the number in "pid:[4026531836]", 0 if it cannot be read. */
+/* pid_space returns the number in "pid:[4026531836]", which names this process's pid namespace; 0
+ * if it cannot be read. */
 static int64_t pid_space(void)
 {
 	char text[64] = "";
@@ -63,8 +64,9 @@ struct identity identity_of_process(void)
 	return self;
 }
 
-/* is_gone: the kernel says that the process has ended, or that its number is another one's now. A
- * /proc that cannot be read says neither: it may be hidden (hidepid=2) from this user. */
+/* is_gone: true if the kernel says that the process has ended, or that another process has its
+ * number now. If /proc cannot be read (hidepid=2), the start time is unknown and the process counts
+ * as alive. */
 static bool is_gone(int64_t pid, int64_t start)
 {
 	int64_t found;

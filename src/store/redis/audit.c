@@ -1,7 +1,7 @@
-/* Reads overdue timers, whoever wrote them: at each call the next page of every shard. The pages
- * are neither merged nor sorted, because the owner knows almost all of these timers. A scan in
- * order would have to read a whole crowd of equal deadlines before it could return the first
- * one. */
+/* Reads overdue timers, whichever process wrote them. Each call reads the next page of every shard.
+ * The pages are neither merged nor sorted, because the owner knows almost all of these timers. A
+ * scan in order would have to read a whole crowd of equal deadlines before it could return the
+ * first one. */
 #include "store/redis/audit.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static size_t page_of(const struct redis_store *store)
 	return page > PAGE_MIN ? page : PAGE_MIN;
 }
 
-/* finish answers with the last shard's page. */
+/* finish answers the audit when the last shard's page is in. */
 static void finish(struct redis_store *store)
 {
 	dw_op *op = store->audit.op;
@@ -35,8 +35,9 @@ static void from_the_start(struct shard *shard)
 	shard->audited.score[0] = shard->audited.id[0] = '\0';
 }
 
-/* keep_place: another program's id may be too long to keep. Then all entries with its score are
- * passed over; the next pass meets them again. */
+/* keep_place remembers where the next page of this shard begins. An id that another program wrote
+ * may be too long to keep. Then the next page skips all entries with its score; the next pass
+ * through the shard reads them again. */
 static void keep_place(struct shard *shard, const struct reply *id, const struct reply *score)
 {
 	bool fits = id->size <= DW_ID_MAX && !memchr(id->bytes, 0, id->size);
@@ -46,7 +47,8 @@ static void keep_place(struct shard *shard, const struct reply *id, const struct
 		       fits ? id->bytes : "\xff");
 }
 
-/* take_rows: false: no memory. *ret_passed: one is not overdue, and so none behind it. */
+/* take_rows adds the overdue rows of a page to the answer. *ret_passed: it met a row that is not
+ * overdue, so no later row is. False: no memory. */
 static bool take_rows(struct redis_store *store, struct shard *shard, const struct reply *reply,
 		      bool *ret_passed)
 {
@@ -126,14 +128,15 @@ static void ask(struct redis_store *store, struct shard *shard)
 void audit_begin(struct redis_store *store, dw_op *op)
 {
 	if (store->audit.op) {
-		answer(store, op, DW_EBUSY); /* one at a time */
+		answer(store, op, DW_EBUSY); /* only one audit at a time */
 		return;
 	}
 	store->audit.op = op;
 	place_of(op)->floor = (uint64_t)store->now;
 	store->audit.status = DW_OK;
 	store->audit.more = false;
-	store->audit.left = 1; /* our own, so that no shard is the last one before all are asked */
+	store->audit.left =
+	    1; /* for this function itself, so that finish() cannot run before every shard was asked */
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (!shard_is_cut_off(&store->shards[i]))
 			ask(store, &store->shards[i]);

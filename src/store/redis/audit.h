@@ -1,4 +1,4 @@
-/* What is overdue, in no order. */
+/* Reads the overdue timers of all shards, in no order. */
 #ifndef DW_STORE_REDIS_AUDIT_H
 #define DW_STORE_REDIS_AUDIT_H
 
@@ -9,13 +9,13 @@
 struct redis_store;
 
 struct audit {
-	dw_op *op;     /* NULL: none is under way */
+	dw_op *op;     /* NULL: no audit is under way */
 	unsigned left; /* shards not answered */
 	bool more;
 	int status;
 };
 
-/* How far the last audit came in a shard; "": it begins at the start. */
+/* Where the last audit stopped in a shard. "": the next audit begins at the start. */
 struct audit_place {
 	char score[24];
 	char id[DW_ID_MAX + 1];

@@ -1,4 +1,5 @@
-/* The words of a command: which operations make one, and what each of them says. */
+/* Makes the words of a command: decides which operations go into one command, and writes the words
+ * of each. */
 #include "store/redis/batch.h"
 
 #include <string.h>
@@ -9,7 +10,8 @@
 
 /* ---- Operands ------------------------------------------------------------------------------ */
 
-/* batch_add_forget: there may be so many in all, of which the shard gives its part. */
+/* batch_add_forget: all shards together keep at most DW_DEAD_MAX dead letters. If they have more,
+ * each shard keeps its share, in proportion to the letters that it has now. */
 void batch_add_forget(struct redis_store *store, const struct shard *shard)
 {
 	uint64_t total = 0;
@@ -41,7 +43,7 @@ static void add_head(struct redis_command *words, const dw_op *op)
 	command_time(words, op->head.due);
 }
 
-/* batch_version: what a put asks for; the script takes it if nobody was ahead of it. */
+/* batch_version rounds the operation's floor up to the next version that belongs to this shard. */
 uint64_t batch_version(const struct redis_store *store, const struct shard *shard, const dw_op *op)
 {
 	uint64_t count = store->shard_count;
@@ -50,7 +52,8 @@ uint64_t batch_version(const struct redis_store *store, const struct shard *shar
 	       (shard->number + count - place_of_const(op)->floor % count) % count;
 }
 
-/* write_put: the value as it is to be stored, in whole; its size, 0: the body is no record. */
+/* write_put writes the whole value that the put stores, and returns its size. 0: the body is not a
+ * record. */
 static size_t write_put(struct redis_store *store, const struct shard *shard, const dw_op *op,
 			unsigned char *value)
 {
@@ -67,8 +70,8 @@ static size_t write_put(struct redis_store *store, const struct shard *shard, co
 	return VALUE_HEAD_SIZE + size;
 }
 
-/* add_puts adds the puts column by column, as the script passes them on. False: one body is not a
- * record. */
+/* add_puts adds the puts column by column, as the script hands them to Redis. False: one body is
+ * not a record. */
 static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
 		     size_t count)
 {
@@ -98,7 +101,7 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 	return true;
 }
 
-/* add_push: a timer that is written again. False: it is no record. */
+/* add_push adds a timer that is written again after a loss. False: its body is not a record. */
 static bool add_push(struct redis_command *words, const dw_op *op, unsigned char **at)
 {
 	size_t size = value_pack(op->body, op->body_size, *at);
@@ -127,7 +130,7 @@ static const char *letter_of(dw_op_kind what)
 	}
 }
 
-/* add_replay: a row of a journal. False: its body is no record. */
+/* add_replay adds a row of a journal. False: its body is not a record. */
 static bool add_replay(struct redis_command *words, const dw_op *op, unsigned char **at)
 {
 	const dw_replay *replay = op->replay;
@@ -154,7 +157,8 @@ static void add_delivery(struct redis_command *words, const dw_op *op)
 	command_number(words, op->head.attempt);
 }
 
-/* add_known_claims: each as it is to be stored. False: one of them is no record. */
+/* add_known_claims adds the claimed timers as they are to be stored, because the script does not
+ * read them first. False: one body is not a record. */
 static bool add_known_claims(struct redis_store *store, const struct shard *shard,
 			     const dw_op *first, size_t count)
 {
@@ -182,7 +186,7 @@ static bool add_known_claims(struct redis_store *store, const struct shard *shar
 	return true;
 }
 
-/* add_known: of those that nobody has to look at. */
+/* add_known adds operations whose timers the script need not read (batch_is_known). */
 static bool add_known(struct redis_store *store, const struct shard *shard, const dw_op *op,
 		      size_t count)
 {
@@ -241,7 +245,7 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 
 /* ---- A command ------------------------------------------------------------------------------ */
 
-/* words_of: how many words an operation takes at most. */
+/* words_of returns how many words an operation of this kind takes at most. */
 static size_t words_of(dw_op_kind kind)
 {
 	switch (kind) {
@@ -264,7 +268,7 @@ static size_t words_of(dw_op_kind kind)
 	}
 }
 
-/* room_of: for the bytes that an operation's words do not have yet. */
+/* room_of returns how much room the packed body of an operation needs. */
 static size_t room_of(const dw_op *op)
 {
 	return op->body_size ? VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) : 0;
@@ -276,7 +280,7 @@ struct seen {
 	uint64_t hashes[4 * BATCH_MAX];
 };
 
-/* is_seen, and is from now on. */
+/* is_seen: true if the set has the id's hash. Otherwise it is added. */
 static bool is_seen(struct seen *seen, const char *id)
 {
 	uint64_t hash = hash_bytes(1, id, strlen(id)) | 1; /* never 0, an empty place */
@@ -305,15 +309,16 @@ void batch_forget(struct op_queue *queue)
 		op->flags &= ~DW_OP_KNOWN;
 }
 
-/* is_free: the operation may overtake earlier ones of these kinds that are about other ids. A move
- * may not: like a put it makes versions, and versions follow the order of the calls. */
+/* is_free: true if the operation may overtake operations of these kinds that concern other ids. A
+ * move may not: like a put it makes a version, and versions follow the order of the calls. */
 static bool is_free(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT || op->kind == DW_OP_CANCEL || op->kind == DW_OP_CLAIM ||
 	       op->kind == DW_OP_SETTLE || op->kind == DW_OP_ACK;
 }
 
-/* run_end: the last operation of the run at the head; NULL: the run is long enough. */
+/* run_end returns the last operation of the run at the head of the queue. NULL: the run already
+ * fills a command. */
 static dw_op *run_end(const struct op_queue *queue, size_t *ret_count)
 {
 	dw_op *op = queue->first;
@@ -389,7 +394,8 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 			break;
 		if (count > 0 && op->flags & DW_OP_AGAIN)
 			break;
-		/* What was refused once may stand behind what was asked later: versions grow. */
+		/* A refused put is in the queue again, perhaps behind a put with a later version.
+		 * Versions must grow within a command. */
 		if (kind == DW_OP_PUT && place_of_const(op)->floor <= floor && count > 0)
 			break;
 		floor = place_of_const(op)->floor;

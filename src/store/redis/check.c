@@ -1,8 +1,9 @@
-/* A check of the whole namespace, shard after shard, a page at a time, so that the server serves
- * others in between. First what the keys are: those of another type than ours are named, and left
- * out. Then the sorted set, each entry with its value; then the values that no entry leads to; then
- * the dead letters, and how long the inbox is. It reads only. Timers come and go meanwhile: what
- * looks wrong in one page only because of that is not, because each page is one moment. */
+/* Checks the whole namespace, shard after shard and a page at a time, so that the server serves
+ * others in between. The stages of a shard: 1. the types of its keys; a key of a wrong type is
+ * reported, and the stages that need it are left out. 2. The entries of the sorted set, each with
+ * its value. 3. The values without an entry. 4. The dead letters. 5. The length of the inbox. The
+ * check only reads. Timers come and go meanwhile, but each page shows one moment, so this never
+ * looks like a flaw. */
 #include "store/redis/check.h"
 
 #include <inttypes.h>
@@ -36,8 +37,8 @@ struct store_check {
 	dw_store_status sum;
 	unsigned shard;
 	enum stage stage;
-	unsigned strange;        /* KEY_BIT of each key of the shard that has another type */
-	struct walk_place place; /* or, of values, the cursor as its score */
+	unsigned strange;        /* KEY_BIT of each key of this shard that has a wrong type */
+	struct walk_place place; /* in STAGE_VALUES its score is the cursor */
 };
 
 static void next_page(struct redis_store *, struct store_check *);
@@ -62,7 +63,7 @@ static void end(struct redis_store *store, struct store_check *check, int status
 	answer(store, op, status);
 }
 
-/* flaw counts and, while there is room, tells of one. */
+/* flaw counts a flaw, and adds it to the answer while there is room. */
 static void flaw(struct redis_store *store, struct store_check *check, const char *id,
 		 uint64_t generation, const char *what)
 {
@@ -74,7 +75,8 @@ static void flaw(struct redis_store *store, struct store_check *check, const cha
 	row = row_new(&store->alloc, id, what, strlen(what) + 1);
 	if (row)
 		row->head.generation = generation;
-	(void)op_add_row(&store->alloc, op, &check->tail, row); /* the answer says it */
+	(void)op_add_row(&store->alloc, op, &check->tail,
+			 row); /* without memory, op->status says so */
 }
 
 /* ---- What is in a page --------------------------------------------------------------------- */
@@ -131,7 +133,7 @@ static void look_at_letter(struct redis_store *store, struct store_check *check,
 
 /* ---- Values that no entry leads to --------------------------------------------------------- */
 
-/* is_readable: no key of the stage is of another type. */
+/* is_readable: true if all keys that the stage needs have the right type. */
 static bool is_readable(const struct store_check *check)
 {
 	static const unsigned keys[STAGES] = {[STAGE_CLAIMED] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
@@ -156,7 +158,8 @@ static void next_stage(struct redis_store *store, struct store_check *check)
 	next_page(store, check);
 }
 
-/* begin_anew: it reads only, so that it can, when the server is back, or serves again. */
+/* begin_anew starts the check from the beginning as soon as the server can be asked again. It may,
+ * because a check only reads. */
 static void begin_anew(struct redis_store *store, struct store_check *check)
 {
 	dw_op *op = check->op;
@@ -177,7 +180,8 @@ static void check_page_lost(struct redis_store *store, struct redis_request *req
 	begin_anew(store, check);
 }
 
-/* check_values: looked at with the order, in one moment: a timer that ends meanwhile is no flaw. */
+/* check_values: the script compares values and entries in one moment, so a timer that ends
+ * meanwhile is no flaw. */
 static void check_values(struct redis_store *store, struct store_check *check,
 			 const struct reply *reply)
 {
@@ -252,7 +256,8 @@ static void check_letters(struct redis_store *store, struct store_check *check,
 		go_on(store, check, &items[reply->count - 3], items[reply->count - 2].bytes);
 }
 
-/* page_refused: the server does not know the script, and has been sent it; or does not serve. */
+/* page_refused: if the server did not know the script, the page is asked for again. If the server
+ * refuses everything for now, the check starts again later. Otherwise it fails. */
 static void page_refused(struct redis_store *store, struct redis_request *request,
 			 const struct reply *reply)
 {

@@ -1,8 +1,11 @@
-/* In which order operations are answered. The shards answer when they like; but timers with equal
- * deadlines fire in the order in which they were put, and claimed, so what changes one timer is
- * answered in the order of submission. What reads is not: a long scan holds nobody up. But what it
- * has found is newer than the answers that wait then, and is told after them: a "there is none"
- * that came late would drop what a client has put since. */
+/* Decides in which order operations are answered. Shards reply independently of each other. But
+ * timers with equal deadlines must fire in the order in which they were put and claimed. So
+ * operations that change one timer are answered in the order of their submission.
+ *
+ * A read is not part of this order, so that a long scan holds nothing up. But its result is newer
+ * than the answers that still wait for earlier ones. If the engine got the result first and then an
+ * older "there is no such timer", it would drop a timer that a client has put in between. So a read
+ * is answered after those (answer_behind). */
 #include "store/redis/completion.h"
 
 #include <string.h>
@@ -23,7 +26,7 @@ static bool is_ordered(const dw_op *op)
 	case DW_OP_CANCEL:
 	case DW_OP_SETTLE:
 	case DW_OP_BURY:
-	case DW_OP_OWN: /* what was asked as a client is answered to a client */
+	case DW_OP_OWN: /* so that all operations sent as a client are answered before it */
 		return true;
 	default:
 		return false;
@@ -65,10 +68,11 @@ static void hand_over(struct redis_store *store, dw_op *op)
 	bool first = !store->completion.answers.first;
 	bool ours = op->kind == DW_OP_REDELETE || op->kind == DW_OP_MEND || op->flags & OP_OURS;
 
-	/* The new owner is told all, however long that takes, as long as the server takes it. */
+	/* The handover lasts as long as the server keeps taking rebuild writes. */
 	if (store->handover.is_on && op->kind == DW_OP_REPUSH && op->status == DW_OK)
 		store->handover.until = usec_add(store->now, PATIENCE);
-	/* The engine would forget what it knows, and has not told the new owner yet. */
+	/* If the engine saw DW_EFENCED now, it would forget its timers before it has written them
+	 * for the new owner. */
 	if (store->handover.is_on && op->status == DW_EFENCED && !ours) {
 		op_queue_push(&store->completion.withheld, op);
 		return;
@@ -94,14 +98,16 @@ void answer_withheld(struct redis_store *store)
 		hand_over(store, op);
 }
 
-/* given_up: such an answer says nothing that others must wait for. */
+/* given_up: an answer that says that the store gave the operation up. No other answer must wait for
+ * it. */
 static bool given_up(int status)
 {
 	return status == DW_ESTORE || status == DW_EUNKNOWN || status == DW_ECLOSED ||
 	       status == DW_EFENCED;
 }
 
-/* tell_ordered hands over the answers that no operation before them holds up. */
+/* tell_ordered hands over the answers from the head of the order up to the first operation without
+ * an answer. */
 static void tell_ordered(struct redis_store *store)
 {
 	dw_op *op;
@@ -134,7 +140,8 @@ void answer_later(struct redis_store *store, dw_op *op)
 	tell_ordered(store);
 }
 
-/* A server that refuses every change leaves claims unanswered until it is over. */
+/* While the server refuses every change, claims stay unanswered, and a caller's read must not wait
+ * for them. */
 void answer_behind(struct redis_store *store, dw_op *op, int status)
 {
 	if (!op->asked || !pipeline_refuses(store))
@@ -167,8 +174,9 @@ void answer_known(struct redis_store *store)
 
 /* ---- Giving up ------------------------------------------------------------------------------- */
 
-/* is_waited_for: a caller of the API waits for the answer, or the answer is of use only now.
- * Operations that firing waits for are never given up: they are done when the server is back. */
+/* is_waited_for: a caller of the API waits for the answer, or the answer is of use only now. All
+ * other operations are never given up, because firing depends on them; they are done when the
+ * server is back. */
 static bool is_waited_for(const dw_op *op)
 {
 	switch (op->kind) {
@@ -189,13 +197,14 @@ static bool is_waited_for(const dw_op *op)
 	}
 }
 
-/* is_overdue: the operation must be answered within time. */
+/* is_overdue: less than `time` is left until the operation must be answered. */
 static bool is_overdue(const struct redis_store *store, const dw_op *op, dw_usec time)
 {
 	return is_waited_for(op) && usec_add(store->now, time) >= place_of_const(op)->deadline;
 }
 
-/* An operation that is sent now may be answered, or lost, only after REPLY_TIME. */
+/* queue_overdue: the reply to an operation that is sent now may take up to REPLY_TIME. So an
+ * operation with less time left is not sent, and is answered. */
 static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 {
 	dw_op *op = op_queue_take(queue);
@@ -211,8 +220,8 @@ static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 	}
 }
 
-/* note_doubt remembers that a put may have been applied, so that it is not done twice when it is
- * sent again. Without memory it counts as applied: its outcome stays unknown. */
+/* note_doubt remembers that a put may have been applied, so that it is not applied twice if it is
+ * sent again. Without memory for this the put counts as applied, and its outcome stays unknown. */
 static void note_doubt(struct redis_store *store, struct shard *shard, dw_op *op, uint64_t number)
 {
 	size_t id_size = strlen(op->id) + 1;
@@ -243,7 +252,9 @@ void answer_doubtful(struct redis_store *store, struct op_queue *queue)
 	}
 }
 
-/* recall_in_doubt: patience: of callers whose operation may have been applied. */
+/* recall_in_doubt answers operations that may have been applied. Those that may be repeated get
+ * DW_ESTORE at once. Those of a caller get DW_EUNKNOWN when the caller has waited for
+ * `patience`. */
 static void recall_in_doubt(struct redis_store *store, struct shard *shard, dw_usec patience)
 {
 	for (struct redis_request *request = shard->in_doubt.requests.first; request;
@@ -304,8 +315,9 @@ void answer_cut_off(struct redis_store *store, struct shard *shard)
 	in_doubt_overdue(store, shard);
 }
 
-/* order_overdue hands over overdue answers that wait for earlier ones. The engine's own reads keep
- * waiting: they could tell of timers whose earlier answers the engine has not seen. */
+/* order_overdue hands over answers that are overdue but wait for earlier ones. Answers to the
+ * engine's own reads keep waiting: they might show timers about which the engine has not seen the
+ * earlier answers. */
 static void order_overdue(struct redis_store *store)
 {
 	dw_op *op = store->completion.order_first;
@@ -325,7 +337,7 @@ static void order_overdue(struct redis_store *store)
 void answer_overdue(struct redis_store *store)
 {
 	if (store->now < store->completion.overdue_at)
-		return; /* to look at all that waits takes longer than the rest of a turn */
+		return; /* looking at every queue takes longer than the rest of a turn */
 	store->completion.overdue_at = usec_add(store->now, OVERDUE_EVERY);
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
 	     i = shard_next(&store->sets.queued, i + 1)) {

@@ -1,4 +1,4 @@
-/* The answers, in the order of submission. */
+/* Answers operations in the order of their submission, and gives up those that take too long. */
 #ifndef DW_STORE_REDIS_COMPLETION_H
 #define DW_STORE_REDIS_COMPLETION_H
 
@@ -8,17 +8,18 @@
 #include "store/redis/pipeline.h"
 
 #define DOUBTS_MAX 1024u
-#define OP_OURS (1u << 31)          /* of dw_op.flags: nobody has submitted it */
-#define OP_HALF_DELETED (1u << 30)  /* its value was gone once; memory writes the shard again */
-#define OP_MISREAD (1u << 29)       /* its reply had a wrong shape once */
-#define OP_MISREAD_AGAIN (1u << 28) /* and once more: it is given up */
+#define OP_OURS (1u << 31) /* of dw_op.flags: the store made the operation itself */
+#define OP_HALF_DELETED                                                                            \
+	(1u << 30)            /* another program had deleted its value; memory rewrites the shard */
+#define OP_MISREAD (1u << 29) /* the reply to it had a wrong shape once */
+#define OP_MISREAD_AGAIN (1u << 28) /* and a second time: it is given up */
 
 /* What this store keeps of an operation, in its room. */
 struct op_place {
-	dw_op *next, *prev; /* in the order */
-	dw_usec deadline;   /* steady: then it is given up */
-	uint64_t floor;     /* the version asked for; of what reads, since when it has read */
-	uint64_t order;     /* its number among all submitted */
+	dw_op *next, *prev; /* neighbours in the order of the answers */
+	dw_usec deadline;   /* steady; then the operation is given up */
+	uint64_t floor; /* of a change: the version that it asks for; of a read: when it began */
+	uint64_t order; /* counts the submitted operations */
 	unsigned progress;
 };
 
@@ -36,15 +37,15 @@ static inline const struct op_place *place_of_const(const dw_op *op)
 
 struct completion {
 	struct op_queue answers;
-	dw_op *order_first, *order_last; /* operations that are answered in their order */
-	struct op_queue
-	    withheld;       /* while another owner is told what we know: answers that say so */
-	uint64_t submitted; /* operations, which numbers them */
-	dw_usec overdue_at; /* steady; then operations are given up again */
-	bool in_turn;       /* nobody has to be woken */
+	dw_op *order_first, *order_last; /* the order of the answers */
+	struct op_queue withheld;        /* DW_EFENCED answers, held back during a handover */
+	uint64_t submitted;              /* how many operations were submitted */
+	dw_usec overdue_at;              /* steady; when answer_overdue looks at the queues next */
+	bool in_turn;                    /* a turn is running, so no wake-up is needed */
 };
 
-/* A put that was given up after it was sent: the handshake says whether it was applied. */
+/* A put that was given up after it was sent. The next handshake tells whether the server applied
+ * it. */
 struct put_in_doubt {
 	struct put_in_doubt *next;
 	uint64_t number;
@@ -53,17 +54,17 @@ struct put_in_doubt {
 	char id[];
 };
 
-/* What a shard was sent over a connection that was lost. */
+/* Commands that were sent to a shard over a connection that was then lost. */
 struct in_doubt {
 	struct request_list requests;
 	struct put_in_doubt *puts;
 	unsigned count;
 };
 
-/* The operations of a shard that are not sent. */
+/* The operations of a shard that are not sent yet. */
 struct shard_queues {
-	struct op_queue rebuild; /* first: they are sent while the shard is rebuilt */
-	struct op_queue retry;   /* sent already, not applied; as submitted */
+	struct op_queue rebuild; /* sent first, also while the shard is rebuilt */
+	struct op_queue retry;   /* sent before but not applied; in the order of submission */
 	struct op_queue waiting;
 };
 
@@ -72,34 +73,36 @@ void answer_take(struct redis_store *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
 
-/* answer_later: the operation leaves the order, so that its answer holds no other one up. */
+/* answer_later takes an operation out of the order, so that later answers do not wait for it. */
 void answer_later(struct redis_store *, dw_op *);
 
-/* answer_known hands over answers that only wait for earlier ones. */
+/* answer_known hands over all answers that are there, even if earlier operations have none yet. */
 void answer_known(struct redis_store *);
 
 /* answer_withheld ends the handover, and hands over the withheld answers. */
 void answer_withheld(struct redis_store *);
 
-/* answer_doubtful answers DW_EUNKNOWN for good: an operation that is sent again is not done. */
+/* answer_doubtful answers DW_EUNKNOWN for good: if the operation is submitted again, its result is
+ * only looked up. */
 void answer_doubtful(struct redis_store *, struct op_queue *);
 
 /* answer_behind answers a read. The engine gets the answer only after the answers of all changes
  * that were submitted before this call. */
 void answer_behind(struct redis_store *, dw_op *, int status);
 
-/* answer_cut_off gives up what waits for the shard. */
+/* answer_cut_off gives up the operations of a shard that is cut off. */
 void answer_cut_off(struct redis_store *, struct shard *);
 
-/* answer_recall gives up what is not sent and what may be repeated; and, after that patience, what
- * may have been applied. */
+/* answer_recall gives up operations that were not sent, or that may be repeated. Operations that
+ * may have been applied are given up when their caller has waited for `patience`. */
 void answer_recall(struct redis_store *, dw_usec patience);
 
 /* answer_overdue gives up operations whose callers have waited for too long. */
 void answer_overdue(struct redis_store *);
 
-/* refuse_fenced answers what was asked of an owner; reading goes on as a client, and so do rebuild
- * writes while this store hands over. refuse_fenced_all: all that was asked of the shard's. */
+/* refuse_fenced answers DW_EFENCED to the operations in a queue, because the ownership is lost. A
+ * GET stays in the queue, because a client may ask it. Rebuild writes also stay during a handover.
+ * refuse_fenced_all does this with all queues of the shard. */
 void refuse_fenced(struct redis_store *, struct shard *, struct op_queue *);
 void refuse_fenced_all(struct redis_store *, struct shard *);
 
