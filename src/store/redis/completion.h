@@ -8,10 +8,9 @@
 #include "store/redis/pipeline.h"
 
 #define DOUBTS_MAX 1024u
-#define OP_OURS (1u << 31) /* of dw_op.flags: the store made the operation itself */
-#define OP_HALF_DELETED                                                                            \
-	(1u << 30)            /* another program had deleted its value; memory rewrites the shard */
-#define OP_MISREAD (1u << 29) /* the reply to it had a wrong shape once */
+#define OP_OURS (1u << 31)          /* of dw_op.flags: the store made the operation itself */
+#define OP_HALF_DELETED (1u << 30)  /* its value was missing once; memory rewrites the shard */
+#define OP_MISREAD (1u << 29)       /* the reply to it had a wrong shape once */
 #define OP_MISREAD_AGAIN (1u << 28) /* and a second time: it is given up */
 
 /* What this store keeps of an operation, in its room. */
