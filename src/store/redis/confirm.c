@@ -4,19 +4,20 @@
 
 #include "store/redis/core.h"
 
-enum { WAIT = 8 }; /* the code of a change that waits */
+enum { WAIT = 8 }; /* the script's code for a change that waits */
 
 #define FIRST DW_MILLISECONDS(2)
 #define LAST DW_MILLISECONDS(64)
 
 static void answer_unknown(struct redis_store *store, dw_op *op)
 {
-	op->flags |= DW_OP_DONE; /* and is not done again */
+	op->flags |= DW_OP_DONE; /* if it is submitted again, it is not applied again */
 	answer(store, op, DW_EUNKNOWN);
 }
 
-/* take: place->floor is the version that the operation has made, place->order the fence of the
- * owner that it waits for. words: "version:fence". */
+/* take keeps an operation until the owner acknowledges it. words: "version:fence", the version that
+ * the operation has made and the fence of the owner that it waits for. place->floor and
+ * place->order keep both. */
 static void take(struct redis_store *store, struct shard *shard, dw_op *op, const char *words)
 {
 	char *end;
@@ -44,7 +45,7 @@ bool confirm_takes(struct redis_store *store, struct shard *shard, dw_op *op,
 	return true;
 }
 
-/* be_idle: nothing waits any more. */
+/* be_idle: no operation of the shard waits any more. */
 static void be_idle(struct redis_store *store, struct shard *shard)
 {
 	shard->confirm.pause = 0;
@@ -61,7 +62,7 @@ static void take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 		answer(store, op, DW_ELATE);
 }
 
-/* end_call: what is not answered waits on. */
+/* end_call puts the operations without an answer back, for the next call. */
 static void end_call(struct redis_store *store, struct redis_request *request)
 {
 	struct confirm *confirm = &request->shard->confirm;
@@ -137,7 +138,8 @@ void confirm_work(struct redis_store *store)
 		if (store->now < shard->confirm.at || shard->confirm.is_asked)
 			continue;
 		give_up(store, shard);
-		shard->confirm.at = usec_add(store->now, LAST); /* or when it is answered */
+		shard->confirm.at =
+		    usec_add(store->now, LAST); /* or earlier, when the call is answered */
 		if (!shard->confirm.ops.first)
 			be_idle(store, shard);
 		else if (store->pipeline.connection)

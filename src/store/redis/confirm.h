@@ -1,5 +1,5 @@
-/* Changes of this client that are done and not certain: the owner may start timers while it is cut
- * off, and has not acknowledged them. */
+/* Changes of this client that the server has stored and whose effect is not certain yet: the owner
+ * may start timers while it is cut off from the server, and has not acknowledged these changes. */
 #ifndef DW_STORE_REDIS_CONFIRM_H
 #define DW_STORE_REDIS_CONFIRM_H
 
@@ -12,24 +12,24 @@
 struct redis_store;
 struct shard;
 
-/* The operations of a shard that wait. */
+/* The operations of a shard that wait for the owner. */
 struct confirm {
 	struct op_queue ops;
 	bool is_asked; /* a call is under way */
-	dw_usec at;    /* steady: of the next call */
-	dw_usec pause; /* before it; 0: nothing waits */
+	dw_usec at;    /* steady; when the next call is sent */
+	dw_usec pause; /* before the next call; 0: nothing waits */
 };
 
-/* confirm_takes takes an operation over that waits for the owner, as the script says of it. False:
- * it does not wait. */
+/* confirm_takes takes an operation over if the script's reply item says that it must wait for the
+ * owner. False: it need not wait. */
 bool confirm_takes(struct redis_store *, struct shard *, dw_op *, const struct reply *item);
 
-/* confirm_work asks again. An operation is answered when the owner has acknowledged it, or cannot
- * any more, and after PATIENCE at the latest. */
+/* confirm_work asks the server again about the operations that wait. An operation is answered when
+ * the owner has acknowledged it, when it cannot do so any more, or after PATIENCE. */
 void confirm_work(struct redis_store *);
 dw_usec confirm_due(const struct redis_store *);
 
-/* confirm_end answers what waits with DW_EUNKNOWN. */
+/* confirm_end answers the operations that wait with DW_EUNKNOWN. */
 void confirm_end(struct redis_store *, struct shard *);
 
 #endif

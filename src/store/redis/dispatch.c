@@ -1,4 +1,4 @@
-/* Which shard sends next, and how much of its queue makes a command. */
+/* Decides which shard sends next, and how much of its queue makes a command. */
 #include "store/redis/dispatch.h"
 
 #include "store/redis/core.h"
@@ -15,7 +15,8 @@ static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
 	       (queue->last->kind != queue->first->kind && shard->channel.under_way < COMMANDS_MAX);
 }
 
-/* is_open: the shard may be sent what has a number. */
+/* is_open: true if the shard may be sent commands that change something. Otherwise it begins the
+ * handshake. */
 static bool is_open(struct redis_store *store, struct shard *shard)
 {
 	if (shard->channel.handshake == HANDSHAKE_NONE)
@@ -23,8 +24,8 @@ static bool is_open(struct redis_store *store, struct shard *shard)
 	return shard->channel.handshake == HANDSHAKE_DONE && !shard->channel.is_broken;
 }
 
-/* next_queue: the queue that may be sent now, or NULL. Rebuild writes that failed go first even
- * when the rebuild is over. */
+/* next_queue returns the queue that may be sent now, or NULL. Rebuild writes that failed go first
+ * even after the rebuild. */
 static struct op_queue *next_queue(struct shard *shard)
 {
 	if (shard->queues.rebuild.first && shard->rebuild.state != REBUILD_ACQUIRING)

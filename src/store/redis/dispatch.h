@@ -1,4 +1,4 @@
-/* Which shard sends next. */
+/* Sends the operations that wait in the shards' queues. dispatch_shard sends those of one shard. */
 #ifndef DW_STORE_REDIS_DISPATCH_H
 #define DW_STORE_REDIS_DISPATCH_H
 

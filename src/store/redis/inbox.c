@@ -24,13 +24,15 @@ static bool inbox_row_is_older(const dw_row *a, const dw_row *b)
 	return a->head.generation < b->head.generation;
 }
 
-/* is_wanted: op is NULL when nobody asks any more. */
+/* is_wanted: true if the row is behind the cursor of the INBOX. op is NULL if the INBOX was given
+ * up meanwhile. */
 static bool is_wanted(const dw_op *op, const dw_row *row)
 {
 	return !op || !op->after.started || row->head.generation > op->after.generation;
 }
 
-/* finish answers the INBOX when every shard that was asked has answered, and one had something. */
+/* finish answers the INBOX when all shards that were asked have replied, if at least one had a
+ * row. */
 static void finish(struct redis_store *store)
 {
 	dw_op *op = store->inbox.op;
@@ -50,7 +52,8 @@ static void finish(struct redis_store *store)
 	clear_reading(store);
 }
 
-/* row_of: the timer as it is now, or that there is none any more. */
+/* row_of makes the row of an inbox entry: the timer as it is stored now, or a row that says that
+ * the timer is gone. */
 static dw_row *row_of(struct redis_store *store, const struct reply *id, const struct reply *score,
 		      const struct reply *value)
 {
@@ -93,7 +96,7 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 			rows_free(&store->alloc, row);
 	}
 	if (reply->count > 3 * limit)
-		shard_expect_news(store, shard); /* there may be more */
+		shard_expect_news(store, shard); /* the inbox may have more */
 }
 
 static void inbox_answered(struct redis_store *store, struct redis_request *request,

@@ -1,4 +1,4 @@
-/* The inbox of the clients. */
+/* Reads the inbox, in which the scripts note what clients have written. */
 #ifndef DW_STORE_REDIS_INBOX_H
 #define DW_STORE_REDIS_INBOX_H
 
@@ -17,11 +17,13 @@ struct redis_inbox {
 	dw_usec since;
 };
 
-/* A shard's. */
+/* The inbox of one shard. */
 struct shard_inbox {
-	bool has_news; /* there may be something */
+	bool has_news; /* the inbox may have something */
 	bool is_read;
-	uint64_t seen; /* the last version in it: a client's, which no mark counts */
+	/* The highest version that was read in the inbox. It is a client's version, so no
+	 * acknowledged command number covers it. */
+	uint64_t seen;
 };
 
 void inbox_work(struct redis_store *);

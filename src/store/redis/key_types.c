@@ -1,5 +1,5 @@
-/* Keys of another type than ours, which another program wrote. Redis only says that some key of a
- * command has the wrong type. So types.lua is asked which key it is. */
+/* Finds keys of a wrong type, which another program has made. Redis only says that some key of a
+ * command has the wrong type, so types.lua is asked which key it is. */
 #include "store/redis/key_types.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ int key_types_ask(struct redis_store *store, struct shard *shard, request_answer
 
 /* ---- Cut off ------------------------------------------------------------------------------- */
 
-/* cut_off: nothing that waits for the shard holds up the other shards. */
+/* cut_off answers the operations that wait for the shard, so that they hold nothing up. */
 static void cut_off(struct redis_store *store, struct shard *shard)
 {
 	char words[DW_MESSAGE_SIZE];

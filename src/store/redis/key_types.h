@@ -1,5 +1,5 @@
-/* Keys of another type than ours. While a shard has one, it is cut off: what is asked of it fails
- * at once, and its timers wait. All other shards go on. */
+/* Keys of a wrong type. While a shard has one, the shard is cut off: operations on it fail at once,
+ * and its timers wait. All other shards work on. */
 #ifndef DW_STORE_REDIS_KEY_TYPES_H
 #define DW_STORE_REDIS_KEY_TYPES_H
 
@@ -13,38 +13,40 @@
 /* MENDED: the types are right again, and the owner has not renewed its lease yet. */
 enum types_state { TYPES_RIGHT, TYPES_WRONG, TYPES_MENDED };
 
-/* A shard's. */
+/* The types of one shard's keys. */
 struct shard_types {
 	enum types_state state;
 	bool is_asked;
 	char words[KEY_TYPES_WORDS]; /* while WRONG: what is wrong with the key */
-	unsigned key;                /* which one */
-	dw_usec look_at;             /* steady: while it is cut off, it is asked again then */
+	unsigned key;                /* the key of the wrong type */
+	dw_usec look_at; /* steady; when a shard that is cut off is asked for its types again */
 };
 
-/* key_types_ask asks which types the shard's keys have, as request_post does. */
+/* key_types_ask asks for the types of the shard's keys. Its parameters and result are those of
+ * request_post. */
 int key_types_ask(struct redis_store *, struct shard *, request_answered *, request_lost *);
 
-/* key_types_differ: the key, of those that the reply tells, has another type than ours; and what is
- * wrong, in words; KEY_TYPES_WORDS bytes. */
+/* key_types_differ: true if the reply of types.lua says that this key has a wrong type. Then
+ * ret_words (KEY_TYPES_WORDS bytes) says what is wrong. */
 bool key_types_differ(const struct reply *, unsigned key, char *ret_words);
 
-/* key_types_learn takes the reply to key_types_ask. True: the shard is cut off now. */
+/* key_types_learn takes the reply to key_types_ask. True: the shard is cut off. */
 bool key_types_learn(struct redis_store *, struct shard *, const struct reply *);
 
-/* key_types_name: which key of a shard that is cut off is wrong; DW_MESSAGE_SIZE bytes. */
+/* key_types_name writes which key cuts the shard off, and why; DW_MESSAGE_SIZE bytes. */
 void key_types_name(const struct shard *, char *ret_words);
 
-/* key_types_look asks for the types, because a command was refused. key_types_work asks the shards
- * that are cut off from time to time; key_types_due: when it does. */
+/* key_types_look asks for the types of a shard's keys, because a command was refused.
+ * key_types_work asks the shards that are cut off every second; key_types_due says when it asks
+ * next. */
 void key_types_look(struct redis_store *, struct shard *);
 void key_types_work(struct redis_store *);
 dw_usec key_types_due(const struct redis_store *);
 
-/* key_types_end: the shard is in use again. */
+/* key_types_end puts a shard whose keys have their types again back into use. */
 void key_types_end(struct redis_store *, struct shard *);
 
-/* key_types_take: as dw_store_class.take_part. */
+/* key_types_take implements dw_store_class.take_part. */
 bool key_types_take(struct redis_store *, dw_part *ret_part);
 
 #endif

@@ -1,4 +1,4 @@
-/* What waits until all before it is sent. */
+/* Operations that ask every shard: each waits until all operations before it are sent. */
 #ifndef DW_STORE_REDIS_LATER_H
 #define DW_STORE_REDIS_LATER_H
 
@@ -9,25 +9,27 @@
 struct redis_store;
 
 struct later {
-	struct op_queue ops; /* they ask every shard, when all before them is sent */
-	dw_op *barrier;      /* until it is answered, what comes after it waits: */
+	struct op_queue ops; /* these operations, in the order of submission */
+	dw_op *barrier; /* NULL: none; until it is answered, later operations wait behind it: */
 	struct op_queue behind;
 };
 
-/* later_may_begin: the first of them can be sent now. */
+/* later_may_begin: true if the first of these operations can be sent now. */
 bool later_may_begin(struct redis_store *);
 
-/* later_needs_all: it fails while a shard is cut off, because its answer would not be whole. */
+/* later_needs_all: true if the operation fails while a shard is cut off, because its answer would
+ * be incomplete. */
 bool later_needs_all(const dw_op *);
 
-/* later_is_barrier: what was submitted after it must not overtake it. */
+/* later_is_barrier: true for an operation that later ones must not overtake. later_end_barrier lets
+ * them go on. */
 bool later_is_barrier(const dw_op *);
 void later_end_barrier(struct redis_store *, const dw_op *);
 
-/* later_recall gives up what has not begun. */
+/* later_recall answers all operations that have not begun with DW_ESTORE. */
 void later_recall(struct redis_store *);
 
-/* later_overdue answers the operations whose deadline is over with DW_ESTORE. */
+/* later_overdue answers the operations that have waited until their deadline with DW_ESTORE. */
 void later_overdue(struct redis_store *);
 
 #endif

@@ -1,11 +1,12 @@
-/* Into how many shards the namespace is divided. The first shard's meta says so; an owner writes it
- * when it takes the lease. A client changes nothing by looking: while nobody has fixed a number it
- * has a guess, and asks again before each thing it does. Only a client that has something to write
- * where no owner has been fixes its guess: first in the first shard, then in those it writes to.
+/* Knows the number of shards of the namespace. The meta hash of the first shard has it; an owner
+ * writes it there when it takes the lease. A client that only reads never writes it. While the
+ * namespace has no number, such a client guesses one, and asks again before each operation. A
+ * client that must write into a namespace without an owner fixes its guess: first in the first
+ * shard, then in the shards that it writes to.
  *
- * A namespace that was emptied under its owner looks like a new one. So a client that finds a shard
- * without a number says so on the wake channel, and while somebody listens there it gives that
- * owner time to write all of it again. */
+ * When a namespace is emptied under its owner, it looks like a new one. So a client that finds a
+ * shard without a number publishes this on the wake channel. If somebody is subscribed there, the
+ * client waits OWNER_PATIENCE, so that the owner can write all of it again. */
 #include "store/redis/layout.h"
 
 #include <stdio.h>
@@ -72,7 +73,8 @@ void layout_words(const struct redis_store *store, unsigned shard, const struct 
 			       store->shard_count);
 }
 
-/* open_new_shards: the first shard's number is ours, so it is those shards' that have none. */
+/* open_new_shards: the first shard has told the number, so the shards that were found without one
+ * can get it. */
 static void open_new_shards(struct redis_store *store)
 {
 	struct shard *first = &store->shards[0];
@@ -91,7 +93,7 @@ static void open_new_shards(struct redis_store *store)
 			shard_mark(store, shard, SHARD_HANDSHAKE);
 			continue;
 		}
-		shard->session.is_new = true; /* the first one has none either */
+		shard->session.is_new = true; /* the first shard has no number either */
 		shard_pause(store, shard, usec_add(store->now, PAUSE));
 		if (first->channel.handshake == HANDSHAKE_DONE && first->channel.under_way == 0)
 			first->channel.handshake = HANDSHAKE_NONE;
@@ -156,7 +158,7 @@ bool layout_is_known(struct redis_store *store)
 
 	if (layout->is_fixed || layout->is_fresh || store->ownership.role == DW_OWNER)
 		return true;
-	(void)layout_ask(store); /* without memory it is asked again */
+	(void)layout_ask(store); /* without memory: asked again later */
 	return false;
 }
 
@@ -166,7 +168,7 @@ void layout_suspect(struct redis_store *store)
 		return;
 	store->layout.is_fixed = false;
 	store->layout.is_fresh = false;
-	(void)layout_ask(store); /* without memory it is asked again */
+	(void)layout_ask(store); /* without memory: asked again later */
 }
 
 /* ---- A shard without a number ---------------------------------------------------------------- */
@@ -185,7 +187,7 @@ void layout_is_new(struct redis_store *store, struct shard *shard, int64_t liste
 	shard_pause(store, shard, usec_add(store->now, PAUSE));
 	shard->session.is_new = true;
 	if (shard->number > 0)
-		(void)layout_ask(store); /* without memory it is asked again */
+		(void)layout_ask(store); /* without memory: asked again later */
 }
 
 void layout_is_ours(struct redis_store *store, const struct shard *shard)
@@ -196,7 +198,7 @@ void layout_is_ours(struct redis_store *store, const struct shard *shard)
 	store->layout.empty_since = 0;
 	for (unsigned i = 1; i < store->shard_count; i++)
 		if (store->shards[i].session.is_new) {
-			(void)layout_ask(store); /* without memory it is asked again */
+			(void)layout_ask(store); /* without memory: asked again later */
 			return;
 		}
 }
@@ -215,8 +217,8 @@ static void correction_answered(struct redis_store *store, struct redis_request 
 	request_free(store, request);
 }
 
-/* correct writes our number into a shard that only a client has written to. The client's next
- * commands are refused, and so it learns our number. */
+/* correct writes the owner's number into a shard that only a client has used. The server then
+ * refuses the client's next commands, and so the client learns the number. */
 static void correct(struct redis_store *store, unsigned shard)
 {
 	char key[96];

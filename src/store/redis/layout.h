@@ -1,4 +1,4 @@
-/* The number of shards: known, guessed, asked for. */
+/* Knows or guesses the number of shards. */
 #ifndef DW_STORE_REDIS_LAYOUT_H
 #define DW_STORE_REDIS_LAYOUT_H
 
@@ -14,37 +14,38 @@ struct shard;
 #define SHARDS_MAX 256u
 
 struct layout {
-	bool is_fixed; /* shard_count is what the first shard says; else there is none, we guess */
-	bool is_fresh; /* the guess was looked at since something was submitted */
-	bool is_asked; /* a question is under way */
+	bool is_fixed; /* shard_count is the first shard's number; else it is a guess */
+	bool is_fresh; /* the first shard was asked since the last operation was submitted */
+	bool is_asked; /* the first shard is being asked */
 	bool is_answered;
-	bool is_wrong;       /* the answer was no number */
-	bool passes;         /* the question was refused, for a while */
+	bool is_wrong;       /* the first shard's number is not a number */
+	bool passes;         /* the server refused the question, but will accept it later */
 	dw_usec pause_until; /* steady; after a refusal */
-	unsigned found;      /* by the last question; 0: none */
-	dw_usec empty_since; /* steady; 0: it is not, or nobody has noticed */
+	unsigned found;      /* the number in the last reply; 0: none */
+	dw_usec empty_since; /* steady; when a shard without a number was found; 0: not found */
 	char words[DW_MESSAGE_SIZE];
 };
 
-/* layout_ask asks the first shard. DW_OK, DW_ENOMEM. */
+/* layout_ask asks the first shard for the number. DW_OK, DW_ENOMEM. */
 int layout_ask(struct redis_store *);
 
-/* layout_is_known: what is sent now goes to the right shards, as far as anyone can know. Else it
- * asks. */
+/* layout_is_known: true if commands sent now go to the right shards, as far as this store can know.
+ * If not, it asks the first shard. */
 bool layout_is_known(struct redis_store *);
 
-/* layout_suspect: a shard says another number. */
+/* layout_suspect: a shard has another number than ours, so the first shard is asked. */
 void layout_suspect(struct redis_store *);
 
-/* layout_is_new: the shard has no number in its handshake, and so many listen for news of it.
- * layout_is_ours: it has ours. */
+/* layout_is_new: the handshake found no number in this shard; `listeners` connections are
+ * subscribed to the wake channel. layout_is_ours: the handshake found our number. */
 void layout_is_new(struct redis_store *, struct shard *, int64_t listeners);
 void layout_is_ours(struct redis_store *, const struct shard *);
 
-/* layout_stands: the emptied first shard is ours again, and a client had given it that number. */
+/* layout_stands: this owner has put its number into the emptied first shard again. `clients` is the
+ * number that a client had put there, or nil. */
 void layout_stands(struct redis_store *, const struct reply *clients);
 
-/* layout_words: what is wrong with the number found in a shard; DW_MESSAGE_SIZE bytes. */
+/* layout_words writes what is wrong with the number found in a shard; DW_MESSAGE_SIZE bytes. */
 void layout_words(const struct redis_store *, unsigned shard, const struct reply *found,
 		  char *ret_words);
 
