@@ -150,7 +150,7 @@ test_redis_timers_in_a_wrong_shard() {
 	grep -q '"id":"r",.*"is in a shard to which the id does not belong"' out
 	expect 0 durawheel run --until-idle
 	[ "$(ids_of out)" = q ]
-	says 'q is in shard 1, to which it does not belong: it is set aside$'
+	says 'timer q is in the wrong shard (1): it becomes a dead letter (CORRUPT)$'
 	says 'damaged timers, not fired: 2; see durawheel dead list$'
 	expect 0 durawheel check
 	expect 0 durawheel run --until-idle

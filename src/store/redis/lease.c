@@ -1,5 +1,5 @@
-/* Ownership: a lease on every shard. All are acquired at once, renewed together, and lost
- * together. */
+/* Acquires, renews and gives back the leases. The owner has a lease on every shard. All are
+ * acquired at once, renewed together, and lost together. */
 #include "store/redis/lease.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 
 static void acquire_shard(struct redis_store *, struct shard *, const char *replace);
 
-/* set_owner: every shard that is not cut off is ours. No command of this store as a client is under
- * way any more. */
+/* set_owner: this store is the owner now, of all shards that are not cut off. No command that it
+ * sent as a client is under way any more. */
 static void set_owner(struct redis_store *store)
 {
 	store->ownership.role = DW_OWNER;
@@ -24,7 +24,7 @@ static void set_owner(struct redis_store *store)
 		if (shard->lease.fence > 0)
 			handshake_done(store, shard, 0);
 		else
-			shard->channel.handshake = HANDSHAKE_NONE; /* it is cut off */
+			shard->channel.handshake = HANDSHAKE_NONE; /* the shard is cut off */
 	}
 }
 
@@ -40,7 +40,7 @@ static void release_answered(struct redis_store *store, struct redis_request *re
 	request_free(store, request);
 }
 
-/* release gives a lease back; should that fail, it ends by itself. */
+/* release gives a lease back. If the command fails, the lease runs out by itself. */
 static void release(struct redis_store *store, struct shard *shard)
 {
 	if (shard->lease.fence == 0)
@@ -65,7 +65,7 @@ static void acquisition_ended(struct redis_store *store)
 	acquisition->op = NULL;
 	if (acquisition->status == DW_OK) {
 		set_owner(store);
-		answer_known(store); /* done as a client, and so answered to one */
+		answer_known(store); /* first the answers to this store as a client */
 	} else {
 		for (unsigned i = 0; i < store->shard_count; i++)
 			release(store, &store->shards[i]);
@@ -83,15 +83,16 @@ static void refuse(struct redis_store *store, int status, const char *words)
 		       words); /* cut if long */
 }
 
-/* note_passing: of the failure that is about to be noted, if it is the first. */
+/* note_passing notes whether the failure that the caller is about to report will pass by itself.
+ * The first failure counts. */
 static void note_passing(struct redis_store *store, bool passes)
 {
 	if (store->ownership.acquisition.status == DW_OK)
 		store->ownership.acquisition.passes = passes;
 }
 
-/* acquire_held: another process has the lease. A dead process of this machine is replaced. For any
- * other the lease must end. */
+/* acquire_held: another process has the lease. A dead process of this machine is replaced at once.
+ * The lease of any other process must run out. */
 static void acquire_held(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	const char *holder = reply->items[3].bytes;
@@ -110,7 +111,8 @@ static void acquire_held(struct redis_store *store, struct shard *shard, const s
 	refuse(store, DW_EOWNED, words);
 }
 
-/* next_shards: the first one is the arbiter: who has it takes the others. */
+/* next_shards acquires the other shards after the first one. The first shard is the arbiter:
+ * whoever has it may take the others. */
 static void next_shards(struct redis_store *store, const struct shard *shard)
 {
 	if (shard->number != 0 || store->ownership.acquisition.status != DW_OK)
@@ -147,7 +149,7 @@ static void acquire_lost(struct redis_store *store, struct redis_request *reques
 		acquisition_ended(store);
 }
 
-/* ask_types asks which key has another type than ours. Without the arbiter nothing is acquired; any
+/* ask_types asks which key has a wrong type. If the first shard has one, the acquisition fails. Any
  * other shard is cut off. */
 static bool ask_types(struct redis_store *store, struct shard *shard)
 {
@@ -178,7 +180,7 @@ static void refuse_number(struct redis_store *store, const struct shard *shard,
 	if (reply->count >= 2 && reply->items[1].kind == REPLY_BULK)
 		layout_words(store, shard->number, &reply->items[1], words);
 	refuse(store, DW_ESTORE, words);
-	layout_suspect(store); /* a standby asks again, with the right one */
+	layout_suspect(store); /* so a standby asks again, with the right number */
 }
 
 static void acquire_answered(struct redis_store *store, struct redis_request *request,
@@ -189,7 +191,7 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 
 	store->ownership.acquisition.left--;
 	if (reply_fails(reply, "WRONGTYPE") && ask_types(store, shard)) {
-		/* Refused, or cut off, when the answer has come. */
+		/* acquire_types_answered decides. */
 	} else if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		acquire_shard(store, shard, "");
 	} else if (failure != FAILURE_NONE) {
@@ -271,7 +273,7 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 	shard->lease.is_renewing = false;
 	if (store->ownership.role != DW_OWNER || !request->as_owner || failure == FAILURE_AGAIN ||
 	    failure == FAILURE_FULL || failure == FAILURE_REFUSED) {
-		/* Asked again with the next renewal, long before the lease is over. */
+		/* The next renewal comes long before the lease is over. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		clock_learn(store, reply_number(&reply->items[3]));
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));

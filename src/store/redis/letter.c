@@ -1,4 +1,4 @@
-/* A dead letter as the scripts give it. */
+/* Reads a dead letter that a script has sent. */
 #include "store/redis/letter.h"
 
 #include <stdlib.h>
@@ -9,8 +9,9 @@
 
 #define LETTER_HEAD 17u
 
-/* number_of a letter with that score. Ours are whole numbers below 2^53; others are rounded up, so
- * that a page behind the number does not begin with the letter again. */
+/* number_of returns the number of a letter, which is its score. Ours are whole numbers below 2^53.
+ * A score that another program wrote is rounded up, so that the page behind this number does not
+ * begin with the same letter. */
 static uint64_t number_of(const char *score)
 {
 	uint64_t number = strtoull(score, NULL, 10);
@@ -23,7 +24,7 @@ static uint64_t number_of(const char *score)
 	return number > 0 ? number : 1;
 }
 
-/* version_of a letter: the one in its name, behind the id. */
+/* version_of returns the version of a letter, which stands behind the id in its name. */
 static uint64_t version_of(const struct reply *member)
 {
 	size_t id_size = strnlen(member->bytes, member->size);

@@ -1,4 +1,4 @@
-/* A dead letter as the scripts give it. */
+/* Reads a dead letter that a script has sent. */
 #ifndef DW_STORE_REDIS_LETTER_H
 #define DW_STORE_REDIS_LETTER_H
 
@@ -8,8 +8,9 @@
 struct redis_store;
 struct shard;
 
-/* letter_row: the row of a dead letter, of three items of dead_page.lua: a member, its score, a
- * letter. Its status says whether it can be trusted; number and generation are sound. */
+/* letter_row makes the row of a dead letter out of three items of dead_page.lua: a member, its
+ * score, and a letter. The row's status says whether its body can be trusted; its number and
+ * generation always can. */
 dw_row *letter_row(struct redis_store *, const struct shard *, const struct reply *items);
 
 #endif

@@ -1,4 +1,4 @@
-/* Complaints, and how often they are written. */
+/* Writes warnings to the program's log, and limits how many. */
 #include "store/redis/log.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 bool may_complain(const struct redis_store *store)
 {
-	/* An opening that fails says why in the end. */
+	/* While the store is being opened, redis_store_open() reports the reason itself. */
 	return store->env.log && store->opened &&
 	       !(store->complained_at && store->now < store->complained_at + COMPLAINT_EVERY);
 }

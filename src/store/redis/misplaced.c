@@ -1,8 +1,8 @@
-/* A timer is misplaced in a shard to which its id does not belong. Another program has put it
- * there, by RENAME for instance. Every question about the id goes to another shard, so a misplaced
- * timer can be neither claimed nor cancelled. It is given as a damaged timer of generation 0, so
- * that the timer of that id in the right shard stays untouched. Its owner moves it to the dead
- * letters where it is. Such a letter cannot be requeued, but it can be dropped. */
+/* Finds timers in a shard to which their id does not belong. Another program has put them there,
+ * for example by RENAME. Every operation on the id goes to another shard, so a misplaced timer can
+ * be neither claimed nor cancelled. A scan shows it as a damaged timer of generation 0, so that the
+ * timer of that id in the right shard stays untouched. The owner makes it a dead letter in the
+ * shard where it is. Such a letter cannot be requeued, but it can be dropped. */
 #include "store/redis/misplaced.h"
 
 #include <stdlib.h>
@@ -15,7 +15,8 @@ bool misplaced_is(const struct redis_store *store, const struct shard *shard, co
 	return crc16_of(id) % store->shard_count != shard->number;
 }
 
-/* act does something in the shard that nobody has submitted; without memory, another time. */
+/* act makes an operation of the store's own on a shard. Without memory it does nothing; the next
+ * page with the timer tries again. */
 static dw_op *act(struct redis_store *store, struct shard *shard, dw_op_kind kind,
 		  const dw_row *row)
 {
@@ -38,7 +39,8 @@ void misplaced_row(struct redis_store *store, struct shard *shard, dw_row *row)
 	if (!misplaced_is(store, shard, row->id) || row->status == DW_ENEWER)
 		return;
 	if (store->ownership.role == DW_OWNER) {
-		complain(store, "%s is in shard %u, to which it does not belong: it is set aside",
+		complain(store,
+			 "timer %s is in the wrong shard (%u): it becomes a dead letter (CORRUPT)",
 			 row->id, shard->number);
 		op = act(store, shard, DW_OP_BURY, row);
 		if (op)

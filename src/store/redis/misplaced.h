@@ -1,4 +1,4 @@
-/* Timers in a shard to which they do not belong. */
+/* Timers in a shard to which their id does not belong. */
 #ifndef DW_STORE_REDIS_MISPLACED_H
 #define DW_STORE_REDIS_MISPLACED_H
 
@@ -11,9 +11,9 @@ struct shard;
 
 bool misplaced_is(const struct redis_store *, const struct shard *, const char *id);
 
-/* misplaced_row: a timer that was read in that shard. If it is misplaced, it is damaged from now
- * on, and an owner moves it to the dead letters. misplaced_news: the same of one in the inbox,
- * which is acknowledged. */
+/* misplaced_row looks at a timer that was read in the shard. If it is misplaced, its row becomes a
+ * damaged one, and an owner makes the timer a dead letter. misplaced_news does the same with a
+ * timer in the inbox, and acknowledges it. */
 void misplaced_row(struct redis_store *, struct shard *, dw_row *);
 void misplaced_news(struct redis_store *, struct shard *, dw_row *, int64_t score);
 

@@ -1,5 +1,5 @@
-/* Operations that ask every shard: status, report, purge, the drop of all dead letters. The shards'
- * answers are gathered; the last one answers the operation. */
+/* Operations that ask every shard: status, report, purge, and the drop of all dead letters. Their
+ * struct gather adds up the shards' answers; the last one answers the operation. */
 #include "store/redis/namespace.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@ struct gather {
 	dw_op *op;
 	unsigned left;
 	int status; /* the first failure */
-	bool begun; /* a shard has done its part, or may have */
-	bool again; /* it reads only, and is asked again when the server is back, or serves again */
+	bool begun; /* a shard has done its part, or perhaps has */
+	bool again; /* a read that failed for now: it is asked again later */
 	dw_store_status sum;
 	char owner[256];
 	char *report;
@@ -66,7 +66,7 @@ static void part_lost(struct redis_store *store, struct redis_request *request)
 
 /* ---- Status -------------------------------------------------------------------------------- */
 
-/* What status.lua answers. */
+/* The items of a reply of status.lua. */
 enum {
 	PENDING,
 	CLAIMED,
@@ -83,7 +83,7 @@ enum {
 	FIELDS
 };
 
-/* take_owner: the first shard's owner is all the shards'. */
+/* take_owner reads the owner of the first shard, who is the owner of all shards. */
 static bool take_owner(struct redis_store *store, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
@@ -136,8 +136,8 @@ static void status_answered(struct redis_store *store, struct redis_request *req
 
 /* ---- What changes every shard -------------------------------------------------------------- */
 
-/* part_refused: the shard was emptied or set back, or another process has it. The handshake says
- * which. Only then is the ownership lost. */
+/* part_refused: the shard has refused its part. It was emptied or set back, or another process has
+ * it. The handshake finds out which; only in the last case the ownership is lost. */
 static int part_refused(struct redis_store *store, const struct redis_request *request,
 			enum failure failure)
 {
@@ -179,7 +179,7 @@ static void part_answered(struct redis_store *store, struct redis_request *reque
 
 static void gather_begin(struct redis_store *, dw_op *);
 
-/* report_answered: with the report old dead letters are looked at, in every shard. */
+/* report_answered: after a report, every shard drops its old dead letters. */
 static void report_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
 {
@@ -208,7 +208,7 @@ static void begin_report(struct redis_store *store, dw_op *op)
 	struct redis_request *request;
 
 	if (store->ownership.role == DW_OWNER && shard_is_cut_off(shard)) {
-		gather_begin(store, op); /* the next report will tell */
+		gather_begin(store, op); /* the report itself is left to the next one */
 		return;
 	}
 	if (store->ownership.role != DW_OWNER || shard->channel.handshake != HANDSHAKE_DONE ||
@@ -302,7 +302,7 @@ static void gather_begin(struct redis_store *store, dw_op *op)
 		return;
 	}
 	gather->op = op;
-	gather->left = 1; /* until every shard is asked */
+	gather->left = 1; /* for this function, until every shard is asked */
 	gather->sum.next_due = DW_NEVER;
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (op->kind != DW_OP_REPORT || may_forget(&store->shards[i]))

@@ -1,4 +1,4 @@
-/* What asks every shard. */
+/* Operations that ask every shard. */
 #ifndef DW_STORE_REDIS_NAMESPACE_H
 #define DW_STORE_REDIS_NAMESPACE_H
 

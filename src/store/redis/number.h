@@ -1,4 +1,4 @@
-/* The number that an item of a reply is. */
+/* Reads an item of a reply as a number. */
 #ifndef DW_STORE_REDIS_NUMBER_H
 #define DW_STORE_REDIS_NUMBER_H
 
@@ -12,7 +12,7 @@ static inline bool is_number(const struct reply *reply)
 	return reply->kind == REPLY_INTEGER;
 }
 
-/* reply_number: an integer, or a bulk of digits; 0 otherwise. */
+/* reply_number returns the number of an integer, or of a bulk of digits; 0 otherwise. */
 static inline int64_t reply_number(const struct reply *reply)
 {
 	if (is_number(reply))

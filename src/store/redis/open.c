@@ -1,4 +1,5 @@
-/* Opening: the connection, the number of shards, the lease. The only part that waits. */
+/* Opens the store: connects, learns the number of shards, and acquires the leases. Only opening and
+ * stopping wait. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static int fail(char *message, int status, const char *words)
 	return status;
 }
 
-/* unreachable says why there is no connection. */
+/* unreachable writes why there is no connection. */
 static int unreachable(struct redis_store *store, char *message)
 {
 	bool fatal;
@@ -108,8 +109,8 @@ static int await_connection(struct redis_store *store, dw_usec until, char *mess
 	return unreachable(store, message);
 }
 
-/* rest waits a moment before a server is asked again that refuses only for now. False: the patience
- * is over. */
+/* rest waits a moment before it asks a server again that refuses only for now. False: there is no
+ * time left. */
 static bool rest(struct redis_store *store, dw_usec until)
 {
 	dw_usec end = usec_min(until, usec_add(store->now, PAUSE));
@@ -120,7 +121,8 @@ static bool rest(struct redis_store *store, dw_usec until)
 	return store->now < until;
 }
 
-/* tell_new: a name that is written wrong looks like an empty namespace. */
+/* tell_new logs that the namespace is new, because a misspelt name looks like an empty
+ * namespace. */
 static void tell_new(struct redis_store *store)
 {
 	char line[DW_MESSAGE_SIZE];
@@ -164,7 +166,7 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 	return status;
 }
 
-/* open_as_owner: the lease of every shard, or why not. */
+/* open_as_owner acquires the lease of every shard, or says why it cannot. */
 static int open_as_owner(struct redis_store *store, dw_usec until, char *message)
 {
 	do {
@@ -180,14 +182,14 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		if (store->ownership.acquisition.status == DW_OK)
 			return DW_OK;
 		while (store->pipeline.under_way.first && redis_wait(store, until))
-			redis_wire(store); /* the leases are given back first */
+			redis_wire(store); /* first the leases are given back */
 	} while (store->ownership.acquisition.passes && rest(store, until));
 	return fail(message, store->ownership.acquisition.status,
 		    store->ownership.acquisition.words);
 }
 
-/* open_away opens a client's store without its server. The number of shards is a guess, which the
- * store corrects when the server is there. */
+/* open_away opens a client's store without its server. The number of shards is a guess. The store
+ * corrects it when the server is there. */
 static int open_away(struct redis_store *store)
 {
 	int status = redis_shards(store, store->env.shards ? store->env.shards : SHARDS_DEFAULT);
