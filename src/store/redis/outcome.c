@@ -1,12 +1,12 @@
-/* What became of the operations on one timer: replies become answers, and what was under way on a
- * lost connection is looked up. */
+/* Turns replies into answers of the operations on one timer, and finds out what became of the
+ * commands on a lost connection. */
 #include "store/redis/outcome.h"
 
 #include <string.h>
 
 #include "store/redis/core.h"
 
-/* What a script answers for one operation, instead of a header. */
+/* A script's code for an entry whose value is missing. */
 enum { HALF_DELETED = 6 };
 
 static int status_of(int64_t code)
@@ -20,8 +20,8 @@ static int status_of(int64_t code)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* note_generation: the next version asked for is later than this one. The first one is asked for
- * before the server's time is known. */
+/* note_generation makes the next version that is asked for later than this one, unless this one is
+ * more than 60 s ahead of all that is known. */
 static void note_generation(struct redis_store *store, struct shard *shard, uint64_t generation)
 {
 	dw_usec now = usec_add(store->clock.time, usec_sub(store->now, store->clock.at));
@@ -33,7 +33,7 @@ static void note_generation(struct redis_store *store, struct shard *shard, uint
 		store->clock.floor = generation;
 }
 
-/* take_item: what the script says of one operation. */
+/* take_item turns a script's item for one operation into a status. */
 static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 		     const struct reply *item)
 {
@@ -63,8 +63,7 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 	return status;
 }
 
-/* forget_answered: a timer that became a dead letter is answered after the shard has dropped old
- * dead letters. */
+/* forget_answered answers a BURY, after the shard has dropped old dead letters. */
 static void forget_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
 {
@@ -86,8 +85,8 @@ static void forget_lost(struct redis_store *store, struct redis_request *request
 	request_free(store, request);
 }
 
-/* forget_letters drops old dead letters of the shard; without a connection or memory, another
- * time. */
+/* forget_letters drops old dead letters of the shard. Without a connection or memory the next BURY
+ * does. */
 static void forget_letters(struct redis_store *store, struct shard *shard, dw_op *op)
 {
 	struct redis_request *request = request_new(store, shard, forget_answered, forget_lost);
@@ -106,7 +105,7 @@ static void forget_letters(struct redis_store *store, struct shard *shard, dw_op
 	answer(store, op, DW_OK);
 }
 
-/* set_head: what a put or a claim has stored as it was given. */
+/* set_head: the head of a timer that the script has stored just as the operation said. */
 static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 {
 	bool claimed = op->flags & DW_OP_CLAIMED;
@@ -123,8 +122,7 @@ static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 	}
 }
 
-/* note_end: the operation ended a timer, made one, or found one that another owner has brought
- * back. */
+/* note_end keeps tombstones up to date: the operation ended a timer or stored one. */
 static void note_end(struct redis_store *store, struct shard *shard, const dw_op *op)
 {
 	switch (op->kind) {
@@ -152,7 +150,7 @@ static void note_end(struct redis_store *store, struct shard *shard, const dw_op
 	}
 }
 
-/* take_as_given: all was done as it was given. */
+/* take_as_given: the script has done all operations just as they said. */
 static void take_as_given(struct redis_store *store, struct redis_request *request)
 {
 	dw_op *op;
@@ -164,8 +162,8 @@ static void take_as_given(struct redis_store *store, struct redis_request *reque
 	}
 }
 
-/* is_passed_on: a letter that is not at home may be in another shard: the next one is asked, until
- * all are. */
+/* is_passed_on: a dead letter may be in a wrong shard, so the next shard is asked. False: all were
+ * asked. */
 static bool is_passed_on(struct redis_store *store, const struct shard *shard, dw_op *op)
 {
 	struct shard *next = &store->shards[(shard->number + 1) % store->shard_count];
@@ -177,8 +175,8 @@ static bool is_passed_on(struct redis_store *store, const struct shard *shard, d
 	return true;
 }
 
-/* retry: operations that were not applied are sent again before later ones, which may be about the
- * same timer. Rebuild writes stay ahead of all others. */
+/* retry queues operations that were not applied before later ones, which may concern the same
+ * timers. Rebuild writes stay ahead of all others. */
 static void retry(struct redis_store *store, struct shard *shard, struct op_queue *ops)
 {
 	bool rebuilds =
@@ -193,8 +191,8 @@ static bool is_half_deleted(const dw_op *op, const struct reply *item)
 	return is_number(item) && item->integer == HALF_DELETED && !(op->flags & OP_HALF_DELETED);
 }
 
-/* write_half_deleted: the operations are sent once more when the engine has written what it knows
- * of the shard. More values of it may be missing. */
+/* write_half_deleted: more values of the shard may be missing. So the engine first writes all that
+ * it knows of the shard, and then these operations are sent again. */
 static void write_half_deleted(struct redis_store *store, struct shard *shard,
 			       struct op_queue *half_deleted)
 {
@@ -228,8 +226,8 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 		if (confirm_takes(store, request->shard, op, &reply->items[i]))
 			continue;
 		status = take_item(store, request->shard, op, &reply->items[i]);
-		/* DW_ENOENT: the timer that the caller knew has ended, perhaps by this same
-		 * command, whose answer was lost. */
+		/* DW_ENOENT: the timer has ended, perhaps by this same command, whose answer was
+		 * lost. */
 		if (status == DW_OK ||
 		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
 			note_end(store, request->shard, op);
@@ -242,7 +240,7 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 	write_half_deleted(store, request->shard, &half_deleted);
 }
 
-/* must_go_on: nobody else would send it again, or later ones of its kind must not overtake it. */
+/* must_go_on: the engine does not repeat this operation, or later ones must not overtake it. */
 static bool must_go_on(const dw_op *op)
 {
 	return op->kind == DW_OP_REDELETE || op->kind == DW_OP_REPLAY;
@@ -255,7 +253,7 @@ static void retry_later(struct redis_store *store, struct shard *shard, struct o
 	retry(store, shard, ops);
 }
 
-/* refused: nothing of it was done. */
+/* refused: the server has applied nothing of the request. */
 static void refused(struct redis_store *store, struct redis_request *request, enum failure failure)
 {
 	struct shard *shard = request->shard;
@@ -313,7 +311,7 @@ static bool may_repeat(const dw_op *op)
 	}
 }
 
-/* give_up_misread answers what the server has answered wrongly twice. */
+/* give_up_misread answers operations whose replies had a wrong shape twice. */
 static void give_up_misread(struct redis_store *store, struct op_queue *queue)
 {
 	dw_op *op = op_queue_take(queue);
@@ -347,8 +345,8 @@ void write_answered(struct redis_store *store, struct redis_request *request,
 	request_free(store, request);
 }
 
-/* write_lost: the handshake will say whether the command was applied, unless its number belongs to
- * a role that is lost. */
+/* write_lost: the handshake will say whether the command was applied. If the store is not the owner
+ * or client any more that sent it, nobody will. */
 void write_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);
@@ -376,16 +374,16 @@ static int take_value(struct redis_store *store, struct shard *shard, dw_op *op,
 	return DW_OK;
 }
 
-/* is_its: the row is what the put has stored. */
+/* is_its: true if the row is what the put has stored. */
 static bool is_its(const dw_op *op, const dw_row *row)
 {
 	return row->status == DW_OK && row->head.due == op->head.due &&
 	       row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0;
 }
 
-/* applied_status: an operation was applied, and its answer is lost; this is stored now. Another
- * process may have been there since. A client's cancel may have found an open timer, and then an
- * earlier claim may start even though nothing is there. */
+/* applied_status: the answer to an operation that was applied and whose reply was lost. `found`
+ * says what is stored now, but another process may have changed it since. A client's cancel may
+ * have met a claim, which may start even if nothing is stored now. */
 static int applied_status(dw_op *op, int found, bool as_owner)
 {
 	bool its = found == DW_OK && is_its(op, op->rows);
@@ -439,8 +437,8 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 	request_free(store, request);
 }
 
-/* look_lost: operations that are known to be applied are looked up again after the handshake. The
- * number 0 of their request says so. */
+/* look_lost: the look-up of operations that were applied is repeated after the handshake. Their
+ * request has number 0, so it counts as applied. */
 static void look_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);
@@ -453,7 +451,6 @@ static void look_lost(struct redis_store *store, struct redis_request *request)
 	request_free(store, request);
 }
 
-/* send_look asks for what is stored under the ids of the first count operations of the queue. */
 int send_look(struct redis_store *store, struct shard *shard, struct op_queue *queue, size_t count,
 	      void *resolves)
 {
@@ -485,7 +482,7 @@ void outcome_resolve(struct redis_store *store, struct shard *shard, struct redi
 {
 	const dw_op *first = request->ops.first;
 
-	/* A client's push, too, is done once: the owner may have settled it since. */
+	/* A client's push is also done only once: the owner may have settled the timer since. */
 	if (first && applied && first->kind == DW_OP_REPUSH && !request->as_owner) {
 		answer_all(store, &request->ops, DW_OK);
 		return;
@@ -494,7 +491,7 @@ void outcome_resolve(struct redis_store *store, struct shard *shard, struct redi
 		retry(store, shard, &request->ops);
 		return;
 	}
-	/* The context is any address: it says that the operations were applied. */
+	/* Any context says that the operations were applied. */
 	if (send_look(store, shard, &request->ops, request->ops.count, request) != DW_OK)
 		answer_doubtful(store, &request->ops);
 }

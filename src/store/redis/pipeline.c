@@ -1,12 +1,12 @@
-/* One connection: commands out, in order, and replies back to whoever sent the command. A command
- * that waits for its reply is a request. */
+/* The connection: sends commands in order, and gives each reply to the sender of its command. A
+ * command that waits for its reply is a request. */
 #include "store/redis/pipeline.h"
 
 #include <assert.h>
 
 #include "store/redis/core.h"
 
-#define ITEMS_A_TURN 4096u /* of replies: more wait for the next turn */
+#define ITEMS_A_TURN 4096u /* items of replies; the rest waits for the next turn */
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
@@ -60,7 +60,8 @@ int request_send(struct redis_store *store, struct redis_request *request)
 	int status;
 
 	assert(store->pipeline.shape);
-	/* The link may be up again while the requests of the last connection are given up. */
+	/* The link may already be up again while the requests of its last connection are given
+	 * up. */
 	if (!store->pipeline.connection)
 		return DW_ESTORE;
 	if (words->cut)
@@ -134,7 +135,7 @@ void pipeline_watch(struct redis_store *store)
 	store->pipeline.came_up = true;
 }
 
-/* items_of counts two levels: a page of a scan is an array of arrays. */
+/* items_of counts the items of two levels, because a page of a scan is an array of arrays. */
 static size_t items_of(const struct reply *reply)
 {
 	size_t count = 1;
@@ -147,19 +148,20 @@ static size_t items_of(const struct reply *reply)
 }
 
 /* request_misread: the reply has a wrong shape, so the replies behind it may belong to other
- * commands. The connection is dropped with all that is under way. */
+ * commands. The connection is dropped, and all requests on it are lost. */
 static void request_misread(struct redis_store *store, struct redis_request *request)
 {
 	for (dw_op *op = request->ops.first; op; op = op->next)
 		op->flags |= op->flags & OP_MISREAD ? OP_MISREAD_AGAIN : OP_MISREAD;
 	complain(store,
-		 "the reply to %s has a wrong shape, so the connection is made again; does "
-		 "something change the replies on the way?",
+		 "the reply to %s has a wrong shape: reconnecting; check whether a proxy changes "
+		 "the replies",
 		 request->shape->command);
 	link_drop(store->pipeline.link, "the server sent a reply of a wrong shape");
 }
 
-/* take_reply: a request whose reply has a wrong shape stays, and is lost with those behind it. */
+/* take_reply gives the reply to the oldest request. If its shape is wrong, the request stays, and
+ * is lost with those behind it. */
 static void take_reply(struct redis_store *store, const struct reply *reply)
 {
 	struct redis_request *request = store->pipeline.under_way.first;
@@ -175,7 +177,7 @@ static void take_reply(struct redis_store *store, const struct reply *reply)
 	}
 }
 
-/* take_replies: true if there was one. */
+/* take_replies: true if there was a reply. */
 static bool take_replies(struct redis_store *store)
 {
 	size_t items = 0;
@@ -201,6 +203,7 @@ void pipeline_wire(struct redis_store *store)
 {
 	link_work(store->pipeline.link, store->now);
 	pipeline_watch(store);
-	/* What has come with the writing, and is read already, makes nothing readable any more. */
+	/* The link may have read more while it wrote. Then the descriptor is not readable any more,
+	 * so the next turn is asked for. */
 	store->pipeline.more = take_replies(store);
 }

@@ -1,10 +1,10 @@
-/* The connection to the server: commands go out in order, and each reply goes to who sent the
- * command. Replies come in the order of the commands, whatever the shard.
+/* The connection to the server. Commands go out in order, and each reply goes to the sender of its
+ * command. Replies come in the order of the commands, over all shards.
  *
- * Each command that changes something carries the shard's next number, and the script refuses
- * any other number than the one after the last that it applied. So a command that failed stops
- * those behind it, which are sent again. After a lost connection the handshake says which were
- * applied. */
+ * Each command that changes something carries the shard's next number. The script refuses any
+ * number but the one after the last that it applied. So when a command fails, the server also
+ * refuses those behind it, and all are sent again. After a lost connection the handshake tells
+ * which were applied. */
 #ifndef DW_STORE_REDIS_PIPELINE_H
 #define DW_STORE_REDIS_PIPELINE_H
 
@@ -26,18 +26,18 @@ typedef void request_lost(struct redis_store *, struct redis_request *);
 /* A command that waits for its reply. */
 struct redis_request {
 	struct redis_request *next;
-	/* Exactly one of them is called, and frees the request or keeps it. answered: by an error,
-	 * or by a reply of the command's shape. lost: the connection is gone, and nobody knows
+	/* Exactly one of these is called, and frees the request or keeps it. answered: an error, or
+	 * a reply of the command's shape, has come. lost: the connection is gone, and nobody knows
 	 * whether the command was applied. */
 	request_answered *answered;
 	request_lost *lost;
 	struct shard *shard;
-	uint64_t number; /* 0: it changes nothing */
+	uint64_t number; /* 0: the command changes nothing */
 	dw_usec sent;
 	struct op_queue ops;
 	const struct redis_script *script; /* NULL: a plain command */
 	const struct shape *shape;         /* of the reply */
-	bool as_owner;                     /* sent as the owner, with a number of its token */
+	bool as_owner; /* sent as the owner, so its number is one of the token */
 	void *context;
 };
 
@@ -48,53 +48,55 @@ struct request_list {
 
 struct pipeline {
 	struct link *link;
-	uint64_t connection;               /* of link, as last seen; 0: down */
-	uint64_t connections;              /* how many were up so far */
+	uint64_t connection;               /* the link's connection, as last seen; 0: down */
+	uint64_t connections;              /* how many connections there were so far */
 	dw_usec down_since;                /* steady, while connection is 0 */
-	struct request_list under_way;     /* in the order of the link */
-	bool went_down;                    /* since the turn has looked */
-	bool came_up;                      /* the same */
+	struct request_list under_way;     /* in the order in which they were sent */
+	bool went_down;                    /* a connection was lost since the last turn */
+	bool came_up;                      /* a connection came up since the last turn */
 	bool more;                         /* replies are left for the next turn */
-	struct redis_command words;        /* of the command that is being made */
-	const struct redis_script *script; /* of words */
-	const struct shape *shape;         /* of the reply to words */
+	struct redis_command words;        /* the command that is being made */
+	const struct redis_script *script; /* the script that words calls */
+	const struct shape *shape;         /* the shape of the reply to words */
 };
 
 enum handshake { HANDSHAKE_NONE, HANDSHAKE_ASKED, HANDSHAKE_DONE };
 
-/* A shard's numbers, of the token or of the session, on the connection that is up. */
+/* The command numbers of one shard on the current connection. They belong to the owner's token, or
+ * to the client's session. */
 struct channel {
 	enum handshake handshake;
 	uint64_t next;       /* the number of the next command */
-	uint64_t acked;      /* known to be applied */
+	uint64_t acked;      /* the last number known to be applied */
 	unsigned under_way;  /* commands with numbers */
-	bool is_broken;      /* one failed: those under way are refused, then numbered again */
+	bool is_broken;      /* a command failed; the server refuses those behind it, too */
 	dw_usec pause_until; /* steady; until then nothing is sent */
 };
 
-/* request_new: NULL: no memory. */
+/* request_new makes a request. NULL: no memory. */
 struct redis_request *request_new(struct redis_store *, struct shard *, request_answered *,
 				  request_lost *);
 void request_free(struct redis_store *, struct redis_request *);
 
-/* request_send sends pipeline.words. DW_OK: it takes the request over. After a failure the caller
- * keeps it. */
+/* request_send sends pipeline.words, and takes the request over. If it fails (not DW_OK), the
+ * caller keeps the request. */
 int request_send(struct redis_store *, struct redis_request *);
 
-/* request_post makes a request of pipeline.words and sends it. Not DW_OK: none is made. */
+/* request_post makes a request and sends pipeline.words with it. If it fails (not DW_OK), there is
+ * no request. */
 int request_post(struct redis_store *, struct shard *, request_answered *, request_lost *,
 		 void *context);
 
 void request_push(struct request_list *, struct redis_request *);
 struct redis_request *request_pop(struct request_list *); /* NULL: the list is empty */
 
-/* pipeline_refuses: the server is there, and in trouble. */
+/* pipeline_refuses: true if the server is connected but refuses commands. */
 bool pipeline_refuses(const struct redis_store *);
 
 /* pipeline_watch notices a lost or a new connection. */
 void pipeline_watch(struct redis_store *);
 
-/* pipeline_wire writes what was sent, and takes the replies that have come. */
+/* pipeline_wire writes the commands to the socket, and takes the replies that have come. */
 void pipeline_wire(struct redis_store *);
 
 #endif

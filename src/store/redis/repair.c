@@ -1,13 +1,14 @@
-/* Each entry of the order has a value and each value an entry, unless another program has written
- * or deleted below our keys. The owner compares the ids of both, shard after shard and a page at a
- * time, so that the whole namespace is compared within PASS. Equal numbers prove nothing: three
- * entries and three other values may be missing. But where the numbers are equal and each entry has
- * a value, each value has an entry. So mostly the entries alone are read.
+/* Finds and repairs entries without a value, and values without an entry. An entry is a member of a
+ * shard's sorted set; its value is in the hash. Only another program that writes or deletes below
+ * our keys can separate them. The owner compares the ids of both, shard after shard and a page at a
+ * time, so that it has seen the whole namespace within PASS. Counting is not enough: three entries
+ * and three other values may be missing. But if both counts are equal and each entry has a value,
+ * each value has an entry. So normally only the entries are read.
  *
- * An inconsistent shard comes next, and at full speed: two renewals in a row counted different
- * numbers, or somebody read an entry without a value. The engine may know the timer of such an
- * entry. So it writes all that it knows of the shard, and the shard is compared again. An entry
- * that still has no value is deleted. A value without an entry gets one. */
+ * A shard that is known to be inconsistent is next, without pauses: two renewals in a row counted
+ * different numbers, or an entry without a value was read. The engine may know the timer of such an
+ * entry. So it first writes all that it knows of the shard, and then the shard is compared once
+ * more. An entry that still has no value is deleted. A value without an entry gets one. */
 #include "store/redis/repair.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@
 
 #define PASS DW_SECONDS(40)
 #define PACE_MIN DW_MILLISECONDS(5) /* a namespace of more than 4 million timers takes longer */
-#define PAGE 500u                   /* as orphans.lua has it */
+#define PAGE 500u                   /* ids in a page of orphans.lua */
 
 static bool is_due(const struct shard *shard)
 {
@@ -37,7 +38,7 @@ static dw_usec pace(const struct redis_store *store)
 	return usec_max(PASS / (dw_usec)pages, PACE_MIN);
 }
 
-/* next_of: the shard that is looked through after that one. */
+/* next_of returns the number of the shard that comes after that one. */
 static unsigned next_of(const struct redis_store *store, unsigned number)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
@@ -52,8 +53,8 @@ static void end_shard(struct redis_store *store, struct shard *shard)
 
 	if (repair->found > 0 || repair->needs_engine)
 		complain(store,
-			 "shard %u: another program has deleted entries or values of timers: they "
-			 "are restored as far as they are known",
+			 "shard %u: another program has deleted entries or values of timers: "
+			 "restoring those that are known",
 			 shard->number);
 	shard->counts.differs = 0;
 	shard->repair.is_due = shard->repair.is_second = repair->needs_engine;
@@ -62,7 +63,8 @@ static void end_shard(struct redis_store *store, struct shard *shard)
 	*repair = (struct repair){.number = next_of(store, shard->number)};
 }
 
-/* repair_id leaves the id to a script of its own, which looks again: much may have happened. */
+/* repair_id gives the id to mend.lua, which looks at it again because it may have changed
+ * meanwhile. The first time through a shard, an entry without a value is left to the engine. */
 static void repair_id(struct redis_store *store, struct shard *shard, const struct reply *id)
 {
 	struct repair *repair = &store->repair;
@@ -70,7 +72,7 @@ static void repair_id(struct redis_store *store, struct shard *shard, const stru
 	dw_op *op;
 
 	if (id->size > DW_ID_MAX || memchr(id->bytes, 0, id->size))
-		return; /* no id of ours */
+		return; /* not an id of ours */
 	shard->repair.is_due = true;
 	if (!repair->in_values && !shard->repair.is_second) {
 		repair->needs_engine = true;
@@ -113,7 +115,7 @@ static void repair_page_answered(struct redis_store *store, struct redis_request
 	if (store->ownership.role == DW_OWNER && failure == FAILURE_NONE)
 		take_page(store, shard, reply);
 	else if (store->ownership.role == DW_OWNER && failure != FAILURE_AGAIN)
-		end_shard(store, shard); /* another time */
+		end_shard(store, shard); /* the next pass tries again */
 	repair->at = usec_add(store->now, failure == FAILURE_NONE ? pace(store) : PAUSE);
 }
 
@@ -143,7 +145,7 @@ void repair_work(struct redis_store *store)
 	if (!can_work(store) || store->now < repair->at)
 		return;
 	repair->at = usec_add(store->now, PAUSE);
-	if (repair->number >= store->shard_count) /* there were more */
+	if (repair->number >= store->shard_count) /* the namespace has fewer shards now */
 		*repair = (struct repair){.at = repair->at};
 	shard = &store->shards[repair->number];
 	if (shard_is_cut_off(shard))

@@ -1,4 +1,4 @@
-/* The entries of the order compared with the values. */
+/* Compares the entries of the shards' sorted sets with their values. */
 #ifndef DW_STORE_REDIS_REPAIR_H
 #define DW_STORE_REDIS_REPAIR_H
 
@@ -11,26 +11,27 @@ struct shard;
 
 /* The pass through all shards, a page at a time. */
 struct repair {
-	unsigned number;   /* of the shard */
+	unsigned number;   /* of the shard that is compared now */
 	bool under_way;    /* a page was asked for */
-	bool in_values;    /* values are looked through; else the order */
+	bool in_values;    /* its values are read; else its entries */
 	char cursor[24];   /* "": at the start */
-	unsigned found;    /* ids of the shard that were given to mend.lua */
-	bool needs_engine; /* an entry of it has no value, which the engine may know */
-	dw_usec at;        /* steady; the next page is asked for */
+	unsigned found;    /* ids of this shard that mend.lua was given */
+	bool needs_engine; /* an entry of this shard has no value, but the engine may know it */
+	dw_usec at;        /* steady; when the next page is asked for */
 };
 
-/* A shard's. */
+/* What the repair knows of one shard. */
 struct shard_repair {
-	bool is_due;    /* an entry has no value, or a value no entry: it is looked through next */
-	bool is_second; /* it was looked through before, and the engine has written since */
+	bool is_due;    /* it is inconsistent, so it is compared next */
+	bool is_second; /* the engine has written it again since it was compared */
 };
 
-/* repair_work asks for the next page of the pass, repair_due says when. */
+/* repair_work asks for the next page; repair_due says when it will. */
 void repair_work(struct redis_store *);
 dw_usec repair_due(const struct redis_store *);
 
-/* repair_soon: an entry without a value was read, or the counts differ. */
+/* repair_soon: the shard is inconsistent, because an entry without a value was read or the counts
+ * differ. It is compared next. */
 void repair_soon(struct redis_store *, struct shard *);
 
 #endif

@@ -1,4 +1,5 @@
-/* Making and freeing the shards, and going on with another number of them. */
+/* Makes and frees the shards, and moves all operations if the namespace has another number of
+ * shards than we knew. */
 #include "store/redis/reshard.h"
 
 #include "store/redis/core.h"
@@ -83,8 +84,9 @@ static void move_puts(struct redis_store *store, struct shard *old)
 	}
 }
 
-/* move_all moves the operations that wait for an old shard. Nobody can say whether commands without
- * an answer were applied: they are DW_EUNKNOWN. Rebuild writes may be sent twice. */
+/* move_all moves the operations that wait for an old shard to the new ones. Nobody can say whether
+ * commands without a reply were applied, so these are answered DW_EUNKNOWN. Rebuild writes are
+ * moved in any case, because they may be sent twice. */
 static void move_all(struct redis_store *store, struct shard *shard)
 {
 	struct redis_request *request;
@@ -116,9 +118,10 @@ void reshard(struct redis_store *store)
 	was_cut_off = store->sets.cut_off_count > 0;
 	store->sets = (struct shard_sets){0};
 	if (was_cut_off)
-		shard_add(&store->sets.untold, 0); /* so that the engine counts again */
+		shard_add(&store->sets.untold,
+			  0); /* so that the engine asks how many are cut off */
 	store->shard_count = 0;
-	if (redis_shards(store, found) != DW_OK) { /* asked again */
+	if (redis_shards(store, found) != DW_OK) { /* the client asks for the number again */
 		if (store->shards != old)
 			shards_free(store, store->shards, store->shard_count);
 		store->shards = old;

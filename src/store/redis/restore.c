@@ -1,11 +1,11 @@
-/* A shard that lost data is acquired again and rebuilt. It was emptied if its incarnation is
- * another one or gone. It was set back if its applied sequence is below what it has confirmed. As
- * long as our own lease holds, nobody else may have started a timer of it. So the shard is acquired
- * with a new token, the timers that have a tombstone are deleted again, and the engine writes the
- * others.
+/* Acquires and rebuilds a shard that lost data. A shard was emptied if its incarnation is gone or
+ * another one. It was set back if the last command number that it has applied is below one that it
+ * had confirmed. As long as our own lease holds, no other process may have started a timer of the
+ * shard. So this store acquires the shard with a new token, deletes the timers again that have a
+ * tombstone, and lets the engine write the others.
  *
- * If another process has acquired the emptied shard first, this store writes what it knows as a
- * client. Then it steps down. */
+ * When another process has acquired the emptied shard first, this store becomes a client, writes
+ * what it knows for that process, and then steps down. */
 #include "store/redis/restore.h"
 
 #include <string.h>
@@ -13,8 +13,9 @@
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 
-/* delete_again: these deletions come before the rebuild writes of the engine. A dead letter may be
- * lost with the rest, so a timer that became one stays if it is there again. */
+/* delete_again deletes the timers again that have a tombstone, before the engine writes others.
+ * A timer that became a dead letter stays if it is there again, because its letter may be lost,
+ * too. */
 static void delete_again(struct redis_store *store, struct shard *shard)
 {
 	for (const struct tombstone *tombstone = shard->tombstones.first; tombstone;
@@ -35,7 +36,7 @@ static void delete_again(struct redis_store *store, struct shard *shard)
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-/* note_acquired: the engine is told as soon as it waits for that. */
+/* note_acquired: restore_tell will tell the engine about this shard. */
 static void note_acquired(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_ACQUIRED;
@@ -51,7 +52,7 @@ void restore_tell(struct redis_store *store)
 	     i = shard_next(&store->sets.rebuilt, i + 1)) {
 		struct shard *shard = &store->shards[i];
 
-		/* A command that is under way may be answered with something older than what the
+		/* The reply to a command that is under way may say something older than what the
 		 * engine writes. */
 		if (shard->rebuild.state == REBUILD_ACQUIRED && shard->channel.under_way == 0) {
 			shard->rebuild.state = REBUILD_TOLD;
@@ -63,7 +64,7 @@ void restore_tell(struct redis_store *store)
 	if (!any)
 		return;
 	store->handover.op = NULL;
-	answer_known(store); /* so that the engine writes nothing older */
+	answer_known(store); /* first these, so that the engine writes nothing older */
 	answer(store, op, DW_OK);
 }
 
@@ -75,9 +76,9 @@ void restore_write(struct redis_store *store, struct shard *shard)
 	restore_tell(store);
 }
 
-/* reopen: the engine has written all that it knows, so the waiting operations are sent. A client
- * may have written to the emptied shard before it was acquired, and the inbox that listed this was
- * emptied. So the scripts read each timer first. */
+/* reopen: the engine has written all that it knows of the shard, so the waiting operations are
+ * sent. When a client wrote to the emptied shard before this store acquired it, the inbox that
+ * listed this change may be empty now. Therefore the scripts read each timer first. */
 static void reopen(struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_NONE;
@@ -88,7 +89,7 @@ static void reopen(struct shard *shard)
 void restore_park(struct redis_store *store, dw_op *op)
 {
 	if (store->handover.op) {
-		answer(store, op, DW_EBUSY); /* one at a time */
+		answer(store, op, DW_EBUSY); /* only one LOSS at a time */
 		return;
 	}
 	store->handover.op = op;
@@ -147,11 +148,13 @@ void restore_reshard(struct redis_store *store)
 
 static void reacquire(struct redis_store *, struct shard *, const char *replace);
 
-/* hand_over: this store writes what it knows for the other process, as a client. Only then does the
- * engine learn that the ownership is lost. */
+/* hand_over: from now on this store is a client, and writes what it knows for the other process.
+ * Only after this the engine learns that the ownership is lost. */
 static void hand_over(struct redis_store *store)
 {
-	complain(store, "the namespace was emptied, and another process owns it since");
+	complain(store,
+		 "the namespace was emptied and another process owns it now: handing over all "
+		 "timers in memory, then standing by");
 	store->handover.is_coming = false;
 	store->handover.is_on = true;
 	store->handover.until = usec_add(store->now, PATIENCE);
@@ -164,12 +167,12 @@ static void hand_over(struct redis_store *store)
 		refuse_fenced_all(store, shard);
 		if (shard->rebuild.state == REBUILD_HELD)
 			note_acquired(store, shard);
-		/* The engine writes all of it again. Done twice, the new owner would start timers
-		 * again. */
+		/* The engine will write these timers again. If they were written twice, the new
+		 * owner could start a timer twice. */
 		if (shard->rebuild.state == REBUILD_ACQUIRED)
 			answer_all(store, &shard->queues.rebuild, DW_ENOENT);
 	}
-	layout_suspect(store); /* the other one may have another number of shards */
+	layout_suspect(store); /* the other owner may have made another number of shards */
 	restore_tell(store);
 }
 
@@ -193,7 +196,8 @@ void restore_is_sure(struct redis_store *store, struct shard *shard)
 	hand_over_if_sure(store);
 }
 
-/* is_held_by_another: the emptied shard is another's. Nothing is started any more. */
+/* is_held_by_another: another process has acquired the emptied shard. From now on nothing starts.
+ * The other shards are asked whether they are lost, too; then the handover begins. */
 static void is_held_by_another(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_HELD;
@@ -215,7 +219,8 @@ static void is_held_by_another(struct redis_store *store, struct shard *shard)
 	hand_over_if_sure(store);
 }
 
-/* reacquired: what is in a shard of a new incarnation is newer than every tombstone. */
+/* reacquired: if the shard was emptied (it has a new incarnation), all timers in it are newer than
+ * every tombstone, so nothing is deleted again. */
 static void reacquired(struct redis_store *store, struct shard *shard, dw_usec sent, bool emptied)
 {
 	token_extend(store, shard, sent);
@@ -227,7 +232,8 @@ static void reacquired(struct redis_store *store, struct shard *shard, dw_usec s
 	hand_over_if_sure(store);
 }
 
-/* reacquire_later: a mark that was set back is no sign any more, so it has to be kept in mind. */
+/* reacquire_later acquires the shard with its next handshake. REBUILD_FOUND remembers this, because
+ * the number that was set back grows again and then shows nothing. */
 static void reacquire_later(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_FOUND;
@@ -258,14 +264,13 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 		if (token_has_nonce(store, &reply->items[1]) || token_is_dead(reply))
 			reacquire(store, shard, reply->items[1].bytes);
 		else if (shard->lease.fence == 0)
-			reacquire_later(store, shard); /* the last owner's lease is not over */
+			reacquire_later(store, shard); /* the lease of the last owner is not over */
 		else if (reply_is(&reply->items[4], shard->lease.incarnation))
-			restore_lose(
-			    store); /* set back, and taken over: it has all that there is */
+			restore_lose(store); /* set back and taken over: the new owner has it all */
 		else
 			is_held_by_another(store, shard);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS")) {
-		is_held_by_another(store, shard); /* it was, by an owner of another number */
+		is_held_by_another(store, shard); /* by an owner with another number of shards */
 	} else if (failure == FAILURE_AGAIN || failure == FAILURE_FULL) {
 		reacquire_later(store, shard);
 	} else {
@@ -308,11 +313,13 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 		return;
 	}
 	if (shard->lease.fence > 0)
-		complain(store, "shard %u was emptied or set back: it is written again",
+		complain(store,
+			 "shard %u lost data (emptied or set back): rewriting it from memory",
 			 shard->number);
 	shard->rebuild.state = REBUILD_ACQUIRING;
 	shard->channel.handshake = HANDSHAKE_ASKED;
 	shard->channel.acked = 0;
-	store->ownership.renew_at = store->now; /* the others have hardly fared better */
+	store->ownership.renew_at =
+	    store->now; /* other shards probably lost data too; a renewal finds out */
 	reacquire(store, shard, shard->lease.token);
 }

@@ -1,4 +1,4 @@
-/* A shard that was emptied or set back is acquired again and rebuilt. */
+/* Acquires and rebuilds shards that were emptied or set back. */
 #ifndef DW_STORE_REDIS_RESTORE_H
 #define DW_STORE_REDIS_RESTORE_H
 
@@ -10,9 +10,10 @@
 struct redis_store;
 struct shard;
 
-/* The shard is acquired again, with another token. Then the engine is told, and writes what it
- * knows. Meanwhile nothing else is sent to the shard. FOUND: the acquisition has failed, the next
- * handshake begins it once more. HELD: another process has it. */
+/* The states of a rebuild. First the shard is acquired with another token (ACQUIRING, ACQUIRED).
+ * Then the engine is told (TOLD), and writes what it knows; meanwhile nothing else is sent to the
+ * shard. FOUND: the acquisition has failed, and the next handshake begins it again. HELD: another
+ * process has the shard. */
 enum rebuild_state {
 	REBUILD_NONE,
 	REBUILD_FOUND,
@@ -22,46 +23,49 @@ enum rebuild_state {
 	REBUILD_TOLD
 };
 
-/* A shard's. */
+/* The rebuild of one shard. */
 struct rebuild {
 	enum rebuild_state state;
-	bool is_unsure; /* another shard is HELD, and perhaps this one is, too */
+	bool is_unsure; /* another shard is HELD, so this one may also be held */
 };
 
-/* Another process holds a shard. First this store asks which other shards are held. Then it writes
- * what it knows of them, as a client, and gives the ownership up. */
+/* The handover to another process that holds a shard. First this store asks which other shards
+ * that process holds. Then it writes the timers of those shards as a client, and gives the
+ * ownership up. */
 struct handover {
-	dw_op *op;      /* the LOSS that waits for one */
+	dw_op *op;      /* the LOSS operation of the engine; NULL: none waits */
 	bool is_coming; /* the other shards are asked */
 	bool is_on;
-	dw_usec until; /* steady: then we give up, unless a rebuild write is done */
+	dw_usec until; /* steady; end of the handover; each rebuild write that is done moves it */
 };
 
-/* restore_lose gives the ownership up without a handover. restore_fenced does so because a
+/* restore_lose gives the ownership up without a handover. restore_fenced does this because a
  * successor has the shard. */
 void restore_lose(struct redis_store *);
 void restore_fenced(struct redis_store *, struct shard *);
 
-/* restore_work gives up what was handed over for too long. */
+/* restore_work ends a handover that takes too long. */
 void restore_work(struct redis_store *);
 
-/* restore_begin: the server has lost data that it had confirmed. */
+/* restore_begin acquires and rebuilds a shard, because the server has lost data that it had
+ * confirmed. */
 void restore_begin(struct redis_store *, struct shard *);
 
-/* restore_is_sure: the shard was unsure, and is ours. */
+/* restore_is_sure: the shard is still ours, and has lost nothing. */
 void restore_is_sure(struct redis_store *, struct shard *);
 
 /* restore_write lets the engine write what it knows of the shard, which is still ours. */
 void restore_write(struct redis_store *, struct shard *);
 
-/* restore_tell tells the engine what is to be written, if it waits for that. */
+/* restore_tell answers the engine's LOSS if shards are ready to be written. */
 void restore_tell(struct redis_store *);
 
-/* restore_park: the engine waits for a loss, and has written all of the last one. */
+/* restore_park takes the engine's LOSS. It also means that the engine has written all that the last
+ * one asked for. */
 void restore_park(struct redis_store *, dw_op *);
 void restore_end(struct redis_store *, int status);
 
-/* restore_reshard: the number of shards changed. A handover starts again. */
+/* restore_reshard: the number of shards changed, so a handover starts again. */
 void restore_reshard(struct redis_store *);
 bool restore_is_told(const struct redis_store *, const char *id);
 

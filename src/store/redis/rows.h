@@ -6,7 +6,7 @@
 
 #include "durawheel/store.h"
 
-/* Zero is empty. */
+/* A list of rows; all zero is empty. */
 struct rows {
 	dw_row *first;
 	dw_row *last;
@@ -16,10 +16,10 @@ struct rows {
 typedef bool rows_before(const dw_row *a, const dw_row *b);
 
 void rows_push(struct rows *, dw_row *);
-dw_row *rows_pop(struct rows *); /* of one that is not empty */
+dw_row *rows_pop(struct rows *); /* the list must not be empty */
 
-/* rows_sort by merging lists of 1, 2, 4 ... rows: it needs no memory, and keeps the order of
- * equals. */
+/* rows_sort merges lists of 1, 2, 4 ... rows. It needs no memory, and keeps the order of equal
+ * rows. */
 dw_row *rows_sort(dw_row *, rows_before *);
 
 #endif

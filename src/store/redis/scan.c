@@ -1,12 +1,12 @@
-/* Pages in order over all shards. Each shard has two streams of timers, the claimed and the pending
- * ones, each in the order of its sorted set; a page is merged from them. The sorted set knows
- * deadlines only, and equal ones stand there by name; so a group of equal ones is read to its end
- * and sorted by generation before any of it is given. Dead letters are streams of one kind, in the
- * order of their numbers; a letter's number is its score in the sorted set, because what it says
- * itself may be damaged.
+/* Answers scans: pages of timers or dead letters, in order over all shards. Each shard has two
+ * streams of timers, the claimed and the pending ones. A page is merged from all streams. A stream
+ * comes in the order of the sorted set, where timers with equal deadlines stand by name. So a group
+ * of equal deadlines is read to its end and sorted by generation before any of it is given. Dead
+ * letters are a stream per shard, in the order of their numbers. A letter's number is its score,
+ * because the letter itself may be damaged.
  *
- * A scan that has given its page is kept for a moment, with what it has read ahead: the next page
- * is asked for at once, mostly. */
+ * A scan that has given its page stays for a moment, with the rows that it has read ahead, because
+ * the next page is usually asked for at once. */
 #include "store/redis/scan.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "store/redis/core.h"
 #include "timer/record.h"
 
-#define AHEAD_MAX 32768u    /* of all shards */
-#define UNDER_WAY_MAX 1024u /* rows, in front of a claim */
+#define AHEAD_MAX 32768u    /* rows, of all shards together */
+#define UNDER_WAY_MAX 1024u /* rows that a claim must wait for */
 #define KEPT DW_SECONDS(1)
 
 static struct scan *scan_new(struct redis_store *store, dw_op *op)
@@ -54,7 +54,8 @@ static bool is_wanted(const dw_op *op, const dw_row *row)
 	       memcmp(record.topic, op->topic, size) == 0;
 }
 
-/* next_row: the first of all, or NULL: all is given (*ret_ended), or a stream has to be read on. */
+/* next_row takes the first row of all streams. NULL: all rows are given (*ret_ended), or a stream
+ * must read its next page first. */
 static dw_row *next_row(struct scan *scan, bool *ret_ended)
 {
 	struct stream *least = NULL;
@@ -102,7 +103,7 @@ static dw_row **tail_of(dw_op *op)
 	return tail;
 }
 
-/* give fills the page; true: the scan is at its end. */
+/* give fills the page. True: the scan is at its end. */
 static bool give(struct redis_store *store, struct scan *scan)
 {
 	dw_op *op = scan->op;
@@ -167,7 +168,8 @@ static bool goes_on(const struct scan *scan, const dw_op *op)
 	       (scan->kind == DW_OP_DEAD_SCAN || scan->last.due == op->after.due);
 }
 
-/* read_farther: a scan that goes on mostly goes on to its end. */
+/* read_farther doubles the rows read ahead: a scan that asks for a second page usually asks for
+ * all. */
 static void read_farther(const struct redis_store *store, struct scan *scan)
 {
 	if (scan->page == STREAM_PAGE && scan->ahead < AHEAD_MAX / store->shard_count)

@@ -1,11 +1,11 @@
-/* The scripts of lua/, as the build has put them into the program: each is lua/common.lua and then
- * its own file. */
+/* The scripts of lua/. The build puts them into the program; each text is lua/common.lua and then
+ * the script's own file. */
 #ifndef DW_STORE_REDIS_SCRIPT_H
 #define DW_STORE_REDIS_SCRIPT_H
 
 #include <stddef.h>
 
-/* Each file below lua/ has its name here; the build refuses another set of names. */
+/* Each file below lua/ has its name here. The build fails if a name is missing, or has no file. */
 enum redis_script_id {
 	SCRIPT_ACK,
 	SCRIPT_ACQUIRE,
@@ -44,7 +44,7 @@ enum redis_script_id {
 };
 
 struct redis_script {
-	const char *name; /* of its file, without .lua */
+	const char *name; /* the file's, without .lua */
 	const char *sha1; /* 40 hexadecimal digits */
 	const char *text;
 	size_t size;
