@@ -416,7 +416,7 @@ test_redis_that_is_full() {
 	redis CONFIG SET maxmemory 1
 	expect 6 durawheel add --topic t --id c --in 0
 	says 'c: the store is full$'
-	says 'the server is over its maxmemory: no new timers until it is not$'
+	says 'the server is over its maxmemory: new timers are refused until memory is free'
 	expect 0 durawheel cancel a
 	expect 0 durawheel list --json
 	[ "$(ids_of out)" = b ]

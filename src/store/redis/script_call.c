@@ -1,5 +1,4 @@
-/* Calls of the scripts: the words that each call begins with, and what a refusal means. This file
- * only classifies refusals. */
+/* Begins calls of the scripts, and sorts the replies that are refusals. Other parts act on them. */
 #include "store/redis/script_call.h"
 
 #include <stdio.h>
@@ -94,7 +93,8 @@ static void script_load_lost(struct redis_store *store, struct redis_request *re
 	request_free(store, request);
 }
 
-/* load sends a script again that the server has forgotten: it was restarted, or flushed. */
+/* load sends a script to a server that does not know it, because it was restarted or its scripts
+ * were flushed. */
 static void load(struct redis_store *store, const struct redis_script *script)
 {
 	bool *loading = &store->scripts.loading[script - redis_scripts];
@@ -104,13 +104,13 @@ static void load(struct redis_store *store, const struct redis_script *script)
 	command_begin(store, COMMAND_SCRIPT);
 	command_text(&store->pipeline.words, "LOAD");
 	command_bytes(&store->pipeline.words, script->text, script->size);
-	/* Should it fail, the next NOSCRIPT asks again. */
+	/* If this fails, the next NOSCRIPT tries again. */
 	*loading = request_post(store, NULL, script_loaded, script_load_lost, loading) == DW_OK;
 }
 
 /* ---- What failed ----------------------------------------------------------------------------- */
 
-/* pause_shard: what is refused is not asked without end. */
+/* pause_shard waits before the next command, so that refused commands do not go out without end. */
 static void pause_shard(struct redis_store *store, struct shard *shard)
 {
 	if (shard)
@@ -129,7 +129,9 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 	}
 	note_refusal(store, "", reply);
 	if (reply_fails(reply, "OOM")) {
-		complain(store, "the server is over its maxmemory: no new timers until it is not");
+		complain(store,
+			 "the server is over its maxmemory: new timers are refused until memory "
+			 "is free; raise maxmemory or remove keys");
 		return FAILURE_FULL;
 	}
 	if (reply_fails(reply, "WRONGTYPE") && request->shard) {
@@ -146,7 +148,8 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 	return FAILURE_REFUSED;
 }
 
-/* number_refused: the server has applied up to mark. */
+/* number_refused: the server expects another number, because the last one that it has applied is
+ * `mark`. */
 static enum failure number_refused(struct redis_store *store, const struct redis_request *request,
 				   uint64_t mark)
 {
@@ -181,7 +184,7 @@ void call_number_done(struct redis_store *store, struct redis_request *request, 
 
 	shard->channel.under_way--;
 	if (request->as_owner != (store->ownership.role == DW_OWNER))
-		return; /* the numbers are others' now */
+		return; /* the role has changed, and with it the numbers */
 	if (applied) {
 		shard->channel.acked = request->number;
 	} else {

@@ -1,4 +1,4 @@
-/* Calls of the scripts. */
+/* Begins calls of the scripts, and sorts their refusals. */
 #ifndef DW_STORE_REDIS_SCRIPT_CALL_H
 #define DW_STORE_REDIS_SCRIPT_CALL_H
 
@@ -10,39 +10,40 @@
 #include "store/redis/shape.h"
 
 struct scripts {
-	bool *loading;                 /* of each script: SCRIPT LOAD is under way */
+	bool *loading;                 /* for each script: SCRIPT LOAD is under way */
 	bool unloadable;               /* the server refused the last script that was sent to it */
 	char refusal[DW_MESSAGE_SIZE]; /* the server's words for the last thing it refused */
 	dw_usec refused_at;            /* steady */
 };
 
-/* What is to be done with the operations of a call that was refused. */
+/* What the caller must do with the operations of a refused call. */
 enum failure {
 	FAILURE_NONE,
-	FAILURE_AGAIN,   /* not applied; sent again, now or after a pause */
-	FAILURE_LOOK,    /* the same, but what we know of the timers may be old */
+	FAILURE_AGAIN,   /* not applied: send them again, now or after a pause */
+	FAILURE_LOOK,    /* the same, but without DW_OP_KNOWN: our knowledge may be old */
 	FAILURE_FENCED,  /* the token or the session is not the current one any more */
 	FAILURE_FULL,    /* no memory, or no disk, at the server */
-	FAILURE_REFUSED, /* it will not pass by itself */
+	FAILURE_REFUSED, /* the reason will not pass by itself */
 	FAILURE_LOST     /* the shard was emptied or set back */
 };
 
 /* command_begin starts pipeline.words with a plain command. */
 void command_begin(struct redis_store *, enum redis_command_id);
 
-/* call_begin starts pipeline.words with EVALSHA of a script and a shard's keys. call_begin_rare
- * sends the whole text instead, so that the call need not be repeated when the server does not know
- * the script. */
+/* call_begin starts pipeline.words with EVALSHA of a script and the shard's keys. call_begin_rare
+ * sends the whole text with EVAL, so that a call to a server that does not know the script need not
+ * be repeated. */
 void call_begin(struct redis_store *, enum redis_script_id, const struct shard *);
 void call_begin_rare(struct redis_store *, enum redis_script_id, const struct shard *);
 
-/* call_guard adds what every changing script wants first, with the number that the call has. */
+/* call_guard adds the words with which every changing script begins; `number` is the number of this
+ * command. */
 void call_guard(struct redis_store *, const struct shard *, uint64_t number);
 
-/* call_failed sorts a reply that is no success of a script. */
+/* call_failed says whether a reply is a refusal, and of which sort. */
 enum failure call_failed(struct redis_store *, struct redis_request *, const struct reply *);
 
-/* call_number_done: a numbered command of the shard was answered; applied or not. */
+/* call_number_done counts a command with a number as answered: applied or not. */
 void call_number_done(struct redis_store *, struct redis_request *, bool applied);
 
 #endif

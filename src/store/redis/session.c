@@ -1,7 +1,8 @@
 /* The handshake of a shard on a new connection. Commands may still lie in the socket of the last
- * connection, and a server that was stopped will carry them out when it continues. So the handshake
- * comes before anything else: it replaces the token, or the session's connection, and makes those
- * commands stale. Its reply says up to which number all was applied, so nothing stays in doubt. */
+ * connection, and a server that was stopped will carry them out when it continues. Therefore the
+ * handshake comes before anything else: it replaces the owner's token, or the connection of the
+ * client's session, and so makes those commands stale. Its reply says up to which number the server
+ * has applied all commands, so none stays in doubt. */
 #include "store/redis/session.h"
 
 #include <inttypes.h>
@@ -30,7 +31,7 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 	shard_mark(store, shard, SHARD_READY);
 }
 
-/* ask_again: the handshake is repeated soon, because nothing fires until every shard has had it. */
+/* ask_again repeats the handshake soon, because nothing fires until every shard has had it. */
 static void ask_again(struct redis_store *store, struct shard *shard)
 {
 	shard->channel.handshake = HANDSHAKE_NONE;
@@ -43,7 +44,8 @@ static void ask_again(struct redis_store *store, struct shard *shard)
 
 /* ---- The owner ------------------------------------------------------------------------------- */
 
-/* is_ours: an earlier handshake of ours has replaced the token, and its reply was lost. */
+/* is_ours: true if the token in the refusal is from an earlier handshake of ours whose reply was
+ * lost. */
 static bool is_ours(const struct redis_store *store, const struct shard *shard,
 		    const struct reply *reply)
 {
@@ -69,7 +71,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 	uint64_t mark;
 
 	if (store->ownership.role != DW_OWNER) {
-		/* Lost meanwhile: what is asked next is a session. */
+		/* The ownership was lost meanwhile. The next handshake is a client's. */
 	} else if (failure == FAILURE_NONE && is_ours(store, shard, reply)) {
 		memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
 		ask_again(store, shard);
@@ -113,9 +115,10 @@ static int begin_as_owner(struct redis_store *store, struct shard *shard)
 
 /* ---- A client -------------------------------------------------------------------------------- */
 
-/* forget_session: the server does not know our session, or only its state before our last
- * handshake. The session has ended, was lost, or was set back. So nobody can say which of its
- * commands were applied. Those that are known to be applied are still looked up. */
+/* forget_session: the server does not know our session, or only an old state of it, because the
+ * session has ended, was lost or was set back. So nobody can say which of its commands were
+ * applied, and they are answered DW_EUNKNOWN. Commands that are known to be applied are still
+ * looked up. */
 static void forget_session(struct redis_store *store, struct shard *shard)
 {
 	struct request_list doubtful = shard->in_doubt.requests;
@@ -136,8 +139,9 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 	}
 }
 
-/* is_another_session: the session of our last handshake has ended or was set back. This one may
- * come from a handshake of ours that arrived after its connection was lost. */
+/* is_another_session: true if the session of our last handshake has ended or was set back. The
+ * session that the reply shows may come from a handshake of ours that reached the server after its
+ * connection was lost. */
 static bool is_another_session(const struct shard *shard, const struct reply *reply)
 {
 	return (uint64_t)reply_number(&reply->items[5]) < shard->session.connection ||
@@ -145,7 +149,7 @@ static bool is_another_session(const struct shard *shard, const struct reply *re
 		(uint64_t)reply_number(&reply->items[6]) > shard->session.connection);
 }
 
-/* other_number: the shard has none, or another one than we know. */
+/* other_number: the shard has no number of shards, or another one than we know. */
 static void other_number(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	char words[DW_MESSAGE_SIZE];
@@ -167,7 +171,7 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 	enum failure failure = call_failed(store, request, reply);
 
 	if (store->ownership.role == DW_OWNER) {
-		/* Became the owner meanwhile. */
+		/* This store became the owner meanwhile. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		clock_learn(store, reply_number(&reply->items[3]));
 		if (is_another_session(shard, reply))
@@ -208,7 +212,8 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 	if (!store->pipeline.connection || store->now < shard->channel.pause_until ||
 	    shard->types.state == TYPES_WRONG)
 		return;
-	if (owner && shard->lease.fence == 0) { /* it was cut off when the others were acquired */
+	if (owner &&
+	    shard->lease.fence == 0) { /* the shard was cut off when the others were acquired */
 		shard_mark(store, shard, SHARD_SUSPECT);
 		return;
 	}
@@ -223,12 +228,12 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 static void session_unlinked(struct redis_store *store, struct redis_request *request,
 			     const struct reply *reply)
 {
-	(void)reply; /* it ends by itself, too */
+	(void)reply; /* without this the session ends by itself */
 	request_free(store, request);
 }
 
-/* session_end: the session refuses commands that still lie in the socket of an earlier connection.
- * So only a client with a single connection deletes it. */
+/* session_end: a session makes the server refuse commands that still lie in the socket of an
+ * earlier connection. So a client deletes it only if it has had a single connection. */
 void session_end(struct redis_store *store)
 {
 	for (unsigned i = 0; store->pipeline.connections == 1 && i < store->shard_count; i++) {

@@ -8,17 +8,17 @@
 
 #define SESSION_TTL DW_HOURS(1)
 
-/* A client's, with a shard. */
+/* A client's session with one shard. */
 struct shard_session {
-	uint64_t connection; /* of its last handshake; 0: none */
-	bool is_new;         /* the shard has no number of shards: the first shard is asked */
-	bool fixes;          /* the shard gets ours with the next handshake */
+	uint64_t connection; /* the connection of its last handshake; 0: none */
+	bool is_new;         /* the shard has no number; the first shard is asked for it */
+	bool fixes;          /* the next handshake writes our number into the shard */
 };
 
-/* handshake_begin asks; it does nothing while the shard is paused. */
+/* handshake_begin sends the handshake, unless the shard is paused or cut off. */
 void handshake_begin(struct redis_store *, struct shard *);
 
-/* handshake_done: the server has applied up to that number. */
+/* handshake_done: the server has applied all commands up to number mark. */
 void handshake_done(struct redis_store *, struct shard *, uint64_t mark);
 
 /* session_end deletes the sessions of a client, because it closes. */

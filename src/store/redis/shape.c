@@ -1,16 +1,17 @@
-/* What the reply to each command may be. A reply is compared with this table before anything uses
- * it, so the functions that are given one need not check again which items it has. Where a reply is
- * something else, the server is not what we take it for, or something between us has changed it.
+/* Says what the reply to each command may look like. Every reply is compared with this table before
+ * anything uses it, so no function needs to check again which items a reply has. A reply that does
+ * not fit means that the server is not what we take it for, or that something between us has
+ * changed the reply.
  *
- * A shape has alternatives, divided by '|'. Each is WORD:ITEMS, an array that begins with that
- * word; :ITEMS, an array; or =ITEM, no array. A letter stands for an item:
+ * A shape has alternatives, divided by '|'. Each alternative is one of these: WORD:ITEMS, an array
+ * that begins with that word; :ITEMS, an array; =ITEM, a single item. A letter stands for an item:
  *
  *	b  a bulk          i  an integer      n  either      v  a bulk or nil
- *	B  an array of b   V  an array of v   k  what a script says of one timer: an integer, a
- *	                                         header, or an array of an integer and a bulk
+ *	B  an array of b   V  an array of v   k  a script's result for one timer: an integer,
+ *	                                         a header, or an array of an integer and a bulk
  *
- * Items behind '/' come again and again, as often as there are; for operations, once for each. The
- * arrays in one reply have one length, which is not 0. */
+ * The items behind '/' are repeated: once for each operation of the command, or any number of times
+ * if the command has no operations. All arrays (B, V) in one reply have the same length, not 0. */
 #include "store/redis/shape.h"
 
 #include <assert.h>
@@ -66,7 +67,7 @@ const struct shape *shape_of(unsigned command)
 	return &shapes[command];
 }
 
-/* is_plain: the item is what the letter says, which stands for no array. */
+/* is_plain: true if the item is what the letter stands for; not for B, V and k. */
 static bool is_plain(const struct reply *item, char letter)
 {
 	bool bulk = item->kind == REPLY_BULK;
@@ -83,7 +84,7 @@ static bool is_plain(const struct reply *item, char letter)
 	}
 }
 
-/* is_array_of: not empty. */
+/* is_array_of: true if the item is an array with at least one item, all of that letter. */
 static bool is_array_of(const struct reply *item, char letter)
 {
 	if (item->kind != REPLY_ARRAY || item->count == 0)
@@ -109,7 +110,8 @@ static bool is_item(const struct reply *item, char letter)
 	return letter == 'k' ? is_of_timer(item) : is_plain(item, letter);
 }
 
-/* are_items: they are what `letters` say, of which those behind `repeated` come again. */
+/* are_items: true if the items are what `letters` says. The first `fixed` letters occur once, the
+ * `repeated` ones behind the '/' again and again. */
 static bool are_items(const struct reply *items, size_t count, const char *letters, size_t fixed,
 		      size_t repeated)
 {
@@ -129,7 +131,7 @@ static bool are_items(const struct reply *items, size_t count, const char *lette
 	return true;
 }
 
-/* is_count: so many items can be those letters. */
+/* is_count: true if so many items can be `fixed` letters and then the repeated ones. */
 static bool is_count(size_t count, size_t fixed, size_t repeated, size_t operations)
 {
 	if (repeated == 0 || count < fixed)
@@ -139,7 +141,7 @@ static bool is_count(size_t count, size_t fixed, size_t repeated, size_t operati
 	return (count - fixed) % repeated == 0;
 }
 
-/* fits one alternative, which has that size. */
+/* fits: true if the reply fits one alternative, which has that size. */
 static bool fits(const struct reply *reply, const char *shape, size_t size, size_t operations)
 {
 	size_t word = strcspn(shape, ":=");

@@ -1,4 +1,4 @@
-/* What the reply to each command may be. */
+/* Says what the reply to each command may look like. */
 #ifndef DW_STORE_REDIS_SHAPE_H
 #define DW_STORE_REDIS_SHAPE_H
 
@@ -7,8 +7,8 @@
 #include "redis/reply.h"
 #include "store/redis/script.h"
 
-/* The commands: after the scripts those of Redis itself that are used. PAGE_SCORES is the script
- * page when it is asked for all scores. */
+/* The commands. After the scripts come the plain commands of Redis that this store uses.
+ * PAGE_SCORES is the script page when it is asked for all scores. */
 enum redis_command_id {
 	COMMAND_HGET = SCRIPT_COUNT,
 	COMMAND_HMGET,
@@ -21,15 +21,16 @@ enum redis_command_id {
 };
 
 struct shape {
-	const char *command; /* or the script */
+	const char *command; /* or the name of the script */
 	const char *alternatives;
 };
 
-/* shape_of: what the reply to the command (enum redis_command_id, or redis_script_id) may be. */
+/* shape_of returns the shape of the reply to a command (enum redis_command_id or
+ * redis_script_id). */
 const struct shape *shape_of(unsigned command);
 
-/* shape_fits: the reply has that shape, or is an error. operations: how many the command carries;
- * 0: none. */
+/* shape_fits: true if the reply has that shape or is an error. operations: how many operations the
+ * command carries; 0: none. */
 bool shape_fits(const struct shape *, const struct reply *, size_t operations);
 
 #endif

@@ -1,4 +1,4 @@
-/* One shard: its keys, and which ids belong to it. */
+/* One shard: the names of its keys, which ids belong to it, and the sets that it is in. */
 #include "store/redis/shard.h"
 
 #include <stdio.h>
@@ -18,7 +18,8 @@ static unsigned crc16_byte(unsigned crc, unsigned char byte)
 	return (crc << 8 & 0xffff) ^ (quotient << 12 & 0xffff) ^ quotient << 5 ^ quotient;
 }
 
-/* crc16_of as Redis Cluster counts it (XMODEM), of the id or of its part in braces. */
+/* crc16_of computes the CRC-16 of Redis Cluster (XMODEM) over the id, or over its part in
+ * braces. */
 unsigned crc16_of(const char *id)
 {
 	const char *open = strchr(id, '{');

@@ -1,4 +1,4 @@
-/* One shard of the namespace: a list of what the parts keep of it. */
+/* One shard of the namespace: a list of what each part keeps about it. */
 #ifndef DW_STORE_REDIS_SHARD_H
 #define DW_STORE_REDIS_SHARD_H
 
@@ -31,20 +31,20 @@ enum key {
 	KEY_COUNT
 };
 
-/* A part sets a mark when a higher part must act. The turn reads the marks after it has taken the
- * replies. */
+/* A part sets a mark when a part further down in core.h must act on the shard. The turn reads the
+ * marks after it has taken the replies, and calls the part behind the arrow. */
 enum shard_mark {
 	SHARD_OTHER_COUNT = 1 << 0, /* the namespace has another number of shards -> reshard */
 	SHARD_WRONG_TYPE = 1 << 1,  /* a key has another type than ours -> key_types */
-	SHARD_FENCED = 1 << 2,      /* another owner of its incarnation has it -> restore */
+	SHARD_FENCED = 1 << 2,      /* another owner has it, same incarnation -> restore */
 	SHARD_SUSPECT = 1 << 3,     /* it was emptied or set back -> restore */
-	SHARD_SURE = 1 << 4,        /* it is ours, and lacks nothing -> restore */
-	SHARD_INCOMPLETE = 1 << 5,  /* it is ours, and lacks values -> restore */
-	SHARD_UNEVEN = 1 << 6,      /* it has more entries than values, or fewer -> repair */
-	SHARD_HANDSHAKE = 1 << 7,   /* its token is refused, or its number is known -> session */
+	SHARD_SURE = 1 << 4,        /* it is still ours and has lost nothing -> restore */
+	SHARD_INCOMPLETE = 1 << 5,  /* it is still ours, but values are missing -> restore */
+	SHARD_UNEVEN = 1 << 6,      /* its entries and values differ in number -> repair */
+	SHARD_HANDSHAKE = 1 << 7,   /* it needs a new handshake -> session */
 	SHARD_READY = 1 << 8,       /* its handshake is done -> dispatch */
-	SHARD_MENDED = 1 << 9,      /* its keys have their types again -> session */
-	SHARD_OURS = 1 << 10        /* so they have, and its lease was renewed -> key_types */
+	SHARD_MENDED = 1 << 9,      /* its keys have their types again -> lease */
+	SHARD_OURS = 1 << 10        /* the same, and its lease was renewed -> key_types */
 };
 
 /* A set of shards, by number. */
@@ -52,18 +52,18 @@ struct shard_set {
 	uint64_t bits[SHARDS_MAX / 64];
 };
 
-/* Sets of shards, so that a turn visits few of them. The first five may also have a shard that does
- * not belong there any more: whoever visits it finds out, and removes it. */
+/* Sets of shards, so that a turn visits few of them. marked to rebuilt may also hold shards that do
+ * not belong there any more: the part that visits such a shard removes it. */
 struct shard_sets {
-	struct shard_set marked;      /* shards with a mark */
-	struct shard_set queued;      /* with operations that wait to be sent, or are in doubt */
-	struct shard_set paused;      /* that get no command for a while */
-	struct shard_set news;        /* whose inbox may have something */
-	struct shard_set unconfirmed; /* with operations that wait for the owner */
-	struct shard_set rebuilt;     /* that lost data, which the engine does not know yet */
+	struct shard_set marked; /* shards with a mark */
+	struct shard_set queued; /* shards with operations that wait to be sent, or are in doubt */
+	struct shard_set paused; /* shards that get no command for a while */
+	struct shard_set news;   /* shards whose inbox may have something */
+	struct shard_set unconfirmed; /* shards with operations that wait for the owner */
+	struct shard_set rebuilt;     /* shards that lost data; the engine does not know it yet */
 	struct shard_set cut_off;
 	unsigned cut_off_count;
-	struct shard_set untold; /* cut off, or in use again, which the engine does not know yet */
+	struct shard_set untold; /* shards cut off or back; the engine does not know it yet */
 };
 
 struct shard_keys {
@@ -93,29 +93,31 @@ struct shard {
 
 struct shard *shard_of(struct redis_store *, const char *id);
 
-/* shard_mark: the turn will read it. shard_queued: an operation was put into a queue of the
- * shard. */
+/* shard_mark sets a mark, which the turn will read. shard_queued notes that an operation was put
+ * into a queue of the shard. */
 void shard_mark(struct redis_store *, struct shard *, enum shard_mark);
 void shard_queued(struct redis_store *, const struct shard *);
 
-/* shard_pause: nothing is sent to the shard until then. shard_expect_news: its inbox may have
- * something. */
+/* shard_pause sends nothing to the shard until then. shard_expect_news notes that its inbox may
+ * have something. */
 void shard_pause(struct redis_store *, struct shard *, dw_usec until);
 void shard_expect_news(struct redis_store *, struct shard *);
 
-/* shard_next: the number of the first shard in the set from that one on; SHARDS_MAX: none. */
+/* shard_next returns the number of the first shard in the set that is not below `from`; SHARDS_MAX:
+ * none. */
 unsigned shard_next(const struct shard_set *, unsigned from);
 void shard_add(struct shard_set *, unsigned number);
 void shard_remove(struct shard_set *, unsigned number);
 bool shard_has_queue(const struct shard *);
 
-/* shard_is_cut_off: nothing but its types is asked of it. */
+/* shard_is_cut_off: true while a key of the shard has a wrong type. Then the shard is only asked
+ * for its types. */
 static inline bool shard_is_cut_off(const struct shard *shard)
 {
 	return shard->types.state != TYPES_RIGHT;
 }
 
-/* shard_make_keys: DW_OK, DW_ENOMEM. */
+/* shard_make_keys makes the names of the shard's keys. DW_OK, DW_ENOMEM. */
 int shard_make_keys(struct redis_store *, struct shard *);
 
 #endif

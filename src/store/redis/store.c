@@ -1,4 +1,4 @@
-/* The class: what the engine calls. */
+/* The store's class: the functions that the engine calls. */
 #include "store/redis/store.h"
 
 #include <poll.h>
@@ -8,8 +8,8 @@
 #include "store/redis/core.h"
 #include "store/redis/submit.h"
 
-#define REFUSAL_AGE DW_SECONDS(1)          /* what was refused just now is why it fails */
-#define TROUBLE_AFTER DW_MILLISECONDS(200) /* without a connection it is told */
+#define REFUSAL_AGE DW_SECONDS(1)          /* a refusal of the last second explains a failure */
+#define TROUBLE_AFTER DW_MILLISECONDS(200) /* so long without a connection is reported */
 
 static struct redis_store *redis_of(dw_store *store)
 {
@@ -23,7 +23,8 @@ static dw_usec steady(const struct redis_store *store)
 
 /* ---- The turn -------------------------------------------------------------------------------- */
 
-/* take_other_count: what is under way was sent to the shards of the old number. */
+/* take_other_count: commands that are under way were sent to the shards of the old number. So the
+ * connection is dropped first. */
 static void take_other_count(struct redis_store *store)
 {
 	if (store->pipeline.under_way.first || store->scans) {
@@ -35,7 +36,8 @@ static void take_other_count(struct redis_store *store)
 		reshard(store);
 }
 
-/* act_on_shard calls who is concerned by the shard's marks: first who may lose it. */
+/* act_on_shard calls the parts that the shard's marks concern. The first ones may give the shard
+ * up. */
 static void act_on_shard(struct redis_store *store, struct shard *shard)
 {
 	unsigned marks = shard->marks;
@@ -187,7 +189,8 @@ static int redis_take_part(dw_store *base, dw_part *ret_part)
 	return key_types_take(redis_of(base), ret_part);
 }
 
-/* redis_recall: what an owner asks for by itself is asked for again when the server is back. */
+/* redis_recall: reads of the owner itself are answered DW_ESTORE; the owner repeats them when the
+ * server is back. */
 static void redis_recall(dw_store *base, dw_usec doubt_patience)
 {
 	struct redis_store *store = redis_of(base);
@@ -212,7 +215,7 @@ static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
 
 /* ---- When ------------------------------------------------------------------------------------ */
 
-/* has_waiting: something waits that no reply will set in motion. */
+/* has_waiting: true if something waits that no reply will set in motion. */
 static bool has_waiting(const struct redis_store *store)
 {
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
@@ -226,8 +229,8 @@ static bool has_waiting(const struct redis_store *store)
 	return store->scans != NULL;
 }
 
-/* trouble_at: when a lost connection counts as trouble. A connection that is made again at once is
- * none: its commands are sent again. */
+/* trouble_at returns when a lost connection is reported. A connection that comes back before that
+ * is no trouble, because its commands are sent again. */
 static dw_usec trouble_at(const struct redis_store *store)
 {
 	return store->pipeline.connection ? DW_NEVER
@@ -308,7 +311,7 @@ bool redis_wait(struct redis_store *store, dw_usec until)
 	due = usec_max(usec_sub(due, now), 0);
 	patience = (struct timespec){.tv_sec = due / 1000000, .tv_nsec = due % 1000000 * 1000};
 	if (store->wake.descriptor >= 0)
-		(void)ppoll(&readable, 1, &patience, NULL); /* EINTR: looked at again */
+		(void)ppoll(&readable, 1, &patience, NULL); /* after EINTR the caller asks again */
 	store->now = steady(store);
 	return true;
 }
@@ -355,7 +358,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 		if (!redis_wait(store, until))
 			break;
 		redis_work(store);
-		end_unsent(store); /* what was refused would be sent again */
+		end_unsent(store); /* refused operations would be sent again */
 	}
 	end_unsent(store);
 	return store->pipeline.under_way.first ? DW_ETIMEOUT : DW_OK;
@@ -371,7 +374,7 @@ void redis_free(dw_store *base)
 	dw_op *op;
 
 	store->stopped = true;
-	store->pipeline.connection = 0; /* what is lost sends nothing any more */
+	store->pipeline.connection = 0; /* so that no lost request sends anything */
 	while ((request = store->pipeline.under_way.first)) {
 		store->pipeline.under_way.first = request->next;
 		request->lost(store, request);

@@ -1,5 +1,6 @@
-/* One stream of a scan: the pages of one shard's claimed timers, pending timers or dead letters, in
- * order. Timers with equal deadlines are sorted by version before any of them is given. */
+/* One stream of a scan: the claimed timers, the pending timers or the dead letters of one shard,
+ * read page by page. Timers with equal deadlines are sorted by version before any of them is
+ * given. */
 #include "store/redis/stream.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 #include "store/redis/core.h"
 
-#define FIRST_PAGE 32u /* no row is given before each stream has one */
+#define FIRST_PAGE 32u /* small, because a scan gives no row before each stream has one */
 
 bool stream_row_is_before(const dw_row *a, const dw_row *b)
 {
@@ -45,7 +46,7 @@ void stream_init(struct scan *scan, struct stream *stream, struct shard *shard, 
 	stream->page = scan->page < FIRST_PAGE ? scan->page : FIRST_PAGE;
 	if (!after->started)
 		return;
-	/* From the beginning of the cursor's own group: behind all that are better. */
+	/* The first page begins where the cursor's own group of equal scores begins. */
 	if (sign == 'd')
 		(void)snprintf(stream->place.score, sizeof stream->place.score, "%llu",
 			       (unsigned long long)after->generation);
@@ -73,7 +74,6 @@ void stream_free_scan(struct redis_store *store, struct scan *scan)
 	alloc_free(&store->alloc, scan);
 }
 
-/* stream_give_up: nobody wants it any more. */
 void stream_give_up(struct redis_store *store, struct scan *scan)
 {
 	scan->useless = true;
@@ -89,7 +89,7 @@ static bool is_behind(const struct scan *scan, const dw_row *row)
 	       (row->head.due == scan->last.due && row->head.generation > scan->last.generation);
 }
 
-/* add_row: false: no memory. */
+/* add_row puts a row into the group of its score. False: no memory. */
 static bool add_row(struct redis_store *store, struct stream *stream, dw_row *row, int64_t score)
 {
 	if (!row)
@@ -123,8 +123,8 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 					  items[reply->count - 2].bytes);
 }
 
-/* score_of a row that was read: its deadline says. A damaged one stands where the one before it
- * stood, or where the page begins. */
+/* score_of returns the score of a row that was read; its deadline tells it. A damaged row gets the
+ * score of the row before it, or the one at which the page begins. */
 static int64_t score_of(const struct stream *stream, const dw_row *row)
 {
 	if (row->status != DW_ECORRUPT)
@@ -159,7 +159,7 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 	       walk_keep(store, &stream->place, &ids->items[ids->count - 1], reply->items[2].bytes);
 }
 
-/* arrived: the page that was asked for has come, or was lost. */
+/* arrived: the reply to the page has come, or was lost. */
 static void arrived(struct stream *stream)
 {
 	stream->asked = false;
@@ -207,7 +207,8 @@ static void stream_page_lost(struct redis_store *store, struct redis_request *re
 		stream_give_up(store, stream->scan);
 }
 
-/* skip: when the shard is in use again, an owner scans once more. */
+/* skip ends the stream of a shard that is cut off. An owner scans again when the shard is back in
+ * use. */
 static void skip(struct stream *stream)
 {
 	close_group(stream);

@@ -1,4 +1,4 @@
-/* One stream of a scan. */
+/* One stream of a scan: the claimed timers, the pending timers or the dead letters of one shard. */
 #ifndef DW_STORE_REDIS_STREAM_H
 #define DW_STORE_REDIS_STREAM_H
 
@@ -17,38 +17,38 @@ struct shard;
 struct stream {
 	struct scan *scan;
 	struct shard *shard;
-	char sign; /* '+', '-'; 'd': dead letters */
+	char sign; /* '+': pending, '-': claimed, 'd': dead letters */
 	bool asked;
 	bool ended;
-	size_t page; /* so many rows are asked for */
+	size_t page; /* how many rows the next page has */
 	struct walk_place place;
 	struct rows ready;
-	struct rows group; /* of one score, perhaps not complete */
+	struct rows group; /* rows of the last score, perhaps not all */
 	int64_t group_score;
 };
 
 struct scan {
 	struct scan *next;
-	dw_op *op; /* NULL: it has given its page */
+	dw_op *op; /* NULL: the scan has given its page */
 	dw_op_kind kind;
-	bool filtered;  /* by a topic */
+	bool filtered;  /* only the timers of a topic */
 	bool failed;    /* no memory */
-	bool partial;   /* without a shard that is cut off */
-	bool useless;   /* freed when its commands are answered */
-	dw_cursor last; /* of what was given */
+	bool partial;   /* rows of shards that are cut off are missing */
+	bool useless;   /* nobody wants it; freed when its commands are answered */
+	dw_cursor last; /* the last row that was given */
 	dw_usec at;
-	dw_usec since; /* it has read */
+	dw_usec since; /* when it began to read */
 	unsigned under_way;
 	size_t rows_under_way; /* at most */
-	size_t page;           /* of a stream at most */
-	size_t ahead;          /* so many rows of a stream are asked for before they are wanted */
+	size_t page;           /* the largest page of a stream */
+	size_t ahead;          /* how many rows a stream reads ahead */
 	unsigned count;
 	struct stream streams[];
 };
 
 void stream_init(struct scan *, struct stream *, struct shard *, char sign, const dw_cursor *after);
 
-/* stream_ask asks for the next page. */
+/* stream_ask asks for the stream's next page. */
 void stream_ask(struct redis_store *, struct stream *);
 bool stream_row_is_before(const dw_row *a, const dw_row *b);
 
