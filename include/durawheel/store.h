@@ -164,6 +164,8 @@ typedef enum dw_op_kind {
 #define DW_OP_MENDED 256u
 /* PUT: it may use the space that is kept back for a full disk. */
 #define DW_OP_VITAL 512u
+/* CLAIM: a journal has given the generation, and the store may have another one. */
+#define DW_OP_PROVISIONAL 2048u
 /* PUT: the owner has loaded all timers, and none of them has this id. */
 #define DW_OP_ABSENT 1024u
 

@@ -4,12 +4,12 @@
 -- KEYS      the nine of the shard
 -- ARGV      1.. for each change: id, its version, the fence of the owner that it waits for
 -- returns   {'OK', ...}: 0 the owner has acknowledged it: the timer as it was before does not start
---           any more; 1 not yet; 4 too late: the owner had claimed the timer, or there is another
---           owner now
+--           any more; 1 not yet; 3 there is another owner now, and nobody knows; 4 the owner had
+--           claimed the timer before it knew of the change
 -- cost      O(log N) a change
 local ids = column(1, 3)
 local inbox = call('ZMSCORE', INBOX, unpack(ids))
-local present = call('HGET', META, 'fence')
+local meta = call('HMGET', META, 'fence', 'fire')
 local answer, late = {'OK'}, {}
 
 for ver, id in late_changes() do
@@ -18,10 +18,12 @@ end
 for k = 1, #ids do
 	local ver = tonumber(ARGV[3 * k - 1])
 	local item = 0
-	if present ~= ARGV[3 * k] or (late[ids[k]] or 0) >= ver then
+	if meta[1] ~= ARGV[3 * k] then
+		item = STALE
+	elseif (late[ids[k]] or 0) >= ver then
 		item = LATE
-	elseif inbox[k] and math.abs(tonumber(inbox[k])) >= ver then
-		item = 1
+	elseif meta[2] and inbox[k] and math.abs(tonumber(inbox[k])) >= ver then
+		item = 1 -- an owner that has released starts nothing
 	end
 	answer[k + 1] = item
 end

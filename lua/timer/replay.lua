@@ -88,7 +88,7 @@ local function store(header, rest, sign)
 end
 
 -- store_claim stores a delivery that has no verdict. Its claim becomes this owner's, if it holds.
--- Else the handler may have run, and the process is gone.
+-- Else the process that made it is gone, or has lost the ownership: it starts the timer no more.
 local function store_claim(rest)
 	if owner and has(2) then
 		local f0, f1 = halves(fence)
@@ -204,19 +204,22 @@ function what.L()
 	more(65536, math.floor(marks / 256))
 	flags = flags - flags % 256
 	d0, d1 = words_of('<I4I4', value, 17)
-	if not (owner and has(2)) and flags % 65536 == 0 then
-		flags = flags + 256
-	end
 	store_claim(sub(value, BODY))
 	return 0
 end
 
 -- note_late: a client has changed the timer after the row's first claim, which Redis does not know.
--- If that client waits for the owner, it is told that it came too late.
-local function note_late()
+-- If that client waits for the owner, it is told that it came too late. If it has moved the timer,
+-- the attempts of the journal count.
+local function note_late(item)
 	local version = math.abs(told)
-	if has(1) and told ~= 0 and version ~= known then
-		insert(late, digits(version) .. ':' .. id .. '\n')
+	if not has(1) or told == 0 or version == known then
+		return
+	end
+	insert(late, digits(version) .. ':' .. id .. '\n')
+	if item == EEXIST and owner and flags and flags % 256 == 0 and attempt < tried then
+		d0, d1 = words_of('<I4I4', value, 17)
+		store(encode(flags, tried, v0, v1, d0, d1, 0, 0, crc), sub(value, BODY))
 	end
 end
 
@@ -237,7 +240,7 @@ for k = 1, #ids do
 	if tonumber(ARGV[at + 1]) > done then
 		load(k)
 		item = value and is_newer(value) and NEWER or what[ARGV[at + 2]]()
-		note_late()
+		note_late(item)
 	end
 	answer[k + 1] = item
 end

@@ -28,7 +28,8 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	call->fresh = NULL;
 	fresh->storing = false;
 	fresh->head = op->head;
-	fresh->unsure = op->level == DW_JOURNALED;
+	fresh->unsure = false;
+	fresh->provisional = op->level == DW_JOURNALED;
 	fresh->purged = false;
 	if (fresh != head)
 		call_answer_stale(engine, timer_replace(engine, head, fresh));
@@ -195,6 +196,7 @@ static void learn_moved(struct engine *engine, struct timer *head, const dw_op *
 		return;
 	}
 	head->head = op->head;
+	head->provisional = op->level == DW_JOURNALED;
 	timer_disarm(engine, head);
 	timer_set_state(engine, head, TIMER_PENDING);
 }

@@ -13,20 +13,22 @@ static bool is_known(const struct engine *engine, const struct timer *timer)
 {
 	const dw_head *head = &timer->head;
 
-	return recovery_is_over(&engine->recovery) && !timer->unsure && timer->body_size > 0 &&
-	       timer->body_size <= KNOWN_BODY_MAX && head->state == DW_PENDING &&
-	       head->attempt == 0 && head->retries == 0 && head->crashes == 0 && head->open == 0;
+	return recovery_is_over(&engine->recovery) && !timer->unsure && !timer->provisional &&
+	       timer->body_size > 0 && timer->body_size <= KNOWN_BODY_MAX &&
+	       head->state == DW_PENDING && head->attempt == 0 && head->retries == 0 &&
+	       head->crashes == 0 && head->open == 0;
 }
 
 static dw_op *claim_op(struct engine *engine, struct timer *timer)
 {
-	dw_op *op;
+	bool known = is_known(engine, timer);
+	dw_op *op = op_new(&engine->alloc, DW_OP_CLAIM, timer->id, known ? timer->body : NULL,
+			   known ? timer->body_size : 0);
 
-	if (!is_known(engine, timer))
-		return op_new(&engine->alloc, DW_OP_CLAIM, timer->id, NULL, 0);
-	op = op_new(&engine->alloc, DW_OP_CLAIM, timer->id, timer->body, timer->body_size);
-	if (op)
+	if (op && known)
 		op->flags |= DW_OP_KNOWN;
+	if (op && timer->provisional)
+		op->flags |= DW_OP_PROVISIONAL;
 	return op;
 }
 

@@ -68,6 +68,7 @@ struct timer {
 	bool backing_off; /* armed in the fire schedule to try an operation again */
 	bool no_retry;    /* cancelled while it was delivered: a retry is dropped */
 	bool purged;      /* the store does not have it any more; its delivery still ends */
+	bool provisional; /* the journal has given the generation, and Redis may have another one */
 	bool unsure;      /* what is stored may be newer, or an inbox may name it still */
 };
 

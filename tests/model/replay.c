@@ -65,7 +65,7 @@ static enum promise replay_put(const struct model *model, struct state *state, b
 }
 
 /* replay_start: the claim of the journal becomes one of Redis if its fence still is the owner's.
- * Otherwise the timer may run on, so the record is open, and its attempt counts (J15). */
+ * Otherwise nobody starts that claim any more, and only its attempt counts (J15). */
 static void replay_start(const struct model *model, struct state *state, bool as_owner)
 {
 	struct record *record = &state->server.record;
@@ -77,8 +77,6 @@ static void replay_start(const struct model *model, struct state *state, bool as
 	if (free && as_owner && state->owner.fence == row->fence) {
 		record->kind = RECORD_CLAIMED;
 		record->fence = state->owner.fence;
-	} else {
-		record->open = 1;
 	}
 	if (holds(model, RULE_START_RAISE) && record->attempt < row->attempt)
 		record->attempt = row->attempt;

@@ -154,9 +154,11 @@ static int confirm_one(const struct run *run, int at)
 	const struct entry *told = key_find(run->inbox, id);
 	double ver = number_of(arg(run, at + 1));
 
-	if (!same(key_text(run->meta, "fence"), arg(run, at + 2)) || late_of(run, id) >= ver)
+	if (!same(key_text(run->meta, "fence"), arg(run, at + 2)))
+		return STALE_CODE;
+	if (late_of(run, id) >= ver)
 		return LATE_CODE;
-	return told && fabs(told->score) >= ver;
+	return key_text(run->meta, "fire").at && told && fabs(told->score) >= ver;
 }
 
 void model_confirm(struct run *run)

@@ -227,8 +227,6 @@ static void claim(struct run *run, const struct row *row)
 
 	more(&words, 2, retries_of(row));
 	words.flags -= byte_of(words.flags, 0);
-	if (!still_holds(run, row) && byte_of(words.flags, 1) == 0)
-		words.flags += 256;
 	put_delivery(run, row, &words, body_of(row));
 }
 
@@ -244,8 +242,31 @@ static void end(struct run *run, const struct row *row)
 	(void)key_remove(run->model, run->values, row->id);
 }
 
+/* is_late: a client has changed the timer after a claim that Redis does not know. */
+static bool is_late(const struct row *row)
+{
+	return has(row, LOCAL) && row->told != 0 && fabs(row->told) != row->known;
+}
+
+static bool is_raised(const struct run *run, const struct row *row, int item)
+{
+	return item == EEXIST_CODE && is_late(row) && run->owner && row->sound &&
+	       !is_claimed(row) && row->words.attempt < row->tried;
+}
+
+static void raise(struct run *run, const struct row *row)
+{
+	struct words words = row->words;
+
+	words.attempt = row->tried;
+	words.c0 = words.c1 = 0;
+	put(run, row, &words, body_of(row));
+}
+
 static void apply(struct run *run, struct row *row, int item)
 {
+	if (is_raised(run, row, item))
+		raise(run, row);
 	if (row->what == 'C' && item == ENOENT_CODE)
 		(void)key_remove(run->model, run->timers, row->id); /* an entry alone */
 	if (item != 0)
@@ -268,8 +289,10 @@ static void apply(struct run *run, struct row *row, int item)
 	}
 }
 
-static bool stores(const struct row *row, int item)
+static bool stores(const struct run *run, const struct row *row, int item)
 {
+	if (is_raised(run, row, item))
+		return true;
 	return item == 0 && (strchr("PML", row->what) ||
 			     (row->what == 'R' && (is_claimed(row) || has(row, LOCAL))));
 }
@@ -296,7 +319,7 @@ static void note_late(struct late *late, const struct row *row)
 {
 	char room[32];
 
-	if (has(row, LOCAL) && row->told != 0 && fabs(row->told) != row->known)
+	if (is_late(row))
 		add_late(late, digits(fabs(row->told), room), row->id);
 }
 
@@ -334,7 +357,7 @@ void model_replay(struct run *run)
 		int item = row.number > done ? judge(run, &row) : 0;
 
 		item_code(run, 1 + i, item);
-		any |= row.number > done && stores(&row, item);
+		any |= row.number > done && stores(run, &row, item);
 	}
 	if (any && no_room(run))
 		return;

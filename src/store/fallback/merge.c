@@ -97,10 +97,12 @@ static struct merge merge_move(struct merge merge, const struct row *row)
 	return merge;
 }
 
-/* merge_claim: a row that Redis may have already does not start here: Redis could have given the
- * timer another generation. */
+/* merge_claim: a row that Redis may have already does not start here, and neither does a timer
+ * whose row it has: Redis could have given it another generation. */
 static struct merge merge_claim(const dw_op *op, struct merge merge, const struct row *row)
 {
+	if (!is_put(row) && op->flags & DW_OP_PROVISIONAL)
+		return refuse(DW_ESTORE);
 	if (row && (row->is_sent || row->claims >= CLAIMS_MAX || row->words.what == DW_OP_MOVE))
 		return refuse(DW_ESTORE);
 	if (is_ended(row) || (is_put(row) && op->head.generation != row->generation))

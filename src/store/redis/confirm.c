@@ -6,6 +6,9 @@
 
 enum { WAIT = 8 }; /* the script's code for a change that waits */
 
+/* What confirm.lua says of one. */
+enum { CODE_SURE = 0, CODE_WAITS = 1, CODE_LATE = 4 };
+
 #define FIRST DW_MILLISECONDS(2)
 #define LAST DW_MILLISECONDS(64)
 
@@ -52,14 +55,18 @@ static void be_idle(struct redis_store *store, struct shard *shard)
 	shard_remove(&store->sets.unconfirmed, shard->number);
 }
 
+/* take_item: a move that came too late is done, but the timer starts at its earlier deadline as
+ * well. */
 static void take_item(struct redis_store *store, struct shard *shard, dw_op *op, int64_t code)
 {
-	if (code == 0)
+	if (code == CODE_SURE)
 		answer(store, op, DW_OK);
-	else if (code == 1)
+	else if (code == CODE_WAITS)
 		op_queue_push(&shard->confirm.ops, op);
-	else
+	else if (code == CODE_LATE && op->kind == DW_OP_CANCEL)
 		answer(store, op, DW_ELATE);
+	else
+		answer_unknown(store, op);
 }
 
 /* end_call puts the operations without an answer back, for the next call. */

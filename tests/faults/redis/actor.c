@@ -260,6 +260,7 @@ static int open_store(struct actor *actor)
 			      .role = task->role,
 			      .lease_us = task->lease,
 			      .journal = task->journal,
+			      .outage = task->outage,
 			      .on_event = happened,
 			      .on_log = logged};
 	dw_usec until = faults_now() + FAULTS_PATIENCE;

@@ -14,6 +14,7 @@ struct actor_task {
 	dw_role role;
 	dw_usec lease;       /* 0: the usual lease */
 	const char *journal; /* NULL: none */
+	dw_outage outage;
 };
 
 /* The lines on stdout: "e KIND NUMBER AT DUE GENERATION ATTEMPT STATUS DIGEST" is an event of

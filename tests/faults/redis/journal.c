@@ -38,7 +38,7 @@ static void outage(struct run *run, unsigned kills)
 	history_fault(run->history, from, faults_now() + RUN_AFTER);
 }
 
-static void series(struct faults *faults, unsigned kills)
+static void series(struct faults *faults, dw_outage policy, unsigned kills)
 {
 	size_t outages = faults_amount(faults, OUTAGES, OUTAGES_LONG);
 	struct plan_size size = {.count = outages * TIMERS_AN_OUTAGE,
@@ -47,7 +47,7 @@ static void series(struct faults *faults, unsigned kills)
 	struct run run;
 
 	run_begin(&run, faults);
-	run_with_journals(&run);
+	run_with_journals(&run, policy);
 	plan_mixed(&run.plan, faults, &size);
 	run_start(&run, PLAN_OWNER, DW_OWNER);
 	run_start(&run, PLAN_CLIENT, DW_CLIENT);
@@ -60,10 +60,20 @@ static void series(struct faults *faults, unsigned kills)
 
 void journal_outages(struct faults *faults)
 {
-	series(faults, 0);
+	series(faults, DW_OUTAGE_HOLD, 0);
 }
 
 void journal_killed(struct faults *faults)
 {
-	series(faults, 3);
+	series(faults, DW_OUTAGE_HOLD, 3);
+}
+
+void journal_fires(struct faults *faults)
+{
+	series(faults, DW_OUTAGE_FIRE, 0);
+}
+
+void journal_fires_killed(struct faults *faults)
+{
+	series(faults, DW_OUTAGE_FIRE, 3);
 }

@@ -25,6 +25,8 @@ static const struct faults_test tests[] = {
     {"owner_refused", owner_refused},
     {"journal_outages", journal_outages},
     {"journal_killed", journal_killed},
+    {"journal_fires", journal_fires},
+    {"journal_fires_killed", journal_fires_killed},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 

@@ -35,5 +35,7 @@ void owner_refused(struct faults *);
 /* journal.c */
 void journal_outages(struct faults *);
 void journal_killed(struct faults *);
+void journal_fires(struct faults *);
+void journal_fires_killed(struct faults *);
 
 #endif

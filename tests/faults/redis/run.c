@@ -101,12 +101,13 @@ static void take_lines(struct run *run, struct run_actor *actor)
 
 /* ---- Actors --------------------------------------------------------------------------------- */
 
-void run_with_journals(struct run *run)
+void run_with_journals(struct run *run, dw_outage outage)
 {
 	static const char *const names[PLAN_HANDS] = {"owner.journal", "client.journal",
 						      "third.journal"};
 
 	run->has_journals = true;
+	run->outage = outage;
 	for (unsigned i = 0; i < PLAN_HANDS; i++)
 		(void)temp_file(run->journals[i], run->server.folder, names[i]);
 }
@@ -124,6 +125,7 @@ void run_start(struct run *run, unsigned hand, dw_role role)
 					.hand = hand,
 					.role = role,
 					.journal = run->has_journals ? run->journals[hand] : NULL,
+					.outage = role == DW_CLIENT ? DW_OUTAGE_HOLD : run->outage,
 					.lease = run->lease}};
 	process_fork(&actor->process, actor_main, &actor->task);
 }

@@ -34,6 +34,7 @@ struct run {
 	char url[RUN_URL_SIZE];
 	struct plan plan;
 	bool has_journals;
+	dw_outage outage; /* of the owner */
 	char journals[PLAN_HANDS][TEMP_SIZE];
 	struct history *history;
 	struct run_actor actors[PLAN_HANDS];
@@ -46,8 +47,9 @@ struct run {
 /* run_begin starts a server that loses nothing, and takes a plan made by plan_...(). */
 void run_begin(struct run *, struct faults *);
 
-/* run_with_journals gives every actor a journal that outlives its process. */
-void run_with_journals(struct run *);
+/* run_with_journals gives every actor a journal that outlives its process. The policy is the
+ * owner's. */
+void run_with_journals(struct run *, dw_outage);
 
 /* run_start starts an actor; run_kill kills it, without telling the history. */
 void run_start(struct run *, unsigned hand, dw_role);
