@@ -4,35 +4,35 @@
  *	shape.c      what the reply to each command may be
  *	value.c      a timer as bytes;  rows.c  lists of timers;  script.h  lua/, in the program
  *	shard.c      one shard: its keys, and which ids belong to it
- *	log.c        complaints
+ *	log.c        warnings for the program's log
  *	pipeline.c   the connection: commands out, replies in
- *	tombstone.c  ids seen deleted in the last minute
+ *	tombstone.c  ids whose deletion was seen in the last minute
  *	script_call.c  calls of the scripts, and what a refusal means
  *	token.c      the fencing token of a shard, and the server's clock
  *	completion.c in which order operations are answered, and when they are given up
  *	layout.c     the number of shards: known, guessed, asked for
- *	batch.c      the words of a call on timers
+ *	batch.c      which operations make a command, and its words
  *	confirm.c    changes that wait for the owner to acknowledge them
- *	outcome.c    what became of operations: replies, and what is in doubt
+ *	outcome.c    replies become answers; commands of a lost connection are looked up
  *	write.c      operations on one timer, as script calls
- *	key_types.c  keys of another type than ours cut their shard off
+ *	key_types.c  a key of a wrong type cuts its shard off
  *	misplaced.c  timers in a shard to which they do not belong
- *	session.c    a new connection replaces the token, or the session, of the old one
- *	lease.c      acquiring, renewing, giving back
+ *	session.c    the handshake of a shard on a new connection
+ *	lease.c      the leases: acquired, renewed, given back
  *	inbox.c      the inbox of the clients
- *	restore.c    a shard that was emptied or set back is rebuilt; ownership is lost
- *	repair.c     compares the entries of the order with the values
- *	walk.c       the next page of a shard
+ *	restore.c    rebuilds a shard that was emptied or set back; gives the ownership up
+ *	repair.c     compares the entries of the sorted sets with the values
+ *	walk.c       reads a shard page by page
  *	letter.c, stream.c, scan.c  pages in order over all shards
- *	audit.c      what is overdue, in no order
- *	later.c      what asks every shard waits
- *	check.c      a check of everything
- *	namespace.c  status, purge, report, the drop of all: what asks every shard
- *	reshard.c    another number of shards
- *	wake_channel.c  the subscriber
+ *	audit.c      reads overdue timers, in no order
+ *	later.c      operations on every shard wait until all before them are sent
+ *	check.c      checks the whole namespace
+ *	namespace.c  operations on every shard: status, purge, report, drop of all letters
+ *	reshard.c    the shards, and their replacement by another number of them
+ *	wake_channel.c  subscribes to the wake channel
  *	dispatch.c   which shard sends next
- *	submit.c     operations are taken over
- *	store.c      the class, and the turn
+ *	submit.c     takes operations over from the engine
+ *	store.c      the functions that the engine calls, and the turn
  *	open.c       opening: the URL, the shards, the lease
  *
  * Everything happens inside the engine's turns, in one thread; nothing blocks but opening and
@@ -64,9 +64,9 @@
 #include "store/redis/wake_channel.h"
 #include "store/redis/write.h"
 
-#define PAUSE DW_MILLISECONDS(100)       /* after a refusal that will pass */
-#define PATIENCE DW_SECONDS(5)           /* an operation that somebody waits for is answered then */
-#define REPLY_TIME DW_MILLISECONDS(1500) /* and is not sent later than so long before */
+#define PAUSE DW_MILLISECONDS(100)       /* how long commands wait after a refusal that will pass */
+#define PATIENCE DW_SECONDS(5)           /* a caller gets an answer within this time */
+#define REPLY_TIME DW_MILLISECONDS(1500) /* an operation with less time left is not sent */
 
 struct redis_store {
 	dw_store store; /* first: the public view */
@@ -74,7 +74,7 @@ struct redis_store {
 	struct alloc alloc;
 	struct redis_url url;
 	bool opened, stopped;
-	dw_usec now; /* steady, of the turn or call */
+	dw_usec now; /* steady, at the start of the turn or call */
 	dw_usec complained_at;
 	struct names names;
 	unsigned shard_count; /* 0: not known yet */
@@ -90,7 +90,7 @@ struct redis_store {
 	struct handover handover;
 	struct repair repair;
 	struct redis_inbox inbox;
-	struct scan *scans; /* under way, or with commands under way */
+	struct scan *scans; /* scans under way, or with commands under way */
 	struct audit audit;
 	struct later later;
 	struct wake_channel wake;

@@ -1,4 +1,4 @@
-/* Operations are taken over: each goes into the queue that it waits in. */
+/* Takes operations over: each goes into the queue in which it waits. */
 #include "store/redis/submit.h"
 
 #include "store/redis/core.h"
@@ -8,7 +8,7 @@
 static void park(struct redis_store *store, dw_op *op)
 {
 	if (store->inbox.op) {
-		answer(store, op, DW_EBUSY); /* one at a time */
+		answer(store, op, DW_EBUSY); /* only one INBOX at a time */
 		return;
 	}
 	store->inbox.op = op;
@@ -21,7 +21,9 @@ static void put_in_queue(struct redis_store *store, const struct shard *shard,
 	shard_queued(store, shard);
 }
 
-/* push: a page of a scan may have been read before the timer was settled, and is learnt after. */
+/* push queues a rebuild write, unless the timer has a tombstone. The engine may still know a timer
+ * that has ended: when a page of a scan was read before the timer ended, the engine learns the
+ * timer after that. */
 static void push(struct redis_store *store, dw_op *op)
 {
 	struct shard *shard = shard_of(store, op->id);
@@ -44,7 +46,8 @@ static void disown(struct redis_store *store, dw_op *op)
 
 static void take(struct redis_store *store, dw_op *op)
 {
-	/* Behind others it would wait for shards that nobody restores any more. */
+	/* DISOWN goes first, because the operations before it may wait for shards that nobody
+	 * rebuilds any more. */
 	if (op->kind == DW_OP_DISOWN) {
 		disown(store, op);
 	} else if (store->later.barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
@@ -59,7 +62,7 @@ static void take(struct redis_store *store, dw_op *op)
 		struct shard *shard = shard_of(store, op->id);
 
 		if (op->kind == DW_OP_CLAIM && op->head.generation <= shard->lease.jump)
-			op->flags &= ~DW_OP_KNOWN; /* the script knows the attempt */
+			op->flags &= ~DW_OP_KNOWN; /* only the script knows the attempt */
 		put_in_queue(store, shard, &shard->queues.waiting, op);
 	} else {
 		if (later_is_barrier(op))
@@ -68,7 +71,8 @@ static void take(struct redis_store *store, dw_op *op)
 	}
 }
 
-/* permit: what a fenced owner still asks as an owner is no mistake of its. */
+/* permit returns whether the operation is allowed in this role. An operation that the engine made
+ * as the owner, before it knew that the ownership is lost, gets DW_EFENCED and not DW_EROLE. */
 static int permit(const struct redis_store *store, const dw_op *op)
 {
 	int status = life_permits(op, store->ownership.role);
@@ -80,7 +84,8 @@ static int permit(const struct redis_store *store, const dw_op *op)
 	return status;
 }
 
-/* makes_generation: in the order of the calls, which is lost where each shard has its own queue. */
+/* makes_generation: true if the operation makes a new version. It gets its version here, because
+ * the calls lose their order in the shards' queues. */
 static bool makes_generation(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE;
@@ -103,8 +108,8 @@ void submit_one(struct redis_store *store, dw_op *op)
 		take(store, op);
 }
 
-/* take_if_permitted: it has waited, and the ownership may have been lost meanwhile, or the timer
- * purged. */
+/* take_if_permitted takes an operation that waited behind a barrier. Meanwhile the ownership may
+ * have been lost, or the barrier may have purged the timer. */
 static void take_if_permitted(struct redis_store *store, dw_op *op)
 {
 	int status = permit(store, op);
@@ -130,7 +135,8 @@ void submit_later(struct redis_store *store)
 			answer(store, op, status);
 			continue;
 		}
-		if (op->kind == DW_OP_OWN) /* the client's numbers are of no use afterwards */
+		if (op->kind ==
+		    DW_OP_OWN) /* afterwards the command numbers of the client are of no use */
 			lease_acquire(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);

@@ -1,4 +1,4 @@
-/* Operations are taken over. */
+/* Takes operations over from the engine. */
 #ifndef DW_STORE_REDIS_SUBMIT_H
 #define DW_STORE_REDIS_SUBMIT_H
 
@@ -6,8 +6,8 @@
 
 struct redis_store;
 
-/* submit_one takes an operation over. submit_later begins what waited until all before it was
- * sent. */
+/* submit_one takes an operation over. submit_later begins the operations that waited until all
+ * before them were sent. */
 void submit_one(struct redis_store *, dw_op *);
 void submit_later(struct redis_store *);
 

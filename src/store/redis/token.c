@@ -1,5 +1,5 @@
-/* The fencing token of a shard: fence, nonce and connection; what the server's replies say about
- * it; and the server's clock, from which versions come. */
+/* The fencing token of a shard (fence, nonce and connection); what the server's replies say about
+ * it; and the server's clock, from which versions are made. */
 #include "store/redis/token.h"
 
 #include <inttypes.h>
@@ -12,18 +12,18 @@
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* clock_learn takes the time as if the reply had come at once, so that we are never ahead of the
- * server's clock. The server could give a version ahead of its clock twice, if it lost the first
- * one. */
+/* clock_learn assumes that the reply took no time, so that this clock is never ahead of the
+ * server's. A version ahead of the server's clock could be given twice: the server might lose the
+ * first one, and give it again. */
 void clock_learn(struct redis_store *store, int64_t server_time)
 {
 	store->clock.time = server_time;
 	store->clock.at = store->now;
 }
 
-/* clock_version: the server gives generations by its own clock; what we ask for here makes them
- * follow the order of the calls over all shards. Every shard rounds up to its own remainder, so
- * that they are steps of as many as there are shards. */
+/* clock_version: the server makes generations from its own clock. This floor keeps them in the
+ * order of the calls over all shards. Each shard rounds up to the next version that belongs to it,
+ * so the floor grows by the number of shards. */
 uint64_t clock_version(struct redis_store *store)
 {
 	dw_usec now = usec_add(store->clock.time, usec_sub(store->now, store->clock.at));
@@ -33,7 +33,8 @@ uint64_t clock_version(struct redis_store *store)
 	return store->clock.floor;
 }
 
-/* token_extend: counted from the sending, and with a margin for clocks of different speed. */
+/* token_extend counts from the time of sending, and subtracts a margin for clocks of different
+ * speed. */
 void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 {
 	dw_usec margin = usec_add(store->ownership.lease / 1000, DW_MILLISECONDS(50));
@@ -57,7 +58,8 @@ dw_usec token_until(const struct redis_store *store)
 
 bool token_is_over(const struct redis_store *store, const struct shard *shard)
 {
-	/* Nobody can acquire a shard without the arbiter. */
+	/* For a shard that is cut off the first shard counts: nobody can acquire another shard
+	 * without it. */
 	const struct shard *proof = shard_is_cut_off(shard) ? &store->shards[0] : shard;
 
 	return store->now >= proof->lease.until;
@@ -113,8 +115,8 @@ void token_incarnation(const struct redis_store *store, unsigned number, char *r
 		       number); /* it fits */
 }
 
-/* floor_of: every version that the shard gives from now on is above all earlier ones, even if the
- * server has lost them and its clock went back. */
+/* floor_of returns a version that is above all that the shard has given. The shard gives later ones
+ * from now on, even if the server has lost those and its clock went back. */
 static uint64_t floor_of(const struct redis_store *store, struct shard *shard)
 {
 	token_note_version(shard, shard->lease.fence);
@@ -133,7 +135,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 	command_unsigned(words, floor_of(store, shard));
 	command_text(words, store->names.holder);
 	command_number(words, store->shard_count);
-	/* A new incarnation: the nonce, and how many it has made. */
+	/* The name of a new incarnation: the nonce, and a count. */
 	store->names.incarnations++;
 	token_incarnation(store, store->names.incarnations, store->names.incarnation);
 	command_text(words, store->names.incarnation);
@@ -161,7 +163,6 @@ bool token_went_back(const struct shard *shard, const struct reply *reply)
 	       (uint64_t)reply_number(&reply->items[2]) < shard->inbox.seen;
 }
 
-/* token_of writes the token that the shard has on this connection. */
 void token_of(const struct redis_store *store, const struct shard *shard, char *ret_token)
 {
 	(void)snprintf(ret_token, TOKEN_SIZE, "%" PRIu64 ":%s:%" PRIu64, shard->lease.fence,

@@ -13,24 +13,25 @@ struct shard;
 #define TOKEN_SIZE 96
 #define INCARNATION_SIZE 40
 
-/* What this store is called by the server. */
+/* The names under which the server knows this store. */
 struct names {
 	char name[64]; /* the namespace */
 	char channel[80];
 	char nonce[20];
 	char holder[256];
-	unsigned incarnations;              /* how many were made */
-	char token[TOKEN_SIZE];             /* room for one that is asked for */
-	char incarnation[INCARNATION_SIZE]; /* the same */
+	unsigned incarnations;  /* how many incarnations were named */
+	char token[TOKEN_SIZE]; /* room for the token that a command asks for */
+	char incarnation
+	    [INCARNATION_SIZE]; /* room for the incarnation that an acquisition asks for */
 };
 
 struct server_clock {
-	dw_usec time;   /* at `at` */
+	dw_usec time;   /* the server's, at the moment `at` */
 	dw_usec at;     /* steady */
-	uint64_t floor; /* of the last version asked for, or seen */
+	uint64_t floor; /* the last version that was asked for, or seen */
 };
 
-/* An owner's lease of one shard. */
+/* The owner's lease of one shard. */
 struct shard_lease {
 	uint64_t fence; /* 0: not owned */
 	char token[TOKEN_SIZE];
@@ -38,57 +39,59 @@ struct shard_lease {
 	dw_usec until; /* steady */
 	bool is_renewing;
 	uint64_t jump;  /* a claim of a version up to this one raises the attempt by more than 1 */
-	uint64_t high;  /* the highest version that the server has told of */
-	unsigned newer; /* the version of a timer because of which the lease is given back; 0 */
+	uint64_t high;  /* the highest version that the server has told */
+	unsigned newer; /* version of a timer because of which the lease is given back; 0 */
 };
 
-/* clock_learn: the server's time, as if the reply had come at once. */
+/* clock_learn takes the server's time from a reply. */
 void clock_learn(struct redis_store *, int64_t server_time);
 
-/* clock_is_known: a reply has told the server's time. */
+/* clock_is_known: true if a reply has told the server's time. */
 static inline bool clock_is_known(const struct server_clock *clock)
 {
 	return clock->time != 0;
 }
 
-/* clock_version: the next version to ask for. */
+/* clock_version returns the next version to ask for. */
 uint64_t clock_version(struct redis_store *);
 
-/* token_extend: the lease is ours until so long after `sent`. token_until: so are all that are not
- * cut off; INT64_MIN: none is ours. token_is_over: another process may have had the shard. */
+/* token_extend: the lease of the shard was renewed by a command sent at `sent`. token_until returns
+ * until when all leases of shards in use are ours; INT64_MIN: none is. token_is_over: true if
+ * another process may have had the shard. */
 void token_extend(struct redis_store *, struct shard *, dw_usec sent);
 dw_usec token_until(const struct redis_store *);
 bool token_is_over(const struct redis_store *, const struct shard *);
 
-/* token_of writes the token that the shard has on this connection. */
+/* token_of writes the token that the shard has on the current connection. */
 void token_of(const struct redis_store *, const struct shard *, char *ret_token);
 
-/* token_has_nonce: a token of this store's, perhaps an earlier one. */
+/* token_has_nonce: true for a token of this store, even an earlier one. */
 bool token_has_nonce(const struct redis_store *, const struct reply *token);
 
-/* token_add_acquire makes the command that acquires the shard. replace: the token of a dead
- * holder, or "". */
+/* token_add_acquire makes the command that acquires the shard. replace: the token of a dead holder,
+ * or "". */
 void token_add_acquire(struct redis_store *, struct shard *, const char *replace);
 
-/* token_incarnation: the one that the acquisition of that number makes, should the shard be
- * new. */
+/* token_incarnation writes the incarnation that the acquisition with that number gives to a new
+ * shard. */
 void token_incarnation(const struct redis_store *, unsigned number, char *ret_incarnation);
 
-/* token_take reads the token out of the OK of an acquisition. */
+/* token_take reads the token out of the OK of an acquisition. False: its size is wrong. */
 bool token_take(struct redis_store *, struct shard *, const struct reply *);
 
-/* token_note_version: the shard has given the version, so it must not give it again. */
+/* token_note_version: the shard has given this version, so it must not give it again. */
 void token_note_version(struct shard *, uint64_t version);
 void token_note_row(struct shard *, const dw_row *);
 
-/* token_is_dead: the shard is held by a process that does not exist any more. */
+/* token_is_dead: true if the process that holds the shard does not exist any more. */
 bool token_is_dead(const struct reply *held);
 
-/* token_is_succeeded: the refusal of a renewal or handshake names another owner of the same
- * incarnation. Any other refusal says that the shard is not what it was. */
+/* token_is_succeeded: true if the refusal of a renewal or handshake names another owner of the same
+ * incarnation. Any other refusal means that the shard lost data. */
 bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
 
-/* token_went_back: the reply to a renewal or handshake is older than what we know. */
+/* token_went_back: true if the reply to a renewal or handshake shows an older state than we
+ * know. */
 bool token_went_back(const struct shard *, const struct reply *);
 
 #endif

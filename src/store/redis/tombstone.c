@@ -1,5 +1,6 @@
-/* Ids that this owner has seen deleted in the last minute. A shard that lost data may still have
- * these timers, or get them back from memory: they are deleted again, and not written. */
+/* Remembers ids whose deletion this owner has seen in the last minute. When a shard loses data, it
+ * may still have these timers, or memory may write them again. Therefore they are deleted again,
+ * and not written. */
 #include "store/redis/tombstone.h"
 
 #include <string.h>
@@ -57,7 +58,7 @@ void tombstone_add(struct redis_store *store, struct shard *shard, const char *i
 		return;
 	tombstone = alloc_new(&store->alloc, sizeof *tombstone + id_size);
 	if (!tombstone)
-		return; /* it would be delivered once more */
+		return; /* without a tombstone the timer might be delivered once more */
 	memcpy(tombstone->id, id, id_size);
 	tombstone->generation = generation;
 	tombstone->at = store->now;

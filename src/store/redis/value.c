@@ -20,7 +20,7 @@ enum {
 	AT_CRC = 38,
 	AT_LATE_AFTER = 42,
 	AT_RECORD = 42,
-	RECORD_CRC = 8, /* where a record has its own */
+	RECORD_CRC = 8, /* where a record has its crc */
 	FORM_PLAIN = 1,
 	FORM_LATE = 2,
 	FORM_RECORD = 3
@@ -100,7 +100,8 @@ bool value_head(const void *bytes, size_t size, dw_head *ret_head)
 	return true;
 }
 
-/* unpack rebuilds the record's parts, without the id; false: it cannot have been packed. */
+/* unpack reads the parts of the record, without the id. False: no record can have been packed like
+ * this. */
 static bool unpack(const unsigned char *bytes, size_t size, struct record *ret_record)
 {
 	size_t at = AT_LATE_AFTER;
@@ -132,8 +133,8 @@ static bool is_sound(const unsigned char *bytes)
 	return bytes[0] <= DW_CLAIMED && bytes_get(bytes + AT_CHECK, 4) == value_check(bytes, crc);
 }
 
-/* damaged_row: whatever of it can be read, bytes that are missing as zero, as the scripts do; it is
- * not to be trusted. bytes is NULL: there is no value. */
+/* damaged_row makes a row of a damaged value, with as much of its head as can be read; missing
+ * bytes are zero, as in the scripts. bytes is NULL if there is no value. */
 static dw_row *damaged_row(const struct alloc *alloc, const char *id, const unsigned char *bytes,
 			   size_t size)
 {
@@ -150,7 +151,7 @@ static dw_row *damaged_row(const struct alloc *alloc, const char *id, const unsi
 	return row;
 }
 
-/* record_row: of a value whose body is a whole record. */
+/* record_row makes the row of a value whose body is a whole record (form 3). */
 static dw_row *record_row(const struct alloc *alloc, const char *id, const unsigned char *bytes,
 			  size_t size)
 {
@@ -178,7 +179,8 @@ dw_row *value_row(const struct alloc *alloc, const char *id, size_t id_size, con
 	struct record record;
 	dw_row *row;
 
-	/* An id of somebody else's may have any length, and NULs: it is shown as far as it goes. */
+	/* The id of another program may have any length, and may contain NUL: it is shown as far as
+	 * possible. */
 	id_size = strnlen(id, id_size < DW_ID_MAX ? id_size : DW_ID_MAX);
 	memcpy(name, id, id_size);
 	name[id_size] = '\0';

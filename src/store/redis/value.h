@@ -1,18 +1,22 @@
-/* A timer as Redis keeps it: a header that the scripts of lua/ read and write, and the body,
- * without what its id and its length say already: a timer with 100 bytes of data takes 150.
+/* A timer as Redis keeps it: a header that the scripts of lua/ read and write, and the body. The
+ * body leaves out what the id and the length of the value already say, so a timer with 100 bytes of
+ * data takes 150. Little-endian:
  *
- *	0 state u8   1 open u8   2 retries u8   3 crashes u8   4 attempt u32   8 ver u64   16 due
- *	i64
- *	24 claim u64 (the fence of the claimer)   32 check u32
- *	36 form u8   37 topic size u8   38 crc32c of the record u32   [42 late_after i64, in form
- *	2]
- *	topic, data; in form 3 all of the record as src/timer/record.h has it, topic size 0
+ *	 0 state u8, open u8, retries u8, crashes u8, attempt u32
+ *	 8 ver u64
+ *	16 due i64
+ *	24 claim u64: the fence of the owner that claimed it
+ *	32 check u32
+ *	36 form u8, topic size u8, crc32c of the record u32
+ *	42 form 1: topic, data
+ *	   form 2: late_after i64, topic, data
+ *	   form 3: the whole record as src/timer/record.h has it; topic size is 0
  *
- * Little-endian. The check covers header and crc, the crc the record as src/timer/record.h has it:
- * so no flipped bit becomes another deadline, and no header gets another body.
+ * The check covers the header and the crc; the crc covers the record of src/timer/record.h. So a
+ * flipped bit never makes another deadline, and a header never gets another body.
  *
- * Form 3 is for records that the other forms cannot carry, those of later versions: so a library
- * that does not know the version can tell it from damage. */
+ * Form 3 is for records that the other forms cannot carry, those of later versions. A library that
+ * does not know such a version can tell it from damage. */
 #ifndef DW_STORE_REDIS_VALUE_H
 #define DW_STORE_REDIS_VALUE_H
 
@@ -22,29 +26,31 @@
 #include "durawheel/store.h"
 
 #define VALUE_HEAD_SIZE 36u
-#define VALUE_BODY_MIN 6u                         /* form, topic size, crc */
-#define VALUE_BODY_MAX(size) ((size) + 14u)       /* of a record of that size, at most */
-#define VALUE_SCORE_MAX INT64_C(9007199254740991) /* what a double counts exactly */
+#define VALUE_BODY_MIN 6u                         /* form, topic size and crc */
+#define VALUE_BODY_MAX(size) ((size) + 14u)       /* at most, of a record of that size */
+#define VALUE_SCORE_MAX INT64_C(9007199254740991) /* a double counts exactly up to it */
 
-/* value_pack writes the packed body of a record; its size, at most VALUE_BODY_MAX. 0: that is no
- * record. */
+/* value_pack writes the packed body of a record, and returns its size, at most VALUE_BODY_MAX. 0:
+ * the bytes are not a record. */
 size_t value_pack(const void *record, size_t size, unsigned char *ret_packed);
 
-/* value_head_write writes a header over the body's crc; claim: the fence of its claimer, or 0. */
+/* value_head_write writes a header; its check covers the body's crc. claim: the fence of the owner
+ * that claimed the timer, or 0. */
 void value_head_write(unsigned char *ret_head, const dw_head *, uint64_t claim, uint32_t crc);
 
-/* value_head reads a header that the scripts answered with. False: it is not one. */
+/* value_head reads a header that a script has sent. False: the bytes are not a header. */
 bool value_head(const void *bytes, size_t size, dw_head *ret_head);
 
-/* value_row: the row of a stored value; bytes NULL: nothing is stored where something should be.
- * Its status says whether it can be trusted. NULL: no memory. */
+/* value_row makes the row of a stored value. bytes NULL: there is an entry without a value. The
+ * row's status says whether it can be trusted. NULL: no memory. */
 dw_row *value_row(const struct alloc *, const char *id, size_t id_size, const void *bytes,
 		  size_t size);
 
-/* value_score: where a deadline stands in the sorted set, without its sign. */
+/* value_score returns the score of a deadline in the sorted set; claimed timers have it with a
+ * minus sign. */
 int64_t value_score(dw_usec due);
 
-/* value_check: the check of a header over a body's crc, as the scripts count it. */
+/* value_check computes the check of a header and a body's crc, as the scripts do. */
 uint32_t value_check(const unsigned char *head, uint32_t crc);
 
 #endif

@@ -35,10 +35,11 @@ void wake_channel_free(struct redis_store *store)
 {
 	link_free(store->wake.link);
 	if (store->wake.descriptor >= 0)
-		(void)close(store->wake.descriptor); /* nothing was written to it */
+		(void)close(store->wake.descriptor); /* nothing can be lost */
 }
 
-/* log_line: what the link says of itself until it is up, redis_store_open() says in the end. */
+/* log_line: while the store is being opened, redis_store_open() reports why there is no connection,
+ * so these warnings of the link are left out. */
 static void log_line(dw_log_level level, const char *line, void *user)
 {
 	const struct redis_store *store = user;
@@ -70,7 +71,7 @@ static void wake_channel_open(struct redis_store *store)
 {
 	struct link *subscriber = NULL;
 
-	/* Without memory or descriptors now: the renewals count the inbox, too. */
+	/* If this fails, the owner learns of changes from the renewals, which count the inbox. */
 	if (store->url.name[0] && link_open(store, store->names.channel, &subscriber) == DW_OK)
 		redis_hear(store, subscriber);
 }
@@ -86,7 +87,7 @@ void wake_channel_work(struct redis_store *store)
 	link_work(store->wake.link, store->now);
 	if (link_connection(store->wake.link) != store->wake.connection) {
 		store->wake.connection = link_connection(store->wake.link);
-		inbox_expect_all(store); /* what was said meanwhile, nobody has heard */
+		inbox_expect_all(store); /* messages in between were lost */
 	}
 	while ((reply = link_take(store->wake.link))) {
 		if (reply->kind == REPLY_ARRAY && reply->count == 3) {

@@ -1,4 +1,4 @@
-/* The subscriber of the wake channel. */
+/* Subscribes to the wake channel, on which clients say which shard they have written to. */
 #ifndef DW_STORE_REDIS_WAKE_CHANNEL_H
 #define DW_STORE_REDIS_WAKE_CHANNEL_H
 
@@ -9,10 +9,11 @@ struct redis_store;
 struct wake_channel {
 	struct link *link; /* NULL: not subscribed */
 	uint64_t connection;
-	int descriptor; /* an epoll set of both links'; -1 in a simulation */
+	int descriptor; /* an epoll set with both links; -1 in a simulation */
 };
 
-/* link_open makes a link to the server: a subscriber of the channel, or (NULL) one for commands. */
+/* link_open makes a link to the server. channel: the link subscribes to it; NULL: the link is for
+ * commands. */
 int link_open(struct redis_store *, const char *channel, struct link **ret_link);
 
 /* wake_channel_watch adds a link's descriptor to the epoll set. */

@@ -1,5 +1,5 @@
-/* Scan and check read a shard page by page. A page begins behind the last member and score of the
- * page before. */
+/* Reads a shard page by page, for scans and checks. A page begins behind the last member and score
+ * of the page before. */
 #include "store/redis/walk.h"
 
 #include <stdio.h>
@@ -16,7 +16,8 @@ bool walk_keep(struct redis_store *store, struct walk_place *place, const struct
 		return false;
 	place->member = memcpy(copy, member->bytes, member->size);
 	place->member_size = member->size;
-	(void)snprintf(place->score, sizeof place->score, "%s", score); /* cut if it is not ours */
+	(void)snprintf(place->score, sizeof place->score, "%s",
+		       score); /* the score of another program may be cut */
 	return true;
 }
 

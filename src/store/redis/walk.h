@@ -1,4 +1,4 @@
-/* Walking through a shard a page at a time. */
+/* Reads a shard page by page. */
 #ifndef DW_STORE_REDIS_WALK_H
 #define DW_STORE_REDIS_WALK_H
 
@@ -9,20 +9,20 @@
 struct redis_store;
 struct shard;
 
-#define PLACE_SIZE 32 /* a score, as the server writes it */
+#define PLACE_SIZE 32 /* of a score, as the server writes it */
 
-/* Where the last page ended. Zero is the very start. */
+/* Where the last page ended. All zero: the start of the shard. */
 struct walk_place {
-	char *member; /* NULL: the page begins with the score */
+	char *member; /* NULL: the next page begins with the score */
 	size_t member_size;
 	char score[PLACE_SIZE];
 };
 
-/* walk_keep: the page ended with that member. False: no memory. */
+/* walk_keep notes that the page ended with that member. False: no memory. */
 bool walk_keep(struct redis_store *, struct walk_place *, const struct reply *member,
 	       const char *score);
 
-/* walk_restart frees the place, which is the very start then. */
+/* walk_restart frees the place; the next page begins at the start. */
 void walk_restart(struct redis_store *, struct walk_place *);
 
 /* walk_timers and walk_letters make the command that reads the next page. sign: '+' pending, '-'

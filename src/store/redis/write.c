@@ -6,7 +6,7 @@
 
 #include "store/redis/core.h"
 
-/* script_of: SCRIPT_COUNT: none. */
+/* script_of returns the script for an operation; SCRIPT_COUNT: there is none. */
 static enum redis_script_id script_of(const dw_op *op)
 {
 	switch (op->kind) {
@@ -48,7 +48,8 @@ bool write_is_one(const dw_op *op)
 	return op->kind == DW_OP_GET || (script_of(op) != SCRIPT_COUNT && op->id);
 }
 
-/* was_applied takes the doubt about a put that is sent again away: true: it had been applied. */
+/* was_applied: true if a put that was given up, and is sent again now, had been applied. Its note
+ * of doubt is freed. */
 static bool was_applied(struct redis_store *store, struct shard *shard, const dw_op *op)
 {
 	struct put_in_doubt **at = &shard->in_doubt.puts;
@@ -71,7 +72,7 @@ static bool was_applied(struct redis_store *store, struct shard *shard, const dw
 	return false;
 }
 
-/* say: the command's words. False: one of them cannot be stored. */
+/* say writes the words of the command. False: one operation cannot be stored. */
 static bool say(struct redis_store *store, struct shard *shard, const struct op_queue *queue,
 		size_t count)
 {
@@ -95,7 +96,7 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 		return DW_ENOMEM;
 	request->number = shard->channel.next;
 	said = say(store, shard, queue, count);
-	if (!said) { /* one of them is no record: alone, the first one shows whether it is that */
+	if (!said) { /* one body is not a record: try the first operation alone */
 		count = 1;
 		said = say(store, shard, queue, count);
 	}
