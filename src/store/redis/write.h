@@ -1,4 +1,4 @@
-/* The operations on one timer, as script calls. */
+/* Sends operations on one timer as script calls. */
 #ifndef DW_STORE_REDIS_WRITE_H
 #define DW_STORE_REDIS_WRITE_H
 
@@ -11,7 +11,8 @@ struct shard;
 
 bool write_is_one(const dw_op *);
 
-/* write_send makes a command of what stands first in the queue. DW_OK, or why it has to wait. */
+/* write_send makes and sends a command from the operations at the head of the queue. DW_OK, or why
+ * they must wait. */
 int write_send(struct redis_store *, struct shard *, struct op_queue *);
 
 #endif
