@@ -13,8 +13,8 @@ void command_clear(struct redis_command *command)
 	command->used = 0;
 }
 
-/* is_full: callers must stay below COMMAND_WORDS_MAX. If one does not, its words are dropped and
- * the command is not sent. */
+/* is_full: true if the command has no room for another word. Callers must avoid this. If one does
+ * not, the word is dropped and the command is not sent. */
 static bool is_full(struct redis_command *command)
 {
 	assert(command->count < COMMAND_WORDS_MAX);
@@ -35,8 +35,8 @@ void command_text(struct redis_command *command, const char *text)
 	command_bytes(command, text, strlen(text));
 }
 
-/* add_number: a command has a number for each timer, and snprintf() would take longer than all the
- * rest. */
+/* add_number writes the digits itself, because a command has numbers for each timer, and snprintf()
+ * would take longer than all the rest. */
 static void add_number(struct redis_command *command, bool negative, uint64_t number)
 {
 	char digits[21];
@@ -52,7 +52,7 @@ static void add_number(struct redis_command *command, bool negative, uint64_t nu
 	if (is_full(command))
 		return;
 	command_bytes(command, memcpy(command->room + command->used, at, size), size);
-	command->used += size; /* at most 20, and COMMAND_WORDS_MAX of them */
+	command->used += size; /* the room has 21 bytes for each word */
 }
 
 void command_number(struct redis_command *command, int64_t number)

@@ -37,9 +37,9 @@ struct socket_link {
 	struct heartbeat heart;
 	struct input input;
 	struct reconnect reconnect;
-	struct reply *ready; /* the next one for take() */
-	dw_usec now;         /* of the last call that told */
-	dw_usec deadline;    /* of the pause, the dialling, the hello */
+	struct reply *ready; /* the reply that take() returns next */
+	dw_usec now;         /* as the last call of work() has told */
+	dw_usec deadline;    /* of the pause, the dialling or the hello */
 };
 
 static struct socket_link *link_of(struct link *link)
@@ -54,14 +54,14 @@ static const struct socket_link *const_link_of(const struct link *link)
 
 /* ---- Losing a connection ------------------------------------------------------------------- */
 
-/* close_connection shuts the socket down. A forked child may also have it open, and then the server
- * would not notice a mere close. */
+/* close_connection shuts the socket down before it closes it. A forked child may also have the
+ * socket open, and then the server would not notice a mere close. */
 static void close_connection(struct socket_link *link)
 {
 	if (link->fd >= 0) {
 		(void)epoll_ctl(link->epoll_fd, EPOLL_CTL_DEL, link->fd, NULL);
-		(void)shutdown(link->fd, SHUT_RDWR); /* ENOTCONN: the better */
-		(void)close(link->fd);               /* what it held is given up */
+		(void)shutdown(link->fd, SHUT_RDWR); /* ENOTCONN: it is down already */
+		(void)close(link->fd);               /* unsent bytes are given up */
 	}
 	link->fd = -1;
 	dial_stop(&link->dial);
@@ -72,7 +72,7 @@ static void close_connection(struct socket_link *link)
 }
 
 /* lose closes the connection and rests until the next attempt. refused: the server rejects us until
- * somebody changes something. */
+ * a person changes something. */
 static void lose(struct socket_link *link, bool refused, const char *why)
 {
 	close_connection(link);
@@ -117,9 +117,9 @@ static void judge(struct socket_link *link, const struct reply *reply)
 	}
 }
 
-/* hear takes what a listener is told: a probe is answered by an array, too, or refused by a server
- * that refuses everything for a while: somebody is there. Any other message is no reply that is
- * due. */
+/* hear takes a reply on a subscriber's connection, and returns it if it is a message of the
+ * channel. The answer to a probe is an array, too, or an error of a server that refuses everything
+ * for a while. Nothing else may arrive. */
 static struct reply *hear(struct socket_link *link, struct reply *reply)
 {
 	bool array = reply->kind == REPLY_ARRAY && reply->count > 0;
@@ -130,12 +130,13 @@ static struct reply *hear(struct socket_link *link, struct reply *reply)
 		return reply;
 	}
 	if (!answers || heartbeat_take(&link->heart) != HEARTBEAT_PROBES)
-		lose(link, false, "the server says what no listener can be told");
+		lose(link, false, "the server sent a subscriber a reply that is no message");
 	reply_free(reply);
 	return NULL;
 }
 
-/* accept_reply gives back what is the caller's; the link may be lost afterwards. */
+/* accept_reply returns the reply if it belongs to the caller. The connection may be lost
+ * afterwards. */
 static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 {
 	if (link->state == UP && link->options.channel)
@@ -150,7 +151,7 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 			note_probe(link, reply);
 			break;
 		case HEARTBEAT_NOBODYS:
-			lose(link, false, "the server answers what nobody has asked");
+			lose(link, false, "the server sent a reply to no command");
 			break;
 		}
 	}
@@ -158,7 +159,7 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 	return NULL;
 }
 
-/* pump reads until there is a reply for the caller, or nothing more to read. */
+/* pump reads until it has a reply for the caller, or there is nothing more to read. */
 static void pump(struct socket_link *link)
 {
 	while (link->fd >= 0 && !link->ready) {
@@ -192,7 +193,8 @@ static void watch(struct socket_link *link)
 		lose(link, false, strerror(errno));
 }
 
-/* flush: a server that has hung up may have said why, so that is read first. */
+/* flush writes the queued commands. If the server has closed the connection, its last words may say
+ * why, so these are read first. */
 static void flush(struct socket_link *link)
 {
 	bool any = false;
@@ -246,13 +248,15 @@ static void dial(struct socket_link *link)
 		lose(link, false, words);
 }
 
-/* announced: 0 also while the caller has not taken the reply before it. */
+/* announced returns the least size of the reply that is arriving. 0: none is, or the caller has not
+ * taken the reply before it. */
 static size_t announced(const struct socket_link *link)
 {
 	return link->state == UP && !link->ready ? input_announced(&link->input) : 0;
 }
 
-/* keep_time comes after reading: what has arrived while we were away is not late. */
+/* keep_time comes after reading, so that bytes that arrived while the program was busy are not
+ * late. */
 static void keep_time(struct socket_link *link)
 {
 	const char *late = NULL;
@@ -289,7 +293,7 @@ static dw_usec socket_due(const struct link *base)
 	const struct socket_link *link = const_link_of(base);
 
 	if (link->ready || (link->output.count > 0 && !(link->watched & EPOLLOUT)))
-		return 0; /* a reply is to be taken, or a command was not tried yet */
+		return 0; /* take() has a reply, or a command was not written yet */
 	if (link->state == UP)
 		return heartbeat_due(&link->heart, announced(link));
 	return link->state == DIALLING ? dial_due(&link->dial) : link->deadline;
@@ -309,7 +313,8 @@ static uint64_t socket_connection(const struct link *base)
 	return link->state == UP ? link->reconnect.connections : 0;
 }
 
-/* fits: whether there is room for a command in the queue; each word has a head of its own. */
+/* fits: true if the queue has room for a command; `head` bounds the bytes that each word needs
+ * besides its own. */
 static bool fits(const struct socket_link *link, int count, const size_t *sizes)
 {
 	const size_t head = 32;
@@ -330,7 +335,7 @@ static int socket_send(struct link *base, int count, const char *const *words, c
 	struct socket_link *link = link_of(base);
 	int status;
 
-	(void)now; /* its time counts from when it is written */
+	(void)now; /* its time begins when it is written */
 	assert(!link->options.channel);
 	if (link->state != UP)
 		return DW_ESTORE;
@@ -370,8 +375,8 @@ static const char *socket_trouble(const struct link *base, bool *ret_fatal)
 	return link->reconnect.trouble;
 }
 
-/* socket_free in a forked child touches neither the connection nor the set: they are the
- * parent's. */
+/* socket_free in a forked child leaves the connection and the epoll set as they are, because they
+ * are the parent's. */
 static void socket_free(struct link *base)
 {
 	struct socket_link *link = link_of(base);
@@ -380,13 +385,13 @@ static void socket_free(struct link *base)
 
 	dial_free(&link->dial, forked);
 	if (forked && link->fd >= 0)
-		(void)close(link->fd); /* the parent's goes on */
+		(void)close(link->fd); /* the parent's stays open */
 	if (forked)
 		link->fd = -1;
 	link->dial = (struct dial){.fd = -1};
 	close_connection(link);
 	output_free(&link->output);
-	(void)close(link->epoll_fd); /* it holds nothing */
+	(void)close(link->epoll_fd); /* nothing can be lost */
 	alloc_free(&alloc, link);
 }
 
@@ -416,7 +421,7 @@ static void set_defaults(struct socket_options *options)
 		options->queue_max = (size_t)64 << 20;
 }
 
-/* copy_words: the caller's strings need not outlive the call. */
+/* copy_words copies the caller's strings, which need not outlive the call. */
 static void copy_words(struct socket_link *link)
 {
 	struct socket_options *options = &link->options;

@@ -21,7 +21,7 @@ void dial_init(struct dial *dial, const struct alloc *alloc, const struct redis_
 
 /* ---- One address after the other ----------------------------------------------------------- */
 
-/* set_up: without any of these it works, too. */
+/* set_up sets options of a TCP socket; the connection also works if one of them fails. */
 static void set_up(int fd)
 {
 	int on = 1;
@@ -34,8 +34,8 @@ static void set_up(int fd)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
 }
 
-/* drop_socket takes it out of the set by name: closed alone, it would stay there for as long as a
- * forked child has it. */
+/* drop_socket removes the socket from the epoll set before it closes it. A forked child may have
+ * the socket open, too, and then it would stay in the set. */
 static void drop_socket(struct dial *dial)
 {
 	if (dial->fd < 0)
@@ -110,7 +110,7 @@ static void watch_resolver(struct dial *dial, bool watched)
 	if (watched == dial->looking)
 		return;
 	event.data.fd = fd;
-	/* Should it fail, the deadline comes and looks. */
+	/* If this fails, the result is read at the deadline. */
 	(void)epoll_ctl(dial->epoll_fd, watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event);
 	dial->looking = watched;
 }
@@ -133,16 +133,15 @@ static enum dial_verdict look_at_name(struct dial *dial, dw_usec now, char *ret_
 	return DIAL_FAILED;
 }
 
-/* begin_resolve: one that outlasted an earlier attempt is waited for again, so that there is never
- * more than one such thread. */
+/* begin_resolve starts to look the name up, unless the thread of an earlier attempt still runs.
+ * Then it waits for that one, so that there is never more than one. */
 static enum dial_verdict begin_resolve(struct dial *dial, dw_usec now, char *ret_words)
 {
 	if (!dial->resolver)
 		dial->resolver = resolve_begin(&dial->alloc, dial->url->host, dial->url->port);
 	if (!dial->resolver) {
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
-			       "no memory or no thread to look the "
-			       "host up");
+			       "no memory or no thread to look up the host");
 		return DIAL_FAILED;
 	}
 	watch_resolver(dial, true);
@@ -208,8 +207,8 @@ void dial_free(struct dial *dial, bool forked)
 {
 	if (forked) {
 		if (dial->fd >= 0)
-			(void)close(dial->fd); /* the parent's goes on */
-		return; /* nor is the look-up's thread ours, nor its mutex to be trusted */
+			(void)close(dial->fd); /* the parent's stays open */
+		return; /* thread and mutex of the look-up are the parent's */
 	}
 	dial_stop(dial);
 	resolve_end(dial->resolver);

@@ -1,6 +1,6 @@
-/* Making a connection: the name is looked up, and its addresses are tried one after the other. Each
- * address gets a share of the time that is left. So an address that never answers does not keep us
- * from one that does. Nothing blocks: the epoll set has what it waits for. */
+/* Makes a connection: looks the name up, and tries its addresses one after the other. Each address
+ * gets a share of the time that is left, so an address that never answers does not keep us from one
+ * that does. Nothing blocks: the epoll set has the descriptor that it waits for. */
 #ifndef DW_REDIS_DIAL_H
 #define DW_REDIS_DIAL_H
 
@@ -14,30 +14,32 @@ struct dial {
 	struct alloc alloc;
 	const struct redis_url *url;
 	int epoll_fd;
-	struct resolver *resolver; /* even if it outlasted the attempt it was begun for */
-	bool looking;              /* its descriptor is in the set */
+	struct resolver *resolver; /* may be left over from an earlier attempt */
+	bool looking;              /* the resolver's descriptor is in the set */
 	struct resolve_result addresses;
-	unsigned next;         /* address to try */
-	int fd;                /* that connects; -1: none */
+	unsigned next;         /* the address to try next */
+	int fd;                /* the socket that connects; -1: none */
 	int error;             /* errno of the last address */
-	dw_usec deadline;      /* of all */
-	dw_usec turn_deadline; /* of this address */
+	dw_usec deadline;      /* of the whole attempt */
+	dw_usec turn_deadline; /* of the current address */
 };
 
 void dial_init(struct dial *, const struct alloc *, const struct redis_url *, int epoll_fd);
 
-/* Both: after DIAL_FAILED ret_words (DW_MESSAGE_SIZE) say why. dial_work also gives up what is
- * overdue. */
+/* dial_begin begins an attempt; dial_work continues it, and gives up what is overdue. After
+ * DIAL_FAILED ret_words (DW_MESSAGE_SIZE) say why. */
 enum dial_verdict dial_begin(struct dial *, dw_usec now, dw_usec deadline, char *ret_words);
 enum dial_verdict dial_work(struct dial *, dw_usec now, char *ret_words);
 dw_usec dial_due(const struct dial *);
 
-/* dial_take, after DIAL_DONE: the connected socket, which is in the set for EPOLLOUT. */
+/* dial_take returns the connected socket after DIAL_DONE. The socket is in the epoll set, for
+ * EPOLLOUT. */
 int dial_take(struct dial *);
 
 void dial_stop(struct dial *);
 
-/* dial_free: forked: this is a forked child. Its parent still uses the epoll set and the thread. */
+/* dial_free frees the parts of the dialling. forked: this is a forked child, whose parent still
+ * uses the epoll set and the thread. */
 void dial_free(struct dial *, bool forked);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include "base/usec.h"
 
-/* While a reply arrives, the program looks every STEP. If it looks much later, the reply has waited
- * for the program, so little of that time counts. */
+/* While a reply arrives, the program comes to look every STEP. If it comes much later, the reply
+ * has waited for the program, and only STEP_MAX of that time counts. */
 #define STEP DW_MILLISECONDS(50)
 #define STEP_MAX (2 * STEP)
 
@@ -21,8 +21,8 @@ static bool is_waiting(const struct heartbeat *heart)
 	return heart->due > 0 || heart->probing;
 }
 
-/* begin_waiting: a reply's time counts from the writing of its command, which is late if the caller
- * is. */
+/* begin_waiting: the time of a reply begins when its command is written, not when the caller queues
+ * it. */
 static void begin_waiting(struct heartbeat *heart)
 {
 	if (!is_waiting(heart))
@@ -80,7 +80,7 @@ void heartbeat_count(struct heartbeat *heart, dw_usec now, size_t announced)
 	heart->looked = now;
 }
 
-/* allowed: how long a reply may take once it has begun. */
+/* allowed returns how long a reply may take once it has begun. */
 static dw_usec allowed(const struct heartbeat *heart, size_t announced)
 {
 	dw_usec more = usec_mul((dw_usec)(announced >> 10), heart->patience >> 10);
@@ -88,7 +88,7 @@ static dw_usec allowed(const struct heartbeat *heart, size_t announced)
 	return usec_add(heart->patience, more);
 }
 
-/* silent_at: it has said nothing for too long then. */
+/* silent_at returns when the server will have been silent for too long. */
 static dw_usec silent_at(const struct heartbeat *heart, size_t announced)
 {
 	bool owes = is_waiting(heart) && heart->waiting_since != DW_NEVER;
@@ -99,7 +99,7 @@ static dw_usec silent_at(const struct heartbeat *heart, size_t announced)
 			heart->patience);
 }
 
-/* spent_at: the reply that has begun will have had its time then. */
+/* spent_at returns when the reply that has begun will have used its time up. */
 static dw_usec spent_at(const struct heartbeat *heart, size_t announced)
 {
 	if (announced == 0)

@@ -9,7 +9,7 @@
 #define VERSION_MIN_MAJOR 6
 #define VERSION_MIN_MINOR 2
 
-/* Errors that pass by themselves. */
+/* Errors that pass by themselves: the server is asked again soon. */
 static const char *const passing[] = {"LOADING",    "BUSY",        "UNKILLABLE",
 				      "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"};
 
@@ -47,7 +47,8 @@ static int queue_who(struct hello *hello, struct output *output)
 	return status;
 }
 
-/* queue_what: one INFO a section, because 6.2 takes only one at a time. */
+/* queue_what asks what the server is, with one INFO for each section, because Redis 6.2 takes only
+ * one section at a time. */
 static int queue_what(struct hello *hello, struct output *output)
 {
 	static const char *const info[][3] = {
@@ -104,7 +105,8 @@ static enum hello_verdict say(char *ret_words, enum hello_verdict verdict, const
 	return verdict;
 }
 
-/* hello_quote: a server, or what stands before it, might repeat what it was sent. */
+/* hello_quote hides the password, because a server, or a proxy in front of it, might repeat a
+ * command. */
 const char *hello_quote(const struct hello *hello, const struct reply *reply, char *ret_text,
 			size_t size)
 {
@@ -112,7 +114,7 @@ const char *hello_quote(const struct hello *hello, const struct reply *reply, ch
 	size_t i = 0;
 
 	if (password && memmem(reply->bytes, reply->size, password, strlen(password)))
-		return "(its words are not shown: the password is in them)";
+		return "(not shown, because it contains the password)";
 	for (; i < reply->size && i + 1 < size; i++) {
 		unsigned char c = (unsigned char)reply->bytes[i];
 
@@ -124,7 +126,7 @@ const char *hello_quote(const struct hello *hello, const struct reply *reply, ch
 
 enum { SAID_NAME = 1, SAID_SERVER = 2 };
 
-/* warn says it once a link, not once a connection. */
+/* warn logs each line once in the life of a link, not once a connection. */
 static void warn(struct hello *hello, unsigned bit, const char *line)
 {
 	if (hello->log && !(hello->logged & bit))
@@ -141,7 +143,7 @@ static enum hello_verdict judge_auth(const struct hello *hello, char *ret_words)
 				    : "the server does not accept this password");
 }
 
-/* field finds the line "name:..." in what INFO says; NULL: none. */
+/* field finds the line "name:..." in the reply to INFO. NULL: there is none. */
 static const char *field(const struct reply *reply, const char *name)
 {
 	const char *at = reply->bytes;
@@ -182,12 +184,13 @@ static enum hello_verdict judge_server(struct hello *hello, const struct reply *
 	hello->clustered = is_mode(reply, "cluster");
 	if (is_mode(reply, "sentinel"))
 		return say(ret_words, HELLO_REFUSED,
-			   "the server is a Sentinel, which keeps no timers: the URL of the master "
-			   "that it watches is needed");
+			   "the server is a Sentinel, which stores no timers: use the URL of the "
+			   "master that it watches");
 	return judge_version(reply, ret_words);
 }
 
-/* judge_slots: the shards are spread over all slots, and each command goes to this node. */
+/* judge_slots refuses a cluster node that does not serve all slots, because the shards are spread
+ * over all slots and each command goes to this node. */
 static enum hello_verdict judge_slots(const struct hello *hello, const struct reply *reply,
 				      char *ret_words)
 {
@@ -197,8 +200,8 @@ static enum hello_verdict judge_slots(const struct hello *hello, const struct re
 	if (!hello->clustered || (all && all < own + strcspn(own, "\n")))
 		return HELLO_GOES_ON;
 	return say(ret_words, HELLO_REFUSED,
-		   "the server is a node of a Redis Cluster, and does not serve all slots: "
-		   "clusters of several nodes are not supported, so use a server of its own");
+		   "the server is a node of a Redis Cluster and does not serve all slots, which "
+		   "is not supported: use a server that is not clustered");
 }
 
 bool hello_evicts(const struct reply *reply, char *ret_words)
@@ -221,12 +224,11 @@ static enum hello_verdict judge_role(const struct reply *reply, char *ret_words)
 
 	if (!role || strncmp(role, "slave", 5) != 0)
 		return HELLO_GOES_ON;
-	return say(
-	    ret_words, HELLO_LATER,
-	    "the server is a replica, which takes no timers: the URL of its master is needed");
+	return say(ret_words, HELLO_LATER,
+		   "the server is a replica, which takes no timers: use the URL of its master");
 }
 
-/* judge_info: without the right to look we believe that the server is as it must be. */
+/* judge_info: if we are not allowed to use INFO, we assume that the server is suitable. */
 static enum hello_verdict judge_info(struct hello *hello, enum hello_step step,
 				     const struct reply *reply, char *ret_words)
 {
@@ -257,9 +259,10 @@ static enum hello_verdict judge_error(struct hello *hello, enum hello_step step,
 	if (reply_fails(reply, "ERR max number of clients"))
 		return say(ret_words, HELLO_LATER, "the server has too many clients");
 	if (reply_fails(reply, "NOAUTH"))
-		return say(ret_words, HELLO_REFUSED,
-			   "the server wants a password: in the URL, password-file=FILE, or "
-			   "DURAWHEEL_REDIS_PASSWORD");
+		return say(
+		    ret_words, HELLO_REFUSED,
+		    "the server wants a password: give it in the URL, by password-file=FILE, "
+		    "or in DURAWHEEL_REDIS_PASSWORD");
 	if (step == HELLO_AUTH && (reply_fails(reply, "WRONGPASS") || reply_fails(reply, "ERR")))
 		return judge_auth(hello, ret_words);
 	if (step == HELLO_SELECT)
@@ -270,12 +273,12 @@ static enum hello_verdict judge_error(struct hello *hello, enum hello_step step,
 		return say(ret_words, HELLO_REFUSED, "the server answers: %s", words);
 	if (step == HELLO_NAME)
 		warn(hello, SAID_NAME,
-		     "the Redis server does not take a CLIENT SETNAME: its CLIENT LIST will not "
-		     "name us");
+		     "the Redis server refuses CLIENT SETNAME: its CLIENT LIST will not show "
+		     "durawheel's name");
 	return tolerated ? HELLO_GOES_ON : judge_info(hello, step, reply, ret_words);
 }
 
-/* is_subscribed: "subscribe", channel, count. */
+/* is_subscribed: true for the array "subscribe", channel, count. */
 static bool is_subscribed(const struct reply *reply)
 {
 	return reply->kind == REPLY_ARRAY && reply->count == 3 &&
@@ -299,7 +302,7 @@ static enum hello_verdict judge_answer(struct hello *hello, enum hello_step step
 		makes_sense = reply_is(reply, "OK");
 	if (!makes_sense)
 		return say(ret_words, HELLO_LATER,
-			   "what answers there does not answer as a Redis server does");
+			   "the replies are not those of a Redis server: check host and port");
 	if (step >= HELLO_SERVER && step <= HELLO_ROLE)
 		return judge_info(hello, step, reply, ret_words);
 	return HELLO_GOES_ON;
@@ -309,7 +312,7 @@ const char *hello_hangs(const struct hello *hello)
 {
 	if (hello->next < hello->count && hello->steps[hello->next] == HELLO_PROBE)
 		return "the server answers, but holds every change back (CLIENT PAUSE, a failover)";
-	return "the server takes connections, but does not answer";
+	return "the server accepts connections, but does not answer";
 }
 
 enum hello_verdict hello_judge(struct hello *hello, const struct reply *reply, char *ret_words)

@@ -27,7 +27,7 @@ void input_allow(struct input *input)
 	input->more = true;
 }
 
-/* read_some gives the bytes to the reader. */
+/* read_some reads once from the socket, and gives the bytes to the reader. */
 static const char *read_some(struct input *input, int fd, bool *ret_heard)
 {
 	ssize_t got = recv(fd, input->bytes, sizeof input->bytes, MSG_DONTWAIT);
@@ -51,9 +51,10 @@ static const char *parse(struct input *input, struct reply **ret_reply)
 
 	if (status == DW_ENOMEM)
 		return "no memory for a reply";
-	return status == DW_OK ? NULL
-			       : "what answers there does not speak Redis' protocol, or beyond all "
-				 "bounds";
+	return status == DW_OK
+		   ? NULL
+		   : "the server sent bytes that are not Redis' protocol, or a reply that "
+		     "is too large";
 }
 
 const char *input_next(struct input *input, int fd, bool *ret_heard, struct reply **ret_reply)

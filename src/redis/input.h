@@ -14,18 +14,20 @@ struct input {
 	char bytes[INPUT_SIZE];
 };
 
-/* input_begin: for a new connection. False: no memory. input_end may be called without one. */
+/* input_begin starts with a new connection. False: no memory. input_end may also be called without
+ * a connection. */
 bool input_begin(struct input *, const struct alloc *);
 void input_end(struct input *);
 
 /* input_allow begins a turn: the budget is full again. */
 void input_allow(struct input *);
 
-/* input_next reads what it needs for the next reply. *ret_reply is the reply, or NULL: none is
- * complete; *ret_heard: the socket had bytes. Returns NULL, or why the connection is of no use. */
+/* input_next reads until the next reply is complete or the socket is empty. *ret_reply: the reply,
+ * or NULL. *ret_heard: the socket had bytes. Returns NULL, or why the connection cannot be used any
+ * more. */
 const char *input_next(struct input *, int fd, bool *ret_heard, struct reply **ret_reply);
 
-/* input_announced: reply_announced() of the reply that has begun to arrive. */
+/* input_announced returns reply_announced() of the reply that is arriving. */
 size_t input_announced(const struct input *);
 
 #endif

@@ -1,9 +1,9 @@
-/* A link to a Redis server, as the store sees it: one connection at a time, made again when it is
- * lost, that takes commands and gives their replies in order. An interface, so that a simulation
- * can be the server, with everything that gets lost on the way.
+/* A link to a Redis server, as the store sees it: one connection at a time, which is made again
+ * when it is lost. It takes commands and gives their replies in order. It is an interface, so that
+ * a simulation can be the server and lose anything on the way.
  *
- * Nothing here blocks and nothing calls back: link_work() does what can be done now, and what came
- * of it is asked for afterwards. All times are on the steady clock. A turn of the store is:
+ * Nothing here blocks, and nothing calls back: link_work() does what can be done now, and the
+ * caller asks for the results afterwards. All times are on the steady clock. A turn of the store:
  *
  *	link_work(); is link_connection() still the same?; link_take() until NULL;
  *	link_send() for each command; link_work(), which writes them all; link_due()
@@ -37,15 +37,15 @@ struct link_class {
 	 * queued. DW_ESTORE: no connection is up. DW_ENOMEM. */
 	int (*send)(struct link *, int count, const char *const *words, const size_t *sizes,
 		    dw_usec now);
-	/* The reply to the oldest command not replied to yet, the caller's (reply_free), or NULL:
-	 * there is none now. */
+	/* The reply to the oldest command that has none yet, or NULL: there is none now. The caller
+	 * frees it with reply_free. */
 	struct reply *(*take)(struct link *);
-	/* Closes the connection, because a reply made no sense, and makes another one. */
+	/* Closes the connection, because a reply makes no sense. work() makes another one. */
 	void (*drop)(struct link *, const char *why);
-	/* Why there is no connection, or why the one that is up is of no use (the server refuses
-	 * changes, for a while), in words and without secrets; "" if it is, or there was never a
-	 * failure. *ret_fatal: there was never a connection, and none will be before somebody
-	 * changes something (wrong password, too old a server); it is tried on, seldom. */
+	/* Says why there is no connection, or why the connection is of no use (the server refuses
+	 * changes for a while); without secrets. "": there is no trouble. *ret_fatal: there was
+	 * never a connection, and there will be none before a person changes something (wrong
+	 * password, too old a server). The link still tries again, but seldom. */
 	const char *(*trouble)(const struct link *, bool *ret_fatal);
 	void (*free)(struct link *);
 };

@@ -15,7 +15,7 @@ static struct output_block *block_at(const struct output *output, size_t index)
 	return &output->ring[(output->first + index) & (output->ring_size - 1)];
 }
 
-/* make_room keeps the order: the ring begins at 0 in its new place. */
+/* make_room doubles a full ring. In its new place the ring begins at index 0. */
 static bool make_room(struct output *output)
 {
 	size_t size = output->ring_size ? 2 * output->ring_size : RING_FIRST;
@@ -42,7 +42,7 @@ int output_add(struct output *output, int count, const char *const *words, const
 
 	if (!make_room(output))
 		return DW_ENOMEM;
-	/* The array is not hiredis' to change, and it changes nothing in it. */
+	/* The parameter is not const in hiredis, but hiredis does not change the array. */
 	size = redisFormatCommandArgv(&block, count, (const char **)(uintptr_t)words, sizes);
 	if (size < 0)
 		return DW_ENOMEM;
@@ -70,7 +70,7 @@ static void drop_first(struct output *output)
 	output->written = 0;
 }
 
-/* pass: so many bytes are with the kernel. */
+/* pass removes the bytes that the kernel has taken. */
 static void pass(struct output *output, size_t size)
 {
 	output->bytes -= size;
