@@ -1,6 +1,7 @@
-/* Commands that wait to be written to a socket: blocks in a ring. The first block has an offset, so
- * no queued byte is ever moved. The user bounds it by looking at `bytes`. hiredis allocates the
- * blocks with malloc, because version 0.14 has no hooks. */
+/* Commands that wait to be written to a socket, as a ring of blocks. `written` counts the bytes of
+ * the first block that are sent, so no queued byte is ever moved. The link limits the queue by
+ * looking at `bytes`. hiredis allocates the blocks with malloc, because its version 0.14 cannot use
+ * another allocator. */
 #ifndef DW_REDIS_OUTPUT_H
 #define DW_REDIS_OUTPUT_H
 
@@ -21,19 +22,20 @@ struct output {
 	size_t ring_size; /* a power of two, or 0 */
 	size_t first;
 	size_t count;
-	size_t written; /* of the first block */
-	size_t bytes;   /* still to be written */
+	size_t written; /* bytes of the first block that are sent */
+	size_t bytes;   /* bytes that are not sent yet */
 };
 
-/* output_add formats a command: DW_OK, DW_ENOMEM. output_hide: the last one has a secret. */
+/* output_add encodes a command and queues it: DW_OK, DW_ENOMEM. output_hide marks the last command
+ * as secret. */
 int output_add(struct output *, int count, const char *const *words, const size_t *sizes);
 void output_hide(struct output *);
 
-/* output_write writes as much as the socket takes now. 0, or errno of a failure. *ret_any:
- * something was written. It never raises SIGPIPE. */
+/* output_write writes as much as the socket takes now, and returns 0 or the errno of a failure.
+ * *ret_any: something was written. It never raises SIGPIPE. */
 int output_write(struct output *, int fd, bool *ret_any);
 
-/* output_clear forgets what was not written. output_free: the ring, too. */
+/* output_clear drops the commands that are not written. output_free also frees the ring. */
 void output_clear(struct output *);
 void output_free(struct output *);
 

@@ -7,8 +7,8 @@
 
 #define PAUSE_FIRST DW_MILLISECONDS(100)
 #define PAUSE_MAX DW_SECONDS(2)
-#define EAGER DW_MINUTES(1)  /* so long after it was lost a server is asked that often */
-#define LASTED DW_SECONDS(1) /* a connection that was up for less ends no outage */
+#define EAGER DW_MINUTES(1)  /* so long after the loss the server is tried every PAUSE_FIRST */
+#define LASTED DW_SECONDS(1) /* a shorter connection does not end the outage */
 
 static void say(const struct reconnect *reconnect, dw_log_level level, const char *line)
 {
@@ -16,7 +16,7 @@ static void say(const struct reconnect *reconnect, dw_log_level level, const cha
 		reconnect->log(level, line, reconnect->log_user);
 }
 
-/* tell_trouble logs it once. */
+/* tell_trouble logs a trouble, but not the same one twice in a row. */
 static void tell_trouble(struct reconnect *reconnect, dw_log_level level, const char *words)
 {
 	(void)snprintf(reconnect->trouble, sizeof reconnect->trouble, "%s: %s", reconnect->server,
@@ -36,13 +36,15 @@ static void tell_end(struct reconnect *reconnect, dw_log_level level, const char
 	say(reconnect, level, line);
 }
 
-/* jittered: between 60 and 100 %, so that many links of one server do not come back at once. */
+/* jittered returns 60 to 100 % of the pause, so that many links do not come back to a server at
+ * once. */
 static dw_usec jittered(struct reconnect *reconnect, dw_usec pause)
 {
 	return pause - (dw_usec)rng_below(&reconnect->rng, (uint64_t)(2 * pause / 5) + 1);
 }
 
-/* pause_after: short for a minute, so that a server that is back soon is found at once. */
+/* pause_after returns the pause before the next attempt. It is short in the first minute of an
+ * outage, so that a server that comes back soon is found at once. */
 static dw_usec pause_after(dw_usec outage)
 {
 	return usec_min(usec_max(usec_sub(outage, EAGER) / 16, PAUSE_FIRST), PAUSE_MAX);
@@ -50,14 +52,14 @@ static dw_usec pause_after(dw_usec outage)
 
 void reconnect_up(struct reconnect *reconnect, dw_usec now)
 {
-	/* Whoever was told that the server is lost is told that it is back. */
+	/* If the loss was a warning in the log, the end is a warning, too. */
 	bool warned = reconnect->logged[0] && !reconnect->listener;
 
 	reconnect->connections++;
 	reconnect->up_since = now;
 	reconnect->fatal = false;
 	tell_end(reconnect, warned ? DW_LOG_WARN : DW_LOG_INFO,
-		 reconnect->listener ? "connected, listening" : "connected");
+		 reconnect->listener ? "connected, subscribed" : "connected");
 }
 
 dw_usec reconnect_lost(struct reconnect *reconnect, dw_usec now, bool was_up, bool refused,

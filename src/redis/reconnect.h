@@ -1,5 +1,5 @@
-/* When a link connects again after an outage, and what it logs. For a minute it tries often. The
- * longer the outage lasts, the longer it waits. Each trouble is logged once. */
+/* Says when a link connects again after an outage, and logs the trouble. For a minute it tries
+ * often; then the pauses grow with the outage. Each trouble is logged once. */
 #ifndef DW_REDIS_RECONNECT_H
 #define DW_REDIS_RECONNECT_H
 
@@ -12,13 +12,13 @@ enum { TROUBLE_SIZE = DW_MESSAGE_SIZE + 2 + sizeof((struct redis_url *)0)->name 
 
 struct reconnect {
 	/* Constant, set by the link. */
-	const char *server; /* its name in messages */
-	bool listener;      /* loses the same server at the same time as the link beside it */
+	const char *server; /* the server's name in messages */
+	bool listener;      /* a subscriber: the link beside it reports the same losses */
 	void (*log)(dw_log_level, const char *line, void *user); /* may be NULL */
 	void *log_user;
 
 	struct rng rng;
-	uint64_t connections; /* that were up */
+	uint64_t connections; /* how many connections were up so far */
 	dw_usec out_since;    /* begin of the outage; DW_NEVER: there was none yet */
 	dw_usec up_since;
 	bool fatal; /* there was never a connection, and the server refuses us */
@@ -33,11 +33,11 @@ void reconnect_up(struct reconnect *, dw_usec now);
  * must change something first. Returns when to connect again. */
 dw_usec reconnect_lost(struct reconnect *, dw_usec now, bool was_up, bool refused, const char *why);
 
-/* reconnect_soon: the server answers, but cannot serve yet, so it is asked often again. */
+/* reconnect_soon: the server answers but cannot serve yet, so it is tried often again. */
 void reconnect_soon(struct reconnect *, dw_usec now);
 
-/* reconnect_useless: the connection is up, and the server refuses to work. reconnect_useful: it
- * works again. */
+/* reconnect_useless: the connection is up, but the server refuses changes. reconnect_useful: it
+ * accepts them again. */
 void reconnect_useless(struct reconnect *, const char *why);
 void reconnect_useful(struct reconnect *, const char *words);
 

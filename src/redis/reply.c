@@ -7,19 +7,22 @@
 
 #include "durawheel/durawheel.h"
 
-/* A reply is bump-allocated: chunks that double, from one that has room for an integer or a short
- * status, so that the thousands of small replies of a pipeline stay small and a page of a scan is a
- * handful of blocks. A chunk's memory is not cleared: a reply is given away only when it is whole.
+/* A reply is allocated in one arena of chunks, whose sizes double. The first chunk has room for an
+ * integer or a short status, so the thousands of small replies of a pipeline stay small, and a page
+ * of a scan is a handful of blocks. The memory of a chunk is not cleared, because nobody sees a
+ * reply before it is complete.
  *
- * The bounds are counted over the whole reply. Each array's own length would not do: seven levels
- * of a million announced items each are 70 bytes on the wire. */
+ * The bounds count over the whole reply, and not for each array. Otherwise seven nested arrays
+ * that each announce a million items would need only 70 bytes from the server, and exhaust our
+ * memory. */
 #define CHUNK_FIRST 256u
 #define CHUNK_MAX (64u << 10)
-#define LINE_MAX (64u << 10) /* of what is not a bulk: a status, an error, a length */
-#define LENGTH_MAX 32u       /* of the digits of a length, and their line's end */
+#define LINE_MAX (64u << 10) /* a status, an error or a length */
+#define LENGTH_MAX 32u       /* of the digits of a length and the line's end */
 #define ITEM_MIN 4u          /* bytes of the shortest item: ":1\r\n" */
 
-/* hiredis clears a buffer that grew beyond this when it is empty: ours is used again at once. */
+/* hiredis frees an empty buffer that grew beyond this. Below it the buffer is kept, because the
+ * link uses it again at once. */
 #define BUFFER_KEPT (1u << 20)
 
 struct chunk {
@@ -27,7 +30,7 @@ struct chunk {
 };
 
 struct arena {
-	struct reply root; /* first: reply_free() is given this */
+	struct reply root; /* must be first: reply_free() gets this address */
 	struct alloc alloc;
 	struct chunk *chunks;
 	unsigned char *at;
@@ -73,7 +76,7 @@ void reply_free(struct reply *root)
 		alloc_free(&arena->alloc, arena);
 }
 
-/* add_chunk: what is larger than a chunk gets one of its own, and the present one stays in use. */
+/* add_chunk: a large object gets a chunk of its own, and the current chunk stays in use. */
 static void *add_chunk(struct arena *arena, size_t size)
 {
 	const size_t head = alignof(max_align_t);
@@ -122,7 +125,7 @@ bool reply_bytes(struct reply *root, struct reply *reply, enum reply_kind kind, 
 	return true;
 }
 
-/* new_items does not clear them. */
+/* new_items makes the array, but does not clear its items. */
 static bool new_items(struct reply *root, struct reply *reply, size_t count)
 {
 	struct reply *items = NULL;
@@ -181,11 +184,12 @@ bool reply_passes(const struct reply *reply)
 struct reply_reader {
 	struct alloc alloc;
 	redisReader *hiredis;
-	redisReplyObjectFunctions functions; /* hiredis wants to be able to write it */
-	struct reply *root;                  /* of what is being read; NULL: between two */
+	redisReplyObjectFunctions functions; /* not const, because hiredis' pointer to it is not */
+	struct reply *root;                  /* the reply that is being read; NULL: none */
 	size_t items_left;
 	size_t bytes_left;
-	bool corrupt; /* and not without memory, which hiredis takes any NULL for */
+	/* The reply itself was refused. hiredis reports this and a lack of memory alike. */
+	bool corrupt;
 };
 
 #if HIREDIS_MAJOR >= 1
@@ -194,7 +198,7 @@ typedef size_t array_size;
 typedef int array_size;
 #endif
 
-/* place_of: where the object of this task belongs; NULL: no memory. */
+/* place_of returns where the object of this task belongs. NULL: no memory. */
 static struct reply *place_of(const redisReadTask *task)
 {
 	struct reply_reader *reader = task->privdata;
@@ -230,7 +234,7 @@ static void *create_bytes(const redisReadTask *task, char *bytes, size_t size)
 	else if (task->type == REDIS_REPLY_ERROR)
 		kind = REPLY_ERROR;
 	else
-		return refuse(task); /* of RESP3, which nobody has asked for */
+		return refuse(task); /* a type of RESP3, which we do not use */
 	if (size > REPLY_BULK_MAX || size > reader->bytes_left)
 		return refuse(task);
 	reader->bytes_left -= size;
@@ -311,7 +315,7 @@ struct reply_reader *reply_reader_new(const struct alloc *alloc)
 		return NULL;
 	reader->alloc = *alloc;
 	begin_reply(reader);
-	/* What hiredis would free is in our arena. */
+	/* There is no freeObject: the objects are in our arena. */
 	reader->functions = (redisReplyObjectFunctions)
 	{
 		.createString = create_bytes, .createArray = create_array,
@@ -348,7 +352,7 @@ bool reply_feed(struct reply_reader *reader, const void *bytes, size_t size)
 	return redisReaderFeed(reader->hiredis, bytes, size) == REDIS_OK;
 }
 
-/* awaited: the type of the item that hiredis waits for; -1: that has not been read. */
+/* awaited returns the type of the item that hiredis is reading. -1: not known yet. */
 static int awaited(const redisReader *hiredis)
 {
 	if (hiredis->ridx < 0)
@@ -365,8 +369,8 @@ static bool is_bulk(const redisReader *hiredis)
 	return awaited(hiredis) == REDIS_REPLY_STRING;
 }
 
-/* bulk_fits checks the announced length of an incomplete bulk. hiredis would wait for all of it,
- * however large it is. */
+/* bulk_fits checks the announced length of an incomplete bulk, because hiredis would wait for all
+ * of it, however large it is. */
 static bool bulk_fits(const char *line, size_t size, size_t *ret_length)
 {
 	size_t length = 0;
@@ -381,7 +385,7 @@ static bool bulk_fits(const char *line, size_t size, size_t *ret_length)
 	return i >= size || (line[i] == '\r' && (i + 1 == size || line[i + 1] == '\n'));
 }
 
-/* may_wait: what is not complete yet may still become a reply within the bounds. */
+/* may_wait: true if the incomplete reply may still become one within the bounds. */
 static bool may_wait(const redisReader *hiredis)
 {
 	size_t size = hiredis->len - hiredis->pos;
@@ -422,6 +426,6 @@ size_t reply_announced(const struct reply_reader *reader)
 		return 0;
 	if (is_bulk(hiredis))
 		(void)bulk_fits(hiredis->buf + hiredis->pos, unread,
-				&length); /* it was looked at */
+				&length); /* it fits: may_wait() has looked at it */
 	return 1 + strings + ITEM_MIN * items + length;
 }

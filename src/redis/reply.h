@@ -1,7 +1,7 @@
-/* A reply of a Redis server, read by hiredis' RESP reader into one arena: many small strings, freed
- * together. What a reply may be is bounded, so that no server can make us allocate without end.
- * The replies are made by the handle's allocator; hiredis' own input buffer, which is bounded too,
- * by malloc: 0.14 has no hooks. */
+/* A reply of a Redis server, read by hiredis' RESP reader into one arena: many small strings that
+ * are freed together. The size of a reply is bounded, so that no server can make us allocate
+ * without end. The handle's allocator makes the replies. hiredis allocates its own input buffer,
+ * which is bounded too, with malloc, because its version 0.14 cannot use another allocator. */
 #ifndef DW_REDIS_REPLY_H
 #define DW_REDIS_REPLY_H
 
@@ -16,28 +16,28 @@ enum reply_kind { REPLY_NIL, REPLY_INTEGER, REPLY_STATUS, REPLY_ERROR, REPLY_BUL
 struct reply {
 	enum reply_kind kind;
 	int64_t integer;
-	const char *bytes; /* of a status, error or bulk; ends with a NUL, may have others */
+	const char *bytes; /* of a status, error or bulk; ends with a NUL, may contain others */
 	size_t size;
-	struct reply *items; /* of an array */
+	struct reply *items; /* items of an array */
 	size_t count;
 };
 
-/* reply_new: a nil reply with an arena of its own, to be filled and then freed with reply_free;
- * NULL: no memory. reply_bytes and reply_items fill a reply of that arena (root's own, or an item
- * of it): false: no memory. */
+/* reply_new makes a nil reply with an arena of its own, to be filled and then freed with
+ * reply_free. NULL: no memory. reply_bytes and reply_items fill a reply of that arena: the root, or
+ * an item below it. False: no memory. */
 struct reply *reply_new(const struct alloc *);
 bool reply_bytes(struct reply *root, struct reply *, enum reply_kind, const void *bytes,
 		 size_t size);
 bool reply_items(struct reply *root, struct reply *, size_t count);
 void reply_free(struct reply *root);
 
-/* reply_is: a status or bulk with exactly that text. reply_fails: an error whose first words are
- * prefix. The words after it differ between servers. */
+/* reply_is: true for a status or bulk with exactly that text. reply_fails: true for an error whose
+ * first words are prefix; the words after it differ between servers. */
 bool reply_is(const struct reply *, const char *text);
 bool reply_fails(const struct reply *, const char *prefix);
 
-/* reply_passes: an error that may end without our doing: the server loads its data, is busy, was
- * demoted, has no replicas, or cannot write to its disk. */
+/* reply_passes: true for an error that may end without our help: the server loads its data, is
+ * busy, was demoted, has no replicas, or cannot write to its disk. */
 bool reply_passes(const struct reply *);
 
 /* A reader of RESP2. The bounds are those of one reply. */
@@ -51,16 +51,17 @@ struct reply_reader;
 struct reply_reader *reply_reader_new(const struct alloc *); /* NULL: no memory */
 void reply_reader_free(struct reply_reader *);
 
-/* reply_feed: false: no memory. Best fed with some 64 KiB at a time, and emptied in between:
- * hiredis moves what it has not read yet once a kilobyte. */
+/* reply_feed gives bytes to the reader. False: no memory. Feed some 64 KiB at a time, and take the
+ * replies in between, because hiredis moves its unread bytes again and again. */
 bool reply_feed(struct reply_reader *, const void *bytes, size_t size);
 
-/* reply_next: DW_OK, and *ret_reply is the next reply, NULL if it is not complete yet; DW_ECORRUPT:
- * that is not RESP, or beyond the bounds; DW_ENOMEM. After a failure only free the reader. */
+/* reply_next reads the next reply. DW_OK: *ret_reply is the reply, or NULL if it is not complete
+ * yet. DW_ECORRUPT: the bytes are not RESP, or beyond the bounds. DW_ENOMEM. After a failure only
+ * free the reader. */
 int reply_next(struct reply_reader *, struct reply **ret_reply);
 
-/* reply_announced: after a reply_next() without a reply. The least size of the reply that has
- * begun, by the lengths in it; 0: none has begun. */
+/* reply_announced returns the least size of the reply that has begun, by the lengths in it; 0: none
+ * has begun. Call it after a reply_next() without a reply. */
 size_t reply_announced(const struct reply_reader *);
 
 #endif

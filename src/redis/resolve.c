@@ -13,14 +13,14 @@ struct resolver {
 	struct alloc alloc;
 	pthread_mutex_t mutex;
 	bool done;
-	bool left; /* whoever began it has gone */
+	bool left; /* resolve_end was called: the thread frees this */
 	int event_fd;
 	struct resolve_result result;
 	char host[256];
 	char port[8];
 };
 
-/* find: host NULL: this one. */
+/* find looks the name up. host NULL: this machine. */
 static void find(const char *host, const char *port, int flags, struct resolve_result *ret_result)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
@@ -53,13 +53,13 @@ static void free_resolver(struct resolver *resolver)
 	struct alloc alloc = resolver->alloc;
 
 	if (resolver->event_fd >= 0)
-		(void)close(resolver->event_fd); /* it holds nothing */
+		(void)close(resolver->event_fd); /* nothing can be lost */
 	(void)pthread_mutex_destroy(&resolver->mutex);
 	alloc_free(&alloc, resolver);
 }
 
-/* is_here: that name is this host's, also where no file and no server of names says so (RFC 6761).
- */
+/* is_here: true for "localhost", which is this machine even if neither /etc/hosts nor a name server
+ * says so (RFC 6761). */
 static bool is_here(const char *host)
 {
 	return strcasecmp(host, "localhost") == 0;
@@ -86,7 +86,7 @@ static void *resolve_in_thread(void *arg)
 	return NULL;
 }
 
-/* start: the thread takes no signals, they are the program's. */
+/* start begins the thread. It blocks all signals, which belong to the program. */
 static bool start(struct resolver *resolver)
 {
 	pthread_attr_t attributes;

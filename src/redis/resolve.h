@@ -1,5 +1,5 @@
 /* Looks a host name up in a separate thread, because getaddrinfo() blocks until the name server
- * answers. Nobody can end such a thread. So a look-up that is given up frees itself when it
+ * answers. Nobody can end such a thread, so a look-up that is given up frees itself when it
  * ends. */
 #ifndef DW_REDIS_RESOLVE_H
 #define DW_REDIS_RESOLVE_H
@@ -17,24 +17,25 @@ struct resolve_address {
 };
 
 struct resolve_result {
-	int error; /* of getaddrinfo(), 0: none */
+	int error; /* of getaddrinfo(); 0: none */
 	unsigned count;
 	struct resolve_address found[RESOLVE_MAX];
 };
 
-/* resolve_number: true: host is a numeric address, and *ret_result has it. */
+/* resolve_number: true if host is a numeric address; *ret_result has it. */
 bool resolve_number(const char *host, const char *port, struct resolve_result *ret_result);
 
 struct resolver;
 
-/* resolve_begin: NULL: no memory, or no thread. */
+/* resolve_begin starts the look-up. NULL: no memory, or no thread. */
 struct resolver *resolve_begin(const struct alloc *, const char *host, const char *port);
 
-/* resolve_descriptor: readable when it is done. */
+/* resolve_descriptor returns a descriptor that becomes readable when the look-up is done.
+ * resolve_take: true if it is done; *ret_result has its result. */
 int resolve_descriptor(const struct resolver *);
 bool resolve_take(struct resolver *, struct resolve_result *ret_result);
 
-/* resolve_end: done or not. NULL is allowed. */
+/* resolve_end frees the look-up, whether it is done or not. NULL is allowed. */
 void resolve_end(struct resolver *);
 
 #endif

@@ -13,8 +13,8 @@
 
 #include "base/message.h"
 
-/* No message repeats a part of the URL. The mistake may be a password that was not escaped, and
- * then any part may belong to the password. */
+/* No message repeats a part of the URL: when a password was not escaped, any part of the URL may
+ * belong to it. */
 
 #define PASSWORD_FILE_MAX 4096u
 #define PASSWORD_VARIABLE "DURAWHEEL_REDIS_PASSWORD"
@@ -25,13 +25,14 @@ struct reading {
 	struct redis_url *url;
 	const struct alloc *alloc;
 	char *message;
-	char *file; /* of the password, NULL: none is named */
+	char *file; /* the password-file; NULL: none is named */
 	bool db_said;
 };
 
 /* ---- Parts --------------------------------------------------------------------------------- */
 
-/* free_secret: a memset before a free may be left out by the compiler. */
+/* free_secret overwrites the text before it frees it. The compiler may leave out a memset before a
+ * free, but not explicit_bzero. */
 static void free_secret(const struct alloc *alloc, char *text)
 {
 	if (text)
@@ -62,7 +63,7 @@ static int nibble(char c)
 	return -1;
 }
 
-/* decode undoes %41 in place; false: a % without two digits, or a NUL. */
+/* decode replaces %41 by its character, in place. False: a % without two digits, or a NUL. */
 static bool decode(char *text)
 {
 	char *to = text;
@@ -124,7 +125,7 @@ static int read_db(struct reading *reading, const char *text, size_t size)
 	if (!read_number(text, size, DB_MAX, &reading->url->db))
 		return message_refuse(
 		    reading->message,
-		    "the database in the Redis URL is no number from 0 to %u, as in "
+		    "the database in the Redis URL is not a number from 0 to %u, as in "
 		    "redis://localhost:6379/0; a / in a password is written %%2F",
 		    DB_MAX);
 	reading->db_said = true;
@@ -219,7 +220,7 @@ static int read_address(struct reading *reading, const char *text, size_t size)
 	if (text[used] != ':' || !read_number(text + used + 1, size - used - 1, 65535, &port) ||
 	    port == 0)
 		return message_refuse(reading->message,
-				      "the port in the Redis URL is no number from 1 to 65535: "
+				      "the port in the Redis URL is not a number from 1 to 65535: "
 				      "redis://HOST[:PORT][/DB], with @ / ? : in a password as "
 				      "%%40 %%2F %%3F %%3A");
 	return copy_part(reading, text + used + 1, size - used - 1, &reading->url->port);
@@ -248,7 +249,8 @@ static int read_tcp(struct reading *reading, const char *text, size_t size)
 
 /* ---- A unix socket ------------------------------------------------------------------------- */
 
-/* read_unix reads [user][:password]@PATH. A path may have an @, a user none that is not escaped. */
+/* read_unix reads [user][:password]@PATH. A path may contain an @; a user may not, unless it is
+ * escaped. */
 static int read_unix(struct reading *reading, const char *text, size_t size)
 {
 	const char *slash = memchr(text, '/', size);
@@ -275,7 +277,8 @@ static int read_unix(struct reading *reading, const char *text, size_t size)
 
 /* ---- The password -------------------------------------------------------------------------- */
 
-/* open_secret never waits, as for the other end of a pipe. */
+/* open_secret opens the password-file. It never blocks, as it would at a pipe whose other end is
+ * not open. */
 static int open_secret(struct reading *reading, int *ret_fd)
 {
 	struct stat status;
@@ -285,7 +288,7 @@ static int open_secret(struct reading *reading, int *ret_fd)
 	if (fd < 0)
 		return message_refuse(reading->message,
 				      "the password-file of the Redis URL cannot be opened: %s",
-				      strerror(errno)); /* its name may be the password itself */
+				      strerror(errno)); /* the name may be a misplaced password */
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
 		result = message_refuse(reading->message,
 					"the password-file \"%.120s\" is not a regular file",
@@ -358,7 +361,8 @@ static int find_password(struct reading *reading)
 
 /* ---- All of it ----------------------------------------------------------------------------- */
 
-/* name: before an @ in a path may be a password that stands at the wrong place. */
+/* name writes the URL for messages. An @ in a path may end a password that was put in the wrong
+ * place, so the part before it is hidden. */
 static void name(struct redis_url *url)
 {
 	const char *bracket = url->host && strchr(url->host, ':') ? "[" : "";
@@ -372,7 +376,8 @@ static void name(struct redis_url *url)
 			       url->host, *bracket ? "]" : "", url->port, url->db);
 }
 
-/* scheme_size: of the scheme in front of what is read, capital letters or not; 0: another one. */
+/* scheme_size returns the size of the scheme if the text begins with it, in capital letters or not;
+ * 0: it does not. */
 static size_t scheme_size(const char *text, const char *scheme)
 {
 	size_t size = strlen(scheme);
@@ -390,8 +395,8 @@ static int read_url(struct reading *reading, const char *text)
 
 	if (scheme_size(text, "rediss://") || scheme_size(text, "valkeys://"))
 		return message_refuse(reading->message,
-				      "rediss:// needs TLS, which durawheel %s does not have: "
-				      "redis:// to a local tunnel that does, or unix://",
+				      "rediss:// needs TLS, which durawheel %s does not have: use "
+				      "redis:// to a local TLS tunnel, or unix://",
 				      DW_VERSION);
 	if (scheme == 0)
 		return message_refuse(reading->message,

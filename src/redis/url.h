@@ -1,13 +1,15 @@
-/* Where a Redis server is, and who we are there: a URL of the forms
+/* Says where a Redis server is, and which user we are there: a URL of the forms
  *
  *	redis://[[user]:password@]host[:port][/db]      redis://user:password@[::1]:6379/0
  *	unix://[[user]:password@]SOCKET                 unix:///run/redis/redis.sock?db=1
  *
- * valkey:// is redis://, and a scheme may have capital letters. After each, `?` takes options
- * joined by `&`: db=N, password-file=FILE. User, password and FILE may be percent-encoded (a user
- * and a password must be, where they have one of % @ / ? :). The password comes from the URL, else
- * from the file, which must be a regular one that nobody but its owner may read (one newline at its
- * end is dropped), else from DURAWHEEL_REDIS_PASSWORD. It is in no message. */
+ * valkey:// means redis://, and a scheme may have capital letters. After each form, `?` takes
+ * options joined by `&`: db=N, password-file=FILE. User, password and FILE may be percent-encoded;
+ * a user or password with one of % @ / ? : must be.
+ *
+ * The password comes from the URL, else from the file, else from DURAWHEEL_REDIS_PASSWORD. The file
+ * must be a regular one that only its owner may read; a newline at its end is dropped. No message
+ * contains the password. */
 #ifndef DW_REDIS_URL_H
 #define DW_REDIS_URL_H
 
@@ -19,7 +21,7 @@ struct redis_url {
 	char *port;     /* decimal */
 	char *path;     /* of the socket, NULL: TCP */
 	char *user;     /* NULL: the default user */
-	char *password; /* NULL: none */
+	char *password; /* NULL: no password */
 	unsigned db;
 	char name[160]; /* the URL for messages, without user and password */
 };

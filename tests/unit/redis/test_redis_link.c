@@ -391,7 +391,7 @@ static void server_that_talks_unasked_is_left(void **state)
 	(void)state;
 	fake_server_start(&server, false, steps);
 	open_fake(&server, &linked, NULL);
-	linked_await_trouble(&linked, "nobody has asked", NULL);
+	linked_await_trouble(&linked, "a reply to no command", NULL);
 	linked_close(&linked);
 	fake_server_end(&server);
 }

@@ -290,7 +290,7 @@ static void policy_that_is_changed_is_told(void **state)
 		assert_false(says(&peer, "maxmemory-policy"));
 	}
 	assert_true(peer_is_up(&peer));
-	assert_non_null(strstr(peer.linked.log, "throws nothing of ours away any more"));
+	assert_non_null(strstr(peer.linked.log, "does not throw timers or leases away any more"));
 	peer_close(&peer);
 }
 
