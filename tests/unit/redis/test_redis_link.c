@@ -84,7 +84,7 @@ static void hello_that_fails_says_why(void **state)
 		greet_with("-DENIED Redis is running in protected mode\r\n", "protected", true,
 			   chunk);
 		greet_with("HTTP/1.1 400 Bad Request\r\n", "protocol", false, chunk);
-		greet_with(":1\r\n", "not answer as a Redis", false, chunk);
+		greet_with(":1\r\n", "not those of a Redis", false, chunk);
 		greet_with("*2147483647\r\n", "protocol", false, chunk);
 		greet_with("+OK\r\n$-2\r\n", "protocol", false, chunk);
 	}
