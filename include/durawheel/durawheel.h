@@ -83,6 +83,7 @@ extern "C" {
 #define DW_RETRIES_MAX 16           /* DW_RETRY verdicts before a timer is dead */
 #define DW_CRASHES_MAX 64           /* claims that ended without a verdict before it is dead */
 #define DW_SPIN_MAX 1000            /* the most options.spin_us may say */
+#define DW_BATCH_MAX 1000           /* timers in one call of a dw_batch_fn */
 #define DW_LIST_MAX 1000            /* timers on one page of dw_list() or dw_dead_list() */
 #define DW_DEAD_MAX 100000          /* dead letters kept; the oldest go */
 #define DW_DEAD_DAYS 30             /* how long they are kept */
@@ -320,8 +321,51 @@ DW_API int dw_on(dw *, const char *topic, dw_fire_fn, void *user);
  * (also if options.workers is 0), DW_ENOMEM, DW_EROLE. */
 DW_API int dw_on_worker(dw *, const char *topic, dw_fire_fn, void *user);
 
+/* Due timers of one topic, for one call of a handler. */
+typedef struct dw_batch {
+	size_t size;
+	const char *topic;
+	const dw_firing *firings; /* in the order of (deadline, insertion) */
+	size_t count;             /* of firings, verdicts and retry_in: 1 to dw_batch_options.max */
+	/* The handler writes the verdict of firings[i] into verdicts[i]. All are DW_DONE before. */
+	dw_verdict *verdicts;
+	/* As dw_retry_in(), for each DW_RETRY of its own. All are -1 before: the default delay. */
+	dw_usec *retry_in;
+} dw_batch;
+
+/* A handler of a batch. It may make the same calls as a dw_fire_fn, except dw_retry_in(). */
+typedef void (*dw_batch_fn)(dw *, dw_batch *, void *user);
+
+/* Zero means default. Set size to sizeof(dw_batch_options) before anything else. */
+typedef struct dw_batch_options {
+	size_t size;
+	size_t max; /* timers in a batch, 1 to DW_BATCH_MAX; 0: 128 */
+	/* How long after its deadline a timer waits for more, 0 to 10 s. 0: a batch takes what is
+	 * due and claimed at that moment. */
+	dw_usec wait_us;
+	int on_worker; /* 1: the handler runs as that of dw_on_worker() */
+} dw_batch_options;
+
+/* dw_on_batch registers a handler that gets many due timers of a topic in one call. The call comes
+ * when options->max timers are due, or options->wait_us after the first deadline; never before the
+ * deadline of any of them. options NULL: the defaults. dw_on, dw_on_worker and dw_on_batch replace
+ * each other; fn NULL removes the handler.
+ *  - Each timer keeps its own id, attempt, token, verdict and delay. DW_HOLD holds one timer, which
+ *    dw_settle() answers; DW_HOLDS_MAX counts timers, not batches.
+ *  - A timer that waits for its batch has not started. This handle can still cancel, move or
+ *    replace it, and then it is not in the batch. It is claimed in the store, so a client's cancel
+ *    gets DW_ELATE. late_after_us is checked again when the batch starts.
+ *  - A crash in the handler repeats all timers of the batch, each with a higher attempt, and not
+ *    always in the same batch. An exception of C++ counts as DW_RETRY for all of them.
+ *  - A handler on a worker gets copies of the data of all timers in one block of memory.
+ * DW_EINVAL: max, wait_us or the topic is not valid; a batch has one topic, so "*" is refused.
+ * DW_ENOMEM, DW_EROLE. */
+DW_API int dw_on_batch(dw *, const char *topic, const dw_batch_options *options, dw_batch_fn fn,
+		       void *user);
+
 /* dw_retry_in sets the delay of the DW_RETRY that a handler is about to return. Call it inside the
- * handler. DW_EINVAL: the delay is negative, or no handler is running. */
+ * handler. DW_EINVAL: the delay is negative, no handler is running, or it is one of a batch, which
+ * has dw_batch.retry_in. */
 DW_API int dw_retry_in(dw *, dw_usec delay);
 
 /* dw_pause, dw_resume. Use them when your program already holds as many firings (DW_HOLD) as it can

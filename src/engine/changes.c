@@ -189,7 +189,7 @@ int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdi
 		return status;
 	walk_meets(engine, token->id);
 	head = index_find(&engine->timers.index, token->id);
-	if (!lifecycle_is_open(engine, head, token->generation, token->attempt))
+	if (!lifecycle_is_open(head, token->generation, token->attempt))
 		return engine_fail(engine, DW_ESTALE, "this delivery of %s is not held any more",
 				   token->id);
 	status = call_make(engine, CALL_SETTLE, token->id, &call);

@@ -16,14 +16,15 @@ enum rule {
 	RULE_OPEN = -11,       /* every call that waits is open, and their bytes are counted */
 	RULE_INFLIGHT = -12,   /* a busy timer has an operation in a queue or in the store */
 	RULE_WHEEL = -13,
-	RULE_WORK = -14 /* the workers have no more than they can, and the rest waits */
+	RULE_WORK = -14, /* the workers have no more than they can, and the rest waits */
+	RULE_BATCH = -15 /* a gathered timer is in its topic's list, in order, and may wait there */
 };
 
 /* What one look at all timers adds up to. */
 struct sums {
 	const struct engine *engine;
 	uint64_t timers, claimed, held, waiting, busy, calls;
-	uint64_t in_claim, in_fire, in_work, running, unscheduled, suspended;
+	uint64_t in_claim, in_fire, in_work, running, gathered, unscheduled, suspended;
 	int broken;
 };
 
@@ -60,11 +61,25 @@ static bool slot_agrees(const struct engine *engine, const struct timer *timer)
 	return schedule_at(schedule, dw_wheel_index(timer->slot)) == timer;
 }
 
+/* runs_here: its handler is on the stack of this thread. */
+static bool runs_here(const struct timer *timer)
+{
+	return timer->state == TIMER_FIRING && !timer->on_worker;
+}
+
 /* idle: a timer that nothing is under way for and nothing is armed for. */
-static bool idle(const struct engine *engine, const struct timer *timer)
+static bool idle(const struct timer *timer)
 {
 	return !timer->busy && !timer->backing_off && timer->place == PLACE_NONE &&
-	       timer != engine->delivery.firing;
+	       !runs_here(timer);
+}
+
+/* gathers: the timer may wait for a batch. */
+static bool gathers(const struct timer *timer)
+{
+	return timer->state == TIMER_CLAIMED && !timer->backing_off &&
+	       (timer->place == PLACE_FIRE || timer->place == PLACE_WORK) &&
+	       timer->topic->handler.fire_batch;
 }
 
 static int check_timer(const struct engine *engine, const struct timer *timer)
@@ -75,15 +90,17 @@ static int check_timer(const struct engine *engine, const struct timer *timer)
 		return RULE_PLACE;
 	if (!slot_agrees(engine, timer))
 		return RULE_SLOT;
-	if (timer->state == TIMER_ABSENT && idle(engine, timer) && !engine->drive.closing)
+	if (timer->state == TIMER_ABSENT && idle(timer) && !engine->drive.closing)
 		return RULE_ABSENT;
-	if (timer->calls && idle(engine, timer) && !engine->drive.closing)
+	if (timer->calls && idle(timer) && !engine->drive.closing)
 		return RULE_CALLS;
 	if (timer->backing_off &&
 	    (timer->busy || (timer->place != PLACE_FIRE && timer->place != PLACE_UNSCHEDULED)))
 		return RULE_BACKING_OFF;
 	if (timer->state != TIMER_ABSENT && !timer->topic)
 		return RULE_TOPIC;
+	if (timer->gathered && !gathers(timer))
+		return RULE_BATCH;
 	return 0;
 }
 
@@ -101,7 +118,8 @@ static void look_at(struct timer *timer, void *user)
 	sums->in_claim += timer->place == PLACE_CLAIM;
 	sums->in_fire += timer->place == PLACE_FIRE;
 	sums->in_work += timer->place == PLACE_WORK;
-	sums->running += timer->state == TIMER_FIRING && timer != sums->engine->delivery.firing;
+	sums->running += timer->state == TIMER_FIRING && timer->on_worker;
+	sums->gathered += timer->gathered;
 	sums->unscheduled += timer->place == PLACE_UNSCHEDULED;
 	sums->suspended += timer->place == PLACE_SUSPENDED;
 	for (const struct call *call = timer->calls; call; call = call->next)
@@ -120,8 +138,25 @@ static bool list_counts(const struct timer_list *list, uint64_t expected)
 
 struct topic_sums {
 	uint64_t timers, topics; /* that wait, or have waiting timers */
+	uint64_t gathered;
 	bool broken;
 };
+
+/* count_gathered: the timers of a batch are in order, and no more than the handler takes. */
+static uint64_t count_gathered(const struct topic *topic, bool *ret_broken)
+{
+	uint32_t count = 0;
+
+	for (const struct timer *timer = topic->gathered; timer; timer = timer->next) {
+		count++;
+		if (timer->next &&
+		    (timer->next->prev != timer || timer->next->head.due < timer->head.due))
+			*ret_broken = true;
+	}
+	if (count != topic->gathered_count || count > topic->handler.batch_max)
+		*ret_broken = true;
+	return count;
+}
 
 /* look_at_topic: every topic is there for timers or a handler; all its waiting timers are there. */
 static void look_at_topic(struct topic *topic, void *user)
@@ -132,10 +167,11 @@ static void look_at_topic(struct topic *topic, void *user)
 	for (const struct timer *timer = topic->waiting; timer; timer = timer->next)
 		count++;
 	if (count != topic->waiting_count || count > topic->timer_count ||
-	    (!topic->handler.fire && topic->timer_count == 0))
+	    (!handler_is_set(&topic->handler) && topic->timer_count == 0))
 		sums->broken = true;
 	sums->timers += count;
 	sums->topics += count > 0;
+	sums->gathered += count_gathered(topic, &sums->broken);
 }
 
 /* check_topics: the list has all topics with waiting timers; topics with handlers come first. */
@@ -148,10 +184,12 @@ static int check_topics(const struct engine *engine, const struct sums *sums)
 	topics_each(&topics, look_at_topic, &found);
 	for (const struct topic *topic = topics.waiting; topic; topic = topic->next) {
 		count++;
-		if (!topic->waiting ||
-		    (topic->prev && topic->handler.fire && !topic->prev->handler.fire))
+		if (!topic->waiting || (topic->prev && handler_is_set(&topic->handler) &&
+					!handler_is_set(&topic->prev->handler)))
 			return RULE_TOPICS;
 	}
+	if (found.gathered != sums->gathered)
+		return RULE_BATCH;
 	return !found.broken && found.timers == sums->waiting && found.topics == count
 		   ? 0
 		   : RULE_TOPICS;
@@ -184,7 +222,7 @@ static int check_work(const struct engine *engine, const struct sums *sums)
 	if (sums->in_work != count ||
 	    (timers_have_work(&engine->timers) && dw_wheel_check(engine->timers.work.wheel) != 0))
 		return RULE_WORK;
-	return sums->running <= engine->stats.running &&
+	return sums->running <= engine->delivery.on_workers &&
 		       engine->stats.running <= engine->env.workers.count
 		   ? 0
 		   : RULE_WORK;

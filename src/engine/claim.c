@@ -106,6 +106,14 @@ static void bring_forward(struct engine *engine, struct timer *timer, dw_usec no
 	timer->backing_off = backing_off;
 }
 
+/* gather_again: the time-out of the batch may be too late by the new time, or the timer not due any
+ * more. It gathers again when it is due. */
+static void gather_again(struct engine *engine, struct timer *timer)
+{
+	timer_disarm(engine, timer);
+	timer_arm_fire(engine, timer, timer->head.due);
+}
+
 /* recheck_timer looks at the first of a topic's waiting timers: if it is not due any more, it is
  * pending as before; else it goes to the end. */
 static void recheck_timer(struct engine *engine, struct timer *timer, dw_usec until)
@@ -152,6 +160,8 @@ static void sweep(struct engine *engine, struct schedule *schedule, uint32_t *le
 
 		if (!timer)
 			continue;
+		if (timer->gathered)
+			gather_again(engine, timer);
 		if (timer->backing_off || timer->state == TIMER_HELD)
 			bring_forward(engine, timer, now);
 		else if (timer->state == TIMER_CLAIMED && !timer->busy &&

@@ -9,6 +9,7 @@
  *	ownership, fire                 gaining and losing the store; timers that are due
  *	answers_change, answers_delivery   answers to the API's changes, to claims and verdicts
  *	recovery, restore               reading what others wrote, writing what the store lost
+ *	batches                         due timers gather for one call of a handler
  *	workers, notify                 jobs for worker threads; calling the program back
  *	changes, maintenance, learn     put, cancel, move, settle; purge, check; rows read
  *	delivery, clock_steps           a handler starts and ends; the wall clock was set
@@ -17,8 +18,8 @@
  *	calls, urgent                   calls of the API; operations that firing waits for
  *	damaged, report                 rows that cannot be trusted; the counters
  *	trouble, submit, lease          the store fails; queues to it; may a handler start
- *	cut_off, walk, timers           parts of the store that fail; timers in memory
- *	pages, handlers                 what a page shows; the handlers of topics
+ *	cut_off, walk, handlers         parts of the store that fail; the handlers of topics
+ *	timers, pages                   timers in memory; what a page shows
  *	events, patience, schedule, lead, arguments
  *
  * Invariants (engine_check): every timer of the index is in the place that its state says; a busy

@@ -18,9 +18,31 @@ bool delivery_may_start(const struct engine *engine)
 	       lease_holds(engine);
 }
 
-void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now)
+bool delivery_is_late(const struct timer *timer, dw_usec now)
+{
+	return timer->late_after > 0 && usec_sub(now, timer->head.due) > timer->late_after;
+}
+
+void delivery_bury_late(struct engine *engine, struct timer *timer)
+{
+	engine->stats.late++;
+	timer_set_state(engine, timer, TIMER_VERDICT);
+	timer->reason = DW_REASON_LATE;
+	lifecycle_resume(engine, timer);
+}
+
+dw_token delivery_token(const struct timer *timer)
+{
+	dw_token token = {.generation = timer->head.generation, .attempt = timer->head.attempt};
+
+	memcpy(token.id, timer->id, strlen(timer->id) + 1);
+	return token;
+}
+
+void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, bool on_worker)
 {
 	timer_set_state(engine, timer, TIMER_FIRING);
+	timer->on_worker = on_worker;
 	timer->no_retry = false;
 	engine->stats.fired++;
 	engine->stats.lag_us = usec_sub(now, timer->head.due);
@@ -139,7 +161,7 @@ static void call_handler(struct engine *engine, struct timer *timer, const dw_fi
 
 void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	dw_token token = {.generation = timer->head.generation, .attempt = timer->head.attempt};
+	dw_token token = delivery_token(timer);
 	dw_firing firing = {.size = sizeof firing,
 			    .id = timer->id,
 			    .topic = timer->topic->name,
@@ -150,15 +172,15 @@ void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
 			    .data_size = timer->data_size,
 			    .token = &token};
 
-	memcpy(token.id, timer->id, strlen(timer->id) + 1);
-	delivery_begin(engine, timer, now);
+	delivery_begin(engine, timer, now, false);
 	call_handler(engine, timer, &firing);
 }
 
 int engine_retry_in(struct engine *engine, dw_usec delay)
 {
 	if (!engine->delivery.firing)
-		return engine_fail(engine, DW_EINVAL, "dw_retry_in is for inside a handler");
+		return engine_fail(engine, DW_EINVAL,
+				   "dw_retry_in is for inside a handler of one timer");
 	if (delay < 0)
 		return engine_fail(engine, DW_EINVAL, "the delay is negative");
 	engine->delivery.retry_in = delay;

@@ -12,15 +12,24 @@ struct timer;
 struct delivery {
 	struct timer *firing; /* whose handler runs on this thread */
 	dw_usec retry_in;     /* dw_retry_in() of it */
+	uint64_t on_workers;  /* timers in the jobs that workers have */
 	bool paused;
 };
 
 /* delivery_may_start: a handler may start at this moment. */
 bool delivery_may_start(const struct engine *);
 
+/* delivery_is_late: the timer is later than its late_after. delivery_bury_late makes it a dead
+ * letter. */
+bool delivery_is_late(const struct timer *, dw_usec now);
+void delivery_bury_late(struct engine *, struct timer *);
+
+/* delivery_token names the delivery that begins now. */
+dw_token delivery_token(const struct timer *);
+
 /* delivery_begin: the timer's handler is about to start. delivery_judge takes what it has said;
  * retry_in below 0: the policy's. */
-void delivery_begin(struct engine *, struct timer *, dw_usec now);
+void delivery_begin(struct engine *, struct timer *, dw_usec now, bool on_worker);
 void delivery_judge(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
 
 /* delivery_end: the delivery is over, and the verdict goes to the store. */

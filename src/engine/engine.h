@@ -66,6 +66,8 @@ void engine_free(struct engine *);
  * engine_error(). */
 int engine_on(struct engine *, const char *topic, dw_fire_fn, void *user);
 int engine_on_worker(struct engine *, const char *topic, dw_fire_fn, void *user);
+int engine_on_batch(struct engine *, const char *topic, const dw_batch_options *, dw_batch_fn,
+		    void *user);
 void engine_pause(struct engine *, bool paused);
 int engine_put(struct engine *, const dw_timer *, struct done);
 int engine_cancel(struct engine *, const char *id, struct done);

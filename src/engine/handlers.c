@@ -1,8 +1,25 @@
 /* The handlers of topics. */
 #include <string.h>
 
+#include "base/grown.h"
 #include "base/utf8.h"
 #include "engine/core.h"
+
+enum { BATCH_DEFAULT = 128 };
+
+#define BATCH_WAIT_MAX DW_SECONDS(10)
+
+/* release takes the timers that wait for a batch back to the fire schedule: they are for another
+ * handler. */
+static void release(struct engine *engine, struct topic *topic)
+{
+	while (topic->gathered) {
+		struct timer *timer = topic->gathered;
+
+		timer_disarm(engine, timer);
+		timer_arm_fire(engine, timer, timer->head.due);
+	}
+}
 
 static int set_handler(struct engine *engine, const char *name, struct handler handler)
 {
@@ -22,6 +39,7 @@ static int set_handler(struct engine *engine, const char *name, struct handler h
 		topic = topics_get(&engine->topics, name, size);
 		if (!topic)
 			return engine_fail(engine, DW_ENOMEM, "no memory for the topic");
+		release(engine, topic);
 		topic_handle(&engine->topics, topic, handler);
 		topics_drop(&engine->topics, topic);
 	}
@@ -31,13 +49,59 @@ static int set_handler(struct engine *engine, const char *name, struct handler h
 
 int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
 {
-	return set_handler(engine, name, (struct handler){fire, user, false});
+	return set_handler(engine, name, (struct handler){.fire = fire, .user = user});
 }
 
-int engine_on_worker(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
+/* check_workers: a client is refused later, because of its role. */
+static int check_workers(struct engine *engine)
 {
 	if ((engine->ownership.role == DW_OWNER || engine->ownership.standby) &&
 	    engine->env.workers.count == 0)
 		return engine_fail(engine, DW_EINVAL, "there are no workers: set options.workers");
-	return set_handler(engine, name, (struct handler){fire, user, true});
+	return DW_OK;
+}
+
+int engine_on_worker(struct engine *engine, const char *name, dw_fire_fn fire, void *user)
+{
+	int status = check_workers(engine);
+
+	return status == DW_OK
+		   ? set_handler(engine, name,
+				 (struct handler){.fire = fire, .user = user, .on_worker = true})
+		   : status;
+}
+
+static int check_batch(struct engine *engine, const char *name, const dw_batch_options *options)
+{
+	if (strcmp(name, "*") == 0)
+		return engine_fail(engine, DW_EINVAL, "a batch has one topic: \"*\" names many");
+	if (grown_size_is_wrong(options->size, sizeof *options))
+		return engine_fail(engine, DW_EINVAL,
+				   "options.size is not sizeof(dw_batch_options)");
+	if (grown_is_unknown(options, sizeof *options, options->size))
+		return engine_fail(engine, DW_EINVAL,
+				   "batch options of a newer durawheel than " DW_VERSION);
+	if (options->max > DW_BATCH_MAX)
+		return engine_fail(engine, DW_EINVAL, "options.max is above %d", DW_BATCH_MAX);
+	if (options->wait_us < 0 || options->wait_us > BATCH_WAIT_MAX)
+		return engine_fail(engine, DW_EINVAL, "options.wait_us is not 0 to 10 s");
+	return options->on_worker ? check_workers(engine) : DW_OK;
+}
+
+int engine_on_batch(struct engine *engine, const char *name, const dw_batch_options *options,
+		    dw_batch_fn fire, void *user)
+{
+	static const dw_batch_options defaults = {.size = sizeof defaults};
+	const dw_batch_options *chosen = options ? options : &defaults;
+	int status = check_batch(engine, name, chosen);
+
+	if (status != DW_OK)
+		return status;
+	return set_handler(
+	    engine, name,
+	    (struct handler){.fire_batch = fire,
+			     .user = user,
+			     .on_worker = chosen->on_worker != 0,
+			     .batch_max = chosen->max ? (uint32_t)chosen->max : BATCH_DEFAULT,
+			     .batch_wait = chosen->wait_us});
 }

@@ -67,23 +67,20 @@ static bool holds(const struct timer *timer, uint64_t generation, uint32_t attem
 
 /* may_hold: a worker runs this delivery and may still return DW_HOLD. It may have handed the token
  * to another thread, which settles before the worker returns. */
-static bool may_hold(const struct engine *engine, const struct timer *timer, uint64_t generation,
-		     uint32_t attempt)
+static bool may_hold(const struct timer *timer, uint64_t generation, uint32_t attempt)
 {
-	return timer && timer->state == TIMER_FIRING && timer != engine->delivery.firing &&
-	       !timer->settling && timer->head.generation == generation &&
-	       timer->head.attempt == attempt;
+	return timer && timer->state == TIMER_FIRING && timer->on_worker && !timer->settling &&
+	       timer->head.generation == generation && timer->head.attempt == attempt;
 }
 
-bool lifecycle_is_open(const struct engine *engine, const struct timer *timer, uint64_t generation,
-		       uint32_t attempt)
+bool lifecycle_is_open(const struct timer *timer, uint64_t generation, uint32_t attempt)
 {
-	return holds(timer, generation, attempt) || may_hold(engine, timer, generation, attempt);
+	return holds(timer, generation, attempt) || may_hold(timer, generation, attempt);
 }
 
 static void begin_settle(struct engine *engine, struct timer *timer, struct call *call)
 {
-	if (may_hold(engine, timer, call->generation, call->attempt)) {
+	if (may_hold(timer, call->generation, call->attempt)) {
 		call->early = true;
 		timer->settling = call;
 		return;

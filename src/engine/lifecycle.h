@@ -15,8 +15,7 @@ void lifecycle_resume(struct engine *, struct timer *);
 void lifecycle_start(struct engine *, struct timer *, struct call *);
 
 /* lifecycle_is_open: a dw_settle of this delivery is still possible. timer may be NULL. */
-bool lifecycle_is_open(const struct engine *, const struct timer *, uint64_t generation,
-		       uint32_t attempt);
+bool lifecycle_is_open(const struct timer *, uint64_t generation, uint32_t attempt);
 
 /* lifecycle_reschedule tries the schedules again, for timers that they had no memory for. */
 void lifecycle_reschedule(struct engine *);

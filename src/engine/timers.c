@@ -157,8 +157,21 @@ void timer_await_worker(struct engine *engine, struct timer *timer)
 		timer_retry_later(engine, timer);
 }
 
+void timer_gather(struct engine *engine, struct timer *timer, dw_usec at)
+{
+	assert(timer->place == PLACE_NONE && timer->state == TIMER_CLAIMED && !timer->busy);
+	if (schedule_add(&engine->timers.fire, timer, at) != DW_OK) {
+		timer_retry_later(engine, timer);
+		return;
+	}
+	timer->place = PLACE_FIRE;
+	topic_gather(timer);
+}
+
 void timer_disarm(struct engine *engine, struct timer *timer)
 {
+	if (timer->gathered)
+		topic_ungather(timer);
 	switch ((enum timer_place)timer->place) {
 	case PLACE_NONE:
 		break;
@@ -220,8 +233,8 @@ struct call *timer_replace(struct engine *engine, struct timer *old, struct time
 {
 	struct call *settling = old->settling;
 
-	assert(old !=
-	       engine->delivery.firing); /* answers are taken between handlers; a job has a copy */
+	/* Answers are taken between handlers; a worker's job has a copy. */
+	assert(old->state != TIMER_FIRING || old->on_worker);
 	index_replace(&engine->timers.index, old, fresh);
 	fresh->calls = old->calls;
 	fresh->busy = old->busy;

@@ -68,6 +68,10 @@ void timer_await_handler(struct engine *, struct timer *);
 /* timer_await_worker puts a timer that is due to those that wait for a worker. */
 void timer_await_worker(struct engine *, struct timer *);
 
+/* timer_gather puts a timer that is due to those of its topic's next batch, which must start at
+ * `at`. */
+void timer_gather(struct engine *, struct timer *, dw_usec at);
+
 /* timer_replace puts fresh in the place of old. timer_forget drops what memory knows of a timer:
  * the operation under way and the calls that wait for the id stay. Both return the dw_settle whose
  * verdict will not be sent any more, or NULL; the caller answers it DW_ESTALE. */

@@ -51,16 +51,26 @@ static void claim(struct engine *engine, dw_usec now)
 /* give_work gives free workers the timers that are due for them. */
 static void give_work(struct engine *engine)
 {
+	uint32_t left = TURN_FIRINGS_MAX;
+	uint32_t spent;
+
 	if (!timers_have_work(&engine->timers))
 		return;
-	for (uint32_t i = 0; i < TURN_FIRINGS_MAX && fire_next_work(engine); i++)
+	while (left > 0 && (spent = fire_next_work(engine)) > 0) {
+		left -= spent < left ? spent : left;
 		notify_round(engine);
+	}
 }
 
 static void fire(struct engine *engine)
 {
-	for (uint32_t i = 0; i < TURN_FIRINGS_MAX && fire_next(engine); i++)
+	uint32_t left = TURN_FIRINGS_MAX;
+	uint32_t spent;
+
+	while (left > 0 && (spent = fire_next(engine)) > 0) {
+		left -= spent < left ? spent : left;
 		notify_round(engine);
+	}
 }
 
 /* deliver claims and fires, unless the handle is closing. */

@@ -1,6 +1,6 @@
 #include "engine/workers.h"
 
-#include <string.h>
+#include <stdint.h>
 
 #include "engine/core.h"
 #include "engine/lifecycle.h"
@@ -10,26 +10,31 @@ bool workers_have_room(const struct engine *engine)
 	return engine->stats.running < engine->env.workers.count;
 }
 
+void workers_send(struct engine *engine, struct job *job)
+{
+	engine->stats.running++;
+	engine->delivery.on_workers += job->count;
+	engine->env.workers.start(engine->env.workers.user, job);
+}
+
 void workers_start(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	const struct handler *handler = topic_handler(&engine->topics, timer->topic);
-	dw_token token = {.generation = timer->head.generation, .attempt = timer->head.attempt};
-	struct job *job;
+	dw_token token = delivery_token(timer);
+	struct job *job = job_new(&engine->alloc, timer->topic->name, 1, timer->data_size);
 
-	memcpy(token.id, timer->id, strlen(timer->id) + 1);
-	job = job_new(&engine->alloc, &token, timer->topic->name, timer->data, timer->data_size);
 	if (!job) {
 		timer_retry_later(engine, timer);
 		return;
 	}
 	job->fire = handler->fire;
 	job->user = handler->user;
-	job->firing.due = timer->head.due;
-	job->firing.now = now;
-	delivery_begin(engine, timer, now);
-	engine->stats.running++;
-	engine->env.workers.start(engine->env.workers.user, job);
+	job_add(job, &token, timer->head.due, timer->data, timer->data_size);
+	delivery_begin(engine, timer, now, true);
+	workers_send(engine, job);
 }
+
+/* ---- What came of a job -------------------------------------------------------------------- */
 
 /* unstart: the worker could not start the handler, because the wall clock was set back or the
  * handle is closing. The timer is claimed, as before. */
@@ -40,26 +45,34 @@ static void unstart(struct engine *engine, struct timer *timer)
 	lifecycle_resume(engine, timer);
 }
 
-/* is_out: the job is a delivery of this timer as it is now. */
-static bool is_out(const struct engine *engine, const struct timer *timer, const struct job *job)
+/* is_out: the token names the delivery of this timer as it is now. */
+static bool is_out(const struct timer *timer, const dw_token *token)
 {
-	return timer && timer->state == TIMER_FIRING && timer != engine->delivery.firing &&
-	       timer->head.generation == job->token.generation &&
-	       timer->head.attempt == job->token.attempt;
+	return timer && timer->state == TIMER_FIRING &&
+	       timer->head.generation == token->generation && timer->head.attempt == token->attempt;
 }
 
-/* A job comes back by id, generation and attempt, like an answer of the store: its timer may have
- * been replaced meanwhile. */
-void workers_finish(struct engine *engine, struct job *job)
+/* A delivery comes back by id, generation and attempt, like an answer of the store: its timer may
+ * have been replaced meanwhile. */
+void job_judge(struct engine *engine, struct job *job)
 {
-	struct timer *timer = index_find(&engine->timers.index, job->token.id);
+	for (size_t i = 0; i < job->count; i++) {
+		const dw_token *token = &job->tokens[i];
+		struct timer *timer = index_find(&engine->timers.index, token->id);
 
-	engine->stats.running--;
-	if (is_out(engine, timer, job)) {
+		if (!is_out(timer, token))
+			continue;
 		if (job->started)
-			delivery_judge(engine, timer, job->verdict, job->retry_in);
+			delivery_judge(engine, timer, job->verdicts[i], job->retry_in[i]);
 		else
 			unstart(engine, timer);
 	}
 	alloc_free(&engine->alloc, job);
+}
+
+void workers_finish(struct engine *engine, struct job *job)
+{
+	engine->stats.running--;
+	engine->delivery.on_workers -= job->count;
+	job_judge(engine, job);
 }

@@ -37,6 +37,14 @@ int dw_on_worker(dw *d, const char *topic, dw_fire_fn fire, void *user)
 	return status == DW_OK ? engine_on_worker(d->engine, topic, fire, user) : status;
 }
 
+int dw_on_batch(dw *d, const char *topic, const dw_batch_options *options, dw_batch_fn fn,
+		void *user)
+{
+	int status = handle_admit_with(d, topic, "the topic is NULL");
+
+	return status == DW_OK ? engine_on_batch(d->engine, topic, options, fn, user) : status;
+}
+
 int dw_retry_in(dw *d, dw_usec delay)
 {
 	int status = handle_admit(d);
@@ -44,7 +52,10 @@ int dw_retry_in(dw *d, dw_usec delay)
 	if (status == DW_ETHREAD && d->workers) {
 		if (delay < 0)
 			return handle_refuse(d, DW_EINVAL, "the delay is negative");
-		return workers_retry_in(d->workers, delay);
+		status = workers_retry_in(d->workers, delay);
+		return status == DW_EINVAL
+			   ? handle_refuse(d, status, "a batch has dw_batch.retry_in")
+			   : status;
 	}
 	return status == DW_OK ? engine_retry_in(d->engine, delay) : status;
 }

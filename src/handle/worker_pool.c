@@ -28,14 +28,6 @@ struct workers {
 
 /* ---- A thread ------------------------------------------------------------------------------ */
 
-/* begin: the job's handler starts now, unless the clock was set back since the job was handed out.
- * Under the mutex: once the workers are stopping nobody calls the program's clock. */
-static void begin(const struct workers *workers, struct job *job)
-{
-	job->firing.now = workers->env.clock.wall(workers->env.clock.user);
-	job->started = job->firing.now >= job->firing.due;
-}
-
 /* next_job waits for one; NULL: no handler may start any more. */
 static struct job *next_job(struct worker *worker)
 {
@@ -50,7 +42,9 @@ static struct job *next_job(struct worker *worker)
 		workers->first = (struct job *)job->post.next;
 		worker->job = job;
 		workers->running++;
-		begin(workers, job);
+		/* Under the mutex: once the workers are stopping nobody calls the program's
+		 * clock. */
+		job_begin(job, workers->env.clock.wall(workers->env.clock.user));
 	}
 	pthread_mutex_unlock(&workers->mutex);
 	return job;
@@ -87,7 +81,7 @@ static void *pool_thread_main(void *argument)
 
 	while ((job = next_job(worker))) {
 		if (job->started)
-			job->verdict = job->fire(env.handle, &job->firing, job->user);
+			job_run(job, env.handle);
 		give_back(worker, job);
 	}
 	pthread_mutex_lock(&workers->mutex);
@@ -136,7 +130,9 @@ int workers_retry_in(struct workers *workers, dw_usec delay)
 	pthread_mutex_unlock(&workers->mutex);
 	if (!job)
 		return DW_ETHREAD;
-	job->retry_in = delay; /* the caller's own */
+	if (job->fire_batch)
+		return DW_EINVAL;
+	job->retry_in[0] = delay; /* the caller's own */
 	return DW_OK;
 }
 

@@ -28,7 +28,8 @@ int workers_new(struct workers **ret_workers, const struct workers_env *env, siz
 /* workers_port: what the engine is given; zero for NULL. */
 struct worker_port workers_port(struct workers *);
 
-/* workers_retry_in: DW_ETHREAD: the caller is not a handler on one of these threads. */
+/* workers_retry_in: DW_ETHREAD: the caller is not a handler on one of these threads. DW_EINVAL: it
+ * is the handler of a batch. */
 int workers_retry_in(struct workers *, dw_usec delay);
 
 /* workers_stop: no handler is started any more; jobs not started come back. */

@@ -1,5 +1,6 @@
-/* A delivery whose handler runs on a worker thread. One block owns all that the handler sees,
- * because meanwhile the timer may be replaced and the handle may be closed. */
+/* A call of a handler that needs memory of its own: for one timer on a worker thread, or for a
+ * batch, on either thread. A worker's job owns all that its handler sees, because meanwhile the
+ * timers may be replaced and the handle may be closed. */
 #ifndef DW_PORT_JOB_H
 #define DW_PORT_JOB_H
 
@@ -9,21 +10,30 @@
 
 struct job {
 	struct post post; /* first: how it comes back, and a link on the way there */
-	dw_fire_fn fire;
+	dw_fire_fn fire;  /* or fire_batch; the other one is NULL */
+	dw_batch_fn fire_batch;
 	void *user;
-	dw_firing firing; /* what it points to is in this block */
-	dw_token token;
+	size_t count; /* of each of the next four, which are in this block */
+	dw_firing *firings;
+	dw_token *tokens;
+	dw_usec *retry_in; /* what came of it; below 0: not said */
+	dw_verdict *verdicts;
+	unsigned char *room; /* where the next data goes; NULL: data is not copied */
 	char topic[DW_TOPIC_MAX + 1];
-
-	/* What came of it: */
 	bool started;
-	dw_verdict verdict;
-	dw_usec retry_in; /* below 0: not said */
 };
 
-/* job_new: a job with copies of the token, the topic's name and the data. NULL: no memory. */
-struct job *job_new(const struct alloc *, const dw_token *, const char *topic, const void *data,
-		    size_t size);
+/* job_new: a job without firings, with room for count of them. data_size: of the data of all, which
+ * is copied; SIZE_MAX: it is not copied. NULL: no memory. */
+struct job *job_new(const struct alloc *, const char *topic, size_t count, size_t data_size);
+
+/* job_add adds a firing. Its now is set when the handler starts. */
+void job_add(struct job *, const dw_token *, dw_usec due, const void *data, size_t size);
+
+/* job_begin: the handler starts now, unless a timer is not due: the clock was set back. job_run
+ * calls the handler. */
+void job_begin(struct job *, dw_usec now);
+void job_run(struct job *, dw *handle);
 
 /* The workers, as the engine sees them. */
 struct worker_port {

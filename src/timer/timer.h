@@ -42,7 +42,8 @@ enum timer_place {
 
 struct timer {
 	struct linear_node node;   /* of the index; first */
-	struct timer *prev, *next; /* of the list that PLACE_WAITING and those after it name */
+	struct timer *prev, *next; /* of the list that PLACE_WAITING and those after it name, or
+				    * of the gathered timers of the topic */
 	struct topic *topic;       /* NULL while only a place */
 	struct call *calls;        /* what waits for the operation under way */
 	struct call *settling;     /* the dw_settle that brought the verdict, or will for a hold */
@@ -69,6 +70,8 @@ struct timer {
 	bool no_retry;    /* cancelled while it was delivered: a retry is dropped */
 	bool purged;      /* the store does not have it any more; its delivery still ends */
 	bool provisional; /* the journal has given the generation, and Redis may have another one */
+	bool gathered;    /* waits for a batch: in its topic's list, and in FIRE or WORK */
+	bool on_worker;   /* FIRING: a worker runs the handler, not this thread */
 	bool unsure;      /* what is stored may be newer, or an inbox may name it still */
 };
 

@@ -47,7 +47,7 @@ struct topic *topics_get(struct topics *topics, const char *name, size_t size)
 
 void topics_drop(struct topics *topics, struct topic *topic)
 {
-	if (topic->timer_count > 0 || topic->handler.fire)
+	if (topic->timer_count > 0 || handler_is_set(&topic->handler))
 		return;
 	assert(!topic->waiting);
 	linear_remove(&topics->table, &topic->node);
@@ -92,8 +92,9 @@ void topics_free(struct topics *topics)
 /* join: those with a handler of their own go to the front. */
 static void join(struct topics *topics, struct topic *topic)
 {
-	struct topic *before = topic->handler.fire ? NULL : topics->waiting_last;
-	struct topic *after = topic->handler.fire ? topics->waiting : NULL;
+	bool handled = handler_is_set(&topic->handler);
+	struct topic *before = handled ? NULL : topics->waiting_last;
+	struct topic *after = handled ? topics->waiting : NULL;
 
 	topic->prev = before;
 	topic->next = after;
@@ -112,6 +113,7 @@ static void leave(struct topics *topics, struct topic *topic)
 
 void topic_handle(struct topics *topics, struct topic *topic, struct handler handler)
 {
+	assert(!topic->gathered);
 	if (topic->waiting)
 		leave(topics, topic);
 	topic->handler = handler;
@@ -176,4 +178,40 @@ void topics_recheck(struct topics *topics)
 void topics_rechecked(struct topics *topics)
 {
 	recheck_from(topics, topics->recheck->next);
+}
+
+/* ---- Gathering for a batch ----------------------------------------------------------------- */
+
+static bool is_before(const struct timer *a, const struct timer *b)
+{
+	return a->head.due != b->head.due ? a->head.due < b->head.due
+					  : a->head.generation < b->head.generation;
+}
+
+void topic_gather(struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+	struct timer *before = topic->gathered_last;
+
+	assert(!timer->gathered && topic->gathered_count < topic->handler.batch_max);
+	while (before && is_before(timer, before))
+		before = before->prev;
+	timer->prev = before;
+	timer->next = before ? before->next : topic->gathered;
+	*(before ? &before->next : &topic->gathered) = timer;
+	*(timer->next ? &timer->next->prev : &topic->gathered_last) = timer;
+	timer->gathered = true;
+	topic->gathered_count++;
+}
+
+void topic_ungather(struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+
+	assert(timer->gathered);
+	*(timer->prev ? &timer->prev->next : &topic->gathered) = timer->next;
+	*(timer->next ? &timer->next->prev : &topic->gathered_last) = timer->prev;
+	timer->prev = timer->next = NULL;
+	timer->gathered = false;
+	topic->gathered_count--;
 }

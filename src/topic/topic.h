@@ -6,10 +6,18 @@
 #include "timer/timer.h"
 
 struct handler {
-	dw_fire_fn fire; /* NULL: none */
+	dw_fire_fn fire;        /* for one timer */
+	dw_batch_fn fire_batch; /* for many; both NULL: none */
 	void *user;
 	bool on_worker;
+	uint32_t batch_max;
+	dw_usec batch_wait;
 };
+
+static inline bool handler_is_set(const struct handler *handler)
+{
+	return handler->fire || handler->fire_batch;
+}
 
 struct topic {
 	struct linear_node node;   /* first */
@@ -19,7 +27,10 @@ struct topic {
 	struct timer *waiting; /* due, without a handler; in the order in which they came due */
 	struct timer *waiting_last;
 	uint64_t waiting_count;
-	uint64_t recheck; /* so many from the front may not be due: the clock was set back */
+	struct timer *gathered; /* due, for the next batch; in the order of (deadline, insertion) */
+	struct timer *gathered_last;
+	uint32_t gathered_count; /* at most handler.batch_max */
+	uint64_t recheck;        /* so many from the front may not be due: the clock was set back */
 	char name[DW_TOPIC_MAX + 1];
 };
 
@@ -51,7 +62,8 @@ void topics_drop(struct topics *, struct topic *);
 /* topics_each calls visit for every topic. For tests. */
 void topics_each(struct topics *, void (*visit)(struct topic *, void *user), void *user);
 
-/* topic_handle gives the topic a handler of its own, or takes it away (fire NULL). */
+/* topic_handle gives the topic a handler of its own, or takes it away (one that is not set). No
+ * timer may be gathered. */
 void topic_handle(struct topics *, struct topic *, struct handler);
 
 /* topics_handle_any sets the handler of "*": of all topics without one of their own. */
@@ -64,15 +76,20 @@ static inline void topics_handle_any(struct topics *topics, struct handler handl
 static inline const struct handler *topic_handler(const struct topics *topics,
 						  const struct topic *topic)
 {
-	const struct handler *handler = topic->handler.fire ? &topic->handler : &topics->any;
+	const struct handler *handler =
+	    handler_is_set(&topic->handler) ? &topic->handler : &topics->any;
 
-	return handler->fire ? handler : NULL;
+	return handler_is_set(handler) ? handler : NULL;
 }
 
 /* topic_wait adds a timer to those that wait for a handler of its topic; topic_unwait takes it
  * out. */
 void topic_wait(struct topics *, struct timer *);
 void topic_unwait(struct topics *, struct timer *);
+
+/* topic_gather adds a timer to those of the next batch; topic_ungather takes it out. */
+void topic_gather(struct timer *);
+void topic_ungather(struct timer *);
 
 /* topics_revivable: a topic that has waiting timers and a handler, or NULL. */
 struct topic *topics_revivable(const struct topics *);

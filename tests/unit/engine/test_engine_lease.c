@@ -152,7 +152,7 @@ static void finish_job(struct harness *h, dw_verdict verdict)
 
 	out = NULL;
 	job->started = true;
-	job->verdict = verdict;
+	job->verdicts[0] = verdict;
 	engine_finish(h->engine, job);
 	harness_turn(h);
 }
@@ -416,7 +416,7 @@ static void verdict_of_a_worker_of_a_fenced_owner_is_void(void **state)
 	leased.is_free = true;
 	harness_pass(h, DW_SECONDS(2)); /* its next attempt is this handle's again */
 	assert_non_null(out);
-	assert_int_equal(out->token.attempt, 2);
+	assert_int_equal(out->tokens->attempt, 2);
 	finish_job(h, DW_DONE);
 	assert_int_equal(harness_stats(h).settled, 1);
 	leased_end(&leased);
@@ -431,7 +431,7 @@ static void settle_that_waits_for_a_worker_of_a_fenced_owner_is_stale(void **sta
 	(void)harness_put(h, "a", 0);
 	harness_turn(h);
 	assert_int_equal(
-	    engine_settle(h->engine, &out->token, DW_DONE, -1, (struct done){harness_done, h}),
+	    engine_settle(h->engine, out->tokens, DW_DONE, -1, (struct done){harness_done, h}),
 	    DW_OK);
 	harness_turn(h);
 	leased_fenced(&leased);

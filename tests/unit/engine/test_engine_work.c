@@ -27,7 +27,7 @@ static void take(void *user, struct job *job)
 
 	assert_true(crew->count < WORKERS);
 	crew->jobs[crew->count++] = job;
-	(void)snprintf(crew->order + size, sizeof crew->order - size, "%s ", job->firing.id);
+	(void)snprintf(crew->order + size, sizeof crew->order - size, "%s ", job->firings->id);
 }
 
 static struct crew crew; /* what sets the engine's options is given nothing else */
@@ -54,13 +54,13 @@ static void finish(struct harness *h, bool started, dw_verdict verdict, dw_usec 
 
 	assert_true(crew.count > 0);
 	crew.jobs[0] = crew.jobs[--crew.count];
+	job_begin(job, h->wall);
+	assert_true(!started || job->started);
 	job->started = started;
-	job->retry_in = retry_in;
-	job->verdict = verdict;
-	if (started) {
-		assert_true(h->wall >= job->firing.due);
-		(void)job->fire((dw *)h, &job->firing, job->user); /* the test's verdict counts */
-	}
+	if (started)
+		job_run(job, (dw *)h);
+	job->retry_in[0] = retry_in; /* the test's verdict counts */
+	job->verdicts[0] = verdict;
 	engine_finish(h->engine, job);
 	harness_turn(h);
 	assert_int_equal(engine_check(h->engine), 0);
@@ -299,7 +299,7 @@ static void retry_comes_back_with_the_next_attempt(void **state)
 	harness_pass(h, DW_SECONDS(7) - 1);
 	assert_int_equal(crew.count, 0);
 	harness_pass(h, 1);
-	assert_int_equal(crew.jobs[0]->firing.attempt, 2);
+	assert_int_equal(crew.jobs[0]->firings->attempt, 2);
 	finish(h, true, DW_DONE, -1);
 	assert_int_equal(stats_of(h).retried, 1);
 	assert_int_equal(stats_of(h).timers, 0);
@@ -318,12 +318,12 @@ static void replaced_delivery_has_no_say(void **state)
 	harness_turn(h);
 	assert_int_equal(engine_check(h->engine), 0);
 	generation = harness_result(h, "a").generation;
-	assert_memory_equal(crew.jobs[0]->firing.data, "data", 4);
+	assert_memory_equal(crew.jobs[0]->firings->data, "data", 4);
 	finish(h, true, DW_RETRY, 0);
 	assert_int_equal(stats_of(h).retried, 0);
 	assert_int_equal(stats_of(h).timers, 1);
 	harness_pass(h, DW_SECONDS(5));
-	assert_true(crew.jobs[0]->token.generation == generation);
+	assert_true(crew.jobs[0]->tokens->generation == generation);
 	finish(h, true, DW_DONE, -1);
 	assert_int_equal(stats_of(h).timers, 0);
 	end(h);
@@ -385,7 +385,7 @@ static void settle_before_the_hold_is_known_waits_for_it(void **state)
 	(void)state;
 	(void)harness_put(h, "a", 0);
 	harness_turn(h);
-	token = crew.jobs[0]->token;
+	token = crew.jobs[0]->tokens[0];
 	assert_int_equal(settle(h, &token), DW_OK);
 	assert_int_equal(settle(h, &token), DW_ESTALE); /* one is enough */
 	harness_turn(h);
@@ -405,7 +405,7 @@ static void settle_of_what_is_not_held_after_all_is_stale(void **state)
 	(void)state;
 	(void)harness_put(h, "a", 0);
 	harness_turn(h);
-	token = crew.jobs[0]->token;
+	token = crew.jobs[0]->tokens[0];
 	assert_int_equal(settle(h, &token), DW_OK);
 	finish(h, true, DW_DONE, -1);
 	assert_int_equal(harness_result(h, "a").status, DW_ESTALE);
@@ -510,7 +510,7 @@ static void abandoned_settle_was_never_sent(void **state)
 	(void)harness_put(h, "a", 0);
 	harness_turn(h);
 	job = crew.jobs[0];
-	assert_int_equal(settle(h, &job->token), DW_OK);
+	assert_int_equal(settle(h, job->tokens), DW_OK);
 	engine_begin_close(h->engine);
 	harness_turn(h);
 	assert_true(engine_is_running(h->engine));

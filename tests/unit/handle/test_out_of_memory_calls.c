@@ -4,8 +4,8 @@
  * accepted one is answered exactly once; DW_OK means that it is done, DW_ENOMEM that nothing is;
  * and with memory again all goes on.
  *
- * tests/lint looks that every public function is called in one of these sweeps, or listed among
- * those that allocate nothing. The clock is the test's. */
+ * tests/lint looks that every public function is called here, or listed among those that allocate
+ * nothing. The clock is the test's. */
 #include "support/cmocka.h"
 
 #include <poll.h>
@@ -61,6 +61,12 @@ static dw_verdict start(dw *d, const dw_firing *firing, void *user)
 	(void)firing;
 	atomic_fetch_add(&scene->starts, 1);
 	return DW_DONE;
+}
+
+static void start_batch(dw *d, dw_batch *batch, void *user)
+{
+	(void)d;
+	atomic_fetch_add(&((struct scene *)user)->starts, (int)batch->count);
 }
 
 static void heard(struct operation *operation, int status, size_t shown)
@@ -187,7 +193,6 @@ static void put(struct scene *scene, const char *id, dw_usec delay, dw_usec late
 	assert_int_equal(dw_put(scene->d, &timer, NULL, NULL), DW_OK);
 }
 
-/* put_far: one timer, a day away. */
 static void put_far(struct scene *scene)
 {
 	put(scene, "far", DW_DAYS(1), 0);
@@ -199,7 +204,7 @@ static void put_near(struct scene *scene)
 		put(scene, NULL, STEP_US * (i + 1), 0);
 }
 
-/* put_claimed: so soon due that they are stored as claimed. */
+/* put_claimed: due so soon that they are stored as claimed. */
 static void put_claimed(struct scene *scene)
 {
 	for (int i = 0; i < CROWD; i++)
@@ -313,8 +318,10 @@ static void check_elsewhere(struct scene *scene)
 
 static void ask_worker(struct scene *scene)
 {
-	int status = dw_on_worker(scene->d, "t", start, scene);
-
+	dw_batch_options options = {.size = sizeof options, .max = 2, .on_worker = 1};
+	int status = strcmp(scene->kind->name, "on_batch") == 0
+			 ? dw_on_batch(scene->d, "t", &options, start_batch, scene)
+			 : dw_on_worker(scene->d, "t", start, scene);
 	assert_true(status == DW_OK || status == DW_ENOMEM);
 }
 
@@ -326,7 +333,7 @@ static void ask_pause(struct scene *scene)
 	assert_int_equal(dw_resume(scene->d), DW_OK);
 }
 
-/* ask_run: it has nothing to wait for, being stopped before; its turn starts what is due. */
+/* ask_run: stopped before, it does not wait; its turn starts what is due. */
 static void ask_run(struct scene *scene)
 {
 	atomic_fetch_add(&scene->clock, STEP_US);
@@ -443,6 +450,7 @@ static const struct kind kinds[] = {
     {"post", put_far, ask_post, check_untouched, false},
     {"another thread", put_far, ask_from_elsewhere, check_elsewhere, false},
     {"on_worker", put_near, ask_worker, check_worked, true},
+    {"on_batch", put_near, ask_worker, check_worked, true},
     {"pause, resume", put_near, ask_pause, check_started, true},
     {"run, stop", put_near, ask_run, check_started, true},
     {"close", put_claimed, ask_close, check_closed, false},
