@@ -10,7 +10,7 @@
 
 enum { COLUMN_REASON = 12 };
 
-/* Read in the order of the table itself: an index may be what is damaged. */
+/* The queries read the table itself and no index, because an index may be the damaged part. */
 #define COLUMNS                                                                                    \
 	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body"
 
@@ -18,7 +18,7 @@ static const char integrity[] = "PRAGMA integrity_check(100)";
 static const char timers[] = "SELECT " COLUMNS " FROM timer NOT INDEXED";
 static const char letters[] = "SELECT " COLUMNS ", reason FROM dead NOT INDEXED";
 
-/* A check under way. */
+/* A check that is under way. */
 struct file_check {
 	struct sqlite_session *session;
 	dw_op *op;
@@ -26,7 +26,7 @@ struct file_check {
 	int64_t pending, claimed, dead;
 };
 
-/* flaw counts and, while there is room, tells of one. */
+/* flaw counts a flaw, and adds it to the answer while there is room. */
 static void flaw(struct file_check *check, const char *id, uint64_t generation, const char *what)
 {
 	dw_op *op = check->op;
@@ -38,7 +38,7 @@ static void flaw(struct file_check *check, const char *id, uint64_t generation, 
 	row = row_new(alloc, id ? id : "", what, strlen(what) + 1);
 	if (row)
 		row->head.generation = generation;
-	(void)op_add_row(alloc, op, &check->tail, row); /* the answer says it */
+	(void)op_add_row(alloc, op, &check->tail, row); /* without memory, op->status says so */
 }
 
 static void check_file_row(struct file_check *check, sqlite3_stmt *statement)
@@ -49,14 +49,15 @@ static void check_file_row(struct file_check *check, sqlite3_stmt *statement)
 		flaw(check, "", 0, text ? text : "it cannot be read");
 }
 
-/* flaw_damaged: what ("the timer", "the dead letter") is not to be trusted. */
+/* flaw_damaged reports a damaged row; what is "the timer" or "the dead letter". */
 static void flaw_damaged(struct file_check *check, const struct sqlite_row *row, const char *what)
 {
 	char words[RECORD_WORDS_SIZE] = "does not match its checksum";
 	char line[2 * RECORD_WORDS_SIZE];
 
-	(void)record_breaks_limit(row->body, row->body_size, words); /* else it is the checksum */
-	(void)snprintf(line, sizeof line, "%s %s", what, words);     /* it fits */
+	(void)record_breaks_limit(row->body, row->body_size,
+				  words); /* if no limit is broken, the checksum is wrong */
+	(void)snprintf(line, sizeof line, "%s %s", what, words); /* it fits */
 	flaw(check, row->id, row->record.head.generation, line);
 }
 
@@ -93,7 +94,8 @@ static void check_letter_row(struct file_check *check, sqlite3_stmt *statement)
 		     "the dead letter is of a newer durawheel");
 }
 
-/* look_through shows every row of a query to look; what cannot be read is a flaw, too. */
+/* look_through calls look with every row of a query. A part of the file that cannot be read is a
+ * flaw, too. */
 static int look_through(struct file_check *check, const char *query,
 			void (*look)(struct file_check *, sqlite3_stmt *))
 {
@@ -131,7 +133,7 @@ int sqlite_check(struct sqlite_session *session, dw_op *op)
 	code = code ? code : look_through(&check, timers, check_timer_row);
 	code = code ? code : look_through(&check, letters, check_letter_row);
 	if (code != SQLITE_OK || op->count > 0)
-		return code; /* of a damaged file the counts say nothing */
+		return code; /* in a damaged file the counts mean nothing */
 	compare(&check, "pending timers", check.pending, session->meta.pending);
 	compare(&check, "claimed timers", check.claimed, session->meta.claimed);
 	compare(&check, "dead letters", check.dead, session->meta.dead);

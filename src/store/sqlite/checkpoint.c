@@ -1,14 +1,14 @@
 #include "store/sqlite/checkpoint.h"
 
 enum {
-	LOG_PAGES = 2000,     /* of the write-ahead log: then it is taken into the file */
-	LOG_PAGES_MAX = 8000, /* then by the writer itself, who makes others wait */
-	LOG_PAGES_FULL = 250, /* the same on a full disk */
+	LOG_PAGES = 2000,     /* pages in the log after which the thread copies it into the file */
+	LOG_PAGES_MAX = 8000, /* after which the writer itself copies it, and others wait */
+	LOG_PAGES_FULL = 250, /* the same, on a full disk */
 };
 
-/* run_once: the writer watches the length of the log, which shows whether this worked. The
- * connection is closed after the work, so that it is not in the way when the store opens the file
- * again after a failure. */
+/* run_once copies the log into the file once. The writer sees by the length of the log whether this
+ * worked. The connection is closed after the work, so that it does not disturb when the store opens
+ * the file again after a failure. */
 static void run_once(struct sqlite_checkpoint *checkpoint)
 {
 	sqlite3 *handle = NULL;
@@ -61,8 +61,8 @@ static void want(struct sqlite_checkpoint *checkpoint)
 	pthread_mutex_unlock(&checkpoint->mutex);
 }
 
-/* is_done: once for each that was finished. What was written meanwhile is little; when the writer
- * copies that itself, the log starts from its beginning again. */
+/* is_done: true once after each run of the thread. Then the writer copies the few pages that were
+ * written meanwhile itself, so that the log starts from its beginning again. */
 static bool is_done(struct sqlite_checkpoint *checkpoint)
 {
 	bool done;
@@ -92,7 +92,8 @@ void sqlite_checkpoint_tend(struct sqlite_checkpoint *checkpoint, struct sqlite_
 
 	if (!session->db.handle)
 		return;
-	(void)sqlite3_wal_hook(session->db.handle, note_log, checkpoint); /* it may be a new one */
+	(void)sqlite3_wal_hook(session->db.handle, note_log,
+			       checkpoint); /* the connection may be a new one */
 	if (checkpoint->log_pages < checkpoint->log_asked)
 		checkpoint->log_asked = 0;
 	if (done || checkpoint->log_pages >= most) {

@@ -1,5 +1,5 @@
-/* The write-ahead log is taken into the file by a thread and a connection of their own, so that no
- * claim waits behind it. The thread starts when there is something to do for the first time. */
+/* Copies the write-ahead log into the file (a checkpoint), in a thread with its own connection, so
+ * that no claim waits behind it. The thread starts when the log is long for the first time. */
 #ifndef DW_STORE_SQLITE_CHECKPOINT_H
 #define DW_STORE_SQLITE_CHECKPOINT_H
 
@@ -16,21 +16,22 @@ struct sqlite_checkpoint {
 	struct sqlite_patience patience;
 	bool started;
 	bool wanted;
-	bool done; /* since the writer last asked */
+	bool done; /* a run ended since the writer last asked */
 	bool stopping;
 
-	/* The writer's: the pages of the log, and how many there were when it last asked. */
+	/* Used by the writer only: the pages in the log, and how many there were when it last woke
+	 * the thread. */
 	int log_pages;
 	int log_asked;
 };
 
 void sqlite_checkpoint_init(struct sqlite_checkpoint *, const char *path);
 
-/* sqlite_checkpoint_tend keeps the log short; the writer calls it after each batch. It never waits
- * for the other thread. */
+/* sqlite_checkpoint_tend keeps the log short. The writer calls it after each batch. It never waits
+ * for the thread. */
 void sqlite_checkpoint_tend(struct sqlite_checkpoint *, struct sqlite_session *);
 
-/* sqlite_checkpoint_stop waits for the one under way. */
+/* sqlite_checkpoint_stop waits for the run that is under way, and ends the thread. */
 void sqlite_checkpoint_stop(struct sqlite_checkpoint *);
 
 #endif

@@ -29,24 +29,24 @@ static int refuse_full(char *ret_message, const char *path)
 	return DW_EFULL;
 }
 
-/* rename_new gives a file its name unless another file has it. EEXIST: it has. */
+/* rename_new renames a file unless another file has the new name; then it returns EEXIST. */
 static int rename_new(const char *from, const char *to)
 {
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return errno;
-	/* A file system without it. For a moment the file has two names, and who opens it then is
-	 * refused (check_names). */
+	/* This file system cannot do this at once. So for a moment the file has two names, and a
+	 * process that opens it then is refused (check_names). */
 	if (link(from, to) != 0)
 		return errno;
-	(void)unlink(from); /* our own name of a moment ago */
+	(void)unlink(from); /* the temporary name */
 	return 0;
 }
 
-/* make_beside makes an empty file under another name and then gives it its own: whoever finds it
- * there finds it closed. Closing a descriptor of a database file drops the locks that another
- * connection of this process has on it. */
+/* make_beside makes an empty file under another name, closes it and then gives it its own name.
+ * This process must not close a descriptor of a file that it also has open as a database, because
+ * the kernel would drop the locks of that connection. */
 static int make_beside(const char *path)
 {
 	char beside[PATH_SIZE];
@@ -60,10 +60,10 @@ static int make_beside(const char *path)
 	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return errno;
-	(void)close(fd); /* empty: there is nothing to lose */
+	(void)close(fd); /* the file is empty, so nothing can be lost */
 	error = rename_new(beside, path);
 	if (error)
-		(void)unlink(beside); /* another process was first, or nobody can */
+		(void)unlink(beside); /* another process was first, or there is an error */
 	return error == EEXIST ? 0 : error;
 }
 
@@ -151,7 +151,8 @@ int sqlite_db_set(sqlite3 *handle, struct sqlite_patience *patience)
 				   NULL, NULL, NULL);
 }
 
-/* use_wal: the journal is a setting of the file; asking again costs nothing. */
+/* use_wal switches the file to a write-ahead log. The file keeps this setting, and setting it again
+ * costs nothing. */
 static int use_wal(sqlite3 *handle)
 {
 	sqlite3_stmt *statement = NULL;
@@ -167,8 +168,9 @@ static int use_wal(sqlite3 *handle)
 	return code != SQLITE_ROW ? code : wal ? SQLITE_OK : SQLITE_READONLY;
 }
 
-/* look_at_first_page refuses a first page that a flipped bit has changed although SQLite reads it:
- * each page would end before its end, or the text of a table is another one. */
+/* look_at_first_page refuses a file whose first page was changed by a flipped bit in a way that
+ * SQLite does not notice: SQLite would take each page for shorter than it is, or the text of a
+ * table is changed. */
 static int look_at_first_page(sqlite3 *handle, const char **ret_why)
 {
 	int reserved = -1; /* ask */
@@ -200,10 +202,10 @@ static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const 
 	if (code != SQLITE_OK || *ret_why)
 		return code;
 	code = sqlite_schema_prepare(db->handle, db->statements);
-	return code == SQLITE_ERROR ? SQLITE_CORRUPT : code; /* its tables are other ones */
+	return code == SQLITE_ERROR ? SQLITE_CORRUPT : code; /* its tables are not ours */
 }
 
-/* explain: SQLite's words, or better ones where it has only few. */
+/* explain says why SQLite failed: in SQLite's words, or in clearer ones where we have them. */
 static const char *explain(sqlite3 *handle, const char *path, int code)
 {
 	switch (code & 0xff) {
@@ -226,7 +228,7 @@ static const char *explain(sqlite3 *handle, const char *path, int code)
 	}
 }
 
-/* open_once: SQLITE_MISMATCH means DW_ENEWER. */
+/* open_once opens the file, and returns an SQLite result code; SQLITE_MISMATCH means DW_ENEWER. */
 static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_patience *patience,
 		     char *ret_message)
 {
@@ -235,7 +237,7 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 	int code;
 	int written = snprintf(plain, sizeof plain, "%s%s", *path == '/' ? "" : "./", path);
 
-	/* With ./ before it no name means anything special to SQLite. */
+	/* With ./ in front, no name has a special meaning for SQLite. */
 	if (written < 0 || (size_t)written >= sizeof plain) {
 		(void)refuse(ret_message, path, "the name is too long"); /* the code says it */
 		return SQLITE_CANTOPEN;
@@ -256,8 +258,9 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 	return code ? code : SQLITE_ERROR;
 }
 
-/* may_try_again: SQLite does not wait where waiting might be a deadlock, as when two processes
- * switch the file to a write-ahead log at the same moment. The loser tries again. */
+/* may_try_again pauses before another attempt. False: there is no time left. SQLite does not wait
+ * itself where waiting might be a deadlock, as when two processes switch the file to a write-ahead
+ * log at the same moment. */
 static bool may_try_again(const struct sqlite_patience *patience, dw_usec began)
 {
 	struct clock clock = clock_system();
@@ -295,8 +298,9 @@ void sqlite_db_close(struct sqlite_db *db, bool tidy)
 	for (int i = 0; i < SQL_COUNT; i++)
 		(void)sqlite3_finalize(db->statements[i]); /* repeats an earlier error */
 	if (tidy && db->handle)
-		(void)configure(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0); /* or not tidy */
-	(void)sqlite3_close(db->handle); /* fails only with statements left */
+		(void)configure(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+				0);      /* if this fails, the log stays */
+	(void)sqlite3_close(db->handle); /* fails only if statements are left */
 	*db = (struct sqlite_db){0};
 }
 
@@ -322,7 +326,8 @@ int sqlite_db_verify(struct sqlite_db *db, char *ret_message)
 
 /* ---- Using ---- */
 
-/* errno is as the failed call left it; sqlite3_system_errno() is not told of a COMMIT. */
+/* sqlite_db_cause uses errno as the failed call has left it, because sqlite3_system_errno() does
+ * not tell about a COMMIT. */
 int sqlite_db_cause(int code)
 {
 	bool failed = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;

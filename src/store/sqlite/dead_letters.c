@@ -5,7 +5,7 @@
 #include "store/sqlite/newer.h"
 #include "store/sqlite/bind.h"
 
-/* Behind the columns of a timer. */
+/* The columns that follow those of a timer. */
 enum { COLUMN_NUMBER = 12, COLUMN_REASON = 13, COLUMN_AT = 14 };
 
 int sqlite_dead_add(struct sqlite_session *session, const dw_op *op,
@@ -20,7 +20,8 @@ int sqlite_dead_add(struct sqlite_session *session, const dw_op *op,
 	return run(statement, code);
 }
 
-/* oldest: *ret_number is 0 when none is too old or too many. */
+/* oldest finds the oldest letter if it must be dropped. *ret_number is 0 if it need not: it is not
+ * too old, and there are not too many. */
 static int oldest(struct sqlite_session *session, dw_usec now, sqlite3_int64 *ret_number)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_OLDEST);

@@ -1,6 +1,7 @@
-/* The files of a store, by name and by what they are: the database, SQLite's two beside it, and
- * ours. A name may be taken from an open file, or given to another one, and neither SQLite nor the
- * kernel says so: what is committed then is gone with the last process that has it open. */
+/* The files of a store: the database, the two that SQLite keeps beside it, and ours. This part
+ * remembers which file each name belongs to. When a program removes or replaces a file that is
+ * open, neither SQLite nor the kernel reports it, and whatever is committed after that is lost with
+ * the last process that has the file open. */
 #ifndef DW_STORE_SQLITE_FILES_H
 #define DW_STORE_SQLITE_FILES_H
 
@@ -12,7 +13,7 @@
 enum sqlite_file {
 	FILE_DATABASE,
 	FILE_LOG,
-	FILE_MEMORY, /* shared by all connections: SQLite's index of the log */
+	FILE_MEMORY, /* SQLite's index of the log, shared by all connections */
 	FILE_OWNER,
 	FILE_RESERVE,
 	FILE_WAKE,
@@ -21,7 +22,7 @@ enum sqlite_file {
 
 struct sqlite_files {
 	const char *path[FILE_COUNT];
-	char *names; /* one block of them */
+	char *names; /* one block with all names */
 	struct sqlite_file_identity {
 		dev_t device;
 		ino_t number;
@@ -30,24 +31,25 @@ struct sqlite_files {
 };
 
 enum sqlite_file_state {
-	FILE_IS_SAME, /* as it was noted; or it was not, and nothing is expected */
+	FILE_IS_SAME, /* the file that was noted; or none was noted */
 	FILE_IS_MISSING,
 	FILE_IS_ANOTHER
 };
 
-/* sqlite_files_name names them as SQLite knows the path: through a symbolic link it is the same
- * file and must have the same owner. DW_OK, DW_ESTORE, DW_ENOMEM. */
+/* sqlite_files_name makes the names from the real path, as SQLite does: through a symbolic link the
+ * file is the same, and must have the same owner. DW_OK, DW_ESTORE, DW_ENOMEM. */
 int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *, const char *path,
 		      char *ret_message);
 void sqlite_files_free(struct sqlite_files *, const struct alloc *);
 
-/* sqlite_files_note remembers which file has the name now. False: no file has it. */
+/* sqlite_files_note remembers the file that has the name now. False: there is none. */
 bool sqlite_files_note(struct sqlite_files *, enum sqlite_file);
 
-/* sqlite_files_look costs one system call. */
+/* sqlite_files_look compares the file that has the name now with the one that was noted, by one
+ * system call. */
 enum sqlite_file_state sqlite_files_look(const struct sqlite_files *, enum sqlite_file);
 
-/* sqlite_files_find: the first file that is not as it was noted, or FILE_COUNT. */
+/* sqlite_files_find returns the first file that is not the one that was noted, or FILE_COUNT. */
 enum sqlite_file sqlite_files_find(const struct sqlite_files *);
 
 #endif

@@ -1,6 +1,6 @@
-/* The way from a store's threads to its user's hooks: shut when the store is given away, because a
- * thread that hangs in an fsync may outlive the handle that the hooks belong to. Of the hooks only
- * resize is called past it. */
+/* Calls the hooks of dw_store_env from a store's threads. A thread that hangs in an fsync may
+ * outlive the handle that the hooks belong to. So the hooks are shut when the store is given away.
+ * Only resize may be called after that. */
 #ifndef DW_STORE_SQLITE_HOOKS_H
 #define DW_STORE_SQLITE_HOOKS_H
 
@@ -13,17 +13,17 @@ struct sqlite_hooks {
 	pthread_mutex_t mutex;
 	const dw_store_env *env;
 	bool shut;
-	dw_usec now; /* the last time read */
+	dw_usec now; /* the last time that was read */
 };
 
 void sqlite_hooks_init(struct sqlite_hooks *, const dw_store_env *);
 void sqlite_hooks_free(struct sqlite_hooks *);
 
-/* sqlite_hooks_shut: no hook runs during or after it. */
+/* sqlite_hooks_shut: no hook runs when this returns, and none is called after it. */
 void sqlite_hooks_shut(struct sqlite_hooks *);
 
-/* sqlite_hooks_now reads the wall clock. Once shut, time stands still at what was read last: the
- * user's clock may have been any, and what is under way is to end in its time. */
+/* sqlite_hooks_now reads the wall clock. After sqlite_hooks_shut it returns the last time that was
+ * read, so that work under way does not jump to another clock. */
 dw_usec sqlite_hooks_now(struct sqlite_hooks *);
 
 void sqlite_hooks_wake(struct sqlite_hooks *);

@@ -8,7 +8,7 @@
 #include "store/sqlite/row.h"
 #include "store/sqlite/bind.h"
 
-/* Read in the order of the table itself, and of each index alone. */
+/* The queries read the table itself, and each index alone. */
 static const char by_table[] = "SELECT generation, due, id, state FROM timer NOT INDEXED";
 static const char by_due[] =
     "SELECT generation, due FROM timer INDEXED BY timer_due ORDER BY due, generation";
@@ -21,7 +21,8 @@ static const char damaged[] =
 static const char rename_one[] =
     "UPDATE timer SET id = 'damaged-' || generation WHERE generation = ?";
 
-/* What was read: sums over all rows, whose order does not matter. */
+/* What was read of the table or its indexes: sums over all rows, so that their order does not
+ * matter. */
 struct tally {
 	uint64_t dues;
 	uint64_t ids;
@@ -30,7 +31,7 @@ struct tally {
 	int64_t dead;
 	bool disordered;
 
-	/* Of the row before. */
+	/* The row before. */
 	bool any;
 	int64_t due;
 	int64_t generation;
@@ -63,7 +64,7 @@ static void add_timer(struct tally *tally, sqlite3_stmt *statement)
 	    1;
 }
 
-/* add_due: a look-up finds every entry of an index only if all stand in their order. */
+/* add_due: an index must be in order, because a look-up finds all its entries only then. */
 static void add_due(struct tally *tally, sqlite3_stmt *statement)
 {
 	int64_t generation = sqlite3_column_int64(statement, 0);
@@ -112,7 +113,7 @@ static int read_all(struct sqlite_session *session, const char *query, struct ta
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* read_index: what cannot be read is disorder. */
+/* read_index reads an index. One that cannot be read counts as disordered. */
 static int read_index(struct sqlite_session *session, const char *query, struct tally *tally,
 		      void (*add)(struct tally *, sqlite3_stmt *))
 {
@@ -126,7 +127,7 @@ static int read_index(struct sqlite_session *session, const char *query, struct 
 	return SQLITE_OK;
 }
 
-/* compare reads one moment of the file. */
+/* compare reads everything in one transaction, so as it was at one moment. */
 static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_counted)
 {
 	const struct sqlite_meta *meta = &session->meta;
@@ -160,8 +161,9 @@ static int rename_row(sqlite3 *handle, sqlite3_int64 generation)
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* rename_damaged: a flipped bit makes of an id another one, which may be taken; then the index of
- * the ids cannot be made. A damaged timer never fires, whatever its id is. */
+/* rename_damaged gives damaged timers new ids. A flipped bit may turn an id into one that another
+ * timer has, and then the index of the ids cannot be made. A damaged timer never fires, whatever
+ * its id is. */
 static int rename_damaged(sqlite3 *handle)
 {
 	sqlite3_stmt *statement = NULL;
@@ -189,7 +191,8 @@ static int reindex(sqlite3 *handle)
 	return code ? code : sqlite3_exec(handle, all, NULL, NULL, NULL);
 }
 
-/* mend: what was committed meanwhile is counted, too. */
+/* mend rebuilds the indexes if they need it, and counts the rows. It reads meta inside its own
+ * transaction, because others may have committed since compare(). */
 static int mend(struct sqlite_session *session, bool indexes)
 {
 	sqlite3 *handle = session->db.handle;
