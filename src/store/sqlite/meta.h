@@ -1,4 +1,4 @@
-/* What the store's thread works with, and the row of counters that every transaction keeps. */
+/* The session of the store's thread, and the row of counters that every transaction updates. */
 #ifndef DW_STORE_SQLITE_META_H
 #define DW_STORE_SQLITE_META_H
 
@@ -7,8 +7,9 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/hooks.h"
 
-/* The one row of meta. batch counts the transactions of all sessions that wrote; session is the
- * token of the last one. They tell whether a COMMIT without an answer was done. */
+/* The only row of the table meta. batch counts the transactions of all sessions that wrote; session
+ * is the token of the last one. With these two a session finds out whether a COMMIT was done whose
+ * result it does not know. */
 struct sqlite_meta {
 	uint64_t generation;
 	uint64_t batch;
@@ -18,18 +19,18 @@ struct sqlite_meta {
 	int64_t dead;
 };
 
-/* What the store's thread works with. */
+/* A connection and what belongs to it. Only the store's thread uses it. */
 struct sqlite_session {
 	struct sqlite_db db;
 	struct sqlite_patience patience;
 	struct sqlite_hooks *hooks;
 	struct alloc alloc;
 	const dw_store_env *env;
-	struct sqlite_meta meta; /* as in the transaction under way */
-	bool changed;            /* by the transaction under way */
-	bool full;               /* the disk is: no puts */
-	bool mended;             /* an index was rebuilt, and no answer has said so yet */
-	int code;                /* SQLite's, of the last failure */
+	struct sqlite_meta meta; /* as the current transaction sees it */
+	bool changed;            /* by the current transaction */
+	bool full;               /* the disk is full: no puts */
+	bool mended;             /* the file was repaired, and no answer has said so yet */
+	int code;                /* SQLite's code of the last failure */
 };
 
 static inline enum sqlite_kind sqlite_kind_of(const struct sqlite_session *session)
@@ -40,7 +41,7 @@ static inline enum sqlite_kind sqlite_kind_of(const struct sqlite_session *sessi
 int sqlite_meta_read(struct sqlite_session *);
 int sqlite_meta_write(struct sqlite_session *);
 
-/* sqlite_meta_recount counts the rows, in case somebody has changed the tables by hand. */
+/* sqlite_meta_recount counts the rows, because a person may have changed the tables. */
 int sqlite_meta_recount(struct sqlite_session *);
 
 #endif

@@ -20,9 +20,9 @@ static void count(struct sqlite_session *session, const struct life_record *reco
 
 /* ---- One timer ---- */
 
-/* The stored timer of an operation, while its statement holds it. */
+/* The stored timer of an operation; valid while its statement is not stepped or reset. */
 struct stored {
-	sqlite3_stmt *statement; /* NULL: none */
+	sqlite3_stmt *statement; /* NULL: there is no timer */
 	struct sqlite_row row;
 };
 
@@ -42,8 +42,8 @@ static int find_by(struct sqlite_session *session, enum sqlite_sql which, const 
 	return SQLITE_OK;
 }
 
-/* is_about: a damaged timer is known by its generation, which is its place in the table. Its id may
- * be damaged. */
+/* is_about: true if the row found by its generation is the operation's timer. The id is not
+ * compared if the row is damaged, because then the id may be wrong. */
 static bool is_about(const struct stored *found, const dw_op *op)
 {
 	if (found->row.record.damaged)
@@ -65,8 +65,8 @@ static bool names_generation(const dw_op *op)
 	}
 }
 
-/* find: an operation that names a generation finds its timer by that, which is one lookup less and
- * does not depend on the index of ids. */
+/* find finds the operation's timer by its generation, if the operation names one, or else by its
+ * id. The generation needs one look-up less, and not the index of ids. */
 static int find(struct sqlite_session *session, const dw_op *op, struct stored *ret_found)
 {
 	int code;
@@ -135,7 +135,8 @@ static int write_inbox(struct sqlite_session *session, const char *id, bool open
 	return run(statement, code ? code : sqlite3_bind_int(statement, 3, open));
 }
 
-/* left_open: only a client that finds no timer asks; the owner knows its own claims. */
+/* left_open reads whether an unacknowledged deletion of the id has left a claim open. Only a client
+ * that finds no timer asks; the owner knows its own claims. */
 static int left_open(struct sqlite_session *session, const dw_op *op, bool *ret_open)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_IS_OPEN);
@@ -184,7 +185,7 @@ static int carry_out(struct sqlite_session *session, dw_op *op, const struct sto
 					       : code;
 }
 
-/* show puts the timer into the answer, as it is after the step; false: no memory. */
+/* show puts the timer into the answer, as it is after the step. False: no memory. */
 static bool show(struct sqlite_session *session, dw_op *op, const struct sqlite_row *row,
 		 const struct life_step *step)
 {
@@ -295,7 +296,7 @@ static int acknowledge(struct sqlite_session *session, const dw_op *op)
 
 /* ---- The whole ---- */
 
-/* purge keeps the generations: one that was given once is never given again. */
+/* purge deletes everything but the counter of generations, so that none is given twice. */
 static int purge(struct sqlite_session *session, dw_op *op)
 {
 	struct sqlite_meta *meta = &session->meta;
@@ -327,7 +328,8 @@ bool sqlite_ops_writes(const dw_op *op)
 	       op->kind != DW_OP_INBOX && op->kind != DW_OP_DEAD_SCAN && op->kind != DW_OP_CHECK;
 }
 
-/* needs_space: it brings a new timer, and nothing is given for it. */
+/* needs_space: true if the operation adds a timer. A full disk refuses these, so that settles and
+ * cancels still have space. */
 static bool needs_space(const dw_op *op)
 {
 	return (op->kind == DW_OP_PUT && !(op->flags & DW_OP_VITAL)) || op->kind == DW_OP_REQUEUE;

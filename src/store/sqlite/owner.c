@@ -15,10 +15,10 @@
 
 enum { LINE_SIZE = 160 };
 
-/* The row, as far as a refusal needs it. */
+/* The owner's row, as far as a refusal needs it. */
 struct holder {
 	struct identity identity;
-	int64_t since; /* 0: nobody */
+	int64_t since; /* 0: there is no owner */
 	char line[LINE_SIZE];
 };
 
@@ -70,7 +70,8 @@ static int refuse(const struct sqlite_owner *owner, const struct holder *holder,
 	return DW_EOWNED;
 }
 
-/* lock: DW_OK, DW_EOWNED: another process has it, DW_EFULL, DW_ESYS. */
+/* lock takes the lock on FILE-owner. DW_OK; DW_EOWNED: another process has it; DW_EFULL,
+ * DW_ESYS. */
 static int lock(struct sqlite_owner *owner, char *ret_message)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -83,7 +84,7 @@ static int lock(struct sqlite_owner *owner, char *ret_message)
 	}
 	error = errno;
 	if (fd >= 0)
-		(void)close(fd); /* nothing of ours hangs on it */
+		(void)close(fd); /* this process holds no lock on the file */
 	if (fd >= 0 && (error == EACCES || error == EAGAIN))
 		return DW_EOWNED;
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.120s: %.100s", owner->path,
@@ -116,8 +117,8 @@ static int move_in(struct sqlite_session *session, const struct identity *self)
 	return code ? code : sqlite_db_run(&session->db, SQL_COMMIT);
 }
 
-/* refuse_newer: DW_ENEWER if the store has what only a newer version can deliver. What cannot be
- * read is left to sqlite_db_verify(). */
+/* refuse_newer: DW_ENEWER if the store has timers that only a newer version can deliver. Rows that
+ * cannot be read are left to sqlite_db_verify(). */
 static int refuse_newer(struct sqlite_session *session, char *ret_message)
 {
 	int status = DW_OK;
@@ -131,7 +132,7 @@ static int refuse_newer(struct sqlite_session *session, char *ret_message)
 	return status;
 }
 
-/* take runs inside the transaction. */
+/* take runs inside a transaction: it reads the row, takes the lock, and writes the row. */
 static int take(struct sqlite_owner *owner, struct sqlite_session *session, int *ret_code,
 		char *ret_message)
 {
@@ -158,7 +159,7 @@ static int take(struct sqlite_owner *owner, struct sqlite_session *session, int 
 	return *ret_code == SQLITE_OK ? DW_OK : DW_ESTORE;
 }
 
-/* try_to_take: the transaction is over afterwards. */
+/* try_to_take runs take() in a transaction, which has ended when this returns. */
 static int try_to_take(struct sqlite_owner *owner, struct sqlite_session *session, int *ret_code,
 		       char *ret_message)
 {
@@ -173,7 +174,8 @@ static int try_to_take(struct sqlite_owner *owner, struct sqlite_session *sessio
 	return status;
 }
 
-/* rescue: a damaged file cannot say who owns it, so the lock does. */
+/* rescue: a damaged file cannot say who owns it, so the lock alone decides. Then the file is
+ * rescued. */
 static int rescue(struct sqlite_owner *owner, struct sqlite_session *session, char *ret_message)
 {
 	int status = owner->fd < 0 ? lock(owner, ret_message) : DW_OK;
@@ -214,8 +216,9 @@ void sqlite_owner_leave(struct sqlite_owner *owner, struct sqlite_session *sessi
 {
 	char leave[160];
 
-	/* Only this process's row: without the lock file there may be another owner by now. If it
-	 * fails, the row names a process whose lock is free: the next owner takes over. */
+	/* Only a row of this process is cleared, because without its lock file there may be another
+	 * owner by now. If this fails, the row names a process whose lock is free, and the next
+	 * owner takes over. */
 	(void)snprintf(leave, sizeof leave,
 		       "UPDATE owner SET line = '', pid = 0, start = 0, boot = '', since = 0,"
 		       " seen = 0, report = '' WHERE pid = %ld",

@@ -1,9 +1,9 @@
-/* Who owns the database: one process, by a lock that the kernel frees at its death and that a
- * forked child does not keep (fcntl on FILE-owner), and by a row that says in words who it is.
+/* Decides which process owns the database: by a lock (fcntl on FILE-owner), and by a row that says
+ * who has it. The kernel frees the lock when its process dies, and a forked child does not keep it.
  *
- * Closing ANY descriptor of FILE-owner in this process drops the lock. So a second opening in the
- * same process must be refused by the row, before the file is touched; both happen in one
- * transaction. */
+ * When this process closes ANY descriptor of FILE-owner, the kernel drops its lock. Therefore a
+ * second opening in the same process must be refused by the row, before the file is touched. Row
+ * and lock are taken in one transaction. */
 #ifndef DW_STORE_SQLITE_OWNER_H
 #define DW_STORE_SQLITE_OWNER_H
 
@@ -14,13 +14,13 @@ struct sqlite_owner {
 	int fd;           /* -1: not the owner */
 };
 
-/* sqlite_owner_take: the session owns the database afterwards and its inbox is empty, because the
- * owner reads everything next. DW_OK, DW_EOWNED, DW_ESTORE, DW_EFULL, DW_ESYS; then ret_message
- * (DW_MESSAGE_SIZE) says why. */
+/* sqlite_owner_take makes the session the owner of the database. It also empties the inbox, because
+ * the owner reads everything next. DW_OK, DW_EOWNED, DW_ESTORE, DW_EFULL, DW_ENEWER, DW_ESYS; then
+ * ret_message (DW_MESSAGE_SIZE) says why. */
 int sqlite_owner_take(struct sqlite_owner *, struct sqlite_session *, char *ret_message);
 
-/* sqlite_owner_leave takes the row back; sqlite_owner_unlock, after the database was closed, the
- * lock. */
+/* sqlite_owner_leave clears the row. sqlite_owner_unlock frees the lock, after the database was
+ * closed. */
 void sqlite_owner_leave(struct sqlite_owner *, struct sqlite_session *);
 void sqlite_owner_unlock(struct sqlite_owner *);
 

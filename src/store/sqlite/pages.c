@@ -20,8 +20,8 @@ static bool is_behind(const dw_cursor *at, const dw_cursor *before)
 	       (at->due == before->due && at->generation > before->generation);
 }
 
-/* scan_by_due: the cursor is a place in the index. A damaged index could lead back, and the scan
- * would never end. */
+/* scan_by_due reads a page of the index of deadlines. A damaged index could lead back, and the scan
+ * would never end; so each row must be behind the one before. */
 static int scan_by_due(struct sqlite_session *session, dw_op *op)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_SCAN);
@@ -74,7 +74,8 @@ int sqlite_page_scan(struct sqlite_session *session, dw_op *op)
 					       : scan_by_due(session, op);
 }
 
-/* inbox_row: the timer as it is now, or that there is none any more. */
+/* inbox_row makes the row of an inbox entry: the timer as it is stored now, or a row that says that
+ * the timer is gone. */
 static dw_row *inbox_row(struct sqlite_session *session, sqlite3_stmt *statement)
 {
 	dw_row *row;

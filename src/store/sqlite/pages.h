@@ -1,5 +1,5 @@
-/* Many timers at once, a page at a time: all of them, or those that clients have changed. Results
- * are SQLite codes. */
+/* Reads timers a page at a time: all of them, or those that clients have changed. Results are
+ * SQLite codes. */
 #ifndef DW_STORE_SQLITE_PAGES_H
 #define DW_STORE_SQLITE_PAGES_H
 
@@ -8,7 +8,7 @@
 /* sqlite_page_scan answers a SCAN: by deadline, or in the order of the table. */
 int sqlite_page_scan(struct sqlite_session *, dw_op *);
 
-/* sqlite_page_inbox answers an INBOX. One that finds nothing gets no rows. */
+/* sqlite_page_inbox answers an INBOX; without rows if no client has changed anything. */
 int sqlite_page_inbox(struct sqlite_session *, dw_op *);
 
 #endif

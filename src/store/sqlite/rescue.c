@@ -1,9 +1,9 @@
-/* The tables are the truth: their rows are copied one by one to a database of our own, which then
- * takes the place of the damaged content in one transaction. So no damage outside of a row matters:
- * that of an index, of the list of free pages, of another row.
+/* Rescues a damaged database file. It copies the rows of the tables one by one into a new database,
+ * and then replaces the content of the damaged file by that, in one transaction. So damage outside
+ * of rows (in an index, in the list of free pages) loses nothing.
  *
- * The rows are read as they stand in the pages, because a flipped bit in a key breaks the order of
- * the keys. Behind the first one that cannot be read, they are looked for by their keys. */
+ * The rows are read in the order of the pages, because a flipped bit in a key breaks the order of
+ * the keys. After the first row that cannot be read, the other rows are found by their keys. */
 #include "store/sqlite/rescue.h"
 
 #include <errno.h>
@@ -23,12 +23,12 @@
 
 enum { COLUMN_ID = 1, COLUMN_TOPIC = 2, COLUMN_BODY = 11, COLUMN_REASON = 12, COLUMN_AT = 13 };
 
-/* The rows of a table. key and id are its columns of that meaning. */
+/* How to copy the rows of a table. key is the number of its key column. */
 struct copied {
-	const char *all;    /* rows, as they stand */
+	const char *all;    /* all rows, in the order of the pages */
 	const char *next;   /* the next key */
 	const char *read;   /* the row of a key */
-	const char *insert; /* into the other database */
+	const char *insert; /* a row into the new database */
 	int columns;
 	int key;
 };
@@ -54,9 +54,9 @@ struct rescue {
 	sqlite3 *from, *to;
 	sqlite3_stmt *all, *next, *read, *insert;
 	const struct copied *table;
-	int64_t copied;     /* rows of the timers, as of the letters after them */
-	int64_t unreadable; /* rows, and parts of tables */
-	sqlite3_int64 last; /* key */
+	int64_t copied;     /* rows of this table that were copied */
+	int64_t unreadable; /* rows and parts of tables that could not be read */
+	sqlite3_int64 last; /* the key of the last row */
 };
 
 static bool is_damage(int code)
@@ -72,8 +72,8 @@ static bool is_text(const struct copied *table, int column)
 	       (table == &letters && column == COLUMN_REASON);
 }
 
-/* bind_column converts the value: a damaged row may have one of a wrong type, which the table
- * refuses. */
+/* bind_column converts a value to the type of its column. A damaged row may have a wrong type,
+ * which the table would refuse. */
 static int bind_column(struct rescue *rescue, sqlite3_stmt *from, int column)
 {
 	sqlite3_stmt *to = rescue->insert;
@@ -101,7 +101,7 @@ static int insert(struct rescue *rescue)
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* insert_as: under a name that no timer has. */
+/* insert_as inserts the row under an id that no timer has. */
 static int insert_as(struct rescue *rescue, const char *what, sqlite3_int64 key)
 {
 	char id[64];
@@ -111,13 +111,14 @@ static int insert_as(struct rescue *rescue, const char *what, sqlite3_int64 key)
 	return insert(rescue);
 }
 
-/* spare_key: one that no row has. Generations are times; numbers count from 1. */
+/* spare_key returns a key that no row has. Generations are times, and numbers count from 1. */
 static sqlite3_int64 spare_key(const struct rescue *rescue)
 {
 	return 1 + rescue->copied + (rescue->table == &letters ? INT64_MAX / 4 : 0);
 }
 
-/* make_way: the timer that has the key is the damaged one of the two. */
+/* make_way gives the timer that already has the key another key and id, because it is the damaged
+ * one of the two. */
 static int make_way(struct rescue *rescue, sqlite3_int64 key)
 {
 	char line[128];
@@ -129,7 +130,8 @@ static int make_way(struct rescue *rescue, sqlite3_int64 key)
 	return sqlite3_exec(rescue->to, line, NULL, NULL, NULL);
 }
 
-/* insert_double: a flipped bit has made another row's key of one, this one's or the other's. */
+/* insert_double inserts a row whose key another row has, too: a flipped bit has changed the key of
+ * one of them. */
 static int insert_double(struct rescue *rescue, sqlite3_int64 key)
 {
 	int code;
@@ -142,7 +144,8 @@ static int insert_double(struct rescue *rescue, sqlite3_int64 key)
 	return insert_as(rescue, "damaged", key);
 }
 
-/* insert_unreadable inserts a damaged row for one that cannot be read. Its id ends with name. */
+/* insert_unreadable inserts a damaged row in the place of one that cannot be read. Its id is made
+ * of what and name. */
 static int insert_unreadable(struct rescue *rescue, sqlite3_int64 key, const char *what,
 			     sqlite3_int64 name)
 {
@@ -162,7 +165,8 @@ static int insert_unreadable(struct rescue *rescue, sqlite3_int64 key, const cha
 	return code ? code : insert_as(rescue, what, name);
 }
 
-/* copy_row: the one that the statement has. Its id may be another timer's, too. */
+/* copy_row copies the row that the statement has. If its id is another timer's, too, it gets a new
+ * one. */
 static int copy_row(struct rescue *rescue, sqlite3_stmt *from, sqlite3_int64 key)
 {
 	int code = SQLITE_OK;
@@ -177,7 +181,8 @@ static int copy_row(struct rescue *rescue, sqlite3_stmt *from, sqlite3_int64 key
 
 /* ---- A table ------------------------------------------------------------------------------- */
 
-/* next_key: SQLITE_DONE: none. A key that is not behind the last one is damage, too. */
+/* next_key finds the next key. SQLITE_DONE: there is none. A key that is not behind the last one is
+ * damage. */
 static int next_key(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *ret_key)
 {
 	int code = sqlite3_bind_int64(rescue->next, 1, after);
@@ -192,7 +197,7 @@ static int next_key(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *r
 }
 
 /* pass_damage finds the next key behind a part of the table that cannot be read. It doubles its
- * steps until a key can be read, then halves them to find the first such key. */
+ * steps until a key can be read, and then halves them to find the first such key. */
 static int pass_damage(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *ret_key)
 {
 	sqlite3_int64 bad = after;
@@ -203,7 +208,7 @@ static int pass_damage(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64
 	for (sqlite3_int64 step = 1; is_damage(code); step *= 2) {
 		bad = good;
 		if (good > INT64_MAX / 2 - step || step > INT64_MAX / 4)
-			return SQLITE_DONE; /* to the end */
+			return SQLITE_DONE; /* the rest of the table cannot be read */
 		good += step;
 		code = next_key(rescue, good, &key);
 	}
@@ -221,7 +226,7 @@ static int pass_damage(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64
 	return code == SQLITE_ROW || code == SQLITE_DONE ? next_key(rescue, good, ret_key) : code;
 }
 
-/* copy_key: the row of that key. */
+/* copy_key copies the row with that key. */
 static int copy_key(struct rescue *rescue, sqlite3_int64 key)
 {
 	int code = sqlite3_bind_int64(rescue->read, 1, key);
@@ -232,13 +237,13 @@ static int copy_key(struct rescue *rescue, sqlite3_int64 key)
 	(void)sqlite3_reset(rescue->read); /* it had its row */
 	if (is_damage(code) || code == SQLITE_DONE)
 		code = insert_unreadable(rescue, key, "unreadable", key);
-	if (code == SQLITE_CONSTRAINT_PRIMARYKEY) /* it was read before */
+	if (code == SQLITE_CONSTRAINT_PRIMARYKEY) /* the row was copied before */
 		return SQLITE_OK;
 	rescue->copied += code == SQLITE_OK;
 	return code;
 }
 
-/* copy_keys: what lies behind a row that cannot be read. */
+/* copy_keys copies the rows behind one that cannot be read. */
 static int copy_keys(struct rescue *rescue)
 {
 	sqlite3_int64 key = 0;
@@ -265,7 +270,7 @@ static int copy_rows(struct rescue *rescue)
 	int code;
 
 	rescue->copied = 0;
-	rescue->last = 0; /* keys are times and numbers */
+	rescue->last = 0; /* all keys are above 0 */
 	while ((code = sqlite3_step(rescue->all)) == SQLITE_ROW) {
 		rescue->last = sqlite3_column_int64(rescue->all, rescue->table->key);
 		code = copy_row(rescue, rescue->all, rescue->last);
@@ -278,7 +283,7 @@ static int copy_rows(struct rescue *rescue)
 	return is_damage(code) ? copy_keys(rescue) : code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* miss: the counters say that there were more timers. */
+/* miss adds one damaged row if the counters say that there were more timers. */
 static int miss(struct rescue *rescue)
 {
 	const struct sqlite_meta *meta = &rescue->session->meta;
@@ -304,7 +309,7 @@ static int copy_table(struct rescue *rescue, const struct copied *table)
 		code = copy_rows(rescue);
 	code = code ? code : miss(rescue);
 	(void)sqlite3_finalize(rescue->all);
-	(void)sqlite3_finalize(rescue->next);   /* they repeat what step said */
+	(void)sqlite3_finalize(rescue->next);   /* these three repeat what step said */
 	(void)sqlite3_finalize(rescue->read);   /* */
 	(void)sqlite3_finalize(rescue->insert); /* */
 	rescue->all = rescue->next = rescue->read = rescue->insert = NULL;
@@ -313,8 +318,8 @@ static int copy_table(struct rescue *rescue, const struct copied *table)
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
-/* copy_meta: if the counters cannot be read, the present time becomes the last generation. So no
- * generation is given twice. */
+/* copy_meta copies the counters. If they cannot be read, the present time becomes the last
+ * generation, so that no generation is given twice. */
 static int copy_meta(struct rescue *rescue)
 {
 	char line[256];
@@ -337,7 +342,7 @@ static int open_other(struct rescue *rescue)
 	sqlite3_stmt *statement = NULL;
 	const char *why = NULL;
 	char line[64];
-	int code = sqlite3_open("", &rescue->to); /* a file without a name */
+	int code = sqlite3_open("", &rescue->to); /* a temporary file without a name */
 
 	if (code == SQLITE_OK)
 		code = sqlite3_extended_result_codes(rescue->to, 1);
@@ -352,7 +357,7 @@ static int open_other(struct rescue *rescue)
 	return code ? code : sqlite_schema_make(rescue->to, sqlite_kind_of(rescue->session), &why);
 }
 
-/* replace: all pages of to become those of from, whatever to has. */
+/* replace makes the content of `to` a copy of `from`. */
 static int replace(sqlite3 *to, sqlite3 *from)
 {
 	sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
@@ -384,7 +389,7 @@ static int make_beside(struct rescue *rescue, const char *path, char *ret_name)
 	return SQLITE_CANTOPEN;
 }
 
-/* keep the damaged file beside. */
+/* keep copies the damaged file to FILE-damaged-TIME. */
 static int keep(struct rescue *rescue, const char *path, char *ret_kept)
 {
 	sqlite3 *kept = NULL;
@@ -396,7 +401,7 @@ static int keep(struct rescue *rescue, const char *path, char *ret_kept)
 	code = code ? code : replace(kept, rescue->from);
 	(void)sqlite3_close(kept); /* nothing is left open in it */
 	if (code != SQLITE_OK)
-		(void)unlink(ret_kept); /* it is of no use */
+		(void)unlink(ret_kept); /* a part of a copy is of no use */
 	return code;
 }
 
@@ -414,7 +419,7 @@ static int copy_all(struct rescue *rescue)
 static void tell(const struct rescue *rescue, const char *path, const char *why, const char *kept)
 {
 	sqlite_hooks_log(rescue->session->hooks, DW_LOG_ERROR,
-			 "%s is damaged (%s): it was written again from its rows", path, why);
+			 "%s is damaged (%s): it was rebuilt from its rows", path, why);
 	if (rescue->unreadable > 0)
 		sqlite_hooks_log(rescue->session->hooks, DW_LOG_ERROR,
 				 "%" PRId64 " rows or pages of %s could not be read; the damaged"
@@ -444,7 +449,7 @@ int sqlite_rescue(struct sqlite_session *session, char *ret_message)
 		return DW_OK;
 	}
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
-		       "%.90s, and cannot be written again (%.60s): restore a backup, or save what"
+		       "%.90s, and cannot be rebuilt (%.60s): restore a backup, or save what"
 		       " is left with sqlite3 FILE .recover",
 		       why, sqlite3_errstr(code));
 	return code == SQLITE_FULL ? DW_EFULL : DW_ESTORE;

@@ -1,12 +1,12 @@
-/* A damaged file is written again from what can be read of it. */
+/* Rescues a damaged file: rebuilds it from the rows that can be read. */
 #ifndef DW_STORE_SQLITE_RESCUE_H
 #define DW_STORE_SQLITE_RESCUE_H
 
 #include "store/sqlite/meta.h"
 
-/* sqlite_rescue: the caller owns the database, and no transaction is open. Every row that can be
- * read stays as it is. A row that cannot be read is replaced by a damaged timer or letter; then the
- * damaged file is kept beside the new one. DW_OK, DW_ESTORE, DW_EFULL. ret_message
+/* sqlite_rescue needs a caller that owns the database and has no transaction open. Every row that
+ * can be read stays as it is. A row that cannot be read is replaced by a damaged timer or letter;
+ * then the damaged file is kept beside the new one. DW_OK, DW_ESTORE, DW_EFULL. ret_message
  * (DW_MESSAGE_SIZE) tells the damage on entry; after a failure it says why nothing was written. */
 int sqlite_rescue(struct sqlite_session *, char *ret_message);
 

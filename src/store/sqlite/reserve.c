@@ -12,10 +12,10 @@
 #include "port/clock.h"
 
 #define TRY_AGAIN DW_SECONDS(1)
-#define SPENT_AT_ONCE (1024 * 1024) /* a full disk's log at its longest */
+#define SPENT_AT_ONCE (1024 * 1024) /* the longest log on a full disk */
 #define PART (256 * 1024)
 
-/* At the beginning of the file: it is a reserve, and nobody's data. */
+/* The beginning of the file. It tells the reserve from a file of somebody else. */
 static const char mark[] = "durawheel: space kept back for a full disk\n";
 
 static dw_usec steady(void)
@@ -30,8 +30,9 @@ static bool is_want_of_space(int error)
 	return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-/* may_fit: an attempt that must fail is not made. It would take all space for a moment, in which
- * another session's cancel fails. Beyond RLIMIT_FSIZE it would raise a signal. */
+/* may_fit: false if the reserve cannot fit, so that this is not even tried. The attempt would take
+ * all space for a moment, in which another session's cancel would fail. Beyond RLIMIT_FSIZE it
+ * would raise a signal. */
 static bool may_fit(int fd, const struct stat *before, off_t size)
 {
 	unsigned long long has = (unsigned long long)before->st_blocks * 512;
@@ -42,12 +43,12 @@ static bool may_fit(int fd, const struct stat *before, off_t size)
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < wants)
 		return false;
 	if (fstatvfs(fd, &disk) != 0 || disk.f_blocks == 0 || has >= wants)
-		return true; /* nothing is known */
+		return true; /* the space is not known */
 	return (unsigned long long)disk.f_bfree * disk.f_frsize >= wants - has;
 }
 
-/* is_ours: an empty file, or one with our mark, of this user and under one name. Whatever else has
- * the name of the reserve is somebody's file, and is left alone. */
+/* is_ours: true for an empty file, or one with our mark, that belongs to this user and has one
+ * name. Any other file of that name is not ours, and is left alone. */
 static bool is_ours(int fd, const struct stat *status)
 {
 	char found[sizeof mark];
@@ -58,7 +59,8 @@ static bool is_ours(int fd, const struct stat *status)
 					memcmp(found, mark, sizeof found) == 0);
 }
 
-/* grow: 0, or an errno. What it could not take, it gives back. */
+/* grow makes the reserve as large as size, and returns 0 or an errno. If it fails, it gives the new
+ * space back. */
 static int grow(int fd, off_t size)
 {
 	struct stat before;
@@ -73,11 +75,12 @@ static int grow(int fd, off_t size)
 	error = pwrite(fd, mark, sizeof mark, 0) == sizeof mark ? 0 : errno;
 	error = error ? error : posix_fallocate(fd, 0, size);
 	if (error)
-		(void)!ftruncate(fd, before.st_size); /* or the rest of it helps nobody */
+		(void)!ftruncate(fd, before.st_size); /* a part of the new space helps nobody */
 	return error;
 }
 
-/* take: 0, or an errno. O_NONBLOCK: nobody waits for the other end of a pipe of that name. */
+/* take opens the reserve and makes it as large as size; 0, or an errno. O_NONBLOCK: if a pipe has
+ * that name, the call does not wait for its other end. */
 static int take(struct sqlite_reserve *reserve, off_t size)
 {
 	int fd = open(reserve->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
@@ -113,7 +116,7 @@ bool sqlite_reserve_is_whole(const struct sqlite_reserve *reserve)
 	       (stat(reserve->path, &status) == 0 && status.st_size >= SQLITE_RESERVE_SIZE);
 }
 
-/* shrink: true: there was something to give up. */
+/* shrink frees a piece of the reserve. False: nothing was left. */
 static bool shrink(int fd)
 {
 	struct stat status;

@@ -5,7 +5,7 @@
 #include "port/op.h"
 #include "timer/record.h"
 
-/* As in the statements that read a timer. */
+/* The columns of a statement that reads a timer. */
 enum { GENERATION, ID, TOPIC, DUE, STATE, ATTEMPT, RETRIES, CRASHES, OPEN, CLAIM, SEAL, BODY };
 
 static bool is_text(sqlite3_stmt *statement, int column, const char *text, size_t size)
@@ -16,7 +16,8 @@ static bool is_text(sqlite3_stmt *statement, int column, const char *text, size_
 	       memcmp(found, text, size) == 0;
 }
 
-/* fits: a number out of its field's range would be cut to another one. */
+/* fits: true if each number is in the range of its field. Otherwise it would be cut to another
+ * number. */
 static bool fits(sqlite3_stmt *statement)
 {
 	for (int column = ATTEMPT; column <= CRASHES; column++) {
@@ -29,7 +30,7 @@ static bool fits(sqlite3_stmt *statement)
 	       (sqlite3_column_int64(statement, OPEN) & ~1LL) == 0;
 }
 
-/* look: DW_OK, DW_ECORRUPT or DW_ENEWER. */
+/* look checks a row: DW_OK, DW_ECORRUPT or DW_ENEWER. */
 static int look(sqlite3_stmt *statement, const struct sqlite_row *row)
 {
 	struct record record;
