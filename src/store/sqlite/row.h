@@ -1,5 +1,5 @@
-/* A timer as a row of the database, checked whenever it is read: the body against its own checksum,
- * the columns against the seal, the names against the body. */
+/* A timer as a row of the database. Each row is checked when it is read: the body by its own
+ * checksum, the columns by the seal, and the names by the body. */
 #ifndef DW_STORE_SQLITE_ROW_H
 #define DW_STORE_SQLITE_ROW_H
 
@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "timer/transition.h"
 
-/* Valid until the statement is stepped or reset. */
+/* A row that was read; valid until the statement is stepped or reset. */
 struct sqlite_row {
 	struct life_record record;
 	const char *id;
@@ -17,13 +17,14 @@ struct sqlite_row {
 	size_t body_size;
 };
 
-/* sqlite_row_read: the timer in the first columns of a statement that has a row. */
+/* sqlite_row_read reads the timer in the first columns of a statement that has a row. */
 struct sqlite_row sqlite_row_read(sqlite3_stmt *);
 
-/* sqlite_row_copy: as part of an answer; NULL: no memory. */
+/* sqlite_row_copy copies the row for an answer. NULL: no memory. */
 dw_row *sqlite_row_copy(const struct alloc *, const struct sqlite_row *);
 
-/* sqlite_row_bind: parameters 1 to 9, what changes in a timer, its seal and its generation. */
+/* sqlite_row_bind binds parameters 1 to 9: the columns that change in a timer, its seal and its
+ * generation. */
 int sqlite_row_bind(sqlite3_stmt *, const struct life_record *, uint32_t seal);
 
 #endif

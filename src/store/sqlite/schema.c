@@ -4,8 +4,8 @@
 
 enum { SCHEMA_VERSION = 1 };
 
-/* The generation is the rowid: the order of insertion is the order of the table. pending, claimed
- * and dead in meta are kept by every write, so that nobody counts a million rows. */
+/* The generation is the rowid, so the order of the table is the order of insertion. Every write
+ * keeps pending, claimed and dead in meta, so that nobody needs to count a million rows. */
 static const char schema[] =
     "CREATE TABLE timer(generation INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
     " topic TEXT NOT NULL, due INTEGER NOT NULL, state INTEGER NOT NULL,"
@@ -63,7 +63,7 @@ static const char *const sql[SQL_COUNT] = {
 			" WHERE generation = ?10",
     [SQL_TIMER_DELETE] = "DELETE FROM timer WHERE generation = ?",
     [SQL_TIMER_CLEAR] = "DELETE FROM timer",
-    /* The index says only where: what a timer is stands in the table. */
+    /* The index only tells the order. Everything about a timer comes from the table. */
     [SQL_TIMER_SCAN] = "SELECT " TIMER ", place.due, place.generation"
 		       " FROM timer AS place INDEXED BY timer_due"
 		       " CROSS JOIN timer ON timer.generation = place.generation"
@@ -73,8 +73,9 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_TIMER_LOAD] = "SELECT " TIMER " FROM timer NOT INDEXED WHERE generation > ?1"
 		       " ORDER BY generation LIMIT ?2",
     [SQL_TIMER_NEXT_DUE] = "SELECT due FROM timer WHERE state = 0 ORDER BY due, generation LIMIT 1",
-    /* The fourth byte of a body is its version. First the youngest, which are newer most likely.
-     * Then all from the beginning: a disk reads backwards slowly. */
+    /* The fourth byte of a body is its version. The query first reads the youngest timers, which
+     * are the likeliest to be newer. Then it reads all from the beginning, because a disk is slow
+     * backwards. */
     [SQL_TIMER_NEWER] = "SELECT * FROM"
 			" (SELECT " TIMER " FROM timer ORDER BY timer.generation DESC LIMIT 64)"
 			" WHERE substr(body, 4, 1) > ?1 UNION ALL SELECT " TIMER
@@ -134,8 +135,8 @@ static int read_number(sqlite3 *handle, const char *query, sqlite3_int64 *ret_nu
 	return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
-/* read_version: *ret_version is 0 for an empty database. If the database is not ours, *ret_why says
- * so. SQLITE_MISMATCH: it is ours, and a newer durawheel has made it. */
+/* read_version reads the schema's version; 0: the database is empty. If the database is not ours,
+ * *ret_why says so. SQLITE_MISMATCH: it is ours, and a newer durawheel has made it. */
 static int read_version(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *ret_version,
 			const char **ret_why)
 {
@@ -163,7 +164,8 @@ static int read_version(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *r
 									   : SQLITE_OK;
 }
 
-/* In one transaction: otherwise we might see half of the schema that another process makes. */
+/* sqlite_schema_read uses one transaction. Otherwise it might see half of the schema that another
+ * process is making. */
 int sqlite_schema_read(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *ret_version,
 		       const char **ret_why)
 {
@@ -204,7 +206,7 @@ int sqlite_schema_make(sqlite3 *handle, enum sqlite_kind kind, const char **ret_
 	return code;
 }
 
-/* find_object: is there an object of that name, with that text? */
+/* find_object: *ret_found is true if the database has an object with this name and text. */
 static int find_object(sqlite3_stmt *statement, sqlite3_stmt *ours, bool *ret_found)
 {
 	int code = sqlite3_bind_value(statement, 1, sqlite3_column_value(ours, 0));
@@ -235,7 +237,7 @@ int sqlite_schema_is_whole(sqlite3 *handle, bool *ret_whole)
 					 -1, &theirs, NULL);
 	while (code == SQLITE_OK && *ret_whole && sqlite3_step(ours) == SQLITE_ROW)
 		code = find_object(theirs, ours, ret_whole);
-	(void)sqlite3_finalize(ours);   /* it reads what was made just now */
+	(void)sqlite3_finalize(ours);   /* the model was made just now and cannot fail */
 	(void)sqlite3_finalize(theirs); /* repeats an earlier error */
 	(void)sqlite3_close(model);     /* nothing is left in it */
 	return code;

@@ -1,4 +1,4 @@
-/* What is in the file: its tables, and every statement that is run on them. */
+/* The tables of the file, and every statement that runs on them. */
 #ifndef DW_STORE_SQLITE_SCHEMA_H
 #define DW_STORE_SQLITE_SCHEMA_H
 
@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a file is of: a store, or the journal of one in Redis. Both have the same tables. */
+/* The two kinds of files: a store, or the journal of a store in Redis. Both have the same
+ * tables. */
 enum sqlite_kind {
 	SQLITE_KIND_TIMERS = 0x44775431, /* "DwT1" */
 	SQLITE_KIND_JOURNAL = 0x44774a31 /* "DwJ1" */
@@ -55,23 +56,23 @@ enum sqlite_sql {
 	SQL_COUNT
 };
 
-/* All return SQLite result codes. *ret_why says, if it is set, why the file is not used; then its
+/* These return SQLite result codes. If *ret_why is set, it says why the file is not used, and its
  * schema is left as it is. SQLITE_MISMATCH: a newer durawheel has made the schema.
  *
- * sqlite_schema_read: *ret_version is 0 for an empty file. sqlite_schema_make makes the schema
- * unless another process has just done it. */
+ * sqlite_schema_read: *ret_version is 0 for an empty file. sqlite_schema_make makes the schema,
+ * unless another process has just made it. */
 int sqlite_schema_read(sqlite3 *, enum sqlite_kind, sqlite3_int64 *ret_version,
 		       const char **ret_why);
 int sqlite_schema_make(sqlite3 *, enum sqlite_kind, const char **ret_why);
 
-/* sqlite_schema_is_whole: each table and index of ours is in the file as we make it. Otherwise one
- * flipped bit in the text of a table would make every timer look damaged. */
+/* sqlite_schema_is_whole: *ret_whole is true if the file has each of our tables and indexes with
+ * our text. A flipped bit in the text of a table would make every timer look damaged. */
 int sqlite_schema_is_whole(sqlite3 *, bool *ret_whole);
 
-/* sqlite_schema_prepare: ret_statements has room for SQL_COUNT. */
+/* sqlite_schema_prepare prepares all statements; ret_statements has room for SQL_COUNT. */
 int sqlite_schema_prepare(sqlite3 *, sqlite3_stmt **ret_statements);
 
-/* sqlite_schema_is_newer: the version is one of a newer durawheel. */
+/* sqlite_schema_is_newer: true if a newer durawheel makes schemas of this version. */
 bool sqlite_schema_is_newer(int64_t version);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "store/sqlite/index.h"
 
-/* name_files: the names of all files, where they are needed. */
+/* name_files makes the names of all files, and gives them to the parts that use them. */
 static int name_files(struct sqlite_batch *batch, struct sqlite_owner *owner, const char *path,
 		      char *ret_message)
 {
@@ -19,8 +19,8 @@ static int name_files(struct sqlite_batch *batch, struct sqlite_owner *owner, co
 	return status;
 }
 
-/* note_files remembers the open files. If one was removed since it was opened, the first commit
- * would not notice. */
+/* note_files remembers which files are open, and fails if one was removed or moved since it was
+ * opened. Otherwise the first commit would not notice this. */
 static int note_files(struct sqlite_batch *batch, char *ret_message)
 {
 	struct sqlite_files *files = &batch->files;
@@ -32,7 +32,7 @@ static int note_files(struct sqlite_batch *batch, char *ret_message)
 			moved = 1;
 	if (!moved)
 		(void)sqlite3_file_control(batch->session.db.handle, "main", SQLITE_FCNTL_HAS_MOVED,
-					   &moved); /* or it has not */
+					   &moved); /* if this fails, the file has not moved */
 	if (!moved)
 		return DW_OK;
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
@@ -41,8 +41,9 @@ static int note_files(struct sqlite_batch *batch, char *ret_message)
 	return DW_ESTORE;
 }
 
-/* check_names: the log and the lock belong to a name and not to the file, so that under a second
- * name a second owner would write a log that the first one does not know. */
+/* check_names refuses a file with several names (hard links). Log and lock belong to a name, and
+ * not to the file. So a second owner under a second name would write a log that the first owner
+ * does not know. */
 static int check_names(struct sqlite_batch *batch, char *ret_message)
 {
 	const char *path = batch->files.path[FILE_DATABASE];
@@ -69,12 +70,14 @@ static int enter(struct sqlite_batch *batch, struct sqlite_owner *owner, char *r
 	status = sqlite_owner_take(owner, session, ret_message);
 	if (status != DW_EFULL)
 		return status;
-	/* A killed owner's log has room once it is taken into the file. */
+	/* The disk is full, perhaps of the log of a killed owner: copied into the file, the log can
+	 * be used again. */
 	(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
 	return sqlite_owner_take(owner, session, ret_message);
 }
 
-/* take_reserve: an owner makes it again where somebody's copy has only its size. */
+/* take_reserve: an owner always tries to make the reserve, because a copy of the file may have its
+ * size but no space. A client only looks at it. */
 static void take_reserve(struct sqlite_batch *batch)
 {
 	struct sqlite_reserve *reserve = &batch->reserve;
@@ -85,11 +88,12 @@ static void take_reserve(struct sqlite_batch *batch)
 	sqlite_batch_look_for_space(batch);
 	if (is_owner && reserve->refused)
 		sqlite_hooks_log(batch->session.hooks, DW_LOG_WARN,
-				 "%s cannot be made (%s): on a full disk nothing can be settled",
+				 "%s cannot be made (%s): on a full disk no timer can be settled",
 				 reserve->path, strerror(reserve->refused));
 }
 
-/* warn_of_others: who may write the file may run any handler with any data. */
+/* warn_of_others warns if everybody may write the file, because whoever can do that can run any
+ * handler with any data. */
 static void warn_of_others(struct sqlite_batch *batch)
 {
 	const char *path = batch->files.path[FILE_DATABASE];
@@ -102,7 +106,8 @@ static void warn_of_others(struct sqlite_batch *batch)
 				 status.st_mode & 07777u);
 }
 
-/* verify reads all of the file, which takes its time: only an owner does, once it owns. */
+/* verify reads and repairs the whole file, which takes time. So only an owner does this, after it
+ * has taken the ownership. */
 static int verify(struct sqlite_batch *batch, char *ret_message)
 {
 	struct sqlite_session *session = &batch->session;
@@ -178,7 +183,7 @@ void sqlite_session_give_way(struct sqlite_batch *batch, struct sqlite_owner *ow
 void sqlite_session_close(struct sqlite_batch *batch, struct sqlite_owner *owner)
 {
 	struct sqlite_db *db = &batch->session.db;
-	bool tidy = db->handle && sqlite_batch_find_file(batch); /* another's is left alone */
+	bool tidy = db->handle && sqlite_batch_find_file(batch); /* else it is not ours */
 	bool all;
 
 	if (tidy || sqlite_files_find(&batch->files) == FILE_OWNER)

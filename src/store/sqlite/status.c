@@ -27,7 +27,7 @@ int sqlite_status_read(struct sqlite_session *session, dw_op *op)
 	int64_t waiting = 0;
 	int code = read_one(session, SQL_TIMER_NEXT_DUE, &values.next_due);
 
-	/* An index that is damaged keeps nobody from the rest. */
+	/* A damaged index must not prevent the rest of the status. */
 	code = code && (code & 0xff) != SQLITE_CORRUPT
 		   ? code
 		   : read_one(session, SQL_INBOX_COUNT, &waiting);

@@ -1,4 +1,4 @@
-/* What the store says of itself, and what its owner says in it. Results are SQLite codes. */
+/* The store's status, and the report of its owner. Results are SQLite codes. */
 #ifndef DW_STORE_SQLITE_STATUS_H
 #define DW_STORE_SQLITE_STATUS_H
 

@@ -1,4 +1,4 @@
-/* The store that is a SQLite file: what its user calls. A thread of its own carries it out
+/* The SQLite store: the functions that the engine calls. A thread of its own does the work
  * (worker.h). */
 #include "store/store.h"
 
@@ -8,8 +8,8 @@
 
 #include "store/sqlite/worker.h"
 
-/* How soon an owner notices a client's change, and a file that is gone, if no client writes to the
- * pipe. The interval keeps an idle owner's CPU use invisible. */
+/* How soon an owner notices a client's change or a file that is gone, if no client writes to the
+ * pipe. It is long enough to keep the CPU use of an idle owner invisible. */
 #define TICK DW_SECONDS(1)
 
 static struct sqlite_store *sqlite_of(dw_store *store)
@@ -17,7 +17,7 @@ static struct sqlite_store *sqlite_of(dw_store *store)
 	return (struct sqlite_store *)store;
 }
 
-/* accept: whether the operation is under way now; else it is answered already. */
+/* accept queues an operation. False: it is answered already. */
 static bool accept(struct sqlite_store *sqlite, dw_op *op)
 {
 	op->status = DW_OK;
@@ -28,7 +28,7 @@ static bool accept(struct sqlite_store *sqlite, dw_op *op)
 		op_queue_push(&sqlite->queue, op);
 		return true;
 	} else if (sqlite->parked || sqlite->parked_is_out) {
-		op->status = DW_EBUSY; /* one at a time */
+		op->status = DW_EBUSY; /* only one INBOX at a time */
 	} else {
 		op->next = NULL;
 		sqlite->parked = op;
@@ -84,7 +84,7 @@ static void sqlite_free(dw_store *store)
 	struct sqlite_store *sqlite = sqlite_of(store);
 
 	if (getpid() != sqlite->pid)
-		return; /* the child's copy; the thread may have held any of its locks */
+		return; /* a forked child: the thread may have held any lock of this copy */
 	sqlite_worker_give_away(sqlite);
 }
 

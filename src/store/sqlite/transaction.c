@@ -13,8 +13,8 @@ enum outcome {
 };
 
 enum {
-	ATTEMPTS_MAX = 16,     /* with all of the reserve, piece by piece */
-	HARD_FAILURES_MAX = 3, /* in a row, then the rest of a batch is not tried */
+	ATTEMPTS_MAX = 16,     /* enough to give up the whole reserve */
+	HARD_FAILURES_MAX = 3, /* so many in a row: the rest of the batch is not tried */
 };
 
 /* A part of the batch: the operations of one transaction. */
@@ -46,7 +46,7 @@ static bool has_put(const struct sqlite_batch *batch, struct part part)
 	return false;
 }
 
-/* forget_answers: each operation is again as it was submitted. */
+/* forget_answers resets each operation to the state in which it was submitted. */
 static void forget_answers(struct sqlite_batch *batch, struct part part)
 {
 	for (size_t i = part.first; i < part.first + part.count; i++) {
@@ -73,8 +73,8 @@ static void answer_all(struct sqlite_batch *batch, struct part part, int status)
 
 /* ---- The file ---- */
 
-/* lose refuses all operations while the file's name is gone, and logs it once. The file stays open,
- * so that no other file gets its inode number. */
+/* lose refuses all operations while the file's name is gone or another file has it, and logs this
+ * once. The file stays open, so that no other file gets its inode number. */
 static int lose(struct sqlite_batch *batch, enum sqlite_file which)
 {
 	const char *fate = sqlite_files_look(&batch->files, which) == FILE_IS_ANOTHER
@@ -84,7 +84,7 @@ static int lose(struct sqlite_batch *batch, enum sqlite_file which)
 	if (!batch->gone)
 		sqlite_hooks_log(batch->session.hooks, DW_LOG_ERROR,
 				 "%s %s while it was open: nothing is stored until it is back, or"
-				 " the program starts again",
+				 " the program restarts",
 				 batch->files.path[which], fate);
 	batch->gone = true;
 	return SQLITE_READONLY_DBMOVED;
@@ -96,11 +96,11 @@ static void find_again(struct sqlite_batch *batch)
 		sqlite_hooks_log(batch->session.hooks, DW_LOG_WARN, "%s is back",
 				 batch->files.path[FILE_DATABASE]);
 	batch->gone = false;
-	batch->foreign = true; /* who knows what was written meanwhile */
+	batch->foreign = true; /* others may have written meanwhile */
 }
 
-/* can_mend: only files that SQLite makes itself are missing. Another program's log would belong to
- * another database, and would lack what is in ours. */
+/* can_mend: true if only files that SQLite makes itself are missing. If another log has the name,
+ * it belongs to another database and lacks what is in ours. */
 static bool can_mend(const struct sqlite_files *files)
 {
 	enum sqlite_file_state log = sqlite_files_look(files, FILE_LOG);
@@ -111,9 +111,10 @@ static bool can_mend(const struct sqlite_files *files)
 	       (log == FILE_IS_SAME || memory != FILE_IS_ANOTHER);
 }
 
-/* mend takes the log that has no name any more into the file and lets go of it; true: all that was
- * committed is in the file. With another memory others are at work who know nothing of our locks:
- * then nothing is copied, and the log, which has its name, has it all. */
+/* mend closes a database whose log or memory file has lost its name, after it has copied the log
+ * into the file. True: all that was committed is in the file. If another memory file has the name,
+ * other processes use it that know nothing of our locks. Then nothing is copied, because the log
+ * still has its name and keeps everything. */
 static bool mend(struct sqlite_batch *batch, enum sqlite_file which)
 {
 	struct sqlite_db *db = &batch->session.db;
@@ -152,13 +153,15 @@ static int reopen(struct sqlite_batch *batch)
 		sqlite_hooks_log(session->hooks, DW_LOG_ERROR, "%s", message);
 		return SQLITE_CANTOPEN;
 	}
-	(void)sqlite_files_note(&batch->files, FILE_LOG); /* or it is found missing soon */
+	(void)sqlite_files_note(&batch->files,
+				FILE_LOG); /* if this fails, the next look finds it missing */
 	(void)sqlite_files_note(&batch->files, FILE_MEMORY);
 	find_again(batch);
 	return SQLITE_OK;
 }
 
-/* find_file: the file is open, and is what its name leads to. */
+/* find_file makes sure that the database is open, and that its name still leads to the open
+ * file. */
 static int find_file(struct sqlite_batch *batch)
 {
 	enum sqlite_file which;
@@ -182,7 +185,8 @@ bool sqlite_batch_find_file(struct sqlite_batch *batch)
 	return find_file(batch) == SQLITE_OK;
 }
 
-/* confirm: the commit is done, and it is done in the file that others find. */
+/* confirm: the commit is done; it counts only if it is in the file that others find under this
+ * name. */
 static enum outcome confirm(struct sqlite_batch *batch)
 {
 	enum sqlite_file which = sqlite_files_find(&batch->files);
@@ -191,13 +195,14 @@ static enum outcome confirm(struct sqlite_batch *batch)
 		return DONE;
 	if (can_mend(&batch->files))
 		return mend(batch, which) ? DONE : UNKNOWN;
-	(void)lose(batch, which); /* said; the answer is another one */
+	(void)lose(batch, which); /* this only logs it */
 	return UNKNOWN;
 }
 
 /* ---- One transaction ---- */
 
-/* note_foreign: every transaction that writes counts; a gap is another process's. */
+/* note_foreign: every transaction that writes counts up, so a gap means that another process has
+ * written. */
 static void note_foreign(struct sqlite_batch *batch)
 {
 	if (batch->session.meta.batch != batch->seen)
@@ -205,19 +210,21 @@ static void note_foreign(struct sqlite_batch *batch)
 	batch->seen = batch->session.meta.batch;
 }
 
-/* went_back: somebody has put an earlier state of the file in its place. */
+/* went_back: the file shows an earlier state than this session knows, because somebody has put an
+ * old copy in its place. */
 static int went_back(struct sqlite_batch *batch)
 {
 	if (!batch->gone)
-		sqlite_hooks_log(batch->session.hooks, DW_LOG_ERROR,
-				 "%s has lost what was stored: nothing is stored until it is as it"
-				 " was, or the program starts again",
-				 batch->files.path[FILE_DATABASE]);
+		sqlite_hooks_log(
+		    batch->session.hooks, DW_LOG_ERROR,
+		    "%s has lost stored timers (an older copy?): nothing is stored until"
+		    " the file is as it was, or the program restarts",
+		    batch->files.path[FILE_DATABASE]);
 	batch->gone = true;
 	return SQLITE_READONLY_DBMOVED;
 }
 
-/* begin: *ret_batch is the number of the last transaction before this one. */
+/* begin begins the transaction. *ret_batch is the number of the last transaction before it. */
 static int begin(struct sqlite_batch *batch, struct part part, uint64_t *ret_batch)
 {
 	struct sqlite_session *session = &batch->session;
@@ -241,26 +248,26 @@ static enum outcome not_done(struct sqlite_batch *batch, int code)
 
 	batch->session.code = code;
 	if (db->handle && !sqlite3_get_autocommit(db->handle))
-		(void)sqlite_db_run(db, SQL_ROLLBACK); /* looked at in the next line */
+		(void)sqlite_db_run(db, SQL_ROLLBACK); /* the next line looks whether it worked */
 	if (db->handle && !sqlite3_get_autocommit(db->handle))
 		sqlite_db_close(db, false);
 	return NOT_DONE;
 }
 
-/* look_up: a COMMIT failed, and perhaps it is done nevertheless. A new connection sees what is
- * true; transactions of this session and of others are numbered in one row, so the one after
- * `before` is either this one or another's. What was done is copied into the file with an fsync of
- * its own: the failed one is not trusted. */
+/* look_up finds out whether a COMMIT that failed is done nevertheless. It opens a new connection,
+ * which sees what is stored. All sessions number their transactions in one row. So the transaction
+ * after `before` is either this one or another session's. If ours is done, it is copied into the
+ * file with an fsync of its own, because the one that failed is not trusted. */
 static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int code)
 {
 	struct sqlite_session *session = &batch->session;
 	bool all = false;
 
 	session->code = code;
-	if (code != SQLITE_FULL) /* of which make_room tells */
+	if (code != SQLITE_FULL) /* make_room reports this */
 		sqlite_hooks_log(session->hooks, DW_LOG_ERROR,
-				 "COMMIT failed (%s): the file is opened again to see whether it"
-				 " is done",
+				 "COMMIT failed (%s): opening the file again to see whether it"
+				 " was done",
 				 sqlite3_errstr(code));
 	sqlite_db_close(&session->db, false);
 	if (reopen(batch) != SQLITE_OK || sqlite_meta_read(session) != SQLITE_OK)
@@ -291,7 +298,8 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 		code = sqlite_meta_write(session);
 	if (code != SQLITE_OK)
 		return not_done(batch, sqlite_db_cause(code));
-	/* After damage that was only read, SQLite refuses a COMMIT. */
+	/* A transaction that only read is rolled back, because after damage SQLite refuses a
+	 * COMMIT. */
 	code = sqlite_db_run(&session->db, session->changed ? SQL_COMMIT : SQL_ROLLBACK);
 	if (code == SQLITE_OK) {
 		batch->seen = session->meta.batch;
@@ -306,7 +314,8 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 
 /* ---- A disk without space ---- */
 
-/* tell: a client says it with the answer to a put. */
+/* tell logs when the disk becomes full, and when it has space again. Only an owner does; a client's
+ * put gets DW_EFULL. */
 static void tell(struct sqlite_batch *batch, bool full)
 {
 	struct sqlite_session *session = &batch->session;
@@ -316,16 +325,17 @@ static void tell(struct sqlite_batch *batch, bool full)
 	batch->told = full;
 	if (full)
 		sqlite_hooks_log(session->hooks, DW_LOG_ERROR,
-				 "the disk is full: no new timers until there is space; what is"
-				 " stored fires, and is settled and cancelled on a reserve");
+				 "the disk is full: new timers are refused until there is space;"
+				 " stored timers still fire, and a reserve lets them be settled");
 	else
 		sqlite_hooks_log(session->hooks, DW_LOG_WARN,
-				 "there is space again for new timers");
+				 "the disk has space again: new timers are accepted");
 }
 
-/* make_room: whether trying again makes sense. First without the puts, and with the log taken into
- * the file, so that it starts from its beginning again and needs no further space; then on the
- * reserve. A put alone never spends that: other programs would take what it frees. */
+/* make_room: true if another attempt makes sense. The second attempt comes without the puts, and
+ * after the log was copied into the file, so that the log needs no more space. Each later attempt
+ * gives up a piece of the reserve. Puts alone never get that far, because other programs would take
+ * the space that is freed. */
 static bool make_room(struct sqlite_batch *batch, int attempts)
 {
 	struct sqlite_session *session = &batch->session;
@@ -363,7 +373,7 @@ static bool is(const struct sqlite_batch *batch, int code)
 	return (batch->session.code & 0xff) == code;
 }
 
-/* mend_index: an index that does not match its timers is rebuilt, by the owner. */
+/* mend_index: an owner rebuilds an index that does not match its timers. True: it is rebuilt. */
 static bool mend_index(struct sqlite_batch *batch)
 {
 	return batch->session.code == SQLITE_CORRUPT_INDEX &&
@@ -371,8 +381,8 @@ static bool mend_index(struct sqlite_batch *batch)
 	       sqlite_index_rebuild(&batch->session) == SQLITE_OK;
 }
 
-/* attempt tries a transaction again where that can help: after room was made, and once after a
- * COMMIT that was not done, or after an index was rebuilt. */
+/* attempt runs a transaction, and again if that can help: after room was made, and once after a
+ * COMMIT that was not done or an index that was rebuilt. */
 static enum outcome attempt(struct sqlite_batch *batch, struct part part)
 {
 	enum outcome outcome = transact(batch, part);
@@ -391,7 +401,7 @@ static enum outcome attempt(struct sqlite_batch *batch, struct part part)
 	return outcome;
 }
 
-/* finish gives a part that was not done its answers; true: it was the disk or worse. */
+/* finish answers a part that was not done. True: the disk has failed, or worse. */
 static bool finish(struct sqlite_batch *batch, struct part part, enum outcome outcome)
 {
 	struct sqlite_session *session = &batch->session;
@@ -406,8 +416,8 @@ static bool finish(struct sqlite_batch *batch, struct part part, enum outcome ou
 		answer_all(batch, part, DW_ECLOSED);
 		return true;
 	}
-	if (!is(batch, SQLITE_FULL) && !batch->gone) /* told already */
-		sqlite_hooks_log(session->hooks, DW_LOG_ERROR, "the database refused: %s",
+	if (!is(batch, SQLITE_FULL) && !batch->gone) /* logged already */
+		sqlite_hooks_log(session->hooks, DW_LOG_ERROR, "the database refused a change: %s",
 				 sqlite3_errstr(session->code));
 	forget_answers(batch, part);
 	for (size_t i = part.first; i < part.first + part.count; i++)
@@ -430,8 +440,8 @@ static void run_one_by_one(struct sqlite_batch *batch)
 	}
 }
 
-/* is_long: a check reads the whole file. The writes of its batch get transactions of their own, so
- * that no lock is held meanwhile. */
+/* is_long: true if the batch has a check, which reads the whole file. Then each operation gets a
+ * transaction of its own, so that no write lock is held during the check. */
 static bool is_long(const struct sqlite_batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)
@@ -440,7 +450,7 @@ static bool is_long(const struct sqlite_batch *batch)
 	return false;
 }
 
-/* tell_mended: with whatever is answered next. */
+/* tell_mended sets DW_OP_MENDED in the next answer. */
 static void tell_mended(struct sqlite_batch *batch)
 {
 	if (batch->session.mended)
@@ -462,7 +472,7 @@ static void run_all(struct sqlite_batch *batch)
 	outcome = attempt(batch, all);
 	if (outcome != NOT_DONE || all.count == 1 || is(batch, SQLITE_BUSY) ||
 	    is(batch, SQLITE_CANTOPEN) || batch->session.code == SQLITE_READONLY_DBMOVED)
-		(void)finish(batch, all, outcome); /* there is nothing after it */
+		(void)finish(batch, all, outcome); /* no operation is left */
 	else
 		run_one_by_one(batch);
 }

@@ -1,6 +1,6 @@
-/* A batch of operations is one transaction. If one of them makes it fail, each gets a transaction
- * of its own. An operation is only answered as failed if it was not done: after a COMMIT without an
- * answer the file is looked at. */
+/* Runs a batch of operations as one transaction. If one operation makes it fail, each gets a
+ * transaction of its own. An operation is only answered as failed if it was not done: after a
+ * COMMIT with an unknown result the file is read. */
 #ifndef DW_STORE_SQLITE_TRANSACTION_H
 #define DW_STORE_SQLITE_TRANSACTION_H
 
@@ -19,27 +19,27 @@ struct sqlite_batch {
 	struct sqlite_asked {
 		dw_head head;
 		dw_cursor after;
-	} asked[SQLITE_BATCH_MAX]; /* of them, before an answer overwrote it */
-	bool told;                 /* that the disk is full */
-	bool wrote;                /* what is new to others; for the caller to clear */
-	bool gone;                 /* the file is not where it was; said */
-	bool foreign;              /* another process has written since it was last looked at */
-	uint64_t seen;             /* the last meta.batch this session knows of */
+	} asked[SQLITE_BATCH_MAX]; /* the ops as submitted, before an answer overwrites them */
+	bool told;                 /* it was logged that the disk is full */
+	bool wrote;    /* other processes must learn of a change; the caller clears it */
+	bool gone;     /* the file is not at its path; this was logged */
+	bool foreign;  /* another process has written since this was cleared */
+	uint64_t seen; /* the last meta.batch that this session knows */
 };
 
-/* sqlite_batch_add takes an operation over; there is room. */
+/* sqlite_batch_add takes an operation over. The batch must have room. */
 void sqlite_batch_add(struct sqlite_batch *, dw_op *);
 
-/* sqlite_batch_run carries all of them out and sets each status. The operations stay in ops until
- * the caller empties it. */
+/* sqlite_batch_run does all operations and sets the status of each. They stay in ops until the
+ * caller empties it. */
 void sqlite_batch_run(struct sqlite_batch *);
 
 /* sqlite_batch_find_file: true if the file is at its path, even if it was gone meanwhile. Each
  * batch asks this before it begins, and before it confirms what it wrote. */
 bool sqlite_batch_find_file(struct sqlite_batch *);
 
-/* sqlite_batch_look_for_space decides whether the session stores anything new: the reserve must be
- * whole. It is restored here, at most once a second. */
+/* sqlite_batch_look_for_space decides whether the session stores new timers: it does if the reserve
+ * is whole. It tries to restore the reserve, at most once a second. */
 void sqlite_batch_look_for_space(struct sqlite_batch *);
 
 #endif

@@ -21,7 +21,7 @@ int sqlite_wake_init(struct sqlite_wake *wake)
 static void close_pipe(struct sqlite_wake *wake)
 {
 	if (wake->fd >= 0)
-		(void)close(wake->fd); /* what it holds is no loss */
+		(void)close(wake->fd); /* its bytes mean nothing */
 	wake->fd = -1;
 }
 
@@ -29,12 +29,12 @@ void sqlite_wake_free(struct sqlite_wake *wake)
 {
 	close_pipe(wake);
 	if (wake->event_fd >= 0)
-		(void)close(wake->event_fd); /* the same */
+		(void)close(wake->event_fd); /* its count means nothing */
 	wake->event_fd = -1;
 }
 
-/* is_ours: a pipe under one name, of this user. Root as a client also writes to the pipe of
- * another user's owner. */
+/* is_ours: true for a pipe of this user that has one name. Root as a client also writes to the pipe
+ * of another user's owner. */
 static bool is_ours(const struct stat *status, int access)
 {
 	bool root_writes = access == O_WRONLY && geteuid() == 0;
@@ -58,8 +58,8 @@ static bool open_pipe(struct sqlite_wake *wake, int access)
 	return false;
 }
 
-/* The owner opens the pipe for reading and writing, so that it sees no end of file when a client
- * leaves. */
+/* sqlite_wake_make opens the pipe for reading and writing, so that the owner sees no end of file
+ * when a client leaves. */
 bool sqlite_wake_make(struct sqlite_wake *wake)
 {
 	close_pipe(wake);
@@ -80,15 +80,16 @@ bool sqlite_wake_exists(const struct sqlite_wake *wake)
 void sqlite_wake_remove(struct sqlite_wake *wake)
 {
 	if (sqlite_wake_exists(wake))
-		(void)unlink(wake->path); /* or it stays for the next one */
+		(void)unlink(wake->path); /* if this fails, the next owner uses it */
 	close_pipe(wake);
 }
 
-/* write_once: false: the open pipe has no reader any more. A full pipe wakes its reader, too. */
+/* write_once writes a byte. False: the reader of the open pipe is gone. A full pipe is fine,
+ * because it wakes its reader, too. */
 static bool write_once(struct sqlite_wake *wake)
 {
 	if (wake->fd < 0 && !open_pipe(wake, O_WRONLY))
-		return true; /* nobody does: ENXIO, ENOENT and others */
+		return true; /* nobody reads: ENXIO, ENOENT and others */
 	if (write(wake->fd, "", 1) == 1 || errno != EPIPE)
 		return true;
 	close_pipe(wake);
@@ -98,14 +99,15 @@ static bool write_once(struct sqlite_wake *wake)
 void sqlite_wake_owner(struct sqlite_wake *wake)
 {
 	if (!write_once(wake))
-		(void)write_once(wake); /* of a new owner, or none */
+		(void)write_once(wake); /* now to the pipe of a new owner, if any */
 }
 
 void sqlite_wake_thread(struct sqlite_wake *wake)
 {
 	uint64_t one = 1;
 
-	(void)!write(wake->event_fd, &one, sizeof one); /* fails only when it is awake for ever */
+	(void)!write(wake->event_fd, &one,
+		     sizeof one); /* fails only if the count is full, and then it wakes anyway */
 }
 
 static bool drain(int fd)
@@ -129,6 +131,6 @@ bool sqlite_wake_wait(struct sqlite_wake *wake, bool heed, dw_usec most)
 	if (ppoll(fds, 2, most == DW_NEVER ? NULL : &patience, NULL) <= 0)
 		return false;
 	if (fds[0].revents)
-		(void)drain(wake->event_fd); /* that it woke us is all it says */
+		(void)drain(wake->event_fd); /* its count means nothing */
 	return fds[1].revents && drain(wake->fd);
 }

@@ -15,10 +15,10 @@ enum {
 	BATCH_BYTES_MAX = 4 * 1024 * 1024,
 };
 
-#define TICK_ALONE DW_MILLISECONDS(600) /* without a pipe */
+#define TICK_ALONE DW_MILLISECONDS(600) /* between two looks for changes without a pipe */
 #define CLOSE_PATIENCE DW_SECONDS(1)
 
-/* CLOCK_MONOTONIC is the one a condition variable can wait by. */
+/* monotonic reads CLOCK_MONOTONIC, because a condition variable can wait by this clock. */
 static dw_usec monotonic(void)
 {
 	struct timespec now;
@@ -29,8 +29,8 @@ static dw_usec monotonic(void)
 
 /* ---- Work to do ---- */
 
-/* wait_for_work returns with the mutex, when there is something to do. An idle store without a
- * parked INBOX sleeps for ever. */
+/* wait_for_work returns when there is something to do; it has the mutex then. An idle store without
+ * a parked INBOX sleeps until it is woken. */
 static void wait_for_work(struct sqlite_store *sqlite)
 {
 	while (!sqlite->queue.first && !sqlite->stopping && !sqlite->parked_is_new) {
@@ -50,13 +50,14 @@ static void wait_for_work(struct sqlite_store *sqlite)
 	}
 }
 
-/* is_alone: the operation needs no transaction, or one of its own. So it is a batch by itself. */
+/* is_alone: true if the operation is a batch by itself, because it needs no transaction, or its
+ * own. */
 static bool is_alone(const dw_op *op)
 {
 	return op->kind == DW_OP_OWN || op->kind == DW_OP_DISOWN;
 }
 
-/* take_batch moves the operations of the next transaction out of the queue. */
+/* take_batch takes the operations of the next transaction out of the queue. */
 static void take_batch(struct sqlite_store *sqlite)
 {
 	struct sqlite_batch *batch = &sqlite->batch;
@@ -76,7 +77,7 @@ static void take_batch(struct sqlite_store *sqlite)
 	}
 }
 
-/* deliver gives the answers of the batch to the collector. */
+/* deliver hands over the answers of the batch, and wakes the engine. */
 static void deliver(struct sqlite_store *sqlite)
 {
 	struct sqlite_batch *batch = &sqlite->batch;
@@ -93,14 +94,15 @@ static void deliver(struct sqlite_store *sqlite)
 
 /* ---- Changes of clients ---- */
 
-/* tend_wake: another program may have deleted the pipe. */
+/* tend_wake makes the pipe again if another program has deleted it. */
 static void tend_wake(struct sqlite_store *sqlite)
 {
 	if (sqlite->env.role == DW_OWNER && !sqlite_wake_exists(&sqlite->wake))
-		(void)sqlite_wake_make(&sqlite->wake); /* or there is none */
+		(void)sqlite_wake_make(&sqlite->wake); /* if this fails, there is no pipe */
 }
 
-/* may_have_changes asks at most once a tick whether to look into the inbox. */
+/* may_have_changes: true if the inbox may have something. It looks at most once a tick, unless it
+ * was woken. */
 static bool may_have_changes(struct sqlite_store *sqlite, bool is_new)
 {
 	struct sqlite_batch *batch = &sqlite->batch;
@@ -123,12 +125,12 @@ static bool may_have_changes(struct sqlite_store *sqlite, bool is_new)
 		news = news || version != sqlite->data_version;
 		sqlite->data_version = version;
 	}
-	(void)sqlite3_reset(statement); /* an error shows in the next transaction, too */
+	(void)sqlite3_reset(statement); /* the next transaction meets an error, too */
 	return news;
 }
 
 /* look_into_inbox answers the parked INBOX if a client has written. It also answers once when the
- * file is gone and once when it is back, because an idle owner asks nothing else. */
+ * file is gone, and once when it is back, because an idle owner asks nothing else. */
 static void look_into_inbox(struct sqlite_store *sqlite)
 {
 	struct sqlite_batch *batch = &sqlite->batch;
@@ -149,7 +151,8 @@ static void look_into_inbox(struct sqlite_store *sqlite)
 	changed = batch->gone != sqlite->gone_told;
 	if (news || changed) {
 		sqlite_batch_add(batch, op);
-		sqlite_batch_run(batch); /* it looks for the file again, and may find otherwise */
+		sqlite_batch_run(
+		    batch); /* this looks for the file again, so batch->gone may change */
 		batch->count = 0;
 		answered = op->status != DW_OK || op->rows || changed;
 	}
@@ -170,18 +173,18 @@ static void look_into_inbox(struct sqlite_store *sqlite)
 
 /* ---- Ownership ---- */
 
-/* make_wake: clients find the pipe by its name. */
+/* make_wake makes the pipe. Without it the owner looks for changes more often. */
 static void make_wake(struct sqlite_store *sqlite)
 {
 	if (sqlite_wake_make(&sqlite->wake))
 		return;
 	sqlite->tick = TICK_ALONE;
 	sqlite_hooks_log(&sqlite->hooks, DW_LOG_WARN,
-			 "%s cannot be a pipe (%s): what others add is noticed %d ms later",
+			 "%s cannot be a pipe (%s): changes of clients are noticed %d ms later",
 			 sqlite->wake.path, strerror(errno), (int)(TICK_ALONE / 1000));
 }
 
-/* take_over: a standby asks whether it may be the owner. */
+/* take_over handles OWN: a standby asks for the ownership. */
 static void take_over(struct sqlite_store *sqlite, dw_op *op)
 {
 	char message[DW_MESSAGE_SIZE] = "";
@@ -204,7 +207,7 @@ static void take_over(struct sqlite_store *sqlite, dw_op *op)
 		sqlite_hooks_log(&sqlite->hooks, DW_LOG_ERROR, "cannot take over: %s", message);
 }
 
-/* give_way: the owner is a client from now on. */
+/* give_way handles DISOWN: the owner becomes a client. */
 static void give_way(struct sqlite_store *sqlite, dw_op *op)
 {
 	op->status = sqlite->env.role == DW_OWNER ? DW_OK : DW_EROLE;
@@ -234,7 +237,7 @@ static void run_batch(struct sqlite_store *sqlite)
 
 /* ---- The thread ---- */
 
-/* turn: false: the store is stopping. */
+/* turn does one round of work. False: the store is stopping. */
 static bool turn(struct sqlite_store *sqlite)
 {
 	bool stopping;
@@ -257,7 +260,7 @@ static bool turn(struct sqlite_store *sqlite)
 	return true;
 }
 
-/* close_all leaves the file as tidy as it can without waiting long for others. */
+/* close_all closes the file, and tidies it up without waiting long for others. */
 static void close_all(struct sqlite_store *sqlite)
 {
 	struct sqlite_session *session = &sqlite->batch.session;
@@ -288,10 +291,10 @@ void sqlite_worker_free(struct sqlite_store *sqlite)
 	alloc_free(&alloc, sqlite);
 }
 
-/* stand_back: the loop's thread must not wait for this thread on a shared core. With SCHED_BATCH
- * this thread interrupts no other one when it wakes up. It keeps its normal share of the CPU, so
- * busy programs do not delay claims and verdicts. The checkpoint thread inherits this. If the
- * kernel refuses, nothing changes. */
+/* stand_back keeps the loop's thread from waiting for this thread on a shared core. With
+ * SCHED_BATCH this thread does not interrupt another one when it wakes up. It keeps its normal
+ * share of the CPU, so busy programs do not delay claims and verdicts. The checkpoint thread
+ * inherits this. If the kernel refuses, nothing changes. */
 static void stand_back(void)
 {
 	struct sched_param none = {0};
@@ -318,7 +321,8 @@ static void *sqlite_worker_main(void *argument)
 	return NULL;
 }
 
-/* The thread takes no signals: they are the program's. */
+/* sqlite_worker_start starts the thread with all signals blocked, because they belong to the
+ * program. */
 int sqlite_worker_start(struct sqlite_store *sqlite, char *ret_message)
 {
 	sigset_t all;
@@ -356,7 +360,7 @@ void sqlite_worker_wake(struct sqlite_store *sqlite)
 		sqlite_wake_thread(&sqlite->wake);
 }
 
-/* wait_until: false when the time has come. */
+/* wait_until waits for the condition. False: the time is over. */
 static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, dw_usec time)
 {
 	struct timespec at = {.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000};
@@ -364,7 +368,7 @@ static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, dw_usec tim
 	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &at) != ETIMEDOUT;
 }
 
-/* close_queue answers what was not begun. */
+/* close_queue answers the operations that were not begun with DW_ECLOSED. */
 static void close_queue(struct sqlite_store *sqlite)
 {
 	dw_op *op;

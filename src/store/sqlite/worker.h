@@ -1,6 +1,6 @@
-/* The thread of the SQLite store: it takes what was submitted since its last turn and carries it
- * out as one transaction, because the fsync at its end costs the same for one operation as for a
- * thousand. Its idle turns look for changes of clients, and for a file that is gone. */
+/* The thread of the SQLite store. It runs all operations that were submitted since its last turn as
+ * one transaction, because the fsync at the end costs the same for one operation as for a thousand.
+ * When it is idle, it looks for changes of clients, and for a file that is gone. */
 #ifndef DW_STORE_SQLITE_WORKER_H
 #define DW_STORE_SQLITE_WORKER_H
 
@@ -13,21 +13,21 @@
 #include "store/sqlite/transaction.h"
 #include "store/sqlite/wake.h"
 
-/* Under the mutex: queue, answers, parked and the flags. Everything else belongs to the thread once
- * it runs. */
+/* The mutex protects queue, answers, parked and the flags. Everything else belongs to the thread
+ * while it runs. */
 struct sqlite_store {
 	dw_store store; /* first: the public view */
 	dw_store_env env;
 	struct alloc alloc;
-	pid_t pid; /* a forked child has no thread to speak to */
+	pid_t pid; /* the process of the thread; a forked child has none */
 
 	pthread_mutex_t mutex;
-	pthread_cond_t finished; /* for stop */
+	pthread_cond_t finished; /* sqlite_worker_stop waits for it */
 	struct op_queue queue;
 	struct op_queue answers;
 	dw_op *parked; /* the INBOX that waits for news */
 	bool parked_is_new;
-	bool parked_is_out; /* the thread looks into the inbox for it */
+	bool parked_is_out; /* the thread has taken it, to look into the inbox */
 	bool asleep;
 	bool stopping;
 	bool ended;
@@ -39,28 +39,29 @@ struct sqlite_store {
 	struct sqlite_owner owner;
 	struct sqlite_batch batch;
 	struct sqlite_wake wake;
-	_Atomic dw_usec tick; /* between two looks for changes, if no client writes to the pipe */
-	dw_usec looked;       /* for changes, on CLOCK_MONOTONIC */
+	_Atomic dw_usec tick; /* how often to look for changes if no client writes to the pipe */
+	dw_usec looked;       /* when it last looked for changes; CLOCK_MONOTONIC */
 	int64_t data_version;
-	bool gone_told; /* what the last INBOX knew of the file */
+	bool gone_told; /* the file was gone when the last INBOX was answered */
 };
 
-/* sqlite_worker_open makes the ways to wake the thread. DW_OK, DW_ESYS: ret_message
+/* sqlite_worker_open makes the descriptors that wake the thread. DW_OK, DW_ESYS: ret_message
  * (DW_MESSAGE_SIZE) says why. */
 int sqlite_worker_open(struct sqlite_store *, char *ret_message);
 
-/* sqlite_worker_start: DW_OK, DW_ESYS: ret_message says why. */
+/* sqlite_worker_start starts the thread. DW_OK, DW_ESYS: ret_message says why. */
 int sqlite_worker_start(struct sqlite_store *, char *ret_message);
 
-/* sqlite_worker_wake: the queue has something; the caller has the mutex. */
+/* sqlite_worker_wake wakes the thread if it sleeps, because the queue has something. The caller has
+ * the mutex. */
 void sqlite_worker_wake(struct sqlite_store *);
 
-/* sqlite_worker_stop answers what has not begun with DW_ECLOSED and waits for the rest. DW_OK,
- * DW_ETIMEOUT. */
+/* sqlite_worker_stop answers the operations that have not begun with DW_ECLOSED, and waits for the
+ * rest. DW_OK, DW_ETIMEOUT. */
 int sqlite_worker_stop(struct sqlite_store *, dw_usec patience);
 
-/* sqlite_worker_give_away frees the store. If the thread hangs in an fsync, it frees the store
- * itself once it has ended. */
+/* sqlite_worker_give_away frees the store. If the thread hangs in an fsync, the thread frees the
+ * store itself when it ends. */
 void sqlite_worker_give_away(struct sqlite_store *);
 
 /* sqlite_worker_free frees a store whose thread was never started, or has ended. */
