@@ -60,7 +60,7 @@ static void note_log(dw_log_level level, const char *line, void *user)
 	struct program *program = user;
 
 	(void)level;
-	if (strstr(line, "the disk is full: no new timers until there is space"))
+	if (strstr(line, "the disk is full: new timers are refused until there is space"))
 		program->said = true;
 }
 

@@ -90,7 +90,7 @@ static void reserve_that_another_spends_refuses_puts(void **state)
 	assert_int_equal(reserved(), SQLITE_RESERVE_SIZE);
 	while (ask_status(&f->other, ask_put("a", 1, 0)) != DW_OK)
 		; /* the same */
-	assert_non_null(strstr(f->owner.logged, "there is space again"));
+	assert_non_null(strstr(f->owner.logged, "the disk has space again"));
 	assert_string_equal(f->other.logged, "");
 }
 

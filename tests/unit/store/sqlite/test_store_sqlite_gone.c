@@ -152,7 +152,7 @@ static void file_that_lost_what_was_stored_is_refused(void **state)
 
 	fixture_raw(f, "UPDATE meta SET batch = batch - 1");
 	assert_int_equal(ask_status(&f->owner, ask_put("b", 1, 0)), DW_EGONE);
-	logs(f, "orders.db has lost what was stored");
+	logs(f, "orders.db has lost stored timers");
 	fixture_raw(f, "UPDATE meta SET batch = batch + 1");
 	assert_int_equal(ask_status(&f->owner, ask_put("b", 1, 0)), DW_OK);
 }
