@@ -1,5 +1,5 @@
-/* The public API: checks who calls from where; then the engine does it, or the call is left for the
- * handle's thread. open.c has its beginning and its end. */
+/* The public API. Each function checks which thread calls it, and from where. Then the engine does
+ * the call, or the call is queued for the handle's thread. dw_open and dw_close are in open.c. */
 #include "durawheel/durawheel.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ const char *dw_last_error(const dw *d)
 		return "the handle is NULL";
 	if (d->pid != getpid())
 		return dw_strerror(DW_EFORK);
-	/* The text is being written over by the handle's own thread. */
+	/* The handle's own thread may be changing the text now. */
 	if (!handle_is_own_thread(d))
 		return dw_strerror(DW_ETHREAD);
 	return engine_error(d->engine);
@@ -259,7 +259,7 @@ int dw_run(dw *d)
 
 void dw_stop(dw *d)
 {
-	if (d && d->pid == getpid()) /* a child's would stop its parent */
+	if (d && d->pid == getpid()) /* in a forked child this would stop the parent */
 		loop_stop(d->loop);
 }
 
@@ -272,7 +272,8 @@ int dw_post(dw *d, dw_post_fn fn, void *arg)
 		return status;
 	if (!fn)
 		return handle_refuse(d, DW_EINVAL, "the function is NULL");
-	status = posts_send(d->posts, &run); /* from its own thread, too: for a later turn */
+	status = posts_send(d->posts,
+			    &run); /* even on the handle's thread this waits for a later turn */
 	if (status == DW_OK || status == DW_ECLOSED)
 		return status;
 	return handle_refuse(d, status, "the queue of posted calls is full, or there is no memory");

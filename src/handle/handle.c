@@ -10,8 +10,8 @@ int handle_is_own_thread(const dw *d)
 	return pthread_equal(d->thread, pthread_self());
 }
 
-/* refuse_elsewhere: the last error is the handle's thread's; what another one did wrong is said in
- * the log. */
+/* refuse_elsewhere logs why a call from another thread was refused, because the last error belongs
+ * to the handle's thread. */
 static int refuse_elsewhere(const dw *d, int status, const char *why)
 {
 	char line[DW_MESSAGE_SIZE];
@@ -77,14 +77,16 @@ int handle_ask(dw *d, const struct request *request)
 	return status == DW_OK ? request_do(request, d->engine) : status;
 }
 
-/* turn: DW_OK, or DW_EFORK: a loop goes on in a forked child, where nothing may. */
+/* handle_turn: DW_OK, or DW_EFORK in a forked child, whose copy of the loop may go on but must do
+ * nothing. */
 int handle_turn(void *user)
 {
 	dw *d = user;
 
 	if (d->pid != getpid())
 		return DW_EFORK;
-	/* A callback may run the caller's loop. What woke us must wait then, not be forgotten. */
+	/* A callback may run the caller's loop, which calls this. Then the wake-up must stay for
+	 * the turn after it. */
 	if (engine_in_callback(d->engine))
 		return DW_OK;
 	loop_drain(d->loop);

@@ -1,4 +1,4 @@
-/* The file of a journal, without its store. */
+/* Lists and drops the rows of a journal's file, without the store in Redis. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +17,7 @@
 #define PAGE 500u
 #define PATIENCE DW_SECONDS(10)
 
-/* The file, opened as a store of rows. */
+/* A journal's file, opened as a store of rows. */
 struct opened {
 	dw_store *file;
 	struct alloc alloc;
@@ -69,11 +69,12 @@ static int open_file(struct opened *opened, const char *path, dw_role role, char
 
 static void close_file(struct opened *opened)
 {
-	(void)opened->file->type->stop(opened->file, PATIENCE); /* or its thread closes it later */
+	(void)opened->file->type->stop(
+	    opened->file, PATIENCE); /* if it takes longer, its thread closes the file later */
 	opened->file->type->free(opened->file);
 }
 
-/* ask: the answer, or NULL: no memory. */
+/* ask submits an operation and waits for its answer. NULL: no memory. */
 static dw_op *ask(struct opened *opened, dw_op *op)
 {
 	const struct timespec moment = {.tv_nsec = 500000};
@@ -83,7 +84,7 @@ static dw_op *ask(struct opened *opened, dw_op *op)
 		return NULL;
 	opened->file->type->submit(opened->file, op);
 	while (!(answer = opened->file->type->collect(opened->file)))
-		(void)nanosleep(&moment, NULL); /* or less: it is looked again */
+		(void)nanosleep(&moment, NULL); /* a shorter sleep only looks sooner */
 	return answer;
 }
 

@@ -1,4 +1,4 @@
-/* Opening and closing a handle. */
+/* Opens and closes a handle. */
 #include "durawheel/durawheel.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static int open_engine(dw *d)
 	return engine_new(&d->engine, &env);
 }
 
-/* watch_store: a store without a thread of its own has a descriptor. */
+/* watch_store lets the loop watch the descriptor of a store that has no thread of its own. */
 static int watch_store(dw *d, char *message)
 {
 	int fd = driven_descriptor(d->store);
@@ -112,7 +112,7 @@ static void free_handle(dw *d)
 	alloc_free(&alloc, d);
 }
 
-/* last_out frees what dw_close() has left to the handlers that outlive it. */
+/* last_out frees the handle when the last handler that has outlived dw_close() ends. */
 static void last_out(dw *d)
 {
 	free_handle(d);
@@ -217,7 +217,8 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 
 /* ---- Closing ------------------------------------------------------------------------------- */
 
-/* stop_parts: DW_ETIMEOUT: the store or a handler has not ended in time. */
+/* stop_parts ends the calls, the workers and the store. DW_ETIMEOUT: the store or a handler has not
+ * ended in time. */
 static int stop_parts(dw *d, dw_usec patience)
 {
 	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
@@ -227,16 +228,16 @@ static int stop_parts(dw *d, dw_usec patience)
 	if (d->workers)
 		workers_stop(d->workers);
 	engine_begin_close(d->engine);
-	/* Handlers may use up all they are given; the store needs a little to leave its file. What
-	 * is left is answered below. */
+	/* Handlers may use most of the time; the rest is for the store, which must close its file.
+	 * Operations that are still open are answered by close_parts(). */
 	(void)handle_turn_until_settled(d, usec_sub(patience, patience / 8));
 	status = d->store->type->stop(d->store,
 				      usec_max(usec_sub(end, d->clock.steady(d->clock.user)), 0));
 	return engine_is_running(d->engine) ? (int)DW_ETIMEOUT : status;
 }
 
-/* close_parts: what an exception of a callback has cut short is done by the next dw_close(), but a
- * store is stopped once. */
+/* close_parts: if an exception of a callback interrupts it, the next dw_close() does the rest; but
+ * the store is stopped only once. */
 static int close_parts(dw *d, dw_usec patience)
 {
 	int fd = driven_descriptor(d->store);
@@ -252,9 +253,9 @@ static int close_parts(dw *d, dw_usec patience)
 	return d->stop_status;
 }
 
-/* forget is the closing of a forked child's copy. What other threads of the parent may have had
- * their hands on at the fork is not touched, be it only to free it: the store, the posts, and the
- * engine if it was not its own thread that forked. */
+/* forget closes a forked child's copy of the handle. Another thread of the parent may have been
+ * using the store, the posts, or (if another thread forked) the engine at the moment of the fork.
+ * So these are not even freed. */
 static int forget(dw *d)
 {
 	struct alloc alloc = d->alloc;
@@ -279,7 +280,8 @@ int dw_close(dw *d, dw_usec patience)
 	if (d->pid != getpid())
 		return forget(d);
 	status = handle_admit_driver(d);
-	if (status != DW_OK && status != DW_ECLOSED) /* closing was cut short */
+	if (status != DW_OK &&
+	    status != DW_ECLOSED) /* an exception interrupted an earlier dw_close() */
 		return status;
 	d->closing = 1;
 	status = close_parts(d, patience);
@@ -287,7 +289,7 @@ int dw_close(dw *d, dw_usec patience)
 	engine_free(d->engine);
 	d->host = NULL;
 	d->engine = NULL;
-	/* A handler that still runs may call: the last one out frees the handle. */
+	/* A handler that still runs may use the handle. The last one frees it. */
 	if (d->workers && !workers_free(d->workers))
 		return DW_ETIMEOUT;
 	free_handle(d);

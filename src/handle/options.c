@@ -17,9 +17,9 @@
 #define SHARDS_MAX 256u
 #define LEASE_DEFAULT DW_SECONDS(5)
 #define LEASE_MIN DW_SECONDS(1)
-#define LEASE_FIRE DW_MINUTES(1) /* with DW_OUTAGE_FIRE, if none is given */
+#define LEASE_FIRE DW_MINUTES(1) /* the default with DW_OUTAGE_FIRE */
 #define LEASE_MAX DW_HOURS(24)
-#define JOURNAL_EACH 1024 /* bytes that a row of the journal needs for itself, at most */
+#define JOURNAL_EACH 1024 /* a journal's row needs at most so many bytes for itself */
 #define POSTED_DEFAULT ((size_t)16 * 1024 * 1024)
 
 static_assert(sizeof(dw_options) < GROWN_MAX, "there is room to grow");
@@ -48,7 +48,7 @@ static void set_defaults(dw_options *options)
 		options->lease_us = options->outage == DW_OUTAGE_FIRE ? LEASE_FIRE : LEASE_DEFAULT;
 }
 
-/* check_shared: what is for a store that several programs share. */
+/* check_shared checks the options of a store that several programs share. */
 static int check_shared(const dw_options *options, char *message)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -139,8 +139,8 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	return DW_OK;
 }
 
-/* shown_size: how much of a URL a message may show: its scheme. A text without "://" may be a
- * password as a whole. */
+/* shown_size returns how much of a URL a message may show: its scheme. A text without "://" may be
+ * a password. */
 static int shown_size(const char *url)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -183,7 +183,8 @@ static int open_redis(const char *url, const char *journal, const dw_store_env *
 					       "options.journal needs");
 #endif
 	if (own.role == DW_STANDBY)
-		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
+		own.role =
+		    DW_CLIENT; /* a standby opens as a client, and asks for the ownership later */
 	return redis_store_open(ret_store, url, &own, message);
 #else
 	(void)journal;
@@ -194,8 +195,9 @@ static int open_redis(const char *url, const char *journal, const dw_store_env *
 #endif
 }
 
-/* open_sqlite refuses the names by which SQLite itself means something else. A file of such a name
- * would be made, and its owner would take it for a store in memory, or for a read-only one. */
+/* open_sqlite refuses names that have a special meaning for SQLite itself. Otherwise a file of that
+ * name would be created, and the program would take it for a store in memory, or for a read-only
+ * one. */
 static int open_sqlite(const char *path, const dw_store_env *env, dw_store **ret_store,
 		       char *message)
 {
@@ -228,7 +230,7 @@ int options_open_store(const char *url, const char *journal, const dw_store_env 
 	dw_store_env own = *env;
 
 	if (own.role == DW_STANDBY)
-		own.role = DW_CLIENT; /* the same */
+		own.role = DW_CLIENT; /* as for Redis: it asks for the ownership later */
 	if (journal && !is_redis(url))
 		return message_refuse(ret_message,
 				      "\"%.*s\" takes no journal: options.journal is for a "
@@ -238,7 +240,7 @@ int options_open_store(const char *url, const char *journal, const dw_store_env 
 		if (env->role == DW_CLIENT)
 			return message_refuse(ret_message,
 					      "\"memory:\" has no clients: it is one process's");
-		own.role = DW_OWNER; /* a standby's, too: there is no other process */
+		own.role = DW_OWNER; /* of a standby, too, because there is no other process */
 		return memory_store_open(ret_store, &own);
 	}
 	if (is_scheme(url, "sqlite:"))

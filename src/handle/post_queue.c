@@ -7,10 +7,11 @@
 
 #include "base/scope.h"
 
-/* How many posts one turn does at most. */
+/* A turn does at most so many posts. */
 #define TURN_POSTS_MAX 256u
 
-/* A call on its way. It stays until it is answered, so that posts.bytes is what the queue holds. */
+/* A call of another thread. It stays until it is answered, so that posts.bytes counts all
+ * unanswered calls. */
 struct posted_call {
 	struct post post; /* first */
 	struct posts *posts;
@@ -22,16 +23,16 @@ struct posts {
 	struct alloc alloc;
 	struct loop_port loop;
 	size_t bytes_max;
-	atomic_size_t bytes; /* of requests that are not answered */
+	atomic_size_t bytes; /* bytes of requests that are not answered */
 
 	pthread_mutex_t mutex;
-	struct post *first; /* under the mutex, these three */
+	struct post *first; /* the mutex protects these three */
 	struct post *last;
 	bool shut;
 
-	/* The handle's thread's: */
+	/* Only the handle's thread uses these: */
 	struct engine *engine;
-	struct post *taken; /* older than first */
+	struct post *taken; /* these are older than first */
 };
 
 static struct request *request_of(struct posted_call *call)
@@ -57,7 +58,8 @@ int posts_new(struct posts **ret_posts, const struct alloc *alloc, const struct 
 
 /* ---- Any thread ---------------------------------------------------------------------------- */
 
-/* reserve: whether there is room for so many bytes. A lone request always has it. */
+/* reserve takes room for so many bytes. False: there is no room. A request that is alone always
+ * gets it. */
 static bool reserve(struct posts *posts, size_t bytes)
 {
 	size_t used = atomic_load(&posts->bytes);
@@ -69,8 +71,8 @@ static bool reserve(struct posts *posts, size_t bytes)
 	return true;
 }
 
-/* push: false: the queue is shut, which it never is for jobs. It wakes under the mutex: once the
- * queue is shut no call does. */
+/* push queues a post. False: the queue is shut; jobs are always accepted. It wakes the loop inside
+ * the mutex, so that no wake-up comes after the queue was shut. */
 static bool push(struct posts *posts, struct post *post)
 {
 	bool taken;
@@ -127,7 +129,7 @@ void posts_warn(struct posts *posts, const dw_options *options, const char *line
 
 /* ---- The handle's thread ------------------------------------------------------------------- */
 
-/* take: the oldest post, or NULL. */
+/* take returns the oldest post, or NULL. */
 static struct post *take(struct posts *posts)
 {
 	struct post *post = posts->taken;
@@ -164,17 +166,18 @@ static void refuse(struct posted_call *call, int status)
 	request_refuse(request_of(refused), call->posts->engine, status);
 }
 
-/* posted_call_answered stands between the engine's answer and the one who asked. */
+/* posted_call_answered is the engine's callback for a posted call. It frees the call, and then
+ * calls the caller's callback. */
 static void posted_call_answered(dw *handle, const dw_result *result, void *user)
 {
 	struct posted_call *call = user;
 	struct done done = request_of(call)->done;
 
 	if (!done.fn && result->status != DW_OK) {
-		refuse(call, result->status); /* reports it */
+		refuse(call, result->status); /* this reports it */
 		return;
 	}
-	release(call); /* first: the callback may want its room */
+	release(call); /* first this, because the callback may need the room */
 	if (done.fn)
 		done.fn(handle, result, done.user);
 }
@@ -239,7 +242,7 @@ void posts_abandon(struct posts *posts, struct engine *engine)
 	assert(posts->shut);
 	posts->engine = engine;
 	while ((post = take(posts))) {
-		if (post->is_job) /* its verdict has no store any more */
+		if (post->is_job) /* there is no store for its verdict any more */
 			alloc_free(&posts->alloc, post);
 		else
 			refuse((struct posted_call *)post, DW_ECLOSED);

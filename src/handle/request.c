@@ -51,7 +51,8 @@ void request_refuse(const struct request *request, struct engine *engine, int st
 	const char *id = request->timer ? request->timer->id : request->id;
 
 	if (request->kind == REQUEST_RUN)
-		engine_run(engine, request->fn, request->arg); /* what arg leads to is not lost */
+		engine_run(engine, request->fn,
+			   request->arg); /* fn still runs, so that it can free arg */
 	else
 		engine_refuse(engine, names[request->kind],
 			      request->token ? request->token->id : id, status, request->done);
@@ -59,7 +60,7 @@ void request_refuse(const struct request *request, struct engine *engine, int st
 
 /* ---- Copying ------------------------------------------------------------------------------- */
 
-/* A copy; behind it in its block: token, id, topic, data. */
+/* A copy of a request. Behind it in the same block: token, id, topic, data. */
 struct copy {
 	struct request request;
 	dw_timer timer;
@@ -81,7 +82,7 @@ size_t request_size(const struct request *request)
 	return size;
 }
 
-/* append copies bytes to *end, which moves; NULL stays NULL. */
+/* append copies bytes to *end, and moves *end behind them. NULL stays NULL. */
 static const void *append(unsigned char **end, const void *bytes, size_t size)
 {
 	unsigned char *begin = *end;

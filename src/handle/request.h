@@ -1,6 +1,6 @@
-/* The calls of the API that any thread may make, as data: to be done at once on the handle's
- * thread, or to be copied and done there later. A further call is a kind, a line
- * in request_do() and a name in request_refuse(). */
+/* A call of the API that any thread may make, as data. The handle's thread does it at once; another
+ * thread copies it into the queue. A new call needs a kind here, a line in request_do() and a name
+ * in request_refuse(). */
 #ifndef DW_HANDLE_REQUEST_H
 #define DW_HANDLE_REQUEST_H
 
@@ -8,11 +8,11 @@
 
 enum request_kind { REQUEST_PUT, REQUEST_CANCEL, REQUEST_MOVE, REQUEST_SETTLE, REQUEST_RUN };
 
-/* What points to anything, points to what is the caller's, or is part of the copy's block. */
+/* The pointers lead to the caller's memory, or into the block of a copy. */
 struct request {
 	enum request_kind kind;
 	const dw_timer *timer; /* put */
-	const char *id;        /* of a call that names a timer by its id alone */
+	const char *id;        /* the timer's id; not for put and settle */
 	const dw_token *token; /* settle */
 	dw_verdict verdict;
 	dw_usec time; /* of settle: retry_in; of move: due */
@@ -21,17 +21,18 @@ struct request {
 	void *arg;
 };
 
-/* request_check: DW_OK; DW_EINVAL: message (DW_MESSAGE_SIZE bytes) says what is wrong. */
+/* request_check checks the arguments. DW_OK; DW_EINVAL: message (DW_MESSAGE_SIZE bytes) says what
+ * is wrong. */
 int request_check(const struct request *, size_t data_max, char *message);
 
-/* request_do does it: as the call of the API, on the handle's thread. */
+/* request_do does the call on the handle's thread, and returns what the API's function returns. */
 int request_do(const struct request *, struct engine *);
 
-/* request_refuse answers a request that was accepted and could not be done. */
+/* request_refuse answers a request that was accepted but could not be done. */
 void request_refuse(const struct request *, struct engine *, int status);
 
-/* request_size: bytes of a copy with all that it points to; request_copy makes it in a block of
- * that size, aligned as malloc's. */
+/* request_size returns the size of a copy with all that it points to. request_copy makes the copy
+ * in a block of that size, aligned as malloc's blocks. */
 size_t request_size(const struct request *);
 void request_copy(const struct request *, void *ret_block);
 

@@ -8,7 +8,7 @@
 struct worker {
 	struct workers *workers;
 	pthread_t thread;
-	struct job *job; /* whose handler it runs, or NULL */
+	struct job *job; /* the job whose handler it runs, or NULL */
 };
 
 struct workers {
@@ -17,7 +17,7 @@ struct workers {
 
 	pthread_mutex_t mutex;
 	pthread_cond_t work;
-	struct job *first; /* under the mutex, all of these */
+	struct job *first; /* the mutex protects these and the following */
 	struct job *last;
 	size_t alive;
 	size_t running;
@@ -28,7 +28,7 @@ struct workers {
 
 /* ---- A thread ------------------------------------------------------------------------------ */
 
-/* next_job waits for one; NULL: no handler may start any more. */
+/* next_job waits for a job. NULL: no handler may start any more. */
 static struct job *next_job(struct worker *worker)
 {
 	struct workers *workers = worker->workers;
@@ -132,14 +132,14 @@ int workers_retry_in(struct workers *workers, dw_usec delay)
 		return DW_ETHREAD;
 	if (job->fire_batch)
 		return DW_EINVAL;
-	job->retry_in[0] = delay; /* the caller's own */
+	job->retry_in[0] = delay; /* the job of the calling thread */
 	return DW_OK;
 }
 
 /* ---- Beginning and ending ------------------------------------------------------------------ */
 
-/* start_threads: under the mutex, so that none looks at the others before all are there. They take
- * no signals, those are the program's. */
+/* start_threads starts all threads inside the mutex, so that none of them looks at the others
+ * before all exist. The threads block all signals, which belong to the program. */
 static int start_threads(struct workers *workers, size_t count)
 {
 	sigset_t all;
@@ -213,7 +213,7 @@ bool workers_free(struct workers *workers)
 	workers->given_away = workers->running > 0;
 	for (size_t i = 0; workers->given_away && i < workers->count; i++)
 		pthread_detach(workers->threads[i].thread);
-	if (workers->given_away) { /* from now on it is the last one's */
+	if (workers->given_away) { /* from now on the last thread owns it */
 		pthread_mutex_unlock(&workers->mutex);
 		return false;
 	}

@@ -1,8 +1,8 @@
-/* The threads that run handlers of dw_on_worker(). A job is handed to them by the engine and comes
- * back through the queue of the posts, behind what its handler has posted.
+/* The threads that run handlers of dw_on_worker(). The engine hands a job to them. The job comes
+ * back through the queue of posts, behind the calls that its handler has posted.
  *
- * A handler may outlive its handle: dw_close() does not wait for it for ever. Then the last thread
- * that leaves frees what is left of the handle. */
+ * A handler may outlive its handle, because dw_close() does not wait for ever. Then the last thread
+ * that leaves frees the rest of the handle. */
 #ifndef DW_HANDLE_WORKER_POOL_H
 #define DW_HANDLE_WORKER_POOL_H
 
@@ -14,7 +14,7 @@
 struct workers;
 
 struct workers_env {
-	dw *handle; /* what handlers are given */
+	dw *handle; /* the handle that handlers get */
 	struct alloc alloc;
 	struct clock clock;
 	struct posts *posts;
@@ -25,18 +25,18 @@ struct workers_env {
 /* workers_new starts count threads. DW_OK, DW_ENOMEM, DW_ESYS: errno says why. */
 int workers_new(struct workers **ret_workers, const struct workers_env *env, size_t count);
 
-/* workers_port: what the engine is given; zero for NULL. */
+/* workers_port returns the workers as the engine uses them; all zero for NULL. */
 struct worker_port workers_port(struct workers *);
 
-/* workers_retry_in: DW_ETHREAD: the caller is not a handler on one of these threads. DW_EINVAL: it
- * is the handler of a batch. */
+/* workers_retry_in sets the delay for the job of the calling thread. DW_ETHREAD: the caller is not
+ * a handler on one of these threads. */
 int workers_retry_in(struct workers *, dw_usec delay);
 
-/* workers_stop: no handler is started any more; jobs not started come back. */
+/* workers_stop: no handler starts any more. Jobs that were not started come back. */
 void workers_stop(struct workers *);
 
-/* workers_free, after workers_stop: true: all threads have ended and the workers are freed. false:
- * handlers still run; the last one out frees the workers and calls last_out. */
+/* workers_free comes after workers_stop. True: all threads have ended, and the workers are freed.
+ * False: handlers still run; the last thread frees the workers and calls last_out. */
 bool workers_free(struct workers *);
 
 #endif

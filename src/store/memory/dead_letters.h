@@ -1,5 +1,5 @@
-/* The dead letters of a store in memory, oldest first. Ids are not unique, because a timer with a
- * used id may die, too; id and generation name one letter. */
+/* The dead letters of a store in memory, oldest first. Several letters may have the same id,
+ * because a timer with a used id may die, too; id and generation together name one letter. */
 #ifndef DW_STORE_MEMORY_DEAD_LETTERS_H
 #define DW_STORE_MEMORY_DEAD_LETTERS_H
 
@@ -9,7 +9,7 @@
 struct dead_letter {
 	struct dead_letter *before;
 	struct dead_letter *after;
-	uint64_t number; /* in the order of arrival, never used again */
+	uint64_t number; /* counts the letters in the order of their death; never used again */
 	dw_usec at;
 	dw_reason reason;
 	struct life_record record;
@@ -19,25 +19,25 @@ struct dead_letter {
 	size_t body_size;
 };
 
-/* Zero is empty. */
+/* A list of letters; all zero is empty. */
 struct dead_letters {
 	struct dead_letter *first;
 	struct dead_letter *last;
 	uint64_t count;
-	uint64_t number; /* the last one given */
+	uint64_t number; /* the last number given */
 };
 
-/* dead_letters_add copies what letter points to. DW_OK, DW_ENOMEM. */
+/* dead_letters_add adds a copy of the letter and of all that it points to. DW_OK, DW_ENOMEM. */
 int dead_letters_add(struct dead_letters *, const struct alloc *, const struct dead_letter *letter);
 void dead_letters_drop(struct dead_letters *, const struct alloc *, struct dead_letter *);
 void dead_letters_clear(struct dead_letters *, const struct alloc *);
 
-/* dead_letters_find: the letter of id and generation; generation 0: the last one of id. It looks
- * through all of them: they are few, and only people ask. */
+/* dead_letters_find returns the letter of id and generation; generation 0: the last letter of the
+ * id. It looks through all letters, because they are few and only people ask. */
 struct dead_letter *dead_letters_find(const struct dead_letters *, const char *id,
 				      uint64_t generation);
 
-/* dead_letters_forget drops what is too old or too many, and returns how many. */
+/* dead_letters_forget drops letters that are too old or too many, and returns how many. */
 uint64_t dead_letters_forget(struct dead_letters *, const struct alloc *, dw_usec now);
 
 #endif
