@@ -29,7 +29,7 @@ size_t record_size(const struct record *record)
 	       (size_t)record->data_size;
 }
 
-/* body_crc covers all of the body but the four bytes it is stored in. */
+/* body_crc computes the checksum of the body, without the four bytes that store it. */
 static uint32_t body_crc(const unsigned char *body, size_t size)
 {
 	uint32_t crc = crc32c(0, body, AT_CRC);
@@ -37,7 +37,7 @@ static uint32_t body_crc(const unsigned char *body, size_t size)
 	return crc32c(crc, body + AT_ID_SIZE, size - AT_ID_SIZE);
 }
 
-/* write_fields writes all but the checksum. */
+/* write_fields writes everything but the checksum. */
 static void write_fields(const struct record *record, unsigned char *ret_body)
 {
 	size_t size = record_size(record);
@@ -77,7 +77,7 @@ void record_restore(const struct record *record, const unsigned char *crc, unsig
 	memcpy(ret_body + AT_CRC, crc, 4);
 }
 
-/* is_intact: some durawheel has written these bytes, perhaps a newer one. */
+/* is_intact: true if a durawheel, perhaps a newer one, has written these bytes. */
 static bool is_intact(const unsigned char *bytes, size_t size)
 {
 	return size >= RECORD_HEADER_SIZE && memcmp(bytes, magic, sizeof magic) == 0 &&
@@ -90,7 +90,8 @@ static bool is_name(const char *name, size_t size, size_t max)
 	return size > 0 && size <= max && utf8_is_name(name, size);
 }
 
-/* has_names: within the limits of the API. The topic "*" means all topics. */
+/* has_names: true if id and topic are within the limits of the API. The topic "*" is not, because
+ * it means all topics. */
 static bool has_names(const struct record *record, size_t size)
 {
 	return RECORD_HEADER_SIZE + (size_t)record->id_size + record->topic_size <= size &&
@@ -141,7 +142,7 @@ bool record_breaks_limit(const void *body, size_t size, char ret_words[RECORD_WO
 	else
 		(void)snprintf(ret_words, RECORD_WORDS_SIZE,
 			       "has an id, a topic, data or a time that is not allowed");
-	return true; /* all of these fit */
+	return true; /* the words always fit */
 }
 
 int record_of_row(const dw_row *row, struct record *ret_record)

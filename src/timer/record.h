@@ -23,10 +23,10 @@
 #include "durawheel/store.h"
 
 #define RECORD_HEADER_SIZE 28u
-#define RECORD_VERSION 1 /* the newest one that is understood */
+#define RECORD_VERSION 1 /* the newest version that this library understands */
 #define RECORD_WORDS_SIZE 64
 
-/* A decoded body; the pointers lead into it, id and topic are not NUL-terminated. */
+/* A decoded body. The pointers lead into the body; id and topic are not NUL-terminated. */
 struct record {
 	const char *id;
 	const char *topic;
@@ -37,42 +37,42 @@ struct record {
 	uint8_t topic_size;
 };
 
-/* record_size: how many bytes record_encode writes. */
+/* record_size returns how many bytes record_encode writes. */
 size_t record_size(const struct record *);
 void record_encode(const struct record *, unsigned char *ret_body);
 
-/* record_crc: the checksum in an encoded body. */
+/* record_crc returns the checksum that an encoded body contains. */
 uint32_t record_crc(const void *body);
 
-/* record_restore writes the same bytes as record_encode did, for a store that keeps only a part of
+/* record_restore writes the same bytes as record_encode, for a store that keeps only a part of
  * them. The store must keep the four bytes of the checksum, so that decoding verifies the rest. */
 void record_restore(const struct record *, const unsigned char *crc, unsigned char *ret_body);
 
-/* record_decode enforces every limit of the API, so that its callers need not.
- * DW_ECORRUPT: not a body, damaged, or beyond a limit.
- * DW_ENEWER: intact and of a newer version; only id and topic are set, and they are empty where
- * this version cannot read them. */
+/* record_decode decodes a body, and enforces every limit of the API, so that its callers need not.
+ * DW_ECORRUPT: not a body, damaged, or beyond a limit. DW_ENEWER: intact, but of a newer version;
+ * only id and topic are set, and they are empty if this version cannot read them. */
 int record_decode(const void *body, size_t size, struct record *ret_record);
 
-/* record_is_nameless: a newer version's, whose names this one cannot read. */
+/* record_is_nameless: true for a record of a newer version whose id and topic this version cannot
+ * read. */
 static inline bool record_is_nameless(const struct record *record)
 {
 	return record->id_size == 0;
 }
 
-/* record_breaks_limit: the checksum is right, but the record is beyond a limit of the API.
- * ret_words names the limit; they follow the timer's name. */
+/* record_breaks_limit: true if the checksum is right, but the record is beyond a limit of the API.
+ * ret_words says which; put them behind the timer's id. */
 bool record_breaks_limit(const void *body, size_t size, char ret_words[RECORD_WORDS_SIZE]);
 
-/* record_of_row decodes the body of a store's row. DW_ECORRUPT also means that the store says so,
- * or that the body is another id's. */
+/* record_of_row decodes the body of a store's row. DW_ECORRUPT also if the store says that the row
+ * is damaged, or if the body has another id. */
 int record_of_row(const dw_row *, struct record *ret_record);
 
-/* record_version: of an intact body. */
+/* record_version returns the version of an intact body. */
 unsigned record_version(const void *body);
 
-/* record_seal: the checksum of a head, of the token that claimed it and of its body. The body must
- * have been encoded or decoded with success. */
+/* record_seal computes the checksum over a head, the token that claimed it, and its body. The body
+ * must have been encoded or decoded with success. */
 uint32_t record_seal(const dw_head *, uint64_t token, const void *body);
 
 #endif

@@ -15,7 +15,7 @@ dw_usec retry_delay(uint32_t retries, struct rng *rng)
 		delay *= 2;
 	delay = usec_min(delay, DELAY_MAX);
 	jitter = delay / 100 * JITTER_PERCENT;
-	/* Spread over [delay - jitter, delay + jitter], so that a crowd that failed together does
-	 * not come back together. */
+	/* The delay is spread over [delay - jitter, delay + jitter], so that timers that failed
+	 * together do not come back together. */
 	return delay - jitter + (dw_usec)rng_below(rng, (uint64_t)(2 * jitter) + 1);
 }

@@ -7,7 +7,8 @@
 
 enum { BUCKETS_MIN = 64 };
 
-/* FNV-1a: ids are short, and nobody but the program itself chooses them. */
+/* hash_of is FNV-1a, which is good enough: ids are short, and only the program itself chooses
+ * them. */
 static uint32_t hash_of(const char *id)
 {
 	uint32_t hash = 2166136261u;

@@ -1,5 +1,5 @@
-/* A hash table by id, of nodes that live inside their owners' structures: it allocates nothing but
- * its buckets, so that adding never fails once it is made. */
+/* A hash table by id. Its nodes live inside the structures that they belong to. It allocates
+ * nothing but its buckets, so once it is made, adding never fails. */
 #ifndef DW_STORE_MEMORY_ID_MAP_H
 #define DW_STORE_MEMORY_ID_MAP_H
 
@@ -25,8 +25,8 @@ void id_map_free(struct id_map *, const struct alloc *);
 
 struct id_map_node *id_map_find(const struct id_map *, const char *id);
 
-/* id_map_add: node->id, not in the table, is set. Without memory the table grows no more and only
- * becomes slower. */
+/* id_map_add adds a node whose id is set and not in the table. Without memory the table does not
+ * grow, and only becomes slower. */
 void id_map_add(struct id_map *, const struct alloc *, struct id_map_node *);
 void id_map_remove(struct id_map *, struct id_map_node *);
 

@@ -1,5 +1,5 @@
-/* What clients have written and the owner has not acknowledged, in the order of generations; one
- * entry an id. */
+/* Lists the changes of clients that the owner has not acknowledged, in the order of their
+ * generations, with one entry for each id. */
 #ifndef DW_STORE_MEMORY_INBOX_H
 #define DW_STORE_MEMORY_INBOX_H
 
@@ -26,7 +26,7 @@ struct inbox {
 int inbox_init(struct inbox *, const struct alloc *);
 void inbox_free(struct inbox *, const struct alloc *);
 
-/* inbox_entry_new: not in the inbox yet; NULL: no memory. */
+/* inbox_entry_new makes an entry that is not in the inbox yet. NULL: no memory. */
 struct inbox_entry *inbox_entry_new(const struct alloc *, const char *id);
 
 /* inbox_add puts the entry in the place of an earlier entry of its id. */
@@ -34,7 +34,7 @@ void inbox_add(struct inbox *, const struct alloc *, struct inbox_entry *);
 void inbox_drop(struct inbox *, const struct alloc *, struct inbox_entry *);
 void inbox_clear(struct inbox *, const struct alloc *);
 
-/* inbox_find: the entry of the id, or NULL. */
+/* inbox_find returns the entry of the id, or NULL. */
 struct inbox_entry *inbox_find(const struct inbox *, const char *id);
 
 #endif

@@ -1,5 +1,5 @@
-/* The store that is a table in this process: every operation is carried out inside submit, and its
- * answer waits to be collected. Nothing survives. One thread, like the engine that uses it. */
+/* The memory store: a table in this process. submit applies every operation at once, and the answer
+ * waits to be collected. Nothing survives the process. Only one thread uses it, like the engine. */
 #include "store/store.h"
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ static void take_op(struct memory_store *memory, dw_op *op)
 	if (memory->stopped)
 		answer(memory, op, DW_ECLOSED);
 	else if (op->kind == DW_OP_INBOX && memory->parked)
-		answer(memory, op, DW_EBUSY); /* one at a time */
+		answer(memory, op, DW_EBUSY); /* only one INBOX at a time */
 	else if (table_apply(memory->table, op, &caller))
 		op_queue_push(&memory->answers, op);
 	else

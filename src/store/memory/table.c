@@ -44,7 +44,7 @@ void table_free(struct timer_table *table)
 	alloc_free(&alloc, table);
 }
 
-/* set_text replaces a string of the table's; NULL makes it empty. */
+/* set_text replaces a string of the table; NULL makes it empty. */
 static int set_text(struct timer_table *table, char **text, const void *bytes, size_t size)
 {
 	char *copy = NULL;
@@ -139,7 +139,7 @@ static void forget(struct timer_table *table, dw_op *op, dw_usec now)
 	op->count = dead_letters_forget(&table->dead, &table->alloc, now);
 }
 
-/* add_dead_letter: of a timer that is deleted next. */
+/* add_dead_letter makes a dead letter of a timer that the caller deletes next. */
 static int add_dead_letter(struct timer_table *table, const dw_op *op,
 			   const struct stored_timer *timer)
 {
@@ -154,7 +154,7 @@ static int add_dead_letter(struct timer_table *table, const dw_op *op,
 	return dead_letters_add(&table->dead, &table->alloc, &letter);
 }
 
-/* carry_out does what the step says; everything that can fail comes first. */
+/* carry_out applies the step. Everything that can fail comes first. */
 static int carry_out(struct timer_table *table, dw_op *op, struct stored_timer *timer,
 		     const struct life_step *step)
 {
@@ -255,7 +255,7 @@ static void requeue(struct timer_table *table, dw_op *op, const struct table_cal
 	}
 	dead_letters_drop(&table->dead, &table->alloc, letter);
 	op->head = step.record.head;
-	/* Without memory for that the owner scans, and finds it. */
+	/* If there is no memory for the row, the owner scans, and finds the timer. */
 	timer = table_find(table, op->id);
 	if (step.show)
 		(void)show(table, op, timer, &step);
@@ -299,7 +299,7 @@ bool table_apply(struct timer_table *table, dw_op *op, const struct table_caller
 		acknowledge(table, op);
 		return true;
 	case DW_OP_STATUS:
-	case DW_OP_CHECK: /* memory does not rot: nothing but the counts */
+	case DW_OP_CHECK: /* only counts: a timer in memory cannot be damaged */
 		table_status(table, op);
 		return true;
 	case DW_OP_DEAD_SCAN:
@@ -312,7 +312,7 @@ bool table_apply(struct timer_table *table, dw_op *op, const struct table_caller
 		drop(table, op);
 		return true;
 	case DW_OP_DISOWN:
-	case DW_OP_OWN: /* an opening is what it is opened as */
+	case DW_OP_OWN: /* the role of an opening never changes */
 		op->status = caller->role == DW_OWNER ? DW_OK : DW_EOWNED;
 		return true;
 	case DW_OP_PURGE:

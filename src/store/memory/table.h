@@ -1,9 +1,8 @@
-/* The timers of a store in memory: what the operations of durawheel/store.h do, applied at once. No
- * thread, no clock, no queue; so it serves as the memory store's heart and as the durable state of
- * a simulated store, where it outlives the handles that are opened on it.
+/* The timers of a store in memory. It applies the operations of durawheel/store.h at once, without
+ * a thread, a clock or a queue. It is used by the memory store, and as the durable state of a
+ * simulated store, where it outlives the handles that are opened on it.
  *
- * Invariant: a timer is in the hash by id and in the order by (due, generation), or in neither.
- */
+ * Invariant: a timer is in the hash by id and in the order by (due, generation), or in neither. */
 #ifndef DW_STORE_MEMORY_TABLE_H
 #define DW_STORE_MEMORY_TABLE_H
 
@@ -14,7 +13,7 @@
 
 struct timer_table;
 
-/* Who asks, and when. */
+/* The opening that asks, and the time. */
 struct table_caller {
 	uint64_t token; /* dw_store_env.token: of this opening */
 	dw_role role;
@@ -25,15 +24,15 @@ struct table_caller {
 struct timer_table *table_new(const struct alloc *);
 void table_free(struct timer_table *);
 
-/* table_own: an owner opens the table. It will read everything, so the inbox is emptied. line says
- * who it is, for STATUS; NULL: the owner has gone. DW_OK, DW_ENOMEM. */
+/* table_own: an owner opens the table. It empties the inbox, because the owner reads everything
+ * next. line says who the owner is, for STATUS; NULL: the owner has gone. DW_OK, DW_ENOMEM. */
 int table_own(struct timer_table *, const char *line, dw_usec since);
 
-/* table_apply carries the operation out and fills its answer. False: an INBOX that has nothing to
- * say yet; it is not answered, apply it again when a client has written. */
+/* table_apply does the operation, and fills in its answer. False: an INBOX that has nothing to say
+ * yet. It is not answered; apply it again when a client has written. */
 bool table_apply(struct timer_table *, dw_op *, const struct table_caller *);
 
-/* table_count: the timers there are. */
+/* table_count returns the number of timers. */
 size_t table_count(const struct timer_table *);
 
 /* table_check asserts the invariant. */

@@ -40,7 +40,8 @@ void table_scan(struct timer_table *table, dw_op *op)
 	}
 }
 
-/* inbox_row: the timer as it is now, or that there is none any more. */
+/* inbox_row makes the row of an inbox entry: the timer as it is stored now, or a row that says that
+ * the timer is gone. */
 static dw_row *inbox_row(struct timer_table *table, const struct inbox_entry *entry)
 {
 	struct stored_timer *timer = table_find(table, entry->id);

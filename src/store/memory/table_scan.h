@@ -1,4 +1,4 @@
-/* The inside of a table of timers, and the operations that only read it. */
+/* The members of a table of timers, and the operations that only read it. */
 #ifndef DW_STORE_MEMORY_TABLE_SCAN_H
 #define DW_STORE_MEMORY_TABLE_SCAN_H
 
@@ -32,7 +32,7 @@ struct timer_table {
 	char *report;
 	dw_usec owner_since;
 	dw_usec owner_seen;
-	dw_usec now; /* of the operation under way */
+	dw_usec now; /* wall time of the current operation */
 };
 
 static inline struct stored_timer *stored_at(struct skiplist_node *node)
@@ -47,16 +47,16 @@ static inline bool stored_is_claimed(const struct stored_timer *timer)
 	return timer->record.head.state == DW_CLAIMED;
 }
 
-/* table_find: the timer of the id, or NULL. */
+/* table_find returns the timer of the id, or NULL. */
 static inline struct stored_timer *table_find(const struct timer_table *table, const char *id)
 {
 	return (struct stored_timer *)(void *)id_map_find(&table->timers, id); /* first */
 }
 
-/* table_row: a timer as part of an answer; NULL: no memory. */
+/* table_row makes a row of the timer for an answer. NULL: no memory. */
 dw_row *table_row(struct timer_table *, const struct stored_timer *);
 
-/* These fill an operation's answer. table_read_inbox: false: there is nothing to say yet. */
+/* These fill in an operation's answer. table_read_inbox: false: the inbox has nothing new. */
 void table_scan(struct timer_table *, dw_op *);
 bool table_read_inbox(struct timer_table *, dw_op *);
 void table_scan_dead(struct timer_table *, dw_op *);
