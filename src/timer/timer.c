@@ -17,7 +17,7 @@ struct timer *timer_new(const struct alloc *alloc, const struct record *record, 
 	timer->late_after = record->late_after;
 	timer->data = bytes + size - record->data_size;
 	timer->data_size = record->data_size;
-	/* The block is zero, which ends the id. */
+	/* The block is zeroed, so the id ends with NUL. */
 	timer->id = memcpy(bytes + size, record->id, record->id_size);
 	return timer;
 }

@@ -21,62 +21,61 @@ struct call;
 struct record;
 
 enum timer_state {
-	TIMER_ABSENT, /* only a place for what is under way or waits */
+	TIMER_ABSENT, /* no timer; the object is a place for operations or calls on the id */
 	TIMER_PENDING,
 	TIMER_CLAIMED,
-	TIMER_FIRING, /* its handler is on the stack, here or of a worker */
+	TIMER_FIRING, /* its handler runs, on this thread or a worker's */
 	TIMER_HELD,
 	TIMER_VERDICT /* delivered; the verdict is not in the store yet */
 };
 
-/* Which schedule holds the timer. */
+/* The schedule or list that holds the timer. */
 enum timer_place {
 	PLACE_NONE,
 	PLACE_CLAIM,
 	PLACE_FIRE,
 	PLACE_WORK,
-	PLACE_WAITING,     /* for a handler of its topic */
+	PLACE_WAITING,     /* until its topic has a handler */
 	PLACE_UNSCHEDULED, /* no schedule had memory for it */
 	PLACE_SUSPENDED    /* its part of the store is cut off */
 };
 
 struct timer {
-	struct linear_node node;   /* of the index; first */
-	struct timer *prev, *next; /* of the list that PLACE_WAITING and those after it name, or
-				    * of the gathered timers of the topic */
-	struct topic *topic;       /* NULL while only a place */
-	struct call *calls;        /* what waits for the operation under way */
-	struct call *settling;     /* the dw_settle that brought the verdict, or will for a hold */
+	struct linear_node node;   /* in the index; must be first */
+	struct timer *prev, *next; /* in the list of PLACE_WAITING, UNSCHEDULED or SUSPENDED */
+	struct topic *topic;       /* NULL if there is no timer (ABSENT) */
+	struct call *calls;        /* calls that wait for the operation under way */
+	struct call *settling;     /* the dw_settle with the verdict, or that waits for a hold */
 	dw_head head;
 	dw_wheel_handle slot;
 	dw_usec slot_time; /* when it comes out of the schedule that holds it */
 	dw_usec late_after;
-	dw_usec retry_in; /* of the verdict: below 0, the policy's */
-	dw_usec retry_at; /* what that came to when the store was first asked, 0: not yet */
+	dw_usec retry_in; /* of the verdict DW_RETRY; below 0: the policy's delay */
+	dw_usec retry_at; /* the new deadline, kept for repetitions; 0: not yet known */
 	const char *id;
 	const unsigned char *body;
 	size_t body_size;
 	const void *data;
 	uint32_t data_size;
-	uint16_t failures; /* of the store in a row on this timer */
+	uint16_t failures; /* failures of the store in a row */
 	uint8_t state;
 	uint8_t place;
 	uint8_t verdict;
-	uint8_t reason;   /* of a bury: a dw_reason, 0: none */
+	uint8_t reason;   /* why it becomes a dead letter: a dw_reason; 0: it does not */
 	bool busy;        /* an operation on this id is under way */
-	bool judging;     /* that operation is the verdict */
-	bool storing;     /* a put's, not stored yet: owned by its call */
-	bool backing_off; /* armed in the fire schedule to try an operation again */
-	bool no_retry;    /* cancelled while it was delivered: a retry is dropped */
-	bool purged;      /* the store does not have it any more; its delivery still ends */
+	bool judging;     /* the operation under way is the verdict */
+	bool storing;     /* not stored yet: it belongs to the call of its put */
+	bool backing_off; /* waits in the fire schedule to try an operation again */
+	bool no_retry;    /* cancelled during its delivery: a DW_RETRY is dropped */
+	bool purged;      /* a purge has deleted it in the store; its delivery still ends */
 	bool provisional; /* the journal has given the generation, and Redis may have another one */
 	bool gathered;    /* waits for a batch: in its topic's list, and in FIRE or WORK */
 	bool on_worker;   /* FIRING: a worker runs the handler, not this thread */
-	bool unsure;      /* what is stored may be newer, or an inbox may name it still */
+	bool unsure;      /* the stored timer may differ, or the inbox may still name it */
 };
 
-/* timer_new: a timer with a copy of the body, which decodes to the record. The topic is for the
- * caller to set. timer_new_place: only a place for the id. NULL: no memory. */
+/* timer_new makes a timer with a copy of the body, which decodes to the record. The caller sets the
+ * topic. timer_new_place makes only a place for the id. NULL: no memory. */
 struct timer *timer_new(const struct alloc *, const struct record *, const void *body);
 struct timer *timer_new_place(const struct alloc *, const char *id);
 

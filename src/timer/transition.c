@@ -65,8 +65,8 @@ static struct life_step change(enum life_effect effect, const struct life_record
 	return (struct life_step){.status = DW_OK, .effect = effect, .record = *record};
 }
 
-/* leaves_open: the put replaces a claim that may still start. The owner knows when it cannot, and
- * says so. A damaged timer may have been anything. */
+/* leaves_open: true if the put replaces a claim that may still start. The owner knows when a claim
+ * cannot start, and says so by DW_OP_WITHDRAWN. A damaged timer may have been claimed. */
 static bool leaves_open(const dw_op *op, const struct life_record *stored)
 {
 	if (!stored || op->flags & DW_OP_WITHDRAWN)
@@ -107,7 +107,8 @@ static struct life_step take_claim(const dw_op *op, const struct life_record *st
 		return change(LIFE_KEEP, stored);
 	if (op->head.attempt != stored->head.attempt)
 		return stale(stored);
-	/* The caller's own, of a put whose answer was lost: nothing has died. */
+	/* A claim of the caller's own token comes from a put whose answer was lost, so no owner has
+	 * crashed. */
 	if (claimed && stored->claim != caller->token) {
 		record.head.crashes++;
 		record.head.open = 1;
@@ -140,8 +141,9 @@ static struct life_step take_retry(const dw_op *op, const struct life_record *st
 	return change(LIFE_UPDATE, &record);
 }
 
-/* take_cancel: a client's cancel comes too late for a claimed timer, and is no promise for an open
- * one. The owner knows what of its own has started; the claims of a dead owner never will. */
+/* take_cancel: a client's cancel of a claimed timer comes too late. Its cancel of an open timer
+ * deletes it, but answers DW_ELATE, because an earlier claim may still start. An owner knows which
+ * of its own claims have started; the claims of a dead owner never will. */
 static struct life_step take_cancel(const dw_op *op, const struct life_record *stored,
 				    const struct life_caller *caller)
 {
@@ -162,9 +164,9 @@ static struct life_step take_cancel(const dw_op *op, const struct life_record *s
 	return step;
 }
 
-/* take_move: the attempt only ever grows for an id that is not settled. Retries and crashes are
+/* take_move: the attempt of an id may only grow until the timer is settled. Retries and crashes are
  * counted from zero, because whoever moves a timer wants it delivered. A move may leave the timer
- * open: then it promises nothing about the earlier claim, as a put does. */
+ * open. Then, like a put, it promises nothing about the earlier claim. */
 static struct life_step take_move(const dw_op *op, const struct life_record *stored,
 				  const struct life_caller *caller)
 {
@@ -184,7 +186,7 @@ static struct life_step take_move(const dw_op *op, const struct life_record *sto
 }
 
 /* cancel_damaged always removes the timer, because nothing else could. A client gets DW_OK only if
- * no trace of a claim is left. A claim leaves two: the state and the token. */
+ * there is no trace of a claim, which would leave two: the state and the token. */
 static struct life_step cancel_damaged(const struct life_record *stored,
 				       const struct life_caller *caller)
 {
@@ -200,7 +202,7 @@ static struct life_step cancel_damaged(const struct life_record *stored,
 }
 
 /* take_damaged: a timer that does not match its checksum never fires. A put replaces it, a cancel
- * removes it, a bury sets it aside. Nothing else changes it. */
+ * removes it, and a bury makes it a dead letter. Nothing else changes it. */
 static struct life_step take_damaged(const dw_op *op, const struct life_record *stored,
 				     const struct life_caller *caller)
 {
@@ -211,8 +213,8 @@ static struct life_step take_damaged(const dw_op *op, const struct life_record *
 	return keep(DW_ECORRUPT);
 }
 
-/* take_newer: nothing changes what a newer durawheel has written. An owner that asks about an
- * earlier timer of the id is shown it. */
+/* take_newer: no operation changes what a newer durawheel has written. An owner that asks about an
+ * earlier timer of the id gets its row. */
 static struct life_step take_newer(const dw_op *op, const struct life_record *stored)
 {
 	struct life_step step = stale(stored);
@@ -242,7 +244,7 @@ struct life_step life_requeue(const dw_op *op, const struct life_record *dead, b
 	if (dead->damaged || dead->newer)
 		return keep(dead->damaged ? DW_ECORRUPT : DW_ENEWER);
 	record.head.due = op->head.due;
-	record.head.attempt = dead->head.attempt; /* as after a move */
+	record.head.attempt = dead->head.attempt; /* the attempt goes on, as after a move */
 	record.head.open = dead->head.open || caller->left_open;
 	step = change(LIFE_STORE, &record);
 	step.news = caller->role == DW_CLIENT;
@@ -268,7 +270,8 @@ struct life_step life_take(const dw_op *op, const struct life_record *stored,
 		return take_newer(op, stored);
 	if (op->kind == DW_OP_PUT)
 		return take_put(op, stored, caller);
-	/* A client's cancel of what is gone but may still start promises nothing, either. */
+	/* If an earlier claim of a deleted timer may still start, a client's cancel answers
+	 * DW_ELATE, because it can promise nothing. */
 	if (!stored)
 		return keep(op->kind == DW_OP_CANCEL && caller->left_open ? DW_ELATE : DW_ENOENT);
 	if (stored->damaged)
