@@ -39,6 +39,9 @@ static const char help_of_run[] =
     "  --exec-output O   stdout of commands is our stderr (default), or our stdout\n"
     "  --jobs N          at most N commands at a time (default: 4)\n"
     "  --timeout D       a command that takes longer is ended, and retried\n"
+    "  --batch N         N timers of a topic for each CMD: their lines on stdin, and\n"
+    "                    DW_TOPIC, DW_COUNT. Its exit counts for all of them\n"
+    "  --wait D          a timer waits so long for others (default: 0, at most 10s)\n"
     "  --standby         wait while another process owns the store, then take it over\n"
     "  --until-idle      stop when no timer is left\n"
     "  --journal FILE    keeps verdicts while Redis is away\n"
@@ -135,7 +138,7 @@ const struct command commands[] = {
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE) | OPT_BIT(OPT_EXEC) |
 		   OPT_BIT(OPT_EXEC_OUTPUT) | OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) |
 		   OPT_BIT(OPT_STANDBY) | OPT_BIT(OPT_JOURNAL) | OPT_BIT(OPT_OUTAGE) |
-		   OPT_BIT(OPT_LEASE),
+		   OPT_BIT(OPT_LEASE) | OPT_BIT(OPT_BATCH) | OPT_BIT(OPT_WAIT),
 	.run = command_run,
     },
     {

@@ -15,7 +15,7 @@ _durawheel_options()
 	'journal replay') echo '--timeout' ;;
 	'journal drop') echo '--yes' ;;
 	list | 'dead list') echo '--topic --limit --json' ;;
-	run) echo '--topic --exec --exec-output --jobs --timeout --standby --until-idle --journal --outage --lease' ;;
+	run) echo '--topic --exec --exec-output --jobs --timeout --batch --wait --standby --until-idle --journal --outage --lease' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
 	purge) echo '--yes' ;;
@@ -29,7 +29,7 @@ _durawheel_command()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
-			--exec | --exec-output | --jobs | --timeout | --journal | --outage | --lease | --store | --name | --shards)
+			--exec | --exec-output | --jobs | --timeout | --batch | --wait | --journal | --outage | --lease | --store | --name | --shards)
 			# Skip the option's value. It may follow a '=', and a ':' in it divides words.
 			((i++))
 			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
@@ -85,7 +85,7 @@ _durawheel()
 		return
 		;;
 	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name | \
-		--shards)
+		--shards | --batch | --wait)
 		return
 		;;
 	esac

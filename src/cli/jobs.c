@@ -25,7 +25,7 @@ int jobs_open(struct jobs *jobs)
 void jobs_close(struct jobs *jobs)
 {
 	for (size_t i = 0; i < jobs->count; i++)
-		line_free(&jobs->all[i].line);
+		jobs_items_free(jobs->all[i].items, jobs->all[i].count);
 	free(jobs->all);
 }
 
@@ -36,19 +36,30 @@ static dw_usec after(dw_usec duration)
 	return duration > DW_NEVER - now ? DW_NEVER : now + duration;
 }
 
-int jobs_start(struct jobs *jobs, const dw_firing *firing, struct line *line)
+struct job_item *jobs_items(size_t count)
 {
-	struct exec_job *job = &jobs->all[jobs->count];
+	return calloc(count, sizeof(struct job_item));
+}
+
+void jobs_items_free(struct job_item *items, size_t count)
+{
+	for (size_t i = 0; items && i < count; i++)
+		line_free(&items[i].line);
+	free(items);
+}
+
+int jobs_start(struct jobs *jobs, const struct shell_input *input, struct job_item *items,
+	       size_t count)
+{
 	pid_t pid;
-	int error = jobs->count < jobs->max ? shell_start(jobs->command, jobs->output, firing, &pid)
+	int error = jobs->count < jobs->max ? shell_start(jobs->command, jobs->output, input, &pid)
 					    : EAGAIN;
 
 	if (error != 0)
 		return error;
-	*job = (struct exec_job){
-	    .pid = pid, .token = *firing->token, .line = *line, .until = after(jobs->timeout)};
-	*line = (struct line){0};
-	jobs->count++;
+	jobs->all[jobs->count++] = (struct exec_job){
+	    .pid = pid, .items = items, .count = count, .until = after(jobs->timeout)};
+	jobs->held += count;
 	return 0;
 }
 
@@ -58,8 +69,9 @@ static void finish(struct jobs *jobs, size_t i)
 	struct exec_job job = jobs->all[i];
 
 	jobs->all[i] = jobs->all[--jobs->count];
+	jobs->held -= job.count;
 	jobs->over(&job, jobs->user);
-	line_free(&job.line);
+	jobs_items_free(job.items, job.count);
 }
 
 static void terminate(struct exec_job *job, enum job_end why)

@@ -1,4 +1,5 @@
-/* Runs one command for each delivery, below a supervisor of its own (cli/supervisor.h).
+/* Runs one command for each delivery, or each batch of deliveries, below a supervisor of its own
+ * (cli/supervisor.h).
  *
  * A job is over when its supervisor has ended. A supervisor ends with the shell of its command. If
  * we end the job, because its time is over or because we stop, the supervisor ends with the last
@@ -12,6 +13,7 @@
 #include <sys/types.h>
 
 #include "cli/line.h"
+#include "cli/shell.h"
 #include "durawheel/durawheel.h"
 
 enum job_end {
@@ -20,11 +22,17 @@ enum job_end {
 	JOB_STOPPED  /* ended by jobs_stop() */
 };
 
+/* A delivery, and the line of its firing. */
+struct job_item {
+	dw_token token;
+	struct line line;
+};
+
 struct exec_job {
 	pid_t pid; /* the supervisor */
-	dw_token token;
-	struct line line; /* the line of its firing */
-	dw_usec until;    /* steady time when it is overdue, or DW_NEVER */
+	struct job_item *items;
+	size_t count;
+	dw_usec until; /* steady time when it is overdue, or DW_NEVER */
 	enum job_end end;
 	int status; /* the shell's exit code, 128 and more for a signal */
 };
@@ -44,6 +52,7 @@ struct jobs {
 	void *user;
 	struct exec_job *all; /* an array of max jobs; the first count are running */
 	size_t count;
+	size_t held; /* deliveries of all running jobs */
 };
 
 /* jobs_open: the caller has filled in the fields of *jobs that say how and how many commands run.
@@ -52,9 +61,14 @@ int jobs_open(struct jobs *);
 /* jobs_close frees memory. It does not end running jobs. */
 void jobs_close(struct jobs *);
 
-/* jobs_start starts a job and moves the line into it. 0, or an errno; EAGAIN: max jobs are
+/* jobs_items: room for count deliveries with empty lines; NULL: no memory. jobs_items_free frees it
+ * with its lines. */
+struct job_item *jobs_items(size_t count);
+void jobs_items_free(struct job_item *, size_t count);
+
+/* jobs_start starts a job, which owns the items from then on. 0, or an errno; EAGAIN: max jobs are
  * running. */
-int jobs_start(struct jobs *, const dw_firing *, struct line *);
+int jobs_start(struct jobs *, const struct shell_input *, struct job_item *items, size_t count);
 
 /* jobs_reap: call it after SIGCHLD. jobs_tick: call it at the steady time that jobs_wake() returns,
  * which is DW_NEVER if no job has a time limit. */

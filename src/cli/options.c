@@ -44,6 +44,8 @@ static const struct option table[] = {
     {"journal", required_argument, NULL, LONG_OPTION + OPT_JOURNAL},
     {"outage", required_argument, NULL, LONG_OPTION + OPT_OUTAGE},
     {"lease", required_argument, NULL, LONG_OPTION + OPT_LEASE},
+    {"batch", required_argument, NULL, LONG_OPTION + OPT_BATCH},
+    {"wait", required_argument, NULL, LONG_OPTION + OPT_WAIT},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");

@@ -39,6 +39,8 @@ enum option_id {
 	OPT_JOURNAL,
 	OPT_OUTAGE,
 	OPT_LEASE,
+	OPT_BATCH,
+	OPT_WAIT,
 	OPT_COUNT
 };
 #define OPT_BIT(id) (1u << (id))

@@ -29,9 +29,10 @@
 #include "cli/line.h"
 #include "cli/outage.h"
 #include "cli/outbox.h"
-#include "cli/progress.h"
+#include "cli/run_batch.h"
 #include "cli/run_exec.h"
 #include "cli/run_idle.h"
+#include "cli/run_loading.h"
 #include "cli/session.h"
 #include "cli/supervisor.h"
 
@@ -51,7 +52,8 @@ struct runner {
 	struct run_idle idle;
 	bool until_idle;
 	struct outbox outbox;
-	struct jobs jobs; /* used with --exec */
+	struct jobs jobs;       /* used with --exec */
+	dw_batch_options batch; /* max 0: without --batch */
 	struct line line;
 	struct outage outage;
 	struct progress loading; /* shown on a terminal until every timer is loaded */
@@ -69,12 +71,20 @@ struct runner {
 };
 
 static dw_verdict run_fires(dw *, const dw_firing *, void *user);
+static void run_fires_batch(dw *, dw_batch *, void *user);
 
-/* handle registers fn for every topic. NULL removes the handlers. */
-static int handle(struct runner *runner, dw_fire_fn fn)
+static int handle_topic(struct runner *runner, const char *topic, bool fires)
+{
+	if (fires && runner->batch.max > 0)
+		return dw_on_batch(runner->d, topic, &runner->batch, run_fires_batch, runner);
+	return dw_on(runner->d, topic, fires ? run_fires : NULL, runner);
+}
+
+/* handle registers the handler of every topic, or removes it. */
+static int handle(struct runner *runner, bool fires)
 {
 	for (size_t i = 0; i < runner->idle.topic_count; i++) {
-		int status = dw_on(runner->d, runner->idle.topics[i], fn, runner);
+		int status = handle_topic(runner, runner->idle.topics[i], fires);
 
 		if (status != DW_OK)
 			return complain(exit_of(status), "--topic %.300s: %s",
@@ -92,7 +102,7 @@ static void stop(struct runner *runner, int code)
 	runner->code = code;
 	runner->stopped = session_steady();
 	runner->patient_until = runner->stopped + STOP_PATIENCE;
-	(void)handle(runner, NULL); /* removing handlers cannot fail */
+	(void)handle(runner, false); /* removing handlers cannot fail */
 	if (runner->jobs.count > 0)
 		(void)complain(code, "stopping: waiting for %zu running, at most %d s",
 			       runner->jobs.count, (int)(STOP_PATIENCE / DW_SECONDS(1)));
@@ -122,8 +132,9 @@ static void hurry(struct runner *runner)
 static void regulate(struct runner *runner)
 {
 	bool executes = runner->jobs.command != NULL;
+	size_t next = runner->batch.max > 0 ? runner->batch.max : 1;
 	bool full = outbox_is_full(&runner->outbox) ||
-		    runner->outbox.count + runner->jobs.count >= DW_HOLDS_MAX ||
+		    runner->outbox.count + runner->jobs.held + next > DW_HOLDS_MAX ||
 		    (executes && runner->jobs.count >= runner->jobs.max);
 
 	if (full == runner->paused)
@@ -153,6 +164,10 @@ static void drain(struct runner *runner)
 
 static dw_verdict print(struct runner *runner, const dw_firing *firing)
 {
+	if (!line_of_firing(&runner->line, firing)) {
+		stop(runner, complain(EXIT_FAILED, "out of memory"));
+		return DW_HOLD;
+	}
 	switch (outbox_put(&runner->outbox, firing->token, DW_DONE, &runner->line)) {
 	case OUTBOX_WRITTEN:
 		return DW_DONE;
@@ -164,14 +179,15 @@ static dw_verdict print(struct runner *runner, const dw_firing *firing)
 	}
 }
 
-static dw_verdict execute(struct runner *runner, const dw_firing *firing)
+static dw_verdict execute(struct runner *runner, const dw_firing *firings, size_t count)
 {
-	int error = jobs_start(&runner->jobs, firing, &runner->line);
+	bool is_batch = runner->batch.max > 0;
+	int error = run_exec_start(&runner->jobs, firings, count, is_batch);
 
 	if (error == 0)
 		return DW_HOLD;
 	(void)complain(EXIT_FAILED, "%s: cannot start the command: %s; it is tried again later",
-		       firing->id, strerror(error));
+		       is_batch ? firings->topic : firings->id, strerror(error));
 	return DW_RETRY;
 }
 
@@ -182,70 +198,57 @@ static dw_verdict run_fires(dw *d, const dw_firing *firing, void *user)
 
 	(void)d;
 	progress_clear(&runner->loading); /* stdout may be on the same terminal */
-	if (!line_of_firing(&runner->line, firing)) {
-		stop(runner, complain(EXIT_FAILED, "out of memory"));
-		return DW_HOLD;
-	}
-	verdict = runner->jobs.command ? execute(runner, firing) : print(runner, firing);
+	verdict = runner->jobs.command ? execute(runner, firing, 1) : print(runner, firing);
 	regulate(runner);
 	return verdict;
 }
 
-/* job_over writes the line of a command that has ended, and settles its timer. A timer whose
- * command we have stopped is given back when the handle is closed. */
+static void run_fires_batch(dw *d, dw_batch *batch, void *user)
+{
+	struct runner *runner = user;
+	bool executes = runner->jobs.command != NULL;
+	dw_verdict verdict = DW_HOLD;
+
+	(void)d;
+	progress_clear(&runner->loading);
+	if (executes)
+		verdict = execute(runner, batch->firings, batch->count);
+	for (size_t i = 0; i < batch->count; i++)
+		batch->verdicts[i] =
+		    executes || runner->stop ? verdict : print(runner, &batch->firings[i]);
+	regulate(runner);
+}
+
+/* item_over writes the line of a timer whose command has ended, and settles the timer. */
+static void item_over(struct runner *runner, struct job_item *item, int exit, dw_verdict verdict)
+{
+	enum outbox_state state = OUTBOX_FAILED;
+
+	if (!line_add_exit(&item->line, exit))
+		errno = ENOMEM;
+	else if (!runner->mute)
+		state = outbox_put(&runner->outbox, &item->token, verdict, &item->line);
+	if (state == OUTBOX_FAILED)
+		stop_for_stdout(runner, errno);
+	if (state != OUTBOX_WAITING)
+		settle(&item->token, verdict, runner);
+}
+
+/* job_over: timers whose command we have stopped are given back when the handle is closed. */
 static void job_over(struct exec_job *job, void *user)
 {
 	struct runner *runner = user;
 	bool done = job->end == JOB_EXITED && job->status == 0;
 	dw_verdict verdict = done ? DW_DONE : DW_RETRY;
-	enum outbox_state state = OUTBOX_FAILED;
-
 	if (job->end == JOB_STOPPED)
 		return;
 	run_exec_tell(job);
-	if (!line_add_exit(&job->line, job->end == JOB_OVERDUE ? JOB_OVERDUE_EXIT : job->status))
-		errno = ENOMEM;
-	else if (!runner->mute)
-		state = outbox_put(&runner->outbox, &job->token, verdict, &job->line);
-	if (state == OUTBOX_FAILED)
-		stop_for_stdout(runner, errno);
-	if (state != OUTBOX_WAITING)
-		settle(&job->token, verdict, runner);
+	for (size_t i = 0; i < job->count; i++)
+		item_over(runner, &job->items[i],
+			  job->end == JOB_OVERDUE ? JOB_OVERDUE_EXIT : job->status, verdict);
 }
 
 /* ---- Loading and losing ------------------------------------------------------------------ */
-
-static void told_total(dw *d, int status, const dw_store_status *store, void *user)
-{
-	struct runner *runner = user;
-
-	(void)d;
-	if (status == DW_OK)
-		runner->loading.total = store->pending + store->claimed;
-}
-
-/* begin_loading starts the progress display. The number of timers is only requested for a
- * terminal. */
-static void begin_loading(struct runner *runner, dw *d)
-{
-	progress_begin_loading(&runner->loading);
-	if (runner->loading.wanted)
-		(void)dw_get_status(d, told_total, runner); /* if it fails, no total is shown */
-}
-
-static void show_loading(struct runner *runner)
-{
-	dw_stats stats = {.size = sizeof stats};
-
-	if (runner->loading.wanted && dw_get_stats(runner->d, &stats) == DW_OK && stats.recovering)
-		progress_draw(&runner->loading, stats.timers, stats.timers);
-}
-
-static void end_loading(struct runner *runner)
-{
-	progress_clear(&runner->loading);
-	runner->loading.wanted = false;
-}
 
 static void run_event(dw *d, const dw_event *event, void *user)
 {
@@ -254,7 +257,7 @@ static void run_event(dw *d, const dw_event *event, void *user)
 	progress_clear(&runner->loading);
 	switch (event->kind) {
 	case DW_EVENT_RECOVERED:
-		end_loading(runner);
+		run_loading_end(&runner->loading);
 		if (!runner->loaded || event->count > 0)
 			(void)complain(EXIT_DONE, "running, %" PRIu64 " timers loaded",
 				       event->count);
@@ -263,10 +266,10 @@ static void run_event(dw *d, const dw_event *event, void *user)
 	case DW_EVENT_OWNER:
 		runner->loaded = false;
 		(void)complain(EXIT_DONE, "%s", event->message);
-		begin_loading(runner, d);
+		run_loading_begin(&runner->loading, d);
 		return;
 	case DW_EVENT_OWNER_LOST:
-		end_loading(runner);
+		run_loading_end(&runner->loading);
 		(void)complain(EXIT_FAILED, "%s: standing by", event->message);
 		return;
 	default:
@@ -361,7 +364,7 @@ static void step(struct runner *runner)
 		stop_for_stdout(runner, EPIPE);
 	watch(runner);
 	regulate(runner);
-	show_loading(runner);
+	run_loading_show(&runner->loading, runner->d);
 	if (fds[2].revents && !is_over(runner))
 		(void)dw_turn(runner->d); /* dw_turn() fails only inside a callback */
 }
@@ -388,19 +391,19 @@ static int run(struct runner *runner, bool owns)
 {
 	/* A timer whose command has run is settled even if its line was not written. */
 	outbox_settle_fn unwritten = runner->jobs.command ? settle : NULL;
-	int code = handle(runner, run_fires);
+	int code = handle(runner, true);
 
 	if (code != EXIT_DONE)
 		return code;
 	if (owns)
-		begin_loading(runner, runner->d);
+		run_loading_begin(&runner->loading, runner->d);
 	(void)dw_turn(runner->d); /* the first turn arms the descriptor */
 	while (!is_over(runner) &&
 	       !(runner->until_idle && run_idle_is_idle(&runner->idle, runner->d)))
 		step(runner);
 	if (runner->until_idle)
 		run_idle_tell_damaged(runner->d);
-	end_loading(runner);
+	run_loading_end(&runner->loading);
 	outbox_cut(&runner->outbox, unwritten, runner);
 	finish_torn(runner);
 	outbox_drop(&runner->outbox, unwritten, runner);
@@ -453,6 +456,8 @@ int command_run(const struct options *options)
 	};
 	int code = run_exec_read(options, &runner.jobs);
 
+	if (code == EXIT_DONE)
+		code = run_batch_read(options, &runner.batch);
 	if (code == EXIT_DONE)
 		code = outage_read(options, &base);
 	if (code != EXIT_DONE)

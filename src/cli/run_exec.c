@@ -1,6 +1,9 @@
 #include "cli/run_exec.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,18 +64,91 @@ int run_exec_read(const struct options *options, struct jobs *jobs)
 	return code;
 }
 
+/* ---- Starting ---------------------------------------------------------------------------- */
+
+static bool fill(struct job_item *items, const dw_firing *firings, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		items[i].token = *firings[i].token;
+		if (!line_of_firing(&items[i].line, &firings[i]))
+			return false;
+	}
+	return true;
+}
+
+/* join: all lines, for free(). NULL: out of memory. */
+static char *join(const struct job_item *items, size_t count, size_t *ret_size)
+{
+	size_t size = 0;
+	char *bytes;
+
+	for (size_t i = 0; i < count; i++)
+		size += items[i].line.size;
+	bytes = malloc(size);
+	*ret_size = size;
+	for (size_t i = 0, used = 0; bytes && i < count; used += items[i++].line.size)
+		memcpy(bytes + used, items[i].line.bytes, items[i].line.size);
+	return bytes;
+}
+
+static int start_batch(struct jobs *jobs, const char *topic, struct job_item *items, size_t count)
+{
+	struct shell_input input = {.topic = topic, .count = count};
+	char *bytes = join(items, count, &input.size);
+	int error = ENOMEM;
+
+	input.bytes = bytes;
+	if (bytes)
+		error = jobs_start(jobs, &input, items, count);
+	free(bytes);
+	return error;
+}
+
+static int start_one(struct jobs *jobs, const dw_firing *firing, struct job_item *item)
+{
+	struct shell_input input = {.topic = firing->topic,
+				    .firing = firing,
+				    .count = 1,
+				    .bytes = firing->data,
+				    .size = firing->data_size};
+
+	return jobs_start(jobs, &input, item, 1);
+}
+
+int run_exec_start(struct jobs *jobs, const dw_firing *firings, size_t count, bool is_batch)
+{
+	struct job_item *items = jobs_items(count);
+	int error = ENOMEM;
+
+	if (items && fill(items, firings, count))
+		error = is_batch ? start_batch(jobs, firings->topic, items, count)
+				 : start_one(jobs, firings, items);
+	if (error != 0)
+		jobs_items_free(items, count);
+	return error;
+}
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
 void run_exec_tell(const struct exec_job *job)
 {
+	const dw_token *token = &job->items->token;
+	char who[DW_ID_MAX + sizeof " and 1000 more"];
+
+	if (job->count > 1)
+		(void)snprintf(who, sizeof who, "%s and %zu more", token->id, job->count - 1);
+	else
+		(void)snprintf(who, sizeof who, "%s", token->id);
 	if (job->end == JOB_OVERDUE)
 		(void)complain(EXIT_FAILED,
 			       "%s: the command took longer than --timeout and was ended (attempt "
 			       "%" PRIu32 ")",
-			       job->token.id, job->token.attempt);
+			       who, token->attempt);
 	else if (job->status > 128)
 		(void)complain(EXIT_FAILED,
-			       "%s: the command ended by signal %d (attempt %" PRIu32 ")",
-			       job->token.id, job->status - 128, job->token.attempt);
+			       "%s: the command ended by signal %d (attempt %" PRIu32 ")", who,
+			       job->status - 128, token->attempt);
 	else if (job->status != 0)
 		(void)complain(EXIT_FAILED, "%s: the command exits with %d (attempt %" PRIu32 ")",
-			       job->token.id, job->status, job->token.attempt);
+			       who, job->status, token->attempt);
 }

@@ -1,4 +1,5 @@
-/* The part of run for --exec: its options, and messages about failed commands. */
+/* The part of run for --exec: its options, what a command gets, and messages about failed
+ * commands. */
 #ifndef DW_CLI_RUN_EXEC_H
 #define DW_CLI_RUN_EXEC_H
 
@@ -7,6 +8,10 @@
 
 /* run_exec_read reads --exec, --exec-output, --jobs and --timeout. EXIT_DONE, or complains. */
 int run_exec_read(const struct options *, struct jobs *);
+
+/* run_exec_start starts a command for count firings. A batch gets their lines on its stdin; else
+ * there is one firing, and its data. 0, or an errno. */
+int run_exec_start(struct jobs *, const dw_firing *firings, size_t count, bool is_batch);
 
 /* run_exec_tell reports on stderr how a command has failed. It prints nothing for a success. */
 void run_exec_tell(const struct exec_job *);

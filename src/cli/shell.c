@@ -21,55 +21,79 @@
 
 enum { OWN_VARIABLES = 4, VARIABLE_SIZE = sizeof "DW_TOPIC=" + DW_ID_MAX };
 
+/* All variables that we may set. An outer durawheel may have set them. */
+static const char *const names[] = {"DW_ID=", "DW_TOPIC=", "DW_DUE=", "DW_ATTEMPT=", "DW_COUNT="};
+
 struct environment {
 	char own[OWN_VARIABLES][VARIABLE_SIZE];
+	size_t own_count;
 	char **variables; /* for free(); NULL-terminated */
 };
 
-/* is_own: is this one of our variables? An outer durawheel may have set it. */
-static bool is_own(const struct environment *environment, const char *variable)
+static bool is_own(const char *variable)
 {
-	for (size_t i = 0; i < OWN_VARIABLES; i++) {
-		size_t length = strcspn(environment->own[i], "=") + 1;
-
-		if (strncmp(variable, environment->own[i], length) == 0)
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strncmp(variable, names[i], strlen(names[i])) == 0)
 			return true;
-	}
 	return false;
 }
 
+static void add_text(struct environment *environment, const char *name, const char *text)
+{
+	char *variable = environment->own[environment->own_count++];
+
+	(void)snprintf(variable, VARIABLE_SIZE, "%s%s", name, text);
+}
+
+static void add_number(struct environment *environment, const char *name, int64_t number)
+{
+	char *variable = environment->own[environment->own_count++];
+
+	(void)snprintf(variable, VARIABLE_SIZE, "%s%" PRId64, name, number);
+}
+
+static void add_own(struct environment *environment, const struct shell_input *input)
+{
+	environment->own_count = 0;
+	add_text(environment, "DW_TOPIC=", input->topic);
+	if (input->firing) {
+		add_text(environment, "DW_ID=", input->firing->id);
+		add_number(environment, "DW_DUE=", input->firing->due);
+		add_number(environment, "DW_ATTEMPT=", input->firing->attempt);
+	} else {
+		add_number(environment, "DW_COUNT=", (int64_t)input->count);
+	}
+}
+
 /* environment_make: false if out of memory. */
-static bool environment_make(struct environment *environment, const dw_firing *firing)
+static bool environment_make(struct environment *environment, const struct shell_input *input)
 {
 	size_t count = 0;
 	size_t used = 0;
 
-	(void)snprintf(environment->own[0], VARIABLE_SIZE, "DW_ID=%s", firing->id);
-	(void)snprintf(environment->own[1], VARIABLE_SIZE, "DW_TOPIC=%s", firing->topic);
-	(void)snprintf(environment->own[2], VARIABLE_SIZE, "DW_DUE=%" PRId64, firing->due);
-	(void)snprintf(environment->own[3], VARIABLE_SIZE, "DW_ATTEMPT=%" PRIu32, firing->attempt);
+	add_own(environment, input);
 	while (environ[count])
 		count++;
 	environment->variables = calloc(count + OWN_VARIABLES + 1, sizeof(char *));
 	if (!environment->variables)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		if (!is_own(environment, environ[i]))
+		if (!is_own(environ[i]))
 			environment->variables[used++] = environ[i];
-	for (size_t i = 0; i < OWN_VARIABLES; i++)
+	for (size_t i = 0; i < environment->own_count; i++)
 		environment->variables[used++] = environment->own[i];
 	return true;
 }
 
 /* open_data: a descriptor positioned at the beginning of the data, or -1 and errno. */
-static int open_data(const dw_firing *firing)
+static int open_data(const struct shell_input *input)
 {
 	int fd = memfd_create("durawheel-data", MFD_CLOEXEC);
 	size_t written = 0;
 
-	while (fd >= 0 && written < firing->data_size) {
+	while (fd >= 0 && written < input->size) {
 		ssize_t count =
-		    write(fd, (const char *)firing->data + written, firing->data_size - written);
+		    write(fd, (const char *)input->bytes + written, input->size - written);
 
 		if (count < 0 && errno == EINTR)
 			continue;
@@ -132,15 +156,15 @@ static int spawn(const char *command, const int streams[2], char *const *variabl
 	return error;
 }
 
-int shell_start(const char *command, int output, const dw_firing *firing, pid_t *ret_pid)
+int shell_start(const char *command, int output, const struct shell_input *input, pid_t *ret_pid)
 {
 	struct environment environment;
-	int streams[2] = {open_data(firing), output};
+	int streams[2] = {open_data(input), output};
 	int error = ENOMEM;
 
 	if (streams[0] < 0)
 		return errno;
-	if (environment_make(&environment, firing)) {
+	if (environment_make(&environment, input)) {
 		error = spawn(command, streams, environment.variables, ret_pid);
 		free(environment.variables);
 	}

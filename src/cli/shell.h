@@ -1,4 +1,4 @@
-/* Starts a shell command for one firing. */
+/* Starts a shell command for one firing, or for a batch of them. */
 #ifndef DW_CLI_SHELL_H
 #define DW_CLI_SHELL_H
 
@@ -6,10 +6,18 @@
 
 #include "durawheel/durawheel.h"
 
+/* What a command is told: DW_TOPIC, and of a firing DW_ID, DW_DUE and DW_ATTEMPT, or of a batch
+ * DW_COUNT. */
+struct shell_input {
+	const char *topic;
+	const dw_firing *firing; /* NULL: a batch */
+	size_t count;
+	const void *bytes; /* its stdin */
+	size_t size;
+};
+
 /* shell_start runs command by /bin/sh -c below a supervisor (cli/supervisor.h), whose process id
- * becomes *ret_pid. The command gets the firing's data on stdin, and DW_ID, DW_TOPIC, DW_DUE and
- * DW_ATTEMPT in its environment. Its stdout is the descriptor output, its stderr is ours. 0, or an
- * errno. */
-int shell_start(const char *command, int output, const dw_firing *, pid_t *ret_pid);
+ * becomes *ret_pid. Its stdout is the descriptor output, its stderr is ours. 0, or an errno. */
+int shell_start(const char *command, int output, const struct shell_input *, pid_t *ret_pid);
 
 #endif

@@ -1,0 +1,10 @@
+/* The part of run for --batch: its options. */
+#ifndef DW_CLI_RUN_BATCH_H
+#define DW_CLI_RUN_BATCH_H
+
+#include "cli/options.h"
+
+/* run_batch_read reads --batch and --wait. max 0: no --batch. EXIT_DONE, or complains. */
+int run_batch_read(const struct options *, dw_batch_options *ret_batch);
+
+#endif
