@@ -1,19 +1,15 @@
 /* Converts durations and times from text to dw_usec and back.
  *
  * The parser is strict, so that a typing error never becomes another time. It accepts no white
- * space and no sign, and it has no default for missing parts. It calls no date function of libc,
- * because those depend on time zones and locales. Fractions with more than six decimals are rounded
- * up, because a timer is never early. */
+ * space and no sign, and it has no default for missing parts. Fractions with more than six decimals
+ * are rounded up, because a timer is never early. */
 #include "durawheel/durawheel.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SECONDS_A_DAY INT64_C(86400)
-/* Days from 0000-03-01, the day 0 of the calculations below, to 1970-01-01. */
-#define DAYS_TO_EPOCH INT64_C(719468)
-#define DAYS_AN_ERA INT64_C(146097) /* 400 years */
+#include "base/civil.h"
 
 struct unit {
 	const char *name;
@@ -28,8 +24,8 @@ static const struct unit units[] = {
 enum { UNITS = sizeof units / sizeof units[0] };
 
 struct civil {
-	int64_t year;
-	int month, day, hour, minute, second;
+	struct civil_day date;
+	int hour, minute, second;
 };
 
 /* The offset of a time: +hh:mm, or -hh:mm for west. */
@@ -158,13 +154,13 @@ static bool take_civil(const char **text, struct civil *ret_civil)
 	int year;
 
 	if (!take_digits(text, 4, &year) || !take_any(text, "-") ||
-	    !take_digits(text, 2, &civil.month) || !take_any(text, "-") ||
-	    !take_digits(text, 2, &civil.day) || !take_any(text, "Tt ") ||
+	    !take_digits(text, 2, &civil.date.month) || !take_any(text, "-") ||
+	    !take_digits(text, 2, &civil.date.day) || !take_any(text, "Tt ") ||
 	    !take_digits(text, 2, &civil.hour) || !take_any(text, ":") ||
 	    !take_digits(text, 2, &civil.minute) || !take_any(text, ":") ||
 	    !take_digits(text, 2, &civil.second))
 		return false;
-	civil.year = year;
+	civil.date.year = year;
 	*ret_civil = civil;
 	return true;
 }
@@ -173,27 +169,12 @@ static bool take_civil(const char **text, struct civil *ret_civil)
  * Unix time, so second 60 is refused. */
 static bool exists(const struct civil *civil, const struct offset *offset)
 {
-	static const int days[13] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	bool leap = civil->year % 4 == 0 && (civil->year % 100 != 0 || civil->year % 400 == 0);
-	int last;
+	const struct civil_day *date = &civil->date;
 
-	if (civil->year < 1 || civil->month < 1 || civil->month > 12)
-		return false;
-	last = days[civil->month] + (leap && civil->month == 2);
-	return civil->day >= 1 && civil->day <= last && civil->hour <= 23 && civil->minute <= 59 &&
-	       civil->second <= 59 && offset->hours <= 23 && offset->minutes <= 59;
-}
-
-/* days_of: the number of days from 1970-01-01, for years from 0 on. Years begin in March here, so
- * that the leap day is the last day of a year (Hinnant, chrono-compatible low-level date
- * algorithms, 2013). */
-static int64_t days_of(const struct civil *civil)
-{
-	int64_t year = civil->month > 2 ? civil->year : civil->year - 1;
-	int64_t month = civil->month > 2 ? civil->month - 3 : civil->month + 9;
-	int64_t day_of_year = (153 * month + 2) / 5 + civil->day - 1;
-
-	return year * 365 + year / 4 - year / 100 + year / 400 + day_of_year - DAYS_TO_EPOCH;
+	return date->year >= 1 && date->month >= 1 && date->month <= 12 && date->day >= 1 &&
+	       date->day <= civil_days_in(date->year, date->month) && civil->hour <= 23 &&
+	       civil->minute <= 59 && civil->second <= 59 && offset->hours <= 23 &&
+	       offset->minutes <= 59;
 }
 
 int dw_parse_time(const char *text, dw_usec *ret_time)
@@ -211,60 +192,32 @@ int dw_parse_time(const char *text, dw_usec *ret_time)
 	if (!exists(&civil, &offset))
 		return DW_ELIMIT;
 	minutes = offset.hours * 60 + offset.minutes;
-	seconds = days_of(&civil) * SECONDS_A_DAY + civil.hour * 3600 + civil.minute * 60 +
-		  civil.second - (offset.west ? -minutes : minutes) * 60;
+	seconds = civil_number(civil.date) * CIVIL_SECONDS_A_DAY + civil.hour * 3600 +
+		  civil.minute * 60 + civil.second - (offset.west ? -minutes : minutes) * 60;
 	*ret_time = seconds * 1000000 + fraction;
 	return DW_OK;
-}
-
-/* split returns the floor of number / size. *ret_rest is the rest, which is never negative. */
-static int64_t split(int64_t number, int64_t size, int64_t *ret_rest)
-{
-	int64_t quotient = number / size;
-
-	*ret_rest = number % size;
-	if (*ret_rest >= 0)
-		return quotient;
-	*ret_rest += size;
-	return quotient - 1;
-}
-
-/* civil_of_days is the inverse of days_of, for any day. */
-static struct civil civil_of_days(int64_t days)
-{
-	int64_t day_of_era;
-	int64_t era = split(days + DAYS_TO_EPOCH, DAYS_AN_ERA, &day_of_era);
-	int64_t year =
-	    (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-	int64_t day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
-	int64_t month = (5 * day_of_year + 2) / 153;
-
-	return (struct civil){
-	    .year = era * 400 + year + (month >= 10),
-	    .month = (int)(month < 10 ? month + 3 : month - 9),
-	    .day = (int)(day_of_year - (153 * month + 2) / 5 + 1),
-	};
 }
 
 void dw_format_time(dw_usec time, char *text)
 {
 	int64_t second_of_day, microsecond;
 	int64_t days;
-	struct civil civil;
+	struct civil_day date;
 	bool plain;
 
 	if (time == DW_NEVER) {
 		(void)snprintf(text, DW_TIME_SIZE, "never"); /* the text fits */
 		return;
 	}
-	days = split(split(time, 1000000, &microsecond), SECONDS_A_DAY, &second_of_day);
-	civil = civil_of_days(days);
-	plain = civil.year >= 0 && civil.year <= 9999;
+	days = civil_split(civil_split(time, 1000000, &microsecond), CIVIL_SECONDS_A_DAY,
+			   &second_of_day);
+	date = civil_of(days);
+	plain = date.year >= 0 && date.year <= 9999;
 	/* Years outside of RFC 3339 use the signed form of ISO 8601, which takes at most 34
 	 * bytes. */
 	(void)snprintf(text, DW_TIME_SIZE,
 		       plain ? "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ"
 			     : "%+05lld-%02d-%02dT%02d:%02d:%02d.%06dZ",
-		       (long long)civil.year, civil.month, civil.day, (int)(second_of_day / 3600),
+		       (long long)date.year, date.month, date.day, (int)(second_of_day / 3600),
 		       (int)(second_of_day / 60 % 60), (int)(second_of_day % 60), (int)microsecond);
 }
