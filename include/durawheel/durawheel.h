@@ -65,6 +65,7 @@
 #include <stdint.h>
 
 #include "durawheel/error.h"
+#include "durawheel/rule.h"
 #include "durawheel/time.h"
 
 #define DW_VERSION "0.1.0"
@@ -239,7 +240,6 @@ typedef struct dw_options {
  *  DW_ESTORE     it cannot be opened, is damaged, or did not answer within open_patience_us
  *  DW_ENEWER     it has timers of a newer durawheel
  *  DW_EFULL      the disk is full, and the space kept back for that is spent */
-#define DW_MESSAGE_SIZE 256
 DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
 
 /* dw_close closes the handle. No further handler starts, and claims are given back. It waits at

@@ -28,4 +28,7 @@ enum dw_error {
 	DW_ENEWER = -22 /* a newer durawheel has written it; this one leaves it alone. Not done */
 };
 
+/* The bytes of a message that says in words what was wrong, with its NUL. */
+#define DW_MESSAGE_SIZE 256
+
 #endif

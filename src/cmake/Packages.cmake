@@ -34,6 +34,7 @@ endmacro()
 
 set(DW_LIBS_PACKAGE libdurawheel${PROJECT_VERSION_MAJOR})
 dw_package(libs ${DW_LIBS_PACKAGE} libs "library")
+set(CPACK_DEBIAN_LIBS_PACKAGE_RECOMMENDS tzdata) # rules with a time zone read it
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")

@@ -62,7 +62,7 @@ lib=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 runtime=libdurawheel${version%%.*}
 contains "$runtime" "$lib/libdurawheel.so.${version%%.*}" "$lib/libdurawheel.so.$version"
 contains libdurawheel-dev "$lib"/libdurawheel.{a,so} \
-	include/durawheel/{durawheel,error,store,time,wheel}.h "$lib/pkgconfig/durawheel.pc" \
+	include/durawheel/{durawheel,error,rule,store,time,wheel}.h "$lib/pkgconfig/durawheel.pc" \
 	"$lib/cmake/durawheel/durawheel"{Config,ConfigVersion,Targets,Targets-release}.cmake
 contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
 	share/man/man1/durawheel.1.gz share/man/man7/durawheel.7.gz
@@ -72,6 +72,8 @@ controls durawheel control md5sums
 [[ $(dpkg-deb -I "$build/$runtime"_*.deb triggers) == 'activate-noawait ldconfig' ]] ||
 	die "$runtime does not have ldconfig called"
 depends "$runtime" libc6 libev4 libhiredis0.14 "libsqlite3-0 (>= 3.37)"
+[[ $(dpkg-deb -f "$build/$runtime"_*.deb Recommends) == tzdata ]] ||
+	die "$runtime does not recommend tzdata"
 depends libdurawheel-dev "$runtime (= $version-1)" libev-dev libhiredis-dev \
 	"libsqlite3-dev (>= 3.37)"
 depends durawheel libc6 libev4 libjansson4 "libsqlite3-0 (>= 3.37)"

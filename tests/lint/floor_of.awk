@@ -1,7 +1,7 @@
 # floor_of: the floor of a folder, -1 for one that has none.
 function floor_of(dir) {
 	if (dir == "src/base") return 0
-	if (dir == "src/wheel" || dir == "src/timer" || dir == "src/topic") return 1
+	if (dir ~ /^src\/(calendar|timer|topic|wheel)$/) return 1
 	if (dir == "src/port" || dir == "src/redis") return 2
 	if (dir == "src/loop" || dir ~ /^src\/store(\/(memory|sqlite|redis|fallback))?$/) return 3
 	if (dir == "src/engine") return 4

@@ -1,0 +1,172 @@
+/* When a rule comes next.
+ *
+ * A zone is a row of spans with one offset each. Within a span, local time and UTC run alike, so
+ * cron_from() finds the next occurrence. Only where a span begins are there two questions:
+ *
+ *  - The clock went forward: local times from begin + before on, and before begin + offset, do not
+ *    exist. An occurrence there is read with the offset before, so it comes once, later by as much
+ *    as the clock was moved (RFC 5545, java.time).
+ *  - The clock went back: local times from begin + offset on, and before begin + before, exist
+ *    twice, and have come already in the span before. They do not come again.
+ *
+ * An interval ("*" in the minute or the hour) has neither: it goes on in real time. */
+#include "calendar/next.h"
+
+#include <string.h>
+
+#include "base/civil.h"
+#include "base/hash.h"
+#include "base/usec.h"
+
+#define SECOND_US INT64_C(1000000)
+/* Offsets differ by less than this. A local time further ahead is that far ahead in UTC, too. */
+#define OFFSETS_APART (3 * CIVIL_SECONDS_A_DAY)
+/* Each round passes a span or three days of nothing; a rule that comes at all comes in less. */
+#define ROUNDS_MAX 4096
+
+/* span_at: the span around second; often it is the last one. */
+static const struct zone_span *span_at(struct calendar *calendar, int64_t second)
+{
+	if (second < calendar->span.begin || second >= calendar->span.end)
+		calendar->span = zone_span_at(calendar->zone, second);
+	return &calendar->span;
+}
+
+static int64_t second_of(dw_usec time)
+{
+	int64_t rest;
+
+	return civil_split(time, SECOND_US, &rest);
+}
+
+/* in_gap: the occurrence whose local time the begin of the span skips, from second on; or
+ * INT64_MAX. */
+static int64_t in_gap(const struct cron *cron, const struct zone_span *span, int64_t second)
+{
+	int64_t from = usec_max(second, span->begin) + span->before, local;
+
+	if (from >= span->begin + span->offset)
+		return INT64_MAX;
+	local = cron_from(cron, from);
+	return local < span->begin + span->offset ? local - span->before : INT64_MAX;
+}
+
+/* in_span: the first occurrence from second on by the offset of this span. It may be beyond the
+ * span's end, or INT64_MAX. */
+static int64_t in_span(const struct cron *cron, const struct zone_span *span, int64_t second)
+{
+	int64_t from = second + span->offset, local;
+	bool changed = span->begin != INT64_MIN && !cron->interval;
+
+	if (changed && span->offset < span->before)
+		from = usec_max(from, span->begin + span->before);
+	local = cron_from(cron, from);
+	if (local == INT64_MAX)
+		return INT64_MAX;
+	local -= span->offset;
+	if (changed && span->offset > span->before)
+		return usec_min(local, in_gap(cron, span, second));
+	return local;
+}
+
+/* next_of_cron: the first occurrence from second on, or INT64_MAX. */
+static int64_t next_of_cron(struct calendar *calendar, int64_t second)
+{
+	for (int i = 0; i < ROUNDS_MAX && second <= CALENDAR_SECOND_MAX; i++) {
+		const struct zone_span *span = span_at(calendar, second);
+		int64_t found = in_span(&calendar->cron, span, second);
+
+		if (found < span->end || found == INT64_MAX)
+			return found;
+		second = usec_max(span->end, found - OFFSETS_APART);
+	}
+	return INT64_MAX;
+}
+
+/* next_of_all: as calendar_next(), with the excepted dates. */
+static dw_usec next_of_all(struct calendar *calendar, dw_usec after)
+{
+	int64_t second;
+
+	if (after < calendar->start)
+		after = calendar->start - 1;
+	if (calendar->every > 0 && after < calendar->start)
+		return calendar->start;
+	if (calendar->every > 0)
+		return usec_add(
+		    calendar->start,
+		    usec_mul((after - calendar->start) / calendar->every + 1, calendar->every));
+	second = next_of_cron(calendar, second_of(after) + 1);
+	return usec_mul(second, SECOND_US);
+}
+
+static bool is_excepted(const struct calendar *calendar, int64_t day)
+{
+	for (size_t i = 0; i < calendar->except_count; i++)
+		if (calendar->except[i] == day)
+			return true;
+	return false;
+}
+
+dw_usec calendar_next(struct calendar *calendar, dw_usec after)
+{
+	dw_usec occurrence = next_of_all(calendar, after);
+
+	/* A day has few spans, and only excepted days are passed here. */
+	for (int i = 0; i < 8 * DW_EXCEPT_MAX && calendar->except_count > 0; i++) {
+		int64_t second = second_of(occurrence), rest, day;
+		const struct zone_span *span;
+
+		if (second > CALENDAR_SECOND_MAX)
+			break;
+		span = span_at(calendar, second);
+		day = civil_split(second + span->offset, CIVIL_SECONDS_A_DAY, &rest);
+		if (!is_excepted(calendar, day))
+			break;
+		second = usec_min(span->end, (day + 1) * CIVIL_SECONDS_A_DAY - span->offset);
+		occurrence = next_of_all(calendar, second * SECOND_US - 1);
+	}
+	if (occurrence > calendar->end || occurrence > CALENDAR_MAX)
+		return DW_NEVER;
+	return occurrence;
+}
+
+/* shift_of: by how much the occurrence is later than its local time says, which does not exist. */
+static int64_t shift_of(const struct cron *cron, const struct zone_span *span, int64_t second)
+{
+	int64_t shift = (int64_t)span->offset - span->before;
+
+	if (span->begin == INT64_MIN || cron->interval || shift <= 0 ||
+	    second >= span->begin + shift ||
+	    cron_from(cron, second + span->offset) == second + span->offset)
+		return 0;
+	return shift;
+}
+
+void calendar_local(struct calendar *calendar, dw_usec occurrence, dw_local *ret_local)
+{
+	int64_t second = second_of(occurrence);
+	struct zone_span span = *span_at(calendar, second);
+	struct zone_span next = {.offset = span.offset};
+
+	ret_local->offset_us = span.offset * SECOND_US;
+	ret_local->shift_us = 0;
+	ret_local->passing = 0;
+	if (calendar->every == 0)
+		ret_local->shift_us = shift_of(&calendar->cron, &span, second) * SECOND_US;
+	if (span.end != INT64_MAX && second >= span.end - OFFSETS_APART)
+		next = zone_span_at(calendar->zone, span.end);
+	if (next.offset < span.offset && second + span.offset >= span.end + next.offset)
+		ret_local->passing = 1;
+	if (span.begin != INT64_MIN && second + span.offset < span.begin + span.before)
+		ret_local->passing = 2;
+}
+
+dw_usec calendar_delay(dw_usec jitter_us, const char *id, dw_usec occurrence, dw_usec next)
+{
+	dw_usec most = usec_min(jitter_us, usec_sub(next, occurrence) / 2);
+
+	if (most <= 0)
+		return 0;
+	return (dw_usec)(hash_bytes((uint64_t)occurrence, id, strlen(id)) % ((uint64_t)most + 1));
+}

@@ -1,0 +1,188 @@
+#include "calendar/zone.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "calendar/tzif.h"
+#include "durawheel/durawheel.h"
+
+enum { FILE_MAX = 128 * 1024, ZONE_NAME_MAX = 64 };
+#define DEFAULT_FOLDER "/usr/share/zoneinfo"
+
+/* name_is_safe: words of letters, digits, '_', '-' and '+' between slashes. So no name leads out
+ * of the folder. */
+static bool name_is_safe(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_-+/";
+	size_t length = strnlen(name, ZONE_NAME_MAX + 1);
+
+	return length > 0 && length <= ZONE_NAME_MAX && strspn(name, allowed) == length &&
+	       *name != '/' && name[length - 1] != '/' && !strstr(name, "//");
+}
+
+/* open_regular: a descriptor, or -1. A pipe of that name would block. */
+static int open_regular(const char *path)
+{
+	struct stat status;
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (descriptor < 0)
+		return -1;
+	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+		return descriptor;
+	(void)close(descriptor); /* nothing was written */
+	errno = ENOENT;
+	return -1;
+}
+
+/* read_all fills bytes, at most max. Returns the number read, or -1. */
+static ssize_t read_all(int descriptor, unsigned char *bytes, size_t max)
+{
+	size_t size = 0;
+
+	while (size < max) {
+		ssize_t count = read(descriptor, bytes + size, max - size);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0)
+			return -1;
+		if (count == 0)
+			break;
+		size += (size_t)count;
+	}
+	return (ssize_t)size;
+}
+
+/* load_file reads the file into bytes (FILE_MAX of them) and makes the table. */
+static int load_file(const struct alloc *alloc, const char *path, unsigned char *bytes,
+		     struct zone_table **ret_table, char *ret_message)
+{
+	const char *fault = NULL;
+	int descriptor = open_regular(path);
+	int status;
+	ssize_t size;
+
+	if (descriptor < 0)
+		return message_refuse(ret_message,
+				      "zone: %.150s: %.60s; write an IANA name, as Europe/London",
+				      path, strerror(errno));
+	size = read_all(descriptor, bytes, FILE_MAX);
+	(void)close(descriptor); /* nothing was written */
+	if (size < 0)
+		return message_refuse(ret_message, "zone: cannot read %.150s", path);
+	if (size == FILE_MAX)
+		return message_refuse(ret_message, "zone: %.150s is not a zone: it is too large",
+				      path);
+	status = tzif_read(alloc, bytes, (size_t)size, ret_table, &fault);
+	if (status == DW_EINVAL)
+		return message_refuse(ret_message, "zone: %.150s %s", path, fault);
+	return status;
+}
+
+int zone_load(const struct alloc *alloc, const char *name, struct zone_table **ret_table,
+	      char *ret_message)
+{
+	const char *folder = getenv("TZDIR");
+	unsigned char *bytes;
+	char path[PATH_MAX];
+	int status, length;
+
+	if (!name || strcmp(name, "UTC") == 0) {
+		*ret_table = NULL;
+		return DW_OK;
+	}
+	if (!name_is_safe(name))
+		return message_refuse(ret_message,
+				      "zone: \"%.64s\" is not a name: write an IANA name, as "
+				      "Europe/London",
+				      name);
+	length =
+	    snprintf(path, sizeof path, "%s/%s", folder && *folder ? folder : DEFAULT_FOLDER, name);
+	if (length < 0 || (size_t)length >= sizeof path)
+		return message_refuse(ret_message, "zone: TZDIR is too long");
+	bytes = alloc_new(alloc, FILE_MAX);
+	if (!bytes)
+		return DW_ENOMEM;
+	status = load_file(alloc, path, bytes, ret_table, ret_message);
+	alloc_free(alloc, bytes);
+	return status;
+}
+
+/* count_until: how many changes are at second or earlier. */
+static size_t count_until(const struct zone_table *table, int64_t second)
+{
+	size_t low = 0, high = table->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->changes[middle].at <= second)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct zone_span span_of_table(const struct zone_table *table, int64_t second)
+{
+	size_t count = count_until(table, second);
+	struct zone_span span = {INT64_MIN, INT64_MAX, table->first, table->first};
+
+	if (count > 0) {
+		span.begin = table->changes[count - 1].at;
+		span.offset = table->changes[count - 1].offset;
+	}
+	if (count > 1)
+		span.before = table->changes[count - 2].offset;
+	if (count < table->count)
+		span.end = table->changes[count].at;
+	return span;
+}
+
+/* go_on continues the span behind the table by the footer's changes. Changes that the table also
+ * has begin no span. */
+static void go_on(const struct zone_table *table, int64_t second, struct zone_span *span)
+{
+	struct zone_change changes[FOOTER_CHANGES];
+
+	footer_changes(&table->footer, second, changes);
+	for (int i = 0; i < FOOTER_CHANGES; i++) {
+		bool last = i + 1 == FOOTER_CHANGES;
+
+		/* Of two changes at one moment the later one counts. */
+		if ((!last && changes[i + 1].at == changes[i].at) ||
+		    changes[i].offset == span->offset)
+			continue;
+		if (changes[i].at > second) {
+			span->end = changes[i].at;
+			return;
+		}
+		if (changes[i].at > table->footer_from) {
+			span->before = span->offset;
+			span->begin = changes[i].at;
+		}
+		span->offset = changes[i].offset;
+	}
+}
+
+struct zone_span zone_span_at(const struct zone_table *table, int64_t second)
+{
+	struct zone_span span = {INT64_MIN, INT64_MAX, 0, 0};
+
+	if (!table)
+		return span;
+	span = span_of_table(table, second);
+	if (table->footer.changes && second >= table->footer_from)
+		go_on(table, second, &span);
+	return span;
+}
