@@ -5,7 +5,7 @@
 #include "engine/core.h"
 #include "engine/damaged.h"
 
-/* account counts the answer, and reports that the store fails or is back. */
+/* account counts the answer, and reports that the store fails or works again. */
 static void account(struct engine *engine, const dw_op *op)
 {
 	bool failed = answers_failed(op->status) && op->status != DW_ECLOSED;
@@ -20,16 +20,17 @@ static void account(struct engine *engine, const dw_op *op)
 		trouble_over(engine);
 }
 
-/* report_repair: nothing is lost, but the operator should look at the disk. */
+/* report_repair: the store has repaired itself, but the operator should look at the disk. */
 static void report_repair(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
 
 	event_raise(engine, &event,
-		    "the store was damaged, and was mended from its timers: look at the disk");
+		    "the store was damaged and has been repaired from its timers: check the disk");
 }
 
-/* store_answered takes an answer that no timer waits for; false: a timer does. */
+/* store_answered handles answers that concern no timer in memory. False: a timer waits for this
+ * one. */
 static bool store_answered(struct engine *engine, dw_op *op)
 {
 	switch (op->kind) {
@@ -91,7 +92,7 @@ static void answered(struct engine *engine, dw_op *op)
 	assert(head && head->busy);
 	head->busy = head->judging = false;
 	if (answers_failed(op->status) && engine->trouble.declared)
-		calls_fail(engine, head); /* the store is away: they would also fail */
+		calls_fail(engine, head); /* the store is away, so they would also fail */
 	if (op->kind == DW_OP_PUT)
 		answers_put(engine, head, op);
 	else if (op->kind == DW_OP_CANCEL)

@@ -1,5 +1,5 @@
-/* What the store's answers change. An answer finds its timer by id, because another timer may have
- * taken the place of the one that it is about. It changes a timer only if the generation is the one
+/* Applies the store's answers. An answer finds its timer by id, because another timer may have
+ * taken its place in the meantime. The answer changes a timer only if its generation is the one
  * that the operation named. */
 #ifndef DW_ENGINE_ANSWERS_H
 #define DW_ENGINE_ANSWERS_H
@@ -13,12 +13,13 @@
 
 struct engine;
 
-/* answers_next handles the first of the collected answers; false: none. answers_fetch:
- * the timers of the next FETCHED_AHEAD will be looked for soon. */
+/* answers_next handles the first of the collected answers. False: there is none. answers_fetch
+ * brings the timers of the next FETCHED_AHEAD answers into the cache. */
 bool answers_next(struct engine *);
 void answers_fetch(const struct engine *);
 
-/* answers_failed: the store could not do it. Other statuses are reasons of the store not to. */
+/* answers_failed: true if the store was not able to do the operation. Any other status is a
+ * result. */
 static inline bool answers_failed(int status)
 {
 	return status != DW_OK && status != DW_ENOENT && status != DW_ESTALE &&
@@ -26,12 +27,12 @@ static inline bool answers_failed(int status)
 	       status != DW_EOWNED && status != DW_EFENCED && status != DW_ENEWER;
 }
 
-/* Of a put, a cancel, a move or a requeue; head: the timer of the id. */
+/* These apply the answer to a put, a cancel, a move or a requeue; head is the timer of the id. */
 void answers_put(struct engine *, struct timer *head, dw_op *);
 void answers_cancel(struct engine *, struct timer *head, dw_op *);
 void answers_move(struct engine *, struct timer *head, dw_op *);
 
-/* Of a claim or a verdict. */
+/* This applies the answer to a claim or a verdict. */
 void answers_delivery(struct engine *, struct timer *, dw_op *);
 
 #endif

@@ -1,4 +1,4 @@
-/* Answers to puts, cancels, moves and requeues. */
+/* Applies the answers to puts, cancels, moves and requeues. */
 #include <string.h>
 
 #include "engine/answers.h"
@@ -8,15 +8,15 @@
 
 /* ---- Puts ---------------------------------------------------------------------------------- */
 
-/* is_ahead: memory knows this generation of the timer, or a later one. It came with the inbox,
- * whose answer does not wait for the answers before it. */
+/* is_ahead: true if memory knows this generation of the timer, or a later one. It learnt that one
+ * from the inbox, whose answer can overtake others. */
 static bool is_ahead(const struct timer *head, uint64_t generation)
 {
 	return head->state != TIMER_ABSENT && head->head.generation >= generation;
 }
 
-/* install makes the timer that a put has stored the current one of its id. A claim of an earlier
- * term does not count. */
+/* install makes the timer that a put has stored the current timer of its id. A claim that came with
+ * the put counts only if this owner's term has not changed since. */
 static struct timer *install(struct engine *engine, struct timer *head, struct call *call,
 			     const dw_op *op)
 {
@@ -36,19 +36,20 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	if (engine->ownership.role == DW_OWNER)
 		timer_set_state(engine, fresh, claimed ? TIMER_CLAIMED : TIMER_PENDING);
 	else
-		fresh->head.generation = 0; /* if this client becomes the owner, a scan brings it */
+		fresh->head.generation =
+		    0; /* if this client becomes the owner, a scan reads the timer */
 	return fresh;
 }
 
-/* leaves_earlier: an earlier timer of the id may still start. The owner knows its own claims, so
- * only a client is told. */
+/* leaves_earlier: true if an earlier timer of the id may still start. Only a client is told,
+ * because an owner knows its own claims. */
 static bool leaves_earlier(const struct engine *engine, const dw_head *head)
 {
 	return engine->ownership.role != DW_OWNER && head->open;
 }
 
-/* vacate: the timer object of the put stays as an empty place for the id; the call no longer has
- * it. */
+/* vacate: the put was refused. Its timer object stays as an empty place for the id, and the call
+ * does not own it any more. */
 static void vacate(struct timer *head, struct call *call)
 {
 	if (call->fresh != head)
@@ -57,15 +58,15 @@ static void vacate(struct timer *head, struct call *call)
 	call->fresh = NULL;
 }
 
-/* is_its: the put has stored this row. It may have been delivered since. */
+/* is_its: true if the put has stored this row. Its timer may have been delivered since. */
 static bool is_its(const dw_op *op, const dw_row *row)
 {
 	return row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0 &&
 	       (row->head.due == op->head.due || row->head.attempt > 0);
 }
 
-/* learn_done: an earlier attempt of the put had been applied. Its timer may have been fired,
- * changed or cancelled since, so only what is stored now counts. Returns the timer of the id. */
+/* learn_done: an earlier attempt of the put was applied. Its timer may have fired, changed or ended
+ * since, so only the stored row counts. Returns the timer of the id. */
 static struct timer *learn_done(struct engine *engine, struct timer *head, struct call *call,
 				const dw_op *op)
 {
@@ -76,7 +77,8 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 	call->earlier = its && leaves_earlier(engine, &its->head);
 	if (!ownership_is_current(&engine->ownership, op))
 		return head;
-	/* Before the row is learnt: if that fails, the old timer still must not start. */
+	/* This comes before the row is learnt: if learning fails, the old timer still must not
+	 * start. */
 	if (head->state != TIMER_ABSENT &&
 	    (!op->rows || head->head.generation < op->rows->head.generation))
 		call_answer_stale(engine, timer_forget(engine, head));
@@ -85,9 +87,9 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 	return index_find(&engine->timers.index, op->id);
 }
 
-/* send_again: the outcome of a put is unknown, and its caller is answered DW_EUNKNOWN. The same put
- * is sent until the outcome is known (I9). A put with DW_NEW is not sent again, because it could be
- * refused for the timer that it has stored itself; a scan finds out. */
+/* send_again: nobody knows whether the put was done, and its caller gets DW_EUNKNOWN. The engine
+ * repeats the same put until the outcome is known (I9). A put with DW_NEW is not repeated, because
+ * the timer that it may have stored would refuse it; a scan finds out. */
 static void send_again(struct engine *engine, struct timer *head, struct call *call, dw_op *op)
 {
 	struct call *again = NULL;
@@ -117,7 +119,8 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 	timer_retry_later(engine, head);
 }
 
-/* doubt: the outcome is unknown, and the operation has asked the store to take the claim back. */
+/* doubt: nobody knows whether the operation was done. If it has taken a claim back, the timer must
+ * be claimed again. */
 static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (op->flags & DW_OP_WITHDRAWN)
@@ -127,7 +130,7 @@ static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = ticket_of(op)->call;
-	bool fenced = op->status == DW_EFENCED && call->internal; /* a client sends it again */
+	bool fenced = op->status == DW_EFENCED && call->internal; /* sent again as a client */
 
 	call->generation = op->head.generation;
 	call->earlier = leaves_earlier(engine, &op->head);
@@ -142,12 +145,13 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 		doubt(engine, head, op);
 		send_again(engine, head, call, op);
 	}
-	vacate(head, call); /* refused */
+	vacate(head, call); /* after a refusal */
 	lifecycle_resume(engine, head);
 	call_answer_stored(engine, call, op);
 }
 
-/* is_promised: the journal has it. This process does it, whatever Redis says later. */
+/* is_promised: true if the journal has the operation. Then this process will do it, whatever Redis
+ * says later. */
 static bool is_promised(const dw_op *op)
 {
 	return op->level == DW_JOURNALED && (op->status == DW_OK || op->status == DW_EUNKNOWN);
@@ -155,9 +159,9 @@ static bool is_promised(const dw_op *op)
 
 /* ---- Cancels and moves --------------------------------------------------------------------- */
 
-/* is_newer: memory learnt a newer generation while the operation was under way, because answers to
- * reads can overtake answers to changes. The answer must not touch that timer. If the operation has
- * ended it, the answer to its claim will say so. */
+/* is_newer: true if memory learnt a newer generation while the operation was under way, because
+ * answers to reads can overtake answers to changes. Then the answer must not change that timer. If
+ * the operation has ended the timer in the store, the answer to its claim will say so. */
 static bool is_newer(const struct timer *head, const dw_op *op)
 {
 	return head->state != TIMER_ABSENT && head->head.generation > op->head.generation;
@@ -181,8 +185,8 @@ void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 	call_answer_stored(engine, call, op);
 }
 
-/* learn_moved: a move or a requeue has made the next generation of the timer. If memory knows
- * another timer of the id, or none, the answer carries the row. For an owner; head may be freed. */
+/* learn_moved: a move or a requeue has made the next generation of the timer. If memory has another
+ * timer of the id, or none, the answer contains the row. Only for an owner. It may free head. */
 static void learn_moved(struct engine *engine, struct timer *head, const dw_op *op)
 {
 	if (is_ahead(head, op->head.generation))
@@ -191,7 +195,7 @@ static void learn_moved(struct engine *engine, struct timer *head, const dw_op *
 		if (!op->rows)
 			recovery_need(&engine->recovery);
 		timer_drop(engine, head);
-		head->head.generation = 0; /* the row may have been learnt already */
+		head->head.generation = 0; /* so that the row counts as newer */
 		learn_rows(engine, op->rows);
 		return;
 	}

@@ -1,4 +1,4 @@
-/* Answers to claims and verdicts. */
+/* Applies the answers to claims and verdicts. */
 #include "engine/answers.h"
 #include "engine/core.h"
 #include "engine/damaged.h"
@@ -46,7 +46,7 @@ static void count_verdict(struct engine *engine, const struct timer *timer, cons
 static void verdict_answered(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (answers_failed(op->status)) {
-		/* The claim may have been given back, so it does not count any more. */
+		/* The store may have taken the claim back, so it does not count any more. */
 		if (op->status == DW_EUNKNOWN && timer->state == TIMER_CLAIMED)
 			timer_set_state(engine, timer, TIMER_PENDING);
 		timer_retry_later(engine, timer);
@@ -68,8 +68,8 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 	}
 }
 
-/* past_answered: a claim or a verdict of an earlier term; memory has dropped its timer. Only a
- * dw_settle may still wait for the answer. */
+/* past_answered: the answer to a claim or a verdict of an earlier term, whose timer memory has
+ * dropped. Only a dw_settle may still wait for it. */
 static void past_answered(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	struct call *settling = op->kind == DW_OP_CLAIM ? NULL : timer->settling;
@@ -103,7 +103,7 @@ void answers_delivery(struct engine *engine, struct timer *timer, dw_op *op)
 		}
 	}
 	if (op->status == DW_ESTALE) {
-		/* The stored row counts, even if it is the same generation in another state. */
+		/* The stored row decides, even if it is the same generation in another state. */
 		if (timer->state == TIMER_ABSENT)
 			timer->head.generation = 0;
 		learn_rows(engine, op->rows);

@@ -6,7 +6,7 @@
 #include "base/message.h"
 #include "base/utf8.h"
 
-/* check_name refuses an id or a topic that is not one; what names the argument. */
+/* check_name refuses an invalid id or topic. what names the argument. */
 static int check_name(const char *what, const char *name, size_t max, char *message)
 {
 	size_t size = strnlen(name, max + 1);
@@ -36,7 +36,7 @@ int arguments_id(const char *id, char *message)
 	return check_name("the id", id, DW_ID_MAX, message);
 }
 
-/* check_size: the struct may be a newer program's. */
+/* check_size: the struct may come from a program for a newer durawheel. */
 static int check_size(const dw_timer *timer, char *message)
 {
 	if (!timer)

@@ -12,7 +12,7 @@ int call_make(struct engine *engine, enum call_kind kind, const char *id, struct
 
 	if (!call) {
 		(void)engine_fail(engine, DW_ENOMEM, "no memory for the call");
-		return DW_ENOMEM; /* plain, so that a compiler sees that *ret_call is not read */
+		return DW_ENOMEM; /* a constant: the compiler sees that *ret_call is not read */
 	}
 	call->kind = kind;
 	call->asked = engine_steady(engine);
@@ -40,8 +40,8 @@ struct call *call_make_internal(struct engine *engine, const struct call *earlie
 	return call;
 }
 
-/* A store that does not answer must not eat all memory, so its callers wait. Calls that are part of
- * a delivery are no more than there are deliveries. */
+/* call_new limits the calls, so that a store that does not answer does not use up all memory. Calls
+ * that belong to a delivery need no limit, because there are no more of them than deliveries. */
 int call_new(struct engine *engine, enum call_kind kind, const char *id, struct call **ret_call)
 {
 	if (engine->calls.bytes >= DW_UNANSWERED_MAX) {
@@ -146,8 +146,8 @@ bool call_has(const dw_op *op)
 	return call && call->op == op;
 }
 
-/* leave takes the call out of the calls that wait for its id. Earlier calls have mostly been
- * answered, so the way is short. */
+/* leave takes the call out of the list of calls that wait for its id. Most earlier calls are
+ * answered by now, so the search is short. */
 static void leave(struct timer *timer, const struct call *call)
 {
 	struct call **link = &timer->calls;
@@ -162,7 +162,7 @@ static void give_up(struct engine *engine, struct call *call)
 	struct timer *timer = index_find(&engine->timers.index, call->id);
 
 	assert(timer);
-	if (timer->settling == call) { /* the verdict is still sent */
+	if (timer->settling == call) { /* the engine still sends the verdict */
 		timer->settling = NULL;
 		call_answer(engine, call, DW_EUNKNOWN);
 	} else {

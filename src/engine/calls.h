@@ -1,5 +1,5 @@
-/* Calls of the API that are not answered yet. Each one is answered exactly once, and never before
- * the API's function has returned. */
+/* Calls of the API that are not answered yet. Each is answered exactly once, and never before the
+ * API's function has returned. */
 #ifndef DW_ENGINE_CALLS_H
 #define DW_ENGINE_CALLS_H
 
@@ -25,23 +25,24 @@ enum call_kind {
 struct call {
 	struct notice notice; /* first */
 	struct call *next;
-	struct call *prev_open, *next_open; /* all that are unanswered */
+	struct call *prev_open, *next_open; /* neighbours in the list of unanswered calls */
 	struct call *prev_patient, *next_patient;
-	bool patient;  /* in the list of patience.h */
-	dw_usec asked; /* steady: when it was accepted */
+	bool patient;  /* the call is in the list of patience.h */
+	dw_usec asked; /* steady; when the call was accepted */
 	enum call_kind kind;
 	int status;
-	dw_level level; /* of an answer of the store */
+	dw_level level; /* of the store's answer */
 	uint64_t generation;
 	uint32_t attempt;    /* settle */
 	dw_verdict verdict;  /* settle */
 	dw_usec retry_in;    /* settle */
-	bool early;          /* settle: waits for a verdict that may be DW_HOLD */
+	bool early;          /* settle: the handler still runs and may return DW_HOLD */
 	bool earlier;        /* put, move: dw_result.earlier_may_start */
-	bool internal;       /* put: sent again after an unknown outcome; nobody is told */
-	struct timer *fresh; /* put: the timer to be */
-	dw_op *op;           /* made with the call, so that beginning it cannot fail; once a
-			      * call that asks is answered, the answer */
+	bool internal;       /* put: repeated by the engine after an unknown outcome */
+	struct timer *fresh; /* put: the new timer */
+	/* Made with the call, so that beginning it cannot fail. After call_answer_ask(): the
+	 * operation with the store's answer. */
+	dw_op *op;
 	struct done done;
 	struct lister lister;
 	struct dead_lister dead_lister;
@@ -49,20 +50,21 @@ struct call {
 	void *on_status_user;
 	dw_check_fn on_check;
 	void *on_check_user;
-	size_t bytes; /* it counts for, with its operation */
+	size_t bytes; /* of the call and its operation */
 	size_t id_size;
 	char id[];
 };
 
 struct calls {
-	struct call *open; /* every call whose answer the program has not been told */
+	struct call *open; /* every call whose answer the program has not got */
 	uint64_t count;
-	uint64_t internal_count; /* of them */
-	size_t bytes;            /* they hold */
+	uint64_t internal_count; /* how many of them are internal */
+	size_t bytes;            /* of all these calls */
 };
 
-/* call_new: DW_ENOMEM, or DW_ELIMIT if the unanswered calls hold too much; engine_error() says
- * which. call_make never fails with DW_ELIMIT: for what is part of a delivery. */
+/* call_new makes a call. DW_ENOMEM, or DW_ELIMIT if the unanswered calls hold too much memory;
+ * engine_error() says which. call_make makes one without that limit, for calls that belong to a
+ * delivery. */
 int call_new(struct engine *, enum call_kind kind, const char *id, struct call **ret_call);
 int call_make(struct engine *, enum call_kind kind, const char *id, struct call **ret_call);
 void call_free(struct engine *, struct call *);
@@ -70,7 +72,8 @@ void call_free(struct engine *, struct call *);
 /* calls_free frees all calls that are not answered. */
 void calls_free(struct engine *);
 
-/* call_make_internal: a put that is sent again; nobody is told its answer. NULL: no memory. */
+/* call_make_internal makes a put that repeats an earlier one; nobody gets its answer. NULL: no
+ * memory. */
 struct call *call_make_internal(struct engine *, const struct call *earlier);
 
 /* call_charge counts the bytes of the call's operation. */
@@ -93,23 +96,23 @@ static inline void call_queue(struct timer *timer, struct call *call)
 	*end = call;
 }
 
-/* call_answer ends the call; its callback will be told. call_answer_stored ends it with the
- * store's answer. call_answer_stale answers a dw_settle (NULL: none) whose verdict does not
- * count any more. */
+/* call_answer ends the call; a later step calls its callback. call_answer_stored ends it with the
+ * store's answer. call_answer_stale answers DW_ESTALE to a dw_settle (NULL: none) whose verdict
+ * does not count any more. */
 void call_answer(struct engine *, struct call *, int status);
 void call_answer_stored(struct engine *, struct call *, const dw_op *);
 void call_answer_stale(struct engine *, struct call *);
 
-/* call_ask sends the operation of a call that is not about one timer. It takes the operation over
- * in any case (NULL: there was no memory for it), and the call if it fails. call_answer_ask answers
- * the call with the result of the operation, which belongs to the call from then on; call_has says
- * whether it does. */
+/* call_ask sends an operation that concerns no timer in memory, and answers its call later. It
+ * always takes the operation over (NULL: there was no memory for it). If it fails, it frees the
+ * call. call_answer_ask answers the call; from then on the call owns the operation, and call_has is
+ * true. */
 int call_ask(struct engine *, struct call *, dw_op *);
 void call_answer_ask(struct engine *, dw_op *);
 bool call_has(const dw_op *);
 
-/* calls_give_up answers some calls that have waited for too long. calls_fail answers all calls that
- * wait for the timer's id, because the store is away. */
+/* calls_give_up answers some of the calls that have waited for too long. calls_fail answers all
+ * calls that wait for the timer's id, because the store is away. */
 void calls_give_up(struct engine *);
 void calls_fail(struct engine *, struct timer *);
 

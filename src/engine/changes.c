@@ -18,7 +18,7 @@ static const char *make_id(struct engine *engine, char *id)
 	return id;
 }
 
-/* head_of finds the id's timer, or makes a place for it. */
+/* head_of finds the timer of the id, or makes an empty place for it. */
 static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 		   struct timer **ret_head)
 {
@@ -106,8 +106,8 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 	return DW_OK;
 }
 
-/* change starts a call about one id. It takes the operation over in any case (NULL: there was no
- * memory for it), and frees the call on failure. */
+/* change starts a call on one id with this operation. It always takes the operation over (NULL:
+ * there was no memory for it). If it fails, it frees the call. */
 static int change(struct engine *engine, struct call *call, dw_op *op)
 {
 	struct timer *head = NULL;

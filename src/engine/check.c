@@ -1,26 +1,26 @@
-/* Whether the engine's structures agree with each other. For tests: it looks at every timer, and
- * the number it returns says which rule below is broken. */
+/* Checks whether the engine's structures agree with each other, for tests. It looks at every timer,
+ * and returns the number of the rule below that is broken. */
 #include "engine/core.h"
 
 enum rule {
 	RULE_INDEX = -1,       /* a timer is found under its id */
 	RULE_PLACE = -2,       /* the place of a timer is one that its state allows */
 	RULE_SLOT = -3,        /* a schedule knows its timers, and no others */
-	RULE_ABSENT = -4,      /* a mere place is there for something */
-	RULE_CALLS = -5,       /* calls wait only behind something */
-	RULE_BACKING_OFF = -6, /* who waits is armed, and not busy */
+	RULE_ABSENT = -4,      /* an empty place (ABSENT) has an operation or a call */
+	RULE_CALLS = -5,       /* calls wait only behind an operation, or for a schedule */
+	RULE_BACKING_OFF = -6, /* a timer that backs off is armed, and not busy */
 	RULE_TOPIC = -7,       /* a timer with a state has a topic */
-	RULE_COUNT = -8,       /* the counters count */
+	RULE_COUNT = -8,       /* the counters are right */
 	RULE_SCHEDULE = -9,    /* every timer of a schedule is in the index */
-	RULE_TOPICS = -10,     /* a topic's counters count, and it is there for something */
+	RULE_TOPICS = -10,     /* a topic's counters are right, and it has timers or a handler */
 	RULE_OPEN = -11,       /* every call that waits is open, and their bytes are counted */
 	RULE_INFLIGHT = -12,   /* a busy timer has an operation in a queue or in the store */
 	RULE_WHEEL = -13,
-	RULE_WORK = -14, /* the workers have no more than they can, and the rest waits */
+	RULE_WORK = -14, /* the workers have no more timers than they can run */
 	RULE_BATCH = -15 /* a gathered timer is in its topic's list, in order, and may wait there */
 };
 
-/* What one look at all timers adds up to. */
+/* The sums over all timers. */
 struct sums {
 	const struct engine *engine;
 	uint64_t timers, claimed, held, waiting, busy, calls;
@@ -49,7 +49,7 @@ static bool place_allowed(const struct timer *timer)
 	return false;
 }
 
-/* slot_agrees: the schedule that the timer says it is in has it. */
+/* slot_agrees: true if the schedule that the timer names holds it. */
 static bool slot_agrees(const struct engine *engine, const struct timer *timer)
 {
 	const struct schedule *schedule = timer->place == PLACE_CLAIM  ? &engine->timers.claim
@@ -67,7 +67,7 @@ static bool runs_here(const struct timer *timer)
 	return timer->state == TIMER_FIRING && !timer->on_worker;
 }
 
-/* idle: a timer that nothing is under way for and nothing is armed for. */
+/* idle: true for a timer that has no operation under way and is armed nowhere. */
 static bool idle(const struct timer *timer)
 {
 	return !timer->busy && !timer->backing_off && timer->place == PLACE_NONE &&
@@ -126,7 +126,7 @@ static void look_at(struct timer *timer, void *user)
 		sums->calls++;
 }
 
-/* list_counts: the list has so many timers, and says so. */
+/* list_counts: true if the list has `expected` timers, and its counter says so. */
 static bool list_counts(const struct timer_list *list, uint64_t expected)
 {
 	uint64_t count = 0;
@@ -137,7 +137,7 @@ static bool list_counts(const struct timer_list *list, uint64_t expected)
 }
 
 struct topic_sums {
-	uint64_t timers, topics; /* that wait, or have waiting timers */
+	uint64_t timers, topics; /* timers that wait; topics that have such timers */
 	uint64_t gathered;
 	bool broken;
 };
@@ -158,7 +158,7 @@ static uint64_t count_gathered(const struct topic *topic, bool *ret_broken)
 	return count;
 }
 
-/* look_at_topic: every topic is there for timers or a handler; all its waiting timers are there. */
+/* look_at_topic: every topic has timers or a handler, and its waiting timers are counted. */
 static void look_at_topic(struct topic *topic, void *user)
 {
 	struct topic_sums *sums = user;
@@ -174,10 +174,10 @@ static void look_at_topic(struct topic *topic, void *user)
 	sums->gathered += count_gathered(topic, &sums->broken);
 }
 
-/* check_topics: the list has all topics with waiting timers; topics with handlers come first. */
+/* check_topics: the list has all topics with waiting timers, those with handlers first. */
 static int check_topics(const struct engine *engine, const struct sums *sums)
 {
-	struct topics topics = engine->topics; /* topics_each wants one that it may change */
+	struct topics topics = engine->topics; /* topics_each may change it */
 	struct topic_sums found = {0};
 	uint64_t count = 0;
 
@@ -213,7 +213,8 @@ static int check_open(const struct engine *engine, const struct sums *sums)
 	return count == engine->calls.count && sums->calls <= count ? 0 : RULE_OPEN;
 }
 
-/* check_work: what is due for the workers is in their schedule; a job may have lost its timer. */
+/* check_work: the timers that wait for workers are in their schedule. A job may have lost its
+ * timer. */
 static int check_work(const struct engine *engine, const struct sums *sums)
 {
 	uint64_t count =
@@ -250,7 +251,7 @@ static int check_sums(const struct engine *engine, const struct sums *sums)
 int engine_check(const struct engine *engine)
 {
 	struct sums sums = {.engine = engine};
-	struct index index = engine->timers.index; /* index_each wants one that it may change */
+	struct index index = engine->timers.index; /* index_each may change it */
 	int broken;
 
 	index_each(&index, look_at, &sums);

@@ -6,9 +6,9 @@
 #define TURN_SWEEP_MAX 1024u
 #define KNOWN_BODY_MAX 1024u /* a larger body is not sent with its claim */
 
-/* is_known: memory knows the stored timer to the last byte, because this owner has put or scanned
- * it, and nobody has claimed it. Until the scan is over, another owner or a client may have changed
- * it. */
+/* is_known: true if memory knows the stored timer to the last byte, because this owner has put or
+ * scanned it and it was never claimed. While a scan is not over, another owner or a client may have
+ * changed the timer. */
 static bool is_known(const struct engine *engine, const struct timer *timer)
 {
 	const dw_head *head = &timer->head;
@@ -32,7 +32,7 @@ static dw_op *claim_op(struct engine *engine, struct timer *timer)
 	return op;
 }
 
-/* await_handler: the timer is claimed when its topic has a handler. */
+/* await_handler lets the timer wait until its topic has a handler. */
 static void await_handler(struct engine *engine, struct timer *timer)
 {
 	dw_event event = {.kind = DW_EVENT_NO_HANDLER,
@@ -66,7 +66,7 @@ bool claim_next(struct engine *engine, dw_usec until)
 	if (!timer)
 		return false;
 	timer->place = PLACE_NONE;
-	if (timer->busy) /* it comes back when its operation is answered */
+	if (timer->busy) /* the answer to its operation arms it again */
 		return true;
 	if (cut_off_holds(engine, timer))
 		return true;
@@ -92,7 +92,7 @@ void claim_revive(struct engine *engine)
 
 /* ---- After a step of the wall clock -------------------------------------------------------- */
 
-/* bring_forward: the wall clock was set back, so a hold or a pause would end too late. It ends
+/* bring_forward: the wall clock was set back, so a hold or a pause would end too late. Now it ends
  * after its longest normal time at the latest. */
 static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
 {
@@ -114,8 +114,8 @@ static void gather_again(struct engine *engine, struct timer *timer)
 	timer_arm_fire(engine, timer, timer->head.due);
 }
 
-/* recheck_timer looks at the first of a topic's waiting timers: if it is not due any more, it is
- * pending as before; else it goes to the end. */
+/* recheck_timer looks at the first of a topic's waiting timers. If it is not due any more, it waits
+ * for its deadline again. Otherwise it goes to the end of the list. */
 static void recheck_timer(struct engine *engine, struct timer *timer, dw_usec until)
 {
 	struct topics *topics = &engine->topics;
@@ -129,7 +129,7 @@ static void recheck_timer(struct engine *engine, struct timer *timer, dw_usec un
 	}
 }
 
-/* recheck goes once around the waiting timers of each topic, some of them a turn. */
+/* recheck looks once at all waiting timers of each topic, some of them in each turn. */
 static void recheck(struct engine *engine, dw_usec now)
 {
 	dw_usec until = usec_add(now, 2 * submit_lead(engine));

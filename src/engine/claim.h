@@ -1,4 +1,5 @@
-/* Claiming: a timer is claimed in the store a lead before its deadline, so that it may start. */
+/* Claims timers: the store must know that a timer may start, so the engine claims it there a lead
+ * before its deadline. */
 #ifndef DW_ENGINE_CLAIM_H
 #define DW_ENGINE_CLAIM_H
 
@@ -12,28 +13,28 @@
 struct engine;
 
 struct claims {
-	/* After a step of the wall clock: how many timers of the fire and work schedules the sweep
-	 * has not looked at yet. */
+	/* After a step of the wall clock: how many timers of the two schedules the sweep must still
+	 * look at. */
 	uint32_t sweep_fire;
 	uint32_t sweep_work;
 };
 
-/* claim_is_due: a timer is due within one lead. Then all timers due until *ret_until, two leads
- * from now, are claimed together. So a quiet engine claims in few, fuller batches. claim_next
- * claims the next one; false: none, or no room. */
+/* claim_is_due: true if a timer is due within one lead. Then all timers that are due until
+ * *ret_until, two leads from now, are claimed together, so that a quiet engine claims in few,
+ * fuller batches. claim_next claims the next one. False: there is none, or no room. */
 bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
 bool claim_next(struct engine *, dw_usec until);
 
 /* claim_revive claims timers that waited for a handler and have one now. */
 void claim_revive(struct engine *);
 
-/* claim_clock_stepped_back starts a sweep over all armed and waiting timers; claim_sweep looks at
- * some of them a turn. It gives back claims that are now far ahead, so that clients can cancel
- * these timers again. */
+/* claim_clock_stepped_back starts a sweep over all armed and waiting timers. claim_sweep looks at
+ * some of them in each turn. It gives back claims of timers whose deadline is far ahead now, so
+ * that clients can cancel these timers again. */
 void claim_clock_stepped_back(struct engine *);
 void claim_sweep(struct engine *, dw_usec now);
 
-/* claim_has_more: there is work for claim_revive or claim_sweep. */
+/* claim_has_more: true if claim_revive or claim_sweep has work. */
 bool claim_has_more(const struct engine *);
 
 #endif

@@ -2,16 +2,16 @@
 
 #include "engine/core.h"
 
-#define STEP_MIN DW_MILLISECONDS(20) /* a jump of wall against steady clock that is not drift */
+#define STEP_MIN DW_MILLISECONDS(20) /* a smaller difference is drift */
 
 void clock_steps_init(struct engine *engine)
 {
 	engine->clock_steps.skew = usec_sub(engine_now(engine), engine_steady(engine));
 }
 
-/* The wall clock was set if it moved against the steady clock. A process that is suspended between
- * the two readings sees the same. So the steady clock is read again, and if too much time has
- * passed, this measurement is ignored. */
+/* clock_steps_watch: the wall clock was set if it moved against the steady clock. When the process
+ * is suspended between the two readings, the difference looks the same. Therefore the steady clock
+ * is read once more, and if too much time has passed, the measurement is ignored. */
 void clock_steps_watch(struct engine *engine, dw_usec before, dw_usec now)
 {
 	dw_usec skew = usec_sub(now, before);
@@ -25,7 +25,8 @@ void clock_steps_watch(struct engine *engine, dw_usec before, dw_usec now)
 		return;
 	if (step < 0)
 		claim_clock_stepped_back(engine);
-	/* What was put off until a wall time must not wait out a step back. */
+	/* Work that was put off until a wall time must not wait longer because the clock was set
+	 * back. */
 	recovery_hurry(&engine->recovery, now);
 	ownership_hurry(&engine->ownership, now);
 	report_hurry(&engine->report, now);

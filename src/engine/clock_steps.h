@@ -1,4 +1,4 @@
-/* Steps of the wall clock, which somebody has set. */
+/* Notices that the wall clock was set. */
 #ifndef DW_ENGINE_CLOCK_STEPS_H
 #define DW_ENGINE_CLOCK_STEPS_H
 
@@ -7,12 +7,13 @@
 struct engine;
 
 struct clock_steps {
-	dw_usec skew; /* wall - steady */
+	dw_usec skew; /* wall clock minus steady clock */
 };
 
 void clock_steps_init(struct engine *);
 
-/* clock_steps_watch: `before` is the steady time, read before the wall time `now`. */
+/* clock_steps_watch compares the clocks. `before` is the steady time, read before the wall time
+ * `now`. */
 void clock_steps_watch(struct engine *, dw_usec before, dw_usec now);
 
 #endif
