@@ -77,7 +77,7 @@ struct engine {
 	struct clock_steps clock_steps;
 	struct report report;
 	struct rng rng;
-	dw_stats stats; /* each counter is changed by the part that counts */
+	dw_stats stats; /* the part that counts changes its counter */
 };
 
 static inline dw_usec engine_now(const struct engine *engine)
@@ -90,8 +90,8 @@ static inline dw_usec engine_steady(const struct engine *engine)
 	return engine->env.clock.steady(engine->env.clock.user);
 }
 
-/* engine_touch asks for a turn. During a turn it is not needed: the turn says at its end when the
- * next one must come. */
+/* engine_touch asks for a turn. During a turn it does nothing, because the turn itself says when
+ * the next one must come. */
 static inline void engine_touch(struct engine *engine)
 {
 	if (engine->drive.in_turn || engine->drive.woken)

@@ -16,7 +16,8 @@ bool cut_off_holds(struct engine *engine, struct timer *timer)
 	return true;
 }
 
-/* part_back: what memory knows of the part may be old, and a scan may have left the part out. */
+/* part_back: the part is in use again. Memory may have an old state of its timers, and a scan may
+ * have left the part out. So the store is scanned again. */
 static void part_back(struct engine *engine, const dw_part *part)
 {
 	dw_event event = {.kind = DW_EVENT_SHARD_BACK, .count = part->number};
@@ -24,7 +25,8 @@ static void part_back(struct engine *engine, const dw_part *part)
 	engine->cut_off.recheck = engine->timers.suspended.count;
 	if (engine->ownership.role == DW_OWNER)
 		recovery_need(&engine->recovery);
-	event_raise(engine, &event, "shard %u is in use again: its timers go on", part->number);
+	event_raise(engine, &event, "shard %u is in use again: its timers start again",
+		    part->number);
 }
 
 static void part_failed(struct engine *engine, const dw_part *part)

@@ -10,8 +10,8 @@ const char *damaged_flaw(const dw_row *row, char room[RECORD_WORDS_SIZE])
 			    : "does not match its checksum, or is in another's place";
 }
 
-/* bury moves a row to the dead letters. The row is no timer of the engine, so nothing waits for the
- * answer. If it fails, the next scan tries again. */
+/* bury makes a dead letter of a damaged row. Memory has no timer for the row, so nothing waits for
+ * the answer. If it fails, the next scan tries again. */
 static void bury(struct engine *engine, const char *id, uint64_t generation)
 {
 	dw_op *op;

@@ -47,7 +47,7 @@ void dead_letters_show(struct engine *engine, const struct call *call)
 	dw_cursor next;
 
 	if (status == DW_OK)
-		/* An empty page is not NULL. */
+		/* One item more, so that an empty page is not NULL. */
 		status = page_new(&page, op->row_count + 1, sizeof *letters);
 	if (status != DW_OK) {
 		lister.fn(engine->env.handle, status, NULL, 0, NULL, lister.user);

@@ -1,4 +1,4 @@
-/* Dead letters: listing and dropping them. */
+/* Lists and drops dead letters. */
 #ifndef DW_ENGINE_DEAD_LETTERS_H
 #define DW_ENGINE_DEAD_LETTERS_H
 

@@ -8,9 +8,10 @@
 #include "engine/core.h"
 #include "engine/lifecycle.h"
 
-/* What a purge deletes must not start once it is gone from the store, even if the answer is still
- * on its way: a client could have used the id again. A handler may have forked, and this may be the
- * child. The lease comes last: it must hold when the handler starts. */
+/* delivery_may_start. Purge: a timer that a purge deletes in the store must not start after that,
+ * even while the answer is on its way, because a client could have used its id again. Process: a
+ * handler may have forked, and this may be the child. The lease comes last, because it must hold
+ * when the handler starts. */
 bool delivery_may_start(const struct engine *engine)
 {
 	return !engine->drive.closing && !engine->delivery.paused &&
@@ -74,13 +75,14 @@ static void hold(struct engine *engine, struct timer *timer)
 		return;
 	}
 	timer_set_state(engine, timer, TIMER_HELD);
-	/* If a call of the id is backing off, the time-out is armed after it. */
+	/* If a call on the id is backing off, its timer is in the fire schedule; the hold's
+	 * time-out is armed after that. */
 	if (timer->place == PLACE_NONE)
 		timer_arm_fire(engine, timer, usec_add(engine_now(engine), engine->env.hold));
 }
 
-/* read_verdict: an invalid verdict loses nothing, because the timer is delivered again. But the
- * handler is wrong, so the log says it. */
+/* read_verdict: an invalid verdict counts as DW_RETRY, so nothing is lost. But the handler is
+ * wrong, so this is logged. */
 static dw_verdict read_verdict(struct engine *engine, const struct timer *timer, dw_verdict verdict)
 {
 	char line[DW_MESSAGE_SIZE];
@@ -88,7 +90,7 @@ static dw_verdict read_verdict(struct engine *engine, const struct timer *timer,
 	if (verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_HOLD)
 		return verdict;
 	(void)snprintf(line, sizeof line,
-		       "the handler of topic %s returned %d, which is no verdict: it counts as "
+		       "the handler of topic %s returned %d, which is not a verdict: it counts as "
 		       "DW_RETRY",
 		       timer->topic->name, (int)verdict);
 	if (engine->env.on_log)
@@ -96,8 +98,8 @@ static dw_verdict read_verdict(struct engine *engine, const struct timer *timer,
 	return DW_RETRY;
 }
 
-/* take_settling: another thread has called dw_settle before the handler returned. If the handler
- * holds, the call brings the verdict, and true is returned; else the call is stale. */
+/* take_settling: another thread has called dw_settle before the handler returned. True: the handler
+ * holds, and the call brings the verdict. False: the call is answered DW_ESTALE. */
 static bool take_settling(struct engine *engine, struct timer *timer, dw_verdict verdict)
 {
 	struct call *settling = timer->settling;
@@ -147,7 +149,7 @@ static void end_handler_run(struct handler_run *run)
 	delivery_judge(engine, run->timer, run->verdict, engine->delivery.retry_in);
 }
 
-/* call_handler: a handler that ends by an exception counts as DW_RETRY. */
+/* call_handler calls the handler. One that ends by an exception counts as DW_RETRY. */
 static void call_handler(struct engine *engine, struct timer *timer, const dw_firing *firing)
 {
 	struct handler_run run AT_END(end_handler_run) = {engine, timer, DW_RETRY};

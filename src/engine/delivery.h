@@ -1,4 +1,4 @@
-/* One delivery: a handler starts, ends, and has said a verdict. */
+/* One delivery: its handler starts, ends, and returns a verdict. */
 #ifndef DW_ENGINE_DELIVERY_H
 #define DW_ENGINE_DELIVERY_H
 
@@ -10,13 +10,13 @@ struct engine;
 struct timer;
 
 struct delivery {
-	struct timer *firing; /* whose handler runs on this thread */
-	dw_usec retry_in;     /* dw_retry_in() of it */
+	struct timer *firing; /* the timer whose handler runs on this thread */
+	dw_usec retry_in;     /* what its handler gave to dw_retry_in() */
 	uint64_t on_workers;  /* timers in the jobs that workers have */
 	bool paused;
 };
 
-/* delivery_may_start: a handler may start at this moment. */
+/* delivery_may_start: true if a handler may start at this moment. */
 bool delivery_may_start(const struct engine *);
 
 /* delivery_is_late: the timer is later than its late_after. delivery_bury_late makes it a dead
@@ -27,12 +27,12 @@ void delivery_bury_late(struct engine *, struct timer *);
 /* delivery_token names the delivery that begins now. */
 dw_token delivery_token(const struct timer *);
 
-/* delivery_begin: the timer's handler is about to start. delivery_judge takes what it has said;
- * retry_in below 0: the policy's. */
+/* delivery_begin: the timer's handler is about to start. delivery_judge takes the verdict that the
+ * handler has returned; retry_in below 0: the delay of the policy. */
 void delivery_begin(struct engine *, struct timer *, dw_usec now, bool on_worker);
 void delivery_judge(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
 
-/* delivery_end: the delivery is over, and the verdict goes to the store. */
+/* delivery_end ends the delivery, and sends the verdict to the store. */
 void delivery_end(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
 
 /* delivery_run calls the timer's handler on this thread. */

@@ -1,5 +1,5 @@
 /* How the engine is driven at this moment. The turn, engine_new and engine_begin_close change
- * it. */
+ * this. */
 #ifndef DW_ENGINE_DRIVE_H
 #define DW_ENGINE_DRIVE_H
 
@@ -7,12 +7,12 @@
 #include <sys/types.h>
 
 struct drive {
-	int callback_depth; /* callbacks of the program on the stack */
+	int callback_depth; /* how many callbacks of the program are running */
 	bool in_turn;
 	bool woken;      /* a turn was asked for */
-	bool posts_left; /* other threads have asked for more than one turn does */
+	bool posts_left; /* calls of other threads are left for the next turn */
 	bool closing;
-	pid_t pid; /* of the process that made the engine; a forked child starts no handler */
+	pid_t pid; /* the process that made the engine; a forked child starts no handler */
 };
 
 #endif

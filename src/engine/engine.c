@@ -1,4 +1,4 @@
-/* The beginning and the end of an engine, and its state as others see it. */
+/* Makes, closes and frees an engine, and answers questions about its state. */
 #include <unistd.h>
 
 #include "engine/answers.h"
@@ -42,7 +42,7 @@ void engine_attach(struct engine *engine, dw_store *store)
 {
 	engine->store = store;
 	if (engine->ownership.role == DW_OWNER && driven_lease(store) == INT64_MIN) {
-		engine->ownership.role = DW_CLIENT; /* its server is away */
+		engine->ownership.role = DW_CLIENT; /* the store's server is away */
 		engine->ownership.standby = true;
 	}
 	engine_touch(engine);
@@ -65,13 +65,13 @@ void engine_free(struct engine *engine)
 /* ---- Closing ------------------------------------------------------------------------------- */
 
 /* close_timer gives a claim or a hold back. If an operation of the timer is backing off, it is sent
- * a last time. */
+ * one last time. */
 static void close_timer(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
 	if (timer->busy)
-		return; /* its answer resumes it */
+		return; /* the answer to its operation goes on with it */
 	if (timer->state == TIMER_HELD) {
 		urgent_give_back(engine, timer);
 	} else if (timer->backing_off || timer->state == TIMER_CLAIMED) {
@@ -103,7 +103,7 @@ void engine_abandon(struct engine *engine)
 	while (engine->events.first || engine->calls.open) {
 		while (engine->events.first)
 			notify_round(engine);
-		/* DW_ECLOSED: the store never had the operation, or it was not made yet. */
+		/* DW_ECLOSED: the store never got the operation, or there was none yet. */
 		for (struct call *call = engine->calls.open; call; call = call->next_open)
 			call_answer(engine, call,
 				    call->op || call->early ? DW_ECLOSED : DW_EUNKNOWN);
@@ -126,7 +126,7 @@ bool engine_settled(const struct engine *engine)
 {
 	uint64_t ordinary = engine->submit.ordinary_inflight + engine->submit.ordinary.count;
 
-	/* A put that is sent again was answered DW_EUNKNOWN: nobody waits for it. */
+	/* The caller of a repeated put has got DW_EUNKNOWN, so nobody waits for it. */
 	if (engine->calls.count > engine->calls.internal_count || engine->events.first ||
 	    walk_is_on(&engine->walk))
 		return false;

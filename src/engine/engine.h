@@ -37,14 +37,14 @@ struct dead_lister {
 };
 
 struct engine_env {
-	dw *handle; /* what callbacks are given */
+	dw *handle; /* the handle that callbacks get */
 	struct alloc alloc;
 	struct clock clock;
 	struct loop_port loop;
 	struct post_port posts;     /* may be zero */
 	struct worker_port workers; /* the same */
 	dw_role role;               /* DW_OWNER or DW_CLIENT */
-	bool standby;               /* a client that becomes the owner */
+	bool standby;               /* a client that asks for the ownership */
 	uint64_t seed;
 	size_t timers_max;
 	size_t data_max;
@@ -55,15 +55,16 @@ struct engine_env {
 	void *on_log_user;
 };
 
-/* engine_new: DW_OK or DW_ENOMEM. The store is attached before the first call of anything else. */
+/* engine_new makes an engine. DW_OK, DW_ENOMEM. engine_attach gives it the store, before any other
+ * call. */
 int engine_new(struct engine **ret_engine, const struct engine_env *env);
 void engine_attach(struct engine *, dw_store *);
 
-/* engine_free frees all but the store; no callback is called. */
+/* engine_free frees everything but the store. It calls no callback. */
 void engine_free(struct engine *);
 
-/* The calls of the API, arguments as there and already checked for NULL. A failure is explained by
- * engine_error(). */
+/* The calls of the API. The arguments are those of the API, and already checked for NULL.
+ * engine_error() explains a failure. */
 int engine_on(struct engine *, const char *topic, dw_fire_fn, void *user);
 int engine_on_worker(struct engine *, const char *topic, dw_fire_fn, void *user);
 int engine_on_batch(struct engine *, const char *topic, const dw_batch_options *, dw_batch_fn,
@@ -89,47 +90,50 @@ int engine_count(const struct engine *, const char *topic, uint64_t *ret_count);
 void engine_stats(const struct engine *, dw_stats *ret_stats);
 const char *engine_error(const struct engine *);
 
-/* engine_fail returns status and keeps the words for engine_error(). */
+/* engine_fail returns status, and keeps the words for engine_error(). */
 int engine_fail(struct engine *, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* engine_refuse answers a call of another thread that was accepted and cannot be done; `what` names
- * the call, id may be NULL. engine_run calls fn as a callback. Both are for a turn, or closing. */
+/* engine_refuse answers a call of another thread that was accepted but cannot be done; `what` names
+ * the call, id may be NULL. engine_run calls fn as a callback. Call both only inside a turn, or
+ * while closing. */
 void engine_refuse(struct engine *, const char *what, const char *id, int status, struct done);
 void engine_run(struct engine *, dw_post_fn fn, void *arg);
 
-/* engine_finish takes back a job of env.workers, and frees it. For a turn, or closing. */
+/* engine_finish takes a job of env.workers back, and frees it. Call it only inside a turn, or while
+ * closing. */
 void engine_finish(struct engine *, struct job *);
 
-/* engine_turn does one bounded turn. DW_OK, or DW_EBUSY from inside a callback. */
+/* engine_turn does one bounded turn. DW_OK; DW_EBUSY inside a callback; DW_EFORK in a forked
+ * child. */
 int engine_turn(struct engine *);
 
-/* engine_next_firing: when the next handler may have to start. DW_NEVER: none. */
+/* engine_next_firing returns when the next handler may have to start. DW_NEVER: none. */
 dw_usec engine_next_firing(const struct engine *);
 
-/* engine_clock_stepped: the wall clock was set. */
+/* engine_clock_stepped: the wall clock was set, so a turn must compare the clocks. */
 void engine_clock_stepped(struct engine *);
 
 bool engine_is_owner(const struct engine *);
 bool engine_in_callback(const struct engine *);
 
-/* engine_settled: every accepted operation is answered. */
+/* engine_settled: true if every accepted operation is answered. */
 bool engine_settled(const struct engine *);
 
-/* engine_is_running: workers have jobs that have not come back. */
+/* engine_is_running: true if workers have jobs that have not come back. */
 bool engine_is_running(const struct engine *);
 
 /* engine_take_failure returns the first failure of an operation without a callback since the last
- * call, DW_OK: none. */
+ * call. DW_OK: there was none. */
 int engine_take_failure(struct engine *);
 
-/* Closing: engine_begin_close starts no handler any more and gives the claims back; turns go on
- * until engine_settled(). After the store has stopped engine_abandon answers what is left. */
+/* Closing: after engine_begin_close no handler starts, and claims are given back. The caller goes
+ * on with turns until engine_settled(). Then it stops the store, and engine_abandon answers the
+ * calls that are left. */
 void engine_begin_close(struct engine *);
 void engine_abandon(struct engine *);
 
-/* engine_check looks through the whole engine: 0, or the number of the broken invariant. For tests:
- * O(n). */
+/* engine_check checks the whole engine, for tests: 0, or the number of the broken rule. O(n). */
 int engine_check(const struct engine *);
 
 #endif

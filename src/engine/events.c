@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* So many events need no memory. One step of the engine raises fewer, except that a page of damaged
- * rows raises one for each row. */
+/* So many events can be raised without memory. A step of the engine raises fewer, except that a
+ * page of damaged rows raises one for each row. */
 enum { SPARES = 4 };
 
 /* ---- Words --------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ void events_free(struct engine *engine)
 	struct notice *notice;
 
 	while ((notice = events_pop(&engine->events)))
-		if (notice->is_event) /* calls are freed with those that are open */
+		if (notice->is_event) /* calls_free() frees the calls */
 			alloc_free(&engine->alloc, notice);
 	while (engine->events.spares) {
 		notice = engine->events.spares;
@@ -96,7 +96,7 @@ void events_free(struct engine *engine)
 	}
 }
 
-/* copy_text: NULL stays NULL. */
+/* copy_text copies a string; NULL stays NULL. */
 static const char *copy_text(const char *text, char *ret_copy, size_t size)
 {
 	if (!text)
@@ -109,7 +109,7 @@ __attribute__((format(printf, 3, 0))) static void write_event(struct event_notic
 							      const dw_event *event,
 							      const char *format, va_list words)
 {
-	(void)vsnprintf(notice->message, sizeof notice->message, format, words); /* the same */
+	(void)vsnprintf(notice->message, sizeof notice->message, format, words); /* cut if long */
 	notice->notice.is_event = true;
 	notice->event = *event;
 	notice->event.size = sizeof notice->event;
@@ -134,14 +134,14 @@ static void note_event(struct engine *engine, const dw_event *event)
 	engine->events.last_event = (int)event->kind;
 }
 
-/* log_lost: there is no memory for an event of a page of damaged rows. */
+/* log_lost logs an event for which there is no memory: one of a page of damaged rows. */
 static void log_lost(struct engine *engine, const dw_event *event)
 {
 	char line[DW_MESSAGE_SIZE];
 
 	if (!engine->env.on_log)
 		return;
-	(void)snprintf(line, sizeof line, "no memory: event %s of %.100s is not told",
+	(void)snprintf(line, sizeof line, "no memory: event %s of %.100s is not reported",
 		       dw_event_name(event->kind), event->id ? event->id : "the handle");
 	engine->env.on_log(DW_LOG_ERROR, line, engine->env.on_log_user);
 }

@@ -1,5 +1,5 @@
-/* Events, and the words of errors. Events and answers of calls wait in one queue of notices.
- * notify.c tells them to the program. */
+/* Events, and the words of errors. Events and answers of calls wait in one queue of notices, which
+ * notify.c tells to the program. */
 #ifndef DW_ENGINE_EVENTS_H
 #define DW_ENGINE_EVENTS_H
 
@@ -9,13 +9,13 @@
 
 struct engine;
 
-/* One thing to tell: the first member of a call, or of an event. */
+/* A notice: one thing to tell the program. It is the first member of a call, or of an event. */
 struct notice {
 	struct notice *next;
 	bool is_event;
 };
 
-/* An event that the program has not been told. */
+/* An event that the program has not got yet. */
 struct event_notice {
 	struct notice notice; /* first */
 	dw_event event;
@@ -25,15 +25,15 @@ struct event_notice {
 };
 
 struct events {
-	struct notice *first; /* to tell */
+	struct notice *first; /* the queue of notices */
 	struct notice *last;
 	struct notice *spares; /* memory for events, allocated in advance */
 	unsigned spare_count;
-	int failure;    /* the first one since engine_take_failure() */
+	int failure;    /* the first failure since engine_take_failure() */
 	int last_error; /* the last failure of the store or in an event, for the report */
 	int last_event; /* the dw_event_kind that carried last_error; 0: the store answered it */
 	dw_usec last_error_at;
-	char error[DW_MESSAGE_SIZE]; /* of engine_error() */
+	char error[DW_MESSAGE_SIZE]; /* the words of engine_error() */
 };
 
 int events_init(struct engine *);
@@ -41,7 +41,7 @@ void events_free(struct engine *);
 
 void events_push(struct engine *, struct notice *);
 
-/* events_pop takes the first notice, or NULL. */
+/* events_pop takes the first notice out of the queue. NULL: the queue is empty. */
 static inline struct notice *events_pop(struct events *events)
 {
 	struct notice *notice = events->first;
@@ -54,7 +54,7 @@ static inline struct notice *events_pop(struct events *events)
 	return notice;
 }
 
-/* event_raise copies the event and queues it. event_raise_now calls on_event at once: only from
+/* event_raise queues a copy of the event. event_raise_now calls on_event at once; call it only
  * inside a callback. */
 void event_raise(struct engine *, const dw_event *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -67,7 +67,7 @@ void event_free(struct engine *, struct notice *);
 /* event_note_error keeps the status that the report names as the last error. */
 void event_note_error(struct engine *, int status);
 
-/* event_failed tells, at once, the failure of a call that has no callback. id may be NULL. */
+/* event_failed reports at once that a call without a callback has failed. id may be NULL. */
 void event_failed(struct engine *, const char *what, const char *id, int status);
 
 #endif
