@@ -20,9 +20,9 @@ static void expire_hold(struct engine *engine, struct timer *timer)
 	delivery_end(engine, timer, DW_RETRY, 0);
 }
 
-/* fire_due handles a timer that has come out of the schedule of fire or of work. A timer for a
- * worker starts only out of the latter, so that it overtakes none that waits. Returns how many
- * timers the turn has spent on it; 0: the timer waits for a worker now. */
+/* fire_due handles a timer that has come out of the schedule fire or work. A timer for a worker
+ * always goes through the schedule work, so that it overtakes no other one there. Returns true if
+ * the timer waits for a worker now. */
 static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
 {
 	const struct handler *handler =
@@ -38,7 +38,7 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 	} else if (timer->state == TIMER_HELD) {
 		expire_hold(engine, timer);
 	} else if (timer->busy) {
-		return 1; /* it comes back when its operation is answered */
+		return 1; /* the answer to its operation arms it again */
 	} else if (!handler) {
 		urgent_give_back(engine, timer);
 	} else if (delivery_is_late(timer, now)) {
@@ -65,7 +65,7 @@ uint32_t fire_next_work(struct engine *engine)
 	if (!timer)
 		return 0;
 	timer->place = PLACE_NONE;
-	return fire_due(engine, timer, now, true); /* it is out of that schedule */
+	return fire_due(engine, timer, now, true); /* it cannot wait for a worker again */
 }
 
 uint32_t fire_next(struct engine *engine)
@@ -76,8 +76,8 @@ uint32_t fire_next(struct engine *engine)
 
 	if (!delivery_may_start(engine))
 		return 0;
-	/* Read again for each timer: a handler takes its time, and the clock may have been set back
-	 * since the last one. */
+	/* The clock is read for each timer, because a handler takes time, and the clock may have
+	 * been set back since the last one. */
 	now = engine_now(engine);
 	timer = schedule_pop(&engine->timers.fire, now);
 	if (!timer)
@@ -87,7 +87,7 @@ uint32_t fire_next(struct engine *engine)
 	spent = fire_due(engine, timer, now, false);
 	if (spent > 0)
 		return spent;
-	return 1 + fire_next_work(engine); /* at once: a handler of the loop may be next */
+	return 1 + fire_next_work(engine); /* now: a handler on this thread may take long */
 }
 
 dw_usec fire_wake(const struct engine *engine, dw_usec now)
@@ -99,6 +99,6 @@ dw_usec fire_wake(const struct engine *engine, dw_usec now)
 	if (at > now || lease_holds(engine))
 		return at;
 	/* The store wakes the engine when the lease is renewed. Until lease_watch() has told the
-	 * program, it looks whether a timer is due. */
+	 * program that timers wait, this looks whether a timer is due. */
 	return engine->lease.notified ? DW_NEVER : usec_add(now, LEASE_LOOK);
 }

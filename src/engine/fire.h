@@ -1,4 +1,4 @@
-/* Firing: what happens to a timer whose moment has come. */
+/* Fires: handles timers whose moment has come. */
 #ifndef DW_ENGINE_FIRE_H
 #define DW_ENGINE_FIRE_H
 
@@ -10,16 +10,15 @@
 
 struct engine;
 
-/* fire_next takes the first timer that is due now out of the schedule. Returns on how many timers
- * the turn has spent its time: a batch counts as its size. 0: none is due, or no handler may start.
- */
+/* fire_next takes the first timer that is due now out of the schedule, and handles it. False: no
+ * timer is due, or no handler may start. */
 uint32_t fire_next(struct engine *);
 
-/* fire_next_work gives the first timer that is due to a free worker, and counts as fire_next. 0: no
- * worker is free, or nothing is due. */
+/* fire_next_work gives the first timer that is due to a free worker. False: no worker is free, or
+ * no timer is due. */
 uint32_t fire_next_work(struct engine *);
 
-/* fire_wake: when a handler may have to start; wall time. */
+/* fire_wake returns when a handler may have to start; wall time. */
 dw_usec fire_wake(const struct engine *, dw_usec now);
 
 #endif

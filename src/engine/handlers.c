@@ -1,4 +1,4 @@
-/* The handlers of topics. */
+/* Registers the handlers of topics. */
 #include <string.h>
 
 #include "base/grown.h"

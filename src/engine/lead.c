@@ -2,10 +2,11 @@
 
 #include "base/usec.h"
 
-#define SAMPLES_MAX 2048u /* then all are halved: old ones fade */
+#define SAMPLES_MAX 2048u /* then all counts are halved, so that old samples fade */
 #define COST_WEIGHT 16
 
-/* bucket_of: the octave and the two bits below its leading one. */
+/* bucket_of returns the bucket of a round trip: its octave, and the two bits below the leading
+ * one. */
 static uint32_t bucket_of(dw_usec round_trip)
 {
 	uint64_t value = (uint64_t)usec_max(round_trip, 4);
@@ -15,13 +16,13 @@ static uint32_t bucket_of(dw_usec round_trip)
 	return bucket < LEAD_BUCKETS ? bucket : LEAD_BUCKETS - 1;
 }
 
-/* bucket_end: the first round trip of the next bucket. */
+/* bucket_end returns the first round trip of the next bucket. */
 static dw_usec bucket_end(uint32_t bucket)
 {
 	return (dw_usec)(5 + bucket % 4) << (bucket / 4);
 }
 
-/* find_p99 moves p99_bucket to where it belongs after the samples have changed a little. */
+/* find_p99 corrects p99_bucket after a small change of the samples. */
 static void find_p99(struct lead *lead)
 {
 	uint32_t most = lead->sample_count / 100;
@@ -54,7 +55,7 @@ void lead_learn(struct lead *lead, dw_usec round_trip, uint64_t batch)
 	if (++lead->sample_count >= SAMPLES_MAX)
 		fade(lead);
 	find_p99(lead);
-	/* A single claim says what a round trip costs, not what one more claim does. */
+	/* A single claim shows what a round trip costs, not what one more claim costs. */
 	if (batch >= COST_WEIGHT)
 		lead->cost_ns += (cost_ns - lead->cost_ns) / COST_WEIGHT;
 }

@@ -11,21 +11,22 @@
 
 #define LEAD_MIN DW_MILLISECONDS(5)
 #define LEAD_MAX DW_SECONDS(1)
-#define LEAD_BUCKETS 96 /* four an octave, up to 2^24 us */
+#define LEAD_BUCKETS 96 /* four for each octave, up to 2^24 us */
 
 struct lead {
 	uint32_t samples[LEAD_BUCKETS];
 	uint32_t sample_count;
 	uint32_t p99_bucket; /* at most 1 % of the samples are in the buckets above it */
-	uint32_t above;      /* so many */
-	dw_usec cost_ns;     /* of one claim, smoothed */
+	uint32_t above;      /* how many samples are above it */
+	dw_usec cost_ns;     /* cost of one more claim, smoothed */
 };
 
-/* lead_learn: a claim of a batch of `batch` came back after round_trip. */
+/* lead_learn: a claim in a batch of `batch` came back after round_trip. lead_p99 returns the 99th
+ * percentile of the round trips. */
 void lead_learn(struct lead *, dw_usec round_trip, uint64_t batch);
 dw_usec lead_p99(const struct lead *);
 
-/* lead_now, with `ahead` timers claimed and not yet due. */
+/* lead_now returns the lead when `ahead` timers are claimed and not yet due. */
 dw_usec lead_now(const struct lead *, uint64_t ahead);
 
 #endif

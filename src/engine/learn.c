@@ -5,7 +5,8 @@
 #include "engine/lifecycle.h"
 #include "timer/record.h"
 
-/* learn_gone: a client has cancelled the timer. If it is busy, its own answer will say so. */
+/* learn_gone: a client has cancelled the timer. If the timer is busy, the answer to its own
+ * operation will say so. */
 static void learn_gone(struct engine *engine, struct timer *timer, const dw_row *row)
 {
 	if (!timer || timer->busy || timer->head.generation >= row->head.generation ||
@@ -15,24 +16,26 @@ static void learn_gone(struct engine *engine, struct timer *timer, const dw_row 
 	lifecycle_resume(engine, timer);
 }
 
-/* note_newer: the ownership is given back for the row, when the turn comes to it. */
+/* note_newer: the turn will give the ownership back, because of this row. */
 static void note_newer(struct engine *engine, const dw_row *row)
 {
 	if (!engine->recovery.newer)
 		engine->recovery.newer =
 		    op_new(&engine->alloc, DW_OP_DISOWN, row->id, row->body, row->body_size);
 	if (!engine->recovery.newer)
-		recovery_need(&engine->recovery); /* no memory now: the scan meets it again */
+		recovery_need(
+		    &engine->recovery); /* without memory the next scan finds the row again */
 }
 
-/* note_difference: the row is no newer, but an owner that was fenced has written it again. */
+/* note_difference: the generation is the one that memory knows, but the row differs, because
+ * another owner that was fenced has written it again. */
 static void note_difference(struct timer *known, const dw_row *row)
 {
 	if (row->head.attempt != known->head.attempt || row->head.open != known->head.open)
 		known->unsure = true;
 }
 
-/* learn_timer makes the row's timer the current one of its id. */
+/* learn_timer makes the row's timer the current timer of its id. */
 static int learn_timer(struct engine *engine, struct timer *old, const dw_row *row,
 		       const struct record *record)
 {
@@ -49,7 +52,8 @@ static int learn_timer(struct engine *engine, struct timer *old, const dw_row *r
 	if (old)
 		call_answer_stale(engine, timer_replace(engine, old, timer));
 	timer->head = row->head;
-	timer->unsure = engine->recovery.state == RECOVERY_IDLE; /* not by the scan: a client's */
+	timer->unsure = engine->recovery.state ==
+			RECOVERY_IDLE; /* true outside of a scan: a client has written it */
 	engine->recovery.learnt++;
 	timer_set_state(engine, timer, TIMER_PENDING); /* this owner has not claimed it */
 	lifecycle_resume(engine, timer);
@@ -72,7 +76,7 @@ int learn_row(struct engine *engine, const dw_row *row)
 		return status;
 	}
 	if (row->deleted && old && old->state != TIMER_ABSENT)
-		return DW_OK; /* the store has it written again */
+		return DW_OK; /* the store will have it written again */
 	if (status != DW_OK) {
 		damaged_row(engine, row);
 		return DW_OK;
@@ -88,5 +92,6 @@ void learn_rows(struct engine *engine, const dw_row *row)
 {
 	for (; row; row = row->next)
 		if (learn_row(engine, row) != DW_OK)
-			recovery_need(&engine->recovery); /* no memory now: the scan brings it */
+			recovery_need(
+			    &engine->recovery); /* without memory the next scan brings it */
 }

@@ -1,5 +1,5 @@
-/* Rows of the store become timers in memory. A row is newer than what memory knows only if its
- * generation says so. */
+/* Makes timers in memory out of rows of the store. A row replaces what memory knows only if its
+ * generation is newer. */
 #ifndef DW_ENGINE_LEARN_H
 #define DW_ENGINE_LEARN_H
 
@@ -7,10 +7,11 @@
 
 struct engine;
 
-/* learn_row: DW_OK, DW_ENOMEM, or DW_ENEWER for a row of a newer durawheel, which is noted. */
+/* learn_row learns one row. DW_OK, DW_ENOMEM; DW_ENEWER: a newer durawheel has written the row,
+ * which is noted. */
 int learn_row(struct engine *, const dw_row *);
 
-/* learn_rows learns a list of rows. Without memory for a row, it asks for another scan. */
+/* learn_rows learns a list of rows. If there is no memory for a row, it asks for another scan. */
 void learn_rows(struct engine *, const dw_row *);
 
 #endif

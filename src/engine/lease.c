@@ -7,7 +7,7 @@ bool lease_holds(const struct engine *engine)
 	dw_usec lease;
 
 	if (engine->ownership.role != DW_OWNER)
-		return true; /* a client starts nothing, and has none */
+		return true; /* a client has no lease, and starts no timers */
 	lease = driven_lease(engine->store);
 	return lease == DW_NEVER || engine_steady(engine) < lease;
 }
@@ -30,5 +30,5 @@ void lease_watch(struct engine *engine, dw_usec now)
 	    !is_due(engine, now))
 		return;
 	engine->lease.notified = true;
-	event_raise(engine, &event, "the lease is over: what is due waits until it is renewed");
+	event_raise(engine, &event, "the lease is over: due timers wait until it is renewed");
 }

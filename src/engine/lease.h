@@ -1,4 +1,4 @@
-/* Whether a handler may start now: the store's lease on the ownership. */
+/* Watches the store's lease on the ownership: a handler may start only while it holds. */
 #ifndef DW_ENGINE_LEASE_H
 #define DW_ENGINE_LEASE_H
 
@@ -16,10 +16,10 @@ struct lease {
 
 bool lease_holds(const struct engine *);
 
-/* lease_watch tells the program once that due timers wait for the lease. */
+/* lease_watch tells the program, once, that due timers wait for the lease. */
 void lease_watch(struct engine *, dw_usec now);
 
-/* lease_begin: the ownership was gained. */
+/* lease_begin: this engine has just become the owner. */
 static inline void lease_begin(struct lease *lease)
 {
 	lease->notified = false;

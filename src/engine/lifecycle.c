@@ -29,7 +29,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 		op->head.generation = timer->head.generation;
 	else if (engine->ownership.role == DW_OWNER && recovery_is_over(&engine->recovery))
 		op->flags |= DW_OP_ABSENT;
-	/* The timer is due sooner than it could be claimed: it is stored as claimed. */
+	/* The timer is due sooner than it could be claimed, so it is stored as claimed. */
 	if (engine->ownership.role == DW_OWNER && !engine->drive.closing && op->head.due <= soon &&
 	    topic_handler(&engine->topics, call->fresh->topic))
 		op->flags |= DW_OP_CLAIMED;
@@ -42,7 +42,8 @@ static bool is_being_delivered(const struct timer *timer)
 	       timer->state == TIMER_VERDICT;
 }
 
-/* begin_change begins a cancel or a move. Both come too late for a delivery under way. */
+/* begin_change begins a cancel or a move. Either comes too late for a delivery that is under
+ * way. */
 static void begin_change(struct engine *engine, struct timer *timer, struct call *call)
 {
 	if (is_being_delivered(timer)) {
@@ -53,7 +54,8 @@ static void begin_change(struct engine *engine, struct timer *timer, struct call
 	}
 	if (timer->state != TIMER_ABSENT)
 		call->op->head.generation = timer->head.generation;
-	/* The timer has not started, so the claim is taken back, even if its answer was lost. */
+	/* The timer has not started, so its claim is taken back. This also covers a claim whose
+	 * answer was lost. */
 	if (engine->ownership.role == DW_OWNER)
 		call->op->flags |= DW_OP_WITHDRAWN;
 	send_call(engine, timer, call);
@@ -65,8 +67,8 @@ static bool holds(const struct timer *timer, uint64_t generation, uint32_t attem
 	       timer->head.attempt == attempt;
 }
 
-/* may_hold: a worker runs this delivery and may still return DW_HOLD. It may have handed the token
- * to another thread, which settles before the worker returns. */
+/* may_hold: true if a worker runs this delivery and may still return DW_HOLD. Its handler may have
+ * given the token to another thread, which settles before the handler returns. */
 static bool may_hold(const struct timer *timer, uint64_t generation, uint32_t attempt)
 {
 	return timer && timer->state == TIMER_FIRING && timer->on_worker && !timer->settling &&
@@ -120,7 +122,7 @@ static void begin(struct engine *engine, struct timer *timer, struct call *call)
 
 /* ---- What is next -------------------------------------------------------------------------- */
 
-/* go_on does what the timer's state asks for, now that no call waits. */
+/* go_on does what the timer's state asks for, because no call waits. */
 static void go_on(struct engine *engine, struct timer *timer)
 {
 	switch ((enum timer_state)timer->state) {
@@ -142,7 +144,7 @@ static void go_on(struct engine *engine, struct timer *timer)
 		urgent_verdict(engine, timer);
 		break;
 	case TIMER_HELD:
-		/* An operation was backing off in the place of the hold's time-out. */
+		/* An operation was backing off, and had the place of the hold's time-out. */
 		if (timer->place == PLACE_NONE && !engine->drive.closing)
 			timer_arm_fire(engine, timer,
 				       usec_add(engine_now(engine), engine->env.hold));
@@ -152,7 +154,7 @@ static void go_on(struct engine *engine, struct timer *timer)
 	}
 }
 
-/* rests: nothing of it is under way, and nothing waits to be tried again. */
+/* rests: true if no operation of the timer is under way or waits to be tried again. */
 static bool rests(const struct timer *timer)
 {
 	return !timer->busy && !timer->backing_off;
@@ -171,7 +173,7 @@ void lifecycle_resume(struct engine *engine, struct timer *timer)
 		go_on(engine, timer);
 }
 
-/* withdraw takes a timer out of the schedules before a call changes it, if it has not started. */
+/* withdraw takes a timer that has not started out of the schedules, before a call changes it. */
 static void withdraw(struct engine *engine, struct timer *timer)
 {
 	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED || timer->backing_off ||

@@ -7,20 +7,21 @@
 
 #include "engine/calls.h"
 
-/* lifecycle_resume begins the next call of the timer, or does what its state asks for. It does
- * nothing while an operation is under way or waits to be tried again. It may free the timer. */
+/* lifecycle_resume begins the next call of the timer. If there is none, it does what the timer's
+ * state asks for. It does nothing while an operation is under way or waits to be tried again. It
+ * may free the timer. */
 void lifecycle_resume(struct engine *, struct timer *);
 
-/* lifecycle_start begins a call on the timer, or lets it wait behind the operation under way. */
+/* lifecycle_start begins a call on the timer, or queues it behind the operation under way. */
 void lifecycle_start(struct engine *, struct timer *, struct call *);
 
-/* lifecycle_is_open: a dw_settle of this delivery is still possible. timer may be NULL. */
+/* lifecycle_is_open: true if a dw_settle of this delivery is still possible. timer may be NULL. */
 bool lifecycle_is_open(const struct timer *, uint64_t generation, uint32_t attempt);
 
-/* lifecycle_reschedule tries the schedules again, for timers that they had no memory for. */
+/* lifecycle_reschedule arms timers for which the schedules had no memory before. */
 void lifecycle_reschedule(struct engine *);
 
-/* lifecycle_recheck goes on with timers that waited for a part of the store. */
+/* lifecycle_recheck looks at timers that waited for a part of the store, and lets them go on. */
 void lifecycle_recheck(struct engine *);
 
 #endif

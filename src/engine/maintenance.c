@@ -6,10 +6,10 @@
 
 /* ---- Purge --------------------------------------------------------------------------------- */
 
-/* purge_forget drops a timer that is not being delivered: the store does not have it any more. A
- * timer with an operation under way is changed by the answer, which comes after the purge. If the
- * answer is a failure, the timer must be claimed before it may start, and then it is found gone. No
- * purged timer is written again if the store loses something. */
+/* purge_forget drops a timer that the purge has deleted in the store, unless it is being delivered.
+ * If the timer has an operation under way, its answer comes after the purge and will change the
+ * timer. If that answer is a failure, the timer must be claimed before it may start, and the claim
+ * finds it gone. A purged timer is never written again after a loss. */
 static void purge_forget(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
@@ -26,7 +26,8 @@ static void purge_forget(struct timer *timer, void *user)
 	lifecycle_resume(engine, timer);
 }
 
-/* purge_doubt: the outcome is unknown, so a claimed timer must be claimed again. */
+/* purge_doubt: nobody knows whether the purge was done, so a claimed timer must be claimed
+ * again. */
 static void purge_doubt(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
@@ -54,8 +55,8 @@ void maintenance_purged(struct engine *engine, dw_op *op)
 	call->level = op->level;
 	call->status = op->status;
 	engine->maintenance.purged = call;
-	/* If the ownership was lost and won again since the purge was sent, the timers in memory
-	 * were read after it: they stay. */
+	/* When the ownership was lost and won again after the purge was sent, the timers in memory
+	 * were read after the purge. Therefore they stay. */
 	if (!ownership_is_current(&engine->ownership, op) ||
 	    (op->status != DW_OK && op->status != DW_EUNKNOWN))
 		purge_forgotten(engine);
@@ -82,7 +83,7 @@ int engine_purge(struct engine *engine, struct done done)
 
 /* ---- Check --------------------------------------------------------------------------------- */
 
-/* The flaws as the callback sees them. */
+/* The flaws in the form that the callback gets. */
 struct flaws {
 	struct engine *engine;
 	dw_flaw *shown;

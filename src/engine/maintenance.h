@@ -1,4 +1,4 @@
-/* The store as a whole: emptying it, and looking it through for damage. */
+/* Empties the whole store (purge), and looks through it for damage (check). */
 #ifndef DW_ENGINE_MAINTENANCE_H
 #define DW_ENGINE_MAINTENANCE_H
 
@@ -8,8 +8,8 @@ struct engine;
 struct call;
 
 struct maintenance {
-	uint32_t purging;    /* purges not answered: no handler starts meanwhile */
-	struct call *purged; /* whose timers memory is forgetting */
+	uint32_t purging;    /* purges without an answer; no handler starts meanwhile */
+	struct call *purged; /* the purge that drops timers from memory now */
 };
 
 void maintenance_purged(struct engine *, dw_op *);

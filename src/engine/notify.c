@@ -1,5 +1,6 @@
-/* The program is called back between two steps of the engine, when nothing is half done. So a
- * callback may call anything. If it ends by a C++ exception, the next turn tells the rest. */
+/* Calls the program back between two steps of the engine, when nothing is half done, so a callback
+ * may call anything. If a callback ends by a C++ exception, the next turn tells the remaining
+ * notices. */
 #include "engine/notify.h"
 
 #include "base/scope.h"
@@ -64,7 +65,7 @@ static void tell_answer(struct engine *engine, struct call *call)
 	}
 }
 
-/* A notice that is being told. */
+/* A notice while its callback runs. */
 struct telling {
 	struct engine *engine;
 	struct notice *notice;
