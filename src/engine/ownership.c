@@ -3,7 +3,7 @@
 #include "engine/core.h"
 #include "engine/lifecycle.h"
 
-#define STANDBY_EVERY DW_SECONDS(1) /* between two questions for the ownership */
+#define STANDBY_EVERY DW_SECONDS(1) /* between two requests for the ownership */
 
 /* ---- Losing -------------------------------------------------------------------------------- */
 
@@ -24,13 +24,14 @@ static void ownership_dropped(struct engine *engine)
 	dw_event event = {
 	    .kind = DW_EVENT_OWNER_LOST, .status = ownership->lost_by, .count = ownership->dropped};
 
-	event_raise(engine, &event,
-		    event.status == DW_ENEWER
-			? "this process gave up the ownership of the store: %llu timers dropped "
-			  "from memory, they wait for a newer durawheel"
-			: "lost ownership of the store: %llu timers dropped from memory, the "
-			  "next owner has them; those without a confirmed verdict start again",
-		    (unsigned long long)event.count);
+	event_raise(
+	    engine, &event,
+	    event.status == DW_ENEWER
+		? "this process gave up the ownership of the store: %llu timers dropped "
+		  "from memory, they wait for a newer durawheel"
+		: "lost ownership of the store: %llu timers dropped from memory; the store's "
+		  "copy decides, and timers without a confirmed verdict may start again",
+	    (unsigned long long)event.count);
 }
 
 void ownership_lose(struct engine *engine, int status)
@@ -69,7 +70,7 @@ void ownership_give_way(struct engine *engine)
 	dw_op *op;
 
 	if (engine->restore.writing)
-		return; /* nobody else knows the timers that are not written again yet */
+		return; /* only this process knows the timers that are not written yet */
 	op = recovery_take_newer(&engine->recovery);
 	if (!op)
 		return;
@@ -79,7 +80,7 @@ void ownership_give_way(struct engine *engine)
 	}
 	tell_newer(engine, op->id);
 	ownership_lose(engine, DW_ENEWER);
-	engine->ownership.asked = true; /* no OWN must overtake the DISOWN */
+	engine->ownership.asked = true; /* so that no OWN overtakes the DISOWN */
 	submit_push(engine, op, false);
 }
 
@@ -90,7 +91,7 @@ static void ask(struct engine *engine)
 	dw_op *op = op_new(&engine->alloc, DW_OP_OWN, NULL, NULL, 0);
 
 	if (!op)
-		return; /* asked in the next turn */
+		return; /* the next turn asks */
 	engine->ownership.asked = true;
 	submit_push(engine, op, false);
 }
@@ -109,8 +110,8 @@ dw_usec ownership_wake(const struct engine *engine)
 	return asks ? engine->ownership.at : DW_NEVER;
 }
 
-/* Answers arrive in the order of submission, so every operation sent as a client has been answered.
- * The scan that begins here sees them all. */
+/* ownership_answered: answers arrive in the order of submission, so every operation that was sent
+ * as a client has been answered. Therefore the scan that begins here sees them all. */
 void ownership_answered(struct engine *engine, const dw_op *op)
 {
 	dw_event event = {.kind = DW_EVENT_OWNER};

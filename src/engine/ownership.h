@@ -1,9 +1,9 @@
-/* Owning the store: gaining it, losing it, giving it back to a newer durawheel.
+/* The ownership of the store: gained, lost, or given back to a newer durawheel.
  *
- * A term is the time between two losses of the ownership. An operation that was submitted in an
- * earlier term may be answered in this one. Such an answer says what was done, and nothing of how
- * things are now, because another owner was at work in between. So it is told to the caller, and
- * changes no timer. */
+ * A term is the time between two losses of the ownership. An operation of an earlier term may be
+ * answered in this one. Such an answer says what was done, but not what is stored now, because
+ * another owner has worked in between. So the caller gets the answer, but the answer changes no
+ * timer. */
 #ifndef DW_ENGINE_OWNERSHIP_H
 #define DW_ENGINE_OWNERSHIP_H
 
@@ -16,19 +16,19 @@ struct engine;
 
 struct ownership {
 	dw_role role;        /* DW_OWNER or DW_CLIENT, at this moment */
-	bool standby;        /* a client that becomes the owner */
-	bool asked;          /* for the ownership, as a standby */
-	dw_usec at;          /* not before; a standby's next question */
-	unsigned term;       /* how often the ownership was lost */
-	bool newer_notified; /* the program was told that the store has such timers */
-	uint64_t dropped;    /* timers that were in memory when it was lost */
-	int lost_by;         /* the status that said so */
+	bool standby;        /* a client that asks for the ownership */
+	bool asked;          /* an OWN or DISOWN is not answered yet */
+	dw_usec at;          /* when a standby asks next; wall time */
+	unsigned term;       /* how often the ownership was lost; numbers the terms */
+	bool newer_notified; /* the program was told about timers of a newer durawheel */
+	uint64_t dropped;    /* timers that the last loss has dropped from memory */
+	int lost_by;         /* the status of the last loss */
 };
 
-/* ownership_lose: status says why. It begins a walk that drops the timers. */
+/* ownership_lose begins a walk that drops the timers; status says why the ownership is lost. */
 void ownership_lose(struct engine *, int status);
 
-/* ownership_give_way gives the ownership back when a timer of a newer durawheel was read, because
+/* ownership_give_way gives the ownership back if a timer of a newer durawheel was read, because
  * this version cannot deliver it. */
 void ownership_give_way(struct engine *);
 
@@ -37,13 +37,14 @@ void ownership_round(struct engine *, dw_usec now);
 dw_usec ownership_wake(const struct engine *);
 void ownership_answered(struct engine *, const dw_op *);
 
-/* ownership_is_current: this is the owner, and the answer is of the present term. */
+/* ownership_is_current: true if this engine is the owner, and the operation was sent in the current
+ * term. */
 static inline bool ownership_is_current(const struct ownership *ownership, const dw_op *op)
 {
 	return ownership->role == DW_OWNER && ticket_of_const(op)->term == ownership->term;
 }
 
-/* ownership_hurry: the wall clock was set; nothing waits longer than until now. */
+/* ownership_hurry: the wall clock was set, so no waiting time is kept. */
 static inline void ownership_hurry(struct ownership *ownership, dw_usec now)
 {
 	ownership->at = usec_min(ownership->at, now);

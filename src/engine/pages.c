@@ -30,7 +30,7 @@ int page_limit(struct engine *engine, size_t limit, const char *what)
 dw_op *page_op(struct engine *engine, dw_op_kind kind, const char *topic, const dw_cursor *after,
 	       size_t limit)
 {
-	/* The operation owns its strings: the topic takes the room of an id. */
+	/* The operation owns its strings: the topic is stored where an id would be. */
 	dw_op *op = op_new(&engine->alloc, kind, topic, NULL, 0);
 
 	if (!op)

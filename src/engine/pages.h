@@ -1,4 +1,4 @@
-/* One page of timers or dead letters, as a callback sees it. */
+/* A page of timers or dead letters, in the form that a callback gets. */
 #ifndef DW_ENGINE_PAGES_H
 #define DW_ENGINE_PAGES_H
 
@@ -9,17 +9,18 @@ struct engine;
 struct page {
 	struct engine *engine;
 	void *items;
-	char (*topics)[DW_TOPIC_MAX + 1]; /* copies: a body does not end its topic with NUL */
+	char (*topics)[DW_TOPIC_MAX +
+		       1]; /* copies, because a topic in a body does not end with NUL */
 };
 
-/* page_new: room for count items of item_size bytes. DW_OK or DW_ENOMEM. */
+/* page_new allocates count items of item_size bytes. DW_OK, DW_ENOMEM. */
 int page_new(struct page *, size_t count, size_t item_size);
 void page_free(struct page *);
 
-/* page_limit refuses a page of so many of what. */
+/* page_limit refuses a limit that is not allowed; what names the items. */
 int page_limit(struct engine *, size_t limit, const char *what);
 
-/* page_op: the operation that asks for a page. NULL: no memory. */
+/* page_op makes the operation that asks for a page. NULL: no memory. */
 dw_op *page_op(struct engine *, dw_op_kind, const char *topic, const dw_cursor *after,
 	       size_t limit);
 

@@ -4,7 +4,8 @@
 
 #include "port/driven.h"
 
-/* next_link, prev_link: the links to the call's neighbours; NULL stands for the ends. */
+/* next_link and prev_link return the links to the call's neighbours; NULL stands for the ends of
+ * the list. */
 static struct call **next_link(struct engine *engine, struct call *call)
 {
 	return call ? &call->next_patient : &engine->patience.first;
@@ -15,7 +16,7 @@ static struct call **prev_link(struct engine *engine, struct call *call)
 	return call ? &call->prev_patient : &engine->patience.last;
 }
 
-/* Mostly the call is the latest one, and its place is the end of the list. */
+/* patience_begin: usually the call is the latest one, so its place is at the end of the list. */
 void patience_begin(struct engine *engine, struct call *call)
 {
 	struct call *before = engine->patience.last;
@@ -39,7 +40,7 @@ void patience_end(struct engine *engine, struct call *call)
 	call->patient = false;
 }
 
-/* ends: the steady time at which the first of them is answered. */
+/* ends returns the steady time at which the first call must be answered. */
 static dw_usec ends(const struct engine *engine)
 {
 	if (!engine->patience.first)

@@ -1,6 +1,6 @@
-/* How long a caller waits at most. The store answers each operation within its patience. But a call
- * may wait behind another operation of its id, and a verdict is sent again until it is stored. This
- * list has those calls, in the order of their acceptance. */
+/* Limits how long a caller waits. The store answers each operation within its patience. But a call
+ * may wait behind another operation on its id, and a verdict is sent again until it is stored. This
+ * list has such calls, in the order of their acceptance. */
 #ifndef DW_ENGINE_PATIENCE_H
 #define DW_ENGINE_PATIENCE_H
 
@@ -14,14 +14,14 @@ struct patience {
 	struct call *last;
 };
 
-/* A call is in the list from patience_begin to patience_end. */
+/* patience_begin puts a call into the list, patience_end takes it out. */
 void patience_begin(struct engine *, struct call *);
 void patience_end(struct engine *, struct call *);
 
-/* patience_over: the first call whose patience is over, or NULL. */
+/* patience_over returns the first call whose patience is over, or NULL. */
 struct call *patience_over(const struct engine *);
 
-/* patience_wake: when patience_over() finds the next call; wall time. */
+/* patience_wake returns when patience_over() will find the next call; wall time. */
 dw_usec patience_wake(const struct engine *, dw_usec now);
 
 #endif

@@ -9,7 +9,7 @@
 #include "engine/pages.h"
 #include "timer/record.h"
 
-/* show_row fills item `count` of the page; false: the row is damaged, and has no item. */
+/* show_row fills item `count` of the page. False: the row is damaged, and gets no item. */
 static bool show_row(struct page *page, size_t count, const dw_row *row)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
@@ -40,7 +40,8 @@ static bool show_row(struct page *page, size_t count, const dw_row *row)
 	return true;
 }
 
-/* The cursor is the store's: a damaged row may say anything. */
+/* query_show_page takes the cursor from the store's answer, because a damaged row may contain
+ * anything. */
 void query_show_page(struct engine *engine, const struct call *call)
 {
 	struct page page AT_END(page_free) = {.engine = engine};

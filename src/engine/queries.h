@@ -1,4 +1,4 @@
-/* What the store holds: get, list, status. */
+/* Answers questions about the stored timers: get, list, status. */
 #ifndef DW_ENGINE_QUERIES_H
 #define DW_ENGINE_QUERIES_H
 

@@ -352,7 +352,7 @@ static void verdict_that_is_none_is_a_retry_and_logged(void **state)
 		assert_int_equal(dw_count(d, NULL, &count), DW_OK);
 	}
 	assert_int_equal(seen.attempt, 3);
-	assert_string_equal(line, "the handler of topic t returned 77, which is no verdict: it "
+	assert_string_equal(line, "the handler of topic t returned 77, which is not a verdict: it "
 				  "counts as DW_RETRY");
 	close_memory(d);
 }
