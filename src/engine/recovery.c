@@ -5,21 +5,22 @@
 #include "port/driven.h"
 
 #define SCAN_LIMIT 256u
-#define LOAD_AHEAD DW_SECONDS(5)     /* timers due so soon are loaded before all others */
-#define LOAD_AHEAD_MIN DW_SECONDS(2) /* more than two leads */
+#define LOAD_AHEAD DW_SECONDS(5)     /* timers that are due so soon are loaded first */
+#define LOAD_AHEAD_MIN DW_SECONDS(2) /* must be more than two leads */
 #define INBOX_LIMIT 256u
 #define AUDIT_LIMIT 128u
 #define AUDIT_EVERY DW_SECONDS(5)
-#define AUDIT_ON DW_MILLISECONDS(100) /* between two parts of an audit */
+#define AUDIT_ON DW_MILLISECONDS(100) /* between two pages of an audit */
 #define AUDIT_AGE DW_SECONDS(1)       /* a timer that is less overdue may be on its way */
 
 /* ---- The scan ------------------------------------------------------------------------------ */
 
-/* Timers due within LOAD_AHEAD are read in the order of their deadlines. So a timer that can be
- * claimed is known together with all that are due before it. A store that loads by generation gives
- * the rest in that order, which also finds timers that its order of deadlines lacks. */
+/* Timers that are due within LOAD_AHEAD are read in the order of their deadlines. So when a timer
+ * can be claimed, all timers that are due before it are known, too. If the store loads by
+ * generation, it gives the rest in that order, which also finds timers that its index of deadlines
+ * lacks. */
 
-/* has_loaded: all timers due within `by` are loaded. */
+/* has_loaded: true if all timers that are due within `by` are loaded. */
 static bool has_loaded(const struct engine *engine, dw_usec by)
 {
 	const dw_cursor *soon = &engine->recovery.soon;
@@ -27,7 +28,7 @@ static bool has_loaded(const struct engine *engine, dw_usec by)
 	return soon->ended || (soon->started && soon->due >= usec_add(engine_now(engine), by));
 }
 
-/* is_rest_next: the next page is read in the order of the generations. */
+/* is_rest_next: true if the next page must be read in the order of the generations. */
 static bool is_rest_next(const struct engine *engine)
 {
 	return driven_loads_by_generation(engine->store) && has_loaded(engine, LOAD_AHEAD);
@@ -53,8 +54,9 @@ static void ask_page(struct engine *engine)
 	submit_push(engine, op, false);
 }
 
-/* ask_ahead lets the store read the next page while the engine learns this one. A page in the other
- * order may repeat a damaged row of this one, so the store reads it after that row is buried. */
+/* ask_ahead lets the store read the next page while the engine learns this one. It does not if the
+ * next page comes in the other order: that page may repeat a damaged row of this one, and must be
+ * read after that row is buried. */
 static void ask_ahead(struct engine *engine, bool rest)
 {
 	if (!may_ask(engine) || is_rest_next(engine) != rest)
@@ -88,7 +90,7 @@ static void finish(struct engine *engine)
 	dw_event event = {.kind = DW_EVENT_RECOVERED, .count = engine->recovery.learnt};
 
 	engine->recovery.state = RECOVERY_IDLE;
-	report_soon(&engine->report); /* the last one says that it is loading */
+	report_soon(&engine->report); /* the last report says that the engine is loading */
 	event_raise(engine, &event, "%llu timers loaded",
 		    (unsigned long long)engine->recovery.learnt);
 	if (index_count(&engine->timers.index) > engine->env.timers_max) {
@@ -98,8 +100,8 @@ static void finish(struct engine *engine)
 	}
 }
 
-/* fetch_ahead brings the places of these rows in the index into the cache. A million ids in no
- * order would be a million cache misses. */
+/* fetch_ahead brings the index entries of the next rows into the cache. Without it each of a
+ * million ids would be a cache miss. */
 static void fetch_ahead(const struct engine *engine, const dw_row *rows)
 {
 	const char *ids[FETCHED_AHEAD];
@@ -110,14 +112,15 @@ static void fetch_ahead(const struct engine *engine, const dw_row *rows)
 	timers_fetch(&engine->timers, ids, count);
 }
 
-/* report_unreadable tells the operator. The scan goes on: the store may be repaired meanwhile. */
+/* report_unreadable tells the operator, and tries again later, because the store may be repaired
+ * meanwhile. */
 static void report_unreadable(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
 
 	event_raise(engine, &event,
-		    "a part of the store is damaged and cannot be read: timers are missing, and"
-		    " loading them is tried again");
+		    "a part of the store is damaged and cannot be read: some timers are missing;"
+		    " trying to load them again");
 	engine->recovery.state = RECOVERY_NEXT;
 	engine->recovery.at = usec_add(engine_now(engine), RETRY_STORE_MAX);
 }
@@ -152,14 +155,14 @@ void recovery_scanned(struct engine *engine, dw_op *op)
 	}
 	engine->recovery.state = RECOVERY_NEXT;
 	if (rest && !has_loaded(engine, LOAD_AHEAD_MIN))
-		return; /* the page is late: its timers must wait for those due before them */
+		return; /* it came late: timers due before its own must be loaded first */
 	*cursor = op->after;
 	cursor->ended = op->row_count < op->limit;
 	last = cursor->ended && (rest || !driven_loads_by_generation(engine->store));
 	if (!last)
 		ask_ahead(engine, rest);
 	if (!learn_page(engine, op->rows)) {
-		*cursor = before; /* no memory now: the page is asked for again */
+		*cursor = before; /* without memory the page is asked for again */
 		engine->recovery.page = NULL;
 		postpone(engine);
 	} else if (last) {
@@ -169,8 +172,8 @@ void recovery_scanned(struct engine *engine, dw_op *op)
 
 /* ---- The audit ----------------------------------------------------------------------------- */
 
-/* If a store loses the inbox entry of a client's put, the owner never learns of the timer. So a
- * store that may lose data is asked for timers that are long overdue. */
+/* When a store loses the inbox entry of a client's put, the owner never learns of the timer.
+ * Therefore a store that may lose data is asked for timers that are long overdue. */
 static bool may_audit(const struct engine *engine)
 {
 	return !engine->recovery.audit_asked && engine->recovery.state == RECOVERY_IDLE &&
@@ -199,7 +202,7 @@ void recovery_audited(struct engine *engine, dw_op *op)
 		return;
 	for (const dw_row *row = op->rows; row; row = row->next)
 		if (learn_row(engine, row) != DW_OK)
-			return; /* no memory now: another audit brings it */
+			return; /* without memory the next audit brings it */
 }
 
 /* ---- The inbox ----------------------------------------------------------------------------- */
@@ -221,15 +224,16 @@ void recovery_inbox_read(struct engine *engine, dw_op *op)
 	if (op->status != DW_OK)
 		engine->recovery.inbox_at = usec_add(engine_now(engine), RETRY_STORE);
 	if (!ownership_is_current(&engine->ownership, op))
-		return; /* neither learnt nor acknowledged: the next owner scans */
+		return; /* the rows stay in the inbox; the next owner scans */
 	for (const dw_row *row = op->rows; row; row = row->next) {
-		/* The store may overwrite an acknowledged timer unread, so memory must know it. */
+		/* After the acknowledgement the store may overwrite the timer without reading it,
+		 * so memory must know it first. */
 		bool learnt = learn_row(engine, row) == DW_OK;
 		dw_op *ack = learnt ? op_new(&engine->alloc, DW_OP_ACK, row->id, NULL, 0) : NULL;
 
 		if (!learnt)
-			recovery_need(&engine->recovery); /* no memory now: the scan brings it */
-		if (!ack) { /* it is read once more, is nothing new then, and is acknowledged */
+			recovery_need(&engine->recovery); /* without memory the scan brings it */
+		if (!ack) { /* the entry will be read again, and acknowledged then */
 			engine->recovery.inbox_at = usec_add(engine_now(engine), RETRY_STORE);
 			continue;
 		}

@@ -1,5 +1,5 @@
-/* Reads what others wrote: first all stored timers, page by page; then the inbox of the clients;
- * and, now and then, what is long overdue. */
+/* Reads timers that others have written: first all stored timers, page by page; then the inbox of
+ * the clients; and now and then timers that are long overdue. */
 #ifndef DW_ENGINE_RECOVERY_H
 #define DW_ENGINE_RECOVERY_H
 
@@ -14,32 +14,32 @@ enum recovery_state { RECOVERY_IDLE, RECOVERY_NEXT, RECOVERY_ASKED };
 
 struct recovery {
 	enum recovery_state state;
-	bool again;        /* when this scan is over, another one is needed */
-	dw_cursor soon;    /* in the order of the deadlines: loaded up to here */
-	dw_cursor rest;    /* in the order of the generations, of a store that reads so fast */
-	const dw_op *page; /* the SCAN whose answer counts; a page asked for ahead may not count */
-	uint64_t learnt;   /* timers learnt from the store since the scan began */
-	dw_usec at;        /* not before; after a failure */
+	bool again;        /* another scan is needed after this one */
+	dw_cursor soon;    /* how far the scan by deadlines has come */
+	dw_cursor rest;    /* how far the scan by generations has come */
+	const dw_op *page; /* the SCAN whose answer counts; an older one is ignored */
+	uint64_t learnt;   /* timers learnt since the scan began */
+	dw_usec at;        /* when the next page is asked for; later after a failure */
 	bool inbox_asked;
 	dw_usec inbox_at;
 	bool audit_asked;
 	dw_usec audit_at;
-	dw_op *newer; /* the DISOWN for a timer of a newer durawheel that was read, or NULL */
+	dw_op *newer; /* the DISOWN, because a timer of a newer durawheel was read; or NULL */
 };
 
-/* recovery_begin scans the store from its start; recovery_stop ends a scan. */
+/* recovery_begin starts a scan of the whole store. recovery_stop ends it. */
 void recovery_begin(struct recovery *);
 void recovery_stop(struct recovery *);
 
 void recovery_round(struct engine *, dw_usec now);
 dw_usec recovery_wake(const struct engine *);
 
-/* The answers: of a page of the scan, of an audit, of the inbox. */
+/* These take the answers: a page of the scan, an audit, the inbox. */
 void recovery_scanned(struct engine *, dw_op *);
 void recovery_audited(struct engine *, dw_op *);
 void recovery_inbox_read(struct engine *, dw_op *);
 
-/* recovery_is_over: memory knows all that is stored, as far as it can. */
+/* recovery_is_over: true if memory knows all stored timers, as far as it can. */
 static inline bool recovery_is_over(const struct recovery *recovery)
 {
 	return recovery->state == RECOVERY_IDLE && !recovery->again;
@@ -51,7 +51,7 @@ static inline void recovery_need(struct recovery *recovery)
 	recovery->again = true;
 }
 
-/* recovery_take_newer: what learn_row() has noted, or NULL. */
+/* recovery_take_newer takes the DISOWN that learn_row() has noted, or NULL. */
 static inline dw_op *recovery_take_newer(struct recovery *recovery)
 {
 	dw_op *op = recovery->newer;
@@ -60,7 +60,7 @@ static inline dw_op *recovery_take_newer(struct recovery *recovery)
 	return op;
 }
 
-/* recovery_hurry: the wall clock was set; nothing waits longer than until now. */
+/* recovery_hurry: the wall clock was set, so no waiting time is kept. */
 static inline void recovery_hurry(struct recovery *recovery, dw_usec now)
 {
 	recovery->at = usec_min(recovery->at, now);

@@ -9,7 +9,7 @@
 
 #define REPORT_EVERY DW_SECONDS(2)
 #define REPORT_IDLE_EVERY DW_SECONDS(10)
-#define REPORT_NOISE 2u /* operations that are no work */
+#define REPORT_NOISE 2u /* operations of an idle engine between two reports */
 
 int engine_count(const struct engine *engine, const char *topic, uint64_t *ret_count)
 {
@@ -46,7 +46,8 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 
 /* ---- The report ---------------------------------------------------------------------------- */
 
-/* last_error_text: a status of an event may mean something else than the status of a call. */
+/* last_error_text explains the last error. The status of an event may mean something else than that
+ * of a call. */
 static const char *last_error_text(const struct engine *engine)
 {
 	if (engine->events.last_error == DW_OK)
@@ -54,15 +55,13 @@ static const char *last_error_text(const struct engine *engine)
 	if (engine->events.last_event == DW_EVENT_HOLD_EXPIRED)
 		return "a hold was not settled in time: its timer was delivered again";
 	if (engine->events.last_event == DW_EVENT_DEAD && engine->events.last_error == DW_ELATE)
-		return "a timer came later than its late_after allows and was set aside as a dead "
-		       "letter";
+		return "a timer came later than its late_after allows and became a dead letter";
 	if (engine->events.last_event == DW_EVENT_DEAD && engine->events.last_error == DW_ELIMIT)
-		return "a timer was retried, or crashed, too often and was set aside as a dead "
-		       "letter";
+		return "a timer was retried, or crashed, too often and became a dead letter";
 	return dw_strerror(engine->events.last_error);
 }
 
-/* journal_text: "" if there is none. */
+/* journal_text writes the counters of the journal as JSON; "" if there is no journal. */
 static void journal_text(const dw_journal_stats *stats, char *text, size_t size)
 {
 	text[0] = '\0';
@@ -72,8 +71,8 @@ static void journal_text(const dw_journal_stats *stats, char *text, size_t size)
 			       stats->rows, stats->bytes); /* it fits */
 }
 
-/* report_text writes the owner's counters as JSON, for programs that ask the store, and the last
- * error (0: none). */
+/* report_text writes the owner's counters and the last error (0: none) as JSON, for programs that
+ * ask the store. */
 static void report_text(const struct engine *engine, char *text, size_t size)
 {
 	dw_stats stats = {.size = sizeof stats};
@@ -101,7 +100,7 @@ void report_round(struct engine *engine, dw_usec now)
 	char text[1024];
 	dw_op *op;
 
-	/* The engine is at work: the next report comes sooner than in an idle engine. */
+	/* If the engine has work, the next report comes sooner than in an idle engine. */
 	if (!engine->report.early && engine->report.at != 0 &&
 	    engine->stats.store_operations > engine->report.operations + REPORT_NOISE) {
 		engine->report.early = true;
@@ -113,7 +112,8 @@ void report_round(struct engine *engine, dw_usec now)
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));
 	if (op)
 		submit_push(engine, op, false);
-	/* Reports are also operations: an idle engine counts only them and their like. */
+	/* The report is also an operation, so it is counted here. An idle engine has only such
+	 * operations. */
 	engine->report.operations = engine->stats.store_operations + 1;
 	engine->report.at = usec_add(now, REPORT_IDLE_EVERY);
 	engine->report.early = false;

@@ -1,4 +1,4 @@
-/* The counters: for dw_stats, and as a report that the owner leaves in the store. */
+/* The counters: for dw_stats, and for the report that the owner writes into the store. */
 #ifndef DW_ENGINE_REPORT_H
 #define DW_ENGINE_REPORT_H
 
@@ -18,13 +18,13 @@ struct report {
 
 void report_round(struct engine *, dw_usec now);
 
-/* report_soon: the last report says what is not so any more. */
+/* report_soon asks for a report in the next turn, because the last one is outdated. */
 static inline void report_soon(struct report *report)
 {
 	report->at = 0;
 }
 
-/* report_hurry: the wall clock was set; nothing waits longer than until now. */
+/* report_hurry: the wall clock was set, so no waiting time is kept. */
 static inline void report_hurry(struct report *report, dw_usec now)
 {
 	report->at = usec_min(report->at, now);

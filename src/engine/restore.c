@@ -1,7 +1,7 @@
-/* The store has lost data that it had confirmed: it was emptied, or set back to an earlier state.
- * The engine writes the lost timers again from memory, in bounded steps. The store carries out
- * nothing else in the lost part until the next LOSS says that this is over. A handle that closes
- * goes on with it, because nobody else knows these timers. */
+/* Writes timers again from memory when the store has lost data that it had confirmed, because it
+ * was emptied or set back. The engine does this in bounded steps. Until the next LOSS tells the
+ * store that this is over, the store does nothing else in the lost part. A handle that closes first
+ * ends this, because nobody else knows these timers. */
 #include "engine/restore.h"
 
 #include "engine/core.h"
@@ -9,7 +9,7 @@
 #include "port/driven.h"
 
 #define WRITES_A_TURN 256u
-#define WRITES_MAX 1024u /* under way */
+#define WRITES_MAX 1024u /* writes under way */
 
 static void ask(struct engine *engine)
 {
@@ -44,7 +44,7 @@ static void write_again(struct engine *engine, struct timer *timer)
 	op->head.state = timer->state == TIMER_PENDING ? DW_PENDING : DW_CLAIMED;
 	engine->restore.under_way++;
 	engine->restore.written++;
-	/* Urgent: ahead of the operations that wait until the store is whole again. */
+	/* Urgent, so that it overtakes the operations that wait until the store is whole again. */
 	submit_push(engine, op, true);
 }
 
@@ -64,7 +64,8 @@ void restore_written(struct engine *engine, const dw_op *op)
 	engine->restore.under_way--;
 	if (op->status == DW_ESTALE)
 		learn_rows(engine, op->rows);
-	else if (op->status != DW_OK && op->status != DW_ENOENT) /* the inbox brings the rest */
+	else if (op->status != DW_OK &&
+		 op->status != DW_ENOENT) /* the inbox brings a timer that has ended or changed */
 		engine->restore.again = true;
 }
 
@@ -74,15 +75,16 @@ static void finish(struct engine *engine)
 	    .kind = DW_EVENT_LOSS, .status = DW_ESTORE, .count = engine->restore.written};
 
 	engine->restore.writing = false;
-	recovery_need(&engine->recovery); /* others may also have written since */
+	recovery_need(&engine->recovery); /* others may have written since the loss */
 	if (engine->restore.written == 0)
 		return;
 	event_raise(engine, &event,
-		    "the store was emptied or set back: %llu timers were written again",
+		    "the store was emptied or set back: %llu timers were restored from memory",
 		    (unsigned long long)engine->restore.written);
 }
 
-/* write_round writes some more of them. Timers that failed are tried in another round, later. */
+/* write_round writes some of the lost timers. If some fail, another round writes all of them again
+ * later. */
 static void write_round(struct engine *engine, dw_usec now)
 {
 	struct restore *restore = &engine->restore;

@@ -1,4 +1,4 @@
-/* Timers that the store has lost are written again from memory. */
+/* Writes timers again that the store has lost. */
 #ifndef DW_ENGINE_RESTORE_H
 #define DW_ENGINE_RESTORE_H
 
@@ -9,10 +9,10 @@
 struct engine;
 
 struct restore {
-	bool asked;      /* a LOSS is in the store, as a long poll */
-	bool writing;    /* it was answered: something is lost */
-	bool again;      /* a timer could not be written */
-	uint32_t bucket; /* of the index: the next to be looked through */
+	bool asked;      /* the store has a LOSS, which it answers when something is lost */
+	bool writing;    /* the LOSS was answered: lost timers are being written */
+	bool again;      /* a timer could not be written; another round is needed */
+	uint32_t bucket; /* the next bucket of the index to look through */
 	uint32_t under_way;
 	uint64_t written;
 	dw_usec again_at;
@@ -21,10 +21,10 @@ struct restore {
 void restore_round(struct engine *, dw_usec now);
 dw_usec restore_wake(const struct engine *, dw_usec now);
 
-/* restore_stop: the ownership is lost, and with it the duty. */
+/* restore_stop ends the writing, because the ownership is lost. */
 void restore_stop(struct restore *);
 
-/* The answers: that something is lost; that a timer was written. */
+/* These take the answers to LOSS and REPUSH. */
 void restore_asked(struct engine *, const dw_op *);
 void restore_written(struct engine *, const dw_op *);
 

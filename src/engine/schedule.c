@@ -40,7 +40,7 @@ void schedule_remove(struct schedule *schedule, struct timer *timer)
 	int status = dw_wheel_cancel(schedule->wheel, timer->slot);
 
 	assert(status == DW_OK);
-	(void)status; /* only asserted: whoever calls knows that the timer is here */
+	(void)status; /* the timer is in this schedule, as the caller knows */
 	*segments_at(&schedule->timers, dw_wheel_index(timer->slot)) = NULL;
 	timer->slot = 0;
 }
@@ -81,8 +81,8 @@ bool schedule_is_due(struct schedule *schedule, dw_usec now)
 {
 	dw_wheel_due none;
 
-	/* Brings the wheel's time forward, which makes its next deadline exact. */
-	(void)dw_wheel_advance(schedule->wheel, now, &none, 0); /* takes out none */
+	/* This advances the wheel's time, which makes its next deadline exact. */
+	(void)dw_wheel_advance(schedule->wheel, now, &none, 0); /* it takes no timer out */
 	return dw_wheel_next(schedule->wheel) <= now;
 }
 

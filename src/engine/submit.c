@@ -22,7 +22,7 @@ void submit_round(struct engine *engine)
 	while (engine->submit.ordinary.count > 0 && engine->submit.ordinary_inflight < window) {
 		dw_op *op = op_queue_pop(&engine->submit.ordinary);
 
-		/* A long poll owes no answer. */
+		/* A long poll is not counted, because its answer may take for ever. */
 		engine->submit.ordinary_inflight += !op_is_parked(op);
 		op_queue_push(&batch, op);
 	}
@@ -67,14 +67,14 @@ dw_usec submit_lead(const struct engine *engine)
 {
 	uint64_t claimed = engine->timers.claimed + engine->submit.urgent_inflight;
 
-	if (timers_have_work(&engine->timers)) /* they are due: they do not wait for a claim */
+	if (timers_have_work(&engine->timers)) /* these are due, and wait for no claim */
 		claimed -= dw_wheel_count(engine->timers.work.wheel);
 	return lead_now(&engine->lead, claimed);
 }
 
 /* ---- Refusing ------------------------------------------------------------------------------ */
 
-/* is_owners: only an owner may ask for it. */
+/* is_owners: true if only an owner may ask for this operation. */
 static bool is_owners(const dw_op *op)
 {
 	switch (op->kind) {
@@ -109,7 +109,8 @@ static void refuse(struct submit *submit, struct op_queue *queue, uint32_t *infl
 		if (is_owners(op)) {
 			op->status = DW_EFENCED;
 			ticket_of(op)->term = term;
-			*inflight += !op_is_parked(op); /* as if submitted: see submit_answered() */
+			*inflight +=
+			    !op_is_parked(op); /* counted as if submitted: see submit_answered() */
 			op_queue_push(&submit->answers, op);
 		} else {
 			op_queue_push(queue, op);

@@ -1,4 +1,5 @@
-/* The way to the store and back: two queues of operations, one batch a turn, and their answers. */
+/* Sends operations to the store, and takes its answers: two queues of operations, and one batch a
+ * turn. */
 #ifndef DW_ENGINE_SUBMIT_H
 #define DW_ENGINE_SUBMIT_H
 
@@ -6,39 +7,39 @@
 
 #include "port/op.h"
 
-/* At most so many operations that firing waits for are under way in the store. For all others the
- * bound is the store's window, so that no claim waits behind a flood of puts. */
+/* At most so many urgent operations, which firing waits for, are under way. For ordinary ones the
+ * limit is the store's window, so that no claim waits behind a flood of puts. */
 #define URGENT_MAX 4096u
 
 struct engine;
 
 struct submit {
-	struct op_queue urgent;   /* to submit */
-	struct op_queue ordinary; /* to submit when there is room */
-	struct op_queue answers;  /* collected, not yet looked at */
+	struct op_queue urgent;   /* operations that firing waits for */
+	struct op_queue ordinary; /* other operations; submitted when there is room */
+	struct op_queue answers;  /* collected, but not handled yet */
 	uint32_t urgent_inflight;
 	uint32_t ordinary_inflight;
-	dw_usec progress_at; /* steady: when the store last answered, or began to owe an answer */
+	dw_usec progress_at; /* steady; when the store last answered, or began to owe an answer */
 };
 
 void submit_push(struct engine *, dw_op *, bool urgent);
 
-/* submit_round sends the turn's operations as one batch: the urgent ones first. */
+/* submit_round sends the turn's operations as one batch, the urgent ones first. */
 void submit_round(struct engine *);
 
-/* submit_collect takes the store's answers into the queue `answers`; submit_answered counts one
- * that was taken out of it, and learns from it how long a claim takes. */
+/* submit_collect takes the store's answers into the queue `answers`. submit_answered counts an
+ * answer that was taken out of it, and learns from it how long a claim takes. */
 void submit_collect(struct engine *);
 void submit_answered(struct engine *, const dw_op *);
 
-/* submit_refuse answers queued operations that only an owner may ask for. The others stay in the
- * queues, and go to the store as a client's. */
+/* submit_refuse_owners answers queued operations that only an owner may ask for with DW_EFENCED.
+ * The others stay in the queues, and go to the store as a client's. */
 void submit_refuse_owners(struct engine *, unsigned term);
 
-/* submit_has_room: the store takes another ordinary operation. */
+/* submit_has_room: true if the store takes another ordinary operation. */
 bool submit_has_room(const struct engine *);
 
-/* submit_lead: how long before its deadline a timer is claimed now. */
+/* submit_lead returns how long before its deadline a timer is claimed now. */
 dw_usec submit_lead(const struct engine *);
 
 void submit_free(struct engine *);

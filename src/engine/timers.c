@@ -243,7 +243,7 @@ struct call *timer_replace(struct engine *engine, struct timer *old, struct time
 	old->settling = NULL;
 	timer_disarm(engine, old);
 	if (!old->storing)
-		timer_release(engine, old); /* a timer that is being stored belongs to its call */
+		timer_release(engine, old); /* if a put is storing it, it belongs to that call */
 	return settling;
 }
 
@@ -252,7 +252,7 @@ struct call *timer_forget(struct engine *engine, struct timer *timer)
 	struct call *settling = timer->settling;
 
 	if (settling && timer->judging && !settling->early)
-		settling = NULL; /* its answer is on its way */
+		settling = NULL; /* the answer to its verdict is on its way */
 	if (settling) {
 		timer->settling = NULL;
 		settling->early = false;

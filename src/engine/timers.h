@@ -5,8 +5,10 @@
 #include "engine/schedule.h"
 #include "timer/index.h"
 
-#define FETCHED_AHEAD 16                 /* timers that are brought into the cache together */
-#define RETRY_STORE DW_MILLISECONDS(100) /* the first pause after a failure; then doubled */
+#define FETCHED_AHEAD 16 /* how many timers are brought into the cache together */
+#define RETRY_STORE                                                                                \
+	DW_MILLISECONDS(                                                                           \
+	    100) /* the first pause after a failure; each further one is twice as long */
 #define RETRY_STORE_MAX DW_SECONDS(5)
 
 struct engine;
@@ -19,32 +21,32 @@ struct timer_list {
 
 struct timers {
 	struct index index;
-	struct schedule claim; /* pending timers, by deadline; runs ahead by the lead */
+	struct schedule claim; /* pending timers by deadline; it runs ahead by the lead */
 	struct schedule fire;  /* claimed timers by deadline; held and failed ones by time-out */
-	struct schedule work;  /* claimed and due, waiting for a worker; not made without workers */
-	struct timer_list unscheduled; /* no schedule had memory for them: every turn tries again */
-	struct timer_list suspended;   /* due, and in a part of the store that is cut off */
+	struct schedule work;  /* due timers that wait for a worker; not made without workers */
+	struct timer_list unscheduled; /* no schedule had memory; every turn tries again */
+	struct timer_list suspended;   /* due timers in a part of the store that is cut off */
 	uint64_t claimed;              /* timers in state CLAIMED */
 };
 
 int timers_init(struct engine *);
 void timers_free(struct engine *);
 
-/* timers_fetch brings the timers of at most FETCHED_AHEAD ids into the cache: they will be looked
- * for soon. */
+/* timers_fetch brings the timers of at most FETCHED_AHEAD ids into the cache, because they will
+ * soon be looked up. */
 void timers_fetch(const struct timers *, const char *const *ids, int count);
 
-/* timers_have_work: the engine has workers. Their due timers are in the work schedule. */
+/* timers_have_work: true if the engine has workers. Their due timers are in the work schedule. */
 static inline bool timers_have_work(const struct timers *timers)
 {
 	return timers->work.wheel != NULL;
 }
 
-/* timer_adopt makes a timer from a body, its record and its topic. The timer is not in the index
- * yet. */
+/* timer_adopt makes a timer from a body and its record, and sets its topic. The timer is not in the
+ * index yet. DW_OK, DW_ENOMEM. */
 int timer_adopt(struct engine *, const struct record *, const void *body, struct timer **ret_timer);
 
-/* timer_release frees a timer that is in no index any more. */
+/* timer_release frees a timer that is not in the index. */
 void timer_release(struct engine *, struct timer *);
 
 void timer_arm_claim(struct engine *, struct timer *);
@@ -52,29 +54,30 @@ void timer_arm_fire(struct engine *, struct timer *, dw_usec at);
 void timer_disarm(struct engine *, struct timer *);
 void timer_set_state(struct engine *, struct timer *, enum timer_state);
 
-/* timer_drop disarms a timer that the store has deleted or changed. */
+/* timer_drop disarms a timer that the store has deleted or changed, and makes it ABSENT. */
 void timer_drop(struct engine *, struct timer *);
 
-/* timer_doubt: the claim of this timer may be gone, so it must be claimed again before it starts.
- * Any other timer stays as it is. */
+/* timer_doubt: the store may have taken the claim of this timer back, so the timer becomes PENDING
+ * and must be claimed again. Timers in another state stay as they are. */
 void timer_doubt(struct engine *, struct timer *);
 
-/* timer_suspend puts a timer to those that wait for their part of the store. */
+/* timer_suspend puts a timer into the list of those that wait for their part of the store. */
 void timer_suspend(struct engine *, struct timer *);
 
-/* timer_await_handler puts a timer without a handler to the others of its topic. */
+/* timer_await_handler puts a timer into the list of those that wait for a handler of their
+ * topic. */
 void timer_await_handler(struct engine *, struct timer *);
 
-/* timer_await_worker puts a timer that is due to those that wait for a worker. */
+/* timer_await_worker puts a due timer into the schedule of those that wait for a worker. */
 void timer_await_worker(struct engine *, struct timer *);
 
 /* timer_gather puts a timer that is due to those of its topic's next batch, which must start at
  * `at`. */
 void timer_gather(struct engine *, struct timer *, dw_usec at);
 
-/* timer_replace puts fresh in the place of old. timer_forget drops what memory knows of a timer:
- * the operation under way and the calls that wait for the id stay. Both return the dw_settle whose
- * verdict will not be sent any more, or NULL; the caller answers it DW_ESTALE. */
+/* timer_replace puts fresh in the place of old. timer_forget drops what memory knows of a timer,
+ * but keeps its operation under way and the calls that wait for its id. Both return the dw_settle
+ * whose verdict will not be sent any more, or NULL. The caller answers it DW_ESTALE. */
 struct call *timer_replace(struct engine *, struct timer *old, struct timer *fresh);
 struct call *timer_forget(struct engine *, struct timer *);
 

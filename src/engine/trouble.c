@@ -3,7 +3,7 @@
 #include "engine/core.h"
 #include "port/driven.h"
 
-/* report_failed tells the program once, until the store is back. */
+/* report_failed tells the program that the store fails, but only once until the store is back. */
 static void report_failed(struct engine *engine, dw_event event, const char *words)
 {
 	engine->stats.store_failures++;
@@ -20,7 +20,7 @@ static void report_refused(struct engine *engine, dw_event event, const char *wo
 	if (!words[0])
 		words = event.status == DW_ESTORE ? "refused, or not answered in time"
 						  : dw_strerror(event.status);
-	(void)snprintf(line, sizeof line, "the store failed (%s): it is asked again", words);
+	(void)snprintf(line, sizeof line, "the store failed (%s): trying again", words);
 	report_failed(engine, event, line);
 }
 
@@ -29,7 +29,8 @@ void trouble_failed(struct engine *engine, int status, const char *id)
 	dw_event event = {.kind = DW_EVENT_STORE_FAILED, .status = status, .id = id};
 	char words[DW_MESSAGE_SIZE] = "";
 
-	/* trouble_begin() tells the reason if it lasts; a part that is cut off was told. */
+	/* If this lasts, trouble_begin() tells the reason. If a part is cut off, the program knows
+	 * it already. */
 	if (cut_off_covers(engine, id) ||
 	    driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
 		engine->stats.store_failures++;
