@@ -1,4 +1,4 @@
-/* The turn: all steps in their order. */
+/* The turn: calls all steps in their order. */
 #include <unistd.h>
 
 #include "base/scope.h"
@@ -12,7 +12,8 @@
 
 /* ---- Steps that call the program back ------------------------------------------------------ */
 
-/* take_answers: an answer may begin a walk, and those behind it wait for its end. */
+/* take_answers handles the store's answers. An answer may begin a walk; then the answers behind it
+ * wait for the walk's end. */
 static void take_answers(struct engine *engine)
 {
 	submit_collect(engine);
@@ -48,7 +49,7 @@ static void claim(struct engine *engine, dw_usec now)
 		notify_round(engine);
 }
 
-/* give_work gives free workers the timers that are due for them. */
+/* give_work gives due timers to free workers. */
 static void give_work(struct engine *engine)
 {
 	uint32_t left = TURN_FIRINGS_MAX;
@@ -101,7 +102,7 @@ static bool has_work_left(const struct engine *engine)
 	       (submit->ordinary.count > 0 && submit_has_room(engine));
 }
 
-/* store_wake: when the store wants a turn; wall time. */
+/* store_wake returns when the store wants a turn; wall time. */
 static dw_usec store_wake(const struct engine *engine, dw_usec now)
 {
 	dw_usec due = driven_due(engine->store);
@@ -111,7 +112,7 @@ static dw_usec store_wake(const struct engine *engine, dw_usec now)
 	return usec_add(now, usec_max(usec_sub(due, engine_steady(engine)), 0));
 }
 
-/* deliver_wake: when something is to be claimed or fired. */
+/* deliver_wake returns when a timer must be claimed or fired. */
 static dw_usec deliver_wake(const struct engine *engine, dw_usec now)
 {
 	dw_usec at = DW_NEVER;
@@ -126,7 +127,7 @@ static dw_usec deliver_wake(const struct engine *engine, dw_usec now)
 	return at;
 }
 
-/* next_turn: when the next turn is needed, unless something wakes the engine before. */
+/* next_turn returns when the next turn is needed, unless something wakes the engine before. */
 static dw_usec next_turn(const struct engine *engine, dw_usec now)
 {
 	dw_usec at = usec_min(recovery_wake(engine), ownership_wake(engine));
@@ -147,7 +148,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 
 /* ---- The turn ------------------------------------------------------------------------------ */
 
-/* end_turn: if an exception has cut the turn short, another turn does the rest. */
+/* end_turn: if an exception has interrupted the turn, another turn does the rest. */
 static void end_turn(struct engine **turning)
 {
 	struct engine *engine = *turning;
@@ -158,7 +159,7 @@ static void end_turn(struct engine **turning)
 	engine_touch(engine);
 }
 
-/* work: the steps that a walk holds up. */
+/* work does the steps that wait while a walk is on. */
 static void work(struct engine *engine, dw_usec now)
 {
 	engine->walk.holds_up = false;
@@ -179,7 +180,7 @@ static void work(struct engine *engine, dw_usec now)
 	deliver(engine, now);
 }
 
-/* turn does all but the arming of the next one. */
+/* turn does everything but arm the next turn. */
 static int turn(struct engine *engine)
 {
 	struct engine *turning AT_END(end_turn) = engine;

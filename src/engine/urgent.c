@@ -27,8 +27,8 @@ void urgent_give_back(struct engine *engine, struct timer *timer)
 
 /* ---- The verdict --------------------------------------------------------------------------- */
 
-/* retry_op makes the timer pending again, after the delay of the handler or of the policy. After
- * too many retries the timer becomes a dead letter. */
+/* retry_op makes the operation that makes the timer pending again, after the delay of the handler
+ * or of the policy. After too many retries it makes the timer a dead letter. */
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
 {
 	dw_op *op;
@@ -42,7 +42,8 @@ static dw_op *retry_op(struct engine *engine, struct timer *timer)
 		return NULL;
 	if (timer->retry_in < 0)
 		timer->retry_in = retry_delay(timer->head.retries, &engine->rng);
-	/* After an unknown outcome the operation is sent again, and must name the same deadline. */
+	/* If the outcome is unknown, the operation is sent again and must name the same
+	 * deadline. */
 	if (timer->retry_at == 0)
 		timer->retry_at = usec_add(engine_now(engine), timer->retry_in);
 	op->flags |= DW_OP_VERDICT;
@@ -65,7 +66,7 @@ void urgent_verdict(struct engine *engine, struct timer *timer)
 	if (op && op->kind == DW_OP_BURY)
 		op->reason = (dw_reason)timer->reason;
 	if (op && op->kind == DW_OP_SETTLE && !timer->purged)
-		op->flags |= DW_OP_KNOWN; /* only a client can have changed our claim */
+		op->flags |= DW_OP_KNOWN; /* only a client can have changed the claim */
 	timer->judging = op != NULL;
 	urgent_send(engine, timer, op);
 }

@@ -1,4 +1,4 @@
-/* Operations that the engine sends for one timer on its own account, and that firing waits for. */
+/* Sends operations that the engine itself makes for one timer, and that firing waits for. */
 #ifndef DW_ENGINE_URGENT_H
 #define DW_ENGINE_URGENT_H
 
@@ -7,13 +7,14 @@
 
 struct engine;
 
-/* urgent_send submits the operation (NULL: there was no memory, so a little later). */
+/* urgent_send submits the operation. NULL: there was no memory for it, so the timer tries again
+ * later. */
 void urgent_send(struct engine *, struct timer *, dw_op *);
 
-/* urgent_give_back makes a claimed timer pending again, here and in the store. */
+/* urgent_give_back makes a claimed timer pending again, in memory and in the store. */
 void urgent_give_back(struct engine *, struct timer *);
 
-/* urgent_verdict sends the verdict on a timer in state VERDICT. */
+/* urgent_verdict sends the verdict of a timer in state VERDICT. */
 void urgent_verdict(struct engine *, struct timer *);
 
 #endif

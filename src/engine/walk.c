@@ -4,7 +4,7 @@
 
 #include "engine/core.h"
 
-#define BUCKETS_A_TURN 2048u /* of about one timer each: a millisecond */
+#define BUCKETS_A_TURN 2048u /* buckets, with about one timer each: about a millisecond */
 
 void walk_begin(struct engine *engine, const struct walker *walker)
 {

@@ -1,6 +1,6 @@
-/* A walk through all timers in memory, some of them a turn, so that no turn takes long even with a
- * million of them. While a walk is on, a turn does nothing else: no answer is taken and nothing is
- * claimed or started. */
+/* A walk through all timers in memory, some of them in each turn, so that no turn takes long even
+ * with a million timers. While a walk is on, a turn does nothing else: it takes no answer, and
+ * claims and starts nothing. */
 #ifndef DW_ENGINE_WALK_H
 #define DW_ENGINE_WALK_H
 
@@ -11,24 +11,25 @@
 struct engine;
 struct timer;
 
-/* Who begins a walk. A timer may be visited twice. visit may free it. */
+/* What a walk does. It may visit a timer twice. visit may free the timer. */
 struct walker {
 	void (*visit)(struct timer *, void *engine);
-	void (*end)(struct engine *); /* all were visited; NULL: nothing is to be done */
+	void (*end)(struct engine *); /* called after the last timer; may be NULL */
 };
 
 struct walk {
 	const struct walker *walker; /* NULL: there is no walk */
-	uint32_t bucket;             /* of the index: the next one */
-	bool holds_up;               /* the turn has not done its other steps since */
+	uint32_t bucket;             /* the next bucket of the index */
+	bool holds_up;               /* since it began, no turn has done its other steps */
 };
 
-/* walk_begin: there is no other walk. walk_round goes on; walk_finish goes to the end. */
+/* walk_begin starts a walk; no other one may be on. walk_round visits some timers; walk_finish
+ * visits all that are left. */
 void walk_begin(struct engine *, const struct walker *);
 void walk_round(struct engine *);
 void walk_finish(struct engine *);
 
-/* walk_meets visits the id's timer now, because a call is about it. */
+/* walk_meets visits the timer of an id at once, because a call concerns it. */
 void walk_meets(struct engine *, const char *id);
 
 static inline bool walk_is_on(const struct walk *walk)

@@ -34,10 +34,10 @@ void workers_start(struct engine *engine, struct timer *timer, dw_usec now)
 	workers_send(engine, job);
 }
 
-/* ---- What came of a job -------------------------------------------------------------------- */
+/* ---- A job that comes back ------------------------------------------------------------------- */
 
 /* unstart: the worker could not start the handler, because the wall clock was set back or the
- * handle is closing. The timer is claimed, as before. */
+ * handle is closing. The timer is claimed again, as before. */
 static void unstart(struct engine *engine, struct timer *timer)
 {
 	engine->stats.fired--;
@@ -45,15 +45,15 @@ static void unstart(struct engine *engine, struct timer *timer)
 	lifecycle_resume(engine, timer);
 }
 
-/* is_out: the token names the delivery of this timer as it is now. */
+/* is_out: true if the token names the delivery of this timer as it is now. */
 static bool is_out(const struct timer *timer, const dw_token *token)
 {
 	return timer && timer->state == TIMER_FIRING &&
 	       timer->head.generation == token->generation && timer->head.attempt == token->attempt;
 }
 
-/* A delivery comes back by id, generation and attempt, like an answer of the store: its timer may
- * have been replaced meanwhile. */
+/* job_judge finds each timer by id, generation and attempt, because it may have been replaced
+ * meanwhile. */
 void job_judge(struct engine *engine, struct job *job)
 {
 	for (size_t i = 0; i < job->count; i++) {

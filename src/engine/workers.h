@@ -1,5 +1,5 @@
-/* Deliveries on worker threads. At most as many jobs are out as there are workers, so that all that
- * was not started can be taken back. */
+/* Runs deliveries on worker threads. At most as many jobs are out as there are workers, so that all
+ * jobs that were not started can be taken back. */
 #ifndef DW_ENGINE_WORKERS_H
 #define DW_ENGINE_WORKERS_H
 
@@ -10,18 +10,18 @@
 
 struct engine;
 
-/* workers_have_room: a worker is free. */
+/* workers_have_room: true if a worker is free. */
 bool workers_have_room(const struct engine *);
 
-/* workers_start gives the timer to a free worker. workers_send gives it a job whose deliveries have
- * begun. */
+/* workers_start gives the timer to a free worker. workers_send gives a worker a job whose
+ * deliveries have begun. */
 void workers_start(struct engine *, struct timer *, dw_usec now);
 void workers_send(struct engine *, struct job *);
 
 /* workers_finish takes a job back and frees it. */
 void workers_finish(struct engine *, struct job *);
 
-/* job_judge takes what the handler of the job has said, and frees the job. */
+/* job_judge takes the verdict that the job's handler has returned, and frees the job. */
 void job_judge(struct engine *, struct job *);
 
 #endif

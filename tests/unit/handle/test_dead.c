@@ -326,16 +326,15 @@ static void death_is_reported_in_its_own_words(void **state)
 	(void)state;
 	says(h, "\"last_error_text\":\"\"");
 	die(h, "a");
-	says(h, "\"last_error_text\":\"a timer came later than its late_after allows and was set "
-		"aside as a dead letter\"");
+	says(h, "\"last_error_text\":\"a timer came later than its late_after allows and "
+		"became a dead letter\"");
 	h->verdict = DW_HOLD;
 	(void)harness_put(h, "b", 0);
 	harness_pass(h, DW_SECONDS(31));
 	says(h, "\"a hold was not settled in time: its timer was delivered again\"");
 	h->verdict = DW_RETRY;
 	harness_pass(h, DW_HOURS(2));
-	says(h,
-	     "\"a timer was retried, or crashed, too often and was set aside as a dead letter\"");
+	says(h, "\"a timer was retried, or crashed, too often and became a dead letter\"");
 	harness_free(h);
 }
 
