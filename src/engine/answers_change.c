@@ -160,8 +160,8 @@ static bool is_promised(const dw_op *op)
 /* ---- Cancels and moves --------------------------------------------------------------------- */
 
 /* is_newer: true if memory learnt a newer generation while the operation was under way, because
- * answers to reads can overtake answers to changes. Then the answer must not change that timer. If
- * the operation has ended the timer in the store, the answer to its claim will say so. */
+ * answers to reads can overtake answers to changes. Then this answer must not change the newer
+ * timer. If the operation has ended that timer in the store, its next claim will find it gone. */
 static bool is_newer(const struct timer *head, const dw_op *op)
 {
 	return head->state != TIMER_ABSENT && head->head.generation > op->head.generation;

@@ -11,7 +11,7 @@ static void leave_out(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	if (cut_off_holds(engine, timer))
 		return;
-	if (timer->busy) { /* it comes back when its operation is answered */
+	if (timer->busy) { /* the answer to its operation arms it again */
 		timer_disarm(engine, timer);
 	} else if (timer->head.due > now) { /* the clock was set back */
 		timer_disarm(engine, timer);
@@ -22,7 +22,7 @@ static void leave_out(struct engine *engine, struct timer *timer, dw_usec now)
 	}
 }
 
-/* sift leaves only timers that may start now. Returns the bytes of their data. */
+/* sift leaves only timers that may start now in the batch. It returns the bytes of their data. */
 static size_t sift(struct engine *engine, struct topic *topic, dw_usec now)
 {
 	size_t size = 0;
@@ -52,7 +52,7 @@ struct batch_run {
 	bool returned;
 };
 
-/* end_batch_run: a handler that ends by an exception counts as DW_RETRY for all. */
+/* end_batch_run: if the handler ended by an exception, all verdicts count as DW_RETRY. */
 static void end_batch_run(struct batch_run *run)
 {
 	struct job *job = run->job;
@@ -75,7 +75,7 @@ static void run_here(struct engine *engine, struct job *job, dw_usec now)
 	run.returned = true;
 }
 
-/* start calls the handler for all timers that have gathered and may start. Returns how many. */
+/* start calls the handler for all gathered timers that may start. It returns how many these are. */
 static uint32_t start(struct engine *engine, struct topic *topic, dw_usec now)
 {
 	const struct handler *handler = &topic->handler;
@@ -127,13 +127,14 @@ uint32_t batches_add(struct engine *engine, struct timer *timer, dw_usec now, bo
 	struct topic *topic = timer->topic;
 	uint32_t started = 0;
 
-	if (is_full(topic) && !from_work) { /* the batch waits for a worker, and others behind it */
+	if (is_full(topic) && !from_work) { /* the full batch waits for a worker, too */
 		timer_await_worker(engine, timer);
 		return 0;
 	}
 	if (is_full(topic))
 		started = start(engine, topic, now);
-	/* All that is due now comes out of the schedule before the time-out. */
+	/* The time-out is not before now, so all timers that are due now come out of the schedule
+	 * first. */
 	timer_gather(engine, timer,
 		     usec_max(usec_add(timer->head.due, topic->handler.batch_wait), now));
 	if (!is_full(topic) || !timer->gathered)

@@ -68,7 +68,7 @@ static void journal_text(const dw_journal_stats *stats, char *text, size_t size)
 	if (stats->state != DW_JOURNAL_NONE)
 		(void)snprintf(text, size,
 			       ",\"journal_rows\":%" PRIu64 ",\"journal_bytes\":%" PRIu64,
-			       stats->rows, stats->bytes); /* it fits */
+			       stats->rows, stats->bytes); /* always fits */
 }
 
 /* report_text writes the owner's counters and the last error (0: none) as JSON, for programs that

@@ -85,8 +85,8 @@ int handle_turn(void *user)
 
 	if (d->pid != getpid())
 		return DW_EFORK;
-	/* A callback may run the caller's loop, which calls this. Then the wake-up must stay for
-	 * the turn after it. */
+	/* A callback may run the caller's loop, which calls this function inside a turn. Then the
+	 * wake-up stays in the descriptor, for the next turn. */
 	if (engine_in_callback(d->engine))
 		return DW_OK;
 	loop_drain(d->loop);

@@ -60,7 +60,7 @@ static int queue_what(struct hello *hello, struct output *output)
 	const char *select[] = {"SELECT", number, NULL};
 	int status = DW_OK;
 
-	(void)snprintf(number, sizeof number, "%u", hello->url->db); /* it fits */
+	(void)snprintf(number, sizeof number, "%u", hello->url->db); /* always fits */
 	if (hello->url->db != 0)
 		status = queue(hello, output, HELLO_SELECT, select);
 	if (status == DW_OK)

@@ -33,7 +33,7 @@ static int64_t start_of(int64_t pid)
 	char text[STAT_SIZE];
 	const char *at;
 
-	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid); /* it fits */
+	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid); /* always fits */
 	read_file(path, text, sizeof text);
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < START_FIELD; field++)
@@ -103,7 +103,7 @@ void identity_write(char *ret_text, size_t size)
 	identity_line(ret_text, size);
 	used = strlen(ret_text);
 	(void)snprintf(ret_text + used, size - used, "|%s %" PRId64 " %" PRId64 " %" PRId64,
-		       self.boot, self.pid_space, self.pid, self.start); /* it fits */
+		       self.boot, self.pid_space, self.pid, self.start); /* always fits */
 }
 
 bool identity_is_dead(const char *text)

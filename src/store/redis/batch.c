@@ -335,7 +335,7 @@ void batch_gather(struct op_queue *queue)
 {
 	size_t count;
 	dw_op *run = run_end(queue, &count);
-	dw_op *before = run; /* the last one that was passed */
+	dw_op *before = run; /* the operation before the next one to look at */
 	struct seen passed;
 
 	if (!run || !run->next || !is_free(run))

@@ -17,7 +17,7 @@
 #include "store/redis/core.h"
 
 #define PASS DW_SECONDS(40)
-#define PACE_MIN DW_MILLISECONDS(5) /* a namespace of more than 4 million timers takes longer */
+#define PACE_MIN DW_MILLISECONDS(5) /* more than 4 million timers take longer than PASS */
 #define PAGE 500u                   /* ids in a page of orphans.lua */
 
 static bool is_due(const struct shard *shard)

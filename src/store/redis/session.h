@@ -10,9 +10,9 @@
 
 /* A client's session with one shard. */
 struct shard_session {
-	uint64_t connection; /* the connection of its last handshake; 0: none */
-	bool is_new;         /* the shard has no number; the first shard is asked for it */
-	bool fixes;          /* the next handshake writes our number into the shard */
+	uint64_t connection; /* the connection of the last handshake; 0: none */
+	bool is_new; /* the shard does not say how many shards there are; the first one is asked */
+	bool fixes;  /* the next handshake writes our number of shards into this shard */
 };
 
 /* handshake_begin sends the handshake, unless the shard is paused or cut off. */

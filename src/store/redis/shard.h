@@ -67,7 +67,7 @@ struct shard_sets {
 };
 
 struct shard_keys {
-	char *name[KEY_COUNT]; /* in one block */
+	char *name[KEY_COUNT]; /* the names of all keys, in one allocated block */
 	size_t size[KEY_COUNT];
 };
 

@@ -112,7 +112,7 @@ bool token_take(struct redis_store *store, struct shard *shard, const struct rep
 void token_incarnation(const struct redis_store *store, unsigned number, char *ret_era)
 {
 	(void)snprintf(ret_era, INCARNATION_SIZE, "%s.%u", store->names.nonce,
-		       number); /* it fits */
+		       number); /* always fits */
 }
 
 /* floor_of returns a version that is above all that the shard has given. The shard gives later ones

@@ -63,7 +63,7 @@ int link_open(struct redis_store *store, const char *channel, struct link **ret_
 					 .log_user = store};
 
 	(void)snprintf(probe_key, sizeof probe_key, "{%s:00}:probe",
-		       store->names.name); /* it fits */
+		       store->names.name); /* always fits */
 	return socket_link_new(ret_link, &options);
 }
 
