@@ -1,19 +1,23 @@
 /* A timer as bytes.
  *
- * The body is what never changes: id, topic, data. It opens with magic, version, length and
- * checksum, so that a flipped byte is found and never becomes another timer. The seal is a checksum
- * over what does change (the head) and over the body's own checksum, so that a flipped digit in the
- * store never becomes another deadline, and a head never belongs to another body.
+ * The body contains the parts that never change: id, topic, data. It opens with magic, version,
+ * length and checksum, so that a flipped byte is found and never makes another timer. The seal is a
+ * checksum over the parts that change (the head) and over the body's own checksum. So a flipped
+ * digit in the store never makes another deadline, and a head never gets another body. The body,
+ * little-endian:
  *
- *	0  'D' 'W' 'T' version     4  size of all, u32       8  crc32c of all but these four, u32
- *	12 id size, u8   13 topic size, u8   14 zero, u16    16 data size, u32   20 late_after,
- *	i64
+ *	 0 'D' 'W' 'T' version
+ *	 4 size of all, u32
+ *	 8 crc32c of all but these four bytes, u32
+ *	12 id size, u8; topic size, u8; zero, u16
+ *	16 data size, u32
+ *	20 late_after, i64
  *	28 id, topic, data
  *
- * Little-endian. A writer uses the oldest version that can carry the timer. A reader accepts all
- * older versions and knows a newer one when it sees it: every version keeps the first 16 bytes, the
- * id and the topic where they are, their limits, and the seal. What else a version adds follows the
- * topic. So a library that was rolled back can list, and leave alone, what it cannot read.
+ * A writer uses the oldest version that can carry the timer. A reader accepts all older versions
+ * and recognizes a newer one: every version has the first 16 bytes, the id and the topic in the
+ * same place, with the same limits and the same seal. A version adds its own parts behind the
+ * topic. So a library that was rolled back can list a newer timer, and leave it alone.
  */
 #ifndef DW_TIMER_RECORD_H
 #define DW_TIMER_RECORD_H

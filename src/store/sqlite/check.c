@@ -57,7 +57,7 @@ static void flaw_damaged(struct file_check *check, const struct sqlite_row *row,
 
 	(void)record_breaks_limit(row->body, row->body_size,
 				  words); /* if no limit is broken, the checksum is wrong */
-	(void)snprintf(line, sizeof line, "%s %s", what, words); /* it fits */
+	(void)snprintf(line, sizeof line, "%s %s", what, words); /* always fits */
 	flaw(check, row->id, row->record.head.generation, line);
 }
 
@@ -106,7 +106,7 @@ static int look_through(struct file_check *check, const char *query,
 	if (code == SQLITE_OK)
 		while ((code = sqlite3_step(statement)) == SQLITE_ROW)
 			look(check, statement);
-	(void)sqlite3_finalize(statement); /* repeats what step said */
+	(void)sqlite3_finalize(statement); /* repeats the code of step */
 	if ((code & 0xff) == SQLITE_CORRUPT) {
 		flaw(check, "", 0, "a part of the file cannot be read: it is damaged");
 		code = SQLITE_DONE;
@@ -121,7 +121,7 @@ static void compare(struct file_check *check, const char *what, int64_t counted,
 	if (counted == kept)
 		return;
 	(void)snprintf(words, sizeof words, "%" PRId64 " %s are stored, the counter says %" PRId64,
-		       counted, what, kept); /* it fits */
+		       counted, what, kept); /* always fits */
 	flaw(check, "", 0, words);
 }
 

@@ -95,7 +95,8 @@ int sqlite_db_find(const char *path, char *ret_message)
 			return refuse(ret_message, path, "is not a file");
 		if (status.st_size > 0)
 			return DW_OK;
-		(void)refuse(ret_message, path, "is empty: it is no store"); /* the code says it */
+		(void)refuse(ret_message, path,
+			     "is empty: it is no store"); /* the caller gets the code */
 		return DW_ENOENT;
 	}
 	if (errno != ENOENT && errno != ENOTDIR)
@@ -120,7 +121,7 @@ static int wait_for_other(void *user, int count)
 		patience->began = now;
 	if (atomic_load(&patience->over) || usec_sub(now, patience->began) >= patience->most)
 		return 0;
-	(void)nanosleep(&pause, NULL); /* woken early it asks again early */
+	(void)nanosleep(&pause, NULL); /* a shorter sleep only asks sooner */
 	return 1;
 }
 
@@ -164,7 +165,7 @@ static int use_wal(sqlite3 *handle)
 	code = sqlite3_step(statement);
 	if (code == SQLITE_ROW)
 		wal = strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
-	(void)sqlite3_finalize(statement); /* repeats what step said */
+	(void)sqlite3_finalize(statement); /* repeats the code of step */
 	return code != SQLITE_ROW ? code : wal ? SQLITE_OK : SQLITE_READONLY;
 }
 
@@ -239,7 +240,8 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 
 	/* With ./ in front, no name has a special meaning for SQLite. */
 	if (written < 0 || (size_t)written >= sizeof plain) {
-		(void)refuse(ret_message, path, "the name is too long"); /* the code says it */
+		(void)refuse(ret_message, path,
+			     "the name is too long"); /* the caller gets the code */
 		return SQLITE_CANTOPEN;
 	}
 	errno = 0;
@@ -251,7 +253,7 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 		return SQLITE_OK;
 	code = sqlite_db_cause(code);
 	if (code == SQLITE_FULL)
-		(void)refuse_full(ret_message, path); /* the code says it */
+		(void)refuse_full(ret_message, path); /* the caller gets the code */
 	else
 		(void)refuse(ret_message, path, why ? why : explain(ret_db->handle, path, code));
 	sqlite_db_close(ret_db, false);
@@ -269,7 +271,7 @@ static bool may_try_again(const struct sqlite_patience *patience, dw_usec began)
 	if (atomic_load(&patience->over) ||
 	    usec_sub(clock.steady(clock.user), began) >= patience->most)
 		return false;
-	(void)nanosleep(&pause, NULL); /* woken early it asks again early */
+	(void)nanosleep(&pause, NULL); /* a shorter sleep only asks sooner */
 	return true;
 }
 

@@ -31,7 +31,7 @@ int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *alloc,
 	*ret_files = (struct sqlite_files){.names = names};
 	for (size_t i = 0; i < FILE_COUNT; i++) {
 		ret_files->path[i] = names + i * size;
-		(void)snprintf(names + i * size, size, "%s%s", real, endings[i]); /* it fits */
+		(void)snprintf(names + i * size, size, "%s%s", real, endings[i]); /* always fits */
 	}
 	return DW_OK;
 }

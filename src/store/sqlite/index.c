@@ -109,7 +109,7 @@ static int read_all(struct sqlite_session *session, const char *query, struct ta
 	if (code == SQLITE_OK)
 		while ((code = sqlite3_step(statement)) == SQLITE_ROW)
 			add(tally, statement);
-	(void)sqlite3_finalize(statement); /* repeats what step said */
+	(void)sqlite3_finalize(statement); /* repeats the code of step */
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -157,7 +157,7 @@ static int rename_row(sqlite3 *handle, sqlite3_int64 generation)
 
 	code = code ? code : sqlite3_bind_int64(statement, 1, generation);
 	code = code ? code : sqlite3_step(statement);
-	(void)sqlite3_finalize(statement); /* repeats what step said */
+	(void)sqlite3_finalize(statement); /* repeats the code of step */
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -176,7 +176,7 @@ static int rename_damaged(sqlite3 *handle)
 			   ? rename_row(handle, (sqlite3_int64)row.record.head.generation)
 			   : SQLITE_OK;
 	}
-	(void)sqlite3_finalize(statement); /* repeats what step said */
+	(void)sqlite3_finalize(statement); /* repeats the code of step */
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -208,7 +208,7 @@ static int mend(struct sqlite_session *session, bool indexes)
 	code = code ? code : sqlite_db_run(&session->db, SQL_COMMIT);
 	code = sqlite_db_cause(code);
 	if (!sqlite3_get_autocommit(handle))
-		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* it failed anyway */
+		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* the transaction failed anyway */
 	return code;
 }
 

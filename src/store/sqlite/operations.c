@@ -77,7 +77,7 @@ static int find(struct sqlite_session *session, const dw_op *op, struct stored *
 		if (code != SQLITE_OK || (ret_found->statement && is_about(ret_found, op)))
 			return code;
 		if (ret_found->statement)
-			(void)sqlite3_reset(ret_found->statement); /* it had its row */
+			(void)sqlite3_reset(ret_found->statement); /* its row has been read */
 		*ret_found = (struct stored){0};
 	}
 	return find_by(session, SQL_TIMER_BY_ID, op, ret_found);
@@ -231,7 +231,7 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 	if (step.effect == LIFE_UPDATE)
 		seal = record_seal(&step.record.head, step.record.claim, found.row.body);
 	if (found.statement)
-		(void)sqlite3_reset(found.statement); /* it had its row */
+		(void)sqlite3_reset(found.statement); /* its row has been read */
 	if (life_renews(&step, &who))
 		session->meta.generation = who.generation;
 	code = carry_out(session, op, &found, &step, seal);
@@ -263,7 +263,7 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 
 	taken = found.statement != NULL;
 	if (taken)
-		(void)sqlite3_reset(found.statement); /* it had its row */
+		(void)sqlite3_reset(found.statement); /* its row has been read */
 	code = code ? code : know_caller(session, op, !taken, &who);
 	code = code ? code : sqlite_dead_find(session, op, &dead);
 	if (code != SQLITE_OK)
@@ -275,7 +275,7 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 	if (step.effect == LIFE_STORE)
 		seal = record_seal(&step.record.head, step.record.claim, dead.row.body);
 	if (dead.statement)
-		(void)sqlite3_reset(dead.statement); /* it had its row */
+		(void)sqlite3_reset(dead.statement); /* its row has been read */
 	if (step.effect != LIFE_STORE)
 		return SQLITE_OK;
 	op->head = step.record.head;

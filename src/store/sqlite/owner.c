@@ -63,7 +63,7 @@ static int refuse(const struct sqlite_owner *owner, const struct holder *holder,
 	struct tm tm;
 
 	if (holder->since && gmtime_r(&seconds, &tm))
-		(void)strftime(since, sizeof since, "%Y-%m-%dT%H:%M:%SZ", &tm); /* it fits */
+		(void)strftime(since, sizeof since, "%Y-%m-%dT%H:%M:%SZ", &tm); /* always fits */
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
 		       "%.*s is owned by %.100s since %s; stop it, or open with role DW_CLIENT",
 		       name_size < 80 ? name_size : 80, name, who, since);
@@ -170,7 +170,7 @@ static int try_to_take(struct sqlite_owner *owner, struct sqlite_session *sessio
 	if (*ret_code == SQLITE_OK)
 		status = take(owner, session, ret_code, ret_message);
 	if (!sqlite3_get_autocommit(session->db.handle))
-		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* it failed anyway */
+		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* the transaction failed anyway */
 	return status;
 }
 
@@ -222,7 +222,7 @@ void sqlite_owner_leave(struct sqlite_owner *owner, struct sqlite_session *sessi
 	(void)snprintf(leave, sizeof leave,
 		       "UPDATE owner SET line = '', pid = 0, start = 0, boot = '', since = 0,"
 		       " seen = 0, report = '' WHERE pid = %ld",
-		       (long)getpid()); /* it fits */
+		       (long)getpid()); /* always fits */
 	if (owner->fd >= 0 && session->db.handle)
 		(void)sqlite3_exec(session->db.handle, leave, NULL, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static int insert_as(struct rescue *rescue, const char *what, sqlite3_int64 key)
 {
 	char id[64];
 
-	(void)snprintf(id, sizeof id, "%s-%" PRId64, what, (int64_t)key); /* it fits */
+	(void)snprintf(id, sizeof id, "%s-%" PRId64, what, (int64_t)key); /* always fits */
 	(void)sqlite3_bind_text(rescue->insert, COLUMN_ID + 1, id, -1, SQLITE_TRANSIENT);
 	return insert(rescue);
 }
@@ -126,7 +126,7 @@ static int make_way(struct rescue *rescue, sqlite3_int64 key)
 	(void)snprintf(line, sizeof line,
 		       "UPDATE timer SET generation = %" PRId64 ", id = 'damaged-' || generation"
 		       " WHERE generation = %" PRId64,
-		       (int64_t)spare_key(rescue), (int64_t)key); /* it fits */
+		       (int64_t)spare_key(rescue), (int64_t)key); /* always fits */
 	return sqlite3_exec(rescue->to, line, NULL, NULL, NULL);
 }
 
@@ -192,7 +192,7 @@ static int next_key(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *r
 		code = SQLITE_DONE;
 	if (code == SQLITE_ROW)
 		*ret_key = sqlite3_column_int64(rescue->next, 0);
-	(void)sqlite3_reset(rescue->next); /* it had its row */
+	(void)sqlite3_reset(rescue->next); /* its row has been read */
 	return code == SQLITE_ROW && *ret_key <= after ? SQLITE_CORRUPT : code;
 }
 
@@ -234,7 +234,7 @@ static int copy_key(struct rescue *rescue, sqlite3_int64 key)
 	code = code ? code : sqlite3_step(rescue->read);
 	if (code == SQLITE_ROW)
 		code = copy_row(rescue, rescue->read, key);
-	(void)sqlite3_reset(rescue->read); /* it had its row */
+	(void)sqlite3_reset(rescue->read); /* its row has been read */
 	if (is_damage(code) || code == SQLITE_DONE)
 		code = insert_unreadable(rescue, key, "unreadable", key);
 	if (code == SQLITE_CONSTRAINT_PRIMARYKEY) /* the row was copied before */
@@ -333,7 +333,7 @@ static int copy_meta(struct rescue *rescue)
 	    line, sizeof line,
 	    "UPDATE meta SET generation = %" PRId64 ", batch = %" PRId64 ", session = %" PRId64,
 	    (int64_t)rescue->session->meta.generation, (int64_t)rescue->session->meta.batch,
-	    (int64_t)rescue->session->meta.session); /* it fits */
+	    (int64_t)rescue->session->meta.session); /* always fits */
 	return sqlite3_exec(rescue->to, line, NULL, NULL, NULL);
 }
 
@@ -350,10 +350,10 @@ static int open_other(struct rescue *rescue)
 		    : sqlite3_prepare_v2(rescue->from, "PRAGMA page_size", -1, &statement, NULL);
 	if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
 		(void)snprintf(line, sizeof line, "PRAGMA page_size = %d",
-			       sqlite3_column_int(statement, 0)); /* it fits */
+			       sqlite3_column_int(statement, 0)); /* always fits */
 		code = sqlite3_exec(rescue->to, line, NULL, NULL, NULL);
 	}
-	(void)sqlite3_finalize(statement); /* repeats what step said */
+	(void)sqlite3_finalize(statement); /* repeats the code of step */
 	return code ? code : sqlite_schema_make(rescue->to, sqlite_kind_of(rescue->session), &why);
 }
 
@@ -367,7 +367,7 @@ static int replace(sqlite3 *to, sqlite3 *from)
 		return sqlite3_errcode(to);
 	while ((code = sqlite3_backup_step(backup, 1000)) == SQLITE_OK)
 		;
-	(void)sqlite3_backup_finish(backup); /* repeats what step said */
+	(void)sqlite3_backup_finish(backup); /* repeats the code of step */
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 

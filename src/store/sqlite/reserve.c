@@ -87,7 +87,7 @@ static int take(struct sqlite_reserve *reserve, off_t size)
 	int error = fd < 0 ? errno : grow(fd, size);
 
 	if (fd >= 0)
-		(void)close(fd); /* its bytes are no loss */
+		(void)close(fd); /* a failure loses nothing */
 	return error;
 }
 
@@ -137,7 +137,7 @@ bool sqlite_reserve_spend(struct sqlite_reserve *reserve)
 	if (fd < 0)
 		return false;
 	given = shrink(fd);
-	(void)close(fd); /* its bytes are no loss */
+	(void)close(fd); /* a failure loses nothing */
 	return given;
 }
 

@@ -131,7 +131,7 @@ static int read_number(sqlite3 *handle, const char *query, sqlite3_int64 *ret_nu
 	code = sqlite3_step(statement);
 	if (code == SQLITE_ROW)
 		*ret_number = sqlite3_column_int64(statement, 0);
-	(void)sqlite3_finalize(statement); /* repeats what step said */
+	(void)sqlite3_finalize(statement); /* repeats the code of step */
 	return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
@@ -202,7 +202,8 @@ int sqlite_schema_make(sqlite3 *handle, enum sqlite_kind kind, const char **ret_
 	if (code == SQLITE_OK && !*ret_why)
 		code = sqlite3_exec(handle, "COMMIT", NULL, NULL, NULL);
 	if (!sqlite3_get_autocommit(handle))
-		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL); /* it failed anyway */
+		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL,
+				   NULL); /* the transaction failed anyway */
 	return code;
 }
 
@@ -214,7 +215,7 @@ static int find_object(sqlite3_stmt *statement, sqlite3_stmt *ours, bool *ret_fo
 	code = code ? code : sqlite3_bind_value(statement, 2, sqlite3_column_value(ours, 1));
 	code = code ? code : sqlite3_step(statement);
 	*ret_found = code == SQLITE_ROW;
-	(void)sqlite3_reset(statement); /* repeats what step said */
+	(void)sqlite3_reset(statement); /* repeats the code of step */
 	return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
