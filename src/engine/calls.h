@@ -31,7 +31,7 @@ struct call {
 	dw_usec asked; /* steady; when the call was accepted */
 	enum call_kind kind;
 	int status;
-	dw_level level; /* of the store's answer */
+	dw_level level; /* how safely the store has the result */
 	uint64_t generation;
 	uint32_t attempt;    /* settle */
 	dw_verdict verdict;  /* settle */
@@ -50,7 +50,7 @@ struct call {
 	void *on_status_user;
 	dw_check_fn on_check;
 	void *on_check_user;
-	size_t bytes; /* of the call and its operation */
+	size_t bytes; /* memory of the call and its operation */
 	size_t id_size;
 	char id[];
 };
@@ -59,7 +59,7 @@ struct calls {
 	struct call *open; /* every call whose answer the program has not got */
 	uint64_t count;
 	uint64_t internal_count; /* how many of them are internal */
-	size_t bytes;            /* of all these calls */
+	size_t bytes;            /* memory of all these calls */
 };
 
 /* call_new makes a call. DW_ENOMEM, or DW_ELIMIT if the unanswered calls hold too much memory;

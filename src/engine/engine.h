@@ -42,7 +42,7 @@ struct engine_env {
 	struct clock clock;
 	struct loop_port loop;
 	struct post_port posts;     /* may be zero */
-	struct worker_port workers; /* the same */
+	struct worker_port workers; /* may be zero */
 	dw_role role;               /* DW_OWNER or DW_CLIENT */
 	bool standby;               /* a client that asks for the ownership */
 	uint64_t seed;

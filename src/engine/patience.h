@@ -10,7 +10,7 @@ struct engine;
 struct call;
 
 struct patience {
-	struct call *first; /* in the order in which they were accepted */
+	struct call *first; /* the oldest call; the list is in the order of acceptance */
 	struct call *last;
 };
 

@@ -230,7 +230,7 @@ int options_open_store(const char *url, const char *journal, const dw_store_env 
 	dw_store_env own = *env;
 
 	if (own.role == DW_STANDBY)
-		own.role = DW_CLIENT; /* as for Redis: it asks for the ownership later */
+		own.role = DW_CLIENT; /* a standby asks for the ownership later */
 	if (journal && !is_redis(url))
 		return message_refuse(ret_message,
 				      "\"%.*s\" takes no journal: options.journal is for a "
@@ -240,7 +240,7 @@ int options_open_store(const char *url, const char *journal, const dw_store_env 
 		if (env->role == DW_CLIENT)
 			return message_refuse(ret_message,
 					      "\"memory:\" has no clients: it is one process's");
-		own.role = DW_OWNER; /* of a standby, too, because there is no other process */
+		own.role = DW_OWNER; /* even of a standby, because there is no other process */
 		return memory_store_open(ret_store, &own);
 	}
 	if (is_scheme(url, "sqlite:"))

@@ -15,7 +15,7 @@ struct request {
 	const char *id;        /* the timer's id; not for put and settle */
 	const dw_token *token; /* settle */
 	dw_verdict verdict;
-	dw_usec time; /* of settle: retry_in; of move: due */
+	dw_usec time; /* settle: retry_in; move: due */
 	struct done done;
 	dw_post_fn fn; /* run */
 	void *arg;

@@ -38,8 +38,8 @@ struct socket_link {
 	struct input input;
 	struct reconnect reconnect;
 	struct reply *ready; /* the reply that take() returns next */
-	dw_usec now;         /* as the last call of work() has told */
-	dw_usec deadline;    /* of the pause, the dialling or the hello */
+	dw_usec now;         /* steady; from the last call of work() */
+	dw_usec deadline;    /* steady; end of the pause, the dialling or the hello */
 };
 
 static struct socket_link *link_of(struct link *link)
@@ -335,7 +335,7 @@ static int socket_send(struct link *base, int count, const char *const *words, c
 	struct socket_link *link = link_of(base);
 	int status;
 
-	(void)now; /* its time begins when it is written */
+	(void)now; /* the time of a command begins when it is written */
 	assert(!link->options.channel);
 	if (link->state != UP)
 		return DW_ESTORE;

@@ -20,8 +20,8 @@ struct dial {
 	unsigned next;         /* the address to try next */
 	int fd;                /* the socket that connects; -1: none */
 	int error;             /* errno of the last address */
-	dw_usec deadline;      /* of the whole attempt */
-	dw_usec turn_deadline; /* of the current address */
+	dw_usec deadline;      /* steady; when the whole attempt must end */
+	dw_usec turn_deadline; /* steady; when the next address is tried */
 };
 
 void dial_init(struct dial *, const struct alloc *, const struct redis_url *, int epoll_fd);

@@ -18,7 +18,7 @@
 #define CHUNK_FIRST 256u
 #define CHUNK_MAX (64u << 10)
 #define LINE_MAX (64u << 10) /* a status, an error or a length */
-#define LENGTH_MAX 32u       /* of the digits of a length and the line's end */
+#define LENGTH_MAX 32u       /* bytes of a length's digits and the line's end */
 #define ITEM_MIN 4u          /* bytes of the shortest item: ":1\r\n" */
 
 /* hiredis frees an empty buffer that grew beyond this. Below it the buffer is kept, because the

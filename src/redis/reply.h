@@ -43,10 +43,10 @@ bool reply_passes(const struct reply *);
 /* A reader of RESP2. The bounds are those of one reply. */
 struct reply_reader;
 
-#define REPLY_ITEMS_MAX (1u << 20)   /* of all its arrays together */
+#define REPLY_ITEMS_MAX (1u << 20)   /* items in all arrays of a reply together */
 #define REPLY_DEPTH_MAX 7            /* arrays in arrays */
-#define REPLY_BULK_MAX (64u << 20)   /* of one string */
-#define REPLY_BYTES_MAX (256u << 20) /* of all its strings together */
+#define REPLY_BULK_MAX (64u << 20)   /* bytes of one string */
+#define REPLY_BYTES_MAX (256u << 20) /* bytes of all strings of a reply together */
 
 struct reply_reader *reply_reader_new(const struct alloc *); /* NULL: no memory */
 void reply_reader_free(struct reply_reader *);

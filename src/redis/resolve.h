@@ -17,7 +17,7 @@ struct resolve_address {
 };
 
 struct resolve_result {
-	int error; /* of getaddrinfo(); 0: none */
+	int error; /* error code of getaddrinfo(); 0: none */
 	unsigned count;
 	struct resolve_address found[RESOLVE_MAX];
 };

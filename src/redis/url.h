@@ -18,8 +18,8 @@
 
 struct redis_url {
 	char *host;     /* NULL: a unix socket */
-	char *port;     /* decimal */
-	char *path;     /* of the socket, NULL: TCP */
+	char *port;     /* the port in decimal digits */
+	char *path;     /* path of the unix socket; NULL: TCP */
 	char *user;     /* NULL: the default user */
 	char *password; /* NULL: no password */
 	unsigned db;

@@ -90,7 +90,7 @@ void identity_line(char *ret_text, size_t size)
 {
 	char host[HOST_SIZE] = "unknown";
 
-	(void)gethostname(host, sizeof host - 1); /* or it stays unknown */
+	(void)gethostname(host, sizeof host - 1); /* if this fails, the host stays "unknown" */
 	(void)snprintf(ret_text, size, "%s, pid %ld, durawheel %s", host, (long)getpid(),
 		       dw_version()); /* cut if long */
 }

@@ -135,7 +135,8 @@ void audit_begin(struct redis_store *store, dw_op *op)
 	place_of(op)->floor = (uint64_t)store->now;
 	store->audit.status = DW_OK;
 	store->audit.more = false;
-	store->audit.left = 1; /* for this function, so that finish() cannot answer too early */
+	store->audit.left =
+	    1; /* counts this function itself, so that finish() cannot answer too early */
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (!shard_is_cut_off(&store->shards[i]))
 			ask(store, &store->shards[i]);

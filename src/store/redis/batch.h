@@ -1,4 +1,4 @@
-/* The words of a call on timers. */
+/* Decides which operations make one command, and writes its words. */
 #ifndef DW_STORE_REDIS_BATCH_H
 #define DW_STORE_REDIS_BATCH_H
 
@@ -12,7 +12,7 @@ struct shard;
 #define BATCH_MAX 512u                    /* operations of one command */
 #define BATCH_GOOD 256u                   /* a queue of so many is sent at once */
 #define GATHER_MAX (2 * BATCH_MAX)        /* batch_gather looks this far into the queue */
-#define BATCH_BYTES_MAX ((size_t)1 << 20) /* of the bodies in one command */
+#define BATCH_BYTES_MAX ((size_t)1 << 20) /* total of the bodies in one command */
 
 struct batch {
 	unsigned char *packed; /* room for the bodies of one command */
