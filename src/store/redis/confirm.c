@@ -145,8 +145,8 @@ void confirm_work(struct redis_store *store)
 		if (store->now < shard->confirm.at || shard->confirm.is_asked)
 			continue;
 		give_up(store, shard);
-		shard->confirm.at =
-		    usec_add(store->now, LAST); /* or earlier, when the call is answered */
+		shard->confirm.at = usec_add(
+		    store->now, LAST); /* if no answer comes; end_call() sets an earlier time */
 		if (!shard->confirm.ops.first)
 			be_idle(store, shard);
 		else if (store->pipeline.connection)

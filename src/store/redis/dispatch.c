@@ -3,7 +3,7 @@
 
 #include "store/redis/core.h"
 
-#define COMMANDS_MAX 32u /* under way in a shard whose queue has several kinds */
+#define COMMANDS_MAX 32u /* commands under way, if a shard's queue has several kinds */
 
 /* is_worth_it: may the queue be sent now? Yes, if no command of the shard is under way. Otherwise
  * the operations gather until they fill a command: a timer in a batch of 64 costs the server half.

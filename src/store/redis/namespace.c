@@ -302,7 +302,7 @@ static void gather_begin(struct redis_store *store, dw_op *op)
 		return;
 	}
 	gather->op = op;
-	gather->left = 1; /* for this function, until every shard is asked */
+	gather->left = 1; /* counts this function itself, until every shard is asked */
 	gather->sum.next_due = DW_NEVER;
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (op->kind != DW_OP_REPORT || may_forget(&store->shards[i]))

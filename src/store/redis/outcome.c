@@ -137,7 +137,7 @@ static void note_end(struct redis_store *store, struct shard *shard, const dw_op
 		if (op->replay->what == DW_OP_SETTLE || op->replay->what == DW_OP_CANCEL)
 			tombstone_add(store, shard, op->id, op->head.generation, false);
 		else
-			shard_expect_news(store, shard); /* of the generation that it has now */
+			shard_expect_news(store, shard); /* the inbox names the new generation */
 		return;
 	case DW_OP_PUT:
 	case DW_OP_CLAIM:

@@ -36,7 +36,7 @@ struct redis_request {
 	dw_usec sent;
 	struct op_queue ops;
 	const struct redis_script *script; /* NULL: a plain command */
-	const struct shape *shape;         /* of the reply */
+	const struct shape *shape;         /* what the reply must look like */
 	bool as_owner; /* sent as the owner, so its number is one of the token */
 	void *context;
 };
@@ -67,7 +67,7 @@ enum handshake { HANDSHAKE_NONE, HANDSHAKE_ASKED, HANDSHAKE_DONE };
 struct channel {
 	enum handshake handshake;
 	uint64_t next;       /* the number of the next command */
-	uint64_t acked;      /* the last number known to be applied */
+	uint64_t acked;      /* the last number that the server is known to have applied */
 	unsigned under_way;  /* commands with numbers */
 	bool is_broken;      /* a command failed; the server refuses those behind it, too */
 	dw_usec pause_until; /* steady; until then nothing is sent */

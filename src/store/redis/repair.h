@@ -11,9 +11,9 @@ struct shard;
 
 /* The pass through all shards, a page at a time. */
 struct repair {
-	unsigned number;   /* of the shard that is compared now */
+	unsigned number;   /* number of the shard that is compared now */
 	bool under_way;    /* a page was asked for */
-	bool in_values;    /* its values are read; else its entries */
+	bool in_values;    /* true: the shard's values are read; false: its entries */
 	char cursor[24];   /* "": at the start */
 	unsigned found;    /* ids of this shard that mend.lua was given */
 	bool needs_engine; /* an entry of this shard has no value, but the engine may know it */

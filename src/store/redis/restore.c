@@ -270,7 +270,7 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 		else
 			is_held_by_another(store, shard);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS")) {
-		is_held_by_another(store, shard); /* by an owner with another number of shards */
+		is_held_by_another(store, shard); /* the other owner has another number of shards */
 	} else if (failure == FAILURE_AGAIN || failure == FAILURE_FULL) {
 		reacquire_later(store, shard);
 	} else {

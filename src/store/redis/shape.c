@@ -115,7 +115,7 @@ static bool is_item(const struct reply *item, char letter)
 static bool are_items(const struct reply *items, size_t count, const char *letters, size_t fixed,
 		      size_t repeated)
 {
-	size_t length = 0; /* of the arrays */
+	size_t length = 0; /* length of the arrays seen so far */
 
 	for (size_t i = 0; i < count; i++) {
 		char letter = letters[i < fixed ? i : fixed + 1 + (i - fixed) % repeated];

@@ -21,7 +21,7 @@ enum redis_command_id {
 };
 
 struct shape {
-	const char *command; /* or the name of the script */
+	const char *command; /* the command's name, or the script's */
 	const char *alternatives;
 };
 

@@ -39,7 +39,7 @@ struct scan {
 	dw_usec at;
 	dw_usec since; /* when it began to read */
 	unsigned under_way;
-	size_t rows_under_way; /* at most */
+	size_t rows_under_way; /* rows that were asked for */
 	size_t page;           /* the largest page of a stream */
 	size_t ahead;          /* how many rows a stream reads ahead */
 	unsigned count;

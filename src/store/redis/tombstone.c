@@ -9,7 +9,7 @@
 #include "store/redis/core.h"
 
 #define TOMBSTONE_AGE DW_SECONDS(60)
-#define TOMBSTONES_MAX 131072u /* of all shards */
+#define TOMBSTONES_MAX 131072u /* tombstones of all shards together */
 
 static size_t bucket_of(const char *id)
 {

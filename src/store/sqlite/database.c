@@ -320,7 +320,7 @@ int sqlite_db_verify(struct sqlite_db *db, char *ret_message)
 		(void)snprintf(words, sizeof words, "damaged: %s", text ? text : "");
 		sound = text && strcmp(text, "ok") == 0;
 	}
-	(void)sqlite3_finalize(statement); /* the words are copied */
+	(void)sqlite3_finalize(statement); /* words was copied before */
 	for (char *at = words; *at; at++)
 		*at = *at == '\n' ? ' ' : *at;
 	return sound ? DW_OK : refuse(ret_message, path, words);
