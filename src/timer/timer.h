@@ -50,7 +50,7 @@ struct timer {
 	dw_wheel_handle slot;
 	dw_usec slot_time; /* when it comes out of the schedule that holds it */
 	dw_usec late_after;
-	dw_usec retry_in; /* of the verdict DW_RETRY; below 0: the policy's delay */
+	dw_usec retry_in; /* delay of the verdict DW_RETRY; below 0: the policy's */
 	dw_usec retry_at; /* the new deadline, kept for repetitions; 0: not yet known */
 	const char *id;
 	const unsigned char *body;

@@ -10,7 +10,7 @@
 #include "durawheel/durawheel.h"
 
 static const char *const endings[FILE_COUNT] = {"", "-wal", "-shm", "-owner", "-reserve", "-wake"};
-enum { ENDING_SIZE = sizeof "-reserve" }; /* of the longest one */
+enum { ENDING_SIZE = sizeof "-reserve" }; /* size of the longest ending */
 
 int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *alloc, const char *path,
 		      char *ret_message)

@@ -26,8 +26,8 @@ struct sqlite_session {
 	struct sqlite_hooks *hooks;
 	struct alloc alloc;
 	const dw_store_env *env;
-	struct sqlite_meta meta; /* as the current transaction sees it */
-	bool changed;            /* by the current transaction */
+	struct sqlite_meta meta; /* the row meta, as the current transaction sees it */
+	bool changed;            /* the current transaction has changed something */
 	bool full;               /* the disk is full: no puts */
 	bool mended;             /* the file was repaired, and no answer has said so yet */
 	int code;                /* SQLite's code of the last failure */

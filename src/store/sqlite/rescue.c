@@ -25,10 +25,10 @@ enum { COLUMN_ID = 1, COLUMN_TOPIC = 2, COLUMN_BODY = 11, COLUMN_REASON = 12, CO
 
 /* How to copy the rows of a table. key is the number of its key column. */
 struct copied {
-	const char *all;    /* all rows, in the order of the pages */
-	const char *next;   /* the next key */
-	const char *read;   /* the row of a key */
-	const char *insert; /* a row into the new database */
+	const char *all;    /* query for all rows, in the order of the pages */
+	const char *next;   /* query for the next key */
+	const char *read;   /* query for the row of a key */
+	const char *insert; /* inserts a row into the new database */
 	int columns;
 	int key;
 };
