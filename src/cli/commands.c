@@ -273,6 +273,28 @@ const struct command commands[] = {
 	.run = command_journal_drop,
     },
     {
+	.name = "when",
+	.summary = "shows when a rule comes next, in UTC and local time",
+	.synopsis = "(--cron EXPRESSION | --every DURATION) [--zone Z] [--from TIME]\n"
+		    "    [--until TIME] [--except DATE,...] [--count N] [--json]",
+	.help = "  --cron EXPRESSION minute hour day month weekday, or with seconds first:\n"
+		"                    * 1,15 mon-fri */5 L mon#2 fri#L, or @daily ...\n"
+		"  --every DURATION  a period from --from on: 90s, 24h ...\n"
+		"  --zone Z          an IANA name, Europe/London (default: UTC)\n"
+		"  --from TIME       the first possible moment (default: after now)\n"
+		"  --until TIME      the last possible moment\n"
+		"  --except DATE,... not on these local dates: 2026-12-25,2026-12-28\n"
+		"  --count N         so many (default: 5)\n"
+		"  --json            a line of JSON each: {\"occurrence\",\"local\",\"note\"}\n"
+		"\n"
+		"If the clock goes forward or back then, a note says what that means.\n",
+	.example = "durawheel when --cron '30 1 * * *' --zone Europe/London",
+	.options = OPT_BIT(OPT_CRON) | OPT_BIT(OPT_EVERY) | OPT_BIT(OPT_ZONE) | OPT_BIT(OPT_FROM) |
+		   OPT_BIT(OPT_UNTIL) | OPT_BIT(OPT_EXCEPT) | OPT_BIT(OPT_TIMES) |
+		   OPT_BIT(OPT_JSON),
+	.run = command_when,
+    },
+    {
 	.name = "check",
 	.summary = "looks through the store for damage",
 	.synopsis = "[--json]",

@@ -31,5 +31,6 @@ int command_purge(const struct options *);
 int command_run(const struct options *);
 int command_show(const struct options *);
 int command_stats(const struct options *);
+int command_when(const struct options *);
 
 #endif

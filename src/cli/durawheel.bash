@@ -1,7 +1,7 @@
 # Completion of durawheel for bash: commands, their options and files. It needs only bash. A test
 # compares it with durawheel --help.
 
-_durawheel_commands='add import cancel move show list run stats dead journal check purge help'
+_durawheel_commands='add import cancel move show list run stats dead journal when check purge help'
 
 # _durawheel_options COMMAND: the options of the command.
 _durawheel_options()
@@ -18,6 +18,7 @@ _durawheel_options()
 	run) echo '--topic --exec --exec-output --jobs --timeout --batch --wait --standby --until-idle --journal --outage --lease' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
+	when) echo '--cron --every --zone --from --until --except --count --json' ;;
 	purge) echo '--yes' ;;
 	esac
 }
@@ -29,7 +30,8 @@ _durawheel_command()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
-			--exec | --exec-output | --jobs | --timeout | --batch | --wait | --journal | --outage | --lease | --store | --name | --shards)
+			--exec | --exec-output | --jobs | --timeout | --batch | --wait | --journal | --outage | --lease | \
+			--cron | --every | --zone | --from | --until | --except | --count | --store | --name | --shards)
 			# Skip the option's value. It may follow a '=', and a ':' in it divides words.
 			((i++))
 			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
@@ -85,7 +87,7 @@ _durawheel()
 		return
 		;;
 	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name | \
-		--shards | --batch | --wait)
+		--shards | --batch | --wait | --cron | --every | --zone | --from | --until | --except | --count)
 		return
 		;;
 	esac

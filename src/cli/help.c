@@ -26,7 +26,6 @@ void help_print_overview(FILE *file)
 		    "\n"
 		    "Exit codes: 0 done, 1 failed, 2 usage, 3 no such timer, 4 exists already,\n"
 		    "5 too late, 6 store unreachable, full, newer, or owned by another process.\n"
-		    "\n"
 		    "durawheel help COMMAND says more; so do durawheel(1) and durawheel(7).\n",
 		    file);
 }
@@ -45,11 +44,11 @@ void help_print(const struct command *command)
 static const char *synonym_of(const char *word)
 {
 	static const char *const pairs[][2] = {
-	    {"put", "add"},       {"create", "add"},        {"schedule", "add"},
-	    {"delete", "cancel"}, {"remove", "cancel"},     {"rm", "cancel"},
-	    {"get", "show"},      {"ls", "list"},           {"reschedule", "move"},
-	    {"mv", "move"},       {"start", "run"},         {"serve", "run"},
-	    {"info", "stats"},    {"version", "--version"},
+	    {"put", "add"},       {"create", "add"},    {"schedule", "add"},
+	    {"delete", "cancel"}, {"remove", "cancel"}, {"rm", "cancel"},
+	    {"get", "show"},      {"ls", "list"},       {"reschedule", "move"},
+	    {"mv", "move"},       {"start", "run"},     {"serve", "run"},
+	    {"info", "stats"},    {"next", "when"},     {"version", "--version"},
 	};
 
 	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)

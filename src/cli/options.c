@@ -46,6 +46,13 @@ static const struct option table[] = {
     {"lease", required_argument, NULL, LONG_OPTION + OPT_LEASE},
     {"batch", required_argument, NULL, LONG_OPTION + OPT_BATCH},
     {"wait", required_argument, NULL, LONG_OPTION + OPT_WAIT},
+    {"cron", required_argument, NULL, LONG_OPTION + OPT_CRON},
+    {"every", required_argument, NULL, LONG_OPTION + OPT_EVERY},
+    {"zone", required_argument, NULL, LONG_OPTION + OPT_ZONE},
+    {"from", required_argument, NULL, LONG_OPTION + OPT_FROM},
+    {"until", required_argument, NULL, LONG_OPTION + OPT_UNTIL},
+    {"except", required_argument, NULL, LONG_OPTION + OPT_EXCEPT},
+    {"count", required_argument, NULL, LONG_OPTION + OPT_TIMES},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");
@@ -161,7 +168,7 @@ int options_check_name(const char *what, const char *name)
 
 int options_check(const struct options *options, const struct command *command)
 {
-	unsigned allowed = GLOBAL_OPTIONS | command->options;
+	uint64_t allowed = GLOBAL_OPTIONS | command->options;
 	size_t words = options->word_count - 1;
 
 	for (unsigned id = 0; id < OPT_COUNT; id++)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "durawheel/durawheel.h"
 
@@ -41,9 +42,16 @@ enum option_id {
 	OPT_LEASE,
 	OPT_BATCH,
 	OPT_WAIT,
+	OPT_CRON,
+	OPT_EVERY,
+	OPT_ZONE,
+	OPT_FROM,
+	OPT_UNTIL,
+	OPT_EXCEPT,
+	OPT_TIMES,
 	OPT_COUNT
 };
-#define OPT_BIT(id) (1u << (id))
+#define OPT_BIT(id) (UINT64_C(1) << (id))
 
 struct options {
 	const char *value[OPT_COUNT]; /* NULL: not given; "" for a given flag */
@@ -59,7 +67,7 @@ struct command {
 	const char *synopsis; /* the arguments after the name */
 	const char *help;     /* whole lines */
 	const char *example;
-	unsigned options; /* OPT_BITs of its own options; global options are not listed */
+	uint64_t options; /* OPT_BITs of its own options; global options are not listed */
 	size_t words_min; /* the least number of arguments after the name */
 	size_t words_max;
 	int (*run)(const struct options *);

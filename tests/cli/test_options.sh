@@ -21,7 +21,7 @@ is_a_screen() {
 
 test_every_command_is_helped() {
 	[ "$(names_of_commands | tr '\n' ' ')" = \
-		'add import cancel move show list run stats dead journal check purge help ' ]
+		'add import cancel move show list run stats dead journal when check purge help ' ]
 	expect 2 durawheel help nonsense
 	says 'no command nonsense'
 	expect 2 durawheel help run list
