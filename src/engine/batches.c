@@ -22,19 +22,29 @@ static void leave_out(struct engine *engine, struct timer *timer, dw_usec now)
 	}
 }
 
-/* sift leaves only timers that may start now in the batch. It returns the bytes of their data. */
-static size_t sift(struct engine *engine, struct topic *topic, dw_usec now)
+/* The first timers of a topic's list, taken together. */
+struct load {
+	uint32_t count;
+	size_t size; /* of their data */
+};
+
+/* sift leaves out timers that may not start now, from the first one on until a batch is full. It
+ * returns what the batch has. */
+static struct load sift(struct engine *engine, struct topic *topic, dw_usec now)
 {
-	size_t size = 0;
+	struct load load = {0, 0};
 	struct timer *next;
 
 	for (struct timer *timer = topic->gathered; timer; timer = next) {
 		next = timer->next;
 		leave_out(engine, timer, now);
+		if (!timer->gathered)
+			continue;
+		load.size += timer->data_size;
+		if (++load.count == topic->handler.batch_max)
+			break;
 	}
-	for (const struct timer *timer = topic->gathered; timer; timer = timer->next)
-		size += timer->data_size;
-	return size;
+	return load;
 }
 
 static void postpone(struct engine *engine, struct topic *topic)
@@ -75,24 +85,25 @@ static void run_here(struct engine *engine, struct job *job, dw_usec now)
 	run.returned = true;
 }
 
-/* start calls the handler for all gathered timers that may start. It returns how many these are. */
+/* start calls the handler for the first gathered timers that may start. It returns how many these
+ * are. */
 static uint32_t start(struct engine *engine, struct topic *topic, dw_usec now)
 {
 	const struct handler *handler = &topic->handler;
-	size_t size = sift(engine, topic, now);
-	uint32_t count = topic->gathered_count;
+	struct load load = sift(engine, topic, now);
 	struct job *job;
 
-	if (count == 0)
+	if (load.count == 0)
 		return 1;
-	job = job_new(&engine->alloc, topic->name, count, handler->on_worker ? size : SIZE_MAX);
+	job = job_new(&engine->alloc, topic->name, load.count,
+		      handler->on_worker ? load.size : SIZE_MAX);
 	if (!job) {
 		postpone(engine, topic);
-		return count;
+		return load.count;
 	}
 	job->fire_batch = handler->fire_batch;
 	job->user = handler->user;
-	while (topic->gathered) {
+	for (uint32_t i = 0; i < load.count; i++) {
 		struct timer *timer = topic->gathered;
 		dw_token token = delivery_token(timer);
 
@@ -104,7 +115,7 @@ static uint32_t start(struct engine *engine, struct topic *topic, dw_usec now)
 		workers_send(engine, job);
 	else
 		run_here(engine, job, now);
-	return count;
+	return load.count;
 }
 
 /* ---- When it starts ------------------------------------------------------------------------ */
@@ -114,32 +125,57 @@ static bool is_full(const struct topic *topic)
 	return topic->gathered_count >= topic->handler.batch_max;
 }
 
+static dw_usec end_of_wait(const struct timer *timer)
+{
+	return usec_add(timer->head.due, timer->topic->handler.batch_wait);
+}
+
+/* wait_until puts a gathered timer that came out of its schedule too soon back into it. */
+static uint32_t wait_until(struct engine *engine, struct timer *timer, dw_usec at)
+{
+	timer_disarm(engine, timer);
+	timer_gather(engine, timer, at);
+	return 1;
+}
+
 uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
 {
-	if (!timer->topic->handler.on_worker || from_work)
-		return start(engine, timer->topic, now);
-	timer_await_worker(engine, timer);
-	return 0;
+	struct topic *topic = timer->topic;
+	dw_usec last = topic->gathered_last->head.due;
+	dw_usec came = timer->slot_time;
+
+	if (!is_full(topic) && now < end_of_wait(timer))
+		return wait_until(engine, timer, end_of_wait(timer));
+	if (topic->handler.on_worker && !from_work) {
+		timer_await_worker(engine, timer, last);
+		return 0;
+	}
+	/* Timers that are due before the last one may have been claimed after it. They come out of
+	 * the schedule first. */
+	if (came >= last)
+		return start(engine, topic, now);
+	if (!from_work)
+		return wait_until(engine, timer, last);
+	timer_await_worker(engine, timer, last);
+	return 1;
 }
 
 uint32_t batches_add(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
 {
 	struct topic *topic = timer->topic;
-	uint32_t started = 0;
 
-	if (is_full(topic) && !from_work) { /* the full batch waits for a worker, too */
-		timer_await_worker(engine, timer);
+	if (is_full(topic) && topic->handler.on_worker && !from_work) {
+		timer_await_worker(engine, timer,
+				   timer->head.due); /* the full batch waits for one, too */
 		return 0;
 	}
-	if (is_full(topic))
-		started = start(engine, topic, now);
 	/* The time-out is not before now, so all timers that are due now come out of the schedule
 	 * first. */
-	timer_gather(engine, timer,
-		     usec_max(usec_add(timer->head.due, topic->handler.batch_wait), now));
-	if (!is_full(topic) || !timer->gathered)
-		return started + 1;
+	timer_gather(engine, timer, usec_max(end_of_wait(timer), now));
+	if (!timer->gathered || !is_full(topic))
+		return 1;
 	schedule_remove(&engine->timers.fire, timer);
 	timer->place = PLACE_NONE;
-	return started + batches_ready(engine, timer, now, from_work && started == 0);
+	timer->slot_time = timer->head.due;
+	return batches_ready(engine, timer, now, from_work);
 }

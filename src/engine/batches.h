@@ -1,4 +1,4 @@
-/* Gathers the due timers of a topic into batches: one call of the topic's handler takes them all.
+/* Gathers the due timers of a topic into batches: one call of the topic's handler takes them.
  *
  * A gathered timer is claimed and not started. It is in the list of its topic, and in a schedule:
  * in fire until its time-out, or in work if the batch waits for a worker. The first timer that

@@ -142,7 +142,7 @@ struct topic_sums {
 	bool broken;
 };
 
-/* count_gathered: the timers of a batch are in order, and no more than the handler takes. */
+/* count_gathered: the timers that wait for a batch are in order, and counted. */
 static uint64_t count_gathered(const struct topic *topic, bool *ret_broken)
 {
 	uint32_t count = 0;
@@ -153,7 +153,7 @@ static uint64_t count_gathered(const struct topic *topic, bool *ret_broken)
 		    (timer->next->prev != timer || timer->next->head.due < timer->head.due))
 			*ret_broken = true;
 	}
-	if (count != topic->gathered_count || count > topic->handler.batch_max)
+	if (count != topic->gathered_count || (count > 0 && !topic->handler.fire_batch))
 		*ret_broken = true;
 	return count;
 }

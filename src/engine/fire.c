@@ -50,7 +50,7 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 	} else if (from_work) {
 		workers_start(engine, timer, now);
 	} else {
-		timer_await_worker(engine, timer);
+		timer_await_worker(engine, timer, timer->head.due);
 		return 0;
 	}
 	return 1;

@@ -148,10 +148,10 @@ void timer_await_handler(struct engine *engine, struct timer *timer)
 	engine->stats.unhandled++;
 }
 
-void timer_await_worker(struct engine *engine, struct timer *timer)
+void timer_await_worker(struct engine *engine, struct timer *timer, dw_usec at)
 {
 	assert(timer->place == PLACE_NONE && timer->state == TIMER_CLAIMED);
-	if (schedule_add(&engine->timers.work, timer, timer->head.due) == DW_OK)
+	if (schedule_add(&engine->timers.work, timer, at) == DW_OK)
 		timer->place = PLACE_WORK;
 	else
 		timer_retry_later(engine, timer);

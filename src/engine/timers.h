@@ -68,8 +68,9 @@ void timer_suspend(struct engine *, struct timer *);
  * topic. */
 void timer_await_handler(struct engine *, struct timer *);
 
-/* timer_await_worker puts a due timer into the schedule of those that wait for a worker. */
-void timer_await_worker(struct engine *, struct timer *);
+/* timer_await_worker puts a due timer into the schedule of those that wait for a worker, at the
+ * time `at`. */
+void timer_await_worker(struct engine *, struct timer *, dw_usec at);
 
 /* timer_gather puts a timer that is due to those of its topic's next batch, which must start at
  * `at`. */

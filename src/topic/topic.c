@@ -193,7 +193,7 @@ void topic_gather(struct timer *timer)
 	struct topic *topic = timer->topic;
 	struct timer *before = topic->gathered_last;
 
-	assert(!timer->gathered && topic->gathered_count < topic->handler.batch_max);
+	assert(!timer->gathered);
 	while (before && is_before(timer, before))
 		before = before->prev;
 	timer->prev = before;

@@ -29,8 +29,8 @@ struct topic {
 	uint64_t waiting_count;
 	struct timer *gathered; /* due, for the next batch; in the order of (deadline, insertion) */
 	struct timer *gathered_last;
-	uint32_t gathered_count; /* at most handler.batch_max */
-	uint64_t recheck;        /* so many from the front may not be due: the clock was set back */
+	uint32_t gathered_count;
+	uint64_t recheck; /* so many from the front may not be due: the clock was set back */
 	char name[DW_TOPIC_MAX + 1];
 };
 

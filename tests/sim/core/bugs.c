@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "durawheel/wheel.h"
+#include "port/job.h"
+#include "sim/core/sim.h"
 
 #define NAME(symbol, text) [BUG_##symbol] = (text),
 static const char *const names[BUG_COUNT] = {SINGLE_BUGS(NAME) FLEET_BUGS(NAME)};
@@ -39,4 +41,20 @@ int __wrap_dw_wheel_add(dw_wheel *wheel, int64_t deadline, dw_wheel_handle *ret_
 	if (of_wheel == BUG_WHEEL_ORDER && deadline < INT64_MAX - 100000)
 		deadline += 100000 - deadline % 100000;
 	return __real_dw_wheel_add(wheel, deadline, ret_handle);
+}
+
+void __real_job_run(struct job *, dw *);
+void __wrap_job_run(struct job *, dw *);
+
+void __wrap_job_run(struct job *job, dw *handle)
+{
+	dw_verdict first;
+
+	__real_job_run(job, handle);
+	if (sim_of(handle)->bug != BUG_BATCH_SHIFT)
+		return;
+	first = job->verdicts[0];
+	for (size_t i = 1; i < job->count; i++)
+		job->verdicts[i - 1] = job->verdicts[i];
+	job->verdicts[job->count - 1] = first;
 }

@@ -23,7 +23,8 @@
 	X(MOVE_STARTED, "move_started")     /* a client moves a claimed timer */                   \
 	X(PURGE_LOST, "purge_lost")         /* purge confirmed and not done */                     \
 	X(AFTER_LEASE, "after_lease")       /* the lease never ends */                             \
-	X(FENCE_UNSEEN, "fence_unseen")     /* owns again and does not tell that it had lost */
+	X(FENCE_UNSEEN, "fence_unseen")     /* owns again and does not tell that it had lost */    \
+	X(BATCH_SHIFT, "batch_shift")       /* verdicts of a batch are those of others in it */
 
 #define FLEET_BUGS(X)                                                                              \
 	X(LATE_START, "late_start")       /* starts due timers after the lease is over */          \

@@ -27,6 +27,7 @@ struct instance {
 	uint64_t idle_turns; /* in a row, without time passing */
 	uint32_t turn_starts;
 	bool handled[TOPIC_COUNT];
+	bool batched[TOPIC_COUNT]; /* by a handler for batches */
 	bool handled_any;
 };
 

@@ -73,6 +73,14 @@ static bool may_start(const struct sim *sim, const struct generation *ready, dw_
 	       (asked->late_after == 0 || usec_sub(wall, ready->due) <= asked->late_after);
 }
 
+/* gathers: the ready timer may wait for its batch, while other topics go on. */
+static bool gathers(const struct sim *sim, const struct generation *ready,
+		    const struct generation *started)
+{
+	return ready && sim->at_work->batched[ready->asked->topic] &&
+	       ready->asked->topic != started->asked->topic;
+}
+
 void order_started(struct sim *sim, const struct generation *started)
 {
 	dw_usec wall = clocks_wall(sim);
@@ -80,7 +88,8 @@ void order_started(struct sim *sim, const struct generation *started)
 	for (const struct name *name = sim->promises.first; name; name = name->next) {
 		const struct generation *ready = name->ready.generation;
 
-		if (name == started->name || !is_ready(sim, name) || !may_start(sim, ready, wall))
+		if (name == started->name || gathers(sim, ready, started) || !is_ready(sim, name) ||
+		    !may_start(sim, ready, wall))
 			continue;
 		if (ready->due < started->due ||
 		    (ready->due == started->due && ready->number < started->number &&

@@ -8,6 +8,8 @@
  *	be due with X, have an earlier generation, and have become ready before X.
  * Equal deadlines need the last condition: a timer whose claim failed comes back behind others.
  *
+ * A timer whose topic has a handler for batches keeps the order only within its topic.
+ *
  * A failed allocation and a clock that is set delay timers for reasons of their own. Then nobody
  * counts as ready any more. */
 #ifndef SIM_CORE_ORDER_H

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#define BATCH_MAX 12u
+#define BATCH_WAIT_MAX DW_SECONDS(2)
+
 static const char *const topics[TOPIC_COUNT] = {"a", "b", "c", "d"};
 
 /* called: a callback begins. False: the process is dead, and the callback has no effect. */
@@ -114,6 +117,20 @@ static dw_verdict choose_verdict(struct sim *sim)
 	return dice < 80 ? DW_RETRY : DW_HOLD;
 }
 
+/* note_start: a handler of the timer is called. */
+static struct generation *note_start(struct sim *sim, const dw_firing *firing)
+{
+	trace(sim, "start", firing->id, firing->due, firing->attempt);
+	if (sim->at_work->closing)
+		broken(sim, "close", "%s started while the handle is closed", firing->id);
+	return delivery_started(sim, firing);
+}
+
+static dw_usec choose_delay(struct sim *sim)
+{
+	return (dw_usec)draw(sim, chance(sim, 5000) ? 1000 : 3000000);
+}
+
 static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
 {
 	struct sim *sim = sim_of(handle);
@@ -124,24 +141,49 @@ static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
 	(void)user;
 	if (sim->at_work->dead)
 		return DW_DONE;
-	trace(sim, "start", firing->id, firing->due, firing->attempt);
-	if (sim->at_work->closing)
-		broken(sim, "close", "%s started while the handle is closed", firing->id);
 	if (++sim->at_work->turn_starts > 256)
 		broken(sim, "bounded", "more than 256 starts in a turn");
-	generation = delivery_started(sim, firing);
+	generation = note_start(sim, firing);
 	if (!called(sim))
 		return DW_DONE;
 	verdict = choose_verdict(sim);
 	go_on(sim, 3000);
 	if (verdict == DW_RETRY && chance(sim, 8000)) {
-		retry_in = (dw_usec)draw(sim, chance(sim, 5000) ? 1000 : 3000000);
+		retry_in = choose_delay(sim);
 		if (engine_retry_in(sim->at_work->engine, retry_in) != DW_OK)
 			broken(sim, "retry", "dw_retry_in was refused inside a handler");
 	}
 	delivery_verdict(sim, generation, verdict, retry_in);
 	trace(sim, "verdict", firing->id, verdict, retry_in);
 	return verdict;
+}
+
+/* fired_batch: all start at one moment. Each has a verdict of its own. */
+static void fired_batch(dw *handle, dw_batch *batch, void *user)
+{
+	struct sim *sim = sim_of(handle);
+	struct generation *generations[BATCH_MAX];
+
+	(void)user;
+	if (sim->at_work->dead)
+		return;
+	if (batch->count == 0 || batch->count > BATCH_MAX || sim->at_work->turn_starts >= 256)
+		broken(sim, "bounded", "a batch of %zu", batch->count);
+	sim->at_work->turn_starts += (uint32_t)batch->count;
+	for (size_t i = 0; i < batch->count; i++)
+		generations[i] = note_start(sim, &batch->firings[i]);
+	if (!called(sim))
+		return;
+	go_on(sim, 3000);
+	if (engine_retry_in(sim->at_work->engine, 1) != DW_EINVAL)
+		broken(sim, "retry", "dw_retry_in was accepted inside a batch");
+	for (size_t i = 0; i < batch->count; i++) {
+		batch->verdicts[i] = choose_verdict(sim);
+		if (batch->verdicts[i] == DW_RETRY && chance(sim, 8000))
+			batch->retry_in[i] = choose_delay(sim);
+		delivery_verdict(sim, generations[i], batch->verdicts[i], batch->retry_in[i]);
+		trace(sim, "verdict", batch->firings[i].id, batch->verdicts[i], batch->retry_in[i]);
+	}
 }
 
 /* ---- Calls --------------------------------------------------------------------------------- */
@@ -329,15 +371,30 @@ static void look(struct sim *sim)
 	calls_accepted(sim, asked, status);
 }
 
+static int register_batch(struct sim *sim, const char *name)
+{
+	dw_batch_options options = {.size = sizeof options,
+				    .max = 1 + (size_t)draw(sim, BATCH_MAX),
+				    .wait_us = (dw_usec)draw(sim, BATCH_WAIT_MAX)};
+
+	if (chance(sim, 3000))
+		options.wait_us = 0;
+	return engine_on_batch(sim->at_work->engine, name, &options, fired_batch, NULL);
+}
+
 static void set_handler(struct sim *sim, uint32_t topic, bool on)
 {
 	const char *name = topic == TOPIC_COUNT ? "*" : topics[topic];
-	int status = engine_on(sim->at_work->engine, name, on ? fired : NULL, NULL);
+	bool batched = on && topic < TOPIC_COUNT && chance(sim, 4000);
+	int status = batched ? register_batch(sim, name)
+			     : engine_on(sim->at_work->engine, name, on ? fired : NULL, NULL);
 
-	trace(sim, "on", name, on, status);
+	trace(sim, batched ? "on batch" : "on", name, on, status);
 	if (status != DW_OK)
 		return;
 	*(topic == TOPIC_COUNT ? &sim->at_work->handled_any : &sim->at_work->handled[topic]) = on;
+	if (topic < TOPIC_COUNT)
+		sim->at_work->batched[topic] = batched;
 	order_forget(sim); /* timers without a handler were given back */
 	faults_disturb(sim, sim->clocks.steady);
 }
@@ -352,6 +409,7 @@ void program_register_all(struct sim *sim)
 void program_begin(struct sim *sim)
 {
 	memset(sim->at_work->handled, 0, sizeof sim->at_work->handled);
+	memset(sim->at_work->batched, 0, sizeof sim->at_work->batched);
 	sim->at_work->handled_any = false;
 	for (uint32_t i = 0; i < TOPIC_COUNT; i++)
 		if (sim->faults.over || chance(sim, 8500))

@@ -95,6 +95,24 @@ static void batch_is_in_the_order_of_deadlines(void **state)
 	harness_free(h);
 }
 
+/* d, e and f wait for a fourth when a, b and c are put, which are due before them. */
+static void newcomers_that_are_due_before_the_batch_start_first(void **state)
+{
+	struct harness *h = begin(DW_SECONDS(10));
+
+	(void)state;
+	batches_put(h, 'd', 3, 0);
+	for (char id[2] = "a"; *id < 'd'; ++*id)
+		assert_int_equal(harness_put(h, id, *id - 'd'), DW_OK);
+	batches_pass(h, 0);
+	assert_string_equal(batches.calls, "abcd|");
+	batches_pass(h, DW_SECONDS(10) - 1);
+	assert_string_equal(batches.calls, "abcd|");
+	batches_pass(h, 1);
+	assert_string_equal(batches.calls, "abcd|ef|");
+	harness_free(h);
+}
+
 static void turn_counts_a_batch_as_its_size(void **state)
 {
 	struct harness *h = harness_new_with(NULL);
@@ -397,6 +415,7 @@ int main(void)
 	    cmocka_unit_test(without_a_wait_a_batch_takes_what_is_due),
 	    cmocka_unit_test(overdue_timers_come_in_full_batches),
 	    cmocka_unit_test(batch_is_in_the_order_of_deadlines),
+	    cmocka_unit_test(newcomers_that_are_due_before_the_batch_start_first),
 	    cmocka_unit_test(turn_counts_a_batch_as_its_size),
 	    cmocka_unit_test(cancelled_timer_is_not_in_the_batch),
 	    cmocka_unit_test(moved_and_replaced_timers_come_at_their_new_deadline),
