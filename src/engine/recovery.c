@@ -96,7 +96,8 @@ static void finish(struct engine *engine)
 	if (index_count(&engine->timers.index) > engine->env.timers_max) {
 		event.kind = DW_EVENT_LIMIT;
 		event.status = DW_ELIMIT;
-		event_raise(engine, &event, "more timers are stored than options.timers_max");
+		event_raise(engine, &event,
+			    "the store has more timers than options.timers_max: raise it");
 	}
 }
 

@@ -204,7 +204,8 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 	if (status != DW_OK) {
 		if (d->workers) {
 			workers_stop(d->workers);
-			(void)workers_free(d->workers); /* true: no handler was ever started */
+			(void)workers_free(
+			    d->workers); /* frees them at once, because no handler has run */
 		}
 		if (message[0] == '\0')
 			(void)snprintf(message, DW_MESSAGE_SIZE, "%s", dw_strerror(status));

@@ -99,7 +99,7 @@ static int read_escaped(struct reading *reading, const char *text, size_t size, 
 	return DW_OK;
 }
 
-/* read_number: decimal digits only. */
+/* read_number reads decimal digits. False: other characters, or above max. */
 static bool read_number(const char *text, size_t size, unsigned max, unsigned *ret_number)
 {
 	unsigned number = 0;

@@ -95,7 +95,7 @@ static void look_at_timer(struct redis_store *store, struct store_check *check,
 	status = record_of_row(row, &record);
 	*(score < 0 ? &check->sum.claimed : &check->sum.pending) += 1;
 	if (value->kind != REPLY_BULK)
-		flaw(store, check, row->id, 0, "is in the order, and has no value");
+		flaw(store, check, row->id, 0, "has an entry in the sorted set, but no value");
 	else if (misplaced_is(store, &store->shards[check->shard], row->id))
 		flaw(store, check, row->id, row->head.generation, STRAY);
 	else if (status != DW_OK)
@@ -105,7 +105,7 @@ static void look_at_timer(struct redis_store *store, struct store_check *check,
 	else if ((row->head.state == DW_CLAIMED) != (score < 0) ||
 		 value_score(row->head.due) != (score < 0 ? -score : score))
 		flaw(store, check, row->id, row->head.generation,
-		     "stands in another place of the order than its state and deadline say");
+		     "has a score that differs from its state and deadline");
 	rows_free(&store->alloc, row);
 }
 
@@ -187,7 +187,7 @@ static void check_values(struct redis_store *store, struct store_check *check,
 {
 	for (size_t i = 1; i < reply->count; i++)
 		flaw(store, check, reply->items[i].bytes, 0,
-		     "has a value, and is not in the order");
+		     "has a value, but no entry in the sorted set");
 	(void)snprintf(check->place.score, PLACE_SIZE, "%s", reply->items[0].bytes);
 	if (strcmp(check->place.score, "0") == 0)
 		next_stage(store, check);

@@ -238,8 +238,8 @@ void layout_stands(struct redis_store *store, const struct reply *clients)
 	if (theirs == 0 || theirs == store->shard_count)
 		return;
 	complain(store,
-		 "a client recreated the namespace with %u shards: it has %u shards again, and "
-		 "timers added meanwhile may not be found",
+		 "a client recreated the namespace with %u shards: restored to %u shards; timers "
+		 "added meanwhile may not be found",
 		 theirs, store->shard_count);
 	for (unsigned i = store->shard_count; i < theirs; i++)
 		correct(store, i);

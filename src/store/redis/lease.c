@@ -175,7 +175,7 @@ static void refuse_newer(struct redis_store *store, const struct shard *shard,
 static void refuse_number(struct redis_store *store, const struct shard *shard,
 			  const struct reply *reply)
 {
-	char words[DW_MESSAGE_SIZE] = "a reply that no script of ours gives";
+	char words[DW_MESSAGE_SIZE] = "the server's reply is not one of durawheel's scripts";
 
 	if (reply->count >= 2 && reply->items[1].kind == REPLY_BULK)
 		layout_words(store, shard->number, &reply->items[1], words);

@@ -199,8 +199,8 @@ static void write_half_deleted(struct redis_store *store, struct shard *shard,
 	if (!half_deleted->first)
 		return;
 	complain(store,
-		 "shard %u: the value of %s was deleted by another program: all timers of the "
-		 "shard are written again from memory",
+		 "shard %u: another program has deleted the value of timer %s: rewriting the "
+		 "shard from memory",
 		 shard->number, half_deleted->first->id);
 	for (dw_op *op = half_deleted->first; op; op = op->next)
 		op->flags |= OP_HALF_DELETED;

@@ -167,8 +167,7 @@ static void take_reply(struct redis_store *store, const struct reply *reply)
 	struct redis_request *request = store->pipeline.under_way.first;
 
 	if (!request) {
-		link_drop(store->pipeline.link,
-			  "the server sent a reply that nobody has asked for");
+		link_drop(store->pipeline.link, "the server sent a reply to no command");
 	} else if (!shape_fits(request->shape, reply, request->ops.count)) {
 		request_misread(store, request);
 	} else {

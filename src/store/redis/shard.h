@@ -43,8 +43,8 @@ enum shard_mark {
 	SHARD_UNEVEN = 1 << 6,      /* its entries and values differ in number -> repair */
 	SHARD_HANDSHAKE = 1 << 7,   /* it needs a new handshake -> session */
 	SHARD_READY = 1 << 8,       /* its handshake is done -> dispatch */
-	SHARD_MENDED = 1 << 9,      /* its keys have their types again -> lease */
-	SHARD_OURS = 1 << 10        /* the same, and its lease was renewed -> key_types */
+	SHARD_MENDED = 1 << 9,      /* its keys have the right types again -> lease */
+	SHARD_OURS = 1 << 10        /* its types are right and its lease was renewed -> key_types */
 };
 
 /* A set of shards, by number. */
@@ -52,8 +52,8 @@ struct shard_set {
 	uint64_t bits[SHARDS_MAX / 64];
 };
 
-/* Sets of shards, so that a turn visits few of them. marked to rebuilt may also hold shards that do
- * not belong there any more: the part that visits such a shard removes it. */
+/* Sets of shards, so that a turn visits only the shards with work. A shard may stay in one of the
+ * sets marked to rebuilt for longer than needed: the part that visits it then removes it. */
 struct shard_sets {
 	struct shard_set marked; /* shards with a mark */
 	struct shard_set queued; /* shards with operations that wait to be sent, or are in doubt */

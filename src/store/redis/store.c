@@ -29,7 +29,7 @@ static void take_other_count(struct redis_store *store)
 {
 	if (store->pipeline.under_way.first || store->scans) {
 		link_drop(store->pipeline.link,
-			  "the namespace was made again, with another number of shards");
+			  "the namespace was recreated with another number of shards");
 		pipeline_watch(store);
 	}
 	if (!store->pipeline.under_way.first)

@@ -32,7 +32,7 @@ struct scan {
 	dw_op *op; /* NULL: the scan has given its page */
 	dw_op_kind kind;
 	bool filtered;  /* only the timers of a topic */
-	bool failed;    /* no memory */
+	bool failed;    /* there was no memory for a row */
 	bool partial;   /* rows of shards that are cut off are missing */
 	bool useless;   /* nobody wants it; freed when its commands are answered */
 	dw_cursor last; /* the last row that was given */

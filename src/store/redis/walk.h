@@ -13,7 +13,7 @@ struct shard;
 
 /* Where the last page ended. All zero: the start of the shard. */
 struct walk_place {
-	char *member; /* NULL: the next page begins with the score */
+	char *member; /* the last member of the page; NULL: the next page begins at score */
 	size_t member_size;
 	char score[PLACE_SIZE];
 };

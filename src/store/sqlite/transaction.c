@@ -128,7 +128,7 @@ static bool mend(struct sqlite_batch *batch, enum sqlite_file which)
 		return false;
 	}
 	sqlite_hooks_log(batch->session.hooks, DW_LOG_WARN,
-			 "%s was deleted while it was open: the database is opened again",
+			 "%s was deleted while it was open: opening the database again",
 			 batch->files.path[which]);
 	sqlite_db_close(db, false);
 	return all;

@@ -204,7 +204,8 @@ static void take_over(struct sqlite_store *sqlite, dw_op *op)
 	}
 	sqlite->env.role = before;
 	if (op->status != DW_EOWNED && op->status != DW_ENEWER)
-		sqlite_hooks_log(&sqlite->hooks, DW_LOG_ERROR, "cannot take over: %s", message);
+		sqlite_hooks_log(&sqlite->hooks, DW_LOG_ERROR, "cannot take over the store: %s",
+				 message);
 }
 
 /* give_way handles DISOWN: the owner becomes a client. */
