@@ -133,7 +133,7 @@ int run_exec_start(struct jobs *jobs, const dw_firing *firings, size_t count, bo
 void run_exec_tell(const struct exec_job *job)
 {
 	const dw_token *token = &job->items->token;
-	char who[DW_ID_MAX + sizeof " and 1000 more"];
+	char who[DW_ID_MAX + 32];
 
 	if (job->count > 1)
 		(void)snprintf(who, sizeof who, "%s and %zu more", token->id, job->count - 1);

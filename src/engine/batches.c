@@ -1,5 +1,7 @@
 #include "engine/batches.h"
 
+#include <assert.h>
+
 #include "base/scope.h"
 #include "engine/core.h"
 #include "engine/workers.h"
@@ -13,9 +15,6 @@ static void leave_out(struct engine *engine, struct timer *timer, dw_usec now)
 		return;
 	if (timer->busy) { /* the answer to its operation arms it again */
 		timer_disarm(engine, timer);
-	} else if (timer->head.due > now) { /* the clock was set back */
-		timer_disarm(engine, timer);
-		timer_arm_fire(engine, timer, timer->head.due);
 	} else if (delivery_is_late(timer, now)) {
 		timer_disarm(engine, timer);
 		delivery_bury_late(engine, timer);
@@ -109,6 +108,7 @@ static uint32_t start(struct engine *engine, struct topic *topic, dw_usec now)
 
 		timer_disarm(engine, timer);
 		job_add(job, &token, timer->head.due, timer->data, timer->data_size);
+		assert(timer->head.due <= now);
 		delivery_begin(engine, timer, now, handler->on_worker);
 	}
 	if (handler->on_worker)

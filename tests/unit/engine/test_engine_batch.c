@@ -115,28 +115,23 @@ static void newcomers_that_are_due_before_the_batch_start_first(void **state)
 
 static void turn_counts_a_batch_as_its_size(void **state)
 {
-	struct harness *h = harness_new_with(NULL);
-	size_t turns = 0;
+	struct harness *h = begin(DW_SECONDS(1));
 
 	(void)state;
-	batches = (struct batches){.h = h, .retry_in = -1};
-	assert_int_equal(batches_on(h, DW_BATCH_MAX, DW_SECONDS(1), 0), DW_OK);
-	assert_int_equal(engine_on(h->engine, "u", harness_handler, h), DW_OK);
-	for (int i = 0; i < DW_BATCH_MAX; i++) {
+	assert_int_equal(batches_on(h, 128, DW_SECONDS(1), 0), DW_OK);
+	for (int i = 0; i < 512; i++) {
 		char id[16];
 
 		(void)snprintf(id, sizeof id, "%d", i);
 		(void)harness_put(h, id, DW_SECONDS(1));
 	}
-	(void)harness_put(h, "x", DW_SECONDS(1));
-	harness_turn(h);
-	h->wall += DW_SECONDS(1);
-	h->steady += DW_SECONDS(1);
-	for (; harness_stats(h).fired == 0; turns++)
-		(void)engine_turn(h->engine);
-	assert_int_equal(harness_stats(h).fired, DW_BATCH_MAX);
-	assert_true(turns >= DW_BATCH_MAX / 256); /* TURN_FIRINGS_MAX: gathering counts, too */
-	harness_turn(h);
+	batches_pass(h, DW_SECONDS(1) - 1);
+	h->wall++;
+	h->steady++;
+	assert_int_equal(engine_turn(h->engine), DW_OK); /* 256, and gathering counts, too */
+	assert_int_equal(harness_stats(h).fired, 128);
+	batches_pass(h, 0);
+	assert_int_equal(harness_stats(h).fired, 512);
 	harness_free(h);
 }
 
@@ -178,7 +173,7 @@ static void moved_and_replaced_timers_come_at_their_new_deadline(void **state)
 	harness_free(h);
 }
 
-static void refused_put_of_the_id_changes_nothing(void **state)
+static void timer_with_a_put_under_way_is_left_out(void **state)
 {
 	struct harness *h = begin(DW_SECONDS(1));
 	dw_timer timer = {
@@ -186,10 +181,12 @@ static void refused_put_of_the_id_changes_nothing(void **state)
 
 	(void)state;
 	batches_put(h, 'a', 3, 0);
+	h->wall += DW_SECONDS(1); /* the batch starts in the turn that submits the put */
+	h->steady += DW_SECONDS(1);
 	assert_int_equal(engine_put(h->engine, &timer, (struct done){harness_done, h}), DW_OK);
-	batches_pass(h, DW_SECONDS(1));
+	batches_pass(h, 0);
 	assert_int_equal(harness_result(h, "a").status, DW_EEXIST);
-	assert_string_equal(batches.calls, "abc|");
+	assert_string_equal(batches.calls, "bc|a|");
 	harness_free(h);
 }
 
@@ -361,6 +358,22 @@ static void lease_that_ends_holds_the_batch_up(void **state)
 	leased_end(&leased);
 }
 
+static void lost_ownership_drops_what_has_gathered(void **state)
+{
+	struct leased leased;
+	struct harness *h = batches_begin(leased_begin(&leased), DW_SECONDS(1), 0);
+
+	(void)state;
+	batches_put(h, 'a', 3, 0);
+	leased_fenced(&leased);
+	assert_int_equal(engine_check(h->engine), 0);
+	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 1);
+	assert_int_equal(harness_stats(h).timers, 0);
+	harness_pass(h, DW_SECONDS(5));
+	assert_string_equal(batches.calls, "");
+	leased_end(&leased);
+}
+
 /* ---- Arguments ----------------------------------------------------------------------------- */
 
 static void wrong_options_are_refused_in_words(void **state)
@@ -419,7 +432,7 @@ int main(void)
 	    cmocka_unit_test(turn_counts_a_batch_as_its_size),
 	    cmocka_unit_test(cancelled_timer_is_not_in_the_batch),
 	    cmocka_unit_test(moved_and_replaced_timers_come_at_their_new_deadline),
-	    cmocka_unit_test(refused_put_of_the_id_changes_nothing),
+	    cmocka_unit_test(timer_with_a_put_under_way_is_left_out),
 	    cmocka_unit_test(clock_set_back_is_never_early),
 	    cmocka_unit_test(full_batch_after_a_step_back_has_what_is_due),
 	    cmocka_unit_test(clock_set_back_does_not_stretch_the_wait_of_the_overdue),
@@ -428,6 +441,7 @@ int main(void)
 	    cmocka_unit_test(paused_handle_starts_no_batch),
 	    cmocka_unit_test(closing_starts_no_batch_and_gives_the_claims_back),
 	    cmocka_unit_test(lease_that_ends_holds_the_batch_up),
+	    cmocka_unit_test(lost_ownership_drops_what_has_gathered),
 	    cmocka_unit_test(wrong_options_are_refused_in_words),
 	    cmocka_unit_test(default_batch_has_128_timers),
 	};
