@@ -106,7 +106,7 @@ static void store_that_fails_is_told_once_and_asked_until_it_is_back(void **stat
 	shaky.refusing = DW_ESTORE;
 	harness_pass(h, DW_SECONDS(10));
 	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_FAILED), 1);
-	assert_non_null(strstr(h->message, "asked again"));
+	assert_non_null(strstr(h->message, "trying again"));
 	engine_stats(h->engine, &stats);
 	assert_true(stats.store_failures > 1);
 	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_BACK), 0);
