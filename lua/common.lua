@@ -293,6 +293,11 @@ local function must_wait()
 	return meta and meta[1] and meta[2]
 end
 
+-- wait_for: the answer of a change that is certain when the owner has acknowledged that version.
+local function wait_for(waits, version, code)
+	return {WAIT, digits(math.abs(tonumber(version))) .. ':' .. waits .. ':' .. code}
+end
+
 -- letter_name: the member of a dead letter. The zero byte ends the id, because ids have no control
 -- characters.
 local function letter_name(id, ver)

@@ -170,7 +170,7 @@ typedef enum dw_op_kind {
 #define DW_OP_ABSENT 1024u
 
 /* In dw_replay.flags. */
-#define DW_REPLAY_LOCAL 1u     /* the store does not know of all claims */
+#define DW_REPLAY_LOCAL 1u     /* the timer has started by a claim that the store does not know */
 #define DW_REPLAY_HOLDS 2u     /* CLAIM, claimed PUT: the claim still holds */
 #define DW_REPLAY_WITHDRAWN 4u /* DW_OP_WITHDRAWN */
 #define DW_REPLAY_CLAIMED 8u   /* PUT: the journal has it claimed */
@@ -191,6 +191,8 @@ typedef struct dw_replay {
 	uint64_t number;  /* of the row; growing in the journal */
 	uint64_t floor;   /* no generation was later when the row was written */
 	uint64_t fence;   /* of the owner that wrote it, 0: a client */
+	uint64_t jump;    /* from stamp() only: a claim of a generation up to this one raises the */
+	uint32_t step;    /* attempt by that */
 } dw_replay;
 
 typedef struct dw_op {
@@ -327,6 +329,8 @@ typedef struct dw_store_class {
 	 * stamp: sets floor and fence of a row about id that is written now. */
 	void (*recall)(dw_store *, dw_usec doubt_patience);
 	void (*stamp)(dw_store *, const char *id, dw_replay *);
+	/* began: the owner starts the timer that it has claimed; inside its turn. */
+	void (*began)(dw_store *, const char *id);
 	/* take_event: the next event; 0: none. journal: how it stands with the journal. */
 	int (*take_event)(dw_store *, dw_store_event *ret_event);
 	void (*journal)(const dw_store *, dw_journal_stats *ret_stats);

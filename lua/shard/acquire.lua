@@ -16,8 +16,8 @@
 --           versions above the floor
 --           10 1: the caller starts timers while it is cut off; may be left out
 -- returns   {'OK', token, era, last version, now (us), entries in the inbox, dead letters, the
---           number of shards before the call, or '', the jump, or ''}. Claims of versions up to
---           the jump raise the attempt by 16;
+--           number of shards before the call, or '', 'version:step' or ''}. Claims of versions
+--           up to that one raise the attempt by the step;
 --           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease;
 --           {'SHARDS', number of shards}: the namespace has another number of shards;
 --           {'NEWER', format}: the shard has, or had, a timer of a later version
@@ -89,10 +89,11 @@ end
 call('SET', LEASE, token, 'PX', ARGV[3])
 call('HSET', META, 'fence', number, 'ver', ver, 'mark', 0, 'holder', ARGV[5],
 	'since', digits(time), 'shards', ARGV[6], 'era', era, 'conn', ARGV[2])
--- An owner that fires and has not released may have given attempts that Redis does not know.
+-- An owner that fires and has not released may have given attempts that Redis does not know, to
+-- versions up to now. Each such owner may have used 15 more than the one before it.
 local jump = meta[8]
 if meta[7] and meta[7] ~= ARGV[1] then
-	jump = number
+	jump = ver .. ':' .. (string.match(jump or '', ':(%d+)') or 0) + 16
 	call('HSET', META, 'jump', jump)
 end
 if ARGV[10] == '1' then

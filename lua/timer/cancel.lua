@@ -7,8 +7,8 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id
 -- returns   {'OK', ...}: 0, or for an owner the header of the deleted timer; 2 no such timer; 4 too
---           late; 7 it is of a newer version, and was left alone; {8, 'version:fence'} for a
---           client: done, and only certain once confirm.lua says so; or a refusal
+--           late; 7 it is of a newer version, and was left alone; {8, 'version:fence:code'} for a
+--           client: certain once confirm.lua says so, and then the code; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -30,7 +30,12 @@ for k = 1, #ids do
 	local head
 
 	if not value then
-		item = left_open(posted[id] or inbox[k]) and LATE or ENOENT
+		local told = posted[id] or inbox[k]
+
+		item = waits and told and wait_for(waits, told, ENOENT) or ENOENT
+		if left_open(told) then
+			item = LATE
+		end
 	elseif is_newer(value) then
 		item = NEWER
 	elseif owner then
@@ -52,14 +57,14 @@ for k = 1, #ids do
 		insert(news, posted[id])
 		insert(news, id)
 	end
-	if item == 0 or item == ENOENT then -- an entry without a value is deleted too
+	if item == 0 or (not value and item ~= LATE) then -- an entry without a value is deleted too
 		gone[id] = true
 		insert(deleted, id)
 	end
 	if item == 0 and open then
 		item = LATE
 	elseif item == 0 and waits then
-		item = {WAIT, digits(posted[id]) .. ':' .. waits}
+		item = wait_for(waits, posted[id], 0)
 	end
 	answer[k + 1] = head or item
 end

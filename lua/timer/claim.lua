@@ -1,6 +1,6 @@
 -- claim: the owner is about to fire. A timer that is pending, or that an earlier owner had claimed,
--- becomes claimed, with attempt + 1; or + 16, after an owner that fires while it is cut off: that
--- owner may have used up to 15 that Redis does not know.
+-- becomes claimed, with attempt + 1; or with more, after owners that fire while they are cut off,
+-- because each of them may have used up to 15 that Redis does not know.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
@@ -21,7 +21,8 @@ call('ZCARD', TIMERS)
 local answer, made, scores, stored = {'OK'}, {}, {}, {}
 local written = 0
 local f0, f1 = halves(fence)
-local jump = tonumber(call('HGET', META, 'jump') or 0)
+local jump, far = string.match(call('HGET', META, 'jump') or '0:1', '^(%d+):(%d+)')
+jump, far = tonumber(jump), tonumber(far)
 for k = 1, #ids do
 	local id = ids[k]
 	local value = made[id] or values[k]
@@ -35,7 +36,7 @@ for k = 1, #ids do
 		local claimed = flags and flags % 256 == 1
 		local mine = claimed and c0 == f0 and c1 == f1
 		local ver = flags and v1 * WORD + v0
-		local step = flags and ver <= jump and 16 or 1
+		local step = flags and ver <= jump and far or 1
 
 		if not flags then
 			item = CORRUPT

@@ -7,7 +7,7 @@
 --           the version that the owner knows (0: none), due (8 bytes), floor of the version or ''
 -- returns   {'OK', ...}: the new header; {0, value} moved, but the owner knew another version; 2 no
 --           such timer; 4 too late: it is claimed; 5 damaged; 7 of a newer version;
---           {8, 'version:fence'} as cancel.lua; or a refusal
+--           {8, 'version:fence:code'} as cancel.lua; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
@@ -21,10 +21,11 @@ call('ZCARD', INBOX)
 
 local answer, made, scores, stored, news = {'OK'}, {}, {}, {}, {}
 local waits = must_wait()
+local inbox = waits and inbox_of(ids) or {}
 for k = 1, #ids do
 	local id = ids[k]
 	local value = made[id] or values[k]
-	local item = ENOENT
+	local item = waits and inbox[k] and wait_for(waits, inbox[k], ENOENT) or ENOENT
 
 	if value then
 		local flags, attempt, v0, v1, _, _, c0, c1, crc = decode(value)
@@ -53,7 +54,7 @@ for k = 1, #ids do
 			if not owner then
 				insert(news, last)
 				insert(news, id)
-				item = waits and {WAIT, digits(last) .. ':' .. waits} or item
+				item = waits and wait_for(waits, last, 0) or item
 			elseif not known then
 				item = {0, value}
 			end

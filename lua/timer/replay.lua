@@ -7,9 +7,9 @@
 --           settle, R retry, C cancel, M move, L claim), flags, the version that the row knows
 --           (0: none) or that a put with flag 2 gets, attempt, floor: no version was later when
 --           the row was written, fence of the owner that wrote it (0: a client), due (8 bytes),
---           body of a put. The flags are 256 times the retries to count, and 1: the journal has
---           claims that Redis does not know; 2: the claim still holds; 4: the owner took its claim
---           back; 8: a put that is claimed
+--           body of a put. The flags are 256 times the retries to count, and 1: the timer has
+--           started by a claim that Redis does not know; 2: the claim still holds; 4: the owner
+--           took its claim back; 8: a put that is claimed
 -- returns   {'OK', ...}: 0 done, now or before; 1 a later version replaced the timer; 2 there is no
 --           timer; 4 too late, another owner has claimed it; 7 of a newer version; or a refusal;
 --           an error has done nothing
@@ -163,6 +163,12 @@ function what.C()
 	return 0
 end
 
+-- is_taken_over: another owner than the one that wrote the row has the shard. It claims by itself,
+-- and a row that ends a claim, or counts a start, would only change what it knows.
+local function is_taken_over()
+	return not owner and tonumber(call('HGET', META, 'fence') or 0) > writer
+end
+
 -- same: 0: the stored timer is the delivery that the row knows.
 local function same()
 	if not flags then
@@ -171,7 +177,8 @@ local function same()
 	if ver ~= known then
 		return EEXIST
 	end
-	return attempt <= tried and is_free() and 0 or LATE
+	-- A claim that was in doubt may have raised the attempt by more than the journal's.
+	return is_free() and (attempt <= tried or claim == writer) and 0 or LATE
 end
 
 function what.S()
@@ -183,7 +190,7 @@ function what.S()
 end
 
 function what.R()
-	local item = same()
+	local item = is_taken_over() and LATE or same()
 	if item ~= 0 or (flags % 256 == 0 and not has(1)) then
 		return item
 	end
@@ -197,7 +204,7 @@ function what.R()
 end
 
 function what.L()
-	local item = same()
+	local item = is_taken_over() and LATE or same()
 	if item ~= 0 then
 		return item
 	end
@@ -208,18 +215,20 @@ function what.L()
 	return 0
 end
 
--- note_late: a client has changed the timer after the row's first claim, which Redis does not know.
--- If that client waits for the owner, it is told that it came too late. If it has moved the timer,
--- the attempts of the journal count.
-local function note_late(item)
+-- note_change: the timer has started, and Redis does not know that. If it was moved since, the
+-- attempts of the journal count. A client that has changed it, and waits for the owner, came too
+-- late.
+local function note_change(item)
 	local version = math.abs(told)
-	if not has(1) or told == 0 or version == known then
+	if not has(1) then
 		return
 	end
-	insert(late, digits(version) .. ':' .. id .. '\n')
 	if item == EEXIST and owner and flags and flags % 256 == 0 and attempt < tried then
 		d0, d1 = words_of('<I4I4', value, 17)
 		store(encode(flags, tried, v0, v1, d0, d1, 0, 0, crc), sub(value, BODY))
+	end
+	if told ~= 0 and version ~= known then
+		insert(late, digits(version) .. ':' .. id .. '\n')
 	end
 end
 
@@ -232,6 +241,14 @@ local function store_late()
 	call('HSET', META, 'late', table.concat(late))
 end
 
+-- again: the row was done before, and its answer was lost. Was that answer 0?
+local function again(kind)
+	if kind == 'C' and flags then
+		return ver > floor and EEXIST or LATE
+	end
+	return kind == 'S' and flags and ver == known and LATE or 0
+end
+
 call('ZCARD', TIMERS)
 local answer = {'OK'}
 for k = 1, #ids do
@@ -240,7 +257,10 @@ for k = 1, #ids do
 	if tonumber(ARGV[at + 1]) > done then
 		load(k)
 		item = value and is_newer(value) and NEWER or what[ARGV[at + 2]]()
-		note_late(item)
+		note_change(item)
+	else
+		load(k)
+		item = again(ARGV[at + 2])
 	end
 	answer[k + 1] = item
 end

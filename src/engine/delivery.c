@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "engine/core.h"
 #include "engine/lifecycle.h"
+#include "port/driven.h"
 
 /* delivery_may_start. Purge: a timer that a purge deletes in the store must not start after that,
  * even while the answer is on its way, because a client could have used its id again. Process: a
@@ -43,6 +44,7 @@ dw_token delivery_token(const struct timer *timer)
 void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, bool on_worker)
 {
 	timer_set_state(engine, timer, TIMER_FIRING);
+	driven_began(engine->store, timer->id);
 	timer->on_worker = on_worker;
 	timer->no_retry = false;
 	engine->stats.fired++;

@@ -26,6 +26,9 @@ void lease_watch(struct engine *engine, dw_usec now)
 		engine->lease.notified = false;
 		return;
 	}
+	/* A store may hold starts up for a moment. */
+	if (engine_steady(engine) < usec_add(driven_lease(engine->store), LEASE_LOOK))
+		return;
 	if (engine->lease.notified || engine->drive.closing || engine->delivery.paused ||
 	    !is_due(engine, now))
 		return;

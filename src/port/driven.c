@@ -70,6 +70,12 @@ bool driven_take_part(dw_store *store, dw_part *ret_part)
 	return HAS(store, take_part) && store->type->take_part(store, ret_part);
 }
 
+void driven_began(dw_store *store, const char *id)
+{
+	if (HAS(store, began))
+		store->type->began(store, id);
+}
+
 bool driven_take_event(dw_store *store, dw_store_event *ret_event)
 {
 	return HAS(store, take_event) && store->type->take_event(store, ret_event);

@@ -29,6 +29,9 @@ bool driven_is_lost(const dw_store *, const char *id);
 bool driven_is_cut_off(const dw_store *, const char *id);
 bool driven_take_part(dw_store *, dw_part *ret_part);
 
+/* driven_began tells a store that wants to know that the timer starts. */
+void driven_began(dw_store *, const char *id);
+
 /* driven_take_event: false: none. driven_journal: zeros of a store without one. */
 bool driven_take_event(dw_store *, dw_store_event *ret_event);
 void driven_journal(const dw_store *, dw_journal_stats *ret_stats);

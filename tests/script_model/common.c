@@ -413,18 +413,19 @@ void refuse(struct run *run, const char *word, struct bytes text)
 
 bool must_wait(const struct run *run)
 {
-	return !run->owner && key_text(run->meta, "fire").at;
+	return !run->owner && key_text(run->meta, "fire").at &&
+	       run->model->bug != MODEL_CANCEL_SURE;
 }
 
-void item_wait(struct run *run, size_t at, double ver)
+void item_wait(struct run *run, size_t at, double ver, int code)
 {
 	struct bytes fence = key_text(run->meta, "fence");
 	char version[32];
 	char text[80];
 	int size;
 
-	(void)digits(ver, version);
-	size = snprintf(text, sizeof text, "%s:%.*s", version, (int)fence.size, fence.at);
+	(void)digits(fabs(ver), version);
+	size = snprintf(text, sizeof text, "%s:%.*s:%d", version, (int)fence.size, fence.at, code);
 	item_pair(run, at, WAIT_CODE, (struct bytes){text, (size_t)size});
 }
 

@@ -157,9 +157,10 @@ unsigned publish(struct run *, struct bytes channel);
 void post(struct run *, struct bytes id, double score);
 bool left_open(const struct run *, struct bytes id);
 /* must_wait: a client's change is certain only when the owner has acknowledged it; item_wait says
- * so of the change of that version. late_next cuts the first change off that came too late. */
+ * so of the change of that version, whose code is certain then. late_next cuts the first change off
+ * that came too late. */
 bool must_wait(const struct run *);
-void item_wait(struct run *, size_t at, double ver);
+void item_wait(struct run *, size_t at, double ver, int code);
 struct late_change {
 	struct bytes ver, id;
 };

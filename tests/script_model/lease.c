@@ -95,13 +95,24 @@ static void renumber(struct run *run, char *ver)
 	(void)digits(run->last, ver);
 }
 
+static void set_jump(struct run *run, const char *ver)
+{
+	struct bytes before = key_text(run->meta, "jump");
+	const char *colon = before.at ? memchr(before.at, ':', before.size) : NULL;
+	long step = colon ? strtol(colon + 1, NULL, 10) : 0;
+	char text[64];
+
+	(void)snprintf(text, sizeof text, "%s:%ld", ver, step + 16);
+	set(run, "jump", text_of(text));
+}
+
 /* note_fire: whether this owner fires while it is cut off, and whether the last one did. */
-static void note_fire(struct run *run, const char *number)
+static void note_fire(struct run *run, const char *ver)
 {
 	struct bytes before = key_text(run->meta, "fire");
 
-	if (before.at && !same(before, arg(run, 1)))
-		set(run, "jump", text_of(number));
+	if (before.at && !same(before, arg(run, 1)) && run->model->bug != MODEL_NO_JUMP)
+		set_jump(run, ver);
 	if (same(arg(run, 10), text_of("1")))
 		set(run, "fire", arg(run, 1));
 	else
@@ -156,7 +167,7 @@ static void take(struct run *run)
 	set(run, "conn", arg(run, 2));
 	if (!key_text(run->meta, "era").at)
 		set(run, "era", arg(run, 7));
-	note_fire(run, number);
+	note_fire(run, ver);
 	drop_journals(run);
 	answer_ok(run, 8);
 	item_bytes(run, 8, or_empty(key_text(run->meta, "jump")));

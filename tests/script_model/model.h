@@ -27,7 +27,13 @@ enum model_bug {
 	MODEL_ATTEMPT_KEPT,      /* claiming again what a dead owner had claimed */
 	MODEL_PUSH_LOST,         /* a repush does nothing */
 	MODEL_PUSH_FRESH,        /* a repush begins to count attempts again */
-	MODEL_DELETE_LOST        /* a redelete does nothing */
+	MODEL_DELETE_LOST,       /* a redelete does nothing */
+	MODEL_FENCE_EXACT,       /* a row has ended only the claim of its own fence */
+	MODEL_ROW_AGAIN,         /* a row is replayed again */
+	MODEL_NO_JUMP,           /* a takeover raises the attempt by 1 */
+	MODEL_START_LOST,        /* a row's claim does nothing */
+	MODEL_CANCEL_SURE,       /* a client's change does not wait for the owner */
+	MODEL_LATE_UNSAID        /* a client that waits does not hear that it came too late */
 };
 
 /* model_new aborts without memory, as all of it does; replies are made by the same allocator. */

@@ -156,7 +156,7 @@ static int confirm_one(const struct run *run, int at)
 
 	if (!same(key_text(run->meta, "fence"), arg(run, at + 2)))
 		return STALE_CODE;
-	if (late_of(run, id) >= ver)
+	if (late_of(run, id) >= ver && run->model->bug != MODEL_LATE_UNSAID)
 		return LATE_CODE;
 	return key_text(run->meta, "fire").at && told && fabs(told->score) >= ver;
 }

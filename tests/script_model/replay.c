@@ -46,6 +46,8 @@ static bool is_claimed(const struct row *row)
 
 static bool is_free(const struct run *run, const struct row *row)
 {
+	if (run->model->bug == MODEL_FENCE_EXACT && is_claimed(row))
+		return claim_of(&row->words) == row->writer;
 	return !is_claimed(row) || claim_of(&row->words) <= (run->owner ? run->fence : row->writer);
 }
 
@@ -101,13 +103,26 @@ static int judge_cancel(const struct run *run, const struct row *row)
 	return row->sound && !is_free(run, row) ? LATE_CODE : 0;
 }
 
+static bool is_taken_over(const struct run *run, const struct row *row)
+{
+	struct bytes fence = key_text(run->meta, "fence");
+
+	return !run->owner && (row->what == 'R' || row->what == 'L') && fence.at &&
+	       number_of(fence) > row->writer;
+}
+
 static int judge_delivery(const struct run *run, const struct row *row)
 {
+	if (is_taken_over(run, row))
+		return LATE_CODE;
 	if (!row->sound)
 		return row->value.at ? CORRUPT_CODE : ENOENT_CODE;
 	if (ver_of(&row->words) != row->known)
 		return EEXIST_CODE;
-	return row->words.attempt <= row->tried && is_free(run, row) ? 0 : LATE_CODE;
+	if (!is_free(run, row))
+		return LATE_CODE;
+	return row->words.attempt <= row->tried || claim_of(&row->words) == row->writer ? 0
+											: LATE_CODE;
 }
 
 static int judge(const struct run *run, const struct row *row)
@@ -225,6 +240,8 @@ static void claim(struct run *run, const struct row *row)
 {
 	struct words words = row->words;
 
+	if (run->model->bug == MODEL_START_LOST)
+		return;
 	more(&words, 2, retries_of(row));
 	words.flags -= byte_of(words.flags, 0);
 	put_delivery(run, row, &words, body_of(row));
@@ -250,7 +267,7 @@ static bool is_late(const struct row *row)
 
 static bool is_raised(const struct run *run, const struct row *row, int item)
 {
-	return item == EEXIST_CODE && is_late(row) && run->owner && row->sound &&
+	return item == EEXIST_CODE && has(row, LOCAL) && run->owner && row->sound &&
 	       !is_claimed(row) && row->words.attempt < row->tried;
 }
 
@@ -295,6 +312,14 @@ static bool stores(const struct run *run, const struct row *row, int item)
 		return true;
 	return item == 0 && (strchr("PML", row->what) ||
 			     (row->what == 'R' && (is_claimed(row) || has(row, LOCAL))));
+}
+
+/* judge_again: the row was done before, and its answer was lost. */
+static int judge_again(const struct row *row)
+{
+	if (row->what == 'C' && row->sound)
+		return is_later(row) ? EEXIST_CODE : LATE_CODE;
+	return row->what == 'S' && row->sound && ver_of(&row->words) == row->known ? LATE_CODE : 0;
 }
 
 /* Changes that came too late: those of this call, and those before it that are not old. */
@@ -350,11 +375,11 @@ void model_replay(struct run *run)
 		return;
 	(void)snprintf(field, sizeof field, "j:%.*s", (int)journal.size, journal.at);
 	done = number_of(key_text(run->meta, field));
-	done = isnan(done) ? 0 : done;
+	done = isnan(done) || run->model->bug == MODEL_ROW_AGAIN ? 0 : done;
 	answer_ok(run, count);
 	for (size_t i = 0; i < count; i++) {
 		struct row row = row_at(run, AT + STEP * (int)i);
-		int item = row.number > done ? judge(run, &row) : 0;
+		int item = row.number > done ? judge(run, &row) : judge_again(&row);
 
 		item_code(run, 1 + i, item);
 		any |= row.number > done && stores(run, &row, item);

@@ -175,8 +175,11 @@ static int missing(const struct run *run, struct bytes id, double ver)
 static double step_of(const struct run *run, const struct words *words)
 {
 	struct bytes jump = key_text(run->meta, "jump");
+	const char *colon = jump.at ? memchr(jump.at, ':', jump.size) : NULL;
 
-	return jump.at && ver_of(words) <= number_of(jump) ? 16 : 1;
+	if (!colon || ver_of(words) > number_of((struct bytes){jump.at, (size_t)(colon - jump.at)}))
+		return 1;
+	return number_of((struct bytes){colon + 1, jump.size - (size_t)(colon + 1 - jump.at)});
 }
 
 /* claim_it: the words as claimed by this token. */
@@ -449,6 +452,15 @@ static int owner_cancels(const struct run *run, struct bytes value, double flags
 	return mine && flags < 4 ? LATE_CODE : 0;
 }
 
+/* wait_for_deletion: the owner may not know yet that the timer is gone. */
+static void wait_for_deletion(struct run *run, struct bytes id, size_t item)
+{
+	const struct entry *told = must_wait(run) ? key_find(run->inbox, id) : NULL;
+
+	if (told)
+		item_wait(run, item, told->score, ENOENT_CODE);
+}
+
 static void cancel_one(struct run *run, int at, size_t item)
 {
 	struct bytes id = arg(run, at + 1);
@@ -476,7 +488,9 @@ static void cancel_one(struct run *run, int at, size_t item)
 	}
 	item_code(run, item, code == 0 && open ? LATE_CODE : code);
 	if (code == 0 && !open && must_wait(run))
-		item_wait(run, item, run->last);
+		item_wait(run, item, run->last, 0);
+	if (code == ENOENT_CODE)
+		wait_for_deletion(run, id, item);
 	if (code == 0 && run->owner && decode(value, &words))
 		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
 	if (code == 0 || code == ENOENT_CODE) {
@@ -516,7 +530,7 @@ static void move_it(struct run *run, int at, size_t item, struct words *words, s
 	if (run->owner && !known)
 		item_pair(run, item, 0, key_value(run->values, id));
 	else if (must_wait(run))
-		item_wait(run, item, run->last);
+		item_wait(run, item, run->last, 0);
 	else
 		item_bytes(run, item, (struct bytes){room, HEAD_SIZE});
 	if (!run->owner)
@@ -532,6 +546,7 @@ static void move_one(struct run *run, int at, size_t item)
 
 	if (!value.at) {
 		item_code(run, item, ENOENT_CODE);
+		wait_for_deletion(run, arg(run, at + 1), item);
 		return;
 	}
 	if (!decode(value, &words)) {

@@ -136,6 +136,7 @@ static void note_row(struct fallback *fallback, const struct writing *writing)
 		return;
 	}
 	row->is_claimed = writing->op->kind == DW_OP_CLAIM;
+	row->has_begun = false;
 	row->claims = (uint8_t)(row->claims + row->is_claimed);
 	if (writing->effect == MERGE_WRITE) {
 		journal->rows.bytes += writing->bytes - row->bytes;
@@ -149,7 +150,7 @@ static void note_row(struct fallback *fallback, const struct writing *writing)
 static void set_head(dw_op *op, const struct row *row)
 {
 	if (op->kind == DW_OP_CLAIM) {
-		op->head.attempt++;
+		op->head.attempt = row->words.attempt;
 		op->head.state = DW_CLAIMED;
 	}
 	if (op->kind != DW_OP_PUT && op->kind != DW_OP_MOVE)

@@ -27,6 +27,8 @@ struct told {
 struct replay {
 	bool is_reading;   /* a page of the file */
 	size_t under_way;  /* rows of the page that are not gone yet */
+	size_t idle;       /* of them: claims that have not started, and must not until answered */
+	bool has_void;     /* a claim was not there any more: the inbox says what became of it */
 	dw_usec at;        /* steady: not before */
 	uint64_t count;    /* rows since the outage began */
 	bool awaits_owner; /* the handle asks for the ownership first */

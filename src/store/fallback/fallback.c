@@ -90,6 +90,8 @@ static void take(struct fallback *fallback, dw_op *op)
 	op->status = DW_OK;
 	op->level = DW_STORED;
 	op->next = NULL;
+	if (op->kind == DW_OP_OWN)
+		fallback->replay.has_void = false;
 	if (op->kind == DW_OP_OWN) /* the ownership was lost, and every claim with it */
 		rows_index_each(&fallback->journal.rows, lose_claim, NULL);
 	if (fallback->stopped)
@@ -118,7 +120,7 @@ static void take_all(struct fallback *fallback, dw_op *list)
 static bool is_through(const struct fallback *fallback)
 {
 	return fallback->state == DW_JOURNAL_READY && !fallback->replay.awaits_owner &&
-	       !fallback->stopped;
+	       !fallback->replay.has_void && !fallback->stopped;
 }
 
 static void fallback_submit(dw_store *base, dw_op *batch)
@@ -143,6 +145,8 @@ static void front_answered(struct fallback *fallback, dw_op *op)
 
 	if (op->kind == DW_OP_OWN && !recalled)
 		fallback->replay.awaits_owner = false;
+	if (op->kind == DW_OP_INBOX && op->status == DW_OK)
+		fallback->replay.has_void = false;
 	if (op->kind == DW_OP_REPLAY)
 		replay_answered(fallback, op);
 	else if (recalled && (merge_takes(op, fires(fallback)) || waits_away(op)))
@@ -308,9 +312,14 @@ static dw_usec fallback_due(const dw_store *base)
 	return at;
 }
 
+/* fallback_lease: nothing starts while it is open whether a claim of the journal is valid. */
 static dw_usec fallback_lease(const dw_store *base)
 {
-	return driven_lease(((const struct fallback *)base)->front);
+	const struct fallback *fallback = (const struct fallback *)base;
+	dw_usec lease = driven_lease(fallback->front);
+	bool is_open = fallback->replay.idle > 0 || fallback->replay.has_void;
+
+	return is_open ? usec_min(lease, steady(fallback)) : lease;
 }
 
 static int fallback_is_lost(const dw_store *base, const char *id)
@@ -341,6 +350,19 @@ static int fallback_is_cut_off(const dw_store *base, const char *id)
 static int fallback_take_part(dw_store *base, dw_part *ret_part)
 {
 	return driven_take_part(fallback_of(base)->front, ret_part);
+}
+
+static void fallback_began(dw_store *base, const char *id)
+{
+	struct fallback *fallback = fallback_of(base);
+	struct row *row = fallback->journal.rows.table.count > 0
+			      ? rows_index_find(&fallback->journal.rows, id)
+			      : NULL;
+
+	if (!row)
+		return;
+	row->has_begun = true;
+	row->words.flags |= DW_REPLAY_LOCAL;
 }
 
 static int fallback_take_event(dw_store *base, dw_store_event *ret_event)
@@ -457,5 +479,6 @@ const dw_store_class fallback_class = {.size = sizeof fallback_class,
 				       .patience = PATIENCE,
 				       .is_cut_off = fallback_is_cut_off,
 				       .take_part = fallback_take_part,
+				       .began = fallback_began,
 				       .take_event = fallback_take_event,
 				       .journal = fallback_journal};

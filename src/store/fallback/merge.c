@@ -87,10 +87,14 @@ static struct merge merge_cancel(struct merge merge, const struct row *row)
 	return merge;
 }
 
+/* merge_move: a put that Redis may have already may have started there, and be gone. To put it
+ * again would start it twice. */
 static struct merge merge_move(struct merge merge, const struct row *row)
 {
 	if (is_ended(row))
 		return refuse(DW_ENOENT);
+	if (is_put(row) && row->is_sent)
+		return refuse(DW_ESTORE);
 	if (is_put(row))
 		return pass(merge, row);
 	merge.status = DW_EUNKNOWN;
@@ -99,8 +103,11 @@ static struct merge merge_move(struct merge merge, const struct row *row)
 
 /* merge_claim: a row that Redis may have already does not start here, and neither does a timer
  * whose row it has: Redis could have given it another generation. */
-static struct merge merge_claim(const dw_op *op, struct merge merge, const struct row *row)
+static struct merge merge_claim(const dw_op *op, struct merge merge, const struct row *row,
+				const dw_replay *stamp)
 {
+	bool is_first = !row || row->claims == 0;
+
 	if (!is_put(row) && op->flags & DW_OP_PROVISIONAL)
 		return refuse(DW_ESTORE);
 	if (row && (row->is_sent || row->claims >= CLAIMS_MAX || row->words.what == DW_OP_MOVE))
@@ -112,7 +119,8 @@ static struct merge merge_claim(const dw_op *op, struct merge merge, const struc
 	else if (row)
 		merge.words.retries = row->words.retries;
 	merge.words.attempt = op->head.attempt + 1;
-	merge.words.flags |= DW_REPLAY_LOCAL;
+	if (is_first && op->head.generation <= stamp->jump)
+		merge.words.attempt = op->head.attempt + stamp->step;
 	return merge;
 }
 
@@ -163,7 +171,7 @@ struct merge merge_op(const dw_op *op, const struct row *row, const dw_replay *s
 	case DW_OP_MOVE:
 		return merge_move(merge, row);
 	case DW_OP_CLAIM:
-		return merge_claim(op, merge, row);
+		return merge_claim(op, merge, row, stamp);
 	default:
 		return merge_delivery(op, merge, row);
 	}

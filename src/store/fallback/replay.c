@@ -39,24 +39,33 @@ static bool set_aside(struct fallback *fallback, struct row *row, const dw_row *
 	return true;
 }
 
-/* note_claim: what became of the timer in the journal. A put that is claimed has its attempt and
- * its retries in the file's head. The claim holds if this owner has not lost the ownership. */
+/* note_claim: what became of the timer in the journal, which memory knows better than the file.
+ * The attempt and retries of a claimed put are in the file's head. The claim holds if this owner
+ * has not lost the ownership. */
 static void note_claim(const struct fallback *fallback, const struct row *row, const dw_head *head,
 		       struct row_words *words)
 {
 	bool holds = row->is_claimed && driven_lease(fallback->front) != INT64_MIN;
 
+	words->flags |= row->words.flags & DW_REPLAY_LOCAL;
 	if (holds)
 		words->flags |= DW_REPLAY_HOLDS;
 	if (words->what != DW_OP_PUT || head->attempt == 0)
 		return;
 	words->attempt = head->attempt;
 	words->retries = (uint8_t)(head->retries < UINT8_MAX ? head->retries : UINT8_MAX);
-	words->flags |= DW_REPLAY_LOCAL;
 	if (head->state == DW_CLAIMED)
 		words->flags |= DW_REPLAY_CLAIMED;
 	if (holds)
 		words->base = row->generation;
+}
+
+/* is_idle: a claim that holds, and has not started the timer. */
+static bool is_idle(const dw_op *op)
+{
+	const struct row *row = ticket_of_const(op)->call;
+
+	return op->replay->flags & DW_REPLAY_HOLDS && !row->has_begun;
 }
 
 /* send: false: no memory. */
@@ -79,6 +88,7 @@ static bool send(struct fallback *fallback, const dw_row *stored, struct op_queu
 	ticket_of(op)->call = row;
 	row->is_sent = true;
 	fallback->replay.under_way++;
+	fallback->replay.idle += is_idle(op);
 	op_queue_push(batch, op);
 	return true;
 }
@@ -146,7 +156,12 @@ static bool is_done(int status)
 void replay_answered(struct fallback *fallback, dw_op *op)
 {
 	struct row *row = ticket_of(op)->call;
-	bool deleting = is_done(op->status) && journal_delete(&fallback->journal, row, row);
+	bool deleting;
+
+	fallback->replay.idle -= is_idle(op);
+	if (is_idle(op) && is_done(op->status) && op->status != DW_OK)
+		fallback->replay.has_void = true;
+	deleting = is_done(op->status) && journal_delete(&fallback->journal, row, row);
 
 	if (deleting) {
 		row->is_leaving = true;

@@ -18,7 +18,7 @@
 #include "port/op.h"
 
 /* Beside those of dw_replay: Redis never had the id, as far as the owner knew. */
-#define ROW_ABSENT 16u
+#define ROW_ABSENT 128u
 
 /* What a row says. */
 struct row_words {
@@ -39,6 +39,7 @@ struct row {
 	uint64_t generation;    /* that the engine was told; 0: none */
 	uint64_t number;        /* the row's generation in the file */
 	bool is_claimed;        /* the engine has claimed the timer here, and has no verdict */
+	bool has_begun;         /* by that claim: DW_REPLAY_LOCAL */
 	uint8_t claims;         /* made here */
 	size_t bytes;           /* in the file, without the file's own */
 	bool is_sent;           /* Redis may have done it */

@@ -394,6 +394,8 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 			break;
 		if (count > 0 && op->flags & DW_OP_AGAIN)
 			break;
+		if (kind == DW_OP_REPLAY && op->replay->journal != queue->first->replay->journal)
+			break;
 		/* A refused put is in the queue again, perhaps behind a put with a later version.
 		 * Versions must grow within a command. */
 		if (kind == DW_OP_PUT && place_of_const(op)->floor <= floor && count > 0)

@@ -18,16 +18,16 @@ static void answer_unknown(struct redis_store *store, dw_op *op)
 	answer(store, op, DW_EUNKNOWN);
 }
 
-/* take keeps an operation until the owner acknowledges it. words: "version:fence", the version that
- * the operation has made and the fence of the owner that it waits for. place->floor and
- * place->order keep both. */
+/* take: words: "version:fence:code". place->floor is the version that waits for the owner,
+ * place->order the owner's fence, status the answer when that is certain. */
 static void take(struct redis_store *store, struct shard *shard, dw_op *op, const char *words)
 {
 	char *end;
 
 	answer_later(store, op);
 	place_of(op)->floor = strtoull(words, &end, 10);
-	place_of(op)->order = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
+	place_of(op)->order = *end == ':' ? strtoull(end + 1, &end, 10) : 0;
+	op->status = *end == ':' && end[1] != '0' ? DW_ENOENT : DW_OK;
 	op->head.generation = place_of(op)->floor;
 	op->next = NULL;
 	if (shard->confirm.pause == 0) {
@@ -60,7 +60,7 @@ static void be_idle(struct redis_store *store, struct shard *shard)
 static void take_item(struct redis_store *store, struct shard *shard, dw_op *op, int64_t code)
 {
 	if (code == CODE_SURE)
-		answer(store, op, DW_OK);
+		answer(store, op, op->status);
 	else if (code == CODE_WAITS)
 		op_queue_push(&shard->confirm.ops, op);
 	else if (code == CODE_LATE && op->kind == DW_OP_CANCEL)

@@ -202,15 +202,24 @@ static void redis_recall(dw_store *base, dw_usec doubt_patience)
 	later_recall(store);
 }
 
+/* redis_stamp: no version that the server has told is later than the floor. The server's clock may
+ * be ahead of what its replies have said. */
 static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
 {
 	struct redis_store *store = redis_of(base);
+	const struct shard *shard = shard_of(store, id);
 
 	store->now = steady(store);
-	replay->floor = clock_is_known(&store->clock)
-			    ? clock_version(store)
-			    : (uint64_t)usec_max(store->env.now(store->env.now_user), 0);
-	replay->fence = store->ownership.role == DW_OWNER ? shard_of(store, id)->lease.fence : 0;
+	replay->fence = store->ownership.role == DW_OWNER ? shard->lease.fence : 0;
+	replay->jump = shard->lease.jump;
+	replay->step = shard->lease.step;
+	if (clock_is_known(&store->clock)) {
+		if (store->clock.floor < shard->lease.high)
+			store->clock.floor = shard->lease.high;
+		replay->floor = clock_version(store);
+	} else {
+		replay->floor = (uint64_t)usec_max(store->env.now(store->env.now_user), 0);
+	}
 }
 
 /* ---- When ------------------------------------------------------------------------------------ */

@@ -94,6 +94,15 @@ void token_note_row(struct shard *shard, const dw_row *row)
 		token_note_version(shard, row->head.generation);
 }
 
+/* read_jump: "version:step", or nothing. */
+static void read_jump(struct shard_lease *lease, const char *words)
+{
+	char *colon;
+
+	lease->jump = strtoull(words, &colon, 10);
+	lease->step = *colon == ':' ? (uint32_t)strtoul(colon + 1, NULL, 10) : 1;
+}
+
 bool token_take(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	if (reply->items[1].size >= TOKEN_SIZE || reply->items[2].size >= INCARNATION_SIZE)
@@ -104,7 +113,7 @@ bool token_take(struct redis_store *store, struct shard *shard, const struct rep
 	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
 	shard_expect_news(store, shard);
 	shard->inbox.seen = 0;
-	shard->lease.jump = strtoull(reply->items[8].bytes, NULL, 10);
+	read_jump(&shard->lease, reply->items[8].bytes);
 	token_note_version(shard, (uint64_t)reply_number(&reply->items[3]));
 	return true;
 }

@@ -38,7 +38,8 @@ struct shard_lease {
 	char incarnation[INCARNATION_SIZE];
 	dw_usec until; /* steady */
 	bool is_renewing;
-	uint64_t jump;  /* a claim of a version up to this one raises the attempt by more than 1 */
+	uint64_t jump; /* a claim of a version up to this one raises the attempt by step */
+	uint32_t step;
 	uint64_t high;  /* the highest version that the server has told */
 	unsigned newer; /* version of a timer because of which the lease is given back; 0 */
 };
