@@ -6,11 +6,14 @@
  *	sim --same --seeds N                         each seed twice: the same hash
  *	sim --redis ...                              the same on the Redis store
  *	sim --losses ...                             the same, and the server loses data
+ *	sim --outages ...                            processes with journals, and Redis goes away
  *
- * single/ simulates one process on a store in memory, fleet/ several processes on a Redis server;
- * core/ is what both share. Calls go down: main, then single or fleet, then core.
+ * single/ simulates one process on a store in memory, fleet/ several processes on a Redis server,
+ * outages/ the same with journals; core/ is what they share. Calls go down: main, then single or
+ * outages, then fleet, then core.
  */
 #include "sim/fleet/fleet.h"
+#include "sim/outages/outages.h"
 #include "sim/single/single.h"
 
 #include <inttypes.h>
@@ -47,16 +50,21 @@ static void on_abort(int number)
 	(void)raise(number);
 }
 
-static bool on_redis;
-static bool with_losses;
+/* The simulators, and the bugs that are planted in them. */
+static const struct world {
+	const char *flag;
+	void (*run)(struct sim *);
+	bool losses;
+	enum bug first, end;
+} worlds[] = {
+    {"", single_run, false, BUG_NONE, BUG_FLEET},
+    {"--redis", fleet_run, false, BUG_FLEET, BUG_OUTAGES},
+    {"--losses", fleet_run, true, BUG_FLEET, BUG_OUTAGES},
+    {"--outages", outages_run, false, BUG_OUTAGES, BUG_COUNT},
+};
 
-/* world: the flags that choose the simulator. */
-static const char *world(void)
-{
-	if (with_losses)
-		return " --losses";
-	return on_redis ? " --redis" : "";
-}
+static const struct world *world = &worlds[0];
+static bool planting; /* what is planted may need losses to show */
 
 static struct sim *run(uint64_t seed, enum bug bug, bool printing)
 {
@@ -70,10 +78,10 @@ static struct sim *run(uint64_t seed, enum bug bug, bool printing)
 	sim->bug = bug;
 	sim->trace.printing = printing;
 	(void)snprintf(running, sizeof running,
-		       "seed %" PRIu64 ": aborted; again: sim%s --seed %" PRIu64 "\n", seed,
-		       world(), seed);
-	sim->losses = with_losses || bug != BUG_NONE;
-	(on_redis ? fleet_run : single_run)(sim);
+		       "seed %" PRIu64 ": aborted; again: sim %s --seed %" PRIu64 "\n", seed,
+		       world->flag, seed);
+	sim->losses = world->losses || planting;
+	world->run(sim);
 	return sim;
 }
 
@@ -88,8 +96,8 @@ static void tell(const struct sim *sim)
 		       sim->seed, sim->trace.event_count, sim->promises.start_count,
 		       sim->trace.hash);
 	else
-		printf("seed %" PRIu64 ": %s; again: sim%s --seed %" PRIu64 " --trace%s%s\n",
-		       sim->seed, sim->trace.broken, world(), sim->seed, with, bug);
+		printf("seed %" PRIu64 ": %s; again: sim %s --seed %" PRIu64 " --trace%s%s\n",
+		       sim->seed, sim->trace.broken, world->flag, sim->seed, with, bug);
 }
 
 static int run_one(const struct arguments *arguments)
@@ -126,12 +134,21 @@ static int run_many(const struct arguments *arguments)
 	return failed > 0;
 }
 
-/* find runs seeds until the bug is found. */
+static bool is_sound(uint64_t seed)
+{
+	struct sim *sim = run(seed, BUG_NONE, false);
+	bool sound = sim->trace.broken[0] == '\0';
+
+	free(sim);
+	return sound;
+}
+
+/* find runs seeds until the bug is found, by a seed that breaks nothing without it. */
 static bool find(enum bug bug, uint64_t first)
 {
 	for (uint64_t seed = first; seed < first + SELFTEST_SEEDS; seed++) {
 		struct sim *sim = run(seed, bug, false);
-		bool found = sim->trace.broken[0] != '\0';
+		bool found = sim->trace.broken[0] != '\0' && is_sound(seed);
 
 		if (found)
 			printf("bug %s: found with seed %" PRIu64 " (%s)\n", bug_name(bug), seed,
@@ -149,9 +166,8 @@ static int selftest(const struct arguments *arguments)
 	int failed = 0;
 	int count = 0;
 
-	for (int bug = 1; bug < BUG_COUNT; bug++) {
-		if (bug == BUG_FLEET || (bug > BUG_FLEET) != on_redis)
-			continue;
+	planting = true;
+	for (int bug = (int)world->first + 1; bug < (int)world->end; bug++) {
 		count++;
 		failed += !find((enum bug)bug, arguments->first);
 	}
@@ -180,11 +196,24 @@ static int run_same(const struct arguments *arguments)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
-			"           [--first S] [--bug NAME] [--trace] [--redis | --losses]\n"
-			"--redis: the Redis store on a model of its scripts; --losses: and the "
-			"server loses data\n");
+	fprintf(stderr,
+		"usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
+		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --outages]\n"
+		"--redis: the Redis store on a model of its scripts; --losses: and the "
+		"server loses data;\n--outages: processes with journals, and Redis goes "
+		"away\n");
 	return 2;
+}
+
+static bool read_world(const char *name)
+{
+	for (size_t i = 1; i < sizeof worlds / sizeof *worlds; i++) {
+		if (strcmp(name, worlds[i].flag) != 0)
+			continue;
+		world = &worlds[i];
+		return true;
+	}
+	return false;
 }
 
 static bool read_flag(struct arguments *arguments, const char *name)
@@ -195,12 +224,8 @@ static bool read_flag(struct arguments *arguments, const char *name)
 		arguments->selftest = true;
 	else if (strcmp(name, "--same") == 0)
 		arguments->same = true;
-	else if (strcmp(name, "--redis") == 0)
-		on_redis = true;
-	else if (strcmp(name, "--losses") == 0)
-		on_redis = with_losses = true;
 	else
-		return false;
+		return read_world(name);
 	return true;
 }
 
@@ -210,6 +235,7 @@ static bool read_value(struct arguments *arguments, const char *name, const char
 
 	if (strcmp(name, "--bug") == 0) {
 		arguments->bug = bug_find(value);
+		planting = true;
 		return arguments->bug != BUG_NONE;
 	}
 	if (!environment_parse(value, &number)) {

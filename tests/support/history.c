@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CALLS_MAX 64 /* the calls for one timer */
+#define CALLS_MAX 256 /* the calls for one timer */
 
 struct fault {
 	dw_usec from;
@@ -21,6 +21,7 @@ struct history {
 	size_t fault_count;
 	size_t fault_capacity;
 	size_t counts[HISTORY_KINDS];
+	bool has_journals;
 };
 
 /* A call and its answer. NULL: the outcome is unknown. */
@@ -177,7 +178,8 @@ static bool is_wish(const struct call *call)
 }
 
 /* find_wish: the put or move that a start belongs to, or NULL. A put whose answer was lost may be
- * confirmed without its generation, if its timer no longer exists. */
+ * confirmed without its generation, if its timer no longer exists. A process with a journal that
+ * gives a timer back may make a later generation with the same deadline. */
 static const struct call *find_wish(const struct life *life, const struct history_event *start)
 {
 	for (size_t i = 0; i < life->call_count; i++) {
@@ -185,7 +187,9 @@ static const struct call *find_wish(const struct life *life, const struct histor
 
 		if (is_wish(call) && call->sent->due == start->due &&
 		    (is_unknown(call) || call->answered->generation == 0 ||
-		     call->answered->generation == start->generation))
+		     call->answered->generation == start->generation ||
+		     (life->history->has_journals &&
+		      call->answered->generation < start->generation)))
 			return call;
 	}
 	return NULL;
@@ -221,6 +225,21 @@ static bool is_hidden(const struct call *wish, const struct call *call)
 	       wish->answered->generation == 0 && wish->sent->process != call->sent->process;
 }
 
+/* has_doubt: a process had cancelled the timer before, and knows no more, or had started it. Then
+ * its journal says what it has done, and another owner may know nothing of that. */
+static bool has_doubt(const struct life *life, const struct call *call)
+{
+	if (!life->history->has_journals)
+		return false;
+	for (const struct history_event *event = life->events; event < call->sent; event++)
+		if (event->kind == HISTORY_START)
+			return true;
+	for (const struct call *each = life->calls; each < call; each++)
+		if (each->sent->kind == HISTORY_CANCEL && is_unknown(each))
+			return true;
+	return false;
+}
+
 static void check_call(struct life *life, const struct history_event *start,
 		       const struct call *wish, const struct call *call)
 {
@@ -237,7 +256,7 @@ static void check_call(struct life *life, const struct history_event *start,
 		     "started %" PRId64 " us after the move was confirmed, generation %" PRIu64,
 		     start->at - answer->at, start->generation);
 	if (call != wish && answer->status == DW_ENOENT && start->at > answer->at &&
-	    !is_hidden(wish, call))
+	    !is_hidden(wish, call) && !has_doubt(life, call))
 		tell(life, HISTORY_GONE, "started %" PRId64 " us after that",
 		     start->at - answer->at);
 }
@@ -250,12 +269,25 @@ static void check_settled(struct life *life, const struct history_event *start)
 			     start->at - event->at, start->attempt);
 }
 
+/* has_unknown_move: a move that its journal has may be done while another journal has the attempts
+ * of the generation before. */
+static bool has_unknown_move(const struct life *life)
+{
+	if (!life->history->has_journals)
+		return false;
+	for (size_t i = 0; i < life->call_count; i++)
+		if (life->calls[i].sent->kind == HISTORY_MOVE && is_unknown(&life->calls[i]))
+			return true;
+	return false;
+}
+
 static void check_before(struct life *life, const struct history_event *start, size_t starts,
 			 const struct history_event *before)
 {
 	const struct history *history = life->history;
 
-	if (start->attempt <= before->attempt)
+	if (start->attempt <= before->attempt &&
+	    (start->generation == before->generation || !has_unknown_move(life)))
 		tell(life, HISTORY_ATTEMPT, "%" PRIu32 " after %" PRIu32, start->attempt,
 		     before->attempt);
 	if (faults_between(history, before->at, start->at) == 0)
@@ -388,6 +420,11 @@ static void sort(struct history *history)
 {
 	if (history->count > 0)
 		qsort(history->events, history->count, sizeof *history->events, by_number);
+}
+
+void history_journals(struct history *history)
+{
+	history->has_journals = true;
 }
 
 size_t history_check(struct history *history, history_say_fn say, void *user)

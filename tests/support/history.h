@@ -71,6 +71,10 @@ void history_add(struct history *, const struct history_event *);
  * start once more. */
 void history_fault(struct history *, dw_usec from, dw_usec until);
 
+/* history_journals: the processes have journals, so that an owner may not know yet what another
+ * process was told. */
+void history_journals(struct history *);
+
 /* history_check: the number of broken promises. Call it at the end, when the store is empty. */
 size_t history_check(struct history *, history_say_fn, void *user);
 

@@ -107,6 +107,7 @@ void run_with_journals(struct run *run, dw_outage outage)
 						      "third.journal"};
 
 	run->has_journals = true;
+	history_journals(run->history);
 	run->outage = outage;
 	for (unsigned i = 0; i < PLAN_HANDS; i++)
 		(void)temp_file(run->journals[i], run->server.folder, names[i]);

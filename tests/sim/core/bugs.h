@@ -38,8 +38,25 @@
 	X(DELETE_LOST, "delete_lost")     /* after a loss nothing is deleted again */              \
 	X(NEWER_DAMAGED, "newer_damaged") /* a newer version's timer is taken for damage */
 
+#define OUTAGES_BUGS(X)                                                                            \
+	X(BASE_LOST, "base_lost")     /* J7: a row forgets what Redis has under its id */          \
+	X(FENCE_EXACT, "fence_exact") /* J8: only the claim of the row's own fence has ended */    \
+	X(ROW_AGAIN, "row_again")     /* J9: a row that was replayed is replayed again */          \
+	X(ROW_EARLY, "row_early")     /* J9: a row leaves the file before Redis has it */          \
+	X(CLAIM_FIRST, "claim_first") /* J11: claims do not wait for the rows */                   \
+	X(NO_JUMP, "no_jump")         /* J13: a takeover raises the attempt by 1 */                \
+	X(START_LOST, "start_lost")   /* J15: a replayed start does nothing */                     \
+	X(CANCEL_SURE, "cancel_sure") /* J16: a client's cancel does not wait */                   \
+	X(LATE_UNSAID, "late_unsaid") /* J16: nobody tells it that it came too late */             \
+	X(FIRE_LATE, "fire_late")     /* starts timers after the lease is over */
+
 #define BUG(symbol, text) BUG_##symbol,
-enum bug { BUG_NONE, SINGLE_BUGS(BUG) BUG_FLEET, FLEET_BUGS(BUG) BUG_COUNT };
+enum bug {
+	BUG_NONE,
+	SINGLE_BUGS(BUG) BUG_FLEET,
+	FLEET_BUGS(BUG) BUG_OUTAGES,
+	OUTAGES_BUGS(BUG) BUG_COUNT
+};
 #undef BUG
 
 const char *bug_name(enum bug);

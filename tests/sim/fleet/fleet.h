@@ -25,7 +25,8 @@ struct fleet {
 	struct data_faults data_faults;
 	struct remembered before[NAMES_MAX];
 	uint64_t lives;
-	bool same_host; /* a process can see that another one is dead */
+	bool is_judged_outside; /* by its answers and starts, and not by what the server does */
+	bool same_host;         /* a process can see that another one is dead */
 };
 
 static inline bool fleet_has_lease(const struct process *process, unsigned shard)

@@ -64,39 +64,52 @@ static void wake_by_store(void *user)
 	instance_wake(user);
 }
 
-/* open_store: its allocations do not fail. */
-static void open_store(struct process *process)
+dw_store_env process_store_env(struct process *process)
 {
 	struct fleet *fleet = process->fleet;
 	struct sim *sim = fleet->sim;
 	struct alloc alloc = memory_alloc(&process->instance.account);
 	struct clock clock = clocks_port(sim);
-	dw_store_env env = {.size = sizeof env,
-			    .role = DW_CLIENT,
-			    .token = rng_next(&sim->rng) | 1,
-			    .now = clock.wall,
-			    .now_user = clock.user,
-			    .resize = alloc.resize,
-			    .resize_user = alloc.user,
-			    .wake = wake_by_store,
-			    .wake_user = &process->instance,
-			    .name = "t",
-			    .lease = fleet->server.lease,
-			    .steady = clock.steady,
-			    .steady_user = clock.user};
+
+	return (dw_store_env){.size = sizeof(dw_store_env),
+			      .role = DW_CLIENT,
+			      .token = rng_next(&sim->rng) | 1,
+			      .now = clock.wall,
+			      .now_user = clock.user,
+			      .resize = alloc.resize,
+			      .resize_user = alloc.user,
+			      .wake = wake_by_store,
+			      .wake_user = &process->instance,
+			      .name = "t",
+			      .lease = fleet->server.lease,
+			      .steady = clock.steady,
+			      .steady_user = clock.user};
+}
+
+dw_store *process_connect(struct process *process, const dw_store_env *env)
+{
+	struct fleet *fleet = process->fleet;
 	struct redis_store *store = NULL;
 
-	(void)snprintf(process->nonce, sizeof process->nonce, "%016" PRIx64, env.token);
+	(void)snprintf(process->nonce, sizeof process->nonce, "%016" PRIx64, env->token);
 	the_fleet = fleet;
 	connection_new(&process->commands, &fleet->network, &process->instance, false);
 	connection_new(&process->subscriber, &fleet->network, &process->instance, true);
+	if (redis_new(&store, env, &process->commands->link) != DW_OK ||
+	    redis_shards(store, fleet->server.shard_count) != DW_OK)
+		broken(fleet->sim, "sim", "the store does not open");
+	redis_hear(store, &process->subscriber->link);
+	return redis_base(store);
+}
+
+/* open_store: its allocations do not fail. */
+static void open_store(struct process *process)
+{
+	dw_store_env env = process_store_env(process);
+
 	process->exposure = (struct exposure){0};
 	process->met_newer = false;
-	if (redis_new(&store, &env, &process->commands->link) != DW_OK ||
-	    redis_shards(store, fleet->server.shard_count) != DW_OK)
-		broken(sim, "sim", "the store does not open");
-	redis_hear(store, &process->subscriber->link);
-	observer_init(&process->observer, process, redis_base(store));
+	observer_init(&process->observer, process, process_connect(process, &env));
 }
 
 static void on_event(dw *handle, const dw_event *event, void *user)

@@ -23,6 +23,11 @@ struct process {
 
 void process_init(struct process *, struct fleet *, unsigned number);
 
+/* process_store_env: what its store is opened with, as a client. process_connect makes the Redis
+ * store of a new life. */
+dw_store_env process_store_env(struct process *);
+dw_store *process_connect(struct process *, const dw_store_env *);
+
 /* process_enter makes it the process at work, process_leave ends that. */
 void process_enter(struct process *);
 void process_leave(struct process *);

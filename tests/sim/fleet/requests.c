@@ -56,7 +56,7 @@ static void tell(struct fleet *fleet, const struct packet *packet, const struct 
 		  ? reply->items[0].bytes
 		  : "",
 	      caller ? (int)caller->instance.number : -1, packet->late);
-	if (!script)
+	if (!script || fleet->is_judged_outside)
 		return;
 	effect.shard = (unsigned)strtoul(strchr(packet->words[3], ':') + 1, NULL, 10);
 	effect.argc = packet->count - 12;
@@ -84,6 +84,18 @@ static enum model_bug bug_of(enum bug bug, bool late)
 		return MODEL_PUSH_FRESH;
 	case BUG_DELETE_LOST:
 		return MODEL_DELETE_LOST;
+	case BUG_FENCE_EXACT:
+		return MODEL_FENCE_EXACT;
+	case BUG_ROW_AGAIN:
+		return MODEL_ROW_AGAIN;
+	case BUG_NO_JUMP:
+		return MODEL_NO_JUMP;
+	case BUG_START_LOST:
+		return MODEL_START_LOST;
+	case BUG_CANCEL_SURE:
+		return MODEL_CANCEL_SURE;
+	case BUG_LATE_UNSAID:
+		return MODEL_LATE_UNSAID;
 	default:
 		return MODEL_SOUND;
 	}

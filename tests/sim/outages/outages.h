@@ -1,0 +1,80 @@
+/* Redis goes away, and programs with journals go on. Several processes, each with an engine, the
+ * real Redis store and a journal in front of it, and one server, which is the model of the scripts.
+ *
+ * The history (support/history.h) judges it by what the programs see: calls, answers, starts. So
+ * the same promises hold here as in the crash tests, and no seed depends on what the store does
+ * inside.
+ *
+ *	file.c     the disk of a journal: rows survive a kill; a power cut loses the last ones
+ *	program.c  what a process asks for and what its handler says
+ *	member.c   a process: opened, turned, killed
+ *	planted.c  planted bugs
+ *	outages.c  the faults, and a seed */
+#ifndef SIM_OUTAGES_OUTAGES_H
+#define SIM_OUTAGES_OUTAGES_H
+
+#include "sim/fleet/fleet.h"
+#include "sim/outages/file.h"
+#include "sim/outages/planted.h"
+#include "support/history.h"
+
+#define NUMBERS_MAX 600u
+#define HELD_MAX 64u
+
+/* What a machine must not do with a timer any more. */
+struct ban {
+	bool settled;   /* a settle is in its journal */
+	bool cancelled; /* a cancel is */
+};
+
+struct start {
+	struct member *by; /* NULL: none */
+	uint64_t life;
+};
+
+struct member {
+	struct outages *outages;
+	struct process *process;
+	struct file file;
+	struct planted planted; /* between the engine and its store */
+	dw_token held[HELD_MAX];
+	unsigned held_count;
+	bool is_closing;
+	struct ban bans[NUMBERS_MAX];
+	bool moving[NUMBERS_MAX]; /* a move has no answer: the history pairs them in their order */
+};
+
+struct outages {
+	struct fleet fleet; /* its processes are those of the members */
+	struct sim *sim;
+	struct member members[PROCESSES]; /* the last one never owns */
+	struct history *history;
+	dw_outage policy;
+	dw_usec away_until; /* steady: the server is away */
+	uint32_t puts_left;
+	uint32_t put_count;
+	uint32_t open_calls;
+	struct start starts[NUMBERS_MAX]; /* the last one of each timer */
+	bool moved[NUMBERS_MAX];          /* somebody has asked for that */
+	bool stored[NUMBERS_MAX];         /* the put is in Redis, and confirmed */
+};
+
+void outages_run(struct sim *);
+
+/* member.c */
+void member_open(struct member *);
+void member_turn(struct member *);
+void member_kill(struct member *);
+void member_end(struct member *);
+/* member_hide: the server is away from the process until then. */
+void member_hide(struct member *, dw_usec until);
+dw_usec member_next(const struct member *);
+
+/* program.c
+ * program_of_member_begin registers the handler. member_act makes a call. member_forget: its
+ * process is gone. */
+void member_begin(struct member *);
+void member_act(struct member *);
+void member_forget(struct member *);
+
+#endif
