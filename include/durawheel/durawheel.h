@@ -35,8 +35,9 @@
  *
  * THREADS. A handle belongs to the thread that opened it. That thread turns its loop, and all
  * callbacks run there, except the handlers of dw_on_worker().
- *  - Any thread may call dw_put, dw_after, dw_at, dw_cancel, dw_move, dw_settle and dw_post. The
- *    call is checked, copied, and done in the next turn; the calls of one thread keep their order.
+ *  - Any thread may call dw_put, dw_after, dw_after_id, dw_at, dw_cancel, dw_move, dw_settle and
+ *    dw_post. The call is checked, copied, and done in the next turn; the calls of one thread keep
+ *    their order.
  *  - On another thread a call returns only errors of its arguments, and DW_ELIMIT. DW_ELIMIT:
  *    unanswered calls have more than options.posted_max_bytes; wait for an answer. Errors that the
  *    handle's own thread would get as a return value (DW_ESTALE from dw_settle) go to the callback.
@@ -77,6 +78,7 @@ extern "C" {
 /* ---- Limits ------------------------------------------------------------------------------ */
 
 #define DW_ID_MAX 255               /* bytes of UTF-8 without control characters, at least 1 */
+#define DW_ID_SIZE (DW_ID_MAX + 1)  /* room for an id and its NUL */
 #define DW_TOPIC_MAX 63             /* the same */
 #define DW_DATA_DEFAULT (64 * 1024) /* bytes of data, unless options.data_max_bytes says more */
 #define DW_DATA_MAX (1024 * 1024)   /* the most options.data_max_bytes may say */
@@ -277,7 +279,7 @@ typedef enum dw_verdict {
 typedef struct dw_token {
 	uint64_t generation;
 	uint32_t attempt;
-	char id[DW_ID_MAX + 1];
+	char id[DW_ID_SIZE];
 } dw_token;
 
 /* attempt counts the claims of the timer. It grows strictly: each delivery has its own. The first
@@ -406,7 +408,7 @@ typedef void (*dw_done_fn)(dw *, const dw_result *, void *user);
 
 typedef struct dw_timer {
 	size_t size;
-	const char *id; /* NULL: a unique one is made, the answer names it */
+	const char *id; /* NULL: a unique one is made. dw_after_id() and the answer name it */
 	const char *topic;
 	dw_usec due; /* a moment already past is due at once */
 	const void *data;
@@ -424,6 +426,17 @@ DW_API int dw_after(dw *, const char *topic, const char *id, dw_usec delay, cons
 		    size_t size);
 DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const void *data,
 		 size_t size);
+
+/* dw_now returns the time of the handle: the wall clock, or options.clock. d NULL: the wall clock.
+ * Any thread. */
+DW_API dw_usec dw_now(const dw *d);
+
+/* dw_after_id is dw_after() for what a dw_timer says. timer->due is ignored. done may be NULL.
+ * ret_id (DW_ID_SIZE bytes, or NULL) gets the id of the timer, also one that is made because
+ * timer->id is NULL. It is written before the call returns; on another thread's call the answer may
+ * come before that. Errors as dw_after(). */
+DW_API int dw_after_id(dw *, const dw_timer *timer, dw_usec delay, char *ret_id, dw_done_fn done,
+		       void *user);
 
 /* dw_put puts a timer. done may be NULL. A client's put over a timer that the owner has claimed
  * answers DW_OK, and the earlier timer may still start: see dw_result.earlier_may_start.

@@ -1,5 +1,7 @@
 #include "base/rng.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,4 +35,13 @@ uint64_t rng_seed(void)
 	 * other processes. */
 	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
 	return ((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec) ^ (uint64_t)getpid() << 48;
+}
+
+const char *rng_id(struct rng *rng, char *ret_id)
+{
+	uint64_t high = rng ? rng_next(rng) : rng_seed();
+	uint64_t low = rng ? rng_next(rng) : rng_seed();
+
+	(void)snprintf(ret_id, RNG_ID_SIZE, "%016" PRIx64 "%016" PRIx64, high, low);
+	return ret_id;
 }

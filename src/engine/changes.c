@@ -1,5 +1,4 @@
 /* The calls of the API that change the timer of an id. */
-#include <stdio.h>
 #include <string.h>
 
 #include "engine/arguments.h"
@@ -7,15 +6,9 @@
 #include "engine/lifecycle.h"
 #include "timer/record.h"
 
-/* make_id writes a unique id: 128 random bits, so that the ids of many processes never collide. */
-static const char *make_id(struct engine *engine, char *id)
+const char *engine_make_id(struct engine *engine, char *ret_id)
 {
-	uint64_t high = rng_next(&engine->rng);
-	uint64_t low = rng_next(&engine->rng);
-
-	(void)snprintf(id, DW_ID_MAX, "%016llx%016llx", (unsigned long long)high,
-		       (unsigned long long)low); /* 32 of 255 bytes */
-	return id;
+	return rng_id(&engine->rng, ret_id);
 }
 
 /* head_of finds the timer of the id, or makes an empty place for it. */
@@ -85,14 +78,15 @@ static int give_up(struct engine *engine, struct call *call, int status)
 
 int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 {
-	char made[DW_ID_MAX + 1];
+	char made[DW_ID_SIZE];
 	struct timer *head = NULL;
 	struct call *call;
 	int status = arguments_timer(timer, engine->env.data_max, engine->events.error);
 
 	if (status != DW_OK)
 		return status;
-	status = call_new(engine, CALL_PUT, timer->id ? timer->id : make_id(engine, made), &call);
+	status =
+	    call_new(engine, CALL_PUT, timer->id ? timer->id : engine_make_id(engine, made), &call);
 	if (status != DW_OK)
 		return status;
 	call->done = done;

@@ -70,6 +70,8 @@ int engine_on_worker(struct engine *, const char *topic, dw_fire_fn, void *user)
 int engine_on_batch(struct engine *, const char *topic, const dw_batch_options *, dw_batch_fn,
 		    void *user);
 void engine_pause(struct engine *, bool paused);
+/* engine_make_id writes a unique id into ret_id (DW_ID_SIZE bytes), and returns it. */
+const char *engine_make_id(struct engine *, char *ret_id);
 int engine_put(struct engine *, const dw_timer *, struct done);
 int engine_cancel(struct engine *, const char *id, struct done);
 int engine_move(struct engine *, const char *id, dw_usec due, struct done);

@@ -7,6 +7,7 @@
 
 #include "base/grown.h"
 #include "base/usec.h"
+#include "engine/arguments.h"
 #include "handle/handle.h"
 
 const char *dw_last_error(const dw *d)
@@ -78,6 +79,13 @@ int dw_resume(dw *d)
 	return status;
 }
 
+dw_usec dw_now(const dw *d)
+{
+	struct clock clock = d ? d->clock : clock_system();
+
+	return clock.wall(clock.user);
+}
+
 int dw_put(dw *d, const dw_timer *timer, dw_done_fn done, void *user)
 {
 	struct request put = {.kind = REQUEST_PUT, .timer = timer, .done = {done, user}};
@@ -97,15 +105,46 @@ int dw_at(dw *d, const char *topic, const char *id, dw_usec due, const void *dat
 	return dw_put(d, &timer, NULL, NULL);
 }
 
-int dw_after(dw *d, const char *topic, const char *id, dw_usec delay, const void *data, size_t size)
+/* check_after checks what dw_after_id does not leave to dw_put. */
+static int check_after(const dw *d, const dw_timer *timer, dw_usec delay)
 {
+	char message[DW_MESSAGE_SIZE];
 	int status = handle_admit(d);
 
 	if (status != DW_OK && status != DW_ETHREAD)
 		return status;
 	if (delay < 0)
 		return handle_refuse(d, DW_EINVAL, "the delay is negative");
-	return dw_at(d, topic, id, usec_add(d->clock.wall(d->clock.user), delay), data, size);
+	status = arguments_timer(timer, d->options.data_max_bytes, message);
+	return status == DW_OK ? DW_OK : handle_refuse(d, status, message);
+}
+
+int dw_after_id(dw *d, const dw_timer *timer, dw_usec delay, char *ret_id, dw_done_fn done,
+		void *user)
+{
+	char id[DW_ID_SIZE];
+	dw_timer put;
+	int status = check_after(d, timer, delay);
+
+	if (status != DW_OK)
+		return status;
+	put = *timer;
+	put.size = sizeof put;
+	put.due = usec_add(dw_now(d), delay);
+	if (!put.id && ret_id)
+		put.id = handle_make_id(d, id);
+	status = dw_put(d, &put, done, user);
+	if (status == DW_OK && ret_id)
+		memcpy(ret_id, put.id, strlen(put.id) + 1);
+	return status;
+}
+
+int dw_after(dw *d, const char *topic, const char *id, dw_usec delay, const void *data, size_t size)
+{
+	dw_timer timer = {
+	    .size = sizeof timer, .id = id, .topic = topic, .data = data, .data_size = size};
+
+	return dw_after_id(d, &timer, delay, NULL, NULL, NULL);
 }
 
 int dw_cancel(dw *d, const char *id, dw_done_fn done, void *user)

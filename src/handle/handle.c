@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/rng.h"
 #include "base/usec.h"
 
 int handle_is_own_thread(const dw *d)
@@ -62,6 +63,11 @@ int handle_admit_driver(const dw *d)
 	if (status == DW_OK && engine_in_callback(d->engine))
 		return handle_refuse(d, DW_EBUSY, "not from inside a callback");
 	return status == DW_OK ? handle_admit(d) : status;
+}
+
+const char *handle_make_id(dw *d, char *ret_id)
+{
+	return handle_is_own_thread(d) ? engine_make_id(d->engine, ret_id) : rng_id(NULL, ret_id);
 }
 
 int handle_ask(dw *d, const struct request *request)

@@ -45,6 +45,9 @@ int handle_admit(const dw *);
 int handle_admit_with(const dw *, const void *argument, const char *why);
 int handle_admit_driver(const dw *);
 
+/* handle_make_id writes a unique id (DW_ID_SIZE bytes), and returns it. Any thread. */
+const char *handle_make_id(dw *, char *ret_id);
+
 /* handle_ask does a call that any thread may make: at once on the handle's thread; from another
  * thread it queues the call for the next turn. */
 int handle_ask(dw *, const struct request *);

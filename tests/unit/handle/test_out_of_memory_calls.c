@@ -289,12 +289,9 @@ static void *call_from_elsewhere(void *user)
 {
 	struct scene *scene = user;
 	struct operation *operations = scene->operations;
-	dw_timer timer = {.size = sizeof timer,
-			  .id = "new",
-			  .topic = "t",
-			  .due = read_clock(&scene->clock) + DW_DAYS(2)};
+	dw_timer timer = {.size = sizeof timer, .id = "new", .topic = "t"};
 
-	asked(scene, 0, dw_put(scene->d, &timer, done, &operations[0]));
+	asked(scene, 0, dw_after_id(scene->d, &timer, DW_DAYS(2), NULL, done, &operations[0]));
 	asked(scene, 1, dw_cancel(scene->d, "far", done, &operations[1]));
 	asked(scene, 2, dw_post(scene->d, posted, &operations[2]));
 	return NULL;
