@@ -14,6 +14,8 @@ char journaled_folder[TEMP_SIZE];
 char journaled_file[TEMP_SIZE];
 dw_outage journaled_outage;
 dw_usec journaled_lease;
+const char *journaled_path;
+const char *journaled_name = "n";
 
 void known_answered(dw *d, const dw_result *result, void *user)
 {
@@ -79,7 +81,8 @@ int journaled_try(struct program *program, dw_role role, const char *name, const
 			      .on_event_user = program};
 
 	*program = (struct program){.verdict = DW_DONE};
-	(void)snprintf(url, sizeof url, "unix://%s", journaled_server.path);
+	(void)snprintf(url, sizeof url, "unix://%s",
+		       journaled_path ? journaled_path : journaled_server.path);
 	return dw_open(&program->d, &options, message);
 }
 
@@ -87,13 +90,13 @@ void journaled_open(struct program *program, dw_role role, const char *file)
 {
 	char message[DW_MESSAGE_SIZE];
 
-	if (journaled_try(program, role, "n", file, message) != DW_OK)
+	if (journaled_try(program, role, journaled_name, file, message) != DW_OK)
 		fail_msg("%s", message);
 	if (role != DW_CLIENT)
 		assert_int_equal(dw_on(program->d, "t", fired, program), DW_OK);
 }
 
-static void turn_for(struct program *program, int milliseconds)
+void turn_once(struct program *program, int milliseconds)
 {
 	struct pollfd ready = {dw_fd(program->d), POLLIN, 0};
 
@@ -110,7 +113,7 @@ void turn_seconds(struct program *program, double seconds)
 	end.tv_sec += (time_t)seconds + end.tv_nsec / 1000000000;
 	end.tv_nsec %= 1000000000;
 	do {
-		turn_for(program, 10);
+		turn_once(program, 10);
 		(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	} while (now.tv_sec < end.tv_sec ||
 		 (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
@@ -120,14 +123,19 @@ void turn_seconds(struct program *program, double seconds)
 void turn_until(struct program *program, const int *counter, int least)
 {
 	while (*counter < least)
-		turn_for(program, 20);
+		turn_once(program, 20);
+}
+
+void journaled_server_start(void)
+{
+	redis_server_start(&journaled_server, false, lasting);
 }
 
 void journaled_begin(struct program *program, dw_role role)
 {
 	temp_make(journaled_folder);
 	(void)temp_file(journaled_file, journaled_folder, "journal");
-	redis_server_start(&journaled_server, false, lasting);
+	journaled_server_start();
 	journaled_open(program, role, journaled_file);
 	assert_int_equal(dw_sync(program->d, DW_SECONDS(60)), DW_OK);
 }
@@ -159,32 +167,47 @@ static dw_usec in(dw_usec delay)
 	return DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000 + delay;
 }
 
-void put(struct program *program, const char *id, dw_usec delay)
+void begin_put(struct program *program, const char *id, dw_usec delay)
 {
 	dw_timer timer = {.size = sizeof timer, .id = id, .topic = "t", .due = in(delay)};
 	struct known *known = known_of(program, id);
 
 	known->answers = 0;
 	assert_int_equal(dw_put(program->d, &timer, known_answered, known), DW_OK);
-	turn_until(program, &known->answers, 1);
 }
 
-void cancel(struct program *program, const char *id)
+void begin_cancel(struct program *program, const char *id)
 {
 	struct known *known = known_of(program, id);
 
 	known->answers = 0;
 	assert_int_equal(dw_cancel(program->d, id, known_answered, known), DW_OK);
-	turn_until(program, &known->answers, 1);
 }
 
-void move(struct program *program, const char *id, dw_usec delay)
+void begin_move(struct program *program, const char *id, dw_usec delay)
 {
 	struct known *known = known_of(program, id);
 
 	known->answers = 0;
 	assert_int_equal(dw_move(program->d, id, in(delay), known_answered, known), DW_OK);
-	turn_until(program, &known->answers, 1);
+}
+
+void put(struct program *program, const char *id, dw_usec delay)
+{
+	begin_put(program, id, delay);
+	turn_until(program, &known_of(program, id)->answers, 1);
+}
+
+void cancel(struct program *program, const char *id)
+{
+	begin_cancel(program, id);
+	turn_until(program, &known_of(program, id)->answers, 1);
+}
+
+void move(struct program *program, const char *id, dw_usec delay)
+{
+	begin_move(program, id, delay);
+	turn_until(program, &known_of(program, id)->answers, 1);
 }
 
 void assert_answer(struct program *program, const char *id, int status, dw_level level)

@@ -35,6 +35,11 @@ extern char journaled_file[TEMP_SIZE];
 /* What the next program is opened with. */
 extern dw_outage journaled_outage;
 extern dw_usec journaled_lease;
+extern const char *journaled_path; /* of a socket; NULL: the server's */
+extern const char *journaled_name; /* of the namespace */
+
+/* journaled_server_start: a server that loses nothing. */
+void journaled_server_start(void);
 
 /* journaled_begin starts a server that loses nothing, and opens a program; journaled_end closes
  * both, and removes the folder. */
@@ -51,14 +56,20 @@ void journaled_close(struct program *);
 void lose_redis(struct program *);
 void get_redis_back(struct program *);
 
+/* turn_once waits so long at most. */
+void turn_once(struct program *, int milliseconds);
 void turn_seconds(struct program *, double seconds);
 
 /* turn_until: *counter is at least so much; a test that hangs is ended by its runner. */
 void turn_until(struct program *, const int *counter, int least);
 
-/* The calls turn until they are answered. known_answered is their callback. */
+/* known_answered is the callback of the calls. put, cancel and move turn until they are
+ * answered. */
 struct known *known_of(struct program *, const char *id);
 void known_answered(dw *, const dw_result *, void *known);
+void begin_put(struct program *, const char *id, dw_usec delay);
+void begin_cancel(struct program *, const char *id);
+void begin_move(struct program *, const char *id, dw_usec delay);
 void put(struct program *, const char *id, dw_usec delay);
 void cancel(struct program *, const char *id);
 void move(struct program *, const char *id, dw_usec delay);

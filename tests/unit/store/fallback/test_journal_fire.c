@@ -189,14 +189,6 @@ static void client_begin(struct program *client)
 	assert_int_equal(dw_sync(client->d, DW_SECONDS(60)), DW_OK);
 }
 
-static void begin_cancel(struct program *client, const char *id)
-{
-	struct known *known = known_of(client, id);
-
-	known->answers = 0;
-	assert_int_equal(dw_cancel(client->d, id, known_answered, known), DW_OK);
-}
-
 static void clients_change_waits_for_the_owner(void **state)
 {
 	struct program owner, client;
