@@ -217,7 +217,7 @@ typedef struct dw_options {
 	/* Redis only: another process may take the store from an owner that is silent for so long,
 	 * 1 s to 24 h. 0: 5 s, or 60 s with DW_OUTAGE_FIRE. */
 	dw_usec lease_us;
-	unsigned flags; /* DW_EXISTING */
+	unsigned flags; /* DW_EXISTING; DW_TEST_CLOCK of durawheel/testing.h */
 	/* Redis only: the path of a file that takes the calls of this process while Redis is away;
 	 * see "When Redis is away". data_max_bytes is then at most 1 MiB - 1 KiB. NULL: no file. */
 	const char *journal;

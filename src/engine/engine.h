@@ -45,6 +45,7 @@ struct engine_env {
 	struct worker_port workers; /* may be zero */
 	dw_role role;               /* DW_OWNER or DW_CLIENT */
 	bool standby;               /* a client that asks for the ownership */
+	bool unseen;                /* nobody else sees the store: no reports for others */
 	uint64_t seed;
 	size_t timers_max;
 	size_t data_max;

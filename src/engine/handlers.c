@@ -26,6 +26,8 @@ static int set_handler(struct engine *engine, const char *name, struct handler h
 	size_t size = strnlen(name, DW_TOPIC_MAX + 1);
 	struct topic *topic;
 
+	if (!engine->env.workers.start)
+		handler.on_worker = false;
 	if (engine->ownership.role != DW_OWNER && !engine->ownership.standby)
 		return engine_fail(engine, DW_EROLE, "a client fires nothing: no handlers");
 	if (size == 0 || size > DW_TOPIC_MAX || !utf8_is_name(name, size))

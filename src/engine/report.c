@@ -95,6 +95,17 @@ static void report_text(const struct engine *engine, char *text, size_t size)
 		       last_error_text(engine), engine->events.last_error_at, journal);
 }
 
+/* report_is_wanted: a client has no report, and a store that nobody else sees needs none. */
+static bool report_is_wanted(const struct engine *engine)
+{
+	return engine->ownership.role == DW_OWNER && !engine->drive.closing && !engine->env.unseen;
+}
+
+dw_usec report_wake(const struct engine *engine)
+{
+	return report_is_wanted(engine) ? engine->report.at : DW_NEVER;
+}
+
 void report_round(struct engine *engine, dw_usec now)
 {
 	char text[1024];
@@ -106,7 +117,7 @@ void report_round(struct engine *engine, dw_usec now)
 		engine->report.early = true;
 		engine->report.at = usec_sub(engine->report.at, REPORT_IDLE_EVERY - REPORT_EVERY);
 	}
-	if (engine->ownership.role != DW_OWNER || engine->drive.closing || now < engine->report.at)
+	if (!report_is_wanted(engine) || now < engine->report.at)
 		return;
 	report_text(engine, text, sizeof text);
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));

@@ -18,6 +18,9 @@ struct report {
 
 void report_round(struct engine *, dw_usec now);
 
+/* report_wake returns when the next report is written. */
+dw_usec report_wake(const struct engine *);
+
 /* report_soon asks for a report in the next turn, because the last one is outdated. */
 static inline void report_soon(struct report *report)
 {

@@ -141,9 +141,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 	at = usec_min(at, trouble_wake(engine, now));
 	if (engine->timers.unscheduled.first)
 		at = usec_min(at, usec_add(now, 1000));
-	if (!engine->drive.closing && engine->ownership.role == DW_OWNER)
-		at = usec_min(at, engine->report.at);
-	return at;
+	return usec_min(at, report_wake(engine));
 }
 
 /* ---- The turn ------------------------------------------------------------------------------ */

@@ -289,6 +289,10 @@ int dw_run(dw *d)
 	if (status == DW_OK && d->options.ev_loop)
 		status = handle_refuse(
 		    d, DW_EINVAL, "the handle is on options.ev_loop: run that loop, with ev_run()");
+	if (status == DW_OK && handle_has_test_clock(d))
+		status = handle_refuse(
+		    d, DW_EINVAL,
+		    "the clock of the handle stands still: let dw_test_advance() move it");
 	while (status == DW_OK && !loop_take_stop(d->loop)) {
 		loop_sleep(d->loop, engine_next_firing(d->engine), d->options.spin_us);
 		status = handle_turn(d);

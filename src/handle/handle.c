@@ -3,12 +3,18 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "durawheel/testing.h"
 #include "base/rng.h"
 #include "base/usec.h"
 
 int handle_is_own_thread(const dw *d)
 {
 	return pthread_equal(d->thread, pthread_self());
+}
+
+bool handle_has_test_clock(const dw *d)
+{
+	return (d->options.flags & DW_TEST_CLOCK) != 0;
 }
 
 /* refuse_elsewhere logs why a call from another thread was refused, because the last error belongs
@@ -99,16 +105,30 @@ int handle_turn(void *user)
 	return engine_turn(d->engine);
 }
 
+dw_usec handle_patience_end(dw_usec patience)
+{
+	struct clock real = clock_system();
+
+	return usec_add(real.steady(real.user), usec_max(patience, 0));
+}
+
+dw_usec handle_patience_left(dw_usec end)
+{
+	struct clock real = clock_system();
+
+	return usec_max(usec_sub(end, real.steady(real.user)), 0);
+}
+
 int handle_turn_until_settled(dw *d, dw_usec patience)
 {
-	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
+	dw_usec end = handle_patience_end(patience);
 
 	if (handle_turn(d) != DW_OK)
 		return DW_EFORK;
 	while (!engine_settled(d->engine) || !posts_idle(d->posts)) {
-		dw_usec left = usec_sub(end, d->clock.steady(d->clock.user));
+		dw_usec left = handle_patience_left(end);
 
-		if (left <= 0)
+		if (left == 0)
 			return DW_ETIMEOUT;
 		loop_wait(d->loop, left);
 		if (handle_turn(d) != DW_OK)

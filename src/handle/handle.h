@@ -23,6 +23,7 @@ struct dw {
 	struct posts *posts;
 	struct workers *workers; /* NULL: no workers */
 	dw_options options;
+	_Atomic dw_usec test_now; /* the time of a handle with DW_TEST_CLOCK */
 	pthread_t thread;
 	pid_t pid;
 	int closing;
@@ -31,6 +32,7 @@ struct dw {
 };
 
 int handle_is_own_thread(const dw *);
+bool handle_has_test_clock(const dw *);
 
 /* handle_refuse reports a failure that the engine does not know. It stores the words where the
  * engine stores its own, so that dw_last_error() shows the last failure of both. */
@@ -54,6 +56,12 @@ int handle_ask(dw *, const struct request *);
 
 /* handle_turn(dw *) does one turn. DW_EFORK: a callback forked, and this is the child. */
 int handle_turn(void *user);
+
+/* handle_patience_end returns when a patience that begins now ends, on the kernel's steady clock: a
+ * caller waits in real time, even if the clock of its handle stands still. handle_patience_left
+ * returns what is left until then. */
+dw_usec handle_patience_end(dw_usec patience);
+dw_usec handle_patience_left(dw_usec end);
 
 /* handle_turn_until_settled turns until every operation is answered. DW_OK; DW_ETIMEOUT after
  * patience; DW_EFORK. */

@@ -1,5 +1,5 @@
 /* Opens and closes a handle. */
-#include "durawheel/durawheel.h"
+#include "durawheel/testing.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -35,6 +35,15 @@ static bool handle_drain_posts(void *user)
 	return posts_drain(d->posts, d->engine);
 }
 
+/* port_of_workers: with DW_TEST_CLOCK there are no threads, and the engine's thread does their
+ * work. */
+static struct worker_port port_of_workers(const dw *d)
+{
+	if (handle_has_test_clock(d))
+		return (struct worker_port){.count = d->options.workers};
+	return workers_port(d->workers);
+}
+
 static int open_engine(dw *d)
 {
 	struct engine_env env = {.handle = d,
@@ -42,10 +51,11 @@ static int open_engine(dw *d)
 				 .clock = d->clock,
 				 .loop = loop_port(d->loop),
 				 .posts = {handle_drain_posts, d},
-				 .workers = workers_port(d->workers),
+				 .workers = port_of_workers(d),
 				 .role = d->options.role == DW_OWNER ? DW_OWNER : DW_CLIENT,
 				 .standby = d->options.role == DW_STANDBY,
-				 .seed = rng_seed(),
+				 .unseen = handle_has_test_clock(d),
+				 .seed = handle_has_test_clock(d) ? 1 : rng_seed(),
 				 .timers_max = d->options.timers_max,
 				 .data_max = d->options.data_max_bytes,
 				 .hold = d->options.hold_us,
@@ -127,7 +137,7 @@ static int open_workers(dw *d, char *message)
 				  .last_out = last_out};
 	int status;
 
-	if (d->options.workers == 0 || d->options.role == DW_CLIENT)
+	if (d->options.workers == 0 || d->options.role == DW_CLIENT || handle_has_test_clock(d))
 		return DW_OK;
 	status = workers_new(&d->workers, &env, d->options.workers);
 	if (status == DW_ESYS)
@@ -138,7 +148,7 @@ static int open_workers(dw *d, char *message)
 
 static int open_parts(dw *d, const char *url, char *message)
 {
-	int hooked = d->options.clock != NULL;
+	int hooked = d->options.clock || handle_has_test_clock(d);
 	int status = loop_new(&d->loop, &d->alloc, &d->clock, hooked);
 
 	if (status == DW_ESYS)
@@ -200,6 +210,9 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 	d->clock = clock_system();
 	if (read.clock)
 		clock_hook(&d->clock, read.clock, read.clock_user);
+	if (handle_has_test_clock(d))
+		d->clock = clock_standing(&d->test_now);
+	d->test_now = DW_TEST_START;
 	status = open_parts(d, read.store, message);
 	if (status != DW_OK) {
 		if (d->workers) {
@@ -222,7 +235,7 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
  * ended in time. */
 static int stop_parts(dw *d, dw_usec patience)
 {
-	dw_usec end = usec_add(d->clock.steady(d->clock.user), usec_max(patience, 0));
+	dw_usec end = handle_patience_end(patience);
 	int status;
 
 	posts_shut(d->posts);
@@ -232,8 +245,7 @@ static int stop_parts(dw *d, dw_usec patience)
 	/* Handlers may use most of the time; the rest is for the store, which must close its file.
 	 * Operations that are still open are answered by close_parts(). */
 	(void)handle_turn_until_settled(d, usec_sub(patience, patience / 8));
-	status = d->store->type->stop(d->store,
-				      usec_max(usec_sub(end, d->clock.steady(d->clock.user)), 0));
+	status = d->store->type->stop(d->store, handle_patience_left(end));
 	return engine_is_running(d->engine) ? (int)DW_ETIMEOUT : status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/grown.h"
 #include "base/message.h"
+#include "durawheel/testing.h"
 #include "store/fallback/fallback.h"
 #include "store/store.h"
 #include "handle/worker_pool.h"
@@ -46,6 +47,20 @@ static void set_defaults(dw_options *options)
 		options->posted_max_bytes = POSTED_DEFAULT;
 	if (options->lease_us == 0)
 		options->lease_us = options->outage == DW_OUTAGE_FIRE ? LEASE_FIRE : LEASE_DEFAULT;
+}
+
+static int check_flags(const dw_options *options, char *message)
+{
+	if (options->flags & ~(DW_EXISTING | DW_TEST_CLOCK))
+		return message_refuse(message,
+				      "options.flags is %#x: DW_EXISTING, DW_TEST_CLOCK or 0",
+				      options->flags);
+	if ((options->flags & DW_TEST_CLOCK) && strcasecmp(options->store, "memory:") != 0)
+		return message_refuse(message, "DW_TEST_CLOCK is for the store memory: only");
+	if ((options->flags & DW_TEST_CLOCK) && options->clock)
+		return message_refuse(message,
+				      "DW_TEST_CLOCK brings a clock: options.clock must be NULL");
+	return DW_OK;
 }
 
 /* check_shared checks the options of a store that several programs share. */
@@ -130,10 +145,8 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 				      copy.workers, WORKERS_MAX);
 	if (copy.open_patience_us < 0 || copy.hold_us < 0)
 		return message_refuse(ret_message, "a patience or a hold in options is negative");
-	if (copy.flags & ~DW_EXISTING)
-		return message_refuse(ret_message, "options.flags is %#x: 0 or DW_EXISTING",
-				      copy.flags);
-	if (check_shared(&copy, ret_message) != DW_OK || check_journal(&copy, ret_message) != DW_OK)
+	if (check_flags(&copy, ret_message) != DW_OK || check_shared(&copy, ret_message) != DW_OK ||
+	    check_journal(&copy, ret_message) != DW_OK)
 		return DW_EINVAL;
 	*ret_options = copy;
 	return DW_OK;

@@ -79,6 +79,16 @@ int loop_fd(const struct loop *loop)
 	return loop->epoll_fd;
 }
 
+dw_usec loop_armed(const struct loop *loop)
+{
+	return loop->armed;
+}
+
+bool loop_is_woken(const struct loop *loop)
+{
+	return atomic_load(&loop->woken) != 0;
+}
+
 void loop_drain(struct loop *loop)
 {
 	uint64_t count;

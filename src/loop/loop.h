@@ -5,6 +5,8 @@
 #ifndef DW_LOOP_LOOP_H
 #define DW_LOOP_LOOP_H
 
+#include <stdbool.h>
+
 #include "base/alloc.h"
 #include "port/clock.h"
 #include "port/loop.h"
@@ -23,6 +25,11 @@ int loop_fd(const struct loop *);
  * loop_unwatch() before closing fd. DW_OK, DW_ESYS (errno says why). */
 int loop_watch(struct loop *, int fd);
 void loop_unwatch(struct loop *, int fd);
+
+/* loop_armed returns the time for which the last turn has armed the loop. loop_is_woken: true if a
+ * wake-up came after the last loop_drain(). */
+dw_usec loop_armed(const struct loop *);
+bool loop_is_woken(const struct loop *);
 
 /* loop_drain makes the descriptor unreadable again. Call it before a turn. */
 void loop_drain(struct loop *);

@@ -35,3 +35,13 @@ void clock_hook(struct clock *clock, dw_usec (*wall)(void *user), void *user)
 	clock->wall = wall;
 	clock->user = user;
 }
+
+static dw_usec read_standing(void *user)
+{
+	return atomic_load((_Atomic dw_usec *)user);
+}
+
+struct clock clock_standing(_Atomic dw_usec *now)
+{
+	return (struct clock){.wall = read_standing, .steady = read_standing, .user = now};
+}

@@ -3,6 +3,8 @@
 #ifndef DW_PORT_CLOCK_H
 #define DW_PORT_CLOCK_H
 
+#include <stdatomic.h>
+
 #include "durawheel/durawheel.h"
 
 struct clock {
@@ -16,5 +18,8 @@ struct clock clock_system(void);
 
 /* clock_hook lets the caller's function be the wall clock. */
 void clock_hook(struct clock *, dw_usec (*wall)(void *user), void *user);
+
+/* clock_standing: both clocks show *now, which only its owner changes. */
+struct clock clock_standing(_Atomic dw_usec *now);
 
 #endif

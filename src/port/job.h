@@ -38,7 +38,7 @@ void job_run(struct job *, dw *handle);
 /* The workers, as the engine sees them. */
 struct worker_port {
 	/* Takes a job; it comes back through engine_finish() on the engine's thread. Never fails
-	 * while fewer than count are out. */
+	 * while fewer than count are out. NULL: the engine's thread does all jobs. */
 	void (*start)(void *user, struct job *);
 	void *user;
 	size_t count; /* 0: there are no workers */

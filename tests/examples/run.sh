@@ -233,6 +233,13 @@ orders_case()
 	[[ $(grep -c '^order 1: not paid' out) == 0 ]] || die "a paid order was cancelled"
 }
 
+# An hour passes in each of its tests, which is no hour of this one.
+test_orders_case()
+{
+	timeout 60 "$bin/test_orders" >out 2>&1 || die "test_orders failed"
+	[[ $(grep -c '^\[ *OK \]' out) == 3 ]] || die "3 tests are expected"
+}
+
 killed_orders_case()
 {
 	start_orders --store sqlite:orders.db --timeout 2s
