@@ -272,7 +272,8 @@ typedef enum dw_verdict {
 	DW_DONE = 0,  /* done: the timer is settled, its id is free again */
 	DW_RETRY = 1, /* again in 1 s, doubled each time, at most 5 min, 20 % jitter, and dead after
 		       * DW_RETRIES_MAX times. dw_retry_in() sets another delay */
-	DW_HOLD = 2   /* not known yet: dw_settle() answers within options.hold_us */
+	DW_HOLD = 2,  /* not known yet: dw_settle() answers within options.hold_us */
+	DW_DEAD = 3   /* give up now: it becomes a dead letter, and no retry is made */
 } dw_verdict;
 
 /* A token names one delivery: this attempt of this generation of this id. Copy it to settle. */
@@ -447,9 +448,9 @@ DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
 /* dw_cancel cancels the timer of an id, also a damaged one. DW_OK in the answer: the timer does not
  * start after this. DW_ENOENT: no such timer. DW_ELATE: it is already being delivered; if this
- * handle delivers it, a DW_RETRY verdict is then ignored. A client also gets DW_ELATE if the owner
- * has claimed the timer, some milliseconds before its deadline, and if the timer was removed but an
- * earlier claim of the id may still start. */
+ * handle delivers it, a DW_RETRY or DW_DEAD then only ends it. A client also gets DW_ELATE if the
+ * owner has claimed the timer, some milliseconds before its deadline, and if the timer was removed
+ * but an earlier claim of the id may still start. */
 DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
 /* dw_move gives a timer another deadline; topic, data and late_after_us stay. A deadline in the
@@ -461,10 +462,11 @@ DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
  * back. */
 DW_API int dw_move(dw *, const char *id, dw_usec due, dw_done_fn done, void *user);
 
-/* dw_settle answers a DW_HOLD with DW_DONE or DW_RETRY (retry_in as in dw_retry_in; negative: the
- * default). DW_ESTALE: the delivery is not held any more; nothing was changed. DW_EUNKNOWN: the
- * store is away; this handle stores the verdict when the store is back. DW_ESTORE: the store is
- * away, and the delivery is still held. With options.journal: DW_OK at level DW_JOURNALED. */
+/* dw_settle answers a DW_HOLD with DW_DONE, DW_DEAD or DW_RETRY (retry_in as in dw_retry_in;
+ * negative: the default). DW_ESTALE: the delivery is not held any more; nothing was changed.
+ * DW_EUNKNOWN: the store is away; this handle stores the verdict when the store is back. DW_ESTORE:
+ * the store is away, and the delivery is still held. With options.journal: DW_OK at level
+ * DW_JOURNALED, but a DW_DEAD waits for Redis. */
 DW_API int dw_settle(dw *, const dw_token *, dw_verdict, dw_usec retry_in, dw_done_fn done,
 		     void *user);
 
@@ -609,7 +611,8 @@ typedef enum dw_reason {
 	DW_REASON_RETRIES = 1, /* DW_RETRIES_MAX retries, and it still said DW_RETRY */
 	DW_REASON_CRASHED = 2, /* DW_CRASHES_MAX processes died while it was delivered */
 	DW_REASON_LATE = 3,    /* later than its late_after_us */
-	DW_REASON_CORRUPT = 4  /* damaged, or in another one's place: never fired */
+	DW_REASON_CORRUPT = 4, /* damaged, or in another one's place: never fired */
+	DW_REASON_GAVE_UP = 5  /* its verdict was DW_DEAD */
 } dw_reason;
 
 /* dw_reason_name: "RETRIES" and so on. Any thread. */

@@ -5,7 +5,7 @@
 static const char *const names[] = {
     [DW_REASON_UNKNOWN] = "UNKNOWN", [DW_REASON_RETRIES] = "RETRIES",
     [DW_REASON_CRASHED] = "CRASHED", [DW_REASON_LATE] = "LATE",
-    [DW_REASON_CORRUPT] = "CORRUPT",
+    [DW_REASON_CORRUPT] = "CORRUPT", [DW_REASON_GAVE_UP] = "GAVE_UP",
 };
 
 enum { COUNT = sizeof names / sizeof *names };

@@ -34,7 +34,7 @@ static const char help_of_run[] =
     "                    data_base64 if it is not UTF-8. The line settles the timer.\n"
     "  --topic T         only these topics; the others wait\n"
     "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
-    "                    DW_DUE, DW_ATTEMPT set. Exit 0 settles, else it is retried\n"
+    "                    DW_DUE, DW_ATTEMPT set. Exit 0: done, 100: dead, else retry\n"
     "  --exec-output O   stdout of commands is our stderr (default), or our stdout\n"
     "  --jobs N          at most N commands at a time (default: 4)\n"
     "  --timeout D       a command that takes longer is ended, and retried\n"
@@ -179,7 +179,7 @@ const struct command commands[] = {
 	    "  {\"id\",\"topic\",\"reason\",\"at\",\"due\",\"attempt\",\"retries\",\"crashes\",\n"
 	    "   \"generation\",\"data\"}\n"
 	    "\n"
-	    "Reasons: RETRIES, CRASHED, LATE, CORRUPT.\n",
+	    "Reasons: RETRIES, CRASHED, LATE, CORRUPT, GAVE_UP.\n",
 	.example = "durawheel dead list --topic mail",
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_LIMIT) | OPT_BIT(OPT_JSON),
 	.run = command_dead_list,

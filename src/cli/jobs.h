@@ -39,6 +39,7 @@ struct exec_job {
 
 /* The exit code that is printed for JOB_OVERDUE; timeout(1) uses the same. */
 #define JOB_OVERDUE_EXIT 124
+#define JOB_DEAD_EXIT 100 /* the command gives up: its timers become dead letters */
 
 /* Called for each job that is over. The job lives until the callback returns. */
 typedef void (*jobs_over_fn)(struct exec_job *, void *user);

@@ -234,12 +234,22 @@ static void item_over(struct runner *runner, struct job_item *item, int exit, dw
 		settle(&item->token, verdict, runner);
 }
 
+/* verdict_of: a command that exits with 100 says that no retry would help. */
+static dw_verdict verdict_of(const struct exec_job *job)
+{
+	if (job->end != JOB_EXITED)
+		return DW_RETRY;
+	if (job->status == JOB_DEAD_EXIT)
+		return DW_DEAD;
+	return job->status == 0 ? DW_DONE : DW_RETRY;
+}
+
 /* job_over: timers whose command we have stopped are given back when the handle is closed. */
 static void job_over(struct exec_job *job, void *user)
 {
 	struct runner *runner = user;
-	bool done = job->end == JOB_EXITED && job->status == 0;
-	dw_verdict verdict = done ? DW_DONE : DW_RETRY;
+	dw_verdict verdict = verdict_of(job);
+
 	if (job->end == JOB_STOPPED)
 		return;
 	run_exec_tell(job);

@@ -26,13 +26,21 @@ static void claim_answered(struct engine *engine, struct timer *timer, const dw_
 	}
 }
 
+/* status_of: the status of DW_EVENT_DEAD. */
+static int status_of(dw_reason reason)
+{
+	if (reason == DW_REASON_GAVE_UP)
+		return DW_OK;
+	return reason == DW_REASON_LATE ? DW_ELATE : DW_ELIMIT;
+}
+
 static void count_verdict(struct engine *engine, const struct timer *timer, const dw_op *op)
 {
 	engine->stats.settled += op->kind == DW_OP_SETTLE;
 	engine->stats.retried += op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0;
 	if (op->kind == DW_OP_BURY) {
 		dw_event event = {.kind = DW_EVENT_DEAD,
-				  .status = op->reason == DW_REASON_LATE ? DW_ELATE : DW_ELIMIT,
+				  .status = status_of(op->reason),
 				  .id = timer->id,
 				  .topic = timer->topic->name};
 

@@ -87,7 +87,7 @@ int arguments_settle(const dw_token *token, dw_verdict verdict, char *message)
 {
 	if (!token)
 		return message_refuse(message, "the token is NULL");
-	if (verdict != DW_DONE && verdict != DW_RETRY)
-		return message_refuse(message, "a verdict is DW_DONE or DW_RETRY");
+	if (verdict != DW_DONE && verdict != DW_RETRY && verdict != DW_DEAD)
+		return message_refuse(message, "a verdict is DW_DONE, DW_RETRY or DW_DEAD");
 	return check_name("the token's id", token->id, DW_ID_MAX, message);
 }

@@ -89,7 +89,7 @@ static dw_verdict read_verdict(struct engine *engine, const struct timer *timer,
 {
 	char line[DW_MESSAGE_SIZE];
 
-	if (verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_HOLD)
+	if (verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_HOLD || verdict == DW_DEAD)
 		return verdict;
 	(void)snprintf(line, sizeof line,
 		       "the handler of topic %s returned %d, which is not a verdict: it counts as "
@@ -130,7 +130,7 @@ void delivery_judge(struct engine *engine, struct timer *timer, dw_verdict verdi
 	if (verdict == DW_HOLD)
 		hold(engine, timer);
 	else
-		delivery_end(engine, timer, verdict == DW_DONE ? DW_DONE : DW_RETRY, retry_in);
+		delivery_end(engine, timer, verdict, retry_in);
 }
 
 /* ---- A handler on this thread -------------------------------------------------------------- */

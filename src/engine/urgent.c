@@ -27,17 +27,25 @@ void urgent_give_back(struct engine *engine, struct timer *timer)
 
 /* ---- The verdict --------------------------------------------------------------------------- */
 
+/* find_reason: why the timer becomes a dead letter; DW_REASON_UNKNOWN: it does not. A verdict of a
+ * timer that was cancelled meanwhile only ends it. */
+static dw_reason find_reason(const struct timer *timer)
+{
+	if (timer->reason || timer->no_retry)
+		return (dw_reason)timer->reason;
+	if (timer->verdict == DW_DEAD)
+		return DW_REASON_GAVE_UP;
+	if (timer->verdict == DW_RETRY && timer->head.retries >= DW_RETRIES_MAX)
+		return DW_REASON_RETRIES;
+	return DW_REASON_UNKNOWN;
+}
+
 /* retry_op makes the operation that makes the timer pending again, after the delay of the handler
- * or of the policy. After too many retries it makes the timer a dead letter. */
+ * or of the policy. */
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
 {
-	dw_op *op;
+	dw_op *op = op_new(&engine->alloc, DW_OP_RETRY, timer->id, NULL, 0);
 
-	if (timer->head.retries >= DW_RETRIES_MAX) {
-		timer->reason = DW_REASON_RETRIES;
-		return op_new(&engine->alloc, DW_OP_BURY, timer->id, NULL, 0);
-	}
-	op = op_new(&engine->alloc, DW_OP_RETRY, timer->id, NULL, 0);
 	if (!op)
 		return NULL;
 	if (timer->retry_in < 0)
@@ -57,6 +65,7 @@ void urgent_verdict(struct engine *engine, struct timer *timer)
 	dw_op *op;
 
 	assert(timer->state == TIMER_VERDICT && !timer->busy);
+	timer->reason = (uint8_t)find_reason(timer);
 	if (timer->reason)
 		op = op_new(&engine->alloc, DW_OP_BURY, timer->id, NULL, 0);
 	else if (timer->verdict == DW_RETRY && !timer->no_retry)

@@ -95,6 +95,17 @@ test_dead_letters_of_commands_that_fail() {
 	stop_owner
 }
 
+test_dead_letters_of_commands_that_give_up() {
+	expect 0 durawheel add --topic t --id a --in 0 --data hi
+	start --exec 'exit 100'
+	await is_counted fired 1
+	grep -q '"exit":100}$' fired
+	await has_count dead 1
+	stop_owner
+	expect 0 durawheel dead list --json
+	grep -q '"id":"a",.*"reason":"GAVE_UP","at":.*"attempt":1,"retries":0,' out
+}
+
 test_dead_words_are_checked() {
 	empty_store
 	expect 2 durawheel dead

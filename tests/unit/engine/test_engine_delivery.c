@@ -201,6 +201,60 @@ static void retry_comes_back_doubled_and_dies_after_16(void **state)
 	harness_free(h);
 }
 
+static void verdict_dead_buries_at_once(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	h->verdict = DW_DEAD;
+	(void)harness_put(h, "a", 0);
+	harness_pass(h, DW_HOURS(1));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD), 1);
+	assert_string_equal(h->message, "a is dead: GAVE_UP");
+	assert_int_equal(harness_stats(h).dead, 1);
+	assert_int_equal(harness_stats(h).settled, 0);
+	harness_free(h);
+}
+
+static void held_one_may_be_given_up(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	assert_int_equal(engine_settle(h->engine, &h->starts[0].token, DW_DEAD, -1,
+				       (struct done){harness_done, h}),
+			 DW_OK);
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "a").status, DW_OK);
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD), 1);
+	assert_string_equal(h->message, "a is dead: GAVE_UP");
+	harness_free(h);
+}
+
+static void cancel_in_handler(struct harness *h, const dw_firing *firing)
+{
+	assert_int_equal(harness_cancel(h, firing->id), DW_OK);
+}
+
+static void cancelled_one_is_not_given_up(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	h->verdict = DW_DEAD;
+	h->in_handler = cancel_in_handler;
+	(void)harness_put(h, "a", 0);
+	harness_pass(h, DW_HOURS(1));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_DEAD), 0);
+	assert_int_equal(harness_stats(h).settled, 1);
+	harness_free(h);
+}
+
 static void own_delay(struct harness *h, const dw_firing *firing)
 {
 	(void)firing;
@@ -440,6 +494,9 @@ int main(void)
 	    cmocka_unit_test(clock_stepped_back_inside_a_handler_holds_the_next),
 	    cmocka_unit_test(turn_of_many_due_is_bounded),
 	    cmocka_unit_test(retry_comes_back_doubled_and_dies_after_16),
+	    cmocka_unit_test(verdict_dead_buries_at_once),
+	    cmocka_unit_test(held_one_may_be_given_up),
+	    cmocka_unit_test(cancelled_one_is_not_given_up),
 	    cmocka_unit_test(retry_in_sets_the_delay),
 	    cmocka_unit_test(hold_settled_done_is_over),
 	    cmocka_unit_test(hold_not_settled_is_delivered_again),
