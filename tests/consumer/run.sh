@@ -3,7 +3,7 @@
 # find the library by pkg-config and by find_package, shared and static, link every public function
 # and expand every public macro; and README's first program does what README says.
 #
-#	tests/consumer/run.sh BUILD_DIR CASE...         pkgconfig, cmake, readme, sqlite, plain
+#	tests/consumer/run.sh BUILD_DIR CASE...         pkgconfig, cmake, readme, cxx, sqlite, plain
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -106,6 +106,22 @@ readme_case()
 	bash -c "${line/cc hello.c/c++ -std=c++20 -Wall -Wextra -pedantic -Werror hello.cc}"
 	bash -c "${line/cc hello.c/c++ -std=c++11 -Wall -Wextra -pedantic -Werror hello.cc}"
 	bash -c "${line/cc hello.c/cc -std=c99 -Wall -Wextra -pedantic -Werror hello.c}"
+}
+
+# README's lines of C++17, in a program.
+cxx_case()
+{
+	local shared
+	{
+		printf '#include <iostream>\n#include <durawheel/durawheel.hpp>\n'
+		printf 'using namespace std::chrono_literals;\nint main()\n{\n'
+		awk '/^```cpp$/ { inside = 1; next } /^```$/ { inside = 0 } inside' \
+			"$here/../../README.md"
+		printf 'if (error)\n\treturn std::cerr << message, 1;\n}\n'
+	} >lines.cc
+	read -ra shared < <(pkg-config --cflags --libs durawheel)
+	c++ -std=c++17 "${warnings[@]}" lines.cc "${shared[@]}" -o lines
+	hello ./lines
 }
 
 # A SQLite that is too old is refused when it is configured, not when the first store is opened.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The public macros in C99, C11, C++11 and C++20, also by clang if it is there: no warning, and the
-# right values.
+# The public macros in C99, C11, C++11 and C++20: no warning, and the right values. durawheel.hpp in
+# C++17 and C++20, with and without exceptions: no warning. All also by clang if it is there.
 #
 #	tests/headers/run.sh
 set -euo pipefail
@@ -24,3 +24,12 @@ if type clang++ >/dev/null 2>&1; then
 	clang++ -std=c++11 "${flags[@]}" -Wold-style-cast -x c++ "$here/macros.c" -o "$out"
 	"$out"
 fi
+for compiler in "${CXX:-c++}" clang++; do
+	type "$compiler" >/dev/null 2>&1 || continue
+	for standard in c++17 c++20; do
+		for exceptions in -fexceptions -fno-exceptions; do
+			"$compiler" -std=$standard $exceptions "${flags[@]}" -Wold-style-cast \
+				-fsyntax-only "$here/../cxx/cxx.cc"
+		done
+	done
+done

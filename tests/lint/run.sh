@@ -110,8 +110,8 @@ check_functions()
 
 check_text()
 {
-	files_named src include lua tests examples .ci -- '*.c' '*.h' '*.cc' '*.lua' \
-		'*.sh' '*.awk' '*.cmake' CMakeLists.txt run |
+	files_named src include lua tests examples .ci -- '*.c' '*.h' '*.cc' '*.cpp' \
+		'*.hpp' '*.lua' '*.sh' '*.awk' '*.cmake' CMakeLists.txt run |
 		with_files awk -f "$here/text.awk"
 }
 
@@ -143,7 +143,7 @@ check_format()
 			"clang-format (Debian 12)"
 		return 0
 	fi
-	(files_named src include tests examples -- '*.c' '*.h' '*.cc' |
+	(files_named src include tests examples -- '*.c' '*.h' '*.cc' '*.cpp' '*.hpp' |
 		with_files clang-format --dry-run -Werror 2>&1 || true) |
 		awk -F: '/code should be clang-formatted/ && !said[$1]++ {
 			print $1 ":" $2 ": not formatted; run clang-format -i (version 14) on it" }'

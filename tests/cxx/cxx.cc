@@ -1,0 +1,351 @@
+// durawheel.hpp: that it says what durawheel.h says, keeps what a callback needs for as long as it
+// is needed and no longer, and lets no exception through the library. tests/headers compiles this
+// file with other compilers and without exceptions, too.
+#include "durawheel/durawheel.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+namespace
+{
+
+// CHECK ends the program: a test of its own is a process of its own.
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);       \
+			std::exit(1);                                                              \
+		}                                                                                  \
+	} while (0)
+
+durawheel::handle open_test(durawheel::options options = {})
+{
+	std::error_code error;
+
+	options.store = "memory:";
+	options.raw.flags = DW_TEST_CLOCK;
+	auto timers = durawheel::handle::open(options, error);
+	CHECK(!error && timers);
+	return timers;
+}
+
+void order_of_30_minutes_fires_at_its_moment()
+{
+	auto timers = open_test();
+	auto start = timers.now();
+	std::vector<std::string> seen;
+	std::string id;
+	bool answered = false;
+
+	CHECK(!timers.on("order.timeout", [&](const durawheel::firing &order) {
+		CHECK(order.now == start + 30min && order.due == order.now);
+		CHECK(order.topic == "order.timeout" && order.attempt == 1);
+		CHECK(order.token.id == order.id);
+		seen.push_back(std::string(order.id) + ": " + std::string(order.data.text()));
+		return durawheel::verdict::done();
+	}));
+	CHECK(!timers.after(
+	    30min, {"order.timeout", "order:42", "3 books"},
+	    [&](const durawheel::answer &answer) {
+		    answered = !answer.error && answer.level == DW_ACCEPTED && answer.id == id;
+	    },
+	    &id));
+	CHECK(id == "order:42");
+	CHECK(!timers.test_advance(30min - 1us) && answered && seen.empty());
+	CHECK(!timers.test_advance(1us));
+	CHECK(seen == std::vector<std::string>{"order:42: 3 books"});
+}
+
+void verdicts_are_those_of_the_handler()
+{
+	auto timers = open_test();
+	std::vector<durawheel::time_point> starts;
+	dw_token token = {};
+
+	CHECK(!timers.on("t", [&](const durawheel::firing &f) {
+		starts.push_back(f.now);
+		token = f.token;
+		return starts.size() == 1 ? durawheel::verdict::retry(7s)
+					  : durawheel::verdict::hold();
+	}));
+	CHECK(!timers.at(timers.now() + 1h, {"t", "a"}));
+	CHECK(!timers.test_advance(1h + 40s));
+	CHECK(starts.size() == 3 && starts[1] == starts[0] + 7s && starts[2] == starts[1] + 30s);
+	CHECK(!timers.settle(token, durawheel::verdict::done()));
+	std::size_t count = starts.size();
+	CHECK(!timers.test_advance(1h) && starts.size() == count);
+	CHECK(timers.settle(token, durawheel::verdict::done()) == DW_ESTALE);
+}
+
+void timers_are_moved_listed_and_cancelled()
+{
+	auto timers = open_test();
+	auto due = timers.now() + 1h;
+	std::size_t listed = 0;
+	std::error_code missing, late;
+
+	CHECK(!timers.at(durawheel::never, {"t", "a"}) && !timers.at(durawheel::never, {"t", "b"}));
+	CHECK(!timers.sync(10s) && !timers.move("a", due) && !timers.sync(10s));
+	CHECK(!timers.list({}, nullptr, 10, [&](const durawheel::page &page) {
+		CHECK(!page.error);
+		for (const dw_info &info : page)
+			listed +=
+			    info.due == (info.id[0] == 'a' ? durawheel::moment(due).us : DW_NEVER);
+	}));
+	CHECK(!timers.cancel("a") && !timers.cancel("none", [&](const durawheel::answer &answer) {
+		missing = answer.error;
+	}));
+	CHECK(!timers.sync(10s) &&
+	      !timers.get_timer("a", [&](const durawheel::page &page) { late = page.error; }));
+	CHECK(!timers.sync(10s));
+	CHECK(listed == 2 && missing == DW_ENOENT && late == DW_ENOENT);
+	dw_stats stats;
+	CHECK(!timers.stats(stats) && stats.timers == 1);
+}
+
+void handle_that_moves_keeps_its_handlers()
+{
+	auto first = open_test();
+	int starts = 0;
+
+	CHECK(!first.on("t", [&](const durawheel::firing &) {
+		starts++;
+		return durawheel::verdict::done();
+	}));
+	auto second = std::move(first);
+	CHECK(!first && second && first.after(0s, {"t"}) == DW_EINVAL && !first.get());
+	CHECK(first.on("t", {}) == DW_EINVAL && !first.close(0s) && first.fd() == DW_EINVAL);
+	CHECK(!second.after(0s, {"t"}) && !second.test_advance(0s) && starts == 1);
+	second = open_test(); // closes the first one
+	CHECK(!second.after(0s, {"t"}) && !second.test_advance(0s) && starts == 1);
+}
+
+// ---- Arguments ----------------------------------------------------------------------------------
+
+void times_are_rounded_up_and_saturate()
+{
+	using durawheel::delay;
+	using std::chrono::system_clock;
+
+	CHECK(delay(1ns).us == 1 && delay(1us).us == 1 && delay(1001ns).us == 2);
+	CHECK(delay(-1500ns).us == -1 && delay(30min).us == DW_MINUTES(30));
+	CHECK(delay(std::chrono::duration<double>(1.5)).us == 1500000);
+	CHECK(delay(std::chrono::hours::max()).us == DW_NEVER);
+	CHECK(delay(std::chrono::hours::min()).us == -DW_NEVER);
+	CHECK(durawheel::moment(durawheel::never).us == DW_NEVER);
+	CHECK(durawheel::moment(system_clock::from_time_t(1)).us == 1000000);
+	auto now = system_clock::now();
+	auto timers = durawheel::handle();
+	CHECK(timers.now() - now < 1h && now - timers.now() < 1h);
+}
+
+void bytes_are_of_many_kinds()
+{
+	using durawheel::bytes;
+	const std::vector<int> numbers = {1, 2, 3};
+	const std::array<unsigned char, 2> two = {7, 8};
+
+	CHECK(bytes("text").size() == 4 && bytes("text").text() == "text");
+	CHECK(bytes(std::string("a\0b", 3)).size() == 3);
+	CHECK(bytes(std::string_view("view")).size() == 4 && bytes().empty());
+	CHECK(bytes(numbers).size() == 3 * sizeof(int) && bytes(numbers).data() == numbers.data());
+	CHECK(bytes(two).size() == 2 && *bytes(two).begin() == 7 && bytes(two).end()[-1] == 8);
+}
+
+void wrong_names_are_refused()
+{
+	auto timers = open_test();
+	const std::string zero("a\0b", 3);
+
+	CHECK(timers.cancel(zero) == DW_EINVAL);
+	CHECK(timers.last_error().find("control characters") != std::string::npos);
+	CHECK(timers.after(0s, {"t", std::string(DW_ID_MAX + 1, 'x')}) == DW_EINVAL);
+	CHECK(timers.last_error().find("too long") != std::string::npos);
+	CHECK(timers.after(0s, {std::string(DW_TOPIC_MAX + 1, 'x')}) == DW_EINVAL);
+	CHECK(timers.after(0s, {"t", ""}) == DW_EINVAL);
+	CHECK(timers.after(0s, {}) == DW_EINVAL);
+	CHECK(timers.on(zero, {}) == DW_EINVAL);
+	CHECK(!timers.after(1h, {"t", std::string(DW_ID_MAX, 'x'), {}, 0s, true}));
+}
+
+void errors_are_error_codes()
+{
+	std::error_code error = DW_EEXIST;
+	std::string message;
+	durawheel::options options;
+
+	CHECK(error == DW_EEXIST && error != DW_ENOENT && error == std::errc::file_exists);
+	CHECK(error.message() == dw_strerror(DW_EEXIST));
+	CHECK(error.category().name() == std::string("durawheel"));
+	CHECK(!std::error_code(DW_OK) && std::error_code(DW_ETIMEOUT) == std::errc::timed_out);
+	options.store = "nonsense";
+	auto timers = durawheel::handle::open(options, error, &message);
+	CHECK(!timers && error == DW_EINVAL && error == std::errc::invalid_argument);
+	CHECK(message.find("no known kind") != std::string::npos);
+}
+
+// ---- How long callbacks live --------------------------------------------------------------------
+
+void callback_of_an_answer_is_freed_after_it()
+{
+	auto timers = open_test();
+	auto shared = std::make_shared<int>(0);
+
+	CHECK(timers.cancel("", [shared](const durawheel::answer &) {}) == DW_EINVAL);
+	CHECK(shared.use_count() == 1);
+	CHECK(!timers.cancel("a", [shared](const durawheel::answer &) { ++*shared; }));
+	CHECK(!timers.post([shared] { ++*shared; }));
+	CHECK(shared.use_count() == 3);
+	CHECK(!timers.test_advance(0s) && *shared == 2 && shared.use_count() == 1);
+}
+
+void handler_lives_until_close()
+{
+	auto timers = open_test();
+	auto shared = std::make_shared<int>(0);
+
+	CHECK(!timers.on(
+	    "*", [shared](const durawheel::firing &) { return durawheel::verdict::done(); }));
+	CHECK(timers.on_worker("t", [shared](const durawheel::firing &) {
+		return durawheel::verdict::done();
+	}) == DW_EINVAL);
+	CHECK(shared.use_count() == 2);
+	CHECK(!timers.on("t", [&, shared](const durawheel::firing &) {
+		CHECK(!timers.off("t")); // it goes on while it is replaced
+		CHECK(timers.close(0s) == DW_EBUSY && timers);
+		++*shared;
+		return durawheel::verdict::done();
+	}));
+	CHECK(!timers.after(0s, {"t"}) && !timers.test_advance(1s) && *shared == 1);
+	CHECK(!timers.close(1s) && !timers && shared.use_count() == 1);
+}
+
+void calls_of_another_thread_are_done()
+{
+	auto timers = open_test();
+	bool answered = false;
+	std::string id;
+	std::error_code error = DW_EINVAL;
+
+	std::thread([&] {
+		error = timers.after(
+		    1min, {"t"}, [&](const durawheel::answer &a) { answered = a.id == id; }, &id);
+	}).join();
+	CHECK(!error && id.size() == 32 && !timers.test_advance(0s) && answered);
+	std::thread([&] { error = timers.close(0s); }).join();
+	CHECK(error == DW_ETHREAD && timers);
+}
+
+// ---- Exceptions ---------------------------------------------------------------------------------
+
+#if defined(__cpp_exceptions)
+
+void exception_in_a_handler_is_a_retry()
+{
+	durawheel::options options;
+	std::vector<std::string> told;
+	int starts = 0;
+
+	options.on_exception = [&](std::string_view callback, std::string_view what) {
+		told.push_back(std::string(callback) + ": " + std::string(what));
+		throw 1; // of no use here
+	};
+	auto timers = open_test(options);
+	CHECK(!timers.on("t", [&](const durawheel::firing &) -> durawheel::verdict {
+		if (++starts == 1)
+			throw std::runtime_error("no bank");
+		if (starts == 2)
+			throw 42;
+		return durawheel::verdict::done();
+	}));
+	CHECK(!timers.after(0s, {"t"}, [](const durawheel::answer &) { throw 1; }));
+	CHECK(!timers.post([] { throw std::logic_error("posted"); }));
+	CHECK(!timers.test_advance(1min) && starts == 3);
+	CHECK(told == (std::vector<std::string>{"a posted function: posted",
+						"the callback of an answer: not a std::exception",
+						"t: no bank", "t: not a std::exception"}) ||
+	      told == (std::vector<std::string>{"the callback of an answer: not a std::exception",
+						"a posted function: posted", "t: no bank",
+						"t: not a std::exception"}));
+}
+
+void exception_in_a_batch_is_a_retry_of_all()
+{
+	durawheel::options options;
+	std::string line;
+	std::size_t settled = 0;
+
+	options.on_log = [&](dw_log_level level, std::string_view said) {
+		CHECK(level == DW_LOG_ERROR);
+		line = said;
+		throw 1;
+	};
+	auto timers = open_test(options);
+	CHECK(!timers.on_batch("t", {}, [&](dw_batch &batch) {
+		if (batch.firings[0].attempt == 1)
+			throw std::runtime_error("no bank");
+		settled += batch.count;
+	}));
+	CHECK(!timers.after(0s, {"t"}) && !timers.after(0s, {"t"}));
+	CHECK(!timers.test_advance(1min) && settled == 2);
+	CHECK(line == "an exception has left t: no bank");
+}
+
+// On a worker it would end the program, without the header.
+void exception_on_a_worker_is_a_retry()
+{
+	durawheel::options options;
+	std::error_code error;
+	std::atomic<int> starts = 0, told = 0;
+
+	options.store = "memory:";
+	options.raw.workers = 2;
+	options.on_exception = [&](std::string_view, std::string_view) { told++; };
+	auto timers = durawheel::handle::open(options, error);
+	CHECK(!error);
+	CHECK(!timers.on_worker("t", [&](const durawheel::firing &) -> durawheel::verdict {
+		if (++starts == 1)
+			throw std::runtime_error("no bank");
+		timers.stop();
+		return durawheel::verdict::done();
+	}));
+	CHECK(!timers.after(0s, {"t"}) && !timers.run() && starts == 2 && told == 1);
+}
+
+#endif
+
+const std::map<std::string, void (*)()> tests = {
+    {"order_of_30_minutes_fires_at_its_moment", order_of_30_minutes_fires_at_its_moment},
+    {"verdicts_are_those_of_the_handler", verdicts_are_those_of_the_handler},
+    {"timers_are_moved_listed_and_cancelled", timers_are_moved_listed_and_cancelled},
+    {"handle_that_moves_keeps_its_handlers", handle_that_moves_keeps_its_handlers},
+    {"times_are_rounded_up_and_saturate", times_are_rounded_up_and_saturate},
+    {"bytes_are_of_many_kinds", bytes_are_of_many_kinds},
+    {"wrong_names_are_refused", wrong_names_are_refused},
+    {"errors_are_error_codes", errors_are_error_codes},
+    {"callback_of_an_answer_is_freed_after_it", callback_of_an_answer_is_freed_after_it},
+    {"handler_lives_until_close", handler_lives_until_close},
+    {"calls_of_another_thread_are_done", calls_of_another_thread_are_done},
+#if defined(__cpp_exceptions)
+    {"exception_in_a_handler_is_a_retry", exception_in_a_handler_is_a_retry},
+    {"exception_in_a_batch_is_a_retry_of_all", exception_in_a_batch_is_a_retry_of_all},
+    {"exception_on_a_worker_is_a_retry", exception_on_a_worker_is_a_retry},
+#endif
+};
+
+} // namespace
+
+int main(int, char **arguments)
+{
+	CHECK(arguments[1] && tests.count(arguments[1]) == 1);
+	tests.at(arguments[1])();
+	std::printf("%s: ok\n", arguments[1]);
+	return 0;
+}
