@@ -361,6 +361,69 @@ killed_embedded_case()
 	[[ $(wc -l <out) == 1 ]] || die "one order was to be cancelled"
 }
 
+# start_service STORE PATIENCE: in the background; say is its input, out its output.
+start_service()
+{
+	[[ -p input ]] || mkfifo input
+	"$bin/order_service" "$1" "$2" <input >>out 2>>errors &
+	pid=$!
+	exec 3>input
+}
+
+# take_order CUSTOMER: its number is in order.
+take_order()
+{
+	local lines
+	lines=$(wc -l <out)
+	say "order $1"
+	expect_lines out "$((lines + 1))"
+	order=$(sed -n '$s/: waits for the payment$//p' out)
+	[[ -n $order ]] || die "the order of $1 is not taken"
+}
+
+# ended: the end of the input ends it, and well.
+ended()
+{
+	exec 3>&-
+	wait "$pid" || die "order_service failed"
+	pid=
+	[[ ! -s errors ]] || die "$(cat errors)"
+}
+
+service_case()
+{
+	: >out
+	start_service memory: 2s
+	take_order Ada
+	say "pay $order" "pay nobody" refund
+	expect out "$order: paid"
+	expect out 'nobody: money back'
+	expect out 'say: order CUSTOMER or pay ORDER'
+	take_order Bob
+	expect out "mail:$order (Bob): please pay"
+	expect out "$order (Bob): not paid in time, cancelled"
+	ended
+	[[ $(wc -l <out) == 7 ]] || die "7 lines are expected"
+}
+
+killed_service_case()
+{
+	: >out
+	start_service sqlite:orders.db 2s
+	take_order Ada
+	killed
+	exec 3>&-
+	start_service sqlite:orders.db 2s
+	expect out "mail:$order (Ada): please pay"
+	expect out "$order (Ada): not paid in time, cancelled"
+	ended
+}
+
+test_order_service_case()
+{
+	timeout 60 "$bin/test_order_service" >out 2>&1 || die "test_order_service failed"
+}
+
 start_redis()
 {
 	redis_start "$work" --appendonly yes --appendfsync always || die "no redis-server"
