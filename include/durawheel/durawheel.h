@@ -53,7 +53,8 @@
  * handle turns and closes as before, and no callback is repeated. A handler that threw counts as
  * DW_RETRY. If an exception leaves dw_close(), the handle is not freed: call dw_close() again.
  *  - An exception that leaves a handler of dw_on_worker() ends the program (std::terminate).
- *  - None may leave on_log, clock or resize, and none may pass through libev (options.ev_loop).
+ *  - None may leave on_log, on_firing_done, clock or resize, and none may pass through libev
+ *    (options.ev_loop).
  *  - longjmp() must not leave any callback.
  *
  * FORK. In a forked child every call returns DW_EFORK, and no timer fires. The child may only
@@ -165,6 +166,8 @@ typedef enum dw_outage {
 	DW_OUTAGE_FIRE = 1  /* all that come due while its lease lasts */
 } dw_outage;
 
+struct dw_firing_done;
+
 /* dw_options: zero means default. Set size to sizeof(dw_options) before anything else. Strings and
  * hooks are copied. A hook, and what its user pointer leads to, must live until dw_close() returns:
  * dw_close() waits for hooks that run on other threads, and calls none later. After a dw_close()
@@ -222,6 +225,10 @@ typedef struct dw_options {
 	 * see "When Redis is away". data_max_bytes is then at most 1 MiB - 1 KiB. NULL: no file. */
 	const char *journal;
 	dw_outage outage; /* of an owner or a standby with a journal; a client has none */
+	/* Each time that a handler has ended, before its verdict is stored: for logs, metrics and
+	 * traces. No exception may leave it. */
+	void (*on_firing_done)(dw *, const struct dw_firing_done *, void *user);
+	void *on_firing_done_user;
 } dw_options;
 
 /* The store must exist. dw_open makes no file; it returns DW_ENOENT if there is none, or an empty
@@ -298,6 +305,22 @@ typedef struct dw_firing {
 	size_t data_size;
 	const dw_token *token;
 } dw_firing;
+
+/* A handler has ended: what options.on_firing_done gets, one for each start. Of a batch it comes
+ * for each timer. It does not come if dw_close() no longer waits for the handler. */
+typedef struct dw_firing_done {
+	size_t size;
+	const char *id;
+	const char *topic;
+	dw_usec due;
+	uint32_t attempt;
+	dw_verdict verdict; /* DW_RETRY also after an exception; a DW_HOLD is open */
+	dw_usec late_us;    /* how late the handler started, not below 0 */
+	dw_usec took_us;    /* how long it ran, on the steady clock; of a batch, the whole call */
+} dw_firing_done;
+
+/* dw_verdict_name: "DONE" and so on; "UNKNOWN" for one of a newer durawheel. Any thread. */
+DW_API const char *dw_verdict_name(dw_verdict);
 
 /* A handler. It may make any call except dw_close, dw_run, dw_turn and dw_sync (DW_EBUSY). Keep it
  * short: the timers behind it wait. A return value that is no dw_verdict counts as DW_RETRY, and

@@ -273,6 +273,11 @@ class verdict
 		return {DW_RETRY, in.us};
 	}
 
+	static verdict dead()
+	{
+		return {DW_DEAD, -1};
+	}
+
 	static verdict hold() /* settle() answers */
 	{
 		return {DW_HOLD, -1};
@@ -348,6 +353,7 @@ struct options {
 	std::string journal; /* Redis: a file for outages, or "" */
 	std::function<void(const dw_event &)> on_event;
 	std::function<void(dw_log_level, std::string_view)> on_log; /* any thread */
+	std::function<void(const dw_firing_done &)> on_firing_done;
 	/* An exception has left a callback: of which one, and what it says. Any thread. */
 	std::function<void(std::string_view callback, std::string_view what)> on_exception;
 	duration close_patience = std::chrono::seconds(5);
@@ -432,6 +438,13 @@ inline void on_event(dw *, const dw_event *event, void *user)
 	state *own = static_cast<state *>(user);
 
 	own->run("on_event", [&] { own->hooks.on_event(*event); });
+}
+
+inline void on_firing_done(dw *, const dw_firing_done *finished, void *user)
+{
+	state *own = static_cast<state *>(user);
+
+	own->run("on_firing_done", [&] { own->hooks.on_firing_done(*finished); });
 }
 
 inline void on_log(dw_log_level level, const char *line, void *user)
@@ -548,6 +561,10 @@ class handle
 		if (own->hooks.on_log) {
 			raw.on_log = detail::on_log;
 			raw.on_log_user = own.get();
+		}
+		if (own->hooks.on_firing_done) {
+			raw.on_firing_done = detail::on_firing_done;
+			raw.on_firing_done_user = own.get();
 		}
 		ret_error = to_error(dw_open(&own->d, &raw, message));
 		if (!ret_error)

@@ -67,6 +67,7 @@ static void end_batch_run(struct batch_run *run)
 	struct job *job = run->job;
 
 	run->engine->drive.callback_depth--;
+	job->took = usec_sub(engine_steady(run->engine), job->began);
 	for (size_t i = 0; i < job->count && !run->returned; i++) {
 		job->verdicts[i] = DW_RETRY;
 		job->retry_in[i] = -1;
@@ -79,6 +80,7 @@ static void run_here(struct engine *engine, struct job *job, dw_usec now)
 	struct batch_run run AT_END(end_batch_run) = {engine, job, false};
 
 	engine->drive.callback_depth++;
+	job->began = engine_steady(engine);
 	job_begin(job, now);
 	job_run(job, engine->env.handle);
 	run.returned = true;

@@ -83,13 +83,19 @@ static void hold(struct engine *engine, struct timer *timer)
 		timer_arm_fire(engine, timer, usec_add(engine_now(engine), engine->env.hold));
 }
 
+static bool is_verdict(dw_verdict verdict)
+{
+	return verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_HOLD ||
+	       verdict == DW_DEAD;
+}
+
 /* read_verdict: an invalid verdict counts as DW_RETRY, so nothing is lost. But the handler is
  * wrong, so this is logged. */
 static dw_verdict read_verdict(struct engine *engine, const struct timer *timer, dw_verdict verdict)
 {
 	char line[DW_MESSAGE_SIZE];
 
-	if (verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_HOLD || verdict == DW_DEAD)
+	if (is_verdict(verdict))
 		return verdict;
 	(void)snprintf(line, sizeof line,
 		       "the handler of topic %s returned %d, which is not a verdict: it counts as "
@@ -133,19 +139,39 @@ void delivery_judge(struct engine *engine, struct timer *timer, dw_verdict verdi
 		delivery_end(engine, timer, verdict, retry_in);
 }
 
+void delivery_tell(struct engine *engine, const dw_firing *firing, dw_verdict verdict, dw_usec took)
+{
+	dw_firing_done done = {.size = sizeof done,
+			       .id = firing->id,
+			       .topic = firing->topic,
+			       .due = firing->due,
+			       .attempt = firing->attempt,
+			       .verdict = is_verdict(verdict) ? verdict : DW_RETRY,
+			       .late_us = usec_sub(firing->now, firing->due),
+			       .took_us = took};
+
+	if (engine->env.on_firing_done)
+		engine->env.on_firing_done(engine->env.handle, &done,
+					   engine->env.on_firing_done_user);
+}
+
 /* ---- A handler on this thread -------------------------------------------------------------- */
 
 /* A delivery whose handler runs on this thread. */
 struct handler_run {
 	struct engine *engine;
 	struct timer *timer;
+	const dw_firing *firing;
+	dw_usec began;
 	dw_verdict verdict;
 };
 
 static void end_handler_run(struct handler_run *run)
 {
 	struct engine *engine = run->engine;
+	dw_usec took = usec_sub(engine_steady(engine), run->began);
 
+	delivery_tell(engine, run->firing, run->verdict, took);
 	engine->drive.callback_depth--;
 	engine->delivery.firing = NULL;
 	delivery_judge(engine, run->timer, run->verdict, engine->delivery.retry_in);
@@ -154,7 +180,8 @@ static void end_handler_run(struct handler_run *run)
 /* call_handler calls the handler. One that ends by an exception counts as DW_RETRY. */
 static void call_handler(struct engine *engine, struct timer *timer, const dw_firing *firing)
 {
-	struct handler_run run AT_END(end_handler_run) = {engine, timer, DW_RETRY};
+	struct handler_run run AT_END(end_handler_run) = {engine, timer, firing,
+							  engine_steady(engine), DW_RETRY};
 	struct handler handler = *topic_handler(&engine->topics, timer->topic);
 
 	engine->delivery.retry_in = -1;

@@ -32,6 +32,9 @@ dw_token delivery_token(const struct timer *);
 void delivery_begin(struct engine *, struct timer *, dw_usec now, bool on_worker);
 void delivery_judge(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
 
+/* delivery_tell tells options.on_firing_done of a handler that has ended. */
+void delivery_tell(struct engine *, const dw_firing *, dw_verdict, dw_usec took);
+
 /* delivery_end ends the delivery, and sends the verdict to the store. */
 void delivery_end(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
 

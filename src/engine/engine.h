@@ -54,6 +54,8 @@ struct engine_env {
 	void *on_event_user;
 	void (*on_log)(dw_log_level, const char *line, void *user); /* may be NULL */
 	void *on_log_user;
+	void (*on_firing_done)(dw *, const dw_firing_done *, void *user); /* may be NULL */
+	void *on_firing_done_user;
 };
 
 /* engine_new makes an engine. DW_OK, DW_ENOMEM. engine_attach gives it the store, before any other

@@ -60,6 +60,8 @@ void job_judge(struct engine *engine, struct job *job)
 		const dw_token *token = &job->tokens[i];
 		struct timer *timer = index_find(&engine->timers.index, token->id);
 
+		if (job->started)
+			delivery_tell(engine, &job->firings[i], job->verdicts[i], job->took);
 		if (!is_out(timer, token))
 			continue;
 		if (job->started)

@@ -62,7 +62,9 @@ static int open_engine(dw *d)
 				 .on_event = d->options.on_event,
 				 .on_event_user = d->options.on_event_user,
 				 .on_log = d->options.on_log,
-				 .on_log_user = d->options.on_log_user};
+				 .on_log_user = d->options.on_log_user,
+				 .on_firing_done = d->options.on_firing_done,
+				 .on_firing_done_user = d->options.on_firing_done_user};
 
 	return engine_new(&d->engine, &env);
 }

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "base/usec.h"
+
 struct worker {
 	struct workers *workers;
 	pthread_t thread;
@@ -80,8 +82,10 @@ static void *pool_thread_main(void *argument)
 	bool last;
 
 	while ((job = next_job(worker))) {
+		job->began = env.clock.steady(env.clock.user);
 		if (job->started)
 			job_run(job, env.handle);
+		job->took = usec_sub(env.clock.steady(env.clock.user), job->began);
 		give_back(worker, job);
 	}
 	pthread_mutex_lock(&workers->mutex);

@@ -21,6 +21,8 @@ struct job {
 	unsigned char *room; /* where the next data goes; NULL: data is not copied */
 	char topic[DW_TOPIC_MAX + 1];
 	bool started;
+	dw_usec began; /* steady time; whoever calls job_run sets this and the next one */
+	dw_usec took;  /* how long the handler ran */
 };
 
 /* job_new: a job without firings, with room for count of them. data_size: of the data of all, which

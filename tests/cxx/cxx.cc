@@ -65,9 +65,15 @@ void order_of_30_minutes_fires_at_its_moment()
 
 void verdicts_are_those_of_the_handler()
 {
-	auto timers = open_test();
+	durawheel::options options;
 	std::vector<durawheel::time_point> starts;
+	std::string said;
 	dw_token token = {};
+
+	options.on_firing_done = [&](const dw_firing_done &done) {
+		said += dw_verdict_name(done.verdict);
+	};
+	auto timers = open_test(options);
 
 	CHECK(!timers.on("t", [&](const durawheel::firing &f) {
 		starts.push_back(f.now);
@@ -82,6 +88,10 @@ void verdicts_are_those_of_the_handler()
 	std::size_t count = starts.size();
 	CHECK(!timers.test_advance(1h) && starts.size() == count);
 	CHECK(timers.settle(token, durawheel::verdict::done()) == DW_ESTALE);
+	CHECK(said == "RETRYHOLDHOLD");
+	CHECK(!timers.on("dead", [](auto &) { return durawheel::verdict::dead(); }));
+	CHECK(!timers.after(0s, {"dead"}) && !timers.test_advance(1h));
+	CHECK(said == "RETRYHOLDHOLDDEAD");
 }
 
 void timers_are_moved_listed_and_cancelled()

@@ -44,6 +44,7 @@ struct program {
 	int exceptions = 0; // that came out of the library
 	int blocks = 0;
 	bool throwing_events = false;
+	std::string verdicts; // of handlers that have ended
 };
 
 [[noreturn]] void count_and_throw(void *user, const std::string &name)
@@ -72,6 +73,11 @@ void on_event(dw *, const dw_event *event, void *user)
 		count_and_throw(p, "event " + std::to_string(event->kind));
 }
 
+void on_firing_done(dw *, const dw_firing_done *done, void *user)
+{
+	static_cast<program *>(user)->verdicts += dw_verdict_name(done->verdict);
+}
+
 void open_memory(program &p)
 {
 	dw_options options = {};
@@ -80,6 +86,8 @@ void open_memory(program &p)
 	options.store = "memory:";
 	options.on_event = on_event;
 	options.on_event_user = &p;
+	options.on_firing_done = on_firing_done;
+	options.on_firing_done_user = &p;
 	options.timers_max = 8;
 	options.resize = count_blocks;
 	options.resize_user = &p;
@@ -163,7 +171,7 @@ void handler_that_throws_has_said_retry()
 	stats.size = sizeof stats;
 	CHECK(dw_get_stats(p.d, &stats) == DW_OK);
 	CHECK(stats.fired == 2 && stats.retried == 1 && stats.settled == 1 && stats.timers == 0);
-	CHECK(p.exceptions == 1 && p.calls["handler"] == 2);
+	CHECK(p.exceptions == 1 && p.calls["handler"] == 2 && p.verdicts == "RETRYDONE");
 	close(p, patience);
 }
 
