@@ -8,6 +8,7 @@
 
 #include "cli/errors.h"
 #include "cli/nearest.h"
+#include "cli/times.h"
 
 enum {
 	LONG_OPTION = 256, /* getopt_long() returns this + option_id */
@@ -191,22 +192,6 @@ int options_check(const struct options *options, const struct command *command)
 	return options_shards(options, &(unsigned){0});
 }
 
-int duration_of(const char *text, dw_usec *ret_duration)
-{
-	if (strcmp(text, "0") != 0)
-		return dw_parse_duration(text, ret_duration);
-	*ret_duration = 0;
-	return DW_OK;
-}
-
-const char *duration_fault(int status)
-{
-	return status == DW_ELIMIT
-		   ? "is too long: write at most 106751991d"
-		   : "is not a duration: write whole numbers with d h m s ms us, the largest "
-		     "first, as 30m, 1h30m or 250us";
-}
-
 int options_duration(const struct options *options, enum option_id id, dw_usec *ret_duration)
 {
 	int status = duration_of(options->value[id], ret_duration);
@@ -217,32 +202,10 @@ int options_duration(const struct options *options, enum option_id id, dw_usec *
 			duration_fault(status));
 }
 
-/* lacks_offset: would text be a valid time if an offset were added? */
-static bool lacks_offset(const char *text)
-{
-	char with_offset[DW_TIME_SIZE];
-	dw_usec time;
-	int length = snprintf(with_offset, sizeof with_offset, "%sZ", text);
-
-	return length > 0 && (size_t)length < sizeof with_offset &&
-	       dw_parse_time(with_offset, &time) != DW_EINVAL;
-}
-
-const char *time_fault(const char *text, int status)
-{
-	if (status == DW_ELIMIT)
-		return "does not exist: its month, day, hour, minute, second or offset is out of "
-		       "range";
-	if (lacks_offset(text))
-		return "has no offset: write Z (UTC) or one like +02:00 behind it";
-	return "is not a time: write RFC 3339 with its offset, as 2026-06-01T09:30:00Z or "
-	       "2026-06-01T09:30:00+02:00";
-}
-
 int options_time(const struct options *options, enum option_id id, dw_usec *ret_time)
 {
 	const char *text = options->value[id];
-	int status = dw_parse_time(text, ret_time);
+	int status = time_of(text, ret_time);
 
 	if (status == DW_OK)
 		return EXIT_DONE;

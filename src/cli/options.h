@@ -93,12 +93,4 @@ int options_duration(const struct options *, enum option_id, dw_usec *ret_durati
 int options_time(const struct options *, enum option_id, dw_usec *ret_time);
 int options_count(const struct options *, enum option_id, size_t *ret_count);
 
-/* duration_of reads a duration as dw_parse_duration() does; "0" needs no unit. */
-int duration_of(const char *text, dw_usec *ret_duration);
-
-/* duration_fault and time_fault: why duration_of() or dw_parse_time() refused a text with this
- * status. The words follow the text in a message. */
-const char *duration_fault(int status);
-const char *time_fault(const char *text, int status);
-
 #endif

@@ -8,6 +8,7 @@
 #include "cli/base64.h"
 #include "cli/due.h"
 #include "cli/options.h"
+#include "cli/times.h"
 
 enum key { KEY_ID, KEY_TOPIC, KEY_AT, KEY_IN, KEY_DATA, KEY_DATA_BASE64, KEY_LATE_AFTER, KEYS };
 
@@ -93,7 +94,7 @@ static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 		return false;
 	if (!at == !in)
 		return refuse(wish, "needs one of \"at\" and \"in\"");
-	status = in ? duration_of(in, &delay) : dw_parse_time(at, &wish->timer.due);
+	status = in ? duration_of(in, &delay) : time_of(at, &wish->timer.due);
 	if (status != DW_OK && in)
 		return refuse(wish, "\"in\":\"%.64s\" %s", in, duration_fault(status));
 	if (status != DW_OK)

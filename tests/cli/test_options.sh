@@ -206,7 +206,8 @@ test_a_bad_number_is_refused() {
 }
 
 test_a_bad_duration_is_refused() {
-	for bad in '' -1 -5s 5 1e99 nan 0x10 ' 5s' ' 5' 5s5 1.5h 5s1m 5y; do
+	for bad in '' -1 -5s 5 1e99 nan 0x10 ' 5s' ' 5' 5s5 5s1m 5y 5mins30min 1.h .5h 1.1234567s \
+		1,5h 5Min 1..5h 1h1.5; do
 		expect 2 durawheel add --topic t --in "$bad"
 		says 'is not a duration'
 		expect 2 durawheel add --topic t --in 1h --late-after "$bad"
@@ -223,8 +224,42 @@ test_a_duration_of_0_needs_no_unit() {
 	expect 2 durawheel add --topic t --in 1h --late-after 0
 }
 
+# due_of ID: of the timer, in microseconds.
+due_of() {
+	expect 0 durawheel show --json "$1"
+	sed 's/.*"due":\([0-9]*\).*/\1/' out
+}
+
+test_a_duration_may_be_written_as_one_says_it() {
+	local before delay pair
+	for pair in 5min=300 1.5h=5400 2hours=7200 1day2hrs=93600 1.5h30min=7200 90secs=90 \
+		0.25d=21600 1hour1minute1second=3661; do
+		before=$(date +%s)
+		expect 0 durawheel add --topic t --id "$pair" --in "${pair%=*}"
+		delay=$(($(due_of "$pair") / 1000000 - before - ${pair#*=}))
+		if [ $delay -lt 0 ] || [ $delay -gt 60 ]; then fail "$pair: $delay s more"; fi
+	done
+	printf '{"topic":"t","in":"1.5h","id":"b"}' | expect 0 durawheel import
+	expect 2 durawheel add --topic t --in 5minuets
+	says 'write numbers with .* 5min, 2hours and 1.5h are understood, too'
+}
+
+test_a_time_may_be_seconds_since_1970() {
+	expect 0 durawheel add --topic t --id a --at 4102444800
+	[ "$(due_of a)" = 4102444800000000 ]
+	expect 0 durawheel add --topic t --id a --at 4102444800.000001
+	[ "$(due_of a)" = 4102444800000001 ]
+	expect 0 durawheel add --topic t --id a --at 253402300799
+	[ "$(due_of a)" = 253402300799000000 ]
+	printf '{"topic":"t","at":"4102444800.5","id":"b"}' | expect 0 durawheel import
+	[ "$(due_of b)" = 4102444800500000 ]
+	expect 2 durawheel add --topic t --at 4102444800000
+	says 'is not a time: .* or seconds since 1970, as 1780306200'
+}
+
 test_a_bad_time_is_refused() {
-	for bad in '' now 1780306200 2026-06-01 ' 2026-06-01T09:30:00Z'; do
+	for bad in '' now 0930 17803062 1780306200000 1780306200. 1780306200.1234567 253402300800 \
+		-1780306200 @1780306200 1780306200Z 2026-06-01 ' 2026-06-01T09:30:00Z'; do
 		expect 2 durawheel add --topic t --at "$bad"
 		says 'is not a time'
 	done
