@@ -104,7 +104,7 @@ static const char *read_offset(const struct tzif_parts *parts, uint64_t type, in
 static const char *read_changes(const struct tzif_parts *parts, struct zone_table *table)
 {
 	int64_t last = INT64_MIN;
-	int32_t offset;
+	int32_t offset = 0;
 	const char *fault = read_offset(parts, 0, &offset);
 
 	table->first = offset;

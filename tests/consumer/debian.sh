@@ -61,8 +61,8 @@ version=$(sed -n 's/^#define DW_VERSION "\(.*\)"/\1/p' "$root/include/durawheel/
 lib=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 runtime=libdurawheel${version%%.*}
 contains "$runtime" "$lib/libdurawheel.so.${version%%.*}" "$lib/libdurawheel.so.$version"
-contains libdurawheel-dev "$lib"/libdurawheel.{a,so} \
-	include/durawheel/{durawheel,error,rule,store,time,wheel}.h "$lib/pkgconfig/durawheel.pc" \
+mapfile -t headers < <(cd "$root" && printf '%s\n' include/durawheel/*)
+contains libdurawheel-dev "$lib"/libdurawheel.{a,so} "${headers[@]}" "$lib/pkgconfig/durawheel.pc" \
 	"$lib/cmake/durawheel/durawheel"{Config,ConfigVersion,Targets,Targets-release}.cmake
 contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
 	share/man/man1/durawheel.1.gz share/man/man7/durawheel.7.gz

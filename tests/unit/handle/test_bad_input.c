@@ -364,7 +364,7 @@ static void token_that_is_none_is_stale_or_refused(void **state)
 	dw_token token = {.generation = 1, .attempt = 1, .id = "a"};
 
 	(void)state;
-	says(d, dw_settle(d, &token, DW_HOLD, 0, NULL, NULL), DW_EINVAL, "DW_DONE or DW_RETRY");
+	says(d, dw_settle(d, &token, DW_HOLD, 0, NULL, NULL), DW_EINVAL, "DW_DONE, DW_RETRY");
 	says(d, dw_settle(d, &token, (dw_verdict)-1, 0, NULL, NULL), DW_EINVAL, "DW_DONE");
 	says(d, dw_settle(d, &token, DW_DONE, 0, NULL, NULL), DW_ESTALE, "not held");
 	memset(token.id, 'x', sizeof token.id); /* no NUL */

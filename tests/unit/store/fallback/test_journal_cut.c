@@ -20,7 +20,7 @@ struct lane {
 	struct program program;
 	struct relay relay;
 	long byte;
-	char name[16];
+	char name[32];
 	char path[TEMP_SIZE];
 	char file[TEMP_SIZE];
 };

@@ -31,11 +31,14 @@ static void command(const char *format, unsigned shard, const char *end)
 	freeReplyObject(reply);
 }
 
-/* plant a key of another program, and keep ours. give_back it. */
+/* plant a key of another program, and keep ours. give_back it. Without the transaction the key
+ * would be absent for a moment, and the shard lost. */
 static void plant(unsigned shard, const char *end)
 {
+	command("MULTI", shard, end);
 	command("RENAME %s ours-%s", shard, end);
 	command("SET %s oops", shard, end);
+	command("EXEC", shard, end);
 }
 
 static void give_back(unsigned shard, const char *end)
