@@ -120,6 +120,11 @@ void timers_are_moved_listed_and_cancelled()
 	CHECK(!timers.stats(stats) && stats.timers == 1);
 }
 
+static_assert(!std::is_copy_constructible_v<durawheel::handle>);
+static_assert(!std::is_copy_assignable_v<durawheel::handle>);
+static_assert(std::is_nothrow_move_constructible_v<durawheel::handle>);
+static_assert(std::is_nothrow_move_assignable_v<durawheel::handle>);
+
 void handle_that_moves_keeps_its_handlers()
 {
 	auto first = open_test();

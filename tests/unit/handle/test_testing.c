@@ -152,6 +152,23 @@ static void retries_end_as_a_dead_letter(void **state)
 	assert_int_equal(dw_close(record.d, 0), DW_OK);
 }
 
+static void idle_year_asks_the_store_nothing(void **state)
+{
+	dw_stats before = {.size = sizeof before};
+	dw_stats after = {.size = sizeof after};
+	struct record record;
+
+	(void)state;
+	open_record(&record, 0);
+	assert_int_equal(dw_after(record.d, "t", "a", DW_DAYS(730), NULL, 0), DW_OK);
+	assert_int_equal(dw_test_advance(record.d, after_start(0)), DW_OK);
+	assert_int_equal(dw_get_stats(record.d, &before), DW_OK);
+	assert_int_equal(dw_test_advance(record.d, after_start(DW_DAYS(365))), DW_OK);
+	assert_int_equal(dw_get_stats(record.d, &after), DW_OK);
+	assert_true(after.store_operations == before.store_operations);
+	assert_int_equal(dw_close(record.d, 0), DW_OK);
+}
+
 /* ---- Holds --------------------------------------------------------------------------------- */
 
 static void hold_expires_and_is_settled(void **state)
@@ -387,6 +404,7 @@ int main(void)
 	    cmocka_unit_test(time_passes_in_advance_only),
 	    cmocka_unit_test(each_timer_starts_at_its_own_moment),
 	    cmocka_unit_test(retries_end_as_a_dead_letter),
+	    cmocka_unit_test(idle_year_asks_the_store_nothing),
 	    cmocka_unit_test(hold_expires_and_is_settled),
 	    cmocka_unit_test(paused_handle_misses_what_is_due),
 	    cmocka_unit_test(handlers_of_workers_run_in_advance),

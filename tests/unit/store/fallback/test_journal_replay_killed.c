@@ -174,7 +174,7 @@ static void child(unsigned point, int ready, int go)
 	begin_replay(&program);
 	cut_at_point(point);
 	turn_until_cut(&program);
-	(void)write(ready, &byte, 1); /* else the parent waits, and its runner ends it */
+	(void)!write(ready, &byte, 1); /* else the parent waits, and its runner ends it */
 	(void)pause();
 	_exit(1);
 }
