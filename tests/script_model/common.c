@@ -54,7 +54,7 @@ struct bytes digits(double number, char *room)
 
 /* ---- Values -------------------------------------------------------------------------------- */
 
-static double word_at(struct bytes bytes, size_t at)
+double word_at(struct bytes bytes, size_t at)
 {
 	return (double)bytes_get((const unsigned char *)bytes.at + at, 4);
 }

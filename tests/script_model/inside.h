@@ -134,6 +134,8 @@ double claim_of(const struct words *);
 void halves(double, double *ret_low, double *ret_high);
 double byte_of(double flags, unsigned number);
 double score_of(double d0, double d1);
+/* word_at: the word of four bytes there. */
+double word_at(struct bytes, size_t at);
 void due_of(struct bytes, double *ret_d0, double *ret_d1);
 bool is_open(struct bytes value);
 /* is_newer: of a later version; may_have_newer: the shard's mark says so. NEWER_ERROR is what

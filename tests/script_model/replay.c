@@ -194,9 +194,8 @@ static void put_anew(struct run *run, const struct row *row)
 			      .attempt = row->tried,
 			      .d0 = row->due.d0,
 			      .d1 = row->due.d1};
-	double unused;
 
-	due_of((struct bytes){row->body.at + BODY_CRC_AT, 8}, &words.crc, &unused);
+	words.crc = word_at(row->body, BODY_CRC_AT);
 	more(&words, 2, retries_of(row));
 	take_version(run, row, &words);
 	if (has(row, CLAIMED))

@@ -94,7 +94,7 @@ static bool put_one(struct run *run, const struct puts *puts, size_t k)
 	if (no_room(run))
 		return false;
 	due_of((struct bytes){value.at + 16, 8}, &words.d0, &words.d1);
-	due_of((struct bytes){value.at + 38, 8}, &words.crc, &words.v0);
+	words.crc = word_at(value, 38);
 	halves(next_ver(run, version_of(run, puts, k)), &words.v0, &words.v1);
 	if (before.at ? flags < 4 && is_open(before) : !run->owner && left_open(run, id))
 		words.flags = 256;

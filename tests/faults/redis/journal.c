@@ -10,8 +10,10 @@ enum { OUTAGES = 3, OUTAGES_LONG = 20, TIMERS_AN_OUTAGE = 300 };
 #define LONGEST (DW_MILLISECONDS(4000) * faults_slowness())
 #define REPLAY (DW_MILLISECONDS(200) * faults_slowness()) /* about so long it takes */
 
+/* restart: each kill is a fault of its own, besides the outage. */
 static void restart(struct run *run, unsigned hand)
 {
+	history_fault(run->history, faults_now(), faults_now() + RUN_AFTER);
 	run_kill(run, hand);
 	run_start(run, hand, hand == PLAN_OWNER ? DW_OWNER : DW_CLIENT);
 }

@@ -73,7 +73,9 @@ static void copy_words(struct network *network, struct packet *packet, const cha
 	packet->sizes = alloc_new(&alloc, count * sizeof *sizes);
 	at = (char *)(packet->words + count);
 	for (size_t i = 0; i < count; i++) {
-		packet->words[i] = memcpy(at, words[i], sizes[i]);
+		packet->words[i] = at;
+		if (sizes[i] > 0) /* an empty word may be NULL */
+			memcpy(at, words[i], sizes[i]);
 		packet->sizes[i] = sizes[i];
 		at += sizes[i] + 1;
 	}
