@@ -20,7 +20,8 @@ static const char help_of_add[] =
 
 static const char help_of_import[] =
     "A line is an object with the keys topic, at or in, and optionally id, data or\n"
-    "data_base64, late_after. All values are strings:\n"
+    "data_base64, late_after. All values are strings. It also takes the lines that\n"
+    "list --json writes, whose key due is a number:\n"
     "\n"
     "  {\"id\":\"order:42\",\"topic\":\"order.timeout\",\"in\":\"30m\",\"data\":\"...\"}\n"
     "\n"
@@ -123,7 +124,9 @@ const struct command commands[] = {
 		"  --limit N         only the first N\n"
 		"  --json            a line of JSON each:\n"
 		"\n"
-		"  {\"id\",\"topic\",\"due\",\"state\",\"attempt\",\"generation\",\"data\"}\n",
+		"  {\"id\",\"topic\",\"due\",\"state\",\"attempt\",\"data\"}\n"
+		"\n"
+		"import takes these lines: durawheel list --json | durawheel import -\n",
 	.example = "durawheel list --topic order.timeout --limit 20",
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_LIMIT) | OPT_BIT(OPT_JSON),
 	.run = command_list,

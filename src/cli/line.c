@@ -112,13 +112,38 @@ bool line_of_firing(struct line *line, const dw_firing *firing)
 	return line_of_timer(line, object, firing->data, firing->data_size);
 }
 
+/* info_of: NULL: out of memory. */
+static json_t *info_of(const dw_info *info)
+{
+	char span[TEXT_SPAN_SIZE];
+	json_t *object = json_pack("{s:s, s:s, s:I, s:s, s:I}", "id", info->id, "topic",
+				   info->topic, "due", (json_int_t)info->due, "state",
+				   state_name(info->state), "attempt", (json_int_t)info->attempt);
+
+	if (!object || info->late_after_us == 0)
+		return object;
+	text_span(info->late_after_us, 6, span);
+	if (json_object_set_new(object, "late_after", json_string(span)) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
 bool line_of_info(struct line *line, const dw_info *info)
 {
-	json_t *object =
-	    json_pack("{s:s, s:s, s:I, s:s, s:I, s:I}", "id", info->id, "topic", info->topic, "due",
-		      (json_int_t)info->due, "state", state_name(info->state), "attempt",
-		      (json_int_t)info->attempt, "generation", (json_int_t)info->generation);
+	return line_of_timer(line, info_of(info), info->data, info->data_size);
+}
 
+bool line_of_whole_info(struct line *line, const dw_info *info)
+{
+	json_t *object = info_of(info);
+
+	if (object && (json_object_set_new(object, "retries", json_integer(info->retries)) != 0 ||
+		       json_object_set_new(object, "generation",
+					   json_integer((json_int_t)info->generation)) != 0)) {
+		json_decref(object);
+		object = NULL;
+	}
 	return line_of_timer(line, object, info->data, info->data_size);
 }
 

@@ -21,10 +21,12 @@ struct line {
  * UTF-8; its bad bytes are shown as \xHH. */
 json_t *line_name(const char *name);
 
-/* line_of_firing, line_of_info, line_of_dead, line_of: write an object into the line. False: out of
- * memory. line_of takes ownership of object; NULL means that there was no memory to make it. */
+/* line_of_...: write an object into the line. False: out of memory. line_of_info writes what import
+ * reads, line_of_whole_info all of it. line_of takes ownership of object; NULL means that there was
+ * no memory to make it. */
 bool line_of_firing(struct line *, const dw_firing *);
 bool line_of_info(struct line *, const dw_info *);
+bool line_of_whole_info(struct line *, const dw_info *);
 bool line_of_dead(struct line *, const dw_dead *);
 bool line_of(struct line *, json_t *object);
 void line_free(struct line *);

@@ -35,7 +35,7 @@ static int print_json(const dw_info *info)
 	struct line line = {0};
 	int code = EXIT_DONE;
 
-	if (line_of_info(&line, info))
+	if (line_of_whole_info(&line, info))
 		(void)fwrite(line.bytes, 1, line.size, stdout);
 	else
 		code = complain(EXIT_FAILED, "out of memory");

@@ -7,13 +7,33 @@
 
 #include "cli/base64.h"
 #include "cli/due.h"
+#include "cli/line.h"
 #include "cli/options.h"
 #include "cli/times.h"
 
-enum key { KEY_ID, KEY_TOPIC, KEY_AT, KEY_IN, KEY_DATA, KEY_DATA_BASE64, KEY_LATE_AFTER, KEYS };
+enum key {
+	KEY_ID,
+	KEY_TOPIC,
+	KEY_AT,
+	KEY_IN,
+	KEY_DATA,
+	KEY_DATA_BASE64,
+	KEY_LATE_AFTER,
+	/* What list --json writes besides. The rest of it begins again with the new timer. */
+	KEY_DUE,
+	KEY_STATE,
+	KEY_ATTEMPT,
+	KEYS
+};
 
-static const char *const key_names[KEYS] = {
-    "id", "topic", "at", "in", "data", "data_base64", "late_after",
+static const struct {
+	const char *name;
+	json_type type;
+} keys[KEYS] = {
+    {"id", JSON_STRING},         {"topic", JSON_STRING}, {"at", JSON_STRING},
+    {"in", JSON_STRING},         {"data", JSON_STRING},  {"data_base64", JSON_STRING},
+    {"late_after", JSON_STRING}, {"due", JSON_INTEGER},  {"state", JSON_STRING},
+    {"attempt", JSON_INTEGER},
 };
 
 static bool refuse(struct wish *wish, const char *format, ...)
@@ -36,7 +56,7 @@ static bool refuse(struct wish *wish, const char *format, ...)
 static int key_of(const char *name)
 {
 	for (int key = 0; key < KEYS; key++)
-		if (strcmp(key_names[key], name) == 0)
+		if (strcmp(keys[key].name, name) == 0)
 			return key;
 	return -1;
 }
@@ -48,11 +68,11 @@ static bool refuse_key(struct wish *wish, const char *name)
 
 	for (int key = 0; key < KEYS; key++)
 		size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", key ? ", " : "",
-					 key_names[key]); /* all names fit */
+					 keys[key].name); /* all names fit */
 	return refuse(wish, "unknown key \"%.64s\": known are %s", name, known);
 }
 
-/* sort_keys finds the value of each key. All values must be strings. */
+/* sort_keys finds the value of each key. */
 static bool sort_keys(struct wish *wish, const json_t **values)
 {
 	void *at = json_object_iter(wish->object);
@@ -63,8 +83,11 @@ static bool sort_keys(struct wish *wish, const json_t **values)
 
 		if (key < 0)
 			return refuse_key(wish, name);
-		if (!json_is_string(json_object_iter_value(at)))
-			return refuse(wish, "\"%s\" is not a string: write its value in quotes",
+		if (json_typeof(json_object_iter_value(at)) != keys[key].type)
+			return refuse(wish,
+				      keys[key].type == JSON_STRING
+					  ? "\"%s\" is not a string: write its value in quotes"
+					  : "\"%s\" is not a whole number",
 				      name);
 		values[key] = json_object_iter_value(at);
 	}
@@ -80,7 +103,7 @@ static bool text_of(struct wish *wish, const json_t **values, enum key key, cons
 		return true;
 	*ret_text = json_string_value(values[key]);
 	if (strlen(*ret_text) != json_string_length(values[key]))
-		return refuse(wish, "\"%s\" has a NUL in it", key_names[key]);
+		return refuse(wish, "\"%s\" has a NUL in it", keys[key].name);
 	return true;
 }
 
@@ -92,8 +115,12 @@ static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 
 	if (!text_of(wish, values, KEY_AT, &at) || !text_of(wish, values, KEY_IN, &in))
 		return false;
-	if (!at == !in)
-		return refuse(wish, "needs one of \"at\" and \"in\"");
+	if ((at != NULL) + (in != NULL) + (values[KEY_DUE] != NULL) != 1)
+		return refuse(wish, "needs one of \"at\", \"in\" and \"due\"");
+	if (values[KEY_DUE]) {
+		wish->timer.due = json_integer_value(values[KEY_DUE]);
+		return true;
+	}
 	status = in ? duration_of(in, &delay) : time_of(at, &wish->timer.due);
 	if (status != DW_OK && in)
 		return refuse(wish, "\"in\":\"%.64s\" %s", in, duration_fault(status));
@@ -144,6 +171,21 @@ static bool read_data(struct wish *wish, const json_t **values)
 	return true;
 }
 
+/* read_state: what a newer version has written, this one cannot write again. */
+static bool read_state(struct wish *wish, const json_t **values)
+{
+	const char *state;
+
+	if (!text_of(wish, values, KEY_STATE, &state))
+		return false;
+	if (!state || strcmp(state, state_name(DW_PENDING)) == 0 ||
+	    strcmp(state, state_name(DW_CLAIMED)) == 0)
+		return true;
+	return refuse(wish, strcmp(state, state_name(DW_NEWER)) == 0
+				? "is of a newer durawheel: import it with that version"
+				: "has a \"state\" that is neither pending nor claimed");
+}
+
 bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now)
 {
 	const json_t *values[KEYS] = {0};
@@ -163,8 +205,8 @@ bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now
 		return false;
 	if (!wish->timer.topic)
 		return refuse(wish, "needs a \"topic\"");
-	return read_due(wish, values, now) && read_late_after(wish, values) &&
-	       read_data(wish, values);
+	return read_state(wish, values) && read_due(wish, values, now) &&
+	       read_late_after(wish, values) && read_data(wish, values);
 }
 
 void wish_free(struct wish *wish)
