@@ -90,6 +90,10 @@ static int check_journal(const dw_options *options, char *message)
 
 	if (options->journal && options->journal[0] == '\0')
 		return message_refuse(message, "options.journal is empty: name a file, or NULL");
+	if (options->journal && strncasecmp(options->journal, "sqlite:", 7) == 0)
+		return message_refuse(message,
+				      "the journal \"%.200s\" is a file: leave sqlite: out",
+				      options->journal);
 	if (options->outage != DW_OUTAGE_HOLD && options->outage != DW_OUTAGE_FIRE)
 		return message_refuse(message,
 				      "options.outage is %d: DW_OUTAGE_HOLD or DW_OUTAGE_FIRE",
@@ -246,9 +250,8 @@ int options_open_store(const char *url, const char *journal, const dw_store_env 
 		own.role = DW_CLIENT; /* a standby asks for the ownership later */
 	if (journal && !is_redis(url))
 		return message_refuse(ret_message,
-				      "\"%.*s\" takes no journal: options.journal is for a "
-				      "store in Redis",
-				      shown_size(url), url);
+				      "a store in a file or in memory takes no journal: "
+				      "options.journal is for a store in Redis");
 	if (strcasecmp(url, "memory:") == 0) {
 		if (env->role == DW_CLIENT)
 			return message_refuse(ret_message,

@@ -69,7 +69,7 @@ test_journal_replay_names_what_was_gone() {
 test_journal_of_bad_files() {
 	lasting_redis
 	expect 6 durawheel journal list none
-	says 'no such store: none'
+	says 'no such journal: none'
 	expect 6 durawheel journal replay none
 	[ ! -e none ]
 	echo text >text
@@ -83,6 +83,8 @@ test_journal_of_bad_files() {
 	says 'is the journal of a store in Redis'
 	expect 2 durawheel --store sqlite:timers add --topic t --in 1h --journal j
 	says 'takes no journal; --journal is for a store in Redis'
+	expect 2 durawheel add --topic t --in 1h --journal sqlite:j
+	says 'the journal "sqlite:j" is a file: leave sqlite: out$'
 	expect 2 durawheel journal
 	expect 2 durawheel journal none
 	says 'no command journal none; it is list, replay or drop'

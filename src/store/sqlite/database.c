@@ -86,7 +86,7 @@ int sqlite_db_make(const char *path, char *ret_message)
 	return error ? refuse(ret_message, path, strerror(error)) : DW_OK;
 }
 
-int sqlite_db_find(const char *path, char *ret_message)
+int sqlite_db_find(const char *path, enum sqlite_kind kind, char *ret_message)
 {
 	struct stat status;
 
@@ -101,7 +101,8 @@ int sqlite_db_find(const char *path, char *ret_message)
 	}
 	if (errno != ENOENT && errno != ENOTDIR)
 		return refuse(ret_message, path, strerror(errno));
-	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "no such store: %.200s", path);
+	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "no such %s: %.200s",
+		       kind == SQLITE_KIND_JOURNAL ? "journal" : "store", path);
 	return DW_ENOENT;
 }
 

@@ -29,7 +29,7 @@ int sqlite_db_make(const char *path, char *ret_message);
 
 /* sqlite_db_find looks whether the file exists and is not empty. DW_OK: it does. DW_ENOENT,
  * DW_ESTORE. */
-int sqlite_db_find(const char *path, char *ret_message);
+int sqlite_db_find(const char *path, enum sqlite_kind, char *ret_message);
 
 /* sqlite_db_open connects to the file at path, and makes the schema in an empty file. It refuses a
  * file that is not a database of timers. The patience must live as long as the connection. DW_OK,

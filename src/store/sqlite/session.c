@@ -128,8 +128,10 @@ static int verify(struct sqlite_batch *batch, char *ret_message)
 int sqlite_session_open(struct sqlite_batch *batch, struct sqlite_owner *owner, const char *path,
 			char *ret_message)
 {
-	int status = batch->session.env->existing ? sqlite_db_find(path, ret_message)
-						  : sqlite_db_make(path, ret_message);
+	const dw_store_env *env = batch->session.env;
+	enum sqlite_kind kind = env->is_journal ? SQLITE_KIND_JOURNAL : SQLITE_KIND_TIMERS;
+	int status = env->existing ? sqlite_db_find(path, kind, ret_message)
+				   : sqlite_db_make(path, ret_message);
 
 	if (status == DW_OK)
 		status = name_files(batch, owner, path, ret_message);
