@@ -15,7 +15,6 @@ struct seen {
 	json_int_t due;
 	json_int_t fired; /* run only */
 	json_int_t attempt;
-	json_int_t generation; /* list only */
 	const char *text;
 	size_t text_size;
 	const char *encoded;
@@ -153,11 +152,11 @@ static void take_line(struct ledger *ledger, const char *line, size_t size, bool
 	int status = -1;
 
 	if (object && is_list)
-		status = json_unpack_ex(
-		    object, &error, JSON_STRICT, "{s:s, s:s, s:I, s:s, s:I, s:I, s?s%, s?s}", "id",
-		    &seen.id, "topic", &seen.topic, "due", &seen.due, "state", &seen.state,
-		    "attempt", &seen.attempt, "generation", &seen.generation, "data", &seen.text,
-		    &seen.text_size, "data_base64", &seen.encoded);
+		status = json_unpack_ex(object, &error, JSON_STRICT,
+					"{s:s, s:s, s:I, s:s, s:I, s?s%, s?s}", "id", &seen.id,
+					"topic", &seen.topic, "due", &seen.due, "state",
+					&seen.state, "attempt", &seen.attempt, "data", &seen.text,
+					&seen.text_size, "data_base64", &seen.encoded);
 	else if (object)
 		status = json_unpack_ex(object, &error, JSON_STRICT,
 					"{s:s, s:s, s:I, s:I, s:I, s?s%, s?s}", "id", &seen.id,
