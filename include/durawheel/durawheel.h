@@ -476,6 +476,20 @@ DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
  * but an earlier claim of the id may still start. */
 DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
+/* dw_put_many, dw_cancel_many do up to DW_BULK_MAX puts or cancels with one callback, each for
+ * itself: one that is refused or fails changes nothing for the others. The callback is called once,
+ * from a turn (or from dw_close), when all are answered; results has them in the order of the
+ * array, each as dw_put() or dw_cancel() says, also with DW_EINVAL and DW_ELIMIT. results and the
+ * ids in it are valid until the callback returns. A timer without an id gets one. timers is an
+ * array of one version of dw_timer: timers[0].size counts for all. The arrays may go when the call
+ * returns. Any thread; a copy for the handle's thread counts in options.posted_max_bytes.
+ * DW_EINVAL, DW_ENOMEM, DW_ELIMIT (of another thread's call): nothing was begun, and fn is not
+ * called. */
+#define DW_BULK_MAX 10000
+typedef void (*dw_bulk_fn)(dw *, const dw_result *results, size_t count, void *user);
+DW_API int dw_put_many(dw *, const dw_timer *timers, size_t count, dw_bulk_fn fn, void *user);
+DW_API int dw_cancel_many(dw *, const char *const *ids, size_t count, dw_bulk_fn fn, void *user);
+
 /* dw_move gives a timer another deadline; topic, data and late_after_us stay. A deadline in the
  * past is due at once. It makes the next generation of the id. Retries are counted from zero;
  * attempts go on, so a handler never sees one twice.

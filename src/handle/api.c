@@ -8,6 +8,7 @@
 #include "base/grown.h"
 #include "base/usec.h"
 #include "engine/arguments.h"
+#include "handle/bulk.h"
 #include "handle/handle.h"
 
 const char *dw_last_error(const dw *d)
@@ -152,6 +153,20 @@ int dw_cancel(dw *d, const char *id, dw_done_fn done, void *user)
 	struct request cancel = {.kind = REQUEST_CANCEL, .id = id, .done = {done, user}};
 
 	return handle_ask(d, &cancel);
+}
+
+int dw_put_many(dw *d, const dw_timer *timers, size_t count, dw_bulk_fn fn, void *user)
+{
+	struct bulk_list puts = {.kind = REQUEST_PUT, .timers = timers, .count = count};
+
+	return bulk_ask(d, &puts, fn, user);
+}
+
+int dw_cancel_many(dw *d, const char *const *ids, size_t count, dw_bulk_fn fn, void *user)
+{
+	struct bulk_list cancels = {.kind = REQUEST_CANCEL, .ids = ids, .count = count};
+
+	return bulk_ask(d, &cancels, fn, user);
 }
 
 int dw_move(dw *d, const char *id, dw_usec due, dw_done_fn done, void *user)

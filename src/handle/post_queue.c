@@ -99,13 +99,14 @@ void posts_return(struct posts *posts, struct job *job)
 
 int posts_send(struct posts *posts, const struct request *request)
 {
-	size_t bytes = sizeof(struct posted_call) + request_size(request);
+	size_t size = sizeof(struct posted_call) + request_size(request);
+	size_t bytes = size + request->arg_size;
 	struct posted_call *call;
 	int status = DW_ENOMEM;
 
 	if (!reserve(posts, bytes))
 		return DW_ELIMIT;
-	call = alloc_new(&posts->alloc, bytes);
+	call = alloc_new(&posts->alloc, size);
 	if (call) {
 		call->posts = posts;
 		call->bytes = bytes;

@@ -19,6 +19,7 @@ struct request {
 	struct done done;
 	dw_post_fn fn; /* run */
 	void *arg;
+	size_t arg_size; /* bytes of arg that count in the queue */
 };
 
 /* request_check checks the arguments. DW_OK; DW_EINVAL: message (DW_MESSAGE_SIZE bytes) says what

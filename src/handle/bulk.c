@@ -1,0 +1,261 @@
+#include "handle/bulk.h"
+
+#include <string.h>
+
+#include "base/grown.h"
+#include "base/scope.h"
+
+#define ALIGNMENT 16u
+#define NO_MEMORY "no memory for so many calls"
+
+struct bulk_slot {
+	struct bulk *bulk;
+	size_t index;
+};
+
+/* One block. Behind it: results, slots, ids, and for the call of another thread the requests. */
+struct bulk {
+	struct alloc alloc;
+	dw *d;
+	dw_bulk_fn fn;
+	void *user;
+	enum request_kind kind;
+	size_t count;
+	size_t left; /* calls without an answer */
+	dw_result *results;
+	struct bulk_slot *slots;
+	unsigned char *copies; /* of the requests that are not refused; NULL: none */
+};
+
+static size_t aligned(size_t size)
+{
+	return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static const dw_timer *timer_at(const struct bulk_list *list, size_t i)
+{
+	return (const dw_timer *)(const void *)((const char *)list->timers +
+						i * list->timers->size);
+}
+
+/* request_at: one of them, as its caller gave it. */
+static struct request request_at(const struct bulk_list *list, size_t i)
+{
+	struct request request = {.kind = list->kind};
+
+	if (list->kind == REQUEST_PUT)
+		request.timer = timer_at(list, i);
+	else
+		request.id = list->ids[i];
+	return request;
+}
+
+static const char *id_of(const struct request *request)
+{
+	return request->timer ? request->timer->id : request->id;
+}
+
+/* id_room: the bytes for its id; a put may need one that is made. */
+static size_t id_room(const struct request *request)
+{
+	const char *id = id_of(request);
+
+	if (!id)
+		return request->timer ? DW_ID_SIZE : 1;
+	return strnlen(id, DW_ID_MAX) + 1;
+}
+
+/* ---- Making --------------------------------------------------------------------------------- */
+
+/* measure: the size of the block. Of what the arguments refuse nothing but the id is copied. */
+static size_t measure(const dw *d, const struct bulk_list *list, bool copied)
+{
+	size_t size = aligned(sizeof(struct bulk)) + aligned(list->count * sizeof(dw_result)) +
+		      aligned(list->count * sizeof(struct bulk_slot));
+	char message[DW_MESSAGE_SIZE];
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct request request = request_at(list, i);
+
+		size += aligned(id_room(&request));
+		if (copied && request_check(&request, d->options.data_max_bytes, message) == DW_OK)
+			size += aligned(request_size(&request) + id_room(&request));
+	}
+	return size;
+}
+
+/* fill writes the result and the copy of each item behind one another. */
+static void fill(dw *d, struct bulk *bulk, const struct bulk_list *list, unsigned char *at,
+		 bool copied)
+{
+	char message[DW_MESSAGE_SIZE];
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct request request = request_at(list, i);
+		size_t room = id_room(&request);
+		const char *id = id_of(&request);
+
+		bulk->slots[i] = (struct bulk_slot){bulk, i};
+		bulk->results[i] = (dw_result){
+		    .size = sizeof(dw_result),
+		    .status = request_check(&request, d->options.data_max_bytes, message),
+		    .id = (char *)at};
+		if (id)
+			memcpy(at, id, room - 1);
+		else if (request.timer && bulk->results[i].status == DW_OK)
+			(void)handle_make_id(d, (char *)at);
+		at += aligned(room);
+	}
+	if (!copied)
+		return;
+	bulk->copies = at;
+	for (size_t i = 0; i < list->count; i++) {
+		struct request request = request_at(list, i);
+
+		if (bulk->results[i].status != DW_OK)
+			continue;
+		request_copy(&request, at);
+		at += aligned(request_size(&request) + id_room(&request));
+	}
+}
+
+static struct bulk *make(dw *d, const struct bulk_list *list, bool copied, size_t *ret_size)
+{
+	size_t size = measure(d, list, copied);
+	unsigned char *at = alloc_new(&d->alloc, size);
+	struct bulk *bulk = (struct bulk *)(void *)at;
+
+	if (!bulk)
+		return NULL;
+	*bulk = (struct bulk){.alloc = d->alloc,
+			      .d = d,
+			      .kind = list->kind,
+			      .count = list->count,
+			      .left = list->count};
+	at += aligned(sizeof *bulk);
+	bulk->results = (dw_result *)(void *)at;
+	at += aligned(list->count * sizeof *bulk->results);
+	bulk->slots = (struct bulk_slot *)(void *)at;
+	fill(d, bulk, list, at + aligned(list->count * sizeof *bulk->slots), copied);
+	*ret_size = size;
+	return bulk;
+}
+
+/* ---- Answering ------------------------------------------------------------------------------ */
+
+static void free_at_end(struct bulk **bulk)
+{
+	struct alloc alloc = (*bulk)->alloc;
+
+	alloc_free(&alloc, *bulk);
+}
+
+static void tell_bulk(dw *d, void *user)
+{
+	struct bulk *bulk AT_END(free_at_end) = user;
+
+	bulk->fn(d, bulk->results, bulk->count, bulk->user);
+}
+
+static void bulk_answered(dw *d, const dw_result *result, void *user)
+{
+	const struct bulk_slot *slot = user;
+	struct bulk *bulk = slot->bulk;
+	const char *id = bulk->results[slot->index].id;
+
+	bulk->results[slot->index] = *result;
+	bulk->results[slot->index].id = id;
+	if (--bulk->left == 0)
+		tell_bulk(d, bulk);
+}
+
+/* ---- Asking --------------------------------------------------------------------------------- */
+
+/* begin_one does the call of an item under the id of its result. */
+static void begin_one(struct bulk *bulk, struct request request, size_t i)
+{
+	dw_result *result = &bulk->results[i];
+	dw_timer timer;
+
+	if (request.timer) {
+		timer = *request.timer;
+		timer.id = result->id;
+		request.timer = &timer;
+	}
+	request.done = (struct done){bulk_answered, &bulk->slots[i]};
+	if (result->status == DW_OK) /* a stopped store answers nothing any more */
+		result->status =
+		    bulk->d->stopped ? DW_ECLOSED : request_do(&request, bulk->d->engine);
+	if (result->status != DW_OK)
+		bulk->left--;
+}
+
+static void begin_copied(dw *d, void *user)
+{
+	struct bulk *bulk = user;
+	const unsigned char *at = bulk->copies;
+
+	for (size_t i = 0; i < bulk->count; i++) {
+		struct request request = {0};
+
+		if (bulk->results[i].status == DW_OK) {
+			request = *(const struct request *)(const void *)at;
+			at += aligned(request_size(&request) + id_room(&request));
+		}
+		begin_one(bulk, request, i);
+	}
+	if (bulk->left == 0)
+		tell_bulk(d, bulk);
+}
+
+/* post calls fn with the bulk in a turn. */
+static int post(dw *d, struct bulk *bulk, dw_post_fn fn, size_t size)
+{
+	struct request run = {.kind = REQUEST_RUN, .fn = fn, .arg = bulk, .arg_size = size};
+	int status = posts_send(d->posts, &run);
+
+	if (status != DW_OK)
+		free_at_end(&bulk);
+	return status;
+}
+
+static int check(const dw *d, const struct bulk_list *list, dw_bulk_fn fn)
+{
+	const char *fault = NULL;
+
+	if (!fn)
+		fault = "the callback is NULL";
+	else if (list->count == 0 || list->count > DW_BULK_MAX)
+		fault = "the count is 0, or over DW_BULK_MAX";
+	else if (list->kind == REQUEST_PUT ? !list->timers : !list->ids)
+		fault = "the array is NULL";
+	else if (list->timers && grown_size_is_wrong(list->timers->size, sizeof(size_t)))
+		fault = "timers[0].size is not sizeof(dw_timer)";
+	return fault ? handle_refuse(d, DW_EINVAL, fault) : DW_OK;
+}
+
+int bulk_ask(dw *d, const struct bulk_list *list, dw_bulk_fn fn, void *user)
+{
+	int status = handle_admit(d);
+	bool elsewhere = status == DW_ETHREAD;
+	struct bulk *bulk;
+	size_t size;
+
+	if (status == DW_OK || elsewhere)
+		status = check(d, list, fn);
+	if (status != DW_OK)
+		return status;
+	bulk = make(d, list, elsewhere, &size);
+	if (!bulk)
+		return handle_refuse(d, DW_ENOMEM, NO_MEMORY);
+	bulk->fn = fn;
+	bulk->user = user;
+	if (elsewhere)
+		return post(d, bulk, begin_copied, size);
+	for (size_t i = 0; i < list->count; i++)
+		begin_one(bulk, request_at(list, i), i);
+	/* A callback never comes before its call returns. If nothing was begun, no answer comes. */
+	if (bulk->left == 0 && post(d, bulk, tell_bulk, 0) != DW_OK)
+		return handle_refuse(d, DW_ENOMEM, NO_MEMORY);
+	return DW_OK;
+}
