@@ -69,6 +69,18 @@ static int64_t in_span(const struct cron *cron, const struct zone_span *span, in
 	return local;
 }
 
+/* skip_to: where to look on, if the span has no occurrence any more and `found` is the next one by
+ * its offset. Whole spans are skipped if the local times there, and those that the clock repeats
+ * after the span, have no match. */
+static int64_t skip_to(const struct cron *cron, const struct zone_span *span, int64_t found)
+{
+	int64_t quiet = span->end + span->offset - OFFSETS_APART;
+
+	if (cron_from(cron, quiet) - span->offset != found)
+		return span->end;
+	return usec_max(span->end, found - OFFSETS_APART);
+}
+
 /* next_of_cron: the first occurrence from second on, or INT64_MAX. */
 static int64_t next_of_cron(struct calendar *calendar, int64_t second)
 {
@@ -76,9 +88,11 @@ static int64_t next_of_cron(struct calendar *calendar, int64_t second)
 		const struct zone_span *span = span_at(calendar, second);
 		int64_t found = in_span(&calendar->cron, span, second);
 
-		if (found < span->end || found == INT64_MAX)
+		if (found < span->end)
 			return found;
-		second = usec_max(span->end, found - OFFSETS_APART);
+		if (span->end == INT64_MAX)
+			break;
+		second = skip_to(&calendar->cron, span, found);
 	}
 	return INT64_MAX;
 }

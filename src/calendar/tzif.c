@@ -12,6 +12,9 @@ enum { HEADER_SIZE = 44, COUNTS_AT = 20, TYPE_SIZE = 6, LEAP_SIZE = 12 };
 #define OFFSET_MIN (-89999)
 #define OFFSET_MAX 93599
 
+/* RFC 8536, 3.2: no change is before the Big Bang. Files say so of the first one. */
+#define TIME_MAX (INT64_C(1) << 59)
+
 /* The numbers of a header, in their order. */
 struct tzif_counts {
 	uint64_t isut, isstd, leap, time, type, name;
@@ -114,7 +117,9 @@ static const char *read_changes(const struct tzif_parts *parts, struct zone_tabl
 		};
 
 		fault = read_offset(parts, parts->indexes[i], &change.offset);
-		if (!fault && i > 0 && change.at <= last)
+		if (!fault && (change.at < -TIME_MAX || change.at > TIME_MAX))
+			fault = "has a change before the Big Bang, or as far ahead";
+		if (!fault && change.at <= last)
 			fault = "has changes that are not in order";
 		if (!fault && change.offset != offset)
 			table->changes[table->count++] = change;

@@ -112,6 +112,9 @@ static void cron_at_a_time_that_exists_twice_comes_first(void **state)
 	expect_times(&rule, "2027-10-30T23:00:00Z",
 		     "2027-10-31T00:00:00Z 2027-10-31T00:30:00Z 2027-10-31T01:00:00Z "
 		     "2027-10-31T01:30:00Z 2027-11-01T01:00:00Z");
+	rule = rule_of("30 * * 10 *", "Africa/Cairo"); /* November begins, and October again */
+	expect_times(&rule, "2024-10-31T20:00:00Z",
+		     "2024-10-31T20:30:00Z 2024-10-31T21:30:00Z 2025-09-30T21:30:00Z");
 	rule = rule_of("45 1 * * *", "Australia/Lord_Howe"); /* by half an hour */
 	expect_times(&rule, "2027-04-03T00:00:00Z", "2027-04-03T14:45:00Z 2027-04-04T15:15:00Z");
 }
