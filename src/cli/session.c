@@ -141,6 +141,8 @@ static const char *const advices[][2] = {
     {": sqlite:FILE or memory:", "; write sqlite:FILE"},
     {"; leave options.shards 0", "; leave --shards out"},
     {": options.journal is for a store in Redis", "; --journal is for a store in Redis"},
+    {"; a journal is one program's: name another file",
+     "; a journal is one program's: name another file"},
 };
 
 static int open_store(const char *store, dw_options base, dw **ret_dw)
@@ -168,7 +170,7 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 	stop = status == DW_EOWNED ? strstr(message, "; stop it") : NULL;
 	if (stop)
 		*stop = '\0';
-	if (status == DW_EOWNED)
+	if (status == DW_EOWNED && !instead[0])
 		instead = "; stop that first, or wait with run --standby";
 	return complain(status == DW_ESYS || status == DW_ENOENT ? EXIT_STORE : exit_of(status),
 			"%s%s", message[0] ? message : dw_strerror(status), instead);

@@ -98,6 +98,8 @@ test_journal_of_the_owner_is_in_its_stats() {
 	await has_count journal_rows 0
 	expect 0 durawheel stats
 	grep -q '^  journal rows  *0$' out
+	expect 6 durawheel add --topic t --in 1h --journal j
+	says 'is owned by .*; a journal is one program.s: name another file$'
 	stop_owner
 }
 
