@@ -11,6 +11,7 @@ local tonumber, unpack, insert = tonumber, unpack, table.insert
 local sub, format = string.sub, string.format
 local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
 local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER, WAIT = 1, 2, 3, 4, 5, 6, 7, 8
+local PAUSED = 9
 local WORD = 4294967296
 local BODY = 37 -- the position of the body in a value, from 1
 local RECORD = 1 -- the newest version of a record that this library understands
@@ -20,6 +21,7 @@ local AHEAD = 3600000000
 
 local owner = ARGV[1] == 'o'
 local now, last, first, shard, shards, fence
+local closed -- the topics that take no puts, a line each; or nil
 
 -- The check of a header covers its first 32 bytes and the checksum of its body. Every product is
 -- below 2^48, so the sum is exact. The formula stands here twice, because a call would take too
@@ -143,7 +145,7 @@ local function owner_enters()
 	if call('GET', LEASE) ~= ARGV[2] then
 		return {'FENCED'}
 	end
-	local meta = call('HMGET', META, 'era', 'mark', 'ver', 'shards')
+	local meta = call('HMGET', META, 'era', 'mark', 'ver', 'shards', 'closed')
 	if meta[1] ~= ARGV[3] then
 		return {'ERA', meta[1] or ''}
 	end
@@ -154,13 +156,14 @@ local function owner_enters()
 		return {'ERA', meta[1]} -- a client's write is lost; the mark does not show it
 	end
 	fence = tonumber(string.match(ARGV[2], '^%d+'))
+	closed = meta[5] and '\n' .. meta[5]
 	begin(meta[3], meta[4])
 	return nil
 end
 
 local function client_enters()
 	local session = call('HMGET', SESSION, 'conn', 'last')
-	local meta = call('HMGET', META, 'ver', 'shards')
+	local meta = call('HMGET', META, 'ver', 'shards', 'closed')
 	if session[1] ~= ARGV[2] or not meta[2] or ARGV[3] ~= '' and meta[2] ~= ARGV[3] then
 		return {'NOSESSION'}
 	end
@@ -168,6 +171,7 @@ local function client_enters()
 		return {'MARK', session[2] or ''}
 	end
 	begin(meta[1], meta[2])
+	closed = meta[3] and '\n' .. meta[3]
 	return nil
 end
 

@@ -142,7 +142,10 @@ typedef enum dw_event_kind {
 	/* Redis is back. Without an id: Redis has every row of the journal; count = how many rows.
 	 * With an id: Redis had something else under this id, and status says what; see "When Redis
 	 * is away". */
-	DW_EVENT_REPLAYED = 21
+	DW_EVENT_REPLAYED = 21,
+	DW_EVENT_QUEUE_FULL = 22, /* a queue takes no timer that comes due. Once a minute */
+	/* A handler on a worker runs for longer than the topic's limit_us. */
+	DW_EVENT_SLOW_HANDLER = 23
 } dw_event_kind;
 
 /* dw_event_name: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer durawheel. Any thread. */

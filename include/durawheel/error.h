@@ -25,7 +25,8 @@ enum dw_error {
 	DW_EFULL = -19,    /* the disk, or Redis' memory, is full; the operation was not done */
 	DW_EGONE = -20,    /* the store's file is not where it was: bring it back. Not done */
 	DW_EFENCED = -21,  /* another process owns the store now; the operation was not done */
-	DW_ENEWER = -22 /* a newer durawheel has written it; this one leaves it alone. Not done */
+	DW_ENEWER = -22, /* a newer durawheel has written it; this one leaves it alone. Not done */
+	DW_EPAUSED = -23 /* the topic is paused and takes nothing new: dw_topic_pause() */
 };
 
 /* The bytes of a message that says in words what was wrong, with its NUL. */

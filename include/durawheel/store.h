@@ -52,7 +52,8 @@ typedef struct dw_row {
 	dw_reason reason;
 	dw_usec at;
 
-	int deleted; /* with DW_ECORRUPT: another program deleted it, and left its id */
+	int deleted;       /* with DW_ECORRUPT: another program deleted it, and left its id */
+	const char *token; /* of a message: this delivery of it, without the topic; or NULL */
 } dw_row;
 
 /* DW_OP_*            needs                          answers (op->status)
@@ -97,6 +98,24 @@ typedef struct dw_row {
  *                                                   before; count: 1, call again soon for the
  *                                                   rest); only of a store with is_lost
  * REPORT             body: the owner's counters     DW_OK (count: as BURY)
+ * TOPIC_SET          topic, body: settings as text  DW_OK, DW_ELIMIT (too many topics)
+ * TOPIC_DROP         topic                          DW_OK, DW_ENOENT, DW_EBUSY (its queue has
+ *                                                   messages)
+ * TOPIC_LIST         -                              DW_OK (rows: id: a topic, body: settings and
+ *                                                   numbers as text; or status DW_ENOENT: it has no
+ *                                                   settings, body: what TOPIC_COUNT has told)
+ * TOPIC_COUNT        body: lines of topic, a tab,   DW_OK; TOPIC_LIST shows the last ones
+ *                    and the owner's numbers
+ * PUSH               topic, body: messages (see     DW_OK (count: dropped), DW_ENOENT (the topic
+ *                    topic/message.h)               is no queue), DW_ELIMIT (full), DW_EPAUSED
+ * TAKE               topic, limit; LOOK             DW_OK (rows: messages, with tokens; without
+ *                                                   any, head.due: when one comes back), DW_ENOENT
+ * ANSWER             topic, body: tokens, each with DW_OK (rows: tokens that are not done; number:
+ *                    its NUL; limit: how many;      which; DW_ESTALE, or DW_ELIMIT: the message,
+ *                    verdict; head.due (RETRY; 0:   whose retries are used up)
+ *                    as the topic says, and
+ *                    head.generation is random)
+ * LETTER             id, topic, head, body, reason  DW_OK (it is a dead letter, now or before)
  * REPLAY             id, replay, head (generation:  DW_OK (done, now or before), DW_EEXIST (a
  *                    0: not known; attempt, due);   later put has replaced the timer), DW_ENOENT,
  *                    body of a PUT; WITHDRAWN,      DW_ELATE (another owner has claimed it)
@@ -110,6 +129,14 @@ typedef struct dw_row {
  *                    durawheel is kept, the rest may be gone;
  *                    DW_ECLOSED: never begun; DW_ENOMEM; DW_EFENCED: not done, and the caller is
  *                    not the owner any more, until an OWN is answered DW_OK
+ * The settings of a topic are the engine's: a store keeps the text, and knows of it what a queue
+ * and a pause of the intake need. When settings change, the INBOX answers with a row of the empty
+ * id, which an ACK of this id takes away. A PUT of a topic that is paused so answers DW_EPAUSED,
+ * also that of an owner.
+ *
+ * A message is hidden after a TAKE for as long as its topic says. Verdicts of an ANSWER: DW_DONE
+ * deletes it; DW_RETRY brings it back at head.due; DW_HOLD hides it anew; DW_DEAD only returns it,
+ * as if its retries were used up, for a LETTER and then an ANSWER with DW_DONE.
  * CLAIM, SETTLE, RETRY, BURY and ACK may be repeated blindly under one token: the second one
  * answers like the first one or DW_ENOENT, and changes nothing. A CLAIM that names the present
  * attempt of a claim of its own token is one more claim, without a crash: so an owner takes up its
@@ -139,6 +166,14 @@ typedef enum dw_op_kind {
 	DW_OP_AUDIT,
 	DW_OP_DISOWN,
 	DW_OP_REPLAY,
+	DW_OP_TOPIC_SET,
+	DW_OP_TOPIC_DROP,
+	DW_OP_TOPIC_LIST,
+	DW_OP_TOPIC_COUNT,
+	DW_OP_PUSH,
+	DW_OP_TAKE,
+	DW_OP_ANSWER,
+	DW_OP_LETTER,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;
@@ -166,6 +201,10 @@ typedef enum dw_op_kind {
 #define DW_OP_VITAL 512u
 /* CLAIM: a journal has given the generation, and the store may have another one. */
 #define DW_OP_PROVISIONAL 2048u
+/* TOPIC_SET: the other settings of the topic stay. */
+#define DW_OP_PART 4096u
+/* TAKE: nothing is taken; count: 1, there may be a message. */
+#define DW_OP_LOOK 8192u
 /* PUT: the owner has loaded all timers, and none of them has this id. */
 #define DW_OP_ABSENT 1024u
 
@@ -202,6 +241,7 @@ typedef struct dw_op {
 	const char *id;
 	const char *topic;
 	dw_reason reason;
+	dw_verdict verdict; /* of ANSWER */
 	dw_head head;
 	const void *body;
 	size_t body_size;
@@ -334,6 +374,13 @@ typedef struct dw_store_class {
 	/* take_event: the next event; 0: none. journal: how it stands with the journal. */
 	int (*take_event)(dw_store *, dw_store_event *ret_event);
 	void (*journal)(const dw_store *, dw_journal_stats *ret_stats);
+	/* 1: the store keeps topics and their queues. */
+	int keeps_topics;
+	/* A TAKE that waits looks again after so long, whatever it has heard. It looks first with
+	 * LOOK. 0 or absent: 1 s, and without LOOK. */
+	dw_usec look_every;
+	/* 1: since the last call some queue may have got a message from another process. */
+	int (*take_ready)(dw_store *);
 } dw_store_class;
 
 struct dw_store {

@@ -1,4 +1,4 @@
--- purge: deletes all timers, dead letters and inbox entries of the shard.
+-- purge: deletes all timers, dead letters, inbox entries and messages of the shard.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
@@ -17,6 +17,16 @@ if newer then
 	count = 'NEWER'
 else
 	call('UNLINK', TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES)
+	-- The messages go, too; the settings of their topics stay.
+	local prefix = sub(LEASE, 1, -2)
+	local topics = call('HGETALL', prefix .. 't')
+	for k = 1, #topics, 2 do
+		local stream = prefix .. 'q:' .. topics[k]
+		if topics[k] ~= '' and call('EXISTS', stream) == 1 then
+			call('UNLINK', stream, prefix .. 'y:' .. topics[k])
+			call('XGROUP', 'CREATE', stream, 'g', '0', 'MKSTREAM')
+		end
+	end
 end
 leave({})
 return {'OK', count}

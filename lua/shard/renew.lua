@@ -7,7 +7,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1 old token   2 new token, or the same   3 ttl (ms)   4 era
 -- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters, entries
---           in the order, values};
+--           in the order, values, changes of topics};
 --           {'ERA', era or '', last fence or 0}: the shard was emptied, another owner was here, or
 --           the lease was released;
 --           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease, or a
@@ -21,7 +21,8 @@ local function count(command, key)
 end
 
 local lease = call('GET', LEASE)
-local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder', 'conn')
+local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder', 'conn',
+	'topics')
 local held = lease == ARGV[1] or lease == ARGV[2]
 local conn = string.match(ARGV[2], '%d*$')
 
@@ -43,4 +44,4 @@ if lease ~= ARGV[2] then
 	call('HSET', META, 'conn', conn)
 end
 return {'OK', meta[2] or '', meta[3] or '', digits(time_us()), count('ZCARD', INBOX),
-	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES)}
+	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES), meta[7] or '0'}

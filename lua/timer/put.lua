@@ -35,7 +35,7 @@ end
 -- may_be_plain: can all values be stored as given, if no id has a timer?
 local function may_be_plain()
 	local least, most = version_of(1), version_of(count)
-	if least <= last or least < now - 2000000 or most > now + AHEAD or
+	if closed or least <= last or least < now - 2000000 or most > now + AHEAD or
 		(not owner and string.find(ARGV[7], '[2-7]')) then
 		return false
 	end
@@ -45,6 +45,21 @@ local function may_be_plain()
 		end
 	end
 	return call('HLEN', VALUES) == call('ZCARD', TIMERS)
+end
+
+-- is_closed: is the topic of this value paused, so that it takes no puts?
+local function is_closed(value)
+	if not closed then
+		return false
+	end
+	local kind, size = string.byte(value, BODY, BODY + 1)
+	local at = kind == 2 and BODY + 14 or BODY + 6
+	if kind == 3 then -- the whole record
+		local id_size
+		id_size, size = string.byte(value, BODY + 18, BODY + 19)
+		at = BODY + 6 + 28 + id_size
+	end
+	return string.find(closed, '\n' .. sub(value, at, at + size - 1) .. '\n', 1, true)
 end
 
 local tried = false
@@ -100,7 +115,12 @@ local function one_by_one()
 		if not owner then
 			flags = flags % 2
 		end
-		if before and (flags % 2 == 1 or is_newer(before)) then
+		if is_closed(value_of(k)) then
+			answer[k + 1] = PAUSED
+			if before then
+				keep(id, before)
+			end
+		elseif before and (flags % 2 == 1 or is_newer(before)) then
 			answer[k + 1] = flags % 2 == 1 and EEXIST or NEWER
 			keep(id, before)
 		else

@@ -49,6 +49,8 @@ const char *dw_strerror(int error)
 		return "another process owns the store now";
 	case DW_ENEWER:
 		return "written by a newer durawheel: this version leaves it alone";
+	case DW_EPAUSED:
+		return "the topic is paused: it takes nothing new";
 	default:
 		return "unknown error";
 	}

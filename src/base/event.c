@@ -45,6 +45,10 @@ const char *dw_event_name(dw_event_kind kind)
 		return "OUTAGE";
 	case DW_EVENT_REPLAYED:
 		return "REPLAYED";
+	case DW_EVENT_QUEUE_FULL:
+		return "QUEUE_FULL";
+	case DW_EVENT_SLOW_HANDLER:
+		return "SLOW_HANDLER";
 	}
 	return "UNKNOWN";
 }

@@ -71,8 +71,8 @@ static void print_page(struct list *list, const dw_info *timers, size_t count)
 	}
 }
 
-static void list_answered(dw *d, int status, const dw_info *timers, size_t count,
-			  const dw_cursor *next, void *user)
+static void list_command_answered(dw *d, int status, const dw_info *timers, size_t count,
+				  const dw_cursor *next, void *user)
 {
 	struct list *list = user;
 
@@ -106,7 +106,7 @@ static int list_page(dw *d, struct list *list, const char *topic, size_t limit)
 
 	list->code = EXIT_STORE;
 	status = dw_list(d, topic, list->cursor.started ? &list->cursor : NULL, limit,
-			 list_answered, list);
+			 list_command_answered, list);
 	if (status != DW_OK)
 		return complain(exit_of(status), "%s", why(d, status));
 	(void)session_sync(d); /* if it complains, list->code stays EXIT_STORE */

@@ -4,6 +4,9 @@
 
 #include "engine/core.h"
 #include "engine/damaged.h"
+#include "engine/messages.h"
+#include "engine/registry.h"
+#include "engine/takes.h"
 
 /* account counts the answer, and reports that the store fails or works again. */
 static void account(struct engine *engine, const dw_op *op)
@@ -27,6 +30,47 @@ static void report_repair(struct engine *engine)
 
 	event_raise(engine, &event,
 		    "the store was damaged and has been repaired from its timers: check the disk");
+}
+
+static void list_answered(struct engine *engine, dw_op *op)
+{
+	const struct call *call = ticket_of(op)->call;
+
+	if (!call)
+		registry_answered(engine, op);
+	else if (call->kind == CALL_TAKE)
+		takes_answered(engine, op);
+	else
+		call_answer_ask(engine, op);
+}
+
+/* topic_answered handles answers about topics and messages. False: it is none, or a timer waits for
+ * it. */
+static bool topic_answered(struct engine *engine, dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_TOPIC_SET:
+	case DW_OP_TOPIC_DROP:
+		registry_changed(engine, op);
+		return true;
+	case DW_OP_TOPIC_LIST:
+		list_answered(engine, op);
+		return true;
+	case DW_OP_TAKE:
+		takes_answered(engine, op);
+		return true;
+	case DW_OP_PUSH:
+		if (op->id)
+			return false;
+		messages_pushed(engine, op);
+		return true;
+	case DW_OP_ANSWER:
+	case DW_OP_LETTER:
+		messages_answered(engine, op);
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* store_answered handles answers that concern no timer in memory. False: a timer waits for this
@@ -66,10 +110,11 @@ static bool store_answered(struct engine *engine, dw_op *op)
 	case DW_OP_REPUSH:
 		restore_written(engine, op);
 		return true;
+	case DW_OP_TOPIC_COUNT:
 	case DW_OP_ACK:
 		return true;
 	default:
-		return false;
+		return topic_answered(engine, op);
 	}
 }
 
@@ -97,6 +142,8 @@ static void answered(struct engine *engine, dw_op *op)
 		answers_put(engine, head, op);
 	else if (op->kind == DW_OP_CANCEL)
 		answers_cancel(engine, head, op);
+	else if (op->kind == DW_OP_PUSH)
+		messages_fired(engine, head, op);
 	else if (op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE)
 		answers_move(engine, head, op);
 	else

@@ -24,7 +24,8 @@ static inline bool answers_failed(int status)
 {
 	return status != DW_OK && status != DW_ENOENT && status != DW_ESTALE &&
 	       status != DW_EEXIST && status != DW_ELATE && status != DW_ECORRUPT &&
-	       status != DW_EOWNED && status != DW_EFENCED && status != DW_ENEWER;
+	       status != DW_EOWNED && status != DW_EFENCED && status != DW_ENEWER &&
+	       status != DW_EPAUSED && status != DW_EBUSY;
 }
 
 /* These apply the answer to a put, a cancel, a move or a requeue; head is the timer of the id. */

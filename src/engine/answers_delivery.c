@@ -37,6 +37,8 @@ static int status_of(dw_reason reason)
 static void count_verdict(struct engine *engine, const struct timer *timer, const dw_op *op)
 {
 	engine->stats.settled += op->kind == DW_OP_SETTLE;
+	timer->topic->done += op->kind == DW_OP_SETTLE;
+	timer->topic->retried += op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0;
 	engine->stats.retried += op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0;
 	if (op->kind == DW_OP_BURY) {
 		dw_event event = {.kind = DW_EVENT_DEAD,
@@ -45,6 +47,7 @@ static void count_verdict(struct engine *engine, const struct timer *timer, cons
 				  .topic = timer->topic->name};
 
 		engine->stats.dead++;
+		timer->topic->dead++;
 		event_raise(engine, &event, "%s is dead: %s", timer->id,
 			    dw_reason_name(op->reason));
 		damaged_dropped(engine, op);
@@ -68,6 +71,7 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 		timer->head.due = op->head.due;
 		timer->head.retries += (op->flags & DW_OP_VERDICT) != 0;
 		timer->retry_at = 0;
+		timer->uncounted = false;
 		timer->failures = 0;
 		timer_disarm(engine, timer);
 		timer_set_state(engine, timer, TIMER_PENDING);

@@ -36,6 +36,19 @@ int arguments_id(const char *id, char *message)
 	return check_name("the id", id, DW_ID_MAX, message);
 }
 
+int arguments_topic(const char *topic, char *message)
+{
+	int status;
+
+	if (!topic)
+		return message_refuse(message, "the topic is missing");
+	status = check_name("the topic", topic, DW_TOPIC_MAX, message);
+	if (status == DW_OK && strcmp(topic, "*") == 0)
+		return message_refuse(message,
+				      "the topic \"*\" stands for all: name one of your own");
+	return status;
+}
+
 /* check_size: the struct may come from a program for a newer durawheel. */
 static int check_size(const dw_timer *timer, char *message)
 {
@@ -52,14 +65,7 @@ static int check_names(const dw_timer *timer, char *message)
 {
 	int status = timer->id ? arguments_id(timer->id, message) : DW_OK;
 
-	if (status == DW_OK && !timer->topic)
-		status = message_refuse(message, "the topic is missing");
-	if (status == DW_OK)
-		status = check_name("the topic", timer->topic, DW_TOPIC_MAX, message);
-	if (status == DW_OK && strcmp(timer->topic, "*") == 0)
-		status =
-		    message_refuse(message, "the topic \"*\" stands for all: name one of your own");
-	return status;
+	return status == DW_OK ? arguments_topic(timer->topic, message) : status;
 }
 
 int arguments_timer(const dw_timer *timer, size_t data_max, char *message)

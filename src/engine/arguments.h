@@ -8,6 +8,9 @@
 /* arguments_id returns DW_OK, or DW_EINVAL (also if id is NULL). */
 int arguments_id(const char *id, char *message);
 
+/* arguments_topic checks the name of one topic, so not "*". */
+int arguments_topic(const char *topic, char *message);
+
 int arguments_timer(const dw_timer *, size_t data_max, char *message);
 int arguments_settle(const dw_token *, dw_verdict, char *message);
 

@@ -66,6 +66,7 @@ void call_free(struct engine *engine, struct call *call)
 	engine->calls.internal_count -= call->internal;
 	engine->calls.bytes -= call->bytes;
 	op_free(&engine->alloc, call->op);
+	alloc_free(&engine->alloc, call->extra);
 	alloc_free(&engine->alloc, call);
 }
 

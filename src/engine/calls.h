@@ -3,8 +3,10 @@
 #ifndef DW_ENGINE_CALLS_H
 #define DW_ENGINE_CALLS_H
 
+#include "durawheel/topic.h"
 #include "engine/engine.h"
 #include "engine/events.h"
+#include "engine/takes.h"
 #include "port/op.h"
 #include "timer/timer.h"
 
@@ -19,7 +21,12 @@ enum call_kind {
 	CALL_DROP,
 	CALL_STATUS,
 	CALL_PURGE,
-	CALL_CHECK
+	CALL_CHECK,
+	CALL_TOPIC,
+	CALL_TOPICS,
+	CALL_PUSH,
+	CALL_TAKE,
+	CALL_ACK
 };
 
 struct call {
@@ -48,6 +55,12 @@ struct call {
 	struct dead_lister dead_lister;
 	dw_status_fn on_status;
 	void *on_status_user;
+	void *extra; /* a block of the part that made the call: struct take, struct answers */
+	dw_take_fn on_taken;
+	dw_bulk_fn on_answered;
+	void *on_messages_user;
+	dw_topic_fn on_topics;
+	void *on_topics_user;
 	dw_check_fn on_check;
 	void *on_check_user;
 	size_t bytes; /* memory of the call and its operation */
@@ -60,6 +73,7 @@ struct calls {
 	uint64_t count;
 	uint64_t internal_count; /* how many of them are internal */
 	size_t bytes;            /* memory of all these calls */
+	struct takes takes;      /* those that wait for messages */
 };
 
 /* call_new makes a call. DW_ENOMEM, or DW_ELIMIT if the unanswered calls hold too much memory;

@@ -158,7 +158,7 @@ static uint64_t count_gathered(const struct topic *topic, bool *ret_broken)
 	return count;
 }
 
-/* look_at_topic: every topic has timers or a handler, and its waiting timers are counted. */
+/* look_at_topic: every topic has timers, a handler or settings; its waiting timers are counted. */
 static void look_at_topic(struct topic *topic, void *user)
 {
 	struct topic_sums *sums = user;
@@ -167,10 +167,10 @@ static void look_at_topic(struct topic *topic, void *user)
 	for (const struct timer *timer = topic->waiting; timer; timer = timer->next)
 		count++;
 	if (count != topic->waiting_count || count > topic->timer_count ||
-	    (!handler_is_set(&topic->handler) && topic->timer_count == 0))
+	    (!handler_is_set(&topic->handler) && topic->timer_count == 0 && !topic->is_set))
 		sums->broken = true;
 	sums->timers += count;
-	sums->topics += count > 0;
+	sums->topics += count > 0 && !(topic->settings.paused & DW_PAUSE_DELIVERY);
 	sums->gathered += count_gathered(topic, &sums->broken);
 }
 
@@ -184,8 +184,8 @@ static int check_topics(const struct engine *engine, const struct sums *sums)
 	topics_each(&topics, look_at_topic, &found);
 	for (const struct topic *topic = topics.waiting; topic; topic = topic->next) {
 		count++;
-		if (!topic->waiting || (topic->prev && handler_is_set(&topic->handler) &&
-					!handler_is_set(&topic->prev->handler)))
+		if (!topic->waiting ||
+		    (topic->prev && topic_is_served(topic) && !topic_is_served(topic->prev)))
 			return RULE_TOPICS;
 	}
 	if (found.gathered != sums->gathered)

@@ -41,7 +41,7 @@ static void await_handler(struct engine *engine, struct timer *timer)
 			  .count = timer->topic->waiting_count + 1};
 
 	timer_await_handler(engine, timer);
-	if (event.count == 1)
+	if (event.count == 1 && !(timer->topic->settings.paused & DW_PAUSE_DELIVERY))
 		event_raise(engine, &event, "no handler for topic %s: its timers wait",
 			    timer->topic->name);
 }

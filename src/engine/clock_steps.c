@@ -28,6 +28,7 @@ void clock_steps_watch(struct engine *engine, dw_usec before, dw_usec now)
 	/* Work that was put off until a wall time must not wait longer because the clock was set
 	 * back. */
 	recovery_hurry(&engine->recovery, now);
+	registry_hurry(&engine->recovery.registry, now);
 	ownership_hurry(&engine->ownership, now);
 	report_hurry(&engine->report, now);
 	event_raise(engine, &event, "the wall clock was set %lld us %s",

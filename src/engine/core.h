@@ -8,8 +8,10 @@
  *	answers                         which part an answer of the store is for
  *	ownership, fire                 gaining and losing the store; timers that are due
  *	answers_change, answers_delivery   answers to the API's changes, to claims and verdicts
- *	recovery, restore               reading what others wrote, writing what the store lost
- *	batches                         due timers gather for one call of a handler
+ *	recovery, restore, registry     reading what others wrote, writing what the store lost;
+ *	                                the settings of topics
+ *	batches, messages, takes        due timers gather for one call of a handler, or become
+ *	                                messages of a queue; taking messages
  *	workers, notify                 jobs for worker threads; calling the program back
  *	changes, maintenance, learn     put, cancel, move, settle; purge, check; rows read
  *	delivery, clock_steps           a handler starts and ends; the wall clock was set

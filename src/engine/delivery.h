@@ -7,12 +7,14 @@
 #include "durawheel/durawheel.h"
 
 struct engine;
+struct job;
 struct timer;
 
 struct delivery {
 	struct timer *firing; /* the timer whose handler runs on this thread */
 	dw_usec retry_in;     /* what its handler gave to dw_retry_in() */
 	uint64_t on_workers;  /* timers in the jobs that workers have */
+	struct job *out;      /* these jobs */
 	bool paused;
 };
 

@@ -87,6 +87,7 @@ void engine_begin_close(struct engine *engine)
 	if (engine->drive.closing)
 		return;
 	engine->drive.closing = true;
+	takes_close(engine);
 	walk_finish(engine);
 	walk_begin(engine, &closer);
 	engine_touch(engine);
@@ -127,8 +128,8 @@ bool engine_settled(const struct engine *engine)
 	uint64_t ordinary = engine->submit.ordinary_inflight + engine->submit.ordinary.count;
 
 	/* The caller of a repeated put has got DW_EUNKNOWN, so nobody waits for it. */
-	if (engine->calls.count > engine->calls.internal_count || engine->events.first ||
-	    walk_is_on(&engine->walk))
+	if (engine->calls.count > engine->calls.internal_count + engine->calls.takes.count ||
+	    engine->events.first || walk_is_on(&engine->walk))
 		return false;
 	return !engine->drive.closing ||
 	       (!engine->restore.writing && engine->stats.running == 0 &&

@@ -5,6 +5,7 @@
 #include "engine/batches.h"
 #include "engine/core.h"
 #include "engine/lifecycle.h"
+#include "engine/messages.h"
 #include "engine/urgent.h"
 #include "engine/workers.h"
 
@@ -45,6 +46,8 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 		delivery_bury_late(engine, timer);
 	} else if (handler->fire_batch) {
 		return batches_add(engine, timer, now, from_work);
+	} else if (handler->is_queue) {
+		messages_fire(engine, timer, now);
 	} else if (!handler->on_worker) {
 		delivery_run(engine, timer, now);
 	} else if (from_work) {

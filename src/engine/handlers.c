@@ -1,4 +1,6 @@
 /* Registers the handlers of topics. */
+#include "engine/handlers.h"
+
 #include <string.h>
 
 #include "base/grown.h"
@@ -9,9 +11,7 @@ enum { BATCH_DEFAULT = 128 };
 
 #define BATCH_WAIT_MAX DW_SECONDS(10)
 
-/* release takes the timers that wait for a batch back to the fire schedule: they are for another
- * handler. */
-static void release(struct engine *engine, struct topic *topic)
+void handlers_release(struct engine *engine, struct topic *topic)
 {
 	while (topic->gathered) {
 		struct timer *timer = topic->gathered;
@@ -39,9 +39,13 @@ static int set_handler(struct engine *engine, const char *name, struct handler h
 		topics_handle_any(&engine->topics, handler);
 	} else {
 		topic = topics_get(&engine->topics, name, size);
+		if (topic && topic->settings.queue && handler_is_set(&handler))
+			return engine_fail(engine, DW_EINVAL,
+					   "%s is a queue: its messages are taken with dw_take",
+					   name);
 		if (!topic)
 			return engine_fail(engine, DW_ENOMEM, "no memory for the topic");
-		release(engine, topic);
+		handlers_release(engine, topic);
 		topic_handle(&engine->topics, topic, handler);
 		topics_drop(&engine->topics, topic);
 	}

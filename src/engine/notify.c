@@ -6,7 +6,10 @@
 #include "base/scope.h"
 #include "engine/core.h"
 #include "engine/dead_letters.h"
+#include "engine/messages.h"
 #include "engine/queries.h"
+#include "engine/registry.h"
+#include "engine/takes.h"
 
 static const char *name_of(enum call_kind kind)
 {
@@ -23,6 +26,10 @@ static const char *name_of(enum call_kind kind)
 		return "purge";
 	case CALL_DROP:
 		return "drop of dead letters";
+	case CALL_PUSH:
+		return "push";
+	case CALL_TOPIC:
+		return "change of a topic";
 	default:
 		return "settle";
 	}
@@ -55,6 +62,15 @@ static void tell_answer(struct engine *engine, struct call *call)
 		break;
 	case CALL_DEAD_LIST:
 		dead_letters_show(engine, call);
+		break;
+	case CALL_TAKE:
+		takes_show(engine, call);
+		break;
+	case CALL_ACK:
+		messages_show(engine, call);
+		break;
+	case CALL_TOPICS:
+		registry_show(engine, call);
 		break;
 	case CALL_CHECK:
 		maintenance_show_check(engine, call);

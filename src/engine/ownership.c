@@ -42,6 +42,7 @@ void ownership_lose(struct engine *engine, int status)
 	engine->ownership.role = DW_CLIENT;
 	engine->ownership.standby = true;
 	recovery_stop(&engine->recovery);
+	registry_stop(&engine->recovery.registry);
 	engine->ownership.at = engine_now(engine);
 	restore_stop(&engine->restore);
 	submit_refuse_owners(engine, engine->ownership.term - 1);

@@ -227,11 +227,14 @@ void recovery_inbox_read(struct engine *engine, dw_op *op)
 	if (!ownership_is_current(&engine->ownership, op))
 		return; /* the rows stay in the inbox; the next owner scans */
 	for (const dw_row *row = op->rows; row; row = row->next) {
+		bool tells = row->id[0] == '\0'; /* the settings of topics have changed */
 		/* After the acknowledgement the store may overwrite the timer without reading it,
 		 * so memory must know it first. */
-		bool learnt = learn_row(engine, row) == DW_OK;
+		bool learnt = tells || learn_row(engine, row) == DW_OK;
 		dw_op *ack = learnt ? op_new(&engine->alloc, DW_OP_ACK, row->id, NULL, 0) : NULL;
 
+		if (tells)
+			registry_old(&engine->recovery.registry);
 		if (!learnt)
 			recovery_need(&engine->recovery); /* without memory the scan brings it */
 		if (!ack) { /* the entry will be read again, and acknowledged then */

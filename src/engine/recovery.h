@@ -7,6 +7,7 @@
 
 #include "base/usec.h"
 #include "durawheel/store.h"
+#include "engine/registry.h"
 
 struct engine;
 
@@ -24,6 +25,7 @@ struct recovery {
 	dw_usec inbox_at;
 	bool audit_asked;
 	dw_usec audit_at;
+	struct registry registry;
 	dw_op *newer; /* the DISOWN, because a timer of a newer durawheel was read; or NULL */
 };
 

@@ -119,6 +119,7 @@ void report_round(struct engine *engine, dw_usec now)
 	}
 	if (!report_is_wanted(engine) || now < engine->report.at)
 		return;
+	registry_tell(engine);
 	report_text(engine, text, sizeof text);
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));
 	if (op)

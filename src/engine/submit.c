@@ -86,12 +86,14 @@ static bool is_owners(const dw_op *op)
 	case DW_OP_INBOX:
 	case DW_OP_ACK:
 	case DW_OP_REPORT:
+	case DW_OP_TOPIC_COUNT:
 	case DW_OP_PURGE:
 	case DW_OP_LOSS:
 	case DW_OP_REPUSH:
 	case DW_OP_AUDIT:
 		return true;
 	case DW_OP_SCAN:
+	case DW_OP_TOPIC_LIST:
 		return !ticket_of_const(op)->call;
 	default:
 		return false;

@@ -74,15 +74,25 @@ static bool counts(const struct timer *timer)
 	return timer->state != TIMER_ABSENT;
 }
 
+static bool is_running(const struct timer *timer)
+{
+	return timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
+	       timer->state == TIMER_VERDICT;
+}
+
 void timer_set_state(struct engine *engine, struct timer *timer, enum timer_state state)
 {
 	engine->stats.timers -= counts(timer);
 	engine->timers.claimed -= timer->state == TIMER_CLAIMED;
 	engine->stats.held -= timer->state == TIMER_HELD;
+	if (timer->topic)
+		timer->topic->running -= is_running(timer);
 	timer->state = (uint8_t)state;
 	engine->stats.timers += counts(timer);
 	engine->timers.claimed += state == TIMER_CLAIMED;
 	engine->stats.held += state == TIMER_HELD;
+	if (timer->topic)
+		timer->topic->running += is_running(timer);
 }
 
 void timer_release(struct engine *engine, struct timer *timer)

@@ -77,7 +77,7 @@ static void fire(struct engine *engine)
 /* deliver claims and fires, unless the handle is closing. */
 static void deliver(struct engine *engine, dw_usec now)
 {
-	if (engine->drive.closing)
+	if (engine->drive.closing || !registry_may_deliver(engine))
 		return;
 	if (claim_has_more(engine)) {
 		claim_revive(engine);
@@ -98,7 +98,7 @@ static bool has_work_left(const struct engine *engine)
 
 	return engine->walk.holds_up || submit->answers.count > 0 || engine->drive.posts_left ||
 	       engine->events.first || submit->urgent.count > 0 || engine->cut_off.recheck > 0 ||
-	       (!engine->drive.closing && claim_has_more(engine)) ||
+	       (!engine->drive.closing && registry_may_deliver(engine) && claim_has_more(engine)) ||
 	       (submit->ordinary.count > 0 && submit_has_room(engine));
 }
 
@@ -117,7 +117,7 @@ static dw_usec deliver_wake(const struct engine *engine, dw_usec now)
 {
 	dw_usec at = DW_NEVER;
 
-	if (engine->drive.closing || engine->delivery.paused)
+	if (engine->drive.closing || engine->delivery.paused || !registry_may_deliver(engine))
 		return at;
 	if (engine->maintenance.purging == 0)
 		at = fire_wake(engine, now);
@@ -132,11 +132,14 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 {
 	dw_usec at = usec_min(recovery_wake(engine), ownership_wake(engine));
 
+	at = usec_min(at, registry_wake(engine));
 	if (has_work_left(engine))
 		return now;
 	at = usec_min(at, store_wake(engine, now));
 	at = usec_min(at, restore_wake(engine, now));
 	at = usec_min(at, patience_wake(engine, now));
+	at = usec_min(at, takes_wake(engine, now));
+	at = usec_min(at, workers_wake(engine, now));
 	at = usec_min(at, deliver_wake(engine, now));
 	at = usec_min(at, trouble_wake(engine, now));
 	if (engine->timers.unscheduled.first)
@@ -175,6 +178,9 @@ static void work(struct engine *engine, dw_usec now)
 	ownership_round(engine, now);
 	restore_round(engine, now);
 	recovery_round(engine, now);
+	registry_round(engine, now);
+	workers_round(engine);
+	takes_round(engine, now);
 	deliver(engine, now);
 }
 

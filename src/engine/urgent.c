@@ -3,7 +3,6 @@
 #include <assert.h>
 
 #include "engine/core.h"
-#include "timer/retry.h"
 
 void urgent_send(struct engine *engine, struct timer *timer, dw_op *op)
 {
@@ -35,7 +34,8 @@ static dw_reason find_reason(const struct timer *timer)
 		return (dw_reason)timer->reason;
 	if (timer->verdict == DW_DEAD)
 		return DW_REASON_GAVE_UP;
-	if (timer->verdict == DW_RETRY && timer->head.retries >= DW_RETRIES_MAX)
+	if (timer->verdict == DW_RETRY && !timer->uncounted &&
+	    timer->head.retries >= settings_retries_max(&timer->topic->settings))
 		return DW_REASON_RETRIES;
 	return DW_REASON_UNKNOWN;
 }
@@ -49,12 +49,13 @@ static dw_op *retry_op(struct engine *engine, struct timer *timer)
 	if (!op)
 		return NULL;
 	if (timer->retry_in < 0)
-		timer->retry_in = retry_delay(timer->head.retries, &engine->rng);
+		timer->retry_in = settings_retry_delay(&timer->topic->settings, timer->head.retries,
+						       &engine->rng);
 	/* If the outcome is unknown, the operation is sent again and must name the same
 	 * deadline. */
 	if (timer->retry_at == 0)
 		timer->retry_at = usec_add(engine_now(engine), timer->retry_in);
-	op->flags |= DW_OP_VERDICT;
+	op->flags |= timer->uncounted ? 0 : DW_OP_VERDICT;
 	op->head = timer->head;
 	op->head.due = timer->retry_at;
 	return op;

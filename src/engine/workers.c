@@ -1,6 +1,7 @@
 #include "engine/workers.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "engine/core.h"
 #include "engine/lifecycle.h"
@@ -10,8 +11,33 @@ bool workers_have_room(const struct engine *engine)
 	return engine->stats.running < engine->env.workers.count;
 }
 
+static dw_usec limit_of(const struct engine *engine, const struct job *job)
+{
+	const struct topic *topic = topics_find(&engine->topics, job->topic, strlen(job->topic));
+
+	return topic && topic->settings.limit_us ? topic->settings.limit_us : DW_NEVER;
+}
+
+static void go_out(struct engine *engine, struct job *job)
+{
+	job->late_at = usec_add(engine_steady(engine), limit_of(engine, job));
+	job->prev_out = NULL;
+	job->next_out = engine->delivery.out;
+	if (job->next_out)
+		job->next_out->prev_out = job;
+	engine->delivery.out = job;
+}
+
+static void come_back(struct engine *engine, struct job *job)
+{
+	*(job->prev_out ? &job->prev_out->next_out : &engine->delivery.out) = job->next_out;
+	if (job->next_out)
+		job->next_out->prev_out = job->prev_out;
+}
+
 void workers_send(struct engine *engine, struct job *job)
 {
+	go_out(engine, job);
 	engine->stats.running++;
 	engine->delivery.on_workers += job->count;
 	engine->env.workers.start(engine->env.workers.user, job);
@@ -32,6 +58,43 @@ void workers_start(struct engine *engine, struct timer *timer, dw_usec now)
 	job_add(job, &token, timer->head.due, timer->data, timer->data_size);
 	delivery_begin(engine, timer, now, true);
 	workers_send(engine, job);
+}
+
+/* ---- A job that takes too long --------------------------------------------------------------- */
+
+static void tell_late(struct engine *engine, struct job *job)
+{
+	dw_event event = {.kind = DW_EVENT_SLOW_HANDLER,
+			  .status = DW_ETIMEOUT,
+			  .id = job->tokens[0].id,
+			  .topic = job->topic,
+			  .count = job->count};
+
+	job->late_at = DW_NEVER;
+	job->is_late = true;
+	event_raise(engine, &event,
+		    "the handler of %s runs for longer than its topic %s allows: its verdict will "
+		    "count as DW_RETRY",
+		    event.id, job->topic);
+}
+
+void workers_round(struct engine *engine)
+{
+	dw_usec steady = engine->delivery.out ? engine_steady(engine) : 0;
+
+	for (struct job *job = engine->delivery.out; job; job = job->next_out)
+		if (job->late_at <= steady)
+			tell_late(engine, job);
+}
+
+dw_usec workers_wake(const struct engine *engine, dw_usec now)
+{
+	dw_usec at = DW_NEVER;
+
+	for (const struct job *job = engine->delivery.out; job; job = job->next_out)
+		at = usec_min(at, job->late_at);
+	return at == DW_NEVER ? at
+			      : usec_add(now, usec_max(usec_sub(at, engine_steady(engine)), 0));
 }
 
 /* ---- A job that comes back ------------------------------------------------------------------- */
@@ -74,6 +137,11 @@ void job_judge(struct engine *engine, struct job *job)
 
 void workers_finish(struct engine *engine, struct job *job)
 {
+	come_back(engine, job);
+	for (size_t i = 0; i < job->count && job->is_late; i++) {
+		job->verdicts[i] = DW_RETRY;
+		job->retry_in[i] = -1;
+	}
 	engine->stats.running--;
 	engine->delivery.on_workers -= job->count;
 	job_judge(engine, job);

@@ -18,6 +18,11 @@ bool workers_have_room(const struct engine *);
 void workers_start(struct engine *, struct timer *, dw_usec now);
 void workers_send(struct engine *, struct job *);
 
+/* workers_round tells of handlers that run for longer than their topics allow; workers_wake returns
+ * when the next one does. */
+void workers_round(struct engine *);
+dw_usec workers_wake(const struct engine *, dw_usec now);
+
 /* workers_finish takes a job back and frees it. */
 void workers_finish(struct engine *, struct job *);
 

@@ -55,6 +55,21 @@ int driven_trouble(const dw_store *store, char *ret_words, size_t size)
 	return HAS(store, trouble) ? store->type->trouble(store, ret_words, size) : DW_OK;
 }
 
+bool driven_keeps_topics(const dw_store *store)
+{
+	return HAS(store, keeps_topics);
+}
+
+dw_usec driven_look_every(const dw_store *store)
+{
+	return HAS(store, look_every) ? store->type->look_every : 0;
+}
+
+bool driven_take_ready(dw_store *store)
+{
+	return HAS(store, take_ready) && store->type->take_ready(store);
+}
+
 bool driven_loads_by_generation(const dw_store *store)
 {
 	return HAS(store, loads_by_generation);

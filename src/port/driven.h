@@ -36,6 +36,13 @@ void driven_began(dw_store *, const char *id);
 bool driven_take_event(dw_store *, dw_store_event *ret_event);
 void driven_journal(const dw_store *, dw_journal_stats *ret_stats);
 
+/* driven_keeps_topics: it knows TOPIC_SET and the operations behind it. */
+bool driven_keeps_topics(const dw_store *);
+
+/* driven_look_every: 0: the store does not say. driven_take_ready: false: nothing was heard. */
+dw_usec driven_look_every(const dw_store *);
+bool driven_take_ready(dw_store *);
+
 /* driven_loads_by_generation: it knows DW_OP_BY_GENERATION. */
 bool driven_loads_by_generation(const dw_store *);
 

@@ -23,6 +23,10 @@ struct job {
 	bool started;
 	dw_usec began; /* steady time; whoever calls job_run sets this and the next one */
 	dw_usec took;  /* how long the handler ran */
+	/* The engine's, while a worker has the job. */
+	struct job *prev_out, *next_out;
+	dw_usec late_at; /* steady; then it is too late; DW_NEVER: it never is, or this was told */
+	bool is_late;
 };
 
 /* job_new: a job without firings, with room for count of them. data_size: of the data of all, which

@@ -26,6 +26,8 @@ void command_text(struct redis_command *, const char *text);
 void command_number(struct redis_command *, int64_t number);
 void command_unsigned(struct redis_command *,
 		      uint64_t number); /* for versions: a damaged one may be above INT64_MAX */
+/* command_replace_number puts a number in the place of a word. */
+void command_replace_number(struct redis_command *, int word, int64_t number);
 /* command_time adds the eight bytes of a deadline, little-endian. */
 void command_time(struct redis_command *, int64_t time);
 

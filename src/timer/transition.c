@@ -30,6 +30,13 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_STATUS:
 	case DW_OP_REPUSH:
 	case DW_OP_REPLAY:
+	case DW_OP_TOPIC_SET:
+	case DW_OP_TOPIC_DROP:
+	case DW_OP_TOPIC_LIST:
+	case DW_OP_PUSH:
+	case DW_OP_TAKE:
+	case DW_OP_ANSWER:
+	case DW_OP_LETTER:
 		return DW_OK;
 	case DW_OP_CLAIM:
 	case DW_OP_SETTLE:
@@ -38,6 +45,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_INBOX:
 	case DW_OP_ACK:
 	case DW_OP_REPORT:
+	case DW_OP_TOPIC_COUNT:
 	case DW_OP_PURGE:
 	case DW_OP_LOSS:
 	case DW_OP_AUDIT:

@@ -8,6 +8,7 @@
 int topics_init(struct topics *topics, const struct alloc *alloc, uint64_t seed)
 {
 	topics->seed = seed;
+	topics->queue.is_queue = true;
 	return linear_init(&topics->table, alloc);
 }
 
@@ -47,7 +48,7 @@ struct topic *topics_get(struct topics *topics, const char *name, size_t size)
 
 void topics_drop(struct topics *topics, struct topic *topic)
 {
-	if (topic->timer_count > 0 || handler_is_set(&topic->handler))
+	if (topic->timer_count > 0 || handler_is_set(&topic->handler) || topic->is_set)
 		return;
 	assert(!topic->waiting);
 	linear_remove(&topics->table, &topic->node);
@@ -89,13 +90,17 @@ void topics_free(struct topics *topics)
 
 /* ---- Waiting for a handler ----------------------------------------------------------------- */
 
-/* join: those with a handler of their own go to the front. */
+/* join: those with a handler of their own go to the front. A paused topic does not join, because
+ * its timers wait for no handler. */
 static void join(struct topics *topics, struct topic *topic)
 {
-	bool handled = handler_is_set(&topic->handler);
+	bool handled = topic_is_served(topic);
 	struct topic *before = handled ? NULL : topics->waiting_last;
 	struct topic *after = handled ? topics->waiting : NULL;
 
+	if (topic->settings.paused & DW_PAUSE_DELIVERY)
+		return;
+	topic->is_joined = true;
 	topic->prev = before;
 	topic->next = after;
 	*(before ? &before->next : &topics->waiting) = topic;
@@ -104,6 +109,9 @@ static void join(struct topics *topics, struct topic *topic)
 
 static void leave(struct topics *topics, struct topic *topic)
 {
+	if (!topic->is_joined)
+		return;
+	topic->is_joined = false;
 	if (topics->recheck == topic)
 		topics_rechecked(topics);
 	*(topic->prev ? &topic->prev->next : &topics->waiting) = topic->next;
@@ -117,6 +125,18 @@ void topic_handle(struct topics *topics, struct topic *topic, struct handler han
 	if (topic->waiting)
 		leave(topics, topic);
 	topic->handler = handler;
+	if (topic->waiting)
+		join(topics, topic);
+}
+
+void topic_set(struct topics *topics, struct topic *topic, const dw_topic_settings *settings)
+{
+	if (topic->waiting)
+		leave(topics, topic);
+	topics->set_count -= topic->is_set;
+	topic->is_set = settings != NULL;
+	topics->set_count += topic->is_set;
+	topic->settings = settings ? *settings : (dw_topic_settings){0};
 	if (topic->waiting)
 		join(topics, topic);
 }

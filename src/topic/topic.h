@@ -1,14 +1,16 @@
-/* Topics and their handlers. A topic exists while it has timers or a handler. */
+/* Topics, their handlers and settings. A topic exists while it has any of these, or timers. */
 #ifndef DW_TOPIC_TOPIC_H
 #define DW_TOPIC_TOPIC_H
 
 #include "base/linear.h"
 #include "timer/timer.h"
+#include "topic/settings.h"
 
 struct handler {
 	dw_fire_fn fire;        /* for one timer */
 	dw_batch_fn fire_batch; /* for many; both NULL: none */
 	void *user;
+	bool is_queue; /* a due timer goes into the topic's queue */
 	bool on_worker;
 	uint32_t batch_max;
 	dw_usec batch_wait;
@@ -16,14 +18,21 @@ struct handler {
 
 static inline bool handler_is_set(const struct handler *handler)
 {
-	return handler->fire || handler->fire_batch;
+	return handler->fire || handler->fire_batch || handler->is_queue;
 }
 
 struct topic {
 	struct linear_node node;   /* first */
 	struct topic *prev, *next; /* among those with waiting timers */
+	bool is_joined;            /* it is among them */
 	struct handler handler;    /* its own */
+	dw_topic_settings settings;
+	bool is_set;    /* the store has settings of it */
+	bool is_listed; /* while settings are read: they name it */
 	uint64_t timer_count;
+	uint64_t running; /* timers that are being delivered */
+	uint64_t done, retried, dead;
+	dw_usec told_full;     /* steady; until then nobody is told that its queue is full */
 	struct timer *waiting; /* due, without a handler; in the order in which they came due */
 	struct timer *waiting_last;
 	uint64_t waiting_count;
@@ -43,6 +52,8 @@ struct topics {
 	struct topic *waiting_last;
 	struct topic *recheck; /* the next of them to be looked through, NULL: none */
 	struct handler any;    /* of "*" */
+	struct handler queue;  /* of topics that are queues */
+	uint32_t set_count;    /* topics with settings */
 };
 
 int topics_init(struct topics *, const struct alloc *, uint64_t seed);
@@ -59,12 +70,21 @@ struct topic *topics_get(struct topics *, const char *name, size_t size);
 /* topics_drop frees the topic if nothing needs it any more. */
 void topics_drop(struct topics *, struct topic *);
 
-/* topics_each calls visit for every topic. For tests. */
+/* topics_each calls visit for every topic. */
 void topics_each(struct topics *, void (*visit)(struct topic *, void *user), void *user);
+
+/* topic_is_served: it is a queue, or has a handler of its own. */
+static inline bool topic_is_served(const struct topic *topic)
+{
+	return handler_is_set(&topic->handler) || topic->settings.queue;
+}
 
 /* topic_handle gives the topic a handler of its own, or takes it away (one that is not set). No
  * timer may be gathered. */
 void topic_handle(struct topics *, struct topic *, struct handler);
+
+/* topic_set gives the topic settings, NULL: the defaults. */
+void topic_set(struct topics *, struct topic *, const dw_topic_settings *);
 
 /* topics_handle_any sets the handler of "*": of all topics without one of their own. */
 static inline void topics_handle_any(struct topics *topics, struct handler handler)
@@ -72,13 +92,18 @@ static inline void topics_handle_any(struct topics *topics, struct handler handl
 	topics->any = handler;
 }
 
-/* topic_handler: the topic's own handler, or that of "*", or NULL. */
+/* topic_handler: the topic's own handler, that of "*", or that of queues; NULL: none, or the topic
+ * is paused. */
 static inline const struct handler *topic_handler(const struct topics *topics,
 						  const struct topic *topic)
 {
 	const struct handler *handler =
 	    handler_is_set(&topic->handler) ? &topic->handler : &topics->any;
 
+	if (topic->settings.paused & DW_PAUSE_DELIVERY)
+		return NULL;
+	if (topic->settings.queue)
+		return &topics->queue;
 	return handler_is_set(handler) ? handler : NULL;
 }
 

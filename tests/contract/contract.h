@@ -60,6 +60,8 @@ extern const struct contract_case contract_pages[];
 extern const struct contract_case contract_dead[];
 extern const struct contract_case contract_batches[];
 extern const struct contract_case contract_whole[];
+extern const struct contract_case contract_topics[];
+extern const struct contract_case contract_queues[];
 
 /* contract_random: random operations, compared with a naive model. A cmocka test. */
 void contract_random(void **state);

@@ -234,7 +234,7 @@ static void renewed(struct run *run)
 		set_token(run, arg(run, 2), arg(run, 3));
 		set(run, "conn", conn_of(run));
 	}
-	answer_ok(run, 7);
+	answer_ok(run, 8);
 	item_bytes(run, 1, or_empty(key_text(run->meta, "mark")));
 	item_bytes(run, 2, or_empty(key_text(run->meta, "ver")));
 	item_bytes(run, 3, digits((double)run->model->now, now));
@@ -242,6 +242,7 @@ static void renewed(struct run *run)
 	item_code(run, 5, (int)run->dead->count);
 	item_code(run, 6, (int)run->timers->count);
 	item_code(run, 7, (int)run->values->count);
+	item_bytes(run, 8, text_of("0"));
 }
 
 /* was_last: nobody has had the lease since the old token. */
@@ -282,6 +283,12 @@ void model_renew(struct run *run)
 	} else {
 		renewed(run);
 	}
+}
+
+/* model_topic_list: in the model no topic has settings. */
+void model_topic_list(struct run *run)
+{
+	answer_ok(run, 0);
 }
 
 void model_release(struct run *run)

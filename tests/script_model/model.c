@@ -41,6 +41,7 @@ static const struct {
     {"settle", model_settle},
     {"shard", model_shard},
     {"status", model_status},
+    {"topic_list", model_topic_list},
     {"types", model_types},
 };
 

@@ -463,6 +463,11 @@ static void fallback_free(dw_store *base)
 	alloc_free(&alloc, fallback);
 }
 
+static int fallback_take_ready(dw_store *base)
+{
+	return driven_take_ready(fallback_of(base)->front);
+}
+
 const dw_store_class fallback_class = {.size = sizeof fallback_class,
 				       .name = "redis with a journal",
 				       .submit = fallback_submit,
@@ -481,4 +486,6 @@ const dw_store_class fallback_class = {.size = sizeof fallback_class,
 				       .take_part = fallback_take_part,
 				       .began = fallback_began,
 				       .take_event = fallback_take_event,
-				       .journal = fallback_journal};
+				       .journal = fallback_journal,
+				       .keeps_topics = 1,
+				       .take_ready = fallback_take_ready};

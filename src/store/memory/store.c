@@ -97,7 +97,8 @@ static const dw_store_class memory_class = {.size = sizeof memory_class,
 					    .submit = memory_submit,
 					    .collect = memory_collect,
 					    .stop = memory_stop,
-					    .free = memory_free};
+					    .free = memory_free,
+					    .keeps_topics = 1};
 
 int memory_store_open(dw_store **ret_store, const dw_store_env *env)
 {

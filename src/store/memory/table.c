@@ -31,6 +31,7 @@ void table_free(struct timer_table *table)
 	alloc = table->alloc;
 	inbox_free(&table->inbox, &alloc);
 	dead_letters_clear(&table->dead, &alloc);
+	topics_of_free(&table->topics, &alloc);
 	node = table->order.first[0];
 	while (node) {
 		struct stored_timer *timer = stored_at(node);
@@ -233,6 +234,46 @@ static void acknowledge(struct timer_table *table, const dw_op *op)
 		inbox_drop(&table->inbox, &table->alloc, entry);
 }
 
+/* add_letter makes a dead letter of a message. */
+static void add_letter(struct timer_table *table, dw_op *op)
+{
+	struct dead_letter letter = {.at = table->now,
+				     .reason = op->reason,
+				     .record = {.head = op->head},
+				     .id = op->id,
+				     .topic = op->topic,
+				     .body = op->body,
+				     .body_size = op->body_size};
+
+	letter.record.head.state = DW_PENDING;
+	letter.record.head.open = 0;
+	if (!dead_letters_find(&table->dead, op->id, op->head.generation))
+		op->status = dead_letters_add(&table->dead, &table->alloc, &letter);
+}
+
+/* tell_owner leaves a note in the inbox that settings have changed. */
+static int tell_owner(struct timer_table *table, const struct table_caller *caller)
+{
+	struct inbox_entry *entry;
+
+	if (caller->role == DW_OWNER)
+		return DW_OK; /* it knows what it does */
+	entry = inbox_entry_new(&table->alloc, "");
+	if (!entry)
+		return DW_ENOMEM;
+	table->generation = life_next(table->generation, caller->now);
+	entry->generation = table->generation;
+	inbox_add(&table->inbox, &table->alloc, entry);
+	return DW_OK;
+}
+
+static void change_topic(struct timer_table *table, dw_op *op, const struct table_caller *caller)
+{
+	op->status = tell_owner(table, caller);
+	if (op->status == DW_OK)
+		topics_of_change(&table->topics, &table->alloc, op);
+}
+
 static void requeue(struct timer_table *table, dw_op *op, const struct table_caller *caller)
 {
 	struct stored_timer *timer = table_find(table, op->id);
@@ -281,6 +322,39 @@ static void purge(struct timer_table *table, dw_op *op)
 		timer_delete(table, stored_at(table->order.first[0]));
 	dead_letters_clear(&table->dead, &table->alloc);
 	inbox_clear(&table->inbox, &table->alloc);
+	topics_of_clear(&table->topics);
+}
+
+/* apply_to_topic: false: the operation is not about a topic. */
+static bool apply_to_topic(struct timer_table *table, dw_op *op, const struct table_caller *caller)
+{
+	switch (op->kind) {
+	case DW_OP_TOPIC_SET:
+	case DW_OP_TOPIC_DROP:
+		change_topic(table, op, caller);
+		return true;
+	case DW_OP_TOPIC_LIST:
+		topics_of_list(&table->topics, &table->alloc, op);
+		return true;
+	case DW_OP_TOPIC_COUNT:
+		op->status = set_text(table, &table->topics.counts, op->body, op->body_size);
+		return true;
+	case DW_OP_PUSH:
+	case DW_OP_TAKE:
+	case DW_OP_ANSWER:
+		topics_of_queue(&table->topics, op, &table->generation, caller->now);
+		return true;
+	case DW_OP_LETTER:
+		add_letter(table, op);
+		return true;
+	case DW_OP_PUT:
+		if (!topics_of_closed(&table->topics, op->topic))
+			return false;
+		op->status = DW_EPAUSED;
+		return true;
+	default:
+		return false;
+	}
 }
 
 bool table_apply(struct timer_table *table, dw_op *op, const struct table_caller *caller)
@@ -324,7 +398,8 @@ bool table_apply(struct timer_table *table, dw_op *op, const struct table_caller
 		op->status = set_text(table, &table->report, op->body, op->body_size);
 		return true;
 	default:
-		apply_to_timer(table, op, caller);
+		if (!apply_to_topic(table, op, caller))
+			apply_to_timer(table, op, caller);
 		return true;
 	}
 }

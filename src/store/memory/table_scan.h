@@ -9,6 +9,7 @@
 #include "store/memory/inbox.h"
 #include "store/memory/skiplist.h"
 #include "store/memory/table.h"
+#include "store/memory/topics.h"
 
 /* A timer is one block: the struct, the links of the skip list, body, id, topic. */
 struct stored_timer {
@@ -33,6 +34,7 @@ struct timer_table {
 	dw_usec owner_since;
 	dw_usec owner_seen;
 	dw_usec now; /* wall time of the current operation */
+	struct topics_of topics;
 };
 
 static inline struct stored_timer *stored_at(struct skiplist_node *node)

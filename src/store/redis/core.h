@@ -19,6 +19,7 @@
  *	misplaced.c  timers in a shard to which they do not belong
  *	session.c    the handshake of a shard on a new connection
  *	lease.c      the leases: acquired, renewed, given back
+ *	topics.c     topics: their settings;  queues.c  the messages of queue topics
  *	inbox.c      the inbox of the clients
  *	restore.c    rebuilds a shard that was emptied or set back; gives the ownership up
  *	repair.c     compares the entries of the sorted sets with the values

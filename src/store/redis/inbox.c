@@ -144,11 +144,31 @@ static void read_shard(struct redis_store *store, struct shard *shard)
 	store->inbox.left++;
 }
 
+/* tell_topics answers the INBOX with the note that settings of topics have changed. */
+static void tell_topics(struct redis_store *store)
+{
+	dw_op *op = store->inbox.op;
+	dw_row *row = row_new(&store->alloc, "", NULL, 0);
+
+	if (!row)
+		return; /* told in a later turn */
+	row->gone = 1;
+	store->later.topics.has_changed = false;
+	store->inbox.op = NULL;
+	op->rows = row;
+	op->row_count = 1;
+	answer_behind(store, op, DW_OK);
+}
+
 void inbox_work(struct redis_store *store)
 {
 	if (!store->inbox.op || store->ownership.role != DW_OWNER || !store->pipeline.connection ||
 	    store->inbox.left > 0)
 		return;
+	if (store->later.topics.has_changed) {
+		tell_topics(store);
+		return;
+	}
 	clear_reading(store);
 	store->inbox.since = store->now;
 	for (unsigned i = shard_next(&store->sets.news, 0); i < store->shard_count;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "port/op.h"
+#include "store/redis/topics.h"
 
 struct redis_store;
 
@@ -12,6 +13,7 @@ struct later {
 	struct op_queue ops; /* these operations, in the order of submission */
 	dw_op *barrier; /* NULL: none; until it is answered, later operations wait behind it: */
 	struct op_queue behind;
+	struct topic_ops topics; /* those on topics wait by themselves */
 };
 
 /* later_may_begin: true if the first of these operations can be sent now. */

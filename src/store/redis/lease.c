@@ -281,6 +281,7 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 		if (reply_number(&reply->items[4]) > 0)
 			shard_expect_news(store, shard);
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
+		topics_note_changes(store, shard, (uint64_t)reply_number(&reply->items[8]));
 		if (token_went_back(shard, reply)) {
 			shard_mark(store, shard, SHARD_SUSPECT);
 		} else {

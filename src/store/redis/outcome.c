@@ -11,8 +11,8 @@ enum { HALF_DELETED = 6 };
 
 static int status_of(int64_t code)
 {
-	static const int statuses[] = {DW_OK,    DW_EEXIST,   DW_ENOENT, DW_ESTALE,
-				       DW_ELATE, DW_ECORRUPT, DW_ENOENT, DW_ENEWER};
+	static const int statuses[] = {DW_OK,       DW_EEXIST, DW_ENOENT, DW_ESTALE, DW_ELATE,
+				       DW_ECORRUPT, DW_ENOENT, DW_ENEWER, DW_ESTORE, DW_EPAUSED};
 
 	return code >= 0 && code < (int64_t)(sizeof statuses / sizeof *statuses) ? statuses[code]
 										 : DW_ESTORE;

@@ -6,6 +6,8 @@
 
 #include "store/redis/core.h"
 
+enum { WORD_OF_KEY_COUNT = 2 }; /* behind EVALSHA and the script */
+
 static void begin(struct redis_store *store, const char *word, unsigned command)
 {
 	store->pipeline.script = NULL;
@@ -19,6 +21,7 @@ void command_begin(struct redis_store *store, enum redis_command_id command)
 	begin(store, shape_of(command)->command, command);
 }
 
+/* add_keys: the number of keys stands before them, and call_add_key() writes it again. */
 static void add_keys(struct redis_command *words, const struct shard *shard)
 {
 	command_number(words, KEY_COUNT);
@@ -39,6 +42,14 @@ void call_begin_rare(struct redis_store *store, enum redis_script_id id, const s
 	begin(store, "EVAL", id);
 	command_bytes(&store->pipeline.words, redis_scripts[id].text, redis_scripts[id].size);
 	add_keys(&store->pipeline.words, shard);
+}
+
+void call_add_key(struct redis_store *store, const char *key)
+{
+	struct redis_command *words = &store->pipeline.words;
+
+	command_text(words, key);
+	command_replace_number(words, WORD_OF_KEY_COUNT, words->count - WORD_OF_KEY_COUNT - 1);
 }
 
 void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)

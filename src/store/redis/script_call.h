@@ -36,6 +36,9 @@ void command_begin(struct redis_store *, enum redis_command_id);
 void call_begin(struct redis_store *, enum redis_script_id, const struct shard *);
 void call_begin_rare(struct redis_store *, enum redis_script_id, const struct shard *);
 
+/* call_add_key adds a key behind those of the shard. */
+void call_add_key(struct redis_store *, const char *key);
+
 /* call_guard adds the words with which every changing script begins; `number` is the number of this
  * command. */
 void call_guard(struct redis_store *, const struct shard *, uint64_t number);

@@ -9,6 +9,7 @@
  *	b  a bulk          i  an integer      n  either      v  a bulk or nil
  *	B  an array of b   V  an array of v   k  a script's result for one timer: an integer,
  *	                                         a header, or an array of an integer and a bulk
+ *	m  a message: nine b                 a  an integer or a message
  *
  * The items behind '/' are repeated: once for each operation of the command, or any number of times
  * if the command has no operations. All arrays (B, V) in one reply have the same length, not 0. */
@@ -30,6 +31,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [COMMAND_ZCARD] = {"ZCARD", "=i"},
     [SCRIPT_ACK] = {"ack", "OK:/i" REFUSED},
     [SCRIPT_ACQUIRE] = {"acquire", "OK:bbbbiibb|HELD:bibb|SHARDS:b|NEWER:b"},
+    [SCRIPT_ANSWER] = {"answer", "OK:/a"},
     [SCRIPT_BURY] = {"bury", "OK:/k" REFUSED},
     [SCRIPT_CANCEL] = {"cancel", "OK:/k" REFUSED},
     [SCRIPT_CLAIM] = {"claim", "OK:/k" REFUSED},
@@ -39,16 +41,18 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_DROP] = {"drop", "OK:/n" REFUSED},
     [SCRIPT_FORGET] = {"forget", "OK:ii" REFUSED},
     [SCRIPT_INBOX] = {"inbox", "OK:/bbv|FENCED:"},
+    [SCRIPT_LETTER] = {"letter", "OK:i"},
     [SCRIPT_MEND] = {"mend", "OK:/i" REFUSED},
     [SCRIPT_MOVE] = {"move", "OK:/k" REFUSED},
     [SCRIPT_ORPHANS] = {"orphans", ":b/b"},
     [SCRIPT_PAGE] = {"page", ":|:BVb"},
     [COMMAND_PAGE_SCORES] = {"page_scores", ":|:BVB"},
     [SCRIPT_PURGE] = {"purge", "OK:n" REFUSED},
+    [SCRIPT_PUSH] = {"push", "OK:/ii"},
     [SCRIPT_PUT] = {"put", "OK:|OK:/k" REFUSED},
     [SCRIPT_REDELETE] = {"redelete", "OK:/i" REFUSED},
     [SCRIPT_RELEASE] = {"release", "OK:i"},
-    [SCRIPT_RENEW] = {"renew", "OK:bbbiiii|HELD:bibb|ERA:bn"},
+    [SCRIPT_RENEW] = {"renew", "OK:bbbiiiib|HELD:bibb|ERA:bn"},
     [SCRIPT_REPLAY] = {"replay", "OK:/i" REFUSED},
     [SCRIPT_REPORT] = {"report", "OK:" REFUSED},
     [SCRIPT_REPUSH] = {"repush", "OK:/k" REFUSED},
@@ -58,6 +62,11 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_SETTLE] = {"settle", "OK:/k" REFUSED},
     [SCRIPT_SETTLE_KNOWN] = {"settle_known", "OK:|LOOK:" REFUSED},
     [SCRIPT_STATUS] = {"status", ":iiiivvivvvvv"},
+    [SCRIPT_TAKE] = {"take", "OK:n/m|NONE:"},
+    [SCRIPT_TOPIC_CLOSE] = {"topic_close", "OK:i"},
+    [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:i|NONE:|BUSY:"},
+    [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:/bb"},
+    [SCRIPT_TOPIC_SET] = {"topic_set", "OK:i|LIMIT:"},
     [SCRIPT_TYPES] = {"types", ":bbbbbbbbb"},
 };
 
@@ -107,6 +116,8 @@ static bool is_item(const struct reply *item, char letter)
 {
 	if (letter == 'B' || letter == 'V')
 		return is_array_of(item, letter == 'B' ? 'b' : 'v');
+	if (letter == 'm' || (letter == 'a' && item->kind == REPLY_ARRAY))
+		return is_array_of(item, 'b') && item->count == MESSAGE_FIELDS;
 	return letter == 'k' ? is_of_timer(item) : is_plain(item, letter);
 }
 

@@ -89,6 +89,7 @@ struct shard {
 	struct shard_repair repair;   /* repair.h */
 	struct audit_place audited;   /* audit.h */
 	struct shard_inbox inbox;     /* inbox.h */
+	uint64_t topic_changes;       /* topics.h */
 };
 
 struct shard *shard_of(struct redis_store *, const char *id);

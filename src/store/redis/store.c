@@ -114,6 +114,7 @@ void redis_work(struct redis_store *store)
 	repair_work(store);
 	confirm_work(store);
 	key_types_work(store);
+	topics_work(store);
 	scan_work(store);
 	dispatch_all(store);
 }
@@ -125,6 +126,7 @@ static void work(struct redis_store *store)
 	scan_overdue(store);
 	answer_overdue(store);
 	later_overdue(store);
+	topics_overdue(store);
 	dispatch_all(store);
 	redis_wire(store);
 }
@@ -200,6 +202,7 @@ static void redis_recall(dw_store *base, dw_usec doubt_patience)
 	inbox_end(store, DW_ESTORE);
 	scan_end_all(store, DW_ESTORE);
 	later_recall(store);
+	topics_end(store, DW_ESTORE);
 }
 
 /* redis_stamp: no version that the server has told is later than the floor. The server's clock may
@@ -272,6 +275,8 @@ static dw_usec store_due(const struct redis_store *store)
 		return store->now;
 	if (store->wake.link)
 		at = usec_min(at, link_due(store->wake.link));
+	if (store->later.topics.link)
+		at = usec_min(at, link_due(store->later.topics.link));
 	if (store->ownership.role == DW_OWNER)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
 	at = usec_min(at, usec_min(key_types_due(store), confirm_due(store)));
@@ -296,7 +301,7 @@ static dw_usec redis_due(const dw_store *base)
 
 	if (store->completion.answers.first)
 		return store->now;
-	if (store->later.ops.first)
+	if (store->later.ops.first || store->later.topics.waiting.first)
 		at = usec_min(at, usec_add(store->now, PAUSE));
 	return at;
 }
@@ -345,6 +350,7 @@ static void end_unsent(struct redis_store *store)
 	store->later.barrier = NULL;
 	answer_all(store, &store->later.behind, DW_ECLOSED);
 	inbox_end(store, DW_ECLOSED);
+	topics_end(store, DW_ECLOSED);
 	restore_end(store, DW_ECLOSED);
 	scan_end_all(store, DW_ECLOSED);
 }
@@ -394,11 +400,17 @@ void redis_free(dw_store *base)
 		op_free(&alloc, op);
 	shards_free(store, store->shards, store->shard_count);
 	link_free(store->pipeline.link);
+	redis_topics_free(store);
 	wake_channel_free(store);
 	redis_url_free(&store->url, &alloc);
 	alloc_free(&alloc, store->batch.packed);
 	alloc_free(&alloc, store->scripts.loading);
 	alloc_free(&alloc, store);
+}
+
+static int redis_take_ready(dw_store *base)
+{
+	return topics_take_ready(redis_of(base));
 }
 
 const dw_store_class redis_class = {.size = sizeof redis_class,
@@ -418,4 +430,6 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .is_cut_off = redis_is_cut_off,
 				    .take_part = redis_take_part,
 				    .recall = redis_recall,
-				    .stamp = redis_stamp};
+				    .stamp = redis_stamp,
+				    .keeps_topics = 1,
+				    .take_ready = redis_take_ready};

@@ -44,6 +44,23 @@ static void disown(struct redis_store *store, dw_op *op)
 	answer(store, op, DW_OK);
 }
 
+static bool is_of_topics(const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_TOPIC_SET:
+	case DW_OP_TOPIC_DROP:
+	case DW_OP_TOPIC_LIST:
+	case DW_OP_TOPIC_COUNT:
+	case DW_OP_PUSH:
+	case DW_OP_TAKE:
+	case DW_OP_ANSWER:
+	case DW_OP_LETTER:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void take(struct redis_store *store, dw_op *op)
 {
 	/* DISOWN goes first, because the operations before it may wait for shards that nobody
@@ -52,6 +69,10 @@ static void take(struct redis_store *store, dw_op *op)
 		disown(store, op);
 	} else if (store->later.barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
 		op_queue_push(&store->later.behind, op);
+	} else if (is_of_topics(op)) {
+		topics_submit(store, op);
+	} else if (op->kind == DW_OP_ACK && op->id[0] == '\0') {
+		answer(store, op, DW_OK); /* the note about settings was no entry */
 	} else if (op->kind == DW_OP_INBOX) {
 		park(store, op);
 	} else if (op->kind == DW_OP_LOSS) {

@@ -4,6 +4,7 @@
 #include "port/op.h"
 #include "store/sqlite/newer.h"
 #include "store/sqlite/bind.h"
+#include "timer/record.h"
 
 /* The columns that follow those of a timer. */
 enum { COLUMN_NUMBER = 12, COLUMN_REASON = 13, COLUMN_AT = 14 };
@@ -85,6 +86,32 @@ int sqlite_dead_revive(struct sqlite_session *session, sqlite3_int64 number,
 	code = run(statement, code);
 	session->meta.pending++;
 	return code ? code : delete_one(session, number);
+}
+
+int sqlite_dead_letter(struct sqlite_session *session, dw_op *op)
+{
+	struct life_record record = {.head = op->head};
+	sqlite3_stmt *statement = statement_of(session, SQL_LETTER_INSERT);
+	struct sqlite_dead dead;
+	int code = sqlite_dead_find(session, op, &dead);
+
+	if (code != SQLITE_OK || dead.statement) {
+		if (dead.statement)
+			(void)sqlite3_reset(dead.statement); /* its row has been read */
+		return code;
+	}
+	record.head.state = DW_PENDING;
+	record.head.open = 0;
+	code = sqlite_row_bind(statement, &record, record_seal(&record.head, 0, op->body));
+	code = code ? code : bind_text(statement, 10, dw_reason_name(op->reason));
+	code = code ? code : sqlite3_bind_int64(statement, 11, wall(session));
+	code = code ? code : bind_text(statement, 12, op->id);
+	code = code ? code : bind_text(statement, 13, op->topic);
+	code = code ? code
+		    : sqlite3_bind_blob64(statement, 14, op->body, op->body_size, SQLITE_STATIC);
+	session->meta.dead++;
+	session->changed = true;
+	return run(statement, code);
 }
 
 static dw_row *copy(struct sqlite_session *session, sqlite3_stmt *statement)

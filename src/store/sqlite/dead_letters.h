@@ -30,4 +30,7 @@ int sqlite_dead_revive(struct sqlite_session *, sqlite3_int64 number, const stru
 int sqlite_dead_scan(struct sqlite_session *, dw_op *);
 int sqlite_dead_drop(struct sqlite_session *, dw_op *);
 
+/* sqlite_dead_letter makes a dead letter of a message (LETTER), unless there is one. */
+int sqlite_dead_letter(struct sqlite_session *, dw_op *);
+
 #endif

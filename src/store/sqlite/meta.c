@@ -7,6 +7,7 @@ int sqlite_meta_read(struct sqlite_session *session)
 	sqlite3_stmt *statement = statement_of(session, SQL_META_READ);
 	int code = sqlite3_step(statement);
 
+	session->closed = -1;
 	if (code == SQLITE_ROW)
 		session->meta =
 		    (struct sqlite_meta){.generation = (uint64_t)sqlite3_column_int64(statement, 0),

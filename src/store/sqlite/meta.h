@@ -27,10 +27,12 @@ struct sqlite_session {
 	struct alloc alloc;
 	const dw_store_env *env;
 	struct sqlite_meta meta; /* the row meta, as the current transaction sees it */
-	bool changed;            /* the current transaction has changed something */
-	bool full;               /* the disk is full: no puts */
-	bool mended;             /* the file was repaired, and no answer has said so yet */
-	int code;                /* SQLite's code of the last failure */
+	/* Some topics are paused and take no puts; below 0: not known in this transaction. */
+	int closed;
+	bool changed; /* the current transaction has changed something */
+	bool full;    /* the disk is full: no puts */
+	bool mended;  /* the file was repaired, and no answer has said so yet */
+	int code;     /* SQLite's code of the last failure */
 };
 
 static inline enum sqlite_kind sqlite_kind_of(const struct sqlite_session *session)

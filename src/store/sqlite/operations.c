@@ -8,8 +8,10 @@
 #include "store/sqlite/dead_letters.h"
 #include "store/sqlite/newer.h"
 #include "store/sqlite/pages.h"
+#include "store/sqlite/queue.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/status.h"
+#include "store/sqlite/topics.h"
 #include "timer/record.h"
 #include "timer/transition.h"
 
@@ -294,6 +296,38 @@ static int acknowledge(struct sqlite_session *session, const dw_op *op)
 	return code;
 }
 
+/* ---- Topics ---- */
+
+/* tell_owner leaves a note in the inbox that the settings of a topic have changed. */
+static int tell_owner(struct sqlite_session *session)
+{
+	if (session->env->role == DW_OWNER)
+		return SQLITE_OK; /* it knows what it does */
+	session->meta.generation = life_next(session->meta.generation, wall(session));
+	return write_inbox(session, "", false);
+}
+
+static int change_topic(struct sqlite_session *session, dw_op *op)
+{
+	bool changed = false;
+	int code = (op->kind == DW_OP_TOPIC_SET ? sqlite_topics_set
+						: sqlite_topics_drop)(session, op, &changed);
+
+	session->changed = session->changed || changed;
+	return code == SQLITE_OK && changed ? tell_owner(session) : code;
+}
+
+static int put(struct sqlite_session *session, dw_op *op)
+{
+	bool closed;
+	int code = sqlite_topics_closed(session, op->topic, &closed);
+
+	if (code == SQLITE_OK && !closed)
+		return apply_to_timer(session, op);
+	op->status = DW_EPAUSED;
+	return code;
+}
+
 /* ---- The whole ---- */
 
 /* purge deletes everything but the counter of generations, so that none is given twice. */
@@ -307,6 +341,8 @@ static int purge(struct sqlite_session *session, dw_op *op)
 	code = sqlite_db_run(&session->db, SQL_TIMER_CLEAR);
 	code = code ? code : sqlite_db_run(&session->db, SQL_DEAD_CLEAR);
 	code = code ? code : sqlite_db_run(&session->db, SQL_INBOX_CLEAR);
+	code = code ? code : sqlite_db_run(&session->db, SQL_MESSAGE_CLEAR);
+	code = code ? code : sqlite_db_run(&session->db, SQL_TOPIC_EMPTY);
 	op->count = (uint64_t)(meta->pending + meta->claimed + meta->dead);
 	meta->pending = meta->claimed = meta->dead = 0;
 	session->changed = true;
@@ -325,14 +361,16 @@ static int check(struct sqlite_session *session, dw_op *op)
 bool sqlite_ops_writes(const dw_op *op)
 {
 	return op->kind != DW_OP_GET && op->kind != DW_OP_SCAN && op->kind != DW_OP_STATUS &&
-	       op->kind != DW_OP_INBOX && op->kind != DW_OP_DEAD_SCAN && op->kind != DW_OP_CHECK;
+	       op->kind != DW_OP_INBOX && op->kind != DW_OP_DEAD_SCAN && op->kind != DW_OP_CHECK &&
+	       op->kind != DW_OP_TOPIC_LIST && !(op->kind == DW_OP_TAKE && op->flags & DW_OP_LOOK);
 }
 
 /* needs_space: true if the operation adds a timer. A full disk refuses these, so that settles and
  * cancels still have space. */
 static bool needs_space(const dw_op *op)
 {
-	return (op->kind == DW_OP_PUT && !(op->flags & DW_OP_VITAL)) || op->kind == DW_OP_REQUEUE;
+	return (op->kind == DW_OP_PUT && !(op->flags & DW_OP_VITAL)) || op->kind == DW_OP_REQUEUE ||
+	       op->kind == DW_OP_PUSH;
 }
 
 int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
@@ -363,6 +401,23 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 		return sqlite_dead_drop(session, op);
 	case DW_OP_REQUEUE:
 		return requeue(session, op);
+	case DW_OP_PUT:
+		return put(session, op);
+	case DW_OP_TOPIC_SET:
+	case DW_OP_TOPIC_DROP:
+		return change_topic(session, op);
+	case DW_OP_TOPIC_LIST:
+		return sqlite_topics_list(session, op);
+	case DW_OP_TOPIC_COUNT:
+		return sqlite_topics_count(session, op);
+	case DW_OP_PUSH:
+		return sqlite_queue_push(session, op);
+	case DW_OP_TAKE:
+		return sqlite_queue_take(session, op);
+	case DW_OP_ANSWER:
+		return sqlite_queue_answer(session, op);
+	case DW_OP_LETTER:
+		return sqlite_dead_letter(session, op);
 	default:
 		return apply_to_timer(session, op);
 	}

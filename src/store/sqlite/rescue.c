@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/sqlite/rescue_topics.h"
 #include "store/sqlite/row.h"
 
 #define PATH_SIZE 4200
@@ -413,6 +414,7 @@ static int copy_all(struct rescue *rescue)
 	code = code ? code : copy_meta(rescue);
 	code = code ? code : copy_table(rescue, &timers);
 	code = code ? code : copy_table(rescue, &letters);
+	code = code ? code : sqlite_rescue_topics(rescue->from, rescue->to, &rescue->unreadable);
 	return code ? code : sqlite3_exec(rescue->to, "COMMIT", NULL, NULL, NULL);
 }
 

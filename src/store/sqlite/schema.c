@@ -25,10 +25,20 @@ static const char schema[] =
     " batch INTEGER NOT NULL, session INTEGER NOT NULL, pending INTEGER NOT NULL,"
     " claimed INTEGER NOT NULL, dead INTEGER NOT NULL) STRICT;"
     "INSERT INTO meta VALUES(1, 0, 0, 0, 0, 0, 0);"
+    "CREATE TABLE topic(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+    " settings TEXT NOT NULL, closed INTEGER NOT NULL, messages INTEGER NOT NULL,"
+    " dropped INTEGER NOT NULL, expired INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE message(number INTEGER PRIMARY KEY, topic INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, until INTEGER NOT NULL, delivery INTEGER NOT NULL,"
+    " generation INTEGER NOT NULL, due INTEGER NOT NULL, attempt INTEGER NOT NULL,"
+    " retries INTEGER NOT NULL, body BLOB NOT NULL) STRICT;"
+    "CREATE INDEX message_place ON message(topic, state, until, number);"
+    "CREATE INDEX message_order ON message(topic, number);"
     "CREATE TABLE owner(one INTEGER PRIMARY KEY CHECK(one = 1), line TEXT NOT NULL,"
     " pid INTEGER NOT NULL, start INTEGER NOT NULL, boot TEXT NOT NULL,"
-    " since INTEGER NOT NULL, seen INTEGER NOT NULL, report TEXT NOT NULL) STRICT;"
-    "INSERT INTO owner VALUES(1, '', 0, 0, '', 0, 0, '');";
+    " since INTEGER NOT NULL, seen INTEGER NOT NULL, report TEXT NOT NULL,"
+    " topics TEXT NOT NULL) STRICT;"
+    "INSERT INTO owner VALUES(1, '', 0, 0, '', 0, 0, '', '');";
 
 #define TIMER                                                                                      \
 	"timer.generation, timer.id, timer.topic, timer.due, timer.state, timer.attempt,"          \
@@ -37,6 +47,8 @@ static const char schema[] =
 #define DEAD                                                                                       \
 	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
 	" number, reason, at"
+
+#define MESSAGE "number, state, until, delivery, generation, due, attempt, retries, body"
 
 static const char *const sql[SQL_COUNT] = {
     [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -108,8 +120,48 @@ static const char *const sql[SQL_COUNT] = {
 			    " FROM dead WHERE number = ?10",
     [SQL_OWNER_READ] = "SELECT line, pid, start, boot, since, seen, report FROM owner",
     [SQL_OWNER_WRITE] = "UPDATE owner SET line = ?, pid = ?, start = ?, boot = ?, since = ?5,"
-			" seen = ?5, report = ''",
+			" seen = ?5, report = '', topics = ''",
     [SQL_OWNER_REPORT] = "UPDATE owner SET seen = ?, report = ?",
+    [SQL_TOPIC_FIND] = "SELECT number, settings, messages, dropped, expired FROM topic"
+		       " WHERE name = ?",
+    [SQL_TOPIC_SCAN] = "SELECT number, settings, messages, dropped, expired, name FROM topic",
+    [SQL_TOPIC_INSERT] = "INSERT INTO topic(name, settings, closed, messages, dropped, expired)"
+			 " SELECT ?1, ?2, ?3, 0, 0, 0 WHERE (SELECT count(*) FROM topic) < ?4",
+    [SQL_TOPIC_UPDATE] = "UPDATE topic SET settings = ?2, closed = ?3 WHERE name = ?1",
+    [SQL_TOPIC_TALLY] = "UPDATE topic SET messages = messages + ?2, dropped = dropped + ?3,"
+			" expired = expired + ?4 WHERE number = ?1",
+    [SQL_TOPIC_DELETE] = "DELETE FROM topic WHERE number = ?",
+    [SQL_TOPIC_CLOSED] = "SELECT 1 FROM topic WHERE closed <> 0 AND (?1 IS NULL OR name = ?1)",
+    [SQL_TOPIC_EMPTY] = "UPDATE topic SET messages = 0",
+    [SQL_COUNTS_READ] = "SELECT topics FROM owner",
+    [SQL_COUNTS_WRITE] = "UPDATE owner SET topics = ?",
+    [SQL_MESSAGE_INSERT] = "INSERT INTO message(number, topic, state, until, delivery, generation,"
+			   " due, attempt, retries, body) VALUES(?, ?, 0, 0, 0, ?, ?, ?, ?, ?)",
+    /* Those whose time-out has passed, those that have come back, those that wait. */
+    [SQL_MESSAGE_READY] = "SELECT * FROM (SELECT " MESSAGE " FROM message WHERE topic = ?1"
+			  " AND state = 1 AND until <= ?2 ORDER BY until, number LIMIT ?3)"
+			  " UNION ALL SELECT * FROM (SELECT " MESSAGE " FROM message"
+			  " WHERE topic = ?1 AND state = 2 AND until <= ?2"
+			  " ORDER BY until, number LIMIT ?3)"
+			  " UNION ALL SELECT * FROM (SELECT " MESSAGE " FROM message"
+			  " WHERE topic = ?1 AND state = 0 ORDER BY until, number LIMIT ?3)"
+			  " LIMIT ?3",
+    [SQL_MESSAGE_FIND] = "SELECT " MESSAGE " FROM message WHERE number = ?1 AND topic = ?2",
+    [SQL_MESSAGE_FIRST] = "SELECT number, due FROM message WHERE topic = ?"
+			  " ORDER BY number LIMIT 1",
+    [SQL_MESSAGE_COMES] = "SELECT min((SELECT coalesce(min(until), ?2) FROM message"
+			  " WHERE topic = ?1 AND state = 1), (SELECT coalesce(min(until), ?2)"
+			  " FROM message WHERE topic = ?1 AND state = 2))",
+    [SQL_MESSAGE_COUNT] = "SELECT (SELECT count(*) FROM message WHERE topic = ?1 AND state = 0),"
+			  " (SELECT count(*) FROM message WHERE topic = ?1 AND state = 1),"
+			  " (SELECT count(*) FROM message WHERE topic = ?1 AND state = 2)",
+    [SQL_MESSAGE_PLACE] = "UPDATE message SET state = ?2, until = ?3, delivery = ?4, retries = ?5"
+			  " WHERE number = ?1",
+    [SQL_MESSAGE_DELETE] = "DELETE FROM message WHERE number = ?",
+    [SQL_MESSAGE_CLEAR] = "DELETE FROM message",
+    [SQL_LETTER_INSERT] = "INSERT INTO dead(reason, at, generation, id, topic, due, state,"
+			  " attempt, retries, crashes, open, claim, seal, body)"
+			  " VALUES(?10, ?11, ?9, ?12, ?13, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?14)",
     [SQL_DATA_VERSION] = "PRAGMA data_version",
     [SQL_SCHEMA_VERSION] = "PRAGMA user_version",
 };

@@ -94,7 +94,9 @@ static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
 					    .collect = sqlite_collect,
 					    .stop = sqlite_stop,
 					    .free = sqlite_free,
-					    .loads_by_generation = 1};
+					    .loads_by_generation = 1,
+					    .keeps_topics = 1,
+					    .look_every = DW_MILLISECONDS(20)};
 
 /* ---- Opening ---- */
 

@@ -8,7 +8,7 @@
 #include "support/ask.h"
 #include "support/cmocka.h"
 #include "support/leased.h"
-#include "timer/retry.h"
+#include "topic/settings.h"
 
 /* ---- What the store says ------------------------------------------------------------------- */
 
@@ -191,12 +191,13 @@ static void timer_is_dead_after_DW_CRASHES_MAX_and_not_before(void **state)
 /* 1 s and 20 %: of 200 draws some are in each tenth of a second. */
 static void retries_of_a_crowd_are_spread(void **state)
 {
+	static const dw_topic_settings defaults;
 	struct rng rng = {.state = 1};
 	int counts[4] = {0};
 
 	(void)state;
 	for (int i = 0; i < 200; i++) {
-		dw_usec delay = retry_delay(0, &rng);
+		dw_usec delay = settings_retry_delay(&defaults, 0, &rng);
 
 		assert_in_range(delay, DW_MILLISECONDS(800), DW_MILLISECONDS(1200));
 		counts[usec_min((delay - DW_MILLISECONDS(800)) / DW_MILLISECONDS(100), 3)]++;

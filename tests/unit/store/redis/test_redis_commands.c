@@ -10,6 +10,7 @@
 #include <hiredis/hiredis.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/topic.h"
 #include "support/cmocka.h"
 #include "support/redis_server.h"
 
@@ -20,14 +21,16 @@
 
 /* README.md has this line; the name of the namespace is in it twice. */
 #define ACL                                                                                        \
-	"ACL SETUSER timers on >secret -@all ~{" NAME ":* &" CHANNEL " "                           \
+	"ACL SETUSER timers on >secret -@all ~{" NAME ":* &" CHANNEL " &{" NAME "}:ready "         \
 	"+ping +select +info +cluster|nodes +client|setname +time "                                \
 	"+eval +evalsha +script|load +publish +subscribe +type "                                   \
 	"+get +set +del +unlink +pexpire +pttl "                                                   \
 	"+hget +hmget +hset +hdel +hlen +hscan +hexists "                                          \
 	"+zscan +zadd +zrem +zcard +zcount +zscore +zmscore +zrank +zrevrank "                     \
 	"+zrange +zrevrange "                                                                      \
-	"+zrangebyscore +zrangebylex +zrevrangebylex"
+	"+zrangebyscore +zrangebylex +zrevrangebylex +exists +hgetall +hincrby "                   \
+	"+xadd +xlen +xrange +xtrim +xreadgroup +xack +xdel +xautoclaim +xclaim "                  \
+	"+xpending +xgroup|create"
 
 static struct redis_server server;
 
@@ -42,6 +45,7 @@ struct session {
 	bool retried;
 	dw_token held;
 	bool holds;
+	char token[DW_TOKEN_SIZE];
 };
 
 static void turn_all(struct session *session)
@@ -199,6 +203,73 @@ static void change_all(struct session *session, dw *d)
 	await(session, &session->answers, 6);
 }
 
+static void topics_listed(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	(void)d;
+	(void)topics;
+	assert_int_equal(status, DW_OK);
+	assert_true(count > 0);
+	((struct session *)user)->answers++;
+}
+
+static void messages_taken(dw *d, int status, const dw_message *messages, size_t count, void *user)
+{
+	struct session *session = user;
+
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	assert_int_equal(count, 1);
+	(void)snprintf(session->token, sizeof session->token, "%s", messages[0].token);
+	session->answers++;
+}
+
+static void message_answered(dw *d, const dw_result *results, size_t count, void *user)
+{
+	(void)d;
+	(void)count;
+	assert_int_equal(results[0].status, DW_OK);
+	((struct session *)user)->answers++;
+}
+
+/* queue_all: each call on a queue; the last one makes a dead letter. */
+static void queue_all(struct session *session, dw *d)
+{
+	static const char *const topic = "q";
+	const char *token = session->token;
+	dw_topic_settings settings = {.size = sizeof settings, .queue = 1, .expire_us = 60000000};
+	dw_timer message = {.size = sizeof message, .id = "m", .topic = "q"};
+	dw_take_options take = {.size = sizeof take,
+				.topics = &topic,
+				.topic_count = 1,
+				.max = 5,
+				.wait_us = DW_SECONDS(30)};
+	dw_answer answer = {.size = sizeof answer,
+			    .tokens = &token,
+			    .count = 1,
+			    .verdict = DW_RETRY,
+			    .retry_in = 1000};
+
+	session->answers = 0;
+	assert_int_equal(dw_topic_set(d, "q", &settings, done, session), DW_OK);
+	await(session, &session->answers, 1);
+	assert_int_equal(dw_push(d, &message, 1, done, session), DW_OK);
+	assert_int_equal(dw_take(d, &take, messages_taken, session), DW_OK);
+	await(session, &session->answers, 3);
+	assert_int_equal(dw_touch(d, &token, 1, message_answered, session), DW_OK);
+	await(session, &session->answers, 4);
+	assert_int_equal(dw_ack(d, &answer, message_answered, session), DW_OK);
+	assert_int_equal(dw_take(d, &take, messages_taken, session), DW_OK);
+	await(session, &session->answers, 6);
+	answer.verdict = DW_DEAD;
+	answer.retry_in = 0;
+	assert_int_equal(dw_ack(d, &answer, message_answered, session), DW_OK);
+	assert_int_equal(dw_topic_list(d, "q", topics_listed, session), DW_OK);
+	await(session, &session->answers, 8);
+	assert_int_equal(dw_topic_pause(d, "q", DW_PAUSE_INTAKE, done, session), DW_OK);
+	assert_int_equal(dw_topic_drop(d, "q", done, session), DW_OK);
+	await(session, &session->answers, 10);
+}
+
 static void look_at_all(struct session *session, dw *d)
 {
 	session->answers = 0;
@@ -221,6 +292,7 @@ static void run_session(const char *url)
 	open_one(&session, 2, url, DW_STANDBY);
 	for (int i = 0; i < 2; i++) {
 		change_all(&session, session.handles[i]);
+		queue_all(&session, session.handles[i]);
 		look_at_all(&session, session.handles[i]);
 		assert_int_equal(dw_cancel(session.handles[i], "new", NULL, NULL), DW_OK);
 		assert_int_equal(dw_sync(session.handles[i], PATIENCE), DW_OK);
@@ -282,11 +354,15 @@ static bool keys_of(const struct line *line, size_t *ret_from, size_t *ret_count
 	static const char *const none[] = {"PING", "SELECT",  "INFO", "CLIENT", "CLUSTER",
 					   "TIME", "MONITOR", "AUTH", NULL};
 	static const char *const one[] = {
-	    "GET",    "SET",       "PEXPIRE",       "PTTL",        "HGET",           "HMGET",
-	    "HSET",   "HDEL",      "HLEN",          "HSCAN",       "ZADD",           "ZREM",
-	    "ZCARD",  "ZCOUNT",    "ZSCORE",        "ZMSCORE",     "ZRANK",          "ZREVRANK",
-	    "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX", "TYPE",
-	    "ZSCAN",  NULL};
+	    "GET",      "SET",      "PEXPIRE",   "PTTL",          "HGET",        "HMGET",
+	    "HSET",     "HDEL",     "HLEN",      "HSCAN",         "HEXISTS",     "ZADD",
+	    "ZREM",     "ZCARD",    "ZCOUNT",    "ZSCORE",        "ZMSCORE",     "ZRANK",
+	    "ZREVRANK", "ZRANGE",   "ZREVRANGE", "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX",
+	    "TYPE",     "ZSCAN",    "EXISTS",    "HGETALL",       "HINCRBY",     "XADD",
+	    "XLEN",     "XRANGE",   "XTRIM",     "XACK",          "XDEL",        "XAUTOCLAIM",
+	    "XCLAIM",   "XPENDING", NULL};
+	static const char *const second[] = {"XGROUP", NULL}; /* XGROUP CREATE key */
+	static const char *const seventh[] = {"XREADGROUP", NULL};
 	static const char *const all[] = {"DEL", "UNLINK", NULL};
 	static const char *const script[] = {"EVAL", "EVALSHA", NULL};
 	const char *name = line->words[0];
@@ -299,6 +375,12 @@ static bool keys_of(const struct line *line, size_t *ret_from, size_t *ret_count
 	} else if (is_one_of(name, all)) {
 		*ret_count = line->count - 1;
 	} else if (is_one_of(name, one)) {
+		*ret_count = 1;
+	} else if (is_one_of(name, second)) {
+		*ret_from = 2;
+		*ret_count = 1;
+	} else if (is_one_of(name, seventh)) {
+		*ret_from = 7;
 		*ret_count = 1;
 	} else if (!is_one_of(name, none)) {
 		return strcasecmp(name, "SCRIPT") == 0 && strcasecmp(line->words[1], "LOAD") == 0;
@@ -324,7 +406,8 @@ static void check_command(const char *text, const struct line *line)
 
 	assert_true(line->count > 0);
 	if (is_one_of(line->words[0], channels)) {
-		assert_string_equal(line->words[1], CHANNEL);
+		assert_true(strcmp(line->words[1], CHANNEL) == 0 ||
+			    strcmp(line->words[1], "{" NAME "}:ready") == 0);
 		return;
 	}
 	if (!keys_of(line, &from, &count))

@@ -1,0 +1,201 @@
+/* Topics: their settings, their numbers, and queues of what is due.
+ *
+ * A topic needs no settings: it exists while it has timers or a handler. Settings are kept in the
+ * store, so every process sees the same, and they stay until dw_topic_drop(). The owner follows a
+ * change of another process within about 2 s.
+ *
+ *	dw_topic_settings settings = {.size = sizeof settings, .queue = 1, .max = 5000,
+ *				      .expire_us = DW_MINUTES(3)};
+ *	dw_topic_set(d, "game.x", &settings, NULL, NULL);
+ *
+ * A QUEUE TOPIC has no handler. The owner puts a timer that comes due into the topic's queue, as a
+ * message, and settles it. Any process, owner or client, takes messages and answers them:
+ *
+ *	dw_take_options take = {.size = sizeof take, .topics = &topic, .topic_count = 1,
+ *				.max = 128, .wait_us = DW_SECONDS(10)};
+ *	dw_take(d, &take, work, NULL);
+ *	... in work(), with the tokens of its messages:
+ *	dw_answer done = {.size = sizeof done, .tokens = tokens, .count = count};
+ *	dw_ack(d, &done, NULL, NULL);
+ *
+ *  - dw_push() makes messages without timers.
+ *  - A message that was taken is hidden for hide_us. If nobody answers it in this time, it is
+ *    handed out again, with a higher attempt.
+ *  - dw_ack() with DW_DONE deletes it; with DW_RETRY it comes back after a delay; with DW_DEAD, or
+ *    after retries_max retries, it becomes a dead letter. An answer that comes after the message
+ *    was handed out again is DW_ESTALE and changes nothing.
+ *  - A message is handed out at least once, like a timer. If the owner dies between the message and
+ *    the settle of its timer, the message comes twice, the second one with a higher attempt.
+ *  - In Redis a message is only in Redis: unlike timers, messages are not written again when the
+ *    server loses its data. */
+#ifndef DURAWHEEL_TOPIC_H
+#define DURAWHEEL_TOPIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "durawheel/durawheel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DW_TOPICS_MAX 1000            /* topics with settings */
+#define DW_NO_RETRIES UINT32_MAX      /* of retries_max */
+#define DW_NO_JITTER UINT32_MAX       /* of jitter_percent */
+#define DW_AT_MOST_ONCE ((dw_usec)-1) /* of hide_us: a message is deleted when it is taken */
+#define DW_TOKEN_SIZE 128             /* room for the token of a message, and its NUL */
+#define DW_QUEUE_MAX 10000000         /* the largest max */
+
+/* In dw_topic_settings.paused. */
+#define DW_PAUSE_DELIVERY 1u /* no timer of the topic starts, and no message is taken */
+#define DW_PAUSE_INTAKE 2u   /* puts and pushes are refused with DW_EPAUSED */
+
+typedef enum dw_overflow {
+	DW_DROP_OLDEST = 0, /* the oldest message goes, even if somebody has taken it */
+	DW_REFUSE = 1       /* a push gets DW_ELIMIT; a due timer is tried again every second */
+} dw_overflow;
+
+/* Zero means default. Set size to sizeof(dw_topic_settings) before anything else. */
+typedef struct dw_topic_settings {
+	size_t size;
+	unsigned paused; /* DW_PAUSE_DELIVERY, DW_PAUSE_INTAKE or both */
+
+	/* Retries: of timers after DW_RETRY without a delay of its own, and of messages. */
+	uint32_t retries_max; /* then it is dead; 0: DW_RETRIES_MAX; at most 255; DW_NO_RETRIES */
+	dw_usec backoff_first_us; /* the first delay; 0: 1 s; at most 1 day */
+	dw_usec backoff_max_us;   /* the longest delay; 0: 5 min; at most 30 days */
+	uint32_t backoff_factor;  /* each delay is so many times the one before, 1 to 10; 0: 2 */
+	uint32_t jitter_percent;  /* a delay is longer or shorter by up to so much; 0: 20; at most
+				   * 100; DW_NO_JITTER */
+	/* A handler on a worker that runs for longer raises DW_EVENT_SLOW_HANDLER, and its verdict
+	 * counts as DW_RETRY. 0: no limit; at most 1 day. */
+	dw_usec limit_us;
+
+	/* A queue topic. */
+	int queue; /* 1: it is one */
+	/* How many messages it has at most: those that wait, those that are taken and not answered,
+	 * and those that come back later. 0: 100,000; at most DW_QUEUE_MAX. */
+	uint32_t max;
+	dw_overflow overflow;
+	dw_usec expire_us; /* a message that was due so long ago is dropped; 0: never */
+	dw_usec hide_us;   /* 0: 30 s; 1 s to 12 h; DW_AT_MOST_ONCE */
+} dw_topic_settings;
+
+/* What is known of one topic. The owner tells the numbers of its timers every 2 s while it works,
+ * and every 10 s while it is idle. */
+typedef struct dw_topic_info {
+	size_t size;
+	const char *name;
+	dw_topic_settings settings;
+	int is_set; /* 0: it has no settings of its own, and settings has the defaults */
+
+	/* Of its timers. */
+	uint64_t pending; /* not due yet */
+	uint64_t due;     /* due and not started: no handler, paused, or waiting for a batch */
+	uint64_t running; /* in a handler, held, or their verdict is not stored yet */
+	uint64_t done, retried, dead; /* since the owner has the store */
+	dw_usec oldest;               /* the earliest deadline of those that are due; 0: none */
+
+	/* Of its queue, as it is now. */
+	uint64_t waiting, taken, later;
+	uint64_t dropped, expired; /* since the topic was set */
+	dw_usec oldest_message;    /* when the first that waits or is taken was due; 0: none */
+} dw_topic_info;
+
+/* ---- Settings ------------------------------------------------------------------------------ */
+
+/* dw_topic_set makes the settings of a topic, or replaces all of them. DW_EINVAL: a value is out of
+ * its range, and dw_last_error() says which. DW_ELIMIT in the answer: DW_TOPICS_MAX topics have
+ * settings. If a topic stops being a queue, its messages stay: they can still be taken. */
+DW_API int dw_topic_set(dw *, const char *topic, const dw_topic_settings *, dw_done_fn, void *user);
+
+/* dw_topic_pause changes only `paused`, 0 to go on. Timers that come due meanwhile wait in the
+ * store, and anybody may cancel them. Handlers that run go on. */
+DW_API int dw_topic_pause(dw *, const char *topic, unsigned paused, dw_done_fn, void *user);
+
+/* dw_topic_drop forgets the settings of a topic. DW_EBUSY in the answer: its queue has messages.
+ * DW_ENOENT: it has no settings. Its timers stay. */
+DW_API int dw_topic_drop(dw *, const char *topic, dw_done_fn, void *user);
+
+/* Called once, with all topics in the order of their names. On failure topics is NULL, and status
+ * says why. */
+typedef void (*dw_topic_fn)(dw *, int status, const dw_topic_info *topics, size_t count,
+			    void *user);
+
+/* dw_topic_list asks for all topics that have settings, and for those of which the owner knows
+ * timers: at most DW_TOPICS_MAX of these. name: only for this topic; NULL: all. */
+DW_API int dw_topic_list(dw *, const char *name, dw_topic_fn, void *user);
+
+/* ---- Messages ------------------------------------------------------------------------------ */
+
+/* A message that was taken. Copy the token to answer it later. */
+typedef struct dw_message {
+	size_t size;
+	const char *id; /* of the timer, or as it was pushed */
+	const char *topic;
+	dw_usec due;      /* when the timer was due, or the message was pushed */
+	uint32_t attempt; /* from 1; it grows with each delivery */
+	const void *data;
+	size_t data_size;
+	const char *token; /* names this delivery; fewer than DW_TOKEN_SIZE bytes */
+} dw_message;
+
+#define DW_TAKE_MAX 1000      /* messages in one push, take or answer */
+#define DW_TAKE_TOPICS_MAX 64 /* topics that one dw_take() names */
+#define DW_TAKES_MAX 256      /* takes of one handle that wait at one time */
+
+/* dw_push makes messages of one queue topic without timers, all or none. Of each dw_timer count id
+ * (NULL: one is made), topic, data. The same id may be pushed any number of times. In the answer
+ * (its id is "" if there are several): DW_ENOENT: the topic is no queue. DW_ELIMIT: the queue is
+ * full (DW_REFUSE). DW_EPAUSED. DW_EUNKNOWN: done or not. DW_EINVAL: an argument is not valid, or
+ * the topics differ. */
+DW_API int dw_push(dw *, const dw_timer *messages, size_t count, dw_done_fn, void *user);
+
+/* status DW_OK: count messages, all of one topic; 0: none came in time. Each is hidden for the
+ * topic's hide_us. On failure messages is NULL. */
+typedef void (*dw_take_fn)(dw *, int status, const dw_message *messages, size_t count, void *user);
+
+/* Set size to sizeof(dw_take_options) before anything else. */
+typedef struct dw_take_options {
+	size_t size;
+	/* The first of these topics that has a message; NULL (topic_count 0): all queue topics, the
+	 * one whose oldest message is the oldest. */
+	const char *const *topics;
+	size_t topic_count; /* at most DW_TAKE_TOPICS_MAX */
+	size_t max;         /* messages, 1 to DW_TAKE_MAX */
+	dw_usec wait_us;    /* until there is one; 0 to 1 h */
+} dw_take_options;
+
+/* dw_take takes messages of one topic. First come those that were taken before and not answered in
+ * time, then those that come back, then the others in the order in which they were pushed. Who
+ * waits hears of a new message at once, in a SQLite file within 20 ms.
+ * DW_ENOENT in the answer: a topic has no settings. DW_ELIMIT: DW_TAKES_MAX takes wait. dw_close()
+ * answers waiting takes with DW_ECLOSED; dw_sync() does not wait for them. */
+DW_API int dw_take(dw *, const dw_take_options *, dw_take_fn, void *user);
+
+/* Set size to sizeof(dw_answer) before anything else. */
+typedef struct dw_answer {
+	size_t size;
+	const char *const *tokens; /* of dw_message.token */
+	size_t count;              /* at most DW_TAKE_MAX */
+	/* DW_DONE: the messages are deleted. DW_RETRY: they come back. DW_DEAD: they become dead
+	 * letters, as after the last retry. */
+	dw_verdict verdict;
+	dw_usec retry_in; /* of DW_RETRY; 0: the delay of the topic */
+} dw_answer;
+
+/* dw_ack answers messages, each for itself. results are in the order of the tokens, each with its
+ * token as id: DW_OK; DW_ESTALE: this delivery is over. fn NULL: failures go to options.on_event,
+ * and a DW_ESTALE nowhere. */
+DW_API int dw_ack(dw *, const dw_answer *, dw_bulk_fn fn, void *user);
+
+/* dw_touch hides messages for hide_us from now on, because work on them goes on. Otherwise as
+ * dw_ack(). */
+DW_API int dw_touch(dw *, const char *const *tokens, size_t count, dw_bulk_fn fn, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

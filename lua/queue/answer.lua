@@ -1,0 +1,93 @@
+-- answer: the verdicts on messages that were taken.
+--
+-- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
+-- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold' or 'dead'   3 when they come back (us), 0:
+--           as the topic says   4 a random number   5.. for each message: entry/delivery
+-- returns   {'OK', ...}: 0; 3 stale; or the message, as take returns it: its retries are used up,
+--           or the verdict is 'dead'. Nothing was done to it
+-- cost      O(1) a message; 3 us of the server
+local TOPICS, _, STREAM, LATER = unpack(KEYS, 10)
+local verdict, back, random = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local text = ' ' .. (call('HGET', TOPICS, ARGV[1]) or '') .. ' '
+local answer, present = {'OK'}, time_us()
+
+local function setting(word, default)
+	local value = tonumber(string.match(text, ' ' .. word .. '=(-?%d+)')) or 0
+	return value == 0 and default or value
+end
+
+local most = setting('retries', 16)
+most = most == WORD - 1 and 0 or most -- no retries
+
+-- held: the fields of the message that this delivery has; nil: it is over.
+local function held(entry, delivery)
+	if call('EXISTS', STREAM) == 0 then
+		return nil
+	end
+	local seen = call('XPENDING', STREAM, 'g', entry, entry, 1)[1]
+	local found = seen and seen[4] == delivery and call('XRANGE', STREAM, entry, entry)[1]
+	if not found then
+		return nil
+	end
+	local fields = {}
+	for k = 1, #found[2], 2 do
+		fields[found[2][k]] = found[2][k + 1]
+	end
+	return fields
+end
+
+local function delete(entry)
+	call('XACK', STREAM, 'g', entry)
+	call('XDEL', STREAM, entry)
+end
+
+-- delay: as settings_retry_delay() in src/topic/settings.c.
+local function delay(retries)
+	local wait, longest = setting('first', 1000000), setting('longest', 300000000)
+	local factor, jitter = setting('factor', 2), setting('jitter', 20)
+	for _ = 1, retries do
+		if wait >= longest then
+			break
+		end
+		wait = wait * factor
+	end
+	wait = math.min(wait, longest)
+	jitter = jitter == WORD - 1 and 0 or math.floor(wait / 100) * jitter
+	random = (random * 69069 + 12345) % WORD
+	return wait - jitter + random % (2 * jitter + 1)
+end
+
+-- put_off takes the message out of the stream until its time comes.
+local function put_off(entry, delivery, fields, retries)
+	local at = back > 0 and back or present + delay(retries)
+	local kept = {'id', fields.id or '', 'data', fields.data or '', 'due', fields.due or '0',
+		'attempt', digits((tonumber(fields.attempt) or 0) + delivery), 'gen',
+		fields.gen or '0', 'sum', fields.sum or '', 'retries', digits(retries + 1)}
+	delete(entry)
+	call('ZADD', LATER, digits(at), entry .. '\0' .. cmsgpack.pack(kept))
+end
+
+for k = 5, #ARGV do
+	local entry, delivery = string.match(ARGV[k], '^(%d+%-%d+)/(%d+)$')
+	delivery = tonumber(delivery)
+	local fields = entry and held(entry, delivery)
+	local item = 0
+	if not fields then
+		item = STALE
+	elseif verdict == 'done' then
+		delete(entry)
+	elseif verdict == 'hold' then
+		call('XCLAIM', STREAM, 'g', 'd', 0, entry, 'JUSTID')
+	else
+		local retries = tonumber(fields.retries) or 0
+		if verdict == 'retry' and retries < most then
+			put_off(entry, delivery, fields, retries)
+		else
+			item = {entry, digits(delivery), fields.id or '', fields.data or '',
+				fields.due or '0', fields.attempt or '0', fields.gen or '0',
+				fields.sum or '', fields.retries or '0'}
+		end
+	end
+	insert(answer, item)
+end
+return answer

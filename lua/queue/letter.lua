@@ -1,0 +1,20 @@
+-- letter: makes a dead letter of a message, in the shard of its id. A second one of the same
+-- version changes nothing.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1 id   2 version   3 reason   4 at (us)   5 value
+-- returns   {'OK', 0}
+-- cost      O(log N)
+local name = letter_name(ARGV[1], tonumber(ARGV[2]))
+if call('HEXISTS', LETTERS, name) == 0 then
+	local meta = call('HMGET', META, 'ver', 'shards', 'dead')
+	begin(meta[1], meta[2] or 1)
+	local number = tonumber(meta[3] or 0)
+	number = congruent(now > number and now or number + 1)
+	call('HSET', LETTERS, name,
+		pack('<I8i8B', number, tonumber(ARGV[4]), tonumber(ARGV[3])) .. ARGV[5])
+	call('HSET', META, 'dead', digits(number))
+	call('ZADD', DEAD, digits(number), name)
+	call('ZADD', NAMES, 0, name)
+end
+return {'OK', 0}

@@ -1,0 +1,41 @@
+-- topic_list: the topics of the shard that have settings, and the numbers of their queues. Reads
+-- only.
+--
+-- KEYS      the nine of the shard, and `t`; the queues' keys are named from it
+-- returns   {'OK', name, text, ...}. The name '' is the numbers that the owner has told
+-- cost      O(N) topics; 3 us of the server for each queue
+local TOPICS = KEYS[10]
+local prefix = sub(TOPICS, 1, -2)
+local fields = call('HGETALL', TOPICS)
+local answer = {'OK'}
+
+-- numbers: those of a queue, as text behind its settings.
+local function numbers(topic)
+	local stream = prefix .. 'q:' .. topic
+	local length = call('XLEN', stream)
+	local later = call('ZCARD', prefix .. 'y:' .. topic)
+	local counts = call('HMGET', prefix .. 'n', 'dropped:' .. topic, 'expired:' .. topic)
+	local taken, first_due = 0, 0
+	if length > 0 then
+		local entry = call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+		taken = call('XPENDING', stream, 'g')[1]
+		for k = 1, #entry[2], 2 do
+			if entry[2][k] == 'due' then
+				first_due = entry[2][k + 1]
+			end
+		end
+	end
+	return format(' waiting=%d taken=%d later=%d dropped=%s expired=%s first_due=%s',
+		math.max(length - taken, 0), math.min(taken, length), later, counts[1] or 0,
+		counts[2] or 0, first_due)
+end
+
+for k = 1, #fields, 2 do
+	local topic, text = fields[k], fields[k + 1]
+	if topic ~= '' and call('EXISTS', prefix .. 'q:' .. topic) == 1 then
+		text = text .. numbers(topic)
+	end
+	insert(answer, topic)
+	insert(answer, text)
+end
+return answer

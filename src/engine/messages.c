@@ -1,0 +1,432 @@
+#include "engine/messages.h"
+
+#include <string.h>
+
+#include "base/grown.h"
+#include "engine/arguments.h"
+#include "engine/core.h"
+#include "engine/topic_calls.h"
+#include "engine/lifecycle.h"
+#include "engine/takes.h"
+#include "engine/urgent.h"
+#include "port/driven.h"
+#include "timer/record.h"
+#include "topic/message.h"
+
+#define AGAIN DW_SECONDS(1) /* a timer whose queue is full, or out of reach, is tried again */
+
+/* ---- A timer becomes a message ------------------------------------------------------------- */
+
+/* with_topic makes an operation of a topic with room for its bytes. NULL: no memory. */
+static dw_op *with_topic(struct engine *engine, dw_op_kind kind, const char *id, const char *topic,
+			 size_t size)
+{
+	size_t topic_size = strlen(topic) + 1;
+	dw_op *op = op_new(&engine->alloc, kind, id, NULL, size + topic_size);
+
+	if (!op)
+		return NULL;
+	memcpy(op_room(op) + size, topic, topic_size);
+	op->topic = (const char *)op_room(op) + size;
+	op->body_size = size;
+	op->body = op_room(op);
+	return op;
+}
+
+void messages_fire(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	struct message message = {
+	    .head = timer->head, .body = timer->body, .body_size = timer->body_size};
+	dw_op *op = with_topic(engine, DW_OP_PUSH, timer->id, timer->topic->name,
+			       message_size(timer->body_size));
+
+	if (!op) {
+		timer_retry_later(engine, timer);
+		return;
+	}
+	message.head.attempt--; /* the first delivery of the message is this attempt */
+	message.head.retries = 0;
+	(void)message_write(op_room(op), &message);
+	op->head = timer->head;
+	delivery_begin(engine, timer, now, false);
+	urgent_send(engine, timer, op);
+}
+
+static void tell_full(struct engine *engine, const struct timer *timer)
+{
+	dw_event event = {.kind = DW_EVENT_QUEUE_FULL,
+			  .status = DW_ELIMIT,
+			  .id = timer->id,
+			  .topic = timer->topic->name};
+	dw_usec now = engine_steady(engine);
+
+	if (timer->topic->told_full > now)
+		return;
+	timer->topic->told_full = usec_add(now, DW_MINUTES(1));
+	event_raise(engine, &event, "the queue %s is full: its timers wait", timer->topic->name);
+}
+
+void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
+{
+	if (!ownership_is_current(&engine->ownership, op) || timer->state != TIMER_FIRING ||
+	    timer->head.generation != op->head.generation) {
+		lifecycle_resume(engine, timer);
+		return;
+	}
+	if (op->status == DW_OK) {
+		takes_ready(engine);
+		delivery_end(engine, timer, DW_DONE, -1);
+		return;
+	}
+	if (op->status == DW_ELIMIT)
+		tell_full(engine, timer);
+	timer->uncounted = true;
+	delivery_end(engine, timer, DW_RETRY, AGAIN);
+}
+
+/* ---- Push ---------------------------------------------------------------------------------- */
+
+static int check_one(struct engine *engine, const dw_timer *first, const dw_timer *timer)
+{
+	int status = arguments_timer(timer, engine->env.data_max, engine->events.error);
+
+	if (status != DW_OK)
+		return status;
+	if (timer->flags || timer->late_after_us)
+		return engine_fail(engine, DW_EINVAL,
+				   "a message has no flags and no late_after_us");
+	if (strcmp(first->topic, timer->topic) != 0)
+		return engine_fail(engine, DW_EINVAL, "a push is of one topic: %s is not %s",
+				   timer->topic, first->topic);
+	return DW_OK;
+}
+
+static const dw_timer *timer_at(const dw_timer *timers, size_t i)
+{
+	return (const dw_timer *)(const void *)((const char *)timers + i * timers->size);
+}
+
+static int check_push(struct engine *engine, const dw_timer *timers, size_t count)
+{
+	int status = DW_OK;
+
+	if (!driven_keeps_topics(engine->store))
+		return engine_fail(engine, DW_EINVAL, "this store keeps no queues");
+	if (count == 0 || count > DW_TAKE_MAX)
+		return engine_fail(engine, DW_EINVAL, "a push has 1 to %d messages, not %zu",
+				   DW_TAKE_MAX, count);
+	if (!timers || grown_size_is_wrong(timers->size, sizeof(size_t)))
+		return engine_fail(engine, DW_EINVAL,
+				   "the messages are NULL, or their size is not sizeof(dw_timer)");
+	for (size_t i = 0; status == DW_OK && i < count; i++)
+		status = check_one(engine, timers, timer_at(timers, i));
+	return status;
+}
+
+static struct record record_of(const dw_timer *timer, const char *id)
+{
+	return (struct record){.id = id,
+			       .topic = timer->topic,
+			       .data = timer->data,
+			       .data_size = (uint32_t)timer->data_size,
+			       .id_size = (uint8_t)strlen(id),
+			       .topic_size = (uint8_t)strlen(timer->topic)};
+}
+
+/* An id that was made has a fixed size. */
+static size_t size_of(const dw_timer *timer)
+{
+	char made[RNG_ID_SIZE] = "01234567890123456789012345678901";
+	struct record record = record_of(timer, timer->id ? timer->id : made);
+
+	return message_size(record_size(&record));
+}
+
+/* write_one writes a message in place: its record is encoded where message_write() expects it. */
+static unsigned char *write_one(struct engine *engine, unsigned char *at, const dw_timer *timer)
+{
+	char made[RNG_ID_SIZE];
+	struct record record = record_of(timer, timer->id ? timer->id : rng_id(&engine->rng, made));
+	struct message message = {.head = {.due = engine_now(engine)},
+				  .body = at + message_size(0),
+				  .body_size = record_size(&record)};
+
+	record_encode(&record, at + message_size(0));
+	return message_write(at, &message);
+}
+
+int engine_push(struct engine *engine, const dw_timer *timers, size_t count, struct done done)
+{
+	size_t size = 0;
+	unsigned char *at;
+	struct call *call;
+	dw_op *op;
+	int status = check_push(engine, timers, count);
+
+	if (status == DW_OK)
+		status =
+		    call_new(engine, CALL_PUSH, count == 1 && timers->id ? timers->id : "", &call);
+	if (status != DW_OK)
+		return status;
+	call->done = done;
+	for (size_t i = 0; i < count; i++)
+		size += size_of(timer_at(timers, i));
+	op = with_topic(engine, DW_OP_PUSH, NULL, timers->topic, size);
+	at = op ? op_room(op) : NULL;
+	for (size_t i = 0; op && i < count; i++)
+		at = write_one(engine, at, timer_at(timers, i));
+	return call_ask(engine, call, op);
+}
+
+void messages_pushed(struct engine *engine, dw_op *op)
+{
+	if (op->status == DW_OK)
+		takes_ready(engine);
+	call_answer_ask(engine, op);
+}
+
+/* ---- Answers ------------------------------------------------------------------------------- */
+
+/* An answer to messages: their tokens by topic, because an operation has one topic. */
+struct answers {
+	dw_verdict verdict;
+	dw_usec due; /* when they come back; 0: as their topics say */
+	size_t count;
+	size_t left;    /* operations without an answer */
+	size_t *order;  /* the results in the order in which the operations name them */
+	size_t ordered; /* how many of order are used */
+	dw_result *results;
+	char (*tokens)[DW_TOKEN_SIZE];
+};
+
+static struct answers *answers_of(const struct call *call)
+{
+	return call->extra;
+}
+
+static struct answers *answers_new(struct engine *engine, const dw_answer *answer)
+{
+	size_t count = answer->count;
+	struct answers *answers =
+	    alloc_new(&engine->alloc, sizeof *answers + count * (sizeof(size_t) + DW_TOKEN_SIZE +
+								 sizeof(dw_result)));
+	if (!answers)
+		return NULL;
+	answers->verdict = answer->verdict;
+	answers->count = count;
+	answers->results = (dw_result *)(void *)(answers + 1);
+	answers->order = (size_t *)(void *)(answers->results + count);
+	answers->tokens = (char(*)[DW_TOKEN_SIZE])(void *)(answers->order + count);
+	if (answer->verdict == DW_RETRY && answer->retry_in > 0)
+		answers->due = usec_add(engine_now(engine), answer->retry_in);
+	for (size_t i = 0; i < count; i++) {
+		memcpy(answers->tokens[i], answer->tokens[i], strlen(answer->tokens[i]));
+		answers->results[i] = (dw_result){
+		    .size = sizeof(dw_result), .status = DW_EUNKNOWN, .id = answers->tokens[i]};
+	}
+	return answers;
+}
+
+/* send_op sends an operation of the call. False: no memory. */
+static bool send_op(struct engine *engine, struct call *call, dw_op *op)
+{
+	if (!op)
+		return false;
+	op->asked = engine_steady(engine);
+	ticket_of(op)->call = call;
+	answers_of(call)->left++;
+	submit_push(engine, op, false);
+	return true;
+}
+
+/* answer_op makes the ANSWER of count tokens of one topic; each gives the result in order[from +
+ * i]. */
+static dw_op *answer_op(struct engine *engine, const struct answers *answers, const char *topic,
+			size_t from, size_t count)
+{
+	size_t size = 0;
+	unsigned char *at;
+	dw_op *op;
+
+	for (size_t i = 0; i < count; i++)
+		size += strlen(answers->tokens[answers->order[from + i]]) + 1 - strlen(topic) - 1;
+	op = with_topic(engine, DW_OP_ANSWER, NULL, topic, size);
+	if (!op)
+		return NULL;
+	at = op_room(op);
+	for (size_t i = 0; i < count; i++) {
+		const char *own = answers->tokens[answers->order[from + i]] + strlen(topic) + 1;
+
+		memcpy(at, own, strlen(own) + 1);
+		at += strlen(own) + 1;
+	}
+	op->limit = count;
+	op->verdict = answers->verdict;
+	op->head.due = answers->due;
+	op->head.generation = rng_next(&engine->rng);
+	op->after.generation = from;
+	return op;
+}
+
+/* send_topic sends the tokens of one topic: those of the first result that is not ordered. */
+static bool send_topic(struct engine *engine, struct call *call, bool *ordered, size_t first)
+{
+	struct answers *answers = answers_of(call);
+	size_t from = answers->ordered;
+	char topic[DW_TOPIC_MAX + 1], other[DW_TOPIC_MAX + 1];
+	const char *own;
+
+	(void)token_split(answers->tokens[first], topic, &own); /* checked */
+	for (size_t i = first; i < answers->count; i++) {
+		(void)token_split(answers->tokens[i], other, &own); /* checked */
+		if (ordered[i] || strcmp(topic, other) != 0)
+			continue;
+		ordered[i] = true;
+		answers->order[answers->ordered++] = i;
+	}
+	return send_op(engine, call,
+		       answer_op(engine, answers, topic, from, answers->ordered - from));
+}
+
+static int check_answer(struct engine *engine, const dw_answer *answer)
+{
+	char topic[DW_TOPIC_MAX + 1];
+	const char *own;
+
+	if (!driven_keeps_topics(engine->store))
+		return engine_fail(engine, DW_EINVAL, "this store keeps no queues");
+	if (grown_size_is_wrong(answer->size, sizeof *answer) ||
+	    grown_is_unknown(answer, sizeof *answer, answer->size))
+		return engine_fail(engine, DW_EINVAL, "answer.size is not sizeof(dw_answer)");
+	if (answer->retry_in < 0)
+		return engine_fail(engine, DW_EINVAL, "retry_in is negative");
+	if (answer->count == 0 || answer->count > DW_TAKE_MAX || !answer->tokens)
+		return engine_fail(engine, DW_EINVAL, "an answer has 1 to %d tokens, not %zu",
+				   DW_TAKE_MAX, answer->count);
+	if (answer->verdict != DW_DONE && answer->verdict != DW_RETRY &&
+	    answer->verdict != DW_DEAD && answer->verdict != DW_HOLD)
+		return engine_fail(engine, DW_EINVAL, "a verdict is DW_DONE, DW_RETRY or DW_DEAD");
+	for (size_t i = 0; i < answer->count; i++)
+		if (!answer->tokens[i] || !token_split(answer->tokens[i], topic, &own))
+			return engine_fail(engine, DW_EINVAL,
+					   "token %zu is not one of a message: TOPIC/NUMBER/NUMBER",
+					   i + 1);
+	return DW_OK;
+}
+
+int engine_answer(struct engine *engine, const dw_answer *answer, dw_bulk_fn fn, void *user)
+{
+	bool ordered[DW_TAKE_MAX] = {false};
+	struct answers *answers;
+	struct call *call;
+	int status = check_answer(engine, answer);
+
+	if (status == DW_OK)
+		status = call_new(engine, CALL_ACK, "", &call);
+	if (status != DW_OK)
+		return status;
+	call->extra = answers = answers_new(engine, answer);
+	if (!answers) {
+		call_free(engine, call);
+		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
+	}
+	call->on_answered = fn;
+	call->on_messages_user = user;
+	for (size_t i = 0; i < answers->count; i++) {
+		if (ordered[i] || send_topic(engine, call, ordered, i))
+			continue;
+		if (answers->left > 0)
+			break; /* the others have a result without an answer: DW_EUNKNOWN */
+		call_free(engine, call);
+		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
+	}
+	engine_touch(engine);
+	return DW_OK;
+}
+
+/* ---- What became of it --------------------------------------------------------------------- */
+
+/* bury makes a dead letter of a message whose retries are used up. When that is done, the message
+ * is deleted. */
+static void bury(struct engine *engine, struct call *call, const dw_op *answered, const dw_row *row,
+		 size_t result)
+{
+	dw_op *op = with_topic(engine, DW_OP_LETTER, row->id, answered->topic, row->body_size);
+
+	if (op) {
+		memcpy(op_room(op), row->body, row->body_size);
+		op->head = row->head;
+		op->reason =
+		    answers_of(call)->verdict == DW_DEAD ? DW_REASON_GAVE_UP : DW_REASON_RETRIES;
+		op->after.generation = result;
+	}
+	if (!send_op(engine, call, op))
+		answers_of(call)->results[result].status = DW_ENOMEM;
+}
+
+static void take_results(struct engine *engine, struct call *call, const dw_op *op)
+{
+	struct answers *answers = answers_of(call);
+
+	for (size_t i = 0; i < op->limit; i++)
+		answers->results[answers->order[op->after.generation + i]].status = op->status;
+	for (const dw_row *row = op->status == DW_OK ? op->rows : NULL; row; row = row->next) {
+		size_t result = answers->order[op->after.generation + row->number];
+
+		if (row->status == DW_ELIMIT)
+			bury(engine, call, op, row, result);
+		else
+			answers->results[result].status = row->status;
+	}
+}
+
+/* take_letter: the message is a dead letter, and is deleted now. */
+static void take_letter(struct engine *engine, struct call *call, const dw_op *op)
+{
+	struct answers *answers = answers_of(call);
+	size_t result = op->after.generation;
+	dw_event event = {.kind = DW_EVENT_DEAD,
+			  .status = op->reason == DW_REASON_GAVE_UP ? DW_OK : DW_ELIMIT,
+			  .id = op->id,
+			  .topic = op->topic};
+	size_t place = 0;
+	dw_op *last;
+
+	answers->results[result].status = op->status;
+	if (op->status != DW_OK)
+		return;
+	event_raise(engine, &event, "%s is dead: %s", op->id, dw_reason_name(op->reason));
+	while (answers->order[place] != result)
+		place++;
+	last = answer_op(engine, answers, op->topic, place, 1);
+	if (last)
+		last->verdict = DW_DONE;
+	(void)send_op(engine, call, last); /* without memory it comes back, and dies again */
+}
+
+void messages_answered(struct engine *engine, dw_op *op)
+{
+	struct call *call = ticket_of(op)->call;
+	struct answers *answers = answers_of(call);
+
+	(op->kind == DW_OP_LETTER ? take_letter : take_results)(engine, call, op);
+	if (answers->verdict == DW_RETRY)
+		takes_ready(engine);
+	if (--answers->left == 0)
+		call_answer(engine, call, DW_OK);
+}
+
+void messages_show(struct engine *engine, const struct call *call)
+{
+	const struct answers *answers = answers_of(call);
+
+	if (call->on_answered) {
+		call->on_answered(engine->env.handle, answers->results, answers->count,
+				  call->on_messages_user);
+		return;
+	}
+	for (size_t i = 0; i < answers->count; i++)
+		if (answers->results[i].status != DW_OK && answers->results[i].status != DW_ESTALE)
+			event_failed(engine, "answer to a message", answers->tokens[i],
+				     answers->results[i].status);
+}

@@ -1,0 +1,422 @@
+#include "engine/registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crc.h"
+#include "base/scope.h"
+#include "engine/arguments.h"
+#include "engine/core.h"
+#include "engine/topic_calls.h"
+#include "engine/handlers.h"
+#include "port/driven.h"
+
+/* ---- Reading settings ---------------------------------------------------------------------- */
+
+static bool is_wanted(const struct engine *engine)
+{
+	const struct registry *registry = &engine->recovery.registry;
+
+	return engine->ownership.role == DW_OWNER && !engine->drive.closing &&
+	       driven_keeps_topics(engine->store) && !registry->is_asked &&
+	       (!registry->is_loaded || registry->is_old);
+}
+
+bool registry_may_deliver(const struct engine *engine)
+{
+	return engine->recovery.registry.is_loaded || !driven_keeps_topics(engine->store);
+}
+
+void registry_round(struct engine *engine, dw_usec now)
+{
+	struct registry *registry = &engine->recovery.registry;
+	dw_op *op;
+
+	if (!is_wanted(engine) || now < registry->at)
+		return;
+	op = op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0);
+	if (!op)
+		return; /* asked in the next turn */
+	registry->is_asked = true;
+	registry->is_old = false;
+	submit_push(engine, op, false);
+}
+
+dw_usec registry_wake(const struct engine *engine)
+{
+	return is_wanted(engine) ? engine->recovery.registry.at : DW_NEVER;
+}
+
+/* apply gives a topic the settings that were read. Its timers that wait for a batch start anew,
+ * because the topic may be paused now. */
+static void apply(struct engine *engine, struct topic *topic, const dw_topic_settings *settings)
+{
+	static const dw_topic_settings none;
+
+	if (topic->is_set == (settings != NULL) &&
+	    memcmp(&topic->settings, settings ? settings : &none, sizeof none) == 0)
+		return;
+	handlers_release(engine, topic);
+	topic_set(&engine->topics, topic, settings);
+}
+
+/* has_settings: a row may also have only numbers. */
+static bool has_settings(const dw_row *row)
+{
+	return row->status == DW_OK;
+}
+
+static bool apply_row(struct engine *engine, const dw_row *row)
+{
+	dw_topic_settings settings = {.size = 0};
+	struct topic *topic;
+
+	if (!has_settings(row))
+		return true;
+	topic = topics_get(&engine->topics, row->id, strlen(row->id));
+	if (!topic)
+		return false;
+	settings_read(&settings, row->body, row->body_size);
+	topic->is_listed = true;
+	apply(engine, topic, &settings);
+	return true;
+}
+
+/* A topic whose settings are gone, found while all topics are visited. */
+struct unset {
+	struct engine *engine;
+	struct topic *topic;
+};
+
+static void find_unset(struct topic *topic, void *user)
+{
+	struct unset *unset = user;
+
+	if (topic->is_set && !topic->is_listed)
+		unset->topic = topic;
+}
+
+static void clear_mark(struct topic *topic, void *user)
+{
+	(void)user;
+	topic->is_listed = false;
+}
+
+static void drop_unset(struct engine *engine)
+{
+	struct unset unset = {engine, NULL};
+
+	do {
+		unset.topic = NULL;
+		topics_each(&engine->topics, find_unset, &unset);
+		if (unset.topic) {
+			apply(engine, unset.topic, NULL);
+			topics_drop(&engine->topics, unset.topic);
+		}
+	} while (unset.topic);
+}
+
+static bool apply_rows(struct engine *engine, const dw_row *row)
+{
+	topics_each(&engine->topics, clear_mark, NULL);
+	for (; row; row = row->next)
+		if (!apply_row(engine, row))
+			return false;
+	drop_unset(engine);
+	return true;
+}
+
+void registry_answered(struct engine *engine, dw_op *op)
+{
+	struct registry *registry = &engine->recovery.registry;
+
+	registry->is_asked = false;
+	registry->at = usec_add(engine_now(engine), RETRY_STORE);
+	if (!ownership_is_current(&engine->ownership, op))
+		return;
+	if (op->status != DW_OK || !apply_rows(engine, op->rows)) {
+		registry->is_old = true;
+		return;
+	}
+	registry->is_loaded = true;
+	registry->at = 0;
+}
+
+void registry_changed(struct engine *engine, dw_op *op)
+{
+	registry_old(&engine->recovery.registry);
+	call_answer_ask(engine, op);
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------- */
+
+static dw_usec oldest_of(const struct topic *topic)
+{
+	const struct timer *waiting = topic->waiting;
+	const struct timer *gathered = topic->gathered;
+	dw_usec oldest = waiting ? waiting->head.due : 0;
+
+	if (gathered && (oldest == 0 || gathered->head.due < oldest))
+		oldest = gathered->head.due;
+	return oldest;
+}
+
+static void count_topic(const struct topic *topic, dw_topic_info *info)
+{
+	info->due = topic->waiting_count + topic->gathered_count;
+	info->running = topic->running;
+	info->pending = topic->timer_count - info->due - info->running;
+	info->done = topic->done;
+	info->retried = topic->retried;
+	info->dead = topic->dead;
+	info->oldest = oldest_of(topic);
+}
+
+/* Text that grows line by line; at most DW_TOPICS_MAX lines. */
+struct lines {
+	struct alloc alloc;
+	char *text;
+	size_t size, room;
+	size_t count;
+	bool failed;
+};
+
+static bool make_room(struct lines *lines, size_t more)
+{
+	size_t room = lines->room ? 2 * lines->room : 4096;
+	char *text;
+
+	if (lines->room - lines->size >= more)
+		return true;
+	room = room < lines->size + more ? lines->size + more : room;
+	text = lines->alloc.resize(lines->alloc.user, lines->text, room);
+	if (!text)
+		return false;
+	lines->text = text;
+	lines->room = room;
+	return true;
+}
+
+static void add_line(struct topic *topic, void *user)
+{
+	char numbers[SETTINGS_TEXT_SIZE];
+	struct lines *lines = user;
+	dw_topic_info info = {.size = 0};
+
+	count_topic(topic, &info);
+	if (lines->failed || lines->count == DW_TOPICS_MAX || numbers_write(&info, numbers) == 0)
+		return;
+	if (!make_room(lines, DW_TOPIC_MAX + SETTINGS_TEXT_SIZE + 3)) {
+		lines->failed = true;
+		return;
+	}
+	lines->count++;
+	lines->size += (size_t)snprintf(lines->text + lines->size, lines->room - lines->size,
+					"%s\t%s\n", topic->name, numbers); /* always fits */
+}
+
+static void free_lines(struct lines *lines)
+{
+	alloc_free(&lines->alloc, lines->text);
+}
+
+void registry_tell(struct engine *engine)
+{
+	struct lines lines AT_END(free_lines) = {.alloc = engine->alloc};
+	uint32_t told;
+	dw_op *op;
+
+	if (!driven_keeps_topics(engine->store))
+		return;
+	topics_each(&engine->topics, add_line, &lines);
+	told = crc32c(0, lines.text, lines.size);
+	if (lines.failed || told == engine->recovery.registry.told)
+		return;
+	op = op_new(&engine->alloc, DW_OP_TOPIC_COUNT, NULL, lines.text, lines.size);
+	if (!op)
+		return; /* the next report brings them */
+	engine->recovery.registry.told = told;
+	submit_push(engine, op, false);
+}
+
+/* ---- Calls --------------------------------------------------------------------------------- */
+
+/* topic_op makes an operation on a topic. It owns its strings: the topic is where an id would be.
+ * NULL: no memory. */
+static dw_op *topic_op(struct engine *engine, dw_op_kind kind, const char *topic, const char *text)
+{
+	dw_op *op = op_new(&engine->alloc, kind, topic, text, text ? strlen(text) : 0);
+
+	if (!op)
+		return NULL;
+	op->topic = op->id;
+	op->id = NULL;
+	return op;
+}
+
+struct change {
+	dw_op_kind kind;
+	unsigned flags;
+	const char *text;
+};
+
+static int ask(struct engine *engine, const char *topic, struct done done,
+	       const struct change *change)
+{
+	struct call *call;
+	dw_op *op;
+	int status = arguments_topic(topic, engine->events.error);
+
+	if (status == DW_OK && !driven_keeps_topics(engine->store))
+		return engine_fail(engine, DW_EINVAL, "this store keeps no settings of topics");
+	if (status == DW_OK)
+		status = call_new(engine, CALL_TOPIC, topic, &call);
+	if (status != DW_OK)
+		return status;
+	call->done = done;
+	op = topic_op(engine, change->kind, topic, change->text);
+	if (op)
+		op->flags = change->flags;
+	return call_ask(engine, call, op);
+}
+
+int engine_topic_set(struct engine *engine, const char *topic, const dw_topic_settings *settings,
+		     struct done done)
+{
+	char text[SETTINGS_TEXT_SIZE];
+	int status = settings_check(settings, engine->events.error);
+
+	if (status != DW_OK)
+		return status;
+	(void)settings_write(settings, text);
+	return ask(engine, topic, done, &(struct change){DW_OP_TOPIC_SET, 0, text});
+}
+
+int engine_topic_pause(struct engine *engine, const char *topic, unsigned paused, struct done done)
+{
+	dw_topic_settings settings = {.size = sizeof settings, .paused = paused};
+	char text[sizeof "paused=0"];
+	int status = settings_check(&settings, engine->events.error);
+
+	if (status != DW_OK)
+		return status;
+	(void)snprintf(text, sizeof text, "paused=%u", paused % 4); /* always fits */
+	return ask(engine, topic, done, &(struct change){DW_OP_TOPIC_SET, DW_OP_PART, text});
+}
+
+int engine_topic_drop(struct engine *engine, const char *topic, struct done done)
+{
+	return ask(engine, topic, done, &(struct change){DW_OP_TOPIC_DROP, 0, NULL});
+}
+
+int engine_topic_list(struct engine *engine, const char *name, dw_topic_fn fn, void *user)
+{
+	struct call *call;
+	int status = name ? arguments_topic(name, engine->events.error) : DW_OK;
+
+	if (status == DW_OK && !driven_keeps_topics(engine->store))
+		return engine_fail(engine, DW_EINVAL, "this store keeps no settings of topics");
+	if (status == DW_OK)
+		status = call_new(engine, CALL_TOPICS, name ? name : "", &call);
+	if (status != DW_OK)
+		return status;
+	call->on_topics = fn;
+	call->on_topics_user = user;
+	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
+}
+
+/* ---- Showing ------------------------------------------------------------------------------- */
+
+/* The list of topics that a call gets: all rows, and in an owner all topics with numbers. */
+struct shown {
+	struct alloc alloc;
+	const struct engine *engine;
+	const char *only; /* "": all topics */
+	dw_topic_info *items;
+	size_t count, room;
+	bool failed;
+};
+
+static dw_topic_info *item_of(struct shown *shown, const char *name)
+{
+	size_t room = shown->room ? 2 * shown->room : 64;
+	dw_topic_info *items = shown->items;
+
+	for (size_t i = 0; i < shown->count; i++)
+		if (strcmp(items[i].name, name) == 0)
+			return &items[i];
+	if (shown->count == shown->room) {
+		items = shown->alloc.resize(shown->alloc.user, items, room * sizeof *items);
+		if (!items)
+			return NULL;
+		shown->items = items;
+		shown->room = room;
+	}
+	items[shown->count] = (dw_topic_info){.size = sizeof *items, .name = name};
+	items[shown->count].settings.size = sizeof(dw_topic_settings);
+	return &items[shown->count++];
+}
+
+static dw_topic_info *item_shown(struct shown *shown, const char *name)
+{
+	dw_topic_info *item;
+
+	if (shown->only[0] && strcmp(shown->only, name) != 0)
+		return NULL;
+	item = item_of(shown, name);
+	shown->failed = shown->failed || !item;
+	return item;
+}
+
+static void show_row(struct shown *shown, const dw_row *row)
+{
+	dw_topic_info *item = item_shown(shown, row->id);
+
+	if (!item)
+		return;
+	item->is_set = item->is_set || has_settings(row);
+	info_read(item, row->body, row->body_size);
+}
+
+/* show_own: an owner's memory knows the present numbers; those in the store are older. */
+static void show_own(struct topic *topic, void *user)
+{
+	struct shown *shown = user;
+	dw_topic_info *item = NULL;
+
+	if (topic->timer_count || topic->done || topic->retried || topic->dead || topic->is_set)
+		item = item_shown(shown, topic->name);
+	if (item)
+		count_topic(topic, item);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const dw_topic_info *)a)->name, ((const dw_topic_info *)b)->name);
+}
+
+static void free_shown_topics(struct shown *shown)
+{
+	alloc_free(&shown->alloc, shown->items);
+}
+
+void registry_show(struct engine *engine, const struct call *call)
+{
+	struct shown shown AT_END(free_shown_topics) = {
+	    .alloc = engine->alloc, .engine = engine, .only = call->id};
+	bool owns = engine->ownership.role == DW_OWNER;
+	int status = call->status;
+
+	for (const dw_row *row = status == DW_OK ? call->op->rows : NULL; row; row = row->next)
+		if (!owns || has_settings(row))
+			show_row(&shown, row);
+	if (status == DW_OK && owns)
+		topics_each(&engine->topics, show_own, &shown);
+	if (shown.failed)
+		status = DW_ENOMEM;
+	if (status == DW_OK && shown.count > 0)
+		qsort(shown.items, shown.count, sizeof *shown.items, by_name);
+	call->on_topics(engine->env.handle, status, status == DW_OK ? shown.items : NULL,
+			status == DW_OK ? shown.count : 0, call->on_topics_user);
+}

@@ -1,0 +1,58 @@
+/* The registry of topics: their settings, which the store keeps, and their numbers. The owner reads
+ * all settings before it delivers anything, and again when they change. */
+#ifndef DW_ENGINE_REGISTRY_H
+#define DW_ENGINE_REGISTRY_H
+
+#include <stdbool.h>
+
+#include "base/usec.h"
+#include "durawheel/store.h"
+
+struct engine;
+struct call;
+
+struct registry {
+	bool is_loaded; /* the settings were read in this term */
+	bool is_old;    /* they have changed since */
+	bool is_asked;
+	dw_usec at;    /* when they are asked for; later after a failure */
+	uint32_t told; /* checksum of the numbers that the store has */
+};
+
+/* registry_round asks for the settings if they are needed; registry_wake returns when it does. */
+void registry_round(struct engine *, dw_usec now);
+dw_usec registry_wake(const struct engine *);
+
+/* registry_answered takes the answer, unless a call of the program has asked. */
+void registry_answered(struct engine *, dw_op *);
+
+/* registry_changed takes the answer to a change of settings. */
+void registry_changed(struct engine *, dw_op *);
+
+/* registry_tell writes the numbers of the owner's topics into the store, if they have changed. */
+void registry_tell(struct engine *);
+void registry_show(struct engine *, const struct call *);
+
+/* registry_may_deliver: false until the owner knows which topics are paused, or are queues. */
+bool registry_may_deliver(const struct engine *);
+
+/* registry_old: the settings must be read again. */
+static inline void registry_old(struct registry *registry)
+{
+	registry->is_old = true;
+}
+
+/* registry_stop: the ownership is lost. */
+static inline void registry_stop(struct registry *registry)
+{
+	registry->is_loaded = false;
+	registry->told = 0;
+}
+
+/* registry_hurry: the wall clock was set, so no waiting time is kept. */
+static inline void registry_hurry(struct registry *registry, dw_usec now)
+{
+	registry->at = usec_min(registry->at, now);
+}
+
+#endif

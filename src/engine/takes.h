@@ -1,0 +1,31 @@
+/* Takes of messages that wait: each asks its topics in turn, and again when something may have
+ * come. */
+#ifndef DW_ENGINE_TAKES_H
+#define DW_ENGINE_TAKES_H
+
+#include "durawheel/store.h"
+
+struct engine;
+struct call;
+struct take;
+
+struct takes {
+	struct take *first; /* those that are not answered */
+	uint64_t count;
+};
+
+/* takes_round asks for those whose time has come; takes_wake returns when it is. */
+void takes_round(struct engine *, dw_usec now);
+dw_usec takes_wake(const struct engine *, dw_usec now);
+
+/* takes_answered takes the answer to a TAKE, or to a TOPIC_LIST of one. */
+void takes_answered(struct engine *, dw_op *);
+
+/* takes_ready: some queue may have got a message, so all that wait ask again. */
+void takes_ready(struct engine *);
+
+/* takes_close answers those that wait, because the handle closes. */
+void takes_close(struct engine *);
+void takes_show(struct engine *, const struct call *);
+
+#endif

@@ -1,0 +1,33 @@
+/* The topics of a table in memory that have settings, with their queues. */
+#ifndef DW_STORE_MEMORY_TOPICS_H
+#define DW_STORE_MEMORY_TOPICS_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "durawheel/store.h"
+
+struct set_topic;
+
+struct topics_of {
+	struct set_topic *first;
+	uint32_t count;
+	uint32_t closed; /* how many are paused and take nothing new */
+	char *counts;    /* what the owner told; NULL: nothing */
+};
+
+void topics_of_free(struct topics_of *, const struct alloc *);
+
+/* topics_of_clear drops all messages. */
+void topics_of_clear(struct topics_of *);
+
+/* topics_of_closed: the topic is paused, and takes nothing new. */
+bool topics_of_closed(const struct topics_of *, const char *topic);
+
+/* These fill in the answer of TOPIC_SET and TOPIC_DROP; of TOPIC_LIST; of PUSH, TAKE and ANSWER.
+ * generation: the last one given. */
+void topics_of_change(struct topics_of *, const struct alloc *, dw_op *);
+void topics_of_list(struct topics_of *, const struct alloc *, dw_op *);
+void topics_of_queue(struct topics_of *, dw_op *, uint64_t *generation, dw_usec now);
+
+#endif

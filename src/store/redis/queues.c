@@ -1,0 +1,406 @@
+#include "store/redis/queues.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/reason.h"
+#include "store/redis/core.h"
+#include "timer/record.h"
+#include "topic/message.h"
+
+#define PUSH_WORDS 2000u             /* words of one command */
+#define PUSH_BYTES ((size_t)1 << 20) /* of the records of one command */
+#define PREFIX_SIZE 384u             /* id, and the numbers of a message as text */
+
+void queues_keys(struct redis_store *store, const char *topic, char room[QUEUE_KEYS_SIZE])
+{
+	static const char *const ends[] = {"t", "n"};
+	static const char *const of_topic[] = {"q", "y"};
+	unsigned shard = shard_of(store, topic)->number;
+	char *at = room;
+
+	for (int i = 0; i < 4; i++) {
+		char *key = at;
+
+		at += snprintf(at, (size_t)(room + QUEUE_KEYS_SIZE - at), "{%s:%02u}:%s%s%s",
+			       store->names.name, shard, i < 2 ? ends[i] : of_topic[i - 2],
+			       i < 2 ? "" : ":", i < 2 ? "" : topic) +
+		      1; /* always fits */
+		call_add_key(store, key);
+	}
+}
+
+static void begin(struct redis_store *store, enum redis_script_id script, const dw_op *op,
+		  char room[QUEUE_KEYS_SIZE])
+{
+	call_begin(store, script, shard_of(store, op->topic));
+	queues_keys(store, op->topic, room);
+	command_text(&store->pipeline.words, op->topic);
+}
+
+/* give_back puts operations in front of those that wait. */
+static void give_back(struct redis_store *store, struct op_queue *ops)
+{
+	struct op_queue *waiting = &store->later.topics.waiting;
+	dw_op *rest = op_queue_take(waiting);
+
+	op_queue_append(waiting, op_queue_take(ops));
+	op_queue_append(waiting, rest);
+}
+
+/* failed answers the operations of a command that was not applied, or lets them wait again. */
+static void failed(struct redis_store *store, struct op_queue *ops, enum failure failure)
+{
+	if (failure == FAILURE_AGAIN)
+		give_back(store, ops);
+	else
+		answer_all(store, ops, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
+}
+
+/* ---- Push ---------------------------------------------------------------------------------- */
+
+/* The codes of push.lua. */
+static int push_status(int64_t code)
+{
+	static const int statuses[] = {DW_OK, DW_ELIMIT, DW_ENOENT, DW_EPAUSED};
+
+	return code >= 0 && code < 4 ? statuses[code] : DW_ESTORE;
+}
+
+static void push_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	enum failure failure = call_failed(store, request, reply);
+	struct op_queue ops = request->ops;
+	size_t i = 1;
+	dw_op *op;
+
+	request->ops = (struct op_queue){0};
+	request_free(store, request);
+	if (failure != FAILURE_NONE) {
+		failed(store, &ops, failure);
+		return;
+	}
+	while ((op = op_queue_pop(&ops))) {
+		op->count = (uint64_t)reply_number(&reply->items[i + 1]);
+		answer(store, op, push_status(reply_number(&reply->items[i])));
+		i += 2;
+	}
+}
+
+static void push_lost(struct redis_store *store, struct redis_request *request)
+{
+	answer_all(store, &request->ops, DW_EUNKNOWN);
+	request_free(store, request);
+}
+
+/* count_words returns the words of a PUSH, and adds the room for its texts. */
+static size_t count_words(const dw_op *op, size_t *room)
+{
+	const unsigned char *at = op->body;
+	const unsigned char *end = at + op->body_size;
+	struct message message;
+	size_t words = 1;
+
+	while (message_next(&at, end, &message)) {
+		words += 2;
+		*room += PREFIX_SIZE;
+	}
+	return words;
+}
+
+/* gather moves the PUSHes of the first one's topic that fit into one command to ops. */
+static size_t gather(dw_op *first, struct op_queue *behind, struct op_queue *ops)
+{
+	size_t room = 0, words = count_words(first, &room), bytes = first->body_size;
+	dw_op *op = op_queue_take(behind);
+	bool full = false;
+
+	op_queue_push(ops, first);
+	while (op) {
+		dw_op *next = op->next;
+		size_t more = 0;
+		bool same = op->kind == DW_OP_PUSH && strcmp(op->topic, first->topic) == 0;
+		size_t count = same && !full ? count_words(op, &more) : 0;
+
+		full = full ||
+		       (same && (words + count > PUSH_WORDS || bytes + op->body_size > PUSH_BYTES));
+		if (same && !full) {
+			words += count;
+			room += more;
+			bytes += op->body_size;
+			op_queue_push(ops, op);
+		} else {
+			op_queue_push(behind, op);
+		}
+		op = next;
+	}
+	return room;
+}
+
+/* add_message adds the words of a message; its first one is written to *at. */
+static void add_message(struct redis_store *store, const struct message *message, char **at)
+{
+	struct record record;
+	int size;
+
+	(void)record_decode(message->body, message->body_size, &record); /* it is sound */
+	size = snprintf(*at, PREFIX_SIZE, "%.*s\n %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu32,
+			record.id_size, record.id, message->head.due, message->head.attempt,
+			message->head.generation, record_crc(message->body)); /* always fits */
+	command_bytes(&store->pipeline.words, *at, (size_t)size);
+	command_bytes(&store->pipeline.words, record.data, record.data_size);
+	*at += size;
+}
+
+static void add_push(struct redis_store *store, const dw_op *op, char **at)
+{
+	const unsigned char *body = op->body;
+	const unsigned char *end = body + op->body_size;
+	size_t room = 0;
+	struct message message;
+
+	command_number(&store->pipeline.words, (int64_t)(count_words(op, &room) / 2));
+	while (message_next(&body, end, &message))
+		add_message(store, &message, at);
+}
+
+static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behind)
+{
+	struct redis_request *request = request_new(store, NULL, push_answered, push_lost);
+	char keys[QUEUE_KEYS_SIZE], channel[80];
+	char *at;
+	size_t room;
+	int status;
+
+	if (!request)
+		return DW_ENOMEM;
+	room = gather(op, behind, &request->ops);
+	if (batch_room(store, room) != DW_OK) {
+		status = DW_ENOMEM;
+	} else {
+		at = (char *)store->batch.packed;
+		begin(store, SCRIPT_PUSH, op, keys);
+		(void)snprintf(channel, sizeof channel, "{%s}:ready", store->names.name);
+		command_text(&store->pipeline.words, channel);
+		for (const dw_op *each = request->ops.first; each; each = each->next)
+			add_push(store, each, &at);
+		status = request_send(store, request);
+	}
+	if (status == DW_OK)
+		return DW_OK;
+	(void)op_queue_pop(&request->ops); /* the first one stays with the caller */
+	answer_all(store, &request->ops, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
+	request_free(store, request);
+	return status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE;
+}
+
+/* ---- Messages ------------------------------------------------------------------------------ */
+
+enum { ENTRY, DELIVERY, ID, DATA, DUE, ATTEMPT, GENERATION, SUM, RETRIES };
+
+/* record_of makes the record of a message. False: it is not one of ours, or damaged. */
+static bool record_of(const struct reply *fields, const char *topic, struct record *ret_record)
+{
+	*ret_record = (struct record){.id = fields[ID].bytes,
+				      .topic = topic,
+				      .data = fields[DATA].bytes,
+				      .data_size = (uint32_t)fields[DATA].size,
+				      .id_size = (uint8_t)fields[ID].size,
+				      .topic_size = (uint8_t)strlen(topic)};
+	return fields[ID].size > 0 && fields[ID].size <= DW_ID_MAX &&
+	       fields[DATA].size <= DW_DATA_MAX;
+}
+
+/* message_row makes a row of a message. A message without a checksum comes from another program. */
+static dw_row *message_row(struct redis_store *store, const struct reply *fields, const char *topic)
+{
+	struct record record;
+	bool sound = record_of(fields, topic, &record);
+	char token[MESSAGE_TOKEN_SIZE], id[DW_ID_MAX + 1] = "";
+	size_t size = sound ? record_size(&record) : 0;
+	size_t token_size = (size_t)snprintf(token, sizeof token, "%.24s/%.20s",
+					     fields[ENTRY].bytes, fields[DELIVERY].bytes) +
+			    1;
+	unsigned char *room;
+	dw_row *row;
+
+	if (sound)
+		memcpy(id, record.id, record.id_size);
+	row = row_new(&store->alloc, id, NULL, size + token_size);
+	if (!row)
+		return NULL;
+	room = row_room(row);
+	if (sound)
+		record_encode(&record, room);
+	row->token = memcpy(room + size, token, token_size);
+	row->body_size = size;
+	row->status = sound && (fields[SUM].size == 0 ||
+				(uint32_t)reply_number(&fields[SUM]) == record_crc(room))
+			  ? DW_OK
+			  : DW_ECORRUPT;
+	row->head.due = reply_number(&fields[DUE]);
+	row->head.generation = (uint64_t)reply_number(&fields[GENERATION]);
+	row->head.retries = (uint32_t)reply_number(&fields[RETRIES]);
+	row->head.attempt =
+	    (uint32_t)(reply_number(&fields[ATTEMPT]) + reply_number(&fields[DELIVERY]));
+	return row;
+}
+
+/* ---- Take and answer ----------------------------------------------------------------------- */
+
+static void op_lost(struct redis_store *store, struct redis_request *request)
+{
+	dw_op *op = request->context;
+
+	request_free(store, request);
+	answer(store, op, op->kind == DW_OP_TAKE ? DW_ESTORE : DW_EUNKNOWN);
+}
+
+/* begin_answer ends the request. False: it has failed, and the operation is taken care of. */
+static bool begin_answer(struct redis_store *store, struct redis_request *request,
+			 const struct reply *reply)
+{
+	enum failure failure = call_failed(store, request, reply);
+	struct op_queue ops = {0};
+
+	op_queue_push(&ops, request->context);
+	request_free(store, request);
+	if (failure != FAILURE_NONE)
+		failed(store, &ops, failure);
+	return failure == FAILURE_NONE;
+}
+
+static void take_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	dw_op *op = request->context;
+	dw_row **tail = &op->rows;
+
+	if (!begin_answer(store, request, reply))
+		return;
+	op->head.due = DW_NEVER;
+	if (reply_is(&reply->items[0], "NONE")) {
+		answer(store, op, DW_ENOENT);
+		return;
+	}
+	if (reply_number(&reply->items[1]) > 0)
+		op->head.due = reply_number(&reply->items[1]);
+	op->status = DW_OK;
+	for (size_t i = 2; i < reply->count; i++)
+		if (!op_add_row(&store->alloc, op, &tail,
+				message_row(store, reply->items[i].items, op->topic)))
+			break;
+	answer(store, op, op->status);
+}
+
+static void answer_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
+{
+	dw_op *op = request->context;
+	dw_row **tail = &op->rows;
+
+	if (!begin_answer(store, request, reply))
+		return;
+	op->status = DW_OK;
+	for (size_t i = 1; i < reply->count; i++) {
+		const struct reply *item = &reply->items[i];
+		bool dead = item->kind == REPLY_ARRAY;
+		dw_row *row;
+
+		if (!dead && reply_number(item) == 0)
+			continue;
+		row = dead ? message_row(store, item->items, op->topic)
+			   : row_new(&store->alloc, "", NULL, 0);
+		if (!op_add_row(&store->alloc, op, &tail, row))
+			break;
+		row->status = dead ? DW_ELIMIT : DW_ESTALE;
+		row->number = i - 1;
+	}
+	answer(store, op, op->status);
+}
+
+static const char *verdict_word(dw_verdict verdict)
+{
+	switch (verdict) {
+	case DW_DONE:
+		return "done";
+	case DW_RETRY:
+		return "retry";
+	case DW_HOLD:
+		return "hold";
+	case DW_DEAD:
+		break;
+	}
+	return "dead";
+}
+
+static void add_answer(struct redis_store *store, const dw_op *op)
+{
+	struct redis_command *words = &store->pipeline.words;
+	const char *token = op->body;
+
+	command_text(words, verdict_word(op->verdict));
+	command_number(words, op->head.due);
+	command_number(words, (int64_t)(op->head.generation % 4294967296));
+	for (size_t i = 0; i < op->limit; i++, token += strlen(token) + 1)
+		command_text(words, token);
+}
+
+/* ---- A letter ------------------------------------------------------------------------------ */
+
+static void letter_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
+{
+	dw_op *op = request->context;
+
+	if (begin_answer(store, request, reply))
+		answer(store, op, DW_OK);
+}
+
+static int send_letter(struct redis_store *store, dw_op *op)
+{
+	struct redis_command *words = &store->pipeline.words;
+	unsigned char *value;
+	dw_head head = op->head;
+	size_t size;
+
+	if (batch_room(store, VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size)) != DW_OK)
+		return DW_ENOMEM;
+	value = store->batch.packed;
+	head.state = DW_PENDING;
+	head.open = 0;
+	size = value_pack(op->body, op->body_size, value + VALUE_HEAD_SIZE);
+	value_head_write(value, &head, 0, record_crc(op->body));
+	call_begin(store, SCRIPT_LETTER, shard_of(store, op->id));
+	command_text(words, op->id);
+	command_unsigned(words, op->head.generation);
+	command_number(words, op->reason);
+	command_number(words, store->env.now(store->env.now_user));
+	command_bytes(words, value, VALUE_HEAD_SIZE + size);
+	return request_post(store, NULL, letter_answered, op_lost, op);
+}
+
+/* ---- All ----------------------------------------------------------------------------------- */
+
+int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
+{
+	char keys[QUEUE_KEYS_SIZE];
+	int status;
+
+	if (op->kind == DW_OP_PUSH)
+		return send_push(store, op, behind);
+	if (op->kind == DW_OP_LETTER)
+		return send_letter(store, op) == DW_OK ? DW_OK : DW_ESTORE;
+	begin(store, op->kind == DW_OP_TAKE ? SCRIPT_TAKE : SCRIPT_ANSWER, op, keys);
+	if (op->kind == DW_OP_TAKE)
+		command_number(&store->pipeline.words, (int64_t)op->limit);
+	else
+		add_answer(store, op);
+	status = request_post(store, NULL, op->kind == DW_OP_TAKE ? take_answered : answer_answered,
+			      op_lost, op);
+	return status == DW_OK || status == DW_ENOMEM ? status : DW_ESTORE;
+}

@@ -1,0 +1,358 @@
+#include "store/redis/topics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "durawheel/topic.h"
+#include "store/counts.h"
+#include "store/redis/core.h"
+#include "store/redis/queues.h"
+
+#define COUNTS_FIELD "" /* no topic has this name */
+
+/* An operation that asks several shards. */
+struct topic_call {
+	dw_op *op;
+	unsigned left;
+	int status; /* the first failure */
+	bool again; /* a shard could not answer just now: all are asked again */
+	dw_row **tail;
+};
+
+static void call_end(struct redis_store *store, struct topic_call *call)
+{
+	if (--call->left > 0)
+		return;
+	if (call->status != DW_OK || call->again) {
+		rows_free(&store->alloc, call->op->rows);
+		call->op->rows = NULL;
+		call->op->row_count = 0;
+	}
+	if (call->again)
+		op_queue_push(&store->later.topics.waiting, call->op);
+	else
+		answer(store, call->op, call->status);
+	alloc_free(&store->alloc, call);
+}
+
+static void call_fail(struct topic_call *call, int status)
+{
+	if (call->status == DW_OK)
+		call->status = status;
+}
+
+static int status_of(enum failure failure)
+{
+	return failure == FAILURE_NONE ? DW_OK : failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE;
+}
+
+static void topic_part_lost(struct redis_store *store, struct redis_request *request)
+{
+	struct topic_call *call = request->context;
+
+	call_fail(call, call->op->kind == DW_OP_TOPIC_LIST ? DW_ESTORE : DW_EUNKNOWN);
+	request_free(store, request);
+	call_end(store, call);
+}
+
+/* post sends the command in pipeline.words as a part of the call. */
+static void post(struct redis_store *store, struct topic_call *call, request_answered *answered)
+{
+	int status = request_post(store, NULL, answered, topic_part_lost, call);
+
+	call->left++;
+	if (status == DW_OK)
+		return;
+	call_fail(call, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
+	call_end(store, call);
+}
+
+static struct topic_call *call_new_for(struct redis_store *store, dw_op *op)
+{
+	struct topic_call *call = alloc_new(&store->alloc, sizeof *call);
+
+	if (!call)
+		return NULL;
+	call->op = op;
+	call->left = 1; /* counts the function that sends the parts */
+	call->tail = &op->rows;
+	return call;
+}
+
+/* ---- The list ------------------------------------------------------------------------------ */
+
+static bool add_row(struct redis_store *store, struct topic_call *call, const struct reply *items)
+{
+	if (items[0].size == 0)
+		return counts_add_rows(&store->alloc, call->op, &call->tail, items[1].bytes,
+				       items[1].size);
+	return op_add_row(&store->alloc, call->op, &call->tail,
+			  row_new(&store->alloc, items[0].bytes, items[1].bytes, items[1].size));
+}
+
+static void topic_list_answered(struct redis_store *store, struct redis_request *request,
+				const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+	enum failure failure = call_failed(store, request, reply);
+
+	request_free(store, request);
+	if (failure == FAILURE_AGAIN)
+		call->again = true;
+	else if (failure != FAILURE_NONE)
+		call_fail(call, status_of(failure));
+	for (size_t i = 1; failure == FAILURE_NONE && call->status == DW_OK && i < reply->count;
+	     i += 2)
+		if (!add_row(store, call, &reply->items[i])) {
+			call->tail = &call->op->rows;
+			call_fail(call, DW_ENOMEM);
+		}
+	call_end(store, call);
+}
+
+static void send_list(struct redis_store *store, struct topic_call *call)
+{
+	char key[96];
+
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		call_begin(store, SCRIPT_TOPIC_LIST, &store->shards[i]);
+		(void)snprintf(key, sizeof key, "{%s:%02u}:t", store->names.name, i);
+		call_add_key(store, key);
+		post(store, call, topic_list_answered);
+	}
+}
+
+/* ---- Changes ------------------------------------------------------------------------------- */
+
+static void plain_answered(struct redis_store *store, struct redis_request *request,
+			   const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+	enum failure failure = call_failed(store, request, reply);
+
+	request_free(store, request);
+	if (failure != FAILURE_NONE)
+		call_fail(call, status_of(failure));
+	call_end(store, call);
+}
+
+/* close_topic tells every shard whether the topic takes puts. */
+static void close_topic(struct redis_store *store, struct topic_call *call, bool closes)
+{
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		call_begin_rare(store, SCRIPT_TOPIC_CLOSE, &store->shards[i]);
+		command_text(&store->pipeline.words, call->op->topic);
+		command_text(&store->pipeline.words, closes ? "1" : "0");
+		post(store, call, plain_answered);
+	}
+}
+
+static int refusal_of(const struct reply *reply)
+{
+	if (reply_is(&reply->items[0], "LIMIT"))
+		return DW_ELIMIT;
+	if (reply_is(&reply->items[0], "NONE"))
+		return DW_ENOENT;
+	return reply_is(&reply->items[0], "BUSY") ? DW_EBUSY : DW_OK;
+}
+
+static void changed(struct redis_store *store, struct redis_request *request,
+		    const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+	enum failure failure = call_failed(store, request, reply);
+	int status = failure == FAILURE_NONE ? refusal_of(reply) : status_of(failure);
+
+	request_free(store, request);
+	if (status == DW_OK)
+		close_topic(store, call, reply_number(&reply->items[1]) != 0);
+	else
+		call_fail(call, status);
+	call_end(store, call);
+}
+
+static void send_change(struct redis_store *store, struct topic_call *call)
+{
+	const dw_op *op = call->op;
+	struct redis_command *words = &store->pipeline.words;
+	bool sets = op->kind == DW_OP_TOPIC_SET;
+	struct shard *shard = shard_of(store, op->topic);
+	char room[QUEUE_KEYS_SIZE];
+
+	call_begin_rare(store, sets ? SCRIPT_TOPIC_SET : SCRIPT_TOPIC_DROP, shard);
+	queues_keys(store, op->topic, room);
+	command_text(words, op->topic);
+	if (sets) {
+		command_bytes(words, op->body, op->body_size);
+		command_text(words, op->flags & DW_OP_PART ? "1" : "0");
+		command_number(words, DW_TOPICS_MAX);
+	}
+	post(store, call, changed);
+}
+
+/* counts_answered: the command is no script, so there is no refusal. */
+static void counts_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+
+	request_free(store, request);
+	if (reply->kind == REPLY_ERROR)
+		call_fail(call, DW_ESTORE);
+	call_end(store, call);
+}
+
+static void send_counts(struct redis_store *store, struct topic_call *call)
+{
+	char key[96];
+
+	(void)snprintf(key, sizeof key, "{%s:00}:t", store->names.name);
+	command_begin(store, COMMAND_HSET);
+	command_text(&store->pipeline.words, key);
+	command_text(&store->pipeline.words, COUNTS_FIELD);
+	command_bytes(&store->pipeline.words, call->op->body, call->op->body_size);
+	post(store, call, counts_answered);
+}
+
+/* ---- Sending ------------------------------------------------------------------------------- */
+
+static int send_call(struct redis_store *store, dw_op *op)
+{
+	struct topic_call *call = call_new_for(store, op);
+
+	if (!call)
+		return DW_ENOMEM;
+	if (op->kind == DW_OP_TOPIC_LIST)
+		send_list(store, call);
+	else if (op->kind == DW_OP_TOPIC_COUNT)
+		send_counts(store, call);
+	else
+		send_change(store, call);
+	call_end(store, call);
+	return DW_OK;
+}
+
+static bool is_of_queue(const dw_op *op)
+{
+	return op->kind == DW_OP_PUSH || op->kind == DW_OP_TAKE || op->kind == DW_OP_ANSWER ||
+	       op->kind == DW_OP_LETTER;
+}
+
+/* may_send: a client that makes settings in a new namespace first fixes the number of shards. */
+static bool may_send(struct redis_store *store, const dw_op *op)
+{
+	struct shard *shard;
+
+	if (!store->pipeline.connection || store->stopped || store->ownership.acquisition.active ||
+	    !layout_is_known(store))
+		return false;
+	if (op->kind != DW_OP_TOPIC_SET || store->ownership.role == DW_OWNER)
+		return true;
+	shard = shard_of(store, op->topic);
+	if (shard->channel.handshake == HANDSHAKE_NONE)
+		handshake_begin(store, shard);
+	return shard->channel.handshake == HANDSHAKE_DONE;
+}
+
+static bool is_cut_off(struct redis_store *store, const dw_op *op)
+{
+	return op->topic && shard_is_cut_off(shard_of(store, op->topic));
+}
+
+static void send_all(struct redis_store *store)
+{
+	struct op_queue *waiting = &store->later.topics.waiting;
+
+	while (waiting->first && may_send(store, waiting->first)) {
+		dw_op *op = op_queue_pop(waiting);
+		int status = is_cut_off(store, op) ? DW_ESTORE
+			     : is_of_queue(op)     ? queues_send(store, op, waiting)
+						   : send_call(store, op);
+
+		if (status != DW_OK)
+			answer(store, op, status);
+	}
+}
+
+void topics_submit(struct redis_store *store, dw_op *op)
+{
+	op_queue_push(&store->later.topics.waiting, op);
+	if (!store->completion.in_turn)
+		send_all(store);
+}
+
+void topics_overdue(struct redis_store *store)
+{
+	dw_op *op = op_queue_take(&store->later.topics.waiting);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		if (store->now >= place_of(op)->deadline)
+			answer(store, op, DW_ESTORE);
+		else
+			op_queue_push(&store->later.topics.waiting, op);
+		op = next;
+	}
+}
+
+void topics_end(struct redis_store *store, int status)
+{
+	answer_all(store, &store->later.topics.waiting, status);
+}
+
+void redis_topics_free(struct redis_store *store)
+{
+	link_free(store->later.topics.link);
+}
+
+/* ---- Hearing ------------------------------------------------------------------------------- */
+
+void topics_note_changes(struct redis_store *store, struct shard *shard, uint64_t changes)
+{
+	if (shard->topic_changes == changes)
+		return;
+	shard->topic_changes = changes;
+	store->later.topics.has_changed = true;
+}
+
+bool topics_take_ready(struct redis_store *store)
+{
+	bool ready = store->later.topics.is_ready;
+
+	if (!store->later.topics.link && store->url.name[0] && !store->stopped) {
+		(void)snprintf(store->later.topics.channel, sizeof store->later.topics.channel,
+			       "{%s}:ready", store->names.name);
+		/* If this fails, those that wait look every second. */
+		if (link_open(store, store->later.topics.channel, &store->later.topics.link) ==
+		    DW_OK)
+			wake_channel_watch(store, link_descriptor(store->later.topics.link));
+	}
+	store->later.topics.is_ready = false;
+	return ready;
+}
+
+/* listen: messages that came while there was no connection were not heard. */
+static void listen(struct redis_store *store)
+{
+	struct topic_ops *topics = &store->later.topics;
+	struct reply *reply;
+
+	if (!topics->link)
+		return;
+	link_work(topics->link, store->now);
+	if (link_connection(topics->link) != topics->connection) {
+		topics->connection = link_connection(topics->link);
+		topics->is_ready = true;
+	}
+	while ((reply = link_take(topics->link))) {
+		topics->is_ready = true;
+		reply_free(reply);
+	}
+}
+
+void topics_work(struct redis_store *store)
+{
+	listen(store);
+	send_all(store);
+}

@@ -1,0 +1,37 @@
+/* Topics: their settings, which are in the shard of their names, and the operations on their
+ * queues. These commands have no numbers: one that was lost is not sent again. */
+#ifndef DW_STORE_REDIS_TOPICS_H
+#define DW_STORE_REDIS_TOPICS_H
+
+#include "port/op.h"
+#include "redis/link.h"
+
+struct redis_store;
+struct shard;
+
+struct topic_ops {
+	struct op_queue waiting; /* not sent yet, in the order of submission */
+	struct link *link;       /* subscribed to the channel of new messages; NULL: nobody waits */
+	uint64_t connection;     /* of it, as last seen */
+	bool is_ready;           /* something was heard */
+	bool has_changed;        /* settings were changed by somebody; the inbox tells it */
+	char channel[80];
+};
+
+/* topics_submit takes over an operation of a topic. topics_work sends those that can be sent, and
+ * listens. topics_overdue gives up those that have waited for too long. */
+void topics_submit(struct redis_store *, dw_op *);
+void topics_work(struct redis_store *);
+void topics_overdue(struct redis_store *);
+
+/* topics_end answers all that was not sent. */
+void topics_end(struct redis_store *, int status);
+void redis_topics_free(struct redis_store *);
+
+/* topics_note_changes: a renewal has counted so many changes of settings in the shard. */
+void topics_note_changes(struct redis_store *, struct shard *, uint64_t changes);
+
+/* topics_take_ready: messages may have come since the last call. */
+bool topics_take_ready(struct redis_store *);
+
+#endif

@@ -1,0 +1,29 @@
+/* The messages of queue topics in SQLite. */
+#ifndef DW_STORE_SQLITE_QUEUE_H
+#define DW_STORE_SQLITE_QUEUE_H
+
+#include "durawheel/store.h"
+#include "durawheel/topic.h"
+#include "store/sqlite/meta.h"
+
+/* A topic, as its row says. */
+struct sqlite_topic {
+	sqlite3_int64 number; /* 0: there is no row */
+	dw_topic_settings settings;
+	int64_t messages;
+	int64_t dropped, expired;
+};
+
+/* sqlite_topic_find reads the row of a topic. */
+int sqlite_topic_find(struct sqlite_session *, const char *name, struct sqlite_topic *ret_topic);
+
+/* These carry out PUSH, TAKE and ANSWER. */
+int sqlite_queue_push(struct sqlite_session *, dw_op *);
+int sqlite_queue_take(struct sqlite_session *, dw_op *);
+int sqlite_queue_answer(struct sqlite_session *, dw_op *);
+
+/* sqlite_queue_numbers writes the numbers of a queue behind its settings. */
+int sqlite_queue_numbers(struct sqlite_session *, const struct sqlite_topic *, char *text,
+			 size_t size);
+
+#endif

@@ -1,0 +1,67 @@
+#include "store/sqlite/rescue_topics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A table whose rows need no care: a topic can be set again, and the body of a message is checked
+ * when it is taken. */
+struct plain {
+	const char *all, *insert;
+	int columns;
+};
+
+static const struct plain topics = {.all = "SELECT * FROM topic NOT INDEXED",
+				    .insert = "INSERT INTO topic VALUES(?, ?, ?, ?, ?, ?, ?)",
+				    .columns = 7};
+static const struct plain messages = {
+    .all = "SELECT * FROM message NOT INDEXED",
+    .insert = "INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    .columns = 10};
+
+static bool is_damage(int code)
+{
+	return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+}
+
+/* copy_row: a flipped bit may have changed a type or a key, and the new table refuses the row. */
+static int copy_row(sqlite3_stmt *all, sqlite3_stmt *insert, int columns, int64_t *unreadable)
+{
+	int code = SQLITE_OK;
+
+	for (int i = 0; code == SQLITE_OK && i < columns; i++)
+		code = sqlite3_bind_value(insert, i + 1, sqlite3_column_value(all, i));
+	code = code ? code : sqlite3_step(insert);
+	(void)sqlite3_reset(insert); /* repeats the code */
+	if ((code & 0xff) == SQLITE_CONSTRAINT) {
+		++*unreadable;
+		return SQLITE_OK;
+	}
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int copy(sqlite3 *from, sqlite3 *to, const struct plain *table, int64_t *unreadable)
+{
+	sqlite3_stmt *all = NULL, *insert = NULL;
+	int code = sqlite3_prepare_v2(from, table->all, -1, &all, NULL);
+
+	code = code ? code : sqlite3_prepare_v2(to, table->insert, -1, &insert, NULL);
+	while (code == SQLITE_OK && (code = sqlite3_step(all)) == SQLITE_ROW)
+		code = copy_row(all, insert, table->columns, unreadable);
+	(void)sqlite3_finalize(all);    /* these two repeat what step said */
+	(void)sqlite3_finalize(insert); /* */
+	*unreadable += is_damage(code);
+	return code == SQLITE_DONE || is_damage(code) ? SQLITE_OK : code;
+}
+
+/* The messages are counted anew, because some may be lost. */
+int sqlite_rescue_topics(sqlite3 *from, sqlite3 *to, int64_t *unreadable)
+{
+	int code = copy(from, to, &topics, unreadable);
+
+	code = code ? code : copy(from, to, &messages, unreadable);
+	return code ? code
+		    : sqlite3_exec(to,
+				   "UPDATE topic SET messages = (SELECT count(*) FROM message"
+				   " WHERE message.topic = topic.number)",
+				   NULL, NULL, NULL);
+}

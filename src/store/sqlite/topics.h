@@ -1,0 +1,19 @@
+/* The settings of topics in SQLite. */
+#ifndef DW_STORE_SQLITE_TOPICS_H
+#define DW_STORE_SQLITE_TOPICS_H
+
+#include <stdbool.h>
+
+#include "store/sqlite/meta.h"
+
+/* These carry out TOPIC_SET, TOPIC_DROP, TOPIC_LIST and TOPIC_COUNT. *ret_changed: other processes
+ * must hear of it. */
+int sqlite_topics_set(struct sqlite_session *, dw_op *, bool *ret_changed);
+int sqlite_topics_drop(struct sqlite_session *, dw_op *, bool *ret_changed);
+int sqlite_topics_list(struct sqlite_session *, dw_op *);
+int sqlite_topics_count(struct sqlite_session *, const dw_op *);
+
+/* sqlite_topics_closed: *ret_closed: the topic is paused, and takes no puts. */
+int sqlite_topics_closed(struct sqlite_session *, const char *topic, bool *ret_closed);
+
+#endif

@@ -1,0 +1,87 @@
+#include "topic/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands before a body. */
+struct prefix {
+	dw_head head;
+	uint64_t size;
+};
+
+size_t message_size(size_t body_size)
+{
+	return sizeof(struct prefix) + body_size;
+}
+
+unsigned char *message_write(unsigned char *at, const struct message *message)
+{
+	struct prefix prefix = {message->head, message->body_size};
+
+	memcpy(at, &prefix, sizeof prefix);
+	memcpy(at + sizeof prefix, message->body, message->body_size);
+	return at + sizeof prefix + message->body_size;
+}
+
+bool message_next(const unsigned char **at, const unsigned char *end, struct message *ret_message)
+{
+	struct prefix prefix;
+
+	if ((size_t)(end - *at) < sizeof prefix)
+		return false;
+	memcpy(&prefix, *at, sizeof prefix);
+	ret_message->head = prefix.head;
+	ret_message->body = *at + sizeof prefix;
+	ret_message->body_size = prefix.size;
+	*at += sizeof prefix + prefix.size;
+	return true;
+}
+
+/* ---- Tokens -------------------------------------------------------------------------------- */
+
+/* slash_before finds the last slash before `end`. NULL: there is none. */
+static const char *slash_before(const char *text, const char *end)
+{
+	while (end > text)
+		if (*--end == '/')
+			return end;
+	return NULL;
+}
+
+bool token_split(const char *token, char ret_topic[DW_TOPIC_MAX + 1], const char **ret_own)
+{
+	size_t size = strnlen(token, DW_TOKEN_SIZE);
+	const char *second = size < DW_TOKEN_SIZE ? slash_before(token, token + size) : NULL;
+	const char *first = second ? slash_before(token, second) : NULL;
+	size_t topic_size = first ? (size_t)(first - token) : 0;
+
+	if (topic_size == 0 || topic_size > DW_TOPIC_MAX ||
+	    strlen(first + 1) >= MESSAGE_TOKEN_SIZE ||
+	    strspn(first + 1, "0123456789-/") != strlen(first + 1))
+		return false;
+	memcpy(ret_topic, token, topic_size);
+	ret_topic[topic_size] = '\0';
+	*ret_own = first + 1;
+	return true;
+}
+
+static bool read_number(const char *text, char end, uint64_t *ret_number, const char **ret_rest)
+{
+	char *rest;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*ret_number = strtoull(text, &rest, 10);
+	*ret_rest = rest + 1;
+	return errno == 0 && *rest == end;
+}
+
+bool token_numbers(const char *own, uint64_t *ret_number, uint64_t *ret_delivery)
+{
+	const char *rest;
+
+	return read_number(own, '/', ret_number, &rest) &&
+	       read_number(rest, '\0', ret_delivery, &rest);
+}

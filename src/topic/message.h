@@ -1,0 +1,39 @@
+/* Messages of a queue as bytes, for the operation that pushes them: one behind the other, each with
+ * its head and a body of timer/record.h. And the tokens of those that were taken. */
+#ifndef DW_TOPIC_MESSAGE_H
+#define DW_TOPIC_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+#include "durawheel/topic.h"
+
+/* The body is not copied. Of the head count: generation (0: the store gives one), due, attempt
+ * (those before it was pushed) and retries. */
+struct message {
+	dw_head head;
+	const unsigned char *body;
+	size_t body_size;
+};
+
+size_t message_size(size_t body_size);
+
+/* message_write writes a message, and returns what is behind it. */
+unsigned char *message_write(unsigned char *at, const struct message *);
+
+/* message_next reads the message at *at, and moves *at behind it. False: there is none left. The
+ * bytes come from message_write(). */
+bool message_next(const unsigned char **at, const unsigned char *end, struct message *);
+
+/* A token of a store is two numbers, "1795478400000-0/2" or "17/2": which message, and which
+ * delivery of it. */
+#define MESSAGE_TOKEN_SIZE 48
+
+/* token_split finds the topic of a program's token, "TOPIC/17/2", and the store's part behind it.
+ * False: it is not of that form. */
+bool token_split(const char *token, char ret_topic[DW_TOPIC_MAX + 1], const char **ret_own);
+
+/* token_numbers reads a token of a store that has only numbers. False: it is not of that form. */
+bool token_numbers(const char *own, uint64_t *ret_number, uint64_t *ret_delivery);
+
+#endif

@@ -1,0 +1,266 @@
+#include "topic/settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grown.h"
+#include "base/message.h"
+#include "base/usec.h"
+
+#define BACKOFF_FIRST DW_SECONDS(1)
+#define BACKOFF_MAX DW_MINUTES(5)
+#define HIDE DW_SECONDS(30)
+
+enum { BACKOFF_FACTOR = 2, JITTER_PERCENT = 20, QUEUE_MAX = 100000, RETRIES_LIMIT = 255 };
+
+/* ---- The text ------------------------------------------------------------------------------ */
+
+enum kind { NUMBER_32, NUMBER_64 };
+
+struct settings_field {
+	const char *word;
+	size_t offset;
+	enum kind kind;
+};
+
+#define SETTING(word, member)                                                                      \
+	{                                                                                          \
+		word, offsetof(dw_topic_settings, member),                                         \
+		    sizeof(((dw_topic_settings *)0)->member) == 4 ? NUMBER_32 : NUMBER_64          \
+	}
+#define NUMBER(word, member)                                                                       \
+	{                                                                                          \
+		word, offsetof(dw_topic_info, member), NUMBER_64                                   \
+	}
+
+static const struct settings_field settings_fields[] = {
+    SETTING("paused", paused),
+    SETTING("retries", retries_max),
+    SETTING("first", backoff_first_us),
+    SETTING("longest", backoff_max_us),
+    SETTING("factor", backoff_factor),
+    SETTING("jitter", jitter_percent),
+    SETTING("limit", limit_us),
+    SETTING("queue", queue),
+    SETTING("max", max),
+    SETTING("overflow", overflow),
+    SETTING("expire", expire_us),
+    SETTING("hide", hide_us),
+};
+
+/* The numbers that an owner tells. */
+static const struct settings_field timer_fields[] = {
+    NUMBER("pending", pending), NUMBER("due", due),         NUMBER("running", running),
+    NUMBER("done", done),       NUMBER("retried", retried), NUMBER("dead", dead),
+    NUMBER("oldest", oldest),
+};
+
+/* The numbers that a store tells of a queue. */
+static const struct settings_field queue_fields[] = {
+    NUMBER("waiting", waiting), NUMBER("taken", taken),     NUMBER("later", later),
+    NUMBER("dropped", dropped), NUMBER("expired", expired), NUMBER("first_due", oldest_message),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static int64_t get(const void *object, const struct settings_field *field)
+{
+	const char *at = (const char *)object + field->offset;
+	uint32_t number;
+	int64_t value;
+
+	if (field->kind == NUMBER_64) {
+		memcpy(&value, at, sizeof value);
+		return value;
+	}
+	memcpy(&number, at, sizeof number);
+	return number;
+}
+
+static void set(void *object, const struct settings_field *field, int64_t value)
+{
+	char *at = (char *)object + field->offset;
+	uint32_t number = (uint32_t)value;
+
+	if (field->kind == NUMBER_64)
+		memcpy(at, &value, sizeof value);
+	else
+		memcpy(at, &number, sizeof number);
+}
+
+static size_t write_fields(const struct settings_field *fields, size_t count, const void *object,
+			   char *text)
+{
+	size_t size = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		int64_t value = get(object, &fields[i]);
+
+		if (value != 0)
+			size += (size_t)snprintf(text + size, SETTINGS_TEXT_SIZE - size,
+						 "%s%s=%" PRId64, size ? " " : "", fields[i].word,
+						 value); /* always fits */
+	}
+	return size;
+}
+
+size_t settings_write(const dw_topic_settings *settings, char ret_text[SETTINGS_TEXT_SIZE])
+{
+	return write_fields(settings_fields, COUNT(settings_fields), settings, ret_text);
+}
+
+size_t numbers_write(const dw_topic_info *info, char ret_text[SETTINGS_TEXT_SIZE])
+{
+	return write_fields(timer_fields, COUNT(timer_fields), info, ret_text);
+}
+
+/* read_word sets the field of "word=123", if it is one of the fields. */
+static void read_word(const struct settings_field *fields, size_t count, void *object,
+		      const char *text)
+{
+	const char *sign = strchr(text, '=');
+
+	for (size_t i = 0; sign && i < count; i++)
+		if (strlen(fields[i].word) == (size_t)(sign - text) &&
+		    strncmp(fields[i].word, text, (size_t)(sign - text)) == 0)
+			set(object, &fields[i], strtoll(sign + 1, NULL, 10));
+}
+
+static void read_text(dw_topic_settings *settings, dw_topic_info *info, const char *text,
+		      size_t size)
+{
+	char copy[SETTINGS_TEXT_SIZE];
+	char *rest = NULL;
+
+	size = size < sizeof copy ? size : sizeof copy - 1;
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		read_word(settings_fields, COUNT(settings_fields), settings, word);
+		if (info)
+			read_word(timer_fields, COUNT(timer_fields), info, word);
+		if (info)
+			read_word(queue_fields, COUNT(queue_fields), info, word);
+	}
+}
+
+void settings_read(dw_topic_settings *settings, const char *text, size_t size)
+{
+	read_text(settings, NULL, text, size);
+}
+
+void info_read(dw_topic_info *info, const char *text, size_t size)
+{
+	read_text(&info->settings, info, text, size);
+}
+
+/* ---- The ranges ---------------------------------------------------------------------------- */
+
+static int check_retries(const dw_topic_settings *settings, char *message)
+{
+	if (settings->retries_max > RETRIES_LIMIT && settings->retries_max != DW_NO_RETRIES)
+		return message_refuse(message, "retries_max is %" PRIu32 ": at most %d",
+				      settings->retries_max, RETRIES_LIMIT);
+	if (settings->backoff_first_us < 0 || settings->backoff_first_us > DW_DAYS(1))
+		return message_refuse(message, "backoff_first_us is not 0 to 1 day");
+	if (settings->backoff_max_us < 0 || settings->backoff_max_us > DW_DAYS(30))
+		return message_refuse(message, "backoff_max_us is not 0 to 30 days");
+	if (settings->backoff_factor > 10)
+		return message_refuse(message, "backoff_factor is %" PRIu32 ": 1 to 10",
+				      settings->backoff_factor);
+	if (settings->jitter_percent > 100 && settings->jitter_percent != DW_NO_JITTER)
+		return message_refuse(message, "jitter_percent is %" PRIu32 ": at most 100",
+				      settings->jitter_percent);
+	if (settings->limit_us < 0 || settings->limit_us > DW_DAYS(1))
+		return message_refuse(message, "limit_us is not 0 to 1 day");
+	return DW_OK;
+}
+
+static int check_queue(const dw_topic_settings *settings, char *message)
+{
+	bool hides = settings->hide_us >= DW_SECONDS(1) && settings->hide_us <= DW_HOURS(12);
+
+	if (settings->queue != 0 && settings->queue != 1)
+		return message_refuse(message, "queue is 0 or 1");
+	if (settings->max > DW_QUEUE_MAX)
+		return message_refuse(message, "max is %" PRIu32 ": at most %d", settings->max,
+				      DW_QUEUE_MAX);
+	if (settings->overflow != DW_DROP_OLDEST && settings->overflow != DW_REFUSE)
+		return message_refuse(message, "overflow is DW_DROP_OLDEST or DW_REFUSE");
+	if (settings->expire_us < 0)
+		return message_refuse(message, "expire_us is negative");
+	if (settings->hide_us != 0 && settings->hide_us != DW_AT_MOST_ONCE && !hides)
+		return message_refuse(message, "hide_us is not 1 s to 12 h, 0 or DW_AT_MOST_ONCE");
+	if (!settings->queue &&
+	    (settings->max || settings->overflow || settings->expire_us || settings->hide_us))
+		return message_refuse(
+		    message, "max, overflow, expire_us and hide_us are of a queue: set queue to 1");
+	return DW_OK;
+}
+
+int settings_check(const dw_topic_settings *settings, char *message)
+{
+	int status;
+
+	if (!settings)
+		return message_refuse(message, "the settings are NULL");
+	if (grown_size_is_wrong(settings->size, sizeof *settings))
+		return message_refuse(message, "settings.size is not sizeof(dw_topic_settings)");
+	if (grown_is_unknown(settings, sizeof *settings, settings->size))
+		return message_refuse(message, "settings of a newer durawheel than " DW_VERSION);
+	if (settings->paused & ~(DW_PAUSE_DELIVERY | DW_PAUSE_INTAKE))
+		return message_refuse(message, "paused has unknown bits: 0x%x", settings->paused);
+	status = check_retries(settings, message);
+	return status == DW_OK ? check_queue(settings, message) : status;
+}
+
+/* ---- The meaning --------------------------------------------------------------------------- */
+
+uint32_t settings_retries_max(const dw_topic_settings *settings)
+{
+	if (settings->retries_max == DW_NO_RETRIES)
+		return 0;
+	return settings->retries_max ? settings->retries_max : DW_RETRIES_MAX;
+}
+
+uint32_t settings_queue_max(const dw_topic_settings *settings)
+{
+	return settings->max ? settings->max : QUEUE_MAX;
+}
+
+dw_usec settings_hide(const dw_topic_settings *settings)
+{
+	return settings->hide_us ? settings->hide_us : HIDE;
+}
+
+/* The delay is spread over [delay - jitter, delay + jitter], so that what failed together does not
+ * come back together. */
+dw_usec settings_retry_delay(const dw_topic_settings *settings, uint32_t retries, struct rng *rng)
+{
+	dw_usec most = settings->backoff_max_us ? settings->backoff_max_us : BACKOFF_MAX;
+	dw_usec delay = settings->backoff_first_us ? settings->backoff_first_us : BACKOFF_FIRST;
+	uint32_t factor = settings->backoff_factor ? settings->backoff_factor : BACKOFF_FACTOR;
+	uint32_t percent = settings->jitter_percent ? settings->jitter_percent : JITTER_PERCENT;
+	dw_usec jitter;
+
+	for (uint32_t i = 0; i < retries && delay < most && factor > 1; i++)
+		delay = usec_mul(delay, factor);
+	delay = usec_min(delay, most);
+	if (settings->jitter_percent == DW_NO_JITTER)
+		return delay;
+	jitter = delay / 100 * percent;
+	return delay - jitter + (dw_usec)rng_below(rng, (uint64_t)(2 * jitter) + 1);
+}
+
+dw_usec settings_returns_at(const dw_topic_settings *settings, const dw_head *asked,
+			    uint32_t retries, dw_usec now)
+{
+	struct rng rng = {.state = asked->generation + retries};
+
+	if (asked->due != 0)
+		return asked->due;
+	return usec_add(now, settings_retry_delay(settings, retries, &rng));
+}

@@ -1,0 +1,41 @@
+/* The settings and numbers of a topic as text: "queue=1 max=5000 hide=30000000". A reader leaves
+ * out words that it does not know, so a newer durawheel may add some. Redis' scripts read the same
+ * text. */
+#ifndef DW_TOPIC_SETTINGS_H
+#define DW_TOPIC_SETTINGS_H
+
+#include <stdbool.h>
+
+#include "durawheel/topic.h"
+#include "base/rng.h"
+#include "durawheel/store.h"
+
+#define SETTINGS_TEXT_SIZE 1024 /* room for any text of this file */
+
+/* settings_check: DW_OK; DW_EINVAL: message (DW_MESSAGE_SIZE bytes) says what is wrong. */
+int settings_check(const dw_topic_settings *, char *message);
+
+/* settings_write writes what differs from the defaults, numbers_write the numbers of timers that
+ * are not 0. Both return the size of the text. */
+size_t settings_write(const dw_topic_settings *, char ret_text[SETTINGS_TEXT_SIZE]);
+size_t numbers_write(const dw_topic_info *, char ret_text[SETTINGS_TEXT_SIZE]);
+
+/* settings_read sets the fields that the text names, and leaves the others. info_read does so with
+ * numbers, too. */
+void settings_read(dw_topic_settings *, const char *text, size_t size);
+void info_read(dw_topic_info *, const char *text, size_t size);
+
+/* What the settings mean, with their defaults. */
+uint32_t settings_retries_max(const dw_topic_settings *);
+uint32_t settings_queue_max(const dw_topic_settings *);
+dw_usec settings_hide(const dw_topic_settings *);
+
+/* settings_retry_delay returns the delay before the next retry, after so many. */
+dw_usec settings_retry_delay(const dw_topic_settings *, uint32_t retries, struct rng *);
+
+/* settings_returns_at returns when a message comes back after its DW_RETRY: at head.due of the
+ * operation, or after the delay of its topic if that is 0; head.generation is random then. */
+dw_usec settings_returns_at(const dw_topic_settings *, const dw_head *asked, uint32_t retries,
+			    dw_usec now);
+
+#endif
