@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cli/help_topics.h"
+
 static const char help_of_add[] =
     "Prints its id once it is stored.\n"
     "\n"
@@ -214,6 +216,138 @@ const struct command commands[] = {
 	.options = OPT_BIT(OPT_ALL) | OPT_BIT(OPT_TOPIC),
 	.words_max = SIZE_MAX,
 	.run = command_dead_drop,
+    },
+    {
+	.name = "topic",
+	.summary = "sets, pauses or lists topics; queues: push, take, ack, work",
+	.synopsis = "set | list | show | pause | resume | drop",
+	.help = help_of_topic,
+	.example = "durawheel topic list",
+	.words_max = 1,
+	.run = command_topic,
+    },
+    {
+	.name = "topic set",
+	.summary = "makes or replaces the settings of a topic",
+	.synopsis = "TOPIC [--queue] [OPTION]...",
+	.help = help_of_topic_set,
+	.example = "durawheel topic set game.x --queue --max 5000 --expire 3m",
+	.options = OPT_BIT(OPT_QUEUE) | OPT_BIT(OPT_MAX) | OPT_BIT(OPT_OVERFLOW) |
+		   OPT_BIT(OPT_EXPIRE) | OPT_BIT(OPT_HIDE) | OPT_BIT(OPT_RETRIES) |
+		   OPT_BIT(OPT_BACKOFF) | OPT_BIT(OPT_BACKOFF_MAX) | OPT_BIT(OPT_FACTOR) |
+		   OPT_BIT(OPT_JITTER) | OPT_BIT(OPT_TIME_LIMIT),
+	.words_min = 1,
+	.words_max = 1,
+	.run = command_topic_set,
+    },
+    {
+	.name = "topic list",
+	.summary = "lists topics with settings or timers, and their numbers",
+	.synopsis = "[--json]",
+	.help =
+	    "  --json            a line of JSON each, with all numbers and the settings\n"
+	    "\n"
+	    "The numbers of timers are the owner's, of the last 2 s, or 10 s while it is idle.\n"
+	    "LOST: messages that were dropped or expired.\n",
+	.example = "durawheel topic list",
+	.options = OPT_BIT(OPT_JSON),
+	.run = command_topic_list,
+    },
+    {
+	.name = "topic show",
+	.summary = "shows the settings and numbers of a topic",
+	.synopsis = "TOPIC [--json]",
+	.help = "  --json            as a line of JSON, as topic list --json\n"
+		"\n"
+		"Exit 3: it has no settings and no timers.\n",
+	.example = "durawheel topic show game.x",
+	.options = OPT_BIT(OPT_JSON),
+	.words_min = 1,
+	.words_max = 1,
+	.run = command_topic_show,
+    },
+    {
+	.name = "topic pause",
+	.summary = "starts no more timers of a topic, until topic resume",
+	.synopsis = "TOPIC [--intake]",
+	.help = "  --intake          refuses new timers and messages, too\n"
+		"\n"
+		"Timers that come due wait, and can be cancelled. What runs goes on. The owner\n"
+		"follows within about 2 s.\n",
+	.example = "durawheel topic pause mail",
+	.options = OPT_BIT(OPT_INTAKE),
+	.words_min = 1,
+	.words_max = 1,
+	.run = command_topic_pause,
+    },
+    {
+	.name = "topic resume",
+	.summary = "ends a pause",
+	.synopsis = "TOPIC",
+	.help = "",
+	.example = "durawheel topic resume mail",
+	.words_min = 1,
+	.words_max = 1,
+	.run = command_topic_resume,
+    },
+    {
+	.name = "topic drop",
+	.summary = "forgets the settings of a topic; its timers stay",
+	.synopsis = "TOPIC",
+	.help = "Exit 1: its queue has messages. Exit 3: it has no settings.\n",
+	.example = "durawheel topic drop game.x",
+	.words_min = 1,
+	.words_max = 1,
+	.run = command_topic_drop,
+    },
+    {
+	.name = "push",
+	.summary = "adds messages to the queue of a topic, without a timer",
+	.synopsis = "--topic T ([--id ID] [--data TEXT | --data-file FILE|-] | -)",
+	.help = "  -                 a message for each line of stdin: {\"id\",\"data\"}, or\n"
+		"                    data_base64; both may be left out. Prints how many\n"
+		"\n"
+		"Exit 3: the topic is no queue. Exit 6: its queue is full (topic set).\n",
+	.example = "durawheel push --topic game.x --data '{\"score\":7}'",
+	.options =
+	    OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_ID) | OPT_BIT(OPT_DATA) | OPT_BIT(OPT_DATA_FILE),
+	.words_max = 1,
+	.run = command_push,
+	.of_queues = true,
+    },
+    {
+	.name = "take",
+	.summary = "takes messages of a queue, and hides them",
+	.synopsis = "--topic T... [--max N] [--wait DURATION]",
+	.help = help_of_take,
+	.example = "durawheel take --topic game.x --max 128 --wait 10s",
+	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_MAX) | OPT_BIT(OPT_WAIT),
+	.run = command_take,
+	.of_queues = true,
+    },
+    {
+	.name = "ack",
+	.summary = "answers messages that were taken",
+	.synopsis = "(TOKEN... | -) [--retry DURATION | --dead | --touch]",
+	.help = help_of_ack,
+	.example = "durawheel ack game.x/1795478400000-0/1",
+	.options = OPT_BIT(OPT_RETRY) | OPT_BIT(OPT_DEAD) | OPT_BIT(OPT_TOUCH),
+	.words_min = 1,
+	.words_max = SIZE_MAX,
+	.run = command_ack,
+	.of_queues = true,
+    },
+    {
+	.name = "work",
+	.summary = "takes messages and runs a command for each batch",
+	.synopsis = "--topic T... --exec CMD [OPTION]...",
+	.help = help_of_work,
+	.example = "durawheel work --topic game.x --exec './report.sh' --jobs 2",
+	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_EXEC) | OPT_BIT(OPT_EXEC_OUTPUT) |
+		   OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) | OPT_BIT(OPT_BATCH) |
+		   OPT_BIT(OPT_WAIT),
+	.run = command_work,
+	.of_queues = true,
     },
     {
 	.name = "journal",

@@ -5,6 +5,7 @@
 #define DW_CLI_COMMANDS_H
 
 #include "cli/options.h"
+#include "durawheel/topic.h"
 
 extern const struct command commands[];
 extern const size_t command_count;
@@ -31,6 +32,20 @@ int command_purge(const struct options *);
 int command_run(const struct options *);
 int command_show(const struct options *);
 int command_stats(const struct options *);
+int command_ack(const struct options *);
+int command_push(const struct options *);
+int command_take(const struct options *);
+int command_topic(const struct options *);
+int command_topic_drop(const struct options *);
+int command_topic_list(const struct options *);
+int command_topic_pause(const struct options *);
+int command_topic_resume(const struct options *);
+int command_topic_set(const struct options *);
+int command_topic_show(const struct options *);
 int command_when(const struct options *);
+int command_work(const struct options *);
+
+/* take_of_options reads --topic, --max or --batch, and --wait. EXIT_DONE, or complains. */
+int take_of_options(const struct options *, const char *command, dw_take_options *ret_take);
 
 #endif

@@ -1,7 +1,7 @@
 # Completion of durawheel for bash: commands, their options and files. It needs only bash. A test
 # compares it with durawheel --help.
 
-_durawheel_commands='add import cancel move show list run stats dead journal when check purge help'
+_durawheel_commands='add import cancel move show list run stats dead topic push take ack work journal when check purge help'
 
 # _durawheel_options COMMAND: the options of the command.
 _durawheel_options()
@@ -19,6 +19,13 @@ _durawheel_options()
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
 	when) echo '--cron --every --zone --from --until --except --count --json' ;;
+	'topic set') echo '--queue --max --overflow --expire --hide --retries --backoff --backoff-max --factor --jitter --time-limit' ;;
+	'topic list' | 'topic show') echo '--json' ;;
+	'topic pause') echo '--intake' ;;
+	push) echo '--topic --id --data --data-file' ;;
+	take) echo '--topic --max --wait' ;;
+	ack) echo '--retry --dead --touch' ;;
+	work) echo '--topic --exec --batch --wait --jobs --timeout --exec-output' ;;
 	purge) echo '--yes' ;;
 	esac
 }
@@ -31,7 +38,8 @@ _durawheel_command()
 		case ${COMP_WORDS[i]} in
 		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
 			--exec | --exec-output | --jobs | --timeout | --batch | --wait | --journal | --outage | --lease | \
-			--cron | --every | --zone | --from | --until | --except | --count | --store | --name | --shards)
+			--cron | --every | --zone | --from | --until | --except | --count | --store | --name | --shards | --max | --overflow | --expire | --hide | --retries | --backoff | \
+			--backoff-max | --factor | --jitter | --time-limit | --retry)
 			# Skip the option's value. It may follow a '=', and a ':' in it divides words.
 			((i++))
 			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
@@ -40,12 +48,13 @@ _durawheel_command()
 			done
 			;;
 		-*) ;;
-		dead | journal)
+		dead | journal | topic)
 			command=${COMP_WORDS[i]}
 			;;
 		*)
 			case $command,${COMP_WORDS[i]} in
-			dead,list | dead,requeue | dead,drop | journal,list | journal,replay | journal,drop)
+			dead,list | dead,requeue | dead,drop | journal,list | journal,replay | journal,drop | \
+				topic,set | topic,list | topic,show | topic,pause | topic,resume | topic,drop)
 				echo "$command ${COMP_WORDS[i]}"
 				;;
 			*) echo "${command:-${COMP_WORDS[i]}}" ;;
@@ -81,13 +90,19 @@ _durawheel()
 		mapfile -t COMPREPLY < <(compgen -W 'stderr stdout' -- "$word")
 		return
 		;;
+	--overflow)
+		mapfile -t COMPREPLY < <(compgen -W 'drop-oldest refuse' -- "$word")
+		return
+		;;
 	--store)
 		mapfile -t COMPREPLY < <(compgen -W 'sqlite: redis:// unix://' -- "$word")
 		compopt -o nospace 2>/dev/null
 		return
 		;;
 	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name | \
-		--shards | --batch | --wait | --cron | --every | --zone | --from | --until | --except | --count)
+		--shards | --batch | --wait | --cron | --every | --zone | --from | --until | --except | --count | \
+		--max | --expire | --hide | --retries | --backoff | --backoff-max | --factor | --jitter | \
+		--time-limit | --retry)
 		return
 		;;
 	esac
@@ -102,11 +117,13 @@ _durawheel()
 	'') choice=$_durawheel_commands ;;
 	dead) choice='list requeue drop' ;;
 	journal) choice='list replay drop' ;;
+	topic) choice='set list show pause resume drop' ;;
 	help)
 		case $before in
 		help) choice=$_durawheel_commands ;;
 		dead) choice='list requeue drop' ;;
 		journal) choice='list replay drop' ;;
+		topic) choice='set list show pause resume drop' ;;
 		esac
 		;;
 	import | 'journal list' | 'journal replay' | 'journal drop')

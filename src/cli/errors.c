@@ -22,6 +22,7 @@ int exit_of(int error)
 	case DW_EEXIST:
 		return EXIT_EXISTS;
 	case DW_ELATE:
+	case DW_ESTALE:
 		return EXIT_LATE;
 	case DW_ESTORE:
 	case DW_EUNKNOWN:
@@ -32,6 +33,7 @@ int exit_of(int error)
 	case DW_EGONE:
 	case DW_EFENCED:
 	case DW_ENEWER:
+	case DW_EPAUSED:
 		return EXIT_STORE;
 	default:
 		return EXIT_FAILED;

@@ -15,19 +15,20 @@ void help_print_overview(FILE *file)
 {
 	/* Here and below the caller flushes. */
 	(void)fputs("durawheel: durable timers; --help, --version\n\n", file);
+	/* The help of topic has the commands on queues, so that this fits on a screen. */
 	for (size_t i = 0; i < command_count; i++)
-		if (!strchr(commands[i].name, ' '))
+		if (!strchr(commands[i].name, ' ') && !commands[i].of_queues)
 			(void)fprintf(file, "  durawheel %-7s %s\n", commands[i].name,
 				      commands[i].summary);
-	(void)fputs("\n"
-		    "  --store URL   sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET; else\n"
-		    "                DURAWHEEL_STORE, else durawheel/timers.db in ~/.local/state\n"
-		    "  --name NS, --shards N   the namespace in Redis; shards when created (16)\n"
-		    "\n"
-		    "Exit codes: 0 done, 1 failed, 2 usage, 3 no such timer, 4 exists already,\n"
-		    "5 too late, 6 store unreachable, full, newer, or owned by another process.\n"
-		    "durawheel help COMMAND says more; so do durawheel(1) and durawheel(7).\n",
-		    file);
+	(void)fputs(
+	    "\n"
+	    "  --store URL   sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET; else\n"
+	    "                DURAWHEEL_STORE, else durawheel/timers.db in ~/.local/state\n"
+	    "  --name NS, --shards N   the namespace in Redis; shards when created (16)\n"
+	    "\n"
+	    "Exit codes: 0 done, 1 failed, 2 usage, 3 absent, 4 exists already, 5 too late,\n"
+	    "6 store unreachable, full, newer, owned by another. See durawheel help COMMAND.\n",
+	    file);
 }
 
 void help_print(const struct command *command)

@@ -57,8 +57,11 @@ int jobs_start(struct jobs *jobs, const struct shell_input *input, struct job_it
 
 	if (error != 0)
 		return error;
-	jobs->all[jobs->count++] = (struct exec_job){
-	    .pid = pid, .items = items, .count = count, .until = after(jobs->timeout)};
+	jobs->all[jobs->count++] = (struct exec_job){.pid = pid,
+						     .items = items,
+						     .count = count,
+						     .answers = input->answers,
+						     .until = after(jobs->timeout)};
 	jobs->held += count;
 	return 0;
 }

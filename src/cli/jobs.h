@@ -26,6 +26,7 @@ enum job_end {
 struct job_item {
 	dw_token token;
 	struct line line;
+	bool is_answered; /* of work: the command has answered it by itself */
 };
 
 struct exec_job {
@@ -33,6 +34,7 @@ struct exec_job {
 	struct job_item *items;
 	size_t count;
 	dw_usec until; /* steady time when it is overdue, or DW_NEVER */
+	int answers;   /* shell_input.answers; the user closes it */
 	enum job_end end;
 	int status; /* the shell's exit code, 128 and more for a signal */
 };

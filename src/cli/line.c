@@ -161,6 +161,16 @@ bool line_of_dead(struct line *line, const dw_dead *letter)
 	return line_of_timer(line, object, letter->data, letter->data_size);
 }
 
+bool line_of_message(struct line *line, const dw_message *message)
+{
+	json_t *object =
+	    json_pack("{s:o, s:s, s:o, s:I, s:I}", "token", line_name(message->token), "id",
+		      message->id, "topic", line_name(message->topic), "due",
+		      (json_int_t)message->due, "attempt", (json_int_t)message->attempt);
+
+	return line_of_timer(line, object, message->data, message->data_size);
+}
+
 const char *state_name(dw_state state)
 {
 	switch (state) {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/topic.h"
 
 /* A line with its newline. All zero is an empty line. A line can be filled again and again; call
  * line_free() at the end. */
@@ -28,6 +29,7 @@ bool line_of_firing(struct line *, const dw_firing *);
 bool line_of_info(struct line *, const dw_info *);
 bool line_of_whole_info(struct line *, const dw_info *);
 bool line_of_dead(struct line *, const dw_dead *);
+bool line_of_message(struct line *, const dw_message *);
 bool line_of(struct line *, json_t *object);
 void line_free(struct line *);
 

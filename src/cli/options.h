@@ -49,6 +49,21 @@ enum option_id {
 	OPT_UNTIL,
 	OPT_EXCEPT,
 	OPT_TIMES,
+	OPT_QUEUE,
+	OPT_MAX,
+	OPT_OVERFLOW,
+	OPT_EXPIRE,
+	OPT_HIDE,
+	OPT_RETRIES,
+	OPT_BACKOFF,
+	OPT_BACKOFF_MAX,
+	OPT_FACTOR,
+	OPT_JITTER,
+	OPT_TIME_LIMIT,
+	OPT_INTAKE,
+	OPT_RETRY,
+	OPT_DEAD,
+	OPT_TOUCH,
 	OPT_COUNT
 };
 #define OPT_BIT(id) (UINT64_C(1) << (id))
@@ -71,6 +86,7 @@ struct command {
 	size_t words_min; /* the least number of arguments after the name */
 	size_t words_max;
 	int (*run)(const struct options *);
+	bool of_queues; /* the overview names it only beside topic */
 };
 
 /* options_parse: EXIT_DONE, or complains. Free with options_free() in any case. */

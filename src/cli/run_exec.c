@@ -34,7 +34,7 @@ static int check_exec(const struct options *options)
 
 	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
 		if (!options->value[OPT_EXEC] && options->value[own[i].id])
-			return complain(EXIT_USAGE, "run: --%s is for --exec CMD", own[i].name);
+			return complain(EXIT_USAGE, "--%s is for --exec CMD", own[i].name);
 	if (options->value[OPT_EXEC] && !*options->value[OPT_EXEC])
 		return complain(EXIT_USAGE, "--exec \"\": write the command to run");
 	return EXIT_DONE;
@@ -91,15 +91,15 @@ static char *join(const struct job_item *items, size_t count, size_t *ret_size)
 	return bytes;
 }
 
-static int start_batch(struct jobs *jobs, const char *topic, struct job_item *items, size_t count)
+int run_exec_start_lines(struct jobs *jobs, const struct shell_input *input, struct job_item *items)
 {
-	struct shell_input input = {.topic = topic, .count = count};
-	char *bytes = join(items, count, &input.size);
+	struct shell_input whole = *input;
+	char *bytes = join(items, input->count, &whole.size);
 	int error = ENOMEM;
 
-	input.bytes = bytes;
+	whole.bytes = bytes;
 	if (bytes)
-		error = jobs_start(jobs, &input, items, count);
+		error = jobs_start(jobs, &whole, items, input->count);
 	free(bytes);
 	return error;
 }
@@ -121,8 +121,12 @@ int run_exec_start(struct jobs *jobs, const dw_firing *firings, size_t count, bo
 	int error = ENOMEM;
 
 	if (items && fill(items, firings, count))
-		error = is_batch ? start_batch(jobs, firings->topic, items, count)
-				 : start_one(jobs, firings, items);
+		error =
+		    is_batch
+			? run_exec_start_lines(
+			      jobs, &(struct shell_input){.topic = firings->topic, .count = count},
+			      items)
+			: start_one(jobs, firings, items);
 	if (error != 0)
 		jobs_items_free(items, count);
 	return error;

@@ -13,6 +13,10 @@ int run_exec_read(const struct options *, struct jobs *);
  * there is one firing, and its data. 0, or an errno. */
 int run_exec_start(struct jobs *, const dw_firing *firings, size_t count, bool is_batch);
 
+/* run_exec_start_lines starts a command that gets the lines of the items on its stdin; input has
+ * the rest. 0: the job owns the items; or an errno. */
+int run_exec_start_lines(struct jobs *, const struct shell_input *input, struct job_item *items);
+
 /* run_exec_tell reports on stderr how a command has failed. It prints nothing for a success. */
 void run_exec_tell(const struct exec_job *);
 

@@ -19,6 +19,7 @@
 
 #include "cli/supervisor.h"
 
+enum { ANSWERS_FD = 3 };
 enum { OWN_VARIABLES = 4, VARIABLE_SIZE = sizeof "DW_TOPIC=" + DW_ID_MAX };
 
 /* All variables that we may set. An outer durawheel may have set them. */
@@ -129,7 +130,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 }
 
 /* spawn starts this program once more, as the supervisor of command. */
-static int spawn(const char *command, const int streams[2], char *const *variables, pid_t *ret_pid)
+static int spawn(const char *command, const int streams[3], char *const *variables, pid_t *ret_pid)
 {
 	/* posix_spawn() does not change the arguments, even though its type allows it. */
 	char name[] = SUPERVISOR_NAME;
@@ -147,6 +148,8 @@ static int spawn(const char *command, const int streams[2], char *const *variabl
 		error = set_attributes(&attributes);
 		for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO && error == 0; fd++)
 			error = posix_spawn_file_actions_adddup2(&actions, streams[fd], fd);
+		if (error == 0 && streams[2] > 0)
+			error = posix_spawn_file_actions_adddup2(&actions, streams[2], ANSWERS_FD);
 		if (error == 0)
 			error = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, words,
 					    variables);
@@ -159,7 +162,7 @@ static int spawn(const char *command, const int streams[2], char *const *variabl
 int shell_start(const char *command, int output, const struct shell_input *input, pid_t *ret_pid)
 {
 	struct environment environment;
-	int streams[2] = {open_data(input), output};
+	int streams[3] = {open_data(input), output, input->answers};
 	int error = ENOMEM;
 
 	if (streams[0] < 0)

@@ -14,6 +14,7 @@ struct shell_input {
 	size_t count;
 	const void *bytes; /* its stdin */
 	size_t size;
+	int answers; /* a file that becomes its descriptor 3; 0: none */
 };
 
 /* shell_start runs command by /bin/sh -c below a supervisor (cli/supervisor.h), whose process id

@@ -6,6 +6,7 @@
 #include "engine/lifecycle.h"
 #include "engine/notify.h"
 #include "engine/urgent.h"
+#include "engine/workers.h"
 #include "port/driven.h"
 
 int engine_new(struct engine **ret_engine, const struct engine_env *env)
@@ -95,6 +96,7 @@ void engine_begin_close(struct engine *engine)
 
 void engine_abandon(struct engine *engine)
 {
+	workers_abandon(engine);
 	walk_finish(engine);
 	submit_collect(engine);
 	while (answers_next(engine)) {

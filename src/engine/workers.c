@@ -97,6 +97,17 @@ dw_usec workers_wake(const struct engine *engine, dw_usec now)
 			      : usec_add(now, usec_max(usec_sub(at, engine_steady(engine)), 0));
 }
 
+void workers_abandon(struct engine *engine)
+{
+	struct job *next;
+
+	for (struct job *job = engine->delivery.out; job; job = next) {
+		next = job->next_out;
+		job->prev_out = job->next_out = NULL;
+	}
+	engine->delivery.out = NULL;
+}
+
 /* ---- A job that comes back ------------------------------------------------------------------- */
 
 /* unstart: the worker could not start the handler, because the wall clock was set back or the

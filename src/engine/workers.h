@@ -23,6 +23,9 @@ void workers_send(struct engine *, struct job *);
 void workers_round(struct engine *);
 dw_usec workers_wake(const struct engine *, dw_usec now);
 
+/* workers_abandon: nobody waits any more for the jobs that are out. */
+void workers_abandon(struct engine *);
+
 /* workers_finish takes a job back and frees it. */
 void workers_finish(struct engine *, struct job *);
 

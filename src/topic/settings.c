@@ -136,7 +136,8 @@ static void read_text(dw_topic_settings *settings, dw_topic_info *info, const ch
 	char *rest = NULL;
 
 	size = size < sizeof copy ? size : sizeof copy - 1;
-	memcpy(copy, text, size);
+	if (size > 0)
+		memcpy(copy, text, size);
 	copy[size] = '\0';
 	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		read_word(settings_fields, COUNT(settings_fields), settings, word);

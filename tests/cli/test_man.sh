@@ -26,8 +26,9 @@ test_man_page_has_every_command_and_option() {
 	page 1
 	cp out page
 	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop' \
-		'journal list' 'journal replay' 'journal drop'; do
-		case $name in dead | journal | help) continue ;; esac
+		'journal list' 'journal replay' 'journal drop' push take ack work \
+		'topic set' 'topic list' 'topic show' 'topic pause' 'topic resume' 'topic drop'; do
+		case $name in dead | journal | topic | help) continue ;; esac
 		durawheel help $name | grep -vE '^(Example|Besides)' |
 			grep -o -e '--[a-z-]*' >options || true
 		part "$name"

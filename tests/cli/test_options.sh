@@ -20,14 +20,16 @@ is_a_screen() {
 }
 
 test_every_command_is_helped() {
-	[ "$(names_of_commands | tr '\n' ' ')" = \
-		'add import cancel move show list run stats dead journal when check purge help ' ]
+	[ "$(names_of_commands | tr '\n' ' ')" = 'add import cancel move show list run stats dead '\
+'topic journal when check purge help ' ]
 	expect 2 durawheel help nonsense
 	says 'no command nonsense'
 	expect 2 durawheel help run list
 	# Every option that a help names is one.
-	for name in $(names_of_commands | grep -vxE 'dead|journal') 'dead list' 'dead requeue' \
-		'dead drop' 'journal list' 'journal replay' 'journal drop'; do
+	for name in $(names_of_commands | grep -vxE 'dead|journal|topic') 'dead list' \
+		'dead requeue' \
+		'dead drop' 'journal list' 'journal replay' 'journal drop' push take ack work \
+		'topic set' 'topic list' 'topic show' 'topic pause' 'topic resume' 'topic drop'; do
 		durawheel help $name | grep -v ^Example: | grep -o -e '--[a-z-]*' >options
 		while read -r option; do
 			expect 2 durawheel $name "$option=1" --name ''
@@ -109,7 +111,8 @@ test_help_and_version_are_printed() {
 	cp out overview
 	is_a_screen overview
 	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop' \
-		'journal list' 'journal replay' 'journal drop'; do
+		'journal list' 'journal replay' 'journal drop' push take ack work \
+		'topic set' 'topic list' 'topic show' 'topic pause' 'topic resume' 'topic drop'; do
 		# A name may be two words.
 		expect 0 durawheel $name --help
 		head -n 1 out | grep -q "^durawheel $name"

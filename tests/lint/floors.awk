@@ -12,9 +12,9 @@ function judge_public(name) {
 }
 
 function judge_command(name) {
-	if (name !~ /^cli\// && name != "durawheel/durawheel.h" && name != "durawheel/error.h")
+	if (name !~ /^cli\// && name !~ /^durawheel\/(durawheel|error|topic)\.h$/)
 		say("the command includes \"" name "\"",
-		    "src/cli uses only durawheel/durawheel.h, durawheel/error.h and cli/...")
+		    "src/cli uses only durawheel/durawheel.h, error.h, topic.h, and cli/...")
 }
 
 function judge_floor(name,    own, other, target) {

@@ -1,0 +1,11 @@
+/* The data of a timer or a message from the command line. */
+#ifndef DW_CLI_DATA_H
+#define DW_CLI_DATA_H
+
+#include "cli/options.h"
+
+/* data_of_options reads --data or --data-file into the timer. *ret_file becomes a block for free(),
+ * or stays NULL. EXIT_DONE, or complains. */
+int data_of_options(const struct options *, const char *command, dw_timer *, void **ret_file);
+
+#endif

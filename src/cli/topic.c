@@ -1,0 +1,348 @@
+/* durawheel topic: sets, lists, pauses and drops topics. */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/errors.h"
+#include "cli/line.h"
+#include "cli/session.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "durawheel/topic.h"
+
+struct topic_command {
+	bool json;
+	bool shows; /* one topic, in rows */
+	const char *name;
+	struct line line;
+	size_t count;
+	int code;
+};
+
+int command_topic(const struct options *options)
+{
+	(void)options;
+	return complain(EXIT_USAGE, "topic: write set, list, show, pause, resume or drop");
+}
+
+/* ---- Settings ------------------------------------------------------------------------------ */
+
+/* number_of reads a whole number from 0 to most. */
+static int number_of(const struct options *options, enum option_id id, const char *name,
+		     uint32_t most, uint32_t *ret_number)
+{
+	const char *text = options->value[id];
+	char *rest;
+	unsigned long number;
+
+	if (!text)
+		return EXIT_DONE;
+	number = strtoul(text, &rest, 10);
+	if (*text < '0' || *text > '9' || *rest || number > most)
+		return complain(EXIT_USAGE, "--%s \"%.40s\": write a number from 0 to %" PRIu32,
+				name, text, most);
+	*ret_number = (uint32_t)number;
+	return EXIT_DONE;
+}
+
+static int span_of(const struct options *options, enum option_id id, dw_usec *ret_span)
+{
+	return options->value[id] ? options_duration(options, id, ret_span) : EXIT_DONE;
+}
+
+/* read_retries: what is 0 on the command line has a name of its own in the settings. */
+static int read_retries(const struct options *options, dw_topic_settings *settings)
+{
+	uint32_t retries = DW_RETRIES_MAX, jitter = 20;
+	int code = number_of(options, OPT_RETRIES, "retries", 255, &retries);
+
+	if (code == EXIT_DONE)
+		code = number_of(options, OPT_JITTER, "jitter", 100, &jitter);
+	if (code == EXIT_DONE)
+		code = number_of(options, OPT_FACTOR, "factor", 10, &settings->backoff_factor);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_BACKOFF, &settings->backoff_first_us);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_BACKOFF_MAX, &settings->backoff_max_us);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_TIME_LIMIT, &settings->limit_us);
+	if (options->value[OPT_RETRIES])
+		settings->retries_max = retries ? retries : DW_NO_RETRIES;
+	if (options->value[OPT_JITTER])
+		settings->jitter_percent = jitter ? jitter : DW_NO_JITTER;
+	return code;
+}
+
+static int read_overflow(const char *text, dw_overflow *ret_overflow)
+{
+	*ret_overflow = strcmp(text, "refuse") == 0 ? DW_REFUSE : DW_DROP_OLDEST;
+	if (*ret_overflow == DW_REFUSE || strcmp(text, "drop-oldest") == 0)
+		return EXIT_DONE;
+	return complain(EXIT_USAGE, "--overflow \"%.40s\": write drop-oldest or refuse", text);
+}
+
+static int read_queue(const struct options *options, dw_topic_settings *settings)
+{
+	const char *hide = options->value[OPT_HIDE];
+	int code = number_of(options, OPT_MAX, "max", DW_QUEUE_MAX, &settings->max);
+
+	settings->queue = options->value[OPT_QUEUE] != NULL;
+	if (code == EXIT_DONE && options->value[OPT_OVERFLOW])
+		code = read_overflow(options->value[OPT_OVERFLOW], &settings->overflow);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_EXPIRE, &settings->expire_us);
+	if (code == EXIT_DONE && hide && strcmp(hide, "never") == 0)
+		settings->hide_us = DW_AT_MOST_ONCE;
+	else if (code == EXIT_DONE)
+		code = span_of(options, OPT_HIDE, &settings->hide_us);
+	return code;
+}
+
+/* ---- Changes ------------------------------------------------------------------------------- */
+
+static void topic_changed(dw *d, const dw_result *result, void *user)
+{
+	struct topic_command *command = user;
+
+	(void)d;
+	command->code = EXIT_DONE;
+	if (result->status == DW_EBUSY)
+		command->code = complain(EXIT_FAILED, "%s: its queue has messages: take them first",
+					 result->id);
+	else if (result->status == DW_ENOENT)
+		command->code = complain(EXIT_ABSENT, "%s has no settings", result->id);
+	else if (result->status != DW_OK)
+		command->code = complain(exit_of(result->status), "%s: %s", result->id,
+					 dw_strerror(result->status));
+}
+
+/* end_change waits for the answer, and closes. status: of the call. */
+static int end_change(dw *d, struct topic_command *command, int status)
+{
+	if (status != DW_OK)
+		command->code = complain(exit_of(status), "%s", why(d, status));
+	else
+		(void)session_sync(d); /* if it complains, the code stays EXIT_STORE */
+	line_free(&command->line);
+	return session_close(d, command->code);
+}
+
+int command_topic_set(const struct options *options)
+{
+	struct topic_command command = {.code = EXIT_STORE};
+	dw_topic_settings settings = {.size = sizeof settings};
+	int code = read_retries(options, &settings);
+	dw *d;
+
+	if (code == EXIT_DONE)
+		code = read_queue(options, &settings);
+	if (code == EXIT_DONE)
+		code = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+	if (code != EXIT_DONE)
+		return code;
+	return end_change(d, &command,
+			  dw_topic_set(d, options->words[1], &settings, topic_changed, &command));
+}
+
+static int pause_topic(const struct options *options, unsigned paused)
+{
+	struct topic_command command = {.code = EXIT_STORE};
+	dw *d;
+	int code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (code != EXIT_DONE)
+		return code;
+	return end_change(d, &command,
+			  dw_topic_pause(d, options->words[1], paused, topic_changed, &command));
+}
+
+int command_topic_pause(const struct options *options)
+{
+	return pause_topic(options, options->value[OPT_INTAKE] ? DW_PAUSE_DELIVERY | DW_PAUSE_INTAKE
+							       : DW_PAUSE_DELIVERY);
+}
+
+int command_topic_resume(const struct options *options)
+{
+	return pause_topic(options, 0);
+}
+
+int command_topic_drop(const struct options *options)
+{
+	struct topic_command command = {.code = EXIT_STORE};
+	dw *d;
+	int code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (code != EXIT_DONE)
+		return code;
+	return end_change(d, &command,
+			  dw_topic_drop(d, options->words[1], topic_changed, &command));
+}
+
+/* ---- Looking ------------------------------------------------------------------------------- */
+
+static const char *pause_name(unsigned paused)
+{
+	static const char *const names[] = {"no", "delivery", "intake", "both"};
+
+	return names[paused % 4];
+}
+
+/* add_number adds a number that differs from its default. */
+static void add_number(json_t *object, const char *name, int64_t number)
+{
+	if (number != 0)
+		(void)json_object_set_new(object, name,
+					  json_integer(number)); /* or it is missing */
+}
+
+static json_t *object_of(const dw_topic_info *info)
+{
+	const dw_topic_settings *settings = &info->settings;
+	json_t *object = json_pack(
+	    "{s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	    "topic", line_name(info->name), "queue", settings->queue, "paused",
+	    pause_name(settings->paused), "pending", (json_int_t)info->pending, "due",
+	    (json_int_t)info->due, "running", (json_int_t)info->running, "done",
+	    (json_int_t)info->done, "retried", (json_int_t)info->retried, "dead",
+	    (json_int_t)info->dead, "oldest", (json_int_t)info->oldest, "waiting",
+	    (json_int_t)info->waiting, "taken", (json_int_t)info->taken, "later",
+	    (json_int_t)info->later, "dropped", (json_int_t)info->dropped, "expired",
+	    (json_int_t)info->expired, "oldest_message", (json_int_t)info->oldest_message);
+
+	if (!object)
+		return NULL;
+	add_number(object, "retries_max",
+		   settings->retries_max == DW_NO_RETRIES ? -1 : (int64_t)settings->retries_max);
+	add_number(object, "backoff_first_us", settings->backoff_first_us);
+	add_number(object, "backoff_max_us", settings->backoff_max_us);
+	add_number(object, "backoff_factor", settings->backoff_factor);
+	add_number(object, "jitter_percent",
+		   settings->jitter_percent == DW_NO_JITTER ? -1
+							    : (int64_t)settings->jitter_percent);
+	add_number(object, "limit_us", settings->limit_us);
+	add_number(object, "max", settings->max);
+	add_number(object, "overflow", settings->overflow);
+	add_number(object, "expire_us", settings->expire_us);
+	add_number(object, "hide_us", settings->hide_us);
+	return object;
+}
+
+static void print_line(const dw_topic_info *info)
+{
+	char name[TEXT_STEP_SIZE * DW_TOPIC_MAX];
+	const char *kind = info->settings.queue ? "queue" : info->is_set ? "set" : "-";
+
+	name[text_escape(info->name, strlen(info->name), name, sizeof name)] = '\0';
+	(void)printf("%-24s %-6s %-9s %9" PRIu64 " %7" PRIu64 " %7" PRIu64 " %9" PRIu64 " %7" PRIu64
+		     " %8" PRIu64 "\n",
+		     name, kind, pause_name(info->settings.paused), info->pending, info->due,
+		     info->running, info->waiting, info->taken,
+		     info->dropped + info->expired); /* session_close() checks */
+}
+
+static void row_of_span(const char *name, dw_usec span)
+{
+	if (span > 0)
+		table_row_span(name, span);
+}
+
+static void print_queue(const dw_topic_info *info)
+{
+	const dw_topic_settings *settings = &info->settings;
+	const char *overflow = settings->overflow == DW_REFUSE ? "refuse" : "drop-oldest";
+
+	table_row_count("max", settings->max ? settings->max : 100000);
+	table_row_text("overflow", overflow, strlen(overflow));
+	row_of_span("expire", settings->expire_us);
+	if (settings->hide_us == DW_AT_MOST_ONCE)
+		table_row_text("hide", "never", sizeof "never" - 1);
+	else
+		table_row_span("hide", settings->hide_us ? settings->hide_us : DW_SECONDS(30));
+	table_row_count("waiting", info->waiting);
+	table_row_count("taken", info->taken);
+	table_row_count("later", info->later);
+	table_row_count("dropped", info->dropped);
+	table_row_count("expired", info->expired);
+	if (info->oldest_message)
+		table_row_time("oldest message", info->oldest_message);
+}
+
+static void print_rows(const dw_topic_info *info)
+{
+	const dw_topic_settings *settings = &info->settings;
+	const char *paused = pause_name(settings->paused);
+
+	table_row_text("topic", info->name, strlen(info->name));
+	table_row_text("paused", paused, strlen(paused));
+	table_row_count("retries max", settings->retries_max == DW_NO_RETRIES ? 0
+				       : settings->retries_max ? settings->retries_max
+							       : DW_RETRIES_MAX);
+	row_of_span("backoff", settings->backoff_first_us);
+	row_of_span("backoff max", settings->backoff_max_us);
+	row_of_span("time limit", settings->limit_us);
+	table_row_count("pending", info->pending);
+	table_row_count("due", info->due);
+	table_row_count("running", info->running);
+	table_row_count("done", info->done);
+	table_row_count("retried", info->retried);
+	table_row_count("dead", info->dead);
+	if (info->oldest)
+		table_row_time("oldest due", info->oldest);
+	if (settings->queue || info->waiting + info->taken + info->later > 0)
+		print_queue(info);
+}
+
+static void topics_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	struct topic_command *command = user;
+
+	(void)d;
+	command->code = EXIT_DONE;
+	if (status != DW_OK)
+		command->code = complain(exit_of(status), "%s", dw_strerror(status));
+	else if (command->shows && count == 0)
+		command->code =
+		    complain(EXIT_ABSENT, "%s has no settings and no timers", command->name);
+	if (!command->json && !command->shows && status == DW_OK)
+		(void)puts("TOPIC                    KIND   PAUSED      PENDING     DUE RUNNING"
+			   "   WAITING   TAKEN     LOST"); /* session_close() checks */
+	for (size_t i = 0; i < count; i++) {
+		if (command->shows && !command->json)
+			print_rows(&topics[i]);
+		else if (!command->json)
+			print_line(&topics[i]);
+		else if (line_of(&command->line, object_of(&topics[i])))
+			(void)fwrite(command->line.bytes, 1, command->line.size,
+				     stdout); /* session_close() checks */
+		else
+			command->code = complain(EXIT_FAILED, "out of memory");
+	}
+}
+
+static int look(const struct options *options, const char *name)
+{
+	struct topic_command command = {.json = options->value[OPT_JSON] != NULL,
+					.shows = name != NULL,
+					.name = name,
+					.code = EXIT_STORE};
+	dw *d;
+	int code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (code != EXIT_DONE)
+		return code;
+	return end_change(d, &command, dw_topic_list(d, name, topics_told, &command));
+}
+
+int command_topic_list(const struct options *options)
+{
+	return look(options, NULL);
+}
+
+int command_topic_show(const struct options *options)
+{
+	return look(options, options->words[1]);
+}

@@ -1,0 +1,174 @@
+# topic, push, take, ack, work: topics and their queues.
+# shellcheck shell=bash disable=SC2154,SC2034,SC2016
+
+# queue [OPTION]...: the topic q is a queue.
+queue() {
+	expect 0 durawheel topic set q --queue "$@"
+}
+
+# has_topic KEY VALUE: what topic show says of q.
+has_topic() {
+	durawheel topic show q --json | grep -q "\"$1\":$2[,}]"
+}
+
+test_topic_keeps_its_settings() {
+	expect 0 durawheel topic set t --retries 0 --backoff 10s --jitter 0
+	expect 0 durawheel topic show t --json
+	grep -q '"retries_max":-1,"backoff_first_us":10000000,"jitter_percent":-1}' out
+	expect 0 durawheel topic pause t
+	expect 0 durawheel topic list --json
+	grep -q '"topic":"t","queue":false,"paused":"delivery"' out
+	expect 0 durawheel topic resume t
+	expect 0 durawheel topic list
+	grep -q '^t  *set  *no ' out
+	expect 0 durawheel topic drop t
+	expect 3 durawheel topic drop t
+	says 't has no settings$'
+	expect 3 durawheel topic show t
+}
+
+test_topic_refuses_bad_settings_in_words() {
+	expect 2 durawheel topic set t --retries 256
+	says 'write a number from 0 to 255$'
+	expect 2 durawheel topic set t --max 5
+	says 'set queue to 1$'
+	expect 2 durawheel topic set t --queue --overflow half
+	says 'write drop-oldest or refuse$'
+	expect 2 durawheel topic set t --queue --hide 10ms
+	says 'hide_us is not 1 s to 12 h'
+	expect 2 durawheel topic
+	says 'write set, list, show, pause, resume or drop$'
+}
+
+test_paused_topic_fires_nothing() {
+	empty_store
+	expect 0 durawheel topic pause t
+	start --topic t --topic u
+	expect 0 durawheel add --topic t --id a --in 0
+	expect 0 durawheel add --topic u --id b --in 0
+	await grep -q '"id":"b"' fired
+	! grep -q '"id":"a"' fired || fail 'a paused topic fired'
+	expect 0 durawheel topic pause t --intake
+	expect 6 durawheel add --topic t --id c --in 0
+	says 'c: the topic is paused: it takes nothing new$'
+	expect 0 durawheel topic resume t
+	await grep -q '"id":"a"' fired
+	stop_owner
+}
+
+test_message_is_taken_and_answered() {
+	queue
+	expect 0 durawheel push --topic q --id a --data hello
+	printf '{"id":"b","data_base64":"/w=="}\n\n{"data":"x"}\n' >lines
+	expect 0 durawheel push --topic q - <lines
+	prints '2 pushed'
+	expect 0 durawheel take --topic q --max 2
+	is_counted out 2
+	grep -q '^{"token":"q/[0-9]*/1","id":"a","topic":"q","due":[0-9]*,"attempt":1,' out
+	grep -q '"data":"hello"}$' out
+	grep -q '"id":"b",.*"data_base64":"/w=="}$' out
+	cp out taken
+	expect 0 durawheel ack - <taken
+	expect 5 durawheel ack - <taken
+	says 'this delivery is over$'
+	has_topic waiting 1
+	expect 0 durawheel take --topic q
+	token=$(sed 's/^{"token":"\([^"]*\)".*/\1/' out)
+	expect 0 durawheel ack --touch "$token"
+	expect 0 durawheel ack --dead "$token"
+	expect 0 durawheel dead list --json
+	grep -q '"topic":"q","reason":"GAVE_UP"' out
+	has_topic taken 0
+}
+
+test_take_waits_for_a_timer() {
+	queue
+	start
+	durawheel take --topic q --wait 1h >taken &
+	taker=$!
+	expect 0 durawheel add --topic q --id a --in 50ms --data x
+	wait $taker
+	grep -q '"id":"a".*"attempt":1,"data":"x"}$' taken
+	! grep -q '"id":"a"' fired || fail 'a timer of a queue fired'
+	stop_owner
+}
+
+test_full_queue_refuses_or_drops() {
+	queue --max 2 --overflow refuse
+	expect 0 durawheel push --topic q --id a
+	expect 0 durawheel push --topic q --id b
+	expect 6 durawheel push --topic q --id c
+	says 'q: its queue is full$'
+	queue --max 2
+	expect 0 durawheel push --topic q --id c
+	expect 0 durawheel take --topic q
+	[ "$(grep -o '"id":"."' out | tr -d '\n')" = '"id":"b""id":"c"' ]
+	has_topic dropped 1
+}
+
+test_wrong_words_about_queues() {
+	empty_store
+	expect 3 durawheel push --topic q
+	says 'it is no queue: see durawheel topic set$'
+	expect 3 durawheel take --topic q
+	expect 2 durawheel take
+	says 'write --topic T$'
+	expect 2 durawheel ack garbage
+	says 'token 1 is not one of a message'
+	queue
+	expect 2 durawheel push --topic q file
+	expect 2 durawheel take --topic q --max 1001
+	expect 2 durawheel ack q/1/1 --retry 1m --dead
+	expect 1 durawheel push --topic q - <<<'{"id":7}'
+	says '^durawheel: line 1: write an object'
+}
+
+test_work_runs_a_command_for_each_batch() {
+	queue
+	for ((i = 1; i <= 50; i++)); do printf '{"id":"m%02d"}\n' $i; done >lines
+	expect 0 durawheel push --topic q - <lines
+	durawheel work --topic q --batch 20 --jobs 1 \
+		--exec 'cat >>got; echo "$DW_TOPIC $DW_COUNT" >>counts' 2>log &
+	owner=$!
+	await is_counted got 50
+	await has_topic taken 0
+	[ "$(tr '\n' ' ' <counts)" = 'q 20 q 20 q 10 ' ] || fail "the commands got $(cat counts)"
+	grep -o '"id":"m[0-9]*"' got | sort -c
+	stop_owner
+}
+
+test_work_answers_by_exit_code_and_descriptor_3() {
+	queue --backoff 1ms
+	printf '{"id":"a"}\n{"id":"b"}\n{"id":"c"}\n' >lines
+	expect 0 durawheel push --topic q - <lines
+	durawheel work --topic q --batch 3 --jobs 1 --exec 'cat >now; cat now >>got
+		grep "\"id\":\"a\"" now | sed "s/,.*/,\"verdict\":\"dead\"}/" >&3
+		[ -e failed ] || { echo >failed; exit 7; }' 2>log &
+	owner=$!
+	await is_counted got 5
+	await has_topic waiting 0
+	await has_topic taken 0
+	[ "$(grep -c '"id":"a"' got)" = 1 ]
+	expect 0 durawheel dead list --json
+	is_counted out 1
+	grep -q '"id":"a"' out
+	stop_owner
+	grep -q 'and 2 more: the command exits with 7' log
+}
+
+# Messages of a command that runs for longer than they are hidden stay hidden.
+test_work_touches_what_it_works_on() {
+	queue --hide 1s
+	expect 0 durawheel push --topic q --id a
+	durawheel work --topic q --jobs 2 \
+		--exec 'cat >>got; until [ -e enough ]; do sleep 0.1; done' 2>log &
+	owner=$!
+	await is_counted got 1
+	await has_topic taken 1
+	expect 0 durawheel take --topic q --wait 3s
+	prints ''
+	: >enough
+	await has_topic taken 0
+	is_counted got 1
+	stop_owner
+}
