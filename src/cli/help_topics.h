@@ -54,7 +54,7 @@ static const char help_of_ack[] =
 
 static const char help_of_work[] =
     "  --topic T         the first of these topics that has messages\n"
-    "  --exec CMD        run /bin/sh -c CMD for a batch: a line of take for each message\n"
+    "  --exec CMD        run /bin/sh -c CMD for a batch: a line of take for each one\n"
     "                    on stdin, DW_TOPIC and DW_COUNT set\n"
     "  --batch N         at most N messages for each CMD (default: 128, at most 1000)\n"
     "  --wait D          how long one look for messages takes (default: 10s)\n"

@@ -172,3 +172,34 @@ test_work_touches_what_it_works_on() {
 	is_counted got 1
 	stop_owner
 }
+
+# kill_workers N: so many workers die at some moment of their work, the last one does the rest.
+kill_workers() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		durawheel work --topic q --batch 5 --jobs 2 --exec 'cat >>got' 2>>log &
+		owner=$!
+		sleep "0.$(((RANDOM % 3) + 1))$((RANDOM % 10))"
+		kill -KILL "$owner"
+		wait "$owner" || true
+	done
+	durawheel work --topic q --batch 50 --exec 'cat >>got' 2>>log &
+	owner=$!
+	await has_topic waiting 0
+	await has_topic taken 0
+	stop_owner
+}
+
+# Nothing is lost, and a kill repeats at most what its two commands had.
+test_killed_worker_loses_nothing() {
+	local kills=${DW_LONG:+300} messages
+	kills=${kills:-8}
+	messages=$((kills * 40))
+	queue --hide 1s
+	for ((i = 1; i <= messages; i++)); do echo "{\"id\":\"m$i\"}"; done >lines
+	expect 0 durawheel push --topic q - <lines
+	kill_workers "$kills"
+	grep -o '"id":"m[0-9]*"' got | sort -u >ids
+	is_counted ids "$messages" || fail "some are lost: $(wc -l <ids) of $messages"
+	[ "$(wc -l <got)" -le $((messages + kills * 10)) ] || fail "$(wc -l <got) of $messages"
+}

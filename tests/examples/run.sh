@@ -505,6 +505,29 @@ journal_orders_case()
 	redis_kill
 }
 
+# behaviour_report URL: it says by itself whether the events add up; the batch of the consumer that
+# is killed comes back.
+behaviour()
+{
+	timeout 120 "$bin/behaviour_report" --store "$1" --events 2000 --seconds 3 --kill \
+		>out 2>err ||
+		die "it exits $?: $(cat out err)"
+	tail -n 1 out | grep -qE '^6000 events in [0-9]+ .*, [1-9][0-9]* taken again,' ||
+		die "nothing came back: $(tail -n 1 out)"
+}
+
+behaviour_case()
+{
+	behaviour "sqlite:$PWD/b.db"
+}
+
+redis_behaviour_case()
+{
+	start_redis
+	behaviour "unix://$work/socket"
+	redis_kill
+}
+
 hello_case()
 {
 	"$bin/hello" >out
