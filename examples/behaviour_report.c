@@ -43,7 +43,7 @@ struct shared {
 };
 static struct shared *shared;
 
-static char games[GAMES][16];
+static char games[GAMES][24];
 
 static int game_of(const char *topic)
 {

@@ -244,11 +244,10 @@ const struct command commands[] = {
 	.name = "topic list",
 	.summary = "lists topics with settings or timers, and their numbers",
 	.synopsis = "[--json]",
-	.help =
-	    "  --json            a line of JSON each, with all numbers and the settings\n"
-	    "\n"
-	    "The numbers of timers are the owner's, of the last 2 s, or 10 s while it is idle.\n"
-	    "LOST: messages that were dropped or expired.\n",
+	.help = "  --json            a line of JSON each, with all numbers and the settings\n"
+		"\n"
+		"The numbers of timers are the owner's, of the last 2 s, or 10 s if it is idle.\n"
+		"LOST: messages that were dropped or expired.\n",
 	.example = "durawheel topic list",
 	.options = OPT_BIT(OPT_JSON),
 	.run = command_topic_list,

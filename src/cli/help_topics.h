@@ -20,7 +20,7 @@ static const char help_of_topic_set[] =
     "  --max N           messages in the queue at most (default: 100000)\n"
     "  --overflow O      drop-oldest (default), or refuse\n"
     "  --expire D        a message that was due so long ago is dropped\n"
-    "  --hide D          how long a taken message is hidden, 1s to 12h (default: 30s);\n"
+    "  --hide D          how long a taken message is hidden, 1s to 12h (default 30s);\n"
     "                    never: it is deleted when it is taken\n"
     "  --retries N       then it is dead, 0 to 255 (default: 16)\n"
     "  --backoff D       the first delay of a retry (default: 1s)\n"

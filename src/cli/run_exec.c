@@ -34,7 +34,7 @@ static int check_exec(const struct options *options)
 
 	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
 		if (!options->value[OPT_EXEC] && options->value[own[i].id])
-			return complain(EXIT_USAGE, "--%s is for --exec CMD", own[i].name);
+			return complain(EXIT_USAGE, "run: --%s is for --exec CMD", own[i].name);
 	if (options->value[OPT_EXEC] && !*options->value[OPT_EXEC])
 		return complain(EXIT_USAGE, "--exec \"\": write the command to run");
 	return EXIT_DONE;
