@@ -1,20 +1,20 @@
 #!/bin/sh
 # run.sh: build the release and run one benchmark.
-#     tests/bench/run.sh wheel|late|burst|news|store|recover [--store sqlite|redis|memory]
+#     tests/bench/run.sh wheel|late|burst|news|store|recover|queue [--store sqlite|redis|memory]
 #         [--workload W] [--n N] [--json]
-# memory is for late and burst only.
+# memory is for late and burst only; queue is for redis, or sqlite.
 # store is the Redis store's: puts against a bare client, then burst with --store redis.
 set -eu
 
 usage() {
-	echo "usage: tests/bench/run.sh wheel|late|burst|news|store|recover" \
+	echo "usage: tests/bench/run.sh wheel|late|burst|news|store|recover|queue" \
 		"[--store sqlite|redis|memory] [--workload W] [--n N] [--json]" >&2
 	exit 2
 }
 
 [ $# -ge 1 ] || usage
 case $1 in
-wheel | late | burst | news | recover) benches=$1 ;;
+wheel | late | burst | news | recover | queue) benches=$1 ;;
 store) benches="store burst" ;;
 *) usage ;;
 esac
