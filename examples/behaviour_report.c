@@ -39,7 +39,7 @@ struct shared {
 	_Atomic uint64_t batches, mixed, too_old;
 	_Atomic int64_t wait_max[GAMES];
 	_Atomic int sending;
-	_Atomic int freeze; /* the consumer that will be killed answers nothing any more */
+	_Atomic int doomed; /* the first consumer is killed with its next batch */
 };
 static struct shared *shared;
 
@@ -139,8 +139,8 @@ static void report(dw *d, int status, const dw_message *messages, size_t count, 
 	dw_answer done = {.size = sizeof done, .tokens = tokens, .count = count};
 
 	consumer->taking = 0;
-	while (count > 0 && consumer->victim && shared->freeze)
-		(void)pause();
+	if (count > 0 && consumer->victim && shared->doomed)
+		(void)raise(SIGKILL);
 	if (status != DW_OK && status != DW_ECLOSED)
 		fprintf(stderr, "behaviour_report: %s\n", dw_strerror(status));
 	for (size_t i = 0; i < count; i++) {
@@ -348,9 +348,7 @@ int main(int argc, char **argv)
 	sender = start(run_sender_of, 0);
 	if (kills) {
 		(void)sleep((unsigned)(seconds + 1) / 2);
-		shared->freeze = 1;
-		(void)poll(NULL, 0, 300); /* it takes one more batch */
-		(void)kill(consumers[0], SIGKILL);
+		shared->doomed = 1;
 	}
 	(void)waitpid(sender, &status, 0);
 	code |= status != 0;
