@@ -14,6 +14,7 @@ local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER, WAIT = 1, 2, 3, 4, 5, 6
 local PAUSED = 9
 local WORD = 4294967296
 local BODY = 37 -- the position of the body in a value, from 1
+local WHY = 16 -- added to the form of a body that ends with a text of dw_why()
 local RECORD = 1 -- the newest version of a record that this library understands
 -- How far a version may be ahead of the clock, in us. Each put takes as many numbers as there are
 -- shards, so a burst of 14 million puts in 256 shards keeps its order.
@@ -46,7 +47,7 @@ end
 -- is_newer: has a later version of the library written this value? Then only such a version may
 -- change it.
 local function is_newer(value)
-	return sub(value, BODY, BODY) == '\3' and sub(value, 43, 45) == 'DWT' and
+	return (string.byte(value, BODY) or 0) % WHY == 3 and sub(value, 43, 45) == 'DWT' and
 		(string.byte(value, 46) or 0) > RECORD and decode(value) ~= nil
 end
 
@@ -68,6 +69,25 @@ local function encode(flags, attempt, v0, v1, d0, d1, c0, c1, crc)
 	return pack('<I4I4I4I4I4I4I4I4I4', flags, attempt, v0, v1, d0, d1, c0, c1,
 		(flags * 40503 + attempt * 52163 + v0 * 60497 + v1 * 39769 + d0 * 45503 +
 		d1 * 57037 + c0 * 33923 + c1 * 63793 + crc * 50021 + 64951) % 4294967291)
+end
+
+-- body_of: the body of a value, without the text of dw_why(). The last byte of a value with such a
+-- text is its size.
+local function body_of(value)
+	local form = string.byte(value, BODY)
+	if form % (2 * WHY) < WHY then
+		return sub(value, BODY)
+	end
+	return string.char(form - WHY) .. sub(value, BODY + 1, -2 - string.byte(value, -1))
+end
+
+-- body_with: the body of a value, with this text instead of the one before; '': with none.
+local function body_with(value, why)
+	local body = body_of(value)
+	if why == '' then
+		return body
+	end
+	return string.char(string.byte(body) + WHY) .. sub(body, 2) .. why .. string.char(#why)
 end
 
 -- halves: the low and the high word of a number.

@@ -80,6 +80,7 @@ extern "C" {
 
 #define DW_ID_MAX 255               /* bytes of UTF-8 without control characters, at least 1 */
 #define DW_ID_SIZE (DW_ID_MAX + 1)  /* room for an id and its NUL */
+#define DW_WHY_MAX 255              /* bytes of a text of dw_why() */
 #define DW_TOPIC_MAX 63             /* the same */
 #define DW_DATA_DEFAULT (64 * 1024) /* bytes of data, unless options.data_max_bytes says more */
 #define DW_DATA_MAX (1024 * 1024)   /* the most options.data_max_bytes may say */
@@ -159,6 +160,7 @@ typedef struct dw_event {
 	const char *topic;   /* or NULL */
 	const char *message; /* in words, one line, never NULL */
 	uint64_t count;
+	const char *why; /* of DW_EVENT_DEAD: what dw_why() has said, or NULL */
 } dw_event;
 
 typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 } dw_log_level;
@@ -397,6 +399,22 @@ DW_API int dw_on_batch(dw *, const char *topic, const dw_batch_options *options,
  * has dw_batch.retry_in. */
 DW_API int dw_retry_in(dw *, dw_usec delay);
 
+/* dw_why says why the timer fails whose handler runs. If the verdict is DW_RETRY or DW_DEAD, the
+ * text is stored with it, in the same step: dw_info.why, dw_dead.why and DW_EVENT_DEAD show it.
+ * Each such verdict replaces the text of the one before, also by none. It goes when the timer is
+ * done, put again, moved or requeued. Call it inside a handler, also on a worker; the last call
+ * counts. The text is copied: at most DW_WHY_MAX bytes, cut at a character; control characters
+ * become spaces, and what is not UTF-8 becomes '?'. "" takes an earlier call back.
+ *
+ * dw_why_of is for a delivery of a batch, and for one that is held: call it before dw_settle(). Any
+ * thread. While Redis is away, a text is stored only with a verdict that waits for Redis.
+ * DW_EINVAL: text or token is NULL, or for dw_why, no handler runs here or it is one of a batch.
+ * DW_ESTALE: the delivery is over; a call from another thread is not told. DW_ENOMEM: the text of
+ * an earlier call stays. DW_ETHREAD, of dw_why: this is neither the handle's thread nor a
+ * handler. */
+DW_API int dw_why(dw *, const char *text);
+DW_API int dw_why_of(dw *, const dw_token *, const char *text);
+
 /* dw_pause, dw_resume. Use them when your program already holds as many firings (DW_HOLD) as it can
  * process. A paused handle claims and starts nothing, not even the rest of the turn. No hold times
  * out, and no failed operation is repeated. All else goes on: answers, changes of other processes,
@@ -615,6 +633,7 @@ typedef struct dw_info {
 	dw_usec late_after_us;
 	const void *data;
 	size_t data_size;
+	const char *why; /* the last DW_RETRY: what dw_why() has said; NULL: nothing */
 } dw_info;
 
 /* Where a page of dw_list() ends and the next one begins; all zero is the beginning. */
@@ -672,8 +691,9 @@ typedef struct dw_dead {
 	dw_usec late_after_us;
 	const void *data;
 	size_t data_size;
-	int damaged; /* only id and generation can be trusted; it cannot be requeued */
-	int newer;   /* as DW_NEWER: only that version can requeue or drop it */
+	int damaged;     /* only id and generation can be trusted; it cannot be requeued */
+	int newer;       /* as DW_NEWER: only that version can requeue or drop it */
+	const char *why; /* as in dw_info, of the last verdict */
 } dw_dead;
 
 /* As dw_list_fn, in the order in which the letters were set aside. */

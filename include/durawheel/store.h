@@ -54,6 +54,7 @@ typedef struct dw_row {
 
 	int deleted;       /* with DW_ECORRUPT: another program deleted it, and left its id */
 	const char *token; /* of a message: this delivery of it, without the topic; or NULL */
+	const char *why;   /* why its handler failed, UTF-8; or NULL */
 } dw_row;
 
 /* DW_OP_*            needs                          answers (op->status)
@@ -63,9 +64,11 @@ typedef struct dw_row {
  * CLAIM              id, generation, attempt        DW_OK (head: attempt + 1, crashes), DW_ENOENT,
  *                    (the one before the claim)     DW_ESTALE (rows: the stored one)
  * SETTLE             id, generation, attempt        DW_OK, DW_ENOENT, DW_ESTALE (rows)
- * RETRY              the same, due; VERDICT         DW_OK (pending), DW_ENOENT, DW_ESTALE (rows)
- * BURY               the same, reason               DW_OK (count: old dead letters dropped),
- *                                                   DW_ENOENT, DW_ESTALE (rows)
+ * RETRY              the same, due; VERDICT, and    DW_OK (pending), DW_ENOENT, DW_ESTALE (rows)
+ *                    body: the text of dw_why()
+ * BURY               the same, reason; of RETRIES   DW_OK (count: old dead letters dropped),
+ *                    and GAVE_UP also body: the     DW_ENOENT, DW_ESTALE (rows)
+ *                    text of dw_why()
  * CANCEL             id; WITHDRAWN                  DW_OK, DW_ENOENT, DW_ELATE
  * MOVE               id, due, generation (the one   DW_OK (head: the next generation; rows: the
  *                    known, 0: none); WITHDRAWN     moved one, for an owner that knew another),
@@ -133,6 +136,10 @@ typedef struct dw_row {
  * and a pause of the intake need. When settings change, the INBOX answers with a row of the empty
  * id, which an ACK of this id takes away. A PUT of a topic that is paused so answers DW_EPAUSED,
  * also that of an owner.
+ *
+ * A text of dw_why() is part of the stored timer, and rows show it. RETRY with VERDICT, and BURY
+ * with RETRIES or GAVE_UP, replace it, also by none. Other retries and burials leave it. PUT, MOVE
+ * and REQUEUE take it away. REPUSH may.
  *
  * A message is hidden after a TAKE for as long as its topic says. Verdicts of an ANSWER: DW_DONE
  * deletes it; DW_RETRY brings it back at head.due; DW_HOLD hides it anew; DW_DEAD only returns it,

@@ -58,7 +58,7 @@ for k = 1, #ids do
 				open = 1
 			end
 			item = encode(open * 256, attempt, v0, v1, d0, d1, 0, 0, crc)
-			value = item .. sub(value, BODY)
+			value = item .. body_of(value)
 			made[id], taken[name] = true, true
 			insert(taken, name)
 			insert(scores, score(d0, d1))

@@ -2,7 +2,8 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: id, version, attempt, reason (1 to 255), at (us)
+--           7.. for each timer: id, version, attempt, reason (1 to 255), at (us), the text of
+--           dw_why(), which replaces the one before if the reason is a verdict: 1 or 5
 -- returns   {'OK', ...}: 0; 2 no such timer; {3, value} the id has another version or attempt; 5
 --           the value is damaged and has another version; or a refusal. A damaged value of this
 --           version is moved as it is, whatever its attempt
@@ -12,7 +13,7 @@ if refusal then
 	return refusal
 end
 
-local ids = column(7, 5)
+local ids = column(7, 6)
 local values = call('HMGET', VALUES, unpack(ids))
 local number = tonumber(call('HGET', META, 'dead') or 0)
 call('ZCARD', TIMERS)
@@ -28,17 +29,21 @@ for k = 1, #ids do
 
 	if value and not gone[id] then
 		local flags, attempt, v0, v1 = decode(value)
-		local asked = tonumber(ARGV[5 * k + 3])
+		local asked = tonumber(ARGV[6 * k + 2])
 		local ver = flags and v1 * WORD + v0 or select(3, raw(value))
 
-		if ver == asked and (not flags or attempt == tonumber(ARGV[5 * k + 4])) then
+		if ver == asked and (not flags or attempt == tonumber(ARGV[6 * k + 3])) then
 			item = 0
 		else
 			item = flags and {STALE, value} or CORRUPT
 		end
 		if item == 0 then
 			local name = letter_name(id, ver)
-			local at, reason = tonumber(ARGV[5 * k + 6]), tonumber(ARGV[5 * k + 5])
+			local at, reason = tonumber(ARGV[6 * k + 5]), tonumber(ARGV[6 * k + 4])
+
+			if flags and (reason == 1 or reason == 5) then
+				value = sub(value, 1, BODY - 1) .. body_with(value, ARGV[6 * k + 6])
+			end
 
 			number = congruent(now > number and now or number + 1)
 			gone[id] = true

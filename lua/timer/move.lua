@@ -1,5 +1,5 @@
 -- move: gives timers another deadline and the next version. Topic, data and attempt stay; retries
--- and crashes begin again at 0.
+-- and crashes begin again at 0, and the text of dw_why() goes.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
@@ -45,7 +45,7 @@ for k = 1, #ids do
 
 			v0, v1 = halves(next_ver(ARGV[5 * k + 6]))
 			item = encode(open, attempt, v0, v1, d0, d1, 0, 0, crc)
-			value = item .. sub(value, BODY)
+			value = item .. body_of(value)
 			made[id] = value
 			insert(scores, score(d0, d1))
 			insert(scores, id)

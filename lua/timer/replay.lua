@@ -143,7 +143,7 @@ function what.M()
 	end
 	local open = earlier_open()
 	v0, v1 = halves(next_ver(digits(floor)))
-	store(encode(open, attempt, v0, v1, d0, d1, 0, 0, crc), sub(value, BODY))
+	store(encode(open, attempt, v0, v1, d0, d1, 0, 0, crc), body_of(value))
 	post(1)
 	return 0
 end
@@ -189,6 +189,11 @@ function what.S()
 	return item
 end
 
+-- rest_of: the body, without the text of dw_why() if a later verdict counts, whose text is lost.
+local function rest_of()
+	return marks >= 256 and body_of(value) or sub(value, BODY)
+end
+
 function what.R()
 	local item = is_taken_over() and LATE or same()
 	if item ~= 0 or (flags % 256 == 0 and not has(1)) then
@@ -199,7 +204,7 @@ function what.R()
 		v0, v1 = halves(next_ver(''))
 		post(1)
 	end
-	store(encode(flags - flags % 256, tried, v0, v1, d0, d1, 0, 0, crc), sub(value, BODY))
+	store(encode(flags - flags % 256, tried, v0, v1, d0, d1, 0, 0, crc), rest_of())
 	return 0
 end
 
@@ -211,7 +216,7 @@ function what.L()
 	more(65536, math.floor(marks / 256))
 	flags = flags - flags % 256
 	d0, d1 = words_of('<I4I4', value, 17)
-	store_claim(sub(value, BODY))
+	store_claim(rest_of())
 	return 0
 end
 

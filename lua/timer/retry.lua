@@ -3,7 +3,8 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: the retry counts)
+--           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: the retry counts),
+--           the text of dw_why(), which replaces the one before if the retry counts
 -- returns   {'OK', ...}: the header as pending; 2 no such timer; {3, value} the id has another
 --           version or attempt; 5 damaged; 6 another program has deleted the value and not the
 --           entry; or a refusal. A repeated retry gets the same answer
@@ -13,7 +14,7 @@ if refusal then
 	return refusal
 end
 
-local ids = column(7, 5)
+local ids = column(7, 6)
 local values = call('HMGET', VALUES, unpack(ids))
 call('ZCARD', TIMERS)
 
@@ -25,11 +26,11 @@ for k = 1, #ids do
 	local item
 
 	if not value then
-		item = missing(id, ARGV[5 * k + 3])
+		item = missing(id, ARGV[6 * k + 2])
 	else
 		local flags, attempt, v0, v1, d0, d1, _, _, crc = decode(value)
-		local ver, asked = tonumber(ARGV[5 * k + 3]), tonumber(ARGV[5 * k + 4])
-		local e0, e1 = words_of('<I4I4', ARGV[5 * k + 5])
+		local ver, asked = tonumber(ARGV[6 * k + 2]), tonumber(ARGV[6 * k + 3])
+		local e0, e1 = words_of('<I4I4', ARGV[6 * k + 4])
 
 		if not flags then
 			item = CORRUPT
@@ -39,11 +40,17 @@ for k = 1, #ids do
 			local same = d0 == e0 and d1 == e1
 			item = same and sub(value, 1, BODY - 1) or {STALE, value}
 		else
-			if ARGV[5 * k + 6] == '1' and math.floor(flags / 65536) % 256 < 255 then
+			local counts = ARGV[6 * k + 5] == '1'
+			local body = sub(value, BODY)
+
+			if counts then
+				body = body_with(value, ARGV[6 * k + 6])
+			end
+			if counts and math.floor(flags / 65536) % 256 < 255 then
 				flags = flags + 65536
 			end
 			item = encode(flags - 1, attempt, v0, v1, e0, e1, 0, 0, crc)
-			value = item .. sub(value, BODY)
+			value = item .. body
 			scores[written + 1], scores[written + 2] = format(WHOLE, score(e0, e1)), id
 			stored[written + 1], stored[written + 2] = id, value
 			written = written + 2

@@ -1,6 +1,7 @@
 #include "base/utf8.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* decode reads one code point of at most size bytes. Returns its length, or 0 if it is invalid. */
 static size_t decode(const unsigned char *text, size_t size, uint32_t *ret_point)
@@ -23,6 +24,11 @@ static size_t decode(const unsigned char *text, size_t size, uint32_t *ret_point
 	return length;
 }
 
+static bool is_control(uint32_t point)
+{
+	return point < 0x20 || (point >= 0x7f && point < 0xa0);
+}
+
 bool utf8_is_name(const char *text, size_t size)
 {
 	const unsigned char *at = (const unsigned char *)text;
@@ -32,10 +38,37 @@ bool utf8_is_name(const char *text, size_t size)
 		size_t length =
 		    point < 0x80 ? 1 : decode(at, size, &point); /* names are mostly ASCII */
 
-		if (length == 0 || point < 0x20 || (point >= 0x7f && point < 0xa0))
+		if (length == 0 || is_control(point))
 			return false;
 		at += length;
 		size -= length;
 	}
 	return true;
+}
+
+size_t utf8_clean(const char *text, char *ret_line, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	size_t used = 0;
+
+	while (*at && used + 1 < size) {
+		uint32_t point = '?';
+		size_t length = decode(at, strnlen((const char *)at, 4), &point);
+
+		if (length == 0 || is_control(point)) {
+			ret_line[used] = length == 0 ? '?' : ' ';
+			at += length ? length : 1;
+			used += used > 0 || ret_line[used] != ' ';
+		} else if (used + length >= size) {
+			break;
+		} else {
+			memcpy(ret_line + used, at, length);
+			at += length;
+			used += used > 0 || point != ' ' ? length : 0;
+		}
+	}
+	while (used > 0 && ret_line[used - 1] == ' ')
+		used--;
+	ret_line[used] = '\0';
+	return used;
 }

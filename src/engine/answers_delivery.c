@@ -44,12 +44,14 @@ static void count_verdict(struct engine *engine, const struct timer *timer, cons
 		dw_event event = {.kind = DW_EVENT_DEAD,
 				  .status = status_of(op->reason),
 				  .id = timer->id,
-				  .topic = timer->topic->name};
+				  .topic = timer->topic->name,
+				  .why = timer->why};
 
 		engine->stats.dead++;
 		timer->topic->dead++;
-		event_raise(engine, &event, "%s is dead: %s", timer->id,
-			    dw_reason_name(op->reason));
+		event_raise(engine, &event, "%s is dead: %s%s%s", timer->id,
+			    dw_reason_name(op->reason), timer->why ? ": " : "",
+			    timer->why ? timer->why : "");
 		damaged_dropped(engine, op);
 	}
 }
@@ -71,6 +73,7 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 		timer->head.due = op->head.due;
 		timer->head.retries += (op->flags & DW_OP_VERDICT) != 0;
 		timer->retry_at = 0;
+		(void)timer_tell(timer, &engine->alloc, ""); /* only frees */
 		timer->uncounted = false;
 		timer->failures = 0;
 		timer_disarm(engine, timer);

@@ -89,6 +89,13 @@ int arguments_timer(const dw_timer *timer, size_t data_max, char *message)
 	return DW_OK;
 }
 
+int arguments_why(const dw_token *token, const char *text, char *message)
+{
+	if (!token || !text)
+		return message_refuse(message, "the token or the text is NULL");
+	return check_name("the token's id", token->id, DW_ID_MAX, message);
+}
+
 int arguments_settle(const dw_token *token, dw_verdict verdict, char *message)
 {
 	if (!token)

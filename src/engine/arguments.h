@@ -13,6 +13,7 @@ int arguments_topic(const char *topic, char *message);
 
 int arguments_timer(const dw_timer *, size_t data_max, char *message);
 int arguments_settle(const dw_token *, dw_verdict, char *message);
+int arguments_why(const dw_token *, const char *text, char *message);
 
 /* arguments_letter checks the id of a dead letter. It may be any bytes, because the letter may be a
  * damaged timer. */

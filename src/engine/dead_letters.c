@@ -33,6 +33,7 @@ static dw_dead letter_of(const dw_row *row, char *topic)
 	letter.late_after_us = record.late_after;
 	letter.data = record.data;
 	letter.data_size = record.data_size;
+	letter.why = row->why;
 	return letter;
 }
 

@@ -80,6 +80,9 @@ int engine_cancel(struct engine *, const char *id, struct done);
 int engine_move(struct engine *, const char *id, dw_usec due, struct done);
 int engine_settle(struct engine *, const dw_token *, dw_verdict, dw_usec retry_in, struct done);
 int engine_retry_in(struct engine *, dw_usec delay);
+/* engine_why is for the handler that runs on this thread. The text is a clean line. */
+int engine_why(struct engine *, const char *text);
+int engine_why_of(struct engine *, const dw_token *, const char *text);
 int engine_get(struct engine *, const char *id, struct lister);
 int engine_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,
 		struct lister);

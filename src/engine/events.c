@@ -115,6 +115,7 @@ __attribute__((format(printf, 3, 0))) static void write_event(struct event_notic
 	notice->event.size = sizeof notice->event;
 	notice->event.id = copy_text(event->id, notice->id, sizeof notice->id);
 	notice->event.topic = copy_text(event->topic, notice->topic, sizeof notice->topic);
+	notice->event.why = copy_text(event->why, notice->why, sizeof notice->why);
 	notice->event.message = notice->message;
 }
 

@@ -21,7 +21,8 @@ struct event_notice {
 	dw_event event;
 	char id[DW_ID_MAX + 1];
 	char topic[DW_TOPIC_MAX + 1];
-	char message[DW_MESSAGE_SIZE + DW_ID_MAX];
+	char why[DW_WHY_MAX + 1];
+	char message[DW_MESSAGE_SIZE + DW_ID_MAX + DW_WHY_MAX];
 };
 
 struct events {

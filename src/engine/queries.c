@@ -36,7 +36,8 @@ static bool show_row(struct page *page, size_t count, const dw_row *row)
 			  .retries = row->head.retries,
 			  .late_after_us = record.late_after,
 			  .data = record.data,
-			  .data_size = record.data_size};
+			  .data_size = record.data_size,
+			  .why = row->why};
 	return true;
 }
 

@@ -23,7 +23,7 @@ static void free_timer(struct timer *timer, void *user)
 {
 	const struct engine *engine = user;
 
-	alloc_free(&engine->alloc, timer);
+	timer_free(&engine->alloc, timer);
 }
 
 void timers_free(struct engine *engine)
@@ -104,7 +104,7 @@ void timer_release(struct engine *engine, struct timer *timer)
 		timer->topic->timer_count--;
 		topics_drop(&engine->topics, timer->topic);
 	}
-	alloc_free(&engine->alloc, timer);
+	timer_free(&engine->alloc, timer);
 }
 
 /* ---- Schedules ----------------------------------------------------------------------------- */

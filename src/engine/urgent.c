@@ -1,6 +1,7 @@
 #include "engine/urgent.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "engine/core.h"
 
@@ -40,11 +41,18 @@ static dw_reason find_reason(const struct timer *timer)
 	return DW_REASON_UNKNOWN;
 }
 
+/* verdict_op carries what dw_why() has said. */
+static dw_op *verdict_op(struct engine *engine, const struct timer *timer, dw_op_kind kind)
+{
+	return op_new(&engine->alloc, kind, timer->id, timer->why,
+		      timer->why ? strlen(timer->why) : 0);
+}
+
 /* retry_op makes the operation that makes the timer pending again, after the delay of the handler
  * or of the policy. */
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
 {
-	dw_op *op = op_new(&engine->alloc, DW_OP_RETRY, timer->id, NULL, 0);
+	dw_op *op = verdict_op(engine, timer, DW_OP_RETRY);
 
 	if (!op)
 		return NULL;
@@ -68,7 +76,7 @@ void urgent_verdict(struct engine *engine, struct timer *timer)
 	assert(timer->state == TIMER_VERDICT && !timer->busy);
 	timer->reason = (uint8_t)find_reason(timer);
 	if (timer->reason)
-		op = op_new(&engine->alloc, DW_OP_BURY, timer->id, NULL, 0);
+		op = verdict_op(engine, timer, DW_OP_BURY);
 	else if (timer->verdict == DW_RETRY && !timer->no_retry)
 		op = retry_op(engine, timer);
 	else

@@ -12,6 +12,8 @@ int request_check(const struct request *request, size_t data_max, char *message)
 		return arguments_timer(request->timer, data_max, message);
 	case REQUEST_SETTLE:
 		return arguments_settle(request->token, request->verdict, message);
+	case REQUEST_WHY:
+		return arguments_why(request->token, request->text, message);
 	case REQUEST_CANCEL:
 	case REQUEST_MOVE:
 		return arguments_id(request->id, message);
@@ -35,6 +37,8 @@ int request_do(const struct request *request, struct engine *engine)
 	case REQUEST_SETTLE:
 		return engine_settle(engine, request->token, request->verdict, request->time,
 				     request->done);
+	case REQUEST_WHY:
+		return engine_why_of(engine, request->token, request->text);
 	case REQUEST_RUN:
 	default:
 		engine_run(engine, request->fn, request->arg);
@@ -47,9 +51,12 @@ void request_refuse(const struct request *request, struct engine *engine, int st
 	static const char *const names[] = {[REQUEST_PUT] = "put",
 					    [REQUEST_CANCEL] = "cancel",
 					    [REQUEST_MOVE] = "move",
-					    [REQUEST_SETTLE] = "settle"};
+					    [REQUEST_SETTLE] = "settle",
+					    [REQUEST_WHY] = "text of dw_why"};
 	const char *id = request->timer ? request->timer->id : request->id;
 
+	if (request->kind == REQUEST_WHY && status == DW_ESTALE)
+		return; /* the verdict is over, too */
 	if (request->kind == REQUEST_RUN)
 		engine_run(engine, request->fn,
 			   request->arg); /* fn still runs, so that it can free arg */
@@ -60,7 +67,7 @@ void request_refuse(const struct request *request, struct engine *engine, int st
 
 /* ---- Copying ------------------------------------------------------------------------------- */
 
-/* A copy of a request. Behind it in the same block: token, id, topic, data. */
+/* A copy of a request. Behind it in the same block: token, id, text, topic, data. */
 struct copy {
 	struct request request;
 	dw_timer timer;
@@ -75,7 +82,7 @@ static size_t text_size(const char *text)
 size_t request_size(const struct request *request)
 {
 	const dw_timer *timer = request->timer;
-	size_t size = sizeof(struct copy) + text_size(request->id);
+	size_t size = sizeof(struct copy) + text_size(request->id) + text_size(request->text);
 
 	if (timer)
 		size += text_size(timer->id) + text_size(timer->topic) + timer->data_size;
@@ -102,6 +109,7 @@ void request_copy(const struct request *request, void *ret_block)
 
 	copy->request = *request;
 	copy->request.id = append(&end, request->id, text_size(request->id));
+	copy->request.text = append(&end, request->text, text_size(request->text));
 	if (request->token) {
 		copy->token = *request->token;
 		copy->request.token = &copy->token;

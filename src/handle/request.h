@@ -6,14 +6,22 @@
 
 #include "engine/engine.h"
 
-enum request_kind { REQUEST_PUT, REQUEST_CANCEL, REQUEST_MOVE, REQUEST_SETTLE, REQUEST_RUN };
+enum request_kind {
+	REQUEST_PUT,
+	REQUEST_CANCEL,
+	REQUEST_MOVE,
+	REQUEST_SETTLE,
+	REQUEST_WHY,
+	REQUEST_RUN
+};
 
 /* The pointers lead to the caller's memory, or into the block of a copy. */
 struct request {
 	enum request_kind kind;
 	const dw_timer *timer; /* put */
-	const char *id;        /* the timer's id; not for put and settle */
-	const dw_token *token; /* settle */
+	const char *id;        /* the timer's id; of a cancel and a move */
+	const dw_token *token; /* settle, why */
+	const char *text;      /* why: a clean line */
 	dw_verdict verdict;
 	dw_usec time; /* settle: retry_in; move: due */
 	struct done done;

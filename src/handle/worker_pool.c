@@ -123,7 +123,7 @@ struct worker_port workers_port(struct workers *workers)
 		       : (struct worker_port){0};
 }
 
-int workers_retry_in(struct workers *workers, dw_usec delay)
+struct job *workers_job(struct workers *workers)
 {
 	struct job *job = NULL;
 
@@ -132,12 +132,7 @@ int workers_retry_in(struct workers *workers, dw_usec delay)
 		if (pthread_equal(workers->threads[i].thread, pthread_self()))
 			job = workers->threads[i].job;
 	pthread_mutex_unlock(&workers->mutex);
-	if (!job)
-		return DW_ETHREAD;
-	if (job->fire_batch)
-		return DW_EINVAL;
-	job->retry_in[0] = delay; /* the job of the calling thread */
-	return DW_OK;
+	return job;
 }
 
 /* ---- Beginning and ending ------------------------------------------------------------------ */

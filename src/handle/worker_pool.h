@@ -28,9 +28,9 @@ int workers_new(struct workers **ret_workers, const struct workers_env *env, siz
 /* workers_port returns the workers as the engine uses them; all zero for NULL. */
 struct worker_port workers_port(struct workers *);
 
-/* workers_retry_in sets the delay for the job of the calling thread. DW_ETHREAD: the caller is not
- * a handler on one of these threads. */
-int workers_retry_in(struct workers *, dw_usec delay);
+/* workers_job returns the job whose handler calls this. NULL: the caller is not a handler on one of
+ * these threads. */
+struct job *workers_job(struct workers *);
 
 /* workers_stop: no handler starts any more. Jobs that were not started come back. */
 void workers_stop(struct workers *);

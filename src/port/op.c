@@ -49,10 +49,12 @@ void op_free(const struct alloc *alloc, dw_op *op)
 	alloc_free(alloc, op);
 }
 
-dw_row *row_new(const struct alloc *alloc, const char *id, const void *body, size_t body_size)
+dw_row *row_new_told(const struct alloc *alloc, const char *id, const void *body, size_t body_size,
+		     const struct why *why)
 {
 	size_t id_size = strlen(id) + 1;
-	dw_row *row = alloc_new(alloc, sizeof *row + body_size + id_size);
+	dw_row *row =
+	    alloc_new(alloc, sizeof *row + body_size + id_size + (why->size ? why->size + 1 : 0));
 	unsigned char *at = (unsigned char *)(row + 1);
 
 	if (!row)
@@ -63,7 +65,14 @@ dw_row *row_new(const struct alloc *alloc, const char *id, const void *body, siz
 		memcpy(at, body, body_size);
 	row->body_size = body_size;
 	row->id = memcpy(at + body_size, id, id_size);
+	if (why->size) /* the block is zeroed, so the text ends with NUL */
+		row->why = memcpy(at + body_size + id_size, why->text, why->size);
 	return row;
+}
+
+dw_row *row_new(const struct alloc *alloc, const char *id, const void *body, size_t body_size)
+{
+	return row_new_told(alloc, id, body, body_size, &(struct why){0});
 }
 
 unsigned char *row_room(dw_row *row)

@@ -46,6 +46,16 @@ void op_free(const struct alloc *, dw_op *);
  * to row_room(). */
 dw_row *row_new(const struct alloc *, const char *id, const void *body, size_t body_size);
 unsigned char *row_room(dw_row *);
+
+/* What dw_why() has said, without a NUL; size 0: nothing. */
+struct why {
+	const char *text;
+	size_t size;
+};
+
+/* row_new_told: with a copy of what dw_why() has said. */
+dw_row *row_new_told(const struct alloc *, const char *id, const void *body, size_t body_size,
+		     const struct why *);
 void rows_free(const struct alloc *, dw_row *);
 
 /* op_add_row adds a row to the answer at *tail, which begins as &op->rows. False: row is NULL,

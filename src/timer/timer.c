@@ -31,3 +31,26 @@ struct timer *timer_new_place(const struct alloc *alloc, const char *id)
 		timer->id = memcpy(timer + 1, id, id_size);
 	return timer;
 }
+
+int timer_tell(struct timer *timer, const struct alloc *alloc, const char *why)
+{
+	size_t size = strlen(why);
+	char *copy = NULL;
+
+	if (size > 0) {
+		copy = alloc_new(alloc, size + 1);
+		if (!copy)
+			return DW_ENOMEM;
+		memcpy(copy, why, size);
+	}
+	alloc_free(alloc, timer->why);
+	timer->why = copy;
+	return DW_OK;
+}
+
+void timer_free(const struct alloc *alloc, struct timer *timer)
+{
+	if (timer)
+		alloc_free(alloc, timer->why);
+	alloc_free(alloc, timer);
+}

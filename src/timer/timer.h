@@ -53,6 +53,7 @@ struct timer {
 	dw_usec retry_in; /* delay of the verdict DW_RETRY; below 0: the policy's */
 	dw_usec retry_at; /* the new deadline, kept for repetitions; 0: not yet known */
 	const char *id;
+	char *why; /* what dw_why() has said of this delivery: a block of its own, or NULL */
 	const unsigned char *body;
 	size_t body_size;
 	const void *data;
@@ -79,5 +80,12 @@ struct timer {
  * topic. timer_new_place makes only a place for the id. NULL: no memory. */
 struct timer *timer_new(const struct alloc *, const struct record *, const void *body);
 struct timer *timer_new_place(const struct alloc *, const char *id);
+
+/* timer_tell keeps a copy of what dw_why() has said, instead of the one before; "": nothing.
+ * DW_ENOMEM: what was said before stays. */
+int timer_tell(struct timer *, const struct alloc *, const char *why);
+
+/* timer_free frees the timer and what it points to. */
+void timer_free(const struct alloc *, struct timer *);
 
 #endif

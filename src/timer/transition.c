@@ -136,6 +136,7 @@ static bool is_delivery(const dw_op *op, const struct life_record *stored)
 static struct life_step take_retry(const dw_op *op, const struct life_record *stored)
 {
 	struct life_record record = *stored;
+	struct life_step step;
 
 	if (!is_delivery(op, stored))
 		return stale(stored);
@@ -146,7 +147,21 @@ static struct life_step take_retry(const dw_op *op, const struct life_record *st
 	record.claim = 0;
 	if (op->flags & DW_OP_VERDICT)
 		record.head.retries++;
-	return change(LIFE_UPDATE, &record);
+	step = change(LIFE_UPDATE, &record);
+	if (op->flags & DW_OP_VERDICT)
+		step.why = LIFE_WHY_REPLACED;
+	return step;
+}
+
+static struct life_step take_bury(const dw_op *op, const struct life_record *stored)
+{
+	struct life_step step = change(LIFE_BURY, stored);
+
+	if (!is_delivery(op, stored))
+		return stale(stored);
+	if (op->reason == DW_REASON_RETRIES || op->reason == DW_REASON_GAVE_UP)
+		step.why = LIFE_WHY_REPLACED;
+	return step;
 }
 
 /* take_cancel: a client's cancel of a claimed timer comes too late. Its cancel of an open timer
@@ -188,6 +203,7 @@ static struct life_step take_move(const dw_op *op, const struct life_record *sto
 
 	if (claimed && (caller->role != DW_OWNER || !withdrawn))
 		return keep(DW_ELATE);
+	step.why = LIFE_WHY_GONE;
 	step.news = caller->role == DW_CLIENT;
 	step.show = caller->role == DW_OWNER && op->head.generation != stored->head.generation;
 	return step;
@@ -292,7 +308,7 @@ struct life_step life_take(const dw_op *op, const struct life_record *stored,
 	case DW_OP_RETRY:
 		return take_retry(op, stored);
 	case DW_OP_BURY:
-		return is_delivery(op, stored) ? change(LIFE_BURY, stored) : stale(stored);
+		return take_bury(op, stored);
 	case DW_OP_CANCEL:
 		return take_cancel(op, stored, caller);
 	case DW_OP_MOVE:

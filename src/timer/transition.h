@@ -36,10 +36,18 @@ enum life_effect {
 	LIFE_BURY /* make it a dead letter */
 };
 
+/* What becomes of the stored text of dw_why(). */
+enum life_why {
+	LIFE_WHY_STAYS,
+	LIFE_WHY_REPLACED, /* by the operation's body, which may be empty */
+	LIFE_WHY_GONE
+};
+
 struct life_step {
 	int status;
 	enum life_effect effect;
 	struct life_record record; /* after the step; of a deleted timer: before it */
+	enum life_why why;         /* of LIFE_UPDATE and LIFE_BURY */
 	bool show;                 /* the answer contains the timer, as it is after the step */
 	bool news;                 /* the inbox gets an entry with the caller's generation */
 	/* The inbox entry is a deletion, and an earlier claim of the id may still start. Until the

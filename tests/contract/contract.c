@@ -102,6 +102,7 @@ int contract_run(const struct contract_kind *kind)
 
 	count = add(kind, contract_pages, tests, count);
 	count = add(kind, contract_dead, tests, count);
+	count = add(kind, contract_whys, tests, count);
 	count = add(kind, contract_batches, tests, count);
 	count = add(kind, contract_whole, tests, count);
 	count = add(kind, contract_topics, tests, count);

@@ -58,6 +58,7 @@ struct contract_case {
 extern const struct contract_case contract_timers[];
 extern const struct contract_case contract_pages[];
 extern const struct contract_case contract_dead[];
+extern const struct contract_case contract_whys[];
 extern const struct contract_case contract_batches[];
 extern const struct contract_case contract_whole[];
 extern const struct contract_case contract_topics[];

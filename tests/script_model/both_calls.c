@@ -249,6 +249,18 @@ static void do_delivery(struct both *both, const char *script)
 	both_guarded(both, caller);
 }
 
+/* add_why: the text of dw_why(), often none. */
+static void add_why(struct both *both)
+{
+	char text[DW_WHY_MAX];
+	size_t size = both_draw(both, 3) ? 0 : (size_t)both_draw(both, 20);
+
+	if (both_draw(both, 30) == 0)
+		size = sizeof text;
+	memset(text, 'a' + (int)both_draw(both, 26), sizeof text);
+	both_bytes(both, text, size);
+}
+
 static void do_retry(struct both *both)
 {
 	struct caller *caller = both_caller(both, true);
@@ -266,6 +278,7 @@ static void do_retry(struct both *both)
 		else
 			both_due(both);
 		both_number(both, both_draw(both, 2));
+		add_why(both);
 	}
 	both_guarded(both, caller);
 }
@@ -277,8 +290,9 @@ static void do_bury(struct both *both)
 	both_begin_guarded(both, "bury", caller);
 	for (unsigned i = both_some(both); i > 0; i--) {
 		add_delivery(both, both_id(both));
-		both_number(both, 1 + both_draw(both, 255));
+		both_number(both, 1 + both_draw(both, both_draw(both, 2) ? 5 : 255));
 		both_number(both, (uint64_t)both->now + both_draw(both, 100));
+		add_why(both);
 	}
 	both_guarded(both, caller);
 }

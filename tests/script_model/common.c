@@ -130,7 +130,7 @@ bool is_newer(struct bytes value)
 {
 	struct words words;
 
-	return value.size >= VALUE_MIN + 4 && value.at[HEAD_SIZE] == 3 &&
+	return value.size >= VALUE_MIN + 4 && (unsigned char)value.at[HEAD_SIZE] % 16 == 3 &&
 	       memcmp(value.at + VALUE_MIN, "DWT", 3) == 0 &&
 	       (unsigned char)value.at[VALUE_MIN + 3] > RECORD_VERSION && decode(value, &words);
 }
@@ -185,6 +185,40 @@ void store(struct run *run, struct bytes id, struct bytes header, struct bytes b
 		memcpy(room + header.size, body.at, body.size);
 	key_set(run->model, run->values, id, (struct bytes){room, header.size + body.size});
 	free(room);
+}
+
+char *told_value(struct bytes value, struct bytes why, size_t *ret_size)
+{
+	unsigned char form = (unsigned char)value.at[HEAD_SIZE];
+	size_t tail = form & 16 ? 1u + (unsigned char)value.at[value.size - 1] : 0;
+	size_t size = value.size;
+	char *room = malloc(value.size + why.size + 1);
+
+	if (!room)
+		abort();
+	/* A damaged size may name more than the body has. Its form stays. */
+	size = size > HEAD_SIZE + 1 + tail ? size - tail : HEAD_SIZE + 1;
+	memcpy(room, value.at, size);
+	form = (unsigned char)(form & ~16u);
+	if (why.size > 0) {
+		memcpy(room + size, why.at, why.size);
+		size += why.size;
+		room[size++] = (char)(unsigned char)why.size;
+		form += 16;
+	}
+	room[HEAD_SIZE] = (char)form;
+	*ret_size = size;
+	return room;
+}
+
+void store_told(struct run *run, struct bytes id, struct bytes header, struct bytes value,
+		struct bytes why)
+{
+	size_t size;
+	char *told = told_value(value, why, &size);
+
+	store(run, id, header, (struct bytes){told + HEAD_SIZE, size - HEAD_SIZE});
+	free(told);
 }
 
 void set_rank(struct run *run, struct bytes id, const struct words *words)

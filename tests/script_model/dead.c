@@ -25,13 +25,19 @@ static void remove_letter(struct run *run, struct bytes name)
 
 static void set_aside(struct run *run, int at, double ver, double *number)
 {
+	struct words words;
 	struct bytes id = arg(run, at);
-	struct bytes value = key_value(run->values, id);
 	double reason = number_of(arg(run, at + 3));
+	bool tells = (reason == 1 || reason == 5) && decode(key_value(run->values, id), &words);
+	struct bytes stored = key_value(run->values, id);
+	struct bytes value = stored;
+	char *told = tells ? told_value(stored, arg(run, at + 5), &value.size) : NULL;
 	char room[NAME_ROOM];
 	struct bytes name = letter_name(id, ver, room);
 	unsigned char *letter = malloc(LETTER_HEAD + value.size);
 
+	if (told)
+		value.at = told;
 	if (!letter)
 		abort();
 	*number = congruent(run, run->now > *number ? run->now : *number + 1);
@@ -44,6 +50,7 @@ static void set_aside(struct run *run, int at, double ver, double *number)
 		(struct bytes){(const char *)letter, LETTER_HEAD + value.size});
 	key_set_score(run->model, run->names, name, 0);
 	free(letter);
+	free(told);
 	(void)key_remove(run->model, run->timers, id); /* perhaps it is not there */
 	(void)key_remove(run->model, run->values, id);
 }
@@ -77,7 +84,7 @@ static bool bury_one(struct run *run, int at, size_t item, double *number)
 
 void model_bury(struct run *run)
 {
-	size_t count = groups(run, 5, 7);
+	size_t count = groups(run, 6, 7);
 	struct bytes before;
 	char room[32];
 	double number;
@@ -89,7 +96,7 @@ void model_bury(struct run *run)
 	number = before.at ? number_of(before) : 0;
 	answer_ok(run, count);
 	for (size_t i = 0; i < count; i++)
-		any |= bury_one(run, 7 + 5 * (int)i, 1 + i, &number);
+		any |= bury_one(run, 7 + 6 * (int)i, 1 + i, &number);
 	touch(run);
 	if (any)
 		key_set_text(run->model, run->meta, "dead", digits(number, room));
@@ -132,9 +139,9 @@ static void revive(struct run *run, int at, size_t item, struct bytes name, stru
 	due_of(arg(run, at + 2), &words->d0, &words->d1);
 	halves(next_ver(run, number_of(arg(run, at + 3))), &words->v0, &words->v1);
 	words->c0 = words->c1 = 0;
-	store(run, id, encode(words, room),
-	      (struct bytes){letter.at + LETTER_HEAD + HEAD_SIZE,
-			     letter.size - LETTER_HEAD - HEAD_SIZE});
+	store_told(run, id, encode(words, room),
+		   (struct bytes){letter.at + LETTER_HEAD, letter.size - LETTER_HEAD},
+		   (struct bytes){"", 0});
 	set_rank(run, id, words);
 	remove_letter(run, name);
 	if (run->owner) {

@@ -178,6 +178,11 @@ struct raw raw_of(struct bytes value);
 bool client_cancels(struct bytes value, bool *ret_open);
 /* store puts header and body where a timer is; body may be a part of the present value. */
 void store(struct run *, struct bytes id, struct bytes header, struct bytes body);
+/* store_told: the body of value, with this text of dw_why() instead of its own. told_value: value
+ * with this text, for free(). */
+void store_told(struct run *, struct bytes id, struct bytes header, struct bytes value,
+		struct bytes why);
+char *told_value(struct bytes value, struct bytes why, size_t *ret_size);
 void set_rank(struct run *, struct bytes id, const struct words *);
 
 /* Replies. answer_ok begins {'OK', ...} of so many items, counted from 1. */

@@ -152,6 +152,17 @@ static void put(struct run *run, const struct row *row, const struct words *word
 	set_rank(run, row->id, words);
 }
 
+/* untell takes the text of dw_why() out of what was just stored. */
+static void untell(struct run *run, const struct row *row)
+{
+	struct bytes value = key_value(run->values, row->id);
+	char *told = told_value(value, (struct bytes){"", 0}, &value.size);
+
+	value.at = told;
+	key_set(run->model, run->values, row->id, value);
+	free(told);
+}
+
 static struct bytes body_of(const struct row *row)
 {
 	return (struct bytes){row->value.at + HEAD_SIZE, row->value.size - HEAD_SIZE};
@@ -214,6 +225,7 @@ static void move(struct run *run, const struct row *row)
 
 	take_version(run, row, &words);
 	put(run, row, &words, body_of(row));
+	untell(run, row);
 }
 
 static void give_back(struct run *run, const struct row *row)
@@ -233,6 +245,8 @@ static void give_back(struct run *run, const struct row *row)
 	words.d1 = row->due.d1;
 	words.c0 = words.c1 = 0;
 	put(run, row, &words, body_of(row));
+	if (retries_of(row) > 0)
+		untell(run, row);
 }
 
 static void claim(struct run *run, const struct row *row)
@@ -244,6 +258,8 @@ static void claim(struct run *run, const struct row *row)
 	more(&words, 2, retries_of(row));
 	words.flags -= byte_of(words.flags, 0);
 	put_delivery(run, row, &words, body_of(row));
+	if (retries_of(row) > 0)
+		untell(run, row);
 }
 
 static void end(struct run *run, const struct row *row)

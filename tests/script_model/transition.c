@@ -393,13 +393,20 @@ static void retry_it(struct run *run, int at, size_t item, struct words *words, 
 {
 	char room[HEAD_SIZE];
 
-	if (same(arg(run, at + 4), text_of("1")) && byte_of(words->flags, 2) < 255)
+	bool counts = same(arg(run, at + 4), text_of("1"));
+	struct bytes header;
+
+	if (counts && byte_of(words->flags, 2) < 255)
 		words->flags += 65536;
 	words->flags -= 1;
 	due_of(arg(run, at + 3), &words->d0, &words->d1);
 	words->c0 = words->c1 = 0;
-	item_bytes(run, item, encode(words, room));
-	store(run, arg(run, at), (struct bytes){room, HEAD_SIZE}, body_of(value));
+	header = encode(words, room);
+	item_bytes(run, item, header);
+	if (counts)
+		store_told(run, arg(run, at), header, value, arg(run, at + 5));
+	else
+		store(run, arg(run, at), header, body_of(value));
 	set_rank(run, arg(run, at), words);
 }
 
@@ -430,13 +437,13 @@ static void retry_one(struct run *run, int at, size_t item)
 
 void model_retry(struct run *run)
 {
-	size_t count = groups(run, 5, 7);
+	size_t count = groups(run, 6, 7);
 
 	if (!owner_enters(run))
 		return;
 	answer_ok(run, count);
 	for (size_t i = 0; i < count; i++)
-		retry_one(run, 7 + 5 * (int)i, 1 + i);
+		retry_one(run, 7 + 6 * (int)i, 1 + i);
 	touch(run);
 	leave(run);
 }
@@ -525,7 +532,7 @@ static void move_it(struct run *run, int at, size_t item, struct words *words, s
 	due_of(arg(run, at + 3), &words->d0, &words->d1);
 	halves(next_ver(run, number_of(arg(run, at + 4))), &words->v0, &words->v1);
 	words->c0 = words->c1 = 0;
-	store(run, id, encode(words, room), body_of(value));
+	store_told(run, id, encode(words, room), value, (struct bytes){"", 0});
 	set_rank(run, id, words);
 	if (run->owner && !known)
 		item_pair(run, item, 0, key_value(run->values, id));

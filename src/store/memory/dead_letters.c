@@ -9,8 +9,8 @@ int dead_letters_add(struct dead_letters *letters, const struct alloc *alloc,
 {
 	size_t id_size = strlen(letter->id) + 1;
 	size_t topic_size = strlen(letter->topic) + 1;
-	struct dead_letter *made =
-	    alloc_new(alloc, sizeof *made + letter->body_size + id_size + topic_size);
+	struct dead_letter *made = alloc_new(alloc, sizeof *made + letter->body_size + id_size +
+							topic_size + letter->why.size);
 	char *at = (char *)(made + 1);
 
 	if (!made)
@@ -20,7 +20,10 @@ int dead_letters_add(struct dead_letters *letters, const struct alloc *alloc,
 	if (letter->body_size)
 		memcpy(at, letter->body, letter->body_size);
 	made->id = memcpy(at += letter->body_size, letter->id, id_size);
-	made->topic = memcpy(at + id_size, letter->topic, topic_size);
+	made->topic = memcpy(at += id_size, letter->topic, topic_size);
+	made->why.text = at += topic_size;
+	if (letter->why.size)
+		memcpy(at, letter->why.text, letter->why.size);
 	made->number = ++letters->number;
 	made->after = NULL;
 	made->before = letters->last;

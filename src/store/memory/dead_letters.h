@@ -4,6 +4,7 @@
 #define DW_STORE_MEMORY_DEAD_LETTERS_H
 
 #include "base/alloc.h"
+#include "port/op.h"
 #include "timer/transition.h"
 
 struct dead_letter {
@@ -17,6 +18,7 @@ struct dead_letter {
 	const char *topic;
 	const void *body;
 	size_t body_size;
+	struct why why;
 };
 
 /* A list of letters; all zero is empty. */

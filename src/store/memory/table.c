@@ -5,6 +5,12 @@
 
 #include "store/memory/table_scan.h"
 
+static void stored_free(const struct alloc *alloc, struct stored_timer *timer)
+{
+	alloc_free(alloc, timer->why);
+	alloc_free(alloc, timer);
+}
+
 struct timer_table *table_new(const struct alloc *alloc)
 {
 	struct timer_table *table = alloc_new(alloc, sizeof *table);
@@ -37,7 +43,7 @@ void table_free(struct timer_table *table)
 		struct stored_timer *timer = stored_at(node);
 
 		node = node->next[0];
-		alloc_free(&alloc, timer);
+		stored_free(&alloc, timer);
 	}
 	id_map_free(&table->timers, &alloc);
 	alloc_free(&alloc, table->owner);
@@ -115,7 +121,7 @@ static void timer_delete(struct timer_table *table, struct stored_timer *timer)
 	table->claimed -= stored_is_claimed(timer);
 	id_map_remove(&table->timers, &timer->name);
 	skiplist_remove(&table->order, &timer->place);
-	alloc_free(&table->alloc, timer);
+	stored_free(&table->alloc, timer);
 }
 
 static void timer_update(struct timer_table *table, struct stored_timer *timer,
@@ -135,6 +141,19 @@ static void timer_update(struct timer_table *table, struct stored_timer *timer,
 	table->claimed += stored_is_claimed(timer);
 }
 
+/* copy_why copies the text that the operation brings; *ret_why is NULL if it brings none. */
+static int copy_why(struct timer_table *table, const dw_op *op, char **ret_why)
+{
+	*ret_why = NULL;
+	if (op->body_size == 0)
+		return DW_OK;
+	*ret_why = alloc_new(&table->alloc, op->body_size + 1);
+	if (!*ret_why)
+		return DW_ENOMEM;
+	memcpy(*ret_why, op->body, op->body_size);
+	return DW_OK;
+}
+
 static void forget(struct timer_table *table, dw_op *op, dw_usec now)
 {
 	op->count = dead_letters_forget(&table->dead, &table->alloc, now);
@@ -142,15 +161,17 @@ static void forget(struct timer_table *table, dw_op *op, dw_usec now)
 
 /* add_dead_letter makes a dead letter of a timer that the caller deletes next. */
 static int add_dead_letter(struct timer_table *table, const dw_op *op,
-			   const struct stored_timer *timer)
+			   const struct stored_timer *timer, enum life_why why)
 {
+	struct why said = {op->body, op->body_size};
 	struct dead_letter letter = {.at = table->now,
 				     .reason = op->reason,
 				     .record = timer->record,
 				     .id = timer->name.id,
 				     .topic = timer->topic,
 				     .body = timer->body,
-				     .body_size = timer->body_size};
+				     .body_size = timer->body_size,
+				     .why = why == LIFE_WHY_STAYS ? stored_why(timer) : said};
 
 	return dead_letters_add(&table->dead, &table->alloc, &letter);
 }
@@ -161,10 +182,14 @@ static int carry_out(struct timer_table *table, dw_op *op, struct stored_timer *
 {
 	struct stored_timer *made = NULL;
 	struct inbox_entry *entry = NULL;
+	char *why = NULL;
 
 	if (step->effect == LIFE_STORE && !(made = timer_new(table, op, &step->record)))
 		return DW_ENOMEM;
-	if (step->effect == LIFE_BURY && add_dead_letter(table, op, timer) != DW_OK)
+	if (step->effect == LIFE_BURY && add_dead_letter(table, op, timer, step->why) != DW_OK)
+		return DW_ENOMEM;
+	if (step->effect == LIFE_UPDATE && step->why == LIFE_WHY_REPLACED &&
+	    copy_why(table, op, &why) != DW_OK)
 		return DW_ENOMEM;
 	if (step->news && !(entry = inbox_entry_new(&table->alloc, op->id))) {
 		alloc_free(&table->alloc, made);
@@ -172,6 +197,10 @@ static int carry_out(struct timer_table *table, dw_op *op, struct stored_timer *
 	}
 	if (step->effect == LIFE_UPDATE)
 		timer_update(table, timer, &step->record);
+	if (step->effect == LIFE_UPDATE && step->why != LIFE_WHY_STAYS) {
+		alloc_free(&table->alloc, timer->why);
+		timer->why = why;
+	}
 	if (step->effect != LIFE_KEEP && step->effect != LIFE_UPDATE)
 		timer_delete(table, timer);
 	if (made)

@@ -7,7 +7,9 @@
 
 dw_row *table_row(struct timer_table *table, const struct stored_timer *timer)
 {
-	dw_row *row = row_new(&table->alloc, timer->name.id, timer->body, timer->body_size);
+	struct why why = stored_why(timer);
+	dw_row *row =
+	    row_new_told(&table->alloc, timer->name.id, timer->body, timer->body_size, &why);
 
 	if (row)
 		row->head = timer->record.head;
@@ -74,7 +76,8 @@ bool table_read_inbox(struct timer_table *table, dw_op *op)
 
 static dw_row *letter_row(struct timer_table *table, const struct dead_letter *letter)
 {
-	dw_row *row = row_new(&table->alloc, letter->id, letter->body, letter->body_size);
+	dw_row *row =
+	    row_new_told(&table->alloc, letter->id, letter->body, letter->body_size, &letter->why);
 
 	if (!row)
 		return NULL;

@@ -3,6 +3,7 @@
 #define DW_STORE_MEMORY_TABLE_SCAN_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "store/memory/dead_letters.h"
 #include "store/memory/id_map.h"
@@ -19,6 +20,7 @@ struct stored_timer {
 	const char *topic;
 	const void *body;
 	size_t body_size;
+	char *why; /* a block of its own, or NULL */
 };
 
 struct timer_table {
@@ -47,6 +49,11 @@ static inline struct stored_timer *stored_at(struct skiplist_node *node)
 static inline bool stored_is_claimed(const struct stored_timer *timer)
 {
 	return timer->record.head.state == DW_CLAIMED;
+}
+
+static inline struct why stored_why(const struct stored_timer *timer)
+{
+	return (struct why){timer->why, timer->why ? strlen(timer->why) : 0};
 }
 
 /* table_find returns the timer of the id, or NULL. */

@@ -210,11 +210,13 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 		add_delivery(words, op);
 		command_time(words, op->head.due);
 		command_number(words, (op->flags & DW_OP_VERDICT) != 0);
+		command_bytes(words, op->body, op->body_size);
 		return;
 	case DW_OP_BURY:
 		add_delivery(words, op);
 		command_number(words, op->reason);
 		command_number(words, store->env.now(store->env.now_user));
+		command_bytes(words, op->body, op->body_size);
 		return;
 	case DW_OP_CANCEL:
 		command_number(words, flags_of(op));
@@ -255,6 +257,7 @@ static size_t words_of(dw_op_kind kind)
 		return 9;
 	case DW_OP_RETRY:
 	case DW_OP_BURY:
+		return 6;
 	case DW_OP_MOVE:
 		return 5;
 	case DW_OP_REQUEUE:

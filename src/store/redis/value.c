@@ -23,7 +23,8 @@ enum {
 	RECORD_CRC = 8, /* where a record has its crc */
 	FORM_PLAIN = 1,
 	FORM_LATE = 2,
-	FORM_RECORD = 3
+	FORM_RECORD = 3,
+	FORM_WHY = 16 /* added to another one */
 };
 
 uint32_t value_check(const unsigned char *head, uint32_t crc)
@@ -100,6 +101,25 @@ bool value_head(const void *bytes, size_t size, dw_head *ret_head)
 	return true;
 }
 
+/* cut_why finds the text of dw_why() at the end of a value, and returns the size without it; 0: it
+ * cannot be there. */
+static size_t cut_why(const unsigned char *bytes, size_t size, struct why *ret_why)
+{
+	*ret_why = (struct why){0};
+	if (!bytes || size <= AT_FORM || !(bytes[AT_FORM] & FORM_WHY))
+		return size;
+	ret_why->size = bytes[size - 1];
+	if (size < AT_RECORD + 1u + ret_why->size)
+		return 0;
+	ret_why->text = (const char *)bytes + size - 1 - ret_why->size;
+	return size - 1 - ret_why->size;
+}
+
+static unsigned form_of(const unsigned char *bytes)
+{
+	return bytes[AT_FORM] & ~(unsigned)FORM_WHY;
+}
+
 /* unpack reads the parts of the record, without the id. False: no record can have been packed like
  * this. */
 static bool unpack(const unsigned char *bytes, size_t size, struct record *ret_record)
@@ -107,9 +127,9 @@ static bool unpack(const unsigned char *bytes, size_t size, struct record *ret_r
 	size_t at = AT_LATE_AFTER;
 	struct record record = {0};
 
-	if (size < at || (bytes[AT_FORM] != FORM_PLAIN && bytes[AT_FORM] != FORM_LATE))
+	if (size < at || (form_of(bytes) != FORM_PLAIN && form_of(bytes) != FORM_LATE))
 		return false;
-	if (bytes[AT_FORM] == FORM_LATE) {
+	if (form_of(bytes) == FORM_LATE) {
 		if (size < at + 8)
 			return false;
 		record.late_after = (dw_usec)bytes_get(bytes + at, 8);
@@ -153,7 +173,7 @@ static dw_row *damaged_row(const struct alloc *alloc, const char *id, const unsi
 
 /* record_row makes the row of a value whose body is a whole record (form 3). */
 static dw_row *record_row(const struct alloc *alloc, const char *id, const unsigned char *bytes,
-			  size_t size)
+			  size_t size, const struct why *why)
 {
 	const unsigned char *body = bytes + AT_RECORD;
 	size_t body_size = size - AT_RECORD;
@@ -164,7 +184,7 @@ static dw_row *record_row(const struct alloc *alloc, const char *id, const unsig
 	if (status == DW_ECORRUPT || !is_sound(bytes) || bytes[AT_TOPIC_SIZE] != 0 ||
 	    record_crc(body) != bytes_get(bytes + AT_CRC, 4))
 		return damaged_row(alloc, id, bytes, size);
-	row = row_new(alloc, id, body, body_size);
+	row = row_new_told(alloc, id, body, body_size, why);
 	if (!row)
 		return NULL;
 	row->status = status;
@@ -177,6 +197,7 @@ dw_row *value_row(const struct alloc *alloc, const char *id, size_t id_size, con
 {
 	char name[DW_ID_MAX + 1];
 	struct record record;
+	struct why why;
 	dw_row *row;
 
 	/* The id of another program may have any length, and may contain NUL: it is shown as far as
@@ -184,13 +205,14 @@ dw_row *value_row(const struct alloc *alloc, const char *id, size_t id_size, con
 	id_size = strnlen(id, id_size < DW_ID_MAX ? id_size : DW_ID_MAX);
 	memcpy(name, id, id_size);
 	name[id_size] = '\0';
-	if (bytes && size >= AT_RECORD && ((const unsigned char *)bytes)[AT_FORM] == FORM_RECORD)
-		return record_row(alloc, name, bytes, size);
+	size = cut_why(bytes, size, &why);
+	if (bytes && size >= AT_RECORD && form_of(bytes) == FORM_RECORD)
+		return record_row(alloc, name, bytes, size, &why);
 	if (!bytes || !unpack(bytes, size, &record) || !is_sound(bytes) || id_size == 0)
 		return damaged_row(alloc, name, bytes, size);
 	record.id = name;
 	record.id_size = (uint8_t)id_size;
-	row = row_new(alloc, name, NULL, record_size(&record));
+	row = row_new_told(alloc, name, NULL, record_size(&record), &why);
 	if (!row)
 		return NULL;
 	record_restore(&record, (const unsigned char *)bytes + AT_CRC, row_room(row));

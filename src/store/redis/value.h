@@ -12,6 +12,8 @@
  *	   form 2: late_after i64, topic, data
  *	   form 3: the whole record as src/timer/record.h has it; topic size is 0
  *
+ * If 16 is added to the form, the text of dw_why() stands behind all this, and then its size u8.
+ *
  * The check covers the header and the crc; the crc covers the record of src/timer/record.h. So a
  * flipped bit never makes another deadline, and a header never gets another body.
  *

@@ -8,11 +8,12 @@
 #include "store/sqlite/row.h"
 #include "timer/record.h"
 
-enum { COLUMN_REASON = 12 };
+enum { COLUMN_REASON = 13 };
 
 /* The queries read the table itself and no index, because an index may be the damaged part. */
 #define COLUMNS                                                                                    \
-	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body"
+	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
+	" why"
 
 static const char integrity[] = "PRAGMA integrity_check(100)";
 static const char timers[] = "SELECT " COLUMNS " FROM timer NOT INDEXED";

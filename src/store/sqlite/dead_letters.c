@@ -7,7 +7,7 @@
 #include "timer/record.h"
 
 /* The columns that follow those of a timer. */
-enum { COLUMN_NUMBER = 12, COLUMN_REASON = 13, COLUMN_AT = 14 };
+enum { COLUMN_NUMBER = 13, COLUMN_REASON = 14, COLUMN_AT = 15 };
 
 int sqlite_dead_add(struct sqlite_session *session, const dw_op *op,
 		    const struct life_record *record)

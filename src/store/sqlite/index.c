@@ -16,8 +16,8 @@ static const char by_id[] = "SELECT generation, id FROM timer INDEXED BY sqlite_
 			    " ORDER BY id";
 static const char letters[] = "SELECT count(*) FROM dead NOT INDEXED";
 static const char damaged[] =
-    "SELECT generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body"
-    " FROM timer NOT INDEXED";
+    "SELECT generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"
+    " why FROM timer NOT INDEXED";
 static const char rename_one[] =
     "UPDATE timer SET id = 'damaged-' || generation WHERE generation = ?";
 

@@ -26,6 +26,7 @@ static void count(struct sqlite_session *session, const struct life_record *reco
 struct stored {
 	sqlite3_stmt *statement; /* NULL: there is no timer */
 	struct sqlite_row row;
+	bool had_why;
 };
 
 static int find_by(struct sqlite_session *session, enum sqlite_sql which, const dw_op *op,
@@ -41,6 +42,7 @@ static int find_by(struct sqlite_session *session, enum sqlite_sql which, const 
 		return sqlite_db_finish(statement, code);
 	ret_found->statement = statement;
 	ret_found->row = sqlite_row_read(statement);
+	ret_found->had_why = ret_found->row.why.text != NULL;
 	return SQLITE_OK;
 }
 
@@ -128,6 +130,24 @@ static int update_timer(struct sqlite_session *session, const struct life_record
 	return run(statement, code);
 }
 
+/* tell replaces the text of dw_why() by that of the operation. Most timers have none, and none to
+ * replace. */
+static int tell(struct sqlite_session *session, const dw_op *op, const struct stored *found,
+		const struct life_step *step)
+{
+	sqlite3_stmt *statement;
+	int code;
+
+	if (step->why != LIFE_WHY_REPLACED || (op->body_size == 0 && !found->had_why))
+		return SQLITE_OK;
+	statement = statement_of(session, SQL_TIMER_TELL);
+	code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)step->record.head.generation);
+	/* A NULL text is bound as NULL. */
+	code = code ? code
+		    : sqlite3_bind_text(statement, 2, op->body, (int)op->body_size, SQLITE_STATIC);
+	return run(statement, code);
+}
+
 static int write_inbox(struct sqlite_session *session, const char *id, bool open)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_WRITE);
@@ -175,12 +195,14 @@ static int carry_out(struct sqlite_session *session, dw_op *op, const struct sto
 		break;
 	case LIFE_UPDATE:
 		code = update_timer(session, &found->row.record, &step->record, seal);
+		code = code ? code : tell(session, op, found, step);
 		break;
 	case LIFE_DELETE:
 		code = delete_timer(session, &found->row.record);
 		break;
 	case LIFE_BURY:
-		code = dead_letter(session, op, &found->row.record);
+		code = tell(session, op, found, step);
+		code = code ? code : dead_letter(session, op, &found->row.record);
 		break;
 	}
 	return code == SQLITE_OK && step->news ? write_inbox(session, op->id, step->open_news)

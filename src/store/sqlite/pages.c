@@ -4,8 +4,8 @@
 #include "store/sqlite/bind.h"
 #include "store/sqlite/row.h"
 
-enum { COLUMN_INBOX_GENERATION = 12, COLUMN_INBOX_ID = 13 };
-enum { COLUMN_PLACE_DUE = 12, COLUMN_PLACE_GENERATION = 13 };
+enum { COLUMN_INBOX_GENERATION = 13, COLUMN_INBOX_ID = 14 };
+enum { COLUMN_PLACE_DUE = 13, COLUMN_PLACE_GENERATION = 14 };
 
 static dw_row *copy_timer(struct sqlite_session *session, sqlite3_stmt *statement)
 {

@@ -19,10 +19,18 @@
 #define PATH_SIZE 4200
 
 #define COLUMNS                                                                                    \
-	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body"
-#define PLACES "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
+	" why"
+#define PLACES "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
-enum { COLUMN_ID = 1, COLUMN_TOPIC = 2, COLUMN_BODY = 11, COLUMN_REASON = 12, COLUMN_AT = 13 };
+enum {
+	COLUMN_ID = 1,
+	COLUMN_TOPIC = 2,
+	COLUMN_BODY = 11,
+	COLUMN_WHY = 12,
+	COLUMN_REASON = 13,
+	COLUMN_AT = 14
+};
 
 /* How to copy the rows of a table. key is the number of its key column. */
 struct copied {
@@ -39,7 +47,7 @@ static const struct copied timers = {
     .next = "SELECT min(generation) FROM timer NOT INDEXED WHERE generation > ?",
     .read = "SELECT " COLUMNS " FROM timer NOT INDEXED WHERE generation = ?",
     .insert = "INSERT INTO timer(" COLUMNS ") VALUES(" PLACES ")",
-    .columns = 12,
+    .columns = 13,
     .key = 0};
 
 static const struct copied letters = {
@@ -47,8 +55,8 @@ static const struct copied letters = {
     .next = "SELECT min(number) FROM dead NOT INDEXED WHERE number > ?",
     .read = "SELECT " COLUMNS ", reason, at, number FROM dead NOT INDEXED WHERE number = ?",
     .insert = "INSERT INTO dead(" COLUMNS ", reason, at, number) VALUES(" PLACES ", ?, ?, ?)",
-    .columns = 15,
-    .key = 14};
+    .columns = 16,
+    .key = 15};
 
 struct rescue {
 	struct sqlite_session *session;
@@ -69,7 +77,7 @@ static bool is_damage(int code)
 
 static bool is_text(const struct copied *table, int column)
 {
-	return column == COLUMN_ID || column == COLUMN_TOPIC ||
+	return column == COLUMN_ID || column == COLUMN_TOPIC || column == COLUMN_WHY ||
 	       (table == &letters && column == COLUMN_REASON);
 }
 
@@ -85,6 +93,8 @@ static int bind_column(struct rescue *rescue, sqlite3_stmt *from, int column)
 		return sqlite3_bind_text(to, column + 1, text ? text : "",
 					 sqlite3_column_bytes(from, column), SQLITE_TRANSIENT);
 	}
+	if (column == COLUMN_WHY && sqlite3_column_type(from, column) == SQLITE_NULL)
+		return sqlite3_bind_null(to, column + 1);
 	if (column == COLUMN_BODY) {
 		const void *bytes = sqlite3_column_blob(from, column);
 

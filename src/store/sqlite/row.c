@@ -6,7 +6,7 @@
 #include "timer/record.h"
 
 /* The columns of a statement that reads a timer. */
-enum { GENERATION, ID, TOPIC, DUE, STATE, ATTEMPT, RETRIES, CRASHES, OPEN, CLAIM, SEAL, BODY };
+enum { GENERATION, ID, TOPIC, DUE, STATE, ATTEMPT, RETRIES, CRASHES, OPEN, CLAIM, SEAL, BODY, WHY };
 
 static bool is_text(sqlite3_stmt *statement, int column, const char *text, size_t size)
 {
@@ -58,6 +58,8 @@ struct sqlite_row sqlite_row_read(sqlite3_stmt *statement)
 	row.id_size = (size_t)sqlite3_column_bytes(statement, ID);
 	row.body = sqlite3_column_blob(statement, BODY);
 	row.body_size = (size_t)sqlite3_column_bytes(statement, BODY);
+	row.why.text = (const char *)sqlite3_column_text(statement, WHY);
+	row.why.size = (size_t)sqlite3_column_bytes(statement, WHY);
 	row.record.claim = (uint64_t)sqlite3_column_int64(statement, CLAIM);
 	head->generation = (uint64_t)sqlite3_column_int64(statement, GENERATION);
 	head->due = sqlite3_column_int64(statement, DUE);
@@ -75,7 +77,7 @@ struct sqlite_row sqlite_row_read(sqlite3_stmt *statement)
 dw_row *sqlite_row_copy(const struct alloc *alloc, const struct sqlite_row *row)
 {
 	const char *id = row->id ? row->id : "";
-	dw_row *copy = row_new(alloc, id, row->body, row->body_size);
+	dw_row *copy = row_new_told(alloc, id, row->body, row->body_size, &row->why);
 
 	if (!copy)
 		return NULL;

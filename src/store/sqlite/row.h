@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "base/alloc.h"
+#include "port/op.h"
 #include "timer/transition.h"
 
 /* A row that was read; valid until the statement is stepped or reset. */
@@ -15,6 +16,7 @@ struct sqlite_row {
 	size_t id_size;
 	const void *body;
 	size_t body_size;
+	struct why why;
 };
 
 /* sqlite_row_read reads the timer in the first columns of a statement that has a row. */

@@ -11,7 +11,7 @@ static const char schema[] =
     " topic TEXT NOT NULL, due INTEGER NOT NULL, state INTEGER NOT NULL,"
     " attempt INTEGER NOT NULL, retries INTEGER NOT NULL, crashes INTEGER NOT NULL,"
     " open INTEGER NOT NULL, claim INTEGER NOT NULL, seal INTEGER NOT NULL,"
-    " body BLOB NOT NULL) STRICT;"
+    " body BLOB NOT NULL, why TEXT) STRICT;"
     "CREATE INDEX timer_due ON timer(due, generation);"
     "CREATE TABLE inbox(generation INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
     " open INTEGER NOT NULL) STRICT;"
@@ -19,7 +19,7 @@ static const char schema[] =
     " generation INTEGER NOT NULL, id TEXT NOT NULL, topic TEXT NOT NULL, due INTEGER NOT NULL,"
     " state INTEGER NOT NULL, attempt INTEGER NOT NULL, retries INTEGER NOT NULL,"
     " crashes INTEGER NOT NULL, open INTEGER NOT NULL, claim INTEGER NOT NULL,"
-    " seal INTEGER NOT NULL, body BLOB NOT NULL) STRICT;"
+    " seal INTEGER NOT NULL, body BLOB NOT NULL, why TEXT) STRICT;"
     "CREATE INDEX dead_id ON dead(id, generation);"
     "CREATE TABLE meta(one INTEGER PRIMARY KEY CHECK(one = 1), generation INTEGER NOT NULL,"
     " batch INTEGER NOT NULL, session INTEGER NOT NULL, pending INTEGER NOT NULL,"
@@ -42,11 +42,12 @@ static const char schema[] =
 
 #define TIMER                                                                                      \
 	"timer.generation, timer.id, timer.topic, timer.due, timer.state, timer.attempt,"          \
-	" timer.retries, timer.crashes, timer.open, timer.claim, timer.seal, timer.body"
+	" timer.retries, timer.crashes, timer.open, timer.claim, timer.seal, timer.body,"          \
+	" timer.why"
 
 #define DEAD                                                                                       \
 	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
-	" number, reason, at"
+	" why, number, reason, at"
 
 #define MESSAGE "number, state, until, delivery, generation, due, attempt, retries, body"
 
@@ -71,8 +72,9 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_TIMER_MOVE] = "UPDATE timer SET due = ?1, state = ?2, attempt = ?3, retries = ?4,"
 		       " crashes = ?5, open = ?6, claim = ?7, seal = ?8 WHERE generation = ?9",
     [SQL_TIMER_RENEW] = "UPDATE timer SET due = ?1, state = ?2, attempt = ?3, retries = ?4,"
-			" crashes = ?5, open = ?6, claim = ?7, seal = ?8, generation = ?9"
-			" WHERE generation = ?10",
+			" crashes = ?5, open = ?6, claim = ?7, seal = ?8, generation = ?9,"
+			" why = NULL WHERE generation = ?10",
+    [SQL_TIMER_TELL] = "UPDATE timer SET why = ?2 WHERE generation = ?1",
     [SQL_TIMER_DELETE] = "DELETE FROM timer WHERE generation = ?",
     [SQL_TIMER_CLEAR] = "DELETE FROM timer",
     /* The index only tells the order. Everything about a timer comes from the table. */
@@ -101,7 +103,7 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_INBOX_COUNT] = "SELECT count(*) FROM inbox",
     [SQL_INBOX_CLEAR] = "DELETE FROM inbox",
     [SQL_DEAD_INSERT] = "INSERT INTO dead(reason, at, generation, id, topic, due, state, attempt,"
-			" retries, crashes, open, claim, seal, body) SELECT ?2, ?3, " TIMER
+			" retries, crashes, open, claim, seal, body, why) SELECT ?2, ?3, " TIMER
 			" FROM timer WHERE generation = ?1",
     [SQL_DEAD_OLDEST] = "SELECT number, at FROM dead ORDER BY number LIMIT 1",
     [SQL_DEAD_DELETE] = "DELETE FROM dead WHERE number = ?",

@@ -94,6 +94,50 @@ static void name_of_two_bytes_follows_the_definition(void **state)
 	}
 }
 
+static void line_is_cleaned(void **state)
+{
+	static const struct {
+		const char *text, *line;
+	} cases[] = {
+	    {"", ""},
+	    {"plain", "plain"},
+	    {"  both ends \n", "both ends"},
+	    {"a\nb\tc\x1b[1m", "a b c [1m"},
+	    {"\xc2\x80x\xc2\x9fy", "x y"}, /* C1 controls */
+	    {"\xc3\xa9\xff\xc3", "\xc3\xa9??"},
+	    {"\xed\xa0\x80", "???"}, /* a surrogate */
+	    {"\xe2\x82\xac 5", "\xe2\x82\xac 5"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char line[64];
+
+		assert_int_equal(utf8_clean(cases[i].text, line, sizeof line),
+				 strlen(cases[i].line));
+		assert_string_equal(line, cases[i].line);
+	}
+}
+
+static void line_is_cut_at_a_character(void **state)
+{
+	(void)state;
+	for (size_t size = 1; size < 12; size++) {
+		char line[12];
+
+		/* Characters of 2, 3 and 4 bytes, and one more of 1. */
+		size_t length = utf8_clean("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", line, size);
+
+		assert_int_equal(length, size > 10  ? 10
+					 : size > 9 ? 9
+					 : size > 5 ? 5
+					 : size > 2 ? 2
+						    : 0);
+		assert_true(utf8_is_name(line, length));
+		assert_int_equal(line[length], '\0');
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +146,8 @@ int main(void)
 	    cmocka_unit_test(name_of_invalid_utf8_is_refused),
 	    cmocka_unit_test(name_cut_by_its_size_is_refused),
 	    cmocka_unit_test(name_of_two_bytes_follows_the_definition),
+	    cmocka_unit_test(line_is_cleaned),
+	    cmocka_unit_test(line_is_cut_at_a_character),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,8 +41,8 @@ static void dead_letters_are_kept_up_to_a_number(void **state)
 	ask_end(&f->owner);
 	fixture_raw(
 	    f, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
-	       " INSERT INTO dead SELECT i, '', 1000000, i, '', '', 0, 0, 0, 0, 0, 0, 0, 0, x''"
-	       " FROM n");
+	       " INSERT INTO dead SELECT i, '', 1000000, i, '', '', 0, 0, 0, 0, 0, 0, 0, 0, x'',"
+	       " NULL FROM n");
 	fixture_open(f, &f->owner, DW_OWNER);
 	assert_int_equal(bury_one(f), 1);
 	assert_int_equal(number_of(f, "SELECT count(*) FROM dead"), 100000);

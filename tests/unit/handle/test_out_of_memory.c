@@ -67,6 +67,12 @@ static struct operation *put_of(struct sweep *sweep, const char *id)
 	return sweep->operations;
 }
 
+/* expect_said: a text is kept, or there is no memory for it. */
+static void expect_said(int status)
+{
+	assert_true(status == DW_OK || status == DW_ENOMEM);
+}
+
 static dw_verdict start(dw *d, const dw_firing *firing, void *user)
 {
 	struct sweep *sweep = user;
@@ -75,11 +81,13 @@ static dw_verdict start(dw *d, const dw_firing *firing, void *user)
 	put->starts++;
 	if (put == &sweep->operations[HELD]) {
 		sweep->held = *firing->token;
+		expect_said(dw_why_of(d, firing->token, "it waits"));
 		return DW_HOLD;
 	}
 	if (put != &sweep->operations[AGAIN] || firing->attempt > 1)
 		return DW_DONE;
 	assert_int_equal(dw_retry_in(d, 1), DW_OK);
+	expect_said(dw_why(d, "it failed"));
 	return DW_RETRY;
 }
 

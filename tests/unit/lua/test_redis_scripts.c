@@ -18,11 +18,13 @@
 #define GROUPS 4
 #define AHEAD UINT64_C(4000000000000000)
 #define BODY_SIZE 12
+#define WHY_ROOM 8
 
 struct timer {
 	bool there;
 	struct life_record record;
-	unsigned char value[36 + BODY_SIZE];
+	unsigned char value[36 + BODY_SIZE + WHY_ROOM];
+	size_t size;
 };
 
 struct letter {
@@ -50,6 +52,7 @@ struct group {
 	dw_op op;
 	int id;
 	unsigned char body[BODY_SIZE];
+	char why[WHY_ROOM + 1]; /* op.body */
 	uint64_t at;
 };
 
@@ -123,7 +126,7 @@ static void damage(struct model *m, int id)
 	record->head.open = at[1];
 	record->head.generation = bytes_get(at + 8, 8);
 	record->claim = bytes_get(at + 24, 8);
-	command(m->s, "HSET {t:07}:h %s %b", name_of(id), at, sizeof timer->value);
+	command(m->s, "HSET {t:07}:h %s %b", name_of(id), at, timer->size);
 }
 
 /* ---- The model of a shard: what table.c does around life_take() ---- */
@@ -137,7 +140,22 @@ static struct life_caller caller_of(const struct model *m, int id, bool owner)
 						 m->inbox[id].open};
 }
 
-static void bury(struct model *m, const struct group *group)
+/* tell keeps the text of dw_why() as the value's tail: 16 is added to the form, and its size is the
+ * last byte. */
+static void tell(struct timer *timer, const struct group *group, enum life_why why)
+{
+	unsigned char *tail = timer->value + 36 + BODY_SIZE;
+	size_t size = why == LIFE_WHY_REPLACED ? group->op.body_size : 0;
+
+	if (why == LIFE_WHY_STAYS || timer->record.damaged)
+		return;
+	timer->value[36] = (unsigned char)((timer->value[36] & ~16u) | (size ? 16u : 0));
+	timer->size = 36 + BODY_SIZE + (size ? size + 1 : 0);
+	memcpy(tail, group->why, size);
+	tail[size] = (unsigned char)size;
+}
+
+static void bury(struct model *m, const struct group *group, enum life_why why)
 {
 	struct letter *letter = &m->letters[m->letter_count++];
 
@@ -146,6 +164,7 @@ static void bury(struct model *m, const struct group *group)
 	letter->number = m->dead;
 	letter->reason = group->op.reason;
 	letter->timer = m->timers[group->id];
+	tell(&letter->timer, group, why);
 }
 
 static void carry_out(struct model *m, const struct group *group, const struct life_step *step,
@@ -156,11 +175,15 @@ static void carry_out(struct model *m, const struct group *group, const struct l
 	if (life_renews(step, caller))
 		m->last = caller->generation;
 	if (step->effect == LIFE_BURY)
-		bury(m, group);
+		bury(m, group, step->why);
 	if (step->effect == LIFE_DELETE || step->effect == LIFE_BURY)
 		timer->there = false;
-	if (step->effect == LIFE_STORE)
+	if (step->effect == LIFE_STORE) {
 		memcpy(timer->value + 36, group->body, BODY_SIZE);
+		timer->size = 36 + BODY_SIZE;
+	}
+	if (step->effect == LIFE_UPDATE)
+		tell(timer, group, step->why);
 	if (step->effect == LIFE_STORE || step->effect == LIFE_UPDATE) {
 		timer->there = true;
 		timer->record = step->record;
@@ -201,6 +224,7 @@ static struct life_step requeue(struct model *m, struct group *group,
 	if (step.effect != LIFE_STORE)
 		return step;
 	memcpy(group->body, letter->timer.value + 36, BODY_SIZE);
+	group->body[0] &= (unsigned char)~16u;
 	m->letter_count--;
 	memmove(letter, letter + 1,
 		(size_t)(m->letters + m->letter_count - letter) * sizeof *letter);
@@ -248,8 +272,8 @@ static void check_item(const redisReply *item, const struct life_step *step, con
 	if (shows_value(step, op)) {
 		assert_int_equal(item->type, REDIS_REPLY_ARRAY);
 		assert_int_equal(item->element[0]->integer, code_of(step->status));
-		assert_int_equal(item->element[1]->len, sizeof timer->value);
-		assert_memory_equal(item->element[1]->str, timer->value, sizeof timer->value);
+		assert_int_equal(item->element[1]->len, timer->size);
+		assert_memory_equal(item->element[1]->str, timer->value, timer->size);
 	} else if (step->status == DW_OK && shows_header(op, timer, owner)) {
 		assert_int_equal(item->type, REDIS_REPLY_STRING);
 		assert_int_equal(item->len, 36);
@@ -267,7 +291,9 @@ static void check_stored(struct model *m, int id)
 
 	assert_int_equal(reply->type, timer->there ? REDIS_REPLY_STRING : REDIS_REPLY_NIL);
 	if (timer->there)
-		assert_memory_equal(reply->str, timer->value, sizeof timer->value);
+		assert_int_equal(reply->len, timer->size);
+	if (timer->there)
+		assert_memory_equal(reply->str, timer->value, timer->size);
 	reply = command(m->s, "ZSCORE {t:07}:z %s", name_of(id));
 	assert_int_equal(reply->type, timer->there ? REDIS_REPLY_STRING : REDIS_REPLY_NIL);
 	if (timer->there && !timer->record.damaged)
@@ -299,7 +325,7 @@ static void check_letters(struct model *m)
 		assert_int_equal(strtoll(page->element[3 * i + 1]->str, NULL, 10), letter->number);
 		assert_int_equal(bytes_get(found, 8), letter->number);
 		assert_int_equal(found[16], letter->reason);
-		assert_memory_equal(found + 17, letter->timer.value, sizeof letter->timer.value);
+		assert_memory_equal(found + 17, letter->timer.value, letter->timer.size);
 	}
 }
 
@@ -333,7 +359,7 @@ static void choose(struct model *m, struct group *group, dw_op_kind kind, bool o
 
 	*op = (dw_op){.kind = kind, .id = name_of(group->id)};
 	op->head.due = random_due(m);
-	op->reason = (dw_reason)(1 + below(m, 4));
+	op->reason = (dw_reason)(1 + below(m, 5));
 	op->head.generation = timer->record.head.generation - (below(m, 8) ? 0 : 16);
 	if (timer->there)
 		op->head.attempt = timer->record.head.attempt - (below(m, 6) ? 0 : 1);
@@ -349,6 +375,10 @@ static void choose(struct model *m, struct group *group, dw_op_kind kind, bool o
 		op->flags = below(m, 2) ? DW_OP_VERDICT : 0;
 	for (unsigned i = 0; i < BODY_SIZE; i++)
 		group->body[i] = (unsigned char)below(m, 256);
+	group->body[0] &= (unsigned char)~16u;
+	op->body_size = below(m, 2) ? 0 : below(m, WHY_ROOM);
+	op->body = memset(group->why, 0, sizeof group->why);
+	memset(group->why, 'a' + (int)below(m, 26), op->body_size);
 	group->at = below(m, UINT64_C(1) << 52);
 }
 
@@ -374,6 +404,8 @@ static void say(struct scripts *s, const struct group *group)
 		call_number(s, (uint64_t)op->reason);
 	if (op->kind == DW_OP_BURY)
 		call_number(s, group->at);
+	if (op->kind == DW_OP_RETRY || op->kind == DW_OP_BURY)
+		call_text(s, group->why);
 }
 
 /* say_puts: of half of them the caller has a version of its own, which mostly can be taken. */
@@ -493,7 +525,7 @@ static void retries_and_crashes_stop_at_their_byte(void **state)
 				      .state = DW_CLAIMED};
 	timer.record.claim = 1;
 	seal(&timer);
-	command(s, "HSET {t:07}:h a %b", timer.value, sizeof timer.value);
+	command(s, "HSET {t:07}:h a %b", timer.value, (size_t)(36 + BODY_SIZE));
 	call_owner(s, "claim");
 	call_text(s, "a");
 	call_number(s, ver);
@@ -506,6 +538,7 @@ static void retries_and_crashes_stop_at_their_byte(void **state)
 	call_text(s, "10");
 	call_due(s, 6);
 	call_text(s, "1");
+	call_text(s, "");
 	call_go(s);
 	assert_memory_equal(s->reply->element[1]->str, "\0\1\xff\xff\12\0\0\0", 8);
 }

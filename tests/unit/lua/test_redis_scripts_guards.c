@@ -26,8 +26,8 @@ static const struct {
     {"drop", true, {"d", "0"}},
     {"claim", false, {"a", "1", "0"}},
     {"settle", false, {"a", "1", "0"}},
-    {"retry", false, {"a", "1", "0", "12345678", "1"}},
-    {"bury", false, {"a", "1", "0", "2", "5"}},
+    {"retry", false, {"a", "1", "0", "12345678", "1", ""}},
+    {"bury", false, {"a", "1", "0", "2", "5", ""}},
     {"ack", false, {"a", "99"}},
     {"claim_known", false, {"-5", "k", HEADER "\1\1crc.b"}},
     {"settle_known", false, {"x"}},
@@ -83,6 +83,7 @@ static void bury_one(struct scripts *s, const char *id)
 	call_text(s, "0");
 	call_text(s, "2");
 	call_text(s, "5");
+	call_text(s, "");
 	assert_true(is(call_go(s), "OK"));
 }
 

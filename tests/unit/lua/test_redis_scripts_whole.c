@@ -336,6 +336,7 @@ static void bury(struct scripts *s, const char *id, uint64_t ver, uint64_t at)
 	call_text(s, "0");
 	call_text(s, "3");
 	call_number(s, at);
+	call_text(s, "");
 	assert_int_equal(call_go(s)->element[1]->integer, 0);
 }
 
