@@ -22,6 +22,13 @@ static void print_word(const char *name, const char *word)
 	table_row_text(name, word, strlen(word));
 }
 
+/* is_for_people: sums and lists are for programs, and the next deadline stands above. */
+static bool is_for_people(const char *key, const json_t *value)
+{
+	return strncmp(key, "last_error", strlen("last_error")) != 0 && !json_is_array(value) &&
+	       !strstr(key, "_sum_") && strcmp(key, "next") != 0;
+}
+
 /* print_counter: "store_p99_us" becomes "store p99" and a duration. */
 static void print_counter(const char *key, const json_t *value)
 {
@@ -67,7 +74,7 @@ static void print_report(const char *text)
 		(void)puts("since then"); /* session_flush() checks */
 		json_object_foreach(report, key, value)
 		{
-			if (strncmp(key, "last_error", strlen("last_error")) != 0)
+			if (is_for_people(key, value))
 				print_counter(key, value);
 		}
 		print_last_error(report);

@@ -215,6 +215,14 @@ static json_t *object_of(const dw_topic_info *info)
 
 	if (!object)
 		return NULL;
+	add_number(object, "started", (int64_t)info->started);
+	add_number(object, "late", (int64_t)info->late);
+	add_number(object, "late_p50_us", info->late_p50_us);
+	add_number(object, "late_p99_us", info->late_p99_us);
+	add_number(object, "late_max_us", info->late_max_us);
+	add_number(object, "took_p50_us", info->took_p50_us);
+	add_number(object, "took_p99_us", info->took_p99_us);
+	add_number(object, "took_max_us", info->took_max_us);
 	add_number(object, "retries_max",
 		   settings->retries_max == DW_NO_RETRIES ? -1 : (int64_t)settings->retries_max);
 	add_number(object, "backoff_first_us", settings->backoff_first_us);
@@ -290,6 +298,12 @@ static void print_rows(const dw_topic_info *info)
 	table_row_count("done", info->done);
 	table_row_count("retried", info->retried);
 	table_row_count("dead", info->dead);
+	row_of_span("lateness p50", info->late_p50_us);
+	row_of_span("lateness p99", info->late_p99_us);
+	row_of_span("lateness max", info->late_max_us);
+	row_of_span("handler p50", info->took_p50_us);
+	row_of_span("handler p99", info->took_p99_us);
+	row_of_span("handler max", info->took_max_us);
 	if (info->oldest)
 		table_row_time("oldest due", info->oldest);
 	if (settings->queue || info->waiting + info->taken + info->later > 0)

@@ -37,9 +37,12 @@ static int status_of(dw_reason reason)
 static void count_verdict(struct engine *engine, const struct timer *timer, const dw_op *op)
 {
 	engine->stats.settled += op->kind == DW_OP_SETTLE;
-	timer->topic->done += op->kind == DW_OP_SETTLE;
-	timer->topic->retried += op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0;
-	engine->stats.retried += op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0;
+	if (op->kind == DW_OP_SETTLE)
+		topic_counted(&engine->topics, timer->topic, TOPIC_DONE);
+	if (op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0) {
+		engine->stats.retried++;
+		topic_counted(&engine->topics, timer->topic, TOPIC_RETRIED);
+	}
 	if (op->kind == DW_OP_BURY) {
 		dw_event event = {.kind = DW_EVENT_DEAD,
 				  .status = status_of(op->reason),
@@ -48,7 +51,7 @@ static void count_verdict(struct engine *engine, const struct timer *timer, cons
 				  .why = timer->why};
 
 		engine->stats.dead++;
-		timer->topic->dead++;
+		topic_counted(&engine->topics, timer->topic, TOPIC_DEAD);
 		event_raise(engine, &event, "%s is dead: %s%s%s", timer->id,
 			    dw_reason_name(op->reason), timer->why ? ": " : "",
 			    timer->why ? timer->why : "");

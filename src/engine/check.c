@@ -158,7 +158,8 @@ static uint64_t count_gathered(const struct topic *topic, bool *ret_broken)
 	return count;
 }
 
-/* look_at_topic: every topic has timers, a handler or settings; its waiting timers are counted. */
+/* look_at_topic: every topic has timers, a handler, settings or counts; its waiting timers are
+ * counted. */
 static void look_at_topic(struct topic *topic, void *user)
 {
 	struct topic_sums *sums = user;
@@ -167,7 +168,8 @@ static void look_at_topic(struct topic *topic, void *user)
 	for (const struct timer *timer = topic->waiting; timer; timer = timer->next)
 		count++;
 	if (count != topic->waiting_count || count > topic->timer_count ||
-	    (!handler_is_set(&topic->handler) && topic->timer_count == 0 && !topic->is_set))
+	    (!handler_is_set(&topic->handler) && topic->timer_count == 0 && !topic->is_set &&
+	     !topic_is_kept(topic)))
 		sums->broken = true;
 	sums->timers += count;
 	sums->topics += count > 0 && !(topic->settings.paused & DW_PAUSE_DELIVERY);

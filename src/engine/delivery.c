@@ -29,6 +29,7 @@ bool delivery_is_late(const struct timer *timer, dw_usec now)
 void delivery_bury_late(struct engine *engine, struct timer *timer)
 {
 	engine->stats.late++;
+	topic_counted(&engine->topics, timer->topic, TOPIC_LATE);
 	timer_set_state(engine, timer, TIMER_VERDICT);
 	timer->reason = DW_REASON_LATE;
 	lifecycle_resume(engine, timer);
@@ -52,6 +53,8 @@ void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, boo
 	engine->stats.fired++;
 	engine->stats.lag_us = usec_sub(now, timer->head.due);
 	engine->stats.lag_max_us = usec_max(engine->stats.lag_max_us, engine->stats.lag_us);
+	histogram_add(&engine->report.late, engine->stats.lag_us);
+	topic_started(&engine->topics, timer->topic, engine->stats.lag_us);
 }
 
 /* ---- The verdict --------------------------------------------------------------------------- */
@@ -141,6 +144,12 @@ void delivery_judge(struct engine *engine, struct timer *timer, dw_verdict verdi
 		delivery_end(engine, timer, verdict, retry_in);
 }
 
+/* topic_of: NULL: the timer was replaced meanwhile, and its topic is gone. */
+static struct topic *topic_of(const struct engine *engine, const dw_firing *firing)
+{
+	return topics_find(&engine->topics, firing->topic, strlen(firing->topic));
+}
+
 void delivery_tell(struct engine *engine, const dw_firing *firing, dw_verdict verdict, dw_usec took)
 {
 	dw_firing_done done = {.size = sizeof done,
@@ -152,6 +161,8 @@ void delivery_tell(struct engine *engine, const dw_firing *firing, dw_verdict ve
 			       .late_us = usec_sub(firing->now, firing->due),
 			       .took_us = took};
 
+	histogram_add(&engine->report.took, took);
+	topic_took(topic_of(engine, firing), took);
 	if (engine->env.on_firing_done)
 		engine->env.on_firing_done(engine->env.handle, &done,
 					   engine->env.on_firing_done_user);

@@ -1,25 +1,15 @@
 #include "engine/lead.h"
 
-#include "base/usec.h"
+#include "base/spread.h"
 
 #define SAMPLES_MAX 2048u /* then all counts are halved, so that old samples fade */
 #define COST_WEIGHT 16
 
-/* bucket_of returns the bucket of a round trip: its octave, and the two bits below the leading
- * one. */
 static uint32_t bucket_of(dw_usec round_trip)
 {
-	uint64_t value = (uint64_t)usec_max(round_trip, 4);
-	uint32_t octave = 63 - (uint32_t)__builtin_clzll(value);
-	uint32_t bucket = (octave - 2) * 4 + ((uint32_t)(value >> (octave - 2)) & 3);
+	uint32_t bucket = spread_bucket(round_trip);
 
 	return bucket < LEAD_BUCKETS ? bucket : LEAD_BUCKETS - 1;
-}
-
-/* bucket_end returns the first round trip of the next bucket. */
-static dw_usec bucket_end(uint32_t bucket)
-{
-	return (dw_usec)(5 + bucket % 4) << (bucket / 4);
 }
 
 /* find_p99 corrects p99_bucket after a small change of the samples. */
@@ -62,7 +52,7 @@ void lead_learn(struct lead *lead, dw_usec round_trip, uint64_t batch)
 
 dw_usec lead_p99(const struct lead *lead)
 {
-	return lead->sample_count > 0 ? bucket_end(lead->p99_bucket) : 0;
+	return lead->sample_count > 0 ? spread_bucket_end(lead->p99_bucket) : 0;
 }
 
 dw_usec lead_now(const struct lead *lead, uint64_t ahead)

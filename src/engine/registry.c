@@ -10,6 +10,7 @@
 #include "engine/core.h"
 #include "engine/topic_calls.h"
 #include "engine/handlers.h"
+#include "engine/numbers.h"
 #include "port/driven.h"
 
 /* ---- Reading settings ---------------------------------------------------------------------- */
@@ -162,15 +163,30 @@ static dw_usec oldest_of(const struct topic *topic)
 	return oldest;
 }
 
+static void count_times(const struct topic_times *times, dw_topic_info *info)
+{
+	info->timed = 1;
+	info->late_p50_us = spread_quantile(&times->late, 50);
+	info->late_p99_us = spread_quantile(&times->late, 99);
+	info->late_max_us = times->late.max;
+	info->took_p50_us = spread_quantile(&times->took, 50);
+	info->took_p99_us = spread_quantile(&times->took, 99);
+	info->took_max_us = times->took.max;
+}
+
 static void count_topic(const struct topic *topic, dw_topic_info *info)
 {
 	info->due = topic->waiting_count + topic->gathered_count;
 	info->running = topic->running;
 	info->pending = topic->timer_count - info->due - info->running;
-	info->done = topic->done;
-	info->retried = topic->retried;
-	info->dead = topic->dead;
 	info->oldest = oldest_of(topic);
+	info->started = topic->counts[TOPIC_STARTED];
+	info->done = topic->counts[TOPIC_DONE];
+	info->retried = topic->counts[TOPIC_RETRIED];
+	info->dead = topic->counts[TOPIC_DEAD];
+	info->late = topic->counts[TOPIC_LATE];
+	if (topic->times)
+		count_times(topic->times, info);
 }
 
 /* Text that grows line by line; at most DW_TOPICS_MAX lines. */
@@ -205,8 +221,10 @@ static void add_line(struct topic *topic, void *user)
 	dw_topic_info info = {.size = 0};
 
 	count_topic(topic, &info);
-	if (lines->failed || lines->count == DW_TOPICS_MAX || numbers_write(&info, numbers) == 0)
+	if (lines->failed || lines->count == DW_TOPICS_MAX ||
+	    (topic->timer_count == 0 && !topic_has_counted(topic)))
 		return;
+	(void)numbers_write(&info, numbers);
 	if (!make_room(lines, DW_TOPIC_MAX + SETTINGS_TEXT_SIZE + 3)) {
 		lines->failed = true;
 		return;
@@ -385,7 +403,7 @@ static void show_own(struct topic *topic, void *user)
 	struct shown *shown = user;
 	dw_topic_info *item = NULL;
 
-	if (topic->timer_count || topic->done || topic->retried || topic->dead || topic->is_set)
+	if (topic->timer_count || topic_has_counted(topic) || topic->is_set)
 		item = item_shown(shown, topic->name);
 	if (item)
 		count_topic(topic, item);
@@ -394,6 +412,12 @@ static void show_own(struct topic *topic, void *user)
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const dw_topic_info *)a)->name, ((const dw_topic_info *)b)->name);
+}
+
+static void sort_shown(struct shown *shown)
+{
+	if (shown->count > 0)
+		qsort(shown->items, shown->count, sizeof *shown->items, by_name);
 }
 
 static void free_shown_topics(struct shown *shown)
@@ -415,8 +439,18 @@ void registry_show(struct engine *engine, const struct call *call)
 		topics_each(&engine->topics, show_own, &shown);
 	if (shown.failed)
 		status = DW_ENOMEM;
-	if (status == DW_OK && shown.count > 0)
-		qsort(shown.items, shown.count, sizeof *shown.items, by_name);
+	if (status == DW_OK)
+		sort_shown(&shown);
 	call->on_topics(engine->env.handle, status, status == DW_OK ? shown.items : NULL,
 			status == DW_OK ? shown.count : 0, call->on_topics_user);
+}
+
+void engine_topic_numbers(struct engine *engine, dw_topic_fn fn, void *user)
+{
+	struct shown shown AT_END(free_shown_topics) = {
+	    .alloc = engine->alloc, .engine = engine, .only = ""};
+
+	topics_each(&engine->topics, show_own, &shown);
+	sort_shown(&shown);
+	fn(engine->env.handle, shown.failed ? DW_ENOMEM : DW_OK, shown.items, shown.count, user);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/core.h"
+#include "engine/numbers.h"
 #include "port/driven.h"
 
 #define REPORT_EVERY DW_SECONDS(2)
@@ -44,6 +45,17 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }
 
+int engine_health(const struct engine *engine)
+{
+	if (engine->trouble.failing)
+		return DW_ESTORE;
+	if (engine->ownership.standby)
+		return DW_EOWNED;
+	if (engine->ownership.role == DW_OWNER && !recovery_is_over(&engine->recovery))
+		return DW_EBUSY;
+	return DW_OK;
+}
+
 /* ---- The report ---------------------------------------------------------------------------- */
 
 /* last_error_text explains the last error. The status of an event may mean something else than that
@@ -71,28 +83,72 @@ static void journal_text(const dw_journal_stats *stats, char *text, size_t size)
 			       stats->rows, stats->bytes); /* always fits */
 }
 
-/* report_text writes the owner's counters and the last error (0: none) as JSON, for programs that
- * ask the store. */
-static void report_text(const struct engine *engine, char *text, size_t size)
+/* counts_text adds `,"name":[1,2]`. Returns the size of the whole text. */
+static size_t counts_text(char *text, size_t used, const char *name, const uint64_t *counts,
+			  size_t count)
+{
+	used += (size_t)snprintf(text + used, REPORT_SIZE - used, ",\"%s\":", name);
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, REPORT_SIZE - used, "%c%" PRIu64,
+					 i == 0 ? '[' : ',', counts[i]);
+	return used + (size_t)snprintf(text + used, REPORT_SIZE - used, "]");
+}
+
+/* histogram_text adds the histogram of a name: its quantiles, its sum and its counts. */
+static size_t histogram_text(char *text, size_t used, const char *name,
+			     const struct histogram *histogram)
+{
+	const struct spread *recent = &histogram->recent;
+	char key[32];
+
+	used +=
+	    (size_t)snprintf(text + used, REPORT_SIZE - used,
+			     ",\"%s_p50_us\":%" PRId64 ",\"%s_p99_us\":%" PRId64
+			     ",\"%s_max_us\":%" PRId64 ",\"%s_sum_us\":%" PRIu64,
+			     name, spread_quantile(recent, 50), name, spread_quantile(recent, 99),
+			     name, recent->max, name, histogram->sum_us);
+	(void)snprintf(key, sizeof key, "%s_buckets", name); /* fits */
+	return counts_text(text, used, key, histogram->counts, HISTOGRAM_BOUNDS + 1);
+}
+
+/* more_text adds what newer owners tell. */
+static void more_text(const struct engine *engine, const dw_stats *stats, char *text)
+{
+	size_t used = strlen(text);
+
+	used += (size_t)snprintf(text + used, REPORT_SIZE - used,
+				 ",\"put\":%" PRIu64 ",\"cancelled\":%" PRIu64 ",\"moved\":%" PRIu64
+				 ",\"duplicates\":%" PRIu64 ",\"running\":%" PRIu64
+				 ",\"store_operations\":%" PRIu64 ",\"next\":%" PRId64,
+				 stats->put, stats->cancelled, stats->moved, stats->duplicates,
+				 stats->running, stats->store_operations, stats->next_due);
+	used = histogram_text(text, used, "lateness", &engine->report.late);
+	used = histogram_text(text, used, "handler", &engine->report.took);
+	used = counts_text(text, used, "rest", engine->topics.rest, TOPIC_COUNTS);
+	(void)snprintf(text + used, REPORT_SIZE - used, "}"); /* all of it always fits */
+}
+
+void engine_report(const struct engine *engine, char ret_text[REPORT_SIZE])
 {
 	dw_stats stats = {.size = sizeof stats};
 	char journal[96];
 
 	engine_stats(engine, &stats);
 	journal_text(&stats.journal, journal, sizeof journal);
-	(void)snprintf(text, size,
+	(void)snprintf(ret_text, REPORT_SIZE,
 		       "{\"timers\":%" PRIu64 ",\"unhandled\":%" PRIu64 ",\"held\":%" PRIu64
 		       ",\"fired\":%" PRIu64 ",\"settled\":%" PRIu64 ",\"retried\":%" PRIu64
 		       ",\"dead\":%" PRIu64 ",\"late\":%" PRIu64 ",\"corrupt\":%" PRIu64
 		       ",\"store_failures\":%" PRIu64 ",\"store_p99_us\":%" PRId64
 		       ",\"lead_us\":%" PRId64 ",\"lag_us\":%" PRId64 ",\"lag_max_us\":%" PRId64
 		       ",\"recovering\":%s,\"last_error\":%d,\"last_error_text\":\"%s\""
-		       ",\"last_error_at\":%" PRId64 "%s}",
+		       ",\"last_error_at\":%" PRId64 "%s",
 		       stats.timers, stats.unhandled, stats.held, stats.fired, stats.settled,
 		       stats.retried, stats.dead, stats.late, stats.corrupt, stats.store_failures,
 		       stats.store_p99_us, stats.lead_us, stats.lag_us, stats.lag_max_us,
 		       stats.recovering ? "true" : "false", engine->events.last_error,
 		       last_error_text(engine), engine->events.last_error_at, journal);
+	more_text(engine, &stats, ret_text);
 }
 
 /* report_is_wanted: a client has no report, and a store that nobody else sees needs none. */
@@ -108,7 +164,7 @@ dw_usec report_wake(const struct engine *engine)
 
 void report_round(struct engine *engine, dw_usec now)
 {
-	char text[1024];
+	char text[REPORT_SIZE];
 	dw_op *op;
 
 	/* If the engine has work, the next report comes sooner than in an idle engine. */
@@ -120,7 +176,7 @@ void report_round(struct engine *engine, dw_usec now)
 	if (!report_is_wanted(engine) || now < engine->report.at)
 		return;
 	registry_tell(engine);
-	report_text(engine, text, sizeof text);
+	engine_report(engine, text);
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));
 	if (op)
 		submit_push(engine, op, false);

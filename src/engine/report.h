@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/usec.h"
+#include "base/histogram.h"
 #include "durawheel/durawheel.h"
 
 struct engine;
@@ -14,6 +15,7 @@ struct report {
 	dw_usec at;
 	uint64_t operations; /* dw_stats.store_operations at the last report */
 	bool early;
+	struct histogram late, took; /* of all handlers; delivery.c adds */
 };
 
 void report_round(struct engine *, dw_usec now);

@@ -94,6 +94,7 @@ int handle_ask(dw *d, const struct request *request)
 int handle_turn(void *user)
 {
 	dw *d = user;
+	int status;
 
 	if (d->pid != getpid())
 		return DW_EFORK;
@@ -102,7 +103,10 @@ int handle_turn(void *user)
 	if (engine_in_callback(d->engine))
 		return DW_OK;
 	loop_drain(d->loop);
-	return engine_turn(d->engine);
+	status = engine_turn(d->engine);
+	atomic_store_explicit(&d->health, d->closing ? (int)DW_ECLOSED : engine_health(d->engine),
+			      memory_order_relaxed);
+	return status;
 }
 
 dw_usec handle_patience_end(dw_usec patience)

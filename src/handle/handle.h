@@ -4,11 +4,13 @@
 #define DW_HANDLE_HANDLE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "engine/engine.h"
 #include "loop/host_loop.h"
 #include "loop/loop.h"
+#include "handle/metrics.h"
 #include "handle/options.h"
 #include "handle/post_queue.h"
 #include "handle/worker_pool.h"
@@ -29,6 +31,8 @@ struct dw {
 	int closing;
 	int stopped; /* the store was stopped, with stop_status */
 	int stop_status;
+	atomic_int health;       /* for dw_health(), as after the last turn */
+	struct metrics *metrics; /* NULL: nobody has asked */
 };
 
 int handle_is_own_thread(const dw *);

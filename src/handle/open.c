@@ -117,6 +117,7 @@ static void free_handle(dw *d)
 
 	host_loop_free(d->host);
 	engine_free(d->engine);
+	metrics_free(d->metrics);
 	if (d->posts)
 		posts_free(d->posts);
 	if (d->loop)
@@ -215,6 +216,7 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 	if (handle_has_test_clock(d))
 		d->clock = clock_standing(&d->test_now);
 	d->test_now = DW_TEST_START;
+	d->health = read.role == DW_STANDBY ? DW_EOWNED : read.role == DW_OWNER ? DW_EBUSY : DW_OK;
 	status = open_parts(d, read.store, message);
 	if (status != DW_OK) {
 		if (d->workers) {
@@ -279,6 +281,7 @@ static int forget(dw *d)
 	if (own) {
 		host_loop_free(d->host);
 		engine_free(d->engine);
+		metrics_free(d->metrics);
 	}
 	loop_free(d->loop);
 	if (own)
@@ -299,6 +302,7 @@ int dw_close(dw *d, dw_usec patience)
 	    status != DW_ECLOSED) /* an exception interrupted an earlier dw_close() */
 		return status;
 	d->closing = 1;
+	atomic_store(&d->health, (int)DW_ECLOSED);
 	status = close_parts(d, patience);
 	host_loop_free(d->host);
 	engine_free(d->engine);

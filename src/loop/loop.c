@@ -25,11 +25,43 @@ struct loop {
 	dw_usec armed;    /* the time for which the timerfd is armed, or ARMED_UNKNOWN */
 	atomic_int woken; /* lets a spin see a wake-up without a system call */
 	atomic_int stopped;
+	/* Of the kernel's wall clock; see loop_overdue(). */
+	_Atomic dw_usec due;      /* a turn is needed then */
+	_Atomic dw_usec woken_at; /* 0: not woken */
+	_Atomic dw_usec began;    /* the turn that is not over; 0: none */
 };
 
 #define ARMED_UNKNOWN (DW_NEVER - 1)
 
 /* ---- Arming and waking --------------------------------------------------------------------- */
+
+static dw_usec wall(void)
+{
+	struct clock real = clock_system();
+
+	return real.wall(real.user);
+}
+
+static void set_time(_Atomic dw_usec *time, dw_usec value)
+{
+	atomic_store_explicit(time, value, memory_order_relaxed);
+}
+
+static dw_usec time_of(const _Atomic dw_usec *time)
+{
+	return atomic_load_explicit(time, memory_order_relaxed);
+}
+
+dw_usec loop_overdue(const struct loop *loop)
+{
+	dw_usec woken_at = time_of(&loop->woken_at);
+	dw_usec began = time_of(&loop->began);
+	dw_usec since = time_of(&loop->due);
+
+	since = woken_at ? usec_min(since, woken_at) : since;
+	since = began ? usec_min(since, began) : since;
+	return usec_max(usec_sub(wall(), since), 0);
+}
 
 /* kernel_time: `at` on the kernel's clock, from which a hooked clock may differ. */
 static dw_usec kernel_time(const struct loop *loop, dw_usec at)
@@ -44,17 +76,21 @@ static dw_usec kernel_time(const struct loop *loop, dw_usec at)
 static void arm(void *user, dw_usec at)
 {
 	struct loop *loop = user;
-	dw_usec time = usec_max(1, usec_min(kernel_time(loop, at), FAR_AHEAD));
-	struct itimerspec spec = {
-	    .it_value = {.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000}};
+	struct itimerspec spec = {.it_interval = {0}};
+	dw_usec time;
 
+	set_time(&loop->began, 0);
 	if (at == loop->armed)
 		return;
+	time = usec_max(1, usec_min(kernel_time(loop, at), FAR_AHEAD));
+	spec.it_value =
+	    (struct timespec){.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000};
 	/* ECANCELED means that the clock was set meanwhile. The timer is armed all the same. It
 	 * stays readable until the next turn, which looks at the clocks. */
 	(void)timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec,
 			      NULL);
 	loop->armed = at;
+	set_time(&loop->due, time);
 }
 
 static void wake(void *user)
@@ -63,7 +99,8 @@ static void wake(void *user)
 	uint64_t one = 1;
 	int saved = errno; /* a signal handler may call dw_stop() */
 
-	atomic_store(&loop->woken, 1);
+	if (atomic_exchange(&loop->woken, 1) == 0)
+		set_time(&loop->woken_at, wall());
 	while (write(loop->event_fd, &one, sizeof one) < 0 && errno == EINTR)
 		;
 	errno = saved;
@@ -93,6 +130,8 @@ void loop_drain(struct loop *loop)
 {
 	uint64_t count;
 
+	set_time(&loop->began, wall());
+	set_time(&loop->woken_at, 0);
 	atomic_store(&loop->woken, 0);
 	(void)!read(loop->event_fd, &count, sizeof count); /* EAGAIN: there was no wake-up */
 	if (read(loop->timer_fd, &count, sizeof count) > 0 || errno == ECANCELED)
@@ -168,6 +207,7 @@ void loop_unwatch(struct loop *loop, int fd)
 
 static int open_descriptors(struct loop *loop)
 {
+	loop->due = wall(); /* the first turn */
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	loop->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	loop->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

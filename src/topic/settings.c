@@ -52,9 +52,14 @@ static const struct settings_field settings_fields[] = {
 
 /* The numbers that an owner tells. */
 static const struct settings_field timer_fields[] = {
-    NUMBER("pending", pending), NUMBER("due", due),         NUMBER("running", running),
-    NUMBER("done", done),       NUMBER("retried", retried), NUMBER("dead", dead),
-    NUMBER("oldest", oldest),
+    NUMBER("pending", pending),     NUMBER("due", due),
+    NUMBER("running", running),     NUMBER("done", done),
+    NUMBER("retried", retried),     NUMBER("dead", dead),
+    NUMBER("oldest", oldest),       NUMBER("started", started),
+    NUMBER("late", late),           NUMBER("late50", late_p50_us),
+    NUMBER("late99", late_p99_us),  NUMBER("late100", late_max_us),
+    NUMBER("took50", took_p50_us),  NUMBER("took99", took_p99_us),
+    NUMBER("took100", took_max_us), NUMBER("timed", timed),
 };
 
 /* The numbers that a store tells of a queue. */

@@ -43,16 +43,29 @@ struct topic *topics_get(struct topics *topics, const char *name, size_t size)
 		alloc_free(topics->table.alloc, topic);
 		return NULL;
 	}
+	if (topics->times_count < TOPIC_TIMES_MAX)
+		topic->times = alloc_new(topics->table.alloc, sizeof *topic->times);
+	topics->times_count += topic->times != NULL;
 	return topic;
+}
+
+static void free_topic(struct topic *topic, void *user)
+{
+	const struct topics *topics = user;
+
+	alloc_free(topics->table.alloc, topic->times);
+	alloc_free(topics->table.alloc, topic);
 }
 
 void topics_drop(struct topics *topics, struct topic *topic)
 {
-	if (topic->timer_count > 0 || handler_is_set(&topic->handler) || topic->is_set)
+	if (topic->timer_count > 0 || handler_is_set(&topic->handler) || topic->is_set ||
+	    topic_is_kept(topic))
 		return;
 	assert(!topic->waiting);
 	linear_remove(&topics->table, &topic->node);
-	alloc_free(topics->table.alloc, topic);
+	topics->times_count -= topic->times != NULL;
+	free_topic(topic, topics);
 }
 
 struct topic_visitor {
@@ -73,13 +86,6 @@ void topics_each(struct topics *topics, void (*visit)(struct topic *, void *user
 
 	for (uint32_t i = 0; linear_visit(&topics->table, i, visit_topic, &visitor); i++)
 		;
-}
-
-static void free_topic(struct topic *topic, void *user)
-{
-	const struct topics *topics = user;
-
-	alloc_free(topics->table.alloc, topic);
 }
 
 void topics_free(struct topics *topics)

@@ -4,6 +4,7 @@
 
 #include "base/linear.h"
 #include "timer/timer.h"
+#include "topic/counts.h"
 #include "topic/settings.h"
 
 struct handler {
@@ -31,9 +32,10 @@ struct topic {
 	bool is_listed; /* while settings are read: they name it */
 	uint64_t timer_count;
 	uint64_t running; /* timers that are being delivered */
-	uint64_t done, retried, dead;
-	dw_usec told_full;     /* steady; until then nobody is told that its queue is full */
-	struct timer *waiting; /* due, without a handler; in the order in which they came due */
+	uint64_t counts[TOPIC_COUNTS];
+	struct topic_times *times; /* NULL: of the rest */
+	dw_usec told_full;         /* steady; until then nobody is told that its queue is full */
+	struct timer *waiting;     /* due, without a handler; in the order in which they came due */
 	struct timer *waiting_last;
 	uint64_t waiting_count;
 	struct timer *gathered; /* due, for the next batch; in the order of (deadline, insertion) */
@@ -54,6 +56,8 @@ struct topics {
 	struct handler any;    /* of "*" */
 	struct handler queue;  /* of topics that are queues */
 	uint32_t set_count;    /* topics with settings */
+	uint32_t times_count;  /* topics with times */
+	uint64_t rest[TOPIC_COUNTS];
 };
 
 int topics_init(struct topics *, const struct alloc *, uint64_t seed);
@@ -67,7 +71,8 @@ struct topic *topics_find(const struct topics *, const char *name, size_t size);
 /* topics_get finds or makes it. NULL: no memory. */
 struct topic *topics_get(struct topics *, const char *name, size_t size);
 
-/* topics_drop frees the topic if nothing needs it any more. */
+/* topics_drop frees the topic if nothing needs it any more. One with times stays once it has
+ * counted. */
 void topics_drop(struct topics *, struct topic *);
 
 /* topics_each calls visit for every topic. */

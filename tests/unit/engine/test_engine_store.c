@@ -152,7 +152,7 @@ static void report_names_the_last_failure(void **state)
 
 	(void)state;
 	harness_pass(h, DW_SECONDS(10));
-	reports(&shaky, "\"last_error\":0,\"last_error_text\":\"\",\"last_error_at\":0}");
+	reports(&shaky, "\"last_error\":0,\"last_error_text\":\"\",\"last_error_at\":0");
 	/* A call whose callback hears of it is no failure of the owner's ... */
 	(void)harness_cancel(h, "nothing");
 	harness_pass(h, DW_SECONDS(10));
@@ -161,7 +161,7 @@ static void report_names_the_last_failure(void **state)
 	shaky.refusing = DW_ESTORE;
 	(void)harness_put(h, "a", DW_HOURS(1));
 	harness_turn(h);
-	(void)snprintf(at, sizeof at, "\"last_error_at\":%lld}", (long long)h->wall);
+	(void)snprintf(at, sizeof at, "\"last_error_at\":%lld,", (long long)h->wall);
 	shaky.refusing = DW_OK;
 	harness_pass(h, DW_SECONDS(20));
 	reports(&shaky, "\"last_error\":-8,\"last_error_text\":\"the store failed\",");

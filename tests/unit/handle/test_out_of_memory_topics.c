@@ -1,5 +1,6 @@
 /* Every allocation fails once, and then all from it on, while a program sets a topic, pushes, takes
  * and answers. Each accepted call is answered once; what is confirmed is there. */
+#include "durawheel/metrics.h"
 #include "durawheel/topic.h"
 #include "support/cmocka.h"
 
@@ -89,6 +90,15 @@ static void answer(dw *d, struct told *told)
 	turns(d);
 }
 
+/* read_metrics: what the store says is kept, or is asked again. */
+static void read_metrics(dw *d)
+{
+	char text[1024];
+	int status = dw_metrics(d, text, sizeof text, NULL);
+
+	assert_true(status == DW_OK || status == DW_ENOMEM);
+}
+
 /* work: the calls, while memory is short. */
 static void work(dw *d, struct told *told)
 {
@@ -109,6 +119,7 @@ static void work(dw *d, struct told *told)
 	turns(d);
 	count_call(told, dw_topic_list(d, NULL, told_topics, told));
 	count_call(told, dw_topic_drop(d, "q", told_done, told));
+	read_metrics(d);
 	turns(d);
 }
 

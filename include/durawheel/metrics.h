@@ -1,0 +1,51 @@
+/* Numbers for a monitoring system, and whether a handle is well. The library has no web server:
+ * these are for the one that your program has. `durawheel serve` and `durawheel run --http` show
+ * the same by HTTP. */
+#ifndef DURAWHEEL_METRICS_H
+#define DURAWHEEL_METRICS_H
+
+#include <stddef.h>
+
+#include "durawheel/durawheel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Topics that have metrics of their own: the first that are used. The label of all others together
+ * is topic="*". */
+#define DW_METRICS_TOPICS_MAX 200
+
+/* dw_metrics writes the numbers of the namespace as text, in Prometheus' format 0.0.4, and a NUL
+ * behind it. It writes at most size bytes, and whole lines only. *ret_size, if not NULL, is the
+ * size of all lines; if it is not below size, some are missing. 512 KiB are enough, unless the
+ * names of many topics are long and full of quotes. Times are in seconds, and no label names a
+ * timer.
+ *
+ * An owner writes what it knows. A client, and a standby, write what the owner has last told the
+ * store: every 2 s while it works, and every 10 s while it is idle. They have numbers of the owner
+ * only while there is one. Queues, and what is stored, are asked of the store, at most once a
+ * second; the answers are in the text of a later call.
+ *
+ * DW_EBUSY: a client has not heard anything yet; call it again after some turns, or dw_sync().
+ * DW_ESTORE and other failures of the store: it has heard nothing, because of that. DW_EINVAL: text
+ * is NULL, and size is not 0. DW_ENOMEM. The handle's thread; also inside a callback. */
+DW_API int dw_metrics(dw *, char *text, size_t size, size_t *ret_size);
+
+/* dw_health says whether the handle does its work. ret_message (DW_MESSAGE_SIZE bytes, or NULL)
+ * says why it does not, or "ok".
+ *
+ * DW_OK: it fires, or it is a client. DW_EOWNED: it is a standby, and another process has the
+ * store. DW_EBUSY: it is an owner that still loads its timers. DW_ESTORE: the store is away, or
+ * refuses. DW_ETIMEOUT: a turn is overdue by 5 s: the program's loop does not turn, or a handler
+ * takes that long. An idle handle needs no turn, so none is overdue. DW_ECLOSED, DW_EFORK,
+ * DW_EINVAL.
+ *
+ * Any thread, until dw_close() begins. */
+DW_API int dw_health(const dw *, char *ret_message);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

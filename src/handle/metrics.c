@@ -1,0 +1,222 @@
+/* dw_metrics and dw_health. */
+#include "durawheel/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/usec.h"
+#include "engine/topic_calls.h"
+#include "handle/handle.h"
+#include "handle/metrics.h"
+
+#define ASK_EVERY DW_SECONDS(1)
+#define OWNER_SILENT_AFTER DW_SECONDS(30)
+#define OVERDUE_AFTER DW_SECONDS(5)
+
+void metrics_free(struct metrics *metrics)
+{
+	if (!metrics)
+		return;
+	alloc_free(&metrics->alloc, metrics->topics);
+	alloc_free(&metrics->alloc, metrics);
+}
+
+/* ---- What the store says --------------------------------------------------------------------- */
+
+static void metrics_answered(struct metrics *metrics, int status)
+{
+	metrics->waiting--;
+	metrics->status = status;
+}
+
+/* copy_topics returns a block of the topics and their names. NULL: no memory. */
+static dw_topic_info *copy_topics(const struct metrics *metrics, const dw_topic_info *topics,
+				  size_t count)
+{
+	size_t size = count * sizeof *topics;
+	dw_topic_info *copy;
+	char *end;
+
+	for (size_t i = 0; i < count; i++)
+		size += strlen(topics[i].name) + 1;
+	copy = alloc_new(&metrics->alloc, size + 1);
+	if (!copy)
+		return NULL;
+	end = (char *)(copy + count);
+	for (size_t i = 0; i < count; i++) {
+		size_t name_size = strlen(topics[i].name) + 1;
+
+		copy[i] = topics[i];
+		copy[i].name = memcpy(end, topics[i].name, name_size);
+		end += name_size;
+	}
+	return copy;
+}
+
+static void keep_topics(struct metrics *metrics, const dw_topic_info *topics, size_t count)
+{
+	dw_topic_info *copy = copy_topics(metrics, topics, count);
+
+	if (!copy)
+		return; /* the numbers before stay */
+	alloc_free(&metrics->alloc, metrics->topics);
+	metrics->topics = copy;
+	metrics->count = count;
+}
+
+static void topics_heard(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	struct metrics *metrics = user;
+
+	(void)d;
+	metrics_answered(metrics, status);
+	if (status == DW_OK)
+		keep_topics(metrics, topics, count);
+}
+
+static void status_heard(dw *d, int status, const dw_store_status *store, void *user)
+{
+	struct metrics *metrics = user;
+	bool fits = status == DW_OK && strlen(store->owner_report) < REPORT_SIZE;
+
+	metrics_answered(metrics, status);
+	if (status != DW_OK)
+		return;
+	metrics->is_heard = true;
+	metrics->store = *store;
+	metrics->has_owner =
+	    store->owner[0] != '\0' && usec_sub(dw_now(d), store->owner_seen) < OWNER_SILENT_AFTER;
+	(void)snprintf(metrics->report, REPORT_SIZE, "%s",
+		       fits && metrics->has_owner ? store->owner_report : "");
+}
+
+/* ask_store asks again if the last answers are old. What cannot be asked is asked the next time. */
+static void ask_store(dw *d, struct metrics *metrics)
+{
+	dw_usec steady = d->clock.steady(d->clock.user);
+
+	if (metrics->waiting > 0 ||
+	    (metrics->asked_at != 0 && usec_sub(steady, metrics->asked_at) < ASK_EVERY))
+		return;
+	metrics->asked_at = steady;
+	metrics->waiting += engine_status(d->engine, status_heard, metrics) == DW_OK;
+	metrics->waiting += engine_topic_list(d->engine, NULL, topics_heard, metrics) == DW_OK;
+}
+
+/* ---- The owner's own numbers ----------------------------------------------------------------- */
+
+/* take_queue copies the numbers of the topic's queue from the last answer of the store. Both lists
+ * are in the order of the names. */
+static void take_queue(const struct metrics *heard, size_t *next, dw_topic_info *topic)
+{
+	dw_topic_info from;
+
+	while (*next < heard->count && strcmp(heard->topics[*next].name, topic->name) < 0)
+		(*next)++;
+	if (*next == heard->count || strcmp(heard->topics[*next].name, topic->name) != 0)
+		return;
+	from = heard->topics[*next];
+	topic->waiting = from.waiting;
+	topic->taken = from.taken;
+	topic->later = from.later;
+	topic->dropped = from.dropped;
+	topic->expired = from.expired;
+	topic->oldest_message = from.oldest_message;
+}
+
+/* own_topics replaces the topics by those in memory. */
+static void own_topics(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	struct metrics *own = user;
+	size_t next = 0;
+
+	if (status == DW_OK)
+		own->topics = copy_topics(own, topics, count);
+	own->count = own->topics ? count : 0;
+	for (size_t i = 0; i < own->count; i++)
+		take_queue(d->metrics, &next, &own->topics[i]);
+}
+
+static size_t write_own(dw *d, char *text, size_t size)
+{
+	struct metrics own = *d->metrics;
+	size_t needed;
+
+	own.topics = NULL;
+	own.has_owner = true;
+	engine_report(d->engine, own.report);
+	engine_topic_numbers(d->engine, own_topics, &own);
+	needed = metrics_write(&own, own.report, text, size);
+	alloc_free(&own.alloc, own.topics);
+	return needed;
+}
+
+int dw_metrics(dw *d, char *text, size_t size, size_t *ret_size)
+{
+	int status = handle_admit(d);
+	size_t needed;
+
+	if (status == DW_OK && !text && size > 0)
+		status = handle_refuse(d, DW_EINVAL, "the text is NULL");
+	if (status != DW_OK)
+		return status;
+	if (!d->metrics && !(d->metrics = alloc_new(&d->alloc, sizeof *d->metrics)))
+		return handle_refuse(d, DW_ENOMEM, dw_strerror(DW_ENOMEM));
+	d->metrics->alloc = d->alloc;
+	ask_store(d, d->metrics);
+	if (engine_is_owner(d->engine))
+		needed = write_own(d, text, size);
+	else if (d->metrics->is_heard)
+		needed = metrics_write(d->metrics, d->metrics->report, text, size);
+	else if (d->metrics->waiting > 0)
+		return handle_refuse(d, DW_EBUSY, "the store has not answered yet");
+	else
+		return handle_refuse(d, d->metrics->status, dw_strerror(d->metrics->status));
+	if (ret_size)
+		*ret_size = needed;
+	return DW_OK;
+}
+
+/* ---- Health ---------------------------------------------------------------------------------- */
+
+static const char *words_of(int status)
+{
+	switch (status) {
+	case DW_OK:
+		return "ok";
+	case DW_EOWNED:
+		return "standby: another process has the store";
+	case DW_EBUSY:
+		return "loading: not every stored timer is in memory yet";
+	case DW_ESTORE:
+		return "the store is away, or refuses";
+	case DW_ECLOSED:
+		return "the handle is being closed";
+	default:
+		return dw_strerror(status);
+	}
+}
+
+int dw_health(const dw *d, char *ret_message)
+{
+	char unread[DW_MESSAGE_SIZE];
+	char *message = ret_message ? ret_message : unread;
+	dw_usec overdue = 0;
+	int status = DW_EINVAL;
+
+	if (d)
+		status = d->pid == getpid() ? atomic_load(&d->health) : (int)DW_EFORK;
+	/* A clock that stands still needs no turns. */
+	if (d && status != DW_EFORK && status != DW_ECLOSED && !handle_has_test_clock(d))
+		overdue = loop_overdue(d->loop);
+	(void)snprintf(message, DW_MESSAGE_SIZE, "%s", words_of(status));
+	if (overdue < OVERDUE_AFTER)
+		return status;
+	(void)snprintf(
+	    message, DW_MESSAGE_SIZE,
+	    "a turn is overdue by %lld s: the program's loop does not turn, or a handler "
+	    "takes that long",
+	    (long long)(overdue / DW_SECONDS(1)));
+	return DW_ETIMEOUT;
+}
