@@ -15,6 +15,7 @@
 #include "cli/line.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "cli/text.h"
 
 /* A letter that --all has found, to be requeued or dropped. */
 struct letter {
@@ -49,8 +50,14 @@ static void worsen(struct dead *dead, int code)
 static void print_text(struct dead *dead, const dw_dead *letter)
 {
 	table_begin(&dead->table, letter->at, letter->id, letter->topic);
-	(void)printf("%-8s %7" PRIu32 " %8zu%s\n", dw_reason_name(letter->reason), letter->attempt,
-		     letter->data_size, letter->newer ? " newer" : ""); /* session_close() checks */
+	/* session_close() checks the output */
+	(void)printf("%-8s %7" PRIu32 " %8zu%s", dw_reason_name(letter->reason), letter->attempt,
+		     letter->data_size, letter->newer ? " newer" : "");
+	if (letter->why) {
+		(void)fputs("  ", stdout);
+		text_print(stdout, letter->why, strlen(letter->why), 0);
+	}
+	(void)putchar('\n');
 }
 
 static void print_page(struct dead *dead, const dw_dead *letters, size_t count)
@@ -59,7 +66,7 @@ static void print_page(struct dead *dead, const dw_dead *letters, size_t count)
 		table_fit(&dead->table, letters[i].id, letters[i].topic);
 	if (!dead->headed && !dead->json) {
 		table_header(&dead->table, "DIED");
-		(void)puts("REASON   ATTEMPT     SIZE"); /* session_close() checks */
+		(void)puts("REASON   ATTEMPT     SIZE  WHY"); /* session_close() checks */
 	}
 	dead->headed = true;
 	for (size_t i = 0; i < count; i++) {

@@ -1,13 +1,17 @@
 #include "cli/jobs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/session.h"
 #include "cli/shell.h"
+#include "cli/supervisor.h"
 
 int jobs_open(struct jobs *jobs)
 {
@@ -24,8 +28,10 @@ int jobs_open(struct jobs *jobs)
 
 void jobs_close(struct jobs *jobs)
 {
-	for (size_t i = 0; i < jobs->count; i++)
+	for (size_t i = 0; i < jobs->count; i++) {
 		jobs_items_free(jobs->all[i].items, jobs->all[i].count);
+		(void)close(jobs->all[i].note); /* nobody reads it */
+	}
 	free(jobs->all);
 }
 
@@ -48,12 +54,40 @@ void jobs_items_free(struct job_item *items, size_t count)
 	free(items);
 }
 
+/* open_note: a file for the last line of a command, or -1 and errno. */
+static int open_note(void)
+{
+	int low = memfd_create("durawheel-note", MFD_CLOEXEC);
+	int note = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, SUPERVISOR_NOTE + 1);
+
+	if (low >= 0)
+		(void)close(low); /* note is a copy of it */
+	return note;
+}
+
+static int start(struct jobs *jobs, const struct shell_input *input, pid_t *ret_pid, int *ret_note)
+{
+	struct shell_input whole = *input;
+	int error;
+
+	if (jobs->count == jobs->max)
+		return EAGAIN;
+	whole.note = open_note();
+	if (whole.note < 0)
+		return errno;
+	error = shell_start(jobs->command, jobs->output, &whole, ret_pid);
+	if (error != 0)
+		(void)close(whole.note); /* nothing is in it */
+	*ret_note = whole.note;
+	return error;
+}
+
 int jobs_start(struct jobs *jobs, const struct shell_input *input, struct job_item *items,
 	       size_t count)
 {
 	pid_t pid;
-	int error = jobs->count < jobs->max ? shell_start(jobs->command, jobs->output, input, &pid)
-					    : EAGAIN;
+	int note;
+	int error = start(jobs, input, &pid, &note);
 
 	if (error != 0)
 		return error;
@@ -61,9 +95,18 @@ int jobs_start(struct jobs *jobs, const struct shell_input *input, struct job_it
 						     .items = items,
 						     .count = count,
 						     .answers = input->answers,
+						     .note = note,
 						     .until = after(jobs->timeout)};
 	jobs->held += count;
 	return 0;
+}
+
+static void read_note(struct exec_job *job)
+{
+	ssize_t size = pread(job->note, job->last, sizeof job->last - 1, 0);
+
+	job->last[size > 0 ? size : 0] = '\0';
+	(void)close(job->note); /* it was only read */
 }
 
 /* finish removes a job. The last job of the array takes its place. */
@@ -73,6 +116,7 @@ static void finish(struct jobs *jobs, size_t i)
 
 	jobs->all[i] = jobs->all[--jobs->count];
 	jobs->held -= job.count;
+	read_note(&job);
 	jobs->over(&job, jobs->user);
 	jobs_items_free(job.items, job.count);
 }
@@ -84,9 +128,9 @@ static void terminate(struct exec_job *job, enum job_end why)
 	(void)kill(job->pid, SIGTERM); /* the child exists, because we have not reaped it */
 }
 
-/* note finishes the job of a supervisor that has ended. Other ended children are adopted orphans,
- * and are ignored. */
-static void note(struct jobs *jobs, pid_t pid, int status)
+/* child_ended finishes the job of a supervisor that has ended. Other ended children are adopted
+ * orphans, and are ignored. */
+static void child_ended(struct jobs *jobs, pid_t pid, int status)
 {
 	for (size_t i = 0; i < jobs->count; i++) {
 		if (jobs->all[i].pid != pid)
@@ -104,7 +148,7 @@ void jobs_reap(struct jobs *jobs)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		note(jobs, pid, status);
+		child_ended(jobs, pid, status);
 }
 
 void jobs_tick(struct jobs *jobs)

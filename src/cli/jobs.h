@@ -35,8 +35,10 @@ struct exec_job {
 	size_t count;
 	dw_usec until; /* steady time when it is overdue, or DW_NEVER */
 	int answers;   /* shell_input.answers; the user closes it */
+	int note;      /* shell_input.note */
 	enum job_end end;
-	int status; /* the shell's exit code, 128 and more for a signal */
+	int status;                /* the shell's exit code, 128 and more for a signal */
+	char last[DW_WHY_MAX + 1]; /* the last line that it has written to stderr */
 };
 
 /* The exit code that is printed for JOB_OVERDUE; timeout(1) uses the same. */

@@ -134,11 +134,18 @@ bool line_of_info(struct line *line, const dw_info *info)
 	return line_of_timer(line, info_of(info), info->data, info->data_size);
 }
 
+/* add_why: nothing was said: no key. A damaged text may be no UTF-8. */
+static bool add_why(json_t *object, const char *why)
+{
+	return !why || json_object_set_new(object, "why", line_name(why)) == 0;
+}
+
 bool line_of_whole_info(struct line *line, const dw_info *info)
 {
 	json_t *object = info_of(info);
 
 	if (object && (json_object_set_new(object, "retries", json_integer(info->retries)) != 0 ||
+		       !add_why(object, info->why) ||
 		       json_object_set_new(object, "generation",
 					   json_integer((json_int_t)info->generation)) != 0)) {
 		json_decref(object);
@@ -158,6 +165,10 @@ bool line_of_dead(struct line *line, const dw_dead *letter)
 
 	if (object && letter->newer)
 		(void)json_object_set_new(object, "newer", json_true()); /* or "newer" is missing */
+	if (object && !add_why(object, letter->why)) {
+		json_decref(object);
+		object = NULL;
+	}
 	return line_of_timer(line, object, letter->data, letter->data_size);
 }
 

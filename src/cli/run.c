@@ -234,25 +234,17 @@ static void item_over(struct runner *runner, struct job_item *item, int exit, dw
 		settle(&item->token, verdict, runner);
 }
 
-/* verdict_of: a command that exits with 100 says that no retry would help. */
-static dw_verdict verdict_of(const struct exec_job *job)
-{
-	if (job->end != JOB_EXITED)
-		return DW_RETRY;
-	if (job->status == JOB_DEAD_EXIT)
-		return DW_DEAD;
-	return job->status == 0 ? DW_DONE : DW_RETRY;
-}
-
 /* job_over: timers whose command we have stopped are given back when the handle is closed. */
 static void job_over(struct exec_job *job, void *user)
 {
 	struct runner *runner = user;
-	dw_verdict verdict = verdict_of(job);
+	dw_verdict verdict = run_exec_verdict(job);
 
 	if (job->end == JOB_STOPPED)
 		return;
 	run_exec_tell(job);
+	if (verdict != DW_DONE)
+		run_exec_say(job, runner->d);
 	for (size_t i = 0; i < job->count; i++)
 		item_over(runner, &job->items[i],
 			  job->end == JOB_OVERDUE ? JOB_OVERDUE_EXIT : job->status, verdict);

@@ -134,6 +134,31 @@ int run_exec_start(struct jobs *jobs, const dw_firing *firings, size_t count, bo
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
+dw_verdict run_exec_verdict(const struct exec_job *job)
+{
+	if (job->end != JOB_EXITED)
+		return DW_RETRY;
+	if (job->status == JOB_DEAD_EXIT)
+		return DW_DEAD;
+	return job->status == 0 ? DW_DONE : DW_RETRY;
+}
+
+void run_exec_say(const struct exec_job *job, dw *d)
+{
+	char status[64];
+	char text[sizeof status + sizeof job->last];
+
+	if (job->end == JOB_OVERDUE)
+		(void)snprintf(status, sizeof status, "longer than --timeout");
+	else if (job->status > 128)
+		(void)snprintf(status, sizeof status, "signal %d", job->status - 128);
+	else
+		(void)snprintf(status, sizeof status, "exit status %d", job->status);
+	(void)snprintf(text, sizeof text, "%s%s%s", status, *job->last ? ": " : "", job->last);
+	for (size_t i = 0; i < job->count; i++)
+		(void)dw_why_of(d, &job->items[i].token, text); /* a delivery may be over */
+}
+
 void run_exec_tell(const struct exec_job *job)
 {
 	const dw_token *token = &job->items->token;

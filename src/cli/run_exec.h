@@ -20,4 +20,11 @@ int run_exec_start_lines(struct jobs *, const struct shell_input *input, struct 
 /* run_exec_tell reports on stderr how a command has failed. It prints nothing for a success. */
 void run_exec_tell(const struct exec_job *);
 
+/* run_exec_verdict: a command that exits with 100 says that no retry would help. */
+dw_verdict run_exec_verdict(const struct exec_job *);
+
+/* run_exec_say calls dw_why_of() for all deliveries of a command that has failed: its status, and
+ * the last line that it has written to stderr. */
+void run_exec_say(const struct exec_job *, dw *);
+
 #endif

@@ -130,7 +130,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 }
 
 /* spawn starts this program once more, as the supervisor of command. */
-static int spawn(const char *command, const int streams[3], char *const *variables, pid_t *ret_pid)
+static int spawn(const char *command, const int streams[4], char *const *variables, pid_t *ret_pid)
 {
 	/* posix_spawn() does not change the arguments, even though its type allows it. */
 	char name[] = SUPERVISOR_NAME;
@@ -151,6 +151,9 @@ static int spawn(const char *command, const int streams[3], char *const *variabl
 		if (error == 0 && streams[2] > 0)
 			error = posix_spawn_file_actions_adddup2(&actions, streams[2], ANSWERS_FD);
 		if (error == 0)
+			error =
+			    posix_spawn_file_actions_adddup2(&actions, streams[3], SUPERVISOR_NOTE);
+		if (error == 0)
 			error = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, words,
 					    variables);
 		(void)posix_spawnattr_destroy(&attributes); /* cannot fail */
@@ -162,7 +165,7 @@ static int spawn(const char *command, const int streams[3], char *const *variabl
 int shell_start(const char *command, int output, const struct shell_input *input, pid_t *ret_pid)
 {
 	struct environment environment;
-	int streams[3] = {open_data(input), output, input->answers};
+	int streams[4] = {open_data(input), output, input->answers, input->note};
 	int error = ENOMEM;
 
 	if (streams[0] < 0)

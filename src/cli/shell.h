@@ -15,6 +15,7 @@ struct shell_input {
 	const void *bytes; /* its stdin */
 	size_t size;
 	int answers; /* a file that becomes its descriptor 3; 0: none */
+	int note;    /* a file above SUPERVISOR_NOTE, which gets its last line on stderr */
 };
 
 /* shell_start runs command by /bin/sh -c below a supervisor (cli/supervisor.h), whose process id

@@ -24,6 +24,8 @@ static void print(const dw_info *info)
 	table_row_count("attempt", info->attempt);
 	table_row_count("retries", info->retries);
 	table_row_count("generation", info->generation);
+	if (info->why)
+		table_row_text("why", info->why, strlen(info->why));
 	if (info->late_after_us)
 		table_row_span("late-after", info->late_after_us);
 	table_row_count("size", info->data_size);

@@ -1,17 +1,21 @@
 #include "cli/supervisor.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/descendants.h"
 #include "cli/errors.h"
+#include "cli/relay.h"
 #include "cli/session.h"
 
 enum { NOT_STARTED = 126, NO_SHELL = 127 };
@@ -28,30 +32,64 @@ struct supervisor {
 	bool alone;  /* no descendant is left */
 	bool ending; /* SIGTERM is sent */
 	dw_usec kill_at;
+	int signals; /* a signalfd */
+	struct relay relay;
+	bool drained; /* all that is in the relay's pipe is written */
 };
 
-/* start starts the shell, which dies with this process. 0, or an errno. */
-static int start(struct supervisor *supervisor, const char *command)
+/* is_one_file: stdout and stderr go to the same file, so what is written must stay in order. */
+static bool is_one_file(void)
 {
-	pid_t parent = getpid();
+	struct stat out, err;
+
+	return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+	       out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
+
+/* write_into lets stderr, and what shares its file, lead into the pipe. */
+static void write_into(int writer)
+{
+	if (is_one_file())
+		(void)dup2(writer, STDOUT_FILENO);
+	(void)dup2(writer, STDERR_FILENO);
+}
+
+/* run_shell: in the child. */
+static void run_shell(const char *command, int writer, pid_t parent)
+{
 	sigset_t none;
 
-	supervisor->shell = fork();
-	if (supervisor->shell < 0)
-		return errno;
-	if (supervisor->shell > 0) {
-		/* Parent and child both call setpgid(), so that it does not matter which runs
-		 * first. */
-		(void)setpgid(supervisor->shell, supervisor->shell);
-		return 0;
-	}
 	(void)setpgid(0, 0);
+	write_into(writer);
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_DFL);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() == parent)
 		(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(NO_SHELL);
+}
+
+/* start starts the shell, which dies with this process. 0, or an errno. */
+static int start(struct supervisor *supervisor, const char *command)
+{
+	pid_t parent = getpid();
+	int writer;
+	int error = relay_open(&supervisor->relay, &writer);
+
+	if (error != 0)
+		return error;
+
+	supervisor->shell = fork();
+	if (supervisor->shell < 0)
+		return errno;
+	if (supervisor->shell == 0)
+		run_shell(command, writer, parent);
+	(void)close(writer); /* the shell has it */
+	/* Parent and child both call setpgid(), so that it does not matter which runs first. */
+	(void)setpgid(supervisor->shell, supervisor->shell);
+	return 0;
 }
 
 /* reap collects the exit status of the shell and of adopted orphans. */
@@ -84,19 +122,55 @@ static void end_command(struct supervisor *supervisor)
 	}
 }
 
-/* wait_for waits for one of the signals, at most until the next SIGKILL is due. -1: no signal
- * came. */
-static int wait_for(const struct supervisor *supervisor, const sigset_t *signals)
+/* take_signals: true: one was SIGTERM. */
+static bool take_signals(const struct supervisor *supervisor)
+{
+	struct signalfd_siginfo info;
+	bool ends = false;
+
+	while (read(supervisor->signals, &info, sizeof info) == (ssize_t)sizeof info)
+		ends = ends || info.ssi_signo == SIGTERM;
+	return ends;
+}
+
+/* wait_on waits for a signal, or for work of the relay, at most until the next SIGKILL is due. */
+static void wait_on(const struct supervisor *supervisor)
 {
 	dw_usec left = supervisor->kill_at - session_steady();
-	struct timespec time;
+	struct pollfd fds[] = {{.fd = supervisor->signals, .events = POLLIN},
+			       relay_wants(&supervisor->relay)};
 
-	if (!supervisor->ending)
-		return sigwaitinfo(signals, NULL);
 	if (left < KILL_AGAIN)
 		left = KILL_AGAIN;
-	time = (struct timespec){.tv_sec = left / 1000000, .tv_nsec = left % 1000000 * 1000};
-	return sigtimedwait(signals, NULL, &time);
+	(void)poll(fds, 2, supervisor->ending ? (int)(left / 1000) + 1 : -1);
+}
+
+/* tell writes the last line of the command where its starter reads it. */
+static void tell(struct supervisor *supervisor)
+{
+	size_t size;
+	const char *last = relay_last(&supervisor->relay, &size);
+
+	(void)!write(SUPERVISOR_NOTE, last, size); /* without it, only the status is known */
+}
+
+/* prepare: 0, or an errno. This process ignores what the shell must not: a closed stderr. */
+static int prepare(struct supervisor *supervisor)
+{
+	sigset_t signals;
+
+	(void)sigemptyset(&signals); /* cannot fail for these sets and signals */
+	(void)sigaddset(&signals, SIGTERM);
+	(void)sigaddset(&signals, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
+	(void)fcntl(SUPERVISOR_NOTE, F_SETFD, FD_CLOEXEC);
+	supervisor->signals = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (supervisor->signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) != 0)
+		return errno;
+	return 0;
 }
 
 /* is_over: a command that ends by itself may leave orphans, which keep running. A command that we
@@ -104,34 +178,31 @@ static int wait_for(const struct supervisor *supervisor, const sigset_t *signals
 static bool is_over(const struct supervisor *supervisor)
 {
 	if (!supervisor->ending)
-		return supervisor->gone;
+		return supervisor->gone && supervisor->drained;
 	return supervisor->alone || session_steady() - supervisor->kill_at >= KILL_PATIENCE;
 }
 
 int supervise(const char *parent, const char *command)
 {
 	struct supervisor supervisor = {0};
-	sigset_t signals;
-	int error;
+	int error = prepare(&supervisor);
 
-	(void)sigemptyset(&signals); /* cannot fail for these sets and signals */
-	(void)sigaddset(&signals, SIGTERM);
-	(void)sigaddset(&signals, SIGCHLD);
-	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 ||
-	    prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) != 0)
-		return complain(NOT_STARTED, "cannot start the command: %s", strerror(errno));
-	if (getppid() != strtol(parent, NULL, 10)) /* `run` ended before the prctl() */
+	if (error == 0 &&
+	    getppid() != strtol(parent, NULL, 10)) /* `run` ended before the prctl() */
 		return NOT_STARTED;
-	error = start(&supervisor, command);
+	if (error == 0)
+		error = start(&supervisor, command);
 	if (error != 0)
 		return complain(NOT_STARTED, "cannot start the command: %s", strerror(error));
 	while (!is_over(&supervisor)) {
-		int signal = wait_for(&supervisor, &signals);
-
-		if (signal == SIGTERM || supervisor.ending)
+		wait_on(&supervisor);
+		if (take_signals(&supervisor) || supervisor.ending)
 			end_command(&supervisor);
 		reap(&supervisor);
+		/* After reap(): all that the shell has written is in the pipe. */
+		supervisor.drained = relay_work(&supervisor.relay);
 	}
+	tell(&supervisor);
+	relay_pass_on(&supervisor.relay);
 	return supervisor.status;
 }

@@ -98,15 +98,6 @@ static void answer_one(struct job_item *item, const struct work_answer *said, vo
 		(void)complain(EXIT_FAILED, "%s", why(consumer->d, DW_ENOMEM));
 }
 
-static dw_verdict verdict_of(const struct exec_job *job)
-{
-	if (job->end != JOB_EXITED)
-		return DW_RETRY;
-	if (job->status == JOB_DEAD_EXIT)
-		return DW_DEAD;
-	return job->status == 0 ? DW_DONE : DW_RETRY;
-}
-
 /* work_over: a command that we have stopped has done nothing; its messages come back by
  * themselves. */
 static void work_over(struct exec_job *job, void *user)
@@ -116,7 +107,7 @@ static void work_over(struct exec_job *job, void *user)
 	if (job->end != JOB_STOPPED) {
 		run_exec_tell(job);
 		work_answers_read(job, answer_one, consumer);
-		answer(consumer, job, verdict_of(job));
+		answer(consumer, job, run_exec_verdict(job));
 	}
 	if (job->answers > 0)
 		(void)close(job->answers); /* it was read */

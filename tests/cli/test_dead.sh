@@ -20,7 +20,7 @@ test_dead_list_says_what_and_why() {
 	grep -qx "$pattern" out
 	expect 0 durawheel dead list
 	is_counted out 2
-	head -n 1 out | grep -q '^DIED  *ID TOPIC REASON   ATTEMPT     SIZE$'
+	head -n 1 out | grep -q '^DIED  *ID TOPIC REASON   ATTEMPT     SIZE  WHY$'
 	grep -q 'Z [0-9]*m*s ago  *a  t     LATE           1        4$' out
 	expect 0 durawheel list --json
 	is_counted out 0
