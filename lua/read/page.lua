@@ -6,7 +6,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)
 --           3 score, 4 member: the last ones of the page before; '' and '' from the start
---           5 if given: return all scores
+--           5 's': return all scores   6 a topic: return '' for the values of others
 -- returns   {{id, ...}, {value or false, ...}, score of the last one, or {score, ...} of all}; {}
 --           after the end. Pending timers come by score and member, claimed ones in the reverse
 --           order. All scores are returned only on request, because writing them takes more time
@@ -57,6 +57,14 @@ local function rank_behind()
 	return low
 end
 
+-- is_of_other: is this certainly a timer of another topic? A whole record (form 3) is not looked
+-- at.
+local function is_of_other(value, topic)
+	local form, size = string.byte(value, BODY, BODY + 1)
+	local at = size and ({BODY + 6, BODY + 14})[form % WHY]
+	return at and sub(value, at, at + size - 1) ~= topic
+end
+
 local from
 if place ~= '' then
 	from = rank_behind()
@@ -70,7 +78,13 @@ if not ids[1] then
 	return {}
 end
 local values = call('HMGET', VALUES, unpack(ids))
-if ARGV[5] then
+local topic = ARGV[6]
+for k = 1, topic and #ids or 0 do
+	if values[k] and is_of_other(values[k], topic) then
+		values[k] = ''
+	end
+end
+if ARGV[5] == 's' then
 	return {ids, values, call('ZMSCORE', TIMERS, unpack(ids))}
 end
 return {ids, values, call('ZSCORE', TIMERS, ids[#ids])}

@@ -154,6 +154,7 @@ void both_inbox(struct both *both)
 void both_page(struct both *both)
 {
 	static const char *const signs[] = {"+", "-"};
+	static const char *const topics[] = {"", "t", "topi"};
 	bool pending = both_draw(both, 2);
 	int64_t score = both_score(both);
 	char place[24];
@@ -166,8 +167,11 @@ void both_page(struct both *both)
 		place[0] = '\0';
 	both_text(both, place);
 	both_text(both, place[0] && both_draw(both, 4) ? both_id(both) : "");
-	if (both_draw(both, 3) == 0)
-		both_text(both, "s");
+	if (both_draw(both, 2) == 0) {
+		both_text(both, both_draw(both, 2) ? "s" : "");
+		if (both_draw(both, 2))
+			both_text(both, topics[both_draw(both, 3)]);
+	}
 	both_plainly(both);
 }
 

@@ -60,6 +60,25 @@ static struct reply *list(struct run *run, struct reply *reply, size_t count)
 	return reply->items;
 }
 
+/* shown_value: of another topic than the one asked for: ''. */
+static struct bytes shown_value(const struct run *run, struct bytes id)
+{
+	struct bytes value = key_value(run->values, id);
+	struct bytes topic = arg(run, 6);
+	size_t form, size, at;
+
+	if (!topic.at || !value.at || value.size < HEAD_SIZE + 2)
+		return value;
+	form = (unsigned char)value.at[HEAD_SIZE] % 16;
+	size = (unsigned char)value.at[HEAD_SIZE + 1];
+	at = form == 1 ? VALUE_MIN : VALUE_MIN + 8;
+	if (form != 1 && form != 2)
+		return value;
+	at = at < value.size ? at : value.size;
+	size = size < value.size - at ? size : value.size - at;
+	return same((struct bytes){value.at + at, size}, topic) ? value : (struct bytes){"", 0};
+}
+
 /* tell_page: ids, values, and the score of the last one, or all scores. */
 static void tell_page(struct run *run, struct entry *const *entries, size_t count, bool scores)
 {
@@ -72,7 +91,7 @@ static void tell_page(struct run *run, struct entry *const *entries, size_t coun
 		char room[64];
 
 		say(run, &ids[i], entry_name(entries[i]));
-		say(run, &values[i], key_value(run->values, entry_name(entries[i])));
+		say(run, &values[i], shown_value(run, entry_name(entries[i])));
 		if (places || i == count - 1)
 			say(run, places ? &places[i] : &items[2], digits(entries[i]->score, room));
 	}
@@ -96,7 +115,7 @@ void model_page(struct run *run)
 
 		entries[i] = &run->timers->entries[at];
 	}
-	tell_page(run, entries, count, arg(run, 5).at != NULL);
+	tell_page(run, entries, count, arg(run, 5).at && same(arg(run, 5), text_of("s")));
 }
 
 void model_inbox(struct run *run)

@@ -133,6 +133,12 @@ static int64_t score_of(const struct stream *stream, const dw_row *row)
 	return stream->group.first ? stream->group_score : strtoll(stream->place.score, NULL, 10);
 }
 
+/* is_of_other_topic: no value is empty; page.lua says so. */
+static bool is_of_other_topic(const struct stream *stream, const struct reply *value)
+{
+	return stream->scan->filtered && value->kind == REPLY_BULK && value->size == 0;
+}
+
 static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
 {
 	const struct reply *ids = reply->count > 0 ? &reply->items[0] : reply;
@@ -141,10 +147,13 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 	for (size_t i = 0; i < ids->count; i++) {
 		const struct reply *id = &ids->items[i];
 		const struct reply *value = &values->items[i];
-		dw_row *row =
-		    value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
-		int64_t score = row ? score_of(stream, row) : 0;
+		dw_row *row;
+		int64_t score;
 
+		if (is_of_other_topic(stream, value))
+			continue;
+		row = value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
+		score = row ? score_of(stream, row) : 0;
 		if (row) {
 			token_note_row(stream->shard, row);
 			misplaced_row(store, stream->shard, row);
@@ -216,6 +225,15 @@ static void skip(struct stream *stream)
 	stream->scan->partial = true;
 }
 
+/* add_topic: the values of other topics stay in the server. */
+static void add_topic(struct redis_command *words, const dw_op *op)
+{
+	if (!op || !op->topic)
+		return;
+	command_text(words, ""); /* not all scores */
+	command_text(words, op->topic);
+}
+
 void stream_ask(struct redis_store *store, struct stream *stream)
 {
 	if (shard_is_cut_off(stream->shard)) {
@@ -224,10 +242,12 @@ void stream_ask(struct redis_store *store, struct stream *stream)
 	}
 	if (!store->pipeline.connection || store->now < stream->shard->channel.pause_until)
 		return;
-	if (stream->sign == 'd')
+	if (stream->sign == 'd') {
 		walk_letters(store, stream->shard, stream->page, &stream->place);
-	else
+	} else {
 		walk_timers(store, stream->shard, stream->sign, stream->page, &stream->place);
+		add_topic(&store->pipeline.words, stream->scan->op);
+	}
 	if (request_post(store, stream->shard, stream_page_answered, stream_page_lost, stream) !=
 	    DW_OK)
 		return;
