@@ -86,7 +86,7 @@ int jobs_start(struct jobs *jobs, const struct shell_input *input, struct job_it
 	       size_t count)
 {
 	pid_t pid;
-	int note;
+	int note = -1;
 	int error = start(jobs, input, &pid, &note);
 
 	if (error != 0)

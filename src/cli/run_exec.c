@@ -146,7 +146,7 @@ dw_verdict run_exec_verdict(const struct exec_job *job)
 void run_exec_say(const struct exec_job *job, dw *d)
 {
 	char status[64];
-	char text[sizeof status + sizeof job->last];
+	char text[sizeof status + sizeof job->last + 2];
 
 	if (job->end == JOB_OVERDUE)
 		(void)snprintf(status, sizeof status, "longer than --timeout");
