@@ -4,34 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cli/help_operate.h"
+#include "cli/help_timers.h"
 #include "cli/help_topics.h"
-
-static const char help_of_add[] =
-    "Prints its id once it is stored.\n"
-    "\n"
-    "  --topic T         topic: it selects the handler\n"
-    "  --id ID           its name; without it a unique name is made\n"
-    "  --in DURATION     due in 30m, 1.5h, 5min, 250us ... (d h m s ms us), or 0\n"
-    "  --at TIME         due at RFC 3339 with its offset, 2026-06-01T09:30:00+02:00,\n"
-    "                    or at seconds since 1970\n"
-    "  --data TEXT       payload, at most 1 MiB\n"
-    "  --data-file FILE  the same from a file, - is stdin; at most 1 MiB\n"
-    "  --late-after D    a timer later than this becomes a dead letter\n"
-    "  --new             exit 4 if the id already has a timer\n"
-    "  --journal FILE    keeps it while Redis is away\n";
-
-static const char help_of_import[] =
-    "A line is an object with the keys topic, at or in, and optionally id, data or\n"
-    "data_base64, late_after. All values are strings. It also takes the lines that\n"
-    "list --json writes, whose key due is a number:\n"
-    "\n"
-    "  {\"id\":\"order:42\",\"topic\":\"order.timeout\",\"in\":\"30m\",\"data\":\"...\"}\n"
-    "\n"
-    "Prints how many lines were imported and refused. A bad line is skipped and named\n"
-    "on stderr; then the exit code is 1. An import with ids can be repeated.\n"
-    "\n"
-    "  --json            print the counts as JSON: {\"imported\",\"refused\"}\n"
-    "  --journal FILE    keeps them while Redis is away\n";
 
 static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
@@ -40,8 +15,7 @@ static const char help_of_run[] =
     "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
     "                    DW_DUE, DW_ATTEMPT set. Exit 0: done, 100: dead, else retry\n"
     "  --exec-output O   stdout of commands is our stderr (default), or our stdout\n"
-    "  --jobs N          at most N commands at a time (default: 4)\n"
-    "  --timeout D       a command that takes longer is ended, and retried\n"
+    "  --jobs N, --timeout D  so many commands at a time (4); a longer one is retried\n"
     "  --batch N         N timers of a topic for each CMD: their lines on stdin\n"
     "  --wait D          a timer waits so long for others (default: 0, at most 10s)\n"
     "  --standby         wait while another process owns the store, then take it over\n"
@@ -49,8 +23,13 @@ static const char help_of_run[] =
     "  --journal FILE    keeps verdicts while Redis is away\n"
     "  --outage fire     fires what is due even then, while the lease lasts (or hold)\n"
     "  --lease D         a silent owner of Redis loses it then (5s; 1m with fire)\n"
+    "  --http ADDRESS    as serve, with --token-file, --allow-host, --show-data\n"
     "\n"
     "SIGTERM or SIGINT waits for running commands, at most 10 s or until the next.\n";
+
+#define HTTP_OPTIONS                                                                               \
+	(OPT_BIT(OPT_HTTP) | OPT_BIT(OPT_TOKEN_FILE) | OPT_BIT(OPT_ALLOW_HOST) |                   \
+	 OPT_BIT(OPT_SHOW_DATA))
 
 const struct command commands[] = {
     {
@@ -142,12 +121,12 @@ const struct command commands[] = {
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE) | OPT_BIT(OPT_EXEC) |
 		   OPT_BIT(OPT_EXEC_OUTPUT) | OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) |
 		   OPT_BIT(OPT_STANDBY) | OPT_BIT(OPT_JOURNAL) | OPT_BIT(OPT_OUTAGE) |
-		   OPT_BIT(OPT_LEASE) | OPT_BIT(OPT_BATCH) | OPT_BIT(OPT_WAIT),
+		   OPT_BIT(OPT_LEASE) | OPT_BIT(OPT_BATCH) | OPT_BIT(OPT_WAIT) | HTTP_OPTIONS,
 	.run = command_run,
     },
     {
 	.name = "stats",
-	.summary = "shows the timer counts and the state of the owner",
+	.summary = "shows the timer counts and the owner; by HTTP: serve",
 	.synopsis = "[--json]",
 	.help = "  --json            as a line of JSON:\n"
 		"\n"
@@ -156,6 +135,17 @@ const struct command commands[] = {
 	.example = "durawheel stats",
 	.options = OPT_BIT(OPT_JSON),
 	.run = command_stats,
+    },
+    {
+	.name = "serve",
+	.summary = "shows the timers and their owner by HTTP; changes nothing",
+	.synopsis = "[--http ADDRESS] [--token-file FILE] [--allow-host NAME]\n"
+		    "    [--show-data]",
+	.help = help_of_serve,
+	.example = "durawheel serve --http 127.0.0.1:8990",
+	.options = HTTP_OPTIONS,
+	.run = command_serve,
+	.is_beside = true,
     },
     {
 	.name = "dead",
@@ -312,7 +302,7 @@ const struct command commands[] = {
 	    OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_ID) | OPT_BIT(OPT_DATA) | OPT_BIT(OPT_DATA_FILE),
 	.words_max = 1,
 	.run = command_push,
-	.of_queues = true,
+	.is_beside = true,
     },
     {
 	.name = "take",
@@ -322,7 +312,7 @@ const struct command commands[] = {
 	.example = "durawheel take --topic game.x --max 128 --wait 10s",
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_MAX) | OPT_BIT(OPT_WAIT),
 	.run = command_take,
-	.of_queues = true,
+	.is_beside = true,
     },
     {
 	.name = "ack",
@@ -334,7 +324,7 @@ const struct command commands[] = {
 	.words_min = 1,
 	.words_max = SIZE_MAX,
 	.run = command_ack,
-	.of_queues = true,
+	.is_beside = true,
     },
     {
 	.name = "work",
@@ -346,7 +336,7 @@ const struct command commands[] = {
 		   OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) | OPT_BIT(OPT_BATCH) |
 		   OPT_BIT(OPT_WAIT),
 	.run = command_work,
-	.of_queues = true,
+	.is_beside = true,
     },
     {
 	.name = "journal",

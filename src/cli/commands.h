@@ -30,6 +30,7 @@ int command_list(const struct options *);
 int command_move(const struct options *);
 int command_purge(const struct options *);
 int command_run(const struct options *);
+int command_serve(const struct options *);
 int command_show(const struct options *);
 int command_stats(const struct options *);
 int command_ack(const struct options *);

@@ -1,7 +1,7 @@
 # Completion of durawheel for bash: commands, their options and files. It needs only bash. A test
 # compares it with durawheel --help.
 
-_durawheel_commands='add import cancel move show list run stats dead topic push take ack work journal when check purge help'
+_durawheel_commands='add import cancel move show list run stats serve dead topic push take ack work journal when check purge help'
 
 # _durawheel_options COMMAND: the options of the command.
 _durawheel_options()
@@ -15,7 +15,8 @@ _durawheel_options()
 	'journal replay') echo '--timeout' ;;
 	'journal drop') echo '--yes' ;;
 	list | 'dead list') echo '--topic --limit --json' ;;
-	run) echo '--topic --exec --exec-output --jobs --timeout --batch --wait --standby --until-idle --journal --outage --lease' ;;
+	run) echo '--topic --exec --exec-output --jobs --timeout --batch --wait --standby --until-idle --journal --outage --lease --http --token-file --allow-host --show-data' ;;
+	serve) echo '--http --token-file --allow-host --show-data' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
 	when) echo '--cron --every --zone --from --until --except --count --json' ;;
@@ -39,7 +40,7 @@ _durawheel_command()
 		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
 			--exec | --exec-output | --jobs | --timeout | --batch | --wait | --journal | --outage | --lease | \
 			--cron | --every | --zone | --from | --until | --except | --count | --store | --name | --shards | --max | --overflow | --expire | --hide | --retries | --backoff | \
-			--backoff-max | --factor | --jitter | --time-limit | --retry)
+			--backoff-max | --factor | --jitter | --time-limit | --retry | --http | --token-file | --allow-host)
 			# Skip the option's value. It may follow a '=', and a ':' in it divides words.
 			((i++))
 			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
@@ -77,7 +78,7 @@ _durawheel()
 		before=${COMP_WORDS[COMP_CWORD - 2]}
 	fi
 	case $before in
-	--data-file | --journal)
+	--data-file | --journal | --token-file)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		compopt -o filenames 2>/dev/null
 		return
@@ -102,7 +103,7 @@ _durawheel()
 	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name | \
 		--shards | --batch | --wait | --cron | --every | --zone | --from | --until | --except | --count | \
 		--max | --expire | --hide | --retries | --backoff | --backoff-max | --factor | --jitter | \
-		--time-limit | --retry)
+		--time-limit | --retry | --http | --allow-host)
 		return
 		;;
 	esac

@@ -15,9 +15,9 @@ void help_print_overview(FILE *file)
 {
 	/* Here and below the caller flushes. */
 	(void)fputs("durawheel: durable timers; --help, --version\n\n", file);
-	/* The help of topic has the commands on queues, so that this fits on a screen. */
+	/* The lines of topic and stats name others, so that this fits on a screen. */
 	for (size_t i = 0; i < command_count; i++)
-		if (!strchr(commands[i].name, ' ') && !commands[i].of_queues)
+		if (!strchr(commands[i].name, ' ') && !commands[i].is_beside)
 			(void)fprintf(file, "  durawheel %-7s %s\n", commands[i].name,
 				      commands[i].summary);
 	(void)fputs(
@@ -48,7 +48,7 @@ static const char *synonym_of(const char *word)
 	    {"put", "add"},       {"create", "add"},    {"schedule", "add"},
 	    {"delete", "cancel"}, {"remove", "cancel"}, {"rm", "cancel"},
 	    {"get", "show"},      {"ls", "list"},       {"reschedule", "move"},
-	    {"mv", "move"},       {"start", "run"},     {"serve", "run"},
+	    {"mv", "move"},       {"start", "run"},     {"web", "serve"},
 	    {"info", "stats"},    {"next", "when"},     {"version", "--version"},
 	};
 

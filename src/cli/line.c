@@ -140,7 +140,7 @@ static bool add_why(json_t *object, const char *why)
 	return !why || json_object_set_new(object, "why", line_name(why)) == 0;
 }
 
-bool line_of_whole_info(struct line *line, const dw_info *info)
+static json_t *whole_info_of(const dw_info *info)
 {
 	json_t *object = info_of(info);
 
@@ -151,10 +151,15 @@ bool line_of_whole_info(struct line *line, const dw_info *info)
 		json_decref(object);
 		object = NULL;
 	}
-	return line_of_timer(line, object, info->data, info->data_size);
+	return object;
 }
 
-bool line_of_dead(struct line *line, const dw_dead *letter)
+bool line_of_whole_info(struct line *line, const dw_info *info)
+{
+	return line_of_timer(line, whole_info_of(info), info->data, info->data_size);
+}
+
+static json_t *dead_of(const dw_dead *letter)
 {
 	json_t *object = json_pack(
 	    "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "id", line_name(letter->id), "topic",
@@ -169,7 +174,35 @@ bool line_of_dead(struct line *line, const dw_dead *letter)
 		json_decref(object);
 		object = NULL;
 	}
-	return line_of_timer(line, object, letter->data, letter->data_size);
+	return object;
+}
+
+bool line_of_dead(struct line *line, const dw_dead *letter)
+{
+	return line_of_timer(line, dead_of(letter), letter->data, letter->data_size);
+}
+
+/* sized adds the size of the data, and the data if it is shown. Else why a handler failed is not
+ * shown, either: its words may be about the data. */
+static json_t *sized(json_t *object, const void *data, size_t size, bool shows_data)
+{
+	if (object && !shows_data)
+		(void)json_object_del(object, "why"); /* or there is none */
+	if (object && json_object_set_new(object, "size", json_integer((json_int_t)size)) == 0 &&
+	    (!shows_data || add_data(object, data, size)))
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+json_t *line_object_of_info(const dw_info *info, bool shows_data)
+{
+	return sized(whole_info_of(info), info->data, info->data_size, shows_data);
+}
+
+json_t *line_object_of_dead(const dw_dead *letter, bool shows_data)
+{
+	return sized(dead_of(letter), letter->data, letter->data_size, shows_data);
 }
 
 bool line_of_message(struct line *line, const dw_message *message)

@@ -33,6 +33,11 @@ bool line_of_message(struct line *, const dw_message *);
 bool line_of(struct line *, json_t *object);
 void line_free(struct line *);
 
+/* line_object_of_...: what the whole line has, and the size of the data; the data only if it is
+ * shown. NULL: out of memory. */
+json_t *line_object_of_info(const dw_info *, bool shows_data);
+json_t *line_object_of_dead(const dw_dead *, bool shows_data);
+
 /* line_add_exit adds "exit":code to the object of the line. False: out of memory. */
 bool line_add_exit(struct line *, int code);
 

@@ -69,6 +69,10 @@ static const struct option table[] = {
     {"retry", required_argument, NULL, LONG_OPTION + OPT_RETRY},
     {"dead", no_argument, NULL, LONG_OPTION + OPT_DEAD},
     {"touch", no_argument, NULL, LONG_OPTION + OPT_TOUCH},
+    {"http", required_argument, NULL, LONG_OPTION + OPT_HTTP},
+    {"token-file", required_argument, NULL, LONG_OPTION + OPT_TOKEN_FILE},
+    {"allow-host", required_argument, NULL, LONG_OPTION + OPT_ALLOW_HOST},
+    {"show-data", no_argument, NULL, LONG_OPTION + OPT_SHOW_DATA},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");

@@ -64,6 +64,10 @@ enum option_id {
 	OPT_RETRY,
 	OPT_DEAD,
 	OPT_TOUCH,
+	OPT_HTTP,
+	OPT_TOKEN_FILE,
+	OPT_ALLOW_HOST,
+	OPT_SHOW_DATA,
 	OPT_COUNT
 };
 #define OPT_BIT(id) (UINT64_C(1) << (id))
@@ -86,7 +90,7 @@ struct command {
 	size_t words_min; /* the least number of arguments after the name */
 	size_t words_max;
 	int (*run)(const struct options *);
-	bool of_queues; /* the overview names it only beside topic */
+	bool is_beside; /* the overview names it only beside another command */
 };
 
 /* options_parse: EXIT_DONE, or complains. Free with options_free() in any case. */

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "cli/errors.h"
+#include "cli/http.h"
 #include "cli/jobs.h"
 #include "cli/line.h"
 #include "cli/outage.h"
@@ -57,6 +58,7 @@ struct runner {
 	struct line line;
 	struct outage outage;
 	struct progress loading; /* shown on a terminal until every timer is loaded */
+	struct http *http;       /* of --http, or NULL */
 	int signal_fd;
 	bool paused;
 	bool mute;   /* stdout has failed */
@@ -351,9 +353,10 @@ static void step(struct runner *runner)
 	    {.fd = runner->signal_fd, .events = POLLIN},
 	    {.fd = runner->mute ? -1 : runner->outbox.sink.fd, .events = writes ? POLLOUT : 0},
 	    {.fd = dw_fd(runner->d), .events = POLLIN},
+	    {.fd = runner->http ? http_fd(runner->http) : -1, .events = POLLIN},
 	};
 
-	if (poll(fds, 3, wait_ms(runner)) < 0 && errno != EINTR) {
+	if (poll(fds, 4, wait_ms(runner)) < 0 && errno != EINTR) {
 		runner->over = true;
 		stop(runner, complain(EXIT_FAILED, "cannot wait: %s", strerror(errno)));
 		return;
@@ -369,6 +372,8 @@ static void step(struct runner *runner)
 	run_loading_show(&runner->loading, runner->d);
 	if (fds[2].revents && !is_over(runner))
 		(void)dw_turn(runner->d); /* dw_turn() fails only inside a callback */
+	if (fds[3].revents)
+		http_turn(runner->http);
 }
 
 /* finish_torn writes the rest of a partly written line, so that the next program on the same stdout
@@ -475,7 +480,12 @@ int command_run(const struct options *options)
 		(void)complain(code, "standing by");
 	if (code == EXIT_DONE) {
 		outbox_open(&runner.outbox);
-		code = session_close(runner.d, run(&runner, base.role == DW_OWNER));
+		if (options->value[OPT_HTTP])
+			code = http_open(&runner.http, options, runner.d);
+		if (code == EXIT_DONE)
+			code = run(&runner, base.role == DW_OWNER);
+		http_close(runner.http);
+		code = session_close(runner.d, code);
 		outbox_close(&runner.outbox);
 		line_free(&runner.line);
 	}

@@ -6,6 +6,7 @@
 
 #include "cli/errors.h"
 #include "cli/line.h"
+#include "cli/objects.h"
 #include "cli/session.h"
 #include "cli/table.h"
 
@@ -110,29 +111,12 @@ static void print(const dw_store_status *status)
 	print_owner(status);
 }
 
-/* report_of: the owner's report, which is JSON. Any other text becomes a string. */
-static json_t *report_of(const char *text)
-{
-	json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-
-	if (!report)
-		report = *text ? json_string(text) : json_null();
-	return report ? report : json_null();
-}
-
 static int print_json(const dw_store_status *status)
 {
-	json_t *next = status->next_due == DW_NEVER ? json_null() : json_integer(status->next_due);
-	json_t *object = json_pack(
-	    "{s:I, s:I, s:I, s:o, s:I, s:s, s:I, s:I, s:o}", "pending", (json_int_t)status->pending,
-	    "claimed", (json_int_t)status->claimed, "dead", (json_int_t)status->dead, "next_due",
-	    next, "inbox", (json_int_t)status->inbox, "owner", status->owner, "owner_since",
-	    (json_int_t)status->owner_since, "owner_seen", (json_int_t)status->owner_seen,
-	    "owner_report", report_of(status->owner_report));
 	struct line line = {0};
 	int code = EXIT_DONE;
 
-	if (line_of(&line, object))
+	if (line_of(&line, object_of_status(status)))
 		(void)fwrite(line.bytes, 1, line.size, stdout); /* session_flush() checks */
 	else
 		code = complain(EXIT_FAILED, "out of memory");

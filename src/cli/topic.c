@@ -8,6 +8,7 @@
 
 #include "cli/errors.h"
 #include "cli/line.h"
+#include "cli/objects.h"
 #include "cli/session.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -184,61 +185,6 @@ int command_topic_drop(const struct options *options)
 
 /* ---- Looking ------------------------------------------------------------------------------- */
 
-static const char *pause_name(unsigned paused)
-{
-	static const char *const names[] = {"no", "delivery", "intake", "both"};
-
-	return names[paused % 4];
-}
-
-/* add_number adds a number that differs from its default. */
-static void add_number(json_t *object, const char *name, int64_t number)
-{
-	if (number != 0)
-		(void)json_object_set_new(object, name,
-					  json_integer(number)); /* or it is missing */
-}
-
-static json_t *object_of(const dw_topic_info *info)
-{
-	const dw_topic_settings *settings = &info->settings;
-	json_t *object = json_pack(
-	    "{s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-	    "topic", line_name(info->name), "queue", settings->queue, "paused",
-	    pause_name(settings->paused), "pending", (json_int_t)info->pending, "due",
-	    (json_int_t)info->due, "running", (json_int_t)info->running, "done",
-	    (json_int_t)info->done, "retried", (json_int_t)info->retried, "dead",
-	    (json_int_t)info->dead, "oldest", (json_int_t)info->oldest, "waiting",
-	    (json_int_t)info->waiting, "taken", (json_int_t)info->taken, "later",
-	    (json_int_t)info->later, "dropped", (json_int_t)info->dropped, "expired",
-	    (json_int_t)info->expired, "oldest_message", (json_int_t)info->oldest_message);
-
-	if (!object)
-		return NULL;
-	add_number(object, "started", (int64_t)info->started);
-	add_number(object, "late", (int64_t)info->late);
-	add_number(object, "late_p50_us", info->late_p50_us);
-	add_number(object, "late_p99_us", info->late_p99_us);
-	add_number(object, "late_max_us", info->late_max_us);
-	add_number(object, "took_p50_us", info->took_p50_us);
-	add_number(object, "took_p99_us", info->took_p99_us);
-	add_number(object, "took_max_us", info->took_max_us);
-	add_number(object, "retries_max",
-		   settings->retries_max == DW_NO_RETRIES ? -1 : (int64_t)settings->retries_max);
-	add_number(object, "backoff_first_us", settings->backoff_first_us);
-	add_number(object, "backoff_max_us", settings->backoff_max_us);
-	add_number(object, "backoff_factor", settings->backoff_factor);
-	add_number(object, "jitter_percent",
-		   settings->jitter_percent == DW_NO_JITTER ? -1
-							    : (int64_t)settings->jitter_percent);
-	add_number(object, "limit_us", settings->limit_us);
-	add_number(object, "max", settings->max);
-	add_number(object, "overflow", settings->overflow);
-	add_number(object, "expire_us", settings->expire_us);
-	add_number(object, "hide_us", settings->hide_us);
-	return object;
-}
-
 static void print_line(const dw_topic_info *info)
 {
 	char name[TEXT_STEP_SIZE * DW_TOPIC_MAX];
@@ -329,7 +275,7 @@ static void topics_told(dw *d, int status, const dw_topic_info *topics, size_t c
 			print_rows(&topics[i]);
 		else if (!command->json)
 			print_line(&topics[i]);
-		else if (line_of(&command->line, object_of(&topics[i])))
+		else if (line_of(&command->line, object_of_topic(&topics[i])))
 			(void)fwrite(command->line.bytes, 1, command->line.size,
 				     stdout); /* session_close() checks */
 		else

@@ -32,6 +32,13 @@ if(DW_WITH_REDIS)
 endif()
 if(DW_BUILD_CLI)
   pkg_check_modules(jansson REQUIRED IMPORTED_TARGET GLOBAL jansson)
+  if(DW_WITH_HTTP)
+    pkg_check_modules(microhttpd IMPORTED_TARGET GLOBAL libmicrohttpd)
+    if(NOT microhttpd_FOUND)
+      message(FATAL_ERROR "durawheel serve needs libmicrohttpd: apt-get install "
+                          "libmicrohttpd-dev; -DDW_WITH_HTTP=OFF builds without")
+    endif()
+  endif()
 endif()
 if(DW_BUILD_TESTS AND NOT cmocka_FOUND)
   message(FATAL_ERROR "the tests need cmocka: apt-get install libcmocka-dev; "

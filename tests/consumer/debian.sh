@@ -76,7 +76,7 @@ depends "$runtime" libc6 libev4 libhiredis0.14 "libsqlite3-0 (>= 3.37)"
 	die "$runtime does not recommend tzdata"
 depends libdurawheel-dev "$runtime (= $version-1)" libev-dev libhiredis-dev \
 	"libsqlite3-dev (>= 3.37)"
-depends durawheel libc6 libev4 libjansson4 "libsqlite3-0 (>= 3.37)"
+depends durawheel libc6 libev4 libjansson4 libmicrohttpd12 "libsqlite3-0 (>= 3.37)"
 dpkg-deb --ctrl-tarfile "$build/$runtime"_*.deb | tar -xO ./shlibs |
 	grep "^libdurawheel ${version%%.*} $runtime (>= $version-1)" >"$work/is" ||
 	die "$runtime has no shlibs"

@@ -1,0 +1,270 @@
+#include "cli/asks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/line.h"
+#include "cli/objects.h"
+#include "cli/session.h"
+#include "durawheel/metrics.h"
+#include "durawheel/topic.h"
+
+#define SHARED_FOR DW_SECONDS(1)
+#define LIST_PAUSE 4 /* times what the last list took */
+#define LIST_PAUSE_MIN DW_MILLISECONDS(20)
+
+void asks_open(struct asks *asks, dw *d, bool shows_data)
+{
+	*asks = (struct asks){.d = d, .shows_data = shows_data};
+	for (size_t i = 0; i < ASKS_MAX; i++)
+		asks->asks[i].asks = asks;
+}
+
+void asks_close(struct asks *asks)
+{
+	for (size_t i = 0; i < ASKS_MAX; i++)
+		json_decref(asks->asks[i].value);
+}
+
+/* ---- Finding --------------------------------------------------------------------------------- */
+
+static bool is_same(const struct question *one, const struct question *other)
+{
+	return one->kind == other->kind && one->limit == other->limit &&
+	       one->after.due == other->after.due &&
+	       one->after.generation == other->after.generation &&
+	       one->after.started == other->after.started && strcmp(one->name, other->name) == 0;
+}
+
+static bool is_fresh(const struct ask *ask, dw_usec steady)
+{
+	return ask->state == ASK_WAITING || ask->state == ASK_ASKED ||
+	       (ask->state == ASK_ANSWERED && steady - ask->answered < SHARED_FOR);
+}
+
+/* is_better_room: `ask` is in nobody's use, and free or older than `room`. */
+static bool is_better_room(const struct ask *ask, const struct ask *room)
+{
+	if (ask->users > 0 || ask->state == ASK_WAITING || ask->state == ASK_ASKED)
+		return false;
+	return !room || ask->state == ASK_FREE ||
+	       (room->state != ASK_FREE && ask->answered < room->answered);
+}
+
+struct ask *asks_put(struct asks *asks, const struct question *question)
+{
+	dw_usec steady = session_steady();
+	struct ask *room = NULL;
+
+	for (size_t i = 0; i < ASKS_MAX; i++) {
+		struct ask *ask = &asks->asks[i];
+
+		if (is_fresh(ask, steady) && is_same(&ask->question, question)) {
+			ask->users++;
+			return ask;
+		}
+		if (is_better_room(ask, room))
+			room = ask;
+	}
+	if (!room)
+		return NULL;
+	json_decref(room->value);
+	*room = (struct ask){.question = *question, .state = ASK_WAITING, .users = 1, .asks = asks};
+	return room;
+}
+
+void asks_release(struct ask *ask)
+{
+	ask->users--;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+static bool is_list(const struct ask *ask)
+{
+	return ask->question.kind >= ASK_TIMER;
+}
+
+/* answer takes the value; NULL with DW_OK: no memory. */
+static void answer(struct ask *ask, int status, json_t *value)
+{
+	struct asks *asks = ask->asks;
+	dw_usec pause;
+
+	ask->state = ASK_ANSWERED;
+	ask->status = status == DW_OK && !value ? (int)DW_ENOMEM : status;
+	ask->value = value;
+	ask->answered = session_steady();
+	if (!is_list(ask))
+		return;
+	pause = LIST_PAUSE * (ask->answered - ask->began);
+	asks->is_listing = false;
+	asks->list_at = ask->answered + (pause > LIST_PAUSE_MIN ? pause : LIST_PAUSE_MIN);
+}
+
+static void status_told(dw *d, int status, const dw_store_status *store, void *user)
+{
+	(void)d;
+	answer(user, status, status == DW_OK ? object_of_status(store) : NULL);
+}
+
+/* append takes the object. False: no memory. */
+static bool append(json_t *array, json_t *object)
+{
+	return array && object && json_array_append_new(array, object) == 0;
+}
+
+/* array_end returns the array, or NULL and frees it. */
+static json_t *array_end(json_t *array, bool is_whole)
+{
+	if (is_whole)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static void topics_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
+			    void *user)
+{
+	json_t *array = status == DW_OK ? json_array() : NULL;
+	bool is_whole = array != NULL;
+
+	(void)d;
+	for (size_t i = 0; i < count && is_whole; i++)
+		is_whole = append(array, object_of_topic(&topics[i]));
+	answer(user, status, array_end(array, is_whole));
+}
+
+/* read_metrics: the text grows with each topic, so it is written twice. */
+static void read_metrics(dw *d, struct ask *ask)
+{
+	char *text = NULL;
+	size_t size = 0;
+	int status = dw_metrics(d, NULL, 0, &size);
+
+	if (status == DW_OK && !(text = malloc(size + 1)))
+		status = DW_ENOMEM;
+	if (status == DW_OK)
+		status = dw_metrics(d, text, size + 1, NULL);
+	answer(ask, status, status == DW_OK ? json_string(text) : NULL);
+	free(text);
+}
+
+/* metrics_asked: the library has asked the store before us, and has heard its answer. */
+static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	(void)topics;
+	(void)count;
+	if (status == DW_OK)
+		read_metrics(d, user);
+	else
+		answer(user, status, NULL);
+}
+
+static json_t *cursor_of(const dw_cursor *next)
+{
+	if (next->ended)
+		return json_null();
+	return json_sprintf("%lld.%llu", (long long)next->due,
+			    (unsigned long long)next->generation);
+}
+
+static void timers_told(dw *d, int status, const dw_info *timers, size_t count,
+			const dw_cursor *next, void *user)
+{
+	struct ask *ask = user;
+	json_t *array = status == DW_OK ? json_array() : NULL;
+	bool is_whole = array != NULL;
+
+	(void)d;
+	for (size_t i = 0; i < count && is_whole; i++)
+		is_whole = append(array, line_object_of_info(&timers[i], ask->asks->shows_data));
+	array = array_end(array, is_whole);
+	answer(ask, status,
+	       array ? json_pack("{s:o, s:o}", "timers", array, "next", cursor_of(next)) : NULL);
+}
+
+static void timer_told(dw *d, int status, const dw_info *timers, size_t count,
+		       const dw_cursor *next, void *user)
+{
+	struct ask *ask = user;
+
+	(void)d;
+	(void)next;
+	if (status == DW_OK && count == 0)
+		status = DW_ENOENT;
+	answer(ask, status,
+	       status == DW_OK ? line_object_of_info(timers, ask->asks->shows_data) : NULL);
+}
+
+static void letters_told(dw *d, int status, const dw_dead *letters, size_t count,
+			 const dw_cursor *next, void *user)
+{
+	struct ask *ask = user;
+	json_t *array = status == DW_OK ? json_array() : NULL;
+	bool is_whole = array != NULL;
+
+	(void)d;
+	for (size_t i = 0; i < count && is_whole; i++)
+		is_whole = append(array, line_object_of_dead(&letters[i], ask->asks->shows_data));
+	array = array_end(array, is_whole);
+	answer(ask, status,
+	       array ? json_pack("{s:o, s:o}", "letters", array, "next", cursor_of(next)) : NULL);
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static int ask_metrics(dw *d, struct ask *ask)
+{
+	int status = dw_metrics(d, NULL, 0, NULL);
+
+	return status == DW_OK || status == DW_EBUSY ? dw_topic_list(d, NULL, metrics_asked, ask)
+						     : status;
+}
+
+static int send_ask(dw *d, struct ask *ask)
+{
+	const struct question *question = &ask->question;
+	const char *topic = question->name[0] ? question->name : NULL;
+	const dw_cursor *after = question->after.started ? &question->after : NULL;
+
+	switch (question->kind) {
+	case ASK_STATUS:
+		return dw_get_status(d, status_told, ask);
+	case ASK_TOPICS:
+		return dw_topic_list(d, NULL, topics_answered, ask);
+	case ASK_METRICS:
+		return ask_metrics(d, ask);
+	case ASK_TIMER:
+		return dw_get(d, question->name, timer_told, ask);
+	case ASK_TIMERS:
+		return dw_list(d, topic, after, question->limit, timers_told, ask);
+	default:
+		return dw_dead_list(d, topic, after, question->limit, letters_told, ask);
+	}
+}
+
+dw_usec asks_turn(struct asks *asks)
+{
+	dw_usec steady = session_steady();
+	dw_usec wake = DW_NEVER;
+
+	for (size_t i = 0; i < ASKS_MAX; i++) {
+		struct ask *ask = &asks->asks[i];
+		int status;
+
+		if (ask->state != ASK_WAITING)
+			continue;
+		if (is_list(ask) && (asks->is_listing || steady < asks->list_at)) {
+			wake = asks->is_listing ? wake : asks->list_at;
+			continue;
+		}
+		asks->is_listing = asks->is_listing || is_list(ask);
+		ask->state = ASK_ASKED;
+		ask->began = steady;
+		status = send_ask(asks->d, ask);
+		if (status != DW_OK)
+			answer(ask, status, NULL);
+	}
+	return wake;
+}

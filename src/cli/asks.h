@@ -1,0 +1,59 @@
+/* What a web server or `top` asks of the store, so that many who look cost the store what one
+ * does.
+ *
+ * An answer is shared by all who ask the same within a second. Lists are asked one at a time, and
+ * the next one waits for four times as long as the last one took: so they take a fifth of the time
+ * at most. The answers are JSON, with the keys of the command's --json. */
+#ifndef DW_CLI_ASKS_H
+#define DW_CLI_ASKS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "durawheel/durawheel.h"
+
+enum ask_kind { ASK_STATUS, ASK_TOPICS, ASK_METRICS, ASK_TIMER, ASK_TIMERS, ASK_DEAD };
+
+struct question {
+	enum ask_kind kind;
+	char name[DW_ID_MAX + 1]; /* the id of a timer, or the topic of a list; "": all topics */
+	dw_cursor after;
+	size_t limit;
+};
+
+enum ask_state { ASK_FREE, ASK_WAITING, ASK_ASKED, ASK_ANSWERED };
+
+struct ask {
+	struct question question;
+	enum ask_state state;
+	int status;
+	json_t *value;    /* of DW_OK; of ASK_METRICS it is a string */
+	dw_usec began;    /* steady */
+	dw_usec answered; /* steady */
+	unsigned users;
+	struct asks *asks;
+};
+
+#define ASKS_MAX 64 /* two for each connection of the web server */
+
+struct asks {
+	dw *d;
+	bool shows_data;
+	bool is_listing; /* a list is under way */
+	dw_usec list_at; /* steady; no list is asked before */
+	struct ask asks[ASKS_MAX];
+};
+
+void asks_open(struct asks *, dw *, bool shows_data);
+void asks_close(struct asks *);
+
+/* asks_put asks, or joins who asks the same. NULL: ASKS_MAX questions are in use. asks_release: its
+ * answer is not looked at any more. */
+struct ask *asks_put(struct asks *, const struct question *);
+void asks_release(struct ask *);
+
+/* asks_turn asks the store what waits. Returns the steady time when to call it again, or
+ * DW_NEVER. */
+dw_usec asks_turn(struct asks *);
+
+#endif

@@ -1,0 +1,32 @@
+/* The help of the commands that make timers: part of the table in commands.c. */
+#ifndef DW_CLI_HELP_TIMERS_H
+#define DW_CLI_HELP_TIMERS_H
+
+static const char help_of_add[] =
+    "Prints its id once it is stored.\n"
+    "\n"
+    "  --topic T         topic: it selects the handler\n"
+    "  --id ID           its name; without it a unique name is made\n"
+    "  --in DURATION     due in 30m, 1.5h, 5min, 250us ... (d h m s ms us), or 0\n"
+    "  --at TIME         due at RFC 3339 with its offset, 2026-06-01T09:30:00+02:00,\n"
+    "                    or at seconds since 1970\n"
+    "  --data TEXT       payload, at most 1 MiB\n"
+    "  --data-file FILE  the same from a file, - is stdin; at most 1 MiB\n"
+    "  --late-after D    a timer later than this becomes a dead letter\n"
+    "  --new             exit 4 if the id already has a timer\n"
+    "  --journal FILE    keeps it while Redis is away\n";
+
+static const char help_of_import[] =
+    "A line is an object with the keys topic, at or in, and optionally id, data or\n"
+    "data_base64, late_after. All values are strings. It also takes the lines that\n"
+    "list --json writes, whose key due is a number:\n"
+    "\n"
+    "  {\"id\":\"order:42\",\"topic\":\"order.timeout\",\"in\":\"30m\",\"data\":\"...\"}\n"
+    "\n"
+    "Prints how many lines were imported and refused. A bad line is skipped and named\n"
+    "on stderr; then the exit code is 1. An import with ids can be repeated.\n"
+    "\n"
+    "  --json            print the counts as JSON: {\"imported\",\"refused\"}\n"
+    "  --journal FILE    keeps them while Redis is away\n";
+
+#endif

@@ -1,0 +1,402 @@
+#include "cli/http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "cli/errors.h"
+#include "cli/http_inside.h"
+#include "cli/session.h"
+
+enum { CONNECTIONS_MAX = 32, MEMORY = 20 * 1024, PATIENCE_S = 5 };
+
+/* libmicrohttpd ends a connection that is silent. These end one that sends, or reads, a byte now
+ * and then. */
+#define REQUEST_PATIENCE DW_SECONDS(5)
+#define REPLY_PATIENCE DW_SECONDS(30)
+#define LOOK_EVERY DW_SECONDS(1)
+
+struct connection {
+	int fd;         /* -1: the place is free */
+	dw_usec end_at; /* steady */
+};
+
+struct http {
+	struct guard guard;
+	struct asks asks;
+	dw *look;        /* a client of its own */
+	const dw *owner; /* or NULL */
+	struct MHD_Daemon *daemon;
+	int epoll_fd, timer_fd;
+	struct http_request *suspended;
+	struct connection connections[CONNECTIONS_MAX];
+};
+
+/* ---- Connections ----------------------------------------------------------------------------- */
+
+static void connection_noted(void *user, struct MHD_Connection *connection, void **place,
+			     enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *info =
+	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct http *http = user;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*place)
+			((struct connection *)*place)->fd = -1;
+		return;
+	}
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		if (http->connections[i].fd >= 0)
+			continue;
+		http->connections[i] = (struct connection){
+		    .fd = info->connect_fd, .end_at = session_steady() + REQUEST_PATIENCE};
+		*place = &http->connections[i];
+		return;
+	}
+}
+
+static void give_patience(struct MHD_Connection *connection, dw_usec patience)
+{
+	const union MHD_ConnectionInfo *info =
+	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct connection *place = info ? info->socket_context : NULL;
+
+	if (place)
+		place->end_at = session_steady() + patience;
+}
+
+/* end_slow ends connections that have used up their time: libmicrohttpd sees their end. */
+static void end_slow(struct http *http)
+{
+	dw_usec steady = session_steady();
+
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		if (http->connections[i].fd >= 0 && steady >= http->connections[i].end_at)
+			(void)shutdown(http->connections[i].fd, SHUT_RDWR);
+}
+
+/* ---- Replies --------------------------------------------------------------------------------- */
+
+static void add_headers(struct MHD_Response *response, const struct http_reply *reply)
+{
+	static const char *const headers[][2] = {
+	    {"Cache-Control", "no-store"},
+	    {"X-Content-Type-Options", "nosniff"},
+	    {"Referrer-Policy", "no-referrer"},
+	    {"Cross-Origin-Resource-Policy", "same-origin"},
+	    {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+	};
+
+	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+		(void)MHD_add_response_header(response, headers[i][0], headers[i][1]);
+	(void)MHD_add_response_header(response, "Content-Type", reply->type);
+	if (reply->status == 405)
+		(void)MHD_add_response_header(response, "Allow", "GET, HEAD");
+	if (reply->status == 401)
+		(void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+}
+
+/* send_reply takes the body. */
+static enum MHD_Result send_reply(struct MHD_Connection *connection, struct http_reply reply)
+{
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	if (!reply.body)
+		return MHD_NO; /* no memory: the connection is closed */
+	response =
+	    MHD_create_response_from_buffer(strlen(reply.body), reply.body, MHD_RESPMEM_MUST_FREE);
+	if (!response) {
+		free(reply.body);
+		return MHD_NO;
+	}
+	add_headers(response, &reply);
+	result = MHD_queue_response(connection, reply.status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+static bool is_answered(const struct http_request *request)
+{
+	for (size_t i = 0; i < request->ask_count; i++)
+		if (request->asks[i]->state != ASK_ANSWERED)
+			return false;
+	return true;
+}
+
+static void suspend(struct http_request *request)
+{
+	struct http *http = request->http;
+
+	request->is_suspended = true;
+	request->next = http->suspended;
+	http->suspended = request;
+	MHD_suspend_connection(request->connection);
+}
+
+/* resume lets those go on whose asks are answered. */
+static void resume(struct http *http)
+{
+	struct http_request **at = &http->suspended;
+
+	while (*at) {
+		struct http_request *request = *at;
+
+		if (!is_answered(request)) {
+			at = &request->next;
+			continue;
+		}
+		*at = request->next;
+		request->is_suspended = false;
+		MHD_resume_connection(request->connection);
+	}
+}
+
+/* go_on answers the request, or suspends it until it can be answered. */
+static enum MHD_Result go_on(struct http_request *request)
+{
+	if (is_answered(request))
+		return send_reply(request->connection, route_reply(request, request->http->owner));
+	if (!request->is_suspended)
+		suspend(request);
+	return MHD_YES;
+}
+
+/* check refuses the request, or finds its route. */
+static struct refusal check(struct http_request *request, const char *path, const char *method)
+{
+	bool is_probe = strcmp(path, "/healthz") == 0 || strcmp(path, "/readyz") == 0;
+	struct refusal refusal =
+	    guard_check(&request->http->guard, request->connection, method, is_probe);
+
+	return refusal.status ? refusal : route_of(request, path);
+}
+
+/* begin asks for what the request shows. */
+static enum MHD_Result begin(struct http_request *request)
+{
+	struct question questions[REQUEST_ASKS];
+	size_t count = route_asks(request, questions);
+
+	for (size_t i = 0; i < count; i++) {
+		struct ask *ask = asks_put(&request->http->asks, &questions[i]);
+
+		if (!ask)
+			return MHD_NO; /* never: there are two for each connection */
+		request->asks[request->ask_count++] = ask;
+	}
+	request->has_begun = true;
+	(void)asks_turn(&request->http->asks); /* http_turn() looks when to call it again */
+	return go_on(request);
+}
+
+/* request_came is called first with the headers, then when the whole request is there, and again
+ * when it is resumed. A reply to the first call ends the connection. */
+static enum MHD_Result request_came(void *user, struct MHD_Connection *connection, const char *path,
+				    const char *method, const char *version, const char *data,
+				    size_t *data_size, void **place)
+{
+	struct http_request *request = *place;
+	struct refusal refusal;
+
+	(void)version;
+	(void)data;
+	*data_size = 0; /* a request has no body */
+	if (request)
+		return request->has_begun ? go_on(request) : begin(request);
+	request = calloc(1, sizeof *request);
+	if (!request)
+		return MHD_NO;
+	*place = request;
+	request->http = user;
+	request->connection = connection;
+	give_patience(connection, REPLY_PATIENCE);
+	refusal = check(request, path, method);
+	return refusal.status ? send_reply(connection, reply_refusal(refusal, path)) : MHD_YES;
+}
+
+static void request_ended(void *user, struct MHD_Connection *connection, void **place,
+			  enum MHD_RequestTerminationCode code)
+{
+	struct http_request *request = *place;
+
+	(void)user;
+	(void)code;
+	give_patience(connection, REQUEST_PATIENCE);
+	if (!request)
+		return;
+	for (size_t i = 0; i < request->ask_count; i++)
+		asks_release(request->asks[i]);
+	free(request);
+	*place = NULL;
+}
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* unescape decodes %XX in place. What is no escape, and %00, stays as it is: no name has it. */
+static size_t unescape(void *user, struct MHD_Connection *connection, char *text)
+{
+	char *end = text;
+
+	(void)user;
+	(void)connection;
+	for (const char *at = text; *at; at++) {
+		int high = at[0] == '%' ? digit_of(at[1]) : -1;
+		int low = high >= 0 ? digit_of(at[2]) : -1;
+
+		*end = *at;
+		if (low >= 0 && high + low > 0) {
+			*end = (char)(high * 16 + low);
+			at += 2;
+		}
+		end++;
+	}
+	*end = '\0';
+	return (size_t)(end - text);
+}
+
+/* ---- Turns ----------------------------------------------------------------------------------- */
+
+int http_fd(const struct http *http)
+{
+	return http->epoll_fd;
+}
+
+/* arm_timer lets the descriptor become readable when something is due. */
+static void arm_timer(struct http *http, dw_usec asks_at)
+{
+	dw_usec steady = session_steady();
+	dw_usec at = steady + LOOK_EVERY;
+	struct itimerspec spec = {.it_interval = {0}};
+	MHD_UNSIGNED_LONG_LONG left_ms;
+
+	if (MHD_get_timeout(http->daemon, &left_ms) == MHD_YES &&
+	    steady + (dw_usec)left_ms * 1000 < at)
+		at = steady + (dw_usec)left_ms * 1000;
+	at = asks_at < at ? asks_at : at;
+	at = at > steady ? at : steady;
+	spec.it_value =
+	    (struct timespec){.tv_sec = at / 1000000, .tv_nsec = at % 1000000 * 1000 + 1};
+	(void)timerfd_settime(http->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL); /* cannot fail */
+}
+
+void http_turn(struct http *http)
+{
+	uint64_t count;
+	dw_usec asks_at;
+
+	(void)!read(http->timer_fd, &count, sizeof count); /* EAGAIN: it is not time yet */
+	(void)dw_turn(http->look); /* dw_turn() fails only inside a callback */
+	end_slow(http);
+	resume(http);
+	(void)MHD_run(http->daemon);
+	asks_at = asks_turn(&http->asks);
+	arm_timer(http, asks_at);
+}
+
+/* ---- Opening and closing --------------------------------------------------------------------- */
+
+static bool watch(const struct http *http, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
+
+	return epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static bool open_daemon(struct http *http)
+{
+	const union MHD_DaemonInfo *info;
+
+	http->daemon = MHD_start_daemon(
+	    MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request_came, http,
+	    MHD_OPTION_LISTEN_SOCKET, http->guard.listen_fd, MHD_OPTION_CONNECTION_LIMIT,
+	    (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S,
+	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
+	    request_ended, http, MHD_OPTION_NOTIFY_CONNECTION, connection_noted, http,
+	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, http, MHD_OPTION_END);
+	if (!http->daemon)
+		return false;
+	http->guard.listen_fd = -1; /* the daemon closes it */
+	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	return info && watch(http, info->epoll_fd);
+}
+
+static bool open_loop(struct http *http)
+{
+	http->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	http->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	return http->epoll_fd >= 0 && http->timer_fd >= 0 && watch(http, http->timer_fd) &&
+	       watch(http, dw_fd(http->look)) && open_daemon(http);
+}
+
+int http_open(struct http **ret_http, const struct options *options, dw *owner)
+{
+	struct http *http = calloc(1, sizeof *http);
+	int code;
+
+	if (!http)
+		return complain(EXIT_FAILED, "out of memory");
+	http->owner = owner;
+	http->epoll_fd = http->timer_fd = -1;
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		http->connections[i].fd = -1;
+	code = guard_open(&http->guard, options);
+	if (code == EXIT_DONE)
+		code = session_look(options, (dw_options){.role = DW_CLIENT}, &http->look);
+	if (code != EXIT_DONE) {
+		http_close(http);
+		return code;
+	}
+	asks_open(&http->asks, http->look, options->value[OPT_SHOW_DATA] != NULL);
+	if (!open_loop(http)) {
+		code = complain(EXIT_FAILED, "--http: %s", strerror(errno));
+		http_close(http);
+		return code;
+	}
+	(void)complain(EXIT_DONE, http->guard.is_unix ? "serving unix:%s" : "serving http://%s/",
+		       http->guard.is_unix ? http->guard.path : http->guard.host);
+	http_turn(http);
+	*ret_http = http;
+	return EXIT_DONE;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		(void)close(fd); /* nothing is written */
+}
+
+void http_close(struct http *http)
+{
+	if (!http)
+		return;
+	if (http->look)
+		(void)dw_close(http->look, SESSION_PATIENCE); /* it changes nothing */
+	if (http->daemon) {
+		resume(http); /* closing has answered all that was asked */
+		for (struct http_request *request = http->suspended; request;
+		     request = request->next)
+			MHD_resume_connection(request->connection);
+		MHD_stop_daemon(http->daemon);
+	}
+	asks_close(&http->asks);
+	guard_close(&http->guard);
+	close_fd(http->timer_fd);
+	close_fd(http->epoll_fd);
+	free(http);
+}

@@ -1,0 +1,22 @@
+/* A small web server that only reads: metrics, health, an API of JSON, and a page. It runs on the
+ * caller's loop, over a client handle of its own, so that who looks does not hold up an owner's
+ * store. At most 32 connections; a request has 5 s to come, and 30 s to be answered. */
+#ifndef DW_CLI_HTTP_H
+#define DW_CLI_HTTP_H
+
+#include "cli/options.h"
+
+struct http;
+
+/* http_open listens at --http. owner: the handle whose health is shown, or NULL: then it is that of
+ * the namespace. EXIT_DONE, or complains. */
+int http_open(struct http **ret_http, const struct options *, dw *owner);
+
+/* http_fd is readable when http_turn() has work. http_turn does it, without blocking. */
+int http_fd(const struct http *);
+void http_turn(struct http *);
+
+/* http_close also takes NULL. */
+void http_close(struct http *);
+
+#endif

@@ -1,0 +1,315 @@
+#include "cli/http_guard.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli/errors.h"
+
+enum { TOKEN_MIN = 32, BACKLOG = 64 };
+
+/* ---- The token ------------------------------------------------------------------------------- */
+
+static int read_token(struct guard *guard, const char *path)
+{
+	struct stat file;
+	ssize_t size = -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &file) != 0)
+		return complain(EXIT_USAGE, "--token-file %.300s: %s", path, strerror(errno));
+	if (file.st_mode & (S_IRWXG | S_IRWXO)) {
+		(void)close(fd);
+		return complain(EXIT_USAGE, "--token-file %.300s: others may read it; chmod 600",
+				path);
+	}
+	size = read(fd, guard->token, sizeof guard->token - 1);
+	(void)close(fd);
+	guard->token[size > 0 ? size : 0] = '\0';
+	guard->token[strcspn(guard->token, "\r\n")] = '\0';
+	if (strlen(guard->token) < TOKEN_MIN)
+		return complain(EXIT_USAGE, "--token-file %.300s: write at least %d characters",
+				path, TOKEN_MIN);
+	return EXIT_DONE;
+}
+
+/* is_token compares without a hint of how much is right. */
+static bool is_token(const char *token, const char *given)
+{
+	size_t size = strlen(token);
+	size_t given_size = strlen(given);
+	unsigned char differs = size != given_size;
+
+	for (size_t i = 0; i < size; i++)
+		differs |= (unsigned char)(token[i] ^ given[given_size ? i % given_size : 0]);
+	return differs == 0;
+}
+
+/* ---- Listening ------------------------------------------------------------------------------- */
+
+static int cannot_listen(const char *address)
+{
+	return complain(EXIT_FAILED, "--http %.300s: %s", address, strerror(errno));
+}
+
+/* is_left: it is a socket, and nobody listens on it any more. */
+static bool is_left(const struct sockaddr_un *name)
+{
+	struct stat file;
+	bool refused;
+	int fd;
+
+	if (lstat(name->sun_path, &file) != 0 || !S_ISSOCK(file.st_mode))
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	refused = fd >= 0 && connect(fd, (const struct sockaddr *)name, sizeof *name) != 0 &&
+		  errno == ECONNREFUSED;
+	if (fd >= 0)
+		(void)close(fd);
+	return refused;
+}
+
+static int listen_on(struct guard *guard, const struct sockaddr *name, socklen_t size,
+		     const char *address)
+{
+	const int on = 1;
+	int fd = socket(name->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return cannot_listen(address);
+	guard->listen_fd = fd;
+	if (name->sa_family != AF_UNIX)
+		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (bind(fd, name, size) != 0 || listen(fd, BACKLOG) != 0)
+		return cannot_listen(address);
+	return EXIT_DONE;
+}
+
+/* open_unix: only this user may connect. */
+static int open_unix(struct guard *guard, const char *address)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	const char *path = address + strlen("unix:");
+	mode_t mask;
+	int code;
+
+	if (!*path || strlen(path) >= sizeof name.sun_path)
+		return complain(EXIT_USAGE, "--http %.300s: the path is empty or too long",
+				address);
+	memcpy(name.sun_path, path, strlen(path) + 1);
+	if (is_left(&name))
+		(void)unlink(path);
+	mask = umask(S_IRWXG | S_IRWXO);
+	code = listen_on(guard, (struct sockaddr *)&name, sizeof name, address);
+	(void)umask(mask);
+	if (code == EXIT_DONE)
+		memcpy(guard->path, path, strlen(path) + 1);
+	guard->is_unix = true;
+	(void)snprintf(guard->host, sizeof guard->host, "localhost"); /* fits */
+	return code;
+}
+
+/* An address with a port. */
+union place {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+/* parse reads 127.0.0.1:80, localhost:80 or [::1]:80. */
+static bool parse(const char *address, union place *place, socklen_t *ret_size)
+{
+	const char *colon = strrchr(address, ':');
+	char host[64] = "";
+	char *end = NULL;
+	unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 0;
+	size_t size = colon ? (size_t)(colon - address) : 0;
+
+	*place = (union place){.any = {0}};
+	if (size == 0 || size >= sizeof host || colon[1] < '0' || colon[1] > '9' || *end ||
+	    port > 65535)
+		return false;
+	memcpy(host, address, size);
+	if (strcmp(host, "localhost") == 0)
+		(void)snprintf(host, sizeof host, "127.0.0.1"); /* fits */
+	*ret_size = sizeof place->v4;
+	place->v4.sin_family = AF_INET;
+	place->v4.sin_port = htons((uint16_t)port);
+	if (inet_pton(AF_INET, host, &place->v4.sin_addr) == 1)
+		return true;
+	if (host[0] != '[' || host[strlen(host) - 1] != ']')
+		return false;
+	host[strlen(host) - 1] = '\0';
+	*ret_size = sizeof place->v6;
+	place->v6 =
+	    (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+	return inet_pton(AF_INET6, host + 1, &place->v6.sin6_addr) == 1;
+}
+
+static bool is_local(const union place *place)
+{
+	if (place->any.sa_family == AF_INET)
+		return ntohl(place->v4.sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&place->v6.sin6_addr);
+}
+
+/* note_host notes the address as it was bound: port 0 means any. */
+static void note_host(struct guard *guard)
+{
+	union place place = {.any = {0}};
+	socklen_t size = sizeof place;
+	char host[INET6_ADDRSTRLEN] = "";
+	bool is_v4;
+
+	(void)getsockname(guard->listen_fd, &place.any, &size); /* it is bound */
+	is_v4 = place.any.sa_family == AF_INET;
+	(void)inet_ntop(place.any.sa_family,
+			is_v4 ? (void *)&place.v4.sin_addr : (void *)&place.v6.sin6_addr, host,
+			sizeof host);
+	(void)snprintf(guard->port, sizeof guard->port, ":%u",
+		       ntohs(is_v4 ? place.v4.sin_port : place.v6.sin6_port)); /* fits */
+	(void)snprintf(guard->host, sizeof guard->host, is_v4 ? "%s%s" : "[%s]%s", host,
+		       guard->port); /* fits */
+}
+
+static int open_tcp(struct guard *guard, const char *address)
+{
+	union place place;
+	socklen_t size;
+	int code;
+
+	if (!parse(address, &place, &size))
+		return complain(EXIT_USAGE,
+				"--http %.300s: write 127.0.0.1:PORT, [::1]:PORT or unix:PATH",
+				address);
+	if (!is_local(&place) && !guard->token[0])
+		return complain(EXIT_USAGE,
+				"--http %.300s: other machines reach this address: write "
+				"--token-file FILE, too, or 127.0.0.1",
+				address);
+	code = listen_on(guard, &place.any, size, address);
+	if (code == EXIT_DONE)
+		note_host(guard);
+	return code;
+}
+
+int guard_open(struct guard *guard, const struct options *options)
+{
+	const char *address = options->value[OPT_HTTP];
+	const char *token_file = options->value[OPT_TOKEN_FILE];
+	int code = EXIT_DONE;
+
+	*guard = (struct guard){.listen_fd = -1, .allow_host = options->value[OPT_ALLOW_HOST]};
+	if (token_file)
+		code = read_token(guard, token_file);
+	if (code == EXIT_DONE)
+		code = strncmp(address, "unix:", 5) == 0 ? open_unix(guard, address)
+							 : open_tcp(guard, address);
+	if (code != EXIT_DONE)
+		guard_close(guard);
+	return code;
+}
+
+void guard_close(struct guard *guard)
+{
+	if (guard->path[0])
+		(void)unlink(guard->path);
+	if (guard->listen_fd >= 0)
+		(void)close(guard->listen_fd);
+	guard->listen_fd = -1;
+	guard->path[0] = '\0';
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+/* The values of one header. */
+struct header {
+	const char *name;
+	const char *value; /* the last one */
+	unsigned count;
+};
+
+static enum MHD_Result find_header(void *user, enum MHD_ValueKind kind, const char *name,
+				   const char *value)
+{
+	struct header *header = user;
+
+	(void)kind;
+	if (strcasecmp(name, header->name) != 0)
+		return MHD_YES;
+	header->value = value;
+	header->count++;
+	return MHD_YES;
+}
+
+static struct header header_of(struct MHD_Connection *connection, const char *name)
+{
+	struct header header = {.name = name};
+
+	(void)MHD_get_connection_values(connection, MHD_HEADER_KIND, find_header, &header);
+	return header;
+}
+
+/* is_name: the host is `name`, with our port or without one. */
+static bool is_name(const struct guard *guard, const char *host, const char *name)
+{
+	size_t size = strlen(name);
+
+	return strncasecmp(host, name, size) == 0 &&
+	       (host[size] == '\0' || strcmp(host + size, guard->port) == 0);
+}
+
+/* is_our_host: any name may be made to lead to this address (DNS rebinding), so a name that we do
+ * not know is another page's. A socket in the file system has no such names. */
+static bool is_our_host(const struct guard *guard, const char *host)
+{
+	if (guard->is_unix || strcasecmp(host, guard->host) == 0)
+		return true;
+	return is_name(guard, host, "localhost") || is_name(guard, host, "127.0.0.1") ||
+	       is_name(guard, host, "[::1]") ||
+	       (guard->allow_host && is_name(guard, host, guard->allow_host));
+}
+
+/* is_our_origin: a page of this server. */
+static bool is_our_origin(const char *origin, const char *host)
+{
+	const char *rest = strstr(origin, "://");
+
+	return rest && (strncmp(origin, "http", 4) == 0) && strcasecmp(rest + 3, host) == 0;
+}
+
+struct refusal guard_check(const struct guard *guard, struct MHD_Connection *connection,
+			   const char *method, bool is_probe)
+{
+	struct header host = header_of(connection, "Host");
+	struct header origin = header_of(connection, "Origin");
+	struct header token = header_of(connection, "Authorization");
+	struct header length = header_of(connection, "Content-Length");
+	struct header coding = header_of(connection, "Transfer-Encoding");
+
+	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+		return (struct refusal){405, "only GET and HEAD: this server changes nothing"};
+	if (host.count > 1 || origin.count > 1 || token.count > 1)
+		return (struct refusal){400, "a header is given twice"};
+	if (host.count == 0 || !host.value || !is_our_host(guard, host.value))
+		return (struct refusal){421, "this server does not answer for this Host; see "
+					     "--allow-host"};
+	if (origin.count > 0 && (!origin.value || !is_our_origin(origin.value, host.value)))
+		return (struct refusal){403, "the page of another origin may not ask"};
+	if (coding.count > 0 || (length.value && strcmp(length.value, "0") != 0))
+		return (struct refusal){400, "a request has no body here"};
+	if (guard->token[0] && !is_probe &&
+	    (!token.value || strncasecmp(token.value, "Bearer ", 7) != 0 ||
+	     !is_token(guard->token, token.value + 7)))
+		return (struct refusal){401, "write Authorization: Bearer TOKEN"};
+	return (struct refusal){0, NULL};
+}

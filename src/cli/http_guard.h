@@ -1,0 +1,35 @@
+/* Who may ask the web server, and where it listens. */
+#ifndef DW_CLI_HTTP_GUARD_H
+#define DW_CLI_HTTP_GUARD_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+#include "cli/options.h"
+
+struct guard {
+	int listen_fd;
+	bool is_unix;
+	char path[108];         /* of the socket, to be removed */
+	char host[64];          /* the address as the Host header has it, with its port */
+	char port[8];           /* ":8990" */
+	const char *allow_host; /* --allow-host, or NULL */
+	char token[513];        /* "": none is needed */
+};
+
+/* guard_open reads the options and listens. EXIT_DONE, or complains. */
+int guard_open(struct guard *, const struct options *);
+void guard_close(struct guard *);
+
+/* A request that is refused: its status, and why. status 0: it is not. */
+struct refusal {
+	unsigned status;
+	const char *words;
+};
+
+/* guard_check looks at the method, the Host, the Origin and the token. is_probe: a path that needs
+ * no token. */
+struct refusal guard_check(const struct guard *, struct MHD_Connection *, const char *method,
+			   bool is_probe);
+
+#endif

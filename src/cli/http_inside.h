@@ -1,0 +1,57 @@
+/* The parts of the web server: http.c has the connections, http_route.c says what a path shows. */
+#ifndef DW_CLI_HTTP_INSIDE_H
+#define DW_CLI_HTTP_INSIDE_H
+
+#include <microhttpd.h>
+
+#include "cli/asks.h"
+#include "cli/http_guard.h"
+
+enum { REQUEST_ASKS = 2 };
+
+enum route {
+	ROUTE_STATUS,
+	ROUTE_TOPICS,
+	ROUTE_TIMERS,
+	ROUTE_TIMER,
+	ROUTE_DEAD,
+	ROUTE_METRICS,
+	ROUTE_HEALTHZ,
+	ROUTE_READYZ,
+	ROUTE_NONE
+};
+
+/* A request. It is suspended while it waits for its asks. */
+struct http_request {
+	struct http_request *next;
+	struct http *http;
+	struct MHD_Connection *connection;
+	enum route route;
+	struct question question; /* of a list or a timer */
+	struct ask *asks[REQUEST_ASKS];
+	size_t ask_count;
+	bool has_begun;
+	bool is_suspended;
+};
+
+/* What a path shows. The body is freed by whoever has it. */
+struct http_reply {
+	unsigned status;
+	const char *type; /* of the body */
+	char *body;       /* NULL: no memory */
+};
+
+/* route_of finds the route of a path, and reads its arguments. A status: it is refused, and the
+ * words say why. */
+struct refusal route_of(struct http_request *, const char *path);
+
+/* route_asks returns what the route asks of the store. */
+size_t route_asks(const struct http_request *, struct question ret_questions[REQUEST_ASKS]);
+
+/* route_reply makes the answer when all asks are answered. owner: see http_open(). */
+struct http_reply route_reply(const struct http_request *, const dw *owner);
+
+/* reply_refusal: the words in the form that the path has. */
+struct http_reply reply_refusal(struct refusal, const char *path);
+
+#endif

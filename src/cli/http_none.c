@@ -1,0 +1,27 @@
+/* The web server of a durawheel that is built without one. */
+#include "cli/errors.h"
+#include "cli/http.h"
+
+int http_open(struct http **ret_http, const struct options *options, dw *owner)
+{
+	(void)ret_http;
+	(void)options;
+	(void)owner;
+	return complain(EXIT_USAGE, "--http: this durawheel is built without HTTP (DW_WITH_HTTP)");
+}
+
+int http_fd(const struct http *http)
+{
+	(void)http;
+	return -1;
+}
+
+void http_turn(struct http *http)
+{
+	(void)http;
+}
+
+void http_close(struct http *http)
+{
+	(void)http;
+}

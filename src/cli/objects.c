@@ -1,0 +1,80 @@
+#include "cli/objects.h"
+
+#include "cli/line.h"
+
+/* report_of: the owner's report, which is JSON. Any other text becomes a string. */
+static json_t *report_of(const char *text)
+{
+	json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	if (!report)
+		report = *text ? json_string(text) : json_null();
+	return report ? report : json_null();
+}
+
+json_t *object_of_status(const dw_store_status *status)
+{
+	json_t *next = status->next_due == DW_NEVER ? json_null() : json_integer(status->next_due);
+
+	return json_pack(
+	    "{s:I, s:I, s:I, s:o, s:I, s:s, s:I, s:I, s:o}", "pending", (json_int_t)status->pending,
+	    "claimed", (json_int_t)status->claimed, "dead", (json_int_t)status->dead, "next_due",
+	    next, "inbox", (json_int_t)status->inbox, "owner", status->owner, "owner_since",
+	    (json_int_t)status->owner_since, "owner_seen", (json_int_t)status->owner_seen,
+	    "owner_report", report_of(status->owner_report));
+}
+
+const char *pause_name(unsigned paused)
+{
+	static const char *const names[] = {"no", "delivery", "intake", "both"};
+
+	return names[paused % 4];
+}
+
+/* add_number adds a number that differs from its default. */
+static void add_number(json_t *object, const char *name, int64_t number)
+{
+	if (number != 0)
+		(void)json_object_set_new(object, name,
+					  json_integer(number)); /* or it is missing */
+}
+
+json_t *object_of_topic(const dw_topic_info *info)
+{
+	const dw_topic_settings *settings = &info->settings;
+	json_t *object = json_pack(
+	    "{s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	    "topic", line_name(info->name), "queue", settings->queue, "paused",
+	    pause_name(settings->paused), "pending", (json_int_t)info->pending, "due",
+	    (json_int_t)info->due, "running", (json_int_t)info->running, "done",
+	    (json_int_t)info->done, "retried", (json_int_t)info->retried, "dead",
+	    (json_int_t)info->dead, "oldest", (json_int_t)info->oldest, "waiting",
+	    (json_int_t)info->waiting, "taken", (json_int_t)info->taken, "later",
+	    (json_int_t)info->later, "dropped", (json_int_t)info->dropped, "expired",
+	    (json_int_t)info->expired, "oldest_message", (json_int_t)info->oldest_message);
+
+	if (!object)
+		return NULL;
+	add_number(object, "started", (int64_t)info->started);
+	add_number(object, "late", (int64_t)info->late);
+	add_number(object, "late_p50_us", info->late_p50_us);
+	add_number(object, "late_p99_us", info->late_p99_us);
+	add_number(object, "late_max_us", info->late_max_us);
+	add_number(object, "took_p50_us", info->took_p50_us);
+	add_number(object, "took_p99_us", info->took_p99_us);
+	add_number(object, "took_max_us", info->took_max_us);
+	add_number(object, "retries_max",
+		   settings->retries_max == DW_NO_RETRIES ? -1 : (int64_t)settings->retries_max);
+	add_number(object, "backoff_first_us", settings->backoff_first_us);
+	add_number(object, "backoff_max_us", settings->backoff_max_us);
+	add_number(object, "backoff_factor", settings->backoff_factor);
+	add_number(object, "jitter_percent",
+		   settings->jitter_percent == DW_NO_JITTER ? -1
+							    : (int64_t)settings->jitter_percent);
+	add_number(object, "limit_us", settings->limit_us);
+	add_number(object, "max", settings->max);
+	add_number(object, "overflow", settings->overflow);
+	add_number(object, "expire_us", settings->expire_us);
+	add_number(object, "hide_us", settings->hide_us);
+	return object;
+}

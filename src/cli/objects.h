@@ -1,0 +1,17 @@
+/* The JSON objects of what is stored, for the command's --json and for the web server. Each
+ * function returns NULL if there is no memory. */
+#ifndef DW_CLI_OBJECTS_H
+#define DW_CLI_OBJECTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "durawheel/topic.h"
+
+json_t *object_of_status(const dw_store_status *);
+json_t *object_of_topic(const dw_topic_info *);
+
+/* pause_name: "no", "delivery", "intake" or "both". */
+const char *pause_name(unsigned paused);
+
+#endif

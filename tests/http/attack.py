@@ -1,0 +1,388 @@
+#!/usr/bin/env python3
+"""tests/http/attack.py BUILD_DIR [NAME...]: the web server from outside, over raw sockets. Each
+function test_* is a case in a store of its own. Prints what became of each attack; exit 1 if a case
+failed."""
+import os
+import random
+import signal
+import socket
+import stat
+import sys
+import time
+import urllib.parse
+
+from place import Answer, Server, await_that, run_cases
+
+PATHS = ["/metrics", "/healthz", "/readyz", "/api/v1/status", "/api/v1/topics",
+         "/api/v1/timers", "/api/v1/timers/mail:000", "/api/v1/dead"]
+ANY = ("--http", "127.0.0.1:0")
+TOKEN = "t0ken-of-more-than-thirty-two-characters"
+
+
+def statuses(answers):
+    return " ".join(sorted({str(answer.status) for answer in answers}))
+
+
+def refused(answers, *allowed):
+    for answer in answers:
+        assert answer.status in allowed, "%d %r" % (answer.status, answer.body[:200])
+    return "%d requests: %s" % (len(answers), statuses(answers))
+
+
+# ---- What it shows ---------------------------------------------------------------------------
+
+
+def test_answers_are_those_of_the_command(place):
+    place.add(5)
+    place.owner("--topic", "nothing")
+    server = Server(place, *ANY)
+
+    def same():
+        mine, its = place.json("stats")[0], server.get("/api/v1/status").json()
+        return mine == its
+    await_that(same, "status as stats --json")
+    await_that(lambda: {"topics": place.json("topic", "list")} ==
+               server.get("/api/v1/topics").json(), "topics as topic list --json")
+    timers = server.get("/api/v1/timers").json()["timers"]
+    for its, mine in zip(timers, place.json("list"), strict=True):
+        assert its.pop("size") == len(mine.pop("data"))
+        assert its.items() >= mine.items()
+    one = server.get("/api/v1/timers/mail:003").json()
+    mine = place.json("show", "mail:003")[0]
+    assert one.pop("size") == len(mine.pop("data")) and one == mine
+
+
+def test_pages_have_every_timer_once(place):
+    place.add(23)
+    place.add(4, topic="order")
+    server = Server(place, *ANY)
+    got, after = [], ""
+    while after is not None:
+        page = server.get("/api/v1/timers?topic=mail&limit=5" + after).json()
+        got += [timer["id"] for timer in page["timers"]]
+        after = page["next"] and "&after=" + page["next"]
+    assert got == ["mail:%03d" % i for i in range(23)], got
+
+
+def test_data_is_hidden(place):
+    place.add(1)
+    server = Server(place, *ANY)
+    for path in PATHS:
+        assert b"secret" not in server.ask(path).body, path
+    shown = Server(place, *ANY, "--show-data").get("/api/v1/timers/mail:000").json()
+    assert shown["data"] == "secret data"
+
+
+def test_owner_is_missed_within_5_s(place):
+    owner = place.owner()
+    server = Server(place, *ANY)
+    await_that(lambda: server.ask("/readyz").status == 200, "ready")
+    owner.end(signal.SIGKILL)
+    began = time.monotonic()
+    await_that(lambda: server.ask("/readyz").status == 503, "not ready")
+    assert b"no owner" in server.ask("/readyz").body
+    assert b"durawheel_owner 0\n" in server.get("/metrics").body
+    return "503 after %.1f s" % (time.monotonic() - began)
+
+
+def test_owner_and_standby_show_themselves(place):
+    place.add(3)
+    owner = Server(place, *ANY, command="run")
+    await_that(lambda: owner.ask("/readyz").body == b"ready\n", "ready")
+    standby = Server(place, "--standby", *ANY, command="run")
+    await_that(lambda: standby.ask("/readyz").body == b"standby\n", "standby")
+    for server in owner, standby:
+        await_that(lambda: b'durawheel_timers{topic="mail",state="pending"} 3\n' in
+                   server.get("/metrics").body, "metrics")
+    assert owner.process.end() == 0
+    await_that(lambda: standby.ask("/readyz").body == b"ready\n", "took over")
+
+
+def test_many_who_look_are_one_query(place):
+    place.owner("--topic", "nothing")
+    server = Server(place, *ANY)
+    seen, asked, end = set(), 0, time.monotonic() + 3
+    while time.monotonic() < end:
+        place.run("add", "--topic", "t", "--in", "1h")
+        for _ in range(20):
+            seen.add(server.get("/api/v1/status").json()["pending"])
+            asked += 1
+    seconds = time.monotonic() - end + 3
+    assert len(seen) <= seconds + 2, "%d values in %.1f s" % (len(seen), seconds)
+    assert len(place.json("list")) > len(seen), "nothing changed meanwhile"
+    return "%d requests in %.1f s: %d answers of the store" % (asked, seconds, len(seen))
+
+
+# ---- Attacks ---------------------------------------------------------------------------------
+
+
+def test_methods(place):
+    server = Server(place, *ANY)
+    methods = ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW", "get"]
+    answers = [server.ask(path, method) for path in PATHS + ["/", "/x"] for method in methods]
+    for answer in answers:
+        assert answer.status == 405 and answer.headers["Allow"] == "GET, HEAD", answer.status
+    return refused(answers, 405)
+
+
+def test_head_has_no_body(place):
+    place.add(1)
+    server = Server(place, *ANY)
+    for path in PATHS:
+        head, get = server.ask(path, "HEAD"), server.ask(path)
+        assert head.status == get.status and not head.rest
+        assert head.headers["Content-Type"] == get.headers["Content-Type"]
+
+
+def test_paths(place):
+    server = Server(place, *ANY)
+    paths = ["/x", "//metrics", "/metrics/", "/METRICS", "/metrics%00", "/metrics%2f",
+             "/..%2f..%2fetc/passwd", "/../metrics", "/api/v1/../../metrics", "/api", "/api/v1/",
+             "/api/v1/timers/", "/api/v1/timers/" + 256 * "x", "/api/v1/dead/x", "/%", "/%zz",
+             "/" + 15000 * "x", "/api/v1/timers/" + 5000 * "%41", "*", "metrics",
+             "http://127.0.0.1/metrics"]
+    return refused([server.ask(path) for path in paths], 404, 400, 414, 431)
+
+
+def test_hosts(place):
+    server = Server(place, *ANY, "--allow-host", "timers.example")
+    port = ":%d" % server.port
+    ours = [server.host, "localhost", "localhost" + port, "LOCALHOST", "127.0.0.1", "[::1]" + port,
+            "timers.example", "timers.example" + port]
+    for host in ours:
+        assert server.ask("/healthz", host=host).status == 200, host
+    theirs = ["evil.example", "evil.example" + port, "127.0.0.1.evil.example", "localhost.",
+              "localhost:1", "user@localhost", "localhost,evil.example", "timers.example.evil",
+              "127.0.0.2" + port, "0x7f.1", "xlocalhost"]
+    answers = [server.ask(path, host=host) for host in theirs for path in PATHS]
+    twice = server.ask("/metrics", headers=["Host: " + server.host])
+    none = server.ask("/metrics", host="")
+    old = server.ask("/metrics", host="", version="1.0")
+    assert (twice.status, none.status, old.status) == (400, 421, 421) or none.status == 400, (
+        twice.status, none.status, old.status)
+    return refused(answers, 421) + ", twice %d, none %d, HTTP/1.0 %d" % (
+        twice.status, none.status, old.status)
+
+
+def test_origins(place):
+    server = Server(place, *ANY)
+    assert server.ask("/metrics", headers=["Origin: http://" + server.host]).status == 200
+    origins = ["http://evil.example", "null", "http://localhost:1", "file://", "",
+               "http://" + server.host + ".evil.example", "ftp://" + server.host,
+               "http://evil.example/" + server.host]
+    return refused([server.ask(path, headers=["Origin: " + origin])
+                    for origin in origins for path in PATHS], 403)
+
+
+def test_token(place):
+    file = place.file("token", TOKEN + "\n")
+    server = Server(place, *ANY, "--token-file", file)
+    wrong = [[], ["Authorization: Bearer " + TOKEN[:-1]], ["Authorization: Bearer " + TOKEN + "x"],
+             ["Authorization: Bearer"], ["Authorization: Bearer "], ["Authorization: " + TOKEN],
+             ["Authorization: Basic " + TOKEN], ["Authorization: Bearer " + TOKEN.upper()],
+             ["X-Token: " + TOKEN]]
+    closed = [path for path in PATHS if not path.endswith("z")]
+    answers = [server.ask(path, headers=headers) for headers in wrong for path in closed]
+    right = "Authorization: Bearer " + TOKEN
+    assert server.ask("/metrics", headers=[right]).status == 200
+    assert server.ask("/metrics", headers=[right, right]).status == 400
+    assert server.ask("/healthz").status == 200
+    for answer in answers:
+        assert TOKEN.encode() not in answer.body
+    return refused(answers, 401)
+
+
+def test_addresses_that_need_a_token(place):
+    for address in "0.0.0.0:0", "[::]:0", "192.0.2.1:80":
+        assert "token-file" in place.run("serve", "--http", address, code=2)
+    for mode, text, words in [(0o644, TOKEN, "others may read"), (0o600, "short", "at least 32"),
+                              (0o600, "", "at least 32")]:
+        file = place.file("token", text, mode)
+        assert words in place.run("serve", *ANY, "--token-file", file, code=2)
+    place.run("serve", *ANY, "--token-file", "/nowhere", code=2)
+    for address in "80", "example.com:80", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", "unix:", "":
+        place.run("serve", "--http", address, code=2)
+    file = place.file("token", TOKEN)
+    assert Server(place, "--http", "0.0.0.0:0", "--token-file", file).port
+
+
+def test_long_headers(place):
+    server = Server(place, *ANY)
+    raw = [b"GET /metrics HTTP/1.1\r\nHost: x\r\nX: " + 100 * 1024 * b"x" + b"\r\n\r\n",
+           b"GET /metrics HTTP/1.1\r\n" + 10000 * b"X: y\r\n" + b"\r\n",
+           b"GET /" + 100 * 1024 * b"x" + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+           b"GET /metrics?" + 20000 * b"a=b&" + b" HTTP/1.1\r\nHost: x\r\n\r\n"]
+    answers = [server.send(one) for one in raw]
+    server.get("/metrics")
+    return refused(answers, 431, 414, 413, 400, 0)
+
+
+def test_no_http(place):
+    server = Server(place, *ANY)
+    chance = random.Random(1)
+    raw = [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc", b"\r\n\r\n", b"GET\r\n\r\n",
+           b"GET /metrics\r\n\r\n", b"GET /metrics HTTP/9.9\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+           b"GET /metrics HTTP/1.1\r\nHost\r\n\r\n", b"GET  /metrics  HTTP/1.1\r\n\r\n"]
+    raw += [bytes(chance.randrange(256) for _ in range(200)) + b"\r\n\r\n" for _ in range(20)]
+    for one in raw:
+        with server.connect() as link:
+            link.sendall(one)
+    server.get("/metrics")
+    return "%d requests, and it still answers" % len(raw)
+
+
+def test_bodies(place):
+    server = Server(place, *ANY)
+    head = ("GET /metrics HTTP/1.1\r\nHost: %s\r\n" % server.host).encode()
+    raw = [head + b"Content-Length: 5\r\n\r\nhello", head + b"Content-Length: 99999999\r\n\r\n",
+           head + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+           head + b"Content-Length: -1\r\n\r\n", head + b"Content-Length: 0\r\n"
+           b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"]
+    return refused([server.send(one) for one in raw], 400, 413)
+
+
+def closed_after(link, feed=b""):
+    """How long until the server ends the connection, which gets a byte each 0.5 s."""
+    began = time.monotonic()
+    link.settimeout(0.5)
+    while time.monotonic() < began + 60:
+        try:
+            if not link.recv(65536):
+                break
+        except socket.timeout:
+            pass
+        except OSError:
+            break
+        try:
+            link.sendall(feed)
+        except OSError:
+            break
+    return time.monotonic() - began
+
+
+def test_slow_request(place):
+    server = Server(place, *ANY)
+    with server.connect() as silent, server.connect() as half, server.connect() as slow:
+        half.sendall(b"GET /metrics HTTP/1.1\r\nHost: ")
+        slow.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
+        times = [closed_after(slow, b"x"), closed_after(half), closed_after(silent)]
+    assert times[0] < 55, times
+    server.get("/metrics")
+    return "a byte each 0.5 s: closed after %.0f s" % times[0]
+
+
+def test_33rd_connection(place):
+    server = Server(place, *ANY)
+    links = [server.connect() for _ in range(32)]
+    began = time.monotonic()
+    server.get("/healthz")  # it waits until the others have used up their time
+    for link in links:
+        link.close()
+    server.get("/healthz")
+    return "answered after %.1f s" % (time.monotonic() - began)
+
+
+def test_pipelining(place):
+    place.add(3)
+    server = Server(place, *ANY)
+    raw = b""
+    for i in range(30):
+        raw += ("GET /api/v1/timers/mail:%03d HTTP/1.1\r\nHost: %s\r\n\r\n" % (
+            i % 3, server.host)).encode()
+    got, ids = b"", []
+    with server.connect() as link:
+        link.sendall(raw)
+        while len(ids) < 30:
+            more = link.recv(65536)
+            assert more, "closed after %d answers" % len(ids)
+            got += more
+            while b"\r\n\r\n" in got and Answer(got).is_whole:
+                answer = Answer(got)
+                ids.append(answer.json()["id"])
+                got = answer.rest
+    assert ids == ["mail:%03d" % (i % 3) for i in range(30)], ids
+    return "30 answers in their order"
+
+
+def test_queries(place):
+    place.add(3)
+    server = Server(place, *ANY)
+    wrong = ["limit=0", "limit=1001", "limit=-1", "limit=1e3", "limit=", "limit", "limit=%31%30x",
+             "limit=99999999999999999999999", "limit=1&limit=2", "after=", "after=1", "after=1.",
+             "after=.1", "after=1.2.3", "after=-1.2", "after=9223372036854775808.1",
+             "after=1.18446744073709551616", "topic=", "topic=" + 256 * "x", 
+             "topic=a&topic=b", "x=y", "Limit=1", "%6cimits=1"]
+    answers = [server.ask(path + "?" + query) for query in wrong
+               for path in ("/api/v1/timers", "/api/v1/dead")]
+    answers += [server.ask(path + "?limit=1") for path in PATHS
+                if path not in ("/api/v1/timers", "/api/v1/dead")]
+    for query in "limit=1000", "after=9223372036854775807.18446744073709551615", "topic=%22%3c", "topic=%ff", "topic=%01", "":
+        assert server.ask("/api/v1/timers?" + query).status == 200, query
+    return refused(answers, 400)
+
+
+def test_fuzzed_queries(place):
+    place.add(3)
+    server = Server(place, *ANY)
+    seed = int(os.environ.get("DW_SEED", "1"))
+    chance = random.Random(seed)
+    parts = ["topic", "limit", "after", "=", "&", "%", "%00", "%2", "?", "#", "+", "1", "99", ".",
+             "-", "mail", "é", "%c3%a9", "\x7f", ";", "[]", "'", "\"", "<", "/", "\\"]
+    count = 400
+    found = set()
+    for _ in range(count):
+        path = chance.choice(PATHS[5:] + ["/api/v1/timers/"])
+        query = "".join(chance.choice(parts) for _ in range(chance.randrange(12)))
+        answer = server.ask(path + chance.choice("?/&") + query)
+        assert answer.status in (200, 400, 404), "seed %d, %s?%s: %d" % (
+            seed, path, query, answer.status)
+        if answer.headers.get("Content-Type") == "application/json":
+            answer.json()
+        found.add(answer.status)
+    return "%d queries of seed %d: %s" % (count, seed, sorted(found))
+
+
+def test_hostile_ids(place):
+    ids = ["<img src=x onerror=alert(1)>", "a\"b'c`d", "../../etc/passwd", "a/b?c#d&e=f%41",
+           "\u202eright to left", "\u00e9\u4e2d\U0001f600", 255 * "x", " ", "+", "%00", "\\", "*"]
+    place.run("import", lines=[{"id": one, "topic": "t" + one[:20], "in": "1h", "data": one}
+                               for one in ids])
+    server = Server(place, *ANY, "--show-data")
+    for one in ids:
+        timer = server.get("/api/v1/timers/" + urllib.parse.quote(one, safe="")).json()
+        assert timer["id"] == one and timer["data"] == one, one
+    assert sorted(timer["id"] for timer in server.get("/api/v1/timers").json()["timers"]) == sorted(ids)
+    return "%d ids, each found by its own path" % len(ids)
+
+
+# ---- The socket ------------------------------------------------------------------------------
+
+
+def test_unix_socket(place):
+    path = os.path.join(place.folder, "s")
+    server = Server(place, "--http", "unix:" + path)
+    assert stat.S_IMODE(os.stat(path).st_mode) & 0o077 == 0
+    server.get("/metrics")
+    assert "Address already in use" in place.run("serve", "--http", "unix:" + path, code=1)
+    server.get("/metrics")
+    server.process.end(signal.SIGKILL)
+    again = Server(place, "--http", "unix:" + path)
+    again.get("/metrics")
+    assert again.process.end() == 0 and not os.path.exists(path)
+    file = place.file("kept", "text")
+    place.run("serve", "--http", "unix:" + file, code=1)
+    assert open(file, encoding="utf-8").read() == "text"
+
+
+def test_signals_end_it(place):
+    server = Server(place, *ANY)
+    links = [server.connect() for _ in range(5)]
+    for link in links:
+        link.sendall(b"GET /metrics HTTP/1.1\r\n")
+    assert server.process.end() == 0
+    assert Server(place, *ANY).process.end(signal.SIGINT) == 0
+
+
+if __name__ == "__main__":
+    sys.exit(min(run_cases([item for item in list(globals().items())
+                            if item[0].startswith("test_")], sys.argv[1], sys.argv[2:]), 1))
