@@ -15,7 +15,7 @@ local PAUSED = 9
 local WORD = 4294967296
 local BODY = 37 -- the position of the body in a value, from 1
 local WHY = 16 -- added to the form of a body that ends with a text of dw_why()
-local RECORD = 1 -- the newest version of a record that this library understands
+local RECORD = 2 -- the newest version of a record that this library understands
 -- How far a version may be ahead of the clock, in us. Each put takes as many numbers as there are
 -- shards, so a burst of 14 million puts in 256 shards keeps its order.
 local AHEAD = 3600000000
@@ -49,6 +49,32 @@ end
 local function is_newer(value)
 	return (string.byte(value, BODY) or 0) % WHY == 3 and sub(value, 43, 45) == 'DWT' and
 		(string.byte(value, 46) or 0) > RECORD and decode(value) ~= nil
+end
+
+-- rule_at: where the numbers of a recurring timer's rule begin in its value (src/timer/record.h),
+-- and what is behind its record; or nil. They are NUMBERS bytes, and change with each occurrence.
+local NUMBERS = 28
+local function rule_at(value)
+	if (string.byte(value, BODY) or 0) % WHY ~= 3 or sub(value, 43, 46) ~= 'DWT\2' or
+		#value < 71 then
+		return nil
+	end
+	local size, _, id_size, topic_size, _, data_size = words_of('<I4I4BBI2I4', value, 47)
+	local at = 71 + id_size + topic_size
+	if 42 + size > #value or 43 + size - data_size < at + 4 + NUMBERS or
+		string.byte(value, at) ~= 1 then
+		return nil
+	end
+	return at + 4, 43 + size
+end
+
+-- is_same: are these recurring timers that differ at most in their occurrence? The checksums
+-- differ, too.
+local function is_same(a, b)
+	local at, behind = rule_at(a)
+	return at and rule_at(b) == at and sub(a, 43, 50) == sub(b, 43, 50) and
+		sub(a, 55, at - 1) == sub(b, 55, at - 1) and
+		sub(a, at + NUMBERS, behind - 1) == sub(b, at + NUMBERS, behind - 1)
 end
 
 -- is_later: is this a format that these scripts do not know? Text that is not a number counts as
@@ -328,6 +354,29 @@ local function letter_name(id, ver)
 	return id .. '\0' .. format('%016.0f', ver)
 end
 
+-- add_letter: the timer becomes a dead letter of that number, at that time (us). write_letters
+-- writes all of them.
+local numbers, letters, names = {}, {}, {}
+
+local function add_letter(number, id, ver, reason, at, value)
+	local name = letter_name(id, ver)
+	insert(numbers, number)
+	insert(numbers, name)
+	insert(letters, name)
+	insert(letters, pack('<I8i8B', number, at, reason) .. value)
+	insert(names, 0)
+	insert(names, name)
+end
+
+local function write_letters()
+	if numbers[1] then
+		call('HSET', META, 'dead', digits(numbers[#numbers - 1]))
+		call('ZADD', DEAD, unpack(numbers))
+		call('HSET', LETTERS, unpack(letters))
+		call('ZADD', NAMES, unpack(names))
+	end
+end
+
 -- raw: state, open, version and claim of a damaged value, which may be wrong. Missing bytes are
 -- read as zero.
 local function raw(value)
@@ -354,12 +403,16 @@ local function shard_of(id, count)
 end
 
 -- client_cancels: two results. Is it too late for a client to cancel this value? And may an earlier
--- claim still start after the value is deleted?
+-- claim still start after the value is deleted? A claimed recurring timer is deleted, and has no
+-- next occurrence.
 local function client_cancels(value)
 	local flags = decode(value)
 	if not flags then
 		local state, open, _, claim = raw(value)
 		return false, state ~= 0 or open ~= 0 or claim ~= 0
+	end
+	if flags % 256 == 1 and rule_at(value) then
+		return false, true
 	end
 	return flags % 256 == 1, flags % 65536 >= 256
 end

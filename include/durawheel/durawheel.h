@@ -146,7 +146,13 @@ typedef enum dw_event_kind {
 	DW_EVENT_REPLAYED = 21,
 	DW_EVENT_QUEUE_FULL = 22, /* a queue takes no timer that comes due. Once a minute */
 	/* A handler on a worker runs for longer than the topic's limit_us. */
-	DW_EVENT_SLOW_HANDLER = 23
+	DW_EVENT_SLOW_HANDLER = 23,
+	/* Occurrences of a recurring timer were missed and are left out; count = how many, at most
+	 * 10,000. */
+	DW_EVENT_MISSED = 24,
+	/* The zone of a recurring timer is not known on this machine. The timer is kept, and tried
+	 * again in an hour. */
+	DW_EVENT_ZONE = 25
 } dw_event_kind;
 
 /* dw_event_name: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer durawheel. Any thread. */
@@ -309,6 +315,11 @@ typedef struct dw_firing {
 	const void *data;
 	size_t data_size;
 	const dw_token *token;
+	/* Of a recurring timer: which occurrence this is, without jitter and retries. 0: the timer
+	 * fires once. */
+	dw_usec occurrence;
+	uint32_t missed; /* occurrences before this one that were missed, at most 10,000 */
+	int last;        /* 1: the rule ends with this occurrence */
 } dw_firing;
 
 /* A handler has ended: what options.on_firing_done gets, one for each start. Of a batch it comes
@@ -462,6 +473,9 @@ typedef struct dw_timer {
 	 * own time; to limit all retries together, keep the first due in data. */
 	dw_usec late_after_us;
 	unsigned flags; /* DW_NEW */
+	/* Makes the timer recurring: see durawheel/rule.h. due is ignored then, and
+	 * late_after_us must be 0. NULL: it fires once. */
+	const dw_rule *rule;
 } dw_timer;
 
 /* dw_after, dw_at put a timer for topic, due in delay from now or at due. id may be NULL; data may
@@ -633,7 +647,9 @@ typedef struct dw_info {
 	dw_usec late_after_us;
 	const void *data;
 	size_t data_size;
-	const char *why; /* the last DW_RETRY: what dw_why() has said; NULL: nothing */
+	const char *why;    /* the last DW_RETRY: what dw_why() has said; NULL: nothing */
+	const char *rule;   /* as dw_rule_parse() reads it; NULL: the timer fires once */
+	dw_usec occurrence; /* as dw_firing.occurrence; 0: no rule */
 } dw_info;
 
 /* Where a page of dw_list() ends and the next one begins; all zero is the beginning. */
@@ -691,9 +707,11 @@ typedef struct dw_dead {
 	dw_usec late_after_us;
 	const void *data;
 	size_t data_size;
-	int damaged;     /* only id and generation can be trusted; it cannot be requeued */
-	int newer;       /* as DW_NEWER: only that version can requeue or drop it */
-	const char *why; /* as in dw_info, of the last verdict */
+	int damaged;      /* only id and generation can be trusted; it cannot be requeued */
+	int newer;        /* as DW_NEWER: only that version can requeue or drop it */
+	const char *why;  /* as in dw_info, of the last verdict */
+	const char *rule; /* as in dw_info; of an occurrence that died */
+	dw_usec occurrence;
 } dw_dead;
 
 /* As dw_list_fn, in the order in which the letters were set aside. */

@@ -7,7 +7,7 @@
  *	int count = dw_rule_next(&rule, now, times, 5, message);
  *	if (count < 0) ... message says why ...
  *
- * So far a rule only says its times; no timer takes one yet.
+ * dw_timer.rule makes a timer recurring; see below.
  *
  * CRON has five fields: minute, hour, day of month, month, day of week; or six, with seconds first.
  *	*  ?                any
@@ -31,6 +31,37 @@
  *    time: also through the hour that exists twice, and without a local time that does not exist.
  *  - every counts real time, and is not affected.
  *
+ * RECURRING TIMERS. A timer with dw_timer.rule is recurring. It is one timer: when a delivery is
+ * settled, it becomes pending again for its next occurrence, in one step of the store.
+ *
+ *	dw_timer timer = {.size = sizeof timer, .id = "exam.today", .topic = "exam.today",
+ *			  .rule = &rule};
+ *	dw_put(d, &timer, NULL, NULL);
+ *
+ *  - The first occurrence is the first one after the put: of `every` without a start, one period
+ *    later. Each has a generation of its own, and begins at attempt 1.
+ *  - DW_RETRY stays within the occurrence. A dead letter is one occurrence: the timer goes on. If
+ *    the id has its timer, dw_dead_requeue() of the letter answers DW_EEXIST.
+ *  - A crash before the verdict is stored repeats the occurrence, with a higher attempt.
+ *  - The same put again (same id, topic, data and rule) changes nothing, so a program may put its
+ *    rules at each start. A put that differs replaces the timer, and `every` counts from then.
+ *  - dw_cancel() ends it. While an occurrence is being delivered, the answer is DW_ELATE, and none
+ *    comes after it. dw_move() moves the next occurrence only.
+ *  - Two occurrences never run side by side. The next one comes after this one; if it was missed
+ *    meanwhile, rule.missed counts.
+ *  - Missed: an occurrence that would start later than rule.missed_after_us. DW_MISSED_ONCE
+ *    delivers the last one that is due, and firing->missed says how many came before it.
+ *    DW_MISSED_SKIP goes on with the first one that is not due yet. DW_MISSED_ALL delivers each of
+ *    the last 1,000. What is older than rule.missed_age_us is left out in any case.
+ *    DW_EVENT_MISSED tells of those that no delivery tells of at once.
+ *  - The zone's file is looked at again each hour. If the rules of a zone have changed, pending
+ *    occurrences are moved. A zone that this machine does not know: DW_EVENT_ZONE.
+ *  - late_after_us must be 0. dw_after_id() and dw_push() take no rule. A recurring timer of a
+ *    queue topic becomes a message at each occurrence.
+ *  - With options.journal, a recurring timer that is settled while Redis is away waits for Redis:
+ *    its next occurrence comes after the outage.
+ *  - An older durawheel leaves such a timer alone, and does not own its store.
+ *
  * Occurrences lie between 1970 and 9999. All calls may be made by any thread; none needs a handle.
  */
 #ifndef DURAWHEEL_RULE_H
@@ -50,11 +81,12 @@ extern "C" {
 #define DW_EXCEPT_MAX 64      /* excepted dates */
 #define DW_RULE_COUNT_MAX 100000
 
-/* What happens to occurrences that came while nothing could deliver them. */
+/* What happens to occurrences that came while nothing could deliver them. A late one counts as
+ * missed once it is later than missed_after_us. */
 typedef enum dw_missed {
 	DW_MISSED_ONCE = 0, /* the last of them is delivered, for all */
 	DW_MISSED_SKIP = 1, /* none is delivered */
-	DW_MISSED_ALL = 2   /* each is delivered, the oldest first */
+	DW_MISSED_ALL = 2   /* each is delivered, the oldest first; at most the last 1,000 */
 } dw_missed;
 
 /* Either every or cron. All other fields may be 0. */
@@ -66,11 +98,13 @@ typedef struct dw_rule {
 	/* The first and the last possible moment. start 0: the moment that is asked about, or at
 	 * which the timer is put. An end is itself possible; 0: there is none. */
 	dw_usec start, end;
-	uint64_t count;          /* at most so many from start on, DW_RULE_COUNT_MAX; 0: no limit */
-	dw_usec jitter_us;       /* each comes up to so much later; at most half of the period */
-	dw_missed missed;        /* what happens to missed occurrences */
-	dw_usec missed_after_us; /* later than this is missed; 0: 60 s */
-	dw_usec missed_age_us;   /* what is older is skipped in any case; 0: no limit */
+	/* At most so many from start on, or after the moment that stands for it, DW_RULE_COUNT_MAX;
+	 * 0: no limit. */
+	uint64_t count;
+	dw_usec jitter_us;         /* each comes up to so much later; at most half of the period */
+	dw_missed missed;          /* what happens to missed occurrences */
+	dw_usec missed_after_us;   /* later than this is missed; 0: 60 s */
+	dw_usec missed_age_us;     /* what is older is skipped in any case; 0: no limit */
 	const char *const *except; /* local dates without occurrence, "2026-12-25" */
 	size_t except_count;       /* at most DW_EXCEPT_MAX */
 } dw_rule;

@@ -7,11 +7,13 @@
  * hands the answers over when the engine collects them.
  *
  * A timer's life in a store is: pending -> claimed -> settled (deleted), back to pending by a
- * retry, or into the dead letters by a bury. Every put gives the id its next generation; an
- * operation on a delivery that names another generation than the stored one changes nothing. A move
- * makes the next generation, too: topic, data and attempt stay, the retries and crashes are
- * counted afresh, and the duty to fire the earlier generation ends. A claim belongs to the token of
- * one opening of the store, so that a claim of an owner that died is told from one's own.
+ * retry, or into the dead letters by a bury. A timer with a rule is not settled but renewed (NEXT):
+ * it becomes the next generation, pending at its next occurrence. Every put gives the id its next
+ * generation; an operation on a delivery that names another generation than the stored one changes
+ * nothing. A move makes the next generation, too: topic, data and attempt stay, the retries and
+ * crashes are counted afresh, and the duty to fire the earlier generation ends. A claim belongs to
+ * the token of one opening of the store, so that a claim of an owner that died is told from one's
+ * own.
  *
  * Dead letters are named by id and generation, since an id that is used again may die again. The
  * store drops the oldest ones over 100,000 or 30 days, a few with each BURY and REPORT.
@@ -69,6 +71,12 @@ typedef struct dw_row {
  * BURY               the same, reason; of RETRIES   DW_OK (count: old dead letters dropped),
  *                    and GAVE_UP also body: the     DW_ENOENT, DW_ESTALE (rows)
  *                    text of dw_why()
+ * NEXT               as a PUT, and generation and   DW_OK (head: the next generation), DW_ENOENT,
+ *                    attempt; reason: the stored    DW_ESTALE (rows)
+ *                    one also becomes a dead
+ *                    letter, as by BURY; limit:
+ *                    bytes of the text of dw_why(),
+ *                    which stands behind body
  * CANCEL             id; WITHDRAWN                  DW_OK, DW_ENOENT, DW_ELATE
  * MOVE               id, due, generation (the one   DW_OK (head: the next generation; rows: the
  *                    known, 0: none); WITHDRAWN     moved one, for an owner that knew another),
@@ -132,6 +140,9 @@ typedef struct dw_row {
  *                    durawheel is kept, the rest may be gone;
  *                    DW_ECLOSED: never begun; DW_ENOMEM; DW_EFENCED: not done, and the caller is
  *                    not the owner any more, until an OWN is answered DW_OK
+ * A PUT of a timer with a rule over one with the same rule, id, topic, data and late_after changes
+ * nothing: DW_OK with DW_OP_DONE and the stored timer in rows. A client's CANCEL of a claimed timer
+ * with a rule deletes it and answers DW_ELATE.
  * The settings of a topic are the engine's: a store keeps the text, and knows of it what a queue
  * and a pause of the intake need. When settings change, the INBOX answers with a row of the empty
  * id, which an ACK of this id takes away. A PUT of a topic that is paused so answers DW_EPAUSED,
@@ -181,6 +192,7 @@ typedef enum dw_op_kind {
 	DW_OP_TAKE,
 	DW_OP_ANSWER,
 	DW_OP_LETTER,
+	DW_OP_NEXT,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;
@@ -190,9 +202,9 @@ typedef enum dw_op_kind {
 #define DW_OP_WITHDRAWN 4u /* PUT, CANCEL, MOVE: the owner took its claim back unstarted */
 #define DW_OP_VERDICT 8u   /* RETRY: a handler's verdict (counts), not a claim given back */
 #define DW_OP_AGAIN 16u    /* PUT: sent before, and its outcome is unknown */
-/* In the answer of a PUT. With DW_OK: it was done before. rows has the timer of that id as it is
- * stored now, or nothing; head has no meaning. With DW_EUNKNOWN: it must not be done again; a PUT
- * with this flag only looks whether it was done. */
+/* In the answer of a PUT. With DW_OK: it was done before, or has changed nothing. rows has the
+ * timer of that id as it is stored now, or nothing; head has no meaning. With DW_EUNKNOWN: it must
+ * not be done again; a PUT with this flag only looks whether it was done. */
 #define DW_OP_DONE 32u
 /* CLAIM: head and body are exactly what is stored, unless a client has written the timer since. A
  * store that knows which timers clients wrote may then write the claimed timer without reading it.

@@ -22,7 +22,6 @@ call('HLEN', LETTERS)
 call('ZCARD', NAMES)
 
 local answer, gone, deleted = {'OK'}, {}, {}
-local numbers, letters, names = {}, {}, {}
 for k = 1, #ids do
 	local id, value = ids[k], values[k]
 	local item = ENOENT
@@ -38,7 +37,6 @@ for k = 1, #ids do
 			item = flags and {STALE, value} or CORRUPT
 		end
 		if item == 0 then
-			local name = letter_name(id, ver)
 			local at, reason = tonumber(ARGV[6 * k + 5]), tonumber(ARGV[6 * k + 4])
 
 			if flags and (reason == 1 or reason == 5) then
@@ -48,25 +46,15 @@ for k = 1, #ids do
 			number = congruent(now > number and now or number + 1)
 			gone[id] = true
 			insert(deleted, id)
-			insert(numbers, number)
-			insert(numbers, name)
-			insert(letters, name)
-			insert(letters, pack('<I8i8B', number, at, reason) .. value)
-			insert(names, 0)
-			insert(names, name)
+			add_letter(number, id, ver, reason, at, value)
 		end
 	end
 	answer[k + 1] = item
 end
 
 touch()
-if deleted[1] then
-	call('HSET', META, 'dead', digits(number))
-	call('ZADD', DEAD, unpack(numbers))
-	call('HSET', LETTERS, unpack(letters))
-	call('ZADD', NAMES, unpack(names))
-	call('ZREM', TIMERS, unpack(deleted))
-	call('HDEL', VALUES, unpack(deleted))
-end
+write_letters()
+write('ZREM', TIMERS, deleted)
+write('HDEL', VALUES, deleted)
 leave({})
 return answer

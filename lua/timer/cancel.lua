@@ -1,7 +1,7 @@
 -- cancel: deletes timers, and tells whether they may still start.
 --
 -- For an owner, code 4 means that the timer is claimed and was left alone. For a client it may also
--- mean that the timer is deleted, but an earlier claim may still start.
+-- mean that the timer is deleted, but an earlier claim may still start: always of a recurring one.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client

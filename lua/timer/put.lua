@@ -7,8 +7,9 @@
 --           8.. score and id of each timer; the ids differ. Then the value of each, as it is stored
 --           if its version can be used. The versions grow from each timer to the next
 -- returns   {'OK'}: all values were stored as given; {'OK', ...}: for each timer the new header, or
---           1 the id has a timer, or 7 it has one of a newer version; or a refusal. After an error,
---           for example OOM, nothing was done
+--           1 the id has a timer, or 7 it has one of a newer version; {0, value} it has the same
+--           recurring timer, which stays as it is; or a refusal. After an error, for example OOM,
+--           nothing was done
 -- cost      O(log N) a timer; 4 us of the server
 local refusal = enter()
 if refusal then
@@ -122,6 +123,9 @@ local function one_by_one()
 			end
 		elseif before and (flags % 2 == 1 or is_newer(before)) then
 			answer[k + 1] = flags % 2 == 1 and EEXIST or NEWER
+			keep(id, before)
+		elseif before and is_same(before, value_of(k)) and decode(before) then
+			answer[k + 1] = {0, before}
 			keep(id, before)
 		else
 			local open = 0

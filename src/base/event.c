@@ -49,6 +49,10 @@ const char *dw_event_name(dw_event_kind kind)
 		return "QUEUE_FULL";
 	case DW_EVENT_SLOW_HANDLER:
 		return "SLOW_HANDLER";
+	case DW_EVENT_MISSED:
+		return "MISSED";
+	case DW_EVENT_ZONE:
+		return "ZONE";
 	}
 	return "UNKNOWN";
 }

@@ -145,6 +145,45 @@ dw_usec calendar_next(struct calendar *calendar, dw_usec after)
 	return occurrence;
 }
 
+uint64_t calendar_count(struct calendar *calendar, dw_usec after, dw_usec until, uint64_t most)
+{
+	uint64_t count = 0;
+
+	while (count < most && (after = calendar_next(calendar, after)) <= until)
+		count++;
+	return count;
+}
+
+dw_usec calendar_nth(struct calendar *calendar, dw_usec after, uint64_t count)
+{
+	dw_usec found = DW_NEVER;
+
+	for (; count > 0; count--) {
+		after = calendar_next(calendar, after);
+		if (after == DW_NEVER)
+			break;
+		found = after;
+	}
+	return found;
+}
+
+dw_usec calendar_newest(struct calendar *calendar, dw_usec after, dw_usec until, uint64_t most)
+{
+	dw_usec end = until;
+
+	if (calendar_count(calendar, after, until, most + 1) <= most)
+		return after;
+	while (end - after > 1) {
+		dw_usec middle = after + (end - after) / 2;
+
+		if (calendar_count(calendar, middle, until, most + 1) > most)
+			after = middle;
+		else
+			end = middle;
+	}
+	return end;
+}
+
 /* shift_of: by how much the occurrence is later than its local time says, which does not exist. */
 static int64_t shift_of(const struct cron *cron, const struct zone_span *span, int64_t second)
 {

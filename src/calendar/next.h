@@ -27,6 +27,17 @@ struct calendar {
 /* calendar_next: the first occurrence after `after`, or DW_NEVER. count is not looked at. */
 dw_usec calendar_next(struct calendar *, dw_usec after);
 
+/* calendar_count: how many occurrences come after `after`, until `until`; at most `most`. */
+uint64_t calendar_count(struct calendar *, dw_usec after, dw_usec until, uint64_t most);
+
+/* calendar_nth: the count-th occurrence after `after`; the last one if there are fewer, and
+ * DW_NEVER if there is none. */
+dw_usec calendar_nth(struct calendar *, dw_usec after, uint64_t count);
+
+/* calendar_newest: a time at or after `after` from which on there are at most `most` occurrences
+ * until `until`: the newest ones. */
+dw_usec calendar_newest(struct calendar *, dw_usec after, dw_usec until, uint64_t most);
+
 /* calendar_local: how local clocks show the occurrence. */
 void calendar_local(struct calendar *, dw_usec occurrence, dw_local *ret_local);
 

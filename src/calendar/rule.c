@@ -7,20 +7,13 @@
 #include "base/message.h"
 #include "base/usec.h"
 
-/* left_of: how many of the rule's count occurrences come after `after`. */
-static uint64_t left_of(struct calendar *calendar, dw_usec after)
+/* left_of: how many of the rule's count occurrences come after `after`. Without a start they are
+ * counted from there. */
+static uint64_t left_of(const dw_rule *rule, struct calendar *calendar, dw_usec after)
 {
-	dw_usec time = calendar->start - 1;
-	uint64_t left = calendar->count;
-
-	if (left == 0)
-		return UINT64_MAX;
-	for (; left > 0; left--) {
-		time = calendar_next(calendar, time);
-		if (time > after)
-			break;
-	}
-	return left;
+	if (rule->count == 0 || rule->start == 0)
+		return rule->count == 0 ? UINT64_MAX : rule->count;
+	return rule->count - calendar_count(calendar, rule->start - 1, after, rule->count);
 }
 
 int dw_rule_next(const dw_rule *rule, dw_usec after, dw_usec *ret_times, size_t count,
@@ -40,7 +33,7 @@ int dw_rule_next(const dw_rule *rule, dw_usec after, dw_usec *ret_times, size_t 
 	status = calendar_prepare(&alloc, rule, after, &calendar, message);
 	if (status != DW_OK)
 		return status;
-	left = left_of(&calendar, after);
+	left = left_of(rule, &calendar, after);
 	for (; found < count && found < left; found++) {
 		after = calendar_next(&calendar, after);
 		if (after == DW_NEVER)

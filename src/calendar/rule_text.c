@@ -174,34 +174,47 @@ static int read_parts(struct rule_block *block, char *message)
 	return status;
 }
 
+int rule_read(const struct alloc *alloc, const char *text, dw_rule **ret_rule, char *ret_message)
+{
+	struct rule_block *block;
+	size_t size = text ? strnlen(text, DW_RULE_TEXT_MAX + 1) : 0;
+	int status;
+
+	if (size == 0 || !ret_rule)
+		return message_refuse(ret_message, "the rule is empty: write it as every 90s");
+	if (size > DW_RULE_TEXT_MAX)
+		return message_refuse(ret_message, "the rule is too long: write at most %d bytes",
+				      DW_RULE_TEXT_MAX);
+	block = alloc_new(alloc, sizeof *block);
+	if (!block)
+		return DW_ENOMEM;
+	memcpy(block->text, text, size);
+	status = read_parts(block, ret_message);
+	if (status == DW_OK)
+		*ret_rule = &block->rule;
+	else
+		alloc_free(alloc, block);
+	return status;
+}
+
 int dw_rule_parse(const char *text, dw_rule **ret_rule, char *ret_message)
 {
 	char unread[DW_MESSAGE_SIZE];
 	char *message = ret_message ? ret_message : unread;
 	const struct alloc alloc = alloc_default();
-	struct rule_block *block;
 	struct calendar calendar;
-	size_t size = text ? strnlen(text, DW_RULE_TEXT_MAX + 1) : 0;
-	int status;
+	dw_rule *rule = NULL;
+	int status = rule_read(&alloc, text, ret_rule ? &rule : NULL, message);
 
-	if (size == 0 || !ret_rule)
-		return message_refuse(message, "the rule is empty: write it as every 90s");
-	if (size > DW_RULE_TEXT_MAX)
-		return message_refuse(message, "the rule is too long: write at most %d bytes",
-				      DW_RULE_TEXT_MAX);
-	block = alloc_new(&alloc, sizeof *block);
-	if (!block)
-		return DW_ENOMEM;
-	memcpy(block->text, text, size);
-	status = read_parts(block, message);
-	if (status == DW_OK)
-		status = calendar_prepare(&alloc, &block->rule, 0, &calendar, message);
+	if (status != DW_OK)
+		return status;
+	status = calendar_prepare(&alloc, rule, 0, &calendar, message);
 	if (status != DW_OK) {
-		alloc_free(&alloc, block);
+		alloc_free(&alloc, rule);
 		return status;
 	}
 	calendar_release(&alloc, &calendar);
-	*ret_rule = &block->rule;
+	*ret_rule = rule;
 	return DW_OK;
 }
 

@@ -88,13 +88,34 @@ static int load_file(const struct alloc *alloc, const char *path, unsigned char 
 	return status;
 }
 
+/* path_of writes the path of a zone's file (PATH_MAX bytes). False: it is too long. */
+static bool path_of(const char *name, char *ret_path)
+{
+	const char *folder = getenv("TZDIR");
+	int length = snprintf(ret_path, PATH_MAX, "%s/%s",
+			      folder && *folder ? folder : DEFAULT_FOLDER, name);
+
+	return length >= 0 && length < PATH_MAX;
+}
+
+struct zone_stamp zone_stamp(const char *name)
+{
+	char path[PATH_MAX];
+	struct stat status;
+
+	if (!name || strcmp(name, "UTC") == 0 || !name_is_safe(name) || !path_of(name, path) ||
+	    stat(path, &status) != 0)
+		return (struct zone_stamp){0};
+	return (struct zone_stamp){status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_size,
+				   (int64_t)status.st_ino};
+}
+
 int zone_load(const struct alloc *alloc, const char *name, struct zone_table **ret_table,
 	      char *ret_message)
 {
-	const char *folder = getenv("TZDIR");
 	unsigned char *bytes;
 	char path[PATH_MAX];
-	int status, length;
+	int status;
 
 	if (!name || strcmp(name, "UTC") == 0) {
 		*ret_table = NULL;
@@ -105,9 +126,7 @@ int zone_load(const struct alloc *alloc, const char *name, struct zone_table **r
 				      "zone: \"%.64s\" is not a name: write an IANA name, as "
 				      "Europe/London",
 				      name);
-	length =
-	    snprintf(path, sizeof path, "%s/%s", folder && *folder ? folder : DEFAULT_FOLDER, name);
-	if (length < 0 || (size_t)length >= sizeof path)
+	if (!path_of(name, path))
 		return message_refuse(ret_message, "zone: TZDIR is too long");
 	bytes = alloc_new(alloc, FILE_MAX);
 	if (!bytes)

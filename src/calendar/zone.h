@@ -21,6 +21,13 @@ struct zone_span {
 int zone_load(const struct alloc *, const char *name, struct zone_table **ret_table,
 	      char *ret_message);
 
+/* What tells one file of a zone from a later one. All zero: there is none. */
+struct zone_stamp {
+	int64_t second, nanosecond, size, inode;
+};
+
+struct zone_stamp zone_stamp(const char *name);
+
 /* zone_span_at: the span around second, which is between 1970 and 9999. */
 struct zone_span zone_span_at(const struct zone_table *, int64_t second);
 

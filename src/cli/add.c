@@ -8,6 +8,7 @@
 #include "cli/data.h"
 #include "cli/due.h"
 #include "cli/errors.h"
+#include "cli/rule.h"
 #include "cli/session.h"
 
 static int read_late_after(const struct options *options, dw_usec *ret_late_after)
@@ -52,8 +53,29 @@ static int store(const struct options *options, const dw_timer *timer)
 	return session_close(d, code);
 }
 
+/* read_when reads when the timer fires: once, or by a rule. */
+static int read_when(const struct options *options, struct rule_words *words, dw_timer *timer)
+{
+	static const enum option_id own[] = {OPT_ZONE,   OPT_FROM,   OPT_UNTIL,  OPT_TIMES,
+					     OPT_EXCEPT, OPT_JITTER, OPT_MISSED, OPT_MISSED_AGE};
+
+	if (rule_is_given(options)) {
+		timer->rule = &words->rule;
+		if (options->value[OPT_IN] || options->value[OPT_AT])
+			return complain(EXIT_USAGE,
+					"add: a rule has no --in and --at: use --from TIME");
+		return rule_of_options(options, "add", words);
+	}
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (options->value[own[i]])
+			return complain(EXIT_USAGE, "add: --%s is for --every and --cron",
+					options_name(own[i]));
+	return due_of_options(options, "add", &timer->due);
+}
+
 int command_add(const struct options *options)
 {
+	struct rule_words words = {0};
 	dw_timer timer = {
 	    .size = sizeof timer,
 	    .id = options->value[OPT_ID],
@@ -66,13 +88,14 @@ int command_add(const struct options *options)
 	if (options->topic_count != 1)
 		code = complain(EXIT_USAGE, "add: exactly one --topic is required");
 	if (code == EXIT_DONE)
-		code = due_of_options(options, "add", &timer.due);
+		code = read_when(options, &words, &timer);
 	if (code == EXIT_DONE)
 		code = read_late_after(options, &timer.late_after_us);
 	if (code == EXIT_DONE)
 		code = data_of_options(options, "add", &timer, &file);
 	if (code == EXIT_DONE)
 		code = store(options, &timer);
+	rule_words_free(&words);
 	free(file);
 	return code;
 }

@@ -7,6 +7,7 @@
 #include "cli/help_operate.h"
 #include "cli/help_timers.h"
 #include "cli/help_topics.h"
+#include "cli/rule.h"
 
 static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
@@ -35,14 +36,14 @@ const struct command commands[] = {
     {
 	.name = "add",
 	.summary = "adds a timer, or replaces the one of that id",
-	.synopsis = "--topic T [--id ID] (--in DURATION | --at TIME)\n"
+	.synopsis = "--topic T [--id ID] (--in D | --at TIME | --every D | --cron C)\n"
 		    "    [--data TEXT | --data-file FILE|-] [--late-after DURATION] [--new]\n"
 		    "    [--journal FILE]",
 	.help = help_of_add,
 	.example = "durawheel add --topic order.timeout --id order:42 --in 30m --data 'Ada'",
 	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_ID) | OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT) |
 		   OPT_BIT(OPT_DATA) | OPT_BIT(OPT_DATA_FILE) | OPT_BIT(OPT_LATE_AFTER) |
-		   OPT_BIT(OPT_NEW) | OPT_BIT(OPT_JOURNAL),
+		   OPT_BIT(OPT_NEW) | OPT_BIT(OPT_JOURNAL) | RULE_OPTIONS,
 	.run = command_add,
     },
     {
@@ -100,16 +101,19 @@ const struct command commands[] = {
     {
 	.name = "list",
 	.summary = "lists timers in the order of their deadlines",
-	.synopsis = "[--topic T] [--limit N] [--json]",
-	.help = "  --topic T         only those of one topic\n"
-		"  --limit N         only the first N\n"
-		"  --json            a line of JSON each:\n"
-		"\n"
-		"  {\"id\",\"topic\",\"due\",\"state\",\"attempt\",\"data\"}\n"
-		"\n"
-		"import takes these lines: durawheel list --json | durawheel import -\n",
+	.synopsis = "[--topic T] [--recurring] [--limit N] [--json]",
+	.help =
+	    "  --topic T         only those of one topic\n"
+	    "  --recurring       only those with a rule, and show the rule\n"
+	    "  --limit N         only the first N\n"
+	    "  --json            a line of JSON each:\n"
+	    "\n"
+	    "  {\"id\",\"topic\",\"due\",\"state\",\"attempt\",\"rule\",\"occurrence\",\"data\"}\n"
+	    "\n"
+	    "import takes these lines: durawheel list --json | durawheel import -\n",
 	.example = "durawheel list --topic order.timeout --limit 20",
-	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_LIMIT) | OPT_BIT(OPT_JSON),
+	.options =
+	    OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_LIMIT) | OPT_BIT(OPT_JSON) | OPT_BIT(OPT_RECURRING),
 	.run = command_list,
     },
     {
@@ -415,7 +419,7 @@ const struct command commands[] = {
 		"If the clock goes forward or back then, a note says what that means.\n",
 	.example = "durawheel when --cron '30 1 * * *' --zone Europe/London",
 	.options = OPT_BIT(OPT_CRON) | OPT_BIT(OPT_EVERY) | OPT_BIT(OPT_ZONE) | OPT_BIT(OPT_FROM) |
-		   OPT_BIT(OPT_UNTIL) | OPT_BIT(OPT_EXCEPT) | OPT_BIT(OPT_TIMES) |
+		   OPT_BIT(OPT_UNTIL) | OPT_BIT(OPT_EXCEPT) | OPT_BIT(OPT_COUNT_SHOWN) |
 		   OPT_BIT(OPT_JSON),
 	.run = command_when,
     },

@@ -7,14 +7,15 @@ _durawheel_commands='add import cancel move show list run stats serve dead topic
 _durawheel_options()
 {
 	case $1 in
-	add) echo '--topic --id --in --at --data --data-file --late-after --new --journal' ;;
+	add) echo '--topic --id --in --at --every --cron --zone --from --until --times --except --jitter --missed --missed-age --data --data-file --late-after --new --journal' ;;
 	import) echo '--json --journal' ;;
 	show | stats | check | 'journal list') echo '--json' ;;
 	cancel) echo '--journal' ;;
 	move) echo '--in --at --journal' ;;
 	'journal replay') echo '--timeout' ;;
 	'journal drop') echo '--yes' ;;
-	list | 'dead list') echo '--topic --limit --json' ;;
+	list) echo '--topic --recurring --limit --json' ;;
+	'dead list') echo '--topic --limit --json' ;;
 	run) echo '--topic --exec --exec-output --jobs --timeout --batch --wait --standby --until-idle --journal --outage --lease --http --token-file --allow-host --show-data' ;;
 	serve) echo '--http --token-file --allow-host --show-data' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
@@ -39,7 +40,7 @@ _durawheel_command()
 		case ${COMP_WORDS[i]} in
 		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
 			--exec | --exec-output | --jobs | --timeout | --batch | --wait | --journal | --outage | --lease | \
-			--cron | --every | --zone | --from | --until | --except | --count | --store | --name | --shards | --max | --overflow | --expire | --hide | --retries | --backoff | \
+			--cron | --every | --zone | --from | --until | --except | --count | --times | --missed | --missed-age | --store | --name | --shards | --max | --overflow | --expire | --hide | --retries | --backoff | \
 			--backoff-max | --factor | --jitter | --time-limit | --retry | --http | --token-file | --allow-host)
 			# Skip the option's value. It may follow a '=', and a ':' in it divides words.
 			((i++))
@@ -95,13 +96,17 @@ _durawheel()
 		mapfile -t COMPREPLY < <(compgen -W 'drop-oldest refuse' -- "$word")
 		return
 		;;
+	--missed)
+		mapfile -t COMPREPLY < <(compgen -W 'once skip all' -- "$word")
+		return
+		;;
 	--store)
 		mapfile -t COMPREPLY < <(compgen -W 'sqlite: redis:// unix://' -- "$word")
 		compopt -o nospace 2>/dev/null
 		return
 		;;
 	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name | \
-		--shards | --batch | --wait | --cron | --every | --zone | --from | --until | --except | --count | \
+		--shards | --batch | --wait | --cron | --every | --zone | --from | --until | --except | --count | --times | --missed-age | \
 		--max | --expire | --hide | --retries | --backoff | --backoff-max | --factor | --jitter | \
 		--time-limit | --retry | --http | --allow-host)
 		return

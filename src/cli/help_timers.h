@@ -8,8 +8,11 @@ static const char help_of_add[] =
     "  --topic T         topic: it selects the handler\n"
     "  --id ID           its name; without it a unique name is made\n"
     "  --in DURATION     due in 30m, 1.5h, 5min, 250us ... (d h m s ms us), or 0\n"
-    "  --at TIME         due at RFC 3339 with its offset, 2026-06-01T09:30:00+02:00,\n"
-    "                    or at seconds since 1970\n"
+    "  --at TIME         due at 2026-06-01T09:30:00+02:00, or at seconds since 1970\n"
+    "  --every D, --cron 'M H D M W' [--zone Z]      recurring; try: durawheel when\n"
+    "  --from TIME, --until TIME, --times N, --except DATES        first, last, how\n"
+    "                    often, and not on these days: 2026-12-25,2026-12-28\n"
+    "  --jitter D, --missed once|skip|all, --missed-age D         see man durawheel\n"
     "  --data TEXT       payload, at most 1 MiB\n"
     "  --data-file FILE  the same from a file, - is stdin; at most 1 MiB\n"
     "  --late-after D    a timer later than this becomes a dead letter\n"
@@ -17,9 +20,10 @@ static const char help_of_add[] =
     "  --journal FILE    keeps it while Redis is away\n";
 
 static const char help_of_import[] =
-    "A line is an object with the keys topic, at or in, and optionally id, data or\n"
-    "data_base64, late_after. All values are strings. It also takes the lines that\n"
-    "list --json writes, whose key due is a number:\n"
+    "A line is an object with the keys topic, one of at, in and rule, and optionally\n"
+    "id, data or data_base64, late_after. All values are strings; a rule is written\n"
+    "as \"every 90s\" or \"cron 0 8 * * *; zone Europe/London\". It also takes the\n"
+    "lines that list --json writes, whose key due is a number:\n"
     "\n"
     "  {\"id\":\"order:42\",\"topic\":\"order.timeout\",\"in\":\"30m\",\"data\":\"...\"}\n"
     "\n"

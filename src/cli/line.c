@@ -103,12 +103,29 @@ static bool line_of_timer(struct line *line, json_t *object, const void *data, s
 	return line_of(line, object);
 }
 
+/* add_occurrence adds what a recurring timer has besides. It frees the object if there is no
+ * memory. */
+static json_t *add_occurrence(json_t *object, dw_usec occurrence, const char *rule)
+{
+	if (!object || occurrence == 0)
+		return object;
+	if ((!rule || json_object_set_new(object, "rule", json_string(rule)) == 0) &&
+	    json_object_set_new(object, "occurrence", json_integer(occurrence)) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
 bool line_of_firing(struct line *line, const dw_firing *firing)
 {
 	json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:I}", "id", firing->id, "topic",
 				   firing->topic, "due", (json_int_t)firing->due, "fired",
 				   (json_int_t)firing->now, "attempt", (json_int_t)firing->attempt);
 
+	object = add_occurrence(object, firing->occurrence, NULL);
+	if (object && firing->occurrence > 0)
+		(void)json_object_set_new(object, "missed",
+					  json_integer(firing->missed)); /* or it is missing */
 	return line_of_timer(line, object, firing->data, firing->data_size);
 }
 
@@ -120,6 +137,7 @@ static json_t *info_of(const dw_info *info)
 				   info->topic, "due", (json_int_t)info->due, "state",
 				   state_name(info->state), "attempt", (json_int_t)info->attempt);
 
+	object = add_occurrence(object, info->occurrence, info->rule);
 	if (!object || info->late_after_us == 0)
 		return object;
 	text_span(info->late_after_us, 6, span);
@@ -174,7 +192,7 @@ static json_t *dead_of(const dw_dead *letter)
 		json_decref(object);
 		object = NULL;
 	}
-	return object;
+	return add_occurrence(object, letter->occurrence, letter->rule);
 }
 
 bool line_of_dead(struct line *line, const dw_dead *letter)

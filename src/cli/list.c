@@ -15,11 +15,12 @@
 
 struct list {
 	bool json;
+	bool recurring; /* only timers with a rule */
+	size_t left;    /* timers that are still to be printed */
 	struct line line;
 	struct table table;
 	bool headed;      /* the column names are printed */
 	dw_cursor cursor; /* where the next page begins */
-	size_t count;     /* timers on the last page */
 	int code;
 	bool torn; /* stdout failed, and the error is reported */
 	bool damaged;
@@ -28,8 +29,9 @@ struct list {
 static void print(const struct list *list, const dw_info *info)
 {
 	table_begin(&list->table, info->due, info->id, info->topic);
-	(void)printf("%-7s %7" PRIu32 " %8zu\n", state_name(info->state), info->attempt,
-		     info->data_size); /* session_flush() checks */
+	(void)printf("%-7s %7" PRIu32 " %8zu", state_name(info->state), info->attempt,
+		     info->data_size); /* session_flush() checks, here and below */
+	(void)printf(list->recurring ? " %s\n" : "\n", info->rule);
 }
 
 /* fit widens the columns for a page and prints the header once. */
@@ -41,7 +43,8 @@ static void fit(struct list *list, const dw_info *timers, size_t count)
 		return;
 	list->headed = true;
 	table_header(&list->table, "DUE");
-	(void)puts("STATE   ATTEMPT     SIZE"); /* session_flush() checks */
+	(void)puts(list->recurring ? "STATE   ATTEMPT     SIZE RULE"
+				   : "STATE   ATTEMPT     SIZE"); /* session_flush() checks */
 }
 
 /* print_one: false if out of memory. */
@@ -61,7 +64,10 @@ static void print_page(struct list *list, const dw_info *timers, size_t count)
 {
 	if (!list->json)
 		fit(list, timers, count);
-	for (size_t i = 0; i < count && list->code == EXIT_DONE; i++) {
+	for (size_t i = 0; i < count && list->left > 0 && list->code == EXIT_DONE; i++) {
+		if (list->recurring && !timers[i].rule)
+			continue;
+		list->left--;
 		if (!print_one(list, &timers[i]))
 			list->code = complain(EXIT_FAILED, "out of memory");
 		list->torn = ferror(stdout) != 0;
@@ -82,7 +88,6 @@ static void list_command_answered(dw *d, int status, const dw_info *timers, size
 		return;
 	}
 	list->code = EXIT_DONE;
-	list->count = count;
 	list->cursor = *next;
 	print_page(list, timers, count);
 }
@@ -115,15 +120,16 @@ static int list_page(dw *d, struct list *list, const char *topic, size_t limit)
 
 int command_list(const struct options *options)
 {
-	struct list list = {.json = options->value[OPT_JSON] != NULL};
-	size_t left = SIZE_MAX;
+	struct list list = {.json = options->value[OPT_JSON] != NULL,
+			    .recurring = options->value[OPT_RECURRING] != NULL,
+			    .left = SIZE_MAX};
 	int code = EXIT_DONE;
 	dw *d;
 
 	if (options->topic_count > 1)
 		return complain(EXIT_USAGE, "list: write --topic once");
 	if (options->value[OPT_LIMIT])
-		code = options_count(options, OPT_LIMIT, &left);
+		code = options_count(options, OPT_LIMIT, &list.left);
 	if (code == EXIT_DONE)
 		code = session_look(
 		    options,
@@ -132,10 +138,10 @@ int command_list(const struct options *options)
 	if (code != EXIT_DONE)
 		return code;
 	do {
-		code = list_page(d, &list, options->value[OPT_TOPIC],
-				 left < DW_LIST_MAX ? left : DW_LIST_MAX);
-		left -= list.count;
-	} while (code == EXIT_DONE && !list.cursor.ended && left > 0);
+		code =
+		    list_page(d, &list, options->value[OPT_TOPIC],
+			      list.left < DW_LIST_MAX && !list.recurring ? list.left : DW_LIST_MAX);
+	} while (code == EXIT_DONE && !list.cursor.ended && list.left > 0);
 	if (code == EXIT_DONE && list.damaged)
 		code = EXIT_FAILED;
 	line_free(&list.line);

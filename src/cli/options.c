@@ -53,7 +53,11 @@ static const struct option table[] = {
     {"from", required_argument, NULL, LONG_OPTION + OPT_FROM},
     {"until", required_argument, NULL, LONG_OPTION + OPT_UNTIL},
     {"except", required_argument, NULL, LONG_OPTION + OPT_EXCEPT},
-    {"count", required_argument, NULL, LONG_OPTION + OPT_TIMES},
+    {"count", required_argument, NULL, LONG_OPTION + OPT_COUNT_SHOWN},
+    {"times", required_argument, NULL, LONG_OPTION + OPT_TIMES},
+    {"missed", required_argument, NULL, LONG_OPTION + OPT_MISSED},
+    {"missed-age", required_argument, NULL, LONG_OPTION + OPT_MISSED_AGE},
+    {"recurring", no_argument, NULL, LONG_OPTION + OPT_RECURRING},
     {"queue", no_argument, NULL, LONG_OPTION + OPT_QUEUE},
     {"max", required_argument, NULL, LONG_OPTION + OPT_MAX},
     {"overflow", required_argument, NULL, LONG_OPTION + OPT_OVERFLOW},
@@ -171,6 +175,11 @@ void options_free(struct options *options)
 {
 	free(options->topics);
 	free(options->words);
+}
+
+const char *options_name(enum option_id id)
+{
+	return table[id].name;
 }
 
 int options_check_name(const char *what, const char *name)

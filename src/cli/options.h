@@ -48,7 +48,11 @@ enum option_id {
 	OPT_FROM,
 	OPT_UNTIL,
 	OPT_EXCEPT,
+	OPT_COUNT_SHOWN,
 	OPT_TIMES,
+	OPT_MISSED,
+	OPT_MISSED_AGE,
+	OPT_RECURRING,
 	OPT_QUEUE,
 	OPT_MAX,
 	OPT_OVERFLOW,
@@ -96,6 +100,9 @@ struct command {
 /* options_parse: EXIT_DONE, or complains. Free with options_free() in any case. */
 int options_parse(int argc, char **argv, struct options *ret_options);
 void options_free(struct options *);
+
+/* options_name returns the name of an option, without dashes. */
+const char *options_name(enum option_id);
 
 /* options_check refuses options and words that command does not take. EXIT_DONE, or complains. */
 int options_check(const struct options *, const struct command *);

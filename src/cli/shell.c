@@ -20,10 +20,11 @@
 #include "cli/supervisor.h"
 
 enum { ANSWERS_FD = 3 };
-enum { OWN_VARIABLES = 4, VARIABLE_SIZE = sizeof "DW_TOPIC=" + DW_ID_MAX };
+enum { OWN_VARIABLES = 6, VARIABLE_SIZE = sizeof "DW_TOPIC=" + DW_ID_MAX };
 
 /* All variables that we may set. An outer durawheel may have set them. */
-static const char *const names[] = {"DW_ID=", "DW_TOPIC=", "DW_DUE=", "DW_ATTEMPT=", "DW_COUNT="};
+static const char *const names[] = {
+    "DW_ID=", "DW_TOPIC=", "DW_DUE=", "DW_ATTEMPT=", "DW_COUNT=", "DW_OCCURRENCE=", "DW_MISSED="};
 
 struct environment {
 	char own[OWN_VARIABLES][VARIABLE_SIZE];
@@ -61,7 +62,12 @@ static void add_own(struct environment *environment, const struct shell_input *i
 		add_text(environment, "DW_ID=", input->firing->id);
 		add_number(environment, "DW_DUE=", input->firing->due);
 		add_number(environment, "DW_ATTEMPT=", input->firing->attempt);
-	} else {
+	}
+	if (input->firing && input->firing->occurrence > 0) {
+		add_number(environment, "DW_OCCURRENCE=", input->firing->occurrence);
+		add_number(environment, "DW_MISSED=", input->firing->missed);
+	}
+	if (!input->firing) {
 		add_number(environment, "DW_COUNT=", (int64_t)input->count);
 	}
 }

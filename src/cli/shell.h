@@ -6,8 +6,8 @@
 
 #include "durawheel/durawheel.h"
 
-/* What a command is told: DW_TOPIC, and of a firing DW_ID, DW_DUE and DW_ATTEMPT, or of a batch
- * DW_COUNT. */
+/* What a command is told: DW_TOPIC, and of a firing DW_ID, DW_DUE and DW_ATTEMPT, of a recurring
+ * one DW_OCCURRENCE and DW_MISSED, too; or of a batch DW_COUNT. */
 struct shell_input {
 	const char *topic;
 	const dw_firing *firing; /* NULL: a batch */

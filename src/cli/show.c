@@ -20,6 +20,10 @@ static void print(const dw_info *info)
 	table_row_text("id", info->id, strlen(info->id));
 	table_row_text("topic", info->topic, strlen(info->topic));
 	table_row_time("due", info->due);
+	if (info->rule) {
+		table_row_time("occurrence", info->occurrence);
+		table_row_text("rule", info->rule, strlen(info->rule));
+	}
 	table_row_text("state", state_name(info->state), strlen(state_name(info->state)));
 	table_row_count("attempt", info->attempt);
 	table_row_count("retries", info->retries);

@@ -8,18 +8,17 @@
 
 #include "cli/errors.h"
 #include "cli/line.h"
+#include "cli/rule.h"
 #include "cli/session.h"
 
 enum { PAGE = 64, COUNT_DEFAULT = 5, NOTE_SIZE = 80 };
 
 struct when {
-	dw_rule rule;
+	struct rule_words words;
 	dw_usec after;
 	size_t left; /* occurrences that are still to be printed */
 	bool json;
 	struct line line;
-	char *dates; /* --except, divided by NULs */
-	const char *except[DW_EXCEPT_MAX];
 };
 
 /* format_clock writes the time as RFC 3339 without an offset, and without a fraction of zero.
@@ -69,7 +68,7 @@ static int print_occurrence(struct when *when, dw_usec time)
 {
 	char message[DW_MESSAGE_SIZE], utc[DW_TIME_SIZE], clock[DW_TIME_SIZE], note[NOTE_SIZE];
 	dw_local local = {.size = sizeof local};
-	int status = dw_rule_local(&when->rule, time, &local, message);
+	int status = dw_rule_local(&when->words.rule, time, &local, message);
 
 	if (status != DW_OK)
 		return complain(exit_of(status), "when: %s", message);
@@ -93,7 +92,7 @@ static int print_page(struct when *when)
 	char message[DW_MESSAGE_SIZE] = "out of memory";
 	dw_usec times[PAGE];
 	size_t count = when->left < PAGE ? when->left : PAGE;
-	int found = dw_rule_next(&when->rule, when->after, times, count, message);
+	int found = dw_rule_next(&when->words.rule, when->after, times, count, message);
 	int code = EXIT_DONE;
 
 	if (found < 0)
@@ -106,70 +105,31 @@ static int print_page(struct when *when)
 	return code;
 }
 
-/* split_dates points except at the dates of --except. */
-static int split_dates(struct when *when, const char *dates)
+/* read_options: an occurrence at --from itself counts. */
+static int read_options(const struct options *options, struct when *when)
 {
-	char *at = when->dates = strdup(dates);
-
-	if (!at)
-		return complain(EXIT_FAILED, "out of memory");
-	while (at) {
-		if (when->rule.except_count == DW_EXCEPT_MAX)
-			return complain(EXIT_USAGE, "--except: write at most %d dates",
-					DW_EXCEPT_MAX);
-		when->except[when->rule.except_count++] = at;
-		at = strchr(at, ',');
-		if (at)
-			*at++ = '\0';
-	}
-	when->rule.except = when->except;
-	return EXIT_DONE;
-}
-
-/* read_times reads --from, --until and --count. An occurrence at --from itself counts. */
-static int read_times(const struct options *options, struct when *when)
-{
-	int code = EXIT_DONE;
+	int code = rule_of_options(options, "when", &when->words);
 
 	when->left = COUNT_DEFAULT;
 	when->after = session_now();
-	if (options->value[OPT_FROM]) {
-		code = options_time(options, OPT_FROM, &when->rule.start);
-		when->after = when->rule.start - 1;
-	}
-	if (code == EXIT_DONE && options->value[OPT_UNTIL])
-		code = options_time(options, OPT_UNTIL, &when->rule.end);
-	if (code == EXIT_DONE && options->value[OPT_TIMES])
-		code = options_count(options, OPT_TIMES, &when->left);
+	if (when->words.rule.start > 0)
+		when->after = when->words.rule.start - 1;
+	if (code == EXIT_DONE && options->value[OPT_COUNT_SHOWN])
+		code = options_count(options, OPT_COUNT_SHOWN, &when->left);
 	return code;
-}
-
-static int read_rule(const struct options *options, struct when *when)
-{
-	int code = EXIT_DONE;
-
-	if (!options->value[OPT_CRON] == !options->value[OPT_EVERY])
-		return complain(EXIT_USAGE, "when: exactly one of --cron and --every is required");
-	when->rule.size = sizeof when->rule;
-	when->rule.cron = options->value[OPT_CRON];
-	when->rule.zone = options->value[OPT_ZONE];
-	if (options->value[OPT_EVERY])
-		code = options_duration(options, OPT_EVERY, &when->rule.every);
-	if (code == EXIT_DONE && options->value[OPT_EXCEPT])
-		code = split_dates(when, options->value[OPT_EXCEPT]);
-	return code == EXIT_DONE ? read_times(options, when) : code;
 }
 
 int command_when(const struct options *options)
 {
 	struct when when = {.json = options->value[OPT_JSON] != NULL};
-	int code = read_rule(options, &when);
+	int code = read_options(options, &when);
+	dw_rule *rule = &when.words.rule;
 
-	if (code == EXIT_DONE && when.rule.start == 0 && when.rule.every > 0)
-		when.rule.start = when.after + when.rule.every; /* each page counts from there */
+	if (code == EXIT_DONE && rule->start == 0 && rule->every > 0)
+		rule->start = when.after + rule->every; /* each page counts from there */
 	while (code == EXIT_DONE && when.left > 0)
 		code = print_page(&when);
 	line_free(&when.line);
-	free(when.dates);
+	rule_words_free(&when.words);
 	return code == EXIT_DONE ? session_flush() : code;
 }

@@ -19,10 +19,12 @@ enum key {
 	KEY_DATA,
 	KEY_DATA_BASE64,
 	KEY_LATE_AFTER,
+	KEY_RULE,
 	/* What list --json writes besides. The rest of it begins again with the new timer. */
 	KEY_DUE,
 	KEY_STATE,
 	KEY_ATTEMPT,
+	KEY_OCCURRENCE,
 	KEYS
 };
 
@@ -30,10 +32,10 @@ static const struct {
 	const char *name;
 	json_type type;
 } keys[KEYS] = {
-    {"id", JSON_STRING},         {"topic", JSON_STRING}, {"at", JSON_STRING},
-    {"in", JSON_STRING},         {"data", JSON_STRING},  {"data_base64", JSON_STRING},
-    {"late_after", JSON_STRING}, {"due", JSON_INTEGER},  {"state", JSON_STRING},
-    {"attempt", JSON_INTEGER},
+    {"id", JSON_STRING},         {"topic", JSON_STRING},    {"at", JSON_STRING},
+    {"in", JSON_STRING},         {"data", JSON_STRING},     {"data_base64", JSON_STRING},
+    {"late_after", JSON_STRING}, {"rule", JSON_STRING},     {"due", JSON_INTEGER},
+    {"state", JSON_STRING},      {"attempt", JSON_INTEGER}, {"occurrence", JSON_INTEGER},
 };
 
 static bool refuse(struct wish *wish, const char *format, ...)
@@ -107,16 +109,32 @@ static bool text_of(struct wish *wish, const json_t **values, enum key key, cons
 	return true;
 }
 
+/* read_rule: with a rule, due is what list --json writes beside it, and has no meaning. */
+static bool read_rule(struct wish *wish, const char *text)
+{
+	char message[DW_MESSAGE_SIZE] = "out of memory";
+
+	if (dw_rule_parse(text, &wish->rule, message) != DW_OK)
+		return refuse(wish, "\"rule\": %.200s", message);
+	wish->timer.rule = wish->rule;
+	return true;
+}
+
 static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 {
-	const char *at, *in;
+	const char *at, *in, *rule;
 	dw_usec delay = 0;
 	int status;
 
-	if (!text_of(wish, values, KEY_AT, &at) || !text_of(wish, values, KEY_IN, &in))
+	if (!text_of(wish, values, KEY_AT, &at) || !text_of(wish, values, KEY_IN, &in) ||
+	    !text_of(wish, values, KEY_RULE, &rule))
 		return false;
+	if (rule && (at || in))
+		return refuse(wish, "has a \"rule\": it needs no \"at\" and no \"in\"");
+	if (rule)
+		return read_rule(wish, rule);
 	if ((at != NULL) + (in != NULL) + (values[KEY_DUE] != NULL) != 1)
-		return refuse(wish, "needs one of \"at\", \"in\" and \"due\"");
+		return refuse(wish, "needs one of \"at\", \"in\", \"rule\" and \"due\"");
 	if (values[KEY_DUE]) {
 		wish->timer.due = json_integer_value(values[KEY_DUE]);
 		return true;
@@ -194,6 +212,7 @@ bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now
 
 	wish->timer = (dw_timer){.size = sizeof wish->timer};
 	wish->decoded = NULL;
+	wish->rule = NULL;
 	wish->message[0] = '\0';
 	wish->object = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
 	if (!wish->object)
@@ -212,5 +231,6 @@ bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now
 void wish_free(struct wish *wish)
 {
 	json_decref(wish->object);
+	dw_rule_free(wish->rule);
 	free(wish->decoded);
 }

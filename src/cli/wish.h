@@ -14,6 +14,7 @@ struct wish {
 	dw_timer timer; /* points into object and decoded */
 	json_t *object;
 	void *decoded;                   /* the bytes of data_base64, or NULL */
+	dw_rule *rule;                   /* or NULL */
 	char message[WISH_MESSAGE_SIZE]; /* what is wrong with the line */
 };
 

@@ -5,6 +5,7 @@
 #include "engine/core.h"
 #include "engine/learn.h"
 #include "engine/lifecycle.h"
+#include "timer/record.h"
 
 /* ---- Puts ---------------------------------------------------------------------------------- */
 
@@ -61,6 +62,8 @@ static void vacate(struct timer *head, struct call *call)
 /* is_its: true if the put has stored this row. Its timer may have been delivered since. */
 static bool is_its(const dw_op *op, const dw_row *row)
 {
+	if (row->status == DW_OK && record_recurs(row->body, op->body))
+		return true;
 	return row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0 &&
 	       (row->head.due == op->head.due || row->head.attempt > 0);
 }

@@ -1,4 +1,6 @@
 /* Applies the answers to claims and verdicts. */
+#include <string.h>
+
 #include "engine/answers.h"
 #include "engine/core.h"
 #include "engine/damaged.h"
@@ -34,16 +36,23 @@ static int status_of(dw_reason reason)
 	return reason == DW_REASON_LATE ? DW_ELATE : DW_ELIMIT;
 }
 
+/* ends_well: the handler is done with this delivery. */
+static bool ends_well(const struct timer *timer, const dw_op *op)
+{
+	return op->kind == DW_OP_SETTLE || (op->kind == DW_OP_NEXT && !op->reason &&
+					    !timer->skips && timer->state == TIMER_VERDICT);
+}
+
 static void count_verdict(struct engine *engine, const struct timer *timer, const dw_op *op)
 {
-	engine->stats.settled += op->kind == DW_OP_SETTLE;
-	if (op->kind == DW_OP_SETTLE)
+	engine->stats.settled += ends_well(timer, op);
+	if (ends_well(timer, op))
 		topic_counted(&engine->topics, timer->topic, TOPIC_DONE);
 	if (op->kind == DW_OP_RETRY && (op->flags & DW_OP_VERDICT) != 0) {
 		engine->stats.retried++;
 		topic_counted(&engine->topics, timer->topic, TOPIC_RETRIED);
 	}
-	if (op->kind == DW_OP_BURY) {
+	if (op->reason) {
 		dw_event event = {.kind = DW_EVENT_DEAD,
 				  .status = status_of(op->reason),
 				  .id = timer->id,
@@ -57,6 +66,43 @@ static void count_verdict(struct engine *engine, const struct timer *timer, cons
 			    timer->why ? timer->why : "");
 		damaged_dropped(engine, op);
 	}
+}
+
+/* asked_generation: of the timer that the operation was about. */
+static uint64_t asked_generation(const dw_op *op)
+{
+	return op->kind == DW_OP_NEXT ? op->after.generation : op->head.generation;
+}
+
+/* is_done_before: an earlier attempt of a NEXT was applied. */
+static bool is_done_before(const dw_op *op)
+{
+	const dw_row *row = op->rows;
+
+	return op->kind == DW_OP_NEXT && op->status == DW_ESTALE && row && row->status == DW_OK &&
+	       row->head.state == DW_PENDING && row->head.due == op->head.due &&
+	       row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0;
+}
+
+/* renew: the timer waits for its next occurrence. */
+static void renew(struct timer *timer, const dw_op *op)
+{
+	timer_renew(timer, op->body);
+	timer->head = op->head;
+	timer->provisional = op->level == DW_JOURNALED;
+	timer->reason = 0;
+	timer->skips = timer->no_retry = false;
+}
+
+/* wait_again: the timer is pending once more. */
+static void wait_again(struct engine *engine, struct timer *timer)
+{
+	timer->retry_at = 0;
+	(void)timer_tell(timer, &engine->alloc, ""); /* only frees */
+	timer->uncounted = false;
+	timer->failures = 0;
+	timer_disarm(engine, timer);
+	timer_set_state(engine, timer, TIMER_PENDING);
 }
 
 static void verdict_answered(struct engine *engine, struct timer *timer, const dw_op *op)
@@ -75,12 +121,10 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 	if (op->status == DW_OK && op->kind == DW_OP_RETRY) {
 		timer->head.due = op->head.due;
 		timer->head.retries += (op->flags & DW_OP_VERDICT) != 0;
-		timer->retry_at = 0;
-		(void)timer_tell(timer, &engine->alloc, ""); /* only frees */
-		timer->uncounted = false;
-		timer->failures = 0;
-		timer_disarm(engine, timer);
-		timer_set_state(engine, timer, TIMER_PENDING);
+		wait_again(engine, timer);
+	} else if (op->status == DW_OK && op->kind == DW_OP_NEXT) {
+		renew(timer, op);
+		wait_again(engine, timer);
 	} else {
 		timer_drop(engine, timer);
 	}
@@ -110,7 +154,11 @@ void answers_delivery(struct engine *engine, struct timer *timer, dw_op *op)
 		past_answered(engine, timer, op);
 		return;
 	}
-	if (timer->head.generation == op->head.generation && timer->state != TIMER_ABSENT) {
+	if (is_done_before(op)) {
+		op->status = DW_OK;
+		op->head = op->rows->head;
+	}
+	if (timer->head.generation == asked_generation(op) && timer->state != TIMER_ABSENT) {
 		if (op->kind == DW_OP_CLAIM)
 			claim_answered(engine, timer, op);
 		else

@@ -84,6 +84,9 @@ int arguments_timer(const dw_timer *timer, size_t data_max, char *message)
 		return message_refuse(message, "the data is NULL and its size is not 0");
 	if (timer->late_after_us < 0)
 		return message_refuse(message, "late_after_us is negative");
+	if (timer->rule && timer->late_after_us > 0)
+		return message_refuse(message, "a recurring timer has no late_after_us: use "
+					       "rule.missed_age_us");
 	if (timer->flags & ~DW_NEW)
 		return message_refuse(message, "unknown flags 0x%x", timer->flags & ~DW_NEW);
 	return DW_OK;

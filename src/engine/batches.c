@@ -106,10 +106,11 @@ static uint32_t start(struct engine *engine, struct topic *topic, dw_usec now)
 	job->user = handler->user;
 	for (uint32_t i = 0; i < load.count; i++) {
 		struct timer *timer = topic->gathered;
-		dw_token token = delivery_token(timer);
+		dw_token token;
+		dw_firing firing = delivery_firing(engine, timer, &token);
 
 		timer_disarm(engine, timer);
-		job_add(job, &token, timer->head.due, timer->data, timer->data_size);
+		job_add(job, &firing);
 		assert(timer->head.due <= now);
 		delivery_begin(engine, timer, now, handler->on_worker);
 	}

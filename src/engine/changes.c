@@ -4,6 +4,7 @@
 #include "engine/arguments.h"
 #include "engine/core.h"
 #include "engine/lifecycle.h"
+#include "engine/occurrences.h"
 #include "timer/record.h"
 
 const char *engine_make_id(struct engine *engine, char *ret_id)
@@ -46,8 +47,18 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 				.data_size = (uint32_t)timer->data_size,
 				.id_size = (uint8_t)call->id_size,
 				.topic_size = (uint8_t)strlen(timer->topic)};
-	size_t size = record_size(&record);
-	int status = DW_ENOMEM;
+	unsigned char blocks[RECORD_BLOCKS_MAX];
+	struct first_occurrence first = {
+	    .rule = timer->rule, .id = call->id, .due = timer->due, .blocks = blocks};
+	int status = timer->rule ? occurrence_first(engine, &first) : DW_OK;
+	size_t size;
+
+	if (status != DW_OK)
+		return status;
+	record.blocks = blocks;
+	record.blocks_size = (uint16_t)first.size;
+	size = record_size(&record);
+	status = DW_ENOMEM;
 
 	/* The operation owns its strings: the topic stands behind the body. */
 	call->op = op_new(&engine->alloc, DW_OP_PUT, call->id, NULL, size + record.topic_size + 1u);
@@ -57,9 +68,9 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 	}
 	if (status != DW_OK)
 		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
-	call->fresh->head.due = timer->due;
+	call->fresh->head.due = first.due;
 	call->fresh->storing = true;
-	call->op->head.due = timer->due;
+	call->op->head.due = first.due;
 	call->op->body_size = size;
 	call->op->topic = memcpy(op_room(call->op) + size, timer->topic, record.topic_size + 1u);
 	if (timer->flags & DW_NEW)

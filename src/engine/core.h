@@ -15,14 +15,17 @@
  *	workers, notify                 jobs for worker threads; calling the program back
  *	changes, maintenance, learn     put, cancel, move, settle; purge, check; rows read
  *	delivery, clock_steps           a handler starts and ends; the wall clock was set
+ *	zones                           the rules of a zone have changed
  *	lifecycle, claim                what a timer does next; claiming ahead of the deadline
  *	queries, dead_letters           get, list, status; dead letters
  *	calls, urgent                   calls of the API; operations that firing waits for
  *	damaged, report                 rows that cannot be trusted; the counters
+ *	occurrences                     of recurring timers: the first, the next, the missed
  *	trouble, submit, lease          the store fails; queues to it; may a handler start
  *	cut_off, walk, handlers         parts of the store that fail; the handlers of topics
  *	timers, pages                   timers in memory; what a page shows
  *	events, patience, schedule, lead, arguments
+ *	rules                           of recurring timers: parsed, with their zones
  *
  * Invariants (engine_check): every timer of the index is in the place that its state says; a busy
  * timer has one operation under way and no other timer has one; calls wait only behind something.

@@ -21,6 +21,7 @@ static dw_dead letter_of(const dw_row *row, char *topic)
 			  .retries = row->head.retries,
 			  .crashes = row->head.crashes,
 			  .damaged = row->status == DW_ECORRUPT};
+	struct record_rule rule;
 	struct record record;
 	int status = record_decode(row->body, row->body_size, &record);
 
@@ -34,6 +35,10 @@ static dw_dead letter_of(const dw_row *row, char *topic)
 	letter.data = record.data;
 	letter.data_size = record.data_size;
 	letter.why = row->why;
+	if (status == DW_OK && record_rule(row->body, &rule)) {
+		letter.rule = rule.text;
+		letter.occurrence = rule.occurrence;
+	}
 	return letter;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/arguments.h"
 #include "engine/core.h"
 #include "engine/lifecycle.h"
+#include "engine/occurrences.h"
 #include "port/driven.h"
 
 /* delivery_may_start. Purge: a timer that a purge deletes in the store must not start after that,
@@ -35,12 +36,22 @@ void delivery_bury_late(struct engine *engine, struct timer *timer)
 	lifecycle_resume(engine, timer);
 }
 
-dw_token delivery_token(const struct timer *timer)
+dw_firing delivery_firing(struct engine *engine, const struct timer *timer, dw_token *ret_token)
 {
-	dw_token token = {.generation = timer->head.generation, .attempt = timer->head.attempt};
+	dw_firing firing = {.size = sizeof firing,
+			    .id = timer->id,
+			    .topic = timer->topic->name,
+			    .due = timer->head.due,
+			    .attempt = timer->head.attempt,
+			    .data = timer->data,
+			    .data_size = timer->data_size,
+			    .token = ret_token};
 
-	memcpy(token.id, timer->id, strlen(timer->id) + 1);
-	return token;
+	ret_token->generation = timer->head.generation;
+	ret_token->attempt = timer->head.attempt;
+	memcpy(ret_token->id, timer->id, strlen(timer->id) + 1);
+	occurrence_show(engine, timer, &firing);
+	return firing;
 }
 
 void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, bool on_worker)
@@ -205,17 +216,10 @@ static void call_handler(struct engine *engine, struct timer *timer, const dw_fi
 
 void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	dw_token token = delivery_token(timer);
-	dw_firing firing = {.size = sizeof firing,
-			    .id = timer->id,
-			    .topic = timer->topic->name,
-			    .due = timer->head.due,
-			    .now = now,
-			    .attempt = timer->head.attempt,
-			    .data = timer->data,
-			    .data_size = timer->data_size,
-			    .token = &token};
+	dw_token token;
+	dw_firing firing = delivery_firing(engine, timer, &token);
 
+	firing.now = now;
 	delivery_begin(engine, timer, now, false);
 	call_handler(engine, timer, &firing);
 }

@@ -26,8 +26,9 @@ bool delivery_may_start(const struct engine *);
 bool delivery_is_late(const struct timer *, dw_usec now);
 void delivery_bury_late(struct engine *, struct timer *);
 
-/* delivery_token names the delivery that begins now. */
-dw_token delivery_token(const struct timer *);
+/* delivery_firing makes what the handler gets of the delivery that begins now, and its token. now
+ * is not set. */
+dw_firing delivery_firing(struct engine *, const struct timer *, dw_token *ret_token);
 
 /* delivery_begin: the timer's handler is about to start. delivery_judge takes the verdict that the
  * handler has returned; retry_in below 0: the delay of the policy. */

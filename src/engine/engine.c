@@ -58,6 +58,7 @@ void engine_free(struct engine *engine)
 	submit_free(engine);
 	op_free(&engine->alloc, engine->recovery.newer);
 	timers_free(engine);
+	rules_free(engine);
 	if (engine->topics.table.alloc)
 		topics_free(&engine->topics);
 	alloc_free(&engine->alloc, engine);

@@ -6,6 +6,7 @@
 #include "engine/core.h"
 #include "engine/lifecycle.h"
 #include "engine/messages.h"
+#include "engine/occurrences.h"
 #include "engine/urgent.h"
 #include "engine/workers.h"
 
@@ -44,6 +45,8 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 		urgent_give_back(engine, timer);
 	} else if (delivery_is_late(timer, now)) {
 		delivery_bury_late(engine, timer);
+	} else if (occurrence_is_missed(engine, timer, now)) {
+		lifecycle_resume(engine, timer);
 	} else if (handler->fire_batch) {
 		return batches_add(engine, timer, now, from_work);
 	} else if (handler->is_queue) {

@@ -3,6 +3,7 @@
 #include "engine/core.h"
 #include "engine/damaged.h"
 #include "engine/lifecycle.h"
+#include "engine/zones.h"
 #include "timer/record.h"
 
 /* learn_gone: a client has cancelled the timer. If the timer is busy, the answer to its own
@@ -35,6 +36,15 @@ static void note_difference(struct timer *known, const dw_row *row)
 		known->unsure = true;
 }
 
+/* correct moves a recurring timer whose occurrence was computed by other rules of its zone. */
+static void correct(struct engine *engine, const char *id)
+{
+	struct timer *timer = index_find(&engine->timers.index, id);
+
+	if (timer && timer->recurs)
+		zones_correct(engine, timer);
+}
+
 /* learn_timer makes the row's timer the current timer of its id. */
 static int learn_timer(struct engine *engine, struct timer *old, const dw_row *row,
 		       const struct record *record)
@@ -57,6 +67,8 @@ static int learn_timer(struct engine *engine, struct timer *old, const dw_row *r
 	engine->recovery.learnt++;
 	timer_set_state(engine, timer, TIMER_PENDING); /* this owner has not claimed it */
 	lifecycle_resume(engine, timer);
+	if (record->blocks_size > 0)
+		correct(engine, row->id);
 	return DW_OK;
 }
 

@@ -33,12 +33,24 @@ static dw_op *with_topic(struct engine *engine, dw_op_kind kind, const char *id,
 	return op;
 }
 
+/* record_of_timer: a message has no rule. */
+static struct record record_of_timer(const struct timer *timer)
+{
+	return (struct record){.id = timer->id,
+			       .topic = timer->topic->name,
+			       .data = timer->data,
+			       .late_after = timer->late_after,
+			       .data_size = timer->data_size,
+			       .id_size = (uint8_t)strlen(timer->id),
+			       .topic_size = (uint8_t)strlen(timer->topic->name)};
+}
+
 void messages_fire(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	struct message message = {
-	    .head = timer->head, .body = timer->body, .body_size = timer->body_size};
+	struct record record = record_of_timer(timer);
+	struct message message = {.head = timer->head, .body_size = record_size(&record)};
 	dw_op *op = with_topic(engine, DW_OP_PUSH, timer->id, timer->topic->name,
-			       message_size(timer->body_size));
+			       message_size(message.body_size));
 
 	if (!op) {
 		timer_retry_later(engine, timer);
@@ -46,6 +58,8 @@ void messages_fire(struct engine *engine, struct timer *timer, dw_usec now)
 	}
 	message.head.attempt--; /* the first delivery of the message is this attempt */
 	message.head.retries = 0;
+	record_encode(&record, op_room(op) + message_size(0));
+	message.body = op_room(op) + message_size(0);
 	(void)message_write(op_room(op), &message);
 	op->head = timer->head;
 	delivery_begin(engine, timer, now, false);
@@ -92,9 +106,9 @@ static int check_one(struct engine *engine, const dw_timer *first, const dw_time
 
 	if (status != DW_OK)
 		return status;
-	if (timer->flags || timer->late_after_us)
+	if (timer->flags || timer->late_after_us || timer->rule)
 		return engine_fail(engine, DW_EINVAL,
-				   "a message has no flags and no late_after_us");
+				   "a message has no flags, no late_after_us and no rule");
 	if (strcmp(first->topic, timer->topic) != 0)
 		return engine_fail(engine, DW_EINVAL, "a push is of one topic: %s is not %s",
 				   timer->topic, first->topic);

@@ -16,6 +16,7 @@ static bool show_row(struct page *page, size_t count, const dw_row *row)
 	struct engine *engine = page->engine;
 	dw_info *info = (dw_info *)page->items + count;
 	char words[RECORD_WORDS_SIZE];
+	struct record_rule rule;
 	struct record record;
 	int status = record_of_row(row, &record);
 
@@ -38,6 +39,10 @@ static bool show_row(struct page *page, size_t count, const dw_row *row)
 			  .data = record.data,
 			  .data_size = record.data_size,
 			  .why = row->why};
+	if (status == DW_OK && record_rule(row->body, &rule)) {
+		info->rule = rule.text;
+		info->occurrence = rule.occurrence;
+	}
 	return true;
 }
 

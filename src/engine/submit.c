@@ -82,6 +82,7 @@ static bool is_owners(const dw_op *op)
 	case DW_OP_SETTLE:
 	case DW_OP_RETRY:
 	case DW_OP_BURY:
+	case DW_OP_NEXT:
 	case DW_OP_DISOWN:
 	case DW_OP_INBOX:
 	case DW_OP_ACK:

@@ -65,6 +65,7 @@ int timer_adopt(struct engine *engine, const struct record *record, const void *
 		return DW_ENOMEM;
 	}
 	timer->topic->timer_count++;
+	engine->timers.rules.in_use |= timer->recurs;
 	*ret_timer = timer;
 	return DW_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef DW_ENGINE_TIMERS_H
 #define DW_ENGINE_TIMERS_H
 
+#include "engine/rules.h"
 #include "engine/schedule.h"
 #include "timer/index.h"
 
@@ -27,6 +28,7 @@ struct timers {
 	struct timer_list unscheduled; /* no schedule had memory; every turn tries again */
 	struct timer_list suspended;   /* due timers in a part of the store that is cut off */
 	uint64_t claimed;              /* timers in state CLAIMED */
+	struct rules rules;            /* of recurring timers */
 };
 
 int timers_init(struct engine *);

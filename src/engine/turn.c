@@ -8,6 +8,7 @@
 #include "engine/lifecycle.h"
 #include "engine/notify.h"
 #include "engine/workers.h"
+#include "engine/zones.h"
 #include "port/driven.h"
 
 /* ---- Steps that call the program back ------------------------------------------------------ */
@@ -180,6 +181,7 @@ static void work(struct engine *engine, dw_usec now)
 	recovery_round(engine, now);
 	registry_round(engine, now);
 	workers_round(engine);
+	zones_round(engine);
 	takes_round(engine, now);
 	deliver(engine, now);
 }

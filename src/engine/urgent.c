@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/core.h"
+#include "engine/occurrences.h"
 
 void urgent_send(struct engine *engine, struct timer *timer, dw_op *op)
 {
@@ -69,20 +70,34 @@ static dw_op *retry_op(struct engine *engine, struct timer *timer)
 	return op;
 }
 
+/* end_op makes the operation that ends the delivery: settled, or a dead letter. A recurring timer
+ * goes on, unless it was cancelled meanwhile, or this was its last occurrence. */
+static dw_op *end_op(struct engine *engine, struct timer *timer)
+{
+	dw_op *op = NULL;
+	int status = DW_ENOENT;
+
+	if (timer->recurs && !timer->no_retry)
+		status = occurrence_next(engine, timer, &op);
+	if (status == DW_ENOENT && timer->reason)
+		op = verdict_op(engine, timer, DW_OP_BURY);
+	else if (status == DW_ENOENT)
+		op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, 0);
+	if (op)
+		op->reason = (dw_reason)timer->reason;
+	return op;
+}
+
 void urgent_verdict(struct engine *engine, struct timer *timer)
 {
 	dw_op *op;
 
 	assert(timer->state == TIMER_VERDICT && !timer->busy);
 	timer->reason = (uint8_t)find_reason(timer);
-	if (timer->reason)
-		op = verdict_op(engine, timer, DW_OP_BURY);
-	else if (timer->verdict == DW_RETRY && !timer->no_retry)
+	if (!timer->reason && timer->verdict == DW_RETRY && !timer->no_retry)
 		op = retry_op(engine, timer);
 	else
-		op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, 0);
-	if (op && op->kind == DW_OP_BURY)
-		op->reason = (dw_reason)timer->reason;
+		op = end_op(engine, timer);
 	if (op && op->kind == DW_OP_SETTLE && !timer->purged)
 		op->flags |= DW_OP_KNOWN; /* only a client can have changed the claim */
 	timer->judging = op != NULL;

@@ -46,7 +46,8 @@ void workers_send(struct engine *engine, struct job *job)
 void workers_start(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	const struct handler *handler = topic_handler(&engine->topics, timer->topic);
-	dw_token token = delivery_token(timer);
+	dw_token token;
+	dw_firing firing = delivery_firing(engine, timer, &token);
 	struct job *job = job_new(&engine->alloc, timer->topic->name, 1, timer->data_size);
 
 	if (!job) {
@@ -55,7 +56,7 @@ void workers_start(struct engine *engine, struct timer *timer, dw_usec now)
 	}
 	job->fire = handler->fire;
 	job->user = handler->user;
-	job_add(job, &token, timer->head.due, timer->data, timer->data_size);
+	job_add(job, &firing);
 	delivery_begin(engine, timer, now, true);
 	workers_send(engine, job);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/grown.h"
+#include "base/message.h"
 #include "base/usec.h"
 #include "base/utf8.h"
 #include "engine/arguments.h"
@@ -155,6 +156,8 @@ static int check_after(const dw *d, const dw_timer *timer, dw_usec delay)
 	if (delay < 0)
 		return handle_refuse(d, DW_EINVAL, "the delay is negative");
 	status = arguments_timer(timer, d->options.data_max_bytes, message);
+	if (status == DW_OK && timer->rule)
+		status = message_refuse(message, "a rule has no delay: use dw_put");
 	return status == DW_OK ? DW_OK : handle_refuse(d, status, message);
 }
 

@@ -3,13 +3,30 @@
 #include <assert.h>
 #include <string.h>
 
+#include "calendar/prepare.h"
+#include "calendar/rule_copy.h"
 #include "engine/arguments.h"
+
+/* check_put also checks the rule, which the handle's thread does when it makes the timer. */
+static int check_put(const dw_timer *timer, size_t data_max, char *message)
+{
+	const struct alloc alloc = alloc_default();
+	int status = arguments_timer(timer, data_max, message);
+	struct calendar calendar;
+
+	if (status != DW_OK || !timer->rule)
+		return status;
+	status = calendar_prepare(&alloc, timer->rule, 0, &calendar, message);
+	if (status == DW_OK)
+		calendar_release(&alloc, &calendar);
+	return status;
+}
 
 int request_check(const struct request *request, size_t data_max, char *message)
 {
 	switch (request->kind) {
 	case REQUEST_PUT:
-		return arguments_timer(request->timer, data_max, message);
+		return check_put(request->timer, data_max, message);
 	case REQUEST_SETTLE:
 		return arguments_settle(request->token, request->verdict, message);
 	case REQUEST_WHY:
@@ -67,7 +84,7 @@ void request_refuse(const struct request *request, struct engine *engine, int st
 
 /* ---- Copying ------------------------------------------------------------------------------- */
 
-/* A copy of a request. Behind it in the same block: token, id, text, topic, data. */
+/* A copy of a request. Behind it in the same block: rule, token, id, text, topic, data. */
 struct copy {
 	struct request request;
 	dw_timer timer;
@@ -84,6 +101,8 @@ size_t request_size(const struct request *request)
 	const dw_timer *timer = request->timer;
 	size_t size = sizeof(struct copy) + text_size(request->id) + text_size(request->text);
 
+	if (timer && timer->rule)
+		size += rule_copy_size(timer->rule);
 	if (timer)
 		size += text_size(timer->id) + text_size(timer->topic) + timer->data_size;
 	return size;
@@ -106,8 +125,13 @@ void request_copy(const struct request *request, void *ret_block)
 {
 	struct copy *copy = ret_block;
 	unsigned char *end = (unsigned char *)ret_block + sizeof *copy;
+	const dw_rule *rule = NULL;
 
 	copy->request = *request;
+	if (request->timer && request->timer->rule) { /* first: it must be aligned */
+		rule = rule_copy(request->timer->rule, end);
+		end += rule_copy_size(rule);
+	}
 	copy->request.id = append(&end, request->id, text_size(request->id));
 	copy->request.text = append(&end, request->text, text_size(request->text));
 	if (request->token) {
@@ -121,6 +145,7 @@ void request_copy(const struct request *request, void *ret_block)
 		copy->timer.id = append(&end, timer->id, text_size(timer->id));
 		copy->timer.topic = append(&end, timer->topic, text_size(timer->topic));
 		copy->timer.data = append(&end, timer->data, timer->data_size);
+		copy->timer.rule = rule;
 		copy->request.timer = &copy->timer;
 	}
 	assert((size_t)(end - (unsigned char *)ret_block) <= request_size(request));

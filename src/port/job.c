@@ -42,21 +42,18 @@ static const void *keep(struct job *job, const void *data, size_t size)
 	return kept;
 }
 
-void job_add(struct job *job, const dw_token *token, dw_usec due, const void *data, size_t size)
+void job_add(struct job *job, const dw_firing *firing)
 {
 	size_t i = job->count++;
 
-	job->tokens[i] = *token;
+	job->tokens[i] = *firing->token;
 	job->retry_in[i] = -1;
 	job->verdicts[i] = DW_DONE;
-	job->firings[i] = (dw_firing){.size = sizeof job->firings[i],
-				      .id = job->tokens[i].id,
-				      .topic = job->topic,
-				      .due = due,
-				      .attempt = token->attempt,
-				      .data = keep(job, data, size),
-				      .data_size = size,
-				      .token = &job->tokens[i]};
+	job->firings[i] = *firing;
+	job->firings[i].id = job->tokens[i].id;
+	job->firings[i].topic = job->topic;
+	job->firings[i].data = keep(job, firing->data, firing->data_size);
+	job->firings[i].token = &job->tokens[i];
 }
 
 void job_begin(struct job *job, dw_usec now)

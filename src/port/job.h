@@ -33,8 +33,8 @@ struct job {
  * is copied; SIZE_MAX: it is not copied. NULL: no memory. */
 struct job *job_new(const struct alloc *, const char *topic, size_t count, size_t data_size);
 
-/* job_add adds a firing. Its now is set when the handler starts. */
-void job_add(struct job *, const dw_token *, dw_usec due, const void *data, size_t size);
+/* job_add adds a firing: a copy of this one. Its now is set when the handler starts. */
+void job_add(struct job *, const dw_firing *);
 
 /* job_begin: the handler starts now, unless a timer is not due: the clock was set back. job_run
  * calls the handler. */

@@ -39,6 +39,12 @@ static inline bool op_is_parked(const dw_op *op)
 	return op->kind == DW_OP_INBOX || op->kind == DW_OP_LOSS;
 }
 
+/* op_why: the text of dw_why() of a NEXT, of limit bytes; NULL: there is none. */
+static inline const char *op_why(const dw_op *op)
+{
+	return op->limit > 0 ? (const char *)op->body + op->body_size : NULL;
+}
+
 /* op_free frees the operation and what its answer carries. */
 void op_free(const struct alloc *, dw_op *);
 

@@ -18,6 +18,13 @@ enum {
 	AT_DATA_SIZE = 16,
 	AT_LATE_AFTER = 20,
 	AT_ID = RECORD_HEADER_SIZE,
+	BLOCK_HEAD_SIZE = 4,
+	BLOCK_MUST = 1, /* who does not know it leaves the timer alone */
+	TAG_RULE = 1,
+	RULE_START = 8,
+	RULE_UNTIL = 16,
+	RULE_MISSED = 24,
+	RULE_TEXT = 28,
 	SEAL_SIZE = 8 + 8 + 4 + 4 + 4 + 1 + 1 + 8 + 4,
 };
 
@@ -25,7 +32,7 @@ static const unsigned char magic[3] = {'D', 'W', 'T'};
 
 size_t record_size(const struct record *record)
 {
-	return RECORD_HEADER_SIZE + record->id_size + record->topic_size +
+	return RECORD_HEADER_SIZE + record->id_size + record->topic_size + record->blocks_size +
 	       (size_t)record->data_size;
 }
 
@@ -46,7 +53,7 @@ static void write_fields(const struct record *record, unsigned char *ret_body)
 	assert(record->id_size > 0 && record->topic_size > 0);
 	memset(ret_body, 0, RECORD_HEADER_SIZE);
 	memcpy(ret_body, magic, sizeof magic);
-	ret_body[AT_VERSION] = RECORD_VERSION;
+	ret_body[AT_VERSION] = record->blocks_size > 0 ? 2 : 1;
 	bytes_put(ret_body + AT_SIZE, size, 4);
 	ret_body[AT_ID_SIZE] = record->id_size;
 	ret_body[AT_TOPIC_SIZE] = record->topic_size;
@@ -56,8 +63,10 @@ static void write_fields(const struct record *record, unsigned char *ret_body)
 	at += record->id_size;
 	memcpy(at, record->topic, record->topic_size);
 	at += record->topic_size;
+	if (record->blocks_size > 0)
+		memcpy(at, record->blocks, record->blocks_size);
 	if (record->data_size)
-		memcpy(at, record->data, record->data_size);
+		memcpy(at + record->blocks_size, record->data, record->data_size);
 }
 
 void record_encode(const struct record *record, unsigned char *ret_body)
@@ -100,11 +109,61 @@ static bool has_names(const struct record *record, size_t size)
 	       !(record->topic_size == 1 && record->topic[0] == '*');
 }
 
+/* check_rule: true if these are the bytes of a rule. */
+static bool check_rule(const unsigned char *bytes, size_t size)
+{
+	return size > RULE_TEXT + 1u && size <= RULE_TEXT + DW_RULE_TEXT_MAX + 1u &&
+	       strnlen((const char *)bytes + RULE_TEXT, size - RULE_TEXT) == size - RULE_TEXT - 1 &&
+	       (dw_usec)bytes_get(bytes, 8) >= 0 && (dw_usec)bytes_get(bytes + RULE_START, 8) >= 0;
+}
+
+/* check_blocks: DW_OK, DW_ECORRUPT, or DW_ENEWER if there is a block that must be known. */
+static int check_blocks(const unsigned char *at, size_t size)
+{
+	const unsigned char *end = at + size;
+	int status = DW_OK;
+	unsigned tag = 0;
+
+	while (at < end) {
+		size_t left = (size_t)(end - at), block;
+
+		if (left < BLOCK_HEAD_SIZE || at[0] <= tag)
+			return DW_ECORRUPT;
+		tag = at[0];
+		block = (size_t)bytes_get(at + 2, 2);
+		if (block > left - BLOCK_HEAD_SIZE)
+			return DW_ECORRUPT;
+		if (tag == TAG_RULE && !check_rule(at + BLOCK_HEAD_SIZE, block))
+			return DW_ECORRUPT;
+		if (tag != TAG_RULE && at[1] & BLOCK_MUST)
+			status = DW_ENEWER;
+		at += BLOCK_HEAD_SIZE + block;
+	}
+	return status;
+}
+
+/* read_blocks sets blocks and data of a record of version 2, whose names are known. */
+static int read_blocks(const unsigned char *bytes, size_t size, struct record *record)
+{
+	size_t left = size - (RECORD_HEADER_SIZE + (size_t)record->id_size + record->topic_size);
+	const unsigned char *at = bytes + size - left;
+
+	if (bytes[AT_VERSION] == 1)
+		return DW_OK;
+	if (record->data_size > left || left - record->data_size > RECORD_BLOCKS_MAX)
+		return DW_ECORRUPT;
+	record->blocks = at;
+	record->blocks_size = (uint16_t)(left - record->data_size);
+	record->data = at + record->blocks_size;
+	return check_blocks(at, record->blocks_size);
+}
+
 int record_decode(const void *body, size_t size, struct record *ret_record)
 {
 	const unsigned char *bytes = body;
 	static const struct record nameless = {.id = "", .topic = ""};
 	struct record record = {0};
+	int status;
 
 	if (!is_intact(bytes, size))
 		return DW_ECORRUPT;
@@ -122,11 +181,95 @@ int record_decode(const void *body, size_t size, struct record *ret_record)
 	record.data_size = (uint32_t)bytes_get(bytes + AT_DATA_SIZE, 4);
 	record.late_after = (dw_usec)bytes_get(bytes + AT_LATE_AFTER, 8);
 	if (bytes_get(bytes + AT_ZERO, 2) != 0 || record.data_size > DW_DATA_MAX ||
-	    record.late_after < 0 || record_size(&record) != size)
+	    record.late_after < 0)
 		return DW_ECORRUPT;
+	status = read_blocks(bytes, size, &record);
+	if (status == DW_ECORRUPT || record_size(&record) != size)
+		return DW_ECORRUPT;
+	if (status == DW_ENEWER) {
+		record.blocks_size = 0;
+		record.data_size = 0;
+		record.data = NULL;
+	}
 	*ret_record = record;
-	return DW_OK;
+	return status;
 }
+
+/* ---- The rule ------------------------------------------------------------------------------ */
+
+size_t record_rule_write(const struct record_rule *rule, unsigned char *ret_blocks)
+{
+	size_t size = strlen(rule->text) + 1;
+	unsigned char *at = ret_blocks + BLOCK_HEAD_SIZE;
+
+	assert(size > 1 && size <= DW_RULE_TEXT_MAX + 1u);
+	ret_blocks[0] = TAG_RULE;
+	ret_blocks[1] = BLOCK_MUST;
+	bytes_put(ret_blocks + 2, RULE_TEXT + size, 2);
+	bytes_put(at, (uint64_t)rule->occurrence, 8);
+	bytes_put(at + RULE_START, (uint64_t)rule->start, 8);
+	bytes_put(at + RULE_UNTIL, (uint64_t)rule->until, 8);
+	bytes_put(at + RULE_MISSED, rule->missed, 4);
+	memcpy(at + RULE_TEXT, rule->text, size);
+	return BLOCK_HEAD_SIZE + RULE_TEXT + size;
+}
+
+/* size_of returns the size of an intact body. */
+static size_t size_of(const unsigned char *body)
+{
+	return (size_t)bytes_get(body + AT_SIZE, 4);
+}
+
+/* rule_at returns where the numbers of an intact body's rule begin; 0: it has none. The rule has
+ * the lowest tag, so it is the first block. */
+static size_t rule_at(const unsigned char *body)
+{
+	size_t at = RECORD_HEADER_SIZE + (size_t)body[AT_ID_SIZE] + body[AT_TOPIC_SIZE];
+
+	if (body[AT_VERSION] != 2 || size_of(body) - bytes_get(body + AT_DATA_SIZE, 4) <= at ||
+	    body[at] != TAG_RULE)
+		return 0;
+	return at + BLOCK_HEAD_SIZE;
+}
+
+bool record_rule(const void *body, struct record_rule *ret_rule)
+{
+	size_t offset = rule_at(body);
+	const unsigned char *at = (const unsigned char *)body + offset;
+
+	if (offset == 0)
+		return false;
+	*ret_rule = (struct record_rule){.text = (const char *)at + RULE_TEXT,
+					 .occurrence = (dw_usec)bytes_get(at, 8),
+					 .start = (dw_usec)bytes_get(at + RULE_START, 8),
+					 .until = (dw_usec)bytes_get(at + RULE_UNTIL, 8),
+					 .missed = (uint32_t)bytes_get(at + RULE_MISSED, 4)};
+	return true;
+}
+
+void record_renew(unsigned char *body, const struct record_rule *rule)
+{
+	unsigned char *at = body + rule_at(body);
+
+	assert(at > body);
+	bytes_put(at, (uint64_t)rule->occurrence, 8);
+	bytes_put(at + RULE_START, (uint64_t)rule->start, 8);
+	bytes_put(at + RULE_UNTIL, (uint64_t)rule->until, 8);
+	bytes_put(at + RULE_MISSED, rule->missed, 4);
+	bytes_put(body + AT_CRC, body_crc(body, size_of(body)), 4);
+}
+
+bool record_recurs(const void *body, const void *other)
+{
+	const unsigned char *a = body, *b = other;
+	size_t at = rule_at(a), size = size_of(a);
+
+	return at > 0 && size == size_of(b) && rule_at(b) == at && memcmp(a, b, AT_CRC) == 0 &&
+	       memcmp(a + AT_ID_SIZE, b + AT_ID_SIZE, at - AT_ID_SIZE) == 0 &&
+	       memcmp(a + at + RULE_TEXT, b + at + RULE_TEXT, size - at - RULE_TEXT) == 0;
+}
+
+/* ---- Limits -------------------------------------------------------------------------------- */
 
 bool record_breaks_limit(const void *body, size_t size, char ret_words[RECORD_WORDS_SIZE])
 {

@@ -14,6 +14,14 @@
  *	20 late_after, i64
  *	28 id, topic, data
  *
+ * Version 2 has blocks between topic and data, each with a growing tag:
+ *
+ *	tag, u8; flags, u8 (1: who does not know the tag leaves the timer alone); size, u16; bytes
+ *
+ * Tag 1 is the rule of a recurring timer: the occurrence, i64; start, i64; until, i64; missed, u32;
+ * and the rule as text, which ends with NUL. Only these four numbers change from one occurrence to
+ * the next one.
+ *
  * A writer uses the oldest version that can carry the timer. A reader accepts all older versions
  * and recognizes a newer one: every version has the first 16 bytes, the id and the topic in the
  * same place, with the same limits and the same seal. A version adds its own parts behind the
@@ -27,7 +35,7 @@
 #include "durawheel/store.h"
 
 #define RECORD_HEADER_SIZE 28u
-#define RECORD_VERSION 1 /* the newest version that this library understands */
+#define RECORD_VERSION 2 /* the newest version that this library understands */
 #define RECORD_WORDS_SIZE 64
 
 /* A decoded body. The pointers lead into the body; id and topic are not NUL-terminated. */
@@ -36,10 +44,23 @@ struct record {
 	const char *topic;
 	const void *data;
 	dw_usec late_after;
+	const void *blocks; /* as they are stored */
 	uint32_t data_size;
+	uint16_t blocks_size; /* 0: version 1 can carry the timer */
 	uint8_t id_size;
 	uint8_t topic_size;
 };
+
+/* The rule of a recurring timer, and its present occurrence. */
+struct record_rule {
+	const char *text;
+	dw_usec occurrence; /* without jitter */
+	dw_usec start;      /* of the rule: given, or when the timer was put */
+	dw_usec until;      /* no occurrence is later */
+	uint32_t missed;    /* occurrences before this one that were not delivered */
+};
+
+#define RECORD_BLOCKS_MAX 4096u
 
 /* record_size returns how many bytes record_encode writes. */
 size_t record_size(const struct record *);
@@ -71,6 +92,19 @@ bool record_breaks_limit(const void *body, size_t size, char ret_words[RECORD_WO
 /* record_of_row decodes the body of a store's row. DW_ECORRUPT also if the store says that the row
  * is damaged, or if the body has another id. */
 int record_of_row(const dw_row *, struct record *ret_record);
+
+/* record_rule_write writes the block of a rule into room for RECORD_BLOCKS_MAX bytes, and returns
+ * its size. The text has at most DW_RULE_TEXT_MAX bytes. */
+size_t record_rule_write(const struct record_rule *, unsigned char *ret_blocks);
+
+/* record_rule reads the rule of an intact body. False: it has none. */
+bool record_rule(const void *body, struct record_rule *ret_rule);
+
+/* record_renew changes the four numbers of a body's rule, and its checksum. */
+void record_renew(unsigned char *body, const struct record_rule *);
+
+/* record_recurs: true if both are timers with a rule, and differ at most in these four numbers. */
+bool record_recurs(const void *body, const void *other);
 
 /* record_version returns the version of an intact body. */
 unsigned record_version(const void *body);

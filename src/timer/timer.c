@@ -1,5 +1,6 @@
 #include "timer/timer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "timer/record.h"
@@ -17,6 +18,7 @@ struct timer *timer_new(const struct alloc *alloc, const struct record *record, 
 	timer->late_after = record->late_after;
 	timer->data = bytes + size - record->data_size;
 	timer->data_size = record->data_size;
+	timer->recurs = record->blocks_size > 0 && record_recurs(body, body);
 	/* The block is zeroed, so the id ends with NUL. */
 	timer->id = memcpy(bytes + size, record->id, record->id_size);
 	return timer;
@@ -46,6 +48,12 @@ int timer_tell(struct timer *timer, const struct alloc *alloc, const char *why)
 	alloc_free(alloc, timer->why);
 	timer->why = copy;
 	return DW_OK;
+}
+
+void timer_renew(struct timer *timer, const void *body)
+{
+	assert(timer->recurs && record_recurs(timer->body, body));
+	memcpy(timer + 1, body, timer->body_size);
 }
 
 void timer_free(const struct alloc *alloc, struct timer *timer)

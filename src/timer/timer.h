@@ -73,6 +73,8 @@ struct timer {
 	bool provisional; /* the journal has given the generation, and Redis may have another one */
 	bool gathered;    /* waits for a batch: in its topic's list, and in FIRE or WORK */
 	bool on_worker;   /* FIRING: a worker runs the handler, not this thread */
+	bool recurs;      /* it has a rule */
+	bool skips;       /* VERDICT: no handler ran, because the occurrence was missed */
 	bool unsure;      /* the stored timer may differ, or the inbox may still name it */
 };
 
@@ -87,5 +89,8 @@ int timer_tell(struct timer *, const struct alloc *, const char *why);
 
 /* timer_free frees the timer and what it points to. */
 void timer_free(const struct alloc *, struct timer *);
+
+/* timer_renew gives the timer the body of its next occurrence, which has the same size. */
+void timer_renew(struct timer *, const void *body);
 
 #endif

@@ -42,6 +42,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_SETTLE:
 	case DW_OP_RETRY:
 	case DW_OP_BURY:
+	case DW_OP_NEXT:
 	case DW_OP_INBOX:
 	case DW_OP_ACK:
 	case DW_OP_REPORT:
@@ -90,6 +91,11 @@ static struct life_step take_put(const dw_op *op, const struct life_record *stor
 
 	if (stored && op->flags & DW_OP_NEW)
 		return keep(DW_EEXIST);
+	if (stored && stored->same && !stored->damaged) { /* it keeps its occurrence */
+		step = change(LIFE_KEEP, stored);
+		step.show = true;
+		return step;
+	}
 	record.head.due = op->head.due;
 	record.head.open = leaves_open(op, stored) || (!stored && caller->left_open);
 	if (op->flags & DW_OP_CLAIMED) {
@@ -164,9 +170,27 @@ static struct life_step take_bury(const dw_op *op, const struct life_record *sto
 	return step;
 }
 
-/* take_cancel: a client's cancel of a claimed timer comes too late. Its cancel of an open timer
- * deletes it, but answers DW_ELATE, because an earlier claim may still start. An owner knows which
- * of its own claims have started; the claims of a dead owner never will. */
+/* take_next: the delivery is over, and the timer waits for its next occurrence. Nothing of the
+ * claim stays: its owner has ended it. */
+static struct life_step take_next(const dw_op *op, const struct life_record *stored,
+				  const struct life_caller *caller)
+{
+	struct life_record record = {
+	    .head = {.generation = caller->generation, .due = op->head.due}};
+
+	struct life_step step = change(op->reason ? LIFE_RENEW : LIFE_STORE, &record);
+
+	if (!is_delivery(op, stored))
+		return stale(stored);
+	if (op->reason == DW_REASON_RETRIES || op->reason == DW_REASON_GAVE_UP)
+		step.why = LIFE_WHY_REPLACED;
+	return step;
+}
+
+/* take_cancel: a client's cancel of a claimed timer comes too late. But it ends a rule: the
+ * delivery under way finds no timer to renew. Its cancel of an open timer deletes it, but answers
+ * DW_ELATE, because an earlier claim may still start. An owner knows which of its own claims have
+ * started; the claims of a dead owner never will. */
 static struct life_step take_cancel(const dw_op *op, const struct life_record *stored,
 				    const struct life_caller *caller)
 {
@@ -178,11 +202,11 @@ static struct life_step take_cancel(const dw_op *op, const struct life_record *s
 			return keep(DW_ELATE);
 		return step;
 	}
-	if (claimed)
+	if (claimed && !stored->recurs)
 		return keep(DW_ELATE);
 	step.news = true;
-	step.open_news = stored->head.open;
-	if (stored->head.open)
+	step.open_news = claimed || stored->head.open;
+	if (step.open_news)
 		step.status = DW_ELATE;
 	return step;
 }
@@ -309,6 +333,8 @@ struct life_step life_take(const dw_op *op, const struct life_record *stored,
 		return take_retry(op, stored);
 	case DW_OP_BURY:
 		return take_bury(op, stored);
+	case DW_OP_NEXT:
+		return take_next(op, stored, caller);
 	case DW_OP_CANCEL:
 		return take_cancel(op, stored, caller);
 	case DW_OP_MOVE:

@@ -19,6 +19,9 @@ struct life_record {
 	uint64_t claim; /* the token that claimed it; 0: pending */
 	bool damaged;   /* it does not match its checksum */
 	bool newer;     /* a newer durawheel has written it */
+	bool recurs;    /* it has a rule */
+	/* It is the operation's timer with the same rule, perhaps at another occurrence. */
+	bool same;
 };
 
 struct life_caller {
@@ -31,6 +34,7 @@ struct life_caller {
 enum life_effect {
 	LIFE_KEEP,   /* nothing is written */
 	LIFE_STORE,  /* store record with the operation's body; it replaces the stored timer */
+	LIFE_RENEW,  /* the same, and the stored timer also becomes a dead letter */
 	LIFE_UPDATE, /* store record with the stored body, perhaps under another generation */
 	LIFE_DELETE,
 	LIFE_BURY /* make it a dead letter */
@@ -47,7 +51,7 @@ struct life_step {
 	int status;
 	enum life_effect effect;
 	struct life_record record; /* after the step; of a deleted timer: before it */
-	enum life_why why;         /* of LIFE_UPDATE and LIFE_BURY */
+	enum life_why why;         /* of LIFE_UPDATE; of the letter of LIFE_BURY and LIFE_RENEW */
 	bool show;                 /* the answer contains the timer, as it is after the step */
 	bool news;                 /* the inbox gets an entry with the caller's generation */
 	/* The inbox entry is a deletion, and an earlier claim of the id may still start. Until the
@@ -63,8 +67,8 @@ uint64_t life_next(uint64_t last, dw_usec now);
  * DW_EINVAL: there is no such operation. */
 int life_permits(const dw_op *, dw_role);
 
-/* life_take returns the step for PUT, CLAIM, SETTLE, RETRY, BURY, CANCEL, MOVE or GET. stored: NULL
- * if the id has no timer. */
+/* life_take returns the step for PUT, CLAIM, SETTLE, RETRY, BURY, NEXT, CANCEL, MOVE or GET.
+ * stored: NULL if the id has no timer. */
 struct life_step life_take(const dw_op *, const struct life_record *stored,
 			   const struct life_caller *);
 

@@ -50,8 +50,9 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '5' ''
 	refused 'null' ''
 	refused '{"in":"1h"}' 'needs a "topic"'
-	refused '{"topic":"t"}' 'one of "at", "in" and "due"'
-	refused '{"topic":"t","in":"1h","at":"2100-01-01T00:00:00Z"}' 'one of "at", "in" and "due"'
+	refused '{"topic":"t"}' 'one of "at", "in", "rule" and "due"'
+	refused '{"topic":"t","in":"1h","at":"2100-01-01T00:00:00Z"}' \
+		'one of "at", "in", "rule" and "due"'
 	refused '{"topic":"t","in":"5s5"}' '5s5'
 	refused '{"topic":"t","in":"-5s"}' 'not a duration'
 	refused '{"topic":"t","in":"106751992d"}' 'is too long: write at most 106751991d$'
@@ -63,7 +64,7 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '{"topic":"t","at":"2100-01-01T00:00:00"}' 'no offset'
 	refused '{"topic":"t","at":"tomorrow"}' 'not a time'
 	refused '{"topic":"t","in":"1h","when":"1h"}' \
-		'unknown key "when": known are id, .*, late_after, due, state, attempt$'
+		'unknown key "when": known are id, .*, rule, due, state, attempt, occurrence$'
 	refused '{"topic":"t","in":"1h","in":"2h"}' 'duplicate'
 	refused '{"topic":"t","in":"1h","data":"","data_base64":""}' 'both'
 	refused '{"topic":"t","in":"1h","data_base64":"a"}' 'base 64'
@@ -160,7 +161,7 @@ test_import_takes_no_line_of_a_newer_version() {
 	refused "$line"',"state":"done","attempt":0,"data":""}' 'neither pending nor claimed'
 	refused "$line"',"attempt":"0","data":""}' '"attempt" is not a whole number'
 	refused '{"id":"a","topic":"t","due":"4102444800000000"}' '"due" is not a whole number'
-	refused "$line"',"in":"1h"}' 'one of "at", "in" and "due"'
+	refused "$line"',"in":"1h"}' 'one of "at", "in", "rule" and "due"'
 }
 
 test_import_again_changes_nothing() {

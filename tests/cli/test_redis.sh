@@ -501,13 +501,13 @@ test_redis_user_with_the_rights_of_the_readme() {
 # plant_newer: order:42 as a later version of the library stores it.
 plant_newer() {
 	printf '%b' '\0\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\0\x76\xa4\xd6\x2d\x53\x06' \
-		'\0\0\0\0\0\0\0\0\0\xe2\xc5\x45\x08\x03\0\xeb\xe8\xbe\xbe' \
-		'\x44\x57\x54\x02\x40\0\0\0\xeb\xe8\xbe\xbe' \
+		'\0\0\0\0\0\0\0\0\0\x27\xa6\x40\x91\x03\0\x8c\x95\x97\xc7' \
+		'\x44\x57\x54\x03\x40\0\0\0\x8c\x95\x97\xc7' \
 		'\x08\x0d\0\0\xa0\xa1\xa2\xa3\xa4\xa5\xa6\xa7\xa8\xa9\xaa\xab' \
 		'order:42order.timeout\x01\0\x02\0\0\xff\x87\x01\x05\0daily' >value
 	redis -x HSET '{durawheel:03}:h' order:42 <value
 	redis ZADD '{durawheel:03}:z' 1780306200000000 order:42
-	redis HSET '{durawheel:03}:m' format 2
+	redis HSET '{durawheel:03}:m' format 3
 }
 
 test_redis_newer_timer_is_left_alone() {

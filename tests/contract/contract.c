@@ -4,7 +4,7 @@
 
 #include "support/cmocka.h"
 
-enum { CASES_MAX = 100 };
+enum { CASES_MAX = 120 };
 
 void contract_open(struct contract *c, struct ask *ask, dw_role role)
 {
@@ -107,5 +107,6 @@ int contract_run(const struct contract_kind *kind)
 	count = add(kind, contract_whole, tests, count);
 	count = add(kind, contract_topics, tests, count);
 	count = add(kind, contract_queues, tests, count);
+	count = add(kind, contract_rules, tests, count);
 	return _cmocka_run_group_tests(kind->name, tests, count, NULL, NULL);
 }

@@ -63,6 +63,7 @@ extern const struct contract_case contract_batches[];
 extern const struct contract_case contract_whole[];
 extern const struct contract_case contract_topics[];
 extern const struct contract_case contract_queues[];
+extern const struct contract_case contract_rules[];
 
 /* contract_random: random operations, compared with a naive model. A cmocka test. */
 void contract_random(void **state);

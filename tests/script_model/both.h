@@ -81,11 +81,18 @@ void both_set_clock(struct both *);
 /* both_compare looks at every key of both. */
 void both_compare(struct both *);
 
+/* both_why: the operand of a text of dw_why(), often none. */
+void both_why(struct both *);
+
+/* both_delivery: the operands id, version and attempt, mostly of what is stored. */
+void both_delivery(struct both *, const char *id);
+
 /* both_step makes a random call; both_body and both_due are operands of a put. */
 void both_step(struct both *);
 void both_due(struct both *);
 void both_body(struct both *, const char *id);
-/* both_put_one: the operands of a put of id. */
+/* both_put_one: the operands of a put of id. both_value: only its value. */
+void both_value(struct both *, const char *id);
 void both_put_one(struct both *, const char *id);
 
 /* What random calls are made of. Who calls knows what it should say, and both_begin_guarded says
@@ -109,6 +116,8 @@ void both_plainly(struct both *);
 /* both_known.c */
 void both_claim_known(struct both *);
 void both_settle_known(struct both *);
+void both_bury(struct both *);
+void both_next(struct both *);
 
 /* both_replay.c */
 void both_replay(struct both *);

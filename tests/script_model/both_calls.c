@@ -57,8 +57,8 @@ static void add_floor(struct both *both)
 		both_number(both, both_time(both, 2500000, 2500000));
 }
 
-/* add_delivery: id, version and attempt: mostly of what is stored. */
-static void add_delivery(struct both *both, const char *id)
+/* both_delivery: id, version and attempt: mostly of what is stored. */
+void both_delivery(struct both *both, const char *id)
 {
 	size_t size;
 	const unsigned char *value = both_stored(both, id, &size);
@@ -82,7 +82,8 @@ static void add_delivery(struct both *both, const char *id)
 
 static size_t make_body(struct both *both, const char *id, unsigned char *ret_body)
 {
-	unsigned char record[512];
+	unsigned char record[512], blocks[RECORD_BLOCKS_MAX];
+	struct record_rule rule = {.text = "every 1s", .occurrence = (dw_usec)both_draw(both, 9)};
 	uint64_t data = rng_next(&both->rng);
 	struct record made = {.id = id,
 			      .topic = "topic",
@@ -93,6 +94,10 @@ static size_t make_body(struct both *both, const char *id, unsigned char *ret_bo
 			      .id_size = (uint8_t)strlen(id),
 			      .topic_size = (uint8_t)(1 + both_draw(both, 5))};
 
+	if (both_draw(both, 3) == 0) {
+		made.blocks = blocks;
+		made.blocks_size = (uint16_t)record_rule_write(&rule, blocks);
+	}
 	record_encode(&made, record);
 	return value_pack(record, record_size(&made), ret_body);
 }
@@ -219,6 +224,15 @@ void both_put_one(struct both *both, const char *id)
 	say_puts(both, &put, 1);
 }
 
+void both_value(struct both *both, const char *id)
+{
+	static const struct caller nobody;
+	struct put put = {.id = id};
+
+	make_put(both, &put, &nobody, both_time(both, 2500000, 2500000));
+	both_bytes(both, put.value, put.size);
+}
+
 /* do_put: the ids of one call differ, as the store's do. */
 static void do_put(struct both *both)
 {
@@ -245,12 +259,12 @@ static void do_delivery(struct both *both, const char *script)
 
 	both_begin_guarded(both, script, caller);
 	for (unsigned i = both_some(both); i > 0; i--)
-		add_delivery(both, both_id(both));
+		both_delivery(both, both_id(both));
 	both_guarded(both, caller);
 }
 
-/* add_why: the text of dw_why(), often none. */
-static void add_why(struct both *both)
+/* both_why: the text of dw_why(), often none. */
+void both_why(struct both *both)
 {
 	char text[DW_WHY_MAX];
 	size_t size = both_draw(both, 3) ? 0 : (size_t)both_draw(both, 20);
@@ -271,28 +285,14 @@ static void do_retry(struct both *both)
 		size_t size;
 		const unsigned char *value;
 
-		add_delivery(both, id);
+		both_delivery(both, id);
 		value = both_stored(both, id, &size);
 		if (value && size >= 24 && both_draw(both, 4) == 0)
 			both_bytes(both, value + 16, 8); /* asked twice */
 		else
 			both_due(both);
 		both_number(both, both_draw(both, 2));
-		add_why(both);
-	}
-	both_guarded(both, caller);
-}
-
-static void do_bury(struct both *both)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, "bury", caller);
-	for (unsigned i = both_some(both); i > 0; i--) {
-		add_delivery(both, both_id(both));
-		both_number(both, 1 + both_draw(both, both_draw(both, 2) ? 5 : 255));
-		both_number(both, (uint64_t)both->now + both_draw(both, 100));
-		add_why(both);
+		both_why(both);
 	}
 	both_guarded(both, caller);
 }
@@ -404,7 +404,7 @@ static void do_repush(struct both *both)
 	for (unsigned i = both_some(both); i > 0; i--) {
 		const char *id = both_id(both);
 
-		add_delivery(both, id);
+		both_delivery(both, id);
 		for (unsigned k = 0; k < 4; k++) /* state, retries, crashes, open */
 			both_number(both, both_draw(both, k % 3 ? 256 : 2));
 		both_due(both);
@@ -566,16 +566,16 @@ void both_step(struct both *both)
 		void (*fn)(struct both *);
 		unsigned weight;
 	} all[] = {
-	    {do_put, 26},          {do_claim, 16},         {do_settle, 6},   {do_retry, 8},
-	    {both_claim_known, 8}, {both_settle_known, 3}, {do_bury, 8},     {do_cancel, 10},
-	    {do_move, 10},         {do_requeue, 6},        {do_drop, 2},     {do_forget, 1},
-	    {do_ack, 3},           {do_repush, 6},         {do_redelete, 3}, {both_inbox, 3},
-	    {both_page, 6},        {both_dead_page, 2},    {both_status, 1}, {both_report, 1},
-	    {both_purge, 1},       {both_acquire, 6},      {both_renew, 6},  {both_release, 1},
-	    {both_session, 8},     {both_hand, 5},         {both_shard, 1},  {do_damage, 4},
-	    {do_forge, 5},         {do_expire, 3},         {do_tear, 6},     {do_mend, 4},
-	    {both_orphans, 3},     {both_types, 1},        {do_fill, 1},     {both_newer, 5},
-	    {both_format, 2},      {both_replay, 10},      {both_confirm, 6}};
+	    {do_put, 26},          {do_claim, 16},         {do_settle, 6},    {do_retry, 8},
+	    {both_claim_known, 8}, {both_settle_known, 3}, {both_bury, 8},    {do_cancel, 10},
+	    {do_move, 10},         {do_requeue, 6},        {do_drop, 2},      {do_forget, 1},
+	    {do_ack, 3},           {do_repush, 6},         {do_redelete, 3},  {both_inbox, 3},
+	    {both_page, 6},        {both_dead_page, 2},    {both_status, 1},  {both_report, 1},
+	    {both_purge, 1},       {both_acquire, 6},      {both_renew, 6},   {both_release, 1},
+	    {both_session, 8},     {both_hand, 5},         {both_shard, 1},   {do_damage, 4},
+	    {do_forge, 5},         {do_expire, 3},         {do_tear, 6},      {do_mend, 4},
+	    {both_orphans, 3},     {both_types, 1},        {do_fill, 1},      {both_newer, 5},
+	    {both_format, 2},      {both_replay, 10},      {both_confirm, 6}, {both_next, 8}};
 	unsigned sum = 0;
 	uint64_t dice;
 

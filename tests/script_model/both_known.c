@@ -1,4 +1,4 @@
-/* Random claims and settles of what an owner knows. */
+/* Random claims and settles of what an owner knows, and burials and renewals. */
 #include "script_model/both.h"
 
 #include <stdio.h>
@@ -56,5 +56,36 @@ void both_settle_known(struct both *both)
 	both_begin_guarded(both, "settle_known", caller);
 	for (unsigned i = both_some(both); i > 0; i--)
 		both_text(both, both_id(both));
+	both_guarded(both, caller);
+}
+
+void both_bury(struct both *both)
+{
+	struct caller *caller = both_caller(both, true);
+
+	both_begin_guarded(both, "bury", caller);
+	for (unsigned i = both_some(both); i > 0; i--) {
+		both_delivery(both, both_id(both));
+		both_number(both, 1 + both_draw(both, both_draw(both, 2) ? 5 : 255));
+		both_number(both, (uint64_t)both->now + both_draw(both, 100));
+		both_why(both);
+	}
+	both_guarded(both, caller);
+}
+
+void both_next(struct both *both)
+{
+	struct caller *caller = both_caller(both, true);
+
+	both_begin_guarded(both, "next", caller);
+	for (unsigned i = both_some(both); i > 0; i--) {
+		const char *id = both_id(both);
+
+		both_delivery(both, id);
+		both_number(both, both_draw(both, 3) ? 0 : both_draw(both, 255));
+		both_number(both, (uint64_t)both->now + both_draw(both, 100));
+		both_why(both);
+		both_value(both, id);
+	}
 	both_guarded(both, caller);
 }

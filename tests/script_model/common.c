@@ -135,6 +135,36 @@ bool is_newer(struct bytes value)
 	       (unsigned char)value.at[VALUE_MIN + 3] > RECORD_VERSION && decode(value, &words);
 }
 
+/* record_in: the record of a value, if its sizes are those of a timer with a rule; or NULL. */
+static const char *record_in(struct bytes value)
+{
+	enum { AT_RECORD_SIZE = 4, AT_NAMES = 12, AT_DATA_SIZE = 16, NUMBERS = 28 };
+	const unsigned char *record = (const unsigned char *)value.at + VALUE_MIN;
+	double size, at;
+
+	if (value.size < VALUE_MIN + RECORD_HEADER_SIZE + 1 || value.at[HEAD_SIZE] % 16 != 3 ||
+	    memcmp(record, "DWT\2", 4) != 0)
+		return NULL;
+	size = (double)bytes_get(record + AT_RECORD_SIZE, 4);
+	at = RECORD_HEADER_SIZE + record[AT_NAMES] + record[AT_NAMES + 1];
+	if (VALUE_MIN + size > (double)value.size ||
+	    size - (double)bytes_get(record + AT_DATA_SIZE, 4) < at + 4 + NUMBERS)
+		return NULL;
+	return value.at + VALUE_MIN;
+}
+
+bool recurs(struct bytes value)
+{
+	const char *record = record_in(value);
+
+	return record && record_recurs(record, record);
+}
+
+bool is_same(struct bytes a, struct bytes b)
+{
+	return record_in(a) && record_in(b) && record_recurs(record_in(a), record_in(b));
+}
+
 bool may_have_newer(const struct run *run)
 {
 	struct bytes format = key_text(run->meta, "format");
@@ -171,6 +201,10 @@ bool client_cancels(struct bytes value, bool *ret_open)
 		return false;
 	}
 	*ret_open = fmod(words.flags, 65536) >= 256;
+	if (byte_of(words.flags, 0) == 1 && recurs(value)) {
+		*ret_open = true;
+		return false;
+	}
 	return byte_of(words.flags, 0) == 1;
 }
 

@@ -23,7 +23,8 @@ static void remove_letter(struct run *run, struct bytes name)
 
 /* ---- bury ---------------------------------------------------------------------------------- */
 
-static void set_aside(struct run *run, int at, double ver, double *number)
+/* add_letter: the timer becomes a dead letter, of the words from ARGV[at] on. */
+static void add_letter(struct run *run, int at, double ver, double *number)
 {
 	struct words words;
 	struct bytes id = arg(run, at);
@@ -51,8 +52,13 @@ static void set_aside(struct run *run, int at, double ver, double *number)
 	key_set_score(run->model, run->names, name, 0);
 	free(letter);
 	free(told);
-	(void)key_remove(run->model, run->timers, id); /* perhaps it is not there */
-	(void)key_remove(run->model, run->values, id);
+}
+
+static void set_aside(struct run *run, int at, double ver, double *number)
+{
+	add_letter(run, at, ver, number);
+	(void)key_remove(run->model, run->timers, arg(run, at)); /* perhaps it is not there */
+	(void)key_remove(run->model, run->values, arg(run, at));
 }
 
 /* bury_one: whether it was buried. */
@@ -97,6 +103,69 @@ void model_bury(struct run *run)
 	answer_ok(run, count);
 	for (size_t i = 0; i < count; i++)
 		any |= bury_one(run, 7 + 6 * (int)i, 1 + i, &number);
+	touch(run);
+	if (any)
+		key_set_text(run->model, run->meta, "dead", digits(number, room));
+	leave(run);
+}
+
+/* ---- next ---------------------------------------------------------------------------------- */
+
+/* renew stores the given value with the next version. */
+static void renew(struct run *run, int at, size_t item)
+{
+	struct bytes given = arg(run, at + 6);
+	struct words words = {.crc = word_at(given, 38)};
+	struct words floor = {0};
+	char room[HEAD_SIZE];
+
+	due_of((struct bytes){given.at + 8, 8}, &floor.v0, &floor.v1);
+	due_of((struct bytes){given.at + 16, 8}, &words.d0, &words.d1);
+	halves(next_ver(run, ver_of(&floor)), &words.v0, &words.v1);
+	item_bytes(run, item, encode(&words, room));
+	store(run, arg(run, at), (struct bytes){room, HEAD_SIZE},
+	      (struct bytes){given.at + HEAD_SIZE, given.size - HEAD_SIZE});
+	set_rank(run, arg(run, at), &words);
+}
+
+/* next_one: whether there is a new dead letter. */
+static bool next_one(struct run *run, int at, size_t item, double *number)
+{
+	struct bytes value = key_value(run->values, arg(run, at));
+	double ver = number_of(arg(run, at + 1));
+	bool buries = number_of(arg(run, at + 3)) > 0;
+	struct words words;
+
+	if (!value.at) {
+		item_code(run, item, missing(run, arg(run, at), ver));
+	} else if (!decode(value, &words)) {
+		item_code(run, item, CORRUPT_CODE);
+	} else if (ver_of(&words) != ver || words.attempt != number_of(arg(run, at + 2))) {
+		item_pair(run, item, STALE_CODE, value);
+	} else {
+		if (buries)
+			add_letter(run, at, ver, number);
+		renew(run, at, item);
+		return buries;
+	}
+	return false;
+}
+
+void model_next(struct run *run)
+{
+	size_t count = groups(run, 7, 7);
+	struct bytes before;
+	char room[32];
+	double number;
+	bool any = false;
+
+	if (!owner_enters(run))
+		return;
+	before = key_text(run->meta, "dead");
+	number = before.at ? number_of(before) : 0;
+	answer_ok(run, count);
+	for (size_t i = 0; i < count; i++)
+		any |= next_one(run, 7 + 7 * (int)i, 1 + i, &number);
 	touch(run);
 	if (any)
 		key_set_text(run->model, run->meta, "dead", digits(number, room));

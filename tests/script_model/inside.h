@@ -6,7 +6,7 @@
  *	common.c     lua/common.lua
  *	transition.c put, claim, settle, retry, cancel, move
  *	lease.c      acquire, renew, release, session, status, types, report, purge
- *	dead.c       bury, requeue, drop, forget, dead_page
+ *	dead.c       bury, next, requeue, drop, forget, dead_page
  *	pages.c      page, inbox, ack
  *	restore.c    repush, redelete
  *	repair.c     orphans, mend
@@ -142,6 +142,11 @@ bool is_open(struct bytes value);
  * scripts for people answer. */
 #define NEWER_ERROR "ERR the timer is of a newer durawheel, and left alone"
 bool is_newer(struct bytes value);
+/* recurs: a timer with a rule; is_same: two of them that differ at most in their occurrence. */
+bool recurs(struct bytes value);
+bool is_same(struct bytes a, struct bytes b);
+/* missing: the code for a timer that the owner knows and that has no value. */
+int missing(const struct run *, struct bytes id, double ver);
 bool may_have_newer(const struct run *);
 double next_ver(struct run *, double floor);
 double congruent(const struct run *, double least);
@@ -217,6 +222,7 @@ void model_replay(struct run *);
 void model_report(struct run *);
 void model_purge(struct run *);
 void model_bury(struct run *);
+void model_next(struct run *);
 void model_requeue(struct run *);
 void model_drop(struct run *);
 void model_forget(struct run *);

@@ -13,6 +13,7 @@ static const struct {
     {"acquire", model_acquire},
     {"add", model_add},
     {"bury", model_bury},
+    {"next", model_next},
     {"cancel", model_cancel},
     {"cancel_one", model_cancel_one},
     {"claim", model_claim},

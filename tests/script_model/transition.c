@@ -91,8 +91,15 @@ static bool put_one(struct run *run, const struct puts *puts, size_t k)
 			set_rank(run, id, &words);
 		return true;
 	}
+	if (before.at && is_same(before, value) && decode(before, &words)) {
+		item_pair(run, 1 + k, 0, before);
+		if (puts->tried)
+			set_rank(run, id, &words);
+		return true;
+	}
 	if (no_room(run))
 		return false;
+	words = (struct words){0};
 	due_of((struct bytes){value.at + 16, 8}, &words.d0, &words.d1);
 	words.crc = word_at(value, 38);
 	halves(next_ver(run, version_of(run, puts, k)), &words.v0, &words.v1);
@@ -159,8 +166,7 @@ void model_put(struct run *run)
 	leave(run);
 }
 
-/* missing: what an owner hears of a timer that it knows and that has no value. */
-static int missing(const struct run *run, struct bytes id, double ver)
+int missing(const struct run *run, struct bytes id, double ver)
 {
 	const struct entry *told = key_find(run->inbox, id);
 

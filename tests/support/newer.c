@@ -47,7 +47,7 @@ static size_t names(unsigned version, const char *id, const char *topic, unsigne
 size_t newer_body(const char *id, const char *topic, unsigned char *ret_body)
 {
 	static const unsigned char blocks[] = {1, 0, 2, 0, 0, 0xff, 0x87, 1, 5, 0, 'd', 'a', 'i'};
-	size_t size = names(2, id, topic, ret_body);
+	size_t size = names(RECORD_VERSION + 1, id, topic, ret_body);
 
 	memset(ret_body + AT_REST, 0xa5, AT_ID - AT_REST); /* unknown to this version */
 	memcpy(ret_body + size, blocks, sizeof blocks);

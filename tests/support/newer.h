@@ -1,5 +1,5 @@
-/* Timers as a later durawheel may store them, with a body of version 2, and stored timers that no
- * call of this library makes. */
+/* Timers as a later durawheel may store them, with a body of the next version, and stored timers
+ * that no call of this library makes. */
 #ifndef DW_TESTS_NEWER_H
 #define DW_TESTS_NEWER_H
 
@@ -12,7 +12,8 @@ enum { NEWER_BODY_MAX = 1024 };
 /* newer_seal sets the size and the checksum of a body. */
 void newer_seal(unsigned char *body, size_t size);
 
-/* newer_body writes a body of version 2 of at most NEWER_BODY_MAX bytes. Returns its size. */
+/* newer_body writes a body of the next version of at most NEWER_BODY_MAX bytes. Returns its size.
+ * */
 size_t newer_body(const char *id, const char *topic, unsigned char *ret_body);
 
 #if DW_WITH_REDIS

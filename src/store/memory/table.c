@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/memory/table_scan.h"
+#include "timer/same.h"
 
 static void stored_free(const struct alloc *alloc, struct stored_timer *timer)
 {
@@ -163,7 +164,8 @@ static void forget(struct timer_table *table, dw_op *op, dw_usec now)
 static int add_dead_letter(struct timer_table *table, const dw_op *op,
 			   const struct stored_timer *timer, enum life_why why)
 {
-	struct why said = {op->body, op->body_size};
+	struct why said = op->kind == DW_OP_NEXT ? (struct why){op_why(op), op->limit}
+						 : (struct why){op->body, op->body_size};
 	struct dead_letter letter = {.at = table->now,
 				     .reason = op->reason,
 				     .record = timer->record,
@@ -184,13 +186,19 @@ static int carry_out(struct timer_table *table, dw_op *op, struct stored_timer *
 	struct inbox_entry *entry = NULL;
 	char *why = NULL;
 
-	if (step->effect == LIFE_STORE && !(made = timer_new(table, op, &step->record)))
-		return DW_ENOMEM;
-	if (step->effect == LIFE_BURY && add_dead_letter(table, op, timer, step->why) != DW_OK)
-		return DW_ENOMEM;
+	if (step->effect == LIFE_STORE || step->effect == LIFE_RENEW) {
+		made = timer_new(table, op, &step->record);
+		if (!made)
+			return DW_ENOMEM;
+	}
 	if (step->effect == LIFE_UPDATE && step->why == LIFE_WHY_REPLACED &&
 	    copy_why(table, op, &why) != DW_OK)
 		return DW_ENOMEM;
+	if ((step->effect == LIFE_BURY || step->effect == LIFE_RENEW) &&
+	    add_dead_letter(table, op, timer, step->why) != DW_OK) {
+		alloc_free(&table->alloc, made);
+		return DW_ENOMEM;
+	}
 	if (step->news && !(entry = inbox_entry_new(&table->alloc, op->id))) {
 		alloc_free(&table->alloc, made);
 		return DW_ENOMEM;
@@ -240,7 +248,11 @@ static void apply_to_timer(struct timer_table *table, dw_op *op, const struct ta
 {
 	struct stored_timer *timer = table_find(table, op->id);
 	struct life_caller who = life_of(table, op, caller);
-	struct life_step step = life_take(op, timer ? &timer->record : NULL, &who);
+	struct life_step step;
+
+	if (timer)
+		same_note(&timer->record, timer->body, op);
+	step = life_take(op, timer ? &timer->record : NULL, &who);
 
 	if (life_renews(&step, &who))
 		table->generation = who.generation;
@@ -251,7 +263,9 @@ static void apply_to_timer(struct timer_table *table, dw_op *op, const struct ta
 		op->status = DW_ENOMEM;
 	if (op->status == DW_OK)
 		op->head = step.record.head;
-	if (step.effect == LIFE_BURY)
+	if (op->kind == DW_OP_PUT && step.show)
+		op->flags |= DW_OP_DONE;
+	if (step.effect == LIFE_BURY || step.effect == LIFE_RENEW)
 		forget(table, op, caller->now);
 }
 

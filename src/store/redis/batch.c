@@ -101,6 +101,29 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 	return true;
 }
 
+static void add_delivery(struct redis_command *words, const dw_op *op)
+{
+	command_text(words, op->id);
+	command_unsigned(words, op->head.generation);
+	command_number(words, op->head.attempt);
+}
+
+/* add_next adds a timer that waits for its next occurrence. False: its body is not a record. */
+static bool add_next(struct redis_store *store, const struct shard *shard, const dw_op *op,
+		     unsigned char **at)
+{
+	struct redis_command *words = &store->pipeline.words;
+	size_t size = write_put(store, shard, op, *at);
+
+	add_delivery(words, op);
+	command_number(words, op->reason);
+	command_number(words, store->env.now(store->env.now_user));
+	command_bytes(words, op_why(op), op->limit);
+	command_bytes(words, *at, size);
+	*at += size;
+	return size > 0;
+}
+
 /* add_push adds a timer that is written again after a loss. False: its body is not a record. */
 static bool add_push(struct redis_command *words, const dw_op *op, unsigned char **at)
 {
@@ -148,13 +171,6 @@ static bool add_replay(struct redis_command *words, const dw_op *op, unsigned ch
 	command_bytes(words, *at, size);
 	*at += size;
 	return size > 0 || replay->what != DW_OP_PUT;
-}
-
-static void add_delivery(struct redis_command *words, const dw_op *op)
-{
-	command_text(words, op->id);
-	command_unsigned(words, op->head.generation);
-	command_number(words, op->head.attempt);
 }
 
 /* add_known_claims adds the claimed timers as they are to be stored, because the script does not
@@ -255,6 +271,8 @@ static size_t words_of(dw_op_kind kind)
 		return 10;
 	case DW_OP_REPUSH:
 		return 9;
+	case DW_OP_NEXT:
+		return 7;
 	case DW_OP_RETRY:
 	case DW_OP_BURY:
 		return 6;
@@ -317,7 +335,7 @@ void batch_forget(struct op_queue *queue)
 static bool is_free(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT || op->kind == DW_OP_CANCEL || op->kind == DW_OP_CLAIM ||
-	       op->kind == DW_OP_SETTLE || op->kind == DW_OP_ACK;
+	       op->kind == DW_OP_SETTLE || op->kind == DW_OP_NEXT || op->kind == DW_OP_ACK;
 }
 
 /* run_end returns the last operation of the run at the head of the queue. NULL: the run already
@@ -446,6 +464,8 @@ bool batch_add(struct redis_store *store, const struct shard *shard, const struc
 
 		if (op->kind == DW_OP_REPUSH)
 			said = add_push(&store->pipeline.words, op, &at);
+		else if (op->kind == DW_OP_NEXT)
+			said = add_next(store, shard, op, &at);
 		else if (op->kind == DW_OP_REPLAY)
 			said = add_replay(&store->pipeline.words, op, &at);
 		else

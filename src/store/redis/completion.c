@@ -26,6 +26,7 @@ static bool is_ordered(const dw_op *op)
 	case DW_OP_CANCEL:
 	case DW_OP_SETTLE:
 	case DW_OP_BURY:
+	case DW_OP_NEXT:
 	case DW_OP_OWN: /* so that all operations sent as a client are answered before it */
 		return true;
 	default:
@@ -184,6 +185,7 @@ static bool is_waited_for(const dw_op *op)
 	case DW_OP_SETTLE:
 	case DW_OP_RETRY:
 	case DW_OP_BURY:
+	case DW_OP_NEXT:
 	case DW_OP_ACK:
 	case DW_OP_INBOX:
 	case DW_OP_LOSS:

@@ -60,6 +60,8 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 	token_note_row(shard, op->rows);
 	if (status == DW_OK)
 		op->head = op->rows->head;
+	if (status == DW_OK && op->kind == DW_OP_PUT)
+		op->flags |= DW_OP_DONE; /* the same recurring timer was there, and stays */
 	return status;
 }
 
@@ -122,34 +124,6 @@ static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 	}
 }
 
-/* note_end keeps tombstones up to date: the operation ended a timer or stored one. */
-static void note_end(struct redis_store *store, struct shard *shard, const dw_op *op)
-{
-	switch (op->kind) {
-	case DW_OP_SETTLE:
-	case DW_OP_CANCEL:
-		tombstone_add(store, shard, op->id, op->head.generation, false);
-		return;
-	case DW_OP_BURY:
-		tombstone_add(store, shard, op->id, op->head.generation, true);
-		return;
-	case DW_OP_REPLAY:
-		if (op->replay->what == DW_OP_SETTLE || op->replay->what == DW_OP_CANCEL)
-			tombstone_add(store, shard, op->id, op->head.generation, false);
-		else
-			shard_expect_news(store, shard); /* the inbox names the new generation */
-		return;
-	case DW_OP_PUT:
-	case DW_OP_CLAIM:
-	case DW_OP_MOVE:
-	case DW_OP_REQUEUE:
-		tombstone_drop(shard, op->id, op->head.generation);
-		return;
-	default:
-		return;
-	}
-}
-
 /* take_as_given: the script has done all operations just as they said. */
 static void take_as_given(struct redis_store *store, struct redis_request *request)
 {
@@ -157,7 +131,7 @@ static void take_as_given(struct redis_store *store, struct redis_request *reque
 
 	while ((op = op_queue_pop(&request->ops))) {
 		set_head(store, request->shard, op);
-		note_end(store, request->shard, op);
+		tombstone_note(store, request->shard, op);
 		answer(store, op, DW_OK);
 	}
 }
@@ -208,6 +182,13 @@ static void write_half_deleted(struct redis_store *store, struct shard *shard,
 	shard_mark(store, shard, SHARD_INCOMPLETE);
 }
 
+/* makes_letter: the operation has made a dead letter, and old ones are dropped now. */
+static bool makes_letter(const dw_op *op)
+{
+	return (op->kind == DW_OP_BURY || (op->kind == DW_OP_NEXT && op->reason)) &&
+	       !(op->flags & OP_OURS);
+}
+
 static void take_items(struct redis_store *store, struct redis_request *request,
 		       const struct reply *reply)
 {
@@ -230,8 +211,8 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 		 * lost. */
 		if (status == DW_OK ||
 		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
-			note_end(store, request->shard, op);
-		if (op->kind == DW_OP_BURY && status == DW_OK && !(op->flags & OP_OURS))
+			tombstone_note(store, request->shard, op);
+		if (makes_letter(op) && status == DW_OK)
 			forget_letters(store, request->shard, op);
 		else if (!(op->kind == DW_OP_DROP && status == DW_ENOENT &&
 			   is_passed_on(store, request->shard, op)))
@@ -300,6 +281,7 @@ static bool may_repeat(const dw_op *op)
 	case DW_OP_SETTLE:
 	case DW_OP_RETRY:
 	case DW_OP_BURY:
+	case DW_OP_NEXT:
 	case DW_OP_ACK:
 	case DW_OP_REPUSH:
 	case DW_OP_REPLAY:
@@ -429,7 +411,7 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 		if (resolves)
 			status = applied_status(op, status, request->as_owner);
 		if (status == DW_ENOENT && op->kind == DW_OP_CANCEL)
-			note_end(store, request->shard, op);
+			tombstone_note(store, request->shard, op);
 		if (status != DW_OK)
 			drop_rows(store, op);
 		answer(store, op, status);

@@ -44,6 +44,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_LETTER] = {"letter", "OK:i"},
     [SCRIPT_MEND] = {"mend", "OK:/i" REFUSED},
     [SCRIPT_MOVE] = {"move", "OK:/k" REFUSED},
+    [SCRIPT_NEXT] = {"next", "OK:/k" REFUSED},
     [SCRIPT_ORPHANS] = {"orphans", ":b/b"},
     [SCRIPT_PAGE] = {"page", ":|:BVb"},
     [COMMAND_PAGE_SCORES] = {"page_scores", ":|:BVB"},

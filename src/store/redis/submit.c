@@ -109,7 +109,8 @@ static int permit(const struct redis_store *store, const dw_op *op)
  * the calls lose their order in the shards' queues. */
 static bool makes_generation(const dw_op *op)
 {
-	return op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE;
+	return op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_NEXT ||
+	       op->kind == DW_OP_REQUEUE;
 }
 
 void submit_one(struct redis_store *store, dw_op *op)

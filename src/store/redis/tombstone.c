@@ -131,3 +131,31 @@ void tombstone_move(struct redis_store *store, struct shard *old)
 		tombstone = next;
 	}
 }
+
+void tombstone_note(struct redis_store *store, struct shard *shard, const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_SETTLE:
+	case DW_OP_CANCEL:
+		tombstone_add(store, shard, op->id, op->head.generation, false);
+		return;
+	case DW_OP_BURY:
+		tombstone_add(store, shard, op->id, op->head.generation, true);
+		return;
+	case DW_OP_REPLAY:
+		if (op->replay->what == DW_OP_SETTLE || op->replay->what == DW_OP_CANCEL)
+			tombstone_add(store, shard, op->id, op->head.generation, false);
+		else
+			shard_expect_news(store, shard); /* the inbox names the new generation */
+		return;
+	case DW_OP_PUT:
+	case DW_OP_CLAIM:
+	case DW_OP_MOVE:
+	case DW_OP_NEXT:
+	case DW_OP_REQUEUE:
+		tombstone_drop(shard, op->id, op->head.generation);
+		return;
+	default:
+		return;
+	}
+}

@@ -37,6 +37,9 @@ void tombstone_add(struct redis_store *, struct shard *, const char *id, uint64_
  * that of an earlier timer of the id. */
 void tombstone_drop(struct shard *, const char *id, uint64_t generation);
 
+/* tombstone_note keeps tombstones up to date: the operation ended a timer or stored one. */
+void tombstone_note(struct redis_store *, struct shard *, const dw_op *);
+
 /* tombstone_covers: true if that generation of the timer, or a later one, was deleted or is a dead
  * letter. */
 bool tombstone_covers(const struct shard *, const char *id, uint64_t generation);

@@ -50,6 +50,13 @@ size_t value_pack(const void *bytes, size_t size, unsigned char *ret_packed)
 
 	if (record_decode(bytes, size, &record) != DW_OK)
 		return 0;
+	if (record.blocks_size > 0) {
+		ret_packed[0] = FORM_RECORD;
+		ret_packed[1] = 0;
+		memcpy(ret_packed + 2, (const unsigned char *)bytes + RECORD_CRC, 4);
+		memcpy(at, bytes, size);
+		return VALUE_BODY_MIN + size;
+	}
 	ret_packed[0] = record.late_after ? FORM_LATE : FORM_PLAIN;
 	ret_packed[1] = record.topic_size;
 	memcpy(ret_packed + 2, (const unsigned char *)bytes + RECORD_CRC, 4);

@@ -20,6 +20,8 @@ static enum redis_script_id script_of(const dw_op *op)
 		return SCRIPT_RETRY;
 	case DW_OP_BURY:
 		return SCRIPT_BURY;
+	case DW_OP_NEXT:
+		return SCRIPT_NEXT;
 	case DW_OP_CANCEL:
 		return SCRIPT_CANCEL;
 	case DW_OP_MOVE:

@@ -13,6 +13,7 @@
 #include "store/sqlite/status.h"
 #include "store/sqlite/topics.h"
 #include "timer/record.h"
+#include "timer/same.h"
 #include "timer/transition.h"
 
 static void count(struct sqlite_session *session, const struct life_record *record, int by)
@@ -63,6 +64,7 @@ static bool names_generation(const dw_op *op)
 	case DW_OP_SETTLE:
 	case DW_OP_RETRY:
 	case DW_OP_BURY:
+	case DW_OP_NEXT:
 		return true;
 	default:
 		return false;
@@ -135,16 +137,17 @@ static int update_timer(struct sqlite_session *session, const struct life_record
 static int tell(struct sqlite_session *session, const dw_op *op, const struct stored *found,
 		const struct life_step *step)
 {
+	const char *text = op->kind == DW_OP_NEXT ? op_why(op) : op->body;
+	size_t size = op->kind == DW_OP_NEXT ? op->limit : op->body_size;
 	sqlite3_stmt *statement;
 	int code;
 
-	if (step->why != LIFE_WHY_REPLACED || (op->body_size == 0 && !found->had_why))
+	if (step->why != LIFE_WHY_REPLACED || (size == 0 && !found->had_why))
 		return SQLITE_OK;
 	statement = statement_of(session, SQL_TIMER_TELL);
-	code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)step->record.head.generation);
+	code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)found->row.record.head.generation);
 	/* A NULL text is bound as NULL. */
-	code = code ? code
-		    : sqlite3_bind_text(statement, 2, op->body, (int)op->body_size, SQLITE_STATIC);
+	code = code ? code : sqlite3_bind_text(statement, 2, text, (int)size, SQLITE_STATIC);
 	return run(statement, code);
 }
 
@@ -191,6 +194,11 @@ static int carry_out(struct sqlite_session *session, dw_op *op, const struct sto
 	case LIFE_STORE:
 		if (found->statement)
 			code = delete_timer(session, &found->row.record);
+		code = code ? code : insert_timer(session, op, &step->record);
+		break;
+	case LIFE_RENEW:
+		code = tell(session, op, found, step);
+		code = code ? code : dead_letter(session, op, &found->row.record);
 		code = code ? code : insert_timer(session, op, &step->record);
 		break;
 	case LIFE_UPDATE:
@@ -248,10 +256,14 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 	code = code ? code : know_caller(session, op, found.statement == NULL, &who);
 	if (code != SQLITE_OK)
 		return code;
+	if (found.statement && !found.row.record.damaged && !found.row.record.newer)
+		same_note(&found.row.record, found.row.body, op);
 	step = life_take(op, found.statement ? &found.row.record : NULL, &who);
 	op->status = step.status;
 	if (step.show && !show(session, op, &found.row, &step))
 		step.effect = LIFE_KEEP;
+	if (op->kind == DW_OP_PUT && step.show)
+		op->flags |= DW_OP_DONE;
 	if (step.effect == LIFE_UPDATE)
 		seal = record_seal(&step.record.head, step.record.claim, found.row.body);
 	if (found.statement)

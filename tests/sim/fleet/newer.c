@@ -97,7 +97,7 @@ static void store(struct fleet *fleet, struct name *name)
 	write_field(fleet, "ZADD", server_key(shard, "z"), score, name->id);
 	write_value(fleet, server_key(shard, "h"), name->id, &head);
 	if (chance(fleet->sim, 5000))
-		write_field(fleet, "HSET", server_key(shard, "m"), "format", "2");
+		write_field(fleet, "HSET", server_key(shard, "m"), "format", "3");
 	news(fleet, shard, name->id, head.generation, false);
 	operation_newer(fleet->sim, name, &head);
 	faults_disturb(fleet->sim, fleet->sim->clocks.steady);

@@ -1,5 +1,5 @@
 /* A timer as bytes. The golden bytes were made by another program; they never change: a stored
- * timer of version 1 must be read by every later release, and one of version 2 must be known as one
+ * timer of version 1 must be read by every later release, and one of version 3 must be known as one
  * by this release. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,13 +24,26 @@ enum { GOLDEN_SIZE = sizeof golden - 1 };
 
 /* Bytes 16 to 27 and what follows the topic are the later version's own. */
 static const unsigned char golden_newer[] =
-    "\x44\x57\x54\x02\x40\x00\x00\x00\xeb\xe8\xbe\xbe\x08\x0d\x00\x00\xa0\xa1\xa2\xa3"
+    "\x44\x57\x54\x03\x40\x00\x00\x00\x8c\x95\x97\xc7\x08\x0d\x00\x00\xa0\xa1\xa2\xa3"
     "\xa4\xa5\xa6\xa7\xa8\xa9\xaa\xab"
     "order:42"
     "order.timeout"
     "\x01\x00\x02\x00\x00\xff\x87\x01\x05\x00"
     "daily";
 enum { GOLDEN_NEWER_SIZE = sizeof golden_newer - 1 };
+
+/* A recurring timer, of version 2. */
+static const unsigned char golden_rule[] =
+    "\x44\x57\x54\x02\x7c\x00\x00\x00\x23\x5d\x39\xaf\x0a\x0a\x00\x00"
+    "\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+    "exam.today"
+    "exam.today"
+    "\x01\x01\x45\x00\x00\x00\xd9\x18\x01\x61\x06\x00\x00\xb8\xb1\x6b"
+    "\xff\x60\x06\x00\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00\x00\x00"
+    "cron 0 8 * * mon-fri; zone Europe/London\0"
+    "\x00\xff"
+    "a";
+enum { GOLDEN_RULE_SIZE = sizeof golden_rule - 1 };
 
 static struct record golden_record(void)
 {
@@ -228,7 +241,7 @@ static void body_of_a_later_version_is_newer_and_has_its_names(void **state)
 	assert_memory_equal(record.topic, "order.timeout", 13);
 	assert_int_equal(record.data_size, 0);
 	memcpy(body, golden_newer, sizeof body);
-	for (unsigned version = 2; version <= UINT8_MAX; version++) {
+	for (unsigned version = RECORD_VERSION + 1; version <= UINT8_MAX; version++) {
 		body[3] = (unsigned char)version;
 		newer_seal(body, sizeof body);
 		assert_int_equal(record_decode(body, sizeof body, &record), DW_ENEWER);
@@ -297,11 +310,16 @@ static void row_with_the_body_of_another_id_is_corrupt(void **state)
 /* mutate changes some bytes, or the size, of one of the golden bodies; its checksum is right. */
 static size_t mutate(struct rng *rng, unsigned char *body)
 {
-	bool newer = rng_below(rng, 2);
-	size_t size = newer ? GOLDEN_NEWER_SIZE : GOLDEN_SIZE;
+	static const struct {
+		const unsigned char *bytes;
+		size_t size;
+	} all[] = {{golden, GOLDEN_SIZE},
+		   {golden_newer, GOLDEN_NEWER_SIZE},
+		   {golden_rule, GOLDEN_RULE_SIZE}};
+	size_t which = (size_t)rng_below(rng, 3), size = all[which].size;
 	int changes = (int)rng_below(rng, 4);
 
-	memcpy(body, newer ? golden_newer : golden, size);
+	memcpy(body, all[which].bytes, size);
 	if (rng_below(rng, 4) == 0)
 		size = RECORD_HEADER_SIZE + (size_t)rng_below(rng, size - RECORD_HEADER_SIZE + 1);
 	while (changes-- > 0) {
@@ -326,6 +344,94 @@ static void assert_within(const struct record *record, const unsigned char *body
 		assert_ptr_equal((const unsigned char *)record->data + record->data_size, end);
 }
 
+static void body_with_a_rule_is_as_it_was_written(void **state)
+{
+	struct record_rule rule = {.text = "cron 0 8 * * mon-fri; zone Europe/London",
+				   .occurrence = INT64_C(1795507200000000),
+				   .start = INT64_C(1795500000000000),
+				   .until = DW_NEVER,
+				   .missed = 2};
+	unsigned char blocks[RECORD_BLOCKS_MAX], body[GOLDEN_RULE_SIZE];
+	struct record record = golden_record(), again;
+	struct record_rule found;
+
+	(void)state;
+	record.id = record.topic = "exam.today";
+	record.id_size = record.topic_size = 10;
+	record.late_after = 0;
+	record.blocks = blocks;
+	record.blocks_size = (uint16_t)record_rule_write(&rule, blocks);
+	assert_int_equal(record_size(&record), GOLDEN_RULE_SIZE);
+	record_encode(&record, body);
+	assert_memory_equal(body, golden_rule, GOLDEN_RULE_SIZE);
+	assert_int_equal(record_decode(body, GOLDEN_RULE_SIZE, &again), DW_OK);
+	assert_int_equal(again.data_size, 3);
+	assert_memory_equal(again.data, record.data, 3);
+	assert_true(record_rule(body, &found));
+	assert_string_equal(found.text, rule.text);
+	assert_int_equal(found.occurrence, rule.occurrence);
+	assert_int_equal(found.start, rule.start);
+	assert_int_equal(found.until, rule.until);
+	assert_int_equal(found.missed, rule.missed);
+	assert_false(record_rule(golden, &found));
+}
+
+static void renewed_body_differs_only_in_its_occurrence(void **state)
+{
+	enum { AT_FLAGS = 28 + 20 + 1, AT_TEXT = AT_FLAGS + 31 };
+	unsigned char body[GOLDEN_RULE_SIZE], other[GOLDEN_RULE_SIZE];
+	struct record_rule rule;
+	struct record record;
+
+	(void)state;
+	memcpy(body, golden_rule, sizeof body);
+	assert_true(record_rule(body, &rule));
+	rule.occurrence += DW_DAYS(1);
+	rule.missed = 0;
+	record_renew(body, &rule);
+	assert_int_equal(record_decode(body, sizeof body, &record), DW_OK);
+	assert_true(record_rule(body, &rule));
+	assert_int_equal(rule.occurrence, INT64_C(1795507200000000) + DW_DAYS(1));
+	assert_true(record_recurs(body, golden_rule));
+	memcpy(other, golden_rule, sizeof other);
+	other[AT_TEXT] ^= 1;
+	newer_seal(other, sizeof other);
+	assert_false(record_recurs(body, other));
+	other[AT_TEXT] ^= 1;
+	other[sizeof other - 1] ^= 1; /* data */
+	newer_seal(other, sizeof other);
+	assert_false(record_recurs(body, other));
+	assert_false(record_recurs(golden, golden));
+}
+
+/* A block that must be known makes the timer newer; another one is passed over and kept. */
+static void unknown_block_of_this_version_says_what_to_do(void **state)
+{
+	unsigned char blocks[] = {9, 1, 1, 0, 'x'};
+	unsigned char body[GOLDEN_SIZE + sizeof blocks];
+	struct record record = golden_record();
+
+	(void)state;
+	record.blocks = blocks;
+	record.blocks_size = sizeof blocks;
+	record_encode(&record, body);
+	assert_int_equal(record_decode(body, sizeof body, &record), DW_ENEWER);
+	assert_int_equal(record.id_size, 8);
+	assert_int_equal(record.data_size, 0);
+	record = golden_record();
+	blocks[1] = 0;
+	record.blocks = blocks;
+	record.blocks_size = sizeof blocks;
+	record_encode(&record, body);
+	assert_int_equal(record_decode(body, sizeof body, &record), DW_OK);
+	assert_int_equal(record.blocks_size, sizeof blocks);
+	assert_int_equal(record.data_size, 3);
+	blocks[2] = 2; /* beyond the blocks */
+	record.blocks = blocks;
+	record_encode(&record, body);
+	assert_int_equal(record_decode(body, sizeof body, &record), DW_ECORRUPT);
+}
+
 /* Whoever writes a store may give it bytes with the right checksum. A copy of exactly its size lets
  * the sanitizers see a byte that is read beyond it. */
 static void body_of_any_bytes_with_a_right_checksum_is_within_the_limits(void **state)
@@ -335,7 +441,7 @@ static void body_of_any_bytes_with_a_right_checksum_is_within_the_limits(void **
 
 	(void)state;
 	for (int i = 0; i < 200000; i++) {
-		unsigned char body[GOLDEN_SIZE + GOLDEN_NEWER_SIZE];
+		unsigned char body[GOLDEN_RULE_SIZE];
 		size_t size = mutate(&rng, body);
 		unsigned char *copy = malloc(size);
 		struct record record = {0};
@@ -448,6 +554,9 @@ int main(void)
 	    cmocka_unit_test(body_of_a_later_version_is_newer_and_has_its_names),
 	    cmocka_unit_test(body_of_a_later_version_is_newer_whatever_its_names),
 	    cmocka_unit_test(body_of_a_later_version_with_any_bit_flipped_is_corrupt),
+	    cmocka_unit_test(body_with_a_rule_is_as_it_was_written),
+	    cmocka_unit_test(renewed_body_differs_only_in_its_occurrence),
+	    cmocka_unit_test(unknown_block_of_this_version_says_what_to_do),
 	    cmocka_unit_test(row_with_the_body_of_another_id_is_corrupt),
 	    cmocka_unit_test(body_of_any_bytes_with_a_right_checksum_is_within_the_limits),
 	    cmocka_unit_test(body_of_random_bytes_is_corrupt),

@@ -142,7 +142,7 @@ static void client_lists_a_newer_timer_and_cannot_change_it(void **state)
 	(void)state;
 	make();
 	plant_value("it");
-	(void)command("HSET {%s:%02u}:m format 2", name, shard_of("it"));
+	(void)command("HSET {%s:%02u}:m format 3", name, shard_of("it"));
 	open_as(&viewer, DW_CLIENT);
 	assert_int_equal(
 	    viewer_answer(&viewer, dw_list(viewer.d, "later", NULL, 8, viewer_page, &viewer)),
@@ -182,12 +182,12 @@ static void owner_is_refused_where_the_mark_is(void **state)
 
 	(void)state;
 	make();
-	(void)command("HSET {%s:11}:m format 2", name);
+	(void)command("HSET {%s:11}:m format 3", name);
 	assert_int_equal(try_open(&viewer, DW_OWNER), DW_ENEWER);
 	assert_non_null(strstr(viewer.message, "newer durawheel"));
 	(void)command("HSET {%s:11}:m format x", name);
 	assert_int_equal(try_open(&viewer, DW_OWNER), DW_ENEWER);
-	(void)command("HSET {%s:11}:m format 1", name);
+	(void)command("HSET {%s:11}:m format 2", name);
 	open_as(&viewer, DW_OWNER);
 	viewer_close(&viewer);
 }
@@ -198,7 +198,7 @@ static void standby_waits_where_the_mark_is(void **state)
 
 	(void)state;
 	make();
-	(void)command("HSET {%s:11}:m format 2", name);
+	(void)command("HSET {%s:11}:m format 3", name);
 	open_as(&viewer, DW_STANDBY);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_NEWER], 1);
 	assert_int_equal(viewer.statuses[DW_EVENT_NEWER], DW_ENEWER);
@@ -222,7 +222,7 @@ static void owner_that_meets_a_newer_timer_marks_the_shard_and_gives_up(void **s
 	assert_int_equal(viewer.events[DW_EVENT_NEWER], 1);
 	assert_int_equal(viewer.statuses[DW_EVENT_OWNER_LOST], DW_ENEWER);
 	viewer_sync(&viewer, dw_after(viewer.d, "t", "mine", 0, NULL, 0));
-	assert_int_equal(command("HGET {%s:%02u}:m format", name, shard_of("it")), 2);
+	assert_int_equal(command("HGET {%s:%02u}:m format", name, shard_of("it")), 3);
 	assert_int_equal(try_open(&other, DW_OWNER), DW_ENEWER);
 	assert_untouched("it");
 	take_away("it");
@@ -297,7 +297,7 @@ static void newer_letter_is_listed_and_stays(void **state)
 	(void)command("ZADD {%s:%02u}:d 1 %b", name, shard, member, member_size);
 	(void)command("ZADD {%s:%02u}:e 0 %b", name, shard, member, member_size);
 	(void)command("HSET {%s:%02u}:D %b %b", name, shard, member, member_size, bytes, size);
-	(void)command("HSET {%s:%02u}:m format 2", name, shard);
+	(void)command("HSET {%s:%02u}:m format 3", name, shard);
 	open_as(&viewer, DW_CLIENT);
 	for (int i = 0; i < 2; i++) {
 		viewer_sync(&viewer,
@@ -326,7 +326,7 @@ static void purge_leaves_what_is_newer(void **state)
 
 	(void)state;
 	open_as(&viewer, DW_OWNER);
-	(void)command("HSET {%s:%02u}:m format 2", name, shard_of("it"));
+	(void)command("HSET {%s:%02u}:m format 3", name, shard_of("it"));
 	viewer_sync(&viewer, dw_after(viewer.d, "t", "it", DW_HOURS(1), NULL, 0));
 	assert_int_equal(viewer_answer(&viewer, dw_purge(viewer.d, viewer_done, &viewer)),
 			 DW_ENEWER);

@@ -1,0 +1,78 @@
+-- next: recurring timers whose delivery is over wait for their next occurrence. Each becomes the
+-- next version of its id, pending, with attempt 0.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; role owner
+--           7.. for each timer: id, version, attempt, reason (0; 1 to 255: this occurrence also
+--           becomes a dead letter), at (us), the text of dw_why() as for bury, and its value at the
+--           next occurrence, with the version from which on the next one is given
+-- returns   {'OK', ...}: the new header; 2 no such timer; {3, value} the id has another version or
+--           attempt; 5 damaged; 6 another program has deleted the value and not the entry; or a
+--           refusal
+-- cost      O(log N) a timer; 4 us of the server
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+
+local ids = column(7, 7)
+local values = call('HMGET', VALUES, unpack(ids))
+local number = tonumber(call('HGET', META, 'dead') or 0)
+call('ZCARD', TIMERS)
+call('ZCARD', DEAD)
+call('HLEN', LETTERS)
+call('ZCARD', NAMES)
+
+local answer, made, scores, stored = {'OK'}, {}, {}, {}
+
+-- renewed: the header of a given value, with the next version.
+local function renewed(value)
+	local d0, d1 = words_of('<I4I4', value, 17)
+	local v0, v1 = halves(next_ver((words_of('<I8', value, 9))))
+	return encode(0, 0, v0, v1, d0, d1, 0, 0, (words_of('<I4', value, 39))), score(d0, d1)
+end
+
+for k = 1, #ids do
+	local id = ids[k]
+	local value = made[id] or values[k]
+	local item
+
+	if not value then
+		item = missing(id, ARGV[7 * k + 1])
+	else
+		local flags, attempt, v0, v1 = decode(value)
+		local ver, reason = tonumber(ARGV[7 * k + 1]), tonumber(ARGV[7 * k + 3])
+		local given = ARGV[7 * k + 6]
+
+		if not flags then
+			item = CORRUPT
+		elseif v1 * WORD + v0 ~= ver or attempt ~= tonumber(ARGV[7 * k + 2]) then
+			item = {STALE, value}
+		else
+			local rank
+			item, rank = renewed(given)
+			if reason > 0 then
+				local at = tonumber(ARGV[7 * k + 4])
+				if reason == 1 or reason == 5 then
+					value = sub(value, 1, BODY - 1) ..
+						body_with(value, ARGV[7 * k + 5])
+				end
+				number = congruent(now > number and now or number + 1)
+				add_letter(number, id, ver, reason, at, value)
+			end
+			made[id] = item .. sub(given, BODY)
+			insert(scores, digits(rank))
+			insert(scores, id)
+			insert(stored, id)
+			insert(stored, made[id])
+		end
+	end
+	answer[k + 1] = item
+end
+
+touch()
+write_letters()
+write('ZADD', TIMERS, scores)
+write('HSET', VALUES, stored)
+leave({})
+return answer

@@ -1,0 +1,96 @@
+#include "cli/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/errors.h"
+
+bool rule_is_given(const struct options *options)
+{
+	return options->value[OPT_EVERY] || options->value[OPT_CRON];
+}
+
+/* split_dates points except at the dates of --except. */
+static int split_dates(struct rule_words *words, const char *dates)
+{
+	char *at = words->dates = strdup(dates);
+
+	if (!at)
+		return complain(EXIT_FAILED, "out of memory");
+	while (at) {
+		if (words->rule.except_count == DW_EXCEPT_MAX)
+			return complain(EXIT_USAGE, "--except: write at most %d dates",
+					DW_EXCEPT_MAX);
+		words->except[words->rule.except_count++] = at;
+		at = strchr(at, ',');
+		if (at)
+			*at++ = '\0';
+	}
+	words->rule.except = words->except;
+	return EXIT_DONE;
+}
+
+static int read_missed(const char *text, dw_missed *ret_missed)
+{
+	static const char *const names[] = {"once", "skip", "all"};
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(text, names[i]) != 0)
+			continue;
+		*ret_missed = (dw_missed)i;
+		return EXIT_DONE;
+	}
+	return complain(EXIT_USAGE, "--missed \"%.64s\": write once, skip or all", text);
+}
+
+static int read_span(const struct options *options, enum option_id id, dw_usec *ret_span)
+{
+	return options->value[id] ? options_duration(options, id, ret_span) : EXIT_DONE;
+}
+
+static int read_moment(const struct options *options, enum option_id id, dw_usec *ret_moment)
+{
+	return options->value[id] ? options_time(options, id, ret_moment) : EXIT_DONE;
+}
+
+static int read_times(const struct options *options, dw_rule *rule)
+{
+	size_t count = 0;
+	int code = read_moment(options, OPT_FROM, &rule->start);
+
+	if (code == EXIT_DONE)
+		code = read_moment(options, OPT_UNTIL, &rule->end);
+	if (code == EXIT_DONE && options->value[OPT_TIMES])
+		code = options_count(options, OPT_TIMES, &count);
+	rule->count = count;
+	return code;
+}
+
+int rule_of_options(const struct options *options, const char *command,
+		    struct rule_words *ret_words)
+{
+	dw_rule *rule = &ret_words->rule;
+	int code;
+
+	if (!options->value[OPT_CRON] == !options->value[OPT_EVERY])
+		return complain(EXIT_USAGE, "%s: exactly one of --cron and --every is required",
+				command);
+	rule->size = sizeof *rule;
+	rule->cron = options->value[OPT_CRON];
+	rule->zone = options->value[OPT_ZONE];
+	code = read_span(options, OPT_EVERY, &rule->every);
+	if (code == EXIT_DONE)
+		code = read_times(options, rule);
+	if (code == EXIT_DONE && options->value[OPT_EXCEPT])
+		code = split_dates(ret_words, options->value[OPT_EXCEPT]);
+	if (code == EXIT_DONE)
+		code = read_span(options, OPT_JITTER, &rule->jitter_us);
+	if (code == EXIT_DONE && options->value[OPT_MISSED])
+		code = read_missed(options->value[OPT_MISSED], &rule->missed);
+	return code == EXIT_DONE ? read_span(options, OPT_MISSED_AGE, &rule->missed_age_us) : code;
+}
+
+void rule_words_free(struct rule_words *words)
+{
+	free(words->dates);
+}

@@ -1,0 +1,28 @@
+/* The rule of a recurring timer, from the options of add and when. */
+#ifndef DW_CLI_RULE_H
+#define DW_CLI_RULE_H
+
+#include "cli/options.h"
+
+/* The options that make a rule. */
+#define RULE_OPTIONS                                                                               \
+	(OPT_BIT(OPT_EVERY) | OPT_BIT(OPT_CRON) | OPT_BIT(OPT_ZONE) | OPT_BIT(OPT_FROM) |          \
+	 OPT_BIT(OPT_UNTIL) | OPT_BIT(OPT_TIMES) | OPT_BIT(OPT_EXCEPT) | OPT_BIT(OPT_JITTER) |     \
+	 OPT_BIT(OPT_MISSED) | OPT_BIT(OPT_MISSED_AGE))
+
+struct rule_words {
+	dw_rule rule;
+	char *dates; /* --except, divided by NULs */
+	const char *except[DW_EXCEPT_MAX];
+};
+
+/* rule_is_given: are there --every or --cron? */
+bool rule_is_given(const struct options *);
+
+/* rule_of_options reads the rule; command is for messages. The rule itself is checked when it is
+ * used. EXIT_DONE, or complains. Call rule_words_free() in both cases; *ret_words starts as zero.
+ * */
+int rule_of_options(const struct options *, const char *command, struct rule_words *ret_words);
+void rule_words_free(struct rule_words *);
+
+#endif

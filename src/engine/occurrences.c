@@ -1,0 +1,261 @@
+#include "engine/occurrences.h"
+
+#include <string.h>
+
+#include "base/message.h"
+#include "calendar/rule_text.h"
+#include "engine/core.h"
+#include "timer/record.h"
+
+#define MISSED_AFTER DW_SECONDS(60)
+#define MISSED_COUNTED 10000u /* missed occurrences are counted up to this */
+#define MISSED_MAX 1000u      /* so many are delivered by DW_MISSED_ALL */
+#define ZONE_AGAIN DW_HOURS(1)
+
+/* A timer's rule, and what it asks. */
+struct rule_of {
+	struct record_rule now; /* the present occurrence */
+	const dw_rule *rule;
+	struct calendar *calendar;
+	char message[DW_MESSAGE_SIZE];
+};
+
+static int rule_of(struct engine *engine, const struct timer *timer, struct rule_of *ret)
+{
+	struct rule_entry *entry = NULL;
+	int status;
+
+	ret->message[0] = '\0';
+	if (!record_rule(timer->body, &ret->now))
+		return DW_EINVAL;
+	status = rules_get(engine, &ret->now, &entry, ret->message);
+	if (status != DW_OK)
+		return status;
+	ret->rule = entry->rule;
+	ret->calendar = &entry->calendar;
+	return DW_OK;
+}
+
+/* due_of: when the occurrence is due, with its jitter. */
+static dw_usec due_of(const dw_rule *rule, struct calendar *calendar, const char *id,
+		      dw_usec occurrence)
+{
+	if (rule->jitter_us == 0)
+		return occurrence;
+	return usec_add(occurrence, calendar_delay(rule->jitter_us, id, occurrence,
+						   calendar_next(calendar, occurrence)));
+}
+
+/* ---- The first one ------------------------------------------------------------------------- */
+
+/* until_of: no occurrence of the rule is later. Those that count counts end with one of them. */
+static dw_usec until_of(const dw_rule *rule, struct calendar *calendar, dw_usec now)
+{
+	if (rule->count == 0)
+		return rule->end > 0 ? rule->end : DW_NEVER;
+	return calendar_nth(calendar, rule->start > 0 ? rule->start - 1 : now, rule->count);
+}
+
+int occurrence_first(struct engine *engine, struct first_occurrence *first)
+{
+	char text[DW_RULE_TEXT_MAX + 1];
+	const dw_rule *rule = first->rule;
+	dw_usec now = engine_now(engine);
+	struct record_rule stored = {.text = text,
+				     .start = rule->start > 0 ? rule->start : usec_max(now, 0),
+				     .until = rule->end > 0 ? rule->end : DW_NEVER};
+	struct rule_entry *entry = NULL;
+	int status;
+
+	if (rule_write(rule, text, sizeof text) >= sizeof text)
+		return engine_fail(engine, DW_EINVAL,
+				   "rule: it is too long: as text it has at most %d bytes",
+				   DW_RULE_TEXT_MAX);
+	status = rules_get(engine, &stored, &entry, engine->events.error);
+	if (status != DW_OK)
+		return status;
+	stored.until = until_of(rule, &entry->calendar, now);
+	entry->calendar.end = stored.until;
+	stored.occurrence = calendar_next(&entry->calendar, now);
+	if (stored.until == DW_NEVER && rule->count > 0)
+		stored.occurrence = DW_NEVER;
+	if (stored.occurrence == DW_NEVER)
+		return engine_fail(engine, DW_EINVAL, "rule: it never comes: %.200s", text);
+	first->due = due_of(rule, &entry->calendar, first->id, stored.occurrence);
+	first->size = record_rule_write(&stored, first->blocks);
+	return DW_OK;
+}
+
+/* ---- The next one -------------------------------------------------------------------------- */
+
+/* next_op makes the operation. Behind its body stand the text of dw_why(), and the topic. */
+static dw_op *next_op(struct engine *engine, const struct timer *timer, const struct rule_of *of,
+		      const struct record_rule *next)
+{
+	size_t topic_size = strlen(timer->topic->name) + 1;
+	size_t why_size = timer->why ? strlen(timer->why) : 0;
+	size_t size = timer->body_size + why_size;
+	dw_op *op = op_new(&engine->alloc, DW_OP_NEXT, timer->id, NULL, size + topic_size);
+
+	if (!op)
+		return NULL;
+	memcpy(op_room(op), timer->body, timer->body_size);
+	record_renew(op_room(op), next);
+	if (why_size > 0)
+		memcpy(op_room(op) + timer->body_size, timer->why, why_size);
+	op->body_size = timer->body_size;
+	op->limit = why_size;
+	op->topic = memcpy(op_room(op) + size, timer->topic->name, topic_size);
+	op->head = timer->head;
+	op->head.due = due_of(of->rule, of->calendar, timer->id, next->occurrence);
+	op->after.generation = timer->head.generation; /* the answer changes head */
+	return op;
+}
+
+/* newest: where to look for the next occurrence, if at most `most` of those until now are still to
+ * come. */
+static dw_usec newest(const struct rule_of *of, dw_usec now, uint64_t most)
+{
+	dw_usec after = of->now.occurrence - 1;
+
+	if (of->rule->missed_age_us > 0)
+		after = usec_max(after, usec_sub(now, of->rule->missed_age_us) - 1);
+	return calendar_newest(of->calendar, after, now, most);
+}
+
+/* still_due: behind which time the first occurrence that is delivered comes, for a timer that is
+ * late. */
+static dw_usec still_due(const struct rule_of *of, dw_usec now)
+{
+	switch (of->rule->missed) {
+	case DW_MISSED_SKIP:
+		return now;
+	case DW_MISSED_ALL:
+		return newest(of, now, MISSED_MAX);
+	default:
+		return newest(of, now, 1);
+	}
+}
+
+/* tell_missed tells of occurrences of which no handler will hear now. */
+static void tell_missed(struct engine *engine, const struct timer *timer, uint64_t count)
+{
+	dw_event event = {.kind = DW_EVENT_MISSED,
+			  .status = DW_ELATE,
+			  .id = timer->id,
+			  .topic = timer->topic->name,
+			  .count = count};
+
+	event_raise(engine, &event, "%s: %llu%s occurrences were missed and are left out",
+		    timer->id, (unsigned long long)count, count == MISSED_COUNTED ? "+" : "");
+}
+
+/* skip sets the next occurrence of a timer whose present one was missed. */
+static void skip(struct engine *engine, const struct timer *timer, const struct rule_of *of,
+		 struct record_rule *next)
+{
+	dw_usec now = engine_now(engine);
+	dw_usec after = still_due(of, now);
+	uint64_t count = calendar_count(of->calendar, of->now.occurrence - 1, usec_min(after, now),
+					MISSED_COUNTED);
+
+	next->occurrence = calendar_next(of->calendar, after);
+	next->missed = (uint32_t)usec_min((dw_usec)(next->missed + count), MISSED_COUNTED);
+	if (next->occurrence > now || of->rule->missed == DW_MISSED_ALL)
+		tell_missed(engine, timer, count);
+}
+
+int occurrence_next(struct engine *engine, struct timer *timer, dw_op **ret_op)
+{
+	struct rule_of of;
+	struct record_rule next;
+	int status = rule_of(engine, timer, &of);
+
+	if (status != DW_OK)
+		return status;
+	next = of.now;
+	if (timer->skips) {
+		skip(engine, timer, &of, &next);
+	} else {
+		next.occurrence = calendar_next(of.calendar, of.now.occurrence);
+		next.missed = 0;
+	}
+	if (next.occurrence == DW_NEVER)
+		return DW_ENOENT;
+	*ret_op = next_op(engine, timer, &of, &next);
+	return *ret_op ? DW_OK : DW_ENOMEM;
+}
+
+dw_op *occurrence_move(struct engine *engine, const struct timer *timer, dw_usec now)
+{
+	struct rule_of of;
+	struct record_rule next;
+
+	if (timer->busy || timer->state != TIMER_PENDING || timer->head.retries > 0 ||
+	    rule_of(engine, timer, &of) != DW_OK || of.now.occurrence <= now)
+		return NULL;
+	next = of.now;
+	next.occurrence = calendar_next(of.calendar, now);
+	/* A timer that somebody has moved stays where it is. */
+	if (next.occurrence == DW_NEVER || next.occurrence == of.now.occurrence ||
+	    usec_sub(timer->head.due, of.now.occurrence) > of.rule->jitter_us ||
+	    timer->head.due < of.now.occurrence)
+		return NULL;
+	return next_op(engine, timer, &of, &next);
+}
+
+/* ---- Delivering ---------------------------------------------------------------------------- */
+
+/* postpone keeps a timer whose zone is not known, and asks again. */
+static void postpone(struct engine *engine, struct timer *timer, const struct rule_of *of)
+{
+	dw_event event = {.kind = DW_EVENT_ZONE,
+			  .status = DW_EINVAL,
+			  .id = timer->id,
+			  .topic = timer->topic->name};
+
+	event_raise(engine, &event, "%s waits, and is tried again in an hour: %s", timer->id,
+		    of->message);
+	timer->verdict = DW_RETRY;
+	timer->uncounted = true;
+	timer->retry_in = ZONE_AGAIN;
+	timer_set_state(engine, timer, TIMER_VERDICT);
+}
+
+bool occurrence_is_missed(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	struct rule_of of;
+	dw_usec limit;
+	int status;
+
+	if (!timer->recurs || timer->head.retries > 0)
+		return false;
+	status = rule_of(engine, timer, &of);
+	if (status == DW_ENOMEM) {
+		timer_retry_later(engine, timer);
+		return true;
+	}
+	if (status != DW_OK) {
+		postpone(engine, timer, &of);
+		return true;
+	}
+	limit = of.rule->missed_after_us > 0 ? of.rule->missed_after_us : MISSED_AFTER;
+	if (usec_sub(now, timer->head.due) <= limit || still_due(&of, now) < of.now.occurrence)
+		return false;
+	timer->skips = true;
+	timer->verdict = DW_DONE;
+	timer_set_state(engine, timer, TIMER_VERDICT);
+	return true;
+}
+
+void occurrence_show(struct engine *engine, const struct timer *timer, dw_firing *firing)
+{
+	struct rule_of of;
+
+	if (!timer->recurs || !record_rule(timer->body, &of.now))
+		return;
+	firing->occurrence = of.now.occurrence;
+	firing->missed = of.now.missed;
+	if (rule_of(engine, timer, &of) == DW_OK)
+		firing->last = calendar_next(of.calendar, of.now.occurrence) == DW_NEVER;
+}

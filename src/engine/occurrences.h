@@ -1,0 +1,42 @@
+/* The occurrences of recurring timers: which one is first, which one is next, and which ones were
+ * missed. */
+#ifndef DW_ENGINE_OCCURRENCES_H
+#define DW_ENGINE_OCCURRENCES_H
+
+#include <stdbool.h>
+
+#include "durawheel/store.h"
+
+struct engine;
+struct timer;
+
+/* A new timer's rule, as it is stored. */
+struct first_occurrence {
+	const dw_rule *rule;
+	const char *id;
+	dw_usec due;
+	size_t size;
+	unsigned char *blocks; /* RECORD_BLOCKS_MAX bytes */
+};
+
+/* occurrence_first checks the rule, and sets due, blocks and size. DW_EINVAL, DW_ENOMEM:
+ * engine_error() says why. */
+int occurrence_first(struct engine *, struct first_occurrence *);
+
+/* occurrence_is_missed: true if the timer, which is due, must not start: its occurrence was missed,
+ * and the rule says that another one comes instead; or its zone is not known, and it is asked again
+ * in an hour. Then the timer has a verdict, and lifecycle_resume() sends it. */
+bool occurrence_is_missed(struct engine *, struct timer *, dw_usec now);
+
+/* occurrence_next makes the operation that ends the present occurrence and waits for the next one.
+ * DW_OK; DW_ENOENT: none comes after it; DW_ENOMEM, DW_EINVAL: it cannot be said now. */
+int occurrence_next(struct engine *, struct timer *, dw_op **ret_op);
+
+/* occurrence_move makes the operation that moves a pending timer, after the rules of its zone have
+ * changed. NULL: it stays as it is. */
+dw_op *occurrence_move(struct engine *, const struct timer *, dw_usec now);
+
+/* occurrence_show sets what the handler sees of the occurrence. */
+void occurrence_show(struct engine *, const struct timer *, dw_firing *);
+
+#endif

@@ -1,0 +1,93 @@
+#include "engine/rules.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "calendar/prepare.h"
+#include "calendar/rule_text.h"
+#include "engine/core.h"
+
+static void forget(struct engine *engine, struct rule_entry **at)
+{
+	if (!*at)
+		return;
+	calendar_release(&engine->alloc, &(*at)->calendar);
+	alloc_free(&engine->alloc, (*at)->rule);
+	alloc_free(&engine->alloc, *at);
+	*at = NULL;
+}
+
+void rules_free(struct engine *engine)
+{
+	for (unsigned i = 0; i < RULES_KEPT; i++)
+		forget(engine, &engine->timers.rules.kept[i]);
+}
+
+/* load fills an entry that has its text. */
+static int load(struct engine *engine, struct rule_entry *entry, char *message)
+{
+	int status = rule_read(&engine->alloc, entry->text, &entry->rule, message);
+
+	if (status != DW_OK)
+		return status;
+	entry->stamp = zone_stamp(entry->rule->zone);
+	status = calendar_prepare(&engine->alloc, entry->rule, 0, &entry->calendar, message);
+	if (status != DW_OK)
+		alloc_free(&engine->alloc, entry->rule);
+	return status;
+}
+
+static int add(struct engine *engine, struct rule_entry **at, const char *text, char *message)
+{
+	size_t size = strlen(text) + 1;
+	struct rule_entry *entry = alloc_new(&engine->alloc, sizeof *entry + size);
+	int status;
+
+	if (!entry)
+		return DW_ENOMEM;
+	memcpy(entry->text, text, size);
+	status = load(engine, entry, message);
+	if (status != DW_OK) {
+		alloc_free(&engine->alloc, entry);
+		return status;
+	}
+	forget(engine, at);
+	*at = entry;
+	return DW_OK;
+}
+
+int rules_get(struct engine *engine, const struct record_rule *rule, struct rule_entry **ret_entry,
+	      char *ret_message)
+{
+	uint64_t hash = hash_bytes(1, rule->text, strlen(rule->text));
+	struct rule_entry **at = &engine->timers.rules.kept[hash % RULES_KEPT];
+	int status = DW_OK;
+
+	if (!*at || strcmp((*at)->text, rule->text) != 0)
+		status = add(engine, at, rule->text, ret_message);
+	if (status != DW_OK)
+		return status;
+	(*at)->calendar.start = rule->start;
+	(*at)->calendar.end = rule->until;
+	*ret_entry = *at;
+	return DW_OK;
+}
+
+bool rules_changed(struct engine *engine)
+{
+	bool changed = false;
+
+	for (unsigned i = 0; i < RULES_KEPT; i++) {
+		struct rule_entry **at = &engine->timers.rules.kept[i];
+		struct zone_stamp stamp;
+
+		if (!*at)
+			continue;
+		stamp = zone_stamp((*at)->rule->zone);
+		if (memcmp(&stamp, &(*at)->stamp, sizeof stamp) == 0)
+			continue;
+		changed = true;
+		forget(engine, at);
+	}
+	return changed;
+}

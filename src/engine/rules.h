@@ -1,0 +1,40 @@
+/* The rules of recurring timers, ready to be asked. Timers often share a rule, so the last ones are
+ * kept: their text is parsed, and their zone is loaded. */
+#ifndef DW_ENGINE_RULES_H
+#define DW_ENGINE_RULES_H
+
+#include <stdbool.h>
+
+#include "calendar/next.h"
+#include "timer/record.h"
+
+#define RULES_KEPT 256u
+
+struct engine;
+
+struct rule_entry {
+	dw_rule *rule;
+	struct calendar calendar;
+	struct zone_stamp stamp; /* of the zone's file, when it was read */
+	char text[];
+};
+
+struct rules {
+	struct rule_entry *kept[RULES_KEPT]; /* by the hash of their text */
+	dw_usec look_at;                     /* steady; when the zones' files are looked at again */
+	bool unfinished; /* a zone has changed, and some timers were not looked at */
+	bool in_use;     /* there is, or was, a recurring timer */
+};
+
+void rules_free(struct engine *);
+
+/* rules_get finds the rule by its text, with the start and the end of this timer. It is valid until
+ * the next call. DW_ENOMEM, or DW_EINVAL: message says why, mostly that its zone is not known. */
+int rules_get(struct engine *, const struct record_rule *, struct rule_entry **ret_entry,
+	      char *ret_message);
+
+/* rules_changed looks at the files of all zones, and forgets rules whose file has changed. True if
+ * there are such. */
+bool rules_changed(struct engine *);
+
+#endif

@@ -1,0 +1,55 @@
+#include "engine/zones.h"
+
+#include "engine/core.h"
+#include "engine/occurrences.h"
+#include "engine/urgent.h"
+
+#define LOOK_EVERY DW_HOURS(1)
+#define LOOK_AGAIN DW_SECONDS(1) /* some timers were left out, because too many were moved */
+
+void zones_correct(struct engine *engine, struct timer *timer)
+{
+	dw_op *op = occurrence_move(engine, timer, engine_now(engine));
+
+	if (!op)
+		return;
+	timer_disarm(engine, timer);
+	urgent_send(engine, timer, op);
+}
+
+static void zone_visit(struct timer *timer, void *user)
+{
+	struct engine *engine = user;
+
+	if (!timer->recurs || timer->busy)
+		return;
+	if (submit_is_urgent_full(&engine->submit))
+		engine->timers.rules.unfinished = true;
+	else
+		zones_correct(engine, timer);
+}
+
+/* end_walk: timers that were left out are looked at soon. */
+static void end_walk(struct engine *engine)
+{
+	struct rules *rules = &engine->timers.rules;
+
+	if (rules->unfinished)
+		rules->look_at = usec_add(engine_steady(engine), LOOK_AGAIN);
+}
+
+void zones_round(struct engine *engine)
+{
+	static const struct walker corrector = {zone_visit, end_walk};
+	struct rules *rules = &engine->timers.rules;
+	dw_usec steady = rules->in_use ? engine_steady(engine) : 0;
+
+	if (!rules->in_use || steady < rules->look_at || engine->ownership.role != DW_OWNER ||
+	    !recovery_is_over(&engine->recovery) || walk_is_on(&engine->walk))
+		return;
+	rules->look_at = usec_add(steady, LOOK_EVERY);
+	if (!rules_changed(engine) && !rules->unfinished)
+		return;
+	rules->unfinished = false;
+	walk_begin(engine, &corrector);
+}

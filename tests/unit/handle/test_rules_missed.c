@@ -1,0 +1,215 @@
+/* Recurring timers whose occurrences came while nobody handled them, and zones that change. */
+#include "support/cmocka.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/ruled.h"
+#include "support/temp.h"
+
+/* miss lets the time pass while nobody handles the timer, and then handles it. */
+static void miss(struct ruled *seen, const char *rule, const char *until)
+{
+	ruled_open(seen, 0);
+	assert_int_equal(ruled_put(seen, rule), DW_OK);
+	ruled_advance(seen, until);
+	assert_int_equal(dw_on(seen->d, "t", ruled_start, seen), DW_OK);
+	assert_int_equal(dw_test_advance(seen->d, ruled_time(until)), DW_OK);
+}
+
+static void missed_once_delivers_the_last_one_for_all(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	miss(&seen, "every 1h", "2030-01-01T10:30:00Z");
+	assert_int_equal(seen.count, 1);
+	assert_start(&seen, 0, "2030-01-01T10:30:00Z", "2030-01-01T10:00:00Z", 9);
+	assert_int_equal(seen.events[DW_EVENT_MISSED], 0);
+	ruled_advance(&seen, "2030-01-01T11:30:00Z");
+	assert_int_equal(seen.count, 2);
+	assert_on_time(&seen, 1, "2030-01-01T11:00:00Z");
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+static void missed_once_and_too_old_waits_for_the_next(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	miss(&seen, "every 1h; missed-age 20m", "2030-01-01T10:30:00Z");
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(seen.events[DW_EVENT_MISSED], 1);
+	assert_int_equal(seen.missed, 10);
+	ruled_advance(&seen, "2030-01-01T11:30:00Z");
+	assert_int_equal(seen.count, 1);
+	assert_start(&seen, 0, "2030-01-01T11:00:00Z", "2030-01-01T11:00:00Z", 10);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+static void missed_skip_delivers_none_of_them(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	miss(&seen, "every 1h; missed skip", "2030-01-01T10:30:00Z");
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(seen.events[DW_EVENT_MISSED], 1);
+	assert_int_equal(seen.missed, 10);
+	ruled_advance(&seen, "2030-01-01T12:30:00Z");
+	assert_int_equal(seen.count, 2);
+	assert_start(&seen, 0, "2030-01-01T11:00:00Z", "2030-01-01T11:00:00Z", 10);
+	assert_on_time(&seen, 1, "2030-01-01T12:00:00Z");
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+static void missed_all_delivers_each_the_oldest_first(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	miss(&seen, "every 1h; missed all", "2030-01-01T10:30:00Z");
+	assert_int_equal(seen.count, 10);
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(seen.starts[i].occurrence,
+				 DW_TEST_START + (dw_usec)(i + 1) * DW_HOURS(1));
+	assert_int_equal(seen.events[DW_EVENT_MISSED], 0);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+static void missed_all_is_bounded(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	miss(&seen, "every 1m; missed all", "2030-01-02T00:00:30Z");
+	assert_int_equal(seen.count, 1000);
+	assert_start(&seen, 0, "2030-01-02T00:00:30Z", "2030-01-01T07:21:00Z", 440);
+	assert_int_equal(seen.events[DW_EVENT_MISSED], 1);
+	assert_int_equal(seen.missed, 440);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+	miss(&seen, "every 1h; missed all; missed-age 150m", "2030-01-01T10:30:00Z");
+	assert_int_equal(seen.count, 3);
+	assert_start(&seen, 0, "2030-01-01T10:30:00Z", "2030-01-01T08:00:00Z", 7);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+/* A year of seconds is counted only as far as it is told. */
+static void missed_for_long_is_counted_up_to_a_limit(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	miss(&seen, "every 1s", "2031-01-01T00:00:00Z");
+	assert_int_equal(seen.count, 1);
+	assert_start(&seen, 0, "2031-01-01T00:00:00Z", "2031-01-01T00:00:00Z", 10000);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+static void slightly_late_is_not_missed(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	miss(&seen, "every 20s; missed skip", "2030-01-01T00:01:10Z");
+	assert_int_equal(seen.count, 3);
+	assert_start(&seen, 0, "2030-01-01T00:01:10Z", "2030-01-01T00:00:20Z", 0);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+static void last_occurrence_skipped_ends_the_rule(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	miss(&seen, "every 1h; missed skip; count 2", "2030-01-01T10:30:00Z");
+	assert_int_equal(seen.count, 0);
+	ruled_look(&seen);
+	assert_int_equal(seen.status, DW_ENOENT);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+/* ---- Zones --------------------------------------------------------------------------------- */
+
+/* use_zone makes "Zone" of this folder a copy of a zone of the system. */
+static void use_zone(const char *folder, const char *zone)
+{
+	char from[TEMP_SIZE], made[TEMP_SIZE], to[TEMP_SIZE];
+
+	temp_copy(temp_file(from, "/usr/share/zoneinfo", zone), temp_file(made, folder, "new"));
+	assert_int_equal(rename(made, temp_file(to, folder, "Zone")), 0);
+}
+
+/* open_in opens a handle whose zones are those of a new folder. */
+static void open_in(char *folder, struct ruled *seen)
+{
+	temp_make(folder);
+	use_zone(folder, "Europe/London");
+	assert_int_equal(setenv("TZDIR", folder, 1), 0);
+	ruled_open(seen, 0);
+	assert_int_equal(dw_on(seen->d, "t", ruled_start, seen), DW_OK);
+	assert_int_equal(ruled_put(seen, "cron 0 12 * * *; zone Zone"), DW_OK);
+}
+
+static void close_in(const char *folder, struct ruled *seen)
+{
+	assert_int_equal(unsetenv("TZDIR"), 0);
+	assert_int_equal(dw_close(seen->d, 0), DW_OK);
+	temp_remove(folder);
+}
+
+static void zone_whose_rules_change_moves_what_is_pending(void **state)
+{
+	char folder[TEMP_SIZE];
+	struct ruled seen;
+
+	(void)state;
+	open_in(folder, &seen);
+	ruled_look(&seen);
+	assert_int_equal(seen.due, ruled_time("2030-01-01T12:00:00Z"));
+	use_zone(folder, "America/New_York");
+	ruled_advance(&seen, "2030-01-01T02:00:00Z");
+	ruled_look(&seen);
+	assert_int_equal(seen.due, ruled_time("2030-01-01T17:00:00Z"));
+	ruled_advance(&seen, "2030-01-02T18:00:00Z");
+	assert_int_equal(seen.count, 2);
+	assert_on_time(&seen, 0, "2030-01-01T17:00:00Z");
+	assert_on_time(&seen, 1, "2030-01-02T17:00:00Z");
+	close_in(folder, &seen);
+}
+
+static void zone_that_is_gone_keeps_its_timer(void **state)
+{
+	char folder[TEMP_SIZE], zone[TEMP_SIZE];
+	struct ruled seen;
+
+	(void)state;
+	open_in(folder, &seen);
+	assert_int_equal(remove(temp_file(zone, folder, "Zone")), 0);
+	ruled_advance(&seen, "2030-01-01T14:30:00Z");
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(seen.events[DW_EVENT_ZONE], 3);
+	use_zone(folder, "Europe/London");
+	ruled_advance(&seen, "2030-01-02T14:30:00Z");
+	assert_int_equal(seen.count, 2);
+	assert_start(&seen, 0, "2030-01-01T15:00:00Z", "2030-01-01T12:00:00Z", 0);
+	assert_on_time(&seen, 1, "2030-01-02T12:00:00Z");
+	close_in(folder, &seen);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(missed_once_delivers_the_last_one_for_all),
+	    cmocka_unit_test(missed_once_and_too_old_waits_for_the_next),
+	    cmocka_unit_test(missed_skip_delivers_none_of_them),
+	    cmocka_unit_test(missed_all_delivers_each_the_oldest_first),
+	    cmocka_unit_test(missed_all_is_bounded),
+	    cmocka_unit_test(missed_for_long_is_counted_up_to_a_limit),
+	    cmocka_unit_test(slightly_late_is_not_missed),
+	    cmocka_unit_test(last_occurrence_skipped_ends_the_rule),
+	    cmocka_unit_test(zone_whose_rules_change_moves_what_is_pending),
+	    cmocka_unit_test(zone_that_is_gone_keeps_its_timer),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
