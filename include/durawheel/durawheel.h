@@ -318,8 +318,10 @@ typedef struct dw_firing {
 	/* Of a recurring timer: which occurrence this is, without jitter and retries. 0: the timer
 	 * fires once. */
 	dw_usec occurrence;
-	uint32_t missed; /* occurrences before this one that were missed, at most 10,000 */
-	int last;        /* 1: the rule ends with this occurrence */
+	/* Occurrences before this one that were missed, at most 10,000. One whose delivery was cut
+	 * off by a crash counts if it was not repeated. */
+	uint32_t missed;
+	int last; /* 1: the rule ends with this occurrence */
 } dw_firing;
 
 /* A handler has ended: what options.on_firing_done gets, one for each start. Of a batch it comes

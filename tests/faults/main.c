@@ -14,6 +14,7 @@ static const struct faults_test tests[] = {
     {"cancel_command", cancel_command},
     {"kill_import", kill_import},
     {"kill_put", kill_put},
+    {"kill_rules", kill_rules},
     {"order", order},
     {"order_killed", order_killed},
     {"stop_continue", stop_continue},
