@@ -295,7 +295,8 @@ class verdict
 struct firing {
 	explicit firing(const dw_firing &f)
 	    : id(f.id), topic(f.topic), due(duration(f.due)), now(duration(f.now)),
-	      attempt(f.attempt), data(f.data, f.data_size), token(*f.token)
+	      attempt(f.attempt), data(f.data, f.data_size), token(*f.token),
+	      occurrence(duration(f.occurrence)), missed(f.missed), last(f.last != 0)
 	{
 	}
 
@@ -306,6 +307,9 @@ struct firing {
 	std::uint32_t attempt;
 	bytes data;
 	const dw_token &token; /* copy it to settle */
+	time_point occurrence; /* of a recurring timer; see dw_firing */
+	std::uint32_t missed;
+	bool last;
 };
 
 struct answer {
@@ -659,6 +663,15 @@ class handle
 		if (!error && ret_id)
 			*ret_id = id;
 		return error;
+	}
+
+	/* repeat puts a recurring timer. The rule is copied; late_after must be 0. */
+	std::error_code repeat(const dw_rule &rule, const timer &timer, done_function fn = {})
+	{
+		return put_with(timer, std::move(fn), [&](auto &raw, auto... done) {
+			raw.rule = &rule;
+			return dw_put(get(), &raw, done...);
+		});
 	}
 
 	std::error_code at(moment due, const timer &timer, done_function fn = {})

@@ -36,6 +36,26 @@ durawheel::handle open_test(durawheel::options options = {})
 	return timers;
 }
 
+void rule_fires_at_each_occurrence()
+{
+	auto timers = open_test();
+	auto start = timers.now();
+	dw_rule rule = {};
+	int count = 0;
+
+	rule.size = sizeof rule;
+	rule.every = DW_HOURS(1);
+	rule.count = 3;
+	CHECK(!timers.on("t", [&](const durawheel::firing &beat) {
+		count++;
+		CHECK(beat.occurrence == start + count * 1h && beat.missed == 0);
+		CHECK(beat.last == (count == 3));
+		return durawheel::verdict::done();
+	}));
+	CHECK(!timers.repeat(rule, {"t", "beat"}));
+	CHECK(!timers.test_advance(9h) && count == 3);
+}
+
 void order_of_30_minutes_fires_at_its_moment()
 {
 	auto timers = open_test();
@@ -337,6 +357,7 @@ void exception_on_a_worker_is_a_retry()
 #endif
 
 const std::map<std::string, void (*)()> tests = {
+    {"rule_fires_at_each_occurrence", rule_fires_at_each_occurrence},
     {"order_of_30_minutes_fires_at_its_moment", order_of_30_minutes_fires_at_its_moment},
     {"verdicts_are_those_of_the_handler", verdicts_are_those_of_the_handler},
     {"timers_are_moved_listed_and_cancelled", timers_are_moved_listed_and_cancelled},

@@ -534,6 +534,18 @@ hello_case()
 	expect out 'order:42 was not paid in time: cancelled'
 }
 
+# Killed and started again, the rules go on.
+heartbeat_case()
+{
+	"$bin/heartbeat" sqlite:heartbeat.db 0 >out &
+	pid=$!
+	expect_lines out 2
+	killed
+	"$bin/heartbeat" sqlite:heartbeat.db 3 >out2
+	[[ $(wc -l <out2) == 3 ]] || die "out2 has not 3 lines"
+	[[ $(awk '{ sum += $1 } END { print sum }' out2) -gt 1000 ]] || die "few heartbeats"
+}
+
 # README's first program is the example, to the letter.
 readme_case()
 {

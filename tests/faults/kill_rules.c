@@ -1,5 +1,5 @@
-/* The owner of recurring timers is killed again and again. Each occurrence must have been delivered,
- * or be counted as missed by the next one, and none may come twice within a life. */
+/* The owner of recurring timers is killed again and again. Each occurrence must have been
+ * delivered, or be counted as missed by the next one, and none may come twice within a life. */
 #include "faults/faults.h"
 #include "faults/process.h"
 
@@ -101,7 +101,7 @@ static void take_line(struct kill_rules *test, const char *line, size_t size)
 	if (json_unpack(object, "{s:s, s:I, s:I}", "id", &id, "occurrence", &occurrence, "missed",
 			&missed) != 0)
 		faults_fail(test->faults, "not a line: %.200s", line);
-	number = atoi(id); /* our own */
+	number = (int)strtol(id, NULL, 10); /* our own */
 	if (occurrence > 0 && number >= 0 && number < RULES)
 		take_start(test, &test->rules[number], number, occurrence, missed);
 	json_decref(object);

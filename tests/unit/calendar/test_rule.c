@@ -7,6 +7,7 @@
 #include "calendar/next.h"
 #include "calendar/rule_text.h"
 #include "durawheel/durawheel.h"
+#include "zoneinfo_goldens.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -336,6 +337,29 @@ static void jitter_is_a_function_of_id_and_occurrence(void **state)
 	assert_true(calendar_delay(0, "b", 1000, 2000) == 0);
 }
 
+static void occurrences_are_those_of_zoneinfo(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(goldens); i++) {
+		dw_rule rule = rule_of(goldens[i].cron, goldens[i].zone);
+
+		expect_times(&rule, goldens[i].from, goldens[i].times);
+	}
+}
+
+static void count_without_a_start_counts_from_the_question(void **state)
+{
+	dw_rule rule = {.size = sizeof rule, .every = DW_HOURS(1), .count = 3};
+	dw_usec times[8];
+
+	(void)state;
+	assert_int_equal(dw_rule_next(&rule, 0, times, 8, NULL), 3);
+	assert_true(times[0] == DW_HOURS(1) && times[2] == DW_HOURS(3));
+	rule.start = DW_HOURS(1);
+	assert_int_equal(dw_rule_next(&rule, DW_HOURS(2), times, 8, NULL), 1);
+	assert_true(times[0] == DW_HOURS(3));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +374,8 @@ int main(void)
 	    cmocka_unit_test(bad_struct_is_refused),
 	    cmocka_unit_test(text_survives_writing),
 	    cmocka_unit_test(jitter_is_a_function_of_id_and_occurrence),
+	    cmocka_unit_test(occurrences_are_those_of_zoneinfo),
+	    cmocka_unit_test(count_without_a_start_counts_from_the_question),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
