@@ -102,10 +102,29 @@ static void answer(struct ask *ask, int status, json_t *value)
 	asks->list_at = ask->answered + (pause > LIST_PAUSE_MIN ? pause : LIST_PAUSE_MIN);
 }
 
+static void note_rates(struct asks *asks, const json_t *status)
+{
+	static const char *const keys[RATES] = {[RATE_STARTED] = "fired",
+						[RATE_DONE] = "settled",
+						[RATE_RETRIED] = "retried",
+						[RATE_DEAD] = "dead"};
+	const json_t *report = json_object_get(status, "owner_report");
+	uint64_t counts[RATES];
+
+	for (int i = 0; i < RATES; i++)
+		counts[i] = (uint64_t)json_integer_value(json_object_get(report, keys[i]));
+	if (json_is_object(report))
+		rates_note(&asks->rates, session_steady(), counts);
+}
+
 static void status_told(dw *d, int status, const dw_store_status *store, void *user)
 {
+	struct ask *ask = user;
+	json_t *value = status == DW_OK ? object_of_status(store) : NULL;
+
 	(void)d;
-	answer(user, status, status == DW_OK ? object_of_status(store) : NULL);
+	note_rates(ask->asks, value);
+	answer(ask, status, value);
 }
 
 /* append takes the object. False: no memory. */

@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "cli/rates.h"
 #include "durawheel/durawheel.h"
 
 enum ask_kind { ASK_STATUS, ASK_TOPICS, ASK_METRICS, ASK_TIMER, ASK_TIMERS, ASK_DEAD };
@@ -39,8 +40,9 @@ struct ask {
 struct asks {
 	dw *d;
 	bool shows_data;
-	bool is_listing; /* a list is under way */
-	dw_usec list_at; /* steady; no list is asked before */
+	bool is_listing;    /* a list is under way */
+	dw_usec list_at;    /* steady; no list is asked before */
+	struct rates rates; /* of the owner, as its status was told */
 	struct ask asks[ASKS_MAX];
 };
 

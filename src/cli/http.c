@@ -29,8 +29,9 @@ struct connection {
 struct http {
 	struct guard guard;
 	struct asks asks;
-	dw *look;        /* a client of its own */
-	const dw *owner; /* or NULL */
+	dw *look;         /* a client of its own */
+	const dw *owner;  /* or NULL */
+	const char *name; /* of the namespace, or the file */
 	struct MHD_Daemon *daemon;
 	int epoll_fd, timer_fd;
 	struct http_request *suspended;
@@ -90,9 +91,17 @@ static void add_headers(struct MHD_Response *response, const struct http_reply *
 	    {"X-Content-Type-Options", "nosniff"},
 	    {"Referrer-Policy", "no-referrer"},
 	    {"Cross-Origin-Resource-Policy", "same-origin"},
-	    {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
 	};
+	char policy[512];
 
+	(void)snprintf(policy, sizeof policy,
+		       "default-src 'none'; script-src '%s'; style-src '%s'; img-src 'self'; "
+		       "connect-src 'self'; form-action 'self'; base-uri 'none'; "
+		       "frame-ancestors 'none'",
+		       asset_page_js_hash, asset_page_css_hash); /* fits */
+	(void)MHD_add_response_header(
+	    response, "Content-Security-Policy",
+	    reply->is_page ? policy : "default-src 'none'; frame-ancestors 'none'");
 	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
 		(void)MHD_add_response_header(response, headers[i][0], headers[i][1]);
 	(void)MHD_add_response_header(response, "Content-Type", reply->type);
@@ -163,8 +172,12 @@ static void resume(struct http *http)
 /* go_on answers the request, or suspends it until it can be answered. */
 static enum MHD_Result go_on(struct http_request *request)
 {
+	const struct http *http = request->http;
+	struct http_facts facts = {
+	    .owner = http->owner, .name = http->name, .rates = &http->asks.rates};
+
 	if (is_answered(request))
-		return send_reply(request->connection, route_reply(request, request->http->owner));
+		return send_reply(request->connection, route_reply(request, &facts));
 	if (!request->is_suspended)
 		suspend(request);
 	return MHD_YES;
@@ -344,6 +357,22 @@ static bool open_loop(struct http *http)
 	       watch(http, dw_fd(http->look)) && open_daemon(http);
 }
 
+/* name_of_store: the namespace, or the name of the file; no path and no address. */
+static const char *name_of_store(const struct options *options)
+{
+	const char *store = options->value[OPT_STORE], *name = options->value[OPT_NAME];
+	const char *slash;
+
+	store = store ? store : getenv("DURAWHEEL_STORE");
+	name = name ? name : getenv("DURAWHEEL_NAME");
+	if (store && strstr(store, "://"))
+		return name && *name ? name : "durawheel";
+	slash = store ? strrchr(store, '/') : NULL;
+	if (!store || !*store)
+		return "timers.db";
+	return slash ? slash + 1 : store + strcspn(store, ":") + 1;
+}
+
 int http_open(struct http **ret_http, const struct options *options, dw *owner)
 {
 	struct http *http = calloc(1, sizeof *http);
@@ -352,6 +381,7 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 	if (!http)
 		return complain(EXIT_FAILED, "out of memory");
 	http->owner = owner;
+	http->name = name_of_store(options);
 	http->epoll_fd = http->timer_fd = -1;
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
 		http->connections[i].fd = -1;

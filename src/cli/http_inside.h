@@ -6,6 +6,7 @@
 
 #include "cli/asks.h"
 #include "cli/http_guard.h"
+#include "cli/page.h"
 
 enum { REQUEST_ASKS = 2 };
 
@@ -18,6 +19,8 @@ enum route {
 	ROUTE_METRICS,
 	ROUTE_HEALTHZ,
 	ROUTE_READYZ,
+	ROUTE_PAGE,
+	ROUTE_ICON,
 	ROUTE_NONE
 };
 
@@ -27,7 +30,9 @@ struct http_request {
 	struct http *http;
 	struct MHD_Connection *connection;
 	enum route route;
+	enum page_view view;      /* of a page */
 	struct question question; /* of a list or a timer */
+	bool wants_timer;         /* a page: the question is the id of a timer */
 	struct ask *asks[REQUEST_ASKS];
 	size_t ask_count;
 	bool has_begun;
@@ -38,6 +43,7 @@ struct http_request {
 struct http_reply {
 	unsigned status;
 	const char *type; /* of the body */
+	bool is_page;     /* it has our style and script */
 	char *body;       /* NULL: no memory */
 };
 
@@ -48,8 +54,15 @@ struct refusal route_of(struct http_request *, const char *path);
 /* route_asks returns what the route asks of the store. */
 size_t route_asks(const struct http_request *, struct question ret_questions[REQUEST_ASKS]);
 
-/* route_reply makes the answer when all asks are answered. owner: see http_open(). */
-struct http_reply route_reply(const struct http_request *, const dw *owner);
+/* What replies need besides the answers of the store. */
+struct http_facts {
+	const dw *owner;  /* see http_open() */
+	const char *name; /* of the namespace, or the file */
+	const struct rates *rates;
+};
+
+/* route_reply makes the answer when all asks are answered. */
+struct http_reply route_reply(const struct http_request *, const struct http_facts *);
 
 /* reply_refusal: the words in the form that the path has. */
 struct http_reply reply_refusal(struct refusal, const char *path);

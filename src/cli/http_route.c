@@ -10,6 +10,7 @@
 
 #define API "/api/v1/"
 #define JSON_TYPE "application/json"
+#define HTML_TYPE "text/html; charset=utf-8"
 #define TEXT_TYPE "text/plain; charset=utf-8"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define SILENT_AFTER DW_SECONDS(30)
@@ -24,7 +25,7 @@ static const struct {
 } routes[] = {
     {API "status", ROUTE_STATUS}, {API "topics", ROUTE_TOPICS}, {API "timers", ROUTE_TIMERS},
     {API "dead", ROUTE_DEAD},     {"/metrics", ROUTE_METRICS},  {"/healthz", ROUTE_HEALTHZ},
-    {"/readyz", ROUTE_READYZ},
+    {"/readyz", ROUTE_READYZ},    {"/icon.svg", ROUTE_ICON},
 };
 
 /* name_of copies an id or a topic. False: it is empty or too long. */
@@ -45,6 +46,11 @@ static enum route find_route(struct http_request *request, const char *path)
 	for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
 		if (strcmp(path, routes[i].path) == 0)
 			return routes[i].route;
+	for (int i = 0; i < PAGE_VIEWS; i++) {
+		request->view = (enum page_view)i;
+		if (strcmp(path, page_path(request->view)) == 0)
+			return ROUTE_PAGE;
+	}
 	if (strncmp(path, timer, sizeof timer - 1) == 0 &&
 	    name_of(path + sizeof timer - 1, DW_ID_MAX, request->question.name))
 		return ROUTE_TIMER;
@@ -55,7 +61,7 @@ static enum route find_route(struct http_request *request, const char *path)
 
 struct arguments {
 	struct http_request *request;
-	bool topic, limit, after; /* given */
+	bool topic, limit, after, id; /* given */
 	const char *fault;
 };
 
@@ -105,11 +111,26 @@ static const char *read_after(struct arguments *reading, const char *text)
 	return NULL;
 }
 
+/* read_topic: an empty field of a form means all topics. */
 static const char *read_topic(struct arguments *reading, const char *text)
 {
-	return name_of(text, DW_TOPIC_MAX, reading->request->question.name)
+	struct http_request *request = reading->request;
+
+	if ((!*text && request->route == ROUTE_PAGE) || request->wants_timer)
+		return NULL;
+	return name_of(text, DW_TOPIC_MAX, request->question.name)
 		   ? NULL
 		   : "topic: it is empty or too long";
+}
+
+static const char *read_id(struct arguments *reading, const char *text)
+{
+	struct http_request *request = reading->request;
+
+	if (!*text)
+		return NULL;
+	request->wants_timer = true;
+	return name_of(text, DW_ID_MAX, request->question.name) ? NULL : "id: it is too long";
 }
 
 /* read_once: an argument that is given twice is refused. */
@@ -122,22 +143,36 @@ static const char *read_once(struct arguments *reading, bool *given, const char 
 	return read_value(reading, value);
 }
 
+/* takes: the lists of the API, and the pages of such lists. */
+static bool takes(const struct http_request *request, const char *name)
+{
+	bool is_page = request->route == ROUTE_PAGE;
+	bool is_list = request->route == ROUTE_TIMERS || request->route == ROUTE_DEAD ||
+		       (is_page && request->view >= PAGE_TIMERS);
+
+	if (strcmp(name, "id") == 0)
+		return is_page && request->view == PAGE_TIMERS;
+	return is_list && !(is_page && strcmp(name, "limit") == 0);
+}
+
 static enum MHD_Result read_argument(void *user, enum MHD_ValueKind kind, const char *name,
 				     const char *value)
 {
 	struct arguments *reading = user;
-	bool is_list =
-	    reading->request->route == ROUTE_TIMERS || reading->request->route == ROUTE_DEAD;
 
 	(void)kind;
 	if (reading->fault)
 		return MHD_NO;
-	if (is_list && strcmp(name, "topic") == 0)
+	if (!takes(reading->request, name))
+		reading->fault = "no such argument here";
+	else if (strcmp(name, "topic") == 0)
 		reading->fault = read_once(reading, &reading->topic, value, read_topic);
-	else if (is_list && strcmp(name, "limit") == 0)
+	else if (strcmp(name, "limit") == 0)
 		reading->fault = read_once(reading, &reading->limit, value, read_limit);
-	else if (is_list && strcmp(name, "after") == 0)
+	else if (strcmp(name, "after") == 0)
 		reading->fault = read_once(reading, &reading->after, value, read_after);
+	else if (strcmp(name, "id") == 0)
+		reading->fault = read_once(reading, &reading->id, value, read_id);
 	else
 		reading->fault = "no such argument here";
 	return MHD_YES;
@@ -156,17 +191,32 @@ struct refusal route_of(struct http_request *request, const char *path)
 	return (struct refusal){reading.fault ? 400 : 0, reading.fault};
 }
 
+/* page_asks: each page shows how the owner is, too. */
+static size_t page_asks(const struct http_request *request, struct question *ret_questions)
+{
+	static const enum ask_kind kinds[PAGE_VIEWS] = {[PAGE_NOW] = ASK_TOPICS,
+							[PAGE_TOPICS] = ASK_TOPICS,
+							[PAGE_TIMERS] = ASK_TIMERS,
+							[PAGE_DEAD] = ASK_DEAD};
+
+	ret_questions[0] = (struct question){.kind = ASK_STATUS, .limit = LIMIT_DEFAULT};
+	ret_questions[1] = request->question;
+	ret_questions[1].kind = request->wants_timer ? ASK_TIMER : kinds[request->view];
+	return 2;
+}
+
 size_t route_asks(const struct http_request *request, struct question ret_questions[REQUEST_ASKS])
 {
 	static const enum ask_kind kinds[] = {
-	    [ROUTE_STATUS] = ASK_STATUS,  [ROUTE_TOPICS] = ASK_TOPICS,
-	    [ROUTE_TIMERS] = ASK_TIMERS,  [ROUTE_TIMER] = ASK_TIMER,
-	    [ROUTE_DEAD] = ASK_DEAD,      [ROUTE_METRICS] = ASK_METRICS,
-	    [ROUTE_HEALTHZ] = ASK_STATUS, [ROUTE_READYZ] = ASK_STATUS,
+	    [ROUTE_STATUS] = ASK_STATUS, [ROUTE_TOPICS] = ASK_TOPICS, [ROUTE_TIMERS] = ASK_TIMERS,
+	    [ROUTE_TIMER] = ASK_TIMER,   [ROUTE_DEAD] = ASK_DEAD,     [ROUTE_METRICS] = ASK_METRICS,
+	    [ROUTE_READYZ] = ASK_STATUS,
 	};
 
-	if (request->route == ROUTE_HEALTHZ)
+	if (request->route == ROUTE_HEALTHZ || request->route == ROUTE_ICON)
 		return 0;
+	if (request->route == ROUTE_PAGE)
+		return page_asks(request, ret_questions);
 	ret_questions[0] = request->question;
 	ret_questions[0].kind = kinds[request->route];
 	return 1;
@@ -181,7 +231,7 @@ static struct http_reply reply_text(unsigned status, const char *words)
 
 	if (body)
 		(void)snprintf(body, size, "%s\n", words); /* fits */
-	return (struct http_reply){status, TEXT_TYPE, body};
+	return (struct http_reply){.status = status, .type = TEXT_TYPE, .body = body};
 }
 
 /* reply_json takes the value. */
@@ -190,7 +240,7 @@ static struct http_reply reply_json(unsigned status, json_t *value)
 	char *body = value ? json_dumps(value, JSON_COMPACT) : NULL;
 
 	json_decref(value);
-	return (struct http_reply){status, JSON_TYPE, body};
+	return (struct http_reply){.status = status, .type = JSON_TYPE, .body = body};
 }
 
 struct http_reply reply_refusal(struct refusal refusal, const char *path)
@@ -257,27 +307,60 @@ static struct http_reply reply_health(const dw *owner)
 	return reply_text(200, "ok");
 }
 
-static struct http_reply reply_metrics(const struct ask *ask)
+/* reply_copy replies with a copy of our own text. */
+static struct http_reply reply_copy(const char *type, const char *text)
 {
-	char *body;
-
-	if (ask->status != DW_OK)
-		return reply_text(503, dw_strerror(ask->status));
-	body = strdup(json_string_value(ask->value));
-	return (struct http_reply){200, METRICS_TYPE, body};
+	return (struct http_reply){.status = 200, .type = type, .body = strdup(text)};
 }
 
-struct http_reply route_reply(const struct http_request *request, const dw *owner)
+static struct http_reply reply_metrics(const struct ask *ask)
+{
+	if (ask->status != DW_OK)
+		return reply_text(503, dw_strerror(ask->status));
+	return reply_copy(METRICS_TYPE, json_string_value(ask->value));
+}
+
+/* reply_page: without the store it is a page, too, and says so. */
+static struct http_reply reply_page(const struct http_request *request,
+				    const struct http_facts *facts)
+{
+	const struct ask *store = request->asks[0], *part = request->asks[1];
+	const char *name = request->question.name;
+	struct web_page page = {.view = request->view,
+				.name = facts->name,
+				.now = session_now(),
+				.status = store->status,
+				.store = store->value,
+				.rates = facts->rates,
+				.part_status = part->status,
+				.part = part->value,
+				.id = request->wants_timer ? name : "",
+				.topic = request->wants_timer ? "" : name};
+	bool is_missing = part->status == DW_ENOENT;
+
+	return (struct http_reply){.status = store->status != DW_OK ? 503
+					     : is_missing           ? 404
+								    : 200,
+				   .type = HTML_TYPE,
+				   .is_page = true,
+				   .body = page_write(&page)};
+}
+
+struct http_reply route_reply(const struct http_request *request, const struct http_facts *facts)
 {
 	const struct ask *ask = request->asks[0];
 
 	switch (request->route) {
 	case ROUTE_HEALTHZ:
-		return reply_health(owner);
+		return reply_health(facts->owner);
 	case ROUTE_READYZ:
-		return reply_ready(ask, owner);
+		return reply_ready(ask, facts->owner);
 	case ROUTE_METRICS:
 		return reply_metrics(ask);
+	case ROUTE_PAGE:
+		return reply_page(request, facts);
+	case ROUTE_ICON:
+		return reply_copy("image/svg+xml", asset_icon_svg);
 	default:
 		break;
 	}

@@ -1,0 +1,127 @@
+#include "cli/html.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/text.h"
+
+enum { FIRST_ROOM = 16384, FORMAT_SIZE = 128 };
+
+static void add(struct html *html, const char *bytes, size_t size)
+{
+	size_t room = html->room ? html->room : FIRST_ROOM;
+	char *more;
+
+	if (html->failed)
+		return;
+	while (room < html->size + size + 1)
+		room *= 2;
+	if (room > html->room) {
+		more = realloc(html->bytes, room);
+		html->failed = more == NULL;
+		if (!more)
+			return;
+		html->bytes = more;
+		html->room = room;
+	}
+	memcpy(html->bytes + html->size, bytes, size);
+	html->size += size;
+	html->bytes[html->size] = '\0';
+}
+
+void html_put(struct html *html, const char *text)
+{
+	add(html, text, strlen(text));
+}
+
+void html_text(struct html *html, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '<':
+			html_put(html, "&lt;");
+			break;
+		case '>':
+			html_put(html, "&gt;");
+			break;
+		case '&':
+			html_put(html, "&amp;");
+			break;
+		case '"':
+			html_put(html, "&quot;");
+			break;
+		case '\'':
+			html_put(html, "&#39;");
+			break;
+		default:
+			add(html, text, 1);
+		}
+	}
+}
+
+void html_url(struct html *html, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._-";
+
+	for (; *text; text++) {
+		if (strchr(plain, *text))
+			add(html, text, 1);
+		else
+			html_format(html, "%%%02X", (unsigned)(unsigned char)*text);
+	}
+}
+
+void html_format(struct html *html, const char *format, ...)
+{
+	char text[FORMAT_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof text, format, args); /* longer text is cut */
+	va_end(args);
+	html_put(html, text);
+}
+
+void html_count(struct html *html, uint64_t count)
+{
+	char digits[24];
+	size_t size = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, count); /* fits */
+
+	for (size_t i = 0; i < size; i++) {
+		if (i > 0 && (size - i) % 3 == 0)
+			html_put(html, ",");
+		add(html, &digits[i], 1);
+	}
+}
+
+void html_span(struct html *html, dw_usec span)
+{
+	char text[TEXT_SPAN_SIZE];
+
+	if (span <= 0) {
+		html_put(html, "-");
+		return;
+	}
+	if (span >= DW_SECONDS(10))
+		span -= span % DW_SECONDS(1);
+	text_span(span, span >= DW_SECONDS(1) ? 2 : 1, text);
+	html_put(html, text);
+}
+
+void html_time(struct html *html, dw_usec time, dw_usec now)
+{
+	char text[DW_TIME_SIZE], distance[TEXT_SPAN_SIZE];
+
+	if (time <= 0 || time == DW_NEVER) {
+		html_put(html, "-");
+		return;
+	}
+	dw_format_time(time, text);
+	text_distance(time, now, distance);
+	html_format(html, "<time datetime=\"%s\">%.10s %.8s</time> ", text, text, text + 11);
+	html_format(html, "<span class=\"dim\">%s</span>", distance);
+}

@@ -1,0 +1,32 @@
+/* Text of HTML that grows. Whatever was not written by us goes through html_text(), which escapes
+ * it, also inside quoted attributes. */
+#ifndef DW_CLI_HTML_H
+#define DW_CLI_HTML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "durawheel/durawheel.h"
+
+struct html {
+	char *bytes; /* NUL-terminated, or NULL */
+	size_t size, room;
+	bool failed; /* no memory: the text is not whole */
+};
+
+/* html_put adds our own text, html_text anybody's; html_url escapes it as a part of a URL. */
+void html_put(struct html *, const char *);
+void html_text(struct html *, const char *);
+void html_url(struct html *, const char *);
+
+/* html_count adds 1,204,331; html_span a duration, in whole seconds from 10 s on, "-" for 0;
+ * html_time a time in UTC, and how far it is from now. */
+void html_count(struct html *, uint64_t);
+void html_span(struct html *, dw_usec);
+void html_time(struct html *, dw_usec time, dw_usec now);
+
+/* html_format adds numbers and our own text: at most 127 bytes. */
+void html_format(struct html *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,153 @@
+#include "cli/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SILENT_AFTER DW_SECONDS(30)
+
+static const struct {
+	const char *path, *name;
+	void (*show)(struct html *, const struct web_page *);
+} views[PAGE_VIEWS] = {
+    [PAGE_NOW] = {"/", "Now", page_show_now},
+    [PAGE_TOPICS] = {"/topics", "Topics", page_show_topics},
+    [PAGE_TIMERS] = {"/timers", "Timers", page_show_timers},
+    [PAGE_DEAD] = {"/dead", "Dead letters", page_show_dead},
+    /* Recurring timers get their view here, once they are stored: /schedules. */
+};
+
+const char *page_path(enum page_view view)
+{
+	return views[view].path;
+}
+
+json_int_t page_integer(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+const char *page_string(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+void page_refused(struct html *html, const struct web_page *page)
+{
+	html_put(html, "<p class=\"none\">The store did not answer: ");
+	html_text(html, dw_strerror(page->part_status));
+	html_put(html, "</p>\n");
+}
+
+/* ---- The frame ------------------------------------------------------------------------------- */
+
+static void put_nav(struct html *html, const struct web_page *page)
+{
+	html_put(html, "<nav aria-label=\"Views\">");
+	for (int i = 0; i < PAGE_VIEWS; i++) {
+		html_format(html, "<a href=\"%s\"%s>%s</a>", views[i].path,
+			    i == (int)page->view ? " aria-current=\"page\"" : "",
+			    i == PAGE_DEAD ? "Dead" : views[i].name);
+	}
+	html_put(html, "</nav>\n");
+}
+
+static void put_head(struct html *html, const struct web_page *page)
+{
+	html_put(html, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		       "<link rel=\"icon\" href=\"/icon.svg\">\n<title>");
+	html_put(html, views[page->view].name);
+	html_put(html, " - ");
+	html_text(html, page->name);
+	html_put(html, " - durawheel</title>\n<style>");
+	html_put(html, asset_page_css);
+	html_put(html, "</style>\n</head>\n<body>\n"
+		       "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
+		       "<header><div class=\"bar\">\n<span class=\"brand\">durawheel<bdi>");
+	html_text(html, page->name);
+	html_put(html, "</bdi></span>\n");
+	put_nav(html, page);
+	html_put(html, "<div class=\"live\"><span id=\"live\" role=\"status\">"
+		       "<noscript>Without JavaScript: reload for news</noscript></span>"
+		       "<button id=\"pause\" type=\"button\" hidden>Pause</button></div>\n"
+		       "</div></header>\n<main id=\"main\" tabindex=\"-1\">\n<h1>");
+	html_put(html, views[page->view].name);
+	html_put(html, "</h1>\n");
+}
+
+/* ---- The banner: does anything fire? --------------------------------------------------------- */
+
+struct banner {
+	const char *kind, *words;
+};
+
+static struct banner banner_of(const struct web_page *page)
+{
+	const json_t *report = json_object_get(page->store, "owner_report");
+
+	if (!page->store)
+		return (struct banner){"bad", "The store does not answer"};
+	if (!*page_string(page->store, "owner"))
+		return (struct banner){"bad", "Nothing fires: no owner"};
+	if (page->now - page_integer(page->store, "owner_seen") > SILENT_AFTER)
+		return (struct banner){"bad", "The owner is silent: it hangs, or its machine does"};
+	if (json_is_true(json_object_get(report, "recovering")))
+		return (struct banner){"warn", "The owner loads its timers"};
+	return (struct banner){"ok", "Firing"};
+}
+
+/* put_banner: only the words are a status for screen readers, because the times change with each
+ * look. */
+static void put_banner(struct html *html, const struct web_page *page)
+{
+	struct banner banner = banner_of(page);
+	const char *owner = page_string(page->store, "owner");
+
+	html_format(html, "<p class=\"banner %s\" role=\"status\" data-key=\"banner\">%s</p>\n",
+		    banner.kind, banner.words);
+	html_put(html, "<p class=\"under\">");
+	if (!page->store) {
+		html_text(html, dw_strerror(page->status));
+	} else if (*owner) {
+		html_put(html, "Owner <bdi data-key=\"owner\">");
+		html_text(html, owner);
+		html_put(html, "</bdi>, since ");
+		html_time(html, page_integer(page->store, "owner_since"), page->now);
+		html_format(html, ". Its numbers are %lld s old.",
+			    (page->now - page_integer(page->store, "owner_seen")) / DW_SECONDS(1));
+	} else {
+		html_put(html, "Timers stay in the store until an owner runs: <code>durawheel "
+			       "run</code>, or your program.");
+	}
+	html_put(html, "</p>\n");
+}
+
+static void put_foot(struct html *html, const struct web_page *page)
+{
+	char now[DW_TIME_SIZE];
+
+	dw_format_time(page->now, now);
+	html_put(html, "</main>\n<footer>");
+	html_format(html, "<p>%.10s %.8s UTC, durawheel %s. This page only reads. ", now, now + 11,
+		    dw_version());
+	html_put(html, "<a href=\"/metrics\">Metrics</a>, <a href=\"/api/v1/status\">JSON</a></p>"
+		       "</footer>\n<script>");
+	html_put(html, asset_page_js);
+	html_put(html, "</script>\n</body>\n</html>\n");
+}
+
+char *page_write(const struct web_page *page)
+{
+	struct html html = {.size = 0};
+
+	put_head(&html, page);
+	put_banner(&html, page);
+	views[page->view].show(&html, page);
+	put_foot(&html, page);
+	if (!html.failed)
+		return html.bytes;
+	free(html.bytes);
+	return NULL;
+}

@@ -1,0 +1,51 @@
+/* The page: five views of HTML, made by the server, so that they can be read without JavaScript.
+ * With it the page is fetched again every 2 s. */
+#ifndef DW_CLI_PAGE_H
+#define DW_CLI_PAGE_H
+
+#include <jansson.h>
+
+#include "cli/html.h"
+#include "cli/rates.h"
+
+enum page_view { PAGE_NOW, PAGE_TOPICS, PAGE_TIMERS, PAGE_DEAD, PAGE_VIEWS };
+
+/* What a view shows. */
+struct web_page {
+	enum page_view view;
+	const char *name; /* of the namespace, or the file */
+	dw_usec now;
+	int status;          /* of the store */
+	const json_t *store; /* as stats --json; NULL: the store did not answer */
+	const struct rates *rates;
+	int part_status;
+	const json_t *part; /* the topics, a list, or a timer; NULL: see part_status */
+	const char *id;     /* a timer that was looked for, or "" */
+	const char *topic;  /* of a list, or "" */
+};
+
+/* page_path: "/", "/topics" ... */
+const char *page_path(enum page_view);
+
+/* page_write returns the page, to be freed. NULL: no memory. */
+char *page_write(const struct web_page *);
+
+/* The views, in files of their own. */
+void page_show_now(struct html *, const struct web_page *);
+void page_show_topics(struct html *, const struct web_page *);
+void page_show_timers(struct html *, const struct web_page *);
+void page_show_dead(struct html *, const struct web_page *);
+
+/* page_integer and page_string read a member of an object; 0 and "" if there is none. */
+json_int_t page_integer(const json_t *object, const char *key);
+const char *page_string(const json_t *object, const char *key);
+
+/* page_refused says why the store has no answer for a part. */
+void page_refused(struct html *, const struct web_page *);
+
+/* The style, the script, the icon, and how the Content-Security-Policy names the first two. */
+extern const char asset_page_css[], asset_page_css_hash[];
+extern const char asset_page_js[], asset_page_js_hash[];
+extern const char asset_icon_svg[], asset_icon_svg_hash[];
+
+#endif

@@ -1,0 +1,233 @@
+/* The views Timers and Dead letters. */
+#include <string.h>
+
+#include "cli/page.h"
+
+static void put_name_cell(struct html *html, const char *tag, const char *text)
+{
+	html_format(html, "<%s class=\"name\"%s><bdi>", tag,
+		    strcmp(tag, "th") == 0 ? " scope=\"row\"" : "");
+	html_text(html, text);
+	html_format(html, "</bdi></%s>", tag);
+}
+
+static void put_number_cell(struct html *html, const json_t *object, const char *key)
+{
+	html_put(html, "<td class=\"n\">");
+	html_count(html, (uint64_t)page_integer(object, key));
+	html_put(html, "</td>");
+}
+
+static void put_time_cell(struct html *html, const json_t *object, const char *key, dw_usec now)
+{
+	html_put(html, "<td>");
+	html_time(html, page_integer(object, key), now);
+	html_put(html, "</td>");
+}
+
+/* put_more: the link to the next page of a list. */
+static void put_more(struct html *html, const struct web_page *page)
+{
+	const char *next = page_string(page->part, "next");
+
+	if (!*next)
+		return;
+	html_format(html,
+		    "<p class=\"more\"><a rel=\"next\" href=\"%s?after=", page_path(page->view));
+	html_url(html, next);
+	if (*page->topic) {
+		html_put(html, "&amp;topic=");
+		html_url(html, page->topic);
+	}
+	html_put(html, "\">The next 100</a></p>\n");
+}
+
+/* put_data: of --show-data. */
+static void put_data(struct html *html, const json_t *object)
+{
+	const char *text = page_string(object, "data");
+	const char *encoded = page_string(object, "data_base64");
+
+	if (!json_object_get(object, "data") && !*encoded)
+		return;
+	html_format(html, "<div><dt>%s</dt><dd><pre dir=\"auto\">",
+		    *encoded ? "Data, as base64" : "Data");
+	html_text(html, *encoded ? encoded : text);
+	html_put(html, "</pre></dd></div>\n");
+}
+
+/* ---- Timers ---------------------------------------------------------------------------------- */
+
+static void put_input(struct html *html, const char *name, const char *label, const char *value)
+{
+	html_format(html, "<label>%s <input name=\"%s\" type=\"search\" autocomplete=\"off\" ",
+		    label, name);
+	html_put(html, "spellcheck=\"false\" value=\"");
+	html_text(html, value);
+	html_put(html, "\"></label>\n");
+}
+
+static void put_search(struct html *html, const struct web_page *page)
+{
+	html_put(html, "<form action=\"/timers\" method=\"get\" role=\"search\" data-keep>\n");
+	put_input(html, "id", "The timer with the id", page->id);
+	put_input(html, "topic", "Or all timers of the topic", page->topic);
+	html_put(html, "<button type=\"submit\">Search</button></form>\n");
+}
+
+static void put_text_fact(struct html *html, const char *name, const char *text)
+{
+	html_format(html, "<div><dt>%s</dt><dd><bdi>", name);
+	html_text(html, text);
+	html_put(html, "</bdi></dd></div>\n");
+}
+
+static void put_number_fact(struct html *html, const char *name, json_int_t number)
+{
+	html_format(html, "<div><dt>%s</dt><dd>", name);
+	html_count(html, (uint64_t)number);
+	html_put(html, "</dd></div>\n");
+}
+
+static void put_timer(struct html *html, const struct web_page *page)
+{
+	const json_t *timer = page->part;
+	const char *why = page_string(timer, "why");
+	const char *late_after = page_string(timer, "late_after");
+
+	html_put(html, "<dl class=\"facts\">\n");
+	put_text_fact(html, "Id", page_string(timer, "id"));
+	put_text_fact(html, "Topic", page_string(timer, "topic"));
+	html_put(html, "<div><dt>Due</dt><dd>");
+	html_time(html, page_integer(timer, "due"), page->now);
+	html_put(html, "</dd></div>\n");
+	if (*page_string(timer, "rule"))
+		put_text_fact(html, "Rule", page_string(timer, "rule"));
+	put_text_fact(html, "State", page_string(timer, "state"));
+	put_number_fact(html, "Attempts", page_integer(timer, "attempt"));
+	put_number_fact(html, "Retries", page_integer(timer, "retries"));
+	if (*late_after)
+		put_text_fact(html, "Too late after", late_after);
+	if (*why)
+		put_text_fact(html, "Why it failed", why);
+	put_number_fact(html, "Bytes of data", page_integer(timer, "size"));
+	put_data(html, timer);
+	html_put(html, "</dl>\n");
+}
+
+static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
+{
+	const char *id = page_string(timer, "id");
+
+	html_put(html, "<tr><th scope=\"row\" class=\"name\"><a href=\"/timers?id=");
+	html_url(html, id);
+	html_put(html, "\"><bdi>");
+	html_text(html, id);
+	html_put(html, "</bdi></a>");
+	if (*page_string(timer, "rule"))
+		html_put(html, " <span class=\"tag\">recurring</span>");
+	html_put(html, "</th>");
+	put_time_cell(html, timer, "due", now);
+	put_name_cell(html, "td", page_string(timer, "topic"));
+	html_format(html, "<td>%s</td>", page_string(timer, "state")); /* one of our words */
+	put_number_cell(html, timer, "attempt");
+	put_number_cell(html, timer, "retries");
+	put_number_cell(html, timer, "size");
+	html_put(html, "</tr>\n");
+}
+
+static void put_timer_list(struct html *html, const struct web_page *page)
+{
+	const json_t *timers = json_object_get(page->part, "timers");
+	const json_t *timer;
+	size_t i;
+
+	if (json_array_size(timers) == 0) {
+		html_put(html, "<p class=\"none\">No timers.</p>\n");
+		return;
+	}
+	html_put(html, "<div class=\"scroll\" role=\"region\" aria-label=\"Timers\" tabindex=\"0\">"
+		       "<table>\n<caption>In the order of their deadlines, in UTC</caption>\n"
+		       "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Due</th>"
+		       "<th scope=\"col\">Topic</th><th scope=\"col\">State</th>"
+		       "<th scope=\"col\" class=\"n\">Attempts</th>"
+		       "<th scope=\"col\" class=\"n\">Retries</th>"
+		       "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
+	json_array_foreach(timers, i, timer)
+	{
+		put_timer_row(html, timer, page->now);
+	}
+	html_put(html, "</tbody></table></div>\n");
+	put_more(html, page);
+}
+
+void page_show_timers(struct html *html, const struct web_page *page)
+{
+	put_search(html, page);
+	if (page->part && *page->id) {
+		put_timer(html, page);
+	} else if (page->part) {
+		put_timer_list(html, page);
+	} else if (page->part_status == DW_ENOENT) {
+		html_put(html, "<p class=\"none\">There is no timer <bdi>");
+		html_text(html, page->id);
+		html_put(html, "</bdi>: it has fired, was cancelled, or never was.</p>\n");
+	} else {
+		page_refused(html, page);
+	}
+}
+
+/* ---- Dead letters ---------------------------------------------------------------------------- */
+
+static void put_letter_row(struct html *html, const json_t *letter, dw_usec now)
+{
+	const char *why = page_string(letter, "why");
+
+	html_put(html, "<tr>");
+	put_name_cell(html, "th", page_string(letter, "id"));
+	put_time_cell(html, letter, "at", now);
+	put_name_cell(html, "td", page_string(letter, "topic"));
+	html_put(html, "<td class=\"name\">");
+	html_put(html, page_string(letter, "reason")); /* one of our words */
+	if (*why) {
+		html_put(html, ": <bdi>");
+		html_text(html, why);
+		html_put(html, "</bdi>");
+	}
+	html_put(html, "</td>");
+	put_time_cell(html, letter, "due", now);
+	put_number_cell(html, letter, "attempt");
+	put_number_cell(html, letter, "size");
+	html_put(html, "</tr>\n");
+}
+
+void page_show_dead(struct html *html, const struct web_page *page)
+{
+	const json_t *letters = json_object_get(page->part, "letters");
+	const json_t *letter;
+	size_t i;
+
+	if (!page->part) {
+		page_refused(html, page);
+		return;
+	}
+	if (json_array_size(letters) == 0) {
+		html_put(html, "<p class=\"none\">No dead letters: everything could be "
+			       "delivered.</p>\n");
+		return;
+	}
+	html_put(html,
+		 "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" tabindex=\"0\">"
+		 "<table>\n<caption>The oldest first. To deliver one again: <code>durawheel dead "
+		 "requeue ID</code></caption>\n"
+		 "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Set aside</th>"
+		 "<th scope=\"col\">Topic</th><th scope=\"col\">Reason</th>"
+		 "<th scope=\"col\">Was due</th><th scope=\"col\" class=\"n\">Attempts</th>"
+		 "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
+	json_array_foreach(letters, i, letter)
+	{
+		put_letter_row(html, letter, page->now);
+	}
+	html_put(html, "</tbody></table></div>\n");
+	put_more(html, page);
+}

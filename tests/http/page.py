@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""tests/http/page.py BUILD_DIR [NAME...]: the page in headless Chromium. Each function test_* is a
+case in a store of its own. Prints what became of each; exit 1 if a case failed, 77 without
+Chromium. DW_SHOTS=FOLDER keeps pictures."""
+import json
+import signal
+import sys
+import urllib.parse
+
+import browser
+from browser import Browser
+from place import Server, await_that, run_cases
+
+ANY = ("--http", "127.0.0.1:0")
+VIEWS = ["/", "/topics", "/timers", "/dead"]
+HOSTILE = ["<img src=x onerror=alert(1)>", "\"><script>alert(2)</script>", "a\"b'c`d&amp;<!--",
+           "\u202eright to left \u05d0\u05d1", "\u00e9\u4e2d\U0001f600", 255 * "x", "]]>'\"</style>",
+           "javascript:alert(3)"]
+
+CONTRAST = """(() => {
+  const light = (c) => { const v = c.map((x) => { x /= 255;
+      return x <= .03928 ? x / 12.92 : Math.pow((x + .055) / 1.055, 2.4); });
+    return .2126 * v[0] + .7152 * v[1] + .0722 * v[2]; };
+  const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+  const back = (node) => { for (; node; node = node.parentElement) {
+      const c = rgb(getComputedStyle(node).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c; }
+    return [255, 255, 255]; };
+  const bad = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walk.nextNode());) {
+    const at = node.parentElement;
+    if (!node.textContent.trim() || !at.getClientRects().length) continue;
+    const a = light(rgb(getComputedStyle(at).color).slice(0, 3)), b = light(back(at).slice(0, 3));
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) bad.push(at.className + ' ' + node.textContent.slice(0, 20) + ' ' + ratio); }
+  return bad; })()"""
+
+
+def fill(place):
+    """Timers with hostile names, a queue, a paused topic, dead letters."""
+    place.run("import", lines=[{"id": one, "topic": "t " + one[:50], "in": "1h", "data": one}
+                               for one in HOSTILE])
+    place.add(120, topic="order.timeout")
+    place.run("topic", "set", "game.x", "--queue", "--max", "50")
+    place.run("push", "--topic", "game.x", "--id", HOSTILE[0], "--data", HOSTILE[1])
+    place.run("topic", "pause", "mail")
+    place.run("import", lines=[{"id": "dead " + one[:200], "topic": "late" + one[:50],
+                                "at": "2020-01-01T00:00:00Z", "late_after": "1s"}
+                               for one in HOSTILE[:4]])
+    owner = place.owner()
+    await_that(lambda: place.json("stats")[0]["dead"] == 4, "dead letters")
+    return owner
+
+
+def test_numbers_are_those_of_stats(place):
+    fill(place)
+    server = Server(place, *ANY)
+    with Browser() as web:
+        def same():
+            stats, topics = place.json("stats")[0], place.json("topic", "list")
+            web.open(server, "/")
+            return (web.number_of("pending") == stats["pending"] == 128 and
+                    web.number_of("dead") == stats["dead"] == 4 and
+                    web.number_of("fired") == stats["owner_report"]["fired"] and
+                    web.number_of("waiting") == sum(one["waiting"] for one in topics) == 1 and
+                    stats["owner"] in web.text("[data-key=owner]"))
+        await_that(same, "the page as stats --json")
+        web.open(server, "/topics")
+        rows = web.value("""Array.from(document.querySelectorAll('tbody tr')).map((row) =>
+            [row.querySelector('bdi').textContent,
+             Number(row.querySelector('[data-key=pending]').dataset.value)])""")
+    assert rows == [[one["topic"], one["pending"]] for one in place.json("topic", "list")], rows
+
+
+def test_hostile_text_runs_nothing(place):
+    fill(place)
+    server = Server(place, *ANY, "--show-data")
+    paths = VIEWS + ["/timers?id=" + urllib.parse.quote(one, safe="") for one in HOSTILE]
+    with Browser() as web:
+        for path in paths:
+            web.call("Page.navigate", url="http://%s%s" % (server.host, path))
+            web.wait("document.readyState === 'complete' && !!document.querySelector('footer')")
+            assert web.value("document.querySelectorAll('main img, main script, main b').length") == 0
+        for one in HOSTILE:
+            web.call("Page.navigate", url="http://%s/timers?id=%s" % (
+                server.host, urllib.parse.quote(one, safe="")))
+            web.wait("document.readyState === 'complete' && !!document.querySelector('pre') && "
+                     "document.querySelector('pre').textContent === " + json.dumps(one))
+            shown = web.value("Array.from(document.querySelectorAll('dd bdi'), (b) => b.textContent)")
+            assert one in shown, (one, shown)
+        web.open(server, "/timers")
+        shown = web.value("Array.from(document.querySelectorAll('tbody th bdi'), (b) => b.textContent)")
+        assert not set(HOSTILE) - set(shown), shown
+        assert not web.faults(), web.faults()
+        # That a fault would have been seen:
+        web.value("document.body.append(Object.assign(document.createElement('script'), "
+                  "{textContent: 'alert(9)'}))")
+        assert any("Content Security Policy" in one for one in web.faults()), web.faults()
+    return "%d pages" % len(paths)
+
+
+def test_without_javascript_tables_stand(place):
+    fill(place)
+    server = Server(place, *ANY)
+    with Browser() as web:
+        web.call("Emulation.setScriptExecutionDisabled", value=True)
+        for path, words in ("/", "Pending"), ("/topics", "order.timeout"), ("/timers", "order.timeout:000"), (
+                "/dead", "LATE"):
+            web.open(server, path)
+            text = web.value("document.body.innerText")
+            assert words in text and "Firing" in text and "Without JavaScript" in text, text
+            assert web.value("document.getElementById('pause').offsetHeight") == 0
+        assert web.value("document.querySelectorAll('tbody tr').length") == 4
+
+
+def test_news_come_without_a_reload(place):
+    owner = fill(place)
+    server = Server(place, *ANY)
+    with Browser() as web:
+        web.open(server, "/timers")
+        web.value("window.mark = 1; document.querySelector('input').value = 'kept'; "
+                  "document.querySelector('input').focus()")
+        place.run("import", lines=[{"id": "first", "topic": "t", "in": "30s"}])
+        web.wait("document.querySelector('tbody th bdi').textContent === 'first'")
+        place.run("cancel", "first")
+        web.wait("document.querySelector('tbody th bdi').textContent !== 'first'")
+        assert web.value("window.mark + document.querySelector('input').value + "
+                         "document.activeElement.name") == "1keptid"
+        web.open(server, "/")
+        owner.end(signal.SIGKILL)
+        seconds = web.wait("document.querySelector('[data-key=banner]').textContent === "
+                           "'Nothing fires: no owner'")
+        web.size(390)
+        web.shot("no_owner_390")
+        place.owner()
+        web.wait("document.querySelector('[data-key=banner]').textContent === 'Firing'")
+        assert not web.faults(), web.faults()
+        server.process.end(signal.SIGKILL)
+        gone = web.wait("document.getElementById('live').textContent.startsWith('No answer since')")
+    return "no owner: shown after %.1f s; no server: after %.1f s" % (seconds, gone)
+
+
+def test_keyboard_and_names(place):
+    fill(place)
+    server = Server(place, *ANY)
+    with Browser() as web:
+        web.open(server, "/")
+        reached = []
+        for _ in range(7):
+            web.press("Tab", 9)
+            reached.append(web.value("document.activeElement.textContent"))
+        assert reached == ["Skip to the content", "Now", "Topics", "Timers", "Dead", "Pause",
+                           "Metrics"], reached
+        web.value("document.getElementById('pause').focus()")
+        web.press("Enter", 13)
+        web.wait("document.getElementById('pause').textContent === 'Go on'")
+        assert web.text("#live").startswith("Paused at ")
+        for view in VIEWS:
+            web.open(server, view)
+            nodes = web.call("Accessibility.getFullAXTree")["nodes"]
+            named = {"button", "link", "textbox", "searchbox", "region", "table", "navigation"}
+            for node in nodes:
+                if not node.get("ignored") and node["role"]["value"] in named:
+                    assert node.get("name", {}).get("value"), (view, node)
+            roles = [node["role"]["value"] for node in nodes if not node.get("ignored")]
+            assert roles.count("main") == 1 and roles.count("status") >= 2, roles
+            assert web.value("document.documentElement.lang + document.querySelectorAll('h1').length "
+                             "+ document.querySelectorAll('[aria-current=page]').length") == "en11"
+
+
+def test_every_width_and_scheme(place):
+    fill(place)
+    server = Server(place, *ANY)
+    with Browser() as web:
+        for scheme in "light", "dark":
+            for width in 390, 768, 1280, 1920:
+                web.size(width, scheme=scheme)
+                for view in VIEWS:
+                    web.open(server, view)
+                    wide = web.value("document.documentElement.scrollWidth")
+                    assert wide <= width, (view, width, wide)
+                    web.shot("%s_%d_%s" % (view.strip("/") or "now", width, scheme))
+            for view in VIEWS + ["/timers?id=nothing"]:
+                web.open(server, view)
+                assert web.value(CONTRAST) == [], (scheme, view, web.value(CONTRAST))
+        sizes = [len(server.ask(view).body) for view in VIEWS]
+        assert max(sizes) <= 60 * 1024, sizes
+    return "the largest page has %d KiB" % (max(sizes) // 1024)
+
+
+if __name__ == "__main__":
+    if not browser.COMMAND:
+        print("NOT TESTED: chromium is not installed")
+        sys.exit(77)
+    sys.exit(min(run_cases([item for item in list(globals().items())
+                            if item[0].startswith("test_")], sys.argv[1], sys.argv[2:]), 1))
