@@ -7,13 +7,15 @@
  *	sim --redis ...                              the same on the Redis store
  *	sim --losses ...                             the same, and the server loses data
  *	sim --outages ...                            processes with journals, and Redis goes away
+ *	sim --queues ...                             topics that are queues, and who takes of them
  *
  * single/ simulates one process on a store in memory, fleet/ several processes on a Redis server,
- * outages/ the same with journals; core/ is what they share. Calls go down: main, then single or
- * outages, then fleet, then core.
+ * outages/ the same with journals, queues/ several processes on a table in memory; core/ is what
+ * they share. Calls go down: main, then single, queues or outages, then fleet, then core.
  */
 #include "sim/fleet/fleet.h"
 #include "sim/outages/outages.h"
+#include "sim/queues/queues.h"
 #include "sim/single/single.h"
 
 #include <inttypes.h>
@@ -60,7 +62,8 @@ static const struct world {
     {"", single_run, false, BUG_NONE, BUG_FLEET},
     {"--redis", fleet_run, false, BUG_FLEET, BUG_OUTAGES},
     {"--losses", fleet_run, true, BUG_FLEET, BUG_OUTAGES},
-    {"--outages", outages_run, false, BUG_OUTAGES, BUG_COUNT},
+    {"--outages", outages_run, false, BUG_OUTAGES, BUG_QUEUES},
+    {"--queues", queues_run, false, BUG_QUEUES, BUG_COUNT},
 };
 
 static const struct world *world = &worlds[0];
@@ -198,10 +201,11 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
-		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --outages]\n"
+		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --outages |\n"
+		"           --queues]\n"
 		"--redis: the Redis store on a model of its scripts; --losses: and the "
 		"server loses data;\n--outages: processes with journals, and Redis goes "
-		"away\n");
+		"away;\n--queues: topics that are queues\n");
 	return 2;
 }
 

@@ -50,12 +50,23 @@
 	X(LATE_UNSAID, "late_unsaid") /* J16: nobody tells it that it came too late */             \
 	X(FIRE_LATE, "fire_late")     /* starts timers after the lease is over */
 
+#define QUEUES_BUGS(X)                                                                             \
+	X(HIDE_IGNORED, "hide_ignored")     /* a taken message is not hidden */                    \
+	X(BOUND_LATE, "bound_late")         /* the bound counts before the push */                 \
+	X(PAUSE_IGNORED, "pause_ignored")   /* a take does not ask whether the topic is paused */  \
+	X(TAKE_DELETES, "take_deletes")     /* a message is deleted when it is taken */            \
+	X(ANSWER_ANY, "answer_any")         /* an answer names no delivery */                      \
+	X(MESSAGE_LOST, "message_lost")     /* a push confirmed and not done */                    \
+	X(RETRY_NOW, "retry_now")           /* a retried message comes back at once */             \
+	X(DROP_UNCOUNTED, "drop_uncounted") /* nobody is told what was dropped */
+
 #define BUG(symbol, text) BUG_##symbol,
 enum bug {
 	BUG_NONE,
 	SINGLE_BUGS(BUG) BUG_FLEET,
 	FLEET_BUGS(BUG) BUG_OUTAGES,
-	OUTAGES_BUGS(BUG) BUG_COUNT
+	OUTAGES_BUGS(BUG) BUG_QUEUES,
+	QUEUES_BUGS(BUG) BUG_COUNT
 };
 #undef BUG
 

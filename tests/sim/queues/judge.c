@@ -1,0 +1,350 @@
+#include "sim/queues/queues.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timer/record.h"
+#include "topic/message.h"
+#include "topic/settings.h"
+
+const char *judge_topic(uint32_t queue)
+{
+	static const char *const topics[QUEUES] = {"alpha", "beta"};
+
+	return topics[queue];
+}
+
+void judge_id(uint32_t number, char ret_id[16])
+{
+	(void)snprintf(ret_id, 16, "m%" PRIu32, number);
+}
+
+uint32_t judge_number(const char *id)
+{
+	return (uint32_t)strtoul(id + 1, NULL, 10) % NAMED_MAX;
+}
+
+static uint32_t queue_of(const char *topic)
+{
+	return topic && strcmp(topic, judge_topic(1)) == 0;
+}
+
+void judge_set(struct queues *all, uint32_t queue, const dw_topic_settings *settings)
+{
+	all->judge.queues[queue].settings = *settings;
+}
+
+static bool is_in(const struct entry *entry)
+{
+	return entry->state != ENTRY_DONE && entry->state != ENTRY_DROPPED;
+}
+
+/* info: what the table says of the queue. */
+static dw_topic_info info(const struct queues *all, uint32_t queue)
+{
+	struct alloc alloc = memory_alloc(&all->sim->table_account);
+	struct table_caller caller = {.role = DW_OWNER, .now = clocks_wall(all->sim)};
+	dw_topic_info found = {.size = sizeof found};
+	dw_op list = {.kind = DW_OP_TOPIC_LIST};
+
+	(void)table_apply(all->table, &list, &caller);
+	for (const dw_row *row = list.rows; row; row = row->next)
+		if (strcmp(row->id, judge_topic(queue)) == 0)
+			info_read(&found, row->body, row->body_size);
+	rows_free(&alloc, list.rows);
+	return found;
+}
+
+static uint64_t length_of(const dw_topic_info *found)
+{
+	return found->waiting + found->taken + found->later;
+}
+
+/* ---- Push ---------------------------------------------------------------------------------- */
+
+static void add(struct queues *all, struct judged_queue *queue, const struct message *message)
+{
+	struct record record;
+	char id[DW_ID_MAX + 1] = "";
+	struct entry *entry = &queue->entries[queue->count++ % ENTRIES_MAX];
+
+	if (record_decode(message->body, message->body_size, &record) == DW_OK)
+		memcpy(id, record.id, record.id_size);
+	*entry = (struct entry){.name = judge_number(id), .due = message->head.due};
+	all->judge.names[entry->name].pushes++;
+}
+
+static bool is_expired(const struct judged_queue *queue, const struct entry *entry, dw_usec now)
+{
+	dw_usec expire = queue->settings.expire_us;
+
+	return expire > 0 && usec_sub(now, entry->due) > expire;
+}
+
+/* drop_oldest: the oldest go, whatever state they are in. What has expired may have gone before, so
+ * where messages expire, only their number is sure. */
+static void drop_oldest(struct judged_queue *queue, uint64_t count, dw_usec now)
+{
+	queue->dropped += count;
+	for (uint32_t i = 0; i < queue->count && count > 0; i++) {
+		struct entry *entry = &queue->entries[i];
+
+		if (!is_in(entry))
+			continue;
+		count -= !entry->unsure && !is_expired(queue, entry, now);
+		entry->unsure = true;
+		if (queue->settings.expire_us == 0)
+			entry->state = ENTRY_DROPPED;
+	}
+}
+
+static void check_bound(struct queues *all, uint32_t number)
+{
+	const struct judged_queue *queue = &all->judge.queues[number];
+	dw_topic_info found = info(all, number);
+
+	if (length_of(&found) > queue->settings.max)
+		broken(all->sim, "I14", "%s has %" PRIu64 " messages, of at most %" PRIu32,
+		       judge_topic(number), length_of(&found), queue->settings.max);
+}
+
+static void pushed(struct queues *all, const dw_op *op, const dw_op *wanted, dw_usec now)
+{
+	uint32_t number = queue_of(wanted->topic);
+	struct judged_queue *queue = &all->judge.queues[number];
+	const unsigned char *at = wanted->body;
+	const unsigned char *end = at + wanted->body_size;
+	struct message message;
+
+	if (op->status != DW_OK)
+		return;
+	while (message_next(&at, end, &message))
+		add(all, queue, &message);
+	drop_oldest(queue, op->count, now);
+	check_bound(all, number);
+}
+
+/* ---- Take ---------------------------------------------------------------------------------- */
+
+static struct entry *entry_of(struct judged_queue *queue, const char *token, uint64_t *ret_delivery)
+{
+	uint64_t number;
+
+	if (!token_numbers(token, &number, ret_delivery) || number == 0 || number > queue->count)
+		return NULL;
+	return &queue->entries[number - 1];
+}
+
+static void check_order(struct queues *all, struct judged_queue *queue, const struct entry *entry)
+{
+	uint32_t place = (uint32_t)(entry - queue->entries) + 1;
+
+	if (entry->delivery > 0)
+		return;
+	if (place <= queue->handed_out)
+		broken(all->sim, "I17", "m%" PRIu32 " comes after a later one", entry->name);
+	queue->handed_out = place;
+}
+
+static void hand_out(struct queues *all, struct judged_queue *queue, const dw_row *row, dw_usec now)
+{
+	const dw_topic_settings *settings = &queue->settings;
+	uint64_t delivery = 0;
+	struct entry *entry = entry_of(queue, row->token, &delivery);
+
+	if (!entry || entry->name != judge_number(row->id)) {
+		broken(all->sim, "I16", "%s was never pushed as %s", row->id, row->token);
+		return;
+	}
+	if (!is_in(entry))
+		broken(all->sim, "I16", "%s is handed out, and was over", row->id);
+	if (entry->state != ENTRY_WAITS && entry->until > now)
+		broken(all->sim, "I15", "%s is handed out while it is hidden", row->id);
+	if (is_expired(queue, entry, now))
+		broken(all->sim, "expire", "%s is handed out, and had expired", row->id);
+	if (delivery <= entry->delivery)
+		broken(all->sim, "attempt", "%s is handed out twice as %s", row->id, row->token);
+	check_order(all, queue, entry);
+	entry->delivery = delivery;
+	entry->unsure = false;
+	entry->state = settings->hide_us == DW_AT_MOST_ONCE ? ENTRY_DONE : ENTRY_TAKEN;
+	entry->until = usec_add(now, settings->hide_us);
+	queue->done += entry->state == ENTRY_DONE;
+}
+
+static void taken(struct queues *all, const dw_op *op, const dw_op *wanted, dw_usec now)
+{
+	struct judged_queue *queue = &all->judge.queues[queue_of(wanted->topic)];
+
+	if (op->row_count > 0 && queue->settings.paused & DW_PAUSE_DELIVERY)
+		broken(all->sim, "pause", "a message is handed out of a topic that is paused");
+	for (const dw_row *row = op->rows; row; row = row->next)
+		hand_out(all, queue, row, now);
+}
+
+/* ---- Answer -------------------------------------------------------------------------------- */
+
+/* status_of: what the answer says of the token with that place in it. */
+static int status_of(const dw_op *op, size_t place)
+{
+	for (const dw_row *row = op->rows; row; row = row->next)
+		if (row->number == place)
+			return row->status;
+	return op->status;
+}
+
+static void conclude(struct queues *all, struct judged_queue *queue, struct entry *entry,
+		     const dw_op *wanted, dw_usec now)
+{
+	(void)all;
+	switch (wanted->verdict) {
+	case DW_DONE:
+		entry->state = ENTRY_DONE;
+		queue->done++;
+		return;
+	case DW_HOLD:
+		entry->until = usec_add(now, queue->settings.hide_us);
+		return;
+	default:
+		entry->state = ENTRY_LATER;
+		/* Without a time of its own it comes back after the delay of its topic. */
+		entry->until = wanted->head.due;
+		return;
+	}
+}
+
+static void answered(struct queues *all, const dw_op *op, const dw_op *wanted, dw_usec now)
+{
+	struct judged_queue *queue = &all->judge.queues[queue_of(wanted->topic)];
+	const char *token = wanted->body;
+
+	for (size_t i = 0; i < wanted->limit && op->status == DW_OK; i++) {
+		uint64_t delivery = 0;
+		struct entry *entry = entry_of(queue, token, &delivery);
+		bool holds = entry && entry->state == ENTRY_TAKEN && entry->delivery == delivery;
+		int status = status_of(op, i);
+
+		if (status == DW_OK && !holds)
+			broken(all->sim, "I15", "the answer %s counts, and was over", token);
+		if (status == DW_ESTALE && holds && !entry->unsure &&
+		    !is_expired(queue, entry, now))
+			broken(all->sim, "I16", "the message of %s is gone", token);
+		if (status == DW_OK && holds)
+			conclude(all, queue, entry, wanted, now);
+		token += strlen(token) + 1;
+	}
+}
+
+/* ---- Timers -------------------------------------------------------------------------------- */
+
+static void settled(struct queues *all, const dw_op *op)
+{
+	struct named *named = &all->judge.names[judge_number(op->id)];
+
+	if (op->status != DW_OK)
+		return;
+	named->settled = true;
+	if (named->pushes == 0)
+		broken(all->sim, "I16", "%s is settled, and no message was made of it", op->id);
+}
+
+void judge_applied(struct queues *all, const dw_op *op, const dw_op *wanted,
+		   const struct table_caller *caller)
+{
+	trace(all->sim, "apply",
+	      op->id      ? op->id
+	      : op->topic ? op->topic
+			  : "",
+	      op->kind, op->status);
+	if (op->kind == DW_OP_PUSH)
+		pushed(all, op, wanted, caller->now);
+	else if (op->kind == DW_OP_TAKE && !(op->flags & DW_OP_LOOK))
+		taken(all, op, wanted, caller->now);
+	else if (op->kind == DW_OP_ANSWER)
+		answered(all, op, wanted, caller->now);
+	else if (op->kind == DW_OP_SETTLE)
+		settled(all, op);
+}
+
+/* ---- What programs hear -------------------------------------------------------------------- */
+
+void judge_told(struct queues *all, const char *id, int status)
+{
+	struct named *named = &all->judge.names[judge_number(id)];
+
+	named->confirmed = named->confirmed || status == DW_OK;
+	named->refused = status != DW_OK && status != DW_EUNKNOWN && status != DW_ECLOSED;
+}
+
+void judge_got(struct queues *all, const dw_message *message)
+{
+	struct judged_queue *queue = &all->judge.queues[queue_of(message->topic)];
+	uint64_t delivery = 0;
+	char topic[DW_TOPIC_MAX + 1];
+	const char *own = "";
+	const struct entry *entry;
+
+	(void)token_split(message->token, topic, &own); /* else it is no entry's */
+	entry = entry_of(queue, own, &delivery);
+	if (!entry || entry->name != judge_number(message->id) || entry->delivery < delivery)
+		broken(all->sim, "take", "a program gets %s, which the table has not given it",
+		       message->token);
+	all->judge.taken++;
+	all->sim->promises.start_count++;
+}
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
+bool judge_is_over(const struct queues *all)
+{
+	for (uint32_t i = 0; i < QUEUES; i++) {
+		dw_topic_info found = info(all, i);
+
+		if (length_of(&found) > 0)
+			return false;
+	}
+	return table_count(all->table) == 0;
+}
+
+static void end_queue(struct queues *all, uint32_t number)
+{
+	const struct judged_queue *queue = &all->judge.queues[number];
+	dw_topic_info found = info(all, number);
+
+	if (found.dropped != queue->dropped)
+		broken(all->sim, "I16", "%" PRIu64 " were dropped, and %" PRIu64 " are counted",
+		       queue->dropped, found.dropped);
+	if (queue->count != queue->done + found.dropped + found.expired + length_of(&found))
+		broken(all->sim, "I16",
+		       "of %" PRIu32 " messages %" PRIu64 " were answered, %" PRIu64
+		       " dropped, %" PRIu64 " expired and %" PRIu64 " are left",
+		       queue->count, queue->done, found.dropped, found.expired, length_of(&found));
+}
+
+/* is_disturbed: a message may have been made twice, because an outcome was not heard. */
+static bool is_disturbed(const struct queues *all)
+{
+	const struct knobs *knobs = &all->sim->knobs;
+
+	return knobs->crash || knobs->crash_inside || knobs->close || knobs->fail ||
+	       knobs->memory || all->unknown;
+}
+
+void judge_end(struct queues *all)
+{
+	for (uint32_t i = 0; i < QUEUES; i++)
+		end_queue(all, i);
+	for (uint32_t i = 1; i <= all->number; i++) {
+		const struct named *named = &all->judge.names[i];
+
+		if (named->confirmed && named->pushes == 0)
+			broken(all->sim, "I16", "m%" PRIu32 " was confirmed and never came", i);
+		if (named->refused && !named->confirmed && named->pushes > 0)
+			broken(all->sim, "refusal", "m%" PRIu32 " was refused and came", i);
+		if (named->pushes > 1 && !is_disturbed(all))
+			broken(all->sim, "once", "m%" PRIu32 " came %" PRIu32 " times", i,
+			       named->pushes);
+	}
+}
