@@ -2,11 +2,15 @@
 --
 -- KEYS      the nine of the shard of the id; the last one may be left out
 -- ARGV      1 id   2 topic   3 due (us since 1970)   4 data   5 late_after (us), may be left out
+--           6 every (us), may be left out: a recurring timer. It is due at due, and then once
+--           a period. late_after must be 0. The same call again changes nothing
 -- returns   the version of the timer; after an error nothing was done
 -- cost      O(log N), and 0.1 us a byte of data
 local id, topic, data = ARGV[1], ARGV[2], ARGV[4]
 local due, late_after = tonumber(ARGV[3]), tonumber(ARGV[5] or '0')
+local every = tonumber(ARGV[6] or '')
 local DATA_MAX, NUMBER_MAX = 65536, 9007199254740991
+local EVERY_MIN, EVERY_MAX = 1000, 316224000000000 -- 1 ms, 3,660 days
 
 -- The table of CRC-32C remainders.
 local CRC = {
@@ -67,8 +71,8 @@ end
 
 -- complaint: the fault in ARGV, or nil.
 local function complaint()
-	if #ARGV ~= 4 and #ARGV ~= 5 then
-		return 'add takes id, topic, due, data and perhaps late_after'
+	if #ARGV < 4 or #ARGV > 6 then
+		return 'add takes id, topic, due, data and perhaps late_after and every'
 	elseif not is_name(id, 255) then
 		return 'an id is 1 to 255 bytes of UTF-8 without control characters'
 	elseif not is_name(topic, 63) or topic == '*' then
@@ -79,6 +83,10 @@ local function complaint()
 		return 'data is at most 65536 bytes'
 	elseif not is_number(ARGV[5] or '0', 0) then
 		return 'late_after is in microseconds, 0 to 9007199254740991'
+	elseif ARGV[6] and not (is_number(ARGV[6], EVERY_MIN) and every <= EVERY_MAX) then
+		return 'every is in microseconds, 1000 to 316224000000000'
+	elseif ARGV[6] and late_after > 0 then
+		return 'a recurring timer has no late_after'
 	end
 	return nil
 end
@@ -92,12 +100,33 @@ local function crc32c(text)
 	return bit.bnot(crc) % WORD
 end
 
--- body_of: the body as it is stored. Its checksum covers the whole record, including the id.
-local function body_of()
-	local sizes = pack('<BBI2I4i8', #id, #topic, 0, #data, late_after)
-	local record = pack('<I4', 28 + #id + #topic + #data) .. sizes .. id .. topic .. data
-	local crc = crc32c('DWT\1' .. record)
+-- rule: the block of a recurring timer (src/timer/record.h): occurrence, start, until, missed,
+-- text.
+local function rule()
+	local units = {{86400000000, 'd'}, {3600000000, 'h'}, {60000000, 'm'}, {1000000, 's'},
+		{1000, 'ms'}, {1, 'us'}}
+	local k = 1
+	while every % units[k][1] ~= 0 do
+		k = k + 1
+	end
+	local text = 'every ' .. digits(every / units[k][1]) .. units[k][2] .. '\0'
+	return pack('<BBI2I8I8', 1, 1, NUMBERS + #text, due, due) ..
+		string.rep('\255', 7) .. '\127' .. '\0\0\0\0' .. text
+end
 
+-- stored_body: the body as it is stored. Its checksum covers the whole record, including the id.
+local function stored_body()
+	local blocks = every and rule() or ''
+	local sizes = pack('<BBI2I4i8', #id, #topic, 0, #data, late_after)
+	local record = pack('<I4', 28 + #id + #topic + #blocks + #data) .. sizes .. id .. topic ..
+		blocks .. data
+	local magic = every and 'DWT\2' or 'DWT\1'
+	local crc = crc32c(magic .. record)
+
+	if every then
+		return pack('<BBI4', 3, 0, crc) .. magic .. sub(record, 1, 4) .. pack('<I4', crc) ..
+			sub(record, 5), crc
+	end
 	if late_after == 0 then
 		return pack('<BBI4', 1, #topic, crc) .. topic .. data, crc
 	end
@@ -119,7 +148,11 @@ if value and is_newer(value) then
 end
 local inbox_score = call('ZSCORE', INBOX, id)
 local open = value and is_open(value) or not value and left_open(inbox_score)
-local body, crc = body_of()
+local body, crc = stored_body()
+if value and decode(value) and is_same(value, sub(value, 1, BODY - 1) .. body) then
+	local _, _, known0, known1 = decode(value)
+	return digits(known1 * WORD + known0)
+end
 local v0, v1 = halves(next_ver(''))
 local d0, d1 = halves(due)
 call('ZADD', TIMERS, due, id)

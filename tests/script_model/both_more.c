@@ -115,6 +115,16 @@ void both_session(struct both *both)
 	reply_free(reply);
 }
 
+/* add_every: late_after and every, now and then wrong. */
+static void add_every(struct both *both)
+{
+	static const char *const periods[] = {
+	    "90000000", "1000", "1001", "86400000000", "999", "316224000000001", "x"};
+
+	both_text(both, both_draw(both, 10) ? "0" : "7");
+	both_text(both, periods[both_draw(both, both_draw(both, 10) ? 4 : 7)]);
+}
+
 void both_hand(struct both *both)
 {
 	static const char *const dues[] = {"0", "1", "x", "9007199254740991", "9007199254740992"};
@@ -131,6 +141,8 @@ void both_hand(struct both *both)
 		both_text(both, "some data");
 		if (both_draw(both, 3) == 0)
 			both_number(both, both_draw(both, 2000));
+		else if (both_draw(both, 3) == 0)
+			add_every(both);
 	}
 	both_plainly(both);
 }

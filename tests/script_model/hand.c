@@ -7,11 +7,14 @@
 
 #include "base/bytes.h"
 #include "base/utf8.h"
+#include "calendar/rule_text.h"
 #include "store/redis/store.h"
 #include "store/redis/value.h"
 #include "timer/record.h"
 
 #define NUMBER_MAX 9007199254740991.0
+#define EVERY_MIN 1000.0
+#define EVERY_MAX 316224000000000.0
 
 enum { DATA_MAX = 65536 };
 
@@ -78,13 +81,18 @@ static bool is_name(struct bytes text, size_t size_max)
 
 static struct bytes late_after_of(const struct run *run)
 {
-	return run->argc == 5 ? arg(run, 5) : text_of("0");
+	return run->argc >= 5 ? arg(run, 5) : text_of("0");
+}
+
+static double every_of(const struct run *run)
+{
+	return number_of(arg(run, 6));
 }
 
 static const char *complaint(const struct run *run)
 {
-	if (run->argc != 4 && run->argc != 5)
-		return "ERR add takes id, topic, due, data and perhaps late_after";
+	if (run->argc < 4 || run->argc > 6)
+		return "ERR add takes id, topic, due, data and perhaps late_after and every";
 	if (!is_name(arg(run, 1), 255))
 		return "ERR an id is 1 to 255 bytes of UTF-8 without control characters";
 	if (!is_name(arg(run, 2), 63) || same(arg(run, 2), text_of("*")))
@@ -96,12 +104,30 @@ static const char *complaint(const struct run *run)
 		return "ERR data is at most 65536 bytes";
 	if (!is_number(late_after_of(run), 0))
 		return "ERR late_after is in microseconds, 0 to 9007199254740991";
+	if (run->argc == 6 && (!is_number(arg(run, 6), EVERY_MIN) || every_of(run) > EVERY_MAX))
+		return "ERR every is in microseconds, 1000 to 316224000000000";
+	if (run->argc == 6 && number_of(late_after_of(run)) > 0)
+		return "ERR a recurring timer has no late_after";
 	return NULL;
+}
+
+/* write_rule writes the block of the rule, as the library does. Returns its size. */
+static size_t write_rule(const struct run *run, unsigned char *ret_blocks)
+{
+	dw_rule rule = {.size = sizeof rule, .every = (dw_usec)every_of(run)};
+	dw_usec due = (dw_usec)number_of(arg(run, 3));
+	char text[64];
+	struct record_rule stored = {
+	    .text = text, .occurrence = due, .start = due, .until = DW_NEVER};
+
+	(void)rule_write(&rule, text, sizeof text); /* it fits */
+	return record_rule_write(&stored, ret_blocks);
 }
 
 /* body_of writes the packed body into room (that of the record and 14 bytes). */
 static struct bytes body_of(const struct run *run, unsigned char *record, unsigned char *room)
 {
+	unsigned char blocks[RECORD_BLOCKS_MAX];
 	struct record made = {.id = arg(run, 1).at,
 			      .topic = arg(run, 2).at,
 			      .data = arg(run, 4).at,
@@ -110,8 +136,28 @@ static struct bytes body_of(const struct run *run, unsigned char *record, unsign
 			      .id_size = (uint8_t)arg(run, 1).size,
 			      .topic_size = (uint8_t)arg(run, 2).size};
 
+	if (run->argc == 6) {
+		made.blocks = blocks;
+		made.blocks_size = (uint16_t)write_rule(run, blocks);
+	}
 	record_encode(&made, record);
 	return (struct bytes){(const char *)room, value_pack(record, record_size(&made), room)};
+}
+
+/* keeps: the same recurring timer is there, and stays. */
+static bool keeps(struct bytes before, struct bytes body)
+{
+	struct words words;
+	char *value = malloc(HEAD_SIZE + body.size);
+	bool same;
+
+	if (!value)
+		abort();
+	memcpy(value + HEAD_SIZE, body.at, body.size);
+	same =
+	    decode(before, &words) && is_same(before, (struct bytes){value, HEAD_SIZE + body.size});
+	free(value);
+	return same;
 }
 
 static void add(struct run *run, struct bytes body)
@@ -123,6 +169,13 @@ static void add(struct run *run, struct bytes body)
 	char room[HEAD_SIZE];
 	char ver[32];
 
+	if (before.at && keeps(before, body)) {
+		(void)decode(before, &words); /* it is sound */
+		say(run, run->reply, digits(ver_of(&words), ver));
+		return;
+	}
+	if (no_room(run))
+		return;
 	if (before.at ? is_open(before) : left_open(run, id))
 		words.flags = 256;
 	halves(next_ver(run, -1), &words.v0, &words.v1);
@@ -137,7 +190,7 @@ static void add(struct run *run, struct bytes body)
 void model_add(struct run *run)
 {
 	const char *wrong = complaint(run);
-	size_t size = 28 + 255 + 63 + DATA_MAX;
+	size_t size = 28 + 255 + 63 + RECORD_BLOCKS_MAX + DATA_MAX;
 	unsigned char *room;
 
 	if (wrong) {
@@ -150,8 +203,6 @@ void model_add(struct run *run)
 		fail(run, NEWER_ERROR);
 		return;
 	}
-	if (no_room(run))
-		return;
 	room = malloc(2 * size + 14);
 	if (!room)
 		abort();

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "store/redis/value.h"
 #include "support/script_fixture.h"
 #include "support/seed.h"
 #include "timer/record.h"
@@ -140,11 +141,60 @@ static void what_is_added_is_what_the_library_writes(void **state)
 	}
 }
 
+/* A recurring timer is stored as the library stores it, and the same one again stays as it is. */
+static void what_is_added_may_recur(void **state)
+{
+	static const struct {
+		const char *every, *text;
+	} samples[] = {{"90000000", "every 90s"},
+		       {"86400000000", "every 1d"},
+		       {"1500", "every 1500us"},
+		       {"7200000000", "every 2h"}};
+	struct scripts *s = *state;
+
+	s->shard = shard_of("a");
+	own(s);
+	for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+		struct record_rule rule = {
+		    .text = samples[i].text, .occurrence = 5, .start = 5, .until = DW_NEVER};
+		unsigned char blocks[RECORD_BLOCKS_MAX], body[512], packed[512];
+		struct record record = {.id = "a",
+					.topic = "t",
+					.data = "data",
+					.data_size = 4,
+					.blocks = blocks,
+					.blocks_size = (uint16_t)record_rule_write(&rule, blocks),
+					.id_size = 1,
+					.topic_size = 1};
+		const char *const dues[] = {"5", "7"};
+		char versions[2][32];
+		size_t size;
+
+		record_encode(&record, body);
+		size = value_pack(body, record_size(&record), packed);
+		for (int k = 0; k < 2; k++) {
+			call(s, "add");
+			call_text(s, "a");
+			call_text(s, "t");
+			call_text(s, dues[k]);
+			call_text(s, "data");
+			call_text(s, "0");
+			call_text(s, samples[i].every);
+			(void)snprintf(versions[k], sizeof versions[k], "%s", call_go(s)->str);
+			command(s, "HGET {t:%02u}:h a", s->shard);
+			assert_int_equal(s->reply->len, VALUE_HEAD_SIZE + size);
+			assert_memory_equal(s->reply->str + VALUE_HEAD_SIZE, packed, size);
+			assert_int_equal(bytes_get((unsigned char *)s->reply->str + 16, 8), 5);
+		}
+		assert_string_equal(versions[0], versions[1]);
+	}
+}
+
 static void wrong_words_are_refused(void **state)
 {
 	static char long_text[DATA_MAX + 2];
 	static const struct {
-		const char *words[5];
+		const char *words[6];
 		const char *why;
 	} calls[] = {
 	    {{"", "t", "5", ""}, "ERR an id"},
@@ -168,6 +218,10 @@ static void wrong_words_are_refused(void **state)
 	    {{"a", "t", "5", long_text}, "ERR data"},
 	    {{"a", "t", "5", "", "-5"}, "ERR late_after"},
 	    {{"a", "t", "5"}, "ERR add takes"},
+	    {{"a", "t", "5", "", "0", "999"}, "ERR every"},
+	    {{"a", "t", "5", "", "0", "316224000000001"}, "ERR every"},
+	    {{"a", "t", "5", "", "0", "1m"}, "ERR every"},
+	    {{"a", "t", "5", "", "7", "1000"}, "ERR a recurring timer"},
 	};
 	struct scripts *s = *state;
 
@@ -176,7 +230,7 @@ static void wrong_words_are_refused(void **state)
 	own(s);
 	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
 		call(s, "add");
-		for (int k = 0; k < 5 && calls[i].words[k]; k++)
+		for (int k = 0; k < 6 && calls[i].words[k]; k++)
 			call_text(s, calls[i].words[k]);
 		if (!is(call_go(s), calls[i].why))
 			fail_msg("%zu: %s", i, s->reply->str);
@@ -359,6 +413,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(an_id_is_in_the_shard_of_its_part_in_braces, scripts_empty),
 	    cmocka_unit_test_setup(what_is_added_is_what_the_library_writes, scripts_empty),
+	    cmocka_unit_test_setup(what_is_added_may_recur, scripts_empty),
 	    cmocka_unit_test_setup(wrong_words_are_refused, scripts_empty),
 	    cmocka_unit_test_setup(one_is_cancelled_as_by_a_client, scripts_empty),
 	    cmocka_unit_test_setup(the_user_of_the_readme_may_do_what_the_scripts_do,
