@@ -28,9 +28,7 @@ static const char help_of_run[] =
     "\n"
     "SIGTERM or SIGINT waits for running commands, at most 10 s or until the next.\n";
 
-#define HTTP_OPTIONS                                                                               \
-	(OPT_BIT(OPT_HTTP) | OPT_BIT(OPT_TOKEN_FILE) | OPT_BIT(OPT_ALLOW_HOST) |                   \
-	 OPT_BIT(OPT_SHOW_DATA))
+#define HTTP_OPTIONS OPT_HTTP, OPT_TOKEN_FILE, OPT_ALLOW_HOST, OPT_SHOW_DATA
 
 const struct command commands[] = {
     {
@@ -41,9 +39,8 @@ const struct command commands[] = {
 		    "    [--journal FILE]",
 	.help = help_of_add,
 	.example = "durawheel add --topic order.timeout --id order:42 --in 30m --data 'Ada'",
-	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_ID) | OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT) |
-		   OPT_BIT(OPT_DATA) | OPT_BIT(OPT_DATA_FILE) | OPT_BIT(OPT_LATE_AFTER) |
-		   OPT_BIT(OPT_NEW) | OPT_BIT(OPT_JOURNAL) | RULE_OPTIONS,
+	.options = OPTIONS(OPT_TOPIC, OPT_ID, OPT_IN, OPT_AT, OPT_DATA, OPT_DATA_FILE,
+			   OPT_LATE_AFTER, OPT_NEW, OPT_JOURNAL, RULE_OPTIONS),
 	.run = command_add,
     },
     {
@@ -52,7 +49,7 @@ const struct command commands[] = {
 	.synopsis = "[FILE|-] [--json] [--journal FILE]",
 	.help = help_of_import,
 	.example = "durawheel import timers.ndjson",
-	.options = OPT_BIT(OPT_JSON) | OPT_BIT(OPT_JOURNAL),
+	.options = OPTIONS(OPT_JSON, OPT_JOURNAL),
 	.words_max = 1,
 	.run = command_import,
     },
@@ -65,7 +62,7 @@ const struct command commands[] = {
 		"Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n"
 		"Each of several ids is tried, and the highest exit code is returned.\n",
 	.example = "durawheel cancel order:42 order:43",
-	.options = OPT_BIT(OPT_JOURNAL),
+	.options = OPTIONS(OPT_JOURNAL),
 	.words_min = 1,
 	.words_max = SIZE_MAX,
 	.run = command_cancel,
@@ -80,7 +77,7 @@ const struct command commands[] = {
 		"\n"
 		"Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n",
 	.example = "durawheel move order:42 --in 1h",
-	.options = OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT) | OPT_BIT(OPT_JOURNAL),
+	.options = OPTIONS(OPT_IN, OPT_AT, OPT_JOURNAL),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_move,
@@ -93,7 +90,7 @@ const struct command commands[] = {
 		"\n"
 		"Exit 3: there is no such timer.\n",
 	.example = "durawheel show order:42",
-	.options = OPT_BIT(OPT_JSON),
+	.options = OPTIONS(OPT_JSON),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_show,
@@ -112,8 +109,7 @@ const struct command commands[] = {
 	    "\n"
 	    "import takes these lines: durawheel list --json | durawheel import -\n",
 	.example = "durawheel list --topic order.timeout --limit 20",
-	.options =
-	    OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_LIMIT) | OPT_BIT(OPT_JSON) | OPT_BIT(OPT_RECURRING),
+	.options = OPTIONS(OPT_TOPIC, OPT_LIMIT, OPT_JSON, OPT_RECURRING),
 	.run = command_list,
     },
     {
@@ -122,10 +118,9 @@ const struct command commands[] = {
 	.synopsis = "[--topic T]... [--exec CMD] [OPTION]...",
 	.help = help_of_run,
 	.example = "durawheel run --topic mail --exec 'sendmail -t' --timeout 1m",
-	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_UNTIL_IDLE) | OPT_BIT(OPT_EXEC) |
-		   OPT_BIT(OPT_EXEC_OUTPUT) | OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) |
-		   OPT_BIT(OPT_STANDBY) | OPT_BIT(OPT_JOURNAL) | OPT_BIT(OPT_OUTAGE) |
-		   OPT_BIT(OPT_LEASE) | OPT_BIT(OPT_BATCH) | OPT_BIT(OPT_WAIT) | HTTP_OPTIONS,
+	.options = OPTIONS(OPT_TOPIC, OPT_UNTIL_IDLE, OPT_EXEC, OPT_EXEC_OUTPUT, OPT_JOBS,
+			   OPT_TIMEOUT, OPT_STANDBY, OPT_JOURNAL, OPT_OUTAGE, OPT_LEASE, OPT_BATCH,
+			   OPT_WAIT, HTTP_OPTIONS),
 	.run = command_run,
     },
     {
@@ -137,7 +132,7 @@ const struct command commands[] = {
 		"  {\"pending\",\"claimed\",\"dead\",\"next_due\",\"inbox\",\n"
 		"   \"owner\",\"owner_since\",\"owner_seen\",\"owner_report\":{...}}\n",
 	.example = "durawheel stats",
-	.options = OPT_BIT(OPT_JSON),
+	.options = OPTIONS(OPT_JSON),
 	.run = command_stats,
     },
     {
@@ -147,7 +142,7 @@ const struct command commands[] = {
 		    "    [--show-data]",
 	.help = help_of_serve,
 	.example = "durawheel serve --http 127.0.0.1:8990",
-	.options = HTTP_OPTIONS,
+	.options = OPTIONS(HTTP_OPTIONS),
 	.run = command_serve,
 	.is_beside = true,
     },
@@ -181,7 +176,7 @@ const struct command commands[] = {
 	    "\n"
 	    "Reasons: RETRIES, CRASHED, LATE, CORRUPT, GAVE_UP.\n",
 	.example = "durawheel dead list --topic mail",
-	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_LIMIT) | OPT_BIT(OPT_JSON),
+	.options = OPTIONS(OPT_TOPIC, OPT_LIMIT, OPT_JSON),
 	.run = command_dead_list,
     },
     {
@@ -195,7 +190,7 @@ const struct command commands[] = {
 		"but its retries start over. Exit 3: no such letter. Exit 4: the id has a\n"
 		"timer again.\n",
 	.example = "durawheel dead requeue order:42",
-	.options = OPT_BIT(OPT_ALL) | OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_IN) | OPT_BIT(OPT_AT),
+	.options = OPTIONS(OPT_ALL, OPT_TOPIC, OPT_IN, OPT_AT),
 	.words_max = SIZE_MAX,
 	.run = command_dead_requeue,
     },
@@ -207,7 +202,7 @@ const struct command commands[] = {
 		"\n"
 		"If an id has several letters, all are dropped. Exit 3: no such letter.\n",
 	.example = "durawheel dead drop order:42",
-	.options = OPT_BIT(OPT_ALL) | OPT_BIT(OPT_TOPIC),
+	.options = OPTIONS(OPT_ALL, OPT_TOPIC),
 	.words_max = SIZE_MAX,
 	.run = command_dead_drop,
     },
@@ -226,10 +221,8 @@ const struct command commands[] = {
 	.synopsis = "TOPIC [--queue] [OPTION]...",
 	.help = help_of_topic_set,
 	.example = "durawheel topic set game.x --queue --max 5000 --expire 3m",
-	.options = OPT_BIT(OPT_QUEUE) | OPT_BIT(OPT_MAX) | OPT_BIT(OPT_OVERFLOW) |
-		   OPT_BIT(OPT_EXPIRE) | OPT_BIT(OPT_HIDE) | OPT_BIT(OPT_RETRIES) |
-		   OPT_BIT(OPT_BACKOFF) | OPT_BIT(OPT_BACKOFF_MAX) | OPT_BIT(OPT_FACTOR) |
-		   OPT_BIT(OPT_JITTER) | OPT_BIT(OPT_TIME_LIMIT),
+	.options = OPTIONS(OPT_QUEUE, OPT_MAX, OPT_OVERFLOW, OPT_EXPIRE, OPT_HIDE, OPT_RETRIES,
+			   OPT_BACKOFF, OPT_BACKOFF_MAX, OPT_FACTOR, OPT_JITTER, OPT_TIME_LIMIT),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_topic_set,
@@ -243,7 +236,7 @@ const struct command commands[] = {
 		"The numbers of timers are the owner's, of the last 2 s, or 10 s if it is idle.\n"
 		"LOST: messages that were dropped or expired.\n",
 	.example = "durawheel topic list",
-	.options = OPT_BIT(OPT_JSON),
+	.options = OPTIONS(OPT_JSON),
 	.run = command_topic_list,
     },
     {
@@ -254,7 +247,7 @@ const struct command commands[] = {
 		"\n"
 		"Exit 3: it has no settings and no timers.\n",
 	.example = "durawheel topic show game.x",
-	.options = OPT_BIT(OPT_JSON),
+	.options = OPTIONS(OPT_JSON),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_topic_show,
@@ -268,7 +261,7 @@ const struct command commands[] = {
 		"Timers that come due wait, and can be cancelled. What runs goes on. The owner\n"
 		"follows within about 2 s.\n",
 	.example = "durawheel topic pause mail",
-	.options = OPT_BIT(OPT_INTAKE),
+	.options = OPTIONS(OPT_INTAKE),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_topic_pause,
@@ -302,8 +295,7 @@ const struct command commands[] = {
 		"\n"
 		"Exit 3: the topic is no queue. Exit 6: its queue is full (topic set).\n",
 	.example = "durawheel push --topic game.x --data '{\"score\":7}'",
-	.options =
-	    OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_ID) | OPT_BIT(OPT_DATA) | OPT_BIT(OPT_DATA_FILE),
+	.options = OPTIONS(OPT_TOPIC, OPT_ID, OPT_DATA, OPT_DATA_FILE),
 	.words_max = 1,
 	.run = command_push,
 	.is_beside = true,
@@ -314,7 +306,7 @@ const struct command commands[] = {
 	.synopsis = "--topic T... [--max N] [--wait DURATION]",
 	.help = help_of_take,
 	.example = "durawheel take --topic game.x --max 128 --wait 10s",
-	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_MAX) | OPT_BIT(OPT_WAIT),
+	.options = OPTIONS(OPT_TOPIC, OPT_MAX, OPT_WAIT),
 	.run = command_take,
 	.is_beside = true,
     },
@@ -324,7 +316,7 @@ const struct command commands[] = {
 	.synopsis = "(TOKEN... | -) [--retry DURATION | --dead | --touch]",
 	.help = help_of_ack,
 	.example = "durawheel ack game.x/1795478400000-0/1",
-	.options = OPT_BIT(OPT_RETRY) | OPT_BIT(OPT_DEAD) | OPT_BIT(OPT_TOUCH),
+	.options = OPTIONS(OPT_RETRY, OPT_DEAD, OPT_TOUCH),
 	.words_min = 1,
 	.words_max = SIZE_MAX,
 	.run = command_ack,
@@ -336,9 +328,8 @@ const struct command commands[] = {
 	.synopsis = "--topic T... --exec CMD [OPTION]...",
 	.help = help_of_work,
 	.example = "durawheel work --topic game.x --exec './report.sh' --jobs 2",
-	.options = OPT_BIT(OPT_TOPIC) | OPT_BIT(OPT_EXEC) | OPT_BIT(OPT_EXEC_OUTPUT) |
-		   OPT_BIT(OPT_JOBS) | OPT_BIT(OPT_TIMEOUT) | OPT_BIT(OPT_BATCH) |
-		   OPT_BIT(OPT_WAIT),
+	.options = OPTIONS(OPT_TOPIC, OPT_EXEC, OPT_EXEC_OUTPUT, OPT_JOBS, OPT_TIMEOUT, OPT_BATCH,
+			   OPT_WAIT),
 	.run = command_work,
 	.is_beside = true,
     },
@@ -369,7 +360,7 @@ const struct command commands[] = {
 		"\n"
 		"what: put, cancel, move, claim, settle or retry.\n",
 	.example = "durawheel journal list orders.journal",
-	.options = OPT_BIT(OPT_JSON),
+	.options = OPTIONS(OPT_JSON),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_journal_list,
@@ -383,7 +374,7 @@ const struct command commands[] = {
 		"Exit 1: Redis had something else for a timer; each is named. Exit 6: Redis is\n"
 		"away, or another program has the file.\n",
 	.example = "durawheel journal replay orders.journal --name orders",
-	.options = OPT_BIT(OPT_TIMEOUT),
+	.options = OPTIONS(OPT_TIMEOUT),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_journal_replay,
@@ -396,7 +387,7 @@ const struct command commands[] = {
 		"\n"
 		"Exit 3: the journal has no such timer. Exit 6: a program has the file.\n",
 	.example = "durawheel journal drop orders.journal order:42",
-	.options = OPT_BIT(OPT_YES),
+	.options = OPTIONS(OPT_YES),
 	.words_min = 1,
 	.words_max = SIZE_MAX,
 	.run = command_journal_drop,
@@ -418,9 +409,8 @@ const struct command commands[] = {
 		"\n"
 		"If the clock goes forward or back then, a note says what that means.\n",
 	.example = "durawheel when --cron '30 1 * * *' --zone Europe/London",
-	.options = OPT_BIT(OPT_CRON) | OPT_BIT(OPT_EVERY) | OPT_BIT(OPT_ZONE) | OPT_BIT(OPT_FROM) |
-		   OPT_BIT(OPT_UNTIL) | OPT_BIT(OPT_EXCEPT) | OPT_BIT(OPT_COUNT_SHOWN) |
-		   OPT_BIT(OPT_JSON),
+	.options = OPTIONS(OPT_CRON, OPT_EVERY, OPT_ZONE, OPT_FROM, OPT_UNTIL, OPT_EXCEPT,
+			   OPT_COUNT_SHOWN, OPT_JSON),
 	.run = command_when,
     },
     {
@@ -436,7 +426,7 @@ const struct command commands[] = {
 		"  {\"pending\",\"claimed\",\"dead\",\"inbox\",\"flaw_count\",\n"
 		"   \"flaws\":[{\"id\",\"generation\",\"what\"}]}\n",
 	.example = "durawheel check",
-	.options = OPT_BIT(OPT_JSON),
+	.options = OPTIONS(OPT_JSON),
 	.run = command_check,
     },
     {
@@ -447,7 +437,7 @@ const struct command commands[] = {
 		"\n"
 		"Exit 6: another process owns the store; stop it first.\n",
 	.example = "durawheel purge --yes",
-	.options = OPT_BIT(OPT_YES),
+	.options = OPTIONS(OPT_YES),
 	.run = command_purge,
     },
     {

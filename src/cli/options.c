@@ -12,8 +12,6 @@
 
 enum {
 	LONG_OPTION = 256, /* getopt_long() returns this + option_id */
-	GLOBAL_OPTIONS = OPT_BIT(OPT_STORE) | OPT_BIT(OPT_NAME) | OPT_BIT(OPT_SHARDS) |
-			 OPT_BIT(OPT_HELP) | OPT_BIT(OPT_VERSION),
 	SHARDS_MAX = 256
 };
 
@@ -195,13 +193,28 @@ int options_check_name(const char *what, const char *name)
 	return EXIT_DONE;
 }
 
+static bool is_among(const enum option_id *options, enum option_id id)
+{
+	while (options && *options != OPT_COUNT)
+		if (*options++ == id)
+			return true;
+	return false;
+}
+
+static bool is_allowed(const struct command *command, enum option_id id)
+{
+	static const enum option_id global[] = {OPT_STORE, OPT_NAME,    OPT_SHARDS,
+						OPT_HELP,  OPT_VERSION, OPT_COUNT};
+
+	return is_among(global, id) || is_among(command->options, id);
+}
+
 int options_check(const struct options *options, const struct command *command)
 {
-	uint64_t allowed = GLOBAL_OPTIONS | command->options;
 	size_t words = options->word_count - 1;
 
-	for (unsigned id = 0; id < OPT_COUNT; id++)
-		if (options->value[id] && !(allowed & OPT_BIT(id)))
+	for (enum option_id id = OPT_STORE; id < OPT_COUNT; id++)
+		if (options->value[id] && !is_allowed(command, id))
 			return complain(EXIT_USAGE,
 					"%s has no option --%s; see durawheel %s --help",
 					command->name, table[id].name, command->name);

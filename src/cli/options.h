@@ -74,7 +74,8 @@ enum option_id {
 	OPT_SHOW_DATA,
 	OPT_COUNT
 };
-#define OPT_BIT(id) (UINT64_C(1) << (id))
+/* OPTIONS: the options of a command. */
+#define OPTIONS(...) ((const enum option_id[]){__VA_ARGS__, OPT_COUNT})
 
 struct options {
 	const char *value[OPT_COUNT]; /* NULL: not given; "" for a given flag */
@@ -90,8 +91,8 @@ struct command {
 	const char *synopsis; /* the arguments after the name */
 	const char *help;     /* whole lines */
 	const char *example;
-	uint64_t options; /* OPT_BITs of its own options; global options are not listed */
-	size_t words_min; /* the least number of arguments after the name */
+	const enum option_id *options; /* its own; NULL: it has only the global ones */
+	size_t words_min;              /* the least number of arguments after the name */
 	size_t words_max;
 	int (*run)(const struct options *);
 	bool is_beside; /* the overview names it only beside another command */

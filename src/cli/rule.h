@@ -6,9 +6,8 @@
 
 /* The options that make a rule. */
 #define RULE_OPTIONS                                                                               \
-	(OPT_BIT(OPT_EVERY) | OPT_BIT(OPT_CRON) | OPT_BIT(OPT_ZONE) | OPT_BIT(OPT_FROM) |          \
-	 OPT_BIT(OPT_UNTIL) | OPT_BIT(OPT_TIMES) | OPT_BIT(OPT_EXCEPT) | OPT_BIT(OPT_JITTER) |     \
-	 OPT_BIT(OPT_MISSED) | OPT_BIT(OPT_MISSED_AGE))
+	OPT_EVERY, OPT_CRON, OPT_ZONE, OPT_FROM, OPT_UNTIL, OPT_TIMES, OPT_EXCEPT, OPT_JITTER,     \
+	    OPT_MISSED, OPT_MISSED_AGE
 
 struct rule_words {
 	dw_rule rule;
