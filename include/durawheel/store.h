@@ -77,13 +77,17 @@ typedef struct dw_row {
  *                    letter, as by BURY; limit:
  *                    bytes of the text of dw_why(),
  *                    which stands behind body
- * CANCEL             id; WITHDRAWN                  DW_OK, DW_ENOENT, DW_ELATE
+ * CANCEL             id; WITHDRAWN; with EXACT only DW_OK, DW_ENOENT, DW_ELATE
+ *                    this generation
  * MOVE               id, due, generation (the one   DW_OK (head: the next generation; rows: the
  *                    known, 0: none); WITHDRAWN     moved one, for an owner that knew another),
  *                                                   DW_ENOENT, DW_ELATE
  * GET                id                             DW_OK (rows: one), DW_ENOENT
  * SCAN               after, limit, topic or NULL;   DW_OK (rows in order of (due, generation);
- *                    BY_GENERATION                  after: where the next page begins)
+ *                    body: what the ids begin with; after: where the next page begins; less
+ *                    head.due: only what is due     than limit: it was the last one)
+ *                    before, 0: all; BY_GENERATION
+ *                    (without these)
  * INBOX              limit                          DW_OK (rows), once a client has written
  * ACK                id, generation                 DW_OK
  * DEAD_SCAN          after (generation: number),    DW_OK (rows in order of number; after: as
@@ -226,6 +230,8 @@ typedef enum dw_op_kind {
 #define DW_OP_LOOK 8192u
 /* PUT: the owner has loaded all timers, and none of them has this id. */
 #define DW_OP_ABSENT 1024u
+/* CANCEL: if the stored timer has another generation than head says, DW_ENOENT. */
+#define DW_OP_EXACT 16384u
 
 /* In dw_replay.flags. */
 #define DW_REPLAY_LOCAL 1u     /* the timer has started by a claim that the store does not know */

@@ -6,7 +6,8 @@
 -- KEYS      the nine of the shard
 -- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)
 --           3 score, 4 member: the last ones of the page before; '' and '' from the start
---           5 's': return all scores   6 a topic: return '' for the values of others
+--           5 's': return all scores   6 a topic, 7 what ids begin with: return '' for the values
+--           of others
 -- returns   {{id, ...}, {value or false, ...}, score of the last one, or {score, ...} of all}; {}
 --           after the end. Pending timers come by score and member, claimed ones in the reverse
 --           order. All scores are returned only on request, because writing them takes more time
@@ -78,9 +79,10 @@ if not ids[1] then
 	return {}
 end
 local values = call('HMGET', VALUES, unpack(ids))
-local topic = ARGV[6]
+local topic, prefix = ARGV[6], ARGV[7]
 for k = 1, topic and #ids or 0 do
-	if values[k] and is_of_other(values[k], topic) then
+	if values[k] and (sub(ids[k], 1, #prefix) ~= prefix or
+		(topic ~= '' and is_of_other(values[k], topic))) then
 		values[k] = ''
 	end
 end

@@ -5,20 +5,27 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
---           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id
--- returns   {'OK', ...}: 0, or for an owner the header of the deleted timer; 2 no such timer; 4 too
---           late; 7 it is of a newer version, and was left alone; {8, 'version:fence:code'} for a
---           client: certain once confirm.lua says so, and then the code; or a refusal
+--           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id,
+--           the version that it must have, or 0
+-- returns   {'OK', ...}: 0, or for an owner the header of the deleted timer; 2 no such timer, or
+--           not of this version; 4 too late; 7 it is of a newer version, and was left alone; {8,
+--           'version:fence:code'} for a client: certain once confirm.lua says so, and then the
+--           code; or a refusal
 -- cost      O(log N) a timer
 local refusal = enter()
 if refusal then
 	return refusal
 end
 
-local ids = column(8, 2)
+local ids = column(8, 3)
 local values = call('HMGET', VALUES, unpack(ids))
 local inbox = inbox_of(ids)
 call('ZCARD', TIMERS)
+
+-- is_other: is this not the version that was asked for?
+local function is_other(value, version)
+	return version ~= '0' and select(3, raw(value)) ~= tonumber(version)
+end
 
 local answer, posted, gone, deleted, news = {'OK'}, {}, {}, {}, {}
 local waits = must_wait()
@@ -38,11 +45,13 @@ for k = 1, #ids do
 		end
 	elseif is_newer(value) then
 		item = NEWER
+	elseif is_other(value, ARGV[3 * k + 6]) then
+		item = ENOENT
 	elseif owner then
 		local flags, _, _, _, _, _, c0, c1 = decode(value)
 		local mine = flags and flags % 256 == 1 and c1 * WORD + c0 == fence
 
-		item = mine and tonumber(ARGV[2 * k + 5]) < 4 and LATE or 0
+		item = mine and tonumber(ARGV[3 * k + 4]) < 4 and LATE or 0
 		if item == 0 and flags then
 			head = sub(value, 1, BODY - 1)
 		end

@@ -1,7 +1,12 @@
-/* durawheel cancel: cancels timers. It prints nothing if every timer existed and was cancelled. */
+/* durawheel cancel: cancels timers. With ids it prints nothing if every timer existed and was
+ * cancelled. */
 #include "cli/commands.h"
 
+#include <string.h>
+
+#include "cli/cancel_where.h"
 #include "cli/errors.h"
+#include "cli/select.h"
 #include "cli/session.h"
 
 /* worsen keeps the worse exit code. A larger exit code is a worse result. */
@@ -21,7 +26,7 @@ static void cancel_command_answered(dw *d, const dw_result *result, void *user)
 				      dw_strerror(result->status)));
 }
 
-int command_cancel(const struct options *options)
+static int cancel_ids(const struct options *options)
 {
 	int code = EXIT_DONE;
 	dw *d;
@@ -39,4 +44,28 @@ int command_cancel(const struct options *options)
 	}
 	worsen(&code, session_sync(d));
 	return session_close(d, code);
+}
+
+int command_cancel(const struct options *options)
+{
+	bool selects = select_is_given(options);
+	bool reads = options->word_count == 2 && strcmp(options->words[1], "-") == 0;
+
+	if (selects && options->word_count > 1)
+		return complain(EXIT_USAGE, "cancel: write ids, or options like --topic, not both");
+	if (selects)
+		return cancel_where(options);
+	if (options->value[OPT_DRY_RUN] || options->value[OPT_YES])
+		return complain(EXIT_USAGE,
+				"cancel: --%s is for --topic, --prefix, --due-from or "
+				"--due-before",
+				options->value[OPT_DRY_RUN] ? "dry-run" : "yes");
+	if (options->word_count == 1)
+		return complain(EXIT_USAGE, "cancel: write ids, -, or options like --topic; see "
+					    "durawheel cancel --help");
+	if (reads && options->value[OPT_JOURNAL])
+		return complain(EXIT_USAGE, "cancel: --journal is for ids in the command line");
+	if (!reads && options->value[OPT_JSON])
+		return complain(EXIT_USAGE, "cancel: --json is for - and for options like --topic");
+	return reads ? cancel_stream(options) : cancel_ids(options);
 }

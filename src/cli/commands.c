@@ -8,6 +8,7 @@
 #include "cli/help_timers.h"
 #include "cli/help_topics.h"
 #include "cli/rule.h"
+#include "cli/select.h"
 
 static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
@@ -56,14 +57,10 @@ const struct command commands[] = {
     {
 	.name = "cancel",
 	.summary = "cancels timers: a cancelled timer does not start",
-	.synopsis = "ID... [--journal FILE]",
-	.help = "  --journal FILE    keeps the cancel while Redis is away; exit 6 then\n"
-		"\n"
-		"Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n"
-		"Each of several ids is tried, and the highest exit code is returned.\n",
+	.synopsis = "ID... | - | SELECTION [--dry-run] [--yes]",
+	.help = help_of_cancel,
 	.example = "durawheel cancel order:42 order:43",
-	.options = OPTIONS(OPT_JOURNAL),
-	.words_min = 1,
+	.options = OPTIONS(SELECT_OPTIONS, OPT_JOURNAL, OPT_DRY_RUN, OPT_YES, OPT_JSON),
 	.words_max = SIZE_MAX,
 	.run = command_cancel,
     },
@@ -98,9 +95,10 @@ const struct command commands[] = {
     {
 	.name = "list",
 	.summary = "lists timers in the order of their deadlines",
-	.synopsis = "[--topic T] [--recurring] [--limit N] [--json]",
+	.synopsis = "[SELECTION] [--recurring] [--limit N] [--json]",
 	.help =
-	    "  --topic T         only those of one topic\n"
+	    "  --topic T, --prefix P             only those of one topic; whose ids begin so\n"
+	    "  --due-from TIME, --due-before TIME            only those that are due then\n"
 	    "  --recurring       only those with a rule, and show the rule\n"
 	    "  --limit N         only the first N\n"
 	    "  --json            a line of JSON each:\n"
@@ -109,7 +107,7 @@ const struct command commands[] = {
 	    "\n"
 	    "import takes these lines: durawheel list --json | durawheel import -\n",
 	.example = "durawheel list --topic order.timeout --limit 20",
-	.options = OPTIONS(OPT_TOPIC, OPT_LIMIT, OPT_JSON, OPT_RECURRING),
+	.options = OPTIONS(SELECT_OPTIONS, OPT_LIMIT, OPT_JSON, OPT_RECURRING),
 	.run = command_list,
     },
     {

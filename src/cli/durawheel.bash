@@ -10,11 +10,11 @@ _durawheel_options()
 	add) echo '--topic --id --in --at --every --cron --zone --from --until --times --except --jitter --missed --missed-age --data --data-file --late-after --new --journal' ;;
 	import) echo '--json --journal' ;;
 	show | stats | check | 'journal list') echo '--json' ;;
-	cancel) echo '--journal' ;;
+	cancel) echo '--topic --prefix --due-from --due-before --dry-run --yes --json --journal' ;;
 	move) echo '--in --at --journal' ;;
 	'journal replay') echo '--timeout' ;;
 	'journal drop') echo '--yes' ;;
-	list) echo '--topic --recurring --limit --json' ;;
+	list) echo '--topic --prefix --due-from --due-before --recurring --limit --json' ;;
 	'dead list') echo '--topic --limit --json' ;;
 	run) echo '--topic --exec --exec-output --jobs --timeout --batch --wait --standby --until-idle --journal --outage --lease --http --token-file --allow-host --show-data' ;;
 	serve) echo '--http --token-file --allow-host --show-data' ;;

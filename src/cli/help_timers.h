@@ -19,6 +19,22 @@ static const char help_of_add[] =
     "  --new             exit 4 if the id already has a timer\n"
     "  --journal FILE    keeps it while Redis is away\n";
 
+static const char help_of_cancel[] =
+    "A SELECTION cancels all timers for which each of its options holds:\n"
+    "\n"
+    "  --topic T         those of one topic\n"
+    "  --prefix P        those whose ids begin so\n"
+    "  --due-from TIME, --due-before TIME   due then; 2026-06-01T09:30:00Z\n"
+    "  --dry-run         only count them\n"
+    "  --yes             also if there are more than 1000\n"
+    "\n"
+    "  -                 the ids are on stdin, one on a line\n"
+    "  --json            print the counts as JSON, of a SELECTION and of -\n"
+    "  --journal FILE    keeps the cancel of IDs while Redis is away; exit 6 then\n"
+    "\n"
+    "Exit 3: there is no such timer. Exit 5: too late, it is being delivered.\n"
+    "Each timer is tried, and the highest exit code is returned.\n";
+
 static const char help_of_import[] =
     "A line is an object with the keys topic, one of at, in and rule, and optionally\n"
     "id, data or data_base64, late_after. All values are strings; a rule is written\n"

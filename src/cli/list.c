@@ -10,6 +10,7 @@
 
 #include "cli/errors.h"
 #include "cli/line.h"
+#include "cli/select.h"
 #include "cli/session.h"
 #include "cli/table.h"
 
@@ -105,13 +106,13 @@ static void on_event(dw *d, const dw_event *event, void *user)
 }
 
 /* list_page prints the next page of at most limit timers. */
-static int list_page(dw *d, struct list *list, const char *topic, size_t limit)
+static int list_page(dw *d, struct list *list, const dw_select *select, size_t limit)
 {
 	int status;
 
 	list->code = EXIT_STORE;
-	status = dw_list(d, topic, list->cursor.started ? &list->cursor : NULL, limit,
-			 list_command_answered, list);
+	status = dw_list_where(d, select, list->cursor.started ? &list->cursor : NULL, limit,
+			       list_command_answered, list);
 	if (status != DW_OK)
 		return complain(exit_of(status), "%s", why(d, status));
 	(void)session_sync(d); /* if it complains, list->code stays EXIT_STORE */
@@ -123,12 +124,11 @@ int command_list(const struct options *options)
 	struct list list = {.json = options->value[OPT_JSON] != NULL,
 			    .recurring = options->value[OPT_RECURRING] != NULL,
 			    .left = SIZE_MAX};
-	int code = EXIT_DONE;
+	dw_select select;
+	int code = select_of_options(options, "list", &select);
 	dw *d;
 
-	if (options->topic_count > 1)
-		return complain(EXIT_USAGE, "list: write --topic once");
-	if (options->value[OPT_LIMIT])
+	if (code == EXIT_DONE && options->value[OPT_LIMIT])
 		code = options_count(options, OPT_LIMIT, &list.left);
 	if (code == EXIT_DONE)
 		code = session_look(
@@ -139,7 +139,7 @@ int command_list(const struct options *options)
 		return code;
 	do {
 		code =
-		    list_page(d, &list, options->value[OPT_TOPIC],
+		    list_page(d, &list, &select,
 			      list.left < DW_LIST_MAX && !list.recurring ? list.left : DW_LIST_MAX);
 	} while (code == EXIT_DONE && !list.cursor.ended && list.left > 0);
 	if (code == EXIT_DONE && list.damaged)

@@ -75,6 +75,10 @@ static const struct option table[] = {
     {"token-file", required_argument, NULL, LONG_OPTION + OPT_TOKEN_FILE},
     {"allow-host", required_argument, NULL, LONG_OPTION + OPT_ALLOW_HOST},
     {"show-data", no_argument, NULL, LONG_OPTION + OPT_SHOW_DATA},
+    {"prefix", required_argument, NULL, LONG_OPTION + OPT_PREFIX},
+    {"due-from", required_argument, NULL, LONG_OPTION + OPT_DUE_FROM},
+    {"due-before", required_argument, NULL, LONG_OPTION + OPT_DUE_BEFORE},
+    {"dry-run", no_argument, NULL, LONG_OPTION + OPT_DRY_RUN},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");

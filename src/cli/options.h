@@ -72,6 +72,10 @@ enum option_id {
 	OPT_TOKEN_FILE,
 	OPT_ALLOW_HOST,
 	OPT_SHOW_DATA,
+	OPT_PREFIX,
+	OPT_DUE_FROM,
+	OPT_DUE_BEFORE,
+	OPT_DRY_RUN,
 	OPT_COUNT
 };
 /* OPTIONS: the options of a command. */

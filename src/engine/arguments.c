@@ -92,6 +92,31 @@ int arguments_timer(const dw_timer *timer, size_t data_max, char *message)
 	return DW_OK;
 }
 
+int arguments_select(const dw_select *select, char *message)
+{
+	const unsigned states = 1u << DW_PENDING | 1u << DW_CLAIMED | 1u << DW_NEWER;
+	int status = DW_OK;
+
+	if (!select)
+		return message_refuse(message, "the selection is NULL");
+	if (grown_size_is_wrong(select->size, sizeof *select))
+		return message_refuse(message, "select.size is not sizeof(dw_select)");
+	if (grown_is_unknown(select, sizeof *select, select->size))
+		return message_refuse(message, "a selection of a newer durawheel than " DW_VERSION);
+	if (select->topic)
+		status = check_name("the topic", select->topic, DW_TOPIC_MAX, message);
+	if (status != DW_OK)
+		return status;
+	if (select->id_prefix && strnlen(select->id_prefix, DW_ID_SIZE) == DW_ID_SIZE)
+		return message_refuse(message, "id_prefix is too long: an id has at most %d bytes",
+				      DW_ID_MAX);
+	if (select->due_from && select->due_to && select->due_from >= select->due_to)
+		return message_refuse(message, "due_to is not after due_from");
+	if (select->states & ~states)
+		return message_refuse(message, "unknown states 0x%x", select->states & ~states);
+	return DW_OK;
+}
+
 int arguments_why(const dw_token *token, const char *text, char *message)
 {
 	if (!token || !text)

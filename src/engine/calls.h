@@ -52,6 +52,7 @@ struct call {
 	dw_op *op;
 	struct done done;
 	struct lister lister;
+	unsigned states; /* list: as in dw_select */
 	struct dead_lister dead_lister;
 	dw_status_fn on_status;
 	void *on_status_user;

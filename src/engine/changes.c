@@ -129,9 +129,10 @@ static int change(struct engine *engine, struct call *call, dw_op *op)
 	return DW_OK;
 }
 
-int engine_cancel(struct engine *engine, const char *id, struct done done)
+int engine_cancel(struct engine *engine, const char *id, uint64_t generation, struct done done)
 {
 	struct call *call;
+	dw_op *op;
 	int status = arguments_id(id, engine->events.error);
 
 	if (status != DW_OK)
@@ -140,7 +141,12 @@ int engine_cancel(struct engine *engine, const char *id, struct done done)
 	if (status != DW_OK)
 		return status;
 	call->done = done;
-	return change(engine, call, op_new(&engine->alloc, DW_OP_CANCEL, id, NULL, 0));
+	op = op_new(&engine->alloc, DW_OP_CANCEL, id, NULL, 0);
+	if (op && generation) {
+		op->flags = DW_OP_EXACT;
+		op->head.generation = generation;
+	}
+	return change(engine, call, op);
 }
 
 int engine_move(struct engine *engine, const char *id, dw_usec due, struct done done)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/alloc.h"
+#include "durawheel/select.h"
 #include "durawheel/store.h"
 #include "port/clock.h"
 #include "port/job.h"
@@ -76,7 +77,8 @@ void engine_pause(struct engine *, bool paused);
 /* engine_make_id writes a unique id into ret_id (DW_ID_SIZE bytes), and returns it. */
 const char *engine_make_id(struct engine *, char *ret_id);
 int engine_put(struct engine *, const dw_timer *, struct done);
-int engine_cancel(struct engine *, const char *id, struct done);
+/* engine_cancel cancels only this generation; 0: any. */
+int engine_cancel(struct engine *, const char *id, uint64_t generation, struct done);
 int engine_move(struct engine *, const char *id, dw_usec due, struct done);
 int engine_settle(struct engine *, const dw_token *, dw_verdict, dw_usec retry_in, struct done);
 int engine_retry_in(struct engine *, dw_usec delay);
@@ -84,7 +86,7 @@ int engine_retry_in(struct engine *, dw_usec delay);
 int engine_why(struct engine *, const char *text);
 int engine_why_of(struct engine *, const dw_token *, const char *text);
 int engine_get(struct engine *, const char *id, struct lister);
-int engine_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,
+int engine_list(struct engine *, const dw_select *, const dw_cursor *after, size_t limit,
 		struct lister);
 int engine_dead_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,
 		     struct dead_lister);

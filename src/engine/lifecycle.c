@@ -46,13 +46,20 @@ static bool is_being_delivered(const struct timer *timer)
  * way. */
 static void begin_change(struct engine *engine, struct timer *timer, struct call *call)
 {
+	bool is_exact = call->op->flags & DW_OP_EXACT;
+
+	if (is_exact && timer->state != TIMER_ABSENT &&
+	    timer->head.generation != call->op->head.generation) {
+		call_answer(engine, call, DW_ENOENT);
+		return;
+	}
 	if (is_being_delivered(timer)) {
 		if (call->kind == CALL_CANCEL)
 			timer->no_retry = true;
 		call_answer(engine, call, DW_ELATE);
 		return;
 	}
-	if (timer->state != TIMER_ABSENT)
+	if (timer->state != TIMER_ABSENT && !is_exact)
 		call->op->head.generation = timer->head.generation;
 	/* The timer has not started, so its claim is taken back. This also covers a claim whose
 	 * answer was lost. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/usec.h"
 #include "engine/arguments.h"
 #include "engine/core.h"
 #include "engine/damaged.h"
@@ -63,8 +64,12 @@ void query_show_page(struct engine *engine, const struct call *call)
 		return;
 	}
 	next = op->after;
-	for (const dw_row *row = op->rows; row; row = row->next)
-		count += show_row(&page, count, row);
+	for (const dw_row *row = op->rows; row; row = row->next) {
+		const dw_info *info = (const dw_info *)page.items + count;
+
+		count += show_row(&page, count, row) &&
+			 (call->states == 0 || call->states & 1u << info->state);
+	}
 	next.ended = op->kind == DW_OP_GET || op->row_count < op->limit;
 	call->lister.fn(engine->env.handle, DW_OK, page.items, count, &next, call->lister.user);
 }
@@ -92,19 +97,46 @@ int engine_get(struct engine *engine, const char *id, struct lister lister)
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_GET, id, NULL, 0));
 }
 
-int engine_list(struct engine *engine, const char *topic, const dw_cursor *after, size_t limit,
-		struct lister lister)
+/* scan_op makes the operation that asks for a page of what is selected. NULL: no memory. */
+static dw_op *scan_op(struct engine *engine, const dw_select *select, const dw_cursor *after,
+		      size_t limit)
+{
+	/* Every generation of the deadline before is before the selection. */
+	const dw_cursor from = {
+	    .due = usec_sub(select->due_from, 1), .generation = INT64_MAX, .started = 1};
+	const char *prefix = select->id_prefix ? select->id_prefix : "";
+	/* The operation owns its strings: the topic is stored where an id would be. */
+	dw_op *op = op_new(&engine->alloc, DW_OP_SCAN, select->topic, prefix, strlen(prefix));
+
+	if (!op)
+		return NULL;
+	op->topic = op->id;
+	op->id = NULL;
+	op->limit = limit;
+	op->head.due = select->due_to;
+	if (after && after->started)
+		op->after = *after;
+	else if (select->due_from)
+		op->after = from;
+	return op;
+}
+
+int engine_list(struct engine *engine, const dw_select *select, const dw_cursor *after,
+		size_t limit, struct lister lister)
 {
 	struct call *call;
-	int status = page_limit(engine, limit, "timers");
+	int status = arguments_select(select, engine->events.error);
 
+	if (status == DW_OK)
+		status = page_limit(engine, limit, "timers");
 	if (status != DW_OK)
 		return status;
 	status = call_new(engine, CALL_LIST, "", &call);
 	if (status != DW_OK)
 		return status;
 	call->lister = lister;
-	return call_ask(engine, call, page_op(engine, DW_OP_SCAN, topic, after, limit));
+	call->states = select->states;
+	return call_ask(engine, call, scan_op(engine, select, after, limit));
 }
 
 int engine_status(struct engine *engine, dw_status_fn fn, void *user)

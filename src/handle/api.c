@@ -1,6 +1,6 @@
 /* The public API. Each function checks which thread calls it, and from where. Then the engine does
  * the call, or the call is queued for the handle's thread. dw_open and dw_close are in open.c. */
-#include "durawheel/durawheel.h"
+#include "durawheel/select.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include "engine/arguments.h"
 #include "handle/bulk.h"
 #include "handle/handle.h"
+#include "handle/where.h"
 
 const char *dw_last_error(const dw *d)
 {
@@ -241,13 +242,31 @@ int dw_get(dw *d, const char *id, dw_list_fn fn, void *user)
 int dw_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn fn,
 	    void *user)
 {
+	dw_select select = {.size = sizeof select, .topic = topic};
+
+	return dw_list_where(d, &select, after, limit, fn, user);
+}
+
+int dw_list_where(dw *d, const dw_select *select, const dw_cursor *after, size_t limit,
+		  dw_list_fn fn, void *user)
+{
 	int status = handle_admit(d);
 
 	if (status == DW_OK && !fn)
 		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
 	if (status != DW_OK)
 		return status;
-	return engine_list(d->engine, topic, after, limit, (struct lister){fn, user});
+	return engine_list(d->engine, select, after, limit, (struct lister){fn, user});
+}
+
+int dw_count_where(dw *d, const dw_select *select, dw_tally_fn fn, void *user)
+{
+	return where_begin(d, &(struct where_list){select, fn, user, .cancels = false});
+}
+
+int dw_cancel_where(dw *d, const dw_select *select, dw_tally_fn fn, void *user)
+{
+	return where_begin(d, &(struct where_list){select, fn, user, .cancels = true});
 }
 
 int dw_dead_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_dead_fn fn,

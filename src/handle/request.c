@@ -48,7 +48,7 @@ int request_do(const struct request *request, struct engine *engine)
 	case REQUEST_PUT:
 		return engine_put(engine, request->timer, request->done);
 	case REQUEST_CANCEL:
-		return engine_cancel(engine, request->id, request->done);
+		return engine_cancel(engine, request->id, 0, request->done);
 	case REQUEST_MOVE:
 		return engine_move(engine, request->id, request->time, request->done);
 	case REQUEST_SETTLE:

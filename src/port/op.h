@@ -39,6 +39,12 @@ static inline bool op_is_parked(const dw_op *op)
 	return op->kind == DW_OP_INBOX || op->kind == DW_OP_LOSS;
 }
 
+/* op_is_before_end: a SCAN goes as far as this deadline. */
+static inline bool op_is_before_end(const dw_op *op, dw_usec due)
+{
+	return op->head.due == 0 || due < op->head.due;
+}
+
 /* op_why: the text of dw_why() of a NEXT, of limit bytes; NULL: there is none. */
 static inline const char *op_why(const dw_op *op)
 {

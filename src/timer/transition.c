@@ -318,6 +318,8 @@ struct life_step life_take(const dw_op *op, const struct life_record *stored,
 		return take_newer(op, stored);
 	if (op->kind == DW_OP_PUT)
 		return take_put(op, stored, caller);
+	if (stored && op->flags & DW_OP_EXACT && op->head.generation != stored->head.generation)
+		return keep(DW_ENOENT);
 	/* If an earlier claim of a deleted timer may still start, a client's cancel answers
 	 * DW_ELATE, because it can promise nothing. */
 	if (!stored)

@@ -94,6 +94,85 @@ test_cancel_names_each_id_and_the_worst_wins() {
 	expect 3 durawheel show a
 }
 
+# fill_store: 1,500 timers of topic a due in 2100, and 3 of topic b.
+fill_store() {
+	seq 1500 | sed 's/.*/{"id":"a:&","topic":"a","at":"2100-01-01T00:00:00Z"}/' >lines
+	printf '{"id":"b:%s","topic":"b","at":"210%s-06-01T00:00:00Z"}\n' 1 1 2 2 3 3 >>lines
+	expect 0 durawheel import lines
+}
+
+test_cancel_by_topic_and_prefix() {
+	fill_store
+	expect 0 durawheel cancel --topic a --dry-run
+	[ "$(cat out)" = 'would cancel 1500' ]
+	expect 0 durawheel cancel --prefix a: --dry-run --json
+	[ "$(cat out)" = '{"matched":1500}' ]
+	expect 2 durawheel cancel --topic a
+	says '1500 timers match; write --yes'
+	expect 0 durawheel cancel --topic a --prefix a:1 # 1, 10 to 19, 100 to 199, 1000 to 1500
+	[ "$(cat out)" = 'cancelled 612' ]
+	expect 0 durawheel list --prefix a:1
+	is_counted out 1 # the header
+	expect 0 durawheel cancel --topic b --prefix a
+	[ "$(cat out)" = 'cancelled 0' ]
+	expect 0 durawheel cancel --topic a --yes --json
+	[ "$(cat out)" = '{"matched":888,"cancelled":888,"late":0,"gone":0,"failed":0}' ]
+	expect 0 durawheel stats --json
+	grep -q '"pending":3,' out
+}
+
+test_cancel_and_list_by_deadline() {
+	fill_store
+	expect 0 durawheel list --json --due-from 2101-06-01T00:00:00Z \
+		--due-before 2103-06-01T00:00:00Z
+	[ "$(ids_of out | tr '\n' ' ')" = 'b:1 b:2 ' ]
+	expect 0 durawheel cancel --due-from 2101-06-01T00:00:01Z
+	[ "$(cat out)" = 'cancelled 2' ]
+	expect 0 durawheel list --topic b --json
+	[ "$(ids_of out)" = b:1 ]
+	expect 0 durawheel cancel --due-before 2100-01-01T00:00:00Z
+	[ "$(cat out)" = 'cancelled 0' ]
+	expect 2 durawheel cancel --due-from 2101-01-01T00:00:00Z --due-before 2100-01-01T00:00:00Z
+	says '--due-before is not after --due-from'
+	expect 2 durawheel list --due-before tomorrow
+	says '--due-before "tomorrow" is not a time'
+}
+
+test_cancel_of_a_stream() {
+	fill_store
+	printf 'a:1\n\nnone\r\na:2\r\n%0300d\nb:1' 7 >ids
+	expect 3 durawheel cancel - <ids
+	[ "$(cat out)" = 'cancelled 3, too late 0, no such timer 1, failed 1' ]
+	says '^durawheel: line 3: none: no such timer'
+	says '^durawheel: line 5: is no id: at most 255 bytes'
+	sed 's/.*"id":"\([^"]*\)".*/\1/' lines >ids
+	expect 3 durawheel cancel --json - <ids
+	[ "$(cat out)" = '{"cancelled":1500,"late":0,"absent":3,"failed":0}' ]
+	expect 0 durawheel stats --json
+	grep -q '"pending":0,' out
+	expect 0 durawheel cancel - </dev/null
+	[ "$(cat out)" = 'cancelled 0, too late 0, no such timer 0, failed 0' ]
+}
+
+test_cancel_options_are_checked() {
+	expect 0 durawheel add --topic t --in 1h --id a
+	expect 2 durawheel cancel
+	says 'write ids, -, or options like --topic'
+	expect 2 durawheel cancel a --topic t
+	says 'not both'
+	expect 2 durawheel cancel a --yes
+	says '--yes is for --topic'
+	expect 2 durawheel cancel a --json
+	says '--json is for -'
+	expect 2 durawheel cancel --prefix ''
+	says '--prefix "": write how the ids begin'
+	expect 2 durawheel cancel --topic t --topic u
+	says 'write --topic once'
+	expect 2 durawheel cancel --topic t --journal j
+	says '--journal is for ids'
+	expect 0 durawheel show a
+}
+
 test_move_changes_the_deadline_alone() {
 	expect 0 durawheel add --topic t --in 1h --id a --data hi
 	expect 0 durawheel move a --at 2100-01-01T00:00:00Z

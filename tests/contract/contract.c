@@ -101,6 +101,7 @@ int contract_run(const struct contract_kind *kind)
 	size_t count = add(kind, contract_timers, tests, 0);
 
 	count = add(kind, contract_pages, tests, count);
+	count = add(kind, contract_cancels, tests, count);
 	count = add(kind, contract_dead, tests, count);
 	count = add(kind, contract_whys, tests, count);
 	count = add(kind, contract_batches, tests, count);

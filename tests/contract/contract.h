@@ -57,6 +57,7 @@ struct contract_case {
 
 extern const struct contract_case contract_timers[];
 extern const struct contract_case contract_pages[];
+extern const struct contract_case contract_cancels[];
 extern const struct contract_case contract_dead[];
 extern const struct contract_case contract_whys[];
 extern const struct contract_case contract_batches[];

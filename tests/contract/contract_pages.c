@@ -13,6 +13,8 @@
 /* Which timers a scan shows, and in which order. */
 struct way {
 	const char *topic;
+	const char *prefix;
+	dw_usec end;
 	unsigned flags;
 };
 
@@ -28,6 +30,9 @@ static void expect_order(struct contract *c, struct way way, size_t limit, const
 		dw_op *op = ask_scan(&after, limit, way.topic);
 
 		op->flags = way.flags;
+		op->head.due = way.end;
+		op->body = way.prefix;
+		op->body_size = way.prefix ? strlen(way.prefix) : 0;
 		ask_done(&c->owner, op);
 		assert_int_equal(op->status, DW_OK);
 		page = op->row_count;
@@ -268,6 +273,49 @@ static void inbox_is_emptied_by_a_new_owner_that_reads_everything(void **state)
 	expect_pages(c, 10, NULL, ids, 1);
 }
 
+static void scan_of_a_prefix_leaves_the_others_out(void **state)
+{
+	static const char *const ids[] = {"o:1", "o:2", "o:", "o:\xc3\xa9"};
+	const struct way early = {.prefix = "o:", .topic = "topic", .end = 400};
+	struct contract *c = *state;
+
+	ask_put_one(&c->owner, "o:1", 100);
+	ask_put_one(&c->owner, "o", 100);
+	ask_put_one(&c->owner, "O:1", 100);
+	ask_put_one(&c->owner, "o:2", 200);
+	ask_put_one(&c->owner, "o:", 200);
+	ask_put_one(&c->owner, "xo:", 300);
+	ask_put_one(&c->owner, "o:\xc3\xa9", 400);
+	for (size_t limit = 1; limit <= 5; limit++) {
+		expect_order(c, (struct way){.prefix = "o:"}, limit, ids, 4);
+		expect_order(c, (struct way){.prefix = "o:\xc3"}, limit, &ids[3], 1);
+		expect_order(c, early, limit, ids, 3);
+		expect_order(c, (struct way){.prefix = "o:", .topic = "none"}, limit, ids, 0);
+	}
+	expect_pages(c, 10, NULL,
+		     (const char *const[]){"o:1", "o", "O:1", "o:2", "o:", "xo:", "o:\xc3\xa9"}, 7);
+}
+
+static void scan_ends_before_a_deadline(void **state)
+{
+	static const char *const ids[] = {"min", "past", "a", "b", "c", "never"};
+	struct contract *c = *state;
+
+	ask_put_one(&c->owner, "min", INT64_MIN);
+	ask_put_one(&c->owner, "past", -7);
+	ask_put_one(&c->owner, "a", 100);
+	ask_put_one(&c->owner, "b", 200);
+	ask_put_one(&c->owner, "c", 200);
+	ask_put_one(&c->owner, "never", DW_NEVER);
+	for (size_t limit = 1; limit <= 7; limit++) {
+		expect_order(c, (struct way){.end = -7}, limit, ids, 1);
+		expect_order(c, (struct way){.end = 200}, limit, ids, 3);
+		expect_order(c, (struct way){.end = 201}, limit, ids, 5);
+		expect_order(c, (struct way){.end = DW_NEVER}, limit, ids, 5);
+		expect_order(c, (struct way){.end = 0}, limit, ids, 6);
+	}
+}
+
 /* ---- All ---- */
 
 const struct contract_case contract_pages[] = {
@@ -275,6 +323,8 @@ const struct contract_case contract_pages[] = {
     CONTRACT_CASE(scan_answers_in_order_of_due_then_insertion, false),
     CONTRACT_CASE(scan_of_one_batch_answers_in_its_order, false),
     CONTRACT_CASE(scan_of_a_topic_leaves_the_others_out, false),
+    CONTRACT_CASE(scan_of_a_prefix_leaves_the_others_out, false),
+    CONTRACT_CASE(scan_ends_before_a_deadline, false),
     CONTRACT_CASE(scan_follows_a_retry_to_its_new_place, false),
     CONTRACT_CASE(scan_by_generation_answers_in_order_of_insertion, false),
     CONTRACT_CASE(inbox_shows_what_clients_wrote, true),

@@ -12,10 +12,10 @@ function judge_public(name) {
 }
 
 function judge_command(name) {
-	if (name !~ /^cli\// && name !~ /^durawheel\/(durawheel|error|metrics|topic)\.h$/)
+	if (name !~ /^cli\// && name !~ /^durawheel\/(durawheel|error|metrics|select|topic)\.h$/)
 		say("the command includes \"" name "\"",
 		    "src/cli uses only durawheel/durawheel.h, error.h, " \
-		    "metrics.h, topic.h, and cli/...")
+		    "metrics.h, select.h, topic.h, and cli/...")
 }
 
 function judge_floor(name,    own, other, target) {

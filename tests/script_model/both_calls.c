@@ -297,14 +297,26 @@ static void do_retry(struct both *both)
 	both_guarded(both, caller);
 }
 
+/* both_version: of the stored timer, as far as a double is exact; 0: there is none. */
+static uint64_t both_version(struct both *both, const char *id)
+{
+	size_t size;
+	const unsigned char *value = both_stored(both, id, &size);
+
+	return value && size >= 16 ? bytes_get(value + 8, 8) & ((UINT64_C(1) << 53) - 1) : 0;
+}
+
 static void do_cancel(struct both *both)
 {
 	struct caller *caller = both_caller(both, both_draw(both, 2));
 
 	both_begin_guarded(both, "cancel", caller);
 	for (unsigned i = both_some(both); i > 0; i--) {
+		const char *id = both_id(both);
+
 		both_number(both, both_draw(both, 3) ? 0 : 4);
-		both_text(both, both_id(both));
+		both_text(both, id);
+		both_number(both, both_draw(both, 2) ? both_version(both, id) : 0);
 	}
 	both_guarded(both, caller);
 }
@@ -316,14 +328,10 @@ static void do_move(struct both *both)
 	both_begin_guarded(both, "move", caller);
 	for (unsigned i = both_some(both); i > 0; i--) {
 		const char *id = both_id(both);
-		size_t size;
-		const unsigned char *value = both_stored(both, id, &size);
 
 		both_number(both, both_draw(both, 3) ? 0 : 4);
 		both_text(both, id);
-		both_number(both, value && size >= 16 && both_draw(both, 2)
-				      ? bytes_get(value + 8, 8) & ((UINT64_C(1) << 53) - 1)
-				      : 0);
+		both_number(both, both_draw(both, 2) ? both_version(both, id) : 0);
 		both_due(both);
 		add_floor(both);
 	}

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PAGE_MAX = 1000 };
 
@@ -60,14 +61,21 @@ static struct reply *list(struct run *run, struct reply *reply, size_t count)
 	return reply->items;
 }
 
-/* shown_value: of another topic than the one asked for: ''. */
+static bool begins_with(struct bytes id, struct bytes prefix)
+{
+	return id.size >= prefix.size && memcmp(id.at, prefix.at, prefix.size) == 0;
+}
+
+/* shown_value: of another topic than the one asked for, or an id with another beginning: ''. */
 static struct bytes shown_value(const struct run *run, struct bytes id)
 {
 	struct bytes value = key_value(run->values, id);
 	struct bytes topic = arg(run, 6);
 	size_t form, size, at;
 
-	if (!topic.at || !value.at || value.size < HEAD_SIZE + 2)
+	if (topic.at && value.at && !begins_with(id, arg(run, 7)))
+		return (struct bytes){"", 0};
+	if (!topic.at || topic.size == 0 || !value.at || value.size < HEAD_SIZE + 2)
 		return value;
 	form = (unsigned char)value.at[HEAD_SIZE] % 16;
 	size = (unsigned char)value.at[HEAD_SIZE + 1];

@@ -474,10 +474,17 @@ static void wait_for_deletion(struct run *run, struct bytes id, size_t item)
 		item_wait(run, item, told->score, ENOENT_CODE);
 }
 
+/* is_other_version: the value has not the version that was asked for; 0: any. */
+static bool is_other_version(struct bytes value, double version)
+{
+	return version != 0 && raw_of(value).ver != version;
+}
+
 static void cancel_one(struct run *run, int at, size_t item)
 {
 	struct bytes id = arg(run, at + 1);
 	struct bytes value = key_value(run->values, id);
+	bool other = value.at && is_other_version(value, number_of(arg(run, at + 2)));
 	bool open = false;
 	int code = ENOENT_CODE;
 	struct words words;
@@ -488,9 +495,9 @@ static void cancel_one(struct run *run, int at, size_t item)
 		code = owner_cancels(run, value, number_of(arg(run, at)));
 	if (value.at && !run->owner)
 		code = client_cancels(value, &open) ? LATE_CODE : 0;
-	if (value.at && is_newer(value)) {
+	if (other || (value.at && is_newer(value))) {
 		open = false;
-		code = NEWER_CODE;
+		code = other && !is_newer(value) ? ENOENT_CODE : NEWER_CODE;
 	}
 	if (run->model->bug == MODEL_CANCEL_NEVER_OPEN)
 		open = false;
@@ -502,11 +509,11 @@ static void cancel_one(struct run *run, int at, size_t item)
 	item_code(run, item, code == 0 && open ? LATE_CODE : code);
 	if (code == 0 && !open && must_wait(run))
 		item_wait(run, item, run->last, 0);
-	if (code == ENOENT_CODE)
+	if (code == ENOENT_CODE && !other)
 		wait_for_deletion(run, id, item);
 	if (code == 0 && run->owner && decode(value, &words))
 		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
-	if (code == 0 || code == ENOENT_CODE) {
+	if (code == 0 || (code == ENOENT_CODE && !other)) {
 		(void)key_remove(run->model, run->timers, id); /* without a value it goes, too */
 		(void)key_remove(run->model, run->values, id);
 	}
@@ -514,13 +521,13 @@ static void cancel_one(struct run *run, int at, size_t item)
 
 void model_cancel(struct run *run)
 {
-	size_t count = groups(run, 2, 8);
+	size_t count = groups(run, 3, 9);
 
 	if (!enter(run))
 		return;
 	answer_ok(run, count);
 	for (size_t i = 0; i < count; i++)
-		cancel_one(run, 7 + 2 * (int)i, 1 + i);
+		cancel_one(run, 7 + 3 * (int)i, 1 + i);
 	touch(run);
 	leave(run);
 }

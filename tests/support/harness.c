@@ -217,7 +217,7 @@ int harness_put(struct harness *harness, const char *id, dw_usec delay)
 
 int harness_cancel(struct harness *harness, const char *id)
 {
-	return engine_cancel(harness->engine, id, (struct done){harness_done, harness});
+	return engine_cancel(harness->engine, id, 0, (struct done){harness_done, harness});
 }
 
 int harness_settle(struct harness *harness, size_t start)

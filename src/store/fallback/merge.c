@@ -5,7 +5,8 @@ bool merge_takes(const dw_op *op, bool fires)
 	switch (op->kind) {
 	case DW_OP_PUT: /* nobody can know whether the id is free */
 		return !(op->flags & (DW_OP_NEW | DW_OP_AGAIN));
-	case DW_OP_CANCEL:
+	case DW_OP_CANCEL: /* nor which generation it has */
+		return !(op->flags & DW_OP_EXACT);
 	case DW_OP_MOVE:
 	case DW_OP_SETTLE:
 	case DW_OP_RETRY:

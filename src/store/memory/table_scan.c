@@ -25,6 +25,12 @@ static struct skiplist_node *next_of_scan(const struct timer_table *table, const
 		   : table->order.first[0];
 }
 
+static bool scan_wants(const dw_op *op, const struct stored_timer *timer)
+{
+	return (!op->topic || strcmp(op->topic, timer->topic) == 0) &&
+	       strncmp(timer->name.id, op->body, op->body_size) == 0;
+}
+
 void table_scan(struct timer_table *table, dw_op *op)
 {
 	struct skiplist_node *node;
@@ -33,9 +39,12 @@ void table_scan(struct timer_table *table, dw_op *op)
 	while (op->row_count < op->limit && (node = next_of_scan(table, op))) {
 		struct stored_timer *timer = stored_at(node);
 
+		if (!op_is_before_end(op, node->due))
+			return;
+
 		op->after =
 		    (dw_cursor){.due = node->due, .generation = node->generation, .started = 1};
-		if (op->topic && strcmp(op->topic, timer->topic) != 0)
+		if (!scan_wants(op, timer))
 			continue;
 		if (!op_add_row(&table->alloc, op, &tail, table_row(table, timer)))
 			return;

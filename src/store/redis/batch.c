@@ -237,6 +237,7 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 	case DW_OP_CANCEL:
 		command_number(words, flags_of(op));
 		command_text(words, op->id);
+		command_number(words, op->flags & DW_OP_EXACT ? (int64_t)op->head.generation : 0);
 		return;
 	case DW_OP_MOVE:
 		command_number(words, flags_of(op));
@@ -283,6 +284,7 @@ static size_t words_of(dw_op_kind kind)
 	case DW_OP_PUT:
 	case DW_OP_CLAIM:
 	case DW_OP_SETTLE:
+	case DW_OP_CANCEL:
 		return 3;
 	default:
 		return 2;

@@ -9,6 +9,7 @@
  * the next page is usually asked for at once. */
 #include "store/redis/scan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "store/redis/core.h"
@@ -17,6 +18,23 @@
 #define AHEAD_MAX 32768u    /* rows, of all shards together */
 #define UNDER_WAY_MAX 1024u /* rows that a claim must wait for */
 #define KEPT DW_SECONDS(1)
+
+static struct filter filter_of(const dw_op *op)
+{
+	struct filter filter = {.end = op->head.due};
+
+	if (op->topic) /* whatever it is: is_wanted() looks again */
+		(void)snprintf(filter.topic, sizeof filter.topic, "%s", op->topic);
+	if (op->body_size > 0)
+		memcpy(filter.prefix, op->body, op->body_size);
+	return filter;
+}
+
+static bool filter_is_same(const struct filter *a, const struct filter *b)
+{
+	return strcmp(a->topic, b->topic) == 0 && strcmp(a->prefix, b->prefix) == 0 &&
+	       a->end == b->end;
+}
 
 static struct scan *scan_new(struct redis_store *store, dw_op *op)
 {
@@ -27,9 +45,10 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op)
 	if (!scan)
 		return NULL;
 	scan->kind = op->kind;
-	scan->filtered = op->topic != NULL;
+	scan->filter = filter_of(op);
 	scan->last = op->after;
-	scan->page = op->limit < STREAM_PAGE / 4 && !op->topic ? op->limit + 1 : STREAM_PAGE;
+	scan->page = op->limit < STREAM_PAGE / 4 && !filter_is_set(&scan->filter) ? op->limit + 1
+										  : STREAM_PAGE;
 	scan->ahead = scan->page;
 	scan->count = count;
 	scan->since = store->now;
@@ -48,6 +67,8 @@ static bool is_wanted(const dw_op *op, const dw_row *row)
 	size_t size = op->topic ? strlen(op->topic) : 0;
 	struct record record;
 
+	if (strncmp(row->id, op->body_size ? op->body : "", op->body_size) != 0)
+		return false;
 	if (!op->topic)
 		return true;
 	return record_of_row(row, &record) != DW_ECORRUPT && record.topic_size == size &&
@@ -115,6 +136,11 @@ static bool give(struct redis_store *store, struct scan *scan)
 
 		if (!row)
 			break;
+		if (!op_is_before_end(op, row->head.due)) {
+			rows_free(&store->alloc, row);
+			ended = true;
+			break;
+		}
 		scan->last =
 		    (dw_cursor){.due = row->head.due,
 				.generation = row->number ? row->number : row->head.generation,
@@ -152,7 +178,7 @@ static void scan_on(struct redis_store *store, struct scan *scan)
 		stream_give_up(store, scan);
 		return;
 	}
-	if (!scan->op && (scan->failed || scan->filtered || store->now > scan->at + KEPT)) {
+	if (!scan->op && (scan->failed || store->now > scan->at + KEPT)) {
 		stream_give_up(store, scan);
 		return;
 	}
@@ -162,8 +188,10 @@ static void scan_on(struct redis_store *store, struct scan *scan)
 
 static bool goes_on(const struct scan *scan, const dw_op *op)
 {
+	struct filter filter = filter_of(op);
+
 	return !scan->op && !scan->useless && !scan->failed && scan->kind == op->kind &&
-	       !scan->filtered && !op->topic && op->after.started &&
+	       filter_is_same(&scan->filter, &filter) && op->after.started &&
 	       scan->last.generation == op->after.generation &&
 	       (scan->kind == DW_OP_DEAD_SCAN || scan->last.due == op->after.due);
 }

@@ -133,10 +133,11 @@ static int64_t score_of(const struct stream *stream, const dw_row *row)
 	return stream->group.first ? stream->group_score : strtoll(stream->place.score, NULL, 10);
 }
 
-/* is_of_other_topic: no value is empty; page.lua says so. */
-static bool is_of_other_topic(const struct stream *stream, const struct reply *value)
+/* is_of_others: the filter leaves the timer out. No value is empty; page.lua says so. */
+static bool is_of_others(const struct stream *stream, const struct reply *value)
 {
-	return stream->scan->filtered && value->kind == REPLY_BULK && value->size == 0;
+	return filter_is_set(&stream->scan->filter) && value->kind == REPLY_BULK &&
+	       value->size == 0;
 }
 
 static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
@@ -150,7 +151,7 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 		dw_row *row;
 		int64_t score;
 
-		if (is_of_other_topic(stream, value))
+		if (is_of_others(stream, value))
 			continue;
 		row = value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
 		score = row ? score_of(stream, row) : 0;
@@ -225,13 +226,14 @@ static void skip(struct stream *stream)
 	stream->scan->partial = true;
 }
 
-/* add_topic: the values of other topics stay in the server. */
-static void add_topic(struct redis_command *words, const dw_op *op)
+/* add_filter: the values of other timers stay in the server. */
+static void add_filter(struct redis_command *words, const struct filter *filter)
 {
-	if (!op || !op->topic)
+	if (!filter_is_set(filter))
 		return;
 	command_text(words, ""); /* not all scores */
-	command_text(words, op->topic);
+	command_text(words, filter->topic);
+	command_text(words, filter->prefix);
 }
 
 void stream_ask(struct redis_store *store, struct stream *stream)
@@ -246,7 +248,7 @@ void stream_ask(struct redis_store *store, struct stream *stream)
 		walk_letters(store, stream->shard, stream->page, &stream->place);
 	} else {
 		walk_timers(store, stream->shard, stream->sign, stream->page, &stream->place);
-		add_topic(&store->pipeline.words, stream->scan->op);
+		add_filter(&store->pipeline.words, &stream->scan->filter);
 	}
 	if (request_post(store, stream->shard, stream_page_answered, stream_page_lost, stream) !=
 	    DW_OK)

@@ -27,11 +27,24 @@ struct stream {
 	int64_t group_score;
 };
 
+/* Which timers a scan gives; all zero: all of them. It stays while the scan waits for its next
+ * page. */
+struct filter {
+	char topic[DW_TOPIC_MAX + 1];
+	char prefix[DW_ID_MAX + 1];
+	dw_usec end; /* 0, or only what is due before */
+};
+
+static inline bool filter_is_set(const struct filter *filter)
+{
+	return filter->topic[0] != '\0' || filter->prefix[0] != '\0';
+}
+
 struct scan {
 	struct scan *next;
 	dw_op *op; /* NULL: the scan has given its page */
 	dw_op_kind kind;
-	bool filtered;  /* only the timers of a topic */
+	struct filter filter;
 	bool failed;    /* there was no memory for a row */
 	bool partial;   /* rows of shards that are cut off are missing */
 	bool useless;   /* nobody wants it; freed when its commands are answered */

@@ -1,5 +1,6 @@
 #include "store/sqlite/pages.h"
 
+#include "base/usec.h"
 #include "port/op.h"
 #include "store/sqlite/bind.h"
 #include "store/sqlite/row.h"
@@ -20,6 +21,17 @@ static bool is_behind(const dw_cursor *at, const dw_cursor *before)
 	       (at->due == before->due && at->generation > before->generation);
 }
 
+/* bind_filter binds where the scan ends, and with which bytes the ids begin. */
+static int bind_filter(sqlite3_stmt *statement, const dw_op *op)
+{
+	int code =
+	    sqlite3_bind_int64(statement, 5, op->head.due ? usec_sub(op->head.due, 1) : INT64_MAX);
+
+	if (code != SQLITE_OK || op->body_size == 0)
+		return code ? code : sqlite3_bind_null(statement, 6);
+	return sqlite3_bind_blob64(statement, 6, op->body, op->body_size, SQLITE_STATIC);
+}
+
 /* scan_by_due reads a page of the index of deadlines. A damaged index could lead back, and the scan
  * would never end; so each row must be behind the one before. */
 static int scan_by_due(struct sqlite_session *session, dw_op *op)
@@ -34,6 +46,7 @@ static int scan_by_due(struct sqlite_session *session, dw_op *op)
 					 last.started ? (sqlite3_int64)last.generation : INT64_MIN);
 	code = code ? code : bind_text(statement, 3, op->topic);
 	code = code ? code : sqlite3_bind_int64(statement, 4, limit_of(op));
+	code = code ? code : bind_filter(statement, op);
 	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
 		dw_cursor at = {.due = sqlite3_column_int64(statement, COLUMN_PLACE_DUE),
 				.generation = (uint64_t)sqlite3_column_int64(

@@ -82,7 +82,9 @@ static const char *const sql[SQL_COUNT] = {
 		       " FROM timer AS place INDEXED BY timer_due"
 		       " CROSS JOIN timer ON timer.generation = place.generation"
 		       " WHERE (place.due, place.generation) > (?1, ?2)"
+		       " AND place.due <= ?5"
 		       " AND (?3 IS NULL OR timer.topic = ?3)"
+		       " AND (?6 IS NULL OR substr(CAST(timer.id AS BLOB), 1, length(?6)) = ?6)"
 		       " ORDER BY place.due, place.generation LIMIT ?4",
     [SQL_TIMER_LOAD] = "SELECT " TIMER " FROM timer NOT INDEXED WHERE generation > ?1"
 		       " ORDER BY generation LIMIT ?2",

@@ -272,11 +272,12 @@ static void strew(struct run *run)
 	admin_do(server, "ZADD {" RUN_NAME ":05}:z -inf low inf high 0.5 between");
 }
 
-/* sweep deletes the foreign data that the owner has not moved to the dead letters. */
+/* sweep deletes the foreign data that the owner has not moved to the dead letters. Meanwhile the
+ * owner may have given the lost value an entry meanwhile. */
 static void sweep(struct run *run)
 {
 	admin_do(&run->server, "HDEL {" RUN_NAME ":05}:h lost damaged");
-	admin_do(&run->server, "ZREM {" RUN_NAME ":05}:z nowhere damaged low high between");
+	admin_do(&run->server, "ZREM {" RUN_NAME ":05}:z nowhere lost damaged low high between");
 }
 
 /* check_flagged: the owner may have moved the damaged timer to the dead letters before the

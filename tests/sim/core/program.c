@@ -267,8 +267,9 @@ static void cancel(struct sim *sim)
 	if (!asked)
 		return;
 	trace(sim, "cancel", name->id, 0, 0);
-	calls_accepted(sim, asked,
-		       engine_cancel(sim->at_work->engine, name->id, (struct done){done, asked}));
+	calls_accepted(
+	    sim, asked,
+	    engine_cancel(sim->at_work->engine, name->id, 0, (struct done){done, asked}));
 }
 
 static void move(struct sim *sim)
@@ -364,8 +365,11 @@ static void look(struct sim *sim)
 		status = engine_get(sim->at_work->engine, any_name(sim)->id,
 				    (struct lister){listed, asked});
 	else if (which == 1)
-		status = engine_list(sim->at_work->engine, chance(sim, 5000) ? "a" : NULL, NULL,
-				     1 + (size_t)draw(sim, 20), (struct lister){listed, asked});
+		status =
+		    engine_list(sim->at_work->engine,
+				&(dw_select){.size = sizeof(dw_select),
+					     .topic = chance(sim, 5000) ? "a" : NULL},
+				NULL, 1 + (size_t)draw(sim, 20), (struct lister){listed, asked});
 	else
 		status = engine_status(sim->at_work->engine, told, asked);
 	calls_accepted(sim, asked, status);

@@ -223,7 +223,7 @@ void effects_tell(const struct effect *effect)
 		int step;
 	} all[] = {{"claim", DW_OP_CLAIM, 3},     {"settle", DW_OP_SETTLE, 3},
 		   {"retry", DW_OP_RETRY, 6},     {"bury", DW_OP_BURY, 6},
-		   {"cancel", DW_OP_CANCEL, 2},   {"move", DW_OP_MOVE, 5},
+		   {"cancel", DW_OP_CANCEL, 3},   {"move", DW_OP_MOVE, 5},
 		   {"requeue", DW_OP_REQUEUE, 4}, {"drop", DW_OP_DROP, 2}};
 
 	if (effect->reply->kind != REPLY_ARRAY || effect->reply->count == 0 ||

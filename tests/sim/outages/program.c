@@ -232,7 +232,7 @@ static void cancel(struct member *member)
 	write_id(number, id);
 	trace(member->outages->sim, "cancel", id, instance_of(member)->number, 0);
 	note(member, (struct history_event){.kind = HISTORY_CANCEL, .number = number});
-	accept(member, engine_cancel(instance_of(member)->engine, id, done), done);
+	accept(member, engine_cancel(instance_of(member)->engine, id, 0, done), done);
 }
 
 static void move(struct member *member)

@@ -389,8 +389,8 @@ static void ownership_of_many_timers_is_lost_in_many_turns(void **state)
 		/* A call on one that is not dropped yet finds none: this is a client. */
 		if (timers == before || turns++ > 0)
 			continue;
-		assert_int_equal(engine_cancel(h->engine, "5000", (struct done){harness_done, h}),
-				 DW_OK);
+		assert_int_equal(
+		    engine_cancel(h->engine, "5000", 0, (struct done){harness_done, h}), DW_OK);
 		assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 0);
 	}
 	assert_true(turns > 2);

@@ -167,7 +167,7 @@ static void report_names_the_last_failure(void **state)
 	reports(&shaky, "\"last_error\":-8,\"last_error_text\":\"the store failed\",");
 	reports(&shaky, at);
 	/* Told, and forgotten by dw_sync: not by the report. */
-	(void)engine_cancel(h->engine, "nothing", (struct done){NULL, NULL});
+	(void)engine_cancel(h->engine, "nothing", 0, (struct done){NULL, NULL});
 	harness_turn(h);
 	assert_int_equal(engine_take_failure(h->engine), DW_ENOENT);
 	harness_pass(h, DW_SECONDS(20));

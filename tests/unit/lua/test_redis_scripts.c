@@ -371,6 +371,8 @@ static void choose(struct model *m, struct group *group, dw_op_kind kind, bool o
 		op->flags |= DW_OP_CLAIMED;
 	if (owner && below(m, 3) == 0)
 		op->flags |= DW_OP_WITHDRAWN;
+	if (kind == DW_OP_CANCEL && below(m, 2))
+		op->flags |= DW_OP_EXACT;
 	if (kind == DW_OP_RETRY)
 		op->flags = below(m, 2) ? DW_OP_VERDICT : 0;
 	for (unsigned i = 0; i < BODY_SIZE; i++)
@@ -388,10 +390,10 @@ static void say(struct scripts *s, const struct group *group)
 	bool flags = op->kind == DW_OP_CANCEL || op->kind == DW_OP_MOVE;
 
 	if (flags)
-		call_number(s, op->flags);
+		call_number(s, op->flags & DW_OP_WITHDRAWN);
 	call_text(s, op->id);
-	if (op->kind != DW_OP_CANCEL)
-		call_number(s, op->head.generation);
+	call_number(s,
+		    op->kind != DW_OP_CANCEL || op->flags & DW_OP_EXACT ? op->head.generation : 0);
 	if (!flags && op->kind != DW_OP_REQUEUE)
 		call_number(s, op->head.attempt);
 	if (op->kind == DW_OP_MOVE || op->kind == DW_OP_RETRY || op->kind == DW_OP_REQUEUE)

@@ -72,6 +72,7 @@ static void cancel(struct scripts *s, const char *id)
 	call_client(s, "cancel");
 	call_text(s, "0");
 	call_text(s, id);
+	call_text(s, "0");
 	assert_true(is(call_go(s), "OK"));
 }
 

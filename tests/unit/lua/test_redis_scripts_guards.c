@@ -20,7 +20,7 @@ static const struct {
 	const char *words[8];
 } mutations[] = {
     {"put", true, {"0", "1", "b", HEADER "\1\1crc.b"}},
-    {"cancel", true, {"0", "a"}},
+    {"cancel", true, {"0", "a", "0"}},
     {"move", true, {"0", "a", "0", "12345678", ""}},
     {"requeue", true, {"d", "0", "12345678", ""}},
     {"drop", true, {"d", "0"}},

@@ -362,7 +362,7 @@ static void mutate_each(struct scripts *s, bool owner)
 	    {"move", "0", "a", "0", "12345678", ""},
 	    {"requeue", "a", "0", "12345678", ""},
 	    {"drop", "a", "0"},
-	    {"cancel", "0", "a"},
+	    {"cancel", "0", "a", "0"},
 	    {"drop", "", "0"},
 	    {"purge"},
 	};

@@ -271,6 +271,7 @@ static void cancelled_news_have_no_value(void **state)
 	call_client(s, "cancel");
 	call_text(s, "0");
 	call_text(s, "a");
+	call_text(s, "0");
 	assert_int_equal(call_go(s)->element[1]->integer, 0);
 	inbox(s, "10");
 	assert_true(strtoull(s->reply->element[2]->str, NULL, 10) > ver);

@@ -1,0 +1,62 @@
+/* Many timers by what they are: list, count or cancel those of a topic, those whose ids begin with
+ * some bytes, or those that are due in some span of time.
+ *
+ * Owners and clients make these calls, on the thread of the handle. What a call is given is copied
+ * before it returns. */
+#ifndef DURAWHEEL_SELECT_H
+#define DURAWHEEL_SELECT_H
+
+#include "durawheel/durawheel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which timers are meant: those for which all holds that is set. All zero: every timer. */
+typedef struct dw_select {
+	size_t size;
+	const char *topic;     /* NULL: any */
+	const char *id_prefix; /* the id begins with these bytes; NULL: any id */
+	dw_usec due_from;      /* due then or later; 0: no bound */
+	dw_usec due_to;        /* due before that; 0: no bound */
+	unsigned states;       /* a bit for each dw_state, as 1u << DW_PENDING; 0: any */
+} dw_select;
+
+/* dw_list_where lists those timers as dw_list() does. A page may have fewer than limit of them, or
+ * none, before the last page. Nothing is indexed but the deadline: the store reads all timers from
+ * due_from to due_to, 100,000 in some tenths of a second.
+ * DW_EINVAL: the message says which member of the selection is wrong. */
+DW_API int dw_list_where(dw *, const dw_select *, const dw_cursor *after, size_t limit, dw_list_fn,
+			 void *user);
+
+/* What dw_count_where() or dw_cancel_where() has done so far. */
+typedef struct dw_tally {
+	size_t size;
+	int over;         /* 1: this is the last call */
+	int status;       /* DW_OK, or why it ended before the last timer */
+	uint64_t matched; /* timers that were found */
+	uint64_t done;    /* cancelled */
+	uint64_t late;    /* their cancel was answered DW_ELATE */
+	uint64_t gone;    /* ended or put again after they were found: left alone */
+	uint64_t failed;
+	const char *failed_id; /* the first one of them, or NULL */
+	int failed_status;
+} dw_tally;
+
+/* Called once at the end, and before that at most every 100 ms. */
+typedef void (*dw_tally_fn)(dw *, const dw_tally *, void *user);
+
+/* dw_count_where counts the timers that are meant; dw_cancel_where cancels them, each as
+ * dw_cancel() does. It is not one atomic step: other calls happen in between, and what it had not
+ * reached when the process died stays. A timer that is put again after it was found stays, too: a
+ * cancel names the generation that it has seen. Timers that are put meanwhile may be found or not.
+ * DW_EINVAL: as dw_list_where(); or nothing is set, and dw_cancel_where() would cancel every timer
+ * (dw_purge() does that). */
+DW_API int dw_count_where(dw *, const dw_select *, dw_tally_fn, void *user);
+DW_API int dw_cancel_where(dw *, const dw_select *, dw_tally_fn, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

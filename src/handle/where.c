@@ -1,0 +1,209 @@
+#include "handle/where.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/usec.h"
+#include "engine/arguments.h"
+
+#define TOLD_EVERY DW_MILLISECONDS(100)
+
+/* A walk over the timers that are meant. It goes on with the next page when all cancels of this one
+ * are answered. */
+struct where {
+	struct alloc alloc;
+	dw *d;
+	dw_tally_fn fn;
+	void *user;
+	bool cancels;
+	dw_select select; /* its strings are below */
+	char topic[DW_TOPIC_MAX + 1];
+	char prefix[DW_ID_SIZE];
+	dw_cursor next;
+	size_t asked; /* cancels without an answer, and one while a page is being read */
+	dw_usec told; /* steady */
+	dw_tally tally;
+	char failed_id[DW_ID_SIZE];
+};
+
+static void where_free(struct where **where)
+{
+	struct alloc alloc = (*where)->alloc;
+
+	alloc_free(&alloc, *where);
+}
+
+static void end(struct where *where, int status)
+{
+	struct where *ended AT_END(where_free) = where;
+
+	ended->tally.over = 1;
+	ended->tally.status = status;
+	ended->fn(ended->d, &ended->tally, ended->user);
+}
+
+static void tell_progress(struct where *where)
+{
+	const struct clock *clock = &where->d->clock;
+	dw_usec now = clock->steady(clock->user);
+
+	if (usec_sub(now, where->told) < TOLD_EVERY)
+		return;
+	where->told = now;
+	where->fn(where->d, &where->tally, where->user);
+}
+
+static void ask(struct where *where);
+
+/* answered_one ends one of the asked; the last one leads to the next page. */
+static void answered_one(struct where *where)
+{
+	if (--where->asked > 0)
+		return;
+	if (where->next.ended)
+		end(where, DW_OK);
+	else
+		ask(where);
+}
+
+static void count_failure(struct where *where, const char *id, int status)
+{
+	dw_tally *tally = &where->tally;
+
+	if (tally->failed++ > 0)
+		return;
+	(void)snprintf(where->failed_id, sizeof where->failed_id, "%s", id);
+	tally->failed_id = where->failed_id;
+	tally->failed_status = status;
+}
+
+static void where_cancelled(dw *d, const dw_result *result, void *user)
+{
+	struct where *where = user;
+
+	(void)d;
+	if (result->status == DW_OK)
+		where->tally.done++;
+	else if (result->status == DW_ELATE)
+		where->tally.late++;
+	else if (result->status == DW_ENOENT)
+		where->tally.gone++;
+	else
+		count_failure(where, result->id, result->status);
+	answered_one(where);
+}
+
+static void cancel_found(struct where *where, const dw_info *found)
+{
+	struct done done = {where_cancelled, where};
+	int status = engine_cancel(where->d->engine, found->id, found->generation, done);
+
+	if (status == DW_OK)
+		where->asked++;
+	else
+		count_failure(where, found->id, status);
+}
+
+static void where_found(dw *d, int status, const dw_info *timers, size_t count,
+			const dw_cursor *next, void *user)
+{
+	struct where *where = user;
+
+	(void)d;
+	if (status != DW_OK) {
+		end(where, status);
+		return;
+	}
+	where->next = *next;
+	where->tally.matched += count;
+	for (size_t i = 0; i < count && where->cancels; i++)
+		cancel_found(where, &timers[i]);
+	tell_progress(where);
+	answered_one(where);
+}
+
+/* ask asks for the next page. */
+static void ask(struct where *where)
+{
+	int status = where->d->closing
+			 ? DW_ECLOSED
+			 : engine_list(where->d->engine, &where->select, &where->next, DW_LIST_MAX,
+				       (struct lister){where_found, where});
+
+	where->asked = 1;
+	if (status != DW_OK)
+		end(where, status);
+}
+
+/* ---- Beginning ------------------------------------------------------------------------------ */
+
+static bool is_empty(const dw_select *select)
+{
+	return !select->topic && (!select->id_prefix || !select->id_prefix[0]) &&
+	       !select->due_from && !select->due_to && !select->states;
+}
+
+static int check(const dw *d, const struct where_list *list)
+{
+	char message[DW_MESSAGE_SIZE];
+	int status;
+
+	if (!list->fn)
+		return handle_refuse(d, DW_EINVAL, "the callback is NULL");
+	status = arguments_select(list->select, message);
+	if (status != DW_OK)
+		return handle_refuse(d, status, message);
+	if (list->cancels && is_empty(list->select))
+		return handle_refuse(d, DW_EINVAL,
+				     "the selection is empty: dw_purge() deletes every timer");
+	return DW_OK;
+}
+
+/* keep copies a name, which is not longer than its room. */
+static const char *keep(char *ret_room, const char *name)
+{
+	return memcpy(ret_room, name, strlen(name) + 1);
+}
+
+static struct where *where_new(dw *d, const struct where_list *list)
+{
+	struct where *where = alloc_new(&d->alloc, sizeof *where);
+
+	if (!where)
+		return NULL;
+	*where = (struct where){.alloc = d->alloc,
+				.d = d,
+				.fn = list->fn,
+				.user = list->user,
+				.cancels = list->cancels,
+				.select = *list->select,
+				.asked = 1,
+				.told = d->clock.steady(d->clock.user),
+				.tally = {.size = sizeof(dw_tally)}};
+	where->select.size = sizeof where->select;
+	if (list->select->topic)
+		where->select.topic = keep(where->topic, list->select->topic);
+	if (list->select->id_prefix)
+		where->select.id_prefix = keep(where->prefix, list->select->id_prefix);
+	return where;
+}
+
+int where_begin(dw *d, const struct where_list *list)
+{
+	int status = handle_admit(d);
+	struct where *where;
+
+	if (status == DW_OK)
+		status = check(d, list);
+	if (status != DW_OK)
+		return status;
+	where = where_new(d, list);
+	if (!where)
+		return handle_refuse(d, DW_ENOMEM, "no memory for the selection");
+	status = engine_list(d->engine, &where->select, NULL, DW_LIST_MAX,
+			     (struct lister){where_found, where});
+	if (status != DW_OK)
+		where_free(&where);
+	return status;
+}
