@@ -86,6 +86,7 @@ int engine_retry_in(struct engine *, dw_usec delay);
 int engine_why(struct engine *, const char *text);
 int engine_why_of(struct engine *, const dw_token *, const char *text);
 int engine_get(struct engine *, const char *id, struct lister);
+/* engine_list: the selection is valid, but its topic may be one that no timer can have. */
 int engine_list(struct engine *, const dw_select *, const dw_cursor *after, size_t limit,
 		struct lister);
 int engine_dead_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,

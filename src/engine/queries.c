@@ -125,10 +125,8 @@ int engine_list(struct engine *engine, const dw_select *select, const dw_cursor 
 		size_t limit, struct lister lister)
 {
 	struct call *call;
-	int status = arguments_select(select, engine->events.error);
+	int status = page_limit(engine, limit, "timers");
 
-	if (status == DW_OK)
-		status = page_limit(engine, limit, "timers");
 	if (status != DW_OK)
 		return status;
 	status = call_new(engine, CALL_LIST, "", &call);

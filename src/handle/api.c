@@ -239,24 +239,35 @@ int dw_get(dw *d, const char *id, dw_list_fn fn, void *user)
 	return status == DW_OK ? engine_get(d->engine, id, (struct lister){fn, user}) : status;
 }
 
+static int list(dw *d, const dw_select *select, const dw_cursor *after, size_t limit,
+		struct lister lister)
+{
+	if (!lister.fn)
+		return handle_refuse(d, DW_EINVAL, "the callback is NULL");
+	return engine_list(d->engine, select, after, limit, lister);
+}
+
 int dw_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn fn,
 	    void *user)
 {
-	dw_select select = {.size = sizeof select, .topic = topic};
+	const dw_select select = {.size = sizeof select, .topic = topic};
+	int status = handle_admit(d);
 
-	return dw_list_where(d, &select, after, limit, fn, user);
+	return status == DW_OK ? list(d, &select, after, limit, (struct lister){fn, user}) : status;
 }
 
 int dw_list_where(dw *d, const dw_select *select, const dw_cursor *after, size_t limit,
 		  dw_list_fn fn, void *user)
 {
+	char message[DW_MESSAGE_SIZE];
 	int status = handle_admit(d);
 
-	if (status == DW_OK && !fn)
-		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
 	if (status != DW_OK)
 		return status;
-	return engine_list(d->engine, select, after, limit, (struct lister){fn, user});
+	status = arguments_select(select, message);
+	if (status != DW_OK)
+		return handle_refuse(d, status, message);
+	return list(d, select, after, limit, (struct lister){fn, user});
 }
 
 int dw_count_where(dw *d, const dw_select *select, dw_tally_fn fn, void *user)

@@ -150,7 +150,7 @@ test_unknown_words_are_usage_errors() {
 	expect 2 durawheel list too many words
 	says 'unexpected argument: too'
 	expect 2 durawheel cancel
-	says 'durawheel cancel ID'
+	says 'cancel: write ids, -, or options like --topic'
 	expect 2 durawheel add word
 	says 'add: unexpected argument: word; see durawheel add --help$'
 	for command in cancel show; do

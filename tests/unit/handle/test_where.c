@@ -187,7 +187,8 @@ static void bad_selections_are_refused_in_words(void **state)
 	expect_refused(d, dw_cancel_where(d, &select, tallied, NULL), "dw_purge");
 	expect_refused(d, dw_count_where(d, NULL, tallied, NULL), "NULL");
 	expect_refused(d, dw_count_where(d, &select, NULL, NULL), "callback");
-	expect_refused(d, dw_list_where(d, NULL, NULL, 1, NULL, NULL), "callback");
+	expect_refused(d, dw_list_where(d, &select, NULL, 1, NULL, NULL), "callback");
+	expect_refused(d, dw_list_where(d, NULL, NULL, 1, NULL, NULL), "NULL");
 	select.id_prefix = prefix;
 	expect_refused(d, dw_count_where(d, &select, tallied, NULL), "255");
 	select = (dw_select){.size = sizeof select, .topic = "\n"};
