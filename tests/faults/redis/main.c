@@ -23,6 +23,7 @@ static const struct faults_test tests[] = {
     {"owner_stopped", owner_stopped},
     {"owner_died", owner_died},
     {"owner_refused", owner_refused},
+    {"queues", queues},
     {"journal_outages", journal_outages},
     {"journal_killed", journal_killed},
     {"journal_fires", journal_fires},

@@ -32,6 +32,9 @@ void owner_stopped(struct faults *);
 void owner_died(struct faults *);
 void owner_refused(struct faults *);
 
+/* queues.c */
+void queues(struct faults *);
+
 /* journal.c */
 void journal_outages(struct faults *);
 void journal_killed(struct faults *);
