@@ -203,3 +203,33 @@ test_killed_worker_loses_nothing() {
 	is_counted ids "$messages" || fail "some are lost: $(wc -l <ids) of $messages"
 	[ "$(wc -l <got)" -le $((messages + kills * 10)) ] || fail "$(wc -l <got) of $messages"
 }
+
+# take_killed KILLS MESSAGES: takes and answers until all messages came; the first takes are killed.
+take_killed() {
+	local kills=$1 end=$((SECONDS + patience)) taker
+	until [ "$(grep -o '"id":"m[0-9]*"' got | sort -u | wc -l)" = "$2" ]; do
+		[ $SECONDS -lt $end ] || fail "only $(wc -l <got) of $2 came"
+		durawheel take --topic q --max 10 >some 2>/dev/null &
+		taker=$!
+		if [ "$((kills--))" -gt 0 ]; then
+			sleep "0.0$((RANDOM % 4))"
+			kill -9 "$taker" || true # it may have ended
+		fi
+		wait "$taker" || true
+		grep '}$' some >whole || { sleep 0.1 && continue; } # a kill may cut the last line
+		cat whole >>got
+		durawheel ack - <whole >/dev/null || true
+	done
+}
+
+test_killed_take_loses_nothing() {
+	local kills=${DW_LONG:+300} messages
+	kills=${kills:-12}
+	messages=$((kills * 12))
+	queue --hide 5s # more than a slow machine needs from take to ack
+	for ((i = 1; i <= messages; i++)); do echo "{\"id\":\"m$i\"}"; done >lines
+	expect 0 durawheel push --topic q - <lines
+	: >got
+	take_killed "$kills" "$messages"
+	[ "$(wc -l <got)" -le $((messages + kills * 10)) ] || fail "$(wc -l <got) of $messages"
+}
