@@ -32,16 +32,28 @@ _durawheel_options()
 	esac
 }
 
+# _durawheel_takes_value OPTION: all others are flags.
+_durawheel_takes_value()
+{
+	case $1 in
+	--topic | --prefix | --due-from | --due-before | --id | --in | --at | --data | --data-file | \
+		--late-after | --limit | --exec | --exec-output | --jobs | --timeout | --batch | --wait | \
+		--journal | --outage | --lease | --cron | --every | --zone | --from | --until | --except | \
+		--count | --times | --missed | --missed-age | --jitter | --store | --name | --shards | --max | \
+		--overflow | --expire | --hide | --retries | --backoff | --backoff-max | --factor | \
+		--time-limit | --retry | --http | --token-file | --allow-host) ;;
+	*) return 1 ;;
+	esac
+}
+
 # _durawheel_command: the command among the words before the cursor, one word or two.
 _durawheel_command()
 {
 	local i command=
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
-		--topic | --id | --in | --at | --data | --data-file | --late-after | --limit | \
-			--exec | --exec-output | --jobs | --timeout | --batch | --wait | --journal | --outage | --lease | \
-			--cron | --every | --zone | --from | --until | --except | --count | --times | --missed | --missed-age | --store | --name | --shards | --max | --overflow | --expire | --hide | --retries | --backoff | \
-			--backoff-max | --factor | --jitter | --time-limit | --retry | --http | --token-file | --allow-host)
+		-*)
+			_durawheel_takes_value "${COMP_WORDS[i]}" || continue
 			# Skip the option's value. It may follow a '=', and a ':' in it divides words.
 			((i++))
 			[[ ${COMP_WORDS[i]} != = ]] || ((i++))
@@ -49,7 +61,6 @@ _durawheel_command()
 				((i += 2))
 			done
 			;;
-		-*) ;;
 		dead | journal | topic)
 			command=${COMP_WORDS[i]}
 			;;
@@ -68,11 +79,67 @@ _durawheel_command()
 	echo "$command"
 }
 
+# _durawheel_ask ARGUMENT...: what the command says of the store that the line names, within 100 ms.
+_durawheel_ask()
+{
+	local option store=()
+	for option in --store --name; do
+		[[ ! $COMP_LINE =~ [[:space:]]$option[[:space:]=]+([^[:space:]]+) ]] ||
+			store+=("$option" "${BASH_REMATCH[1]}")
+	done
+	timeout "${_durawheel_patience:-0.1}" "${COMP_WORDS[0]}" "$@" --json "${store[@]}" \
+		</dev/null 2>/dev/null
+}
+
+# _durawheel_offer KEY WORD: offers at most 100 values of a key in the lines of JSON on stdin: those
+# that begin with the word. Bash has divided the word at each ':', and replaces only the last part.
+_durawheel_offer()
+{
+	local name quoted done=
+	[[ $2 != *:* ]] || printf -v done %q "${2%:*}:"
+	while IFS= read -r name && ((${#COMPREPLY[@]} < 100)); do
+		[[ $name == "$2"* ]] || continue
+		printf -v quoted %q "$name"
+		COMPREPLY+=("${quoted#"$done"}")
+	done < <(grep -o "\"$1\":\"[^\"\\]*\"[,}]" | sed 's/^[^:]*:"//; s/".$//' | sort -u)
+}
+
+# _durawheel_of_store COMMAND: offers topics and ids of the store. False: none are meant here.
+_durawheel_of_store()
+{
+	local line=${COMP_LINE-} words word before
+	line=${line:0:${COMP_POINT-0}}
+	[[ $line != *[[:space:]] ]] || line+=x # read drops an empty last word
+	read -ra words <<<"$line"
+	((${#words[@]} > 1)) || return 1
+	word=${words[-1]} before=${words[-2]}
+	[[ ${COMP_LINE:0:COMP_POINT} != *[[:space:]] ]] || word=
+	[[ $word != --*=* ]] || before=${word%%=*} word=${word#*=}
+	[[ $word != [-\"\']* && $word != *\\* ]] || return 1
+	case $1,$before in
+	*,--topic | 'topic '*,[!-]*)
+		_durawheel_offer topic "$word" < <(
+			_durawheel_ask topic list
+			_durawheel_ask list --limit 100
+		)
+		;;
+	*,--prefix | cancel,[!-]* | move,[!-]* | show,[!-]*)
+		_durawheel_offer id "$word" < <(
+			_durawheel_ask list --limit 100 ${word:+--prefix "$word"})
+		;;
+	'dead requeue',[!-]* | 'dead drop',[!-]*)
+		_durawheel_offer id "$word" < <(_durawheel_ask dead list --limit 1000)
+		;;
+	*) return 1 ;;
+	esac
+}
+
 _durawheel()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command choice=
 	command=$(_durawheel_command)
 	COMPREPLY=()
+	! _durawheel_of_store "$command" || return
 	if [[ $word == = ]]; then
 		word=
 	elif [[ $before == = ]]; then
@@ -105,13 +172,8 @@ _durawheel()
 		compopt -o nospace 2>/dev/null
 		return
 		;;
-	--topic | --id | --in | --at | --data | --late-after | --limit | --jobs | --timeout | --name | \
-		--shards | --batch | --wait | --cron | --every | --zone | --from | --until | --except | --count | --times | --missed-age | \
-		--max | --expire | --hide | --retries | --backoff | --backoff-max | --factor | --jitter | \
-		--time-limit | --retry | --http | --allow-host)
-		return
-		;;
 	esac
+	! _durawheel_takes_value "$before" || return
 	# A ':' divides words: complete the file of --store sqlite:FILE.
 	if [[ $word == : || $before == : ]]; then
 		[[ $word != : ]] || word=

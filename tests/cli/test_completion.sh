@@ -14,6 +14,69 @@ offers() {
 	[ ! -s err ] || fail "it says $(cat err)"
 }
 
+# prints_lines: out has the lines of stdin.
+prints_lines() {
+	diff - out || fail "it offers $(cat out)"
+}
+
+# offers_at LINE: completes at the end of the line, which is divided into words as bash does.
+offers_at() {
+	bash --norc --noprofile -c '
+		source "$1"
+		_durawheel_patience=20
+		COMP_LINE=$2 COMP_POINT=${#2}
+		read -ra COMP_WORDS < <(sed "s/[:=]/ & /g" <<<"$2")
+		[[ $2 != *[[:space:]:=] ]] || COMP_WORDS+=("")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_durawheel
+		[ ${#COMPREPLY[@]} = 0 ] || printf "%s\n" "${COMPREPLY[@]}"
+	' bash "$here/../../src/cli/durawheel.bash" "$1" >out 2>err
+	[ ! -s err ] || fail "it says $(cat err)"
+}
+
+test_completion_offers_ids_and_topics_of_the_store() {
+	expect 0 durawheel add --topic order.timeout --id order:42 --in 1h
+	expect 0 durawheel add --topic order.mail --id order:43 --in 1h
+	expect 0 durawheel add --topic other --id 'with space' --in 1h
+	expect 0 durawheel add --topic other --id '$(touch oops)' --in 1h
+	expect 0 durawheel add --topic other --id 'quote"d' --in 1h
+	expect 0 durawheel topic set queue --queue
+	offers_at 'durawheel show '
+	printf '%s\n' '\$\(touch\ oops\)' order:42 order:43 'with\ space' | prints_lines
+	offers_at 'durawheel cancel ord'
+	printf '%s\n' order:42 order:43 | prints_lines
+	offers_at 'durawheel cancel order:42 order:4' # bash replaces what is behind the colon
+	printf '%s\n' 42 43 | prints_lines
+	offers_at 'durawheel move order:'
+	printf '%s\n' 42 43 | prints_lines
+	for before in 'list --topic ' 'list --json --topic=' 'topic set ' 'topic pause '; do
+		offers_at "durawheel ${before}o"
+		printf '%s\n' order.mail order.timeout other | prints_lines
+	done
+	offers_at 'durawheel push --topic q'
+	prints queue
+	offers_at 'durawheel list --prefix wi'
+	prints 'with\ space'
+	for line in 'show --' 'move order:42 --in ' 'add --id ' 'import '; do
+		offers_at "durawheel $line"
+		! grep -q order out || fail "$line: $(cat out)"
+	done
+	[ ! -e oops ]
+}
+
+test_completion_asks_the_store_of_the_line() {
+	expect 0 durawheel --store sqlite:here.db add --topic t --id here --in 1h
+	offers_at 'durawheel --store sqlite:here.db show '
+	prints here
+	offers_at 'durawheel --store=sqlite:missing.db show '
+	is_counted out 0
+	[ ! -e missing.db ]
+	for i in $(seq 150); do echo "{\"id\":\"n$i\",\"topic\":\"t\",\"in\":\"1h\"}"; done >lines
+	expect 0 durawheel import lines
+	offers_at 'durawheel cancel n'
+	is_counted out 100
+}
+
 test_completion_is_registered() {
 	bash --norc --noprofile -c 'source "$1" && complete -p durawheel' bash \
 		"$here/../../src/cli/durawheel.bash" >out

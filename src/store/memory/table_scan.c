@@ -28,7 +28,7 @@ static struct skiplist_node *next_of_scan(const struct timer_table *table, const
 static bool scan_wants(const dw_op *op, const struct stored_timer *timer)
 {
 	return (!op->topic || strcmp(op->topic, timer->topic) == 0) &&
-	       strncmp(timer->name.id, op->body, op->body_size) == 0;
+	       (op->body_size == 0 || strncmp(timer->name.id, op->body, op->body_size) == 0);
 }
 
 void table_scan(struct timer_table *table, dw_op *op)
