@@ -17,6 +17,24 @@ if(DW_BUILD_CLI)
   install(TARGETS durawheel_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 endif()
 
+# For people, and the scripts for programs in other languages.
+if(DW_BUILD_CLI)
+  set(DW_README_COMPONENT tool)
+else()
+  set(DW_README_COMPONENT dev)
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        COMPONENT ${DW_README_COMPONENT})
+install(
+  DIRECTORY ${PROJECT_SOURCE_DIR}/examples
+  DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT dev
+  PATTERN CMakeLists.txt EXCLUDE)
+install(
+  DIRECTORY ${PROJECT_SOURCE_DIR}/lua
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/durawheel
+  COMPONENT dev)
+
 # find_package(durawheel)
 install(
   EXPORT durawheelTargets

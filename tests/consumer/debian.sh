@@ -18,11 +18,12 @@ die()
 	exit 1
 }
 
-# contains PACKAGE PATH...: these files and links, and nothing else but its documentation.
+# contains PACKAGE PATH...: these files and links, and nothing else but documentation and scripts.
 contains()
 {
 	dpkg-deb --fsys-tarfile "$build/$1"_*.deb | tar -t | grep -v '/$' |
-		grep -v "^./usr/share/doc/$1/" | sort >"$work/is"
+		grep -v -e "^./usr/share/doc/$1/" -e '^./usr/share/doc/durawheel/examples/' \
+			-e '^./usr/share/durawheel/lua/' | sort >"$work/is"
 	printf './usr/%s\n' "${@:2}" | sort >"$work/wanted"
 	diff "$work/wanted" "$work/is" || die "$1 has not got (<) or has besides (>) these files"
 	dpkg-deb --fsys-tarfile "$build/$1"_*.deb | tar -t |
@@ -48,9 +49,20 @@ depends()
 	done
 }
 
+# has PACKAGE PATH...: these files, too.
+has()
+{
+	local path
+	for path in "${@:2}"; do
+		dpkg-deb --fsys-tarfile "$build/$1"_*.deb | tar -t >"$work/is"
+		grep -qx "./usr/share/$path" "$work/is" || die "$1 has no $path"
+	done
+}
+
 build_packages()
 {
-	(cd "$root" && cmake --preset package -B "$build") &&
+	(cd "$root" && DEBFULLNAME='A Maintainer' DEBEMAIL=a@example.org \
+		cmake --preset package -B "$build") &&
 		cmake --build "$build" -j "$(nproc)" &&
 		rm -f "$build"/*.deb && cd "$build" && cpack
 }
@@ -66,6 +78,15 @@ contains libdurawheel-dev "$lib"/libdurawheel.{a,so} "${headers[@]}" "$lib/pkgco
 	"$lib/cmake/durawheel/durawheel"{Config,ConfigVersion,Targets,Targets-release}.cmake
 contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
 	share/man/man1/durawheel.1.gz share/man/man7/durawheel.7.gz
+mapfile -t scripts < <(cd "$root" && find examples ! -name CMakeLists.txt -type f)
+has libdurawheel-dev "${scripts[@]/#/doc/durawheel/}"
+mapfile -t scripts < <(cd "$root" && find lua -type f)
+has libdurawheel-dev "${scripts[@]/#/durawheel/}"
+has durawheel doc/durawheel/README.md
+for package in "$runtime" libdurawheel-dev durawheel; do
+	maintainer=$(dpkg-deb -f "$build/$package"_*.deb Maintainer)
+	[[ $maintainer == 'A Maintainer <a@example.org>' ]] || die "maintained by $maintainer"
+done
 controls "$runtime" control md5sums shlibs triggers
 controls libdurawheel-dev control md5sums
 controls durawheel control md5sums
@@ -101,6 +122,7 @@ read -ra flags < <(PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS
 cc hello.c "${flags[@]}" -o hello
 [[ $(LD_LIBRARY_PATH=$work/root/usr/$lib ./hello) == *'was not paid in time: cancelled' ]] ||
 	die "the first program"
+cc "$work/root/usr/share/doc/durawheel/examples/heartbeat.c" "${flags[@]}" -o heartbeat
 "$work/root/usr/bin/durawheel" --store sqlite:t.db add --topic t --id a --in 1h >out
 [[ $(cat out) == a ]] || die "the command says: $(cat out)"
 echo "packages: $(cd "$build" && echo ./*.deb)"
