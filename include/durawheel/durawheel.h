@@ -457,12 +457,28 @@ typedef struct dw_result {
 	/* 1: an earlier delivery of this id may still start, up to a second later. A client's put
 	 * or move has changed a timer that its owner had claimed and not yet started. */
 	int earlier_may_start;
+	unsigned outcome; /* of a put with DW_DUE_... or DW_DATA_FIRST: DW_PUT_...; else 0 */
+	dw_usec due;      /* of a put that is DW_OK: as it is stored now */
 } dw_result;
+#define DW_PUT_MADE 1u     /* the id had no timer */
+#define DW_PUT_REPLACED 2u /* the timer is changed */
+#define DW_PUT_KEPT 3u     /* nothing is changed: generation and due are those of before */
 
 /* Called exactly once for each accepted operation, from a turn (or from dw_close). */
 typedef void (*dw_done_fn)(dw *, const dw_result *, void *user);
 
-#define DW_NEW 1u /* refuse with DW_EEXIST if the id has a timer; else a put replaces it */
+/* A put replaces the timer of its id. These flags of dw_timer say otherwise. DW_NEW stands alone;
+ * the others take a part of the stored timer:
+ *	DW_DUE_LATEST, due in 10 min: 10 min after the last event (wait_max_us: or after the first)
+ *	DW_DUE_EARLIEST, due in 1 min: once a minute, with the last data
+ *	DW_DUE_EARLIEST | DW_DATA_FIRST: the same, with the first data
+ * There is nothing to take from a timer that recurs or is being delivered: an event that comes
+ * while the handler runs makes the next timer. If the id has a timer, such a put needs two round
+ * trips. A journal does not take it (DW_ESTORE). DW_EBUSY: others change the id all the time. */
+#define DW_NEW 1u          /* refuse with DW_EEXIST if the id has a timer */
+#define DW_DUE_EARLIEST 2u /* of the stored and the given deadline the earlier one */
+#define DW_DUE_LATEST 4u   /* the later one */
+#define DW_DATA_FIRST 8u   /* topic, data and late_after_us stay those of the stored timer */
 
 typedef struct dw_timer {
 	size_t size;
@@ -474,10 +490,12 @@ typedef struct dw_timer {
 	/* A timer that is later than this becomes a dead letter; 0: never. A retry is late by its
 	 * own time; to limit all retries together, keep the first due in data. */
 	dw_usec late_after_us;
-	unsigned flags; /* DW_NEW */
+	unsigned flags; /* DW_NEW, DW_DUE_EARLIEST, DW_DUE_LATEST, DW_DATA_FIRST */
 	/* Makes the timer recurring: see durawheel/rule.h. due is ignored then, and
 	 * late_after_us must be 0. NULL: it fires once. */
 	const dw_rule *rule;
+	dw_usec wait_max_us; /* DW_DUE_LATEST: not later than so long after the first put since
+			      * the last delivery or cancel; 0: no limit */
 } dw_timer;
 
 /* dw_after, dw_at put a timer for topic, due in delay from now or at due. id may be NULL; data may

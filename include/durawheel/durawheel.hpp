@@ -371,6 +371,8 @@ struct timer {
 	bytes data = {};
 	duration late_after = duration(0);
 	bool only_new = false; /* DW_NEW */
+	unsigned flags = 0;    /* DW_DUE_EARLIEST and so on */
+	duration wait_max = duration(0);
 };
 
 namespace detail
@@ -818,7 +820,8 @@ class handle
 		raw.data = timer.data.data();
 		raw.data_size = timer.data.size();
 		raw.late_after_us = timer.late_after.count();
-		raw.flags = timer.only_new ? DW_NEW : 0;
+		raw.flags = timer.flags | (timer.only_new ? DW_NEW : 0);
+		raw.wait_max_us = timer.wait_max.count();
 		return ask(detail::on_done, std::move(fn),
 			   [&](auto... done) { return call(raw, done...); });
 	}

@@ -230,7 +230,9 @@ typedef enum dw_op_kind {
 #define DW_OP_LOOK 8192u
 /* PUT: the owner has loaded all timers, and none of them has this id. */
 #define DW_OP_ABSENT 1024u
-/* CANCEL: if the stored timer has another generation than head says, DW_ENOENT. */
+/* CANCEL: if the stored timer has another generation than head says, DW_ENOENT.
+ * PUT: the same, 0: if the id has a timer. Then DW_ESTALE (rows: the stored one); DW_ENOENT: the id
+ * has none. */
 #define DW_OP_EXACT 16384u
 
 /* In dw_replay.flags. */

@@ -24,6 +24,32 @@ static int read_late_after(const struct options *options, dw_usec *ret_late_afte
 	return code;
 }
 
+/* read_mode reads what is taken from a timer that the id already has. */
+static int read_mode(const struct options *options, dw_timer *timer)
+{
+	int code = EXIT_DONE;
+
+	timer->flags = (options->value[OPT_NEW] ? DW_NEW : 0) |
+		       (options->value[OPT_DUE_EARLIEST] ? DW_DUE_EARLIEST : 0) |
+		       (options->value[OPT_DUE_LATEST] ? DW_DUE_LATEST : 0) |
+		       (options->value[OPT_DATA_FIRST] ? DW_DATA_FIRST : 0);
+	if (timer->flags & DW_NEW && timer->flags != DW_NEW)
+		return complain(EXIT_USAGE, "add: --new stands alone: there is nothing to keep");
+	if (timer->flags & DW_DUE_EARLIEST && timer->flags & DW_DUE_LATEST)
+		return complain(EXIT_USAGE, "add: write --due-earliest or --due-latest, not both");
+	if (timer->flags & ~DW_NEW && timer->rule)
+		return complain(EXIT_USAGE, "add: a rule has no --due-earliest, --due-latest and "
+					    "--data-first");
+	if (!options->value[OPT_WAIT_MAX])
+		return EXIT_DONE;
+	if (!options->value[OPT_DUE_LATEST])
+		return complain(EXIT_USAGE, "add: --wait-max is for --due-latest");
+	code = options_duration(options, OPT_WAIT_MAX, &timer->wait_max_us);
+	if (code == EXIT_DONE && timer->wait_max_us == 0)
+		code = complain(EXIT_USAGE, "--wait-max 0: write at least 1us");
+	return code;
+}
+
 static void add_answered(dw *d, const dw_result *result, void *user)
 {
 	int *code = user;
@@ -80,7 +106,6 @@ int command_add(const struct options *options)
 	    .size = sizeof timer,
 	    .id = options->value[OPT_ID],
 	    .topic = options->value[OPT_TOPIC],
-	    .flags = options->value[OPT_NEW] ? DW_NEW : 0,
 	};
 	void *file = NULL;
 	int code = EXIT_DONE;
@@ -89,6 +114,8 @@ int command_add(const struct options *options)
 		code = complain(EXIT_USAGE, "add: exactly one --topic is required");
 	if (code == EXIT_DONE)
 		code = read_when(options, &words, &timer);
+	if (code == EXIT_DONE)
+		code = read_mode(options, &timer);
 	if (code == EXIT_DONE)
 		code = read_late_after(options, &timer.late_after_us);
 	if (code == EXIT_DONE)

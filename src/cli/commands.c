@@ -41,7 +41,8 @@ const struct command commands[] = {
 	.help = help_of_add,
 	.example = "durawheel add --topic order.timeout --id order:42 --in 30m --data 'Ada'",
 	.options = OPTIONS(OPT_TOPIC, OPT_ID, OPT_IN, OPT_AT, OPT_DATA, OPT_DATA_FILE,
-			   OPT_LATE_AFTER, OPT_NEW, OPT_JOURNAL, RULE_OPTIONS),
+			   OPT_LATE_AFTER, OPT_NEW, OPT_JOURNAL, OPT_DUE_EARLIEST, OPT_DUE_LATEST,
+			   OPT_DATA_FIRST, OPT_WAIT_MAX, RULE_OPTIONS),
 	.run = command_add,
     },
     {

@@ -7,7 +7,7 @@ _durawheel_commands='add import cancel move show list run stats serve dead topic
 _durawheel_options()
 {
 	case $1 in
-	add) echo '--topic --id --in --at --every --cron --zone --from --until --times --except --jitter --missed --missed-age --data --data-file --late-after --new --journal' ;;
+	add) echo '--topic --id --in --at --every --cron --zone --from --until --times --except --jitter --missed --missed-age --data --data-file --late-after --new --due-earliest --due-latest --wait-max --data-first --journal' ;;
 	import) echo '--json --journal' ;;
 	show | stats | check | 'journal list') echo '--json' ;;
 	cancel) echo '--topic --prefix --due-from --due-before --dry-run --yes --json --journal' ;;
@@ -37,7 +37,7 @@ _durawheel_takes_value()
 {
 	case $1 in
 	--topic | --prefix | --due-from | --due-before | --id | --in | --at | --data | --data-file | \
-		--late-after | --limit | --exec | --exec-output | --jobs | --timeout | --batch | --wait | \
+		--late-after | --wait-max | --limit | --exec | --exec-output | --jobs | --timeout | --batch | --wait | \
 		--journal | --outage | --lease | --cron | --every | --zone | --from | --until | --except | \
 		--count | --times | --missed | --missed-age | --jitter | --store | --name | --shards | --max | \
 		--overflow | --expire | --hide | --retries | --backoff | --backoff-max | --factor | \

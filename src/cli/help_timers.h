@@ -17,6 +17,9 @@ static const char help_of_add[] =
     "  --data-file FILE  the same from a file, - is stdin; at most 1 MiB\n"
     "  --late-after D    a timer later than this becomes a dead letter\n"
     "  --new             exit 4 if the id already has a timer\n"
+    "  --due-earliest, --due-latest       if it has one, the earlier or later deadline\n"
+    "  --wait-max D      with --due-latest: at most so long after the first add\n"
+    "  --data-first      topic and data stay those of the first add\n"
     "  --journal FILE    keeps it while Redis is away\n";
 
 static const char help_of_cancel[] =

@@ -79,6 +79,10 @@ static const struct option table[] = {
     {"due-from", required_argument, NULL, LONG_OPTION + OPT_DUE_FROM},
     {"due-before", required_argument, NULL, LONG_OPTION + OPT_DUE_BEFORE},
     {"dry-run", no_argument, NULL, LONG_OPTION + OPT_DRY_RUN},
+    {"due-earliest", no_argument, NULL, LONG_OPTION + OPT_DUE_EARLIEST},
+    {"due-latest", no_argument, NULL, LONG_OPTION + OPT_DUE_LATEST},
+    {"data-first", no_argument, NULL, LONG_OPTION + OPT_DATA_FIRST},
+    {"wait-max", required_argument, NULL, LONG_OPTION + OPT_WAIT_MAX},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");

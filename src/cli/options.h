@@ -76,6 +76,10 @@ enum option_id {
 	OPT_DUE_FROM,
 	OPT_DUE_BEFORE,
 	OPT_DRY_RUN,
+	OPT_DUE_EARLIEST,
+	OPT_DUE_LATEST,
+	OPT_DATA_FIRST,
+	OPT_WAIT_MAX,
 	OPT_COUNT
 };
 /* OPTIONS: the options of a command. */

@@ -5,6 +5,7 @@
 #include "engine/core.h"
 #include "engine/learn.h"
 #include "engine/lifecycle.h"
+#include "engine/modes.h"
 #include "timer/record.h"
 
 /* ---- Puts ---------------------------------------------------------------------------------- */
@@ -91,13 +92,13 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 }
 
 /* send_again: nobody knows whether the put was done, and its caller gets DW_EUNKNOWN. The engine
- * repeats the same put until the outcome is known (I9). A put with DW_NEW is not repeated, because
- * the timer that it may have stored would refuse it; a scan finds out. */
+ * repeats the same put until the outcome is known (I9). A put with DW_NEW, or for one generation,
+ * is not repeated, because the timer that it may have stored would refuse it; a scan finds out. */
 static void send_again(struct engine *engine, struct timer *head, struct call *call, dw_op *op)
 {
 	struct call *again = NULL;
 
-	if (!(op->flags & DW_OP_NEW) && !engine->drive.closing)
+	if (!(op->flags & (DW_OP_NEW | DW_OP_EXACT)) && !engine->drive.closing)
 		again = call_make_internal(engine, call);
 	if (!again) {
 		recovery_need(&engine->recovery);
@@ -135,6 +136,8 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 	struct call *call = ticket_of(op)->call;
 	bool fenced = op->status == DW_EFENCED && call->internal; /* sent again as a client */
 
+	if (modes_again(engine, head, call, op))
+		return;
 	call->generation = op->head.generation;
 	call->earlier = leaves_earlier(engine, &op->head);
 	if (op->status == DW_OK && op->flags & DW_OP_DONE)

@@ -68,6 +68,27 @@ static int check_names(const dw_timer *timer, char *message)
 	return status == DW_OK ? arguments_topic(timer->topic, message) : status;
 }
 
+static int check_flags(const dw_timer *timer, char *message)
+{
+	const unsigned modes = DW_DUE_EARLIEST | DW_DUE_LATEST | DW_DATA_FIRST;
+	unsigned unknown = timer->flags & ~(DW_NEW | modes);
+
+	if (unknown)
+		return message_refuse(message, "unknown flags 0x%x", unknown);
+	if (timer->flags & DW_NEW && timer->flags & modes)
+		return message_refuse(message, "DW_NEW stands alone: there is nothing to keep");
+	if (timer->flags & DW_DUE_EARLIEST && timer->flags & DW_DUE_LATEST)
+		return message_refuse(message, "DW_DUE_EARLIEST and DW_DUE_LATEST contradict");
+	if (timer->rule && timer->flags & modes)
+		return message_refuse(message, "a recurring timer has no DW_DUE_... and no "
+					       "DW_DATA_FIRST");
+	if (timer->wait_max_us < 0)
+		return message_refuse(message, "wait_max_us is negative");
+	if (timer->wait_max_us > 0 && !(timer->flags & DW_DUE_LATEST))
+		return message_refuse(message, "wait_max_us is for DW_DUE_LATEST");
+	return DW_OK;
+}
+
 int arguments_timer(const dw_timer *timer, size_t data_max, char *message)
 {
 	int status = check_size(timer, message);
@@ -87,9 +108,7 @@ int arguments_timer(const dw_timer *timer, size_t data_max, char *message)
 	if (timer->rule && timer->late_after_us > 0)
 		return message_refuse(message, "a recurring timer has no late_after_us: use "
 					       "rule.missed_age_us");
-	if (timer->flags & ~DW_NEW)
-		return message_refuse(message, "unknown flags 0x%x", timer->flags & ~DW_NEW);
-	return DW_OK;
+	return check_flags(timer, message);
 }
 
 int arguments_select(const dw_select *select, char *message)

@@ -40,6 +40,7 @@ struct call {
 	int status;
 	dw_level level; /* how safely the store has the result */
 	uint64_t generation;
+	dw_usec due;         /* put: as it is stored */
 	uint32_t attempt;    /* settle */
 	dw_verdict verdict;  /* settle */
 	dw_usec retry_in;    /* settle */
@@ -56,7 +57,8 @@ struct call {
 	struct dead_lister dead_lister;
 	dw_status_fn on_status;
 	void *on_status_user;
-	void *extra; /* a block of the part that made the call: struct take, struct answers */
+	/* A block of the part that made the call: struct take, struct answers, struct put_mode. */
+	void *extra;
 	dw_take_fn on_taken;
 	dw_bulk_fn on_answered;
 	void *on_messages_user;

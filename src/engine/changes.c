@@ -4,6 +4,7 @@
 #include "engine/arguments.h"
 #include "engine/core.h"
 #include "engine/lifecycle.h"
+#include "engine/modes.h"
 #include "engine/occurrences.h"
 #include "timer/record.h"
 
@@ -51,28 +52,22 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 	struct first_occurrence first = {
 	    .rule = timer->rule, .id = call->id, .due = timer->due, .blocks = blocks};
 	int status = timer->rule ? occurrence_first(engine, &first) : DW_OK;
-	size_t size;
 
 	if (status != DW_OK)
 		return status;
 	record.blocks = blocks;
 	record.blocks_size = (uint16_t)first.size;
-	size = record_size(&record);
-	status = DW_ENOMEM;
+	if (timer->wait_max_us > 0) {
+		dw_usec now = engine_now(engine);
 
-	/* The operation owns its strings: the topic stands behind the body. */
-	call->op = op_new(&engine->alloc, DW_OP_PUT, call->id, NULL, size + record.topic_size + 1u);
-	if (call->op) {
-		record_encode(&record, op_room(call->op));
-		status = timer_adopt(engine, &record, call->op->body, &call->fresh);
+		record.blocks_size = (uint16_t)record_series_write(now, blocks);
+		first.due = usec_min(first.due, usec_add(now, timer->wait_max_us));
 	}
+	status = modes_make(engine, &record, first.due, call);
+	if (status == DW_OK && timer->flags & ~DW_NEW)
+		status = modes_begin(engine, timer, call);
 	if (status != DW_OK)
 		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
-	call->fresh->head.due = first.due;
-	call->fresh->storing = true;
-	call->op->head.due = first.due;
-	call->op->body_size = size;
-	call->op->topic = memcpy(op_room(call->op) + size, timer->topic, record.topic_size + 1u);
 	if (timer->flags & DW_NEW)
 		call->op->flags |= DW_OP_NEW;
 	return DW_OK;

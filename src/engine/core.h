@@ -16,6 +16,7 @@
  *	changes, maintenance, learn     put, cancel, move, settle; purge, check; rows read
  *	delivery, clock_steps           a handler starts and ends; the wall clock was set
  *	zones                           the rules of a zone have changed
+ *	modes                           a put is made, and merged with what is stored
  *	lifecycle, claim                what a timer does next; claiming ahead of the deadline
  *	queries, dead_letters           get, list, status; dead letters
  *	calls, urgent                   calls of the API; operations that firing waits for

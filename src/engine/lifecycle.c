@@ -25,7 +25,10 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 
 	if (timer->state == TIMER_CLAIMED && !(op->flags & DW_OP_NEW))
 		op->flags |= DW_OP_WITHDRAWN;
-	if (timer->state != TIMER_ABSENT)
+	call->due = op->head.due;
+	if (op->flags & DW_OP_EXACT)
+		; /* it names a generation already */
+	else if (timer->state != TIMER_ABSENT)
 		op->head.generation = timer->head.generation;
 	else if (engine->ownership.role == DW_OWNER && recovery_is_over(&engine->recovery))
 		op->flags |= DW_OP_ABSENT;

@@ -7,6 +7,7 @@
 #include "engine/core.h"
 #include "engine/dead_letters.h"
 #include "engine/messages.h"
+#include "engine/modes.h"
 #include "engine/queries.h"
 #include "engine/registry.h"
 #include "engine/takes.h"
@@ -44,6 +45,8 @@ static void tell_done(struct engine *engine, struct call *call)
 	if (call->status == DW_OK) {
 		result.generation = call->level == DW_JOURNALED ? 0 : call->generation;
 		result.earlier_may_start = call->earlier;
+		result.outcome = modes_outcome(call);
+		result.due = call->kind == CALL_PUT ? call->due : 0;
 	}
 	if (call->done.fn)
 		call->done.fn(engine->env.handle, &result, call->done.user);

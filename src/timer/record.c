@@ -21,6 +21,8 @@ enum {
 	BLOCK_HEAD_SIZE = 4,
 	BLOCK_MUST = 1, /* who does not know it leaves the timer alone */
 	TAG_RULE = 1,
+	TAG_SERIES = 2,
+	SERIES_SIZE = 8,
 	RULE_START = 8,
 	RULE_UNTIL = 16,
 	RULE_MISSED = 24,
@@ -135,7 +137,9 @@ static int check_blocks(const unsigned char *at, size_t size)
 			return DW_ECORRUPT;
 		if (tag == TAG_RULE && !check_rule(at + BLOCK_HEAD_SIZE, block))
 			return DW_ECORRUPT;
-		if (tag != TAG_RULE && at[1] & BLOCK_MUST)
+		if (tag == TAG_SERIES && block != SERIES_SIZE)
+			return DW_ECORRUPT;
+		if (tag != TAG_RULE && tag != TAG_SERIES && at[1] & BLOCK_MUST)
 			status = DW_ENEWER;
 		at += BLOCK_HEAD_SIZE + block;
 	}
@@ -257,6 +261,30 @@ void record_renew(unsigned char *body, const struct record_rule *rule)
 	bytes_put(at + RULE_UNTIL, (uint64_t)rule->until, 8);
 	bytes_put(at + RULE_MISSED, rule->missed, 4);
 	bytes_put(body + AT_CRC, body_crc(body, size_of(body)), 4);
+}
+
+size_t record_series_write(dw_usec since, unsigned char *ret_blocks)
+{
+	ret_blocks[0] = TAG_SERIES;
+	ret_blocks[1] = 0;
+	bytes_put(ret_blocks + 2, SERIES_SIZE, 2);
+	bytes_put(ret_blocks + BLOCK_HEAD_SIZE, (uint64_t)since, 8);
+	return BLOCK_HEAD_SIZE + SERIES_SIZE;
+}
+
+dw_usec record_series(const void *body)
+{
+	const unsigned char *bytes = body;
+	size_t at = RECORD_HEADER_SIZE + (size_t)bytes[AT_ID_SIZE] + bytes[AT_TOPIC_SIZE];
+	size_t end = size_of(bytes) - bytes_get(bytes + AT_DATA_SIZE, 4);
+
+	if (bytes[AT_VERSION] != 2)
+		return 0;
+	while (at < end && bytes[at] < TAG_SERIES)
+		at += BLOCK_HEAD_SIZE + (size_t)bytes_get(bytes + at + 2, 2);
+	return at < end && bytes[at] == TAG_SERIES
+		   ? (dw_usec)bytes_get(bytes + at + BLOCK_HEAD_SIZE, 8)
+		   : 0;
 }
 
 bool record_recurs(const void *body, const void *other)

@@ -22,6 +22,8 @@
  * and the rule as text, which ends with NUL. Only these four numbers change from one occurrence to
  * the next one.
  *
+ * Tag 2 is the series of a debounced timer: when its first put was, i64.
+ *
  * A writer uses the oldest version that can carry the timer. A reader accepts all older versions
  * and recognizes a newer one: every version has the first 16 bytes, the id and the topic in the
  * same place, with the same limits and the same seal. A version adds its own parts behind the
@@ -102,6 +104,12 @@ bool record_rule(const void *body, struct record_rule *ret_rule);
 
 /* record_renew changes the four numbers of a body's rule, and its checksum. */
 void record_renew(unsigned char *body, const struct record_rule *);
+
+/* record_series_write writes the block of a series, which began at `since`, and returns its size.
+ * record_series: when the series of an intact body began; 0: it has none. */
+#define RECORD_SERIES_SIZE 12u
+size_t record_series_write(dw_usec since, unsigned char *ret_blocks);
+dw_usec record_series(const void *body);
 
 /* record_recurs: true if both are timers with a rule, and differ at most in these four numbers. */
 bool record_recurs(const void *body, const void *other);

@@ -91,6 +91,9 @@ static struct life_step take_put(const dw_op *op, const struct life_record *stor
 
 	if (stored && op->flags & DW_OP_NEW)
 		return keep(DW_EEXIST);
+	if (op->flags & DW_OP_EXACT &&
+	    op->head.generation != (stored ? stored->head.generation : 0))
+		return stored ? stale(stored) : keep(DW_ENOENT);
 	if (stored && stored->same && !stored->damaged) { /* it keeps its occurrence */
 		step = change(LIFE_KEEP, stored);
 		step.show = true;
@@ -318,7 +321,8 @@ struct life_step life_take(const dw_op *op, const struct life_record *stored,
 		return take_newer(op, stored);
 	if (op->kind == DW_OP_PUT)
 		return take_put(op, stored, caller);
-	if (stored && op->flags & DW_OP_EXACT && op->head.generation != stored->head.generation)
+	if (op->kind == DW_OP_CANCEL && stored && op->flags & DW_OP_EXACT &&
+	    op->head.generation != stored->head.generation)
 		return keep(DW_ENOENT);
 	/* If an earlier claim of a deleted timer may still start, a client's cancel answers
 	 * DW_ELATE, because it can promise nothing. */

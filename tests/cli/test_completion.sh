@@ -126,7 +126,7 @@ test_completion_knows_every_option() {
 	offers list --json --t
 	prints --topic
 	offers --topic list add --da
-	[ "$(tr '\n' ' ' <out)" = '--data --data-file ' ]
+	[ "$(tr '\n' ' ' <out)" = '--data --data-file --data-first ' ]
 }
 
 test_completion_offers_files_where_files_are_meant() {

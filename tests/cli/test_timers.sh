@@ -28,6 +28,47 @@ test_add_replaces_unless_new() {
 	expect 0 durawheel add --topic t --in 1h --id b --new
 }
 
+test_add_keeps_a_part_of_the_timer() {
+	expect 0 durawheel add --topic t --id a --at 2100-01-01T00:00:00Z --data one
+	expect 0 durawheel add --topic t --id a --at 2101-01-01T00:00:00Z --due-earliest --data two
+	expect 0 durawheel show a --json
+	grep -q '"due":4102444800000000,.*"data":"two"' out
+	expect 0 durawheel add --topic t --id a --at 2102-01-01T00:00:00Z --due-latest --data-first
+	expect 0 durawheel show a --json
+	grep -q '"due":4165516800000000,.*"data":"two"' out
+	expect 0 durawheel add --topic t --id a --in 1h --due-latest --wait-max 30m
+	expect 0 durawheel list --due-before "$(date -u -d '31 minutes' +%Y-%m-%dT%H:%M:%SZ)" --json
+	is_counted out 1
+	for words in '--new --due-latest' '--due-earliest --due-latest' '--wait-max 1m' \
+		'--due-latest --wait-max 0' '--due-latest --every 1m'; do
+		read -ra bad <<<"$words"
+		expect 2 durawheel add --topic t --id b --in 1h "${bad[@]}"
+	done
+}
+
+# debounce N: puts the timer so many times, each due 1 s later, and notes the last deadline.
+debounce() {
+	local i due
+	for ((i = 0; i < $1; i++)); do
+		due=$(($(date +%s%N) / 1000 + 1000000))
+		echo "$due" >>dues
+		durawheel add --topic t --id a --due-latest --at "${due:0:10}.${due:10}" >/dev/null
+	done
+}
+
+test_debounced_by_three_clients_fires_once_at_the_last_deadline() {
+	start
+	debounce 34 & debounce 33 & debounce 33 &
+	await is_counted dues 100
+	wait %2 %3 %4
+	await is_counted fired 1
+	# A client that is slow may begin another series, after the firing.
+	last=$(sort -n dues | tail -n 1)
+	[ "$(grep -o '"due":[0-9]*' fired | head -n 1 | cut -d : -f 2)" -le "$last" ]
+	[ "$(wc -l <fired)" -gt 1 ] || grep -q "\"due\":$last," fired
+	stop_owner
+}
+
 test_add_at_is_exact() {
 	expect 0 durawheel add --topic t --id a --at 2100-01-01T00:00:00.000001+02:00
 	expect 0 durawheel show --json a

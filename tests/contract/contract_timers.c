@@ -358,6 +358,61 @@ static void bury_moves_to_the_dead_letters(void **state)
 	assert_int_equal(contract_status(&c->owner).claimed, 0);
 }
 
+/* ---- Put of a generation ---- */
+
+static void expect_generation(struct contract *c, dw_op *op, uint64_t generation)
+{
+	ask_done(&c->owner, op);
+	assert_int_equal(op->status, DW_ESTALE);
+	assert_int_equal(op->row_count, 1);
+	assert_int_equal(op->rows->head.generation, generation);
+	assert_string_equal(op->rows->id, "a");
+	ask_free(op);
+}
+
+static void put_of_a_generation_replaces_only_that_one(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first;
+	dw_op *op = ask_put("a", 500, DW_OP_EXACT);
+	dw_head head;
+
+	op->head.generation = 5;
+	assert_int_equal(ask_status(&c->owner, op), DW_ENOENT);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_ENOENT);
+	assert_int_equal(ask_head(&c->owner, ask_put("a", 500, DW_OP_EXACT), &head), DW_OK);
+	first = head.generation;
+	expect_generation(c, ask_put("a", 600, DW_OP_EXACT), first);
+	op = ask_put("a", 600, DW_OP_EXACT);
+	op->head.generation = first - 1;
+	expect_generation(c, op, first);
+	op = ask_put("a", 700, DW_OP_EXACT);
+	op->head.generation = first;
+	assert_int_equal(ask_head(&c->owner, op, &head), DW_OK);
+	assert_true(head.generation > first);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_OK);
+	assert_int_equal(head.due, 700);
+}
+
+/* A delivery ends the generation, or leaves it; a client hears both in the same words. */
+static void put_of_a_generation_by_a_client(void **state)
+{
+	struct contract *c = *state;
+	uint64_t first = contract_claim(c, "a");
+	dw_op *op = ask_put("a", 600, DW_OP_EXACT);
+	dw_head head;
+
+	ask_done(&c->client, op);
+	assert_int_equal(op->status, DW_ESTALE);
+	assert_int_equal(op->rows->head.state, DW_CLAIMED);
+	ask_free(op);
+	op = ask_put("a", 700, DW_OP_EXACT);
+	op->head.generation = first;
+	assert_int_equal(ask_head(&c->client, op, &head), DW_OK);
+	assert_int_equal(head.open, 1);
+	assert_int_equal(contract_status(&c->owner).inbox, 1);
+}
+
 /* ---- Move ---- */
 
 static void move_of_pending_is_the_next_generation(void **state)
@@ -498,6 +553,8 @@ const struct contract_case contract_timers[] = {
     CONTRACT_CASE(retry_with_verdict_counts_and_is_pending, false),
     CONTRACT_CASE(retry_without_verdict_gives_the_claim_back, false),
     CONTRACT_CASE(bury_moves_to_the_dead_letters, false),
+    CONTRACT_CASE(put_of_a_generation_replaces_only_that_one, false),
+    CONTRACT_CASE(put_of_a_generation_by_a_client, true),
     CONTRACT_CASE(move_of_pending_is_the_next_generation, false),
     CONTRACT_CASE(move_answers_by_state, false),
     CONTRACT_CASE(move_of_an_unknown_generation_shows_it, false),

@@ -102,6 +102,9 @@ const char *both_id_at(uint64_t number); /* those of numbers in a row differ, 6 
 unsigned both_some(struct both *);       /* of BOTH_SOME */
 /* both_stored: the value of a timer of the shard; NULL: none. */
 const unsigned char *both_stored(struct both *, const char *id, size_t *ret_size);
+
+/* both_version: of the stored timer, as far as a double is exact; 0: there is none. */
+uint64_t both_version(struct both *, const char *id);
 /* both_time: about so far before and after now. What it is compared with is a moment of somebody's
  * among millions, so now and then it is just that, or beside it. */
 uint64_t both_time(struct both *, uint64_t before, uint64_t after);

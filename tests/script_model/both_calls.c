@@ -184,7 +184,7 @@ static void make_put(struct both *both, struct put *put, const struct caller *ca
 	bool claimed;
 	dw_head head = {.generation = ver, .due = both_any_due(both)};
 
-	put->flags = (char)('0' + (both_draw(both, 3) ? 0 : both_draw(both, 8)));
+	put->flags = (char)('0' + (both_draw(both, 3) ? 0 : both_draw(both, 16)));
 	claimed = caller->owner && (put->flags - '0') & 2;
 	head.state = claimed;
 	head.attempt = claimed;
@@ -212,6 +212,9 @@ static void say_puts(struct both *both, const struct put *puts, unsigned count)
 	}
 	for (unsigned i = 0; i < count; i++)
 		both_bytes(both, puts[i].value, puts[i].size);
+	for (unsigned i = 0; i < count; i++)
+		if (puts[i].flags >= '8')
+			both_number(both, both_draw(both, 2) ? both_version(both, puts[i].id) : 0);
 }
 
 void both_put_one(struct both *both, const char *id)
@@ -295,15 +298,6 @@ static void do_retry(struct both *both)
 		both_why(both);
 	}
 	both_guarded(both, caller);
-}
-
-/* both_version: of the stored timer, as far as a double is exact; 0: there is none. */
-static uint64_t both_version(struct both *both, const char *id)
-{
-	size_t size;
-	const unsigned char *value = both_stored(both, id, &size);
-
-	return value && size >= 16 ? bytes_get(value + 8, 8) & ((UINT64_C(1) << 53) - 1) : 0;
 }
 
 static void do_cancel(struct both *both)

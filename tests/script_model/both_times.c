@@ -21,6 +21,14 @@ const unsigned char *both_stored(struct both *both, const char *id, size_t *ret_
 	return field_of(both, "h", id, ret_size);
 }
 
+uint64_t both_version(struct both *both, const char *id)
+{
+	size_t size;
+	const unsigned char *value = both_stored(both, id, &size);
+
+	return value && size >= 16 ? bytes_get(value + 8, 8) & ((UINT64_C(1) << 53) - 1) : 0;
+}
+
 static uint64_t stored_ver(struct both *both, const char *id)
 {
 	size_t size;

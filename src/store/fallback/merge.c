@@ -4,7 +4,7 @@ bool merge_takes(const dw_op *op, bool fires)
 {
 	switch (op->kind) {
 	case DW_OP_PUT: /* nobody can know whether the id is free */
-		return !(op->flags & (DW_OP_NEW | DW_OP_AGAIN));
+		return !(op->flags & (DW_OP_NEW | DW_OP_AGAIN | DW_OP_EXACT));
 	case DW_OP_CANCEL: /* nor which generation it has */
 		return !(op->flags & DW_OP_EXACT);
 	case DW_OP_MOVE:

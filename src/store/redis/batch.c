@@ -31,6 +31,12 @@ static unsigned flags_of(const dw_op *op)
 	return op->flags & (DW_OP_NEW | DW_OP_CLAIMED | DW_OP_WITHDRAWN);
 }
 
+/* put_flags: the character for one put. */
+static char put_flags(const dw_op *op)
+{
+	return (char)('0' + flags_of(op) + (op->flags & DW_OP_EXACT ? 8 : 0));
+}
+
 static void add_head(struct redis_command *words, const dw_op *op)
 {
 	command_text(words, op->id);
@@ -80,7 +86,7 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next)
-		store->batch.flags[i] = (char)('0' + flags_of(op));
+		store->batch.flags[i] = put_flags(op);
 	command_bytes(words, store->batch.flags, count);
 	op = first;
 	for (size_t i = 0; i < count; i++, op = op->next) {
@@ -98,6 +104,10 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 		command_bytes(words, at, size);
 		at += size;
 	}
+	op = first;
+	for (size_t i = 0; i < count; i++, op = op->next)
+		if (op->flags & DW_OP_EXACT)
+			command_unsigned(words, op->head.generation);
 	return true;
 }
 
@@ -280,8 +290,8 @@ static size_t words_of(dw_op_kind kind)
 	case DW_OP_MOVE:
 		return 5;
 	case DW_OP_REQUEUE:
-		return 4;
 	case DW_OP_PUT:
+		return 4;
 	case DW_OP_CLAIM:
 	case DW_OP_SETTLE:
 	case DW_OP_CANCEL:

@@ -218,10 +218,10 @@ static void flags_unknown_are_refused(void **state)
 {
 	struct seen seen;
 	dw *d = open_memory(&seen);
-	dw_timer timer = {.size = sizeof timer, .id = "a", .topic = "t", .flags = DW_NEW | 8};
+	dw_timer timer = {.size = sizeof timer, .id = "a", .topic = "t", .flags = DW_NEW | 64};
 
 	(void)state;
-	says(d, dw_put(d, &timer, NULL, NULL), DW_EINVAL, "0x8");
+	says(d, dw_put(d, &timer, NULL, NULL), DW_EINVAL, "0x40");
 	close_memory(d);
 }
 

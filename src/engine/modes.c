@@ -1,0 +1,203 @@
+#include "engine/modes.h"
+
+#include <string.h>
+
+#include "engine/core.h"
+#include "engine/lifecycle.h"
+#include "timer/record.h"
+
+enum { TRIES_MAX = 100 };
+
+/* What the caller has asked for. */
+struct put_mode {
+	unsigned flags; /* of dw_timer */
+	unsigned tries;
+	unsigned outcome; /* if the put is done */
+	dw_usec wait_max;
+	dw_usec due;
+	dw_usec asked; /* wall clock */
+	size_t size;
+	unsigned char body[];
+};
+
+/* The stored timer and the put, made one. */
+struct merged {
+	struct record record;
+	dw_usec due;
+	unsigned char blocks[RECORD_SERIES_SIZE];
+};
+
+static struct put_mode *mode_of(const struct call *call)
+{
+	return call->kind == CALL_PUT ? call->extra : NULL;
+}
+
+unsigned modes_outcome(const struct call *call)
+{
+	const struct put_mode *mode = mode_of(call);
+
+	return mode ? mode->outcome : 0;
+}
+
+/* ---- Making -------------------------------------------------------------------------------- */
+
+int modes_make(struct engine *engine, const struct record *record, dw_usec due, struct call *call)
+{
+	size_t size = record_size(record);
+	/* The operation owns its strings: the topic stands behind the body. */
+	dw_op *op =
+	    op_new(&engine->alloc, DW_OP_PUT, call->id, NULL, size + record->topic_size + 1u);
+	char *topic;
+
+	if (!op)
+		return DW_ENOMEM;
+	record_encode(record, op_room(op));
+	if (timer_adopt(engine, record, op->body, &call->fresh) != DW_OK) {
+		op_free(&engine->alloc, op);
+		return DW_ENOMEM;
+	}
+	call->fresh->head.due = due;
+	call->fresh->storing = true;
+	topic = memcpy(op_room(op) + size, record->topic, record->topic_size);
+	topic[record->topic_size] = '\0';
+	op->head.due = due;
+	op->body_size = size;
+	op->topic = topic;
+	call->op = op;
+	return DW_OK;
+}
+
+int modes_begin(struct engine *engine, const dw_timer *timer, struct call *call)
+{
+	const dw_op *op = call->op;
+	struct put_mode *mode = alloc_new(&engine->alloc, sizeof *mode + op->body_size);
+
+	if (!mode)
+		return DW_ENOMEM;
+	*mode = (struct put_mode){.flags = timer->flags,
+				  .outcome = DW_PUT_MADE,
+				  .wait_max = timer->wait_max_us,
+				  .due = timer->due,
+				  .asked = engine_now(engine),
+				  .size = op->body_size};
+	memcpy(mode->body, op->body, op->body_size);
+	call->extra = mode;
+	call->op->flags |= DW_OP_EXACT;
+	return DW_OK;
+}
+
+/* ---- Merging ------------------------------------------------------------------------------- */
+
+/* may_take: the stored timer waits. The owner's claim of a timer that has not started is taken back
+ * with the put. */
+static bool may_take(const struct timer *head, const dw_row *row, struct record *ret_record)
+{
+	struct record_rule rule;
+	bool waits =
+	    row->head.state == DW_PENDING ||
+	    (head->state == TIMER_CLAIMED && head->head.generation == row->head.generation);
+
+	return waits && record_of_row(row, ret_record) == DW_OK && !record_rule(row->body, &rule);
+}
+
+/* merge takes from the stored timer what the mode says. stored NULL: there is nothing to take. */
+static void merge(const struct put_mode *mode, const dw_row *stored, const struct record *was,
+		  struct merged *merged)
+{
+	dw_usec since = stored ? record_series(stored->body) : 0;
+
+	(void)record_decode(mode->body, mode->size, &merged->record); /* our own */
+	merged->due = mode->due;
+	if (stored && mode->flags & DW_DUE_EARLIEST)
+		merged->due = usec_min(merged->due, stored->head.due);
+	if (stored && mode->flags & DW_DUE_LATEST)
+		merged->due = usec_max(merged->due, stored->head.due);
+	if (stored && mode->flags & DW_DATA_FIRST)
+		merged->record = *was;
+	if (since == 0 && mode->wait_max > 0)
+		since = mode->asked;
+	if (mode->wait_max > 0)
+		merged->due = usec_min(merged->due, usec_add(since, mode->wait_max));
+	merged->record.blocks = merged->blocks;
+	merged->record.blocks_size =
+	    since ? (uint16_t)record_series_write(since, merged->blocks) : 0;
+}
+
+/* is_kept: the put changes nothing. */
+static bool is_kept(const struct call *call, const dw_row *stored)
+{
+	return call->op->head.due == stored->head.due && call->op->body_size == stored->body_size &&
+	       memcmp(call->op->body, stored->body, stored->body_size) == 0;
+}
+
+/* drop_fresh frees the timer of the attempt before. As the only place of its id it stays. */
+static void drop_fresh(struct engine *engine, struct timer *head, struct call *call)
+{
+	if (call->fresh == head)
+		head->storing = false;
+	else if (call->fresh)
+		timer_release(engine, call->fresh);
+	call->fresh = NULL;
+}
+
+/* prepare makes the operation of the next attempt. DW_OK; DW_EEXIST: nothing changes. */
+static int prepare(struct engine *engine, const struct timer *head, struct call *call,
+		   const dw_row *row)
+{
+	struct put_mode *mode = mode_of(call);
+	struct record was;
+	struct merged merged;
+	const dw_row *stored = row && may_take(head, row, &was) ? row : NULL;
+	int status;
+
+	merge(mode, stored, &was, &merged);
+	status = modes_make(engine, &merged.record, merged.due, call);
+	if (status != DW_OK)
+		return status;
+	mode->outcome = row ? DW_PUT_REPLACED : DW_PUT_MADE;
+	if (stored && is_kept(call, stored))
+		return DW_EEXIST;
+	if (row && !stored)
+		return DW_OK; /* a plain put */
+	call->op->flags |= DW_OP_EXACT;
+	call->op->head.generation = row ? row->head.generation : 0;
+	return DW_OK;
+}
+
+/* finish answers the call without another attempt. */
+static void finish(struct engine *engine, struct timer *head, struct call *call, int status)
+{
+	drop_fresh(engine, head, call);
+	lifecycle_resume(engine, head);
+	call_answer(engine, call, status);
+}
+
+bool modes_again(struct engine *engine, struct timer *head, struct call *call, const dw_op *op)
+{
+	struct put_mode *mode = mode_of(call);
+	const dw_row *row = op->rows;
+	int status = DW_EBUSY;
+
+	if (!mode || !(op->flags & DW_OP_EXACT) ||
+	    (op->status != DW_ESTALE && op->status != DW_ENOENT))
+		return false;
+	drop_fresh(engine, head, call);
+	if (mode->tries++ < TRIES_MAX)
+		status = prepare(engine, head, call, row);
+	if (status == DW_OK) {
+		call_charge(&engine->calls, call, call->op);
+		call->next = head->calls;
+		head->calls = call;
+		lifecycle_resume(engine, head);
+		return true;
+	}
+	if (status == DW_EEXIST) {
+		mode->outcome = DW_PUT_KEPT;
+		call->generation = row->head.generation;
+		call->due = row->head.due;
+		call->level = DW_STORED;
+		status = DW_OK;
+	}
+	finish(engine, head, call, status);
+	return true;
+}

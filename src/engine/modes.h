@@ -1,0 +1,25 @@
+/* Makes the operation of a put. A put with DW_DUE_... or DW_DATA_FIRST takes a part of the stored
+ * timer: it is sent for an id without a timer, and if there is one, the store's answer has it. Then
+ * both are merged, and the put is sent again, for that generation only. */
+#ifndef DW_ENGINE_MODES_H
+#define DW_ENGINE_MODES_H
+
+#include "engine/calls.h"
+
+struct record;
+
+/* modes_make makes the operation and the timer in memory. DW_OK, DW_ENOMEM. */
+int modes_make(struct engine *, const struct record *, dw_usec due, struct call *);
+
+/* modes_begin: the call, whose operation is made, has the mode that the timer says. DW_OK,
+ * DW_ENOMEM. */
+int modes_begin(struct engine *, const dw_timer *, struct call *);
+
+/* modes_again: the store has another timer than the call expected. True: the call is sent again, or
+ * answered; head may be gone. */
+bool modes_again(struct engine *, struct timer *head, struct call *, const dw_op *);
+
+/* modes_outcome: what has become of a put that was done; 0: it has no mode. */
+unsigned modes_outcome(const struct call *);
+
+#endif
