@@ -10,16 +10,13 @@ static const char help_of_add[] =
     "  --in DURATION     due in 30m, 1.5h, 5min, 250us ... (d h m s ms us), or 0\n"
     "  --at TIME         due at 2026-06-01T09:30:00+02:00, or at seconds since 1970\n"
     "  --every D, --cron 'M H D M W' [--zone Z]      recurring; try: durawheel when\n"
-    "  --from TIME, --until TIME, --times N, --except DATES        first, last, how\n"
-    "                    often, and not on these days: 2026-12-25,2026-12-28\n"
-    "  --jitter D, --missed once|skip|all, --missed-age D         see man durawheel\n"
-    "  --data TEXT       payload, at most 1 MiB\n"
-    "  --data-file FILE  the same from a file, - is stdin; at most 1 MiB\n"
+    "  --from TIME, --until TIME, --times N, --except DATES, --jitter D,\n"
+    "  --missed once|skip|all, --missed-age D        see man durawheel\n"
+    "  --data TEXT, --data-file FILE     payload, at most 1 MiB; - is stdin\n"
     "  --late-after D    a timer later than this becomes a dead letter\n"
     "  --new             exit 4 if the id already has a timer\n"
-    "  --due-earliest, --due-latest       if it has one, the earlier or later deadline\n"
-    "  --wait-max D      with --due-latest: at most so long after the first add\n"
-    "  --data-first      topic and data stay those of the first add\n"
+    "  --due-earliest, --due-latest [--wait-max D], --data-first    keeps a part of\n"
+    "                    it instead: debounce, throttle; see man durawheel\n"
     "  --journal FILE    keeps it while Redis is away\n";
 
 static const char help_of_cancel[] =

@@ -52,20 +52,30 @@ struct call {
 	 * operation with the store's answer. */
 	dw_op *op;
 	struct done done;
-	struct lister lister;
 	unsigned states; /* list: as in dw_select */
-	struct dead_lister dead_lister;
-	dw_status_fn on_status;
-	void *on_status_user;
 	/* A block of the part that made the call: struct take, struct answers, struct put_mode. */
 	void *extra;
-	dw_take_fn on_taken;
-	dw_bulk_fn on_answered;
-	void *on_messages_user;
-	dw_topic_fn on_topics;
-	void *on_topics_user;
-	dw_check_fn on_check;
-	void *on_check_user;
+	union { /* by kind */
+		struct lister lister;
+		struct dead_lister dead_lister;
+		struct {
+			dw_status_fn on_status;
+			void *on_status_user;
+		};
+		struct {
+			dw_take_fn on_taken;
+			dw_bulk_fn on_answered;
+			void *on_messages_user;
+		};
+		struct {
+			dw_topic_fn on_topics;
+			void *on_topics_user;
+		};
+		struct {
+			dw_check_fn on_check;
+			void *on_check_user;
+		};
+	};
 	size_t bytes; /* memory of the call and its operation */
 	size_t id_size;
 	char id[];
