@@ -34,7 +34,9 @@
 #include "cli/run_exec.h"
 #include "cli/run_idle.h"
 #include "cli/run_loading.h"
+#include "cli/service.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 #include "cli/supervisor.h"
 
 enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
@@ -59,6 +61,7 @@ struct runner {
 	struct outage outage;
 	struct progress loading; /* shown on a terminal until every timer is loaded */
 	struct http *http;       /* of --http, or NULL */
+	struct service service;
 	int signal_fd;
 	bool paused;
 	bool mute;   /* stdout has failed */
@@ -104,6 +107,7 @@ static void stop(struct runner *runner, int code)
 	runner->code = code;
 	runner->stopped = session_steady();
 	runner->patient_until = runner->stopped + STOP_PATIENCE;
+	service_stopping(&runner->service, STOP_PATIENCE + 2 * SUPERVISOR_GRACE + SESSION_PATIENCE);
 	(void)handle(runner, false); /* removing handlers cannot fail */
 	if (runner->jobs.count > 0)
 		(void)complain(code, "stopping: waiting for %zu running, at most %d s",
@@ -294,8 +298,10 @@ static bool is_over(const struct runner *runner)
 static int wait_ms(const struct runner *runner)
 {
 	dw_usec wake = jobs_wake(&runner->jobs);
+	dw_usec told = service_wake(&runner->service);
 	dw_usec left;
 
+	wake = told < wake ? told : wake;
 	if (runner->stop && runner->patient_until < wake)
 		wake = runner->patient_until;
 	if (runner->until_idle && run_idle_is_quiet(&runner->idle, runner->d))
@@ -341,6 +347,7 @@ static void take_signals(struct runner *runner)
 static void watch(struct runner *runner)
 {
 	jobs_tick(&runner->jobs);
+	service_pass(&runner->service, runner->d);
 	if (runner->stop && session_steady() >= runner->patient_until)
 		hurry(runner);
 }
@@ -420,19 +427,6 @@ static int run(struct runner *runner, bool owns)
 
 /* ---- Beginning --------------------------------------------------------------------------- */
 
-/* open_signals makes SIGTERM, SIGINT and SIGCHLD readable. It is called before the library starts
- * threads, which inherit the signal mask. */
-static int open_signals(void)
-{
-	sigset_t set;
-
-	if (sigemptyset(&set) != 0 || sigaddset(&set, SIGTERM) != 0 ||
-	    sigaddset(&set, SIGINT) != 0 || sigaddset(&set, SIGCHLD) != 0 ||
-	    sigprocmask(SIG_BLOCK, &set, NULL) != 0)
-		return -1;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int open_jobs(struct runner *runner)
 {
 	int error;
@@ -471,7 +465,8 @@ int command_run(const struct options *options)
 	if (code != EXIT_DONE)
 		return code;
 	outage_init(&runner.outage);
-	runner.signal_fd = open_signals();
+	service_open(&runner.service);
+	runner.signal_fd = signals_open(SIGCHLD);
 	if (runner.signal_fd < 0)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	code = open_jobs(&runner);
@@ -491,6 +486,7 @@ int command_run(const struct options *options)
 		line_free(&runner.line);
 	}
 	jobs_close(&runner.jobs);
+	service_close(&runner.service);
 	(void)close(runner.signal_fd); /* no writes can be lost */
 	return code;
 }

@@ -3,38 +3,37 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/errors.h"
 #include "cli/http.h"
+#include "cli/service.h"
+#include "cli/session.h"
+#include "cli/signals.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1:8990"
 
-/* open_signals makes SIGTERM and SIGINT readable, before the library starts threads. */
-static int open_signals(void)
+static int wait_ms(const struct service *service)
 {
-	sigset_t set;
+	dw_usec wake = service_wake(service), now = session_steady();
 
-	if (sigemptyset(&set) != 0 || sigaddset(&set, SIGTERM) != 0 ||
-	    sigaddset(&set, SIGINT) != 0 || sigprocmask(SIG_BLOCK, &set, NULL) != 0)
-		return -1;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return wake == DW_NEVER ? -1 : wake <= now ? 0 : (int)((wake - now) / 1000 + 1);
 }
 
-static int serve(struct http *http, int signal_fd)
+static int serve(struct http *http, int signal_fd, struct service *service)
 {
 	struct pollfd fds[] = {{.fd = signal_fd, .events = POLLIN},
 			       {.fd = http_fd(http), .events = POLLIN}};
 
 	while (!fds[0].revents) {
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		service_pass(service, NULL);
+		if (poll(fds, 2, wait_ms(service)) < 0 && errno != EINTR)
 			return complain(EXIT_FAILED, "cannot wait: %s", strerror(errno));
 		if (fds[1].revents)
 			http_turn(http);
 	}
+	service_stopping(service, SESSION_PATIENCE);
 	return EXIT_DONE;
 }
 
@@ -42,7 +41,8 @@ int command_serve(const struct options *options)
 {
 	struct options with_address = *options;
 	struct http *http = NULL;
-	int signal_fd = open_signals();
+	struct service service;
+	int signal_fd = signals_open(0);
 	int code;
 
 	if (signal_fd < 0)
@@ -51,7 +51,9 @@ int command_serve(const struct options *options)
 		with_address.value[OPT_HTTP] = DEFAULT_ADDRESS;
 	code = http_open(&http, &with_address, NULL);
 	if (code == EXIT_DONE) {
-		code = serve(http, signal_fd);
+		service_open(&service);
+		code = serve(http, signal_fd, &service);
+		service_close(&service);
 		http_close(http);
 	}
 	(void)close(signal_fd); /* no writes can be lost */

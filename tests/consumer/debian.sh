@@ -77,7 +77,8 @@ mapfile -t headers < <(cd "$root" && printf '%s\n' include/durawheel/*)
 contains libdurawheel-dev "$lib"/libdurawheel.{a,so} "${headers[@]}" "$lib/pkgconfig/durawheel.pc" \
 	"$lib/cmake/durawheel/durawheel"{Config,ConfigVersion,Targets,Targets-release}.cmake
 contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
-	share/man/man1/durawheel.1.gz share/man/man7/durawheel.7.gz
+	share/man/man1/durawheel.1.gz share/man/man7/durawheel.7.gz \
+	lib/systemd/system/durawheel{,-serve}@.service
 mapfile -t scripts < <(cd "$root" && find examples ! -name CMakeLists.txt -type f)
 has libdurawheel-dev "${scripts[@]/#/doc/durawheel/}"
 mapfile -t scripts < <(cd "$root" && find lua -type f)

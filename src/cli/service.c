@@ -1,0 +1,172 @@
+#include "cli/service.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli/errors.h"
+#include "cli/session.h"
+#include "durawheel/metrics.h"
+
+#define TELL_EVERY DW_SECONDS(10)
+#define LOADING_PATIENCE DW_SECONDS(60) /* the manager waits for so long from each status on */
+
+static void tell(const struct service *service, const char *words)
+{
+	/* A manager that reads slowly hears the next one. */
+	if (service->fd >= 0)
+		(void)send(service->fd, words, strlen(words), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* join connects to the socket. An '@' stands for the NUL of an abstract name. */
+static int join(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t size = strlen(path);
+	int fd;
+
+	if (size == 0 || size >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@')) {
+		errno = EINVAL;
+		return -1;
+	}
+	memcpy(address.sun_path, path, size);
+	if (path[0] == '@')
+		address.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (connect(fd, (const struct sockaddr *)&address,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size)) != 0) {
+		int error = errno;
+
+		(void)close(fd); /* nothing was written */
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+/* watchdog_of reads WATCHDOG_USEC; WATCHDOG_PID may say that it is for another process. */
+static dw_usec watchdog_of(void)
+{
+	const char *text = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+	long long usec = text ? strtoll(text, NULL, 10) : 0;
+
+	if (usec < 2 || usec > DW_DAYS(365) || (pid && strtoll(pid, NULL, 10) != getpid()))
+		return 0;
+	return usec / 2;
+}
+
+void service_open(struct service *service)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+
+	*service = (struct service){.fd = -1};
+	if (path) {
+		service->fd = join(path);
+		if (service->fd < 0)
+			(void)complain(EXIT_FAILED, "NOTIFY_SOCKET \"%.100s\": %s", path,
+				       strerror(errno));
+		else
+			service->watchdog = watchdog_of();
+	}
+	(void)unsetenv("NOTIFY_SOCKET"); /* these cannot fail for such names */
+	(void)unsetenv("WATCHDOG_USEC");
+	(void)unsetenv("WATCHDOG_PID");
+}
+
+void service_close(struct service *service)
+{
+	if (service->fd >= 0)
+		(void)close(service->fd); /* datagrams are sent, or lost */
+	service->fd = -1;
+}
+
+void service_stopping(struct service *service, dw_usec patience)
+{
+	char words[96];
+
+	if (service->stopping)
+		return;
+	service->stopping = true;
+	(void)snprintf(words, sizeof words, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRId64,
+		       patience); /* it fits */
+	tell(service, words);
+}
+
+/* ---- While it runs ------------------------------------------------------------------------ */
+
+/* describe says in words what the program does. Returns its health. */
+static int describe(const dw *d, char *ret_words)
+{
+	dw_stats stats = {.size = sizeof stats};
+	int health;
+
+	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "serving");
+	if (!d)
+		return DW_OK;
+	health = dw_health(d, ret_words);
+	if (health != DW_OK || dw_get_stats(d, &stats) != DW_OK)
+		return health;
+	(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+		       "%" PRIu64 " timers; %" PRIu64 " fired, %" PRIu64 " dead", stats.timers,
+		       stats.fired, stats.dead); /* it fits */
+	return DW_OK;
+}
+
+/* tell_status also says once that the program is ready: its timers are loaded, or it stands by.
+ * Until then it asks for more time. */
+static void tell_status(struct service *service, const dw *d)
+{
+	char words[DW_MESSAGE_SIZE], message[DW_MESSAGE_SIZE + 64];
+	bool loads = describe(d, words) == DW_EBUSY && !service->ready;
+
+	if (loads)
+		(void)snprintf(message, sizeof message, "STATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRId64,
+			       words, LOADING_PATIENCE); /* it fits, here and below */
+	else
+		(void)snprintf(message, sizeof message, "%sSTATUS=%s",
+			       service->ready ? "" : "READY=1\n", words);
+	tell(service, message);
+	service->ready = !loads;
+}
+
+/* is_due: the status is told every 10 s, and at once when the timers are loaded. */
+static bool is_due(const struct service *service, const dw *d, dw_usec now)
+{
+	return now >= service->tell_at || (!service->ready && dw_health(d, NULL) != DW_EBUSY);
+}
+
+void service_pass(struct service *service, const dw *d)
+{
+	dw_usec now;
+
+	if (service->fd < 0)
+		return;
+	now = session_steady();
+	if (service->watchdog > 0 && now >= service->alive_at) {
+		tell(service, "WATCHDOG=1");
+		service->alive_at = now + service->watchdog;
+	}
+	if (service->stopping || !is_due(service, d, now))
+		return;
+	tell_status(service, d);
+	service->tell_at = now + TELL_EVERY;
+}
+
+dw_usec service_wake(const struct service *service)
+{
+	dw_usec wake = DW_NEVER;
+
+	if (service->fd < 0)
+		return DW_NEVER;
+	if (service->watchdog > 0)
+		wake = service->alive_at;
+	return !service->stopping && service->tell_at < wake ? service->tell_at : wake;
+}

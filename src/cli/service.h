@@ -1,0 +1,36 @@
+/* What the service manager hears: the protocol of sd_notify(3), which systemd promises to keep.
+ *
+ * Nothing is sent unless NOTIFY_SOCKET is set. The socket is for this process alone: the variables
+ * are removed from the environment, so no command of --exec inherits them. WATCHDOG=1 is sent by
+ * service_pass() and by nothing else, so a loop that hangs is noticed. */
+#ifndef DW_CLI_SERVICE_H
+#define DW_CLI_SERVICE_H
+
+#include <stdbool.h>
+
+#include "durawheel/durawheel.h"
+
+struct service {
+	int fd;           /* -1: nobody listens */
+	dw_usec watchdog; /* half of the manager's time-out; 0: none */
+	dw_usec alive_at; /* steady: the next WATCHDOG=1 */
+	dw_usec tell_at;  /* steady: the next STATUS= */
+	bool ready;
+	bool stopping;
+};
+
+/* service_open reads the environment. A socket that cannot be used is complained of and ignored. */
+void service_open(struct service *);
+void service_close(struct service *);
+
+/* service_stopping: the process ends, at the latest after patience. */
+void service_stopping(struct service *, dw_usec patience);
+
+/* service_pass says what is due: that the loop is alive, and every 10 s the status. d NULL: a
+ * program without timers of its own, which is ready at once. */
+void service_pass(struct service *, const dw *d);
+
+/* service_wake: the steady time of the next service_pass(). */
+dw_usec service_wake(const struct service *);
+
+#endif

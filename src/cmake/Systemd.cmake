@@ -1,0 +1,33 @@
+# The units of systemd, installed below lib/systemd/system, where the package manager puts its own.
+set(DW_UNIT_HARDENING
+    "NoNewPrivileges=yes
+CapabilityBoundingSet=
+ProtectSystem=strict
+ProtectHome=yes
+ProtectProc=invisible
+PrivateTmp=yes
+PrivateDevices=yes
+PrivateUsers=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RemoveIPC=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged
+")
+foreach(unit IN ITEMS durawheel@ durawheel-serve@)
+  configure_file(${PROJECT_SOURCE_DIR}/src/cli/systemd/${unit}.service.in
+                 ${PROJECT_BINARY_DIR}/systemd/${unit}.service @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/systemd/${unit}.service DESTINATION lib/systemd/system
+          COMPONENT tool)
+endforeach()

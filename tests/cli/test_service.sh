@@ -1,0 +1,147 @@
+# What a service manager hears: READY, STATUS, WATCHDOG, STOPPING; and the units of systemd.
+# shellcheck shell=bash disable=SC2154,SC2034
+
+# manager NAME: listens on the socket NAME ("@": an abstract one), and writes what it hears to the
+# file heard, a line for each datagram.
+manager() {
+	python3 -c '
+import socket, sys
+name = sys.argv[1]
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+listener.bind("\0" + name[1:] if name.startswith("@") else name)
+print("listens", flush=True)
+while True:
+    print(listener.recv(4096).decode().replace("\n", " "), flush=True)
+' "$1" >heard &
+	manager=$!
+	await grep -q listens heard
+}
+
+# hears PATTERN: the manager hears it, at some time.
+hears() {
+	await grep -q -e "$1" heard
+}
+
+# watched ARGUMENT...: starts durawheel under the manager, as the owner.
+watched() {
+	WATCHDOG_USEC=200000 durawheel "$@" >fired 2>log &
+	owner=$!
+}
+
+test_service_hears_of_each_step_of_run() {
+	expect 0 durawheel add --topic t --id later --at 2100-01-01T00:00:00Z
+	export NOTIFY_SOCKET=$PWD/notify
+	manager "$NOTIFY_SOCKET"
+	watched run
+	hears '^READY=1 STATUS=1 timers; 0 fired, 0 dead'
+	hears '^WATCHDOG=1'
+	kill -TERM "$owner"
+	hears '^STOPPING=1 EXTEND_TIMEOUT_USEC=[0-9]'
+	ended 0
+	kill "$manager"
+	[ "$(grep -c READY heard)" = 1 ]
+}
+
+test_service_has_an_abstract_socket() {
+	export NOTIFY_SOCKET=@durawheel-test-$$
+	manager "$NOTIFY_SOCKET"
+	watched run
+	hears '^READY=1 STATUS=0 timers'
+	kill -TERM "$owner"
+	ended 0
+	kill "$manager"
+}
+
+# A standby is ready: it waits for its turn.
+test_service_hears_that_a_standby_stands() {
+	start
+	first=$owner
+	export NOTIFY_SOCKET=$PWD/notify
+	manager "$NOTIFY_SOCKET"
+	watched run --standby
+	hears '^READY=1 STATUS=.*another process'
+	kill -TERM "$owner"
+	ended 0
+	kill "$manager"
+	owner=$first
+	stop_owner
+}
+
+# Only the loop says that it is alive: a process that stands still says nothing.
+test_service_hears_nothing_of_a_loop_that_hangs() {
+	export NOTIFY_SOCKET=$PWD/notify
+	manager "$NOTIFY_SOCKET"
+	watched run
+	hears '^WATCHDOG=1'
+	kill -STOP "$owner"
+	sleep 0.3 # what was sent before is read
+	before=$(grep -c WATCHDOG heard)
+	sleep 1
+	[ "$(grep -c WATCHDOG heard)" = "$before" ]
+	kill -CONT "$owner"
+	await has_more_lines "$before"
+	kill -TERM "$owner"
+	ended 0
+	kill "$manager"
+}
+
+has_more_lines() {
+	[ "$(grep -c WATCHDOG heard)" -gt "$1" ]
+}
+
+# The socket is for run, and not for its commands.
+test_service_is_not_inherited_by_commands() {
+	expect 0 durawheel add --topic t --id a --in 0s
+	export NOTIFY_SOCKET=$PWD/notify
+	manager "$NOTIFY_SOCKET"
+	watched run --exec 'env >seen'
+	await test -s seen
+	! grep -E 'NOTIFY_SOCKET|WATCHDOG' seen
+	kill -TERM "$owner"
+	ended 0
+	kill "$manager"
+}
+
+test_service_without_a_manager_is_told_once() {
+	export NOTIFY_SOCKET=$PWD/nobody
+	start
+	grep -q '^durawheel: NOTIFY_SOCKET ".*/nobody": No such file or directory' log
+	stop_owner
+	NOTIFY_SOCKET=relative
+	start
+	grep -q '^durawheel: NOTIFY_SOCKET "relative": Invalid argument' log
+	stop_owner
+}
+
+test_service_hears_of_serve() {
+	expect 0 durawheel add --topic t --id a --in 1h
+	export NOTIFY_SOCKET=$PWD/notify
+	manager "$NOTIFY_SOCKET"
+	if ! durawheel serve --help | grep -q -- --http; then
+		kill "$manager" # built without
+		return
+	fi
+	watched serve --http "unix:$PWD/http"
+	hears '^READY=1 STATUS=serving'
+	hears '^WATCHDOG=1'
+	kill -TERM "$owner"
+	hears '^STOPPING=1'
+	ended 0
+	kill "$manager"
+}
+
+# The units are well formed, and little of the system is left to the process.
+test_units_of_systemd_are_sound() {
+	if ! command -v systemd-analyze >/dev/null; then
+		echo "systemd-analyze is not installed: the units are not looked at"
+		return
+	fi
+	for unit in durawheel@ durawheel-serve@; do
+		sed "s|^ExecStart=[^ ]*|ExecStart=$(command -v durawheel)|; /^Documentation=/d" \
+			"$build/systemd/$unit.service" >"$unit.service"
+		systemd-analyze verify "$PWD/${unit}x.service" >said 2>&1 || fail "$(cat said)"
+		! [ -s said ] || fail "$(cat said)"
+		systemd-analyze security --offline=true --threshold=30 --no-pager \
+			"$PWD/$unit.service" >said 2>&1 || fail "$(tail -n 1 said)"
+	done
+}
