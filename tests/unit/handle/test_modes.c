@@ -139,6 +139,7 @@ static void modes_of_an_owner(void **state)
 	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
 }
 
+#if DW_WITH_SQLITE
 static void modes_of_a_client(void **state)
 {
 	char folder[TEMP_SIZE], url[TEMP_SIZE + 16];
@@ -155,6 +156,7 @@ static void modes_of_a_client(void **state)
 	assert_int_equal(dw_close(owner, PATIENCE), DW_OK);
 	temp_remove(folder);
 }
+#endif
 
 static dw_usec read_clock(void *user)
 {
@@ -322,13 +324,15 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(modes_of_an_owner),
-	    cmocka_unit_test(modes_of_a_client),
-	    cmocka_unit_test(no_series_is_longer_than_its_limit),
-	    cmocka_unit_test(nothing_is_taken_from_a_timer_that_is_delivered),
-	    cmocka_unit_test(calls_keep_their_order),
-	    cmocka_unit_test(contradictions_are_refused_in_words),
-	    cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(modes_of_an_owner),
+#if DW_WITH_SQLITE
+		cmocka_unit_test(modes_of_a_client),
+#endif
+		cmocka_unit_test(no_series_is_longer_than_its_limit),
+		cmocka_unit_test(nothing_is_taken_from_a_timer_that_is_delivered),
+		cmocka_unit_test(calls_keep_their_order),
+		cmocka_unit_test(contradictions_are_refused_in_words),
+		cmocka_unit_test(every_allocation_may_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
