@@ -124,7 +124,7 @@ const struct command commands[] = {
     },
     {
 	.name = "stats",
-	.summary = "shows the timer counts and the owner; by HTTP: serve",
+	.summary = "shows the counts and the owner; also: top, and by HTTP serve",
 	.synopsis = "[--json]",
 	.help = "  --json            as a line of JSON:\n"
 		"\n"
@@ -133,6 +133,21 @@ const struct command commands[] = {
 	.example = "durawheel stats",
 	.options = OPTIONS(OPT_JSON),
 	.run = command_stats,
+    },
+    {
+	.name = "top",
+	.summary = "shows timers, topics and the owner in a terminal, again and again",
+	.synopsis = "[--every DURATION] [--once]",
+	.help = "  --every DURATION  how often, 100ms to 1h (default: 1s)\n"
+		"  --once            one picture; so it is, too, where stdout is no terminal\n"
+		"\n"
+		"q quits, s sorts by what waits, pending, dead or name; arrows and PgUp, PgDn\n"
+		"scroll the topics. It reads only, beside any owner. The owner tells its numbers\n"
+		"every 2 s, or every 10 s while it is idle.\n",
+	.example = "durawheel top --every 500ms",
+	.options = OPTIONS(OPT_EVERY, OPT_ONCE),
+	.run = command_top,
+	.is_beside = true,
     },
     {
 	.name = "serve",

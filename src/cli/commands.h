@@ -33,6 +33,7 @@ int command_run(const struct options *);
 int command_serve(const struct options *);
 int command_show(const struct options *);
 int command_stats(const struct options *);
+int command_top(const struct options *);
 int command_ack(const struct options *);
 int command_push(const struct options *);
 int command_take(const struct options *);

@@ -1,7 +1,7 @@
 # Completion of durawheel for bash: commands, their options and files. It needs only bash. A test
 # compares it with durawheel --help.
 
-_durawheel_commands='add import cancel move show list run stats serve dead topic push take ack work journal when check purge help'
+_durawheel_commands='add import cancel move show list run stats top serve dead topic push take ack work journal when check purge help'
 
 # _durawheel_options COMMAND: the options of the command.
 _durawheel_options()
@@ -17,6 +17,7 @@ _durawheel_options()
 	list) echo '--topic --prefix --due-from --due-before --recurring --limit --json' ;;
 	'dead list') echo '--topic --limit --json' ;;
 	run) echo '--topic --exec --exec-output --jobs --timeout --batch --wait --standby --until-idle --journal --outage --lease --http --token-file --allow-host --show-data' ;;
+	top) echo '--every --once' ;;
 	serve) echo '--http --token-file --allow-host --show-data' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;

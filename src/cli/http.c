@@ -357,22 +357,6 @@ static bool open_loop(struct http *http)
 	       watch(http, dw_fd(http->look)) && open_daemon(http);
 }
 
-/* name_of_store: the namespace, or the name of the file; no path and no address. */
-static const char *name_of_store(const struct options *options)
-{
-	const char *store = options->value[OPT_STORE], *name = options->value[OPT_NAME];
-	const char *slash;
-
-	store = store ? store : getenv("DURAWHEEL_STORE");
-	name = name ? name : getenv("DURAWHEEL_NAME");
-	if (store && strstr(store, "://"))
-		return name && *name ? name : "durawheel";
-	slash = store ? strrchr(store, '/') : NULL;
-	if (!store || !*store)
-		return "timers.db";
-	return slash ? slash + 1 : store + strcspn(store, ":") + 1;
-}
-
 int http_open(struct http **ret_http, const struct options *options, dw *owner)
 {
 	struct http *http = calloc(1, sizeof *http);
@@ -381,7 +365,7 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 	if (!http)
 		return complain(EXIT_FAILED, "out of memory");
 	http->owner = owner;
-	http->name = name_of_store(options);
+	http->name = session_name(options);
 	http->epoll_fd = http->timer_fd = -1;
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
 		http->connections[i].fd = -1;

@@ -83,6 +83,7 @@ static const struct option table[] = {
     {"due-latest", no_argument, NULL, LONG_OPTION + OPT_DUE_LATEST},
     {"data-first", no_argument, NULL, LONG_OPTION + OPT_DATA_FIRST},
     {"wait-max", required_argument, NULL, LONG_OPTION + OPT_WAIT_MAX},
+    {"once", no_argument, NULL, LONG_OPTION + OPT_ONCE},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");

@@ -80,6 +80,7 @@ enum option_id {
 	OPT_DUE_LATEST,
 	OPT_DATA_FIRST,
 	OPT_WAIT_MAX,
+	OPT_ONCE,
 	OPT_COUNT
 };
 /* OPTIONS: the options of a command. */

@@ -291,3 +291,18 @@ const char *why(const dw *d, int error)
 
 	return *message ? message : dw_strerror(error);
 }
+
+const char *session_name(const struct options *options)
+{
+	const char *store = options->value[OPT_STORE], *name = options->value[OPT_NAME];
+	const char *slash;
+
+	store = store ? store : getenv("DURAWHEEL_STORE");
+	name = name ? name : getenv("DURAWHEEL_NAME");
+	if (store && strstr(store, "://"))
+		return name && *name ? name : "durawheel";
+	slash = store ? strrchr(store, '/') : NULL;
+	if (!store || !*store)
+		return "timers.db";
+	return slash ? slash + 1 : store + strcspn(store, ":") + 1;
+}

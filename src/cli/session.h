@@ -43,6 +43,9 @@ int session_close(dw *, int code);
 /* session_flush: EXIT_DONE if all output was written to stdout, else it complains. */
 int session_flush(void);
 
+/* session_name: the namespace, or the name of the file; no path and no address. */
+const char *session_name(const struct options *);
+
 /* session_now is the wall clock. session_steady is the monotonic clock. */
 dw_usec session_now(void);
 dw_usec session_steady(void);

@@ -85,7 +85,7 @@ test_completion_is_registered() {
 
 test_completion_knows_every_command() {
 	offers ''
-	grep -vxE 'push|take|ack|work|serve' out | cmp - <(names_of_commands)
+	grep -vxE 'push|take|ack|work|top|serve' out | cmp - <(names_of_commands)
 	offers --store sqlite : x.db ca
 	prints cancel
 	offers --store = sqlite : x.db --name a ca
@@ -110,7 +110,7 @@ test_completion_knows_every_command() {
 
 test_completion_knows_every_option() {
 	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop' \
-		'journal list' 'journal replay' 'journal drop' push take ack work serve \
+		'journal list' 'journal replay' 'journal drop' push take ack work top serve \
 		'topic set' 'topic list' 'topic show' 'topic pause' 'topic resume' 'topic drop'; do
 		case $name in dead | journal | topic | help) continue ;; esac
 		durawheel help $name | grep -v '^Example' | grep -o -e '--[a-z-]*' >wanted

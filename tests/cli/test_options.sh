@@ -28,7 +28,7 @@ test_every_command_is_helped() {
 	# Every option that a help names is one.
 	for name in $(names_of_commands | grep -vxE 'dead|journal|topic') 'dead list' \
 		'dead requeue' \
-		'dead drop' 'journal list' 'journal replay' 'journal drop' push take ack work \
+		'dead drop' 'journal list' 'journal replay' 'journal drop' push take ack work top \
 		'topic set' 'topic list' 'topic show' 'topic pause' 'topic resume' 'topic drop'; do
 		durawheel help $name | grep -v ^Example: | grep -o -e '--[a-z-]*' >options
 		while read -r option; do
@@ -111,7 +111,7 @@ test_help_and_version_are_printed() {
 	cp out overview
 	is_a_screen overview
 	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop' \
-		'journal list' 'journal replay' 'journal drop' push take ack work \
+		'journal list' 'journal replay' 'journal drop' push take ack work top \
 		'topic set' 'topic list' 'topic show' 'topic pause' 'topic resume' 'topic drop'; do
 		# A name may be two words.
 		expect 0 durawheel $name --help

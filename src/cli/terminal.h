@@ -1,0 +1,35 @@
+/* A terminal of which one command has the whole screen, until terminal_leave(). */
+#ifndef DW_CLI_TERMINAL_H
+#define DW_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <termios.h>
+
+struct terminal {
+	bool is_entered;
+	struct termios before;
+};
+
+enum key { KEY_NONE, KEY_QUIT, KEY_SORT, KEY_UP, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_OTHER };
+
+/* terminal_is_there: stdin and stdout are a terminal. */
+bool terminal_is_there(void);
+
+/* terminal_enter takes the screen, and keys one by one; terminal_leave gives back what was before.
+ * Both may be called twice. */
+void terminal_enter(struct terminal *);
+void terminal_leave(struct terminal *);
+
+/* terminal_size: 24 rows and 80 columns if nobody knows. */
+void terminal_size(size_t *ret_rows, size_t *ret_columns);
+
+/* terminal_draw shows lines, which end with a newline, from the top of the screen on. False: the
+ * terminal is gone. */
+bool terminal_draw(const char *lines);
+
+/* terminal_key reads what was pressed. KEY_NONE: nothing more; KEY_QUIT also if the terminal is
+ * gone. */
+enum key terminal_key(void);
+
+#endif

@@ -1,0 +1,98 @@
+# durawheel top: on a terminal and into a pipe.
+# shellcheck shell=bash disable=SC2154,SC2034,SC1003
+
+# on_terminal STEP... -- COMMAND...: see terminal.py. What was written goes to the file screen.
+on_terminal() {
+	python3 -B "$here/terminal.py" "$@" >screen 2>said ||
+		fail "$(cat said): $(tail -c 300 screen)"
+}
+
+# is_left: the terminal has been given back: its own screen, the cursor and wrapped lines.
+is_left() {
+	grep -q $'\e\[?1049l' screen && grep -q $'\e\[?25h' screen && grep -q $'\e\[?7h' screen
+}
+
+test_top_into_a_pipe_is_one_picture() {
+	expect 0 durawheel add --topic order.timeout --in 1h --id a
+	expect 0 durawheel topic set q --queue
+	expect 0 durawheel push --topic q --id m
+	expect 0 durawheel top
+	grep -q 'timers.db: NOBODY OWNS THE STORE, nothing fires' out
+	grep -q '^timers    1 pending, 0 claimed, next in 59m' out
+	grep -qE '^ +0 +0 +0 +1 .*  q \(queue\)$' out
+	! grep -q $'\e' out
+	start
+	await has_line 'owner .*, pid '
+	stop_owner
+	expect 0 durawheel top --once
+}
+
+has_line() {
+	durawheel top --once | grep -q "$1"
+}
+
+test_top_shows_quits_and_gives_the_terminal_back() {
+	expect 0 durawheel add --topic t --in 1h --id a
+	start
+	on_terminal 'await=PENDING.*TOPIC' 'await=by what waits: q quits' send=s \
+		'await=by pending' send=q end=0 -- durawheel top --every 100ms
+	is_left
+	for name in TERM INT HUP; do
+		on_terminal 'await=q quits' signal=$name end=$((128 + $(kill -l $name))) \
+			-- durawheel top
+		is_left
+	done
+	stop_owner
+}
+
+# More topics than rows: the arrows scroll, and a larger terminal shows more.
+test_top_scrolls_and_follows_the_size() {
+	for i in $(seq 10 39); do
+		echo "{\"id\":\"$i\",\"topic\":\"topic.$i\",\"in\":\"1h\"}"
+	done >lines
+	expect 0 durawheel import lines
+	start
+	await has_topics 30
+	on_terminal 'await=topic\.10.*topic\.25' 'send=\e[B' 'await=topic\.11.*topic\.26' \
+		'send=\e[6~' 'await=topic\.39' 'send=\e[5~\e[A' 'await=topic\.10' 60x80 \
+		'await=topic\.10.*topic\.39' 10x40 'await=30 topics by what waits' send=q end=0 \
+		-- durawheel top
+	! grep -q 'topic\.27' <(head -c 2000 screen)
+	stop_owner
+}
+
+has_topics() {
+	[ "$(durawheel topic list --json | wc -l)" = "$1" ]
+}
+
+test_top_says_when_nobody_owns_the_store() {
+	expect 0 durawheel add --topic t --in 1h --id a
+	start
+	on_terminal 'await=owner .*, pid' "await=q quits" send=q end=0 -- durawheel top
+	kill -9 "$owner"
+	wait "$owner" || true
+	on_terminal 'await=NOBODY OWNS' send=q end=0 -- durawheel top
+}
+
+# A name cannot send commands to the terminal, nor move what stands before it.
+test_top_shows_hostile_names() {
+	local long
+	long=$(printf 'x%.0s' {1..63})
+	printf '{"topic":"%s","in":"1h"}\n' '‮gnp' '宽宽宽' '<b>' "$long" >lines
+	expect 0 durawheel import lines
+	expect 0 durawheel topic set '‮gnp' --retries 3
+	start
+	await has_topics 4
+	on_terminal 'await=q quits' send=q end=0 -- durawheel top
+	grep -qE $' +1 +0 +0 .* 宽宽宽' screen
+	grep -qF '<b>' screen
+	stop_owner
+}
+
+test_top_options_are_checked() {
+	expect 0 durawheel add --topic t --in 1h --id a
+	expect 2 durawheel top --every 1ms
+	says '--every "1ms": write 100ms to 1h'
+	expect 2 durawheel top a
+	expect 6 durawheel top --store unix:///nowhere/redis.sock
+}
