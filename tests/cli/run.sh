@@ -128,6 +128,9 @@ text() {
 
 # ---- The tests -------------------------------------------------------------------------------
 
+# Of two functions with one name, the later one would silently replace the other.
+twice=$(cat "$here/run.sh" "$here"/test_*.sh | grep -oE '^[a-z_0-9]+\(\)' | sort | uniq -d)
+[ -z "$twice" ] || fail "defined twice: $twice"
 for file in "$here"/test_*.sh; do
 	# shellcheck source=/dev/null
 	. "$file"

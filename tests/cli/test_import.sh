@@ -246,8 +246,9 @@ test_import_takes_very_many() {
 	has_count pending 100000
 }
 
-# on_terminal COLUMNS COMMAND: as somebody sees it, into the file seen; a \r begins a line of it.
-on_terminal() {
+# in_typescript COLUMNS COMMAND: runs it on a terminal. The file seen has what it wrote; a \r begins a
+# line there.
+in_typescript() {
 	local code=0
 	script -qec "stty cols $1 -onlcr; $2" typescript </dev/null >/dev/null || code=$?
 	grep -v '^Script ' typescript | tr '\r' '\n' >seen
@@ -256,13 +257,13 @@ on_terminal() {
 
 test_import_shows_on_a_terminal_how_far_it_is() {
 	many 60000 >lines
-	on_terminal 60 'durawheel import lines >out'
+	in_typescript 60 'durawheel import lines >out'
 	prints 'imported 60000, refused 0'
 	grep -qE '^ [ 0-9][0-9]%  [0-9]+ lines  [0-9]+/s  \[=* *\]$' seen
 	[ "$(wc -L <seen)" = 59 ] || fail "$(wc -L <seen) wide"
 	[ -z "$(grep . seen | tail -n 1 | tr -d ' ')" ] || fail 'it is not wiped'
 	is_counted typescript 3 || fail 'it scrolls' # two lines are of script itself
-	on_terminal 25 'cat lines | durawheel import >out'
+	in_typescript 25 'cat lines | durawheel import >out'
 	grep -qE '^[0-9]+ lines  [0-9]+/s *$' seen
 	[ "$(wc -L <seen)" -lt 25 ]
 }
@@ -274,7 +275,7 @@ test_import_names_bad_lines_beside_the_bar() {
 		many 30000
 	} >lines
 	code=0
-	on_terminal 60 'durawheel import lines >out' || code=$?
+	in_typescript 60 'durawheel import lines >out' || code=$?
 	[ $code = 1 ]
 	prints 'imported 60000, refused 1'
 	grep . seen | grep -B 1 '^durawheel: line 30001: ' >two
