@@ -19,26 +19,29 @@ end
 local most = setting('retries', 16)
 most = most == WORD - 1 and 0 or most -- no retries
 
--- held: the fields of the message that this delivery has; nil: it is over.
-local function held(entry, delivery)
-	if call('EXISTS', STREAM) == 0 then
-		return nil
-	end
-	local seen = call('XPENDING', STREAM, 'g', entry, entry, 1)[1]
-	local found = seen and seen[4] == delivery and call('XRANGE', STREAM, entry, entry)[1]
-	if not found then
-		return nil
-	end
-	local fields = {}
-	for k = 1, #found[2], 2 do
-		fields[found[2][k]] = found[2][k + 1]
-	end
-	return fields
+-- is_held: does somebody hold the message by this delivery? A group's XPENDING fails without the
+-- stream.
+local exists = call('EXISTS', STREAM) == 1
+
+local function is_held(entry, delivery)
+	local seen = exists and call('XPENDING', STREAM, 'g', entry, entry, 1)[1]
+	return seen and seen[4] == delivery
 end
 
+-- fields_of: the fields of a message; nil: it was dropped while somebody held it.
+local function fields_of(entry)
+	local found = call('XRANGE', STREAM, entry, entry)[1]
+	local fields = {}
+	for k = 1, found and #found[2] or 0, 2 do
+		fields[found[2][k]] = found[2][k + 1]
+	end
+	return found and fields
+end
+
+-- delete: false: there is no such message any more.
 local function delete(entry)
 	call('XACK', STREAM, 'g', entry)
-	call('XDEL', STREAM, entry)
+	return call('XDEL', STREAM, entry) == 1
 end
 
 -- delay: as settings_retry_delay() in src/topic/settings.c.
@@ -70,12 +73,13 @@ end
 for k = 5, #ARGV do
 	local entry, delivery = string.match(ARGV[k], '^(%d+%-%d+)/(%d+)$')
 	delivery = tonumber(delivery)
-	local fields = entry and held(entry, delivery)
+	local held = entry and is_held(entry, delivery)
+	local fields = held and verdict ~= 'done' and fields_of(entry)
 	local item = 0
-	if not fields then
+	if held and verdict == 'done' then
+		item = delete(entry) and 0 or STALE
+	elseif not fields then
 		item = STALE
-	elseif verdict == 'done' then
-		delete(entry)
 	elseif verdict == 'hold' then
 		call('XCLAIM', STREAM, 'g', 'd', 0, entry, 'JUSTID')
 	else
