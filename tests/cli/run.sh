@@ -75,6 +75,7 @@ is_started() {
 # start ARGUMENT...: an owner in the background, its lines in the file fired, its messages in log,
 # its pid in $owner.
 start() {
+	: >log # of an earlier owner, whose words are not this one's
 	durawheel run "$@" >>fired 2>log &
 	owner=$!
 	await is_started
