@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,7 +106,7 @@ static void worked(dw *d, const dw_result *results, size_t count, void *user)
 {
 	(void)d;
 	(void)user;
-	bench_require(results[0].status == DW_OK, "ack");
+	bench_require(results[0].status == DW_OK, dw_strerror(results[0].status));
 	shared->done += count;
 }
 
@@ -179,6 +180,7 @@ static struct beanstalk start_beanstalk(void)
 	}
 	server.pid = fork();
 	if (server.pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* a measurement that fails leaves none */
 		(void)execl("/usr/bin/beanstalkd", "beanstalkd", "-l", "127.0.0.1", "-p", port,
 			    (char *)NULL);
 		_exit(1);
