@@ -25,29 +25,31 @@
 #include "cli/wish.h"
 
 enum {
-	OUTSTANDING_MAX = 8192,
+	PACK_MAX = 512, /* lines */
+	PACKS_MAX = 16,
 	OUTSTANDING_BYTES_MAX = 32 * 1024 * 1024,
-	LINES_A_TURN = 1024,
 	PATIENCE_MS = 30000
 };
 
 struct import;
 
-/* A line that the store has not answered yet. */
-struct slot {
+/* Lines that are put together. */
+struct pack {
 	struct import *import;
-	struct slot *next; /* the next free slot */
-	uint64_t line;
-	size_t bytes;
+	struct pack *next; /* the next free pack */
+	size_t count;
+	size_t bytes; /* of data */
+	uint64_t lines[PACK_MAX];
+	struct wish wishes[PACK_MAX];
 };
 
 struct import {
 	dw *d;
 	struct reader reader;
 	struct progress progress;
-	struct slot *slots; /* an array of OUTSTANDING_MAX */
-	struct slot *free;
-	size_t outstanding;
+	struct pack *packs; /* an array of PACKS_MAX */
+	struct pack *free;
+	struct pack *pack; /* is being filled; or NULL */
 	size_t outstanding_bytes;
 	uint64_t imported;
 	uint64_t refused;
@@ -64,55 +66,91 @@ static void refuse(struct import *import, uint64_t line, const char *message)
 	(void)complain(EXIT_FAILED, "line %" PRIu64 ": %s", line, message);
 }
 
-static void import_answered(dw *d, const dw_result *result, void *user)
+static void free_pack(struct pack *pack)
 {
-	struct slot *slot = user;
-	struct import *import = slot->import;
+	struct import *import = pack->import;
+
+	for (size_t i = 0; i < pack->count; i++)
+		wish_free(&pack->wishes[i]);
+	import->outstanding_bytes -= pack->bytes;
+	pack->count = 0;
+	pack->bytes = 0;
+	pack->next = import->free;
+	import->free = pack;
+}
+
+/* refuse_line says in words what is wrong with the arguments of a line: a put of it is refused once
+ * more. */
+static void refuse_line(struct import *import, const struct pack *pack, size_t i, int status)
+{
+	if (status == DW_EINVAL)
+		status = dw_put(import->d, &pack->wishes[i].timer, NULL, NULL);
+	refuse(import, pack->lines[i],
+	       status == DW_EINVAL ? why(import->d, status) : dw_strerror(status));
+}
+
+static void import_answered(dw *d, const dw_result *results, size_t count, void *user)
+{
+	struct pack *pack = user;
+	struct import *import = pack->import;
 
 	(void)d;
-	import->outstanding--;
-	import->outstanding_bytes -= slot->bytes;
-	slot->next = import->free;
-	import->free = slot;
-	if (result->status == DW_OK) {
-		import->imported++;
-		return;
+	for (size_t i = 0; i < count; i++) {
+		if (results[i].status == DW_OK)
+			import->imported++;
+		else
+			refuse_line(import, pack, i, results[i].status);
+		if (exit_of(results[i].status) == EXIT_STORE)
+			import->code = EXIT_STORE;
 	}
-	refuse(import, slot->line, dw_strerror(result->status));
-	if (exit_of(result->status) == EXIT_STORE)
-		import->code = EXIT_STORE;
+	free_pack(pack);
 }
 
-static void submit(struct import *import, const struct wish *wish)
+/* send_pack puts the lines of the pack that is being filled. */
+static void send_pack(struct import *import)
 {
-	struct slot *slot = import->free;
+	struct pack *pack = import->pack;
+	dw_timer timers[PACK_MAX];
 	int status;
 
-	slot->line = import->reader.number;
-	slot->bytes = wish->timer.data_size;
-	status = dw_put(import->d, &wish->timer, import_answered, slot);
-	if (status != DW_OK) {
-		refuse(import, slot->line, why(import->d, status));
+	if (!pack)
 		return;
-	}
-	import->free = slot->next;
-	import->outstanding++;
-	import->outstanding_bytes += slot->bytes;
+	import->pack = NULL;
+	for (size_t i = 0; i < pack->count; i++)
+		timers[i] = pack->wishes[i].timer;
+	status = dw_put_many(import->d, timers, pack->count, import_answered, pack);
+	for (size_t i = 0; status != DW_OK && i < pack->count; i++)
+		refuse(import, pack->lines[i], why(import->d, status));
+	if (status != DW_OK)
+		free_pack(pack);
+	else
+		(void)dw_turn(import->d); /* dw_turn() fails only inside a callback */
 }
 
+/* take_line reads a line into the pack. A free pack must be there. */
 static void take_line(struct import *import, const char *line, size_t size)
 {
-	struct wish wish;
+	struct pack *pack = import->pack ? import->pack : import->free;
+	struct wish *wish = &pack->wishes[pack->count];
 
 	if (size > 0 && line[size - 1] == '\r')
 		size--;
 	if (size == 0)
 		return;
-	if (wish_read(&wish, line, size, session_now()))
-		submit(import, &wish);
-	else
-		refuse(import, import->reader.number, wish.message);
-	wish_free(&wish);
+	if (!wish_read(wish, line, size, session_now())) {
+		refuse(import, import->reader.number, wish->message);
+		wish_free(wish);
+		return;
+	}
+	if (!import->pack) {
+		import->pack = pack;
+		import->free = pack->next;
+	}
+	pack->lines[pack->count++] = import->reader.number;
+	pack->bytes += wish->timer.data_size;
+	import->outstanding_bytes += wish->timer.data_size;
+	if (pack->count == PACK_MAX)
+		send_pack(import);
 }
 
 static void draw(struct import *import)
@@ -169,19 +207,23 @@ static int wait_for_room(struct import *import)
 	int code = import->code;
 	bool ready;
 
-	while (code == EXIT_DONE && (import->outstanding == OUTSTANDING_MAX ||
+	if (import->outstanding_bytes > OUTSTANDING_BYTES_MAX)
+		send_pack(import);
+	while (code == EXIT_DONE && ((!import->free && !import->pack) ||
 				     import->outstanding_bytes > OUTSTANDING_BYTES_MAX))
 		code = turn(import, -1, PATIENCE_MS, &ready);
 	return code;
 }
 
-/* wait_for_bytes turns until the stream has more bytes, and reads them. */
+/* wait_for_bytes turns until the stream has more bytes, and reads them. Lines that were read do not
+ * wait for a slow stream. */
 static int wait_for_bytes(struct import *import)
 {
 	int code = EXIT_DONE;
 	bool ready = false;
 	int error;
 
+	send_pack(import);
 	while (code == EXIT_DONE && !ready)
 		code = turn(import, import->reader.fd, -1, &ready);
 	if (code != EXIT_DONE || reader_fill(&import->reader))
@@ -196,7 +238,7 @@ static int wait_for_bytes(struct import *import)
  * line. */
 static int import_lines(struct import *import)
 {
-	int code = EXIT_DONE;
+	int code = wait_for_room(import);
 
 	while (code == EXIT_DONE) {
 		const char *line;
@@ -207,17 +249,16 @@ static int import_lines(struct import *import)
 			return EXIT_DONE;
 		case READER_MORE:
 			code = wait_for_bytes(import);
-			continue;
+			break;
 		case READER_LONG:
 			refuse(import, import->reader.number, "is longer than 2 MiB");
-			continue;
+			break;
 		case READER_LINE:
+			take_line(import, line, size);
 			break;
 		}
-		take_line(import, line, size);
-		if (import->reader.number % LINES_A_TURN == 0)
-			(void)dw_turn(import->d); /* dw_turn() fails only inside a callback */
-		code = wait_for_room(import);
+		if (code == EXIT_DONE)
+			code = wait_for_room(import);
 	}
 	return code;
 }
@@ -234,15 +275,18 @@ static int import_stream(struct import *import, int fd)
 {
 	int code;
 
-	import->slots = calloc(OUTSTANDING_MAX, sizeof *import->slots);
-	if (!reader_open(&import->reader, fd) || !import->slots)
+	import->packs = calloc(PACKS_MAX, sizeof *import->packs);
+	if (!reader_open(&import->reader, fd) || !import->packs)
 		return complain(EXIT_FAILED, "out of memory");
-	for (size_t i = 0; i < OUTSTANDING_MAX; i++) {
-		import->slots[i] = (struct slot){.import = import, .next = import->free};
-		import->free = &import->slots[i];
+	for (size_t i = 0; i < PACKS_MAX; i++) {
+		import->packs[i].import = import;
+		import->packs[i].next = import->free;
+		import->free = &import->packs[i];
 	}
 	progress_begin(&import->progress, fd);
 	code = import_lines(import);
+	if (code != EXIT_STORE)
+		send_pack(import);
 	progress_clear(&import->progress);
 	if (code == EXIT_STORE)
 		(void)complain(code, "stopped after line %" PRIu64, import->reader.number);
@@ -290,7 +334,9 @@ int command_import(const struct options *options)
 	if (session_flush() != EXIT_DONE && code == EXIT_DONE)
 		code = EXIT_FAILED;
 	reader_close(&import.reader);
-	free(import.slots);
+	if (import.pack)
+		free_pack(import.pack);
+	free(import.packs);
 out:
 	(void)close(import.signal_fd); /* no writes can be lost */
 	if (fd != STDIN_FILENO)

@@ -246,8 +246,8 @@ test_import_takes_very_many() {
 	has_count pending 100000
 }
 
-# in_typescript COLUMNS COMMAND: runs it on a terminal. The file seen has what it wrote; a \r begins a
-# line there.
+# in_typescript COLUMNS COMMAND: runs it on a terminal. The file seen has what it wrote; a \r
+# begins a line there.
 in_typescript() {
 	local code=0
 	script -qec "stty cols $1 -onlcr; $2" typescript </dev/null >/dev/null || code=$?
