@@ -158,7 +158,8 @@ debug()
 release()
 {
 	build release &&
-		run_tests release 40 -LE 'lint|abi|cli|consumer|crash' -E '^sim(_redis)?_selftest$'
+		run_tests release 40 -LE 'lint|abi|cli|consumer|crash|http' \
+			-E '^sim(_redis)?_selftest$'
 }
 
 asan()
@@ -168,19 +169,21 @@ asan()
 }
 
 # tsan: GCC 12's needs the older, smaller randomization of addresses. What has one thread is left
-# out: the wheel, the simulator, the Redis store and the owners and clients of the crashes on it. So
-# is a test that forks beside a thread, which tsan does not support.
+# out: the wheel, the simulator, the Redis store, damaged files, the command, and the owners and
+# clients of the crashes on Redis. So is a test that forks beside a thread, which tsan does not
+# support.
 tsan()
 {
 	local plain=() alone='wheel|state_table|crash_(redis|cancel)|replay_killed'
 	alone+='|redis_(scripts|model|mend|layout|one|open|ou|gather|reply|where)'
-	alone+='|test_(api_drive|bad_.*|contract_(memory|table)|crc|dead(_limit)?|engine_.*'
+	alone+='|test_(api_drive|bad_.*|calendar_.*|contract_(memory|table)|crashes_sqlite|crc'
+	alone+='|dead(_limit)?|engine_.*|rule(_.*)?|store_sqlite_damage'
 	alone+='|history|loop|record|rng|standby|usec|utf8|when|whole)$'
 	! setarch -R true 2>/dev/null || plain=(setarch -R)
 	build tsan &&
 		DW_TEST_SCALE=10 "${plain[@]}" ctest --test-dir "$builds/tsan" \
 			-j "$tests_at_once" --output-on-failure --no-tests=error \
-			-LE 'lint|abi|consumer|cli|sim' \
+			-LE 'lint|abi|consumer|cli|http|sim' \
 			-E "$alone"
 }
 
@@ -209,8 +212,8 @@ longest_first()
 
 # Left out: what waits for a redis-server mostly, and has limits to that, and what is very many
 # of the same. ASan sees them.
-not_slowly='dead_limit|contract_redis'
-not_slowly+='|redis_(link_server|model|scripts|commands|mend|ousted|layout|one|open|out)'
+not_slowly='dead_limit|contract_redis|calendar_oracle|crashes_sqlite|journal_cut'
+not_slowly+='|redis_(link_server|model|scripts|commands|mend|ousted|layout|one|open|out|shape)'
 
 # memcheck: all but these, with few of the random operations. Some wait: more than processors.
 memcheck()
