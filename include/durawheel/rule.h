@@ -54,8 +54,9 @@
  *    DW_MISSED_SKIP goes on with the first one that is not due yet. DW_MISSED_ALL delivers each of
  *    the last 1,000. What is older than rule.missed_age_us is left out in any case.
  *    DW_EVENT_MISSED tells of those that no delivery tells of at once.
- *  - The zone's file is looked at again each hour. If the rules of a zone have changed, pending
- *    occurrences are moved. A zone that this machine does not know: DW_EVENT_ZONE.
+ *  - The zone's file is looked at again each hour. If the rules of a zone have changed, a pending
+ *    occurrence that the rule no longer has is moved. A zone that this machine does not know:
+ *    DW_EVENT_ZONE.
  *  - late_after_us must be 0. dw_after_id() and dw_push() take no rule. A recurring timer of a
  *    queue topic becomes a message at each occurrence.
  *  - With options.journal, a recurring timer that is settled while Redis is away waits for Redis:

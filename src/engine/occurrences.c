@@ -194,10 +194,14 @@ dw_op *occurrence_move(struct engine *engine, const struct timer *timer, dw_usec
 	if (timer->busy || timer->state != TIMER_PENDING || timer->head.retries > 0 ||
 	    rule_of(engine, timer, &of) != DW_OK || of.now.occurrence <= now)
 		return NULL;
+	/* An occurrence that the rule still has stays, even if there is one before it: that one may
+	 * have been delivered already, by a clock that was set back since, or after a move. */
+	if (calendar_next(of.calendar, of.now.occurrence - 1) == of.now.occurrence)
+		return NULL;
 	next = of.now;
 	next.occurrence = calendar_next(of.calendar, now);
 	/* A timer that somebody has moved stays where it is. */
-	if (next.occurrence == DW_NEVER || next.occurrence == of.now.occurrence ||
+	if (next.occurrence == DW_NEVER ||
 	    usec_sub(timer->head.due, of.now.occurrence) > of.rule->jitter_us ||
 	    timer->head.due < of.now.occurrence)
 		return NULL;

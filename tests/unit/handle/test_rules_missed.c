@@ -178,6 +178,26 @@ static void zone_whose_rules_change_moves_what_is_pending(void **state)
 	close_in(folder, &seen);
 }
 
+/* The occurrence at noon was moved, and delivered early. When the zone's file is replaced before
+ * noon, the next one stays tomorrow's. */
+static void zone_that_is_replaced_repeats_no_occurrence(void **state)
+{
+	char folder[TEMP_SIZE];
+	struct ruled seen;
+
+	(void)state;
+	open_in(folder, &seen);
+	assert_int_equal(
+	    dw_move(seen.d, "a", ruled_time("2030-01-01T01:00:00Z"), ruled_answer, &seen), DW_OK);
+	ruled_advance(&seen, "2030-01-01T01:30:00Z");
+	assert_int_equal(seen.count, 1);
+	use_zone(folder, "Europe/London");
+	ruled_advance(&seen, "2030-01-02T12:00:00Z");
+	assert_int_equal(seen.count, 2);
+	assert_on_time(&seen, 1, "2030-01-02T12:00:00Z");
+	close_in(folder, &seen);
+}
+
 static void zone_that_is_gone_keeps_its_timer(void **state)
 {
 	char folder[TEMP_SIZE], zone[TEMP_SIZE];
@@ -209,6 +229,7 @@ int main(void)
 	    cmocka_unit_test(slightly_late_is_not_missed),
 	    cmocka_unit_test(last_occurrence_skipped_ends_the_rule),
 	    cmocka_unit_test(zone_whose_rules_change_moves_what_is_pending),
+	    cmocka_unit_test(zone_that_is_replaced_repeats_no_occurrence),
 	    cmocka_unit_test(zone_that_is_gone_keeps_its_timer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
