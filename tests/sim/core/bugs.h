@@ -24,7 +24,10 @@
 	X(PURGE_LOST, "purge_lost")         /* purge confirmed and not done */                     \
 	X(AFTER_LEASE, "after_lease")       /* the lease never ends */                             \
 	X(FENCE_UNSEEN, "fence_unseen")     /* owns again and does not tell that it had lost */    \
-	X(BATCH_SHIFT, "batch_shift")       /* verdicts of a batch are those of others in it */
+	X(BATCH_SHIFT, "batch_shift")       /* verdicts of a batch are those of others in it */    \
+	X(NEXT_FROM_NOW, "next_from_now")   /* what comes next is asked of now */                  \
+	X(NEXT_IN_TWO, "next_in_two")       /* NEXT is a settle and a put, with a crash between */ \
+	X(JITTER_REDRAWN, "jitter_redrawn") /* jitter is drawn at random */
 
 #define FLEET_BUGS(X)                                                                              \
 	X(LATE_START, "late_start")       /* starts due timers after the lease is over */          \

@@ -45,6 +45,8 @@ static void accepted_cancel(const struct sim *sim, const struct name *name)
 
 	if (generation && generation->life == sim->at_work->life)
 		generation->may_settle = true;
+	if (generation) /* also one that the policy of its rule is about to skip */
+		generation->ending = true;
 }
 
 void calls_accepted(struct sim *sim, struct asked *asked, int status)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "durawheel/durawheel.h"
+#include "sim/core/recurrence.h"
 
 struct name;
 struct sim;
@@ -30,6 +31,7 @@ struct asked {
 	uint32_t topic;
 	dw_usec due;
 	dw_usec late_after;
+	struct recurrence rule;
 	int status;
 	bool callback;       /* the caller gets an answer */
 	uint64_t life;       /* of the process that called; 0: a client */

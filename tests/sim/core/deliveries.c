@@ -61,6 +61,7 @@ static void note_start(struct sim *sim, struct generation *generation, uint64_t 
 {
 	generation->life = life;
 	generation->since = sim->clocks.steady;
+	generation->started = true;
 	generation->held = generation->licensed = false;
 	generation->may_settle = generation->may_retry = false;
 }

@@ -25,7 +25,8 @@ struct knobs {
 	uint32_t hold_ms;
 	uint32_t pause_max_us; /* between two actions of the program */
 	uint32_t timers_max;
-	dw_usec delay_max; /* of a deadline; 0: hours */
+	uint32_t recurring; /* of 10,000 puts: with a rule */
+	dw_usec delay_max;  /* of a deadline; 0: hours */
 };
 
 struct faults {

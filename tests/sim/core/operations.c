@@ -56,6 +56,8 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 		broken(sim, "I11", "a put of %s differs from its call", op->id);
 		return;
 	}
+	if (asked->rule.every > 0 && again && again == name->stored && again->asked == asked)
+		return; /* the same rule was put before: it keeps its occurrence */
 	check_growth(sim, name, op);
 	done = sim->several ? promises_made_by(name, asked, false) : NULL;
 	if (done && !losses_may_repeat(done))
@@ -66,11 +68,15 @@ static void put_applied(struct sim *sim, const dw_op *op, dw_role role)
 			    (struct generation){.number = op->head.generation,
 						.name = name,
 						.asked = asked,
-						.due = asked->due,
+						.due = op->head.due,
 						.promised = role == DW_OWNER && !name->loss.keeper,
 						.claimed = op->head.state == DW_CLAIMED});
 	if (made && again && again->asked == asked)
 		take_over(made, again);
+	if (made && asked->rule.every > 0)
+		recurrence_put(sim, op, made);
+	else if (made && op->head.due != asked->due)
+		broken(sim, "I11", "a put of %s has another deadline", op->id);
 }
 
 /* goes_on: a move or requeue makes the next generation, with the data and the attempts of the old
@@ -95,6 +101,8 @@ static void goes_on(struct sim *sim, const dw_op *op, dw_role role, struct gener
 				     .asked = old->asked,
 				     .due = op->head.due,
 				     .moved_to = op->head.due,
+				     .occurrence = old->occurrence,
+				     .missed = old->missed,
 				     .attempt = name->loss.keeper ? op->head.attempt : old->attempt,
 				     .promised = role == DW_OWNER && !name->loss.keeper});
 }
@@ -202,7 +210,31 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 	generation->due = wanted->due;
 	generation->claimed = false;
 	generation->licensed = generation->licensed || verdict;
+	generation->retried = generation->retried || verdict;
 	generation->may_retry = false;
+}
+
+/* next_applied: the delivery is over, perhaps with a dead letter, and the timer waits for its next
+ * occurrence. */
+static void next_applied(struct sim *sim, const dw_op *op, const dw_head *wanted,
+			 struct generation *old)
+{
+	struct name *name = old->name;
+	struct generation *made;
+
+	check_growth(sim, name, op);
+	if (op->head.attempt != 0 || op->head.retries != 0 || op->head.state != DW_PENDING)
+		broken(sim, "R1", "the next occurrence of %s has begun before it came", op->id);
+	if (!op->reason && old->started && old->attempt == wanted->attempt && !old->may_settle)
+		broken(sim, "I2", "%s was renewed, but nobody asked for that", op->id);
+	end(name, op->reason ? FATE_DEAD : FATE_SETTLED);
+	made = promises_add(sim, (struct generation){.number = op->head.generation,
+						     .name = name,
+						     .asked = old->asked,
+						     .due = op->head.due,
+						     .promised = true});
+	if (made)
+		recurrence_renewed(sim, op, wanted, made);
 }
 
 /* delivery_applied: the owner's operations name one generation, which must be the stored one. */
@@ -220,14 +252,19 @@ static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wa
 		generation->claimed = true;
 	} else if (op->kind == DW_OP_RETRY) {
 		retry_applied(sim, generation, op, wanted);
+	} else if (op->kind == DW_OP_NEXT) {
+		next_applied(sim, op, wanted, generation);
 	} else if (op->kind == DW_OP_BURY) {
+		recurrence_settled(sim, generation);
 		end(name, FATE_DEAD);
 		if (op->reason == DW_REASON_LATE && generation->asked->late_after == 0)
 			broken(sim, "I2", "%s was dead-lettered as late", op->id);
 	} else {
 		/* A rebuilt timer may have been started and settled before it was lost. */
-		if (!generation->may_settle && !generation->loss.rebuilt)
+		if (!generation->may_settle && !generation->loss.rebuilt && !generation->ending &&
+		    !recurrence_is_over(sim, generation))
 			broken(sim, "I2", "%s was settled, but nobody asked for that", op->id);
+		recurrence_settled(sim, generation);
 		end(name, FATE_SETTLED);
 	}
 }
@@ -266,6 +303,6 @@ void operation_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, 
 		for (struct name *name = sim->promises.first; name; name = name->next)
 			operation_purged(sim, name);
 	if (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE || op->kind == DW_OP_RETRY ||
-	    op->kind == DW_OP_BURY)
+	    op->kind == DW_OP_BURY || op->kind == DW_OP_NEXT)
 		delivery_applied(sim, op, wanted);
 }

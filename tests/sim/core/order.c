@@ -69,6 +69,8 @@ static bool may_start(const struct sim *sim, const struct generation *ready, dw_
 {
 	const struct asked *asked = ready->asked;
 
+	if (asked->rule.every > 0 && usec_sub(wall, ready->due) > asked->rule.missed_after)
+		return false;
 	return instance_handles(sim->at_work, asked->topic) && ready->due <= wall &&
 	       (asked->late_after == 0 || usec_sub(wall, ready->due) <= asked->late_after);
 }

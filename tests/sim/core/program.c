@@ -118,12 +118,17 @@ static dw_verdict choose_verdict(struct sim *sim)
 }
 
 /* note_start: a handler of the timer is called. */
-static struct generation *note_start(struct sim *sim, const dw_firing *firing)
+static struct generation *note_start(struct sim *sim, const dw_firing *firing, bool batched)
 {
+	struct generation *generation;
+
 	trace(sim, "start", firing->id, firing->due, firing->attempt);
 	if (sim->at_work->closing)
 		broken(sim, "close", "%s started while the handle is closed", firing->id);
-	return delivery_started(sim, firing);
+	generation = delivery_started(sim, firing);
+	if (generation && !generation->loss.rebuilt && !generation->loss.set_back)
+		recurrence_started(sim, generation, firing, batched);
+	return generation;
 }
 
 static dw_usec choose_delay(struct sim *sim)
@@ -143,7 +148,7 @@ static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
 		return DW_DONE;
 	if (++sim->at_work->turn_starts > 256)
 		broken(sim, "bounded", "more than 256 starts in a turn");
-	generation = note_start(sim, firing);
+	generation = note_start(sim, firing, false);
 	if (!called(sim))
 		return DW_DONE;
 	verdict = choose_verdict(sim);
@@ -171,7 +176,7 @@ static void fired_batch(dw *handle, dw_batch *batch, void *user)
 		broken(sim, "bounded", "a batch of %zu", batch->count);
 	sim->at_work->turn_starts += (uint32_t)batch->count;
 	for (size_t i = 0; i < batch->count; i++)
-		generations[i] = note_start(sim, &batch->firings[i]);
+		generations[i] = note_start(sim, &batch->firings[i], true);
 	if (!called(sim))
 		return;
 	go_on(sim, 3000);
@@ -236,6 +241,7 @@ static void put(struct sim *sim)
 	struct asked *asked = calls_new(sim, ASKED_PUT, name);
 	uint64_t number;
 	dw_timer timer = {.size = sizeof timer};
+	dw_rule rule;
 	int status;
 
 	if (!asked)
@@ -243,7 +249,9 @@ static void put(struct sim *sim)
 	number = calls_number(sim, asked);
 	asked->topic = (uint32_t)draw(sim, TOPIC_COUNT);
 	asked->due = any_due(sim);
-	if (chance(sim, 1000))
+	if (chance(sim, sim->knobs.recurring))
+		asked->rule = recurrence_draw(sim);
+	else if (chance(sim, 1000))
 		asked->late_after = 1 + (dw_usec)draw(sim, chance(sim, 5000) ? 500 : DW_SECONDS(5));
 	asked->callback = !chance(sim, 1000);
 	timer.id = name ? name->id : NULL;
@@ -253,6 +261,8 @@ static void put(struct sim *sim)
 	timer.data_size = sizeof number;
 	timer.late_after_us = asked->late_after;
 	timer.flags = chance(sim, 2000) ? DW_NEW : 0;
+	rule = recurrence_rule(&asked->rule);
+	timer.rule = asked->rule.every > 0 ? &rule : NULL;
 	trace(sim, "put", timer.id ? timer.id : "", timer.due, (int64_t)number);
 	status = engine_put(sim->at_work->engine, &timer,
 			    (struct done){.fn = asked->callback ? done : NULL, .user = asked});

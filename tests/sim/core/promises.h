@@ -27,6 +27,8 @@ struct generation {
 	const struct asked *asked; /* the put */
 	dw_usec due;
 	dw_usec due_before;   /* before its last retry */
+	dw_usec occurrence;   /* of its rule; 0: it has none */
+	uint32_t missed;      /* occurrences before this one */
 	dw_usec moved_to;     /* by the move or requeue that made it, 0: a put did */
 	dw_usec made_at;      /* steady */
 	dw_usec since;        /* steady: of the put or the last start */
@@ -35,8 +37,11 @@ struct generation {
 	enum fate fate;
 	struct generation_loss loss;
 	bool purged;
-	bool claimed;     /* in the store */
-	bool promised;    /* once it is confirmed, no earlier one may start: an owner made it */
+	bool claimed;  /* in the store */
+	bool promised; /* once it is confirmed, no earlier one may start: an owner made it */
+	bool started;
+	bool retried;     /* by a verdict */
+	bool ending;      /* a cancel has ended its rule */
 	bool held;        /* its handler returned DW_HOLD */
 	bool may_settle;  /* a verdict, a settle or a cancel allows that */
 	bool may_retry;   /* a verdict, a settle or an expired hold allows that */

@@ -27,6 +27,8 @@ static void judge(struct single *single, const dw_op *claim, struct generation *
 	if (chance(sim, 2000)) /* it dies before the handler returns */
 		return;
 	op = op_new(&alloc, kinds[draw(sim, 3)], claim->id, NULL, 0);
+	if (generation->asked->rule.every > 0) /* it knows no calendar */
+		op->kind = DW_OP_RETRY;
 	op->head = claim->head;
 	if (op->kind == DW_OP_RETRY) {
 		op->flags = DW_OP_VERDICT;

@@ -166,6 +166,7 @@ static void choose_knobs(struct single *single)
 	single->knobs.page = 1 + (uint32_t)draw(sim, chance(sim, 5000) ? 8 : 300);
 	knobs->hold_ms = 20 + (uint32_t)draw(sim, 2000);
 	knobs->pause_max_us = any_pause(sim);
+	knobs->recurring = some(sim, 2000);
 	knobs->timers_max = chance(sim, 1000) ? 1 + (uint32_t)draw(sim, 20) : 1000000;
 }
 
@@ -185,6 +186,7 @@ static void begin(struct single *single)
 	sim->program.actions_left = sim->knobs.action_count;
 	single->instance.open_at = sim->program.action_at = single->client_at = sim->clocks.steady;
 	bug_wheel(sim->bug);
+	recurrence_plant(sim);
 }
 
 /* become_calm ends all faults; from now on the program only answers. */
@@ -227,6 +229,7 @@ static void finish(struct single *single)
 	if (sim->table_account.block_count != 0)
 		broken(sim, "leak", "%zu blocks of the store are left",
 		       sim->table_account.block_count);
+	recurrence_plant(NULL);
 }
 
 void single_run(struct sim *sim)

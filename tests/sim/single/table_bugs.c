@@ -84,6 +84,27 @@ static bool apply_move(struct single *single, dw_op *op, const struct table_call
 	return true;
 }
 
+/* apply_in_two settles the delivery and puts the next occurrence. Now and then the process dies
+ * between the two. */
+static bool apply_in_two(struct single *single, dw_op *op, const struct table_caller *caller)
+{
+	struct alloc alloc = memory_alloc(&single->sim->table_account);
+	dw_op *settle = op_new(&alloc, DW_OP_SETTLE, op->id, NULL, 0);
+
+	settle->head = op->head;
+	if (!chance(single->sim, 500)) {
+		op_free(&alloc, settle);
+		return table_apply(single->table, op, caller);
+	}
+	(void)table_apply(single->table, settle, caller);
+	trace(single->sim, "dies inside", op->id, 0, 0);
+	op->status = DW_ESTORE;
+	op_free(&alloc, settle);
+	single->instance.dead = true;
+	instance_wake(&single->instance);
+	return true;
+}
+
 bool table_bugs_apply(struct single *single, dw_op *op, const struct table_caller *caller)
 {
 	if (op->kind == DW_OP_PUT && single->sim->bug != BUG_NONE)
@@ -94,6 +115,8 @@ bool table_bugs_apply(struct single *single, dw_op *op, const struct table_calle
 		return apply_any(single, op, caller, true);
 	if (single->sim->bug == BUG_ATTEMPT_RESET && op->kind == DW_OP_CLAIM)
 		return apply_claim(single, op, caller);
+	if (single->sim->bug == BUG_NEXT_IN_TWO && op->kind == DW_OP_NEXT)
+		return apply_in_two(single, op, caller);
 	if (single->sim->bug == BUG_PAGE_BOUNDARY && op->kind == DW_OP_SCAN && op->after.started)
 		op->after.generation = UINT64_MAX;
 	if (single->sim->bug == BUG_ACK_BY_ID && op->kind == DW_OP_ACK)
