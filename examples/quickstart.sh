@@ -148,6 +148,20 @@ take_orders()
 	[[ $(grep -c 'cancelled$' "$work/orders") == 2 ]] || die "a paid order was cancelled"
 }
 
+# list_days: the same term in March. $work/days gets the lists, $work/seen a line for each day.
+list_days()
+{
+	local count
+	"$build/examples/exam_reminders" --daily --store "sqlite:$work/days.db" \
+		--from 2028-03-06T00:00:00Z --until 2028-04-12T12:00:00Z --begins 2028-03-06 \
+		--speed "$speed" "$timetable" >"$work/days" || die "the lists failed"
+	grep -A 1 '^2028-03-2[47]' "$work/days" | grep -v '^--' | cut -c 1-88 | sed 's/^/      /'
+	grep '^2028' "$work/days" >"$work/seen"
+	count=$(grep -c ' 08:00 +0[01]:00 ' "$work/seen")
+	[[ $count == 28 && $(lines "$work/seen") == 28 ]] || die "a day has not one list, at 08:00"
+	[[ $(grep -c '^ ' "$work/days") == "$papers" ]] || die "an exam is in no list"
+}
+
 # report_events: the program says by itself whether the events add up.
 report_events()
 {
@@ -216,4 +230,8 @@ if [[ $redis ]]; then
 else
 	echo "Proved: after a kill -9 in the middle of the term and a restart, each of $papers"
 	echo "reminders was given, in the order of the exams, none before its time."
+	echo "5. List each weekday's exams at 08:00 in London, as if the term began on 6 March 2028"
+	list_days
+	echo "Proved: one recurring timer listed 28 days, each at 08:00 by the clocks in London:"
+	echo "until 24 March that was 08:00 UTC, from 27 March on 07:00 UTC."
 fi

@@ -3,19 +3,24 @@
  *
  *	exam_reminders [--store URL] [--name NS] [--remind 30m] [--speed N] [--from TIME]
  *	               [--until-idle] FILE.csv
+ *	exam_reminders --daily [--store URL] [--name NS] [--speed N --from TIME] [--until TIME]
+ *	               [--begins DATE] FILE.csv
  *
  * A term takes weeks. --speed N runs it N times as fast, from TIME on (or from the first reminder
  * on), so that one can watch it: an exam's moment t becomes the real moment epoch + (t - from) / N.
+ *
+ * With --daily it lists the exams of each day instead, see daily.h.
  *
  * import.h says how it survives a kill; csv.c and timetable.c read the file, settings.c the command
  * line. It does not follow changes of the file. A program that must would put the changed paper
  * again under its id, which replaces its timer.
  */
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 
+#include "daily.h"
 #include "import.h"
+#include "signals.h"
 
 /* Written out before DW_DONE: a reminder that could not be written is tried again, and one that was
  * written just before a kill is written again with attempt 2. A handler with an effect outside,
@@ -48,14 +53,6 @@ static void say_event(dw *d, const dw_event *event, void *user)
 		fprintf(stderr, "%s\n", event->message);
 }
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	stopped = 1;
-}
-
 /* idle: every reminder is settled. */
 static int idle(dw *d)
 {
@@ -66,22 +63,14 @@ static int idle(dw *d)
 	       dw_count(d, TOPIC, &left) == DW_OK && left == 0;
 }
 
-/* drive turns until a signal or, if asked to, until it is idle. The signals are blocked but while
- * it waits, so that none is missed. */
+/* drive turns until a signal or, if asked to, until it is idle. */
 static int drive(dw *d, int until_idle)
 {
 	struct pollfd ready = {.fd = dw_fd(d), .events = POLLIN};
-	struct sigaction action = {.sa_handler = stop};
-	sigset_t signals, before;
+	sigset_t before = signals_block();
 	int error = DW_OK;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, &before);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	while (error == DW_OK && !stopped && !(until_idle && idle(d))) {
+	while (error == DW_OK && !signals_stopped() && !(until_idle && idle(d))) {
 		ppoll(&ready, 1, NULL, &before);
 		error = dw_turn(d);
 	}
@@ -99,6 +88,8 @@ int main(int argc, char **argv)
 
 	if (settings_read(argc, argv, &s) < 0)
 		return 2;
+	if (s.daily)
+		return daily_run(&s);
 	options.store = s.store;
 	options.name = s.name;
 	if (dw_open(&d, &options, message) != DW_OK) {

@@ -12,6 +12,9 @@ struct settings {
 	dw_usec from; /* DW_NEVER: not given */
 	int speed;    /* 0: not given */
 	int until_idle;
+	int daily;
+	dw_usec until;  /* DW_NEVER: not given */
+	dw_usec begins; /* midnight of that date, UTC; DW_NEVER: not given */
 };
 
 /* settings_read: -1, and the usage on stderr, if the arguments are wrong. */

@@ -41,6 +41,21 @@ static int describe(struct paper *p, char *const field[CSV_FIELDS_MAX], dw_usec 
 	return size > 0 && (size_t)size < sizeof p->text ? 0 : -1;
 }
 
+/* note_day keeps when the paper starts by the local clock, and its name for the list of a day. */
+static int note_day(struct paper *p, char *const field[CSV_FIELDS_MAX], dw_usec start)
+{
+	dw_usec local = start + offset_of(field[3]);
+	long minute = (long)(local % DW_DAYS(1) / DW_MINUTES(1));
+	int size = snprintf(p->title, sizeof p->title, "%02ld:%02ld %s (%s)", minute / 60,
+			    minute % 60, field[1], field[0]);
+
+	p->day = (long)(local / DW_DAYS(1));
+	for (char *c = p->title; *c != '\0'; c++)
+		if (*c == '\n' || *c == '\r')
+			*c = ' ';
+	return size > 0 && (size_t)size < sizeof p->title ? 0 : -1;
+}
+
 /* fill_paper: row and unit name the paper, so that importing the file again finds the same ids. */
 static int fill_paper(struct paper *p, size_t row, char *const field[CSV_FIELDS_MAX],
 		      dw_usec remind)
@@ -51,7 +66,7 @@ static int fill_paper(struct paper *p, size_t row, char *const field[CSV_FIELDS_
 	if (size < 0 || (size_t)size >= sizeof p->id || dw_parse_time(field[3], &start) != DW_OK)
 		return -1;
 	p->reminder = start - remind;
-	return describe(p, field, remind);
+	return note_day(p, field, start) < 0 ? -1 : describe(p, field, remind);
 }
 
 /* read_papers: every record behind the heading; -1, and words on stderr, at the first bad one. */
@@ -94,4 +109,15 @@ int timetable_load(const char *file, dw_usec remind, struct timetable *ret_table
 		result = read_papers(text, file, remind, ret_table);
 	free(text);
 	return result;
+}
+
+void timetable_begin(struct timetable *table, dw_usec midnight)
+{
+	long first = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (i == 0 || table->papers[i].day < first)
+			first = table->papers[i].day;
+	for (size_t i = 0; midnight != DW_NEVER && i < table->count; i++)
+		table->papers[i].day += (long)(midnight / DW_DAYS(1)) - first;
 }

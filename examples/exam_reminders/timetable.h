@@ -9,7 +9,9 @@
 struct paper {
 	dw_usec reminder; /* in the time of the timetable */
 	char id[DW_ID_MAX + 1];
-	char text[256]; /* what to print */
+	char text[256];  /* what the reminder says */
+	long day;        /* of its start, by the local clock: days since 1970 */
+	char title[224]; /* "09:00 Drama (8261/W)" */
 };
 
 struct timetable {
@@ -20,5 +22,9 @@ struct timetable {
 /* timetable_load reads the file; each paper's reminder comes `remind` before its start. Returns 0,
  * or -1 and words on stderr. */
 int timetable_load(const char *file, dw_usec remind, struct timetable *ret_table);
+
+/* timetable_begin moves all days, so that the first one is that of `midnight`. DW_NEVER: they
+ * stay. */
+void timetable_begin(struct timetable *, dw_usec midnight);
 
 #endif

@@ -142,6 +142,36 @@ killed_reminders_case()
 	[[ ! -s out5 ]] || die "a term that is over began again"
 }
 
+# list_days OUTPUT: the term as if it began on 6 March 2028, over the change to summer time.
+list_days()
+{
+	"$bin/exam_reminders" --daily --store sqlite:days.db --from 2028-03-06T00:00:00Z \
+		--until 2028-04-12T12:00:00Z --begins 2028-03-06 --speed 3000000 "$timetable" \
+		>"$1" 2>>errors </dev/null &
+	pid=$!
+}
+
+# Every weekday at 08:00 in London, each once, although it is killed; every exam is in a list.
+daily_case()
+{
+	list_days out1
+	expect_lines out1 30
+	killed
+	list_days out2
+	wait "$pid" || die "the list failed"
+	pid=
+	grep -h '^2028' out1 out2 | sort -u >days
+	[[ $(wc -l <days) == 28 ]] || die "not each of the 28 days has a list"
+	[[ $(grep -c 'T08:00:00Z .* 08:00 +00:00 ' days) == 15 ]] || die "before 26 March"
+	[[ $(grep -c 'T07:00:00Z .* 08:00 +01:00 ' days) == 13 ]] || die "from 26 March on"
+	grep -q '^2028-03-24T08:00:00Z  Fri 24 Mar 08:00 +00:00  0 exams' days || die "Friday"
+	grep -q '^2028-03-27T07:00:00Z  Mon 27 Mar 08:00 +01:00  7 exams' days || die "Monday"
+	# A list that was being written when it was killed is written again.
+	[[ $(cat out1 out2 | grep -c '^2028') -le 29 ]] || die "a day has several lists"
+	[[ $(cat out1 out2 | grep '^  ' | sort -u | wc -l) == 124 ]] || die "an exam is missing"
+	[[ ! -s errors ]] || die "it is not quiet"
+}
+
 # RFC 4180: fields in quotes, with commas, quotes and line ends; CRLF; no end of the last line.
 timetable_case()
 {
@@ -188,6 +218,9 @@ usage_case()
 	refused 2 usage: "${reminders[@]}" --speed 5s "$timetable"
 	refused 2 usage: "${reminders[@]}" --remind 90s "$timetable"
 	refused 2 usage: "${reminders[@]}" --from 2023-05-15T09:00:00 "$timetable"
+	refused 2 usage: "${reminders[@]}" --begins 2028-03-06 "$timetable"
+	refused 2 usage: "$bin/exam_reminders" --daily --speed 5 "$timetable"
+	refused 2 usage: "$bin/exam_reminders" --daily --begins 6.3.2028 "$timetable"
 	refused 1 missing.csv: "${reminders[@]}" missing.csv
 	refused 0 '124 of 124 reminders are past' "${reminders[@]}" "$timetable"
 	printf 'unit,subject\n' >bad.csv
