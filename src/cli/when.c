@@ -1,17 +1,15 @@
 /* durawheel when: prints when a rule comes next, in UTC and in local time. It opens no store. */
 #include "cli/commands.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "cli/clock.h"
 #include "cli/errors.h"
 #include "cli/line.h"
 #include "cli/rule.h"
 #include "cli/session.h"
 
-enum { PAGE = 64, COUNT_DEFAULT = 5, NOTE_SIZE = 80 };
+enum { PAGE = 64, COUNT_DEFAULT = 5 };
 
 struct when {
 	struct rule_words words;
@@ -21,59 +19,17 @@ struct when {
 	struct line line;
 };
 
-/* format_clock writes the time as RFC 3339 without an offset, and without a fraction of zero.
- * Returns its length. */
-static size_t format_clock(dw_usec time, char text[DW_TIME_SIZE])
-{
-	size_t length;
-
-	dw_format_time(time, text);
-	length = strlen(text) - 1;
-	if (time % DW_SECONDS(1) == 0)
-		length -= strlen(".000000");
-	text[length] = '\0';
-	return length;
-}
-
-/* format_local writes the time as its local clock shows it, with the offset. */
-static void format_local(dw_usec time, const dw_local *local, char text[DW_TIME_SIZE])
-{
-	size_t length = format_clock(time + local->offset_us, text);
-	long long offset = llabs((long long)(local->offset_us / DW_SECONDS(1)));
-
-	/* The year has four digits, so the text fits. */
-	(void)snprintf(text + length, DW_TIME_SIZE - length,
-		       offset % 60 ? "%c%02lld:%02lld:%02lld" : "%c%02lld:%02lld",
-		       local->offset_us < 0 ? '-' : '+', offset / 3600, offset / 60 % 60,
-		       offset % 60);
-}
-
-/* format_note says why the occurrence is not where one expects it, or "". */
-static void format_note(dw_usec time, const dw_local *local, char note[NOTE_SIZE])
-{
-	char missing[DW_TIME_SIZE];
-
-	note[0] = '\0';
-	if (local->shift_us > 0) {
-		(void)format_clock(time + local->offset_us - local->shift_us, missing);
-		(void)snprintf(note, NOTE_SIZE, "the clock goes forward: %.5s does not exist",
-			       strchr(missing, 'T') + 1); /* the note fits */
-	} else if (local->passing > 0) {
-		(void)snprintf(note, NOTE_SIZE, "comes twice: the %s",
-			       local->passing == 1 ? "first" : "second");
-	}
-}
-
 static int print_occurrence(struct when *when, dw_usec time)
 {
-	char message[DW_MESSAGE_SIZE], utc[DW_TIME_SIZE], clock[DW_TIME_SIZE], note[NOTE_SIZE];
+	char message[DW_MESSAGE_SIZE], utc[DW_TIME_SIZE], clock[DW_TIME_SIZE],
+	    note[CLOCK_NOTE_SIZE];
 	dw_local local = {.size = sizeof local};
 	int status = dw_rule_local(&when->words.rule, time, &local, message);
 
 	if (status != DW_OK)
 		return complain(exit_of(status), "when: %s", message);
-	format_local(time, &local, clock);
-	format_note(time, &local, note);
+	clock_local(time, &local, clock);
+	clock_note(time, &local, note);
 	if (when->json) {
 		if (!line_of(&when->line, json_pack("{s:I,s:s,s:s}", "occurrence", (json_int_t)time,
 						    "local", clock, "note", note)))
@@ -81,7 +37,7 @@ static int print_occurrence(struct when *when, dw_usec time)
 		(void)fwrite(when->line.bytes, 1, when->line.size, stdout);
 		return EXIT_DONE; /* session_flush() checks, here and below */
 	}
-	(void)format_clock(time, utc);
+	(void)clock_utc(time, utc);
 	(void)printf(*note ? "%sZ  %s  %s\n" : "%sZ  %s\n", utc, clock, note);
 	return EXIT_DONE;
 }
