@@ -7,10 +7,13 @@
 #include "cli/objects.h"
 #include "cli/session.h"
 #include "durawheel/metrics.h"
+#include "durawheel/select.h"
 #include "durawheel/topic.h"
 
 #define SHARED_FOR DW_SECONDS(1)
-#define LIST_PAUSE 4 /* times what the last list took */
+#define COMING_FOR DW_SECONDS(5)
+#define SCHEDULES_PATIENCE DW_MILLISECONDS(500) /* then what is found so far is shown */
+#define LIST_PAUSE 4                            /* times what the last list took */
 #define LIST_PAUSE_MIN DW_MILLISECONDS(20)
 
 void asks_open(struct asks *asks, dw *d, bool shows_data)
@@ -24,6 +27,7 @@ void asks_close(struct asks *asks)
 {
 	for (size_t i = 0; i < ASKS_MAX; i++)
 		json_decref(asks->asks[i].value);
+	schedules_free(&asks->schedules);
 }
 
 /* ---- Finding --------------------------------------------------------------------------------- */
@@ -33,13 +37,17 @@ static bool is_same(const struct question *one, const struct question *other)
 	return one->kind == other->kind && one->limit == other->limit &&
 	       one->after.due == other->after.due &&
 	       one->after.generation == other->after.generation &&
-	       one->after.started == other->after.started && strcmp(one->name, other->name) == 0;
+	       one->after.started == other->after.started && one->skip == other->skip &&
+	       strcmp(one->name, other->name) == 0 && strcmp(one->prefix, other->prefix) == 0;
 }
 
 static bool is_fresh(const struct ask *ask, dw_usec steady)
 {
+	dw_usec age = steady - ask->answered;
+
 	return ask->state == ASK_WAITING || ask->state == ASK_ASKED ||
-	       (ask->state == ASK_ANSWERED && steady - ask->answered < SHARED_FOR);
+	       (ask->state == ASK_ANSWERED &&
+		age < (ask->question.kind == ASK_COMING ? COMING_FOR : SHARED_FOR));
 }
 
 /* is_better_room: `ask` is in nobody's use, and free or older than `room`. */
@@ -85,21 +93,25 @@ static bool is_list(const struct ask *ask)
 	return ask->question.kind >= ASK_TIMER;
 }
 
+/* end_list: the next list waits, so that lists take a part of the time only. */
+static void end_list(struct asks *asks, dw_usec began)
+{
+	dw_usec steady = session_steady();
+	dw_usec pause = LIST_PAUSE * (steady - began);
+
+	asks->is_listing = false;
+	asks->list_at = steady + (pause > LIST_PAUSE_MIN ? pause : LIST_PAUSE_MIN);
+}
+
 /* answer takes the value; NULL with DW_OK: no memory. */
 static void answer(struct ask *ask, int status, json_t *value)
 {
-	struct asks *asks = ask->asks;
-	dw_usec pause;
-
 	ask->state = ASK_ANSWERED;
 	ask->status = status == DW_OK && !value ? (int)DW_ENOMEM : status;
 	ask->value = value;
 	ask->answered = session_steady();
-	if (!is_list(ask))
-		return;
-	pause = LIST_PAUSE * (ask->answered - ask->began);
-	asks->is_listing = false;
-	asks->list_at = ask->answered + (pause > LIST_PAUSE_MIN ? pause : LIST_PAUSE_MIN);
+	if (is_list(ask))
+		end_list(ask->asks, ask->began);
 }
 
 static void note_rates(struct asks *asks, const json_t *status)
@@ -216,6 +228,33 @@ static void timer_told(dw *d, int status, const dw_info *timers, size_t count,
 	       status == DW_OK ? line_object_of_info(timers, ask->asks->shows_data) : NULL);
 }
 
+/* note_coming counts the timers of the first page that are due before `to`. The count is not whole
+ * if there may be more behind it. */
+static json_t *note_coming(const dw_info *timers, size_t count, const dw_cursor *next, dw_usec to)
+{
+	size_t due = 0;
+
+	while (due < count && timers[due].due < to)
+		due++;
+	return json_pack("{s:I, s:b}", "count", (json_int_t)due, "whole",
+			 due < count || next->ended);
+}
+
+static void coming_told(dw *d, int status, const dw_info *timers, size_t count,
+			const dw_cursor *next, void *user)
+{
+	dw_usec now = session_now();
+
+	(void)d;
+	answer(user, status,
+	       status == DW_OK
+		   ? json_pack("{s:o, s:o, s:o}", "minute",
+			       note_coming(timers, count, next, now + DW_MINUTES(1)), "hour",
+			       note_coming(timers, count, next, now + DW_HOURS(1)), "day",
+			       note_coming(timers, count, next, now + DW_DAYS(1)))
+		   : NULL);
+}
+
 static void letters_told(dw *d, int status, const dw_dead *letters, size_t count,
 			 const dw_cursor *next, void *user)
 {
@@ -229,6 +268,46 @@ static void letters_told(dw *d, int status, const dw_dead *letters, size_t count
 	array = array_end(array, is_whole);
 	answer(ask, status,
 	       array ? json_pack("{s:o, s:o}", "letters", array, "next", cursor_of(next)) : NULL);
+}
+
+/* ---- Schedules ------------------------------------------------------------------------------- */
+
+static void walk_told(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
+		      void *user)
+{
+	struct asks *asks = user;
+
+	(void)d;
+	schedules_note(&asks->schedules, status, timers, count, next);
+	end_list(asks, asks->walk_began);
+}
+
+/* walk_on asks for the next page of the walk. */
+static void walk_on(struct asks *asks, dw_usec steady)
+{
+	const struct schedules *schedules = &asks->schedules;
+	int status;
+
+	asks->is_listing = true;
+	asks->walk_began = steady;
+	status = dw_list(asks->d, NULL, schedules->cursor.started ? &schedules->cursor : NULL,
+			 DW_LIST_MAX, walk_told, asks);
+	if (status != DW_OK)
+		walk_told(asks->d, status, NULL, 0, NULL, asks);
+}
+
+/* answer_schedules answers when the walk is over, or has taken long enough. */
+static void answer_schedules(struct ask *ask, dw_usec steady)
+{
+	struct schedules *schedules = &ask->asks->schedules;
+
+	if (schedules_is_walking(schedules) && steady - ask->began < SCHEDULES_PATIENCE)
+		return;
+	if (schedules->status != DW_OK)
+		answer(ask, schedules->status, NULL);
+	else
+		answer(ask, DW_OK,
+		       schedules_value(schedules, ask->question.skip, ask->question.limit));
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -246,6 +325,9 @@ static int send_ask(dw *d, struct ask *ask)
 	const struct question *question = &ask->question;
 	const char *topic = question->name[0] ? question->name : NULL;
 	const dw_cursor *after = question->after.started ? &question->after : NULL;
+	dw_select select = {.size = sizeof select,
+			    .topic = topic,
+			    .id_prefix = question->prefix[0] ? question->prefix : NULL};
 
 	switch (question->kind) {
 	case ASK_STATUS:
@@ -257,10 +339,48 @@ static int send_ask(dw *d, struct ask *ask)
 	case ASK_TIMER:
 		return dw_get(d, question->name, timer_told, ask);
 	case ASK_TIMERS:
-		return dw_list(d, topic, after, question->limit, timers_told, ask);
+		return dw_list_where(d, &select, after, question->limit, timers_told, ask);
+	case ASK_COMING:
+		select = (dw_select){.size = sizeof select, .due_from = session_now()};
+		return dw_list_where(d, &select, NULL, DW_LIST_MAX, coming_told, ask);
 	default:
 		return dw_dead_list(d, topic, after, question->limit, letters_told, ask);
 	}
+}
+
+/* may_list: one list at a time, with pauses. */
+static bool may_list(const struct asks *asks, dw_usec steady)
+{
+	return !asks->is_listing && steady >= asks->list_at;
+}
+
+static void begin_ask(struct ask *ask, dw_usec steady)
+{
+	struct asks *asks = ask->asks;
+	int status = DW_OK;
+
+	ask->state = ASK_ASKED;
+	ask->began = steady;
+	if (ask->question.kind == ASK_SCHEDULES) {
+		schedules_want(&asks->schedules, steady);
+		return;
+	}
+	asks->is_listing = asks->is_listing || is_list(ask);
+	status = send_ask(asks->d, ask);
+	if (status != DW_OK)
+		answer(ask, status, NULL);
+}
+
+/* wake_of: when to look at the ask again. */
+static dw_usec wake_of(const struct ask *ask)
+{
+	const struct asks *asks = ask->asks;
+
+	if (ask->state == ASK_WAITING)
+		return asks->is_listing ? DW_NEVER : asks->list_at;
+	if (ask->state == ASK_ASKED && ask->question.kind == ASK_SCHEDULES)
+		return ask->began + SCHEDULES_PATIENCE;
+	return DW_NEVER;
 }
 
 dw_usec asks_turn(struct asks *asks)
@@ -270,20 +390,17 @@ dw_usec asks_turn(struct asks *asks)
 
 	for (size_t i = 0; i < ASKS_MAX; i++) {
 		struct ask *ask = &asks->asks[i];
-		int status;
 
-		if (ask->state != ASK_WAITING)
-			continue;
-		if (is_list(ask) && (asks->is_listing || steady < asks->list_at)) {
-			wake = asks->is_listing ? wake : asks->list_at;
-			continue;
-		}
-		asks->is_listing = asks->is_listing || is_list(ask);
-		ask->state = ASK_ASKED;
-		ask->began = steady;
-		status = send_ask(asks->d, ask);
-		if (status != DW_OK)
-			answer(ask, status, NULL);
+		if (ask->state == ASK_WAITING && (!is_list(ask) || may_list(asks, steady)))
+			begin_ask(ask, steady);
+		if (ask->state == ASK_ASKED && ask->question.kind == ASK_SCHEDULES)
+			answer_schedules(ask, steady);
+		if (wake_of(ask) < wake)
+			wake = wake_of(ask);
 	}
-	return wake;
+	if (!schedules_is_walking(&asks->schedules))
+		return wake;
+	if (may_list(asks, steady))
+		walk_on(asks, steady);
+	return asks->is_listing || asks->list_at > wake ? wake : asks->list_at;
 }

@@ -3,7 +3,8 @@
  *
  * An answer is shared by all who ask the same within a second. Lists are asked one at a time, and
  * the next one waits for four times as long as the last one took: so they take a fifth of the time
- * at most. The answers are JSON, with the keys of the command's --json. */
+ * at most. The walk for ASK_SCHEDULES is such a list, page by page. The answers are JSON, with the
+ * keys of the command's --json. */
 #ifndef DW_CLI_ASKS_H
 #define DW_CLI_ASKS_H
 
@@ -11,14 +12,27 @@
 #include <stdbool.h>
 
 #include "cli/rates.h"
+#include "cli/schedules.h"
 #include "durawheel/durawheel.h"
 
-enum ask_kind { ASK_STATUS, ASK_TOPICS, ASK_METRICS, ASK_TIMER, ASK_TIMERS, ASK_DEAD };
+/* Those from ASK_TIMER on are lists, of which one is asked at a time. */
+enum ask_kind {
+	ASK_STATUS,
+	ASK_TOPICS,
+	ASK_METRICS,
+	ASK_SCHEDULES,
+	ASK_TIMER,
+	ASK_TIMERS,
+	ASK_DEAD,
+	ASK_COMING /* how many timers come due in the next minute, hour and day */
+};
 
 struct question {
 	enum ask_kind kind;
-	char name[DW_ID_MAX + 1]; /* the id of a timer, or the topic of a list; "": all topics */
+	char name[DW_ID_MAX + 1];   /* the id of a timer, or the topic of a list; "": all topics */
+	char prefix[DW_ID_MAX + 1]; /* of the ids of ASK_TIMERS; "": any id */
 	dw_cursor after;
+	size_t skip; /* of ASK_SCHEDULES */
 	size_t limit;
 };
 
@@ -35,7 +49,7 @@ struct ask {
 	struct asks *asks;
 };
 
-#define ASKS_MAX 64 /* two for each connection of the web server */
+#define ASKS_MAX 96 /* three for each connection of the web server */
 
 struct asks {
 	dw *d;
@@ -43,6 +57,8 @@ struct asks {
 	bool is_listing;    /* a list is under way */
 	dw_usec list_at;    /* steady; no list is asked before */
 	struct rates rates; /* of the owner, as its status was told */
+	struct schedules schedules;
+	dw_usec walk_began; /* steady; the page of a walk that is under way */
 	struct ask asks[ASKS_MAX];
 };
 

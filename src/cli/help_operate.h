@@ -10,11 +10,11 @@ static const char help_of_serve[] =
     "  --allow-host NAME answers for this Host, too: that of a proxy in front\n"
     "  --show-data       shows the data of timers, and not only its size\n"
     "\n"
-    "  /                 a page: now, topics, timers by their id, dead letters\n"
+    "  /                 a page: now, topics, timers, dead letters, schedules\n"
     "  /metrics          for Prometheus\n"
     "  /healthz /readyz  200, or 503 and why; they need no token\n"
-    "  /api/v1/          status topics timers timers/ID dead, as JSON. The lists take\n"
-    "                    ?topic=T&limit=N&after=NEXT\n"
+    "  /api/v1/          status topics timers timers/ID dead schedules: JSON. Lists\n"
+    "                    take ?topic=T&limit=N&after=NEXT, timers also prefix=P\n"
     "\n"
     "The store is asked once a second, however many look.\n";
 

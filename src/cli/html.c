@@ -32,6 +32,12 @@ static void add(struct html *html, const char *bytes, size_t size)
 	html->bytes[html->size] = '\0';
 }
 
+void html_cut(struct html *html, size_t size)
+{
+	if (!html->failed)
+		html->size = size;
+}
+
 void html_put(struct html *html, const char *text)
 {
 	add(html, text, strlen(text));
@@ -112,16 +118,25 @@ void html_span(struct html *html, dw_usec span)
 	html_put(html, text);
 }
 
-void html_time(struct html *html, dw_usec time, dw_usec now)
+void html_clock(struct html *html, dw_usec time)
 {
-	char text[DW_TIME_SIZE], distance[TEXT_SPAN_SIZE];
+	char text[DW_TIME_SIZE];
 
 	if (time <= 0 || time == DW_NEVER) {
 		html_put(html, "-");
 		return;
 	}
 	dw_format_time(time, text);
+	html_format(html, "<time datetime=\"%s\">%.10s %.8s</time>", text, text, text + 11);
+}
+
+void html_time(struct html *html, dw_usec time, dw_usec now)
+{
+	char distance[TEXT_SPAN_SIZE];
+
+	html_clock(html, time);
+	if (time <= 0 || time == DW_NEVER)
+		return;
 	text_distance(time, now, distance);
-	html_format(html, "<time datetime=\"%s\">%.10s %.8s</time> ", text, text, text + 11);
-	html_format(html, "<span class=\"dim\">%s</span>", distance);
+	html_format(html, " <span class=\"dim\">%s</span>", distance);
 }

@@ -21,10 +21,14 @@ void html_text(struct html *, const char *);
 void html_url(struct html *, const char *);
 
 /* html_count adds 1,204,331; html_span a duration, in whole seconds from 10 s on, "-" for 0;
- * html_time a time in UTC, and how far it is from now. */
+ * html_clock a time in UTC, html_time also how far it is from now. */
 void html_count(struct html *, uint64_t);
 void html_span(struct html *, dw_usec);
+void html_clock(struct html *, dw_usec time);
 void html_time(struct html *, dw_usec time, dw_usec now);
+
+/* html_cut takes back what came after the first `size` bytes. */
+void html_cut(struct html *, size_t size);
 
 /* html_format adds numbers and our own text: at most 127 bytes. */
 void html_format(struct html *, const char *format, ...) __attribute__((format(printf, 2, 3)));

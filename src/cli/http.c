@@ -203,7 +203,7 @@ static enum MHD_Result begin(struct http_request *request)
 		struct ask *ask = asks_put(&request->http->asks, &questions[i]);
 
 		if (!ask)
-			return MHD_NO; /* never: there are two for each connection */
+			return MHD_NO; /* never: there are REQUEST_ASKS for each connection */
 		request->asks[request->ask_count++] = ask;
 	}
 	request->has_begun = true;
@@ -314,7 +314,8 @@ void http_turn(struct http *http)
 	dw_usec asks_at;
 
 	(void)!read(http->timer_fd, &count, sizeof count); /* EAGAIN: it is not time yet */
-	(void)dw_turn(http->look); /* dw_turn() fails only inside a callback */
+	(void)dw_turn(http->look);    /* dw_turn() fails only inside a callback */
+	(void)asks_turn(&http->asks); /* what it answers is sent now */
 	end_slow(http);
 	resume(http);
 	(void)MHD_run(http->daemon);

@@ -1,4 +1,5 @@
-/* The parts of the web server: http.c has the connections, http_route.c says what a path shows. */
+/* The parts of the web server: http.c has the connections, http_route.c says what a path shows, and
+ * http_arguments.c reads what is behind its '?'. */
 #ifndef DW_CLI_HTTP_INSIDE_H
 #define DW_CLI_HTTP_INSIDE_H
 
@@ -8,7 +9,7 @@
 #include "cli/http_guard.h"
 #include "cli/page.h"
 
-enum { REQUEST_ASKS = 2 };
+enum { REQUEST_ASKS = 3, ROUTE_LIMIT = 100 };
 
 enum route {
 	ROUTE_STATUS,
@@ -16,6 +17,7 @@ enum route {
 	ROUTE_TIMERS,
 	ROUTE_TIMER,
 	ROUTE_DEAD,
+	ROUTE_SCHEDULES,
 	ROUTE_METRICS,
 	ROUTE_HEALTHZ,
 	ROUTE_READYZ,
@@ -33,6 +35,7 @@ struct http_request {
 	enum page_view view;      /* of a page */
 	struct question question; /* of a list or a timer */
 	bool wants_timer;         /* a page: the question is the id of a timer */
+	size_t skip;              /* a page: so many rows of its list are left out */
 	struct ask *asks[REQUEST_ASKS];
 	size_t ask_count;
 	bool has_begun;
@@ -50,6 +53,13 @@ struct http_reply {
 /* route_of finds the route of a path, and reads its arguments. A status: it is refused, and the
  * words say why. */
 struct refusal route_of(struct http_request *, const char *path);
+
+/* route_arguments reads the arguments into the question. Returns what is wrong, or NULL. */
+const char *route_arguments(struct http_request *);
+
+/* route_name_of copies an id or a topic. False: it is empty, has more than `most` bytes, or is
+ * invalid UTF-8. */
+bool route_name_of(const char *text, size_t most, char *ret_name);
 
 /* route_asks returns what the route asks of the store. */
 size_t route_asks(const struct http_request *, struct question ret_questions[REQUEST_ASKS]);

@@ -15,8 +15,6 @@
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define SILENT_AFTER DW_SECONDS(30)
 
-enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
-
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
 static const struct {
@@ -25,19 +23,8 @@ static const struct {
 } routes[] = {
     {API "status", ROUTE_STATUS}, {API "topics", ROUTE_TOPICS}, {API "timers", ROUTE_TIMERS},
     {API "dead", ROUTE_DEAD},     {"/metrics", ROUTE_METRICS},  {"/healthz", ROUTE_HEALTHZ},
-    {"/readyz", ROUTE_READYZ},    {"/icon.svg", ROUTE_ICON},
+    {"/readyz", ROUTE_READYZ},    {"/icon.svg", ROUTE_ICON},    {API "schedules", ROUTE_SCHEDULES},
 };
-
-/* name_of copies an id or a topic. False: it is empty or too long. */
-static bool name_of(const char *text, size_t most, char *ret_name)
-{
-	size_t size = strlen(text);
-
-	if (size == 0 || size > most)
-		return false;
-	memcpy(ret_name, text, size + 1);
-	return true;
-}
 
 static enum route find_route(struct http_request *request, const char *path)
 {
@@ -52,143 +39,21 @@ static enum route find_route(struct http_request *request, const char *path)
 			return ROUTE_PAGE;
 	}
 	if (strncmp(path, timer, sizeof timer - 1) == 0 &&
-	    name_of(path + sizeof timer - 1, DW_ID_MAX, request->question.name))
+	    route_name_of(path + sizeof timer - 1, DW_ID_MAX, request->question.name))
 		return ROUTE_TIMER;
 	return ROUTE_NONE;
 }
 
-/* ---- Arguments ------------------------------------------------------------------------------- */
-
-struct arguments {
-	struct http_request *request;
-	bool topic, limit, after, id; /* given */
-	const char *fault;
-};
-
-/* read_number reads all of text, or up to `end`. */
-static bool read_number(const char **text, char end, unsigned long long most,
-			unsigned long long *ret_number)
-{
-	unsigned long long number = 0;
-	const char *at = *text;
-
-	for (; *at >= '0' && *at <= '9'; at++) {
-		unsigned digit = (unsigned)(*at - '0');
-
-		if (number > (most - digit) / 10)
-			return false;
-		number = number * 10 + digit;
-	}
-	if (at == *text || *at != end)
-		return false;
-	*text = at;
-	*ret_number = number;
-	return true;
-}
-
-static const char *read_limit(struct arguments *reading, const char *text)
-{
-	unsigned long long limit;
-
-	if (!read_number(&text, '\0', LIMIT_MAX, &limit) || limit == 0)
-		return "limit: write 1 to 1000";
-	reading->request->question.limit = (size_t)limit;
-	return NULL;
-}
-
-/* read_after reads what an earlier answer had as "next". */
-static const char *read_after(struct arguments *reading, const char *text)
-{
-	dw_cursor *after = &reading->request->question.after;
-	unsigned long long due, generation;
-
-	if (!read_number(&text, '.', INT64_MAX, &due))
-		return "after: write the next of the answer before";
-	text++;
-	if (!read_number(&text, '\0', UINT64_MAX, &generation))
-		return "after: write the next of the answer before";
-	*after = (dw_cursor){.due = (dw_usec)due, .generation = generation, .started = 1};
-	return NULL;
-}
-
-/* read_topic: an empty field of a form means all topics. */
-static const char *read_topic(struct arguments *reading, const char *text)
-{
-	struct http_request *request = reading->request;
-
-	if ((!*text && request->route == ROUTE_PAGE) || request->wants_timer)
-		return NULL;
-	return name_of(text, DW_TOPIC_MAX, request->question.name)
-		   ? NULL
-		   : "topic: it is empty or too long";
-}
-
-static const char *read_id(struct arguments *reading, const char *text)
-{
-	struct http_request *request = reading->request;
-
-	if (!*text)
-		return NULL;
-	request->wants_timer = true;
-	return name_of(text, DW_ID_MAX, request->question.name) ? NULL : "id: it is too long";
-}
-
-/* read_once: an argument that is given twice is refused. */
-static const char *read_once(struct arguments *reading, bool *given, const char *value,
-			     const char *(*read_value)(struct arguments *, const char *))
-{
-	if (*given || !value)
-		return "an argument is given twice, or has no value";
-	*given = true;
-	return read_value(reading, value);
-}
-
-/* takes: the lists of the API, and the pages of such lists. */
-static bool takes(const struct http_request *request, const char *name)
-{
-	bool is_page = request->route == ROUTE_PAGE;
-	bool is_list = request->route == ROUTE_TIMERS || request->route == ROUTE_DEAD ||
-		       (is_page && request->view >= PAGE_TIMERS);
-
-	if (strcmp(name, "id") == 0)
-		return is_page && request->view == PAGE_TIMERS;
-	return is_list && !(is_page && strcmp(name, "limit") == 0);
-}
-
-static enum MHD_Result read_argument(void *user, enum MHD_ValueKind kind, const char *name,
-				     const char *value)
-{
-	struct arguments *reading = user;
-
-	(void)kind;
-	if (reading->fault)
-		return MHD_NO;
-	if (!takes(reading->request, name))
-		reading->fault = "no such argument here";
-	else if (strcmp(name, "topic") == 0)
-		reading->fault = read_once(reading, &reading->topic, value, read_topic);
-	else if (strcmp(name, "limit") == 0)
-		reading->fault = read_once(reading, &reading->limit, value, read_limit);
-	else if (strcmp(name, "after") == 0)
-		reading->fault = read_once(reading, &reading->after, value, read_after);
-	else if (strcmp(name, "id") == 0)
-		reading->fault = read_once(reading, &reading->id, value, read_id);
-	else
-		reading->fault = "no such argument here";
-	return MHD_YES;
-}
-
 struct refusal route_of(struct http_request *request, const char *path)
 {
-	struct arguments reading = {.request = request};
+	const char *fault;
 
-	request->question.limit = LIMIT_DEFAULT;
+	request->question.limit = ROUTE_LIMIT;
 	request->route = find_route(request, path);
 	if (request->route == ROUTE_NONE)
 		return (struct refusal){404, "no such path"};
-	(void)MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, read_argument,
-					&reading);
-	return (struct refusal){reading.fault ? 400 : 0, reading.fault};
+	fault = route_arguments(request);
+	return (struct refusal){fault ? 400 : 0, fault};
 }
 
 /* page_asks: each page shows how the owner is, too. */
@@ -197,20 +62,23 @@ static size_t page_asks(const struct http_request *request, struct question *ret
 	static const enum ask_kind kinds[PAGE_VIEWS] = {[PAGE_NOW] = ASK_TOPICS,
 							[PAGE_TOPICS] = ASK_TOPICS,
 							[PAGE_TIMERS] = ASK_TIMERS,
-							[PAGE_DEAD] = ASK_DEAD};
+							[PAGE_DEAD] = ASK_DEAD,
+							[PAGE_SCHEDULES] = ASK_SCHEDULES};
 
-	ret_questions[0] = (struct question){.kind = ASK_STATUS, .limit = LIMIT_DEFAULT};
+	ret_questions[0] = (struct question){.kind = ASK_STATUS, .limit = ROUTE_LIMIT};
 	ret_questions[1] = request->question;
 	ret_questions[1].kind = request->wants_timer ? ASK_TIMER : kinds[request->view];
-	return 2;
+	ret_questions[2] = (struct question){.kind = ASK_COMING, .limit = ROUTE_LIMIT};
+	return request->view == PAGE_NOW ? 3 : 2;
 }
 
 size_t route_asks(const struct http_request *request, struct question ret_questions[REQUEST_ASKS])
 {
 	static const enum ask_kind kinds[] = {
-	    [ROUTE_STATUS] = ASK_STATUS, [ROUTE_TOPICS] = ASK_TOPICS, [ROUTE_TIMERS] = ASK_TIMERS,
-	    [ROUTE_TIMER] = ASK_TIMER,   [ROUTE_DEAD] = ASK_DEAD,     [ROUTE_METRICS] = ASK_METRICS,
-	    [ROUTE_READYZ] = ASK_STATUS,
+	    [ROUTE_STATUS] = ASK_STATUS, [ROUTE_TOPICS] = ASK_TOPICS,
+	    [ROUTE_TIMERS] = ASK_TIMERS, [ROUTE_TIMER] = ASK_TIMER,
+	    [ROUTE_DEAD] = ASK_DEAD,     [ROUTE_METRICS] = ASK_METRICS,
+	    [ROUTE_READYZ] = ASK_STATUS, [ROUTE_SCHEDULES] = ASK_SCHEDULES,
 	};
 
 	if (request->route == ROUTE_HEALTHZ || request->route == ROUTE_ICON)
@@ -332,6 +200,12 @@ static struct http_reply reply_page(const struct http_request *request,
 				.status = store->status,
 				.store = store->value,
 				.rates = facts->rates,
+				.stands_by =
+				    facts->owner && dw_health(facts->owner, NULL) == DW_EOWNED,
+				.coming = request->ask_count > 2 ? request->asks[2]->value : NULL,
+				.skip = request->skip,
+				.after = request->question.after,
+				.prefix = request->question.prefix,
 				.part_status = part->status,
 				.part = part->value,
 				.id = request->wants_timer ? name : "",

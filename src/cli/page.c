@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/text.h"
+
 #define SILENT_AFTER DW_SECONDS(30)
 
 static const struct {
@@ -13,7 +15,7 @@ static const struct {
     [PAGE_TOPICS] = {"/topics", "Topics", page_show_topics},
     [PAGE_TIMERS] = {"/timers", "Timers", page_show_timers},
     [PAGE_DEAD] = {"/dead", "Dead letters", page_show_dead},
-    /* Recurring timers get their view here, once they are stored: /schedules. */
+    [PAGE_SCHEDULES] = {"/schedules", "Schedules", page_show_schedules},
 };
 
 const char *page_path(enum page_view view)
@@ -104,6 +106,7 @@ static void put_banner(struct html *html, const struct web_page *page)
 {
 	struct banner banner = banner_of(page);
 	const char *owner = page_string(page->store, "owner");
+	char since[TEXT_SPAN_SIZE];
 
 	html_format(html, "<p class=\"banner %s\" role=\"status\" data-key=\"banner\">%s</p>\n",
 		    banner.kind, banner.words);
@@ -114,14 +117,22 @@ static void put_banner(struct html *html, const struct web_page *page)
 		html_put(html, "Owner <bdi data-key=\"owner\">");
 		html_text(html, owner);
 		html_put(html, "</bdi>, since ");
-		html_time(html, page_integer(page->store, "owner_since"), page->now);
+		html_clock(html, page_integer(page->store, "owner_since"));
+		text_distance(page_integer(page->store, "owner_since"), page->now, since);
+		html_format(html, ", %s", since);
 		html_format(html, ". Its numbers are %lld s old.",
 			    (page->now - page_integer(page->store, "owner_seen")) / DW_SECONDS(1));
+		html_put(html, page->stands_by ? " This process stands by." : "");
 	} else {
 		html_put(html, "Timers stay in the store until an owner runs: <code>durawheel "
 			       "run</code>, or your program.");
 	}
 	html_put(html, "</p>\n");
+}
+
+size_t page_foot_size(void)
+{
+	return strlen(asset_page_js) + 4096; /* with a link that has three names of 255 bytes */
 }
 
 static void put_foot(struct html *html, const struct web_page *page)

@@ -8,7 +8,10 @@
 #include "cli/html.h"
 #include "cli/rates.h"
 
-enum page_view { PAGE_NOW, PAGE_TOPICS, PAGE_TIMERS, PAGE_DEAD, PAGE_VIEWS };
+enum page_view { PAGE_NOW, PAGE_TOPICS, PAGE_TIMERS, PAGE_DEAD, PAGE_SCHEDULES, PAGE_VIEWS };
+
+/* A page has at most so many bytes: longer lists go on at the next page. */
+#define PAGE_SIZE_MAX (60 * 1024)
 
 /* What a view shows. */
 struct web_page {
@@ -19,9 +22,14 @@ struct web_page {
 	const json_t *store; /* as stats --json; NULL: the store did not answer */
 	const struct rates *rates;
 	int part_status;
-	const json_t *part; /* the topics, a list, or a timer; NULL: see part_status */
-	const char *id;     /* a timer that was looked for, or "" */
-	const char *topic;  /* of a list, or "" */
+	const json_t *part;   /* the topics, a list, or a timer; NULL: see part_status */
+	const json_t *coming; /* how many timers come due; or NULL */
+	bool stands_by;       /* this process is a standby */
+	const char *id;       /* a timer that was looked for, or "" */
+	const char *topic;    /* of a list, or "" */
+	const char *prefix;   /* of the ids of a list, or "" */
+	dw_cursor after;      /* where the list begins */
+	size_t skip;          /* so many rows behind that place are left out */
 };
 
 /* page_path: "/", "/topics" ... */
@@ -35,10 +43,20 @@ void page_show_now(struct html *, const struct web_page *);
 void page_show_topics(struct html *, const struct web_page *);
 void page_show_timers(struct html *, const struct web_page *);
 void page_show_dead(struct html *, const struct web_page *);
+void page_show_schedules(struct html *, const struct web_page *);
+
+/* page_rows shows rows until the page is full, writes `end`, and links to those that follow. */
+typedef void page_row_fn(struct html *, const json_t *row, dw_usec now);
+#define PAGE_TABLE_END "</tbody></table></div>\n"
+void page_rows(struct html *, const struct web_page *, const json_t *rows, page_row_fn *,
+	       const char *end);
 
 /* page_integer and page_string read a member of an object; 0 and "" if there is none. */
 json_int_t page_integer(const json_t *object, const char *key);
 const char *page_string(const json_t *object, const char *key);
+
+/* page_foot_size: what comes behind a view has at most so many bytes. */
+size_t page_foot_size(void);
 
 /* page_refused says why the store has no answer for a part. */
 void page_refused(struct html *, const struct web_page *);

@@ -1,7 +1,11 @@
-/* The views Timers and Dead letters. */
+/* Rows of lists, and the views Timers and Dead letters. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/page.h"
+
+enum { DATA_SHOWN = 4096 }; /* bytes; escaped, they may be six times as long */
 
 static void put_name_cell(struct html *html, const char *tag, const char *text)
 {
@@ -25,21 +29,81 @@ static void put_time_cell(struct html *html, const json_t *object, const char *k
 	html_put(html, "</td>");
 }
 
-/* put_more: the link to the next page of a list. */
-static void put_more(struct html *html, const struct web_page *page)
+/* put_argument adds one behind others, which end with '&'. */
+static void put_argument(struct html *html, const char *name, const char *value)
 {
-	const char *next = page_string(page->part, "next");
-
-	if (!*next)
+	if (!*value)
 		return;
-	html_format(html,
-		    "<p class=\"more\"><a rel=\"next\" href=\"%s?after=", page_path(page->view));
-	html_url(html, next);
-	if (*page->topic) {
-		html_put(html, "&amp;topic=");
-		html_url(html, page->topic);
+	html_format(html, "%s=", name);
+	html_url(html, value);
+	html_put(html, "&amp;");
+}
+
+static void put_link(struct html *html, const struct web_page *page, const char *after, size_t skip)
+{
+	html_format(html, "<p class=\"more\"><a rel=\"next\" href=\"%s?", page_path(page->view));
+	put_argument(html, "topic", page->topic);
+	put_argument(html, "prefix", page->prefix);
+	put_argument(html, "after", after);
+	html_format(html, "skip=%zu\">Next</a></p>\n", skip);
+}
+
+/* put_rest links to the rows from `next` on, or to what is behind the list. */
+static void put_rest(struct html *html, const struct web_page *page, size_t next, bool is_full)
+{
+	const json_t *behind = json_object_get(page->part, "next");
+	char after[64] = "";
+
+	if (page->after.started)
+		(void)snprintf(after, sizeof after, "%lld.%llu", (long long)page->after.due,
+			       (unsigned long long)page->after.generation); /* fits */
+	if (is_full)
+		put_link(html, page, after, next);
+	else if (json_is_string(behind))
+		put_link(html, page, json_string_value(behind), 0);
+	else if (json_is_integer(behind))
+		put_link(html, page, "", (size_t)json_integer_value(behind));
+}
+
+void page_rows(struct html *html, const struct web_page *page, const json_t *rows,
+	       page_row_fn *show, const char *end)
+{
+	/* The schedules that are left out are not among the rows. */
+	size_t left_out = page->view == PAGE_SCHEDULES ? page->skip : 0;
+	size_t first = page->skip - left_out;
+	size_t count = json_array_size(rows);
+	size_t i;
+
+	for (i = first; i < count; i++) {
+		size_t size = html->size;
+
+		show(html, json_array_get(rows, i), page->now);
+		if (i == first || html->size + page_foot_size() <= PAGE_SIZE_MAX)
+			continue;
+		html_cut(html, size);
+		break;
 	}
-	html_put(html, "\">The next 100</a></p>\n");
+	html_put(html, end);
+	put_rest(html, page, left_out + i, i < count);
+}
+
+/* put_beginning ends the element <pre>. Of long text only the beginning is shown, in whole
+ * characters. */
+static void put_beginning(struct html *html, const char *text)
+{
+	size_t shown = strlen(text);
+	char *part;
+
+	if (shown > DATA_SHOWN)
+		for (shown = DATA_SHOWN; shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80;)
+			shown--;
+	part = strndup(text, shown);
+	html_text(html, part ? part : "");
+	free(part);
+	html_put(html, "</pre>");
+	if (text[shown])
+		html_put(html, "<p class=\"dim\">This is the beginning. All of it: "
+			       "<code>durawheel show ID</code></p>");
 }
 
 /* put_data: of --show-data. */
@@ -52,8 +116,8 @@ static void put_data(struct html *html, const json_t *object)
 		return;
 	html_format(html, "<div><dt>%s</dt><dd><pre dir=\"auto\">",
 		    *encoded ? "Data, as base64" : "Data");
-	html_text(html, *encoded ? encoded : text);
-	html_put(html, "</pre></dd></div>\n");
+	put_beginning(html, *encoded ? encoded : text);
+	html_put(html, "</dd></div>\n");
 }
 
 /* ---- Timers ---------------------------------------------------------------------------------- */
@@ -71,7 +135,8 @@ static void put_search(struct html *html, const struct web_page *page)
 {
 	html_put(html, "<form action=\"/timers\" method=\"get\" role=\"search\" data-keep>\n");
 	put_input(html, "id", "The timer with the id", page->id);
-	put_input(html, "topic", "Or all timers of the topic", page->topic);
+	put_input(html, "prefix", "Or ids that begin with", page->prefix);
+	put_input(html, "topic", "Of the topic", page->topic);
 	html_put(html, "<button type=\"submit\">Search</button></form>\n");
 }
 
@@ -139,26 +204,21 @@ static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
 static void put_timer_list(struct html *html, const struct web_page *page)
 {
 	const json_t *timers = json_object_get(page->part, "timers");
-	const json_t *timer;
-	size_t i;
 
 	if (json_array_size(timers) == 0) {
 		html_put(html, "<p class=\"none\">No timers.</p>\n");
 		return;
 	}
-	html_put(html, "<div class=\"scroll\" role=\"region\" aria-label=\"Timers\" tabindex=\"0\">"
-		       "<table>\n<caption>In the order of their deadlines, in UTC</caption>\n"
-		       "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Due</th>"
-		       "<th scope=\"col\">Topic</th><th scope=\"col\">State</th>"
-		       "<th scope=\"col\" class=\"n\">Attempts</th>"
-		       "<th scope=\"col\" class=\"n\">Retries</th>"
-		       "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
-	json_array_foreach(timers, i, timer)
-	{
-		put_timer_row(html, timer, page->now);
-	}
-	html_put(html, "</tbody></table></div>\n");
-	put_more(html, page);
+	html_put(
+	    html,
+	    "<div class=\"scroll\" role=\"region\" aria-label=\"Timers\" tabindex=\"0\">"
+	    "<table>\n<caption><span>In the order of their deadlines, in UTC</span></caption>\n"
+	    "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Due</th>"
+	    "<th scope=\"col\">Topic</th><th scope=\"col\">State</th>"
+	    "<th scope=\"col\" class=\"n\">Attempts</th>"
+	    "<th scope=\"col\" class=\"n\">Retries</th>"
+	    "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
+	page_rows(html, page, timers, put_timer_row, PAGE_TABLE_END);
 }
 
 void page_show_timers(struct html *html, const struct web_page *page)
@@ -204,8 +264,6 @@ static void put_letter_row(struct html *html, const json_t *letter, dw_usec now)
 void page_show_dead(struct html *html, const struct web_page *page)
 {
 	const json_t *letters = json_object_get(page->part, "letters");
-	const json_t *letter;
-	size_t i;
 
 	if (!page->part) {
 		page_refused(html, page);
@@ -216,18 +274,14 @@ void page_show_dead(struct html *html, const struct web_page *page)
 			       "delivered.</p>\n");
 		return;
 	}
-	html_put(html,
-		 "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" tabindex=\"0\">"
-		 "<table>\n<caption>The oldest first. To deliver one again: <code>durawheel dead "
-		 "requeue ID</code></caption>\n"
-		 "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Set aside</th>"
-		 "<th scope=\"col\">Topic</th><th scope=\"col\">Reason</th>"
-		 "<th scope=\"col\">Was due</th><th scope=\"col\" class=\"n\">Attempts</th>"
-		 "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
-	json_array_foreach(letters, i, letter)
-	{
-		put_letter_row(html, letter, page->now);
-	}
-	html_put(html, "</tbody></table></div>\n");
-	put_more(html, page);
+	html_put(
+	    html,
+	    "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" tabindex=\"0\">"
+	    "<table>\n<caption><span>The oldest first. To deliver one again: <code>durawheel dead "
+	    "requeue ID</code></span></caption>\n"
+	    "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Set aside</th>"
+	    "<th scope=\"col\">Topic</th><th scope=\"col\">Reason</th>"
+	    "<th scope=\"col\">Was due</th><th scope=\"col\" class=\"n\">Attempts</th>"
+	    "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
+	page_rows(html, page, letters, put_letter_row, PAGE_TABLE_END);
 }

@@ -81,6 +81,30 @@ static void put_next(struct html *html, const struct web_page *page)
 	html_put(html, "</dd></div>\n");
 }
 
+/* put_coming: "1,000+" if more may come. */
+static void put_coming(struct html *html, const struct web_page *page)
+{
+	static const char *const spans[] = {"minute", "hour", "day"};
+
+	if (!page->coming)
+		return;
+	begin_cards(html, "Coming due");
+	for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+		const json_t *span = json_object_get(page->coming, spans[i]);
+		json_int_t count = page_integer(span, "count");
+
+		html_format(html,
+			    "<div class=\"card\"><dt>In the next %s</dt>"
+			    "<dd data-key=\"next_%s\" data-value=\"%lld\">",
+			    spans[i], spans[i], (long long)count);
+		html_count(html, (uint64_t)count);
+		html_put(html, json_is_true(json_object_get(span, "whole")) ? "" : "+");
+		html_put(html, "</dd></div>\n");
+	}
+	put_next(html, page);
+	end_cards(html);
+}
+
 static void put_timers(struct html *html, const struct web_page *page)
 {
 	const json_t *store = page->store;
@@ -88,7 +112,6 @@ static void put_timers(struct html *html, const struct web_page *page)
 
 	html_put(html, "<h2>Timers</h2>\n<dl class=\"cards\">\n");
 	put_count(html, "Pending", "pending", page_integer(store, "pending"), "");
-	put_next(html, page);
 	put_count(html, "Due, waiting", "due", sum_of(topics, "due"), "warn");
 	put_count(html, "Running", "running", sum_of(topics, "running"), "");
 	put_count(html, "Messages in queues", "waiting", sum_of(topics, "waiting"), "");
@@ -161,6 +184,7 @@ void page_show_now(struct html *html, const struct web_page *page)
 	if (!page->store)
 		return;
 	put_timers(html, page);
+	put_coming(html, page);
 	if (json_is_object(report))
 		put_owner(html, page, report);
 }
@@ -196,7 +220,7 @@ static void put_oldest(struct html *html, const json_t *topic, dw_usec now)
 	html_put(html, "</td>");
 }
 
-static void put_topic(struct html *html, const json_t *topic, dw_usec now)
+static void put_topic_row(struct html *html, const json_t *topic, dw_usec now)
 {
 	const char *name = page_string(topic, "topic");
 	const char *paused = page_string(topic, "paused");
@@ -228,9 +252,6 @@ static void put_topic(struct html *html, const json_t *topic, dw_usec now)
 
 void page_show_topics(struct html *html, const struct web_page *page)
 {
-	const json_t *topic;
-	size_t i;
-
 	if (!page->part) {
 		page_refused(html, page);
 		return;
@@ -243,8 +264,8 @@ void page_show_topics(struct html *html, const struct web_page *page)
 	html_put(
 	    html,
 	    "<div class=\"scroll\" role=\"region\" aria-label=\"Topics\" tabindex=\"0\">"
-	    "<table class=\"topics\">\n<caption>The owner tells its numbers every 2 s, or "
-	    "every 10 s while it is idle. Counts are since it began.</caption>\n"
+	    "<table class=\"topics\">\n<caption><span>The owner tells its numbers every 2 s, or "
+	    "every 10 s while it is idle. Counts are since it began.</span></caption>\n"
 	    "<thead><tr><th scope=\"col\">Topic</th><th scope=\"col\" class=\"n\">Pending</th>"
 	    "<th scope=\"col\" class=\"n\">Due</th><th scope=\"col\" class=\"n\">Running</th>"
 	    "<th scope=\"col\" class=\"n\">Queued</th><th scope=\"col\" class=\"n\">Oldest</th>"
@@ -253,9 +274,5 @@ void page_show_topics(struct html *html, const struct web_page *page)
 	    "<th scope=\"col\" class=\"n\">Late p50</th>"
 	    "<th scope=\"col\" class=\"n\">Late p99</th>"
 	    "<th scope=\"col\" class=\"n\">Handler p99</th></tr></thead>\n<tbody>\n");
-	json_array_foreach(page->part, i, topic)
-	{
-		put_topic(html, topic, page->now);
-	}
-	html_put(html, "</tbody></table></div>\n");
+	page_rows(html, page, page->part, put_topic_row, PAGE_TABLE_END);
 }

@@ -15,7 +15,7 @@ from place import Answer, Server, await_that, run_cases
 
 PATHS = ["/metrics", "/healthz", "/readyz", "/api/v1/status", "/api/v1/topics",
          "/api/v1/timers", "/api/v1/timers/mail:000", "/api/v1/dead",
-         "/", "/topics", "/timers", "/dead", "/icon.svg"]
+         "/", "/topics", "/timers", "/dead", "/icon.svg", "/schedules", "/api/v1/schedules"]
 ANY = ("--http", "127.0.0.1:0")
 TOKEN = "t0ken-of-more-than-thirty-two-characters"
 
@@ -312,12 +312,15 @@ def test_queries(place):
              "limit=99999999999999999999999", "limit=1&limit=2", "after=", "after=1", "after=1.",
              "after=.1", "after=1.2.3", "after=-1.2", "after=9223372036854775808.1",
              "after=1.18446744073709551616", "topic=", "topic=" + 256 * "x", 
-             "topic=a&topic=b", "x=y", "Limit=1", "%6cimits=1"]
+             "topic=a&topic=b", "topic=%ff", "topic=%c3", "skip=1", "prefix=a&prefix=b", "x=y", "Limit=1", "%6cimits=1"]
     answers = [server.ask(path + "?" + query) for query in wrong
                for path in ("/api/v1/timers", "/api/v1/dead")]
     answers += [server.ask(path + "?limit=1") for path in PATHS
-                if path not in ("/api/v1/timers", "/api/v1/dead")]
-    for query in "limit=1000", "after=9223372036854775807.18446744073709551615", "topic=%22%3c", "topic=%ff", "topic=%01", "":
+                if path not in ("/api/v1/timers", "/api/v1/dead", "/api/v1/schedules")]
+    answers += [server.ask("/api/v1/timers?prefix=" + prefix) for prefix in ("", "%ff", 256 * "x")]
+    answers += [server.ask("/api/v1/schedules?" + query) for query in (
+        "limit=101", "limit=0", "skip=-1", "skip=10001", "skip=1&skip=2", "topic=a", "after=1.1")]
+    for query in "limit=1000", "after=9223372036854775807.18446744073709551615", "topic=%22%3c", "prefix=%22", "topic=mail&prefix=mail", "":
         assert server.ask("/api/v1/timers?" + query).status == 200, query
     return refused(answers, 400)
 
@@ -327,7 +330,7 @@ def test_fuzzed_queries(place):
     server = Server(place, *ANY)
     seed = int(os.environ.get("DW_SEED", "1"))
     chance = random.Random(seed)
-    parts = ["topic", "limit", "after", "=", "&", "%", "%00", "%2", "?", "#", "+", "1", "99", ".",
+    parts = ["topic", "limit", "after", "skip", "prefix", "id", "=", "&", "%", "%00", "%2", "?", "#", "+", "1", "99", ".",
              "-", "mail", "é", "%c3%a9", "\x7f", ";", "[]", "'", "\"", "<", "/", "\\"]
     count = 400
     found = set()

@@ -5,17 +5,24 @@ Chromium. DW_SHOTS=FOLDER keeps pictures."""
 import json
 import signal
 import sys
+import time
 import urllib.parse
 
 import browser
 from browser import Browser
+from hostile_rule import set_rule
 from place import Server, await_that, run_cases
 
 ANY = ("--http", "127.0.0.1:0")
-VIEWS = ["/", "/topics", "/timers", "/dead"]
+VIEWS = ["/", "/topics", "/timers", "/dead", "/schedules"]
 HOSTILE = ["<img src=x onerror=alert(1)>", "\"><script>alert(2)</script>", "a\"b'c`d&amp;<!--",
            "\u202eright to left \u05d0\u05d1", "\u00e9\u4e2d\U0001f600", 255 * "x", "]]>'\"</style>",
            "javascript:alert(3)"]
+
+RULES = [("exam.today", "--cron", "0 8 * * mon-fri", "--zone", "Europe/London"),
+         ("exam.report", "--cron", "30 7 L * ?", "--zone", "Asia/Kathmandu"),
+         ("clock.moves", "--cron", "30 1 28 3 ?", "--zone", "Europe/London"),
+         ("sweep <b>", "--every", "6h")]
 
 CONTRAST = """(() => {
   const light = (c) => { const v = c.map((x) => { x /= 255;
@@ -45,6 +52,8 @@ def fill(place):
     place.run("topic", "set", "game.x", "--queue", "--max", "50")
     place.run("push", "--topic", "game.x", "--id", HOSTILE[0], "--data", HOSTILE[1])
     place.run("topic", "pause", "mail")
+    for one, *rule in RULES:
+        place.run("add", "--topic", "exam", "--id", one, *rule)
     place.run("import", lines=[{"id": "dead " + one[:200], "topic": "late" + one[:50],
                                 "at": "2020-01-01T00:00:00Z", "late_after": "1s"}
                                for one in HOSTILE[:4]])
@@ -59,11 +68,14 @@ def test_numbers_are_those_of_stats(place):
     with Browser() as web:
         def same():
             stats, topics = place.json("stats")[0], place.json("topic", "list")
+            hour = (time.time() + 3600) * 1e6
+            soon = sum(1 for one in place.json("list") if one["due"] < hour)
             web.open(server, "/")
-            return (web.number_of("pending") == stats["pending"] == 128 and
+            return (web.number_of("pending") == stats["pending"] == 132 and
                     web.number_of("dead") == stats["dead"] == 4 and
                     web.number_of("fired") == stats["owner_report"]["fired"] and
                     web.number_of("waiting") == sum(one["waiting"] for one in topics) == 1 and
+                    web.number_of("next_hour") == soon >= 9 and
                     stats["owner"] in web.text("[data-key=owner]"))
         await_that(same, "the page as stats --json")
         web.open(server, "/topics")
@@ -73,10 +85,19 @@ def test_numbers_are_those_of_stats(place):
     assert rows == [[one["topic"], one["pending"]] for one in place.json("topic", "list")], rows
 
 
+def hostile_rules(place, owner):
+    """Schedules with hostile ids, topics, and rules that no durawheel would have written."""
+    owner.end()
+    for one in HOSTILE:
+        place.run("add", "--topic", "r" + one[:50], "--id", "rule " + one[:250], "--every", "1h")
+        set_rule(place.store[len("sqlite:"):], "rule " + one[:250], "every 1h; zone " + one)
+
+
 def test_hostile_text_runs_nothing(place):
-    fill(place)
+    owner = fill(place)
     server = Server(place, *ANY, "--show-data")
     paths = VIEWS + ["/timers?id=" + urllib.parse.quote(one, safe="") for one in HOSTILE]
+    hostile_rules(place, owner)
     with Browser() as web:
         for path in paths:
             web.call("Page.navigate", url="http://%s%s" % (server.host, path))
@@ -92,6 +113,12 @@ def test_hostile_text_runs_nothing(place):
         web.open(server, "/timers")
         shown = web.value("Array.from(document.querySelectorAll('tbody th bdi'), (b) => b.textContent)")
         assert not set(HOSTILE) - set(shown), shown
+        web.open(server, "/schedules")
+        shown = web.value("Array.from(document.querySelectorAll('main bdi'), (b) => b.textContent)")
+        for one in HOSTILE:
+            assert "rule " + one[:250] in shown and "r" + one[:50] in shown, (one, shown)
+            assert "every 1h; zone " + one in shown, (one, shown)
+        assert web.value("document.querySelectorAll('main img, main script, main b').length") == 0
         assert not web.faults(), web.faults()
         # That a fault would have been seen:
         web.value("document.body.append(Object.assign(document.createElement('script'), "
@@ -106,12 +133,31 @@ def test_without_javascript_tables_stand(place):
     with Browser() as web:
         web.call("Emulation.setScriptExecutionDisabled", value=True)
         for path, words in ("/", "Pending"), ("/topics", "order.timeout"), ("/timers", "order.timeout:000"), (
-                "/dead", "LATE"):
+                "/schedules", "cron 0 8 * * mon-fri"), ("/dead", "LATE"):
             web.open(server, path)
             text = web.value("document.body.innerText")
             assert words in text and "Firing" in text and "Without JavaScript" in text, text
             assert web.value("document.getElementById('pause').offsetHeight") == 0
         assert web.value("document.querySelectorAll('tbody tr').length") == 4
+
+
+def test_schedules_are_those_of_when(place):
+    fill(place)
+    server = Server(place, *ANY)
+    with Browser() as web:
+        web.open(server, "/schedules")
+        rows = dict(web.value("""Array.from(document.querySelectorAll('.schedule'), (row) =>
+            [row.querySelector('bdi').textContent, row.querySelector('.times').innerText])"""))
+    assert list(rows) == [one["id"] for one in place.json("list", "--recurring")], rows
+    for one, *rule in RULES[:3]:
+        shown = " ".join(rows[one].split())
+        for at in place.json("when", *rule, "--count", "3"):
+            text = at["local"].replace("T", " ") + (" " + at["note"] if at["note"] else "")
+            assert text in shown, (text, shown)
+            assert time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(
+                at["occurrence"] / 1e6)) in shown, (at, shown)
+    assert "does not exist" in rows["clock.moves"], rows
+    return "%d schedules" % len(rows)
 
 
 def test_news_come_without_a_reload(place):
@@ -147,10 +193,11 @@ def test_keyboard_and_names(place):
     with Browser() as web:
         web.open(server, "/")
         reached = []
-        for _ in range(7):
+        for _ in range(8):
             web.press("Tab", 9)
             reached.append(web.value("document.activeElement.textContent"))
-        assert reached == ["Skip to the content", "Now", "Topics", "Timers", "Dead", "Pause",
+        assert reached == ["Skip to the content", "Now", "Topics", "Timers", "Dead", "Schedules",
+                           "Pause",
                            "Metrics"], reached
         web.value("document.getElementById('pause').focus()")
         web.press("Enter", 13)

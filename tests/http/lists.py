@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""tests/http/lists.py BUILD_DIR [NAME...]: what the web server lists, and how much of it: schedules,
+searches, pages of at most 60 KiB, metrics. Each function test_* is a case in a store of its own.
+Prints what became of each; exit 1 if a case failed."""
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.parse
+
+from place import Server, await_that, run_cases
+
+ANY = ("--http", "127.0.0.1:0")
+PAGE_MAX = 60 * 1024
+METRICS_MAX = 512 * 1024
+RULES = {"exam.today": ("--cron", "0 8 * * mon-fri", "--zone", "Europe/London"),
+         "exam.report": ("--cron", "30 7 L * ?", "--zone", "Asia/Kathmandu"),
+         "sweep": ("--cron", "*/5 * * * *")}
+
+
+def schedules(server, query=""):
+    return server.get("/api/v1/schedules" + query).json()
+
+
+def test_schedules_are_those_of_the_command(place):
+    place.add(3)
+    for one, rule in RULES.items():
+        place.run("add", "--topic", "exam", "--id", one, "--data", "secret data", *rule)
+    place.run("add", "--topic", "t", "--id", "twice", "--every", "1h", "--times", "2")
+    server = Server(place, *ANY)
+    answer = schedules(server)
+    mine = place.json("list", "--recurring")
+    assert answer["whole"] and not answer["searching"] and answer["searched"] == 7, answer
+    assert [one["id"] for one in answer["schedules"]] == [one["id"] for one in mine]
+    for its, one in zip(answer["schedules"], mine, strict=True):
+        assert its["size"] == len(one.pop("data")) and its.items() >= one.items(), (its, one)
+        assert "data" not in its
+        if one["id"] in RULES:
+            assert its["occurrences"] == place.json("when", *RULES[one["id"]], "--count", "3"), its
+        else:  # only its owner knows when the count is over
+            assert len(its["occurrences"]) == 1, its
+    assert [schedules(server, "?limit=1&skip=%d" % i)["schedules"][0]["id"] for i in range(4)] == [
+        one["id"] for one in mine]
+    assert schedules(server, "?limit=3")["next"] == 3
+    assert schedules(server, "?limit=4")["next"] is None
+    assert schedules(server, "?skip=4") == {"schedules": [], "next": None, "searched": 7,
+                                            "whole": True, "searching": False}
+
+
+def test_last_occurrence_is_known_once_it_is_seen(place):
+    place.run("add", "--topic", "t", "--id", "often", "--every", "1s")
+    server = Server(place, *ANY)
+    first = schedules(server)["schedules"][0]
+    assert "last" not in first, first
+    place.owner("--topic", "t", "--exec", "true")
+    known = await_that(lambda: next((one for one in schedules(server)["schedules"]
+                                     if "last" in one), None), "the last occurrence")
+    assert first["occurrence"] <= known["last"] < known["occurrence"], (first, known)
+    assert "<dt>Last</dt>" in server.get("/schedules").body.decode()
+
+
+def test_many_timers_are_searched_in_pages(place):
+    place.run("import", lines=[{"id": "%05d" % i, "topic": "t", "in": "1h"} for i in range(5500)])
+    place.run("add", "--topic", "t", "--id", "rare", "--cron", "0 0 1 1 ?")
+    server = Server(place, *ANY)
+    seen = set()
+
+    def search():
+        answer = schedules(server)
+        seen.add(answer["searched"])
+        assert answer["searching"] != answer["whole"], answer
+        return answer["whole"] and answer
+    answer = await_that(search, "the whole search")
+    assert answer["searched"] == 5501 and answer["schedules"][0]["id"] == "rare", answer
+    assert all(count % 1000 == 0 or count == 5501 for count in seen), seen
+    return "searched %s" % sorted(seen)
+
+
+def test_prefix_finds_timers(place):
+    place.run("import", lines=[{"id": one + "%03d" % i, "topic": "t%d" % (i % 2), "in": "1h"}
+                               for one in ("a:", "a:b", "A:", "\u00e9:") for i in range(60)])
+    server = Server(place, *ANY)
+    for prefix, topic, count in ("a:", "", 120), ("a:b", "", 60), ("\u00e9", "", 60), (
+            "a:b", "t1", 30), ("x", "", 0):
+        query = urllib.parse.urlencode({"prefix": prefix, "limit": 500, **(
+            {"topic": topic} if topic else {})})
+        got = [one["id"] for one in server.get("/api/v1/timers?" + query).json()["timers"]]
+        assert len(got) == count and all(one.startswith(prefix) for one in got), (prefix, got)
+        query = urllib.parse.urlencode({"id": "", "prefix": prefix, "topic": topic})
+        page = server.get("/timers?" + query).body.decode()
+        assert page.count('scope="row"') == min(count, 100), (prefix, page)
+
+
+def pages(server, path):
+    """The rows of a list, by its links to the next page."""
+    sizes, rows = [], []
+    while path:
+        body = server.get(path).body
+        text = body.decode()
+        sizes.append(len(body))
+        rows += re.findall(r'<(?:th (?:scope="row" class="name"|class="name" scope="row")>|li class="schedule"><h2>)'
+                           r'(?:<a href="[^"]*">)?<bdi>(.*?)</bdi>', text)
+        found = re.search(r'rel="next" href="([^"]*)"', text)
+        path = found and found.group(1).replace("&amp;", "&")
+    return sizes, rows
+
+
+def test_no_page_is_larger_than_60_kib(place):
+    names = [("%03d" % i) + 252 * "\"" for i in range(130)]
+    place.run("import", lines=[{"id": one, "topic": one[:63], "in": "1h", "data": 3000 * "\""}
+                               for one in names])
+    place.run("import", lines=[{"id": one, "topic": one[:63], "at": "2020-01-01T00:00:00Z",
+                                "late_after": "1s"} for one in ("dead" + one[:251] for one in names)])
+    place.owner()
+    await_that(lambda: place.json("stats")[0]["dead"] == 130, "dead letters")
+    for one in names[:40]:
+        place.run("add", "--topic", one[:63], "--id", "r" + one[:254], "--every", "2h")
+    server = Server(place, *ANY, "--show-data")
+    await_that(lambda: len(server.get("/api/v1/topics").json()["topics"]) == 260, "all topics")
+    largest = {}
+    for path, count in ("/topics", 260), ("/timers", 170), ("/dead", 130), ("/schedules", 40):
+        sizes, rows = pages(server, path)
+        assert len(rows) == len(set(rows)) == count, (path, len(rows), len(set(rows)))
+        largest[path] = max(sizes)
+    sizes, _ = pages(server, "/timers?id=" + urllib.parse.quote(names[0]))
+    largest["one timer"] = max(sizes)
+    sizes, rows = pages(server, "/timers?" + urllib.parse.urlencode(
+        {"prefix": names[0][:3], "topic": names[0][:63]}))
+    assert len(rows) == 1, rows
+    largest["/"] = len(server.get("/").body)
+    assert max(largest.values()) <= PAGE_MAX, largest
+    return ", ".join("%s %d" % item for item in largest.items())
+
+
+def totals(server):
+    """Each counter, and its value."""
+    return dict(re.findall(r"^(durawheel_[a-z_]+_(?:total|count|bucket)(?:\{[^\n]*\})?) ([0-9.e+]+)$",
+                           server.get("/metrics").body.decode(), re.MULTILINE))
+
+
+def check_text(text):
+    if not shutil.which("promtool"):
+        return "promtool is not installed"
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return "promtool finds nothing"
+
+
+def test_metrics_of_200_topics(place):
+    names = [("%03d" % i) + 60 * "t" for i in range(200)]
+    for one in names[::25]:
+        place.run("topic", "set", one, "--queue")
+    place.run("import", lines=[{"id": one, "topic": one, "in": "0"} for one in names])
+    owner = Server(place, *ANY, "--exec", "true", "--jobs", "8", command="run")
+    beside = Server(place, *ANY)
+    for server in owner, beside:
+        text = await_that(lambda: (lambda body: body.count(
+            b"durawheel_topic_lateness_seconds{") >= 500 and body)(server.get("/metrics").body),
+                          "the times of all topics")
+        assert len(text) <= METRICS_MAX, len(text)
+        words = check_text(text)
+    return "%d bytes; %s" % (len(text), words)
+
+
+def test_labels_are_escaped(place):
+    names = ["a\"b", "c\\d", "e}f{g=\"h\"", "<b>", "\u202ertl", "two words", 63 * "\""]
+    place.run("import", lines=[{"id": one, "topic": one, "in": "1h"} for one in names])
+    server = Server(place, *ANY, command="run")
+    text = await_that(lambda: (lambda body: body.count(b',state="pending"} 1\n') == len(names) and body)(
+        server.get("/metrics").body), "all topics").decode()
+    found = re.findall(r'^durawheel_timers\{topic="((?:[^"\\\n]|\\.)*)",state="pending"\} 1$', text,
+                       re.MULTILINE)
+    plain = [one.replace("\\\"", "\"").replace("\\\\", "\\") for one in found]
+    assert sorted(plain) == sorted(names), plain
+    return check_text(text.encode())
+
+
+def test_counters_grow_over_the_loss_of_an_owner(place):
+    server = Server(place, *ANY)
+    before = {}
+    for _ in range(2):
+        owner = place.owner("--exec", "true")
+        place.run("import", lines=[{"id": "now%d" % i, "topic": "t", "in": "0"} for i in range(5)])
+        name = 'durawheel_started_total{topic="t"}'
+        await_that(lambda: float(totals(server).get(name, 0)) == 5, "5 starts")
+        for name, value in totals(server).items():
+            assert float(value) >= 0 and before.get(name, value) is not None
+        before = totals(server)
+        owner.end(signal.SIGKILL)
+        await_that(lambda: b"durawheel_owner 0\n" in server.get("/metrics").body, "no owner")
+        left = totals(server)  # those of the owner are not told without one
+        for name, value in left.items():
+            assert float(value) >= float(before.get(name, 0)), (name, before.get(name), value)
+        time.sleep(0.1)
+    return "%d counters, %d without an owner" % (len(before), len(left))
+
+
+if __name__ == "__main__":
+    sys.exit(min(run_cases([item for item in list(globals().items())
+                            if item[0].startswith("test_")], sys.argv[1], sys.argv[2:]), 1))
