@@ -41,13 +41,26 @@ static bool is_same(const struct question *one, const struct question *other)
 	       strcmp(one->name, other->name) == 0 && strcmp(one->prefix, other->prefix) == 0;
 }
 
+static bool is_list(const struct ask *ask)
+{
+	return ask->question.kind >= ASK_TIMER;
+}
+
+/* shared_for: a list that took long is shared for as long as the next one has to wait. So a page
+ * that is fetched again every 2 s shows it, and does not wait. */
+static dw_usec shared_for(const struct ask *ask)
+{
+	dw_usec pause = LIST_PAUSE * (ask->answered - ask->began);
+
+	if (ask->question.kind == ASK_COMING)
+		return COMING_FOR;
+	return is_list(ask) && ask->status == DW_OK && pause > SHARED_FOR ? pause : SHARED_FOR;
+}
+
 static bool is_fresh(const struct ask *ask, dw_usec steady)
 {
-	dw_usec age = steady - ask->answered;
-
 	return ask->state == ASK_WAITING || ask->state == ASK_ASKED ||
-	       (ask->state == ASK_ANSWERED &&
-		age < (ask->question.kind == ASK_COMING ? COMING_FOR : SHARED_FOR));
+	       (ask->state == ASK_ANSWERED && steady - ask->answered < shared_for(ask));
 }
 
 /* is_better_room: `ask` is in nobody's use, and free or older than `room`. */
@@ -87,11 +100,6 @@ void asks_release(struct ask *ask)
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
-
-static bool is_list(const struct ask *ask)
-{
-	return ask->question.kind >= ASK_TIMER;
-}
 
 /* end_list: the next list waits, so that lists take a part of the time only. */
 static void end_list(struct asks *asks, dw_usec began)
@@ -181,15 +189,28 @@ static void read_metrics(dw *d, struct ask *ask)
 	free(text);
 }
 
-/* metrics_asked: the library has asked the store before us, and has heard its answer. */
-static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+static void metrics_status_told(dw *d, int status, const dw_store_status *store, void *user)
 {
-	(void)topics;
-	(void)count;
+	(void)store;
 	if (status == DW_OK)
 		read_metrics(d, user);
 	else
 		answer(user, status, NULL);
+}
+
+/* metrics_asked: the library has asked the store for its topics and its status before us. Of two
+ * questions of one kind the first one is answered first, but Redis may answer the topics before
+ * the status. Then we ask for the status, too. */
+static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	(void)topics;
+	(void)count;
+	if (status == DW_OK && dw_metrics(d, NULL, 0, NULL) == DW_EBUSY) {
+		status = dw_get_status(d, metrics_status_told, user);
+		if (status == DW_OK)
+			return;
+	}
+	metrics_status_told(d, status, NULL, user);
 }
 
 static json_t *cursor_of(const dw_cursor *next)

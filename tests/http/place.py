@@ -2,11 +2,13 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import time
+from types import SimpleNamespace
 
 PATIENCE = 120  # s; a busy machine needs a while
 
@@ -128,6 +130,19 @@ class Place:
                 process.child.kill()
                 process.child.wait()
         self.scratch.cleanup()
+
+    def use_redis(self):
+        """Keeps the timers in a Redis server of its own from now on."""
+        server = os.path.join(self.folder, "redis-server")
+        if not os.path.exists(server):  # Debian's redis-tools has the server under another name
+            os.symlink(shutil.which("redis-server") or shutil.which("redis-check-rdb"), server)
+        path = os.path.join(self.folder, "redis")
+        child = subprocess.Popen([server, "--port", "0", "--unixsocket", path, "--save", "",
+                                  "--dir", self.folder], stdout=subprocess.DEVNULL)
+        self.processes.append(SimpleNamespace(child=child))
+        await_that(lambda: os.path.exists(path), "redis-server")
+        self.store = self.environment["DURAWHEEL_STORE"] = "unix://" + path
+        self.environment["DURAWHEEL_NAME"] = "shop"
 
     def run(self, *arguments, lines=None, code=0):
         text = None if lines is None else "".join(json.dumps(line) + "\n" for line in lines)

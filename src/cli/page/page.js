@@ -2,10 +2,10 @@
 // The server makes the page. This fetches it again, and changes what differs: texts by
 // textContent; nodes of a parsed document, in which no script runs.
 (() => {
-  const every = 2000, patience = 5000;
+  const every = 2000, warnAfter = 4000, patience = 30000; // a long search takes a while
   const live = document.getElementById("live");
   const button = document.getElementById("pause");
-  let paused = false, busy = false, heard = new Date();
+  let paused = false, busy = false, heard = new Date(), asked = heard;
 
   const attributes = ["class", "href", "datetime", "data-value", "aria-label"];
 
@@ -41,10 +41,17 @@
     live.parentElement.classList.toggle("lost", lost);
   }
 
+  function lose() {
+    say("No answer since " + heard.toISOString().slice(11, 19) + " UTC", true);
+  }
+
   async function tick() {
+    if (busy && new Date() - asked > warnAfter)
+      lose();
     if (paused || busy || document.hidden)
       return;
     busy = true;
+    asked = new Date();
     try {
       const answer = await fetch(location.href, {
         cache: "no-store", signal: AbortSignal.timeout(patience)});
@@ -57,7 +64,7 @@
       heard = new Date();
       say("Updated every 2 s", false);
     } catch (fault) {
-      say("No answer since " + heard.toISOString().slice(11, 19) + " UTC", true);
+      lose();
     }
     busy = false;
   }
