@@ -16,18 +16,18 @@ static const char help_of_run[] =
     "  --topic T         only these topics; the others wait\n"
     "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
     "                    DW_DUE, DW_ATTEMPT set. Exit 0: done, 100: dead, else retry\n"
-    "  --exec-output O   stdout of commands is our stderr (default), or our stdout\n"
     "  --jobs N, --timeout D  so many commands at a time (4); a longer one is retried\n"
-    "  --batch N         N timers of a topic for each CMD: their lines on stdin\n"
-    "  --wait D          a timer waits so long for others (default: 0, at most 10s)\n"
+    "  --batch N, --wait D    N timers of a topic for each CMD: their lines on stdin\n"
+    "  --config FILE     what to run for each topic: see man durawheel.conf. SIGHUP\n"
+    "                    reads it again; with --check it is only checked\n"
     "  --standby         wait while another process owns the store, then take it over\n"
     "  --until-idle      stop when no timer is left\n"
-    "  --journal FILE    keeps verdicts while Redis is away\n"
-    "  --outage fire     fires what is due even then, while the lease lasts (or hold)\n"
-    "  --lease D         a silent owner of Redis loses it then (5s; 1m with fire)\n"
+    "  --journal FILE, --outage fire, --lease D   while Redis is away: man durawheel\n"
     "  --http ADDRESS    as serve, with --token-file, --allow-host, --show-data\n"
-    "\n"
-    "SIGTERM or SIGINT waits for running commands, at most 10 s or until the next.\n";
+    "  --log FORM        text, json or journal, on stderr, with time and level\n"
+    "  --exec-output O   stdout of commands is our stderr (default), or our stdout\n"
+    "  --stop-patience D how long SIGTERM waits for running commands (10s); a second\n"
+    "                    one ends them\n";
 
 #define HTTP_OPTIONS OPT_HTTP, OPT_TOKEN_FILE, OPT_ALLOW_HOST, OPT_SHOW_DATA
 
@@ -114,12 +114,13 @@ const struct command commands[] = {
     {
 	.name = "run",
 	.summary = "owns the store and fires: a line for each timer that is due",
-	.synopsis = "[--topic T]... [--exec CMD] [OPTION]...",
+	.synopsis = "[--topic T]... [--exec CMD | --config FILE] [OPTION]...",
 	.help = help_of_run,
 	.example = "durawheel run --topic mail --exec 'sendmail -t' --timeout 1m",
-	.options = OPTIONS(OPT_TOPIC, OPT_UNTIL_IDLE, OPT_EXEC, OPT_EXEC_OUTPUT, OPT_JOBS,
-			   OPT_TIMEOUT, OPT_STANDBY, OPT_JOURNAL, OPT_OUTAGE, OPT_LEASE, OPT_BATCH,
-			   OPT_WAIT, HTTP_OPTIONS),
+	.options =
+	    OPTIONS(OPT_TOPIC, OPT_UNTIL_IDLE, OPT_EXEC, OPT_EXEC_OUTPUT, OPT_JOBS, OPT_TIMEOUT,
+		    OPT_STANDBY, OPT_JOURNAL, OPT_OUTAGE, OPT_LEASE, OPT_BATCH, OPT_WAIT,
+		    HTTP_OPTIONS, OPT_CONFIG, OPT_CHECK, OPT_STOP_PATIENCE, OPT_LOG),
 	.run = command_run,
     },
     {
@@ -153,10 +154,10 @@ const struct command commands[] = {
 	.name = "serve",
 	.summary = "shows the timers and their owner by HTTP; changes nothing",
 	.synopsis = "[--http ADDRESS] [--token-file FILE] [--allow-host NAME]\n"
-		    "    [--show-data]",
+		    "    [--show-data] [--log text|json|journal]",
 	.help = help_of_serve,
 	.example = "durawheel serve --http 127.0.0.1:8990",
-	.options = OPTIONS(HTTP_OPTIONS),
+	.options = OPTIONS(HTTP_OPTIONS, OPT_LOG),
 	.run = command_serve,
 	.is_beside = true,
     },
@@ -343,7 +344,7 @@ const struct command commands[] = {
 	.help = help_of_work,
 	.example = "durawheel work --topic game.x --exec './report.sh' --jobs 2",
 	.options = OPTIONS(OPT_TOPIC, OPT_EXEC, OPT_EXEC_OUTPUT, OPT_JOBS, OPT_TIMEOUT, OPT_BATCH,
-			   OPT_WAIT),
+			   OPT_WAIT, OPT_LOG),
 	.run = command_work,
 	.is_beside = true,
     },

@@ -16,9 +16,9 @@ _durawheel_options()
 	'journal drop') echo '--yes' ;;
 	list) echo '--topic --prefix --due-from --due-before --recurring --limit --json' ;;
 	'dead list') echo '--topic --limit --json' ;;
-	run) echo '--topic --exec --exec-output --jobs --timeout --batch --wait --standby --until-idle --journal --outage --lease --http --token-file --allow-host --show-data' ;;
+	run) echo '--topic --exec --exec-output --jobs --timeout --batch --wait --standby --until-idle --journal --outage --lease --http --token-file --allow-host --show-data --config --check --stop-patience --log' ;;
 	top) echo '--every --once' ;;
-	serve) echo '--http --token-file --allow-host --show-data' ;;
+	serve) echo '--http --token-file --allow-host --show-data --log' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
 	when) echo '--cron --every --zone --from --until --except --count --json' ;;
@@ -28,7 +28,7 @@ _durawheel_options()
 	push) echo '--topic --id --data --data-file' ;;
 	take) echo '--topic --max --wait' ;;
 	ack) echo '--retry --dead --touch' ;;
-	work) echo '--topic --exec --batch --wait --jobs --timeout --exec-output' ;;
+	work) echo '--topic --exec --batch --wait --jobs --timeout --exec-output --log' ;;
 	purge) echo '--yes' ;;
 	esac
 }
@@ -42,7 +42,8 @@ _durawheel_takes_value()
 		--journal | --outage | --lease | --cron | --every | --zone | --from | --until | --except | \
 		--count | --times | --missed | --missed-age | --jitter | --store | --name | --shards | --max | \
 		--overflow | --expire | --hide | --retries | --backoff | --backoff-max | --factor | \
-		--time-limit | --retry | --http | --token-file | --allow-host) ;;
+		--time-limit | --retry | --http | --token-file | --allow-host | --config | --stop-patience | \
+		--log) ;;
 	*) return 1 ;;
 	esac
 }
@@ -147,7 +148,7 @@ _durawheel()
 		before=${COMP_WORDS[COMP_CWORD - 2]}
 	fi
 	case $before in
-	--data-file | --journal | --token-file)
+	--data-file | --journal | --token-file | --config)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		compopt -o filenames 2>/dev/null
 		return
@@ -158,6 +159,10 @@ _durawheel()
 		;;
 	--exec-output)
 		mapfile -t COMPREPLY < <(compgen -W 'stderr stdout' -- "$word")
+		return
+		;;
+	--log)
+		mapfile -t COMPREPLY < <(compgen -W 'text json journal' -- "$word")
 		return
 		;;
 	--overflow)

@@ -5,10 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/log.h"
 #include "cli/text.h"
 #include "durawheel/durawheel.h"
 
-enum { MESSAGE_SIZE = 2048 };
+enum { MESSAGE_SIZE = 2048, PLACE_SIZE = 512 };
 
 int exit_of(int error)
 {
@@ -65,22 +66,63 @@ static void mask(char *text)
 	}
 }
 
+static _Thread_local const char *place_of_fault;
+
+void complain_about(const char *place)
+{
+	place_of_fault = place;
+}
+
+/* as_key turns "--exec-output" at the beginning of a message into "exec_output". */
+static const char *as_key(char *message)
+{
+	size_t length;
+
+	if (strncmp(message, "--", 2) != 0)
+		return message;
+	length = strcspn(message, " ");
+	for (size_t i = 2; i < length; i++)
+		if (message[i] == '-')
+			message[i] = '_';
+	return message + 2;
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 0)))
+#endif
+static void
+speak(enum log_level level, const char *format, va_list arguments)
+{
+	char message[MESSAGE_SIZE], placed[MESSAGE_SIZE + PLACE_SIZE];
+	char line[sizeof placed * TEXT_STEP_SIZE];
+
+	if (vsnprintf(message, sizeof message, format, arguments) < 0)
+		message[0] = '\0';
+	if (place_of_fault)
+		(void)snprintf(placed, sizeof placed, "%.*s%s", PLACE_SIZE - 1, place_of_fault,
+			       as_key(message)); /* it fits */
+	else
+		(void)snprintf(placed, sizeof placed, "%s", message); /* it fits */
+	mask(placed);
+	(void)text_escape(placed, strlen(placed), line, sizeof line);
+	log_write(level, line);
+}
+
 int complain(int code, const char *format, ...)
 {
-	static const char prefix[] = "durawheel: ";
-	char message[MESSAGE_SIZE];
-	char line[sizeof prefix + MESSAGE_SIZE * TEXT_STEP_SIZE + 1];
-	size_t size = sizeof prefix - 1;
 	va_list arguments;
 
 	va_start(arguments, format);
-	if (vsnprintf(message, sizeof message, format, arguments) < 0)
-		message[0] = '\0';
+	speak(code == EXIT_DONE ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, format, arguments);
 	va_end(arguments);
-	mask(message);
-	memcpy(line, prefix, size);
-	size += text_escape(message, strlen(message), line + size, sizeof line - size - 1);
-	line[size++] = '\n';
-	(void)!write(STDERR_FILENO, line, size); /* if stderr fails, nobody can be told */
 	return code;
+}
+
+void warn(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	speak(LOG_LEVEL_WARN, format, arguments);
+	va_end(arguments);
 }

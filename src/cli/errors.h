@@ -21,13 +21,26 @@ enum exit_code {
 /* exit_of: the exit code of an enum dw_error. */
 int exit_of(int error);
 
-/* complain writes "durawheel: ", the message and a newline to stderr with one write(). Returns
- * code, so that a caller can return it in turn. Any thread may call it. */
+/* complain writes the message to stderr with one write(), after "durawheel: " or in the form of
+ * --log. Returns code, so that a caller can return it in turn. With EXIT_DONE it is no complaint,
+ * but news. Any thread may call it. */
 int complain(int code, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
+
+/* warn: the same, for something that went wrong and does not end the command. */
+void warn(const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 1, 2)))
+#endif
+    ;
+
+/* complain_about lets each complaint of this thread begin with a place, "FILE:LINE: ", and write
+ * the name of an option as the file does: exec_output for --exec-output. NULL ends it. The text
+ * must live until then. */
+void complain_about(const char *place);
 
 /* presentable: returns a misplaced word for a message. A word that may be a URL with a password is
  * replaced. */

@@ -61,6 +61,7 @@ static const char help_of_work[] =
     "  --jobs N          at most N commands at a time (default: 4)\n"
     "  --timeout D       a command that takes longer is ended, and its batch retried\n"
     "  --exec-output O   stdout of commands is our stderr (default), or our stdout\n"
+    "  --log FORM        text, json or journal, as run\n"
     "\n"
     "Exit 0: the batch is done. Exit 100: it is dead. Else it is retried. A line on\n"
     "descriptor 3 answers one message: {\"token\",\"verdict\":\"retry\",\"in\":\"1m\"}, or\n"

@@ -13,8 +13,9 @@
 #include "cli/shell.h"
 #include "cli/supervisor.h"
 
-int jobs_open(struct jobs *jobs)
+int jobs_open(struct jobs *jobs, jobs_over_fn over, void *user)
 {
+	*jobs = (struct jobs){.over = over, .user = user};
 	/* If SIGCHLD is ignored, the kernel does not report how children end. The disposition may
 	 * be inherited. */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR)
@@ -22,8 +23,7 @@ int jobs_open(struct jobs *jobs)
 	/* A container may have no init that reaps the orphans of a command. */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
 		return errno;
-	jobs->all = calloc(jobs->max, sizeof *jobs->all);
-	return jobs->all ? 0 : ENOMEM;
+	return 0;
 }
 
 void jobs_close(struct jobs *jobs)
@@ -65,38 +65,57 @@ static int open_note(void)
 	return note;
 }
 
-static int start(struct jobs *jobs, const struct shell_input *input, pid_t *ret_pid, int *ret_note)
+/* make_room: 0, or ENOMEM. */
+static int make_room(struct jobs *jobs)
+{
+	size_t room = jobs->room == 0 ? 8 : 2 * jobs->room;
+	struct exec_job *all;
+
+	if (jobs->count < jobs->room)
+		return 0;
+	all = realloc(jobs->all, room * sizeof *all);
+	if (!all)
+		return ENOMEM;
+	jobs->all = all;
+	jobs->room = room;
+	return 0;
+}
+
+static int start(struct jobs *jobs, const struct job_way *way, const struct shell_input *input,
+		 pid_t *ret_pid, int *ret_note)
 {
 	struct shell_input whole = *input;
-	int error;
+	int error = job_way_is_full(way) ? EAGAIN : make_room(jobs);
 
-	if (jobs->count == jobs->max)
-		return EAGAIN;
+	if (error != 0)
+		return error;
 	whole.note = open_note();
 	if (whole.note < 0)
 		return errno;
-	error = shell_start(jobs->command, jobs->output, &whole, ret_pid);
+	error = shell_start(way->words, way->output, &whole, ret_pid);
 	if (error != 0)
 		(void)close(whole.note); /* nothing is in it */
 	*ret_note = whole.note;
 	return error;
 }
 
-int jobs_start(struct jobs *jobs, const struct shell_input *input, struct job_item *items,
-	       size_t count)
+int jobs_start(struct jobs *jobs, struct job_way *way, const struct shell_input *input,
+	       struct job_item *items, size_t count)
 {
 	pid_t pid;
 	int note = -1;
-	int error = start(jobs, input, &pid, &note);
+	int error = start(jobs, way, input, &pid, &note);
 
 	if (error != 0)
 		return error;
 	jobs->all[jobs->count++] = (struct exec_job){.pid = pid,
+						     .way = way,
 						     .items = items,
 						     .count = count,
 						     .answers = input->answers,
 						     .note = note,
-						     .until = after(jobs->timeout)};
+						     .until = after(way->timeout)};
+	way->running++;
 	jobs->held += count;
 	return 0;
 }
@@ -115,6 +134,7 @@ static void finish(struct jobs *jobs, size_t i)
 	struct exec_job job = jobs->all[i];
 
 	jobs->all[i] = jobs->all[--jobs->count];
+	job.way->running--;
 	jobs->held -= job.count;
 	read_note(&job);
 	jobs->over(&job, jobs->user);

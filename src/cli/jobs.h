@@ -1,5 +1,5 @@
 /* Runs one command for each delivery, or each batch of deliveries, below a supervisor of its own
- * (cli/supervisor.h).
+ * (cli/supervisor.h). The commands of different topics may differ: each has its job_way.
  *
  * A job is over when its supervisor has ended. A supervisor ends with the shell of its command. If
  * we end the job, because its time is over or because we stop, the supervisor ends with the last
@@ -29,8 +29,19 @@ struct job_item {
 	bool is_answered; /* of work: the command has answered it by itself */
 };
 
+/* How the commands of a topic run. It must live as long as its jobs run. A change counts for jobs
+ * that start later. */
+struct job_way {
+	char **words; /* the command and its arguments, and a NULL */
+	int output;   /* the descriptor for the stdout of the commands */
+	size_t max;
+	dw_usec timeout; /* DW_NEVER: no time limit */
+	size_t running;  /* jobs of this way */
+};
+
 struct exec_job {
 	pid_t pid; /* the supervisor */
+	struct job_way *way;
 	struct job_item *items;
 	size_t count;
 	dw_usec until; /* steady time when it is overdue, or DW_NEVER */
@@ -49,20 +60,17 @@ struct exec_job {
 typedef void (*jobs_over_fn)(struct exec_job *, void *user);
 
 struct jobs {
-	const char *command;
-	int output; /* the descriptor for the stdout of the commands */
-	size_t max;
-	dw_usec timeout; /* DW_NEVER: no time limit */
 	jobs_over_fn over;
 	void *user;
-	struct exec_job *all; /* an array of max jobs; the first count are running */
+	struct exec_job *all; /* an array with room for so many; the first count are running */
+	size_t room;
 	size_t count;
 	size_t held; /* deliveries of all running jobs */
 };
 
-/* jobs_open: the caller has filled in the fields of *jobs that say how and how many commands run.
- * 0, or an errno. From now on this process reaps every orphan that a command leaves behind. */
-int jobs_open(struct jobs *);
+/* jobs_open: 0, or an errno. From now on this process reaps every orphan that a command leaves
+ * behind. */
+int jobs_open(struct jobs *, jobs_over_fn over, void *user);
 /* jobs_close frees memory. It does not end running jobs. */
 void jobs_close(struct jobs *);
 
@@ -71,9 +79,16 @@ void jobs_close(struct jobs *);
 struct job_item *jobs_items(size_t count);
 void jobs_items_free(struct job_item *, size_t count);
 
-/* jobs_start starts a job, which owns the items from then on. 0, or an errno; EAGAIN: max jobs are
- * running. */
-int jobs_start(struct jobs *, const struct shell_input *, struct job_item *items, size_t count);
+/* job_way_is_full: as many jobs run as the way allows. */
+static inline bool job_way_is_full(const struct job_way *way)
+{
+	return way->running >= way->max;
+}
+
+/* jobs_start starts a job, which owns the items from then on. 0, or an errno; EAGAIN: the way is
+ * full. */
+int jobs_start(struct jobs *, struct job_way *, const struct shell_input *, struct job_item *items,
+	       size_t count);
 
 /* jobs_reap: call it after SIGCHLD. jobs_tick: call it at the steady time that jobs_wake() returns,
  * which is DW_NEVER if no job has a time limit. */

@@ -62,9 +62,9 @@ int main(int argc, char **argv)
 	struct options options;
 	int code;
 
-	if (argc == 3 &&
-	    strcmp(argv[0], SUPERVISOR_NAME) == 0) /* we are a supervisor, started by run --exec */
-		return supervise(argv[1], argv[2]);
+	if (argc > 2 &&
+	    strcmp(argv[0], SUPERVISOR_NAME) == 0) /* we are a supervisor, started by jobs.c */
+		return supervise(argv[1], argv + 2);
 	if (session_prepare() != EXIT_DONE)
 		return EXIT_FAILED;
 	code = options_parse(argc, argv, &options);

@@ -84,6 +84,10 @@ static const struct option table[] = {
     {"data-first", no_argument, NULL, LONG_OPTION + OPT_DATA_FIRST},
     {"wait-max", required_argument, NULL, LONG_OPTION + OPT_WAIT_MAX},
     {"once", no_argument, NULL, LONG_OPTION + OPT_ONCE},
+    {"config", required_argument, NULL, LONG_OPTION + OPT_CONFIG},
+    {"check", no_argument, NULL, LONG_OPTION + OPT_CHECK},
+    {"stop-patience", required_argument, NULL, LONG_OPTION + OPT_STOP_PATIENCE},
+    {"log", required_argument, NULL, LONG_OPTION + OPT_LOG},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");
@@ -295,4 +299,15 @@ int options_shards(const struct options *options, unsigned *ret_shards)
 	if (code == EXIT_DONE)
 		*ret_shards = (unsigned)count;
 	return code;
+}
+
+int options_log(const struct options *options, enum log_form *ret_form)
+{
+	const char *name = options->value[OPT_LOG];
+	int form = log_form_of(name);
+
+	if (form < 0)
+		return complain(EXIT_USAGE, "--log \"%.300s\": write text, json or journal", name);
+	*ret_form = (enum log_form)form;
+	return EXIT_DONE;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/log.h"
 #include "durawheel/durawheel.h"
 
 enum option_id {
@@ -81,6 +82,10 @@ enum option_id {
 	OPT_DATA_FIRST,
 	OPT_WAIT_MAX,
 	OPT_ONCE,
+	OPT_CONFIG,
+	OPT_CHECK,
+	OPT_STOP_PATIENCE,
+	OPT_LOG,
 	OPT_COUNT
 };
 /* OPTIONS: the options of a command. */
@@ -129,5 +134,8 @@ int options_shards(const struct options *, unsigned *ret_shards);
 int options_duration(const struct options *, enum option_id, dw_usec *ret_duration);
 int options_time(const struct options *, enum option_id, dw_usec *ret_time);
 int options_count(const struct options *, enum option_id, size_t *ret_count);
+
+/* options_log: the form of --log, or that for stderr. EXIT_DONE, or complains. */
+int options_log(const struct options *, enum log_form *ret_form);
 
 #endif

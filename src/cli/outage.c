@@ -16,7 +16,10 @@ void outage_log_line(dw_log_level level, const char *line, void *user)
 
 	if (level > DW_LOG_WARN)
 		return;
-	(void)complain(EXIT_FAILED, "%s", line);
+	if (level == DW_LOG_WARN)
+		warn("%s", line);
+	else
+		(void)complain(EXIT_FAILED, "%s", line);
 	if (pthread_equal(pthread_self(), outage->thread))
 		(void)snprintf(outage->line, sizeof outage->line, "%s",
 			       line); /* a long line is cut */

@@ -12,6 +12,7 @@ struct outbox_entry {
 	struct outbox_entry *next;
 	dw_token token;
 	dw_verdict verdict;
+	bool has_run;
 	size_t size;
 	size_t written;
 	char bytes[];
@@ -38,7 +39,7 @@ static void drop_first(struct outbox *outbox)
 void outbox_drop(struct outbox *outbox, outbox_settle_fn settle, void *user)
 {
 	while (outbox->first) {
-		if (settle)
+		if (settle && outbox->first->has_run)
 			settle(&outbox->first->token, outbox->first->verdict, user);
 		drop_first(outbox);
 	}
@@ -70,9 +71,9 @@ static bool append(struct outbox *outbox, const struct outbox_entry *head, const
 }
 
 enum outbox_state outbox_put(struct outbox *outbox, const dw_token *token, dw_verdict verdict,
-			     const struct line *line)
+			     const struct line *line, bool has_run)
 {
-	struct outbox_entry head = {.token = *token, .verdict = verdict};
+	struct outbox_entry head = {.token = *token, .verdict = verdict, .has_run = has_run};
 	ssize_t written = 0;
 
 	if (!outbox->first)
@@ -123,7 +124,7 @@ void outbox_cut(struct outbox *outbox, outbox_settle_fn settle, void *user)
 	while (outbox->last != torn) {
 		struct outbox_entry *rest = torn ? torn->next : outbox->first;
 
-		if (settle)
+		if (settle && rest->has_run)
 			settle(&rest->token, rest->verdict, user);
 		if (torn)
 			torn->next = rest->next;

@@ -32,9 +32,11 @@ void outbox_close(struct outbox *);
 /* Called for each delivery whose line has left the outbox. */
 typedef void (*outbox_settle_fn)(const dw_token *, dw_verdict, void *user);
 
-/* outbox_put writes the line, or keeps it with its delivery and verdict. OUTBOX_FAILED: errno says
- * why, and the line was not kept. */
-enum outbox_state outbox_put(struct outbox *, const dw_token *, dw_verdict, const struct line *);
+/* outbox_put writes the line, or keeps it with its delivery and verdict. has_run: a command has run
+ * for it, so it is settled even if its line is dropped. OUTBOX_FAILED: errno says why, and the line
+ * was not kept. */
+enum outbox_state outbox_put(struct outbox *, const dw_token *, dw_verdict, const struct line *,
+			     bool has_run);
 
 /* outbox_drain writes as much as stdout takes, and calls settle for each finished line.
  * OUTBOX_WRITTEN: no line waits any more. */
@@ -46,7 +48,7 @@ bool outbox_is_full(const struct outbox *);
 bool outbox_is_torn(const struct outbox *);
 
 /* outbox_cut drops all lines but a partly written one. outbox_drop drops that one too. Both call
- * settle for each dropped line, unless settle is NULL. */
+ * settle for each dropped line for which a command has run, unless settle is NULL. */
 void outbox_cut(struct outbox *, outbox_settle_fn settle, void *user);
 void outbox_drop(struct outbox *, outbox_settle_fn settle, void *user);
 

@@ -3,7 +3,7 @@
  * Without --exec a timer is settled once its line is written. Lines that stdout does not take at
  * once wait in the outbox, and their deliveries are held. With --exec a delivery is held while its
  * command runs. Then the line is written, which says how the command ended, and the timer is
- * settled or retried.
+ * settled or retried. With --config each topic has its own command, or lines.
  *
  * If there is no room for another line or command, the library is paused. So the order is kept, and
  * a reader that stops for an hour costs an hour. (A retry would count against the timer and change
@@ -20,241 +20,25 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/errors.h"
-#include "cli/http.h"
-#include "cli/jobs.h"
-#include "cli/line.h"
-#include "cli/outage.h"
-#include "cli/outbox.h"
+#include "cli/log.h"
 #include "cli/run_batch.h"
+#include "cli/run_core.h"
 #include "cli/run_exec.h"
-#include "cli/run_idle.h"
+#include "cli/run_fire.h"
 #include "cli/run_loading.h"
-#include "cli/service.h"
+#include "cli/run_reload.h"
+#include "cli/run_stop.h"
 #include "cli/session.h"
 #include "cli/signals.h"
-#include "cli/supervisor.h"
 
 enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
-
-/* STOP_PATIENCE: how long a stopping run waits for its commands before it ends them. KILL_PATIENCE:
- * how long it waits after SIGKILL. */
-#define STOP_PATIENCE DW_SECONDS(10)
-#define KILL_PATIENCE DW_SECONDS(1)
-/* A second signal ends the commands at once. But a terminal, timeout(1) or a supervisor may send
- * one signal both to us and to our group: the second copy arrives a moment later. A signal so soon
- * after the first therefore does not count. */
-#define SAME_SIGNAL DW_MILLISECONDS(200)
-
-struct runner {
-	dw *d;
-	struct run_idle idle;
-	bool until_idle;
-	struct outbox outbox;
-	struct jobs jobs;       /* used with --exec */
-	dw_batch_options batch; /* max 0: without --batch */
-	struct line line;
-	struct outage outage;
-	struct progress loading; /* shown on a terminal until every timer is loaded */
-	struct http *http;       /* of --http, or NULL */
-	struct service service;
-	int signal_fd;
-	bool paused;
-	bool mute;   /* stdout has failed */
-	bool loaded; /* "running" was printed; later loads are printed only if they find timers */
-	bool stop;
-	bool hurried;    /* the commands were told to end */
-	bool over;       /* no command is waited for any longer */
-	dw_usec stopped; /* steady: when stop was set */
-	uint32_t signal; /* the signal that stopped us; 0: none */
-	dw_usec patient_until;
-	int code;
-};
-
-static dw_verdict run_fires(dw *, const dw_firing *, void *user);
-static void run_fires_batch(dw *, dw_batch *, void *user);
-
-static int handle_topic(struct runner *runner, const char *topic, bool fires)
-{
-	if (fires && runner->batch.max > 0)
-		return dw_on_batch(runner->d, topic, &runner->batch, run_fires_batch, runner);
-	return dw_on(runner->d, topic, fires ? run_fires : NULL, runner);
-}
-
-/* handle registers the handler of every topic, or removes it. */
-static int handle(struct runner *runner, bool fires)
-{
-	for (size_t i = 0; i < runner->idle.topic_count; i++) {
-		int status = handle_topic(runner, runner->idle.topics[i], fires);
-
-		if (status != DW_OK)
-			return complain(exit_of(status), "--topic %.300s: %s",
-					runner->idle.topics[i], why(runner->d, status));
-	}
-	return EXIT_DONE;
-}
-
-/* stop ends the run. Timers that were not delivered go back to the store. */
-static void stop(struct runner *runner, int code)
-{
-	if (runner->stop)
-		return;
-	runner->stop = true;
-	runner->code = code;
-	runner->stopped = session_steady();
-	runner->patient_until = runner->stopped + STOP_PATIENCE;
-	service_stopping(&runner->service, STOP_PATIENCE + 2 * SUPERVISOR_GRACE + SESSION_PATIENCE);
-	(void)handle(runner, false); /* removing handlers cannot fail */
-	if (runner->jobs.count > 0)
-		(void)complain(code, "stopping: waiting for %zu running, at most %d s",
-			       runner->jobs.count, (int)(STOP_PATIENCE / DW_SECONDS(1)));
-}
-
-static void stop_for_stdout(struct runner *runner, int error)
-{
-	runner->mute = true;
-	if (!runner->stop)
-		stop(runner, complain(EXIT_FAILED, "cannot write to stdout: %s", strerror(error)));
-}
-
-/* hurry ends the commands that still run. The second call gives up waiting for their end. */
-static void hurry(struct runner *runner)
-{
-	runner->over = runner->hurried;
-	runner->hurried = true;
-	if (!runner->over)
-		(void)complain(EXIT_FAILED, "ending %zu running: they are delivered again",
-			       runner->jobs.count);
-	jobs_stop(&runner->jobs);
-	runner->patient_until = session_steady() + SUPERVISOR_GRACE + KILL_PATIENCE;
-}
-
-/* regulate pauses firing while there is no room for more lines or commands, and resumes it
- * after. */
-static void regulate(struct runner *runner)
-{
-	bool executes = runner->jobs.command != NULL;
-	size_t next = runner->batch.max > 0 ? runner->batch.max : 1;
-	bool full = outbox_is_full(&runner->outbox) ||
-		    runner->outbox.count + runner->jobs.held + next > DW_HOLDS_MAX ||
-		    (executes && runner->jobs.count >= runner->jobs.max);
-
-	if (full == runner->paused)
-		return;
-	runner->paused = full;
-	(void)(full ? dw_pause(runner->d)
-		    : dw_resume(runner->d)); /* cannot fail on our own handle */
-}
-
-static void settle(const dw_token *token, dw_verdict verdict, void *user)
-{
-	struct runner *runner = user;
-	int status = dw_settle(runner->d, token, verdict, -1, NULL, NULL);
-
-	if (status != DW_OK)
-		(void)complain(EXIT_FAILED, "%s is delivered and not settled: %s", token->id,
-			       why(runner->d, status));
-}
-
-static void drain(struct runner *runner)
-{
-	if (outbox_drain(&runner->outbox, settle, runner) == OUTBOX_FAILED)
-		stop_for_stdout(runner, errno);
-}
-
-/* ---- Firing ------------------------------------------------------------------------------ */
-
-static dw_verdict print(struct runner *runner, const dw_firing *firing)
-{
-	if (!line_of_firing(&runner->line, firing)) {
-		stop(runner, complain(EXIT_FAILED, "out of memory"));
-		return DW_HOLD;
-	}
-	switch (outbox_put(&runner->outbox, firing->token, DW_DONE, &runner->line)) {
-	case OUTBOX_WRITTEN:
-		return DW_DONE;
-	case OUTBOX_WAITING:
-		return DW_HOLD;
-	default:
-		stop_for_stdout(runner, errno);
-		return DW_HOLD; /* never settled: closing gives it back */
-	}
-}
-
-static dw_verdict execute(struct runner *runner, const dw_firing *firings, size_t count)
-{
-	bool is_batch = runner->batch.max > 0;
-	int error = run_exec_start(&runner->jobs, firings, count, is_batch);
-
-	if (error == 0)
-		return DW_HOLD;
-	(void)complain(EXIT_FAILED, "%s: cannot start the command: %s; it is tried again later",
-		       is_batch ? firings->topic : firings->id, strerror(error));
-	return DW_RETRY;
-}
-
-static dw_verdict run_fires(dw *d, const dw_firing *firing, void *user)
-{
-	struct runner *runner = user;
-	dw_verdict verdict;
-
-	(void)d;
-	progress_clear(&runner->loading); /* stdout may be on the same terminal */
-	verdict = runner->jobs.command ? execute(runner, firing, 1) : print(runner, firing);
-	regulate(runner);
-	return verdict;
-}
-
-static void run_fires_batch(dw *d, dw_batch *batch, void *user)
-{
-	struct runner *runner = user;
-	bool executes = runner->jobs.command != NULL;
-	dw_verdict verdict = DW_HOLD;
-
-	(void)d;
-	progress_clear(&runner->loading);
-	if (executes)
-		verdict = execute(runner, batch->firings, batch->count);
-	for (size_t i = 0; i < batch->count; i++)
-		batch->verdicts[i] =
-		    executes || runner->stop ? verdict : print(runner, &batch->firings[i]);
-	regulate(runner);
-}
-
-/* item_over writes the line of a timer whose command has ended, and settles the timer. */
-static void item_over(struct runner *runner, struct job_item *item, int exit, dw_verdict verdict)
-{
-	enum outbox_state state = OUTBOX_FAILED;
-
-	if (!line_add_exit(&item->line, exit))
-		errno = ENOMEM;
-	else if (!runner->mute)
-		state = outbox_put(&runner->outbox, &item->token, verdict, &item->line);
-	if (state == OUTBOX_FAILED)
-		stop_for_stdout(runner, errno);
-	if (state != OUTBOX_WAITING)
-		settle(&item->token, verdict, runner);
-}
-
-/* job_over: timers whose command we have stopped are given back when the handle is closed. */
-static void job_over(struct exec_job *job, void *user)
-{
-	struct runner *runner = user;
-	dw_verdict verdict = run_exec_verdict(job);
-
-	if (job->end == JOB_STOPPED)
-		return;
-	run_exec_tell(job);
-	if (verdict != DW_DONE)
-		run_exec_say(job, runner->d);
-	for (size_t i = 0; i < job->count; i++)
-		item_over(runner, &job->items[i],
-			  job->end == JOB_OVERDUE ? JOB_OVERDUE_EXIT : job->status, verdict);
-}
 
 /* ---- Loading and losing ------------------------------------------------------------------ */
 
@@ -278,18 +62,16 @@ static void run_event(dw *d, const dw_event *event, void *user)
 		return;
 	case DW_EVENT_OWNER_LOST:
 		run_loading_end(&runner->loading);
-		(void)complain(EXIT_FAILED, "%s: standing by", event->message);
+		warn("%s: standing by", event->message);
+		return;
+	case DW_EVENT_NO_HANDLER:
+		if (!run_fire_knows(runner, event->topic))
+			warn("%s", event->message);
 		return;
 	default:
 		if (!outage_is_logged(&runner->outage, event))
-			(void)complain(EXIT_FAILED, "%s", event->message);
+			warn("%s", event->message);
 	}
-}
-
-/* is_over: were we told to stop, and do we wait for no more commands? */
-static bool is_over(const struct runner *runner)
-{
-	return runner->stop && (runner->jobs.count == 0 || runner->over);
 }
 
 /* ---- The loop ---------------------------------------------------------------------------- */
@@ -312,35 +94,21 @@ static int wait_ms(const struct runner *runner)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/* is_another: is this a second signal, and not a copy of the first? The run may also have stopped
- * for another reason, for example because the reader of stdout has ended. Ctrl-C may cause both,
- * with the signal after the reader's end. */
-static bool is_another(const struct runner *runner, uint32_t signal)
-{
-	return (runner->signal != 0 && runner->signal != signal) ||
-	       session_steady() - runner->stopped >= SAME_SIGNAL;
-}
-
-static void stop_for_signal(struct runner *runner, uint32_t signal)
-{
-	if (!runner->stop) {
-		runner->signal = signal;
-		stop(runner, EXIT_DONE);
-	} else if (!runner->hurried && is_another(runner, signal)) {
-		hurry(runner);
-	}
-}
-
 static void take_signals(struct runner *runner)
 {
 	struct signalfd_siginfo signal;
+	bool reload = false;
 
 	while (read(runner->signal_fd, &signal, sizeof signal) == (ssize_t)sizeof signal) {
 		if (signal.ssi_signo == SIGCHLD)
 			jobs_reap(&runner->jobs);
+		else if (signal.ssi_signo == SIGHUP)
+			reload = true;
 		else
-			stop_for_signal(runner, signal.ssi_signo);
+			run_stop_for_signal(runner, signal.ssi_signo);
 	}
+	if (reload && !runner->stop)
+		run_reload(runner);
 }
 
 /* watch does the work that depends on time. */
@@ -348,8 +116,7 @@ static void watch(struct runner *runner)
 {
 	jobs_tick(&runner->jobs);
 	service_pass(&runner->service, runner->d);
-	if (runner->stop && session_steady() >= runner->patient_until)
-		hurry(runner);
+	run_stop_watch(runner);
 }
 
 /* step waits for events and handles them. */
@@ -366,19 +133,19 @@ static void step(struct runner *runner)
 	/* poll() refuses a list that is longer than the limit of open files. */
 	if (poll(fds, runner->http ? 4 : 3, wait_ms(runner)) < 0 && errno != EINTR) {
 		runner->over = true;
-		stop(runner, complain(EXIT_FAILED, "cannot wait: %s", strerror(errno)));
+		run_stop(runner, complain(EXIT_FAILED, "cannot wait: %s", strerror(errno)));
 		return;
 	}
 	if (fds[0].revents)
 		take_signals(runner);
 	if (fds[1].revents & POLLOUT)
-		drain(runner);
+		run_fire_drain(runner);
 	else if (fds[1].revents)
-		stop_for_stdout(runner, EPIPE);
+		run_stop_for_stdout(runner, EPIPE);
 	watch(runner);
-	regulate(runner);
+	run_fire_next(runner);
 	run_loading_show(&runner->loading, runner->d);
-	if (fds[2].revents && !is_over(runner))
+	if (fds[2].revents && !run_stop_is_over(runner))
 		(void)dw_turn(runner->d); /* dw_turn() fails only inside a callback */
 	if (fds[3].revents)
 		http_turn(runner->http);
@@ -396,7 +163,7 @@ static void finish_torn(struct runner *runner)
 							     "does not read");
 			return;
 		}
-		if (outbox_drain(&runner->outbox, settle, runner) == OUTBOX_FAILED)
+		if (outbox_drain(&runner->outbox, run_fire_settle, runner) == OUTBOX_FAILED)
 			runner->code =
 			    complain(EXIT_FAILED, "a line on stdout is cut: %s", strerror(errno));
 	}
@@ -404,89 +171,131 @@ static void finish_torn(struct runner *runner)
 
 static int run(struct runner *runner, bool owns)
 {
-	/* A timer whose command has run is settled even if its line was not written. */
-	outbox_settle_fn unwritten = runner->jobs.command ? settle : NULL;
-	int code = handle(runner, true);
+	int code = run_fire_handle(runner);
 
 	if (code != EXIT_DONE)
 		return code;
 	if (owns)
 		run_loading_begin(&runner->loading, runner->d);
 	(void)dw_turn(runner->d); /* the first turn arms the descriptor */
-	while (!is_over(runner) &&
+	while (!run_stop_is_over(runner) &&
 	       !(runner->until_idle && run_idle_is_idle(&runner->idle, runner->d)))
 		step(runner);
 	if (runner->until_idle)
 		run_idle_tell_damaged(runner->d);
 	run_loading_end(&runner->loading);
-	outbox_cut(&runner->outbox, unwritten, runner);
+	outbox_cut(&runner->outbox, run_fire_settle, runner);
 	finish_torn(runner);
-	outbox_drop(&runner->outbox, unwritten, runner);
+	outbox_drop(&runner->outbox, run_fire_settle, runner);
 	return runner->code;
 }
 
 /* ---- Beginning --------------------------------------------------------------------------- */
 
-static int open_jobs(struct runner *runner)
+/* read_topics: what is done for which topics, by the file or by the options. */
+static int read_topics(struct runner *runner, struct options *options)
 {
-	int error;
+	dw_batch_options batch = {.size = sizeof batch};
+	int code = run_reload_first(runner, options);
 
-	if (!runner->jobs.command)
-		return EXIT_DONE;
-	runner->jobs.over = job_over;
-	runner->jobs.user = runner;
-	error = jobs_open(&runner->jobs);
-	return error == 0 ? EXIT_DONE
-			  : complain(EXIT_FAILED, "cannot run commands: %s", strerror(error));
+	if (code != EXIT_DONE || runner->config_path)
+		return code;
+	code = run_exec_read(options, &runner->way);
+	if (code == EXIT_DONE)
+		code = run_batch_read(options, &batch);
+	return code == EXIT_DONE
+		   ? recipes_of_options(&runner->recipes, options, &runner->way, &batch)
+		   : code;
 }
 
-int command_run(const struct options *options)
+static int read_all(struct runner *runner, struct options *options, dw_options *base)
 {
-	static const char *const every = "*";
-	struct runner runner = {
-	    .idle = {.topics = options->topic_count ? options->topics : &every,
-		     .topic_count = options->topic_count ? options->topic_count : 1},
-	    .until_idle = options->value[OPT_UNTIL_IDLE] != NULL,
-	};
+	enum log_form form;
+	int code = read_topics(runner, options);
+
+	runner->until_idle = options->value[OPT_UNTIL_IDLE] != NULL;
+	if (options->value[OPT_STANDBY])
+		base->role = DW_STANDBY;
+	if (code == EXIT_DONE)
+		code = outage_read(options, base);
+	if (code == EXIT_DONE)
+		code = run_stop_read(options, &runner->stop_patience);
+	if (code == EXIT_DONE)
+		code = options_log(options, &form);
+	if (code == EXIT_DONE && !options->value[OPT_CHECK])
+		log_open(form);
+	return code;
+}
+
+static int tell_checked(const struct runner *runner)
+{
+	/* session_flush() checks */
+	(void)printf("%s: ok, %zu topic%s\n", runner->config_path, runner->recipes.count,
+		     runner->recipes.count == 1 ? "" : "s");
+	return session_flush();
+}
+
+/* own opens the store and runs. */
+static int own(struct runner *runner, const struct options *options, dw_options base)
+{
+	int code = session_open(options, base, &runner->d);
+
+	if (code != EXIT_DONE)
+		return code;
+	if (base.role == DW_STANDBY)
+		(void)complain(code, "standing by");
+	outbox_open(&runner->outbox);
+	if (options->value[OPT_HTTP])
+		code = http_open(&runner->http, options, runner->d);
+	if (code == EXIT_DONE)
+		code = run(runner, base.role == DW_OWNER);
+	http_close(runner->http);
+	code = session_close(runner->d, code);
+	outbox_close(&runner->outbox);
+	line_free(&runner->line);
+	return code;
+}
+
+static int prepare_and_own(struct runner *runner, const struct options *options, dw_options base)
+{
+	int code = EXIT_DONE, error = 0;
+
+	outage_init(&runner->outage);
+	service_open(&runner->service);
+	runner->signal_fd = signals_open(SIGCHLD, runner->config_path ? SIGHUP : 0);
+	if (runner->signal_fd < 0)
+		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
+	if (runner->recipes.of_file || runner->way.words)
+		error = jobs_open(&runner->jobs, run_fire_over, runner);
+	if (error != 0)
+		code = complain(EXIT_FAILED, "cannot run commands: %s", strerror(error));
+	if (code == EXIT_DONE)
+		code = own(runner, options, base);
+	jobs_close(&runner->jobs);
+	service_close(&runner->service);
+	(void)close(runner->signal_fd); /* no writes can be lost */
+	return code;
+}
+
+int command_run(const struct options *given)
+{
+	struct options options = *given;
+	struct runner runner = {.idle = {.recipes = &runner.recipes}};
 	dw_options base = {
-	    .role = options->value[OPT_STANDBY] ? DW_STANDBY : DW_OWNER,
+	    .role = DW_OWNER,
 	    .hold_us = DW_NEVER,
 	    .on_event = run_event,
 	    .on_event_user = &runner,
 	    .on_log = outage_log_line,
 	    .on_log_user = &runner.outage,
 	};
-	int code = run_exec_read(options, &runner.jobs);
+	int code = read_all(&runner, &options, &base);
 
 	if (code == EXIT_DONE)
-		code = run_batch_read(options, &runner.batch);
-	if (code == EXIT_DONE)
-		code = outage_read(options, &base);
-	if (code != EXIT_DONE)
-		return code;
-	outage_init(&runner.outage);
-	service_open(&runner.service);
-	runner.signal_fd = signals_open(SIGCHLD);
-	if (runner.signal_fd < 0)
-		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
-	code = open_jobs(&runner);
-	if (code == EXIT_DONE)
-		code = session_open(options, base, &runner.d);
-	if (code == EXIT_DONE && base.role == DW_STANDBY)
-		(void)complain(code, "standing by");
-	if (code == EXIT_DONE) {
-		outbox_open(&runner.outbox);
-		if (options->value[OPT_HTTP])
-			code = http_open(&runner.http, options, runner.d);
-		if (code == EXIT_DONE)
-			code = run(&runner, base.role == DW_OWNER);
-		http_close(runner.http);
-		code = session_close(runner.d, code);
-		outbox_close(&runner.outbox);
-		line_free(&runner.line);
-	}
-	jobs_close(&runner.jobs);
-	service_close(&runner.service);
-	(void)close(runner.signal_fd); /* no writes can be lost */
+		code = options.value[OPT_CHECK] ? tell_checked(&runner)
+						: prepare_and_own(&runner, &options, base);
+	free(runner.way.words);
+	recipes_free(&runner.recipes);
+	config_free(&runner.config);
 	return code;
 }

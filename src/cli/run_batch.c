@@ -17,36 +17,50 @@ static int check_topics(const struct options *options)
 	return EXIT_DONE;
 }
 
-static int read_wait(const struct options *options, dw_usec *ret_wait)
+static int read_size(const struct options *options, dw_batch_options *batch)
 {
-	int code = options_duration(options, OPT_WAIT, ret_wait);
+	size_t max;
+	int code;
 
-	if (code == EXIT_DONE && *ret_wait > WAIT_MAX)
+	if (!options->value[OPT_BATCH])
+		return EXIT_DONE;
+	code = options_count(options, OPT_BATCH, &max);
+	if (code == EXIT_DONE && max > DW_BATCH_MAX)
+		code = complain(EXIT_USAGE, "--batch %s: write at most %d",
+				options->value[OPT_BATCH], DW_BATCH_MAX);
+	if (code == EXIT_DONE)
+		batch->max = max;
+	return code;
+}
+
+static int read_wait(const struct options *options, dw_batch_options *batch)
+{
+	int code;
+
+	if (!options->value[OPT_WAIT])
+		return EXIT_DONE;
+	code = options_duration(options, OPT_WAIT, &batch->wait_us);
+	if (code == EXIT_DONE && batch->wait_us > WAIT_MAX)
 		code =
 		    complain(EXIT_USAGE, "--wait %s: write at most 10s", options->value[OPT_WAIT]);
 	return code;
 }
 
+int run_batch_read_how(const struct options *options, dw_batch_options *batch)
+{
+	int code = read_size(options, batch);
+
+	return code == EXIT_DONE ? read_wait(options, batch) : code;
+}
+
 int run_batch_read(const struct options *options, dw_batch_options *ret_batch)
 {
-	dw_batch_options batch = {.size = sizeof batch};
-	int code;
+	int code = EXIT_DONE;
 
-	if (!options->value[OPT_BATCH]) {
-		*ret_batch = batch;
-		return options->value[OPT_WAIT]
-			   ? complain(EXIT_USAGE, "run: --wait is for --batch N")
-			   : EXIT_DONE;
-	}
-	code = options_count(options, OPT_BATCH, &batch.max);
-	if (code == EXIT_DONE && batch.max > DW_BATCH_MAX)
-		code = complain(EXIT_USAGE, "--batch %s: write at most %d",
-				options->value[OPT_BATCH], DW_BATCH_MAX);
-	if (code == EXIT_DONE)
+	*ret_batch = (dw_batch_options){.size = sizeof *ret_batch};
+	if (options->value[OPT_WAIT] && !options->value[OPT_BATCH])
+		code = complain(EXIT_USAGE, "run: --wait is for --batch N");
+	if (code == EXIT_DONE && options->value[OPT_BATCH])
 		code = check_topics(options);
-	if (code == EXIT_DONE && options->value[OPT_WAIT])
-		code = read_wait(options, &batch.wait_us);
-	if (code == EXIT_DONE)
-		*ret_batch = batch;
-	return code;
+	return code == EXIT_DONE ? run_batch_read_how(options, ret_batch) : code;
 }

@@ -8,60 +8,92 @@
 #include <unistd.h>
 
 #include "cli/errors.h"
+#include "cli/words.h"
 
 enum { JOBS_DEFAULT = 4 };
 
 /* read_output reads --exec-output. By default the commands write to stderr, so that stdout has only
  * our lines. */
-static int read_output(const struct options *options, struct jobs *jobs)
+static int read_output(const struct options *options, struct job_way *way)
 {
 	const char *name = options->value[OPT_EXEC_OUTPUT];
 
-	jobs->output = name && strcmp(name, "stdout") == 0 ? STDOUT_FILENO : STDERR_FILENO;
-	if (name && jobs->output == STDERR_FILENO && strcmp(name, "stderr") != 0)
+	if (!name)
+		return EXIT_DONE;
+	way->output = strcmp(name, "stdout") == 0 ? STDOUT_FILENO : STDERR_FILENO;
+	if (way->output == STDERR_FILENO && strcmp(name, "stderr") != 0)
 		return complain(EXIT_USAGE, "--exec-output \"%.300s\": write stdout or stderr",
 				name);
 	return EXIT_DONE;
 }
 
-/* check_exec refuses options about commands without --exec. */
-static int check_exec(const struct options *options)
+static int read_jobs(const struct options *options, struct job_way *way)
 {
-	static const struct {
-		enum option_id id;
-		const char *name;
-	} own[] = {{OPT_EXEC_OUTPUT, "exec-output"}, {OPT_JOBS, "jobs"}, {OPT_TIMEOUT, "timeout"}};
+	int code;
 
-	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-		if (!options->value[OPT_EXEC] && options->value[own[i].id])
-			return complain(EXIT_USAGE, "run: --%s is for --exec CMD", own[i].name);
-	if (options->value[OPT_EXEC] && !*options->value[OPT_EXEC])
-		return complain(EXIT_USAGE, "--exec \"\": write the command to run");
-	return EXIT_DONE;
-}
-
-int run_exec_read(const struct options *options, struct jobs *jobs)
-{
-	int code = check_exec(options);
-
-	jobs->command = options->value[OPT_EXEC];
-	jobs->max = JOBS_DEFAULT;
-	jobs->timeout = DW_NEVER;
-	if (code == EXIT_DONE)
-		code = read_output(options, jobs);
-	if (code == EXIT_DONE && options->value[OPT_JOBS])
-		code = options_count(options, OPT_JOBS, &jobs->max);
-	if (code == EXIT_DONE && jobs->max > DW_HOLDS_MAX)
+	if (!options->value[OPT_JOBS])
+		return EXIT_DONE;
+	code = options_count(options, OPT_JOBS, &way->max);
+	if (code == EXIT_DONE && way->max > DW_HOLDS_MAX)
 		code = complain(EXIT_USAGE, "--jobs %s: write at most %d", options->value[OPT_JOBS],
 				DW_HOLDS_MAX);
-	if (code == EXIT_DONE && options->value[OPT_TIMEOUT])
-		code = options_duration(options, OPT_TIMEOUT, &jobs->timeout);
-	if (code == EXIT_DONE && jobs->timeout == 0)
+	return code;
+}
+
+static int read_timeout(const struct options *options, struct job_way *way)
+{
+	int code;
+
+	if (!options->value[OPT_TIMEOUT])
+		return EXIT_DONE;
+	code = options_duration(options, OPT_TIMEOUT, &way->timeout);
+	if (code == EXIT_DONE && way->timeout == 0)
 		code = complain(EXIT_USAGE,
 				"--timeout %s would end every command at once: write "
 				"as much as it may take, or leave it out",
 				options->value[OPT_TIMEOUT]);
 	return code;
+}
+
+/* check_exec refuses options about commands without --exec. */
+static int check_exec(const struct options *options)
+{
+	static const enum option_id own[] = {OPT_EXEC_OUTPUT, OPT_JOBS, OPT_TIMEOUT};
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (!options->value[OPT_EXEC] && options->value[own[i]])
+			return complain(EXIT_USAGE, "run: --%s is for --exec CMD",
+					options_name(own[i]));
+	if (options->value[OPT_EXEC] && !*options->value[OPT_EXEC])
+		return complain(EXIT_USAGE, "--exec \"\": write the command to run");
+	return EXIT_DONE;
+}
+
+struct job_way run_exec_default(void)
+{
+	return (struct job_way){.output = STDERR_FILENO, .max = JOBS_DEFAULT, .timeout = DW_NEVER};
+}
+
+int run_exec_read_how(const struct options *options, struct job_way *way)
+{
+	int code = read_output(options, way);
+
+	if (code == EXIT_DONE)
+		code = read_jobs(options, way);
+	return code == EXIT_DONE ? read_timeout(options, way) : code;
+}
+
+int run_exec_read(const struct options *options, struct job_way *ret_way)
+{
+	int code = check_exec(options);
+
+	*ret_way = run_exec_default();
+	if (code == EXIT_DONE)
+		code = run_exec_read_how(options, ret_way);
+	if (code != EXIT_DONE || !options->value[OPT_EXEC])
+		return code;
+	ret_way->words = words_of_shell(options->value[OPT_EXEC]);
+	return ret_way->words ? EXIT_DONE : complain(EXIT_FAILED, "out of memory");
 }
 
 /* ---- Starting ---------------------------------------------------------------------------- */
@@ -91,7 +123,8 @@ static char *join(const struct job_item *items, size_t count, size_t *ret_size)
 	return bytes;
 }
 
-int run_exec_start_lines(struct jobs *jobs, const struct shell_input *input, struct job_item *items)
+int run_exec_start_lines(struct jobs *jobs, struct job_way *way, const struct shell_input *input,
+			 struct job_item *items)
 {
 	struct shell_input whole = *input;
 	char *bytes = join(items, input->count, &whole.size);
@@ -99,12 +132,13 @@ int run_exec_start_lines(struct jobs *jobs, const struct shell_input *input, str
 
 	whole.bytes = bytes;
 	if (bytes)
-		error = jobs_start(jobs, &whole, items, input->count);
+		error = jobs_start(jobs, way, &whole, items, input->count);
 	free(bytes);
 	return error;
 }
 
-static int start_one(struct jobs *jobs, const dw_firing *firing, struct job_item *item)
+static int start_one(struct jobs *jobs, struct job_way *way, const dw_firing *firing,
+		     struct job_item *item)
 {
 	struct shell_input input = {.topic = firing->topic,
 				    .firing = firing,
@@ -112,21 +146,26 @@ static int start_one(struct jobs *jobs, const dw_firing *firing, struct job_item
 				    .bytes = firing->data,
 				    .size = firing->data_size};
 
-	return jobs_start(jobs, &input, item, 1);
+	return jobs_start(jobs, way, &input, item, 1);
 }
 
-int run_exec_start(struct jobs *jobs, const dw_firing *firings, size_t count, bool is_batch)
+static int start_batch(struct jobs *jobs, struct job_way *way, const dw_firing *firings,
+		       size_t count, struct job_item *items)
+{
+	struct shell_input input = {.topic = firings->topic, .count = count};
+
+	return run_exec_start_lines(jobs, way, &input, items);
+}
+
+int run_exec_start(struct jobs *jobs, struct job_way *way, const dw_firing *firings, size_t count,
+		   bool is_batch)
 {
 	struct job_item *items = jobs_items(count);
 	int error = ENOMEM;
 
 	if (items && fill(items, firings, count))
-		error =
-		    is_batch
-			? run_exec_start_lines(
-			      jobs, &(struct shell_input){.topic = firings->topic, .count = count},
-			      items)
-			: start_one(jobs, firings, items);
+		error = is_batch ? start_batch(jobs, way, firings, count, items)
+				 : start_one(jobs, way, firings, items);
 	if (error != 0)
 		jobs_items_free(items, count);
 	return error;
@@ -169,15 +208,13 @@ void run_exec_tell(const struct exec_job *job)
 	else
 		(void)snprintf(who, sizeof who, "%s", token->id);
 	if (job->end == JOB_OVERDUE)
-		(void)complain(EXIT_FAILED,
-			       "%s: the command took longer than --timeout and was ended (attempt "
-			       "%" PRIu32 ")",
-			       who, token->attempt);
+		warn("%s: the command took longer than --timeout and was ended (attempt "
+		     "%" PRIu32 ")",
+		     who, token->attempt);
 	else if (job->status > 128)
-		(void)complain(EXIT_FAILED,
-			       "%s: the command ended by signal %d (attempt %" PRIu32 ")", who,
-			       job->status - 128, token->attempt);
+		warn("%s: the command ended by signal %d (attempt %" PRIu32 ")", who,
+		     job->status - 128, token->attempt);
 	else if (job->status != 0)
-		(void)complain(EXIT_FAILED, "%s: the command exits with %d (attempt %" PRIu32 ")",
-			       who, job->status, token->attempt);
+		warn("%s: the command exits with %d (attempt %" PRIu32 ")", who, job->status,
+		     token->attempt);
 }

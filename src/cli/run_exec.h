@@ -6,16 +6,24 @@
 #include "cli/jobs.h"
 #include "cli/options.h"
 
-/* run_exec_read reads --exec, --exec-output, --jobs and --timeout. EXIT_DONE, or complains. */
-int run_exec_read(const struct options *, struct jobs *);
+/* run_exec_default: how commands run unless more is said; without a command. */
+struct job_way run_exec_default(void);
+
+/* run_exec_read reads --exec, --exec-output, --jobs and --timeout. EXIT_DONE, or complains. The
+ * words are for free(), and NULL without --exec. run_exec_read_how reads only the others, and
+ * leaves alone what is not given. */
+int run_exec_read(const struct options *, struct job_way *ret_way);
+int run_exec_read_how(const struct options *, struct job_way *);
 
 /* run_exec_start starts a command for count firings. A batch gets their lines on its stdin; else
  * there is one firing, and its data. 0, or an errno. */
-int run_exec_start(struct jobs *, const dw_firing *firings, size_t count, bool is_batch);
+int run_exec_start(struct jobs *, struct job_way *, const dw_firing *firings, size_t count,
+		   bool is_batch);
 
 /* run_exec_start_lines starts a command that gets the lines of the items on its stdin; input has
  * the rest. 0: the job owns the items; or an errno. */
-int run_exec_start_lines(struct jobs *, const struct shell_input *input, struct job_item *items);
+int run_exec_start_lines(struct jobs *, struct job_way *, const struct shell_input *input,
+			 struct job_item *items);
 
 /* run_exec_tell reports on stderr how a command has failed. It prints nothing for a success. */
 void run_exec_tell(const struct exec_job *);

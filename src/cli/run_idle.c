@@ -7,10 +7,12 @@
 
 static bool has_timers(const struct run_idle *idle, dw *d)
 {
-	for (size_t i = 0; i < idle->topic_count; i++) {
-		const char *topic = idle->topics[i];
+	for (size_t i = 0; i < idle->recipes->count; i++) {
+		const char *topic = idle->recipes->all[i]->topic;
 		uint64_t count = 0;
 
+		if (!idle->recipes->all[i]->is_served)
+			continue;
 		if (strcmp(topic, "*") == 0)
 			topic = NULL;
 		if (dw_count(d, topic, &count) != DW_OK || count > 0)

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/recipes.h"
 #include "durawheel/durawheel.h"
 
 struct run_idle {
-	const char *const *topics; /* the topics whose timers count; "*" stands for all */
-	size_t topic_count;
-	bool asked;   /* the store's status was asked for */
+	const struct recipes *recipes; /* the topics whose timers count */
+	bool asked;                    /* the store's status was asked for */
 	bool emptied; /* the last answer: this handle has seen every change of a client */
 };
 

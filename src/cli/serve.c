@@ -8,6 +8,7 @@
 
 #include "cli/errors.h"
 #include "cli/http.h"
+#include "cli/log.h"
 #include "cli/service.h"
 #include "cli/session.h"
 #include "cli/signals.h"
@@ -42,9 +43,13 @@ int command_serve(const struct options *options)
 	struct options with_address = *options;
 	struct http *http = NULL;
 	struct service service;
-	int signal_fd = signals_open(0);
-	int code;
+	enum log_form form;
+	int code = options_log(options, &form), signal_fd;
 
+	if (code != EXIT_DONE)
+		return code;
+	log_open(form);
+	signal_fd = signals_open(0, 0);
 	if (signal_fd < 0)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	if (!with_address.value[OPT_HTTP])

@@ -71,8 +71,7 @@ void service_open(struct service *service)
 	if (path) {
 		service->fd = join(path);
 		if (service->fd < 0)
-			(void)complain(EXIT_FAILED, "NOTIFY_SOCKET \"%.100s\": %s", path,
-				       strerror(errno));
+			warn("NOTIFY_SOCKET \"%.100s\": %s", path, strerror(errno));
 		else
 			service->watchdog = watchdog_of();
 	}
@@ -98,6 +97,22 @@ void service_stopping(struct service *service, dw_usec patience)
 	(void)snprintf(words, sizeof words, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRId64,
 		       patience); /* it fits */
 	tell(service, words);
+}
+
+void service_reloading(struct service *service)
+{
+	char words[96];
+
+	(void)snprintf(words, sizeof words, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
+		       session_steady()); /* it fits */
+	tell(service, words);
+}
+
+/* service_reloaded: a program that is not ready yet says so later, in tell_status(). */
+void service_reloaded(struct service *service)
+{
+	if (service->ready)
+		tell(service, "READY=1");
 }
 
 /* ---- While it runs ------------------------------------------------------------------------ */

@@ -26,6 +26,10 @@ void service_close(struct service *);
 /* service_stopping: the process ends, at the latest after patience. */
 void service_stopping(struct service *, dw_usec patience);
 
+/* service_reloading and service_reloaded: the settings are read again, which takes no time. */
+void service_reloading(struct service *);
+void service_reloaded(struct service *);
+
 /* service_pass says what is due: that the loop is alive, and every 10 s the status. d NULL: a
  * program without timers of its own, which is ready at once. */
 void service_pass(struct service *, const dw *d);

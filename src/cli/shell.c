@@ -135,20 +135,16 @@ static int set_attributes(posix_spawnattr_t *attributes)
 	return error;
 }
 
-/* spawn starts this program once more, as the supervisor of command. */
-static int spawn(const char *command, const int streams[4], char *const *variables, pid_t *ret_pid)
+/* spawn_with starts this program once more, as the supervisor of the command in arguments. */
+static int spawn_with(char *const *arguments, const int streams[4], char *const *variables,
+		      pid_t *ret_pid)
 {
-	/* posix_spawn() does not change the arguments, even though its type allows it. */
-	char name[] = SUPERVISOR_NAME;
-	char parent[16];
-	char *const words[] = {name, parent, (char *)(uintptr_t)command, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int error = posix_spawn_file_actions_init(&actions);
 
 	if (error != 0)
 		return error;
-	(void)snprintf(parent, sizeof parent, "%d", (int)getpid());
 	error = posix_spawnattr_init(&attributes);
 	if (error == 0) {
 		error = set_attributes(&attributes);
@@ -160,15 +156,38 @@ static int spawn(const char *command, const int streams[4], char *const *variabl
 			error =
 			    posix_spawn_file_actions_adddup2(&actions, streams[3], SUPERVISOR_NOTE);
 		if (error == 0)
-			error = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, words,
-					    variables);
+			error = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes,
+					    arguments, variables);
 		(void)posix_spawnattr_destroy(&attributes); /* cannot fail */
 	}
 	(void)posix_spawn_file_actions_destroy(&actions); /* cannot fail */
 	return error;
 }
 
-int shell_start(const char *command, int output, const struct shell_input *input, pid_t *ret_pid)
+/* spawn puts what the supervisor must know before the words. */
+static int spawn(char *const *words, const int streams[4], char *const *variables, pid_t *ret_pid)
+{
+	char name[] = SUPERVISOR_NAME;
+	char parent[16];
+	char **arguments;
+	size_t count = 0;
+	int error;
+
+	while (words[count])
+		count++;
+	arguments = calloc(count + 3, sizeof *arguments);
+	if (!arguments)
+		return ENOMEM;
+	(void)snprintf(parent, sizeof parent, "%d", (int)getpid());
+	arguments[0] = name;
+	arguments[1] = parent;
+	memcpy(arguments + 2, words, count * sizeof *arguments);
+	error = spawn_with(arguments, streams, variables, ret_pid);
+	free(arguments);
+	return error;
+}
+
+int shell_start(char *const *words, int output, const struct shell_input *input, pid_t *ret_pid)
 {
 	struct environment environment;
 	int streams[4] = {open_data(input), output, input->answers, input->note};
@@ -177,7 +196,7 @@ int shell_start(const char *command, int output, const struct shell_input *input
 	if (streams[0] < 0)
 		return errno;
 	if (environment_make(&environment, input)) {
-		error = spawn(command, streams, environment.variables, ret_pid);
+		error = spawn(words, streams, environment.variables, ret_pid);
 		free(environment.variables);
 	}
 	(void)close(streams[0]); /* the command has its own copy */

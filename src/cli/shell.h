@@ -1,4 +1,4 @@
-/* Starts a shell command for one firing, or for a batch of them. */
+/* Starts a command for one firing, or for a batch of them. */
 #ifndef DW_CLI_SHELL_H
 #define DW_CLI_SHELL_H
 
@@ -18,8 +18,9 @@ struct shell_input {
 	int note;    /* a file above SUPERVISOR_NOTE, which gets its last line on stderr */
 };
 
-/* shell_start runs command by /bin/sh -c below a supervisor (cli/supervisor.h), whose process id
- * becomes *ret_pid. Its stdout is the descriptor output, its stderr is ours. 0, or an errno. */
-int shell_start(const char *command, int output, const struct shell_input *, pid_t *ret_pid);
+/* shell_start runs a command, which is its words and a NULL, below a supervisor (cli/supervisor.h),
+ * whose process id becomes *ret_pid. Its stdout is the descriptor output, its stderr is ours. 0, or
+ * an errno. */
+int shell_start(char *const *words, int output, const struct shell_input *, pid_t *ret_pid);
 
 #endif

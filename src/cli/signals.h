@@ -2,8 +2,8 @@
 #ifndef DW_CLI_SIGNALS_H
 #define DW_CLI_SIGNALS_H
 
-/* signals_open makes SIGTERM and SIGINT readable, and `besides` (0: no other one). Call it before
- * the library starts threads, which inherit the signal mask. -1: errno says why not. */
-int signals_open(int besides);
+/* signals_open makes SIGTERM and SIGINT readable, and `besides` and `also` (0: no other one). Call
+ * it before the library starts threads, which inherit the signal mask. -1: errno says why not. */
+int signals_open(int besides, int also);
 
 #endif

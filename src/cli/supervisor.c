@@ -18,7 +18,7 @@
 #include "cli/relay.h"
 #include "cli/session.h"
 
-enum { NOT_STARTED = 126, NO_SHELL = 127 };
+enum { NOT_STARTED = 126, NO_COMMAND = 127 };
 
 /* SIGKILL is sent every KILL_AGAIN, for processes that were started meanwhile. KILL_PATIENCE limits
  * this, because a process of another user, or one that hangs in the kernel, may never end. */
@@ -26,11 +26,11 @@ enum { NOT_STARTED = 126, NO_SHELL = 127 };
 #define KILL_PATIENCE DW_MILLISECONDS(500)
 
 struct supervisor {
-	pid_t shell; /* also the number of its process group */
-	int status;  /* the shell's exit code */
-	bool gone;   /* the shell has ended */
-	bool alone;  /* no descendant is left */
-	bool ending; /* SIGTERM is sent */
+	pid_t command; /* also the number of its process group */
+	int status;    /* the command's exit code */
+	bool gone;     /* it has ended */
+	bool alone;    /* no descendant is left */
+	bool ending;   /* SIGTERM is sent */
 	dw_usec kill_at;
 	int signals; /* a signalfd */
 	struct relay relay;
@@ -54,8 +54,8 @@ static void write_into(int writer)
 	(void)dup2(writer, STDERR_FILENO);
 }
 
-/* run_shell: in the child. */
-static void run_shell(const char *command, int writer, pid_t parent)
+/* run_command: in the child. */
+static void run_command(char *const *words, int writer, pid_t parent)
 {
 	sigset_t none;
 
@@ -66,13 +66,15 @@ static void run_shell(const char *command, int writer, pid_t parent)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (getppid() == parent)
-		(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-	_exit(NO_SHELL);
+	if (getppid() == parent) {
+		(void)execvp(words[0], words);
+		(void)complain(NO_COMMAND, "%s: %s", words[0], strerror(errno));
+	}
+	_exit(NO_COMMAND);
 }
 
-/* start starts the shell, which dies with this process. 0, or an errno. */
-static int start(struct supervisor *supervisor, const char *command)
+/* start starts the command, which dies with this process. 0, or an errno. */
+static int start(struct supervisor *supervisor, char *const *words)
 {
 	pid_t parent = getpid();
 	int writer;
@@ -81,25 +83,25 @@ static int start(struct supervisor *supervisor, const char *command)
 	if (error != 0)
 		return error;
 
-	supervisor->shell = fork();
-	if (supervisor->shell < 0)
+	supervisor->command = fork();
+	if (supervisor->command < 0)
 		return errno;
-	if (supervisor->shell == 0)
-		run_shell(command, writer, parent);
-	(void)close(writer); /* the shell has it */
+	if (supervisor->command == 0)
+		run_command(words, writer, parent);
+	(void)close(writer); /* the command has it */
 	/* Parent and child both call setpgid(), so that it does not matter which runs first. */
-	(void)setpgid(supervisor->shell, supervisor->shell);
+	(void)setpgid(supervisor->command, supervisor->command);
 	return 0;
 }
 
-/* reap collects the exit status of the shell and of adopted orphans. */
+/* reap collects the exit status of the command and of adopted orphans. */
 static void reap(struct supervisor *supervisor)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid != supervisor->shell)
+		if (pid != supervisor->command)
 			continue;
 		supervisor->gone = true;
 		supervisor->status =
@@ -116,9 +118,9 @@ static void end_command(struct supervisor *supervisor)
 	if (!supervisor->ending) {
 		supervisor->ending = true;
 		supervisor->kill_at = now + SUPERVISOR_GRACE;
-		descendants_signal(supervisor->shell, SIGTERM);
+		descendants_signal(supervisor->command, SIGTERM);
 	} else if (now >= supervisor->kill_at) {
-		descendants_signal(supervisor->shell, SIGKILL);
+		descendants_signal(supervisor->command, SIGKILL);
 	}
 }
 
@@ -154,7 +156,7 @@ static void tell(struct supervisor *supervisor)
 	(void)!write(SUPERVISOR_NOTE, last, size); /* without it, only the status is known */
 }
 
-/* prepare: 0, or an errno. This process ignores what the shell must not: a closed stderr. */
+/* prepare: 0, or an errno. This process ignores what the command must not: a closed stderr. */
 static int prepare(struct supervisor *supervisor)
 {
 	sigset_t signals;
@@ -182,7 +184,7 @@ static bool is_over(const struct supervisor *supervisor)
 	return supervisor->alone || session_steady() - supervisor->kill_at >= KILL_PATIENCE;
 }
 
-int supervise(const char *parent, const char *command)
+int supervise(const char *parent, char *const *words)
 {
 	struct supervisor supervisor = {0};
 	int error = prepare(&supervisor);
@@ -191,7 +193,7 @@ int supervise(const char *parent, const char *command)
 	    getppid() != strtol(parent, NULL, 10)) /* `run` ended before the prctl() */
 		return NOT_STARTED;
 	if (error == 0)
-		error = start(&supervisor, command);
+		error = start(&supervisor, words);
 	if (error != 0)
 		return complain(NOT_STARTED, "cannot start the command: %s", strerror(error));
 	while (!is_over(&supervisor)) {
@@ -199,7 +201,7 @@ int supervise(const char *parent, const char *command)
 		if (take_signals(&supervisor) || supervisor.ending)
 			end_command(&supervisor);
 		reap(&supervisor);
-		/* After reap(): all that the shell has written is in the pipe. */
+		/* After reap(): all that the command has written is in the pipe. */
 		supervisor.drained = relay_work(&supervisor.relay);
 	}
 	tell(&supervisor);

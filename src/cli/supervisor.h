@@ -19,9 +19,10 @@
 /* The descriptor of a file that gets the last line that the command has written to stderr. */
 #define SUPERVISOR_NOTE 4
 
-/* supervise runs command by /bin/sh -c in a process group of its own. Returns the exit code of the
- * command; 128 and more mean a signal. On SIGTERM, or when the process with the number parent ends,
- * it sends SIGTERM to the command and all its descendants, and SIGKILL after SUPERVISOR_GRACE. */
-int supervise(const char *parent, const char *command);
+/* supervise runs a command, which is its words and a NULL, in a process group of its own. Returns
+ * the exit code of the command: 127 if it could not be started; 128 and more mean a signal. On
+ * SIGTERM, or when the process with the number parent ends, it sends SIGTERM to the command and all
+ * its descendants, and SIGKILL after SUPERVISOR_GRACE. */
+int supervise(const char *parent, char *const *words);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "cli/errors.h"
 #include "cli/jobs.h"
+#include "cli/log.h"
 #include "cli/run_exec.h"
 #include "cli/session.h"
 #include "cli/supervisor.h"
@@ -33,6 +34,7 @@
 struct consumer {
 	dw *d;
 	struct jobs jobs;
+	struct job_way way;
 	dw_take_options take;
 	bool takes;       /* a take is under way */
 	dw_usec take_at;  /* steady: when the next take may begin */
@@ -136,7 +138,7 @@ static void start(struct consumer *consumer, const dw_message *messages, size_t 
 	if (error == 0 && answers < 0)
 		error = errno;
 	if (error == 0)
-		error = run_exec_start_lines(&consumer->jobs,
+		error = run_exec_start_lines(&consumer->jobs, &consumer->way,
 					     &(struct shell_input){.topic = messages->topic,
 								   .count = count,
 								   .answers = answers},
@@ -174,7 +176,7 @@ static void take_next(struct consumer *consumer)
 {
 	int status;
 
-	if (consumer->takes || consumer->stop || consumer->jobs.count >= consumer->jobs.max ||
+	if (consumer->takes || consumer->stop || job_way_is_full(&consumer->way) ||
 	    session_steady() < consumer->take_at)
 		return;
 	status = dw_take(consumer->d, &consumer->take, work_taken, consumer);
@@ -285,27 +287,36 @@ static int work(struct consumer *consumer)
 
 int command_work(const struct options *options)
 {
-	struct consumer consumer = {.jobs = {.over = work_over, .user = &consumer}};
-	int code = run_exec_read(options, &consumer.jobs);
+	struct consumer consumer = {0};
+	enum log_form form;
+	int code = run_exec_read(options, &consumer.way);
 	int error;
 
 	if (code == EXIT_DONE && !options->value[OPT_EXEC])
 		code = complain(EXIT_USAGE, "work: --exec CMD is required");
 	if (code == EXIT_DONE)
 		code = take_of_options(options, "work", &consumer.take);
-	if (code != EXIT_DONE)
+	if (code == EXIT_DONE)
+		code = options_log(options, &form);
+	if (code != EXIT_DONE) {
+		free(consumer.way.words);
 		return code;
+	}
+	log_open(form);
 	if (!options->value[OPT_WAIT])
 		consumer.take.wait_us = WAIT_DEFAULT;
 	consumer.signal_fd = open_work_signals();
-	if (consumer.signal_fd < 0)
+	if (consumer.signal_fd < 0) {
+		free(consumer.way.words);
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
-	error = jobs_open(&consumer.jobs);
+	}
+	error = jobs_open(&consumer.jobs, work_over, &consumer);
 	code = error == 0 ? session_look(options, (dw_options){.role = DW_CLIENT}, &consumer.d)
 			  : complain(EXIT_FAILED, "cannot run commands: %s", strerror(error));
 	if (code == EXIT_DONE)
 		code = session_close(consumer.d, work(&consumer));
 	jobs_close(&consumer.jobs);
+	free(consumer.way.words);
 	(void)close(consumer.signal_fd); /* no writes can be lost */
 	return code;
 }

@@ -35,8 +35,14 @@ expect() {
 	fail "$* exits $code, not $wanted"
 }
 
+# without_time: lines of run and serve without their time and level.
+without_time() {
+	sed -E 's/^[0-9]{4}-[0-9-]+T[0-9:.]+Z (info|warn|error) (durawheel: )/\2/'
+}
+
 # says PATTERN: the last command's message; all its messages begin with the command's name.
 says() {
+	without_time <err >err.plain && mv err.plain err
 	grep -qe "$1" err || fail "the message is '$(head -c 500 err)', not '$1'"
 	! grep -qv '^durawheel: ' err || fail "a message without a name: $(head -c 500 err)"
 }

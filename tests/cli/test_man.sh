@@ -1,14 +1,17 @@
 # The manual pages, and what is installed.
 # shellcheck shell=bash disable=SC2154,SC2034,SC2086
 
-# page N: the manual page as plain text in the file out; what groff says in err.
+# page N: the manual page as plain text in the file out; what groff says in err. 5 is that of the
+# configuration file.
 page() {
-	MANWIDTH=80 MANOPT='' man --warnings --nh --nj -l "$build/durawheel.$1" >out.raw 2>err
+	local file=durawheel.$1
+	[ "$1" != 5 ] || file=durawheel.conf.5
+	MANWIDTH=80 MANOPT='' man --warnings --nh --nj -l "$build/$file" >out.raw 2>err
 	col -b <out.raw >out
 }
 
 test_man_pages_are_without_warnings() {
-	for section in 1 7; do
+	for section in 1 5 7; do
 		page $section
 		[ ! -s err ] || fail "durawheel.$section: $(cat err)"
 		grep -q "durawheel $(durawheel --version | cut -d ' ' -f 2)" out
@@ -75,9 +78,11 @@ test_man_page_has_every_key_of_json() {
 
 test_man_pages_and_completion_are_installed() {
 	expect 0 cmake --install "$build" --prefix "$PWD/usr"
-	for section in 1 7; do
-		[ -f usr/share/man/man$section/durawheel.$section ]
-		man -M usr/share/man -w $section durawheel >out
+	for section in 1 5 7; do
+		name=durawheel
+		[ $section != 5 ] || name=durawheel.conf
+		[ -f usr/share/man/man$section/$name.$section ]
+		man -M usr/share/man -w $section $name >out
 		is_counted out 1
 	done
 	cmp usr/share/bash-completion/completions/durawheel "$here/../../src/cli/durawheel.bash"

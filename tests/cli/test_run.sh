@@ -33,7 +33,7 @@ test_run_takes_only_its_topics() {
 	expect 0 durawheel add --topic c --id 3 --in 0s
 	expect 0 durawheel run --topic a --topic b --until-idle
 	[ "$(ids_of out | sort | tr '\n' ' ')" = '1 2 ' ]
-	grep -q '^durawheel: no handler for topic' err
+	grep -q ' durawheel: no handler for topic' err
 	expect 0 durawheel list --json
 	[ "$(ids_of out)" = 3 ]
 	grep -q '"attempt":0' out
@@ -181,7 +181,7 @@ test_run_stops_when_its_reader_is_gone() {
 	await is_started
 	exec 3<&-
 	ended 1
-	grep -q '^durawheel: cannot write to stdout: Broken pipe' log
+	grep -q ' durawheel: cannot write to stdout: Broken pipe' log
 }
 
 test_run_settles_nothing_that_it_could_not_write() {
@@ -190,12 +190,12 @@ test_run_settles_nothing_that_it_could_not_write() {
 		code=0
 		durawheel run >/dev/full 2>err || code=$?
 		[ $code = 1 ] || fail "run exits $code"
-		grep -q '^durawheel: cannot write to stdout: No space left' err
+		grep -q ' durawheel: cannot write to stdout: No space left' err
 	done
 	code=0
 	durawheel run >&- 2>err || code=$?
 	[ $code = 1 ]
-	grep -q '^durawheel: cannot write to stdout' err
+	grep -q ' durawheel: cannot write to stdout' err
 	has_count pending 600
 	expect 0 durawheel run --until-idle
 	is_counted out 600
@@ -240,7 +240,7 @@ test_run_refuses_to_cancel_what_it_holds() {
 begin_standby() {
 	durawheel run --standby "$@" >>taken 2>log2 &
 	standby=$!
-	await grep -q '^durawheel: standing by$' log2
+	await grep -q ' durawheel: standing by$' log2
 }
 
 end_standby() {

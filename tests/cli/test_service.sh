@@ -105,11 +105,11 @@ test_service_is_not_inherited_by_commands() {
 test_service_without_a_manager_is_told_once() {
 	export NOTIFY_SOCKET=$PWD/nobody
 	start
-	grep -q '^durawheel: NOTIFY_SOCKET ".*/nobody": No such file or directory' log
+	grep -q ' warn durawheel: NOTIFY_SOCKET ".*/nobody": No such file or directory' log
 	stop_owner
 	NOTIFY_SOCKET=relative
 	start
-	grep -q '^durawheel: NOTIFY_SOCKET "relative": Invalid argument' log
+	grep -q ' warn durawheel: NOTIFY_SOCKET "relative": Invalid argument' log
 	stop_owner
 }
 

@@ -11,7 +11,7 @@ is_kept() {
 	runner=$!
 	await grep -q '"id":"again",.*"exit":3' run-out
 	await grep -q '"id":"given-up",.*"exit":100' run-out
-	await grep -qx 'durawheel: given-up is dead: GAVE_UP: exit status 100: no such user' run-err
+	await grep -q 'durawheel: given-up is dead: GAVE_UP: exit status 100: no such user$' run-err
 	kill "$runner"
 	wait "$runner"
 	expect 0 durawheel show again
@@ -79,8 +79,8 @@ test_why_of_a_batch_is_of_all_its_timers() {
 	done
 	durawheel run --topic t --batch 10 --exec 'echo both >&2; exit 100' >run-out 2>run-err &
 	runner=$!
-	await grep -qx 'durawheel: b is dead: GAVE_UP: exit status 100: both' run-err
-	await grep -qx 'durawheel: a is dead: GAVE_UP: exit status 100: both' run-err
+	await grep -q 'durawheel: b is dead: GAVE_UP: exit status 100: both$' run-err
+	await grep -q 'durawheel: a is dead: GAVE_UP: exit status 100: both$' run-err
 	kill "$runner"
 	wait "$runner"
 	expect 0 durawheel dead list
@@ -90,7 +90,7 @@ test_why_of_a_batch_is_of_all_its_timers() {
 test_why_all_of_stderr_is_passed_on() {
 	expect 0 durawheel add --topic t --id a --in 0s
 	expect 0 durawheel run --until-idle --exec 'seq 200000 >&2'
-	grep -v '^durawheel:' err >numbers
+	grep -v ' durawheel: ' err >numbers
 	seq 200000 | cmp - numbers
 }
 
@@ -98,7 +98,7 @@ test_why_stdout_and_stderr_stay_in_order() {
 	expect 0 durawheel add --topic t --id a --in 0s
 	expect 0 durawheel run --until-idle --exec \
 		'for i in 1 3 5 7; do echo $i; echo $((i + 1)) >&2; done'
-	[ "$(grep -v '^durawheel:' err | tr '\n' ' ')" = '1 2 3 4 5 6 7 8 ' ]
+	[ "$(grep -v ' durawheel: ' err | tr '\n' ' ')" = '1 2 3 4 5 6 7 8 ' ]
 }
 
 test_why_an_orphan_still_writes_to_stderr() {

@@ -77,7 +77,8 @@ mapfile -t headers < <(cd "$root" && printf '%s\n' include/durawheel/*)
 contains libdurawheel-dev "$lib"/libdurawheel.{a,so} "${headers[@]}" "$lib/pkgconfig/durawheel.pc" \
 	"$lib/cmake/durawheel/durawheel"{Config,ConfigVersion,Targets,Targets-release}.cmake
 contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
-	share/man/man1/durawheel.1.gz share/man/man7/durawheel.7.gz \
+	share/man/man1/durawheel.1.gz share/man/man5/durawheel.conf.5.gz \
+	share/man/man7/durawheel.7.gz \
 	lib/systemd/system/durawheel{,-serve}@.service
 mapfile -t scripts < <(cd "$root" && find examples ! -name CMakeLists.txt -type f)
 has libdurawheel-dev "${scripts[@]/#/doc/durawheel/}"
@@ -98,7 +99,7 @@ depends "$runtime" libc6 libev4 libhiredis0.14 "libsqlite3-0 (>= 3.37)"
 	die "$runtime does not recommend tzdata"
 depends libdurawheel-dev "$runtime (= $version-1)" libev-dev libhiredis-dev \
 	"libsqlite3-dev (>= 3.37)"
-depends durawheel libc6 libev4 libjansson4 libmicrohttpd12 "libsqlite3-0 (>= 3.37)"
+depends durawheel libc6 libev4 libinih1 libjansson4 libmicrohttpd12 "libsqlite3-0 (>= 3.37)"
 dpkg-deb --ctrl-tarfile "$build/$runtime"_*.deb | tar -xO ./shlibs |
 	grep "^libdurawheel ${version%%.*} $runtime (>= $version-1)" >"$work/is" ||
 	die "$runtime has no shlibs"

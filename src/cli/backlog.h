@@ -1,0 +1,36 @@
+/* Deliveries of a topic that wait until one of its commands has ended, in order. They are held in
+ * the store, and copied with their data. */
+#ifndef DW_CLI_BACKLOG_H
+#define DW_CLI_BACKLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "durawheel/durawheel.h"
+
+/* What one command gets: a delivery, or a batch. */
+struct backlog_entry {
+	struct backlog_entry *next;
+	size_t count;
+	size_t bytes;
+	bool is_batch;
+	dw_firing *firings; /* in the same block of memory, with all that they point to */
+};
+
+struct backlog {
+	struct backlog_entry *first;
+	struct backlog_entry *last;
+	size_t count; /* of deliveries */
+	size_t bytes;
+};
+
+/* backlog_put copies the deliveries to the end. False: out of memory. */
+bool backlog_put(struct backlog *, const dw_firing *firings, size_t count, bool is_batch);
+
+/* backlog_take takes the first entry out, for free(); NULL: there is none. */
+struct backlog_entry *backlog_take(struct backlog *);
+
+/* backlog_drop frees all entries. Their deliveries stay held. */
+void backlog_drop(struct backlog *);
+
+#endif

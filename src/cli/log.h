@@ -1,0 +1,28 @@
+/* How run and serve write what they have to say to stderr: --log.
+ *
+ *	text:    2026-11-24T15:04:05.123Z warn durawheel: redis://10.0.0.5: connection refused
+ *	json:    {"time":"2026-11-24T15:04:05.123Z","level":"warn","message":"..."}
+ *	journal: <4>redis://10.0.0.5: connection refused
+ *
+ * The other commands write "durawheel: " and the message. A warning or an error that comes again
+ * within 10 s is left out, and the next one that is written says how often. */
+#ifndef DW_CLI_LOG_H
+#define DW_CLI_LOG_H
+
+#include "durawheel/durawheel.h"
+
+/* The numbers are those of syslog(3), which the journal knows. */
+enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARN = 4, LOG_LEVEL_INFO = 6 };
+
+enum log_form { LOG_PLAIN, LOG_TEXT, LOG_JSON, LOG_JOURNAL };
+
+/* log_open chooses the form for the rest of the process. Call it before other threads write. */
+void log_open(enum log_form);
+
+/* log_write writes a message, which is printable text, with one write(). Any thread. */
+void log_write(enum log_level, const char *message);
+
+/* log_form_of: the form of a name, or that for stderr if name is NULL. -1: there is none. */
+int log_form_of(const char *name);
+
+#endif

@@ -1,0 +1,63 @@
+#include "cli/run_reload.h"
+
+#include <string.h>
+
+#include "cli/config.h"
+#include "cli/errors.h"
+#include "cli/run_core.h"
+#include "cli/run_fire.h"
+
+/* take moves the topics of the file to the runner. */
+static int take(struct runner *runner, struct config *config)
+{
+	return recipes_of_config(&runner->recipes, config) ? EXIT_DONE
+							   : complain(EXIT_FAILED, "out of memory");
+}
+
+int run_reload_first(struct runner *runner, struct options *options)
+{
+	int code;
+
+	runner->config_path = options->value[OPT_CONFIG];
+	if (!runner->config_path)
+		return options->value[OPT_CHECK]
+			   ? complain(EXIT_USAGE, "run: --check is for --config FILE")
+			   : EXIT_DONE;
+	code = config_read(runner->config_path, &runner->config);
+	if (code == EXIT_DONE)
+		code = config_options(&runner->config, options);
+	return code == EXIT_DONE ? take(runner, &runner->config) : code;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* tell_unchanged: what the process has stays as it was when it started. */
+static void tell_unchanged(const struct runner *runner, const struct config *config)
+{
+	for (enum option_id id = 0; id < OPT_COUNT; id++)
+		if (!is_same(runner->config.values[id], config->values[id]))
+			warn("%.300s: %s takes effect after a restart", runner->config_path,
+			     options_name(id));
+}
+
+void run_reload(struct runner *runner)
+{
+	struct config config;
+	size_t count;
+
+	service_reloading(&runner->service);
+	if (config_read(runner->config_path, &config) != EXIT_DONE) {
+		warn("%.300s is not used: the settings stay as they were", runner->config_path);
+	} else {
+		count = config.count;
+		tell_unchanged(runner, &config);
+		if (take(runner, &config) == EXIT_DONE && run_fire_handle(runner) == EXIT_DONE)
+			(void)complain(EXIT_DONE, "%.300s: read again, %zu topics",
+				       runner->config_path, count);
+	}
+	config_free(&config);
+	service_reloaded(&runner->service);
+}
