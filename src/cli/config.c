@@ -338,6 +338,8 @@ static void draft_section(size_t line, const char *name, void *user)
 	end_section(draft);
 	draft->section_line = line;
 	draft->section = SECTION_UNKNOWN;
+	if (!name)
+		return;
 	if (strncmp(name, "topic", 5) == 0 && (name[5] == ' ' || name[5] == '\t')) {
 		draft->section = begin_topic(draft, name + 5);
 	} else if (strcmp(name, "run") != 0) {

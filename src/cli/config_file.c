@@ -93,6 +93,7 @@ static void read_section(struct line_reading *reading, char *line)
 	char *end = strrchr(line, ']');
 
 	if (!end || !is_blank(end + 1)) {
+		lines->section(reading->number, NULL, lines->user);
 		lines->fault(reading->number,
 			     "a section ends with ]: write [topic NAME] or [run]; a comment has a "
 			     "line of its own",

@@ -8,7 +8,7 @@
 #define CONFIG_LINE_MAX 4096
 
 struct config_lines {
-	/* A section begins. */
+	/* A section begins. name NULL: a fault about it comes next. */
 	void (*section)(size_t line, const char *name, void *user);
 	/* A key of it. */
 	void (*key)(size_t line, const char *key, const char *value, void *user);

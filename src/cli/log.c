@@ -160,7 +160,7 @@ void log_write(enum log_level level, const char *message)
 	size_t count = 0;
 	bool is_written = true;
 
-	if (the_log.form != LOG_PLAIN && level != LOG_LEVEL_INFO) {
+	if (the_log.form != LOG_PLAIN && level == LOG_LEVEL_WARN) {
 		(void)pthread_mutex_lock(&the_log.mutex); /* cannot fail, as below */
 		is_written = is_new(message, &count);
 		(void)pthread_mutex_unlock(&the_log.mutex);

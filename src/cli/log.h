@@ -4,8 +4,8 @@
  *	json:    {"time":"2026-11-24T15:04:05.123Z","level":"warn","message":"..."}
  *	journal: <4>redis://10.0.0.5: connection refused
  *
- * The other commands write "durawheel: " and the message. A warning or an error that comes again
- * within 10 s is left out, and the next one that is written says how often. */
+ * The other commands write "durawheel: " and the message. A warning that comes again within 10 s
+ * is left out, and the next one that is written says how often. */
 #ifndef DW_CLI_LOG_H
 #define DW_CLI_LOG_H
 

@@ -39,8 +39,8 @@ static void tell_unchanged(const struct runner *runner, const struct config *con
 {
 	for (enum option_id id = 0; id < OPT_COUNT; id++)
 		if (!is_same(runner->config.values[id], config->values[id]))
-			warn("%.300s: %s takes effect after a restart", runner->config_path,
-			     options_name(id));
+			(void)complain(EXIT_DONE, "%.300s: %s takes effect after a restart",
+				       runner->config_path, options_name(id));
 }
 
 void run_reload(struct runner *runner)
@@ -50,7 +50,8 @@ void run_reload(struct runner *runner)
 
 	service_reloading(&runner->service);
 	if (config_read(runner->config_path, &config) != EXIT_DONE) {
-		warn("%.300s is not used: the settings stay as they were", runner->config_path);
+		(void)complain(EXIT_USAGE, "%.300s is not used: the settings stay as they were",
+			       runner->config_path);
 	} else {
 		count = config.count;
 		tell_unchanged(runner, &config);
