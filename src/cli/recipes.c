@@ -64,6 +64,18 @@ int recipes_of_options(struct recipes *recipes, const struct options *options, s
 	return EXIT_DONE;
 }
 
+struct recipe *recipes_copy(struct recipes *recipes, const struct recipe *from, const char *topic)
+{
+	struct recipe *recipe = add(recipes, topic);
+
+	if (recipe) {
+		recipe->way = from->way;
+		recipe->batch = from->batch;
+		recipe->is_served = true;
+	}
+	return recipe;
+}
+
 /* update: the words change their owner. The number of running jobs stays. */
 static void update(struct recipe *recipe, struct config_topic *topic)
 {

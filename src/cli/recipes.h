@@ -40,6 +40,9 @@ struct recipes {
 int recipes_of_options(struct recipes *, const struct options *, struct job_way *way,
 		       const dw_batch_options *batch);
 
+/* recipes_copy: another topic that the options serve in the same way. NULL: out of memory. */
+struct recipe *recipes_copy(struct recipes *, const struct recipe *from, const char *topic);
+
 /* recipes_of_config takes over the topics of a file, and empties it. A topic that was there before
  * keeps its running jobs and its backlog. False: out of memory, and nothing was changed. */
 bool recipes_of_config(struct recipes *, struct config *);

@@ -1,21 +1,8 @@
 #include "cli/run_batch.h"
 
-#include <string.h>
-
 #include "cli/errors.h"
 
 #define WAIT_MAX DW_SECONDS(10)
-
-/* check_topics: a batch has one topic, so each is named. */
-static int check_topics(const struct options *options)
-{
-	if (options->topic_count == 0)
-		return complain(EXIT_USAGE, "run: --batch needs --topic: a batch has one topic");
-	for (size_t i = 0; i < options->topic_count; i++)
-		if (strcmp(options->topics[i], "*") == 0)
-			return complain(EXIT_USAGE, "--topic \"*\": with --batch name each topic");
-	return EXIT_DONE;
-}
 
 static int read_size(const struct options *options, dw_batch_options *batch)
 {
@@ -60,7 +47,5 @@ int run_batch_read(const struct options *options, dw_batch_options *ret_batch)
 	*ret_batch = (dw_batch_options){.size = sizeof *ret_batch};
 	if (options->value[OPT_WAIT] && !options->value[OPT_BATCH])
 		code = complain(EXIT_USAGE, "run: --wait is for --batch N");
-	if (code == EXIT_DONE && options->value[OPT_BATCH])
-		code = check_topics(options);
 	return code == EXIT_DONE ? run_batch_read_how(options, ret_batch) : code;
 }

@@ -223,12 +223,19 @@ static void judge(const struct runner *runner, struct recipe *recipe)
 	recipe->is_full = recipe->backlog.count > share || recipe->backlog.bytes > bytes_max;
 }
 
+/* is_of_each: batches for all topics. Each of them gets a handler of its own when its first timer
+ * is due, because a batch has one topic. */
+static bool is_of_each(const struct recipe *recipe)
+{
+	return recipe->batch.max > 0 && strcmp(recipe->topic, "*") == 0;
+}
+
 /* handle_one: what dw_on() returns. */
 static int handle_one(struct runner *runner, struct recipe *recipe, bool wanted)
 {
 	int status;
 
-	if (recipe->has_handler == wanted)
+	if (recipe->has_handler == wanted || is_of_each(recipe))
 		return DW_OK;
 	if (wanted && recipe->batch.max > 0)
 		status =
@@ -299,8 +306,12 @@ int run_fire_handle(struct runner *runner)
 
 bool run_fire_knows(struct runner *runner, const char *topic)
 {
-	const struct recipe *recipe = recipes_for(&runner->recipes, topic);
+	struct recipe *recipe = recipes_for(&runner->recipes, topic);
 
+	if (recipe && is_of_each(recipe) && !runner->stop) {
+		recipe = recipes_copy(&runner->recipes, recipe, topic);
+		return recipe && handle_one(runner, recipe, true) == DW_OK;
+	}
 	if (!runner->recipes.of_file || !recipe)
 		return false;
 	if (strcmp(recipe->topic, "*") == 0)

@@ -17,7 +17,8 @@ int run_fire_handle(struct runner *);
  * wait in the store that have too much waiting. Call it in each turn of the loop. */
 void run_fire_next(struct runner *);
 
-/* run_fire_knows: a topic has no handler, and that is meant so: too much of it waits. */
+/* run_fire_knows: a topic has no handler, and that is meant so: too much of it waits, or it gets
+ * one now, for its batches. */
 bool run_fire_knows(struct runner *, const char *topic);
 
 /* run_fire_drain writes the lines that wait, as much as stdout takes. */

@@ -62,6 +62,24 @@ u 1' ]
 	has_count pending 1
 }
 
+# Without --topic each topic has batches of its own, also one that comes later.
+test_batch_of_every_topic() {
+	add_due 100
+	for i in 1 2 3; do
+		expect 0 durawheel add --topic u --id "u$i" --in 0s
+	done
+	start --batch 50 --exec 'echo "$DW_TOPIC $DW_COUNT" >>counts'
+	await has_count pending 0
+	expect 0 durawheel add --topic later --id l --in 0s
+	await grep -q later counts
+	stop_owner
+	! grep -q 'no handler' log
+	[ "$(sort counts)" = 'later 1
+t 50
+t 50
+u 3' ]
+}
+
 test_batch_without_command_writes_lines() {
 	add_due 100
 	expect 0 durawheel run --topic t --batch 30 --until-idle
@@ -94,10 +112,6 @@ test_batch_is_delivered_again_after_a_kill() {
 
 test_batch_options_are_checked() {
 	empty_store
-	expect 2 durawheel run --batch 5
-	says 'run: --batch needs --topic'
-	expect 2 durawheel run --batch 5 --topic t --topic '*'
-	says 'with --batch name each topic'
 	expect 2 durawheel run --topic t --wait 1s
 	says 'run: --wait is for --batch N'
 	expect 2 durawheel run --topic t --batch 1001
