@@ -16,9 +16,9 @@
 #define LIST_PAUSE 4                            /* times what the last list took */
 #define LIST_PAUSE_MIN DW_MILLISECONDS(20)
 
-void asks_open(struct asks *asks, dw *d, bool shows_data)
+void asks_open(struct asks *asks, dw *d, dw *lists, bool shows_data)
 {
-	*asks = (struct asks){.d = d, .shows_data = shows_data};
+	*asks = (struct asks){.d = d, .lists = lists, .shows_data = shows_data};
 	for (size_t i = 0; i < ASKS_MAX; i++)
 		asks->asks[i].asks = asks;
 }
@@ -311,10 +311,10 @@ static void walk_on(struct asks *asks, dw_usec steady)
 
 	asks->is_listing = true;
 	asks->walk_began = steady;
-	status = dw_list(asks->d, NULL, schedules->cursor.started ? &schedules->cursor : NULL,
+	status = dw_list(asks->lists, NULL, schedules->cursor.started ? &schedules->cursor : NULL,
 			 DW_LIST_MAX, walk_told, asks);
 	if (status != DW_OK)
-		walk_told(asks->d, status, NULL, 0, NULL, asks);
+		walk_told(asks->lists, status, NULL, 0, NULL, asks);
 }
 
 /* answer_schedules answers when the walk is over, or has taken long enough. */
@@ -387,7 +387,7 @@ static void begin_ask(struct ask *ask, dw_usec steady)
 		return;
 	}
 	asks->is_listing = asks->is_listing || is_list(ask);
-	status = send_ask(asks->d, ask);
+	status = send_ask(is_list(ask) ? asks->lists : asks->d, ask);
 	if (status != DW_OK)
 		answer(ask, status, NULL);
 }

@@ -20,11 +20,11 @@ enum ask_kind {
 	ASK_STATUS,
 	ASK_TOPICS,
 	ASK_METRICS,
+	ASK_COMING, /* how many timers come due in the next minute, hour and day */
 	ASK_SCHEDULES,
 	ASK_TIMER,
 	ASK_TIMERS,
-	ASK_DEAD,
-	ASK_COMING /* how many timers come due in the next minute, hour and day */
+	ASK_DEAD
 };
 
 struct question {
@@ -53,6 +53,7 @@ struct ask {
 
 struct asks {
 	dw *d;
+	dw *lists; /* of a handle of its own, so that nothing else waits behind a long list */
 	bool shows_data;
 	bool is_listing;    /* a list is under way */
 	dw_usec list_at;    /* steady; no list is asked before */
@@ -62,7 +63,7 @@ struct asks {
 	struct ask asks[ASKS_MAX];
 };
 
-void asks_open(struct asks *, dw *, bool shows_data);
+void asks_open(struct asks *, dw *, dw *lists, bool shows_data);
 void asks_close(struct asks *);
 
 /* asks_put asks, or joins who asks the same. NULL: ASKS_MAX questions are in use. asks_release: its

@@ -29,7 +29,7 @@ struct connection {
 struct http {
 	struct guard guard;
 	struct asks asks;
-	dw *look;         /* a client of its own */
+	dw *look, *lists; /* clients of its own; lists may take long */
 	const dw *owner;  /* or NULL */
 	const char *name; /* of the namespace, or the file */
 	struct MHD_Daemon *daemon;
@@ -315,6 +315,7 @@ void http_turn(struct http *http)
 
 	(void)!read(http->timer_fd, &count, sizeof count); /* EAGAIN: it is not time yet */
 	(void)dw_turn(http->look);    /* dw_turn() fails only inside a callback */
+	(void)dw_turn(http->lists);   /* likewise */
 	(void)asks_turn(&http->asks); /* what it answers is sent now */
 	end_slow(http);
 	resume(http);
@@ -355,7 +356,8 @@ static bool open_loop(struct http *http)
 	http->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	http->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	return http->epoll_fd >= 0 && http->timer_fd >= 0 && watch(http, http->timer_fd) &&
-	       watch(http, dw_fd(http->look)) && open_daemon(http);
+	       watch(http, dw_fd(http->look)) && watch(http, dw_fd(http->lists)) &&
+	       open_daemon(http);
 }
 
 int http_open(struct http **ret_http, const struct options *options, dw *owner)
@@ -373,11 +375,13 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 	code = guard_open(&http->guard, options);
 	if (code == EXIT_DONE)
 		code = session_look(options, (dw_options){.role = DW_CLIENT}, &http->look);
+	if (code == EXIT_DONE)
+		code = session_look(options, (dw_options){.role = DW_CLIENT}, &http->lists);
 	if (code != EXIT_DONE) {
 		http_close(http);
 		return code;
 	}
-	asks_open(&http->asks, http->look, options->value[OPT_SHOW_DATA] != NULL);
+	asks_open(&http->asks, http->look, http->lists, options->value[OPT_SHOW_DATA] != NULL);
 	if (!open_loop(http)) {
 		code = complain(EXIT_FAILED, "--http: %s", strerror(errno));
 		http_close(http);
@@ -402,6 +406,8 @@ void http_close(struct http *http)
 		return;
 	if (http->look)
 		(void)dw_close(http->look, SESSION_PATIENCE); /* it changes nothing */
+	if (http->lists)
+		(void)dw_close(http->lists, SESSION_PATIENCE); /* likewise */
 	if (http->daemon) {
 		resume(http); /* closing has answered all that was asked */
 		for (struct http_request *request = http->suspended; request;

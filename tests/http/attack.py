@@ -238,7 +238,8 @@ def test_bodies(place):
     raw = [head + b"Content-Length: 5\r\n\r\nhello", head + b"Content-Length: 99999999\r\n\r\n",
            head + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
            head + b"Content-Length: -1\r\n\r\n", head + b"Content-Length: 0\r\n"
-           b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"]
+           b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+           head + b"Content-Length: 65537\r\n\r\n" + 65537 * b"x"]
     return refused([server.send(one) for one in raw], 400, 413)
 
 
