@@ -121,12 +121,10 @@ static void read_line(struct line_reading *reading, char *line, size_t size)
 		lines->fault(reading->number, "write KEY = VALUE", lines->user);
 }
 
-/* set_inih: a ';' in a command is no comment, and an indented line does not continue the one
- * before. */
+/* set_inih: a ';' in a command is no comment. */
 static void set_inih(void)
 {
 	ini_allow_inline_comments = false;
-	ini_allow_multiline = false;
 	ini_allow_bom = false;
 	ini_max_line = CONFIG_LINE_MAX + 3;
 }
