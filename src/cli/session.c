@@ -74,7 +74,9 @@ static int default_store(char ret_store[STORE_SIZE])
 static void session_log_line(dw_log_level level, const char *line, void *user)
 {
 	(void)user;
-	if (level <= DW_LOG_WARN)
+	if (level == DW_LOG_WARN)
+		warn("%s", line);
+	else if (level < DW_LOG_WARN)
 		(void)complain(EXIT_FAILED, "%s", line);
 }
 

@@ -65,11 +65,10 @@ static void work_answered(dw *d, const dw_result *results, size_t count, void *u
 	(void)user;
 	for (size_t i = 0; i < count; i++)
 		if (results[i].status == DW_ESTALE)
-			(void)complain(EXIT_LATE, "%s: it was handed out again meanwhile",
-				       results[i].id);
+			warn("%s: it was handed out again meanwhile", results[i].id);
 		else if (results[i].status != DW_OK)
-			(void)complain(EXIT_FAILED, "%s: the answer failed: %s; it comes back",
-				       results[i].id, dw_strerror(results[i].status));
+			warn("%s: the answer failed: %s; it comes back", results[i].id,
+			     dw_strerror(results[i].status));
 }
 
 /* answer gives the same verdict to the messages of the job that have no answer of their own. */
@@ -82,7 +81,7 @@ static void answer(struct consumer *consumer, const struct exec_job *job, dw_ver
 		if (!job->items[i].is_answered)
 			tokens[given.count++] = job->items[i].token.id;
 	if (given.count > 0 && dw_ack(consumer->d, &given, work_answered, consumer) != DW_OK)
-		(void)complain(EXIT_FAILED, "%s", why(consumer->d, DW_ENOMEM));
+		warn("%s", why(consumer->d, DW_ENOMEM));
 }
 
 static void answer_one(struct job_item *item, const struct work_answer *said, void *user)
@@ -97,7 +96,7 @@ static void answer_one(struct job_item *item, const struct work_answer *said, vo
 
 	item->is_answered = true;
 	if (dw_ack(consumer->d, &given, work_answered, consumer) != DW_OK)
-		(void)complain(EXIT_FAILED, "%s", why(consumer->d, DW_ENOMEM));
+		warn("%s", why(consumer->d, DW_ENOMEM));
 }
 
 /* work_over: a command that we have stopped has done nothing; its messages come back by
@@ -145,8 +144,7 @@ static void start(struct consumer *consumer, const dw_message *messages, size_t 
 					     items);
 	if (error == 0)
 		return;
-	(void)complain(EXIT_FAILED, "cannot start the command: %s; the messages come back",
-		       strerror(error));
+	warn("cannot start the command: %s; the messages come back", strerror(error));
 	consumer->take_at = session_steady() + TAKE_AGAIN;
 	jobs_items_free(items, count);
 	if (answers >= 0)
@@ -168,7 +166,7 @@ static void work_taken(dw *d, int status, const dw_message *messages, size_t cou
 			  complain(EXIT_ABSENT, "a topic is no queue: see durawheel topic set"));
 		return;
 	}
-	(void)complain(EXIT_STORE, "cannot take: %s; trying again", dw_strerror(status));
+	warn("cannot take: %s; trying again", dw_strerror(status));
 	consumer->take_at = session_steady() + TAKE_AGAIN;
 }
 

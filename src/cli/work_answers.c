@@ -65,12 +65,10 @@ void work_answers_read(struct exec_job *job,
 		if (item && read_answer(object, &answer))
 			fn(item, &answer, user);
 		else
-			(void)complain(
-			    EXIT_FAILED,
-			    "descriptor 3: not an answer to a message of this batch: "
-			    "%.*s; write {\"token\":T,\"verdict\":\"done\", \"retry\" or "
-			    "\"dead\"}",
-			    (int)(size < 200 ? size : 200), text);
+			warn("descriptor 3: not an answer to a message of this batch: "
+			     "%.*s; write {\"token\":T,\"verdict\":\"done\", \"retry\" or "
+			     "\"dead\"}",
+			     (int)(size < 200 ? size : 200), text);
 		json_decref(object);
 	}
 	reader_close(&reader);

@@ -170,16 +170,18 @@ test_config_that_is_hostile_is_refused() {
 
 # A mutated file is read or refused, and never more than that.
 test_config_that_is_mutated_harms_nothing() {
-	config '[run]' 'store = sqlite:x.db' 'lease = 5s' '[topic a.b]' "exec = echo 'a b' \"c\" \\d" \
-		'shell = no' 'jobs = 3' 'timeout = 1m' 'batch = 10' 'wait = 1s' '[topic *]' 'line = yes'
+	config '[run]' 'store = sqlite:x.db' 'lease = 5s' \
+		'[topic a.b]' "exec = echo 'a b' \"c\" \\d" \
+		'shell = no' 'jobs = 3' 'timeout = 1m' 'batch = 10' 'wait = 1s' \
+		'[topic *]' 'line = yes'
 	python3 - "$build/durawheel" "${DW_TEST_SCALE:-100}" "${DW_SEED:-$RANDOM}" <<'EOF'
 import os, random, subprocess, sys
 program, scale, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 print("seed", seed)
 source = random.Random(seed)
 whole = open("run.conf", "rb").read()
-pieces = [b"[", b"]", b"=", b"\n", b"\\", b"'", b'"', b";", b"\0", b" ", b"topic", b"\xff", b"x" * 5000,
-          b"[topic ", b"exec =", b"line = yes\n"]
+pieces = [b"[", b"]", b"=", b"\n", b"\\", b"'", b'"', b";", b"\0", b" ", b"topic",
+          b"\xff", b"x" * 5000, b"[topic ", b"exec =", b"line = yes\n"]
 for i in range(max(1, 3 * scale)):
     data = bytearray(whole)
     for _ in range(source.randint(1, 6)):
@@ -211,7 +213,8 @@ EOF
 test_config_topics_have_commands_at_once() {
 	for name in one two three; do
 		script $name "echo \"\$DW_ID \$*\" >$name.ran" \
-			'until [ -e one.ran ] && [ -e two.ran ] && [ -e three.ran ]; do sleep 0.05; done'
+			'until [ -e one.ran ] && [ -e two.ran ] && [ -e three.ran ]; do' \
+			'sleep 0.05; done'
 	done
 	config '[topic 1]' "exec = $PWD/one first" '[topic 2]' "exec = $PWD/two second" \
 		'[topic *]' "exec = $PWD/three third" '[topic l]' 'line = yes'
@@ -230,8 +233,8 @@ c third' ] || fail "$(cat ./*.ran)"
 
 # The command writes how many of its kind run.
 test_config_jobs_are_per_topic() {
-	script counted 'mkdir -p $DW_TOPIC; touch $DW_TOPIC/$DW_ID; ls $DW_TOPIC | wc -l >>$DW_TOPIC.most' \
-		'sleep 0.3; rm $DW_TOPIC/$DW_ID'
+	script counted 'mkdir -p $DW_TOPIC; touch $DW_TOPIC/$DW_ID' \
+		'ls $DW_TOPIC | wc -l >>$DW_TOPIC.most' 'sleep 0.3; rm $DW_TOPIC/$DW_ID'
 	config '[topic one]' "exec = $PWD/counted" 'jobs = 1' \
 		'[topic three]' "exec = $PWD/counted" 'jobs = 3'
 	due_now one a b c
@@ -245,7 +248,8 @@ test_config_jobs_are_per_topic() {
 
 test_config_words_need_no_shell() {
 	script words 'for word; do echo "<$word>"; done >words.ran'
-	config '[topic a]' "exec = $PWD/words a;b ; \$HOME *  'x  \"y' \"it's \\\"z\\\"\" q\\ r \\d '' # e"
+	config '[topic a]' \
+		"exec = $PWD/words a;b ; \$HOME *  'x  \"y' \"it's \\\"z\\\"\" q\\ r \\d '' # e"
 	due_now a a
 	expect 0 durawheel run --config run.conf --until-idle
 	printf '<%s>\n' 'a;b' ';' '$HOME' '*' 'x  "y' "it's \"z\"" 'q r' '\d' '' '#' 'e' >wanted
@@ -332,7 +336,7 @@ test_config_has_options_of_run() {
 
 # A running command ends under the old settings, and the next one has the new.
 test_config_hangup_reads_it_again() {
-	script old 'echo old $DW_ID >>ran; touch began; until [ -e go ]; do sleep 0.05; done; exit 0'
+	script old 'echo old $DW_ID >>ran; touch began' 'until [ -e go ]; do sleep 0.05; done'
 	script new 'echo new $DW_ID >>ran'
 	config '[topic a]' "exec = $PWD/old" 'jobs = 1' '[topic gone]' 'exec = true'
 	due_now a 1 2
@@ -382,7 +386,8 @@ has_log() {
 test_config_hangup_says_what_needs_a_restart() {
 	config '[run]' 'stop_patience = 3s' '[topic a]' 'exec = true'
 	start --config run.conf
-	config '[run]' 'stop_patience = 4s' 'http = 127.0.0.1:1' 'standby = yes' '[topic a]' 'exec = true'
+	config '[run]' 'stop_patience = 4s' 'http = 127.0.0.1:1' 'standby = yes' \
+		'[topic a]' 'exec = true'
 	reload
 	logs 'run.conf: read again, 1 topics'
 	grep -q 'run.conf: stop-patience takes effect after a restart' log
@@ -475,7 +480,8 @@ EOF
 
 test_log_is_for_the_journal_if_it_is_stderr() {
 	: >log
-	JOURNAL_STREAM=$(stat -c %d:%i log) durawheel run --until-idle 2>log
+	stream=$(stat -c %d:%i log)
+	JOURNAL_STREAM=$stream durawheel run --until-idle 2>log
 	grep -qx '<6>running, 0 timers loaded' log
 	! grep -v '^<[346]>' log || fail 'a line without a level'
 	JOURNAL_STREAM=1:1 durawheel run --until-idle 2>log
