@@ -7,6 +7,7 @@
 #include "calendar/next.h"
 #include "calendar/rule_text.h"
 #include "durawheel/durawheel.h"
+#include "systemd_goldens.h"
 #include "zoneinfo_goldens.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -347,6 +348,28 @@ static void occurrences_are_those_of_zoneinfo(void **state)
 	}
 }
 
+/* Each time of systemd, and those that it passes over, are ours; and no others between. */
+static void occurrences_are_those_of_systemd(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(systemd_goldens); i++) {
+		const struct systemd_golden *golden = &systemd_goldens[i];
+		size_t count = (strlen(golden->times) + strlen(golden->in_gap) + 2) / 21;
+		dw_rule rule = rule_of(golden->cron, golden->zone);
+		char time[DW_TIME_SIZE], found[24];
+		dw_usec times[16];
+
+		assert_int_equal(dw_rule_next(&rule, moment(golden->from), times, count, NULL),
+				 count);
+		for (size_t k = 0; k < count; k++) {
+			dw_format_time(times[k], time);
+			(void)snprintf(found, sizeof found, "%.19sZ", time);
+			if (!strstr(golden->times, found) && !strstr(golden->in_gap, found))
+				fail_msg("%s in %s: %s", golden->cron, golden->zone, found);
+		}
+	}
+}
+
 static void count_without_a_start_counts_from_the_question(void **state)
 {
 	dw_rule rule = {.size = sizeof rule, .every = DW_HOURS(1), .count = 3};
@@ -375,6 +398,7 @@ int main(void)
 	    cmocka_unit_test(text_survives_writing),
 	    cmocka_unit_test(jitter_is_a_function_of_id_and_occurrence),
 	    cmocka_unit_test(occurrences_are_those_of_zoneinfo),
+	    cmocka_unit_test(occurrences_are_those_of_systemd),
 	    cmocka_unit_test(count_without_a_start_counts_from_the_question),
 	};
 

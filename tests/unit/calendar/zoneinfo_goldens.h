@@ -1,5 +1,5 @@
-/* Occurrences that Python computes with zoneinfo (tzdata 2025b), minute by minute, by the rules of
- * durawheel/rule.h. They were chosen by hand: days on which a clock is moved, of all kinds. */
+/* Occurrences that Python computes with zoneinfo (tzdata 2025b), made by goldens.py. They were
+ * chosen by hand: days on which a clock is moved, of all kinds. */
 #ifndef DW_TESTS_ZONEINFO_GOLDENS_H
 #define DW_TESTS_ZONEINFO_GOLDENS_H
 
