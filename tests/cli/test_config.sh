@@ -25,8 +25,8 @@ logs() {
 	await grep -qe "$1" log
 }
 
-# script NAME LINE...: an executable file.
-script() {
+# program_is NAME LINE...: an executable file.
+program_is() {
 	local name=$1
 	shift
 	printf '%s\n' '#!/bin/sh' "$@" >"$name"
@@ -212,7 +212,7 @@ EOF
 # Each waits until all three run.
 test_config_topics_have_commands_at_once() {
 	for name in one two three; do
-		script $name "echo \"\$DW_ID \$*\" >$name.ran" \
+		program_is $name "echo \"\$DW_ID \$*\" >$name.ran" \
 			'until [ -e one.ran ] && [ -e two.ran ] && [ -e three.ran ]; do' \
 			'sleep 0.05; done'
 	done
@@ -233,7 +233,7 @@ c third' ] || fail "$(cat ./*.ran)"
 
 # The command writes how many of its kind run.
 test_config_jobs_are_per_topic() {
-	script counted 'mkdir -p $DW_TOPIC; touch $DW_TOPIC/$DW_ID' \
+	program_is counted 'mkdir -p $DW_TOPIC; touch $DW_TOPIC/$DW_ID' \
 		'ls $DW_TOPIC | wc -l >>$DW_TOPIC.most' 'sleep 0.3; rm $DW_TOPIC/$DW_ID'
 	config '[topic one]' "exec = $PWD/counted" 'jobs = 1' \
 		'[topic three]' "exec = $PWD/counted" 'jobs = 3'
@@ -247,7 +247,7 @@ test_config_jobs_are_per_topic() {
 }
 
 test_config_words_need_no_shell() {
-	script words 'for word; do echo "<$word>"; done >words.ran'
+	program_is words 'for word; do echo "<$word>"; done >words.ran'
 	config '[topic a]' \
 		"exec = $PWD/words a;b ; \$HOME *  'x  \"y' \"it's \\\"z\\\"\" q\\ r \\d '' # e"
 	due_now a a
@@ -336,8 +336,8 @@ test_config_has_options_of_run() {
 
 # A running command ends under the old settings, and the next one has the new.
 test_config_hangup_reads_it_again() {
-	script old 'echo old $DW_ID >>ran; touch began' 'until [ -e go ]; do sleep 0.05; done'
-	script new 'echo new $DW_ID >>ran'
+	program_is old 'echo old $DW_ID >>ran; touch began' 'until [ -e go ]; do sleep 0.05; done'
+	program_is new 'echo new $DW_ID >>ran'
 	config '[topic a]' "exec = $PWD/old" 'jobs = 1' '[topic gone]' 'exec = true'
 	due_now a 1 2
 	start --config run.conf
@@ -421,7 +421,7 @@ test_config_hangup_is_told_to_the_service_manager() {
 # ---- Stopping --------------------------------------------------------------------------------
 
 test_config_stop_patience_is_kept() {
-	script stubborn 'touch began; sleep 600'
+	program_is stubborn 'touch began; sleep 600'
 	config '[run]' 'stop_patience = 2s' '[topic a]' "exec = $PWD/stubborn"
 	due_now a 1
 	start --config run.conf
