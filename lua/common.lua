@@ -8,7 +8,7 @@
 -- writes of a failed script.
 local call, pack, words_of = redis.call, struct.pack, struct.unpack
 local tonumber, unpack, insert = tonumber, unpack, table.insert
-local sub, format = string.sub, string.format
+local sub, format, byte, find = string.sub, string.format, string.byte, string.find
 local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
 local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER, WAIT = 1, 2, 3, 4, 5, 6, 7, 8
 local PAUSED = 9
@@ -114,6 +114,24 @@ local function body_with(value, why)
 		return body
 	end
 	return string.char(string.byte(body) + WHY) .. sub(body, 2) .. why .. string.char(#why)
+end
+
+-- topic_of: the topic in a value. Of a damaged value it may be any bytes.
+local function topic_of(value)
+	local form, size = byte(value, BODY, BODY + 1)
+	local at = BODY + 6
+	if form == 1 then -- the usual case, faster
+		return sub(value, at, at + (size or 0) - 1)
+	end
+	form = (form or 1) % WHY
+	if form == 2 then
+		at = BODY + 14
+	elseif form == 3 then -- the whole record
+		local id_size
+		id_size, size = byte(value, BODY + 18, BODY + 19)
+		at = BODY + 34 + (id_size or 0)
+	end
+	return sub(value, at, at + (size or 0) - 1)
 end
 
 -- halves: the low and the high word of a number.
@@ -265,18 +283,43 @@ local function leave(news)
 	end
 end
 
+-- What a script does to timers. remove_timer and store_timer note it, and write_timers does it. So
+-- order and values always change together.
+local deleted, scores, stored, places = {}, {}, {}, {}
+
+-- remove_timer: value: the one that is stored, or false.
+local function remove_timer(id, _)
+	insert(deleted, id)
+end
+
+-- store_timer: before: the value that is stored, or false. A script may store an id more than once:
+-- the last value counts.
+local function store_timer(id, value, place, _)
+	local at = places[id] or #stored + 1
+	places[id] = at
+	scores[at], scores[at + 1] = format(WHOLE, place), id
+	stored[at], stored[at + 1] = id, value
+end
+
+local function write_timers()
+	write('ZREM', TIMERS, deleted)
+	write('HDEL', VALUES, deleted)
+	write('ZADD', TIMERS, scores)
+	write('HSET', VALUES, stored)
+end
+
 -- store_new is the first write of scripts that add timers. Returns false, or the error of Redis:
--- out of memory, writes refused, or a key of another type. After an error nothing was done, and the
--- number is not used up.
-local function store_new(scores, values)
+-- out of memory, or writes refused. After an error nothing was done, and the number is not used up.
+local function store_new()
 	if scores[1] then
 		local reply = redis.pcall('ZADD', TIMERS, unpack(scores))
 		if type(reply) == 'table' and reply.err then
 			return reply
 		end
-		call('HSET', VALUES, unpack(values))
+		scores = {}
 	end
 	touch()
+	write_timers()
 	return false
 end
 

@@ -18,7 +18,7 @@ local inbox = inbox_of(ids)
 call('ZCARD', DEAD)
 call('HLEN', LETTERS)
 
-local answer, made, taken, scores, stored, news = {'OK'}, {}, {}, {}, {}, {}
+local answer, made, taken, news = {'OK'}, {}, {}, {}
 
 -- letter_of: the name and the letter of an id, without letters requeued by this call. Only one
 -- letter of an id can be requeued, so one of the last two is left.
@@ -61,10 +61,7 @@ for k = 1, #ids do
 			value = item .. body_of(value)
 			made[id], taken[name] = true, true
 			insert(taken, name)
-			insert(scores, score(d0, d1))
-			insert(scores, id)
-			insert(stored, id)
-			insert(stored, value)
+			store_timer(id, value, score(d0, d1))
 			if owner then
 				item = {0, value}
 			else
@@ -76,7 +73,7 @@ for k = 1, #ids do
 	answer[k + 1] = item
 end
 
-local failure = store_new(scores, stored)
+local failure = store_new()
 if failure then
 	return failure
 end

@@ -28,8 +28,8 @@ if late then
 end
 local ver = next_ver('')
 
-call('ZREM', TIMERS, id)
-call('HDEL', VALUES, id)
+remove_timer(id, value)
+write_timers()
 post_by_hand(id, open and -ver or ver)
 if open then
 	return 'ELATE'

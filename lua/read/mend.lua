@@ -15,17 +15,17 @@ end
 
 local ids = column(7, 1)
 local values = call('HMGET', VALUES, unpack(ids))
-local places = call('ZMSCORE', TIMERS, unpack(ids))
+local entries = call('ZMSCORE', TIMERS, unpack(ids))
 call('ZCARD', INBOX)
 
-local answer, scores, told, deleted = {'OK'}, {}, {}, {}
+local answer, told = {'OK'}, {}
 for k = 1, #ids do
 	local item = 1
 
-	if places[k] and not values[k] then
-		insert(deleted, ids[k])
+	if entries[k] and not values[k] then
+		remove_timer(ids[k])
 		item = ENOENT
-	elseif values[k] and not places[k] then
+	elseif values[k] and not entries[k] then
 		local flags, _, v0, v1, d0, d1 = decode(values[k])
 		local rank = flags and score(d0, d1) or 1
 
@@ -39,8 +39,7 @@ for k = 1, #ids do
 end
 
 touch()
-write('ZREM', TIMERS, deleted)
-write('ZADD', TIMERS, scores)
+write_timers()
 write('ZADD', INBOX, told)
 leave({})
 return answer

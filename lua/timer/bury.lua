@@ -21,7 +21,7 @@ call('ZCARD', DEAD)
 call('HLEN', LETTERS)
 call('ZCARD', NAMES)
 
-local answer, gone, deleted = {'OK'}, {}, {}
+local answer, gone = {'OK'}, {}
 for k = 1, #ids do
 	local id, value = ids[k], values[k]
 	local item = ENOENT
@@ -45,7 +45,7 @@ for k = 1, #ids do
 
 			number = congruent(now > number and now or number + 1)
 			gone[id] = true
-			insert(deleted, id)
+			remove_timer(id, values[k])
 			add_letter(number, id, ver, reason, at, value)
 		end
 	end
@@ -54,7 +54,6 @@ end
 
 touch()
 write_letters()
-write('ZREM', TIMERS, deleted)
-write('HDEL', VALUES, deleted)
+write_timers()
 leave({})
 return answer

@@ -27,7 +27,7 @@ local function is_other(value, version)
 	return version ~= '0' and select(3, raw(value)) ~= tonumber(version)
 end
 
-local answer, posted, gone, deleted, news = {'OK'}, {}, {}, {}, {}
+local answer, posted, gone, news = {'OK'}, {}, {}, {}
 local waits = must_wait()
 for k = 1, #ids do
 	local id = ids[k]
@@ -68,7 +68,7 @@ for k = 1, #ids do
 	end
 	if item == 0 or (not value and item ~= LATE) then -- an entry without a value is deleted too
 		gone[id] = true
-		insert(deleted, id)
+		remove_timer(id, value)
 	end
 	if item == 0 and open then
 		item = LATE
@@ -79,7 +79,6 @@ for k = 1, #ids do
 end
 
 touch()
-write('ZREM', TIMERS, deleted)
-write('HDEL', VALUES, deleted)
+write_timers()
 leave(news)
 return answer

@@ -19,7 +19,7 @@ local values = call('HMGET', VALUES, unpack(ids))
 call('ZCARD', TIMERS)
 call('ZCARD', INBOX)
 
-local answer, made, scores, stored, news = {'OK'}, {}, {}, {}, {}
+local answer, made, news = {'OK'}, {}, {}
 local waits = must_wait()
 local inbox = waits and inbox_of(ids) or {}
 for k = 1, #ids do
@@ -45,18 +45,14 @@ for k = 1, #ids do
 
 			v0, v1 = halves(next_ver(ARGV[5 * k + 6]))
 			item = encode(open, attempt, v0, v1, d0, d1, 0, 0, crc)
-			value = item .. body_of(value)
-			made[id] = value
-			insert(scores, score(d0, d1))
-			insert(scores, id)
-			insert(stored, id)
-			insert(stored, value)
+			made[id] = item .. body_of(value)
+			store_timer(id, made[id], score(d0, d1), value)
 			if not owner then
 				insert(news, last)
 				insert(news, id)
 				item = waits and wait_for(waits, last, 0) or item
 			elseif not known then
-				item = {0, value}
+				item = {0, made[id]}
 			end
 		end
 	end
@@ -64,7 +60,6 @@ for k = 1, #ids do
 end
 
 touch()
-write('ZADD', TIMERS, scores)
-write('HSET', VALUES, stored)
+write_timers()
 leave(news)
 return answer

@@ -23,7 +23,7 @@ call('ZCARD', DEAD)
 call('HLEN', LETTERS)
 call('ZCARD', NAMES)
 
-local answer, made, scores, stored = {'OK'}, {}, {}, {}
+local answer, made = {'OK'}, {}
 
 -- renewed: the header of a given value, with the next version.
 local function renewed(value)
@@ -53,18 +53,16 @@ for k = 1, #ids do
 			item, rank = renewed(given)
 			if reason > 0 then
 				local at = tonumber(ARGV[7 * k + 4])
+				local last_words = value
 				if reason == 1 or reason == 5 then
-					value = sub(value, 1, BODY - 1) ..
+					last_words = sub(value, 1, BODY - 1) ..
 						body_with(value, ARGV[7 * k + 5])
 				end
 				number = congruent(now > number and now or number + 1)
-				add_letter(number, id, ver, reason, at, value)
+				add_letter(number, id, ver, reason, at, last_words)
 			end
 			made[id] = item .. sub(given, BODY)
-			insert(scores, digits(rank))
-			insert(scores, id)
-			insert(stored, id)
-			insert(stored, made[id])
+			store_timer(id, made[id], rank, value)
 		end
 	end
 	answer[k + 1] = item
@@ -72,7 +70,6 @@ end
 
 touch()
 write_letters()
-write('ZADD', TIMERS, scores)
-write('HSET', VALUES, stored)
+write_timers()
 leave({})
 return answer

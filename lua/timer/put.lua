@@ -56,14 +56,7 @@ local function is_closed(value)
 	if not closed then
 		return false
 	end
-	local kind, size = string.byte(value, BODY, BODY + 1)
-	local at = kind == 2 and BODY + 14 or BODY + 6
-	if kind == 3 then -- the whole record
-		local id_size
-		id_size, size = string.byte(value, BODY + 18, BODY + 19)
-		at = BODY + 6 + 28 + id_size
-	end
-	return string.find(closed, '\n' .. sub(value, at, at + size - 1) .. '\n', 1, true)
+	return string.find(closed, '\n' .. topic_of(value) .. '\n', 1, true)
 end
 
 local tried = false
@@ -96,7 +89,7 @@ local function with_header(value, open, claimed)
 		score(d0, d1) * (1 - 2 * one)
 end
 
-local answer, scores, stored, news, kept = {'OK'}, {}, {}, {}, {}
+local answer, news, kept = {'OK'}, {}, {}
 
 -- keep: a value without an entry may have got the new timer's score by store_plainly(). Give it its
 -- own score.
@@ -156,10 +149,7 @@ local function one_by_one()
 			end
 			next_ver(version_of(k))
 			local value, rank = with_header(value_of(k), open, flags % 4 >= 2)
-			insert(scores, digits(rank))
-			insert(scores, id)
-			insert(stored, id)
-			insert(stored, value)
+			store_timer(id, value, rank, before)
 			made[id] = value
 			answer[k + 1] = sub(value, 1, BODY - 1)
 			if not owner then
@@ -168,7 +158,7 @@ local function one_by_one()
 			end
 		end
 	end
-	local failure = store_new(scores, stored)
+	local failure = store_new()
 	if not failure then
 		write('ZADD', TIMERS, kept)
 	end

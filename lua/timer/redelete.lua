@@ -16,7 +16,7 @@ local values = call('HMGET', VALUES, unpack(ids))
 local inbox = call('ZMSCORE', INBOX, unpack(ids))
 call('ZCARD', TIMERS)
 
-local answer, deleted, told = {'OK'}, {}, {}
+local answer, told = {'OK'}, {}
 for k = 1, #ids do
 	local ver = tonumber(ARGV[2 * k + 6])
 	local item = ENOENT
@@ -25,7 +25,7 @@ for k = 1, #ids do
 		local flags, _, v0, v1 = decode(values[k])
 
 		if not flags or v1 * WORD + v0 <= ver then
-			insert(deleted, ids[k])
+			remove_timer(ids[k], values[k])
 			item = 0
 		end
 	end
@@ -36,8 +36,7 @@ for k = 1, #ids do
 end
 
 touch()
-write('ZREM', TIMERS, deleted)
-write('HDEL', VALUES, deleted)
+write_timers()
 write('ZREM', INBOX, told)
 leave({})
 return answer

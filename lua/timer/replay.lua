@@ -25,7 +25,7 @@ local ids = column(8, WIDTH)
 local values = call('HMGET', VALUES, unpack(ids))
 local inbox = call('ZMSCORE', INBOX, unpack(ids))
 local done = tonumber(call('HGET', META, FIELD)) or 0
-local scores, stored, deleted, news, late = {}, {}, {}, {}, {}
+local news, late = {}, {}
 
 -- The words of the present row, and of what is stored under its id; flags is nil if that is nothing
 -- or damaged.
@@ -81,10 +81,7 @@ local function post(sign)
 end
 
 local function store(header, rest, sign)
-	insert(scores, digits((sign or 1) * score(d0, d1)))
-	insert(scores, id)
-	insert(stored, id)
-	insert(stored, header .. rest)
+	store_timer(id, header .. rest, (sign or 1) * score(d0, d1), value)
 end
 
 -- store_claim stores a delivery that has no verdict. Its claim becomes this owner's, if it holds.
@@ -101,7 +98,7 @@ end
 
 -- delete, by a client: its owner hears of it, and whether an earlier claim may start after it.
 local function delete()
-	insert(deleted, id)
+	remove_timer(id, value)
 	if not owner then
 		next_ver('')
 		post(flags and flags % 65536 == 0 and 1 or -1)
@@ -150,7 +147,7 @@ end
 
 function what.C()
 	if not value then
-		insert(deleted, id) -- an entry without a value goes, too
+		remove_timer(id) -- an entry without a value goes, too
 		return ENOENT
 	end
 	if flags and ver > floor then
@@ -270,7 +267,7 @@ for k = 1, #ids do
 	answer[k + 1] = item
 end
 
-local failure = store_new(scores, stored)
+local failure = store_new()
 if failure then
 	return failure
 end
@@ -278,7 +275,5 @@ call('HSET', META, FIELD, digits(math.max(done, tonumber(ARGV[#ARGV - WIDTH + 2]
 if late[1] then
 	store_late()
 end
-write('ZREM', TIMERS, deleted)
-write('HDEL', VALUES, deleted)
 leave(news)
 return answer

@@ -23,7 +23,7 @@ local values = call('HMGET', VALUES, unpack(ids))
 local inbox = call('ZMSCORE', INBOX, unpack(ids))
 call('ZCARD', TIMERS)
 
-local answer, scores, stored, news = {'OK'}, {}, {}, {}
+local answer, news = {'OK'}, {}
 local high = last
 for k = 1, #ids do
 	local at = 9 * k - 2
@@ -59,10 +59,7 @@ for k = 1, #ids do
 			16777216 * tonumber(ARGV[at + 5]), attempt, v0, v1, d0, d1, c0, c1,
 			(words_of('<I4', body, 3)))
 		local rank = score(d0, d1)
-		insert(scores, digits(state == 1 and -rank or rank))
-		insert(scores, id)
-		insert(stored, id)
-		insert(stored, header .. body)
+		store_timer(id, header .. body, state == 1 and -rank or rank, before)
 		if not owner then
 			insert(news, ARGV[at + 1])
 			insert(news, id)
@@ -72,7 +69,7 @@ for k = 1, #ids do
 	end
 end
 
-local failure = store_new(scores, stored)
+local failure = store_new()
 if failure then
 	return failure
 end

@@ -18,8 +18,7 @@ local ids = column(7, 6)
 local values = call('HMGET', VALUES, unpack(ids))
 call('ZCARD', TIMERS)
 
-local answer, made, scores, stored = {'OK'}, {}, {}, {}
-local written = 0
+local answer, made = {'OK'}, {}
 for k = 1, #ids do
 	local id = ids[k]
 	local value = made[id] or values[k]
@@ -50,18 +49,14 @@ for k = 1, #ids do
 				flags = flags + 65536
 			end
 			item = encode(flags - 1, attempt, v0, v1, e0, e1, 0, 0, crc)
-			value = item .. body
-			scores[written + 1], scores[written + 2] = format(WHOLE, score(e0, e1)), id
-			stored[written + 1], stored[written + 2] = id, value
-			written = written + 2
-			made[id] = value
+			made[id] = item .. body
+			store_timer(id, made[id], score(e0, e1), value)
 		end
 	end
 	answer[k + 1] = item
 end
 
 touch()
-write('ZADD', TIMERS, scores)
-write('HSET', VALUES, stored)
+write_timers()
 leave({})
 return answer

@@ -15,8 +15,7 @@ local ids = column(7, 3)
 local values = call('HMGET', VALUES, unpack(ids))
 call('ZCARD', TIMERS)
 
-local answer, gone, deleted = {'OK'}, {}, {}
-local count = 0
+local answer, gone = {'OK'}, {}
 for k = 1, #ids do
 	local id, value = ids[k], values[k]
 	local item = ENOENT
@@ -35,14 +34,12 @@ for k = 1, #ids do
 	end
 	if item == 0 or item == ENOENT then -- an entry without a value is deleted too
 		gone[id] = true
-		count = count + 1
-		deleted[count] = id
+		remove_timer(id, value)
 	end
 	answer[k + 1] = item
 end
 
 touch()
-write('ZREM', TIMERS, deleted)
-write('HDEL', VALUES, deleted)
+write_timers()
 leave({})
 return answer
