@@ -10,6 +10,7 @@ local call, pack, words_of = redis.call, struct.pack, struct.unpack
 local tonumber, unpack, insert = tonumber, unpack, table.insert
 local sub, format, byte, find = string.sub, string.format, string.byte, string.find
 local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
+local INDEX = sub(LEASE, 1, -2) .. 'k' -- of the timers, by topic
 local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER, WAIT = 1, 2, 3, 4, 5, 6, 7, 8
 local PAUSED = 9
 local WORD = 4294967296
@@ -149,6 +150,23 @@ local function score(d0, d1)
 	return d1 >= 2097152 and 9007199254740991 or d1 * WORD + d0
 end
 
+-- member_of: the member that a timer has in the index: its topic, a zero byte, its score as 8 bytes
+-- with the highest one first, and its id. So the timers of a topic stand by deadline. A value alone
+-- decides its member, even a damaged one.
+local function member_of(id, value)
+	local topic, d0, d1 = topic_of(value), 0, 0
+	if find(topic, '\0', 1, true) then -- it is damaged
+		topic = ''
+	end
+	if #value >= 24 then
+		d0, d1 = words_of('<I4I4', value, 17)
+	end
+	if d1 < 2097152 and d0 + d1 > 0 then -- the usual case, faster
+		return topic .. '\0' .. pack('>I4I4', d1, d0) .. id
+	end
+	return topic .. '\0' .. pack('>I8', score(d0, d1)) .. id
+end
+
 -- LATE_FOR: so long (us) a change that came too late is kept. Its client waits for 5 s.
 local LATE_FOR = 60000000
 
@@ -204,8 +222,10 @@ local function begin(ver, count)
 	shards = tonumber(count)
 end
 
--- owner_enters: checks an owner's token, era and number. Returns nil, or the refusal to answer.
+-- owner_enters: checks an owner's token, era and number. Returns nil, or the refusal to answer. The
+-- ZCARD fails if the index is a key of another type: before the script has written anything.
 local function owner_enters()
+	call('ZCARD', INDEX)
 	if call('GET', LEASE) ~= ARGV[2] then
 		return {'FENCED'}
 	end
@@ -226,6 +246,7 @@ local function owner_enters()
 end
 
 local function client_enters()
+	call('ZCARD', INDEX)
 	local session = call('HMGET', SESSION, 'conn', 'last')
 	local meta = call('HMGET', META, 'ver', 'shards', 'closed')
 	if session[1] ~= ARGV[2] or not meta[2] or ARGV[3] ~= '' and meta[2] ~= ARGV[3] then
@@ -284,28 +305,41 @@ local function leave(news)
 end
 
 -- What a script does to timers. remove_timer and store_timer note it, and write_timers does it. So
--- order and values always change together.
-local deleted, scores, stored, places = {}, {}, {}, {}
+-- order, values and index always change together. Only scripts that change neither topic nor
+-- deadline write a value by themselves: a claim, for example.
+local deleted, scores, stored, indexed, outdated, places = {}, {}, {}, {}, {}, {}
 
 -- remove_timer: value: the one that is stored, or false.
-local function remove_timer(id, _)
+local function remove_timer(id, value)
 	insert(deleted, id)
+	if value then
+		insert(outdated, member_of(id, value))
+	end
 end
 
 -- store_timer: before: the value that is stored, or false. A script may store an id more than once:
 -- the last value counts.
-local function store_timer(id, value, place, _)
+local function store_timer(id, value, place, before)
+	local name = member_of(id, value)
 	local at = places[id] or #stored + 1
+	local former = before and member_of(id, before)
+	if former and former ~= name then
+		insert(outdated, former)
+	end
 	places[id] = at
 	scores[at], scores[at + 1] = format(WHOLE, place), id
 	stored[at], stored[at + 1] = id, value
+	indexed[at], indexed[at + 1] = '0', name
 end
 
+-- write_timers: the outdated members go first, because a timer may have got one of them again.
 local function write_timers()
 	write('ZREM', TIMERS, deleted)
 	write('HDEL', VALUES, deleted)
 	write('ZADD', TIMERS, scores)
 	write('HSET', VALUES, stored)
+	write('ZREM', INDEX, outdated)
+	write('ZADD', INDEX, indexed)
 end
 
 -- store_new is the first write of scripts that add timers. Returns false, or the error of Redis:
@@ -462,6 +496,7 @@ end
 
 -- by_hand begins add and cancel_one, which have no session. Returns nil, or an error.
 local function by_hand(id)
+	call('ZCARD', INDEX)
 	local meta = call('HMGET', META, 'ver', 'shards')
 	if not meta[2] then
 		return redis.error_reply('ERR there is no ' .. META .. '; start its owner once')

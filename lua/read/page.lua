@@ -6,8 +6,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)
 --           3 score, 4 member: the last ones of the page before; '' and '' from the start
---           5 's': return all scores   6 a topic, 7 what ids begin with: return '' for the values
---           of others
+--           5 's': return all scores   6 what ids begin with: return '' for the values of others
 -- returns   {{id, ...}, {value or false, ...}, score of the last one, or {score, ...} of all}; {}
 --           after the end. Pending timers come by score and member, claimed ones in the reverse
 --           order. All scores are returned only on request, because writing them takes more time
@@ -58,14 +57,6 @@ local function rank_behind()
 	return low
 end
 
--- is_of_other: is this certainly a timer of another topic? A whole record (form 3) is not looked
--- at.
-local function is_of_other(value, topic)
-	local form, size = string.byte(value, BODY, BODY + 1)
-	local at = size and ({BODY + 6, BODY + 14})[form % WHY]
-	return at and sub(value, at, at + size - 1) ~= topic
-end
-
 local from
 if place ~= '' then
 	from = rank_behind()
@@ -79,10 +70,9 @@ if not ids[1] then
 	return {}
 end
 local values = call('HMGET', VALUES, unpack(ids))
-local topic, prefix = ARGV[6], ARGV[7]
-for k = 1, topic and #ids or 0 do
-	if values[k] and (sub(ids[k], 1, #prefix) ~= prefix or
-		(topic ~= '' and is_of_other(values[k], topic))) then
+local prefix = ARGV[6]
+for k = 1, prefix and #ids or 0 do
+	if values[k] and sub(ids[k], 1, #prefix) ~= prefix then
 		values[k] = ''
 	end
 end

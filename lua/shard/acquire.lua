@@ -40,6 +40,7 @@ end
 local entries, letters = call('ZCARD', INBOX), call('ZCARD', DEAD)
 call('ZCARD', TIMERS)
 call('HLEN', VALUES)
+call('ZCARD', INDEX)
 call('HLEN', LETTERS)
 call('ZCARD', NAMES)
 

@@ -16,7 +16,7 @@ touch()
 if newer then
 	count = 'NEWER'
 else
-	call('UNLINK', TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES)
+	call('UNLINK', TIMERS, VALUES, INDEX, INBOX, DEAD, LETTERS, NAMES)
 	-- The messages go, too; the settings of their topics stay.
 	local prefix = sub(LEASE, 1, -2)
 	local topics = call('HGETALL', prefix .. 't')

@@ -7,7 +7,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1 old token   2 new token, or the same   3 ttl (ms)   4 era
 -- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters, entries
---           in the order, values, changes of topics};
+--           in the order, values, changes of topics, members of the index};
 --           {'ERA', era or '', last fence or 0}: the shard was emptied, another owner was here, or
 --           the lease was released;
 --           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease, or a
@@ -44,4 +44,5 @@ if lease ~= ARGV[2] then
 	call('HSET', META, 'conn', conn)
 end
 return {'OK', meta[2] or '', meta[3] or '', digits(time_us()), count('ZCARD', INBOX),
-	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES), meta[7] or '0'}
+	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES), meta[7] or '0',
+	count('ZCARD', INDEX)}

@@ -70,6 +70,12 @@ local function store_plainly()
 		return type(made) == 'table' and made
 	end
 	call('HSET', VALUES, unpack(with_values(PAIRS, count)))
+	local members = {}
+	for k = 1, count do
+		members[2 * k - 1] = '0'
+		members[2 * k] = member_of(ARGV[PAIRS - 1 + 2 * k], value_of(k))
+	end
+	call('ZADD', INDEX, unpack(members))
 	touch()
 	last = version_of(count)
 	return true

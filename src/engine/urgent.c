@@ -98,8 +98,6 @@ void urgent_verdict(struct engine *engine, struct timer *timer)
 		op = retry_op(engine, timer);
 	else
 		op = end_op(engine, timer);
-	if (op && op->kind == DW_OP_SETTLE && !timer->purged)
-		op->flags |= DW_OP_KNOWN; /* only a client can have changed the claim */
 	timer->judging = op != NULL;
 	urgent_send(engine, timer, op);
 }

@@ -141,7 +141,7 @@ test_redis_timers_in_a_wrong_shard() {
 	on_redis
 	expect 0 durawheel add --topic t --in 0 --id q --data home # in shard 6
 	expect 0 durawheel add --topic t --in 0 --id r             # in shard 5
-	for key in h z; do
+	for key in h z k; do
 		redis COPY "{durawheel:06}:$key" "{durawheel:01}:$key"
 		redis RENAME "{durawheel:05}:$key" "{durawheel:02}:$key"
 	done

@@ -108,6 +108,12 @@ static bool is_ttl(const struct both *both, const struct reply *above, size_t it
 
 static bool is_same(const struct both *, const redisReply *, const struct reply *);
 
+/* is_unordered: the script answers in the order of the server's tables. */
+static bool is_unordered(const char *script)
+{
+	return strcmp(script, "orphans") == 0 || strcmp(script, "index") == 0;
+}
+
 /* has_item: one of theirs is that one of ours. */
 static bool has_item(const struct both *both, const redisReply *a, const struct reply *item)
 {
@@ -121,7 +127,7 @@ static bool are_same(const struct both *both, const redisReply *a, const struct 
 {
 	if (a->elements != b->count)
 		return false;
-	if (both->script && strcmp(both->script, "orphans") == 0) { /* in any order */
+	if (both->script && is_unordered(both->script)) { /* in any order */
 		for (size_t i = 0; i < b->count; i++)
 			if (!has_item(both, a, &b->items[i]))
 				return false;

@@ -118,7 +118,6 @@ void both_plainly(struct both *);
 
 /* both_known.c */
 void both_claim_known(struct both *);
-void both_settle_known(struct both *);
 void both_bury(struct both *);
 void both_next(struct both *);
 
@@ -145,5 +144,10 @@ void both_inbox(struct both *);
 void both_page(struct both *);
 void both_dead_page(struct both *);
 void both_orphans(struct both *);
+
+/* both_index.c: the index by topic, what others do to it, and pages of a topic. */
+void both_index(struct both *);
+void both_tear_index(struct both *);
+void both_topic_page(struct both *);
 
 #endif

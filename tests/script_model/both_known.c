@@ -1,4 +1,4 @@
-/* Random claims and settles of what an owner knows, and burials and renewals. */
+/* Random claims of what an owner knows, and burials and renewals. */
 #include "script_model/both.h"
 
 #include <stdio.h>
@@ -46,16 +46,6 @@ void both_claim_known(struct both *both)
 
 	both_begin_guarded(both, "claim_known", caller);
 	say_known_claims(both, caller);
-	both_guarded(both, caller);
-}
-
-void both_settle_known(struct both *both)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, "settle_known", caller);
-	for (unsigned i = both_some(both); i > 0; i--)
-		both_text(both, both_id(both));
 	both_guarded(both, caller);
 }
 

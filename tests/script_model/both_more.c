@@ -166,7 +166,6 @@ void both_inbox(struct both *both)
 void both_page(struct both *both)
 {
 	static const char *const signs[] = {"+", "-"};
-	static const char *const topics[] = {"", "t", "topi"};
 	static const char *const prefixes[] = {"", "i", "t"};
 	bool pending = both_draw(both, 2);
 	int64_t score = both_score(both);
@@ -182,10 +181,8 @@ void both_page(struct both *both)
 	both_text(both, place[0] && both_draw(both, 4) ? both_id(both) : "");
 	if (both_draw(both, 2) == 0) {
 		both_text(both, both_draw(both, 2) ? "s" : "");
-		if (both_draw(both, 2)) {
-			both_text(both, topics[both_draw(both, 3)]);
+		if (both_draw(both, 2))
 			both_text(both, prefixes[both_draw(both, 3)]);
-		}
 	}
 	both_plainly(both);
 }

@@ -208,7 +208,7 @@ bool client_cancels(struct bytes value, bool *ret_open)
 	return byte_of(words.flags, 0) == 1;
 }
 
-void store(struct run *run, struct bytes id, struct bytes header, struct bytes body)
+void store_value(struct run *run, struct bytes id, struct bytes header, struct bytes body)
 {
 	char *room = malloc(header.size + body.size);
 
@@ -219,6 +219,29 @@ void store(struct run *run, struct bytes id, struct bytes header, struct bytes b
 		memcpy(room + header.size, body.at, body.size);
 	key_set(run->model, run->values, id, (struct bytes){room, header.size + body.size});
 	free(room);
+}
+
+void store(struct run *run, struct bytes id, struct bytes header, struct bytes body)
+{
+	char before_room[MEMBER_ROOM], room[MEMBER_ROOM];
+	struct bytes value = key_value(run->values, id);
+	struct bytes before = value;
+	struct bytes now;
+
+	if (value.at)
+		before = member_of(id, value, before_room);
+	store_value(run, id, header, body);
+	now = member_of(id, key_value(run->values, id), room);
+	if (before.at && !same(before, now))
+		(void)key_remove(run->model, run->index, before); /* perhaps it is not there */
+	key_set_score(run->model, run->index, now, 0);
+}
+
+void remove_timer(struct run *run, struct bytes id)
+{
+	member_remove(run, id);
+	(void)key_remove(run->model, run->timers, id); /* perhaps it is not there */
+	(void)key_remove(run->model, run->values, id);
 }
 
 char *told_value(struct bytes value, struct bytes why, size_t *ret_size)

@@ -68,5 +68,6 @@ bool model_is_even(struct script_model *model, const char *prefix)
 	for (size_t i = 0; i < timers->count; i++)
 		if (!key_find(values, entry_name(&timers->entries[i])))
 			return false;
-	return timers->count == values->count;
+	return timers->count == values->count &&
+	       members_are_even(key_behind(model, prefix, "k"), values);
 }

@@ -57,8 +57,7 @@ static void add_letter(struct run *run, int at, double ver, double *number)
 static void set_aside(struct run *run, int at, double ver, double *number)
 {
 	add_letter(run, at, ver, number);
-	(void)key_remove(run->model, run->timers, arg(run, at)); /* perhaps it is not there */
-	(void)key_remove(run->model, run->values, arg(run, at));
+	remove_timer(run, arg(run, at));
 }
 
 /* bury_one: whether it was buried. */

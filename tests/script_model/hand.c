@@ -235,8 +235,7 @@ void model_cancel_one(struct run *run)
 	} else {
 		double ver = next_ver(run, -1);
 
-		(void)key_remove(run->model, run->timers, id); /* perhaps it is not there */
-		(void)key_remove(run->model, run->values, id);
+		remove_timer(run, id);
 		post_by_hand(run, id, open ? -ver : ver);
 		status(run, open ? "ELATE" : key_text(run->meta, "fire").at ? "EUNKNOWN" : "OK");
 	}

@@ -10,6 +10,7 @@
  *	pages.c      page, inbox, ack
  *	restore.c    repush, redelete
  *	repair.c     orphans, mend
+ *	index.c      the index by topic: index, topic_page
  *	hand.c       add, cancel_one, shard
  *
  * The scripts read all, then write; the model writes as it goes, which is the same, because nothing
@@ -84,6 +85,7 @@ struct run {
 	struct script_model *model;
 	struct reply *reply;
 	struct key *lease, *meta, *timers, *values, *inbox, *dead, *letters, *names, *session;
+	struct key *index;
 	int argc;
 	const char *const *argv; /* from 0: ARGV[1] is argv[0] */
 	const size_t *sizes;
@@ -181,7 +183,9 @@ struct raw {
 struct raw raw_of(struct bytes value);
 /* client_cancels: whether it comes too late; ret_open: an earlier claim may still start. */
 bool client_cancels(struct bytes value, bool *ret_open);
-/* store puts header and body where a timer is; body may be a part of the present value. */
+/* store puts header and body where a timer is, and changes its member in the index. body may be a
+ * part of the present value. store_value leaves the index alone. */
+void store_value(struct run *, struct bytes id, struct bytes header, struct bytes body);
 void store(struct run *, struct bytes id, struct bytes header, struct bytes body);
 /* store_told: the body of value, with this text of dw_why() instead of its own. told_value: value
  * with this text, for free(). */
@@ -189,6 +193,17 @@ void store_told(struct run *, struct bytes id, struct bytes header, struct bytes
 		struct bytes why);
 char *told_value(struct bytes value, struct bytes why, size_t *ret_size);
 void set_rank(struct run *, struct bytes id, const struct words *);
+/* remove_timer deletes entry, value and member of a timer, whichever there are. */
+void remove_timer(struct run *, struct bytes id);
+
+/* member_of writes a timer's member of the index into room. member_add, member_remove: the member of
+ * the present value. */
+enum { MEMBER_ROOM = 1024 };
+struct bytes member_of(struct bytes id, struct bytes value, char *room);
+void member_add(struct run *, struct bytes id);
+void member_remove(struct run *, struct bytes id);
+/* members_are_even: each value has its member, and there are no others. */
+bool members_are_even(const struct key *index, const struct key *values);
 
 /* Replies. answer_ok begins {'OK', ...} of so many items, counted from 1. */
 void answer_ok(struct run *, size_t items);
@@ -207,7 +222,6 @@ void model_claim(struct run *);
 void model_settle(struct run *);
 void model_claim_known(struct run *);
 void model_confirm(struct run *);
-void model_settle_known(struct run *);
 void model_retry(struct run *);
 void model_cancel(struct run *);
 void model_move(struct run *);
@@ -237,5 +251,7 @@ void model_repush(struct run *);
 void model_redelete(struct run *);
 void model_orphans(struct run *);
 void model_mend(struct run *);
+void model_index(struct run *);
+void model_topic_page(struct run *);
 
 #endif

@@ -85,8 +85,8 @@ static void renumber(struct run *run, char *ver)
 		(void)next_ver(run, NAN);
 		if (value.at && decode(value, &words)) {
 			halves(run->last, &words.v0, &words.v1);
-			store(run, id, encode(&words, room),
-			      (struct bytes){value.at + HEAD_SIZE, value.size - HEAD_SIZE});
+			store_value(run, id, encode(&words, room),
+				    (struct bytes){value.at + HEAD_SIZE, value.size - HEAD_SIZE});
 		}
 		key_set_score(run->model, run->inbox, id,
 			      written[i].score < 0 ? -run->last : run->last);
@@ -234,7 +234,7 @@ static void renewed(struct run *run)
 		set_token(run, arg(run, 2), arg(run, 3));
 		set(run, "conn", conn_of(run));
 	}
-	answer_ok(run, 8);
+	answer_ok(run, 9);
 	item_bytes(run, 1, or_empty(key_text(run->meta, "mark")));
 	item_bytes(run, 2, or_empty(key_text(run->meta, "ver")));
 	item_bytes(run, 3, digits((double)run->model->now, now));
@@ -243,6 +243,7 @@ static void renewed(struct run *run)
 	item_code(run, 6, (int)run->timers->count);
 	item_code(run, 7, (int)run->values->count);
 	item_bytes(run, 8, text_of("0"));
+	item_code(run, 9, (int)run->index->count);
 }
 
 /* was_last: nobody has had the lease since the old token. */
@@ -387,11 +388,12 @@ void model_types(struct run *run)
 					    [KIND_STRING] = "string",
 					    [KIND_HASH] = "hash",
 					    [KIND_SORTED] = "zset"};
-	const struct key *keys[] = {run->lease, run->meta,    run->timers, run->values, run->inbox,
-				    run->dead,  run->letters, run->names,  run->session};
-	struct reply *items = array(run, 9);
+	const struct key *keys[] = {run->lease,   run->meta, run->timers,  run->values,
+				    run->inbox,   run->dead, run->letters, run->names,
+				    run->session, run->index};
+	struct reply *items = array(run, 10);
 
-	for (size_t i = 0; i < 9; i++)
+	for (size_t i = 0; i < 10; i++)
 		say(run, &items[i], text_of(types[keys[i]->kind]));
 }
 
@@ -408,8 +410,8 @@ void model_report(struct run *run)
 
 void model_purge(struct run *run)
 {
-	struct key *all[] = {run->timers, run->values,  run->inbox,
-			     run->dead,   run->letters, run->names};
+	struct key *all[] = {run->timers,  run->values, run->inbox, run->dead,
+			     run->letters, run->names,  run->index};
 
 	if (!owner_enters(run))
 		return;

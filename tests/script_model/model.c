@@ -19,11 +19,11 @@ static const struct {
     {"claim", model_claim},
     {"claim_known", model_claim_known},
     {"confirm", model_confirm},
-    {"settle_known", model_settle_known},
     {"dead_page", model_dead_page},
     {"drop", model_drop},
     {"forget", model_forget},
     {"inbox", model_inbox},
+    {"index", model_index},
     {"move", model_move},
     {"mend", model_mend},
     {"orphans", model_orphans},
@@ -43,6 +43,7 @@ static const struct {
     {"shard", model_shard},
     {"status", model_status},
     {"topic_list", model_topic_list},
+    {"topic_page", model_topic_page},
     {"types", model_types},
 };
 
@@ -157,6 +158,17 @@ static void error(const struct command *command, const char *words)
 		abort();
 }
 
+/* index_of: the key that begins as this one, and ends with k. */
+static struct key *index_of(struct script_model *model, const struct key *lease)
+{
+	char name[256];
+	size_t size = strlen(lease->name);
+
+	memcpy(name, lease->name, size);
+	name[size - 1] = 'k';
+	return key_of(model, name, size);
+}
+
 static void run_script(const struct command *command, size_t number, int keys)
 {
 	struct key *all[9];
@@ -179,6 +191,7 @@ static void run_script(const struct command *command, size_t number, int keys)
 	run.letters = all[6];
 	run.names = all[7];
 	run.session = all[8];
+	run.index = index_of(command->model, run.lease);
 	run.owner = same(arg(&run, 1), text_of("o"));
 	scripts[number].run(&run);
 }

@@ -48,8 +48,8 @@ void model_set_full(struct script_model *, bool full);
 void model_set_bug(struct script_model *, enum model_bug);
 /* model_be_strict: an owner that claims what it knows, and is wrong, ends the program. */
 void model_be_strict(struct script_model *);
-/* model_watch_known: fn is told what was stored of each timer that is claimed or settled so, NULL:
- * nothing, in their order. */
+/* model_watch_known: fn is told what was stored of each timer that is claimed so, NULL: nothing, in
+ * their order. */
 void model_watch_known(struct script_model *,
 		       void (*fn)(void *user, const char *value, size_t size), void *user);
 
@@ -90,7 +90,8 @@ const char *model_lease(struct script_model *, const char *key, size_t *ret_size
 /* model_score: that of an id in a sorted set; false: it is not there. */
 bool model_score(struct script_model *, const char *key, const char *id, double *ret_score);
 
-/* model_is_even: in the shard whose keys begin so every timer has an entry and a value. */
+/* model_is_even: in the shard whose keys begin so every timer has an entry, a value and a
+ * member in the index by topic. */
 bool model_is_even(struct script_model *, const char *prefix);
 
 /* model_copy: all that is stored, as a model of its own; model_set_back makes that what is stored.

@@ -66,25 +66,14 @@ static bool begins_with(struct bytes id, struct bytes prefix)
 	return id.size >= prefix.size && memcmp(id.at, prefix.at, prefix.size) == 0;
 }
 
-/* shown_value: of another topic than the one asked for, or an id with another beginning: ''. */
+/* shown_value: '' for an id with another beginning than the one asked for. */
 static struct bytes shown_value(const struct run *run, struct bytes id)
 {
 	struct bytes value = key_value(run->values, id);
-	struct bytes topic = arg(run, 6);
-	size_t form, size, at;
 
-	if (topic.at && value.at && !begins_with(id, arg(run, 7)))
+	if (arg(run, 6).at && value.at && !begins_with(id, arg(run, 6)))
 		return (struct bytes){"", 0};
-	if (!topic.at || topic.size == 0 || !value.at || value.size < HEAD_SIZE + 2)
-		return value;
-	form = (unsigned char)value.at[HEAD_SIZE] % 16;
-	size = (unsigned char)value.at[HEAD_SIZE + 1];
-	at = form == 1 ? VALUE_MIN : VALUE_MIN + 8;
-	if (form != 1 && form != 2)
-		return value;
-	at = at < value.size ? at : value.size;
-	size = size < value.size - at ? size : value.size - at;
-	return same((struct bytes){value.at + at, size}, topic) ? value : (struct bytes){"", 0};
+	return value;
 }
 
 /* tell_page: ids, values, and the score of the last one, or all scores. */

@@ -139,7 +139,9 @@ static void put_plain(struct run *run, const struct puts *puts)
 	for (size_t k = 0; k < puts->count; k++) {
 		struct bytes value = value_of(run, puts, k);
 
-		store(run, id_of(run, k), (struct bytes){value.at, HEAD_SIZE}, body_of(value));
+		store_value(run, id_of(run, k), (struct bytes){value.at, HEAD_SIZE},
+			    body_of(value));
+		member_add(run, id_of(run, k));
 		key_set_score(run->model, run->timers, id_of(run, k),
 			      number_of(arg(run, 8 + 2 * (int)k)));
 		if (!run->owner)

@@ -48,6 +48,7 @@ static void give_place(struct run *run, struct bytes id)
 	struct words words;
 	bool sound = decode(key_value(run->values, id), &words);
 
+	member_add(run, id);
 	if (sound)
 		set_rank(run, id, &words);
 	else

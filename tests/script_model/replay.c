@@ -270,8 +270,7 @@ static void end(struct run *run, const struct row *row)
 		next_ver(run, NAN);
 		post(run, row->id, sure ? run->last : -run->last);
 	}
-	(void)key_remove(run->model, run->timers, row->id); /* perhaps it has none */
-	(void)key_remove(run->model, run->values, row->id);
+	remove_timer(run, row->id);
 }
 
 /* is_late: a client has changed the timer after a claim that Redis does not know. */

@@ -138,8 +138,7 @@ void model_redelete(struct run *run)
 		struct bytes id = arg(run, at);
 
 		if (run->reply->items[1 + i].integer == 0 && run->model->bug != MODEL_DELETE_LOST) {
-			(void)key_remove(run->model, run->timers, id); /* perhaps gone by now */
-			(void)key_remove(run->model, run->values, id);
+			remove_timer(run, id);
 		}
 		if (told(run, id) <= number_of(arg(run, at + 1)))
 			(void)key_remove(run->model, run->inbox, id); /* if it is there */

@@ -80,7 +80,7 @@ static void claim_one(struct run *run, int at, size_t item)
 	} else {
 		claim_it(run, &words, mine);
 		item_bytes(run, item, encode(&words, room));
-		store(run, id, (struct bytes){room, HEAD_SIZE}, body_of(value));
+		store_value(run, id, (struct bytes){room, HEAD_SIZE}, body_of(value));
 		set_rank(run, id, &words);
 	}
 }
@@ -116,8 +116,7 @@ static void settle_one(struct run *run, int at, size_t item)
 		return;
 	}
 	item_code(run, item, value.at ? 0 : ENOENT_CODE);
-	(void)key_remove(run->model, run->timers, id); /* without a value it goes, too */
-	(void)key_remove(run->model, run->values, id);
+	remove_timer(run, id);
 }
 
 void model_settle(struct run *run)
@@ -212,29 +211,7 @@ void model_claim_known(struct run *run)
 
 		show(run, id);
 		must(run, is_as_known(run, id, value), id);
-		store(run, id, (struct bytes){value.at, HEAD_SIZE}, body_of(value));
-	}
-	answer_ok(run, 0);
-	use_up(run);
-}
-
-void model_settle_known(struct run *run)
-{
-	size_t count = groups(run, 1, 7);
-
-	if (!owner_enters(run))
-		return;
-	if (has_news(run, 7, 1, count)) {
-		refuse(run, "LOOK", (struct bytes){0});
-		return;
-	}
-	touch(run);
-	for (size_t i = 0; i < count; i++) {
-		struct bytes id = arg(run, 7 + (int)i);
-
-		show(run, id);
-		(void)key_remove(run->model, run->timers, id);
-		(void)key_remove(run->model, run->values, id);
+		store_value(run, id, (struct bytes){value.at, HEAD_SIZE}, body_of(value));
 	}
 	answer_ok(run, 0);
 	use_up(run);
@@ -361,8 +338,7 @@ static void cancel_one(struct run *run, int at, size_t item)
 	if (code == 0 && run->owner && decode(value, &words))
 		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
 	if (code == 0 || (code == ENOENT_CODE && !other)) {
-		(void)key_remove(run->model, run->timers, id); /* without a value it goes, too */
-		(void)key_remove(run->model, run->values, id);
+		remove_timer(run, id);
 	}
 }
 

@@ -212,17 +212,6 @@ static bool add_known_claims(struct redis_store *store, const struct shard *shar
 	return true;
 }
 
-/* add_known adds operations whose timers the script need not read (batch_is_known). */
-static bool add_known(struct redis_store *store, const struct shard *shard, const dw_op *op,
-		      size_t count)
-{
-	if (op->kind == DW_OP_CLAIM)
-		return add_known_claims(store, shard, op, count);
-	for (; count > 0; count--, op = op->next)
-		command_text(&store->pipeline.words, op->id);
-	return true;
-}
-
 static void add_operands(struct redis_store *store, const dw_op *op)
 {
 	struct redis_command *words = &store->pipeline.words;
@@ -333,7 +322,7 @@ static bool is_seen(struct seen *seen, const char *id)
 
 bool batch_is_known(const dw_op *op)
 {
-	return (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE) && op->flags & DW_OP_KNOWN;
+	return op->kind == DW_OP_CLAIM && op->flags & DW_OP_KNOWN;
 }
 
 void batch_forget(struct op_queue *queue)
@@ -410,7 +399,7 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;
 	bool known = batch_is_known(queue->first);
-	bool differ = kind == DW_OP_PUT || (kind == DW_OP_CLAIM && known);
+	bool differ = kind == DW_OP_PUT || known;
 	struct seen seen;
 	uint64_t floor = 0;
 	size_t most = (COMMAND_WORDS_MAX - COMMAND_WORDS_FIRST) / words_of(kind);
@@ -468,7 +457,7 @@ bool batch_add(struct redis_store *store, const struct shard *shard, const struc
 	if (op->kind == DW_OP_PUT)
 		return add_puts(store, shard, op, count);
 	if (batch_is_known(op))
-		return add_known(store, shard, op, count);
+		return add_known_claims(store, shard, op, count);
 	if (op->kind == DW_OP_REPLAY)
 		command_unsigned(&store->pipeline.words, op->replay->journal);
 	for (size_t i = 0; i < count; i++, op = op->next) {

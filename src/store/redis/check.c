@@ -1,8 +1,9 @@
 /* Checks the whole namespace, shard after shard and a page at a time, so that the server serves
  * others in between. The stages of a shard: 1. the types of its keys; a key of a wrong type is
  * reported, and the stages that need it are left out. 2. The entries of the sorted set, each with
- * its value. 3. The values without an entry. 4. The dead letters. 5. The length of the inbox. The
- * check only reads. Timers come and go meanwhile, but each page shows one moment, so this never
+ * its value. 3. The values without an entry. 4. The members of the index by topic that are not
+ * those of a timer, and timers without their member. 5. The dead letters. 6. The length of the
+ * inbox. The check only reads. Timers come and go meanwhile, but each page shows one moment, so this never
  * looks like a flaw. */
 #include "store/redis/check.h"
 
@@ -23,6 +24,8 @@ enum stage {
 	STAGE_CLAIMED,
 	STAGE_PENDING,
 	STAGE_VALUES,
+	STAGE_INDEX,
+	STAGE_UNINDEXED,
 	STAGE_LETTERS,
 	STAGE_INBOX,
 	STAGES
@@ -38,7 +41,7 @@ struct store_check {
 	unsigned shard;
 	enum stage stage;
 	unsigned strange;        /* KEY_BIT of each key of this shard that has a wrong type */
-	struct walk_place place; /* in STAGE_VALUES its score is the cursor */
+	struct walk_place place; /* from STAGE_VALUES to STAGE_UNINDEXED its score is the cursor */
 };
 
 static void next_page(struct redis_store *, struct store_check *);
@@ -136,12 +139,14 @@ static void look_at_letter(struct redis_store *store, struct store_check *check,
 /* is_readable: true if all keys that the stage needs have the right type. */
 static bool is_readable(const struct store_check *check)
 {
-	static const unsigned keys[STAGES] = {[STAGE_CLAIMED] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
-					      [STAGE_PENDING] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
-					      [STAGE_VALUES] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
-					      [STAGE_LETTERS] =
-						  KEY_BIT(KEY_DEAD) | KEY_BIT(KEY_LETTERS),
-					      [STAGE_INBOX] = KEY_BIT(KEY_INBOX)};
+	static const unsigned keys[STAGES] = {
+	    [STAGE_CLAIMED] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
+	    [STAGE_PENDING] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
+	    [STAGE_VALUES] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
+	    [STAGE_INDEX] = KEY_BIT(KEY_INDEX) | KEY_BIT(KEY_H),
+	    [STAGE_UNINDEXED] = KEY_BIT(KEY_INDEX) | KEY_BIT(KEY_H),
+	    [STAGE_LETTERS] = KEY_BIT(KEY_DEAD) | KEY_BIT(KEY_LETTERS),
+	    [STAGE_INBOX] = KEY_BIT(KEY_INBOX)};
 
 	return (keys[check->stage] & check->strange) == 0;
 }
@@ -180,14 +185,18 @@ static void check_page_lost(struct redis_store *store, struct redis_request *req
 	begin_anew(store, check);
 }
 
-/* check_values: the script compares values and entries in one moment, so a timer that ends
- * meanwhile is no flaw. */
-static void check_values(struct redis_store *store, struct store_check *check,
-			 const struct reply *reply)
+/* check_ids: the script compares both sides in one moment, so a timer that ends meanwhile is no
+ * flaw. */
+static void check_ids(struct redis_store *store, struct store_check *check,
+		      const struct reply *reply)
 {
+	static const char *const flaws[STAGES] = {
+	    [STAGE_VALUES] = "has a value, but no entry in the sorted set",
+	    [STAGE_INDEX] = "has a member in the index by topic that differs from the timer",
+	    [STAGE_UNINDEXED] = "has no member in the index by topic"};
+
 	for (size_t i = 1; i < reply->count; i++)
-		flaw(store, check, reply->items[i].bytes, 0,
-		     "has a value, but no entry in the sorted set");
+		flaw(store, check, reply->items[i].bytes, 0, flaws[check->stage]);
 	(void)snprintf(check->place.score, PLACE_SIZE, "%s", reply->items[0].bytes);
 	if (strcmp(check->place.score, "0") == 0)
 		next_stage(store, check);
@@ -286,8 +295,8 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 	request_free(store, request);
 	if (check->stage == STAGE_TYPES)
 		check_types(store, check, reply);
-	else if (check->stage == STAGE_VALUES)
-		check_values(store, check, reply);
+	else if (check->stage >= STAGE_VALUES && check->stage <= STAGE_UNINDEXED)
+		check_ids(store, check, reply);
 	else if (check->stage == STAGE_INBOX)
 		check_inbox(store, check, reply);
 	else
@@ -307,6 +316,13 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		call_begin_rare(store, SCRIPT_ORPHANS, shard);
 		command_text(words, "h");
 		command_text(words, check->place.score[0] ? check->place.score : "0");
+		return;
+	case STAGE_INDEX:
+	case STAGE_UNINDEXED:
+		call_begin_rare(store, SCRIPT_INDEX, shard);
+		command_text(words, check->stage == STAGE_INDEX ? "k" : "h");
+		command_text(words, check->place.score[0] ? check->place.score : "0");
+		command_text(words, ""); /* change nothing */
 		return;
 	case STAGE_LETTERS:
 		walk_letters(store, shard, PAGE, &check->place);

@@ -32,7 +32,7 @@ struct redis_ownership {
 /* The counts that the last renewals of a shard have told. */
 struct entry_counts {
 	uint64_t entries; /* entries of the sorted set */
-	unsigned differs; /* renewals in a row with different numbers of entries and values */
+	unsigned differs; /* renewals in a row that counted different numbers */
 };
 
 /* lease_acquire acquires every shard for the opening (op NULL), or for an OWN, which it answers. */

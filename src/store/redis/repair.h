@@ -1,4 +1,4 @@
-/* Compares the entries of the shards' sorted sets with their values. */
+/* Compares the entries of the shards' sorted sets, the values and the indexes by topic. */
 #ifndef DW_STORE_REDIS_REPAIR_H
 #define DW_STORE_REDIS_REPAIR_H
 
@@ -9,13 +9,17 @@
 struct redis_store;
 struct shard;
 
+/* What is read of a shard. The last two stages only follow if something is wrong. */
+enum repair_stage { REPAIR_ENTRIES, REPAIR_INDEX, REPAIR_VALUES, REPAIR_UNINDEXED };
+
 /* The pass through all shards, a page at a time. */
 struct repair {
+	enum repair_stage stage;
 	unsigned number;   /* number of the shard that is compared now */
 	bool under_way;    /* a page was asked for */
-	bool in_values;    /* true: the shard's values are read; false: its entries */
 	char cursor[24];   /* "": at the start */
 	unsigned found;    /* ids of this shard that mend.lua was given */
+	unsigned indexed;  /* members of this shard's index that were deleted or added */
 	bool needs_engine; /* an entry of this shard has no value, but the engine may know it */
 	dw_usec at;        /* steady; when the next page is asked for */
 };
@@ -30,8 +34,8 @@ struct shard_repair {
 void repair_work(struct redis_store *);
 dw_usec repair_due(const struct redis_store *);
 
-/* repair_soon: the shard is inconsistent, because an entry without a value was read or the counts
- * differ. It is compared next. */
+/* repair_soon: the shard is inconsistent, because an entry without a value or a wrong member was
+ * read, or the counts differ. It is compared next. */
 void repair_soon(struct redis_store *, struct shard *);
 
 #endif

@@ -1,7 +1,8 @@
 /* Answers scans: pages of timers or dead letters, in order over all shards. Each shard has two
- * streams of timers, the claimed and the pending ones. A page is merged from all streams. A stream
- * comes in the order of the sorted set, where timers with equal deadlines stand by name. So a group
- * of equal deadlines is read to its end and sorted by generation before any of it is given. Dead
+ * streams of timers, the claimed and the pending ones; or one, of a topic. A page is merged from all
+ * streams. A stream comes in the order of a sorted set, where timers with equal deadlines stand by
+ * name. So a group of equal deadlines is read to its end and sorted by generation before any of it
+ * is given. If the index of a shard is damaged, a scan of a topic reads all timers instead. Dead
  * letters are a stream per shard, in the order of their numbers. A letter's number is its score,
  * because the letter itself may be damaged.
  *
@@ -36,25 +37,35 @@ static bool filter_is_same(const struct filter *a, const struct filter *b)
 	       a->end == b->end;
 }
 
-static struct scan *scan_new(struct redis_store *store, dw_op *op)
+/* page_of returns how many rows a page of a stream has at most. Most of them may be left out. */
+static size_t page_of(const struct scan *scan, const dw_op *op)
 {
-	bool dead = op->kind == DW_OP_DEAD_SCAN;
-	unsigned count = store->shard_count * (dead ? 1 : 2);
+	bool filtered = scan->filter.prefix[0] || (op->topic && !scan->by_index);
+
+	return op->limit < STREAM_PAGE / 4 && !filtered ? op->limit + 1 : STREAM_PAGE;
+}
+
+/* scan_new: signs: the streams of each shard (stream.h). */
+static struct scan *scan_new(struct redis_store *store, dw_op *op, const char *signs,
+			     dw_cursor after)
+{
+	unsigned each = (unsigned)strlen(signs);
+	unsigned count = store->shard_count * each;
 	struct scan *scan = alloc_new(&store->alloc, sizeof *scan + count * sizeof(struct stream));
 
 	if (!scan)
 		return NULL;
 	scan->kind = op->kind;
 	scan->filter = filter_of(op);
-	scan->last = op->after;
-	scan->page = op->limit < STREAM_PAGE / 4 && !filter_is_set(&scan->filter) ? op->limit + 1
-										  : STREAM_PAGE;
+	scan->by_index = signs[0] == 'k';
+	scan->last = after;
+	scan->page = page_of(scan, op);
 	scan->ahead = scan->page;
 	scan->count = count;
 	scan->since = store->now;
 	for (unsigned i = 0; i < count; i++)
-		stream_init(scan, &scan->streams[i], &store->shards[dead ? i : i / 2],
-			    dead ? 'd' : "-+"[i % 2], &op -> after);
+		stream_init(scan, &scan->streams[i], &store->shards[i / each], signs[i % each],
+			    &after);
 	scan->next = store->scans;
 	store->scans = scan;
 	return scan;
@@ -170,8 +181,28 @@ static void read_on(struct redis_store *store, struct scan *scan, size_t wanted)
 	}
 }
 
+/* read_all answers the scan's operation by a scan of all timers, because an index is damaged. */
+static void read_all(struct redis_store *store, struct scan *scan)
+{
+	dw_op *op = scan->op;
+	struct scan *all = op ? scan_new(store, op, "-+", scan->last) : NULL;
+
+	if (all) {
+		all->op = op;
+		scan->op = NULL;
+		read_on(store, all, 1);
+	} else if (op) {
+		answer_scan(store, scan, DW_ENOMEM);
+	}
+	stream_give_up(store, scan);
+}
+
 static void scan_on(struct redis_store *store, struct scan *scan)
 {
+	if (scan->uneven) {
+		read_all(store, scan);
+		return;
+	}
 	if (scan->op && scan->failed)
 		answer_scan(store, scan, DW_ENOMEM);
 	if (scan->op && give(store, scan)) {
@@ -204,6 +235,13 @@ static void read_farther(const struct redis_store *store, struct scan *scan)
 		scan->ahead *= 2;
 }
 
+static const char *signs_of(const dw_op *op)
+{
+	if (op->kind == DW_OP_DEAD_SCAN)
+		return "d";
+	return op->topic ? "k" : "-+";
+}
+
 void scan_begin(struct redis_store *store, dw_op *op)
 {
 	struct scan *scan = store->scans;
@@ -213,7 +251,7 @@ void scan_begin(struct redis_store *store, dw_op *op)
 	if (scan)
 		read_farther(store, scan);
 	else
-		scan = scan_new(store, op);
+		scan = scan_new(store, op, signs_of(op), op->after);
 	if (!scan) {
 		answer(store, op, DW_ENOMEM);
 		return;

@@ -41,6 +41,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_DROP] = {"drop", "OK:/n" REFUSED},
     [SCRIPT_FORGET] = {"forget", "OK:ii" REFUSED},
     [SCRIPT_INBOX] = {"inbox", "OK:/bbv|FENCED:"},
+    [SCRIPT_INDEX] = {"index", ":b/b"},
     [SCRIPT_LETTER] = {"letter", "OK:i"},
     [SCRIPT_MEND] = {"mend", "OK:/i" REFUSED},
     [SCRIPT_MOVE] = {"move", "OK:/k" REFUSED},
@@ -53,7 +54,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_PUT] = {"put", "OK:|OK:/k" REFUSED},
     [SCRIPT_REDELETE] = {"redelete", "OK:/i" REFUSED},
     [SCRIPT_RELEASE] = {"release", "OK:i"},
-    [SCRIPT_RENEW] = {"renew", "OK:bbbiiiib|HELD:bibb|ERA:bn"},
+    [SCRIPT_RENEW] = {"renew", "OK:bbbiiiibi|HELD:bibb|ERA:bn"},
     [SCRIPT_REPLAY] = {"replay", "OK:/i" REFUSED},
     [SCRIPT_REPORT] = {"report", "OK:" REFUSED},
     [SCRIPT_REPUSH] = {"repush", "OK:/k" REFUSED},
@@ -61,14 +62,14 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_RETRY] = {"retry", "OK:/k" REFUSED},
     [SCRIPT_SESSION] = {"session", "OK:bbbbbb|NOSESSION:|SHARDS:b|NEW:i"},
     [SCRIPT_SETTLE] = {"settle", "OK:/k" REFUSED},
-    [SCRIPT_SETTLE_KNOWN] = {"settle_known", "OK:|LOOK:" REFUSED},
     [SCRIPT_STATUS] = {"status", ":iiiivvivvvvv"},
     [SCRIPT_TAKE] = {"take", "OK:n/m|NONE:"},
     [SCRIPT_TOPIC_CLOSE] = {"topic_close", "OK:i"},
     [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:i|NONE:|BUSY:"},
     [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:/bb"},
+    [SCRIPT_TOPIC_PAGE] = {"topic_page", ":|UNEVEN:|:BVb"},
     [SCRIPT_TOPIC_SET] = {"topic_set", "OK:i|LIMIT:"},
-    [SCRIPT_TYPES] = {"types", ":bbbbbbbbb"},
+    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbb"},
 };
 
 const struct shape *shape_of(unsigned command)

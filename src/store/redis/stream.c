@@ -1,6 +1,6 @@
-/* One stream of a scan: the claimed timers, the pending timers or the dead letters of one shard,
- * read page by page. Timers with equal deadlines are sorted by version before any of them is
- * given. */
+/* One stream of a scan: the claimed timers, the pending timers, the timers of a topic, or the dead
+ * letters of one shard, read page by page. Timers with equal deadlines are sorted by version before
+ * any of them is given. */
 #include "store/redis/stream.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ void stream_init(struct scan *scan, struct stream *stream, struct shard *shard, 
 			       (unsigned long long)after->generation);
 	else
 		(void)snprintf(stream->place.score, sizeof stream->place.score, "%lld",
-			       (long long)(sign == '+' ? score : 1 - score));
+			       (long long)(sign == '-' ? 1 - score : score));
 }
 
 static void stream_free(struct redis_store *store, struct stream *stream)
@@ -128,16 +128,25 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 static int64_t score_of(const struct stream *stream, const dw_row *row)
 {
 	if (row->status != DW_ECORRUPT)
-		return stream->sign == '+' ? value_score(row->head.due)
-					   : -value_score(row->head.due);
+		return stream->sign == '-' ? -value_score(row->head.due)
+					   : value_score(row->head.due);
 	return stream->group.first ? stream->group_score : strtoll(stream->place.score, NULL, 10);
 }
 
-/* is_of_others: the filter leaves the timer out. No value is empty; page.lua says so. */
+/* is_of_others: the filter leaves the timer out: then its value is empty in the reply. Of the index,
+ * also a member without a timer is left out. */
 static bool is_of_others(const struct stream *stream, const struct reply *value)
 {
-	return filter_is_set(&stream->scan->filter) && value->kind == REPLY_BULK &&
-	       value->size == 0;
+	if (value->kind != REPLY_BULK)
+		return stream->sign == 'k';
+	return stream->scan->filter.prefix[0] && value->size == 0;
+}
+
+/* note_index: the index has members that are not those of timers. */
+static void note_index(struct redis_store *store, struct stream *stream, const struct reply *value)
+{
+	if (stream->sign == 'k' && value->kind != REPLY_BULK)
+		repair_soon(store, stream->shard);
 }
 
 static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
@@ -151,6 +160,7 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 		dw_row *row;
 		int64_t score;
 
+		note_index(store, stream, value);
 		if (is_of_others(stream, value))
 			continue;
 		row = value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
@@ -161,12 +171,24 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 			if (row->deleted)
 				repair_soon(store, stream->shard);
 		}
-		if (!add_row(store, stream, row, score))
+		if (row && row->status == DW_ECORRUPT && stream->sign == 'k')
+			rows_free(&store->alloc, row); /* its topic is not certain */
+		else if (!add_row(store, stream, row, score))
 			return false;
 	}
 	stream->ended = ids->count < stream->page;
 	return stream->ended ||
 	       walk_keep(store, &stream->place, &ids->items[ids->count - 1], reply->items[2].bytes);
+}
+
+/* take_index: the scan reads all timers instead if this shard's index is damaged. */
+static bool take_index(struct redis_store *store, struct stream *stream, const struct reply *reply)
+{
+	if (reply->count != 1)
+		return take_timers(store, stream, reply);
+	stream->scan->uneven = true;
+	repair_soon(store, stream->shard);
+	return true;
 }
 
 /* arrived: the reply to the page has come, or was lost. */
@@ -188,7 +210,9 @@ static void take_page(struct redis_store *store, struct redis_request *request,
 	if (scan->useless) {
 		stream_give_up(store, scan);
 	} else if (reply->kind != REPLY_ERROR) {
-		if (!(stream->sign == 'd' ? take_letters : take_timers)(store, stream, reply))
+		if (!(stream->sign == 'd'   ? take_letters
+		      : stream->sign == 'k' ? take_index
+					    : take_timers)(store, stream, reply))
 			scan->failed = true;
 		if (stream->ended)
 			close_group(stream);
@@ -229,10 +253,24 @@ static void skip(struct stream *stream)
 /* add_filter: the values of other timers stay in the server. */
 static void add_filter(struct redis_command *words, const struct filter *filter)
 {
-	if (!filter_is_set(filter))
+	if (!filter->prefix[0])
 		return;
 	command_text(words, ""); /* not all scores */
-	command_text(words, filter->topic);
+	command_text(words, filter->prefix);
+}
+
+/* ask_index asks for timers of the topic that are due before the end of the filter, or at it: in the
+ * index, very early or late deadlines are equal. */
+static void ask_index(struct redis_store *store, struct stream *stream)
+{
+	const struct filter *filter = &stream->scan->filter;
+	struct redis_command *words = &store->pipeline.words;
+
+	walk_topic(store, stream->shard, filter->topic, stream->page, &stream->place);
+	if (filter->end)
+		command_number(words, value_score(filter->end) + 1);
+	else
+		command_text(words, "");
 	command_text(words, filter->prefix);
 }
 
@@ -246,6 +284,8 @@ void stream_ask(struct redis_store *store, struct stream *stream)
 		return;
 	if (stream->sign == 'd') {
 		walk_letters(store, stream->shard, stream->page, &stream->place);
+	} else if (stream->sign == 'k') {
+		ask_index(store, stream);
 	} else {
 		walk_timers(store, stream->shard, stream->sign, stream->page, &stream->place);
 		add_filter(&store->pipeline.words, &stream->scan->filter);

@@ -1,4 +1,5 @@
-/* One stream of a scan: the claimed timers, the pending timers or the dead letters of one shard. */
+/* One stream of a scan: the claimed timers, the pending timers, the timers of a topic, or the dead
+ * letters of one shard. */
 #ifndef DW_STORE_REDIS_STREAM_H
 #define DW_STORE_REDIS_STREAM_H
 
@@ -17,7 +18,7 @@ struct shard;
 struct stream {
 	struct scan *scan;
 	struct shard *shard;
-	char sign; /* '+': pending, '-': claimed, 'd': dead letters */
+	char sign; /* '+': pending, '-': claimed, 'k': of a topic, 'd': dead letters */
 	bool asked;
 	bool ended;
 	size_t page; /* how many rows the next page has */
@@ -35,16 +36,13 @@ struct filter {
 	dw_usec end; /* 0, or only what is due before */
 };
 
-static inline bool filter_is_set(const struct filter *filter)
-{
-	return filter->topic[0] != '\0' || filter->prefix[0] != '\0';
-}
-
 struct scan {
 	struct scan *next;
 	dw_op *op; /* NULL: the scan has given its page */
 	dw_op_kind kind;
 	struct filter filter;
+	bool by_index;  /* the streams are those of a topic */
+	bool uneven;    /* an index is damaged: the scan must read all timers */
 	bool failed;    /* there was no memory for a row */
 	bool partial;   /* rows of shards that are cut off are missing */
 	bool useless;   /* nobody wants it; freed when its commands are answered */

@@ -44,6 +44,17 @@ void walk_timers(struct redis_store *store, const struct shard *shard, char sign
 	add_place(words, place);
 }
 
+void walk_topic(struct redis_store *store, const struct shard *shard, const char *topic,
+		size_t count, const struct walk_place *place)
+{
+	struct redis_command *words = &store->pipeline.words;
+
+	call_begin(store, SCRIPT_TOPIC_PAGE, shard);
+	command_text(words, topic);
+	command_number(words, (int64_t)count);
+	add_place(words, place);
+}
+
 void walk_letters(struct redis_store *store, const struct shard *shard, size_t count,
 		  const struct walk_place *place)
 {

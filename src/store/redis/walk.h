@@ -25,10 +25,13 @@ bool walk_keep(struct redis_store *, struct walk_place *, const struct reply *me
 /* walk_restart frees the place; the next page begins at the start. */
 void walk_restart(struct redis_store *, struct walk_place *);
 
-/* walk_timers and walk_letters make the command that reads the next page. sign: '+' pending, '-'
- * claimed. */
+/* walk_timers, walk_topic and walk_letters make the command that reads the next page. sign: '+'
+ * pending, '-' claimed. walk_topic: the place has the score of the first timer, or a member of the
+ * index. */
 void walk_timers(struct redis_store *, const struct shard *, char sign, size_t count,
 		 const struct walk_place *);
+void walk_topic(struct redis_store *, const struct shard *, const char *topic, size_t count,
+		const struct walk_place *);
 void walk_letters(struct redis_store *, const struct shard *, size_t count,
 		  const struct walk_place *);
 
