@@ -425,6 +425,13 @@ local function wait_for(waits, version, code)
 	return {WAIT, digits(math.abs(tonumber(version))) .. ':' .. waits .. ':' .. code}
 end
 
+-- jump: versions up to the first number may have been started by owners that were cut off, with
+-- attempts that Redis does not know. A claim of them raises the attempt by the second number.
+local function jump()
+	local version, step = string.match(call('HGET', META, 'jump') or '0:1', '^(%d+):(%d+)')
+	return tonumber(version), tonumber(step)
+end
+
 -- letter_name: the member of a dead letter. The zero byte ends the id, because ids have no control
 -- characters.
 local function letter_name(id, ver)

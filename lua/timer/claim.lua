@@ -21,8 +21,7 @@ call('ZCARD', TIMERS)
 local answer, made, scores, stored = {'OK'}, {}, {}, {}
 local written = 0
 local f0, f1 = halves(fence)
-local jump, far = string.match(call('HGET', META, 'jump') or '0:1', '^(%d+):(%d+)')
-jump, far = tonumber(jump), tonumber(far)
+local jumps, far = jump()
 for k = 1, #ids do
 	local id = ids[k]
 	local value = made[id] or values[k]
@@ -36,7 +35,7 @@ for k = 1, #ids do
 		local claimed = flags and flags % 256 == 1
 		local mine = claimed and c0 == f0 and c1 == f1
 		local ver = flags and v1 * WORD + v0
-		local step = flags and ver <= jump and far or 1
+		local step = flags and ver <= jumps and far or 1
 
 		if not flags then
 			item = CORRUPT

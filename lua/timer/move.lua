@@ -1,5 +1,7 @@
 -- move: gives timers another deadline and the next version. Topic, data and attempt stay; retries
--- and crashes begin again at 0, and the text of dw_why() goes.
+-- and crashes begin again at 0, and the text of dw_why() goes. The attempt is raised as by a claim if
+-- owners that were cut off may have used the next ones (`jump` in README.md), because the next
+-- version does not tell that any more.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
@@ -20,6 +22,7 @@ call('ZCARD', TIMERS)
 call('ZCARD', INBOX)
 
 local answer, made, news = {'OK'}, {}, {}
+local jumps, far = jump()
 local waits = must_wait()
 local inbox = waits and inbox_of(ids) or {}
 for k = 1, #ids do
@@ -43,6 +46,9 @@ for k = 1, #ids do
 			local d0, d1 = words_of('<I4I4', ARGV[5 * k + 5])
 			local open = not withdrawn and flags % 65536 ~= 0 and 256 or 0
 
+			if v1 * WORD + v0 <= jumps then
+				attempt = attempt + far
+			end
 			v0, v1 = halves(next_ver(ARGV[5 * k + 6]))
 			item = encode(open, attempt, v0, v1, d0, d1, 0, 0, crc)
 			made[id] = item .. body_of(value)

@@ -139,6 +139,10 @@ function what.M()
 		return LATE
 	end
 	local open = earlier_open()
+	local jumps, far = jump()
+	if ver <= jumps then -- as in move.lua
+		attempt = attempt + far
+	end
 	v0, v1 = halves(next_ver(digits(floor)))
 	store(encode(open, attempt, v0, v1, d0, d1, 0, 0, crc), body_of(value))
 	post(1)

@@ -107,6 +107,16 @@ double claim_of(const struct words *words)
 	return words->c1 * WORD + words->c0;
 }
 
+double jump_of(const struct run *run, const struct words *words)
+{
+	struct bytes jump = key_text(run->meta, "jump");
+	const char *colon = jump.at ? memchr(jump.at, ':', jump.size) : NULL;
+
+	if (!colon || ver_of(words) > number_of((struct bytes){jump.at, (size_t)(colon - jump.at)}))
+		return 0;
+	return number_of((struct bytes){colon + 1, jump.size - (size_t)(colon + 1 - jump.at)});
+}
+
 void halves(double number, double *ret_low, double *ret_high)
 {
 	*ret_low = fmod(number, WORD);

@@ -133,6 +133,9 @@ bool decode(struct bytes value, struct words *ret_words);
 struct bytes encode(const struct words *, char *room);
 double ver_of(const struct words *);
 double claim_of(const struct words *);
+/* jump_of: how far the attempt of a version that an owner that was cut off may have started is
+ * raised; 0: it is none of them. */
+double jump_of(const struct run *, const struct words *);
 void halves(double, double *ret_low, double *ret_high);
 double byte_of(double flags, unsigned number);
 double score_of(double d0, double d1);

@@ -218,7 +218,7 @@ static void put_anew(struct run *run, const struct row *row)
 static void move(struct run *run, const struct row *row)
 {
 	struct words words = {.flags = leaves_open(run, row) ? 256 : 0,
-			      .attempt = row->words.attempt,
+			      .attempt = row->words.attempt + jump_of(run, &row->words),
 			      .d0 = row->due.d0,
 			      .d1 = row->due.d1,
 			      .crc = row->words.crc};

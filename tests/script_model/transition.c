@@ -27,12 +27,9 @@ static bool is_claimed(const struct words *words)
 /* step_of: how far a claim raises the attempt. */
 static double step_of(const struct run *run, const struct words *words)
 {
-	struct bytes jump = key_text(run->meta, "jump");
-	const char *colon = jump.at ? memchr(jump.at, ':', jump.size) : NULL;
+	double step = jump_of(run, words);
 
-	if (!colon || ver_of(words) > number_of((struct bytes){jump.at, (size_t)(colon - jump.at)}))
-		return 1;
-	return number_of((struct bytes){colon + 1, jump.size - (size_t)(colon + 1 - jump.at)});
+	return step > 0 ? step : 1;
 }
 
 /* claim_it: the words as claimed by this token. */
@@ -365,6 +362,7 @@ static void move_it(struct run *run, int at, size_t item, struct words *words, s
 	char room[HEAD_SIZE];
 
 	words->flags = !withdrawn && fmod(words->flags, 65536) != 0 ? 256 : 0;
+	words->attempt += jump_of(run, words);
 	due_of(arg(run, at + 3), &words->d0, &words->d1);
 	halves(next_ver(run, number_of(arg(run, at + 4))), &words->v0, &words->v1);
 	words->c0 = words->c1 = 0;
