@@ -9,11 +9,13 @@
 #include "store/sqlite/bind.h"
 
 /* The queries read the table itself, and each index alone. */
-static const char by_table[] = "SELECT generation, due, id, state FROM timer NOT INDEXED";
+static const char by_table[] = "SELECT generation, due, id, state, topic FROM timer NOT INDEXED";
 static const char by_due[] =
     "SELECT generation, due FROM timer INDEXED BY timer_due ORDER BY due, generation";
 static const char by_id[] = "SELECT generation, id FROM timer INDEXED BY sqlite_autoindex_timer_1"
 			    " ORDER BY id";
+static const char by_topic[] = "SELECT generation, topic, due FROM timer INDEXED BY timer_topic "
+			       "ORDER BY topic, due, generation";
 static const char letters[] = "SELECT count(*) FROM dead NOT INDEXED";
 static const char damaged[] =
     "SELECT generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"
@@ -26,6 +28,7 @@ static const char rename_one[] =
 struct tally {
 	uint64_t dues;
 	uint64_t ids;
+	uint64_t topics;
 	int64_t pending;
 	int64_t claimed;
 	int64_t dead;
@@ -35,7 +38,7 @@ struct tally {
 	bool any;
 	int64_t due;
 	int64_t generation;
-	char id[DW_ID_MAX + 1];
+	char id[DW_ID_MAX + 1]; /* or the topic */
 	size_t id_size;
 };
 
@@ -54,14 +57,55 @@ static uint64_t mark_of_id(sqlite3_stmt *statement, int column, sqlite3_int64 ge
 			  (size_t)sqlite3_column_bytes(statement, column));
 }
 
+static uint64_t mark_of_topic(sqlite3_stmt *statement, int column, int due)
+{
+	return mark_of_id(statement, column,
+			  (sqlite3_int64)mark_of_due(sqlite3_column_int64(statement, due),
+						     sqlite3_column_int64(statement, 0)));
+}
+
 static void add_timer(struct tally *tally, sqlite3_stmt *statement)
 {
 	sqlite3_int64 generation = sqlite3_column_int64(statement, 0);
 
 	tally->dues += mark_of_due(sqlite3_column_int64(statement, 1), generation);
 	tally->ids += mark_of_id(statement, 2, generation);
+	tally->topics += mark_of_topic(statement, 4, 1);
 	*(sqlite3_column_int64(statement, 3) == DW_PENDING ? &tally->pending : &tally->claimed) +=
 	    1;
+}
+
+/* compare_due: how the row before stands to this one; 0: no earlier and no later. */
+static int compare_due(const struct tally *tally, int64_t due, int64_t generation)
+{
+	if (tally->due != due)
+		return tally->due < due ? -1 : 1;
+	return tally->generation < generation ? -1 : 1;
+}
+
+/* compare_text does so for an id or a topic. One that is too long was never ours. */
+static int compare_text(const struct tally *tally, const void *text, size_t size)
+{
+	size_t common = size < tally->id_size ? size : tally->id_size;
+	int order = text && size <= DW_ID_MAX ? memcmp(tally->id, text, common) : 1;
+
+	if (order != 0 || tally->id_size == size)
+		return order;
+	return tally->id_size < size ? -1 : 1;
+}
+
+static void keep_due(struct tally *tally, int64_t due, int64_t generation)
+{
+	tally->any = true;
+	tally->due = due;
+	tally->generation = generation;
+}
+
+static void keep_text(struct tally *tally, const void *text, size_t size)
+{
+	tally->any = true;
+	tally->id_size = size <= DW_ID_MAX && text ? size : 0;
+	memcpy(tally->id, text ? text : "", tally->id_size);
 }
 
 /* add_due: an index must be in order, because a look-up finds all its entries only then. */
@@ -70,12 +114,9 @@ static void add_due(struct tally *tally, sqlite3_stmt *statement)
 	int64_t generation = sqlite3_column_int64(statement, 0);
 	int64_t due = sqlite3_column_int64(statement, 1);
 
-	if (tally->any &&
-	    (due < tally->due || (due == tally->due && generation <= tally->generation)))
+	if (tally->any && compare_due(tally, due, generation) >= 0)
 		tally->disordered = true;
-	tally->any = true;
-	tally->due = due;
-	tally->generation = generation;
+	keep_due(tally, due, generation);
 	tally->dues += mark_of_due(due, generation);
 }
 
@@ -83,16 +124,27 @@ static void add_id(struct tally *tally, sqlite3_stmt *statement)
 {
 	const void *id = sqlite3_column_text(statement, 1);
 	size_t size = (size_t)sqlite3_column_bytes(statement, 1);
-	size_t common = size < tally->id_size ? size : tally->id_size;
-	int order = id ? memcmp(tally->id, id, common) : 1;
 
-	if (size > DW_ID_MAX ||
-	    (tally->any && (order > 0 || (order == 0 && tally->id_size >= size))))
+	if (size > DW_ID_MAX || (tally->any && compare_text(tally, id, size) >= 0))
 		tally->disordered = true;
+	keep_text(tally, id, size);
 	tally->ids += mark_of_id(statement, 1, sqlite3_column_int64(statement, 0));
-	tally->any = true;
-	tally->id_size = size <= DW_ID_MAX && id ? size : 0;
-	memcpy(tally->id, id ? id : "", tally->id_size);
+}
+
+static void add_topic(struct tally *tally, sqlite3_stmt *statement)
+{
+	int64_t generation = sqlite3_column_int64(statement, 0);
+	const void *topic = sqlite3_column_text(statement, 1);
+	size_t size = (size_t)sqlite3_column_bytes(statement, 1);
+	int64_t due = sqlite3_column_int64(statement, 2);
+	int order = tally->any ? compare_text(tally, topic, size) : -1;
+
+	if (size > DW_ID_MAX || order > 0 ||
+	    (order == 0 && compare_due(tally, due, generation) >= 0))
+		tally->disordered = true;
+	keep_text(tally, topic, size);
+	keep_due(tally, due, generation);
+	tally->topics += mark_of_topic(statement, 1, 2);
 }
 
 static void add_letters(struct tally *tally, sqlite3_stmt *statement)
@@ -140,9 +192,11 @@ static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_cou
 	code = code ? code : read_all(session, letters, &table, add_letters);
 	code = code ? code : read_index(session, by_due, &index, add_due);
 	code = code ? code : read_index(session, by_id, &index, add_id);
+	code = code ? code : read_index(session, by_topic, &index, add_topic);
 	if (!sqlite3_get_autocommit(session->db.handle))
 		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* nothing was written */
-	*ret_same = !index.disordered && table.dues == index.dues && table.ids == index.ids;
+	*ret_same = !index.disordered && table.dues == index.dues && table.ids == index.ids &&
+		    table.topics == index.topics;
 	*ret_counted = table.pending == meta->pending && table.claimed == meta->claimed &&
 		       table.dead == meta->dead;
 	return code;

@@ -32,11 +32,12 @@ static int bind_filter(sqlite3_stmt *statement, const dw_op *op)
 	return sqlite3_bind_blob64(statement, 6, op->body, op->body_size, SQLITE_STATIC);
 }
 
-/* scan_by_due reads a page of the index of deadlines. A damaged index could lead back, and the scan
+/* scan_by_due reads a page of the index of deadlines, or of a topic's. A damaged index could lead back, and the scan
  * would never end; so each row must be behind the one before. */
 static int scan_by_due(struct sqlite_session *session, dw_op *op)
 {
-	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_SCAN);
+	sqlite3_stmt *statement =
+	    statement_of(session, op->topic ? SQL_TIMER_SCAN_TOPIC : SQL_TIMER_SCAN);
 	dw_cursor last = op->after;
 	dw_row **tail = &op->rows;
 	int code = sqlite3_bind_int64(statement, 1, last.started ? last.due : INT64_MIN);

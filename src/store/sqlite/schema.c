@@ -4,6 +4,8 @@
 
 enum { SCHEMA_VERSION = 1 };
 
+#define TIMER_TOPIC "timer_topic ON timer(topic, due);"
+
 /* The generation is the rowid, so the order of the table is the order of insertion. Every write
  * keeps pending, claimed and dead in meta, so that nobody needs to count a million rows. */
 static const char schema[] =
@@ -13,6 +15,7 @@ static const char schema[] =
     " open INTEGER NOT NULL, claim INTEGER NOT NULL, seal INTEGER NOT NULL,"
     " body BLOB NOT NULL, why TEXT) STRICT;"
     "CREATE INDEX timer_due ON timer(due, generation);"
+    "CREATE INDEX " TIMER_TOPIC
     "CREATE TABLE inbox(generation INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
     " open INTEGER NOT NULL) STRICT;"
     "CREATE TABLE dead(number INTEGER PRIMARY KEY, reason TEXT NOT NULL, at INTEGER NOT NULL,"
@@ -83,9 +86,16 @@ static const char *const sql[SQL_COUNT] = {
 		       " CROSS JOIN timer ON timer.generation = place.generation"
 		       " WHERE (place.due, place.generation) > (?1, ?2)"
 		       " AND place.due <= ?5"
-		       " AND (?3 IS NULL OR timer.topic = ?3)"
 		       " AND (?6 IS NULL OR substr(CAST(timer.id AS BLOB), 1, length(?6)) = ?6)"
 		       " ORDER BY place.due, place.generation LIMIT ?4",
+    [SQL_TIMER_SCAN_TOPIC] =
+	"SELECT " TIMER ", place.due, place.generation"
+	" FROM timer AS place INDEXED BY timer_topic"
+	" CROSS JOIN timer ON timer.generation = place.generation"
+	" WHERE place.topic = ?3 AND (place.due, place.generation) > (?1, ?2)"
+	" AND place.due <= ?5 AND timer.topic = ?3"
+	" AND (?6 IS NULL OR substr(CAST(timer.id AS BLOB), 1, length(?6)) = ?6)"
+	" ORDER BY place.due, place.generation LIMIT ?4",
     [SQL_TIMER_LOAD] = "SELECT " TIMER " FROM timer NOT INDEXED WHERE generation > ?1"
 		       " ORDER BY generation LIMIT ?2",
     [SQL_TIMER_NEXT_DUE] = "SELECT due FROM timer WHERE state = 0 ORDER BY due, generation LIMIT 1",
@@ -261,6 +271,11 @@ int sqlite_schema_make(sqlite3 *handle, enum sqlite_kind kind, const char **ret_
 		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL,
 				   NULL); /* the transaction failed anyway */
 	return code;
+}
+
+int sqlite_schema_complete(sqlite3 *handle)
+{
+	return sqlite3_exec(handle, "CREATE INDEX IF NOT EXISTS " TIMER_TOPIC, NULL, NULL, NULL);
 }
 
 /* find_object: *ret_found is true if the database has an object with this name and text. */
