@@ -118,6 +118,67 @@ static void scan_of_a_topic_leaves_the_others_out(void **state)
 	expect_pages(c, 10, "fax", NULL, 0);
 }
 
+static uint64_t put_of(struct contract *c, const char *id, const char *topic, dw_usec due)
+{
+	dw_head head;
+
+	assert_int_equal(ask_head(&c->owner, ask_put_full(id, topic, due, ""), &head), DW_OK);
+	return head.generation;
+}
+
+/* A timer is in the list of its topic wherever it is in its life, and in no other. */
+static void scan_of_a_topic_follows_its_timers(void **state)
+{
+	static const char *const both[] = {"a", "b"};
+	static const char *const moved[] = {"b", "a"};
+	struct contract *c = *state;
+	uint64_t generation;
+	dw_op *op;
+
+	put_of(c, "a", "sms", 5);
+	put_of(c, "b", "mail", 2);
+	expect_pages(c, 10, "mail", both + 1, 1);
+	put_of(c, "a", "mail", 1); /* replaces one of another topic */
+	expect_pages(c, 10, "sms", NULL, 0);
+	expect_pages(c, 10, "mail", both, 2);
+	assert_int_equal(ask_status(&c->owner, ask_move("a", 3, 0, 0)), DW_OK);
+	expect_pages(c, 10, "mail", moved, 2);
+	generation = put_of(c, "b", "mail", 4);
+	expect_pages(c, 10, "mail", both, 2);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "b", generation, 0)), DW_OK);
+	expect_pages(c, 10, "mail", both, 2);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_BURY, "b", generation, 1)), DW_OK);
+	expect_pages(c, 10, "mail", both, 1);
+	op = ask_about(DW_OP_REQUEUE, "b", 0, 0);
+	op->head.due = 2;
+	assert_int_equal(ask_status(&c->owner, op), DW_OK);
+	expect_pages(c, 10, "mail", moved, 2);
+	assert_int_equal(ask_status(&c->owner, ask_cancel("a", 0)), DW_OK);
+	expect_pages(c, 10, "mail", moved, 1);
+}
+
+/* Many timers of many topics, also with the deadlines at which a score ends. */
+static void scan_of_a_topic_answers_in_order_of_due_then_insertion(void **state)
+{
+	static const char *const ids[] = {"min", "past", "zero", "early", "late", "never"};
+	struct contract *c = *state;
+
+	put_of(c, "never", "mail", DW_NEVER);
+	put_of(c, "late", "mail", 700);
+	put_of(c, "early", "mail", 700);
+	put_of(c, "past", "mail", -5);
+	put_of(c, "min", "mail", INT64_MIN);
+	put_of(c, "zero", "mail", 0);
+	put_of(c, "late", "mail", 700); /* a new generation goes to the end */
+	put_of(c, "mai", "mai", 600);
+	put_of(c, "mailx", "mailx", 600);
+	for (size_t limit = 1; limit <= 7; limit++)
+		expect_pages(c, limit, "mail", ids, 6);
+	expect_order(c, (struct way){.topic = "mail", .end = 700}, 2, ids, 3);
+	expect_order(c, (struct way){.topic = "mail", .end = 701}, 2, ids, 5);
+	expect_order(c, (struct way){.topic = "mail", .prefix = "la"}, 2, ids + 4, 1);
+}
+
 static void scan_follows_a_retry_to_its_new_place(void **state)
 {
 	static const char *const ids[] = {"b", "a"};
@@ -323,6 +384,8 @@ const struct contract_case contract_pages[] = {
     CONTRACT_CASE(scan_answers_in_order_of_due_then_insertion, false),
     CONTRACT_CASE(scan_of_one_batch_answers_in_its_order, false),
     CONTRACT_CASE(scan_of_a_topic_leaves_the_others_out, false),
+    CONTRACT_CASE(scan_of_a_topic_follows_its_timers, false),
+    CONTRACT_CASE(scan_of_a_topic_answers_in_order_of_due_then_insertion, false),
     CONTRACT_CASE(scan_of_a_prefix_leaves_the_others_out, false),
     CONTRACT_CASE(scan_ends_before_a_deadline, false),
     CONTRACT_CASE(scan_follows_a_retry_to_its_new_place, false),

@@ -13,6 +13,7 @@ enum { IDS = 12, STEPS = 6000, DUES = 6 };
 
 struct model_timer {
 	bool there;
+	const char *topic;
 	dw_head head;
 	uint64_t claim;
 	uint64_t news;  /* generation of the news about it, 0: none */
@@ -48,21 +49,38 @@ static void expect_head(const dw_head *is, const dw_head *should)
 	assert_int_equal(is->open, should->open);
 }
 
+/* any_topic: two begin alike, and one is longer than the others. */
+static const char *any_topic(struct model *m)
+{
+	static const char *const topics[] = {
+	    "t", "to", "a topic that is as long as a topic can be: so it has 63 bytes.."};
+
+	return topics[draw(m, 3)];
+}
+
+static dw_op *put_of(const char *id, const char *topic, dw_usec due, unsigned flags)
+{
+	dw_op *op = ask_put_full(id, topic, due, "");
+
+	op->flags = flags;
+	return op;
+}
+
 static void random_put(struct model *m, struct model_timer *t, const char *id, bool client)
 {
 	static const unsigned owners[] = {
 	    0, 0, DW_OP_NEW, DW_OP_CLAIMED, DW_OP_WITHDRAWN, DW_OP_CLAIMED | DW_OP_WITHDRAWN};
 	unsigned flags = client ? draw(m, 2) * DW_OP_NEW : owners[draw(m, 6)];
 	struct ask *ask = client ? &m->c->client : &m->c->owner;
-	struct model_timer next = {.there = true};
+	struct model_timer next = {.there = true, .topic = any_topic(m)};
 	dw_usec due = draw(m, DUES);
 	dw_head head;
 
 	if (t->there && flags & DW_OP_NEW) {
-		assert_int_equal(ask_status(ask, ask_put(id, due, flags)), DW_EEXIST);
+		assert_int_equal(ask_status(ask, put_of(id, next.topic, due, flags)), DW_EEXIST);
 		return;
 	}
-	assert_int_equal(ask_head(ask, ask_put(id, due, flags), &head), DW_OK);
+	assert_int_equal(ask_head(ask, put_of(id, next.topic, due, flags), &head), DW_OK);
 	assert_true(head.generation > m->last || m->c->kind->served);
 	m->last = head.generation;
 	next.head.generation = head.generation;
@@ -225,15 +243,17 @@ static int before(const struct model_timer *a, const struct model_timer *b)
 	return a->head.generation < b->head.generation;
 }
 
-/* smallest_after: the naive next of a scan. */
-static struct model_timer *smallest_after(struct model *m, const struct model_timer *after)
+/* smallest_after: the naive next of a scan; topic NULL: of all. */
+static struct model_timer *smallest_after(struct model *m, const struct model_timer *after,
+					  const char *topic)
 {
 	struct model_timer *found = NULL;
 
 	for (unsigned i = 0; i < IDS; i++) {
 		struct model_timer *t = &m->timers[i];
 
-		if (t->there && (!after || before(after, t)) && (!found || before(t, found)))
+		if (t->there && (!after || before(after, t)) && (!found || before(t, found)) &&
+		    (!topic || strcmp(t->topic, topic) == 0))
 			found = t;
 	}
 	return found;
@@ -241,19 +261,20 @@ static struct model_timer *smallest_after(struct model *m, const struct model_ti
 
 static void check_scan(struct model *m)
 {
+	const char *topic = draw(m, 2) ? any_topic(m) : NULL;
 	size_t limit = 1 + draw(m, 5);
 	const struct model_timer *at = NULL;
 	dw_cursor after = {0};
 	size_t page;
 
 	do {
-		dw_op *op = ask_done(&m->c->owner, ask_scan(&after, limit, NULL));
+		dw_op *op = ask_done(&m->c->owner, ask_scan(&after, limit, topic));
 
 		page = op->row_count;
 		for (dw_row *row = op->rows; row; row = row->next) {
 			char id[8];
 
-			at = smallest_after(m, at);
+			at = smallest_after(m, at, topic);
 			assert_non_null(at);
 			id_of((unsigned)(at - m->timers), id);
 			assert_string_equal(row->id, id);
@@ -263,7 +284,7 @@ static void check_scan(struct model *m)
 		}
 		ask_free(op);
 	} while (page == limit);
-	assert_null(smallest_after(m, at));
+	assert_null(smallest_after(m, at, topic));
 }
 
 static void check_status(struct model *m)
