@@ -278,8 +278,30 @@ static void recall_in_doubt(struct redis_store *store, struct shard *shard, dw_u
 	}
 }
 
+/* recall_reads: a page that the owner has asked for, and that waits behind other answers, would be
+ * older than the rows that the journal takes from now on. So the owner reads it again. */
+static void recall_reads(struct redis_store *store)
+{
+	dw_op *op = store->completion.order_first;
+
+	while (op) {
+		dw_op *next = place_of(op)->next;
+
+		if (!is_ordered(op) && !op->asked) {
+			rows_free(&store->alloc, op->rows);
+			op->rows = NULL;
+			op->row_count = 0;
+			op->status = DW_ESTORE;
+			leave_order(store, op);
+			hand_over(store, op);
+		}
+		op = next;
+	}
+}
+
 void answer_recall(struct redis_store *store, dw_usec patience)
 {
+	recall_reads(store);
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
 	     i = shard_next(&store->sets.queued, i + 1)) {
 		struct shard *shard = &store->shards[i];

@@ -274,15 +274,23 @@ void scan_work(struct redis_store *store)
 	}
 }
 
-static void end_scans(struct redis_store *store, int status, dw_usec until)
+/* is_ended: all scans end, also those that wait for their next page. What they have read ahead would
+ * be older than what is done until then. Or only those whose deadline is over. */
+static bool is_ended(const struct redis_store *store, const struct scan *scan, bool all)
+{
+	return !scan->useless && (all || (scan->op && place_of(scan->op)->deadline <= store->now));
+}
+
+static void end_scans(struct redis_store *store, int status, bool all)
 {
 	struct scan *scan = store->scans;
 
 	while (scan) {
 		struct scan *next = scan->next;
 
-		if (scan->op && place_of(scan->op)->deadline <= until) {
-			answer_scan(store, scan, status);
+		if (is_ended(store, scan, all)) {
+			if (scan->op)
+				answer_scan(store, scan, status);
 			stream_give_up(store, scan);
 		}
 		scan = next;
@@ -291,12 +299,12 @@ static void end_scans(struct redis_store *store, int status, dw_usec until)
 
 void scan_end_all(struct redis_store *store, int status)
 {
-	end_scans(store, status, DW_NEVER);
+	end_scans(store, status, true);
 }
 
 void scan_overdue(struct redis_store *store)
 {
-	end_scans(store, DW_ESTORE, store->now);
+	end_scans(store, DW_ESTORE, false);
 }
 
 void scan_free_all(struct redis_store *store)
