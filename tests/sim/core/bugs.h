@@ -46,7 +46,7 @@
 	X(FENCE_EXACT, "fence_exact") /* J8: only the claim of the row's own fence has ended */    \
 	X(ROW_AGAIN, "row_again")     /* J9: a row that was replayed is replayed again */          \
 	X(ROW_EARLY, "row_early")     /* J9: a row leaves the file before Redis has it */          \
-	X(CLAIM_FIRST, "claim_first") /* J11: claims do not wait for the rows */                   \
+	X(CLAIM_FIRST, "claim_first") /* J11: claims and reads do not wait for the rows */         \
 	X(NO_JUMP, "no_jump")         /* J13: a takeover raises the attempt by 1 */                \
 	X(START_LOST, "start_lost")   /* J15: a replayed start does nothing */                     \
 	X(CANCEL_SURE, "cancel_sure") /* J16: a client's cancel does not wait */                   \

@@ -13,10 +13,12 @@ static dw_store *front_of(const struct planted *planted)
 	return ((struct fallback *)planted->real)->front;
 }
 
-/* overtakes: the operation does not wait for the rows. */
+/* overtakes: the operation does not wait for the rows. With claims alone the bug is seen once in
+ * thousands of seeds, because an owner that has read nothing old has nothing old to claim. */
 static bool overtakes(enum bug bug, const dw_op *op)
 {
-	return bug == BUG_CLAIM_FIRST && op->kind == DW_OP_CLAIM;
+	return bug == BUG_CLAIM_FIRST && (op->kind == DW_OP_CLAIM || op->kind == DW_OP_AUDIT ||
+					  (op->kind == DW_OP_SCAN && !op->asked));
 }
 
 static void planted_submit(dw_store *store, dw_op *batch)
