@@ -147,8 +147,7 @@ typedef enum dw_event_kind {
 	DW_EVENT_QUEUE_FULL = 22, /* a queue takes no timer that comes due. Once a minute */
 	/* A handler on a worker runs for longer than the topic's limit_us. */
 	DW_EVENT_SLOW_HANDLER = 23,
-	/* Occurrences of a recurring timer were missed and are left out; count = how many, at most
-	 * 10,000. */
+	/* Occurrences of a recurring timer were missed and left out; count, at most 10,000. */
 	DW_EVENT_MISSED = 24,
 	/* The zone of a recurring timer is not known on this machine. The timer is kept, and tried
 	 * again in an hour. */
@@ -216,8 +215,7 @@ typedef struct dw_options {
 	struct ev_loop *ev_loop;
 	/* dw_run() wakes up so long before a timer is due and watches the clock instead of
 	 * sleeping. The handler then starts a few microseconds late instead of 30 to 60, and a core
-	 * is busy meanwhile. 50 is a good value; at most DW_SPIN_MAX; 0: never. Not with ev_loop.
-	 * */
+	 * is busy meanwhile. 50 is good; at most DW_SPIN_MAX; 0: never. Not with ev_loop. */
 	dw_usec spin_us;
 	/* How many bytes the unanswered calls of other threads may hold: their data, and about 600
 	 * bytes a call. 0: 16 MiB. */
@@ -454,8 +452,8 @@ typedef struct dw_result {
 	dw_level level;
 	const char *id;
 	uint64_t generation; /* 0 unless a timer was stored, so always with DW_JOURNALED */
-	/* 1: an earlier delivery of this id may still start, up to a second later. A client's put
-	 * or move has changed a timer that its owner had claimed and not yet started. */
+	/* 1: a client's put or move has changed a timer that its owner had claimed and not yet
+	 * started. That delivery may still start, up to a second later. */
 	int earlier_may_start;
 	unsigned outcome; /* of a put with DW_DUE_... or DW_DATA_FIRST: DW_PUT_...; else 0 */
 	dw_usec due;      /* of a put that is DW_OK: as it is stored now */
@@ -467,8 +465,8 @@ typedef struct dw_result {
 /* Called exactly once for each accepted operation, from a turn (or from dw_close). */
 typedef void (*dw_done_fn)(dw *, const dw_result *, void *user);
 
-/* A put replaces the timer of its id. These flags of dw_timer say otherwise. DW_NEW stands alone;
- * the others take a part of the stored timer:
+/* A put replaces the timer of its id. These flags of dw_timer say otherwise. DW_NEW and DW_ONCE
+ * (durawheel/ended.h) stand alone; the others take a part of the stored timer:
  *	DW_DUE_LATEST, due in 10 min: 10 min after the last event (wait_max_us: or after the first)
  *	DW_DUE_EARLIEST, due in 1 min: once a minute, with the last data
  *	DW_DUE_EARLIEST | DW_DATA_FIRST: the same, with the first data
@@ -478,7 +476,8 @@ typedef void (*dw_done_fn)(dw *, const dw_result *, void *user);
 #define DW_NEW 1u          /* refuse with DW_EEXIST if the id has a timer */
 #define DW_DUE_EARLIEST 2u /* of the stored and the given deadline the earlier one */
 #define DW_DUE_LATEST 4u   /* the later one */
-#define DW_DATA_FIRST 8u   /* topic, data and late_after_us stay those of the stored timer */
+#define DW_DATA_FIRST 8u   /* topic, data, late_after_us and keep_us are those of the stored one */
+#define DW_ONCE 16u        /* as DW_NEW, and also refuse while the id's last end is remembered */
 
 typedef struct dw_timer {
 	size_t size;
@@ -490,12 +489,13 @@ typedef struct dw_timer {
 	/* A timer that is later than this becomes a dead letter; 0: never. A retry is late by its
 	 * own time; to limit all retries together, keep the first due in data. */
 	dw_usec late_after_us;
-	unsigned flags; /* DW_NEW, DW_DUE_EARLIEST, DW_DUE_LATEST, DW_DATA_FIRST */
+	unsigned flags; /* DW_NEW, DW_ONCE, DW_DUE_EARLIEST, DW_DUE_LATEST, DW_DATA_FIRST */
 	/* Makes the timer recurring: see durawheel/rule.h. due is ignored then, and
 	 * late_after_us must be 0. NULL: it fires once. */
 	const dw_rule *rule;
 	dw_usec wait_max_us; /* DW_DUE_LATEST: not later than so long after the first put since
 			      * the last delivery or cancel; 0: no limit */
+	dw_usec keep_us;     /* how long its end is remembered: durawheel/ended.h */
 } dw_timer;
 
 /* dw_after, dw_at put a timer for topic, due in delay from now or at due. id may be NULL; data may
@@ -506,8 +506,8 @@ DW_API int dw_after(dw *, const char *topic, const char *id, dw_usec delay, cons
 DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const void *data,
 		 size_t size);
 
-/* dw_now returns the time of the handle: the wall clock, or options.clock. d NULL: the wall clock.
- * Any thread. */
+/* dw_now: the time of the handle: the wall clock, or options.clock. NULL: the wall clock. Any
+ * thread. */
 DW_API dw_usec dw_now(const dw *d);
 
 /* dw_after_id is dw_after() for what a dw_timer says. timer->due is ignored. done may be NULL.
@@ -595,8 +595,8 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  *	DW_EFULL     DW_NOTHING    the journal's disk is full, or its rows hold 256 MiB. Only puts.
  *	DW_ENOENT    DW_NOTHING    a move of a timer that was cancelled during the outage
  *	DW_ESTORE    DW_NOTHING    nothing was done: the journal takes no such call (a put with
- *	                           DW_NEW, all reading, dead letters, purge, check), or its file
- *	                           fails, which DW_EVENT_STORE_FAILED says once.
+ *	                           DW_NEW or DW_ONCE, all reading, dead letters, purge, check),
+ *	                           or its file fails: DW_EVENT_STORE_FAILED, once.
  *
  * Which timers start during the outage is options.outage. The others that come due start after it,
  * as soon as they are claimed, so not always in the order of their deadlines.
@@ -670,6 +670,7 @@ typedef struct dw_info {
 	const char *why;    /* the last DW_RETRY: what dw_why() has said; NULL: nothing */
 	const char *rule;   /* as dw_rule_parse() reads it; NULL: the timer fires once */
 	dw_usec occurrence; /* as dw_firing.occurrence; 0: no rule */
+	dw_usec keep_us;    /* as in dw_timer */
 } dw_info;
 
 /* Where a page of dw_list() ends and the next one begins; all zero is the beginning. */
@@ -871,8 +872,7 @@ DW_API int dw_check(dw *, dw_check_fn, void *user);
  * handle is on options.ev_loop, which you run yourself. DW_EFORK: a handler's forked child. */
 DW_API int dw_run(dw *);
 
-/* dw_stop ends the current or next dw_run(), but no loop of yours. Any thread, and signal handlers.
- * */
+/* dw_stop ends the current or next dw_run(), no loop of yours. Any thread, and signal handlers. */
 DW_API void dw_stop(dw *);
 
 /* options.ev_loop: dw_open() puts one ev_io on the loop and dw_close() removes it, so the loop must

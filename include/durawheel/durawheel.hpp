@@ -371,8 +371,9 @@ struct timer {
 	bytes data = {};
 	duration late_after = duration(0);
 	bool only_new = false; /* DW_NEW */
-	unsigned flags = 0;    /* DW_DUE_EARLIEST and so on */
+	unsigned flags = 0;    /* DW_DUE_EARLIEST, DW_ONCE and so on */
 	duration wait_max = duration(0);
+	duration keep = duration(0); /* how long its end is remembered */
 };
 
 namespace detail
@@ -822,6 +823,7 @@ class handle
 		raw.late_after_us = timer.late_after.count();
 		raw.flags = timer.flags | (timer.only_new ? DW_NEW : 0);
 		raw.wait_max_us = timer.wait_max.count();
+		raw.keep_us = timer.keep.count();
 		return ask(detail::on_done, std::move(fn),
 			   [&](auto... done) { return call(raw, done...); });
 	}

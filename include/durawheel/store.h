@@ -17,11 +17,16 @@
  *
  * Dead letters are named by id and generation, since an id that is used again may die again. The
  * store drops the oldest ones over 100,000 or 30 days, a few with each BURY and REPORT.
+ *
+ * The store keeps the last end of an id (durawheel/ended.h), if the stored timer's own keep_us or
+ * its topic's says so, and decides that by itself: a cancel does not know the topic. It is written
+ * in the step of the SETTLE, BURY, NEXT or CANCEL, which does not fail because of it. An end that
+ * has expired counts as gone; a few go with each end that is written, and with REPORT.
  */
 #ifndef DURAWHEEL_STORE_H
 #define DURAWHEEL_STORE_H
 
-#include "durawheel/durawheel.h"
+#include "durawheel/ended.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,27 +67,34 @@ typedef struct dw_row {
 /* DW_OP_*            needs                          answers (op->status)
  * PUT                id, topic, head (due;          DW_OK (head: the stored one), DW_EEXIST
  *                    generation: the one known, 0:
- *                    none), body; NEW, CLAIMED
+ *                    none), body; NEW, ONCE,
+ *                    CLAIMED
  * CLAIM              id, generation, attempt        DW_OK (head: attempt + 1, crashes), DW_ENOENT,
  *                    (the one before the claim)     DW_ESTALE (rows: the stored one)
- * SETTLE             id, generation, attempt        DW_OK, DW_ENOENT, DW_ESTALE (rows)
+ * SETTLE             id, generation, attempt,       DW_OK, DW_ENOENT, DW_ESTALE (rows)
+ *                    started; body: its result
  * RETRY              the same, due; VERDICT, and    DW_OK (pending), DW_ENOENT, DW_ESTALE (rows)
  *                    body: the text of dw_why()
- * BURY               the same, reason; of RETRIES   DW_OK (count: old dead letters dropped),
+ * BURY               SETTLE's, reason; of RETRIES   DW_OK (count: old dead letters dropped),
  *                    and GAVE_UP also body: the     DW_ENOENT, DW_ESTALE (rows)
  *                    text of dw_why()
  * NEXT               as a PUT, and generation and   DW_OK (head: the next generation), DW_ENOENT,
- *                    attempt; reason: the stored    DW_ESTALE (rows)
- *                    one also becomes a dead
+ *                    attempt, started; reason: the  DW_ESTALE (rows)
+ *                    stored one also becomes a dead
  *                    letter, as by BURY; limit:
  *                    bytes of the text of dw_why(),
- *                    which stands behind body
+ *                    or without a reason of the
+ *                    result, which stand behind
+ *                    body. Without reason and
+ *                    started nothing ends
  * CANCEL             id; WITHDRAWN; with EXACT only DW_OK, DW_ENOENT, DW_ELATE
  *                    this generation
  * MOVE               id, due, generation (the one   DW_OK (head: the next generation; rows: the
  *                    known, 0: none); WITHDRAWN     moved one, for an owner that knew another),
  *                                                   DW_ENOENT, DW_ELATE
  * GET                id                             DW_OK (rows: one), DW_ENOENT
+ * ENDED              id                             DW_OK (rows: one; body: see timer/ended.h),
+ *                                                   DW_ENOENT
  * SCAN               after, limit, topic or NULL;   DW_OK (rows in order of (due, generation);
  *                    body: what the ids begin with; after: where the next page begins; less
  *                    head.due: only what is due     than limit: it was the last one)
@@ -197,6 +209,7 @@ typedef enum dw_op_kind {
 	DW_OP_ANSWER,
 	DW_OP_LETTER,
 	DW_OP_NEXT,
+	DW_OP_ENDED,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;
@@ -233,6 +246,8 @@ typedef enum dw_op_kind {
  * PUT: the same, 0: if the id has a timer. Then DW_ESTALE (rows: the stored one); DW_ENOENT: the id
  * has none. */
 #define DW_OP_EXACT 16384u
+/* PUT, with NEW: only if no end of the id is remembered, either. */
+#define DW_OP_ONCE 32768u
 
 /* In dw_replay.flags. */
 #define DW_REPLAY_LOCAL 1u     /* the timer has started by a claim that the store does not know */
@@ -273,7 +288,8 @@ typedef struct dw_op {
 	size_t body_size;
 	dw_cursor after;
 	size_t limit;
-	dw_usec asked; /* steady: the store's patience counts from then; 0: from submit() */
+	dw_usec started; /* SETTLE, BURY, NEXT: when the handler started, wall; 0: it did not */
+	dw_usec asked;   /* steady: the store's patience counts from then; 0: from submit() */
 	const dw_replay *replay; /* of REPLAY */
 
 	int status;

@@ -80,6 +80,10 @@ typedef struct dw_topic_settings {
 	dw_overflow overflow;
 	dw_usec expire_us; /* a message that was due so long ago is dropped; 0: never */
 	dw_usec hide_us;   /* 0: 30 s; 1 s to 12 h; DW_AT_MOST_ONCE */
+
+	/* Of any topic: how long the ends of its timers are remembered, see durawheel/ended.h. 0:
+	 * not at all; at most 90 days. */
+	dw_usec keep_us;
 } dw_topic_settings;
 
 /* What is known of one topic. The owner tells the numbers of its timers every 2 s while it works,

@@ -10,6 +10,7 @@
 #include "cli/errors.h"
 #include "cli/rule.h"
 #include "cli/session.h"
+#include "durawheel/ended.h"
 
 static int read_late_after(const struct options *options, dw_usec *ret_late_after)
 {
@@ -24,24 +25,50 @@ static int read_late_after(const struct options *options, dw_usec *ret_late_afte
 	return code;
 }
 
+static int read_keep(const struct options *options, dw_usec *ret_keep)
+{
+	int code;
+
+	if (!options->value[OPT_KEEP])
+		return EXIT_DONE;
+	code = options_duration(options, OPT_KEEP, ret_keep);
+	if (code == EXIT_DONE && (*ret_keep == 0 || *ret_keep > DW_KEEP_MAX))
+		return complain(EXIT_USAGE, "--keep \"%.40s\": write at most 90d, and at least 1us",
+				options->value[OPT_KEEP]);
+	return code;
+}
+
+/* check_mode refuses options that contradict each other. */
+static int check_mode(const dw_timer *timer)
+{
+	const unsigned modes = DW_DUE_EARLIEST | DW_DUE_LATEST | DW_DATA_FIRST;
+
+	if (timer->flags & DW_NEW && timer->flags & modes)
+		return complain(EXIT_USAGE, "add: --new stands alone: there is nothing to keep");
+	if (timer->flags & DW_ONCE && timer->flags & modes)
+		return complain(EXIT_USAGE, "add: --once replaces no timer: it has no "
+					    "--due-earliest, --due-latest and --data-first");
+	if (timer->flags & DW_DUE_EARLIEST && timer->flags & DW_DUE_LATEST)
+		return complain(EXIT_USAGE, "add: write --due-earliest or --due-latest, not both");
+	if (timer->flags & modes && timer->rule)
+		return complain(EXIT_USAGE, "add: a rule has no --due-earliest, --due-latest and "
+					    "--data-first");
+	return EXIT_DONE;
+}
+
 /* read_mode reads what is taken from a timer that the id already has. */
 static int read_mode(const struct options *options, dw_timer *timer)
 {
-	int code = EXIT_DONE;
+	int code;
 
 	timer->flags = (options->value[OPT_NEW] ? DW_NEW : 0) |
+		       (options->value[OPT_ONCE] ? DW_ONCE : 0) |
 		       (options->value[OPT_DUE_EARLIEST] ? DW_DUE_EARLIEST : 0) |
 		       (options->value[OPT_DUE_LATEST] ? DW_DUE_LATEST : 0) |
 		       (options->value[OPT_DATA_FIRST] ? DW_DATA_FIRST : 0);
-	if (timer->flags & DW_NEW && timer->flags != DW_NEW)
-		return complain(EXIT_USAGE, "add: --new stands alone: there is nothing to keep");
-	if (timer->flags & DW_DUE_EARLIEST && timer->flags & DW_DUE_LATEST)
-		return complain(EXIT_USAGE, "add: write --due-earliest or --due-latest, not both");
-	if (timer->flags & ~DW_NEW && timer->rule)
-		return complain(EXIT_USAGE, "add: a rule has no --due-earliest, --due-latest and "
-					    "--data-first");
-	if (!options->value[OPT_WAIT_MAX])
-		return EXIT_DONE;
+	code = check_mode(timer);
+	if (code != EXIT_DONE || !options->value[OPT_WAIT_MAX])
+		return code;
 	if (!options->value[OPT_DUE_LATEST])
 		return complain(EXIT_USAGE, "add: --wait-max is for --due-latest");
 	code = options_duration(options, OPT_WAIT_MAX, &timer->wait_max_us);
@@ -50,33 +77,43 @@ static int read_mode(const struct options *options, dw_timer *timer)
 	return code;
 }
 
+struct adding {
+	bool once;
+	int code;
+};
+
 static void add_answered(dw *d, const dw_result *result, void *user)
 {
-	int *code = user;
+	struct adding *adding = user;
 
 	(void)d;
-	if (result->status != DW_OK)
-		*code = complain(exit_of(result->status), "%s: %s", result->id,
-				 dw_strerror(result->status));
+	if (result->status == DW_EEXIST && adding->once)
+		adding->code = complain(exit_of(result->status),
+					"%s: the id has a timer already, or its end is kept: see "
+					"durawheel show",
+					result->id);
+	else if (result->status != DW_OK)
+		adding->code = complain(exit_of(result->status), "%s: %s", result->id,
+					dw_strerror(result->status));
 	else if (puts(result->id) >= 0)
-		*code = EXIT_DONE; /* if puts() fails, session_flush() complains */
+		adding->code = EXIT_DONE; /* if puts() fails, session_flush() complains */
 	session_tell_journaled(result);
 }
 
 static int store(const struct options *options, const dw_timer *timer)
 {
-	int code = EXIT_STORE;
+	struct adding adding = {.once = timer->flags & DW_ONCE, .code = EXIT_STORE};
 	dw *d;
 	int status = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
 
 	if (status != EXIT_DONE)
 		return status;
-	status = dw_put(d, timer, add_answered, &code);
+	status = dw_put(d, timer, add_answered, &adding);
 	if (status != DW_OK)
-		code = complain(exit_of(status), "%s", why(d, status));
+		adding.code = complain(exit_of(status), "%s", why(d, status));
 	else
-		(void)session_sync(d); /* if it complains, code stays EXIT_STORE */
-	return session_close(d, code);
+		(void)session_sync(d); /* if it complains, the code stays EXIT_STORE */
+	return session_close(d, adding.code);
 }
 
 /* read_when reads when the timer fires: once, or by a rule. */
@@ -118,6 +155,8 @@ int command_add(const struct options *options)
 		code = read_mode(options, &timer);
 	if (code == EXIT_DONE)
 		code = read_late_after(options, &timer.late_after_us);
+	if (code == EXIT_DONE)
+		code = read_keep(options, &timer.keep_us);
 	if (code == EXIT_DONE)
 		code = data_of_options(options, "add", &timer, &file);
 	if (code == EXIT_DONE)

@@ -42,7 +42,7 @@ const struct command commands[] = {
 	.example = "durawheel add --topic order.timeout --id order:42 --in 30m --data 'Ada'",
 	.options = OPTIONS(OPT_TOPIC, OPT_ID, OPT_IN, OPT_AT, OPT_DATA, OPT_DATA_FILE,
 			   OPT_LATE_AFTER, OPT_NEW, OPT_JOURNAL, OPT_DUE_EARLIEST, OPT_DUE_LATEST,
-			   OPT_DATA_FIRST, OPT_WAIT_MAX, RULE_OPTIONS),
+			   OPT_DATA_FIRST, OPT_WAIT_MAX, OPT_ONCE, OPT_KEEP, RULE_OPTIONS),
 	.run = command_add,
     },
     {
@@ -236,8 +236,9 @@ const struct command commands[] = {
 	.synopsis = "TOPIC [--queue] [OPTION]...",
 	.help = help_of_topic_set,
 	.example = "durawheel topic set game.x --queue --max 5000 --expire 3m",
-	.options = OPTIONS(OPT_QUEUE, OPT_MAX, OPT_OVERFLOW, OPT_EXPIRE, OPT_HIDE, OPT_RETRIES,
-			   OPT_BACKOFF, OPT_BACKOFF_MAX, OPT_FACTOR, OPT_JITTER, OPT_TIME_LIMIT),
+	.options =
+	    OPTIONS(OPT_QUEUE, OPT_MAX, OPT_OVERFLOW, OPT_EXPIRE, OPT_HIDE, OPT_RETRIES,
+		    OPT_BACKOFF, OPT_BACKOFF_MAX, OPT_FACTOR, OPT_JITTER, OPT_TIME_LIMIT, OPT_KEEP),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_topic_set,

@@ -14,7 +14,7 @@ static const char help_of_add[] =
     "  --missed once|skip|all, --missed-age D        see man durawheel\n"
     "  --data TEXT, --data-file FILE     payload, at most 1 MiB; - is stdin\n"
     "  --late-after D    a timer later than this becomes a dead letter\n"
-    "  --new             exit 4 if the id already has a timer\n"
+    "  --new, --once     exit 4 if it has a timer; --once: or a kept end (--keep D)\n"
     "  --due-earliest, --due-latest [--wait-max D], --data-first    keeps a part of\n"
     "                    it instead: debounce, throttle; see man durawheel\n"
     "  --journal FILE    keeps it while Redis is away\n";
@@ -37,9 +37,9 @@ static const char help_of_cancel[] =
 
 static const char help_of_import[] =
     "A line is an object with the keys topic, one of at, in and rule, and optionally\n"
-    "id, data or data_base64, late_after. All values are strings; a rule is written\n"
-    "as \"every 90s\" or \"cron 0 8 * * *; zone Europe/London\". It also takes the\n"
-    "lines that list --json writes, whose key due is a number:\n"
+    "id, data or data_base64, late_after, keep. All values are strings; a rule is\n"
+    "written as \"every 90s\" or \"cron 0 8 * * *; zone Europe/London\". It also takes\n"
+    "the lines that list --json writes, whose key due is a number:\n"
     "\n"
     "  {\"id\":\"order:42\",\"topic\":\"order.timeout\",\"in\":\"30m\",\"data\":\"...\"}\n"
     "\n"

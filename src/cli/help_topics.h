@@ -28,6 +28,7 @@ static const char help_of_topic_set[] =
     "  --factor N        each is N times the one before, 1 to 10 (default: 2)\n"
     "  --jitter N        each differs by up to N percent (default: 20)\n"
     "  --time-limit D    a handler on a worker that runs longer is retried\n"
+    "  --keep D          keep the ends of its timers so long for show, at most 90d\n"
     "\n"
     "It replaces all settings of the topic. They stay until topic drop.\n";
 

@@ -77,20 +77,27 @@ void line_free(struct line *line)
 	free(line->bytes);
 }
 
-static bool add_data(json_t *object, const void *data, size_t size)
+/* add_bytes adds bytes under the name, or under encoded_name if they are not UTF-8. */
+static bool add_bytes(json_t *object, const char *name, const char *encoded_name, const void *data,
+		      size_t size)
 {
 	json_t *text = json_stringn(size ? data : "", size);
 	char *encoded;
 	int status;
 
 	if (text)
-		return json_object_set_new_nocheck(object, "data", text) == 0;
+		return json_object_set_new_nocheck(object, name, text) == 0;
 	encoded = base64_encode(data, size);
 	if (!encoded)
 		return false;
-	status = json_object_set_new_nocheck(object, "data_base64", json_string(encoded));
+	status = json_object_set_new_nocheck(object, encoded_name, json_string(encoded));
 	free(encoded);
 	return status == 0;
+}
+
+static bool add_data(json_t *object, const void *data, size_t size)
+{
+	return add_bytes(object, "data", "data_base64", data, size);
 }
 
 /* line_of_timer adds the data to object and writes the line. object may be NULL. */
@@ -129,22 +136,30 @@ bool line_of_firing(struct line *line, const dw_firing *firing)
 	return line_of_timer(line, object, firing->data, firing->data_size);
 }
 
+/* add_span adds a duration that is not 0. It frees the object if there is no memory. */
+static json_t *add_span(json_t *object, const char *name, dw_usec duration)
+{
+	char span[TEXT_SPAN_SIZE];
+
+	if (!object || duration == 0)
+		return object;
+	text_span(duration, 6, span);
+	if (json_object_set_new(object, name, json_string(span)) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
 /* info_of: NULL: out of memory. */
 static json_t *info_of(const dw_info *info)
 {
-	char span[TEXT_SPAN_SIZE];
 	json_t *object = json_pack("{s:s, s:s, s:I, s:s, s:I}", "id", info->id, "topic",
 				   info->topic, "due", (json_int_t)info->due, "state",
 				   state_name(info->state), "attempt", (json_int_t)info->attempt);
 
-	object = add_occurrence(object, info->occurrence, info->rule);
-	if (!object || info->late_after_us == 0)
-		return object;
-	text_span(info->late_after_us, 6, span);
-	if (json_object_set_new(object, "late_after", json_string(span)) == 0)
-		return object;
-	json_decref(object);
-	return NULL;
+	object = add_span(add_occurrence(object, info->occurrence, info->rule), "late_after",
+			  info->late_after_us);
+	return add_span(object, "keep", info->keep_us);
 }
 
 bool line_of_info(struct line *line, const dw_info *info)
@@ -172,9 +187,15 @@ static json_t *whole_info_of(const dw_info *info)
 	return object;
 }
 
-bool line_of_whole_info(struct line *line, const dw_info *info)
+bool line_of_whole_info(struct line *line, const dw_info *info, json_t *ended)
 {
-	return line_of_timer(line, whole_info_of(info), info->data, info->data_size);
+	json_t *object = whole_info_of(info);
+
+	if (!object)
+		json_decref(ended);
+	else if (ended && json_object_set_new(object, "ended", ended) != 0)
+		return json_decref(object), false;
+	return line_of_timer(line, object, info->data, info->data_size);
 }
 
 static json_t *dead_of(const dw_dead *letter)
@@ -223,6 +244,24 @@ json_t *line_object_of_dead(const dw_dead *letter, bool shows_data)
 	return sized(dead_of(letter), letter->data, letter->data_size, shows_data);
 }
 
+json_t *line_object_of_ended(const dw_ended *ended, bool shows_data)
+{
+	json_t *object = json_pack(
+	    "{s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I}", "id",
+	    line_name(ended->id), "topic", line_name(ended->topic), "end", end_name(ended->end),
+	    "reason", ended->end == DW_END_DEAD ? dw_reason_name(ended->reason) : "", "at",
+	    (json_int_t)ended->at, "due", (json_int_t)ended->due, "started",
+	    (json_int_t)ended->started, "attempt", (json_int_t)ended->attempt, "retries",
+	    (json_int_t)ended->retries, "generation", (json_int_t)ended->generation, "by",
+	    line_name(ended->by), "until", (json_int_t)ended->until);
+
+	if (!object || !shows_data || ended->result_size == 0 ||
+	    add_bytes(object, "result", "result_base64", ended->result, ended->result_size))
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
 bool line_of_message(struct line *line, const dw_message *message)
 {
 	json_t *object =
@@ -231,6 +270,20 @@ bool line_of_message(struct line *line, const dw_message *message)
 		      (json_int_t)message->due, "attempt", (json_int_t)message->attempt);
 
 	return line_of_timer(line, object, message->data, message->data_size);
+}
+
+const char *end_name(dw_end end)
+{
+	switch (end) {
+	case DW_END_DONE:
+		return "done";
+	case DW_END_CANCELLED:
+		return "cancelled";
+	case DW_END_DEAD:
+		return "dead";
+	default:
+		return "unknown";
+	}
 }
 
 const char *state_name(dw_state state)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "durawheel/durawheel.h"
+#include "durawheel/ended.h"
 #include "durawheel/topic.h"
 
 /* A line with its newline. All zero is an empty line. A line can be filled again and again; call
@@ -23,11 +23,12 @@ struct line {
 json_t *line_name(const char *name);
 
 /* line_of_...: write an object into the line. False: out of memory. line_of_info writes what import
- * reads, line_of_whole_info all of it. line_of takes ownership of object; NULL means that there was
+ * reads, line_of_whole_info all of it, and the end of the timer before (NULL: none), which it takes
+ * over. line_of takes ownership of object; NULL means that there was
  * no memory to make it. */
 bool line_of_firing(struct line *, const dw_firing *);
 bool line_of_info(struct line *, const dw_info *);
-bool line_of_whole_info(struct line *, const dw_info *);
+bool line_of_whole_info(struct line *, const dw_info *, json_t *ended);
 bool line_of_dead(struct line *, const dw_dead *);
 bool line_of_message(struct line *, const dw_message *);
 bool line_of(struct line *, json_t *object);
@@ -38,10 +39,16 @@ void line_free(struct line *);
 json_t *line_object_of_info(const dw_info *, bool shows_data);
 json_t *line_object_of_dead(const dw_dead *, bool shows_data);
 
+/* line_object_of_ended: the end of a timer; with its result if shows_data. NULL: out of memory. */
+json_t *line_object_of_ended(const dw_ended *, bool shows_data);
+
 /* line_add_exit adds "exit":code to the object of the line. False: out of memory. */
 bool line_add_exit(struct line *, int code);
 
 /* state_name: "pending", "claimed" or "newer". */
 const char *state_name(dw_state);
+
+/* end_name: "done", "cancelled" or "dead". */
+const char *end_name(dw_end);
 
 #endif

@@ -76,5 +76,6 @@ json_t *object_of_topic(const dw_topic_info *info)
 	add_number(object, "overflow", settings->overflow);
 	add_number(object, "expire_us", settings->expire_us);
 	add_number(object, "hide_us", settings->hide_us);
+	add_number(object, "keep_us", settings->keep_us);
 	return object;
 }

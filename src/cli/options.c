@@ -88,6 +88,7 @@ static const struct option table[] = {
     {"check", no_argument, NULL, LONG_OPTION + OPT_CHECK},
     {"stop-patience", required_argument, NULL, LONG_OPTION + OPT_STOP_PATIENCE},
     {"log", required_argument, NULL, LONG_OPTION + OPT_LOG},
+    {"keep", required_argument, NULL, LONG_OPTION + OPT_KEEP},
     {NULL, 0, NULL, 0},
 };
 _Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");

@@ -86,6 +86,7 @@ enum option_id {
 	OPT_CHECK,
 	OPT_STOP_PATIENCE,
 	OPT_LOG,
+	OPT_KEEP,
 	OPT_COUNT
 };
 /* OPTIONS: the options of a command. */

@@ -1,21 +1,25 @@
-/* durawheel show: prints all fields of one timer. */
+/* durawheel show: prints all fields of one timer, or what became of it. */
 #include "cli/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/ending.h"
 #include "cli/errors.h"
 #include "cli/line.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "durawheel/ended.h"
 
+/* The last end of the id is asked for first, because it is shown with the timer. */
 struct show {
 	const char *id;
 	bool json;
 	int code;
+	struct ending ending;
 };
 
-static void print(const dw_info *info)
+static void print(const dw_info *info, const struct ending *ending)
 {
 	table_row_text("id", info->id, strlen(info->id));
 	table_row_text("topic", info->topic, strlen(info->topic));
@@ -32,16 +36,41 @@ static void print(const dw_info *info)
 		table_row_text("why", info->why, strlen(info->why));
 	if (info->late_after_us)
 		table_row_span("late-after", info->late_after_us);
+	if (info->keep_us)
+		table_row_span("keep", info->keep_us);
+	if (ending->is_known)
+		table_row_text("last end", ending->words, strlen(ending->words));
 	table_row_count("size", info->data_size);
 	table_row_text("data", info->data_size ? info->data : "", info->data_size);
 }
 
-static int print_json(const dw_info *info)
+static int print_json(struct show *show, const dw_info *info)
 {
 	struct line line = {0};
 	int code = EXIT_DONE;
 
-	if (line_of_whole_info(&line, info))
+	if (line_of_whole_info(&line, info, ending_take(&show->ending)))
+		(void)fwrite(line.bytes, 1, line.size, stdout);
+	else
+		code = complain(EXIT_FAILED, "out of memory");
+	line_free(&line);
+	return code;
+}
+
+/* print_absent: there is no such timer. */
+static int print_absent(struct show *show)
+{
+	struct line line = {0};
+	int code = EXIT_ABSENT;
+
+	if (!show->ending.is_known)
+		return complain(EXIT_ABSENT,
+				"%.300s: no such timer; its end would be kept with "
+				"\"durawheel topic set TOPIC --keep 7d\"",
+				show->id);
+	if (!show->json)
+		ending_print(&show->ending);
+	else if (line_of(&line, ending_take(&show->ending)))
 		(void)fwrite(line.bytes, 1, line.size, stdout);
 	else
 		code = complain(EXIT_FAILED, "out of memory");
@@ -58,7 +87,9 @@ static void show_answered(dw *d, int status, const dw_info *timers, size_t count
 	(void)next;
 	if (status == DW_OK && count == 0)
 		status = DW_ENOENT;
-	if (status == DW_ECORRUPT)
+	if (status == DW_ENOENT)
+		show->code = print_absent(show);
+	else if (status == DW_ECORRUPT)
 		show->code = complain(exit_of(status),
 				      "%.300s is damaged and does not fire: cancel it "
 				      "or add it again",
@@ -69,9 +100,21 @@ static void show_answered(dw *d, int status, const dw_info *timers, size_t count
 		return;
 	show->code = EXIT_DONE;
 	if (show->json)
-		show->code = print_json(timers);
+		show->code = print_json(show, timers);
 	else
-		print(timers);
+		print(timers, &show->ending);
+}
+
+static void end_answered(dw *d, int status, const dw_ended *ended, void *user)
+{
+	struct show *show = user;
+
+	if (status == DW_OK)
+		ending_keep(&show->ending, ended);
+	/* Whatever this has found, the timer is shown. */
+	status = dw_get(d, show->id, show_answered, show);
+	if (status != DW_OK)
+		show->code = complain(exit_of(status), "%s", why(d, status));
 }
 
 int command_show(const struct options *options)
@@ -86,10 +129,11 @@ int command_show(const struct options *options)
 
 	if (status != EXIT_DONE)
 		return status;
-	status = dw_get(d, show.id, show_answered, &show);
+	status = dw_ended_get(d, show.id, end_answered, &show);
 	if (status != DW_OK)
 		show.code = complain(exit_of(status), "id \"%.300s\": %s", show.id, why(d, status));
 	else
 		(void)session_sync(d); /* if it complains, show.code stays EXIT_STORE */
+	ending_free(&show.ending);
 	return session_close(d, show.code);
 }

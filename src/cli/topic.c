@@ -54,8 +54,9 @@ static int span_of(const struct options *options, enum option_id id, dw_usec *re
 	return options->value[id] ? options_duration(options, id, ret_span) : EXIT_DONE;
 }
 
-/* read_retries: what is 0 on the command line has a name of its own in the settings. */
-static int read_retries(const struct options *options, dw_topic_settings *settings)
+/* read_times reads what any topic has. What is 0 on the command line has a name of its own in the
+ * settings. */
+static int read_times(const struct options *options, dw_topic_settings *settings)
 {
 	uint32_t retries = DW_RETRIES_MAX, jitter = 20;
 	int code = number_of(options, OPT_RETRIES, "retries", 255, &retries);
@@ -70,6 +71,8 @@ static int read_retries(const struct options *options, dw_topic_settings *settin
 		code = span_of(options, OPT_BACKOFF_MAX, &settings->backoff_max_us);
 	if (code == EXIT_DONE)
 		code = span_of(options, OPT_TIME_LIMIT, &settings->limit_us);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_KEEP, &settings->keep_us);
 	if (options->value[OPT_RETRIES])
 		settings->retries_max = retries ? retries : DW_NO_RETRIES;
 	if (options->value[OPT_JITTER])
@@ -135,7 +138,7 @@ int command_topic_set(const struct options *options)
 {
 	struct topic_command command = {.code = EXIT_STORE};
 	dw_topic_settings settings = {.size = sizeof settings};
-	int code = read_retries(options, &settings);
+	int code = read_times(options, &settings);
 	dw *d;
 
 	if (code == EXIT_DONE)
@@ -238,6 +241,7 @@ static void print_rows(const dw_topic_info *info)
 	row_of_span("backoff", settings->backoff_first_us);
 	row_of_span("backoff max", settings->backoff_max_us);
 	row_of_span("time limit", settings->limit_us);
+	row_of_span("keep", settings->keep_us);
 	table_row_count("pending", info->pending);
 	table_row_count("due", info->due);
 	table_row_count("running", info->running);

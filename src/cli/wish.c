@@ -10,6 +10,7 @@
 #include "cli/line.h"
 #include "cli/options.h"
 #include "cli/times.h"
+#include "durawheel/ended.h"
 
 enum key {
 	KEY_ID,
@@ -19,6 +20,7 @@ enum key {
 	KEY_DATA,
 	KEY_DATA_BASE64,
 	KEY_LATE_AFTER,
+	KEY_KEEP,
 	KEY_RULE,
 	/* What list --json writes besides. The rest of it begins again with the new timer. */
 	KEY_DUE,
@@ -32,10 +34,11 @@ static const struct {
 	const char *name;
 	json_type type;
 } keys[KEYS] = {
-    {"id", JSON_STRING},         {"topic", JSON_STRING},    {"at", JSON_STRING},
-    {"in", JSON_STRING},         {"data", JSON_STRING},     {"data_base64", JSON_STRING},
-    {"late_after", JSON_STRING}, {"rule", JSON_STRING},     {"due", JSON_INTEGER},
-    {"state", JSON_STRING},      {"attempt", JSON_INTEGER}, {"occurrence", JSON_INTEGER},
+    {"id", JSON_STRING},          {"topic", JSON_STRING}, {"at", JSON_STRING},
+    {"in", JSON_STRING},          {"data", JSON_STRING},  {"data_base64", JSON_STRING},
+    {"late_after", JSON_STRING},  {"keep", JSON_STRING},  {"rule", JSON_STRING},
+    {"due", JSON_INTEGER},        {"state", JSON_STRING}, {"attempt", JSON_INTEGER},
+    {"occurrence", JSON_INTEGER},
 };
 
 static bool refuse(struct wish *wish, const char *format, ...)
@@ -65,7 +68,7 @@ static int key_of(const char *name)
 
 static bool refuse_key(struct wish *wish, const char *name)
 {
-	char known[128] = "";
+	char known[160] = "";
 	size_t size = 0;
 
 	for (int key = 0; key < KEYS; key++)
@@ -166,6 +169,23 @@ static bool read_late_after(struct wish *wish, const json_t **values)
 	return true;
 }
 
+static bool read_keep(struct wish *wish, const json_t **values)
+{
+	const char *text;
+	int status;
+
+	if (!text_of(wish, values, KEY_KEEP, &text))
+		return false;
+	if (!text)
+		return true;
+	status = duration_of(text, &wish->timer.keep_us);
+	if (status != DW_OK)
+		return refuse(wish, "\"keep\":\"%.64s\" %s", text, duration_fault(status));
+	if (wish->timer.keep_us == 0 || wish->timer.keep_us > DW_KEEP_MAX)
+		return refuse(wish, "\"keep\" is not 1us to 90d: write that, or leave it out");
+	return true;
+}
+
 /* read_data checks the size itself, because its message names the key. */
 static bool read_data(struct wish *wish, const json_t **values)
 {
@@ -225,7 +245,7 @@ bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now
 	if (!wish->timer.topic)
 		return refuse(wish, "needs a \"topic\"");
 	return read_state(wish, values) && read_due(wish, values, now) &&
-	       read_late_after(wish, values) && read_data(wish, values);
+	       read_late_after(wish, values) && read_keep(wish, values) && read_data(wish, values);
 }
 
 void wish_free(struct wish *wish)

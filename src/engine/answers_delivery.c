@@ -57,13 +57,13 @@ static void count_verdict(struct engine *engine, const struct timer *timer, cons
 				  .status = status_of(op->reason),
 				  .id = timer->id,
 				  .topic = timer->topic->name,
-				  .why = timer->why};
+				  .why = timer->why ? timer->why->bytes : NULL};
 
 		engine->stats.dead++;
 		topic_counted(&engine->topics, timer->topic, TOPIC_DEAD);
 		event_raise(engine, &event, "%s is dead: %s%s%s", timer->id,
 			    dw_reason_name(op->reason), timer->why ? ": " : "",
-			    timer->why ? timer->why : "");
+			    timer->why ? timer->why->bytes : "");
 		damaged_dropped(engine, op);
 	}
 }
@@ -92,13 +92,14 @@ static void renew(struct timer *timer, const dw_op *op)
 	timer->provisional = op->level == DW_JOURNALED;
 	timer->reason = 0;
 	timer->skips = timer->no_retry = false;
+	timer->started = 0;
 }
 
 /* wait_again: the timer is pending once more. */
 static void wait_again(struct engine *engine, struct timer *timer)
 {
 	timer->retry_at = 0;
-	(void)timer_tell(timer, &engine->alloc, ""); /* only frees */
+	timer_forget_said(timer, &engine->alloc);
 	timer->uncounted = false;
 	timer->failures = 0;
 	timer_disarm(engine, timer);

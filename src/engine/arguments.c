@@ -71,12 +71,15 @@ static int check_names(const dw_timer *timer, char *message)
 static int check_flags(const dw_timer *timer, char *message)
 {
 	const unsigned modes = DW_DUE_EARLIEST | DW_DUE_LATEST | DW_DATA_FIRST;
-	unsigned unknown = timer->flags & ~(DW_NEW | modes);
+	unsigned unknown = timer->flags & ~(DW_NEW | DW_ONCE | modes);
 
 	if (unknown)
 		return message_refuse(message, "unknown flags 0x%x", unknown);
 	if (timer->flags & DW_NEW && timer->flags & modes)
 		return message_refuse(message, "DW_NEW stands alone: there is nothing to keep");
+	if (timer->flags & DW_ONCE && timer->flags & modes)
+		return message_refuse(message, "DW_ONCE replaces no timer: it has no DW_DUE_... "
+					       "and no DW_DATA_FIRST");
 	if (timer->flags & DW_DUE_EARLIEST && timer->flags & DW_DUE_LATEST)
 		return message_refuse(message, "DW_DUE_EARLIEST and DW_DUE_LATEST contradict");
 	if (timer->rule && timer->flags & modes)
@@ -108,6 +111,8 @@ int arguments_timer(const dw_timer *timer, size_t data_max, char *message)
 	if (timer->rule && timer->late_after_us > 0)
 		return message_refuse(message, "a recurring timer has no late_after_us: use "
 					       "rule.missed_age_us");
+	if (timer->keep_us < 0 || timer->keep_us > DW_KEEP_MAX)
+		return message_refuse(message, "keep_us is not 0 to 90 days");
 	return check_flags(timer, message);
 }
 
@@ -136,18 +141,16 @@ int arguments_select(const dw_select *select, char *message)
 	return DW_OK;
 }
 
-int arguments_why(const dw_token *token, const char *text, char *message)
+int arguments_token(const dw_token *token, char *message)
 {
-	if (!token || !text)
-		return message_refuse(message, "the token or the text is NULL");
+	if (!token)
+		return message_refuse(message, "the token is NULL");
 	return check_name("the token's id", token->id, DW_ID_MAX, message);
 }
 
 int arguments_settle(const dw_token *token, dw_verdict verdict, char *message)
 {
-	if (!token)
-		return message_refuse(message, "the token is NULL");
-	if (verdict != DW_DONE && verdict != DW_RETRY && verdict != DW_DEAD)
+	if (token && verdict != DW_DONE && verdict != DW_RETRY && verdict != DW_DEAD)
 		return message_refuse(message, "a verdict is DW_DONE, DW_RETRY or DW_DEAD");
-	return check_name("the token's id", token->id, DW_ID_MAX, message);
+	return arguments_token(token, message);
 }

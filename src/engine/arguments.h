@@ -3,6 +3,7 @@
 #ifndef DW_ENGINE_ARGUMENTS_H
 #define DW_ENGINE_ARGUMENTS_H
 
+#include "durawheel/ended.h"
 #include "durawheel/select.h"
 
 /* arguments_id returns DW_OK, or DW_EINVAL (also if id is NULL). */
@@ -13,7 +14,7 @@ int arguments_topic(const char *topic, char *message);
 
 int arguments_timer(const dw_timer *, size_t data_max, char *message);
 int arguments_settle(const dw_token *, dw_verdict, char *message);
-int arguments_why(const dw_token *, const char *text, char *message);
+int arguments_token(const dw_token *, char *message);
 
 int arguments_select(const dw_select *, char *message);
 

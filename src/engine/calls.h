@@ -6,6 +6,7 @@
 #include "durawheel/topic.h"
 #include "engine/engine.h"
 #include "engine/events.h"
+#include "engine/says.h"
 #include "engine/takes.h"
 #include "port/op.h"
 #include "timer/timer.h"
@@ -17,6 +18,7 @@ enum call_kind {
 	CALL_REQUEUE,
 	CALL_SETTLE,
 	CALL_LIST,
+	CALL_ENDED,
 	CALL_DEAD_LIST,
 	CALL_DROP,
 	CALL_STATUS,
@@ -71,6 +73,7 @@ struct call {
 			dw_topic_fn on_topics;
 			void *on_topics_user;
 		};
+		struct end_asker end_asker;
 		struct {
 			dw_check_fn on_check;
 			void *on_check_user;

@@ -63,13 +63,16 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 		record.blocks_size = (uint16_t)record_series_write(now, blocks);
 		first.due = usec_min(first.due, usec_add(now, timer->wait_max_us));
 	}
+	if (timer->keep_us > 0)
+		record.blocks_size +=
+		    (uint16_t)record_keep_write(timer->keep_us, blocks + record.blocks_size);
 	status = modes_make(engine, &record, first.due, call);
-	if (status == DW_OK && timer->flags & ~DW_NEW)
+	if (status == DW_OK && timer->flags & ~(DW_NEW | DW_ONCE))
 		status = modes_begin(engine, timer, call);
 	if (status != DW_OK)
 		return engine_fail(engine, DW_ENOMEM, "no memory for the timer");
-	if (timer->flags & DW_NEW)
-		call->op->flags |= DW_OP_NEW;
+	if (timer->flags & (DW_NEW | DW_ONCE))
+		call->op->flags |= DW_OP_NEW | (timer->flags & DW_ONCE ? DW_OP_ONCE : 0);
 	return DW_OK;
 }
 

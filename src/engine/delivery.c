@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/scope.h"
-#include "engine/arguments.h"
 #include "engine/core.h"
 #include "engine/lifecycle.h"
 #include "engine/occurrences.h"
@@ -59,7 +58,8 @@ void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, boo
 	timer_set_state(engine, timer, TIMER_FIRING);
 	driven_began(engine->store, timer->id);
 	timer->on_worker = on_worker;
-	(void)timer_tell(timer, &engine->alloc, ""); /* only frees */
+	timer_forget_said(timer, &engine->alloc);
+	timer->started = now;
 	timer->no_retry = false;
 	engine->stats.fired++;
 	engine->stats.lag_us = usec_sub(now, timer->head.due);
@@ -233,41 +233,6 @@ int engine_retry_in(struct engine *engine, dw_usec delay)
 		return engine_fail(engine, DW_EINVAL, "the delay is negative");
 	engine->delivery.retry_in = delay;
 	return DW_OK;
-}
-
-/* is_open: the delivery has no verdict yet. */
-static bool is_open(const struct timer *timer, const dw_token *token)
-{
-	return timer && (timer->state == TIMER_FIRING || timer->state == TIMER_HELD) &&
-	       timer->head.generation == token->generation && timer->head.attempt == token->attempt;
-}
-
-static int tell(struct engine *engine, struct timer *timer, const char *text)
-{
-	if (timer_tell(timer, &engine->alloc, text) != DW_OK)
-		return engine_fail(engine, DW_ENOMEM, "no memory for the text");
-	return DW_OK;
-}
-
-int engine_why(struct engine *engine, const char *text)
-{
-	if (!engine->delivery.firing)
-		return engine_fail(engine, DW_EINVAL,
-				   "dw_why is for inside a handler of one timer");
-	return tell(engine, engine->delivery.firing, text);
-}
-
-int engine_why_of(struct engine *engine, const dw_token *token, const char *text)
-{
-	struct timer *timer;
-	int status = arguments_why(token, text, engine->events.error);
-
-	if (status != DW_OK)
-		return status;
-	timer = index_find(&engine->timers.index, token->id);
-	if (!is_open(timer, token))
-		return engine_fail(engine, DW_ESTALE, "this delivery of %s is over", token->id);
-	return tell(engine, timer, text);
 }
 
 void engine_pause(struct engine *engine, bool paused)

@@ -82,9 +82,6 @@ int engine_cancel(struct engine *, const char *id, uint64_t generation, struct d
 int engine_move(struct engine *, const char *id, dw_usec due, struct done);
 int engine_settle(struct engine *, const dw_token *, dw_verdict, dw_usec retry_in, struct done);
 int engine_retry_in(struct engine *, dw_usec delay);
-/* engine_why is for the handler that runs on this thread. The text is a clean line. */
-int engine_why(struct engine *, const char *text);
-int engine_why_of(struct engine *, const dw_token *, const char *text);
 int engine_get(struct engine *, const char *id, struct lister);
 /* engine_list: the selection is valid, but its topic may be one that no timer can have. */
 int engine_list(struct engine *, const dw_select *, const dw_cursor *after, size_t limit,

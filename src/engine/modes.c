@@ -24,7 +24,7 @@ struct put_mode {
 struct merged {
 	struct record record;
 	dw_usec due;
-	unsigned char blocks[RECORD_SERIES_SIZE];
+	unsigned char blocks[RECORD_SERIES_SIZE + RECORD_KEEP_SIZE];
 };
 
 static struct put_mode *mode_of(const struct call *call)
@@ -100,11 +100,22 @@ static bool may_take(const struct timer *head, const dw_row *row, struct record 
 	return waits && record_of_row(row, ret_record) == DW_OK && !record_rule(row->body, &rule);
 }
 
+static void write_blocks(struct merged *merged, dw_usec since, dw_usec keep)
+{
+	size_t size = since ? record_series_write(since, merged->blocks) : 0;
+
+	if (keep)
+		size += record_keep_write(keep, merged->blocks + size);
+	merged->record.blocks = merged->blocks;
+	merged->record.blocks_size = (uint16_t)size;
+}
+
 /* merge takes from the stored timer what the mode says. stored NULL: there is nothing to take. */
 static void merge(const struct put_mode *mode, const dw_row *stored, const struct record *was,
 		  struct merged *merged)
 {
 	dw_usec since = stored ? record_series(stored->body) : 0;
+	const void *keeps = stored && mode->flags & DW_DATA_FIRST ? stored->body : mode->body;
 
 	(void)record_decode(mode->body, mode->size, &merged->record); /* our own */
 	merged->due = mode->due;
@@ -118,9 +129,7 @@ static void merge(const struct put_mode *mode, const dw_row *stored, const struc
 		since = mode->asked;
 	if (mode->wait_max > 0)
 		merged->due = usec_min(merged->due, usec_add(since, mode->wait_max));
-	merged->record.blocks = merged->blocks;
-	merged->record.blocks_size =
-	    since ? (uint16_t)record_series_write(since, merged->blocks) : 0;
+	write_blocks(merged, since, record_keep(keeps));
 }
 
 /* is_kept: the put changes nothing. */

@@ -60,6 +60,9 @@ static void tell_answer(struct engine *engine, struct call *call)
 	case CALL_LIST:
 		query_show_page(engine, call);
 		break;
+	case CALL_ENDED:
+		query_show_end(engine, call);
+		break;
 	case CALL_STATUS:
 		query_show_status(engine, call);
 		break;

@@ -88,23 +88,25 @@ int occurrence_first(struct engine *engine, struct first_occurrence *first)
 
 /* ---- The next one -------------------------------------------------------------------------- */
 
-/* next_op makes the operation. Behind its body stand the text of dw_why(), and the topic. */
+/* next_op makes the operation. Behind its body stand what the handler has said (of a dead letter
+ * why, else the result), and the topic. */
 static dw_op *next_op(struct engine *engine, const struct timer *timer, const struct rule_of *of,
 		      const struct record_rule *next)
 {
 	size_t topic_size = strlen(timer->topic->name) + 1;
-	size_t why_size = timer->why ? strlen(timer->why) : 0;
-	size_t size = timer->body_size + why_size;
+	const struct said *said = timer->reason ? timer->why : timer->result;
+	size_t said_size = said ? said->size : 0;
+	size_t size = timer->body_size + said_size;
 	dw_op *op = op_new(&engine->alloc, DW_OP_NEXT, timer->id, NULL, size + topic_size);
 
 	if (!op)
 		return NULL;
 	memcpy(op_room(op), timer->body, timer->body_size);
 	record_renew(op_room(op), next);
-	if (why_size > 0)
-		memcpy(op_room(op) + timer->body_size, timer->why, why_size);
+	if (said_size > 0)
+		memcpy(op_room(op) + timer->body_size, said->bytes, said_size);
 	op->body_size = timer->body_size;
-	op->limit = why_size;
+	op->limit = said_size;
 	op->topic = memcpy(op_room(op) + size, timer->topic->name, topic_size);
 	op->head = timer->head;
 	op->head.due = due_of(of->rule, of->calendar, timer->id, next->occurrence);

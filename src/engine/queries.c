@@ -8,6 +8,7 @@
 #include "engine/core.h"
 #include "engine/damaged.h"
 #include "engine/pages.h"
+#include "timer/ended.h"
 #include "timer/record.h"
 
 /* show_row fills item `count` of the page. False: the row is damaged, and gets no item. */
@@ -44,6 +45,8 @@ static bool show_row(struct page *page, size_t count, const dw_row *row)
 		info->rule = rule.text;
 		info->occurrence = rule.occurrence;
 	}
+	if (status == DW_OK)
+		info->keep_us = record_keep(row->body);
 	return true;
 }
 
@@ -81,6 +84,20 @@ void query_show_status(struct engine *engine, const struct call *call)
 	call->on_status(engine->env.handle, call->status, status, call->on_status_user);
 }
 
+void query_show_end(struct engine *engine, const struct call *call)
+{
+	const dw_row *row = call->status == DW_OK ? call->op->rows : NULL;
+	struct ended_names names;
+	dw_ended ended;
+	int status = call->status;
+
+	if (row && !ended_read(row->body, row->body_size, &ended, &names))
+		status = DW_ECORRUPT;
+	ended.id = call->id;
+	call->end_asker.fn(engine->env.handle, status, status == DW_OK ? &ended : NULL,
+			   call->end_asker.user);
+}
+
 /* ---- Asking -------------------------------------------------------------------------------- */
 
 int engine_get(struct engine *engine, const char *id, struct lister lister)
@@ -95,6 +112,20 @@ int engine_get(struct engine *engine, const char *id, struct lister lister)
 		return status;
 	call->lister = lister;
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_GET, id, NULL, 0));
+}
+
+int engine_ended(struct engine *engine, const char *id, struct end_asker asker)
+{
+	struct call *call;
+	int status = arguments_id(id, engine->events.error);
+
+	if (status != DW_OK)
+		return status;
+	status = call_new(engine, CALL_ENDED, id, &call);
+	if (status != DW_OK)
+		return status;
+	call->end_asker = asker;
+	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_ENDED, id, NULL, 0));
 }
 
 /* scan_op makes the operation that asks for a page of what is selected. NULL: no memory. */

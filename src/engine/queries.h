@@ -5,6 +5,7 @@
 #include "engine/calls.h"
 
 void query_show_page(struct engine *, const struct call *);
+void query_show_end(struct engine *, const struct call *);
 void query_show_status(struct engine *, const struct call *);
 
 #endif

@@ -1,7 +1,6 @@
 #include "engine/urgent.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "engine/core.h"
 #include "engine/occurrences.h"
@@ -42,18 +41,19 @@ static dw_reason find_reason(const struct timer *timer)
 	return DW_REASON_UNKNOWN;
 }
 
-/* verdict_op carries what dw_why() has said. */
-static dw_op *verdict_op(struct engine *engine, const struct timer *timer, dw_op_kind kind)
+/* verdict_op carries what the handler has said; NULL: nothing. */
+static dw_op *verdict_op(struct engine *engine, const struct timer *timer, dw_op_kind kind,
+			 const struct said *said)
 {
-	return op_new(&engine->alloc, kind, timer->id, timer->why,
-		      timer->why ? strlen(timer->why) : 0);
+	return op_new(&engine->alloc, kind, timer->id, said ? said->bytes : NULL,
+		      said ? said->size : 0);
 }
 
 /* retry_op makes the operation that makes the timer pending again, after the delay of the handler
  * or of the policy. */
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
 {
-	dw_op *op = verdict_op(engine, timer, DW_OP_RETRY);
+	dw_op *op = verdict_op(engine, timer, DW_OP_RETRY, timer->why);
 
 	if (!op)
 		return NULL;
@@ -80,11 +80,13 @@ static dw_op *end_op(struct engine *engine, struct timer *timer)
 	if (timer->recurs && !timer->no_retry)
 		status = occurrence_next(engine, timer, &op);
 	if (status == DW_ENOENT && timer->reason)
-		op = verdict_op(engine, timer, DW_OP_BURY);
+		op = verdict_op(engine, timer, DW_OP_BURY, timer->why);
 	else if (status == DW_ENOENT)
-		op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, 0);
-	if (op)
-		op->reason = (dw_reason)timer->reason;
+		op = verdict_op(engine, timer, DW_OP_SETTLE, timer->result);
+	if (!op)
+		return NULL;
+	op->reason = (dw_reason)timer->reason;
+	op->started = timer->skips ? 0 : timer->started; /* of a missed occurrence no handler ran */
 	return op;
 }
 

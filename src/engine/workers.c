@@ -116,6 +116,7 @@ void workers_abandon(struct engine *engine)
 static void unstart(struct engine *engine, struct timer *timer)
 {
 	engine->stats.fired--;
+	timer->started = 0;
 	timer_set_state(engine, timer, TIMER_CLAIMED);
 	lifecycle_resume(engine, timer);
 }

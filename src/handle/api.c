@@ -8,7 +8,6 @@
 #include "base/grown.h"
 #include "base/message.h"
 #include "base/usec.h"
-#include "base/utf8.h"
 #include "engine/arguments.h"
 #include "handle/bulk.h"
 #include "handle/handle.h"
@@ -48,58 +47,6 @@ int dw_on_batch(dw *d, const char *topic, const dw_batch_options *options, dw_ba
 	int status = handle_admit_with(d, topic, "the topic is NULL");
 
 	return status == DW_OK ? engine_on_batch(d->engine, topic, options, fn, user) : status;
-}
-
-/* job_here: the job whose handler calls this on a worker's thread, or NULL. */
-static struct job *job_here(dw *d, int admitted)
-{
-	return admitted == DW_ETHREAD && d->workers ? workers_job(d->workers) : NULL;
-}
-
-int dw_retry_in(dw *d, dw_usec delay)
-{
-	int status = handle_admit(d);
-	struct job *job = job_here(d, status);
-
-	if (status == DW_OK)
-		return engine_retry_in(d->engine, delay);
-	if (!job)
-		return status;
-	if (delay < 0)
-		return handle_refuse(d, DW_EINVAL, "the delay is negative");
-	if (job->fire_batch)
-		return handle_refuse(d, DW_EINVAL, "a batch has dw_batch.retry_in");
-	job->retry_in[0] = delay;
-	return DW_OK;
-}
-
-int dw_why(dw *d, const char *text)
-{
-	int status = handle_admit(d);
-	struct job *job = job_here(d, status);
-	char line[DW_WHY_MAX + 1];
-
-	if (status != DW_OK && !job)
-		return status;
-	if (!text)
-		return handle_refuse(d, DW_EINVAL, "the text is NULL");
-	if (job && job->fire_batch)
-		return handle_refuse(d, DW_EINVAL, "a batch has dw_why_of");
-	if (job)
-		return dw_why_of(d, job->tokens, text);
-	(void)utf8_clean(text, line, sizeof line);
-	return engine_why(d->engine, line);
-}
-
-int dw_why_of(dw *d, const dw_token *token, const char *text)
-{
-	char line[DW_WHY_MAX + 1];
-	struct request why = {.kind = REQUEST_WHY, .token = token, .text = line};
-
-	(void)utf8_clean(text ? text : "", line, sizeof line);
-	if (!text)
-		why.text = NULL;
-	return handle_ask(d, &why);
 }
 
 int dw_pause(dw *d)

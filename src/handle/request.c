@@ -22,6 +22,13 @@ static int check_put(const dw_timer *timer, size_t data_max, char *message)
 	return status;
 }
 
+static int check_say(const struct request *request, char *message)
+{
+	int status = arguments_token(request->token, message);
+
+	return status == DW_OK ? saying_check(&request->saying, message) : status;
+}
+
 int request_check(const struct request *request, size_t data_max, char *message)
 {
 	switch (request->kind) {
@@ -29,8 +36,8 @@ int request_check(const struct request *request, size_t data_max, char *message)
 		return check_put(request->timer, data_max, message);
 	case REQUEST_SETTLE:
 		return arguments_settle(request->token, request->verdict, message);
-	case REQUEST_WHY:
-		return arguments_why(request->token, request->text, message);
+	case REQUEST_SAY:
+		return check_say(request, message);
 	case REQUEST_CANCEL:
 	case REQUEST_MOVE:
 		return arguments_id(request->id, message);
@@ -54,8 +61,8 @@ int request_do(const struct request *request, struct engine *engine)
 	case REQUEST_SETTLE:
 		return engine_settle(engine, request->token, request->verdict, request->time,
 				     request->done);
-	case REQUEST_WHY:
-		return engine_why_of(engine, request->token, request->text);
+	case REQUEST_SAY:
+		return engine_say_of(engine, request->token, &request->saying);
 	case REQUEST_RUN:
 	default:
 		engine_run(engine, request->fn, request->arg);
@@ -69,10 +76,10 @@ void request_refuse(const struct request *request, struct engine *engine, int st
 					    [REQUEST_CANCEL] = "cancel",
 					    [REQUEST_MOVE] = "move",
 					    [REQUEST_SETTLE] = "settle",
-					    [REQUEST_WHY] = "text of dw_why"};
+					    [REQUEST_SAY] = "text or result"};
 	const char *id = request->timer ? request->timer->id : request->id;
 
-	if (request->kind == REQUEST_WHY && status == DW_ESTALE)
+	if (request->kind == REQUEST_SAY && status == DW_ESTALE)
 		return; /* the verdict is over, too */
 	if (request->kind == REQUEST_RUN)
 		engine_run(engine, request->fn,
@@ -84,7 +91,8 @@ void request_refuse(const struct request *request, struct engine *engine, int st
 
 /* ---- Copying ------------------------------------------------------------------------------- */
 
-/* A copy of a request. Behind it in the same block: rule, token, id, text, topic, data. */
+/* A copy of a request. Behind it in the same block: rule, id, what is said, topic,
+ * data. */
 struct copy {
 	struct request request;
 	dw_timer timer;
@@ -99,7 +107,7 @@ static size_t text_size(const char *text)
 size_t request_size(const struct request *request)
 {
 	const dw_timer *timer = request->timer;
-	size_t size = sizeof(struct copy) + text_size(request->id) + text_size(request->text);
+	size_t size = sizeof(struct copy) + text_size(request->id) + request->saying.size;
 
 	if (timer && timer->rule)
 		size += rule_copy_size(timer->rule);
@@ -133,7 +141,7 @@ void request_copy(const struct request *request, void *ret_block)
 		end += rule_copy_size(rule);
 	}
 	copy->request.id = append(&end, request->id, text_size(request->id));
-	copy->request.text = append(&end, request->text, text_size(request->text));
+	copy->request.saying.bytes = append(&end, request->saying.bytes, request->saying.size);
 	if (request->token) {
 		copy->token = *request->token;
 		copy->request.token = &copy->token;

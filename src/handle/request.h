@@ -5,13 +5,14 @@
 #define DW_HANDLE_REQUEST_H
 
 #include "engine/engine.h"
+#include "engine/says.h"
 
 enum request_kind {
 	REQUEST_PUT,
 	REQUEST_CANCEL,
 	REQUEST_MOVE,
 	REQUEST_SETTLE,
-	REQUEST_WHY,
+	REQUEST_SAY,
 	REQUEST_RUN
 };
 
@@ -20,8 +21,8 @@ struct request {
 	enum request_kind kind;
 	const dw_timer *timer; /* put */
 	const char *id;        /* the timer's id; of a cancel and a move */
-	const dw_token *token; /* settle, why */
-	const char *text;      /* why: a clean line */
+	const dw_token *token; /* settle, say */
+	struct saying saying;
 	dw_verdict verdict;
 	dw_usec time; /* settle: retry_in; move: due */
 	struct done done;

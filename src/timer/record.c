@@ -22,7 +22,8 @@ enum {
 	BLOCK_MUST = 1, /* who does not know it leaves the timer alone */
 	TAG_RULE = 1,
 	TAG_SERIES = 2,
-	SERIES_SIZE = 8,
+	TAG_KEEP = 3,
+	TIME_SIZE = 8, /* of a block that is one time or duration */
 	RULE_START = 8,
 	RULE_UNTIL = 16,
 	RULE_MISSED = 24,
@@ -137,9 +138,9 @@ static int check_blocks(const unsigned char *at, size_t size)
 			return DW_ECORRUPT;
 		if (tag == TAG_RULE && !check_rule(at + BLOCK_HEAD_SIZE, block))
 			return DW_ECORRUPT;
-		if (tag == TAG_SERIES && block != SERIES_SIZE)
+		if ((tag == TAG_SERIES || tag == TAG_KEEP) && block != TIME_SIZE)
 			return DW_ECORRUPT;
-		if (tag != TAG_RULE && tag != TAG_SERIES && at[1] & BLOCK_MUST)
+		if (tag > TAG_KEEP && at[1] & BLOCK_MUST)
 			status = DW_ENEWER;
 		at += BLOCK_HEAD_SIZE + block;
 	}
@@ -263,29 +264,52 @@ void record_renew(unsigned char *body, const struct record_rule *rule)
 	bytes_put(body + AT_CRC, body_crc(body, size_of(body)), 4);
 }
 
+/* ---- Times --------------------------------------------------------------------------------- */
+
+/* write_time writes a block that is one time or duration. Who does not know it may go on. */
+static size_t write_time(unsigned tag, dw_usec time, unsigned char *ret_blocks)
+{
+	ret_blocks[0] = (unsigned char)tag;
+	ret_blocks[1] = 0;
+	bytes_put(ret_blocks + 2, TIME_SIZE, 2);
+	bytes_put(ret_blocks + BLOCK_HEAD_SIZE, (uint64_t)time, 8);
+	return BLOCK_HEAD_SIZE + TIME_SIZE;
+}
+
+/* read_time reads such a block of an intact body; 0: it has none. */
+static dw_usec read_time(const unsigned char *body, unsigned tag)
+{
+	size_t at = RECORD_HEADER_SIZE + (size_t)body[AT_ID_SIZE] + body[AT_TOPIC_SIZE];
+	size_t end = size_of(body) - bytes_get(body + AT_DATA_SIZE, 4);
+
+	if (body[AT_VERSION] != 2)
+		return 0;
+	while (at < end && body[at] < tag)
+		at += BLOCK_HEAD_SIZE + (size_t)bytes_get(body + at + 2, 2);
+	return at < end && body[at] == tag ? (dw_usec)bytes_get(body + at + BLOCK_HEAD_SIZE, 8) : 0;
+}
+
 size_t record_series_write(dw_usec since, unsigned char *ret_blocks)
 {
-	ret_blocks[0] = TAG_SERIES;
-	ret_blocks[1] = 0;
-	bytes_put(ret_blocks + 2, SERIES_SIZE, 2);
-	bytes_put(ret_blocks + BLOCK_HEAD_SIZE, (uint64_t)since, 8);
-	return BLOCK_HEAD_SIZE + SERIES_SIZE;
+	return write_time(TAG_SERIES, since, ret_blocks);
 }
 
 dw_usec record_series(const void *body)
 {
-	const unsigned char *bytes = body;
-	size_t at = RECORD_HEADER_SIZE + (size_t)bytes[AT_ID_SIZE] + bytes[AT_TOPIC_SIZE];
-	size_t end = size_of(bytes) - bytes_get(bytes + AT_DATA_SIZE, 4);
-
-	if (bytes[AT_VERSION] != 2)
-		return 0;
-	while (at < end && bytes[at] < TAG_SERIES)
-		at += BLOCK_HEAD_SIZE + (size_t)bytes_get(bytes + at + 2, 2);
-	return at < end && bytes[at] == TAG_SERIES
-		   ? (dw_usec)bytes_get(bytes + at + BLOCK_HEAD_SIZE, 8)
-		   : 0;
+	return read_time(body, TAG_SERIES);
 }
+
+size_t record_keep_write(dw_usec keep, unsigned char *ret_blocks)
+{
+	return write_time(TAG_KEEP, keep, ret_blocks);
+}
+
+dw_usec record_keep(const void *body)
+{
+	return read_time(body, TAG_KEEP);
+}
+
+/* ---- Comparing ----------------------------------------------------------------------------- */
 
 bool record_recurs(const void *body, const void *other)
 {

@@ -24,6 +24,9 @@
  *
  * Tag 2 is the series of a debounced timer: when its first put was, i64.
  *
+ * Tag 3 says how long the timer's end is remembered (dw_timer.keep_us), i64. Who does not know it
+ * only forgets sooner.
+ *
  * A writer uses the oldest version that can carry the timer. A reader accepts all older versions
  * and recognizes a newer one: every version has the first 16 bytes, the id and the topic in the
  * same place, with the same limits and the same seal. A version adds its own parts behind the
@@ -110,6 +113,12 @@ void record_renew(unsigned char *body, const struct record_rule *);
 #define RECORD_SERIES_SIZE 12u
 size_t record_series_write(dw_usec since, unsigned char *ret_blocks);
 dw_usec record_series(const void *body);
+
+/* record_keep_write writes the block of dw_timer.keep_us, and returns its size. record_keep: what
+ * the block of an intact body says; 0: it has none. */
+#define RECORD_KEEP_SIZE 12u
+size_t record_keep_write(dw_usec keep, unsigned char *ret_blocks);
+dw_usec record_keep(const void *body);
 
 /* record_recurs: true if both are timers with a rule, and differ at most in these four numbers. */
 bool record_recurs(const void *body, const void *other);

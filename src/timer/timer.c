@@ -34,20 +34,27 @@ struct timer *timer_new_place(const struct alloc *alloc, const char *id)
 	return timer;
 }
 
-int timer_tell(struct timer *timer, const struct alloc *alloc, const char *why)
+int said_replace(struct said **said, const struct alloc *alloc, const void *bytes, size_t size)
 {
-	size_t size = strlen(why);
-	char *copy = NULL;
+	struct said *copy = NULL;
 
 	if (size > 0) {
-		copy = alloc_new(alloc, size + 1);
+		copy = alloc_new(alloc, sizeof *copy + size + 1);
 		if (!copy)
 			return DW_ENOMEM;
-		memcpy(copy, why, size);
+		copy->size = size;
+		memcpy(copy->bytes, bytes, size);
 	}
-	alloc_free(alloc, timer->why);
-	timer->why = copy;
+	alloc_free(alloc, *said);
+	*said = copy;
 	return DW_OK;
+}
+
+void timer_forget_said(struct timer *timer, const struct alloc *alloc)
+{
+	alloc_free(alloc, timer->why);
+	alloc_free(alloc, timer->result);
+	timer->why = timer->result = NULL;
 }
 
 void timer_renew(struct timer *timer, const void *body)
@@ -59,6 +66,6 @@ void timer_renew(struct timer *timer, const void *body)
 void timer_free(const struct alloc *alloc, struct timer *timer)
 {
 	if (timer)
-		alloc_free(alloc, timer->why);
+		timer_forget_said(timer, alloc);
 	alloc_free(alloc, timer);
 }

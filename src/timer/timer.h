@@ -20,6 +20,12 @@ struct topic;
 struct call;
 struct record;
 
+/* What a handler has said of its delivery: a block of its own. */
+struct said {
+	size_t size;
+	char bytes[]; /* and a NUL */
+};
+
 enum timer_state {
 	TIMER_ABSENT, /* no timer; the object is a place for operations or calls on the id */
 	TIMER_PENDING,
@@ -53,7 +59,9 @@ struct timer {
 	dw_usec retry_in; /* delay of the verdict DW_RETRY; below 0: the policy's */
 	dw_usec retry_at; /* the new deadline, kept for repetitions; 0: not yet known */
 	const char *id;
-	char *why; /* what dw_why() has said of this delivery: a block of its own, or NULL */
+	struct said *why;    /* what dw_why() has said of this delivery, or NULL */
+	struct said *result; /* what dw_result_is() has said, or NULL */
+	dw_usec started; /* when its handler started last, wall; 0: it did not, as far as known */
 	const unsigned char *body;
 	size_t body_size;
 	const void *data;
@@ -83,9 +91,10 @@ struct timer {
 struct timer *timer_new(const struct alloc *, const struct record *, const void *body);
 struct timer *timer_new_place(const struct alloc *, const char *id);
 
-/* timer_tell keeps a copy of what dw_why() has said, instead of the one before; "": nothing.
- * DW_ENOMEM: what was said before stays. */
-int timer_tell(struct timer *, const struct alloc *, const char *why);
+/* said_replace keeps a copy of the bytes, instead of what was said before; size 0: nothing.
+ * DW_ENOMEM: what was said before stays. timer_forget_said frees all that was said. */
+int said_replace(struct said **, const struct alloc *, const void *bytes, size_t size);
+void timer_forget_said(struct timer *, const struct alloc *);
 
 /* timer_free frees the timer and what it points to. */
 void timer_free(const struct alloc *, struct timer *);

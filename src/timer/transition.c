@@ -37,6 +37,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_TAKE:
 	case DW_OP_ANSWER:
 	case DW_OP_LETTER:
+	case DW_OP_ENDED:
 		return DW_OK;
 	case DW_OP_CLAIM:
 	case DW_OP_SETTLE:
@@ -89,7 +90,7 @@ static struct life_step take_put(const dw_op *op, const struct life_record *stor
 	struct life_record record = {.head = {.generation = caller->generation}};
 	struct life_step step;
 
-	if (stored && op->flags & DW_OP_NEW)
+	if ((stored && op->flags & DW_OP_NEW) || (caller->ended && op->flags & DW_OP_ONCE))
 		return keep(DW_EEXIST);
 	if (op->flags & DW_OP_EXACT &&
 	    op->head.generation != (stored ? stored->head.generation : 0))
@@ -301,6 +302,23 @@ struct life_step life_requeue(const dw_op *op, const struct life_record *dead, b
 	step.news = caller->role == DW_CLIENT;
 	step.show = caller->role == DW_OWNER;
 	return step;
+}
+
+dw_end life_end(const dw_op *op, const struct life_record *stored, const struct life_step *step)
+{
+	if (!stored || stored->damaged)
+		return DW_END_UNKNOWN; /* nobody knows its topic */
+	switch (step->effect) {
+	case LIFE_DELETE:
+		return op->kind == DW_OP_CANCEL ? DW_END_CANCELLED : DW_END_DONE;
+	case LIFE_BURY:
+	case LIFE_RENEW:
+		return DW_END_DEAD;
+	case LIFE_STORE:
+		return op->kind == DW_OP_NEXT && op->started ? DW_END_DONE : DW_END_UNKNOWN;
+	default:
+		return DW_END_UNKNOWN;
+	}
 }
 
 bool life_forgets(uint64_t count, dw_usec at, dw_usec now)

@@ -29,6 +29,7 @@ struct life_caller {
 	uint64_t generation; /* the next one; a write that makes a version uses it */
 	dw_role role;
 	bool left_open; /* the inbox has an open deletion of the id: see life_step.open_news */
+	bool ended;     /* of a PUT with ONCE: an end of the id is remembered */
 };
 
 enum life_effect {
@@ -71,6 +72,10 @@ int life_permits(const dw_op *, dw_role);
  * stored: NULL if the id has no timer. */
 struct life_step life_take(const dw_op *, const struct life_record *stored,
 			   const struct life_caller *);
+
+/* life_end returns what the step means for the timer that was stored (NULL: none), DW_END_UNKNOWN:
+ * it goes on, or its end is not kept. */
+dw_end life_end(const dw_op *, const struct life_record *stored, const struct life_step *);
 
 /* life_requeue returns the step for REQUEUE. dead: NULL if there is no such dead letter; taken: the
  * id has a timer. LIFE_STORE uses the letter's body, and the letter is dropped. */

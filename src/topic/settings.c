@@ -8,6 +8,7 @@
 #include "base/grown.h"
 #include "base/message.h"
 #include "base/usec.h"
+#include "durawheel/ended.h"
 
 #define BACKOFF_FIRST DW_SECONDS(1)
 #define BACKOFF_MAX DW_MINUTES(5)
@@ -48,6 +49,7 @@ static const struct settings_field settings_fields[] = {
     SETTING("overflow", overflow),
     SETTING("expire", expire_us),
     SETTING("hide", hide_us),
+    SETTING("keep", keep_us),
 };
 
 /* The numbers that an owner tells. */
@@ -165,7 +167,7 @@ void info_read(dw_topic_info *info, const char *text, size_t size)
 
 /* ---- The ranges ---------------------------------------------------------------------------- */
 
-static int check_retries(const dw_topic_settings *settings, char *message)
+static int check_times(const dw_topic_settings *settings, char *message)
 {
 	if (settings->retries_max > RETRIES_LIMIT && settings->retries_max != DW_NO_RETRIES)
 		return message_refuse(message, "retries_max is %" PRIu32 ": at most %d",
@@ -182,6 +184,8 @@ static int check_retries(const dw_topic_settings *settings, char *message)
 				      settings->jitter_percent);
 	if (settings->limit_us < 0 || settings->limit_us > DW_DAYS(1))
 		return message_refuse(message, "limit_us is not 0 to 1 day");
+	if (settings->keep_us < 0 || settings->keep_us > DW_KEEP_MAX)
+		return message_refuse(message, "keep_us is not 0 to 90 days");
 	return DW_OK;
 }
 
@@ -219,7 +223,7 @@ int settings_check(const dw_topic_settings *settings, char *message)
 		return message_refuse(message, "settings of a newer durawheel than " DW_VERSION);
 	if (settings->paused & ~(DW_PAUSE_DELIVERY | DW_PAUSE_INTAKE))
 		return message_refuse(message, "paused has unknown bits: 0x%x", settings->paused);
-	status = check_retries(settings, message);
+	status = check_times(settings, message);
 	return status == DW_OK ? check_queue(settings, message) : status;
 }
 

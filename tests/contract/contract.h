@@ -65,6 +65,7 @@ extern const struct contract_case contract_whole[];
 extern const struct contract_case contract_topics[];
 extern const struct contract_case contract_queues[];
 extern const struct contract_case contract_rules[];
+extern const struct contract_case contract_ends[];
 
 /* contract_random: random operations, compared with a naive model. A cmocka test. */
 void contract_random(void **state);

@@ -12,9 +12,10 @@ function judge_public(name) {
 }
 
 function judge_command(name) {
-	if (name !~ /^cli\// && name !~ /^durawheel\/(durawheel|error|metrics|select|topic)\.h$/)
+	if (name !~ /^cli\// &&
+	    name !~ /^durawheel\/(durawheel|ended|error|metrics|select|topic)\.h$/)
 		say("the command includes \"" name "\"",
-		    "src/cli uses only durawheel/durawheel.h, error.h, " \
+		    "src/cli uses only durawheel/durawheel.h, ended.h, error.h, " \
 		    "metrics.h, select.h, topic.h, and cli/...")
 }
 

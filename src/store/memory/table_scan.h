@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/memory/dead_letters.h"
+#include "store/memory/ends.h"
 #include "store/memory/id_map.h"
 #include "store/memory/inbox.h"
 #include "store/memory/skiplist.h"
@@ -35,8 +36,10 @@ struct timer_table {
 	char *report;
 	dw_usec owner_since;
 	dw_usec owner_seen;
-	dw_usec now; /* wall time of the current operation */
+	dw_usec now;   /* wall time of the current operation */
+	bool is_owner; /* an owner asks for it */
 	struct topics_of topics;
+	struct ends ends;
 };
 
 static inline struct stored_timer *stored_at(struct skiplist_node *node)

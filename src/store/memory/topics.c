@@ -27,13 +27,36 @@ static bool is_closed(const struct set_topic *topic)
 	return topic->settings.paused & DW_PAUSE_INTAKE;
 }
 
-bool topics_of_closed(const struct topics_of *topics, const char *name)
+static const struct set_topic *find(const struct topics_of *topics, const char *name)
 {
-	const struct set_topic *topic = topics->closed > 0 ? topics->first : NULL;
+	const struct set_topic *topic = topics->first;
 
 	while (topic && strcmp(topic->name, name) != 0)
 		topic = topic->next;
+	return topic;
+}
+
+bool topics_of_closed(const struct topics_of *topics, const char *name)
+{
+	const struct set_topic *topic = topics->closed > 0 ? find(topics, name) : NULL;
+
 	return topic && is_closed(topic);
+}
+
+dw_usec topics_of_keep(const struct topics_of *topics, const char *name)
+{
+	const struct set_topic *topic = topics->keeping > 0 ? find(topics, name) : NULL;
+
+	return topic ? topic->settings.keep_us : 0;
+}
+
+/* tally counts what the topic's settings mean for every operation. */
+static void tally(struct topics_of *topics, const struct set_topic *topic, bool counts)
+{
+	uint32_t by = counts ? 1 : UINT32_MAX; /* one less */
+
+	topics->closed += is_closed(topic) ? by : 0;
+	topics->keeping += topic->settings.keep_us > 0 ? by : 0;
 }
 
 static void drop(struct topics_of *topics, const struct alloc *alloc, struct set_topic **place)
@@ -42,7 +65,7 @@ static void drop(struct topics_of *topics, const struct alloc *alloc, struct set
 
 	*place = topic->next;
 	topics->count--;
-	topics->closed -= is_closed(topic);
+	tally(topics, topic, false);
 	queue_free(&topic->queue);
 	alloc_free(alloc, topic);
 }
@@ -94,11 +117,11 @@ static void set_topic(struct topics_of *topics, const struct alloc *alloc, dw_op
 			return;
 		place = &topics->first;
 	}
-	topics->closed -= is_closed(*place);
+	tally(topics, *place, false);
 	if (!(op->flags & DW_OP_PART))
 		(*place)->settings = (dw_topic_settings){0};
 	settings_read(&(*place)->settings, op->body, op->body_size);
-	topics->closed += is_closed(*place);
+	tally(topics, *place, true);
 }
 
 static void unset_topic(struct topics_of *topics, const struct alloc *alloc, dw_op *op)

@@ -12,8 +12,9 @@ struct set_topic;
 struct topics_of {
 	struct set_topic *first;
 	uint32_t count;
-	uint32_t closed; /* how many are paused and take nothing new */
-	char *counts;    /* what the owner told; NULL: nothing */
+	uint32_t closed;  /* how many are paused and take nothing new */
+	uint32_t keeping; /* how many keep the ends of their timers */
+	char *counts;     /* what the owner told; NULL: nothing */
 };
 
 void topics_of_free(struct topics_of *, const struct alloc *);
@@ -23,6 +24,9 @@ void topics_of_clear(struct topics_of *);
 
 /* topics_of_closed: the topic is paused, and takes nothing new. */
 bool topics_of_closed(const struct topics_of *, const char *topic);
+
+/* topics_of_keep returns how long the topic keeps the ends of its timers; 0: not at all. */
+dw_usec topics_of_keep(const struct topics_of *, const char *topic);
 
 /* These fill in the answer of TOPIC_SET and TOPIC_DROP; of TOPIC_LIST; of PUSH, TAKE and ANSWER.
  * generation: the last one given. */

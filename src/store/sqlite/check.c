@@ -6,6 +6,7 @@
 
 #include "port/op.h"
 #include "store/sqlite/row.h"
+#include "timer/ended.h"
 #include "timer/record.h"
 
 enum { COLUMN_REASON = 13 };
@@ -18,13 +19,14 @@ enum { COLUMN_REASON = 13 };
 static const char integrity[] = "PRAGMA integrity_check(100)";
 static const char timers[] = "SELECT " COLUMNS " FROM timer NOT INDEXED";
 static const char letters[] = "SELECT " COLUMNS ", reason FROM dead NOT INDEXED";
+static const char ends[] = "SELECT id, body FROM ended NOT INDEXED";
 
 /* A check that is under way. */
 struct file_check {
 	struct sqlite_session *session;
 	dw_op *op;
 	dw_row **tail;
-	int64_t pending, claimed, dead;
+	int64_t pending, claimed, dead, ended;
 };
 
 /* flaw counts a flaw, and adds it to the answer while there is room. */
@@ -95,6 +97,18 @@ static void check_letter_row(struct file_check *check, sqlite3_stmt *statement)
 		     "the dead letter is of a newer durawheel");
 }
 
+static void check_end_row(struct file_check *check, sqlite3_stmt *statement)
+{
+	struct ended_names names;
+	dw_ended ended;
+
+	check->ended++;
+	if (!ended_read(sqlite3_column_blob(statement, 1),
+			(size_t)sqlite3_column_bytes(statement, 1), &ended, &names))
+		flaw(check, (const char *)sqlite3_column_text(statement, 0), 0,
+		     "its end is damaged");
+}
+
 /* look_through calls look with every row of a query. A part of the file that cannot be read is a
  * flaw, too. */
 static int look_through(struct file_check *check, const char *query,
@@ -133,10 +147,12 @@ int sqlite_check(struct sqlite_session *session, dw_op *op)
 
 	code = code ? code : look_through(&check, timers, check_timer_row);
 	code = code ? code : look_through(&check, letters, check_letter_row);
+	code = code ? code : look_through(&check, ends, check_end_row);
 	if (code != SQLITE_OK || op->count > 0)
 		return code; /* in a damaged file the counts mean nothing */
 	compare(&check, "pending timers", check.pending, session->meta.pending);
 	compare(&check, "claimed timers", check.claimed, session->meta.claimed);
 	compare(&check, "dead letters", check.dead, session->meta.dead);
+	compare(&check, "ends", check.ended, session->meta.ended);
 	return SQLITE_OK;
 }

@@ -17,6 +17,7 @@ static const char by_id[] = "SELECT generation, id FROM timer INDEXED BY sqlite_
 static const char by_topic[] = "SELECT generation, topic, due FROM timer INDEXED BY timer_topic "
 			       "ORDER BY topic, due, generation";
 static const char letters[] = "SELECT count(*) FROM dead NOT INDEXED";
+static const char ends[] = "SELECT count(*) FROM ended";
 static const char damaged[] =
     "SELECT generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"
     " why FROM timer NOT INDEXED";
@@ -32,6 +33,7 @@ struct tally {
 	int64_t pending;
 	int64_t claimed;
 	int64_t dead;
+	int64_t ended;
 	bool disordered;
 
 	/* The row before. */
@@ -152,6 +154,11 @@ static void add_letters(struct tally *tally, sqlite3_stmt *statement)
 	tally->dead = sqlite3_column_int64(statement, 0);
 }
 
+static void add_ends(struct tally *tally, sqlite3_stmt *statement)
+{
+	tally->ended = sqlite3_column_int64(statement, 0);
+}
+
 static int read_all(struct sqlite_session *session, const char *query, struct tally *tally,
 		    void (*add)(struct tally *, sqlite3_stmt *))
 {
@@ -193,12 +200,13 @@ static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_cou
 	code = code ? code : read_index(session, by_due, &index, add_due);
 	code = code ? code : read_index(session, by_id, &index, add_id);
 	code = code ? code : read_index(session, by_topic, &index, add_topic);
+	code = code ? code : read_index(session, ends, &index, add_ends);
 	if (!sqlite3_get_autocommit(session->db.handle))
 		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* nothing was written */
 	*ret_same = !index.disordered && table.dues == index.dues && table.ids == index.ids &&
 		    table.topics == index.topics;
 	*ret_counted = table.pending == meta->pending && table.claimed == meta->claimed &&
-		       table.dead == meta->dead;
+		       table.dead == meta->dead && index.ended == meta->ended;
 	return code;
 }
 
@@ -234,15 +242,27 @@ static int rename_damaged(sqlite3 *handle)
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
+/* reindex_ends: ends whose ids were damaged may be the same, and are not worth more than to be
+ * forgotten. */
+static int reindex_ends(sqlite3 *handle)
+{
+	int code = sqlite3_exec(handle, "REINDEX ended", NULL, NULL, NULL);
+
+	if ((code & 0xff) != SQLITE_CONSTRAINT)
+		return code;
+	return sqlite3_exec(handle, "DELETE FROM ended", NULL, NULL, NULL);
+}
+
 static int reindex(sqlite3 *handle)
 {
 	static const char all[] = "REINDEX timer; REINDEX dead;";
 	int code = sqlite3_exec(handle, all, NULL, NULL, NULL);
 
-	if ((code & 0xff) != SQLITE_CONSTRAINT)
-		return code;
-	code = rename_damaged(handle);
-	return code ? code : sqlite3_exec(handle, all, NULL, NULL, NULL);
+	if ((code & 0xff) == SQLITE_CONSTRAINT) {
+		code = rename_damaged(handle);
+		code = code ? code : sqlite3_exec(handle, all, NULL, NULL, NULL);
+	}
+	return code ? code : reindex_ends(handle);
 }
 
 /* mend rebuilds the indexes if they need it, and counts the rows. It reads meta inside its own

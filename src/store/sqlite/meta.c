@@ -7,7 +7,7 @@ int sqlite_meta_read(struct sqlite_session *session)
 	sqlite3_stmt *statement = statement_of(session, SQL_META_READ);
 	int code = sqlite3_step(statement);
 
-	session->closed = -1;
+	session->closed = session->keeping = -1;
 	if (code == SQLITE_ROW)
 		session->meta =
 		    (struct sqlite_meta){.generation = (uint64_t)sqlite3_column_int64(statement, 0),
@@ -15,7 +15,8 @@ int sqlite_meta_read(struct sqlite_session *session)
 					 .session = (uint64_t)sqlite3_column_int64(statement, 2),
 					 .pending = sqlite3_column_int64(statement, 3),
 					 .claimed = sqlite3_column_int64(statement, 4),
-					 .dead = sqlite3_column_int64(statement, 5)};
+					 .dead = sqlite3_column_int64(statement, 5),
+					 .ended = sqlite3_column_int64(statement, 6)};
 	else if (code == SQLITE_DONE)
 		code = SQLITE_CORRUPT; /* the row is never deleted */
 	return sqlite_db_finish(statement, code);
@@ -35,6 +36,7 @@ int sqlite_meta_write(struct sqlite_session *session)
 	code = code ? code : sqlite3_bind_int64(statement, 4, meta->pending);
 	code = code ? code : sqlite3_bind_int64(statement, 5, meta->claimed);
 	code = code ? code : sqlite3_bind_int64(statement, 6, meta->dead);
+	code = code ? code : sqlite3_bind_int64(statement, 7, meta->ended);
 	return run(statement, code);
 }
 
@@ -47,6 +49,7 @@ int sqlite_meta_recount(struct sqlite_session *session)
 		session->meta.pending = sqlite3_column_int64(statement, 0);
 		session->meta.claimed = sqlite3_column_int64(statement, 1);
 		session->meta.dead = sqlite3_column_int64(statement, 2);
+		session->meta.ended = sqlite3_column_int64(statement, 3);
 	}
 	return sqlite_db_finish(statement, code);
 }

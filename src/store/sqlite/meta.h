@@ -17,6 +17,7 @@ struct sqlite_meta {
 	int64_t pending;
 	int64_t claimed;
 	int64_t dead;
+	int64_t ended;
 };
 
 /* A connection and what belongs to it. Only the store's thread uses it. */
@@ -29,6 +30,7 @@ struct sqlite_session {
 	struct sqlite_meta meta; /* the row meta, as the current transaction sees it */
 	/* Some topics are paused and take no puts; below 0: not known in this transaction. */
 	int closed;
+	int keeping;  /* the same: some topics keep the ends of their timers */
 	bool changed; /* the current transaction has changed something */
 	bool full;    /* the disk is full: no puts */
 	bool mended;  /* the file was repaired, and no answer has said so yet */

@@ -6,6 +6,7 @@
 #include "store/sqlite/bind.h"
 #include "store/sqlite/check.h"
 #include "store/sqlite/dead_letters.h"
+#include "store/sqlite/ends.h"
 #include "store/sqlite/newer.h"
 #include "store/sqlite/pages.h"
 #include "store/sqlite/queue.h"
@@ -241,6 +242,8 @@ static int know_caller(struct sqlite_session *session, const dw_op *op, bool abs
 
 	if (absent && who.role == DW_CLIENT)
 		code = left_open(session, op, &who.left_open);
+	if (code == SQLITE_OK && op->flags & DW_OP_ONCE)
+		code = sqlite_end_exists(session, op->id, &who.ended);
 	*ret_who = who;
 	return code;
 }
@@ -250,6 +253,7 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 	struct life_caller who;
 	struct life_step step;
 	struct stored found;
+	struct sqlite_end end = {0};
 	uint32_t seal = 0;
 	int code = find(session, op, &found);
 
@@ -266,11 +270,14 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 		op->flags |= DW_OP_DONE;
 	if (step.effect == LIFE_UPDATE)
 		seal = record_seal(&step.record.head, step.record.claim, found.row.body);
-	if (found.statement)
+	if (found.statement) {
+		code = sqlite_end_note(session, op, &found.row, &step, &end);
 		(void)sqlite3_reset(found.statement); /* its row has been read */
+	}
 	if (life_renews(&step, &who))
 		session->meta.generation = who.generation;
-	code = carry_out(session, op, &found, &step, seal);
+	code = code ? code : carry_out(session, op, &found, &step, seal);
+	code = code ? code : sqlite_end_add(session, op->id, &end);
 	if (op->status == DW_OK)
 		op->head = step.record.head;
 	return code;
@@ -376,9 +383,10 @@ static int purge(struct sqlite_session *session, dw_op *op)
 	code = code ? code : sqlite_db_run(&session->db, SQL_DEAD_CLEAR);
 	code = code ? code : sqlite_db_run(&session->db, SQL_INBOX_CLEAR);
 	code = code ? code : sqlite_db_run(&session->db, SQL_MESSAGE_CLEAR);
+	code = code ? code : sqlite_db_run(&session->db, SQL_ENDED_CLEAR);
 	code = code ? code : sqlite_db_run(&session->db, SQL_TOPIC_EMPTY);
 	op->count = (uint64_t)(meta->pending + meta->claimed + meta->dead);
-	meta->pending = meta->claimed = meta->dead = 0;
+	meta->pending = meta->claimed = meta->dead = meta->ended = 0;
 	session->changed = true;
 	return code;
 }
@@ -396,7 +404,8 @@ bool sqlite_ops_writes(const dw_op *op)
 {
 	return op->kind != DW_OP_GET && op->kind != DW_OP_SCAN && op->kind != DW_OP_STATUS &&
 	       op->kind != DW_OP_INBOX && op->kind != DW_OP_DEAD_SCAN && op->kind != DW_OP_CHECK &&
-	       op->kind != DW_OP_TOPIC_LIST && !(op->kind == DW_OP_TAKE && op->flags & DW_OP_LOOK);
+	       op->kind != DW_OP_TOPIC_LIST && op->kind != DW_OP_ENDED &&
+	       !(op->kind == DW_OP_TAKE && op->flags & DW_OP_LOOK);
 }
 
 /* needs_space: true if the operation adds a timer. A full disk refuses these, so that settles and
@@ -437,6 +446,8 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 		return requeue(session, op);
 	case DW_OP_PUT:
 		return put(session, op);
+	case DW_OP_ENDED:
+		return sqlite_end_show(session, op);
 	case DW_OP_TOPIC_SET:
 	case DW_OP_TOPIC_DROP:
 		return change_topic(session, op);

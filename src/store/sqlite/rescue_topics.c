@@ -4,19 +4,22 @@
 #include <stddef.h>
 
 /* A table whose rows need no care: a topic can be set again, and the body of a message is checked
- * when it is taken. */
+ * when it is taken; an end is for people. */
 struct plain {
 	const char *all, *insert;
 	int columns;
 };
 
 static const struct plain topics = {.all = "SELECT * FROM topic NOT INDEXED",
-				    .insert = "INSERT INTO topic VALUES(?, ?, ?, ?, ?, ?, ?)",
-				    .columns = 7};
+				    .insert = "INSERT INTO topic VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+				    .columns = 8};
 static const struct plain messages = {
     .all = "SELECT * FROM message NOT INDEXED",
     .insert = "INSERT INTO message VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     .columns = 10};
+static const struct plain ends = {.all = "SELECT * FROM ended NOT INDEXED",
+				  .insert = "INSERT INTO ended VALUES(?, ?, ?, ?)",
+				  .columns = 4};
 
 static bool is_damage(int code)
 {
@@ -59,6 +62,7 @@ int sqlite_rescue_topics(sqlite3 *from, sqlite3 *to, int64_t *unreadable)
 	int code = copy(from, to, &topics, unreadable);
 
 	code = code ? code : copy(from, to, &messages, unreadable);
+	code = code ? code : copy(from, to, &ends, unreadable);
 	return code ? code
 		    : sqlite3_exec(to,
 				   "UPDATE topic SET messages = (SELECT count(*) FROM message"

@@ -26,11 +26,14 @@ static const char schema[] =
     "CREATE INDEX dead_id ON dead(id, generation);"
     "CREATE TABLE meta(one INTEGER PRIMARY KEY CHECK(one = 1), generation INTEGER NOT NULL,"
     " batch INTEGER NOT NULL, session INTEGER NOT NULL, pending INTEGER NOT NULL,"
-    " claimed INTEGER NOT NULL, dead INTEGER NOT NULL) STRICT;"
-    "INSERT INTO meta VALUES(1, 0, 0, 0, 0, 0, 0);"
+    " claimed INTEGER NOT NULL, dead INTEGER NOT NULL, ended INTEGER NOT NULL) STRICT;"
+    "INSERT INTO meta VALUES(1, 0, 0, 0, 0, 0, 0, 0);"
+    "CREATE TABLE ended(number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
+    " until INTEGER NOT NULL, body BLOB NOT NULL) STRICT;"
+    "CREATE INDEX ended_until ON ended(until);"
     "CREATE TABLE topic(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
-    " settings TEXT NOT NULL, closed INTEGER NOT NULL, messages INTEGER NOT NULL,"
-    " dropped INTEGER NOT NULL, expired INTEGER NOT NULL) STRICT;"
+    " settings TEXT NOT NULL, closed INTEGER NOT NULL, keep INTEGER NOT NULL,"
+    " messages INTEGER NOT NULL, dropped INTEGER NOT NULL, expired INTEGER NOT NULL) STRICT;"
     "CREATE TABLE message(number INTEGER PRIMARY KEY, topic INTEGER NOT NULL,"
     " state INTEGER NOT NULL, until INTEGER NOT NULL, delivery INTEGER NOT NULL,"
     " generation INTEGER NOT NULL, due INTEGER NOT NULL, attempt INTEGER NOT NULL,"
@@ -59,12 +62,12 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_BEGIN_READ] = "BEGIN",
     [SQL_COMMIT] = "COMMIT",
     [SQL_ROLLBACK] = "ROLLBACK",
-    [SQL_META_READ] = "SELECT generation, batch, session, pending, claimed, dead FROM meta",
+    [SQL_META_READ] = "SELECT generation, batch, session, pending, claimed, dead, ended FROM meta",
     [SQL_META_WRITE] = "UPDATE meta SET generation = ?, batch = ?, session = ?, pending = ?,"
-		       " claimed = ?, dead = ?",
+		       " claimed = ?, dead = ?, ended = ?",
     [SQL_META_RECOUNT] = "SELECT (SELECT count(*) FROM timer WHERE state = 0),"
 			 " (SELECT count(*) FROM timer WHERE state <> 0),"
-			 " (SELECT count(*) FROM dead)",
+			 " (SELECT count(*) FROM dead), (SELECT count(*) FROM ended)",
     [SQL_TIMER_BY_ID] = "SELECT " TIMER " FROM timer WHERE id = ?",
     [SQL_TIMER_BY_GENERATION] = "SELECT " TIMER " FROM timer WHERE generation = ?",
     [SQL_TIMER_INSERT] = "INSERT INTO timer(due, state, attempt, retries, crashes, open, claim,"
@@ -128,6 +131,12 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_DEAD_CLEAR] = "DELETE FROM dead",
     [SQL_DEAD_NEWER] = "SELECT " DEAD " FROM dead WHERE substr(body, 4, 1) > ?1"
 		       " AND (?2 IS NULL OR id = ?2) AND (?3 = 0 OR generation = ?3)",
+    [SQL_ENDED_WRITE] = "INSERT INTO ended(id, until, body) VALUES(?1, ?2, ?3)"
+			" ON CONFLICT(id) DO UPDATE SET until = ?2, body = ?3",
+    [SQL_ENDED_FIND] = "SELECT body FROM ended WHERE id = ?1 AND until > ?2",
+    [SQL_ENDED_OLDEST] = "SELECT number, until FROM ended ORDER BY until LIMIT 1",
+    [SQL_ENDED_DELETE] = "DELETE FROM ended WHERE number = ?",
+    [SQL_ENDED_CLEAR] = "DELETE FROM ended",
     [SQL_TIMER_FROM_DEAD] = "INSERT INTO timer(due, state, attempt, retries, crashes, open, claim,"
 			    " seal, generation, id, topic, body)"
 			    " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, id, topic, body"
@@ -139,13 +148,17 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_TOPIC_FIND] = "SELECT number, settings, messages, dropped, expired FROM topic"
 		       " WHERE name = ?",
     [SQL_TOPIC_SCAN] = "SELECT number, settings, messages, dropped, expired, name FROM topic",
-    [SQL_TOPIC_INSERT] = "INSERT INTO topic(name, settings, closed, messages, dropped, expired)"
-			 " SELECT ?1, ?2, ?3, 0, 0, 0 WHERE (SELECT count(*) FROM topic) < ?4",
-    [SQL_TOPIC_UPDATE] = "UPDATE topic SET settings = ?2, closed = ?3 WHERE name = ?1",
+    [SQL_TOPIC_INSERT] = "INSERT INTO topic(name, settings, closed, keep, messages, dropped,"
+			 " expired) SELECT ?1, ?2, ?3, ?4, 0, 0, 0"
+			 " WHERE (SELECT count(*) FROM topic) < ?5",
+    [SQL_TOPIC_UPDATE] = "UPDATE topic SET settings = ?2, closed = ?3, keep = ?4"
+			 " WHERE name = ?1",
     [SQL_TOPIC_TALLY] = "UPDATE topic SET messages = messages + ?2, dropped = dropped + ?3,"
 			" expired = expired + ?4 WHERE number = ?1",
     [SQL_TOPIC_DELETE] = "DELETE FROM topic WHERE number = ?",
     [SQL_TOPIC_CLOSED] = "SELECT 1 FROM topic WHERE closed <> 0 AND (?1 IS NULL OR name = ?1)",
+    [SQL_TOPIC_KEEPS] = "SELECT 1 FROM topic WHERE keep <> 0",
+    [SQL_TOPIC_KEEP] = "SELECT keep FROM topic WHERE name = ?",
     [SQL_TOPIC_EMPTY] = "UPDATE topic SET messages = 0",
     [SQL_COUNTS_READ] = "SELECT topics FROM owner",
     [SQL_COUNTS_WRITE] = "UPDATE owner SET topics = ?",

@@ -3,6 +3,7 @@
 #include "store/identity.h"
 #include "store/sqlite/bind.h"
 #include "store/sqlite/dead_letters.h"
+#include "store/sqlite/ends.h"
 #include "store/status.h"
 
 static int read_one(struct sqlite_session *session, enum sqlite_sql which, int64_t *ret_number)
@@ -59,5 +60,6 @@ int sqlite_status_report(struct sqlite_session *session, dw_op *op)
 					  op->body_size, SQLITE_STATIC, SQLITE_UTF8);
 	session->changed = true;
 	code = run(statement, code);
-	return code ? code : sqlite_dead_forget(session, op);
+	code = code ? code : sqlite_dead_forget(session, op);
+	return code ? code : sqlite_end_forget(session);
 }

@@ -24,8 +24,9 @@ static int write_settings(struct sqlite_session *session, dw_op *op, bool exists
 	code = code ? code : bind_text(statement, 2, text);
 	code =
 	    code ? code : sqlite3_bind_int(statement, 3, (settings->paused & DW_PAUSE_INTAKE) != 0);
+	code = code ? code : sqlite3_bind_int64(statement, 4, settings->keep_us);
 	if (!exists)
-		code = code ? code : sqlite3_bind_int(statement, 4, DW_TOPICS_MAX);
+		code = code ? code : sqlite3_bind_int(statement, 5, DW_TOPICS_MAX);
 	code = run(statement, code);
 	if (code == SQLITE_OK && sqlite3_changes(session->db.handle) == 0)
 		op->status = DW_ELIMIT;
@@ -42,7 +43,7 @@ int sqlite_topics_set(struct sqlite_session *session, dw_op *op, bool *ret_chang
 	if (!(op->flags & DW_OP_PART))
 		topic.settings = (dw_topic_settings){0};
 	settings_read(&topic.settings, op->body, op->body_size);
-	session->closed = -1;
+	session->closed = session->keeping = -1;
 	code = write_settings(session, op, topic.number != 0, &topic.settings);
 	*ret_changed = code == SQLITE_OK && op->status == DW_OK;
 	return code;
@@ -59,7 +60,7 @@ int sqlite_topics_drop(struct sqlite_session *session, dw_op *op, bool *ret_chan
 		op->status = topic.number ? DW_EBUSY : DW_ENOENT;
 	if (!*ret_changed)
 		return code;
-	session->closed = -1;
+	session->closed = session->keeping = -1;
 	return run(statement, sqlite3_bind_int64(statement, 1, topic.number));
 }
 
@@ -124,7 +125,7 @@ int sqlite_topics_count(struct sqlite_session *session, const dw_op *op)
 						  op->body_size, SQLITE_STATIC, SQLITE_UTF8));
 }
 
-/* ---- Closed topics ------------------------------------------------------------------------- */
+/* ---- What each operation asks -------------------------------------------------------------- */
 
 /* find_closed: topic NULL: any. */
 static int find_closed(struct sqlite_session *session, const char *topic, bool *ret_closed)
@@ -147,4 +148,33 @@ int sqlite_topics_closed(struct sqlite_session *session, const char *topic, bool
 		return code;
 	session->closed = some;
 	return some ? find_closed(session, topic, ret_closed) : SQLITE_OK;
+}
+
+/* read_number reads the first column of the statement's row; 0: it has none. */
+static int read_number(sqlite3_stmt *statement, int code, sqlite3_int64 *ret_number)
+{
+	*ret_number = 0;
+	code = code ? code : sqlite3_step(statement);
+	if (code == SQLITE_ROW)
+		*ret_number = sqlite3_column_int64(statement, 0);
+	return sqlite_db_finish(statement, code);
+}
+
+int sqlite_topics_keep(struct sqlite_session *session, const char *topic, dw_usec *ret_keep)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_TOPIC_KEEP);
+	sqlite3_int64 number = session->keeping;
+	int code = SQLITE_OK;
+
+	*ret_keep = 0;
+	if (session->keeping < 0)
+		code = read_number(statement_of(session, SQL_TOPIC_KEEPS), code, &number);
+	if (code != SQLITE_OK)
+		return code;
+	session->keeping = number != 0;
+	if (number == 0)
+		return SQLITE_OK;
+	code = read_number(statement, bind_text(statement, 1, topic), &number);
+	*ret_keep = number;
+	return code;
 }

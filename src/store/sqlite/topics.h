@@ -16,4 +16,7 @@ int sqlite_topics_count(struct sqlite_session *, const dw_op *);
 /* sqlite_topics_closed: *ret_closed: the topic is paused, and takes no puts. */
 int sqlite_topics_closed(struct sqlite_session *, const char *topic, bool *ret_closed);
 
+/* sqlite_topics_keep: how long the topic keeps the ends of its timers; 0: not at all. */
+int sqlite_topics_keep(struct sqlite_session *, const char *topic, dw_usec *ret_keep);
+
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "durawheel/ended.h"
 #include "support/seen.h"
 #include "support/shortage.h"
 #include "support/temp.h"
@@ -22,7 +23,7 @@ enum { NOT_ASKED = INT_MAX, STEP_US = 10000, STEPS_MAX = 20000 };
 
 /* What the program asks for. Those with an id are puts. */
 enum { AFTER, AT, PUT, FRESH, MADE, HELD, AGAIN, FAR, TWICE, GONE, PUTS };
-enum { CANCEL = PUTS, REPLACE, SETTLE, GET, LIST, STATUS, ASKED };
+enum { CANCEL = PUTS, REPLACE, SETTLE, GET, ENDED, LIST, STATUS, ASKED };
 
 static const char *const put_ids[PUTS] = {"after", "at",    "put", "fresh", NULL,
 					  "held",  "again", "far", "twice", "gone"};
@@ -82,8 +83,10 @@ static dw_verdict start(dw *d, const dw_firing *firing, void *user)
 	if (put == &sweep->operations[HELD]) {
 		sweep->held = *firing->token;
 		expect_said(dw_why_of(d, firing->token, "it waits"));
+		expect_said(dw_result_of(d, firing->token, "result", 6));
 		return DW_HOLD;
 	}
+	expect_said(dw_result_is(d, "found", 5));
 	if (put != &sweep->operations[AGAIN] || firing->attempt > 1)
 		return DW_DONE;
 	assert_int_equal(dw_retry_in(d, 1), DW_OK);
@@ -113,6 +116,13 @@ static void page(dw *d, int status, const dw_info *timers, size_t count, const d
 	(void)next;
 	heard(user, status);
 	assert_true(status == DW_OK || (!timers && count == 0));
+}
+
+static void end_of(dw *d, int status, const dw_ended *ended, void *user)
+{
+	(void)d;
+	heard(user, status);
+	assert_true((status == DW_OK) == (ended != NULL));
 }
 
 static void status_of(dw *d, int status, const dw_store_status *store, void *user)
@@ -155,7 +165,8 @@ static void put_full(struct sweep *sweep, int which, const char *topic, dw_usec 
 			  .due = read_clock(&sweep->clock) + delay,
 			  .data = "data",
 			  .data_size = 4,
-			  .flags = which == FRESH ? DW_NEW : 0};
+			  .flags = which == FRESH ? DW_NEW : 0,
+			  .keep_us = DW_DAYS(1)};
 
 	asked(sweep, which, dw_put(sweep->d, &timer, done, operation));
 }
@@ -207,6 +218,7 @@ static void ask_all(struct sweep *sweep)
 	asked(sweep, REPLACE, dw_at(sweep->d, "t", "twice", DW_NEVER, NULL, 0));
 	settle(sweep);
 	asked(sweep, GET, dw_get(sweep->d, "far", page, &operations[GET]));
+	asked(sweep, ENDED, dw_ended_get(sweep->d, "put", end_of, &operations[ENDED]));
 	asked(sweep, LIST, dw_list(sweep->d, NULL, NULL, 1000, page, &operations[LIST]));
 	asked(sweep, STATUS, dw_get_status(sweep->d, status_of, &operations[STATUS]));
 	assert_int_equal(dw_get_stats(sweep->d, &stats), DW_OK);

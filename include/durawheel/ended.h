@@ -1,0 +1,89 @@
+/* What became of a timer: its end is remembered for a while, if its topic or the timer says so.
+ *
+ *	dw_topic_settings settings = {.size = sizeof settings, .keep_us = DW_DAYS(7)};
+ *	dw_topic_set(d, "order.timeout", &settings, NULL, NULL);
+ *	...
+ *	dw_ended_get(d, "order:42", told, NULL);
+ *
+ * The end of a timer is its DW_DONE, its cancel, or its burial as a dead letter. Of a recurring
+ * timer each occurrence ends. The end is stored in the same step that ends the timer, whoever ends
+ * it, and is remembered for dw_timer.keep_us, or for its topic's keep_us if that is 0. By default
+ * nothing is remembered.
+ *
+ * The last end of each id is remembered; a later one replaces it. A put of the id leaves it. The
+ * data of the timer is not kept. At most DW_ENDED_MAX ends are kept; above that, those go first
+ * that would go first anyway. dw_purge() forgets all.
+ *
+ * A timer of a queue topic ends when its message is in the queue. No end is kept of a damaged
+ * timer, of one that a put has replaced, and of an occurrence that was missed and skipped.
+ *
+ * On a full disk, and on a Redis server over its maxmemory, timers still end, but their ends are
+ * not kept. A timer that ended while Redis was away (options.journal) gets its end when Redis hears
+ * of it: at is then, and started and result are not known. If Redis never hears of the timer, no
+ * end is kept. A Redis server that loses its data loses the ends, too.
+ *
+ * Keeping an end costs the store about half of what a settle costs, and about 250 bytes. */
+#ifndef DURAWHEEL_ENDED_H
+#define DURAWHEEL_ENDED_H
+
+#include "durawheel/durawheel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DW_ENDED_MAX 1000000    /* ends that a store keeps */
+#define DW_RESULT_MAX 4096      /* bytes of dw_result_is() */
+#define DW_KEEP_MAX DW_DAYS(90) /* the largest keep_us */
+
+typedef enum dw_end {
+	DW_END_UNKNOWN = 0, /* none of these, in a store of a newer durawheel */
+	DW_END_DONE = 1,
+	DW_END_CANCELLED = 2,
+	DW_END_DEAD = 3 /* it became a dead letter */
+} dw_end;
+
+/* dw_end_name: "DONE" and so on. Any thread. */
+DW_API const char *dw_end_name(dw_end);
+
+typedef struct dw_ended {
+	size_t size;
+	const char *id;
+	const char *topic;
+	uint64_t generation; /* of the timer that ended */
+	dw_end end;
+	dw_reason reason; /* of DW_END_DEAD */
+	dw_usec due;      /* as in dw_info */
+	dw_usec started;  /* when its last handler started; 0: never, or not known */
+	dw_usec at;       /* when it ended, by the clock of the store */
+	dw_usec until;    /* so long this is remembered */
+	uint32_t attempt; /* the last one; 0: it was never claimed */
+	uint32_t retries; /* DW_RETRY verdicts before */
+	const char *by;   /* the owner that ended it, "HOST pid N"; "": a client has cancelled it */
+	const void *result; /* of DW_END_DONE: what dw_result_is() has said */
+	size_t result_size;
+} dw_ended;
+
+/* Called once. status is not DW_OK: ended is NULL. */
+typedef void (*dw_ended_fn)(dw *, int status, const dw_ended *ended, void *user);
+
+/* dw_ended_get asks for the last end of an id. It may have a timer again. DW_ENOENT in the answer:
+ * nothing is remembered. DW_EINVAL: the id is not valid, or the callback is NULL. */
+DW_API int dw_ended_get(dw *, const char *id, dw_ended_fn, void *user);
+
+/* dw_result_is says what a handler has found out, for those who ask for the end of its timer. It is
+ * kept with a DW_DONE, if the end is. Call it inside a handler, also on a worker; the last call
+ * counts, and size 0 takes an earlier one back. The bytes are copied.
+ *
+ * dw_result_of is for a delivery of a batch, and for one that is held: call it before dw_settle().
+ * Any thread.
+ * DW_EINVAL: more than DW_RESULT_MAX bytes, data or token is NULL, or for dw_result_is, no handler
+ * runs here or it is one of a batch. DW_ESTALE, DW_ENOMEM, DW_ETHREAD: as dw_why(). */
+DW_API int dw_result_is(dw *, const void *data, size_t size);
+DW_API int dw_result_of(dw *, const dw_token *, const void *data, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

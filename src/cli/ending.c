@@ -1,0 +1,73 @@
+#include "cli/ending.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/line.h"
+#include "cli/table.h"
+
+static void append(struct ending *ending, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct ending *ending, const char *format, ...)
+{
+	size_t size = strlen(ending->words);
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(ending->words + size, sizeof ending->words - size, format,
+			arguments); /* it is large enough */
+	va_end(arguments);
+}
+
+/* write_words: a timer that never started has no lateness. */
+static void write_words(struct ending *ending, const dw_ended *ended)
+{
+	char time[DW_TIME_SIZE], span[TEXT_SPAN_SIZE];
+	dw_usec due = ended->due > 0 ? ended->due : 0;
+
+	dw_format_time(ended->at, time);
+	append(ending, "%s %s", end_name(ended->end), time);
+	if (ended->end == DW_END_DEAD)
+		append(ending, ", %s", dw_reason_name(ended->reason));
+	append(ending, ", attempt %" PRIu32, ended->attempt);
+	if (ended->started > 0) {
+		text_span(ended->started > due ? ended->started - due : 0, 1, span);
+		append(ending, ", %s late", span);
+	}
+	if (*ended->by)
+		append(ending, ", by %s", ended->by);
+}
+
+void ending_keep(struct ending *ending, const dw_ended *ended)
+{
+	ending->is_known = true;
+	write_words(ending, ended);
+	ending->object = line_object_of_ended(ended, true);
+	ending->result_size = ended->result_size;
+	if (ended->result_size > 0)
+		memcpy(ending->result, ended->result, ended->result_size);
+}
+
+void ending_print(const struct ending *ending)
+{
+	text_print(stdout, ending->words, strlen(ending->words), 0);
+	(void)putchar('\n'); /* session_close() checks */
+	if (ending->result_size > 0)
+		table_row_text("result", ending->result, ending->result_size);
+}
+
+json_t *ending_take(struct ending *ending)
+{
+	json_t *object = ending->object;
+
+	ending->object = NULL;
+	return object;
+}
+
+void ending_free(struct ending *ending)
+{
+	json_decref(ending_take(ending));
+}
