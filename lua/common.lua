@@ -11,6 +11,7 @@ local tonumber, unpack, insert = tonumber, unpack, table.insert
 local sub, format, byte, find = string.sub, string.format, string.byte, string.find
 local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
 local INDEX = sub(LEASE, 1, -2) .. 'k' -- of the timers, by topic
+local ENDS, UNTILS = sub(LEASE, 1, -2) .. 'E', sub(LEASE, 1, -2) .. 'x' -- of ended timers
 local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER, WAIT = 1, 2, 3, 4, 5, 6, 7, 8
 local PAUSED = 9
 local WORD = 4294967296
@@ -48,22 +49,22 @@ end
 -- is_newer: has a later version of the library written this value? Then only such a version may
 -- change it.
 local function is_newer(value)
-	return (string.byte(value, BODY) or 0) % WHY == 3 and sub(value, 43, 45) == 'DWT' and
-		(string.byte(value, 46) or 0) > RECORD and decode(value) ~= nil
+	return (byte(value, BODY) or 0) % WHY == 3 and sub(value, 43, 45) == 'DWT' and
+		(byte(value, 46) or 0) > RECORD and decode(value) ~= nil
 end
 
 -- rule_at: where the numbers of a recurring timer's rule begin in its value (src/timer/record.h),
 -- and what is behind its record; or nil. They are NUMBERS bytes, and change with each occurrence.
 local NUMBERS = 28
 local function rule_at(value)
-	if (string.byte(value, BODY) or 0) % WHY ~= 3 or sub(value, 43, 46) ~= 'DWT\2' or
+	if (byte(value, BODY) or 0) % WHY ~= 3 or sub(value, 43, 46) ~= 'DWT\2' or
 		#value < 71 then
 		return nil
 	end
 	local size, _, id_size, topic_size, _, data_size = words_of('<I4I4BBI2I4', value, 47)
 	local at = 71 + id_size + topic_size
 	if 42 + size > #value or 43 + size - data_size < at + 4 + NUMBERS or
-		string.byte(value, at) ~= 1 then
+		byte(value, at) ~= 1 then
 		return nil
 	end
 	return at + 4, 43 + size
@@ -101,11 +102,11 @@ end
 -- body_of: the body of a value, without the text of dw_why(). The last byte of a value with such a
 -- text is its size.
 local function body_of(value)
-	local form = string.byte(value, BODY)
+	local form = byte(value, BODY)
 	if form % (2 * WHY) < WHY then
 		return sub(value, BODY)
 	end
-	return string.char(form - WHY) .. sub(value, BODY + 1, -2 - string.byte(value, -1))
+	return string.char(form - WHY) .. sub(value, BODY + 1, -2 - byte(value, -1))
 end
 
 -- body_with: the body of a value, with this text instead of the one before; '': with none.
@@ -430,6 +431,90 @@ end
 local function jump()
 	local version, step = string.match(call('HGET', META, 'jump') or '0:1', '^(%d+):(%d+)')
 	return tonumber(version), tonumber(step)
+end
+
+-- own_keep: how long a timer itself says that its end is kept, in us (tag 3 in src/timer/record.h).
+-- 0: it does not say.
+local function own_keep(value)
+	if (byte(value, BODY) or 0) % WHY ~= 3 or sub(value, 43, 46) ~= 'DWT\2' or
+		#value < 71 then
+		return 0
+	end
+	local size, _, id_size, topic_size, _, data_size = words_of('<I4I4BBI2I4', value, 47)
+	local at, behind = 71 + id_size + topic_size, 43 + size - data_size
+	if behind > #value + 1 then
+		return 0
+	end
+	while at + 4 <= behind and byte(value, at) < 3 do
+		at = at + 4 + words_of('<I2', value, at + 2)
+	end
+	if at + 12 > behind or byte(value, at) ~= 3 then
+		return 0
+	end
+	local low, high = words_of('<I4I4', value, at + 4)
+	return high < 2147483648 and high * WORD + low or 0
+end
+
+-- topic_keep: how long the topic keeps the ends of its timers, in us; 0: not at all.
+local keeps -- what META says of it, a line for each topic
+
+local function topic_keep(topic)
+	keeps = keeps or '\n' .. (call('HGET', META, 'keeps') or '')
+	local _, to = string.find(keeps, '\n' .. topic .. '\t', 1, true)
+	return to and tonumber(string.match(keeps, '^%d+', to + 1)) or 0
+end
+
+-- ender: the owner that ends a timer, 'HOST pid N'; '': it is none.
+local function ender()
+	local holder = fence and call('HGET', META, 'holder') or ''
+	local host, pid = string.match(holder, '^(.-), pid (%d+)')
+	return sub(host and host .. ' pid ' .. pid or string.match(holder, '^[^|]*'), 1, 127)
+end
+
+-- end_timer: the timer of this intact value ends: done, cancelled, or dead for a reason. Its end is
+-- noted, if it is kept, and write_ends writes it. started: 8 bytes, when its handler did.
+local DONE, CANCELLED, DIED = 1, 2, 3
+local NEVER = string.rep('\0', 8) -- of started
+local KEEP_MAX = 90 * 86400000000
+local ends, untils, by = {}, {}, nil
+
+local function end_timer(id, value, how, reason, started, result)
+	local topic, keep = topic_of(value), own_keep(value)
+	if keep == 0 then
+		keep = topic_keep(topic)
+	end
+	if keep == 0 or #topic > 63 then
+		return
+	end
+	if not by then
+		call('HLEN', ENDS) -- these two fail before the script's first write
+		call('ZCARD', UNTILS)
+		by = ender()
+	end
+	local flags, attempt = words_of('<I4I4', value)
+	local till = now + math.min(keep, KEEP_MAX)
+	insert(ends, id)
+	insert(ends, pack('<BBBBBBI2', 1, how, reason, #topic, #by, 0, #result) ..
+		sub(value, 9, 24) .. started ..
+		pack('<I8I8I4I4', now, till, attempt, math.floor(flags / 65536) % 256) ..
+		topic .. by .. result)
+	insert(untils, digits(till))
+	insert(untils, id)
+end
+
+-- write_ends: with the ends that it writes, at most 64 go that have expired, or are too many for a
+-- shard.
+local function write_ends()
+	if not ends[1] then
+		return
+	end
+	call('HSET', ENDS, unpack(ends))
+	call('ZADD', UNTILS, unpack(untils))
+	local over = call('ZCARD', UNTILS) - math.floor(1000000 / shards)
+	local old = over > 0 and call('ZRANGE', UNTILS, 0, math.min(over, 64) - 1) or
+		call('ZRANGEBYSCORE', UNTILS, '-inf', digits(now), 'LIMIT', 0, 64)
+	write('HDEL', ENDS, old)
+	write('ZREM', UNTILS, old)
 end
 
 -- letter_name: the member of a dead letter. The zero byte ends the id, because ids have no control

@@ -27,9 +27,13 @@ if late then
 	return 'ELATE'
 end
 local ver = next_ver('')
+if decode(value) then
+	end_timer(id, value, CANCELLED, 0, NEVER, '')
+end
 
 remove_timer(id, value)
 write_timers()
+write_ends()
 post_by_hand(id, open and -ver or ver)
 if open then
 	return 'ELATE'

@@ -1,4 +1,4 @@
--- purge: deletes all timers, dead letters, inbox entries and messages of the shard.
+-- purge: deletes all timers, dead letters, ends, inbox entries and messages of the shard.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
@@ -16,7 +16,7 @@ touch()
 if newer then
 	count = 'NEWER'
 else
-	call('UNLINK', TIMERS, VALUES, INDEX, INBOX, DEAD, LETTERS, NAMES)
+	call('UNLINK', TIMERS, VALUES, INDEX, INBOX, DEAD, LETTERS, NAMES, ENDS, UNTILS)
 	-- The messages go, too; the settings of their topics stay.
 	local prefix = sub(LEASE, 1, -2)
 	local topics = call('HGETALL', prefix .. 't')

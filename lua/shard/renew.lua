@@ -14,6 +14,16 @@
 --           later connection had it
 -- cost      O(1). Works over maxmemory
 
+-- forget_ends drops some ends that have expired. A key of a wrong type is no reason to lose the
+-- lease.
+local function forget_ends()
+	local old = redis.pcall('ZRANGEBYSCORE', UNTILS, '-inf', digits(now), 'LIMIT', 0, 64)
+	if old[1] then
+		redis.pcall('HDEL', ENDS, unpack(old))
+		redis.pcall('ZREM', UNTILS, unpack(old))
+	end
+end
+
 -- count: the size of a key, or 0 if the key has a wrong type. That is no reason to lose the lease.
 local function count(command, key)
 	local number = redis.pcall(command, key)
@@ -43,6 +53,8 @@ if lease ~= ARGV[2] then
 	call('SET', LEASE, ARGV[2], 'PX', ARGV[3])
 	call('HSET', META, 'conn', conn)
 end
-return {'OK', meta[2] or '', meta[3] or '', digits(time_us()), count('ZCARD', INBOX),
+now = time_us()
+forget_ends()
+return {'OK', meta[2] or '', meta[3] or '', digits(now), count('ZCARD', INBOX),
 	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES), meta[7] or '0',
 	count('ZCARD', INDEX)}

@@ -3,11 +3,14 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      none
--- returns   {type, ...}, of the index by topic at the end; 'none' for a key that does not exist
+-- returns   {type, ...}; at the end of the index by topic, of the ends and of their times; 'none' for
+--           a key that does not exist
 -- cost      O(1)
 local types = {}
 for k = 1, #KEYS do
 	types[k] = call('TYPE', KEYS[k]).ok
 end
-types[#KEYS + 1] = call('TYPE', INDEX).ok
+for _, key in ipairs({INDEX, ENDS, UNTILS}) do
+	insert(types, call('TYPE', key).ok)
+end
 return types

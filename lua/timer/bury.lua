@@ -3,7 +3,8 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, reason (1 to 255), at (us), the text of
---           dw_why(), which replaces the one before if the reason is a verdict: 1 or 5
+--           dw_why(), which replaces the one before if the reason is a verdict: 1 or 5, and when
+--           its handler started (8 bytes)
 -- returns   {'OK', ...}: 0; 2 no such timer; {3, value} the id has another version or attempt; 5
 --           the value is damaged and has another version; or a refusal. A damaged value of this
 --           version is moved as it is, whatever its attempt
@@ -13,7 +14,7 @@ if refusal then
 	return refusal
 end
 
-local ids = column(7, 6)
+local ids = column(7, 7)
 local values = call('HMGET', VALUES, unpack(ids))
 local number = tonumber(call('HGET', META, 'dead') or 0)
 call('ZCARD', TIMERS)
@@ -28,19 +29,22 @@ for k = 1, #ids do
 
 	if value and not gone[id] then
 		local flags, attempt, v0, v1 = decode(value)
-		local asked = tonumber(ARGV[6 * k + 2])
+		local asked = tonumber(ARGV[7 * k + 1])
 		local ver = flags and v1 * WORD + v0 or select(3, raw(value))
 
-		if ver == asked and (not flags or attempt == tonumber(ARGV[6 * k + 3])) then
+		if ver == asked and (not flags or attempt == tonumber(ARGV[7 * k + 2])) then
 			item = 0
 		else
 			item = flags and {STALE, value} or CORRUPT
 		end
 		if item == 0 then
-			local at, reason = tonumber(ARGV[6 * k + 5]), tonumber(ARGV[6 * k + 4])
+			local at, reason = tonumber(ARGV[7 * k + 4]), tonumber(ARGV[7 * k + 3])
 
+			if flags then
+				end_timer(id, value, DIED, reason, ARGV[7 * k + 6], '')
+			end
 			if flags and (reason == 1 or reason == 5) then
-				value = sub(value, 1, BODY - 1) .. body_with(value, ARGV[6 * k + 6])
+				value = sub(value, 1, BODY - 1) .. body_with(value, ARGV[7 * k + 5])
 			end
 
 			number = congruent(now > number and now or number + 1)
@@ -53,6 +57,7 @@ for k = 1, #ids do
 end
 
 touch()
+write_ends()
 write_letters()
 write_timers()
 leave({})

@@ -69,6 +69,9 @@ for k = 1, #ids do
 	if item == 0 or (not value and item ~= LATE) then -- an entry without a value is deleted too
 		gone[id] = true
 		remove_timer(id, value)
+		if value and decode(value) then
+			end_timer(id, value, CANCELLED, 0, NEVER, '')
+		end
 	end
 	if item == 0 and open then
 		item = LATE
@@ -79,6 +82,7 @@ for k = 1, #ids do
 end
 
 touch()
+write_ends()
 write_timers()
 leave(news)
 return answer

@@ -4,8 +4,10 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, reason (0; 1 to 255: this occurrence also
---           becomes a dead letter), at (us), the text of dw_why() as for bury, and its value at the
---           next occurrence, with the version from which on the next one is given
+--           becomes a dead letter), at (us), the text of dw_why() as for bury, or without a
+--           reason what its handler has said as for settle, its value at the next occurrence,
+--           with the version from which on the next one is given, and when its handler started (8
+--           bytes; 0: it did not, and without a reason nothing has ended)
 -- returns   {'OK', ...}: the new header; 2 no such timer; {3, value} the id has another version or
 --           attempt; 5 damaged; 6 another program has deleted the value and not the entry; or a
 --           refusal
@@ -15,7 +17,7 @@ if refusal then
 	return refusal
 end
 
-local ids = column(7, 7)
+local ids = column(7, 8)
 local values = call('HMGET', VALUES, unpack(ids))
 local number = tonumber(call('HGET', META, 'dead') or 0)
 call('ZCARD', TIMERS)
@@ -38,28 +40,31 @@ for k = 1, #ids do
 	local item
 
 	if not value then
-		item = missing(id, ARGV[7 * k + 1])
+		item = missing(id, ARGV[8 * k])
 	else
 		local flags, attempt, v0, v1 = decode(value)
-		local ver, reason = tonumber(ARGV[7 * k + 1]), tonumber(ARGV[7 * k + 3])
-		local given = ARGV[7 * k + 6]
+		local ver, reason = tonumber(ARGV[8 * k]), tonumber(ARGV[8 * k + 2])
+		local said, given, started = ARGV[8 * k + 4], ARGV[8 * k + 5], ARGV[8 * k + 6]
 
 		if not flags then
 			item = CORRUPT
-		elseif v1 * WORD + v0 ~= ver or attempt ~= tonumber(ARGV[7 * k + 2]) then
+		elseif v1 * WORD + v0 ~= ver or attempt ~= tonumber(ARGV[8 * k + 1]) then
 			item = {STALE, value}
 		else
 			local rank
 			item, rank = renewed(given)
 			if reason > 0 then
-				local at = tonumber(ARGV[7 * k + 4])
+				local at = tonumber(ARGV[8 * k + 3])
 				local last_words = value
 				if reason == 1 or reason == 5 then
 					last_words = sub(value, 1, BODY - 1) ..
-						body_with(value, ARGV[7 * k + 5])
+						body_with(value, said)
 				end
 				number = congruent(now > number and now or number + 1)
 				add_letter(number, id, ver, reason, at, last_words)
+				end_timer(id, value, DIED, reason, started, '')
+			elseif started ~= NEVER then
+				end_timer(id, value, DONE, 0, started, said)
 			end
 			made[id] = item .. sub(given, BODY)
 			store_timer(id, made[id], rank, value)
@@ -69,6 +74,7 @@ for k = 1, #ids do
 end
 
 touch()
+write_ends()
 write_letters()
 write_timers()
 leave({})

@@ -4,14 +4,16 @@
 -- ARGV      1-6 as in README.md; role owner or client
 --           7 a character for each timer, '0' + its flags: 1 only if the id has no timer, 2 claimed
 --           at once, 4 the owner took its claim back; 2 and 4 are ignored for a client; 8 only if
---           the stored timer has the version that is given below
+--           the stored timer has the version that is given below; 16 with 1: only if no end of
+--           the id is kept, either
 --           8.. score and id of each timer; the ids differ. Then the value of each, as it is stored
 --           if its version can be used. The versions grow from each timer to the next. Then the
 --           version for each flag 8, 0: no timer
 -- returns   {'OK'}: all values were stored as given; {'OK', ...}: for each timer the new header, or
---           1 the id has a timer, 2 it has none, or 7 it has one of a newer version; {0, value} it
---           has the same recurring timer, which stays as it is; {3, value} it has one of another
---           version; or a refusal. After an error, for example OOM, nothing was done
+--           1 the id has a timer, or a kept end; 2 it has no timer; or 7 it has one of a newer
+--           version; {0, value} it has the same recurring timer, which stays as it is; {3, value} it
+--           has one of another version; or a refusal. After an error, for example OOM, nothing was
+--           done
 -- cost      O(log N) a timer; 4 us of the server
 local refusal = enter()
 if refusal then
@@ -39,7 +41,7 @@ end
 local function may_be_plain()
 	local least, most = version_of(1), version_of(count)
 	if closed or least <= last or least < now - 2000000 or most > now + AHEAD or
-		string.find(ARGV[7], '[8-?]') or
+		string.find(ARGV[7], '[8-O]') or
 		(not owner and string.find(ARGV[7], '[2-7]')) then
 		return false
 	end
@@ -107,6 +109,12 @@ local function keep(id, value)
 	end
 end
 
+-- is_remembered: is an end of the id kept?
+local function is_remembered(id)
+	local till = call('ZSCORE', UNTILS, id)
+	return till and tonumber(till) > now
+end
+
 -- is_wrong: has the id another version than this one, or a timer although it is 0?
 local function is_wrong(before, version)
 	return tonumber(version) ~= (before and select(3, raw(before)) or 0)
@@ -120,8 +128,9 @@ local function one_by_one()
 		local id = ids[k]
 		local flags = string.byte(ARGV[7], k) - 48
 		local before = made[id] or values[k]
-		local wrong = false
+		local wrong, once = false, flags >= 16
 
+		flags = flags % 16
 		if flags >= 8 then
 			expected = expected + 1
 			wrong = is_wrong(before, ARGV[expected])
@@ -138,6 +147,8 @@ local function one_by_one()
 		elseif before and (flags % 2 == 1 or is_newer(before)) then
 			answer[k + 1] = flags % 2 == 1 and EEXIST or NEWER
 			keep(id, before)
+		elseif once and is_remembered(id) then
+			answer[k + 1] = EEXIST
 		elseif wrong then
 			answer[k + 1] = before and {STALE, before} or ENOENT
 			if before then

@@ -96,9 +96,13 @@ local function store_claim(rest)
 	store(encode(flags, tried, v0, v1, d0, d1, 0, 0, crc), rest)
 end
 
--- delete, by a client: its owner hears of it, and whether an earlier claim may start after it.
-local function delete()
+-- delete, by a client: its owner hears of it, and whether an earlier claim may start after it. Of
+-- the end, nobody knows any more when the handler started and what it said.
+local function delete(how)
 	remove_timer(id, value)
+	if flags then
+		end_timer(id, value, how, 0, NEVER, '')
+	end
 	if not owner then
 		next_ver('')
 		post(flags and flags % 65536 == 0 and 1 or -1)
@@ -160,7 +164,7 @@ function what.C()
 	if flags and not is_free() then
 		return LATE
 	end
-	delete()
+	delete(CANCELLED)
 	return 0
 end
 
@@ -185,7 +189,7 @@ end
 function what.S()
 	local item = same()
 	if item == 0 then
-		delete()
+		delete(DONE)
 	end
 	return item
 end
@@ -275,6 +279,7 @@ local failure = store_new()
 if failure then
 	return failure
 end
+write_ends()
 call('HSET', META, FIELD, digits(math.max(done, tonumber(ARGV[#ARGV - WIDTH + 2]))))
 if late[1] then
 	store_late()

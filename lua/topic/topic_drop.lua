@@ -2,7 +2,8 @@
 --
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
 -- ARGV      1 topic
--- returns   {'OK', 0}; {'NONE'}: it has no settings; {'BUSY'}: its queue has messages
+-- returns   {'OK', 0, 0}: as topic_set; {'NONE'}: it has no settings; {'BUSY'}: its queue has
+--           messages
 -- cost      O(1)
 local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
 local topic = ARGV[1]
@@ -17,4 +18,4 @@ call('HDEL', TOPICS, topic)
 call('HDEL', COUNTS, 'dropped:' .. topic, 'expired:' .. topic)
 call('UNLINK', STREAM)
 call('HINCRBY', META, 'topics', 1)
-return {'OK', 0}
+return {'OK', 0, 0}

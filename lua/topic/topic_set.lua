@@ -3,7 +3,8 @@
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
 -- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay
 --           4 most topics of a shard
--- returns   {'OK', 1 if the topic takes no puts now, else 0}; {'LIMIT'}: there are too many topics
+-- returns   {'OK', 1 if the topic takes no puts now, else 0, how long it keeps the ends of its
+--           timers (us)}; {'LIMIT'}: there are too many topics
 -- cost      O(1)
 local TOPICS, _, STREAM = unpack(KEYS, 10)
 local topic, text = ARGV[1], ARGV[2]
@@ -27,4 +28,5 @@ if string.find(' ' .. text .. ' ', ' queue=1 ', 1, true) and call('EXISTS', STRE
 	call('XGROUP', 'CREATE', STREAM, 'g', '0', 'MKSTREAM')
 end
 local paused = tonumber(string.match(' ' .. text, ' paused=(%d+)')) or 0
-return {'OK', paused >= 2 and 1 or 0}
+local keep = tonumber(string.match(' ' .. text, ' keep=(%d+)')) or 0
+return {'OK', paused >= 2 and 1 or 0, keep}

@@ -105,7 +105,7 @@ static void show_answered(dw *d, int status, const dw_info *timers, size_t count
 		print(timers, &show->ending);
 }
 
-static void end_answered(dw *d, int status, const dw_ended *ended, void *user)
+static void show_end_answered(dw *d, int status, const dw_ended *ended, void *user)
 {
 	struct show *show = user;
 
@@ -129,7 +129,7 @@ int command_show(const struct options *options)
 
 	if (status != EXIT_DONE)
 		return status;
-	status = dw_ended_get(d, show.id, end_answered, &show);
+	status = dw_ended_get(d, show.id, show_end_answered, &show);
 	if (status != DW_OK)
 		show.code = complain(exit_of(status), "id \"%.300s\": %s", show.id, why(d, status));
 	else

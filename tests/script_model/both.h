@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "durawheel/ended.h"
 #include "support/redis_server.h"
 #include "script_model/model.h"
 
@@ -120,6 +121,15 @@ void both_plainly(struct both *);
 void both_claim_known(struct both *);
 void both_bury(struct both *);
 void both_next(struct both *);
+
+/* both_ends.c: both_started and both_result are operands. both_keep: for a record. both_keeps:
+ * the topics keep the ends of their timers, or no more. */
+dw_usec both_keep(struct both *);
+void both_started(struct both *);
+void both_result(struct both *);
+void both_settle(struct both *);
+void both_ended(struct both *);
+void both_keeps(struct both *);
 
 /* both_replay.c */
 void both_replay(struct both *);

@@ -94,10 +94,14 @@ static size_t make_body(struct both *both, const char *id, unsigned char *ret_bo
 			      .id_size = (uint8_t)strlen(id),
 			      .topic_size = (uint8_t)(1 + both_draw(both, 5))};
 
-	if (both_draw(both, 3) == 0) {
-		made.blocks = blocks;
+	made.blocks = blocks;
+	if (both_draw(both, 3) == 0)
 		made.blocks_size = (uint16_t)record_rule_write(&rule, blocks);
-	}
+	else if (both_draw(both, 4) == 0)
+		made.blocks_size = (uint16_t)record_series_write(5, blocks);
+	if (both_draw(both, 4) == 0)
+		made.blocks_size +=
+		    (uint16_t)record_keep_write(both_keep(both), blocks + made.blocks_size);
 	record_encode(&made, record);
 	return value_pack(record, record_size(&made), ret_body);
 }
@@ -184,7 +188,7 @@ static void make_put(struct both *both, struct put *put, const struct caller *ca
 	bool claimed;
 	dw_head head = {.generation = ver, .due = both_any_due(both)};
 
-	put->flags = (char)('0' + (both_draw(both, 3) ? 0 : both_draw(both, 16)));
+	put->flags = (char)('0' + (both_draw(both, 3) ? 0 : both_draw(both, 32)));
 	claimed = caller->owner && (put->flags - '0') & 2;
 	head.state = claimed;
 	head.attempt = claimed;
@@ -213,7 +217,7 @@ static void say_puts(struct both *both, const struct put *puts, unsigned count)
 	for (unsigned i = 0; i < count; i++)
 		both_bytes(both, puts[i].value, puts[i].size);
 	for (unsigned i = 0; i < count; i++)
-		if (puts[i].flags >= '8')
+		if ((puts[i].flags - '0') % 16 >= 8)
 			both_number(both, both_draw(both, 2) ? both_version(both, puts[i].id) : 0);
 }
 
@@ -557,18 +561,13 @@ static void do_claim(struct both *both)
 	do_delivery(both, "claim");
 }
 
-static void do_settle(struct both *both)
-{
-	do_delivery(both, "settle");
-}
-
 void both_step(struct both *both)
 {
 	static const struct {
 		void (*fn)(struct both *);
 		unsigned weight;
 	} all[] = {
-	    {do_put, 26},          {do_claim, 16},    {do_settle, 6},       {do_retry, 8},
+	    {do_put, 26},          {do_claim, 16},    {both_settle, 6},     {do_retry, 8},
 	    {both_claim_known, 8}, {both_index, 4},   {both_tear_index, 3}, {both_topic_page, 6},
 	    {both_bury, 8},        {do_cancel, 10},   {do_move, 10},        {do_requeue, 6},
 	    {do_drop, 2},          {do_forget, 1},    {do_ack, 3},          {do_repush, 6},
@@ -578,7 +577,7 @@ void both_step(struct both *both)
 	    {both_shard, 1},       {do_damage, 4},    {do_forge, 5},        {do_expire, 3},
 	    {do_tear, 6},          {do_mend, 4},      {both_orphans, 3},    {both_types, 1},
 	    {do_fill, 1},          {both_newer, 5},   {both_format, 2},     {both_replay, 10},
-	    {both_confirm, 6},     {both_next, 8}};
+	    {both_confirm, 6},     {both_next, 8},    {both_ended, 4},      {both_keeps, 2}};
 	unsigned sum = 0;
 	uint64_t dice;
 

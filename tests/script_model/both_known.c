@@ -59,6 +59,7 @@ void both_bury(struct both *both)
 		both_number(both, 1 + both_draw(both, both_draw(both, 2) ? 5 : 255));
 		both_number(both, (uint64_t)both->now + both_draw(both, 100));
 		both_why(both);
+		both_started(both);
 	}
 	both_guarded(both, caller);
 }
@@ -76,6 +77,7 @@ void both_next(struct both *both)
 		both_number(both, (uint64_t)both->now + both_draw(both, 100));
 		both_why(both);
 		both_value(both, id);
+		both_started(both);
 	}
 	both_guarded(both, caller);
 }

@@ -46,7 +46,7 @@ void both_acquire(struct both *both)
 	both_number(both, ++caller->conn);
 	both_number(both, BOTH_TTL_MS);
 	both_number(both, both_draw(both, 3) ? 0 : (uint64_t)both->now + both_draw(both, 1000000));
-	both_text(both, "somebody|1.2");
+	both_text(both, both_draw(both, 2) ? "somebody|1.2" : "vm, pid 12, durawheel 0.1|1.2");
 	both_number(both, both_draw(both, 30) ? BOTH_SHARDS : BOTH_SHARDS + 1);
 	both_text(both, both_draw(both, 2) ? "era1" : "era2");
 	both_text(both, both_draw(both, 6) ? "" : both_caller(both, true)->token);

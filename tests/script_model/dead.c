@@ -54,8 +54,23 @@ static void add_letter(struct run *run, int at, double ver, double *number)
 	free(told);
 }
 
+/* note_death: of a timer whose value is intact. started: the argument with that. */
+static void note_death(struct run *run, int at, int started)
+{
+	struct bytes value = key_value(run->values, arg(run, at));
+	struct words words;
+
+	if (decode(value, &words))
+		end_timer(run, &(struct ending){.id = arg(run, at),
+						.value = value,
+						.how = ENDED_DEAD,
+						.reason = number_of(arg(run, at + 3)),
+						.started = arg(run, started)});
+}
+
 static void set_aside(struct run *run, int at, double ver, double *number)
 {
+	note_death(run, at, at + 6);
 	add_letter(run, at, ver, number);
 	remove_timer(run, arg(run, at));
 }
@@ -89,7 +104,7 @@ static bool bury_one(struct run *run, int at, size_t item, double *number)
 
 void model_bury(struct run *run)
 {
-	size_t count = groups(run, 6, 7);
+	size_t count = groups(run, 7, 7);
 	struct bytes before;
 	char room[32];
 	double number;
@@ -101,8 +116,9 @@ void model_bury(struct run *run)
 	number = before.at ? number_of(before) : 0;
 	answer_ok(run, count);
 	for (size_t i = 0; i < count; i++)
-		any |= bury_one(run, 7 + 6 * (int)i, 1 + i, &number);
+		any |= bury_one(run, 7 + 7 * (int)i, 1 + i, &number);
 	touch(run);
+	write_ends(run);
 	if (any)
 		key_set_text(run->model, run->meta, "dead", digits(number, room));
 	leave(run);
@@ -127,6 +143,19 @@ static void renew(struct run *run, int at, size_t item)
 	set_rank(run, arg(run, at), &words);
 }
 
+/* note_done: the occurrence is done, if its handler has started. */
+static void note_done(struct run *run, int at, struct bytes value)
+{
+	static const char never[8];
+
+	if (memcmp(arg(run, at + 7).at, never, 8) != 0)
+		end_timer(run, &(struct ending){.id = arg(run, at),
+						.value = value,
+						.how = ENDED_DONE,
+						.started = arg(run, at + 7),
+						.result = arg(run, at + 5)});
+}
+
 /* next_one: whether there is a new dead letter. */
 static bool next_one(struct run *run, int at, size_t item, double *number)
 {
@@ -142,8 +171,12 @@ static bool next_one(struct run *run, int at, size_t item, double *number)
 	} else if (ver_of(&words) != ver || words.attempt != number_of(arg(run, at + 2))) {
 		item_pair(run, item, STALE_CODE, value);
 	} else {
-		if (buries)
+		if (buries) {
+			note_death(run, at, at + 7);
 			add_letter(run, at, ver, number);
+		} else {
+			note_done(run, at, value);
+		}
 		renew(run, at, item);
 		return buries;
 	}
@@ -152,7 +185,7 @@ static bool next_one(struct run *run, int at, size_t item, double *number)
 
 void model_next(struct run *run)
 {
-	size_t count = groups(run, 7, 7);
+	size_t count = groups(run, 8, 7);
 	struct bytes before;
 	char room[32];
 	double number;
@@ -164,8 +197,9 @@ void model_next(struct run *run)
 	number = before.at ? number_of(before) : 0;
 	answer_ok(run, count);
 	for (size_t i = 0; i < count; i++)
-		any |= next_one(run, 7 + 7 * (int)i, 1 + i, &number);
+		any |= next_one(run, 7 + 8 * (int)i, 1 + i, &number);
 	touch(run);
+	write_ends(run);
 	if (any)
 		key_set_text(run->model, run->meta, "dead", digits(number, room));
 	leave(run);

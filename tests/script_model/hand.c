@@ -234,7 +234,12 @@ void model_cancel_one(struct run *run)
 		status(run, "ELATE");
 	} else {
 		double ver = next_ver(run, -1);
+		struct words words;
 
+		if (decode(value, &words))
+			end_timer(run, &(struct ending){
+					   .id = id, .value = value, .how = ENDED_CANCELLED});
+		write_ends(run);
 		remove_timer(run, id);
 		post_by_hand(run, id, open ? -ver : ver);
 		status(run, open ? "ELATE" : key_text(run->meta, "fire").at ? "EUNKNOWN" : "OK");

@@ -12,6 +12,7 @@
  *	repair.c     orphans, mend
  *	index.c      the index by topic: index, topic_page
  *	hand.c       add, cancel_one, shard
+ *	ends.c       the ends of timers; ended
  *
  * The scripts read all, then write; the model writes as it goes, which is the same, because nothing
  * can fail in between. */
@@ -85,12 +86,13 @@ struct run {
 	struct script_model *model;
 	struct reply *reply;
 	struct key *lease, *meta, *timers, *values, *inbox, *dead, *letters, *names, *session;
-	struct key *index;
+	struct key *index, *ends, *untils;
 	int argc;
 	const char *const *argv; /* from 0: ARGV[1] is argv[0] */
 	const size_t *sizes;
 	bool owner;
-	bool news; /* for the inbox */
+	bool news;  /* for the inbox */
+	bool ended; /* an end was kept */
 	double now, first, last, shard, shards, fence;
 };
 
@@ -208,6 +210,19 @@ void member_remove(struct run *, struct bytes id);
 /* members_are_even: each value has its member, and there are no others. */
 bool members_are_even(const struct key *index, const struct key *values);
 
+/* ---- ends.c ---- */
+enum { ENDED_DONE = 1, ENDED_CANCELLED, ENDED_DEAD };
+struct ending {
+	struct bytes id, value; /* value: intact */
+	double how, reason;
+	struct bytes started, result; /* started: 8 bytes, or at NULL */
+};
+void end_timer(struct run *, const struct ending *);
+/* write_ends drops old ones, if one was kept; forget_ends does in any case. */
+void write_ends(struct run *);
+void forget_ends(struct run *);
+bool is_remembered(const struct run *, struct bytes id);
+
 /* Replies. answer_ok begins {'OK', ...} of so many items, counted from 1. */
 void answer_ok(struct run *, size_t items);
 void item_code(struct run *, size_t at, int code);
@@ -242,6 +257,7 @@ void model_bury(struct run *);
 void model_next(struct run *);
 void model_requeue(struct run *);
 void model_drop(struct run *);
+void model_ended(struct run *);
 void model_forget(struct run *);
 void model_dead_page(struct run *);
 void model_page(struct run *);

@@ -234,6 +234,7 @@ static void renewed(struct run *run)
 		set_token(run, arg(run, 2), arg(run, 3));
 		set(run, "conn", conn_of(run));
 	}
+	forget_ends(run);
 	answer_ok(run, 9);
 	item_bytes(run, 1, or_empty(key_text(run->meta, "mark")));
 	item_bytes(run, 2, or_empty(key_text(run->meta, "ver")));
@@ -388,12 +389,12 @@ void model_types(struct run *run)
 					    [KIND_STRING] = "string",
 					    [KIND_HASH] = "hash",
 					    [KIND_SORTED] = "zset"};
-	const struct key *keys[] = {run->lease,   run->meta, run->timers,  run->values,
-				    run->inbox,   run->dead, run->letters, run->names,
-				    run->session, run->index};
-	struct reply *items = array(run, 10);
+	const struct key *keys[] = {run->lease,   run->meta,  run->timers,  run->values,
+				    run->inbox,   run->dead,  run->letters, run->names,
+				    run->session, run->index, run->ends,    run->untils};
+	struct reply *items = array(run, 12);
 
-	for (size_t i = 0; i < 10; i++)
+	for (size_t i = 0; i < 12; i++)
 		say(run, &items[i], text_of(types[keys[i]->kind]));
 }
 
@@ -410,8 +411,8 @@ void model_report(struct run *run)
 
 void model_purge(struct run *run)
 {
-	struct key *all[] = {run->timers,  run->values, run->inbox, run->dead,
-			     run->letters, run->names,  run->index};
+	struct key *all[] = {run->timers, run->values, run->inbox, run->dead,  run->letters,
+			     run->names,  run->index,  run->ends,  run->untils};
 
 	if (!owner_enters(run))
 		return;

@@ -21,6 +21,7 @@ static const struct {
     {"confirm", model_confirm},
     {"dead_page", model_dead_page},
     {"drop", model_drop},
+    {"ended", model_ended},
     {"forget", model_forget},
     {"inbox", model_inbox},
     {"index", model_index},
@@ -158,15 +159,20 @@ static void error(const struct command *command, const char *words)
 		abort();
 }
 
-/* index_of: the key that begins as this one, and ends with k. */
-static struct key *index_of(struct script_model *model, const struct key *lease)
+/* key_beside: a key that the scripts name by that of the lease. */
+static struct key *key_beside(struct script_model *model, const struct key *lease, char end)
 {
-	char name[256];
 	size_t size = strlen(lease->name);
+	char *name = alloc_new(&model->alloc, size + 1);
+	struct key *key;
 
-	memcpy(name, lease->name, size);
-	name[size - 1] = 'k';
-	return key_of(model, name, size);
+	if (!name)
+		abort();
+	memcpy(name, lease->name, size - 1);
+	name[size - 1] = end;
+	key = key_of(model, name, size);
+	alloc_free(&model->alloc, name);
+	return key;
 }
 
 static void run_script(const struct command *command, size_t number, int keys)
@@ -191,7 +197,9 @@ static void run_script(const struct command *command, size_t number, int keys)
 	run.letters = all[6];
 	run.names = all[7];
 	run.session = all[8];
-	run.index = index_of(command->model, run.lease);
+	run.index = key_beside(command->model, run.lease, 'k');
+	run.ends = key_beside(command->model, run.lease, 'E');
+	run.untils = key_beside(command->model, run.lease, 'x');
 	run.owner = same(arg(&run, 1), text_of("o"));
 	scripts[number].run(&run);
 }

@@ -33,7 +33,10 @@ enum model_bug {
 	MODEL_NO_JUMP,           /* a takeover raises the attempt by 1 */
 	MODEL_START_LOST,        /* a row's claim does nothing */
 	MODEL_CANCEL_SURE,       /* a client's change does not wait for the owner */
-	MODEL_LATE_UNSAID        /* a client that waits does not hear that it came too late */
+	MODEL_LATE_UNSAID,       /* a client that waits does not hear that it came too late */
+	MODEL_END_LOST,          /* a timer ends, and its end is not kept */
+	MODEL_END_EARLY,         /* an end is kept of a settle that is refused */
+	MODEL_ONCE_AGAIN         /* a put does not look whether an end is kept */
 };
 
 /* model_new aborts without memory, as all of it does; replies are made by the same allocator. */

@@ -58,16 +58,22 @@ static bool is_plain(const struct run *run, const struct puts *puts)
 	return true;
 }
 
+/* names_version: the put has a flag 8. */
+static bool names_version(const struct puts *puts, size_t k)
+{
+	return (puts->flags.at[k] - '0') % 16 >= 8;
+}
+
 /* is_wrong: the id has another version than the put names. */
 static bool is_wrong(const struct run *run, const struct puts *puts, size_t k)
 {
 	struct bytes before = key_value(run->values, id_of(run, k));
 	int at = 8 + 3 * (int)puts->count;
 
-	if (puts->flags.at[k] < '8')
+	if (!names_version(puts, k))
 		return false;
 	for (size_t i = 0; i < k; i++)
-		at += puts->flags.at[i] >= '8';
+		at += names_version(puts, i);
 	return number_of(arg(run, at)) != (before.at ? raw_of(before).ver : 0);
 }
 
@@ -75,6 +81,7 @@ static bool is_wrong(const struct run *run, const struct puts *puts, size_t k)
 static bool put_one(struct run *run, const struct puts *puts, size_t k)
 {
 	double flags = (puts->flags.at[k] - '0') % 8;
+	bool once = puts->flags.at[k] - '0' >= 16;
 	struct bytes id = id_of(run, k);
 	struct bytes value = value_of(run, puts, k);
 	struct bytes before = key_value(run->values, id);
@@ -87,6 +94,10 @@ static bool put_one(struct run *run, const struct puts *puts, size_t k)
 		item_code(run, 1 + k, fmod(flags, 2) == 1 ? EEXIST_CODE : NEWER_CODE);
 		if (puts->tried && decode(before, &words))
 			set_rank(run, id, &words);
+		return true;
+	}
+	if (once && is_remembered(run, id)) {
+		item_code(run, 1 + k, EEXIST_CODE);
 		return true;
 	}
 	if (is_wrong(run, puts, k)) {

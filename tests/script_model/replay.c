@@ -266,6 +266,11 @@ static void end(struct run *run, const struct row *row)
 {
 	bool sure = row->sound && fmod(row->words.flags, 65536) == 0;
 
+	if (row->sound)
+		end_timer(run,
+			  &(struct ending){.id = row->id,
+					   .value = row->value,
+					   .how = row->what == 'S' ? ENDED_DONE : ENDED_CANCELLED});
 	if (!run->owner) {
 		next_ver(run, NAN);
 		post(run, row->id, sure ? run->last : -run->last);
@@ -409,6 +414,7 @@ void model_replay(struct run *run)
 		apply(run, &row, (int)run->reply->items[1 + i].integer);
 	}
 	touch(run);
+	write_ends(run);
 	store_late(run, &late);
 	key_set_text(run->model, run->meta, field, digits(last > done ? last : done, room));
 	leave(run);

@@ -101,6 +101,11 @@ static void settle_one(struct run *run, int at, size_t item)
 {
 	struct bytes id = arg(run, at);
 	struct bytes value = key_value(run->values, id);
+	struct ending ending = {.id = id,
+				.value = value,
+				.how = ENDED_DONE,
+				.started = arg(run, at + 3),
+				.result = arg(run, at + 4)};
 	struct words words;
 
 	if (value.at && !decode(value, &words)) {
@@ -109,23 +114,28 @@ static void settle_one(struct run *run, int at, size_t item)
 	}
 	if (value.at && (ver_of(&words) != number_of(arg(run, at + 1)) ||
 			 words.attempt != number_of(arg(run, at + 2)))) {
+		if (run->model->bug == MODEL_END_EARLY)
+			end_timer(run, &ending);
 		item_pair(run, item, STALE_CODE, value);
 		return;
 	}
 	item_code(run, item, value.at ? 0 : ENOENT_CODE);
+	if (value.at)
+		end_timer(run, &ending);
 	remove_timer(run, id);
 }
 
 void model_settle(struct run *run)
 {
-	size_t count = groups(run, 3, 7);
+	size_t count = groups(run, 5, 7);
 
 	if (!owner_enters(run))
 		return;
 	answer_ok(run, count);
 	for (size_t i = 0; i < count; i++)
-		settle_one(run, 7 + 3 * (int)i, 1 + i);
+		settle_one(run, 7 + 5 * (int)i, 1 + i);
 	touch(run);
+	write_ends(run);
 	leave(run);
 }
 
@@ -334,6 +344,8 @@ static void cancel_one(struct run *run, int at, size_t item)
 		wait_for_deletion(run, id, item);
 	if (code == 0 && run->owner && decode(value, &words))
 		item_bytes(run, item, (struct bytes){value.at, HEAD_SIZE});
+	if (code == 0 && decode(value, &words))
+		end_timer(run, &(struct ending){.id = id, .value = value, .how = ENDED_CANCELLED});
 	if (code == 0 || (code == ENOENT_CODE && !other)) {
 		remove_timer(run, id);
 	}
@@ -349,6 +361,7 @@ void model_cancel(struct run *run)
 	for (size_t i = 0; i < count; i++)
 		cancel_one(run, 7 + 3 * (int)i, 1 + i);
 	touch(run);
+	write_ends(run);
 	leave(run);
 }
 

@@ -34,7 +34,8 @@ static unsigned flags_of(const dw_op *op)
 /* put_flags: the character for one put. */
 static char put_flags(const dw_op *op)
 {
-	return (char)('0' + flags_of(op) + (op->flags & DW_OP_EXACT ? 8 : 0));
+	return (char)('0' + flags_of(op) + (op->flags & DW_OP_EXACT ? 8 : 0) +
+		      (op->flags & DW_OP_ONCE ? 16 : 0));
 }
 
 static void add_head(struct redis_command *words, const dw_op *op)
@@ -130,6 +131,7 @@ static bool add_next(struct redis_store *store, const struct shard *shard, const
 	command_number(words, store->env.now(store->env.now_user));
 	command_bytes(words, op_why(op), op->limit);
 	command_bytes(words, *at, size);
+	command_time(words, op->started);
 	*at += size;
 	return size > 0;
 }
@@ -218,8 +220,12 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 
 	switch (op->kind) {
 	case DW_OP_CLAIM:
+		add_delivery(words, op);
+		return;
 	case DW_OP_SETTLE:
 		add_delivery(words, op);
+		command_time(words, op->started);
+		command_bytes(words, op->body, op->body_size);
 		return;
 	case DW_OP_RETRY:
 		add_delivery(words, op);
@@ -232,6 +238,7 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 		command_number(words, op->reason);
 		command_number(words, store->env.now(store->env.now_user));
 		command_bytes(words, op->body, op->body_size);
+		command_time(words, op->started);
 		return;
 	case DW_OP_CANCEL:
 		command_number(words, flags_of(op));
@@ -272,17 +279,18 @@ static size_t words_of(dw_op_kind kind)
 	case DW_OP_REPUSH:
 		return 9;
 	case DW_OP_NEXT:
+		return 8;
+	case DW_OP_BURY:
 		return 7;
 	case DW_OP_RETRY:
-	case DW_OP_BURY:
 		return 6;
 	case DW_OP_MOVE:
+	case DW_OP_SETTLE:
 		return 5;
 	case DW_OP_REQUEUE:
 	case DW_OP_PUT:
 		return 4;
 	case DW_OP_CLAIM:
-	case DW_OP_SETTLE:
 	case DW_OP_CANCEL:
 		return 3;
 	default:

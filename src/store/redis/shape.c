@@ -39,6 +39,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_CONFIRM] = {"confirm", "OK:/i"},
     [SCRIPT_DEAD_PAGE] = {"dead_page", ":/bbv"},
     [SCRIPT_DROP] = {"drop", "OK:/n" REFUSED},
+    [SCRIPT_ENDED] = {"ended", "OK:v"},
     [SCRIPT_FORGET] = {"forget", "OK:ii" REFUSED},
     [SCRIPT_INBOX] = {"inbox", "OK:/bbv|FENCED:"},
     [SCRIPT_INDEX] = {"index", ":b/b"},
@@ -64,12 +65,12 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_SETTLE] = {"settle", "OK:/k" REFUSED},
     [SCRIPT_STATUS] = {"status", ":iiiivvivvvvv"},
     [SCRIPT_TAKE] = {"take", "OK:n/m|NONE:"},
-    [SCRIPT_TOPIC_CLOSE] = {"topic_close", "OK:i"},
-    [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:i|NONE:|BUSY:"},
+    [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:ii|NONE:|BUSY:"},
     [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:/bb"},
+    [SCRIPT_TOPIC_MARK] = {"topic_mark", "OK:i"},
     [SCRIPT_TOPIC_PAGE] = {"topic_page", ":|UNEVEN:|:BVb"},
-    [SCRIPT_TOPIC_SET] = {"topic_set", "OK:i|LIMIT:"},
-    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbb"},
+    [SCRIPT_TOPIC_SET] = {"topic_set", "OK:ii|LIMIT:"},
+    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbbb"},
 };
 
 const struct shape *shape_of(unsigned command)

@@ -28,7 +28,9 @@ enum key {
 	KEY_LETTERS,
 	KEY_NAMES,
 	KEY_SESSION,
-	KEY_INDEX, /* the scripts know its name; the keys before it are sent */
+	KEY_INDEX, /* the scripts know the names from here on; the keys before are sent */
+	KEY_ENDS,
+	KEY_UNTILS,
 	KEY_COUNT
 };
 

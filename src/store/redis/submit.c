@@ -55,6 +55,7 @@ static bool is_of_topics(const dw_op *op)
 	case DW_OP_TAKE:
 	case DW_OP_ANSWER:
 	case DW_OP_LETTER:
+	case DW_OP_ENDED:
 		return true;
 	default:
 		return false;

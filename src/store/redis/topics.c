@@ -136,13 +136,15 @@ static void plain_answered(struct redis_store *store, struct redis_request *requ
 	call_end(store, call);
 }
 
-/* close_topic tells every shard whether the topic takes puts. */
-static void close_topic(struct redis_store *store, struct topic_call *call, bool closes)
+/* mark_topic tells every shard whether the topic takes puts, and how long it keeps ends. */
+static void mark_topic(struct redis_store *store, struct topic_call *call, bool closed,
+		       dw_usec keep)
 {
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		call_begin_rare(store, SCRIPT_TOPIC_CLOSE, &store->shards[i]);
+		call_begin_rare(store, SCRIPT_TOPIC_MARK, &store->shards[i]);
 		command_text(&store->pipeline.words, call->op->topic);
-		command_text(&store->pipeline.words, closes ? "1" : "0");
+		command_text(&store->pipeline.words, closed ? "1" : "0");
+		command_number(&store->pipeline.words, keep);
 		post(store, call, plain_answered);
 	}
 }
@@ -165,7 +167,8 @@ static void changed(struct redis_store *store, struct redis_request *request,
 
 	request_free(store, request);
 	if (status == DW_OK)
-		close_topic(store, call, reply_number(&reply->items[1]) != 0);
+		mark_topic(store, call, reply_number(&reply->items[1]) != 0,
+			   reply_number(&reply->items[2]));
 	else
 		call_fail(call, status);
 	call_end(store, call);
@@ -232,10 +235,11 @@ static int send_call(struct redis_store *store, dw_op *op)
 	return DW_OK;
 }
 
-static bool is_of_queue(const dw_op *op)
+/* is_alone: it asks one shard. */
+static bool is_alone(const dw_op *op)
 {
 	return op->kind == DW_OP_PUSH || op->kind == DW_OP_TAKE || op->kind == DW_OP_ANSWER ||
-	       op->kind == DW_OP_LETTER;
+	       op->kind == DW_OP_LETTER || op->kind == DW_OP_ENDED;
 }
 
 /* may_send: a client that makes settings in a new namespace first fixes the number of shards. */
@@ -256,7 +260,9 @@ static bool may_send(struct redis_store *store, const dw_op *op)
 
 static bool is_cut_off(struct redis_store *store, const dw_op *op)
 {
-	return op->topic && shard_is_cut_off(shard_of(store, op->topic));
+	const char *name = op->kind == DW_OP_ENDED ? op->id : op->topic;
+
+	return name && shard_is_cut_off(shard_of(store, name));
 }
 
 static void send_all(struct redis_store *store)
@@ -266,7 +272,7 @@ static void send_all(struct redis_store *store)
 	while (waiting->first && may_send(store, waiting->first)) {
 		dw_op *op = op_queue_pop(waiting);
 		int status = is_cut_off(store, op) ? DW_ESTORE
-			     : is_of_queue(op)     ? queues_send(store, op, waiting)
+			     : is_alone(op)        ? queues_send(store, op, waiting)
 						   : send_call(store, op);
 
 		if (status != DW_OK)

@@ -209,8 +209,8 @@ void effects_tell(const struct effect *effect)
 		const char *script;
 		dw_op_kind kind;
 		int step;
-	} all[] = {{"claim", DW_OP_CLAIM, 3},     {"settle", DW_OP_SETTLE, 3},
-		   {"retry", DW_OP_RETRY, 6},     {"bury", DW_OP_BURY, 6},
+	} all[] = {{"claim", DW_OP_CLAIM, 3},     {"settle", DW_OP_SETTLE, 5},
+		   {"retry", DW_OP_RETRY, 6},     {"bury", DW_OP_BURY, 7},
 		   {"cancel", DW_OP_CANCEL, 3},   {"move", DW_OP_MOVE, 5},
 		   {"requeue", DW_OP_REQUEUE, 4}, {"drop", DW_OP_DROP, 2}};
 

@@ -406,8 +406,12 @@ static void say(struct scripts *s, const struct group *group)
 		call_number(s, (uint64_t)op->reason);
 	if (op->kind == DW_OP_BURY)
 		call_number(s, group->at);
-	if (op->kind == DW_OP_RETRY || op->kind == DW_OP_BURY)
+	if (op->kind == DW_OP_SETTLE)
+		call_due(s, 1);
+	if (op->kind == DW_OP_RETRY || op->kind == DW_OP_BURY || op->kind == DW_OP_SETTLE)
 		call_text(s, group->why);
+	if (op->kind == DW_OP_BURY)
+		call_due(s, 1);
 }
 
 /* say_puts: of half of them the caller has a version of its own, which mostly can be taken. */

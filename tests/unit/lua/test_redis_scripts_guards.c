@@ -25,9 +25,9 @@ static const struct {
     {"requeue", true, {"d", "0", "12345678", ""}},
     {"drop", true, {"d", "0"}},
     {"claim", false, {"a", "1", "0"}},
-    {"settle", false, {"a", "1", "0"}},
+    {"settle", false, {"a", "1", "0", "12345678", ""}},
     {"retry", false, {"a", "1", "0", "12345678", "1", ""}},
-    {"bury", false, {"a", "1", "0", "2", "5", ""}},
+    {"bury", false, {"a", "1", "0", "2", "5", "", "12345678"}},
     {"ack", false, {"a", "99"}},
     {"claim_known", false, {"-5", "k", HEADER "\1\1crc.b"}},
     {"forget", false, {"0", "0"}},
@@ -83,6 +83,7 @@ static void bury_one(struct scripts *s, const char *id)
 	call_text(s, "2");
 	call_text(s, "5");
 	call_text(s, "");
+	call_due(s, 4);
 	assert_true(is(call_go(s), "OK"));
 }
 

@@ -351,11 +351,11 @@ static void call_each(struct scripts *s)
 
 static void mutate_each(struct scripts *s, bool owner)
 {
-	static const char *const calls[][7] = {
+	static const char *const calls[][8] = {
 	    {"claim", "a", "1", "0"},
-	    {"settle", "x", "1", "0"},
+	    {"settle", "x", "1", "0", "12345678", ""},
 	    {"retry", "a", "1", "0", "12345678", "1", ""},
-	    {"bury", "a", "1", "0", "2", "5", ""},
+	    {"bury", "a", "1", "0", "2", "5", "", "12345678"},
 	    {"ack", "a", "1"},
 	    {"forget", "0", "0"},
 	    {"report", "x", "5"},
@@ -373,7 +373,7 @@ static void mutate_each(struct scripts *s, bool owner)
 		if (!owner && strcmp(calls[i][0], "purge") == 0)
 			continue;
 		(owner ? call_owner : call_client)(s, calls[i][0]);
-		for (int k = 1; k < 7 && calls[i][k]; k++)
+		for (int k = 1; k < 8 && calls[i][k]; k++)
 			call_text(s, calls[i][k]);
 		if (!is(call_go(s), "OK"))
 			fail_msg("%s: %s", calls[i][0], s->reply->str);

@@ -206,6 +206,8 @@ static void a_page_shows_an_entry_without_a_value(void **state)
 	call_text(s, "a");
 	call_text(s, "1");
 	call_text(s, "0");
+	call_due(s, 0);
+	call_text(s, "");
 	assert_int_equal(call_go(s)->element[1]->integer, 2);
 	assert_int_equal(size_of(page(s, true, "", "")), 1);
 }
@@ -338,6 +340,7 @@ static void bury(struct scripts *s, const char *id, uint64_t ver, uint64_t at)
 	call_text(s, "3");
 	call_number(s, at);
 	call_text(s, "");
+	call_due(s, 0);
 	assert_int_equal(call_go(s)->element[1]->integer, 0);
 }
 
