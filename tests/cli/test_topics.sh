@@ -15,6 +15,11 @@ test_topic_keeps_its_settings() {
 	expect 0 durawheel topic set t --retries 0 --backoff 10s --jitter 0
 	expect 0 durawheel topic show t --json
 	grep -q '"retries_max":-1,"backoff_first_us":10000000,"jitter_percent":-1}' out
+	expect 0 durawheel topic set t --retries 0 --backoff 10s --jitter 0 --keep 36h
+	expect 0 durawheel topic show t --json
+	grep -q '"jitter_percent":-1,"keep_us":129600000000}' out
+	expect 0 durawheel topic show t
+	grep -q '^keep  *1d12h$' out
 	expect 0 durawheel topic pause t
 	expect 0 durawheel topic list --json
 	grep -q '"topic":"t","queue":false,"paused":"delivery"' out
@@ -36,6 +41,8 @@ test_topic_refuses_bad_settings_in_words() {
 	says 'write drop-oldest or refuse$'
 	expect 2 durawheel topic set t --queue --hide 10ms
 	says 'hide_us is not 1 s to 12 h'
+	expect 2 durawheel topic set t --keep 91d
+	says 'keep_us is not 0 to 90 days$'
 	expect 2 durawheel topic
 	says 'write set, list, show, pause, resume or drop$'
 }

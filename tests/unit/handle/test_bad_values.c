@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "durawheel/ended.h"
 #include "support/misuse.h"
 
 #define TWO_TO_53 (INT64_C(1) << 53)
@@ -128,6 +129,42 @@ static void late_after_below_zero_is_refused_and_above_saturates(void **state)
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(dw_turn(d), DW_OK);
 	assert_int_equal(seen.starts, 1);
+	close_memory(d);
+}
+
+static void keep_beyond_90_days_is_refused(void **state)
+{
+	static const dw_usec wrong[] = {-1, INT64_MIN, DW_KEEP_MAX + 1, INT64_MAX};
+	dw_usec clock = 1000000;
+	dw *d = open_at(&clock);
+	dw_timer timer = {
+	    .size = sizeof timer, .id = "a", .topic = "t", .due = 1, .keep_us = DW_KEEP_MAX};
+
+	(void)state;
+	assert_int_equal(dw_put(d, &timer, NULL, NULL), DW_OK);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		timer.keep_us = wrong[i];
+		says(d, dw_put(d, &timer, NULL, NULL), DW_EINVAL, "keep_us is not 0 to 90 days");
+	}
+	close_memory(d);
+}
+
+static void once_contradicts_every_mode(void **state)
+{
+	static const unsigned modes[] = {DW_DUE_EARLIEST, DW_DUE_LATEST, DW_DATA_FIRST};
+	dw_usec clock = 1000000;
+	dw *d = open_at(&clock);
+	dw_timer timer = {.size = sizeof timer, .id = "a", .topic = "t", .due = 1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		timer.flags = DW_ONCE | modes[i];
+		says(d, dw_put(d, &timer, NULL, NULL), DW_EINVAL, "DW_ONCE replaces no timer");
+	}
+	timer.flags = DW_ONCE << 1;
+	says(d, dw_put(d, &timer, NULL, NULL), DW_EINVAL, "unknown flags 0x20");
+	timer.flags = DW_ONCE | DW_NEW;
+	assert_int_equal(dw_put(d, &timer, NULL, NULL), DW_OK);
 	close_memory(d);
 }
 
@@ -328,6 +365,8 @@ int main(void)
 	    cmocka_unit_test(delay_at_the_edges_is_exact_and_saturates),
 	    cmocka_unit_test(deadline_of_any_number_is_kept_and_fires_in_order),
 	    cmocka_unit_test(late_after_below_zero_is_refused_and_above_saturates),
+	    cmocka_unit_test(keep_beyond_90_days_is_refused),
+	    cmocka_unit_test(once_contradicts_every_mode),
 	    cmocka_unit_test(patience_of_any_number_is_taken),
 	    cmocka_unit_test(id_of_0_or_256_bytes_is_refused_1_and_255_are_not),
 	    cmocka_unit_test(topic_of_0_or_64_bytes_is_refused_1_and_63_are_not),

@@ -221,6 +221,8 @@ static void wrong_settings_are_refused_in_words(void **state)
 	    {{.backoff_factor = 11}, "backoff_factor"},
 	    {{.jitter_percent = 101}, "jitter_percent"},
 	    {{.limit_us = -1}, "limit_us"},
+	    {{.keep_us = -1}, "keep_us"},
+	    {{.keep_us = DW_DAYS(90) + 1}, "keep_us"},
 	    {{.paused = 4}, "paused"},
 	    {{.max = 5}, "set queue to 1"},
 	    {{.queue = 2}, "queue is 0 or 1"},

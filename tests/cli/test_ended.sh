@@ -1,0 +1,97 @@
+# What became of a timer: topic set --keep, add --keep and --once, and show.
+# shellcheck shell=bash disable=SC2154,SC2034
+
+time='20[0-9-]*T[0-9:.]*Z'
+
+# is_told: a timer that fired, one that was cancelled, one that died, and one that never was.
+is_told() {
+	expect 0 durawheel topic set t --keep 7d
+	for id in fired dead cancelled; do
+		expect 0 durawheel add --topic t --id $id --in 0 --data secret
+	done
+	expect 0 durawheel cancel cancelled
+	expect 0 durawheel run --topic t --until-idle --exec '[ "$DW_ID" = fired ] || exit 100'
+	expect 3 durawheel show fired
+	grep -qx "done $time, attempt 1, [0-9a-z]* late, by .* pid [0-9]*" out
+	expect 3 durawheel show cancelled
+	grep -qx "cancelled $time, attempt 0" out
+	expect 3 durawheel show dead
+	grep -qx "dead $time, GAVE_UP, attempt 1, [0-9a-z]* late, by .* pid [0-9]*" out
+	expect 3 durawheel show never
+	says '^durawheel: never: no such timer; its end would be kept with "durawheel topic set TOPIC --keep 7d"$'
+	[ ! -s out ] || fail "a timer that never was has an end"
+	expect 3 durawheel show --json fired
+	grep -qx '{"id":"fired","topic":"t","end":"done","reason":"","at":[0-9]*,"due":[0-9]*,"started":[0-9]*,"attempt":1,"retries":0,"generation":[0-9]*,"by":".* pid [0-9]*","until":[0-9]*}' out
+	expect 3 durawheel show --json dead
+	grep -q '"end":"dead","reason":"GAVE_UP"' out
+	expect 0 durawheel add --topic t --id fired --in 1h
+	expect 0 durawheel show fired
+	grep -q "^last end  *done $time, " out
+	grep -q '^state  *pending' out
+	expect 0 durawheel show --json fired
+	grep -q '"state":"pending",.*"ended":{"id":"fired",.*"end":"done"' out
+	expect 0 durawheel check
+}
+
+# is_once: an id is let through once while its end is kept.
+is_once() {
+	expect 0 durawheel add --topic u --id hook --in 0 --once --keep 24h
+	expect 4 durawheel add --topic u --id hook --in 0 --once --keep 24h
+	says 'the id has a timer already, or its end is kept: see durawheel show$'
+	expect 0 durawheel run --topic u --until-idle
+	expect 4 durawheel add --topic u --id hook --in 0 --once --keep 24h
+	expect 3 durawheel show hook
+	grep -q '^done ' out
+	expect 0 durawheel add --topic u --id hook --in 0 --new
+	expect 0 durawheel cancel hook
+	expect 0 durawheel add --topic u --id other --in 1h --once
+	expect 4 durawheel add --topic u --id other --in 1h --once
+	expect 0 durawheel cancel other
+	expect 0 durawheel add --topic u --id other --in 1h --once
+}
+
+test_ended_is_told_of_each_kind() {
+	is_told
+}
+
+test_ended_is_told_in_redis() {
+	# shellcheck source=tests/support/redis_server.sh
+	. "$here/../support/redis_server.sh"
+	redis_start "$PWD"
+	export DURAWHEEL_STORE=redis://127.0.0.1:$redis_port
+	is_told
+	is_once
+	redis_stop
+}
+
+test_once_lets_an_id_through_once() {
+	is_once
+}
+
+test_keep_is_refused_in_words() {
+	for keep in 0 91d; do
+		expect 2 durawheel add --topic t --id a --in 0 --keep $keep
+		says "^durawheel: --keep \"$keep\": write at most 90d, and at least 1us$"
+	done
+	expect 2 durawheel add --topic t --id a --in 0 --keep soon
+	expect 2 durawheel add --topic t --id a --in 0 --once --due-latest
+	says 'add: --once replaces no timer: it has no --due-earliest, --due-latest and --data-first$'
+}
+
+# keep goes through list and import, as late_after does.
+test_keep_is_listed_and_imported() {
+	expect 0 durawheel add --topic t --id a --in 1h --keep 36h
+	expect 0 durawheel show a
+	grep -q '^keep  *1d12h$' out
+	expect 0 durawheel list --json
+	grep -q '"keep":"1d12h"' out
+	cp out listed
+	expect 0 durawheel cancel a
+	expect 0 durawheel import listed
+	expect 0 durawheel cancel a
+	expect 3 durawheel show a
+	grep -q '^cancelled ' out
+	echo '{"id":"a","topic":"t","in":"1h","keep":"91d"}' >bad
+	expect 1 durawheel import bad
+	says '"keep" is not 1us to 90d: write that, or leave it out$'
+}
