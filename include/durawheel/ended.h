@@ -17,12 +17,17 @@
  * A timer of a queue topic ends when its message is in the queue. No end is kept of a damaged
  * timer, of one that a put has replaced, and of an occurrence that was missed and skipped.
  *
- * On a full disk, and on a Redis server over its maxmemory, timers still end, but their ends are
- * not kept. A timer that ended while Redis was away (options.journal) gets its end when Redis hears
- * of it: at is then, and started and result are not known. If Redis never hears of the timer, no
- * end is kept. A Redis server that loses its data loses the ends, too.
+ * A put with DW_ONCE is refused with DW_EEXIST if the id has a timer, and also while its last end is
+ * remembered. So an event that may come twice in 24 h, for example a webhook, makes one timer with
+ * DW_ONCE and keep_us = DW_HOURS(24). If no end is kept, DW_ONCE is DW_NEW.
  *
- * Keeping an end costs the store about half of what a settle costs, and about 250 bytes. */
+ * On a full disk (SQLite) timers still end, but their ends are not kept. A timer that ended while
+ * Redis was away (options.journal) gets its end when Redis hears of it: at is then, and started and
+ * result are not known. If Redis never hears of the timer, no end is kept. A Redis server that
+ * loses its data loses the ends, too.
+ *
+ * Cost of an end: 250 bytes in Redis, and 3.5 us of the server, where a claim and a settle together
+ * take 18 us; in SQLite 5 us of CPU, where a timer that fires takes 15 us. */
 #ifndef DURAWHEEL_ENDED_H
 #define DURAWHEEL_ENDED_H
 
