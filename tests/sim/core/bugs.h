@@ -27,7 +27,10 @@
 	X(BATCH_SHIFT, "batch_shift")       /* verdicts of a batch are those of others in it */    \
 	X(NEXT_FROM_NOW, "next_from_now")   /* what comes next is asked of now */                  \
 	X(NEXT_IN_TWO, "next_in_two")       /* NEXT is a settle and a put, with a crash between */ \
-	X(JITTER_REDRAWN, "jitter_redrawn") /* jitter is drawn at random */
+	X(JITTER_REDRAWN, "jitter_redrawn") /* jitter is drawn at random */                        \
+	X(END_LOST, "end_lost")             /* a settle without its end */                         \
+	X(END_EARLY, "end_early")           /* an end without its settle */                        \
+	X(ONCE_AGAIN, "once_again")         /* a put does not ask for the end */
 
 #define FLEET_BUGS(X)                                                                              \
 	X(LATE_START, "late_start")       /* starts due timers after the lease is over */          \
@@ -39,7 +42,10 @@
 	X(PUSH_LOST, "push_lost")         /* nothing is rebuilt after a loss */                    \
 	X(PUSH_FRESH, "push_fresh")       /* a rebuilt timer was never attempted */                \
 	X(DELETE_LOST, "delete_lost")     /* after a loss nothing is deleted again */              \
-	X(NEWER_DAMAGED, "newer_damaged") /* a newer version's timer is taken for damage */
+	X(NEWER_DAMAGED, "newer_damaged") /* a newer version's timer is taken for damage */        \
+	X(END_UNKEPT, "end_unkept")       /* a timer ends without its end */                       \
+	X(END_UNDUE, "end_undue")         /* an end of a settle that is refused */                 \
+	X(ONCE_TWICE, "once_twice")       /* a put does not ask for the end */
 
 #define OUTAGES_BUGS(X)                                                                            \
 	X(BASE_LOST, "base_lost")     /* J7: a row forgets what Redis has under its id */          \

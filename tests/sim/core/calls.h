@@ -32,6 +32,7 @@ struct asked {
 	dw_usec due;
 	dw_usec late_after;
 	struct recurrence rule;
+	bool keeps; /* its end is kept */
 	int status;
 	bool callback;       /* the caller gets an answer */
 	uint64_t life;       /* of the process that called; 0: a client */

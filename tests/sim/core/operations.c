@@ -139,6 +139,7 @@ void operation_purged(struct sim *sim, struct name *name)
 {
 	drop_all_dead(name);
 	name->newer = 0; /* there was no mark */
+	name->kept.of = NULL;
 	for (struct generation *each = name->last; each; each = each->before)
 		each->purged = true;
 	end(name, FATE_CANCELLED);
@@ -283,7 +284,7 @@ static bool leaves_newer(struct sim *sim, const dw_op *op)
 	return true;
 }
 
-void operation_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_role role)
+static void judge(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_role role)
 {
 	if (leaves_newer(sim, op))
 		return;
@@ -305,4 +306,32 @@ void operation_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, 
 	if (op->kind == DW_OP_CLAIM || op->kind == DW_OP_SETTLE || op->kind == DW_OP_RETRY ||
 	    op->kind == DW_OP_BURY || op->kind == DW_OP_NEXT)
 		delivery_applied(sim, op, wanted);
+}
+
+/* is_of_timer: it may change what is stored under its id. */
+static bool is_of_timer(const dw_op *op)
+{
+	switch (op->kind) {
+	case DW_OP_PUT:
+	case DW_OP_CLAIM:
+	case DW_OP_SETTLE:
+	case DW_OP_RETRY:
+	case DW_OP_BURY:
+	case DW_OP_CANCEL:
+	case DW_OP_MOVE:
+	case DW_OP_REQUEUE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void operation_applied(struct sim *sim, const dw_op *op, const dw_head *wanted, dw_role role)
+{
+	struct name *name = is_of_timer(op) ? promises_name(sim, op->id) : NULL;
+	const struct generation *was = name ? name->stored : NULL;
+
+	judge(sim, op, wanted, role);
+	if (name && !sim->trace.broken[0])
+		ends_applied(sim, op, name, was);
 }

@@ -260,9 +260,11 @@ static void put(struct sim *sim)
 	timer.data = &number;
 	timer.data_size = sizeof number;
 	timer.late_after_us = asked->late_after;
-	timer.flags = chance(sim, 2000) ? DW_NEW : 0;
+	timer.flags = chance(sim, 2000) ? (number % 4 < 2 ? DW_ONCE : DW_NEW) : 0;
 	rule = recurrence_rule(&asked->rule);
 	timer.rule = asked->rule.every > 0 ? &rule : NULL;
+	asked->keeps = number % 2 == 0 && !timer.rule;
+	timer.keep_us = asked->keeps ? DW_DAYS(90) : 0;
 	trace(sim, "put", timer.id ? timer.id : "", timer.due, (int64_t)number);
 	status = engine_put(sim->at_work->engine, &timer,
 			    (struct done){.fn = asked->callback ? done : NULL, .user = asked});

@@ -66,6 +66,11 @@ struct name {
 	uint64_t purge_floor;  /* becomes the floor when the purge is answered */
 	uint32_t open;         /* unanswered calls */
 	bool unreported;       /* a call without a callback was made */
+	struct {
+		const struct generation *of; /* the last one whose end is kept; NULL: none is */
+		dw_end end;
+		bool unsure; /* the server has lost data: whatever it has is right */
+	} kept;
 };
 
 struct promises {
@@ -102,6 +107,13 @@ void promises_lower(struct name *, uint64_t number);
 
 /* operation_applied: the store carried out the operation; wanted: its head before that. */
 void operation_applied(struct sim *, const dw_op *, const dw_head *wanted, dw_role);
+
+/* ---- ends.c: the ends that the store keeps -------------------------------------------------- */
+
+/* ends_applied: an operation was carried out; was: what was stored under its id; NULL: nothing.
+ * ends_lost: the server may have lost any end. */
+void ends_applied(struct sim *, const dw_op *, struct name *, const struct generation *was);
+void ends_lost(struct sim *);
 
 /* operation_newer: a client of a newer version stored a timer of its own under that name. */
 void operation_newer(struct sim *, struct name *, const dw_head *);

@@ -12,6 +12,9 @@ struct store_view {
 	/* stored: the timer's row; NULL: none. */
 	dw_row *(*stored)(void *user, const char *id);
 
+	/* ended: the end that is kept of that id, even if it has expired; NULL: none. */
+	dw_row *(*ended)(void *user, const char *id);
+
 	/* may_start: the process at work has the lease for that timer. */
 	bool (*may_start)(void *user, const char *id);
 

@@ -61,6 +61,7 @@ static void tell_put(const struct effect *effect, size_t k, const struct reply *
 	unsigned char value[512];
 	dw_op op = {.kind = DW_OP_PUT,
 		    .id = effect->argv[8 + 2 * k],
+		    .flags = effect->argv[6][k] - '0' >= 16 ? DW_OP_ONCE : 0,
 		    .status = item ? status_of(item) : DW_OK};
 	dw_row *row = NULL;
 

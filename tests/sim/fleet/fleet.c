@@ -14,6 +14,11 @@ static dw_row *fleet_stored(void *user, const char *id)
 	return server_row(&((const struct fleet *)user)->server, id);
 }
 
+static dw_row *fleet_ended(void *user, const char *id)
+{
+	return server_ended(&((const struct fleet *)user)->server, id);
+}
+
 static bool fleet_may_start(void *user, const char *id)
 {
 	const struct fleet *fleet = user;
@@ -272,6 +277,7 @@ void fleet_run(struct sim *sim)
 	sim->several = true;
 	sim->view = (struct store_view){.user = fleet,
 					.stored = fleet_stored,
+					.ended = fleet_ended,
 					.may_start = fleet_may_start,
 					.is_replaced = fleet_is_replaced,
 					.is_lost = fleet_is_lost};

@@ -96,6 +96,12 @@ static enum model_bug bug_of(enum bug bug, bool late)
 		return MODEL_CANCEL_SURE;
 	case BUG_LATE_UNSAID:
 		return MODEL_LATE_UNSAID;
+	case BUG_END_UNKEPT:
+		return MODEL_END_LOST;
+	case BUG_END_UNDUE:
+		return MODEL_END_EARLY;
+	case BUG_ONCE_TWICE:
+		return MODEL_ONCE_AGAIN;
 	default:
 		return MODEL_SOUND;
 	}

@@ -75,6 +75,16 @@ dw_row *server_row(const struct server *server, const char *id)
 	return value ? value_row(&alloc, id, strlen(id), value, size) : NULL;
 }
 
+dw_row *server_ended(const struct server *server, const char *id)
+{
+	struct alloc alloc = memory_alloc(&server->sim->table_account);
+	size_t size;
+	const char *end =
+	    model_value(server->model, server_key(server_shard(server, id), "E"), id, &size);
+
+	return end ? row_new(&alloc, id, end, size) : NULL;
+}
+
 bool server_score(const struct server *server, const char *id, double *ret_score)
 {
 	return model_score(server->model, server_key(server_shard(server, id), "i"), id, ret_score);
@@ -131,6 +141,7 @@ void server_step_clock(struct server *server)
 void server_empty(struct server *server, unsigned shard)
 {
 	model_empty(server->model, server_key(shard, ""));
+	ends_lost(server->sim);
 	server->set_back[shard] = false;
 }
 
@@ -152,6 +163,7 @@ void server_remember(struct server *server)
 void server_set_back(struct server *server)
 {
 	model_set_back(server->model, server->past);
+	ends_lost(server->sim);
 	for (unsigned i = 0; i < server->shard_count; i++)
 		server->set_back[i] = true;
 	server_tick(server);

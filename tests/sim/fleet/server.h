@@ -38,6 +38,9 @@ const char *server_key(unsigned shard, const char *end);
 /* server_row: the timer's row; NULL: it is not stored. */
 dw_row *server_row(const struct server *, const char *id);
 
+/* server_ended: the end that is kept of that id; NULL: none. */
+dw_row *server_ended(const struct server *, const char *id);
+
 /* server_now: by its clock. */
 dw_usec server_now(const struct server *);
 

@@ -1,6 +1,7 @@
 /* One seed: a program, its clients and its store go through faults. Then all faults end, and every
  * promise must be kept. */
 #include "sim/single/single.h"
+#include "store/memory/table_scan.h"
 
 #define EVENTS_MAX 500000u /* a lease is renewed for hours */
 
@@ -14,6 +15,15 @@ static dw_row *single_stored(void *user, const char *id)
 
 	(void)table_apply(single->table, &get, &caller);
 	return get.rows;
+}
+
+static dw_row *single_ended(void *user, const char *id)
+{
+	const struct single *single = user;
+	struct alloc alloc = memory_alloc(&single->sim->table_account);
+	const struct stored_end *end = ends_find(&single->table->ends, id, INT64_MIN);
+
+	return end ? row_new(&alloc, id, end->bytes, end->size) : NULL;
 }
 
 static bool single_may_start(void *user, const char *id)
@@ -240,6 +250,7 @@ void single_run(struct sim *sim)
 
 	sim->view = (struct store_view){.user = single,
 					.stored = single_stored,
+					.ended = single_ended,
 					.may_start = single_may_start,
 					.is_lost = single_is_lost};
 	begin(single);

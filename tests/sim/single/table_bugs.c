@@ -1,4 +1,5 @@
 #include "sim/single/single.h"
+#include "store/memory/table_scan.h"
 
 /* stored: the head of the timer stored under the operation's id. False: there is no such timer. */
 static bool stored(struct single *single, const dw_op *op, const struct table_caller *caller,
@@ -105,8 +106,52 @@ static bool apply_in_two(struct single *single, dw_op *op, const struct table_ca
 	return true;
 }
 
+/* apply_end_early keeps the end of a timer, and does not settle it. */
+static bool apply_end_early(struct single *single, dw_op *op, const struct table_caller *caller)
+{
+	struct timer_table *table = single->table;
+	struct stored_end *end;
+	dw_ended ended;
+	dw_head head;
+
+	if (!stored(single, op, caller, &head) || !chance(single->sim, 1000))
+		return table_apply(table, op, caller);
+	ended_of(op, DW_END_DONE, &head, caller->now, &ended);
+	ended.until = DW_NEVER;
+	end = ends_make(&table->ends, &table->alloc, op->id, &ended);
+	if (end)
+		ends_add(&table->ends, &table->alloc, end);
+	op->status = DW_ESTORE;
+	return true;
+}
+
+static bool apply_end_lost(struct single *single, dw_op *op, const struct table_caller *caller)
+{
+	bool answered = table_apply(single->table, op, caller);
+
+	ends_clear(&single->table->ends, &single->table->alloc);
+	return answered;
+}
+
+static bool apply_once_again(struct single *single, dw_op *op, const struct table_caller *caller)
+{
+	unsigned flags = op->flags;
+	bool answered;
+
+	op->flags &= ~DW_OP_ONCE;
+	answered = table_apply(single->table, op, caller);
+	op->flags |= flags & DW_OP_ONCE;
+	return answered;
+}
+
 bool table_bugs_apply(struct single *single, dw_op *op, const struct table_caller *caller)
 {
+	if (single->sim->bug == BUG_ONCE_AGAIN && op->kind == DW_OP_PUT)
+		return apply_once_again(single, op, caller);
+	if (single->sim->bug == BUG_END_LOST && op->kind == DW_OP_SETTLE)
+		return apply_end_lost(single, op, caller);
+	if (single->sim->bug == BUG_END_EARLY && op->kind == DW_OP_SETTLE)
+		return apply_end_early(single, op, caller);
 	if (op->kind == DW_OP_PUT && single->sim->bug != BUG_NONE)
 		return apply_put(single, op, caller);
 	if (single->sim->bug == BUG_STALE_SETTLE && op->kind == DW_OP_SETTLE)
