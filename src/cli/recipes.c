@@ -86,7 +86,7 @@ static void update(struct recipe *recipe, struct config_topic *topic)
 	recipe->own.running = running;
 	topic->way.words = NULL;
 	if (recipe->batch.max != topic->batch.max || recipe->batch.wait_us != topic->batch.wait_us)
-		recipe->has_handler = false; /* another one replaces it */
+		recipe->is_changed = true;
 	recipe->batch = topic->batch;
 	recipe->is_served = true;
 }

@@ -17,6 +17,7 @@ struct recipe {
 	dw_batch_options batch; /* max 0: one at a time */
 	bool is_served;         /* false: the topic has left the file */
 	bool has_handler;
+	bool is_changed;        /* the handler that it has is of an earlier file */
 	bool is_full;           /* too many wait in the backlog: the others wait in the store */
 	struct backlog backlog; /* of a file only */
 };

@@ -97,16 +97,37 @@ static dw_verdict execute(struct runner *runner, struct job_way *way, const dw_f
 	return DW_RETRY;
 }
 
+/* judge: a topic may have half of the room that all leave free. It is full until its backlog has
+ * half of that, because the claimed timers of a full topic go back to the store. */
+static void judge(const struct runner *runner, struct recipe *recipe)
+{
+	size_t bytes, used = held(runner, &bytes) + batch_size(runner);
+	size_t share = used < DW_HOLDS_MAX ? (DW_HOLDS_MAX - used) / 2 : 0;
+	size_t bytes_max = TOPIC_BYTES_MAX;
+
+	if (recipe->is_full) {
+		share /= 2;
+		bytes_max /= 2;
+	}
+	recipe->is_full = recipe->backlog.count > share || recipe->backlog.bytes > bytes_max;
+}
+
+static int handle_all(struct runner *, bool tells);
+
 /* execute_later: what comes after a waiting delivery waits behind it. */
 static dw_verdict execute_later(struct runner *runner, struct recipe *recipe,
 				const dw_firing *firings, size_t count, bool is_batch)
 {
 	if (!recipe->backlog.first && !job_way_is_full(recipe->way))
 		return execute(runner, recipe->way, firings, count, is_batch);
-	if (backlog_put(&recipe->backlog, firings, count, is_batch))
-		return DW_HOLD;
-	warn("%s: out of memory; it is tried again later", firings->id);
-	return DW_RETRY;
+	if (!backlog_put(&recipe->backlog, firings, count, is_batch)) {
+		warn("%s: out of memory; it is tried again later", firings->id);
+		return DW_RETRY;
+	}
+	judge(runner, recipe);
+	if (runner->recipes.of_file && recipe->is_full)
+		(void)handle_all(runner, false);
+	return DW_HOLD;
 }
 
 static dw_verdict run_fires(dw *d, const dw_firing *firing, void *user)
@@ -208,21 +229,6 @@ static void start_waiting(struct runner *runner, struct recipe *recipe)
 	}
 }
 
-/* judge: a topic may have half of the room that all leave free. It is full until its backlog has
- * half of that, because the claimed timers of a full topic go back to the store. */
-static void judge(const struct runner *runner, struct recipe *recipe)
-{
-	size_t bytes, used = held(runner, &bytes);
-	size_t share = used < DW_HOLDS_MAX ? (DW_HOLDS_MAX - used) / 2 : 0;
-	size_t bytes_max = TOPIC_BYTES_MAX;
-
-	if (recipe->is_full) {
-		share /= 2;
-		bytes_max /= 2;
-	}
-	recipe->is_full = recipe->backlog.count > share || recipe->backlog.bytes > bytes_max;
-}
-
 /* is_of_each: batches for all topics. Each of them gets a handler of its own when its first timer
  * is due, because a batch has one topic. */
 static bool is_of_each(const struct recipe *recipe)
@@ -235,16 +241,19 @@ static int handle_one(struct runner *runner, struct recipe *recipe, bool wanted)
 {
 	int status;
 
-	if (recipe->has_handler == wanted || is_of_each(recipe))
+	if (is_of_each(recipe) ||
+	    (recipe->has_handler == wanted && !(wanted && recipe->is_changed)))
 		return DW_OK;
 	if (wanted && recipe->batch.max > 0)
 		status =
 		    dw_on_batch(runner->d, recipe->topic, &recipe->batch, run_fires_batch, runner);
 	else
 		status = dw_on(runner->d, recipe->topic, wanted ? run_fires : NULL, runner);
-	if (status == DW_OK)
-		recipe->has_handler = wanted;
-	return status;
+	if (status != DW_OK)
+		return status;
+	recipe->has_handler = wanted;
+	recipe->is_changed = false;
+	return DW_OK;
 }
 
 static bool has_full_topic(const struct recipes *recipes)
@@ -321,12 +330,12 @@ bool run_fire_knows(struct runner *runner, const char *topic)
 
 void run_fire_next(struct runner *runner)
 {
-	if (runner->recipes.of_file && !runner->stop) {
-		for (size_t i = 0; i < runner->recipes.count; i++) {
-			start_waiting(runner, runner->recipes.all[i]);
+	for (size_t i = 0; i < runner->recipes.count; i++) {
+		start_waiting(runner, runner->recipes.all[i]);
+		if (runner->recipes.of_file)
 			judge(runner, runner->recipes.all[i]);
-		}
-		(void)handle_all(runner, false);
 	}
+	if (runner->recipes.of_file && !runner->stop)
+		(void)handle_all(runner, false);
 	regulate(runner);
 }

@@ -1,4 +1,4 @@
-# run --config: a command for each topic, SIGHUP, and how run writes its log.
+# run --config: its faults, a command for each topic, SIGHUP; and --stop-patience.
 # shellcheck shell=bash disable=SC2154,SC2034,SC2016
 
 # config LINE...: the file run.conf.
@@ -67,6 +67,7 @@ test_config_names_the_line_of_each_fault() {
 	faulty 1 'no section \[topic\]: write' '[topic]' "$ok"
 	faulty 1 'no section \[topic\]: write' '[topic  ]' "$ok"
 	faulty 1 '\[topic xx*\]: write a name of 1 to 63 bytes' "[topic $(text 64)]" "$ok"
+	faulty 1 '\[topic a\\x07\]: write UTF-8 without control' "$(printf '[topic a\007]')" "$ok"
 	faulty 1 'a section ends with \]' '[topic a' "$ok"
 	faulty 3 'a section ends with \].*a comment has a line of its own' '[topic b]' "$ok" \
 		'[topic a] ; why' "$ok"
@@ -360,6 +361,35 @@ test_config_hangup_reads_it_again() {
 	stop_owner
 }
 
+test_config_hangup_changes_batches_and_lines() {
+	program say 'echo "$DW_COUNT/$DW_ID" >>ran'
+	config '[topic a]' "exec = $PWD/say" 'batch = 5'
+	start --config run.conf
+	due_now a 1
+	await grep -qx '1/' ran
+	config '[topic a]' "exec = $PWD/say"
+	reload
+	logs 'read again'
+	due_now a 2
+	await grep -qx '/2' ran
+	config '[topic a]' 'line = yes'
+	reload
+	await has_log 2 'read again'
+	due_now a 3
+	await grep -q '^{"id":"3".*"data":""}$' fired
+	config '[topic a]' "exec = $PWD/say" 'batch = 2'
+	reload
+	await has_log 3 'read again'
+	due_now a 4
+	await has_exactly 2 '1/' ran
+	stop_owner
+}
+
+# has_exactly N LINE FILE: so many lines are this one.
+has_exactly() {
+	[ "$(grep -cxF "$2" "$3")" = "$1" ]
+}
+
 test_config_hangup_with_a_fault_changes_nothing() {
 	config '[topic a]' 'shell = yes' 'exec = echo first $DW_ID >>ran'
 	start --config run.conf
@@ -445,89 +475,4 @@ test_config_stop_patience_is_kept() {
 	says '^durawheel: --stop-patience 601s: write at most 10m$'
 	expect 2 durawheel run --stop-patience soon
 	says '^durawheel: --stop-patience "soon" '
-}
-
-# ---- The log ---------------------------------------------------------------------------------
-
-test_log_text_begins_with_time_and_level() {
-	due_now t a
-	expect 0 durawheel run --until-idle --exec 'exit 100'
-	stamp='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z'
-	! grep -Ev "^$stamp (info|warn|error) durawheel: " err || fail 'a line without'
-	grep -qE "^$stamp info durawheel: running, 1 timers loaded$" err
-	grep -qE "^$stamp warn durawheel: a: the command exits with 100 \(attempt 1\)$" err
-	[ "$(date -u +%Y-%m-%dT%H)" = "$(head -c 13 err)" ] || sleep 1 # the hour may have changed
-	expect 2 durawheel run --log xml
-	says '^durawheel: --log "xml": write text, json or journal$'
-}
-
-test_log_json_has_a_line_each() {
-	due_now t 'a"b\c'
-	expect 0 durawheel run --until-idle --log json --exec 'exit 100'
-	python3 - <<'EOF'
-import json, re
-lines = [json.loads(line) for line in open("err")]
-assert lines, "nothing"
-for line in lines:
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"]), line
-    assert line["level"] in ("info", "warn", "error"), line
-assert any(line["message"] == "running, 1 timers loaded" and line["level"] == "info"
-           for line in lines), lines
-assert any(line["message"] == 'a"b\\c: the command exits with 100 (attempt 1)' and
-           line["level"] == "warn" for line in lines), lines
-EOF
-}
-
-test_log_is_for_the_journal_if_it_is_stderr() {
-	: >log
-	stream=$(stat -c %d:%i log)
-	JOURNAL_STREAM=$stream durawheel run --until-idle 2>log
-	grep -qx '<6>running, 0 timers loaded' log
-	! grep -v '^<[346]>' log || fail 'a line without a level'
-	JOURNAL_STREAM=1:1 durawheel run --until-idle 2>log
-	grep -q 'Z info durawheel: running, 0 timers loaded' log
-	durawheel run --until-idle --log journal 2>log
-	grep -qx '<6>running, 0 timers loaded' log
-}
-
-# A warning that comes again and again is written once in 10 s.
-test_log_leaves_repetitions_out() {
-	due_now t a
-	due_now u b
-	start --topic none
-	await has_log 2 'no handler for topic'
-	expect 0 durawheel cancel a
-	due_now t a
-	expect 0 durawheel cancel a
-	due_now t a
-	sleep 0.5
-	has_log 2 'no handler for topic'
-	stop_owner
-}
-
-# No line of the log has data or a password.
-test_log_has_no_data_and_no_password() {
-	expect 0 durawheel add --topic t --id a --data secret-of-ada --in 0s
-	config '[run]' 'store = redis://:secret-word@127.0.0.1:1' '[topic t]' 'exec = false'
-	for form in text json journal; do
-		expect 6 timeout 60 durawheel run --config run.conf --log $form
-		[ -s err ]
-		! grep -q secret err || fail "$(cat err)"
-		durawheel run --log $form --exec 'exit 3' >out 2>log &
-		owner=$!
-		await grep -q 'the command exits with 3' log
-		stop_owner
-		! grep -q secret log || fail "$(cat log)"
-	done
-	config '[run]' 'store = redis://:secret-word@127.0.0.1:1' 'lease = redis://:secret-word@h' \
-		'redis://:secret-word@h = 3' 'shards = //x:secret-word@y' '[topic t]' 'exec = false'
-	expect 2 durawheel run --config run.conf --check
-	! grep -q secret err || fail "$(cat err)"
-	config '[topic t]' 'exec = true'
-	start --config run.conf
-	config '[run]' 'store = redis://:secret-word@127.0.0.1:1' '[topic t]' 'exec = true'
-	reload
-	logs 'store takes effect after a restart'
-	! grep -q secret log || fail "$(cat log)"
-	stop_owner
 }
