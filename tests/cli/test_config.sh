@@ -361,6 +361,32 @@ test_config_hangup_reads_it_again() {
 	stop_owner
 }
 
+# What was kept ready for a topic that has left the file goes back to the store.
+test_config_hangup_gives_back_what_waits() {
+	program old 'touch began; until [ -e go ]; do sleep 0.05; done'
+	program new 'echo new $DW_ID $DW_ATTEMPT >>ran'
+	config '[topic a]' "exec = $PWD/old" 'jobs = 1' '[topic b]' 'exec = true'
+	due_now a 1 2
+	start --config run.conf
+	await test -e began
+	await has_topic_numbers a '"running":2'
+	config '[topic b]' 'exec = true'
+	reload
+	await has_topic_numbers a '"running":1'
+	touch go
+	await grep -q '"id":"1".*"exit":0' fired
+	config '[topic a]' "exec = $PWD/new"
+	reload
+	await grep -qx 'new 2 [2-9]' ran
+	stop_owner
+	! grep -q 'is delivered and not settled' log || fail "$(cat log)"
+}
+
+# has_topic_numbers TOPIC PATTERN: what topic list says of it.
+has_topic_numbers() {
+	durawheel topic list --json | grep "\"topic\":\"$1\"" | grep -q "$2"
+}
+
 test_config_hangup_changes_batches_and_lines() {
 	program say 'echo "$DW_COUNT/$DW_ID" >>ran'
 	config '[topic a]' "exec = $PWD/say" 'batch = 5'
