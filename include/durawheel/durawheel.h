@@ -240,8 +240,7 @@ typedef struct dw_options {
 	void *on_firing_done_user;
 } dw_options;
 
-/* The store must exist. dw_open makes no file; it returns DW_ENOENT if there is none, or an empty
- * one. A namespace in Redis without timers opens. */
+/* dw_open makes no file: DW_ENOENT if there is none, or an empty one. A namespace may be empty. */
 #define DW_EXISTING 1u
 
 /* dw_open opens the store. An owner starts to load its timers: overdue timers fire first, in the
@@ -490,8 +489,7 @@ typedef struct dw_timer {
 	 * own time; to limit all retries together, keep the first due in data. */
 	dw_usec late_after_us;
 	unsigned flags; /* DW_NEW, DW_ONCE, DW_DUE_EARLIEST, DW_DUE_LATEST, DW_DATA_FIRST */
-	/* Makes the timer recurring: see durawheel/rule.h. due is ignored then, and
-	 * late_after_us must be 0. NULL: it fires once. */
+	/* A recurring timer: durawheel/rule.h. due is ignored, late_after_us is 0. NULL: once. */
 	const dw_rule *rule;
 	dw_usec wait_max_us; /* DW_DUE_LATEST: not later than so long after the first put since
 			      * the last delivery or cancel; 0: no limit */
@@ -670,6 +668,8 @@ typedef struct dw_info {
 	const char *why;    /* the last DW_RETRY: what dw_why() has said; NULL: nothing */
 	const char *rule;   /* as dw_rule_parse() reads it; NULL: the timer fires once */
 	dw_usec occurrence; /* as dw_firing.occurrence; 0: no rule */
+	dw_usec rule_end;   /* by its end or count; no occurrence is later; DW_NEVER: it has none */
+	uint32_t missed;    /* as dw_firing.missed */
 	dw_usec keep_us;    /* as in dw_timer */
 } dw_info;
 

@@ -86,6 +86,8 @@ const struct command commands[] = {
 	.synopsis = "ID [--json]",
 	.help = "  --json            as a line of JSON, the keys of list --json\n"
 		"\n"
+		"Of a recurring timer it shows the pending occurrence, the rule, and the next\n"
+		"occurrence; durawheel when ID shows more.\n"
 		"Exit 3: there is no such timer.\n",
 	.example = "durawheel show order:42",
 	.options = OPTIONS(OPT_JSON),
@@ -411,9 +413,10 @@ const struct command commands[] = {
     {
 	.name = "when",
 	.summary = "shows when a rule comes next, in UTC and local time",
-	.synopsis = "(--cron EXPRESSION | --every DURATION) [--zone Z] [--from TIME]\n"
-		    "    [--until TIME] [--except DATE,...] [--count N] [--json]",
-	.help = "  --cron EXPRESSION minute hour day month weekday, or with seconds first:\n"
+	.synopsis = "(ID | --cron EXPRESSION | --every DURATION) [--zone Z] [--from T]\n"
+		    "    [--until T] [--except DATE,...] [--count N] [--json]",
+	.help = "  ID                the rule of a stored timer, from its pending occurrence on\n"
+		"    --cron EXPRESSION minute hour day month weekday, or with seconds first:\n"
 		"                    * 1,15 mon-fri */5 L mon#2 fri#L, or @daily ...\n"
 		"  --every DURATION  a period from --from on: 90s, 24h ...\n"
 		"  --zone Z          an IANA name, Europe/London (default: UTC)\n"
@@ -427,6 +430,7 @@ const struct command commands[] = {
 	.example = "durawheel when --cron '30 1 * * *' --zone Europe/London",
 	.options = OPTIONS(OPT_CRON, OPT_EVERY, OPT_ZONE, OPT_FROM, OPT_UNTIL, OPT_EXCEPT,
 			   OPT_COUNT_SHOWN, OPT_JSON),
+	.words_max = 1,
 	.run = command_when,
     },
     {

@@ -125,7 +125,7 @@ _durawheel_of_store()
 			_durawheel_ask list --limit 100
 		)
 		;;
-	*,--prefix | cancel,[!-]* | move,[!-]* | show,[!-]*)
+	*,--prefix | cancel,[!-]* | move,[!-]* | show,[!-]* | when,[!-]*)
 		_durawheel_offer id "$word" < <(
 			_durawheel_ask list --limit 100 ${word:+--prefix "$word"})
 		;;

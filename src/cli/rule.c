@@ -90,6 +90,21 @@ int rule_of_options(const struct options *options, const char *command,
 	return code == EXIT_DONE ? read_span(options, OPT_MISSED_AGE, &rule->missed_age_us) : code;
 }
 
+int rule_of_info(const dw_info *info, const char *command, dw_rule **ret_rule)
+{
+	char message[DW_MESSAGE_SIZE] = "out of memory";
+	int status = dw_rule_parse(info->rule, ret_rule, message);
+
+	if (status != DW_OK)
+		return complain(exit_of(status), "%s: %.300s: %s", command, info->id, message);
+	/* A period and a count began when the timer was put. */
+	if ((*ret_rule)->start == 0 && (*ret_rule)->every > 0)
+		(*ret_rule)->start = info->occurrence;
+	(*ret_rule)->count = 0;
+	(*ret_rule)->end = info->rule_end == DW_NEVER ? 0 : info->rule_end;
+	return EXIT_DONE;
+}
+
 void rule_words_free(struct rule_words *words)
 {
 	free(words->dates);

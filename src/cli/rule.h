@@ -18,6 +18,10 @@ struct rule_words {
 /* rule_is_given: are there --every or --cron? */
 bool rule_is_given(const struct options *);
 
+/* rule_of_info reads the rule of a stored timer: its occurrences are those after info->occurrence.
+ * Free it with dw_rule_free(). EXIT_DONE, or complains. */
+int rule_of_info(const dw_info *, const char *command, dw_rule **ret_rule);
+
 /* rule_of_options reads the rule; command is for messages. The rule itself is checked when it is
  * used. EXIT_DONE, or complains. Call rule_words_free() in both cases; *ret_words starts as zero.
  * */

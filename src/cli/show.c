@@ -7,6 +7,7 @@
 #include "cli/ending.h"
 #include "cli/errors.h"
 #include "cli/line.h"
+#include "cli/rule.h"
 #include "cli/session.h"
 #include "cli/table.h"
 #include "durawheel/ended.h"
@@ -19,6 +20,21 @@ struct show {
 	struct ending ending;
 };
 
+/* print_next: the occurrence after the pending one; nothing, if it is the last one. */
+static void print_next(const dw_info *info)
+{
+	dw_rule *rule;
+	dw_usec next;
+
+	if (rule_of_info(info, "show", &rule) != EXIT_DONE)
+		return; /* its zone may be unknown here; the rest is shown all the same */
+	if (dw_rule_next(rule, info->occurrence, &next, 1, NULL) == 1)
+		table_row_time("next", next);
+	else
+		table_row_text("next", "none", strlen("none"));
+	dw_rule_free(rule);
+}
+
 static void print(const dw_info *info, const struct ending *ending)
 {
 	table_row_text("id", info->id, strlen(info->id));
@@ -27,6 +43,9 @@ static void print(const dw_info *info, const struct ending *ending)
 	if (info->rule) {
 		table_row_time("occurrence", info->occurrence);
 		table_row_text("rule", info->rule, strlen(info->rule));
+		print_next(info);
+		if (info->missed > 0)
+			table_row_count("missed", info->missed);
 	}
 	table_row_text("state", state_name(info->state), strlen(state_name(info->state)));
 	table_row_count("attempt", info->attempt);

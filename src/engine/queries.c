@@ -44,6 +44,8 @@ static bool show_row(struct page *page, size_t count, const dw_row *row)
 	if (status == DW_OK && record_rule(row->body, &rule)) {
 		info->rule = rule.text;
 		info->occurrence = rule.occurrence;
+		info->rule_end = rule.until;
+		info->missed = rule.missed;
 	}
 	if (status == DW_OK)
 		info->keep_us = record_keep(row->body);

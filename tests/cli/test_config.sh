@@ -363,8 +363,8 @@ test_config_hangup_reads_it_again() {
 
 # What was kept ready for a topic that has left the file goes back to the store.
 test_config_hangup_gives_back_what_waits() {
-	program old 'touch began; until [ -e go ]; do sleep 0.05; done'
-	program new 'echo new $DW_ID $DW_ATTEMPT >>ran'
+	program_is old 'touch began; until [ -e go ]; do sleep 0.05; done'
+	program_is new 'echo new $DW_ID $DW_ATTEMPT >>ran'
 	config '[topic a]' "exec = $PWD/old" 'jobs = 1' '[topic b]' 'exec = true'
 	due_now a 1 2
 	start --config run.conf
@@ -388,7 +388,7 @@ has_topic_numbers() {
 }
 
 test_config_hangup_changes_batches_and_lines() {
-	program say 'echo "$DW_COUNT/$DW_ID" >>ran'
+	program_is say 'echo "$DW_COUNT/$DW_ID" >>ran'
 	config '[topic a]' "exec = $PWD/say" 'batch = 5'
 	start --config run.conf
 	due_now a 1

@@ -62,3 +62,50 @@ test_when_needs_no_store() {
 	expect 0 durawheel when --every 1h --store sqlite:absent/timers.db
 	[ ! -e absent ]
 }
+
+test_when_of_a_stored_timer() {
+	expect 0 durawheel add --topic t --id c --cron '30 1 * * *' --zone Europe/London \
+		--from 2099-10-23T00:00:00Z
+	expect 0 durawheel when c --count 3
+	prints '2099-10-23T00:30:00Z  2099-10-23T01:30:00+01:00
+2099-10-24T00:30:00Z  2099-10-24T01:30:00+01:00
+2099-10-25T00:30:00Z  2099-10-25T01:30:00+01:00  comes twice: the first'
+	expect 0 durawheel show c
+	grep -q '^next  *2099-10-24T00:30:00.000000Z, in ' out
+	expect 0 durawheel move c --at 2099-10-23T12:00:00Z
+	expect 0 durawheel when c --count 2
+	due='is due at 2099-10-23T12:00:00.000000Z'
+	prints "2099-10-23T00:30:00Z  2099-10-23T01:30:00+01:00  $due
+2099-10-24T00:30:00Z  2099-10-24T01:30:00+01:00"
+	expect 0 durawheel when --json c --count 1
+	grep -qF '{"occurrence":4096398600000000,"local":"2099-10-23T01:30:00+01:00",' out
+	grep -qF "+01:00\",\"note\":\"$due\"}" out
+}
+
+# A period and a count began when the timer was put, and go on from there.
+test_when_of_a_stored_timer_goes_on_where_it_is() {
+	expect 0 durawheel add --topic t --id e --every 20ms --times 50
+	expect 0 durawheel when e --count 100
+	is_counted out 50
+	cp out all
+	expect 124 timeout 0.5 durawheel run
+	[ -s out ]
+	expect 0 durawheel when e --count 100
+	[ "$(wc -l <out)" -lt 50 ]
+	tail -n 1 all >last
+	tail -n 1 out | cmp - last
+	! grep -vqFf all out
+	expect 0 timeout 60 durawheel run --until-idle
+	expect 3 durawheel when e
+	says 'e: '
+}
+
+test_when_of_an_id_says_what_is_wrong() {
+	expect 0 durawheel add --topic t --id once --in 1h
+	expect 1 durawheel when once
+	says 'once has no rule'
+	expect 3 durawheel when absent
+	expect 2 durawheel when once --cron @daily
+	says 'once has its own rule'
+	expect 2 durawheel when once other
+}
