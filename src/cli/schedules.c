@@ -8,8 +8,6 @@
 
 enum { TIMES = 3 };
 
-/* A walk of a million timers takes half a minute: then two minutes pass before the next one. */
-#define PAUSE 4 /* times what the walk took */
 #define PAUSE_MIN DW_SECONDS(1)
 
 /* ---- The walk -------------------------------------------------------------------------------- */
@@ -33,7 +31,7 @@ void schedules_want(struct schedules *schedules, dw_usec steady)
 static void schedules_end(struct schedules *schedules, int status)
 {
 	dw_usec steady = session_steady();
-	dw_usec pause = PAUSE * (steady - schedules->began);
+	dw_usec pause = steady - schedules->began; /* as long as the walk took */
 
 	schedules->status = status;
 	schedules->next_at = steady + (pause > PAUSE_MIN ? pause : PAUSE_MIN);

@@ -2,6 +2,7 @@
 #include "bench/lookers.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,7 +30,7 @@ static struct shared {
 } * shared;
 
 static pid_t process;
-static int orders[2]; /* a pipe: the port, as an int */
+static int orders[2]; /* a pipe: the port, as an int. No server may keep its end open */
 
 /* Of the child. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -184,7 +185,7 @@ void lookers_fork(void)
 {
 	shared =
 	    mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	bench_require(shared != MAP_FAILED && pipe(orders) == 0, "memory and a pipe");
+	bench_require(shared != MAP_FAILED && pipe2(orders, O_CLOEXEC) == 0, "memory and a pipe");
 	process = fork();
 	bench_require(process >= 0, "fork");
 	if (process == 0) {
