@@ -49,6 +49,7 @@ void cancel_command(struct faults *);
 void kill_import(struct faults *);
 void kill_put(struct faults *);
 void kill_rules(struct faults *);
+void kill_ends(struct faults *);
 void order(struct faults *);
 void order_killed(struct faults *);
 void stop_continue(struct faults *);

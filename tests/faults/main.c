@@ -15,6 +15,7 @@ static const struct faults_test tests[] = {
     {"kill_import", kill_import},
     {"kill_put", kill_put},
     {"kill_rules", kill_rules},
+    {"kill_ends", kill_ends},
     {"order", order},
     {"order_killed", order_killed},
     {"stop_continue", stop_continue},
