@@ -1,24 +1,30 @@
--- orphans: ids with an entry in the order and no value, or with a value and no entry. Our scripts
--- never leave an orphan: another program has written or deleted there. Reads only.
+-- orphans: ids with an entry in the order and no value, or with a value and no entry; and the same
+-- of ends and their times. Our scripts never leave an orphan: another program has written or deleted
+-- there. Reads only.
 --
 -- KEYS      the nine of the shard
--- ARGV      1 'z' entries without a value, 'h' values without an entry   2 cursor, '0' at the start
+-- ARGV      1 'z' entries without a value, 'h' values without an entry, 'x' times without an end, 'E'
+--           ends without a time   2 cursor, '0' at the start
 -- returns   {cursor ('0' at the end), id, ...}
 -- cost      O(500)
+local order, values = TIMERS, VALUES
+if ARGV[1] == 'x' or ARGV[1] == 'E' then
+	order, values = UNTILS, ENDS
+end
 local ids = {}
 local page
 
-if ARGV[1] == 'z' then
-	page = call('ZSCAN', TIMERS, ARGV[2], 'COUNT', 500)
+if ARGV[1] == 'z' or ARGV[1] == 'x' then
+	page = call('ZSCAN', order, ARGV[2], 'COUNT', 500)
 	for k = 1, #page[2], 2 do
-		if call('HEXISTS', VALUES, page[2][k]) == 0 then
+		if call('HEXISTS', values, page[2][k]) == 0 then
 			insert(ids, page[2][k])
 		end
 	end
 else
-	page = call('HSCAN', VALUES, ARGV[2], 'COUNT', 500)
+	page = call('HSCAN', values, ARGV[2], 'COUNT', 500)
 	for k = 1, #page[2], 2 do
-		if not call('ZSCORE', TIMERS, page[2][k]) then
+		if not call('ZSCORE', order, page[2][k]) then
 			insert(ids, page[2][k])
 		end
 	end

@@ -228,7 +228,7 @@ void both_dead_page(struct both *both)
 void both_orphans(struct both *both)
 {
 	both_begin_script(both, "orphans", "n");
-	both_text(both, both_draw(both, 2) ? "z" : "h");
+	both_text(both, (const char *const[]){"z", "h", "x", "E"}[both_draw(both, 4)]);
 	both_text(both, "0");
 	both_plainly(both);
 }

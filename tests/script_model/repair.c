@@ -10,9 +10,12 @@ enum { AT = 7, PAGE = 500 };
 /* model_orphans: its cursor is how many have been looked at, which is another one than Redis's. */
 void model_orphans(struct run *run)
 {
-	bool in_order = same(arg(run, 1), text_of("z"));
-	const struct key *all = in_order ? run->timers : run->values;
-	const struct key *others = in_order ? run->values : run->timers;
+	bool in_order = same(arg(run, 1), text_of("z")) || same(arg(run, 1), text_of("x"));
+	bool of_ends = same(arg(run, 1), text_of("x")) || same(arg(run, 1), text_of("E"));
+	const struct key *order = of_ends ? run->untils : run->timers;
+	const struct key *values = of_ends ? run->ends : run->values;
+	const struct key *all = in_order ? order : values;
+	const struct key *others = in_order ? values : order;
 	size_t from = (size_t)number_of(arg(run, 2));
 	size_t until = all->count > from + PAGE ? from + PAGE : all->count;
 	size_t count = 0;

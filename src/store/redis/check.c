@@ -2,9 +2,9 @@
  * others in between. The stages of a shard: 1. the types of its keys; a key of a wrong type is
  * reported, and the stages that need it are left out. 2. The entries of the sorted set, each with
  * its value. 3. The values without an entry. 4. The members of the index by topic that are not
- * those of a timer, and timers without their member. 5. The dead letters. 6. The length of the
- * inbox. The check only reads. Timers come and go meanwhile, but each page shows one moment, so this never
- * looks like a flaw. */
+ * those of a timer, and timers without their member. 5. The ends without a time, and the times
+ * without an end. 6. The dead letters. 7. The length of the inbox. The check only reads. Timers come
+ * and go meanwhile, but each page shows one moment, so this never looks like a flaw. */
 #include "store/redis/check.h"
 
 #include <inttypes.h>
@@ -26,6 +26,8 @@ enum stage {
 	STAGE_VALUES,
 	STAGE_INDEX,
 	STAGE_UNINDEXED,
+	STAGE_ENDS,
+	STAGE_UNTILS,
 	STAGE_LETTERS,
 	STAGE_INBOX,
 	STAGES
@@ -41,7 +43,7 @@ struct store_check {
 	unsigned shard;
 	enum stage stage;
 	unsigned strange;        /* KEY_BIT of each key of this shard that has a wrong type */
-	struct walk_place place; /* from STAGE_VALUES to STAGE_UNINDEXED its score is the cursor */
+	struct walk_place place; /* from STAGE_VALUES to STAGE_UNTILS its score is the cursor */
 };
 
 static void next_page(struct redis_store *, struct store_check *);
@@ -145,6 +147,8 @@ static bool is_readable(const struct store_check *check)
 	    [STAGE_VALUES] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
 	    [STAGE_INDEX] = KEY_BIT(KEY_INDEX) | KEY_BIT(KEY_H),
 	    [STAGE_UNINDEXED] = KEY_BIT(KEY_INDEX) | KEY_BIT(KEY_H),
+	    [STAGE_ENDS] = KEY_BIT(KEY_ENDS) | KEY_BIT(KEY_UNTILS),
+	    [STAGE_UNTILS] = KEY_BIT(KEY_ENDS) | KEY_BIT(KEY_UNTILS),
 	    [STAGE_LETTERS] = KEY_BIT(KEY_DEAD) | KEY_BIT(KEY_LETTERS),
 	    [STAGE_INBOX] = KEY_BIT(KEY_INBOX)};
 
@@ -193,7 +197,9 @@ static void check_ids(struct redis_store *store, struct store_check *check,
 	static const char *const flaws[STAGES] = {
 	    [STAGE_VALUES] = "has a value, but no entry in the sorted set",
 	    [STAGE_INDEX] = "has a member in the index by topic that differs from the timer",
-	    [STAGE_UNINDEXED] = "has no member in the index by topic"};
+	    [STAGE_UNINDEXED] = "has no member in the index by topic",
+	    [STAGE_ENDS] = "has an end that nobody knows how long to keep",
+	    [STAGE_UNTILS] = "has the time of an end, but no end"};
 
 	for (size_t i = 1; i < reply->count; i++)
 		flaw(store, check, reply->items[i].bytes, 0, flaws[check->stage]);
@@ -295,7 +301,7 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 	request_free(store, request);
 	if (check->stage == STAGE_TYPES)
 		check_types(store, check, reply);
-	else if (check->stage >= STAGE_VALUES && check->stage <= STAGE_UNINDEXED)
+	else if (check->stage >= STAGE_VALUES && check->stage <= STAGE_UNTILS)
 		check_ids(store, check, reply);
 	else if (check->stage == STAGE_INBOX)
 		check_inbox(store, check, reply);
@@ -313,8 +319,12 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		call_begin_rare(store, SCRIPT_TYPES, shard);
 		return;
 	case STAGE_VALUES:
+	case STAGE_ENDS:
+	case STAGE_UNTILS:
 		call_begin_rare(store, SCRIPT_ORPHANS, shard);
-		command_text(words, "h");
+		command_text(words, check->stage == STAGE_VALUES ? "h"
+				    : check->stage == STAGE_ENDS ? "E"
+								 : "x");
 		command_text(words, check->place.score[0] ? check->place.score : "0");
 		return;
 	case STAGE_INDEX:
