@@ -1,6 +1,7 @@
 #include "cli/errors.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,10 +89,10 @@ static const char *as_key(char *message)
 }
 
 #if defined(__GNUC__)
-__attribute__((format(printf, 2, 0)))
+__attribute__((format(printf, 3, 0)))
 #endif
 static void
-speak(enum log_level level, const char *format, va_list arguments)
+speak(enum log_level level, bool may_repeat, const char *format, va_list arguments)
 {
 	char message[MESSAGE_SIZE], placed[MESSAGE_SIZE + PLACE_SIZE];
 	char line[sizeof placed * TEXT_STEP_SIZE];
@@ -105,7 +106,7 @@ speak(enum log_level level, const char *format, va_list arguments)
 		(void)snprintf(placed, sizeof placed, "%s", message); /* it fits */
 	mask(placed);
 	(void)text_escape(placed, strlen(placed), line, sizeof line);
-	log_write(level, line);
+	log_write(level, may_repeat, line);
 }
 
 int complain(int code, const char *format, ...)
@@ -113,7 +114,7 @@ int complain(int code, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	speak(code == EXIT_DONE ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, format, arguments);
+	speak(code == EXIT_DONE ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, true, format, arguments);
 	va_end(arguments);
 	return code;
 }
@@ -123,6 +124,15 @@ void warn(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	speak(LOG_LEVEL_WARN, format, arguments);
+	speak(LOG_LEVEL_WARN, false, format, arguments);
+	va_end(arguments);
+}
+
+void warn_each(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	speak(LOG_LEVEL_WARN, true, format, arguments);
 	va_end(arguments);
 }

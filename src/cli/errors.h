@@ -30,8 +30,14 @@ int complain(int code, const char *format, ...)
 #endif
     ;
 
-/* warn: the same, for something that went wrong and does not end the command. */
+/* warn: the same, for something that went wrong and does not end the command. What repeats is left
+ * out (cli/log.h). warn_each is for what happens anew each time. */
 void warn(const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 1, 2)))
+#endif
+    ;
+void warn_each(const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 1, 2)))
 #endif

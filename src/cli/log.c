@@ -154,13 +154,13 @@ static void put_plain(char *line, enum log_level level, const char *time, const 
 		line[LINE_SIZE - 2] = '\n';
 }
 
-void log_write(enum log_level level, const char *message)
+void log_write(enum log_level level, bool may_repeat, const char *message)
 {
 	char line[LINE_SIZE], time[STAMP_SIZE];
 	size_t count = 0;
 	bool is_written = true;
 
-	if (the_log.form != LOG_PLAIN && level == LOG_LEVEL_WARN) {
+	if (the_log.form != LOG_PLAIN && !may_repeat) {
 		(void)pthread_mutex_lock(&the_log.mutex); /* cannot fail, as below */
 		is_written = is_new(message, &count);
 		(void)pthread_mutex_unlock(&the_log.mutex);

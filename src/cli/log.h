@@ -4,10 +4,13 @@
  *	json:    {"time":"2026-11-24T15:04:05.123Z","level":"warn","message":"..."}
  *	journal: <4>redis://10.0.0.5: connection refused
  *
- * The other commands write "durawheel: " and the message. A warning that comes again within 10 s
- * is left out, and the next one that is written says how often. */
+ * The other commands write "durawheel: " and the message. A warning that only repeats within 10 s
+ * is left out, and the next one that is written says how often. A change of state is never left
+ * out: the store is away, is back, is away. */
 #ifndef DW_CLI_LOG_H
 #define DW_CLI_LOG_H
+
+#include <stdbool.h>
 
 #include "durawheel/durawheel.h"
 
@@ -19,8 +22,9 @@ enum log_form { LOG_PLAIN, LOG_TEXT, LOG_JSON, LOG_JOURNAL };
 /* log_open chooses the form for the rest of the process. Call it before other threads write. */
 void log_open(enum log_form);
 
-/* log_write writes a message, which is printable text, with one write(). Any thread. */
-void log_write(enum log_level, const char *message);
+/* log_write writes a message, which is printable text, with one write(). may_repeat: false: it is
+ * left out if it was written a short time ago. Any thread. */
+void log_write(enum log_level, bool may_repeat, const char *message);
 
 /* log_form_of: the form of a name, or that for stderr if name is NULL. -1: there is none. */
 int log_form_of(const char *name);

@@ -17,7 +17,7 @@ void outage_log_line(dw_log_level level, const char *line, void *user)
 	if (level > DW_LOG_WARN)
 		return;
 	if (level == DW_LOG_WARN)
-		warn("%s", line);
+		warn_each("%s", line); /* the library says each outage once */
 	else
 		(void)complain(EXIT_FAILED, "%s", line);
 	if (pthread_equal(pthread_self(), outage->thread))

@@ -42,6 +42,23 @@ enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
 
 /* ---- Loading and losing ------------------------------------------------------------------ */
 
+/* may_repeat: events of which the same comes again and again. All others are news: without the last
+ * one, the log would say that the store is back when it is not. */
+static bool may_repeat(dw_event_kind kind)
+{
+	return kind == DW_EVENT_LIMIT || kind == DW_EVENT_QUEUE_FULL || kind == DW_EVENT_NO_HANDLER;
+}
+
+static void tell_event(struct runner *runner, const dw_event *event)
+{
+	if (outage_is_logged(&runner->outage, event))
+		return;
+	if (may_repeat(event->kind))
+		warn("%s", event->message);
+	else
+		warn_each("%s", event->message);
+}
+
 static void run_event(dw *d, const dw_event *event, void *user)
 {
 	struct runner *runner = user;
@@ -62,15 +79,14 @@ static void run_event(dw *d, const dw_event *event, void *user)
 		return;
 	case DW_EVENT_OWNER_LOST:
 		run_loading_end(&runner->loading);
-		warn("%s: standing by", event->message);
+		warn_each("%s: standing by", event->message);
 		return;
 	case DW_EVENT_NO_HANDLER:
 		if (!run_fire_knows(runner, event->topic))
-			warn("%s", event->message);
+			tell_event(runner, event);
 		return;
 	default:
-		if (!outage_is_logged(&runner->outage, event))
-			warn("%s", event->message);
+		tell_event(runner, event);
 	}
 }
 

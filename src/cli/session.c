@@ -75,7 +75,7 @@ static void session_log_line(dw_log_level level, const char *line, void *user)
 {
 	(void)user;
 	if (level == DW_LOG_WARN)
-		warn("%s", line);
+		warn_each("%s", line);
 	else if (level < DW_LOG_WARN)
 		(void)complain(EXIT_FAILED, "%s", line);
 }
