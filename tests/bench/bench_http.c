@@ -20,9 +20,9 @@
 #include "bench/lookers.h"
 #include "durawheel/durawheel.h"
 
-#define ROUNDS 9
-#define LATE 4000  /* timers that fire in a round, one each ms */
-#define PUTS 50000 /* puts in a round; they replace stored timers */
+#define ROUNDS 15
+#define LATE 3000  /* timers that fire in a round, one each ms */
+#define PUTS 30000 /* puts in a round; they replace stored timers */
 #define HEAD_START DW_MILLISECONDS(500)
 #define WARM DW_SECONDS(2) /* until all pages look */
 

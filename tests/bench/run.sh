@@ -3,7 +3,7 @@
 #     tests/bench/run.sh wheel|late|burst|news|store|recover|queue|http
 #         [--store sqlite|redis|memory] [--workload W] [--n N] [--json]
 # memory is for late and burst only; queue is for redis, or sqlite.
-# http is what the web server costs the owner of a million timers: about 3 minutes.
+# http is what the web server costs the owner of a million timers: 5 to 8 minutes.
 # store is the Redis store's: puts against a bare client, then burst with --store redis.
 set -eu
 

@@ -53,6 +53,10 @@ def test_last_occurrence_is_known_once_it_is_seen(place):
     server = Server(place, *ANY)
     first = schedules(server)["schedules"][0]
     assert "last" not in first, first
+    place.add(1)
+    again = await_that(lambda: (lambda answer: answer["searched"] == 2 and answer)(
+        schedules(server)), "another search")
+    assert "last" not in again["schedules"][0], again
     place.owner("--topic", "t", "--exec", "true")
     known = await_that(lambda: next((one for one in schedules(server)["schedules"]
                                      if "last" in one), None), "the last occurrence")
