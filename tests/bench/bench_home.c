@@ -155,14 +155,15 @@ static void confirmed(dw *d, const dw_result *result, void *user)
 	++*(size_t *)user;
 }
 
-void bench_put_all(dw *d, const char *topic, size_t n, dw_usec first, dw_usec span)
+static void put_all(dw *d, dw_timer timer, size_t n, dw_usec first, dw_usec span)
 {
 	static const char data[BENCH_DATA_SIZE] = "0123456789";
 	char id[BENCH_ID_SIZE];
-	dw_timer timer = {
-	    .size = sizeof timer, .id = id, .topic = topic, .data = data, .data_size = sizeof data};
 	size_t answered = 0;
 
+	timer.id = id;
+	timer.data = data;
+	timer.data_size = sizeof data;
 	for (size_t i = 0; i < n; i++) {
 		bench_id(i, id);
 		timer.due = first + (dw_usec)(i * 7919) % (span > 0 ? span : 1);
@@ -174,4 +175,14 @@ void bench_put_all(dw *d, const char *topic, size_t n, dw_usec first, dw_usec sp
 	}
 	while (answered < n)
 		bench_wait(d);
+}
+
+void bench_put_all(dw *d, const char *topic, size_t n, dw_usec first, dw_usec span)
+{
+	put_all(d, (dw_timer){.size = sizeof(dw_timer), .topic = topic}, n, first, span);
+}
+
+void bench_put_recurring(dw *d, const char *topic, size_t n, const dw_rule *rule)
+{
+	put_all(d, (dw_timer){.size = sizeof(dw_timer), .topic = topic, .rule = rule}, n, 0, 0);
 }

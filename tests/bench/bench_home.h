@@ -42,6 +42,9 @@ void bench_id(size_t i, char id[BENCH_ID_SIZE]);
  * loop: some, then a turn, with at most so many unconfirmed. All are confirmed when it returns. */
 void bench_put_all(dw *, const char *topic, size_t n, dw_usec first, dw_usec span);
 
+/* bench_put_recurring: the same with a rule. */
+void bench_put_recurring(dw *, const char *topic, size_t n, const dw_rule *rule);
+
 /* bench_wait turns once when there is something to do. */
 void bench_wait(dw *);
 
