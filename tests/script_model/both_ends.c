@@ -54,6 +54,16 @@ void both_ended(struct both *both)
 	both_plainly(both);
 }
 
+/* change_shards: of 400,000 shards each keeps two ends. Mostly it is set right again. */
+static void change_shards(struct both *both)
+{
+	both_begin(both, "HSET");
+	both_key(both, "m");
+	both_text(both, "shards");
+	both_number(both, both_draw(both, 3) ? BOTH_SHARDS : 400000);
+	both_plainly(both);
+}
+
 /* both_keeps: the topics of random timers are the beginnings of "topic". */
 void both_keeps(struct both *both)
 {
@@ -61,6 +71,10 @@ void both_keeps(struct both *both)
 
 	if (both->full)
 		return;
+	if (both_draw(both, 4) == 0) {
+		change_shards(both);
+		return;
+	}
 	both_begin(both, both_draw(both, 4) ? "HSET" : "HDEL");
 	both_key(both, "m");
 	both_text(both, "keeps");

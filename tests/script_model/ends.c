@@ -11,6 +11,7 @@
 #define KEEP_MAX (90 * 86400000000.0)
 
 enum { BODY = 36, AT_RECORD = 42, AT_IDS = 54, AT_NAMES = 70, HEADER = 56, TAG_KEEP = 3 };
+enum { FORGET = 64 };
 
 static unsigned byte_at(struct bytes value, size_t at)
 {
@@ -146,9 +147,10 @@ void end_timer(struct run *run, const struct ending *ending)
 	free(room);
 }
 
-static void forget(struct run *run, double now)
+/* forget: at most so many, of those that have expired by then. */
+static void forget(struct run *run, double now, size_t most)
 {
-	for (int i = 0; i < 64 && run->untils->count > 0; i++) {
+	for (size_t i = 0; i < most && run->untils->count > 0; i++) {
 		struct entry *first = &run->untils->entries[0];
 		char *id;
 		struct bytes name = entry_name(first);
@@ -167,12 +169,16 @@ static void forget(struct run *run, double now)
 
 void forget_ends(struct run *run)
 {
-	forget(run, (double)run->model->now);
+	forget(run, (double)run->model->now, FORGET);
 }
 
 void write_ends(struct run *run)
 {
-	if (run->ended)
+	double over = (double)run->untils->count - floor(1000000 / run->shards);
+
+	if (run->ended && over > 0)
+		forget(run, INFINITY, over < FORGET ? (size_t)over : FORGET);
+	else if (run->ended)
 		forget_ends(run);
 }
 
