@@ -7,6 +7,7 @@
 #include <hiredis/hiredis.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/topic.h"
 #include "store/redis/store.h"
 #include "support/cmocka.h"
 #include "support/redis_server.h"
@@ -436,6 +437,22 @@ static void entries_and_other_values_deleted_without_an_owner_are_noticed(void *
 	assert_int_equal(t->deleted, t->corrupt);
 }
 
+static void an_end_without_its_time_is_seen(void **state)
+{
+	struct torn *t = *state;
+	dw_topic_settings settings = {.size = sizeof settings, .keep_us = DW_HOURS(1)};
+
+	assert_int_equal(dw_topic_set(t->d, "t", &settings, NULL, NULL), DW_OK);
+	assert_int_equal(dw_sync(t->d, PATIENCE), DW_OK);
+	assert_int_equal(dw_cancel(t->d, "t0", NULL, NULL), DW_OK);
+	assert_int_equal(dw_cancel(t->d, "t1", NULL, NULL), DW_OK);
+	await_whole(t, 18);
+	redis(t, "HDEL", "t0", "E");
+	redis(t, "ZREM", "t1", "x");
+	check(t);
+	assert_int_equal(t->flaws, 2);
+}
+
 static void purged(dw *d, const dw_result *result, void *user)
 {
 	(void)d;
@@ -503,6 +520,7 @@ int main(void)
 		a_timer_that_loses_its_value_while_it_fires_is_tried_again, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_timer_that_no_inbox_tells_of_fires, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(an_end_without_its_time_is_seen, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_purge_that_is_done_in_part_is_not_said_to_be_undone,
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_delivery_held_over_a_purge_is_not_written_again,
