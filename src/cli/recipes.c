@@ -100,8 +100,12 @@ bool recipes_of_config(struct recipes *recipes, struct config *config)
 	recipes->of_file = true;
 	for (size_t i = 0; i < recipes->count; i++)
 		recipes->all[i]->is_served = false;
-	for (size_t i = 0; i < config->count; i++)
-		update(recipes_find(recipes, config->topics[i].name), &config->topics[i]);
+	for (size_t i = 0; i < config->count; i++) {
+		struct recipe *recipe = recipes_find(recipes, config->topics[i].name);
+
+		if (recipe) /* it is there */
+			update(recipe, &config->topics[i]);
+	}
 	return true;
 }
 
