@@ -224,7 +224,9 @@ typedef enum dw_op_kind {
  * not be done again; a PUT with this flag only looks whether it was done. */
 #define DW_OP_DONE 32u
 /* CLAIM: head and body are exactly what is stored, unless a client has written the timer since. A
- * store that knows which timers clients wrote may then write the claimed timer without reading it. */
+ * store that knows which timers clients wrote may then write the claimed timer without reading it.
+ * SETTLE: it may delete the timer in the same way, if it keeps no end of it; head.due and topic are
+ * what is stored. */
 #define DW_OP_KNOWN 64u
 /* SCAN without a topic: the rows in the order of their generations. A store with
  * loads_by_generation reads all of its timers fastest in this order. */

@@ -1,6 +1,7 @@
 #include "engine/urgent.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "engine/core.h"
 #include "engine/occurrences.h"
@@ -49,6 +50,27 @@ static dw_op *verdict_op(struct engine *engine, const struct timer *timer, dw_op
 		      said ? said->size : 0);
 }
 
+/* settle_op: with the topic behind what the handler has said of the end. */
+static dw_op *settle_op(struct engine *engine, const struct timer *timer)
+{
+	size_t size = timer->result ? timer->result->size : 0;
+	size_t topic_size = strlen(timer->topic->name) + 1;
+	dw_op *op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, size + topic_size);
+
+	if (!op)
+		return NULL;
+	if (size > 0)
+		memcpy(op_room(op), timer->result->bytes, size);
+	memcpy(op_room(op) + size, timer->topic->name, topic_size);
+	op->topic = (const char *)op_room(op) + size;
+	op->body_size = size;
+	/* Only a client can have changed the claim. The end of a timer that keeps it needs the
+	 * value. */
+	if (!timer->purged && timer->topic->settings.keep_us == 0 && record_keep(timer->body) == 0)
+		op->flags |= DW_OP_KNOWN;
+	return op;
+}
+
 /* retry_op makes the operation that makes the timer pending again, after the delay of the handler
  * or of the policy. */
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
@@ -82,7 +104,7 @@ static dw_op *end_op(struct engine *engine, struct timer *timer)
 	if (status == DW_ENOENT && timer->reason)
 		op = verdict_op(engine, timer, DW_OP_BURY, timer->why);
 	else if (status == DW_ENOENT)
-		op = verdict_op(engine, timer, DW_OP_SETTLE, timer->result);
+		op = settle_op(engine, timer);
 	if (!op)
 		return NULL;
 	op->reason = (dw_reason)timer->reason;

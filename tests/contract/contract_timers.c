@@ -1,6 +1,8 @@
 /* What happens to one timer: every row of the table of operations. */
 #include "contract/contract.h"
 
+#include <string.h>
+
 #include "support/cmocka.h"
 
 /* ---- Put ---- */
@@ -205,6 +207,8 @@ static int settle_known(struct contract *c, const char *id, uint64_t generation)
 	dw_op *op = ask_about(DW_OP_SETTLE, id, generation, 1);
 
 	op->flags = DW_OP_KNOWN;
+	op->head.due = 500;
+	op->topic = "topic";
 	return ask_status(&c->owner, op);
 }
 

@@ -119,6 +119,7 @@ void both_plainly(struct both *);
 
 /* both_known.c */
 void both_claim_known(struct both *);
+void both_settle_known(struct both *);
 void both_bury(struct both *);
 void both_next(struct both *);
 
@@ -159,5 +160,7 @@ void both_orphans(struct both *);
 void both_index(struct both *);
 void both_tear_index(struct both *);
 void both_topic_page(struct both *);
+/* both_member: the operand of a settle: a member of the id, or any. */
+void both_member(struct both *, const char *id);
 
 #endif

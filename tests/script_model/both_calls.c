@@ -567,17 +567,18 @@ void both_step(struct both *both)
 		void (*fn)(struct both *);
 		unsigned weight;
 	} all[] = {
-	    {do_put, 26},          {do_claim, 16},    {both_settle, 6},     {do_retry, 8},
-	    {both_claim_known, 8}, {both_index, 4},   {both_tear_index, 3}, {both_topic_page, 6},
-	    {both_bury, 8},        {do_cancel, 10},   {do_move, 10},        {do_requeue, 6},
-	    {do_drop, 2},          {do_forget, 1},    {do_ack, 3},          {do_repush, 6},
-	    {do_redelete, 3},      {both_inbox, 3},   {both_page, 6},       {both_dead_page, 2},
-	    {both_status, 1},      {both_report, 1},  {both_purge, 1},      {both_acquire, 6},
-	    {both_renew, 6},       {both_release, 1}, {both_session, 8},    {both_hand, 5},
-	    {both_shard, 1},       {do_damage, 4},    {do_forge, 5},        {do_expire, 3},
-	    {do_tear, 6},          {do_mend, 4},      {both_orphans, 3},    {both_types, 1},
-	    {do_fill, 1},          {both_newer, 5},   {both_format, 2},     {both_replay, 10},
-	    {both_confirm, 6},     {both_next, 8},    {both_ended, 4},      {both_keeps, 2}};
+	    {do_put, 26},          {do_claim, 16},         {both_settle, 6},  {do_retry, 8},
+	    {both_claim_known, 8}, {both_settle_known, 3}, {both_index, 4},   {both_tear_index, 3},
+	    {both_topic_page, 6},  {both_bury, 8},         {do_cancel, 10},   {do_move, 10},
+	    {do_requeue, 6},       {do_drop, 2},           {do_forget, 1},    {do_ack, 3},
+	    {do_repush, 6},        {do_redelete, 3},       {both_inbox, 3},   {both_page, 6},
+	    {both_dead_page, 2},   {both_status, 1},       {both_report, 1},  {both_purge, 1},
+	    {both_acquire, 6},     {both_renew, 6},        {both_release, 1}, {both_session, 8},
+	    {both_hand, 5},        {both_shard, 1},        {do_damage, 4},    {do_forge, 5},
+	    {do_expire, 3},        {do_tear, 6},           {do_mend, 4},      {both_orphans, 3},
+	    {both_types, 1},       {do_fill, 1},           {both_newer, 5},   {both_format, 2},
+	    {both_replay, 10},     {both_confirm, 6},      {both_next, 8},    {both_ended, 4},
+	    {both_keeps, 2}};
 	unsigned sum = 0;
 	uint64_t dice;
 

@@ -11,27 +11,43 @@ struct pick {
 	struct both *both;
 	char key[32];
 	char member[MEMBER_MAX];
-	size_t size; /* 0: none */
+	size_t size;    /* 0: none */
+	const char *id; /* NULL: of any */
 };
 
 static void pick_member(void *user, const struct model_field *field)
 {
 	struct pick *pick = user;
 
+	size_t size = pick->id ? strlen(pick->id) : 0;
+
 	if (strcmp(field->key, pick->key) != 0 || field->name_size > MEMBER_MAX ||
-	    both_draw(pick->both, 3) == 0)
+	    both_draw(pick->both, pick->id ? 9 : 3) == 0 || field->name_size < size ||
+	    memcmp(field->name + field->name_size - size, pick->id ? pick->id : "", size) != 0)
 		return;
 	memcpy(pick->member, field->name, field->name_size);
 	pick->size = field->name_size;
 }
 
-static struct pick any_member(struct both *both)
+static struct pick member_with(struct both *both, const char *id)
 {
-	struct pick pick = {.both = both};
+	struct pick pick = {.both = both, .id = id};
 
 	(void)snprintf(pick.key, sizeof pick.key, "{t:%02u}:k", both->shard);
 	model_dump(both->model, pick_member, &pick);
 	return pick;
+}
+
+static struct pick any_member(struct both *both)
+{
+	return member_with(both, NULL);
+}
+
+void both_member(struct both *both, const char *id)
+{
+	struct pick pick = member_with(both, id);
+
+	both_bytes(both, pick.member, pick.size);
 }
 
 void both_index(struct both *both)

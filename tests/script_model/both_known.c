@@ -49,6 +49,21 @@ void both_claim_known(struct both *both)
 	both_guarded(both, caller);
 }
 
+/* both_settle_known: each id with a member of the index, mostly its own. */
+void both_settle_known(struct both *both)
+{
+	struct caller *caller = both_caller(both, true);
+	const char *ids[BOTH_SOME];
+	unsigned count = both_some(both);
+
+	both_begin_guarded(both, "settle_known", caller);
+	for (unsigned i = 0; i < count; i++)
+		both_text(both, ids[i] = both_id(both));
+	for (unsigned i = 0; i < count; i++)
+		both_member(both, ids[i]);
+	both_guarded(both, caller);
+}
+
 void both_bury(struct both *both)
 {
 	struct caller *caller = both_caller(both, true);

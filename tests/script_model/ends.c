@@ -61,7 +61,7 @@ static bool starts_line(struct bytes text, size_t at, struct bytes topic)
 	       text.at[at + topic.size] == '\t';
 }
 
-static double topic_keep(const struct run *run, struct bytes topic)
+double topic_keep(const struct run *run, struct bytes topic)
 {
 	struct bytes text = key_text(run->meta, "keeps");
 	size_t at = 0;

@@ -218,6 +218,8 @@ struct ending {
 	struct bytes started, result; /* started: 8 bytes, or at NULL */
 };
 void end_timer(struct run *, const struct ending *);
+/* topic_keep: how long a topic keeps the ends of its timers (us). */
+double topic_keep(const struct run *, struct bytes topic);
 /* write_ends drops old ones, if one was kept; forget_ends does in any case. */
 void write_ends(struct run *);
 void forget_ends(struct run *);
@@ -240,6 +242,7 @@ void model_claim(struct run *);
 void model_settle(struct run *);
 void model_claim_known(struct run *);
 void model_confirm(struct run *);
+void model_settle_known(struct run *);
 void model_retry(struct run *);
 void model_cancel(struct run *);
 void model_move(struct run *);

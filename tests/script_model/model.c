@@ -19,6 +19,7 @@ static const struct {
     {"claim", model_claim},
     {"claim_known", model_claim_known},
     {"confirm", model_confirm},
+    {"settle_known", model_settle_known},
     {"dead_page", model_dead_page},
     {"drop", model_drop},
     {"ended", model_ended},

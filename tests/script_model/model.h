@@ -51,8 +51,8 @@ void model_set_full(struct script_model *, bool full);
 void model_set_bug(struct script_model *, enum model_bug);
 /* model_be_strict: an owner that claims what it knows, and is wrong, ends the program. */
 void model_be_strict(struct script_model *);
-/* model_watch_known: fn is told what was stored of each timer that is claimed so, NULL: nothing, in
- * their order. */
+/* model_watch_known: fn is told what was stored of each timer that is claimed or settled so,
+ * NULL: nothing, in their order. */
 void model_watch_known(struct script_model *,
 		       void (*fn)(void *user, const char *value, size_t size), void *user);
 

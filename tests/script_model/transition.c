@@ -224,6 +224,41 @@ void model_claim_known(struct run *run)
 	use_up(run);
 }
 
+/* keeps_an_end: is there a member, from this argument on, of a topic that keeps ends? */
+static bool keeps_an_end(const struct run *run, int at)
+{
+	for (; at <= run->argc; at++) {
+		struct bytes topic = arg(run, at);
+		const char *end = topic.size > 0 ? memchr(topic.at, 0, topic.size) : NULL;
+
+		topic.size = end ? (size_t)(end - topic.at) : 0;
+		if (topic_keep(run, topic) > 0)
+			return true;
+	}
+	return false;
+}
+
+void model_settle_known(struct run *run)
+{
+	int count = (run->argc - 6) / 2;
+
+	if (!owner_enters(run))
+		return;
+	if (has_news(run, 7, 1, (size_t)count) || keeps_an_end(run, 7 + count)) {
+		refuse(run, "LOOK", (struct bytes){0});
+		return;
+	}
+	touch(run);
+	for (int i = 7; i < 7 + count; i++) {
+		show(run, arg(run, i));
+		(void)key_remove(run->model, run->timers, arg(run, i)); /* whichever there are */
+		(void)key_remove(run->model, run->values, arg(run, i));
+		(void)key_remove(run->model, run->index, arg(run, i + count));
+	}
+	answer_ok(run, 0);
+	use_up(run);
+}
+
 /* ---- retry --------------------------------------------------------------------------------- */
 
 static void retry_it(struct run *run, int at, size_t item, struct words *words, struct bytes value)

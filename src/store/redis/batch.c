@@ -185,35 +185,6 @@ static bool add_replay(struct redis_command *words, const dw_op *op, unsigned ch
 	return size > 0 || replay->what != DW_OP_PUT;
 }
 
-/* add_known_claims adds the claimed timers as they are to be stored, because the script does not
- * read them first. False: one body is not a record. */
-static bool add_known_claims(struct redis_store *store, const struct shard *shard,
-			     const dw_op *first, size_t count)
-{
-	struct redis_command *words = &store->pipeline.words;
-	unsigned char *at = store->batch.packed;
-	const dw_op *op = first;
-
-	for (size_t i = 0; i < count; i++, op = op->next) {
-		command_number(words, -value_score(op->head.due));
-		command_text(words, op->id);
-	}
-	op = first;
-	for (size_t i = 0; i < count; i++, op = op->next) {
-		size_t size = value_pack(op->body, op->body_size, at + VALUE_HEAD_SIZE);
-		dw_head head = op->head;
-
-		if (size == 0)
-			return false;
-		head.state = DW_CLAIMED;
-		head.attempt++;
-		value_head_write(at, &head, shard->lease.fence, record_crc(op->body));
-		command_bytes(words, at, VALUE_HEAD_SIZE + size);
-		at += VALUE_HEAD_SIZE + size;
-	}
-	return true;
-}
-
 static void add_operands(struct redis_store *store, const dw_op *op)
 {
 	struct redis_command *words = &store->pipeline.words;
@@ -301,6 +272,8 @@ static size_t words_of(dw_op_kind kind)
 /* room_of returns how much room the packed body of an operation needs. */
 static size_t room_of(const dw_op *op)
 {
+	if (op->kind == DW_OP_SETTLE)
+		return batch_is_known(op) ? known_member_size(op) : 0;
 	return op->body_size ? VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) : 0;
 }
 
@@ -330,7 +303,8 @@ static bool is_seen(struct seen *seen, const char *id)
 
 bool batch_is_known(const dw_op *op)
 {
-	return op->kind == DW_OP_CLAIM && op->flags & DW_OP_KNOWN;
+	return op->flags & DW_OP_KNOWN &&
+	       (op->kind == DW_OP_CLAIM || (op->kind == DW_OP_SETTLE && op->topic));
 }
 
 void batch_forget(struct op_queue *queue)
@@ -407,7 +381,7 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;
 	bool known = batch_is_known(queue->first);
-	bool differ = kind == DW_OP_PUT || known;
+	bool differ = kind == DW_OP_PUT || (kind == DW_OP_CLAIM && known);
 	struct seen seen;
 	uint64_t floor = 0;
 	size_t most = (COMMAND_WORDS_MAX - COMMAND_WORDS_FIRST) / words_of(kind);
@@ -465,7 +439,7 @@ bool batch_add(struct redis_store *store, const struct shard *shard, const struc
 	if (op->kind == DW_OP_PUT)
 		return add_puts(store, shard, op, count);
 	if (batch_is_known(op))
-		return add_known_claims(store, shard, op, count);
+		return known_add(store, shard, op, count);
 	if (op->kind == DW_OP_REPLAY)
 		command_unsigned(&store->pipeline.words, op->replay->journal);
 	for (size_t i = 0; i < count; i++, op = op->next) {

@@ -35,7 +35,7 @@ size_t batch_run(const struct op_queue *, size_t *ret_bytes);
 int batch_room(struct redis_store *, size_t bytes);
 bool batch_add(struct redis_store *, const struct shard *, const struct op_queue *, size_t count);
 
-/* batch_is_known: the script need not read the timer that it claims, unless the inbox
+/* batch_is_known: the script need not read the timer that it claims or settles, unless the inbox
  * says that a client has written it since. batch_forget takes this permission back. */
 bool batch_is_known(const dw_op *);
 void batch_forget(struct op_queue *);

@@ -63,6 +63,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_RETRY] = {"retry", "OK:/k" REFUSED},
     [SCRIPT_SESSION] = {"session", "OK:bbbbbb|NOSESSION:|SHARDS:b|NEW:i"},
     [SCRIPT_SETTLE] = {"settle", "OK:/k" REFUSED},
+    [SCRIPT_SETTLE_KNOWN] = {"settle_known", "OK:|LOOK:" REFUSED},
     [SCRIPT_STATUS] = {"status", ":iiiivvivvvvv"},
     [SCRIPT_TAKE] = {"take", "OK:n/m|NONE:"},
     [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:ii|NONE:|BUSY:"},

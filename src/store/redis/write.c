@@ -15,7 +15,7 @@ static enum redis_script_id script_of(const dw_op *op)
 	case DW_OP_CLAIM:
 		return batch_is_known(op) ? SCRIPT_CLAIM_KNOWN : SCRIPT_CLAIM;
 	case DW_OP_SETTLE:
-		return SCRIPT_SETTLE;
+		return batch_is_known(op) ? SCRIPT_SETTLE_KNOWN : SCRIPT_SETTLE;
 	case DW_OP_RETRY:
 		return SCRIPT_RETRY;
 	case DW_OP_BURY:

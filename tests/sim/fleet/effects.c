@@ -127,6 +127,18 @@ static void tell_known_claims(const struct effect *effect)
 	}
 }
 
+/* tell_known_settles: the settle deletes any generation. */
+static void tell_known_settles(const struct effect *effect)
+{
+	for (int at = 6; at < 6 + (effect->argc - 6) / 2; at++) {
+		dw_op op = {.kind = DW_OP_SETTLE, .id = effect->argv[at], .status = DW_OK};
+
+		op.head.generation = effect->fleet->server.known[at - 6];
+		if (op.head.generation)
+			tell(effect, &op, &op.head);
+	}
+}
+
 static void tell_plain(const struct effect *effect, const char *id, const struct reply *item,
 		       dw_op_kind kind)
 {
@@ -222,6 +234,8 @@ void effects_tell(const struct effect *effect)
 		tell_puts(effect);
 	if (strcmp(effect->script, "claim_known") == 0)
 		tell_known_claims(effect);
+	if (strcmp(effect->script, "settle_known") == 0)
+		tell_known_settles(effect);
 	if (strcmp(effect->script, "acquire") == 0) {
 		losses_renumbered(effect->fleet, effect->shard);
 		losses_taken_over(effect->fleet, effect->shard);

@@ -23,7 +23,7 @@ struct server {
 	struct script_model *past; /* the data at past_at; NULL: forgotten */
 	dw_usec past_at;
 	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
-	/* Of a claim of known timers: the generations stored before; 0: none. */
+	/* Of a claim or settle of known timers: the generations stored before; 0: none. */
 	uint64_t known[NAMES_MAX];
 	size_t known_count;
 };

@@ -1,0 +1,84 @@
+/* Writes claims and settles of timers that the script need not read: the owner knows what is
+ * stored, because no client has written them since it has read or written them (batch_is_known). */
+#include "store/redis/known.h"
+
+#include <string.h>
+
+#include "store/redis/core.h"
+#include "timer/record.h"
+
+/* add_known_claims adds the claimed timers as they are to be stored, because the script does not
+ * read them first. False: one body is not a record. */
+static bool add_known_claims(struct redis_store *store, const struct shard *shard,
+			     const dw_op *first, size_t count)
+{
+	struct redis_command *words = &store->pipeline.words;
+	unsigned char *at = store->batch.packed;
+	const dw_op *op = first;
+
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		command_number(words, -value_score(op->head.due));
+		command_text(words, op->id);
+	}
+	op = first;
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		size_t size = value_pack(op->body, op->body_size, at + VALUE_HEAD_SIZE);
+		dw_head head = op->head;
+
+		if (size == 0)
+			return false;
+		head.state = DW_CLAIMED;
+		head.attempt++;
+		value_head_write(at, &head, shard->lease.fence, record_crc(op->body));
+		command_bytes(words, at, VALUE_HEAD_SIZE + size);
+		at += VALUE_HEAD_SIZE + size;
+	}
+	return true;
+}
+
+/* A member has a zero byte and a score between topic and id. */
+size_t known_member_size(const dw_op *op)
+{
+	return strlen(op->topic) + 1 + sizeof(uint64_t) + strlen(op->id);
+}
+
+/* write_member writes the member of a timer in the index by topic (lua/README.md), and returns its
+ * size. */
+static size_t write_member(const dw_op *op, unsigned char *member)
+{
+	uint64_t score = (uint64_t)value_score(op->head.due);
+	size_t id_size = strlen(op->id);
+	size_t at = strlen(op->topic);
+
+	memcpy(member, op->topic, at);
+	member[at++] = 0;
+	for (int shift = 56; shift >= 0; shift -= 8)
+		member[at++] = (unsigned char)(score >> shift);
+	memcpy(member + at, op->id, id_size);
+	return at + id_size;
+}
+
+static void add_known_settles(struct redis_store *store, const dw_op *first, size_t count)
+{
+	struct redis_command *words = &store->pipeline.words;
+	unsigned char *at = store->batch.packed;
+	const dw_op *op = first;
+
+	for (size_t i = 0; i < count; i++, op = op->next)
+		command_text(words, op->id);
+	op = first;
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		size_t size = write_member(op, at);
+
+		command_bytes(words, at, size);
+		at += size;
+	}
+}
+
+bool known_add(struct redis_store *store, const struct shard *shard, const dw_op *op, size_t count)
+{
+	if (op->kind == DW_OP_CLAIM)
+		return add_known_claims(store, shard, op, count);
+	add_known_settles(store, op, count);
+	return true;
+}
