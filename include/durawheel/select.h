@@ -23,9 +23,9 @@ typedef struct dw_select {
 } dw_select;
 
 /* dw_list_where lists those timers as dw_list() does. A page may have fewer than limit of them, or
- * none, before the last page. Topic and deadline are indexed: the store reads the timers of the topic,
- * or all, from due_from to due_to, 100,000 in some tenths of a second.
- * DW_EINVAL: the message says which member of the selection is wrong. */
+ * none, before the last page. Topic and deadline are indexed: the store reads the timers of the
+ * topic, or all, from due_from to due_to, 100,000 in some tenths of a second. DW_EINVAL: the
+ * message says which member of the selection is wrong. */
 DW_API int dw_list_where(dw *, const dw_select *, const dw_cursor *after, size_t limit, dw_list_fn,
 			 void *user);
 

@@ -4,10 +4,10 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      1 'k' members that are not those of a timer, 'h' timers without their member
---           2 cursor, '0' at the start   3 the owner's token: the members are deleted, or added;
---           '': nothing is changed
--- returns   {cursor ('0' at the end), id, ...}; {'FENCED'}: another token has the lease. The id of a
---           member that is none of ours may be anything
+--           2 cursor, '0' at the start   3 the owner's token: the members are deleted or added; '':
+--           nothing is changed
+-- returns   {cursor ('0' at the end), id, ...}; {'FENCED'}: another token has the lease. The id
+--           of a member that is none of ours may be anything
 -- cost      O(500 log N)
 if ARGV[3] ~= '' and call('GET', LEASE) ~= ARGV[3] then
 	return {'FENCED'}

@@ -1,6 +1,6 @@
 -- move: gives timers another deadline and the next version. Topic, data and attempt stay; retries
--- and crashes begin again at 0, and the text of dw_why() goes. The attempt is raised as by a claim if
--- owners that were cut off may have used the next ones (`jump` in README.md), because the next
+-- and crashes begin again at 0, and the text of dw_why() goes. The attempt is raised as by a claim
+-- if owners that were cut off may have used the next ones (`jump` in README.md), because the next
 -- version does not tell that any more.
 --
 -- KEYS      the nine of the shard

@@ -33,8 +33,8 @@ static long long size_of(redisContext *redis, const char *command)
 	return size;
 }
 
-/* free_even_place: after each case, each shard has as many members of the index as values. Otherwise
- * a scan of a topic would read all timers, and be right for that reason. */
+/* free_even_place: after each case, each shard has as many members of the index as values.
+ * Otherwise a scan of a topic would read all timers, and be right for that reason. */
 static void free_even_place(void *place)
 {
 	redisContext *redis = redisConnectUnix(server.path);

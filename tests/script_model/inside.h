@@ -201,8 +201,8 @@ void set_rank(struct run *, struct bytes id, const struct words *);
 /* remove_timer deletes entry, value and member of a timer, whichever there are. */
 void remove_timer(struct run *, struct bytes id);
 
-/* member_of writes a timer's member of the index into room. member_add, member_remove: the member of
- * the present value. */
+/* member_of writes a timer's member of the index into room. member_add, member_remove: the member
+ * of the present value. */
 enum { MEMBER_ROOM = 1024 };
 struct bytes member_of(struct bytes id, struct bytes value, char *room);
 void member_add(struct run *, struct bytes id);

@@ -3,8 +3,8 @@
  * reported, and the stages that need it are left out. 2. The entries of the sorted set, each with
  * its value. 3. The values without an entry. 4. The members of the index by topic that are not
  * those of a timer, and timers without their member. 5. The ends without a time, and the times
- * without an end. 6. The dead letters. 7. The length of the inbox. The check only reads. Timers come
- * and go meanwhile, but each page shows one moment, so this never looks like a flaw. */
+ * without an end. 6. The dead letters. 7. The length of the inbox. The check only reads. Timers
+ * come and go meanwhile, but each page shows one moment, so this never looks like a flaw. */
 #include "store/redis/check.h"
 
 #include <inttypes.h>

@@ -1,18 +1,18 @@
 /* Finds and repairs entries without a value, values without an entry, and differences between the
  * values and the index by topic. An entry is a member of a shard's sorted set; its value is in the
  * hash. Only another program that writes or deletes below our keys can separate them. The owner
- * compares the ids of both, and each member of the index with the value of its id, shard after shard
- * and a page at a time, so that it has seen the whole namespace within PASS. Counting is not enough:
- * three entries and three other values may be missing. But if the counts are equal and each entry
- * has a value, each value has an entry; and if each member is that of a value, each value has its
- * member. So normally only entries and members are read.
+ * compares the ids of both, and each member of the index with the value of its id, shard after
+ * shard and a page at a time, so that it has seen the whole namespace within PASS. Counting is not
+ * enough: three entries and three other values may be missing. But if the counts are equal and
+ * each entry has a value, each value has an entry; and if each member is that of a value, each
+ * value has its member. So normally only entries and members are read.
  *
  * A shard that is known to be inconsistent is next, without pauses: two renewals in a row counted
- * different numbers, or an entry without a value was read. The engine may know the timer of such an
- * entry. So it first writes all that it knows of the shard, and then the shard is compared once
+ * different numbers, or an entry without a value was read. The engine may know the timer of such
+ * an entry. So it first writes all that it knows of the shard, and then the shard is compared once
  * more. An entry that still has no value is deleted. A value without an entry gets one. The index
- * needs no engine, because the values say what it must be: index.lua deletes and adds members. So it
- * also builds the index of a shard that has none. */
+ * needs no engine, because the values say what it must be: index.lua deletes and adds members. So
+ * it also builds the index of a shard that has none. */
 #include "store/redis/repair.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Answers scans: pages of timers or dead letters, in order over all shards. Each shard has two
- * streams of timers, the claimed and the pending ones; or one, of a topic. A page is merged from all
- * streams. A stream comes in the order of a sorted set, where timers with equal deadlines stand by
- * name. So a group of equal deadlines is read to its end and sorted by generation before any of it
- * is given. If the index of a shard is damaged, a scan of a topic reads all timers instead. Dead
- * letters are a stream per shard, in the order of their numbers. A letter's number is its score,
- * because the letter itself may be damaged.
+ * streams of timers, the claimed and the pending ones; or one, of a topic. A page is merged from
+ * all streams. A stream comes in the order of a sorted set, where timers with equal deadlines
+ * stand by name. So a group of equal deadlines is read to its end and sorted by generation before
+ * any of it is given. If the index of a shard is damaged, a scan of a topic reads all timers
+ * instead. Dead letters are a stream per shard, in the order of their numbers. A letter's number
+ * is its score, because the letter itself may be damaged.
  *
  * A scan that has given its page stays for a moment, with the rows that it has read ahead, because
  * the next page is usually asked for at once. */
@@ -274,8 +274,8 @@ void scan_work(struct redis_store *store)
 	}
 }
 
-/* is_ended: all scans end, also those that wait for their next page. What they have read ahead would
- * be older than what is done until then. Or only those whose deadline is over. */
+/* is_ended: all scans end, also those that wait for their next page. What they have read ahead
+ * would be older than what is done until then. Or only those whose deadline is over. */
 static bool is_ended(const struct redis_store *store, const struct scan *scan, bool all)
 {
 	return !scan->useless && (all || (scan->op && place_of(scan->op)->deadline <= store->now));

@@ -133,8 +133,8 @@ static int64_t score_of(const struct stream *stream, const dw_row *row)
 	return stream->group.first ? stream->group_score : strtoll(stream->place.score, NULL, 10);
 }
 
-/* is_of_others: the filter leaves the timer out: then its value is empty in the reply. Of the index,
- * also a member without a timer is left out. */
+/* is_of_others: the filter leaves the timer out: then its value is empty in the reply. Of the
+ * index, also a member without a timer is left out. */
 static bool is_of_others(const struct stream *stream, const struct reply *value)
 {
 	if (value->kind != REPLY_BULK)
@@ -259,8 +259,8 @@ static void add_filter(struct redis_command *words, const struct filter *filter)
 	command_text(words, filter->prefix);
 }
 
-/* ask_index asks for timers of the topic that are due before the end of the filter, or at it: in the
- * index, very early or late deadlines are equal. */
+/* ask_index asks for timers of the topic that are due before the end of the filter, or at it: in
+ * the index, very early or late deadlines are equal. */
 static void ask_index(struct redis_store *store, struct stream *stream)
 {
 	const struct filter *filter = &stream->scan->filter;

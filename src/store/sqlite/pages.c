@@ -32,8 +32,8 @@ static int bind_filter(sqlite3_stmt *statement, const dw_op *op)
 	return sqlite3_bind_blob64(statement, 6, op->body, op->body_size, SQLITE_STATIC);
 }
 
-/* scan_by_due reads a page of the index of deadlines, or of a topic's. A damaged index could lead back, and the scan
- * would never end; so each row must be behind the one before. */
+/* scan_by_due reads a page of the index of deadlines, or of a topic's. A damaged index could lead
+ * back, and the scan would never end; so each row must be behind the one before. */
 static int scan_by_due(struct sqlite_session *session, dw_op *op)
 {
 	sqlite3_stmt *statement =
