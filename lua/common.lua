@@ -46,8 +46,7 @@ local function decode(value)
 	return flags, attempt, v0, v1, d0, d1, c0, c1, crc
 end
 
--- is_newer: has a later version of the library written this value? Then only such a version may
--- change it.
+-- is_newer: a later version of the library has written this value, and alone may change it.
 local function is_newer(value)
 	return (byte(value, BODY) or 0) % WHY == 3 and sub(value, 43, 45) == 'DWT' and
 		(byte(value, 46) or 0) > RECORD and decode(value) ~= nil
@@ -79,8 +78,7 @@ local function is_same(a, b)
 		sub(a, at + NUMBERS, behind - 1) == sub(b, at + NUMBERS, behind - 1)
 end
 
--- is_later: is this a format that these scripts do not know? Text that is not a number counts as
--- later.
+-- is_later: is this format unknown to these scripts? Text that is not a number is, too.
 local function is_later(mark)
 	return mark and not ((tonumber(mark) or RECORD + 1) <= RECORD)
 end
@@ -89,9 +87,6 @@ end
 local function may_have_newer()
 	return is_later(call('HGET', META, 'format'))
 end
-
--- NEWER_ERROR: the answer of add and cancel_one if the timer is of a later version.
-local NEWER_ERROR = 'ERR the timer is of a newer durawheel, and left alone'
 
 local function encode(flags, attempt, v0, v1, d0, d1, c0, c1, crc)
 	return pack('<I4I4I4I4I4I4I4I4I4', flags, attempt, v0, v1, d0, d1, c0, c1,
@@ -168,11 +163,7 @@ local function member_of(id, value)
 	return topic .. '\0' .. pack('>I8', score(d0, d1)) .. id
 end
 
--- LATE_FOR: so long (us) a change that came too late is kept. Its client waits for 5 s.
-local LATE_FOR = 60000000
-
--- late_changes: an iterator over `late` in META: the version and the id of each change that came
--- too late. Ids have no control characters.
+-- late_changes iterates over `late` in META: the version and the id of each late change.
 local function late_changes()
 	return string.gmatch(call('HGET', META, 'late') or '', '(%d+):([^\n]*)\n')
 end
@@ -202,7 +193,7 @@ local function next_ver(floor)
 	return last
 end
 
--- WHOLE formats a whole number without loss. '%d' is faster, and is used if a long has 64 bits.
+-- WHOLE, digits: format a whole number without loss. '%d' is faster; it needs a long of 64 bits.
 local WHOLE = format('%d', 9007199254740991) == '9007199254740991' and '%d' or '%.0f'
 
 local function digits(number)

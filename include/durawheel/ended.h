@@ -17,9 +17,9 @@
  * A timer of a queue topic ends when its message is in the queue. No end is kept of a damaged
  * timer, of one that a put has replaced, and of an occurrence that was missed and skipped.
  *
- * A put with DW_ONCE is refused with DW_EEXIST if the id has a timer, and also while its last end is
- * remembered. So an event that may come twice in 24 h, for example a webhook, makes one timer with
- * DW_ONCE and keep_us = DW_HOURS(24). If no end is kept, DW_ONCE is DW_NEW.
+ * A put with DW_ONCE is refused with DW_EEXIST if the id has a timer, and also while its last end
+ * is remembered. So an event that may come twice in 24 h, for example a webhook, makes one timer
+ * with DW_ONCE and keep_us = DW_HOURS(24). If no end is kept, DW_ONCE is DW_NEW.
  *
  * On a full disk (SQLite) timers still end, but their ends are not kept. A timer that ended while
  * Redis was away (options.journal) gets its end when Redis hears of it: at is then, and started and

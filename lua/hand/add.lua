@@ -144,7 +144,7 @@ end
 
 local value = call('HGET', VALUES, id)
 if value and is_newer(value) then
-	return redis.error_reply(NEWER_ERROR)
+	return redis.error_reply('ERR the timer is of a newer durawheel, and left alone')
 end
 local inbox_score = call('ZSCORE', INBOX, id)
 local open = value and is_open(value) or not value and left_open(inbox_score)

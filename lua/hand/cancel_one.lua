@@ -20,7 +20,7 @@ if not value then
 	return left and 'ELATE' or 'ENOENT'
 end
 if is_newer(value) then
-	return redis.error_reply(NEWER_ERROR)
+	return redis.error_reply('ERR the timer is of a newer durawheel, and left alone')
 end
 local late, open = client_cancels(value)
 if late then

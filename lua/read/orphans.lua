@@ -1,10 +1,10 @@
 -- orphans: ids with an entry in the order and no value, or with a value and no entry; and the same
--- of ends and their times. Our scripts never leave an orphan: another program has written or deleted
--- there. Reads only.
+-- of ends and their times. Our scripts never leave an orphan: another program has written or
+-- deleted there. Reads only.
 --
 -- KEYS      the nine of the shard
--- ARGV      1 'z' entries without a value, 'h' values without an entry, 'x' times without an end, 'E'
---           ends without a time   2 cursor, '0' at the start
+-- ARGV      1 'z' entries without a value, 'h' values without an entry, 'x' times without an end,
+--           'E' ends without a time   2 cursor, '0' at the start
 -- returns   {cursor ('0' at the end), id, ...}
 -- cost      O(500)
 local order, values = TIMERS, VALUES

@@ -3,8 +3,8 @@
 --
 -- KEYS      the nine of the shard
 -- ARGV      none
--- returns   {type, ...}; at the end of the index by topic, of the ends and of their times; 'none' for
---           a key that does not exist
+-- returns   {type, ...}; at the end of the index by topic, of the ends and of their times; 'none'
+--           for a key that does not exist
 -- cost      O(1)
 local types = {}
 for k = 1, #KEYS do

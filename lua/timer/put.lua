@@ -11,9 +11,9 @@
 --           version for each flag 8, 0: no timer
 -- returns   {'OK'}: all values were stored as given; {'OK', ...}: for each timer the new header, or
 --           1 the id has a timer, or a kept end; 2 it has no timer; or 7 it has one of a newer
---           version; {0, value} it has the same recurring timer, which stays as it is; {3, value} it
---           has one of another version; or a refusal. After an error, for example OOM, nothing was
---           done
+--           version; {0, value} it has the same recurring timer, which stays as it is; {3, value}
+--           it has one of another version; or a refusal. After an error, for example OOM, nothing
+--           was done
 -- cost      O(log N) a timer; 4 us of the server
 local refusal = enter()
 if refusal then

@@ -19,6 +19,7 @@ if refusal then
 	return refusal
 end
 
+local LATE_FOR = 60000000 -- so long (us) `late` keeps a change; its client waits for 5 s
 local WIDTH = 10
 local FIELD = 'j:' .. ARGV[7]
 local ids = column(8, WIDTH)

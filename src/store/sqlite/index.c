@@ -133,7 +133,7 @@ static void add_id(struct tally *tally, sqlite3_stmt *statement)
 	tally->ids += mark_of_id(statement, 1, sqlite3_column_int64(statement, 0));
 }
 
-static void add_topic(struct tally *tally, sqlite3_stmt *statement)
+static void tally_topic(struct tally *tally, sqlite3_stmt *statement)
 {
 	int64_t generation = sqlite3_column_int64(statement, 0);
 	const void *topic = sqlite3_column_text(statement, 1);
@@ -199,7 +199,7 @@ static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_cou
 	code = code ? code : read_all(session, letters, &table, add_letters);
 	code = code ? code : read_index(session, by_due, &index, add_due);
 	code = code ? code : read_index(session, by_id, &index, add_id);
-	code = code ? code : read_index(session, by_topic, &index, add_topic);
+	code = code ? code : read_index(session, by_topic, &index, tally_topic);
 	code = code ? code : read_index(session, ends, &index, add_ends);
 	if (!sqlite3_get_autocommit(session->db.handle))
 		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* nothing was written */
