@@ -334,6 +334,25 @@ static void inbox_is_emptied_by_a_new_owner_that_reads_everything(void **state)
 	expect_pages(c, 10, NULL, ids, 1);
 }
 
+/* The ids of each half stand on another side of the topic's name. */
+static void scan_of_a_topic_has_many_pages(void **state)
+{
+	enum { MANY = 600 };
+	static char room[2 * MANY][8];
+	static const char *ids[2 * MANY];
+	struct contract *c = *state;
+
+	for (int i = 0; i < 2 * MANY; i++) {
+		(void)snprintf(room[i], sizeof room[i], "%c%d", i % 2 ? 'a' : 'z', i);
+		ids[i] = room[i];
+		put_of(c, ids[i], "mail", 100 + i / 4);
+		if (i % 3 == 0)
+			put_of(c, i % 2 ? "other" : "more", "fax", 100 + i);
+	}
+	expect_pages(c, 1000, "mail", ids, 2 * MANY);
+	expect_pages(c, 7, "mail", ids, 2 * MANY);
+}
+
 static void scan_of_a_prefix_leaves_the_others_out(void **state)
 {
 	static const char *const ids[] = {"o:1", "o:2", "o:", "o:\xc3\xa9"};
@@ -385,6 +404,7 @@ const struct contract_case contract_pages[] = {
     CONTRACT_CASE(scan_of_one_batch_answers_in_its_order, false),
     CONTRACT_CASE(scan_of_a_topic_leaves_the_others_out, false),
     CONTRACT_CASE(scan_of_a_topic_follows_its_timers, false),
+    CONTRACT_CASE(scan_of_a_topic_has_many_pages, false),
     CONTRACT_CASE(scan_of_a_topic_answers_in_order_of_due_then_insertion, false),
     CONTRACT_CASE(scan_of_a_prefix_leaves_the_others_out, false),
     CONTRACT_CASE(scan_ends_before_a_deadline, false),

@@ -177,8 +177,12 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 			return false;
 	}
 	stream->ended = ids->count < stream->page;
-	return stream->ended ||
-	       walk_keep(store, &stream->place, &ids->items[ids->count - 1], reply->items[2].bytes);
+	if (stream->ended)
+		return true;
+	/* A member of the index has the deadline in it. */
+	return stream->sign == 'k' ? walk_keep(store, &stream->place, &reply->items[2], "")
+				   : walk_keep(store, &stream->place, &ids->items[ids->count - 1],
+					       reply->items[2].bytes);
 }
 
 /* take_index: the scan reads all timers instead if this shard's index is damaged. */
