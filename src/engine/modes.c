@@ -89,13 +89,17 @@ int modes_begin(struct engine *engine, const dw_timer *timer, struct call *call)
 /* ---- Merging ------------------------------------------------------------------------------- */
 
 /* may_take: the stored timer waits. The owner's claim of a timer that has not started is taken back
- * with the put. */
-static bool may_take(const struct timer *head, const dw_row *row, struct record *ret_record)
+ * with the put. A client sees only claims of others, and before its deadline no timer has started:
+ * else a stream of puts would outlive wait_max_us, because each one that meets a claim would begin
+ * a new series. */
+static bool may_take(const struct engine *engine, const struct timer *head, const dw_row *row,
+		     struct record *ret_record)
 {
 	struct record_rule rule;
 	bool waits =
 	    row->head.state == DW_PENDING ||
-	    (head->state == TIMER_CLAIMED && head->head.generation == row->head.generation);
+	    (head->state == TIMER_CLAIMED && head->head.generation == row->head.generation) ||
+	    (engine->ownership.role != DW_OWNER && row->head.due > engine_now(engine));
 
 	return waits && record_of_row(row, ret_record) == DW_OK && !record_rule(row->body, &rule);
 }
@@ -156,7 +160,7 @@ static int prepare(struct engine *engine, const struct timer *head, struct call 
 	struct put_mode *mode = mode_of(call);
 	struct record was;
 	struct merged merged;
-	const dw_row *stored = row && may_take(head, row, &was) ? row : NULL;
+	const dw_row *stored = row && may_take(engine, head, row, &was) ? row : NULL;
 	int status;
 
 	merge(mode, stored, &was, &merged);
