@@ -30,7 +30,15 @@ local function generation(given)
 	return digits(next_ver(''))
 end
 
+-- make_group: another program may have deleted the stream, or made it without its group.
+local function make_group()
+	if redis.pcall('XPENDING', STREAM, 'g').err then
+		call('XGROUP', 'CREATE', STREAM, 'g', '0', 'MKSTREAM')
+	end
+end
+
 local function add(size)
+	make_group()
 	for k = at + 1, at + 2 * size, 2 do
 		local id, due, attempt, gen, sum = string.match(ARGV[k],
 			'^([^\n]*)\n (%S+) (%S+) (%S+) (%S+)$')

@@ -17,6 +17,9 @@ if (tonumber(string.match(text, ' paused=(%d+)')) or 0) % 2 == 1 or
 	call('EXISTS', STREAM) == 0 then
 	return {'OK', 0}
 end
+if redis.pcall('XPENDING', STREAM, 'g').err then -- another program has made the stream
+	call('XGROUP', 'CREATE', STREAM, 'g', '0')
+end
 local present = time_us()
 local expire = tonumber(string.match(text, ' expire=(%d+)')) or 0
 local hide = tonumber(string.match(text, ' hide=(-?%d+)')) or 30000000

@@ -18,7 +18,8 @@ local function numbers(topic)
 	local taken, first_due = 0, 0
 	if length > 0 then
 		local entry = call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
-		taken = call('XPENDING', stream, 'g')[1]
+		-- An error has no number: another program has made the stream, without its group.
+		taken = tonumber(redis.pcall('XPENDING', stream, 'g')[1]) or 0
 		for k = 1, #entry[2], 2 do
 			if entry[2][k] == 'due' then
 				first_due = entry[2][k + 1]

@@ -23,9 +23,10 @@ if before and ARGV[3] == '1' then
 end
 call('HSET', TOPICS, topic, text)
 call('HINCRBY', META, 'topics', 1)
--- The group is made here, because a server over maxmemory makes none.
-if string.find(' ' .. text .. ' ', ' queue=1 ', 1, true) and call('EXISTS', STREAM) == 0 then
-	call('XGROUP', 'CREATE', STREAM, 'g', '0', 'MKSTREAM')
+-- The group is made here, because a server over maxmemory makes none. It answers with an error if
+-- the group is there.
+if string.find(' ' .. text .. ' ', ' queue=1 ', 1, true) then
+	redis.pcall('XGROUP', 'CREATE', STREAM, 'g', '0', 'MKSTREAM')
 end
 local paused = tonumber(string.match(' ' .. text, ' paused=(%d+)')) or 0
 local keep = tonumber(string.match(' ' .. text, ' keep=(%d+)')) or 0
