@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-enum { SCHEMA_VERSION = 1 };
+/* Version 1 was that of builds before the first release. */
+enum { SCHEMA_VERSION = 2 };
 
 #define TIMER_TOPIC "timer_topic ON timer(topic, due);"
 
@@ -239,6 +240,9 @@ static int read_version(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *r
 		*ret_why = "was written by a newer durawheel; use that version or later";
 	else if (*ret_version < 1)
 		*ret_why = "is damaged: it has no schema version";
+	else if (*ret_version < SCHEMA_VERSION)
+		*ret_why = "was written by a durawheel before its first release: take its timers "
+			   "along with that build's list --json, and import them here";
 	return application == kind && sqlite_schema_is_newer(*ret_version) ? SQLITE_MISMATCH
 									   : SQLITE_OK;
 }

@@ -66,7 +66,7 @@ static void file_of_a_newer_version_is_refused(void **state)
 
 	fixture_open(f, &f->owner, DW_OWNER);
 	ask_end(&f->owner);
-	fixture_raw(f, "PRAGMA user_version = 2");
+	fixture_raw(f, "PRAGMA user_version = 3");
 	expect_status(f, DW_ENEWER, "newer durawheel");
 }
 
@@ -80,6 +80,8 @@ static void file_of_an_older_version_is_refused(void **state)
 	expect_refusal(f, "has no schema version");
 	fixture_raw(f, "PRAGMA user_version = -1");
 	expect_refusal(f, "has no schema version");
+	fixture_raw(f, "PRAGMA user_version = 1");
+	expect_refusal(f, "before its first release");
 }
 
 static void file_that_another_program_keeps_locked_is_refused(void **state)
