@@ -338,7 +338,7 @@ static void inbox_is_emptied_by_a_new_owner_that_reads_everything(void **state)
 static void scan_of_a_topic_has_many_pages(void **state)
 {
 	enum { MANY = 600 };
-	static char room[2 * MANY][8];
+	static char room[2 * MANY][16];
 	static const char *ids[2 * MANY];
 	struct contract *c = *state;
 
