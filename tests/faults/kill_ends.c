@@ -130,6 +130,6 @@ void kill_ends(struct faults *faults)
 	if (look_at_all(faults, kills + 1) != TIMERS)
 		faults_fail(faults, "some timers have not ended");
 	(void)printf("    %u kills, %d of them among ends\n", kills, in_between); /* to be read */
-	if (in_between == 0)
+	if (in_between == 0 && kills >= KILLS) /* with few kills on a slow machine none may be */
 		faults_fail(faults, "no kill was in the middle");
 }
