@@ -72,7 +72,8 @@ typedef struct dw_row {
  * CLAIM              id, generation, attempt        DW_OK (head: attempt + 1, crashes), DW_ENOENT,
  *                    (the one before the claim)     DW_ESTALE (rows: the stored one)
  * SETTLE             id, generation, attempt,       DW_OK, DW_ENOENT, DW_ESTALE (rows)
- *                    started; body: its result
+ *                    started; body: its result;
+ *                    KNOWN: due, topic
  * RETRY              the same, due; VERDICT, and    DW_OK (pending), DW_ENOENT, DW_ESTALE (rows)
  *                    body: the text of dw_why()
  * BURY               SETTLE's, reason; of RETRIES   DW_OK (count: old dead letters dropped),

@@ -1,7 +1,7 @@
 -- move: gives timers another deadline and the next version. Topic, data and attempt stay; retries
--- and crashes begin again at 0, and the text of dw_why() goes. The attempt is raised as by a claim
--- if owners that were cut off may have used the next ones (`jump` in README.md), because the next
--- version does not tell that any more.
+-- and crashes begin again at 0, and the text of dw_why() goes. If owners that were cut off may
+-- have used the next attempts (`jump` in README.md), the attempt is raised, as by a claim: a claim
+-- of the next version cannot know that any more.
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client

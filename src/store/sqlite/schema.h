@@ -94,8 +94,8 @@ int sqlite_schema_read(sqlite3 *, enum sqlite_kind, sqlite3_int64 *ret_version,
 		       const char **ret_why);
 int sqlite_schema_make(sqlite3 *, enum sqlite_kind, const char **ret_why);
 
-/* sqlite_schema_complete adds the index by topic to a file of a library that had none. A file that
- * has it is only read. */
+/* sqlite_schema_complete adds the index by topic to a file from which another program has dropped
+ * it. A file that has it is only read. */
 int sqlite_schema_complete(sqlite3 *);
 
 /* sqlite_schema_is_whole: *ret_whole is true if the file has each of our tables and indexes with
