@@ -8,10 +8,17 @@
 #include "engine/registry.h"
 #include "engine/takes.h"
 
+/* is_failure: the store was not able to do the operation. A full queue that refuses is a result. */
+static bool is_failure(const dw_op *op)
+{
+	return answers_failed(op->status) && op->status != DW_ECLOSED &&
+	       !(op->kind == DW_OP_PUSH && op->status == DW_ELIMIT);
+}
+
 /* account counts the answer, and reports that the store fails or works again. */
 static void account(struct engine *engine, const dw_op *op)
 {
-	bool failed = answers_failed(op->status) && op->status != DW_ECLOSED;
+	bool failed = is_failure(op);
 
 	submit_answered(engine, op);
 	if (failed)

@@ -392,6 +392,8 @@ static void full_queue_holds_timers_back(void **state)
 	assert_int_equal(dw_after(program.d, "q", "b", 1, NULL, 0), DW_OK);
 	pass(&program, DW_SECONDS(20));
 	assert_int_equal(program.events[DW_EVENT_QUEUE_FULL], 1);
+	assert_int_equal(program.events[DW_EVENT_STORE_FAILED], 0);
+	assert_int_equal(program.events[DW_EVENT_STORE_BACK], 0);
 	assert_int_equal(take(&program, "q", 0), DW_OK);
 	pass(&program, 0);
 	assert_string_equal(program.ids, "a");
