@@ -53,7 +53,7 @@ extern "C" {
 
 typedef enum dw_overflow {
 	DW_DROP_OLDEST = 0, /* the oldest message goes, even if somebody has taken it */
-	DW_REFUSE = 1       /* a push gets DW_ELIMIT; a due timer is tried again every second */
+	DW_REFUSE = 1 /* a push gets DW_ELIMIT; due timers wait, and each second one is tried */
 } dw_overflow;
 
 /* Zero means default. Set size to sizeof(dw_topic_settings) before anything else. */

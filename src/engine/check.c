@@ -172,7 +172,8 @@ static void look_at_topic(struct topic *topic, void *user)
 	     !topic_is_kept(topic)))
 		sums->broken = true;
 	sums->timers += count;
-	sums->topics += count > 0 && !(topic->settings.paused & DW_PAUSE_DELIVERY);
+	sums->topics +=
+	    count > 0 && !topic->is_full && !(topic->settings.paused & DW_PAUSE_DELIVERY);
 	sums->gathered += count_gathered(topic, &sums->broken);
 }
 
@@ -186,7 +187,7 @@ static int check_topics(const struct engine *engine, const struct sums *sums)
 	topics_each(&topics, look_at_topic, &found);
 	for (const struct topic *topic = topics.waiting; topic; topic = topic->next) {
 		count++;
-		if (!topic->waiting ||
+		if (!topic->waiting || topic->is_full ||
 		    (topic->prev && topic_is_served(topic) && !topic_is_served(topic->prev)))
 			return RULE_TOPICS;
 	}

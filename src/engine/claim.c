@@ -41,7 +41,8 @@ static void await_handler(struct engine *engine, struct timer *timer)
 			  .count = timer->topic->waiting_count + 1};
 
 	timer_await_handler(engine, timer);
-	if (event.count == 1 && !(timer->topic->settings.paused & DW_PAUSE_DELIVERY))
+	if (event.count == 1 && !timer->topic->is_full &&
+	    !(timer->topic->settings.paused & DW_PAUSE_DELIVERY))
 		event_raise(engine, &event, "no handler for topic %s: its timers wait",
 			    timer->topic->name);
 }
@@ -70,11 +71,46 @@ bool claim_next(struct engine *engine, dw_usec until)
 		return true;
 	if (cut_off_holds(engine, timer))
 		return true;
-	if (topic_handler(&engine->topics, timer->topic))
+	if (!timer->topic->is_full && topic_handler(&engine->topics, timer->topic))
 		urgent_send(engine, timer, claim_op(engine, timer));
 	else
 		await_handler(engine, timer);
 	return true;
+}
+
+/* claim_one claims the first waiting timer of the topic, if it may be claimed. */
+static void claim_one(struct engine *engine, struct topic *topic)
+{
+	struct timer *timer = topic->waiting;
+
+	timer_disarm(engine, timer);
+	if (!cut_off_holds(engine, timer))
+		urgent_send(engine, timer, claim_op(engine, timer));
+}
+
+void claim_full(struct engine *engine)
+{
+	dw_usec steady = engine->topics.full ? engine_steady(engine) : 0;
+	struct topic *topic;
+
+	while ((topic = engine->topics.full) && topic->full_until <= steady &&
+	       !submit_is_urgent_full(&engine->submit)) {
+		if (!topic->waiting || !topic_handler(&engine->topics, topic)) {
+			topic_unfill(&engine->topics, topic);
+			continue;
+		}
+		topic_fill(&engine->topics, topic, usec_add(steady, FULL_AGAIN));
+		claim_one(engine, topic);
+	}
+}
+
+dw_usec claim_full_wake(const struct engine *engine, dw_usec now)
+{
+	const struct topic *topic = engine->topics.full;
+
+	if (!topic)
+		return DW_NEVER;
+	return usec_add(now, usec_max(usec_sub(topic->full_until, engine_steady(engine)), 0));
 }
 
 void claim_revive(struct engine *engine)

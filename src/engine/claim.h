@@ -9,6 +9,7 @@
 #include "durawheel/durawheel.h"
 
 #define TURN_CLAIMS_MAX 512u
+#define FULL_AGAIN DW_SECONDS(1) /* then a timer of a topic whose queue is full is tried again */
 
 struct engine;
 
@@ -24,6 +25,11 @@ struct claims {
  * fuller batches. claim_next claims the next one. False: there is none, or no room. */
 bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
 bool claim_next(struct engine *, dw_usec until);
+
+/* claim_full tries a timer again of each topic whose queue was full a while ago: if the queue takes
+ * it, the others follow. claim_full_wake: when it has work next. */
+void claim_full(struct engine *);
+dw_usec claim_full_wake(const struct engine *, dw_usec now);
 
 /* claim_revive claims timers that waited for a handler and have one now. */
 void claim_revive(struct engine *);

@@ -34,7 +34,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 		op->flags |= DW_OP_ABSENT;
 	/* The timer is due sooner than it could be claimed, so it is stored as claimed. */
 	if (engine->ownership.role == DW_OWNER && !engine->drive.closing && op->head.due <= soon &&
-	    topic_handler(&engine->topics, call->fresh->topic))
+	    !call->fresh->topic->is_full && topic_handler(&engine->topics, call->fresh->topic))
 		op->flags |= DW_OP_CLAIMED;
 	send_call(engine, timer, call);
 }

@@ -88,12 +88,16 @@ void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 		return;
 	}
 	if (op->status == DW_OK) {
+		topic_unfill(&engine->topics, timer->topic);
 		takes_ready(engine);
 		delivery_end(engine, timer, DW_DONE, -1);
 		return;
 	}
-	if (op->status == DW_ELIMIT)
+	if (op->status == DW_ELIMIT) {
+		topic_fill(&engine->topics, timer->topic,
+			   usec_add(engine_steady(engine), FULL_AGAIN));
 		tell_full(engine, timer);
+	}
 	timer->uncounted = true;
 	delivery_end(engine, timer, DW_RETRY, AGAIN);
 }

@@ -84,8 +84,10 @@ static void deliver(struct engine *engine, dw_usec now)
 		claim_revive(engine);
 		claim_sweep(engine, now);
 	}
-	if (!engine->delivery.paused)
+	if (!engine->delivery.paused) {
+		claim_full(engine);
 		claim(engine, now);
+	}
 	give_work(engine);
 	fire(engine);
 	lease_watch(engine, now);
@@ -123,7 +125,7 @@ static dw_usec deliver_wake(const struct engine *engine, dw_usec now)
 	if (engine->maintenance.purging == 0)
 		at = fire_wake(engine, now);
 	if (engine->submit.urgent_inflight < URGENT_MAX)
-		at = usec_min(at,
+		at = usec_min(usec_min(at, claim_full_wake(engine, now)),
 			      usec_sub(schedule_wake(&engine->timers.claim), submit_lead(engine)));
 	return at;
 }

@@ -63,6 +63,7 @@ void topics_drop(struct topics *topics, struct topic *topic)
 	    topic_is_kept(topic))
 		return;
 	assert(!topic->waiting);
+	topic_unfill(topics, topic);
 	linear_remove(&topics->table, &topic->node);
 	topics->times_count -= topic->times != NULL;
 	free_topic(topic, topics);
@@ -96,15 +97,15 @@ void topics_free(struct topics *topics)
 
 /* ---- Waiting for a handler ----------------------------------------------------------------- */
 
-/* join: those with a handler of their own go to the front. A paused topic does not join, because
- * its timers wait for no handler. */
+/* join: those with a handler of their own go to the front. A paused topic and one with a full queue
+ * do not join, because their timers wait for no handler. */
 static void join(struct topics *topics, struct topic *topic)
 {
 	bool handled = topic_is_served(topic);
 	struct topic *before = handled ? NULL : topics->waiting_last;
 	struct topic *after = handled ? topics->waiting : NULL;
 
-	if (topic->settings.paused & DW_PAUSE_DELIVERY)
+	if (topic->is_full || topic->settings.paused & DW_PAUSE_DELIVERY)
 		return;
 	topic->is_joined = true;
 	topic->prev = before;
@@ -137,6 +138,7 @@ void topic_handle(struct topics *topics, struct topic *topic, struct handler han
 
 void topic_set(struct topics *topics, struct topic *topic, const dw_topic_settings *settings)
 {
+	topic_unfill(topics, topic); /* the new settings may have room */
 	if (topic->waiting)
 		leave(topics, topic);
 	topics->set_count -= topic->is_set;
@@ -179,6 +181,38 @@ void topic_unwait(struct topics *topics, struct timer *timer)
 	topic->waiting_count--;
 	if (!topic->waiting)
 		leave(topics, topic);
+}
+
+/* ---- A full queue -------------------------------------------------------------------------- */
+
+static void leave_full(struct topics *topics, struct topic *topic)
+{
+	*(topic->prev ? &topic->prev->next : &topics->full) = topic->next;
+	*(topic->next ? &topic->next->prev : &topics->full_last) = topic->prev;
+	topic->prev = topic->next = NULL;
+}
+
+void topic_fill(struct topics *topics, struct topic *topic, dw_usec until)
+{
+	if (topic->is_full)
+		leave_full(topics, topic);
+	else
+		leave(topics, topic);
+	topic->is_full = true;
+	topic->full_until = until;
+	topic->prev = topics->full_last;
+	*(topic->prev ? &topic->prev->next : &topics->full) = topic;
+	topics->full_last = topic;
+}
+
+void topic_unfill(struct topics *topics, struct topic *topic)
+{
+	if (!topic->is_full)
+		return;
+	leave_full(topics, topic);
+	topic->is_full = false;
+	if (topic->waiting)
+		join(topics, topic);
 }
 
 struct topic *topics_revivable(const struct topics *topics)

@@ -24,9 +24,10 @@ static inline bool handler_is_set(const struct handler *handler)
 
 struct topic {
 	struct linear_node node;   /* first */
-	struct topic *prev, *next; /* among those with waiting timers */
-	bool is_joined;            /* it is among them */
-	struct handler handler;    /* its own */
+	struct topic *prev, *next; /* among those with waiting timers, or with full queues */
+	bool is_joined;            /* it is among those with waiting timers */
+	bool is_full;           /* its queue refused a timer: it is among those with full queues */
+	struct handler handler; /* its own */
 	dw_topic_settings settings;
 	bool is_set;    /* the store has settings of it */
 	bool is_listed; /* while settings are read: they name it */
@@ -35,6 +36,7 @@ struct topic {
 	uint64_t counts[TOPIC_COUNTS];
 	struct topic_times *times; /* NULL: of the rest */
 	dw_usec told_full;         /* steady; until then nobody is told that its queue is full */
+	dw_usec full_until;        /* steady; then one of its timers is tried again */
 	struct timer *waiting;     /* due, without a handler; in the order in which they came due */
 	struct timer *waiting_last;
 	uint64_t waiting_count;
@@ -53,10 +55,14 @@ struct topics {
 	struct topic *waiting;
 	struct topic *waiting_last;
 	struct topic *recheck; /* the next of them to be looked through, NULL: none */
-	struct handler any;    /* of "*" */
-	struct handler queue;  /* of topics that are queues */
-	uint32_t set_count;    /* topics with settings */
-	uint32_t times_count;  /* topics with times */
+	/* The topics whose queues are full, in the order of full_until. Their timers wait, and
+	 * nothing claims them. */
+	struct topic *full;
+	struct topic *full_last;
+	struct handler any;   /* of "*" */
+	struct handler queue; /* of topics that are queues */
+	uint32_t set_count;   /* topics with settings */
+	uint32_t times_count; /* topics with times */
 	uint64_t rest[TOPIC_COUNTS];
 };
 
@@ -120,6 +126,11 @@ void topic_unwait(struct topics *, struct timer *);
 /* topic_gather adds a timer to those of the next batch; topic_ungather takes it out. */
 void topic_gather(struct timer *);
 void topic_ungather(struct timer *);
+
+/* topic_fill notes that the topic's queue is full, until a steady time that is later than that of
+ * every other topic; topic_unfill that it may have room again. */
+void topic_fill(struct topics *, struct topic *, dw_usec until);
+void topic_unfill(struct topics *, struct topic *);
 
 /* topics_revivable: a topic that has waiting timers and a handler, or NULL. */
 struct topic *topics_revivable(const struct topics *);

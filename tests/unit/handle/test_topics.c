@@ -408,6 +408,33 @@ static void full_queue_holds_timers_back(void **state)
 	end(&program);
 }
 
+/* Of many timers whose queue is full, one is tried each second; when there is room, all follow. */
+static void full_queue_tries_one_timer(void **state)
+{
+	struct program program;
+	char id[8];
+
+	(void)state;
+	begin(&program);
+	set(&program, "q", (dw_topic_settings){.queue = 1, .max = 1, .overflow = DW_REFUSE});
+	for (int i = 0; i < 50; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		assert_int_equal(dw_after(program.d, "q", id, DW_SECONDS(i), NULL, 0), DW_OK);
+	}
+	pass(&program, DW_SECONDS(90));
+	assert_int_equal(dw_topic_list(program.d, "q", listed, &program), DW_OK);
+	pass(&program, 0);
+	assert_in_range(program.info.due, 48, 49);
+	assert_in_range(program.info.started, 90, 100); /* each is a try to push */
+	set(&program, "q", (dw_topic_settings){.queue = 1, .max = 100, .overflow = DW_REFUSE});
+	pass(&program, DW_SECONDS(2));
+	assert_int_equal(dw_topic_list(program.d, "q", listed, &program), DW_OK);
+	pass(&program, 0);
+	assert_int_equal(program.info.waiting, 50);
+	assert_int_equal(program.events[DW_EVENT_NO_HANDLER], 0);
+	end(&program);
+}
+
 static void dead_message_is_a_dead_letter(void **state)
 {
 	dw_timer message = {.size = sizeof message, .id = "x", .topic = "q"};
@@ -496,6 +523,7 @@ int main(void)
 	    cmocka_unit_test(handler_makes_room_for_a_queue),
 	    cmocka_unit_test(oldest_of_all_queues_comes_first),
 	    cmocka_unit_test(full_queue_holds_timers_back),
+	    cmocka_unit_test(full_queue_tries_one_timer),
 	    cmocka_unit_test(dead_message_is_a_dead_letter),
 	    cmocka_unit_test(wrong_calls_of_queues_are_refused_in_words),
 	    cmocka_unit_test(waiting_takes_end_with_the_handle),
