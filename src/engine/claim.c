@@ -1,6 +1,7 @@
 #include "engine/claim.h"
 
 #include "engine/core.h"
+#include "engine/occurrences.h"
 #include "engine/urgent.h"
 
 #define TURN_SWEEP_MAX 1024u
@@ -71,10 +72,10 @@ bool claim_next(struct engine *engine, dw_usec until)
 		return true;
 	if (cut_off_holds(engine, timer))
 		return true;
-	if (!timer->topic->is_full && topic_handler(&engine->topics, timer->topic))
-		urgent_send(engine, timer, claim_op(engine, timer));
-	else
+	if (timer->topic->is_full || !topic_handler(&engine->topics, timer->topic))
 		await_handler(engine, timer);
+	else if (!occurrence_must_wait(engine, timer))
+		urgent_send(engine, timer, claim_op(engine, timer));
 	return true;
 }
 
@@ -84,7 +85,7 @@ static void claim_one(struct engine *engine, struct topic *topic)
 	struct timer *timer = topic->waiting;
 
 	timer_disarm(engine, timer);
-	if (!cut_off_holds(engine, timer))
+	if (!cut_off_holds(engine, timer) && !occurrence_must_wait(engine, timer))
 		urgent_send(engine, timer, claim_op(engine, timer));
 }
 
@@ -128,8 +129,8 @@ void claim_revive(struct engine *engine)
 
 /* ---- After a step of the wall clock -------------------------------------------------------- */
 
-/* bring_forward: the wall clock was set back, so a hold or a pause would end too late. Now it ends
- * after its longest normal time at the latest. */
+/* bring_forward: the wall clock was set back, so a hold or a pause would end too late, and a timer
+ * would wait too long for its zone. Now it ends after its longest normal time at the latest. */
 static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	bool backing_off = timer->backing_off;
@@ -198,7 +199,8 @@ static void sweep(struct engine *engine, struct schedule *schedule, uint32_t *le
 			continue;
 		if (timer->gathered)
 			gather_again(engine, timer);
-		if (timer->backing_off || timer->state == TIMER_HELD)
+		if (timer->backing_off || timer->state == TIMER_HELD ||
+		    timer->state == TIMER_PENDING)
 			bring_forward(engine, timer, now);
 		else if (timer->state == TIMER_CLAIMED && !timer->busy &&
 			 timer->head.due > usec_add(now, 4 * LEAD_MAX))

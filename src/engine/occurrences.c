@@ -212,19 +212,41 @@ dw_op *occurrence_move(struct engine *engine, const struct timer *timer, dw_usec
 
 /* ---- Delivering ---------------------------------------------------------------------------- */
 
-/* postpone keeps a timer whose zone is not known, and asks again. */
-static void postpone(struct engine *engine, struct timer *timer, const struct rule_of *of)
+bool occurrence_is_known(struct engine *engine, const struct timer *timer, char *ret_message)
 {
+	struct rule_of of;
+
+	if (rule_of(engine, timer, &of) != DW_EINVAL)
+		return true; /* without memory it is asked again when it is due */
+	memcpy(ret_message, of.message, sizeof of.message);
+	return false;
+}
+
+bool occurrence_must_wait(struct engine *engine, struct timer *timer)
+{
+	char message[DW_MESSAGE_SIZE];
 	dw_event event = {.kind = DW_EVENT_ZONE,
 			  .status = DW_EINVAL,
 			  .id = timer->id,
-			  .topic = timer->topic->name};
+			  .topic = timer->topic->name,
+			  .count = 1};
 
+	if (!timer->recurs || occurrence_is_known(engine, timer, message))
+		return false;
 	event_raise(engine, &event, "%s waits, and is tried again in an hour: %s", timer->id,
-		    of->message);
+		    message);
+	timer_arm_fire(engine, timer,
+		       usec_add(usec_max(engine_now(engine), timer->head.due), ZONE_AGAIN));
+	return true;
+}
+
+/* give_back takes the claim back of a timer whose zone has become unknown since. Its deadline stays,
+ * so that the next owner tries it at once. */
+static void give_back(struct engine *engine, struct timer *timer)
+{
 	timer->verdict = DW_RETRY;
 	timer->uncounted = true;
-	timer->retry_in = ZONE_AGAIN;
+	timer->retry_at = timer->head.due;
 	timer_set_state(engine, timer, TIMER_VERDICT);
 }
 
@@ -242,7 +264,7 @@ bool occurrence_is_missed(struct engine *engine, struct timer *timer, dw_usec no
 		return true;
 	}
 	if (status != DW_OK) {
-		postpone(engine, timer, &of);
+		give_back(engine, timer);
 		return true;
 	}
 	limit = of.rule->missed_after_us > 0 ? of.rule->missed_after_us : MISSED_AFTER;

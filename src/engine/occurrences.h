@@ -23,9 +23,17 @@ struct first_occurrence {
  * engine_error() says why. */
 int occurrence_first(struct engine *, struct first_occurrence *);
 
+/* occurrence_is_known: false if this machine does not know the rule's zone; ret_message
+ * (DW_MESSAGE_SIZE bytes) says why. */
+bool occurrence_is_known(struct engine *, const struct timer *, char *ret_message);
+
+/* occurrence_must_wait: true if the timer must not be claimed, because its zone is not known. It is
+ * told, and the timer comes out of the fire schedule in an hour. The store hears nothing of it. */
+bool occurrence_must_wait(struct engine *, struct timer *);
+
 /* occurrence_is_missed: true if the timer, which is due, must not start: its occurrence was missed,
- * and the rule says that another one comes instead; or its zone is not known, and it is asked again
- * in an hour. Then the timer has a verdict, and lifecycle_resume() sends it. */
+ * and the rule says that another one comes instead; or its zone has become unknown since the claim.
+ * Then the timer has a verdict, and lifecycle_resume() sends it. */
 bool occurrence_is_missed(struct engine *, struct timer *, dw_usec now);
 
 /* occurrence_next makes the operation that ends the present occurrence and waits for the next one.

@@ -209,10 +209,13 @@ static void zone_that_is_gone_keeps_its_timer(void **state)
 	ruled_advance(&seen, "2030-01-01T14:30:00Z");
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(seen.events[DW_EVENT_ZONE], 3);
+	ruled_look(&seen);
+	assert_int_equal(seen.due, ruled_time("2030-01-01T12:00:00Z"));
 	use_zone(folder, "Europe/London");
 	ruled_advance(&seen, "2030-01-02T14:30:00Z");
 	assert_int_equal(seen.count, 2);
 	assert_start(&seen, 0, "2030-01-01T15:00:00Z", "2030-01-01T12:00:00Z", 0);
+	assert_int_equal(seen.starts[0].attempt, 1);
 	assert_on_time(&seen, 1, "2030-01-02T12:00:00Z");
 	close_in(folder, &seen);
 }
