@@ -36,13 +36,14 @@ static void note_difference(struct timer *known, const dw_row *row)
 		known->unsure = true;
 }
 
-/* correct moves a recurring timer whose occurrence was computed by other rules of its zone. */
-static void correct(struct engine *engine, const char *id)
+/* look_at_zone: the occurrence of a recurring timer may be computed by other rules of its zone, or
+ * the zone is not known here. */
+static void look_at_zone(struct engine *engine, const char *id)
 {
 	struct timer *timer = index_find(&engine->timers.index, id);
 
 	if (timer && timer->recurs)
-		zones_correct(engine, timer);
+		zones_learnt(engine, timer);
 }
 
 /* learn_timer makes the row's timer the current timer of its id. */
@@ -68,7 +69,7 @@ static int learn_timer(struct engine *engine, struct timer *old, const dw_row *r
 	timer_set_state(engine, timer, TIMER_PENDING); /* this owner has not claimed it */
 	lifecycle_resume(engine, timer);
 	if (record->blocks_size > 0)
-		correct(engine, row->id);
+		look_at_zone(engine, row->id);
 	return DW_OK;
 }
 

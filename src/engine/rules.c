@@ -19,6 +19,7 @@ static void forget(struct engine *engine, struct rule_entry **at)
 
 void rules_free(struct engine *engine)
 {
+	rules_forget_unknown(engine);
 	for (unsigned i = 0; i < RULES_KEPT; i++)
 		forget(engine, &engine->timers.rules.kept[i]);
 }
@@ -90,4 +91,46 @@ bool rules_changed(struct engine *engine)
 		forget(engine, at);
 	}
 	return changed;
+}
+
+/* ---- Zones that are not known -------------------------------------------------------------- */
+
+static struct unknown_zone *unknown_new(struct engine *engine, const struct timer *timer,
+					const char *message)
+{
+	struct unknown_zone *zone = alloc_new(&engine->alloc, sizeof *zone);
+
+	if (!zone)
+		return NULL;
+	*zone = (struct unknown_zone){.next = engine->timers.rules.unknown};
+	memcpy(zone->id, timer->id, strlen(timer->id) + 1);
+	memcpy(zone->topic, timer->topic->name, strlen(timer->topic->name) + 1);
+	memcpy(zone->message, message, strlen(message) + 1);
+	engine->timers.rules.unknown = zone;
+	return zone;
+}
+
+void rules_note_unknown(struct engine *engine, const struct timer *timer, const char *message)
+{
+	struct unknown_zone *zone = engine->timers.rules.unknown;
+	unsigned zones = 0;
+
+	for (; zone && strcmp(zone->message, message) != 0; zone = zone->next)
+		zones++;
+	if (!zone && zones < ZONES_NOTED_MAX)
+		zone = unknown_new(engine, timer, message);
+	if (zone)
+		zone->count++;
+}
+
+void rules_forget_unknown(struct engine *engine)
+{
+	struct rules *rules = &engine->timers.rules;
+
+	while (rules->unknown) {
+		struct unknown_zone *next = rules->unknown->next;
+
+		alloc_free(&engine->alloc, rules->unknown);
+		rules->unknown = next;
+	}
 }

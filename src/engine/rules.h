@@ -9,8 +9,10 @@
 #include "timer/record.h"
 
 #define RULES_KEPT 256u
+#define ZONES_NOTED_MAX 64u /* unknown zones */
 
 struct engine;
+struct timer;
 
 struct rule_entry {
 	dw_rule *rule;
@@ -19,9 +21,20 @@ struct rule_entry {
 	char text[];
 };
 
+/* A zone that this machine does not know, and a timer of it. */
+struct unknown_zone {
+	struct unknown_zone *next;
+	uint64_t count; /* timers of it that were loaded */
+	bool told;
+	char id[DW_ID_SIZE];
+	char topic[DW_TOPIC_MAX + 1];
+	char message[DW_MESSAGE_SIZE]; /* names the zone */
+};
+
 struct rules {
 	struct rule_entry *kept[RULES_KEPT]; /* by the hash of their text */
 	dw_usec look_at;                     /* steady; when the zones' files are looked at again */
+	struct unknown_zone *unknown;        /* of timers that were loaded */
 	bool unfinished; /* a zone has changed, and some timers were not looked at */
 	bool in_use;     /* there is, or was, a recurring timer */
 };
@@ -36,5 +49,10 @@ int rules_get(struct engine *, const struct record_rule *, struct rule_entry **r
 /* rules_changed looks at the files of all zones, and forgets rules whose file has changed. True if
  * there are such. */
 bool rules_changed(struct engine *);
+
+/* rules_note_unknown counts a timer whose zone is not known. Without memory it does nothing: it is
+ * told when the timer is due. rules_forget_unknown frees what was noted. */
+void rules_note_unknown(struct engine *, const struct timer *, const char *message);
+void rules_forget_unknown(struct engine *);
 
 #endif

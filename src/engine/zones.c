@@ -17,6 +17,39 @@ void zones_correct(struct engine *engine, struct timer *timer)
 	urgent_send(engine, timer, op);
 }
 
+void zones_learnt(struct engine *engine, struct timer *timer)
+{
+	char message[DW_MESSAGE_SIZE];
+
+	if (occurrence_is_known(engine, timer, message))
+		zones_correct(engine, timer);
+	else
+		rules_note_unknown(engine, timer, message);
+}
+
+/* tell_unknown tells once of each zone that is not known. */
+static void tell_unknown(struct engine *engine)
+{
+	for (struct unknown_zone *zone = engine->timers.rules.unknown; zone; zone = zone->next) {
+		dw_event event = {.kind = DW_EVENT_ZONE,
+				  .status = DW_EINVAL,
+				  .id = zone->id,
+				  .topic = zone->topic,
+				  .count = zone->count};
+
+		if (zone->told)
+			continue;
+		zone->told = true;
+		if (zone->count == 1)
+			event_raise(engine, &event, "%s cannot start, and is kept: %s", zone->id,
+				    zone->message);
+		else
+			event_raise(engine, &event,
+				    "%llu timers cannot start, and are kept: %s and others: %s",
+				    (unsigned long long)zone->count, zone->id, zone->message);
+	}
+}
+
 static void zone_visit(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
@@ -44,10 +77,16 @@ void zones_round(struct engine *engine)
 	struct rules *rules = &engine->timers.rules;
 	dw_usec steady = rules->in_use ? engine_steady(engine) : 0;
 
-	if (!rules->in_use || steady < rules->look_at || engine->ownership.role != DW_OWNER ||
-	    !recovery_is_over(&engine->recovery) || walk_is_on(&engine->walk))
+	if (engine->ownership.role != DW_OWNER)
+		rules_forget_unknown(engine); /* the next owner loads all timers */
+	if (!rules->in_use || engine->ownership.role != DW_OWNER ||
+	    !recovery_is_over(&engine->recovery))
+		return;
+	tell_unknown(engine);
+	if (steady < rules->look_at || walk_is_on(&engine->walk))
 		return;
 	rules->look_at = usec_add(steady, LOOK_EVERY);
+	rules_forget_unknown(engine);
 	if (!rules_changed(engine) && !rules->unfinished)
 		return;
 	rules->unfinished = false;

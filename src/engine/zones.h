@@ -10,7 +10,12 @@ struct timer;
 /* zones_correct moves a pending timer, whose occurrence may have been computed by earlier rules. */
 void zones_correct(struct engine *, struct timer *);
 
-/* zones_round looks each hour at the files of the zones in use. */
+/* zones_learnt: a recurring timer was read from the store. It is corrected; or it is noted that its
+ * zone is not known. */
+void zones_learnt(struct engine *, struct timer *);
+
+/* zones_round tells of zones that are not known, once the timers are loaded, and looks each hour at
+ * the files of the zones in use. */
 void zones_round(struct engine *);
 
 #endif
