@@ -28,18 +28,24 @@ static bool name_is_safe(const char *name)
 	       *name != '/' && name[length - 1] != '/' && !strstr(name, "//");
 }
 
-/* open_regular: a descriptor, or -1. A pipe of that name would block. */
-static int open_regular(const char *path)
+/* open_regular: a descriptor, or -1 and why. A pipe would block, and opening a device may already
+ * do something. So the file is looked at before, and again once it is open. */
+static int open_regular(const char *path, const char **ret_fault)
 {
 	struct stat status;
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int descriptor = -1;
 
-	if (descriptor < 0)
+	*ret_fault = "it is not a regular file";
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return -1;
+	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (descriptor < 0) {
+		*ret_fault = strerror(errno);
+		return -1;
+	}
 	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
 		return descriptor;
 	(void)close(descriptor); /* nothing was written */
-	errno = ENOENT;
 	return -1;
 }
 
@@ -67,14 +73,14 @@ static int load_file(const struct alloc *alloc, const char *path, unsigned char 
 		     struct zone_table **ret_table, char *ret_message)
 {
 	const char *fault = NULL;
-	int descriptor = open_regular(path);
+	int descriptor = open_regular(path, &fault);
 	int status;
 	ssize_t size;
 
 	if (descriptor < 0)
 		return message_refuse(ret_message,
 				      "zone: %.150s: %.60s; write an IANA name, as Europe/London",
-				      path, strerror(errno));
+				      path, fault);
 	size = read_all(descriptor, bytes, FILE_MAX);
 	(void)close(descriptor); /* nothing was written */
 	if (size < 0)
