@@ -127,6 +127,9 @@ static int read_when(const struct options *options, struct rule_words *words, dw
 		if (options->value[OPT_IN] || options->value[OPT_AT])
 			return complain(EXIT_USAGE,
 					"add: a rule has no --in and --at: use --from TIME");
+		if (options->value[OPT_LATE_AFTER])
+			return complain(EXIT_USAGE, "add: a rule has no --late-after: use --missed "
+						    "and --missed-age");
 		return rule_of_options(options, "add", words);
 	}
 	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)

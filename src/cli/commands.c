@@ -414,22 +414,22 @@ const struct command commands[] = {
 	.name = "when",
 	.summary = "shows when a rule comes next, in UTC and local time",
 	.synopsis = "(ID | --cron EXPRESSION | --every DURATION) [--zone Z] [--from T]\n"
-		    "    [--until T] [--except DATE,...] [--count N] [--json]",
+		    "    [--until T] [--times N] [--except DATE,...] [--count N] [--json]",
 	.help = "  ID                the rule of a stored timer, from its pending occurrence on\n"
 		"    --cron EXPRESSION minute hour day month weekday, or with seconds first:\n"
 		"                    * 1,15 mon-fri */5 L mon#2 fri#L, or @daily ...\n"
 		"  --every DURATION  a period from --from on: 90s, 24h ...\n"
 		"  --zone Z          an IANA name, Europe/London (default: UTC)\n"
 		"  --from TIME       the first possible moment (default: after now)\n"
-		"  --until TIME      the last possible moment\n"
+		"  --until TIME      the last possible moment; --times N: at most so many\n"
 		"  --except DATE,... not on these local dates: 2026-12-25,2026-12-28\n"
-		"  --count N         so many (default: 5)\n"
+		"  --count N         show so many (default: 5)\n"
+		"  --jitter D, --missed X, --missed-age D    as for add; they change no time here\n"
 		"  --json            a line of JSON each: {\"occurrence\",\"local\",\"note\"}\n"
 		"\n"
 		"If the clock goes forward or back then, a note says what that means.\n",
 	.example = "durawheel when --cron '30 1 * * *' --zone Europe/London",
-	.options = OPTIONS(OPT_CRON, OPT_EVERY, OPT_ZONE, OPT_FROM, OPT_UNTIL, OPT_EXCEPT,
-			   OPT_COUNT_SHOWN, OPT_JSON),
+	.options = OPTIONS(RULE_OPTIONS, OPT_COUNT_SHOWN, OPT_JSON),
 	.words_max = 1,
 	.run = command_when,
     },

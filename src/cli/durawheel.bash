@@ -21,7 +21,7 @@ _durawheel_options()
 	serve) echo '--http --token-file --allow-host --show-data --log' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
-	when) echo '--cron --every --zone --from --until --except --count --json' ;;
+	when) echo '--cron --every --zone --from --until --times --except --jitter --missed --missed-age --count --json' ;;
 	'topic set') echo '--queue --max --overflow --expire --hide --retries --backoff --backoff-max --factor --jitter --time-limit --keep' ;;
 	'topic list' | 'topic show') echo '--json' ;;
 	'topic pause') echo '--intake' ;;

@@ -1,9 +1,11 @@
 #include "cli/rule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/errors.h"
+#include "cli/session.h"
 
 bool rule_is_given(const struct options *options)
 {
@@ -66,6 +68,67 @@ static int read_times(const struct options *options, dw_rule *rule)
 	return code;
 }
 
+/* ---- What is wrong with it ----------------------------------------------------------------- */
+
+/* What people call the fields of a rule: the option, and the key of a line of import. */
+static const struct {
+	const char *field, *option, *key;
+} field_names[] = {
+    {"every", "--every", "\"every\""},
+    {"cron", "--cron", "\"cron\""},
+    {"zone", "--zone", "\"zone\""},
+    {"start", "--from", "\"start\""},
+    {"end", "--until", "\"until\""},
+    {"count", "--times", "\"times\""},
+    {"jitter", "--jitter", "\"jitter\""},
+    {"missed", "--missed", "\"missed\""},
+    {"missed-age", "--missed-age", "\"missed_age\""},
+    {"except", "--except", "\"except\""},
+};
+
+/* name_of: what people call the word, if it is a field; or NULL. */
+static const char *name_of(const char *word, size_t length, enum rule_source source)
+{
+	for (size_t i = 0; i < sizeof field_names / sizeof field_names[0]; i++)
+		if (strlen(field_names[i].field) == length &&
+		    memcmp(field_names[i].field, word, length) == 0)
+			return source == RULE_OF_OPTIONS ? field_names[i].option
+							 : field_names[i].key;
+	return NULL;
+}
+
+void rule_fault(const char *message, enum rule_source source, char ret_fault[RULE_FAULT_SIZE])
+{
+	const char *space = strrchr(message, ' ');
+	const char *last = space ? space + 1 : message + strlen(message);
+	const char *name = name_of(last, strlen(last), source);
+	size_t first_size = strcspn(message, " :");
+	const char *first = name_of(message, first_size, source);
+	const char *middle = first ? message + first_size : message;
+
+	(void)snprintf(ret_fault, RULE_FAULT_SIZE, "%s%.*s%s", first ? first : "",
+		       (int)(last - middle), middle, name ? name : last); /* it fits */
+}
+
+/* check_rule refuses what no command can use, and names the options. */
+static int check_rule(const dw_rule *rule, const struct options *options, const char *command)
+{
+	char message[DW_MESSAGE_SIZE] = "out of memory", fault[RULE_FAULT_SIZE];
+	dw_usec now = session_now(), next;
+	int found;
+
+	if (rule->end > 0 && rule->start == 0 && rule->end <= now)
+		return complain(EXIT_USAGE, "%s: --until \"%.64s\" has passed: write a later time",
+				command, options->value[OPT_UNTIL]);
+	found = dw_rule_next(rule, now, &next, 1, message);
+	if (found >= 0)
+		return EXIT_DONE;
+	rule_fault(message, RULE_OF_OPTIONS, fault);
+	return complain(found == DW_EINVAL ? EXIT_USAGE : EXIT_FAILED, "%s: %s", command, fault);
+}
+
+/* ---- The rule ------------------------------------------------------------------------------ */
+
 int rule_of_options(const struct options *options, const char *command,
 		    struct rule_words *ret_words)
 {
@@ -87,7 +150,9 @@ int rule_of_options(const struct options *options, const char *command,
 		code = read_span(options, OPT_JITTER, &rule->jitter_us);
 	if (code == EXIT_DONE && options->value[OPT_MISSED])
 		code = read_missed(options->value[OPT_MISSED], &rule->missed);
-	return code == EXIT_DONE ? read_span(options, OPT_MISSED_AGE, &rule->missed_age_us) : code;
+	if (code == EXIT_DONE)
+		code = read_span(options, OPT_MISSED_AGE, &rule->missed_age_us);
+	return code == EXIT_DONE ? check_rule(rule, options, command) : code;
 }
 
 int rule_of_info(const dw_info *info, const char *command, dw_rule **ret_rule)

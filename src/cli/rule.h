@@ -22,10 +22,15 @@ bool rule_is_given(const struct options *);
  * Free it with dw_rule_free(). EXIT_DONE, or complains. */
 int rule_of_info(const dw_info *, const char *command, dw_rule **ret_rule);
 
-/* rule_of_options reads the rule; command is for messages. The rule itself is checked when it is
- * used. EXIT_DONE, or complains. Call rule_words_free() in both cases; *ret_words starts as zero.
+/* rule_of_options reads the rule and checks it; command is for messages. EXIT_DONE, or complains. Call rule_words_free() in both cases; *ret_words starts as zero.
  * */
 int rule_of_options(const struct options *, const char *command, struct rule_words *ret_words);
 void rule_words_free(struct rule_words *);
+
+/* rule_fault writes a message of dw_rule_next() or dw_rule_parse() with the names that the user has
+ * written, instead of those of the fields of dw_rule. */
+#define RULE_FAULT_SIZE (DW_MESSAGE_SIZE + 32)
+enum rule_source { RULE_OF_OPTIONS, RULE_OF_KEYS };
+void rule_fault(const char *message, enum rule_source, char ret_fault[RULE_FAULT_SIZE]);
 
 #endif

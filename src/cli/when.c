@@ -97,6 +97,8 @@ static int when_of_options(const struct options *options, struct when *when)
 	dw_rule *rule = &words.rule;
 	int code = rule_of_options(options, "when", &words);
 
+	if (rule->count > 0 && rule->count < when->left)
+		when->left = rule->count;
 	when->after = rule->start > 0 ? rule->start - 1 : session_now();
 	if (rule->start == 0 && rule->every > 0)
 		rule->start = when->after + rule->every; /* each page counts from there */

@@ -68,7 +68,7 @@ test_add_refuses_half_a_rule() {
 	expect 2 durawheel add --topic t --cron '0 8 * * *' --zone Europe/Londn
 	says 'Europe/Londn'
 	expect 2 durawheel add --topic t --every 1h --late-after 1h
-	says 'late_after_us'
+	says 'a rule has no --late-after'
 	expect 2 durawheel add --topic t --cron '0 0 30 2 *'
 }
 

@@ -47,15 +47,39 @@ test_when_says_what_is_wrong() {
 	says 'when: exactly one of --cron and --every is required'
 	expect 2 durawheel when --cron @daily --every 1h
 	expect 2 durawheel when --cron '60 * * * *'
-	says 'when: cron: minute "60" is wrong: write 0 to 59'
+	says 'when: --cron: minute "60" is wrong: write 0 to 59'
 	expect 2 durawheel when --cron @daily --zone ../../etc/passwd
-	says 'when: zone: "../../etc/passwd" is not a name'
+	says 'when: --zone: "../../etc/passwd" is not a name'
 	expect 2 durawheel when --every 1h --except 2026-12-25,
-	says 'when: except: "" is not a date'
+	says 'when: --except: "" is not a date'
 	expect 2 durawheel when --every 1h --count 0
 	says '--count "0": write a whole number'
 	expect 2 durawheel when --every 1h --from 2027-01-01T00:00:00
 	says '--from "2027-01-01T00:00:00" has no offset'
+}
+
+# when takes the options of add, and names them.
+test_when_takes_the_options_of_add() {
+	expect 0 durawheel when --every 1h --from 2027-01-01T00:00:00Z --times 2 --jitter 5m \
+		--missed skip --missed-age 2h
+	prints '2027-01-01T00:00:00Z  2027-01-01T00:00:00+00:00
+2027-01-01T01:00:00Z  2027-01-01T01:00:00+00:00'
+	expect 0 durawheel when --cron '* * * * *' --times 70 --count 1000
+	is_counted out 70
+	expect 2 durawheel when --every 1h --until 2020-01-01T00:00:00Z
+	says 'when: --until "2020-01-01T00:00:00Z" has passed: write a later time'
+	expect 2 durawheel add --topic t --cron @daily --until 2020-01-01T00:00:00Z
+	says 'add: --until "2020-01-01T00:00:00Z" has passed'
+	expect 2 durawheel when --every 1h --from 2027-01-02T00:00:00Z --until 2027-01-01T00:00:00Z
+	says 'when: --until is before --from'
+	expect 2 durawheel when --every 1h --jitter 31m
+	says 'when: --jitter is out of range: write at most half of --every'
+	expect 2 durawheel when --every 1us
+	says 'when: --every is out of range'
+	expect 2 durawheel add --topic t --every 1h --times 100001
+	says 'add: --times is too large'
+	expect 2 durawheel when --every 1h --missed never
+	says '--missed "never": write once, skip or all'
 }
 
 test_when_needs_no_store() {
