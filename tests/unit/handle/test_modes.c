@@ -205,6 +205,80 @@ static void no_series_is_longer_than_its_limit(void **state)
 	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
 }
 
+#if DW_WITH_SQLITE
+static dw *open_at(const char *url, dw_role role, dw_usec *clock)
+{
+	dw_options options = {.size = sizeof options,
+			      .store = url,
+			      .role = role,
+			      .clock = read_clock,
+			      .clock_user = clock};
+	dw *d;
+
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	return d;
+}
+
+static void show_state(dw *d, int status, const dw_info *timers, size_t count,
+		       const dw_cursor *next, void *user)
+{
+	(void)d;
+	(void)next;
+	assert_int_equal(status, DW_OK);
+	assert_int_equal(count, 1);
+	*(dw_state *)user = timers->state;
+}
+
+/* wait_claimed turns the owner until the client sees the timer claimed. */
+static void wait_claimed(dw *owner, dw *client)
+{
+	dw_state state = DW_PENDING;
+
+	while (state != DW_CLAIMED) {
+		assert_int_equal(dw_turn(owner), DW_OK);
+		assert_int_equal(dw_get(client, "a", show_state, &state), DW_OK);
+		assert_int_equal(dw_sync(client, PATIENCE), DW_OK);
+	}
+}
+
+/* The owner claims a timer some milliseconds before its deadline. A client's put that meets the
+ * claim goes on with the series until the deadline. After it the timer may have started, and the
+ * put begins the next series. */
+static void client_keeps_the_series_of_a_claimed_timer(void **state)
+{
+	const dw_usec start = DW_SECONDS(1800000000), limit = start + DW_SECONDS(60);
+	dw_usec clock = start, fired = 0;
+	char folder[TEMP_SIZE], url[TEMP_SIZE + 16];
+	dw_timer timer = timer_with(DW_DUE_LATEST, start + DW_SECONDS(90), "t");
+	struct put_told told;
+	dw *owner, *client;
+
+	(void)state;
+	temp_make(folder);
+	(void)snprintf(url, sizeof url, "sqlite:%s/t.db", folder);
+	owner = open_at(url, DW_OWNER, &clock);
+	client = open_at(url, DW_CLIENT, &clock);
+	assert_int_equal(dw_on(owner, "t", done, &fired), DW_OK);
+	timer.wait_max_us = DW_SECONDS(60);
+	assert_int_equal(ask_put(client, timer).due, limit);
+	clock = limit - 1;
+	wait_claimed(owner, client);
+	timer.due = clock + DW_SECONDS(10);
+	told = ask_put(client, timer);
+	assert_int_equal(told.outcome, DW_PUT_KEPT);
+	assert_int_equal(told.due, limit);
+	assert_int_equal(dw_pause(owner), DW_OK);
+	clock = limit;
+	told = ask_put(client, timer);
+	assert_int_equal(told.outcome, DW_PUT_REPLACED);
+	assert_int_equal(told.due, timer.due);
+	assert_int_equal(fired, 0);
+	assert_int_equal(dw_close(client, PATIENCE), DW_OK);
+	assert_int_equal(dw_close(owner, PATIENCE), DW_OK);
+	temp_remove(folder);
+}
+#endif
+
 static dw_verdict hold(dw *d, const dw_firing *firing, void *user)
 {
 	(void)d;
@@ -329,6 +403,9 @@ int main(void)
 		cmocka_unit_test(modes_of_a_client),
 #endif
 		cmocka_unit_test(no_series_is_longer_than_its_limit),
+#if DW_WITH_SQLITE
+		cmocka_unit_test(client_keeps_the_series_of_a_claimed_timer),
+#endif
 		cmocka_unit_test(nothing_is_taken_from_a_timer_that_is_delivered),
 		cmocka_unit_test(calls_keep_their_order),
 		cmocka_unit_test(contradictions_are_refused_in_words),
