@@ -43,6 +43,9 @@ static int check_mode(const dw_timer *timer)
 {
 	const unsigned modes = DW_DUE_EARLIEST | DW_DUE_LATEST | DW_DATA_FIRST;
 
+	if (timer->flags & DW_NEW && timer->flags & DW_ONCE)
+		return complain(EXIT_USAGE, "add: --once refuses all that --new does: write one of "
+					    "them");
 	if (timer->flags & DW_NEW && timer->flags & modes)
 		return complain(EXIT_USAGE, "add: --new stands alone: there is nothing to keep");
 	if (timer->flags & DW_ONCE && timer->flags & modes)

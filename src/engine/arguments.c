@@ -75,6 +75,9 @@ static int check_flags(const dw_timer *timer, char *message)
 
 	if (unknown)
 		return message_refuse(message, "unknown flags 0x%x", unknown);
+	if (timer->flags & DW_NEW && timer->flags & DW_ONCE)
+		return message_refuse(message, "DW_NEW and DW_ONCE each stand alone: DW_ONCE "
+					       "refuses all that DW_NEW does");
 	if (timer->flags & DW_NEW && timer->flags & modes)
 		return message_refuse(message, "DW_NEW stands alone: there is nothing to keep");
 	if (timer->flags & DW_ONCE && timer->flags & modes)

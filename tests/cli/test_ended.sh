@@ -77,6 +77,8 @@ test_keep_is_refused_in_words() {
 		says "^durawheel: --keep \"$keep\": write at most 90d, and at least 1us$"
 	done
 	expect 2 durawheel add --topic t --id a --in 0 --keep soon
+	expect 2 durawheel add --topic t --id a --in 0 --once --new
+	says 'add: --once refuses all that --new does: write one of them'
 	expect 2 durawheel add --topic t --id a --in 0 --once --due-latest
 	says 'add: --once replaces no timer: it has no --due-earliest, --due-latest and '
 	says ' --data-first$'

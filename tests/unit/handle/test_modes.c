@@ -335,6 +335,7 @@ static void contradictions_are_refused_in_words(void **state)
 		dw_usec wait;
 		const char *word;
 	} bad[] = {{DW_DUE_EARLIEST | DW_DUE_LATEST, 0, "contradict"},
+		   {DW_NEW | DW_ONCE, 0, "each stand alone"},
 		   {DW_NEW | DW_DUE_LATEST, 0, "DW_NEW stands alone"},
 		   {DW_NEW | DW_DATA_FIRST, 0, "DW_NEW stands alone"},
 		   {DW_DUE_EARLIEST, 1, "wait_max_us is for DW_DUE_LATEST"},
