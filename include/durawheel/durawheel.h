@@ -345,8 +345,7 @@ typedef dw_verdict (*dw_fire_fn)(dw *, const dw_firing *, void *user);
 
 /* dw_on registers the handler of a topic; "*" is for every topic without one of its own; NULL
  * removes it. A due timer whose topic has no handler is kept, is reported once
- * (DW_EVENT_NO_HANDLER), and fires when a handler is registered. DW_EINVAL, DW_ENOMEM, DW_EROLE (a
- * client fires nothing). */
+ * (DW_EVENT_NO_HANDLER), and fires when a handler is registered. DW_EINVAL, DW_ENOMEM, DW_EROLE. */
 DW_API int dw_on(dw *, const char *topic, dw_fire_fn, void *user);
 
 /* dw_on_worker registers a handler that is slow or waits. It runs on one of options.workers threads
@@ -495,6 +494,8 @@ typedef struct dw_timer {
 	dw_usec wait_max_us; /* DW_DUE_LATEST: not later than so long after the first put since
 			      * the last delivery or cancel; 0: no limit */
 	dw_usec keep_us;     /* how long its end is remembered: durawheel/ended.h */
+	dw_usec occurrence, rule_end; /* of a recurring timer that goes on: durawheel/rule.h */
+	uint32_t missed;
 } dw_timer;
 
 /* dw_after, dw_at put a timer for topic, due in delay from now or at due. id may be NULL; data may
@@ -505,8 +506,7 @@ DW_API int dw_after(dw *, const char *topic, const char *id, dw_usec delay, cons
 DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const void *data,
 		 size_t size);
 
-/* dw_now: the time of the handle: the wall clock, or options.clock. NULL: the wall clock. Any
- * thread. */
+/* dw_now: the time of options.clock, or the wall clock; NULL: the wall clock. Any thread. */
 DW_API dw_usec dw_now(const dw *d);
 
 /* dw_after_id is dw_after() for what a dw_timer says. timer->due is ignored. done may be NULL.

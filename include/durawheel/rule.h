@@ -45,6 +45,9 @@
  *  - A crash before the verdict is stored repeats the occurrence, with a higher attempt.
  *  - The same put again (same id, topic, data and rule) changes nothing, so a program may put its
  *    rules at each start. A put that differs replaces the timer, and `every` counts from then.
+ *  - A timer of another store goes on where it was if the put has its due, occurrence, rule_end and
+ *    missed, as dw_info says them. An occurrence that the rule does not have stands for the next
+ *    one that it has; then due is ignored. rule_end 0: as the rule says.
  *  - dw_cancel() ends it. While an occurrence is being delivered, the answer is DW_ELATE, and none
  *    comes after it. dw_move() moves the next occurrence only.
  *  - Two occurrences never run side by side. The next one comes after this one; if it was missed

@@ -53,6 +53,7 @@ struct import {
 	size_t outstanding_bytes;
 	uint64_t imported;
 	uint64_t refused;
+	uint64_t tried; /* imported lines of timers that had been claimed where they come from */
 	int signal_fd;
 	int signal;       /* the signal that has ended the reading; 0: none */
 	sigset_t signals; /* the signal mask before open_signals() */
@@ -96,10 +97,12 @@ static void import_answered(dw *d, const dw_result *results, size_t count, void 
 
 	(void)d;
 	for (size_t i = 0; i < count; i++) {
-		if (results[i].status == DW_OK)
+		if (results[i].status == DW_OK) {
 			import->imported++;
-		else
+			import->tried += pack->wishes[i].tried;
+		} else {
 			refuse_line(import, pack, i, results[i].status);
+		}
 		if (exit_of(results[i].status) == EXIT_STORE)
 			import->code = EXIT_STORE;
 	}
@@ -270,6 +273,16 @@ static void print_counts(const struct import *import, bool json)
 		     import->imported, import->refused); /* session_flush() checks */
 }
 
+/* tell_tried: what list --json says of a delivery does not come with the timer. */
+static void tell_tried(const struct import *import)
+{
+	if (import->tried > 0)
+		warn("%" PRIu64
+		     " of them had been delivered or claimed before: attempts and retries "
+		     "are counted from zero",
+		     import->tried);
+}
+
 /* import_stream allocates memory and imports all lines. The handle must be open. */
 static int import_stream(struct import *import, int fd)
 {
@@ -329,6 +342,7 @@ int command_import(const struct options *options)
 	if (dw_close(import.d, SESSION_PATIENCE) != DW_OK && code == EXIT_DONE)
 		code = complain(EXIT_STORE, "the store did not finish");
 	print_counts(&import, options->value[OPT_JSON] != NULL);
+	tell_tried(&import);
 	if (code == EXIT_DONE && import.refused > 0)
 		code = EXIT_FAILED;
 	if (session_flush() != EXIT_DONE && code == EXIT_DONE)

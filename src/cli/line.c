@@ -150,6 +150,23 @@ static json_t *add_span(json_t *object, const char *name, dw_usec duration)
 	return NULL;
 }
 
+/* add_number adds a number that is not 0. It frees the object if there is no memory. */
+static json_t *add_number(json_t *object, const char *name, json_int_t number)
+{
+	if (!object || number == 0 || json_object_set_new(object, name, json_integer(number)) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+/* add_series adds what a recurring timer has, so that import goes on where this one is. */
+static json_t *add_series(json_t *object, const dw_info *info)
+{
+	object = add_occurrence(object, info->occurrence, info->rule);
+	object = add_number(object, "rule_end", info->rule_end < DW_NEVER ? info->rule_end : 0);
+	return add_number(object, "missed", info->missed);
+}
+
 /* info_of: NULL: out of memory. */
 static json_t *info_of(const dw_info *info)
 {
@@ -157,8 +174,7 @@ static json_t *info_of(const dw_info *info)
 				   info->topic, "due", (json_int_t)info->due, "state",
 				   state_name(info->state), "attempt", (json_int_t)info->attempt);
 
-	object = add_span(add_occurrence(object, info->occurrence, info->rule), "late_after",
-			  info->late_after_us);
+	object = add_span(add_series(object, info), "late_after", info->late_after_us);
 	return add_span(object, "keep", info->keep_us);
 }
 

@@ -22,11 +22,13 @@ enum key {
 	KEY_LATE_AFTER,
 	KEY_KEEP,
 	KEY_RULE,
-	/* What list --json writes besides. The rest of it begins again with the new timer. */
+	/* What list --json writes besides. State and attempt begin again with the new timer. */
 	KEY_DUE,
 	KEY_STATE,
 	KEY_ATTEMPT,
 	KEY_OCCURRENCE,
+	KEY_RULE_END,
+	KEY_MISSED,
 	KEYS
 };
 
@@ -34,11 +36,11 @@ static const struct {
 	const char *name;
 	json_type type;
 } keys[KEYS] = {
-    {"id", JSON_STRING},          {"topic", JSON_STRING}, {"at", JSON_STRING},
-    {"in", JSON_STRING},          {"data", JSON_STRING},  {"data_base64", JSON_STRING},
-    {"late_after", JSON_STRING},  {"keep", JSON_STRING},  {"rule", JSON_STRING},
-    {"due", JSON_INTEGER},        {"state", JSON_STRING}, {"attempt", JSON_INTEGER},
-    {"occurrence", JSON_INTEGER},
+    {"id", JSON_STRING},          {"topic", JSON_STRING},     {"at", JSON_STRING},
+    {"in", JSON_STRING},          {"data", JSON_STRING},      {"data_base64", JSON_STRING},
+    {"late_after", JSON_STRING},  {"keep", JSON_STRING},      {"rule", JSON_STRING},
+    {"due", JSON_INTEGER},        {"state", JSON_STRING},     {"attempt", JSON_INTEGER},
+    {"occurrence", JSON_INTEGER}, {"rule_end", JSON_INTEGER}, {"missed", JSON_INTEGER},
 };
 
 static bool refuse(struct wish *wish, const char *format, ...)
@@ -112,15 +114,34 @@ static bool text_of(struct wish *wish, const json_t **values, enum key key, cons
 	return true;
 }
 
-/* read_rule: with a rule, due is what list --json writes beside it, and has no meaning. */
-static bool read_rule(struct wish *wish, const char *text)
+/* read_occurrence: a line of list --json says where the rule is, and the new timer goes on there. A
+ * line without occurrence begins the rule, and due has no meaning. */
+static bool read_occurrence(struct wish *wish, const json_t **values)
+{
+	json_int_t missed = json_integer_value(values[KEY_MISSED]); /* 0 if it is missing */
+
+	if (!values[KEY_OCCURRENCE])
+		return values[KEY_RULE_END] || values[KEY_MISSED]
+			   ? refuse(wish, "\"rule_end\" and \"missed\" need an \"occurrence\"")
+			   : true;
+	if (missed < 0 || missed > UINT32_MAX)
+		return refuse(wish, "\"missed\" is not a count");
+	wish->timer.occurrence = json_integer_value(values[KEY_OCCURRENCE]);
+	wish->timer.rule_end = json_integer_value(values[KEY_RULE_END]);
+	wish->timer.missed = (uint32_t)missed;
+	wish->timer.due =
+	    values[KEY_DUE] ? json_integer_value(values[KEY_DUE]) : wish->timer.occurrence;
+	return true;
+}
+
+static bool read_rule(struct wish *wish, const char *text, const json_t **values)
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory";
 
 	if (dw_rule_parse(text, &wish->rule, message) != DW_OK)
 		return refuse(wish, "\"rule\": %.200s", message);
 	wish->timer.rule = wish->rule;
-	return true;
+	return read_occurrence(wish, values);
 }
 
 static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
@@ -135,9 +156,12 @@ static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 	if (rule && (at || in))
 		return refuse(wish, "has a \"rule\": it needs no \"at\" and no \"in\"");
 	if (rule)
-		return read_rule(wish, rule);
+		return read_rule(wish, rule, values);
 	if ((at != NULL) + (in != NULL) + (values[KEY_DUE] != NULL) != 1)
 		return refuse(wish, "needs one of \"at\", \"in\", \"rule\" and \"due\"");
+	if (values[KEY_OCCURRENCE] || values[KEY_RULE_END] || values[KEY_MISSED])
+		return refuse(wish, "has no \"rule\": \"occurrence\", \"rule_end\" and \"missed\" "
+				    "are those of a recurring timer");
 	if (values[KEY_DUE]) {
 		wish->timer.due = json_integer_value(values[KEY_DUE]);
 		return true;
@@ -216,6 +240,7 @@ static bool read_state(struct wish *wish, const json_t **values)
 
 	if (!text_of(wish, values, KEY_STATE, &state))
 		return false;
+	wish->tried = json_integer_value(values[KEY_ATTEMPT]) > 0; /* 0 if it is missing */
 	if (!state || strcmp(state, state_name(DW_PENDING)) == 0 ||
 	    strcmp(state, state_name(DW_CLAIMED)) == 0)
 		return true;
@@ -233,6 +258,7 @@ bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now
 	wish->timer = (dw_timer){.size = sizeof wish->timer};
 	wish->decoded = NULL;
 	wish->rule = NULL;
+	wish->tried = false;
 	wish->message[0] = '\0';
 	wish->object = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
 	if (!wish->object)

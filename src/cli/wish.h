@@ -15,6 +15,7 @@ struct wish {
 	json_t *object;
 	void *decoded;                   /* the bytes of data_base64, or NULL */
 	dw_rule *rule;                   /* or NULL */
+	bool tried;                      /* the line is of a timer that has been claimed */
 	char message[WISH_MESSAGE_SIZE]; /* what is wrong with the line */
 };
 

@@ -95,6 +95,22 @@ static int check_flags(const dw_timer *timer, char *message)
 	return DW_OK;
 }
 
+/* check_occurrence: what a recurring timer brings from another store. */
+static int check_occurrence(const dw_timer *timer, char *message)
+{
+	bool brings = timer->occurrence != 0 || timer->rule_end != 0 || timer->missed != 0;
+
+	if (brings && !timer->rule)
+		return message_refuse(message, "occurrence, rule_end and missed are those of a "
+					       "recurring timer: it needs a rule");
+	if (brings && timer->occurrence <= 0)
+		return message_refuse(message, "rule_end and missed belong to an occurrence, which "
+					       "is above 0");
+	if (timer->rule_end != 0 && timer->rule_end < timer->occurrence)
+		return message_refuse(message, "rule_end is before the occurrence");
+	return DW_OK;
+}
+
 int arguments_timer(const dw_timer *timer, size_t data_max, char *message)
 {
 	int status = check_size(timer, message);
@@ -116,7 +132,8 @@ int arguments_timer(const dw_timer *timer, size_t data_max, char *message)
 					       "rule.missed_age_us");
 	if (timer->keep_us < 0 || timer->keep_us > DW_KEEP_MAX)
 		return message_refuse(message, "keep_us is not 0 to 90 days");
-	return check_flags(timer, message);
+	status = check_occurrence(timer, message);
+	return status == DW_OK ? check_flags(timer, message) : status;
 }
 
 int arguments_select(const dw_select *select, char *message)

@@ -50,7 +50,7 @@ static int make_fresh(struct engine *engine, const dw_timer *timer, struct call 
 				.topic_size = (uint8_t)strlen(timer->topic)};
 	unsigned char blocks[RECORD_BLOCKS_MAX];
 	struct first_occurrence first = {
-	    .rule = timer->rule, .id = call->id, .due = timer->due, .blocks = blocks};
+	    .timer = timer, .id = call->id, .due = timer->due, .blocks = blocks};
 	int status = timer->rule ? occurrence_first(engine, &first) : DW_OK;
 
 	if (status != DW_OK)

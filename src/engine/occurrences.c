@@ -49,21 +49,35 @@ static dw_usec due_of(const dw_rule *rule, struct calendar *calendar, const char
 /* ---- The first one ------------------------------------------------------------------------- */
 
 /* until_of: no occurrence of the rule is later. Those that count counts end with one of them. */
-static dw_usec until_of(const dw_rule *rule, struct calendar *calendar, dw_usec now)
+static dw_usec until_of(const dw_rule *rule, struct calendar *calendar, dw_usec after)
 {
 	if (rule->count == 0)
 		return rule->end > 0 ? rule->end : DW_NEVER;
-	return calendar_nth(calendar, rule->start > 0 ? rule->start - 1 : now, rule->count);
+	return calendar_nth(calendar, rule->start > 0 ? rule->start - 1 : after, rule->count);
+}
+
+/* rule_of_timer: the rule of a new timer, as it is stored before its calendar was asked. A timer of
+ * another store counts from its occurrence: the ones before it are over. */
+static struct record_rule rule_of_timer(const dw_timer *timer, dw_usec now, const char *text)
+{
+	const dw_rule *rule = timer->rule;
+	dw_usec begun = timer->occurrence > 0 ? timer->occurrence : usec_max(now, 0);
+
+	return (struct record_rule){.text = text,
+				    .start = rule->start > 0 ? rule->start : begun,
+				    .until = rule->end > 0 ? rule->end : DW_NEVER,
+				    .missed =
+					(uint32_t)usec_min((dw_usec)timer->missed, MISSED_COUNTED)};
 }
 
 int occurrence_first(struct engine *engine, struct first_occurrence *first)
 {
 	char text[DW_RULE_TEXT_MAX + 1];
-	const dw_rule *rule = first->rule;
+	const dw_timer *timer = first->timer;
+	const dw_rule *rule = timer->rule;
 	dw_usec now = engine_now(engine);
-	struct record_rule stored = {.text = text,
-				     .start = rule->start > 0 ? rule->start : usec_max(now, 0),
-				     .until = rule->end > 0 ? rule->end : DW_NEVER};
+	dw_usec after = timer->occurrence > 0 ? timer->occurrence - 1 : now;
+	struct record_rule stored = rule_of_timer(timer, now, text);
 	struct rule_entry *entry = NULL;
 	int status;
 
@@ -74,14 +88,16 @@ int occurrence_first(struct engine *engine, struct first_occurrence *first)
 	status = rules_get(engine, &stored, &entry, engine->events.error);
 	if (status != DW_OK)
 		return status;
-	stored.until = until_of(rule, &entry->calendar, now);
+	stored.until =
+	    timer->rule_end > 0 ? timer->rule_end : until_of(rule, &entry->calendar, after);
 	entry->calendar.end = stored.until;
-	stored.occurrence = calendar_next(&entry->calendar, now);
+	stored.occurrence = calendar_next(&entry->calendar, after);
 	if (stored.until == DW_NEVER && rule->count > 0)
 		stored.occurrence = DW_NEVER;
 	if (stored.occurrence == DW_NEVER)
 		return engine_fail(engine, DW_EINVAL, "rule: it never comes: %.200s", text);
-	first->due = due_of(rule, &entry->calendar, first->id, stored.occurrence);
+	if (timer->occurrence == 0 || timer->occurrence != stored.occurrence)
+		first->due = due_of(rule, &entry->calendar, first->id, stored.occurrence);
 	first->size = record_rule_write(&stored, first->blocks);
 	return DW_OK;
 }

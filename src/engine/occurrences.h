@@ -12,8 +12,8 @@ struct timer;
 
 /* A new timer's rule, as it is stored. */
 struct first_occurrence {
-	const dw_rule *rule;
-	const char *id;
+	const dw_timer *timer;
+	const char *id; /* of the timer, or made for it */
 	dw_usec due;
 	size_t size;
 	unsigned char *blocks; /* RECORD_BLOCKS_MAX bytes */

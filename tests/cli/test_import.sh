@@ -64,7 +64,12 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '{"topic":"t","at":"2100-01-01T00:00:00"}' 'no offset'
 	refused '{"topic":"t","at":"tomorrow"}' 'not a time'
 	refused '{"topic":"t","in":"1h","when":"1h"}' \
-		'unknown key "when": known are id, .*, rule, due, state, attempt, occurrence$'
+		'unknown key "when": known are id, .*, attempt, occurrence, rule_end, missed$'
+	refused '{"topic":"t","in":"1h","occurrence":1}' 'has no "rule": '
+	refused '{"topic":"t","rule":"every 1h","missed":1}' 'need an "occurrence"$'
+	refused '{"topic":"t","rule":"every 1h","occurrence":1,"missed":-1}' \
+		'"missed" is not a count$'
+	refused '{"topic":"t","rule":"every 1h","occurrence":-1}' 'belong to an occurrence'
 	refused '{"topic":"t","in":"1h","in":"2h"}' 'duplicate'
 	refused '{"topic":"t","in":"1h","data":"","data_base64":""}' 'both'
 	refused '{"topic":"t","in":"1h","data_base64":"a"}' 'base 64'
