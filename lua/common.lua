@@ -455,9 +455,9 @@ local function topic_keep(topic)
 	return to and tonumber(string.match(keeps, '^%d+', to + 1)) or 0
 end
 
--- ender: the owner that ends a timer, 'HOST pid N'; '': it is none.
+-- ender: the owner or client that ends a timer, 'HOST pid N'; '': it has no session.
 local function ender()
-	local holder = fence and call('HGET', META, 'holder') or ''
+	local holder = call('HGET', fence and META or SESSION, fence and 'holder' or 'who') or ''
 	local host, pid = string.match(holder, '^(.-), pid (%d+)')
 	return sub(host and host .. ' pid ' .. pid or string.match(holder, '^[^|]*'), 1, 127)
 end

@@ -57,14 +57,14 @@ typedef struct dw_ended {
 	const char *topic;
 	uint64_t generation; /* of the timer that ended */
 	dw_end end;
-	dw_reason reason; /* of DW_END_DEAD */
-	dw_usec due;      /* as in dw_info */
-	dw_usec started;  /* when its last handler started; 0: never, or not known */
-	dw_usec at;       /* when it ended, by the clock of the store */
-	dw_usec until;    /* so long this is remembered */
-	uint32_t attempt; /* the last one; 0: it was never claimed */
-	uint32_t retries; /* DW_RETRY verdicts before */
-	const char *by;   /* the owner that ended it, "HOST pid N"; "": a client has cancelled it */
+	dw_reason reason;   /* of DW_END_DEAD */
+	dw_usec due;        /* as in dw_info */
+	dw_usec started;    /* when its last handler started; 0: never, or not known */
+	dw_usec at;         /* when it ended, by the clock of the store */
+	dw_usec until;      /* so long this is remembered */
+	uint32_t attempt;   /* the last one; 0: it was never claimed */
+	uint32_t retries;   /* DW_RETRY verdicts before */
+	const char *by;     /* who ended it, the owner or a client: "HOST pid N"; "": not known */
 	const void *result; /* of DW_END_DONE: what dw_result_is() has said */
 	size_t result_size;
 } dw_ended;

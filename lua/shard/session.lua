@@ -4,7 +4,7 @@
 -- ARGV      1 conn, which grows with each connection of the client   2 ttl of the session (ms)
 --           3 shards of the namespace as the client knows it, or ''
 --           4 '1': set ARGV 3 as the number of shards if the shard has none
---           5 the channel to wake the owner on, or ''
+--           5 the channel to wake the owner on, or ''   6 who the client is, 'HOST, pid N, ...'
 -- returns   {'OK', last number applied (0: the session is new), last version or '', now (us),
 --           shards or '', the conn before this one (0: the session is new), the conn that began the
 --           session};
@@ -31,7 +31,7 @@ if ARGV[3] ~= '' and not meta[2] and ARGV[4] ~= '1' then
 end
 
 call('PEXPIRE', SESSION, ARGV[2])
-call('HSET', SESSION, 'conn', ARGV[1], 'last', done, 'first', first)
+call('HSET', SESSION, 'conn', ARGV[1], 'last', done, 'first', first, 'who', ARGV[6] or '')
 call('PEXPIRE', SESSION, ARGV[2])
 if not meta[2] and count ~= '' then
 	call('HSET', META, 'shards', count)

@@ -109,6 +109,8 @@ void both_session(struct both *both)
 		both_text(both, "");
 	both_text(both, both_draw(both, 3) ? "1" : "");
 	both_text(both, both_draw(both, 2) ? "{t}:wake" : "");
+	if (both_draw(both, 4))
+		both_text(both, both_draw(both, 3) ? "web, pid 12, durawheel 1|b 1 2 3" : "x");
 	reply = both_call(both);
 	if (reply_is(&reply->items[0], "OK"))
 		caller->number = strtoull(reply->items[1].bytes, NULL, 10);

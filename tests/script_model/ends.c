@@ -73,11 +73,12 @@ double topic_keep(const struct run *run, struct bytes topic)
 	return strtod(text.at + at + topic.size + 1, NULL);
 }
 
-/* ender: the owner that ends a timer. */
+/* ender: the owner or client that ends a timer. */
 static struct bytes ender(const struct run *run)
 {
 	static char room[128];
-	struct bytes holder = run->fence > 0 ? key_text(run->meta, "holder") : text_of("");
+	struct bytes holder =
+	    run->fence > 0 ? key_text(run->meta, "holder") : key_text(run->session, "who");
 	size_t size = 0, host = 0;
 
 	if (!holder.at)

@@ -327,6 +327,7 @@ static void live_on(struct run *run, struct bytes count)
 	if (!first.at)
 		key_set_text(run->model, run->session, "first", arg(run, 1));
 	key_set_text(run->model, run->session, "conn", arg(run, 1));
+	key_set_text(run->model, run->session, "who", or_empty(arg(run, 6)));
 	key_expire(run->model, run->session, number_of(arg(run, 2)));
 	if (!key_text(run->meta, "shards").at && count.size > 0)
 		set(run, "shards", count);

@@ -430,7 +430,6 @@ bool table_apply(struct timer_table *table, dw_op *op, const struct table_caller
 	if (op->status != DW_OK)
 		return true;
 	table->now = caller->now;
-	table->is_owner = caller->role == DW_OWNER;
 	switch (op->kind) {
 	case DW_OP_SCAN:
 		table_scan(table, op);

@@ -16,10 +16,9 @@ int table_end_make(struct timer_table *table, const dw_op *op, const struct stor
 			topics_of_keep(&table->topics, timer->topic)))
 		return DW_OK;
 	ended.topic = timer->topic;
-	if (table->is_owner && table->owner) {
-		ended_by(table->owner, by);
-		ended.by = by;
-	}
+	/* A client of this table is a part of the owner's process. */
+	ended_by(table->owner ? table->owner : "", by);
+	ended.by = by;
 	*ret_end = ends_make(&table->ends, &table->alloc, op->id, &ended);
 	return *ret_end ? DW_OK : DW_ENOMEM;
 }

@@ -36,8 +36,7 @@ struct timer_table {
 	char *report;
 	dw_usec owner_since;
 	dw_usec owner_seen;
-	dw_usec now;   /* wall time of the current operation */
-	bool is_owner; /* an owner asks for it */
+	dw_usec now; /* wall time of the current operation */
 	struct topics_of topics;
 	struct ends ends;
 };

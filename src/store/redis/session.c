@@ -202,6 +202,8 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 	command_number(&store->pipeline.words, store->shard_count);
 	command_text(&store->pipeline.words, fixes ? "1" : "");
 	command_text(&store->pipeline.words, store->names.channel);
+	command_bytes(&store->pipeline.words, store->names.holder,
+		      strcspn(store->names.holder, "|"));
 	return request_post(store, shard, client_handshake_answered, handshake_lost, NULL);
 }
 

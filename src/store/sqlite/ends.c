@@ -69,8 +69,7 @@ int sqlite_end_add(struct sqlite_session *session, const char *id, struct sqlite
 
 	if (end->ended.end == DW_END_UNKNOWN)
 		return SQLITE_OK;
-	if (session->env->role == DW_OWNER)
-		identity_line(line, sizeof line);
+	identity_line(line, sizeof line);
 	ended_by(line, by);
 	end->ended.by = by;
 	code = write(session, id, &end->ended);
