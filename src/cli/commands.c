@@ -82,13 +82,9 @@ const struct command commands[] = {
     },
     {
 	.name = "show",
-	.summary = "shows all of one timer",
+	.summary = "shows all of one timer, or how it has ended",
 	.synopsis = "ID [--json]",
-	.help = "  --json            as a line of JSON, the keys of list --json\n"
-		"\n"
-		"Of a recurring timer it shows the pending occurrence, the rule, and the next\n"
-		"occurrence; durawheel when ID shows more.\n"
-		"Exit 3: there is no such timer.\n",
+	.help = help_of_show,
 	.example = "durawheel show order:42",
 	.options = OPTIONS(OPT_JSON),
 	.words_min = 1,

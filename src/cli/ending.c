@@ -22,7 +22,8 @@ static void append(struct ending *ending, const char *format, ...)
 	va_end(arguments);
 }
 
-/* write_words: a timer that never started has no lateness. */
+/* write_words: a timer that was never claimed has attempt 0, and one that never started has no
+ * lateness. */
 static void write_words(struct ending *ending, const dw_ended *ended)
 {
 	char time[DW_TIME_SIZE], span[TEXT_SPAN_SIZE];
@@ -32,7 +33,10 @@ static void write_words(struct ending *ending, const dw_ended *ended)
 	append(ending, "%s %s", end_name(ended->end), time);
 	if (ended->end == DW_END_DEAD)
 		append(ending, ", %s", dw_reason_name(ended->reason));
-	append(ending, ", attempt %" PRIu32, ended->attempt);
+	if (ended->attempt == 0)
+		append(ending, ", never started");
+	else
+		append(ending, ", attempt %" PRIu32, ended->attempt);
 	if (ended->started > 0) {
 		text_span(ended->started > due ? ended->started - due : 0, 1, span);
 		append(ending, ", %s late", span);

@@ -49,4 +49,17 @@ static const char help_of_import[] =
     "  --json            print the counts as JSON: {\"imported\",\"refused\"}\n"
     "  --journal FILE    keeps them while Redis is away\n";
 
+static const char help_of_show[] =
+    "  --json            as a line of JSON, the keys of list --json\n"
+    "\n"
+    "Of a recurring timer it shows the pending occurrence, the rule, and the next\n"
+    "occurrence; durawheel when ID shows more.\n"
+    "\n"
+    "Of a timer that has ended it prints how: done, cancelled or dead, when, by\n"
+    "which attempt, how late, and by whom. That is kept if the timer or its topic\n"
+    "says so: durawheel help add, help topic set. Beside a timer, \"last end\" is\n"
+    "that of an earlier one of this id.\n"
+    "\n"
+    "Exit 3: there is no such timer. An end may be printed all the same.\n";
+
 #endif

@@ -14,7 +14,7 @@ is_told() {
 	expect 3 durawheel show fired
 	grep -qx "done $time, attempt 1, [0-9a-z]* late, by .* pid [0-9]*" out
 	expect 3 durawheel show cancelled
-	grep -qx "cancelled $time, attempt 0" out
+	grep -qx "cancelled $time, never started, by .* pid [0-9]*" out
 	expect 3 durawheel show dead
 	grep -qx "dead $time, GAVE_UP, attempt 1, [0-9a-z]* late, by .* pid [0-9]*" out
 	expect 3 durawheel show never
