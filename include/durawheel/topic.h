@@ -2,7 +2,8 @@
  *
  * A topic needs no settings: it exists while it has timers or a handler. Settings are kept in the
  * store, so every process sees the same, and they stay until dw_topic_drop(). The owner follows a
- * change of another process within about 2 s.
+ * change of another process within about 2 s. If a Redis server loses its data, a running owner
+ * writes the settings again, as it does with timers.
  *
  *	dw_topic_settings settings = {.size = sizeof settings, .queue = 1, .max = 5000,
  *				      .expire_us = DW_MINUTES(3)};

@@ -7,12 +7,15 @@
 -- KEYS      the nine of the shard
 -- ARGV      1 old token   2 new token, or the same   3 ttl (ms)   4 era
 -- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters, entries
---           in the order, values, changes of topics, members of the index};
+--           in the order, values, a number that is another one after each change of the settings
+--           of topics, members of the index};
 --           {'ERA', era or '', last fence or 0}: the shard was emptied, another owner was here, or
 --           the lease was released;
 --           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease, or a
 --           later connection had it
 -- cost      O(1). Works over maxmemory
+
+local TOPICS = sub(LEASE, 1, -2) .. 't'
 
 -- forget_ends drops some ends that have expired. A key of a wrong type is no reason to lose the
 -- lease.
@@ -56,5 +59,5 @@ end
 now = time_us()
 forget_ends()
 return {'OK', meta[2] or '', meta[3] or '', digits(now), count('ZCARD', INBOX),
-	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES), meta[7] or '0',
-	count('ZCARD', INDEX)}
+	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES),
+	digits((meta[7] or 0) * 4096 + count('HLEN', TOPICS)), count('ZCARD', INDEX)}

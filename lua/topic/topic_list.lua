@@ -1,8 +1,9 @@
--- topic_list: the topics of the shard that have settings, and the numbers of their queues. Reads
--- only.
+-- topic_list: the settings of topics that the shard has, the drops that it remembers, and the
+-- numbers of the queues that are in it. Reads only.
 --
--- KEYS      the nine of the shard, and `t`; the queues' keys are named from it
--- returns   {'OK', name, text, ...}. The name '' is the numbers that the owner has told
+-- KEYS      the nine of the shard, and `t`; the other keys are named from it
+-- returns   {'OK', name, text, numbers, ...}. The name '' is the numbers that the owner has told.
+--           The text 'ver=N gone=1' is a drop
 -- cost      O(N) topics; 3 us of the server for each queue
 local TOPICS = KEYS[10]
 local prefix = sub(TOPICS, 1, -2)
@@ -32,11 +33,18 @@ local function numbers(topic)
 end
 
 for k = 1, #fields, 2 do
-	local topic, text = fields[k], fields[k + 1]
+	local topic, counts = fields[k], ''
 	if topic ~= '' and call('EXISTS', prefix .. 'q:' .. topic) == 1 then
-		text = text .. numbers(topic)
+		counts = numbers(topic)
 	end
 	insert(answer, topic)
-	insert(answer, text)
+	insert(answer, fields[k + 1])
+	insert(answer, counts)
+end
+local dropped = call('HGETALL', prefix .. 'u')
+for k = 1, #dropped, 2 do
+	insert(answer, dropped[k])
+	insert(answer, 'ver=' .. dropped[k + 1] .. ' gone=1')
+	insert(answer, '')
 end
 return answer

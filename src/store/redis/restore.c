@@ -36,9 +36,11 @@ static void delete_again(struct redis_store *store, struct shard *shard)
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-/* note_acquired: restore_tell will tell the engine about this shard. */
+/* note_acquired: restore_tell will tell the engine about this shard. Before the engine writes the
+ * first timer, the shard has the settings of the topics. */
 static void note_acquired(struct redis_store *store, struct shard *shard)
 {
+	copies_write(store, shard);
 	shard->rebuild.state = REBUILD_ACQUIRED;
 	shard_add(&store->sets.rebuilt, shard->number);
 }
@@ -117,6 +119,7 @@ void restore_lose(struct redis_store *store)
 	store->handover.is_coming = false;
 	answer_withheld(store);
 	lease_lose(store);
+	copies_forget(store);
 	for (unsigned i = 0; i < store->shard_count; i++)
 		store->shards[i].rebuild = (struct rebuild){0};
 	inbox_end(store, DW_EFENCED);

@@ -66,11 +66,11 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_SETTLE_KNOWN] = {"settle_known", "OK:|LOOK:" REFUSED},
     [SCRIPT_STATUS] = {"status", ":iiiivvivvvvv"},
     [SCRIPT_TAKE] = {"take", "OK:n/m|NONE:"},
-    [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:ii|NONE:|BUSY:"},
-    [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:/bb"},
-    [SCRIPT_TOPIC_MARK] = {"topic_mark", "OK:i"},
+    [SCRIPT_TOPIC_COPY] = {"topic_copy", "OK:i"},
+    [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:b|NONE:|BUSY:|NOSESSION:"},
+    [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:/bbb"},
     [SCRIPT_TOPIC_PAGE] = {"topic_page", ":|UNEVEN:|:BVb"},
-    [SCRIPT_TOPIC_SET] = {"topic_set", "OK:ii|LIMIT:"},
+    [SCRIPT_TOPIC_SET] = {"topic_set", "OK:b|LIMIT:|NOSESSION:"},
     [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbbb"},
 };
 

@@ -14,8 +14,10 @@
 struct topic_call {
 	dw_op *op;
 	unsigned left;
-	int status; /* the first failure */
-	bool again; /* a shard could not answer just now: all are asked again */
+	int status;         /* the first failure */
+	bool again;         /* a shard could not answer just now: all are asked again */
+	unsigned listed;    /* shards that have answered; they do in their order */
+	struct rows copies; /* the settings that these have */
 	dw_row **tail;
 };
 
@@ -23,6 +25,10 @@ static void call_end(struct redis_store *store, struct topic_call *call)
 {
 	if (--call->left > 0)
 		return;
+	if (call->status == DW_OK && !call->again && call->op->kind == DW_OP_TOPIC_LIST &&
+	    !copies_answer(store, &call->copies, call->op, &call->tail))
+		call->status = DW_ENOMEM;
+	rows_free(&store->alloc, call->copies.first);
 	if (call->status != DW_OK || call->again) {
 		rows_free(&store->alloc, call->op->rows);
 		call->op->rows = NULL;
@@ -81,19 +87,20 @@ static struct topic_call *call_new_for(struct redis_store *store, dw_op *op)
 
 /* ---- The list ------------------------------------------------------------------------------ */
 
-static bool add_row(struct redis_store *store, struct topic_call *call, const struct reply *items)
+static bool add_row(struct redis_store *store, struct topic_call *call, unsigned shard,
+		    const struct reply *items)
 {
 	if (items[0].size == 0)
 		return counts_add_rows(&store->alloc, call->op, &call->tail, items[1].bytes,
 				       items[1].size);
-	return op_add_row(&store->alloc, call->op, &call->tail,
-			  row_new(&store->alloc, items[0].bytes, items[1].bytes, items[1].size));
+	return copies_read(store, &call->copies, shard, items);
 }
 
 static void topic_list_answered(struct redis_store *store, struct redis_request *request,
 				const struct reply *reply)
 {
 	struct topic_call *call = request->context;
+	unsigned shard = call->listed++;
 	enum failure failure = call_failed(store, request, reply);
 
 	request_free(store, request);
@@ -102,8 +109,8 @@ static void topic_list_answered(struct redis_store *store, struct redis_request 
 	else if (failure != FAILURE_NONE)
 		call_fail(call, status_of(failure));
 	for (size_t i = 1; failure == FAILURE_NONE && call->status == DW_OK && i < reply->count;
-	     i += 2)
-		if (!add_row(store, call, &reply->items[i])) {
+	     i += 3)
+		if (!add_row(store, call, shard, &reply->items[i])) {
 			call->tail = &call->op->rows;
 			call_fail(call, DW_ENOMEM);
 		}
@@ -124,28 +131,30 @@ static void send_list(struct redis_store *store, struct topic_call *call)
 
 /* ---- Changes ------------------------------------------------------------------------------- */
 
-static void plain_answered(struct redis_store *store, struct redis_request *request,
-			   const struct reply *reply)
+/* copy_answered: if it has failed, the settings have changed all the same, and the owner writes the
+ * copy later. */
+static void copy_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
 {
 	struct topic_call *call = request->context;
 	enum failure failure = call_failed(store, request, reply);
 
 	request_free(store, request);
 	if (failure != FAILURE_NONE)
-		call_fail(call, status_of(failure));
+		call_fail(call, DW_EUNKNOWN);
 	call_end(store, call);
 }
 
-/* mark_topic tells every shard whether the topic takes puts, and how long it keeps ends. */
-static void mark_topic(struct redis_store *store, struct topic_call *call, bool closed,
-		       dw_usec keep)
+/* copy writes the settings into every shard: what a shard misses, the owner writes later. */
+static void copy(struct redis_store *store, struct topic_call *call, const struct reply *settings)
 {
+	char key[COPIES_KEY_SIZE];
+
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		call_begin_rare(store, SCRIPT_TOPIC_MARK, &store->shards[i]);
+		copies_begin(store, &store->shards[i], key);
 		command_text(&store->pipeline.words, call->op->topic);
-		command_text(&store->pipeline.words, closed ? "1" : "0");
-		command_number(&store->pipeline.words, keep);
-		post(store, call, plain_answered);
+		command_bytes(&store->pipeline.words, settings->bytes, settings->size);
+		post(store, call, copy_answered);
 	}
 }
 
@@ -158,6 +167,19 @@ static int refusal_of(const struct reply *reply)
 	return reply_is(&reply->items[0], "BUSY") ? DW_EBUSY : DW_OK;
 }
 
+/* shard_is_empty: the shard has lost its data. First its owner writes the settings again: a pause
+ * keeps those that it does not name. */
+static void shard_is_empty(struct redis_store *store, struct topic_call *call)
+{
+	struct shard *shard = shard_of(store, call->op->topic);
+
+	call->again = true;
+	if (store->ownership.role == DW_OWNER)
+		shard_mark(store, shard, SHARD_SUSPECT);
+	else
+		shard->channel.handshake = HANDSHAKE_NONE;
+}
+
 static void changed(struct redis_store *store, struct redis_request *request,
 		    const struct reply *reply)
 {
@@ -166,11 +188,15 @@ static void changed(struct redis_store *store, struct redis_request *request,
 	int status = failure == FAILURE_NONE ? refusal_of(reply) : status_of(failure);
 
 	request_free(store, request);
-	if (status == DW_OK)
-		mark_topic(store, call, reply_number(&reply->items[1]) != 0,
-			   reply_number(&reply->items[2]));
-	else
+	if (failure == FAILURE_FENCED) {
+		shard_is_empty(store, call);
+	} else if (status == DW_OK) {
+		if (store->ownership.role == DW_OWNER)
+			copies_learn(store, call->op->topic, &reply->items[1]);
+		copy(store, call, &reply->items[1]);
+	} else {
 		call_fail(call, status);
+	}
 	call_end(store, call);
 }
 
@@ -242,7 +268,8 @@ static bool is_alone(const dw_op *op)
 	       op->kind == DW_OP_LETTER || op->kind == DW_OP_ENDED;
 }
 
-/* may_send: a client that makes settings in a new namespace first fixes the number of shards. */
+/* may_send: a client that changes settings in a new namespace first fixes the number of shards. An
+ * owner changes none while it takes a shard again that has lost its data. */
 static bool may_send(struct redis_store *store, const dw_op *op)
 {
 	struct shard *shard;
@@ -250,9 +277,11 @@ static bool may_send(struct redis_store *store, const dw_op *op)
 	if (!store->pipeline.connection || store->stopped || store->ownership.acquisition.active ||
 	    !layout_is_known(store))
 		return false;
-	if (op->kind != DW_OP_TOPIC_SET || store->ownership.role == DW_OWNER)
+	if (op->kind != DW_OP_TOPIC_SET && op->kind != DW_OP_TOPIC_DROP)
 		return true;
 	shard = shard_of(store, op->topic);
+	if (store->ownership.role == DW_OWNER)
+		return shard->rebuild.state == REBUILD_NONE || shard->rebuild.state == REBUILD_TOLD;
 	if (shard->channel.handshake == HANDSHAKE_NONE)
 		handshake_begin(store, shard);
 	return shard->channel.handshake == HANDSHAKE_DONE;
@@ -309,6 +338,7 @@ void topics_end(struct redis_store *store, int status)
 
 void redis_topics_free(struct redis_store *store)
 {
+	copies_forget(store);
 	link_free(store->later.topics.link);
 }
 

@@ -1,10 +1,12 @@
-/* Topics: their settings, which are in the shard of their names, and the operations on their
- * queues. These commands have no numbers: one that was lost is not sent again. */
+/* Topics: their settings, and the operations on their queues. Settings change in the shard of the
+ * topic's name, and are copied into every shard. These commands have no numbers: one that was lost
+ * is not sent again. */
 #ifndef DW_STORE_REDIS_TOPICS_H
 #define DW_STORE_REDIS_TOPICS_H
 
 #include "port/op.h"
 #include "redis/link.h"
+#include "store/redis/topic_copies.h"
 
 struct redis_store;
 struct shard;
@@ -16,6 +18,7 @@ struct topic_ops {
 	bool is_ready;           /* something was heard */
 	bool has_changed;        /* settings were changed by somebody; the inbox tells it */
 	char channel[80];
+	struct topic_copies copies; /* topic_copies.h */
 };
 
 /* topics_submit takes over an operation of a topic. topics_work sends those that can be sent, and
@@ -28,7 +31,8 @@ void topics_overdue(struct redis_store *);
 void topics_end(struct redis_store *, int status);
 void redis_topics_free(struct redis_store *);
 
-/* topics_note_changes: a renewal has counted so many changes of settings in the shard. */
+/* topics_note_changes: a renewal has told the number that is another one after each change of the
+ * settings in the shard. */
 void topics_note_changes(struct redis_store *, struct shard *, uint64_t changes);
 
 /* topics_take_ready: messages may have come since the last call. */

@@ -1,0 +1,104 @@
+-- topic_copy: writes settings of topics into a shard, where the shard has none of them that are as
+-- new. Every shard has the settings of all topics: so they outlive a shard that is emptied, and the
+-- scripts know of each timer whether its topic takes puts, and how long its end is kept.
+--
+-- KEYS      the nine of the shard, and `t`; the other keys are named from it
+-- ARGV      1 shards of the namespace   2 most dropped topics that are remembered
+--           3.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
+-- returns   {'OK', number of topics whose settings are newer now}
+-- cost      O(N) topics that take no puts, or keep ends; O(1) for each topic
+local TOPICS = KEYS[10]
+local prefix = sub(TOPICS, 1, -2)
+local DROPPED = prefix .. 'u'
+local lines, changes = {}, 0
+
+-- mark: in this field of META, line stands for the line that begins so; '' removes it.
+local function mark(field, beginning, line)
+	local text = lines[field] or '\n' .. (call('HGET', META, field) or '')
+	local from, to = find(text, '\n' .. beginning, 1, true)
+	if from then
+		to = find(text, '\n', to, true)
+		text = sub(text, 1, from) .. sub(text, to + 1)
+	end
+	lines[field] = text .. line
+end
+
+local function write_lines(field)
+	local text = sub(lines[field] or '\n', 2)
+	if text ~= '' then
+		call('HSET', META, field, text)
+	elseif lines[field] then
+		call('HDEL', META, field)
+	end
+end
+
+-- number_of: a number in settings, or nil.
+local function number_of(text, name)
+	return tonumber(string.match(' ' .. text, ' ' .. name .. '=(%d+)'))
+end
+
+-- present_version: of the settings that the shard has, or of the drop that it remembers; -1: none.
+local function present_version(topic)
+	local text = call('HGET', TOPICS, topic)
+	local dropped = tonumber(call('HGET', DROPPED, topic) or -1)
+	return math.max(text and (number_of(text, 'ver') or 0) or -1, dropped)
+end
+
+-- make_group: here, because a server over maxmemory makes none. It answers with an error if the
+-- group is there.
+local function make_group(topic)
+	local shard = tonumber(string.match(LEASE, ':(%d+)}:'))
+	if shard_of(topic, tonumber(ARGV[1])) == shard then
+		redis.pcall('XGROUP', 'CREATE', prefix .. 'q:' .. topic, 'g', '0', 'MKSTREAM')
+	end
+end
+
+local function copy(topic, text, version)
+	local paused, keep = number_of(text, 'paused') or 0, number_of(text, 'keep') or 0
+	if number_of(text, 'gone') then
+		call('HDEL', TOPICS, topic)
+		call('HSET', DROPPED, topic, digits(version))
+	else
+		call('HSET', TOPICS, topic, text)
+		call('HDEL', DROPPED, topic)
+	end
+	if number_of(text, 'queue') == 1 then
+		make_group(topic)
+	end
+	mark('closed', topic .. '\n', paused >= 2 and topic .. '\n' or '')
+	mark('keeps', topic .. '\t', keep > 0 and topic .. '\t' .. digits(keep) .. '\n' or '')
+end
+
+-- forget_oldest: of too many dropped topics, those that were dropped first are forgotten.
+local function forget_oldest()
+	local over = call('HLEN', DROPPED) - tonumber(ARGV[2])
+	if over <= 0 then
+		return
+	end
+	local fields, versions = call('HGETALL', DROPPED), {}
+	for k = 2, #fields, 2 do
+		insert(versions, tonumber(fields[k]))
+	end
+	table.sort(versions)
+	for k = 2, #fields, 2 do
+		if tonumber(fields[k]) <= versions[over] then
+			call('HDEL', DROPPED, fields[k - 1])
+		end
+	end
+end
+
+for k = 3, #ARGV, 2 do
+	local topic, text = ARGV[k], ARGV[k + 1]
+	local version, present = number_of(text, 'ver') or 0, present_version(topic)
+	if version >= present then
+		copy(topic, text, version)
+		changes = changes + (version > present and 1 or 0)
+	end
+end
+write_lines('closed')
+write_lines('keeps')
+forget_oldest()
+if changes > 0 then
+	call('HINCRBY', META, 'topics', 1)
+end
+return {'OK', changes}

@@ -1,0 +1,51 @@
+/* The copies of the settings of topics. Every shard has those of all topics, each with a version,
+ * and the newest version counts. So the settings outlive a shard that is emptied or set back. The
+ * owner keeps what it has read, as if its memory was one more shard, and writes the newest settings
+ * into each shard that lacks some. A topic that was dropped is remembered with its version, too. */
+#ifndef DW_STORE_REDIS_TOPIC_COPIES_H
+#define DW_STORE_REDIS_TOPIC_COPIES_H
+
+#include <stdbool.h>
+
+#include "port/op.h"
+#include "redis/reply.h"
+#include "store/redis/rows.h"
+
+struct redis_store;
+struct shard;
+
+/* A row is the settings of a topic in one shard. id: the topic; body: the settings; generation:
+ * their version; gone: the topic was dropped; number: of the shard, or COPY_OF_OWNER; token: the
+ * numbers of its queue, or "". */
+#define COPY_OF_OWNER UINT64_MAX
+
+struct topic_copies {
+	dw_row *known; /* of the owner: the newest settings of each topic, by name */
+};
+
+/* copies_read adds a row for the three items of topic_list.lua. False: no memory. */
+bool copies_read(struct redis_store *, struct rows *, unsigned shard, const struct reply *items);
+
+/* copies_answer adds the newest settings of each topic to op, at *tail, and frees the rows. An
+ * owner writes them into each shard that differs. False: no memory. */
+bool copies_answer(struct redis_store *, struct rows *, dw_op *, dw_row ***tail);
+
+/* copies_differ sorts the rows, and calls differs for each topic whose settings are not the same in
+ * all shards; shard: the first one without the newest version. Changes since the version `until`
+ * may not be in all shards yet, so they are left out. */
+typedef void copies_differ_fn(void *user, const char *topic, unsigned shard);
+void copies_differ(const struct redis_store *, struct rows *, uint64_t until, copies_differ_fn *,
+		   void *user);
+
+/* copies_learn: the owner has changed these settings. copies_write writes all that is known into a
+ * shard, before anything that is sent later. copies_forget forgets it all. */
+void copies_learn(struct redis_store *, const char *topic, const struct reply *settings);
+void copies_write(struct redis_store *, const struct shard *);
+void copies_forget(struct redis_store *);
+
+/* copies_begin begins a command that writes settings into a shard: topic and text follow, as often
+ * as needed. key: room for a name, until the command is sent. */
+#define COPIES_KEY_SIZE 96
+void copies_begin(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
+
+#endif
