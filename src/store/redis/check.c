@@ -3,8 +3,10 @@
  * reported, and the stages that need it are left out. 2. The entries of the sorted set, each with
  * its value. 3. The values without an entry. 4. The members of the index by topic that are not
  * those of a timer, and timers without their member. 5. The ends without a time, and the times
- * without an end. 6. The dead letters. 7. The length of the inbox. The check only reads. Timers
- * come and go meanwhile, but each page shows one moment, so this never looks like a flaw. */
+ * without an end. 6. The dead letters. 7. The length of the inbox. At the end, all shards are asked
+ * for the settings of the topics, which must be the same. The check only reads. Timers come and go
+ * meanwhile, but each page shows one moment, so this never looks like a flaw; and settings that
+ * have just changed are not compared. */
 #include "store/redis/check.h"
 
 #include <inttypes.h>
@@ -30,9 +32,11 @@ enum stage {
 	STAGE_UNTILS,
 	STAGE_LETTERS,
 	STAGE_INBOX,
+	STAGE_TOPICS, /* begins when all shards have passed the others */
 	STAGES
 };
 
+#define SETTLED DW_SECONDS(10) /* older changes of settings must be in all shards */
 #define KEY_BIT(key) (1u << (key))
 #define STRAY "is in a shard to which the id does not belong"
 
@@ -44,6 +48,7 @@ struct store_check {
 	enum stage stage;
 	unsigned strange;        /* KEY_BIT of each key of this shard that has a wrong type */
 	struct walk_place place; /* from STAGE_VALUES to STAGE_UNTILS its score is the cursor */
+	struct rows copies;      /* the settings that the shards have */
 };
 
 static void next_page(struct redis_store *, struct store_check *);
@@ -51,6 +56,7 @@ static void next_page(struct redis_store *, struct store_check *);
 static void check_free(struct redis_store *store, struct store_check *check)
 {
 	walk_restart(store, &check->place);
+	rows_free(&store->alloc, check->copies.first);
 	alloc_free(&store->alloc, check);
 }
 
@@ -159,7 +165,7 @@ static void next_stage(struct redis_store *store, struct store_check *check)
 {
 	walk_restart(store, &check->place);
 	do {
-		if (++check->stage == STAGES) {
+		if (++check->stage == STAGE_TOPICS) {
 			check->stage = STAGE_TYPES;
 			check->shard++;
 		}
@@ -208,6 +214,49 @@ static void check_ids(struct redis_store *store, struct store_check *check,
 		next_stage(store, check);
 	else
 		next_page(store, check);
+}
+
+/* ---- Settings of topics ---------------------------------------------------------------------- */
+
+struct comparison {
+	struct redis_store *store;
+	struct store_check *check;
+};
+
+static void settings_differ(void *user, const char *topic, unsigned shard)
+{
+	struct comparison *comparison = user;
+	char words[128];
+
+	(void)snprintf(words, sizeof words,
+		       "the topic has older settings, or none, in shard %u: an owner writes the "
+		       "newest ones into every shard",
+		       shard); /* always fits */
+	flaw(comparison->store, comparison->check, topic, 0, words);
+}
+
+/* compare_settings ends the check. */
+static void compare_settings(struct redis_store *store, struct store_check *check)
+{
+	struct comparison comparison = {store, check};
+	dw_usec until = usec_sub(store->env.now(store->env.now_user), SETTLED);
+
+	copies_differ(store, &check->copies, (uint64_t)usec_max(until, 0), settings_differ,
+		      &comparison);
+	end(store, check, DW_OK);
+}
+
+static void check_settings(struct redis_store *store, struct store_check *check,
+			   const struct reply *reply)
+{
+	for (size_t i = 1; i < reply->count; i += 3)
+		if (reply->items[i].size > 0 &&
+		    !copies_read(store, &check->copies, check->shard, &reply->items[i])) {
+			end(store, check, DW_ENOMEM);
+			return;
+		}
+	check->shard++;
+	next_page(store, check);
 }
 
 /* ---- Pages --------------------------------------------------------------------------------- */
@@ -305,12 +354,15 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 		check_ids(store, check, reply);
 	else if (check->stage == STAGE_INBOX)
 		check_inbox(store, check, reply);
+	else if (check->stage == STAGE_TOPICS)
+		check_settings(store, check, reply);
 	else
 		(letters ? check_letters : check_timers)(store, check, reply);
 }
 
+/* add_question: key: room for a name, until the command is sent. */
 static void add_question(struct redis_store *store, const struct store_check *check,
-			 const struct shard *shard)
+			 const struct shard *shard, char key[COPIES_KEY_SIZE])
 {
 	struct redis_command *words = &store->pipeline.words;
 
@@ -341,6 +393,9 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		command_begin(store, COMMAND_ZCARD);
 		command_bytes(words, shard->keys.name[KEY_INBOX], shard->keys.size[KEY_INBOX]);
 		return;
+	case STAGE_TOPICS:
+		copies_ask(store, shard, key);
+		return;
 	default:
 		walk_timers(store, shard, check->stage == STAGE_CLAIMED ? '-' : '+', PAGE,
 			    &check->place);
@@ -351,14 +406,20 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 
 static void next_page(struct redis_store *store, struct store_check *check)
 {
-	struct shard *shard = &store->shards[check->shard];
+	char key[COPIES_KEY_SIZE];
+	struct shard *shard;
 	int status;
 
+	if (check->shard == store->shard_count && check->stage != STAGE_TOPICS) {
+		check->stage = STAGE_TOPICS;
+		check->shard = 0;
+	}
 	if (check->shard == store->shard_count) {
-		end(store, check, DW_OK);
+		compare_settings(store, check);
 		return;
 	}
-	add_question(store, check, shard);
+	shard = &store->shards[check->shard];
+	add_question(store, check, shard, key);
 	status = request_post(store, shard, check_page_answered, check_page_lost, check);
 	if (status != DW_OK && !store->pipeline.connection)
 		begin_anew(store, check);

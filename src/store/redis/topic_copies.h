@@ -23,6 +23,12 @@ struct topic_copies {
 	dw_row *known; /* of the owner: the newest settings of each topic, by name */
 };
 
+#define COPIES_KEY_SIZE 96
+
+/* copies_ask makes the command that reads the settings in a shard. key: room for a name, until the
+ * command is sent; so also below. */
+void copies_ask(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
+
 /* copies_read adds a row for the three items of topic_list.lua. False: no memory. */
 bool copies_read(struct redis_store *, struct rows *, unsigned shard, const struct reply *items);
 
@@ -44,8 +50,7 @@ void copies_write(struct redis_store *, const struct shard *);
 void copies_forget(struct redis_store *);
 
 /* copies_begin begins a command that writes settings into a shard: topic and text follow, as often
- * as needed. key: room for a name, until the command is sent. */
-#define COPIES_KEY_SIZE 96
+ * as needed. */
 void copies_begin(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
 
 #endif

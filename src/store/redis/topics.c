@@ -119,12 +119,10 @@ static void topic_list_answered(struct redis_store *store, struct redis_request 
 
 static void send_list(struct redis_store *store, struct topic_call *call)
 {
-	char key[96];
+	char key[COPIES_KEY_SIZE];
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		call_begin(store, SCRIPT_TOPIC_LIST, &store->shards[i]);
-		(void)snprintf(key, sizeof key, "{%s:%02u}:t", store->names.name, i);
-		call_add_key(store, key);
+		copies_ask(store, &store->shards[i], key);
 		post(store, call, topic_list_answered);
 	}
 }

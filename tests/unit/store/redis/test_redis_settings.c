@@ -25,6 +25,8 @@ struct program {
 	int status; /* of the last answer */
 	size_t listed;
 	dw_topic_info info;
+	uint64_t flaws;
+	char flaw[256]; /* the id of the first one */
 };
 
 static struct redis_server server;
@@ -59,6 +61,18 @@ static void listed(dw *d, int status, const dw_topic_info *topics, size_t count,
 	assert_int_equal(status, DW_OK);
 	t->listed = count;
 	t->info = count > 0 ? topics[0] : (dw_topic_info){0};
+}
+
+static void checked(dw *d, int status, const dw_check_report *report, void *user)
+{
+	struct program *t = user;
+
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	t->flaws = report->flaw_count;
+	if (report->flaw_count > 0)
+		(void)snprintf(t->flaw, sizeof t->flaw, "%s: %s", report->flaws[0].id,
+			       report->flaws[0].what);
 }
 
 static void sync_all(struct program *t)
@@ -127,6 +141,13 @@ static int put(struct program *t, const char *topic, dw_usec delay)
 	assert_int_equal(dw_put(t->d, &timer, done, t), DW_OK);
 	sync_all(t);
 	return t->status;
+}
+
+static void check(struct program *t)
+{
+	t->flaw[0] = '\0';
+	assert_int_equal(dw_check(t->d, checked, t), DW_OK);
+	sync_all(t);
 }
 
 /* ---- The server ------------------------------------------------------------------------------ */
@@ -500,6 +521,32 @@ static void the_oldest_drops_are_forgotten(void **state)
 	assert_string_equal(text, "3");
 }
 
+/* ---- The check ------------------------------------------------------------------------------- */
+
+static void a_check_names_settings_that_differ(void **state)
+{
+	struct program *t = *state;
+
+	set_three(t);
+	close_program(t);
+	open_as(t, DW_CLIENT);
+	check(t);
+	assert_int_equal(t->flaws, 0);
+	write_copy(t, 5, "foreign", "max=1 ver=5");
+	check(t);
+	assert_int_equal(t->flaws, 1);
+	assert_string_equal(t->flaw, "foreign: the topic has older settings, or none, in shard "
+				     "0: an owner writes the newest ones into every shard");
+	write_copy(t, 6, "kept", "max=1 ver=9"); /* the newest version is too young to be judged */
+	check(t);
+	assert_int_equal(t->flaws, 1);
+	close_program(t);
+	open_as(t, DW_OWNER);
+	await_everywhere(t, "foreign", "max=1");
+	check(t);
+	assert_int_equal(t->flaws, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -522,6 +569,7 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(an_older_copy_replaces_nothing, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(the_oldest_drops_are_forgotten, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_check_names_settings_that_differ, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
