@@ -36,12 +36,14 @@ static const char help_of_cancel[] =
     "Each timer is tried, and the highest exit code is returned.\n";
 
 static const char help_of_import[] =
-    "A line is an object with the keys topic, one of at, in and rule, and optionally\n"
-    "id, data or data_base64, late_after, keep. All values are strings; a rule is\n"
-    "written as \"every 90s\" or \"cron 0 8 * * *; zone Europe/London\". It also takes\n"
-    "the lines that list --json writes, whose key due is a number:\n"
+    "A line is an object with the keys topic, one of at, in, every and cron, and\n"
+    "optionally id, data or data_base64, late_after, keep; with every or cron also\n"
+    "zone, start, until, times, jitter, missed, missed_age, except, as add has them.\n"
+    "rule says all of a rule: \"cron 0 8 * * *; zone Europe/London\". All values are\n"
+    "strings, but times. It also takes the lines that list --json writes:\n"
     "\n"
     "  {\"id\":\"order:42\",\"topic\":\"order.timeout\",\"in\":\"30m\",\"data\":\"...\"}\n"
+    "  {\"topic\":\"exam.today\",\"cron\":\"0 8 * * *\",\"zone\":\"Europe/London\"}\n"
     "\n"
     "Prints how many lines were imported and refused. A bad line is skipped and named\n"
     "on stderr; then the exit code is 1. An import with ids can be repeated.\n"

@@ -164,7 +164,7 @@ static json_t *add_series(json_t *object, const dw_info *info)
 {
 	object = add_occurrence(object, info->occurrence, info->rule);
 	object = add_number(object, "rule_end", info->rule_end < DW_NEVER ? info->rule_end : 0);
-	return add_number(object, "missed", info->missed);
+	return add_number(object, "missed_count", info->missed);
 }
 
 /* info_of: NULL: out of memory. */

@@ -9,6 +9,7 @@
 #include "cli/due.h"
 #include "cli/line.h"
 #include "cli/options.h"
+#include "cli/rule_keys.h"
 #include "cli/times.h"
 #include "durawheel/ended.h"
 
@@ -22,13 +23,15 @@ enum key {
 	KEY_LATE_AFTER,
 	KEY_KEEP,
 	KEY_RULE,
+	KEY_RULE_FIRST, /* from here on those of enum rule_key */
+	KEY_RULE_LAST = KEY_RULE_FIRST + RULE_KEYS - 1,
 	/* What list --json writes besides. State and attempt begin again with the new timer. */
 	KEY_DUE,
 	KEY_STATE,
 	KEY_ATTEMPT,
 	KEY_OCCURRENCE,
 	KEY_RULE_END,
-	KEY_MISSED,
+	KEY_MISSED_COUNT,
 	KEYS
 };
 
@@ -36,11 +39,31 @@ static const struct {
 	const char *name;
 	json_type type;
 } keys[KEYS] = {
-    {"id", JSON_STRING},          {"topic", JSON_STRING},     {"at", JSON_STRING},
-    {"in", JSON_STRING},          {"data", JSON_STRING},      {"data_base64", JSON_STRING},
-    {"late_after", JSON_STRING},  {"keep", JSON_STRING},      {"rule", JSON_STRING},
-    {"due", JSON_INTEGER},        {"state", JSON_STRING},     {"attempt", JSON_INTEGER},
-    {"occurrence", JSON_INTEGER}, {"rule_end", JSON_INTEGER}, {"missed", JSON_INTEGER},
+    {"id", JSON_STRING},
+    {"topic", JSON_STRING},
+    {"at", JSON_STRING},
+    {"in", JSON_STRING},
+    {"data", JSON_STRING},
+    {"data_base64", JSON_STRING},
+    {"late_after", JSON_STRING},
+    {"keep", JSON_STRING},
+    {"rule", JSON_STRING},
+    {"every", JSON_STRING},
+    {"cron", JSON_STRING},
+    {"zone", JSON_STRING},
+    {"start", JSON_STRING},
+    {"until", JSON_STRING},
+    {"times", JSON_INTEGER},
+    {"jitter", JSON_STRING},
+    {"missed", JSON_STRING},
+    {"missed_age", JSON_STRING},
+    {"except", JSON_STRING},
+    {"due", JSON_INTEGER},
+    {"state", JSON_STRING},
+    {"attempt", JSON_INTEGER},
+    {"occurrence", JSON_INTEGER},
+    {"rule_end", JSON_INTEGER},
+    {"missed_count", JSON_INTEGER},
 };
 
 static bool refuse(struct wish *wish, const char *format, ...)
@@ -70,7 +93,7 @@ static int key_of(const char *name)
 
 static bool refuse_key(struct wish *wish, const char *name)
 {
-	char known[160] = "";
+	char known[256] = "";
 	size_t size = 0;
 
 	for (int key = 0; key < KEYS; key++)
@@ -118,14 +141,15 @@ static bool text_of(struct wish *wish, const json_t **values, enum key key, cons
  * line without occurrence begins the rule, and due has no meaning. */
 static bool read_occurrence(struct wish *wish, const json_t **values)
 {
-	json_int_t missed = json_integer_value(values[KEY_MISSED]); /* 0 if it is missing */
+	json_int_t missed = json_integer_value(values[KEY_MISSED_COUNT]); /* 0 if it is missing */
 
 	if (!values[KEY_OCCURRENCE])
-		return values[KEY_RULE_END] || values[KEY_MISSED]
-			   ? refuse(wish, "\"rule_end\" and \"missed\" need an \"occurrence\"")
+		return values[KEY_RULE_END] || values[KEY_MISSED_COUNT]
+			   ? refuse(wish,
+				    "\"rule_end\" and \"missed_count\" need an \"occurrence\"")
 			   : true;
 	if (missed < 0 || missed > UINT32_MAX)
-		return refuse(wish, "\"missed\" is not a count");
+		return refuse(wish, "\"missed_count\" is not a count");
 	wish->timer.occurrence = json_integer_value(values[KEY_OCCURRENCE]);
 	wish->timer.rule_end = json_integer_value(values[KEY_RULE_END]);
 	wish->timer.missed = (uint32_t)missed;
@@ -144,8 +168,20 @@ static bool read_rule(struct wish *wish, const char *text, const json_t **values
 	return read_occurrence(wish, values);
 }
 
+/* read_rule_keys: the same rule with a key for each part. */
+static bool read_rule_keys(struct wish *wish, const json_t **values, dw_usec now)
+{
+	char fault[RULE_KEY_FAULT_SIZE];
+
+	if (!rule_of_keys(values + KEY_RULE_FIRST, now, &wish->rule, fault))
+		return refuse(wish, "%s", fault);
+	wish->timer.rule = wish->rule;
+	return true;
+}
+
 static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 {
+	const char *part = rule_key_given(values + KEY_RULE_FIRST);
 	const char *at, *in, *rule;
 	dw_usec delay = 0;
 	int status;
@@ -153,15 +189,21 @@ static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 	if (!text_of(wish, values, KEY_AT, &at) || !text_of(wish, values, KEY_IN, &in) ||
 	    !text_of(wish, values, KEY_RULE, &rule))
 		return false;
-	if (rule && (at || in))
-		return refuse(wish, "has a \"rule\": it needs no \"at\" and no \"in\"");
+	if ((rule || part) && (at || in))
+		return refuse(wish, "has a \"%s\": it needs no \"at\" and no \"in\"",
+			      rule ? "rule" : part);
+	if (rule && part)
+		return refuse(wish, "has both \"rule\" and \"%s\"", part);
+	if (part)
+		return read_rule_keys(wish, values, now);
 	if (rule)
 		return read_rule(wish, rule, values);
 	if ((at != NULL) + (in != NULL) + (values[KEY_DUE] != NULL) != 1)
-		return refuse(wish, "needs one of \"at\", \"in\", \"rule\" and \"due\"");
-	if (values[KEY_OCCURRENCE] || values[KEY_RULE_END] || values[KEY_MISSED])
-		return refuse(wish, "has no \"rule\": \"occurrence\", \"rule_end\" and \"missed\" "
-				    "are those of a recurring timer");
+		return refuse(
+		    wish, "needs one of \"at\", \"in\", \"every\", \"cron\", \"rule\" and \"due\"");
+	if (values[KEY_OCCURRENCE] || values[KEY_RULE_END] || values[KEY_MISSED_COUNT])
+		return refuse(wish, "has no \"rule\": \"occurrence\", \"rule_end\" and "
+				    "\"missed_count\" are those of a recurring timer");
 	if (values[KEY_DUE]) {
 		wish->timer.due = json_integer_value(values[KEY_DUE]);
 		return true;

@@ -8,7 +8,7 @@
 
 #include "durawheel/durawheel.h"
 
-#define WISH_MESSAGE_SIZE 256
+#define WISH_MESSAGE_SIZE 384
 
 struct wish {
 	dw_timer timer; /* points into object and decoded */

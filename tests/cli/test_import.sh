@@ -29,6 +29,33 @@ test_import_takes_every_key() {
 	grep -qF '"data_base64":"/wA="' out
 }
 
+test_import_takes_a_rule_in_keys() {
+	{
+		printf '%s' '{"id":"c","topic":"t","cron":"0 8 * * mon-fri",' \
+			'"zone":"Europe/London","start":"2098-01-01T00:00:00Z",' \
+			'"until":"2099-01-01T00:00:00Z","times":7,' \
+			'"jitter":"1.5min","missed":"skip","missed_age":"2h",'
+		echo '"except":"2098-12-25,2098-12-28"}'
+		echo '{"id":"e","topic":"t","every":"90s"}'
+	} >lines
+	expect 0 durawheel import lines
+	expect 0 durawheel show c
+	cp out imported
+	expect 0 durawheel add --topic t --id c --cron '0 8 * * mon-fri' --zone Europe/London \
+		--from 2098-01-01T00:00:00Z --until 2099-01-01T00:00:00Z --times 7 --jitter 90s \
+		--missed skip --missed-age 2h --except 2098-12-25,2098-12-28
+	expect 0 durawheel show c
+	[ "$(grep ^rule out)" = "$(grep ^rule imported)" ]
+	[ "$(grep ^generation out)" = "$(grep ^generation imported)" ]
+	expect 0 durawheel show e
+	grep -q '^rule  *every 90s$' out
+	# What list writes of both is taken, too.
+	expect 0 durawheel list --json
+	cp out listed
+	expect 0 durawheel import listed
+	prints 'imported 2, refused 0'
+}
+
 # refused LINE PATTERN: a good line, this one, a good line.
 refused() {
 	{
@@ -50,9 +77,9 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '5' ''
 	refused 'null' ''
 	refused '{"in":"1h"}' 'needs a "topic"'
-	refused '{"topic":"t"}' 'one of "at", "in", "rule" and "due"'
+	refused '{"topic":"t"}' 'one of "at", "in", "every", "cron", "rule" and "due"'
 	refused '{"topic":"t","in":"1h","at":"2100-01-01T00:00:00Z"}' \
-		'one of "at", "in", "rule" and "due"'
+		'one of "at", "in", "every", "cron", "rule" and "due"'
 	refused '{"topic":"t","in":"5s5"}' '5s5'
 	refused '{"topic":"t","in":"-5s"}' 'not a duration'
 	refused '{"topic":"t","in":"106751992d"}' 'is too long: write at most 106751991d$'
@@ -64,11 +91,11 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '{"topic":"t","at":"2100-01-01T00:00:00"}' 'no offset'
 	refused '{"topic":"t","at":"tomorrow"}' 'not a time'
 	refused '{"topic":"t","in":"1h","when":"1h"}' \
-		'unknown key "when": known are id, .*, attempt, occurrence, rule_end, missed$'
+		'unknown key "when": known are id, .*, rule, every, .*, except, due, .*, missed_count$'
 	refused '{"topic":"t","in":"1h","occurrence":1}' 'has no "rule": '
-	refused '{"topic":"t","rule":"every 1h","missed":1}' 'need an "occurrence"$'
-	refused '{"topic":"t","rule":"every 1h","occurrence":1,"missed":-1}' \
-		'"missed" is not a count$'
+	refused '{"topic":"t","rule":"every 1h","missed_count":1}' 'need an "occurrence"$'
+	refused '{"topic":"t","rule":"every 1h","occurrence":1,"missed_count":-1}' \
+		'"missed_count" is not a count$'
 	refused '{"topic":"t","rule":"every 1h","occurrence":-1}' 'belong to an occurrence'
 	refused '{"topic":"t","in":"1h","in":"2h"}' 'duplicate'
 	refused '{"topic":"t","in":"1h","data":"","data_base64":""}' 'both'
@@ -85,6 +112,34 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused "$(printf '[%.0s' {1..100000})" ''
 	expect 0 durawheel list --json
 	is_counted out 2
+}
+
+# bad_rule KEYS PATTERN
+bad_rule() {
+	refused "{\"topic\":\"t\",$1}" "$2"
+}
+
+test_import_names_a_bad_rule() {
+	bad_rule '"every":"1h","in":"1h"' 'has a "every": it needs no "at" and no "in"$'
+	bad_rule '"rule":"every 1h","zone":"UTC"' 'has both "rule" and "zone"$'
+	bad_rule '"every":"1h","cron":"@daily"' 'exactly one of "every" and "cron"$'
+	bad_rule '"zone":"UTC"' '"zone" needs exactly one of "every" and "cron"$'
+	bad_rule '"every":"soon"' '"every":"soon" is not a duration'
+	bad_rule '"every":"1us"' '"every" is out of range: write 1ms to 3660d$'
+	bad_rule '"every":90' '"every" is not a string'
+	bad_rule '"cron":"60 * * * *"' '"cron": minute "60" is wrong'
+	bad_rule '"cron":"@daily; zone UTC"' "\"cron\" has a ';' in it"
+	bad_rule '"cron":"@daily","zone":"Europe/Lundon"' '"zone": .*Lundon: No such file'
+	bad_rule '"every":"1h","until":"2020-01-01T00:00:00Z"' '"until" has passed'
+	bad_rule '"every":"1h","start":"2099-01-01T00:00:00Z","until":"2098-01-01T00:00:00Z"' \
+		'"until" is before "start"$'
+	bad_rule '"every":"1h","times":0' '"times" "0" is wrong: write 1 to 100000$'
+	bad_rule '"every":"1h","times":"5"' '"times" is not a whole number'
+	bad_rule '"every":"1h","jitter":"31m"' '"jitter" is out of range: .* half of "every"$'
+	bad_rule '"every":"1h","missed":"never"' '"missed" "never" is unknown: write once'
+	bad_rule '"every":"1h","except":"2026-02-29"' '"except": "2026-02-29" is not a date'
+	bad_rule '"every":"1h","zone":"U\u0000C"' '"zone" has a NUL in it'
+	bad_rule "\"cron\":\"$(head -c 3000 /dev/zero | tr '\0' ' ')\"" 'the rule is too long'
 }
 
 test_import_takes_lines_as_they_come() {
@@ -166,7 +221,7 @@ test_import_takes_no_line_of_a_newer_version() {
 	refused "$line"',"state":"done","attempt":0,"data":""}' 'neither pending nor claimed'
 	refused "$line"',"attempt":"0","data":""}' '"attempt" is not a whole number'
 	refused '{"id":"a","topic":"t","due":"4102444800000000"}' '"due" is not a whole number'
-	refused "$line"',"in":"1h"}' 'one of "at", "in", "rule" and "due"'
+	refused "$line"',"in":"1h"}' 'one of "at", "in", "every", "cron", "rule" and "due"'
 }
 
 test_import_again_changes_nothing() {
