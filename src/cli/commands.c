@@ -12,22 +12,22 @@
 
 static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
-    "                    data_base64 if it is not UTF-8. The line settles the timer.\n"
+    "                    data_base64 if it is not UTF-8; of a rule also occurrence,\n"
+    "                    missed. The line settles the timer.\n"
     "  --topic T         only these topics; the others wait\n"
     "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
-    "                    DW_DUE, DW_ATTEMPT set. Exit 0: done, 100: dead, else retry\n"
+    "                    DW_DUE, DW_ATTEMPT (DW_OCCURRENCE, DW_MISSED) set. Exit 0:\n"
+    "                    done, 100: dead, else retry\n"
     "  --jobs N, --timeout D  so many commands at a time (4); a longer one is retried\n"
     "  --batch N, --wait D    N timers of a topic for each CMD: their lines on stdin\n"
-    "  --config FILE     what to run for each topic: see man durawheel.conf. SIGHUP\n"
-    "                    reads it again; with --check it is only checked\n"
+    "  --config FILE     what to run for each topic: man durawheel.conf; --check it\n"
     "  --standby         wait while another process owns the store, then take it over\n"
     "  --until-idle      stop when no timer is left\n"
     "  --journal FILE, --outage fire, --lease D   while Redis is away: man durawheel\n"
     "  --http ADDRESS    as serve, with --token-file, --allow-host, --show-data\n"
     "  --log FORM        text, json or journal, on stderr, with time and level\n"
     "  --exec-output O   stdout of commands is our stderr (default), or our stdout\n"
-    "  --stop-patience D how long SIGTERM waits for running commands (10s); a second\n"
-    "                    one ends them\n";
+    "  --stop-patience D how long SIGTERM waits for commands; a second one ends them\n";
 
 #define HTTP_OPTIONS OPT_HTTP, OPT_TOKEN_FILE, OPT_ALLOW_HOST, OPT_SHOW_DATA
 

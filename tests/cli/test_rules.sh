@@ -108,3 +108,10 @@ test_list_and_import_keep_rules() {
 	expect 1 durawheel import lines
 	says 'needs no "at" and no "in"'
 }
+
+test_help_of_run_names_what_a_rule_adds() {
+	expect 0 durawheel help run
+	grep -q 'occurrence' out
+	grep -q 'missed' out
+	grep -q 'DW_OCCURRENCE, DW_MISSED' out
+}
