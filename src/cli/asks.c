@@ -6,6 +6,7 @@
 #include "cli/line.h"
 #include "cli/objects.h"
 #include "cli/session.h"
+#include "durawheel/ended.h"
 #include "durawheel/metrics.h"
 #include "durawheel/select.h"
 #include "durawheel/topic.h"
@@ -239,17 +240,46 @@ static void timers_told(dw *d, int status, const dw_info *timers, size_t count,
 	       array ? json_pack("{s:o, s:o}", "timers", array, "next", cursor_of(next)) : NULL);
 }
 
+/* end_told: the end of a timer that is gone is the answer, with its end as the state. A timer is
+ * shown even if its last end cannot be read. */
+static void end_told(dw *d, int status, const dw_ended *ended, void *user)
+{
+	struct ask *ask = user;
+	json_t *timer = ask->value, *end = NULL;
+
+	(void)d;
+	if (status == DW_OK)
+		end = line_object_of_ended(ended, ask->asks->shows_data);
+	if (timer) {
+		if (end)
+			(void)json_object_set_new(timer, "ended", end); /* or it is missing */
+		answer(ask, DW_OK, timer);
+		return;
+	}
+	if (end)
+		(void)json_object_set_new(end, "state",
+					  json_string(end_name(ended->end))); /* likewise */
+	answer(ask, status, end);
+}
+
+/* timer_told asks for the end of the timer, too. In this order, a timer that ends meanwhile is
+ * seen as a timer or by its end. */
 static void timer_told(dw *d, int status, const dw_info *timers, size_t count,
 		       const dw_cursor *next, void *user)
 {
 	struct ask *ask = user;
 
-	(void)d;
 	(void)next;
 	if (status == DW_OK && count == 0)
 		status = DW_ENOENT;
-	answer(ask, status,
-	       status == DW_OK ? line_object_of_info(timers, ask->asks->shows_data) : NULL);
+	if (status == DW_OK) {
+		ask->value = line_object_of_info(timers, ask->asks->shows_data);
+		status = ask->value ? DW_OK : DW_ENOMEM;
+	}
+	if (status == DW_OK || status == DW_ENOENT)
+		status = dw_ended_get(d, ask->question.name, end_told, ask);
+	if (status != DW_OK)
+		end_told(d, status, NULL, ask);
 }
 
 /* note_coming counts the timers of the first page that are due before `to`. The count is not whole

@@ -8,6 +8,11 @@
 #include "cli/text.h"
 #include "durawheel/ended.h"
 
+/* Of an id that has neither a timer nor an end. It may have had both. */
+#define ENDING_ABSENT                                                                              \
+	"no such timer: it never was, or its end is not kept; \"durawheel topic set TOPIC --keep " \
+	"7d\" keeps ends"
+
 /* All zero: no end is known. */
 struct ending {
 	bool is_known;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ending.h"
 #include "cli/errors.h"
 #include "cli/session.h"
 #include "durawheel/metrics.h"
@@ -220,6 +221,13 @@ static struct http_reply reply_page(const struct http_request *request,
 				   .body = page_write(&page)};
 }
 
+/* why_not: only of a timer the API tells that there is none. */
+static const char *why_not(const struct http_request *request, int status)
+{
+	return request->route == ROUTE_TIMER && status == DW_ENOENT ? ENDING_ABSENT
+								    : dw_strerror(status);
+}
+
 struct http_reply route_reply(const struct http_request *request, const struct http_facts *facts)
 {
 	const struct ask *ask = request->asks[0];
@@ -240,7 +248,7 @@ struct http_reply route_reply(const struct http_request *request, const struct h
 	}
 	if (ask->status != DW_OK)
 		return reply_json(status_of(ask->status),
-				  json_pack("{s:s}", "error", dw_strerror(ask->status)));
+				  json_pack("{s:s}", "error", why_not(request, ask->status)));
 	if (request->route == ROUTE_TOPICS)
 		return reply_json(200, json_pack("{s:O}", "topics", ask->value));
 	return reply_json(200, json_incref(ask->value));

@@ -154,18 +154,74 @@ static void put_number_fact(struct html *html, const char *name, json_int_t numb
 	html_put(html, "</dd></div>\n");
 }
 
+static void put_time_fact(struct html *html, const char *name, dw_usec time, dw_usec now)
+{
+	html_format(html, "<div><dt>%s</dt><dd>", name);
+	html_time(html, time, now);
+	html_put(html, "</dd></div>\n");
+}
+
+/* put_lateness: a timer that never started, or whose start is not known, has none. */
+static void put_lateness(struct html *html, const json_t *end)
+{
+	json_int_t due = page_integer(end, "due"), started = page_integer(end, "started");
+
+	if (started <= 0)
+		return;
+	html_put(html, "<div><dt>Late</dt><dd>");
+	html_span(html, started > due ? started - due : 0);
+	html_put(html, "</dd></div>\n");
+}
+
+static void put_result(struct html *html, const json_t *end)
+{
+	const char *encoded = page_string(end, "result_base64");
+
+	if (!json_object_get(end, "result") && !*encoded)
+		return;
+	html_format(html, "<div><dt>%s</dt><dd><pre dir=\"auto\">",
+		    *encoded ? "Result, as base64" : "Result");
+	put_beginning(html, *encoded ? encoded : page_string(end, "result"));
+	html_put(html, "</dd></div>\n");
+}
+
+/* put_end: what became of a timer, as show says it. */
+static void put_end(struct html *html, const struct web_page *page, const json_t *end)
+{
+	json_int_t attempt = page_integer(end, "attempt");
+
+	html_put(html, "<dl class=\"facts\">\n");
+	put_text_fact(html, "Id", page_string(end, "id"));
+	put_text_fact(html, "Topic", page_string(end, "topic"));
+	put_text_fact(html, "Ended", page_string(end, "end"));
+	put_time_fact(html, "At", page_integer(end, "at"), page->now);
+	if (*page_string(end, "by"))
+		put_text_fact(html, "By", page_string(end, "by"));
+	if (*page_string(end, "reason"))
+		put_text_fact(html, "Reason", page_string(end, "reason"));
+	put_time_fact(html, "Was due", page_integer(end, "due"), page->now);
+	put_lateness(html, end);
+	if (attempt > 0)
+		put_number_fact(html, "Attempts", attempt);
+	else
+		put_text_fact(html, "Attempts", "never started");
+	put_number_fact(html, "Retries", page_integer(end, "retries"));
+	put_time_fact(html, "Kept until", page_integer(end, "until"), page->now);
+	put_result(html, end);
+	html_put(html, "</dl>\n");
+}
+
 static void put_timer(struct html *html, const struct web_page *page)
 {
 	const json_t *timer = page->part;
 	const char *why = page_string(timer, "why");
 	const char *late_after = page_string(timer, "late_after");
+	const json_t *ended = json_object_get(timer, "ended");
 
 	html_put(html, "<dl class=\"facts\">\n");
 	put_text_fact(html, "Id", page_string(timer, "id"));
 	put_text_fact(html, "Topic", page_string(timer, "topic"));
-	html_put(html, "<div><dt>Due</dt><dd>");
-	html_time(html, page_integer(timer, "due"), page->now);
-	html_put(html, "</dd></div>\n");
+	put_time_fact(html, "Due", page_integer(timer, "due"), page->now);
 	if (*page_string(timer, "rule"))
 		put_text_fact(html, "Rule", page_string(timer, "rule"));
 	put_text_fact(html, "State", page_string(timer, "state"));
@@ -178,6 +234,10 @@ static void put_timer(struct html *html, const struct web_page *page)
 	put_number_fact(html, "Bytes of data", page_integer(timer, "size"));
 	put_data(html, timer);
 	html_put(html, "</dl>\n");
+	if (!ended)
+		return;
+	html_put(html, "<h2>The end of an earlier timer of this id</h2>\n");
+	put_end(html, page, ended);
 }
 
 static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
@@ -224,14 +284,18 @@ static void put_timer_list(struct html *html, const struct web_page *page)
 void page_show_timers(struct html *html, const struct web_page *page)
 {
 	put_search(html, page);
-	if (page->part && *page->id) {
+	if (json_object_get(page->part, "end")) {
+		put_end(html, page, page->part);
+	} else if (page->part && *page->id) {
 		put_timer(html, page);
 	} else if (page->part) {
 		put_timer_list(html, page);
 	} else if (page->part_status == DW_ENOENT) {
 		html_put(html, "<p class=\"none\">There is no timer <bdi>");
 		html_text(html, page->id);
-		html_put(html, "</bdi>: it has fired, was cancelled, or never was.</p>\n");
+		html_put(html,
+			 "</bdi>: it never was, or its end is not kept. <code>durawheel topic "
+			 "set TOPIC --keep 7d</code> keeps the ends of timers.</p>\n");
 	} else {
 		page_refused(html, page);
 	}

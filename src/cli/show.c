@@ -83,10 +83,7 @@ static int print_absent(struct show *show)
 	int code = EXIT_ABSENT;
 
 	if (!show->ending.is_known)
-		return complain(EXIT_ABSENT,
-				"%.300s: no such timer; its end would be kept with "
-				"\"durawheel topic set TOPIC --keep 7d\"",
-				show->id);
+		return complain(EXIT_ABSENT, "%.300s: " ENDING_ABSENT, show->id);
 	if (!show->json)
 		ending_print(&show->ending);
 	else if (line_of(&line, ending_take(&show->ending)))

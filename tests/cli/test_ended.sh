@@ -18,8 +18,8 @@ is_told() {
 	expect 3 durawheel show dead
 	grep -qx "dead $time, GAVE_UP, attempt 1, [0-9a-z]* late, by .* pid [0-9]*" out
 	expect 3 durawheel show never
-	says '^durawheel: never: no such timer; its end would be kept with '
-	says ' "durawheel topic set TOPIC --keep 7d"$'
+	says '^durawheel: never: no such timer: it never was, or its end is not kept; '
+	says ' "durawheel topic set TOPIC --keep 7d" keeps ends$'
 	[ ! -s out ] || fail "a timer that never was has an end"
 	expect 3 durawheel show --json fired
 	sed 's/:[0-9]\{10,\}/:N/g; s/"by":".* pid [0-9]*"/"by":"P"/' out >plain

@@ -2,6 +2,7 @@
 """tests/http/lists.py BUILD_DIR [NAME...]: what the web server lists, and how much of it: schedules,
 searches, pages of at most 60 KiB, metrics. Each function test_* is a case in a store of its own.
 Prints what became of each; exit 1 if a case failed."""
+import json
 import re
 import shutil
 import signal
@@ -95,6 +96,47 @@ def test_prefix_finds_timers(place):
         query = urllib.parse.urlencode({"id": "", "prefix": prefix, "topic": topic})
         page = server.get("/timers?" + query).body.decode()
         assert page.count('scope="row"') == min(count, 100), (prefix, page)
+
+
+def ends_are_those_of_show(place):
+    """A timer that fired, one that was cancelled, one that died, one that is there again, and one
+    that never was: the API, the page and show say the same of each."""
+    place.run("topic", "set", "t", "--keep", "7d")
+    for one in "fired", "dead", "gone", "again":
+        place.run("add", "--topic", "t", "--id", one, "--in", "0", "--data", "secret data")
+    place.run("cancel", "gone")
+    place.run("run", "--topic", "t", "--until-idle", "--exec", "[ $DW_ID != dead ] || exit 100")
+    place.run("add", "--topic", "t", "--id", "again", "--in", "1h")
+    server = Server(place, *ANY)
+    for one, state in ("fired", "done"), ("dead", "dead"), ("gone", "cancelled"):
+        shown = json.loads(place.run("show", "--json", one, code=3, output=True))
+        got = server.get("/api/v1/timers/" + one).json()
+        assert got == {**shown, "state": state} and got["end"] == state, (got, shown)
+        page = server.get("/timers?id=" + one).body.decode()
+        assert "<dt>Ended</dt><dd><bdi>%s</bdi>" % state in page, page
+        assert "<dt>By</dt><dd><bdi>%s</bdi>" % got["by"] in page, page
+        assert ("never started" in page) == (state == "cancelled"), page
+        assert ("<dt>Late</dt>" in page) == (state != "cancelled"), page
+        assert "secret" not in page
+    got = server.get("/api/v1/timers/again").json()
+    assert got["state"] == "pending" and got["ended"]["end"] == "done", got
+    assert "The end of an earlier timer" in server.get("/timers?id=again").body.decode()
+    answer, page = server.ask("/api/v1/timers/never"), server.ask("/timers?id=never")
+    assert answer.status == page.status == 404, (answer.status, page.status)
+    words = "never: " + answer.json()["error"]
+    assert words in place.run("show", "never", code=3), words
+    for text in words, page.body.decode():
+        assert "it never was, or its end is not kept" in text, text
+        assert "durawheel topic set TOPIC --keep 7d" in text, text
+
+
+def test_ends_are_those_of_show(place):
+    ends_are_those_of_show(place)
+
+
+def test_redis_has_the_ends_of_show(place):
+    place.use_redis()
+    ends_are_those_of_show(place)
 
 
 def pages(server, path):

@@ -144,13 +144,13 @@ class Place:
         self.store = self.environment["DURAWHEEL_STORE"] = "unix://" + path
         self.environment["DURAWHEEL_NAME"] = "shop"
 
-    def run(self, *arguments, lines=None, code=0):
+    def run(self, *arguments, lines=None, code=0, output=False):
         text = None if lines is None else "".join(json.dumps(line) + "\n" for line in lines)
         done = subprocess.run([self.command, *arguments], env=self.environment, input=text,
                               capture_output=True, text=True, timeout=PATIENCE, check=False)
         assert done.returncode == code, "%s exits %d: %s" % (
             arguments, done.returncode, done.stderr)
-        return done.stdout if code == 0 else done.stderr
+        return done.stdout if code == 0 or output else done.stderr
 
     def json(self, *arguments):
         return [json.loads(line) for line in self.run(*arguments, "--json").splitlines()]
