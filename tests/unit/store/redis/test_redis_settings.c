@@ -5,6 +5,7 @@
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "durawheel/durawheel.h"
@@ -222,6 +223,22 @@ static int marks(struct program *t, const char *field, const char *topic)
 	return count;
 }
 
+/* await_renewals: the owner has heard of all changes, and has read them. */
+static void await_renewals(struct program *t)
+{
+	char text[TEXT_SIZE];
+	long left = 0;
+
+	for (int i = 0, renewals = 0; i < TRIES && renewals < 4; i++) {
+		long before = left;
+
+		ask(t, "PTTL {set:07}:l", text);
+		left = strtol(text, NULL, 10);
+		renewals += left > before;
+		turn(t);
+	}
+}
+
 static void await_loss(struct program *t)
 {
 	for (int i = 0; i < TRIES && t->losses == 0; i++)
@@ -373,6 +390,7 @@ static void deleted_settings_come_back(void **state)
 	char text[TEXT_SIZE];
 
 	set_three(t);
+	await_renewals(t);
 	ask(t, "DEL {set:07}:t", text);
 	assert_string_equal(text, "1");
 	await_three(t);
