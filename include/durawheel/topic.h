@@ -104,8 +104,9 @@ typedef struct dw_topic_info {
 
 	/* Of its queue, as it is now. */
 	uint64_t waiting, taken, later;
-	uint64_t dropped, expired; /* since the topic was set */
-	dw_usec oldest_message;    /* when the first that waits or is taken was due; 0: none */
+	uint64_t dropped; /* by the bound, or because they were damaged; since the topic was set */
+	uint64_t expired; /* the same */
+	dw_usec oldest_message; /* when the first that waits or is taken was due; 0: none */
 
 	/* More of its timers, since the owner has the store. */
 	uint64_t started; /* starts of handlers, and messages that were made of timers */
@@ -162,8 +163,9 @@ typedef struct dw_message {
 /* dw_push makes messages of one queue topic without timers, all or none. Of each dw_timer count id
  * (NULL: one is made), topic, data. The same id may be pushed any number of times. In the answer
  * (its id is "" if there are several): DW_ENOENT: the topic is no queue. DW_ELIMIT: the queue is
- * full (DW_REFUSE). DW_EPAUSED. DW_EUNKNOWN: done or not. DW_EINVAL: an argument is not valid, or
- * the topics differ. */
+ * full (DW_REFUSE). DW_EPAUSED. DW_ECORRUPT: another program has damaged the queue, and dw_check()
+ * says where. DW_EUNKNOWN: done or not. DW_EINVAL: an argument is not valid, or the topics
+ * differ. */
 DW_API int dw_push(dw *, const dw_timer *messages, size_t count, dw_done_fn, void *user);
 
 /* status DW_OK: count messages, all of one topic; 0: none came in time. Each is hidden for the
@@ -184,7 +186,8 @@ typedef struct dw_take_options {
 /* dw_take takes messages of one topic. First come those that were taken before and not answered in
  * time, then those that come back, then the others in the order in which they were pushed. Who
  * waits hears of a new message at once, in a SQLite file within 20 ms.
- * DW_ENOENT in the answer: a topic has no settings. DW_ELIMIT: DW_TAKES_MAX takes wait. dw_close()
+ * A damaged message is dropped and told (DW_EVENT_CORRUPT). DW_ENOENT in the answer: a topic has no
+ * settings. DW_ECORRUPT: as of dw_push(). DW_ELIMIT: DW_TAKES_MAX takes wait. dw_close()
  * answers waiting takes with DW_ECLOSED; dw_sync() does not wait for them. */
 DW_API int dw_take(dw *, const dw_take_options *, dw_take_fn, void *user);
 

@@ -1,12 +1,18 @@
 -- answer: the verdicts on messages that were taken.
 --
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
--- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold' or 'dead'   3 when they come back (us), 0:
---           as the topic says   4 a random number   5.. for each message: entry/delivery
+-- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold', 'dead', or 'damaged': the message is
+--           dropped, and counted so   3 when they come back (us), 0: as the topic says   4 a random
+--           number   5.. for each message: entry/delivery
 -- returns   {'OK', ...}: 0; 3 stale; or the message, as take returns it: its retries are used up,
---           or the verdict is 'dead'. Nothing was done to it
+--           or the verdict is 'dead'. Nothing was done to it.
+--           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1) a message; 3 us of the server
-local TOPICS, _, STREAM, LATER = unpack(KEYS, 10)
+local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
+local wrong = wrong_type(STREAM, LATER)
+if wrong then
+	return wrong
+end
 local verdict, back, random = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local text = ' ' .. (call('HGET', TOPICS, ARGV[1]) or '') .. ' '
 local answer, present = {'OK'}, time_us()
@@ -74,10 +80,14 @@ for k = 5, #ARGV do
 	local entry, delivery = string.match(ARGV[k], '^(%d+%-%d+)/(%d+)$')
 	delivery = tonumber(delivery)
 	local held = entry and is_held(entry, delivery)
-	local fields = held and verdict ~= 'done' and fields_of(entry)
+	local ends = verdict == 'done' or verdict == 'damaged'
+	local fields = held and not ends and fields_of(entry)
 	local item = 0
-	if held and verdict == 'done' then
+	if held and ends then
 		item = delete(entry) and 0 or STALE
+		if verdict == 'damaged' and item == 0 then
+			call('HINCRBY', COUNTS, 'dropped:' .. ARGV[1], 1)
+		end
 	elseif not fields then
 		item = STALE
 	elseif verdict == 'hold' then

@@ -6,10 +6,15 @@
 --           it: its id, a newline and, each behind a space, due (us), attempt, generation (0: one
 --           is made) and the checksum of its record; and its data
 -- returns   {'OK', code, dropped, ...}, for each group; code: 0; 1 the queue is full; 2 the topic
---           is no queue; 3 it takes nothing new
+--           is no queue; 3 it takes nothing new.
+--           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1) a message; 3 us of the server
 local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
 local topic = ARGV[1]
+local wrong = wrong_type(STREAM, LATER)
+if wrong then
+	return wrong
+end
 local text = ' ' .. (call('HGET', TOPICS, topic) or '') .. ' '
 local queue = string.find(text, ' queue=1 ', 1, true)
 local closed = (tonumber(string.match(text, ' paused=(%d+)')) or 0) >= 2

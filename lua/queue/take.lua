@@ -3,14 +3,20 @@
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
 -- ARGV      1 topic   2 limit (at most 1000)
 -- returns   {'OK', when the next hidden message may be handed out (us), or 0, message, ...}. A
---           message: {entry, delivery, id, data, due, attempt, generation, checksum, retries}.
---           {'NONE'}: the topic has no settings
+--           message: {entry, delivery, id, data, due, attempt, generation, checksum, retries}. One
+--           with the id '' was damaged and is dropped; its checksum says what was wrong.
+--           {'NONE'}: the topic has no settings.
+--           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1) a message; 3 us of the server
 local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
 local topic, limit = ARGV[1], tonumber(ARGV[2])
 local text = call('HGET', TOPICS, topic)
 if not text then
 	return {'NONE'}
+end
+local wrong = wrong_type(STREAM, LATER)
+if wrong then
+	return wrong
 end
 text = ' ' .. text .. ' '
 if (tonumber(string.match(text, ' paused=(%d+)')) or 0) % 2 == 1 or
@@ -26,13 +32,40 @@ local hide = tonumber(string.match(text, ' hide=(-?%d+)')) or 30000000
 local once = hide < 0
 local hide_ms = math.floor(hide / 1000)
 
+local answer, gone, expired, dropped = {'OK', 0}, {}, 0, 0
+
+-- drop tells of a message that another program has damaged. The caller deletes it.
+local function drop(entry, delivery, words)
+	dropped = dropped + 1
+	insert(answer, {entry, digits(delivery), '', '', '0', '0', '0', words .. ': dropped', '0'})
+end
+
+-- unpacked: the fields in a member of LATER; nil: it is damaged.
+local function unpacked(member)
+	local at = find(member, '\0', 1, true) or #member
+	local is_packed, fields = pcall(cmsgpack.unpack, sub(member, at + 1))
+	if not is_packed or type(fields) ~= 'table' or #fields == 0 or #fields % 2 == 1 then
+		return nil
+	end
+	for _, word in ipairs(fields) do
+		if type(word) ~= 'string' then
+			return nil
+		end
+	end
+	return fields
+end
+
 -- bring_back adds the messages whose time to come back is over.
 local function bring_back()
 	local due = call('ZRANGE', LATER, '-inf', digits(present), 'BYSCORE', 'LIMIT', 0, limit)
 	for _, member in ipairs(due) do
-		local fields = cmsgpack.unpack(sub(member, string.find(member, '\0', 1, true) + 1))
+		local fields = unpacked(member)
 		call('ZREM', LATER, member)
-		call('XADD', STREAM, '*', unpack(fields))
+		if fields then
+			call('XADD', STREAM, '*', unpack(fields))
+		else
+			drop(string.match(member, '^%d+%-%d+') or '?', 0, 'is not packed fields')
+		end
 	end
 end
 
@@ -48,17 +81,17 @@ local function expire_old()
 	end
 end
 
-local answer, gone, expired = {'OK', 0}, {}, 0
-
 local function is_expired(fields)
-	return expire > 0 and tonumber(fields.due) and present - tonumber(fields.due) > expire
+	return expire > 0 and present - tonumber(fields.due) > expire
 end
 
--- hand_out adds a message to the answer. Entries of other programs may lack fields.
+-- hand_out adds a message to the answer.
 local function hand_out(entry, delivery)
-	local fields = {}
-	for k = 1, #entry[2], 2 do
-		fields[entry[2][k]] = entry[2][k + 1]
+	local fields, words = message_of(entry[2])
+	if words then
+		insert(gone, entry[1])
+		drop(entry[1], delivery, words)
+		return
 	end
 	if is_expired(fields) then
 		insert(gone, entry[1])
@@ -68,9 +101,8 @@ local function hand_out(entry, delivery)
 	if once then
 		insert(gone, entry[1])
 	end
-	insert(answer, {entry[1], digits(delivery), fields.id or '', fields.data or '',
-		fields.due or '0', fields.attempt or '0', fields.gen or '0', fields.sum or '',
-		fields.retries or '0'})
+	insert(answer, {entry[1], digits(delivery), fields.id, fields.data, fields.due,
+		fields.attempt or '0', fields.gen or '0', fields.sum or '', fields.retries or '0'})
 end
 
 -- take_again takes messages that were taken before and not answered in time.
@@ -94,7 +126,7 @@ end
 
 bring_back()
 expire_old()
-if not once then
+if not once and #answer - 2 < limit then
 	take_again()
 end
 local rounds = 0
@@ -115,6 +147,9 @@ if gone[1] then
 end
 if expired > 0 then
 	call('HINCRBY', COUNTS, 'expired:' .. topic, expired)
+end
+if dropped > 0 then
+	call('HINCRBY', COUNTS, 'dropped:' .. topic, dropped)
 end
 
 -- comes: when the first message that is hidden may be handed out.

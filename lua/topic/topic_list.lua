@@ -14,7 +14,7 @@ local answer = {'OK'}
 local function numbers(topic)
 	local stream = prefix .. 'q:' .. topic
 	local length = call('XLEN', stream)
-	local later = call('ZCARD', prefix .. 'y:' .. topic)
+	local later = tonumber(redis.pcall('ZCARD', prefix .. 'y:' .. topic)) or 0
 	local counts = call('HMGET', prefix .. 'n', 'dropped:' .. topic, 'expired:' .. topic)
 	local taken, first_due = 0, 0
 	if length > 0 then
@@ -34,7 +34,8 @@ end
 
 for k = 1, #fields, 2 do
 	local topic, counts = fields[k], ''
-	if topic ~= '' and call('EXISTS', prefix .. 'q:' .. topic) == 1 then
+	-- Another program may have made a key of another type. The other topics have their numbers.
+	if topic ~= '' and call('TYPE', prefix .. 'q:' .. topic).ok == 'stream' then
 		counts = numbers(topic)
 	end
 	insert(answer, topic)

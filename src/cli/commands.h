@@ -50,4 +50,7 @@ int command_work(const struct options *);
 /* take_of_options reads --topic, --max or --batch, and --wait. EXIT_DONE, or complains. */
 int take_of_options(const struct options *, const char *command, dw_take_options *ret_take);
 
+/* take_event is on_event of those that take: it warns of damaged messages. */
+void take_event(dw *, const dw_event *, void *user);
+
 #endif

@@ -34,17 +34,23 @@ static void worsen(struct queue_command *command, int code)
 
 /* ---- Push ---------------------------------------------------------------------------------- */
 
-static int exit_of_push(int status)
+static int exit_of_queue(int status)
 {
-	return status == DW_ELIMIT || status == DW_EPAUSED ? EXIT_STORE : exit_of(status);
+	return status == DW_ELIMIT || status == DW_ECORRUPT ? EXIT_STORE : exit_of(status);
 }
 
-static const char *words_of_push(int status)
+static const char *words_of_queue(int status)
 {
-	if (status == DW_ELIMIT)
+	switch (status) {
+	case DW_ELIMIT:
 		return "its queue is full";
-	return status == DW_ENOENT ? "it is no queue: see durawheel topic set"
-				   : dw_strerror(status);
+	case DW_ECORRUPT:
+		return "its queue is damaged: durawheel check says where";
+	case DW_ENOENT:
+		return "it is no queue: see durawheel topic set";
+	default:
+		return dw_strerror(status);
+	}
 }
 
 static void pushed(dw *d, const dw_result *result, void *user)
@@ -53,9 +59,9 @@ static void pushed(dw *d, const dw_result *result, void *user)
 
 	(void)d;
 	if (result->status != DW_OK)
-		worsen(command,
-		       complain(exit_of_push(result->status), "%s: %s",
-				command->options->value[OPT_TOPIC], words_of_push(result->status)));
+		worsen(command, complain(exit_of_queue(result->status), "%s: %s",
+					 command->options->value[OPT_TOPIC],
+					 words_of_queue(result->status)));
 	else
 		command->pushed++;
 }
@@ -213,6 +219,9 @@ static void take_command_answered(dw *d, int status, const dw_message *messages,
 	if (status == DW_ENOENT)
 		command->code =
 		    complain(EXIT_ABSENT, "a topic is no queue: see durawheel topic set");
+	else if (status == DW_ECORRUPT)
+		command->code =
+		    complain(EXIT_STORE, "a queue is damaged: durawheel check says where");
 	else if (status != DW_OK)
 		command->code = complain(exit_of(status), "%s", dw_strerror(status));
 	for (size_t i = 0; i < count; i++)
@@ -248,6 +257,14 @@ int take_of_options(const struct options *options, const char *command, dw_take_
 	return code;
 }
 
+void take_event(dw *d, const dw_event *event, void *user)
+{
+	(void)d;
+	(void)user;
+	if (event->kind == DW_EVENT_CORRUPT)
+		warn_each("%s", event->message);
+}
+
 int command_take(const struct options *options)
 {
 	struct queue_command command = {.options = options, .code = -1};
@@ -256,7 +273,8 @@ int command_take(const struct options *options)
 	int status;
 
 	if (code == EXIT_DONE)
-		code = session_look(options, (dw_options){.role = DW_CLIENT}, &command.d);
+		code = session_look(
+		    options, (dw_options){.role = DW_CLIENT, .on_event = take_event}, &command.d);
 	if (code != EXIT_DONE)
 		return code;
 	status = dw_take(command.d, &take, take_command_answered, &command);
@@ -284,8 +302,8 @@ static void acked(dw *d, const dw_result *results, size_t count, void *user)
 			worsen(command,
 			       complain(EXIT_LATE, "%s: this delivery is over", results[i].id));
 		else if (status != DW_OK)
-			worsen(command, complain(exit_of(status), "%s: %s", results[i].id,
-						 dw_strerror(status)));
+			worsen(command, complain(exit_of_queue(status), "%s: %s", results[i].id,
+						 words_of_queue(status)));
 	}
 }
 

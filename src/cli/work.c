@@ -309,8 +309,10 @@ int command_work(const struct options *options)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	}
 	error = jobs_open(&consumer.jobs, work_over, &consumer);
-	code = error == 0 ? session_look(options, (dw_options){.role = DW_CLIENT}, &consumer.d)
-			  : complain(EXIT_FAILED, "cannot run commands: %s", strerror(error));
+	code = error == 0
+		   ? session_look(options, (dw_options){.role = DW_CLIENT, .on_event = take_event},
+				  &consumer.d)
+		   : complain(EXIT_FAILED, "cannot run commands: %s", strerror(error));
 	if (code == EXIT_DONE)
 		code = session_close(consumer.d, work(&consumer));
 	jobs_close(&consumer.jobs);

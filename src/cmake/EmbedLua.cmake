@@ -1,5 +1,6 @@
 # cmake -DLUA=FOLDER -DOUT=FILE -P EmbedLua.cmake: writes the scripts of FOLDER/*/ as C, each as
-# common.lua and then its own file, with the SHA-1 by which Redis names it.
+# common.lua, NAME.lua of its folder NAME if there is one, and then its own file, with the SHA-1 by
+# which Redis names it.
 file(READ ${LUA}/common.lua shared)
 file(GLOB files ${LUA}/*/*.lua)
 list(SORT files)
@@ -8,8 +9,13 @@ set(table "")
 set(count 0)
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME_WE)
+  get_filename_component(folder ${file} DIRECTORY)
+  set(of_folder "")
+  if(EXISTS ${folder}.lua)
+    file(READ ${folder}.lua of_folder)
+  endif()
   file(READ ${file} own)
-  set(text "${shared}${own}")
+  set(text "${shared}${of_folder}${own}")
   string(SHA1 sha1 "${text}")
   string(LENGTH "${text}" size)
   string(HEX "${text}" hex)

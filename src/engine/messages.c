@@ -66,10 +66,12 @@ void messages_fire(struct engine *engine, struct timer *timer, dw_usec now)
 	urgent_send(engine, timer, op);
 }
 
-static void tell_full(struct engine *engine, const struct timer *timer)
+/* tell_full: DW_ECORRUPT: another program has damaged the queue as a whole. */
+static void tell_full(struct engine *engine, const struct timer *timer, int status)
 {
-	dw_event event = {.kind = DW_EVENT_QUEUE_FULL,
-			  .status = DW_ELIMIT,
+	bool is_full = status == DW_ELIMIT;
+	dw_event event = {.kind = is_full ? DW_EVENT_QUEUE_FULL : DW_EVENT_CORRUPT,
+			  .status = status,
 			  .id = timer->id,
 			  .topic = timer->topic->name};
 	dw_usec now = engine_steady(engine);
@@ -77,7 +79,8 @@ static void tell_full(struct engine *engine, const struct timer *timer)
 	if (timer->topic->told_full > now)
 		return;
 	timer->topic->told_full = usec_add(now, DW_MINUTES(1));
-	event_raise(engine, &event, "the queue %s is full: its timers wait", timer->topic->name);
+	event_raise(engine, &event, "the queue %s is %s: its timers wait", timer->topic->name,
+		    is_full ? "full" : "damaged (durawheel check says where)");
 }
 
 void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
@@ -93,10 +96,10 @@ void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 		delivery_end(engine, timer, DW_DONE, -1);
 		return;
 	}
-	if (op->status == DW_ELIMIT) {
+	if (op->status == DW_ELIMIT || op->status == DW_ECORRUPT) {
 		topic_fill(&engine->topics, timer->topic,
 			   usec_add(engine_steady(engine), FULL_AGAIN));
-		tell_full(engine, timer);
+		tell_full(engine, timer, op->status);
 	}
 	timer->uncounted = true;
 	delivery_end(engine, timer, DW_RETRY, AGAIN);

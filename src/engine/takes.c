@@ -181,6 +181,44 @@ static void find_topics(struct take *take, const dw_row *row)
 
 /* ---- Answers ------------------------------------------------------------------------------- */
 
+static bool is_sound(const dw_row *row)
+{
+	struct record record;
+
+	return row->status == DW_OK && record_decode(row->body, row->body_size, &record) == DW_OK;
+}
+
+/* words_of a message that is not sound. */
+static const char *words_of(const dw_row *row)
+{
+	if (row->status == DW_ENEWER)
+		return "is of a newer durawheel: left alone";
+	return row->why ? row->why : "does not match its checksum: dropped";
+}
+
+/* tell_damaged tells of each damaged message, which the store has dropped, and leaves it out. */
+static void tell_damaged(struct engine *engine, const struct take *take, dw_op *op)
+{
+	const char *topic = take->topics[take->at].name;
+	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .topic = topic};
+	dw_row **link = &op->rows;
+
+	while (*link) {
+		dw_row *row = *link;
+
+		if (is_sound(row)) {
+			link = &row->next;
+			continue;
+		}
+		event_raise(engine, &event, "the message %.*s of the queue %s %s",
+			    (int)strcspn(row->token, "/"), row->token, topic, words_of(row));
+		*link = row->next;
+		row->next = NULL;
+		rows_free(&engine->alloc, row);
+		op->row_count--;
+	}
+}
+
 void takes_answered(struct engine *engine, dw_op *op)
 {
 	struct take *take = take_of(ticket_of(op)->call);
@@ -195,7 +233,11 @@ void takes_answered(struct engine *engine, dw_op *op)
 		op->row_count = 0;
 		ask_on(engine, take, op);
 	} else if (op->row_count > 0) {
-		finish(engine, take, op, DW_OK);
+		tell_damaged(engine, take, op);
+		if (op->row_count > 0)
+			finish(engine, take, op, DW_OK);
+		else
+			ask_topic(engine, take, false); /* they are dropped: behind them are more */
 	} else if (op->flags & DW_OP_LOOK && op->count > 0) {
 		ask_topic(engine, take, false);
 	} else {
@@ -324,20 +366,14 @@ static void free_shown_messages(struct shown_messages *shown)
 	alloc_free(&shown->alloc, shown->tokens);
 }
 
-/* show_message fills in a message. False: it is damaged; then it is told, and left out. */
-static bool show_message(struct engine *engine, const struct take *take, const dw_row *row,
-			 dw_message *message, char *token)
+/* show_message fills in a message, which is sound. */
+static void show_message(const struct take *take, const dw_row *row, dw_message *message,
+			 char *token)
 {
 	const char *topic = take->topics[take->at].name;
-	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .topic = topic};
-	struct record record;
+	struct record record = {0};
 
-	if (row->status != DW_OK || record_decode(row->body, row->body_size, &record) != DW_OK) {
-		event_raise_now(engine, &event,
-				"a message of %s does not match its checksum: not handed out",
-				topic);
-		return false;
-	}
+	(void)record_decode(row->body, row->body_size, &record);
 	(void)snprintf(token, DW_TOKEN_SIZE, "%s/%s", topic, row->token); /* always fits */
 	*message = (dw_message){.size = sizeof *message,
 				.id = row->id,
@@ -347,7 +383,6 @@ static bool show_message(struct engine *engine, const struct take *take, const d
 				.data = record.data,
 				.data_size = record.data_size,
 				.token = token};
-	return true;
 }
 
 void takes_show(struct engine *engine, const struct call *call)
@@ -362,9 +397,10 @@ void takes_show(struct engine *engine, const struct call *call)
 	shown.tokens = alloc_new(&engine->alloc, room * sizeof *shown.tokens);
 	if (status == DW_OK && (!shown.messages || !shown.tokens))
 		status = DW_ENOMEM; /* they come back when their time-out is over */
-	for (const dw_row *row = status == DW_OK && op ? op->rows : NULL; row; row = row->next)
-		count += show_message(engine, take_of(call), row, &shown.messages[count],
-				      shown.tokens[count]);
+	for (const dw_row *row = status == DW_OK && op ? op->rows : NULL; row; row = row->next) {
+		show_message(take_of(call), row, &shown.messages[count], shown.tokens[count]);
+		count++;
+	}
 	call->on_taken(engine->env.handle, status, status == DW_OK ? shown.messages : NULL, count,
 		       call->on_messages_user);
 }

@@ -26,8 +26,8 @@ struct topic {
 	struct linear_node node;   /* first */
 	struct topic *prev, *next; /* among those with waiting timers, or with full queues */
 	bool is_joined;            /* it is among those with waiting timers */
-	bool is_full;           /* its queue refused a timer: it is among those with full queues */
-	struct handler handler; /* its own */
+	bool is_full;              /* its queue took no timer: it is among those with full queues */
+	struct handler handler;    /* its own */
 	dw_topic_settings settings;
 	bool is_set;    /* the store has settings of it */
 	bool is_listed; /* while settings are read: they name it */

@@ -46,27 +46,6 @@ test_redis_every_command() {
 	expect 0 durawheel check
 }
 
-# Another program deletes a queue's stream, or makes it without its group.
-test_redis_queue_without_its_group() {
-	local stream='{durawheel:00}:q:g'
-	on_redis
-	expect 0 durawheel add --shards 1 --topic t --in 1h --id first
-	expect 0 durawheel topic set g --queue
-	redis DEL "$stream"
-	expect 0 durawheel push --topic g --id pushed
-	expect 0 durawheel take --topic g
-	grep -q '"id":"pushed"' out
-	redis DEL "$stream"
-	redis XADD "$stream" '*' id added data d due 1795478400000000
-	expect 0 durawheel topic show g
-	start
-	expect 0 durawheel add --topic t --in 0 --id other
-	await grep -q '"id":"other"' fired
-	stop_owner
-	expect 0 durawheel take --topic g
-	grep -q '"id":"added"' out
-}
-
 test_redis_dead_letters() {
 	on_redis
 	expect 0 durawheel add --topic t --at 2020-01-01T00:00:00Z --late-after 1s --id late

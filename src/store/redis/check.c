@@ -3,10 +3,10 @@
  * reported, and the stages that need it are left out. 2. The entries of the sorted set, each with
  * its value. 3. The values without an entry. 4. The members of the index by topic that are not
  * those of a timer, and timers without their member. 5. The ends without a time, and the times
- * without an end. 6. The dead letters. 7. The length of the inbox. At the end, all shards are asked
- * for the settings of the topics, which must be the same. The check only reads. Timers come and go
- * meanwhile, but each page shows one moment, so this never looks like a flaw; and settings that
- * have just changed are not compared. */
+ * without an end. 6. The dead letters. 7. The length of the inbox. 8. The queues of topics, and
+ * their messages. At the end, all shards are asked for the settings of the topics, which must be
+ * the same. The check only reads. Timers come and go meanwhile, but each page shows one moment, so
+ * this never looks like a flaw; and settings that have just changed are not compared. */
 #include "store/redis/check.h"
 
 #include <inttypes.h>
@@ -32,6 +32,7 @@ enum stage {
 	STAGE_UNTILS,
 	STAGE_LETTERS,
 	STAGE_INBOX,
+	STAGE_QUEUES,
 	STAGE_TOPICS, /* begins when all shards have passed the others */
 	STAGES
 };
@@ -292,6 +293,17 @@ static void check_inbox(struct redis_store *store, struct store_check *check,
 	next_stage(store, check);
 }
 
+static void check_queues(struct redis_store *store, struct store_check *check,
+			 const struct reply *reply)
+{
+	for (size_t i = 2; i < reply->count; i += 2)
+		flaw(store, check, reply->items[i].bytes, 0, reply->items[i + 1].bytes);
+	if (reply->items[0].size == 0)
+		next_stage(store, check);
+	else
+		go_on(store, check, &reply->items[0], reply->items[1].bytes);
+}
+
 static void check_timers(struct redis_store *store, struct store_check *check,
 			 const struct reply *reply)
 {
@@ -356,8 +368,24 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 		check_inbox(store, check, reply);
 	else if (check->stage == STAGE_TOPICS)
 		check_settings(store, check, reply);
+	else if (check->stage == STAGE_QUEUES)
+		check_queues(store, check, reply);
 	else
 		(letters ? check_letters : check_timers)(store, check, reply);
+}
+
+static void add_queue_question(struct redis_store *store, const struct store_check *check,
+			       const struct shard *shard, char key[COPIES_KEY_SIZE])
+{
+	struct redis_command *words = &store->pipeline.words;
+	const struct walk_place *place = &check->place;
+
+	call_begin_rare(store, SCRIPT_QUEUE_CHECK, shard);
+	copies_add_key(store, shard, key);
+	command_bytes(words, place->member ? place->member : "",
+		      place->member ? place->member_size : 0);
+	command_text(words, place->score);
+	command_number(words, PAGE);
 }
 
 /* add_question: key: room for a name, until the command is sent. */
@@ -392,6 +420,9 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 	case STAGE_INBOX:
 		command_begin(store, COMMAND_ZCARD);
 		command_bytes(words, shard->keys.name[KEY_INBOX], shard->keys.size[KEY_INBOX]);
+		return;
+	case STAGE_QUEUES:
+		add_queue_question(store, check, shard, key);
 		return;
 	case STAGE_TOPICS:
 		copies_ask(store, shard, key);

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/reason.h"
+#include "base/utf8.h"
 #include "store/redis/core.h"
 #include "timer/record.h"
 #include "topic/message.h"
@@ -60,6 +61,22 @@ static void failed(struct redis_store *store, struct op_queue *ops, enum failure
 		answer_all(store, ops, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
 }
 
+/* is_applied: false: the command was not applied, and its operations are taken care of. */
+static bool is_applied(struct redis_store *store, struct op_queue *ops, enum failure failure,
+		       const struct reply *reply)
+{
+	if (failure != FAILURE_NONE) {
+		failed(store, ops, failure);
+		return false;
+	}
+	if (!reply_is(&reply->items[0], "TYPE"))
+		return true;
+	complain(store, "the key %.150s is of the type %.20s instead of %.20s: rename or delete it",
+		 reply->items[1].bytes, reply->items[2].bytes, reply->items[3].bytes);
+	answer_all(store, ops, DW_ECORRUPT);
+	return false;
+}
+
 /* ---- Push ---------------------------------------------------------------------------------- */
 
 /* The codes of push.lua. */
@@ -80,10 +97,8 @@ static void push_answered(struct redis_store *store, struct redis_request *reque
 
 	request->ops = (struct op_queue){0};
 	request_free(store, request);
-	if (failure != FAILURE_NONE) {
-		failed(store, &ops, failure);
+	if (!is_applied(store, &ops, failure, reply))
 		return;
-	}
 	while ((op = op_queue_pop(&ops))) {
 		op->count = (uint64_t)reply_number(&reply->items[i + 1]);
 		answer(store, op, push_status(reply_number(&reply->items[i])));
@@ -212,7 +227,7 @@ static bool record_of(const struct reply *fields, const char *topic, struct reco
 				      .id_size = (uint8_t)fields[ID].size,
 				      .topic_size = (uint8_t)strlen(topic)};
 	return fields[ID].size > 0 && fields[ID].size <= DW_ID_MAX &&
-	       fields[DATA].size <= DW_DATA_MAX;
+	       utf8_is_name(fields[ID].bytes, fields[ID].size) && fields[DATA].size <= DW_DATA_MAX;
 }
 
 /* message_row makes a row of a message. A message without a checksum comes from another program. */
@@ -225,18 +240,21 @@ static dw_row *message_row(struct redis_store *store, const struct reply *fields
 	size_t token_size = (size_t)snprintf(token, sizeof token, "%.24s/%.20s",
 					     fields[ENTRY].bytes, fields[DELIVERY].bytes) +
 			    1;
+	size_t why_size = fields[ID].size ? 0 : fields[SUM].size + 1;
 	unsigned char *room;
 	dw_row *row;
 
 	if (sound)
 		memcpy(id, record.id, record.id_size);
-	row = row_new(&store->alloc, id, NULL, size + token_size);
+	row = row_new(&store->alloc, id, NULL, size + token_size + why_size);
 	if (!row)
 		return NULL;
 	room = row_room(row);
 	if (sound)
 		record_encode(&record, room);
 	row->token = memcpy(room + size, token, token_size);
+	if (why_size > 0)
+		row->why = memcpy(room + size + token_size, fields[SUM].bytes, why_size);
 	row->body_size = size;
 	row->status = sound && (fields[SUM].size == 0 ||
 				(uint32_t)reply_number(&fields[SUM]) == record_crc(room))
@@ -270,9 +288,53 @@ static bool begin_answer(struct redis_store *store, struct redis_request *reques
 
 	op_queue_push(&ops, request->context);
 	request_free(store, request);
-	if (failure != FAILURE_NONE)
-		failed(store, &ops, failure);
-	return failure == FAILURE_NONE;
+	return is_applied(store, &ops, failure, reply);
+}
+
+/* is_dropped: take.lua has dropped this message, because it was damaged. */
+static bool is_dropped(const struct reply *fields)
+{
+	return fields[ID].size == 0;
+}
+
+static void drop_lost(struct redis_store *store, struct redis_request *request)
+{
+	dw_op *op = request->context;
+
+	request_free(store, request);
+	answer(store, op, op->status);
+}
+
+static void drop_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	(void)call_failed(store, request, reply); /* they come back, and are found again */
+	drop_lost(store, request);
+}
+
+/* drop_damaged drops messages of a TAKE whose damage the script could not see, and then answers it.
+ * False: there are none, or they cannot be dropped now: they come back, and are found again. */
+static bool drop_damaged(struct redis_store *store, dw_op *op, const struct reply *reply)
+{
+	struct redis_command *words = &store->pipeline.words;
+	const dw_row *row = op->rows;
+	char keys[QUEUE_KEYS_SIZE];
+	size_t count = 0;
+
+	for (size_t i = 2; row; row = row->next, i++) {
+		if (row->status != DW_ECORRUPT || is_dropped(reply->items[i].items))
+			continue;
+		if (count++ == 0) {
+			call_begin_rare(store, SCRIPT_ANSWER, shard_of(store, op->topic));
+			queues_keys(store, op->topic, keys);
+			command_text(words, op->topic);
+			command_text(words, "damaged");
+			command_number(words, 0);
+			command_number(words, 0);
+		}
+		command_text(words, row->token);
+	}
+	return count > 0 && request_post(store, NULL, drop_answered, drop_lost, op) == DW_OK;
 }
 
 static void take_answered(struct redis_store *store, struct redis_request *request,
@@ -295,7 +357,8 @@ static void take_answered(struct redis_store *store, struct redis_request *reque
 		if (!op_add_row(&store->alloc, op, &tail,
 				message_row(store, reply->items[i].items, op->topic)))
 			break;
-	answer(store, op, op->status);
+	if (!drop_damaged(store, op, reply))
+		answer(store, op, op->status);
 }
 
 static void answer_answered(struct redis_store *store, struct redis_request *request,

@@ -1,5 +1,5 @@
-/* The scripts of lua/. The build puts them into the program; each text is lua/common.lua and then
- * the script's own file. */
+/* The scripts of lua/. The build puts them into the program; each text is lua/common.lua, the file
+ * that the scripts of its folder share, if there is one, and the script's own file. */
 #ifndef DW_STORE_REDIS_SCRIPT_H
 #define DW_STORE_REDIS_SCRIPT_H
 
@@ -32,6 +32,7 @@ enum redis_script_id {
 	SCRIPT_PURGE,
 	SCRIPT_PUSH,
 	SCRIPT_PUT,
+	SCRIPT_QUEUE_CHECK,
 	SCRIPT_REDELETE,
 	SCRIPT_RELEASE,
 	SCRIPT_RENEW,

@@ -12,7 +12,7 @@ enum {
 	DROPS_MAX = 1000         /* so many dropped topics are remembered in a shard */
 };
 
-static void add_key(struct redis_store *store, const struct shard *shard, char key[COPIES_KEY_SIZE])
+void copies_add_key(struct redis_store *store, const struct shard *shard, char key[COPIES_KEY_SIZE])
 {
 	(void)snprintf(key, COPIES_KEY_SIZE, "{%s:%02u}:t", store->names.name, shard->number);
 	call_add_key(store, key);
@@ -21,7 +21,7 @@ static void add_key(struct redis_store *store, const struct shard *shard, char k
 void copies_ask(struct redis_store *store, const struct shard *shard, char key[COPIES_KEY_SIZE])
 {
 	call_begin(store, SCRIPT_TOPIC_LIST, shard);
-	add_key(store, shard, key);
+	copies_add_key(store, shard, key);
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static void written_lost(struct redis_store *store, struct redis_request *reques
 void copies_begin(struct redis_store *store, const struct shard *shard, char key[COPIES_KEY_SIZE])
 {
 	call_begin_rare(store, SCRIPT_TOPIC_COPY, shard);
-	add_key(store, shard, key);
+	copies_add_key(store, shard, key);
 	command_number(&store->pipeline.words, store->shard_count);
 	command_number(&store->pipeline.words, DROPS_MAX);
 }

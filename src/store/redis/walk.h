@@ -9,7 +9,7 @@
 struct redis_store;
 struct shard;
 
-#define PLACE_SIZE 32 /* enough for a score in the server's notation */
+#define PLACE_SIZE 48 /* enough for a score in the server's notation, or an entry of a stream */
 
 /* Where the last page ended. All zero: the start of the shard. */
 struct walk_place {

@@ -20,6 +20,9 @@ static const char integrity[] = "PRAGMA integrity_check(100)";
 static const char timers[] = "SELECT " COLUMNS " FROM timer NOT INDEXED";
 static const char letters[] = "SELECT " COLUMNS ", reason FROM dead NOT INDEXED";
 static const char ends[] = "SELECT id, body FROM ended NOT INDEXED";
+static const char messages[] = "SELECT topic.name, message.number, message.body, message.state"
+			       " FROM message NOT INDEXED"
+			       " LEFT JOIN topic ON topic.number = message.topic";
 
 /* A check that is under way. */
 struct file_check {
@@ -109,6 +112,26 @@ static void check_end_row(struct file_check *check, sqlite3_stmt *statement)
 		     "its end is damaged");
 }
 
+static void check_message_row(struct file_check *check, sqlite3_stmt *statement)
+{
+	const char *topic = (const char *)sqlite3_column_text(statement, 0);
+	uint64_t number = (uint64_t)sqlite3_column_int64(statement, 1);
+	int state = sqlite3_column_int(statement, 3);
+	struct record record;
+	int status = record_decode(sqlite3_column_blob(statement, 2),
+				   (size_t)sqlite3_column_bytes(statement, 2), &record);
+
+	if (!topic)
+		flaw(check, "", number, "a message belongs to no topic");
+	else if (status == DW_ENEWER)
+		flaw(check, topic, number, "a message of its queue is of a newer durawheel");
+	else if (status != DW_OK)
+		flaw(check, topic, number,
+		     "a message of its queue does not match its checksum: the next take drops it");
+	else if (state < 0 || state > 2)
+		flaw(check, topic, number, "a message of its queue neither waits nor is taken");
+}
+
 /* look_through calls look with every row of a query. A part of the file that cannot be read is a
  * flaw, too. */
 static int look_through(struct file_check *check, const char *query,
@@ -148,6 +171,7 @@ int sqlite_check(struct sqlite_session *session, dw_op *op)
 	code = code ? code : look_through(&check, timers, check_timer_row);
 	code = code ? code : look_through(&check, letters, check_letter_row);
 	code = code ? code : look_through(&check, ends, check_end_row);
+	code = code ? code : look_through(&check, messages, check_message_row);
 	if (code != SQLITE_OK || op->count > 0)
 		return code; /* in a damaged file the counts mean nothing */
 	compare(&check, "pending timers", check.pending, session->meta.pending);

@@ -262,7 +262,8 @@ static int place(struct sqlite_session *session, const dw_row *row, int state, d
 	return run(statement, code);
 }
 
-/* hand_out hides the messages of the answer, and leaves out those that are expired. */
+/* hand_out hides the messages of the answer, drops those that are damaged, and leaves out those
+ * that are expired. */
 static int hand_out(struct sqlite_session *session, const struct sqlite_topic *topic, dw_op *op,
 		    dw_usec now, struct queue_tally *tally)
 {
@@ -273,13 +274,14 @@ static int hand_out(struct sqlite_session *session, const struct sqlite_topic *t
 
 	while (code == SQLITE_OK && *link) {
 		dw_row *row = *link;
-		bool expired = is_expired(topic, row->head.due, now);
+		bool expired = row->status == DW_OK && is_expired(topic, row->head.due, now);
 
-		if (expired || once)
+		if (expired || (once && row->status == DW_OK) || row->status == DW_ECORRUPT)
 			code = delete_message(session, (sqlite3_int64)row->number, tally);
 		else
 			code = place(session, row, TAKEN, until);
 		if (!expired) {
+			tally->dropped += row->status == DW_ECORRUPT;
 			link = &row->next;
 			continue;
 		}

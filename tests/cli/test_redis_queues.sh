@@ -1,0 +1,95 @@
+# Queues on Redis, into which other programs write.
+# shellcheck shell=bash disable=SC2154,SC2034
+
+# Another program deletes a queue's stream, or makes it without its group.
+test_redis_queue_without_its_group() {
+	local stream='{durawheel:00}:q:g'
+	on_redis
+	expect 0 durawheel add --shards 1 --topic t --in 1h --id first
+	expect 0 durawheel topic set g --queue
+	redis DEL "$stream"
+	expect 0 durawheel push --topic g --id pushed
+	expect 0 durawheel take --topic g
+	grep -q '"id":"pushed"' out
+	redis DEL "$stream"
+	redis XADD "$stream" '*' id added data d due 1795478400000000
+	expect 0 durawheel topic show g
+	start
+	expect 0 durawheel add --topic t --in 0 --id other
+	await grep -q '"id":"other"' fired
+	stop_owner
+	expect 0 durawheel take --topic g
+	grep -q '"id":"added"' out
+}
+
+# foreign FIELD VALUE...: another program adds this message to the queue of the topic g.
+foreign() {
+	redis XADD '{durawheel:00}:q:g' '*' "$@"
+}
+
+# What another program writes wrongly into a queue is dropped, counted and told.
+test_redis_queue_with_damaged_messages() {
+	local due=1795478400000000
+	on_redis
+	expect 0 durawheel add --shards 1 --topic t --in 1h --id first
+	expect 0 durawheel topic set g --queue --max 12 --overflow refuse
+	foreign junk 1
+	foreign id '' data d due $due
+	foreign id "$(text 256)" data d due $due
+	foreign id $'a\nb' data d due $due
+	foreign id a data d due soon
+	foreign id a data d
+	foreign id a due $due
+	foreign id a data d due $due retries many
+	text 1048577 | redis -x XADD '{durawheel:00}:q:g' '*' id a due $due data
+	foreign id $'\xff' data d due $due
+	foreign id a data d due $due sum 77
+	foreign id good data d due $due
+	redis ZADD '{durawheel:00}:y:g' 1 junk
+	expect 6 durawheel push --topic g
+	expect 1 durawheel check
+	grep -q ':q:g: the message [0-9]*-0 has no valid due: the next take drops it$' out
+	grep -q '^flaws  *9$' out
+	expect 0 durawheel take --topic g --max 5 --wait 10s
+	is_counted out 1
+	grep -q '"id":"good".*"data":"d"}$' out
+	says 'the message [0-9]*-0 of the queue g has no valid id: dropped$'
+	says 'of the queue g does not match its checksum: dropped$'
+	expect 0 durawheel topic show g --json
+	grep -q '"taken":1,"later":0,"dropped":12,' out
+	expect 0 durawheel check
+	expect 0 durawheel push --topic g
+}
+
+# A key of a queue that another program has made holds up its own topic, and says so.
+test_redis_queue_of_a_wrong_type() {
+	local key
+	on_redis
+	expect 0 durawheel add --shards 1 --topic t --in 500ms --id other
+	expect 0 durawheel topic set g --queue
+	expect 0 durawheel topic set h --queue
+	expect 0 durawheel add --topic h --in 500ms --id ready
+	for key in '{durawheel:00}:q:g' '{durawheel:00}:y:g'; do
+		redis DEL "$key"
+		redis SET "$key" x
+		expect 0 durawheel add --topic g --in 0 --id "$key"
+		expect 6 durawheel push --topic g
+		says "the key $key is of the type string instead of "
+		expect 6 durawheel take --topic g --wait 10s
+		says 'a queue is damaged: durawheel check says where$'
+		expect 6 durawheel ack g/1-0/1
+		says 'g/1-0/1: its queue is damaged: durawheel check says where$'
+		expect 1 durawheel check
+		grep -q "$key: is of the type string instead of " out
+		expect 0 durawheel topic list
+		start
+		await grep -q 'the queue g is damaged (durawheel check says where): its timers' log
+		await grep -q '"id":"other"' fired
+		expect 0 durawheel take --topic h --wait 10s
+		redis DEL "$key"
+		expect 0 durawheel take --topic g --wait 10s
+		grep -qF "\"id\":\"$key\"" out
+		stop_owner
+		! grep -q 'store failed' log || fail "the owner tells $(cat log)"
+	done
+}
