@@ -349,7 +349,7 @@ static void answer_line(struct queue_command *command, dw_answer *answer, const 
 	const char *token = json_string_value(json_object_get(object, "token"));
 	char copy[DW_TOKEN_SIZE];
 
-	if (!token && size < sizeof copy) {
+	if (!token && size < sizeof copy && !memchr(text, '\0', size)) {
 		memcpy(copy, text, size);
 		copy[size] = '\0';
 		token = copy;
@@ -357,7 +357,8 @@ static void answer_line(struct queue_command *command, dw_answer *answer, const 
 	if (token)
 		answer_tokens(command, answer, &token, 1);
 	else
-		worsen(command, complain(EXIT_USAGE, "a line has no token"));
+		worsen(command,
+		       complain(EXIT_USAGE, "a line is neither a token nor an object with one"));
 	json_decref(object);
 }
 

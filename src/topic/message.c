@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* What stands before a body. */
 struct prefix {
 	dw_head head;
@@ -49,6 +51,25 @@ static const char *slash_before(const char *text, const char *end)
 	return NULL;
 }
 
+/* skip_number: what is behind the digits; NULL: there are none. */
+static const char *skip_number(const char *text)
+{
+	size_t size = strspn(text, "0123456789");
+
+	return size > 0 ? text + size : NULL;
+}
+
+/* is_own: "17/2" or "1795478400000-0/2". */
+static bool is_own(const char *text)
+{
+	const char *at = skip_number(text);
+
+	if (at && *at == '-')
+		at = skip_number(at + 1);
+	at = at && *at == '/' ? skip_number(at + 1) : NULL;
+	return at && *at == '\0';
+}
+
 bool token_split(const char *token, char ret_topic[DW_TOPIC_MAX + 1], const char **ret_own)
 {
 	size_t size = strnlen(token, DW_TOKEN_SIZE);
@@ -56,9 +77,8 @@ bool token_split(const char *token, char ret_topic[DW_TOPIC_MAX + 1], const char
 	const char *first = second ? slash_before(token, second) : NULL;
 	size_t topic_size = first ? (size_t)(first - token) : 0;
 
-	if (topic_size == 0 || topic_size > DW_TOPIC_MAX ||
-	    strlen(first + 1) >= MESSAGE_TOKEN_SIZE ||
-	    strspn(first + 1, "0123456789-/") != strlen(first + 1))
+	if (topic_size == 0 || topic_size > DW_TOPIC_MAX || !utf8_is_name(token, topic_size) ||
+	    strlen(first + 1) >= MESSAGE_TOKEN_SIZE || !is_own(first + 1))
 		return false;
 	memcpy(ret_topic, token, topic_size);
 	ret_topic[topic_size] = '\0';

@@ -30,7 +30,7 @@ bool message_next(const unsigned char **at, const unsigned char *end, struct mes
 #define MESSAGE_TOKEN_SIZE 48
 
 /* token_split finds the topic of a program's token, "TOPIC/17/2", and the store's part behind it.
- * False: it is not of that form. */
+ * False: it is not of that form. A topic may have slashes. */
 bool token_split(const char *token, char ret_topic[DW_TOPIC_MAX + 1], const char **ret_own);
 
 /* token_numbers reads a token of a store that has only numbers. False: it is not of that form. */

@@ -120,9 +120,16 @@ test_wrong_words_about_queues() {
 	expect 3 durawheel take --topic q
 	expect 2 durawheel take
 	says 'write --topic T$'
-	expect 2 durawheel ack garbage
-	says 'token 1 is not one of a message'
 	queue
+	for bad in garbage g//1 x '' g/1/ $'q\n/1/1' /1/1; do
+		expect 2 durawheel ack q/1/1 "$bad"
+		says 'token 2 is not one of a message: it looks like game.x/17/1, in Redis like '
+		expect 2 durawheel ack --touch "$bad"
+		says 'token 1 is not one of a message'
+	done
+	printf 'q/1/1\0x\n' >lines
+	expect 2 durawheel ack - <lines
+	says 'a line is neither a token nor an object with one$'
 	expect 2 durawheel push --topic q file
 	expect 2 durawheel take --topic q --max 1001
 	expect 2 durawheel ack q/1/1 --retry 1m --dead
