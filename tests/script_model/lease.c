@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timer/record.h"
+
 static struct bytes or_empty(struct bytes bytes)
 {
 	return bytes.at ? bytes : text_of("");
@@ -149,6 +151,7 @@ static void take(struct run *run)
 	bool is_own = again || is_of(key_string(run->lease), arg(run, 1));
 	struct bytes shards = key_text(run->meta, "shards");
 	char before[32] = "";
+	char format[32];
 
 	if (shards.at)
 		(void)snprintf(before, sizeof before, "%.*s", (int)shards.size, shards.at);
@@ -165,6 +168,7 @@ static void take(struct run *run)
 	set(run, "since", digits(time, now));
 	set(run, "shards", arg(run, 6));
 	set(run, "conn", arg(run, 2));
+	set(run, "format", digits(RECORD_VERSION, format));
 	if (!key_text(run->meta, "era").at)
 		set(run, "era", arg(run, 7));
 	note_fire(run, ver);

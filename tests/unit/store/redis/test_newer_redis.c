@@ -197,6 +197,21 @@ static void owner_is_refused_where_the_mark_is(void **state)
 	viewer_close(&viewer);
 }
 
+/* An older library reads the mark of the first shard before it changes anything. */
+static void owner_marks_every_shard_with_its_version(void **state)
+{
+	struct viewer viewer = {0};
+
+	(void)state;
+	make();
+	(void)command("HSET {%s:03}:m format 1", name);
+	(void)command("HDEL {%s:00}:m format", name);
+	open_as(&viewer, DW_OWNER);
+	viewer_close(&viewer);
+	for (unsigned shard = 0; shard < 16; shard++)
+		assert_int_equal(command("HGET {%s:%02u}:m format", name, shard), 2);
+}
+
 static void standby_waits_where_the_mark_is(void **state)
 {
 	struct viewer viewer = {0};
@@ -436,6 +451,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    CASE(client_lists_a_newer_timer_and_cannot_change_it),
 	    CASE(owner_is_refused_where_the_mark_is),
+	    CASE(owner_marks_every_shard_with_its_version),
 	    CASE(standby_waits_where_the_mark_is),
 	    CASE(owner_that_meets_a_newer_timer_marks_the_shard_and_gives_up),
 	    CASE(owner_that_loads_a_newer_timer_gives_up),
