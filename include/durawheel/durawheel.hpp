@@ -13,16 +13,20 @@
  *	timers.after(30min, {"order.timeout", "order:42", "3 books"});
  *	timers.run();
  *
- * durawheel.h is the manual: what a call does, its errors, and which threads may make it. What is
- * not here is reached by get(), which returns the dw *. This header says what C++ adds:
+ * durawheel.h and the headers of its parts (ended.h, metrics.h, rule.h, select.h, topic.h) are the
+ * manual: what a call does, its errors, and which threads may make it. A handle has every call that
+ * C has on a dw *, except dw_retry_in(), which verdict::retry(delay) replaces. Call functions
+ * without a handle, like dw_parse_time() and dw_journal_list(), as they are; get() returns the
+ * dw *. This header says what C++ adds:
  *
  * HANDLES can be moved and not copied. The destructor closes, and waits at most close_patience. A
  * handle that is destroyed inside one of its callbacks, or on another thread, cannot be closed: it
  * stays open, with its memory, until the process ends.
  *
- * CALLBACKS are kept by the handle: one of an answer until it was called, a handler until close().
- * So what a handler captures must live until then, also if another one has replaced it. If close()
- * returns DW_ETIMEOUT, a worker may still be in one, and they are never destroyed.
+ * CALLBACKS are kept by the handle: one of an answer until it was called, one of a tally until
+ * its last call, a handler until close(). So what a handler captures must live until then, also if
+ * another one has replaced it. If close() returns DW_ETIMEOUT, a worker may still be in one, and
+ * they are never destroyed.
  *
  * EXCEPTIONS do not pass through the library. One that leaves a handler counts as
  * verdict::retry(), on a worker, too; one that leaves a batch, as that for all its timers. What it
@@ -52,7 +56,11 @@
 #include <vector>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/ended.h"
+#include "durawheel/metrics.h"
+#include "durawheel/select.h"
 #include "durawheel/testing.h"
+#include "durawheel/topic.h"
 
 /* ---- Errors ------------------------------------------------------------------------------ */
 
@@ -249,8 +257,117 @@ template <std::size_t most> class c_string
 
 using id_string = c_string<DW_ID_MAX>;
 using topic_string = c_string<DW_TOPIC_MAX>;
+using token_string = c_string<DW_TOKEN_SIZE>;
+
+/* text_of: a string as the C string of a call; NULL if it is empty. */
+inline const char *text_of(const std::string &text)
+{
+	if (text.empty())
+		return nullptr;
+	return text.find('\0') == std::string::npos ? text.c_str() : "\1";
+}
+
+/* Strings of a range as the array of a call. */
+template <class string> class c_strings
+{
+      public:
+	template <class range> explicit c_strings(const range &views)
+	{
+		for (const auto &view : views)
+			strings_.emplace_back(std::string_view(view));
+		for (const string &each : strings_)
+			pointers_.push_back(each.get());
+	}
+
+	const char *const *data() const
+	{
+		return pointers_.data();
+	}
+
+	std::size_t size() const
+	{
+		return pointers_.size();
+	}
+
+      private:
+	std::vector<string> strings_;
+	std::vector<const char *> pointers_;
+};
 
 } // namespace detail
+
+/* ---- Rules ------------------------------------------------------------------------------- */
+
+/* When a recurring timer comes: see durawheel/rule.h. Either every or cron. */
+struct rule {
+	duration every = duration(0);
+	std::string cron; /* "0 8 * * mon-fri" */
+	std::string zone; /* "Europe/London"; "": UTC */
+	time_point start = {};
+	time_point end = {}; /* its zero: there is none */
+	std::uint64_t count = 0;
+	duration jitter = duration(0);
+	dw_missed missed = DW_MISSED_ONCE;
+	duration missed_after = duration(0);
+	duration missed_age = duration(0);
+	std::vector<std::string> except = {}; /* local dates, "2026-12-25" */
+};
+
+namespace detail
+{
+
+/* A rule as that of C, which points into it. */
+class c_rule
+{
+      public:
+	explicit c_rule(const rule &from)
+	{
+		for (const std::string &date : from.except)
+			except_.push_back(text_of(date));
+		raw_.size = sizeof raw_;
+		raw_.every = from.every.count();
+		raw_.cron = text_of(from.cron);
+		raw_.zone = text_of(from.zone);
+		raw_.start = from.start.time_since_epoch().count();
+		raw_.end = from.end.time_since_epoch().count();
+		raw_.count = from.count;
+		raw_.jitter_us = from.jitter.count();
+		raw_.missed = from.missed;
+		raw_.missed_after_us = from.missed_after.count();
+		raw_.missed_age_us = from.missed_age.count();
+		raw_.except_count = except_.size();
+	}
+
+	const dw_rule *get()
+	{
+		raw_.except = except_.data();
+		return &raw_;
+	}
+
+      private:
+	dw_rule raw_ = {};
+	std::vector<const char *> except_;
+};
+
+} // namespace detail
+
+/* occurrences: the first ones of a rule after a moment, at most count, as dw_rule_next(). */
+inline std::vector<time_point> occurrences(const rule &rule, moment after, std::size_t count,
+					   std::error_code &ret_error,
+					   std::string *ret_message = nullptr)
+{
+	char message[DW_MESSAGE_SIZE];
+	std::vector<dw_usec> times(count);
+	std::vector<time_point> found;
+	int got = dw_rule_next(detail::c_rule(rule).get(), after.us, times.data(), count, message);
+
+	ret_error = to_error(got < 0 ? got : static_cast<int>(DW_OK));
+	if (got < 0 && ret_message)
+		*ret_message = message;
+	for (int i = 0; i < got; i++)
+		found.emplace_back(duration(times[static_cast<std::size_t>(i)]));
+	return found;
+}
 
 /* ---- What callbacks get ------------------------------------------------------------------ */
 
@@ -315,39 +432,180 @@ struct firing {
 struct answer {
 	explicit answer(const dw_result &r)
 	    : error(to_error(r.status)), level(r.level), id(r.id), generation(r.generation),
-	      earlier_may_start(r.earlier_may_start != 0)
+	      earlier_may_start(r.earlier_may_start != 0), outcome(r.outcome), due(duration(r.due))
 	{
 	}
 
 	std::error_code error;
 	dw_level level;
-	std::string_view id;
+	std::string_view id; /* of ack() and touch(): the token */
 	std::uint64_t generation;
 	bool earlier_may_start;
+	unsigned outcome; /* DW_PUT_MADE, DW_PUT_REPLACED, DW_PUT_KEPT, or 0; see dw_result */
+	time_point due;
 };
 
-/* Timers of get() and list(). */
-struct page {
+/* A message of a queue. */
+struct message {
+	explicit message(const dw_message &m)
+	    : id(m.id), topic(m.topic), due(duration(m.due)), attempt(m.attempt),
+	      data(m.data, m.data_size), token(m.token)
+	{
+	}
+
+	std::string_view id;
+	std::string_view topic;
+	time_point due;
+	std::uint32_t attempt;
+	bytes data;
+	std::string_view token; /* copy it to answer after the callback */
+};
+
+/* Structures of C, each seen as one of C++. */
+template <class shown, class raw> class view
+{
+      public:
+	struct iterator {
+		const raw *at;
+
+		shown operator*() const
+		{
+			return shown(*at);
+		}
+
+		iterator &operator++()
+		{
+			++at;
+			return *this;
+		}
+
+		bool operator==(const iterator &other) const
+		{
+			return at == other.at;
+		}
+
+		bool operator!=(const iterator &other) const
+		{
+			return at != other.at;
+		}
+	};
+
+	view(const raw *first, std::size_t count) : first_(first), count_(count)
+	{
+	}
+
+	shown operator[](std::size_t i) const
+	{
+		return shown(first_[i]);
+	}
+
+	std::size_t size() const
+	{
+		return count_;
+	}
+
+	iterator begin() const
+	{
+		return {first_};
+	}
+
+	iterator end() const
+	{
+		return {first_ + count_};
+	}
+
+      private:
+	const raw *first_;
+	std::size_t count_;
+};
+
+using answers = view<answer, dw_result>; /* in the order of what was asked */
+
+/* Due timers of one topic, for one call of a handler. */
+class batch : public view<firing, dw_firing>
+{
+      public:
+	explicit batch(dw_batch &b) : view(b.firings, b.count), raw_(b)
+	{
+	}
+
+	std::string_view topic() const
+	{
+		return raw_.topic;
+	}
+
+	/* say sets the verdict of one timer. All are verdict::done() before. */
+	void say(std::size_t i, verdict said)
+	{
+		raw_.verdicts[i] = said.value;
+		raw_.retry_in[i] = said.retry_in;
+	}
+
+      private:
+	dw_batch &raw_;
+};
+
+/* What take() has got: none if error is set, or if none came in time. */
+struct taken : view<message, dw_message> {
+	taken(std::error_code said, const dw_message *first, std::size_t count)
+	    : view(first, count), error(said)
+	{
+	}
+
 	std::error_code error;
-	const dw_info *timers;
+};
+
+/* Structures of C that were asked for. */
+template <class item> struct listed {
+	std::error_code error;
+	const item *items;
 	std::size_t count;
-	const dw_cursor *next;
+	const dw_cursor *next; /* of a page; see dw_cursor */
 
-	const dw_info *begin() const
+	const item *begin() const
 	{
-		return timers;
+		return items;
 	}
 
-	const dw_info *end() const
+	const item *end() const
 	{
-		return timers + count;
+		return items + count;
 	}
+};
+
+using page = listed<dw_info>;
+using dead_page = listed<dw_dead>;
+using topics = listed<dw_topic_info>; /* next is nullptr */
+
+/* What count_where() or cancel_where() has done so far; see dw_tally. */
+struct tally {
+	explicit tally(const dw_tally &t)
+	    : over(t.over != 0), error(to_error(t.status)), matched(t.matched), done(t.done),
+	      late(t.late), gone(t.gone), failed(t.failed),
+	      failed_id(t.failed_id ? t.failed_id : ""), failed_error(to_error(t.failed_status))
+	{
+	}
+
+	bool over;
+	std::error_code error;
+	std::uint64_t matched, done, late, gone, failed;
+	std::string_view failed_id;
+	std::error_code failed_error;
 };
 
 using handler = std::function<verdict(const firing &)>;
-using batch_handler = std::function<void(dw_batch &)>;
+using batch_handler = std::function<void(batch &)>;
 using done_function = std::function<void(const answer &)>;
+using answers_function = std::function<void(const answers &)>;
 using page_function = std::function<void(const page &)>;
+using dead_function = std::function<void(const dead_page &)>;
+using topics_function = std::function<void(const topics &)>;
+using taken_function = std::function<void(const taken &)>;
+using tally_function = std::function<void(const tally &)>; /* called until tally.over */
+/* nullptr: error says why. */
+using ended_function = std::function<void(std::error_code error, const dw_ended *)>;
+using status_function = std::function<void(std::error_code error, const dw_store_status *)>;
+using check_function = std::function<void(std::error_code error, const dw_check_report *)>;
 
 /* ---- Options ----------------------------------------------------------------------------- */
 
@@ -374,6 +632,24 @@ struct timer {
 	unsigned flags = 0;    /* DW_DUE_EARLIEST, DW_ONCE and so on */
 	duration wait_max = duration(0);
 	duration keep = duration(0); /* how long its end is remembered */
+	time_point due = {};         /* of put() and put_many(); at() and after() say it */
+	const durawheel::rule *rule = nullptr; /* a recurring timer, of put() and put_many() */
+};
+
+/* Which timers are meant: those for which all holds that is set. */
+struct selection {
+	std::string_view topic = {};
+	std::string_view id_prefix = {};
+	time_point due_from = {};
+	time_point due_to = {};
+	unsigned states = 0; /* as 1u << DW_PENDING; 0: any */
+};
+
+/* Which messages to take. */
+struct take_options {
+	std::vector<std::string_view> topics = {}; /* the first that has one; none: all topics */
+	std::size_t max = 1;
+	duration wait = duration(0);
 };
 
 namespace detail
@@ -477,7 +753,11 @@ inline void on_batch(dw *, dw_batch *batch, void *user)
 {
 	registered *own = static_cast<registered *>(user);
 
-	if (own->owner->run(own->topic.c_str(), [&] { own->fire_batch(*batch); }))
+	if (own->owner->run(own->topic.c_str(), [&] {
+		    durawheel::batch fired(*batch);
+
+		    own->fire_batch(fired);
+	    }))
 		return;
 	for (std::size_t i = 0; i < batch->count; i++) {
 		batch->verdicts[i] = DW_RETRY;
@@ -504,14 +784,52 @@ inline void on_done(dw *, const dw_result *result, void *user)
 	own->owner->run("the callback of an answer", [&] { own->call(answer(*result)); });
 }
 
-inline void on_page(dw *, int status, const dw_info *timers, std::size_t count,
-		    const dw_cursor *next, void *user)
+inline void on_answers(dw *, const dw_result *results, std::size_t count, void *user)
 {
-	auto own = once<page_function>::take(user);
+	auto own = once<answers_function>::take(user);
+
+	own->owner->run("the callback of answers", [&] { own->call(answers(results, count)); });
+}
+
+template <class item>
+void on_page(dw *, int status, const item *items, std::size_t count, const dw_cursor *next,
+	     void *user)
+{
+	auto own = once<std::function<void(const listed<item> &)>>::take(user);
 
 	own->owner->run("the callback of a page", [&] {
-		own->call(page{to_error(status), timers, count, next});
+		own->call(listed<item>{to_error(status), items, count, next});
 	});
+}
+
+inline void on_topics(dw *d, int status, const dw_topic_info *infos, std::size_t count, void *user)
+{
+	on_page(d, status, infos, count, nullptr, user);
+}
+
+inline void on_taken(dw *, int status, const dw_message *messages, std::size_t count, void *user)
+{
+	auto own = once<taken_function>::take(user);
+
+	own->owner->run("the callback of a take",
+			[&] { own->call(taken(to_error(status), messages, count)); });
+}
+
+inline void on_tally(dw *, const dw_tally *told, void *user)
+{
+	auto own = static_cast<once<tally_function> *>(user);
+
+	own->owner->run("the callback of a tally", [&] { own->call(tally(*told)); });
+	if (told->over)
+		delete own;
+}
+
+/* One structure that was asked for, or nullptr. */
+template <class item> void on_one(dw *, int status, const item *found, void *user)
+{
+	auto own = once<std::function<void(std::error_code, const item *)>>::take(user);
+
+	own->owner->run("the callback of an answer", [&] { own->call(to_error(status), found); });
 }
 
 inline void on_post(dw *, void *user)
@@ -520,6 +838,91 @@ inline void on_post(dw *, void *user)
 
 	own->owner->run("a posted function", [&] { own->call(); });
 }
+
+/* A timer as that of C, which points into it. */
+class c_timer
+{
+      public:
+	explicit c_timer(const timer &from) : id_(from.id), topic_(from.topic)
+	{
+		if (from.rule)
+			rule_ = std::make_unique<c_rule>(*from.rule);
+		raw_.size = sizeof raw_;
+		raw_.due = from.due.time_since_epoch().count();
+		raw_.data = from.data.data();
+		raw_.data_size = from.data.size();
+		raw_.late_after_us = from.late_after.count();
+		raw_.flags = from.flags | (from.only_new ? DW_NEW : 0);
+		raw_.wait_max_us = from.wait_max.count();
+		raw_.keep_us = from.keep.count();
+	}
+
+	dw_timer get() const
+	{
+		dw_timer raw = raw_;
+
+		raw.id = id_.get();
+		raw.topic = topic_.get();
+		raw.rule = rule_ ? rule_->get() : nullptr;
+		return raw;
+	}
+
+      private:
+	id_string id_;
+	topic_string topic_;
+	std::unique_ptr<c_rule> rule_;
+	dw_timer raw_ = {};
+};
+
+class c_timers
+{
+      public:
+	template <class range> explicit c_timers(const range &timers)
+	{
+		for (const timer &each : timers)
+			timers_.emplace_back(each);
+		for (const c_timer &each : timers_)
+			raw_.push_back(each.get());
+	}
+
+	const dw_timer *data() const
+	{
+		return raw_.data();
+	}
+
+	std::size_t size() const
+	{
+		return raw_.size();
+	}
+
+      private:
+	std::vector<c_timer> timers_;
+	std::vector<dw_timer> raw_;
+};
+
+class c_selection
+{
+      public:
+	explicit c_selection(const selection &from) : topic_(from.topic), prefix_(from.id_prefix)
+	{
+		raw_.size = sizeof raw_;
+		raw_.due_from = from.due_from.time_since_epoch().count();
+		raw_.due_to = from.due_to.time_since_epoch().count();
+		raw_.states = from.states;
+	}
+
+	const dw_select *get()
+	{
+		raw_.topic = topic_.get();
+		raw_.id_prefix = prefix_.get();
+		return &raw_;
+	}
+
+      private:
+	topic_string topic_;
+	id_string prefix_;
+	dw_select raw_ = {};
+};
 
 } // namespace detail
 
@@ -669,11 +1072,38 @@ class handle
 	}
 
 	/* repeat puts a recurring timer. The rule is copied; late_after must be 0. */
-	std::error_code repeat(const dw_rule &rule, const timer &timer, done_function fn = {})
+	std::error_code repeat(const rule &rule, timer timer, done_function fn = {})
+	{
+		timer.rule = &rule;
+		return put(timer, std::move(fn));
+	}
+
+	/* put puts a timer that is due at timer.due, or by timer.rule. */
+	std::error_code put(const timer &timer, done_function fn = {})
 	{
 		return put_with(timer, std::move(fn), [&](auto &raw, auto... done) {
-			raw.rule = &rule;
 			return dw_put(get(), &raw, done...);
+		});
+	}
+
+	/* put_many puts the timers of a std::vector<timer>, an array of them, and so on. fn gets
+	 * what became of each, and must not be empty. */
+	template <class range> std::error_code put_many(const range &timers, answers_function fn)
+	{
+		detail::c_timers raw(timers);
+
+		return ask(detail::on_answers, std::move(fn), [&](auto... call) {
+			return dw_put_many(get(), raw.data(), raw.size(), call...);
+		});
+	}
+
+	/* cancel_many cancels ids: strings of a vector, an array and so on. fn as for put_many. */
+	template <class range> std::error_code cancel_many(const range &ids, answers_function fn)
+	{
+		detail::c_strings<detail::id_string> raw(ids);
+
+		return ask(detail::on_answers, std::move(fn), [&](auto... call) {
+			return dw_cancel_many(get(), raw.data(), raw.size(), call...);
 		});
 	}
 
@@ -706,6 +1136,28 @@ class handle
 		});
 	}
 
+	/* why and result_is are called inside a handler; the others name a delivery of a batch, or
+	 * one that is held. */
+	std::error_code why(std::string_view text)
+	{
+		return to_error(dw_why(get(), detail::c_string<DW_WHY_MAX>(text).get()));
+	}
+
+	std::error_code why_of(const dw_token &token, std::string_view text)
+	{
+		return to_error(dw_why_of(get(), &token, detail::c_string<DW_WHY_MAX>(text).get()));
+	}
+
+	std::error_code result_is(bytes data)
+	{
+		return to_error(dw_result_is(get(), data.data(), data.size()));
+	}
+
+	std::error_code result_of(const dw_token &token, bytes data)
+	{
+		return to_error(dw_result_of(get(), &token, data.data(), data.size()));
+	}
+
 	std::error_code post(std::function<void()> fn)
 	{
 		return ask(detail::on_post, std::move(fn),
@@ -716,7 +1168,7 @@ class handle
 
 	std::error_code get_timer(std::string_view id, page_function fn)
 	{
-		return ask(detail::on_page, std::move(fn), [&](auto... call) {
+		return ask(detail::on_page<dw_info>, std::move(fn), [&](auto... call) {
 			return dw_get(get(), detail::id_string(id).get(), call...);
 		});
 	}
@@ -725,16 +1177,218 @@ class handle
 	std::error_code list(std::string_view topic, const dw_cursor *after, std::size_t limit,
 			     page_function fn)
 	{
-		return ask(detail::on_page, std::move(fn), [&](auto... call) {
+		return ask(detail::on_page<dw_info>, std::move(fn), [&](auto... call) {
 			return dw_list(get(), detail::topic_string(topic).get(), after, limit,
 				       call...);
 		});
+	}
+
+	std::error_code list_where(const selection &which, const dw_cursor *after,
+				   std::size_t limit, page_function fn)
+	{
+		detail::c_selection raw(which);
+
+		return ask(detail::on_page<dw_info>, std::move(fn), [&](auto... call) {
+			return dw_list_where(get(), raw.get(), after, limit, call...);
+		});
+	}
+
+	std::error_code count_where(const selection &which, tally_function fn)
+	{
+		return ask(detail::on_tally, std::move(fn), [&](auto... call) {
+			return dw_count_where(get(), detail::c_selection(which).get(), call...);
+		});
+	}
+
+	std::error_code cancel_where(const selection &which, tally_function fn)
+	{
+		return ask(detail::on_tally, std::move(fn), [&](auto... call) {
+			return dw_cancel_where(get(), detail::c_selection(which).get(), call...);
+		});
+	}
+
+	/* ended asks for the last end of an id. */
+	std::error_code ended(std::string_view id, ended_function fn)
+	{
+		return ask(detail::on_one<dw_ended>, std::move(fn), [&](auto... call) {
+			return dw_ended_get(get(), detail::id_string(id).get(), call...);
+		});
+	}
+
+	std::error_code status(status_function fn)
+	{
+		return ask(detail::on_one<dw_store_status>, std::move(fn),
+			   [&](auto... call) { return dw_get_status(get(), call...); });
 	}
 
 	std::error_code stats(dw_stats &ret_stats) const
 	{
 		ret_stats.size = sizeof ret_stats;
 		return to_error(dw_get_stats(get(), &ret_stats));
+	}
+
+	/* count: topic std::string_view(): of all. */
+	std::error_code count(std::string_view topic, std::uint64_t &ret_count) const
+	{
+		return to_error(dw_count(get(), detail::topic_string(topic).get(), &ret_count));
+	}
+
+	/* health says in *ret_message, if given, why the handle does not do its work, or "ok". Any
+	 * thread. */
+	std::error_code health(std::string *ret_message = nullptr) const
+	{
+		char message[DW_MESSAGE_SIZE] = "";
+		int status = dw_health(get(), message);
+
+		if (ret_message)
+			*ret_message = message;
+		return to_error(status);
+	}
+
+	/* metrics: the numbers in Prometheus' text format. */
+	std::error_code metrics(std::string &ret_text)
+	{
+		std::string text(std::size_t(16) * 1024, '\0');
+		std::size_t size = 0;
+		int status = dw_metrics(get(), text.data(), text.size(), &size);
+
+		if (status == DW_OK && size >= text.size()) {
+			text.resize(size + 1); /* in the same turn it is the same text */
+			status = dw_metrics(get(), text.data(), text.size(), &size);
+		}
+		if (status == DW_OK) {
+			text.resize(std::strlen(text.c_str()));
+			ret_text = std::move(text);
+		}
+		return to_error(status);
+	}
+
+	/* ---- Topics and their queues ---- */
+
+	std::error_code topic_set(std::string_view topic, dw_topic_settings settings,
+				  done_function fn = {})
+	{
+		settings.size = sizeof settings;
+		return ask(detail::on_done, std::move(fn), [&](auto... done) {
+			return dw_topic_set(get(), detail::topic_string(topic).get(), &settings,
+					    done...);
+		});
+	}
+
+	std::error_code topic_pause(std::string_view topic, unsigned paused, done_function fn = {})
+	{
+		return ask(detail::on_done, std::move(fn), [&](auto... done) {
+			return dw_topic_pause(get(), detail::topic_string(topic).get(), paused,
+					      done...);
+		});
+	}
+
+	std::error_code topic_drop(std::string_view topic, done_function fn = {})
+	{
+		return ask(detail::on_done, std::move(fn), [&](auto... done) {
+			return dw_topic_drop(get(), detail::topic_string(topic).get(), done...);
+		});
+	}
+
+	/* topic_list: topic std::string_view(): all. */
+	std::error_code topic_list(std::string_view topic, topics_function fn)
+	{
+		return ask(detail::on_topics, std::move(fn), [&](auto... call) {
+			return dw_topic_list(get(), detail::topic_string(topic).get(), call...);
+		});
+	}
+
+	/* push makes messages of one queue topic: topic, id and data of each timer count. */
+	template <class range> std::error_code push(const range &messages, done_function fn = {})
+	{
+		detail::c_timers raw(messages);
+
+		return ask(detail::on_done, std::move(fn), [&](auto... done) {
+			return dw_push(get(), raw.data(), raw.size(), done...);
+		});
+	}
+
+	std::error_code take(const take_options &what, taken_function fn)
+	{
+		detail::c_strings<detail::topic_string> names(what.topics);
+		dw_take_options raw = {};
+
+		raw.size = sizeof raw;
+		raw.topics = names.size() > 0 ? names.data() : nullptr;
+		raw.topic_count = names.size();
+		raw.max = what.max;
+		raw.wait_us = what.wait.count();
+		return ask(detail::on_taken, std::move(fn),
+			   [&](auto... call) { return dw_take(get(), &raw, call...); });
+	}
+
+	/* ack answers messages by their tokens: strings of a vector, an array and so on. */
+	template <class range>
+	std::error_code ack(const range &tokens, verdict said, answers_function fn = {})
+	{
+		detail::c_strings<detail::token_string> strings(tokens);
+		dw_answer raw = {};
+
+		raw.size = sizeof raw;
+		raw.tokens = strings.data();
+		raw.count = strings.size();
+		raw.verdict = said.value;
+		/* Here 0 is the default delay, and there what is below. */
+		raw.retry_in = said.retry_in < 0 ? 0 : said.retry_in > 0 ? said.retry_in : 1;
+		return ask(detail::on_answers, std::move(fn),
+			   [&](auto... call) { return dw_ack(get(), &raw, call...); });
+	}
+
+	template <class range> std::error_code touch(const range &tokens, answers_function fn = {})
+	{
+		detail::c_strings<detail::token_string> strings(tokens);
+
+		return ask(detail::on_answers, std::move(fn), [&](auto... call) {
+			return dw_touch(get(), strings.data(), strings.size(), call...);
+		});
+	}
+
+	/* ---- Dead letters, and the store as a whole ---- */
+
+	std::error_code dead_list(std::string_view topic, const dw_cursor *after, std::size_t limit,
+				  dead_function fn)
+	{
+		return ask(detail::on_page<dw_dead>, std::move(fn), [&](auto... call) {
+			return dw_dead_list(get(), detail::topic_string(topic).get(), after, limit,
+					    call...);
+		});
+	}
+
+	/* dead_requeue, dead_drop: generation 0 and an id std::string_view() as for the functions
+	 * of C. */
+	std::error_code dead_requeue(std::string_view id, std::uint64_t generation, moment due,
+				     done_function fn = {})
+	{
+		return ask(detail::on_done, std::move(fn), [&](auto... done) {
+			return dw_dead_requeue(get(), detail::id_string(id).get(), generation,
+					       due.us, done...);
+		});
+	}
+
+	std::error_code dead_drop(std::string_view id, std::uint64_t generation,
+				  done_function fn = {})
+	{
+		return ask(detail::on_done, std::move(fn), [&](auto... done) {
+			return dw_dead_drop(get(), detail::id_string(id).get(), generation,
+					    done...);
+		});
+	}
+
+	std::error_code purge(done_function fn = {})
+	{
+		return ask(detail::on_done, std::move(fn),
+			   [&](auto... done) { return dw_purge(get(), done...); });
+	}
+
+	std::error_code check(check_function fn)
+	{
+		return ask(detail::on_one<dw_check_report>, std::move(fn),
+			   [&](auto... call) { return dw_check(get(), call...); });
 	}
 
 	/* ---- Driving ---- */
@@ -811,19 +1465,9 @@ class handle
 	template <class callable>
 	std::error_code put_with(const timer &timer, done_function fn, callable call)
 	{
-		detail::id_string id(timer.id);
-		detail::topic_string topic(timer.topic);
-		dw_timer raw = {};
+		detail::c_timer kept(timer);
+		dw_timer raw = kept.get();
 
-		raw.size = sizeof raw;
-		raw.id = id.get();
-		raw.topic = topic.get();
-		raw.data = timer.data.data();
-		raw.data_size = timer.data.size();
-		raw.late_after_us = timer.late_after.count();
-		raw.flags = timer.flags | (timer.only_new ? DW_NEW : 0);
-		raw.wait_max_us = timer.wait_max.count();
-		raw.keep_us = timer.keep.count();
 		return ask(detail::on_done, std::move(fn),
 			   [&](auto... done) { return call(raw, done...); });
 	}

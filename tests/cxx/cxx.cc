@@ -1,50 +1,25 @@
 // durawheel.hpp: that it says what durawheel.h says, keeps what a callback needs for as long as it
 // is needed and no longer, and lets no exception through the library. tests/headers compiles this
 // file with other compilers and without exceptions, too.
-#include "durawheel/durawheel.hpp"
+#include "check.hpp"
 
 #include <array>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <thread>
 
-using namespace std::chrono_literals;
-
 namespace
 {
-
-// CHECK ends the program: a test of its own is a process of its own.
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);       \
-			std::exit(1);                                                              \
-		}                                                                                  \
-	} while (0)
-
-durawheel::handle open_test(durawheel::options options = {})
-{
-	std::error_code error;
-
-	options.store = "memory:";
-	options.raw.flags = DW_TEST_CLOCK;
-	auto timers = durawheel::handle::open(options, error);
-	CHECK(!error && timers);
-	return timers;
-}
 
 void rule_fires_at_each_occurrence()
 {
 	auto timers = open_test();
 	auto start = timers.now();
-	dw_rule rule = {};
+	durawheel::rule rule;
 	int count = 0;
 
-	rule.size = sizeof rule;
-	rule.every = DW_HOURS(1);
+	rule.every = 1h;
 	rule.count = 3;
 	CHECK(!timers.on("t", [&](const durawheel::firing &beat) {
 		count++;
@@ -323,10 +298,10 @@ void exception_in_a_batch_is_a_retry_of_all()
 		throw 1;
 	};
 	auto timers = open_test(options);
-	CHECK(!timers.on_batch("t", {}, [&](dw_batch &batch) {
-		if (batch.firings[0].attempt == 1)
+	CHECK(!timers.on_batch("t", {}, [&](durawheel::batch &batch) {
+		if (batch[0].attempt == 1)
 			throw std::runtime_error("no bank");
-		settled += batch.count;
+		settled += batch.size();
 	}));
 	CHECK(!timers.after(0s, {"t"}) && !timers.after(0s, {"t"}));
 	CHECK(!timers.test_advance(1min) && settled == 2);

@@ -29,7 +29,7 @@ for compiler in "${CXX:-c++}" clang++; do
 	for standard in c++17 c++20; do
 		for exceptions in -fexceptions -fno-exceptions; do
 			"$compiler" -std=$standard $exceptions "${flags[@]}" -Wold-style-cast \
-				-fsyntax-only "$here/../cxx/cxx.cc"
+				-fsyntax-only "$here/../cxx/cxx.cc" "$here/../cxx/cxx_calls.cc"
 		done
 	done
 done

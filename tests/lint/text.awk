@@ -2,8 +2,8 @@
 BEGIN {
 	lines_max = 600
 	# Each is one text, read from its beginning to its end.
-	manual["include/durawheel/durawheel.h"] = manual["include/durawheel/durawheel.hpp"] = 1
-	manual_max = 900
+	manual["include/durawheel/durawheel.h"] = 900
+	manual["include/durawheel/durawheel.hpp"] = 1500 # one header, of one-line functions
 	columns_max = 100
 	# Written apart, so that this file does not find itself.
 	unfinished = "(^|[^A-Za-z])(TO" "DO|FIX" "ME)([^A-Za-z]|$)|" \
@@ -22,7 +22,7 @@ function columns(text,    i, c, n) {
 }
 
 function end_of_file(    max) {
-	max = file_name in manual ? manual_max : lines_max
+	max = file_name in manual ? manual[file_name] : lines_max
 	if (file_lines > max)
 		print file_name ":" file_lines ": file has " file_lines " lines; at most " \
 		    max ": make two of it"
