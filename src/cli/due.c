@@ -2,10 +2,24 @@
 
 #include "cli/errors.h"
 #include "cli/session.h"
+#include "cli/times.h"
 
 dw_usec due_after(dw_usec now, dw_usec delay)
 {
 	return delay > DW_NEVER - now ? DW_NEVER : now + delay;
+}
+
+int due_of_option(const struct options *options, enum option_id id, dw_usec *ret_due)
+{
+	dw_usec delay;
+	int code;
+
+	if (!time_is_duration(options->value[id]))
+		return options_time(options, id, ret_due);
+	code = options_duration(options, id, &delay);
+	if (code == EXIT_DONE)
+		*ret_due = due_after(session_now(), delay);
+	return code;
 }
 
 int due_of_options(const struct options *options, const char *command, dw_usec *ret_due)

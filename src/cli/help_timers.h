@@ -24,7 +24,7 @@ static const char help_of_cancel[] =
     "\n"
     "  --topic T         those of one topic\n"
     "  --prefix P        those whose ids begin so\n"
-    "  --due-from TIME, --due-before TIME   due then; 2026-06-01T09:30:00Z\n"
+    "  --due-from TIME, --due-before TIME   2026-06-01T09:30:00Z, or 5min: from now\n"
     "  --dry-run         only count them\n"
     "  --yes             also if there are more than 1000\n"
     "\n"

@@ -257,6 +257,14 @@ int options_duration(const struct options *options, enum option_id id, dw_usec *
 			duration_fault(status));
 }
 
+/* time_hint: what the option, or the one beside it, takes besides. */
+static const char *time_hint(enum option_id id, const char *text)
+{
+	if (id == OPT_DUE_FROM || id == OPT_DUE_BEFORE)
+		return ", or a duration from now, as 5min";
+	return id == OPT_AT && time_is_duration(text) ? "; --in takes durations" : "";
+}
+
 int options_time(const struct options *options, enum option_id id, dw_usec *ret_time)
 {
 	const char *text = options->value[id];
@@ -264,8 +272,8 @@ int options_time(const struct options *options, enum option_id id, dw_usec *ret_
 
 	if (status == DW_OK)
 		return EXIT_DONE;
-	return complain(EXIT_USAGE, "--%s \"%.300s\" %s", table[id].name, text,
-			time_fault(text, status));
+	return complain(EXIT_USAGE, "--%s \"%.300s\" %s%s", table[id].name, text,
+			time_fault(text, status), time_hint(id, text));
 }
 
 int options_count(const struct options *options, enum option_id id, size_t *ret_count)

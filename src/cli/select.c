@@ -1,5 +1,6 @@
 #include "cli/select.h"
 
+#include "cli/due.h"
 #include "cli/errors.h"
 
 static const enum option_id all[] = {SELECT_OPTIONS};
@@ -24,9 +25,9 @@ int select_of_options(const struct options *options, const char *command, dw_sel
 	if (ret_select->id_prefix && !*ret_select->id_prefix)
 		return complain(EXIT_USAGE, "--prefix \"\": write how the ids begin");
 	if (options->value[OPT_DUE_FROM])
-		code = options_time(options, OPT_DUE_FROM, &ret_select->due_from);
+		code = due_of_option(options, OPT_DUE_FROM, &ret_select->due_from);
 	if (code == EXIT_DONE && options->value[OPT_DUE_BEFORE])
-		code = options_time(options, OPT_DUE_BEFORE, &ret_select->due_to);
+		code = due_of_option(options, OPT_DUE_BEFORE, &ret_select->due_to);
 	if (code == EXIT_DONE && ret_select->due_to && ret_select->due_from >= ret_select->due_to)
 		code = complain(EXIT_USAGE, "%s: --due-before is not after --due-from", command);
 	return code;

@@ -1,6 +1,5 @@
 #include "cli/times.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -149,11 +148,21 @@ static bool lacks_offset(const char *text)
 	       dw_parse_time(with_offset, &time) != DW_EINVAL;
 }
 
+bool time_is_duration(const char *text)
+{
+	dw_usec duration;
+
+	return duration_of(text, &duration) != DW_EINVAL;
+}
+
 const char *time_fault(const char *text, int status)
 {
 	if (status == DW_ELIMIT)
 		return "does not exist: its month, day, hour, minute, second or offset is out of "
 		       "range";
+	if (time_is_duration(text))
+		return "is a duration and not a time: write a time as 2026-06-01T09:30:00Z, or "
+		       "seconds since 1970, as 1780306200";
 	if (lacks_offset(text))
 		return "has no offset: write Z (UTC) or one like +02:00 behind it";
 	return "is not a time: write RFC 3339 with its offset, as 2026-06-01T09:30:00Z or "

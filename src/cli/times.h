@@ -3,6 +3,8 @@
 #ifndef DW_CLI_TIMES_H
 #define DW_CLI_TIMES_H
 
+#include <stdbool.h>
+
 #include "durawheel/durawheel.h"
 
 /* duration_of reads what dw_parse_duration() does, and besides: "0" without a unit, units as words
@@ -18,5 +20,8 @@ int time_of(const char *text, dw_usec *ret_time);
  * The words follow the text in a message. */
 const char *duration_fault(int status);
 const char *time_fault(const char *text, int status);
+
+/* time_is_duration: true if somebody has written a duration where a time is needed. */
+bool time_is_duration(const char *text);
 
 #endif

@@ -212,7 +212,8 @@ static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 	if (status != DW_OK && in)
 		return refuse(wish, "\"in\":\"%.64s\" %s", in, duration_fault(status));
 	if (status != DW_OK)
-		return refuse(wish, "\"at\":\"%.64s\" %s", at, time_fault(at, status));
+		return refuse(wish, "\"at\":\"%.64s\" %s%s", at, time_fault(at, status),
+			      time_is_duration(at) ? "; \"in\" takes durations" : "");
 	if (in)
 		wish->timer.due = due_after(now, delay);
 	return true;

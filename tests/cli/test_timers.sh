@@ -176,7 +176,23 @@ test_cancel_and_list_by_deadline() {
 	expect 2 durawheel cancel --due-from 2101-01-01T00:00:00Z --due-before 2100-01-01T00:00:00Z
 	says '--due-before is not after --due-from'
 	expect 2 durawheel list --due-before tomorrow
-	says '--due-before "tomorrow" is not a time'
+	says '--due-before "tomorrow" is not a time: .*, or a duration from now, as 5min$'
+	expect 2 durawheel list --due-before 106751992d
+	says '--due-before "106751992d" is too long'
+	expect 0 durawheel add --topic c --id soon --in 1h
+	expect 0 durawheel list --json --due-from 59min --due-before 61min
+	[ "$(ids_of out)" = soon ]
+	expect 0 durawheel list --json --due-before 0
+	is_counted out 0
+	expect 2 durawheel add --topic t --at 5min
+	says '--at "5min" is a duration and not a time: .*; --in takes durations$'
+	expect 2 durawheel move soon --at 5min
+	says '; --in takes durations$'
+	echo '{"topic":"t","at":"5min"}' >lines
+	expect 1 durawheel import lines
+	says 'line 1: "at":"5min" is a duration and not a time: .*; "in" takes durations$'
+	expect 2 durawheel add --topic t --every 1h --from 5min
+	says '--from "5min" is a duration and not a time: write a time as 2026-06-01T09:30:00Z, '
 }
 
 test_cancel_of_a_stream() {
