@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/config_file.h"
 #include "cli/errors.h"
 #include "cli/log.h"
 #include "cli/nearest.h"
 #include "cli/outage.h"
+#include "cli/program.h"
 #include "cli/run_batch.h"
 #include "cli/run_exec.h"
 #include "cli/run_stop.h"
@@ -148,11 +148,17 @@ static bool read_flag(struct draft *draft, int key)
 
 /* ---- A topic ------------------------------------------------------------------------------- */
 
-/* check_command: a path must name a program. */
+/* check_command: a path must name a program, and any other word one in PATH. */
 static void check_command(struct draft *draft, char *const *words)
 {
-	if (strchr(words[0], '/') && access(words[0], X_OK) != 0)
-		FAULT(draft, draft->lines[OPT_EXEC], "exec: %.300s is no program that may be run",
+	size_t line = draft->lines[OPT_EXEC];
+
+	if (program_is_there(words[0]))
+		return;
+	if (strchr(words[0], '/'))
+		FAULT(draft, line, "exec: %.300s is no program that may be run", words[0]);
+	else
+		FAULT(draft, line, "exec: no program %.300s in PATH: write its whole path",
 		      words[0]);
 }
 
@@ -289,6 +295,7 @@ static void end_run(struct draft *draft)
 			count_fault(draft, check_run_value(&only, id));
 		}
 		draft->config->values[id] = draft->values[id];
+		draft->config->lines[id] = draft->lines[id];
 		draft->values[id] = NULL;
 	}
 }

@@ -24,6 +24,7 @@ struct config {
 	struct config_topic *topics;
 	size_t count;
 	char *values[OPT_COUNT]; /* of [run]; NULL: not given */
+	size_t lines[OPT_COUNT]; /* where they stand */
 };
 
 /* config_read reads the file, and complains of each fault with its line. EXIT_DONE, or EXIT_USAGE.

@@ -74,18 +74,22 @@ void complain_about(const char *place)
 	place_of_fault = place;
 }
 
-/* as_key turns "--exec-output" at the beginning of a message into "exec_output". */
-static const char *as_key(char *message)
+/* as_keys turns each "--exec-output" in a message into "exec_output", in place. */
+static const char *as_keys(char *message)
 {
-	size_t length;
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+	char *end = message;
 
-	if (strncmp(message, "--", 2) != 0)
-		return message;
-	length = strcspn(message, " ");
-	for (size_t i = 2; i < length; i++)
-		if (message[i] == '-')
-			message[i] = '_';
-	return message + 2;
+	for (char *at = message; *at;) {
+		bool is_option = (at == message || at[-1] == ' ') && strncmp(at, "--", 2) == 0;
+		size_t length = is_option ? 2 + strspn(at + 2, letters) : 1;
+
+		for (size_t i = is_option ? 2 : 0; i < length; i++)
+			*end++ = is_option && at[i] == '-' ? '_' : at[i];
+		at += length;
+	}
+	*end = '\0';
+	return message;
 }
 
 #if defined(__GNUC__)
@@ -101,7 +105,7 @@ speak(enum log_level level, bool may_repeat, const char *format, va_list argumen
 		message[0] = '\0';
 	if (place_of_fault)
 		(void)snprintf(placed, sizeof placed, "%.*s%s", PLACE_SIZE - 1, place_of_fault,
-			       as_key(message)); /* it fits */
+			       as_keys(message)); /* it fits */
 	else
 		(void)snprintf(placed, sizeof placed, "%s", message); /* it fits */
 	mask(placed);

@@ -360,6 +360,16 @@ static bool open_loop(struct http *http)
 	       open_daemon(http);
 }
 
+int http_check_address(const struct options *options)
+{
+	return guard_check_address(options);
+}
+
+int http_check_token(const struct options *options)
+{
+	return guard_check_token(options);
+}
+
 int http_open(struct http **ret_http, const struct options *options, dw *owner)
 {
 	struct http *http = calloc(1, sizeof *http);

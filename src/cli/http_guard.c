@@ -22,18 +22,22 @@ enum { TOKEN_MIN = 32, BACKLOG = 64 };
 static int read_token(struct guard *guard, const char *path)
 {
 	struct stat file;
+	const char *fault = NULL;
 	ssize_t size = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait */
 
 	if (fd < 0 || fstat(fd, &file) != 0)
-		return complain(EXIT_USAGE, "--token-file %.300s: %s", path, strerror(errno));
-	if (file.st_mode & (S_IRWXG | S_IRWXO)) {
-		(void)close(fd);
-		return complain(EXIT_USAGE, "--token-file %.300s: others may read it; chmod 600",
-				path);
-	}
-	size = read(fd, guard->token, sizeof guard->token - 1);
-	(void)close(fd);
+		fault = strerror(errno);
+	else if (!S_ISREG(file.st_mode))
+		fault = "this is no file: write the path of one";
+	else if (file.st_mode & (S_IRWXG | S_IRWXO))
+		fault = "others may read it; chmod 600";
+	else
+		size = read(fd, guard->token, sizeof guard->token - 1);
+	if (fd >= 0)
+		(void)close(fd); /* only read */
+	if (fault)
+		return complain(EXIT_USAGE, "--token-file %.300s: %s", path, fault);
 	guard->token[size > 0 ? size : 0] = '\0';
 	guard->token[strcspn(guard->token, "\r\n")] = '\0';
 	if (strlen(guard->token) < TOKEN_MIN)
@@ -94,17 +98,21 @@ static int listen_on(struct guard *guard, const struct sockaddr *name, socklen_t
 	return EXIT_DONE;
 }
 
+static const char unix_scheme[] = "unix:";
+
+static bool is_unix(const char *address)
+{
+	return strncmp(address, unix_scheme, strlen(unix_scheme)) == 0;
+}
+
 /* open_unix: only this user may connect. */
 static int open_unix(struct guard *guard, const char *address)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
-	const char *path = address + strlen("unix:");
+	const char *path = address + strlen(unix_scheme);
 	mode_t mask;
 	int code;
 
-	if (!*path || strlen(path) >= sizeof name.sun_path)
-		return complain(EXIT_USAGE, "--http %.300s: the path is empty or too long",
-				address);
 	memcpy(name.sun_path, path, strlen(path) + 1);
 	if (is_left(&name))
 		(void)unlink(path);
@@ -181,22 +189,54 @@ static void note_host(struct guard *guard)
 		       guard->port); /* fits */
 }
 
-static int open_tcp(struct guard *guard, const char *address)
+static int check_unix(const char *address)
 {
+	size_t size = strlen(address) - strlen(unix_scheme);
+
+	if (size == 0 || size >= sizeof((struct sockaddr_un *)NULL)->sun_path)
+		return complain(EXIT_USAGE, "--http %.300s: the path is empty or too long",
+				address);
+	return EXIT_DONE;
+}
+
+int guard_check_address(const struct options *options)
+{
+	const char *address = options->value[OPT_HTTP];
 	union place place;
 	socklen_t size;
-	int code;
 
+	if (is_unix(address))
+		return check_unix(address);
 	if (!parse(address, &place, &size))
 		return complain(EXIT_USAGE,
-				"--http %.300s: write 127.0.0.1:PORT, [::1]:PORT or unix:PATH",
+				"--http %.300s: write 127.0.0.1:PORT, [::1]:PORT or unix:PATH, "
+				"and a PORT of at most 65535",
 				address);
-	if (!is_local(&place) && !guard->token[0])
+	if (!is_local(&place) && !options->value[OPT_TOKEN_FILE])
 		return complain(EXIT_USAGE,
 				"--http %.300s: other machines reach this address: write "
 				"--token-file FILE, too, or 127.0.0.1",
 				address);
-	code = listen_on(guard, &place.any, size, address);
+	return EXIT_DONE;
+}
+
+int guard_check_token(const struct options *options)
+{
+	struct guard guard;
+
+	return options->value[OPT_TOKEN_FILE] ? read_token(&guard, options->value[OPT_TOKEN_FILE])
+					      : EXIT_DONE;
+}
+
+/* open_tcp: guard_check_address() has looked at the address. */
+static int open_tcp(struct guard *guard, const char *address)
+{
+	union place place;
+	socklen_t size;
+	int code = EXIT_FAILED;
+
+	if (parse(address, &place, &size))
+		code = listen_on(guard, &place.any, size, address);
 	if (code == EXIT_DONE)
 		note_host(guard);
 	return code;
@@ -212,8 +252,9 @@ int guard_open(struct guard *guard, const struct options *options)
 	if (token_file)
 		code = read_token(guard, token_file);
 	if (code == EXIT_DONE)
-		code = strncmp(address, "unix:", 5) == 0 ? open_unix(guard, address)
-							 : open_tcp(guard, address);
+		code = guard_check_address(options);
+	if (code == EXIT_DONE)
+		code = is_unix(address) ? open_unix(guard, address) : open_tcp(guard, address);
 	if (code != EXIT_DONE)
 		guard_close(guard);
 	return code;

@@ -2,12 +2,29 @@
 #include "cli/errors.h"
 #include "cli/http.h"
 
+static int refuse(void)
+{
+	return complain(EXIT_USAGE, "--http: this durawheel is built without HTTP (DW_WITH_HTTP)");
+}
+
+int http_check_address(const struct options *options)
+{
+	(void)options;
+	return refuse();
+}
+
+int http_check_token(const struct options *options)
+{
+	(void)options;
+	return EXIT_DONE;
+}
+
 int http_open(struct http **ret_http, const struct options *options, dw *owner)
 {
 	(void)ret_http;
 	(void)options;
 	(void)owner;
-	return complain(EXIT_USAGE, "--http: this durawheel is built without HTTP (DW_WITH_HTTP)");
+	return refuse();
 }
 
 int http_fd(const struct http *http)

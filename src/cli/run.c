@@ -26,6 +26,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "cli/config_check.h"
 #include "cli/errors.h"
 #include "cli/log.h"
 #include "cli/run_batch.h"
@@ -254,8 +255,12 @@ static int tell_checked(const struct runner *runner)
 /* own opens the store and runs. */
 static int own(struct runner *runner, const struct options *options, dw_options base)
 {
-	int code = session_open(options, base, &runner->d);
+	struct config_place place;
+	int code;
 
+	config_point_at(runner->config_path, &runner->config, options, OPT_STORE, &place);
+	code = session_open(options, base, &runner->d);
+	complain_about(NULL);
 	if (code != EXIT_DONE)
 		return code;
 	if (base.role == DW_STANDBY)
@@ -296,7 +301,7 @@ static int prepare_and_own(struct runner *runner, const struct options *options,
 int command_run(const struct options *given)
 {
 	struct options options = *given;
-	struct runner runner = {.idle = {.recipes = &runner.recipes}};
+	struct runner runner = {.idle = {.recipes = &runner.recipes}, .given = given};
 	dw_options base = {
 	    .role = DW_OWNER,
 	    .hold_us = DW_NEVER,

@@ -29,6 +29,7 @@ struct runner {
 	struct jobs jobs;
 	struct job_way way; /* of --exec */
 	struct recipes recipes;
+	const struct options *given;
 	const char *config_path; /* --config, or NULL */
 	struct config config;    /* its [run], as it was at the start */
 	struct line line;

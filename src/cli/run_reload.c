@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/config.h"
+#include "cli/config_check.h"
 #include "cli/errors.h"
 #include "cli/run_core.h"
 #include "cli/run_fire.h"
@@ -14,16 +15,26 @@ static int take(struct runner *runner, struct config *config)
 							   : complain(EXIT_FAILED, "out of memory");
 }
 
+/* read_file reads the file and checks it. */
+static int read_file(const struct runner *runner, struct config *config, bool looks)
+{
+	int code = config_read(runner->config_path, config);
+	bool looks_now = looks && code == EXIT_DONE; /* the library would tell the same faults */
+	int checked = config_check(runner->config_path, config, runner->given, looks_now);
+
+	return code != EXIT_DONE ? code : checked;
+}
+
 int run_reload_first(struct runner *runner, struct options *options)
 {
+	bool checks = options->value[OPT_CHECK] != NULL;
 	int code;
 
 	runner->config_path = options->value[OPT_CONFIG];
 	if (!runner->config_path)
-		return options->value[OPT_CHECK]
-			   ? complain(EXIT_USAGE, "run: --check is for --config FILE")
-			   : EXIT_DONE;
-	code = config_read(runner->config_path, &runner->config);
+		return checks ? complain(EXIT_USAGE, "run: --check is for --config FILE")
+			      : config_check(NULL, &runner->config, options, false);
+	code = read_file(runner, &runner->config, checks);
 	if (code == EXIT_DONE)
 		code = config_options(&runner->config, options);
 	return code == EXIT_DONE ? take(runner, &runner->config) : code;
@@ -49,15 +60,15 @@ void run_reload(struct runner *runner)
 	size_t count;
 
 	service_reloading(&runner->service);
-	if (config_read(runner->config_path, &config) != EXIT_DONE) {
+	if (read_file(runner, &config, false) != EXIT_DONE) {
 		(void)complain(EXIT_USAGE, "%.300s is not used: the settings stay as they were",
 			       runner->config_path);
 	} else {
 		count = config.count;
 		tell_unchanged(runner, &config);
 		if (take(runner, &config) == EXIT_DONE && run_fire_handle(runner) == EXIT_DONE)
-			(void)complain(EXIT_DONE, "%.300s: read again, %zu topics",
-				       runner->config_path, count);
+			(void)complain(EXIT_DONE, "%.300s: read again, %zu topic%s",
+				       runner->config_path, count, count == 1 ? "" : "s");
 	}
 	config_free(&config);
 	service_reloaded(&runner->service);

@@ -147,6 +147,15 @@ static const char *const advices[][2] = {
      "; a journal is one program's: name another file"},
 };
 
+/* advice_of cuts the advice for programs off, and returns that for users. */
+static const char *advice_of(char *message)
+{
+	for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++)
+		if (cut_end(message, advices[i][0]))
+			return advices[i][1];
+	return "";
+}
+
 static int open_store(const char *store, dw_options base, dw **ret_dw)
 {
 	char message[DW_MESSAGE_SIZE] = "";
@@ -164,11 +173,7 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 	status = dw_open(ret_dw, &base, message);
 	if (status == DW_OK)
 		return EXIT_DONE;
-	/* Replace advice for programs by advice for users. */
-	instead = "";
-	for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++)
-		if (cut_end(message, advices[i][0]))
-			instead = advices[i][1];
+	instead = advice_of(message);
 	stop = status == DW_EOWNED ? strstr(message, "; stop it") : NULL;
 	if (stop)
 		*stop = '\0';
@@ -192,6 +197,29 @@ int session_open(const struct options *options, dw_options base, dw **ret_dw)
 	if (code == EXIT_DONE && store == fallback && !(base.flags & DW_EXISTING))
 		code = make_folder(fallback + sizeof scheme - 1);
 	return code == EXIT_DONE ? open_store(store, base, ret_dw) : code;
+}
+
+/* session_check: only the library knows what it takes. It says so before it waits for a store. */
+int session_check(const struct options *options)
+{
+	dw_options base = {
+	    .size = sizeof base, .role = DW_CLIENT, .flags = DW_EXISTING, .open_patience_us = 1};
+	char fallback[STORE_SIZE], message[DW_MESSAGE_SIZE] = "";
+	const char *advice;
+	int code = find_namespace(options, &base), status;
+	dw *d;
+
+	if (code == EXIT_DONE)
+		code = find_store(options, fallback, &base.store);
+	if (code != EXIT_DONE)
+		return code;
+	status = dw_open(&d, &base, message);
+	if (status == DW_OK)
+		(void)dw_close(d, 0); /* nothing was asked */
+	if (status != DW_EINVAL)
+		return EXIT_DONE;
+	advice = advice_of(message);
+	return complain(EXIT_USAGE, "%s%s", message, advice);
 }
 
 int session_look(const struct options *options, dw_options base, dw **ret_dw)

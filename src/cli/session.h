@@ -18,6 +18,10 @@ int session_prepare(void);
  * or complains. */
 int session_open(const struct options *, dw_options base, dw **ret_dw);
 
+/* session_check: does the library take the store? It is not opened for longer than that takes, and
+ * not made. EXIT_DONE, or complains. */
+int session_check(const struct options *);
+
 /* session_look is session_open for a command that adds no timers. It refuses a file that does not
  * exist instead of creating it. It reports that a namespace is new, because a mistyped name looks
  * like an empty store. */

@@ -56,7 +56,7 @@ test_config_check_says_ok() {
 	printf '\357\273\277[topic a]\r\nexec = true\r\n' >run.conf
 	expect 0 durawheel run --config run.conf --check
 	prints 'run.conf: ok, 1 topic'
-	config "[topic $(text 63)]" "exec = $(text 4000)"
+	config "[topic $(text 63)]" "exec = true $(text 4000)"
 	expect 0 durawheel run --config run.conf --check
 }
 
@@ -108,7 +108,69 @@ test_config_names_the_line_of_each_fault() {
 	faulty 2 'stop_patience 11m: write at most 10m' '[run]' 'stop_patience = 11m' '[topic a]' \
 		"$ok"
 	faulty 2 'log "xml": write text, json or journal' '[run]' 'log = xml' '[topic a]' "$ok"
+	faulty 2 'exec: no program no-such-program-x in PATH: write its whole path' '[topic a]' \
+		'exec = no-such-program-x'
+	faulty 2 'exec: /usr is no program that may be run' '[topic a]' 'exec = /usr'
 	faulty 2 'standby "maybe": write yes or no' '[run]' 'standby = maybe' '[topic a]' "$ok"
+}
+
+# run_faulty LINE PATTERN LINE...: so is this one of [run], by --check and at the start.
+run_faulty() {
+	local line=$1 pattern=$2
+	shift 2
+	faulty "$line" "$pattern" '[run]' "$@" '[topic a]' 'exec = true'
+	expect 2 timeout 20 durawheel run --config run.conf
+	says "^durawheel: run.conf:$line: $pattern"
+	is_counted err 1
+	[ ! -e timers.db ]
+}
+
+test_config_checks_what_run_needs() {
+	text 40 >token
+	chmod 644 token
+	mkfifo -m 600 fifo
+	run_faulty 2 'the store "mongodb:\.\.\." is of no known kind; write sqlite:FILE' \
+		'store = mongodb://host'
+	run_faulty 2 'the store memory: ends with the command' 'store = memory:'
+	run_faulty 2 '"sqlite:" needs a file' 'store = sqlite:'
+	run_faulty 3 'http host:80: write 127.0.0.1:PORT' '' 'http = host:80'
+	run_faulty 2 'http 127.0.0.1:99999: write .* a PORT of at most 65535' \
+		'http = 127.0.0.1:99999'
+	run_faulty 2 'http 0.0.0.0:80: other machines .* write token_file FILE, too' \
+		'http = 0.0.0.0:80'
+	run_faulty 2 'http unix:: the path is empty or too long' 'http = unix:'
+	run_faulty 3 'token_file missing: No such file' 'http = 127.0.0.1:0' 'token_file = missing'
+	run_faulty 3 'token_file token: others may read it; chmod 600' 'http = 127.0.0.1:0' \
+		'token_file = token'
+	run_faulty 3 'token_file fifo: this is no file' 'http = 127.0.0.1:0' 'token_file = fifo'
+	: >empty
+	chmod 600 empty token
+	run_faulty 3 'token_file empty: write at least 32 characters' 'http = 127.0.0.1:0' \
+		'token_file = empty'
+	run_faulty 2 'token_file is for the web server: write http ADDRESS' 'token_file = token'
+	run_faulty 2 'allow_host is for the web server' 'allow_host = a.example'
+	run_faulty 2 'show_data is for the web server' 'show_data = yes'
+	run_faulty 2 'journal is for a store in Redis' 'journal = j.db'
+	run_faulty 3 'journal is for a store in Redis' 'store = sqlite:x.db' 'journal = j.db'
+	[ ! -e j.db ] && [ ! -e x.db ]
+	config '[run]' 'http = 0.0.0.0:0' 'token_file = token' 'allow_host = a.example' \
+		'show_data = yes' '[topic a]' 'exec = true'
+	expect 0 durawheel run --config run.conf --check
+	# An option stands for a value of the file.
+	config '[run]' 'token_file = token' '[topic a]' 'exec = true'
+	expect 0 durawheel run --config run.conf --check --http 127.0.0.1:0
+	expect 2 durawheel run --token-file token
+	says '^durawheel: --token-file is for the web server: write --http ADDRESS$'
+	expect 2 durawheel run --config run.conf --check --http 127.0.0.1:99999
+	says '^durawheel: --http 127.0.0.1:99999: write '
+}
+
+test_config_redis_urls_are_checked() {
+	run_faulty 2 '.*port' 'store = redis://127.0.0.1:99999'
+	run_faulty 2 '.*password-file' 'store = redis://127.0.0.1:1?password-file=/nonexistent'
+	config '[run]' 'store = redis://127.0.0.1:1' 'journal = j.db' '[topic a]' 'exec = true'
+	expect 0 durawheel run --config run.conf --check # nobody has to be there
+	[ ! -e j.db ]
 }
 
 # All faults are told at once, and nothing starts.
@@ -261,12 +323,11 @@ test_config_words_need_no_shell() {
 	[ "$(cat shell.ran)" = 'b; a' ]
 	expect 0 durawheel dead list
 	grep -q GAVE_UP out
-	config '[topic a]' 'exec = no-such-program-anywhere'
+	config '[topic a]' 'shell = yes' 'exec = exec no-such-program-anywhere'
 	due_now a c
 	durawheel run --config run.conf >out 2>log &
 	owner=$!
 	logs 'c: the command exits with 127'
-	grep -q '^durawheel: no-such-program-anywhere: No such file or directory' log
 	stop_owner
 }
 
@@ -445,7 +506,7 @@ test_config_hangup_says_what_needs_a_restart() {
 	config '[run]' 'stop_patience = 4s' 'http = 127.0.0.1:1' 'standby = yes' \
 		'[topic a]' 'exec = true'
 	reload
-	logs 'run.conf: read again, 1 topics'
+	logs 'run.conf: read again, 1 topic$'
 	grep -q 'run.conf: stop-patience takes effect after a restart' log
 	grep -q 'run.conf: http takes effect after a restart' log
 	grep -q 'run.conf: standby takes effect after a restart' log
