@@ -111,6 +111,23 @@ static int wait_ms(const struct runner *runner)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
+/* hears_hangup: nohup(1) lets SIGHUP be ignored, which must stay so without a file. */
+static bool hears_hangup(const struct runner *runner)
+{
+	struct sigaction action;
+
+	return runner->config_path ||
+	       (sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler != SIG_IGN);
+}
+
+static void stop_for(struct runner *runner, uint32_t signal)
+{
+	if (signal == SIGHUP && !runner->stop)
+		(void)complain(EXIT_DONE, "SIGHUP: stopping; with --config FILE it would read the "
+					  "file again");
+	run_stop_for_signal(runner, signal);
+}
+
 static void take_signals(struct runner *runner)
 {
 	struct signalfd_siginfo signal;
@@ -119,10 +136,10 @@ static void take_signals(struct runner *runner)
 	while (read(runner->signal_fd, &signal, sizeof signal) == (ssize_t)sizeof signal) {
 		if (signal.ssi_signo == SIGCHLD)
 			jobs_reap(&runner->jobs);
-		else if (signal.ssi_signo == SIGHUP)
+		else if (signal.ssi_signo == SIGHUP && runner->config_path)
 			reload = true;
 		else
-			run_stop_for_signal(runner, signal.ssi_signo);
+			stop_for(runner, signal.ssi_signo);
 	}
 	if (reload && !runner->stop)
 		run_reload(runner);
@@ -283,7 +300,7 @@ static int prepare_and_own(struct runner *runner, const struct options *options,
 
 	outage_init(&runner->outage);
 	service_open(&runner->service);
-	runner->signal_fd = signals_open(SIGCHLD, runner->config_path ? SIGHUP : 0);
+	runner->signal_fd = signals_open(SIGCHLD, hears_hangup(runner) ? SIGHUP : 0);
 	if (runner->signal_fd < 0)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	if (runner->recipes.of_file || runner->way.words)

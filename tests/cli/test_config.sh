@@ -514,10 +514,28 @@ test_config_hangup_says_what_needs_a_restart() {
 	stop_owner
 }
 
-test_config_hangup_without_a_file_ends_run() {
+# A terminal that closes sends it: what runs may end.
+test_config_hangup_without_a_file_stops_run() {
+	program_is slow 'touch began; until [ -e go ]; do sleep 0.05; done'
+	due_now a 1
+	start --exec "$PWD/slow"
+	await test -e began
+	kill -HUP "$owner"
+	logs 'SIGHUP: stopping; with --config FILE it would read the file again$'
+	logs 'stopping: waiting for 1 running'
+	touch go
+	ended 0
+	grep -q '"id":"1".*"exit":0' fired
+}
+
+test_config_hangup_is_ignored_under_nohup() {
+	trap '' HUP
 	start
 	kill -HUP "$owner"
-	ended 129
+	due_now a 1
+	await grep -q '"id":"1"' fired
+	! grep -q SIGHUP log || fail "$(cat log)"
+	stop_owner
 }
 
 test_config_hangup_is_told_to_the_service_manager() {
