@@ -1,17 +1,32 @@
+/* durawheel cancel SELECTION: cancels what is selected, or counts it.
+ *
+ * On SIGINT, SIGTERM or SIGHUP it begins no further page, waits for the answers of the cancels that
+ * it has sent, and says how far it came. Then the signal has its usual effect. */
 #include "cli/cancel_where.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "cli/errors.h"
 #include "cli/select.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 
 enum { UNASKED_MAX = 1000 }; /* more are cancelled only with --yes */
 
 struct sweep {
 	dw_tally tally;
 	int code;
+	bool cancels;
+	int signal_fd;
+	int signal;       /* the signal that has ended it; 0: none */
+	sigset_t signals; /* the signal mask before open_signals() */
 };
 
 static void swept(dw *d, const dw_tally *tally, void *user)
@@ -27,22 +42,45 @@ static void swept(dw *d, const dw_tally *tally, void *user)
 		sweep->code = complain(
 		    exit_of(tally->failed_status), "%" PRIu64 " timers failed, the first is %s: %s",
 		    tally->failed, tally->failed_id, dw_strerror(tally->failed_status));
+	if (sweep->signal)
+		return; /* dw_close() has ended it */
 	if (tally->status != DW_OK)
 		sweep->code = complain(exit_of(tally->status), "%s", dw_strerror(tally->status));
 	else if (tally->late > 0 && sweep->code == EXIT_DONE)
 		sweep->code = EXIT_LATE;
 }
 
-/* walk counts or cancels, and waits until that is over. An exit code. */
+/* interrupt takes the signal and restores the signal mask. If the store is slow, the next signal
+ * ends the process. */
+static void interrupt(struct sweep *sweep)
+{
+	struct signalfd_siginfo signal;
+
+	if (read(sweep->signal_fd, &signal, sizeof signal) == (ssize_t)sizeof signal)
+		sweep->signal = (int)signal.ssi_signo;
+	(void)sigprocmask(SIG_SETMASK, &sweep->signals, NULL); /* cannot fail for this set */
+}
+
+/* walk counts or cancels, and waits until that is over, or a signal comes. An exit code. */
 static int walk(dw *d, const dw_select *select, bool cancels, struct sweep *sweep)
 {
+	struct pollfd fds[] = {{.fd = dw_fd(d), .events = POLLIN},
+			       {.fd = sweep->signal_fd, .events = POLLIN}};
 	int status = (cancels ? dw_cancel_where : dw_count_where)(d, select, swept, sweep);
 
+	sweep->cancels = cancels;
 	sweep->code = EXIT_STORE;
 	if (status != DW_OK)
 		return complain(exit_of(status), "%s", why(d, status));
-	(void)session_wait(d); /* if it complains, the code stays EXIT_STORE */
-	return sweep->code;
+	while (!sweep->tally.over && !sweep->signal) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return complain(EXIT_FAILED, "cannot wait: %s", strerror(errno));
+		if (fds[0].revents)
+			(void)dw_turn(d); /* dw_turn() fails only inside a callback */
+		if (fds[1].revents)
+			interrupt(sweep);
+	}
+	return sweep->signal ? EXIT_FAILED : sweep->code;
 }
 
 static void print(const dw_tally *tally, bool json)
@@ -63,46 +101,69 @@ static void print(const dw_tally *tally, bool json)
 }
 
 /* is_allowed counts first, unless --yes is given. An exit code. */
-static int is_allowed(dw *d, const struct options *options, const dw_select *select)
+static int is_allowed(dw *d, const struct options *options, const dw_select *select,
+		      struct sweep *sweep)
 {
-	struct sweep sweep = {0};
 	int code;
 
 	if (options->value[OPT_YES])
 		return EXIT_DONE;
-	code = walk(d, select, false, &sweep);
-	if (code == EXIT_DONE && sweep.tally.matched > UNASKED_MAX)
+	code = walk(d, select, false, sweep);
+	if (code == EXIT_DONE && sweep->tally.matched > UNASKED_MAX)
 		return complain(EXIT_USAGE,
 				"cancel: %" PRIu64
 				" timers match; write --yes to cancel more than %d",
-				sweep.tally.matched, UNASKED_MAX);
+				sweep->tally.matched, UNASKED_MAX);
+	sweep->tally = (dw_tally){0};
 	return code;
 }
 
-static int cancel_selected(dw *d, const struct options *options, const dw_select *select)
+static int cancel_selected(dw *d, const struct options *options, const dw_select *select,
+			   struct sweep *sweep)
 {
 	bool json = options->value[OPT_JSON] != NULL;
-	struct sweep sweep = {0};
 	int code;
 
 	if (options->value[OPT_DRY_RUN]) {
-		code = walk(d, select, false, &sweep);
+		code = walk(d, select, false, sweep);
 		if (code == EXIT_DONE)
 			(void)printf(json ? "{\"matched\":%" PRIu64 "}\n"
 					  : "would cancel %" PRIu64 "\n",
-				     sweep.tally.matched); /* session_close() checks */
+				     sweep->tally.matched); /* session_close() checks */
 		return code;
 	}
-	code = is_allowed(d, options, select);
+	code = is_allowed(d, options, select, sweep);
 	if (code != EXIT_DONE)
 		return code;
-	code = walk(d, select, true, &sweep);
-	print(&sweep.tally, json);
+	code = walk(d, select, true, sweep);
+	if (!sweep->signal)
+		print(&sweep->tally, json);
 	return code;
+}
+
+/* end_interrupted closes the handle, which waits for the answers, and says how far it came. */
+static void end_interrupted(dw *d, const struct options *options, struct sweep *sweep)
+{
+	(void)dw_close(d, SESSION_PATIENCE); /* what is not answered is not counted */
+	if (sweep->cancels)
+		print(&sweep->tally, options->value[OPT_JSON] != NULL);
+	(void)session_flush(); /* the signal decides the exit code */
+	(void)complain(EXIT_FAILED, sweep->cancels
+					? "interrupted: run it again to cancel the rest"
+					: "interrupted while counting: nothing is cancelled");
+}
+
+/* open_signals: before the library starts threads, which would take the signals. */
+static bool open_signals(struct sweep *sweep)
+{
+	(void)sigprocmask(SIG_SETMASK, NULL, &sweep->signals); /* only reads */
+	sweep->signal_fd = signals_open(SIGHUP, 0);
+	return sweep->signal_fd >= 0;
 }
 
 int cancel_where(const struct options *options)
 {
+	struct sweep sweep = {0};
 	dw_select select;
 	dw *d;
 	int code = select_of_options(options, "cancel", &select);
@@ -111,7 +172,16 @@ int cancel_where(const struct options *options)
 		code =
 		    complain(EXIT_USAGE, "cancel: --journal is for ids: only Redis can say which "
 					 "timers match");
+	if (code == EXIT_DONE && !open_signals(&sweep))
+		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	if (code == EXIT_DONE)
 		code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
-	return code == EXIT_DONE ? session_close(d, cancel_selected(d, options, &select)) : code;
+	if (code != EXIT_DONE)
+		return code;
+	code = cancel_selected(d, options, &select, &sweep);
+	if (!sweep.signal)
+		return session_close(d, code);
+	end_interrupted(d, options, &sweep);
+	(void)raise(sweep.signal); /* so that a loop in the calling shell ends too */
+	return code;
 }
