@@ -89,7 +89,7 @@ _durawheel_ask()
 		[[ ! $COMP_LINE =~ [[:space:]]$option[[:space:]=]+([^[:space:]]+) ]] ||
 			store+=("$option" "${BASH_REMATCH[1]}")
 	done
-	timeout "${_durawheel_patience:-0.1}" "${COMP_WORDS[0]}" "$@" --json "${store[@]}" \
+	timeout -s KILL "${_durawheel_patience:-0.1}" "${COMP_WORDS[0]}" "$@" --json "${store[@]}" \
 		</dev/null 2>/dev/null
 }
 
@@ -109,7 +109,7 @@ _durawheel_offer()
 # _durawheel_of_store COMMAND: offers topics and ids of the store. False: none are meant here.
 _durawheel_of_store()
 {
-	local line=${COMP_LINE-} words word before
+	local line=${COMP_LINE-} words word before timers
 	line=${line:0:${COMP_POINT-0}}
 	[[ $line != *[[:space:]] ]] || line+=x # read drops an empty last word
 	read -ra words <<<"$line"
@@ -120,9 +120,11 @@ _durawheel_of_store()
 	[[ $word != [-\"\']* && $word != *\\* ]] || return 1
 	case $1,$before in
 	*,--topic | 'topic '*,[!-]*)
+		# Both at once: together they may take 100 ms.
 		_durawheel_offer topic "$word" < <(
+			exec {timers}< <(_durawheel_ask list --limit 100)
 			_durawheel_ask topic list
-			_durawheel_ask list --limit 100
+			cat <&"$timers"
 		)
 		;;
 	*,--prefix | cancel,[!-]* | move,[!-]* | show,[!-]* | when,[!-]*)
@@ -134,6 +136,17 @@ _durawheel_of_store()
 		;;
 	*) return 1 ;;
 	esac
+}
+
+# _durawheel_stores WORD: offers files that may be a store, without those that SQLite and durawheel
+# keep beside one.
+_durawheel_stores()
+{
+	local name
+	while IFS= read -r name; do
+		[[ $name =~ -(reserve|wal|shm|journal)$ ]] || COMPREPLY+=("$name")
+	done < <(compgen -f -- "$1")
+	compopt -o filenames 2>/dev/null
 }
 
 _durawheel()
@@ -183,8 +196,7 @@ _durawheel()
 	# A ':' divides words: complete the file of --store sqlite:FILE.
 	if [[ $word == : || $before == : ]]; then
 		[[ $word != : ]] || word=
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
-		compopt -o filenames 2>/dev/null
+		_durawheel_stores "$word"
 		return
 	fi
 	case $command in

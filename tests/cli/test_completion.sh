@@ -77,6 +77,26 @@ test_completion_asks_the_store_of_the_line() {
 	is_counted out 100
 }
 
+# A topic is asked for twice, at the same time, so both together wait no longer than one.
+test_completion_does_not_wait_for_a_store_that_hangs() {
+	local line='durawheel cancel --topic ' begin end
+	on_redis
+	kill -STOP "$redis_pid"
+	begin=$EPOCHREALTIME
+	bash --norc --noprofile -c '
+		source "$1"
+		_durawheel_patience=2
+		COMP_LINE=$2 COMP_POINT=${#2} COMP_WORDS=($2 "") COMP_CWORD=3
+		_durawheel
+		echo "${#COMPREPLY[@]}"
+	' bash "$here/../../src/cli/durawheel.bash" "$line" >out 2>err
+	end=$EPOCHREALTIME
+	kill -CONT "$redis_pid"
+	prints 0
+	is_counted err 0
+	((${end/./} - ${begin/./} < 3900000)) || fail "$begin to $end"
+}
+
 test_completion_is_registered() {
 	bash --norc --noprofile -c 'source "$1" && complete -p durawheel' bash \
 		"$here/../../src/cli/durawheel.bash" >out
@@ -143,6 +163,11 @@ redis://
 unix://'
 	offers --store sqlite : timers.d
 	prints timers.db
+	touch timers.db-reserve timers.db-wal timers.db-shm
+	offers list --store sqlite : timers.d # what is kept beside a store is none
+	prints timers.db
+	offers list --store = sqlite : ti
+	printf '%s\n' timers.db timers.ndjson | prints_lines
 	offers run --exec ech
 	grep -qx echo out
 	for option in --topic --id --in --at; do
