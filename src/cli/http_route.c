@@ -148,7 +148,20 @@ static const char *namespace_health(const json_t *status)
 	return NULL;
 }
 
-/* reply_ready: a standby is ready, because it does what it should. */
+/* reply_standby: a standby is ready, because it does what it should. The owner is that of the last
+ * answer of the store. */
+static struct http_reply reply_standby(const struct ask *ask)
+{
+	const char *owner = json_string_value(json_object_get(ask->value, "owner"));
+	char words[DW_MESSAGE_SIZE];
+
+	if (ask->status != DW_OK || !owner || !*owner)
+		return reply_text(200, "standby: asks for the store");
+	(void)snprintf(words, sizeof words, "standby: waits for the store of %s",
+		       owner); /* cut if long */
+	return reply_text(200, words);
+}
+
 static struct http_reply reply_ready(const struct ask *ask, const dw *owner)
 {
 	char message[DW_MESSAGE_SIZE];
@@ -157,9 +170,9 @@ static struct http_reply reply_ready(const struct ask *ask, const dw *owner)
 
 	if (owner) {
 		status = dw_health(owner, message);
-		if (status == DW_OK || status == DW_EOWNED)
-			return reply_text(200, status == DW_OK ? "ready" : "standby");
-		return reply_text(503, message);
+		if (status == DW_EOWNED)
+			return reply_standby(ask);
+		return status == DW_OK ? reply_text(200, "ready") : reply_text(503, message);
 	}
 	if (ask->status != DW_OK)
 		return reply_text(503, dw_strerror(ask->status));
@@ -170,10 +183,11 @@ static struct http_reply reply_ready(const struct ask *ask, const dw *owner)
 static struct http_reply reply_health(const dw *owner)
 {
 	char message[DW_MESSAGE_SIZE];
+	int status = owner ? dw_health(owner, message) : DW_OK;
 
-	if (owner && dw_health(owner, message) == DW_ETIMEOUT)
+	if (status == DW_ETIMEOUT)
 		return reply_text(503, message);
-	return reply_text(200, "ok");
+	return reply_text(200, status == DW_EOWNED ? "ok, standby" : "ok");
 }
 
 /* reply_copy replies with a copy of our own text. */

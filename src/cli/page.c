@@ -122,11 +122,14 @@ static void put_banner(struct html *html, const struct web_page *page)
 		html_format(html, ", %s", since);
 		html_format(html, ". Its numbers are %lld s old.",
 			    (page->now - page_integer(page->store, "owner_seen")) / DW_SECONDS(1));
-		html_put(html, page->stands_by ? " This process stands by." : "");
 	} else {
 		html_put(html, "Timers stay in the store until an owner runs: <code>durawheel "
 			       "run</code>, or your program.");
 	}
+	if (page->store && page->stands_by)
+		html_put(html, *owner ? " This process is a standby: it waits for the store, and "
+					"takes over when this owner is gone."
+				      : " This process is a standby, and asks for the store.");
 	html_put(html, "</p>\n");
 }
 

@@ -91,7 +91,13 @@ def test_owner_and_standby_show_themselves(place):
     owner = Server(place, *ANY, command="run")
     await_that(lambda: owner.ask("/readyz").body == b"ready\n", "ready")
     standby = Server(place, "--standby", *ANY, command="run")
-    await_that(lambda: standby.ask("/readyz").body == b"standby\n", "standby")
+    words = "standby: waits for the store of %s\n" % place.json("stats")[0]["owner"]
+    assert ", pid %d, " % owner.process.child.pid in words, words
+    await_that(lambda: standby.ask("/readyz").body == words.encode(), words)
+    assert standby.get("/healthz").body == b"ok, standby\n"
+    assert owner.get("/healthz").body == b"ok\n"
+    assert b"This process is a standby: it waits for the store" in standby.get("/").body
+    assert b"standby" not in owner.get("/").body
     for server in owner, standby:
         await_that(lambda: b'durawheel_timers{topic="mail",state="pending"} 3\n' in
                    server.get("/metrics").body, "metrics")
