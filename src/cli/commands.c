@@ -12,8 +12,7 @@
 
 static const char help_of_run[] =
     "  {\"id\",\"topic\",\"due\",\"fired\",\"attempt\",\"data\"}    times in us since 1970;\n"
-    "                    data_base64 if it is not UTF-8; of a rule also occurrence,\n"
-    "                    missed. The line settles the timer.\n"
+    "                    data_base64 if not UTF-8; of a rule occurrence and missed\n"
     "  --topic T         only these topics; the others wait\n"
     "  --exec CMD        run /bin/sh -c CMD for each: data on stdin, DW_ID, DW_TOPIC,\n"
     "                    DW_DUE, DW_ATTEMPT (DW_OCCURRENCE, DW_MISSED) set. Exit 0:\n"
@@ -112,7 +111,7 @@ const struct command commands[] = {
     },
     {
 	.name = "run",
-	.summary = "owns the store and fires: a line for each timer that is due",
+	.summary = "owns the store: prints and settles each timer that is due",
 	.synopsis = "[--topic T]... [--exec CMD | --config FILE] [OPTION]...",
 	.help = help_of_run,
 	.example = "durawheel run --topic mail --exec 'sendmail -t' --timeout 1m",
