@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "engine/batches.h"
 #include "engine/core.h"
 #include "engine/damaged.h"
 #include "engine/messages.h"
@@ -144,6 +145,8 @@ static void answered(struct engine *engine, dw_op *op)
 	head = index_find(&engine->timers.index, op->id);
 	assert(head && head->busy);
 	head->busy = head->judging = false;
+	if (head->claiming)
+		batches_claimed(engine, head);
 	if (answers_failed(op->status) && engine->trouble.declared)
 		calls_fail(engine, head); /* the store is away, so they would also fail */
 	if (op->kind == DW_OP_PUT)

@@ -6,6 +6,9 @@
 #include "engine/core.h"
 #include "engine/workers.h"
 
+/* A batch that waits for claims looks again; the last answer starts it before. */
+#define CLAIMS_LOOK DW_MILLISECONDS(100)
+
 /* ---- Which timers are in it ---------------------------------------------------------------- */
 
 /* leave_out takes a gathered timer out of the batch if it may not start now. */
@@ -141,6 +144,16 @@ static uint32_t wait_until(struct engine *engine, struct timer *timer, dw_usec a
 	return 1;
 }
 
+void batches_claimed(struct engine *engine, struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+	dw_usec now = engine_now(engine);
+
+	topic_claimed(timer);
+	if (topic->claiming_count == 0 && topic->gathered && now >= end_of_wait(topic->gathered))
+		(void)wait_until(engine, topic->gathered, now); /* for what is due in this turn */
+}
+
 uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
 {
 	struct topic *topic = timer->topic;
@@ -149,6 +162,8 @@ uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, 
 
 	if (!is_full(topic) && now < end_of_wait(timer))
 		return wait_until(engine, timer, end_of_wait(timer));
+	if (!is_full(topic) && topic->claiming_count > 0)
+		return wait_until(engine, timer, usec_add(now, CLAIMS_LOOK));
 	if (topic->handler.on_worker && !from_work) {
 		timer_await_worker(engine, timer, last);
 		return 0;

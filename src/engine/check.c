@@ -24,7 +24,8 @@ enum rule {
 struct sums {
 	const struct engine *engine;
 	uint64_t timers, claimed, held, waiting, busy, calls;
-	uint64_t in_claim, in_fire, in_work, running, gathered, unscheduled, suspended;
+	uint64_t in_claim, in_fire, in_work, running, gathered, claiming;
+	uint64_t unscheduled, suspended;
 	int broken;
 };
 
@@ -121,6 +122,7 @@ static void look_at(struct timer *timer, void *user)
 	sums->in_work += timer->place == PLACE_WORK;
 	sums->running += timer->state == TIMER_FIRING && timer->on_worker;
 	sums->gathered += timer->gathered;
+	sums->claiming += timer->claiming;
 	sums->unscheduled += timer->place == PLACE_UNSCHEDULED;
 	sums->suspended += timer->place == PLACE_SUSPENDED;
 	for (const struct call *call = timer->calls; call; call = call->next)
@@ -139,7 +141,7 @@ static bool list_counts(const struct timer_list *list, uint64_t expected)
 
 struct topic_sums {
 	uint64_t timers, topics; /* timers that wait; topics that have such timers */
-	uint64_t gathered;
+	uint64_t gathered, claiming;
 	bool broken;
 };
 
@@ -176,6 +178,7 @@ static void look_at_topic(struct topic *topic, void *user)
 	sums->topics +=
 	    count > 0 && !topic->is_full && !(topic->settings.paused & DW_PAUSE_DELIVERY);
 	sums->gathered += count_gathered(topic, &sums->broken);
+	sums->claiming += topic->claiming_count;
 }
 
 /* check_topics: the list has all topics with waiting timers, those with handlers first. */
@@ -192,7 +195,7 @@ static int check_topics(const struct engine *engine, const struct sums *sums)
 		    (topic->prev && topic_is_served(topic) && !topic_is_served(topic->prev)))
 			return RULE_TOPICS;
 	}
-	if (found.gathered != sums->gathered)
+	if (found.gathered != sums->gathered || found.claiming != sums->claiming)
 		return RULE_BATCH;
 	return !found.broken && found.timers == sums->waiting && found.topics == count
 		   ? 0

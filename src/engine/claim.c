@@ -33,6 +33,15 @@ static dw_op *claim_op(struct engine *engine, struct timer *timer)
 	return op;
 }
 
+/* send_claim: a batch of the topic waits for the claims of timers that are due. */
+static void send_claim(struct engine *engine, struct timer *timer)
+{
+	urgent_send(engine, timer, claim_op(engine, timer));
+	if (timer->busy && timer->topic->handler.fire_batch &&
+	    timer->head.due <= engine_now(engine))
+		topic_claims(timer);
+}
+
 /* await_handler lets the timer wait until its topic has a handler. */
 static void await_handler(struct engine *engine, struct timer *timer)
 {
@@ -75,7 +84,7 @@ bool claim_next(struct engine *engine, dw_usec until)
 	if (timer->topic->is_full || !topic_handler(&engine->topics, timer->topic))
 		await_handler(engine, timer);
 	else if (!occurrence_must_wait(engine, timer))
-		urgent_send(engine, timer, claim_op(engine, timer));
+		send_claim(engine, timer);
 	return true;
 }
 
@@ -86,7 +95,7 @@ static void claim_one(struct engine *engine, struct topic *topic)
 
 	timer_disarm(engine, timer);
 	if (!cut_off_holds(engine, timer) && !occurrence_must_wait(engine, timer))
-		urgent_send(engine, timer, claim_op(engine, timer));
+		send_claim(engine, timer);
 }
 
 void claim_full(struct engine *engine)

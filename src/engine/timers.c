@@ -101,6 +101,7 @@ void timer_release(struct engine *engine, struct timer *timer)
 	assert(!timer->calls);
 	timer_disarm(engine, timer);
 	timer_set_state(engine, timer, TIMER_ABSENT);
+	topic_claimed(timer);
 	if (timer->topic) {
 		timer->topic->timer_count--;
 		topics_drop(&engine->topics, timer->topic);
@@ -249,6 +250,7 @@ struct call *timer_replace(struct engine *engine, struct timer *old, struct time
 	index_replace(&engine->timers.index, old, fresh);
 	fresh->calls = old->calls;
 	fresh->busy = old->busy;
+	topic_claimed(old);
 	old->calls = NULL;
 	old->busy = false;
 	old->settling = NULL;

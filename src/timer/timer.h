@@ -79,6 +79,7 @@ struct timer {
 	bool no_retry;    /* cancelled during its delivery: a DW_RETRY is dropped */
 	bool purged;      /* a purge has deleted it in the store; its delivery still ends */
 	bool provisional; /* the journal has given the generation, and Redis may have another one */
+	bool claiming;    /* its topic counts it: due, and its claim is under way */
 	bool gathered;    /* waits for a batch: in its topic's list, and in FIRE or WORK */
 	bool on_worker;   /* FIRING: a worker runs the handler, not this thread */
 	bool recurs;      /* it has a rule */

@@ -264,6 +264,19 @@ void topic_gather(struct timer *timer)
 	topic->gathered_count++;
 }
 
+void topic_claims(struct timer *timer)
+{
+	timer->topic->claiming_count += !timer->claiming;
+	timer->claiming = true;
+}
+
+void topic_claimed(struct timer *timer)
+{
+	if (timer->claiming)
+		timer->topic->claiming_count--;
+	timer->claiming = false;
+}
+
 void topic_ungather(struct timer *timer)
 {
 	struct topic *topic = timer->topic;

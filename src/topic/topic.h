@@ -43,7 +43,8 @@ struct topic {
 	struct timer *gathered; /* due, for the next batch; in the order of (deadline, insertion) */
 	struct timer *gathered_last;
 	uint32_t gathered_count;
-	uint64_t recheck; /* so many from the front may not be due: the clock was set back */
+	uint32_t claiming_count; /* timers for the next batch whose claims are under way */
+	uint64_t recheck;        /* so many from the front may not be due: the clock was set back */
 	char name[DW_TOPIC_MAX + 1];
 };
 
@@ -126,6 +127,11 @@ void topic_unwait(struct topics *, struct timer *);
 /* topic_gather adds a timer to those of the next batch; topic_ungather takes it out. */
 void topic_gather(struct timer *);
 void topic_ungather(struct timer *);
+
+/* topic_claims counts a timer that is due, and whose claim is under way; topic_claimed ends that,
+ * if it was counted. */
+void topic_claims(struct timer *);
+void topic_claimed(struct timer *);
 
 /* topic_fill notes that the topic's queue is full, until a steady time that is later than that of
  * every other topic; topic_unfill that it may have room again. */

@@ -1,5 +1,5 @@
-# Queues on Redis, into which other programs write.
-# shellcheck shell=bash disable=SC2154,SC2034
+# Queues on Redis, into which other programs write; and batches.
+# shellcheck shell=bash disable=SC2154,SC2034,SC2016
 
 # Another program deletes a queue's stream, or makes it without its group.
 test_redis_queue_without_its_group() {
@@ -91,5 +91,19 @@ test_redis_queue_of_a_wrong_type() {
 		grep -qF "\"id\":\"$key\"" out
 		stop_owner
 		! grep -q 'store failed' log || fail "the owner tells $(cat log)"
+	done
+}
+
+# The claims of one topic are answered one after the other. Those that are due at once fill batches
+# all the same.
+test_redis_batch_waits_for_claims() {
+	on_redis
+	for run in {1..20}; do
+		add_due 200
+		rm -f counts
+		expect 0 durawheel run --batch 50 --until-idle --exec \
+			'cat >/dev/null; echo "$DW_COUNT" >>counts'
+		[ "$(sort counts | uniq -c | tr -s ' ')" = ' 4 50' ] ||
+			fail "the commands of run $run got $(tr '\n' ' ' <counts)"
 	done
 }

@@ -374,6 +374,90 @@ static void lost_ownership_drops_what_has_gathered(void **state)
 	leased_end(&leased);
 }
 
+/* next_claim: the first claim that was kept. Other operations are carried out. */
+static dw_op *next_claim(struct leased *leased)
+{
+	dw_store *inner = leased->harness->store;
+	dw_op *op = op_queue_pop(&leased->kept);
+
+	while (op->kind != DW_OP_CLAIM) {
+		inner->type->submit(inner, op);
+		op = op_queue_pop(&leased->kept);
+	}
+	return op;
+}
+
+static void answer_first(struct leased *leased)
+{
+	dw_store *inner = leased->harness->store;
+
+	inner->type->submit(inner, next_claim(leased));
+	leased->harness->woken = 1;
+	harness_turn(leased->harness);
+	assert_int_equal(engine_check(leased->harness->engine), 0);
+}
+
+/* keep_claims: so many timers, from a on, are due, and their claims are not answered. */
+static void keep_claims(struct leased *leased, int count)
+{
+	struct harness *h = leased->harness;
+
+	for (int i = 0; i < count; i++) {
+		char id[2] = {(char)('a' + i), '\0'};
+
+		(void)harness_put(h, id, DW_MINUTES(1) + i);
+	}
+	harness_turn(h);
+	leased->keeps = true;
+	harness_jump(h, DW_HOURS(1));
+	assert_int_equal(leased->asked[DW_OP_CLAIM], count);
+}
+
+/* Timers that are due, and whose claims are answered one after the other, are one batch. */
+static void short_batch_waits_for_claims_under_way(void **state)
+{
+	struct leased leased;
+	struct harness *h = batches_begin(leased_begin(&leased), 0, 0);
+
+	(void)state;
+	keep_claims(&leased, 7);
+	for (int i = 0; i < 3; i++)
+		answer_first(&leased);
+	batches_pass(h, DW_SECONDS(1));
+	assert_string_equal(batches.calls, "");
+	answer_first(&leased);
+	assert_string_equal(batches.calls, "abcd|"); /* it is full */
+	answer_first(&leased);
+	assert_string_equal(batches.calls, "abcd|");
+	leased_say(&leased, next_claim(&leased), DW_ESTORE);
+	harness_turn(h);
+	assert_string_equal(batches.calls, "abcd|");
+	answer_first(&leased);
+	assert_string_equal(batches.calls, "abcd|eg|");
+	leased_speak(&leased);
+	batches_pass(h, DW_SECONDS(10));
+	assert_string_equal(batches.calls, "abcd|eg|f|");
+	leased_end(&leased);
+}
+
+/* A timer that is cancelled while its claim is under way holds nothing up. */
+static void cancelled_claim_holds_no_batch_up(void **state)
+{
+	struct leased leased;
+	struct harness *h = batches_begin(leased_begin(&leased), 0, 0);
+
+	(void)state;
+	keep_claims(&leased, 3);
+	answer_first(&leased);
+	answer_first(&leased);
+	leased_tell(&leased, "c", (dw_head){.generation = 99}, true);
+	harness_turn(h);
+	leased_speak(&leased);
+	batches_pass(h, DW_SECONDS(1));
+	assert_memory_equal(batches.calls, "ab", 2);
+	leased_end(&leased);
+}
+
 /* ---- Arguments ----------------------------------------------------------------------------- */
 
 static void wrong_options_are_refused_in_words(void **state)
@@ -441,6 +525,8 @@ int main(void)
 	    cmocka_unit_test(paused_handle_starts_no_batch),
 	    cmocka_unit_test(closing_starts_no_batch_and_gives_the_claims_back),
 	    cmocka_unit_test(lease_that_ends_holds_the_batch_up),
+	    cmocka_unit_test(short_batch_waits_for_claims_under_way),
+	    cmocka_unit_test(cancelled_claim_holds_no_batch_up),
 	    cmocka_unit_test(lost_ownership_drops_what_has_gathered),
 	    cmocka_unit_test(wrong_options_are_refused_in_words),
 	    cmocka_unit_test(default_batch_has_128_timers),
