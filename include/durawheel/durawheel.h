@@ -149,9 +149,8 @@ typedef enum dw_event_kind {
 	DW_EVENT_SLOW_HANDLER = 23,
 	/* Occurrences of a recurring timer were missed and left out; count, at most 10,000. */
 	DW_EVENT_MISSED = 24,
-	/* The zone of recurring timers is not known on this machine. They are kept, and tried again
-	 * each hour. Told once for a zone when the timers are loaded (count = how many; id is one of
-	 * them), and for each timer when it is due. */
+	/* The zone of recurring timers is not known here. They wait, and are tried again each hour.
+	 * Told once a zone after loading (count; id: one of them), and when each is due. */
 	DW_EVENT_ZONE = 25
 } dw_event_kind;
 

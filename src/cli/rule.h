@@ -22,8 +22,8 @@ bool rule_is_given(const struct options *);
  * Free it with dw_rule_free(). EXIT_DONE, or complains. */
 int rule_of_info(const dw_info *, const char *command, dw_rule **ret_rule);
 
-/* rule_of_options reads the rule and checks it; command is for messages. EXIT_DONE, or complains. Call rule_words_free() in both cases; *ret_words starts as zero.
- * */
+/* rule_of_options reads the rule and checks it; command is for messages. EXIT_DONE, or complains.
+ * Call rule_words_free() in both cases; *ret_words starts as zero. */
 int rule_of_options(const struct options *, const char *command, struct rule_words *ret_words);
 void rule_words_free(struct rule_words *);
 

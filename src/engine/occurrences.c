@@ -256,8 +256,8 @@ bool occurrence_must_wait(struct engine *engine, struct timer *timer)
 	return true;
 }
 
-/* give_back takes the claim back of a timer whose zone has become unknown since. Its deadline stays,
- * so that the next owner tries it at once. */
+/* give_back takes back the claim of a timer whose zone has become unknown since. Its deadline
+ * stays, so that the next owner tries it at once. */
 static void give_back(struct engine *engine, struct timer *timer)
 {
 	timer->verdict = DW_RETRY;

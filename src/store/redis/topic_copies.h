@@ -25,8 +25,8 @@ struct topic_copies {
 
 #define COPIES_KEY_SIZE 96
 
-/* copies_add_key adds the name of the key of a shard's settings. key: room for it, until the command
- * is sent; so also below. copies_ask makes the command that reads the settings. */
+/* copies_add_key adds the name of the key of a shard's settings. key: room for it, until the
+ * command is sent; so also below. copies_ask makes the command that reads the settings. */
 void copies_add_key(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
 void copies_ask(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
 
