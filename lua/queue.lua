@@ -1,5 +1,11 @@
--- The parts that the scripts of queue/ share, behind common.lua: what other programs may have done
--- to a queue.
+-- The parts that the scripts of queue/ share, behind common.lua: the settings of a topic, and what
+-- other programs may have done to its queue.
+
+-- setting: a number in the text of a topic's settings, which begins with a blank; 0 is the default.
+local function setting(text, word, default)
+	local value = tonumber(string.match(text, ' ' .. word .. '=(-?%d+)')) or 0
+	return value == 0 and default or value
+end
 
 -- wrong_type: an answer that names the first of these keys of a queue that another program has made
 -- with another type; nil: there is none.

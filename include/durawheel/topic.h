@@ -125,6 +125,12 @@ typedef struct dw_topic_info {
  * settings. If a topic stops being a queue, its messages stay: they can still be taken. */
 DW_API int dw_topic_set(dw *, const char *topic, const dw_topic_settings *, dw_done_fn, void *user);
 
+/* dw_topic_change changes only what differs between `from`, the settings that were read with
+ * dw_topic_list(), and `to`, which must be valid as a whole. So of two processes that change
+ * different settings at one time, none undoes what the other one does. */
+DW_API int dw_topic_change(dw *, const char *topic, const dw_topic_settings *from,
+			   const dw_topic_settings *to, dw_done_fn, void *user);
+
 /* dw_topic_pause changes only `paused`, 0 to go on. Timers that come due meanwhile wait in the
  * store, and anybody may cancel them. Handlers that run go on. */
 DW_API int dw_topic_pause(dw *, const char *topic, unsigned paused, dw_done_fn, void *user);

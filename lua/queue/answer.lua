@@ -17,12 +17,7 @@ local verdict, back, random = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local text = ' ' .. (call('HGET', TOPICS, ARGV[1]) or '') .. ' '
 local answer, present = {'OK'}, time_us()
 
-local function setting(word, default)
-	local value = tonumber(string.match(text, ' ' .. word .. '=(-?%d+)')) or 0
-	return value == 0 and default or value
-end
-
-local most = setting('retries', 16)
+local most = setting(text, 'retries', 16)
 most = most == WORD - 1 and 0 or most -- no retries
 
 -- is_held: does somebody hold the message by this delivery? A group's XPENDING fails without the
@@ -52,8 +47,8 @@ end
 
 -- delay: as settings_retry_delay() in src/topic/settings.c.
 local function delay(retries)
-	local wait, longest = setting('first', 1000000), setting('longest', 300000000)
-	local factor, jitter = setting('factor', 2), setting('jitter', 20)
+	local wait, longest = setting(text, 'first', 1000000), setting(text, 'longest', 300000000)
+	local factor, jitter = setting(text, 'factor', 2), setting(text, 'jitter', 20)
 	for _ = 1, retries do
 		if wait >= longest then
 			break

@@ -18,7 +18,7 @@ end
 local text = ' ' .. (call('HGET', TOPICS, topic) or '') .. ' '
 local queue = string.find(text, ' queue=1 ', 1, true)
 local closed = (tonumber(string.match(text, ' paused=(%d+)')) or 0) >= 2
-local most = tonumber(string.match(text, ' max=(%d+)')) or 100000
+local most = setting(text, 'max', 100000)
 local refuses = string.find(text, ' overflow=1 ', 1, true)
 local length = queue and call('XLEN', STREAM) + call('ZCARD', LATER) or 0
 local answer, added, at = {'OK'}, false, 3

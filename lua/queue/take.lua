@@ -28,7 +28,7 @@ if redis.pcall('XPENDING', STREAM, 'g').err then -- another program has made the
 end
 local present = time_us()
 local expire = tonumber(string.match(text, ' expire=(%d+)')) or 0
-local hide = tonumber(string.match(text, ' hide=(-?%d+)')) or 30000000
+local hide = setting(text, 'hide', 30000000)
 local once = hide < 0
 local hide_ms = math.floor(hide / 1000)
 

@@ -230,13 +230,13 @@ const struct command commands[] = {
     },
     {
 	.name = "topic set",
-	.summary = "makes or replaces the settings of a topic",
-	.synopsis = "TOPIC [--queue] [OPTION]...",
+	.summary = "makes or changes the settings of a topic",
+	.synopsis = "TOPIC [--queue|--no-queue] [OPTION]...",
 	.help = help_of_topic_set,
 	.example = "durawheel topic set game.x --queue --max 5000 --expire 3m",
-	.options =
-	    OPTIONS(OPT_QUEUE, OPT_MAX, OPT_OVERFLOW, OPT_EXPIRE, OPT_HIDE, OPT_RETRIES,
-		    OPT_BACKOFF, OPT_BACKOFF_MAX, OPT_FACTOR, OPT_JITTER, OPT_TIME_LIMIT, OPT_KEEP),
+	.options = OPTIONS(OPT_QUEUE, OPT_NO_QUEUE, OPT_MAX, OPT_OVERFLOW, OPT_EXPIRE, OPT_HIDE,
+			   OPT_RETRIES, OPT_BACKOFF, OPT_BACKOFF_MAX, OPT_FACTOR, OPT_JITTER,
+			   OPT_TIME_LIMIT, OPT_KEEP),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_topic_set,

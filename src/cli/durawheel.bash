@@ -22,7 +22,7 @@ _durawheel_options()
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
 	when) echo '--cron --every --zone --from --until --times --except --jitter --missed --missed-age --count --json' ;;
-	'topic set') echo '--queue --max --overflow --expire --hide --retries --backoff --backoff-max --factor --jitter --time-limit --keep' ;;
+	'topic set') echo '--queue --no-queue --max --overflow --expire --hide --retries --backoff --backoff-max --factor --jitter --time-limit --keep' ;;
 	'topic list' | 'topic show') echo '--json' ;;
 	'topic pause') echo '--intake' ;;
 	push) echo '--topic --id --data --data-file' ;;

@@ -17,6 +17,7 @@ static const char help_of_topic[] =
 
 static const char help_of_topic_set[] =
     "  --queue           timers that come due become messages; see push, take, work\n"
+    "  --no-queue        no longer; messages that are there can still be taken\n"
     "  --max N           messages in the queue at most (default: 100000)\n"
     "  --overflow O      drop-oldest (default), or refuse\n"
     "  --expire D        a message that was due so long ago is dropped\n"
@@ -30,7 +31,8 @@ static const char help_of_topic_set[] =
     "  --time-limit D    a handler on a worker that runs longer is retried\n"
     "  --keep D          keep the ends of its timers so long for show, at most 90d\n"
     "\n"
-    "It replaces all settings of the topic. They stay until topic drop.\n";
+    "What is not named stays as it is. 0 is the default again, but of --retries,\n"
+    "--jitter. Settings stay until topic drop.\n";
 
 static const char help_of_take[] =
     "  --topic T         the first of these topics that has a message\n"

@@ -57,6 +57,7 @@ static const struct option table[] = {
     {"missed-age", required_argument, NULL, LONG_OPTION + OPT_MISSED_AGE},
     {"recurring", no_argument, NULL, LONG_OPTION + OPT_RECURRING},
     {"queue", no_argument, NULL, LONG_OPTION + OPT_QUEUE},
+    {"no-queue", no_argument, NULL, LONG_OPTION + OPT_NO_QUEUE},
     {"max", required_argument, NULL, LONG_OPTION + OPT_MAX},
     {"overflow", required_argument, NULL, LONG_OPTION + OPT_OVERFLOW},
     {"expire", required_argument, NULL, LONG_OPTION + OPT_EXPIRE},

@@ -93,7 +93,8 @@ static int read_queue(const struct options *options, dw_topic_settings *settings
 	const char *hide = options->value[OPT_HIDE];
 	int code = number_of(options, OPT_MAX, "max", DW_QUEUE_MAX, &settings->max);
 
-	settings->queue = options->value[OPT_QUEUE] != NULL;
+	if (options->value[OPT_QUEUE])
+		settings->queue = 1;
 	if (code == EXIT_DONE && options->value[OPT_OVERFLOW])
 		code = read_overflow(options->value[OPT_OVERFLOW], &settings->overflow);
 	if (code == EXIT_DONE)
@@ -134,21 +135,82 @@ static int end_change(dw *d, struct topic_command *command, int status)
 	return session_close(d, command->code);
 }
 
+/* What topic set has found, and makes of it. */
+struct topic_change {
+	dw_topic_settings from, to;
+	int status; /* of the list */
+};
+
+static void settings_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	struct topic_change *change = user;
+
+	(void)d;
+	change->status = status;
+	if (status == DW_OK && count > 0 && topics->is_set)
+		change->from = topics->settings;
+	change->from.size = sizeof change->from;
+}
+
+/* leave_queue: the settings of its queue go, too. */
+static void leave_queue(dw_topic_settings *settings)
+{
+	settings->queue = 0;
+	settings->max = 0;
+	settings->overflow = DW_DROP_OLDEST;
+	settings->expire_us = 0;
+	settings->hide_us = 0;
+}
+
+/* read_change reads what the command line names, and leaves the rest. */
+static int read_change(const struct options *options, dw_topic_settings *settings)
+{
+	int code = EXIT_DONE;
+
+	if (options->value[OPT_NO_QUEUE] && options->value[OPT_QUEUE])
+		return complain(EXIT_USAGE, "topic set: write --queue or --no-queue");
+	if (options->value[OPT_NO_QUEUE])
+		leave_queue(settings);
+	code = read_times(options, settings);
+	return code == EXIT_DONE ? read_queue(options, settings) : code;
+}
+
+/* find_settings reads the settings that the topic has. */
+static int find_settings(dw *d, const char *topic, struct topic_change *change)
+{
+	int status = dw_topic_list(d, topic, settings_told, change);
+	int code;
+
+	if (status != DW_OK)
+		return complain(exit_of(status), "%s", why(d, status));
+	code = session_sync(d);
+	if (code == EXIT_DONE && change->status != DW_OK)
+		code = complain(exit_of(change->status), "%s", dw_strerror(change->status));
+	return code;
+}
+
 int command_topic_set(const struct options *options)
 {
 	struct topic_command command = {.code = EXIT_STORE};
-	dw_topic_settings settings = {.size = sizeof settings};
-	int code = read_times(options, &settings);
+	struct topic_change change = {.from = {.size = sizeof change.from}, .status = DW_ESTORE};
+	const char *topic = options->words[1];
 	dw *d;
+	int code;
 
-	if (code == EXIT_DONE)
-		code = read_queue(options, &settings);
+	change.to = change.from;
+	code = read_change(options, &change.to); /* a wrong word opens no store */
 	if (code == EXIT_DONE)
 		code = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
 	if (code != EXIT_DONE)
 		return code;
-	return end_change(d, &command,
-			  dw_topic_set(d, options->words[1], &settings, topic_changed, &command));
+	code = find_settings(d, topic, &change);
+	if (code != EXIT_DONE)
+		return session_close(d, code);
+	change.to = change.from;
+	(void)read_change(options, &change.to); /* read before */
+	return end_change(
+	    d, &command,
+	    dw_topic_change(d, topic, &change.from, &change.to, topic_changed, &command));
 }
 
 static int pause_topic(const struct options *options, unsigned paused)

@@ -311,6 +311,20 @@ int engine_topic_set(struct engine *engine, const char *topic, const dw_topic_se
 	return ask(engine, topic, done, &(struct change){DW_OP_TOPIC_SET, 0, text});
 }
 
+int engine_topic_change(struct engine *engine, const char *topic, const dw_topic_settings *from,
+			const dw_topic_settings *to, struct done done)
+{
+	char text[SETTINGS_TEXT_SIZE];
+	int status = settings_check(from, engine->events.error);
+
+	if (status == DW_OK)
+		status = settings_check(to, engine->events.error);
+	if (status != DW_OK)
+		return status;
+	(void)settings_write_changes(from, to, text);
+	return ask(engine, topic, done, &(struct change){DW_OP_TOPIC_SET, DW_OP_PART, text});
+}
+
 int engine_topic_pause(struct engine *engine, const char *topic, unsigned paused, struct done done)
 {
 	dw_topic_settings settings = {.size = sizeof settings, .paused = paused};

@@ -6,6 +6,8 @@
 #include "engine/engine.h"
 
 int engine_topic_set(struct engine *, const char *, const dw_topic_settings *, struct done);
+int engine_topic_change(struct engine *, const char *topic, const dw_topic_settings *from,
+			const dw_topic_settings *to, struct done);
 int engine_topic_pause(struct engine *, const char *topic, unsigned paused, struct done);
 int engine_topic_drop(struct engine *, const char *topic, struct done);
 int engine_topic_list(struct engine *, const char *name, dw_topic_fn, void *user);

@@ -13,6 +13,16 @@ int dw_topic_set(dw *d, const char *topic, const dw_topic_settings *settings, dw
 			       : status;
 }
 
+int dw_topic_change(dw *d, const char *topic, const dw_topic_settings *from,
+		    const dw_topic_settings *to, dw_done_fn done, void *user)
+{
+	int status = handle_admit(d);
+
+	return status == DW_OK ? engine_topic_change(d->engine, topic, from, to,
+						     (struct done){.fn = done, .user = user})
+			       : status;
+}
+
 int dw_topic_pause(dw *d, const char *topic, unsigned paused, dw_done_fn done, void *user)
 {
 	int status = handle_admit(d);

@@ -97,8 +97,9 @@ static void set(void *object, const struct settings_field *field, int64_t value)
 		memcpy(at, &number, sizeof number);
 }
 
-static size_t write_fields(const struct settings_field *fields, size_t count, const void *object,
-			   char *text)
+/* write_fields writes the fields that differ from those of `from`; NULL: that are not 0. */
+static size_t write_fields(const struct settings_field *fields, size_t count, const void *from,
+			   const void *object, char *text)
 {
 	size_t size = 0;
 
@@ -106,7 +107,7 @@ static size_t write_fields(const struct settings_field *fields, size_t count, co
 	for (size_t i = 0; i < count; i++) {
 		int64_t value = get(object, &fields[i]);
 
-		if (value != 0)
+		if (value != (from ? get(from, &fields[i]) : 0))
 			size += (size_t)snprintf(text + size, SETTINGS_TEXT_SIZE - size,
 						 "%s%s=%" PRId64, size ? " " : "", fields[i].word,
 						 value); /* always fits */
@@ -116,12 +117,18 @@ static size_t write_fields(const struct settings_field *fields, size_t count, co
 
 size_t settings_write(const dw_topic_settings *settings, char ret_text[SETTINGS_TEXT_SIZE])
 {
-	return write_fields(settings_fields, COUNT(settings_fields), settings, ret_text);
+	return write_fields(settings_fields, COUNT(settings_fields), NULL, settings, ret_text);
+}
+
+size_t settings_write_changes(const dw_topic_settings *from, const dw_topic_settings *to,
+			      char ret_text[SETTINGS_TEXT_SIZE])
+{
+	return write_fields(settings_fields, COUNT(settings_fields), from, to, ret_text);
 }
 
 size_t numbers_write(const dw_topic_info *info, char ret_text[SETTINGS_TEXT_SIZE])
 {
-	return write_fields(timer_fields, COUNT(timer_fields), info, ret_text);
+	return write_fields(timer_fields, COUNT(timer_fields), NULL, info, ret_text);
 }
 
 /* read_word sets the field of "word=123", if it is one of the fields. */

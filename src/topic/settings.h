@@ -20,6 +20,10 @@ int settings_check(const dw_topic_settings *, char *message);
 size_t settings_write(const dw_topic_settings *, char ret_text[SETTINGS_TEXT_SIZE]);
 size_t numbers_write(const dw_topic_info *, char ret_text[SETTINGS_TEXT_SIZE]);
 
+/* settings_write_changes writes what differs between the two, also if it is the default in `to`. */
+size_t settings_write_changes(const dw_topic_settings *from, const dw_topic_settings *to,
+			      char ret_text[SETTINGS_TEXT_SIZE]);
+
 /* settings_read sets the fields that the text names, and leaves the others. info_read does so with
  * numbers, too. */
 void settings_read(dw_topic_settings *, const char *text, size_t size);

@@ -61,6 +61,23 @@ test_redis_queue_with_damaged_messages() {
 	expect 0 durawheel push --topic g
 }
 
+# A setting that is the default again is 0 in the stored text.
+test_redis_queue_with_defaults_again() {
+	on_redis
+	expect 0 durawheel topic set g --queue --max 1 --hide 2s --retries 3
+	expect 0 durawheel topic set g --max 0 --hide 0
+	expect 0 durawheel topic show g --json
+	grep -q '"queue":true.*,"retries_max":3}' out
+	expect 0 durawheel push --topic g --id a
+	expect 0 durawheel push --topic g --id b
+	expect 0 durawheel take --topic g
+	is_counted out 2
+	expect 0 durawheel take --topic g # they are hidden
+	is_counted out 0
+	expect 0 durawheel topic set g --no-queue
+	expect 3 durawheel push --topic g --id c
+}
+
 # A key of a queue that another program has made holds up its own topic, and says so.
 test_redis_queue_of_a_wrong_type() {
 	local key

@@ -32,6 +32,29 @@ test_topic_keeps_its_settings() {
 	expect 3 durawheel topic show t
 }
 
+# What topic set does not name stays, also a pause.
+test_topic_set_changes_what_it_names() {
+	queue --max 7 --overflow refuse --expire 3m --hide 5s --keep 1h
+	expect 0 durawheel topic pause q --intake
+	expect 0 durawheel topic set q --retries 3
+	expect 0 durawheel topic show q --json
+	grep -q '"queue":true,"paused":"both"' out
+	grep -q '"retries_max":3,"max":7,"overflow":1,"expire_us":180000000,"hide_us":5000000,' out
+	expect 0 durawheel topic set q --max 0 --overflow drop-oldest --expire 0 --keep 0
+	expect 0 durawheel topic show q --json
+	grep -q '"retries_max":3,"hide_us":5000000}' out
+	expect 2 durawheel topic set q --queue --no-queue
+	says 'topic set: write --queue or --no-queue$'
+	expect 2 durawheel topic set q --no-queue --max 3
+	says 'set queue to 1$'
+	expect 0 durawheel topic set q --no-queue
+	expect 0 durawheel topic show q --json
+	grep -q '"queue":false,"paused":"both".*"retries_max":3}' out
+	expect 0 durawheel topic set q --queue
+	expect 0 durawheel topic resume q
+	expect 0 durawheel push --topic q
+}
+
 test_topic_refuses_bad_settings_in_words() {
 	expect 2 durawheel topic set t --retries 256
 	says 'write a number from 0 to 255$'
@@ -106,7 +129,7 @@ test_full_queue_refuses_or_drops() {
 	expect 0 durawheel push --topic q --id b
 	expect 6 durawheel push --topic q --id c
 	says 'q: its queue is full$'
-	queue --max 2
+	queue --max 2 --overflow drop-oldest
 	expect 0 durawheel push --topic q --id c
 	expect 0 durawheel take --topic q
 	[ "$(grep -o '"id":"."' out | tr -d '\n')" = '"id":"b""id":"c"' ]

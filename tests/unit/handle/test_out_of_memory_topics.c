@@ -104,11 +104,13 @@ static void work(dw *d, struct told *told)
 {
 	static const char *const topic = "q";
 	dw_topic_settings settings = {.size = sizeof settings, .queue = 1};
+	dw_topic_settings changed = {.size = sizeof changed, .queue = 1, .max = 5};
 	dw_timer message = {
 	    .size = sizeof message, .id = "m", .topic = "q", .data = "x", .data_size = 1};
 	dw_take_options take = {.size = sizeof take, .topics = &topic, .topic_count = 1, .max = 5};
 
 	count_call(told, dw_topic_set(d, "r", &settings, told_done, told));
+	count_call(told, dw_topic_change(d, "r", &settings, &changed, told_done, told));
 	count_call(told, dw_topic_pause(d, "q", 0, told_done, told));
 	count_call(told, dw_push(d, &message, 1, told_done, told));
 	turns(d);

@@ -303,6 +303,34 @@ static void late_verdict_is_a_retry(void **state)
 	end(&program);
 }
 
+/* Two programs read the same settings, and change different ones. */
+static void change_keeps_what_it_does_not_change(void **state)
+{
+	dw_topic_settings read = {.size = sizeof read, .queue = 1, .max = 5, .expire_us = 7};
+	dw_topic_settings first = read, second = read, wrong = read;
+	struct program program;
+
+	(void)state;
+	begin(&program);
+	set(&program, "q", read);
+	first.max = 9;
+	second.expire_us = 0;
+	second.retries_max = 3;
+	wrong.queue = 0;
+	assert_int_equal(dw_topic_change(program.d, "q", &read, &first, done, &program), DW_OK);
+	assert_int_equal(dw_topic_change(program.d, "q", &read, &second, done, &program), DW_OK);
+	assert_int_equal(dw_topic_change(program.d, "q", &read, &wrong, done, &program), DW_EINVAL);
+	assert_non_null(strstr(dw_last_error(program.d), "set queue to 1"));
+	pass(&program, 0);
+	assert_int_equal(dw_topic_list(program.d, "q", listed, &program), DW_OK);
+	pass(&program, 0);
+	assert_int_equal(program.info.settings.queue, 1);
+	assert_int_equal(program.info.settings.max, 9);
+	assert_int_equal(program.info.settings.expire_us, 0);
+	assert_int_equal(program.info.settings.retries_max, 3);
+	end(&program);
+}
+
 /* ---- Queues -------------------------------------------------------------------------------- */
 
 static int take(struct program *program, const char *topic, dw_usec wait)
@@ -522,6 +550,7 @@ int main(void)
 	    cmocka_unit_test(due_timer_becomes_a_message),
 	    cmocka_unit_test(handler_makes_room_for_a_queue),
 	    cmocka_unit_test(oldest_of_all_queues_comes_first),
+	    cmocka_unit_test(change_keeps_what_it_does_not_change),
 	    cmocka_unit_test(full_queue_holds_timers_back),
 	    cmocka_unit_test(full_queue_tries_one_timer),
 	    cmocka_unit_test(dead_message_is_a_dead_letter),
