@@ -51,10 +51,17 @@ class order_service
 	// pay pays an order, unless it is too late. Any thread.
 	void pay(const std::string &id)
 	{
-		timers_.cancel(id, [this](const durawheel::answer &order) {
-			say_(std::string(order.id) + (order.error ? ": money back" : ": paid"));
+		const std::string both[] = {id, "mail:" + id}; // the mail may have been sent
+
+		timers_.cancel_many(both, [this](const durawheel::answers &cancelled) {
+			auto order = cancelled[0];
+			bool late = order.error == DW_ENOENT || order.error == DW_ELATE;
+
+			say_(std::string(order.id) +
+			     (!order.error ? ": paid"
+			      : late       ? ": money back"
+					   : ": ask again, " + order.error.message()));
 		});
-		timers_.cancel("mail:" + id, [](const durawheel::answer &) {}); // or it was sent
 	}
 
 	durawheel::handle &timers()
