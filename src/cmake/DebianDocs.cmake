@@ -10,6 +10,9 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   file(MAKE_DIRECTORY ${doc})
   configure_file(${CMAKE_CURRENT_LIST_DIR}/../../LICENSE ${doc}/copyright COPYONLY)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/../../CHANGELOG.md ${doc}/changelog COPYONLY)
+  if(component STREQUAL dev) # who builds programs may not have the command's package
+    configure_file(${CMAKE_CURRENT_LIST_DIR}/../../README.md ${doc}/README.md COPYONLY)
+  endif()
   file(
     WRITE ${doc}/changelog.Debian
     "${name} (${version}) unstable; urgency=medium\n\n"

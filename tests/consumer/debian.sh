@@ -85,6 +85,7 @@ has libdurawheel-dev "${scripts[@]/#/doc/durawheel/}"
 mapfile -t scripts < <(cd "$root" && find lua -type f)
 has libdurawheel-dev "${scripts[@]/#/durawheel/}"
 has durawheel doc/durawheel/README.md
+has libdurawheel-dev doc/libdurawheel-dev/README.md
 for package in "$runtime" libdurawheel-dev durawheel; do
 	maintainer=$(dpkg-deb -f "$build/$package"_*.deb Maintainer)
 	[[ $maintainer == 'A Maintainer <a@example.org>' ]] || die "maintained by $maintainer"
@@ -125,6 +126,9 @@ cc hello.c "${flags[@]}" -o hello
 [[ $(LD_LIBRARY_PATH=$work/root/usr/$lib ./hello) == *'was not paid in time: cancelled' ]] ||
 	die "the first program"
 cc "$work/root/usr/share/doc/durawheel/examples/heartbeat.c" "${flags[@]}" -o heartbeat
+c++ -std=c++17 "$work/root/usr/share/doc/durawheel/examples/test_order_service.cpp" "${flags[@]}" \
+	-o orders
+LD_LIBRARY_PATH=$work/root/usr/$lib ./orders >out || die "the example in C++ says: $(cat out)"
 "$work/root/usr/bin/durawheel" --store sqlite:t.db add --topic t --id a --in 1h >out
 [[ $(cat out) == a ]] || die "the command says: $(cat out)"
 echo "packages: $(cd "$build" && echo ./*.deb)"
