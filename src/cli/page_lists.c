@@ -193,8 +193,8 @@ static void put_end(struct html *html, const struct web_page *page, const json_t
 	html_put(html, "<dl class=\"facts\">\n");
 	put_text_fact(html, "Id", page_string(end, "id"));
 	put_text_fact(html, "Topic", page_string(end, "topic"));
-	put_text_fact(html, "Ended", page_string(end, "end"));
-	put_time_fact(html, "At", page_integer(end, "at"), page->now);
+	put_text_fact(html, "State", page_string(end, "end"));
+	put_time_fact(html, "Ended", page_integer(end, "at"), page->now);
 	if (*page_string(end, "by"))
 		put_text_fact(html, "By", page_string(end, "by"));
 	if (*page_string(end, "reason"))
@@ -269,15 +269,14 @@ static void put_timer_list(struct html *html, const struct web_page *page)
 		html_put(html, "<p class=\"none\">No timers.</p>\n");
 		return;
 	}
-	html_put(
-	    html,
-	    "<div class=\"scroll\" role=\"region\" aria-label=\"Timers\" tabindex=\"0\">"
-	    "<table>\n<caption><span>In the order of their deadlines, in UTC</span></caption>\n"
-	    "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Due</th>"
-	    "<th scope=\"col\">Topic</th><th scope=\"col\">State</th>"
-	    "<th scope=\"col\" class=\"n\">Attempts</th>"
-	    "<th scope=\"col\" class=\"n\">Retries</th>"
-	    "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
+	html_put(html, "<div class=\"scroll\" role=\"region\" aria-label=\"Timers\" tabindex=\"0\">"
+		       "<table class=\"timers\">\n<caption><span>In the order of their deadlines, "
+		       "in UTC</span></caption>\n"
+		       "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Due</th>"
+		       "<th scope=\"col\">Topic</th><th scope=\"col\">State</th>"
+		       "<th scope=\"col\" class=\"n\">Attempts</th>"
+		       "<th scope=\"col\" class=\"n\">Retries</th>"
+		       "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
 	page_rows(html, page, timers, put_timer_row, PAGE_TABLE_END);
 }
 
@@ -338,14 +337,14 @@ void page_show_dead(struct html *html, const struct web_page *page)
 			       "delivered.</p>\n");
 		return;
 	}
-	html_put(
-	    html,
-	    "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" tabindex=\"0\">"
-	    "<table>\n<caption><span>The oldest first. To deliver one again: <code>durawheel dead "
-	    "requeue ID</code></span></caption>\n"
-	    "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Set aside</th>"
-	    "<th scope=\"col\">Topic</th><th scope=\"col\">Reason</th>"
-	    "<th scope=\"col\">Was due</th><th scope=\"col\" class=\"n\">Attempts</th>"
-	    "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
+	html_put(html,
+		 "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" tabindex=\"0\">"
+		 "<table class=\"dead\">\n<caption><span>The oldest first. To deliver one again: "
+		 "<code>durawheel dead "
+		 "requeue ID</code></span></caption>\n"
+		 "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Set aside</th>"
+		 "<th scope=\"col\">Topic</th><th scope=\"col\">Reason</th>"
+		 "<th scope=\"col\">Was due</th><th scope=\"col\" class=\"n\">Attempts</th>"
+		 "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
 	page_rows(html, page, letters, put_letter_row, PAGE_TABLE_END);
 }

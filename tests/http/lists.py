@@ -113,7 +113,7 @@ def ends_are_those_of_show(place):
         got = server.get("/api/v1/timers/" + one).json()
         assert got == {**shown, "state": state} and got["end"] == state, (got, shown)
         page = server.get("/timers?id=" + one).body.decode()
-        assert "<dt>Ended</dt><dd><bdi>%s</bdi>" % state in page, page
+        assert "<dt>State</dt><dd><bdi>%s</bdi>" % state in page, page
         assert "<dt>By</dt><dd><bdi>%s</bdi>" % got["by"] in page, page
         assert ("never started" in page) == (state == "cancelled"), page
         assert ("<dt>Late</dt>" in page) == (state != "cancelled"), page

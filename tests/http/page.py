@@ -216,6 +216,36 @@ def test_keyboard_and_names(place):
                              "+ document.querySelectorAll('[aria-current=page]').length") == "en11"
 
 
+CARDS = """(() => {
+  const heads = [...document.querySelectorAll('.scroll thead th')].map((one) => one.textContent);
+  const bad = [];
+  for (const box of document.querySelectorAll('.scroll'))
+    if (box.scrollWidth > box.clientWidth) bad.push('cut: ' + box.scrollWidth);
+  for (const row of document.querySelectorAll('.scroll tbody tr'))
+    [...row.children].forEach((cell, i) => {
+      const label = getComputedStyle(cell, '::before').content;
+      if (i > 0 && label !== JSON.stringify(heads[i])) bad.push(heads[i] + ' has ' + label);
+      if (cell.getBoundingClientRect().height > 400) bad.push('high: ' + cell.textContent); });
+  return bad; })()"""
+
+
+def test_narrow_rows_are_cards(place):
+    """At 390 pixels nothing is cut, each value has its heading, and it is a table all the same."""
+    fill(place)
+    place.run("add", "--topic", 63 * "t", "--id", 255 * "W", "--in", "1m")
+    server = Server(place, *ANY)
+    with Browser() as web:
+        web.size(390)
+        for view, rows in ("/topics", 10), ("/timers", 50), ("/dead", 4):
+            web.open(server, view)
+            assert web.value("document.querySelectorAll('.scroll tbody tr').length") >= rows, view
+            assert web.value(CARDS) == [], (view, web.value(CARDS))
+            nodes = web.call("Accessibility.getFullAXTree")["nodes"]
+            roles = [node["role"]["value"] for node in nodes if not node.get("ignored")]
+            assert roles.count("table") == 1 and roles.count("row") > rows, (view, roles)
+            assert roles.count("rowheader") >= rows and "columnheader" in roles, (view, roles)
+
+
 def test_every_width_and_scheme(place):
     fill(place)
     server = Server(place, *ANY)
