@@ -53,8 +53,7 @@ test_exec_output_goes_to_stderr() {
 	expect 0 durawheel run --until-idle --exec 'printf hi; echo there >&2'
 	is_counted out 1
 	grep -q '^{"id":"a",.*"exit":0}$' out
-	[ "$(without_time <err)" = 'durawheel: running, 1 timers loaded
-hithere' ] || fail "stderr has $(cat err)"
+	grep -qx hithere err || fail "stderr has $(cat err)"
 	due a
 	expect 0 durawheel run --until-idle --exec-output stderr --exec 'printf hi'
 	is_counted out 1
