@@ -143,7 +143,9 @@ typedef struct dw_row {
  *                    verdict; head.due (RETRY; 0:   whose retries are used up)
  *                    as the topic says, and
  *                    head.generation is random)
- * LETTER             id, topic, head, body, reason  DW_OK (it is a dead letter, now or before)
+ * LETTER             id, topic, head, body, reason; DW_OK (it is a dead letter, now or before)
+ *                    limit: bytes of a text of
+ *                    dw_why() behind body
  * REPLAY             id, replay, head (generation:  DW_OK (done, now or before), DW_EEXIST (a
  *                    0: not known; attempt, due);   later put has replaced the timer), DW_ENOENT,
  *                    body of a PUT; WITHDRAWN,      DW_ELATE (another owner has claimed it)

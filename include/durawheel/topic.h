@@ -206,6 +206,9 @@ typedef struct dw_answer {
 	 * letters, as after the last retry. */
 	dw_verdict verdict;
 	dw_usec retry_in; /* of DW_RETRY; 0: the delay of the topic */
+	/* Of DW_RETRY and DW_DEAD: why the work failed, as the text of dw_why(). It is stored with
+	 * the dead letter, if a message becomes one now. NULL: nothing. */
+	const char *why;
 } dw_answer;
 
 /* dw_ack answers messages, each for itself. results are in the order of the tokens, each with its

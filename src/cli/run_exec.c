@@ -182,10 +182,9 @@ dw_verdict run_exec_verdict(const struct exec_job *job)
 	return job->status == 0 ? DW_DONE : DW_RETRY;
 }
 
-void run_exec_say(const struct exec_job *job, dw *d)
+void run_exec_why(const struct exec_job *job, char ret_text[EXEC_WHY_SIZE])
 {
 	char status[64];
-	char text[sizeof status + sizeof job->last + 2];
 
 	if (job->end == JOB_OVERDUE)
 		(void)snprintf(status, sizeof status, "longer than --timeout");
@@ -193,7 +192,15 @@ void run_exec_say(const struct exec_job *job, dw *d)
 		(void)snprintf(status, sizeof status, "signal %d", job->status - 128);
 	else
 		(void)snprintf(status, sizeof status, "exit status %d", job->status);
-	(void)snprintf(text, sizeof text, "%s%s%s", status, *job->last ? ": " : "", job->last);
+	(void)snprintf(ret_text, EXEC_WHY_SIZE, "%s%s%s", status, *job->last ? ": " : "",
+		       job->last); /* always fits */
+}
+
+void run_exec_say(const struct exec_job *job, dw *d)
+{
+	char text[EXEC_WHY_SIZE];
+
+	run_exec_why(job, text);
 	for (size_t i = 0; i < job->count; i++)
 		(void)dw_why_of(d, &job->items[i].token, text); /* a delivery may be over */
 }

@@ -76,7 +76,11 @@ static void answer(struct consumer *consumer, const struct exec_job *job, dw_ver
 {
 	const char *tokens[DW_TAKE_MAX];
 	dw_answer given = {.size = sizeof given, .tokens = tokens, .verdict = verdict};
+	char text[EXEC_WHY_SIZE];
 
+	run_exec_why(job, text);
+	if (verdict != DW_DONE)
+		given.why = text;
 	for (size_t i = 0; i < job->count; i++)
 		if (!job->items[i].is_answered)
 			tokens[given.count++] = job->items[i].token.id;
@@ -92,7 +96,8 @@ static void answer_one(struct job_item *item, const struct work_answer *said, vo
 			   .tokens = &token,
 			   .count = 1,
 			   .verdict = said->verdict,
-			   .retry_in = said->retry_in};
+			   .retry_in = said->retry_in,
+			   .why = said->why};
 
 	item->is_answered = true;
 	if (dw_ack(consumer->d, &given, work_answered, consumer) != DW_OK)

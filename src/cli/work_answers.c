@@ -21,7 +21,8 @@ static bool read_answer(const json_t *object, struct work_answer *ret_answer)
 	const char *verdict = json_string_value(json_object_get(object, "verdict"));
 	const char *in = json_string_value(json_object_get(object, "in"));
 
-	*ret_answer = (struct work_answer){DW_DONE, 0};
+	*ret_answer =
+	    (struct work_answer){DW_DONE, 0, json_string_value(json_object_get(object, "why"))};
 	if (!verdict)
 		return false;
 	if (strcmp(verdict, "retry") == 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/grown.h"
+#include "base/utf8.h"
 #include "engine/arguments.h"
 #include "engine/core.h"
 #include "engine/topic_calls.h"
@@ -212,6 +213,7 @@ void messages_pushed(struct engine *engine, dw_op *op)
 struct answers {
 	dw_verdict verdict;
 	dw_usec due; /* when they come back; 0: as their topics say */
+	char why[DW_WHY_MAX + 1];
 	size_t count;
 	size_t left;    /* operations without an answer */
 	size_t *order;  /* the results in the order in which the operations name them */
@@ -234,6 +236,7 @@ static struct answers *answers_new(struct engine *engine, const dw_answer *answe
 	if (!answers)
 		return NULL;
 	answers->verdict = answer->verdict;
+	(void)utf8_clean(answer->why ? answer->why : "", answers->why, sizeof answers->why);
 	answers->count = count;
 	answers->results = (dw_result *)(void *)(answers + 1);
 	answers->order = (size_t *)(void *)(answers->results + count);
@@ -373,10 +376,15 @@ int engine_answer(struct engine *engine, const dw_answer *answer, dw_bulk_fn fn,
 static void bury(struct engine *engine, struct call *call, const dw_op *answered, const dw_row *row,
 		 size_t result)
 {
-	dw_op *op = with_topic(engine, DW_OP_LETTER, row->id, answered->topic, row->body_size);
+	const char *why = answers_of(call)->why;
+	size_t size = row->body_size + strlen(why);
+	dw_op *op = with_topic(engine, DW_OP_LETTER, row->id, answered->topic, size);
 
 	if (op) {
 		memcpy(op_room(op), row->body, row->body_size);
+		memcpy(op_room(op) + row->body_size, why, strlen(why));
+		op->body_size = row->body_size;
+		op->limit = strlen(why);
 		op->head = row->head;
 		op->reason =
 		    answers_of(call)->verdict == DW_DEAD ? DW_REASON_GAVE_UP : DW_REASON_RETRIES;
@@ -410,14 +418,16 @@ static void take_letter(struct engine *engine, struct call *call, const dw_op *o
 	dw_event event = {.kind = DW_EVENT_DEAD,
 			  .status = op->reason == DW_REASON_GAVE_UP ? DW_OK : DW_ELIMIT,
 			  .id = op->id,
-			  .topic = op->topic};
+			  .topic = op->topic,
+			  .why = *answers->why ? answers->why : NULL};
 	size_t place = 0;
 	dw_op *last;
 
 	answers->results[result].status = op->status;
 	if (op->status != DW_OK)
 		return;
-	event_raise(engine, &event, "%s is dead: %s", op->id, dw_reason_name(op->reason));
+	event_raise(engine, &event, "%s is dead: %s%s%s", op->id, dw_reason_name(op->reason),
+		    *answers->why ? ": " : "", answers->why);
 	while (answers->order[place] != result)
 		place++;
 	last = answer_op(engine, answers, op->topic, place, 1);

@@ -45,7 +45,7 @@ static inline bool op_is_before_end(const dw_op *op, dw_usec due)
 	return op->head.due == 0 || due < op->head.due;
 }
 
-/* op_why: the text of dw_why() of a NEXT, of limit bytes; NULL: there is none. */
+/* op_why: the text of dw_why() of a NEXT or a LETTER, of limit bytes; NULL: there is none. */
 static inline const char *op_why(const dw_op *op)
 {
 	return op->limit > 0 ? (const char *)op->body + op->body_size : NULL;

@@ -124,3 +124,8 @@ test_redis_batch_waits_for_claims() {
 			fail "the commands of run $run got $(tr '\n' ' ' <counts)"
 	done
 }
+
+test_redis_work_says_why_messages_are_dead() {
+	on_redis
+	dead_messages_say_why
+}

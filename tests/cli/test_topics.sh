@@ -193,6 +193,46 @@ test_work_answers_by_exit_code_and_descriptor_3() {
 	grep -q 'and 2 more: the command exits with 7' log
 }
 
+# letters_are COUNT
+letters_are() {
+	durawheel dead list --json >letters && is_counted letters "$1"
+}
+
+# letter_has ID TEXT: why its message is dead.
+letter_has() {
+	grep "\"id\":\"$1\"" letters | grep -qF "\"why\":\"$2\"" ||
+		fail "$1: $(cat letters)"
+}
+
+# A command fails for the message a after its retries, for b at once, is killed for c, and answers d
+# by itself: the dead letters say why.
+dead_messages_say_why() {
+	queue --retries 1 --backoff 1ms
+	printf '{"id":"%s"}\n' a b c d >lines
+	expect 0 durawheel push --topic q - <lines
+	durawheel work --topic q --batch 1 --jobs 1 --exec 'line=$(cat)
+		echo "a first line" >&2
+		case $line in
+		*\"id\":\"a\"*) echo "no such game" >&2; exit 7 ;;
+		*\"id\":\"b\"*) exit 100 ;;
+		*\"id\":\"c\"*) kill -KILL $$ ;;
+		esac
+		echo "$line" | sed "s/,.*/,\"verdict\":\"dead\",\"why\":\"too old\"}/" >&3' 2>log &
+	owner=$!
+	await letters_are 4
+	stop_owner
+	letter_has a 'exit status 7: no such game'
+	letter_has b 'exit status 100: a first line'
+	letter_has c 'signal 9: a first line'
+	letter_has d 'too old'
+	expect 0 durawheel dead list
+	grep -q 'exit status 7: no such game' out
+}
+
+test_work_says_why_messages_are_dead() {
+	dead_messages_say_why
+}
+
 # Messages of a command that runs for longer than they are hidden stay hidden.
 test_work_touches_what_it_works_on() {
 	queue --hide 1s

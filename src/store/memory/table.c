@@ -309,7 +309,8 @@ static void add_letter(struct timer_table *table, dw_op *op)
 				     .id = op->id,
 				     .topic = op->topic,
 				     .body = op->body,
-				     .body_size = op->body_size};
+				     .body_size = op->body_size,
+				     .why = {op_why(op), op->limit}};
 
 	letter.record.head.state = DW_PENDING;
 	letter.record.head.open = 0;

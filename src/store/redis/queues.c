@@ -432,19 +432,21 @@ static int send_letter(struct redis_store *store, dw_op *op)
 	dw_head head = op->head;
 	size_t size;
 
-	if (batch_room(store, VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size)) != DW_OK)
+	if (batch_room(store, VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) + op->limit + 1) !=
+	    DW_OK)
 		return DW_ENOMEM;
 	value = store->batch.packed;
 	head.state = DW_PENDING;
 	head.open = 0;
 	size = value_pack(op->body, op->body_size, value + VALUE_HEAD_SIZE);
 	value_head_write(value, &head, 0, record_crc(op->body));
+	size = value_add_why(value, VALUE_HEAD_SIZE + size, op_why(op), op->limit);
 	call_begin(store, SCRIPT_LETTER, shard_of(store, op->id));
 	command_text(words, op->id);
 	command_unsigned(words, op->head.generation);
 	command_number(words, op->reason);
 	command_number(words, store->env.now(store->env.now_user));
-	command_bytes(words, value, VALUE_HEAD_SIZE + size);
+	command_bytes(words, value, size);
 	return request_post(store, NULL, letter_answered, op_lost, op);
 }
 

@@ -108,6 +108,16 @@ bool value_head(const void *bytes, size_t size, dw_head *ret_head)
 	return true;
 }
 
+size_t value_add_why(unsigned char *value, size_t size, const char *text, size_t text_size)
+{
+	if (text_size == 0)
+		return size;
+	value[AT_FORM] |= FORM_WHY;
+	memcpy(value + size, text, text_size);
+	value[size + text_size] = (unsigned char)text_size;
+	return size + text_size + 1;
+}
+
 /* cut_why finds the text of dw_why() at the end of a value, and returns the size without it; 0: it
  * cannot be there. */
 static size_t cut_why(const unsigned char *bytes, size_t size, struct why *ret_why)

@@ -40,6 +40,10 @@ size_t value_pack(const void *record, size_t size, unsigned char *ret_packed);
  * that claimed the timer, or 0. */
 void value_head_write(unsigned char *ret_head, const dw_head *, uint64_t claim, uint32_t crc);
 
+/* value_add_why puts a text of dw_why() behind a whole value of that size, which has room for
+ * text_size + 1 bytes. It returns the new size. */
+size_t value_add_why(unsigned char *value, size_t size, const char *text, size_t text_size);
+
 /* value_head reads a header that a script has sent. False: the bytes are not a header. */
 bool value_head(const void *bytes, size_t size, dw_head *ret_head);
 

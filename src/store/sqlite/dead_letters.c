@@ -109,6 +109,8 @@ int sqlite_dead_letter(struct sqlite_session *session, dw_op *op)
 	code = code ? code : bind_text(statement, 13, op->topic);
 	code = code ? code
 		    : sqlite3_bind_blob64(statement, 14, op->body, op->body_size, SQLITE_STATIC);
+	code = code ? code
+		    : sqlite3_bind_text(statement, 15, op_why(op), (int)op->limit, SQLITE_STATIC);
 	session->meta.dead++;
 	session->changed = true;
 	return run(statement, code);

@@ -188,8 +188,9 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_MESSAGE_DELETE] = "DELETE FROM message WHERE number = ?",
     [SQL_MESSAGE_CLEAR] = "DELETE FROM message",
     [SQL_LETTER_INSERT] = "INSERT INTO dead(reason, at, generation, id, topic, due, state,"
-			  " attempt, retries, crashes, open, claim, seal, body)"
-			  " VALUES(?10, ?11, ?9, ?12, ?13, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?14)",
+			  " attempt, retries, crashes, open, claim, seal, body, why)"
+			  " VALUES(?10, ?11, ?9, ?12, ?13, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?14,"
+			  " ?15)",
     [SQL_DATA_VERSION] = "PRAGMA data_version",
     [SQL_SCHEMA_VERSION] = "PRAGMA user_version",
 };
