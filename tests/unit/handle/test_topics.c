@@ -440,7 +440,7 @@ static void full_queue_holds_timers_back(void **state)
 static void full_queue_tries_one_timer(void **state)
 {
 	struct program program;
-	char id[8];
+	char id[16];
 
 	(void)state;
 	begin(&program);
