@@ -4,7 +4,8 @@
 --
 -- KEYS      the nine of the shard, and `t`; the other keys are named from it
 -- ARGV      1 shards of the namespace   2 most dropped topics that are remembered
---           3.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
+--           3 the channel to wake the owner on, or ''; the message is 't'
+--           4.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
 -- returns   {'OK', number of topics whose settings are newer now}
 -- cost      O(N) topics that take no puts, or keep ends; O(1) for each topic
 local TOPICS = KEYS[10]
@@ -87,7 +88,7 @@ local function forget_oldest()
 	end
 end
 
-for k = 3, #ARGV, 2 do
+for k = 4, #ARGV, 2 do
 	local topic, text = ARGV[k], ARGV[k + 1]
 	local version, present = number_of(text, 'ver') or 0, present_version(topic)
 	if version >= present then
@@ -100,5 +101,8 @@ write_lines('keeps')
 forget_oldest()
 if changes > 0 then
 	call('HINCRBY', META, 'topics', 1)
+end
+if ARGV[3] ~= '' then
+	call('PUBLISH', ARGV[3], 't')
 end
 return {'OK', changes}

@@ -154,6 +154,7 @@ static void tell_topics(struct redis_store *store)
 		return; /* told in a later turn */
 	row->gone = 1;
 	store->later.topics.has_changed = false;
+	store->wake.has_topics = false;
 	store->inbox.op = NULL;
 	op->rows = row;
 	op->row_count = 1;
@@ -165,7 +166,7 @@ void inbox_work(struct redis_store *store)
 	if (!store->inbox.op || store->ownership.role != DW_OWNER || !store->pipeline.connection ||
 	    store->inbox.left > 0)
 		return;
-	if (store->later.topics.has_changed) {
+	if (store->later.topics.has_changed || store->wake.has_topics) {
 		tell_topics(store);
 		return;
 	}

@@ -36,11 +36,12 @@ static void delete_again(struct redis_store *store, struct shard *shard)
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-/* note_acquired: restore_tell will tell the engine about this shard. Before the engine writes the
- * first timer, the shard has the settings of the topics. */
+/* note_acquired: restore_tell will tell the engine about this shard. Another owner must know the
+ * settings of the topics before it gets the first timer. */
 static void note_acquired(struct redis_store *store, struct shard *shard)
 {
-	copies_write(store, shard);
+	if (store->handover.is_on)
+		copies_write(store, shard);
 	shard->rebuild.state = REBUILD_ACQUIRED;
 	shard_add(&store->sets.rebuilt, shard->number);
 }
@@ -288,10 +289,13 @@ static void reacquire_lost(struct redis_store *store, struct redis_request *requ
 	request_free(store, request);
 }
 
+/* reacquire: the settings of the topics go ahead, because clients may write to the shard as soon as
+ * it is acquired. If another owner has it, nothing that is newer is replaced. */
 static void reacquire(struct redis_store *store, struct shard *shard, const char *replace)
 {
 	void *incarnation;
 
+	copies_write(store, shard);
 	token_add_acquire(store, shard, replace);
 	incarnation = (void *)(uintptr_t)store->names.incarnations;
 	if (request_post(store, shard, reacquire_answered, reacquire_lost, incarnation) != DW_OK)

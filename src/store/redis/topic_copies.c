@@ -159,12 +159,14 @@ static void written_lost(struct redis_store *store, struct redis_request *reques
 	request_free(store, request);
 }
 
-void copies_begin(struct redis_store *store, const struct shard *shard, char key[COPIES_KEY_SIZE])
+void copies_begin(struct redis_store *store, const struct shard *shard, bool wakes,
+		  char key[COPIES_KEY_SIZE])
 {
 	call_begin_rare(store, SCRIPT_TOPIC_COPY, shard);
 	copies_add_key(store, shard, key);
 	command_number(&store->pipeline.words, store->shard_count);
 	command_number(&store->pipeline.words, DROPS_MAX);
+	command_text(&store->pipeline.words, wakes ? store->names.channel : "");
 }
 
 void copies_write(struct redis_store *store, const struct shard *shard)
@@ -173,7 +175,7 @@ void copies_write(struct redis_store *store, const struct shard *shard)
 	char key[COPIES_KEY_SIZE];
 
 	while (row) {
-		copies_begin(store, shard, key);
+		copies_begin(store, shard, store->ownership.role != DW_OWNER, key);
 		for (int i = 0; row && i < COPIES_A_COMMAND; i++, row = row->next) {
 			command_text(&store->pipeline.words, row->id);
 			command_bytes(&store->pipeline.words, row->body, row->body_size);

@@ -51,7 +51,8 @@ void copies_write(struct redis_store *, const struct shard *);
 void copies_forget(struct redis_store *);
 
 /* copies_begin begins a command that writes settings into a shard: topic and text follow, as often
- * as needed. */
-void copies_begin(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
+ * as needed. wakes: it tells the owner, which is another process. */
+void copies_begin(struct redis_store *, const struct shard *, bool wakes,
+		  char key[COPIES_KEY_SIZE]);
 
 #endif

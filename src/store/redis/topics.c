@@ -147,9 +147,10 @@ static void copy_answered(struct redis_store *store, struct redis_request *reque
 static void copy(struct redis_store *store, struct topic_call *call, const struct reply *settings)
 {
 	char key[COPIES_KEY_SIZE];
+	bool wakes = store->ownership.role != DW_OWNER;
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		copies_begin(store, &store->shards[i], key);
+		copies_begin(store, &store->shards[i], wakes && i + 1 == store->shard_count, key);
 		command_text(&store->pipeline.words, call->op->topic);
 		command_bytes(&store->pipeline.words, settings->bytes, settings->size);
 		post(store, call, copy_answered);

@@ -1,5 +1,6 @@
 /* The wake channel: clients publish the number of a shard there when they have written to its
- * inbox. An owner subscribes on a connection of its own. */
+ * inbox, and 't' when they have changed settings of topics. An owner subscribes on a connection of
+ * its own. */
 #include "store/redis/wake_channel.h"
 
 #include <stdio.h>
@@ -76,6 +77,16 @@ static void wake_channel_open(struct redis_store *store)
 		redis_hear(store, subscriber);
 }
 
+static void hear(struct redis_store *store, const struct reply *message)
+{
+	uint64_t number = (uint64_t)reply_number(message);
+
+	if (reply_is(message, "t"))
+		store->wake.has_topics = true;
+	else if (number < store->shard_count)
+		shard_expect_news(store, &store->shards[number]);
+}
+
 void wake_channel_work(struct redis_store *store)
 {
 	struct reply *reply;
@@ -90,12 +101,8 @@ void wake_channel_work(struct redis_store *store)
 		inbox_expect_all(store); /* messages in between were lost */
 	}
 	while ((reply = link_take(store->wake.link))) {
-		if (reply->kind == REPLY_ARRAY && reply->count == 3) {
-			uint64_t number = (uint64_t)reply_number(&reply->items[2]);
-
-			if (number < store->shard_count)
-				shard_expect_news(store, &store->shards[number]);
-		}
+		if (reply->kind == REPLY_ARRAY && reply->count == 3)
+			hear(store, &reply->items[2]);
 		reply_free(reply);
 	}
 }

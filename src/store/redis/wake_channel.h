@@ -1,6 +1,9 @@
-/* Subscribes to the wake channel, on which clients say which shard they have written to. */
+/* Subscribes to the wake channel, on which clients say which shard they have written to, or that
+ * they have changed settings of topics. */
 #ifndef DW_STORE_REDIS_WAKE_CHANNEL_H
 #define DW_STORE_REDIS_WAKE_CHANNEL_H
+
+#include <stdbool.h>
 
 #include "redis/link.h"
 
@@ -9,7 +12,8 @@ struct redis_store;
 struct wake_channel {
 	struct link *link; /* NULL: not subscribed */
 	uint64_t connection;
-	int descriptor; /* an epoll set with both links; -1 in a simulation */
+	bool has_topics; /* a client has changed settings of topics; the inbox tells it */
+	int descriptor;  /* an epoll set with both links; -1 in a simulation */
 };
 
 /* link_open makes a link to the server. channel: the link subscribes to it; NULL: the link is for

@@ -1,0 +1,76 @@
+/* A program that makes settings of topics on a Redis server of its own, and looks at the copies in
+ * the shards. */
+#ifndef DW_TESTS_SETTER_H
+#define DW_TESTS_SETTER_H
+
+#if DW_WITH_REDIS
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+
+#include "durawheel/durawheel.h"
+#include "durawheel/topic.h"
+
+enum { SETTER_SHARDS = 16, SETTER_TRIES = 600, SETTER_TEXT_SIZE = 256 };
+
+struct setter {
+	dw *d;
+	redisContext *redis;
+	int fired; /* by the handler of "*" */
+	int losses;
+	int owned;  /* times that the ownership was gained */
+	int status; /* of the last answer */
+	size_t listed;
+	dw_topic_info info;
+	uint64_t flaws;
+	char flaw[256]; /* the first one: its id, and what it is */
+};
+
+/* setter_set_up starts the server and opens the owner; for cmocka. */
+int setter_set_up(void **state);
+int setter_tear_down(void **state);
+
+/* setter_open_as opens a handle of the namespace "set"; an owner handles "*" by setter_handle,
+ * which counts. */
+void setter_open_as(struct setter *t, dw_role role);
+dw_verdict setter_handle(dw *d, const dw_firing *firing, void *user);
+void setter_close(struct setter *t);
+void setter_sync_all(struct setter *t);
+void setter_turn(struct setter *t);
+
+/* These wait for the answer. setter_put returns its status; its id is the topic. */
+void setter_done(dw *, const dw_result *, void *user); /* notes the status */
+void setter_set(struct setter *t, const char *topic, dw_topic_settings settings);
+void setter_drop(struct setter *t, const char *topic);
+void setter_list(struct setter *t, const char *topic);
+void setter_check(struct setter *t);
+int setter_put(struct setter *t, const char *topic, dw_usec delay);
+
+/* setter_set_three: a queue "queue", a paused intake "paused", and kept ends "kept".
+ * setter_await_three: all shards have all of this. */
+void setter_set_three(struct setter *t);
+void setter_await_three(struct setter *t);
+
+/* setter_ask: a command; the reply as text of SETTER_TEXT_SIZE, "" if it is nil, a number as its
+ * digits. setter_copy_in: the settings of a topic in a shard. */
+void setter_ask(struct setter *t, const char *command, char *text);
+void setter_copy_in(struct setter *t, unsigned shard, const char *topic, char *text);
+void setter_write_copy(struct setter *t, unsigned shard, const char *topic, const char *text);
+void setter_flush_all(struct setter *t);
+
+/* setter_has_everywhere: each shard has the same settings of the topic, and they contain this; "":
+ * none has any. setter_marks: in how many shards that field of META has the line of a topic.
+ * setter_queued: the messages in the queue of the topic. */
+bool setter_has_everywhere(struct setter *t, const char *topic, const char *wanted);
+int setter_marks(struct setter *t, const char *field, const char *topic);
+long setter_queued(struct setter *t, const char *topic);
+
+/* setter_await_renewals: the owner has heard of all changes, and has read them. setter_await_loss:
+ * it has rebuilt what was lost. */
+void setter_await_everywhere(struct setter *t, const char *topic, const char *wanted);
+void setter_await_renewals(struct setter *t);
+void setter_await_loss(struct setter *t);
+void setter_await_message(struct setter *t, const char *topic);
+
+#endif
+#endif
