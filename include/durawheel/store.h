@@ -229,7 +229,7 @@ typedef enum dw_op_kind {
 /* CLAIM: head and body are exactly what is stored, unless a client has written the timer since. A
  * store that knows which timers clients wrote may then write the claimed timer without reading it.
  * SETTLE: it may delete the timer in the same way, if it keeps no end of it; head.due and topic are
- * what is stored. */
+ * what is stored. NEXT: it may write the next occurrence in the same way; after.due and topic. */
 #define DW_OP_KNOWN 64u
 /* SCAN without a topic: the rows in the order of their generations. A store with
  * loads_by_generation reads all of its timers fastest in this order. */

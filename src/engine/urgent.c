@@ -50,6 +50,14 @@ static dw_op *verdict_op(struct engine *engine, const struct timer *timer, dw_op
 		      said ? said->size : 0);
 }
 
+/* is_claim_known: only a client can have changed the claim. The end of a timer that keeps it needs
+ * the stored value. */
+static bool is_claim_known(const struct timer *timer)
+{
+	return !timer->purged && timer->topic->settings.keep_us == 0 &&
+	       record_keep(timer->body) == 0;
+}
+
 /* settle_op: with the topic behind what the handler has said of the end. */
 static dw_op *settle_op(struct engine *engine, const struct timer *timer)
 {
@@ -64,9 +72,7 @@ static dw_op *settle_op(struct engine *engine, const struct timer *timer)
 	memcpy(op_room(op) + size, timer->topic->name, topic_size);
 	op->topic = (const char *)op_room(op) + size;
 	op->body_size = size;
-	/* Only a client can have changed the claim. The end of a timer that keeps it needs the
-	 * value. */
-	if (!timer->purged && timer->topic->settings.keep_us == 0 && record_keep(timer->body) == 0)
+	if (is_claim_known(timer))
 		op->flags |= DW_OP_KNOWN;
 	return op;
 }
@@ -107,6 +113,11 @@ static dw_op *end_op(struct engine *engine, struct timer *timer)
 		op = settle_op(engine, timer);
 	if (!op)
 		return NULL;
+	/* A dead letter needs the stored value; a provisional generation may not be stored; and
+	 * after a failure this may be done already. */
+	if (op->kind == DW_OP_NEXT && !timer->reason && !timer->provisional &&
+	    timer->failures == 0 && is_claim_known(timer))
+		op->flags |= DW_OP_KNOWN;
 	op->reason = (dw_reason)timer->reason;
 	op->started = timer->skips ? 0 : timer->started; /* of a missed occurrence no handler ran */
 	return op;

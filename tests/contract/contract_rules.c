@@ -39,6 +39,16 @@ static dw_op *next(uint64_t generation, uint32_t attempt, dw_usec occurrence)
 	return op;
 }
 
+/* next_known: the owner knows what is stored of "a", which is due at 500. */
+static dw_op *next_known(uint64_t generation, dw_usec occurrence)
+{
+	dw_op *op = next(generation, 1, occurrence);
+
+	op->flags = DW_OP_KNOWN;
+	op->after.due = 500;
+	return op;
+}
+
 /* claimed: a timer "a" with a rule, due at 500, that the owner has claimed; its generation. */
 static uint64_t claimed(struct contract *c)
 {
@@ -105,6 +115,62 @@ static void next_asked_twice_is_stale_and_shows_the_first(void **state)
 	assert_memory_equal(again->rows->body, again->body, again->body_size);
 	ask_free(again);
 	assert_int_equal(contract_status(&c->owner).pending, 1);
+}
+
+static void next_of_what_is_known_is_as_ever(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = claimed(c);
+	dw_head head, stored;
+	dw_op *op;
+
+	assert_int_equal(ask_head(&c->owner, next_known(generation, 1500), &head), DW_OK);
+	assert_true(head.generation > generation);
+	assert_int_equal(head.due, 1500);
+	assert_int_equal(head.attempt, 0);
+	assert_int_equal(ask_stored(&c->owner, "a", &stored), DW_OK);
+	assert_int_equal(stored.generation, head.generation);
+	assert_int_equal(stored.due, 1500);
+	assert_int_equal(stored.state, DW_PENDING);
+	assert_int_equal(stored.attempt, 0);
+	assert_occurrence(c, 1500);
+	op = ask_done(&c->owner, ask_scan(NULL, 10, "topic"));
+	assert_int_equal(op->row_count, 1);
+	assert_int_equal(op->rows->head.due, 1500);
+	ask_free(op);
+	op = ask_done(&c->owner, next_known(generation, 1500)); /* it repeats the first */
+	assert_int_equal(op->status, DW_ESTALE);
+	assert_int_equal(op->rows->head.generation, head.generation);
+	ask_free(op);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", head.generation, 0)),
+			 DW_OK);
+}
+
+static void next_of_what_a_client_has_replaced_is_stale(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = claimed(c);
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->client, ask_put("a", 700, 0)), DW_OK);
+	(void)ask_put_one(&c->owner, "b", 9000); /* later versions than the client's follow */
+	assert_int_equal(ask_status(&c->owner, next_known(generation, 1500)), DW_ESTALE);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_OK);
+	assert_int_equal(head.due, 700);
+	(void)ask_status(&c->client, ask_cancel("a", 0)); /* DW_ELATE: it was claimed */
+	assert_int_equal(ask_status(&c->owner, next_known(generation, 1500)), DW_ENOENT);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_ENOENT);
+}
+
+static void next_of_what_is_purged_makes_nothing(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = claimed(c);
+	dw_head head;
+
+	assert_int_equal(ask_status(&c->owner, ask_plain(DW_OP_PURGE)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, next_known(generation, 1500)), DW_ENOENT);
+	assert_int_equal(ask_stored(&c->owner, "a", &head), DW_ENOENT);
 }
 
 static void next_of_an_earlier_delivery_changes_nothing(void **state)
@@ -229,6 +295,9 @@ static void client_may_not_renew(void **state)
 const struct contract_case contract_rules[] = {
     CONTRACT_CASE(next_is_pending_at_its_next_occurrence, false),
     CONTRACT_CASE(next_asked_twice_is_stale_and_shows_the_first, false),
+    CONTRACT_CASE(next_of_what_is_known_is_as_ever, false),
+    CONTRACT_CASE(next_of_what_a_client_has_replaced_is_stale, true),
+    CONTRACT_CASE(next_of_what_is_purged_makes_nothing, false),
     CONTRACT_CASE(next_of_an_earlier_delivery_changes_nothing, false),
     CONTRACT_CASE(next_of_a_dead_occurrence_leaves_a_letter, false),
     CONTRACT_CASE(put_of_the_same_rule_keeps_the_occurrence, false),

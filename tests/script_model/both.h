@@ -94,6 +94,7 @@ void both_due(struct both *);
 void both_body(struct both *, const char *id);
 /* both_put_one: the operands of a put of id. both_value: only its value. */
 void both_value(struct both *, const char *id);
+void both_value_of(struct both *, const char *id, uint64_t ver);
 void both_put_one(struct both *, const char *id);
 
 /* What random calls are made of. Who calls knows what it should say, and both_begin_guarded says
@@ -122,6 +123,7 @@ void both_claim_known(struct both *);
 void both_settle_known(struct both *);
 void both_bury(struct both *);
 void both_next(struct both *);
+void both_next_known(struct both *);
 
 /* both_ends.c: both_started and both_result are operands. both_keep: for a record. both_keeps:
  * the topics keep the ends of their timers, or no more. */

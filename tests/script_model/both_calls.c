@@ -231,13 +231,18 @@ void both_put_one(struct both *both, const char *id)
 	say_puts(both, &put, 1);
 }
 
-void both_value(struct both *both, const char *id)
+void both_value_of(struct both *both, const char *id, uint64_t ver)
 {
 	static const struct caller nobody;
 	struct put put = {.id = id};
 
-	make_put(both, &put, &nobody, both_time(both, 2500000, 2500000));
+	make_put(both, &put, &nobody, ver);
 	both_bytes(both, put.value, put.size);
+}
+
+void both_value(struct both *both, const char *id)
+{
+	both_value_of(both, id, both_time(both, 2500000, 2500000));
 }
 
 /* do_put: the ids of one call differ, as the store's do. */
@@ -578,7 +583,7 @@ void both_step(struct both *both)
 	    {do_expire, 3},        {do_tear, 6},           {do_mend, 4},      {both_orphans, 3},
 	    {both_types, 1},       {do_fill, 1},           {both_newer, 5},   {both_format, 2},
 	    {both_replay, 10},     {both_confirm, 6},      {both_next, 8},    {both_ended, 4},
-	    {both_keeps, 2}};
+	    {both_keeps, 2},       {both_next_known, 8}};
 	unsigned sum = 0;
 	uint64_t dice;
 

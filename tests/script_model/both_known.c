@@ -64,6 +64,26 @@ void both_settle_known(struct both *both)
 	both_guarded(both, caller);
 }
 
+/* both_next_known: mostly with versions that can be used. */
+void both_next_known(struct both *both)
+{
+	struct caller *caller = both_caller(both, true);
+	uint64_t first = both_draw(both, 100);
+	uint64_t ver = both_time(both, 2500000, 2500000);
+	unsigned count = both_some(both);
+
+	both_begin_guarded(both, "next_known", caller);
+	for (unsigned i = 0; i < count; i++) {
+		both_number(both, (uint64_t)both->now + both_draw(both, 3));
+		both_text(both, both_id_at(first + i));
+	}
+	for (unsigned i = 0; i < count; i++)
+		both_value_of(both, both_id_at(first + i), ver + i * 16);
+	for (unsigned i = 0; i < count; i++)
+		both_member(both, both_id_at(first + i));
+	both_guarded(both, caller);
+}
+
 void both_bury(struct both *both)
 {
 	struct caller *caller = both_caller(both, true);

@@ -258,6 +258,7 @@ void model_report(struct run *);
 void model_purge(struct run *);
 void model_bury(struct run *);
 void model_next(struct run *);
+void model_next_known(struct run *);
 void model_requeue(struct run *);
 void model_drop(struct run *);
 void model_ended(struct run *);

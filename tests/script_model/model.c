@@ -14,6 +14,7 @@ static const struct {
     {"add", model_add},
     {"bury", model_bury},
     {"next", model_next},
+    {"next_known", model_next_known},
     {"cancel", model_cancel},
     {"cancel_one", model_cancel_one},
     {"claim", model_claim},

@@ -50,33 +50,6 @@ static void add_head(struct redis_command *words, const dw_op *op)
 	command_time(words, op->head.due);
 }
 
-/* batch_version rounds the operation's floor up to the next version that belongs to this shard. */
-uint64_t batch_version(const struct redis_store *store, const struct shard *shard, const dw_op *op)
-{
-	uint64_t count = store->shard_count;
-
-	return place_of_const(op)->floor +
-	       (shard->number + count - place_of_const(op)->floor % count) % count;
-}
-
-/* write_put writes the whole value that the put stores, and returns its size. 0: the body is not a
- * record. */
-static size_t write_put(struct redis_store *store, const struct shard *shard, const dw_op *op,
-			unsigned char *value)
-{
-	bool claimed = op->flags & DW_OP_CLAIMED;
-	size_t size = value_pack(op->body, op->body_size, value + VALUE_HEAD_SIZE);
-	dw_head head = {.generation = batch_version(store, shard, op),
-			.due = op->head.due,
-			.attempt = claimed,
-			.state = claimed ? DW_CLAIMED : DW_PENDING};
-
-	if (size == 0)
-		return 0;
-	value_head_write(value, &head, claimed ? shard->lease.fence : 0, record_crc(op->body));
-	return VALUE_HEAD_SIZE + size;
-}
-
 /* add_puts adds the puts column by column, as the script hands them to Redis. False: one body is
  * not a record. */
 static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
@@ -98,7 +71,7 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 	}
 	op = first;
 	for (size_t i = 0; i < count; i++, op = op->next) {
-		size_t size = write_put(store, shard, op, at);
+		size_t size = fresh_value(store, shard, op, at);
 
 		if (size == 0)
 			return false;
@@ -124,7 +97,7 @@ static bool add_next(struct redis_store *store, const struct shard *shard, const
 		     unsigned char **at)
 {
 	struct redis_command *words = &store->pipeline.words;
-	size_t size = write_put(store, shard, op, *at);
+	size_t size = fresh_value(store, shard, op, *at);
 
 	add_delivery(words, op);
 	command_number(words, op->reason);
@@ -274,6 +247,8 @@ static size_t room_of(const dw_op *op)
 {
 	if (op->kind == DW_OP_SETTLE)
 		return batch_is_known(op) ? known_member_size(op) : 0;
+	if (op->kind == DW_OP_NEXT && batch_is_known(op))
+		return VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) + known_member_size(op);
 	return op->body_size ? VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) : 0;
 }
 
@@ -304,7 +279,8 @@ static bool is_seen(struct seen *seen, const char *id)
 bool batch_is_known(const dw_op *op)
 {
 	return op->flags & DW_OP_KNOWN &&
-	       (op->kind == DW_OP_CLAIM || (op->kind == DW_OP_SETTLE && op->topic));
+	       (op->kind == DW_OP_CLAIM ||
+		((op->kind == DW_OP_SETTLE || op->kind == DW_OP_NEXT) && op->topic));
 }
 
 void batch_forget(struct op_queue *queue)
@@ -381,7 +357,8 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 {
 	dw_op_kind kind = queue->first->kind;
 	bool known = batch_is_known(queue->first);
-	bool differ = kind == DW_OP_PUT || (kind == DW_OP_CLAIM && known);
+	bool grows = kind == DW_OP_PUT || (kind == DW_OP_NEXT && known);
+	bool differ = grows || (kind == DW_OP_CLAIM && known);
 	struct seen seen;
 	uint64_t floor = 0;
 	size_t most = (COMMAND_WORDS_MAX - COMMAND_WORDS_FIRST) / words_of(kind);
@@ -402,7 +379,7 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 			break;
 		/* A refused put is in the queue again, perhaps behind a put with a later version.
 		 * Versions must grow within a command. */
-		if (kind == DW_OP_PUT && place_of_const(op)->floor <= floor && count > 0)
+		if (grows && place_of_const(op)->floor <= floor && count > 0)
 			break;
 		floor = place_of_const(op)->floor;
 		if ((differ && is_seen(&seen, op->id)) || batch_is_known(op) != known)

@@ -35,14 +35,10 @@ size_t batch_run(const struct op_queue *, size_t *ret_bytes);
 int batch_room(struct redis_store *, size_t bytes);
 bool batch_add(struct redis_store *, const struct shard *, const struct op_queue *, size_t count);
 
-/* batch_is_known: the script need not read the timer that it claims or settles, unless the inbox
- * says that a client has written it since. batch_forget takes this permission back. */
+/* batch_is_known: the script need not read the timer that it claims, settles or renews, unless the
+ * inbox says that a client has written it since. batch_forget takes this permission back. */
 bool batch_is_known(const dw_op *);
 void batch_forget(struct op_queue *);
-
-/* batch_version returns the version that a put asks for. The script gives the put this version if
- * it has not given a later one. */
-uint64_t batch_version(const struct redis_store *, const struct shard *, const dw_op *);
 
 /* batch_add_forget adds how many dead letters the shard may keep, and from which time on. */
 void batch_add_forget(struct redis_store *, const struct shard *);

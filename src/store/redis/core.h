@@ -11,7 +11,8 @@
  *	token.c      the fencing token of a shard, and the server's clock
  *	completion.c in which order operations are answered, and when they are given up
  *	layout.c     the number of shards: known, guessed, asked for
- *	known.c      claims and settles of timers that the script need not read
+ *	fresh.c      the version and the value of a timer that an operation makes
+ *	known.c      claims, settles and renewals of timers that the script need not read
  *	batch.c      which operations make a command, and its words
  *	confirm.c    changes that wait for the owner to acknowledge them
  *	outcome.c    replies become answers; commands of a lost connection are looked up
@@ -50,6 +51,7 @@
 #include "store/redis/batch.h"
 #include "store/redis/check.h"
 #include "store/redis/dispatch.h"
+#include "store/redis/fresh.h"
 #include "store/redis/key_types.h"
 #include "store/redis/known.h"
 #include "store/redis/later.h"

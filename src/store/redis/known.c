@@ -1,5 +1,6 @@
-/* Writes claims and settles of timers that the script need not read: the owner knows what is
- * stored, because no client has written them since it has read or written them (batch_is_known). */
+/* Writes claims, settles and renewals of timers that the script need not read: the owner knows what
+ * is stored, because no client has written them since it has read or written them
+ * (batch_is_known). */
 #include "store/redis/known.h"
 
 #include <string.h>
@@ -43,10 +44,10 @@ size_t known_member_size(const dw_op *op)
 }
 
 /* write_member writes the member of a timer in the index by topic (lua/README.md), and returns its
- * size. */
-static size_t write_member(const dw_op *op, unsigned char *member)
+ * size. due: the deadline that is stored. */
+static size_t write_member(const dw_op *op, dw_usec due, unsigned char *member)
 {
-	uint64_t score = (uint64_t)value_score(op->head.due);
+	uint64_t score = (uint64_t)value_score(due);
 	size_t id_size = strlen(op->id);
 	size_t at = strlen(op->topic);
 
@@ -68,17 +69,51 @@ static void add_known_settles(struct redis_store *store, const dw_op *first, siz
 		command_text(words, op->id);
 	op = first;
 	for (size_t i = 0; i < count; i++, op = op->next) {
-		size_t size = write_member(op, at);
+		size_t size = write_member(op, op->head.due, at);
 
 		command_bytes(words, at, size);
 		at += size;
 	}
 }
 
+/* add_known_nexts adds the timers as they are to be stored for their next occurrences. False: one
+ * body is not a record. */
+static bool add_known_nexts(struct redis_store *store, const struct shard *shard,
+			    const dw_op *first, size_t count)
+{
+	struct redis_command *words = &store->pipeline.words;
+	unsigned char *at = store->batch.packed;
+	const dw_op *op = first;
+
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		command_number(words, value_score(op->head.due));
+		command_text(words, op->id);
+	}
+	op = first;
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		size_t size = fresh_value(store, shard, op, at);
+
+		if (size == 0)
+			return false;
+		command_bytes(words, at, size);
+		at += size;
+	}
+	op = first;
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		size_t size = write_member(op, op->after.due, at);
+
+		command_bytes(words, at, size);
+		at += size;
+	}
+	return true;
+}
+
 bool known_add(struct redis_store *store, const struct shard *shard, const dw_op *op, size_t count)
 {
 	if (op->kind == DW_OP_CLAIM)
 		return add_known_claims(store, shard, op, count);
+	if (op->kind == DW_OP_NEXT)
+		return add_known_nexts(store, shard, op, count);
 	add_known_settles(store, op, count);
 	return true;
 }

@@ -1,4 +1,4 @@
-/* Claims and settles of timers that the script need not read. */
+/* Claims, settles and renewals of timers that the script need not read. */
 #ifndef DW_STORE_REDIS_KNOWN_H
 #define DW_STORE_REDIS_KNOWN_H
 
@@ -9,7 +9,8 @@
 struct redis_store;
 struct shard;
 
-/* known_member_size returns the size of the member that the timer of a SETTLE has in the index. */
+/* known_member_size returns the size of the member that the timer of a SETTLE or NEXT has in the
+ * index. */
 size_t known_member_size(const dw_op *);
 
 /* known_add adds the words of operations of one kind. batch.packed has room for their bodies.

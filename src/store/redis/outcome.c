@@ -115,8 +115,8 @@ static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 	if (op->kind == DW_OP_CLAIM) {
 		op->head.state = DW_CLAIMED;
 		op->head.attempt++;
-	} else if (op->kind == DW_OP_PUT) {
-		op->head = (dw_head){.generation = batch_version(store, shard, op),
+	} else if (op->kind == DW_OP_PUT || op->kind == DW_OP_NEXT) {
+		op->head = (dw_head){.generation = fresh_version(store, shard, op),
 				     .due = op->head.due,
 				     .attempt = claimed,
 				     .state = claimed ? DW_CLAIMED : DW_PENDING};

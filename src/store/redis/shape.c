@@ -47,6 +47,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_MEND] = {"mend", "OK:/i" REFUSED},
     [SCRIPT_MOVE] = {"move", "OK:/k" REFUSED},
     [SCRIPT_NEXT] = {"next", "OK:/k" REFUSED},
+    [SCRIPT_NEXT_KNOWN] = {"next_known", "OK:|LOOK:" REFUSED},
     [SCRIPT_ORPHANS] = {"orphans", ":b/b"},
     [SCRIPT_PAGE] = {"page", ":|:BVb"},
     [COMMAND_PAGE_SCORES] = {"page_scores", ":|:BVB"},

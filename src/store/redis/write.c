@@ -21,7 +21,7 @@ static enum redis_script_id script_of(const dw_op *op)
 	case DW_OP_BURY:
 		return SCRIPT_BURY;
 	case DW_OP_NEXT:
-		return SCRIPT_NEXT;
+		return batch_is_known(op) ? SCRIPT_NEXT_KNOWN : SCRIPT_NEXT;
 	case DW_OP_CANCEL:
 		return SCRIPT_CANCEL;
 	case DW_OP_MOVE:

@@ -1,0 +1,59 @@
+-- next_known: recurring timers whose delivery is over, and which no client has written since they
+-- were claimed, wait for their next occurrence. The owner tells what is to be stored, so the script
+-- reads no values.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1-6 as in README.md; role owner
+--           7.. for each timer: its new score, id; then for each: its value at the next occurrence,
+--           with the version to use; then for each: the member of the index that goes. Ids differ,
+--           and the versions grow from each timer to the next
+-- returns   {'OK'}: all of them are stored as given; {'LOOK'}: a client has written one of them, or
+--           one has no timer, or a version cannot be used, or a topic keeps the ends of its timers.
+--           No value was changed: the owner calls next.lua, which reads each of them; or a refusal
+-- cost      O(log N) a timer; 3 us of the server
+local refusal = owner_enters()
+if refusal then
+	return refusal
+end
+local count = (#ARGV - 6) / 4
+local VALUE, GONE = 6 + 2 * count, 6 + 3 * count -- both before the first
+
+-- keeps_an_end: is there a topic among these that does? The owner hears a little later of it.
+local function keeps_an_end()
+	for k = VALUE + 1, GONE do
+		if topic_keep(topic_of(ARGV[k])) > 0 then
+			return true
+		end
+	end
+	return false
+end
+
+-- are_new: can the versions be used? An operation that is repeated has a version of before.
+local function are_new()
+	local least = words_of('<I8', ARGV[VALUE + 1], 9)
+	local most = words_of('<I8', ARGV[GONE], 9)
+	return least > last and least >= now - 2000000 and most <= now + AHEAD
+end
+
+if not are_new() or has_news(8, 2, VALUE) or
+	(call('HEXISTS', META, 'keeps') == 1 and keeps_an_end()) then
+	return {'LOOK'}
+end
+call('HLEN', VALUES)
+call('ZCARD', TIMERS)
+
+touch()
+if call('ZADD', TIMERS, 'XX', 'CH', unpack(ARGV, 7, VALUE)) ~= count then
+	return {'LOOK'}
+end
+call('HSET', VALUES, unpack(with_values(7, count)))
+call('ZREM', INDEX, unpack(ARGV, GONE + 1))
+local members = {}
+for k = 1, count do
+	members[2 * k - 1] = '0'
+	members[2 * k] = member_of(ARGV[6 + 2 * k], ARGV[VALUE + k])
+end
+call('ZADD', INDEX, unpack(members))
+last = words_of('<I8', ARGV[GONE], 9)
+use_up()
+return {'OK'}

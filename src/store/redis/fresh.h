@@ -1,0 +1,22 @@
+/* The version and the value of a timer that a PUT or a NEXT makes. */
+#ifndef DW_STORE_REDIS_FRESH_H
+#define DW_STORE_REDIS_FRESH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "port/op.h"
+
+struct redis_store;
+struct shard;
+
+/* fresh_version returns the version that the operation asks for: its floor, rounded up to the next
+ * version that belongs to this shard. The script gives it this version if it can, else a later
+ * one. */
+uint64_t fresh_version(const struct redis_store *, const struct shard *, const dw_op *);
+
+/* fresh_value writes the whole value, and returns its size. 0: the body is not a record. */
+size_t fresh_value(const struct redis_store *, const struct shard *, const dw_op *,
+		   unsigned char *ret_value);
+
+#endif
