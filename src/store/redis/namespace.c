@@ -1,5 +1,6 @@
 /* Operations that ask every shard: status, report, purge, and the drop of all dead letters. Their
  * struct gather adds up the shards' answers; the last one answers the operation. */
+#include "store/identity.h"
 #include "store/redis/namespace.h"
 
 #include <stdio.h>
@@ -83,13 +84,15 @@ enum {
 	FIELDS
 };
 
-/* take_owner reads the owner of the first shard, who is the owner of all shards. */
+/* take_owner reads the owner of the first shard, who is the owner of all shards. One that has died
+ * on this machine has lost the lease before it ends. */
 static bool take_owner(struct redis_store *store, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
 	const char *holder = items[HOLDER].kind == REPLY_BULK ? items[HOLDER].bytes : "";
+	const char *bar = strchr(holder, '|');
 
-	if (items[LEASE].kind != REPLY_BULK)
+	if (items[LEASE].kind != REPLY_BULK || (bar && identity_is_dead(bar + 1)))
 		return true;
 	(void)snprintf(gather->owner, sizeof gather->owner, "%.*s", (int)strcspn(holder, "|"),
 		       holder);
