@@ -70,7 +70,7 @@ static bool is_fresh(const struct ask *ask, dw_usec steady)
 /* is_better_room: `ask` is in nobody's use, and free or older than `room`. */
 static bool is_better_room(const struct ask *ask, const struct ask *room)
 {
-	if (ask->users > 0 || ask->state == ASK_WAITING || ask->state == ASK_ASKED)
+	if (ask->users > 0 || ask->is_owed || ask->state == ASK_WAITING || ask->state == ASK_ASKED)
 		return false;
 	return !room || ask->state == ASK_FREE ||
 	       (room->state != ASK_FREE && ask->answered < room->answered);
@@ -115,15 +115,20 @@ static void end_list(struct asks *asks, dw_usec began)
 	asks->list_at = steady + (pause > LIST_PAUSE_MIN ? pause : LIST_PAUSE_MIN);
 }
 
-/* answer takes the value; NULL with DW_OK: no memory. */
+/* answer takes the value; NULL with DW_OK: no memory. What asks_fail() has answered stays so. */
 static void answer(struct ask *ask, int status, json_t *value)
 {
+	ask->is_owed = false;
+	if (is_list(ask))
+		end_list(ask->asks, ask->began);
+	if (ask->state == ASK_ANSWERED) {
+		json_decref(value);
+		return;
+	}
 	ask->state = ASK_ANSWERED;
 	ask->status = status == DW_OK && !value ? (int)DW_ENOMEM : status;
 	ask->value = value;
 	ask->answered = session_steady();
-	if (is_list(ask))
-		end_list(ask->asks, ask->began);
 }
 
 static void note_rates(struct asks *asks, const json_t *status)
@@ -248,6 +253,10 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 	json_t *timer = ask->value, *end = NULL;
 
 	(void)d;
+	if (ask->state == ASK_ANSWERED) {
+		answer(ask, status, NULL); /* too late */
+		return;
+	}
 	if (status == DW_OK)
 		end = line_object_of_ended(ended, ask->asks->shows_data);
 	if (timer) {
@@ -272,6 +281,10 @@ static void timer_told(dw *d, int status, const dw_info *timers, size_t count,
 	(void)next;
 	if (status == DW_OK && count == 0)
 		status = DW_ENOENT;
+	if (ask->state == ASK_ANSWERED) {
+		answer(ask, status, NULL); /* too late */
+		return;
+	}
 	if (status == DW_OK) {
 		ask->value = line_object_of_info(timers, ask->asks->shows_data);
 		status = ask->value ? DW_OK : DW_ENOMEM;
@@ -415,11 +428,16 @@ static void begin_ask(struct ask *ask, dw_usec steady)
 
 	ask->state = ASK_ASKED;
 	ask->began = steady;
+	if (asks->away[0]) {
+		asks_fail(asks);
+		return;
+	}
 	if (ask->question.kind == ASK_SCHEDULES) {
 		schedules_want(&asks->schedules, steady);
 		return;
 	}
 	asks->is_listing = asks->is_listing || is_list(ask);
+	ask->is_owed = true;
 	status = send_ask(is_list(ask) ? asks->lists : asks->d, ask);
 	if (status != DW_OK)
 		answer(ask, status, NULL);

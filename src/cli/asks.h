@@ -46,18 +46,21 @@ struct ask {
 	dw_usec began;    /* steady */
 	dw_usec answered; /* steady */
 	unsigned users;
+	bool is_owed; /* the store has not answered, even if asks_fail() has */
 	struct asks *asks;
 };
 
-#define ASKS_MAX 96 /* three for each connection of the web server */
+/* Three for each connection of the web server, and those that are owed. */
+#define ASKS_MAX 192
 
 struct asks {
 	dw *d;
 	dw *lists; /* of a handle of its own, so that nothing else waits behind a long list */
 	bool shows_data;
-	bool is_listing;    /* a list is under way */
-	dw_usec list_at;    /* steady; no list is asked before */
-	struct rates rates; /* of the owner, as its status was told */
+	bool is_listing;            /* a list is under way */
+	dw_usec list_at;            /* steady; no list is asked before */
+	char away[DW_MESSAGE_SIZE]; /* why the store does not answer; "": it does */
+	struct rates rates;         /* of the owner, as its status was told */
 	struct schedules schedules;
 	dw_usec walk_began; /* steady; the page of a walk that is under way */
 	struct ask asks[ASKS_MAX];
@@ -70,6 +73,13 @@ void asks_close(struct asks *);
  * answer is not looked at any more. */
 struct ask *asks_put(struct asks *, const struct question *);
 void asks_release(struct ask *);
+
+/* asks_note takes the events of the handles: while the store is away, all is answered DW_ESTORE at
+ * once, and nobody waits for it. */
+void asks_note(struct asks *, const dw_event *);
+
+/* asks_fail answers all that waits with DW_ESTORE. What the store says later is not looked at. */
+void asks_fail(struct asks *);
 
 /* asks_turn asks the store what waits. Returns the steady time when to call it again, or
  * DW_NEVER. */

@@ -173,8 +173,10 @@ static void resume(struct http *http)
 static enum MHD_Result go_on(struct http_request *request)
 {
 	const struct http *http = request->http;
-	struct http_facts facts = {
-	    .owner = http->owner, .name = http->name, .rates = &http->asks.rates};
+	struct http_facts facts = {.owner = http->owner,
+				   .name = http->name,
+				   .rates = &http->asks.rates,
+				   .away = http->asks.away};
 
 	if (is_answered(request))
 		return send_reply(request->connection, route_reply(request, &facts));
@@ -370,6 +372,14 @@ int http_check_token(const struct options *options)
 	return guard_check_token(options);
 }
 
+static void http_event(dw *d, const dw_event *event, void *user)
+{
+	struct http *http = user;
+
+	(void)d;
+	asks_note(&http->asks, event);
+}
+
 int http_open(struct http **ret_http, const struct options *options, dw *owner)
 {
 	struct http *http = calloc(1, sizeof *http);
@@ -384,7 +394,10 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 		http->connections[i].fd = -1;
 	code = guard_open(&http->guard, options);
 	if (code == EXIT_DONE)
-		code = session_look(options, (dw_options){.role = DW_CLIENT}, &http->look);
+		code = session_look(
+		    options,
+		    (dw_options){.role = DW_CLIENT, .on_event = http_event, .on_event_user = http},
+		    &http->look);
 	if (code == EXIT_DONE)
 		code = session_look(options, (dw_options){.role = DW_CLIENT}, &http->lists);
 	if (code != EXIT_DONE) {

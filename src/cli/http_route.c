@@ -174,8 +174,9 @@ static struct http_reply reply_ready(const struct ask *ask, const dw *owner)
 			return reply_standby(ask);
 		return status == DW_OK ? reply_text(200, "ready") : reply_text(503, message);
 	}
-	if (ask->status != DW_OK)
-		return reply_text(503, dw_strerror(ask->status));
+	if (ask->status != DW_OK) /* without a token: not where the store is */
+		return reply_text(503, ask->status == DW_ESTORE ? "the store does not answer"
+								: dw_strerror(ask->status));
 	why = namespace_health(ask->value);
 	return reply_text(why ? 503 : 200, why ? why : "ready");
 }
@@ -196,10 +197,16 @@ static struct http_reply reply_copy(const char *type, const char *text)
 	return (struct http_reply){.status = 200, .type = type, .body = strdup(text)};
 }
 
-static struct http_reply reply_metrics(const struct ask *ask)
+/* words_of: why the store has failed, if that is known. */
+static const char *words_of(int status, const struct http_facts *facts)
+{
+	return status == DW_ESTORE && *facts->away ? facts->away : dw_strerror(status);
+}
+
+static struct http_reply reply_metrics(const struct ask *ask, const struct http_facts *facts)
 {
 	if (ask->status != DW_OK)
-		return reply_text(503, dw_strerror(ask->status));
+		return reply_text(503, words_of(ask->status, facts));
 	return reply_copy(METRICS_TYPE, json_string_value(ask->value));
 }
 
@@ -213,6 +220,7 @@ static struct http_reply reply_page(const struct http_request *request,
 				.name = facts->name,
 				.now = session_now(),
 				.status = store->status,
+				.away = facts->away,
 				.store = store->value,
 				.rates = facts->rates,
 				.stands_by =
@@ -236,10 +244,11 @@ static struct http_reply reply_page(const struct http_request *request,
 }
 
 /* why_not: only of a timer the API tells that there is none. */
-static const char *why_not(const struct http_request *request, int status)
+static const char *why_not(const struct http_request *request, int status,
+			   const struct http_facts *facts)
 {
 	return request->route == ROUTE_TIMER && status == DW_ENOENT ? ENDING_ABSENT
-								    : dw_strerror(status);
+								    : words_of(status, facts);
 }
 
 struct http_reply route_reply(const struct http_request *request, const struct http_facts *facts)
@@ -252,7 +261,7 @@ struct http_reply route_reply(const struct http_request *request, const struct h
 	case ROUTE_READYZ:
 		return reply_ready(ask, facts->owner);
 	case ROUTE_METRICS:
-		return reply_metrics(ask);
+		return reply_metrics(ask, facts);
 	case ROUTE_PAGE:
 		return reply_page(request, facts);
 	case ROUTE_ICON:
@@ -261,8 +270,9 @@ struct http_reply route_reply(const struct http_request *request, const struct h
 		break;
 	}
 	if (ask->status != DW_OK)
-		return reply_json(status_of(ask->status),
-				  json_pack("{s:s}", "error", why_not(request, ask->status)));
+		return reply_json(
+		    status_of(ask->status),
+		    json_pack("{s:s}", "error", why_not(request, ask->status, facts)));
 	if (request->route == ROUTE_TOPICS)
 		return reply_json(200, json_pack("{s:O}", "topics", ask->value));
 	return reply_json(200, json_incref(ask->value));

@@ -112,7 +112,7 @@ static void put_banner(struct html *html, const struct web_page *page)
 		    banner.kind, banner.words);
 	html_put(html, "<p class=\"under\">");
 	if (!page->store) {
-		html_text(html, dw_strerror(page->status));
+		html_text(html, *page->away ? page->away : dw_strerror(page->status));
 	} else if (*owner) {
 		html_put(html, "Owner <bdi data-key=\"owner\">");
 		html_text(html, owner);

@@ -86,6 +86,48 @@ def test_owner_is_missed_within_5_s(place):
     return "503 after %.1f s" % (time.monotonic() - began)
 
 
+def seconds_until(is_so, words):
+    began = time.monotonic()
+    await_that(is_so, words)
+    return time.monotonic() - began
+
+
+def test_redis_that_stops_is_told_within_5_s(place):
+    """A server that is stopped, one that goes on, and an owner that was killed: each is told within
+    5 s, and while the server is stopped nobody waits for its answer."""
+    place.use_redis()
+    redis = place.processes[-1].child
+    place.add(3)
+    owner, beside = Server(place, *ANY, command="run"), Server(place, *ANY)
+    took = []
+    for server in owner, beside:
+        await_that(lambda: server.ask("/readyz").body == b"ready\n", "ready")
+    redis.send_signal(signal.SIGSTOP)
+    try:
+        for server in owner, beside:
+            took.append(seconds_until(lambda: server.ask("/readyz").status == 503, "stopped"))
+            began = time.monotonic()
+            for path in "/readyz", "/metrics", "/api/v1/status", "/api/v1/timers/mail:001", "/":
+                answer = server.ask(path)
+                assert answer.status == 503, (path, answer.status)
+                assert b"does not answer" in answer.body or path == "/readyz", answer.body
+            assert server.get("/healthz").body == b"ok\n"
+            took.append(time.monotonic() - began)
+    finally:
+        redis.send_signal(signal.SIGCONT)
+    for server in owner, beside:
+        took.append(seconds_until(lambda: server.ask("/readyz").status == 200, "it goes on"))
+        await_that(lambda: server.ask("/api/v1/timers/mail:001").status == 200, "the timer")
+    owner.process.end(signal.SIGKILL)
+    took.append(seconds_until(lambda: beside.ask("/readyz").status == 503, "killed"))
+    took.append(seconds_until(lambda: b"durawheel_owner 0\n" in beside.get("/metrics").body, "0"))
+    owner = Server(place, *ANY, command="run")
+    took.append(seconds_until(lambda: beside.ask("/readyz").status == 200, "another owner"))
+    took.append(seconds_until(lambda: b"durawheel_owner 1\n" in beside.get("/metrics").body, "1"))
+    assert max(took) <= 5, took
+    return " ".join("%.1f" % one for one in took) + " s"
+
+
 def test_owner_and_standby_show_themselves(place):
     place.add(3)
     owner = Server(place, *ANY, command="run")
