@@ -29,14 +29,39 @@ static bool is_control(uint32_t point)
 	return point < 0x20 || (point >= 0x7f && point < 0xa0);
 }
 
+/* is_plain_word: eight bytes of printable ASCII. If all of them are, no byte of the difference and
+ * of the sum has a borrow or a carry, or its highest bit. Else the first other byte has this bit in
+ * one of the three. */
+static bool is_plain_word(const char *text)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t word;
+
+	memcpy(&word, text, sizeof word);
+	return ((word | (word - 0x20 * ones) | (word + ones)) & 0x80 * ones) == 0;
+}
+
+/* is_plain: printable ASCII, of at least eight bytes. The last eight are looked at together, even
+ * if some of them were looked at before. */
+static bool is_plain(const char *text, size_t size)
+{
+	const char *last = text + size - 8;
+
+	for (; text < last; text += 8)
+		if (!is_plain_word(text))
+			return false;
+	return is_plain_word(last);
+}
+
 bool utf8_is_name(const char *text, size_t size)
 {
 	const unsigned char *at = (const unsigned char *)text;
 
+	if (size >= 8 && is_plain(text, size))
+		return true; /* as most names */
 	while (size > 0) {
 		uint32_t point = *at;
-		size_t length =
-		    point < 0x80 ? 1 : decode(at, size, &point); /* names are mostly ASCII */
+		size_t length = point < 0x80 ? 1 : decode(at, size, &point);
 
 		if (length == 0 || is_control(point))
 			return false;

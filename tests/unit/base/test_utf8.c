@@ -138,6 +138,21 @@ static void line_is_cut_at_a_character(void **state)
 	}
 }
 
+/* Each byte at each place among printable ones, in names of one word and more. */
+static void name_of_ascii_follows_the_definition(void **state)
+{
+	(void)state;
+	for (size_t size = 1; size <= 27; size++)
+		for (size_t at = 0; at < size; at++)
+			for (int c = 0; c < 256; c++) {
+				char name[27];
+
+				memset(name, c % 2 ? ' ' : '~', sizeof name);
+				name[at] = (char)c;
+				assert_int_equal(utf8_is_name(name, size), c >= 0x20 && c < 0x7f);
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +161,7 @@ int main(void)
 	    cmocka_unit_test(name_of_invalid_utf8_is_refused),
 	    cmocka_unit_test(name_cut_by_its_size_is_refused),
 	    cmocka_unit_test(name_of_two_bytes_follows_the_definition),
+	    cmocka_unit_test(name_of_ascii_follows_the_definition),
 	    cmocka_unit_test(line_is_cleaned),
 	    cmocka_unit_test(line_is_cut_at_a_character),
 	};
