@@ -75,6 +75,23 @@ static bool look(struct run *run, int at, size_t item)
 	return false;
 }
 
+/* is_pushed: is the timer of that number to be stored? */
+static bool is_pushed(const struct run *run, size_t i)
+{
+	return run->reply->items[1 + i].kind == REPLY_BULK && run->model->bug != MODEL_PUSH_LOST;
+}
+
+/* is_again: a later one of these timers has the same id. The script stores only the last one. */
+static bool is_again(const struct run *run, size_t i, size_t count)
+{
+	struct bytes id = arg(run, AT + PUSH_STEP * (int)i);
+
+	for (size_t later = i + 1; later < count; later++)
+		if (is_pushed(run, later) && same(id, arg(run, AT + PUSH_STEP * (int)later)))
+			return true;
+	return false;
+}
+
 /* push stores what was answered. */
 static void push(struct run *run, int at, const struct reply *item)
 {
@@ -90,7 +107,6 @@ static void push(struct run *run, int at, const struct reply *item)
 	key_set_score(run->model, run->timers, id, byte_of(words.flags, 0) == 1 ? -score : score);
 	if (!run->owner)
 		post(run, id, number_of(arg(run, at + 1)));
-	run->last = larger(run->last, number_of(arg(run, at + 1)));
 }
 
 void model_repush(struct run *run)
@@ -105,10 +121,15 @@ void model_repush(struct run *run)
 		any |= look(run, AT + PUSH_STEP * (int)i, 1 + i);
 	if (any && no_room(run))
 		return;
-	for (size_t i = 0; i < count; i++)
-		if (run->reply->items[1 + i].kind == REPLY_BULK &&
-		    run->model->bug != MODEL_PUSH_LOST)
-			push(run, AT + PUSH_STEP * (int)i, &run->reply->items[1 + i]);
+	for (size_t i = 0; i < count; i++) {
+		int at = AT + PUSH_STEP * (int)i;
+
+		if (!is_pushed(run, i))
+			continue;
+		if (!is_again(run, i, count))
+			push(run, at, &run->reply->items[1 + i]);
+		run->last = larger(run->last, number_of(arg(run, at + 1)));
+	}
 	touch(run);
 	leave(run);
 }
