@@ -329,19 +329,22 @@ static void load_scripts(struct both *both)
 {
 	static const char theirs[] = "call('TIME')";
 	static const char ours[] = "call('HMGET', '" CLOCK_KEY "', 's', 'u')";
+	static char whole[SCRIPT_TEXT_MAX + 1];
 
 	both->sha1 = calloc(SCRIPT_COUNT, sizeof *both->sha1);
 	assert_non_null(both->sha1);
 	for (size_t i = 0; i < SCRIPT_COUNT; i++) {
 		const struct redis_script *script = &redis_scripts[i];
-		const char *at = strstr(script->text, theirs);
-		size_t before = (size_t)(at - script->text);
 		char *text = malloc(script->size + sizeof ours);
+		const char *at;
 		redisReply *reply;
 
+		(void)script_text(script, whole);
+		whole[script->size] = '\0';
+		at = strstr(whole, theirs);
 		assert_true(text && at);
-		(void)snprintf(text, script->size + sizeof ours, "%.*s%s%s", (int)before,
-			       script->text, ours, at + strlen(theirs));
+		(void)snprintf(text, script->size + sizeof ours, "%.*s%s%s", (int)(at - whole),
+			       whole, ours, at + strlen(theirs));
 		reply = both_command(both, "SCRIPT LOAD %s", text);
 		assert_int_equal(reply->type, REDIS_REPLY_STRING);
 		(void)snprintf(both->sha1[i], 41, "%s", reply->str);

@@ -218,11 +218,17 @@ static void evalsha(const struct command *command)
 		run_script(command, number, keys);
 }
 
+static bool has_text(const struct redis_script *script, const char *text, size_t size)
+{
+	static char room[SCRIPT_TEXT_MAX];
+
+	return script->size == size && memcmp(script_text(script, room), text, size) == 0;
+}
+
 const char *model_script_of(const char *text, size_t size)
 {
 	for (size_t i = 0; i < SCRIPT_COUNT; i++)
-		if (same((struct bytes){redis_scripts[i].text, redis_scripts[i].size},
-			 (struct bytes){text, size}))
+		if (has_text(&redis_scripts[i], text, size))
 			return redis_scripts[i].name;
 	return NULL;
 }
@@ -234,8 +240,7 @@ static const struct redis_script *learn(struct script_model *model, struct bytes
 		const struct redis_script *script = &redis_scripts[i];
 		size_t number = number_named(script->name);
 
-		if (number == MODEL_SCRIPT_COUNT ||
-		    !same((struct bytes){script->text, script->size}, text))
+		if (number == MODEL_SCRIPT_COUNT || !has_text(script, text.at, text.size))
 			continue;
 		model->loaded[number] = true;
 		return script;

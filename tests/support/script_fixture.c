@@ -202,6 +202,7 @@ uint64_t put_one(struct scripts *s, bool owner, const char *id, int64_t due, uns
 
 int scripts_set_up(void **state)
 {
+	static char text[SCRIPT_TEXT_MAX];
 	struct scripts *s = NULL;
 
 	*state = NULL;
@@ -211,7 +212,8 @@ int scripts_set_up(void **state)
 	s->link = redisConnectUnix(s->server.path);
 	assert_true(s->link && !s->link->err);
 	for (size_t i = 0; i < SCRIPT_COUNT; i++) {
-		command(s, "SCRIPT LOAD %b", redis_scripts[i].text, redis_scripts[i].size);
+		command(s, "SCRIPT LOAD %b", script_text(&redis_scripts[i], text),
+			redis_scripts[i].size);
 		assert_string_equal(s->reply->str, redis_scripts[i].sha1);
 	}
 	*state = s;

@@ -52,11 +52,6 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->wake.descriptor = -1;
 	store->pipeline.down_since = env->steady(env->steady_user);
 	set_names(store, env);
-	store->scripts.loading = alloc_new(&alloc, SCRIPT_COUNT * sizeof *store->scripts.loading);
-	if (!store->scripts.loading) {
-		redis_free(&store->store);
-		return DW_ENOMEM;
-	}
 	*ret_store = store;
 	return DW_OK;
 }

@@ -1,5 +1,6 @@
 /* The scripts of lua/. The build puts them into the program; each text is lua/common.lua, the file
- * that the scripts of its folder share, if there is one, and the script's own file. */
+ * that the scripts of its folder share, if there is one, and the script's own file. What is shared
+ * is in the program once. */
 #ifndef DW_STORE_REDIS_SCRIPT_H
 #define DW_STORE_REDIS_SCRIPT_H
 
@@ -57,13 +58,21 @@ enum redis_script_id {
 	SCRIPT_COUNT
 };
 
+enum { SCRIPT_PARTS = 3, SCRIPT_TEXT_MAX = 49152 };
+
 struct redis_script {
 	const char *name; /* the file's, without .lua */
-	const char *sha1; /* 40 hexadecimal digits */
-	const char *text;
-	size_t size;
+	const char *sha1; /* 40 hexadecimal digits, of the whole text */
+	struct {
+		const char *text; /* no NUL behind it */
+		size_t size;
+	} parts[SCRIPT_PARTS];
+	size_t size; /* of the whole text */
 };
 
 extern const struct redis_script redis_scripts[SCRIPT_COUNT];
+
+/* script_text writes the whole text, and returns room. */
+const char *script_text(const struct redis_script *, char room[SCRIPT_TEXT_MAX]);
 
 #endif

@@ -29,6 +29,12 @@ static void add_keys(struct redis_command *words, const struct shard *shard)
 		command_bytes(words, shard->keys.name[i], shard->keys.size[i]);
 }
 
+static void add_text(struct redis_store *store, const struct redis_script *script)
+{
+	command_bytes(&store->pipeline.words, script_text(script, store->scripts.text),
+		      script->size);
+}
+
 void call_begin(struct redis_store *store, enum redis_script_id id, const struct shard *shard)
 {
 	begin(store, "EVALSHA", id);
@@ -40,7 +46,7 @@ void call_begin(struct redis_store *store, enum redis_script_id id, const struct
 void call_begin_rare(struct redis_store *store, enum redis_script_id id, const struct shard *shard)
 {
 	begin(store, "EVAL", id);
-	command_bytes(&store->pipeline.words, redis_scripts[id].text, redis_scripts[id].size);
+	add_text(store, &redis_scripts[id]);
 	add_keys(&store->pipeline.words, shard);
 }
 
@@ -114,7 +120,7 @@ static void load(struct redis_store *store, const struct redis_script *script)
 		return;
 	command_begin(store, COMMAND_SCRIPT);
 	command_text(&store->pipeline.words, "LOAD");
-	command_bytes(&store->pipeline.words, script->text, script->size);
+	add_text(store, script);
 	/* If this fails, the next NOSCRIPT tries again. */
 	*loading = request_post(store, NULL, script_loaded, script_load_lost, loading) == DW_OK;
 }

@@ -404,7 +404,6 @@ void redis_free(dw_store *base)
 	wake_channel_free(store);
 	redis_url_free(&store->url, &alloc);
 	alloc_free(&alloc, store->batch.packed);
-	alloc_free(&alloc, store->scripts.loading);
 	alloc_free(&alloc, store);
 }
 
