@@ -76,7 +76,7 @@ int journaled_try(struct program *program, dw_role role, const char *name, const
 			      .journal = file,
 			      .outage = file ? journaled_outage : DW_OUTAGE_HOLD,
 			      .lease_us = journaled_lease,
-			      .open_patience_us = DW_SECONDS(1),
+			      .open_patience_us = DW_SECONDS(5),
 			      .on_event = happened,
 			      .on_event_user = program};
 
