@@ -112,7 +112,7 @@ test_when_of_a_stored_timer_goes_on_where_it_is() {
 	expect 0 durawheel when e --count 100
 	is_counted out 50
 	cp out all
-	expect 124 timeout 0.5 durawheel run
+	expect 124 timeout --foreground 0.5 durawheel run
 	[ -s out ]
 	expect 0 durawheel when e --count 100
 	[ "$(wc -l <out)" -lt 50 ]
