@@ -204,6 +204,8 @@ static void carry_out(struct posts *posts, struct post *post)
 	status = request_do(&request, posts->engine);
 	if (status != DW_OK)
 		refuse(call, status);
+	else if (request.kind == REQUEST_SAY)
+		release(call); /* it is done, and has no answer */
 }
 
 bool posts_idle(struct posts *posts)

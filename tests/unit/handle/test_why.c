@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "durawheel/ended.h"
 #include "durawheel/testing.h"
 #include "support/seen.h"
+#include "support/shortage.h"
 
 /* What the handlers say and return, and what was told of it. */
 struct trial {
@@ -261,6 +263,51 @@ static void why_of_a_worker_comes_before_its_verdict(void **state)
 	end(&trial);
 }
 
+/* How many deliveries each say something, and how few calls fit into the queue together. */
+enum { TALKS = 300, TALKS_ROOM = 16 * 1024 };
+
+struct talk {
+	int deliveries, refused;
+};
+
+/* talks runs on the only worker. */
+static dw_verdict talks(dw *d, const dw_firing *firing, void *user)
+{
+	struct talk *talk = user;
+
+	(void)firing;
+	talk->refused += dw_why(d, "no such account") != DW_OK;
+	talk->refused += dw_result_is(d, "result", 6) != DW_OK;
+	if (++talk->deliveries == TALKS)
+		dw_stop(d);
+	return DW_DONE;
+}
+
+/* What a worker says is posted to the handle's thread, but has no answer. */
+static void what_a_worker_says_is_freed(void **state)
+{
+	struct shortage shortage = SHORTAGE_NONE;
+	dw_options options = {.size = sizeof options,
+			      .store = "memory:",
+			      .workers = 1,
+			      .posted_max_bytes = TALKS_ROOM,
+			      .resize = shortage_resize,
+			      .resize_user = &shortage};
+	struct talk talk = {0};
+	dw *d;
+
+	(void)state;
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	assert_int_equal(dw_on_worker(d, "t", talks, &talk), DW_OK);
+	for (int i = 0; i < TALKS; i++)
+		assert_int_equal(dw_after(d, "t", NULL, 0, NULL, 0), DW_OK);
+	assert_int_equal(dw_run(d), DW_OK);
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
+	assert_int_equal(talk.deliveries, TALKS);
+	assert_int_equal(talk.refused, 0);
+	assert_int_equal(shortage.blocks, 0);
+}
+
 static void why_outside_of_a_handler_is_refused(void **state)
 {
 	struct trial trial;
@@ -291,6 +338,7 @@ int main(void)
 	    cmocka_unit_test(why_of_a_move_is_gone),
 	    cmocka_unit_test(why_of_a_batch_is_of_each_timer),
 	    cmocka_unit_test(why_of_a_worker_comes_before_its_verdict),
+	    cmocka_unit_test(what_a_worker_says_is_freed),
 	    cmocka_unit_test(why_outside_of_a_handler_is_refused),
 	};
 
