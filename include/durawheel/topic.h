@@ -54,7 +54,7 @@ extern "C" {
 
 typedef enum dw_overflow {
 	DW_DROP_OLDEST = 0, /* the oldest message goes, even if somebody has taken it */
-	DW_REFUSE = 1 /* a push gets DW_ELIMIT; due timers wait, and each second one is tried */
+	DW_REFUSE = 1       /* a push gets DW_ELIMIT; due timers wait, and enter oldest first */
 } dw_overflow;
 
 /* Zero means default. Set size to sizeof(dw_topic_settings) before anything else. */
@@ -97,8 +97,9 @@ typedef struct dw_topic_info {
 
 	/* Of its timers. */
 	uint64_t pending; /* not due yet */
-	uint64_t due;     /* due and not started: no handler, paused, or waiting for a batch */
-	uint64_t running; /* in a handler, held, or their verdict is not stored yet */
+	uint64_t
+	    due; /* due and not started: no handler, paused, a full queue, or waiting for a batch */
+	uint64_t running;             /* in a handler, held, or their verdict is not stored yet */
 	uint64_t done, retried, dead; /* since the owner has the store */
 	dw_usec oldest;               /* the earliest deadline of those that are due; 0: none */
 

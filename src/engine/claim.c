@@ -98,6 +98,13 @@ static void claim_one(struct engine *engine, struct topic *topic)
 		send_claim(engine, timer);
 }
 
+static void claim_some(struct engine *engine, struct topic *topic)
+{
+	for (uint32_t i = 0; i < topic->full_tries && topic->waiting; i++)
+		if (!submit_is_urgent_full(&engine->submit))
+			claim_one(engine, topic);
+}
+
 void claim_full(struct engine *engine)
 {
 	dw_usec steady = engine->topics.full ? engine_steady(engine) : 0;
@@ -109,8 +116,8 @@ void claim_full(struct engine *engine)
 			topic_unfill(&engine->topics, topic);
 			continue;
 		}
-		topic_fill(&engine->topics, topic, usec_add(steady, FULL_AGAIN));
-		claim_one(engine, topic);
+		topic_try(&engine->topics, topic, steady);
+		claim_some(engine, topic);
 	}
 }
 

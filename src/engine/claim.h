@@ -9,7 +9,6 @@
 #include "durawheel/durawheel.h"
 
 #define TURN_CLAIMS_MAX 512u
-#define FULL_AGAIN DW_SECONDS(1) /* then a timer of a topic whose queue is full is tried again */
 
 struct engine;
 
@@ -26,8 +25,8 @@ struct claims {
 bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
 bool claim_next(struct engine *, dw_usec until);
 
-/* claim_full tries a timer again of each topic whose queue was full a while ago: if the queue takes
- * it, the others follow. claim_full_wake: when it has work next. */
+/* claim_full tries the oldest timer again of each topic whose queue was full a while ago: if the
+ * queue takes it, more and more of the others follow. claim_full_wake: when it has work next. */
 void claim_full(struct engine *);
 dw_usec claim_full_wake(const struct engine *, dw_usec now);
 

@@ -14,7 +14,7 @@
 #include "timer/record.h"
 #include "topic/message.h"
 
-#define AGAIN DW_SECONDS(1) /* a timer whose queue is full, or out of reach, is tried again */
+#define AGAIN DW_SECONDS(1) /* a timer whose queue is out of reach is tried again */
 
 /* ---- A timer becomes a message ------------------------------------------------------------- */
 
@@ -84,6 +84,15 @@ static void tell_full(struct engine *engine, const struct timer *timer, int stat
 		    is_full ? "full" : "damaged (durawheel check says where)");
 }
 
+/* refused: the queue has no room. The timer keeps its deadline, and its place among those that
+ * wait. */
+static void refused(struct engine *engine, struct timer *timer, int status)
+{
+	topic_fill(&engine->topics, timer->topic, engine_steady(engine));
+	tell_full(engine, timer, status);
+	timer->retry_at = timer->head.due;
+}
+
 void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (!ownership_is_current(&engine->ownership, op) || timer->state != TIMER_FIRING ||
@@ -92,16 +101,13 @@ void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 		return;
 	}
 	if (op->status == DW_OK) {
-		topic_unfill(&engine->topics, timer->topic);
+		topic_got_in(&engine->topics, timer->topic);
 		takes_ready(engine);
 		delivery_end(engine, timer, DW_DONE, -1);
 		return;
 	}
-	if (op->status == DW_ELIMIT || op->status == DW_ECORRUPT) {
-		topic_fill(&engine->topics, timer->topic,
-			   usec_add(engine_steady(engine), FULL_AGAIN));
-		tell_full(engine, timer, op->status);
-	}
+	if (op->status == DW_ELIMIT || op->status == DW_ECORRUPT)
+		refused(engine, timer, op->status);
 	timer->uncounted = true;
 	delivery_end(engine, timer, DW_RETRY, AGAIN);
 }
@@ -444,6 +450,8 @@ void messages_answered(struct engine *engine, dw_op *op)
 	(op->kind == DW_OP_LETTER ? take_letter : take_results)(engine, call, op);
 	if (answers->verdict == DW_RETRY)
 		takes_ready(engine);
+	else if (answers->verdict != DW_HOLD)
+		takes_made_room(engine, op->topic);
 	if (--answers->left == 0)
 		call_answer(engine, call, DW_OK);
 }

@@ -234,6 +234,7 @@ void takes_answered(struct engine *engine, dw_op *op)
 		ask_on(engine, take, op);
 	} else if (op->row_count > 0) {
 		tell_damaged(engine, take, op);
+		takes_made_room(engine, op->topic);
 		if (op->row_count > 0)
 			finish(engine, take, op, DW_OK);
 		else
@@ -245,6 +246,14 @@ void takes_answered(struct engine *engine, dw_op *op)
 		take->at++;
 		ask_on(engine, take, op);
 	}
+}
+
+void takes_made_room(struct engine *engine, const char *name)
+{
+	struct topic *topic = topics_find(&engine->topics, name, strlen(name));
+
+	if (topic)
+		topic_room(&engine->topics, topic);
 }
 
 void takes_ready(struct engine *engine)

@@ -21,6 +21,9 @@ dw_usec takes_wake(const struct engine *, dw_usec now);
 /* takes_answered takes the answer to a TAKE, or to a TOPIC_LIST of one. */
 void takes_answered(struct engine *, dw_op *);
 
+/* takes_made_room: the queue of a topic may have room for due timers. */
+void takes_made_room(struct engine *, const char *topic);
+
 /* takes_ready: some queue may have got a message, so all that wait ask again. */
 void takes_ready(struct engine *);
 

@@ -5,6 +5,8 @@
 
 #include "base/hash.h"
 
+#define PLACE_STEPS_MAX 4096
+
 int topics_init(struct topics *topics, const struct alloc *alloc, uint64_t seed)
 {
 	topics->seed = seed;
@@ -149,19 +151,45 @@ void topic_set(struct topics *topics, struct topic *topic, const dw_topic_settin
 		join(topics, topic);
 }
 
+static bool is_before(const struct timer *a, const struct timer *b)
+{
+	return a->head.due != b->head.due ? a->head.due < b->head.due
+					  : a->head.generation < b->head.generation;
+}
+
+/* place_by_age: behind which waiting timer the timer belongs, NULL: it is the first. Most timers
+ * come in their order, so the search begins at the last one that was added. It is given up after a
+ * while: then the place is not exact. */
+static struct timer *place_by_age(const struct topic *topic, const struct timer *timer)
+{
+	struct timer *before = topic->waiting_new;
+
+	if (!before || !is_before(timer, topic->waiting_last))
+		return topic->waiting_last;
+	for (int i = 0; i < PLACE_STEPS_MAX && before && is_before(timer, before); i++)
+		before = before->prev;
+	for (int i = 0; i < PLACE_STEPS_MAX; i++) {
+		struct timer *next = before ? before->next : topic->waiting;
+
+		if (!next || is_before(timer, next))
+			break;
+		before = next;
+	}
+	return before;
+}
+
 void topic_wait(struct topics *topics, struct timer *timer)
 {
 	struct topic *topic = timer->topic;
+	struct timer *before = topic->is_full ? place_by_age(topic, timer) : topic->waiting_last;
 
 	if (!topic->waiting)
 		join(topics, topic);
-	timer->next = NULL;
-	timer->prev = topic->waiting_last;
-	if (topic->waiting_last)
-		topic->waiting_last->next = timer;
-	else
-		topic->waiting = timer;
-	topic->waiting_last = timer;
+	timer->prev = before;
+	timer->next = before ? before->next : topic->waiting;
+	*(before ? &before->next : &topic->waiting) = timer;
+	*(timer->next ? &timer->next->prev : &topic->waiting_last) = timer;
+	topic->waiting_new = timer;
 	topic->waiting_count++;
 }
 
@@ -169,6 +197,8 @@ void topic_unwait(struct topics *topics, struct timer *timer)
 {
 	struct topic *topic = timer->topic;
 
+	if (topic->waiting_new == timer)
+		topic->waiting_new = timer->prev ? timer->prev : timer->next;
 	if (timer->prev)
 		timer->prev->next = timer->next;
 	else
@@ -192,17 +222,57 @@ static void leave_full(struct topics *topics, struct topic *topic)
 	topic->prev = topic->next = NULL;
 }
 
-void topic_fill(struct topics *topics, struct topic *topic, dw_usec until)
+static void join_full(struct topics *topics, struct topic *topic, dw_usec until)
 {
-	if (topic->is_full)
-		leave_full(topics, topic);
-	else
-		leave(topics, topic);
-	topic->is_full = true;
+	struct topic *before = topics->full_last;
+
+	while (before && before->full_until > until)
+		before = until == 0 ? NULL : before->prev; /* 0: it is the first */
 	topic->full_until = until;
-	topic->prev = topics->full_last;
-	*(topic->prev ? &topic->prev->next : &topics->full) = topic;
-	topics->full_last = topic;
+	topic->prev = before;
+	topic->next = before ? before->next : topics->full;
+	*(before ? &before->next : &topics->full) = topic;
+	*(topic->next ? &topic->next->prev : &topics->full_last) = topic;
+}
+
+static void try_at(struct topics *topics, struct topic *topic, dw_usec until)
+{
+	leave_full(topics, topic);
+	join_full(topics, topic, until);
+}
+
+void topic_fill(struct topics *topics, struct topic *topic, dw_usec steady)
+{
+	topic->full_tries = 1;
+	if (topic->is_full) {
+		try_at(topics, topic, usec_max(topic->full_until, usec_add(steady, FULL_WAIT)));
+		return;
+	}
+	leave(topics, topic);
+	topic->is_full = true;
+	topic->full_wait = FULL_WAIT;
+	join_full(topics, topic, usec_add(steady, FULL_WAIT));
+}
+
+void topic_try(struct topics *topics, struct topic *topic, dw_usec steady)
+{
+	try_at(topics, topic, usec_add(steady, topic->full_wait));
+	topic->full_wait = usec_min(2 * topic->full_wait, FULL_WAIT_MAX);
+}
+
+void topic_got_in(struct topics *topics, struct topic *topic)
+{
+	if (topic->is_full && topic->full_tries < FULL_TRIES_MAX)
+		topic->full_tries *= 2;
+	topic_room(topics, topic);
+}
+
+void topic_room(struct topics *topics, struct topic *topic)
+{
+	if (!topic->is_full)
+		return;
+	topic->full_wait = FULL_WAIT;
+	try_at(topics, topic, 0);
 }
 
 void topic_unfill(struct topics *topics, struct topic *topic)
@@ -241,12 +311,6 @@ void topics_rechecked(struct topics *topics)
 }
 
 /* ---- Gathering for a batch ----------------------------------------------------------------- */
-
-static bool is_before(const struct timer *a, const struct timer *b)
-{
-	return a->head.due != b->head.due ? a->head.due < b->head.due
-					  : a->head.generation < b->head.generation;
-}
 
 void topic_gather(struct timer *timer)
 {

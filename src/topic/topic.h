@@ -36,9 +36,12 @@ struct topic {
 	uint64_t counts[TOPIC_COUNTS];
 	struct topic_times *times; /* NULL: of the rest */
 	dw_usec told_full;         /* steady; until then nobody is told that its queue is full */
-	dw_usec full_until;        /* steady; then one of its timers is tried again */
+	dw_usec full_until;        /* steady; then its next timers are tried again */
+	dw_usec full_wait;         /* so long they wait after that, if none gets in */
+	uint32_t full_tries;       /* so many are tried at once */
 	struct timer *waiting;     /* due, without a handler; in the order in which they came due */
 	struct timer *waiting_last;
+	struct timer *waiting_new; /* the last one that was added; may be NULL */
 	uint64_t waiting_count;
 	struct timer *gathered; /* due, for the next batch; in the order of (deadline, insertion) */
 	struct timer *gathered_last;
@@ -56,8 +59,8 @@ struct topics {
 	struct topic *waiting;
 	struct topic *waiting_last;
 	struct topic *recheck; /* the next of them to be looked through, NULL: none */
-	/* The topics whose queues are full, in the order of full_until. Their timers wait, and
-	 * nothing claims them. */
+	/* The topics whose queues are full, in the order of full_until. Their timers wait, the
+	 * oldest first, and only claim_full() claims them. */
 	struct topic *full;
 	struct topic *full_last;
 	struct handler any;   /* of "*" */
@@ -120,7 +123,8 @@ static inline const struct handler *topic_handler(const struct topics *topics,
 }
 
 /* topic_wait adds a timer to those that wait for a handler of its topic; topic_unwait takes it
- * out. */
+ * out. If the topic's queue is full, the timer gets its place by (deadline, insertion): those that
+ * the queue has refused are the oldest. */
 void topic_wait(struct topics *, struct timer *);
 void topic_unwait(struct topics *, struct timer *);
 
@@ -133,10 +137,20 @@ void topic_ungather(struct timer *);
 void topic_claims(struct timer *);
 void topic_claimed(struct timer *);
 
-/* topic_fill notes that the topic's queue is full, until a steady time that is later than that of
- * every other topic; topic_unfill that it may have room again. */
-void topic_fill(struct topics *, struct topic *, dw_usec until);
+#define FULL_WAIT DW_MILLISECONDS(50) /* a full queue is tried again; each time it waits longer */
+#define FULL_WAIT_MAX DW_SECONDS(1)
+#define FULL_TRIES_MAX 512u
+
+/* topic_fill notes that the topic's queue has refused a timer: a while later one is tried again.
+ * topic_unfill ends that: all timers may be claimed. */
+void topic_fill(struct topics *, struct topic *, dw_usec steady);
 void topic_unfill(struct topics *, struct topic *);
+
+/* topic_try notes that the next timers of a full topic are tried now. topic_got_in: its queue took
+ * one, so twice as many are tried at once. topic_room: its queue may have room. */
+void topic_try(struct topics *, struct topic *, dw_usec steady);
+void topic_got_in(struct topics *, struct topic *);
+void topic_room(struct topics *, struct topic *);
 
 /* topics_revivable: a topic that has waiting timers and a handler, or NULL. */
 struct topic *topics_revivable(const struct topics *);

@@ -174,6 +174,31 @@ test_work_runs_a_command_for_each_batch() {
 	stop_owner
 }
 
+# Timers that wait for room in their queue enter as fast as a consumer makes room, oldest first, and
+# are due all the while.
+test_timers_of_a_full_queue_follow_a_consumer() {
+	local runner i began
+	queue --max 10 --overflow refuse
+	for ((i = 100; i < 200; i++)); do
+		printf '{"id":"m%d","topic":"q","due":%d}\n' $i $i
+	done >lines
+	expect 0 durawheel import lines
+	start --topic other
+	runner=$owner
+	await has_topic waiting 10
+	await has_topic due 90
+	has_topic pending 0
+	began=$SECONDS
+	durawheel work --topic q --batch 10 --jobs 1 --exec 'cat >>got' 2>log &
+	owner=$!
+	await is_counted got 100
+	[ $((SECONDS - began)) -lt 60 ] || fail "$((SECONDS - began)) s" # by one a second: 90 s
+	stop_owner
+	owner=$runner
+	stop_owner
+	grep -o '"id":"m[0-9]*"' got | sort -c
+}
+
 test_work_answers_by_exit_code_and_descriptor_3() {
 	queue --backoff 1ms
 	printf '{"id":"a"}\n{"id":"b"}\n{"id":"c"}\n' >lines

@@ -1,0 +1,158 @@
+/* Due timers whose queue is full: they wait as due, and enter oldest first as soon as there is room,
+ * on a clock that the test moves. */
+#include "durawheel/topic.h"
+#include "support/cmocka.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "durawheel/testing.h"
+#include "support/seen.h"
+
+#define TIMERS 40
+#define ROOM 5
+
+struct program {
+	dw *d;
+	int got; /* messages that were taken */
+	int next;
+	dw_topic_info info;
+	size_t count;
+	char tokens[ROOM][DW_TOKEN_SIZE];
+};
+
+static void done(dw *d, const dw_result *result, void *user)
+{
+	(void)d;
+	(void)user;
+	assert_int_equal(result->status, DW_OK);
+}
+
+static void answered(dw *d, const dw_result *results, size_t count, void *user)
+{
+	(void)d;
+	(void)user;
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(results[i].status, DW_OK);
+}
+
+/* taken: the ids are numbers in the order of the deadlines. */
+static void taken(dw *d, int status, const dw_message *messages, size_t count, void *user)
+{
+	struct program *program = user;
+	char id[16];
+
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	program->count = count;
+	for (size_t i = 0; i < count; i++) {
+		(void)snprintf(id, sizeof id, "%d", program->got++);
+		assert_string_equal(messages[i].id, id);
+		(void)snprintf(program->tokens[i], DW_TOKEN_SIZE, "%s", messages[i].token);
+	}
+}
+
+static void listed(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	assert_int_equal(count, 1);
+	((struct program *)user)->info = topics[0];
+}
+
+static void pass(struct program *program, dw_usec time)
+{
+	assert_int_equal(dw_test_advance(program->d, dw_now(program->d) + time), DW_OK);
+}
+
+/* fill_up: more timers come due, one each `apart`, than their queue has room for. */
+static void fill_up(struct program *program, dw_usec apart)
+{
+	dw_options options = {.size = sizeof options, .store = "memory:", .flags = DW_TEST_CLOCK};
+	dw_topic_settings settings = {
+	    .size = sizeof settings, .queue = 1, .max = ROOM, .overflow = DW_REFUSE};
+	char id[16];
+
+	*program = (struct program){0};
+	assert_int_equal(dw_open(&program->d, &options, NULL), DW_OK);
+	assert_int_equal(dw_topic_set(program->d, "q", &settings, done, program), DW_OK);
+	pass(program, 0);
+	for (int i = 0; i < TIMERS; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		assert_int_equal(dw_after(program->d, "q", id, DW_SECONDS(1) + i * apart, NULL, 0),
+				 DW_OK);
+	}
+	pass(program, DW_SECONDS(3));
+}
+
+/* consume takes what there is, and answers it. */
+static void consume(struct program *program)
+{
+	const char *topic = "q";
+	const char *tokens[ROOM];
+	dw_answer answer = {.size = sizeof answer, .tokens = tokens};
+	dw_take_options take = {
+	    .size = sizeof take, .topics = &topic, .topic_count = 1, .max = ROOM};
+
+	program->count = 0;
+	assert_int_equal(dw_take(program->d, &take, taken, program), DW_OK);
+	pass(program, 0);
+	for (size_t i = 0; i < program->count; i++)
+		tokens[i] = program->tokens[i];
+	answer.count = program->count;
+	if (answer.count > 0)
+		assert_int_equal(dw_ack(program->d, &answer, answered, program), DW_OK);
+	pass(program, DW_MILLISECONDS(1));
+}
+
+static void timers_of_a_full_queue_count_as_due(void **state)
+{
+	struct program program;
+
+	(void)state;
+	fill_up(&program, 1);
+	assert_int_equal(dw_topic_list(program.d, "q", listed, &program), DW_OK);
+	pass(&program, 0);
+	assert_int_equal(program.info.waiting, ROOM);
+	assert_int_equal(program.info.due, TIMERS - ROOM);
+	assert_int_equal(program.info.pending, 0);
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
+static void timers_enter_as_soon_as_there_is_room(dw_usec apart)
+{
+	struct program program;
+	dw_usec began;
+
+	fill_up(&program, apart);
+	began = dw_now(program.d);
+	for (int i = 0; i < TIMERS && program.got < TIMERS; i++)
+		consume(&program);
+	assert_int_equal(program.got, TIMERS);
+	assert_in_range(dw_now(program.d) - began, 0, DW_MILLISECONDS(TIMERS));
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
+static void late_timers_enter_in_their_order(void **state)
+{
+	(void)state;
+	timers_enter_as_soon_as_there_is_room(1);
+	timers_enter_as_soon_as_there_is_room(DW_MILLISECONDS(30));
+}
+
+static void timers_of_one_deadline_enter_in_their_order(void **state)
+{
+	(void)state;
+	timers_enter_as_soon_as_there_is_room(0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(timers_of_a_full_queue_count_as_due),
+	    cmocka_unit_test(late_timers_enter_in_their_order),
+	    cmocka_unit_test(timers_of_one_deadline_enter_in_their_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
