@@ -24,9 +24,10 @@ enum job_end {
 
 /* A delivery, and the line of its firing. */
 struct job_item {
-	dw_token token;
+	dw_token token; /* of work: its id is the token of the message */
 	struct line line;
-	bool is_answered; /* of work: the command has answered it by itself */
+	bool is_answered;            /* of work: the command has answered it by itself */
+	char message[DW_ID_MAX + 1]; /* of work: the id of the message, else empty */
 };
 
 /* How the commands of a topic run. It must live as long as its jobs run. A change counts for jobs

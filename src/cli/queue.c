@@ -261,7 +261,7 @@ void take_event(dw *d, const dw_event *event, void *user)
 {
 	(void)d;
 	(void)user;
-	if (event->kind == DW_EVENT_CORRUPT)
+	if (event->kind == DW_EVENT_CORRUPT || event->kind == DW_EVENT_DEAD)
 		warn_each("%s", event->message);
 }
 
@@ -395,7 +395,8 @@ int command_ack(const struct options *options)
 	if (code == EXIT_DONE && count > DW_TAKE_MAX)
 		code = complain(EXIT_USAGE, "ack: write at most %d tokens", DW_TAKE_MAX);
 	if (code == EXIT_DONE)
-		code = session_look(options, (dw_options){.role = DW_CLIENT}, &command.d);
+		code = session_look(
+		    options, (dw_options){.role = DW_CLIENT, .on_event = take_event}, &command.d);
 	if (code != EXIT_DONE)
 		return code;
 	if (count == 1 && strcmp(options->words[1], "-") == 0)

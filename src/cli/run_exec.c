@@ -208,12 +208,15 @@ void run_exec_say(const struct exec_job *job, dw *d)
 void run_exec_tell(const struct exec_job *job)
 {
 	const dw_token *token = &job->items->token;
-	char who[DW_ID_MAX + 32];
+	const char *message = job->items->message;
+	char who[2 * DW_ID_MAX + 64], more[32] = "";
 
 	if (job->count > 1)
-		(void)snprintf(who, sizeof who, "%s and %zu more", token->id, job->count - 1);
+		(void)snprintf(more, sizeof more, " and %zu more", job->count - 1);
+	if (*message)
+		(void)snprintf(who, sizeof who, "%s (%s)%s", message, token->id, more);
 	else
-		(void)snprintf(who, sizeof who, "%s", token->id);
+		(void)snprintf(who, sizeof who, "%s%s", token->id, more);
 	if (job->end == JOB_OVERDUE)
 		warn("%s: the command took longer than --timeout and was ended (attempt "
 		     "%" PRIu32 ")",

@@ -258,6 +258,24 @@ test_work_says_why_messages_are_dead() {
 	dead_messages_say_why
 }
 
+# What becomes a dead letter is said, by the id of its message.
+test_work_and_ack_tell_of_dead_messages() {
+	local token
+	queue --retries 1 --backoff 1ms
+	expect 0 durawheel push --topic q --id a
+	durawheel work --topic q --exec 'echo no such game >&2; exit 3' 2>log &
+	owner=$!
+	await grep -q 'a is dead: RETRIES: exit status 3: no such game$' log
+	stop_owner
+	[ "$(grep -c 'a (q/[-0-9]*/[12]): the command exits with 3 (attempt [12])$' log)" = 2 ] ||
+		fail "$(cat log)"
+	expect 0 durawheel push --topic q --id b
+	expect 0 durawheel take --topic q
+	token=$(sed 's/.*"token":"\([^"]*\)".*/\1/' out)
+	expect 0 durawheel ack "$token" --dead
+	says '^durawheel: b is dead: GAVE_UP$'
+}
+
 # Messages of a command that runs for longer than they are hidden stay hidden.
 test_work_touches_what_it_works_on() {
 	queue --hide 1s
