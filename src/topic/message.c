@@ -51,12 +51,15 @@ static const char *slash_before(const char *text, const char *end)
 	return NULL;
 }
 
-/* skip_number: what is behind the digits; NULL: there are none. */
+/* skip_number: what is behind the digits; NULL: there are none, or the number has more than 64 bits,
+ * which no store gives out. */
 static const char *skip_number(const char *text)
 {
 	size_t size = strspn(text, "0123456789");
 
-	return size > 0 ? text + size : NULL;
+	errno = 0;
+	(void)strtoull(text, NULL, 10);
+	return size > 0 && errno == 0 ? text + size : NULL;
 }
 
 /* is_own: "17/2" or "1795478400000-0/2". */

@@ -144,7 +144,8 @@ test_wrong_words_about_queues() {
 	expect 2 durawheel take
 	says 'write --topic T$'
 	queue
-	for bad in garbage g//1 x '' g/1/ $'q\n/1/1' /1/1; do
+	for bad in garbage g//1 x '' g/1/ $'q\n/1/1' /1/1 q/18446744073709551616-0/1 \
+		q/1-18446744073709551616/1 q/1/18446744073709551616; do
 		expect 2 durawheel ack q/1/1 "$bad"
 		says 'token 2 is not one of a message: it looks like game.x/17/1, in Redis like '
 		expect 2 durawheel ack --touch "$bad"
