@@ -18,8 +18,9 @@ enum { RULES = 50, KILLS = 40, KILLS_LONG = 300 };
 struct told {
 	dw_usec occurrence; /* 0: none yet */
 	unsigned life;
+	int64_t missed_before; /* what the line said */
 	size_t starts, repeats;
-	uint64_t missed;
+	uint64_t missed; /* of all lines */
 };
 
 struct kill_rules {
@@ -61,13 +62,15 @@ static void import_rules(struct faults *faults)
 }
 
 /* follows: the occurrence comes after the one before, and those between are missed. One whose
- * verdict was not stored when the owner was killed counts as missed, too. */
+ * verdict was not stored when the owner was killed counts as missed, too, with those that were
+ * missed before it. */
 static bool follows(const struct kill_rules *test, const struct told *told, dw_usec occurrence,
 		    int64_t missed)
 {
-	dw_usec between = occurrence - told->occurrence - missed * PERIOD;
+	int64_t between = (occurrence - told->occurrence) / PERIOD - 1;
+	int64_t again = told->missed_before + 1;
 
-	return between == PERIOD || (between == 0 && missed > 0 && told->life != test->life);
+	return missed == between || (missed == between + again && told->life != test->life);
 }
 
 /* take_start notes a line, and checks it. */
@@ -88,6 +91,7 @@ static void take_start(struct kill_rules *test, struct told *told, int number, d
 	}
 	told->starts++;
 	told->occurrence = occurrence;
+	told->missed_before = missed;
 	told->life = test->life;
 }
 

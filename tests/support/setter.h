@@ -3,12 +3,13 @@
 #ifndef DW_TESTS_SETTER_H
 #define DW_TESTS_SETTER_H
 
+#include "durawheel/durawheel.h"
+
 #if DW_WITH_REDIS
 
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 
-#include "durawheel/durawheel.h"
 #include "durawheel/topic.h"
 
 enum { SETTER_SHARDS = 16, SETTER_TRIES = 600, SETTER_TEXT_SIZE = 256 };

@@ -256,7 +256,7 @@ static void wrong_settings_are_refused_in_words(void **state)
 
 static dw_verdict sleep_once(dw *d, const dw_firing *firing, void *user)
 {
-	struct timespec pause = {.tv_nsec = 200000000};
+	struct timespec pause = {.tv_nsec = 800000000};
 
 	(void)d;
 	(void)user;
@@ -284,7 +284,7 @@ static void late_verdict_is_a_retry(void **state)
 			      .on_firing_done = told,
 			      .on_firing_done_user = &program};
 	dw_topic_settings settings = {.size = sizeof settings,
-				      .limit_us = DW_MILLISECONDS(20),
+				      .limit_us = DW_MILLISECONDS(300),
 				      .backoff_first_us = DW_MILLISECONDS(1)};
 	dw_stats stats = {.size = sizeof stats};
 
