@@ -193,9 +193,10 @@ typedef struct dw_take_options {
 /* dw_take takes messages of one topic. First come those that were taken before and not answered in
  * time, then those that come back, then the others in the order in which they were pushed. Who
  * waits hears of a new message at once, in a SQLite file within 20 ms.
- * A damaged message is dropped and told (DW_EVENT_CORRUPT). DW_ENOENT in the answer: a topic has no
- * settings. DW_ECORRUPT: as of dw_push(). DW_ELIMIT: DW_TAKES_MAX takes wait. dw_close()
- * answers waiting takes with DW_ECLOSED; dw_sync() does not wait for them. */
+ * A damaged message is dropped and told (DW_EVENT_CORRUPT). DW_ENOENT in the answer: a topic is no
+ * queue, which dw_last_error() names, and no other one has a message. DW_ECORRUPT: as of dw_push().
+ * DW_ELIMIT: DW_TAKES_MAX takes wait. dw_close() answers waiting takes with DW_ECLOSED; dw_sync()
+ * does not wait for them. */
 DW_API int dw_take(dw *, const dw_take_options *, dw_take_fn, void *user);
 
 /* Set size to sizeof(dw_answer) before anything else. */

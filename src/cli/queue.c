@@ -214,11 +214,10 @@ static void take_command_answered(dw *d, int status, const dw_message *messages,
 {
 	struct queue_command *command = user;
 
-	(void)d;
 	command->code = EXIT_DONE;
 	if (status == DW_ENOENT)
 		command->code =
-		    complain(EXIT_ABSENT, "a topic is no queue: see durawheel topic set");
+		    complain(EXIT_ABSENT, "%s: see durawheel topic set", why(d, status));
 	else if (status == DW_ECORRUPT)
 		command->code =
 		    complain(EXIT_STORE, "a queue is damaged: durawheel check says where");

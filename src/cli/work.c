@@ -161,7 +161,6 @@ static void work_taken(dw *d, int status, const dw_message *messages, size_t cou
 {
 	struct consumer *consumer = user;
 
-	(void)d;
 	consumer->takes = false;
 	if (count > 0 && !consumer->stop)
 		start(consumer, messages, count);
@@ -169,7 +168,7 @@ static void work_taken(dw *d, int status, const dw_message *messages, size_t cou
 		return;
 	if (status == DW_ENOENT) {
 		stop_work(consumer,
-			  complain(EXIT_ABSENT, "a topic is no queue: see durawheel topic set"));
+			  complain(EXIT_ABSENT, "%s: see durawheel topic set", why(d, status)));
 		return;
 	}
 	warn("cannot take: %s; trying again", dw_strerror(status));

@@ -28,6 +28,8 @@ struct take {
 	bool finds;      /* it asks all queues: its topics are found in each round */
 	bool is_asked;   /* an operation is under way */
 	bool has_looked; /* a round found nothing */
+	bool is_wrong;   /* the topic at `wrong` is no queue */
+	size_t wrong;
 	size_t max;
 	dw_usec until; /* steady; the end of its wait */
 	dw_usec again; /* steady; when the next round begins */
@@ -107,6 +109,7 @@ static bool looks(const struct engine *engine, const struct take *take)
 static void begin(struct engine *engine, struct take *take)
 {
 	take->at = 0;
+	take->is_wrong = false;
 	take->comes = DW_NEVER;
 	if (take->finds)
 		send(engine, take, op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
@@ -120,6 +123,10 @@ static void wait_on(struct engine *engine, struct take *take, dw_op *op)
 	dw_usec steady = engine_steady(engine), now = engine_now(engine);
 	dw_usec every = driven_look_every(engine->store);
 
+	if (take->is_wrong) {
+		finish(engine, take, op, DW_ENOENT);
+		return;
+	}
 	if (steady >= take->until || engine->drive.closing) {
 		finish(engine, take, op, engine->drive.closing ? DW_ECLOSED : DW_OK);
 		return;
@@ -219,12 +226,25 @@ static void tell_damaged(struct engine *engine, const struct take *take, dw_op *
 	}
 }
 
+/* pass_wrong: a topic is no queue. The others of the round are asked before the take fails. One
+ * that was found has been dropped since, which is no failure. */
+static void pass_wrong(struct engine *engine, struct take *take, dw_op *op)
+{
+	if (!take->is_wrong)
+		take->wrong = take->at;
+	take->is_wrong = !take->finds;
+	take->at++;
+	ask_on(engine, take, op);
+}
+
 void takes_answered(struct engine *engine, dw_op *op)
 {
 	struct take *take = take_of(ticket_of(op)->call);
 
 	take->is_asked = false;
-	if (op->status != DW_OK) {
+	if (op->status == DW_ENOENT && op->kind == DW_OP_TAKE) {
+		pass_wrong(engine, take, op);
+	} else if (op->status != DW_OK) {
 		finish(engine, take, op, op->status);
 	} else if (op->kind == DW_OP_TOPIC_LIST) {
 		find_topics(take, op->rows);
@@ -402,6 +422,9 @@ void takes_show(struct engine *engine, const struct call *call)
 	size_t count = 0;
 	int status = call->status;
 
+	if (status == DW_ENOENT)
+		(void)engine_fail(engine, status, "%s is no queue",
+				  take_of(call)->topics[take_of(call)->wrong].name);
 	shown.messages = alloc_new(&engine->alloc, room * sizeof *shown.messages);
 	shown.tokens = alloc_new(&engine->alloc, room * sizeof *shown.tokens);
 	if (status == DW_OK && (!shown.messages || !shown.tokens))

@@ -161,6 +161,22 @@ test_wrong_words_about_queues() {
 	says '^durawheel: line 1: write an object'
 }
 
+# A take hands out what there is, in whatever order it names its topics.
+test_take_passes_a_topic_that_is_no_queue() {
+	local words topics
+	queue
+	for words in 'nope q' 'q nope' 'nope none q'; do
+		read -ra topics <<<"$words"
+		expect 0 durawheel push --topic q --id a
+		expect 0 durawheel take "${topics[@]/#/--topic=}"
+		grep -q '"id":"a"' out
+		expect 3 durawheel take --wait 10s "${topics[@]/#/--topic=}"
+		says '^durawheel: nope is no queue: see durawheel topic set$'
+	done
+	expect 3 durawheel work --topic nope --topic q --exec true
+	says 'durawheel: nope is no queue: see durawheel topic set$'
+}
+
 test_work_runs_a_command_for_each_batch() {
 	queue
 	for ((i = 1; i <= 50; i++)); do printf '{"id":"m%02d"}\n' $i; done >lines
