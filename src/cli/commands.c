@@ -269,13 +269,14 @@ const struct command commands[] = {
     {
 	.name = "topic pause",
 	.summary = "starts no more timers of a topic, until topic resume",
-	.synopsis = "TOPIC [--intake]",
+	.synopsis = "TOPIC [--intake | --intake-only]",
 	.help = "  --intake          refuses new timers and messages, too\n"
+		"  --intake-only     refuses these, and starts what comes due\n"
 		"\n"
 		"Timers that come due wait, and can be cancelled. What runs goes on. The owner\n"
 		"follows within about 2 s.\n",
 	.example = "durawheel topic pause mail",
-	.options = OPTIONS(OPT_INTAKE),
+	.options = OPTIONS(OPT_INTAKE, OPT_INTAKE_ONLY),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_topic_pause,

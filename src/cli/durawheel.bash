@@ -24,7 +24,7 @@ _durawheel_options()
 	when) echo '--cron --every --zone --from --until --times --except --jitter --missed --missed-age --count --json' ;;
 	'topic set') echo '--queue --no-queue --max --overflow --expire --hide --retries --backoff --backoff-max --factor --jitter --time-limit --keep' ;;
 	'topic list' | 'topic show') echo '--json' ;;
-	'topic pause') echo '--intake' ;;
+	'topic pause') echo '--intake --intake-only' ;;
 	push) echo '--topic --id --data --data-file' ;;
 	take) echo '--topic --max --wait' ;;
 	ack) echo '--retry --dead --touch' ;;

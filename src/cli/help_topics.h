@@ -9,7 +9,7 @@ static const char help_of_topic[] =
     "  durawheel topic set TOPIC [--queue [--max N] ...] [--retries N ...]\n"
     "  durawheel topic list [--json]\n"
     "  durawheel topic show TOPIC [--json]\n"
-    "  durawheel topic pause TOPIC [--intake]\n"
+    "  durawheel topic pause TOPIC [--intake | --intake-only]\n"
     "  durawheel topic resume TOPIC\n"
     "  durawheel topic drop TOPIC\n"
     "\n"

@@ -69,6 +69,7 @@ static const struct option table[] = {
     {"jitter", required_argument, NULL, LONG_OPTION + OPT_JITTER},
     {"time-limit", required_argument, NULL, LONG_OPTION + OPT_TIME_LIMIT},
     {"intake", no_argument, NULL, LONG_OPTION + OPT_INTAKE},
+    {"intake-only", no_argument, NULL, LONG_OPTION + OPT_INTAKE_ONLY},
     {"retry", required_argument, NULL, LONG_OPTION + OPT_RETRY},
     {"dead", no_argument, NULL, LONG_OPTION + OPT_DEAD},
     {"touch", no_argument, NULL, LONG_OPTION + OPT_TOUCH},

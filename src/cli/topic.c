@@ -227,6 +227,10 @@ static int pause_topic(const struct options *options, unsigned paused)
 
 int command_topic_pause(const struct options *options)
 {
+	if (options->value[OPT_INTAKE] && options->value[OPT_INTAKE_ONLY])
+		return complain(EXIT_USAGE, "topic pause: write --intake or --intake-only");
+	if (options->value[OPT_INTAKE_ONLY])
+		return pause_topic(options, DW_PAUSE_INTAKE);
 	return pause_topic(options, options->value[OPT_INTAKE] ? DW_PAUSE_DELIVERY | DW_PAUSE_INTAKE
 							       : DW_PAUSE_DELIVERY);
 }

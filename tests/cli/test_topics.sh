@@ -32,6 +32,22 @@ test_topic_keeps_its_settings() {
 	expect 3 durawheel topic show t
 }
 
+test_topic_pause_of_the_intake_alone() {
+	empty_store
+	expect 0 durawheel add --topic q --id a --in 0
+	expect 0 durawheel topic pause q --intake-only
+	expect 0 durawheel topic list --json
+	grep -q '"topic":"q".*"paused":"intake"' out
+	expect 6 durawheel add --topic q --id b --in 0
+	start --topic q
+	await grep -q '"id":"a"' fired
+	stop_owner
+	expect 0 durawheel topic resume q
+	expect 0 durawheel add --topic q --id b --in 0
+	expect 2 durawheel topic pause q --intake --intake-only
+	says 'topic pause: write --intake or --intake-only$'
+}
+
 # What topic set does not name stays, also a pause.
 test_topic_set_changes_what_it_names() {
 	queue --max 7 --overflow refuse --expire 3m --hide 5s --keep 1h
