@@ -328,10 +328,10 @@ const struct command commands[] = {
     {
 	.name = "ack",
 	.summary = "answers messages that were taken",
-	.synopsis = "(TOKEN... | -) [--retry DURATION | --dead | --touch]",
+	.synopsis = "(TOKEN... | -) [--retry DURATION | --dead | --touch] [--why TEXT]",
 	.help = help_of_ack,
 	.example = "durawheel ack game.x/1795478400000-0/1",
-	.options = OPTIONS(OPT_RETRY, OPT_DEAD, OPT_TOUCH),
+	.options = OPTIONS(OPT_RETRY, OPT_DEAD, OPT_WHY, OPT_TOUCH),
 	.words_min = 1,
 	.words_max = SIZE_MAX,
 	.run = command_ack,

@@ -27,7 +27,7 @@ _durawheel_options()
 	'topic pause') echo '--intake --intake-only' ;;
 	push) echo '--topic --id --data --data-file' ;;
 	take) echo '--topic --max --wait' ;;
-	ack) echo '--retry --dead --touch' ;;
+	ack) echo '--retry --dead --why --touch' ;;
 	work) echo '--topic --exec --batch --wait --jobs --timeout --exec-output --log' ;;
 	purge) echo '--yes' ;;
 	esac
@@ -42,7 +42,7 @@ _durawheel_takes_value()
 		--journal | --outage | --lease | --cron | --every | --zone | --from | --until | --except | \
 		--count | --times | --missed | --missed-age | --jitter | --store | --name | --shards | --max | \
 		--overflow | --expire | --hide | --retries | --backoff | --backoff-max | --factor | \
-		--time-limit | --retry | --http | --token-file | --allow-host | --config | --stop-patience | \
+		--time-limit | --retry | --why | --http | --token-file | --allow-host | --config | --stop-patience | \
 		--log) ;;
 	*) return 1 ;;
 	esac

@@ -50,6 +50,7 @@ static const char help_of_ack[] =
     "  TOKEN...          of take; - reads them from stdin, or the lines of take\n"
     "  --retry D         comes back after D, and after too many retries is dead\n"
     "  --dead            becomes a dead letter\n"
+    "  --why TEXT        why it failed, kept with its dead letter (at most 255 bytes)\n"
     "  --touch           stays hidden for the topic's hide time, from now on\n"
     "\n"
     "Without an option the message is done, and deleted. Exit 5: a delivery is over;\n"

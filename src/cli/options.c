@@ -72,6 +72,7 @@ static const struct option table[] = {
     {"intake-only", no_argument, NULL, LONG_OPTION + OPT_INTAKE_ONLY},
     {"retry", required_argument, NULL, LONG_OPTION + OPT_RETRY},
     {"dead", no_argument, NULL, LONG_OPTION + OPT_DEAD},
+    {"why", required_argument, NULL, LONG_OPTION + OPT_WHY},
     {"touch", no_argument, NULL, LONG_OPTION + OPT_TOUCH},
     {"http", required_argument, NULL, LONG_OPTION + OPT_HTTP},
     {"token-file", required_argument, NULL, LONG_OPTION + OPT_TOKEN_FILE},

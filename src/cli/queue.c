@@ -314,6 +314,12 @@ static int read_verdict(const struct options *options, dw_answer *answer)
 
 	if (given > 1)
 		return complain(EXIT_USAGE, "ack: write one of --retry, --dead and --touch");
+	answer->why = options->value[OPT_WHY];
+	if (answer->why && !options->value[OPT_RETRY] && !options->value[OPT_DEAD])
+		return complain(EXIT_USAGE, "ack: --why is for --retry or --dead");
+	if (answer->why && strlen(answer->why) > DW_WHY_MAX)
+		return complain(EXIT_USAGE, "ack: --why has %zu bytes: write at most %d",
+				strlen(answer->why), DW_WHY_MAX);
 	if (options->value[OPT_RETRY])
 		code = options_duration(options, OPT_RETRY, &answer->retry_in);
 	if (options->value[OPT_RETRY] && answer->retry_in == 0)

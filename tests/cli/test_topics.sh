@@ -309,6 +309,25 @@ test_work_and_ack_tell_of_dead_messages() {
 	says '^durawheel: b is dead: GAVE_UP$'
 }
 
+test_ack_says_why() {
+	local token
+	queue --retries 0
+	for how in '--retry 1ms' --dead; do
+		expect 0 durawheel push --topic q --id "a$how"
+		expect 0 durawheel take --topic q
+		token=$(sed 's/.*"token":"\([^"]*\)".*/\1/' out)
+		# shellcheck disable=SC2086
+		expect 0 durawheel ack "$token" $how --why 'no such game'
+		says '^durawheel: a--.* is dead: .*: no such game$'
+	done
+	letters_are 2
+	[ "$(grep -c '"why":"no such game"' letters)" = 2 ]
+	expect 2 durawheel ack "$token" --why x
+	says 'ack: --why is for --retry or --dead$'
+	expect 2 durawheel ack "$token" --dead --why "$(text 256)"
+	says 'ack: --why has 256 bytes: write at most 255$'
+}
+
 # Messages of a command that runs for longer than they are hidden stay hidden.
 test_work_touches_what_it_works_on() {
 	queue --hide 1s
