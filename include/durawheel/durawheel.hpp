@@ -137,32 +137,46 @@ constexpr dw_usec round_up(const std::chrono::duration<number, period> &time)
 {
 	using real = std::chrono::duration<double, std::micro>;
 
-	if (real(time).count() >= 9.2e18)
+	if (!(real(time).count() < 9.2e18)) /* also if it is not a number */
 		return DW_NEVER;
 	if (real(time).count() <= -9.2e18)
 		return -DW_NEVER;
 	return std::chrono::ceil<duration>(time).count();
 }
 
-/* A duration as an argument, of any unit: 30min, 1500ms, std::chrono::hours(48). */
+/* A duration as an argument or a field, of any unit: 30min, 1500ms, std::chrono::hours(48). */
 struct delay {
+	constexpr delay() = default;
+
 	template <class number, class period>
 	constexpr delay(const std::chrono::duration<number, period> &time) : us(round_up(time))
 	{
 	}
 
-	dw_usec us;
+	constexpr operator duration() const
+	{
+		return duration(us);
+	}
+
+	dw_usec us = 0;
 };
 
-/* A time of the system's clock as an argument. */
+/* A time of the system's clock as an argument or a field. */
 struct moment {
+	constexpr moment() = default;
+
 	template <class unit>
 	constexpr moment(const std::chrono::time_point<std::chrono::system_clock, unit> &time)
 	    : us(round_up(time.time_since_epoch()))
 	{
 	}
 
-	dw_usec us;
+	constexpr operator time_point() const
+	{
+		return time_point(duration(us));
+	}
+
+	dw_usec us = 0;
 };
 
 /* ---- Bytes and text ---------------------------------------------------------------------- */
@@ -300,16 +314,16 @@ template <class string> class c_strings
 
 /* When a recurring timer comes: see durawheel/rule.h. Either every or cron. */
 struct rule {
-	duration every = duration(0);
+	delay every = {};
 	std::string cron; /* "0 8 * * mon-fri" */
 	std::string zone; /* "Europe/London"; "": UTC */
-	time_point start = {};
-	time_point end = {}; /* its zero: there is none */
+	moment start = {};
+	moment end = {}; /* its zero: there is none */
 	std::uint64_t count = 0;
-	duration jitter = duration(0);
+	delay jitter = {};
 	dw_missed missed = DW_MISSED_ONCE;
-	duration missed_after = duration(0);
-	duration missed_age = duration(0);
+	delay missed_after = {};
+	delay missed_age = {};
 	std::vector<std::string> except = {}; /* local dates, "2026-12-25" */
 };
 
@@ -325,16 +339,16 @@ class c_rule
 		for (const std::string &date : from.except)
 			except_.push_back(text_of(date));
 		raw_.size = sizeof raw_;
-		raw_.every = from.every.count();
+		raw_.every = from.every.us;
 		raw_.cron = text_of(from.cron);
 		raw_.zone = text_of(from.zone);
-		raw_.start = from.start.time_since_epoch().count();
-		raw_.end = from.end.time_since_epoch().count();
+		raw_.start = from.start.us;
+		raw_.end = from.end.us;
 		raw_.count = from.count;
-		raw_.jitter_us = from.jitter.count();
+		raw_.jitter_us = from.jitter.us;
 		raw_.missed = from.missed;
-		raw_.missed_after_us = from.missed_after.count();
-		raw_.missed_age_us = from.missed_age.count();
+		raw_.missed_after_us = from.missed_after.us;
+		raw_.missed_age_us = from.missed_age.us;
 		raw_.except_count = except_.size();
 	}
 
@@ -618,7 +632,7 @@ struct options {
 	std::function<void(const dw_firing_done &)> on_firing_done;
 	/* An exception has left a callback: of which one, and what it says. Any thread. */
 	std::function<void(std::string_view callback, std::string_view what)> on_exception;
-	duration close_patience = std::chrono::seconds(5);
+	delay close_patience = std::chrono::seconds(5);
 	dw_options raw = {}; /* all other fields; size, and those above, are set by open() */
 };
 
@@ -627,12 +641,12 @@ struct timer {
 	std::string_view topic;
 	std::string_view id = {};
 	bytes data = {};
-	duration late_after = duration(0);
+	delay late_after = {};
 	bool only_new = false; /* DW_NEW */
 	unsigned flags = 0;    /* DW_DUE_EARLIEST, DW_ONCE and so on */
-	duration wait_max = duration(0);
-	duration keep = duration(0); /* how long its end is remembered */
-	time_point due = {};         /* of put() and put_many(); at() and after() say it */
+	delay wait_max = {};
+	delay keep = {}; /* how long its end is remembered */
+	moment due = {}; /* of put() and put_many(); at() and after() say it */
 	const durawheel::rule *rule = nullptr; /* a recurring timer, of put() and put_many() */
 };
 
@@ -640,8 +654,8 @@ struct timer {
 struct selection {
 	std::string_view topic = {};
 	std::string_view id_prefix = {};
-	time_point due_from = {};
-	time_point due_to = {};
+	moment due_from = {};
+	moment due_to = {};
 	unsigned states = 0; /* as 1u << DW_PENDING; 0: any */
 };
 
@@ -649,7 +663,7 @@ struct selection {
 struct take_options {
 	std::vector<std::string_view> topics = {}; /* the first that has one; none: all topics */
 	std::size_t max = 1;
-	duration wait = duration(0);
+	delay wait = {};
 };
 
 namespace detail
@@ -848,13 +862,13 @@ class c_timer
 		if (from.rule)
 			rule_ = std::make_unique<c_rule>(*from.rule);
 		raw_.size = sizeof raw_;
-		raw_.due = from.due.time_since_epoch().count();
+		raw_.due = from.due.us;
 		raw_.data = from.data.data();
 		raw_.data_size = from.data.size();
-		raw_.late_after_us = from.late_after.count();
+		raw_.late_after_us = from.late_after.us;
 		raw_.flags = from.flags | (from.only_new ? DW_NEW : 0);
-		raw_.wait_max_us = from.wait_max.count();
-		raw_.keep_us = from.keep.count();
+		raw_.wait_max_us = from.wait_max.us;
+		raw_.keep_us = from.keep.us;
 	}
 
 	dw_timer get() const
@@ -906,8 +920,8 @@ class c_selection
 	explicit c_selection(const selection &from) : topic_(from.topic), prefix_(from.id_prefix)
 	{
 		raw_.size = sizeof raw_;
-		raw_.due_from = from.due_from.time_since_epoch().count();
-		raw_.due_to = from.due_to.time_since_epoch().count();
+		raw_.due_from = from.due_from.us;
+		raw_.due_to = from.due_to.us;
 		raw_.states = from.states;
 	}
 
@@ -1317,7 +1331,7 @@ class handle
 		raw.topics = names.size() > 0 ? names.data() : nullptr;
 		raw.topic_count = names.size();
 		raw.max = what.max;
-		raw.wait_us = what.wait.count();
+		raw.wait_us = what.wait.us;
 		return ask(detail::on_taken, std::move(fn),
 			   [&](auto... call) { return dw_take(get(), &raw, call...); });
 	}

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <thread>
@@ -151,9 +152,41 @@ void times_are_rounded_up_and_saturate()
 	CHECK(delay(std::chrono::hours::min()).us == -DW_NEVER);
 	CHECK(durawheel::moment(durawheel::never).us == DW_NEVER);
 	CHECK(durawheel::moment(system_clock::from_time_t(1)).us == 1000000);
+	CHECK(delay(std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN())).us ==
+	      DW_NEVER);
 	auto now = system_clock::now();
 	auto timers = durawheel::handle();
 	CHECK(timers.now() - now < 1h && now - timers.now() < 1h);
+}
+
+// Fields take what arguments take, and round it in the same way.
+void fields_take_times_of_any_unit()
+{
+	using namespace std::chrono;
+	using nanos = time_point<system_clock, nanoseconds>;
+	durawheel::timer timer;
+	durawheel::selection selection;
+	durawheel::rule rule;
+	durawheel::take_options take;
+	durawheel::options options;
+
+	timer.due = system_clock::now() + 5min;
+	CHECK(durawheel::time_point(timer.due) > system_clock::now());
+	timer.due = nanos(1ns);
+	timer.late_after = 1001ns;
+	timer.wait_max = duration<double>(1.5);
+	timer.keep = hours::max();
+	CHECK(timer.due.us == 1 && timer.late_after.us == 2 && timer.wait_max.us == 1500000);
+	CHECK(timer.keep.us == DW_NEVER && durawheel::duration(timer.late_after) == 2us);
+	selection.due_from = nanos(1001ns);
+	selection.due_to = system_clock::now();
+	rule.start = nanos(-1500ns);
+	rule.end = system_clock::from_time_t(1);
+	CHECK(selection.due_from.us == 2 && rule.start.us == -1 && rule.end.us == 1000000);
+	rule.every = duration<double, std::milli>(0.0001);
+	rule.jitter = rule.missed_after = rule.missed_age = 1ns;
+	take.wait = options.close_patience = 1h;
+	CHECK(rule.every.us == 1 && rule.jitter.us == 1 && take.wait.us == DW_HOURS(1));
 }
 
 void bytes_are_of_many_kinds()
@@ -338,6 +371,7 @@ const std::map<std::string, void (*)()> tests = {
     {"timers_are_moved_listed_and_cancelled", timers_are_moved_listed_and_cancelled},
     {"handle_that_moves_keeps_its_handlers", handle_that_moves_keeps_its_handlers},
     {"times_are_rounded_up_and_saturate", times_are_rounded_up_and_saturate},
+    {"fields_take_times_of_any_unit", fields_take_times_of_any_unit},
     {"bytes_are_of_many_kinds", bytes_are_of_many_kinds},
     {"wrong_names_are_refused", wrong_names_are_refused},
     {"errors_are_error_codes", errors_are_error_codes},
