@@ -1033,6 +1033,7 @@ class handle
 
 	/* ---- Handlers ---- */
 
+	/* An empty function is DW_EINVAL, here and below; off() removes. */
 	std::error_code on(std::string_view topic, handler fire)
 	{
 		return keep(topic, {nullptr, {}, std::move(fire), {}},
@@ -1101,7 +1102,7 @@ class handle
 	}
 
 	/* put_many puts the timers of a std::vector<timer>, an array of them, and so on. fn gets
-	 * what became of each, and must not be empty. */
+	 * what became of each. No timers, also of push(), or an empty fn are DW_EINVAL. */
 	template <class range> std::error_code put_many(const range &timers, answers_function fn)
 	{
 		detail::c_timers raw(timers);
@@ -1125,6 +1126,8 @@ class handle
 	{
 		return put_with(timer, std::move(fn), [&](auto &raw, auto... done) {
 			raw.due = due.us;
+			if (raw.rule) /* is refused as by after() */
+				return dw_after_id(get(), &raw, 0, nullptr, done...);
 			return dw_put(get(), &raw, done...);
 		});
 	}
@@ -1432,10 +1435,13 @@ class handle
 		return to_error(dw_sync(get(), patience.us));
 	}
 
-	/* test_advance lets so much time pass, on a handle with DW_TEST_CLOCK: see testing.h. */
+	/* test_advance lets so much time pass: see testing.h. DW_EINVAL: below 0, or too long. */
 	std::error_code test_advance(delay time)
 	{
-		return to_error(dw_test_advance(get(), (moment(now() + duration(time.us))).us));
+		dw_usec now = dw_now(get());
+		bool comes = time.us >= 0 && time.us < DW_NEVER - now;
+
+		return to_error(dw_test_advance(get(), comes ? now + time.us : DW_NEVER));
 	}
 
       private:
@@ -1450,7 +1456,7 @@ class handle
 	template <class callable>
 	std::error_code keep(std::string_view topic, detail::registered fire, callable call)
 	{
-		if (!state_)
+		if (!state_ || (!fire.fire && !fire.fire_batch))
 			return DW_EINVAL;
 		fire.owner = state_.get();
 		fire.topic = topic;

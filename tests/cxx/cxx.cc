@@ -59,6 +59,18 @@ void order_of_30_minutes_fires_at_its_moment()
 	CHECK(seen == std::vector<std::string>{"order:42: 3 books"});
 }
 
+void time_passes_forward_and_not_without_end()
+{
+	auto timers = open_test();
+	auto start = timers.now();
+
+	CHECK(timers.test_advance(std::chrono::hours::max()) == DW_EINVAL);
+	CHECK(timers.last_error().find("never comes") != std::string::npos);
+	CHECK(timers.test_advance(durawheel::duration(DW_NEVER - 1)) == DW_EINVAL);
+	CHECK(timers.test_advance(-5s) == DW_EINVAL && timers.now() == start);
+	CHECK(!timers.test_advance(1s) && timers.now() == start + 1s);
+}
+
 void verdicts_are_those_of_the_handler()
 {
 	durawheel::options options;
@@ -218,6 +230,36 @@ void wrong_names_are_refused()
 	CHECK(!timers.after(1h, {"t", std::string(DW_ID_MAX, 'x'), {}, 0s, true}));
 }
 
+void empty_handlers_are_refused()
+{
+	auto timers = open_test();
+	int starts = 0;
+
+	CHECK(!timers.on("t", [&](auto &) {
+		starts++;
+		return durawheel::verdict::done();
+	}));
+	CHECK(timers.on("t", {}) == DW_EINVAL && timers.on_worker("t", {}) == DW_EINVAL);
+	CHECK(timers.on_batch("t", {}, {}) == DW_EINVAL);
+	CHECK(!timers.after(0s, {"t"}) && !timers.test_advance(1s) && starts == 1);
+}
+
+void rule_has_no_moment()
+{
+	auto timers = open_test();
+	durawheel::rule rule;
+	durawheel::timer timer{"t", "a"};
+
+	rule.every = 1h;
+	timer.rule = &rule;
+	CHECK(timers.at(timers.now() + 1s, timer) == DW_EINVAL);
+	CHECK(timers.last_error() == "a rule has no delay: use dw_put");
+	CHECK(!timers.put(timer));
+	CHECK(timers.put_many(std::vector<durawheel::timer>(), [](auto &) {}) == DW_EINVAL);
+	CHECK(timers.cancel_many(std::vector<std::string>(), [](auto &) {}) == DW_EINVAL);
+	CHECK(timers.push(std::vector<durawheel::timer>()) == DW_EINVAL);
+}
+
 void errors_are_error_codes()
 {
 	std::error_code error = DW_EEXIST;
@@ -367,6 +409,7 @@ void exception_on_a_worker_is_a_retry()
 const std::map<std::string, void (*)()> tests = {
     {"rule_fires_at_each_occurrence", rule_fires_at_each_occurrence},
     {"order_of_30_minutes_fires_at_its_moment", order_of_30_minutes_fires_at_its_moment},
+    {"time_passes_forward_and_not_without_end", time_passes_forward_and_not_without_end},
     {"verdicts_are_those_of_the_handler", verdicts_are_those_of_the_handler},
     {"timers_are_moved_listed_and_cancelled", timers_are_moved_listed_and_cancelled},
     {"handle_that_moves_keeps_its_handlers", handle_that_moves_keeps_its_handlers},
@@ -374,6 +417,8 @@ const std::map<std::string, void (*)()> tests = {
     {"fields_take_times_of_any_unit", fields_take_times_of_any_unit},
     {"bytes_are_of_many_kinds", bytes_are_of_many_kinds},
     {"wrong_names_are_refused", wrong_names_are_refused},
+    {"empty_handlers_are_refused", empty_handlers_are_refused},
+    {"rule_has_no_moment", rule_has_no_moment},
     {"errors_are_error_codes", errors_are_error_codes},
     {"callback_of_an_answer_is_freed_after_it", callback_of_an_answer_is_freed_after_it},
     {"handler_lives_until_close", handler_lives_until_close},
