@@ -51,8 +51,8 @@ static const char *slash_before(const char *text, const char *end)
 	return NULL;
 }
 
-/* skip_number: what is behind the digits; NULL: there are none, or the number has more than 64 bits,
- * which no store gives out. */
+/* skip_number: what is behind the digits; NULL: there are none, or the number has more than 64
+ * bits, which no store gives out. */
 static const char *skip_number(const char *text)
 {
 	size_t size = strspn(text, "0123456789");

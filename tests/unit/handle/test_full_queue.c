@@ -1,5 +1,5 @@
-/* Due timers whose queue is full: they wait as due, and enter oldest first as soon as there is room,
- * on a clock that the test moves. */
+/* Due timers whose queue is full: they wait as due, and enter oldest first as soon as there is
+ * room, on a clock that the test moves. */
 #include "durawheel/topic.h"
 #include "support/cmocka.h"
 
