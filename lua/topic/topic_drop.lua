@@ -3,18 +3,33 @@
 -- tells every shard.
 --
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`; `u` is named from `t`
--- ARGV      1 topic
+-- ARGV      1 topic   2 the newest settings of it that the caller has read, as topic_set
 -- returns   {'OK', 'ver=N gone=1'}; {'NONE'}: it has no settings; {'BUSY'}: its queue has messages;
 --           {'NOSESSION'}: as topic_set. A key of another type, which another program has made,
 --           stays
 -- cost      O(1)
 local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
+local DROPPED = sub(TOPICS, 1, -2) .. 'u'
 local topic = ARGV[1]
-local before = call('HGET', TOPICS, topic)
+
+-- newest: the newest settings among those of the shard and those that were sent, and their version.
+-- nil: there are none, or the newest that is known is a drop.
+local function newest(sent)
+	local version, text = tonumber(call('HGET', DROPPED, topic) or -1), nil
+	for _, each in ipairs({call('HGET', TOPICS, topic) or '', sent}) do
+		local number = tonumber(string.match(' ' .. each, ' ver=(%d+)') or 0)
+		if each ~= '' and number > version then
+			version = number
+			text = not find(' ' .. each, ' gone=1', 1, true) and each or nil
+		end
+	end
+	return text, math.max(version, 0)
+end
 
 if call('HEXISTS', META, 'shards') == 0 then
 	return {'NOSESSION'}
 end
+local before, last_version = newest(ARGV[2])
 if not before then
 	return {'NONE'}
 end
@@ -22,10 +37,9 @@ local is_stream = call('TYPE', STREAM).ok == 'stream'
 if is_stream and call('XLEN', STREAM) + (tonumber(redis.pcall('ZCARD', LATER)) or 0) > 0 then
 	return {'BUSY'}
 end
-local last_version = tonumber(string.match(' ' .. before, ' ver=(%d+)') or 0)
 local version = digits(math.max(time_us(), last_version + 1))
 call('HDEL', TOPICS, topic)
-call('HSET', sub(TOPICS, 1, -2) .. 'u', topic, version)
+call('HSET', DROPPED, topic, version)
 call('HDEL', COUNTS, 'dropped:' .. topic, 'expired:' .. topic)
 if is_stream then
 	call('UNLINK', STREAM)

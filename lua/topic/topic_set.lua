@@ -1,23 +1,39 @@
 -- topic_set: makes or changes the settings of a topic, in the shard of its name. Their version is a
--- time (us), and grows with each change. topic_copy.lua then writes them into every shard.
+-- time (us), and grows with each change. topic_copy.lua then writes them into every shard. The
+-- shard may have lost its settings, or have older ones, so the caller reads all shards before.
 --
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`; `u` is named from `t`
 -- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay
---           4 most topics
+--           4 most topics   5 the newest settings of the topic that the caller has read, with
+--           their version, or '': it found none   6 topics with settings that it has read
 -- returns   {'OK', all settings, with their version}; {'LIMIT'}: there are too many topics;
 --           {'NOSESSION'}: the shard is empty. Its owner may be about to write the settings again
 -- cost      O(1)
 local TOPICS, _, STREAM = unpack(KEYS, 10)
 local DROPPED = sub(TOPICS, 1, -2) .. 'u'
 local topic, text = ARGV[1], ARGV[2]
-local before = call('HGET', TOPICS, topic)
-local dropped = call('HGET', DROPPED, topic)
+
+-- newest: the newest settings among those of the shard and those that were sent, and their version.
+-- nil: there are none, or the newest that is known is a drop.
+local function newest(sent)
+	local version, text = tonumber(call('HGET', DROPPED, topic) or -1), nil
+	for _, each in ipairs({call('HGET', TOPICS, topic) or '', sent}) do
+		local number = tonumber(string.match(' ' .. each, ' ver=(%d+)') or 0)
+		if each ~= '' and number > version then
+			version = number
+			text = not find(' ' .. each, ' gone=1', 1, true) and each or nil
+		end
+	end
+	return text, math.max(version, 0)
+end
 
 if call('HEXISTS', META, 'shards') == 0 then
 	return {'NOSESSION'}
 end
 -- The owner's numbers in the first shard are no topic.
-local count = call('HLEN', TOPICS) - call('HEXISTS', TOPICS, '')
+local count = math.max(call('HLEN', TOPICS) - call('HEXISTS', TOPICS, ''),
+	tonumber(ARGV[6]))
+local before, last_version = newest(ARGV[5])
 if not before and count >= tonumber(ARGV[4]) then
 	return {'LIMIT'}
 end
@@ -29,8 +45,7 @@ if before and ARGV[3] == '1' then
 		end
 	end
 end
-local last_version = dropped or string.match(' ' .. (before or ''), ' ver=(%d+)') or 0
-text = text .. ' ver=' .. digits(math.max(time_us(), tonumber(last_version) + 1))
+text = text .. ' ver=' .. digits(math.max(time_us(), last_version + 1))
 text = string.match(text, '^ *(.*)')
 call('HSET', TOPICS, topic, text)
 call('HDEL', DROPPED, topic)

@@ -245,6 +245,26 @@ static void keep_newest(struct redis_store *store, struct rows *kept, dw_row *ne
 	}
 }
 
+const dw_row *copies_newest(const struct redis_store *store, struct rows *rows, const char *topic,
+			    size_t *ret_count)
+{
+	const dw_row *known = store->later.topics.copies.known, *found = NULL;
+	dw_row *row = rows->first = rows_sort(rows->first, copy_is_before);
+
+	*ret_count = 0;
+	for (; row; row = row->next) {
+		row = last_of_topic(row);
+		*ret_count += !row->gone;
+		if (strcmp(row->id, topic) == 0)
+			found = row;
+	}
+	while (known && strcmp(known->id, topic) != 0)
+		known = known->next;
+	if (!found || (known && known->head.generation > found->head.generation))
+		return known;
+	return found;
+}
+
 /* ---- The answer ---------------------------------------------------------------------------- */
 
 /* add_newest adds the newest settings of a topic to the answer. Its numbers are those of the shard

@@ -37,6 +37,11 @@ bool copies_read(struct redis_store *, struct rows *, unsigned shard, const stru
  * owner writes them into each shard that differs. False: no memory. */
 bool copies_answer(struct redis_store *, struct rows *, dw_op *, dw_row ***tail);
 
+/* copies_newest sorts the rows, and returns the newest settings of the topic that are in them, or
+ * that the owner knows; NULL: there are none. ret_count: topics that have settings in the rows. */
+const dw_row *copies_newest(const struct redis_store *, struct rows *, const char *topic,
+			    size_t *ret_count);
+
 /* copies_differ sorts the rows, and calls differs for each topic whose settings are not the same in
  * all shards; shard: the first one without the newest version. Changes since the version `until`
  * may not be in all shards yet, so they are left out. */

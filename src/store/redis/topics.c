@@ -16,15 +16,33 @@ struct topic_call {
 	unsigned left;
 	int status;         /* the first failure */
 	bool again;         /* a shard could not answer just now: all are asked again */
+	bool reads;         /* a change: the shards are asked for the settings before it */
 	unsigned listed;    /* shards that have answered; they do in their order */
 	struct rows copies; /* the settings that these have */
 	dw_row **tail;
 };
 
+static void send_change(struct redis_store *store, struct topic_call *call);
+
+/* begin_change: the shards have said which settings they have. */
+static void begin_change(struct redis_store *store, struct topic_call *call)
+{
+	call->reads = false;
+	call->left = 1;
+	store->later.topics.is_reading = false;
+	if (call->status == DW_OK && !call->again)
+		send_change(store, call);
+}
+
 static void call_end(struct redis_store *store, struct topic_call *call)
 {
 	if (--call->left > 0)
 		return;
+	if (call->reads) {
+		begin_change(store, call);
+		if (--call->left > 0)
+			return;
+	}
 	if (call->status == DW_OK && !call->again && call->op->kind == DW_OP_TOPIC_LIST &&
 	    !copies_answer(store, &call->copies, call->op, &call->tail))
 		call->status = DW_ENOMEM;
@@ -56,7 +74,8 @@ static void topic_part_lost(struct redis_store *store, struct redis_request *req
 {
 	struct topic_call *call = request->context;
 
-	call_fail(call, call->op->kind == DW_OP_TOPIC_LIST ? DW_ESTORE : DW_EUNKNOWN);
+	call_fail(call,
+		  call->op->kind == DW_OP_TOPIC_LIST || call->reads ? DW_ESTORE : DW_EUNKNOWN);
 	request_free(store, request);
 	call_end(store, call);
 }
@@ -90,6 +109,8 @@ static struct topic_call *call_new_for(struct redis_store *store, dw_op *op)
 static bool add_row(struct redis_store *store, struct topic_call *call, unsigned shard,
 		    const struct reply *items)
 {
+	if (items[0].size == 0 && call->op->kind != DW_OP_TOPIC_LIST)
+		return true;
 	if (items[0].size == 0)
 		return counts_add_rows(&store->alloc, call->op, &call->tail, items[1].bytes,
 				       items[1].size);
@@ -125,6 +146,14 @@ static void send_list(struct redis_store *store, struct topic_call *call)
 		copies_ask(store, &store->shards[i], key);
 		post(store, call, topic_list_answered);
 	}
+}
+
+/* send_reading: a change begins. What was submitted after it is sent after it. */
+static void send_reading(struct redis_store *store, struct topic_call *call)
+{
+	call->reads = true;
+	store->later.topics.is_reading = true;
+	send_list(store, call);
 }
 
 /* ---- Changes ------------------------------------------------------------------------------- */
@@ -199,6 +228,8 @@ static void changed(struct redis_store *store, struct redis_request *request,
 	call_end(store, call);
 }
 
+/* send_change: the shard of the name may have lost its settings, or have older ones. So the newest
+ * ones that any shard has go along. */
 static void send_change(struct redis_store *store, struct topic_call *call)
 {
 	const dw_op *op = call->op;
@@ -206,6 +237,8 @@ static void send_change(struct redis_store *store, struct topic_call *call)
 	bool sets = op->kind == DW_OP_TOPIC_SET;
 	struct shard *shard = shard_of(store, op->topic);
 	char room[QUEUE_KEYS_SIZE];
+	size_t count;
+	const dw_row *newest = copies_newest(store, &call->copies, op->topic, &count);
 
 	call_begin_rare(store, sets ? SCRIPT_TOPIC_SET : SCRIPT_TOPIC_DROP, shard);
 	queues_keys(store, op->topic, room);
@@ -215,6 +248,9 @@ static void send_change(struct redis_store *store, struct topic_call *call)
 		command_text(words, op->flags & DW_OP_PART ? "1" : "0");
 		command_number(words, DW_TOPICS_MAX);
 	}
+	command_bytes(words, newest ? newest->body : "", newest ? newest->body_size : 0);
+	if (sets)
+		command_number(words, (int64_t)count);
 	post(store, call, changed);
 }
 
@@ -255,7 +291,7 @@ static int send_call(struct redis_store *store, dw_op *op)
 	else if (op->kind == DW_OP_TOPIC_COUNT)
 		send_counts(store, call);
 	else
-		send_change(store, call);
+		send_reading(store, call);
 	call_end(store, call);
 	return DW_OK;
 }
@@ -274,7 +310,7 @@ static bool may_send(struct redis_store *store, const dw_op *op)
 	struct shard *shard;
 
 	if (!store->pipeline.connection || store->stopped || store->ownership.acquisition.active ||
-	    !layout_is_known(store))
+	    store->later.topics.is_reading || !layout_is_known(store))
 		return false;
 	if (op->kind != DW_OP_TOPIC_SET && op->kind != DW_OP_TOPIC_DROP)
 		return true;

@@ -16,7 +16,8 @@ struct topic_ops {
 	struct link *link;       /* subscribed to the channel of new messages; NULL: nobody waits */
 	uint64_t connection;     /* of it, as last seen */
 	bool is_ready;           /* something was heard */
-	bool has_changed;        /* settings were changed by somebody; the inbox tells it */
+	bool is_reading;  /* a change reads all shards; what was submitted later waits for it */
+	bool has_changed; /* settings were changed by somebody; the inbox tells it */
 	char channel[80];
 	struct topic_copies copies; /* topic_copies.h */
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/redis/script.h"
+#include "store/redis/store.h"
 #include "support/setter.h"
 
 /* ---- Differences that a new owner finds ------------------------------------------------------ */
@@ -61,6 +62,85 @@ static void a_new_owner_brings_no_dropped_topic_back(void **state)
 	setter_set(t, "paused",
 		   (dw_topic_settings){.retries_max = 3}); /* it may come back by a call */
 	setter_await_everywhere(t, "paused", "retries=3");
+}
+
+/* ---- Changes where the shard of the topic's name lacks the settings -------------------------- */
+
+static void empty_home(struct setter *t, const char *topic)
+{
+	static const char empty[] = "local n = 0 for _, key in ipairs(redis.call('KEYS', ARGV[1])) "
+				    "do n = n + redis.call('DEL', key) end return n";
+	char pattern[32];
+
+	(void)snprintf(pattern, sizeof pattern, "{set:%02u}:*", crc16_of(topic) % SETTER_SHARDS);
+	freeReplyObject(redisCommand(t->redis, "EVAL %s 0 %s", empty, pattern));
+}
+
+static void pause_topic(struct setter *t, const char *topic)
+{
+	assert_int_equal(dw_topic_pause(t->d, topic, DW_PAUSE_DELIVERY, setter_done, t), DW_OK);
+	setter_sync_all(t);
+	assert_int_equal(t->status, DW_OK);
+}
+
+static void a_change_after_the_home_shard_was_emptied_keeps_the_rest(void **state)
+{
+	struct setter *t = *state;
+
+	setter_set_three(t);
+	empty_home(t, "queue");
+	pause_topic(t, "queue");
+	setter_await_everywhere(t, "queue", "paused=1 queue=1 max=5");
+	setter_close(t);
+	setter_open_as(t, DW_CLIENT);
+	empty_home(t, "queue");
+	assert_int_equal(dw_topic_pause(t->d, "queue", 0, setter_done, t), DW_OK);
+	setter_sync_all(t);
+	setter_await_everywhere(t, "queue", "paused=0 queue=1 max=5");
+}
+
+static void a_change_of_an_older_copy_keeps_the_newest(void **state)
+{
+	struct setter *t = *state;
+	unsigned home = crc16_of("queue") % SETTER_SHARDS;
+
+	setter_set_three(t);
+	setter_close(t);
+	setter_write_copy(t, home, "queue", "retries=9 ver=5");
+	setter_open_as(t, DW_CLIENT);
+	pause_topic(t, "queue");
+	setter_await_everywhere(t, "queue", "paused=1 queue=1 max=5");
+}
+
+static void a_change_brings_no_dropped_settings_back(void **state)
+{
+	struct setter *t = *state;
+	unsigned home = crc16_of("queue") % SETTER_SHARDS;
+	char text[SETTER_TEXT_SIZE];
+
+	setter_set_three(t);
+	setter_copy_in(t, home, "queue", text);
+	setter_drop(t, "queue");
+	setter_close(t);
+	empty_home(t, "queue");
+	setter_write_copy(t, home, "queue", text);
+	setter_open_as(t, DW_CLIENT);
+	pause_topic(t, "queue");
+	setter_copy_in(t, home, "queue", text);
+	assert_non_null(strstr(text, "paused=1"));
+	assert_null(strstr(text, "max=5"));
+}
+
+static void a_drop_finds_the_settings_in_any_shard(void **state)
+{
+	struct setter *t = *state;
+
+	setter_set_three(t);
+	setter_close(t);
+	setter_open_as(t, DW_CLIENT);
+	empty_home(t, "kept");
+	setter_drop(t, "kept");
+	assert_true(setter_has_everywhere(t, "kept", ""));
 }
 
 /* ---- The script ------------------------------------------------------------------------------ */
@@ -155,6 +235,15 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(the_newest_copy_of_any_shard_wins, setter_set_up,
 					    setter_tear_down),
 	    cmocka_unit_test_setup_teardown(a_new_owner_brings_no_dropped_topic_back, setter_set_up,
+					    setter_tear_down),
+	    cmocka_unit_test_setup_teardown(
+		a_change_after_the_home_shard_was_emptied_keeps_the_rest, setter_set_up,
+		setter_tear_down),
+	    cmocka_unit_test_setup_teardown(a_change_of_an_older_copy_keeps_the_newest,
+					    setter_set_up, setter_tear_down),
+	    cmocka_unit_test_setup_teardown(a_change_brings_no_dropped_settings_back, setter_set_up,
+					    setter_tear_down),
+	    cmocka_unit_test_setup_teardown(a_drop_finds_the_settings_in_any_shard, setter_set_up,
 					    setter_tear_down),
 	    cmocka_unit_test_setup_teardown(an_older_copy_replaces_nothing, setter_set_up,
 					    setter_tear_down),
