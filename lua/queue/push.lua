@@ -58,7 +58,7 @@ local function add(size)
 	local dropped = call('XTRIM', STREAM, 'MAXLEN', math.max(most - call('ZCARD', LATER), 0))
 	length = length - dropped
 	if dropped > 0 then
-		call('HINCRBY', COUNTS, 'dropped:' .. topic, dropped)
+		redis.pcall('HINCRBY', COUNTS, 'dropped:' .. topic, dropped)
 	end
 	return dropped
 end

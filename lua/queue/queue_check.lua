@@ -37,9 +37,21 @@ local function check_queue(topic, entry)
 	return left == 0 and entries[1] and entries[#entries][1]
 end
 
-local found_type = call('TYPE', TOPICS).ok
-if found_type ~= 'hash' and found_type ~= 'none' then
-	flaw(TOPICS, format('is of the type %s instead of hash: rename or delete it', found_type))
+-- check_hash: has the key the right type? It is told once, on the first page.
+local function check_hash(key)
+	local found = call('TYPE', key).ok
+	if found == 'hash' or found == 'none' then
+		return true
+	end
+	if ARGV[1] == '' then
+		flaw(key, format('is of the type %s instead of hash: rename or delete it', found))
+	end
+	return false
+end
+
+check_hash(prefix .. 'u')
+check_hash(prefix .. 'n')
+if not check_hash(TOPICS) then
 	return flaws
 end
 local all, topics = call('HGETALL', TOPICS), {}

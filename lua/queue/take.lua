@@ -76,7 +76,7 @@ local function expire_old()
 		local count = call('XTRIM', STREAM, 'MINID', '=',
 			digits(math.max(math.floor((present - expire) / 1000), 0)))
 		if count > 0 then
-			call('HINCRBY', COUNTS, 'expired:' .. topic, count)
+			redis.pcall('HINCRBY', COUNTS, 'expired:' .. topic, count)
 		end
 	end
 end
@@ -146,10 +146,10 @@ if gone[1] then
 	call('XDEL', STREAM, unpack(gone))
 end
 if expired > 0 then
-	call('HINCRBY', COUNTS, 'expired:' .. topic, expired)
+	redis.pcall('HINCRBY', COUNTS, 'expired:' .. topic, expired)
 end
 if dropped > 0 then
-	call('HINCRBY', COUNTS, 'dropped:' .. topic, dropped)
+	redis.pcall('HINCRBY', COUNTS, 'dropped:' .. topic, dropped)
 end
 
 -- comes: when the first message that is hidden may be handed out.

@@ -6,12 +6,20 @@
 -- ARGV      1 shards of the namespace   2 most dropped topics that are remembered
 --           3 the channel to wake the owner on, or ''; the message is 't'
 --           4.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
--- returns   {'OK', number of topics whose settings are newer now}
+-- returns   {'OK', number of topics whose settings are newer now}; 0, too, if another program has
+--           made `t` or `u` with another type
 -- cost      O(N) topics that take no puts, or keep ends; 25 us for each topic in ARGV
 local TOPICS = KEYS[10]
 local prefix = sub(TOPICS, 1, -2)
 local DROPPED = prefix .. 'u'
 local lines, changes = {}, 0
+
+for _, key in ipairs({TOPICS, DROPPED}) do
+	local found = call('TYPE', key).ok
+	if found ~= 'hash' and found ~= 'none' then
+		return {'OK', 0}
+	end
+end
 
 -- mark: in this field of META, the line of the topic ends so; nil removes it.
 local function mark(field, topic, ending)

@@ -7,6 +7,7 @@
 -- returns   {'OK', 'ver=N gone=1'}; {'NONE'}: it has no settings; {'BUSY'}: its queue has messages;
 --           {'NOSESSION'}: as topic_set. A key of another type, which another program has made,
 --           stays
+--           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1)
 local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
 local DROPPED = sub(TOPICS, 1, -2) .. 'u'
@@ -26,6 +27,12 @@ local function newest(sent)
 	return text, math.max(version, 0)
 end
 
+for _, key in ipairs({TOPICS, DROPPED}) do
+	local found = call('TYPE', key).ok
+	if found ~= 'hash' and found ~= 'none' then
+		return {'TYPE', key, found, 'hash'}
+	end
+end
 if call('HEXISTS', META, 'shards') == 0 then
 	return {'NOSESSION'}
 end
@@ -40,7 +47,7 @@ end
 local version = digits(math.max(time_us(), last_version + 1))
 call('HDEL', TOPICS, topic)
 call('HSET', DROPPED, topic, version)
-call('HDEL', COUNTS, 'dropped:' .. topic, 'expired:' .. topic)
+redis.pcall('HDEL', COUNTS, 'dropped:' .. topic, 'expired:' .. topic)
 if is_stream then
 	call('UNLINK', STREAM)
 end

@@ -8,6 +8,7 @@
 --           their version, or '': it found none   6 topics with settings that it has read
 -- returns   {'OK', all settings, with their version}; {'LIMIT'}: there are too many topics;
 --           {'NOSESSION'}: the shard is empty. Its owner may be about to write the settings again
+--           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1)
 local TOPICS, _, STREAM = unpack(KEYS, 10)
 local DROPPED = sub(TOPICS, 1, -2) .. 'u'
@@ -27,6 +28,12 @@ local function newest(sent)
 	return text, math.max(version, 0)
 end
 
+for _, key in ipairs({TOPICS, DROPPED}) do
+	local found = call('TYPE', key).ok
+	if found ~= 'hash' and found ~= 'none' then
+		return {'TYPE', key, found, 'hash'}
+	end
+end
 if call('HEXISTS', META, 'shards') == 0 then
 	return {'NOSESSION'}
 end

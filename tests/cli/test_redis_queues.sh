@@ -111,6 +111,35 @@ test_redis_queue_of_a_wrong_type() {
 	done
 }
 
+# A key of the settings that another program has made holds up no other topic, and no check.
+test_redis_settings_of_a_wrong_type() {
+	local key
+	on_redis
+	expect 0 durawheel add --shards 16 --topic t --in 1h --id first
+	for key in t u n; do
+		expect 0 durawheel topic set g --queue --max 9 # its shard is 01
+		redis DEL "{durawheel:04}:$key" "{durawheel:01}:n"
+		redis SET "{durawheel:04}:$key" x
+		redis SET "{durawheel:01}:n" x
+		expect 0 durawheel topic set g --retries 3
+		expect 0 durawheel push --topic g --id a
+		expect 0 durawheel take --topic g
+		is_counted out 1
+		expect 0 durawheel topic show g --json
+		grep -q '"queue":true.*"max":9' out
+		expect 1 timeout 20 durawheel check
+		grep -q "{durawheel:04}:$key: is of the type string instead of hash: rename" out
+		redis DEL "{durawheel:04}:$key" "{durawheel:01}:n"
+	done
+	redis DEL '{durawheel:01}:t'
+	redis SET '{durawheel:01}:t' x
+	expect 1 timeout 20 durawheel check
+	expect 0 durawheel topic list
+	run_set() { durawheel topic set g --retries 4; }
+	! run_set >out 2>err || fail 'settings in a key of a wrong type were set'
+	grep -q 'the key {durawheel:01}:t is of the type string instead of hash' err
+}
+
 # The claims of one topic are answered one after the other. Those that are due at once fill batches
 # all the same.
 test_redis_batch_waits_for_claims() {

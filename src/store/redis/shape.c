@@ -69,10 +69,10 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_STATUS] = {"status", ":iiiivvivvvvv"},
     [SCRIPT_TAKE] = {"take", "OK:n/m|NONE:|TYPE:bbb"},
     [SCRIPT_TOPIC_COPY] = {"topic_copy", "OK:i"},
-    [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:b|NONE:|BUSY:|NOSESSION:"},
+    [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:b|NONE:|BUSY:|NOSESSION:|TYPE:bbb"},
     [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:/bbb"},
     [SCRIPT_TOPIC_PAGE] = {"topic_page", ":|UNEVEN:|:BVb"},
-    [SCRIPT_TOPIC_SET] = {"topic_set", "OK:b|LIMIT:|NOSESSION:"},
+    [SCRIPT_TOPIC_SET] = {"topic_set", "OK:b|LIMIT:|NOSESSION:|TYPE:bbb"},
     [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbbb"},
 };
 

@@ -192,6 +192,8 @@ static int refusal_of(const struct reply *reply)
 		return DW_ELIMIT;
 	if (reply_is(&reply->items[0], "NONE"))
 		return DW_ENOENT;
+	if (reply_is(&reply->items[0], "TYPE"))
+		return DW_ECORRUPT;
 	return reply_is(&reply->items[0], "BUSY") ? DW_EBUSY : DW_OK;
 }
 
@@ -215,6 +217,11 @@ static void changed(struct redis_store *store, struct redis_request *request,
 	enum failure failure = call_failed(store, request, reply);
 	int status = failure == FAILURE_NONE ? refusal_of(reply) : status_of(failure);
 
+	if (status == DW_ECORRUPT)
+		complain(
+		    store,
+		    "the key %.150s is of the type %.20s instead of %.20s: rename or delete it",
+		    reply->items[1].bytes, reply->items[2].bytes, reply->items[3].bytes);
 	request_free(store, request);
 	if (failure == FAILURE_FENCED) {
 		shard_is_empty(store, call);
