@@ -175,6 +175,38 @@ static int read_change(const struct options *options, dw_topic_settings *setting
 	return code == EXIT_DONE ? read_queue(options, settings) : code;
 }
 
+/* check_range: 0 and negative values are those with a name of their own. */
+static int check_range(const char *option, dw_usec span, dw_usec least, dw_usec most,
+		       const char *range)
+{
+	if (span <= 0 || (span >= least && span <= most))
+		return EXIT_DONE;
+	return complain(EXIT_USAGE, "topic set: %s is not %s", option, range);
+}
+
+/* check_change refuses what the library would, but names the options. */
+static int check_change(const dw_topic_settings *to)
+{
+	int code = EXIT_DONE;
+
+	if (!to->queue && (to->max || to->overflow || to->expire_us || to->hide_us))
+		return complain(EXIT_USAGE,
+				"topic set: --max, --overflow, --expire and --hide are of a "
+				"queue, and the topic is none: it needs --queue");
+	code = check_range("--backoff", to->backoff_first_us, 0, DW_DAYS(1), "0 to 1 day");
+	if (code == EXIT_DONE)
+		code = check_range("--backoff-max", to->backoff_max_us, 0, DW_DAYS(30),
+				   "0 to 30 days");
+	if (code == EXIT_DONE)
+		code = check_range("--time-limit", to->limit_us, 0, DW_DAYS(1), "0 to 1 day");
+	if (code == EXIT_DONE)
+		code = check_range("--keep", to->keep_us, 0, DW_DAYS(90), "0 to 90 days");
+	if (code == EXIT_DONE)
+		code = check_range("--hide", to->hide_us, DW_SECONDS(1), DW_HOURS(12),
+				   "1 s to 12 h, 0 or never");
+	return code;
+}
+
 /* find_settings reads the settings that the topic has. */
 static int find_settings(dw *d, const char *topic, struct topic_change *change)
 {
@@ -208,6 +240,9 @@ int command_topic_set(const struct options *options)
 		return session_close(d, code);
 	change.to = change.from;
 	(void)read_change(options, &change.to); /* read before */
+	code = check_change(&change.to);
+	if (code != EXIT_DONE)
+		return session_close(d, code);
 	return end_change(
 	    d, &command,
 	    dw_topic_change(d, topic, &change.from, &change.to, topic_changed, &command));

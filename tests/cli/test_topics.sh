@@ -62,7 +62,7 @@ test_topic_set_changes_what_it_names() {
 	expect 2 durawheel topic set q --queue --no-queue
 	says 'topic set: write --queue or --no-queue$'
 	expect 2 durawheel topic set q --no-queue --max 3
-	says 'set queue to 1$'
+	says ': --max, --overflow, --expire and --hide are of a queue, .* needs --queue$'
 	expect 0 durawheel topic set q --no-queue
 	expect 0 durawheel topic show q --json
 	grep -q '"queue":false,"paused":"both".*"retries_max":3}' out
@@ -75,13 +75,13 @@ test_topic_refuses_bad_settings_in_words() {
 	expect 2 durawheel topic set t --retries 256
 	says 'write a number from 0 to 255$'
 	expect 2 durawheel topic set t --max 5
-	says 'set queue to 1$'
+	says ': --max, --overflow, --expire and --hide are of a queue, .* needs --queue$'
 	expect 2 durawheel topic set t --queue --overflow half
 	says 'write drop-oldest or refuse$'
 	expect 2 durawheel topic set t --queue --hide 10ms
-	says 'hide_us is not 1 s to 12 h'
+	says ': --hide is not 1 s to 12 h, 0 or never$'
 	expect 2 durawheel topic set t --keep 91d
-	says 'keep_us is not 0 to 90 days$'
+	says ': --keep is not 0 to 90 days$'
 	expect 2 durawheel topic
 	says 'write set, list, show, pause, resume or drop$'
 }
