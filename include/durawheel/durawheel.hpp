@@ -648,14 +648,15 @@ struct timer {
 	delay keep = {}; /* how long its end is remembered */
 	moment due = {}; /* of put() and put_many(); at() and after() say it */
 	const durawheel::rule *rule = nullptr; /* a recurring timer, of put() and put_many() */
+	moment occurrence = {}, rule_end = {}; /* of one that goes on; see dw_timer */
+	std::uint32_t missed = 0;
 };
 
 /* Which timers are meant: those for which all holds that is set. */
 struct selection {
 	std::string_view topic = {};
 	std::string_view id_prefix = {};
-	moment due_from = {};
-	moment due_to = {};
+	moment due_from = {}, due_to = {};
 	unsigned states = 0; /* as 1u << DW_PENDING; 0: any */
 };
 
@@ -869,6 +870,9 @@ class c_timer
 		raw_.flags = from.flags | (from.only_new ? DW_NEW : 0);
 		raw_.wait_max_us = from.wait_max.us;
 		raw_.keep_us = from.keep.us;
+		raw_.occurrence = from.occurrence.us;
+		raw_.rule_end = from.rule_end.us;
+		raw_.missed = from.missed;
 	}
 
 	dw_timer get() const
@@ -1134,23 +1138,17 @@ class handle
 
 	std::error_code cancel(std::string_view id, done_function fn = {})
 	{
-		return ask(detail::on_done, std::move(fn), [&](auto... done) {
-			return dw_cancel(get(), detail::id_string(id).get(), done...);
-		});
+		return tell(std::move(fn), dw_cancel, detail::id_string(id).get());
 	}
 
 	std::error_code move(std::string_view id, moment due, done_function fn = {})
 	{
-		return ask(detail::on_done, std::move(fn), [&](auto... done) {
-			return dw_move(get(), detail::id_string(id).get(), due.us, done...);
-		});
+		return tell(std::move(fn), dw_move, detail::id_string(id).get(), due.us);
 	}
 
 	std::error_code settle(const dw_token &token, verdict said, done_function fn = {})
 	{
-		return ask(detail::on_done, std::move(fn), [&](auto... done) {
-			return dw_settle(get(), &token, said.value, said.retry_in, done...);
-		});
+		return tell(std::move(fn), dw_settle, &token, said.value, said.retry_in);
 	}
 
 	/* why and result_is are called inside a handler; the others name a delivery of a batch, or
@@ -1286,25 +1284,27 @@ class handle
 				  done_function fn = {})
 	{
 		settings.size = sizeof settings;
-		return ask(detail::on_done, std::move(fn), [&](auto... done) {
-			return dw_topic_set(get(), detail::topic_string(topic).get(), &settings,
-					    done...);
-		});
+		return tell(std::move(fn), dw_topic_set, detail::topic_string(topic).get(),
+			    &settings);
+	}
+
+	/* topic_change: from as topic_list() gave them. */
+	std::error_code topic_change(std::string_view topic, const dw_topic_settings &from,
+				     const dw_topic_settings &to, done_function fn = {})
+	{
+		return tell(std::move(fn), dw_topic_change, detail::topic_string(topic).get(),
+			    &from, &to);
 	}
 
 	std::error_code topic_pause(std::string_view topic, unsigned paused, done_function fn = {})
 	{
-		return ask(detail::on_done, std::move(fn), [&](auto... done) {
-			return dw_topic_pause(get(), detail::topic_string(topic).get(), paused,
-					      done...);
-		});
+		return tell(std::move(fn), dw_topic_pause, detail::topic_string(topic).get(),
+			    paused);
 	}
 
 	std::error_code topic_drop(std::string_view topic, done_function fn = {})
 	{
-		return ask(detail::on_done, std::move(fn), [&](auto... done) {
-			return dw_topic_drop(get(), detail::topic_string(topic).get(), done...);
-		});
+		return tell(std::move(fn), dw_topic_drop, detail::topic_string(topic).get());
 	}
 
 	/* topic_list: topic std::string_view(): all. */
@@ -1320,9 +1320,7 @@ class handle
 	{
 		detail::c_timers raw(messages);
 
-		return ask(detail::on_done, std::move(fn), [&](auto... done) {
-			return dw_push(get(), raw.data(), raw.size(), done...);
-		});
+		return tell(std::move(fn), dw_push, raw.data(), raw.size());
 	}
 
 	std::error_code take(const take_options &what, taken_function fn)
@@ -1381,25 +1379,19 @@ class handle
 	std::error_code dead_requeue(std::string_view id, std::uint64_t generation, moment due,
 				     done_function fn = {})
 	{
-		return ask(detail::on_done, std::move(fn), [&](auto... done) {
-			return dw_dead_requeue(get(), detail::id_string(id).get(), generation,
-					       due.us, done...);
-		});
+		return tell(std::move(fn), dw_dead_requeue, detail::id_string(id).get(), generation,
+			    due.us);
 	}
 
 	std::error_code dead_drop(std::string_view id, std::uint64_t generation,
 				  done_function fn = {})
 	{
-		return ask(detail::on_done, std::move(fn), [&](auto... done) {
-			return dw_dead_drop(get(), detail::id_string(id).get(), generation,
-					    done...);
-		});
+		return tell(std::move(fn), dw_dead_drop, detail::id_string(id).get(), generation);
 	}
 
 	std::error_code purge(done_function fn = {})
 	{
-		return ask(detail::on_done, std::move(fn),
-			   [&](auto... done) { return dw_purge(get(), done...); });
+		return tell(std::move(fn), dw_purge);
 	}
 
 	std::error_code check(check_function fn)
@@ -1480,6 +1472,14 @@ class handle
 		if (status == DW_OK)
 			(void)kept.release(); /* the callback frees it, or has */
 		return to_error(status);
+	}
+
+	/* tell makes a call of C whose answer fn gets. */
+	template <class function, class... arguments>
+	std::error_code tell(done_function fn, function call, const arguments &...given)
+	{
+		return ask(detail::on_done, std::move(fn),
+			   [&](auto... done) { return call(get(), given..., done...); });
 	}
 
 	template <class callable>

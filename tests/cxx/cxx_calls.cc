@@ -141,6 +141,28 @@ void rule_says_when_it_comes()
 	CHECK(!timers.repeat(rule, {"t", "a"}) && !timers.sync(10s));
 }
 
+void recurring_timer_goes_on_with_its_occurrence()
+{
+	auto timers = open_test();
+	auto start = timers.now();
+	durawheel::timer timer{"t", "a"};
+	durawheel::rule rule;
+	int seen = 0;
+
+	rule.every = 1h;
+	timer.rule = &rule;
+	timer.due = timer.occurrence = start + 90min;
+	timer.rule_end = start + 10h;
+	timer.missed = 3;
+	CHECK(!timers.put(timer) && !timers.get_timer("a", [&](const durawheel::page &page) {
+		CHECK(page.count == 1 && page.items->missed == 3);
+		CHECK(page.items->occurrence == timer.occurrence.us);
+		CHECK(page.items->rule_end == timer.rule_end.us);
+		seen++;
+	}));
+	CHECK(!timers.sync(10s) && seen == 1);
+}
+
 // ---- Handlers -----------------------------------------------------------------------------------
 
 void batch_has_a_verdict_for_each()
@@ -266,6 +288,15 @@ void queue_is_pushed_taken_and_answered()
 			listed += topic.name + std::to_string(topic.settings.paused);
 	}));
 	CHECK(!timers.sync(10s) && listed == "q2");
+	dw_topic_settings from = {}, to = {};
+	from.size = to.size = sizeof from;
+	from.queue = to.queue = 1;
+	from.paused = DW_PAUSE_INTAKE;
+	CHECK(!timers.topic_change("q", from, to) && !timers.sync(10s));
+	CHECK(!timers.topic_list("q", [&](const durawheel::topics &topics) {
+		CHECK(topics.count == 1 && topics.items->settings.paused == 0);
+	}));
+	CHECK(!timers.sync(10s));
 	CHECK(!timers.topic_drop("q") && !timers.sync(10s));
 }
 
@@ -348,6 +379,7 @@ const std::map<std::string, void (*)()> tests = {
     {"selected_are_listed_counted_and_cancelled", selected_are_listed_counted_and_cancelled},
     {"tally_is_freed_after_its_last_call", tally_is_freed_after_its_last_call},
     {"rule_says_when_it_comes", rule_says_when_it_comes},
+    {"recurring_timer_goes_on_with_its_occurrence", recurring_timer_goes_on_with_its_occurrence},
     {"batch_has_a_verdict_for_each", batch_has_a_verdict_for_each},
     {"ends_and_reasons_are_told", ends_and_reasons_are_told},
     {"queue_is_pushed_taken_and_answered", queue_is_pushed_taken_and_answered},
