@@ -10,8 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "cli/errors.h"
 #include "cli/select.h"
@@ -24,9 +22,7 @@ struct sweep {
 	dw_tally tally;
 	int code;
 	bool cancels;
-	int signal_fd;
-	int signal;       /* the signal that has ended it; 0: none */
-	sigset_t signals; /* the signal mask before open_signals() */
+	struct interrupts interrupts;
 };
 
 static void swept(dw *d, const dw_tally *tally, void *user)
@@ -42,7 +38,7 @@ static void swept(dw *d, const dw_tally *tally, void *user)
 		sweep->code = complain(
 		    exit_of(tally->failed_status), "%" PRIu64 " timers failed, the first is %s: %s",
 		    tally->failed, tally->failed_id, dw_strerror(tally->failed_status));
-	if (sweep->signal)
+	if (sweep->interrupts.signal)
 		return; /* dw_close() has ended it */
 	if (tally->status != DW_OK)
 		sweep->code = complain(exit_of(tally->status), "%s", dw_strerror(tally->status));
@@ -50,37 +46,26 @@ static void swept(dw *d, const dw_tally *tally, void *user)
 		sweep->code = EXIT_LATE;
 }
 
-/* interrupt takes the signal and restores the signal mask. If the store is slow, the next signal
- * ends the process. */
-static void interrupt(struct sweep *sweep)
-{
-	struct signalfd_siginfo signal;
-
-	if (read(sweep->signal_fd, &signal, sizeof signal) == (ssize_t)sizeof signal)
-		sweep->signal = (int)signal.ssi_signo;
-	(void)sigprocmask(SIG_SETMASK, &sweep->signals, NULL); /* cannot fail for this set */
-}
-
 /* walk counts or cancels, and waits until that is over, or a signal comes. An exit code. */
 static int walk(dw *d, const dw_select *select, bool cancels, struct sweep *sweep)
 {
 	struct pollfd fds[] = {{.fd = dw_fd(d), .events = POLLIN},
-			       {.fd = sweep->signal_fd, .events = POLLIN}};
+			       {.fd = sweep->interrupts.fd, .events = POLLIN}};
 	int status = (cancels ? dw_cancel_where : dw_count_where)(d, select, swept, sweep);
 
 	sweep->cancels = cancels;
 	sweep->code = EXIT_STORE;
 	if (status != DW_OK)
 		return complain(exit_of(status), "%s", why(d, status));
-	while (!sweep->tally.over && !sweep->signal) {
+	while (!sweep->tally.over && !sweep->interrupts.signal) {
 		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			return complain(EXIT_FAILED, "cannot wait: %s", strerror(errno));
 		if (fds[0].revents)
 			(void)dw_turn(d); /* dw_turn() fails only inside a callback */
 		if (fds[1].revents)
-			interrupt(sweep);
+			interrupts_take(&sweep->interrupts);
 	}
-	return sweep->signal ? EXIT_FAILED : sweep->code;
+	return sweep->interrupts.signal ? EXIT_FAILED : sweep->code;
 }
 
 static void print(const dw_tally *tally, bool json)
@@ -136,7 +121,7 @@ static int cancel_selected(dw *d, const struct options *options, const dw_select
 	if (code != EXIT_DONE)
 		return code;
 	code = walk(d, select, true, sweep);
-	if (!sweep->signal)
+	if (!sweep->interrupts.signal)
 		print(&sweep->tally, json);
 	return code;
 }
@@ -153,14 +138,6 @@ static void end_interrupted(dw *d, const struct options *options, struct sweep *
 					: "interrupted while counting: nothing is cancelled");
 }
 
-/* open_signals: before the library starts threads, which would take the signals. */
-static bool open_signals(struct sweep *sweep)
-{
-	(void)sigprocmask(SIG_SETMASK, NULL, &sweep->signals); /* only reads */
-	sweep->signal_fd = signals_open(SIGHUP, 0);
-	return sweep->signal_fd >= 0;
-}
-
 int cancel_where(const struct options *options)
 {
 	struct sweep sweep = {0};
@@ -172,16 +149,16 @@ int cancel_where(const struct options *options)
 		code =
 		    complain(EXIT_USAGE, "cancel: --journal is for ids: only Redis can say which "
 					 "timers match");
-	if (code == EXIT_DONE && !open_signals(&sweep))
+	if (code == EXIT_DONE && !interrupts_open(&sweep.interrupts))
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	if (code == EXIT_DONE)
 		code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 	if (code != EXIT_DONE)
 		return code;
 	code = cancel_selected(d, options, &select, &sweep);
-	if (!sweep.signal)
+	if (!sweep.interrupts.signal)
 		return session_close(d, code);
 	end_interrupted(d, options, &sweep);
-	(void)raise(sweep.signal); /* so that a loop in the calling shell ends too */
+	(void)raise(sweep.interrupts.signal); /* so that a loop in the calling shell ends too */
 	return code;
 }

@@ -15,13 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/errors.h"
 #include "cli/progress.h"
 #include "cli/reader.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 #include "cli/wish.h"
 
 enum {
@@ -54,10 +54,8 @@ struct import {
 	uint64_t imported;
 	uint64_t refused;
 	uint64_t tried; /* imported lines of timers that had been claimed where they come from */
-	int signal_fd;
-	int signal;       /* the signal that has ended the reading; 0: none */
-	sigset_t signals; /* the signal mask before open_signals() */
-	int code;         /* EXIT_STORE once the store has failed: no more timers are sent */
+	struct interrupts interrupts;
+	int code; /* EXIT_STORE once the store has failed: no more timers are sent */
 };
 
 static void refuse(struct import *import, uint64_t line, const char *message)
@@ -161,15 +159,9 @@ static void draw(struct import *import)
 	progress_draw(&import->progress, import->imported + import->refused, import->reader.taken);
 }
 
-/* interrupt takes the signal and restores the signal mask. If the store is slow, the next signal
- * ends the process. */
 static int interrupt(struct import *import)
 {
-	struct signalfd_siginfo signal;
-
-	if (read(import->signal_fd, &signal, sizeof signal) == (ssize_t)sizeof signal)
-		import->signal = (int)signal.ssi_signo;
-	(void)sigprocmask(SIG_SETMASK, &import->signals, NULL); /* cannot fail for this set */
+	interrupts_take(&import->interrupts);
 	progress_clear(&import->progress);
 	return complain(EXIT_FAILED,
 			"interrupted after line %" PRIu64
@@ -184,7 +176,7 @@ static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 	struct pollfd fds[] = {
 	    {.fd = fd, .events = POLLIN},
 	    {.fd = dw_fd(import->d), .events = POLLIN},
-	    {.fd = import->signal_fd, .events = POLLIN},
+	    {.fd = import->interrupts.fd, .events = POLLIN},
 	};
 	int count = poll(fds, 3, patience_ms);
 
@@ -308,21 +300,6 @@ static int import_stream(struct import *import, int fd)
 	return code;
 }
 
-/* open_signals blocks the signals that would end the program and opens a signalfd for them. It is
- * called before the library starts threads, which would otherwise take the signals. */
-static bool open_signals(struct import *import)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set); /* cannot fail for these signals */
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGTERM);
-	(void)sigaddset(&set, SIGHUP);
-	(void)sigprocmask(SIG_BLOCK, &set, &import->signals);
-	import->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
-	return import->signal_fd >= 0;
-}
-
 int command_import(const struct options *options)
 {
 	const char *name = options->word_count > 1 ? options->words[1] : "-";
@@ -332,7 +309,7 @@ int command_import(const struct options *options)
 
 	if (fd < 0)
 		return complain(EXIT_FAILED, "cannot open %.300s: %s", name, strerror(errno));
-	if (!open_signals(&import))
+	if (!interrupts_open(&import.interrupts))
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	code = session_open(options, (dw_options){.role = DW_CLIENT}, &import.d);
 	if (code != EXIT_DONE)
@@ -352,10 +329,11 @@ int command_import(const struct options *options)
 		free_pack(import.pack);
 	free(import.packs);
 out:
-	(void)close(import.signal_fd); /* no writes can be lost */
+	(void)close(import.interrupts.fd); /* no writes can be lost */
 	if (fd != STDIN_FILENO)
 		(void)close(fd); /* no writes can be lost */
-	if (import.signal != 0)
-		(void)raise(import.signal); /* so that a loop in the calling shell ends too */
+	if (import.interrupts.signal != 0)
+		(void)raise(
+		    import.interrupts.signal); /* so that a loop in the calling shell ends too */
 	return code;
 }

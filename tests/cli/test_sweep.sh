@@ -45,6 +45,43 @@ test_cancel_selection_says_how_far_it_came() {
 	prints "cancelled $left"
 }
 
+test_cancel_stream_says_how_far_it_came() {
+	local signal sweep
+	fill_for_sweep
+	for signal in INT TERM HUP; do
+		rm -f ids
+		mkfifo ids
+		env --default-signal=INT,TERM,HUP durawheel cancel - <ids >out 2>err &
+		sweep=$!
+		exec 3>ids
+		left=$(pending)
+		seq -f "a:%.0f" $((sweep_size - left + 1)) $((sweep_size - left + 5000)) >&3
+		await is_begun "$((left - 4999))"
+		kill -$signal $sweep
+		code=0
+		wait $sweep || code=$?
+		exec 3>&-
+		[ $code -gt 128 ]
+		says '^durawheel: interrupted: run it again to cancel the rest$'
+		prints "cancelled 5000, too late 0, no such timer 0, failed 0"
+	done
+}
+
+# As under nohup: what is ignored at the start stays ignored.
+test_cancel_goes_on_if_the_signal_is_ignored() {
+	local signal sweep
+	for signal in INT HUP; do
+		fill_for_sweep
+		env --ignore-signal=$signal durawheel cancel --topic t --yes >out 2>err &
+		sweep=$!
+		await is_begun $sweep_size
+		kill -$signal $sweep || true
+		wait $sweep
+		prints "cancelled $sweep_size"
+		[ "$(pending)" = 0 ]
+	done
+}
+
 # killed_sweep: nothing is half cancelled, and the next sweep cancels the rest.
 killed_sweep() {
 	fill_for_sweep
