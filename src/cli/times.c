@@ -160,6 +160,9 @@ const char *time_fault(const char *text, int status)
 	if (status == DW_ELIMIT)
 		return "does not exist: its month, day, hour, minute, second or offset is out of "
 		       "range";
+	if (*text && text[strspn(text, DIGITS)] == '\0')
+		return "is not a time: seconds since 1970 have 9 to 12 digits, as 1780306200, and "
+		       "at most 253402300799; milliseconds and microseconds are not understood";
 	if (time_is_duration(text))
 		return "is a duration and not a time: write a time as 2026-06-01T09:30:00Z, or "
 		       "seconds since 1970, as 1780306200";

@@ -186,6 +186,12 @@ test_cancel_and_list_by_deadline() {
 	is_counted out 0
 	expect 2 durawheel add --topic t --at 5min
 	says '--at "5min" is a duration and not a time: .*; --in takes durations$'
+	expect 2 durawheel add --topic t --at 0
+	says '--at "0" is not a time: seconds since 1970 have 9 to 12 digits, as 1780306200'
+	expect 2 durawheel add --topic t --at 1780306200000
+	says '--at "1780306200000" is not a time: .*; milliseconds and microseconds are not '
+	expect 0 durawheel help import
+	grep -qx 'their attempts and retries from zero:' out
 	expect 2 durawheel move soon --at 5min
 	says '; --in takes durations$'
 	echo '{"topic":"t","at":"5min"}' >lines
