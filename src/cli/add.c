@@ -122,8 +122,9 @@ static int store(const struct options *options, const dw_timer *timer)
 /* read_when reads when the timer fires: once, or by a rule. */
 static int read_when(const struct options *options, struct rule_words *words, dw_timer *timer)
 {
-	static const enum option_id own[] = {OPT_ZONE,   OPT_FROM,   OPT_UNTIL,  OPT_TIMES,
-					     OPT_EXCEPT, OPT_JITTER, OPT_MISSED, OPT_MISSED_AGE};
+	static const enum option_id own[] = {OPT_ZONE,   OPT_FROM,         OPT_UNTIL,
+					     OPT_TIMES,  OPT_EXCEPT,       OPT_JITTER,
+					     OPT_MISSED, OPT_MISSED_AFTER, OPT_MISSED_AGE};
 
 	if (rule_is_given(options)) {
 		timer->rule = &words->rule;

@@ -421,7 +421,8 @@ const struct command commands[] = {
 		"  --until TIME      the last possible moment; --times N: at most so many\n"
 		"  --except DATE,... not on these local dates: 2026-12-25,2026-12-28\n"
 		"  --count N         show so many (default: 5)\n"
-		"  --jitter D, --missed X, --missed-age D    as for add; they change no time here\n"
+		"  --jitter D, --missed X, --missed-after D, --missed-age D\n"
+		"                    as for add; they change no time here\n"
 		"  --json            a line of JSON each: {\"occurrence\",\"local\",\"note\"}\n"
 		"\n"
 		"If the clock goes forward or back then, a note says what that means.\n",

@@ -7,7 +7,7 @@ _durawheel_commands='add import cancel move show list run stats top serve dead t
 _durawheel_options()
 {
 	case $1 in
-	add) echo '--topic --id --in --at --every --cron --zone --from --until --times --except --jitter --missed --missed-age --data --data-file --late-after --new --once --keep --due-earliest --due-latest --wait-max --data-first --journal' ;;
+	add) echo '--topic --id --in --at --every --cron --zone --from --until --times --except --jitter --missed --missed-after --missed-age --data --data-file --late-after --new --once --keep --due-earliest --due-latest --wait-max --data-first --journal' ;;
 	import) echo '--json --journal' ;;
 	show | stats | check | 'journal list') echo '--json' ;;
 	cancel) echo '--topic --prefix --due-from --due-before --dry-run --yes --json --journal' ;;
@@ -21,7 +21,7 @@ _durawheel_options()
 	serve) echo '--http --token-file --allow-host --show-data --log' ;;
 	'dead requeue') echo '--all --topic --in --at' ;;
 	'dead drop') echo '--all --topic' ;;
-	when) echo '--cron --every --zone --from --until --times --except --jitter --missed --missed-age --count --json' ;;
+	when) echo '--cron --every --zone --from --until --times --except --jitter --missed --missed-after --missed-age --count --json' ;;
 	'topic set') echo '--queue --no-queue --max --overflow --expire --hide --retries --backoff --backoff-max --factor --jitter --time-limit --keep' ;;
 	'topic list' | 'topic show') echo '--json' ;;
 	'topic pause') echo '--intake --intake-only' ;;
@@ -40,7 +40,7 @@ _durawheel_takes_value()
 	--topic | --prefix | --due-from | --due-before | --id | --in | --at | --data | --data-file | \
 		--late-after | --keep | --wait-max | --limit | --exec | --exec-output | --jobs | --timeout | --batch | --wait | \
 		--journal | --outage | --lease | --cron | --every | --zone | --from | --until | --except | \
-		--count | --times | --missed | --missed-age | --jitter | --store | --name | --shards | --max | \
+		--count | --times | --missed | --missed-after | --missed-age | --jitter | --store | --name | --shards | --max | \
 		--overflow | --expire | --hide | --retries | --backoff | --backoff-max | --factor | \
 		--time-limit | --retry | --why | --http | --token-file | --allow-host | --config | --stop-patience | \
 		--log) ;;

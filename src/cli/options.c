@@ -54,6 +54,7 @@ static const struct option table[] = {
     {"count", required_argument, NULL, LONG_OPTION + OPT_COUNT_SHOWN},
     {"times", required_argument, NULL, LONG_OPTION + OPT_TIMES},
     {"missed", required_argument, NULL, LONG_OPTION + OPT_MISSED},
+    {"missed-after", required_argument, NULL, LONG_OPTION + OPT_MISSED_AFTER},
     {"missed-age", required_argument, NULL, LONG_OPTION + OPT_MISSED_AGE},
     {"recurring", no_argument, NULL, LONG_OPTION + OPT_RECURRING},
     {"queue", no_argument, NULL, LONG_OPTION + OPT_QUEUE},

@@ -50,6 +50,16 @@ static int read_span(const struct options *options, enum option_id id, dw_usec *
 	return options->value[id] ? options_duration(options, id, ret_span) : EXIT_DONE;
 }
 
+/* read_missed_after: in a rule 0 stands for the 60 s that nobody has named. */
+static int read_missed_after(const struct options *options, dw_rule *rule)
+{
+	int code = read_span(options, OPT_MISSED_AFTER, &rule->missed_after_us);
+
+	if (code == EXIT_DONE && options->value[OPT_MISSED_AFTER] && rule->missed_after_us == 0)
+		code = complain(EXIT_USAGE, "--missed-after 0: write at least 1us");
+	return code;
+}
+
 static int read_moment(const struct options *options, enum option_id id, dw_usec *ret_moment)
 {
 	return options->value[id] ? options_time(options, id, ret_moment) : EXIT_DONE;
@@ -82,6 +92,7 @@ static const struct {
     {"count", "--times", "\"times\""},
     {"jitter", "--jitter", "\"jitter\""},
     {"missed", "--missed", "\"missed\""},
+    {"missed-after", "--missed-after", "\"missed_after\""},
     {"missed-age", "--missed-age", "\"missed_age\""},
     {"except", "--except", "\"except\""},
 };
@@ -150,6 +161,8 @@ int rule_of_options(const struct options *options, const char *command,
 		code = read_span(options, OPT_JITTER, &rule->jitter_us);
 	if (code == EXIT_DONE && options->value[OPT_MISSED])
 		code = read_missed(options->value[OPT_MISSED], &rule->missed);
+	if (code == EXIT_DONE)
+		code = read_missed_after(options, rule);
 	if (code == EXIT_DONE)
 		code = read_span(options, OPT_MISSED_AGE, &rule->missed_age_us);
 	return code == EXIT_DONE ? check_rule(rule, options, command) : code;

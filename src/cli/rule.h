@@ -7,7 +7,7 @@
 /* The options that make a rule. */
 #define RULE_OPTIONS                                                                               \
 	OPT_EVERY, OPT_CRON, OPT_ZONE, OPT_FROM, OPT_UNTIL, OPT_TIMES, OPT_EXCEPT, OPT_JITTER,     \
-	    OPT_MISSED, OPT_MISSED_AGE
+	    OPT_MISSED, OPT_MISSED_AFTER, OPT_MISSED_AGE
 
 struct rule_words {
 	dw_rule rule;

@@ -14,8 +14,9 @@ static const struct {
 	const char *field;
 	enum key_kind kind;
 } fields[RULE_KEYS] = {
-    {"every", DURATION},      {"cron", WORDS},   {"zone", WORDS},      {"start", MOMENT},
-    {"end", MOMENT},          {"count", NUMBER}, {"jitter", DURATION}, {"missed", WORDS},
+    {"every", DURATION},      {"cron", WORDS},   {"zone", WORDS},
+    {"start", MOMENT},        {"end", MOMENT},   {"count", NUMBER},
+    {"jitter", DURATION},     {"missed", WORDS}, {"missed-after", DURATION},
     {"missed-age", DURATION}, {"except", WORDS},
 };
 static const char *const names[RULE_KEYS] = {RULE_KEY_NAMES};

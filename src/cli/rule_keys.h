@@ -17,14 +17,15 @@ enum rule_key {
 	RULE_KEY_TIMES,
 	RULE_KEY_JITTER,
 	RULE_KEY_MISSED,
+	RULE_KEY_MISSED_AFTER,
 	RULE_KEY_MISSED_AGE,
 	RULE_KEY_EXCEPT,
 	RULE_KEYS
 };
 
 #define RULE_KEY_NAMES                                                                             \
-	"every", "cron", "zone", "start", "until", "times", "jitter", "missed", "missed_age",      \
-	    "except"
+	"every", "cron", "zone", "start", "until", "times", "jitter", "missed", "missed_after",    \
+	    "missed_age", "except"
 
 #define RULE_KEY_FAULT_SIZE 256
 

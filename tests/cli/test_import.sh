@@ -34,7 +34,7 @@ test_import_takes_a_rule_in_keys() {
 		printf '%s' '{"id":"c","topic":"t","cron":"0 8 * * mon-fri",' \
 			'"zone":"Europe/London","start":"2098-01-01T00:00:00Z",' \
 			'"until":"2099-01-01T00:00:00Z","times":7,' \
-			'"jitter":"1.5min","missed":"skip","missed_age":"2h",'
+			'"jitter":"1.5min","missed":"skip","missed_after":"5m","missed_age":"2h",'
 		echo '"except":"2098-12-25,2098-12-28"}'
 		echo '{"id":"e","topic":"t","every":"90s"}'
 	} >lines
@@ -43,7 +43,7 @@ test_import_takes_a_rule_in_keys() {
 	cp out imported
 	expect 0 durawheel add --topic t --id c --cron '0 8 * * mon-fri' --zone Europe/London \
 		--from 2098-01-01T00:00:00Z --until 2099-01-01T00:00:00Z --times 7 --jitter 90s \
-		--missed skip --missed-age 2h --except 2098-12-25,2098-12-28
+		--missed skip --missed-after 5m --missed-age 2h --except 2098-12-25,2098-12-28
 	expect 0 durawheel show c
 	[ "$(grep ^rule out)" = "$(grep ^rule imported)" ]
 	[ "$(grep ^generation out)" = "$(grep ^generation imported)" ]
@@ -137,6 +137,7 @@ test_import_names_a_bad_rule() {
 	bad_rule '"every":"1h","times":"5"' '"times" is not a whole number'
 	bad_rule '"every":"1h","jitter":"31m"' '"jitter" is out of range: .* half of "every"$'
 	bad_rule '"every":"1h","missed":"never"' '"missed" "never" is unknown: write once'
+	bad_rule '"every":"1h","missed_after":"0"' '"missed_after" .*: write'
 	bad_rule '"every":"1h","except":"2026-02-29"' '"except": "2026-02-29" is not a date'
 	bad_rule '"every":"1h","zone":"U\u0000C"' '"zone" has a NUL in it'
 	bad_rule "\"cron\":\"$(head -c 3000 /dev/zero | tr '\0' ' ')\"" 'the rule is too long'

@@ -61,7 +61,7 @@ test_when_says_what_is_wrong() {
 # when takes the options of add, and names them.
 test_when_takes_the_options_of_add() {
 	expect 0 durawheel when --every 1h --from 2027-01-01T00:00:00Z --times 2 --jitter 5m \
-		--missed skip --missed-age 2h
+		--missed skip --missed-after 5m --missed-age 2h
 	prints '2027-01-01T00:00:00Z  2027-01-01T00:00:00+00:00
 2027-01-01T01:00:00Z  2027-01-01T01:00:00+00:00'
 	expect 0 durawheel when --cron '* * * * *' --times 70 --count 1000
@@ -78,6 +78,10 @@ test_when_takes_the_options_of_add() {
 	says 'when: --every is out of range'
 	expect 2 durawheel add --topic t --every 1h --times 100001
 	says 'add: --times is too large'
+	expect 2 durawheel when --every 1h --missed-after 0
+	says '^durawheel: --missed-after 0: write at least 1us$'
+	expect 2 durawheel add --topic t --in 1h --missed-after 5m
+	says 'missed-after is for --every and --cron'
 	expect 2 durawheel when --every 1h --missed never
 	says '--missed "never": write once, skip or all'
 }
