@@ -3,7 +3,8 @@
  *
  *	heartbeat [STORE [SECONDS]]
  *
- * Each second it prints how many of both have come, and how late the latest one was. */
+ * Each second it prints how many of both have come, and how late the latest one was. It ends after
+ * SECONDS; 0, and without them, it goes on. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@
 struct seen {
 	long beats, missed, orders;
 	dw_usec latest;
-	long seconds, left;
+	dw_usec end; /* DW_NEVER: it goes on */
 };
 
 static void note(struct seen *seen, const dw_firing *firing)
@@ -32,7 +33,7 @@ static dw_verdict beat(dw *d, const dw_firing *firing, void *user)
 
 	(void)d;
 	seen->beats++;
-	seen->missed += firing->missed; /* while nobody ran, one beat stands for all */
+	seen->missed += firing->missed; /* after a pause one beat stands for all before it */
 	note(seen, firing);
 	return DW_DONE;
 }
@@ -47,7 +48,8 @@ static dw_verdict cancel_order(dw *d, const dw_firing *firing, void *user)
 	return DW_DONE;
 }
 
-/* report is a recurring timer, too. Nine of ten orders are paid in time. */
+/* report is a recurring timer, too, so the clock says when SECONDS are over: a count of reports
+ * would take in the one of the pause before this run. Nine of ten orders are paid in time. */
 static dw_verdict report(dw *d, const dw_firing *firing, void *user)
 {
 	struct seen *seen = user;
@@ -64,14 +66,16 @@ static dw_verdict report(dw *d, const dw_firing *firing, void *user)
 		if (i % 10 != 0)
 			dw_cancel(d, id, NULL, NULL);
 	}
-	if (seen->seconds > 0 && ++seen->left >= seen->seconds)
+	if (firing->now >= seen->end)
 		dw_stop(d);
 	return DW_DONE;
 }
 
+/* put_rules: a beat that is a second late is missed, because the next one has come. */
 static int put_rules(dw *d)
 {
-	const dw_rule rule = {.size = sizeof rule, .every = DW_SECONDS(1)};
+	const dw_rule rule = {
+	    .size = sizeof rule, .every = DW_SECONDS(1), .missed_after_us = DW_SECONDS(1)};
 	dw_timer timer = {.size = sizeof timer, .topic = "heartbeat", .rule = &rule};
 	char id[DW_ID_SIZE];
 
@@ -85,17 +89,32 @@ static int put_rules(dw *d)
 	return dw_put(d, &timer, NULL, NULL) == DW_OK ? 0 : -1;
 }
 
+/* read_seconds: a whole number up to a day, or -1. */
+static long read_seconds(const char *text)
+{
+	char *end;
+	long seconds = strtol(text, &end, 10);
+
+	return end == text || *end || seconds < 0 || seconds > 86400 ? -1 : seconds;
+}
+
 int main(int argc, char **argv)
 {
-	struct seen seen = {.seconds = argc > 2 ? strtol(argv[2], NULL, 10) : 0};
+	long seconds = argc > 2 ? read_seconds(argv[2]) : 0;
+	struct seen seen = {.end = DW_NEVER};
 	dw_options options = {.size = sizeof options,
 			      .store = argc > 1 ? argv[1] : "sqlite:heartbeat.db",
 			      .name = "heartbeat"};
 	char message[DW_MESSAGE_SIZE];
 	dw *d;
 
+	if (argc > 3 || seconds < 0 || (argc > 1 && argv[1][0] == '-'))
+		return fprintf(stderr, "usage: heartbeat [STORE [SECONDS]], SECONDS up to 86400\n"),
+		       2;
 	if (dw_open(&d, &options, message) != DW_OK)
 		return fprintf(stderr, "heartbeat: %s\n", message), 1;
+	if (seconds > 0)
+		seen.end = dw_now(d) + DW_SECONDS(seconds);
 	dw_on(d, "heartbeat", beat, &seen);
 	dw_on(d, "order.timeout", cancel_order, &seen);
 	dw_on(d, "report", report, &seen);

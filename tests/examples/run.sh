@@ -574,9 +574,18 @@ heartbeat_case()
 	pid=$!
 	expect_lines out 2
 	killed
+	sleep 4
+	local begun=$EPOCHREALTIME spent
 	"$bin/heartbeat" sqlite:heartbeat.db 3 >out2
-	[[ $(wc -l <out2) == 3 ]] || die "out2 has not 3 lines"
-	[[ $(awk '{ sum += $1 } END { print sum }' out2) -gt 1000 ]] || die "few heartbeats"
+	spent=$(((${EPOCHREALTIME/./} - ${begun/./}) / 1000))
+	((spent >= 3000)) || die "3 seconds were over after $spent ms"
+	# A beat for all of the pause, and one of each second.
+	awk -F '[ (]+' '{ beats += $1; missed += $3 }
+		END { exit !(beats > 1000 && beats <= 5000 && missed >= 2000) }' out2 ||
+		die "the beats of the pause were not missed"
+	refused 2 'usage: heartbeat ' "$bin/heartbeat" --help
+	refused 2 'usage: heartbeat ' "$bin/heartbeat" sqlite:heartbeat.db 3x
+	refused 2 'usage: heartbeat ' "$bin/heartbeat" sqlite:heartbeat.db -1
 }
 
 # README's first program is the example, to the letter.
