@@ -105,11 +105,12 @@ void asks_release(struct ask *ask)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* end_list: the next list waits, so that lists take a part of the time only. */
-static void end_list(struct asks *asks, dw_usec began)
+/* end_list: the next list waits, so that lists take a part of the time only. A store that was away
+ * has not worked on this one. */
+static void end_list(struct asks *asks, dw_usec began, bool was_away)
 {
 	dw_usec steady = session_steady();
-	dw_usec pause = LIST_PAUSE * (steady - began);
+	dw_usec pause = was_away ? 0 : LIST_PAUSE * (steady - began);
 
 	asks->is_listing = false;
 	asks->list_at = steady + (pause > LIST_PAUSE_MIN ? pause : LIST_PAUSE_MIN);
@@ -120,7 +121,8 @@ static void answer(struct ask *ask, int status, json_t *value)
 {
 	ask->is_owed = false;
 	if (is_list(ask))
-		end_list(ask->asks, ask->began);
+		end_list(ask->asks, ask->began,
+			 ask->state == ASK_ANSWERED || status == DW_ESTORE);
 	if (ask->state == ASK_ANSWERED) {
 		json_decref(value);
 		return;
@@ -346,7 +348,7 @@ static void walk_told(dw *d, int status, const dw_info *timers, size_t count, co
 
 	(void)d;
 	schedules_note(&asks->schedules, status, timers, count, next);
-	end_list(asks, asks->walk_began);
+	end_list(asks, asks->walk_began, asks->away[0] || status == DW_ESTORE);
 }
 
 /* walk_on asks for the next page of the walk. */
@@ -463,7 +465,8 @@ dw_usec asks_turn(struct asks *asks)
 	for (size_t i = 0; i < ASKS_MAX; i++) {
 		struct ask *ask = &asks->asks[i];
 
-		if (ask->state == ASK_WAITING && (!is_list(ask) || may_list(asks, steady)))
+		if (ask->state == ASK_WAITING &&
+		    (asks->away[0] || !is_list(ask) || may_list(asks, steady)))
 			begin_ask(ask, steady);
 		if (ask->state == ASK_ASKED && ask->question.kind == ASK_SCHEDULES)
 			answer_schedules(ask, steady);

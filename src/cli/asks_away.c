@@ -19,10 +19,11 @@ void asks_fail(struct asks *asks)
 	}
 }
 
-/* come_back: what has failed is shared no longer. */
+/* come_back: what has failed is shared no longer, and the next list need not wait. */
 static void come_back(struct asks *asks)
 {
 	asks->away[0] = '\0';
+	asks->list_at = 0;
 	for (size_t i = 0; i < ASKS_MAX; i++)
 		if (asks->asks[i].state == ASK_ANSWERED && asks->asks[i].status == DW_ESTORE)
 			asks->asks[i].answered = 0;
