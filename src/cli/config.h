@@ -1,7 +1,7 @@
 /* The file of run --config: what is done for the timers of each topic, and what the process has.
  *
  *	[run]
- *	store = sqlite:/var/lib/durawheel/orders.db
+ *	store = sqlite:/var/lib/durawheel/orders/orders.db
  *	[topic order.timeout]
  *	exec = /usr/local/bin/cancel-order --quietly
  *	jobs = 8
