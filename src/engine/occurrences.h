@@ -28,7 +28,7 @@ int occurrence_first(struct engine *, struct first_occurrence *);
 bool occurrence_is_known(struct engine *, const struct timer *, char *ret_message);
 
 /* occurrence_must_wait: true if the timer must not be claimed, because its zone is not known. It is
- * told, and the timer comes out of the fire schedule in an hour. The store hears nothing of it. */
+ * noted, and the timer comes out of the fire schedule in an hour. The store hears nothing of it. */
 bool occurrence_must_wait(struct engine *, struct timer *);
 
 /* occurrence_is_missed: true if the timer, which is due, must not start: its occurrence was missed,

@@ -7,6 +7,8 @@
 #include "calendar/rule_text.h"
 #include "engine/core.h"
 
+#define TELL_AFTER DW_SECONDS(1) /* the others of the zone are found meanwhile */
+
 static void forget(struct engine *engine, struct rule_entry **at)
 {
 	if (!*at)
@@ -95,22 +97,23 @@ bool rules_changed(struct engine *engine)
 
 /* ---- Zones that are not known -------------------------------------------------------------- */
 
-static struct unknown_zone *unknown_new(struct engine *engine, const struct timer *timer,
-					const char *message)
+static struct unknown_zone *unknown_new(struct engine *engine, const char *message)
 {
 	struct unknown_zone *zone = alloc_new(&engine->alloc, sizeof *zone);
 
 	if (!zone)
 		return NULL;
-	*zone = (struct unknown_zone){.next = engine->timers.rules.unknown};
-	memcpy(zone->id, timer->id, strlen(timer->id) + 1);
-	memcpy(zone->topic, timer->topic->name, strlen(timer->topic->name) + 1);
+	/* Those of a scan are told when it is over, before the first of them is due. */
+	*zone = (struct unknown_zone){
+	    .next = engine->timers.rules.unknown,
+	    .tell_at = usec_add(engine_steady(engine),
+				recovery_is_over(&engine->recovery) ? TELL_AFTER : 0)};
 	memcpy(zone->message, message, strlen(message) + 1);
 	engine->timers.rules.unknown = zone;
 	return zone;
 }
 
-void rules_note_unknown(struct engine *engine, const struct timer *timer, const char *message)
+bool rules_note_unknown(struct engine *engine, const struct timer *timer, const char *message)
 {
 	struct unknown_zone *zone = engine->timers.rules.unknown;
 	unsigned zones = 0;
@@ -118,9 +121,14 @@ void rules_note_unknown(struct engine *engine, const struct timer *timer, const 
 	for (; zone && strcmp(zone->message, message) != 0; zone = zone->next)
 		zones++;
 	if (!zone && zones < ZONES_NOTED_MAX)
-		zone = unknown_new(engine, timer, message);
-	if (zone)
-		zone->count++;
+		zone = unknown_new(engine, message);
+	if (!zone)
+		return false;
+	if (zone->count++ == 0) {
+		memcpy(zone->id, timer->id, strlen(timer->id) + 1);
+		memcpy(zone->topic, timer->topic->name, strlen(timer->topic->name) + 1);
+	}
+	return true;
 }
 
 void rules_forget_unknown(struct engine *engine)

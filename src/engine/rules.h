@@ -21,11 +21,12 @@ struct rule_entry {
 	char text[];
 };
 
-/* A zone that this machine does not know, and a timer of it. */
+/* A zone that this machine does not know, and a timer of it. Thousands of timers may have it, and
+ * each is tried once an hour, so what an hour finds is told in one event. */
 struct unknown_zone {
 	struct unknown_zone *next;
-	uint64_t count; /* timers of it that were loaded */
-	bool told;
+	uint64_t count;  /* timers of it that were loaded or due since the last event */
+	dw_usec tell_at; /* steady */
 	char id[DW_ID_SIZE];
 	char topic[DW_TOPIC_MAX + 1];
 	char message[DW_MESSAGE_SIZE]; /* names the zone */
@@ -34,7 +35,7 @@ struct unknown_zone {
 struct rules {
 	struct rule_entry *kept[RULES_KEPT]; /* by the hash of their text */
 	dw_usec look_at;                     /* steady; when the zones' files are looked at again */
-	struct unknown_zone *unknown;        /* of timers that were loaded */
+	struct unknown_zone *unknown;        /* of timers that were loaded or due */
 	bool unfinished; /* a zone has changed, and some timers were not looked at */
 	bool in_use;     /* there is, or was, a recurring timer */
 };
@@ -50,9 +51,9 @@ int rules_get(struct engine *, const struct record_rule *, struct rule_entry **r
  * there are such. */
 bool rules_changed(struct engine *);
 
-/* rules_note_unknown counts a timer whose zone is not known. Without memory it does nothing: it is
- * told when the timer is due. rules_forget_unknown frees what was noted. */
-void rules_note_unknown(struct engine *, const struct timer *, const char *message);
+/* rules_note_unknown counts a timer whose zone is not known. False: there is no memory, or there are
+ * too many zones. rules_forget_unknown frees what was noted. */
+bool rules_note_unknown(struct engine *, const struct timer *, const char *message);
 void rules_forget_unknown(struct engine *);
 
 #endif

@@ -24,29 +24,47 @@ void zones_learnt(struct engine *engine, struct timer *timer)
 	if (occurrence_is_known(engine, timer, message))
 		zones_correct(engine, timer);
 	else
-		rules_note_unknown(engine, timer, message);
+		(void)rules_note_unknown(engine, timer, message);
 }
 
-/* tell_unknown tells once of each zone that is not known. */
+/* is_known_again: the zone came back since its timers were counted. */
+static bool is_known_again(struct engine *engine, const struct unknown_zone *zone)
+{
+	const struct timer *timer = index_find(&engine->timers.index, zone->id);
+	char message[DW_MESSAGE_SIZE];
+
+	return timer && timer->recurs && occurrence_is_known(engine, timer, message);
+}
+
+static void tell_zone(struct engine *engine, const struct unknown_zone *zone)
+{
+	dw_event event = {.kind = DW_EVENT_ZONE,
+			  .status = DW_EINVAL,
+			  .id = zone->id,
+			  .topic = zone->topic,
+			  .count = zone->count};
+
+	if (zone->count == 1)
+		event_raise(engine, &event, "%s cannot start, and is kept: %s", zone->id,
+			    zone->message);
+	else
+		event_raise(engine, &event,
+			    "%llu timers cannot start, and are kept: %s and others: %s",
+			    (unsigned long long)zone->count, zone->id, zone->message);
+}
+
+/* tell_unknown tells of the zones that are not known, of each once an hour. */
 static void tell_unknown(struct engine *engine)
 {
-	for (struct unknown_zone *zone = engine->timers.rules.unknown; zone; zone = zone->next) {
-		dw_event event = {.kind = DW_EVENT_ZONE,
-				  .status = DW_EINVAL,
-				  .id = zone->id,
-				  .topic = zone->topic,
-				  .count = zone->count};
+	dw_usec steady = engine->timers.rules.unknown ? engine_steady(engine) : 0;
 
-		if (zone->told)
+	for (struct unknown_zone *zone = engine->timers.rules.unknown; zone; zone = zone->next) {
+		if (zone->count == 0 || steady < zone->tell_at)
 			continue;
-		zone->told = true;
-		if (zone->count == 1)
-			event_raise(engine, &event, "%s cannot start, and is kept: %s", zone->id,
-				    zone->message);
-		else
-			event_raise(engine, &event,
-				    "%llu timers cannot start, and are kept: %s and others: %s",
-				    (unsigned long long)zone->count, zone->id, zone->message);
+		if (!is_known_again(engine, zone))
+			tell_zone(engine, zone);
+		zone->count = 0;
+		zone->tell_at = usec_add(steady, LOOK_EVERY);
 	}
 }
 
@@ -86,9 +104,22 @@ void zones_round(struct engine *engine)
 	if (steady < rules->look_at || walk_is_on(&engine->walk))
 		return;
 	rules->look_at = usec_add(steady, LOOK_EVERY);
-	rules_forget_unknown(engine);
 	if (!rules_changed(engine) && !rules->unfinished)
 		return;
 	rules->unfinished = false;
 	walk_begin(engine, &corrector);
+}
+
+dw_usec zones_wake(const struct engine *engine, dw_usec now)
+{
+	const struct unknown_zone *zone = engine->timers.rules.unknown;
+	dw_usec at = DW_NEVER;
+
+	if (!recovery_is_over(&engine->recovery))
+		return at;
+	for (; zone; zone = zone->next)
+		if (zone->count > 0)
+			at = usec_min(at, zone->tell_at);
+	return at == DW_NEVER ? at
+			      : usec_add(now, usec_max(usec_sub(at, engine_steady(engine)), 0));
 }

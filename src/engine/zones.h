@@ -11,11 +11,14 @@ struct timer;
 void zones_correct(struct engine *, struct timer *);
 
 /* zones_learnt: a recurring timer was read from the store. It is corrected; or it is noted that its
- * zone is not known. */
+ * zone is not known, without memory only when it is due. */
 void zones_learnt(struct engine *, struct timer *);
 
-/* zones_round tells of zones that are not known, once the timers are loaded, and looks each hour at
- * the files of the zones in use. */
+/* zones_round tells of zones that are not known, of each once an hour and not before the timers are
+ * loaded, and looks each hour at the files of the zones in use. */
 void zones_round(struct engine *);
+
+/* zones_wake returns when it is to tell of one, or DW_NEVER; wall time. */
+dw_usec zones_wake(const struct engine *, dw_usec now);
 
 #endif

@@ -13,6 +13,8 @@ static void ruled_event(dw *d, const dw_event *event, void *user)
 	seen->events[event->kind]++;
 	if (event->kind == DW_EVENT_MISSED)
 		seen->missed = event->count;
+	if (event->kind == DW_EVENT_ZONE)
+		seen->waiting = event->count;
 }
 
 void ruled_open(struct ruled *seen, unsigned workers)

@@ -20,9 +20,10 @@ struct ruled {
 	dw_verdict verdict;
 	size_t retry_at; /* this start, from 1, asks for a retry */
 	dw_token token;
-	int events[32];  /* by kind */
-	uint64_t missed; /* of the last DW_EVENT_MISSED */
-	int status;      /* of the last answer */
+	int events[32];   /* by kind */
+	uint64_t missed;  /* of the last DW_EVENT_MISSED */
+	uint64_t waiting; /* timers of the last DW_EVENT_ZONE */
+	int status;       /* of the last answer */
 	uint64_t generation;
 	char rule[256];
 	dw_usec due;

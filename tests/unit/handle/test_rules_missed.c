@@ -220,6 +220,34 @@ static void zone_that_is_gone_keeps_its_timer(void **state)
 	close_in(folder, &seen);
 }
 
+/* Many timers of one zone make one event an hour. */
+static void zone_that_is_gone_is_told_once_an_hour(void **state)
+{
+	char folder[TEMP_SIZE], zone[TEMP_SIZE], id[16];
+	dw_rule rule = {.size = sizeof rule, .cron = "0 12 * * *", .zone = "Zone"};
+	dw_timer timer = {.size = sizeof timer, .id = id, .topic = "t", .rule = &rule};
+	struct ruled seen;
+
+	(void)state;
+	open_in(folder, &seen);
+	for (int i = 0; i < 99; i++) {
+		(void)snprintf(id, sizeof id, "b%d", i);
+		assert_int_equal(dw_put(seen.d, &timer, NULL, NULL), DW_OK);
+	}
+	assert_int_equal(remove(temp_file(zone, folder, "Zone")), 0);
+	ruled_advance(&seen, "2030-01-01T12:30:00Z");
+	assert_int_equal(seen.events[DW_EVENT_ZONE], 1);
+	assert_int_equal(seen.waiting, 100);
+	ruled_advance(&seen, "2030-01-01T14:30:00Z");
+	assert_int_equal(seen.events[DW_EVENT_ZONE], 3);
+	assert_int_equal(seen.waiting, 100);
+	use_zone(folder, "Europe/London");
+	ruled_advance(&seen, "2030-01-01T16:30:00Z");
+	assert_int_equal(seen.events[DW_EVENT_ZONE], 3);
+	assert_int_equal(seen.count, 100);
+	close_in(folder, &seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +262,7 @@ int main(void)
 	    cmocka_unit_test(zone_whose_rules_change_moves_what_is_pending),
 	    cmocka_unit_test(zone_that_is_replaced_repeats_no_occurrence),
 	    cmocka_unit_test(zone_that_is_gone_keeps_its_timer),
+	    cmocka_unit_test(zone_that_is_gone_is_told_once_an_hour),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@
 struct life {
 	dw *d;
 	size_t zones;   /* DW_EVENT_ZONE */
-	size_t stop_at; /* at so many of them */
 	dw_event first; /* the first one */
 	char message[DW_MESSAGE_SIZE];
 	size_t starts;
@@ -22,18 +21,25 @@ struct life {
 	dw_info info;
 };
 
+static dw_verdict zone_stop(dw *d, const dw_firing *firing, void *user)
+{
+	(void)firing;
+	(void)user;
+	dw_stop(d);
+	return DW_DONE;
+}
+
 static void zone_event(dw *d, const dw_event *event, void *user)
 {
 	struct life *life = user;
 
+	(void)d;
 	if (event->kind != DW_EVENT_ZONE)
 		return;
 	if (life->zones++ == 0) {
 		life->first = *event;
 		(void)snprintf(life->message, sizeof life->message, "%s", event->message);
 	}
-	if (life->zones == life->stop_at)
-		dw_stop(d);
 }
 
 static dw_verdict zone_start(dw *d, const dw_firing *firing, void *user)
@@ -76,13 +82,14 @@ static void keep_info(dw *d, int status, const dw_info *timers, size_t count, co
 	*(dw_info *)user = *timers;
 }
 
-/* live_without_zone: the owner tells of the zone when it has loaded both timers, and of each timer
- * when it is due. */
+/* live_without_zone: the owner tells of the zone when it has loaded both timers, and no more when
+ * each is due. */
 static void live_without_zone(struct life *life, const char *folder)
 {
 	open_life(life, folder);
-	life->stop_at = 3;
 	assert_int_equal(dw_on(life->d, "t", zone_start, life), DW_OK);
+	assert_int_equal(dw_on(life->d, "stop", zone_stop, NULL), DW_OK);
+	assert_int_equal(dw_after(life->d, "stop", "stop", DW_SECONDS(3), NULL, 0), DW_OK);
 	assert_int_equal(dw_run(life->d), DW_OK);
 	assert_int_equal(dw_get(life->d, "a", keep_info, &life->info), DW_OK);
 	assert_int_equal(dw_sync(life->d, PATIENCE), DW_OK);
@@ -110,6 +117,7 @@ static void zone_that_is_gone_is_told_and_its_timers_come_back(void **state)
 
 	assert_int_equal(remove(zone), 0);
 	live_without_zone(&life, folder);
+	assert_int_equal(life.zones, 1);
 	assert_int_equal(life.first.count, 2);
 	assert_non_null(strstr(life.message, zone));
 	assert_int_equal(life.info.attempt, 0);
