@@ -138,6 +138,22 @@ static int check_rule(const dw_rule *rule, const struct options *options, const 
 	return complain(found == DW_EINVAL ? EXIT_USAGE : EXIT_FAILED, "%s: %s", command, fault);
 }
 
+int rule_refuse_never(const struct options *options, const char *command)
+{
+	const char *until = options->value[OPT_UNTIL], *cron = options->value[OPT_CRON];
+
+	if (until)
+		return complain(EXIT_USAGE,
+				"%s: it never comes: --until \"%.64s\" is before its first "
+				"occurrence",
+				command, until);
+	if (options->value[OPT_TIMES] && options->value[OPT_FROM])
+		return complain(EXIT_USAGE, "%s: it never comes: all of its --times have passed",
+				command);
+	return complain(EXIT_USAGE, "%s: it never comes: --%s \"%.64s\" has no occurrence", command,
+			cron ? "cron" : "every", cron ? cron : options->value[OPT_EVERY]);
+}
+
 /* ---- The rule ------------------------------------------------------------------------------ */
 
 int rule_of_options(const struct options *options, const char *command,
@@ -153,6 +169,9 @@ int rule_of_options(const struct options *options, const char *command,
 	rule->cron = options->value[OPT_CRON];
 	rule->zone = options->value[OPT_ZONE];
 	code = read_span(options, OPT_EVERY, &rule->every);
+	if (code == EXIT_DONE && options->value[OPT_EVERY] && rule->every == 0)
+		code = complain(EXIT_USAGE, "%s: --every is out of range: write 1ms to 3660d",
+				command);
 	if (code == EXIT_DONE)
 		code = read_times(options, rule);
 	if (code == EXIT_DONE && options->value[OPT_EXCEPT])

@@ -27,6 +27,9 @@ int rule_of_info(const dw_info *, const char *command, dw_rule **ret_rule);
 int rule_of_options(const struct options *, const char *command, struct rule_words *ret_words);
 void rule_words_free(struct rule_words *);
 
+/* rule_refuse_never complains that the rule has no occurrence, and returns EXIT_USAGE. */
+int rule_refuse_never(const struct options *, const char *command);
+
 /* rule_fault writes a message of dw_rule_next() or dw_rule_parse() with the names that the user has
  * written, instead of those of the fields of dw_rule. */
 #define RULE_FAULT_SIZE (DW_MESSAGE_SIZE + 32)

@@ -20,6 +20,7 @@ struct when {
 	dw_usec pending, due; /* the occurrence of a stored timer, and when it is due */
 	int code;
 	size_t left; /* occurrences that are still to be printed */
+	bool comes;  /* one was printed */
 	bool json;
 	struct line line;
 };
@@ -73,6 +74,7 @@ static int print_page(struct when *when)
 		return complain(found == DW_EINVAL ? EXIT_USAGE : EXIT_FAILED, "when: %s", message);
 	for (int i = 0; i < found && code == EXIT_DONE; i++)
 		code = print_occurrence(when, times[i]);
+	when->comes = when->comes || found > 0;
 	when->left = (size_t)found < count ? 0 : when->left - count;
 	if (found > 0)
 		when->after = times[found - 1];
@@ -105,6 +107,8 @@ static int when_of_options(const struct options *options, struct when *when)
 	when->rule = rule;
 	if (code == EXIT_DONE)
 		code = print_all(when);
+	if (code == EXIT_DONE && !when->comes)
+		code = rule_refuse_never(options, "when");
 	rule_words_free(&words);
 	return code;
 }

@@ -86,6 +86,19 @@ test_when_takes_the_options_of_add() {
 	says '--missed "never": write once, skip or all'
 }
 
+test_when_says_that_a_rule_never_comes() {
+	expect 2 durawheel when --cron '0 9 * * *' --from 2099-01-01T10:00:00Z \
+		--until 2099-01-02T08:00:00Z
+	is_counted out 0
+	says '^durawheel: when: it never comes: --until "2099-01-02T08:00:00Z" is before its first'
+	expect 2 durawheel when --cron '0 9 * * *' --from 9999-12-31T10:00:00Z --json
+	is_counted out 0
+	says 'when: it never comes: --cron "0 9 \* \* \*" has no occurrence$'
+	expect 0 durawheel when --every 1h --from 2020-01-01T00:00:00Z --until 2020-01-01T01:00:00Z
+	is_counted out 2
+	is_counted err 0
+}
+
 test_when_needs_no_store() {
 	expect 0 durawheel when --every 1h --store sqlite:absent/timers.db
 	[ ! -e absent ]
