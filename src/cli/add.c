@@ -119,6 +119,17 @@ static int store(const struct options *options, const dw_timer *timer)
 	return session_close(d, adding.code);
 }
 
+/* read_rule refuses a rule without an occurrence: the library would name its fields. */
+static int read_rule(const struct options *options, struct rule_words *words)
+{
+	dw_usec next;
+	int code = rule_of_options(options, "add", words);
+
+	if (code == EXIT_DONE && dw_rule_next(&words->rule, session_now(), &next, 1, NULL) == 0)
+		code = rule_refuse_never(options, "add");
+	return code;
+}
+
 /* read_when reads when the timer fires: once, or by a rule. */
 static int read_when(const struct options *options, struct rule_words *words, dw_timer *timer)
 {
@@ -134,7 +145,7 @@ static int read_when(const struct options *options, struct rule_words *words, dw
 		if (options->value[OPT_LATE_AFTER])
 			return complain(EXIT_USAGE, "add: a rule has no --late-after: use --missed "
 						    "and --missed-age");
-		return rule_of_options(options, "add", words);
+		return read_rule(options, words);
 	}
 	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
 		if (options->value[own[i]])

@@ -65,6 +65,10 @@ static bool add_duration(struct rule_lines *lines, enum rule_key key, const char
 	if (status != DW_OK)
 		return blame(lines, "\"%s\":\"%.64s\" %s", names[key], text,
 			     duration_fault(status));
+	if (duration == 0 && key == RULE_KEY_EVERY)
+		return blame(lines, "\"every\" is out of range: write 1ms to 3660d");
+	if (duration == 0)
+		return blame(lines, "\"%s\" is 0: write a duration, or leave it out", names[key]);
 	(void)snprintf(value, sizeof value, "%lldus", (long long)duration); /* it fits */
 	return add_value(lines, key, value);
 }
@@ -134,9 +138,10 @@ bool rule_of_keys(const json_t *const values[RULE_KEYS], dw_usec now, dw_rule **
 	struct rule_lines lines = {.fault = ret_fault};
 	dw_rule *rule;
 
-	if (!values[RULE_KEY_EVERY] == !values[RULE_KEY_CRON])
-		return blame(&lines, "\"%s\" needs exactly one of \"every\" and \"cron\"",
-			     rule_key_given(values));
+	if (values[RULE_KEY_EVERY] && values[RULE_KEY_CRON])
+		return blame(&lines, "has both \"every\" and \"cron\": write one of them");
+	if (!values[RULE_KEY_EVERY] && !values[RULE_KEY_CRON])
+		return blame(&lines, "\"%s\" needs \"every\" or \"cron\"", rule_key_given(values));
 	for (int key = 0; key < RULE_KEYS; key++)
 		if (values[key] && !add_key(&lines, (enum rule_key)key, values[key]))
 			return false;

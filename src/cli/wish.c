@@ -212,6 +212,10 @@ static bool read_late_after(struct wish *wish, const json_t **values)
 		return false;
 	if (!text)
 		return true;
+	if (wish->timer.rule)
+		return refuse(wish,
+			      "a recurring timer has no \"late_after\": use \"missed_after\" and "
+			      "\"missed_age\"");
 	status = duration_of(text, &wish->timer.late_after_us);
 	if (status != DW_OK)
 		return refuse(wish, "\"late_after\":\"%.64s\" %s", text, duration_fault(status));

@@ -122,8 +122,7 @@ bad_rule() {
 test_import_names_a_bad_rule() {
 	bad_rule '"every":"1h","in":"1h"' 'has a "every": it needs no "at" and no "in"$'
 	bad_rule '"rule":"every 1h","zone":"UTC"' 'has both "rule" and "zone"$'
-	bad_rule '"every":"1h","cron":"@daily"' 'exactly one of "every" and "cron"$'
-	bad_rule '"zone":"UTC"' '"zone" needs exactly one of "every" and "cron"$'
+	bad_rule '"every":"1h","cron":"@daily"' 'has both "every" and "cron": write one of them$'
 	bad_rule '"every":"soon"' '"every":"soon" is not a duration'
 	bad_rule '"every":"1us"' '"every" is out of range: write 1ms to 3660d$'
 	bad_rule '"every":90' '"every" is not a string'
@@ -137,7 +136,12 @@ test_import_names_a_bad_rule() {
 	bad_rule '"every":"1h","times":"5"' '"times" is not a whole number'
 	bad_rule '"every":"1h","jitter":"31m"' '"jitter" is out of range: .* half of "every"$'
 	bad_rule '"every":"1h","missed":"never"' '"missed" "never" is unknown: write once'
-	bad_rule '"every":"1h","missed_after":"0"' '"missed_after" .*: write'
+	bad_rule '"every":"1h","missed_after":"0"' \
+		'"missed_after" is 0: write a duration, or leave it out$'
+	bad_rule '"every":"0"' '"every" is out of range: write 1ms to 3660d$'
+	bad_rule '"zone":"UTC"' '"zone" needs "every" or "cron"$'
+	bad_rule '"every":"1h","late_after":"1h"' \
+		'a recurring timer has no "late_after": use "missed_after" and "missed_age"$'
 	bad_rule '"every":"1h","except":"2026-02-29"' '"except": "2026-02-29" is not a date'
 	bad_rule '"every":"1h","zone":"U\u0000C"' '"zone" has a NUL in it'
 	bad_rule "\"cron\":\"$(head -c 3000 /dev/zero | tr '\0' ' ')\"" 'the rule is too long'
