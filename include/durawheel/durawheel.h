@@ -150,8 +150,7 @@ typedef enum dw_event_kind {
 	/* Occurrences of a recurring timer were missed and left out; count, at most 10,000. */
 	DW_EVENT_MISSED = 24,
 	/* The zone of recurring timers is not known here. They wait, and are tried again each hour.
-	 * Told of each zone once an hour at most: count of them were loaded or due; id: one of
-	 * them. */
+	 * Told once a zone and hour: count of them were loaded or due; id: one of them. */
 	DW_EVENT_ZONE = 25
 } dw_event_kind;
 

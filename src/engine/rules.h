@@ -51,8 +51,8 @@ int rules_get(struct engine *, const struct record_rule *, struct rule_entry **r
  * there are such. */
 bool rules_changed(struct engine *);
 
-/* rules_note_unknown counts a timer whose zone is not known. False: there is no memory, or there are
- * too many zones. rules_forget_unknown frees what was noted. */
+/* rules_note_unknown counts a timer whose zone is not known. False: there is no memory, or there
+ * are too many zones. rules_forget_unknown frees what was noted. */
 bool rules_note_unknown(struct engine *, const struct timer *, const char *message);
 void rules_forget_unknown(struct engine *);
 
