@@ -58,8 +58,8 @@
  *    the last 1,000. What is older than rule.missed_age_us is left out in any case.
  *    DW_EVENT_MISSED tells of those that no delivery tells of at once.
  *  - The zone's file is looked at again each hour. If the rules of a zone have changed, a pending
- *    occurrence that the rule no longer has is moved. A timer whose zone
- *    this machine does not know waits, and is tried again each hour and by the next owner:
+ *    occurrence that the rule no longer has is moved; but what is due is delivered. A timer whose
+ *    zone this machine does not know waits, and is tried again each hour and by the next owner:
  *    DW_EVENT_ZONE.
  *  - late_after_us must be 0. dw_after_id() and dw_push() take no rule. A recurring timer of a
  *    queue topic becomes a message at each occurrence.

@@ -19,8 +19,9 @@ struct when {
 	dw_usec after;
 	dw_usec pending, due; /* the occurrence of a stored timer, and when it is due */
 	int code;
-	size_t left; /* occurrences that are still to be printed */
-	bool comes;  /* one was printed */
+	size_t left;  /* occurrences that are still to be printed */
+	bool comes;   /* one was printed */
+	bool is_gone; /* the zone's rules have changed, and the rule has no such occurrence now */
 	bool json;
 	struct line line;
 };
@@ -47,6 +48,8 @@ static int print_occurrence(struct when *when, dw_usec time)
 		return complain(exit_of(status), "when: %s", message);
 	clock_local(time, &local, clock);
 	clock_note(time, &local, note);
+	if (time == when->pending && when->is_gone)
+		(void)snprintf(note, sizeof note, "%s", "the rule no longer has it");
 	if (time == when->pending && when->due != time)
 		note_deadline(note, when->due);
 	if (when->json) {
@@ -115,6 +118,21 @@ static int when_of_options(const struct options *options, struct when *when)
 
 /* ---- The rule of a stored timer ------------------------------------------------------------ */
 
+/* print_pending prints the pending occurrence, also one that only earlier rules of the zone have. */
+static int print_pending(struct when *when)
+{
+	char message[DW_MESSAGE_SIZE] = "out of memory";
+	dw_usec next = DW_NEVER;
+	int found = dw_rule_next(when->rule, when->pending - 1, &next, 1, message);
+
+	if (found < 0)
+		return complain(found == DW_EINVAL ? EXIT_USAGE : EXIT_FAILED, "when: %s", message);
+	when->is_gone = next != when->pending;
+	when->after = when->pending;
+	when->left--;
+	return print_occurrence(when, when->pending);
+}
+
 static int print_stored(struct when *when, const dw_info *info)
 {
 	dw_rule *rule;
@@ -129,8 +147,9 @@ static int print_stored(struct when *when, const dw_info *info)
 	when->rule = rule;
 	when->pending = info->occurrence;
 	when->due = info->due;
-	when->after = info->occurrence - 1;
-	code = print_all(when);
+	code = print_pending(when);
+	if (code == EXIT_DONE)
+		code = print_all(when);
 	dw_rule_free(rule);
 	return code;
 }

@@ -141,6 +141,19 @@ test_when_of_a_stored_timer_goes_on_where_it_is() {
 	says 'e: '
 }
 
+# The zone has other rules since, and no owner has moved the timer yet.
+test_when_of_a_stored_timer_shows_what_is_pending() {
+	mkdir zones
+	cp /usr/share/zoneinfo/Europe/London zones/Zone
+	export TZDIR=$PWD/zones
+	expect 0 durawheel add --topic t --id c --cron '0 12 * * *' --zone Zone \
+		--from 2099-01-01T00:00:00Z
+	cp /usr/share/zoneinfo/America/New_York zones/Zone
+	expect 0 durawheel when c --count 2
+	prints '2099-01-01T12:00:00Z  2099-01-01T07:00:00-05:00  the rule no longer has it
+2099-01-01T17:00:00Z  2099-01-01T12:00:00-05:00'
+}
+
 test_when_of_an_id_says_what_is_wrong() {
 	expect 0 durawheel add --topic t --id once --in 1h
 	expect 1 durawheel when once
