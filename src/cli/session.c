@@ -71,7 +71,7 @@ static int default_store(char ret_store[STORE_SIZE])
 	return EXIT_DONE;
 }
 
-static void session_log_line(dw_log_level level, const char *line, void *user)
+void session_log_line(dw_log_level level, const char *line, void *user)
 {
 	(void)user;
 	if (level == DW_LOG_WARN)
@@ -225,7 +225,8 @@ int session_check(const struct options *options)
 int session_look(const struct options *options, dw_options base, dw **ret_dw)
 {
 	base.flags |= DW_EXISTING;
-	base.on_log = log_new;
+	if (!base.on_log)
+		base.on_log = log_new;
 	return session_open(options, base, ret_dw);
 }
 

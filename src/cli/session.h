@@ -22,6 +22,9 @@ int session_open(const struct options *, dw_options base, dw **ret_dw);
  * not made. EXIT_DONE, or complains. */
 int session_check(const struct options *);
 
+/* session_log_line prints a line of the library that is for users, as commands do without a log. */
+void session_log_line(dw_log_level, const char *line, void *user);
+
 /* session_look is session_open for a command that adds no timers. It refuses a file that does not
  * exist instead of creating it. It reports that a namespace is new, because a mistyped name looks
  * like an empty store. */

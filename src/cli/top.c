@@ -27,6 +27,8 @@ struct top {
 	dw_usec ask_at; /* steady */
 	unsigned asked; /* answers that are still to come */
 	bool is_new;    /* the answers are not drawn yet */
+	bool at_once;   /* draw before the answers that are still to come */
+	bool draws;     /* the terminal shows the picture, and nothing else */
 	bool over;
 	int signal; /* that has ended it; 0: none */
 };
@@ -97,7 +99,16 @@ static void draw(struct top *top)
 	picture = top_picture(&top->view);
 	top->over = top->over || (picture && !terminal_draw(picture));
 	free(picture);
-	top->is_new = false;
+	top->is_new = top->at_once = false;
+}
+
+/* must_draw: a picture of the topics without the status would be false. */
+static bool must_draw(const struct top *top)
+{
+	const struct top_view *view = &top->view;
+
+	return top->is_new && !top->over && (top->asked == 0 || top->at_once) &&
+	       (view->store || view->status != DW_OK || view->away[0]);
 }
 
 static void take_keys(struct top *top)
@@ -116,7 +127,7 @@ static void take_keys(struct top *top)
 			*first -= key == KEY_UP ? (*first > 0) : *first < page ? *first : page;
 		else if (key == KEY_DOWN || key == KEY_PAGE_DOWN)
 			*first += key == KEY_DOWN ? 1 : page;
-		top->is_new = true;
+		top->is_new = top->at_once = true;
 	}
 }
 
@@ -171,7 +182,7 @@ static int live(struct top *top, int signal_fd)
 			take_keys(top);
 		else if (fds[0].revents)
 			top->over = true;
-		if (top->is_new && !top->over && (top->asked == 0 || !top->view.store))
+		if (must_draw(top))
 			draw(top);
 	}
 	return EXIT_DONE;
@@ -215,6 +226,30 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+static void top_event(dw *d, const dw_event *event, void *user)
+{
+	struct top *top = user;
+
+	(void)d;
+	if (event->kind == DW_EVENT_STORE_FAILED)
+		(void)snprintf(top->view.away, sizeof top->view.away, "%s",
+			       event->message); /* fits */
+	else if (event->kind == DW_EVENT_STORE_BACK)
+		top->view.away[0] = '\0';
+	else
+		return;
+	top->is_new = top->at_once = true;
+}
+
+/* top_log: beside the picture there is no place for lines. */
+static void top_log(dw_log_level level, const char *line, void *user)
+{
+	const struct top *top = user;
+
+	if (!top->draws)
+		session_log_line(level, line, NULL);
+}
+
 static int show(struct top *top, const struct options *options, int signal_fd)
 {
 	int code;
@@ -222,7 +257,9 @@ static int show(struct top *top, const struct options *options, int signal_fd)
 	if (options->value[OPT_ONCE] || !terminal_is_there())
 		return once(top);
 	terminal_enter(&top->terminal);
+	top->draws = true;
 	code = live(top, signal_fd);
+	top->draws = false;
 	terminal_leave(&top->terminal);
 	return code;
 }
@@ -243,7 +280,13 @@ int command_top(const struct options *options)
 	signal_fd = open_signals();
 	if (signal_fd < 0)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
-	code = session_look(options, (dw_options){.role = DW_CLIENT}, &top.d);
+	code = session_look(options,
+			    (dw_options){.role = DW_CLIENT,
+					 .on_event = top_event,
+					 .on_event_user = &top,
+					 .on_log = top_log,
+					 .on_log_user = &top},
+			    &top.d);
 	if (code == EXIT_DONE)
 		code = session_close(top.d, show(&top, options, signal_fd));
 	json_decref(top.view.store);

@@ -64,6 +64,21 @@ static const char *span_text(json_int_t span, char *ret_text)
 
 /* ---- The head ------------------------------------------------------------------------------ */
 
+/* put_fault: why the picture is not renewed, if it is not. */
+static void put_fault(FILE *to, const struct top_view *view)
+{
+	char line[DW_MESSAGE_SIZE];
+
+	if (view->away[0])
+		(void)snprintf(line, sizeof line, "%s", view->away);
+	else if (view->status != DW_OK)
+		(void)snprintf(line, sizeof line, "the store does not answer: %s",
+			       dw_strerror(view->status));
+	else
+		return;
+	put_line(to, view, line);
+}
+
 static void put_owner(FILE *to, const struct top_view *view)
 {
 	const char *owner = words(view->store, "owner");
@@ -73,8 +88,7 @@ static void put_owner(FILE *to, const struct top_view *view)
 
 	text_span(age - age % DW_SECONDS(1), 2, since);
 	if (!view->store)
-		(void)snprintf(line, sizeof line, "%s: the store does not answer: %s", view->name,
-			       dw_strerror(view->status));
+		(void)snprintf(line, sizeof line, "%s: no answer yet", view->name);
 	else if (!*owner)
 		(void)snprintf(line, sizeof line, "%s: NOBODY OWNS THE STORE, nothing fires",
 			       view->name);
@@ -84,11 +98,7 @@ static void put_owner(FILE *to, const struct top_view *view)
 	else
 		(void)snprintf(line, sizeof line, "%s: owner %s, for %s", view->name, owner, since);
 	put_line(to, view, line);
-	if (view->store && view->status != DW_OK) {
-		(void)snprintf(line, sizeof line, "the store does not answer: %s",
-			       dw_strerror(view->status));
-		put_line(to, view, line);
-	}
+	put_fault(to, view);
 }
 
 static void put_timers(FILE *to, const struct top_view *view)

@@ -12,10 +12,11 @@ enum top_order { TOP_WAITING, TOP_PENDING, TOP_DEAD, TOP_NAME, TOP_ORDERS };
 
 /* What is shown. */
 struct top_view {
-	const char *name; /* of the namespace, or the file */
-	int status;       /* why there is no answer */
-	json_t *store;    /* as stats --json; NULL: none yet */
-	json_t *topics;   /* as topic list --json */
+	const char *name;           /* of the namespace, or the file */
+	int status;                 /* of the last answer */
+	char away[DW_MESSAGE_SIZE]; /* why the store does not answer; "": it does */
+	json_t *store;              /* as stats --json; NULL: none yet */
+	json_t *topics;             /* as topic list --json */
 	struct rates rates;
 	enum top_order order;
 	size_t first;         /* topics above the first one that is shown */
