@@ -106,7 +106,9 @@ typedef struct dw_rule {
 	/* At most so many from start on, or after the moment that stands for it, DW_RULE_COUNT_MAX;
 	 * 0: no limit. */
 	uint64_t count;
-	dw_usec jitter_us;         /* each comes up to so much later; at most half of the period */
+	/* Each comes up to so much later. Of every it is at most half of the period; of cron it is
+	 * cut to half of the way to the next occurrence. */
+	dw_usec jitter_us;
 	dw_missed missed;          /* what happens to missed occurrences */
 	dw_usec missed_after_us;   /* later than this is missed; 0: 60 s */
 	dw_usec missed_age_us;     /* what is older is skipped in any case; 0: no limit */

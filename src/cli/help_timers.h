@@ -38,7 +38,7 @@ static const char help_of_cancel[] =
 static const char help_of_import[] =
     "A line is an object with the keys topic, one of at, in, every and cron, and\n"
     "optionally id, data or data_base64, late_after, keep; with every or cron also\n"
-    "zone, start, until, times, jitter, missed, missed_after, missed_age, except, as\n"
+    "zone, from, until, times, jitter, missed, missed_after, missed_age, except, as\n"
     "add has them. rule says all of a rule: \"cron 0 8 * * *; zone Europe/London\".\n"
     "All values are strings, but times. It also takes the lines of list --json, and\n"
     "counts their attempts and retries from zero:\n"

@@ -87,7 +87,7 @@ static const struct {
     {"every", "--every", "\"every\""},
     {"cron", "--cron", "\"cron\""},
     {"zone", "--zone", "\"zone\""},
-    {"start", "--from", "\"start\""},
+    {"start", "--from", "\"from\""},
     {"end", "--until", "\"until\""},
     {"count", "--times", "\"times\""},
     {"jitter", "--jitter", "\"jitter\""},

@@ -12,7 +12,7 @@ enum rule_key {
 	RULE_KEY_EVERY,
 	RULE_KEY_CRON,
 	RULE_KEY_ZONE,
-	RULE_KEY_START,
+	RULE_KEY_FROM,
 	RULE_KEY_UNTIL,
 	RULE_KEY_TIMES,
 	RULE_KEY_JITTER,
@@ -24,7 +24,7 @@ enum rule_key {
 };
 
 #define RULE_KEY_NAMES                                                                             \
-	"every", "cron", "zone", "start", "until", "times", "jitter", "missed", "missed_after",    \
+	"every", "cron", "zone", "from", "until", "times", "jitter", "missed", "missed_after",     \
 	    "missed_age", "except"
 
 #define RULE_KEY_FAULT_SIZE 256

@@ -43,7 +43,7 @@ static const struct {
     {"in", JSON_STRING},         {"data", JSON_STRING},          {"data_base64", JSON_STRING},
     {"late_after", JSON_STRING}, {"keep", JSON_STRING},          {"rule", JSON_STRING},
     {"every", JSON_STRING},      {"cron", JSON_STRING},          {"zone", JSON_STRING},
-    {"start", JSON_STRING},      {"until", JSON_STRING},         {"times", JSON_INTEGER},
+    {"from", JSON_STRING},       {"until", JSON_STRING},         {"times", JSON_INTEGER},
     {"jitter", JSON_STRING},     {"missed", JSON_STRING},        {"missed_after", JSON_STRING},
     {"missed_age", JSON_STRING}, {"except", JSON_STRING},        {"due", JSON_INTEGER},
     {"state", JSON_STRING},      {"attempt", JSON_INTEGER},      {"occurrence", JSON_INTEGER},
@@ -67,8 +67,11 @@ static bool refuse(struct wish *wish, const char *format, ...)
 	return false;
 }
 
+/* key_of: "start", as the text of a rule says it, is the key "from", too. */
 static int key_of(const char *name)
 {
+	if (strcmp(name, "start") == 0)
+		return KEY_RULE_FIRST + RULE_KEY_FROM;
 	for (int key = 0; key < KEYS; key++)
 		if (strcmp(keys[key].name, name) == 0)
 			return key;
@@ -103,6 +106,8 @@ static bool sort_keys(struct wish *wish, const json_t **values)
 					  ? "\"%s\" is not a string: write its value in quotes"
 					  : "\"%s\" is not a whole number",
 				      name);
+		if (values[key])
+			return refuse(wish, "has both \"from\" and \"start\": write one of them");
 		values[key] = json_object_iter_value(at);
 	}
 	return true;

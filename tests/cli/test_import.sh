@@ -32,11 +32,11 @@ test_import_takes_every_key() {
 test_import_takes_a_rule_in_keys() {
 	{
 		printf '%s' '{"id":"c","topic":"t","cron":"0 8 * * mon-fri",' \
-			'"zone":"Europe/London","start":"2098-01-01T00:00:00Z",' \
+			'"zone":"Europe/London","from":"2098-01-01T00:00:00Z",' \
 			'"until":"2099-01-01T00:00:00Z","times":7,' \
 			'"jitter":"1.5min","missed":"skip","missed_after":"5m","missed_age":"2h",'
 		echo '"except":"2098-12-25,2098-12-28"}'
-		echo '{"id":"e","topic":"t","every":"90s"}'
+		echo '{"id":"e","topic":"t","every":"90s","start":"2098-01-01T00:00:00Z"}'
 	} >lines
 	expect 0 durawheel import lines
 	expect 0 durawheel show c
@@ -48,7 +48,7 @@ test_import_takes_a_rule_in_keys() {
 	[ "$(grep ^rule out)" = "$(grep ^rule imported)" ]
 	[ "$(grep ^generation out)" = "$(grep ^generation imported)" ]
 	expect 0 durawheel show e
-	grep -q '^rule  *every 90s$' out
+	grep -q '^rule  *every 90s; start 2098-01-01T00:00:00.000000Z$' out
 	# What list writes of both is taken, too.
 	expect 0 durawheel list --json
 	cp out listed
@@ -131,7 +131,9 @@ test_import_names_a_bad_rule() {
 	bad_rule '"cron":"@daily","zone":"Europe/Lundon"' '"zone": .*Lundon: No such file'
 	bad_rule '"every":"1h","until":"2020-01-01T00:00:00Z"' '"until" has passed'
 	bad_rule '"every":"1h","start":"2099-01-01T00:00:00Z","until":"2098-01-01T00:00:00Z"' \
-		'"until" is before "start"$'
+		'"until" is before "from"$'
+	bad_rule '"every":"1h","start":"2099-01-01T00:00:00Z","from":"2099-01-01T00:00:00Z"' \
+		'has both "from" and "start": write one of them$'
 	bad_rule '"every":"1h","times":0' '"times" "0" is wrong: write 1 to 100000$'
 	bad_rule '"every":"1h","times":"5"' '"times" is not a whole number'
 	bad_rule '"every":"1h","jitter":"31m"' '"jitter" is out of range: .* half of "every"$'
