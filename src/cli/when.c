@@ -118,7 +118,7 @@ static int when_of_options(const struct options *options, struct when *when)
 
 /* ---- The rule of a stored timer ------------------------------------------------------------ */
 
-/* print_pending prints the pending occurrence, also one that only earlier rules of the zone have. */
+/* print_pending prints the pending occurrence, also one that only earlier rules of its zone had. */
 static int print_pending(struct when *when)
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory";
