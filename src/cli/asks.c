@@ -121,8 +121,7 @@ static void answer(struct ask *ask, int status, json_t *value)
 {
 	ask->is_owed = false;
 	if (is_list(ask))
-		end_list(ask->asks, ask->began,
-			 ask->state == ASK_ANSWERED || status == DW_ESTORE);
+		end_list(ask->asks, ask->began, ask->state == ASK_ANSWERED || status == DW_ESTORE);
 	if (ask->state == ASK_ANSWERED) {
 		json_decref(value);
 		return;
