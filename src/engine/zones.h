@@ -14,8 +14,8 @@ void zones_correct(struct engine *, struct timer *);
  * zone is not known, without memory only when it is due. */
 void zones_learnt(struct engine *, struct timer *);
 
-/* zones_round tells of zones that are not known, of each once an hour and not before the timers are
- * loaded, and looks each hour at the files of the zones in use. */
+/* zones_round tells of zones that are not known, of each once an hour. It begins when the timers
+ * are loaded. Each hour it looks at the files of the zones in use. */
 void zones_round(struct engine *);
 
 /* zones_wake returns when it is to tell of one, or DW_NEVER; wall time. */
