@@ -256,7 +256,6 @@ static bool is_flag(int key)
 static int check_run_value(const struct options *only, enum option_id id)
 {
 	dw_options outage = {.size = sizeof outage};
-	struct options with_journal = *only;
 
 	switch (id) {
 	case OPT_NAME:
@@ -265,8 +264,7 @@ static int check_run_value(const struct options *only, enum option_id id)
 		return options_shards(only, &(unsigned){0});
 	case OPT_OUTAGE:
 	case OPT_LEASE:
-		with_journal.value[OPT_JOURNAL] = "";
-		return outage_read(&with_journal, &outage);
+		return outage_read(only, &outage);
 	case OPT_STOP_PATIENCE:
 		return run_stop_read(only, &(dw_usec){0});
 	case OPT_LOG:

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
 #include "cli/errors.h"
 #include "cli/http.h"
@@ -39,22 +41,55 @@ static void count_fault(struct checked *checked, int code)
 	complain_about(NULL);
 }
 
-/* check_journal: only Redis can be away. */
-static void check_journal(struct checked *checked)
+/* check_outage: without a journal nothing starts in an outage. */
+static void check_outage(struct checked *checked)
 {
-	const char *store = checked->all.value[OPT_STORE];
-
-	if (!checked->all.value[OPT_JOURNAL])
+	if (!checked->all.value[OPT_OUTAGE] || checked->all.value[OPT_JOURNAL])
 		return;
-	if (!store)
-		store = getenv("DURAWHEEL_STORE");
-	point_at(checked, OPT_JOURNAL);
-	if (!store || !strstr(store, "://"))
+	point_at(checked, OPT_OUTAGE);
+	count_fault(checked, complain(EXIT_USAGE, "--outage is for --journal FILE"));
+}
+
+/* check_file: what exists and is no file cannot be opened. A folder may be made later, by systemd
+ * for example. */
+static void check_file(struct checked *checked, enum option_id id, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
+		return;
+	point_at(checked, id);
+	count_fault(checked,
+		    complain(EXIT_USAGE, "--%s %.300s: this is no file: write the path of one",
+			     options_name(id), path));
+}
+
+/* check_journal: only Redis can be away. */
+static void check_journal(struct checked *checked, const char *store)
+{
+	const char *journal = checked->all.value[OPT_JOURNAL];
+
+	if (!journal)
+		return;
+	if (!store || !strstr(store, "://")) {
+		point_at(checked, OPT_JOURNAL);
 		count_fault(checked,
 			    complain(EXIT_USAGE, "--journal is for a store in Redis, and this one "
 						 "is a file: leave it out, or write --store "
 						 "redis://HOST"));
-	complain_about(NULL);
+	}
+	check_file(checked, OPT_JOURNAL, journal);
+}
+
+static void check_store(struct checked *checked)
+{
+	static const char scheme[] = "sqlite:";
+	const char *given = checked->all.value[OPT_STORE];
+
+	if (given && strncasecmp(given, scheme, strlen(scheme)) == 0)
+		check_file(checked, OPT_STORE, given + strlen(scheme));
+	check_journal(checked, given ? given : getenv("DURAWHEEL_STORE"));
+	check_outage(checked);
 }
 
 /* check_http: what is for the web server needs one. */
@@ -76,6 +111,8 @@ static void check_http(struct checked *checked)
 	count_fault(checked, http_check_address(&checked->all));
 	point_at(checked, OPT_TOKEN_FILE);
 	count_fault(checked, http_check_token(&checked->all));
+	point_at(checked, OPT_ALLOW_HOST);
+	count_fault(checked, http_check_host(&checked->all));
 }
 
 int config_check(const char *path, const struct config *config, const struct options *given,
@@ -86,7 +123,7 @@ int config_check(const char *path, const struct config *config, const struct opt
 	for (size_t i = 0; i < OPT_COUNT; i++)
 		if (!checked.all.value[i])
 			checked.all.value[i] = config->values[i];
-	check_journal(&checked);
+	check_store(&checked);
 	check_http(&checked);
 	if (looks) {
 		point_at(&checked, OPT_STORE);

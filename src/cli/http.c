@@ -372,6 +372,11 @@ int http_check_token(const struct options *options)
 	return guard_check_token(options);
 }
 
+int http_check_host(const struct options *options)
+{
+	return guard_check_host(options);
+}
+
 static void http_event(dw *d, const dw_event *event, void *user)
 {
 	struct http *http = user;

@@ -12,10 +12,10 @@ struct http;
  * the namespace. EXIT_DONE, or complains. */
 int http_open(struct http **ret_http, const struct options *, dw *owner);
 
-/* http_check_address and http_check_token look at --http and --token-file without listening.
- * EXIT_DONE, or complain. */
+/* These look at --http, --token-file and --allow-host without listening. EXIT_DONE, or complain. */
 int http_check_address(const struct options *);
 int http_check_token(const struct options *);
+int http_check_host(const struct options *);
 
 /* http_fd is readable when http_turn() has work. http_turn does it, without blocking. */
 int http_fd(const struct http *);

@@ -228,6 +228,18 @@ int guard_check_token(const struct options *options)
 					      : EXIT_DONE;
 }
 
+int guard_check_host(const struct options *options)
+{
+	const char *host = options->value[OPT_ALLOW_HOST];
+
+	if (!host || (*host && !host[strcspn(host, "/@?#\\\"' \t")]))
+		return EXIT_DONE;
+	return complain(EXIT_USAGE,
+			"--allow-host \"%.300s\": write the name in Host, as timers.example or "
+			"timers.example:8990",
+			host);
+}
+
 /* open_tcp: guard_check_address() has looked at the address. */
 static int open_tcp(struct guard *guard, const char *address)
 {
@@ -251,6 +263,8 @@ int guard_open(struct guard *guard, const struct options *options)
 	*guard = (struct guard){.listen_fd = -1, .allow_host = options->value[OPT_ALLOW_HOST]};
 	if (token_file)
 		code = read_token(guard, token_file);
+	if (code == EXIT_DONE)
+		code = guard_check_host(options);
 	if (code == EXIT_DONE)
 		code = guard_check_address(options);
 	if (code == EXIT_DONE)

@@ -21,10 +21,11 @@ struct guard {
 int guard_open(struct guard *, const struct options *);
 void guard_close(struct guard *);
 
-/* guard_check_address looks at --http, and guard_check_token at --token-file if there is one.
- * EXIT_DONE, or complain. */
+/* guard_check_address looks at --http, and guard_check_token and guard_check_host at --token-file
+ * and --allow-host if they are given. EXIT_DONE, or complain. */
 int guard_check_address(const struct options *);
 int guard_check_token(const struct options *);
+int guard_check_host(const struct options *);
 
 /* A request that is refused: its status, and why. status 0: it is not. */
 struct refusal {

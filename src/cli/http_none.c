@@ -19,6 +19,12 @@ int http_check_token(const struct options *options)
 	return EXIT_DONE;
 }
 
+int http_check_host(const struct options *options)
+{
+	(void)options;
+	return EXIT_DONE;
+}
+
 int http_open(struct http **ret_http, const struct options *options, dw *owner)
 {
 	(void)ret_http;

@@ -44,8 +44,6 @@ static int read_policy(const struct options *options, dw_options *ret_options)
 
 	if (!policy)
 		return EXIT_DONE;
-	if (!options->value[OPT_JOURNAL])
-		return complain(EXIT_USAGE, "run: --outage is for --journal FILE");
 	ret_options->outage = strcmp(policy, "fire") == 0 ? DW_OUTAGE_FIRE : DW_OUTAGE_HOLD;
 	if (ret_options->outage == DW_OUTAGE_HOLD && strcmp(policy, "hold") != 0)
 		return complain(EXIT_USAGE, "--outage \"%.300s\": write hold or fire", policy);

@@ -269,22 +269,42 @@ static int tell_checked(const struct runner *runner)
 	return session_flush();
 }
 
-/* own opens the store and runs. */
-static int own(struct runner *runner, const struct options *options, dw_options base)
+/* open_store: a fault of the journal has no line, because it is not that of the store. */
+static int open_store(struct runner *runner, const struct options *options, dw_options base)
 {
 	struct config_place place;
 	int code;
 
-	config_point_at(runner->config_path, &runner->config, options, OPT_STORE, &place);
+	if (!options->value[OPT_JOURNAL])
+		config_point_at(runner->config_path, &runner->config, options, OPT_STORE, &place);
 	code = session_open(options, base, &runner->d);
 	complain_about(NULL);
+	return code;
+}
+
+static int open_http(struct runner *runner, const struct options *options)
+{
+	struct config_place place;
+	int code;
+
+	config_point_at(runner->config_path, &runner->config, options, OPT_HTTP, &place);
+	code = http_open(&runner->http, options, runner->d);
+	complain_about(NULL);
+	return code;
+}
+
+/* own opens the store and runs. */
+static int own(struct runner *runner, const struct options *options, dw_options base)
+{
+	int code = open_store(runner, options, base);
+
 	if (code != EXIT_DONE)
 		return code;
 	if (base.role == DW_STANDBY)
 		(void)complain(code, "standing by");
 	outbox_open(&runner->outbox);
 	if (options->value[OPT_HTTP])
-		code = http_open(&runner->http, options, runner->d);
+		code = open_http(runner, options);
 	if (code == EXIT_DONE)
 		code = run(runner, base.role == DW_OWNER);
 	http_close(runner->http);

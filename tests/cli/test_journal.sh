@@ -119,7 +119,7 @@ test_journal_of_an_owner_that_fires() {
 
 test_journal_policies_that_are_wrong() {
 	expect 2 durawheel run --outage fire
-	says 'run: --outage is for --journal FILE'
+	says '^durawheel: --outage is for --journal FILE$'
 	expect 2 durawheel run --store redis://localhost --journal j --outage wait
 	says '^durawheel: --outage "wait": write hold or fire'
 	expect 2 durawheel run --lease 0s
