@@ -385,6 +385,20 @@ static void http_event(dw *d, const dw_event *event, void *user)
 	asks_note(&http->asks, event);
 }
 
+/* open_handles: they only look, and a journal is its owner's alone. */
+static int open_handles(struct http *http, const struct options *options)
+{
+	const dw_options look = {.role = DW_CLIENT, .on_event = http_event, .on_event_user = http};
+	struct options plain = *options;
+	int code;
+
+	plain.value[OPT_JOURNAL] = NULL;
+	code = session_look(&plain, look, &http->look);
+	if (code == EXIT_DONE)
+		code = session_look(&plain, (dw_options){.role = DW_CLIENT}, &http->lists);
+	return code;
+}
+
 int http_open(struct http **ret_http, const struct options *options, dw *owner)
 {
 	struct http *http = calloc(1, sizeof *http);
@@ -399,12 +413,7 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 		http->connections[i].fd = -1;
 	code = guard_open(&http->guard, options);
 	if (code == EXIT_DONE)
-		code = session_look(
-		    options,
-		    (dw_options){.role = DW_CLIENT, .on_event = http_event, .on_event_user = http},
-		    &http->look);
-	if (code == EXIT_DONE)
-		code = session_look(options, (dw_options){.role = DW_CLIENT}, &http->lists);
+		code = open_handles(http, options);
 	if (code != EXIT_DONE) {
 		http_close(http);
 		return code;

@@ -117,6 +117,13 @@ test_journal_of_an_owner_that_fires() {
 	[ "$(wc -l <fired)" = 1 ]
 }
 
+test_journal_of_an_owner_with_a_web_server() {
+	lasting_redis
+	start --journal j --http "unix:$PWD/s"
+	await grep -q 'serving unix:' log
+	stop_owner
+}
+
 test_journal_policies_that_are_wrong() {
 	expect 2 durawheel run --outage fire
 	says '^durawheel: --outage is for --journal FILE$'
