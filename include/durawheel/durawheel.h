@@ -285,10 +285,10 @@ DW_API const char *dw_version(void);
 
 typedef enum dw_verdict {
 	DW_DONE = 0,  /* done: the timer is settled, its id is free again */
-	DW_RETRY = 1, /* again in 1 s, doubled each time, at most 5 min, 20 % jitter, and dead after
-		       * DW_RETRIES_MAX times. dw_retry_in() sets another delay */
+	DW_RETRY = 1, /* again, as its topic says: in 1 s, doubled each time; or dw_retry_in() */
 	DW_HOLD = 2,  /* not known yet: dw_settle() answers within options.hold_us */
-	DW_DEAD = 3   /* give up now: it becomes a dead letter, and no retry is made */
+	DW_DEAD = 3,  /* give up now: it becomes a dead letter, and no retry is made */
+	DW_HOLD_UNSTARTED = 4 /* as DW_HOLD; its work begins with dw_started() (metrics.h) */
 } dw_verdict;
 
 /* A token names one delivery: this attempt of this generation of this id. Copy it to settle. */

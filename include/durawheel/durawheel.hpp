@@ -414,6 +414,11 @@ class verdict
 		return {DW_HOLD, -1};
 	}
 
+	static verdict hold_unstarted() /* and started() says when its work begins */
+	{
+		return {DW_HOLD_UNSTARTED, -1};
+	}
+
 	dw_verdict value;
 	dw_usec retry_in;
 
@@ -1149,6 +1154,11 @@ class handle
 	std::error_code settle(const dw_token &token, verdict said, done_function fn = {})
 	{
 		return tell(std::move(fn), dw_settle, &token, said.value, said.retry_in);
+	}
+
+	std::error_code started(const dw_token &token)
+	{
+		return to_error(dw_started(get(), &token));
 	}
 
 	/* why and result_is are called inside a handler; the others name a delivery of a batch, or

@@ -113,8 +113,8 @@ typedef struct dw_topic_info {
 	uint64_t started; /* starts of handlers, and messages that were made of timers */
 	uint64_t late;    /* later than their late_after */
 	uint64_t timed;   /* 1: the times below are known: of the first 200 topics that are used */
-	/* How late handlers started, and how long they ran: of the last 1,024 to 2,048; a quantile
-	 * is at most a quarter too high. max: of all. */
+	/* How late handlers started, and how long they ran, or held until dw_settle(): of the last
+	 * 1,024 to 2,048; a quantile may be a quarter too high. The maximum is of all. */
 	dw_usec late_p50_us, late_p99_us, late_max_us;
 	dw_usec took_p50_us, took_p99_us, took_max_us;
 } dw_topic_info;

@@ -24,14 +24,27 @@ const dw_usec histogram_bounds[HISTOGRAM_BOUNDS] = {
     DW_SECONDS(60),
 };
 
-void histogram_add(struct histogram *histogram, dw_usec duration)
+static uint32_t bound_of(dw_usec duration)
 {
 	uint32_t bound = 0;
 
-	duration = usec_max(duration, 0);
 	while (bound < HISTOGRAM_BOUNDS && duration > histogram_bounds[bound])
 		bound++;
-	histogram->counts[bound]++;
+	return bound;
+}
+
+void histogram_add(struct histogram *histogram, dw_usec duration)
+{
+	duration = usec_max(duration, 0);
+	histogram->counts[bound_of(duration)]++;
 	histogram->sum_us += (uint64_t)duration;
 	spread_add(&histogram->recent, duration);
+}
+
+void histogram_take(struct histogram *histogram, dw_usec duration)
+{
+	duration = usec_max(duration, 0);
+	histogram->counts[bound_of(duration)]--;
+	histogram->sum_us -= (uint64_t)duration;
+	spread_take(&histogram->recent, duration);
 }

@@ -18,7 +18,8 @@ struct histogram {
 	struct spread recent;
 };
 
-/* histogram_add: a negative duration counts as 0. */
+/* histogram_add: a negative duration counts as 0. histogram_take takes it back. */
 void histogram_add(struct histogram *, dw_usec duration);
+void histogram_take(struct histogram *, dw_usec duration);
 
 #endif

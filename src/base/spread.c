@@ -35,6 +35,17 @@ void spread_add(struct spread *spread, dw_usec duration)
 		fade(spread);
 }
 
+void spread_take(struct spread *spread, dw_usec duration)
+{
+	uint32_t bucket = spread_bucket(duration);
+	uint16_t *samples = &spread->samples[bucket < SPREAD_BUCKETS ? bucket : SPREAD_BUCKETS - 1];
+
+	if (*samples == 0)
+		return; /* it has faded */
+	--*samples;
+	--spread->sample_count;
+}
+
 dw_usec spread_quantile(const struct spread *spread, uint32_t percent)
 {
 	uint32_t above = spread->sample_count;

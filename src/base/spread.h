@@ -20,7 +20,9 @@ struct spread {
 uint32_t spread_bucket(dw_usec duration);
 dw_usec spread_bucket_end(uint32_t bucket);
 
+/* spread_take takes back the last spread_add(), but for the maximum. */
 void spread_add(struct spread *, dw_usec duration);
+void spread_take(struct spread *, dw_usec duration);
 
 /* spread_quantile returns a duration that so many of a hundred do not exceed. 0: there is none. */
 dw_usec spread_quantile(const struct spread *, uint32_t percent);

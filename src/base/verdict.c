@@ -11,6 +11,8 @@ const char *dw_verdict_name(dw_verdict verdict)
 		return "HOLD";
 	case DW_DEAD:
 		return "DEAD";
+	case DW_HOLD_UNSTARTED:
+		return "HOLD_UNSTARTED";
 	}
 	return "UNKNOWN";
 }

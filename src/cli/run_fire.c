@@ -13,6 +13,7 @@
 #include "cli/run_exec.h"
 #include "cli/run_stop.h"
 #include "cli/session.h"
+#include "durawheel/metrics.h"
 
 /* A topic is full with so many bytes in its backlog, and everything with so many in all. */
 enum { TOPIC_BYTES_MAX = 4 * 1024 * 1024, BYTES_MAX = 32 * 1024 * 1024 };
@@ -127,7 +128,7 @@ static dw_verdict execute_later(struct runner *runner, struct recipe *recipe,
 	judge(runner, recipe);
 	if (runner->recipes.of_file && recipe->is_full)
 		(void)handle_all(runner, false);
-	return DW_HOLD;
+	return DW_HOLD_UNSTARTED;
 }
 
 static dw_verdict run_fires(dw *d, const dw_firing *firing, void *user)
@@ -198,11 +199,24 @@ void run_fire_over(struct exec_job *job, void *user)
 
 /* ---- What waits ---------------------------------------------------------------------------- */
 
+/* begin tells the library that the deliveries have waited until now. */
+static void begin(struct runner *runner, const struct backlog_entry *entry)
+{
+	dw_usec now = session_now();
+
+	for (size_t i = 0; i < entry->count; i++) {
+		entry->firings[i].now = now;
+		(void)dw_started(runner->d, entry->firings[i].token); /* or it is gone */
+	}
+}
+
 /* deliver delivers an entry of a backlog now. The recipe may have changed meanwhile. */
 static void deliver(struct runner *runner, struct recipe *recipe, const struct backlog_entry *entry)
 {
 	dw_verdict verdict = DW_HOLD;
 
+	if (recipe->is_served)
+		begin(runner, entry);
 	if (!recipe->is_served)
 		verdict = DW_RETRY;
 	else if (recipe->way->words)

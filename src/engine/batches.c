@@ -5,6 +5,7 @@
 #include "base/scope.h"
 #include "engine/core.h"
 #include "engine/workers.h"
+#include "topic/gather.h"
 
 /* A batch that waits for claims looks again; the last answer starts it before. */
 #define CLAIMS_LOOK DW_MILLISECONDS(100)

@@ -17,15 +17,17 @@ enum rule {
 	RULE_INFLIGHT = -12,   /* a busy timer has an operation in a queue or in the store */
 	RULE_WHEEL = -13,
 	RULE_WORK = -14, /* the workers have no more timers than they can run */
-	RULE_BATCH = -15 /* a gathered timer is in its topic's list, in order, and may wait there */
+	RULE_BATCH =
+	    -15,         /* a gathered timer is in its topic's list, in order, and may wait there */
+	RULE_READY = -16 /* a claimed timer that is not started is in its topic's list */
 };
 
 /* The sums over all timers. */
 struct sums {
 	const struct engine *engine;
 	uint64_t timers, claimed, held, waiting, busy, calls;
-	uint64_t in_claim, in_fire, in_work, running, gathered, claiming;
-	uint64_t unscheduled, suspended;
+	uint64_t in_claim, in_fire, in_work, running, gathered, claiming, ready;
+	uint64_t unscheduled, suspended, overdue;
 	int broken;
 };
 
@@ -36,6 +38,7 @@ static bool place_allowed(const struct timer *timer)
 		return true;
 	case PLACE_CLAIM:
 	case PLACE_WAITING:
+	case PLACE_OVERDUE:
 		return timer->state == TIMER_PENDING && !timer->backing_off;
 	case PLACE_FIRE:
 		return timer->backing_off || timer->state == TIMER_CLAIMED ||
@@ -84,6 +87,15 @@ static bool gathers(const struct timer *timer)
 	       timer->topic->handler.fire_batch;
 }
 
+/* is_ready: the timer waits for its handler alone. */
+static bool is_ready(const struct timer *timer)
+{
+	if (timer->state == TIMER_HELD)
+		return timer->unstarted && timer->place != PLACE_UNSCHEDULED;
+	return timer->state == TIMER_CLAIMED && !timer->gathered &&
+	       (timer->place == PLACE_FIRE || timer->place == PLACE_WORK);
+}
+
 static int check_timer(const struct engine *engine, const struct timer *timer)
 {
 	if (index_find(&engine->timers.index, timer->id) != timer)
@@ -103,6 +115,8 @@ static int check_timer(const struct engine *engine, const struct timer *timer)
 		return RULE_TOPIC;
 	if (timer->gathered && !gathers(timer))
 		return RULE_BATCH;
+	if (timer->ready != is_ready(timer))
+		return RULE_READY;
 	return 0;
 }
 
@@ -122,9 +136,11 @@ static void look_at(struct timer *timer, void *user)
 	sums->in_work += timer->place == PLACE_WORK;
 	sums->running += timer->state == TIMER_FIRING && timer->on_worker;
 	sums->gathered += timer->gathered;
+	sums->ready += timer->ready;
 	sums->claiming += timer->claiming;
 	sums->unscheduled += timer->place == PLACE_UNSCHEDULED;
 	sums->suspended += timer->place == PLACE_SUSPENDED;
+	sums->overdue += timer->place == PLACE_OVERDUE;
 	for (const struct call *call = timer->calls; call; call = call->next)
 		sums->calls++;
 }
@@ -141,7 +157,7 @@ static bool list_counts(const struct timer_list *list, uint64_t expected)
 
 struct topic_sums {
 	uint64_t timers, topics; /* timers that wait; topics that have such timers */
-	uint64_t gathered, claiming;
+	uint64_t gathered, claiming, ready;
 	bool broken;
 };
 
@@ -157,6 +173,18 @@ static uint64_t count_gathered(const struct topic *topic, bool *ret_broken)
 			*ret_broken = true;
 	}
 	if (count != topic->gathered_count || (count > 0 && !topic->handler.fire_batch))
+		*ret_broken = true;
+	return count;
+}
+
+/* count_ready: the timers that are claimed and not started are counted. */
+static uint64_t count_ready(const struct topic *topic, bool *ret_broken)
+{
+	uint64_t count = 0;
+
+	for (const struct timer *timer = topic->ready; timer; timer = timer->next)
+		count++;
+	if (count != topic->ready_count)
 		*ret_broken = true;
 	return count;
 }
@@ -178,6 +206,7 @@ static void look_at_topic(struct topic *topic, void *user)
 	sums->topics +=
 	    count > 0 && !topic->is_full && !(topic->settings.paused & DW_PAUSE_DELIVERY);
 	sums->gathered += count_gathered(topic, &sums->broken);
+	sums->ready += count_ready(topic, &sums->broken);
 	sums->claiming += topic->claiming_count;
 }
 
@@ -197,6 +226,8 @@ static int check_topics(const struct engine *engine, const struct sums *sums)
 	}
 	if (found.gathered != sums->gathered || found.claiming != sums->claiming)
 		return RULE_BATCH;
+	if (found.ready != sums->ready)
+		return RULE_READY;
 	return !found.broken && found.timers == sums->waiting && found.topics == count
 		   ? 0
 		   : RULE_TOPICS;
@@ -250,7 +281,8 @@ static int check_sums(const struct engine *engine, const struct sums *sums)
 	    sums->in_fire != dw_wheel_count(engine->timers.fire.wheel))
 		return RULE_SCHEDULE;
 	if (!list_counts(&engine->timers.unscheduled, sums->unscheduled) ||
-	    !list_counts(&engine->timers.suspended, sums->suspended))
+	    !list_counts(&engine->timers.suspended, sums->suspended) ||
+	    !list_counts(&engine->timers.overdue, sums->overdue))
 		return RULE_COUNT;
 	return sums->busy <= under_way ? 0 : RULE_INFLIGHT;
 }

@@ -3,6 +3,7 @@
 #include "engine/core.h"
 #include "engine/occurrences.h"
 #include "engine/urgent.h"
+#include "topic/gather.h"
 
 #define TURN_SWEEP_MAX 1024u
 #define KNOWN_BODY_MAX 1024u /* a larger body is not sent with its claim */
@@ -61,9 +62,37 @@ bool claim_is_due(const struct engine *engine, dw_usec now, dw_usec *ret_until)
 {
 	dw_usec lead = submit_lead(engine);
 
-	if (schedule_wake(&engine->timers.claim) > usec_add(now, lead))
+	if (!engine->timers.overdue.first &&
+	    schedule_wake(&engine->timers.claim) > usec_add(now, lead))
 		return false;
 	*ret_until = usec_add(now, 2 * lead);
+	return true;
+}
+
+/* next_due takes out the next timer to be claimed: first those that a pause has kept. */
+static struct timer *next_due(struct engine *engine, dw_usec until)
+{
+	struct timer *timer = engine->timers.overdue.first;
+
+	if (timer) {
+		timer_disarm(engine, timer);
+		return timer;
+	}
+	timer = schedule_pop(&engine->timers.claim, until);
+	if (timer)
+		timer->place = PLACE_NONE;
+	return timer;
+}
+
+bool claim_keep_next(struct engine *engine, dw_usec now)
+{
+	struct timer *timer = schedule_pop(&engine->timers.claim, now);
+
+	if (!timer)
+		return false;
+	timer->place = PLACE_NONE;
+	if (!timer->busy) /* the answer to its operation arms it again */
+		timer_await_resume(engine, timer);
 	return true;
 }
 
@@ -73,10 +102,9 @@ bool claim_next(struct engine *engine, dw_usec until)
 
 	if (submit_is_urgent_full(&engine->submit))
 		return false;
-	timer = schedule_pop(&engine->timers.claim, until);
+	timer = next_due(engine, until);
 	if (!timer)
 		return false;
-	timer->place = PLACE_NONE;
 	if (timer->busy) /* the answer to its operation arms it again */
 		return true;
 	if (cut_off_holds(engine, timer))

@@ -25,6 +25,10 @@ struct claims {
 bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
 bool claim_next(struct engine *, dw_usec until);
 
+/* claim_keep_next takes the next due timer out of the schedule, to be claimed after a pause. False:
+ * there is none. */
+bool claim_keep_next(struct engine *, dw_usec now);
+
 /* claim_full tries the oldest timer again of each topic whose queue was full a while ago: if the
  * queue takes it, more and more of the others follow. claim_full_wake: when it has work next. */
 void claim_full(struct engine *);

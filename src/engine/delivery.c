@@ -53,19 +53,37 @@ dw_firing delivery_firing(struct engine *engine, const struct timer *timer, dw_t
 	return firing;
 }
 
+static void count_start(struct engine *engine, const struct timer *timer)
+{
+	dw_usec late = usec_sub(timer->started, timer->head.due);
+
+	engine->stats.lag_us = late;
+	engine->stats.lag_max_us = usec_max(engine->stats.lag_max_us, late);
+	histogram_add(&engine->report.late, late);
+	topic_started(&engine->topics, timer->topic, late);
+}
+
+/* uncount_start: the handler has only queued the delivery. The maxima stay, because a later start
+ * is later still. */
+static void uncount_start(struct engine *engine, struct timer *timer)
+{
+	dw_usec late = usec_sub(timer->started, timer->head.due);
+
+	histogram_take(&engine->report.late, late);
+	topic_not_started(&engine->topics, timer->topic, late);
+	timer->started = 0;
+}
+
 void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, bool on_worker)
 {
 	timer_set_state(engine, timer, TIMER_FIRING);
 	driven_began(engine->store, timer->id);
 	timer->on_worker = on_worker;
 	timer_forget_said(timer, &engine->alloc);
-	timer->started = now;
 	timer->no_retry = false;
+	timer->started = now;
 	engine->stats.fired++;
-	engine->stats.lag_us = usec_sub(now, timer->head.due);
-	engine->stats.lag_max_us = usec_max(engine->stats.lag_max_us, engine->stats.lag_us);
-	histogram_add(&engine->report.late, engine->stats.lag_us);
-	topic_started(&engine->topics, timer->topic, engine->stats.lag_us);
+	count_start(engine, timer);
 }
 
 /* ---- The verdict --------------------------------------------------------------------------- */
@@ -78,7 +96,7 @@ void delivery_end(struct engine *engine, struct timer *timer, dw_verdict verdict
 	lifecycle_resume(engine, timer);
 }
 
-static void hold(struct engine *engine, struct timer *timer)
+static void hold(struct engine *engine, struct timer *timer, bool unstarted)
 {
 	if (engine->stats.held >= DW_HOLDS_MAX) {
 		dw_event event = {.kind = DW_EVENT_LIMIT,
@@ -89,20 +107,29 @@ static void hold(struct engine *engine, struct timer *timer)
 
 		event_raise(engine, &event, "%d firings are held: %s is delivered again later",
 			    DW_HOLDS_MAX, timer->id);
+		report_held(engine, timer);
 		delivery_end(engine, timer, DW_RETRY, -1);
 		return;
 	}
 	timer_set_state(engine, timer, TIMER_HELD);
+	if (unstarted) {
+		uncount_start(engine, timer);
+		timer_unstart(timer);
+	}
 	/* If a call on the id is backing off, its timer is in the fire schedule; the hold's
 	 * time-out is armed after that. */
 	if (timer->place == PLACE_NONE)
 		timer_arm_fire(engine, timer, usec_add(engine_now(engine), engine->env.hold));
 }
 
+static bool is_held(dw_verdict verdict)
+{
+	return verdict == DW_HOLD || verdict == DW_HOLD_UNSTARTED;
+}
+
 static bool is_verdict(dw_verdict verdict)
 {
-	return verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_HOLD ||
-	       verdict == DW_DEAD;
+	return verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_DEAD || is_held(verdict);
 }
 
 /* read_verdict: an invalid verdict counts as DW_RETRY, so nothing is lost. But the handler is
@@ -129,7 +156,8 @@ static bool take_settling(struct engine *engine, struct timer *timer, dw_verdict
 	struct call *settling = timer->settling;
 
 	settling->early = false;
-	if (verdict == DW_HOLD) {
+	if (is_held(verdict)) {
+		report_held(engine, timer);
 		settling->asked = engine_steady(engine);
 		patience_begin(engine, settling);
 		return true;
@@ -149,8 +177,8 @@ void delivery_judge(struct engine *engine, struct timer *timer, dw_verdict verdi
 		verdict = settling->verdict;
 		retry_in = settling->retry_in;
 	}
-	if (verdict == DW_HOLD)
-		hold(engine, timer);
+	if (is_held(verdict))
+		hold(engine, timer, verdict == DW_HOLD_UNSTARTED);
 	else
 		delivery_end(engine, timer, verdict, retry_in);
 }
@@ -172,8 +200,8 @@ void delivery_tell(struct engine *engine, const dw_firing *firing, dw_verdict ve
 			       .late_us = usec_sub(firing->now, firing->due),
 			       .took_us = took};
 
-	histogram_add(&engine->report.took, took);
-	topic_took(topic_of(engine, firing), took);
+	if (!is_held(verdict))
+		report_took(engine, topic_of(engine, firing), took);
 	if (engine->env.on_firing_done)
 		engine->env.on_firing_done(engine->env.handle, &done,
 					   engine->env.on_firing_done_user);
@@ -222,6 +250,20 @@ void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
 	firing.now = now;
 	delivery_begin(engine, timer, now, false);
 	call_handler(engine, timer, &firing);
+}
+
+int engine_started(struct engine *engine, const dw_token *token)
+{
+	struct timer *timer = index_find(&engine->timers.index, token->id);
+
+	if (!timer || !timer->unstarted || timer->head.generation != token->generation ||
+	    timer->head.attempt != token->attempt)
+		return engine_fail(engine, DW_ESTALE,
+				   "no delivery of this token waits for its start");
+	timer->started = engine_now(engine);
+	count_start(engine, timer);
+	timer_start(timer);
+	return DW_OK;
 }
 
 int engine_retry_in(struct engine *engine, dw_usec delay)

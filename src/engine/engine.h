@@ -82,6 +82,7 @@ int engine_cancel(struct engine *, const char *id, uint64_t generation, struct d
 int engine_move(struct engine *, const char *id, dw_usec due, struct done);
 int engine_settle(struct engine *, const dw_token *, dw_verdict, dw_usec retry_in, struct done);
 int engine_retry_in(struct engine *, dw_usec delay);
+int engine_started(struct engine *, const dw_token *);
 int engine_get(struct engine *, const char *id, struct lister);
 /* engine_list: the selection is valid, but its topic may be one that no timer can have. */
 int engine_list(struct engine *, const dw_select *, const dw_cursor *after, size_t limit,

@@ -19,6 +19,7 @@ static void expire_hold(struct engine *engine, struct timer *timer)
 
 	event_raise(engine, &event, "%s was held and not settled: it is delivered again",
 		    timer->id);
+	report_held(engine, timer);
 	delivery_end(engine, timer, DW_RETRY, 0);
 }
 
@@ -70,7 +71,7 @@ uint32_t fire_next_work(struct engine *engine)
 
 	if (!timer)
 		return 0;
-	timer->place = PLACE_NONE;
+	timer_came_out(timer);
 	return fire_due(engine, timer, now, true); /* it cannot wait for a worker again */
 }
 
@@ -89,7 +90,7 @@ uint32_t fire_next(struct engine *engine)
 	if (!timer)
 		return 0;
 	assert(timer->state != TIMER_CLAIMED || timer->backing_off || timer->head.due <= now);
-	timer->place = PLACE_NONE;
+	timer_came_out(timer);
 	spent = fire_due(engine, timer, now, false);
 	if (spent > 0)
 		return spent;

@@ -101,6 +101,7 @@ static void begin_settle(struct engine *engine, struct timer *timer, struct call
 		call_answer(engine, call, DW_ESTALE);
 		return;
 	}
+	report_held(engine, timer);
 	timer_disarm(engine, timer);
 	timer_set_state(engine, timer, TIMER_VERDICT);
 	timer->verdict = (uint8_t)call->verdict;

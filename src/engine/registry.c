@@ -152,15 +152,19 @@ void registry_changed(struct engine *engine, dw_op *op)
 
 /* ---- Numbers ------------------------------------------------------------------------------- */
 
-static dw_usec oldest_of(const struct topic *topic)
+/* count_due: timers are claimed a little before they are due. */
+static void count_due(const struct topic *topic, dw_usec now, dw_topic_info *info)
 {
-	const struct timer *waiting = topic->waiting;
-	const struct timer *gathered = topic->gathered;
-	dw_usec oldest = waiting ? waiting->head.due : 0;
+	bool is_behind = topic->ready && topic->ready->head.due <= now;
+	const struct timer *first[] = {topic->waiting, topic->gathered,
+				       is_behind ? topic->ready : NULL};
 
-	if (gathered && (oldest == 0 || gathered->head.due < oldest))
-		oldest = gathered->head.due;
-	return oldest;
+	info->due = topic->waiting_count + topic->gathered_count;
+	info->due += topic->overdue_count + (is_behind ? topic->ready_count : 0);
+	info->oldest = topic->overdue_count > 0 ? topic->overdue_first : 0;
+	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+		if (first[i] && (info->oldest == 0 || first[i]->head.due < info->oldest))
+			info->oldest = first[i]->head.due;
 }
 
 static void count_times(const struct topic_times *times, dw_topic_info *info)
@@ -174,12 +178,11 @@ static void count_times(const struct topic_times *times, dw_topic_info *info)
 	info->took_max_us = times->took.max;
 }
 
-static void count_topic(const struct topic *topic, dw_topic_info *info)
+static void count_topic(const struct topic *topic, dw_usec now, dw_topic_info *info)
 {
-	info->due = topic->waiting_count + topic->gathered_count;
+	count_due(topic, now, info);
 	info->running = topic->running;
 	info->pending = topic->timer_count - info->due - info->running;
-	info->oldest = oldest_of(topic);
 	info->started = topic->counts[TOPIC_STARTED];
 	info->done = topic->counts[TOPIC_DONE];
 	info->retried = topic->counts[TOPIC_RETRIED];
@@ -196,6 +199,7 @@ struct lines {
 	size_t size, room;
 	size_t count;
 	bool failed;
+	dw_usec now;
 };
 
 static bool make_room(struct lines *lines, size_t more)
@@ -220,7 +224,7 @@ static void add_line(struct topic *topic, void *user)
 	struct lines *lines = user;
 	dw_topic_info info = {.size = 0};
 
-	count_topic(topic, &info);
+	count_topic(topic, lines->now, &info);
 	if (lines->failed || lines->count == DW_TOPICS_MAX ||
 	    (topic->timer_count == 0 && !topic_has_counted(topic)))
 		return;
@@ -241,7 +245,7 @@ static void free_lines(struct lines *lines)
 
 void registry_tell(struct engine *engine)
 {
-	struct lines lines AT_END(free_lines) = {.alloc = engine->alloc};
+	struct lines lines AT_END(free_lines) = {.alloc = engine->alloc, .now = engine_now(engine)};
 	uint32_t told;
 	dw_op *op;
 
@@ -420,7 +424,7 @@ static void show_own(struct topic *topic, void *user)
 	if (topic->timer_count || topic_has_counted(topic) || topic->is_set)
 		item = item_shown(shown, topic->name);
 	if (item)
-		count_topic(topic, item);
+		count_topic(topic, engine_now(shown->engine), item);
 }
 
 static int by_name(const void *a, const void *b)

@@ -39,10 +39,25 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 	    usec_min(schedule_next(&engine->timers.claim), schedule_next(&engine->timers.fire));
 	if (timers_have_work(&engine->timers))
 		stats.next_due = usec_min(stats.next_due, schedule_next(&engine->timers.work));
+	if (engine->timers.overdue.first)
+		stats.next_due = usec_min(stats.next_due, engine->timers.overdue.first->head.due);
 	stats.recovering = !recovery_is_over(&engine->recovery) || engine->cut_off.parts > 0;
 	driven_journal(engine->store, &stats.journal);
 	stats.size = size;
 	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
+}
+
+void report_took(struct engine *engine, struct topic *topic, dw_usec took)
+{
+	histogram_add(&engine->report.took, took);
+	topic_took(topic, took);
+}
+
+void report_held(struct engine *engine, const struct timer *timer)
+{
+	if (timer->started != 0)
+		report_took(engine, timer->topic,
+			    usec_max(usec_sub(engine_now(engine), timer->started), 0));
 }
 
 int engine_health(const struct engine *engine)

@@ -10,15 +10,22 @@
 #include "durawheel/durawheel.h"
 
 struct engine;
+struct timer;
+struct topic;
 
 struct report {
 	dw_usec at;
 	uint64_t operations; /* dw_stats.store_operations at the last report */
 	bool early;
-	struct histogram late, took; /* of all handlers; delivery.c adds */
+	struct histogram late, took; /* of all handlers; delivery.c and report_took() add */
 };
 
 void report_round(struct engine *, dw_usec now);
+
+/* report_took: a handler of this topic has taken so long; NULL: the topic is gone. report_held: a
+ * delivery that was held has its verdict, so its handler's time is over. */
+void report_took(struct engine *, struct topic *, dw_usec took);
+void report_held(struct engine *, const struct timer *);
 
 /* report_wake returns when the next report is written. */
 dw_usec report_wake(const struct engine *);

@@ -3,6 +3,8 @@
 #include <assert.h>
 
 #include "timer/record.h"
+#include "topic/gather.h"
+#include "topic/ready.h"
 
 int timers_init(struct engine *engine)
 {
@@ -77,8 +79,8 @@ static bool counts(const struct timer *timer)
 
 static bool is_running(const struct timer *timer)
 {
-	return timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
-	       timer->state == TIMER_VERDICT;
+	return timer->state == TIMER_FIRING || timer->state == TIMER_VERDICT ||
+	       (timer->state == TIMER_HELD && !timer->unstarted);
 }
 
 void timer_set_state(struct engine *engine, struct timer *timer, enum timer_state state)
@@ -88,12 +90,29 @@ void timer_set_state(struct engine *engine, struct timer *timer, enum timer_stat
 	engine->stats.held -= timer->state == TIMER_HELD;
 	if (timer->topic)
 		timer->topic->running -= is_running(timer);
+	if (state != TIMER_CLAIMED)
+		topic_unready(timer);
+	timer->unstarted = false;
 	timer->state = (uint8_t)state;
 	engine->stats.timers += counts(timer);
 	engine->timers.claimed += state == TIMER_CLAIMED;
 	engine->stats.held += state == TIMER_HELD;
 	if (timer->topic)
 		timer->topic->running += is_running(timer);
+}
+
+void timer_unstart(struct timer *timer)
+{
+	timer->topic->running -= is_running(timer);
+	timer->unstarted = true;
+	topic_ready(timer);
+}
+
+void timer_start(struct timer *timer)
+{
+	topic_unready(timer);
+	timer->unstarted = false;
+	timer->topic->running += is_running(timer);
 }
 
 void timer_release(struct engine *engine, struct timer *timer)
@@ -113,6 +132,7 @@ void timer_release(struct engine *engine, struct timer *timer)
 
 static void list_push(struct timer_list *list, struct timer *timer, enum timer_place place)
 {
+	topic_unready(timer); /* one held without memory: it is in no list of its topic */
 	timer->place = (uint8_t)place;
 	timer->next = NULL;
 	timer->prev = list->last;
@@ -138,11 +158,19 @@ void timer_arm_claim(struct engine *engine, struct timer *timer)
 		list_push(&engine->timers.unscheduled, timer, PLACE_UNSCHEDULED);
 }
 
+/* put_in: into the schedule `fire` or `work`. */
+static void put_in(struct timer *timer, enum timer_place place)
+{
+	timer->place = (uint8_t)place;
+	if (timer->state == TIMER_CLAIMED && !timer->gathered)
+		topic_ready(timer);
+}
+
 void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
 {
 	assert(timer->place == PLACE_NONE);
 	if (schedule_add(&engine->timers.fire, timer, at) == DW_OK)
-		timer->place = PLACE_FIRE;
+		put_in(timer, PLACE_FIRE);
 	else
 		list_push(&engine->timers.unscheduled, timer, PLACE_UNSCHEDULED);
 }
@@ -151,6 +179,12 @@ void timer_suspend(struct engine *engine, struct timer *timer)
 {
 	timer_disarm(engine, timer);
 	list_push(&engine->timers.suspended, timer, PLACE_SUSPENDED);
+}
+
+void timer_await_resume(struct engine *engine, struct timer *timer)
+{
+	list_push(&engine->timers.overdue, timer, PLACE_OVERDUE);
+	topic_overdue(timer);
 }
 
 void timer_await_handler(struct engine *engine, struct timer *timer)
@@ -164,7 +198,7 @@ void timer_await_worker(struct engine *engine, struct timer *timer, dw_usec at)
 {
 	assert(timer->place == PLACE_NONE && timer->state == TIMER_CLAIMED);
 	if (schedule_add(&engine->timers.work, timer, at) == DW_OK)
-		timer->place = PLACE_WORK;
+		put_in(timer, PLACE_WORK);
 	else
 		timer_retry_later(engine, timer);
 }
@@ -184,6 +218,8 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 {
 	if (timer->gathered)
 		topic_ungather(timer);
+	if (timer->state == TIMER_CLAIMED)
+		topic_unready(timer);
 	switch ((enum timer_place)timer->place) {
 	case PLACE_NONE:
 		break;
@@ -206,9 +242,20 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 	case PLACE_SUSPENDED:
 		list_remove(&engine->timers.suspended, timer);
 		break;
+	case PLACE_OVERDUE:
+		list_remove(&engine->timers.overdue, timer);
+		timer->topic->overdue_count--;
+		break;
 	}
 	timer->place = PLACE_NONE;
 	timer->backing_off = false;
+}
+
+void timer_came_out(struct timer *timer)
+{
+	timer->place = PLACE_NONE;
+	if (timer->state == TIMER_CLAIMED)
+		topic_unready(timer);
 }
 
 void timer_retry_later(struct engine *engine, struct timer *timer)

@@ -27,6 +27,7 @@ struct timers {
 	struct schedule work;  /* due timers that wait for a worker; not made without workers */
 	struct timer_list unscheduled; /* no schedule had memory; every turn tries again */
 	struct timer_list suspended;   /* due timers in a part of the store that is cut off */
+	struct timer_list overdue;     /* due timers of a paused handle, in order; not claimed */
 	uint64_t claimed;              /* timers in state CLAIMED */
 	struct rules rules;            /* of recurring timers */
 };
@@ -54,6 +55,14 @@ void timer_release(struct engine *, struct timer *);
 void timer_arm_claim(struct engine *, struct timer *);
 void timer_arm_fire(struct engine *, struct timer *, dw_usec at);
 void timer_disarm(struct engine *, struct timer *);
+
+/* timer_unstart notes that the work of a held delivery has not begun; timer_start that it has. */
+void timer_unstart(struct timer *);
+void timer_start(struct timer *);
+
+/* timer_came_out: a schedule has given the timer out. */
+void timer_came_out(struct timer *);
+
 void timer_set_state(struct engine *, struct timer *, enum timer_state);
 
 /* timer_drop disarms a timer that the store has deleted or changed, and makes it ABSENT. */
@@ -65,6 +74,9 @@ void timer_doubt(struct engine *, struct timer *);
 
 /* timer_suspend puts a timer into the list of those that wait for their part of the store. */
 void timer_suspend(struct engine *, struct timer *);
+
+/* timer_await_resume puts a timer into the list of those that came due during a pause. */
+void timer_await_resume(struct engine *, struct timer *);
 
 /* timer_await_handler puts a timer into the list of those that wait for a handler of their
  * topic. */

@@ -40,6 +40,13 @@ void engine_finish(struct engine *engine, struct job *job)
 	notify_round(engine);
 }
 
+/* keep_overdue: a paused handle claims nothing, but what is due counts as that. */
+static void keep_overdue(struct engine *engine, dw_usec now)
+{
+	for (uint32_t i = 0; i < TURN_CLAIMS_MAX && claim_keep_next(engine, now); i++)
+		;
+}
+
 static void claim(struct engine *engine, dw_usec now)
 {
 	dw_usec until = 0;
@@ -84,7 +91,9 @@ static void deliver(struct engine *engine, dw_usec now)
 		claim_revive(engine);
 		claim_sweep(engine, now);
 	}
-	if (!engine->delivery.paused) {
+	if (engine->delivery.paused) {
+		keep_overdue(engine, now);
+	} else {
 		claim_full(engine);
 		claim(engine, now);
 	}
@@ -124,10 +133,12 @@ static dw_usec deliver_wake(const struct engine *engine, dw_usec now)
 		return at;
 	if (engine->maintenance.purging == 0)
 		at = fire_wake(engine, now);
-	if (engine->submit.urgent_inflight < URGENT_MAX)
-		at = usec_min(usec_min(at, claim_full_wake(engine, now)),
-			      usec_sub(schedule_wake(&engine->timers.claim), submit_lead(engine)));
-	return at;
+	if (engine->submit.urgent_inflight >= URGENT_MAX)
+		return at;
+	if (engine->timers.overdue.first)
+		return now;
+	return usec_min(usec_min(at, claim_full_wake(engine, now)),
+			usec_sub(schedule_wake(&engine->timers.claim), submit_lead(engine)));
 }
 
 /* next_turn returns when the next turn is needed, unless something wakes the engine before. */

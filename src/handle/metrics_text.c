@@ -368,7 +368,7 @@ size_t metrics_write(const struct metrics *metrics, const char *report, char *te
 		put_store(&out, &metrics->store);
 	put_figures(&out, report);
 	put_histogram(&out, report, "lateness", "How late handlers started.");
-	put_histogram(&out, report, "handler", "How long handlers ran.");
+	put_histogram(&out, report, "handler", "How long handlers ran, until the verdict.");
 	put_topics(&out, metrics, report);
 	if (size > 0)
 		text[out.used] = '\0';

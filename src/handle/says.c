@@ -1,6 +1,7 @@
 /* The public calls by which a handler says more than its verdict, and the one that asks for the end
  * of a timer. */
 #include "durawheel/ended.h"
+#include "durawheel/metrics.h"
 
 #include "base/utf8.h"
 #include "handle/handle.h"
@@ -26,6 +27,16 @@ int dw_retry_in(dw *d, dw_usec delay)
 		return handle_refuse(d, DW_EINVAL, "a batch has dw_batch.retry_in");
 	job->retry_in[0] = delay;
 	return DW_OK;
+}
+
+int dw_started(dw *d, const dw_token *token)
+{
+	int status = handle_admit(d);
+
+	if (status != DW_OK)
+		return status;
+	return token ? engine_started(d->engine, token)
+		     : handle_refuse(d, DW_EINVAL, "the token is NULL");
 }
 
 static int send_saying(dw *d, const dw_token *token, const struct saying *saying)

@@ -43,12 +43,13 @@ enum timer_place {
 	PLACE_WORK,
 	PLACE_WAITING,     /* until its topic has a handler */
 	PLACE_UNSCHEDULED, /* no schedule had memory for it */
-	PLACE_SUSPENDED    /* its part of the store is cut off */
+	PLACE_SUSPENDED,   /* its part of the store is cut off */
+	PLACE_OVERDUE      /* due while the handle is paused */
 };
 
 struct timer {
 	struct linear_node node;   /* in the index; must be first */
-	struct timer *prev, *next; /* in the list of PLACE_WAITING, UNSCHEDULED or SUSPENDED */
+	struct timer *prev, *next; /* in a list of its place, or of its topic */
 	struct topic *topic;       /* NULL if there is no timer (ABSENT) */
 	struct call *calls;        /* calls that wait for the operation under way */
 	struct call *settling;     /* the dw_settle with the verdict, or that waits for a hold */
@@ -81,6 +82,8 @@ struct timer {
 	bool provisional; /* the journal has given the generation, and Redis may have another one */
 	bool claiming;    /* its topic counts it: due, and its claim is under way */
 	bool gathered;    /* waits for a batch: in its topic's list, and in FIRE or WORK */
+	bool ready;       /* claimed or held, and not started: in its topic's list */
+	bool unstarted;   /* HELD: the program has not begun its work */
 	bool on_worker;   /* FIRING: a worker runs the handler, not this thread */
 	bool recurs;      /* it has a rule */
 	bool skips;       /* VERDICT: no handler ran, because the occurrence was missed */
@@ -96,6 +99,9 @@ struct timer *timer_new_place(const struct alloc *, const char *id);
  * DW_ENOMEM: what was said before stays. timer_forget_said frees all that was said. */
 int said_replace(struct said **, const struct alloc *, const void *bytes, size_t size);
 void timer_forget_said(struct timer *, const struct alloc *);
+
+/* timer_is_before: the order of (deadline, insertion). */
+bool timer_is_before(const struct timer *, const struct timer *);
 
 /* timer_free frees the timer and what it points to. */
 void timer_free(const struct alloc *, struct timer *);

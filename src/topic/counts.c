@@ -28,6 +28,14 @@ void topic_started(struct topics *topics, struct topic *topic, dw_usec late)
 		spread_add(&topic->times->late, late);
 }
 
+void topic_not_started(struct topics *topics, struct topic *topic, dw_usec late)
+{
+	topic->counts[TOPIC_STARTED]--;
+	topics->rest[TOPIC_STARTED] -= topic->times == NULL;
+	if (topic->times)
+		spread_take(&topic->times->late, late);
+}
+
 void topic_took(struct topic *topic, dw_usec took)
 {
 	if (topic && topic->times)

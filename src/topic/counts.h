@@ -27,9 +27,10 @@ bool topic_has_counted(const struct topic *);
 /* topic_is_kept: only for its counts, perhaps. */
 bool topic_is_kept(const struct topic *);
 
-/* topic_started: a handler has started so late. topic_took: one has ended; NULL: its topic is
- * gone. */
+/* topic_started: a handler has started so late. topic_not_started takes that back. topic_took: one
+ * has ended; NULL: its topic is gone. */
 void topic_started(struct topics *, struct topic *, dw_usec late);
+void topic_not_started(struct topics *, struct topic *, dw_usec late);
 void topic_took(struct topic *, dw_usec took);
 
 #endif

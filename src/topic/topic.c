@@ -151,12 +151,6 @@ void topic_set(struct topics *topics, struct topic *topic, const dw_topic_settin
 		join(topics, topic);
 }
 
-static bool is_before(const struct timer *a, const struct timer *b)
-{
-	return a->head.due != b->head.due ? a->head.due < b->head.due
-					  : a->head.generation < b->head.generation;
-}
-
 /* place_by_age: behind which waiting timer the timer belongs, NULL: it is the first. Most timers
  * come in their order, so the search begins at the last one that was added. It is given up after a
  * while: then the place is not exact. */
@@ -164,14 +158,14 @@ static struct timer *place_by_age(const struct topic *topic, const struct timer 
 {
 	struct timer *before = topic->waiting_new;
 
-	if (!before || !is_before(timer, topic->waiting_last))
+	if (!before || !timer_is_before(timer, topic->waiting_last))
 		return topic->waiting_last;
-	for (int i = 0; i < PLACE_STEPS_MAX && before && is_before(timer, before); i++)
+	for (int i = 0; i < PLACE_STEPS_MAX && before && timer_is_before(timer, before); i++)
 		before = before->prev;
 	for (int i = 0; i < PLACE_STEPS_MAX; i++) {
 		struct timer *next = before ? before->next : topic->waiting;
 
-		if (!next || is_before(timer, next))
+		if (!next || timer_is_before(timer, next))
 			break;
 		before = next;
 	}
@@ -308,47 +302,4 @@ void topics_recheck(struct topics *topics)
 void topics_rechecked(struct topics *topics)
 {
 	recheck_from(topics, topics->recheck->next);
-}
-
-/* ---- Gathering for a batch ----------------------------------------------------------------- */
-
-void topic_gather(struct timer *timer)
-{
-	struct topic *topic = timer->topic;
-	struct timer *before = topic->gathered_last;
-
-	assert(!timer->gathered);
-	while (before && is_before(timer, before))
-		before = before->prev;
-	timer->prev = before;
-	timer->next = before ? before->next : topic->gathered;
-	*(before ? &before->next : &topic->gathered) = timer;
-	*(timer->next ? &timer->next->prev : &topic->gathered_last) = timer;
-	timer->gathered = true;
-	topic->gathered_count++;
-}
-
-void topic_claims(struct timer *timer)
-{
-	timer->topic->claiming_count += !timer->claiming;
-	timer->claiming = true;
-}
-
-void topic_claimed(struct timer *timer)
-{
-	if (timer->claiming)
-		timer->topic->claiming_count--;
-	timer->claiming = false;
-}
-
-void topic_ungather(struct timer *timer)
-{
-	struct topic *topic = timer->topic;
-
-	assert(timer->gathered);
-	*(timer->prev ? &timer->prev->next : &topic->gathered) = timer->next;
-	*(timer->next ? &timer->next->prev : &topic->gathered_last) = timer->prev;
-	timer->prev = timer->next = NULL;
-	timer->gathered = false;
-	topic->gathered_count--;
 }

@@ -29,6 +29,11 @@ struct topic {
 	struct timer *waiting_last;
 	struct timer *waiting_new; /* the last one that was added; may be NULL */
 	uint64_t waiting_count;
+	struct timer *ready; /* claimed or held, and not started; by deadline, but for crowds */
+	struct timer *ready_last;
+	uint64_t ready_count;
+	uint64_t overdue_count; /* due while the handle is paused */
+	dw_usec overdue_first;  /* the deadline of the first of them that came */
 	struct timer *gathered; /* due, for the next batch; in the order of (deadline, insertion) */
 	struct timer *gathered_last;
 	uint32_t gathered_count;
@@ -113,15 +118,6 @@ static inline const struct handler *topic_handler(const struct topics *topics,
  * the queue has refused are the oldest. */
 void topic_wait(struct topics *, struct timer *);
 void topic_unwait(struct topics *, struct timer *);
-
-/* topic_gather adds a timer to those of the next batch; topic_ungather takes it out. */
-void topic_gather(struct timer *);
-void topic_ungather(struct timer *);
-
-/* topic_claims counts a timer that is due, and whose claim is under way; topic_claimed ends that,
- * if it was counted. */
-void topic_claims(struct timer *);
-void topic_claimed(struct timer *);
 
 #define FULL_WAIT DW_MILLISECONDS(50) /* a full queue is tried again; each time it waits longer */
 #define FULL_WAIT_MAX DW_SECONDS(1)

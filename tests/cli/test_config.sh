@@ -106,6 +106,44 @@ test_config_topics_have_time_limits_and_batches() {
 	stop_owner
 }
 
+# What waits for a command of its topic is due, and late until its command starts.
+test_config_waiting_timers_are_due_and_late() {
+	program_is one_by_one 'touch began; until [ -e go ]; do sleep 0.05; done'
+	config '[topic a]' "exec = $PWD/one_by_one" 'jobs = 1'
+	expect 0 durawheel topic set a --keep 1h
+	due_now a 1 2 3
+	start --config run.conf
+	await test -e began
+	await has_topic_numbers a '"pending":0,"due":2,"running":1,.*"oldest":1.*"started":1,'
+	sleep 1
+	touch go
+	await has_topic_numbers a '"due":0,"running":0,"done":3,.*"oldest":0,.*"started":3,'
+	has_topic_numbers a '"late_max_us":[0-9]\{7\}.*"took_max_us":[0-9]\{7\}'
+	expect 3 durawheel show 3
+	grep -q 'attempt 1, [1-9][0-9]*s.* late' out || fail "$(cat out)"
+	stop_owner
+	python3 - <<'EOF'
+import json
+for line in open("fired"):
+    timer = json.loads(line)
+    if timer["id"] == "3" and timer["fired"] - timer["due"] < 1000000:
+        raise SystemExit("fired is not when the command started: " + line)
+EOF
+}
+
+# Without a file, too: the handle is paused while its commands run.
+test_exec_waiting_timers_are_due() {
+	program_is one_by_one 'touch began; until [ -e go ]; do sleep 0.05; done'
+	due_now a 1
+	start --exec "$PWD/one_by_one" --jobs 1
+	await test -e began
+	due_now a 2 3
+	await has_topic_numbers a '"pending":0,"due":2,"running":1,.*"oldest":1'
+	touch go
+	await has_topic_numbers a '"due":0,"running":0,"done":3,'
+	stop_owner
+}
+
 # A topic with thousands of due timers and one slow command does not hold up the others.
 test_config_a_slow_topic_holds_up_no_other() {
 	config '[topic t]' 'exec = sleep 0.5' 'jobs = 1' '[topic fast]' 'exec = true' '[topic *]' \

@@ -97,9 +97,17 @@ void verdicts_are_those_of_the_handler()
 	CHECK(!timers.test_advance(1h) && starts.size() == count);
 	CHECK(timers.settle(token, durawheel::verdict::done()) == DW_ESTALE);
 	CHECK(said == "RETRYHOLDHOLD");
+	CHECK(!timers.on("later", [&](const durawheel::firing &f) {
+		token = f.token;
+		return durawheel::verdict::hold_unstarted();
+	}));
+	CHECK(!timers.after(0s, {"later"}) && !timers.test_advance(1s));
+	CHECK(!timers.started(token) && timers.started(token) == DW_ESTALE);
+	CHECK(!timers.settle(token, durawheel::verdict::done()));
+	said = "";
 	CHECK(!timers.on("dead", [](auto &) { return durawheel::verdict::dead(); }));
 	CHECK(!timers.after(0s, {"dead"}) && !timers.test_advance(1h));
-	CHECK(said == "RETRYHOLDHOLDDEAD");
+	CHECK(said == "DEAD");
 }
 
 void timers_are_moved_listed_and_cancelled()

@@ -280,6 +280,7 @@ static int judge(struct queue *queue, struct queue_message *message, const dw_op
 		drop(queue, message);
 		return DW_OK;
 	case DW_HOLD:
+	case DW_HOLD_UNSTARTED: /* never sent to a store */
 		put_in(&queue->taken, message, usec_add(now, settings_hide(settings)));
 		return DW_OK;
 	case DW_RETRY:

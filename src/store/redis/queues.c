@@ -395,6 +395,7 @@ static const char *verdict_word(dw_verdict verdict)
 	case DW_RETRY:
 		return "retry";
 	case DW_HOLD:
+	case DW_HOLD_UNSTARTED: /* never sent to a store */
 		return "hold";
 	case DW_DEAD:
 		break;

@@ -381,6 +381,7 @@ static int judge(struct sqlite_session *session, const struct sqlite_topic *topi
 	case DW_DONE:
 		return delete_message(session, (sqlite3_int64)row->number, tally);
 	case DW_HOLD:
+	case DW_HOLD_UNSTARTED: /* never sent to a store */
 		return place(session, row, TAKEN,
 			     usec_add(wall(session), settings_hide(&topic->settings)));
 	case DW_RETRY:

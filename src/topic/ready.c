@@ -1,0 +1,42 @@
+#include "topic/ready.h"
+
+#include <assert.h>
+
+#include "topic/topic.h"
+
+#define READY_STEPS_MAX 64 /* claims and deliveries come nearly in order */
+
+void topic_ready(struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+	struct timer *before = topic->ready_last;
+
+	assert(!timer->ready && !timer->gathered);
+	for (int i = 0; i < READY_STEPS_MAX && before && timer_is_before(timer, before); i++)
+		before = before->prev;
+	timer->prev = before;
+	timer->next = before ? before->next : topic->ready;
+	*(before ? &before->next : &topic->ready) = timer;
+	*(timer->next ? &timer->next->prev : &topic->ready_last) = timer;
+	timer->ready = true;
+	topic->ready_count++;
+}
+
+void topic_unready(struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+
+	if (!timer->ready)
+		return;
+	*(timer->prev ? &timer->prev->next : &topic->ready) = timer->next;
+	*(timer->next ? &timer->next->prev : &topic->ready_last) = timer->prev;
+	timer->prev = timer->next = NULL;
+	timer->ready = false;
+	topic->ready_count--;
+}
+
+void topic_overdue(const struct timer *timer)
+{
+	if (timer->topic->overdue_count++ == 0)
+		timer->topic->overdue_first = timer->head.due;
+}
