@@ -9,16 +9,10 @@
 -- returns   {'OK', number of topics whose settings are newer now}; 0, too, if another program has
 --           made `t` or `u` with another type
 -- cost      O(N) topics that take no puts, or keep ends; 25 us for each topic in ARGV
-local TOPICS = KEYS[10]
-local prefix = sub(TOPICS, 1, -2)
-local DROPPED = prefix .. 'u'
 local lines, changes = {}, 0
 
-for _, key in ipairs({TOPICS, DROPPED}) do
-	local found = call('TYPE', key).ok
-	if found ~= 'hash' and found ~= 'none' then
-		return {'OK', 0}
-	end
+if wrong_hash() then
+	return {'OK', 0}
 end
 
 -- mark: in this field of META, the line of the topic ends so; nil removes it.
@@ -43,11 +37,6 @@ local function write_lines(field)
 	elseif lines[field] then
 		call('HDEL', META, field)
 	end
-end
-
--- number_of: a number in settings, or nil.
-local function number_of(text, name)
-	return tonumber(string.match(' ' .. text, ' ' .. name .. '=(%d+)'))
 end
 
 -- present_version: of the settings that the shard has, or of the drop that it remembers; -1: none.

@@ -9,34 +9,17 @@
 --           stays
 --           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1)
-local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
-local DROPPED = sub(TOPICS, 1, -2) .. 'u'
+local COUNTS, STREAM, LATER = unpack(KEYS, 11)
 local topic = ARGV[1]
 
--- newest: the newest settings among those of the shard and those that were sent, and their version.
--- nil: there are none, or the newest that is known is a drop.
-local function newest(sent)
-	local version, text = tonumber(call('HGET', DROPPED, topic) or -1), nil
-	for _, each in ipairs({call('HGET', TOPICS, topic) or '', sent}) do
-		local number = tonumber(string.match(' ' .. each, ' ver=(%d+)') or 0)
-		if each ~= '' and number > version then
-			version = number
-			text = not find(' ' .. each, ' gone=1', 1, true) and each or nil
-		end
-	end
-	return text, math.max(version, 0)
-end
-
-for _, key in ipairs({TOPICS, DROPPED}) do
-	local found = call('TYPE', key).ok
-	if found ~= 'hash' and found ~= 'none' then
-		return {'TYPE', key, found, 'hash'}
-	end
+local wrong = wrong_hash()
+if wrong then
+	return wrong
 end
 if call('HEXISTS', META, 'shards') == 0 then
 	return {'NOSESSION'}
 end
-local before, last_version = newest(ARGV[2])
+local before, last_version = newest(topic, ARGV[2])
 if not before then
 	return {'NONE'}
 end

@@ -6,16 +6,7 @@
 --           The text 'ver=N gone=1' is a drop
 --           A key of another type, which another program has made, counts as empty
 -- cost      O(N) topics; 3 us of the server for each queue
-local TOPICS = KEYS[10]
-local prefix = sub(TOPICS, 1, -2)
 local answer = {'OK'}
-
--- is_hash: false: another program has made the key with another type.
-local function is_hash(key)
-	local found = call('TYPE', key).ok
-	return found == 'hash' or found == 'none'
-end
-
 local fields = is_hash(TOPICS) and call('HGETALL', TOPICS) or {}
 
 -- numbers: those of a queue, as text behind its settings.
@@ -51,7 +42,7 @@ for k = 1, #fields, 2 do
 	insert(answer, fields[k + 1])
 	insert(answer, counts)
 end
-local dropped = is_hash(prefix .. 'u') and call('HGETALL', prefix .. 'u') or {}
+local dropped = is_hash(DROPPED) and call('HGETALL', DROPPED) or {}
 for k = 1, #dropped, 2 do
 	insert(answer, dropped[k])
 	insert(answer, 'ver=' .. dropped[k + 1] .. ' gone=1')

@@ -10,29 +10,12 @@
 --           {'NOSESSION'}: the shard is empty. Its owner may be about to write the settings again
 --           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1)
-local TOPICS, _, STREAM = unpack(KEYS, 10)
-local DROPPED = sub(TOPICS, 1, -2) .. 'u'
+local STREAM = KEYS[12]
 local topic, text = ARGV[1], ARGV[2]
 
--- newest: the newest settings among those of the shard and those that were sent, and their version.
--- nil: there are none, or the newest that is known is a drop.
-local function newest(sent)
-	local version, text = tonumber(call('HGET', DROPPED, topic) or -1), nil
-	for _, each in ipairs({call('HGET', TOPICS, topic) or '', sent}) do
-		local number = tonumber(string.match(' ' .. each, ' ver=(%d+)') or 0)
-		if each ~= '' and number > version then
-			version = number
-			text = not find(' ' .. each, ' gone=1', 1, true) and each or nil
-		end
-	end
-	return text, math.max(version, 0)
-end
-
-for _, key in ipairs({TOPICS, DROPPED}) do
-	local found = call('TYPE', key).ok
-	if found ~= 'hash' and found ~= 'none' then
-		return {'TYPE', key, found, 'hash'}
-	end
+local wrong = wrong_hash()
+if wrong then
+	return wrong
 end
 if call('HEXISTS', META, 'shards') == 0 then
 	return {'NOSESSION'}
@@ -40,7 +23,7 @@ end
 -- The owner's numbers in the first shard are no topic.
 local count = math.max(call('HLEN', TOPICS) - call('HEXISTS', TOPICS, ''),
 	tonumber(ARGV[6]))
-local before, last_version = newest(ARGV[5])
+local before, last_version = newest(topic, ARGV[5])
 if not before and count >= tonumber(ARGV[4]) then
 	return {'LIMIT'}
 end

@@ -1,0 +1,42 @@
+-- The parts that the scripts of topic/ share, behind common.lua: the keys of settings, and which
+-- settings are the newest.
+local TOPICS = KEYS[10]
+local prefix = sub(TOPICS, 1, -2) -- of the other keys of topics
+local DROPPED = prefix .. 'u'
+
+-- is_hash: false: another program has made the key with another type, the second result.
+local function is_hash(key)
+	local found = call('TYPE', key).ok
+	return found == 'hash' or found == 'none', found
+end
+
+-- wrong_hash: an answer that names the first of the keys of settings that another program has made
+-- with another type; nil: there is none.
+local function wrong_hash()
+	for _, key in ipairs({TOPICS, DROPPED}) do
+		local right, found = is_hash(key)
+		if not right then
+			return {'TYPE', key, found, 'hash'}
+		end
+	end
+	return nil
+end
+
+-- number_of: a number in settings, or nil.
+local function number_of(text, name)
+	return tonumber(string.match(' ' .. text, ' ' .. name .. '=(%d+)'))
+end
+
+-- newest: the newest settings of a topic among those of the shard and those that were sent, and
+-- their version. nil: there are none, or the newest that is known is a drop.
+local function newest(topic, sent)
+	local version, text = tonumber(call('HGET', DROPPED, topic) or -1), nil
+	for _, each in ipairs({call('HGET', TOPICS, topic) or '', sent}) do
+		local number = number_of(each, 'ver') or 0
+		if each ~= '' and number > version then
+			version = number
+			text = not number_of(each, 'gone') and each or nil
+		end
+	end
+	return text, math.max(version, 0)
+end
