@@ -135,7 +135,8 @@ typedef struct dw_row {
  * TOPIC_COUNT        body: lines of topic, a tab,   DW_OK; TOPIC_LIST shows the last ones
  *                    and the owner's numbers
  * PUSH               topic, body: messages (see     DW_OK (count: dropped), DW_ENOENT (the topic
- *                    topic/message.h)               is no queue), DW_ELIMIT (full), DW_EPAUSED
+ *                    topic/message.h)               is no queue), DW_ELIMIT (full), DW_EPAUSED (the
+ *                                                   intake is paused; not of timers' messages)
  * TAKE               topic, limit; LOOK             DW_OK (rows: messages, with tokens; without
  *                                                   any, head.due: when one comes back), DW_ENOENT
  * ANSWER             topic, body: tokens, each with DW_OK (rows: tokens that are not done; number:

@@ -49,8 +49,11 @@ extern "C" {
 #define DW_QUEUE_MAX 10000000         /* the largest max */
 
 /* In dw_topic_settings.paused. */
-#define DW_PAUSE_DELIVERY 1u /* no timer of the topic starts, and no message is taken */
-#define DW_PAUSE_INTAKE 2u   /* puts and pushes are refused with DW_EPAUSED */
+/* No timer of the topic starts or enters its queue, and no message is taken. */
+#define DW_PAUSE_DELIVERY 1u
+/* Puts and pushes are refused with DW_EPAUSED. Timers that were put before start, or enter their
+ * queue. */
+#define DW_PAUSE_INTAKE 2u
 
 typedef enum dw_overflow {
 	DW_DROP_OLDEST = 0, /* the oldest message goes, even if somebody has taken it */

@@ -6,7 +6,8 @@
 --           it: its id, a newline and, each behind a space, due (us), attempt, generation (0: one
 --           is made) and the checksum of its record; and its data
 -- returns   {'OK', code, dropped, ...}, for each group; code: 0; 1 the queue is full; 2 the topic
---           is no queue; 3 it takes nothing new.
+--           is no queue; 3 its intake is paused, and the group has no timer: its first generation
+--           is 0.
 --           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1) a message; 3 us of the server
 local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
@@ -63,12 +64,17 @@ local function add(size)
 	return dropped
 end
 
+-- is_new: does the group at `at` have no timer? A timer was accepted before, so it enters.
+local function is_new()
+	return find(ARGV[at + 1], '\n %S+ %S+ 0 %S+$') ~= nil
+end
+
 while at <= #ARGV do
 	local size = tonumber(ARGV[at])
 	local code, dropped = 0, 0
 	if not queue then
 		code = 2
-	elseif closed then
+	elseif closed and is_new() then
 		code = 3
 	elseif refuses and length + size > most then
 		code = 1

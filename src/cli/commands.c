@@ -271,10 +271,11 @@ const struct command commands[] = {
 	.summary = "starts no more timers of a topic, until topic resume",
 	.synopsis = "TOPIC [--intake | --intake-only]",
 	.help = "  --intake          refuses new timers and messages, too\n"
-		"  --intake-only     refuses these, and starts what comes due\n"
+		"  --intake-only     refuses only these: timers that come due start, or enter\n"
+		"                    their queue, and messages are taken\n"
 		"\n"
-		"Timers that come due wait, and can be cancelled. What runs goes on. The owner\n"
-		"follows within about 2 s.\n",
+		"Timers that come due wait, and can be cancelled. Nobody takes messages. What\n"
+		"runs goes on. The owner follows within about 2 s.\n",
 	.example = "durawheel topic pause mail",
 	.options = OPTIONS(OPT_INTAKE, OPT_INTAKE_ONLY),
 	.words_min = 1,

@@ -40,6 +40,14 @@ bool message_next(const unsigned char **at, const unsigned char *end, struct mes
 	return true;
 }
 
+bool message_is_new(const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes;
+	struct message message;
+
+	return message_next(&at, at + size, &message) && message.head.generation == 0;
+}
+
 /* ---- Tokens -------------------------------------------------------------------------------- */
 
 /* slash_before finds the last slash before `end`. NULL: there is none. */

@@ -8,8 +8,8 @@
 #include "durawheel/store.h"
 #include "durawheel/topic.h"
 
-/* The body is not copied. Of the head count: generation (0: the store gives one), due, attempt
- * (those before it was pushed) and retries. */
+/* The body is not copied. Of the head count: generation (0: it has no timer, and the store gives
+ * one), due, attempt (those before it was pushed) and retries. */
 struct message {
 	dw_head head;
 	const unsigned char *body;
@@ -24,6 +24,10 @@ unsigned char *message_write(unsigned char *at, const struct message *);
 /* message_next reads the message at *at, and moves *at behind it. False: there is none left. The
  * bytes come from message_write(). */
 bool message_next(const unsigned char **at, const unsigned char *end, struct message *);
+
+/* message_is_new: these bytes begin with a message without a timer. A pause of the intake refuses
+ * it. A timer was accepted before, so its message enters. */
+bool message_is_new(const void *bytes, size_t size);
 
 /* A token of a store is two numbers, "1795478400000-0/2" or "17/2": which message, and which
  * delivery of it. */

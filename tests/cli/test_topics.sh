@@ -48,6 +48,20 @@ test_topic_pause_of_the_intake_alone() {
 	says 'topic pause: write --intake or --intake-only$'
 }
 
+# A timer was accepted before the pause, so its message enters the queue.
+test_topic_pause_of_the_intake_lets_timers_enter_the_queue() {
+	empty_store
+	queue
+	expect 0 durawheel add --topic q --id a --in 0
+	expect 0 durawheel topic pause q --intake-only
+	expect 6 durawheel push --topic q --id b
+	says 'the topic is paused: it takes nothing new$'
+	start --topic u
+	expect 0 durawheel take --topic q --wait 10s
+	grep -q '"id":"a"' out
+	stop_owner
+}
+
 # What topic set does not name stays, also a pause.
 test_topic_set_changes_what_it_names() {
 	queue --max 7 --overflow refuse --expire 3m --hide 5s --keep 1h

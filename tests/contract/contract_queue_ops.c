@@ -62,21 +62,31 @@ void contract_pass(struct contract *c, dw_usec time)
 		c->now += time;
 }
 
-/* push_due pushes one message for each letter, in one operation. */
-int contract_push_due(struct ask *ask, const char *topic, const char *letters, dw_usec due)
+/* push_messages pushes one message for each letter, in one operation. */
+static int push_messages(struct ask *ask, const char *topic, const char *letters, dw_head head)
 {
 	unsigned char room[4096], body[256];
 	unsigned char *at = room;
 
 	for (; *letters; letters++) {
 		char id[2] = {*letters, '\0'};
-		struct message message = {.head = {.due = due, .attempt = 0},
-					  .body = body,
-					  .body_size = contract_encode(body, id, topic)};
+		struct message message = {
+		    .head = head, .body = body, .body_size = contract_encode(body, id, topic)};
 
 		at = message_write(at, &message);
 	}
 	return ask_status(ask, contract_op(DW_OP_PUSH, topic, room, (size_t)(at - room)));
+}
+
+int contract_push_due(struct ask *ask, const char *topic, const char *letters, dw_usec due)
+{
+	return push_messages(ask, topic, letters, (dw_head){.due = due});
+}
+
+int contract_push_timers(struct contract *c, const char *letters)
+{
+	return push_messages(&c->owner, "q", letters,
+			     (dw_head){.due = contract_now(c), .generation = 1});
 }
 
 int contract_push(struct contract *c, const char *letters)

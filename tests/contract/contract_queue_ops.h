@@ -29,9 +29,10 @@ dw_usec contract_now(const struct contract *);
 void contract_pass(struct contract *, dw_usec time);
 
 /* contract_push_due pushes one message for each letter, in one operation; contract_push now, by
- * the owner. */
+ * the owner; contract_push_timers: these are of timers that are due. */
 int contract_push_due(struct ask *, const char *topic, const char *letters, dw_usec due);
 int contract_push(struct contract *, const char *letters);
+int contract_push_timers(struct contract *, const char *letters);
 
 int contract_take_some(struct ask *, size_t limit, struct taken *ret_taken);
 

@@ -241,6 +241,20 @@ static void paused_queue_gives_and_takes_nothing(void **state)
 	assert_int_equal(ask_status(&c->owner, contract_op(DW_OP_TOPIC_DROP, "q", NULL, 0)), DW_OK);
 }
 
+/* A timer was accepted before the pause. */
+static void paused_intake_takes_messages_of_timers(void **state)
+{
+	struct contract *c = *state;
+	struct taken taken;
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS "paused=2", 0), DW_OK);
+	assert_int_equal(contract_push(c, "a"), DW_EPAUSED);
+	assert_int_equal(contract_push_timers(c, "b"), DW_OK);
+	assert_int_equal(contract_push(c, "c"), DW_EPAUSED);
+	assert_int_equal(contract_take_some(&c->owner, 9, &taken), DW_OK);
+	assert_string_equal(taken.ids, "b");
+}
+
 static void messages_outlive_the_owner(void **state)
 {
 	struct contract *c = *state;
@@ -412,6 +426,7 @@ const struct contract_case contract_queues[] = {
     CONTRACT_CASE(old_message_is_not_handed_out, false),
     CONTRACT_CASE(message_at_most_once_is_gone, false),
     CONTRACT_CASE(paused_queue_gives_and_takes_nothing, false),
+    CONTRACT_CASE(paused_intake_takes_messages_of_timers, false),
     CONTRACT_CASE(messages_outlive_the_owner, true),
     CONTRACT_CASE(purge_takes_the_messages, false),
     CONTRACT_CASE(random_queue_keeps_its_promises, false),

@@ -5,6 +5,7 @@
 #include "port/op.h"
 #include "store/memory/queue.h"
 #include "store/counts.h"
+#include "topic/message.h"
 
 struct set_topic {
 	struct set_topic *next;
@@ -168,7 +169,8 @@ void topics_of_queue(struct topics_of *topics, dw_op *op, uint64_t *generation, 
 
 	if (!topic || (op->kind == DW_OP_PUSH && !topic->settings.queue))
 		op->status = DW_ENOENT;
-	else if (op->kind == DW_OP_PUSH && is_closed(topic))
+	else if (op->kind == DW_OP_PUSH && is_closed(topic) &&
+		 message_is_new(op->body, op->body_size))
 		op->status = DW_EPAUSED;
 	else if (op->kind == DW_OP_PUSH)
 		op->status = queue_push(&topic->queue, op, &topic->settings, generation, now);

@@ -134,11 +134,13 @@ static int64_t count_messages(const dw_op *op)
 }
 
 /* refusal: DW_OK, or why nothing is pushed. */
-static int refusal(const struct sqlite_topic *topic, int64_t count)
+static int refusal(const struct sqlite_topic *topic, const dw_op *op)
 {
+	int64_t count = count_messages(op);
+
 	if (topic->number == 0 || !topic->settings.queue)
 		return DW_ENOENT;
-	if (topic->settings.paused & DW_PAUSE_INTAKE)
+	if (topic->settings.paused & DW_PAUSE_INTAKE && message_is_new(op->body, op->body_size))
 		return DW_EPAUSED;
 	return topic->settings.overflow == DW_REFUSE &&
 		       topic->messages + count > settings_queue_max(&topic->settings)
@@ -157,7 +159,7 @@ int sqlite_queue_push(struct sqlite_session *session, dw_op *op)
 
 	if (code != SQLITE_OK)
 		return code;
-	op->status = refusal(&topic, count_messages(op));
+	op->status = refusal(&topic, op);
 	if (op->status != DW_OK)
 		return SQLITE_OK;
 	while (code == SQLITE_OK && message_next(&at, end, &message)) {

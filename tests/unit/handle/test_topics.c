@@ -381,6 +381,42 @@ static void handler_makes_room_for_a_queue(void **state)
 	end(&program);
 }
 
+static void paused_intake_lets_timers_enter_the_queue(void **state)
+{
+	struct program program;
+
+	(void)state;
+	begin(&program);
+	set(&program, "q", (dw_topic_settings){.queue = 1});
+	assert_int_equal(dw_after(program.d, "q", "a", DW_SECONDS(1), NULL, 0), DW_OK);
+	pass(&program, 0);
+	set(&program, "q", (dw_topic_settings){.queue = 1, .paused = DW_PAUSE_INTAKE});
+	pass(&program, DW_SECONDS(2));
+	assert_int_equal(take(&program, "q", 0), DW_OK);
+	pass(&program, 0);
+	assert_string_equal(program.ids, "a");
+	end(&program);
+}
+
+static void paused_delivery_keeps_timers_out_of_the_queue(void **state)
+{
+	struct program program;
+
+	(void)state;
+	begin(&program);
+	set(&program, "q", (dw_topic_settings){.queue = 1, .paused = DW_PAUSE_DELIVERY});
+	assert_int_equal(dw_after(program.d, "q", "a", 0, NULL, 0), DW_OK);
+	pass(&program, DW_SECONDS(2));
+	assert_int_equal(dw_topic_list(program.d, "q", listed, &program), DW_OK);
+	pass(&program, 0);
+	assert_int_equal(program.info.due, 1);
+	set(&program, "q", (dw_topic_settings){.queue = 1});
+	assert_int_equal(take(&program, "q", 0), DW_OK);
+	pass(&program, 0);
+	assert_string_equal(program.ids, "a");
+	end(&program);
+}
+
 static void oldest_of_all_queues_comes_first(void **state)
 {
 	dw_timer message = {.size = sizeof message, .id = "x", .topic = "q2"};
@@ -549,6 +585,8 @@ int main(void)
 	    cmocka_unit_test(late_verdict_is_a_retry),
 	    cmocka_unit_test(due_timer_becomes_a_message),
 	    cmocka_unit_test(handler_makes_room_for_a_queue),
+	    cmocka_unit_test(paused_intake_lets_timers_enter_the_queue),
+	    cmocka_unit_test(paused_delivery_keeps_timers_out_of_the_queue),
 	    cmocka_unit_test(oldest_of_all_queues_comes_first),
 	    cmocka_unit_test(change_keeps_what_it_does_not_change),
 	    cmocka_unit_test(full_queue_holds_timers_back),
