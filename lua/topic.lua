@@ -3,6 +3,7 @@
 local TOPICS = KEYS[10]
 local prefix = sub(TOPICS, 1, -2) -- of the other keys of topics
 local DROPPED = prefix .. 'u'
+local WORD_OF_SETTINGS = '^[%w_]+=%-?%d+$'
 
 -- is_hash: false: another program has made the key with another type, the second result.
 local function is_hash(key)
@@ -27,13 +28,32 @@ local function number_of(text, name)
 	return tonumber(string.match(' ' .. text, ' ' .. name .. '=(%d+)'))
 end
 
+-- version_of: the version of settings. 0: they have none, or are damaged: a word
+-- is not NAME=NUMBER. So they are older than all others. settings_version() in
+-- src/topic/settings.c does the same.
+local function version_of(text)
+	for word in string.gmatch(text, '[^ ]+') do
+		if not find(word, WORD_OF_SETTINGS) then
+			return 0
+		end
+	end
+	local version = number_of(text, 'ver') or 0
+	return version <= 9007199254740992 and version or 0
+end
+
+-- dropped_version: of the drop that the shard remembers; -1: of none, or it is damaged.
+local function dropped_version(topic)
+	return tonumber(call('HGET', DROPPED, topic)) or -1
+end
+
 -- newest: the newest settings of a topic among those of the shard and those that were sent, and
--- their version. nil: there are none, or the newest that is known is a drop.
+-- their version. nil: there are none, or the newest that is known is a drop. Of equal versions
+-- those that were sent count: the shard's own were among those that the caller has read.
 local function newest(topic, sent)
-	local version, text = tonumber(call('HGET', DROPPED, topic) or -1), nil
+	local version, text = dropped_version(topic), nil
 	for _, each in ipairs({call('HGET', TOPICS, topic) or '', sent}) do
-		local number = number_of(each, 'ver') or 0
-		if each ~= '' and number > version then
+		local number = version_of(each)
+		if each ~= '' and number >= version then
 			version = number
 			text = not number_of(each, 'gone') and each or nil
 		end

@@ -42,8 +42,7 @@ end
 -- present_version: of the settings that the shard has, or of the drop that it remembers; -1: none.
 local function present_version(topic)
 	local text = call('HGET', TOPICS, topic)
-	local dropped = tonumber(call('HGET', DROPPED, topic) or -1)
-	return math.max(text and (number_of(text, 'ver') or 0) or -1, dropped)
+	return math.max(text and version_of(text) or -1, dropped_version(topic))
 end
 
 -- make_group: here, because a server over maxmemory makes none. It answers with an error if the
@@ -79,11 +78,11 @@ local function forget_oldest()
 	end
 	local fields, versions = call('HGETALL', DROPPED), {}
 	for k = 2, #fields, 2 do
-		insert(versions, tonumber(fields[k]))
+		insert(versions, tonumber(fields[k]) or 0)
 	end
 	table.sort(versions)
 	for k = 2, #fields, 2 do
-		if tonumber(fields[k]) <= versions[over] then
+		if (tonumber(fields[k]) or 0) <= versions[over] then
 			call('HDEL', DROPPED, fields[k - 1])
 		end
 	end
@@ -91,7 +90,7 @@ end
 
 for k = 4, #ARGV, 2 do
 	local topic, text = ARGV[k], ARGV[k + 1]
-	local version, present = number_of(text, 'ver') or 0, present_version(topic)
+	local version, present = version_of(text), present_version(topic)
 	if version >= present then
 		copy(topic, text, version)
 		changes = changes + (version > present and 1 or 0)

@@ -3,9 +3,10 @@
 -- shard may have lost its settings, or have older ones, so the caller reads all shards before.
 --
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`; `u` is named from `t`
--- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay
---           4 most topics   5 the newest settings of the topic that the caller has read, with
---           their version, or '': it found none   6 topics with settings that it has read
+-- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay, but for
+--           damaged words   4 most topics   5 the newest settings of the topic that the caller
+--           has read, with their version, or '': it found none   6 topics with settings that it
+--           has read
 -- returns   {'OK', all settings, with their version}; {'LIMIT'}: there are too many topics;
 --           {'NOSESSION'}: the shard is empty. Its owner may be about to write the settings again
 --           {'TYPE', key, its type, the right one}: another program has made this key
@@ -28,8 +29,8 @@ if not before and count >= tonumber(ARGV[4]) then
 	return {'LIMIT'}
 end
 if before and ARGV[3] == '1' then
-	for word in string.gmatch(before, '%S+') do
-		local name = string.match(word, '^([^=]*=)')
+	for word in string.gmatch(before, '[^ ]+') do
+		local name = find(word, WORD_OF_SETTINGS) and string.match(word, '^[^=]*=')
 		if name and name ~= 'ver=' and not find(' ' .. text, ' ' .. name, 1, true) then
 			text = text .. ' ' .. word
 		end

@@ -6,6 +6,7 @@
 
 #include "base/crc.h"
 #include "base/scope.h"
+#include "base/utf8.h"
 #include "engine/arguments.h"
 #include "engine/core.h"
 #include "engine/topic_calls.h"
@@ -68,14 +69,16 @@ static bool has_settings(const dw_row *row)
 	return row->status == DW_OK;
 }
 
+/* apply_row: another program may have written the row, with a name that no topic has. */
 static bool apply_row(struct engine *engine, const dw_row *row)
 {
 	dw_topic_settings settings = {.size = 0};
+	size_t size = strlen(row->id);
 	struct topic *topic;
 
-	if (!has_settings(row))
+	if (!has_settings(row) || size == 0 || size > DW_TOPIC_MAX || !utf8_is_name(row->id, size))
 		return true;
-	topic = topics_get(&engine->topics, row->id, strlen(row->id));
+	topic = topics_get(&engine->topics, row->id, size);
 	if (!topic)
 		return false;
 	settings_read(&settings, row->body, row->body_size);
@@ -319,7 +322,7 @@ int engine_topic_change(struct engine *engine, const char *topic, const dw_topic
 			const dw_topic_settings *to, struct done done)
 {
 	char text[SETTINGS_TEXT_SIZE];
-	int status = settings_check(from, engine->events.error);
+	int status = settings_check_form(from, engine->events.error); /* they may be damaged */
 
 	if (status == DW_OK)
 		status = settings_check(to, engine->events.error);

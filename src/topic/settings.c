@@ -1,5 +1,6 @@
 #include "topic/settings.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +9,23 @@
 #include "base/grown.h"
 #include "base/message.h"
 #include "base/usec.h"
+#include "base/utf8.h"
 #include "durawheel/ended.h"
 
 #define BACKOFF_FIRST DW_SECONDS(1)
 #define BACKOFF_MAX DW_MINUTES(5)
 #define HIDE DW_SECONDS(30)
+#define VERSION_MAX ((uint64_t)1 << 53) /* scripts count so far */
 
-enum { BACKOFF_FACTOR = 2, JITTER_PERCENT = 20, QUEUE_MAX = 100000, RETRIES_LIMIT = 255 };
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+enum {
+	BACKOFF_FACTOR = 2,
+	JITTER_PERCENT = 20,
+	QUEUE_MAX = 100000,
+	RETRIES_LIMIT = 255,
+	WORD_SIZE = 64
+};
 
 /* ---- The text ------------------------------------------------------------------------------ */
 
@@ -131,11 +142,24 @@ size_t numbers_write(const dw_topic_info *info, char ret_text[SETTINGS_TEXT_SIZE
 	return write_fields(timer_fields, COUNT(timer_fields), NULL, info, ret_text);
 }
 
+/* is_word: "word=123", or "word=-1". */
+static bool is_word(const char *text)
+{
+	size_t name = strspn(text, NAME_CHARACTERS), digits;
+	const char *number = text + name + 1;
+
+	if (name == 0 || text[name] != '=')
+		return false;
+	number += *number == '-';
+	digits = strspn(number, "0123456789");
+	return digits > 0 && number[digits] == '\0';
+}
+
 /* read_word sets the field of "word=123", if it is one of the fields. */
 static void read_word(const struct settings_field *fields, size_t count, void *object,
 		      const char *text)
 {
-	const char *sign = strchr(text, '=');
+	const char *sign = is_word(text) ? strchr(text, '=') : NULL;
 
 	for (size_t i = 0; sign && i < count; i++)
 		if (strlen(fields[i].word) == (size_t)(sign - text) &&
@@ -218,20 +242,103 @@ static int check_queue(const dw_topic_settings *settings, char *message)
 	return DW_OK;
 }
 
-int settings_check(const dw_topic_settings *settings, char *message)
+int settings_check_form(const dw_topic_settings *settings, char *message)
 {
-	int status;
-
 	if (!settings)
 		return message_refuse(message, "the settings are NULL");
 	if (grown_size_is_wrong(settings->size, sizeof *settings))
 		return message_refuse(message, "settings.size is not sizeof(dw_topic_settings)");
 	if (grown_is_unknown(settings, sizeof *settings, settings->size))
 		return message_refuse(message, "settings of a newer durawheel than " DW_VERSION);
+	return DW_OK;
+}
+
+int settings_check(const dw_topic_settings *settings, char *message)
+{
+	int status = settings_check_form(settings, message);
+
+	if (status != DW_OK)
+		return status;
 	if (settings->paused & ~(DW_PAUSE_DELIVERY | DW_PAUSE_INTAKE))
 		return message_refuse(message, "paused has unknown bits: 0x%x", settings->paused);
 	status = check_times(settings, message);
 	return status == DW_OK ? check_queue(settings, message) : status;
+}
+
+/* ---- The stored text ----------------------------------------------------------------------- */
+
+/* next_word copies the next word of a text, and moves *at behind it. One that is too long, or has a
+ * NUL, is cut and ends with dots. False: there is none left. */
+static bool next_word(const char **at, const char *end, char ret_word[WORD_SIZE])
+{
+	size_t size, used;
+
+	while (*at < end && **at == ' ')
+		(*at)++;
+	size = (size_t)(end - *at);
+	for (size_t i = 0; i < size; i++)
+		if ((*at)[i] == ' ')
+			size = i;
+	(void)snprintf(ret_word, WORD_SIZE, "%.*s", (int)(size < WORD_SIZE ? size : WORD_SIZE - 1),
+		       *at);
+	used = strlen(ret_word);
+	if (used != size)
+		memcpy(ret_word + (used < WORD_SIZE - 4 ? used : WORD_SIZE - 4), "...", 4);
+	*at += size;
+	return size > 0;
+}
+
+uint64_t settings_version(const char *text, size_t size)
+{
+	const char *end = text + size;
+	char word[WORD_SIZE];
+	uint64_t version = 0;
+
+	while (next_word(&text, end, word)) {
+		if (!is_word(word))
+			return 0;
+		if (version == 0 && strncmp(word, "ver=", strlen("ver=")) == 0 && word[4] != '-')
+			version = strtoull(word + strlen("ver="), NULL, 10);
+	}
+	return version <= VERSION_MAX ? version : 0;
+}
+
+/* is_in_range: the number of a field fits into it. */
+static bool is_in_range(const char *word)
+{
+	long long number;
+	size_t i = 0;
+
+	while (i < COUNT(settings_fields) &&
+	       (strncmp(settings_fields[i].word, word, strlen(settings_fields[i].word)) != 0 ||
+		word[strlen(settings_fields[i].word)] != '='))
+		i++;
+	errno = 0;
+	number = strtoll(strchr(word, '=') + 1, NULL, 10);
+	return errno == 0 && (i == COUNT(settings_fields) || settings_fields[i].kind == NUMBER_64 ||
+			      (number >= 0 && number <= UINT32_MAX));
+}
+
+int settings_check_text(const char *text, size_t size, char *message)
+{
+	dw_topic_settings settings = {.size = sizeof settings};
+	const char *at = text;
+	char word[WORD_SIZE], line[WORD_SIZE];
+
+	if (size >= SETTINGS_TEXT_SIZE)
+		return message_refuse(message, "they have %zu bytes: at most %d", size,
+				      SETTINGS_TEXT_SIZE - 1);
+	while (next_word(&at, text + size, word)) {
+		(void)utf8_clean(word, line, sizeof line);
+		if (!is_word(word))
+			return message_refuse(message, "\"%s\" is not NAME=NUMBER", line);
+		if (!is_in_range(word))
+			return message_refuse(message, "%s is out of range", line);
+	}
+	settings_read(&settings, text, size);
+	if (settings.queue == 0)
+		settings.queue = 1; /* changes at one time may leave words of a queue: no damage */
+	return settings_check(&settings, message);
 }
 
 /* ---- The meaning --------------------------------------------------------------------------- */

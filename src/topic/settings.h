@@ -12,8 +12,10 @@
 
 #define SETTINGS_TEXT_SIZE 1024 /* room for any text of this file */
 
-/* settings_check: DW_OK; DW_EINVAL: message (DW_MESSAGE_SIZE bytes) says what is wrong. */
+/* settings_check: DW_OK; DW_EINVAL: message (DW_MESSAGE_SIZE bytes) says what is wrong.
+ * settings_check_form looks only whether it is the structure of this version. */
 int settings_check(const dw_topic_settings *, char *message);
+int settings_check_form(const dw_topic_settings *, char *message);
 
 /* settings_write writes what differs from the defaults, numbers_write the numbers of timers that
  * are not 0. Both return the size of the text. */
@@ -24,10 +26,18 @@ size_t numbers_write(const dw_topic_info *, char ret_text[SETTINGS_TEXT_SIZE]);
 size_t settings_write_changes(const dw_topic_settings *from, const dw_topic_settings *to,
 			      char ret_text[SETTINGS_TEXT_SIZE]);
 
-/* settings_read sets the fields that the text names, and leaves the others. info_read does so with
- * numbers, too. */
+/* settings_read sets the fields that the text names, and leaves the others, and those whose words
+ * are not NAME=NUMBER. info_read does so with numbers, too. */
 void settings_read(dw_topic_settings *, const char *text, size_t size);
 void info_read(dw_topic_info *, const char *text, size_t size);
+
+/* settings_version returns the version in a stored text. 0: it has none, or is damaged: one of its
+ * words is not NAME=NUMBER. version_of() in lua/topic.lua does the same. */
+uint64_t settings_version(const char *text, size_t size);
+
+/* settings_check_text: DW_EINVAL: this stored text is damaged, and message (DW_MESSAGE_SIZE bytes)
+ * says how. */
+int settings_check_text(const char *text, size_t size, char *message);
 
 /* What the settings mean, with their defaults. */
 uint32_t settings_retries_max(const dw_topic_settings *);

@@ -62,6 +62,22 @@ test_topic_pause_of_the_intake_lets_timers_enter_the_queue() {
 	stop_owner
 }
 
+# Settings that were damaged in the file are named, and topic set mends them.
+test_topic_settings_damaged_by_hand() {
+	queue --max 5000
+	LC_ALL=C sed -i 's/queue=1 max=5000/queue=1 max=5O00/' timers.db
+	expect 1 durawheel check
+	grep -q '^flaw  *q: its settings are damaged ("max=5O00" is not NAME=NUMBER): write' out
+	expect 0 durawheel topic set q --max 5000
+	expect 0 durawheel check
+	has_topic max 5000
+	LC_ALL=C sed -i 's/queue=1 max=5000/queue=8 max=5000/' timers.db
+	expect 1 durawheel check
+	grep -q '^flaw  *q: its settings are damaged (queue is 0 or 1): write' out
+	expect 0 durawheel topic set q --queue
+	expect 0 durawheel check
+}
+
 # What topic set does not name stays, also a pause.
 test_topic_set_changes_what_it_names() {
 	queue --max 7 --overflow refuse --expire 3m --hide 5s --keep 1h

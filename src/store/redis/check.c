@@ -5,8 +5,8 @@
  * those of a timer, and timers without their member. 5. The ends without a time, and the times
  * without an end. 6. The dead letters. 7. The length of the inbox. 8. The queues of topics, and
  * their messages. At the end, all shards are asked for the settings of the topics, which must be
- * the same. The check only reads. Timers come and go meanwhile, but each page shows one moment, so
- * this never looks like a flaw; and settings that have just changed are not compared. */
+ * intact and the same. The check only reads. Timers come and go meanwhile, but each page shows one
+ * moment, so this never looks like a flaw; and settings that have just changed are not compared. */
 #include "store/redis/check.h"
 
 #include <inttypes.h>
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "store/redis/copies_differ.h"
 #include "store/redis/core.h"
 #include "store/status.h"
 #include "timer/record.h"
@@ -224,15 +225,10 @@ struct comparison {
 	struct store_check *check;
 };
 
-static void settings_differ(void *user, const char *topic, unsigned shard)
+static void flaw_of_settings(void *user, const char *topic, const char *words)
 {
 	struct comparison *comparison = user;
-	char words[128];
 
-	(void)snprintf(words, sizeof words,
-		       "the topic has older settings, or none, in shard %u: an owner writes the "
-		       "newest ones into every shard",
-		       shard); /* always fits */
 	flaw(comparison->store, comparison->check, topic, 0, words);
 }
 
@@ -242,8 +238,8 @@ static void compare_settings(struct redis_store *store, struct store_check *chec
 	struct comparison comparison = {store, check};
 	dw_usec until = usec_sub(store->env.now(store->env.now_user), SETTLED);
 
-	copies_differ(store, &check->copies, (uint64_t)usec_max(until, 0), settings_differ,
-		      &comparison);
+	copies_check(store, &check->copies, (uint64_t)usec_max(until, 0), flaw_of_settings,
+		     &comparison);
 	end(store, check, DW_OK);
 }
 

@@ -21,6 +21,7 @@
  *	misplaced.c  timers in a shard to which they do not belong
  *	session.c    the handshake of a shard on a new connection
  *	lease.c      the leases: acquired, renewed, given back
+ *	copies_differ.c  which copy of settings counts, and which shards have another
  *	topic_copies.c  the copies of the settings of topics that every shard has
  *	topics.c     topics: their settings;  queues.c  the messages of queue topics
  *	inbox.c      the inbox of the clients

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "durawheel/topic.h"
 #include "store/redis/core.h"
+#include "store/redis/copies_differ.h"
+#include "topic/settings.h"
 
 enum {
 	COPIES_A_COMMAND = 1000, /* two words each */
@@ -26,19 +29,13 @@ void copies_ask(struct redis_store *store, const struct shard *shard, char key[C
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static uint64_t number_in(const dw_row *row, const char *word)
-{
-	const char *at = strstr(row->body, word);
-
-	return at ? strtoull(at + strlen(word), NULL, 10) : 0;
-}
-
 /* copy_new makes a row. Behind its text are a NUL and the numbers with theirs. */
 static dw_row *copy_new(struct redis_store *store, const char *topic, const struct reply *text,
 			const struct reply *numbers)
 {
 	size_t counts = numbers ? numbers->size : 0;
 	dw_row *row = row_new(&store->alloc, topic, NULL, text->size + counts + 2);
+	char words[DW_MESSAGE_SIZE];
 	char *room;
 
 	if (!row)
@@ -51,8 +48,10 @@ static dw_row *copy_new(struct redis_store *store, const char *topic, const stru
 	if (counts > 0)
 		memcpy(room + text->size + 1, numbers->bytes, counts);
 	room[text->size + 1 + counts] = '\0';
-	row->head.generation = number_in(row, "ver=");
-	row->gone = number_in(row, "gone=") != 0;
+	row->head.generation = settings_version(row->body, row->body_size);
+	row->gone = strstr(row->body, "gone=1") != NULL;
+	row->status =
+	    settings_check_text(row->body, row->body_size, words) == DW_OK ? DW_OK : DW_ECORRUPT;
 	return row;
 }
 
@@ -63,75 +62,11 @@ bool copies_read(struct redis_store *store, struct rows *rows, unsigned shard,
 
 	if (!row)
 		return false;
+	if (items[0].size > DW_TOPIC_MAX || !utf8_is_name(items[0].bytes, items[0].size))
+		row->status = DW_EINVAL;
 	row->number = shard;
 	rows_push(rows, row);
 	return true;
-}
-
-/* copy_is_before: by name and version. Of equal versions the one with numbers is the last. */
-static bool copy_is_before(const dw_row *a, const dw_row *b)
-{
-	int order = strcmp(a->id, b->id);
-
-	if (order != 0)
-		return order < 0;
-	if (a->head.generation != b->head.generation)
-		return a->head.generation < b->head.generation;
-	return strlen(a->token) < strlen(b->token);
-}
-
-static dw_row *last_of_topic(dw_row *row)
-{
-	while (row->next && strcmp(row->next->id, row->id) == 0)
-		row = row->next;
-	return row;
-}
-
-/* ---- What differs -------------------------------------------------------------------------- */
-
-/* has_newest: the shard of this row needs nothing: it has the newest settings, or is asked for
- * settings that were dropped. That it does not remember a drop is no difference. */
-static bool has_newest(const dw_row *row, const dw_row *newest)
-{
-	return newest->gone ? row->gone : row->head.generation == newest->head.generation;
-}
-
-/* note_topic notes which shards differ in the settings of one topic, from its first row to its
- * newest one. */
-static void note_topic(const struct redis_store *store, const dw_row *first, const dw_row *newest,
-		       struct shard_set *ret_differ)
-{
-	struct shard_set right = {0};
-
-	*ret_differ = (struct shard_set){0};
-	for (const dw_row *row = first;; row = row->next) {
-		bool is_right = has_newest(row, newest);
-
-		if (row->number < store->shard_count)
-			shard_add(is_right ? &right : ret_differ, (unsigned)row->number);
-		if (row == newest)
-			break;
-	}
-	for (unsigned i = 0; !newest->gone && i < store->shard_count; i++)
-		if (shard_next(&right, i) != i)
-			shard_add(ret_differ, i);
-}
-
-void copies_differ(const struct redis_store *store, struct rows *rows, uint64_t until,
-		   copies_differ_fn *differs, void *user)
-{
-	dw_row *first = rows_sort(rows->first, copy_is_before);
-
-	rows->first = first;
-	while (first) {
-		dw_row *newest = last_of_topic(first);
-		struct shard_set differ;
-
-		note_topic(store, first, newest, &differ);
-		if (newest->head.generation < until && shard_next(&differ, 0) < store->shard_count)
-			differs(user, newest->id, shard_next(&differ, 0));
-		first = newest->next;
-	}
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
@@ -249,11 +184,11 @@ const dw_row *copies_newest(const struct redis_store *store, struct rows *rows, 
 			    size_t *ret_count)
 {
 	const dw_row *known = store->later.topics.copies.known, *found = NULL;
-	dw_row *row = rows->first = rows_sort(rows->first, copy_is_before);
+	dw_row *row = copies_sort(rows);
 
 	*ret_count = 0;
 	for (; row; row = row->next) {
-		row = last_of_topic(row);
+		row = copies_last(row);
 		*ret_count += !row->gone;
 		if (strcmp(row->id, topic) == 0)
 			found = row;
@@ -303,7 +238,7 @@ static void answer_topic(struct redis_store *store, struct answering *answering,
 	struct shard_set differ;
 	bool in_shards = first != newest || newest->number != COPY_OF_OWNER;
 
-	note_topic(store, first, newest, &differ);
+	copies_note(store, first, newest, &differ);
 	for (unsigned i = shard_next(&differ, 0); i < store->shard_count;
 	     i = shard_next(&differ, i + 1))
 		shard_add(&answering->differ, i);
@@ -320,6 +255,24 @@ static void answer_topic(struct redis_store *store, struct answering *answering,
 	keep_newest(store, &answering->kept, newest, in_shards);
 }
 
+/* drop_misnamed: another program has written settings of a topic that cannot be. */
+static void drop_misnamed(struct redis_store *store, struct rows *rows)
+{
+	dw_row **link = &rows->first;
+
+	while (*link) {
+		dw_row *row = *link;
+
+		if (row->status != DW_EINVAL) {
+			link = &row->next;
+			continue;
+		}
+		*link = row->next;
+		row->next = NULL;
+		rows_free(&store->alloc, row);
+	}
+}
+
 bool copies_answer(struct redis_store *store, struct rows *rows, dw_op *op, dw_row ***tail)
 {
 	struct answering answering = {.op = op, .tail = tail};
@@ -327,10 +280,11 @@ bool copies_answer(struct redis_store *store, struct rows *rows, dw_op *op, dw_r
 
 	if (store->ownership.role == DW_OWNER)
 		add_known(store, rows);
-	first = rows_sort(rows->first, copy_is_before);
+	drop_misnamed(store, rows);
+	first = copies_sort(rows);
 	*rows = (struct rows){0};
 	while (first) {
-		dw_row *newest = last_of_topic(first);
+		dw_row *newest = copies_last(first);
 		dw_row *next = newest->next;
 
 		answer_topic(store, &answering, first, newest);

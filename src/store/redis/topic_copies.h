@@ -15,8 +15,9 @@ struct redis_store;
 struct shard;
 
 /* A row is the settings of a topic in one shard. id: the topic; body: the settings; generation:
- * their version; gone: the topic was dropped; number: of the shard, or COPY_OF_OWNER; token: the
- * numbers of its queue, or "". */
+ * their version, 0 if they are damaged; gone: the topic was dropped; number: of the shard, or
+ * COPY_OF_OWNER; token: the numbers of its queue, or "". status: DW_ECORRUPT: the settings are
+ * damaged; DW_EINVAL: no topic has this name. */
 #define COPY_OF_OWNER UINT64_MAX
 
 struct topic_copies {
@@ -41,13 +42,6 @@ bool copies_answer(struct redis_store *, struct rows *, dw_op *, dw_row ***tail)
  * that the owner knows; NULL: there are none. ret_count: topics that have settings in the rows. */
 const dw_row *copies_newest(const struct redis_store *, struct rows *, const char *topic,
 			    size_t *ret_count);
-
-/* copies_differ sorts the rows, and calls differs for each topic whose settings are not the same in
- * all shards; shard: the first one without the newest version. Changes since the version `until`
- * may not be in all shards yet, so they are left out. */
-typedef void copies_differ_fn(void *user, const char *topic, unsigned shard);
-void copies_differ(const struct redis_store *, struct rows *, uint64_t until, copies_differ_fn *,
-		   void *user);
 
 /* copies_learn: the owner has changed these settings. copies_write writes all that is known into a
  * shard, before anything that is sent later. copies_forget forgets it all. */

@@ -8,6 +8,9 @@
 #include "store/sqlite/row.h"
 #include "timer/ended.h"
 #include "timer/record.h"
+#include "topic/settings.h"
+
+#define SET_AGAIN "write them again by durawheel topic set"
 
 enum { COLUMN_REASON = 13 };
 
@@ -23,6 +26,7 @@ static const char ends[] = "SELECT id, body FROM ended NOT INDEXED";
 static const char messages[] = "SELECT topic.name, message.number, message.body, message.state"
 			       " FROM message NOT INDEXED"
 			       " LEFT JOIN topic ON topic.number = message.topic";
+static const char topics[] = "SELECT name, settings, closed, keep FROM topic NOT INDEXED";
 
 /* A check that is under way. */
 struct file_check {
@@ -132,6 +136,30 @@ static void check_message_row(struct file_check *check, sqlite3_stmt *statement)
 		flaw(check, topic, number, "a message of its queue neither waits nor is taken");
 }
 
+/* check_topic_row: two settings are in columns of their own, too. */
+static void check_topic_row(struct file_check *check, sqlite3_stmt *statement)
+{
+	const char *name = (const char *)sqlite3_column_text(statement, 0);
+	const char *text = (const char *)sqlite3_column_text(statement, 1); /* NULL: no memory */
+	dw_topic_settings settings = {.size = 0};
+	char words[DW_MESSAGE_SIZE], line[2 * DW_MESSAGE_SIZE];
+	size_t size = (size_t)sqlite3_column_bytes(statement, 1);
+
+	text = text ? text : "";
+	settings_read(&settings, text, size);
+	if (settings_check_text(text, size, words) != DW_OK)
+		(void)snprintf(line, sizeof line, "its settings are damaged (%s): " SET_AGAIN,
+			       words);
+	else if (((settings.paused & DW_PAUSE_INTAKE) != 0) !=
+		     (sqlite3_column_int(statement, 2) != 0) ||
+		 settings.keep_us != sqlite3_column_int64(statement, 3))
+		(void)snprintf(line, sizeof line,
+			       "its settings differ from its columns closed and keep: " SET_AGAIN);
+	else
+		return;
+	flaw(check, name, 0, line);
+}
+
 /* look_through calls look with every row of a query. A part of the file that cannot be read is a
  * flaw, too. */
 static int look_through(struct file_check *check, const char *query,
@@ -172,6 +200,7 @@ int sqlite_check(struct sqlite_session *session, dw_op *op)
 	code = code ? code : look_through(&check, letters, check_letter_row);
 	code = code ? code : look_through(&check, ends, check_end_row);
 	code = code ? code : look_through(&check, messages, check_message_row);
+	code = code ? code : look_through(&check, topics, check_topic_row);
 	if (code != SQLITE_OK || op->count > 0)
 		return code; /* in a damaged file the counts mean nothing */
 	compare(&check, "pending timers", check.pending, session->meta.pending);

@@ -227,6 +227,96 @@ static void a_check_names_settings_that_differ(void **state)
 	assert_int_equal(t->flaws, 0);
 }
 
+static void expect_flaw(struct setter *t, const char *flaw)
+{
+	setter_check(t);
+	assert_int_equal(t->flaws, 1);
+	assert_string_equal(t->flaw, flaw);
+}
+
+/* Settings that were damaged by hand. A change writes a sound copy over them, and so does an
+ * owner. */
+static void a_check_names_damaged_settings(void **state)
+{
+	struct setter *t = *state;
+	dw_topic_settings none = {.size = sizeof none};
+
+	for (unsigned i = 0; i < SETTER_SHARDS; i++)
+		setter_write_copy(t, i, "q", "queue=1 max=5 ver=5");
+	setter_close(t);
+	setter_write_copy(t, 7, "q", "queue=1 max=5x ver=9");
+	setter_open_as(t, DW_CLIENT);
+	expect_flaw(t, "q: the settings in shard 7 are damaged (\"max=5x\" is not NAME=NUMBER): "
+		       "\"durawheel topic set TOPIC\" writes those of another shard over them");
+	setter_write_copy(t, 7, "q", "queue=1 max=50000000 ver=5");
+	expect_flaw(t, "q: the settings in shard 7 are damaged (max is 50000000: at most "
+		       "10000000): \"durawheel topic set TOPIC\" writes those of another shard "
+		       "over them");
+	setter_write_copy(t, crc16_of("q") % SETTER_SHARDS, "q", "garbage");
+	assert_int_equal(dw_topic_change(t->d, "q", &none, &none, setter_done, t), DW_OK);
+	setter_await_everywhere(t, "q", "queue=1 max=5 ver=");
+	setter_check(t);
+	assert_int_equal(t->flaws, 0);
+	setter_write_copy(t, 7, "q", "garbage");
+	setter_close(t);
+	setter_open_as(t, DW_OWNER);
+	setter_await_everywhere(t, "q", "queue=1 max=5 ver=");
+}
+
+static void a_check_names_settings_damaged_in_all_shards(void **state)
+{
+	struct setter *t = *state;
+	dw_topic_settings was = {.size = sizeof was, .queue = 1}, max = was;
+
+	setter_close(t);
+	for (unsigned i = 0; i < SETTER_SHARDS; i++)
+		setter_write_copy(t, i, "q", "queue=1 max=5x ver=9");
+	setter_open_as(t, DW_CLIENT);
+	expect_flaw(t, "q: the settings are damaged in every shard that has some, as in 0 "
+		       "(\"max=5x\" is not NAME=NUMBER): write all of them again by durawheel "
+		       "topic set");
+	max.max = 5;
+	assert_int_equal(dw_topic_change(t->d, "q", &was, &max, setter_done, t), DW_OK);
+	setter_await_everywhere(t, "q", "max=5 queue=1 ver=");
+	setter_check(t);
+	assert_int_equal(t->flaws, 0);
+}
+
+static void a_check_names_other_settings_of_one_version(void **state)
+{
+	struct setter *t = *state;
+
+	setter_close(t);
+	for (unsigned i = 0; i < SETTER_SHARDS; i++)
+		setter_write_copy(t, i, "q",
+				  i == 3 ? "queue=1 max=5 ver=5" : "queue=1 max=50 ver=5");
+	setter_open_as(t, DW_CLIENT);
+	expect_flaw(t, "q: the settings in shard 3 are not those in shard 15, but have their "
+		       "version: look at \"durawheel topic show TOPIC\", and write them by topic "
+		       "set");
+}
+
+static void a_check_names_what_no_topic_can_be(void **state)
+{
+	static const char name[] =
+	    "0123456789012345678901234567890123456789012345678901234567890123";
+	struct setter *t = *state;
+
+	setter_close(t);
+	setter_write_copy(t, 3, name, "queue=1 ver=5");
+	freeReplyObject(redisCommand(t->redis, "HSET {set:04}:u old soon"));
+	setter_open_as(t, DW_OWNER); /* does nothing with it */
+	setter_list(t, NULL);
+	setter_check(t);
+	assert_int_equal(t->flaws, 2);
+	assert_string_equal(t->flaw, "0123456789012345678901234567890123456789012345678901234567890"
+				     "123: no topic has this name: delete the field from the hash "
+				     "{set:03}:t");
+	freeReplyObject(redisCommand(t->redis, "HDEL {set:03}:t %s", name));
+	expect_flaw(t, "old: shard 4 remembers a drop of the topic without its version: delete the "
+		       "field from the hash {set:04}:u");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +340,14 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(the_oldest_drops_are_forgotten, setter_set_up,
 					    setter_tear_down),
 	    cmocka_unit_test_setup_teardown(a_check_names_settings_that_differ, setter_set_up,
+					    setter_tear_down),
+	    cmocka_unit_test_setup_teardown(a_check_names_damaged_settings, setter_set_up,
+					    setter_tear_down),
+	    cmocka_unit_test_setup_teardown(a_check_names_settings_damaged_in_all_shards,
+					    setter_set_up, setter_tear_down),
+	    cmocka_unit_test_setup_teardown(a_check_names_other_settings_of_one_version,
+					    setter_set_up, setter_tear_down),
+	    cmocka_unit_test_setup_teardown(a_check_names_what_no_topic_can_be, setter_set_up,
 					    setter_tear_down),
 	};
 

@@ -1,0 +1,165 @@
+#include "store/redis/copies_differ.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/core.h"
+#include "topic/settings.h"
+
+/* copy_is_before: by name and version. Of equal versions damaged ones come first, and the one with
+ * numbers is the last. */
+static bool copy_is_before(const dw_row *a, const dw_row *b)
+{
+	int order = strcmp(a->id, b->id);
+
+	if (order != 0)
+		return order < 0;
+	if (a->head.generation != b->head.generation)
+		return a->head.generation < b->head.generation;
+	if (a->status != b->status)
+		return a->status != DW_OK;
+	return strlen(a->token) < strlen(b->token);
+}
+
+dw_row *copies_sort(struct rows *rows)
+{
+	return rows->first = rows_sort(rows->first, copy_is_before);
+}
+
+dw_row *copies_last(dw_row *row)
+{
+	while (row->next && strcmp(row->next->id, row->id) == 0)
+		row = row->next;
+	return row;
+}
+
+/* has_newest: the shard of this row needs nothing: it has the newest settings, or is asked for
+ * settings that were dropped. That it does not remember a drop is no difference. */
+static bool has_newest(const dw_row *row, const dw_row *newest)
+{
+	return newest->gone ? row->gone
+			    : row->head.generation == newest->head.generation &&
+				  row->status == newest->status;
+}
+
+void copies_note(const struct redis_store *store, const dw_row *first, const dw_row *newest,
+		 struct shard_set *ret_differ)
+{
+	struct shard_set right = {0};
+
+	*ret_differ = (struct shard_set){0};
+	for (const dw_row *row = first;; row = row->next) {
+		bool is_right = has_newest(row, newest);
+
+		if (row->number < store->shard_count)
+			shard_add(is_right ? &right : ret_differ, (unsigned)row->number);
+		if (row == newest)
+			break;
+	}
+	for (unsigned i = 0; !newest->gone && i < store->shard_count; i++)
+		if (shard_next(&right, i) != i)
+			shard_add(ret_differ, i);
+}
+
+/* ---- Flaws --------------------------------------------------------------------------------- */
+
+/* One topic, from its first row to its newest one. */
+struct copies {
+	const struct redis_store *store;
+	const dw_row *first, *newest;
+};
+
+/* is_sound: nothing is wrong with this row, or it will be replaced by a newer drop. */
+static bool is_sound(const dw_row *row, const dw_row *newest)
+{
+	return (row->status == DW_OK && row->head.generation > 0) || (newest->gone && !row->gone);
+}
+
+/* is_damaged tells of settings that were damaged by hand. An owner that reads them takes a sound
+ * copy, and writes that one again. */
+static bool is_damaged(const struct copies *copies, char *ret_words)
+{
+	const dw_row *row = copies->first, *newest = copies->newest;
+	char words[DW_MESSAGE_SIZE] = "they have no version";
+
+	while (row != newest && is_sound(row, newest))
+		row = row->next;
+	if (is_sound(row, newest))
+		return false;
+	(void)settings_check_text(row->body, row->body_size, words);
+	if (row->gone)
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+			       "shard %u remembers a drop of the topic without its version: "
+			       "delete the field from the hash {%.40s:%02u}:u",
+			       (unsigned)row->number, copies->store->names.name,
+			       (unsigned)row->number);
+	else if (is_sound(newest, newest))
+		(void)snprintf(
+		    ret_words, DW_MESSAGE_SIZE,
+		    "the settings in shard %u are damaged (%.80s): \"durawheel topic set "
+		    "TOPIC\" writes those of another shard over them",
+		    (unsigned)row->number, words);
+	else
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+			       "the settings are damaged in every shard that has some, as in %u "
+			       "(%.80s): write all of them again by durawheel topic set",
+			       (unsigned)row->number, words);
+	return true;
+}
+
+/* is_older tells of a shard that lacks the newest settings. */
+static bool is_older(const struct copies *copies, char *ret_words)
+{
+	struct shard_set differ;
+	unsigned shard;
+
+	copies_note(copies->store, copies->first, copies->newest, &differ);
+	shard = shard_next(&differ, 0);
+	(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+		       "the topic has older settings, or none, in shard %u: an owner writes the "
+		       "newest ones into every shard",
+		       shard);
+	return shard < copies->store->shard_count;
+}
+
+/* is_ambiguous tells of settings with one version that are not the same. */
+static bool is_ambiguous(const struct copies *copies, char *ret_words)
+{
+	const dw_row *row = copies->first, *newest = copies->newest;
+
+	while (row != newest && row->body_size == newest->body_size &&
+	       memcmp(row->body, newest->body, newest->body_size) == 0)
+		row = row->next;
+	(void)snprintf(
+	    ret_words, DW_MESSAGE_SIZE,
+	    "the settings in shard %u are not those in shard %u, but have their version: "
+	    "look at \"durawheel topic show TOPIC\", and write them by topic set",
+	    (unsigned)row->number, (unsigned)newest->number);
+	return row != newest && !newest->gone;
+}
+
+static bool is_misnamed(const struct copies *copies, char *ret_words)
+{
+	(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+		       "no topic has this name: delete the field from the hash {%.40s:%02u}:t",
+		       copies->store->names.name, (unsigned)copies->first->number);
+	return copies->first->status == DW_EINVAL;
+}
+
+void copies_check(const struct redis_store *store, struct rows *rows, uint64_t until,
+		  copies_flaw_fn *flaw, void *user)
+{
+	dw_row *first = copies_sort(rows);
+	char words[DW_MESSAGE_SIZE];
+
+	while (first) {
+		dw_row *newest = copies_last(first);
+		struct copies copies = {store, first, newest};
+
+		if (newest->head.generation < until &&
+		    (is_misnamed(&copies, words) || is_damaged(&copies, words) ||
+		     is_older(&copies, words) || is_ambiguous(&copies, words)))
+			flaw(user, newest->id, words);
+		first = newest->next;
+	}
+}

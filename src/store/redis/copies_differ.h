@@ -1,0 +1,28 @@
+/* The copies of the settings of topics, compared: which one counts, and which shards have another.
+ * Rows are those of topic_copies.h. */
+#ifndef DW_STORE_REDIS_COPIES_DIFFER_H
+#define DW_STORE_REDIS_COPIES_DIFFER_H
+
+#include "store/redis/rows.h"
+#include "store/redis/shard.h"
+
+struct redis_store;
+
+/* copies_sort sorts the rows by topic, and returns the first one. copies_last returns the last row
+ * of the topic of this row: the one that counts. */
+dw_row *copies_sort(struct rows *);
+dw_row *copies_last(dw_row *);
+
+/* copies_note notes which shards must be written in one topic, from its first row to its newest
+ * one. */
+void copies_note(const struct redis_store *, const dw_row *first, const dw_row *newest,
+		 struct shard_set *ret_differ);
+
+/* copies_check sorts the rows, and calls flaw for each topic whose settings are damaged, or not the
+ * same in all shards. Changes since the version `until` may not be in all shards yet, so they are
+ * left out. */
+typedef void copies_flaw_fn(void *user, const char *topic, const char *words);
+void copies_check(const struct redis_store *, struct rows *, uint64_t until, copies_flaw_fn *,
+		  void *user);
+
+#endif
