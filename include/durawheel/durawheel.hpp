@@ -1116,9 +1116,7 @@ class handle
 	{
 		detail::c_timers raw(timers);
 
-		return ask(detail::on_answers, std::move(fn), [&](auto... call) {
-			return dw_put_many(get(), raw.data(), raw.size(), call...);
-		});
+		return look(detail::on_answers, std::move(fn), dw_put_many, raw.data(), raw.size());
 	}
 
 	/* cancel_many cancels ids: strings of a vector, an array and so on. fn as for put_many. */
@@ -1126,9 +1124,8 @@ class handle
 	{
 		detail::c_strings<detail::id_string> raw(ids);
 
-		return ask(detail::on_answers, std::move(fn), [&](auto... call) {
-			return dw_cancel_many(get(), raw.data(), raw.size(), call...);
-		});
+		return look(detail::on_answers, std::move(fn), dw_cancel_many, raw.data(),
+			    raw.size());
 	}
 
 	std::error_code at(moment due, const timer &timer, done_function fn = {})
@@ -1185,27 +1182,23 @@ class handle
 
 	std::error_code post(std::function<void()> fn)
 	{
-		return ask(detail::on_post, std::move(fn),
-			   [&](auto... call) { return dw_post(get(), call...); });
+		return look(detail::on_post, std::move(fn), dw_post);
 	}
 
 	/* ---- Looking ---- */
 
 	std::error_code get_timer(std::string_view id, page_function fn)
 	{
-		return ask(detail::on_page<dw_info>, std::move(fn), [&](auto... call) {
-			return dw_get(get(), detail::id_string(id).get(), call...);
-		});
+		return look(detail::on_page<dw_info>, std::move(fn), dw_get,
+			    detail::id_string(id).get());
 	}
 
 	/* list: topic std::string_view(): all. */
 	std::error_code list(std::string_view topic, const dw_cursor *after, std::size_t limit,
 			     page_function fn)
 	{
-		return ask(detail::on_page<dw_info>, std::move(fn), [&](auto... call) {
-			return dw_list(get(), detail::topic_string(topic).get(), after, limit,
-				       call...);
-		});
+		return look(detail::on_page<dw_info>, std::move(fn), dw_list,
+			    detail::topic_string(topic).get(), after, limit);
 	}
 
 	std::error_code list_where(const selection &which, const dw_cursor *after,
@@ -1213,37 +1206,32 @@ class handle
 	{
 		detail::c_selection raw(which);
 
-		return ask(detail::on_page<dw_info>, std::move(fn), [&](auto... call) {
-			return dw_list_where(get(), raw.get(), after, limit, call...);
-		});
+		return look(detail::on_page<dw_info>, std::move(fn), dw_list_where, raw.get(),
+			    after, limit);
 	}
 
 	std::error_code count_where(const selection &which, tally_function fn)
 	{
-		return ask(detail::on_tally, std::move(fn), [&](auto... call) {
-			return dw_count_where(get(), detail::c_selection(which).get(), call...);
-		});
+		return look(detail::on_tally, std::move(fn), dw_count_where,
+			    detail::c_selection(which).get());
 	}
 
 	std::error_code cancel_where(const selection &which, tally_function fn)
 	{
-		return ask(detail::on_tally, std::move(fn), [&](auto... call) {
-			return dw_cancel_where(get(), detail::c_selection(which).get(), call...);
-		});
+		return look(detail::on_tally, std::move(fn), dw_cancel_where,
+			    detail::c_selection(which).get());
 	}
 
 	/* ended asks for the last end of an id. */
 	std::error_code ended(std::string_view id, ended_function fn)
 	{
-		return ask(detail::on_one<dw_ended>, std::move(fn), [&](auto... call) {
-			return dw_ended_get(get(), detail::id_string(id).get(), call...);
-		});
+		return look(detail::on_one<dw_ended>, std::move(fn), dw_ended_get,
+			    detail::id_string(id).get());
 	}
 
 	std::error_code status(status_function fn)
 	{
-		return ask(detail::on_one<dw_store_status>, std::move(fn),
-			   [&](auto... call) { return dw_get_status(get(), call...); });
+		return look(detail::on_one<dw_store_status>, std::move(fn), dw_get_status);
 	}
 
 	std::error_code stats(dw_stats &ret_stats) const
@@ -1320,9 +1308,8 @@ class handle
 	/* topic_list: topic std::string_view(): all. */
 	std::error_code topic_list(std::string_view topic, topics_function fn)
 	{
-		return ask(detail::on_topics, std::move(fn), [&](auto... call) {
-			return dw_topic_list(get(), detail::topic_string(topic).get(), call...);
-		});
+		return look(detail::on_topics, std::move(fn), dw_topic_list,
+			    detail::topic_string(topic).get());
 	}
 
 	/* push makes messages of one queue topic: topic, id and data of each timer count. */
@@ -1343,8 +1330,7 @@ class handle
 		raw.topic_count = names.size();
 		raw.max = what.max;
 		raw.wait_us = what.wait.us;
-		return ask(detail::on_taken, std::move(fn),
-			   [&](auto... call) { return dw_take(get(), &raw, call...); });
+		return look(detail::on_taken, std::move(fn), dw_take, &raw);
 	}
 
 	/* ack answers messages by their tokens: strings of a vector, an array and so on. */
@@ -1360,17 +1346,15 @@ class handle
 		raw.verdict = said.value;
 		/* Here 0 is the default delay, and there what is below. */
 		raw.retry_in = said.retry_in < 0 ? 0 : said.retry_in > 0 ? said.retry_in : 1;
-		return ask(detail::on_answers, std::move(fn),
-			   [&](auto... call) { return dw_ack(get(), &raw, call...); });
+		return look(detail::on_answers, std::move(fn), dw_ack, &raw);
 	}
 
 	template <class range> std::error_code touch(const range &tokens, answers_function fn = {})
 	{
 		detail::c_strings<detail::token_string> strings(tokens);
 
-		return ask(detail::on_answers, std::move(fn), [&](auto... call) {
-			return dw_touch(get(), strings.data(), strings.size(), call...);
-		});
+		return look(detail::on_answers, std::move(fn), dw_touch, strings.data(),
+			    strings.size());
 	}
 
 	/* ---- Dead letters, and the store as a whole ---- */
@@ -1378,10 +1362,8 @@ class handle
 	std::error_code dead_list(std::string_view topic, const dw_cursor *after, std::size_t limit,
 				  dead_function fn)
 	{
-		return ask(detail::on_page<dw_dead>, std::move(fn), [&](auto... call) {
-			return dw_dead_list(get(), detail::topic_string(topic).get(), after, limit,
-					    call...);
-		});
+		return look(detail::on_page<dw_dead>, std::move(fn), dw_dead_list,
+			    detail::topic_string(topic).get(), after, limit);
 	}
 
 	/* dead_requeue, dead_drop: generation 0 and an id std::string_view() as for the functions
@@ -1406,8 +1388,7 @@ class handle
 
 	std::error_code check(check_function fn)
 	{
-		return ask(detail::on_one<dw_check_report>, std::move(fn),
-			   [&](auto... call) { return dw_check(get(), call...); });
+		return look(detail::on_one<dw_check_report>, std::move(fn), dw_check);
 	}
 
 	/* ---- Driving ---- */
@@ -1484,12 +1465,20 @@ class handle
 		return to_error(status);
 	}
 
-	/* tell makes a call of C whose answer fn gets. */
-	template <class function, class... arguments>
-	std::error_code tell(done_function fn, function call, const arguments &...given)
+	/* look makes a call of C with these arguments, whose answer fn gets; tell, if it is that of
+	 * a change. */
+	template <class c_function, class function, class c_call, class... arguments>
+	std::error_code look(c_function *on_answer, function fn, c_call call,
+			     const arguments &...given)
 	{
-		return ask(detail::on_done, std::move(fn),
-			   [&](auto... done) { return call(get(), given..., done...); });
+		return ask(on_answer, std::move(fn),
+			   [&](auto... rest) { return call(get(), given..., rest...); });
+	}
+
+	template <class c_call, class... arguments>
+	std::error_code tell(done_function fn, c_call call, const arguments &...given)
+	{
+		return look(detail::on_done, std::move(fn), call, given...);
 	}
 
 	template <class callable>
