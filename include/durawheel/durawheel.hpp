@@ -1366,6 +1366,13 @@ class handle
 			    detail::topic_string(topic).get(), after, limit);
 	}
 
+	/* dead_get asks for the last dead letter of an id: a page of one. */
+	std::error_code dead_get(std::string_view id, dead_function fn)
+	{
+		return look(detail::on_page<dw_dead>, std::move(fn), dw_dead_get,
+			    detail::id_string(id).get());
+	}
+
 	/* dead_requeue, dead_drop: generation 0 and an id std::string_view() as for the functions
 	 * of C. */
 	std::error_code dead_requeue(std::string_view id, std::uint64_t generation, moment due,

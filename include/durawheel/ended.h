@@ -76,6 +76,11 @@ typedef void (*dw_ended_fn)(dw *, int status, const dw_ended *ended, void *user)
  * nothing is remembered. DW_EINVAL: the id is not valid, or the callback is NULL. */
 DW_API int dw_ended_get(dw *, const char *id, dw_ended_fn, void *user);
 
+/* dw_dead_get asks for the last dead letter of an id, also where no end is kept. It finds it by the
+ * id, among any number of letters; the page has one, which lives as those of dw_dead_list().
+ * DW_ENOENT in the answer: the id has none, and letters is NULL. DW_EINVAL: as dw_ended_get(). */
+DW_API int dw_dead_get(dw *, const char *id, dw_dead_fn, void *user);
+
 /* dw_result_is says what a handler has found out, for those who ask for the end of its timer. It is
  * kept with a DW_DONE, if the end is. Call it inside a handler, also on a worker; the last call
  * counts, and size 0 takes an earlier one back. The bytes are copied.

@@ -104,7 +104,8 @@ typedef struct dw_row {
  * INBOX              limit                          DW_OK (rows), once a client has written
  * ACK                id, generation                 DW_OK
  * DEAD_SCAN          after (generation: number),    DW_OK (rows in order of number; after: as
- *                    limit, topic or NULL           SCAN)
+ *                    limit, topic or NULL; or id:   SCAN; of an id: one row), DW_ENOENT (the id
+ *                    only its last letter           has none)
  * REQUEUE            id, due, generation (0: the    DW_OK (head; rows: the timer, for an owner),
  *                    last one)                      DW_EEXIST, DW_ELIMIT, DW_ENOENT
  * DROP               id (NULL: all), generation     DW_OK (count), DW_ENOENT

@@ -246,6 +246,22 @@ static void timers_told(dw *d, int status, const dw_info *timers, size_t count,
 	       array ? json_pack("{s:o, s:o}", "timers", array, "next", cursor_of(next)) : NULL);
 }
 
+/* letter_told: no end of the timer is kept, but a dead letter. */
+static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
+			const dw_cursor *next, void *user)
+{
+	struct ask *ask = user;
+	bool shows_data = ask->asks->shows_data;
+	json_t *end = status == DW_OK ? line_object_of_letter(letter, shows_data) : NULL;
+
+	(void)d;
+	(void)count;
+	(void)next;
+	if (end)
+		(void)json_object_set_new(end, "state", json_string("dead"));
+	answer(ask, status, end);
+}
+
 /* end_told: the end of a timer that is gone is the answer, with its end as the state. A timer is
  * shown even if its last end cannot be read. */
 static void end_told(dw *d, int status, const dw_ended *ended, void *user)
@@ -267,9 +283,13 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 		return;
 	}
 	if (end)
-		(void)json_object_set_new(end, "state",
-					  json_string(end_name(ended->end))); /* likewise */
-	answer(ask, status, end);
+		(void)json_object_set_new(end, "state", json_string(end_name(ended->end)));
+	if (status == DW_ENOENT)
+		status = dw_dead_get(d, ask->question.name, letter_told, ask);
+	else if (status == DW_OK && !end)
+		status = DW_ENOMEM;
+	if (end || status != DW_OK)
+		answer(ask, status, end);
 }
 
 /* timer_told asks for the end of the timer, too. In this order, a timer that ends meanwhile is

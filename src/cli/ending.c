@@ -55,12 +55,35 @@ void ending_keep(struct ending *ending, const dw_ended *ended)
 		memcpy(ending->result, ended->result, ended->result_size);
 }
 
+void ending_keep_letter(struct ending *ending, const dw_dead *letter)
+{
+	char time[DW_TIME_SIZE];
+
+	ending->is_known = true;
+	dw_format_time(letter->at, time);
+	append(ending, "dead %s, %s, attempt %" PRIu32, time, dw_reason_name(letter->reason),
+	       letter->attempt);
+	if (letter->damaged)
+		append(ending, ", damaged: it can only be dropped");
+	else if (letter->newer)
+		append(ending, ", of a newer durawheel, which can requeue it");
+	else
+		ending->command = "durawheel dead requeue ID";
+	(void)snprintf(ending->reason, sizeof ending->reason, "%s",
+		       letter->why ? letter->why : ""); /* always fits */
+	ending->object = line_object_of_letter(letter, true);
+}
+
 void ending_print(const struct ending *ending)
 {
 	text_print(stdout, ending->words, strlen(ending->words), 0);
 	(void)putchar('\n'); /* session_close() checks */
 	if (ending->result_size > 0)
 		table_row_text("result", ending->result, ending->result_size);
+	if (*ending->reason)
+		table_row_text("why", ending->reason, strlen(ending->reason));
+	if (ending->command)
+		table_row_text("to requeue", ending->command, strlen(ending->command));
 }
 
 json_t *ending_take(struct ending *ending)

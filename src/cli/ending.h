@@ -8,7 +8,7 @@
 #include "cli/text.h"
 #include "durawheel/ended.h"
 
-/* Of an id that has neither a timer nor an end. It may have had both. */
+/* Of an id that has neither a timer nor an end nor a dead letter. It may have had all of them. */
 #define ENDING_ABSENT                                                                              \
 	"no such timer: it never was, or its end is not kept; \"durawheel topic set TOPIC --keep " \
 	"7d\" keeps ends"
@@ -20,12 +20,15 @@ struct ending {
 	json_t *object;  /* NULL: there was no memory */
 	char result[DW_RESULT_MAX];
 	size_t result_size;
+	char reason[DW_WHY_MAX + 1]; /* of a letter: why it failed, or "" */
+	const char *command;         /* of a letter: what makes a timer of it; NULL: nothing does */
 };
 
-/* ending_keep keeps what was answered. */
+/* ending_keep keeps what was answered. ending_keep_letter: no end is kept, but a dead letter. */
 void ending_keep(struct ending *, const dw_ended *);
+void ending_keep_letter(struct ending *, const dw_dead *);
 
-/* ending_print prints the words, and the result. */
+/* ending_print prints the words, and the result; of a letter why it died, and what to do. */
 void ending_print(const struct ending *);
 
 /* ending_take gives the object away. ending_free frees it. */

@@ -61,7 +61,8 @@ static const char help_of_show[] =
     "Of a timer that has ended it prints how: done, cancelled or dead, when, by\n"
     "which attempt, how late, and by whom. That is kept if the timer or its topic\n"
     "says so: durawheel help add, help topic set. Beside a timer, \"last end\" is\n"
-    "that of an earlier one of this id.\n"
+    "that of an earlier one of this id. If no end is kept, it shows the last dead\n"
+    "letter of the id, and why it died.\n"
     "\n"
     "Exit 3: there is no such timer. An end may be printed all the same.\n";
 

@@ -260,6 +260,16 @@ json_t *line_object_of_dead(const dw_dead *letter, bool shows_data)
 	return sized(dead_of(letter), letter->data, letter->data_size, shows_data);
 }
 
+json_t *line_object_of_letter(const dw_dead *letter, bool shows_data)
+{
+	json_t *object = line_object_of_dead(letter, shows_data);
+
+	if (object && json_object_set_new(object, "end", json_string("dead")) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
 json_t *line_object_of_ended(const dw_ended *ended, bool shows_data)
 {
 	json_t *object = json_pack(

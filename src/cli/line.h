@@ -39,6 +39,9 @@ void line_free(struct line *);
 json_t *line_object_of_info(const dw_info *, bool shows_data);
 json_t *line_object_of_dead(const dw_dead *, bool shows_data);
 
+/* line_object_of_letter: what line_object_of_dead has, with the "end" of a timer: "dead". */
+json_t *line_object_of_letter(const dw_dead *, bool shows_data);
+
 /* line_object_of_ended: the end of a timer; with its result if shows_data. NULL: out of memory. */
 json_t *line_object_of_ended(const dw_ended *, bool shows_data);
 

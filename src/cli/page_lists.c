@@ -206,9 +206,15 @@ static void put_end(struct html *html, const struct web_page *page, const json_t
 	else
 		put_text_fact(html, "Attempts", "never started");
 	put_number_fact(html, "Retries", page_integer(end, "retries"));
-	put_time_fact(html, "Kept until", page_integer(end, "until"), page->now);
+	if (page_integer(end, "until") > 0)
+		put_time_fact(html, "Kept until", page_integer(end, "until"), page->now);
+	if (*page_string(end, "why"))
+		put_text_fact(html, "Why it failed", page_string(end, "why"));
 	put_result(html, end);
 	html_put(html, "</dl>\n");
+	if (page_integer(end, "until") == 0)
+		html_put(html, "<p class=\"none\">It is a dead letter. <code>durawheel dead "
+			       "requeue ID</code> makes a timer of it again.</p>\n");
 }
 
 static void put_timer(struct html *html, const struct web_page *page)

@@ -94,17 +94,46 @@ static int print_absent(struct show *show)
 	return code;
 }
 
-static void show_answered(dw *d, int status, const dw_info *timers, size_t count,
-			  const dw_cursor *next, void *user)
+/* show_letter_answered: there is no such timer, and no end of it is kept. */
+static void show_letter_answered(dw *d, int status, const dw_dead *letter, size_t count,
+				 const dw_cursor *next, void *user)
 {
 	struct show *show = user;
 
 	(void)d;
 	(void)next;
+	if (status == DW_OK && count > 0)
+		ending_keep_letter(&show->ending, letter);
+	if (status == DW_OK || status == DW_ENOENT)
+		show->code = print_absent(show);
+	else
+		show->code = complain(exit_of(status), "%.300s: %s", show->id, dw_strerror(status));
+}
+
+/* look_at_absent: there is no such timer. It may be among the dead letters. */
+static void look_at_absent(dw *d, struct show *show)
+{
+	int status;
+
+	if (show->ending.is_known) {
+		show->code = print_absent(show);
+		return;
+	}
+	status = dw_dead_get(d, show->id, show_letter_answered, show);
+	if (status != DW_OK)
+		show->code = complain(exit_of(status), "%s", why(d, status));
+}
+
+static void show_answered(dw *d, int status, const dw_info *timers, size_t count,
+			  const dw_cursor *next, void *user)
+{
+	struct show *show = user;
+
+	(void)next;
 	if (status == DW_OK && count == 0)
 		status = DW_ENOENT;
 	if (status == DW_ENOENT)
-		show->code = print_absent(show);
+		look_at_absent(d, show);
 	else if (status == DW_ECORRUPT)
 		show->code = complain(exit_of(status),
 				      "%.300s is damaged and does not fire: cancel it "

@@ -63,7 +63,7 @@ void dead_letters_show(struct engine *engine, const struct call *call)
 	next = op->after;
 	for (const dw_row *row = op->rows; row; row = row->next, count++)
 		letters[count] = letter_of(row, page.topics[count]);
-	next.ended = op->row_count < op->limit;
+	next.ended = op->id || op->row_count < op->limit;
 	lister.fn(engine->env.handle, DW_OK, letters, count, &next, lister.user);
 }
 
@@ -82,6 +82,24 @@ int engine_dead_list(struct engine *engine, const char *topic, const dw_cursor *
 		return status;
 	call->dead_lister = lister;
 	return call_ask(engine, call, page_op(engine, DW_OP_DEAD_SCAN, topic, after, limit));
+}
+
+int engine_dead_get(struct engine *engine, const char *id, struct dead_lister lister)
+{
+	struct call *call;
+	dw_op *op;
+	int status = arguments_letter(id, engine->events.error);
+
+	if (status != DW_OK)
+		return status;
+	status = call_new(engine, CALL_DEAD_LIST, id, &call);
+	if (status != DW_OK)
+		return status;
+	call->dead_lister = lister;
+	op = op_new(&engine->alloc, DW_OP_DEAD_SCAN, id, NULL, 0);
+	if (op)
+		op->limit = 1;
+	return call_ask(engine, call, op);
 }
 
 int engine_dead_drop(struct engine *engine, const char *id, uint64_t generation, struct done done)

@@ -89,6 +89,7 @@ int engine_list(struct engine *, const dw_select *, const dw_cursor *after, size
 		struct lister);
 int engine_dead_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,
 		     struct dead_lister);
+int engine_dead_get(struct engine *, const char *id, struct dead_lister);
 int engine_dead_requeue(struct engine *, const char *id, uint64_t generation, dw_usec due,
 			struct done);
 int engine_dead_drop(struct engine *, const char *id, uint64_t generation, struct done);

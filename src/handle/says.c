@@ -112,3 +112,11 @@ int dw_ended_get(dw *d, const char *id, dw_ended_fn fn, void *user)
 
 	return status == DW_OK ? engine_ended(d->engine, id, (struct end_asker){fn, user}) : status;
 }
+
+int dw_dead_get(dw *d, const char *id, dw_dead_fn fn, void *user)
+{
+	int status = handle_admit_with(d, id && fn ? id : NULL, "the id or the callback is NULL");
+
+	return status == DW_OK ? engine_dead_get(d->engine, id, (struct dead_lister){fn, user})
+			       : status;
+}

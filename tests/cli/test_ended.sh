@@ -36,6 +36,39 @@ is_told() {
 	expect 0 durawheel check
 }
 
+# is_found_among_the_dead: no end is kept, but a dead letter.
+is_found_among_the_dead() {
+	expect 0 durawheel add --topic t --id gone --in 0
+	expect 0 durawheel add --topic t --id gone2 --in 0 --data secret
+	expect 0 durawheel run --topic t --until-idle --exec 'echo "card refused" >&2; exit 100'
+	expect 3 durawheel show gone2
+	grep -qx "dead $time, GAVE_UP, attempt 1" out
+	grep -qx 'why  *exit status 100: card refused' out
+	grep -qx 'to requeue  *durawheel dead requeue ID' out
+	[ ! -s err ] || fail "it complains, too: $(cat err)"
+	expect 3 durawheel show --json gone2
+	sed 's/:[0-9]\{10,\}/:N/g' out >plain
+	grep -qx '{"id":"gone2","topic":"t","reason":"GAVE_UP","at":N,"due":N,"attempt":1'`
+		`',"retries":0,"crashes":0,"generation":N,"why":"exit status 100: card refused"'`
+		`',"size":6,"data":"secret","end":"dead"}' plain
+	expect 3 durawheel show gone1
+	says 'gone1: no such timer: it never was'
+	expect 0 durawheel dead requeue gone2 --in 1h
+	expect 0 durawheel show gone2
+	expect 0 durawheel cancel gone2
+	expect 3 durawheel show gone2
+	says 'gone2: no such timer: it never was'
+}
+
+test_ended_without_an_end_is_found_among_the_dead() {
+	is_found_among_the_dead
+}
+
+test_ended_without_an_end_is_found_among_the_dead_in_redis() {
+	on_redis
+	is_found_among_the_dead
+}
+
 # is_once: an id is let through once while its end is kept.
 is_once() {
 	expect 0 durawheel add --topic u --id hook --in 0 --once --keep 24h

@@ -56,6 +56,32 @@ static void dead_scan_shows_what_was_buried_in_that_order(void **state)
 	ask_free(op);
 }
 
+static void dead_scan_of_an_id_shows_its_last_letter(void **state)
+{
+	struct contract *c = *state;
+	uint64_t last;
+	dw_op *op;
+
+	(void)bury(c, "a", DW_REASON_LATE);
+	(void)bury(c, "ab", DW_REASON_LATE);
+	c->now += 7;
+	last = bury(c, "a", DW_REASON_CRASHED);
+	(void)bury(c, "b", DW_REASON_LATE);
+	op = ask_done(&c->owner, about_dead(DW_OP_DEAD_SCAN, "a", 0, 0));
+	assert_int_equal(op->status, DW_OK);
+	assert_int_equal(op->row_count, 1);
+	assert_string_equal(op->rows->id, "a");
+	assert_int_equal(op->rows->status, DW_OK);
+	assert_int_equal(op->rows->head.generation, last);
+	assert_int_equal(op->rows->reason, DW_REASON_CRASHED);
+	assert_int_equal(op->rows->at, CONTRACT_START + 7);
+	ask_free(op);
+	op = ask_done(&c->owner, about_dead(DW_OP_DEAD_SCAN, "abc", 0, 0));
+	assert_int_equal(op->status, DW_ENOENT);
+	assert_int_equal(op->row_count, 0);
+	ask_free(op);
+}
+
 static void dead_scan_goes_by_pages_and_topics(void **state)
 {
 	static const char *const ids[] = {"c", "b", "a"};
@@ -221,6 +247,7 @@ static void client_lists_requeues_and_drops(void **state)
 
 const struct contract_case contract_dead[] = {
     CONTRACT_CASE(dead_scan_shows_what_was_buried_in_that_order, false),
+    CONTRACT_CASE(dead_scan_of_an_id_shows_its_last_letter, false),
     CONTRACT_CASE(dead_scan_goes_by_pages_and_topics, false),
     CONTRACT_CASE(requeue_makes_the_next_generation_of_it, false),
     CONTRACT_CASE(requeue_replaces_nothing_and_needs_a_letter, false),

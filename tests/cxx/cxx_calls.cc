@@ -305,11 +305,18 @@ void queue_is_pushed_taken_and_answered()
 void dead_letters_are_requeued_and_dropped()
 {
 	auto timers = open_test();
-	std::error_code requeued, dropped;
+	std::error_code requeued, dropped, none;
+	std::string found;
 
 	CHECK(!timers.on("t", [](auto &) { return durawheel::verdict::dead(); }));
 	CHECK(!timers.after(0s, {"t", "a"}) && !timers.after(0s, {"t", "b"}));
 	CHECK(!timers.test_advance(1s));
+	CHECK(!timers.dead_get("a", [&](const durawheel::dead_page &page) {
+		CHECK(!page.error && page.next->ended);
+		for (const dw_dead &letter : page)
+			found += letter.id;
+	}));
+	CHECK(!timers.dead_get("c", [&](const durawheel::dead_page &page) { none = page.error; }));
 	CHECK(!timers.dead_requeue("a", 0, durawheel::never, [&](const durawheel::answer &answer) {
 		requeued = answer.error ? answer.error : DW_EEXIST;
 	}));
@@ -317,6 +324,7 @@ void dead_letters_are_requeued_and_dropped()
 				[&](const durawheel::answer &answer) { dropped = answer.error; }));
 	CHECK(!timers.dead_drop({}, 0) && !timers.sync(10s));
 	CHECK(requeued == DW_EEXIST && dropped == DW_ENOENT);
+	CHECK(found == "a" && none == DW_ENOENT);
 }
 
 void handle_tells_how_it_is()
@@ -369,6 +377,7 @@ void empty_handle_refuses_every_call()
 	CHECK(none.take({}, [](auto &) {}) == DW_EINVAL && none.touch(strings{"a"}) == DW_EINVAL);
 	CHECK(none.ack(strings{"a"}, durawheel::verdict::done()) == DW_EINVAL);
 	CHECK(none.dead_list({}, nullptr, 1, [](auto &) {}) == DW_EINVAL);
+	CHECK(none.dead_get("a", [](auto &) {}) == DW_EINVAL);
 	CHECK(none.dead_requeue("a", 0, durawheel::never) == DW_EINVAL);
 	CHECK(none.dead_drop("a", 0) == DW_EINVAL && none.purge() == DW_EINVAL);
 }

@@ -130,6 +130,30 @@ def ends_are_those_of_show(place):
         assert "durawheel topic set TOPIC --keep 7d" in text, text
 
 
+def letters_are_those_of_show(place):
+    """A timer that died and whose end is not kept: the API, the page and show find its letter."""
+    place.run("add", "--topic", "t", "--id", "card", "--in", "0", "--data", "secret data")
+    place.run("run", "--topic", "t", "--until-idle", "--exec", "echo 'card refused' >&2; exit 100")
+    shown = json.loads(place.run("show", "--json", "card", code=3, output=True))
+    assert shown.pop("data") == "secret data" and shown.pop("why").endswith("card refused"), shown
+    server = Server(place, *ANY)
+    got = server.get("/api/v1/timers/card").json()
+    assert got == {**shown, "state": "dead"} and got["end"] == "dead", (got, shown)
+    page = server.get("/timers?id=card").body.decode()
+    assert "<dt>State</dt><dd><bdi>dead</bdi>" in page, page
+    assert "durawheel dead requeue ID" in page, page
+    assert "secret" not in page and "Kept until" not in page, page
+
+
+def test_letters_are_those_of_show(place):
+    letters_are_those_of_show(place)
+
+
+def test_redis_has_the_letters_of_show(place):
+    place.use_redis()
+    letters_are_those_of_show(place)
+
+
 def test_ends_are_those_of_show(place):
     ends_are_those_of_show(place)
 

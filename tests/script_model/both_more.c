@@ -211,10 +211,21 @@ static void pick_place(void *user, const struct model_field *field)
 	pick->member_size = field->name_size;
 }
 
+static void both_dead_of(struct both *both)
+{
+	both_begin_script(both, "dead_of", "n");
+	both_text(both, both_id(both));
+	both_plainly(both);
+}
+
 void both_dead_page(struct both *both)
 {
 	struct pick pick = {.both = both};
 
+	if (both_draw(both, 2) == 0) {
+		both_dead_of(both);
+		return;
+	}
 	if (both_draw(both, 3) > 0)
 		model_dump(both->model, pick_place, &pick);
 	if (both_draw(both, 4) == 0)

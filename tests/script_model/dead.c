@@ -1,4 +1,4 @@
-/* bury.lua, requeue.lua, drop.lua, forget.lua, dead_page.lua. */
+/* bury.lua, requeue.lua, drop.lua, forget.lua, dead_of.lua, dead_page.lua. */
 #include "script_model/inside.h"
 
 #include <math.h>
@@ -417,6 +417,22 @@ void model_forget(struct run *run)
 	answer_ok(run, 2);
 	item_code(run, 1, dropped);
 	item_code(run, 2, (int)run->dead->count);
+}
+
+/* ---- dead_of ------------------------------------------------------------------------------- */
+
+void model_dead_of(struct run *run)
+{
+	char name[NAME_ROOM], room[32];
+	struct bytes last = last_of(run, arg(run, 1), name);
+	const struct entry *entry = last.at ? key_find(run->dead, last) : NULL;
+
+	answer_ok(run, last.at ? 3 : 0);
+	if (!last.at)
+		return;
+	item_bytes(run, 1, last);
+	item_bytes(run, 2, entry ? digits(entry->score, room) : text_of("0"));
+	item_bytes(run, 3, key_value(run->letters, last));
 }
 
 /* ---- dead_page ----------------------------------------------------------------------------- */

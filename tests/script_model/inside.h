@@ -6,7 +6,7 @@
  *	common.c     lua/common.lua
  *	transition.c put, claim, settle, retry, cancel, move
  *	lease.c      acquire, renew, release, session, status, types, report, purge
- *	dead.c       bury, next, requeue, drop, forget, dead_page
+ *	dead.c       bury, next, requeue, drop, forget, dead_of, dead_page
  *	pages.c      page, inbox, ack
  *	restore.c    repush, redelete
  *	repair.c     orphans, mend
@@ -263,6 +263,7 @@ void model_requeue(struct run *);
 void model_drop(struct run *);
 void model_ended(struct run *);
 void model_forget(struct run *);
+void model_dead_of(struct run *);
 void model_dead_page(struct run *);
 void model_page(struct run *);
 void model_inbox(struct run *);

@@ -21,6 +21,7 @@ static const struct {
     {"claim_known", model_claim_known},
     {"confirm", model_confirm},
     {"settle_known", model_settle_known},
+    {"dead_of", model_dead_of},
     {"dead_page", model_dead_page},
     {"drop", model_drop},
     {"ended", model_ended},

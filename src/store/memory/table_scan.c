@@ -102,6 +102,14 @@ void table_scan_dead(struct timer_table *table, dw_op *op)
 	const struct dead_letter *letter = table->dead.first;
 	dw_row **tail = &op->rows;
 
+	if (op->id) {
+		letter = dead_letters_find(&table->dead, op->id, 0);
+		if (letter)
+			(void)op_add_row(&table->alloc, op, &tail, letter_row(table, letter));
+		else
+			op->status = DW_ENOENT;
+		return;
+	}
 	while (letter && op->after.started && letter->number <= op->after.generation)
 		letter = letter->after;
 	for (; letter && op->row_count < op->limit; letter = letter->after) {

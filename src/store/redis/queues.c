@@ -273,10 +273,9 @@ static dw_row *message_row(struct redis_store *store, const struct reply *fields
 static void op_lost(struct redis_store *store, struct redis_request *request)
 {
 	dw_op *op = request->context;
-	bool reads = op->kind == DW_OP_TAKE || op->kind == DW_OP_ENDED;
 
 	request_free(store, request);
-	answer(store, op, reads ? DW_ESTORE : DW_EUNKNOWN);
+	answer(store, op, op->kind == DW_OP_TAKE ? DW_ESTORE : DW_EUNKNOWN);
 }
 
 /* begin_answer ends the request. False: it has failed, and the operation is taken care of. */
@@ -451,31 +450,6 @@ static int send_letter(struct redis_store *store, dw_op *op)
 	return request_post(store, NULL, letter_answered, op_lost, op);
 }
 
-/* ---- An end -------------------------------------------------------------------------------- */
-
-static void ended_answered(struct redis_store *store, struct redis_request *request,
-			   const struct reply *reply)
-{
-	dw_op *op = request->context;
-	const struct reply *end = &reply->items[1];
-	dw_row **tail = &op->rows;
-
-	if (!begin_answer(store, request, reply))
-		return;
-	op->status = end->kind == REPLY_BULK ? DW_OK : DW_ENOENT;
-	if (op->status == DW_OK)
-		(void)op_add_row(&store->alloc, op, &tail,
-				 row_new(&store->alloc, op->id, end->bytes, end->size));
-	answer(store, op, op->status);
-}
-
-static int send_ended(struct redis_store *store, dw_op *op)
-{
-	call_begin_rare(store, SCRIPT_ENDED, shard_of(store, op->id));
-	command_text(&store->pipeline.words, op->id);
-	return request_post(store, NULL, ended_answered, op_lost, op);
-}
-
 /* ---- All ----------------------------------------------------------------------------------- */
 
 int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
@@ -487,8 +461,6 @@ int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 		return send_push(store, op, behind);
 	if (op->kind == DW_OP_LETTER)
 		return send_letter(store, op) == DW_OK ? DW_OK : DW_ESTORE;
-	if (op->kind == DW_OP_ENDED)
-		return send_ended(store, op) == DW_OK ? DW_OK : DW_ESTORE;
 	begin(store, op->kind == DW_OP_TAKE ? SCRIPT_TAKE : SCRIPT_ANSWER, op, keys);
 	if (op->kind == DW_OP_TAKE)
 		command_number(&store->pipeline.words, (int64_t)op->limit);

@@ -37,6 +37,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_CLAIM] = {"claim", "OK:/k" REFUSED},
     [SCRIPT_CLAIM_KNOWN] = {"claim_known", "OK:|LOOK:" REFUSED},
     [SCRIPT_CONFIRM] = {"confirm", "OK:/i"},
+    [SCRIPT_DEAD_OF] = {"dead_of", "OK:|OK:bbv"},
     [SCRIPT_DEAD_PAGE] = {"dead_page", ":/bbv"},
     [SCRIPT_DROP] = {"drop", "OK:/n" REFUSED},
     [SCRIPT_ENDED] = {"ended", "OK:v"},

@@ -2,6 +2,7 @@
 #include "store/redis/submit.h"
 
 #include "store/redis/core.h"
+#include "store/redis/ends.h"
 #include "timer/record.h"
 #include "timer/transition.h"
 
@@ -55,10 +56,9 @@ static bool is_of_topics(const dw_op *op)
 	case DW_OP_TAKE:
 	case DW_OP_ANSWER:
 	case DW_OP_LETTER:
-	case DW_OP_ENDED:
 		return true;
 	default:
-		return false;
+		return ends_asks(op);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "durawheel/topic.h"
 #include "store/counts.h"
 #include "store/redis/core.h"
+#include "store/redis/ends.h"
 #include "store/redis/queues.h"
 
 #define COUNTS_FIELD "" /* no topic has this name */
@@ -307,7 +308,7 @@ static int send_call(struct redis_store *store, dw_op *op)
 static bool is_alone(const dw_op *op)
 {
 	return op->kind == DW_OP_PUSH || op->kind == DW_OP_TAKE || op->kind == DW_OP_ANSWER ||
-	       op->kind == DW_OP_LETTER || op->kind == DW_OP_ENDED;
+	       op->kind == DW_OP_LETTER;
 }
 
 /* may_send: a client that changes settings in a new namespace first fixes the number of shards. An
@@ -331,7 +332,7 @@ static bool may_send(struct redis_store *store, const dw_op *op)
 
 static bool is_cut_off(struct redis_store *store, const dw_op *op)
 {
-	const char *name = op->kind == DW_OP_ENDED ? op->id : op->topic;
+	const char *name = ends_asks(op) ? op->id : op->topic;
 
 	return name && shard_is_cut_off(shard_of(store, name));
 }
@@ -343,6 +344,7 @@ static void send_all(struct redis_store *store)
 	while (waiting->first && may_send(store, waiting->first)) {
 		dw_op *op = op_queue_pop(waiting);
 		int status = is_cut_off(store, op) ? DW_ESTORE
+			     : ends_asks(op)       ? ends_send(store, op)
 			     : is_alone(op)        ? queues_send(store, op, waiting)
 						   : send_call(store, op);
 

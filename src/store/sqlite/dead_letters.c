@@ -129,13 +129,31 @@ static dw_row *copy(struct sqlite_session *session, sqlite3_stmt *statement)
 	return row;
 }
 
+/* last_of answers with the last letter of an id. */
+static int last_of(struct sqlite_session *session, dw_op *op)
+{
+	dw_row **tail = &op->rows;
+	struct sqlite_dead dead;
+	int code = sqlite_dead_find(session, op, &dead);
+
+	if (code == SQLITE_OK && !dead.statement)
+		op->status = DW_ENOENT;
+	if (!dead.statement)
+		return code;
+	(void)op_add_row(&session->alloc, op, &tail, copy(session, dead.statement));
+	return sqlite_db_finish(dead.statement, SQLITE_ROW);
+}
+
 int sqlite_dead_scan(struct sqlite_session *session, dw_op *op)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_SCAN);
 	uint64_t after = op->after.started ? op->after.generation : 0;
 	dw_row **tail = &op->rows;
-	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)after);
+	int code;
 
+	if (op->id)
+		return last_of(session, op);
+	code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)after);
 	code = code ? code : bind_text(statement, 2, op->topic);
 	code = code ? code : sqlite3_bind_int64(statement, 3, limit_of(op));
 	if (code != SQLITE_OK)

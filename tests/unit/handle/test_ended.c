@@ -319,6 +319,35 @@ static void result_of_a_batch_is_of_each_timer(void **state)
 	}
 }
 
+static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
+			const dw_cursor *next, void *user)
+{
+	int *ret_status = user;
+
+	(void)d;
+	*ret_status = status;
+	assert_true((status == DW_OK) == (letter != NULL && count == 1 && next && next->ended));
+	assert_true(!letter || (strcmp(letter->id, "a") == 0 && letter->at > 0));
+}
+
+static void letter_is_found_without_an_end(void **state)
+{
+	struct trial trial;
+	int status = 1;
+
+	(void)state;
+	begin(&trial, NULL, DW_DEAD);
+	assert_int_equal(put(&trial, 0, 0), DW_OK);
+	assert_int_equal(dw_dead_get(trial.d, "a", letter_told, &status), DW_OK);
+	assert_int_equal(status, 1); /* not before the loop turns */
+	pass(&trial, 0);
+	assert_int_equal(status, DW_OK);
+	assert_int_equal(dw_dead_get(trial.d, "b", letter_told, &status), DW_OK);
+	pass(&trial, 0);
+	assert_int_equal(status, DW_ENOENT);
+	end(&trial);
+}
+
 static void result_outside_of_a_handler_is_refused(void **state)
 {
 	struct trial trial;
@@ -340,6 +369,10 @@ static void result_outside_of_a_handler_is_refused(void **state)
 	assert_int_equal(dw_ended_get(trial.d, NULL, told, NULL), DW_EINVAL);
 	assert_int_equal(dw_ended_get(trial.d, "", told, NULL), DW_EINVAL);
 	assert_int_equal(dw_ended_get(NULL, "a", told, NULL), DW_EINVAL);
+	assert_int_equal(dw_dead_get(trial.d, "a", NULL, NULL), DW_EINVAL);
+	assert_int_equal(dw_dead_get(trial.d, NULL, letter_told, NULL), DW_EINVAL);
+	assert_int_equal(dw_dead_get(trial.d, "", letter_told, NULL), DW_EINVAL);
+	assert_int_equal(dw_dead_get(NULL, "a", letter_told, NULL), DW_EINVAL);
 	end(&trial);
 }
 
@@ -425,6 +458,7 @@ int main(void)
 	    cmocka_unit_test(result_has_every_size_up_to_its_limit),
 	    cmocka_unit_test(result_on_a_worker_is_kept),
 	    cmocka_unit_test(result_of_a_batch_is_of_each_timer),
+	    cmocka_unit_test(letter_is_found_without_an_end),
 	    cmocka_unit_test(result_outside_of_a_handler_is_refused),
 	    cmocka_unit_test(once_lets_an_id_through_once),
 	    cmocka_unit_test(once_is_refused_while_it_is_delivered),

@@ -23,7 +23,7 @@ enum { NOT_ASKED = INT_MAX, STEP_US = 10000, STEPS_MAX = 20000 };
 
 /* What the program asks for. Those with an id are puts. */
 enum { AFTER, AT, PUT, FRESH, MADE, HELD, AGAIN, FAR, TWICE, GONE, PUTS };
-enum { CANCEL = PUTS, REPLACE, SETTLE, GET, ENDED, LIST, STATUS, ASKED };
+enum { CANCEL = PUTS, REPLACE, SETTLE, GET, ENDED, LETTER, LIST, STATUS, ASKED };
 
 static const char *const put_ids[PUTS] = {"after", "at",    "put", "fresh", NULL,
 					  "held",  "again", "far", "twice", "gone"};
@@ -125,6 +125,15 @@ static void end_of(dw *d, int status, const dw_ended *ended, void *user)
 	assert_true((status == DW_OK) == (ended != NULL));
 }
 
+static void letter_of(dw *d, int status, const dw_dead *letter, size_t count, const dw_cursor *next,
+		      void *user)
+{
+	(void)d;
+	(void)next;
+	heard(user, status);
+	assert_true(status != DW_OK && !letter && count == 0);
+}
+
 static void status_of(dw *d, int status, const dw_store_status *store, void *user)
 {
 	(void)d;
@@ -219,6 +228,7 @@ static void ask_all(struct sweep *sweep)
 	settle(sweep);
 	asked(sweep, GET, dw_get(sweep->d, "far", page, &operations[GET]));
 	asked(sweep, ENDED, dw_ended_get(sweep->d, "put", end_of, &operations[ENDED]));
+	asked(sweep, LETTER, dw_dead_get(sweep->d, "put", letter_of, &operations[LETTER]));
 	asked(sweep, LIST, dw_list(sweep->d, NULL, NULL, 1000, page, &operations[LIST]));
 	asked(sweep, STATUS, dw_get_status(sweep->d, status_of, &operations[STATUS]));
 	assert_int_equal(dw_get_stats(sweep->d, &stats), DW_OK);

@@ -1,0 +1,12 @@
+-- dead_of: the last dead letter of an id. Reads only.
+--
+-- KEYS      the nine of the shard
+-- ARGV      1 id
+-- returns   {'OK', member, score, letter or false}, as in dead_page; {'OK'}: the id has none
+-- cost      O(log N)
+local name = call('ZREVRANGEBYLEX', NAMES, '(' .. ARGV[1] .. '\1', '[' .. ARGV[1] .. '\0',
+	'LIMIT', 0, 1)[1]
+if not name then
+	return {'OK'}
+end
+return {'OK', name, call('ZSCORE', DEAD, name) or '0', call('HGET', LETTERS, name)}
