@@ -7,10 +7,10 @@ local function setting(text, word, default)
 	return value == 0 and default or value
 end
 
--- wrong_type: an answer that names the first of these keys of a queue that another program has made
--- with another type; nil: there is none.
+-- wrong_type: an answer that names the key of this queue, or that of the settings, that another
+-- program has made with another type; nil: there is none.
 local function wrong_type(stream, later)
-	local types = {[stream] = 'stream', [later] = 'zset'}
+	local types = {[KEYS[10]] = 'hash', [stream] = 'stream', [later] = 'zset'}
 	for key, wanted in pairs(types) do
 		local found = call('TYPE', key).ok
 		if found ~= wanted and found ~= 'none' then

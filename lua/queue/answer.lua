@@ -81,7 +81,7 @@ for k = 5, #ARGV do
 	if held and ends then
 		item = delete(entry) and 0 or STALE
 		if verdict == 'damaged' and item == 0 then
-			call('HINCRBY', COUNTS, 'dropped:' .. ARGV[1], 1)
+			redis.pcall('HINCRBY', COUNTS, 'dropped:' .. ARGV[1], 1)
 		end
 	elseif not fields then
 		item = STALE

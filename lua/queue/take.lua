@@ -10,13 +10,13 @@
 -- cost      O(1) a message; 3 us of the server
 local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
 local topic, limit = ARGV[1], tonumber(ARGV[2])
-local text = call('HGET', TOPICS, topic)
-if not text then
-	return {'NONE'}
-end
 local wrong = wrong_type(STREAM, LATER)
 if wrong then
 	return wrong
+end
+local text = call('HGET', TOPICS, topic)
+if not text then
+	return {'NONE'}
 end
 text = ' ' .. text .. ' '
 if (tonumber(string.match(text, ' paused=(%d+)')) or 0) % 2 == 1 or

@@ -171,7 +171,9 @@ static void work_taken(dw *d, int status, const dw_message *messages, size_t cou
 			  complain(EXIT_ABSENT, "%s: see durawheel topic set", why(d, status)));
 		return;
 	}
-	warn("cannot take: %s; trying again", dw_strerror(status));
+	warn("cannot take: %s; trying again", status == DW_ECORRUPT
+						  ? "a queue is damaged: durawheel check says where"
+						  : dw_strerror(status));
 	consumer->take_at = session_steady() + TAKE_AGAIN;
 }
 

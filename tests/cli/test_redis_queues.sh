@@ -111,6 +111,16 @@ test_redis_queue_of_a_wrong_type() {
 	done
 }
 
+is_told_of_the_key() {
+	expect 6 timeout 20 durawheel "$@"
+	says 'the key {durawheel:01}:t is of the type string instead of hash: rename or delete it$'
+	says ' queue is damaged: durawheel check says where$'
+}
+
+settings_are_in_shard_01() {
+	[ "$(redis HEXISTS '{durawheel:01}:t' g)" = 1 ]
+}
+
 # A key of the settings that another program has made holds up no other topic, and no check.
 test_redis_settings_of_a_wrong_type() {
 	local key
@@ -138,6 +148,23 @@ test_redis_settings_of_a_wrong_type() {
 	run_set() { durawheel topic set g --retries 4; }
 	! run_set >out 2>err || fail 'settings in a key of a wrong type were set'
 	grep -q 'the key {durawheel:01}:t is of the type string instead of hash' err
+	is_told_of_the_key push --topic g
+	is_told_of_the_key take --topic g
+	is_told_of_the_key ack g/1-0/1
+	start
+	expect 0 durawheel add --topic g --in 0 --id due
+	await grep -q 'the queue g is damaged (durawheel check says where): its timers wait' log
+	durawheel work --topic g --exec 'cat >>got' 2>worked &
+	worker=$!
+	await grep -q 'cannot take: a queue is damaged: durawheel check says where; trying' worked
+	kill $worker
+	wait $worker
+	redis DEL '{durawheel:01}:t' # the owner writes the settings again
+	await settings_are_in_shard_01
+	expect 0 durawheel take --topic g --wait 20s
+	grep -q '"id":"due"' out
+	stop_owner
+	! grep WRONGTYPE err worked log || fail 'an error of the server is shown'
 }
 
 # The claims of one topic are answered one after the other. Those that are due at once fill batches
