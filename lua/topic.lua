@@ -11,10 +11,10 @@ local function is_hash(key)
 	return found == 'hash' or found == 'none', found
 end
 
--- wrong_hash: an answer that names the first of the keys of settings that another program has made
--- with another type; nil: there is none.
-local function wrong_hash()
-	for _, key in ipairs({TOPICS, DROPPED}) do
+-- wrong_hash: an answer that names the first of these keys that another program has made with
+-- another type; nil: there is none.
+local function wrong_hash(...)
+	for _, key in ipairs({...}) do
 		local right, found = is_hash(key)
 		if not right then
 			return {'TYPE', key, found, 'hash'}

@@ -6,13 +6,15 @@
 -- ARGV      1 shards of the namespace   2 most dropped topics that are remembered
 --           3 the channel to wake the owner on, or ''; the message is 't'
 --           4.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
--- returns   {'OK', number of topics whose settings are newer now}; 0, too, if another program has
---           made `t` or `u` with another type
+-- returns   {'OK', number of topics whose settings are newer now}
+--           {'TYPE', key, its type, the right one}: another program has made this key. If it is `t`
+--           or `u`, nothing was written; if it is `n`, all was
 -- cost      O(N) topics that take no puts, or keep ends; 25 us for each topic in ARGV
 local lines, changes = {}, 0
 
-if wrong_hash() then
-	return {'OK', 0}
+local wrong = wrong_hash(TOPICS, DROPPED)
+if wrong then
+	return wrong
 end
 
 -- mark: in this field of META, the line of the topic ends so; nil removes it.
@@ -105,4 +107,4 @@ end
 if ARGV[3] ~= '' then
 	call('PUBLISH', ARGV[3], 't')
 end
-return {'OK', changes}
+return wrong_hash(prefix .. 'n') or {'OK', changes}

@@ -12,7 +12,7 @@
 local COUNTS, STREAM, LATER = unpack(KEYS, 11)
 local topic = ARGV[1]
 
-local wrong = wrong_hash()
+local wrong = wrong_hash(TOPICS, DROPPED)
 if wrong then
 	return wrong
 end

@@ -14,7 +14,7 @@
 local STREAM = KEYS[12]
 local topic, text = ARGV[1], ARGV[2]
 
-local wrong = wrong_hash()
+local wrong = wrong_hash(TOPICS, DROPPED)
 if wrong then
 	return wrong
 end

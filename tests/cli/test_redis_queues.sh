@@ -117,8 +117,8 @@ is_told_of_the_key() {
 	says ' queue is damaged: durawheel check says where$'
 }
 
-settings_are_in_shard_01() {
-	[ "$(redis HEXISTS '{durawheel:01}:t' g)" = 1 ]
+settings_are_in_shard() {
+	[ "$(redis HEXISTS "{durawheel:$1}:t" g)" = 1 ]
 }
 
 # A key of the settings that another program has made holds up no other topic, and no check.
@@ -160,11 +160,35 @@ test_redis_settings_of_a_wrong_type() {
 	kill $worker
 	wait $worker
 	redis DEL '{durawheel:01}:t' # the owner writes the settings again
-	await settings_are_in_shard_01
+	await settings_are_in_shard 01
 	expect 0 durawheel take --topic g --wait 20s
 	grep -q '"id":"due"' out
 	stop_owner
 	! grep WRONGTYPE err worked log || fail 'an error of the server is shown'
+}
+
+# A change of settings and an owner name such a key also in a shard that is not that of the topic.
+test_redis_settings_key_of_another_shard() {
+	local key
+	on_redis
+	expect 0 durawheel add --shards 16 --topic t --in 1h --id first
+	expect 0 durawheel topic set g --queue # its shard is 01
+	for key in t u n; do
+		redis DEL "{durawheel:04}:$key"
+		redis SET "{durawheel:04}:$key" x
+		expect 0 durawheel topic set g --retries 3
+		says "the key {durawheel:04}:$key is of the type string instead of hash: rename or"
+		redis DEL "{durawheel:04}:$key"
+		expect 0 durawheel topic set g --retries 3
+		[ ! -s err ] || fail "$(cat err)"
+	done
+	redis DEL '{durawheel:04}:t'
+	redis SET '{durawheel:04}:t' x
+	start
+	await grep -q 'the key {durawheel:04}:t is of the type string instead of hash: rename' log
+	redis DEL '{durawheel:04}:t'
+	await settings_are_in_shard 04
+	stop_owner
 }
 
 # The claims of one topic are answered one after the other. Those that are due at once fill batches

@@ -30,3 +30,9 @@ void complain(struct redis_store *store, const char *format, ...)
 	va_end(arguments);
 	store->env.log(DW_LOG_WARN, line, store->env.log_user);
 }
+
+void complain_of_key(struct redis_store *store, const struct reply *reply)
+{
+	complain(store, "the key %.150s is of the type %.20s instead of %.20s: rename or delete it",
+		 reply->items[1].bytes, reply->items[2].bytes, reply->items[3].bytes);
+}

@@ -5,8 +5,13 @@
 #include <stdbool.h>
 
 struct redis_store;
+struct reply;
 
 void complain(struct redis_store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* complain_of_key tells of a key that another program has made with another type: a script has
+ * answered {'TYPE', key, its type, the right one}. */
+void complain_of_key(struct redis_store *, const struct reply *);
 
 /* may_complain: true if the program has a log, and the last warning was long enough ago. */
 bool may_complain(const struct redis_store *);

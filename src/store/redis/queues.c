@@ -71,8 +71,7 @@ static bool is_applied(struct redis_store *store, struct op_queue *ops, enum fai
 	}
 	if (!reply_is(&reply->items[0], "TYPE"))
 		return true;
-	complain(store, "the key %.150s is of the type %.20s instead of %.20s: rename or delete it",
-		 reply->items[1].bytes, reply->items[2].bytes, reply->items[3].bytes);
+	complain_of_key(store, reply);
 	answer_all(store, ops, DW_ECORRUPT);
 	return false;
 }

@@ -85,6 +85,8 @@ static void written_answered(struct redis_store *store, struct redis_request *re
 {
 	if (call_failed(store, request, reply) != FAILURE_NONE)
 		read_again(store, request);
+	else if (reply_is(&reply->items[0], "TYPE"))
+		complain_of_key(store, reply);
 	request_free(store, request);
 }
 

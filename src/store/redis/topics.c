@@ -160,7 +160,7 @@ static void send_reading(struct redis_store *store, struct topic_call *call)
 /* ---- Changes ------------------------------------------------------------------------------- */
 
 /* copy_answered: if it has failed, the settings have changed all the same, and the owner writes the
- * copy later. */
+ * copy later. So a key of a wrong type is no failure of the call. */
 static void copy_answered(struct redis_store *store, struct redis_request *request,
 			  const struct reply *reply)
 {
@@ -170,6 +170,8 @@ static void copy_answered(struct redis_store *store, struct redis_request *reque
 	request_free(store, request);
 	if (failure != FAILURE_NONE)
 		call_fail(call, DW_EUNKNOWN);
+	else if (reply_is(&reply->items[0], "TYPE"))
+		complain_of_key(store, reply);
 	call_end(store, call);
 }
 
@@ -219,10 +221,7 @@ static void changed(struct redis_store *store, struct redis_request *request,
 	int status = failure == FAILURE_NONE ? refusal_of(reply) : status_of(failure);
 
 	if (status == DW_ECORRUPT)
-		complain(
-		    store,
-		    "the key %.150s is of the type %.20s instead of %.20s: rename or delete it",
-		    reply->items[1].bytes, reply->items[2].bytes, reply->items[3].bytes);
+		complain_of_key(store, reply);
 	request_free(store, request);
 	if (failure == FAILURE_FENCED) {
 		shard_is_empty(store, call);
