@@ -104,7 +104,9 @@ const struct command commands[] = {
 	    "\n"
 	    "  {\"id\",\"topic\",\"due\",\"state\",\"attempt\",\"rule\",\"occurrence\",\"data\"}\n"
 	    "\n"
-	    "import takes these lines: durawheel list --json | durawheel import -\n",
+	    "import takes these lines: durawheel list --json | durawheel import -\n"
+	    "A timer is marked (JSON: \"unknown_zone\") if this machine does not know its time\n"
+	    "zone.\n",
 	.example = "durawheel list --topic order.timeout --limit 20",
 	.options = OPTIONS(SELECT_OPTIONS, OPT_LIMIT, OPT_JSON, OPT_RECURRING),
 	.run = command_list,
@@ -438,12 +440,14 @@ const struct command commands[] = {
 	.synopsis = "[--json]",
 	.help = "Reads all of it: the file itself, the checksum of every timer and dead letter,\n"
 		"states and counts that contradict each other. It repairs nothing, and disturbs\n"
-		"no owner. Exit 1: there are flaws; each is named, the first 100.\n"
+		"no owner. Exit 1: there are flaws; each is named, the first 100. Time zones\n"
+		"of timers that this machine does not know are named, and are no flaw.\n"
 		"\n"
 		"  --json            as a line of JSON:\n"
 		"\n"
 		"  {\"pending\",\"claimed\",\"dead\",\"inbox\",\"flaw_count\",\n"
-		"   \"flaws\":[{\"id\",\"generation\",\"what\"}]}\n",
+		"   \"flaws\":[{\"id\",\"generation\",\"what\"}],\n"
+		"   \"unknown_zone_timers\",\"unknown_zones\":[{\"zone\",\"timers\",\"id\"}]}\n",
 	.example = "durawheel check",
 	.options = OPTIONS(OPT_JSON),
 	.run = command_check,

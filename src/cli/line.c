@@ -178,9 +178,14 @@ static json_t *info_of(const dw_info *info)
 	return add_span(object, "keep", info->keep_us);
 }
 
-bool line_of_info(struct line *line, const dw_info *info)
+bool line_of_info(struct line *line, const dw_info *info, const char *unknown_zone)
 {
-	return line_of_timer(line, info_of(info), info->data, info->data_size);
+	json_t *object = info_of(info);
+
+	if (object && unknown_zone)
+		(void)json_object_set_new(object, "unknown_zone",
+					  line_name(unknown_zone)); /* or it is missing */
+	return line_of_timer(line, object, info->data, info->data_size);
 }
 
 /* add_why: nothing was said: no key. A damaged text may be no UTF-8. */

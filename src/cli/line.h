@@ -23,11 +23,11 @@ struct line {
 json_t *line_name(const char *name);
 
 /* line_of_...: write an object into the line. False: out of memory. line_of_info writes what import
- * reads, line_of_whole_info all of it, and the end of the timer before (NULL: none), which it takes
- * over. line_of takes ownership of object; NULL means that there was
- * no memory to make it. */
+ * reads, and the zone of the rule if this machine does not know it (or NULL); line_of_whole_info
+ * all of it, and the end of the timer before (NULL: none), which it takes over. line_of takes
+ * ownership of object; NULL means that there was no memory to make it. */
 bool line_of_firing(struct line *, const dw_firing *);
-bool line_of_info(struct line *, const dw_info *);
+bool line_of_info(struct line *, const dw_info *, const char *unknown_zone);
 bool line_of_whole_info(struct line *, const dw_info *, json_t *ended);
 bool line_of_dead(struct line *, const dw_dead *);
 bool line_of_message(struct line *, const dw_message *);

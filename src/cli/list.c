@@ -13,6 +13,8 @@
 #include "cli/select.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "cli/text.h"
+#include "cli/tzdata.h"
 
 struct list {
 	bool json;
@@ -20,19 +22,28 @@ struct list {
 	size_t left;    /* timers that are still to be printed */
 	struct line line;
 	struct table table;
-	bool headed;      /* the column names are printed */
-	dw_cursor cursor; /* where the next page begins */
+	struct tzdata tzdata;
+	uint64_t zoneless; /* printed timers whose zone this machine does not know */
+	bool headed;       /* the column names are printed */
+	dw_cursor cursor;  /* where the next page begins */
 	int code;
 	bool torn; /* stdout failed, and the error is reported */
 	bool damaged;
 };
 
-static void print(const struct list *list, const dw_info *info)
+static void print(const struct list *list, const dw_info *info, const char *unknown_zone)
 {
 	table_begin(&list->table, info->due, info->id, info->topic);
 	(void)printf("%-7s %7" PRIu32 " %8zu", state_name(info->state), info->attempt,
 		     info->data_size); /* session_flush() checks, here and below */
-	(void)printf(list->recurring ? " %s\n" : "\n", info->rule);
+	if (list->recurring)
+		(void)printf(" %s", info->rule);
+	if (unknown_zone) {
+		(void)fputs("  (this machine does not know the zone ", stdout);
+		text_print(stdout, unknown_zone, strlen(unknown_zone), 0);
+		(void)putchar(')');
+	}
+	(void)putchar('\n');
 }
 
 /* fit widens the columns for a page and prints the header once. */
@@ -51,11 +62,14 @@ static void fit(struct list *list, const dw_info *timers, size_t count)
 /* print_one: false if out of memory. */
 static bool print_one(struct list *list, const dw_info *info)
 {
+	const char *unknown_zone = tzdata_lacks(&list->tzdata, info);
+
+	list->zoneless += unknown_zone != NULL;
 	if (!list->json) {
-		print(list, info);
+		print(list, info, unknown_zone);
 		return true;
 	}
-	if (!line_of_info(&list->line, info))
+	if (!line_of_info(&list->line, info, unknown_zone))
 		return false;
 	(void)fwrite(list->line.bytes, 1, list->line.size, stdout); /* print_page() checks */
 	return true;
@@ -144,6 +158,8 @@ int command_list(const struct options *options)
 	} while (code == EXIT_DONE && !list.cursor.ended && list.left > 0);
 	if (code == EXIT_DONE && list.damaged)
 		code = EXIT_FAILED;
+	tzdata_tell(list.zoneless);
+	tzdata_free(&list.tzdata);
 	line_free(&list.line);
 	if (!list.torn)
 		return session_close(d, code);

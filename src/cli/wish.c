@@ -32,6 +32,7 @@ enum key {
 	KEY_OCCURRENCE,
 	KEY_RULE_END,
 	KEY_MISSED_COUNT,
+	KEY_UNKNOWN_ZONE,
 	KEYS
 };
 
@@ -47,7 +48,7 @@ static const struct {
     {"jitter", JSON_STRING},     {"missed", JSON_STRING},        {"missed_after", JSON_STRING},
     {"missed_age", JSON_STRING}, {"except", JSON_STRING},        {"due", JSON_INTEGER},
     {"state", JSON_STRING},      {"attempt", JSON_INTEGER},      {"occurrence", JSON_INTEGER},
-    {"rule_end", JSON_INTEGER},  {"missed_count", JSON_INTEGER},
+    {"rule_end", JSON_INTEGER},  {"missed_count", JSON_INTEGER}, {"unknown_zone", JSON_STRING},
 };
 
 static bool refuse(struct wish *wish, const char *format, ...)

@@ -125,3 +125,52 @@ test_help_of_run_names_what_a_rule_adds() {
 	grep -q 'missed' out
 	grep -q 'DW_OCCURRENCE, DW_MISSED' out
 }
+
+# Two timers have a zone that the machine knew when they were added.
+on_machine_without_zone() {
+	mkdir zones
+	cp /usr/share/zoneinfo/Europe/London zones/Lost
+	cp /usr/share/zoneinfo/Europe/London zones/Kept
+	export TZDIR=$PWD/zones
+	expect 0 durawheel add --topic t --id a --cron '0 12 1 1 *' --zone Lost
+	expect 0 durawheel add --topic t --id b --cron '0 12 2 1 *' --zone Lost --jitter 5s
+	expect 0 durawheel add --topic t --id c --cron '0 12 3 1 *' --zone Kept
+	expect 0 durawheel add --topic t --id d --every 1000d
+	expect 0 durawheel add --topic t --id once --at 2099-01-01T00:00:00Z
+	rm zones/Lost
+}
+
+test_check_names_zones_that_the_machine_does_not_know() {
+	on_machine_without_zone
+	expect 0 durawheel check
+	grep -qx 'flaws            0' out
+	grep -qx 'unknown zones    1' out
+	grep -qx 'zone             Lost: 2 timers, first a' out
+	says 'cannot start on this machine.* time zone: 2; .*package tzdata'
+	expect 0 durawheel check --json
+	grep -qF '"unknown_zone_timers":2,"unknown_zones":[{"zone":"Lost","timers":2,"id":"a"}]}' \
+		out || fail "$(cat out)"
+	cp zones/Kept zones/Lost
+	expect 0 durawheel check
+	grep -qx 'unknown zones    0' out
+	[ ! -s err ]
+}
+
+test_list_marks_zones_that_the_machine_does_not_know() {
+	on_machine_without_zone
+	expect 0 durawheel list
+	[ "$(grep -c '(this machine does not know the zone Lost)$' out)" = 2 ]
+	says 'cannot start on this machine.* time zone: 2; .*package tzdata'
+	expect 0 durawheel list --recurring
+	grep -q 'zone Lost; jitter 5s  (this machine does not know the zone Lost)$' out
+	grep -q 'zone Kept$' out
+	expect 0 durawheel list --json
+	[ "$(grep -c '"unknown_zone":"Lost","data"' out)" = 2 ]
+	[ "$(grep -c unknown out)" = 2 ]
+	cp out lines
+	cp zones/Kept zones/Lost
+	expect 0 durawheel import --store sqlite:copy.db lines
+	prints 'imported 5, refused 0'
+	expect 0 durawheel list --limit 1
+	[ ! -s err ]
+}
