@@ -122,11 +122,11 @@ static int store(const struct options *options, const dw_timer *timer)
 /* read_rule refuses a rule without an occurrence: the library would name its fields. */
 static int read_rule(const struct options *options, struct rule_words *words)
 {
-	dw_usec next;
 	int code = rule_of_options(options, "add", words);
+	dw_usec now = session_now();
 
-	if (code == EXIT_DONE && dw_rule_next(&words->rule, session_now(), &next, 1, NULL) == 0)
-		code = rule_refuse_never(options, "add");
+	if (code == EXIT_DONE && rule_never(&words->rule, now) != RULE_COMES)
+		code = rule_refuse_never(options, &words->rule, now, "add");
 	return code;
 }
 

@@ -8,6 +8,11 @@
 
 #include "cli/errors.h"
 
+size_t data_max(const char *journal)
+{
+	return journal ? DW_DATA_MAX - 1024 : DW_DATA_MAX;
+}
+
 /* read_file reads the whole file, at most DW_DATA_MAX bytes, into a block for free(). */
 static int read_file(int fd, const char *name, void **ret_data, size_t *ret_size)
 {
@@ -39,6 +44,17 @@ static int read_file(int fd, const char *name, void **ret_data, size_t *ret_size
 	return EXIT_DONE;
 }
 
+static int check_size(const struct options *options, const char *command, const dw_timer *timer)
+{
+	size_t most = data_max(options->value[OPT_JOURNAL]);
+
+	if (timer->data_size <= most)
+		return EXIT_DONE;
+	return complain(EXIT_USAGE, "%s: the data has %zu bytes: at most %zu%s", command,
+			timer->data_size, most,
+			options->value[OPT_JOURNAL] ? " with --journal" : "");
+}
+
 int data_of_options(const struct options *options, const char *command, dw_timer *timer,
 		    void **ret_file)
 {
@@ -53,7 +69,7 @@ int data_of_options(const struct options *options, const char *command, dw_timer
 		timer->data_size = strlen(text);
 	}
 	if (!name)
-		return EXIT_DONE;
+		return check_size(options, command, timer);
 	fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return complain(EXIT_FAILED, "cannot open %.300s: %s", name, strerror(errno));
@@ -61,5 +77,5 @@ int data_of_options(const struct options *options, const char *command, dw_timer
 	timer->data = *ret_file;
 	if (fd != STDIN_FILENO)
 		(void)close(fd); /* no writes can be lost */
-	return code;
+	return code == EXIT_DONE ? check_size(options, command, timer) : code;
 }

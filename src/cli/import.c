@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/data.h"
 #include "cli/errors.h"
 #include "cli/progress.h"
 #include "cli/reader.h"
@@ -45,6 +46,7 @@ struct pack {
 
 struct import {
 	dw *d;
+	size_t data_max; /* bytes */
 	struct reader reader;
 	struct progress progress;
 	struct pack *packs; /* an array of PACKS_MAX */
@@ -80,8 +82,12 @@ static void free_pack(struct pack *pack)
 
 /* refuse_line says in words what is wrong with the arguments of a line: a put of it is refused once
  * more. */
-static void refuse_line(struct import *import, const struct pack *pack, size_t i, int status)
+static void refuse_line(struct import *import, struct pack *pack, size_t i, int status)
 {
+	if (status == DW_EINVAL && wish_never(&pack->wishes[i], session_now())) {
+		refuse(import, pack->lines[i], pack->wishes[i].message);
+		return;
+	}
 	if (status == DW_EINVAL)
 		status = dw_put(import->d, &pack->wishes[i].timer, NULL, NULL);
 	refuse(import, pack->lines[i],
@@ -138,7 +144,7 @@ static void take_line(struct import *import, const char *line, size_t size)
 		size--;
 	if (size == 0)
 		return;
-	if (!wish_read(wish, line, size, session_now())) {
+	if (!wish_read(wish, line, size, import->data_max, session_now())) {
 		refuse(import, import->reader.number, wish->message);
 		wish_free(wish);
 		return;
@@ -304,7 +310,7 @@ int command_import(const struct options *options)
 {
 	const char *name = options->word_count > 1 ? options->words[1] : "-";
 	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	struct import import = {0};
+	struct import import = {.data_max = data_max(options->value[OPT_JOURNAL])};
 	int code;
 
 	if (fd < 0)

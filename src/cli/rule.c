@@ -128,7 +128,12 @@ static int check_rule(const dw_rule *rule, const struct options *options, const 
 	dw_usec now = session_now(), next;
 	int found;
 
-	if (rule->end > 0 && rule->start == 0 && rule->end <= now)
+	/* In a rule 0 stands for a moment that nobody has named. */
+	if (options->value[OPT_FROM] && rule->start <= 0)
+		return complain(EXIT_USAGE,
+				"%s: --from \"%.64s\" is not after 1970: write a later time",
+				command, options->value[OPT_FROM]);
+	if (options->value[OPT_UNTIL] && rule->end <= (rule->start > 0 ? 0 : now))
 		return complain(EXIT_USAGE, "%s: --until \"%.64s\" has passed: write a later time",
 				command, options->value[OPT_UNTIL]);
 	found = dw_rule_next(rule, now, &next, 1, message);
@@ -138,16 +143,32 @@ static int check_rule(const dw_rule *rule, const struct options *options, const 
 	return complain(found == DW_EINVAL ? EXIT_USAGE : EXIT_FAILED, "%s: %s", command, fault);
 }
 
-int rule_refuse_never(const struct options *options, const char *command)
+enum rule_never rule_never(const dw_rule *rule, dw_usec after)
+{
+	dw_rule rest = *rule;
+	dw_usec next;
+
+	if (dw_rule_next(&rest, after, &next, 1, NULL) != 0)
+		return RULE_COMES;
+	rest.count = 0;
+	if (dw_rule_next(&rest, after, &next, 1, NULL) != 0)
+		return RULE_NEVER_TIMES;
+	rest.end = 0;
+	return dw_rule_next(&rest, after, &next, 1, NULL) != 0 ? RULE_NEVER_UNTIL : RULE_NEVER;
+}
+
+int rule_refuse_never(const struct options *options, const dw_rule *rule, dw_usec after,
+		      const char *command)
 {
 	const char *until = options->value[OPT_UNTIL], *cron = options->value[OPT_CRON];
+	enum rule_never never = rule_never(rule, after);
 
-	if (until)
+	if (never == RULE_NEVER_UNTIL)
 		return complain(EXIT_USAGE,
 				"%s: it never comes: --until \"%.64s\" is before its first "
 				"occurrence",
 				command, until);
-	if (options->value[OPT_TIMES] && options->value[OPT_FROM])
+	if (never == RULE_NEVER_TIMES)
 		return complain(EXIT_USAGE, "%s: it never comes: all of its --times have passed",
 				command);
 	return complain(EXIT_USAGE, "%s: it never comes: --%s \"%.64s\" has no occurrence", command,

@@ -27,8 +27,19 @@ int rule_of_info(const dw_info *, const char *command, dw_rule **ret_rule);
 int rule_of_options(const struct options *, const char *command, struct rule_words *ret_words);
 void rule_words_free(struct rule_words *);
 
-/* rule_refuse_never complains that the rule has no occurrence, and returns EXIT_USAGE. */
-int rule_refuse_never(const struct options *, const char *command);
+/* Why a rule never comes. */
+enum rule_never {
+	RULE_COMES,
+	RULE_NEVER_TIMES, /* all of its count have passed */
+	RULE_NEVER_UNTIL, /* its end is before its first occurrence */
+	RULE_NEVER
+};
+
+/* rule_never: does the rule come after a moment? One that is wrong counts as one that comes. */
+enum rule_never rule_never(const dw_rule *, dw_usec after);
+
+/* rule_refuse_never complains that the rule has no occurrence after a moment. EXIT_USAGE. */
+int rule_refuse_never(const struct options *, const dw_rule *, dw_usec after, const char *command);
 
 /* rule_fault writes a message of dw_rule_next() or dw_rule_parse() with the names that the user has
  * written, instead of those of the fields of dw_rule. */

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/data.h"
 #include "cli/errors.h"
 
 /* With a journal nobody has to wait for Redis. */
@@ -165,7 +166,7 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 
 	base.size = sizeof base;
 	base.store = store;
-	base.data_max_bytes = base.journal ? DW_DATA_MAX - 1024 : DW_DATA_MAX;
+	base.data_max_bytes = data_max(base.journal);
 	if (base.journal)
 		base.open_patience_us = JOURNAL_PATIENCE;
 	if (!base.on_log)

@@ -111,7 +111,7 @@ static int when_of_options(const struct options *options, struct when *when)
 	if (code == EXIT_DONE)
 		code = print_all(when);
 	if (code == EXIT_DONE && !when->comes)
-		code = rule_refuse_never(options, "when");
+		code = rule_refuse_never(options, rule, when->after, "when");
 	rule_words_free(&words);
 	return code;
 }

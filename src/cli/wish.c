@@ -9,6 +9,7 @@
 #include "cli/due.h"
 #include "cli/line.h"
 #include "cli/options.h"
+#include "cli/rule.h"
 #include "cli/rule_keys.h"
 #include "cli/times.h"
 #include "durawheel/ended.h"
@@ -127,20 +128,32 @@ static bool text_of(struct wish *wish, const json_t **values, enum key key, cons
 	return true;
 }
 
+/* goes_on: a line of list --json says where the rule is. */
+static bool goes_on(const json_t **values)
+{
+	return values[KEY_OCCURRENCE] || values[KEY_RULE_END] || values[KEY_MISSED_COUNT];
+}
+
 /* read_occurrence: a line of list --json says where the rule is, and the new timer goes on there. A
  * line without occurrence begins the rule, and due has no meaning. */
 static bool read_occurrence(struct wish *wish, const json_t **values)
 {
-	json_int_t missed = json_integer_value(values[KEY_MISSED_COUNT]); /* 0 if it is missing */
+	json_int_t occurrence = json_integer_value(values[KEY_OCCURRENCE]); /* 0 if it is missing */
+	json_int_t missed = json_integer_value(values[KEY_MISSED_COUNT]);
 
 	if (!values[KEY_OCCURRENCE])
 		return values[KEY_RULE_END] || values[KEY_MISSED_COUNT]
 			   ? refuse(wish,
 				    "\"rule_end\" and \"missed_count\" need an \"occurrence\"")
 			   : true;
+	if (occurrence <= 0)
+		return refuse(wish,
+			      "\"occurrence\" is not after 1970: write microseconds since then");
+	if (values[KEY_RULE_END] && json_integer_value(values[KEY_RULE_END]) < occurrence)
+		return refuse(wish, "\"rule_end\" is before \"occurrence\"");
 	if (missed < 0 || missed > UINT32_MAX)
 		return refuse(wish, "\"missed_count\" is not a count");
-	wish->timer.occurrence = json_integer_value(values[KEY_OCCURRENCE]);
+	wish->timer.occurrence = occurrence;
 	wish->timer.rule_end = json_integer_value(values[KEY_RULE_END]);
 	wish->timer.missed = (uint32_t)missed;
 	wish->timer.due =
@@ -184,6 +197,11 @@ static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 			      rule ? "rule" : part);
 	if (rule && part)
 		return refuse(wish, "has both \"rule\" and \"%s\"", part);
+	if (part && (values[KEY_DUE] || goes_on(values)))
+		return refuse(wish,
+			      "has a \"%s\": \"due\", \"occurrence\", \"rule_end\" and "
+			      "\"missed_count\" are for \"rule\", as list --json writes it",
+			      part);
 	if (part)
 		return read_rule_keys(wish, values, now);
 	if (rule)
@@ -191,7 +209,7 @@ static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 	if ((at != NULL) + (in != NULL) + (values[KEY_DUE] != NULL) != 1)
 		return refuse(
 		    wish, "needs one of \"at\", \"in\", \"every\", \"cron\", \"rule\" and \"due\"");
-	if (values[KEY_OCCURRENCE] || values[KEY_RULE_END] || values[KEY_MISSED_COUNT])
+	if (goes_on(values))
 		return refuse(wish, "has no \"rule\": \"occurrence\", \"rule_end\" and "
 				    "\"missed_count\" are those of a recurring timer");
 	if (values[KEY_DUE]) {
@@ -248,7 +266,7 @@ static bool read_keep(struct wish *wish, const json_t **values)
 }
 
 /* read_data checks the size itself, because its message names the key. */
-static bool read_data(struct wish *wish, const json_t **values)
+static bool read_data(struct wish *wish, const json_t **values, size_t data_max)
 {
 	const json_t *data = values[KEY_DATA];
 	const json_t *encoded = values[KEY_DATA_BASE64];
@@ -264,9 +282,9 @@ static bool read_data(struct wish *wish, const json_t **values)
 		return refuse(wish, "\"data_base64\" is not base 64");
 	if (encoded)
 		wish->timer.data = wish->decoded;
-	if (wish->timer.data_size > DW_DATA_MAX)
-		return refuse(wish, "\"%s\" has %zu bytes: at most %d",
-			      encoded ? "data_base64" : "data", wish->timer.data_size, DW_DATA_MAX);
+	if (wish->timer.data_size > data_max)
+		return refuse(wish, "\"%s\" has %zu bytes: at most %zu",
+			      encoded ? "data_base64" : "data", wish->timer.data_size, data_max);
 	return true;
 }
 
@@ -286,7 +304,7 @@ static bool read_state(struct wish *wish, const json_t **values)
 				: "has a \"state\" that is neither pending nor claimed");
 }
 
-bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now)
+bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data_max, dw_usec now)
 {
 	const json_t *values[KEYS] = {0};
 	json_error_t error;
@@ -308,7 +326,58 @@ bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now
 	if (!wish->timer.topic)
 		return refuse(wish, "needs a \"topic\"");
 	return read_state(wish, values) && read_due(wish, values, now) &&
-	       read_late_after(wish, values) && read_keep(wish, values) && read_data(wish, values);
+	       read_late_after(wish, values) && read_keep(wish, values) &&
+	       read_data(wish, values, data_max);
+}
+
+static const char *value_of(const struct wish *wish, const char *key)
+{
+	return json_string_value(json_object_get(wish->object, key));
+}
+
+/* blame_never says why the rule never comes: with the names of its text, or those of the keys. */
+static void blame_never(struct wish *wish, enum rule_never never)
+{
+	bool is_text = value_of(wish, "rule") != NULL;
+	const char *key = value_of(wish, "cron") ? "cron" : "every";
+
+	if (never == RULE_NEVER_UNTIL && is_text)
+		(void)refuse(wish, "\"rule\": it never comes: end is before its first occurrence");
+	else if (never == RULE_NEVER_UNTIL)
+		(void)refuse(wish,
+			     "it never comes: \"until\":\"%.64s\" is before its first occurrence",
+			     value_of(wish, "until"));
+	else if (never == RULE_NEVER_TIMES)
+		(void)refuse(
+		    wish, is_text
+			      ? "\"rule\": it never comes: all occurrences of its count have passed"
+			      : "it never comes: all of its \"times\" have passed");
+	else if (is_text)
+		(void)refuse(wish, "\"rule\": it never comes: it has no occurrence");
+	else
+		(void)refuse(wish, "it never comes: \"%s\":\"%.64s\" has no occurrence", key,
+			     value_of(wish, key));
+}
+
+bool wish_never(struct wish *wish, dw_usec now)
+{
+	dw_usec occurrence = wish->timer.occurrence;
+	enum rule_never never;
+	dw_rule rule;
+
+	if (!wish->rule)
+		return false;
+	rule = *wish->rule;
+	if (wish->timer.rule_end > 0)
+		rule.end = wish->timer.rule_end;
+	never = rule_never(&rule, occurrence > 0 ? occurrence - 1 : now);
+	if (never == RULE_COMES)
+		return false;
+	if (occurrence > 0)
+		(void)refuse(wish, "\"rule\" has no occurrence at \"occurrence\" or later");
+	else
+		blame_never(wish, never);
+	return true;
 }
 
 void wish_free(struct wish *wish)

@@ -19,9 +19,13 @@ struct wish {
 	char message[WISH_MESSAGE_SIZE]; /* what is wrong with the line */
 };
 
-/* wish_read reads a line; "in" counts from now. False: message says why. Call wish_free() in both
- * cases. */
-bool wish_read(struct wish *ret_wish, const char *line, size_t size, dw_usec now);
+/* wish_read reads a line; "in" counts from now, and the data has at most data_max bytes. False:
+ * message says why. Call wish_free() in both cases. */
+bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data_max, dw_usec now);
+
+/* wish_never: true: the timer has a rule without an occurrence, which the library refuses; message
+ * says why. */
+bool wish_never(struct wish *, dw_usec now);
 void wish_free(struct wish *);
 
 #endif

@@ -96,7 +96,11 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '{"topic":"t","rule":"every 1h","missed_count":1}' 'need an "occurrence"$'
 	refused '{"topic":"t","rule":"every 1h","occurrence":1,"missed_count":-1}' \
 		'"missed_count" is not a count$'
-	refused '{"topic":"t","rule":"every 1h","occurrence":-1}' 'belong to an occurrence'
+	refused '{"topic":"t","rule":"every 1h","occurrence":-1}' '"occurrence" is not after 1970'
+	refused '{"topic":"t","rule":"every 1h","occurrence":2,"rule_end":1}' \
+		'"rule_end" is before "occurrence"$'
+	refused '{"topic":"t","every":"1h","occurrence":1}' 'has a "every": .* are for "rule", as'
+	refused '{"topic":"t","cron":"@daily","due":1}' 'has a "cron": .* are for "rule", as'
 	refused '{"topic":"t","in":"1h","in":"2h"}' 'duplicate'
 	refused '{"topic":"t","in":"1h","data":"","data_base64":""}' 'both'
 	refused '{"topic":"t","in":"1h","data_base64":"a"}' 'base 64'
@@ -374,4 +378,23 @@ test_import_counts_what_a_full_disk_has_taken() {
 	[ "$(durawheel list --json | wc -l)" = "$imported" ]
 	expect 0 durawheel import lines
 	prints 'imported 20000, refused 0'
+}
+
+# The words are those of the line, and not the library's for programs.
+test_import_says_why_a_rule_never_comes() {
+	local from='"from":"2099-01-01T10:00:00Z"' until='"until":"2099-01-02T08:00:00Z"'
+	local rule='"topic":"t","rule":"every 1h; end 2099-01-01T00:00:00Z"'
+	local start='start 2099-01-01T10:00:00Z'
+	refused '{"topic":"t","cron":"0 9 * * *",'"$from,$until}" \
+		'it never comes: "until":"2099-01-02T08:00:00Z" is before its first occurrence$'
+	refused '{"topic":"t","every":"1h","from":"2020-01-01T00:00:00Z","times":2,'"$until}" \
+		'it never comes: all of its "times" have passed$'
+	refused '{"topic":"t","every":"1h","from":"9999-12-31T23:59:59Z"}' \
+		'it never comes: "every":"1h" has no occurrence$'
+	refused '{"topic":"t","rule":"cron 0 9 * * *; '"$start"'; end 2099-01-02T08:00:00Z"}' \
+		'"rule": it never comes: end is before its first occurrence$'
+	refused '{"topic":"t","rule":"every 1h; start 2020-01-01T00:00:00Z; count 2"}' \
+		'"rule": it never comes: all occurrences of its count have passed$'
+	refused "{$rule,\"occurrence\":4070908800000001}" \
+		'"rule" has no occurrence at "occurrence" or later$'
 }

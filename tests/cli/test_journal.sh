@@ -135,3 +135,14 @@ test_journal_policies_that_are_wrong() {
 	says 'write 1s to 24h'
 	[ ! -e j ]
 }
+
+test_a_journal_leaves_less_room_for_data() {
+	lasting_redis
+	head -c 1047553 /dev/zero | tr '\0' a >data
+	expect 2 durawheel add --topic t --in 1h --journal j --data-file data
+	says 'add: the data has 1047553 bytes: at most 1047552 with --journal$'
+	printf '{"topic":"t","in":"1h","data":"%s"}\n' "$(cat data)" >line
+	expect 1 durawheel import --journal j line
+	says 'line 1: "data" has 1047553 bytes: at most 1047552$'
+	expect 0 durawheel import line
+}

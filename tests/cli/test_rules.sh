@@ -78,6 +78,13 @@ test_add_refuses_half_a_rule() {
 	expect 2 durawheel add --topic t --cron '0 9 * * *' --from 2099-01-01T10:00:00Z \
 		--until 2099-01-02T08:00:00Z
 	says 'add: it never comes: --until "2099-01-02T08:00:00Z" is before its first occurrence$'
+	expect 2 durawheel add --topic t --every 1h --from 2020-01-01T00:00:00Z --times 2 \
+		--until 2099-01-01T00:00:00Z
+	says 'add: it never comes: all of its --times have passed$'
+	expect 2 durawheel add --topic t --cron @daily --until 1970-01-01T00:00:00Z
+	says 'add: --until "1970-01-01T00:00:00Z" has passed: write a later time$'
+	expect 2 durawheel add --topic t --every 1h --from 1970-01-01T00:00:00Z
+	says 'add: --from "1970-01-01T00:00:00Z" is not after 1970: write a later time$'
 	expect 2 durawheel add --topic t --every 0
 	says 'add: --every is out of range: write 1ms to 3660d$'
 }
