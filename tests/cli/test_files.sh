@@ -71,3 +71,33 @@ test_file_that_is_moved_away_and_back() {
 	is_counted lines 1
 	[ "$(grep -c 'the store failed' owner.err)" = 1 ]
 }
+
+# What others do to the modes of a file in use is told as what it is, and once.
+test_file_that_may_not_be_reached_any_more() {
+	local owner
+	mkdir folder
+	export DURAWHEEL_STORE=sqlite:folder/timers.db
+	expect 0 durawheel add --topic t --in 1h --id a
+	"${as_user[@]}" durawheel run >lines 2>owner.err &
+	owner=$!
+	await grep -q 'running, 1 timers' owner.err
+	chmod 0 folder
+	await grep -q 'timers.db: Permission denied: the folder .*/folder belongs to user' owner.err
+	await grep -q 'the store failed (' owner.err
+	chmod 700 folder
+	await grep -q 'timers.db is back' owner.err
+	chmod 0 folder/timers.db
+	rm folder/timers.db-wal
+	await grep -q 'timers.db: Permission denied: it belongs to user [0-9]* (mode 000)' owner.err
+	sleep 2.5 # it tries again each second
+	chmod 600 folder/timers.db
+	await ends_well
+	kill $owner
+	wait $owner
+	! grep -q 'deleted or moved away' owner.err
+	[ "$(grep -c 'Permission denied' owner.err)" = 2 ]
+}
+
+ends_well() {
+	tail -n 1 owner.err | grep -q 'answers again'
+}

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "base/usec.h"
 #include "port/clock.h"
+#include "store/sqlite/denied.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -20,6 +21,14 @@ enum { PATH_SIZE = 4096 };
 static int refuse(char *ret_message, const char *path, const char *why)
 {
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.120s: %.120s", path, why);
+	return DW_ESTORE;
+}
+
+static int refuse_error(char *ret_message, const char *path, int error)
+{
+	if (error != EACCES)
+		return refuse(ret_message, path, strerror(error));
+	sqlite_denied(path, ret_message);
 	return DW_ESTORE;
 }
 
@@ -77,13 +86,13 @@ int sqlite_db_make(const char *path, char *ret_message)
 	if (stat(path, &status) == 0)
 		return S_ISREG(status.st_mode) ? DW_OK : refuse(ret_message, path, "is not a file");
 	if (errno != ENOENT)
-		return refuse(ret_message, path, strerror(errno));
+		return refuse_error(ret_message, path, errno);
 	error = make_beside(path);
 	if (error == ENOENT)
 		return refuse(ret_message, path, "there is no such folder");
 	if (error == ENOSPC || error == EDQUOT)
 		return refuse_full(ret_message, path);
-	return error ? refuse(ret_message, path, strerror(error)) : DW_OK;
+	return error ? refuse_error(ret_message, path, error) : DW_OK;
 }
 
 int sqlite_db_find(const char *path, enum sqlite_kind kind, char *ret_message)
@@ -100,7 +109,7 @@ int sqlite_db_find(const char *path, enum sqlite_kind kind, char *ret_message)
 		return DW_ENOENT;
 	}
 	if (errno != ENOENT && errno != ENOTDIR)
-		return refuse(ret_message, path, strerror(errno));
+		return refuse_error(ret_message, path, errno);
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "no such %s: %.200s",
 		       kind == SQLITE_KIND_JOURNAL ? "journal" : "store", path);
 	return DW_ENOENT;
@@ -227,10 +236,6 @@ static const char *explain(sqlite3 *handle, const char *path, int code)
 	case SQLITE_CORRUPT:
 		return "is damaged: restore a backup, or save what is left with sqlite3 FILE"
 		       " .recover";
-	case SQLITE_CANTOPEN:
-		if (access(path, R_OK) != 0)
-			return strerror(errno);
-		return sqlite3_errmsg(handle);
 	default:
 		return handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
 	}
@@ -261,6 +266,8 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 	code = sqlite_db_cause(code);
 	if (code == SQLITE_FULL)
 		(void)refuse_full(ret_message, path); /* the caller gets the code */
+	else if (!why && (code & 0xff) == SQLITE_CANTOPEN && access(path, R_OK) != 0)
+		(void)refuse_error(ret_message, path, errno); /* as above */
 	else
 		(void)refuse(ret_message, path, why ? why : explain(ret_db->handle, path, code));
 	sqlite_db_close(ret_db, false);

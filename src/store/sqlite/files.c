@@ -60,7 +60,7 @@ enum sqlite_file_state sqlite_files_look(const struct sqlite_files *files, enum 
 	if (!known->known)
 		return FILE_IS_SAME;
 	if (stat(files->path[which], &status) != 0)
-		return FILE_IS_MISSING;
+		return errno == ENOENT || errno == ENOTDIR ? FILE_IS_MISSING : FILE_IS_HIDDEN;
 	return status.st_dev == known->device && status.st_ino == known->number ? FILE_IS_SAME
 										: FILE_IS_ANOTHER;
 }

@@ -33,7 +33,8 @@ struct sqlite_files {
 enum sqlite_file_state {
 	FILE_IS_SAME, /* the file that was noted; or none was noted */
 	FILE_IS_MISSING,
-	FILE_IS_ANOTHER
+	FILE_IS_ANOTHER,
+	FILE_IS_HIDDEN /* it may be there: this process may not look; errno says why */
 };
 
 /* sqlite_files_name makes the names from the real path, as SQLite does: through a symbolic link the

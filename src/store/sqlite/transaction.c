@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "port/op.h"
+#include "store/sqlite/fate.h"
 #include "store/sqlite/index.h"
 
 enum outcome {
@@ -73,23 +74,6 @@ static void answer_all(struct sqlite_batch *batch, struct part part, int status)
 
 /* ---- The file ---- */
 
-/* lose refuses all operations while the file's name is gone or another file has it, and logs this
- * once. The file stays open, so that no other file gets its inode number. */
-static int lose(struct sqlite_batch *batch, enum sqlite_file which)
-{
-	const char *fate = sqlite_files_look(&batch->files, which) == FILE_IS_ANOTHER
-			       ? "was replaced by another file"
-			       : "was deleted or moved away";
-
-	if (!batch->gone)
-		sqlite_hooks_log(batch->session.hooks, DW_LOG_ERROR,
-				 "%s %s while it was open: nothing is stored until it is back, or"
-				 " the program restarts",
-				 batch->files.path[which], fate);
-	batch->gone = true;
-	return SQLITE_READONLY_DBMOVED;
-}
-
 static void find_again(struct sqlite_batch *batch)
 {
 	if (batch->gone)
@@ -124,7 +108,7 @@ static bool mend(struct sqlite_batch *batch, enum sqlite_file which)
 	if (!shared &&
 	    (sqlite_db_checkpoint(db->handle, SQLITE_CHECKPOINT_PASSIVE, &all) != SQLITE_OK ||
 	     !all)) {
-		(void)lose(batch, which);
+		(void)sqlite_fate_lose(batch, which);
 		return false;
 	}
 	sqlite_hooks_log(batch->session.hooks, DW_LOG_WARN,
@@ -144,13 +128,13 @@ static int reopen(struct sqlite_batch *batch)
 		return SQLITE_OK;
 	for (int which = FILE_DATABASE; which <= FILE_OWNER; which += FILE_OWNER - FILE_DATABASE)
 		if (sqlite_files_look(&batch->files, which) != FILE_IS_SAME)
-			return lose(batch, which);
+			return sqlite_fate_lose(batch, which);
 	status = sqlite_db_open(&session->db, batch->files.path[FILE_DATABASE],
 				sqlite_kind_of(session), &session->patience, message);
 	if (status == DW_EFULL)
 		return SQLITE_FULL;
 	if (status != DW_OK) {
-		sqlite_hooks_log(session->hooks, DW_LOG_ERROR, "%s", message);
+		sqlite_fate_tell(batch, "%s: nothing is stored until then", message);
 		return SQLITE_CANTOPEN;
 	}
 	(void)sqlite_files_note(&batch->files,
@@ -175,7 +159,7 @@ static int find_file(struct sqlite_batch *batch)
 		return SQLITE_OK;
 	}
 	if (!can_mend(&batch->files))
-		return lose(batch, which);
+		return sqlite_fate_lose(batch, which);
 	(void)mend(batch, which);
 	return batch->session.db.handle ? SQLITE_READONLY_DBMOVED : reopen(batch);
 }
@@ -195,7 +179,7 @@ static enum outcome confirm(struct sqlite_batch *batch)
 		return DONE;
 	if (can_mend(&batch->files))
 		return mend(batch, which) ? DONE : UNKNOWN;
-	(void)lose(batch, which); /* this only logs it */
+	(void)sqlite_fate_lose(batch, which); /* this only logs it */
 	return UNKNOWN;
 }
 
@@ -214,13 +198,11 @@ static void note_foreign(struct sqlite_batch *batch)
  * old copy in its place. */
 static int went_back(struct sqlite_batch *batch)
 {
-	if (!batch->gone)
-		sqlite_hooks_log(
-		    batch->session.hooks, DW_LOG_ERROR,
-		    "%s has lost stored timers (an older copy?): nothing is stored until"
-		    " the file is as it was, or the program restarts",
-		    batch->files.path[FILE_DATABASE]);
-	batch->gone = true;
+	sqlite_fate_tell(
+	    batch,
+	    "%s has lost stored timers (an older copy?): nothing is stored until the file is "
+	    "as it was, or the program restarts",
+	    batch->files.path[FILE_DATABASE]);
 	return SQLITE_READONLY_DBMOVED;
 }
 

@@ -8,7 +8,7 @@
 #include "store/sqlite/operations.h"
 #include "store/sqlite/reserve.h"
 
-enum { SQLITE_BATCH_MAX = 4096 };
+enum { SQLITE_BATCH_MAX = 4096, SQLITE_FATE_SIZE = 512 };
 
 struct sqlite_batch {
 	struct sqlite_session session;
@@ -21,10 +21,11 @@ struct sqlite_batch {
 		dw_cursor after;
 	} asked[SQLITE_BATCH_MAX]; /* the ops as submitted, before an answer overwrites them */
 	bool told;                 /* it was logged that the disk is full */
-	bool wrote;    /* other processes must learn of a change; the caller clears it */
-	bool gone;     /* the file is not at its path; this was logged */
-	bool foreign;  /* another process has written since this was cleared */
-	uint64_t seen; /* the last meta.batch that this session knows */
+	bool wrote; /* other processes must learn of a change; the caller clears it */
+	bool gone;  /* the file is not at its path, or this process may not use it */
+	char fate[SQLITE_FATE_SIZE]; /* what was logged of that last */
+	bool foreign;                /* another process has written since this was cleared */
+	uint64_t seen;               /* the last meta.batch that this session knows */
 };
 
 /* sqlite_batch_add takes an operation over. The batch must have room. */
