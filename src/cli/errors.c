@@ -96,7 +96,7 @@ static const char *as_keys(char *message)
 __attribute__((format(printf, 3, 0)))
 #endif
 static void
-speak(enum log_level level, bool may_repeat, const char *format, va_list arguments)
+speak(enum log_level level, enum log_repeat repeat, const char *format, va_list arguments)
 {
 	char message[MESSAGE_SIZE], placed[MESSAGE_SIZE + PLACE_SIZE];
 	char line[sizeof placed * TEXT_STEP_SIZE];
@@ -110,7 +110,7 @@ speak(enum log_level level, bool may_repeat, const char *format, va_list argumen
 		(void)snprintf(placed, sizeof placed, "%s", message); /* it fits */
 	mask(placed);
 	(void)text_escape(placed, strlen(placed), line, sizeof line);
-	log_write(level, may_repeat, line);
+	log_write(level, repeat, line);
 }
 
 int complain(int code, const char *format, ...)
@@ -118,7 +118,7 @@ int complain(int code, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	speak(code == EXIT_DONE ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, true, format, arguments);
+	speak(code == EXIT_DONE ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, LOG_EACH, format, arguments);
 	va_end(arguments);
 	return code;
 }
@@ -128,7 +128,7 @@ void warn(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	speak(LOG_LEVEL_WARN, false, format, arguments);
+	speak(LOG_LEVEL_WARN, LOG_SELDOM, format, arguments);
 	va_end(arguments);
 }
 
@@ -137,6 +137,44 @@ void warn_each(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	speak(LOG_LEVEL_WARN, true, format, arguments);
+	speak(LOG_LEVEL_WARN, LOG_EACH, format, arguments);
 	va_end(arguments);
+}
+
+__attribute__((format(printf, 3, 4))) static void speak_words(enum log_level level,
+							      enum log_repeat repeat,
+							      const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	speak(level, repeat, format, arguments);
+	va_end(arguments);
+}
+
+/* is_end: the line says that a trouble is over. */
+static bool is_end(const char *line)
+{
+	static const char *const ends[] = {": connected", " takes changes again", " away any more",
+					   " is back"};
+	size_t size = strlen(line);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		size_t end = strlen(ends[i]);
+
+		if (size >= end && strcmp(line + size - end, ends[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+void tell_store(dw_log_level level, const char *line)
+{
+	if (level > DW_LOG_WARN)
+		return;
+	if (level == DW_LOG_WARN && is_end(line))
+		speak_words(LOG_LEVEL_INFO, LOG_END, "%s", line);
+	else
+		speak_words(level == DW_LOG_WARN ? LOG_LEVEL_WARN : LOG_LEVEL_ERROR, LOG_TROUBLE,
+			    "%s", line);
 }

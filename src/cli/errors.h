@@ -6,6 +6,8 @@
 #ifndef DW_CLI_ERRORS_H
 #define DW_CLI_ERRORS_H
 
+#include "durawheel/durawheel.h"
+
 enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
@@ -42,6 +44,10 @@ void warn_each(const char *format, ...)
     __attribute__((format(printf, 1, 2)))
 #endif
     ;
+
+/* tell_store writes a line of the library, which each handle of the process logs for itself. The
+ * end of a trouble is news, and no warning. What is not for users is left out. */
+void tell_store(dw_log_level, const char *line);
 
 /* complain_about lets each complaint of this thread begin with a place, "FILE:LINE: ", and write
  * the name of an option as the file does: exec_output for --exec-output. NULL ends it. The text

@@ -25,8 +25,11 @@ struct recent {
 static struct {
 	enum log_form form;
 	pthread_mutex_t mutex;
-	struct recent recent[RECENT];
-	size_t next; /* the one that is replaced next */
+	struct memory {
+		struct recent recent[RECENT];
+		size_t next;  /* the one that is replaced next */
+	} seldom, store;      /* store: what handles have told of it since it went, or came back */
+	enum log_repeat told; /* LOG_TROUBLE, LOG_END: of the store, last */
 } the_log = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 void log_open(enum log_form form)
@@ -77,24 +80,39 @@ static dw_usec steady(void)
 }
 
 /* is_new: false: the same was written a short time ago. *ret_count: how often it was left out. */
-static bool is_new(const char *message, size_t *ret_count)
+static bool is_new(struct memory *memory, const char *message, size_t *ret_count)
 {
 	uint64_t hash = hash_of(message);
 	dw_usec now = steady();
 	struct recent *found = NULL;
 
 	for (size_t i = 0; i < RECENT; i++)
-		if (the_log.recent[i].until > 0 && the_log.recent[i].hash == hash)
-			found = &the_log.recent[i];
+		if (memory->recent[i].until > 0 && memory->recent[i].hash == hash)
+			found = &memory->recent[i];
 	if (found && now < found->until) {
 		found->count++;
 		return false;
 	}
 	*ret_count = found ? found->count : 0;
 	if (!found)
-		found = &the_log.recent[the_log.next++ % RECENT];
+		found = &memory->recent[memory->next++ % RECENT];
 	*found = (struct recent){.hash = hash, .until = now + QUIET};
 	return true;
+}
+
+/* is_written: false: it is left out. *ret_count: how often it was left out before. */
+static bool is_written(enum log_repeat repeat, const char *message, size_t *ret_count)
+{
+	size_t unsaid = 0;
+
+	if (repeat == LOG_EACH)
+		return true;
+	if (repeat == LOG_SELDOM)
+		return is_new(&the_log.seldom, message, ret_count);
+	if (repeat != the_log.told)
+		the_log.store = (struct memory){.next = 0};
+	the_log.told = repeat;
+	return is_new(&the_log.store, message, &unsaid);
 }
 
 /* ---- Forms --------------------------------------------------------------------------------- */
@@ -154,18 +172,18 @@ static void put_plain(char *line, enum log_level level, const char *time, const 
 		line[LINE_SIZE - 2] = '\n';
 }
 
-void log_write(enum log_level level, bool may_repeat, const char *message)
+void log_write(enum log_level level, enum log_repeat repeat, const char *message)
 {
 	char line[LINE_SIZE], time[STAMP_SIZE];
 	size_t count = 0;
-	bool is_written = true;
+	bool writes = true;
 
-	if (the_log.form != LOG_PLAIN && !may_repeat) {
+	if (the_log.form != LOG_PLAIN) {
 		(void)pthread_mutex_lock(&the_log.mutex); /* cannot fail, as below */
-		is_written = is_new(message, &count);
+		writes = is_written(repeat, message, &count);
 		(void)pthread_mutex_unlock(&the_log.mutex);
 	}
-	if (!is_written)
+	if (!writes)
 		return;
 	stamp(time);
 	if (the_log.form != LOG_JSON || !put_json(line, level, time, message, count))

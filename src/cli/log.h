@@ -6,7 +6,8 @@
  *
  * The other commands write "durawheel: " and the message. A warning that only repeats within 10 s
  * is left out, and the next one that is written says how often. A change of state is never left
- * out: the store is away, is back, is away. */
+ * out: the store is away, is back, is away. But each of several handles says so, of the same store:
+ * then it is written once. */
 #ifndef DW_CLI_LOG_H
 #define DW_CLI_LOG_H
 
@@ -22,9 +23,16 @@ enum log_form { LOG_PLAIN, LOG_TEXT, LOG_JSON, LOG_JOURNAL };
 /* log_open chooses the form for the rest of the process. Call it before other threads write. */
 void log_open(enum log_form);
 
-/* log_write writes a message, which is printable text, with one write(). may_repeat: false: it is
- * left out if it was written a short time ago. Any thread. */
-void log_write(enum log_level, bool may_repeat, const char *message);
+/* Which messages are left out. */
+enum log_repeat {
+	LOG_EACH,
+	LOG_SELDOM,  /* what was written a short time ago */
+	LOG_TROUBLE, /* of the store: the same, if no LOG_END was written since */
+	LOG_END      /* of the store's trouble: the same, if no LOG_TROUBLE was written since */
+};
+
+/* log_write writes a message, which is printable text, with one write(). Any thread. */
+void log_write(enum log_level, enum log_repeat, const char *message);
 
 /* log_form_of: the form of a name, or that for stderr if name is NULL. -1: there is none. */
 int log_form_of(const char *name);

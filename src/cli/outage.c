@@ -16,10 +16,7 @@ void outage_log_line(dw_log_level level, const char *line, void *user)
 
 	if (level > DW_LOG_WARN)
 		return;
-	if (level == DW_LOG_WARN)
-		warn_each("%s", line); /* the library says each outage once */
-	else
-		(void)complain(EXIT_FAILED, "%s", line);
+	tell_store(level, line);
 	if (pthread_equal(pthread_self(), outage->thread))
 		(void)snprintf(outage->line, sizeof outage->line, "%s",
 			       line); /* a long line is cut */
@@ -29,6 +26,10 @@ bool outage_is_logged(struct outage *outage, const dw_event *event)
 {
 	bool was = outage->is_logged;
 
+	if (event->kind == DW_EVENT_STORE_SLOW)
+		return outage->is_away;
+	outage->is_away = event->kind == DW_EVENT_STORE_FAILED ||
+			  (outage->is_away && event->kind != DW_EVENT_STORE_BACK);
 	if (event->kind == DW_EVENT_STORE_FAILED)
 		outage->is_logged = outage->line[0] && strstr(event->message, outage->line);
 	else if (event->kind == DW_EVENT_STORE_BACK)

@@ -15,6 +15,7 @@ struct outage {
 	char line[DW_MESSAGE_SIZE -
 		  8];   /* the beginning of the last line that this thread has logged */
 	bool is_logged; /* an outage was logged, so its end will be logged too */
+	bool is_away;   /* the store has failed, and is not back */
 };
 
 void outage_init(struct outage *);

@@ -54,7 +54,9 @@ static void tell_event(struct runner *runner, const dw_event *event)
 {
 	if (outage_is_logged(&runner->outage, event))
 		return;
-	if (may_repeat(event->kind))
+	if (event->kind == DW_EVENT_STORE_BACK)
+		(void)complain(EXIT_DONE, "%s", event->message);
+	else if (may_repeat(event->kind))
 		warn("%s", event->message);
 	else
 		warn_each("%s", event->message);

@@ -75,10 +75,7 @@ static int default_store(char ret_store[STORE_SIZE])
 void session_log_line(dw_log_level level, const char *line, void *user)
 {
 	(void)user;
-	if (level == DW_LOG_WARN)
-		warn_each("%s", line);
-	else if (level < DW_LOG_WARN)
-		(void)complain(EXIT_FAILED, "%s", line);
+	tell_store(level, line);
 }
 
 /* log_new also prints that a namespace is new. */

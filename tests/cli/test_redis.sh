@@ -235,6 +235,30 @@ test_redis_owner_that_loses_the_store_and_gets_it_back() {
 	stop_owner
 }
 
+# Several handles meet the same outage, and each says so: it is written once, and its end is news.
+test_redis_outage_is_logged_once() {
+	local form
+	if ! durawheel run --help | grep -q -- --http; then
+		return # built without
+	fi
+	for form in text json; do
+		on_redis --appendonly yes --appendfsync always
+		start --http "unix:$PWD/http" --log $form
+		redis_kill
+		await grep -q 'no connection: Connection refused' log
+		sleep 2 # an answer is overdue, too
+		on_redis --appendonly yes --appendfsync always
+		await grep -q ': connected\b' log
+		sleep 1 # the other handles
+		[ "$(grep -c 'no connection: Connection refused' log)" = 1 ] || fail "$(cat log)"
+		[ "$(grep -c ': connected' log)" = 1 ] || fail "$(cat log)"
+		grep ': connected' log | grep -q '\binfo\b' || fail "$(cat log)"
+		! grep -q 'has not answered for' log || fail "$(cat log)"
+		stop_owner
+		redis_kill
+	done
+}
+
 # The server is killed under the owner; with appendfsync always it has kept what was confirmed.
 test_redis_server_that_is_killed() {
 	on_redis --appendonly yes --appendfsync always
