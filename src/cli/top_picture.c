@@ -8,7 +8,7 @@
 #include "cli/text.h"
 
 #define SILENT_AFTER DW_SECONDS(30)
-#define HEAD_ROWS 8 /* above the topics, with their header and the last line */
+#define HEAD_ROWS 8 /* all but the topics and a fault */
 
 static json_int_t number(const json_t *object, const char *key)
 {
@@ -64,6 +64,11 @@ static const char *span_text(json_int_t span, char *ret_text)
 
 /* ---- The head ------------------------------------------------------------------------------ */
 
+static bool has_fault(const struct top_view *view)
+{
+	return view->away[0] || view->status != DW_OK;
+}
+
 /* put_fault: why the picture is not renewed, if it is not. */
 static void put_fault(FILE *to, const struct top_view *view)
 {
@@ -71,12 +76,11 @@ static void put_fault(FILE *to, const struct top_view *view)
 
 	if (view->away[0])
 		(void)snprintf(line, sizeof line, "%s", view->away);
-	else if (view->status != DW_OK)
+	else
 		(void)snprintf(line, sizeof line, "the store does not answer: %s",
 			       dw_strerror(view->status));
-	else
-		return;
-	put_line(to, view, line);
+	if (has_fault(view))
+		put_line(to, view, line);
 }
 
 static void put_owner(FILE *to, const struct top_view *view)
@@ -225,7 +229,8 @@ static void put_topics(FILE *to, struct top_view *view)
 {
 	static const char *const orders[] = {"what waits", "pending", "dead", "name"};
 	size_t count = json_array_size(view->topics);
-	size_t room = view->rows == 0 ? count : view->rows > HEAD_ROWS ? view->rows - HEAD_ROWS : 1;
+	size_t others = HEAD_ROWS + has_fault(view);
+	size_t room = view->rows == 0 ? count : view->rows > others ? view->rows - others : 1;
 	json_t **sorted = calloc(count + 1, sizeof *sorted);
 	char line[128];
 
@@ -249,6 +254,17 @@ static void put_topics(FILE *to, struct top_view *view)
 	put_line(to, view, line);
 }
 
+/* cut_rows: a terminal with less than one topic's room shows the first lines. */
+static void cut_rows(char *picture, size_t rows)
+{
+	char *end = picture;
+
+	for (size_t i = 0; i < rows && *end; i++)
+		end = strchr(end, '\n') + 1;
+	if (rows > 0)
+		*end = '\0';
+}
+
 char *top_picture(struct top_view *view)
 {
 	char *picture = NULL;
@@ -270,5 +286,6 @@ char *top_picture(struct top_view *view)
 		free(picture);
 		return NULL;
 	}
+	cut_rows(picture, view->rows);
 	return picture;
 }

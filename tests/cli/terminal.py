@@ -7,6 +7,7 @@
     await=REGEX     wait until what was written since the last step matches
     send=KEYS       press keys; \\e is escape
     signal=NAME     send a signal: TERM, TSTP ...
+    run=COMMAND     let a shell run this
     end=STATUS      wait for the end, with this exit status
 
 All that the command has written goes to stdout.
@@ -17,6 +18,7 @@ import re
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -80,6 +82,8 @@ def main():
             os.write(terminal.fd, value.replace("\\e", "\033").encode())
         elif name == "signal":
             os.kill(terminal.pid, getattr(signal, "SIG" + value))
+        elif name == "run":
+            subprocess.run(value, shell=True, check=True)
         elif name == "end":
             terminal.end(int(value))
         else:

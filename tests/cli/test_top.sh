@@ -65,6 +65,33 @@ has_topics() {
 	[ "$(durawheel topic list --json | wc -l)" = "$1" ]
 }
 
+# last_rows: the rows of the last picture on the screen.
+last_rows() {
+	awk 'BEGIN { RS = "\033[[]H" } { rows = gsub(/\n/, "") + 1 } END { print rows }' screen
+}
+
+# A picture with a row too many scrolls the first one away.
+test_top_keeps_to_the_rows_while_the_store_is_away() {
+	# shellcheck source=tests/support/redis_server.sh
+	. "$here/../support/redis_server.sh"
+	local rows
+	for i in $(seq 10 39); do
+		echo "{\"id\":\"$i\",\"topic\":\"topic.$i\",\"in\":\"1h\"}"
+	done >lines
+	for rows in 24 12 9 8 5; do
+		redis_start "$PWD"
+		export DURAWHEEL_STORE=redis://127.0.0.1:$redis_port
+		expect 0 durawheel import lines
+		start
+		await has_topics 30
+		on_terminal "${rows}x80" 'await=timers ' "run=kill -9 $redis_pid" \
+			'await=the store is in trouble' 'await=timers ' send=q end=0 -- durawheel top
+		kill_owner
+		redis_kill
+		[ "$(last_rows)" = "$rows" ] || fail "$(last_rows) rows of $rows"
+	done
+}
+
 test_top_says_when_nobody_owns_the_store() {
 	expect 0 durawheel add --topic t --in 1h --id a
 	start
