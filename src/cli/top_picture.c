@@ -8,7 +8,8 @@
 #include "cli/text.h"
 
 #define SILENT_AFTER DW_SECONDS(30)
-#define HEAD_ROWS 8 /* all but the topics and a fault */
+#define GROUPED_SIZE 32 /* of the largest number, with its commas */
+#define HEAD_ROWS 8     /* all but the topics and a fault */
 
 static json_int_t number(const json_t *object, const char *key)
 {
@@ -62,6 +63,22 @@ static const char *span_text(json_int_t span, char *ret_text)
 	return ret_text;
 }
 
+/* grouped_text writes a number in groups of three digits: 22,528. */
+static void grouped_text(json_int_t count, char ret_text[GROUPED_SIZE])
+{
+	char digits[GROUPED_SIZE];
+	size_t size, used = 0;
+
+	(void)snprintf(digits, sizeof digits, "%lld", (long long)(count < 0 ? 0 : count));
+	size = strlen(digits);
+	for (size_t i = 0; i < size; i++) {
+		if (i > 0 && (size - i) % 3 == 0)
+			ret_text[used++] = ',';
+		ret_text[used++] = digits[i];
+	}
+	ret_text[used] = '\0';
+}
+
 /* ---- The head ------------------------------------------------------------------------------ */
 
 static bool has_fault(const struct top_view *view)
@@ -83,14 +100,30 @@ static void put_fault(FILE *to, const struct top_view *view)
 		put_line(to, view, line);
 }
 
+/* owner_for: how long it has owned the store, or how far it is. While it loads, the numbers of the
+ * topics are of what it has loaded. */
+static void owner_for(const struct top_view *view, char *ret_text, size_t size)
+{
+	const json_t *report = json_object_get(view->store, "owner_report");
+	dw_usec age = view->now - number(view->store, "owner_since");
+	char since[TEXT_SPAN_SIZE], loaded[GROUPED_SIZE], all[GROUPED_SIZE];
+
+	text_span(age - age % DW_SECONDS(1), 2, since);
+	grouped_text(number(report, "timers"), loaded);
+	grouped_text(number(view->store, "pending") + number(view->store, "claimed"), all);
+	if (json_is_true(json_object_get(report, "recovering")))
+		(void)snprintf(ret_text, size, "loading %s of %s", loaded, all);
+	else
+		(void)snprintf(ret_text, size, "for %s", since);
+}
+
 static void put_owner(FILE *to, const struct top_view *view)
 {
 	const char *owner = words(view->store, "owner");
 	dw_usec seen = number(view->store, "owner_seen");
-	dw_usec age = view->now - number(view->store, "owner_since");
-	char since[TEXT_SPAN_SIZE], line[512];
+	char how[96], line[512];
 
-	text_span(age - age % DW_SECONDS(1), 2, since);
+	owner_for(view, how, sizeof how);
 	if (!view->store)
 		(void)snprintf(line, sizeof line, "%s: no answer yet", view->name);
 	else if (!*owner)
@@ -100,7 +133,7 @@ static void put_owner(FILE *to, const struct top_view *view)
 		(void)snprintf(line, sizeof line, "%s: the owner (%s) IS SILENT", view->name,
 			       owner);
 	else
-		(void)snprintf(line, sizeof line, "%s: owner %s, for %s", view->name, owner, since);
+		(void)snprintf(line, sizeof line, "%s: owner %s, %s", view->name, owner, how);
 	put_line(to, view, line);
 	put_fault(to, view);
 }

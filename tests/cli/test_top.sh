@@ -65,6 +65,30 @@ has_topics() {
 	[ "$(durawheel topic list --json | wc -l)" = "$1" ]
 }
 
+# owner_reports NUMBERS: the owner, which is stopped, has said this last.
+owner_reports() {
+	python3 - "$1" <<'EOF'
+import sqlite3, sys
+with sqlite3.connect("timers.db", timeout=60) as db:
+    db.execute("UPDATE owner SET report = ?", (sys.argv[1],))
+EOF
+}
+
+test_top_says_that_the_owner_loads() {
+	many 1234 | sed 's/2020/2120/' >lines
+	expect 0 durawheel import lines
+	start
+	kill -STOP "$owner"
+	owner_reports '{"recovering":true,"timers":1024}'
+	expect 0 durawheel top
+	grep -q 'timers.db: owner .*, pid .*, loading 1,024 of 1,234$' out || fail "$(head -1 out)"
+	owner_reports '{"recovering":false,"timers":1234}'
+	expect 0 durawheel top
+	grep -qE 'timers.db: owner .*, pid .*, for [0-9ms]+$' out || fail "$(head -1 out)"
+	kill -CONT "$owner"
+	stop_owner
+}
+
 # last_rows: the rows of the last picture on the screen.
 last_rows() {
 	awk 'BEGIN { RS = "\033[[]H" } { rows = gsub(/\n/, "") + 1 } END { print rows }' screen
