@@ -213,7 +213,7 @@ static int once(struct top *top)
 
 static int open_signals(void)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH};
 	sigset_t set;
 
 	if (sigemptyset(&set) != 0)

@@ -37,7 +37,7 @@ test_top_shows_quits_and_gives_the_terminal_back() {
 	on_terminal 'await=PENDING.*TOPIC' 'await=by what waits: q quits' send=s \
 		'await=by pending' send=q end=0 -- durawheel top --every 100ms
 	is_left
-	for name in TERM INT HUP; do
+	for name in TERM INT HUP QUIT; do
 		on_terminal 'await=q quits' signal=$name end=$((128 + $(kill -l $name))) \
 			-- durawheel top
 		is_left
