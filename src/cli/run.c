@@ -29,6 +29,7 @@
 #include "cli/config_check.h"
 #include "cli/errors.h"
 #include "cli/log.h"
+#include "cli/opening.h"
 #include "cli/run_batch.h"
 #include "cli/run_core.h"
 #include "cli/run_exec.h"
@@ -275,11 +276,14 @@ static int tell_checked(const struct runner *runner)
 static int open_store(struct runner *runner, const struct options *options, dw_options base)
 {
 	struct config_place place;
+	struct opening opening;
 	int code;
 
 	if (!options->value[OPT_JOURNAL])
 		config_point_at(runner->config_path, &runner->config, options, OPT_STORE, &place);
+	opening_begin_plain(&opening);
 	code = session_open(options, base, &runner->d);
+	opening_end(&opening);
 	complain_about(NULL);
 	return code;
 }

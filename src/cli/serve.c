@@ -9,6 +9,7 @@
 #include "cli/errors.h"
 #include "cli/http.h"
 #include "cli/log.h"
+#include "cli/opening.h"
 #include "cli/service.h"
 #include "cli/session.h"
 #include "cli/signals.h"
@@ -42,6 +43,7 @@ int command_serve(const struct options *options)
 {
 	struct options with_address = *options;
 	struct http *http = NULL;
+	struct opening opening;
 	struct service service;
 	enum log_form form;
 	int code = options_log(options, &form), signal_fd;
@@ -54,7 +56,9 @@ int command_serve(const struct options *options)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	if (!with_address.value[OPT_HTTP])
 		with_address.value[OPT_HTTP] = DEFAULT_ADDRESS;
+	opening_begin_plain(&opening);
 	code = http_open(&http, &with_address, NULL);
+	opening_end(&opening);
 	if (code == EXIT_DONE) {
 		service_open(&service);
 		code = serve(http, signal_fd, &service);

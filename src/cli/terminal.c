@@ -29,27 +29,36 @@ static bool write_all(const char *text, size_t size)
 	return true;
 }
 
-void terminal_enter(struct terminal *terminal)
+void terminal_take_keys(struct terminal *terminal)
 {
 	struct termios raw;
 
-	if (terminal->is_entered || tcgetattr(STDIN_FILENO, &terminal->before) != 0)
+	if (terminal->has_keys || tcgetattr(STDIN_FILENO, &terminal->before) != 0)
 		return;
 	raw = terminal->before;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VMIN] = 0;
 	raw.c_cc[VTIME] = 0;
-	terminal->is_entered = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+	terminal->has_keys = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+}
+
+void terminal_enter(struct terminal *terminal)
+{
+	terminal_take_keys(terminal);
+	if (terminal->is_entered || !terminal->has_keys)
+		return;
+	terminal->is_entered = true;
 	(void)write_all(enter, sizeof enter - 1); /* terminal_draw() says if it is gone */
 }
 
 void terminal_leave(struct terminal *terminal)
 {
-	if (!terminal->is_entered)
-		return;
+	if (terminal->is_entered)
+		(void)write_all(leave, sizeof leave - 1); /* nothing can be done about it */
 	terminal->is_entered = false;
-	(void)write_all(leave, sizeof leave - 1); /* nothing can be done about it */
-	(void)tcsetattr(STDIN_FILENO, TCSANOW, &terminal->before);
+	if (terminal->has_keys)
+		(void)tcsetattr(STDIN_FILENO, TCSANOW, &terminal->before);
+	terminal->has_keys = false;
 }
 
 void terminal_size(size_t *ret_rows, size_t *ret_columns)

@@ -7,6 +7,7 @@
 #include <termios.h>
 
 struct terminal {
+	bool has_keys;
 	bool is_entered;
 	struct termios before;
 };
@@ -16,8 +17,9 @@ enum key { KEY_NONE, KEY_QUIT, KEY_SORT, KEY_UP, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE
 /* terminal_is_there: stdin and stdout are a terminal. */
 bool terminal_is_there(void);
 
-/* terminal_enter takes the screen, and keys one by one; terminal_leave gives back what was before.
- * Both may be called twice. */
+/* terminal_take_keys takes keys one by one. terminal_enter also takes the screen. terminal_leave
+ * gives back what was before. All may be called twice. */
+void terminal_take_keys(struct terminal *);
 void terminal_enter(struct terminal *);
 void terminal_leave(struct terminal *);
 

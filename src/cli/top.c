@@ -13,6 +13,7 @@
 
 #include "cli/errors.h"
 #include "cli/objects.h"
+#include "cli/opening.h"
 #include "cli/session.h"
 #include "cli/terminal.h"
 #include "cli/top_picture.h"
@@ -211,9 +212,11 @@ static int once(struct top *top)
 
 /* ---- The command --------------------------------------------------------------------------- */
 
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH};
+enum { ENDINGS = 4 }; /* the first ones end it */
+
 static int open_signals(void)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH};
 	sigset_t set;
 
 	if (sigemptyset(&set) != 0)
@@ -250,17 +253,48 @@ static void top_log(dw_log_level level, const char *line, void *user)
 		session_log_line(level, line, NULL);
 }
 
-static int show(struct top *top, const struct options *options, int signal_fd)
+static int show(struct top *top, int signal_fd)
 {
 	int code;
 
-	if (options->value[OPT_ONCE] || !terminal_is_there())
+	if (!top->terminal.has_keys)
 		return once(top);
 	terminal_enter(&top->terminal);
 	top->draws = true;
 	code = live(top, signal_fd);
 	top->draws = false;
 	terminal_leave(&top->terminal);
+	return code;
+}
+
+static void end_opening(int signal, void *user)
+{
+	struct top *top = user;
+
+	terminal_leave(&top->terminal);
+	_exit(signal == 0 ? EXIT_DONE : 128 + signal);
+}
+
+static int open_store(struct top *top, const struct options *options)
+{
+	struct opening opening = {.end = end_opening, .user = top};
+	int code;
+
+	if (!options->value[OPT_ONCE] && terminal_is_there())
+		terminal_take_keys(&top->terminal);
+	if (top->terminal.has_keys)
+		opening.name = top->view.name;
+	opening_begin(&opening, signals, ENDINGS);
+	code = session_look(options,
+			    (dw_options){.role = DW_CLIENT,
+					 .on_event = top_event,
+					 .on_event_user = top,
+					 .on_log = top_log,
+					 .on_log_user = top},
+			    &top->d);
+	opening_end(&opening);
+	if (code != EXIT_DONE)
+		terminal_leave(&top->terminal);
 	return code;
 }
 
@@ -280,15 +314,9 @@ int command_top(const struct options *options)
 	signal_fd = open_signals();
 	if (signal_fd < 0)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
-	code = session_look(options,
-			    (dw_options){.role = DW_CLIENT,
-					 .on_event = top_event,
-					 .on_event_user = &top,
-					 .on_log = top_log,
-					 .on_log_user = &top},
-			    &top.d);
+	code = open_store(&top, options);
 	if (code == EXIT_DONE)
-		code = session_close(top.d, show(&top, options, signal_fd));
+		code = session_close(top.d, show(&top, signal_fd));
 	json_decref(top.view.store);
 	json_decref(top.view.topics);
 	(void)close(signal_fd); /* no writes can be lost */

@@ -109,7 +109,8 @@ test_top_keeps_to_the_rows_while_the_store_is_away() {
 		start
 		await has_topics 30
 		on_terminal "${rows}x80" 'await=timers ' "run=kill -9 $redis_pid" \
-			'await=the store is in trouble' 'await=timers ' send=q end=0 -- durawheel top
+			'await=the store is in trouble' 'await=timers ' send=q end=0 \
+			-- durawheel top
 		kill_owner
 		redis_kill
 		[ "$(last_rows)" = "$rows" ] || fail "$(last_rows) rows of $rows"
@@ -138,6 +139,53 @@ test_top_shows_hostile_names() {
 	grep -qE $' +1 +0 +0 .* 宽宽宽' screen
 	grep -qF '<b>' screen
 	stop_owner
+}
+
+# silent_redis: this test's store is a server that takes connections and does not answer.
+silent_redis() {
+	# shellcheck source=tests/support/redis_server.sh
+	. "$here/../support/redis_server.sh"
+	redis_start "$PWD"
+	export DURAWHEEL_STORE=unix://$PWD/socket
+	kill -STOP "$redis_pid"
+}
+
+# opens PID: it reads its signals, and no longer dies by them.
+opens() {
+	grep -q '^SigBlk:.*[4567cdef]...$' "/proc/$1/status"
+}
+
+test_top_waits_for_a_store_and_can_be_ended() {
+	local name
+	silent_redis
+	on_terminal 'await=durawheel: durawheel: waiting for the store to answer; q quits' \
+		send=xq end=0 -- durawheel top
+	for name in INT TERM HUP QUIT; do
+		on_terminal 'await=waiting for' signal=$name end=$((128 + $(kill -l $name))) \
+			-- durawheel top
+	done
+	durawheel top --once >out 2>err &
+	owner=$!
+	await opens "$owner"
+	kill -TERM "$owner"
+	ended 143
+}
+
+# ends_while_opening COMMAND...: with 0, before the store is given up.
+ends_while_opening() {
+	"$@" >out 2>log &
+	owner=$!
+	await opens "$owner"
+	kill -TERM "$owner"
+	ended 0
+	grep -q 'stopped before the store answered' log
+}
+
+test_run_and_serve_can_be_ended_while_they_open() {
+	silent_redis
+	ends_while_opening durawheel run
+	ends_while_opening durawheel run --exec true
+	ends_while_opening durawheel serve --http "unix:$PWD/web"
 }
 
 test_top_options_are_checked() {
