@@ -109,6 +109,7 @@ int sqlite_end_forget(struct sqlite_session *session)
 		if (code == SQLITE_OK && number != 0)
 			code = drop(session, number);
 	}
+	session->ends_left = code == SQLITE_OK && number != 0;
 	return survive(session, code);
 }
 

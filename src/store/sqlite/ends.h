@@ -20,7 +20,8 @@ int sqlite_end_note(struct sqlite_session *, const dw_op *, const struct sqlite_
 /* sqlite_end_add stores the end, if one is kept, and drops some old ones. */
 int sqlite_end_add(struct sqlite_session *, const char *id, struct sqlite_end *);
 
-/* sqlite_end_forget drops some ends that have expired or are too many. */
+/* sqlite_end_forget drops some ends that have expired or are too many, and notes if more are
+ * left. */
 int sqlite_end_forget(struct sqlite_session *);
 
 /* sqlite_end_exists: *ret_exists: an end of the id is remembered. */

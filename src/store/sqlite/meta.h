@@ -30,11 +30,12 @@ struct sqlite_session {
 	struct sqlite_meta meta; /* the row meta, as the current transaction sees it */
 	/* Some topics are paused and take no puts; below 0: not known in this transaction. */
 	int closed;
-	int keeping;  /* the same: some topics keep the ends of their timers */
-	bool changed; /* the current transaction has changed something */
-	bool full;    /* the disk is full: no puts */
-	bool mended;  /* the file was repaired, and no answer has said so yet */
-	int code;     /* SQLite's code of the last failure */
+	int keeping;    /* the same: some topics keep the ends of their timers */
+	bool changed;   /* the current transaction has changed something */
+	bool full;      /* the disk is full: no puts */
+	bool ends_left; /* more ends have expired, or are too many, than one operation drops */
+	bool mended;    /* the file was repaired, and no answer has said so yet */
+	int code;       /* SQLite's code of the last failure */
 };
 
 static inline enum sqlite_kind sqlite_kind_of(const struct sqlite_session *session)

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "port/op.h"
+#include "store/sqlite/ends.h"
 #include "store/sqlite/fate.h"
 #include "store/sqlite/index.h"
 
@@ -36,7 +37,7 @@ static bool writes(const struct sqlite_batch *batch, struct part part)
 	for (size_t i = 0; i < part.count; i++)
 		if (sqlite_ops_writes(batch->ops[part.first + i]))
 			return true;
-	return false;
+	return batch->forgets;
 }
 
 static bool has_put(const struct sqlite_batch *batch, struct part part)
@@ -276,6 +277,8 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 	code = begin(batch, part, &before);
 	for (size_t i = part.first; i < part.first + part.count && code == SQLITE_OK; i++)
 		code = sqlite_ops_apply(session, batch->ops[i]);
+	if (code == SQLITE_OK && batch->forgets)
+		code = sqlite_end_forget(session);
 	if (code == SQLITE_OK && session->changed)
 		code = sqlite_meta_write(session);
 	if (code != SQLITE_OK)
@@ -465,4 +468,14 @@ void sqlite_batch_run(struct sqlite_batch *batch)
 		return;
 	run_all(batch);
 	tell_mended(batch);
+}
+
+void sqlite_batch_forget(struct sqlite_batch *batch)
+{
+	struct part none = {.first = 0, .count = 0};
+
+	batch->session.ends_left = false;
+	batch->forgets = true;
+	(void)transact(batch, none);
+	batch->forgets = false;
 }

@@ -25,6 +25,7 @@ struct sqlite_batch {
 	bool gone;  /* the file is not at its path, or this process may not use it */
 	char fate[SQLITE_FATE_SIZE]; /* what was logged of that last */
 	bool foreign;                /* another process has written since this was cleared */
+	bool forgets;                /* the transaction drops old ends */
 	uint64_t seen;               /* the last meta.batch that this session knows */
 };
 
@@ -34,6 +35,10 @@ void sqlite_batch_add(struct sqlite_batch *, dw_op *);
 /* sqlite_batch_run does all operations and sets the status of each. They stay in ops until the
  * caller empties it. */
 void sqlite_batch_run(struct sqlite_batch *);
+
+/* sqlite_batch_forget drops some old ends in a transaction of its own. If it fails, the next REPORT
+ * drops them. */
+void sqlite_batch_forget(struct sqlite_batch *);
 
 /* sqlite_batch_find_file: true if the file is at its path, even if it was gone meanwhile. Each
  * batch asks this before it begins, and before it confirms what it wrote. */

@@ -15,7 +15,8 @@ enum {
 	BATCH_BYTES_MAX = 4 * 1024 * 1024,
 };
 
-#define TICK_ALONE DW_MILLISECONDS(600) /* between two looks for changes without a pipe */
+#define TICK_ALONE DW_MILLISECONDS(600)  /* between two looks for changes without a pipe */
+#define FORGET_EVERY DW_MILLISECONDS(10) /* so that other processes get the write lock, too */
 #define CLOSE_PATIENCE DW_SECONDS(1)
 
 /* monotonic reads CLOCK_MONOTONIC, because a condition variable can wait by this clock. */
@@ -29,21 +30,37 @@ static dw_usec monotonic(void)
 
 /* ---- Work to do ---- */
 
+/* must_forget: the owner's thread drops the old ends that one operation has left. A timer that ends
+ * on a full disk needs all the space. */
+static bool must_forget(const struct sqlite_store *sqlite)
+{
+	const struct sqlite_session *session = &sqlite->batch.session;
+
+	return session->ends_left && session->env->role == DW_OWNER && !session->full;
+}
+
+/* forget_at: when it drops some more. */
+static dw_usec forget_at(const struct sqlite_store *sqlite)
+{
+	return must_forget(sqlite) ? usec_add(sqlite->forgot, FORGET_EVERY) : DW_NEVER;
+}
+
 /* wait_for_work returns when there is something to do; it has the mutex then. An idle store without
  * a parked INBOX sleeps until it is woken. */
 static void wait_for_work(struct sqlite_store *sqlite)
 {
 	while (!sqlite->queue.first && !sqlite->stopping && !sqlite->parked_is_new) {
 		bool waits = sqlite->parked != NULL;
-		dw_usec next = waits ? usec_add(sqlite->looked, sqlite->tick) : DW_NEVER;
-		dw_usec left = usec_sub(next, monotonic());
+		dw_usec look_at = waits ? usec_add(sqlite->looked, sqlite->tick) : DW_NEVER;
+		dw_usec next = usec_min(look_at, forget_at(sqlite));
+		dw_usec left = next == DW_NEVER ? DW_NEVER : usec_sub(next, monotonic());
 		bool woken;
 
 		if (left <= 0)
 			return;
 		sqlite->asleep = true;
 		pthread_mutex_unlock(&sqlite->mutex);
-		woken = sqlite_wake_wait(&sqlite->wake, waits, waits ? left : DW_NEVER);
+		woken = sqlite_wake_wait(&sqlite->wake, waits, left);
 		pthread_mutex_lock(&sqlite->mutex);
 		sqlite->asleep = false;
 		sqlite->parked_is_new = sqlite->parked_is_new || (woken && sqlite->parked);
@@ -238,6 +255,21 @@ static void run_batch(struct sqlite_store *sqlite)
 
 /* ---- The thread ---- */
 
+/* forget drops old ends, 64 in a short transaction, while no operation waits. */
+static void forget(struct sqlite_store *sqlite)
+{
+	bool idle;
+
+	if (forget_at(sqlite) > monotonic())
+		return;
+	pthread_mutex_lock(&sqlite->mutex);
+	idle = !sqlite->queue.first && !sqlite->stopping;
+	pthread_mutex_unlock(&sqlite->mutex);
+	if (idle)
+		sqlite_batch_forget(&sqlite->batch);
+	sqlite->forgot = monotonic();
+}
+
 /* turn does one round of work. False: the store is stopping. */
 static bool turn(struct sqlite_store *sqlite)
 {
@@ -257,6 +289,7 @@ static bool turn(struct sqlite_store *sqlite)
 	sqlite->batch.wrote = false;
 	deliver(sqlite);
 	look_into_inbox(sqlite);
+	forget(sqlite);
 	sqlite_checkpoint_tend(&sqlite->checkpoint, &sqlite->batch.session);
 	return true;
 }

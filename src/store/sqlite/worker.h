@@ -41,6 +41,7 @@ struct sqlite_store {
 	struct sqlite_wake wake;
 	_Atomic dw_usec tick; /* how often to look for changes if no client writes to the pipe */
 	dw_usec looked;       /* when it last looked for changes; CLOCK_MONOTONIC */
+	dw_usec forgot;       /* when it last dropped old ends while it was idle; the same clock */
 	int64_t data_version;
 	bool gone_told; /* the file was gone when the last INBOX was answered */
 };

@@ -1,6 +1,7 @@
 /* A store that has too many ends: those that expire first go, a few at a time. */
 #include "support/cmocka.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "support/sqlite_fixture.h"
 #include "timer/record.h"
 
-enum { SOME = 100 };
+enum { SOME = 100, MANY = 300, PATIENCE_MS = 60000 };
 
 static const char *id_of(int number)
 {
@@ -95,11 +96,31 @@ static void sqlite_drops_those_that_expire_first(void **state)
 		assert_int_equal(status_of(f, i), i < SOME - 64 ? DW_OK : DW_ENOENT);
 }
 
+/* An idle owner does not wait for the next reports. */
+static void sqlite_drops_the_rest_while_it_is_idle(void **state)
+{
+	struct fixture *f = *state;
+	struct alloc alloc = alloc_default();
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	for (int i = 0; i < MANY; i++)
+		end_one(f, i);
+	fixture_raw(f, "UPDATE meta SET ended = 1000200");
+	assert_int_equal(
+	    ask_status(&f->owner, op_new(&alloc, DW_OP_REPORT, NULL, "{}", strlen("{}"))), DW_OK);
+	for (int i = 0; i < PATIENCE_MS && status_of(f, MANY - 200) == DW_OK; i++)
+		(void)poll(NULL, 0, 1);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(status_of(f, i), i < MANY - 200 ? DW_OK : DW_ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(memory_drops_those_that_expire_first),
 	    cmocka_unit_test_setup_teardown(sqlite_drops_those_that_expire_first, fixture_set_up,
+					    fixture_tear_down),
+	    cmocka_unit_test_setup_teardown(sqlite_drops_the_rest_while_it_is_idle, fixture_set_up,
 					    fixture_tear_down),
 	};
 
