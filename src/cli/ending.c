@@ -22,8 +22,22 @@ static void append(struct ending *ending, const char *format, ...)
 	va_end(arguments);
 }
 
-/* write_words: a timer that was never claimed has attempt 0, and one that never started has no
- * lateness. */
+/* never_started: it was never claimed, or its first claim found it too late. */
+static bool never_started(const dw_ended *ended)
+{
+	return ended->attempt == 0 ||
+	       (ended->end == DW_END_DEAD && ended->reason == DW_REASON_LATE &&
+		ended->attempt == 1 && ended->started == 0);
+}
+
+/* may_have_started: a cancel does not know what became of the claims before it. A retry says that a
+ * handler did start. */
+static bool may_have_started(const dw_ended *ended)
+{
+	return ended->end == DW_END_CANCELLED && ended->retries == 0 && ended->started == 0;
+}
+
+/* write_words: a timer that never started has no lateness. */
 static void write_words(struct ending *ending, const dw_ended *ended)
 {
 	char time[DW_TIME_SIZE], span[TEXT_SPAN_SIZE];
@@ -33,10 +47,11 @@ static void write_words(struct ending *ending, const dw_ended *ended)
 	append(ending, "%s %s", end_name(ended->end), time);
 	if (ended->end == DW_END_DEAD)
 		append(ending, ", %s", dw_reason_name(ended->reason));
-	if (ended->attempt == 0)
+	if (never_started(ended))
 		append(ending, ", never started");
 	else
-		append(ending, ", attempt %" PRIu32, ended->attempt);
+		append(ending, ", attempt %" PRIu32 "%s", ended->attempt,
+		       may_have_started(ended) ? " may have started" : "");
 	if (ended->started > 0) {
 		text_span(ended->started > due ? ended->started - due : 0, 1, span);
 		append(ending, ", %s late", span);

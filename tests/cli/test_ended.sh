@@ -86,6 +86,19 @@ is_once() {
 	expect 0 durawheel add --topic u --id other --in 1h --once
 }
 
+# A claim that found the timer too late has started nothing; a cancel does not know that.
+test_ended_of_a_late_timer_never_started() {
+	expect 0 durawheel topic set t --keep 7d
+	expect 0 durawheel add --topic t --id late --at 2020-01-01T00:00:00Z --late-after 1s
+	expect 0 durawheel run --until-idle
+	expect 3 durawheel show late
+	grep -qx "dead $time, LATE, never started, by .* pid [0-9]*" out
+	expect 0 durawheel dead requeue late --in 1h
+	expect 0 durawheel cancel late
+	expect 3 durawheel show late
+	grep -qx "cancelled $time, attempt 1 may have started, by .* pid [0-9]*" out
+}
+
 test_ended_is_told_of_each_kind() {
 	is_told
 }
