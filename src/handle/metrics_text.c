@@ -302,6 +302,16 @@ static void name_topics(struct named *named, const struct metrics *metrics, cons
 	named->has_rest = named->has_rest || counts[TOPIC_STARTED] > 0;
 }
 
+/* has_span: without a start, or an end, 0 would mean that all of them took no time. A queue has
+ * starts, and no handlers. */
+static bool has_span(const dw_topic_info *topic, const struct topic_figure *figure)
+{
+	if (!topic->timed || topic->started == 0)
+		return false;
+	return figure->offset < IN_TOPIC(took_p50_us) ||
+	       (!topic->settings.queue && topic->started > topic->running);
+}
+
 static bool is_of(const dw_topic_info *topic, const struct topic_figure *figure)
 {
 	if (figure->offset == IN_TOPIC(oldest_message) || figure->unit == PLAIN)
@@ -309,7 +319,7 @@ static bool is_of(const dw_topic_info *topic, const struct topic_figure *figure)
 		       topic->waiting + topic->taken + topic->later + topic->dropped +
 			       topic->expired >
 			   0;
-	return figure->unit == TIME || topic->timed;
+	return figure->unit == TIME || has_span(topic, figure);
 }
 
 static void put_topic(struct metrics_lines *out, const struct topic_figure *figure,

@@ -34,6 +34,7 @@ def series(place):
     server = Server(place, "--http", "127.0.0.1:0", "--topic", "t", "--exec", "true",
                     command="run")
     wanted = ["durawheel_queue_messages{", "durawheel_topic_lateness_seconds{",
+              "durawheel_topic_handler_seconds{",
               "durawheel_oldest_due_timestamp_seconds{"]
 
     def look():

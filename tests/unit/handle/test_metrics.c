@@ -203,6 +203,28 @@ static void late_timers_are_in_their_bucket(void **state)
 	end(&program);
 }
 
+/* A topic that has started nothing is not one that is instant. */
+static void topic_without_starts_has_no_times(void **state)
+{
+	struct program program;
+
+	(void)state;
+	begin(&program);
+	put(&program, "mail", 1, DW_MINUTES(1));
+	pass(&program, DW_SECONDS(20));
+	show(&program);
+	assert_true(number("durawheel_timers{topic=\"mail\",state=\"pending\"}") == 1);
+	assert_true(number("durawheel_topic_lateness_seconds{topic=\"mail\",quantile=\"1\"}") ==
+		    -1);
+	assert_true(number("durawheel_topic_handler_seconds{topic=\"mail\",quantile=\"1\"}") == -1);
+	program.verdict = DW_HOLD;
+	pass(&program, DW_MINUTES(1));
+	show(&program);
+	assert_true(number("durawheel_topic_lateness_seconds{topic=\"mail\",quantile=\"1\"}") >= 0);
+	assert_true(number("durawheel_topic_handler_seconds{topic=\"mail\",quantile=\"1\"}") == -1);
+	end(&program);
+}
+
 static void queue_has_its_messages(void **state)
 {
 	dw_topic_settings settings = {.size = sizeof settings, .queue = 1, .max = 3};
@@ -335,6 +357,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(counts_are_what_happened),
 	    cmocka_unit_test(late_timers_are_in_their_bucket),
+	    cmocka_unit_test(topic_without_starts_has_no_times),
 	    cmocka_unit_test(queue_has_its_messages),
 	    cmocka_unit_test(many_topics_become_one),
 	    cmocka_unit_test(hostile_topics_are_escaped),
