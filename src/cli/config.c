@@ -323,13 +323,12 @@ static bool has_topic(const struct draft *draft, const char *name)
 static enum section begin_topic(struct draft *draft, const char *name)
 {
 	size_t line = draft->section_line;
-	char printable[DW_TOPIC_MAX * TEXT_STEP_SIZE + 1];
 
 	name += strspn(name, " \t");
 	if (!*name || strlen(name) > DW_TOPIC_MAX)
 		FAULT(draft, line, "[topic %.80s]: write a name of 1 to %d bytes, or *", name,
 		      DW_TOPIC_MAX);
-	else if (text_escape(name, strlen(name), printable, sizeof printable) != strlen(name))
+	else if (!text_is_clean(name, strlen(name)))
 		FAULT(draft, line, "[topic %s]: write UTF-8 without control characters", name);
 	else if (has_topic(draft, name))
 		FAULT(draft, line, "[topic %s] is given twice: write it once", name);

@@ -1,7 +1,6 @@
 #include "cli/text.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -25,13 +24,36 @@ static size_t character_size(const unsigned char *text, size_t size)
 	return length;
 }
 
+/* turns_text: is this valid character a control of Unicode for the direction of text? It can make a
+ * terminal show an id in another order than it has. These are U+061C, U+200E, U+200F, U+202A to
+ * U+202E and U+2066 to U+2069. */
+static bool turns_text(const unsigned char *text, size_t length)
+{
+	if (length == 2)
+		return text[0] == 0xd8 && text[1] == 0x9c;
+	if (length != 3 || text[0] != 0xe2)
+		return false;
+	return (text[1] == 0x80 &&
+		(text[2] == 0x8e || text[2] == 0x8f || (text[2] >= 0xaa && text[2] <= 0xae))) ||
+	       (text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
+}
+
+bool text_is_clean(const char *text, size_t size)
+{
+	size_t length = 1;
+
+	for (size_t at = 0; at < size && length > 0; at += length)
+		length = character_size((const unsigned char *)text + at, size - at);
+	return length > 0;
+}
+
 size_t text_step(const char *text, size_t size, char ret_form[TEXT_STEP_SIZE])
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char first = (unsigned char)*text;
 	size_t length = character_size((const unsigned char *)text, size);
 
-	if (length == 0) {
+	if (length == 0 || turns_text((const unsigned char *)text, length)) {
 		memcpy(ret_form, "\\x", 2);
 		ret_form[2] = digits[first >> 4];
 		ret_form[3] = digits[first & 15u];

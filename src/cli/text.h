@@ -1,8 +1,10 @@
 /* Printable forms of bytes. Bytes that are not printable UTF-8 are shown as \xHH, so that no id or
- * data can send commands to a terminal. */
+ * data can send commands to a terminal. So are controls of the direction of text, because the text
+ * behind them would be shown backwards. */
 #ifndef DW_CLI_TEXT_H
 #define DW_CLI_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -14,6 +16,9 @@
 /* text_step writes the printable form of the first character of text to ret_form; size is at least
  * 1. Returns the number of bytes of text that it used. */
 size_t text_step(const char *text, size_t size, char ret_form[TEXT_STEP_SIZE]);
+
+/* text_is_clean: true if text is UTF-8 without control characters. */
+bool text_is_clean(const char *text, size_t size);
 
 /* text_escape writes the printable form of text and a NUL, cut to ret_size bytes. Returns its
  * length. */

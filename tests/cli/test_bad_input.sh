@@ -214,3 +214,25 @@ test_import_interrupted_keeps_what_it_has_stored() {
 has_some_pending() {
 	! has_count pending 0
 }
+
+# A control of the direction of text shows what follows backwards: U+061C, U+200E, U+202E, U+2069.
+test_names_do_not_turn_the_text() {
+	local name id
+	name=$(printf 'a\xd8\x9cb\xe2\x80\x8ec\xe2\x80\xaed\xe2\x81\xa9e')
+	id=$(printf 'i\xe2\x80\x8fj\xe2\x80\xaak\xe2\x81\xa6\xe2\x80\x90l') # the last one is a hyphen
+	expect 0 durawheel topic set "$name" --retries 3
+	expect 0 durawheel add --topic "$name" --id "$id" --in 1h
+	expect 0 durawheel topic list
+	grep -qF 'a\xd8\x9cb\xe2\x80\x8ec\xe2\x80\xaed\xe2\x81\xa9e' out
+	for command in list 'topic list' top "show $id"; do
+		# shellcheck disable=SC2086
+		expect 0 durawheel $command
+		! grep -qE $'\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]' out ||
+			fail "$command turns the text"
+	done
+	grep -qF 'i\xe2\x80\x8fj\xe2\x80\xaak\xe2\x81\xa6'$'\xe2\x80\x90l' out
+	expect 3 durawheel cancel "$id"x
+	says 'i\\xe2\\x80\\x8fj'
+	expect 0 durawheel list --json
+	[ "$(ids_of out)" = "$id" ]
+}

@@ -136,6 +136,7 @@ test_top_shows_hostile_names() {
 	start
 	await has_topics 4
 	on_terminal 'await=q quits' send=q end=0 -- durawheel top
+	grep -qF '\xe2\x80\xaegnp' screen
 	grep -qE $' +1 +0 +0 .* 宽宽宽' screen
 	grep -qF '<b>' screen
 	stop_owner
