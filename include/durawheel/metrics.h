@@ -27,6 +27,11 @@ extern "C" {
  * only while there is one. Queues, and what is stored, are asked of the store, at most once a
  * second; the answers are in the text of a later call.
  *
+ * durawheel_owner is 1 while the namespace has an owner. Of an owner that is cut off from Redis it
+ * is 1 until its lease has run out, with a journal or without: until then no other process can have
+ * the store, and with DW_OUTAGE_FIRE the owner fires. A client or standby shows 0 for an owner of
+ * which it has heard nothing for 30 s.
+ *
  * DW_EBUSY: a client has not heard anything yet; call it again after some turns, or dw_sync().
  * DW_ESTORE and other failures of the store: it has heard nothing, because of that. DW_EINVAL: text
  * is NULL, and size is not 0. DW_ENOMEM. The handle's thread; also inside a callback. */
@@ -44,11 +49,22 @@ DW_API int dw_started(dw *, const dw_token *token);
 /* dw_health says whether the handle does its work. ret_message (DW_MESSAGE_SIZE bytes, or NULL)
  * says why it does not, or "ok".
  *
- * DW_OK: it fires, or it is a client. DW_EOWNED: it is a standby, and another process has the
- * store. DW_EBUSY: it is an owner that still loads its timers. DW_ESTORE: the store is away, or
- * refuses. DW_ETIMEOUT: a turn is overdue by 5 s: the program's loop does not turn, or a handler
- * takes that long. An idle handle needs no turn, so none is overdue. DW_ECLOSED, DW_EFORK,
- * DW_EINVAL.
+ *	DW_OK        it fires, or it is a client
+ *	DW_EOWNED    it is a standby, and another process has the store
+ *	DW_EBUSY     it is an owner that still loads its timers; or a standby, and the store has not
+ *	             said yet whether another process has it
+ *	DW_ENEWER    it is a standby, and the store has timers of a newer durawheel
+ *	DW_ESTORE    the store is away, or refuses. With options.journal it stays so from
+ *	             DW_EVENT_OUTAGE until Redis is back, and the words say what still works: the
+ *	             journal takes what is asked; and of an owner, whether due timers wait, or fire
+ *	             until its lease ends (DW_OUTAGE_FIRE).
+ *	DW_ETIMEOUT  a turn is overdue by 5 s: the program's loop does not turn, or a handler takes
+ *	             that long. An idle handle needs no turn, so none is overdue.
+ *	DW_ECLOSED, DW_EFORK, DW_EINVAL
+ *
+ * `durawheel run --http` answers /readyz with 503 and these words during an outage, also while an
+ * owner with DW_OUTAGE_FIRE fires: all that it shows by HTTP needs the store. /healthz stays 200,
+ * because a restart would not help.
  *
  * Any thread, until dw_close() begins. */
 DW_API int dw_health(const dw *, char *ret_message);

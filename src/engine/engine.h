@@ -47,6 +47,7 @@ struct engine_env {
 	dw_role role;               /* DW_OWNER or DW_CLIENT */
 	bool standby;               /* a client that asks for the ownership */
 	bool unseen;                /* nobody else sees the store: no reports for others */
+	bool fires_away;            /* options.outage is DW_OUTAGE_FIRE */
 	uint64_t seed;
 	size_t timers_max;
 	size_t data_max;

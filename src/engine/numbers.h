@@ -2,6 +2,8 @@
 #ifndef DW_ENGINE_NUMBERS_H
 #define DW_ENGINE_NUMBERS_H
 
+#include <stdbool.h>
+
 #include "durawheel/topic.h"
 
 struct engine;
@@ -14,7 +16,24 @@ void engine_report(const struct engine *, char ret_text[REPORT_SIZE]);
 /* engine_topic_numbers calls fn at once with the topics in memory, without their queues. */
 void engine_topic_numbers(struct engine *, dw_topic_fn, void *user);
 
-/* engine_health: DW_OK or the status of dw_health(), but for overdue turns. */
-int engine_health(const struct engine *);
+/* How a handle is: what dw_health() says, but for overdue turns. */
+enum health {
+	HEALTH_OK,
+	HEALTH_LOADS,   /* an owner that does not know all timers yet */
+	HEALTH_ASKS,    /* a standby that does not know whether another process has the store */
+	HEALTH_STANDBY, /* another process has it */
+	HEALTH_NEWER,   /* a standby, and only a newer durawheel may have it */
+	HEALTH_FAILS,   /* the store is away or refuses; no journal, or that fails, too */
+	/* The store is away, and a journal takes what is asked. */
+	HEALTH_JOURNALS, /* a client or a standby */
+	HEALTH_HOLDS,    /* an owner, and its due timers wait */
+	HEALTH_FIRES,    /* an owner with a lease and DW_OUTAGE_FIRE */
+	HEALTH_CLOSES
+};
+
+enum health engine_health(const struct engine *);
+
+/* engine_may_fire: it is the owner, and its lease has not run out. */
+bool engine_may_fire(const struct engine *);
 
 #endif

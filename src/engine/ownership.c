@@ -47,6 +47,7 @@ void ownership_lose(struct engine *engine, int status)
 	restore_stop(&engine->restore);
 	submit_refuse_owners(engine, engine->ownership.term - 1);
 	engine->ownership.lost_by = status;
+	engine->ownership.refused_by = status == DW_ENEWER ? DW_ENEWER : DW_EOWNED;
 	engine->ownership.dropped = 0;
 	walk_begin(engine, &dropper);
 }
@@ -111,6 +112,16 @@ dw_usec ownership_wake(const struct engine *engine)
 	return asks ? engine->ownership.at : DW_NEVER;
 }
 
+/* note_refusal: a store that is away refuses nothing. */
+static void note_refusal(struct engine *engine, int status)
+{
+	bool is_refused = status == DW_EOWNED || status == DW_ENEWER;
+
+	engine->ownership.refused_by = is_refused ? status : DW_OK;
+	if (status == DW_ENEWER)
+		tell_newer(engine, NULL);
+}
+
 /* ownership_answered: answers arrive in the order of submission, so every operation that was sent
  * as a client has been answered. Therefore the scan that begins here sees them all. */
 void ownership_answered(struct engine *engine, const dw_op *op)
@@ -119,8 +130,8 @@ void ownership_answered(struct engine *engine, const dw_op *op)
 
 	engine->ownership.asked = false;
 	engine->ownership.at = usec_add(engine_now(engine), STANDBY_EVERY);
-	if (op->kind == DW_OP_OWN && op->status == DW_ENEWER)
-		tell_newer(engine, NULL);
+	if (op->kind == DW_OP_OWN)
+		note_refusal(engine, op->status);
 	if (op->kind != DW_OP_OWN || op->status != DW_OK)
 		return;
 	engine->ownership.newer_notified = false;

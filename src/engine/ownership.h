@@ -23,6 +23,7 @@ struct ownership {
 	bool newer_notified; /* the program was told about timers of a newer durawheel */
 	uint64_t dropped;    /* timers that the last loss has dropped from memory */
 	int lost_by;         /* the status of the last loss */
+	int refused_by;      /* why a standby does not own: DW_EOWNED, DW_ENEWER; 0: not known */
 };
 
 /* ownership_lose begins a walk that drops the timers; status says why the ownership is lost. */

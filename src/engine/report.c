@@ -60,15 +60,45 @@ void report_held(struct engine *engine, const struct timer *timer)
 			    usec_max(usec_sub(engine_now(engine), timer->started), 0));
 }
 
-int engine_health(const struct engine *engine)
+bool engine_may_fire(const struct engine *engine)
 {
+	return engine->ownership.role == DW_OWNER && lease_holds(engine);
+}
+
+/* away_health: the journal takes what is asked. */
+static enum health away_health(const struct engine *engine)
+{
+	if (engine->ownership.role != DW_OWNER)
+		return HEALTH_JOURNALS;
+	return engine->env.fires_away && lease_holds(engine) ? HEALTH_FIRES : HEALTH_HOLDS;
+}
+
+static enum health standby_health(const struct engine *engine)
+{
+	switch (engine->ownership.refused_by) {
+	case DW_EOWNED:
+		return HEALTH_STANDBY;
+	case DW_ENEWER:
+		return HEALTH_NEWER;
+	default:
+		return HEALTH_ASKS;
+	}
+}
+
+enum health engine_health(const struct engine *engine)
+{
+	dw_journal_stats journal;
+
+	driven_journal(engine->store, &journal);
 	if (engine->trouble.failing)
-		return DW_ESTORE;
+		return HEALTH_FAILS;
+	if (journal.state == DW_JOURNAL_TAKES)
+		return away_health(engine);
 	if (engine->ownership.standby)
-		return DW_EOWNED;
+		return standby_health(engine);
 	if (engine->ownership.role == DW_OWNER && !recovery_is_over(&engine->recovery))
-		return DW_EBUSY;
-	return DW_OK;
+		return HEALTH_LOADS;
+	return HEALTH_OK;
 }
 
 /* ---- The report ---------------------------------------------------------------------------- */

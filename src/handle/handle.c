@@ -94,6 +94,7 @@ int handle_ask(dw *d, const struct request *request)
 int handle_turn(void *user)
 {
 	dw *d = user;
+	enum health health;
 	int status;
 
 	if (d->pid != getpid())
@@ -104,8 +105,8 @@ int handle_turn(void *user)
 		return DW_OK;
 	loop_drain(d->loop);
 	status = engine_turn(d->engine);
-	atomic_store_explicit(&d->health, d->closing ? (int)DW_ECLOSED : engine_health(d->engine),
-			      memory_order_relaxed);
+	health = d->closing ? HEALTH_CLOSES : engine_health(d->engine);
+	atomic_store_explicit(&d->health, (int)health, memory_order_relaxed);
 	return status;
 }
 

@@ -31,7 +31,7 @@ struct dw {
 	int closing;
 	int stopped; /* the store was stopped, with stop_status */
 	int stop_status;
-	atomic_int health;       /* for dw_health(), as after the last turn */
+	atomic_int health;       /* an enum health, as after the last turn */
 	struct metrics *metrics; /* NULL: nobody has asked */
 };
 

@@ -80,15 +80,14 @@ static void status_heard(dw *d, int status, const dw_store_status *store, void *
 	struct metrics *metrics = user;
 	bool fits = status == DW_OK && strlen(store->owner_report) < REPORT_SIZE;
 
+	(void)d;
 	metrics_answered(metrics, status);
 	if (status != DW_OK)
 		return;
 	metrics->is_heard = true;
 	metrics->store = *store;
-	metrics->has_owner =
-	    store->owner[0] != '\0' && usec_sub(dw_now(d), store->owner_seen) < OWNER_SILENT_AFTER;
-	(void)snprintf(metrics->report, REPORT_SIZE, "%s",
-		       fits && metrics->has_owner ? store->owner_report : "");
+	metrics->is_owned = store->owner[0] != '\0';
+	(void)snprintf(metrics->report, REPORT_SIZE, "%s", fits ? store->owner_report : "");
 }
 
 /* ask_store asks again if the last answers are old. What cannot be asked is asked the next time. */
@@ -138,13 +137,23 @@ static void own_topics(dw *d, int status, const dw_topic_info *topics, size_t co
 		take_queue(d->metrics, &next, &own->topics[i]);
 }
 
+/* write_heard: an owner of which nothing was heard for long is none, also if nobody answers. */
+static size_t write_heard(dw *d, char *text, size_t size)
+{
+	struct metrics *heard = d->metrics;
+
+	heard->has_owner =
+	    heard->is_owned && usec_sub(dw_now(d), heard->store.owner_seen) < OWNER_SILENT_AFTER;
+	return metrics_write(heard, heard->has_owner ? heard->report : "", text, size);
+}
+
 static size_t write_own(dw *d, char *text, size_t size)
 {
 	struct metrics own = *d->metrics;
 	size_t needed;
 
 	own.topics = NULL;
-	own.has_owner = true;
+	own.has_owner = engine_may_fire(d->engine);
 	engine_report(d->engine, own.report);
 	engine_topic_numbers(d->engine, own_topics, &own);
 	needed = metrics_write(&own, own.report, text, size);
@@ -168,7 +177,7 @@ int dw_metrics(dw *d, char *text, size_t size, size_t *ret_size)
 	if (engine_is_owner(d->engine))
 		needed = write_own(d, text, size);
 	else if (d->metrics->is_heard)
-		needed = metrics_write(d->metrics, d->metrics->report, text, size);
+		needed = write_heard(d, text, size);
 	else if (d->metrics->waiting > 0)
 		return handle_refuse(d, DW_EBUSY, "the store has not answered yet");
 	else
@@ -180,37 +189,50 @@ int dw_metrics(dw *d, char *text, size_t size, size_t *ret_size)
 
 /* ---- Health ---------------------------------------------------------------------------------- */
 
-static const char *words_of(int status)
+#define AWAY "the store is away; the journal takes what is asked"
+
+static const struct {
+	int status;
+	const char *words;
+} healths[] = {
+    [HEALTH_OK] = {DW_OK, "ok"},
+    [HEALTH_LOADS] = {DW_EBUSY, "loading: not every stored timer is in memory yet"},
+    [HEALTH_ASKS] = {DW_EBUSY, "standby: the store has not said yet who has it"},
+    [HEALTH_STANDBY] = {DW_EOWNED, "standby: another process has the store"},
+    [HEALTH_NEWER] = {DW_ENEWER, "standby: the store has timers of a newer durawheel"},
+    [HEALTH_FAILS] = {DW_ESTORE, "the store is away, or refuses"},
+    [HEALTH_JOURNALS] = {DW_ESTORE, AWAY},
+    [HEALTH_HOLDS] = {DW_ESTORE, AWAY ", and due timers wait"},
+    [HEALTH_FIRES] = {DW_ESTORE, AWAY ", and timers fire until the lease ends"},
+    [HEALTH_CLOSES] = {DW_ECLOSED, "the handle is being closed"},
+};
+
+/* health_of: the status, and its words, as after the last turn. */
+static int health_of(const dw *d, const char **ret_words)
 {
-	switch (status) {
-	case DW_OK:
-		return "ok";
-	case DW_EOWNED:
-		return "standby: another process has the store";
-	case DW_EBUSY:
-		return "loading: not every stored timer is in memory yet";
-	case DW_ESTORE:
-		return "the store is away, or refuses";
-	case DW_ECLOSED:
-		return "the handle is being closed";
-	default:
-		return dw_strerror(status);
+	int health;
+
+	if (!d || d->pid != getpid()) {
+		*ret_words = dw_strerror(d ? DW_EFORK : DW_EINVAL);
+		return d ? DW_EFORK : DW_EINVAL;
 	}
+	health = atomic_load(&d->health);
+	*ret_words = healths[health].words;
+	return healths[health].status;
 }
 
 int dw_health(const dw *d, char *ret_message)
 {
 	char unread[DW_MESSAGE_SIZE];
 	char *message = ret_message ? ret_message : unread;
+	const char *words;
 	dw_usec overdue = 0;
-	int status = DW_EINVAL;
+	int status = health_of(d, &words);
 
-	if (d)
-		status = d->pid == getpid() ? atomic_load(&d->health) : (int)DW_EFORK;
 	/* A clock that stands still needs no turns. */
 	if (d && status != DW_EFORK && status != DW_ECLOSED && !handle_has_test_clock(d))
 		overdue = loop_overdue(d->loop);
-	(void)snprintf(message, DW_MESSAGE_SIZE, "%s", words_of(status));
+	(void)snprintf(message, DW_MESSAGE_SIZE, "%s", words);
 	if (overdue < OVERDUE_AFTER)
 		return status;
 	(void)snprintf(

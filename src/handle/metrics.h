@@ -17,8 +17,9 @@ struct metrics {
 	bool is_heard;    /* there was an answer with DW_OK */
 	dw_topic_info *topics;
 	size_t count;
-	dw_store_status store; /* without its strings */
-	bool has_owner;
+	dw_store_status store;    /* without its strings */
+	bool is_owned;            /* the store has named an owner */
+	bool has_owner;           /* when the text is written */
 	char report[REPORT_SIZE]; /* "": none */
 };
 

@@ -372,7 +372,10 @@ size_t metrics_write(const struct metrics *metrics, const char *report, char *te
 
 	put_head(&out, "build_info", "gauge", "The version of the library that tells this.");
 	put_line(&out, "durawheel_build_info{version=\"" DW_VERSION "\"} 1\n");
-	put_head(&out, "owner", "gauge", "1: the namespace has an owner. 0: nothing fires.");
+	put_head(
+	    &out, "owner", "gauge",
+	    "1: the namespace has an owner. 0: nothing fires. Of an owner that is cut off from the "
+	    "store: 1 until its lease has run out.");
 	put_line(&out, "durawheel_owner %d\n", metrics->has_owner);
 	if (metrics->is_heard)
 		put_store(&out, &metrics->store);

@@ -55,6 +55,7 @@ static int open_engine(dw *d)
 				 .role = d->options.role == DW_OWNER ? DW_OWNER : DW_CLIENT,
 				 .standby = d->options.role == DW_STANDBY,
 				 .unseen = handle_has_test_clock(d),
+				 .fires_away = d->options.outage == DW_OUTAGE_FIRE,
 				 .seed = handle_has_test_clock(d) ? 1 : rng_seed(),
 				 .timers_max = d->options.timers_max,
 				 .data_max = d->options.data_max_bytes,
@@ -175,6 +176,7 @@ static int open_parts(dw *d, const char *url, char *message)
 	if (status != DW_OK)
 		return status;
 	engine_attach(d->engine, d->store);
+	d->health = (int)engine_health(d->engine);
 	if (d->host)
 		host_loop_enter(d->host, d->options.ev_loop, loop_fd(d->loop));
 	return DW_OK;
@@ -216,7 +218,6 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 	if (handle_has_test_clock(d))
 		d->clock = clock_standing(&d->test_now);
 	d->test_now = DW_TEST_START;
-	d->health = read.role == DW_STANDBY ? DW_EOWNED : read.role == DW_OWNER ? DW_EBUSY : DW_OK;
 	status = open_parts(d, read.store, message);
 	if (status != DW_OK) {
 		if (d->workers) {
