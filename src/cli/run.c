@@ -152,7 +152,6 @@ static void take_signals(struct runner *runner)
 static void watch(struct runner *runner)
 {
 	jobs_tick(&runner->jobs);
-	service_pass(&runner->service, runner->d);
 	run_stop_watch(runner);
 }
 
@@ -184,6 +183,7 @@ static void step(struct runner *runner)
 	run_loading_show(&runner->loading, runner->d);
 	if (fds[2].revents && !run_stop_is_over(runner))
 		(void)dw_turn(runner->d); /* dw_turn() fails only inside a callback */
+	service_pass(&runner->service, runner->d);
 	if (fds[3].revents)
 		http_turn(runner->http);
 }
@@ -302,8 +302,10 @@ static int open_http(struct runner *runner, const struct options *options)
 /* own opens the store and runs. */
 static int own(struct runner *runner, const struct options *options, dw_options base)
 {
-	int code = open_store(runner, options, base);
+	int code;
 
+	service_opening(&runner->service);
+	code = open_store(runner, options, base);
 	if (code != EXIT_DONE)
 		return code;
 	if (base.role == DW_STANDBY)

@@ -15,13 +15,24 @@
 #include "durawheel/metrics.h"
 
 #define TELL_EVERY DW_SECONDS(10)
-#define LOADING_PATIENCE DW_SECONDS(60) /* the manager waits for so long from each status on */
+#define TELL_STARTING_EVERY DW_SECONDS(1)
+#define STARTING_PATIENCE DW_SECONDS(60) /* the manager waits for so long from each status on */
 
 static void tell(const struct service *service, const char *words)
 {
 	/* A manager that reads slowly hears the next one. */
 	if (service->fd >= 0)
 		(void)send(service->fd, words, strlen(words), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* tell_starting: the program is not ready, and needs more time. */
+static void tell_starting(const struct service *service, const char *words)
+{
+	char message[DW_MESSAGE_SIZE + 64];
+
+	(void)snprintf(message, sizeof message, "STATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRId64, words,
+		       STARTING_PATIENCE); /* it fits */
+	tell(service, message);
 }
 
 /* join connects to the socket. An '@' stands for the NUL of an abstract name. */
@@ -115,51 +126,104 @@ void service_reloaded(struct service *service)
 		tell(service, "READY=1");
 }
 
+void service_opening(const struct service *service)
+{
+	tell_starting(service, "waiting for the store");
+}
+
 /* ---- While it runs ------------------------------------------------------------------------ */
 
-/* describe says in words what the program does. Returns its health. */
-static int describe(const dw *d, char *ret_words)
+static void total_told(dw *d, int status, const dw_store_status *store, void *user)
+{
+	struct service *service = user;
+
+	(void)d;
+	if (status == DW_OK)
+		service->total = store->pending + store->claimed;
+}
+
+/* loads: it is an owner that does not know all of its timers. */
+static bool loads(const dw *d, int health)
+{
+	uint64_t count;
+
+	return health == DW_EBUSY && dw_count(d, NULL, &count) == DW_OK;
+}
+
+/* describe_loading: the store is asked once how many timers it has. */
+static void describe_loading(struct service *service, dw *d, uint64_t timers, char *ret_words)
+{
+	if (!service->asked) {
+		service->total = 0;
+		service->asked = dw_get_status(d, total_told, service) == DW_OK;
+	}
+	if (service->total >= timers && service->total > 0)
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+			       "loading %" PRIu64 " of %" PRIu64 " timers", timers,
+			       service->total); /* it fits, as below */
+	else
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "loading timers: %" PRIu64 " so far",
+			       timers);
+}
+
+/* describe says in words what the program does. `state` is what dw_health() says. */
+static void describe(struct service *service, dw *d, int health, char *ret_words)
 {
 	dw_stats stats = {.size = sizeof stats};
-	int health;
 
-	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "serving");
-	if (!d)
-		return DW_OK;
-	health = dw_health(d, ret_words);
-	if (health != DW_OK || dw_get_stats(d, &stats) != DW_OK)
-		return health;
-	(void)snprintf(ret_words, DW_MESSAGE_SIZE,
-		       "%" PRIu64 " timers; %" PRIu64 " fired, %" PRIu64 " dead", stats.timers,
-		       stats.fired, stats.dead); /* it fits */
-	return DW_OK;
+	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "%s", d ? service->state : "serving");
+	if (!d || dw_get_stats(d, &stats) != DW_OK)
+		return;
+	if (loads(d, health)) {
+		describe_loading(service, d, stats.timers, ret_words);
+		return;
+	}
+	service->asked = false;
+	if (health == DW_OK)
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+			       "%" PRIu64 " timers; %" PRIu64 " fired, %" PRIu64 " dead",
+			       stats.timers, stats.fired, stats.dead); /* it fits */
 }
 
-/* tell_status also says once that the program is ready: its timers are loaded, or it stands by.
- * Until then it asks for more time. */
-static void tell_status(struct service *service, const dw *d)
+/* has_started: its timers are loaded, or another process has the store. A store that is away holds
+ * up nobody who waits for the start: only a program with a journal is opened without it, and it
+ * goes on by itself when the store is back. */
+static bool has_started(int health)
+{
+	return health != DW_EBUSY && health != DW_ETIMEOUT;
+}
+
+/* tell_status also says once that the program is ready. Until then it asks for more time. */
+static void tell_status(struct service *service, dw *d, int health)
 {
 	char words[DW_MESSAGE_SIZE], message[DW_MESSAGE_SIZE + 64];
-	bool loads = describe(d, words) == DW_EBUSY && !service->ready;
 
-	if (loads)
-		(void)snprintf(message, sizeof message, "STATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRId64,
-			       words, LOADING_PATIENCE); /* it fits, here and below */
-	else
-		(void)snprintf(message, sizeof message, "%sSTATUS=%s",
-			       service->ready ? "" : "READY=1\n", words);
+	describe(service, d, health, words);
+	if (!service->ready && !has_started(health)) {
+		tell_starting(service, words);
+		return;
+	}
+	(void)snprintf(message, sizeof message, "%sSTATUS=%s", service->ready ? "" : "READY=1\n",
+		       words); /* it fits */
 	tell(service, message);
-	service->ready = !loads;
+	service->ready = true;
 }
 
-/* is_due: the status is told every 10 s, and at once when the timers are loaded. */
-static bool is_due(const struct service *service, const dw *d, dw_usec now)
+/* has_changed notes what dw_health() says. */
+static bool has_changed(struct service *service, const dw *d, int *ret_health)
 {
-	return now >= service->tell_at || (!service->ready && dw_health(d, NULL) != DW_EBUSY);
+	char state[DW_MESSAGE_SIZE] = "serving";
+
+	*ret_health = d ? dw_health(d, state) : DW_OK;
+	if (strcmp(service->state, state) == 0)
+		return false;
+	memcpy(service->state, state, sizeof state);
+	return true;
 }
 
-void service_pass(struct service *service, const dw *d)
+void service_pass(struct service *service, dw *d)
 {
+	int health;
 	dw_usec now;
 
 	if (service->fd < 0)
@@ -169,10 +233,10 @@ void service_pass(struct service *service, const dw *d)
 		tell(service, "WATCHDOG=1");
 		service->alive_at = now + service->watchdog;
 	}
-	if (service->stopping || !is_due(service, d, now))
+	if (service->stopping || (!has_changed(service, d, &health) && now < service->tell_at))
 		return;
-	tell_status(service, d);
-	service->tell_at = now + TELL_EVERY;
+	tell_status(service, d, health);
+	service->tell_at = now + (service->ready ? TELL_EVERY : TELL_STARTING_EVERY);
 }
 
 dw_usec service_wake(const struct service *service)

@@ -7,6 +7,7 @@
 #define DW_CLI_SERVICE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "durawheel/durawheel.h"
 
@@ -17,11 +18,17 @@ struct service {
 	dw_usec tell_at;  /* steady: the next STATUS= */
 	bool ready;
 	bool stopping;
+	char state[DW_MESSAGE_SIZE]; /* what dw_health() said last */
+	bool asked;                  /* how many timers are stored, since it loads them */
+	uint64_t total;              /* the answer; 0: none yet */
 };
 
 /* service_open reads the environment. A socket that cannot be used is complained of and ignored. */
 void service_open(struct service *);
 void service_close(struct service *);
+
+/* service_opening: the store is opened, which may take a while. */
+void service_opening(const struct service *);
 
 /* service_stopping: the process ends, at the latest after patience. */
 void service_stopping(struct service *, dw_usec patience);
@@ -30,9 +37,12 @@ void service_stopping(struct service *, dw_usec patience);
 void service_reloading(struct service *);
 void service_reloaded(struct service *);
 
-/* service_pass says what is due: that the loop is alive, and every 10 s the status. d NULL: a
- * program without timers of its own, which is ready at once. */
-void service_pass(struct service *, const dw *d);
+/* service_pass says what is due: that the loop is alive, and the status at each change of what
+ * dw_health() says, and every 10 s. Until the program is ready it says the status every second, and
+ * that it needs more time. It is ready once its timers are loaded, once the store has said that
+ * another process has it, or once the store is away.
+ * Call it after each turn. d NULL: a program without timers of its own, which is ready at once. */
+void service_pass(struct service *, dw *d);
 
 /* service_wake: the steady time of the next service_pass(). */
 dw_usec service_wake(const struct service *);

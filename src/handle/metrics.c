@@ -197,7 +197,7 @@ static const struct {
 } healths[] = {
     [HEALTH_OK] = {DW_OK, "ok"},
     [HEALTH_LOADS] = {DW_EBUSY, "loading: not every stored timer is in memory yet"},
-    [HEALTH_ASKS] = {DW_EBUSY, "standby: the store has not said yet who has it"},
+    [HEALTH_ASKS] = {DW_EBUSY, "waiting for the store: it has not said yet who has it"},
     [HEALTH_STANDBY] = {DW_EOWNED, "standby: another process has the store"},
     [HEALTH_NEWER] = {DW_ENEWER, "standby: the store has timers of a newer durawheel"},
     [HEALTH_FAILS] = {DW_ESTORE, "the store is away, or refuses"},

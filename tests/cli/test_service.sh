@@ -52,19 +52,63 @@ test_service_has_an_abstract_socket() {
 	kill "$manager"
 }
 
-# A standby is ready: it waits for its turn.
+# A standby is ready once the store has said that another process has it.
 test_service_hears_that_a_standby_stands() {
 	start
 	first=$owner
 	export NOTIFY_SOCKET=$PWD/notify
 	manager "$NOTIFY_SOCKET"
 	watched run --standby
-	hears '^READY=1 STATUS=.*another process'
+	hears '^READY=1 STATUS=standby: another process has the store'
+	sed -n 2p heard | grep -qx 'STATUS=waiting for the store EXTEND_TIMEOUT_USEC=[0-9]*'
+	second=$owner
+	owner=$first
+	stop_owner
+	owner=$second
+	await grep -q 'this standby owns the store now' log
+	began=$SECONDS
+	hears '^STATUS=0 timers; 0 fired'
+	[ $((SECONDS - began)) -lt 8 ] # at once, and not with the next status after 10 s
 	kill -TERM "$owner"
 	ended 0
 	kill "$manager"
-	owner=$first
-	stop_owner
+	[ "$(grep -c READY heard)" = 1 ]
+}
+
+# A standby that becomes the owner at once never was one that waits for another process.
+test_service_hears_how_many_timers_are_loaded() {
+	for i in {1..20000}; do
+		printf '{"id":"%d","topic":"t","due":4102444800000000}\n' "$i"
+	done | expect 0 durawheel import
+	export NOTIFY_SOCKET=$PWD/notify
+	manager "$NOTIFY_SOCKET"
+	watched run --standby
+	hears '^READY=1 '
+	kill -TERM "$owner"
+	ended 0
+	kill "$manager"
+	grep -q '^STATUS=loading .*[0-9].* EXTEND_TIMEOUT_USEC=[0-9]*$' heard
+	grep -q '^READY=1 STATUS=20000 timers; 0 fired, 0 dead$' heard
+	! grep -q 'another process' heard
+}
+
+# Nobody knows who has a store that is away. The program is ready, so that no start hangs.
+test_service_hears_that_the_store_is_away() {
+	on_redis --appendonly yes
+	export DURAWHEEL_STORE=unix://$PWD/socket
+	redis_kill
+	export NOTIFY_SOCKET=$PWD/notify
+	manager "$NOTIFY_SOCKET"
+	watched run --standby --journal j
+	hears '^READY=1 STATUS=the store is away; the journal takes what is asked$'
+	on_redis --appendonly yes
+	hears '^STATUS=0 timers; 0 fired'
+	redis_kill
+	hears '^STATUS=the store is away; the journal takes what is asked, and due timers wait$'
+	kill -TERM "$owner"
+	ended 0
+	kill "$manager"
+	! grep -q 'another process' heard
 }
 
 # Only the loop says that it is alive: a process that stands still says nothing.

@@ -81,7 +81,7 @@ static void standby_is_healthy_in_its_way(void **state)
 	owner = open_store(place.url, DW_OWNER);
 	standby = open_store(place.url, DW_STANDBY);
 	assert_int_equal(dw_health(standby, message), DW_EBUSY); /* nobody was asked yet */
-	assert_string_equal(message, "standby: the store has not said yet who has it");
+	assert_string_equal(message, "waiting for the store: it has not said yet who has it");
 	while (dw_health(standby, message) == DW_EBUSY)
 		turn(standby);
 	assert_int_equal(dw_health(standby, message), DW_EOWNED);
