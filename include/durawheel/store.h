@@ -131,8 +131,10 @@ typedef struct dw_row {
  * TOPIC_DROP         topic                          DW_OK, DW_ENOENT, DW_EBUSY (its queue has
  *                                                   messages)
  * TOPIC_LIST         -                              DW_OK (rows: id: a topic, body: settings and
- *                                                   numbers as text; or status DW_ENOENT: it has no
- *                                                   settings, body: what TOPIC_COUNT has told)
+ *                                                   numbers as text; while there is an owner also
+ *                                                   rows with status DW_ENOENT: one of the empty
+ *                                                   id, and each line of TOPIC_COUNT: a topic,
+ *                                                   perhaps without settings; body: its numbers)
  * TOPIC_COUNT        body: lines of topic, a tab,   DW_OK; TOPIC_LIST shows the last ones
  *                    and the owner's numbers
  * PUSH               topic, body: messages (see     DW_OK (count: dropped), DW_ENOENT (the topic

@@ -97,6 +97,9 @@ typedef struct dw_topic_info {
 	const char *name;
 	dw_topic_settings settings;
 	int is_set; /* 0: it has no settings of its own, and settings has the defaults */
+	/* 1: the numbers of its timers are known. 0: there is no owner, so nobody knows them, and
+	 * they are 0. */
+	int is_counted;
 
 	/* Of its timers. */
 	uint64_t pending; /* not due yet */
@@ -149,7 +152,8 @@ typedef void (*dw_topic_fn)(dw *, int status, const dw_topic_info *topics, size_
 			    void *user);
 
 /* dw_topic_list asks for all topics that have settings, and for those of which the owner knows
- * timers: at most DW_TOPICS_MAX of these. name: only for this topic; NULL: all. */
+ * timers: at most DW_TOPICS_MAX of these. Without an owner only those with settings are told, and
+ * without numbers of timers. name: only for this topic; NULL: all. */
 DW_API int dw_topic_list(dw *, const char *name, dw_topic_fn, void *user);
 
 /* ---- Messages ------------------------------------------------------------------------------ */

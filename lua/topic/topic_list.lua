@@ -2,7 +2,8 @@
 -- numbers of the queues that are in it. Reads only.
 --
 -- KEYS      the nine of the shard, and `t`; the other keys are named from it
--- returns   {'OK', name, text, numbers, ...}. The name '' is the numbers that the owner has told.
+-- returns   {'OK', name, text, numbers, ...}. While a process has the lease, the first name is '':
+--           the text is the numbers that the owner has told, and the lease's holder is behind it.
 --           The text 'ver=N gone=1' is a drop
 --           A key of another type, which another program has made, counts as empty
 -- cost      O(N) topics; 3 us of the server for each queue
@@ -32,15 +33,22 @@ local function numbers(topic)
 		counts[2] or 0, first_due)
 end
 
+if call('EXISTS', LEASE) == 1 and is_hash(META) then
+	insert(answer, '')
+	insert(answer, is_hash(TOPICS) and call('HGET', TOPICS, '') or '')
+	insert(answer, call('HGET', META, 'holder') or '')
+end
 for k = 1, #fields, 2 do
 	local topic, counts = fields[k], ''
 	-- Another program may have made a key of another type. The other topics have their numbers.
 	if topic ~= '' and call('TYPE', prefix .. 'q:' .. topic).ok == 'stream' then
 		counts = numbers(topic)
 	end
-	insert(answer, topic)
-	insert(answer, fields[k + 1])
-	insert(answer, counts)
+	if topic ~= '' then
+		insert(answer, topic)
+		insert(answer, fields[k + 1])
+		insert(answer, counts)
+	end
 end
 local dropped = is_hash(DROPPED) and call('HGETALL', DROPPED) or {}
 for k = 1, #dropped, 2 do

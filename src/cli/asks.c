@@ -145,6 +145,8 @@ static void note_rates(struct asks *asks, const json_t *status)
 		counts[i] = (uint64_t)json_integer_value(json_object_get(report, keys[i]));
 	if (json_is_object(report))
 		rates_note(&asks->rates, session_steady(), counts);
+	else
+		rates_clear(&asks->rates);
 }
 
 static void status_told(dw *d, int status, const dw_store_status *store, void *user)
@@ -208,19 +210,17 @@ static void metrics_status_told(dw *d, int status, const dw_store_status *store,
 		answer(user, status, NULL);
 }
 
-/* metrics_asked: the library has asked the store for its topics and its status before us. Of two
+/* metrics_asked: the library has asked the store for its status and its topics before us. Of two
  * questions of one kind the first one is answered first, but Redis may answer the topics before
- * the status. Then we ask for the status, too. */
+ * the status. So we ask for the status, too. */
 static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
 {
 	(void)topics;
 	(void)count;
-	if (status == DW_OK && dw_metrics(d, NULL, 0, NULL) == DW_EBUSY) {
+	if (status == DW_OK)
 		status = dw_get_status(d, metrics_status_told, user);
-		if (status == DW_OK)
-			return;
-	}
-	metrics_status_told(d, status, NULL, user);
+	if (status != DW_OK)
+		metrics_status_told(d, status, NULL, user);
 }
 
 static json_t *cursor_of(const dw_cursor *next)

@@ -39,22 +39,41 @@ static void add_number(json_t *object, const char *name, int64_t number)
 					  json_integer(number)); /* or it is missing */
 }
 
+/* timers_of: nothing without an owner, who counts the timers. */
+static json_t *timers_of(const dw_topic_info *info)
+{
+	if (!info->is_counted)
+		return json_object();
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "pending",
+			 (json_int_t)info->pending, "due", (json_int_t)info->due, "running",
+			 (json_int_t)info->running, "done", (json_int_t)info->done, "retried",
+			 (json_int_t)info->retried, "dead", (json_int_t)info->dead, "oldest",
+			 (json_int_t)info->oldest);
+}
+
+static json_t *queue_of(const dw_topic_info *info)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "waiting", (json_int_t)info->waiting,
+			 "taken", (json_int_t)info->taken, "later", (json_int_t)info->later,
+			 "dropped", (json_int_t)info->dropped, "expired", (json_int_t)info->expired,
+			 "oldest_message", (json_int_t)info->oldest_message);
+}
+
 json_t *object_of_topic(const dw_topic_info *info)
 {
 	const dw_topic_settings *settings = &info->settings;
-	json_t *object = json_pack(
-	    "{s:o, s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-	    "topic", line_name(info->name), "queue", settings->queue, "paused",
-	    pause_name(settings->paused), "pending", (json_int_t)info->pending, "due",
-	    (json_int_t)info->due, "running", (json_int_t)info->running, "done",
-	    (json_int_t)info->done, "retried", (json_int_t)info->retried, "dead",
-	    (json_int_t)info->dead, "oldest", (json_int_t)info->oldest, "waiting",
-	    (json_int_t)info->waiting, "taken", (json_int_t)info->taken, "later",
-	    (json_int_t)info->later, "dropped", (json_int_t)info->dropped, "expired",
-	    (json_int_t)info->expired, "oldest_message", (json_int_t)info->oldest_message);
+	json_t *object = json_pack("{s:o, s:b, s:s}", "topic", line_name(info->name), "queue",
+				   settings->queue, "paused", pause_name(settings->paused));
+	json_t *timers = timers_of(info), *queue = queue_of(info);
+	bool is_whole = object && timers && queue && json_object_update(object, timers) == 0 &&
+			json_object_update(object, queue) == 0;
 
-	if (!object)
+	json_decref(timers);
+	json_decref(queue);
+	if (!is_whole) {
+		json_decref(object);
 		return NULL;
+	}
 	add_number(object, "started", (int64_t)info->started);
 	add_number(object, "late", (int64_t)info->late);
 	add_number(object, "late_p50_us", info->late_p50_us);

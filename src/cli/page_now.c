@@ -105,6 +105,20 @@ static void put_coming(struct html *html, const struct web_page *page)
 	end_cards(html);
 }
 
+/* put_sum: of all topics. Without an owner nobody knows it. */
+static void put_sum(struct html *html, const struct web_page *page, const char *name,
+		    const char *key)
+{
+	bool has_owner = page_string(page->store, "owner")[0] != '\0';
+
+	if (has_owner) {
+		put_count(html, name, key, sum_of(page->part, key),
+			  strcmp(key, "due") == 0 ? "warn" : "");
+		return;
+	}
+	html_format(html, "<div class=\"card\"><dt>%s</dt><dd>-</dd></div>\n", name);
+}
+
 static void put_timers(struct html *html, const struct web_page *page)
 {
 	const json_t *store = page->store;
@@ -112,8 +126,8 @@ static void put_timers(struct html *html, const struct web_page *page)
 
 	html_put(html, "<h2>Timers</h2>\n<dl class=\"cards\">\n");
 	put_count(html, "Pending", "pending", page_integer(store, "pending"), "");
-	put_count(html, "Due, waiting", "due", sum_of(topics, "due"), "warn");
-	put_count(html, "Running", "running", sum_of(topics, "running"), "");
+	put_sum(html, page, "Due, waiting", "due");
+	put_sum(html, page, "Running", "running");
 	put_count(html, "Messages in queues", "waiting", sum_of(topics, "waiting"), "");
 	put_count(html, "Dead letters", "dead", page_integer(store, "dead"), "bad");
 	html_put(html, "</dl>\n");
@@ -191,10 +205,20 @@ void page_show_now(struct html *html, const struct web_page *page)
 
 /* ---- Topics ---------------------------------------------------------------------------------- */
 
+/* is_counted: an owner has told the numbers of its timers. */
+static bool is_counted(const json_t *topic)
+{
+	return json_object_get(topic, "pending") != NULL;
+}
+
 static void put_cell(struct html *html, const json_t *topic, const char *key, const char *kind)
 {
 	json_int_t count = page_integer(topic, key);
 
+	if (strcmp(key, "waiting") != 0 && !is_counted(topic)) {
+		html_put(html, "<td class=\"n dim\">-</td>");
+		return;
+	}
 	html_format(html, "<td class=\"n %s\" data-key=\"%s\" data-value=\"%lld\">",
 		    count > 0 ? kind : "dim", key, (long long)count);
 	html_count(html, count > 0 ? (uint64_t)count : 0);

@@ -15,6 +15,11 @@ static bool has_fallen(const struct rate_sample *last, const uint64_t counts[RAT
 	return false;
 }
 
+void rates_clear(struct rates *rates)
+{
+	rates->count = 0;
+}
+
 void rates_note(struct rates *rates, dw_usec steady, const uint64_t counts[RATES])
 {
 	struct rate_sample sample = {.at = steady};

@@ -22,6 +22,9 @@ struct rates {
 
 void rates_note(struct rates *, dw_usec steady, const uint64_t counts[RATES]);
 
+/* rates_clear: there is no owner any more. */
+void rates_clear(struct rates *);
+
 /* rates_of: how often in a second. False: too little is known yet. */
 bool rates_of(const struct rates *, enum rate, double *ret_rate);
 

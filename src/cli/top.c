@@ -42,8 +42,10 @@ static void note_rates(struct top *top)
 	const json_t *report = json_object_get(top->view.store, "owner_report");
 	uint64_t counts[RATES];
 
-	if (!json_is_object(report))
+	if (!json_is_object(report)) {
+		rates_clear(&top->view.rates);
 		return;
+	}
 	for (int i = 0; i < RATES; i++)
 		counts[i] = (uint64_t)json_integer_value(json_object_get(report, keys[i]));
 	rates_note(&top->view.rates, session_steady(), counts);

@@ -247,8 +247,11 @@ static void put_topic(FILE *to, const struct top_view *view, const json_t *topic
 	char count[7][24], oldest[TEXT_SPAN_SIZE], late[TEXT_SPAN_SIZE], line[1024];
 	const char *paused = words(topic, "paused");
 
-	for (int i = 0; i < 7; i++)
-		(void)count_text(number(topic, keys[i]), count[i], sizeof count[i]);
+	for (int i = 0; i < 7; i++) /* those of timers are missing without an owner */
+		if (json_object_get(topic, keys[i]))
+			(void)count_text(number(topic, keys[i]), count[i], sizeof count[i]);
+		else
+			(void)snprintf(count[i], sizeof count[i], "-");
 	(void)snprintf(line, sizeof line, "%7s %6s %5s %6s %6s %7s %7s %6s %5s  %s%s%s", count[0],
 		       count[1], count[2], count[3], oldest_text(view, topic, oldest),
 		       span_text(number(topic, "late_p99_us"), late), count[4], count[5], count[6],

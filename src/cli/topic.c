@@ -289,17 +289,27 @@ int command_topic_drop(const struct options *options)
 
 /* ---- Looking ------------------------------------------------------------------------------- */
 
+enum { COUNT_SIZE = 24 };
+
+/* count_text_of: "-" without an owner, who counts the timers. */
+static const char *count_text_of(const dw_topic_info *info, uint64_t count, char text[COUNT_SIZE])
+{
+	(void)snprintf(text, COUNT_SIZE, "%" PRIu64, count); /* fits */
+	return info->is_counted ? text : "-";
+}
+
 static void print_line(const dw_topic_info *info)
 {
 	char name[TEXT_STEP_SIZE * DW_TOPIC_MAX];
+	char pending[COUNT_SIZE], due[COUNT_SIZE], running[COUNT_SIZE];
 	const char *kind = info->settings.queue ? "queue" : info->is_set ? "set" : "-";
 
 	name[text_escape(info->name, strlen(info->name), name, sizeof name)] = '\0';
-	(void)printf("%-24s %-6s %-9s %9" PRIu64 " %7" PRIu64 " %7" PRIu64 " %9" PRIu64 " %7" PRIu64
-		     " %8" PRIu64 "\n",
-		     name, kind, pause_name(info->settings.paused), info->pending, info->due,
-		     info->running, info->waiting, info->taken,
-		     info->dropped + info->expired); /* session_close() checks */
+	(void)printf(
+	    "%-24s %-6s %-9s %9s %7s %7s %9" PRIu64 " %7" PRIu64 " %8" PRIu64 "\n", name, kind,
+	    pause_name(info->settings.paused), count_text_of(info, info->pending, pending),
+	    count_text_of(info, info->due, due), count_text_of(info, info->running, running),
+	    info->waiting, info->taken, info->dropped + info->expired); /* session_close() checks */
 }
 
 static void row_of_span(const char *name, dw_usec span)
@@ -329,20 +339,8 @@ static void print_queue(const dw_topic_info *info)
 		table_row_time("oldest message", info->oldest_message);
 }
 
-static void print_rows(const dw_topic_info *info)
+static void print_timers(const dw_topic_info *info)
 {
-	const dw_topic_settings *settings = &info->settings;
-	const char *paused = pause_name(settings->paused);
-
-	table_row_text("topic", info->name, strlen(info->name));
-	table_row_text("paused", paused, strlen(paused));
-	table_row_count("retries max", settings->retries_max == DW_NO_RETRIES ? 0
-				       : settings->retries_max ? settings->retries_max
-							       : DW_RETRIES_MAX);
-	row_of_span("backoff", settings->backoff_first_us);
-	row_of_span("backoff max", settings->backoff_max_us);
-	row_of_span("time limit", settings->limit_us);
-	row_of_span("keep", settings->keep_us);
 	table_row_count("pending", info->pending);
 	table_row_count("due", info->due);
 	table_row_count("running", info->running);
@@ -357,6 +355,25 @@ static void print_rows(const dw_topic_info *info)
 	row_of_span("handler max", info->took_max_us);
 	if (info->oldest)
 		table_row_time("oldest due", info->oldest);
+}
+
+/* print_rows: the numbers of timers are missing without an owner, who counts them. */
+static void print_rows(const dw_topic_info *info)
+{
+	const dw_topic_settings *settings = &info->settings;
+	const char *paused = pause_name(settings->paused);
+
+	table_row_text("topic", info->name, strlen(info->name));
+	table_row_text("paused", paused, strlen(paused));
+	table_row_count("retries max", settings->retries_max == DW_NO_RETRIES ? 0
+				       : settings->retries_max ? settings->retries_max
+							       : DW_RETRIES_MAX);
+	row_of_span("backoff", settings->backoff_first_us);
+	row_of_span("backoff max", settings->backoff_max_us);
+	row_of_span("time limit", settings->limit_us);
+	row_of_span("keep", settings->keep_us);
+	if (info->is_counted)
+		print_timers(info);
 	if (settings->queue || info->waiting + info->taken + info->later > 0)
 		print_queue(info);
 }
@@ -371,7 +388,8 @@ static void topics_told(dw *d, int status, const dw_topic_info *topics, size_t c
 		command->code = complain(exit_of(status), "%s", dw_strerror(status));
 	else if (command->shows && count == 0)
 		command->code =
-		    complain(EXIT_ABSENT, "%s has no settings and no timers", command->name);
+		    complain(EXIT_ABSENT, "%s has no settings, and no owner knows timers of it",
+			     command->name);
 	if (!command->json && !command->shows && status == DW_OK)
 		(void)puts("TOPIC                    KIND   PAUSED      PENDING     DUE RUNNING"
 			   "   WAITING   TAKEN     LOST"); /* session_close() checks */

@@ -249,6 +249,7 @@ static void free_lines(struct lines *lines)
 void registry_tell(struct engine *engine)
 {
 	struct lines lines AT_END(free_lines) = {.alloc = engine->alloc, .now = engine_now(engine)};
+	struct registry *registry = &engine->recovery.registry;
 	uint32_t told;
 	dw_op *op;
 
@@ -256,12 +257,13 @@ void registry_tell(struct engine *engine)
 		return;
 	topics_each(&engine->topics, add_line, &lines);
 	told = crc32c(0, lines.text, lines.size);
-	if (lines.failed || told == engine->recovery.registry.told)
+	if (lines.failed || (registry->has_told && told == registry->told))
 		return;
 	op = op_new(&engine->alloc, DW_OP_TOPIC_COUNT, NULL, lines.text, lines.size);
 	if (!op)
 		return; /* the next report brings them */
-	engine->recovery.registry.told = told;
+	registry->told = told;
+	registry->has_told = true;
 	submit_push(engine, op, false);
 }
 
@@ -374,6 +376,7 @@ struct shown {
 	const char *only; /* "": all topics */
 	dw_topic_info *items;
 	size_t count, room;
+	bool is_counted; /* an owner has told the numbers */
 	bool failed;
 };
 
@@ -408,10 +411,12 @@ static dw_topic_info *item_shown(struct shown *shown, const char *name)
 	return item;
 }
 
+/* show_row: the row of the empty id says that there is an owner. */
 static void show_row(struct shown *shown, const dw_row *row)
 {
-	dw_topic_info *item = item_shown(shown, row->id);
+	dw_topic_info *item = row->id[0] ? item_shown(shown, row->id) : NULL;
 
+	shown->is_counted = shown->is_counted || !row->id[0];
 	if (!item)
 		return;
 	item->is_set = item->is_set || has_settings(row);
@@ -435,8 +440,10 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const dw_topic_info *)a)->name, ((const dw_topic_info *)b)->name);
 }
 
-static void sort_shown(struct shown *shown)
+static void finish_shown(struct shown *shown)
 {
+	for (size_t i = 0; i < shown->count; i++)
+		shown->items[i].is_counted = shown->is_counted;
 	if (shown->count > 0)
 		qsort(shown->items, shown->count, sizeof *shown->items, by_name);
 }
@@ -453,6 +460,7 @@ void registry_show(struct engine *engine, const struct call *call)
 	bool owns = engine->ownership.role == DW_OWNER;
 	int status = call->status;
 
+	shown.is_counted = owns;
 	for (const dw_row *row = status == DW_OK ? call->op->rows : NULL; row; row = row->next)
 		if (!owns || has_settings(row))
 			show_row(&shown, row);
@@ -461,7 +469,7 @@ void registry_show(struct engine *engine, const struct call *call)
 	if (shown.failed)
 		status = DW_ENOMEM;
 	if (status == DW_OK)
-		sort_shown(&shown);
+		finish_shown(&shown);
 	call->on_topics(engine->env.handle, status, status == DW_OK ? shown.items : NULL,
 			status == DW_OK ? shown.count : 0, call->on_topics_user);
 }
@@ -469,9 +477,9 @@ void registry_show(struct engine *engine, const struct call *call)
 void engine_topic_numbers(struct engine *engine, dw_topic_fn fn, void *user)
 {
 	struct shown shown AT_END(free_shown_topics) = {
-	    .alloc = engine->alloc, .engine = engine, .only = ""};
+	    .alloc = engine->alloc, .engine = engine, .only = "", .is_counted = true};
 
 	topics_each(&engine->topics, show_own, &shown);
-	sort_shown(&shown);
+	finish_shown(&shown);
 	fn(engine->env.handle, shown.failed ? DW_ENOMEM : DW_OK, shown.items, shown.count, user);
 }

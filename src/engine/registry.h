@@ -16,7 +16,8 @@ struct registry {
 	bool is_old;    /* they have changed since */
 	bool is_asked;
 	dw_usec at;    /* when they are asked for; later after a failure */
-	uint32_t told; /* checksum of the numbers that the store has */
+	bool has_told; /* the store has numbers of this term; before, an earlier owner's */
+	uint32_t told; /* their checksum */
 };
 
 /* registry_round asks for the settings if they are needed; registry_wake returns when it does. */
@@ -46,7 +47,7 @@ static inline void registry_old(struct registry *registry)
 static inline void registry_stop(struct registry *registry)
 {
 	registry->is_loaded = false;
-	registry->told = 0;
+	registry->has_told = false;
 }
 
 /* registry_hurry: the wall clock was set, so no waiting time is kept. */

@@ -144,6 +144,8 @@ static size_t write_heard(dw *d, char *text, size_t size)
 
 	heard->has_owner =
 	    heard->is_owned && usec_sub(dw_now(d), heard->store.owner_seen) < OWNER_SILENT_AFTER;
+	for (size_t i = 0; i < heard->count; i++)
+		heard->topics[i].is_counted = heard->topics[i].is_counted && heard->has_owner;
 	return metrics_write(heard, heard->has_owner ? heard->report : "", text, size);
 }
 

@@ -283,7 +283,7 @@ static void name_topics(struct named *named, const struct metrics *metrics, cons
 {
 	uint64_t counts[TOPIC_COUNTS];
 
-	*named = (struct named){.rest = {.name = "*"}};
+	*named = (struct named){.rest = {.name = "*", .is_counted = report[0] != '\0'}};
 	/* Those with times come first: their counts are not in those of the rest. */
 	for (size_t i = 0; i < metrics->count; i++)
 		if (metrics->topics[i].timed && !is_new(&metrics->topics[i]))
@@ -312,14 +312,14 @@ static bool has_span(const dw_topic_info *topic, const struct topic_figure *figu
 	       (!topic->settings.queue && topic->started > topic->running);
 }
 
+/* is_of: a queue has its numbers in the store; those of timers are the owner's. */
 static bool is_of(const dw_topic_info *topic, const struct topic_figure *figure)
 {
-	if (figure->offset == IN_TOPIC(oldest_message) || figure->unit == PLAIN)
-		return strncmp(figure->name, "queue", 5) != 0 || topic->settings.queue ||
-		       topic->waiting + topic->taken + topic->later + topic->dropped +
-			       topic->expired >
-			   0;
-	return figure->unit == TIME || has_span(topic, figure);
+	if (strncmp(figure->name, "queue", 5) == 0)
+		return topic->settings.queue || topic->waiting + topic->taken + topic->later +
+							topic->dropped + topic->expired >
+						    0;
+	return topic->is_counted && (figure->unit != SPAN || has_span(topic, figure));
 }
 
 static void put_topic(struct metrics_lines *out, const struct topic_figure *figure,
@@ -329,7 +329,7 @@ static void put_topic(struct metrics_lines *out, const struct topic_figure *figu
 	dw_topic_info copy = *topic;
 	int64_t value = (int64_t)*number_at(&copy, figure);
 
-	if (is_shown(value, figure->unit) && is_of(topic, figure))
+	if (is_shown(value, figure->unit) && is_of(&copy, figure))
 		put_line(out, "durawheel_%s{topic=\"%s\"%s%s} %s\n", figure->name,
 			 label_of(topic->name, label), figure->label[0] ? "," : "", figure->label,
 			 value_text(value, figure->unit, text));

@@ -2,24 +2,32 @@
 
 #include <string.h>
 
+static bool add_row(const struct alloc *alloc, dw_op *op, dw_row ***tail, dw_row *row)
+{
+	if (!op_add_row(alloc, op, tail, row))
+		return false;
+	row->status = DW_ENOENT;
+	return true;
+}
+
 bool counts_add_rows(const struct alloc *alloc, dw_op *op, dw_row ***tail, const char *text,
 		     size_t size)
 {
 	const char *end = text + size;
 
+	if (!add_row(alloc, op, tail, row_new(alloc, "", "", 0)))
+		return false;
 	while (text && text < end) {
 		const char *tab = memchr(text, '\t', (size_t)(end - text));
 		const char *stop = tab ? memchr(tab, '\n', (size_t)(end - tab)) : NULL;
 		char name[DW_TOPIC_MAX + 1] = "";
-		dw_row *row;
 
 		if (!stop || tab - text > DW_TOPIC_MAX)
 			return true; /* the rest is not ours */
 		memcpy(name, text, (size_t)(tab - text));
-		row = row_new(alloc, name, tab + 1, (size_t)(stop - tab - 1));
-		if (!op_add_row(alloc, op, tail, row))
+		if (!add_row(alloc, op, tail,
+			     row_new(alloc, name, tab + 1, (size_t)(stop - tab - 1))))
 			return false;
-		row->status = DW_ENOENT;
 		text = stop + 1;
 	}
 	return true;

@@ -435,3 +435,56 @@ test_killed_take_loses_nothing() {
 	take_killed "$kills" "$messages"
 	[ "$(wc -l <got)" -le $((messages + kills * 10)) ] || fail "$(wc -l <got) of $messages"
 }
+
+# has_no_numbers TOPIC: it is listed, and nobody tells how many timers it has.
+has_no_numbers() {
+	durawheel topic list --json >listed
+	grep -q "\"topic\":\"$1\".*\"waiting\":0" listed &&
+		! grep -qE '"(pending|due|running|started|done|oldest|late_p99_us)"' listed
+}
+
+# has_numbers TOPIC: an owner tells how many timers it has.
+has_numbers() {
+	durawheel topic list --json | grep -q "\"topic\":\"$1\".*\"pending\":1,\"due\":0"
+}
+
+# numbers_go_with_the_owner: whether it was stopped, killed, or another one has purged the store.
+numbers_go_with_the_owner() {
+	expect 0 durawheel topic set t --keep 1h
+	has_no_numbers t # before the first owner
+	expect 0 durawheel add --topic t --id a --in 1h
+	expect 0 durawheel add --topic u --id b --in 1h
+	start
+	await has_numbers t
+	await has_numbers u
+	stop_owner
+	has_no_numbers t
+	! grep -q '"topic":"u"' listed
+	expect 0 durawheel topic list
+	grep -q '^t  *set  *no  *-  *-  *-  *0  *0  *0$' out
+	expect 0 durawheel topic show t
+	! grep -qE '^(pending|due|running|done|retried|dead)' out
+	expect 3 durawheel topic show u
+	says 'u has no settings, and no owner knows timers of it'
+	expect 0 durawheel top --once
+	grep -q '^ *-  *-  *-  *0  *-  *-  *-  *-  *-  t$' out
+	start
+	await has_numbers t
+	kill_owner
+	await has_no_numbers t
+	expect 0 durawheel purge --yes
+	has_no_numbers t
+	start
+	expect 0 durawheel topic list --json
+	! grep -qE '"topic":"u"|"pending":1' out
+	stop_owner
+}
+
+test_topic_numbers_go_with_the_owner() {
+	numbers_go_with_the_owner
+}
+
+test_topic_numbers_go_with_the_owner_in_redis() {
+	on_redis
+	numbers_go_with_the_owner
+}

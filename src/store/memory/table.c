@@ -402,7 +402,7 @@ static bool apply_to_topic(struct timer_table *table, dw_op *op, const struct ta
 		change_topic(table, op, caller);
 		return true;
 	case DW_OP_TOPIC_LIST:
-		topics_of_list(&table->topics, &table->alloc, op);
+		topics_of_list(&table->topics, &table->alloc, op, table->owner != NULL);
 		return true;
 	case DW_OP_TOPIC_COUNT:
 		op->status = set_text(table, &table->topics.counts, op->body, op->body_size);

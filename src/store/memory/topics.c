@@ -144,7 +144,7 @@ void topics_of_change(struct topics_of *topics, const struct alloc *alloc, dw_op
 
 /* ---- The list ------------------------------------------------------------------------------ */
 
-void topics_of_list(struct topics_of *topics, const struct alloc *alloc, dw_op *op)
+void topics_of_list(struct topics_of *topics, const struct alloc *alloc, dw_op *op, bool has_owner)
 {
 	dw_row **tail = &op->rows;
 
@@ -157,8 +157,9 @@ void topics_of_list(struct topics_of *topics, const struct alloc *alloc, dw_op *
 		if (!op_add_row(alloc, op, &tail, row_new(alloc, topic->name, text, size)))
 			return;
 	}
-	counts_add_rows(alloc, op, &tail, topics->counts,
-			topics->counts ? strlen(topics->counts) : 0);
+	if (has_owner)
+		counts_add_rows(alloc, op, &tail, topics->counts,
+				topics->counts ? strlen(topics->counts) : 0);
 }
 
 /* ---- Queues -------------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ dw_usec topics_of_keep(const struct topics_of *, const char *topic);
 /* These fill in the answer of TOPIC_SET and TOPIC_DROP; of TOPIC_LIST; of PUSH, TAKE and ANSWER.
  * generation: the last one given. */
 void topics_of_change(struct topics_of *, const struct alloc *, dw_op *);
-void topics_of_list(struct topics_of *, const struct alloc *, dw_op *);
+void topics_of_list(struct topics_of *, const struct alloc *, dw_op *, bool has_owner);
 void topics_of_queue(struct topics_of *, dw_op *, uint64_t *generation, dw_usec now);
 
 #endif

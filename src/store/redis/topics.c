@@ -5,6 +5,7 @@
 
 #include "durawheel/topic.h"
 #include "store/counts.h"
+#include "store/identity.h"
 #include "store/redis/core.h"
 #include "store/redis/ends.h"
 #include "store/redis/queues.h"
@@ -107,10 +108,20 @@ static struct topic_call *call_new_for(struct redis_store *store, dw_op *op)
 
 /* ---- The list ------------------------------------------------------------------------------ */
 
+/* has_owner: a holder that has died on this machine has lost the lease before it ends. */
+static bool has_owner(const struct reply *holder)
+{
+	const char *bar = strchr(holder->bytes, '|');
+
+	return holder->size > 0 && !(bar && identity_is_dead(bar + 1));
+}
+
+/* add_row: the owner tells its numbers to the first shard. */
 static bool add_row(struct redis_store *store, struct topic_call *call, unsigned shard,
 		    const struct reply *items)
 {
-	if (items[0].size == 0 && call->op->kind != DW_OP_TOPIC_LIST)
+	if (items[0].size == 0 &&
+	    (call->op->kind != DW_OP_TOPIC_LIST || shard != 0 || !has_owner(&items[2])))
 		return true;
 	if (items[0].size == 0)
 		return counts_add_rows(&store->alloc, call->op, &call->tail, items[1].bytes,

@@ -161,7 +161,7 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_TOPIC_KEEPS] = "SELECT 1 FROM topic WHERE keep <> 0",
     [SQL_TOPIC_KEEP] = "SELECT keep FROM topic WHERE name = ?",
     [SQL_TOPIC_EMPTY] = "UPDATE topic SET messages = 0",
-    [SQL_COUNTS_READ] = "SELECT topics FROM owner",
+    [SQL_COUNTS_READ] = "SELECT topics, pid, start, boot FROM owner",
     [SQL_COUNTS_WRITE] = "UPDATE owner SET topics = ?",
     [SQL_MESSAGE_INSERT] = "INSERT INTO message(number, topic, state, until, delivery, generation,"
 			   " due, attempt, retries, body) VALUES(?, ?, 0, 0, 0, ?, ?, ?, ?, ?)",

@@ -4,6 +4,7 @@
 
 #include "port/op.h"
 #include "store/counts.h"
+#include "store/identity.h"
 #include "store/sqlite/bind.h"
 #include "store/sqlite/queue.h"
 #include "topic/settings.h"
@@ -84,15 +85,21 @@ static dw_row *row_of(struct sqlite_session *session, sqlite3_stmt *statement, i
 	return row_new(&session->alloc, name ? name : "", text, strlen(text));
 }
 
+enum { OWNER_TOPICS, OWNER_PID, OWNER_START, OWNER_BOOT };
+
+/* add_counts: only of an owner that lives. */
 static int add_counts(struct sqlite_session *session, dw_op *op, dw_row **tail)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_COUNTS_READ);
 	int code = sqlite3_step(statement);
 
-	if (code == SQLITE_ROW)
+	if (code == SQLITE_ROW &&
+	    identity_lives(sqlite3_column_int64(statement, OWNER_PID),
+			   sqlite3_column_int64(statement, OWNER_START),
+			   (const char *)sqlite3_column_text(statement, OWNER_BOOT)))
 		(void)counts_add_rows(&session->alloc, op, &tail,
-				      (const char *)sqlite3_column_text(statement, 0),
-				      (size_t)sqlite3_column_bytes(statement, 0));
+				      (const char *)sqlite3_column_text(statement, OWNER_TOPICS),
+				      (size_t)sqlite3_column_bytes(statement, OWNER_TOPICS));
 	return sqlite_db_finish(statement, code);
 }
 

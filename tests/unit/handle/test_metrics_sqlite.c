@@ -65,6 +65,9 @@ static void client_shows_what_the_owner_told(void **state)
 	while (!shows(&place, client, "durawheel_owner 0\n"))
 		turn(client);
 	assert_null(strstr(place.text, "durawheel_lateness"));
+	assert_null(strstr(place.text, "\ndurawheel_timers{"));
+	assert_null(strstr(place.text, "\ndurawheel_started_total{"));
+	assert_null(strstr(place.text, "\ndurawheel_topic_"));
 	assert_int_equal(dw_health(client, NULL), DW_OK);
 	assert_int_equal(dw_close(client, PATIENCE), DW_OK);
 	temp_remove(place.folder);
