@@ -5,26 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "cli/errors.h"
 #include "cli/http_inside.h"
+#include "cli/http_peers.h"
 #include "cli/session.h"
 
-enum { CONNECTIONS_MAX = 32, MEMORY = 20 * 1024, PATIENCE_S = 5 };
+enum { MEMORY = 20 * 1024, PATIENCE_S = 5 };
 
-/* libmicrohttpd ends a connection that is silent. These end one that sends, or reads, a byte now
- * and then. */
-#define REQUEST_PATIENCE DW_SECONDS(5)
-#define REPLY_PATIENCE DW_SECONDS(30)
 #define LOOK_EVERY DW_SECONDS(1)
-
-struct connection {
-	int fd;         /* -1: the place is free */
-	dw_usec end_at; /* steady */
-};
 
 struct http {
 	struct guard guard;
@@ -35,51 +26,29 @@ struct http {
 	struct MHD_Daemon *daemon;
 	int epoll_fd, timer_fd;
 	struct http_request *suspended;
-	struct connection connections[CONNECTIONS_MAX];
+	struct peers peers;
 };
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
-static void connection_noted(void *user, struct MHD_Connection *connection, void **place,
+static void connection_noted(void *user, struct MHD_Connection *connection, void **ret_peer,
 			     enum MHD_ConnectionNotificationCode code)
 {
 	const union MHD_ConnectionInfo *info =
 	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct http *http = user;
 
-	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (*place)
-			((struct connection *)*place)->fd = -1;
-		return;
-	}
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		if (http->connections[i].fd >= 0)
-			continue;
-		http->connections[i] = (struct connection){
-		    .fd = info->connect_fd, .end_at = session_steady() + REQUEST_PATIENCE};
-		*place = &http->connections[i];
-		return;
-	}
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		*ret_peer = peers_take(&http->peers, info->connect_fd);
+	else if (*ret_peer)
+		peer_leave(*ret_peer);
 }
 
-static void give_patience(struct MHD_Connection *connection, dw_usec patience)
+/* peer_of: never NULL: libmicrohttpd opens no more connections than there are peers. */
+static struct peer *peer_of(struct MHD_Connection *connection)
 {
-	const union MHD_ConnectionInfo *info =
-	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct connection *place = info ? info->socket_context : NULL;
-
-	if (place)
-		place->end_at = session_steady() + patience;
-}
-
-/* end_slow ends connections that have used up their time: libmicrohttpd sees their end. */
-static void end_slow(struct http *http)
-{
-	dw_usec steady = session_steady();
-
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-		if (http->connections[i].fd >= 0 && steady >= http->connections[i].end_at)
-			(void)shutdown(http->connections[i].fd, SHUT_RDWR);
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+	    ->socket_context;
 }
 
 /* ---- Replies --------------------------------------------------------------------------------- */
@@ -233,7 +202,7 @@ static enum MHD_Result request_came(void *user, struct MHD_Connection *connectio
 	*place = request;
 	request->http = user;
 	request->connection = connection;
-	give_patience(connection, REPLY_PATIENCE);
+	peer_began(peer_of(connection));
 	refusal = check(request, path, method);
 	return refusal.status ? send_reply(connection, reply_refusal(refusal, path)) : MHD_YES;
 }
@@ -245,7 +214,7 @@ static void request_ended(void *user, struct MHD_Connection *connection, void **
 
 	(void)user;
 	(void)code;
-	give_patience(connection, REQUEST_PATIENCE);
+	peer_ended(peer_of(connection));
 	if (!request)
 		return;
 	for (size_t i = 0; i < request->ask_count; i++)
@@ -319,7 +288,7 @@ void http_turn(struct http *http)
 	(void)dw_turn(http->look);    /* dw_turn() fails only inside a callback */
 	(void)dw_turn(http->lists);   /* likewise */
 	(void)asks_turn(&http->asks); /* what it answers is sent now */
-	end_slow(http);
+	peers_turn(&http->peers);
 	resume(http);
 	(void)MHD_run(http->daemon);
 	asks_at = asks_turn(&http->asks);
@@ -342,7 +311,7 @@ static bool open_daemon(struct http *http)
 	http->daemon = MHD_start_daemon(
 	    MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request_came, http,
 	    MHD_OPTION_LISTEN_SOCKET, http->guard.listen_fd, MHD_OPTION_CONNECTION_LIMIT,
-	    (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S,
+	    (unsigned)PEERS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
 	    request_ended, http, MHD_OPTION_NOTIFY_CONNECTION, connection_noted, http,
 	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, http, MHD_OPTION_END);
@@ -409,8 +378,7 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 	http->owner = owner;
 	http->name = session_name(options);
 	http->epoll_fd = http->timer_fd = -1;
-	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-		http->connections[i].fd = -1;
+	peers_open(&http->peers);
 	code = guard_open(&http->guard, options);
 	if (code == EXIT_DONE)
 		code = open_handles(http, options);
