@@ -101,6 +101,8 @@ struct ask *asks_put(struct asks *asks, const struct question *question)
 void asks_release(struct ask *ask)
 {
 	ask->users--;
+	if (ask->users == 0 && ask->state == ASK_WAITING)
+		ask->state = ASK_FREE;
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */

@@ -70,7 +70,7 @@ void asks_open(struct asks *, dw *, dw *lists, bool shows_data);
 void asks_close(struct asks *);
 
 /* asks_put asks, or joins who asks the same. NULL: ASKS_MAX questions are in use. asks_release: its
- * answer is not looked at any more. */
+ * answer is not looked at any more, and one that nobody waits for is not asked. */
 struct ask *asks_put(struct asks *, const struct question *);
 void asks_release(struct ask *);
 

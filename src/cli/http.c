@@ -115,12 +115,21 @@ static void suspend(struct http_request *request)
 	struct http *http = request->http;
 
 	request->is_suspended = true;
+	peer_of(request->connection)->is_held = true;
 	request->next = http->suspended;
 	http->suspended = request;
 	MHD_suspend_connection(request->connection);
 }
 
-/* resume lets those go on whose asks are answered. */
+/* must_wait: it is not answered, its client is there, and its time is not over. */
+static bool must_wait(const struct http_request *request)
+{
+	const struct peer *peer = peer_of(request->connection);
+
+	return !is_answered(request) && !peer_is_gone(peer) && !peer_is_late(peer);
+}
+
+/* resume lets those go on that need not wait any more. */
 static void resume(struct http *http)
 {
 	struct http_request **at = &http->suspended;
@@ -128,18 +137,31 @@ static void resume(struct http *http)
 	while (*at) {
 		struct http_request *request = *at;
 
-		if (!is_answered(request)) {
+		if (must_wait(request)) {
 			at = &request->next;
 			continue;
 		}
 		*at = request->next;
 		request->is_suspended = false;
+		peer_of(request->connection)->is_held = false;
 		MHD_resume_connection(request->connection);
 	}
 }
 
+/* give_up answers a request that has waited for too long. */
+static enum MHD_Result give_up(const struct http_request *request, const char *path)
+{
+	struct refusal refusal = {503, "the store has not answered within 30 s"};
+	struct peer *peer = peer_of(request->connection);
+
+	if (peer_is_gone(peer))
+		return MHD_NO;
+	peer_ended(peer); /* the words need time, too */
+	return send_reply(request->connection, reply_refusal(refusal, path));
+}
+
 /* go_on answers the request, or suspends it until it can be answered. */
-static enum MHD_Result go_on(struct http_request *request)
+static enum MHD_Result go_on(struct http_request *request, const char *path)
 {
 	const struct http *http = request->http;
 	struct http_facts facts = {.owner = http->owner,
@@ -149,6 +171,8 @@ static enum MHD_Result go_on(struct http_request *request)
 
 	if (is_answered(request))
 		return send_reply(request->connection, route_reply(request, &facts));
+	if (!must_wait(request))
+		return give_up(request, path);
 	if (!request->is_suspended)
 		suspend(request);
 	return MHD_YES;
@@ -165,7 +189,7 @@ static struct refusal check(struct http_request *request, const char *path, cons
 }
 
 /* begin asks for what the request shows. */
-static enum MHD_Result begin(struct http_request *request)
+static enum MHD_Result begin(struct http_request *request, const char *path)
 {
 	struct question questions[REQUEST_ASKS];
 	size_t count = route_asks(request, questions);
@@ -179,7 +203,7 @@ static enum MHD_Result begin(struct http_request *request)
 	}
 	request->has_begun = true;
 	(void)asks_turn(&request->http->asks); /* http_turn() looks when to call it again */
-	return go_on(request);
+	return go_on(request, path);
 }
 
 /* request_came is called first with the headers, then when the whole request is there, and again
@@ -195,7 +219,7 @@ static enum MHD_Result request_came(void *user, struct MHD_Connection *connectio
 	(void)data;
 	*data_size = 0; /* a request has no body */
 	if (request)
-		return request->has_begun ? go_on(request) : begin(request);
+		return request->has_begun ? go_on(request, path) : begin(request, path);
 	request = calloc(1, sizeof *request);
 	if (!request)
 		return MHD_NO;

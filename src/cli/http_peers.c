@@ -9,6 +9,7 @@
  * and then. */
 #define REQUEST_PATIENCE DW_SECONDS(5)
 #define REPLY_PATIENCE DW_SECONDS(30)
+#define ABANDON_AFTER DW_SECONDS(1)
 
 void peers_open(struct peers *peers)
 {
@@ -44,9 +45,24 @@ void peer_ended(struct peer *peer)
 	peer->end_at = session_steady() + REQUEST_PATIENCE;
 }
 
+bool peer_is_late(const struct peer *peer)
+{
+	return session_steady() >= peer->end_at;
+}
+
+bool peer_is_gone(const struct peer *peer)
+{
+	struct pollfd link = {.fd = peer->fd, .events = POLLRDHUP};
+
+	(void)poll(&link, 1, 0); /* a failure says nothing: it is asked again */
+	return link.revents & (POLLHUP | POLLERR) ||
+	       (link.revents & POLLRDHUP &&
+		session_steady() >= peer->end_at - REPLY_PATIENCE + ABANDON_AFTER);
+}
+
 static bool is_over(const struct peer *peer, dw_usec steady)
 {
-	return peer->fd >= 0 && steady >= peer->end_at;
+	return peer->fd >= 0 && !peer->is_held && steady >= peer->end_at;
 }
 
 void peers_turn(struct peers *peers)

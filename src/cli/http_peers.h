@@ -2,6 +2,7 @@
 #ifndef DW_CLI_HTTP_PEERS_H
 #define DW_CLI_HTTP_PEERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "durawheel/durawheel.h"
@@ -11,6 +12,7 @@ enum { PEERS_MAX = 32 };
 struct peer {
 	int fd;         /* -1: nobody */
 	dw_usec end_at; /* steady */
+	bool is_held;   /* its request waits for the store: its end is told in words */
 };
 
 struct peers {
@@ -27,6 +29,11 @@ void peer_leave(struct peer *);
  * left for the next one. */
 void peer_began(struct peer *);
 void peer_ended(struct peer *);
+
+/* peer_is_late: the request has used up its time. peer_is_gone: the client has hung up. One that
+ * has only ended its own side may still read a quick answer. */
+bool peer_is_late(const struct peer *);
+bool peer_is_gone(const struct peer *);
 
 /* peers_turn ends connections that have used up their time. libmicrohttpd sees their end. */
 void peers_turn(struct peers *);

@@ -337,6 +337,34 @@ def test_33rd_connection(place):
     return "answered after %.1f s" % (time.monotonic() - began)
 
 
+def search(server, prefix):
+    link = server.connect()
+    link.sendall(("GET /api/v1/timers?prefix=%s HTTP/1.1\r\nHost: %s\r\n\r\n" % (
+        prefix, server.host)).encode())
+    return link
+
+
+def fill(place, count):
+    place.run("import", lines=[{"id": "%05d" % i, "topic": "t", "in": "1h"} for i in range(count)])
+
+
+def test_abandoned_searches(place):
+    """Nobody waits for them, so nobody waits behind them."""
+    fill(place, 50000)
+    server = Server(place, *ANY)
+    links = [search(server, "x%d" % i) for i in range(90)]
+    time.sleep(0.02)
+    for link in links:
+        link.close()
+    took = []
+    for path in "/healthz", "/metrics", "/api/v1/status", "/api/v1/timers/00001":
+        began = time.monotonic()
+        server.get(path)
+        took.append(time.monotonic() - began)
+    assert max(took) < 5, took
+    return " ".join("%.1f" % one for one in took) + " s"
+
+
 def test_pipelining(place):
     place.add(3)
     server = Server(place, *ANY)
