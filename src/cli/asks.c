@@ -45,9 +45,9 @@ static bool is_same(const struct question *one, const struct question *other)
 	       strcmp(one->name, other->name) == 0 && strcmp(one->prefix, other->prefix) == 0;
 }
 
-static bool is_list(const struct ask *ask)
+static bool is_list(const struct question *question)
 {
-	return ask->question.kind >= ASK_TIMER;
+	return question->kind >= ASK_TIMERS;
 }
 
 /* shared_for: a list that took long is shared for as long as the next one has to wait. So a page
@@ -58,7 +58,8 @@ static dw_usec shared_for(const struct ask *ask)
 
 	if (ask->question.kind == ASK_COMING)
 		return COMING_FOR;
-	return is_list(ask) && ask->status == DW_OK && pause > SHARED_FOR ? pause : SHARED_FOR;
+	return is_list(&ask->question) && ask->status == DW_OK && pause > SHARED_FOR ? pause
+										     : SHARED_FOR;
 }
 
 static bool is_fresh(const struct ask *ask, dw_usec steady)
@@ -80,6 +81,7 @@ struct ask *asks_put(struct asks *asks, const struct question *question)
 {
 	dw_usec steady = session_steady();
 	struct ask *room = NULL;
+	size_t waiting = 0;
 
 	for (size_t i = 0; i < ASKS_MAX; i++) {
 		struct ask *ask = &asks->asks[i];
@@ -90,8 +92,9 @@ struct ask *asks_put(struct asks *asks, const struct question *question)
 		}
 		if (is_better_room(ask, room))
 			room = ask;
+		waiting += ask->state == ASK_WAITING && is_list(&ask->question);
 	}
-	if (!room)
+	if (!room || (is_list(question) && waiting >= LISTS_WAITING_MAX))
 		return NULL;
 	json_decref(room->value);
 	*room = (struct ask){.question = *question, .state = ASK_WAITING, .users = 1, .asks = asks};
@@ -122,7 +125,7 @@ static void end_list(struct asks *asks, dw_usec began, bool was_away)
 static void answer(struct ask *ask, int status, json_t *value)
 {
 	ask->is_owed = false;
-	if (is_list(ask))
+	if (is_list(&ask->question))
 		end_list(ask->asks, ask->began, ask->state == ASK_ANSWERED || status == DW_ESTORE);
 	if (ask->state == ASK_ANSWERED) {
 		json_decref(value);
@@ -459,9 +462,9 @@ static void begin_ask(struct ask *ask, dw_usec steady)
 		schedules_want(&asks->schedules, steady);
 		return;
 	}
-	asks->is_listing = asks->is_listing || is_list(ask);
+	asks->is_listing = asks->is_listing || is_list(&ask->question);
 	ask->is_owed = true;
-	status = send_ask(is_list(ask) ? asks->lists : asks->d, ask);
+	status = send_ask(is_list(&ask->question) ? asks->lists : asks->d, ask);
 	if (status != DW_OK)
 		answer(ask, status, NULL);
 }
@@ -487,7 +490,7 @@ dw_usec asks_turn(struct asks *asks)
 		struct ask *ask = &asks->asks[i];
 
 		if (ask->state == ASK_WAITING &&
-		    (asks->away[0] || !is_list(ask) || may_list(asks, steady)))
+		    (asks->away[0] || !is_list(&ask->question) || may_list(asks, steady)))
 			begin_ask(ask, steady);
 		if (ask->state == ASK_ASKED && ask->question.kind == ASK_SCHEDULES)
 			answer_schedules(ask, steady);

@@ -15,7 +15,7 @@
 #include "cli/schedules.h"
 #include "durawheel/durawheel.h"
 
-/* Those from ASK_TIMER on are lists, of which one is asked at a time. */
+/* Those from ASK_TIMERS on are lists, of which one is asked at a time. */
 enum ask_kind {
 	ASK_STATUS,
 	ASK_TOPICS,
@@ -52,6 +52,8 @@ struct ask {
 
 /* Three for each connection of the web server, and those that are owed. */
 #define ASKS_MAX 192
+/* Those who wait for more would wait for longer than they have time. */
+#define LISTS_WAITING_MAX 8
 
 struct asks {
 	dw *d;
@@ -69,7 +71,8 @@ struct asks {
 void asks_open(struct asks *, dw *, dw *lists, bool shows_data);
 void asks_close(struct asks *);
 
-/* asks_put asks, or joins who asks the same. NULL: ASKS_MAX questions are in use. asks_release: its
+/* asks_put asks, or joins who asks the same. NULL: ASKS_MAX questions are in use, or
+ * LISTS_WAITING_MAX lists wait. asks_release: its
  * answer is not looked at any more, and one that nobody waits for is not asked. */
 struct ask *asks_put(struct asks *, const struct question *);
 void asks_release(struct ask *);

@@ -76,6 +76,8 @@ static void add_headers(struct MHD_Response *response, const struct http_reply *
 	(void)MHD_add_response_header(response, "Content-Type", reply->type);
 	if (reply->status == 405)
 		(void)MHD_add_response_header(response, "Allow", "GET, HEAD");
+	if (reply->is_busy)
+		(void)MHD_add_response_header(response, "Retry-After", "5");
 	if (reply->status == 401)
 		(void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
 }
@@ -191,6 +193,7 @@ static struct refusal check(struct http_request *request, const char *path, cons
 /* begin asks for what the request shows. */
 static enum MHD_Result begin(struct http_request *request, const char *path)
 {
+	const struct refusal busy = {503, "too many lists are asked for: ask again"};
 	struct question questions[REQUEST_ASKS];
 	size_t count = route_asks(request, questions);
 
@@ -198,7 +201,7 @@ static enum MHD_Result begin(struct http_request *request, const char *path)
 		struct ask *ask = asks_put(&request->http->asks, &questions[i]);
 
 		if (!ask)
-			return MHD_NO; /* never: there are REQUEST_ASKS for each connection */
+			return send_reply(request->connection, reply_refusal(busy, path));
 		request->asks[request->ask_count++] = ask;
 	}
 	request->has_begun = true;

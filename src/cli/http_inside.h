@@ -47,6 +47,7 @@ struct http_reply {
 	unsigned status;
 	const char *type; /* of the body */
 	bool is_page;     /* it has our style and script */
+	bool is_busy;     /* ask again in some seconds */
 	char *body;       /* NULL: no memory */
 };
 

@@ -114,9 +114,14 @@ static struct http_reply reply_json(unsigned status, json_t *value)
 
 struct http_reply reply_refusal(struct refusal refusal, const char *path)
 {
+	struct http_reply reply;
+
 	if (strncmp(path, API, strlen(API)) == 0)
-		return reply_json(refusal.status, json_pack("{s:s}", "error", refusal.words));
-	return reply_text(refusal.status, refusal.words);
+		reply = reply_json(refusal.status, json_pack("{s:s}", "error", refusal.words));
+	else
+		reply = reply_text(refusal.status, refusal.words);
+	reply.is_busy = refusal.status == 503;
+	return reply;
 }
 
 /* status_of: the HTTP status of a failure of the library. */

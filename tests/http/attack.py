@@ -365,6 +365,25 @@ def test_abandoned_searches(place):
     return " ".join("%.1f" % one for one in took) + " s"
 
 
+def test_searches_wait_in_a_short_line(place):
+    """Of many different searches a few wait, and the others are told to come again. Whoever wants
+    one timer, or whether all is well, waits for none of them."""
+    fill(place, 50000)
+    server = Server(place, *ANY)
+    links = [search(server, "x%d" % i) for i in range(30)]
+    began = time.monotonic()
+    server.get("/api/v1/timers/00001")
+    for path in "/healthz", "/metrics", "/":
+        server.get(path)
+    took = time.monotonic() - began
+    answers = [server.rest_of(link) for link in links]
+    busy = [answer for answer in answers if answer.status == 503]
+    assert len(busy) > 10 and took < 2, (statuses(answers), len(busy), took)
+    for answer in busy:
+        assert answer.headers["Retry-After"] == "5" and "too many" in answer.json()["error"]
+    return refused(answers, 200, 503) + ", one timer after %.1f s" % took
+
+
 def test_pipelining(place):
     place.add(3)
     server = Server(place, *ANY)

@@ -87,15 +87,19 @@ class Server:
                 link.sendall(raw)
             except OSError:
                 pass  # closed before it was read: perhaps there is an answer
-            got = b""
-            while not (b"\r\n\r\n" in got and Answer(got, is_head).is_whole):
-                try:
-                    more = link.recv(65536)
-                except OSError:
-                    break
-                if not more:
-                    break
-                got += more
+            return self.rest_of(link, is_head)
+
+    def rest_of(self, link, is_head=False):
+        """The answer to what was sent."""
+        got = b""
+        while not (b"\r\n\r\n" in got and Answer(got, is_head).is_whole):
+            try:
+                more = link.recv(65536)
+            except OSError:
+                break
+            if not more:
+                break
+            got += more
         return Answer(got or b"none", is_head)
 
     def ask(self, path, method="GET", headers=(), host=None, version="1.1"):
