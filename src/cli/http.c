@@ -183,9 +183,8 @@ static enum MHD_Result go_on(struct http_request *request, const char *path)
 /* check refuses the request, or finds its route. */
 static struct refusal check(struct http_request *request, const char *path, const char *method)
 {
-	bool is_probe = strcmp(path, "/healthz") == 0 || strcmp(path, "/readyz") == 0;
 	struct refusal refusal =
-	    guard_check(&request->http->guard, request->connection, method, is_probe);
+	    guard_check(&request->http->guard, request->connection, method, route_kind(path));
 
 	return refusal.status ? refusal : route_of(request, path);
 }

@@ -342,8 +342,27 @@ static bool is_our_origin(const char *origin, const char *host)
 	return rest && (strncmp(origin, "http", 4) == 0) && strcasecmp(rest + 3, host) == 0;
 }
 
+static bool has_value(struct MHD_Connection *connection, const char *name, const char *value)
+{
+	struct header header = header_of(connection, name);
+
+	return header.count == 1 && header.value && strcmp(header.value, value) == 0;
+}
+
+/* is_foreign_fetch: a page of another origin makes the browser ask, which the browser tells
+ * (Fetch Metadata). To follow a link to our page is no such thing. Programs tell nothing. */
+static bool is_foreign_fetch(struct MHD_Connection *connection, enum path_kind kind)
+{
+	if (header_of(connection, "Sec-Fetch-Site").count == 0 ||
+	    has_value(connection, "Sec-Fetch-Site", "same-origin") ||
+	    has_value(connection, "Sec-Fetch-Site", "none"))
+		return false;
+	return kind != PATH_PAGE || !has_value(connection, "Sec-Fetch-Mode", "navigate") ||
+	       !has_value(connection, "Sec-Fetch-Dest", "document");
+}
+
 struct refusal guard_check(const struct guard *guard, struct MHD_Connection *connection,
-			   const char *method, bool is_probe)
+			   const char *method, enum path_kind kind)
 {
 	struct header host = header_of(connection, "Host");
 	struct header origin = header_of(connection, "Origin");
@@ -360,9 +379,11 @@ struct refusal guard_check(const struct guard *guard, struct MHD_Connection *con
 					     "--allow-host"};
 	if (origin.count > 0 && (!origin.value || !is_our_origin(origin.value, host.value)))
 		return (struct refusal){403, "the page of another origin may not ask"};
+	if (is_foreign_fetch(connection, kind))
+		return (struct refusal){403, "the page of another site may not ask"};
 	if (coding.count > 0 || (length.value && strcmp(length.value, "0") != 0))
 		return (struct refusal){400, "a request has no body here"};
-	if (guard->token[0] && !is_probe &&
+	if (guard->token[0] && kind != PATH_PROBE &&
 	    (!token.value || strncasecmp(token.value, "Bearer ", 7) != 0 ||
 	     !is_token(guard->token, token.value + 7)))
 		return (struct refusal){401, "write Authorization: Bearer TOKEN"};

@@ -33,9 +33,11 @@ struct refusal {
 	const char *words;
 };
 
-/* guard_check looks at the method, the Host, the Origin and the token. is_probe: a path that needs
- * no token. */
+/* What a path is: a probe needs no token, and a page may be linked to from other sites. */
+enum path_kind { PATH_PLAIN, PATH_PROBE, PATH_PAGE };
+
+/* guard_check looks at the method, the Host, the page that asks, and the token. */
 struct refusal guard_check(const struct guard *, struct MHD_Connection *, const char *method,
-			   bool is_probe);
+			   enum path_kind);
 
 #endif

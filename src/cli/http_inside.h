@@ -55,6 +55,9 @@ struct http_reply {
  * words say why. */
 struct refusal route_of(struct http_request *, const char *path);
 
+/* route_kind: what the guard has to know of a path. */
+enum path_kind route_kind(const char *path);
+
 /* route_arguments reads the arguments into the question. Returns what is wrong, or NULL. */
 const char *route_arguments(struct http_request *);
 

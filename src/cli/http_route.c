@@ -45,6 +45,21 @@ static enum route find_route(struct http_request *request, const char *path)
 	return ROUTE_NONE;
 }
 
+enum path_kind route_kind(const char *path)
+{
+	struct http_request request = {.route = ROUTE_NONE};
+
+	switch (find_route(&request, path)) {
+	case ROUTE_HEALTHZ:
+	case ROUTE_READYZ:
+		return PATH_PROBE;
+	case ROUTE_PAGE:
+		return PATH_PAGE;
+	default:
+		return PATH_PLAIN;
+	}
+}
+
 struct refusal route_of(struct http_request *request, const char *path)
 {
 	const char *fault;

@@ -228,6 +228,31 @@ def test_origins(place):
                     for origin in origins for path in PATHS], 403)
 
 
+def test_fetches_of_other_sites(place):
+    """A browser says which site lets it ask. Only links to the page may be followed from there."""
+    server = Server(place, *ANY)
+    pages = ["/", "/topics", "/timers", "/timers?id=mail:000", "/dead", "/schedules"]
+    link = ["Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]
+    answers = []
+    for site in "cross-site", "same-site", "", "what-comes-next":
+        headers = ["Sec-Fetch-Site: " + site]
+        for path in PATHS + pages:
+            answers += [server.ask(path, headers=headers + more) for more in (
+                [], ["Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"],
+                ["Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"],
+                ["Sec-Fetch-Mode: cors", "Sec-Fetch-Dest: empty"])]
+            followed = server.ask(path, headers=headers + link)
+            if path in pages:
+                assert followed.status in (200, 404), (site, path, followed.status)
+            else:
+                answers.append(followed)
+        answers.append(server.ask("/", headers=["Sec-Fetch-Site: none"] + headers + link[:1]))
+    for site in "same-origin", "none":
+        for path in "/", "/metrics", "/api/v1/timers":
+            assert server.ask(path, headers=["Sec-Fetch-Site: " + site]).status == 200, path
+    return refused(answers, 403)
+
+
 def test_token(place):
     file = place.file("token", TOKEN + "\n")
     server = Server(place, *ANY, "--token-file", file)
