@@ -15,8 +15,6 @@
 
 enum { MEMORY = 20 * 1024, PATIENCE_S = 5 };
 
-#define LOOK_EVERY DW_SECONDS(1)
-
 struct http {
 	struct guard guard;
 	struct asks asks;
@@ -41,7 +39,7 @@ static void connection_noted(void *user, struct MHD_Connection *connection, void
 	if (code == MHD_CONNECTION_NOTIFY_STARTED)
 		*ret_peer = peers_take(&http->peers, info->connect_fd);
 	else if (*ret_peer)
-		peer_leave(*ret_peer);
+		peers_leave(&http->peers, *ret_peer);
 }
 
 /* peer_of: never NULL: libmicrohttpd opens no more connections than there are peers. */
@@ -53,7 +51,7 @@ static struct peer *peer_of(struct MHD_Connection *connection)
 
 /* ---- Replies --------------------------------------------------------------------------------- */
 
-static void add_headers(struct MHD_Response *response, const struct http_reply *reply)
+static void add_headers(struct MHD_Response *response, const struct http_reply *reply, bool is_last)
 {
 	static const char *const headers[][2] = {
 	    {"Cache-Control", "no-store"},
@@ -78,12 +76,14 @@ static void add_headers(struct MHD_Response *response, const struct http_reply *
 		(void)MHD_add_response_header(response, "Allow", "GET, HEAD");
 	if (reply->is_busy)
 		(void)MHD_add_response_header(response, "Retry-After", "5");
+	if (is_last)
+		(void)MHD_add_response_header(response, "Connection", "close");
 	if (reply->status == 401)
 		(void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
 }
 
 /* send_reply takes the body. */
-static enum MHD_Result send_reply(struct MHD_Connection *connection, struct http_reply reply)
+static enum MHD_Result send_reply(const struct http_request *request, struct http_reply reply)
 {
 	struct MHD_Response *response;
 	enum MHD_Result result;
@@ -96,8 +96,8 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct http
 		free(reply.body);
 		return MHD_NO;
 	}
-	add_headers(response, &reply);
-	result = MHD_queue_response(connection, reply.status, response);
+	add_headers(response, &reply, peers_are_many(&request->http->peers));
+	result = MHD_queue_response(request->connection, reply.status, response);
 	MHD_destroy_response(response);
 	return result;
 }
@@ -159,7 +159,7 @@ static enum MHD_Result give_up(const struct http_request *request, const char *p
 	if (peer_is_gone(peer))
 		return MHD_NO;
 	peer_ended(peer); /* the words need time, too */
-	return send_reply(request->connection, reply_refusal(refusal, path));
+	return send_reply(request, reply_refusal(refusal, path));
 }
 
 /* go_on answers the request, or suspends it until it can be answered. */
@@ -172,12 +172,18 @@ static enum MHD_Result go_on(struct http_request *request, const char *path)
 				   .away = http->asks.away};
 
 	if (is_answered(request))
-		return send_reply(request->connection, route_reply(request, &facts));
+		return send_reply(request, route_reply(request, &facts));
 	if (!must_wait(request))
 		return give_up(request, path);
 	if (!request->is_suspended)
 		suspend(request);
 	return MHD_YES;
+}
+
+/* is_spared: what tells how we are is answered whatever else is asked. */
+static bool is_spared(enum route route)
+{
+	return route == ROUTE_HEALTHZ || route == ROUTE_READYZ || route == ROUTE_METRICS;
 }
 
 /* check refuses the request, or finds its route. */
@@ -186,7 +192,11 @@ static struct refusal check(struct http_request *request, const char *path, cons
 	struct refusal refusal =
 	    guard_check(&request->http->guard, request->connection, method, route_kind(path));
 
-	return refusal.status ? refusal : route_of(request, path);
+	if (!refusal.status)
+		refusal = route_of(request, path);
+	if (!refusal.status && peers_are_busy(&request->http->peers) && !is_spared(request->route))
+		refusal = (struct refusal){503, "too many requests are answered: ask again"};
+	return refusal;
 }
 
 /* begin asks for what the request shows. */
@@ -200,7 +210,7 @@ static enum MHD_Result begin(struct http_request *request, const char *path)
 		struct ask *ask = asks_put(&request->http->asks, &questions[i]);
 
 		if (!ask)
-			return send_reply(request->connection, reply_refusal(busy, path));
+			return send_reply(request, reply_refusal(busy, path));
 		request->asks[request->ask_count++] = ask;
 	}
 	request->has_begun = true;
@@ -230,7 +240,7 @@ static enum MHD_Result request_came(void *user, struct MHD_Connection *connectio
 	request->connection = connection;
 	peer_began(peer_of(connection));
 	refusal = check(request, path, method);
-	return refusal.status ? send_reply(connection, reply_refusal(refusal, path)) : MHD_YES;
+	return refusal.status ? send_reply(request, reply_refusal(refusal, path)) : MHD_YES;
 }
 
 static void request_ended(void *user, struct MHD_Connection *connection, void **place,
@@ -287,18 +297,16 @@ int http_fd(const struct http *http)
 	return http->epoll_fd;
 }
 
-/* arm_timer lets the descriptor become readable when something is due. */
-static void arm_timer(struct http *http, dw_usec asks_at)
+/* arm_timer lets the descriptor become readable at `at`, or before if libmicrohttpd wants it. */
+static void arm_timer(struct http *http, dw_usec at)
 {
 	dw_usec steady = session_steady();
-	dw_usec at = steady + LOOK_EVERY;
 	struct itimerspec spec = {.it_interval = {0}};
 	MHD_UNSIGNED_LONG_LONG left_ms;
 
 	if (MHD_get_timeout(http->daemon, &left_ms) == MHD_YES &&
 	    steady + (dw_usec)left_ms * 1000 < at)
 		at = steady + (dw_usec)left_ms * 1000;
-	at = asks_at < at ? asks_at : at;
 	at = at > steady ? at : steady;
 	spec.it_value =
 	    (struct timespec){.tv_sec = at / 1000000, .tv_nsec = at % 1000000 * 1000 + 1};
@@ -308,17 +316,17 @@ static void arm_timer(struct http *http, dw_usec asks_at)
 void http_turn(struct http *http)
 {
 	uint64_t count;
-	dw_usec asks_at;
+	dw_usec asks_at, peers_at;
 
 	(void)!read(http->timer_fd, &count, sizeof count); /* EAGAIN: it is not time yet */
 	(void)dw_turn(http->look);    /* dw_turn() fails only inside a callback */
 	(void)dw_turn(http->lists);   /* likewise */
 	(void)asks_turn(&http->asks); /* what it answers is sent now */
-	peers_turn(&http->peers);
 	resume(http);
 	(void)MHD_run(http->daemon);
+	peers_at = peers_turn(&http->peers);
 	asks_at = asks_turn(&http->asks);
-	arm_timer(http, asks_at);
+	arm_timer(http, asks_at < peers_at ? asks_at : peers_at);
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* A small web server that only reads: metrics, health, an API of JSON, and a page. It runs on the
  * caller's loop, over a client handle of its own, so that who looks does not hold up an owner's
- * store. At most 32 connections; a request has 5 s to come, and 30 s to be answered. */
+ * store. http_peers.h bounds connections and requests; a request has 5 s to come, and 30 s to be
+ * answered. */
 #ifndef DW_CLI_HTTP_H
 #define DW_CLI_HTTP_H
 

@@ -1,4 +1,7 @@
-/* The peers of the web server: who has an open connection, and how much time is left to each. */
+/* The peers of the web server: who has an open connection, and how much time is left to each.
+ *
+ * There are more places than requests are answered at a time, and nobody keeps one of the last
+ * places without asking. So there is always one for a probe. */
 #ifndef DW_CLI_HTTP_PEERS_H
 #define DW_CLI_HTTP_PEERS_H
 
@@ -7,23 +10,26 @@
 
 #include "durawheel/durawheel.h"
 
-enum { PEERS_MAX = 32 };
+enum { PEERS_MAX = 40, PEERS_ANSWERED = 32, PEERS_KEPT = 24 };
 
 struct peer {
-	int fd;         /* -1: nobody */
-	dw_usec end_at; /* steady */
-	bool is_held;   /* its request waits for the store: its end is told in words */
+	int fd;              /* -1: nobody */
+	dw_usec end_at;      /* steady */
+	dw_usec quiet_since; /* steady; DW_NEVER: a request is answered */
+	bool is_held;        /* its request waits for the store: its end is told in words */
+	bool is_ending;
 };
 
 struct peers {
 	struct peer peers[PEERS_MAX];
+	bool was_full; /* one has left since: another may be let in */
 };
 
 void peers_open(struct peers *);
 
 /* peers_take notes a new connection, which gets 5 s to send a request. NULL: there are too many. */
 struct peer *peers_take(struct peers *, int fd);
-void peer_leave(struct peer *);
+void peers_leave(struct peers *, struct peer *);
 
 /* peer_began: a request has come, and gets 30 s to be answered. peer_ended: it is over, and 5 s are
  * left for the next one. */
@@ -35,7 +41,14 @@ void peer_ended(struct peer *);
 bool peer_is_late(const struct peer *);
 bool peer_is_gone(const struct peer *);
 
-/* peers_turn ends connections that have used up their time. libmicrohttpd sees their end. */
-void peers_turn(struct peers *);
+/* peers_are_busy: more than PEERS_ANSWERED requests are answered. peers_are_many: from now on, a
+ * connection ends with its answer. */
+bool peers_are_busy(const struct peers *);
+bool peers_are_many(const struct peers *);
+
+/* peers_turn ends connections that have used up their time and, while there are more than
+ * PEERS_ANSWERED, those that have asked nothing for longest. libmicrohttpd sees their end. Returns
+ * the steady time when to call it again. */
+dw_usec peers_turn(struct peers *);
 
 #endif

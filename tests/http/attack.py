@@ -351,15 +351,41 @@ def test_slow_request(place):
     return "a byte each 0.5 s: closed after %.0f s" % times[0]
 
 
-def test_33rd_connection(place):
+def test_silent_connections(place):
     server = Server(place, *ANY)
-    links = [server.connect() for _ in range(32)]
+    links = [server.connect() for _ in range(100)]
     began = time.monotonic()
-    server.get("/healthz")  # it waits until the others have used up their time
+    server.get("/healthz")  # it takes the place of one that has asked nothing
+    took = time.monotonic() - began
     for link in links:
         link.close()
     server.get("/healthz")
-    return "answered after %.1f s" % (time.monotonic() - began)
+    assert took < 3, took
+    return "answered after %.1f s" % took
+
+
+def test_pages_that_stay_open(place):
+    """50 of them ask every second, on connections that they keep as long as they may."""
+    server = Server(place, *ANY)
+    raw = ("GET / HTTP/1.1\r\nHost: %s\r\n\r\n" % server.host).encode()
+    links, took = [None] * 50, []
+    for _ in range(7):
+        began = time.monotonic()
+        for i in range(50):
+            links[i] = links[i] or server.connect()
+            links[i].sendall(raw)
+            answer = server.rest_of(links[i])
+            assert answer.status == 200, (i, answer.status)
+            if answer.headers.get("Connection") == "close":
+                links[i].close()
+                links[i] = None
+        for path in "/healthz", "/metrics", "/topics":
+            server.get(path)
+        took.append(time.monotonic() - began)
+        time.sleep(max(0, 1 - took[-1]))
+    kept = 50 - links.count(None)
+    assert kept > 20 and max(took) < 3, (kept, took)
+    return "all are answered within %.1f s, and %d keep their connections" % (max(took), kept)
 
 
 def search(server, prefix):
@@ -407,6 +433,24 @@ def test_searches_wait_in_a_short_line(place):
     for answer in busy:
         assert answer.headers["Retry-After"] == "5" and "too many" in answer.json()["error"]
     return refused(answers, 200, 503) + ", one timer after %.1f s" % took
+
+
+def test_busy_server_answers_probes(place):
+    """All places but the last ones wait for a search."""
+    fill(place, 50000)
+    server = Server(place, *ANY)
+    links = [search(server, "x%d" % i) for i in range(9)]
+    time.sleep(0.1)
+    links += [search(server, "x8") for _ in range(27)]
+    began = time.monotonic()
+    busy = server.ask("/api/v1/status")
+    for path in "/healthz", "/metrics":
+        server.get(path)
+    assert b"no owner" in server.ask("/readyz").body
+    took = time.monotonic() - began
+    assert busy.status == 503 and b"too many requests" in busy.body, (busy.status, busy.body)
+    assert took < 2, took
+    return refused([server.rest_of(link) for link in links], 200, 503) + ", probes %.1f s" % took
 
 
 def test_pipelining(place):
