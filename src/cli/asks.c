@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/asks_inside.h"
 #include "cli/line.h"
 #include "cli/objects.h"
 #include "cli/session.h"
@@ -29,8 +30,10 @@ void asks_open(struct asks *asks, dw *d, dw *lists, bool shows_data)
 
 void asks_close(struct asks *asks)
 {
-	for (size_t i = 0; i < ASKS_MAX; i++)
+	for (size_t i = 0; i < ASKS_MAX; i++) {
 		json_decref(asks->asks[i].value);
+		json_decref(asks->asks[i].list.rows);
+	}
 	schedules_free(&asks->schedules);
 }
 
@@ -42,7 +45,8 @@ static bool is_same(const struct question *one, const struct question *other)
 	       one->after.due == other->after.due &&
 	       one->after.generation == other->after.generation &&
 	       one->after.started == other->after.started && one->skip == other->skip &&
-	       strcmp(one->name, other->name) == 0 && strcmp(one->prefix, other->prefix) == 0;
+	       one->leaves_data == other->leaves_data && strcmp(one->name, other->name) == 0 &&
+	       strcmp(one->prefix, other->prefix) == 0;
 }
 
 static bool is_list(const struct question *question)
@@ -110,9 +114,7 @@ void asks_release(struct ask *ask)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* end_list: the next list waits, so that lists take a part of the time only. A store that was away
- * has not worked on this one. */
-static void end_list(struct asks *asks, dw_usec began, bool was_away)
+void asks_end_list(struct asks *asks, dw_usec began, bool was_away)
 {
 	dw_usec steady = session_steady();
 	dw_usec pause = was_away ? 0 : LIST_PAUSE * (steady - began);
@@ -121,12 +123,12 @@ static void end_list(struct asks *asks, dw_usec began, bool was_away)
 	asks->list_at = steady + (pause > LIST_PAUSE_MIN ? pause : LIST_PAUSE_MIN);
 }
 
-/* answer takes the value; NULL with DW_OK: no memory. What asks_fail() has answered stays so. */
-static void answer(struct ask *ask, int status, json_t *value)
+void asks_answer(struct ask *ask, int status, json_t *value)
 {
 	ask->is_owed = false;
 	if (is_list(&ask->question))
-		end_list(ask->asks, ask->began, ask->state == ASK_ANSWERED || status == DW_ESTORE);
+		asks_end_list(ask->asks, ask->began,
+			      ask->state == ASK_ANSWERED || status == DW_ESTORE);
 	if (ask->state == ASK_ANSWERED) {
 		json_decref(value);
 		return;
@@ -161,7 +163,7 @@ static void status_told(dw *d, int status, const dw_store_status *store, void *u
 
 	(void)d;
 	note_rates(ask->asks, value);
-	answer(ask, status, value);
+	asks_answer(ask, status, value);
 }
 
 /* append takes the object. False: no memory. */
@@ -188,7 +190,7 @@ static void topics_answered(dw *d, int status, const dw_topic_info *topics, size
 	(void)d;
 	for (size_t i = 0; i < count && is_whole; i++)
 		is_whole = append(array, object_of_topic(&topics[i]));
-	answer(user, status, array_end(array, is_whole));
+	asks_answer(user, status, array_end(array, is_whole));
 }
 
 /* read_metrics: the text grows with each topic, so it is written twice. */
@@ -202,7 +204,7 @@ static void read_metrics(dw *d, struct ask *ask)
 		status = DW_ENOMEM;
 	if (status == DW_OK)
 		status = dw_metrics(d, text, size + 1, NULL);
-	answer(ask, status, status == DW_OK ? json_string(text) : NULL);
+	asks_answer(ask, status, status == DW_OK ? json_string(text) : NULL);
 	free(text);
 }
 
@@ -212,7 +214,7 @@ static void metrics_status_told(dw *d, int status, const dw_store_status *store,
 	if (status == DW_OK)
 		read_metrics(d, user);
 	else
-		answer(user, status, NULL);
+		asks_answer(user, status, NULL);
 }
 
 /* metrics_asked: the library has asked the store for its status and its topics before us. Of two
@@ -228,29 +230,6 @@ static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t
 		metrics_status_told(d, status, NULL, user);
 }
 
-static json_t *cursor_of(const dw_cursor *next)
-{
-	if (next->ended)
-		return json_null();
-	return json_sprintf("%lld.%llu", (long long)next->due,
-			    (unsigned long long)next->generation);
-}
-
-static void timers_told(dw *d, int status, const dw_info *timers, size_t count,
-			const dw_cursor *next, void *user)
-{
-	struct ask *ask = user;
-	json_t *array = status == DW_OK ? json_array() : NULL;
-	bool is_whole = array != NULL;
-
-	(void)d;
-	for (size_t i = 0; i < count && is_whole; i++)
-		is_whole = append(array, line_object_of_info(&timers[i], ask->asks->shows_data));
-	array = array_end(array, is_whole);
-	answer(ask, status,
-	       array ? json_pack("{s:o, s:o}", "timers", array, "next", cursor_of(next)) : NULL);
-}
-
 /* letter_told: no end of the timer is kept, but a dead letter. */
 static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
 			const dw_cursor *next, void *user)
@@ -264,7 +243,7 @@ static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
 	(void)next;
 	if (end)
 		(void)json_object_set_new(end, "state", json_string("dead"));
-	answer(ask, status, end);
+	asks_answer(ask, status, end);
 }
 
 /* end_told: the end of a timer that is gone is the answer, with its end as the state. A timer is
@@ -276,7 +255,7 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 
 	(void)d;
 	if (ask->state == ASK_ANSWERED) {
-		answer(ask, status, NULL); /* too late */
+		asks_answer(ask, status, NULL); /* too late */
 		return;
 	}
 	if (status == DW_OK)
@@ -284,7 +263,7 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 	if (timer) {
 		if (end)
 			(void)json_object_set_new(timer, "ended", end); /* or it is missing */
-		answer(ask, DW_OK, timer);
+		asks_answer(ask, DW_OK, timer);
 		return;
 	}
 	if (end)
@@ -294,7 +273,7 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 	else if (status == DW_OK && !end)
 		status = DW_ENOMEM;
 	if (end || status != DW_OK)
-		answer(ask, status, end);
+		asks_answer(ask, status, end);
 }
 
 /* timer_told asks for the end of the timer, too. In this order, a timer that ends meanwhile is
@@ -308,7 +287,7 @@ static void timer_told(dw *d, int status, const dw_info *timers, size_t count,
 	if (status == DW_OK && count == 0)
 		status = DW_ENOENT;
 	if (ask->state == ASK_ANSWERED) {
-		answer(ask, status, NULL); /* too late */
+		asks_answer(ask, status, NULL); /* too late */
 		return;
 	}
 	if (status == DW_OK) {
@@ -339,28 +318,13 @@ static void coming_told(dw *d, int status, const dw_info *timers, size_t count,
 	dw_usec now = session_now();
 
 	(void)d;
-	answer(user, status,
-	       status == DW_OK
-		   ? json_pack("{s:o, s:o, s:o}", "minute",
-			       note_coming(timers, count, next, now + DW_MINUTES(1)), "hour",
-			       note_coming(timers, count, next, now + DW_HOURS(1)), "day",
-			       note_coming(timers, count, next, now + DW_DAYS(1)))
-		   : NULL);
-}
-
-static void letters_told(dw *d, int status, const dw_dead *letters, size_t count,
-			 const dw_cursor *next, void *user)
-{
-	struct ask *ask = user;
-	json_t *array = status == DW_OK ? json_array() : NULL;
-	bool is_whole = array != NULL;
-
-	(void)d;
-	for (size_t i = 0; i < count && is_whole; i++)
-		is_whole = append(array, line_object_of_dead(&letters[i], ask->asks->shows_data));
-	array = array_end(array, is_whole);
-	answer(ask, status,
-	       array ? json_pack("{s:o, s:o}", "letters", array, "next", cursor_of(next)) : NULL);
+	asks_answer(user, status,
+		    status == DW_OK
+			? json_pack("{s:o, s:o, s:o}", "minute",
+				    note_coming(timers, count, next, now + DW_MINUTES(1)), "hour",
+				    note_coming(timers, count, next, now + DW_HOURS(1)), "day",
+				    note_coming(timers, count, next, now + DW_DAYS(1)))
+			: NULL);
 }
 
 /* ---- Schedules ------------------------------------------------------------------------------- */
@@ -372,7 +336,7 @@ static void walk_told(dw *d, int status, const dw_info *timers, size_t count, co
 
 	(void)d;
 	schedules_note(&asks->schedules, status, timers, count, next);
-	end_list(asks, asks->walk_began, asks->away[0] || status == DW_ESTORE);
+	asks_end_list(asks, asks->walk_began, asks->away[0] || status == DW_ESTORE);
 }
 
 /* walk_on asks for the next page of the walk. */
@@ -397,10 +361,10 @@ static void answer_schedules(struct ask *ask, dw_usec steady)
 	if (schedules_is_walking(schedules) && steady - ask->began < SCHEDULES_PATIENCE)
 		return;
 	if (schedules->status != DW_OK)
-		answer(ask, schedules->status, NULL);
+		asks_answer(ask, schedules->status, NULL);
 	else
-		answer(ask, DW_OK,
-		       schedules_value(schedules, ask->question.skip, ask->question.limit));
+		asks_answer(ask, DW_OK,
+			    schedules_value(schedules, ask->question.skip, ask->question.limit));
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -416,11 +380,7 @@ static int ask_metrics(dw *d, struct ask *ask)
 static int send_ask(dw *d, struct ask *ask)
 {
 	const struct question *question = &ask->question;
-	const char *topic = question->name[0] ? question->name : NULL;
-	const dw_cursor *after = question->after.started ? &question->after : NULL;
-	dw_select select = {.size = sizeof select,
-			    .topic = topic,
-			    .id_prefix = question->prefix[0] ? question->prefix : NULL};
+	const dw_select coming = {.size = sizeof coming, .due_from = session_now()};
 
 	switch (question->kind) {
 	case ASK_STATUS:
@@ -431,13 +391,10 @@ static int send_ask(dw *d, struct ask *ask)
 		return ask_metrics(d, ask);
 	case ASK_TIMER:
 		return dw_get(d, question->name, timer_told, ask);
-	case ASK_TIMERS:
-		return dw_list_where(d, &select, after, question->limit, timers_told, ask);
 	case ASK_COMING:
-		select = (dw_select){.size = sizeof select, .due_from = session_now()};
-		return dw_list_where(d, &select, NULL, DW_LIST_MAX, coming_told, ask);
+		return dw_list_where(d, &coming, NULL, DW_LIST_MAX, coming_told, ask);
 	default:
-		return dw_dead_list(d, topic, after, question->limit, letters_told, ask);
+		return asks_list(d, ask);
 	}
 }
 
@@ -466,7 +423,7 @@ static void begin_ask(struct ask *ask, dw_usec steady)
 	ask->is_owed = true;
 	status = send_ask(is_list(&ask->question) ? asks->lists : asks->d, ask);
 	if (status != DW_OK)
-		answer(ask, status, NULL);
+		asks_answer(ask, status, NULL);
 }
 
 /* wake_of: when to look at the ask again. */
@@ -481,6 +438,16 @@ static dw_usec wake_of(const struct ask *ask)
 	return DW_NEVER;
 }
 
+/* free_stale frees an answer that nobody reads and that is shared no longer: it may be long. */
+static void free_stale(struct ask *ask, dw_usec steady)
+{
+	if (ask->state != ASK_ANSWERED || ask->users > 0 || ask->is_owed || is_fresh(ask, steady))
+		return;
+	json_decref(ask->value);
+	ask->value = NULL;
+	ask->state = ASK_FREE;
+}
+
 dw_usec asks_turn(struct asks *asks)
 {
 	dw_usec steady = session_steady();
@@ -489,6 +456,7 @@ dw_usec asks_turn(struct asks *asks)
 	for (size_t i = 0; i < ASKS_MAX; i++) {
 		struct ask *ask = &asks->asks[i];
 
+		free_stale(ask, steady);
 		if (ask->state == ASK_WAITING &&
 		    (asks->away[0] || !is_list(&ask->question) || may_list(asks, steady)))
 			begin_ask(ask, steady);

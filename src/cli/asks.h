@@ -34,9 +34,17 @@ struct question {
 	dw_cursor after;
 	size_t skip; /* of ASK_SCHEDULES */
 	size_t limit;
+	bool leaves_data; /* of a list that shows no data in any case */
 };
 
 enum ask_state { ASK_FREE, ASK_WAITING, ASK_ASKED, ASK_ANSWERED };
+
+/* A list that is read in steps. */
+struct ask_list {
+	json_t *rows; /* NULL: none is under way */
+	dw_cursor next;
+	size_t size, shown; /* bytes of data: of the rows, and in the answer */
+};
 
 struct ask {
 	struct question question;
@@ -46,6 +54,7 @@ struct ask {
 	dw_usec began;    /* steady */
 	dw_usec answered; /* steady */
 	unsigned users;
+	struct ask_list list;
 	bool is_owed; /* the store has not answered, even if asks_fail() has */
 	struct asks *asks;
 };
@@ -54,6 +63,8 @@ struct ask {
 #define ASKS_MAX 192
 /* Those who wait for more would wait for longer than they have time. */
 #define LISTS_WAITING_MAX 8
+/* A list ends before it has more data than that. Of a row with more than is left, it has none. */
+#define LIST_DATA_MAX ((size_t)1024 * 1024)
 
 struct asks {
 	dw *d;

@@ -204,6 +204,58 @@ def test_no_page_is_larger_than_60_kib(place):
     return ", ".join("%s %d" % item for item in largest.items())
 
 
+def memory_kib(server):
+    """The most that the process has had."""
+    with open("/proc/%d/status" % server.process.child.pid, encoding="utf-8") as status:
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1))
+
+
+def long_data_is_listed_in_parts(place):
+    count, size = 700, 55800
+    place.run("import", lines=[{"id": "%03d" % i, "topic": "t", "in": "1h", "data": size * "x"}
+                               for i in range(count)])
+    server, plain = Server(place, *ANY, "--show-data"), Server(place, *ANY)
+    before = [memory_kib(one) for one in (server, plain)]
+    got, after, largest = [], "", 0
+    while after is not None:
+        body = server.get("/api/v1/timers?limit=700" + after).body
+        largest = max(largest, len(body))
+        page = json.loads(body)
+        got += page["timers"]
+        after = page["next"] and "&after=" + page["next"]
+    assert [one["id"] for one in got] == ["%03d" % i for i in range(count)], len(got)
+    assert all(one["data"] == size * "x" for one in got)
+    rows = plain.get("/api/v1/timers?limit=700").json()["timers"]
+    assert len(rows) == count and all(one["size"] == size for one in rows), len(rows)
+    assert server.get("/timers").body.count(b'scope="row"') == 100
+    grown = [memory_kib(one) - kib for one, kib in zip((server, plain), before)]
+    assert largest < 1100 * 1024 and max(grown) < 64 * 1024, (largest, grown)
+    return "%d KiB at most, memory grew by %s KiB" % (largest // 1024, grown)
+
+
+def test_long_data_is_listed_in_parts(place):
+    return long_data_is_listed_in_parts(place)
+
+
+def test_redis_lists_long_data_in_parts(place):
+    place.use_redis()
+    return long_data_is_listed_in_parts(place)
+
+
+def test_data_that_does_not_fit_is_left_out(place):
+    """Of a timer alone it is told."""
+    place.run("import", lines=[{"id": "%03d" % i, "topic": "t", "in": "1h", "data": size * "x"}
+                               for i, size in enumerate([10] * 16 + [65000] * 100)])
+    server = Server(place, *ANY, "--show-data")
+    answer = server.get("/api/v1/timers?limit=1000")
+    timers = answer.json()["timers"]
+    bare = [one for one in timers if "data" not in one]
+    assert bare and len(timers) == 116 and len(answer.body) < 1100 * 1024, len(answer.body)
+    one = server.get("/api/v1/timers/" + bare[0]["id"]).json()
+    assert len(one["data"]) == one["size"] == bare[0]["size"] == 65000
+    return "%d of %d" % (len(bare), len(timers))
+
+
 def totals(text):
     """Each counter, and its value."""
     found = re.findall(r"^(durawheel_[a-z_]+_(?:total|count|bucket)(?:\{[^\n]*\})?) ([0-9.e+]+)$",

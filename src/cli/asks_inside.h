@@ -1,0 +1,18 @@
+/* What asks.c and asks_lists.c need of each other. */
+#ifndef DW_CLI_ASKS_INSIDE_H
+#define DW_CLI_ASKS_INSIDE_H
+
+#include "cli/asks.h"
+
+/* asks_answer takes the value; NULL with DW_OK: no memory. What asks_fail() has answered stays
+ * so. */
+void asks_answer(struct ask *, int status, json_t *value);
+
+/* asks_end_list: the next list waits, so that lists take a part of the time only. A store that was
+ * away has not worked on this one. */
+void asks_end_list(struct asks *, dw_usec began, bool was_away);
+
+/* asks_list asks for timers or letters, and answers the ask. */
+int asks_list(dw *, struct ask *);
+
+#endif
