@@ -170,22 +170,41 @@ static bool is_local(const union place *place)
 	return IN6_IS_ADDR_LOOPBACK(&place->v6.sin6_addr);
 }
 
+/* An address as the Host header has it, without a port. */
+struct address {
+	char text[INET6_ADDRSTRLEN + 2];
+};
+
+/* address_of: a socket for IPv6 that is connected by IPv4 has the address of IPv4. */
+static struct address address_of(const union place *place)
+{
+	const struct in6_addr *v6 = &place->v6.sin6_addr;
+	struct address address = {.text = "["};
+
+	if (place->any.sa_family == AF_INET) {
+		(void)inet_ntop(AF_INET, &place->v4.sin_addr, address.text, INET6_ADDRSTRLEN);
+	} else if (IN6_IS_ADDR_V4MAPPED(v6)) {
+		(void)inet_ntop(AF_INET, v6->s6_addr + 12, address.text, INET6_ADDRSTRLEN);
+	} else {
+		(void)inet_ntop(AF_INET6, v6, address.text + 1, INET6_ADDRSTRLEN);
+		address.text[strlen(address.text)] = ']'; /* fits; zeros are behind it */
+	}
+	return address;
+}
+
 /* note_host notes the address as it was bound: port 0 means any. */
 static void note_host(struct guard *guard)
 {
 	union place place = {.any = {0}};
 	socklen_t size = sizeof place;
-	char host[INET6_ADDRSTRLEN] = "";
-	bool is_v4;
+	struct address address;
 
 	(void)getsockname(guard->listen_fd, &place.any, &size); /* it is bound */
-	is_v4 = place.any.sa_family == AF_INET;
-	(void)inet_ntop(place.any.sa_family,
-			is_v4 ? (void *)&place.v4.sin_addr : (void *)&place.v6.sin6_addr, host,
-			sizeof host);
+	address = address_of(&place);
 	(void)snprintf(guard->port, sizeof guard->port, ":%u",
-		       ntohs(is_v4 ? place.v4.sin_port : place.v6.sin6_port)); /* fits */
-	(void)snprintf(guard->host, sizeof guard->host, is_v4 ? "%s%s" : "[%s]%s", host,
+		       ntohs(place.any.sa_family == AF_INET ? place.v4.sin_port
+							    : place.v6.sin6_port)); /* fits */
+	(void)snprintf(guard->host, sizeof guard->host, "%s%s", address.text,
 		       guard->port); /* fits */
 }
 
@@ -323,15 +342,34 @@ static bool is_name(const struct guard *guard, const char *host, const char *nam
 	       (host[size] == '\0' || strcmp(host + size, guard->port) == 0);
 }
 
+/* is_address: the host is the address that the client has connected to. */
+static bool is_address(const struct guard *guard, const char *host,
+		       struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	union place place = {.any = {0}};
+	socklen_t size = sizeof place;
+	struct address address;
+
+	if (getsockname(info->connect_fd, &place.any, &size) != 0)
+		return false;
+	address = address_of(&place);
+	return is_name(guard, host, address.text);
+}
+
 /* is_our_host: any name may be made to lead to this address (DNS rebinding), so a name that we do
- * not know is another page's. A socket in the file system has no such names. */
-static bool is_our_host(const struct guard *guard, const char *host)
+ * not know is another page's. An address leads nowhere else. A socket in the file system has no
+ * such names. */
+static bool is_our_host(const struct guard *guard, const char *host,
+			struct MHD_Connection *connection)
 {
 	if (guard->is_unix || strcasecmp(host, guard->host) == 0)
 		return true;
 	return is_name(guard, host, "localhost") || is_name(guard, host, "127.0.0.1") ||
 	       is_name(guard, host, "[::1]") ||
-	       (guard->allow_host && is_name(guard, host, guard->allow_host));
+	       (guard->allow_host && is_name(guard, host, guard->allow_host)) ||
+	       is_address(guard, host, connection);
 }
 
 /* is_our_origin: a page of this server. */
@@ -374,10 +412,12 @@ struct refusal guard_check(const struct guard *guard, struct MHD_Connection *con
 		return (struct refusal){405, "only GET and HEAD: this server changes nothing"};
 	if (host.count > 1 || origin.count > 1 || token.count > 1)
 		return (struct refusal){400, "a header is given twice"};
-	if (host.count == 0 || !host.value || !is_our_host(guard, host.value))
+	if (kind != PATH_PROBE &&
+	    (host.count == 0 || !host.value || !is_our_host(guard, host.value, connection)))
 		return (struct refusal){421, "this server does not answer for this Host; see "
 					     "--allow-host"};
-	if (origin.count > 0 && (!origin.value || !is_our_origin(origin.value, host.value)))
+	if (origin.count > 0 &&
+	    (!origin.value || !host.value || !is_our_origin(origin.value, host.value)))
 		return (struct refusal){403, "the page of another origin may not ask"};
 	if (is_foreign_fetch(connection, kind))
 		return (struct refusal){403, "the page of another site may not ask"};

@@ -33,7 +33,8 @@ struct refusal {
 	const char *words;
 };
 
-/* What a path is: a probe needs no token, and a page may be linked to from other sites. */
+/* What a path is: a probe needs no token and no Host that we know, and a page may be linked to from
+ * other sites. */
 enum path_kind { PATH_PLAIN, PATH_PROBE, PATH_PAGE };
 
 /* guard_check looks at the method, the Host, the page that asks, and the token. */

@@ -69,6 +69,7 @@ class Server:
         self.path = where.group(4)
         self.host = "localhost" if self.path else where.group(2) + ":" + where.group(3)
         self.port = None if self.path else int(where.group(3))
+        self.address = "127.0.0.1"  # to connect to
 
     def connect(self):
         if self.path:
@@ -76,7 +77,7 @@ class Server:
             link.settimeout(PATIENCE)
             link.connect(self.path)
             return link
-        link = socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+        link = socket.create_connection((self.address, self.port), PATIENCE)
         return link
 
     def send(self, raw):
