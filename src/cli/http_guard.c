@@ -247,16 +247,26 @@ int guard_check_token(const struct options *options)
 					      : EXIT_DONE;
 }
 
-int guard_check_host(const struct options *options)
-{
-	const char *host = options->value[OPT_ALLOW_HOST];
+static const char blanks[] = " \t";
 
-	if (!host || (*host && !host[strcspn(host, "/@?#\\\"' \t")]))
+static int check_hosts(const char *hosts)
+{
+	if (hosts[strspn(hosts, blanks)] && !hosts[strcspn(hosts, "/@?#\\\"'")])
 		return EXIT_DONE;
 	return complain(EXIT_USAGE,
 			"--allow-host \"%.300s\": write the name in Host, as timers.example or "
 			"timers.example:8990",
-			host);
+			hosts);
+}
+
+int guard_check_host(const struct options *options)
+{
+	const char *hosts = options->value[OPT_ALLOW_HOST];
+	int code = hosts ? check_hosts(hosts) : EXIT_DONE;
+
+	for (size_t i = 0; i < options->host_count && code == EXIT_DONE; i++)
+		code = check_hosts(options->hosts[i]);
+	return code;
 }
 
 /* open_tcp: guard_check_address() has looked at the address. */
@@ -279,7 +289,10 @@ int guard_open(struct guard *guard, const struct options *options)
 	const char *token_file = options->value[OPT_TOKEN_FILE];
 	int code = EXIT_DONE;
 
-	*guard = (struct guard){.listen_fd = -1, .allow_host = options->value[OPT_ALLOW_HOST]};
+	*guard = (struct guard){.listen_fd = -1,
+				.allowed = options->hosts,
+				.allowed_count = options->host_count,
+				.allow_host = options->value[OPT_ALLOW_HOST]};
 	if (token_file)
 		code = read_token(guard, token_file);
 	if (code == EXIT_DONE)
@@ -333,13 +346,37 @@ static struct header header_of(struct MHD_Connection *connection, const char *na
 	return header;
 }
 
-/* is_name: the host is `name`, with our port or without one. */
-static bool is_name(const struct guard *guard, const char *host, const char *name)
+/* is_part: the host is the first bytes of `name`, with our port or without one. */
+static bool is_part(const struct guard *guard, const char *host, const char *name, size_t size)
 {
-	size_t size = strlen(name);
-
 	return strncasecmp(host, name, size) == 0 &&
 	       (host[size] == '\0' || strcmp(host + size, guard->port) == 0);
+}
+
+static bool is_name(const struct guard *guard, const char *host, const char *name)
+{
+	return is_part(guard, host, name, strlen(name));
+}
+
+/* is_among: the host is one of the names, which have blanks between them. */
+static bool is_among(const struct guard *guard, const char *host, const char *names)
+{
+	for (names += strspn(names, blanks); *names; names += strspn(names, blanks)) {
+		size_t size = strcspn(names, blanks);
+
+		if (is_part(guard, host, names, size))
+			return true;
+		names += size;
+	}
+	return false;
+}
+
+static bool is_allowed(const struct guard *guard, const char *host)
+{
+	for (size_t i = 0; i < guard->allowed_count; i++)
+		if (is_among(guard, host, guard->allowed[i]))
+			return true;
+	return guard->allow_host && is_among(guard, host, guard->allow_host);
 }
 
 /* is_address: the host is the address that the client has connected to. */
@@ -367,8 +404,7 @@ static bool is_our_host(const struct guard *guard, const char *host,
 	if (guard->is_unix || strcasecmp(host, guard->host) == 0)
 		return true;
 	return is_name(guard, host, "localhost") || is_name(guard, host, "127.0.0.1") ||
-	       is_name(guard, host, "[::1]") ||
-	       (guard->allow_host && is_name(guard, host, guard->allow_host)) ||
+	       is_name(guard, host, "[::1]") || is_allowed(guard, host) ||
 	       is_address(guard, host, connection);
 }
 

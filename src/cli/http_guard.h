@@ -10,10 +10,12 @@
 struct guard {
 	int listen_fd;
 	bool is_unix;
-	char path[108];         /* of the socket, to be removed */
-	char host[64];          /* the address as the Host header has it, with its port */
-	char port[8];           /* ":8990" */
-	const char *allow_host; /* --allow-host, or NULL */
+	char path[108];             /* of the socket, to be removed */
+	char host[64];              /* the address as the Host header has it, with its port */
+	char port[8];               /* ":8990" */
+	const char *const *allowed; /* each --allow-host: names with blanks between them */
+	size_t allowed_count;
+	const char *allow_host; /* the last one, or that of the file, or NULL */
 	char token[513];        /* "": none is needed */
 };
 

@@ -136,6 +136,8 @@ static int keep(struct options *options, enum option_id id, const char *value)
 {
 	if (id == OPT_TOPIC)
 		options->topics[options->topic_count++] = value;
+	else if (id == OPT_ALLOW_HOST)
+		options->hosts[options->host_count++] = value;
 	else if (options->value[id])
 		return complain(EXIT_USAGE, "--%s is given twice", table[id].name);
 	options->value[id] = value ? value : "";
@@ -174,9 +176,10 @@ int options_parse(int argc, char **argv, struct options *ret_options)
 
 	*ret_options = (struct options){
 	    .topics = calloc(count, sizeof *ret_options->topics),
+	    .hosts = calloc(count, sizeof *ret_options->hosts),
 	    .words = calloc(count, sizeof *ret_options->words),
 	};
-	if (!ret_options->topics || !ret_options->words)
+	if (!ret_options->topics || !ret_options->hosts || !ret_options->words)
 		return complain(EXIT_FAILED, "out of memory");
 	while (more && code == EXIT_DONE)
 		code = keep_next(ret_options, argc, argv, &more);
@@ -190,6 +193,7 @@ int options_parse(int argc, char **argv, struct options *ret_options)
 void options_free(struct options *options)
 {
 	free(options->topics);
+	free(options->hosts);
 	free(options->words);
 }
 

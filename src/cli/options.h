@@ -100,6 +100,8 @@ struct options {
 	const char *value[OPT_COUNT]; /* NULL: not given; "" for a given flag */
 	const char **topics;          /* every --topic; value[OPT_TOPIC] is the last one */
 	size_t topic_count;
+	const char **hosts; /* every --allow-host; value[OPT_ALLOW_HOST] is the last one */
+	size_t host_count;
 	const char **words; /* the name of the command and its arguments */
 	size_t word_count;
 };

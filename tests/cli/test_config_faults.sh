@@ -124,11 +124,11 @@ test_config_checks_what_run_needs() {
 	run_faulty 3 'journal /: this is no file: write the path of one' 'store = unix:///r.sock' \
 		'journal = /'
 	run_faulty 3 'store fifo: this is no file' '' 'store = sqlite:fifo'
-	for host in http://a a/b me@a 'a b' 'a?b'; do
+	for host in http://a a/b me@a 'a b/c' 'a?b'; do
 		run_faulty 3 "allow_host \"$host\": write the name in Host" 'http = 127.0.0.1:0' \
 			"allow_host = $host"
 	done
-	config '[run]' 'http = 0.0.0.0:0' 'token_file = token' 'allow_host = a.example' \
+	config '[run]' 'http = 0.0.0.0:0' 'token_file = token' 'allow_host = a.example b.example' \
 		'show_data = yes' '[topic a]' 'exec = true'
 	expect 0 durawheel run --config run.conf --check
 	# An option stands for a value of the file.
@@ -138,6 +138,8 @@ test_config_checks_what_run_needs() {
 	says '^durawheel: --token-file is for the web server: write --http ADDRESS$'
 	expect 2 durawheel run --allow-host '' --http 127.0.0.1:0
 	says '^durawheel: --allow-host "": write the name in Host'
+	expect 2 durawheel run --allow-host a/b --allow-host a --http 127.0.0.1:0
+	says '^durawheel: --allow-host "a/b": write the name in Host'
 	expect 2 durawheel run --config run.conf --check --http 127.0.0.1:99999
 	says '^durawheel: --http 127.0.0.1:99999: write '
 }

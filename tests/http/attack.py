@@ -199,15 +199,18 @@ def test_paths(place):
 
 
 def test_hosts(place):
-    server = Server(place, *ANY, "--allow-host", "timers.example")
+    server = Server(place, *ANY, "--allow-host", "timers.example", "--allow-host",
+                    " b.example  c.example:8990 ")
     port = ":%d" % server.port
     ours = [server.host, "localhost", "localhost" + port, "LOCALHOST", "127.0.0.1", "[::1]" + port,
-            "timers.example", "timers.example" + port]
+            "timers.example", "timers.example" + port, "b.example", "b.example" + port,
+            "c.example:8990"]
     for host in ours:
         assert server.ask("/metrics", host=host).status == 200, host
     theirs = ["evil.example", "evil.example" + port, "127.0.0.1.evil.example", "localhost.",
               "localhost:1", "user@localhost", "localhost,evil.example", "timers.example.evil",
-              "127.0.0.2" + port, "0x7f.1", "xlocalhost"]
+              "127.0.0.2" + port, "0x7f.1", "xlocalhost", "b.example c.example", "c.example",
+              "b.exampl", "b.examples", " ", "example"]
     answers = [server.ask(path, host=host) for host in theirs for path in PATHS
                if not path.endswith("z")]
     for host in theirs:  # a probe tells nothing that a page could want
