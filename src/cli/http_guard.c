@@ -39,10 +39,14 @@ static int read_token(struct guard *guard, const char *path)
 	if (fault)
 		return complain(EXIT_USAGE, "--token-file %.300s: %s", path, fault);
 	guard->token[size > 0 ? size : 0] = '\0';
-	guard->token[strcspn(guard->token, "\r\n")] = '\0';
-	if (strlen(guard->token) < TOKEN_MIN)
+	size = (ssize_t)strcspn(guard->token, "\r\n");
+	guard->token[size] = '\0';
+	if (size < TOKEN_MIN)
 		return complain(EXIT_USAGE, "--token-file %.300s: write at least %d characters",
 				path, TOKEN_MIN);
+	if (size > GUARD_TOKEN_MAX)
+		return complain(EXIT_USAGE, "--token-file %.300s: write at most %d characters",
+				path, GUARD_TOKEN_MAX);
 	return EXIT_DONE;
 }
 

@@ -7,6 +7,8 @@
 
 #include "cli/options.h"
 
+enum { GUARD_TOKEN_MAX = 512 };
+
 struct guard {
 	int listen_fd;
 	bool is_unix;
@@ -15,8 +17,8 @@ struct guard {
 	char port[8];               /* ":8990" */
 	const char *const *allowed; /* each --allow-host: names with blanks between them */
 	size_t allowed_count;
-	const char *allow_host; /* the last one, or that of the file, or NULL */
-	char token[513];        /* "": none is needed */
+	const char *allow_host;          /* the last one, or that of the file, or NULL */
+	char token[GUARD_TOKEN_MAX + 2]; /* "": none is needed */
 };
 
 /* guard_open reads the options and listens. EXIT_DONE, or complains. */

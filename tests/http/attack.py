@@ -310,6 +310,11 @@ def test_token(place):
 def test_addresses_that_need_a_token(place):
     for address in "0.0.0.0:0", "[::]:0", "192.0.2.1:80":
         assert "token-file" in place.run("serve", "--http", address, code=2)
+    for size in 512, 513, 600:
+        file = place.file("token", size * "x" + "\n")
+        words = place.run("serve", "--http", "unix:/nowhere/s", "--token-file", file,
+                          code=1 if size <= 512 else 2)
+        assert ("at most 512" in words) == (size > 512), words
     for mode, text, words in [(0o644, TOKEN, "others may read"), (0o600, "short", "at least 32"),
                               (0o600, "", "at least 32")]:
         file = place.file("token", text, mode)
