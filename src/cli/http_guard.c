@@ -415,9 +415,15 @@ static bool is_our_host(const struct guard *guard, const char *host,
 /* is_our_origin: a page of this server. */
 static bool is_our_origin(const char *origin, const char *host)
 {
-	const char *rest = strstr(origin, "://");
+	static const char *const schemes[] = {"http://", "https://"};
 
-	return rest && (strncmp(origin, "http", 4) == 0) && strcasecmp(rest + 3, host) == 0;
+	for (size_t i = 0; i < 2; i++) {
+		size_t size = strlen(schemes[i]);
+
+		if (strncmp(origin, schemes[i], size) == 0 && strcasecmp(origin + size, host) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool has_value(struct MHD_Connection *connection, const char *name, const char *value)

@@ -259,7 +259,8 @@ def test_origins(place):
     assert server.ask("/metrics", headers=["Origin: http://" + server.host]).status == 200
     origins = ["http://evil.example", "null", "http://localhost:1", "file://", "",
                "http://" + server.host + ".evil.example", "ftp://" + server.host,
-               "http://evil.example/" + server.host]
+               "http://evil.example/" + server.host, "httpevil://" + server.host,
+               "http//://" + server.host, "xhttp://" + server.host, server.host]
     return refused([server.ask(path, headers=["Origin: " + origin])
                     for origin in origins for path in PATHS], 403)
 
