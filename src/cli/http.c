@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 #include "cli/http_peers.h"
 #include "cli/session.h"
 
-enum { MEMORY = 20 * 1024, PATIENCE_S = 5 };
+enum { MEMORY = 20 * 1024, PATIENCE_S = 5, ARGUMENTS_MAX = 32 };
 
 struct http {
 	struct guard guard;
@@ -259,6 +260,29 @@ static void request_ended(void *user, struct MHD_Connection *connection, void **
 	*place = NULL;
 }
 
+/* uri_came is called before libmicrohttpd notes the arguments. If these take its memory up, it
+ * closes the connection without a word. So many are refused here. */
+static void *uri_came(void *user, const char *uri, struct MHD_Connection *connection)
+{
+	static const char refusal[] = "HTTP/1.1 414 URI Too Long\r\n"
+				      "Content-Type: text/plain; charset=utf-8\r\n"
+				      "Content-Length: 19\r\n"
+				      "Connection: close\r\n\r\n"
+				      "too many arguments\n";
+	const union MHD_ConnectionInfo *info =
+	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	size_t count = 0;
+
+	(void)user;
+	for (const char *at = strchr(uri, '?'); at; at = strchr(at + 1, '&'))
+		count++;
+	if (count <= ARGUMENTS_MAX)
+		return NULL;
+	(void)send(info->connect_fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)shutdown(info->connect_fd, SHUT_RDWR); /* libmicrohttpd sees the end */
+	return NULL;
+}
+
 static int digit_of(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -348,7 +372,8 @@ static bool open_daemon(struct http *http)
 	    (unsigned)PEERS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
 	    request_ended, http, MHD_OPTION_NOTIFY_CONNECTION, connection_noted, http,
-	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, http, MHD_OPTION_END);
+	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, http, MHD_OPTION_URI_LOG_CALLBACK, uri_came,
+	    http, MHD_OPTION_END);
 	if (!http->daemon)
 		return false;
 	http->guard.listen_fd = -1; /* the daemon closes it */

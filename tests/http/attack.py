@@ -338,6 +338,18 @@ def test_long_headers(place):
     return refused(answers, 431, 414, 413, 400, 0)
 
 
+def test_many_arguments(place):
+    """They are refused at once, in words."""
+    server = Server(place, *ANY)
+    answers, began = [], time.monotonic()
+    for count in 33, 200, 300, 500, 4000:
+        answers.append(server.ask("/timers?" + count * "a=1&"))
+        assert answers[-1].status == 414 and answers[-1].body == b"too many arguments\n", count
+    took = time.monotonic() - began
+    assert server.ask("/timers?" + 30 * "a=1&").status == 400 and took < 2, took
+    return refused(answers, 414) + ", %.2f s" % took
+
+
 def test_no_http(place):
     server = Server(place, *ANY)
     chance = random.Random(1)
