@@ -92,6 +92,9 @@ void asks_release(struct ask *);
  * once, and nobody waits for it. */
 void asks_note(struct asks *, const dw_event *);
 
+/* asks_found: a store that was away at the start was opened. */
+void asks_found(struct asks *, dw *, dw *lists);
+
 /* asks_fail answers all that waits with DW_ESTORE. What the store says later is not looked at. */
 void asks_fail(struct asks *);
 

@@ -29,6 +29,13 @@ static void come_back(struct asks *asks)
 			asks->asks[i].answered = 0;
 }
 
+void asks_found(struct asks *asks, dw *d, dw *lists)
+{
+	asks->d = d;
+	asks->lists = lists;
+	come_back(asks);
+}
+
 void asks_note(struct asks *asks, const dw_event *event)
 {
 	if (event->kind == DW_EVENT_STORE_BACK) {

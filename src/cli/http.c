@@ -13,15 +13,20 @@
 #include "cli/http_inside.h"
 #include "cli/http_peers.h"
 #include "cli/session.h"
+#include "durawheel/metrics.h"
 
-enum { MEMORY = 20 * 1024, PATIENCE_S = 5, ARGUMENTS_MAX = 32 };
+enum { MEMORY = 20 * 1024, PATIENCE_S = 5 };
+
+#define OPEN_EVERY DW_SECONDS(5)
 
 struct http {
 	struct guard guard;
 	struct asks asks;
 	dw *look, *lists; /* clients of its own; lists may take long */
-	const dw *owner;  /* or NULL */
+	dw *owner;        /* or NULL */
 	const char *name; /* of the namespace, or the file */
+	struct options options;
+	dw_usec open_at; /* steady: when clients that could not be opened are tried again */
 	struct MHD_Daemon *daemon;
 	int epoll_fd, timer_fd;
 	struct http_request *suspended;
@@ -260,58 +265,56 @@ static void request_ended(void *user, struct MHD_Connection *connection, void **
 	*place = NULL;
 }
 
-/* uri_came is called before libmicrohttpd notes the arguments. If these take its memory up, it
- * closes the connection without a word. So many are refused here. */
-static void *uri_came(void *user, const char *uri, struct MHD_Connection *connection)
-{
-	static const char refusal[] = "HTTP/1.1 414 URI Too Long\r\n"
-				      "Content-Type: text/plain; charset=utf-8\r\n"
-				      "Content-Length: 19\r\n"
-				      "Connection: close\r\n\r\n"
-				      "too many arguments\n";
-	const union MHD_ConnectionInfo *info =
-	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	size_t count = 0;
+/* ---- The clients ----------------------------------------------------------------------------- */
 
-	(void)user;
-	for (const char *at = strchr(uri, '?'); at; at = strchr(at + 1, '&'))
-		count++;
-	if (count <= ARGUMENTS_MAX)
-		return NULL;
-	(void)send(info->connect_fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-	(void)shutdown(info->connect_fd, SHUT_RDWR); /* libmicrohttpd sees the end */
-	return NULL;
+static bool watch(const struct http *http, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
+
+	return epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static int digit_of(char c)
+static void http_event(dw *d, const dw_event *event, void *user)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	struct http *http = user;
+
+	(void)d;
+	asks_note(&http->asks, event);
 }
 
-/* unescape decodes %XX in place. What is no escape, and %00, stays as it is: no name has it. */
-static size_t unescape(void *user, struct MHD_Connection *connection, char *text)
+static void close_clients(struct http *http)
 {
-	char *end = text;
+	(void)dw_close(http->look, SESSION_PATIENCE);  /* it changes nothing */
+	(void)dw_close(http->lists, SESSION_PATIENCE); /* likewise */
+	http->look = http->lists = NULL;
+}
 
-	(void)user;
-	(void)connection;
-	for (const char *at = text; *at; at++) {
-		int high = at[0] == '%' ? digit_of(at[1]) : -1;
-		int low = high >= 0 ? digit_of(at[2]) : -1;
+static int open_clients(struct http *http)
+{
+	dw_options look = {.role = DW_CLIENT, .on_event = http_event, .on_event_user = http};
+	int code = session_look(&http->options, look, &http->look);
 
-		*end = *at;
-		if (low >= 0 && high + low > 0) {
-			*end = (char)(high * 16 + low);
-			at += 2;
-		}
-		end++;
-	}
-	*end = '\0';
-	return (size_t)(end - text);
+	if (code == EXIT_DONE)
+		code = session_look(&http->options, (dw_options){.role = DW_CLIENT}, &http->lists);
+	if (code == EXIT_DONE &&
+	    (!watch(http, dw_fd(http->look)) || !watch(http, dw_fd(http->lists))))
+		code = complain(EXIT_FAILED, "--http: %s", strerror(errno));
+	if (code != EXIT_DONE)
+		close_clients(http);
+	return code;
+}
+
+/* open_later: a store that was away at the start has a moment to answer, since its owner says that
+ * it is back. */
+static void open_later(struct http *http)
+{
+	dw_usec steady = session_steady();
+
+	if (steady < http->open_at || dw_health(http->owner, NULL) == DW_ESTORE)
+		return;
+	http->open_at = steady + OPEN_EVERY;
+	if (open_clients(http) == EXIT_DONE)
+		asks_found(&http->asks, http->look, http->lists);
 }
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
@@ -343,8 +346,12 @@ void http_turn(struct http *http)
 	dw_usec asks_at, peers_at;
 
 	(void)!read(http->timer_fd, &count, sizeof count); /* EAGAIN: it is not time yet */
-	(void)dw_turn(http->look);    /* dw_turn() fails only inside a callback */
-	(void)dw_turn(http->lists);   /* likewise */
+	if (!http->look)
+		open_later(http);
+	if (http->look) {
+		(void)dw_turn(http->look);  /* dw_turn() fails only inside a callback */
+		(void)dw_turn(http->lists); /* likewise */
+	}
 	(void)asks_turn(&http->asks); /* what it answers is sent now */
 	resume(http);
 	(void)MHD_run(http->daemon);
@@ -354,13 +361,6 @@ void http_turn(struct http *http)
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
-
-static bool watch(const struct http *http, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
-
-	return epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
-}
 
 static bool open_daemon(struct http *http)
 {
@@ -372,8 +372,8 @@ static bool open_daemon(struct http *http)
 	    (unsigned)PEERS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
 	    request_ended, http, MHD_OPTION_NOTIFY_CONNECTION, connection_noted, http,
-	    MHD_OPTION_UNESCAPE_CALLBACK, unescape, http, MHD_OPTION_URI_LOG_CALLBACK, uri_came,
-	    http, MHD_OPTION_END);
+	    MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, http, MHD_OPTION_URI_LOG_CALLBACK,
+	    http_uri_came, http, MHD_OPTION_END);
 	if (!http->daemon)
 		return false;
 	http->guard.listen_fd = -1; /* the daemon closes it */
@@ -385,9 +385,7 @@ static bool open_loop(struct http *http)
 {
 	http->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	http->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	return http->epoll_fd >= 0 && http->timer_fd >= 0 && watch(http, http->timer_fd) &&
-	       watch(http, dw_fd(http->look)) && watch(http, dw_fd(http->lists)) &&
-	       open_daemon(http);
+	return http->epoll_fd >= 0 && http->timer_fd >= 0 && watch(http, http->timer_fd);
 }
 
 int http_check_address(const struct options *options)
@@ -405,25 +403,25 @@ int http_check_host(const struct options *options)
 	return guard_check_host(options);
 }
 
-static void http_event(dw *d, const dw_event *event, void *user)
+/* is_away: an owner with a journal does without its store. */
+static bool is_away(dw *owner, const struct options *options)
 {
-	struct http *http = user;
-
-	(void)d;
-	asks_note(&http->asks, event);
+	if (!owner || !options->value[OPT_JOURNAL])
+		return false;
+	(void)dw_turn(owner); /* the store says how it is */
+	return dw_health(owner, NULL) == DW_ESTORE;
 }
 
-/* open_handles: they only look, and a journal is its owner's alone. */
-static int open_handles(struct http *http, const struct options *options)
+/* open_asks: without the store everything is answered with that, until open_later(). */
+static int open_asks(struct http *http, const struct options *options)
 {
-	const dw_options look = {.role = DW_CLIENT, .on_event = http_event, .on_event_user = http};
-	struct options plain = *options;
-	int code;
+	dw_event away = {.kind = DW_EVENT_STORE_FAILED, .message = "the store is away"};
+	bool has_store = !is_away(http->owner, options);
+	int code = has_store ? open_clients(http) : EXIT_DONE;
 
-	plain.value[OPT_JOURNAL] = NULL;
-	code = session_look(&plain, look, &http->look);
-	if (code == EXIT_DONE)
-		code = session_look(&plain, (dw_options){.role = DW_CLIENT}, &http->lists);
+	asks_open(&http->asks, http->look, http->lists, options->value[OPT_SHOW_DATA] != NULL);
+	if (!has_store)
+		asks_note(&http->asks, &away);
 	return code;
 }
 
@@ -436,18 +434,18 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 		return complain(EXIT_FAILED, "out of memory");
 	http->owner = owner;
 	http->name = session_name(options);
+	http->options = *options;
+	http->options.value[OPT_JOURNAL] = NULL; /* its file has one handle, the owner's */
 	http->epoll_fd = http->timer_fd = -1;
 	peers_open(&http->peers);
 	code = guard_open(&http->guard, options);
-	if (code == EXIT_DONE)
-		code = open_handles(http, options);
-	if (code != EXIT_DONE) {
-		http_close(http);
-		return code;
-	}
-	asks_open(&http->asks, http->look, http->lists, options->value[OPT_SHOW_DATA] != NULL);
-	if (!open_loop(http)) {
+	if (code == EXIT_DONE && !open_loop(http))
 		code = complain(EXIT_FAILED, "--http: %s", strerror(errno));
+	if (code == EXIT_DONE)
+		code = open_asks(http, options);
+	if (code == EXIT_DONE && !open_daemon(http))
+		code = complain(EXIT_FAILED, "--http: %s", strerror(errno));
+	if (code != EXIT_DONE) {
 		http_close(http);
 		return code;
 	}
@@ -468,10 +466,7 @@ void http_close(struct http *http)
 {
 	if (!http)
 		return;
-	if (http->look)
-		(void)dw_close(http->look, SESSION_PATIENCE); /* it changes nothing */
-	if (http->lists)
-		(void)dw_close(http->lists, SESSION_PATIENCE); /* likewise */
+	close_clients(http);
 	if (http->daemon) {
 		resume(http); /* closing has answered all that was asked */
 		for (struct http_request *request = http->suspended; request;

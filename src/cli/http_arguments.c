@@ -3,6 +3,7 @@
 #include "cli/http_inside.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
 /* SCHEDULES_LIMIT: the times of each take a tenth of a millisecond. */
 enum { LIMIT_MAX = 1000, SCHEDULES_LIMIT = 100, SKIP_MAX = 10000 };
@@ -184,4 +185,63 @@ const char *route_arguments(struct http_request *request)
 	(void)MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, read_argument,
 					&reading);
 	return reading.fault;
+}
+
+/* ---- Escapes --------------------------------------------------------------------------------- */
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+size_t http_unescape(void *user, struct MHD_Connection *connection, char *text)
+{
+	char *end = text;
+
+	(void)user;
+	(void)connection;
+	for (const char *at = text; *at; at++) {
+		int high = at[0] == '%' ? digit_of(at[1]) : -1;
+		int low = high >= 0 ? digit_of(at[2]) : -1;
+
+		*end = *at;
+		if (low >= 0 && high + low > 0) {
+			*end = (char)(high * 16 + low);
+			at += 2;
+		}
+		end++;
+	}
+	*end = '\0';
+	return (size_t)(end - text);
+}
+
+/* ---- Too many arguments ---------------------------------------------------------------------- */
+
+enum { ARGUMENTS_MAX = 32 };
+
+/* http_uri_came is called before libmicrohttpd notes the arguments. If these take its memory up, it
+ * closes the connection without a word. So many are refused here. */
+void *http_uri_came(void *user, const char *uri, struct MHD_Connection *connection)
+{
+	static const char refusal[] = "HTTP/1.1 414 URI Too Long\r\n"
+				      "Content-Type: text/plain; charset=utf-8\r\n"
+				      "Content-Length: 19\r\n"
+				      "Connection: close\r\n\r\n"
+				      "too many arguments\n";
+	const union MHD_ConnectionInfo *info =
+	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	size_t count = 0;
+
+	(void)user;
+	for (const char *at = strchr(uri, '?'); at; at = strchr(at + 1, '&'))
+		count++;
+	if (count <= ARGUMENTS_MAX)
+		return NULL;
+	(void)send(info->connect_fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)shutdown(info->connect_fd, SHUT_RDWR); /* libmicrohttpd sees the end */
+	return NULL;
 }

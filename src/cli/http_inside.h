@@ -65,6 +65,14 @@ const char *route_arguments(struct http_request *);
  * invalid UTF-8. */
 bool route_name_of(const char *text, size_t most, char *ret_name);
 
+/* http_unescape decodes %XX in place, for libmicrohttpd. What is no escape, and %00, stays as it
+ * is: no name has it. */
+size_t http_unescape(void *user, struct MHD_Connection *, char *text);
+
+/* http_uri_came refuses a request of very many arguments, which libmicrohttpd would close without a
+ * word. */
+void *http_uri_came(void *user, const char *uri, struct MHD_Connection *);
+
 /* route_asks returns what the route asks of the store. */
 size_t route_asks(const struct http_request *, struct question ret_questions[REQUEST_ASKS]);
 

@@ -219,7 +219,8 @@ has_some_pending() {
 test_names_do_not_turn_the_text() {
 	local name id
 	name=$(printf 'a\xd8\x9cb\xe2\x80\x8ec\xe2\x80\xaed\xe2\x81\xa9e')
-	id=$(printf 'i\xe2\x80\x8fj\xe2\x80\xaak\xe2\x81\xa6\xe2\x80\x90l') # the last one is a hyphen
+	# The last one is a hyphen.
+	id=$(printf 'i\xe2\x80\x8fj\xe2\x80\xaak\xe2\x81\xa6\xe2\x80\x90l')
 	expect 0 durawheel topic set "$name" --retries 3
 	expect 0 durawheel add --topic "$name" --id "$id" --in 1h
 	expect 0 durawheel topic list

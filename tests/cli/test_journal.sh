@@ -146,3 +146,39 @@ test_a_journal_leaves_less_room_for_data() {
 	says 'line 1: "data" has 1047553 bytes: at most 1047552$'
 	expect 0 durawheel import line
 }
+
+# answers PATH STATUS WORDS: what the page of this test answers.
+answers() {
+	python3 -c '
+import socket, sys
+link = socket.socket(socket.AF_UNIX)
+link.connect("http")
+request = "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+link.sendall((request % sys.argv[1]).encode())
+answer = b""
+while more := link.recv(65536):
+    answer += more
+sys.exit(not (answer.split()[1] == sys.argv[2].encode() and sys.argv[3].encode() in answer))
+' "$@"
+}
+
+# The page is there without the store, and finds it when it is back.
+test_journal_page_without_a_store() {
+	lasting_redis
+	redis_kill
+	if ! durawheel serve --help | grep -q -- --http; then
+		return # built without
+	fi
+	durawheel run --standby --journal j --http "unix:$PWD/http" >fired 2>log &
+	owner=$!
+	await grep -q 'serving unix:' log
+	answers /readyz 503 'the store is away; the journal takes what is asked'
+	answers /healthz 200 ok
+	answers /metrics 503 'the store is away'
+	lasting_redis
+	await answers /readyz 200 ready
+	await answers /metrics 200 'durawheel_owner 1'
+	redis_kill
+	await answers /readyz 503 'and due timers wait'
+	stop_owner
+}
