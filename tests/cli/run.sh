@@ -51,6 +51,11 @@ prints() {
 	[ "$(cat out)" = "$1" ] || fail "the output is '$(head -c 500 out)', not '$1'"
 }
 
+# lacks PATTERN FILE: no line of the file is like this. ("! grep" alone ends no test.)
+lacks() {
+	! grep -qE -e "$1" "$2" || fail "'$1' is in $2: $(head -c 400 "$2")"
+}
+
 # await COMMAND...: waits until it succeeds, longer than any machine needs. Where nothing is written
 # read sleeps without a process.
 await() {

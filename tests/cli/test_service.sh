@@ -89,7 +89,7 @@ test_service_hears_how_many_timers_are_loaded() {
 	kill "$manager"
 	grep -q '^STATUS=loading .*[0-9].* EXTEND_TIMEOUT_USEC=[0-9]*$' heard
 	grep -q '^READY=1 STATUS=20000 timers; 0 fired, 0 dead$' heard
-	! grep -q 'another process' heard
+	lacks 'another process' heard
 }
 
 # Nobody knows who has a store that is away. The program is ready, so that no start hangs.
@@ -108,7 +108,7 @@ test_service_hears_that_the_store_is_away() {
 	kill -TERM "$owner"
 	ended 0
 	kill "$manager"
-	! grep -q 'another process' heard
+	lacks 'another process' heard
 }
 
 # Only the loop says that it is alive: a process that stands still says nothing.

@@ -459,11 +459,11 @@ numbers_go_with_the_owner() {
 	await has_numbers u
 	stop_owner
 	has_no_numbers t
-	! grep -q '"topic":"u"' listed
+	lacks '"topic":"u"' listed
 	expect 0 durawheel topic list
 	grep -q '^t  *set  *no  *-  *-  *-  *0  *0  *0$' out
 	expect 0 durawheel topic show t
-	! grep -qE '^(pending|due|running|done|retried|dead)' out
+	lacks '^(pending|due|running|done|retried|dead)' out
 	expect 3 durawheel topic show u
 	says 'u has no settings, and no owner knows timers of it'
 	expect 0 durawheel top --once
@@ -476,7 +476,7 @@ numbers_go_with_the_owner() {
 	has_no_numbers t
 	start
 	expect 0 durawheel topic list --json
-	! grep -qE '"topic":"u"|"pending":1' out
+	lacks '"topic":"u"|"pending":1' out
 	stop_owner
 }
 

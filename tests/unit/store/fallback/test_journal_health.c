@@ -97,6 +97,25 @@ static void owner_that_fires_says_so_until_its_lease_ends(void **state)
 	journaled_end(&program);
 }
 
+static void owner_without_a_journal_has_a_lease_too(void **state)
+{
+	struct program program;
+
+	(void)state;
+	journaled_server_start();
+	temp_make(journaled_folder);
+	journaled_open(&program, DW_OWNER, NULL);
+	turn_until_health(&program, DW_OK);
+	redis_server_kill(&journaled_server);
+	turn_until_health(&program, DW_ESTORE);
+	assert_health(&program, DW_ESTORE, "the store is away, or refuses");
+	assert_true(shows_owner(&program));
+	turn_seconds(&program, 2.2);
+	assert_false(shows_owner(&program));
+	assert_int_equal(dw_health(program.d, NULL), DW_ESTORE);
+	journaled_end(&program);
+}
+
 static void client_is_not_well_during_an_outage(void **state)
 {
 	struct program program;
@@ -149,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(owner_that_holds_is_not_well_during_an_outage, be_holding),
 	    cmocka_unit_test_setup(owner_that_fires_says_so_until_its_lease_ends, be_firing),
+	    cmocka_unit_test_setup(owner_without_a_journal_has_a_lease_too, be_holding),
 	    cmocka_unit_test_setup(client_is_not_well_during_an_outage, be_holding),
 	    cmocka_unit_test_setup(owner_does_not_stand_by_before_it_was_refused, be_holding),
 	    cmocka_unit_test_setup(standby_does_not_stand_by_before_it_was_refused, be_holding),
