@@ -32,9 +32,13 @@ extern "C" {
  * the store, and with DW_OUTAGE_FIRE the owner fires. A client or standby shows 0 for an owner of
  * which it has heard nothing for 30 s.
  *
+ * While the store is away, or fails what is asked, durawheel_store_up is 0. Then an owner goes on
+ * writing what it knows. A client, and a standby, write that and durawheel_build_info only: whether
+ * there is an owner, they cannot know.
+ *
  * DW_EBUSY: a client has not heard anything yet; call it again after some turns, or dw_sync().
- * DW_ESTORE and other failures of the store: it has heard nothing, because of that. DW_EINVAL: text
- * is NULL, and size is not 0. DW_ENOMEM. The handle's thread; also inside a callback. */
+ * DW_EINVAL: text is NULL, and size is not 0. DW_ENOMEM. The handle's thread; also inside a
+ * callback. */
 DW_API int dw_metrics(dw *, char *text, size_t size, size_t *ret_size);
 
 /* dw_started says that the work of a delivery begins now, for a handler that only puts deliveries

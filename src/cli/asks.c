@@ -1,6 +1,5 @@
 #include "cli/asks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/asks_inside.h"
@@ -21,9 +20,9 @@
  * of 16 shards, claims of the owner waited for 10 ms. */
 #define WALK_PAGE 127
 
-void asks_open(struct asks *asks, dw *d, dw *lists, bool shows_data)
+void asks_open(struct asks *asks, dw *d, dw *lists, dw *owner)
 {
-	*asks = (struct asks){.d = d, .lists = lists, .shows_data = shows_data};
+	*asks = (struct asks){.d = d, .lists = lists, .owner = owner};
 	for (size_t i = 0; i < ASKS_MAX; i++)
 		asks->asks[i].asks = asks;
 }
@@ -193,28 +192,21 @@ static void topics_answered(dw *d, int status, const dw_topic_info *topics, size
 	asks_answer(user, status, array_end(array, is_whole));
 }
 
-/* read_metrics: the text grows with each topic, so it is written twice. */
-static void read_metrics(dw *d, struct ask *ask)
+/* answer_metrics: a store that has failed is one of the numbers. */
+static void answer_metrics(struct ask *ask)
 {
-	char *text = NULL;
-	size_t size = 0;
-	int status = dw_metrics(d, NULL, 0, &size);
+	json_t *text = NULL;
+	int status = asks_metrics(ask->asks, &text);
 
-	if (status == DW_OK && !(text = malloc(size + 1)))
-		status = DW_ENOMEM;
-	if (status == DW_OK)
-		status = dw_metrics(d, text, size + 1, NULL);
-	asks_answer(ask, status, status == DW_OK ? json_string(text) : NULL);
-	free(text);
+	asks_answer(ask, status, text);
 }
 
 static void metrics_status_told(dw *d, int status, const dw_store_status *store, void *user)
 {
+	(void)d;
+	(void)status;
 	(void)store;
-	if (status == DW_OK)
-		read_metrics(d, user);
-	else
-		asks_answer(user, status, NULL);
+	answer_metrics(user);
 }
 
 /* metrics_asked: the library has asked the store for its status and its topics before us. Of two
@@ -224,10 +216,9 @@ static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t
 {
 	(void)topics;
 	(void)count;
-	if (status == DW_OK)
-		status = dw_get_status(d, metrics_status_told, user);
-	if (status != DW_OK)
-		metrics_status_told(d, status, NULL, user);
+	if (status == DW_OK && dw_get_status(d, metrics_status_told, user) == DW_OK)
+		return;
+	answer_metrics(user);
 }
 
 /* letter_told: no end of the timer is kept, but a dead letter. */
@@ -369,10 +360,14 @@ static void answer_schedules(struct ask *ask, dw_usec steady)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
+/* ask_metrics lets both handles ask. No answer of the owner's is waited for here: its numbers are
+ * in its memory, and it may live longer than the question. */
 static int ask_metrics(dw *d, struct ask *ask)
 {
-	int status = dw_metrics(d, NULL, 0, NULL);
+	int status = dw_metrics(asks_metrics_handle(ask->asks), NULL, 0, NULL);
 
+	if (status == DW_OK || status == DW_EBUSY)
+		status = dw_metrics(d, NULL, 0, NULL);
 	return status == DW_OK || status == DW_EBUSY ? dw_topic_list(d, NULL, metrics_asked, ask)
 						     : status;
 }

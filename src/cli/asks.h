@@ -69,6 +69,7 @@ struct ask {
 struct asks {
 	dw *d;
 	dw *lists; /* of a handle of its own, so that nothing else waits behind a long list */
+	dw *owner; /* of this process, or NULL: while it owns, the metrics are its own */
 	bool shows_data;
 	bool is_listing;            /* a list is under way */
 	dw_usec list_at;            /* steady; no list is asked before */
@@ -79,7 +80,8 @@ struct asks {
 	struct ask asks[ASKS_MAX];
 };
 
-void asks_open(struct asks *, dw *, dw *lists, bool shows_data);
+/* asks_open: owner may be NULL. */
+void asks_open(struct asks *, dw *, dw *lists, dw *owner);
 void asks_close(struct asks *);
 
 /* asks_put asks, or joins who asks the same. NULL: ASKS_MAX questions are in use, or
@@ -88,8 +90,14 @@ void asks_close(struct asks *);
 struct ask *asks_put(struct asks *, const struct question *);
 void asks_release(struct ask *);
 
+/* asks_metrics_handle: the owner knows its own numbers best, also while the store is away. */
+dw *asks_metrics_handle(const struct asks *);
+
+/* asks_metrics writes the text of dw_metrics() anew. A status, or DW_OK and a string of JSON. */
+int asks_metrics(struct asks *, json_t **ret_text);
+
 /* asks_note takes the events of the handles: while the store is away, all is answered DW_ESTORE at
- * once, and nobody waits for it. */
+ * once, but for metrics, and nobody waits for it. */
 void asks_note(struct asks *, const dw_event *);
 
 /* asks_found: a store that was away at the start was opened. */

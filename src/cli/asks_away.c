@@ -15,6 +15,8 @@ void asks_fail(struct asks *asks)
 		ask->value = NULL;
 		ask->state = ASK_ANSWERED;
 		ask->status = DW_ESTORE;
+		if (ask->question.kind == ASK_METRICS)
+			ask->status = asks_metrics(asks, &ask->value);
 		ask->answered = session_steady();
 	}
 }

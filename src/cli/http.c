@@ -419,7 +419,8 @@ static int open_asks(struct http *http, const struct options *options)
 	bool has_store = !is_away(http->owner, options);
 	int code = has_store ? open_clients(http) : EXIT_DONE;
 
-	asks_open(&http->asks, http->look, http->lists, options->value[OPT_SHOW_DATA] != NULL);
+	asks_open(&http->asks, http->look, http->lists, http->owner);
+	http->asks.shows_data = options->value[OPT_SHOW_DATA] != NULL;
 	if (!has_store)
 		asks_note(&http->asks, &away);
 	return code;

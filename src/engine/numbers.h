@@ -36,4 +36,7 @@ enum health engine_health(const struct engine *);
 /* engine_may_fire: it is the owner, and its lease has not run out. */
 bool engine_may_fire(const struct engine *);
 
+/* engine_store_is_away: the store fails, or a journal takes its place. */
+bool engine_store_is_away(const struct engine *);
+
 #endif

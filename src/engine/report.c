@@ -101,6 +101,14 @@ enum health engine_health(const struct engine *engine)
 	return HEALTH_OK;
 }
 
+bool engine_store_is_away(const struct engine *engine)
+{
+	dw_journal_stats journal;
+
+	driven_journal(engine->store, &journal);
+	return engine->trouble.failing || journal.state == DW_JOURNAL_TAKES;
+}
+
 /* ---- The report ---------------------------------------------------------------------------- */
 
 /* last_error_text explains the last error. The status of an event may mean something else than that

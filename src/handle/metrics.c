@@ -142,11 +142,18 @@ static size_t write_heard(dw *d, char *text, size_t size)
 {
 	struct metrics *heard = d->metrics;
 
+	heard->is_up = true;
 	heard->has_owner =
 	    heard->is_owned && usec_sub(dw_now(d), heard->store.owner_seen) < OWNER_SILENT_AFTER;
 	for (size_t i = 0; i < heard->count; i++)
 		heard->topics[i].is_counted = heard->topics[i].is_counted && heard->has_owner;
 	return metrics_write(heard, heard->has_owner ? heard->report : "", text, size);
+}
+
+/* is_up: a store that fails what was asked of it is away, even if it has not said so. */
+static bool is_up(const dw *d)
+{
+	return d->metrics->status == DW_OK && !engine_store_is_away(d->engine);
 }
 
 static size_t write_own(dw *d, char *text, size_t size)
@@ -156,6 +163,7 @@ static size_t write_own(dw *d, char *text, size_t size)
 
 	own.topics = NULL;
 	own.has_owner = engine_may_fire(d->engine);
+	own.is_up = is_up(d);
 	engine_report(d->engine, own.report);
 	engine_topic_numbers(d->engine, own_topics, &own);
 	needed = metrics_write(&own, own.report, text, size);
@@ -178,12 +186,12 @@ int dw_metrics(dw *d, char *text, size_t size, size_t *ret_size)
 	ask_store(d, d->metrics);
 	if (engine_is_owner(d->engine))
 		needed = write_own(d, text, size);
+	else if (!is_up(d))
+		needed = metrics_write_away(text, size);
 	else if (d->metrics->is_heard)
 		needed = write_heard(d, text, size);
-	else if (d->metrics->waiting > 0)
-		return handle_refuse(d, DW_EBUSY, "the store has not answered yet");
 	else
-		return handle_refuse(d, d->metrics->status, dw_strerror(d->metrics->status));
+		return handle_refuse(d, DW_EBUSY, "the store has not answered yet");
 	if (ret_size)
 		*ret_size = needed;
 	return DW_OK;

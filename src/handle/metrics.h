@@ -20,11 +20,15 @@ struct metrics {
 	dw_store_status store;    /* without its strings */
 	bool is_owned;            /* the store has named an owner */
 	bool has_owner;           /* when the text is written */
+	bool is_up;               /* the store answers */
 	char report[REPORT_SIZE]; /* "": none */
 };
 
 /* metrics_free also takes NULL. */
 void metrics_free(struct metrics *);
+
+/* metrics_write_away writes what is known without the store and its owner. */
+size_t metrics_write_away(char *text, size_t size);
 
 /* metrics_write writes the text: see dw_metrics(). Returns the size of all lines. report: "" if
  * nobody has told one. */

@@ -366,12 +366,34 @@ static void put_store(struct metrics_lines *out, const dw_store_status *store)
 	put_line(out, "durawheel_inbox %" PRIu64 "\n", store->inbox);
 }
 
+static void put_first(struct metrics_lines *out, bool is_up)
+{
+	put_head(out, "build_info", "gauge", "The version of the library that tells this.");
+	put_line(out, "durawheel_build_info{version=\"" DW_VERSION "\"} 1\n");
+	put_head(out, "store_up", "gauge", "1: the store answers this process. 0: it does not.");
+	put_line(out, "durawheel_store_up %d\n", is_up);
+}
+
+static size_t end_text(const struct metrics_lines *out)
+{
+	if (out->size > 0)
+		out->text[out->used] = '\0';
+	return out->needed;
+}
+
+size_t metrics_write_away(char *text, size_t size)
+{
+	struct metrics_lines out = {.text = text, .size = size};
+
+	put_first(&out, false);
+	return end_text(&out);
+}
+
 size_t metrics_write(const struct metrics *metrics, const char *report, char *text, size_t size)
 {
 	struct metrics_lines out = {.text = text, .size = size};
 
-	put_head(&out, "build_info", "gauge", "The version of the library that tells this.");
-	put_line(&out, "durawheel_build_info{version=\"" DW_VERSION "\"} 1\n");
+	put_first(&out, metrics->is_up);
 	put_head(
 	    &out, "owner", "gauge",
 	    "1: the namespace has an owner. 0: nothing fires. Of an owner that is cut off from the "
@@ -383,7 +405,5 @@ size_t metrics_write(const struct metrics *metrics, const char *report, char *te
 	put_histogram(&out, report, "lateness", "How late handlers started.");
 	put_histogram(&out, report, "handler", "How long handlers ran, until the verdict.");
 	put_topics(&out, metrics, report);
-	if (size > 0)
-		text[out.used] = '\0';
-	return out.needed;
+	return end_text(&out);
 }

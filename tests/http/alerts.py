@@ -18,7 +18,7 @@ DASHBOARD = os.path.join(EXAMPLES, "grafana", "durawheel.json")
 def expressions():
     """What the alerts and the panels ask for."""
     with open(RULES, encoding="utf-8") as rules:
-        yield from re.findall(r"expr: >?\s*([^\n]+)", rules.read())
+        yield from re.findall(r"expr: (>(?:\n {10}[^\n]+)+|[^\n]+)", rules.read())
     with open(DASHBOARD, encoding="utf-8") as dashboard:
         for panel in json.load(dashboard)["panels"]:
             for target in panel["targets"]:

@@ -4,6 +4,7 @@ function test_* is a case in a store of its own. Prints what became of each atta
 failed."""
 import os
 import random
+import re
 import signal
 import socket
 import stat
@@ -92,6 +93,46 @@ def seconds_until(is_so, words):
     return time.monotonic() - began
 
 
+def check_metrics_away(owner, beside):
+    """While the store is away, an owner shows what it knows, and others that they know nothing."""
+    own, other = owner.get("/metrics").body, beside.get("/metrics").body
+    for line in (b"durawheel_store_up 0\n", b'durawheel_timers{topic="mail",state="pending"} 3\n',
+                 b"durawheel_put_total 0\n"):
+        assert line in own, own
+    assert re.search(rb"\ndurawheel_owner [01]\n", own), own
+    assert re.search(rb"\ndurawheel_store_failures_total [1-9]", own), own
+    lines = [line for line in other.splitlines() if not line.startswith(b"#")]
+    assert len(lines) == 2 and lines[0].startswith(b"durawheel_build_info{"), lines
+    assert lines[1] == b"durawheel_store_up 0", lines
+
+
+def test_redis_that_is_gone_leaves_metrics(place):
+    """The owner, a standby and serve, when Redis is killed and comes back."""
+    place.use_redis()
+    redis = place.processes[-1].child
+    place.add(3)
+    owner = Server(place, *ANY, command="run")
+    standby, beside = Server(place, "--standby", *ANY, command="run"), Server(place, *ANY)
+    for server in owner, standby, beside:
+        await_that(lambda: b"durawheel_store_up 1\n" in server.get("/metrics").body and
+                   b"durawheel_owner 1\n" in server.get("/metrics").body, "up")
+    redis.kill()
+    redis.wait()
+    for server in owner, standby, beside:
+        await_that(lambda: b"durawheel_store_up 0\n" in server.get("/metrics").body, "away")
+    check_metrics_away(owner, beside)
+    check_metrics_away(owner, standby)
+
+
+def test_redis_that_is_gone_with_a_journal(place):
+    place.use_redis()
+    owner = Server(place, *ANY, "--journal", os.path.join(place.folder, "journal"), command="run")
+    await_that(lambda: b"durawheel_store_up 1\n" in owner.get("/metrics").body, "up")
+    place.processes[0].child.kill()
+    await_that(lambda: b"durawheel_store_up 0\n" in owner.get("/metrics").body, "away")
+    assert b"\ndurawheel_journal_rows 0\n" in owner.get("/metrics").body
+
+
 def test_redis_that_stops_is_told_within_5_s(place):
     """A server that is stopped, one that goes on, and an owner that was killed: each is told within
     5 s, and while the server is stopped nobody waits for its answer."""
@@ -110,17 +151,20 @@ def test_redis_that_stops_is_told_within_5_s(place):
             took.append(time.monotonic() - began)
             took.append(seconds_until(lambda: server.ask("/readyz").status == 503, "stopped"))
             began = time.monotonic()
-            for path in ("/readyz", "/metrics", "/api/v1/status", "/api/v1/timers/mail:001",
+            for path in ("/readyz", "/api/v1/status", "/api/v1/timers/mail:001",
                          "/api/v1/timers", "/"):
                 answer = server.ask(path)
                 assert answer.status == 503, (path, answer.status)
                 assert b"does not answer" in answer.body or path == "/readyz", answer.body
             assert server.get("/healthz").body == b"ok\n"
             took.append(time.monotonic() - began)
+        check_metrics_away(owner, beside)
     finally:
         redis.send_signal(signal.SIGCONT)
     for server in owner, beside:
         took.append(seconds_until(lambda: server.ask("/readyz").status == 200, "it goes on"))
+        took.append(seconds_until(lambda: b"durawheel_store_up 1\n" in
+                                  server.get("/metrics").body, "up"))
         for path in "/api/v1/timers/mail:001", "/api/v1/timers", "/api/v1/dead":
             took.append(seconds_until(lambda: server.ask(path).status == 200, path))
     owner.process.end(signal.SIGKILL)
