@@ -51,6 +51,15 @@ static void put_head(struct metrics_lines *out, const char *name, const char *ty
 	put_line(out, "# TYPE durawheel_%s %s\n", name, type);
 }
 
+/* put_shared_head: of what an owner, a standby and a client all show. */
+static void put_shared_head(struct metrics_lines *out, const char *name, const char *type,
+			    const char *help)
+{
+	put_line(out, "# HELP durawheel_%s %s Every process shows the same: max, not sum.\n", name,
+		 help);
+	put_line(out, "# TYPE durawheel_%s %s\n", name, type);
+}
+
 /* A number as it is, or microseconds that are shown as seconds. A time that is 0 or DW_NEVER is not
  * shown. */
 enum unit { PLAIN, SPAN, TIME };
@@ -162,7 +171,7 @@ static void put_figures(struct metrics_lines *out, const char *report)
 
 		if (!number_of(report, figure->key, &value) || !is_shown(value, figure->unit))
 			continue;
-		put_head(out, figure->name, figure->type, figure->help);
+		put_shared_head(out, figure->name, figure->type, figure->help);
 		put_line(out, "durawheel_%s %s\n", figure->name,
 			 value_text(value, figure->unit, text));
 	}
@@ -182,7 +191,7 @@ static void put_histogram(struct metrics_lines *out, const char *report, const c
 	(void)snprintf(name, sizeof name, "%s_sum_us", key);  /* fits */
 	(void)number_of(report, name, &sum_us);               /* or 0 */
 	(void)snprintf(name, sizeof name, "%s_seconds", key); /* fits */
-	put_head(out, name, "histogram", help);
+	put_shared_head(out, name, "histogram", help);
 	for (size_t i = 0; i < HISTOGRAM_BOUNDS; i++) {
 		sum += counts[i];
 		put_line(out, "durawheel_%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
@@ -344,7 +353,7 @@ static void put_topics(struct metrics_lines *out, const struct metrics *metrics,
 		const struct topic_figure *figure = &topic_figures[i];
 
 		if (figure->help)
-			put_head(out, figure->name, figure->type, figure->help);
+			put_shared_head(out, figure->name, figure->type, figure->help);
 		for (size_t k = 0; k < named.count; k++)
 			put_topic(out, figure, named.topics[k]);
 		if (named.has_rest)
@@ -356,13 +365,11 @@ static void put_topics(struct metrics_lines *out, const struct metrics *metrics,
 
 static void put_store(struct metrics_lines *out, const dw_store_status *store)
 {
-	put_head(out, "store_timers", "gauge",
-		 "What is stored of the whole namespace. Every process shows the same: max, not "
-		 "sum.");
+	put_shared_head(out, "store_timers", "gauge", "What is stored of the whole namespace.");
 	put_line(out, "durawheel_store_timers{state=\"pending\"} %" PRIu64 "\n", store->pending);
 	put_line(out, "durawheel_store_timers{state=\"claimed\"} %" PRIu64 "\n", store->claimed);
 	put_line(out, "durawheel_store_timers{state=\"dead\"} %" PRIu64 "\n", store->dead);
-	put_head(out, "inbox", "gauge", "Changes of clients that the owner has not seen.");
+	put_shared_head(out, "inbox", "gauge", "Changes of clients that the owner has not seen.");
 	put_line(out, "durawheel_inbox %" PRIu64 "\n", store->inbox);
 }
 
@@ -394,7 +401,7 @@ size_t metrics_write(const struct metrics *metrics, const char *report, char *te
 	struct metrics_lines out = {.text = text, .size = size};
 
 	put_first(&out, metrics->is_up);
-	put_head(
+	put_shared_head(
 	    &out, "owner", "gauge",
 	    "1: the namespace has an owner. 0: nothing fires. Of an owner that is cut off from the "
 	    "store: 1 until its lease has run out.");

@@ -19,14 +19,18 @@ def expressions():
     """What the alerts and the panels ask for."""
     with open(RULES, encoding="utf-8") as rules:
         yield from re.findall(r"expr: (>(?:\n {10}[^\n]+)+|[^\n]+)", rules.read())
+    yield from panels()
+
+
+def panels():
     with open(DASHBOARD, encoding="utf-8") as dashboard:
         for panel in json.load(dashboard)["panels"]:
             for target in panel["targets"]:
                 yield target["expr"]
 
 
-def series(place):
-    """The names of all series, and the labels of each, when every kind of number is known."""
+def lines_of(place):
+    """The name and the labels of each series, when every kind of number is known."""
     place.run("add", "--topic", "t", "--id", "now", "--in", "0")
     place.run("add", "--topic", "nobody", "--id", "waits", "--in", "0")
     place.run("topic", "set", "q", "--queue")
@@ -41,12 +45,17 @@ def series(place):
         text = server.get("/metrics").body.decode()
         return text if all(name in text for name in wanted) else None
 
-    names = {}
     for line in await_that(look, "all numbers").splitlines():
         found = re.match(r"(durawheel_[a-z0-9_]+)(?:\{(.*)\})? ", line)
         if found:
-            labels = names.setdefault(found.group(1), set())
-            labels.update(re.findall(r'([a-z]+)="', found.group(2) or ""))
+            yield found.group(1), re.findall(r'[a-z]+="[^"]*"', found.group(2) or "")
+
+
+def series(place):
+    """The names of all series, and the labels of each."""
+    names = {}
+    for name, labels in lines_of(place):
+        names.setdefault(name, set()).update(one.partition("=")[0] for one in labels)
     return names
 
 
@@ -63,16 +72,38 @@ def test_every_metric_exists(place):
     return "%d names in %d expressions" % (found, len(list(expressions())))
 
 
-def test_alerts_hold_in_promtool(_):
+def promtool(folder, *arguments):
     if not shutil.which("promtool"):
         print("promtool is not installed: apt-get install prometheus")
         sys.exit(77)
+    done = subprocess.run(["promtool", *arguments], cwd=folder, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_alerts_hold_in_promtool(_):
     folder = os.path.dirname(RULES)
-    for arguments in ["check", "rules", "durawheel.rules.yml"], \
-                     ["test", "rules", "durawheel.test.yml"]:
-        done = subprocess.run(["promtool", *arguments], cwd=folder, capture_output=True,
-                              text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+    promtool(folder, "check", "rules", "durawheel.rules.yml")
+    promtool(folder, "test", "rules", "durawheel.test.yml")
+
+
+def test_panels_count_each_number_once(place):
+    """Whether one process is scraped, or three that show the same: each panel shows the same."""
+    given, asked = [], []
+    for i, (name, labels) in enumerate(lines_of(place)):
+        for where in 'job="1",instance="a"', 'job="3",instance="a"', 'job="3",instance="b"':
+            given.append({"series": "%s{%s}" % (name, ",".join([where] + labels)),
+                          "values": "%d+%dx80" % (i + 1, i + 1)})
+    for one in panels():
+        single, triple = one.replace("$job", "1"), one.replace("$job", "3")
+        asked += [{"expr": "count((%s) == (%s)) > bool 0" % (single, triple), "eval_time": "15m",
+                   "exp_samples": [{"labels": "{}", "value": 1}]},
+                  {"expr": "(%s) != (%s)" % (single, triple), "eval_time": "15m",
+                   "exp_samples": []}]
+    place.file("panels.yml", json.dumps({"tests": [
+        {"interval": "15s", "input_series": given, "promql_expr_test": asked}]}))
+    promtool(place.folder, "test", "rules", "panels.yml")
+    return "%d panels over %d series" % (len(asked) // 2, len(given))
 
 
 if __name__ == "__main__":
