@@ -23,9 +23,9 @@ extern "C" {
  * timer.
  *
  * An owner writes what it knows. A client, and a standby, write what the owner has last told the
- * store: every 2 s while it works, and every 10 s while it is idle. They have numbers of the owner
- * only while there is one. Queues, and what is stored, are asked of the store, at most once a
- * second; the answers are in the text of a later call.
+ * store: 2 s after a change at the latest, and every 10 s while it is idle. They have numbers of
+ * the owner only while there is one. Queues, and what is stored, are asked of the store, at most
+ * once a second; the answers are in the text of a later call.
  *
  * durawheel_owner is 1 while the namespace has an owner. Of an owner that is cut off from Redis it
  * is 1 until its lease has run out, with a journal or without: until then no other process can have

@@ -10,7 +10,6 @@
 
 #define REPORT_EVERY DW_SECONDS(2)
 #define REPORT_IDLE_EVERY DW_SECONDS(10)
-#define REPORT_NOISE 2u /* operations of an idle engine between two reports */
 
 int engine_count(const struct engine *engine, const char *topic, uint64_t *ret_count)
 {
@@ -215,14 +214,31 @@ dw_usec report_wake(const struct engine *engine)
 	return report_is_wanted(engine) ? engine->report.at : DW_NEVER;
 }
 
+static struct report_state state_of(const dw_stats *stats)
+{
+	return (struct report_state){.changes = stats->put + stats->cancelled + stats->moved +
+						stats->fired + stats->settled + stats->retried +
+						stats->dead + stats->late,
+				     .timers = stats->timers,
+				     .unhandled = stats->unhandled,
+				     .held = stats->held,
+				     .running = stats->running};
+}
+
+static bool is_told(const struct engine *engine)
+{
+	struct report_state state = state_of(&engine->stats);
+
+	return memcmp(&state, &engine->report.told, sizeof state) == 0;
+}
+
 void report_round(struct engine *engine, dw_usec now)
 {
 	char text[REPORT_SIZE];
 	dw_op *op;
 
-	/* If the engine has work, the next report comes sooner than in an idle engine. */
-	if (!engine->report.early && engine->report.at != 0 &&
-	    engine->stats.store_operations > engine->report.operations + REPORT_NOISE) {
+	/* A change is told sooner than that nothing has changed. */
+	if (!engine->report.early && engine->report.at != 0 && !is_told(engine)) {
 		engine->report.early = true;
 		engine->report.at = usec_sub(engine->report.at, REPORT_IDLE_EVERY - REPORT_EVERY);
 	}
@@ -233,9 +249,7 @@ void report_round(struct engine *engine, dw_usec now)
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));
 	if (op)
 		submit_push(engine, op, false);
-	/* The report is also an operation, so it is counted here. An idle engine has only such
-	 * operations. */
-	engine->report.operations = engine->stats.store_operations + 1;
+	engine->report.told = state_of(&engine->stats);
 	engine->report.at = usec_add(now, REPORT_IDLE_EVERY);
 	engine->report.early = false;
 }

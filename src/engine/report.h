@@ -13,9 +13,15 @@ struct engine;
 struct timer;
 struct topic;
 
+/* What a report tells of timers. The store's own work changes none of it. */
+struct report_state {
+	uint64_t changes; /* of timers, so far */
+	uint64_t timers, unhandled, held, running;
+};
+
 struct report {
 	dw_usec at;
-	uint64_t operations; /* dw_stats.store_operations at the last report */
+	struct report_state told; /* by the last report */
 	bool early;
 	struct histogram late, took; /* of all handlers; delivery.c and report_took() add */
 };

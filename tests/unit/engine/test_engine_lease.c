@@ -448,8 +448,8 @@ static void claim_of_an_earlier_reign_starts_nothing(void **state)
 	dw_op *claim;
 
 	(void)state;
-	(void)harness_put(h, "a", DW_SECONDS(1));
-	harness_turn(h);
+	(void)harness_put(h, "a", DW_SECONDS(5));
+	harness_pass(h, DW_SECONDS(4)); /* the put is reported */
 	leased.keeps = true;
 	harness_pass(h, DW_SECONDS(1));
 	claim = op_queue_take(&leased.kept);

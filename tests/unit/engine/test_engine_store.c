@@ -19,6 +19,7 @@ struct shaky {
 	struct op_queue refused;
 	struct op_queue kept;
 	char report[REPORT_MAX]; /* the last one */
+	int reports;
 };
 
 static void take(struct shaky *shaky, dw_op *op)
@@ -26,9 +27,11 @@ static void take(struct shaky *shaky, dw_op *op)
 	dw_store *inner = shaky->harness->store;
 
 	op->next = NULL;
-	if (op->kind == DW_OP_REPORT)
+	if (op->kind == DW_OP_REPORT) {
+		shaky->reports++;
 		(void)snprintf(shaky->report, sizeof shaky->report, "%.*s", (int)op->body_size,
 			       (const char *)op->body);
+	}
 	if (op->kind != DW_OP_INBOX && shaky->silent) {
 		op_queue_push(&shaky->kept, op);
 	} else if (op->kind != DW_OP_INBOX && shaky->refusing) {
@@ -144,6 +147,37 @@ static void reports(const struct shaky *shaky, const char *words)
 		fail_msg("%s does not say %s", shaky->report, words);
 }
 
+/* stays_quiet: an idle owner reports every 10 s. */
+static void stays_quiet(struct shaky *shaky)
+{
+	int before = shaky->reports;
+
+	harness_pass(shaky->harness, DW_SECONDS(100));
+	assert_in_range(shaky->reports - before, 9, 10);
+}
+
+static void report_tells_a_change_within_2_s(void **state)
+{
+	struct shaky shaky;
+	struct harness *h = shaky_new(&shaky);
+
+	(void)state;
+	harness_pass(h, DW_SECONDS(20));
+	stays_quiet(&shaky);
+	(void)harness_put(h, "a", DW_SECONDS(3));
+	harness_pass(h, DW_SECONDS(2));
+	reports(&shaky, "{\"timers\":1,");
+	harness_pass(h, DW_SECONDS(3));
+	reports(&shaky, "{\"timers\":0,");
+	reports(&shaky, "\"fired\":1,\"settled\":1,");
+	stays_quiet(&shaky);
+	engine_pause(h->engine, true);
+	(void)harness_put(h, "b", DW_SECONDS(5));
+	harness_pass(h, DW_SECONDS(100));
+	stays_quiet(&shaky);
+	shaky_free(&shaky);
+}
+
 static void report_names_the_last_failure(void **state)
 {
 	struct shaky shaky;
@@ -233,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(store_that_fails_is_told_once_and_asked_until_it_is_back),
 	    cmocka_unit_test(store_that_fails_again_is_told_again),
+	    cmocka_unit_test(report_tells_a_change_within_2_s),
 	    cmocka_unit_test(report_names_the_last_failure),
 	    cmocka_unit_test(report_says_at_once_that_loading_is_over),
 	    cmocka_unit_test(store_that_is_silent_is_slow_and_holds_only_what_it_owes),
