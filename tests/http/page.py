@@ -187,6 +187,41 @@ def test_news_come_without_a_reload(place):
     return "no owner: shown after %.1f s; no server: after %.1f s" % (seconds, gone)
 
 
+FOCUS = "(document.activeElement.getAttribute('href') || document.activeElement.className)"
+ROWS = "Array.from(document.querySelectorAll('tbody th bdi'), (b) => b.textContent).join(' ')"
+
+
+def test_focus_stays_on_its_timer(place):
+    """Timers come, go and move above the one that has the focus, and then that one goes."""
+    place.add(5)
+    place.owner("--topic", "nothing")
+    server = Server(place, *ANY)
+    rows = ["mail:%03d" % i for i in range(5)]
+
+    def shows(*expected):
+        web.wait("%s === '%s'" % (ROWS, " ".join(expected)))
+        return web.value(FOCUS)
+
+    with Browser() as web:
+        web.open(server, "/timers")
+        web.value("document.querySelectorAll('tbody th a')[2].focus()")
+        mine = "/timers?id=mail%3A002"
+        assert web.value(FOCUS) == mine, web.value(FOCUS)
+        place.run("cancel", "mail:000")
+        assert shows(*rows[1:]) == mine, web.value(FOCUS)
+        place.run("add", "--topic", "mail", "--id", "first", "--in", "50m")
+        assert shows("first", *rows[1:]) == mine, web.value(FOCUS)
+        place.run("move", "mail:002", "--in", "40h")
+        assert shows("first", rows[1], *rows[3:], rows[2]) == mine, web.value(FOCUS)
+        place.run("move", "mail:002", "--in", "40m")
+        assert shows(rows[2], "first", rows[1], *rows[3:]) == mine, web.value(FOCUS)
+        place.run("cancel", "mail:002")
+        assert shows("first", rows[1], *rows[3:]) == "scroll", web.value(FOCUS)
+        web.press("Tab", 9)
+        assert web.value(FOCUS) == "/timers?id=first", web.value(FOCUS)
+        assert not web.faults(), web.faults()
+
+
 def test_keyboard_and_names(place):
     fill(place)
     server = Server(place, *ANY)

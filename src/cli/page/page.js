@@ -9,6 +9,48 @@
 
   const attributes = ["class", "href", "datetime", "data-value", "aria-label"];
 
+  // keyOf: a row is that of its timer or topic, so it is known by its link, wherever it stands.
+  function keyOf(node) {
+    const link = ["TR", "LI"].includes(node.nodeName) && node.querySelector("a");
+    return link ? link.getAttribute("href") : null;
+  }
+
+  // rowsOf: the nodes of each key. Rows that are gone are removed, so that the others stay where
+  // they are: a row that is moved loses the focus.
+  function rowsOf(old, news) {
+    const wanted = new Set(news.map(keyOf)), rows = new Map();
+    for (const node of Array.from(old.childNodes)) {
+      const key = keyOf(node);
+      if (key !== null && !wanted.has(key))
+        node.remove();
+      else if (key !== null)
+        rows.set(key, (rows.get(key) || []).concat(node));
+    }
+    return rows;
+  }
+
+  function syncChildren(old, news) {
+    const rows = rowsOf(old, news);
+    let at = old.firstChild;
+    const pass = () => { const node = at; at = at.nextSibling; return node; };
+    for (const fresh of news) {
+      const key = keyOf(fresh);
+      let match = ((key !== null && rows.get(key)) || []).shift();
+      while (match && at && at !== match && keyOf(at) === null)
+        pass().remove();
+      if (key === null && at && keyOf(at) === null)
+        match = at;
+      if (match && match === at)
+        pass();
+      else
+        old.insertBefore(match || document.importNode(fresh, true), at);
+      if (match)
+        sync(match, fresh);
+    }
+    while (at)
+      pass().remove();
+  }
+
   function sync(old, fresh) {
     if (old.isEqualNode(fresh) || (old.dataset && old.dataset.keep !== undefined))
       return;
@@ -27,12 +69,20 @@
       else if (old.getAttribute(name) !== value)
         old.setAttribute(name, value);
     }
-    const news = Array.from(fresh.childNodes);
-    news.slice(old.childNodes.length).forEach(
-      (node) => old.append(document.importNode(node, true)));
-    while (old.childNodes.length > news.length)
-      old.lastChild.remove();
-    Array.from(old.childNodes).forEach((node, i) => sync(node, news[i]));
+    syncChildren(old, Array.from(fresh.childNodes));
+  }
+
+  // syncMain keeps the focus: on its link, or on what was around it if the link is gone.
+  function syncMain(fresh) {
+    const around = [];
+    for (let node = document.activeElement; node && node !== document.body;
+         node = node.parentElement)
+      around.push(node);
+    sync(document.getElementById("main"), fresh);
+    const stays = around.find((node) => node.isConnected &&
+      (node.tabIndex >= 0 || node.hasAttribute("tabindex")));
+    if (stays && stays !== document.activeElement)
+      stays.focus({preventScroll: true});
   }
 
   function say(text, lost) {
@@ -59,7 +109,7 @@
       const main = fresh.getElementById("main");
       if (!main)
         throw new Error("not the page");
-      sync(document.getElementById("main"), main);
+      syncMain(main);
       document.title = fresh.title;
       heard = new Date();
       say("Updated every 2 s", false);
