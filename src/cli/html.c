@@ -43,27 +43,80 @@ void html_put(struct html *html, const char *text)
 	add(html, text, strlen(text));
 }
 
+static void put_byte(struct html *html, const char *byte)
+{
+	switch (*byte) {
+	case '<':
+		html_put(html, "&lt;");
+		break;
+	case '>':
+		html_put(html, "&gt;");
+		break;
+	case '&':
+		html_put(html, "&amp;");
+		break;
+	case '"':
+		html_put(html, "&quot;");
+		break;
+	case '\'':
+		html_put(html, "&#39;");
+		break;
+	default:
+		add(html, byte, 1);
+	}
+}
+
 void html_text(struct html *html, const char *text)
 {
-	for (; *text; text++) {
-		switch (*text) {
-		case '<':
-			html_put(html, "&lt;");
-			break;
-		case '>':
-			html_put(html, "&gt;");
-			break;
-		case '&':
-			html_put(html, "&amp;");
-			break;
-		case '"':
-			html_put(html, "&quot;");
-			break;
-		case '\'':
-			html_put(html, "&#39;");
-			break;
-		default:
-			add(html, text, 1);
+	for (; *text; text++)
+		put_byte(html, text);
+}
+
+static bool goes_on(unsigned char byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* point_of returns the character of UTF-8 at the start of text, if it has three bytes at most. 0:
+ * it has more, or is none: a path may have any bytes. */
+static unsigned point_of(const char *text, size_t *ret_size)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	*ret_size = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : 3;
+	if (at[0] < 0x80)
+		return at[0];
+	if (at[0] < 0xe0)
+		return goes_on(at[1]) ? (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu) : 0;
+	if (at[0] < 0xf0 && goes_on(at[1]) && goes_on(at[2]))
+		return (at[0] & 0x0fu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
+	return 0;
+}
+
+/* is_hidden: controls, what has no width, and what turns the direction of text. */
+static bool is_hidden(unsigned point)
+{
+	static const unsigned ranges[][2] = {{0x01, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},
+					     {0x61c, 0x61c},   {0x200b, 0x200f}, {0x2028, 0x202e},
+					     {0x2060, 0x206f}, {0xfeff, 0xfeff}};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+		if (point >= ranges[i][0] && point <= ranges[i][1])
+			return true;
+	return false;
+}
+
+void html_name(struct html *html, const char *name)
+{
+	while (*name) {
+		size_t size;
+		unsigned point = point_of(name, &size);
+
+		if (is_hidden(point)) {
+			html_format(html, "<span class=\"dim\">\\u%04x</span>", point);
+			name += size;
+		} else {
+			put_byte(html, name++);
 		}
 	}
 }

@@ -15,9 +15,12 @@ struct html {
 	bool failed; /* no memory: the text is not whole */
 };
 
-/* html_put adds our own text, html_text anybody's; html_url escapes it as a part of a URL. */
+/* html_put adds our own text, html_text anybody's; html_url escapes it as a part of a URL.
+ * html_name is html_text for a name between tags: what is not seen, or turns the direction of text,
+ * is shown as \u202e, so that no name looks like another one. */
 void html_put(struct html *, const char *);
 void html_text(struct html *, const char *);
+void html_name(struct html *, const char *);
 void html_url(struct html *, const char *);
 
 /* html_count adds 1,204,331; html_span a duration, in whole seconds from 10 s on, "-" for 0;

@@ -68,7 +68,7 @@ static void put_head(struct html *html, const struct web_page *page)
 	html_put(html, "</style>\n</head>\n<body>\n"
 		       "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
 		       "<header><div class=\"bar\">\n<span class=\"brand\">durawheel<bdi>");
-	html_text(html, page->name);
+	html_name(html, page->name);
 	html_put(html, "</bdi></span>\n");
 	put_nav(html, page);
 	html_put(html, "<div class=\"live\"><span id=\"live\" role=\"status\">"
@@ -115,7 +115,7 @@ static void put_banner(struct html *html, const struct web_page *page)
 		html_text(html, *page->away ? page->away : dw_strerror(page->status));
 	} else if (*owner) {
 		html_put(html, "Owner <bdi data-key=\"owner\">");
-		html_text(html, owner);
+		html_name(html, owner);
 		html_put(html, "</bdi>, since ");
 		html_clock(html, page_integer(page->store, "owner_since"));
 		text_distance(page_integer(page->store, "owner_since"), page->now, since);

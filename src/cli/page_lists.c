@@ -11,7 +11,7 @@ static void put_name_cell(struct html *html, const char *tag, const char *text)
 {
 	html_format(html, "<%s class=\"name\"%s><bdi>", tag,
 		    strcmp(tag, "th") == 0 ? " scope=\"row\"" : "");
-	html_text(html, text);
+	html_name(html, text);
 	html_format(html, "</bdi></%s>", tag);
 }
 
@@ -143,7 +143,7 @@ static void put_search(struct html *html, const struct web_page *page)
 static void put_text_fact(struct html *html, const char *name, const char *text)
 {
 	html_format(html, "<div><dt>%s</dt><dd><bdi>", name);
-	html_text(html, text);
+	html_name(html, text);
 	html_put(html, "</bdi></dd></div>\n");
 }
 
@@ -253,7 +253,7 @@ static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
 	html_put(html, "<tr><th scope=\"row\" class=\"name\"><a href=\"/timers?id=");
 	html_url(html, id);
 	html_put(html, "\"><bdi>");
-	html_text(html, id);
+	html_name(html, id);
 	html_put(html, "</bdi></a>");
 	if (*page_string(timer, "rule"))
 		html_put(html, " <span class=\"tag\">recurring</span>");
@@ -297,7 +297,7 @@ void page_show_timers(struct html *html, const struct web_page *page)
 		put_timer_list(html, page);
 	} else if (page->part_status == DW_ENOENT) {
 		html_put(html, "<p class=\"none\">There is no timer <bdi>");
-		html_text(html, page->id);
+		html_name(html, page->id);
 		html_put(html,
 			 "</bdi>: it never was, or its end is not kept. <code>durawheel topic "
 			 "set TOPIC --keep 7d</code> keeps the ends of timers.</p>\n");
@@ -320,7 +320,7 @@ static void put_letter_row(struct html *html, const json_t *letter, dw_usec now)
 	html_put(html, page_string(letter, "reason")); /* one of our words */
 	if (*why) {
 		html_put(html, ": <bdi>");
-		html_text(html, why);
+		html_name(html, why);
 		html_put(html, "</bdi>");
 	}
 	html_put(html, "</td>");

@@ -252,7 +252,7 @@ static void put_topic_row(struct html *html, const json_t *topic, dw_usec now)
 	html_put(html, "<tr><th scope=\"row\" class=\"name\"><a href=\"/timers?topic=");
 	html_url(html, name);
 	html_put(html, "\"><bdi>");
-	html_text(html, name);
+	html_name(html, name);
 	html_put(html, "</bdi></a>");
 	if (json_is_true(json_object_get(topic, "queue")))
 		html_put(html, " <span class=\"tag\">queue</span>");

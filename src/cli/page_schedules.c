@@ -31,7 +31,7 @@ static void put_occurrences(struct html *html, const json_t *schedule)
 		       "<th scope=\"col\">Next, in UTC</th>");
 	if (!is_utc) {
 		html_put(html, "<th scope=\"col\">In <bdi>");
-		html_text(html, zone);
+		html_name(html, zone);
 		html_put(html, "</bdi></th>");
 	}
 	html_put(html, "</tr></thead><tbody>\n");
@@ -52,7 +52,7 @@ static void put_times(struct html *html, const json_t *schedule)
 		return;
 	}
 	html_put(html, "<p class=\"bad\">This machine cannot read the rule: <bdi>");
-	html_text(html, fault);
+	html_name(html, fault);
 	html_put(html, "</bdi></p>");
 }
 
@@ -71,15 +71,15 @@ static void put_schedule(struct html *html, const json_t *schedule, dw_usec now)
 	html_put(html, "<li class=\"schedule\"><h2><a href=\"/timers?id=");
 	html_url(html, id);
 	html_put(html, "\"><bdi>");
-	html_text(html, id);
+	html_name(html, id);
 	html_put(html, "</bdi></a></h2><p><code><bdi>");
-	html_text(html, page_string(schedule, "rule"));
+	html_name(html, page_string(schedule, "rule"));
 	html_put(html, "</bdi></code></p><dl>");
 	put_fact(html, "Due", page_integer(schedule, "due"), now);
 	if (last > 0)
 		put_fact(html, "Last", last, now);
 	html_put(html, "<dt>Topic</dt><dd><bdi>");
-	html_text(html, page_string(schedule, "topic"));
+	html_name(html, page_string(schedule, "topic"));
 	html_put(html, "</bdi></dd></dl>");
 	put_times(html, schedule);
 	html_put(html, "</li>\n");
