@@ -386,6 +386,8 @@ static int send_ask(dw *d, struct ask *ask)
 		return ask_metrics(d, ask);
 	case ASK_TIMER:
 		return dw_get(d, question->name, timer_told, ask);
+	case ASK_LETTER:
+		return asks_letter(d, ask);
 	case ASK_COMING:
 		return dw_list_where(d, &coming, NULL, DW_LIST_MAX, coming_told, ask);
 	default:

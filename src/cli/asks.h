@@ -23,6 +23,7 @@ enum ask_kind {
 	ASK_COMING, /* how many timers come due in the next minute, hour and day */
 	ASK_SCHEDULES,
 	ASK_TIMER,
+	ASK_LETTER, /* the last dead letter of an id, as ASK_DEAD */
 	ASK_TIMERS,
 	ASK_DEAD
 };

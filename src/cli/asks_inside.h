@@ -12,6 +12,9 @@ void asks_answer(struct ask *, int status, json_t *value);
  * away has not worked on this one. */
 void asks_end_list(struct asks *, dw_usec began, bool was_away);
 
+/* asks_letter asks for the dead letter of an id, as a list of one. */
+int asks_letter(dw *, struct ask *);
+
 /* asks_list asks for timers or letters, and answers the ask. */
 int asks_list(dw *, struct ask *);
 

@@ -3,6 +3,7 @@
 #include "cli/asks_inside.h"
 
 #include "cli/line.h"
+#include "durawheel/ended.h"
 #include "durawheel/select.h"
 
 enum { STEP_FIRST = 16, STEP_MAX = 127 }; /* see WALK_PAGE */
@@ -119,6 +120,26 @@ static void letters_told(dw *d, int status, const dw_dead *letters, size_t count
 		is_whole = add_row(ask, line_object_of_dead(&letters[i], ask->asks->shows_data),
 				   letters[i].data_size);
 	step_told(d, ask, is_whole ? status : (int)DW_ENOMEM, next);
+}
+
+static void found_letter_told(dw *d, int status, const dw_dead *letter, size_t count,
+			      const dw_cursor *next, void *user)
+{
+	struct ask *ask = user;
+	json_t *value = NULL;
+
+	(void)d;
+	(void)count;
+	(void)next;
+	if (status == DW_OK)
+		value = json_pack("{s:[o], s:n}", "letters",
+				  line_object_of_dead(letter, ask->asks->shows_data), "next");
+	asks_answer(ask, status, value);
+}
+
+int asks_letter(dw *d, struct ask *ask)
+{
+	return dw_dead_get(d, ask->question.name, found_letter_told, ask);
 }
 
 static int send_step(dw *d, struct ask *ask, size_t step)

@@ -137,7 +137,7 @@ static const struct argument {
     {"skip", read_skip, 1u << ROUTE_SCHEDULES,
      1u << PAGE_TOPICS | 1u << PAGE_TIMERS | 1u << PAGE_DEAD | 1u << PAGE_SCHEDULES},
     {"prefix", read_prefix, 1u << ROUTE_TIMERS, 1u << PAGE_TIMERS},
-    {"id", read_id, 0, 1u << PAGE_TIMERS},
+    {"id", read_id, 0, 1u << PAGE_TIMERS | 1u << PAGE_DEAD},
 };
 
 /* find_argument: NULL: this path takes none of this name. */

@@ -83,7 +83,9 @@ static size_t page_asks(const struct http_request *request, struct question *ret
 
 	ret_questions[0] = (struct question){.kind = ASK_STATUS, .limit = ROUTE_LIMIT};
 	ret_questions[1] = request->question;
-	ret_questions[1].kind = request->wants_timer ? ASK_TIMER : kinds[request->view];
+	ret_questions[1].kind = kinds[request->view];
+	if (request->wants_timer)
+		ret_questions[1].kind = request->view == PAGE_DEAD ? ASK_LETTER : ASK_TIMER;
 	ret_questions[1].leaves_data = true; /* rows have none */
 	ret_questions[2] = (struct question){.kind = ASK_COMING, .limit = ROUTE_LIMIT};
 	return request->view == PAGE_NOW ? 3 : 2;

@@ -133,9 +133,13 @@ static void put_input(struct html *html, const char *name, const char *label, co
 
 static void put_search(struct html *html, const struct web_page *page)
 {
-	html_put(html, "<form action=\"/timers\" method=\"get\" role=\"search\" data-keep>\n");
-	put_input(html, "id", "The timer with the id", page->id);
-	put_input(html, "prefix", "Or ids that begin with", page->prefix);
+	html_format(html, "<form action=\"%s\" method=\"get\" role=\"search\" data-keep>\n",
+		    page_path(page->view));
+	put_input(html, "id",
+		  page->view == PAGE_DEAD ? "The letter with the id" : "The timer with the id",
+		  page->id);
+	if (page->view == PAGE_TIMERS)
+		put_input(html, "prefix", "Or ids that begin with", page->prefix);
 	put_input(html, "topic", "Of the topic", page->topic);
 	html_put(html, "<button type=\"submit\">Search</button></form>\n");
 }
@@ -246,15 +250,20 @@ static void put_timer(struct html *html, const struct web_page *page)
 	put_end(html, page, ended);
 }
 
-static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
+static void put_id(struct html *html, const json_t *object)
 {
-	const char *id = page_string(timer, "id");
+	const char *id = page_string(object, "id");
 
 	html_put(html, "<tr><th scope=\"row\" class=\"name\"><a href=\"/timers?id=");
 	html_url(html, id);
 	html_put(html, "\"><bdi>");
 	html_name(html, id);
 	html_put(html, "</bdi></a>");
+}
+
+static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
+{
+	put_id(html, timer);
 	if (*page_string(timer, "rule"))
 		html_put(html, " <span class=\"tag\">recurring</span>");
 	html_put(html, "</th>");
@@ -286,6 +295,14 @@ static void put_timer_list(struct html *html, const struct web_page *page)
 	page_rows(html, page, timers, put_timer_row, PAGE_TABLE_END);
 }
 
+/* put_id_link links to the other view of an id. */
+static void put_id_link(struct html *html, const char *path, const char *id, const char *words)
+{
+	html_format(html, "<p class=\"more\"><a href=\"%s?id=", path);
+	html_url(html, id);
+	html_format(html, "\">%s</a></p>\n", words);
+}
+
 void page_show_timers(struct html *html, const struct web_page *page)
 {
 	put_search(html, page);
@@ -296,7 +313,7 @@ void page_show_timers(struct html *html, const struct web_page *page)
 	} else if (page->part) {
 		put_timer_list(html, page);
 	} else if (page->part_status == DW_ENOENT) {
-		html_put(html, "<p class=\"none\">There is no timer <bdi>");
+		html_put(html, "<p class=\"none\">There is no timer, and no dead letter, <bdi>");
 		html_name(html, page->id);
 		html_put(html,
 			 "</bdi>: it never was, or its end is not kept. <code>durawheel topic "
@@ -304,6 +321,8 @@ void page_show_timers(struct html *html, const struct web_page *page)
 	} else {
 		page_refused(html, page);
 	}
+	if (page->part && *page->id)
+		put_id_link(html, "/dead", page->id, "The dead letter of this id, if there is one");
 }
 
 /* ---- Dead letters ---------------------------------------------------------------------------- */
@@ -312,8 +331,8 @@ static void put_letter_row(struct html *html, const json_t *letter, dw_usec now)
 {
 	const char *why = page_string(letter, "why");
 
-	html_put(html, "<tr>");
-	put_name_cell(html, "th", page_string(letter, "id"));
+	put_id(html, letter);
+	html_put(html, "</th>");
 	put_time_cell(html, letter, "at", now);
 	put_name_cell(html, "td", page_string(letter, "topic"));
 	html_put(html, "<td class=\"name\">");
@@ -334,6 +353,14 @@ void page_show_dead(struct html *html, const struct web_page *page)
 {
 	const json_t *letters = json_object_get(page->part, "letters");
 
+	put_search(html, page);
+	if (page->part_status == DW_ENOENT) {
+		html_put(html, "<p class=\"none\">There is no dead letter <bdi>");
+		html_name(html, page->id);
+		html_put(html, "</bdi>.</p>\n");
+		put_id_link(html, "/timers", page->id, "The timer of this id, if there is one");
+		return;
+	}
 	if (!page->part) {
 		page_refused(html, page);
 		return;

@@ -196,6 +196,33 @@ def test_news_come_without_a_reload(place):
     return "no owner: shown after %.1f s; no server: after %.1f s" % (seconds, gone)
 
 
+def test_letters_are_found(place):
+    """By their id, from the timer's page, and from their row to that page."""
+    fill(place)
+    server = Server(place, *ANY)
+    ids = ["dead " + one[:200] for one in HOSTILE[:4]]
+    with Browser() as web:
+        for one in ids:
+            quoted = urllib.parse.quote(one, safe="")
+            web.open(server, "/dead")
+            web.value("document.querySelector('input[name=id]').value = %s; "
+                      "document.querySelector('form').submit()" % json.dumps(one))
+            web.wait("document.readyState === 'complete' && !!location.search && %s === %s" % (
+                ROWS, json.dumps(shown_as(one))))
+            web.value("document.querySelector('tbody th a').click()")
+            web.wait("document.readyState === 'complete' && location.pathname === '/timers' && "
+                     "!!document.querySelector('footer')")
+            assert web.text(".facts bdi") == shown_as(one) and "dead" in web.text(".facts"), one
+            web.value("document.querySelector('.more a').click()")
+            web.wait("location.pathname === '/dead' && location.search === '?id=%s' && "
+                     "!!document.querySelector('tbody th')" % quoted)
+    for path in "/dead?id=nothing", "/timers?id=nothing":
+        answer = server.ask(path)
+        assert answer.status == 404 and b"no dead letter" in answer.body, answer.body
+    assert b"no dead letter" in server.ask("/dead?id=order.timeout%3A000").body
+    assert server.ask("/api/v1/dead?id=nothing").status == 400
+
+
 FOCUS = "(document.activeElement.getAttribute('href') || document.activeElement.className)"
 ROWS = "Array.from(document.querySelectorAll('tbody th bdi'), (b) => b.textContent).join(' ')"
 
