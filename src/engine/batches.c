@@ -141,7 +141,8 @@ static dw_usec end_of_wait(const struct timer *timer)
 static uint32_t wait_until(struct engine *engine, struct timer *timer, dw_usec at)
 {
 	timer_disarm(engine, timer);
-	timer_gather(engine, timer, at);
+	if (!timer->busy) /* the answer to its operation arms it again */
+		timer_gather(engine, timer, at);
 	return 1;
 }
 
