@@ -131,6 +131,14 @@ static bool apply_rows(struct engine *engine, const dw_row *row)
 	return true;
 }
 
+/* has_numbers: an owner has told numbers of a topic. */
+static bool has_numbers(const dw_row *row)
+{
+	while (row && (has_settings(row) || !row->id[0]))
+		row = row->next;
+	return row != NULL;
+}
+
 void registry_answered(struct engine *engine, dw_op *op)
 {
 	struct registry *registry = &engine->recovery.registry;
@@ -142,6 +150,12 @@ void registry_answered(struct engine *engine, dw_op *op)
 	if (op->status != DW_OK || !apply_rows(engine, op->rows)) {
 		registry->is_old = true;
 		return;
+	}
+	if (!registry->has_told && has_numbers(op->rows)) {
+		report_soon(&engine->report);
+	} else if (!registry->has_told) {
+		registry->told = crc32c(0, "", 0);
+		registry->has_told = true;
 	}
 	registry->is_loaded = true;
 	registry->at = 0;
@@ -253,8 +267,8 @@ void registry_tell(struct engine *engine)
 	uint32_t told;
 	dw_op *op;
 
-	if (!driven_keeps_topics(engine->store))
-		return;
+	if (!driven_keeps_topics(engine->store) || !registry->is_loaded)
+		return; /* it is not known yet what an earlier owner has told */
 	topics_each(&engine->topics, add_line, &lines);
 	told = crc32c(0, lines.text, lines.size);
 	if (lines.failed || (registry->has_told && told == registry->told))

@@ -174,7 +174,7 @@ test_journal_page_without_a_store() {
 	await grep -q 'serving unix:' log
 	answers /readyz 503 'the store is away; the journal takes what is asked'
 	answers /healthz 200 ok
-	answers /metrics 503 'the store is away'
+	answers /metrics 200 'durawheel_store_up 0'
 	lasting_redis
 	await answers /readyz 200 ready
 	await answers /metrics 200 'durawheel_owner 1'
