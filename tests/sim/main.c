@@ -27,7 +27,7 @@
 
 #include "support/environment.h"
 
-#define SELFTEST_SEEDS 3000u
+#define SELFTEST_SEEDS 6000u
 #define LONG_FACTOR 20u
 
 struct arguments {
