@@ -231,10 +231,11 @@ test_config_hangup_gives_back_what_waits() {
 	due_now a 1 2
 	start --config run.conf
 	await test -e began
-	await has_topic_numbers a '"running":2'
+	await has_topic_numbers a '"due":1,"running":1'
 	config '[topic b]' 'exec = true'
 	reload
-	await has_topic_numbers a '"running":1'
+	logs 'read again'
+	await has_topic_numbers a '"due":1,"running":1'
 	touch go
 	await grep -q '"id":"1".*"exit":0' fired
 	config '[topic a]' "exec = $PWD/new"

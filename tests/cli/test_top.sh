@@ -74,11 +74,24 @@ with sqlite3.connect("timers.db", timeout=60) as db:
 EOF
 }
 
+# stop_between_writes: an owner that is stopped in the middle of one has the lock.
+stop_between_writes() {
+	until kill -STOP "$owner" && python3 -c '
+import sqlite3
+db = sqlite3.connect("timers.db", timeout=0, isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+db.execute("ROLLBACK")
+'; do
+		kill -CONT "$owner"
+		sleep 0.1
+	done
+}
+
 test_top_says_that_the_owner_loads() {
 	many 1234 | sed 's/2020/2120/' >lines
 	expect 0 durawheel import lines
 	start
-	kill -STOP "$owner"
+	stop_between_writes
 	owner_reports '{"recovering":true,"timers":1024}'
 	expect 0 durawheel top
 	grep -q 'timers.db: owner .*, pid .*, loading 1,024 of 1,234$' out || fail "$(head -1 out)"
