@@ -10,9 +10,10 @@
  * it, and is remembered for dw_timer.keep_us, or for its topic's keep_us if that is 0. By default
  * nothing is remembered.
  *
- * The last end of each id is remembered; a later one replaces it. A put of the id leaves it. The
- * data of the timer is not kept. At most DW_ENDED_MAX ends are kept; above that, those go first
- * that would go first anyway. dw_purge() forgets all.
+ * The last end of each id that is kept is remembered; a later one that is kept replaces it, and one
+ * that is not kept leaves it. A put of the id leaves it. The data of the timer is not kept. At most
+ * DW_ENDED_MAX ends are kept; above that, those go first that would go first anyway. dw_purge()
+ * forgets all.
  *
  * A timer of a queue topic ends when its message is in the queue. No end is kept of a damaged
  * timer, of one that a put has replaced, and of an occurrence that was missed and skipped.
