@@ -76,8 +76,13 @@ class Browser:
                   + json.dumps(path))
 
     def value(self, script):
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True,
-                           awaitPromise=True)
+        try:
+            answer = self.call("Runtime.evaluate", expression=script, returnByValue=True,
+                               awaitPromise=True)
+        except AssertionError as failure:
+            if "navigated" in str(failure): # by the script itself, or by what it waits for
+                return None
+            raise
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 

@@ -210,6 +210,12 @@ def memory_kib(server):
         return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1))
 
 
+def is_sanitized(server):
+    """AddressSanitizer keeps what was freed, so its memory says nothing."""
+    with open("/proc/%d/maps" % server.process.child.pid, encoding="utf-8") as maps:
+        return "libasan" in maps.read()
+
+
 def long_data_is_listed_in_parts(place):
     count, size = 700, 55800
     place.run("import", lines=[{"id": "%03d" % i, "topic": "t", "in": "1h", "data": size * "x"}
@@ -229,7 +235,8 @@ def long_data_is_listed_in_parts(place):
     assert len(rows) == count and all(one["size"] == size for one in rows), len(rows)
     assert server.get("/timers").body.count(b'scope="row"') == 100
     grown = [memory_kib(one) - kib for one, kib in zip((server, plain), before)]
-    assert largest < 1100 * 1024 and max(grown) < 64 * 1024, (largest, grown)
+    assert largest < 1100 * 1024, largest
+    assert max(grown) < 64 * 1024 or is_sanitized(server), grown
     return "%d KiB at most, memory grew by %s KiB" % (largest // 1024, grown)
 
 
