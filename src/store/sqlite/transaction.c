@@ -269,7 +269,7 @@ static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int cod
 static enum outcome transact(struct sqlite_batch *batch, struct part part)
 {
 	struct sqlite_session *session = &batch->session;
-	uint64_t before;
+	uint64_t before = 0;
 	int code;
 
 	forget_answers(batch, part);
