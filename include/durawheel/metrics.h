@@ -55,8 +55,8 @@ DW_API int dw_started(dw *, const dw_token *token);
  *
  *	DW_OK        it fires, or it is a client
  *	DW_EOWNED    it is a standby, and another process has the store
- *	DW_EBUSY     it is an owner that still loads its timers; or a standby, and the store has not
- *	             said yet whether another process has it
+ *	DW_EBUSY     it is an owner that still loads its timers. Or it is a standby that waits for
+ *	             the store's word on who has it.
  *	DW_ENEWER    it is a standby, and the store has timers of a newer durawheel
  *	DW_ESTORE    the store is away, or refuses. With options.journal it stays so from
  *	             DW_EVENT_OUTAGE until Redis is back, and the words say what still works: the
