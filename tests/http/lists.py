@@ -17,7 +17,7 @@ PAGE_MAX = 60 * 1024
 METRICS_MAX = 512 * 1024
 RULES = {"exam.today": ("--cron", "0 8 * * mon-fri", "--zone", "Europe/London"),
          "exam.report": ("--cron", "30 7 L * ?", "--zone", "Asia/Kathmandu"),
-         "sweep": ("--cron", "*/5 * * * *")}
+         "sweep": ("--cron", "* * * * * *")}  # comes while a test runs
 
 
 def schedules(server, query=""):
@@ -38,7 +38,7 @@ def test_schedules_are_those_of_the_command(place):
         assert its["size"] == len(one.pop("data")) and its.items() >= one.items(), (its, one)
         assert "data" not in its
         if one["id"] in RULES:
-            assert its["occurrences"] == place.json("when", *RULES[one["id"]], "--count", "3"), its
+            assert its["occurrences"] == place.json("when", one["id"], "--count", "3"), its
         else:  # only its owner knows when the count is over
             assert len(its["occurrences"]) == 1, its
     assert [schedules(server, "?limit=1&skip=%d" % i)["schedules"][0]["id"] for i in range(4)] == [
