@@ -179,6 +179,7 @@ static int open_parts(dw *d, const char *url, char *message)
 	d->health = (int)engine_health(d->engine);
 	if (d->host)
 		host_loop_enter(d->host, d->options.ev_loop, loop_fd(d->loop));
+	loop_begin(d->loop); /* the store may have been waited for */
 	return DW_OK;
 }
 

@@ -63,6 +63,12 @@ dw_usec loop_overdue(const struct loop *loop)
 	return usec_max(usec_sub(wall(), since), 0);
 }
 
+void loop_begin(struct loop *loop)
+{
+	set_time(&loop->woken_at, 0);
+	set_time(&loop->due, wall());
+}
+
 /* kernel_time: `at` on the kernel's clock, from which a hooked clock may differ. */
 static dw_usec kernel_time(const struct loop *loop, dw_usec at)
 {
@@ -207,7 +213,7 @@ void loop_unwatch(struct loop *loop, int fd)
 
 static int open_descriptors(struct loop *loop)
 {
-	loop->due = wall(); /* the first turn */
+	loop_begin(loop);
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	loop->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	loop->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -31,9 +31,12 @@ void loop_unwatch(struct loop *, int fd);
 dw_usec loop_armed(const struct loop *);
 bool loop_is_woken(const struct loop *);
 
-/* loop_overdue returns since when a turn is overdue, or 0. A turn that is not over is overdue since
- * it began. Any thread. */
+/* loop_overdue returns for how long a turn has been overdue, or 0. A turn that is not over is
+ * overdue since it began. Any thread. */
 dw_usec loop_overdue(const struct loop *);
+
+/* loop_begin: the first turn is due now, and not since what preceded it. */
+void loop_begin(struct loop *);
 
 /* loop_drain makes the descriptor unreadable again. Call it before a turn. */
 void loop_drain(struct loop *);

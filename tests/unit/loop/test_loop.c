@@ -148,6 +148,25 @@ static void stop_wakes_and_is_taken_once(void **state)
 	loop_free(f.loop);
 }
 
+/* A program that waited in dw_open() is not overdue since then. */
+static void first_turn_is_due_when_the_loop_begins(void **state)
+{
+	const struct clock real = clock_system();
+	struct fixture f;
+	dw_usec before;
+
+	(void)state;
+	begin(&f);
+	f.port.wake(f.port.user);
+	while (loop_overdue(f.loop) < 20000)
+		;
+	before = real.wall(real.user);
+	loop_begin(f.loop);
+	assert_true(loop_overdue(f.loop) <= real.wall(real.user) - before);
+	assert_true(loop_is_woken(f.loop));
+	loop_free(f.loop);
+}
+
 static void what_is_watched_wakes_until_it_is_not(void **state)
 {
 	struct fixture f;
@@ -243,6 +262,7 @@ int main(void)
 	    cmocka_unit_test(wake_up_ends_a_spin),
 	    cmocka_unit_test(clock_set_back_in_a_spin_does_not_spin_for_ever),
 	    cmocka_unit_test(stop_wakes_and_is_taken_once),
+	    cmocka_unit_test(first_turn_is_due_when_the_loop_begins),
 	    cmocka_unit_test(time_that_has_passed_is_armed_again),
 	    cmocka_unit_test(timer_is_told_when_the_clock_is_set),
 	    cmocka_unit_test(what_is_watched_wakes_until_it_is_not),
