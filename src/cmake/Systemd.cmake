@@ -31,3 +31,7 @@ foreach(unit IN ITEMS durawheel@ durawheel-serve@)
   install(FILES ${PROJECT_BINARY_DIR}/systemd/${unit}.service DESTINATION lib/systemd/system
           COMPONENT tool)
 endforeach()
+# Where the units look for their files. Another prefix leaves the machine's own /etc alone.
+if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
+  install(DIRECTORY DESTINATION /etc/durawheel COMPONENT tool)
+endif()

@@ -80,8 +80,13 @@ contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
 	share/man/man1/durawheel.1.gz share/man/man5/durawheel.conf.5.gz \
 	share/man/man7/durawheel.7.gz \
 	lib/systemd/system/durawheel{,-serve}@.service
-mapfile -t scripts < <(cd "$root" && find examples ! -name CMakeLists.txt -type f)
+mapfile -t scripts < <(cd "$root" && find examples ! -name CMakeLists.txt -type f |
+	grep -vE '/(grafana|prometheus)/')
 has libdurawheel-dev "${scripts[@]/#/doc/durawheel/}"
+mapfile -t scripts < <(cd "$root" && find examples/{grafana,prometheus} -type f)
+has durawheel "${scripts[@]/#/doc/durawheel/}"
+dpkg-deb --fsys-tarfile "$build"/durawheel_*.deb | tar -t >"$work/is"
+grep -qx './etc/durawheel/' "$work/is" || die "durawheel has no /etc/durawheel"
 mapfile -t scripts < <(cd "$root" && find lua -type f)
 has libdurawheel-dev "${scripts[@]/#/durawheel/}"
 has durawheel doc/durawheel/README.md
