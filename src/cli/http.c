@@ -319,6 +319,11 @@ static void open_later(struct http *http)
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
 
+dw *http_client(const struct http *http)
+{
+	return http->asks.d;
+}
+
 int http_fd(const struct http *http)
 {
 	return http->epoll_fd;

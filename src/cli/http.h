@@ -22,6 +22,9 @@ int http_check_host(const struct options *);
 int http_fd(const struct http *);
 void http_turn(struct http *);
 
+/* http_client: the handle by which it looks. */
+dw *http_client(const struct http *);
+
 /* http_close also takes NULL. */
 void http_close(struct http *);
 

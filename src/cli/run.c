@@ -72,8 +72,8 @@ static void run_event(dw *d, const dw_event *event, void *user)
 	case DW_EVENT_RECOVERED:
 		run_loading_end(&runner->loading);
 		if (!runner->loaded || event->count > 0)
-			(void)complain(EXIT_DONE, "running, %" PRIu64 " timers loaded",
-				       event->count);
+			(void)complain(EXIT_DONE, "running, %" PRIu64 " timer%s loaded",
+				       event->count, event->count == 1 ? "" : "s");
 		runner->loaded = true;
 		return;
 	case DW_EVENT_OWNER:

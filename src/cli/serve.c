@@ -29,7 +29,7 @@ static int serve(struct http *http, int signal_fd, struct service *service)
 			       {.fd = http_fd(http), .events = POLLIN}};
 
 	while (!fds[0].revents) {
-		service_pass(service, NULL);
+		service_pass(service, http_client(http));
 		if (poll(fds, 2, wait_ms(service)) < 0 && errno != EINTR)
 			return complain(EXIT_FAILED, "cannot wait: %s", strerror(errno));
 		if (fds[1].revents)
@@ -61,6 +61,7 @@ int command_serve(const struct options *options)
 	opening_end(&opening);
 	if (code == EXIT_DONE) {
 		service_open(&service);
+		service.shows = true;
 		code = serve(http, signal_fd, &service);
 		service_close(&service);
 		http_close(http);

@@ -171,8 +171,10 @@ static void describe(struct service *service, dw *d, int health, char *ret_words
 {
 	dw_stats stats = {.size = sizeof stats};
 
-	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "%s", d ? service->state : "serving");
-	if (!d || dw_get_stats(d, &stats) != DW_OK)
+	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "%s", service->state);
+	if (service->shows && health == DW_OK)
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "serving");
+	if (service->shows || dw_get_stats(d, &stats) != DW_OK)
 		return;
 	if (loads(d, health)) {
 		describe_loading(service, d, stats.timers, ret_words);
@@ -181,8 +183,9 @@ static void describe(struct service *service, dw *d, int health, char *ret_words
 	service->asked = false;
 	if (health == DW_OK)
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
-			       "%" PRIu64 " timers; %" PRIu64 " fired, %" PRIu64 " dead",
-			       stats.timers, stats.fired, stats.dead); /* it fits */
+			       "%" PRIu64 " timer%s; %" PRIu64 " fired, %" PRIu64 " dead",
+			       stats.timers, stats.timers == 1 ? "" : "s", stats.fired,
+			       stats.dead); /* it fits */
 }
 
 /* has_started: its timers are loaded, or another process has the store. A store that is away holds
@@ -199,7 +202,7 @@ static void tell_status(struct service *service, dw *d, int health)
 	char words[DW_MESSAGE_SIZE], message[DW_MESSAGE_SIZE + 64];
 
 	describe(service, d, health, words);
-	if (!service->ready && !has_started(health)) {
+	if (!service->ready && !service->shows && !has_started(health)) {
 		tell_starting(service, words);
 		return;
 	}
@@ -212,12 +215,12 @@ static void tell_status(struct service *service, dw *d, int health)
 /* has_changed notes what dw_health() says. */
 static bool has_changed(struct service *service, const dw *d, int *ret_health)
 {
-	char state[DW_MESSAGE_SIZE] = "serving";
+	char state[DW_MESSAGE_SIZE];
 
-	*ret_health = d ? dw_health(d, state) : DW_OK;
+	*ret_health = dw_health(d, state);
 	if (strcmp(service->state, state) == 0)
 		return false;
-	memcpy(service->state, state, sizeof state);
+	(void)snprintf(service->state, sizeof service->state, "%s", state); /* it fits */
 	return true;
 }
 

@@ -16,6 +16,7 @@ struct service {
 	dw_usec watchdog; /* half of the manager's time-out; 0: none */
 	dw_usec alive_at; /* steady: the next WATCHDOG=1 */
 	dw_usec tell_at;  /* steady: the next STATUS= */
+	bool shows;       /* it has no timers of its own: it is ready at once */
 	bool ready;
 	bool stopping;
 	char state[DW_MESSAGE_SIZE]; /* what dw_health() said last */
@@ -41,7 +42,7 @@ void service_reloaded(struct service *);
  * dw_health() says, and every 10 s. Until the program is ready it says the status every second, and
  * that it needs more time. It is ready once its timers are loaded, once the store has said that
  * another process has it, or once the store is away.
- * Call it after each turn. d NULL: a program without timers of its own, which is ready at once. */
+ * Call it after each turn. */
 void service_pass(struct service *, dw *d);
 
 /* service_wake: the steady time of the next service_pass(). */

@@ -6,7 +6,7 @@ test_log_text_begins_with_time_and_level() {
 	expect 0 durawheel run --until-idle --exec 'exit 100'
 	stamp='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z'
 	! grep -Ev "^$stamp (info|warn|error) durawheel: " err || fail 'a line without'
-	grep -qE "^$stamp info durawheel: running, 1 timers loaded$" err
+	grep -qE "^$stamp info durawheel: running, 1 timer loaded$" err
 	grep -qE "^$stamp warn durawheel: a: the command exits with 100 \(attempt 1\)$" err
 	[ "$(date -u +%Y-%m-%dT%H)" = "$(head -c 13 err)" ] || sleep 1 # the hour may have changed
 	expect 2 durawheel run --log xml
@@ -23,7 +23,7 @@ assert lines, "nothing"
 for line in lines:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"]), line
     assert line["level"] in ("info", "warn", "error"), line
-assert any(line["message"] == "running, 1 timers loaded" and line["level"] == "info"
+assert any(line["message"] == "running, 1 timer loaded" and line["level"] == "info"
            for line in lines), lines
 assert any(line["message"] == 'a"b\\c: the command exits with 100 (attempt 1)' and
            line["level"] == "warn" for line in lines), lines

@@ -256,7 +256,7 @@ test_run_standby_takes_over_from_the_dead() {
 	expect 0 durawheel add --topic t --id b --in 3s
 	is_counted taken 0
 	kill_owner
-	await grep -q 'running, 1 timers loaded' log2
+	await grep -q 'running, 1 timer loaded' log2
 	await is_counted taken 1
 	[ "$(ids_of taken)" = b ]
 	expect 6 durawheel run

@@ -33,7 +33,7 @@ test_service_hears_of_each_step_of_run() {
 	export NOTIFY_SOCKET=$PWD/notify
 	manager "$NOTIFY_SOCKET"
 	watched run
-	hears '^READY=1 STATUS=1 timers; 0 fired, 0 dead'
+	hears '^READY=1 STATUS=1 timer; 0 fired, 0 dead'
 	hears '^WATCHDOG=1'
 	kill -TERM "$owner"
 	hears '^STOPPING=1 EXTEND_TIMEOUT_USEC=[0-9]'
@@ -174,6 +174,31 @@ test_service_hears_of_serve() {
 	kill "$manager"
 }
 
+# last_status_is WORDS: that is what the manager heard last.
+last_status_is() {
+	[ "$(sed -n 's/.*STATUS=//p' heard | tail -n 1)" = "$1" ]
+}
+
+test_service_hears_from_serve_that_redis_is_away() {
+	lasting_redis
+	expect 0 durawheel add --topic t --id a --in 1h
+	export NOTIFY_SOCKET=$PWD/notify
+	manager "$NOTIFY_SOCKET"
+	if ! durawheel serve --help | grep -q -- --http; then
+		kill "$manager" # built without
+		return
+	fi
+	watched serve --http "unix:$PWD/http"
+	await last_status_is serving
+	redis_kill
+	await last_status_is 'the store is away, or refuses'
+	lasting_redis
+	await last_status_is serving
+	kill -TERM "$owner"
+	ended 0
+	kill "$manager"
+}
+
 # The units are well formed, and little of the system is left to the process.
 test_units_of_systemd_are_sound() {
 	if ! command -v systemd-analyze >/dev/null; then
@@ -181,7 +206,8 @@ test_units_of_systemd_are_sound() {
 		return
 	fi
 	for unit in durawheel@ durawheel-serve@; do
-		sed "s|^ExecStart=[^ ]*|ExecStart=$(command -v durawheel)|; /^Documentation=/d" \
+		sed "/^Documentation=/d
+			s|^\(Exec[A-Za-z]*=\)/[^ ]*/durawheel |\1$(command -v durawheel) |" \
 			"$build/systemd/$unit.service" >"$unit.service"
 		systemd-analyze verify "$PWD/${unit}x.service" >said 2>&1 || fail "$(cat said)"
 		! [ -s said ] || fail "$(cat said)"
