@@ -181,7 +181,10 @@ class Place:
 def run_cases(cases, build, names):
     """Runs each function of cases that is a test, and prints what it returns. The number of
     failures."""
-    failed = 0
+    unknown = set(names) - {name for name, _ in cases}
+    for name in unknown:
+        print("%-34s FAILED: no such case" % name)
+    failed = len(unknown)
     for name, case in cases:
         if names and name not in names:
             continue
