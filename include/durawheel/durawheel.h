@@ -778,7 +778,7 @@ typedef struct dw_stats {
 	dw_journal_stats journal;
 } dw_stats;
 
-/* dw_get_stats fills *ret_stats up to its size field, which you set. */
+/* dw_get_stats fills *ret_stats up to its size field. */
 DW_API int dw_get_stats(const dw *, dw_stats *ret_stats);
 
 /* dw_count: the owner's timers of topic (NULL: all) that are not settled. DW_EROLE for a client. */
@@ -788,12 +788,12 @@ DW_API int dw_count(const dw *, const char *topic, uint64_t *ret_count);
 typedef struct dw_store_status {
 	size_t size;
 	uint64_t pending, claimed, dead;
-	dw_usec next_due;         /* of the earliest pending timer, DW_NEVER: none */
-	uint64_t inbox;           /* written by clients, not yet seen by the owner */
-	const char *owner;        /* one line: host, pid, version; "" without owner */
-	dw_usec owner_since;      /* 0 without owner */
-	dw_usec owner_seen;       /* when the owner last wrote its status */
-	const char *owner_report; /* the owner's counters as one JSON object, "" without */
+	dw_usec next_due;                /* of the earliest pending timer, DW_NEVER: none */
+	uint64_t inbox;                  /* written by clients, not yet seen by the owner */
+	const char *owner;               /* one line: host, pid, version; "" without owner */
+	dw_usec owner_since, owner_seen; /* when it began, and last wrote its status, or 0 */
+	const char *owner_report;        /* the owner's counters as one JSON object, "" without */
+	const char *standby; /* one that waits to own the store: a line as owner, or "" */
 } dw_store_status;
 
 typedef void (*dw_status_fn)(dw *, int status, const dw_store_status *, void *user);

@@ -15,6 +15,8 @@
 --           has set. If the shard has another era now, everything that clients have written gets
 --           versions above the floor
 --           10 1: the caller starts timers while it is cut off; may be left out
+--           11 1: if another has the lease, the caller stands by; may be left out. status tells so
+--           for 5 s
 -- returns   {'OK', token, era, last version, now (us), entries in the inbox, dead letters, the
 --           number of shards before the call, or '', 'version:step' or ''}. Claims of versions
 --           up to that one raise the attempt by the step;
@@ -25,8 +27,13 @@
 --           maxmemory, because its first write needs no memory
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'format', 'fire',
-	'jump')
+	'jump', 'stood')
 if lease and lease ~= ARGV[8] then
+	local present = time_us()
+	if ARGV[11] == '1' and meta[1] and
+		math.abs(present - (tonumber(meta[9]) or 0)) > 2000000 then
+		redis.pcall('HSET', META, 'standby', ARGV[5], 'stood', digits(present))
+	end
 	return {'HELD', lease, call('PTTL', LEASE), meta[5] or '', meta[2] or ''}
 end
 if is_later(meta[6]) then
@@ -80,7 +87,7 @@ local function drop_journals(present)
 	end
 end
 
-call('HDEL', META, 'holder')
+call('HDEL', META, 'holder', 'standby', 'stood')
 if again and meta[2] ~= ARGV[9] then
 	renumber()
 end

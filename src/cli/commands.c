@@ -130,7 +130,7 @@ const struct command commands[] = {
 	.help = "  --json            as a line of JSON:\n"
 		"\n"
 		"  {\"pending\",\"claimed\",\"dead\",\"next_due\",\"inbox\",\n"
-		"   \"owner\",\"owner_since\",\"owner_seen\",\"owner_report\":{...}}\n",
+		"   \"owner\",\"owner_since\",\"owner_seen\",\"standby\",\"owner_report\":{...}}\n",
 	.example = "durawheel stats",
 	.options = OPTIONS(OPT_JSON),
 	.run = command_stats,

@@ -16,12 +16,13 @@ json_t *object_of_status(const dw_store_status *status)
 {
 	json_t *next = status->next_due == DW_NEVER ? json_null() : json_integer(status->next_due);
 
-	return json_pack(
-	    "{s:I, s:I, s:I, s:o, s:I, s:s, s:I, s:I, s:o}", "pending", (json_int_t)status->pending,
-	    "claimed", (json_int_t)status->claimed, "dead", (json_int_t)status->dead, "next_due",
-	    next, "inbox", (json_int_t)status->inbox, "owner", status->owner, "owner_since",
-	    (json_int_t)status->owner_since, "owner_seen", (json_int_t)status->owner_seen,
-	    "owner_report", report_of(status->owner_report));
+	return json_pack("{s:I, s:I, s:I, s:o, s:I, s:s, s:I, s:I, s:s, s:o}", "pending",
+			 (json_int_t)status->pending, "claimed", (json_int_t)status->claimed,
+			 "dead", (json_int_t)status->dead, "next_due", next, "inbox",
+			 (json_int_t)status->inbox, "owner", status->owner, "owner_since",
+			 (json_int_t)status->owner_since, "owner_seen",
+			 (json_int_t)status->owner_seen, "standby", status->standby, "owner_report",
+			 report_of(status->owner_report));
 }
 
 const char *pause_name(unsigned paused)

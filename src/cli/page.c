@@ -106,6 +106,7 @@ static void put_banner(struct html *html, const struct web_page *page)
 {
 	struct banner banner = banner_of(page);
 	const char *owner = page_string(page->store, "owner");
+	const char *standby = page_string(page->store, "standby");
 	char since[TEXT_SPAN_SIZE];
 
 	html_format(html, "<p class=\"banner %s\" role=\"status\" data-key=\"banner\">%s</p>\n",
@@ -125,6 +126,11 @@ static void put_banner(struct html *html, const struct web_page *page)
 	} else {
 		html_put(html, "Timers stay in the store until an owner runs: <code>durawheel "
 			       "run</code>, or your program.");
+	}
+	if (page->store && *standby && !page->stands_by) {
+		html_put(html, " Standby <bdi data-key=\"standby\">");
+		html_name(html, standby);
+		html_put(html, "</bdi>.");
 	}
 	if (page->store && page->stands_by)
 		html_put(html, *owner ? " This process is a standby: it waits for the store, and "

@@ -99,6 +99,12 @@ static void print_owner(const dw_store_status *status)
 	print_report(status->owner_report);
 }
 
+static void print_standby(const dw_store_status *status)
+{
+	if (*status->standby)
+		print_word("standby", status->standby);
+}
+
 static void print(const dw_store_status *status)
 {
 	table_row_count("pending", status->pending);
@@ -108,6 +114,7 @@ static void print(const dw_store_status *status)
 		print_word("", "could not be delivered: durawheel dead list");
 	table_row_time("next due", status->next_due);
 	table_row_count("inbox", status->inbox);
+	print_standby(status);
 	print_owner(status);
 }
 

@@ -119,7 +119,7 @@ static void owner_for(const struct top_view *view, char *ret_text, size_t size)
 
 static void put_owner(FILE *to, const struct top_view *view)
 {
-	const char *owner = words(view->store, "owner");
+	const char *owner = words(view->store, "owner"), *standby = words(view->store, "standby");
 	dw_usec seen = number(view->store, "owner_seen");
 	char how[96], line[512];
 
@@ -133,7 +133,8 @@ static void put_owner(FILE *to, const struct top_view *view)
 		(void)snprintf(line, sizeof line, "%s: the owner (%s) IS SILENT", view->name,
 			       owner);
 	else
-		(void)snprintf(line, sizeof line, "%s: owner %s, %s", view->name, owner, how);
+		(void)snprintf(line, sizeof line, "%s: owner %s, %s%s%s", view->name, owner, how,
+			       *standby ? "; standby " : "", standby);
 	put_line(to, view, line);
 	put_fault(to, view);
 }

@@ -87,6 +87,7 @@ static void status_heard(dw *d, int status, const dw_store_status *store, void *
 	metrics->is_heard = true;
 	metrics->store = *store;
 	metrics->is_owned = store->owner[0] != '\0';
+	metrics->has_standby = store->standby[0] != '\0';
 	(void)snprintf(metrics->report, REPORT_SIZE, "%s", fits ? store->owner_report : "");
 }
 

@@ -19,6 +19,7 @@ struct metrics {
 	size_t count;
 	dw_store_status store;    /* without its strings */
 	bool is_owned;            /* the store has named an owner */
+	bool has_standby;         /* and a process that stands by */
 	bool has_owner;           /* when the text is written */
 	bool is_up;               /* the store answers */
 	char report[REPORT_SIZE]; /* "": none */

@@ -406,8 +406,12 @@ size_t metrics_write(const struct metrics *metrics, const char *report, char *te
 	    "1: the namespace has an owner. 0: nothing fires. Of an owner that is cut off from the "
 	    "store: 1 until its lease has run out.");
 	put_line(&out, "durawheel_owner %d\n", metrics->has_owner);
-	if (metrics->is_heard)
+	if (metrics->is_heard) {
+		put_shared_head(&out, "standby", "gauge",
+				"1: a process waits to become the owner. 0: none does.");
+		put_line(&out, "durawheel_standby %d\n", metrics->has_standby);
 		put_store(&out, &metrics->store);
+	}
 	put_figures(&out, report);
 	put_histogram(&out, report, "lateness", "How late handlers started.");
 	put_histogram(&out, report, "handler", "How long handlers ran, until the verdict.");

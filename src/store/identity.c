@@ -106,13 +106,15 @@ void identity_write(char *ret_text, size_t size)
 		       self.boot, self.pid_space, self.pid, self.start); /* always fits */
 }
 
-bool identity_is_dead(const char *text)
+/* identity_read takes the part behind the '|'. False: it is none. */
+static bool identity_read(const char *text, struct identity *ret_identity)
 {
-	struct identity self = identity_of_process();
 	size_t boot_size = strcspn(text, " ");
-	int64_t numbers[3];
 	const char *at = text + boot_size;
+	int64_t numbers[3];
 
+	if (boot_size == 0 || boot_size >= IDENTITY_BOOT_SIZE)
+		return false;
 	for (unsigned i = 0; i < 3; i++) {
 		char *end;
 
@@ -121,7 +123,24 @@ bool identity_is_dead(const char *text)
 			return false;
 		at = end;
 	}
-	return boot_size > 0 && boot_size == strlen(self.boot) &&
-	       memcmp(text, self.boot, boot_size) == 0 && self.pid_space != 0 &&
-	       numbers[0] == self.pid_space && is_gone(numbers[1], numbers[2]);
+	*ret_identity =
+	    (struct identity){.pid_space = numbers[0], .pid = numbers[1], .start = numbers[2]};
+	memcpy(ret_identity->boot, text, boot_size);
+	return true;
+}
+
+bool identity_is_dead(const char *text)
+{
+	struct identity self = identity_of_process(), other;
+
+	return identity_read(text, &other) && strcmp(other.boot, self.boot) == 0 &&
+	       self.pid_space != 0 && other.pid_space == self.pid_space &&
+	       is_gone(other.pid, other.start);
+}
+
+bool identity_is_alive(const char *text)
+{
+	struct identity other;
+
+	return identity_read(text, &other) && identity_lives(other.pid, other.start, other.boot);
 }

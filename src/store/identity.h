@@ -29,7 +29,8 @@ void identity_write(char *ret_text, size_t size);
 
 /* identity_is_dead takes the part behind the '|'. True: it names a process of this machine and this
  * pid namespace, and either kill() does not find the process, or its start time differs. If
- * anything is unknown, the answer is false. */
+ * anything is unknown, the answer is false. identity_is_alive is identity_lives() of that part. */
 bool identity_is_dead(const char *text);
+bool identity_is_alive(const char *text);
 
 #endif

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import urllib.parse
 
-from place import Server, await_that, run_cases
+from place import Process, Server, await_that, run_cases
 
 ANY = ("--http", "127.0.0.1:0")
 PAGE_MAX = 60 * 1024
@@ -353,6 +353,25 @@ def test_redis_has_the_same(place):
     await_that(lambda: place.json("stats")[0] == server.get("/api/v1/status").json(), "stats")
     for path in "/", "/topics", "/timers", "/dead", "/schedules":
         server.get(path)
+
+
+def test_standby_is_named(place):
+    place.owner()
+    server = Server(place, *ANY)
+
+    def standby():
+        return server.get("/api/v1/status").json()["standby"]
+    assert standby() == "" and b"Standby" not in server.get("/").body
+    assert b"\ndurawheel_standby 0\n" in server.get("/metrics").body
+    waits = Process(place, "run", "--standby")
+    await_that(standby, "the standby")
+    words = standby()
+    assert ", pid %d, durawheel " % waits.child.pid in words, words
+    await_that(lambda: ('<bdi data-key="standby">%s</bdi>' % words).encode()
+               in server.get("/").body, "the page")
+    await_that(lambda: b"\ndurawheel_standby 1\n" in server.get("/metrics").body, "metrics")
+    waits.end()
+    await_that(lambda: standby() == "", "nobody")
 
 
 if __name__ == "__main__":

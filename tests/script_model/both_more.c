@@ -51,8 +51,11 @@ void both_acquire(struct both *both)
 	both_text(both, both_draw(both, 2) ? "era1" : "era2");
 	both_text(both, both_draw(both, 6) ? "" : both_caller(both, true)->token);
 	both_text(both, (const char *const[]){"", "", "era1", "era2"}[both_draw(both, 4)]);
-	if (both_draw(both, 2))
+	if (both_draw(both, 2)) {
 		both_text(both, both_draw(both, 3) ? "1" : "");
+		if (both_draw(both, 2))
+			both_text(both, both_draw(both, 3) ? "1" : "");
+	}
 	reply = both_call(both);
 	if (reply_is(&reply->items[0], "OK")) {
 		(void)snprintf(caller->token, sizeof caller->token, "%s", reply->items[1].bytes);

@@ -29,6 +29,21 @@ static void held(struct run *run, struct reply *items, struct bytes token)
 	say(run, &items[3], or_empty(key_text(run->meta, "holder")));
 }
 
+/* stand notes a caller that stands by, every 2 s, if there is memory. */
+static void stand(struct run *run)
+{
+	struct bytes stood = key_text(run->meta, "stood");
+	double now = (double)run->model->now;
+	char text[32];
+
+	if (run->model->full || !same(arg(run, 11), text_of("1")) ||
+	    !key_text(run->meta, "fence").at ||
+	    fabs(now - (stood.at ? number_of(stood) : 0)) <= 2e6)
+		return;
+	key_set_text(run->model, run->meta, "standby", arg(run, 5));
+	key_set_text(run->model, run->meta, "stood", digits(now, text));
+}
+
 static double larger(double a, double b)
 {
 	return a > b ? a : b;
@@ -165,6 +180,8 @@ static void take(struct run *run)
 	set(run, "ver", text_of(ver));
 	set(run, "mark", text_of("0"));
 	set(run, "holder", arg(run, 5));
+	(void)key_remove(run->model, run->meta, text_of("standby"));
+	(void)key_remove(run->model, run->meta, text_of("stood"));
 	set(run, "since", digits(time, now));
 	set(run, "shards", arg(run, 6));
 	set(run, "conn", arg(run, 2));
@@ -197,6 +214,7 @@ void model_acquire(struct run *run)
 
 		held(run, items, token);
 		say(run, &items[4], or_empty(key_text(run->meta, "era")));
+		stand(run);
 	} else if (may_have_newer(run))
 		refuse(run, "NEWER", key_text(run->meta, "format"));
 	else if (shards.at && !same(shards, arg(run, 6)) && !stands)
@@ -368,7 +386,8 @@ void model_session(struct run *run)
 void model_status(struct run *run)
 {
 	static const char *const fields[] = {"holder", "since", "seen", "report", "shards"};
-	struct reply *items = array(run, 12);
+	struct bytes stood = key_text(run->meta, "stood");
+	struct reply *items = array(run, 13);
 	const struct key *timers = run->timers;
 	char next[32];
 	size_t claimed = 0;
@@ -386,6 +405,9 @@ void model_status(struct run *run)
 	say_number(&items[6], (double)key_ttl(run->model, run->lease));
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		say(run, &items[7 + i], key_text(run->meta, fields[i]));
+	items[12] = (struct reply){.kind = REPLY_NIL};
+	if (stood.at && fabs((double)run->model->now - number_of(stood)) < 5e6)
+		say(run, &items[12], key_text(run->meta, "standby"));
 }
 
 void model_types(struct run *run)

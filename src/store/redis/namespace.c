@@ -18,7 +18,7 @@ struct gather {
 	bool begun; /* a shard has done its part, or perhaps has */
 	bool again; /* a read that failed for now: it is asked again later */
 	dw_store_status sum;
-	char owner[256];
+	char owner[256], standby[256];
 	char *report;
 };
 
@@ -31,6 +31,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 	if (op->kind == DW_OP_STATUS && gather->status == DW_OK && !gather->again) {
 		gather->sum.owner = gather->owner;
 		gather->sum.owner_report = gather->report;
+		gather->sum.standby = gather->standby;
 		op->store_status = status_new(&store->alloc, &gather->sum);
 		gather->status = op->store_status ? DW_OK : DW_ENOMEM;
 	}
@@ -81,21 +82,32 @@ enum {
 	SEEN,
 	REPORT,
 	SHARDS,
+	STANDBY,
 	FIELDS
 };
+
+/* take_holder reads a process that has, or waits for, the first shard, if it lives. */
+static bool take_holder(const struct reply *item, char *ret_line, size_t size)
+{
+	const char *holder = item->kind == REPLY_BULK ? item->bytes : "";
+	const char *bar = strchr(holder, '|');
+
+	if (bar && identity_is_dead(bar + 1))
+		return false;
+	(void)snprintf(ret_line, size, "%.*s", (int)strcspn(holder, "|"), holder);
+	return true;
+}
 
 /* take_owner reads the owner of the first shard, who is the owner of all shards. One that has died
  * on this machine has lost the lease before it ends. */
 static bool take_owner(struct redis_store *store, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
-	const char *holder = items[HOLDER].kind == REPLY_BULK ? items[HOLDER].bytes : "";
-	const char *bar = strchr(holder, '|');
 
-	if (items[LEASE].kind != REPLY_BULK || (bar && identity_is_dead(bar + 1)))
+	(void)take_holder(&items[STANDBY], gather->standby, sizeof gather->standby);
+	if (items[LEASE].kind != REPLY_BULK ||
+	    !take_holder(&items[HOLDER], gather->owner, sizeof gather->owner))
 		return true;
-	(void)snprintf(gather->owner, sizeof gather->owner, "%.*s", (int)strcspn(holder, "|"),
-		       holder);
 	gather->sum.owner_since = reply_number(&items[SINCE]);
 	gather->sum.owner_seen = usec_max(reply_number(&items[SEEN]), gather->sum.owner_since);
 	if (report->kind != REPLY_BULK)

@@ -153,6 +153,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 				? shard->lease.incarnation
 				: "");
 	command_text(words, store->env.fires ? "1" : "");
+	command_text(words, store->ownership.acquisition.op ? "1" : "");
 }
 
 bool token_is_succeeded(const struct redis_store *store, const struct shard *shard,

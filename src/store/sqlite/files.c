@@ -9,7 +9,8 @@
 
 #include "durawheel/durawheel.h"
 
-static const char *const endings[FILE_COUNT] = {"", "-wal", "-shm", "-owner", "-reserve", "-wake"};
+static const char *const endings[FILE_COUNT] = {"",         "-wal",  "-shm",    "-owner",
+						"-reserve", "-wake", "-standby"};
 enum { ENDING_SIZE = sizeof "-reserve" }; /* size of the longest ending */
 
 int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *alloc, const char *path,

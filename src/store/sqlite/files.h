@@ -17,6 +17,7 @@ enum sqlite_file {
 	FILE_OWNER,
 	FILE_RESERVE,
 	FILE_WAKE,
+	FILE_STANDBY,
 	FILE_COUNT
 };
 

@@ -27,6 +27,7 @@ struct sqlite_session {
 	struct sqlite_hooks *hooks;
 	struct alloc alloc;
 	const dw_store_env *env;
+	const char *standby;     /* FILE-standby */
 	struct sqlite_meta meta; /* the row meta, as the current transaction sees it */
 	/* Some topics are paused and take no puts; below 0: not known in this transaction. */
 	int closed;

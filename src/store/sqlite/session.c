@@ -16,6 +16,7 @@ static int name_files(struct sqlite_batch *batch, struct sqlite_owner *owner, co
 
 	owner->path = files->path[FILE_OWNER];
 	batch->reserve.path = files->path[FILE_RESERVE];
+	batch->session.standby = files->path[FILE_STANDBY];
 	return status;
 }
 

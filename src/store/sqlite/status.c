@@ -4,6 +4,7 @@
 #include "store/sqlite/bind.h"
 #include "store/sqlite/dead_letters.h"
 #include "store/sqlite/ends.h"
+#include "store/sqlite/standby.h"
 #include "store/status.h"
 
 static int read_one(struct sqlite_session *session, enum sqlite_sql which, int64_t *ret_number)
@@ -25,6 +26,7 @@ int sqlite_status_read(struct sqlite_session *session, dw_op *op)
 				  .next_due = DW_NEVER,
 				  .owner = "",
 				  .owner_report = ""};
+	char standby[STANDBY_LINE_SIZE];
 	int64_t waiting = 0;
 	int code = read_one(session, SQL_TIMER_NEXT_DUE, &values.next_due);
 
@@ -45,6 +47,8 @@ int sqlite_status_read(struct sqlite_session *session, dw_op *op)
 		values.owner_seen = sqlite3_column_int64(owner, 5);
 		values.owner_report = (const char *)sqlite3_column_text(owner, 6);
 	}
+	sqlite_standby_read(session->standby, standby);
+	values.standby = standby;
 	op->store_status = status_new(&session->alloc, &values);
 	op->status = op->store_status ? DW_OK : DW_ENOMEM;
 	return sqlite_db_finish(owner, code);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/usec.h"
+#include "store/sqlite/standby.h"
 
 enum {
 	BATCH_BYTES_MAX = 4 * 1024 * 1024,
@@ -201,6 +202,13 @@ static void make_wake(struct sqlite_store *sqlite)
 			 sqlite->wake.path, strerror(errno), (int)(TICK_ALONE / 1000));
 }
 
+static void leave_standby(struct sqlite_store *sqlite)
+{
+	if (sqlite->stands_by)
+		sqlite_standby_leave(sqlite->batch.session.standby);
+	sqlite->stands_by = false;
+}
+
 /* take_over handles OWN: a standby asks for the ownership. */
 static void take_over(struct sqlite_store *sqlite, dw_op *op)
 {
@@ -217,9 +225,14 @@ static void take_over(struct sqlite_store *sqlite, dw_op *op)
 	op->status = sqlite_session_take_over(&sqlite->batch, &sqlite->owner, message);
 	if (op->status == DW_OK) {
 		make_wake(sqlite);
+		leave_standby(sqlite);
 		return;
 	}
 	sqlite->env.role = before;
+	if (op->status == DW_EOWNED) {
+		sqlite_standby_enter(sqlite->batch.session.standby);
+		sqlite->stands_by = true;
+	}
 	if (op->status != DW_EOWNED && op->status != DW_ENEWER)
 		sqlite_hooks_log(&sqlite->hooks, DW_LOG_ERROR, "cannot take over the store: %s",
 				 message);
@@ -304,6 +317,7 @@ static void close_all(struct sqlite_store *sqlite)
 	session->patience.most = usec_min(session->patience.most, CLOSE_PATIENCE);
 	if (sqlite->env.role == DW_OWNER)
 		sqlite_wake_remove(&sqlite->wake);
+	leave_standby(sqlite);
 	sqlite_session_close(&sqlite->batch, &sqlite->owner);
 }
 

@@ -32,6 +32,7 @@ struct sqlite_store {
 	bool stopping;
 	bool ended;
 	bool given_away;
+	bool stands_by; /* FILE-standby may name this process */
 
 	pthread_t thread;
 	struct sqlite_hooks hooks;
