@@ -181,7 +181,8 @@ static long wave(enum relay_way way, long byte, long step)
 
 static void cut_at_each_byte(dw_outage policy)
 {
-	long step = environment_number("DW_LONG", 0) ? STEP_LONG : STEP;
+	bool is_long = environment_number("DW_LONG", 0) != 0;
+	long step = is_long ? STEP_LONG : STEP * (long)environment_step(100);
 
 	journaled_outage = policy;
 	temp_make(journaled_folder);
