@@ -148,7 +148,7 @@ test_exec_waiting_timers_are_due() {
 test_config_a_slow_topic_holds_up_no_other() {
 	config '[topic t]' 'exec = sleep 0.5' 'jobs = 1' '[topic fast]' 'exec = true' '[topic *]' \
 		'line = yes'
-	many 1800 >some
+	many 1200 >some
 	expect 0 durawheel import some
 	start --config run.conf
 	await is_full
@@ -166,9 +166,9 @@ test_config_a_slow_topic_holds_up_no_other() {
 	! grep -q 'no handler' log || fail "$(grep 'no handler' log)"
 	sed -i 's/^exec = sleep 0.5$/exec = true/; s/^jobs = 1/jobs = 50/' run.conf
 	reload
-	await has_fired 1800
+	await has_fired 1200
 	stop_owner
-	[ "$(grep '"topic":"t"' fired | cut -d , -f 1 | sort -u | wc -l)" = 1800 ]
+	[ "$(grep '"topic":"t"' fired | cut -d , -f 1 | sort -u | wc -l)" = 1200 ]
 }
 
 # has_fired N: so many of topic t.

@@ -131,10 +131,10 @@ test_exec_runs_one_at_a_time_in_order() {
 
 # More than may be held: none is refused and counted as a retry.
 test_exec_keeps_up_with_more_than_it_may_hold() {
-	many 1500 | durawheel import
+	many 1100 | durawheel import # DW_HOLDS_MAX is 1024
 	expect 0 durawheel run --jobs 16 --until-idle --exec true
-	is_counted out 1500
-	[ "$(ids_of out | sort -u | wc -l)" = 1500 ]
+	is_counted out 1100
+	[ "$(ids_of out | sort -u | wc -l)" = 1100 ]
 	! grep -v '"attempt":1,' out || fail 'a second attempt'
 }
 
@@ -367,22 +367,22 @@ test_exec_settles_what_has_run_though_no_line_was_taken() {
 }
 
 test_exec_holds_when_a_pipe_is_full() {
-	many 2000 "$(text 200)" | durawheel import
+	many 900 "$(text 1000)" | durawheel import # 512 lines wait, and a pipe full of them
 	mkfifo pipe
 	durawheel run --until-idle --jobs 8 --exec 'echo $DW_ID >>ran' >pipe 2>log &
 	owner=$!
 	exec 3<pipe
 	await has_stopped_growing ran
-	[ "$(wc -l <ran)" -lt 2000 ]
+	[ "$(wc -l <ran)" -lt 900 ]
 	timeout "$patience" cat <&3 >got
 	ended 0
-	is_counted got 2000
-	is_counted ran 2000
-	[ "$(sort -u ran | wc -l)" = 2000 ]
+	is_counted got 900
+	is_counted ran 900
+	[ "$(sort -u ran | wc -l)" = 900 ]
 }
 
 test_exec_stopped_at_a_full_pipe_repeats_nothing() {
-	many 2000 "$(text 200)" | durawheel import
+	many 900 "$(text 1000)" | durawheel import # 512 lines wait, and a pipe full of them
 	mkfifo pipe
 	durawheel run --exec 'echo $DW_ID >>ran' >pipe 2>log &
 	owner=$!
@@ -392,8 +392,8 @@ test_exec_stopped_at_a_full_pipe_repeats_nothing() {
 	await is_gone
 	exec 3<&-
 	expect 0 durawheel run --jobs 8 --until-idle --exec 'echo $DW_ID >>ran'
-	is_counted ran 2000
-	[ "$(sort -u ran | wc -l)" = 2000 ]
+	is_counted ran 900
+	[ "$(sort -u ran | wc -l)" = 900 ]
 }
 
 # has_stopped_growing FILE: it has begun to. (Within a condition set -e does not count.)
