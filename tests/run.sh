@@ -17,8 +17,13 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 builds=$root/build/tests
 jobs=$(nproc)
-# Lines are all that a report shows, and built sooner. C++ takes minutes with -O2 and sanitizers.
-lines_only=(-DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O0 -g1')
+# gold links the tests in half the time of the usual linker, which links the library.
+options_of_all=(-G Ninja -DDW_WERROR=ON)
+! command -v ld.gold >/dev/null || options_of_all+=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold)
+# Lines are all that a report shows, and built sooner. C++ and the tests' own code take minutes with
+# an optimization and sanitizers.
+sanitizer=(-DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O0 -g1'
+	-DDW_TEST_OPTIONS=-O0)
 plain=() # for tsan
 tests_at_once=$((3 * jobs)) # most of them wait for a deadline or an answer
 passed=0
@@ -148,22 +153,51 @@ step()
 	count_results "$log" "$status"
 }
 
-# build NAME: in build/tests/NAME, once at a time. debug is a little optimized, or valgrind takes
-# twice as long on it; no_sqlite is as the preset says.
+# programs_of NAME: what the tests of build/tests/NAME start, which ctest does not say before it is
+# built. A test that is given the whole build needs the libraries and the command, and one that is
+# given the folder of the examples all of them.
+programs_of()
+{
+	local folder=$builds/$1
+	local -n tests_of=$1_tests
+	LC_ALL=C comm -12 \
+		<(find "$folder" -name CTestTestfile.cmake -exec grep -h '^add_test(' {} + |
+			awk -F '"' -v folder="$folder/" '
+				NR == FNR { sub(/.*: /, ""); wanted[$0]; next }
+				{ split($1, name, /\[=\[|\]=\]/) }
+				!(name[2] in wanted) { next }
+				{
+					for (i = 2; i <= NF; i += 2)
+						if (index($i "/", folder) == 1)
+							print substr($i, length(folder) + 1)
+				}' <(ctest --test-dir "$folder" -N "${tests_of[@]}") - |
+			sed -e 's|^$|src/all|' -e 's|^examples$|&/all|' | LC_ALL=C sort -u) \
+		<(ninja -C "$folder" -t targets all | cut -d : -f 1 | LC_ALL=C sort -u)
+}
+
+# build NAME: in build/tests/NAME, once at a time; of all but debug only the programs that its tests
+# start. debug is a little optimized, or valgrind takes twice as long on it; no_sqlite is
+# not. release is set back to what it was before packages had it.
 build()
 {
-	local preset=$1 options=()
+	local preset=$1 options=() programs=(all)
 	case $1 in
 	debug) options=(-DCMAKE_C_FLAGS_DEBUG='-O1 -g1') ;;
-	asan | tsan) options=("${lines_only[@]}") ;;
-	no_sqlite) preset=debug options=(-DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF) ;;
+	release) options=(-DDW_BUILD_TESTS=ON -DDW_BUILD_EXAMPLES=ON
+		-DCMAKE_INSTALL_PREFIX=/usr/local) ;;
+	asan | tsan) options=("${sanitizer[@]}") ;;
+	no_sqlite)
+		preset=debug
+		options=(-DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF -DCMAKE_C_FLAGS_DEBUG=-g1)
+		;;
 	esac
 	(
 		flock 9
-		cd "$root" &&
-			cmake --preset "$preset" -B "$builds/$1" -G Ninja -DDW_WERROR=ON \
-				"${options[@]}" &&
-			cmake --build "$builds/$1" -j "$jobs"
+		cd "$root" || exit
+		cmake --preset "$preset" -B "$builds/$1" "${options_of_all[@]}" "${options[@]}" ||
+			exit
+		[[ $1 == debug || $mode == --all ]] || mapfile -t programs < <(programs_of "$1")
+		cmake --build "$builds/$1" -j "$jobs" --target "${programs[@]}"
 	) 9>"$builds/$1.lock"
 }
 
@@ -275,10 +309,13 @@ no_sqlite()
 	build no_sqlite && run_tests no_sqlite 20 "${no_sqlite_tests[@]}"
 }
 
-# packages: what cpack makes, installed.
+# packages: what cpack makes, installed. The objects are those of release, which has nothing to do
+# afterwards; in --all it has.
 packages()
 {
-	"$root/tests/consumer/debian.sh" "$builds/package"
+	local folder=release
+	[[ $mode != --all ]] || folder=package
+	"$root/tests/consumer/debian.sh" "$builds/$folder"
 }
 
 long()
