@@ -112,7 +112,22 @@ static void retried_message_comes_back(void **state)
 	assert_int_equal(contract_info(&c->owner, "q").taken, 1); /* it stays until it is buried */
 }
 
-/* Without a time of its own it comes back after the delay of its topic, which grows. */
+/* back_after answers with a retry and takes the message again: how long that took. */
+static dw_usec back_after(struct contract *c, struct taken *taken)
+{
+	dw_usec before = contract_now(c);
+
+	assert_int_equal(contract_answer_one(&c->owner, taken->tokens[0], DW_RETRY, 0), DW_OK);
+	for (;;) {
+		assert_int_equal(contract_take_some(&c->owner, 1, taken), DW_OK);
+		if (taken->count == 1)
+			return contract_now(c) - before;
+		contract_pass(c, DW_MILLISECONDS(10));
+	}
+}
+
+/* Without a time of its own it comes back after the delay of its topic, which grows. A server's
+ * clock may have gone on by any time when it is asked. */
 static void retry_follows_the_topic(void **state)
 {
 	struct contract *c = *state;
@@ -122,17 +137,15 @@ static void retry_follows_the_topic(void **state)
 	    contract_set(&c->owner, "q", SETTINGS "first=100000 factor=4 jitter=4294967295", 0),
 	    DW_OK);
 	assert_int_equal(contract_push(c, "a"), DW_OK);
-	for (int retries = 0; retries < 2; retries++) {
-		assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
-		assert_int_equal(taken.count, 1);
-		assert_int_equal(contract_answer_one(&c->owner, taken.tokens[0], DW_RETRY, 0),
-				 DW_OK);
-		contract_pass(c, DW_MILLISECONDS(retries ? 300 : 40));
-		assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
-		assert_int_equal(taken.count, 0);
-		contract_pass(c, DW_MILLISECONDS(150));
-	}
 	assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+	assert_int_equal(taken.count, 1);
+	for (int retries = 0; retries < 2; retries++) {
+		dw_usec delay = back_after(c, &taken);
+
+		assert_true(delay > DW_MILLISECONDS(retries ? 300 : 40));
+		if (!c->kind->served)
+			assert_true(delay <= DW_MILLISECONDS(retries ? 450 : 190));
+	}
 	assert_int_equal(taken.attempts[0], 3);
 }
 
