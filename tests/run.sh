@@ -20,6 +20,10 @@ jobs=$(nproc)
 # gold links the tests in half the time of the usual linker, which links the library.
 options_of_all=(-G Ninja -DDW_WERROR=ON)
 ! command -v ld.gold >/dev/null || options_of_all+=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold)
+# The library is what release optimizes as its users do, and the tests' own code only a little.
+# packages has the build afterwards, without tests: so the next run sets back what it was.
+release=(-DDW_TEST_OPTIONS=-O1 -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG'
+	-DDW_BUILD_TESTS=ON -DDW_BUILD_EXAMPLES=ON -DCMAKE_INSTALL_PREFIX=/usr/local)
 # Lines are all that a report shows, and built sooner. C++ and the tests' own code take minutes with
 # an optimization and sanitizers.
 sanitizer=(-DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O0 -g1'
@@ -177,14 +181,13 @@ programs_of()
 
 # build NAME: in build/tests/NAME, once at a time; of all but debug only the programs that its tests
 # start. debug is a little optimized, or valgrind takes twice as long on it; no_sqlite is
-# not. release is set back to what it was before packages had it.
+# not.
 build()
 {
 	local preset=$1 options=() programs=(all)
 	case $1 in
 	debug) options=(-DCMAKE_C_FLAGS_DEBUG='-O1 -g1') ;;
-	release) options=(-DDW_BUILD_TESTS=ON -DDW_BUILD_EXAMPLES=ON
-		-DCMAKE_INSTALL_PREFIX=/usr/local) ;;
+	release) options=("${release[@]}") ;;
 	asan | tsan) options=("${sanitizer[@]}") ;;
 	no_sqlite)
 		preset=debug
