@@ -59,7 +59,7 @@ test_file_that_is_moved_away_and_back() {
 	durawheel add --topic t --id a --in 1s >/dev/null
 	durawheel run >lines 2>owner.err &
 	owner=$!
-	await grep -q 'running, 1 timers' owner.err
+	await grep -q 'running, 1 timer' owner.err
 	mv timers.db away.db
 	await grep -q 'timers.db was deleted or moved away while it was open' owner.err
 	await grep -q 'the store failed (' owner.err # and why, unless a commit was under way
@@ -80,7 +80,7 @@ test_file_that_may_not_be_reached_any_more() {
 	expect 0 durawheel add --topic t --in 1h --id a
 	"${as_user[@]}" durawheel run >lines 2>owner.err &
 	owner=$!
-	await grep -q 'running, 1 timers' owner.err
+	await grep -q 'running, 1 timer' owner.err
 	chmod 0 folder
 	await grep -q 'timers.db: Permission denied: the folder .*/folder belongs to user' owner.err
 	await grep -q 'the store failed (' owner.err
