@@ -72,33 +72,35 @@ void html_text(struct html *html, const char *text)
 		put_byte(html, text);
 }
 
-static bool goes_on(unsigned char byte)
-{
-	return (byte & 0xc0) == 0x80;
-}
-
-/* point_of returns the character of UTF-8 at the start of text, if it has three bytes at most. 0:
- * it has more, or is none: a path may have any bytes. */
+/* point_of returns the character of UTF-8 at the start of text, and how many bytes it has. A byte
+ * that begins none is one of its own, because a path may have any bytes. */
 static unsigned point_of(const char *text, size_t *ret_size)
 {
 	const unsigned char *at = (const unsigned char *)text;
+	size_t size = at[0] < 0xc0 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+	unsigned point = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
 
-	*ret_size = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : 3;
-	if (at[0] < 0x80)
-		return at[0];
-	if (at[0] < 0xe0)
-		return goes_on(at[1]) ? (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu) : 0;
-	if (at[0] < 0xf0 && goes_on(at[1]) && goes_on(at[2]))
-		return (at[0] & 0x0fu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
-	return 0;
+	for (size_t i = 1; i < size; i++) {
+		if ((at[i] & 0xc0) != 0x80) {
+			*ret_size = 1;
+			return 0;
+		}
+		point = point << 6 | (at[i] & 0x3fu);
+	}
+	*ret_size = size;
+	return size == 1 && point >= 0x80 ? 0 : point;
 }
 
-/* is_hidden: controls, what has no width, and what turns the direction of text. */
+/* is_hidden: controls, what is not drawn (Unicode's Default_Ignorable_Code_Point), and what turns
+ * the direction of text. */
 static bool is_hidden(unsigned point)
 {
-	static const unsigned ranges[][2] = {{0x01, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},
-					     {0x61c, 0x61c},   {0x200b, 0x200f}, {0x2028, 0x202e},
-					     {0x2060, 0x206f}, {0xfeff, 0xfeff}};
+	static const unsigned ranges[][2] = {
+	    {0x01, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},      {0x34f, 0x34f},
+	    {0x61c, 0x61c},     {0x115f, 0x1160},   {0x17b4, 0x17b5},  {0x180b, 0x180f},
+	    {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},  {0x3164, 0x3164},
+	    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},  {0xfff0, 0xfffb},
+	    {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
 
 	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
 		if (point >= ranges[i][0] && point <= ranges[i][1])
@@ -108,16 +110,18 @@ static bool is_hidden(unsigned point)
 
 void html_name(struct html *html, const char *name)
 {
-	while (*name) {
-		size_t size;
+	size_t size;
+
+	for (; *name; name += size) {
 		unsigned point = point_of(name, &size);
 
-		if (is_hidden(point)) {
-			html_format(html, "<span class=\"dim\">\\u%04x</span>", point);
-			name += size;
-		} else {
-			put_byte(html, name++);
-		}
+		if (is_hidden(point))
+			html_format(html, "<span class=\"dim\">\\%c%0*x</span>",
+				    point < 0x10000 ? 'u' : 'U', point < 0x10000 ? 4 : 8, point);
+		else if (size > 1)
+			add(html, name, size);
+		else
+			put_byte(html, name);
 	}
 }
 

@@ -17,7 +17,7 @@ struct html {
 
 /* html_put adds our own text, html_text anybody's; html_url escapes it as a part of a URL.
  * html_name is html_text for a name between tags: what is not seen, or turns the direction of text,
- * is shown as \u202e, so that no name looks like another one. */
+ * is shown as \u202e or \U000e0041, so that no name looks like another one. */
 void html_put(struct html *, const char *);
 void html_text(struct html *, const char *);
 void html_name(struct html *, const char *);

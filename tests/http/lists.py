@@ -2,6 +2,7 @@
 """tests/http/lists.py BUILD_DIR [NAME...]: what the web server lists, and how much of it: schedules,
 searches, pages of at most 60 KiB, metrics. Each function test_* is a case in a store of its own.
 Prints what became of each; exit 1 if a case failed."""
+import html
 import json
 import re
 import shutil
@@ -353,6 +354,32 @@ def test_redis_has_the_same(place):
     await_that(lambda: place.json("stats")[0] == server.get("/api/v1/status").json(), "stats")
     for path in "/", "/topics", "/timers", "/dead", "/schedules":
         server.get(path)
+
+
+def test_names_of_all_characters_are_whole(place):
+    characters = [chr(point) for point in [*range(0x20, 0x7f), *range(0xa0, 0xd800), *range(0xe000, 0x10000),
+                                           *range(0x10000, 0x110000, 97), *range(0xe0000, 0xe0100)]]
+    names, name = [], ""
+    for one in characters:
+        if len((name + one).encode()) > 200:
+            names.append(name)
+            name = ""
+        name += one
+    place.run("import", lines=[{"id": one, "topic": "t", "in": "1h"} for one in names])
+    server = Server(place, *ANY)
+    seen, path = [], "/timers"
+    while path:
+        text = server.get(path).body.decode()  # raises if a character is cut
+        seen += re.findall("<th scope=\"row\"[^>]*><a [^>]*><bdi>(.*?)</bdi>", text)
+        path = re.search("<a [^>]*href=\"([^\"]*)\"[^>]*>Next", text)
+        path = path and html.unescape(path[1])
+    assert len(seen) == len(names), (len(seen), len(names))
+    for one, shown in zip(names, seen, strict=True):
+        assert not re.search("[\u0080-\u009f\u200b-\u200f\u2028-\u202e\ufe00-\ufe0f]", shown), shown
+        shown = re.sub(r"<span class=\"dim\">\\([uU])([0-9a-f]+)</span>",
+                       lambda found: chr(int(found[2], 16)), shown)
+        assert html.unescape(shown) == one, (one, shown)
+    return "%d characters" % len(characters)
 
 
 def test_standby_is_named(place):
