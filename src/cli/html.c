@@ -43,9 +43,10 @@ void html_put(struct html *html, const char *text)
 	add(html, text, strlen(text));
 }
 
-static void put_byte(struct html *html, const char *byte)
+/* put_character escapes what means something in HTML. */
+static void put_character(struct html *html, const char *bytes, size_t size)
 {
-	switch (*byte) {
+	switch (*bytes) {
 	case '<':
 		html_put(html, "&lt;");
 		break;
@@ -62,45 +63,39 @@ static void put_byte(struct html *html, const char *byte)
 		html_put(html, "&#39;");
 		break;
 	default:
-		add(html, byte, 1);
+		add(html, bytes, size);
 	}
 }
 
 void html_text(struct html *html, const char *text)
 {
-	for (; *text; text++)
-		put_byte(html, text);
-}
+	size_t left = strlen(text);
 
-/* point_of returns the character of UTF-8 at the start of text, and how many bytes it has. A byte
- * that begins none is one of its own, because a path may have any bytes. */
-static unsigned point_of(const char *text, size_t *ret_size)
-{
-	const unsigned char *at = (const unsigned char *)text;
-	size_t size = at[0] < 0xc0 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-	unsigned point = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
+	while (left > 0) {
+		uint32_t point;
+		size_t size = text_point(text, left, &point);
 
-	for (size_t i = 1; i < size; i++) {
-		if ((at[i] & 0xc0) != 0x80) {
-			*ret_size = 1;
-			return 0;
-		}
-		point = point << 6 | (at[i] & 0x3fu);
+		if (size > 0)
+			put_character(html, text, size);
+		else
+			html_put(html, "\xef\xbf\xbd"); /* U+FFFD */
+		size += size == 0;
+		text += size;
+		left -= size;
 	}
-	*ret_size = size;
-	return size == 1 && point >= 0x80 ? 0 : point;
 }
 
-/* is_hidden: controls, what is not drawn (Unicode's Default_Ignorable_Code_Point), and what turns
- * the direction of text. */
-static bool is_hidden(unsigned point)
+/* is_hidden: controls, what turns the direction of text, and what Unicode calls default-ignorable,
+ * because it has no picture. */
+static bool is_hidden(uint32_t point)
 {
-	static const unsigned ranges[][2] = {
-	    {0x01, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},      {0x34f, 0x34f},
-	    {0x61c, 0x61c},     {0x115f, 0x1160},   {0x17b4, 0x17b5},  {0x180b, 0x180f},
-	    {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},  {0x3164, 0x3164},
-	    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},  {0xfff0, 0xfffb},
-	    {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+	static const uint32_t ranges[][2] = {
+	    {0x01, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
+	    {0x61c, 0x61c},     {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
+	    {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},
+	    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},
+	    {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+	};
 
 	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
 		if (point >= ranges[i][0] && point <= ranges[i][1])
@@ -110,18 +105,23 @@ static bool is_hidden(unsigned point)
 
 void html_name(struct html *html, const char *name)
 {
-	size_t size;
+	size_t left = strlen(name);
 
-	for (; *name; name += size) {
-		unsigned point = point_of(name, &size);
+	while (left > 0) {
+		uint32_t point;
+		size_t size = text_point(name, left, &point);
 
-		if (is_hidden(point))
-			html_format(html, "<span class=\"dim\">\\%c%0*x</span>",
-				    point < 0x10000 ? 'u' : 'U', point < 0x10000 ? 4 : 8, point);
-		else if (size > 1)
-			add(html, name, size);
+		if (size == 0)
+			html_format(html, "<span class=\"dim\">\\x%02x</span>",
+				    (unsigned)(unsigned char)*name);
+		else if (is_hidden(point))
+			html_format(html, "<span class=\"dim\">\\%c%0*" PRIx32 "</span>",
+				    point > 0xffff ? 'U' : 'u', point > 0xffff ? 8 : 4, point);
 		else
-			put_byte(html, name);
+			put_character(html, name, size);
+		size += size == 0;
+		name += size;
+		left -= size;
 	}
 }
 

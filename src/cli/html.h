@@ -17,7 +17,8 @@ struct html {
 
 /* html_put adds our own text, html_text anybody's; html_url escapes it as a part of a URL.
  * html_name is html_text for a name between tags: what is not seen, or turns the direction of text,
- * is shown as \u202e or \U000e0041, so that no name looks like another one. */
+ * is shown as \u202e or \U000e0041, so that no name looks like another one. Bytes that are invalid
+ * UTF-8 become \xff there, and U+FFFD in html_text(). */
 void html_put(struct html *, const char *);
 void html_text(struct html *, const char *);
 void html_name(struct html *, const char *);

@@ -1,27 +1,36 @@
 #include "cli/text.h"
 
 #include <inttypes.h>
-#include <stdint.h>
 #include <string.h>
 
-/* character_size: the length of the valid, printable character at the start of text, or 0. */
-static size_t character_size(const unsigned char *text, size_t size)
+size_t text_point(const char *text, size_t size, uint32_t *ret_point)
 {
-	static const uint32_t least[5] = {0, 0x20, 0xa0, 0x800, 0x10000};
-	unsigned char lead = text[0];
+	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *bytes = (const unsigned char *)text;
+	unsigned char lead = bytes[0];
 	size_t length = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 	uint32_t point = length == 1 ? lead : lead & (0xffu >> (length + 1));
 
-	if (length == 0 || length > size || lead > 0xf4 || lead == 0x7f)
+	if (length == 0 || length > size || lead > 0xf4)
 		return 0;
 	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
+		if ((bytes[i] & 0xc0) != 0x80)
 			return 0;
-		point = point << 6 | (text[i] & 0x3fu);
+		point = point << 6 | (bytes[i] & 0x3fu);
 	}
 	if (point < least[length] || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
 		return 0;
+	*ret_point = point;
 	return length;
+}
+
+/* character_size: the length of the valid, printable character at the start of text, or 0. */
+static size_t character_size(const char *text, size_t size)
+{
+	uint32_t point;
+	size_t length = text_point(text, size, &point);
+
+	return length > 0 && point >= 0x20 && (point < 0x7f || point > 0x9f) ? length : 0;
 }
 
 /* turns_text: is this valid character a control of Unicode for the direction of text? It can make a
@@ -43,7 +52,7 @@ bool text_is_clean(const char *text, size_t size)
 	size_t length = 1;
 
 	for (size_t at = 0; at < size && length > 0; at += length)
-		length = character_size((const unsigned char *)text + at, size - at);
+		length = character_size(text + at, size - at);
 	return length > 0;
 }
 
@@ -51,7 +60,7 @@ size_t text_step(const char *text, size_t size, char ret_form[TEXT_STEP_SIZE])
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char first = (unsigned char)*text;
-	size_t length = character_size((const unsigned char *)text, size);
+	size_t length = character_size(text, size);
 
 	if (length == 0 || turns_text((const unsigned char *)text, length)) {
 		memcpy(ret_form, "\\x", 2);

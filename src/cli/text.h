@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "durawheel/durawheel.h"
@@ -16,6 +17,10 @@
 /* text_step writes the printable form of the first character of text to ret_form; size is at least
  * 1. Returns the number of bytes of text that it used. */
 size_t text_step(const char *text, size_t size, char ret_form[TEXT_STEP_SIZE]);
+
+/* text_point writes the character of UTF-8 at the start of text to ret_point; size is at least 1.
+ * Returns the number of its bytes, or 0 if they are not valid UTF-8. */
+size_t text_point(const char *text, size_t size, uint32_t *ret_point);
 
 /* text_is_clean: true if text is UTF-8 without control characters. */
 bool text_is_clean(const char *text, size_t size);
