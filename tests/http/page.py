@@ -186,9 +186,29 @@ def test_news_come_without_a_reload(place):
         place.owner()
         web.wait("document.querySelector('[data-key=banner]').textContent === 'Firing'")
         assert not web.faults(), web.faults()
+    return "no owner: shown after %.1f s" % seconds
+
+
+LOST = """(() => { const banner = document.querySelector('[data-key=banner]');
+  return /^No answer since [0-9:]{8} UTC: these numbers are old$/.test(banner.textContent) &&
+    banner.className === 'banner bad' && document.title.startsWith('No answer since ') &&
+    document.getElementById('live').textContent.startsWith('No answer since '); })()"""
+FOUND = """document.querySelector('.banner.ok')?.textContent === 'Firing' && document.title.startsWith('Now - ')"""
+
+
+def test_no_answer_is_told_at_the_top(place):
+    """Of a server that hangs, and of one that is gone with the owner that it belongs to."""
+    server = Server(place, *ANY, command="run")
+    with Browser() as web:
+        web.open(server, "/")
+        web.wait(FOUND)
+        server.process.child.send_signal(signal.SIGSTOP)
+        hung = web.wait(LOST)
+        server.process.child.send_signal(signal.SIGCONT)
+        web.wait(FOUND)
         server.process.end(signal.SIGKILL)
-        gone = web.wait("document.getElementById('live').textContent.startsWith('No answer since')")
-    return "no owner: shown after %.1f s; no server: after %.1f s" % (seconds, gone)
+        gone = web.wait(LOST)
+    return "told after %.1f s of a hung server, %.1f s of a killed one" % (hung, gone)
 
 
 def test_letters_are_found(place):

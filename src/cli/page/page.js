@@ -2,7 +2,8 @@
 // The server makes the page. This fetches it again, and changes what differs: texts by
 // textContent; nodes of a parsed document, in which no script runs.
 (() => {
-  const every = 2000, warnAfter = 4000, patience = 30000; // a long search takes a while
+  // A long search takes a while. That nothing answers is said within 5 s of the last answer.
+  const every = 2000, look = 250, warnAfter = 2000, patience = 30000;
   const live = document.getElementById("live");
   const button = document.getElementById("pause");
   let paused = false, busy = false, heard = new Date(), asked = heard;
@@ -91,13 +92,24 @@
     live.parentElement.classList.toggle("lost", lost);
   }
 
+  // lose says it at the top and in the title, too: the page shows what was. The next answer has
+  // the texts that belong there.
   function lose() {
-    say("No answer since " + heard.toISOString().slice(11, 19) + " UTC", true);
+    const since = "No answer since " + heard.toISOString().slice(11, 19) + " UTC";
+    const banner = document.querySelector(".banner"), words = since + ": these numbers are old";
+    say(since, true);
+    document.title = since + " - durawheel";
+    if (banner.textContent !== words)
+      banner.textContent = words;
+    banner.className = "banner bad";
+  }
+
+  function watch() {
+    if (busy && !paused && new Date() - asked > warnAfter)
+      lose();
   }
 
   async function tick() {
-    if (busy && new Date() - asked > warnAfter)
-      lose();
     if (paused || busy || document.hidden)
       return;
     busy = true;
@@ -131,4 +143,5 @@
   document.addEventListener("visibilitychange", tick);
   say("Updated every 2 s", false);
   setInterval(tick, every);
+  setInterval(watch, look);
 })();
