@@ -221,17 +221,25 @@ static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t
 	answer_metrics(user);
 }
 
-/* letter_told: no end of the timer is kept, but a dead letter. */
+/* letter_told: no end of the timer is kept, but a dead letter. Or the kept end says that it died:
+ * then the letter adds why, if it can be read. */
 static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
 			const dw_cursor *next, void *user)
 {
 	struct ask *ask = user;
 	bool shows_data = ask->asks->shows_data;
-	json_t *end = status == DW_OK ? line_object_of_letter(letter, shows_data) : NULL;
+	json_t *end;
 
 	(void)d;
 	(void)count;
 	(void)next;
+	if (ask->state != ASK_ANSWERED && ask->value) {
+		if (status == DW_OK)
+			(void)line_add_letter(ask->value, letter, shows_data); /* or less */
+		asks_answer(ask, DW_OK, ask->value);
+		return;
+	}
+	end = status == DW_OK ? line_object_of_letter(letter, shows_data) : NULL;
 	if (end)
 		(void)json_object_set_new(end, "state", json_string("dead"));
 	asks_answer(ask, status, end);
@@ -259,6 +267,13 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 	}
 	if (end)
 		(void)json_object_set_new(end, "state", json_string(end_name(ended->end)));
+	if (end && ended->end == DW_END_DEAD) {
+		ask->value = end;
+		status = dw_dead_get(d, ask->question.name, letter_told, ask);
+		if (status != DW_OK)
+			letter_told(d, status, NULL, 0, NULL, ask);
+		return;
+	}
 	if (status == DW_ENOENT)
 		status = dw_dead_get(d, ask->question.name, letter_told, ask);
 	else if (status == DW_OK && !end)

@@ -63,6 +63,7 @@ static void write_words(struct ending *ending, const dw_ended *ended)
 void ending_keep(struct ending *ending, const dw_ended *ended)
 {
 	ending->is_known = true;
+	ending->generation = ended->end == DW_END_DEAD ? ended->generation : 0;
 	write_words(ending, ended);
 	ending->object = line_object_of_ended(ended, true);
 	ending->result_size = ended->result_size;
@@ -70,14 +71,27 @@ void ending_keep(struct ending *ending, const dw_ended *ended)
 		memcpy(ending->result, ended->result, ended->result_size);
 }
 
-void ending_keep_letter(struct ending *ending, const dw_dead *letter)
+/* write_letter_words: an end that is kept says more. */
+static void write_letter_words(struct ending *ending, const dw_dead *letter)
 {
 	char time[DW_TIME_SIZE];
 
-	ending->is_known = true;
 	dw_format_time(letter->at, time);
 	append(ending, "dead %s, %s, attempt %" PRIu32, time, dw_reason_name(letter->reason),
 	       letter->attempt);
+}
+
+void ending_keep_letter(struct ending *ending, const dw_dead *letter)
+{
+	if (ending->is_known && ending->generation != letter->generation)
+		return;
+	if (!ending->is_known) {
+		write_letter_words(ending, letter);
+		ending->object = line_object_of_letter(letter, true);
+	} else if (ending->object && !line_add_letter(ending->object, letter, true)) {
+		json_decref(ending_take(ending)); /* no memory */
+	}
+	ending->is_known = true;
 	if (letter->damaged)
 		append(ending, ", damaged: it can only be dropped");
 	else if (letter->newer)
@@ -86,7 +100,6 @@ void ending_keep_letter(struct ending *ending, const dw_dead *letter)
 		ending->command = "durawheel dead requeue ID";
 	(void)snprintf(ending->reason, sizeof ending->reason, "%s",
 		       letter->why ? letter->why : ""); /* always fits */
-	ending->object = line_object_of_letter(letter, true);
 }
 
 void ending_print(const struct ending *ending)

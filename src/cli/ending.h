@@ -16,6 +16,7 @@
 /* All zero: no end is known. */
 struct ending {
 	bool is_known;
+	uint64_t generation; /* of a kept end: whose dead letter may be there; 0: nobody's */
 	char words[512]; /* "done 2026-11-24T20:27:33Z, attempt 1, 31ms late, by vm pid 28854" */
 	json_t *object;  /* NULL: there was no memory */
 	char result[DW_RESULT_MAX];
@@ -24,7 +25,8 @@ struct ending {
 	const char *command;         /* of a letter: what makes a timer of it; NULL: nothing does */
 };
 
-/* ending_keep keeps what was answered. ending_keep_letter: no end is kept, but a dead letter. */
+/* ending_keep keeps what was answered. ending_keep_letter keeps a dead letter: it is the end if no
+ * end is kept, and else adds why the timer died. */
 void ending_keep(struct ending *, const dw_ended *);
 void ending_keep_letter(struct ending *, const dw_dead *);
 

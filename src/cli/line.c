@@ -293,6 +293,16 @@ json_t *line_object_of_ended(const dw_ended *ended, bool shows_data)
 	return NULL;
 }
 
+bool line_add_letter(json_t *end, const dw_dead *letter, bool shows_data)
+{
+	json_int_t generation = json_integer_value(json_object_get(end, "generation"));
+
+	if ((uint64_t)generation != letter->generation)
+		return true;
+	return json_object_set_new(end, "letter", json_true()) == 0 &&
+	       (!shows_data || add_why(end, letter->why));
+}
+
 bool line_of_message(struct line *line, const dw_message *message)
 {
 	json_t *object =

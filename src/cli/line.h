@@ -45,6 +45,10 @@ json_t *line_object_of_letter(const dw_dead *, bool shows_data);
 /* line_object_of_ended: the end of a timer; with its result if shows_data. NULL: out of memory. */
 json_t *line_object_of_ended(const dw_ended *, bool shows_data);
 
+/* line_add_letter adds what a dead letter knows of the end of its timer: "letter", and "why" if
+ * shows_data. The end of another timer stays as it is. False: out of memory. */
+bool line_add_letter(json_t *end, const dw_dead *, bool shows_data);
+
 /* line_add_exit adds "exit":code to the object of the line. False: out of memory. */
 bool line_add_exit(struct line *, int code);
 

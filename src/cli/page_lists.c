@@ -216,7 +216,7 @@ static void put_end(struct html *html, const struct web_page *page, const json_t
 		put_text_fact(html, "Why it failed", page_string(end, "why"));
 	put_result(html, end);
 	html_put(html, "</dl>\n");
-	if (page_integer(end, "until") == 0)
+	if (page_integer(end, "until") == 0 || json_object_get(end, "letter"))
 		html_put(html, "<p class=\"none\">It is a dead letter. <code>durawheel dead "
 			       "requeue ID</code> makes a timer of it again.</p>\n");
 }

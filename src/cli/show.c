@@ -94,7 +94,8 @@ static int print_absent(struct show *show)
 	return code;
 }
 
-/* show_letter_answered: there is no such timer, and no end of it is kept. */
+/* show_letter_answered: there is no such timer, and no end of it is kept, or that it died. An end
+ * that is kept is shown even if its letter cannot be read. */
 static void show_letter_answered(dw *d, int status, const dw_dead *letter, size_t count,
 				 const dw_cursor *next, void *user)
 {
@@ -104,18 +105,19 @@ static void show_letter_answered(dw *d, int status, const dw_dead *letter, size_
 	(void)next;
 	if (status == DW_OK && count > 0)
 		ending_keep_letter(&show->ending, letter);
-	if (status == DW_OK || status == DW_ENOENT)
+	if (status == DW_OK || status == DW_ENOENT || show->ending.is_known)
 		show->code = print_absent(show);
 	else
 		show->code = complain(exit_of(status), "%.300s: %s", show->id, dw_strerror(status));
 }
 
-/* look_at_absent: there is no such timer. It may be among the dead letters. */
+/* look_at_absent: there is no such timer. It may be among the dead letters, unless its end says
+ * that it did not die. */
 static void look_at_absent(dw *d, struct show *show)
 {
 	int status;
 
-	if (show->ending.is_known) {
+	if (show->ending.is_known && show->ending.generation == 0) {
 		show->code = print_absent(show);
 		return;
 	}

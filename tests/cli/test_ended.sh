@@ -10,13 +10,16 @@ is_told() {
 		expect 0 durawheel add --topic t --id $id --in 0 --data secret
 	done
 	expect 0 durawheel cancel cancelled
-	expect 0 durawheel run --topic t --until-idle --exec "[ \$DW_ID = fired ] || exit 100"
+	expect 0 durawheel run --topic t --until-idle \
+		--exec "[ \$DW_ID = fired ] || { echo 'card refused' >&2; exit 100; }"
 	expect 3 durawheel show fired
 	grep -qx "done $time, attempt 1, [0-9a-z]* late, by .* pid [0-9]*" out
 	expect 3 durawheel show cancelled
 	grep -qx "cancelled $time, never started, by .* pid [0-9]*" out
 	expect 3 durawheel show dead
 	grep -qx "dead $time, GAVE_UP, attempt 1, [0-9a-z]* late, by .* pid [0-9]*" out
+	grep -qx 'why  *exit status 100: card refused' out
+	grep -qx 'to requeue  *durawheel dead requeue ID' out
 	expect 3 durawheel show never
 	says '^durawheel: never: no such timer: it never was, or its end is not kept; '
 	says ' "durawheel topic set TOPIC --keep 7d" keeps ends$'
@@ -27,6 +30,12 @@ is_told() {
 		`',"attempt":1,"retries":0,"generation":N,"by":"P","until":N}' plain
 	expect 3 durawheel show --json dead
 	grep -q '"end":"dead","reason":"GAVE_UP"' out
+	grep -q '"letter":true,"why":"exit status 100: card refused"}$' out
+	expect 0 durawheel dead drop dead
+	expect 3 durawheel show dead
+	! grep -q 'why\|requeue' out || fail "a letter that was dropped is shown"
+	expect 3 durawheel show --json dead
+	! grep -q 'letter' out || fail "a letter that was dropped is told"
 	expect 0 durawheel add --topic t --id fired --in 1h
 	expect 0 durawheel show fired
 	grep -q "^last end  *done $time, " out

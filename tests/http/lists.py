@@ -106,11 +106,13 @@ def ends_are_those_of_show(place):
     for one in "fired", "dead", "gone", "again":
         place.run("add", "--topic", "t", "--id", one, "--in", "0", "--data", "secret data")
     place.run("cancel", "gone")
-    place.run("run", "--topic", "t", "--until-idle", "--exec", "[ $DW_ID != dead ] || exit 100")
+    place.run("run", "--topic", "t", "--until-idle", "--exec",
+              "[ $DW_ID != dead ] || { echo 'card refused' >&2; exit 100; }")
     place.run("add", "--topic", "t", "--id", "again", "--in", "1h")
     server = Server(place, *ANY)
     for one, state in ("fired", "done"), ("dead", "dead"), ("gone", "cancelled"):
         shown = json.loads(place.run("show", "--json", one, code=3, output=True))
+        assert shown.pop("why", "").endswith("card refused") == (one == "dead"), shown
         got = server.get("/api/v1/timers/" + one).json()
         assert got == {**shown, "state": state} and got["end"] == state, (got, shown)
         page = server.get("/timers?id=" + one).body.decode()
@@ -118,7 +120,10 @@ def ends_are_those_of_show(place):
         assert "<dt>By</dt><dd><bdi>%s</bdi>" % got["by"] in page, page
         assert ("never started" in page) == (state == "cancelled"), page
         assert ("<dt>Late</dt>" in page) == (state != "cancelled"), page
+        assert ("durawheel dead requeue ID" in page) == (state == "dead"), page
         assert "secret" not in page
+    with_data = Server(place, *ANY, "--show-data")
+    assert "exit status 100: card refused" in with_data.get("/timers?id=dead").body.decode()
     got = server.get("/api/v1/timers/again").json()
     assert got["state"] == "pending" and got["ended"]["end"] == "done", got
     assert "The end of an earlier timer" in server.get("/timers?id=again").body.decode()
