@@ -337,7 +337,7 @@ def test_every_width_and_scheme(place):
     server = Server(place, *ANY)
     with Browser() as web:
         for scheme in "light", "dark":
-            for width in 390, 768, 1280, 1920:
+            for width in 360, 390, 768, 1280, 1920:
                 web.size(width, scheme=scheme)
                 for view in VIEWS:
                     web.open(server, view)
@@ -350,6 +350,18 @@ def test_every_width_and_scheme(place):
         sizes = [len(server.ask(view).body) for view in VIEWS]
         assert max(sizes) <= 60 * 1024, sizes
     return "the largest page has %d KiB" % (max(sizes) // 1024)
+
+
+def test_forced_colours_show_the_view(place):
+    """Only the chosen view is underlined when the browser sets all colours."""
+    server = Server(place, *ANY)
+    with Browser() as web:
+        web.size(1280)
+        web.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+        web.open(server, "/topics")
+        lines = web.value("""Array.from(document.querySelectorAll('nav a'), (one) =>
+            getComputedStyle(one).borderBottomStyle)""")
+        assert lines == ["none", "solid", "none", "none", "none"], lines
 
 
 if __name__ == "__main__":
