@@ -365,7 +365,9 @@ static void put_topics(struct metrics_lines *out, const struct metrics *metrics,
 
 static void put_store(struct metrics_lines *out, const dw_store_status *store)
 {
-	put_shared_head(out, "store_timers", "gauge", "What is stored of the whole namespace.");
+	put_shared_head(out, "store_timers", "gauge",
+			"What is stored of the whole namespace; pending includes timers that are "
+			"due and not yet claimed.");
 	put_line(out, "durawheel_store_timers{state=\"pending\"} %" PRIu64 "\n", store->pending);
 	put_line(out, "durawheel_store_timers{state=\"claimed\"} %" PRIu64 "\n", store->claimed);
 	put_line(out, "durawheel_store_timers{state=\"dead\"} %" PRIu64 "\n", store->dead);

@@ -88,6 +88,22 @@ def test_numbers_are_those_of_stats(place):
                     for one in place.json("topic", "list")], rows
 
 
+def test_pending_is_without_what_is_due(place):
+    """Beside the timers that are due, those that are not; without an owner all that are stored."""
+    place.add(3)
+    place.run("topic", "pause", "stop")
+    place.run("import", lines=[{"id": "due%d" % i, "topic": "stop", "in": "0"} for i in range(4)])
+    owner = place.owner("--topic", "mail", "--topic", "stop")
+    server = Server(place, *ANY)
+    with Browser() as web:
+        web.open(server, "/")
+        web.wait("document.querySelector('[data-key=due]')?.dataset.value === '4' && "
+                 "document.querySelector('[data-key=pending]').dataset.value === '3'")
+        assert place.json("stats")[0]["pending"] == 7
+        owner.end()
+        web.wait("document.querySelector('[data-key=pending]').dataset.value === '7'")
+
+
 def hostile_rules(place, owner):
     """Schedules with hostile ids, topics, and rules that no durawheel would have written."""
     owner.end()
