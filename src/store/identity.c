@@ -12,7 +12,7 @@
 
 #include "durawheel/durawheel.h"
 
-enum { HOST_SIZE = 65, STAT_SIZE = 1024, START_FIELD = 22 };
+enum { HOST_SIZE = 65, STAT_SIZE = 1024, THREADS_FIELD = 20, START_FIELD = 22 };
 
 /* read_file reads the beginning of a file of /proc as a string; "" if it cannot be read. */
 static void read_file(const char *path, char *ret_text, size_t size)
@@ -25,20 +25,40 @@ static void read_file(const char *path, char *ret_text, size_t size)
 		(void)close(fd); /* only read */
 }
 
-/* start_of returns the start time of a process: field 22 of /proc/PID/stat, or 0 if it cannot be
- * read. The name in field 2 may hold spaces, so the count begins behind its closing parenthesis. */
-static int64_t start_of(int64_t pid)
+/* field_of returns a number of /proc/PID/stat, or 0 if it cannot be read. The name in field 2 may
+ * hold spaces, so the count begins behind its closing parenthesis. */
+static int64_t field_of(const char *stat, int number)
 {
-	char path[64];
-	char text[STAT_SIZE];
-	const char *at;
+	const char *at = strrchr(stat, ')');
 
-	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid); /* always fits */
-	read_file(path, text, sizeof text);
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < START_FIELD; field++)
+	for (int field = 2; at && field < number; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoll(at, NULL, 10) : 0;
+}
+
+static void read_stat(int64_t pid, char ret_text[STAT_SIZE])
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid); /* always fits */
+	read_file(path, ret_text, STAT_SIZE);
+}
+
+static int64_t start_of(int64_t pid)
+{
+	char text[STAT_SIZE];
+
+	read_stat(pid, text);
+	return field_of(text, START_FIELD);
+}
+
+/* has_ended: its parent has not waited for it, but it has no thread any more. If only its first
+ * thread has ended, the others count. */
+static bool has_ended(const char *stat)
+{
+	const char *name_end = strrchr(stat, ')');
+
+	return name_end && strncmp(name_end, ") Z", 3) == 0 && field_of(stat, THREADS_FIELD) <= 1;
 }
 
 /* pid_space returns the number in "pid:[4026531836]", which names this process's pid namespace; 0
@@ -69,14 +89,16 @@ struct identity identity_of_process(void)
  * as alive. */
 static bool is_gone(int64_t pid, int64_t start)
 {
+	char stat[STAT_SIZE];
 	int64_t found;
 
 	if (pid <= 0 || pid > INT_MAX)
 		return false;
 	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
 		return true;
-	found = start_of(pid);
-	return start != 0 && found != 0 && found != start;
+	read_stat(pid, stat);
+	found = field_of(stat, START_FIELD);
+	return has_ended(stat) || (start != 0 && found != 0 && found != start);
 }
 
 bool identity_lives(int64_t pid, int64_t start, const char *boot)

@@ -2,6 +2,7 @@
  * a living owner. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,65 @@ static void process_that_ended_is_dead(void **state)
 	assert_false(identity_lives(gone.pid, gone.start, gone.boot));
 	gone.start = 0; /* its owner could not read it */
 	assert_true(is_dead(&gone));
+}
+
+/* Nobody has waited for it: it is there, but it does nothing any more. */
+static void process_that_is_not_waited_for_is_dead(void **state)
+{
+	struct identity self = identity_of_process();
+	siginfo_t info;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	self.pid = child;
+	self.start = 0;
+	assert_true(is_dead(&self));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void *wait_for_end(void *user)
+{
+	char byte;
+
+	(void)!read(*(int *)user, &byte, 1);
+	_exit(0);
+}
+
+/* The first thread has ended, and another one works. */
+static void process_without_its_first_thread_lives(void **state)
+{
+	struct identity self = identity_of_process();
+	char path[64], stat[512] = "";
+	int ends[2];
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		pthread_t thread;
+
+		(void)close(ends[1]);
+		(void)pthread_create(&thread, NULL, wait_for_end, &ends[0]);
+		pthread_exit(NULL);
+	}
+	(void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)child);
+	while (!strstr(stat, ") Z")) {
+		int fd = open(path, O_RDONLY);
+		ssize_t size = read(fd, stat, sizeof stat - 1);
+
+		stat[size > 0 ? size : 0] = '\0';
+		(void)close(fd);
+	}
+	self.pid = child;
+	self.start = 0;
+	assert_false(is_dead(&self));
+	(void)close(ends[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	(void)close(ends[0]);
 }
 
 /* The number is in use again: the start time tells, if both are known. */
@@ -186,6 +246,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(process_that_lives_is_not_dead),
 	    cmocka_unit_test(process_that_ended_is_dead),
+	    cmocka_unit_test(process_that_is_not_waited_for_is_dead),
+	    cmocka_unit_test(process_without_its_first_thread_lives),
 	    cmocka_unit_test(process_with_a_used_number_is_dead),
 	    cmocka_unit_test(process_of_elsewhere_is_not_dead),
 	    cmocka_unit_test(damaged_text_is_not_dead),
