@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -12,7 +13,9 @@ static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 
 bool terminal_is_there(void)
 {
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	const char *kind = getenv("TERM");
+
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !(kind && !strcmp(kind, "dumb"));
 }
 
 /* write_all: false if the terminal is gone. */

@@ -14,7 +14,7 @@ struct terminal {
 
 enum key { KEY_NONE, KEY_QUIT, KEY_SORT, KEY_UP, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_OTHER };
 
-/* terminal_is_there: stdin and stdout are a terminal. */
+/* terminal_is_there: stdin and stdout are a terminal, and one with a cursor that moves. */
 bool terminal_is_there(void);
 
 /* terminal_take_keys takes keys one by one. terminal_enter also takes the screen. terminal_leave
