@@ -106,8 +106,8 @@ static void ask_store(dw *d, struct metrics *metrics)
 
 /* ---- The owner's own numbers ----------------------------------------------------------------- */
 
-/* take_queue copies the numbers of the topic's queue from the last answer of the store. Both lists
- * are in the order of the names. */
+/* take_queue copies from the last answer of the store whether the topic is a queue, and the numbers
+ * of the queue. Both lists are in the order of the names. */
 static void take_queue(const struct metrics *heard, size_t *next, dw_topic_info *topic)
 {
 	dw_topic_info from;
@@ -117,6 +117,7 @@ static void take_queue(const struct metrics *heard, size_t *next, dw_topic_info 
 	if (*next == heard->count || strcmp(heard->topics[*next].name, topic->name) != 0)
 		return;
 	from = heard->topics[*next];
+	topic->settings.queue = from.settings.queue;
 	topic->waiting = from.waiting;
 	topic->taken = from.taken;
 	topic->later = from.later;

@@ -329,6 +329,28 @@ def test_metrics_of_200_topics(place):
     return "%d bytes; %s" % (len(text), words)
 
 
+def test_owner_tells_of_empty_queues(place):
+    """The owner shows each series of a queue that a server beside it shows."""
+    place.run("topic", "set", "q", "--queue")
+    place.run("add", "--topic", "q", "--id", "m", "--in", "0")
+    owner = Server(place, *ANY, "--topic", "t", "--exec", "true", command="run")
+    beside = Server(place, *ANY)
+
+    def look(server):
+        return set(re.findall(r'^durawheel_(?:queue|topic_handler)_[^}]*topic="q"[^}]*',
+                              server.get("/metrics").body.decode(), re.M))
+
+    def is_same():
+        return 'durawheel_queue_dropped_total{topic="q"' in look(owner) and \
+            look(owner) == look(beside)
+
+    await_that(is_same, "a message")
+    place.run("topic", "set", "empty", "--queue")
+    await_that(lambda: b'durawheel_queue_messages{topic="empty",state="waiting"} 0' in
+               owner.get("/metrics").body, "an empty queue")
+    await_that(is_same, "the same")
+
+
 def test_labels_are_escaped(place):
     names = ["a\"b", "c\\d", "e}f{g=\"h\"", "<b>", "\u202ertl", "two words", 63 * "\""]
     place.run("import", lines=[{"id": one, "topic": one, "in": "1h"} for one in names])
