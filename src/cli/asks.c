@@ -125,6 +125,8 @@ void asks_end_list(struct asks *asks, dw_usec began, bool was_away)
 void asks_answer(struct ask *ask, int status, json_t *value)
 {
 	ask->is_owed = false;
+	if (status == DW_ESTORE)
+		asks_doubt(ask->asks);
 	if (is_list(&ask->question))
 		asks_end_list(ask->asks, ask->began,
 			      ask->state == ASK_ANSWERED || status == DW_ESTORE);
@@ -342,7 +344,7 @@ static void walk_told(dw *d, int status, const dw_info *timers, size_t count, co
 
 	(void)d;
 	schedules_note(&asks->schedules, status, timers, count, next);
-	asks_end_list(asks, asks->walk_began, asks->away[0] || status == DW_ESTORE);
+	asks_end_list(asks, asks->walk_began, asks_is_cut_off(asks) || status == DW_ESTORE);
 }
 
 /* walk_on asks for the next page of the walk. */
@@ -423,7 +425,7 @@ static void begin_ask(struct ask *ask, dw_usec steady)
 
 	ask->state = ASK_ASKED;
 	ask->began = steady;
-	if (asks->away[0]) {
+	if (asks_is_cut_off(asks)) {
 		asks_fail(asks);
 		return;
 	}
@@ -470,7 +472,7 @@ dw_usec asks_turn(struct asks *asks)
 
 		free_stale(ask, steady);
 		if (ask->state == ASK_WAITING &&
-		    (asks->away[0] || !is_list(&ask->question) || may_list(asks, steady)))
+		    (asks_is_cut_off(asks) || !is_list(&ask->question) || may_list(asks, steady)))
 			begin_ask(ask, steady);
 		if (ask->state == ASK_ASKED && ask->question.kind == ASK_SCHEDULES)
 			answer_schedules(ask, steady);

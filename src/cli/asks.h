@@ -74,7 +74,10 @@ struct asks {
 	bool shows_data;
 	bool is_listing;            /* a list is under way */
 	dw_usec list_at;            /* steady; no list is asked before */
-	char away[DW_MESSAGE_SIZE]; /* why the store does not answer; "": it does */
+	char away[DW_MESSAGE_SIZE]; /* why the store fails; "": it does not */
+	bool is_readable;           /* it fails, and has answered since: it refuses changes */
+	bool is_probing;            /* whether it answers is asked */
+	dw_usec probe_at;           /* steady; it is not asked before */
 	struct rates rates;         /* of the owner, as its status was told */
 	struct schedules schedules;
 	dw_usec walk_began; /* steady; the page of a walk that is under way */
@@ -103,6 +106,9 @@ void asks_note(struct asks *, const dw_event *);
 
 /* asks_found: a store that was away at the start was opened. */
 void asks_found(struct asks *, dw *, dw *lists);
+
+/* asks_is_cut_off: the store fails, and has not answered since. It is asked again every second. */
+bool asks_is_cut_off(struct asks *);
 
 /* asks_fail answers all that waits with DW_ESTORE. What the store says later is not looked at. */
 void asks_fail(struct asks *);

@@ -1,4 +1,4 @@
-/* What asks.c and asks_lists.c need of each other. */
+/* What the files of asks need of each other. */
 #ifndef DW_CLI_ASKS_INSIDE_H
 #define DW_CLI_ASKS_INSIDE_H
 
@@ -7,6 +7,9 @@
 /* asks_answer takes the value; NULL with DW_OK: no memory. What asks_fail() has answered stays
  * so. */
 void asks_answer(struct ask *, int status, json_t *value);
+
+/* asks_doubt: the store has failed to answer, so it is cut off until it answers again. */
+void asks_doubt(struct asks *);
 
 /* asks_end_list: the next list waits, so that lists take a part of the time only. A store that was
  * away has not worked on this one. */

@@ -81,7 +81,7 @@ struct http_facts {
 	const dw *owner;  /* see http_open() */
 	const char *name; /* of the namespace, or the file */
 	const struct rates *rates;
-	const char *away; /* why the store does not answer; "": it does */
+	const char *away; /* why the store fails, to read or to write; "": it does not */
 };
 
 /* route_reply makes the answer when all asks are answered. */

@@ -185,8 +185,9 @@ static struct http_reply reply_standby(const struct ask *ask)
 	return reply_text(200, words);
 }
 
-static struct http_reply reply_ready(const struct ask *ask, const dw *owner)
+static struct http_reply reply_ready(const struct ask *ask, const struct http_facts *facts)
 {
+	const dw *owner = facts->owner;
 	char message[DW_MESSAGE_SIZE];
 	const char *why;
 	int status;
@@ -200,7 +201,8 @@ static struct http_reply reply_ready(const struct ask *ask, const dw *owner)
 	if (ask->status != DW_OK) /* without a token: not where the store is */
 		return reply_text(503, ask->status == DW_ESTORE ? "the store does not answer"
 								: dw_strerror(ask->status));
-	why = namespace_health(ask->value);
+	why = *facts->away ? "the store can be read, but fails every change"
+			   : namespace_health(ask->value);
 	return reply_text(why ? 503 : 200, why ? why : "ready");
 }
 
@@ -282,7 +284,7 @@ struct http_reply route_reply(const struct http_request *request, const struct h
 	case ROUTE_HEALTHZ:
 		return reply_health(facts->owner);
 	case ROUTE_READYZ:
-		return reply_ready(ask, facts->owner);
+		return reply_ready(ask, facts);
 	case ROUTE_METRICS:
 		return reply_metrics(ask, facts);
 	case ROUTE_PAGE:

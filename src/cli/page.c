@@ -91,6 +91,8 @@ static struct banner banner_of(const struct web_page *page)
 
 	if (!page->store)
 		return (struct banner){"bad", "The store does not answer"};
+	if (*page->away)
+		return (struct banner){"bad", "The store can be read, but fails every change"};
 	if (!*page_string(page->store, "owner"))
 		return (struct banner){"bad", "Nothing fires: no owner"};
 	if (page->now - page_integer(page->store, "owner_seen") > SILENT_AFTER)
@@ -112,6 +114,10 @@ static void put_banner(struct html *html, const struct web_page *page)
 	html_format(html, "<p class=\"banner %s\" role=\"status\" data-key=\"banner\">%s</p>\n",
 		    banner.kind, banner.words);
 	html_put(html, "<p class=\"under\">");
+	if (page->store && *page->away) {
+		html_text(html, page->away);
+		html_put(html, ". ");
+	}
 	if (!page->store) {
 		html_text(html, *page->away ? page->away : dw_strerror(page->status));
 	} else if (*owner) {

@@ -19,7 +19,7 @@ struct web_page {
 	const char *name; /* of the namespace, or the file */
 	dw_usec now;
 	int status;          /* of the store */
-	const char *away;    /* why it does not answer; "": it does */
+	const char *away;    /* why it fails, to read or to write; "": it does not */
 	const json_t *store; /* as stats --json; NULL: the store did not answer */
 	const struct rates *rates;
 	int part_status;

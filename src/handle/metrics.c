@@ -80,11 +80,11 @@ static void status_heard(dw *d, int status, const dw_store_status *store, void *
 	struct metrics *metrics = user;
 	bool fits = status == DW_OK && strlen(store->owner_report) < REPORT_SIZE;
 
-	(void)d;
 	metrics_answered(metrics, status);
 	if (status != DW_OK)
 		return;
 	metrics->is_heard = true;
+	metrics->is_readable = engine_store_is_away(d->engine);
 	metrics->store = *store;
 	metrics->is_owned = store->owner[0] != '\0';
 	metrics->has_standby = store->standby[0] != '\0';
@@ -152,10 +152,11 @@ static size_t write_heard(dw *d, char *text, size_t size)
 	return metrics_write(heard, heard->has_owner ? heard->report : "", text, size);
 }
 
-/* is_up: a store that fails what was asked of it is away, even if it has not said so. */
+/* is_up: a store that fails is away, even if it has not said so, until it answers. */
 static bool is_up(const dw *d)
 {
-	return d->metrics->status == DW_OK && !engine_store_is_away(d->engine);
+	return d->metrics->status == DW_OK &&
+	       (d->metrics->is_readable || !engine_store_is_away(d->engine));
 }
 
 static size_t write_own(dw *d, char *text, size_t size)

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import stat
+import subprocess
 import sys
 import time
 import urllib.parse
@@ -104,6 +105,29 @@ def check_metrics_away(owner, beside):
     lines = [line for line in other.splitlines() if not line.startswith(b"#")]
     assert len(lines) == 2 and lines[0].startswith(b"durawheel_build_info{"), lines
     assert lines[1] == b"durawheel_store_up 0", lines
+
+
+def test_redis_that_refuses_changes_can_be_read(place):
+    place.use_redis()
+    place.add(3)
+    owner, beside = Server(place, *ANY, command="run"), Server(place, *ANY)
+
+    def refuses(how):
+        subprocess.run(["redis-cli", "-s", os.path.join(place.folder, "redis"), "CONFIG", "SET",
+                        "min-replicas-to-write", how], check=True, stdout=subprocess.DEVNULL)
+    refuses("1")
+    for server in owner, beside:
+        await_that(lambda: b"NOREPLICAS" in server.ask("/").body and
+                   len(server.ask("/api/v1/timers").json().get("timers", [])) == 3, "timers")
+        assert b">The store can be read, but fails every change<" in server.get("/timers").body
+        assert server.ask("/readyz").status == 503
+        assert server.get("/api/v1/timers/mail:001").json()["topic"] == "mail"
+        await_that(lambda: b"\ndurawheel_store_up 1\n" in server.get("/metrics").body, "up")
+    assert b"fails every change" in beside.ask("/readyz").body
+    refuses("0")
+    for server in owner, beside:
+        await_that(lambda: server.ask("/readyz").status == 200 and
+                   b">Firing<" in server.get("/").body, "firing")
 
 
 def test_redis_that_is_gone_leaves_metrics(place):
