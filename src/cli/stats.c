@@ -27,7 +27,7 @@ static void print_word(const char *name, const char *word)
 static bool is_for_people(const char *key, const json_t *value)
 {
 	return strncmp(key, "last_error", strlen("last_error")) != 0 && !json_is_array(value) &&
-	       !strstr(key, "_sum_") && strcmp(key, "next") != 0;
+	       !strstr(key, "_sum_");
 }
 
 /* print_counter: "store_p99_us" becomes "store p99" and a duration. */

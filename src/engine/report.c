@@ -167,16 +167,13 @@ static size_t histogram_text(char *text, size_t used, const char *name,
 static void more_text(const struct engine *engine, const dw_stats *stats, char *text)
 {
 	size_t used = strlen(text);
-	char next[24] = "null";
 
-	if (stats->next_due != DW_NEVER)
-		(void)snprintf(next, sizeof next, "%" PRId64, stats->next_due); /* fits */
 	used += (size_t)snprintf(text + used, REPORT_SIZE - used,
 				 ",\"put\":%" PRIu64 ",\"cancelled\":%" PRIu64 ",\"moved\":%" PRIu64
 				 ",\"duplicates\":%" PRIu64 ",\"running\":%" PRIu64
-				 ",\"store_operations\":%" PRIu64 ",\"next\":%s",
+				 ",\"store_operations\":%" PRIu64,
 				 stats->put, stats->cancelled, stats->moved, stats->duplicates,
-				 stats->running, stats->store_operations, next);
+				 stats->running, stats->store_operations);
 	used = histogram_text(text, used, "lateness", &engine->report.late);
 	used = histogram_text(text, used, "handler", &engine->report.took);
 	used = counts_text(text, used, "rest", engine->topics.rest, TOPIC_COUNTS);

@@ -157,7 +157,6 @@ static const struct figure figures[] = {
     {"store_p99_seconds", "gauge", "store_p99_us", SPAN, "Round trip to the store, p99."},
     {"claim_lead_seconds", "gauge", "lead_us", SPAN,
      "How long before its deadline a timer is claimed."},
-    {"next_due_timestamp_seconds", "gauge", "next", TIME, "The next deadline."},
     {"journal_rows", "gauge", "journal_rows", PLAIN, "What waits in the owner's journal."},
 };
 
@@ -365,6 +364,8 @@ static void put_topics(struct metrics_lines *out, const struct metrics *metrics,
 
 static void put_store(struct metrics_lines *out, const dw_store_status *store)
 {
+	char text[VALUE_SIZE];
+
 	put_shared_head(out, "store_timers", "gauge",
 			"What is stored of the whole namespace; pending includes timers that are "
 			"due and not yet claimed.");
@@ -373,6 +374,11 @@ static void put_store(struct metrics_lines *out, const dw_store_status *store)
 	put_line(out, "durawheel_store_timers{state=\"dead\"} %" PRIu64 "\n", store->dead);
 	put_shared_head(out, "inbox", "gauge", "Changes of clients that the owner has not seen.");
 	put_line(out, "durawheel_inbox %" PRIu64 "\n", store->inbox);
+	put_shared_head(out, "next_due_timestamp_seconds", "gauge",
+			"The earliest deadline of a pending timer.");
+	if (is_shown(store->next_due, TIME))
+		put_line(out, "durawheel_next_due_timestamp_seconds %s\n",
+			 value_text(store->next_due, TIME, text));
 }
 
 static void put_first(struct metrics_lines *out, bool is_up)

@@ -351,6 +351,14 @@ def test_owner_tells_of_empty_queues(place):
     await_that(is_same, "the same")
 
 
+def test_next_deadline_is_that_of_the_store(place):
+    place.run("add", "--topic", "t", "--id", "far", "--in", "30d")
+    due = place.json("stats")[0]["next_due"]
+    for server in Server(place, *ANY, command="run"), Server(place, *ANY):
+        await_that(lambda: b"\ndurawheel_next_due_timestamp_seconds %d.%06d\n" % divmod(
+            due, 1000000) in server.get("/metrics").body, "the deadline")
+
+
 def test_labels_are_escaped(place):
     names = ["a\"b", "c\\d", "e}f{g=\"h\"", "<b>", "\u202ertl", "two words", 63 * "\""]
     place.run("import", lines=[{"id": one, "topic": one, "in": "1h"} for one in names])
