@@ -109,6 +109,14 @@ static bool is_unix(const char *address)
 	return strncmp(address, unix_scheme, strlen(unix_scheme)) == 0;
 }
 
+/* number_of returns the number of a file, or 0. */
+static ino_t number_of(const char *path)
+{
+	struct stat file;
+
+	return lstat(path, &file) == 0 ? file.st_ino : 0;
+}
+
 /* open_unix: only this user may connect. */
 static int open_unix(struct guard *guard, const char *address)
 {
@@ -123,8 +131,10 @@ static int open_unix(struct guard *guard, const char *address)
 	mask = umask(S_IRWXG | S_IRWXO);
 	code = listen_on(guard, (struct sockaddr *)&name, sizeof name, address);
 	(void)umask(mask);
-	if (code == EXIT_DONE)
+	if (code == EXIT_DONE) {
 		memcpy(guard->path, path, strlen(path) + 1);
+		guard->number = number_of(path);
+	}
 	guard->is_unix = true;
 	(void)snprintf(guard->host, sizeof guard->host, "localhost"); /* fits */
 	return code;
@@ -312,7 +322,7 @@ int guard_open(struct guard *guard, const struct options *options)
 
 void guard_close(struct guard *guard)
 {
-	if (guard->path[0])
+	if (guard->path[0] && number_of(guard->path) == guard->number)
 		(void)unlink(guard->path);
 	if (guard->listen_fd >= 0)
 		(void)close(guard->listen_fd);

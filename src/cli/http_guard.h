@@ -4,6 +4,7 @@
 
 #include <microhttpd.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "cli/options.h"
 
@@ -13,6 +14,7 @@ struct guard {
 	int listen_fd;
 	bool is_unix;
 	char path[108];             /* of the socket, to be removed */
+	ino_t number;               /* of its file: another process may have replaced it */
 	char host[64];              /* the address as the Host header has it, with its port */
 	char port[8];               /* ":8990" */
 	const char *const *allowed; /* each --allow-host: names with blanks between them */
