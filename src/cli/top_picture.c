@@ -148,9 +148,10 @@ static void put_timers(FILE *to, const struct top_view *view)
 		text_distance(due, view->now, next);
 	(void)snprintf(
 	    line, sizeof line,
-	    "timers    %lld pending, %lld claimed, next %s; %lld dead letters, inbox %lld",
+	    "timers    %lld pending, %lld claimed, next %s; %lld dead letter%s, inbox %lld",
 	    (long long)number(view->store, "pending"), (long long)number(view->store, "claimed"),
-	    next, (long long)number(view->store, "dead"), (long long)number(view->store, "inbox"));
+	    next, (long long)number(view->store, "dead"),
+	    number(view->store, "dead") == 1 ? "" : "s", (long long)number(view->store, "inbox"));
 	put_line(to, view, line);
 }
 
