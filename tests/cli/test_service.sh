@@ -157,15 +157,20 @@ test_service_without_a_manager_is_told_once() {
 	stop_owner
 }
 
+# watched_serve starts serve. 1: this command was built without.
+watched_serve() {
+	if ! durawheel serve --help | grep -q -- --http; then
+		kill "$manager"
+		return 1
+	fi
+	watched serve --http "unix:$PWD/http"
+}
+
 test_service_hears_of_serve() {
 	expect 0 durawheel add --topic t --id a --in 1h
 	export NOTIFY_SOCKET=$PWD/notify
 	manager "$NOTIFY_SOCKET"
-	if ! durawheel serve --help | grep -q -- --http; then
-		kill "$manager" # built without
-		return
-	fi
-	watched serve --http "unix:$PWD/http"
+	watched_serve || return 0
 	hears '^READY=1 STATUS=serving'
 	hears '^WATCHDOG=1'
 	kill -TERM "$owner"
@@ -184,11 +189,7 @@ test_service_hears_from_serve_that_redis_is_away() {
 	expect 0 durawheel add --topic t --id a --in 1h
 	export NOTIFY_SOCKET=$PWD/notify
 	manager "$NOTIFY_SOCKET"
-	if ! durawheel serve --help | grep -q -- --http; then
-		kill "$manager" # built without
-		return
-	fi
-	watched serve --http "unix:$PWD/http"
+	watched_serve || return 0
 	await last_status_is serving
 	redis_kill
 	await last_status_is 'the store is away, or refuses'
