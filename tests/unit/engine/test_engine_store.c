@@ -164,11 +164,9 @@ static void report_tells_a_change_within_2_s(void **state)
 	(void)state;
 	harness_pass(h, DW_SECONDS(20));
 	stays_quiet(&shaky);
-	reports(&shaky, "\"next\":null,");
 	(void)harness_put(h, "a", DW_SECONDS(3));
 	harness_pass(h, DW_SECONDS(2));
 	reports(&shaky, "{\"timers\":1,");
-	reports(&shaky, "\"next\":17000");
 	harness_pass(h, DW_SECONDS(3));
 	reports(&shaky, "{\"timers\":0,");
 	reports(&shaky, "\"fired\":1,\"settled\":1,");
