@@ -3,8 +3,8 @@
 #
 #	tests/run.sh            installs what is missing (Debian 12), builds with warnings as
 #	                        errors and runs everything: as it is, optimized, under the
-#	                        sanitizers, under valgrind, without SQLite, as packages; 8 to
-#	                        15 minutes on 2 cores, as these are loaded by others
+#	                        sanitizers, under valgrind, without SQLite, as packages; 10 to
+#	                        17 minutes on 2 cores, as these are loaded by others
 #	tests/run.sh --quick    one build and its tests
 #	tests/run.sh --all      the long series, too: more seeds, more kills, the benchmarks
 #
@@ -72,6 +72,8 @@ not_slowly='dead_limit|contract_redis|calendar_oracle|crashes_sqlite|journal_cut
 not_slowly+='|redis_(link_server|model|scripts|commands|mend|ousted|layout|one|open|out|shape)'
 not_slowly_now='|redis_(link_time|repair|copies|cut_off)|journal_(fire|takeover|health|replay)'
 not_slowly_now+='|close_sqlite|engine_(batch_end|calls)|posted_max|metrics$|out_of_memory_calls'
+not_slowly_now+='|contract_sqlite|test_testing$|wheel_(names|memory)|state_table|sqlite_damage'
+not_slowly_now+='|redis_patience'
 
 # no_sqlite: only what asks for the missing stores and what is installed differ from debug; the rest
 # is left out, because it is the same code.
