@@ -47,6 +47,14 @@ void asks_found(struct asks *asks, dw *d, dw *lists)
 	come_back(asks);
 }
 
+/* share_no_metrics: whether the store answers is one of the numbers. */
+static void share_no_metrics(struct asks *asks)
+{
+	for (size_t i = 0; i < ASKS_MAX; i++)
+		if (asks->asks[i].question.kind == ASK_METRICS)
+			asks->asks[i].answered = 0;
+}
+
 static void probed(dw *d, int status, const dw_store_status *store, void *user)
 {
 	struct asks *asks = user;
@@ -85,6 +93,8 @@ void asks_note(struct asks *asks, const dw_event *event)
 	} else if (event->kind == DW_EVENT_STORE_FAILED) {
 		(void)snprintf(asks->away, sizeof asks->away, "%s", event->message); /* fits */
 		asks->is_readable = false;
+		share_no_metrics(asks);
 		asks_fail(asks);
+		(void)asks_is_cut_off(asks); /* it may refuse changes only */
 	}
 }

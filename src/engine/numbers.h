@@ -36,7 +36,8 @@ enum health engine_health(const struct engine *);
 /* engine_may_fire: it is the owner, and its lease has not run out. */
 bool engine_may_fire(const struct engine *);
 
-/* engine_store_is_away: the store fails, or a journal takes its place. */
-bool engine_store_is_away(const struct engine *);
+/* engine_outage: the store fails, or a journal takes its place. Each outage has another number, but
+ * those that the journal bridges. 0: there is none. */
+uint64_t engine_outage(const struct engine *);
 
 #endif

@@ -100,12 +100,14 @@ enum health engine_health(const struct engine *engine)
 	return HEALTH_OK;
 }
 
-bool engine_store_is_away(const struct engine *engine)
+uint64_t engine_outage(const struct engine *engine)
 {
 	dw_journal_stats journal;
 
 	driven_journal(engine->store, &journal);
-	return engine->trouble.failing || journal.state == DW_JOURNAL_TAKES;
+	if (engine->trouble.failing)
+		return engine->trouble.outages;
+	return journal.state == DW_JOURNAL_TAKES ? UINT64_MAX : 0;
 }
 
 /* ---- The report ---------------------------------------------------------------------------- */

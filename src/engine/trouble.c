@@ -10,6 +10,7 @@ static void report_failed(struct engine *engine, dw_event event, const char *wor
 	if (engine->trouble.failing || engine->drive.closing)
 		return;
 	engine->trouble.failing = true;
+	engine->trouble.outages++;
 	event_raise(engine, &event, "%s", words);
 }
 

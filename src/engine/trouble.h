@@ -3,6 +3,7 @@
 #define DW_ENGINE_TROUBLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "durawheel/durawheel.h"
 
@@ -13,6 +14,7 @@ struct engine;
 
 struct trouble {
 	bool failing;       /* the program was told, and not yet that the store is back */
+	uint64_t outages;   /* how often it was told */
 	bool declared;      /* the store itself says that it is in trouble */
 	dw_usec slow_until; /* steady; a slow store is not reported again before */
 };

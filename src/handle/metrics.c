@@ -84,7 +84,7 @@ static void status_heard(dw *d, int status, const dw_store_status *store, void *
 	if (status != DW_OK)
 		return;
 	metrics->is_heard = true;
-	metrics->is_readable = engine_store_is_away(d->engine);
+	metrics->heard_in = engine_outage(d->engine);
 	metrics->store = *store;
 	metrics->is_owned = store->owner[0] != '\0';
 	metrics->has_standby = store->standby[0] != '\0';
@@ -152,11 +152,12 @@ static size_t write_heard(dw *d, char *text, size_t size)
 	return metrics_write(heard, heard->has_owner ? heard->report : "", text, size);
 }
 
-/* is_up: a store that fails is away, even if it has not said so, until it answers. */
+/* is_up: a store that fails is away, even if it has not said so, until it answers meanwhile. */
 static bool is_up(const dw *d)
 {
-	return d->metrics->status == DW_OK &&
-	       (d->metrics->is_readable || !engine_store_is_away(d->engine));
+	uint64_t outage = engine_outage(d->engine);
+
+	return d->metrics->status == DW_OK && (outage == 0 || outage == d->metrics->heard_in);
 }
 
 static size_t write_own(dw *d, char *text, size_t size)

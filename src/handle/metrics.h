@@ -15,7 +15,8 @@ struct metrics {
 	unsigned waiting; /* answers that have not come */
 	int status;       /* of the last answer */
 	bool is_heard;    /* there was an answer with DW_OK */
-	bool is_readable; /* and the last one came while the store failed: it refuses changes */
+	uint64_t
+	    heard_in; /* the outage in which the last one came: the store refuses changes; or 0 */
 	dw_topic_info *topics;
 	size_t count;
 	dw_store_status store;    /* without its strings */

@@ -128,6 +128,10 @@ def test_redis_that_refuses_changes_can_be_read(place):
     for server in owner, beside:
         await_that(lambda: server.ask("/readyz").status == 200 and
                    b">Firing<" in server.get("/").body, "firing")
+    place.processes[0].child.kill()  # Redis; what was known of the other outage counts no more
+    await_that(lambda: b">The store does not answer<" in beside.ask("/").body, "away")
+    assert b"\ndurawheel_store_up 0\n" in beside.get("/metrics").body
+    await_that(lambda: b"\ndurawheel_store_up 0\n" in owner.get("/metrics").body, "down")
 
 
 def test_redis_that_is_gone_leaves_metrics(place):
