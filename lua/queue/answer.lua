@@ -1,5 +1,7 @@
 -- answer: the verdicts on messages that were taken.
 --
+-- uses: common queue
+--
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
 -- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold', 'dead', or 'damaged': the message is
 --           dropped, and counted so   3 when they come back (us), 0: as the topic says   4 a random

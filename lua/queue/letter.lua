@@ -1,6 +1,8 @@
 -- letter: makes a dead letter of a message, in the shard of its id. A second one of the same
 -- version changes nothing.
 --
+-- uses: common
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 id   2 version   3 reason   4 at (us)   5 value
 -- returns   {'OK', 0}

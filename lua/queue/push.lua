@@ -1,6 +1,8 @@
 -- push: adds messages to the queue of a topic, in the shard of its name. The messages of a group
 -- are added all, or none.
 --
+-- uses: common queue
+--
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
 -- ARGV      1 topic   2 the channel to tell   3.. for each group: its size, and for each message
 --           it: its id, a newline and, each behind a space, due (us), attempt, generation (0: one

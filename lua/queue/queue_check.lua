@@ -1,5 +1,7 @@
 -- queue_check: what is wrong with the queues of the shard, a page of their messages. Reads only.
 --
+-- uses: common queue
+--
 -- KEYS      the nine of the shard, and `t`; the queues' keys are named from it
 -- ARGV      1 the topic where the last page ended, '' at first   2 its last entry, '' if it is done
 --           3 the most messages of a page

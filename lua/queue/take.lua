@@ -1,5 +1,7 @@
 -- take: takes messages of a topic's queue, and hides them.
 --
+-- uses: common queue
+--
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
 -- ARGV      1 topic   2 limit (at most 1000)
 -- returns   {'OK', when the next hidden message may be handed out (us), or 0, message, ...}. A

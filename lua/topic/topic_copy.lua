@@ -2,6 +2,8 @@
 -- new. Every shard has the settings of all topics: so they outlive a shard that is emptied, and the
 -- scripts know of each timer whether its topic takes puts, and how long its end is kept.
 --
+-- uses: common topic
+--
 -- KEYS      the nine of the shard, and `t`; the other keys are named from it
 -- ARGV      1 shards of the namespace   2 most dropped topics that are remembered
 --           3 the channel to wake the owner on, or ''; the message is 't'

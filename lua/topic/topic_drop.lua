@@ -2,6 +2,8 @@
 -- version of the drop, so that an older copy does not bring the settings back. topic_copy.lua then
 -- tells every shard.
 --
+-- uses: common topic
+--
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`; `u` is named from `t`
 -- ARGV      1 topic   2 the newest settings of it that the caller has read, as topic_set
 -- returns   {'OK', 'ver=N gone=1'}; {'NONE'}: it has no settings; {'BUSY'}: its queue has messages;

@@ -1,6 +1,8 @@
 -- topic_list: the settings of topics that the shard has, the drops that it remembers, and the
 -- numbers of the queues that are in it. Reads only.
 --
+-- uses: common topic
+--
 -- KEYS      the nine of the shard, and `t`; the other keys are named from it
 -- returns   {'OK', name, text, numbers, ...}. While a process has the lease, the first name is '':
 --           the text is the numbers that the owner has told, and the lease's holder is behind it.

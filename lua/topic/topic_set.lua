@@ -2,6 +2,8 @@
 -- time (us), and grows with each change. topic_copy.lua then writes them into every shard. The
 -- shard may have lost its settings, or have older ones, so the caller reads all shards before.
 --
+-- uses: common topic
+--
 -- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`; `u` is named from `t`
 -- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay, but for
 --           damaged words   4 most topics   5 the newest settings of the topic that the caller

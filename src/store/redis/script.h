@@ -1,6 +1,5 @@
-/* The scripts of lua/. The build puts them into the program; each text is lua/common.lua, the file
- * that the scripts of its folder share, if there is one, and the script's own file. What is shared
- * is in the program once. */
+/* The scripts of lua/. The build puts them into the program. Each text is the files that the script
+ * uses, and its own file. A file that several scripts use is in the program once. */
 #ifndef DW_STORE_REDIS_SCRIPT_H
 #define DW_STORE_REDIS_SCRIPT_H
 
